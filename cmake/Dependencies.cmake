@@ -1,0 +1,39 @@
+# Every dependency, looked up in one place. Debian's packages, linked statically where an installed program uses them.
+find_package(Threads REQUIRED)
+
+# memoir_static_library(<target> <archive> [LIBS ...]): an imported static library from the system's archive.
+function(memoir_static_library target archive)
+  cmake_parse_arguments(arg "" "" "LIBS" ${ARGN})
+  find_library(${target}_ARCHIVE NAMES ${archive} REQUIRED)
+  add_library(${target} STATIC IMPORTED GLOBAL)
+  set_target_properties(${target} PROPERTIES IMPORTED_LOCATION "${${target}_ARCHIVE}")
+  if(arg_LIBS)
+    target_link_libraries(${target} INTERFACE ${arg_LIBS})
+  endif()
+endfunction()
+
+memoir_static_library(memoir_zstd libzstd.a)
+
+add_library(memoir_xxhash INTERFACE)          # header-only use: XXH_INLINE_ALL
+target_compile_definitions(memoir_xxhash INTERFACE XXH_INLINE_ALL)
+find_path(MEMOIR_XXHASH_INCLUDE xxhash.h REQUIRED)
+
+add_library(memoir_protozero INTERFACE)
+find_path(MEMOIR_PROTOZERO_INCLUDE protozero/pbf_writer.hpp REQUIRED)
+
+if(MEMOIR_BUILD_TOOLS OR MEMOIR_BUILD_TESTS)
+  find_package(absl REQUIRED)
+  find_program(MEMOIR_PROTOC protoc REQUIRED)
+  memoir_static_library(memoir_protobuf libprotobuf.a LIBS Threads::Threads)
+  memoir_static_library(memoir_protobuf_zlib libz.a)
+  find_package(fmt REQUIRED)
+  add_library(memoir_fmt ALIAS fmt::fmt-header-only)
+  add_library(memoir_cli11 INTERFACE)
+  find_path(MEMOIR_CLI11_INCLUDE CLI/CLI.hpp REQUIRED)
+endif()
+if(MEMOIR_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+if(MEMOIR_BUILD_TRACKER)
+  find_package(TorchWheel REQUIRED)
+endif()

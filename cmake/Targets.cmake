@@ -1,0 +1,40 @@
+# The three shapes of target, and the flags they share.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+
+add_library(memoir_flags INTERFACE)
+target_include_directories(memoir_flags INTERFACE "${CMAKE_SOURCE_DIR}" "${CMAKE_BINARY_DIR}/generated")
+target_compile_options(memoir_flags INTERFACE -Wall -Wextra -Wconversion -Wshadow -Werror)
+if(MEMOIR_SANITIZE)
+  target_compile_options(memoir_flags INTERFACE -fsanitize=${MEMOIR_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(memoir_flags INTERFACE -fsanitize=${MEMOIR_SANITIZE})
+endif()
+
+# memoir_library(<name> SRCS ... [DEPS ...]): a static library of ours.
+function(memoir_library name)
+  cmake_parse_arguments(arg "" "" "SRCS;DEPS" ${ARGN})
+  add_library(${name} STATIC ${arg_SRCS})
+  target_link_libraries(${name} PRIVATE memoir_flags PUBLIC ${arg_DEPS})
+endfunction()
+
+# memoir_program(<name> SRCS ... [DEPS ...])
+function(memoir_program name)
+  cmake_parse_arguments(arg "" "" "SRCS;DEPS" ${ARGN})
+  add_executable(${name} ${arg_SRCS})
+  target_link_libraries(${name} PRIVATE memoir_flags ${arg_DEPS})
+endfunction()
+
+# memoir_test(<name> SRCS ... [DEPS ...] [LABELS ...]): a GoogleTest program, one ctest entry.
+function(memoir_test name)
+  cmake_parse_arguments(arg "" "" "SRCS;DEPS;LABELS" ${ARGN})
+  add_executable(${name} ${arg_SRCS})
+  target_link_libraries(${name} PRIVATE memoir_flags ${arg_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
+  if(arg_LABELS)
+    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}")
+  endif()
+endfunction()

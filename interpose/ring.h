@@ -1,0 +1,111 @@
+// The event ring: a bounded pool of segments in one pre-faulted, file-backed shared mapping, into which threads record.
+//
+//     thread A ──► segment 7 ──┐                          free ◄─────────────┐
+//     thread B ──► segment 2 ──┼─► full ─► writer thread ─► chunk in the file ┘   (segments return only after the write)
+//     thread C ──► segment 9 ──┘
+//
+// Each thread owns one segment at a time and is its only producer; a full one is swapped by pointer. The file outlives the
+// process, so what was committed is recovered after SIGKILL (ring_reader.h). One ring per process. libc only.
+//
+// Threads: everything here may be called from any thread unless it says otherwise. Nothing allocates, throws, or takes a lock
+// that another thread could hold while it waits, except Open and Close, which belong to the thread that starts and stops recording.
+#ifndef INTERPOSE_RING_H_
+#define INTERPOSE_RING_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "interpose/ring_record.h"
+
+namespace memoir {
+
+inline constexpr std::size_t kSegmentBytes = 32 * 1024;
+inline constexpr std::size_t kDefaultRingBytes = 32u << 20;   // all segments together; the rest of 64 MiB is the writer's
+inline constexpr std::size_t kMinRingBytes = 2u << 20;
+
+// Lies in the ring's shared memory; one for each thread that records now. The first line is the owner's alone.
+struct alignas(64) ThreadSlot {
+  std::uint8_t* cursor;            // next free byte of the owned segment
+  std::uint8_t* limit;             // its end; cursor == limit == nullptr: owns none
+  std::atomic<std::uint32_t>* committed;  // the owned segment's committed byte count
+  std::uint8_t* base;              // its first byte
+  std::uint64_t next_record;       // index of this thread's next record; dropped records count too
+  std::uint16_t depth;             // open ranges; kept by whoever records ranges
+  std::uint16_t reserved0;
+  std::uint32_t segment;           // number of the owned segment, kNoSegment: none
+  std::uint64_t scratch;           // for the tracker (its per-thread cache)
+
+  alignas(64) std::atomic<std::uint32_t> state;  // SlotState
+  std::uint32_t thread;            // number from 1, never reused in this process
+  std::uint64_t os_id;
+  std::atomic<std::uint64_t> torch_id;
+  char name[16];
+};
+inline constexpr std::uint32_t kNoSegment = 0xffffffffu;
+enum class SlotState : std::uint32_t { kFree = 0, kLive = 1, kRetired = 2 };
+
+// Counted since Open, shown by every view.
+struct RingCounters {
+  std::uint64_t dropped_records;
+  std::uint64_t dropped_allocated_bytes;
+  std::uint64_t waits;
+  std::uint64_t wait_ns;
+};
+
+enum class OnEmptyPool : std::uint8_t {
+  kWait,   // bounded (5 s in all per stall), counted; then drop. Never under an allocator's lock
+  kDrop,   // drop at once, counted
+};
+
+struct RingOptions {
+  const char* folder;          // nullptr: MEMOIR_RING_DIR, else /dev/shm where there is room, else TMPDIR, else /tmp
+  std::size_t bytes;           // of all segments; shrunk, down to kMinRingBytes, where the folder has less room
+  const char* capture_folder;  // absolute; noted for memoir-drain
+  const char* file_stem;       // "r00000.a0.host.pid"
+};
+
+// Creates the ring file and maps it. On failure returns false and writes one line (cause and fix) into `error`.
+bool RingOpen(const RingOptions& options, char* error, std::size_t error_bytes);
+// Unmaps nothing: late hooks may still hold pointers. Removes the file. Call only after the enable flag is off and all is drained.
+void RingClose();
+// Path of the ring file, "" when there is none.
+const char* RingPath();
+
+// Encoded ProcessInfo, kept in the ring so that memoir-drain can open a part without the dead process. At most 4,000 bytes.
+void RingSetProcessInfo(const void* bytes, std::size_t size);
+
+// The calling thread's slot, made at its first call; nullptr when slots ran out or recording is off (counted as a drop).
+ThreadSlot* RingAttachThread();
+
+// Room for a record of `bytes` (a multiple of 8, at most kMaxRecordBytes) in the calling thread's segment, or nullptr: dropped and counted.
+std::uint8_t* RingReserveSlow(ThreadSlot* slot, std::size_t bytes, OnEmptyPool on_empty);
+inline std::uint8_t* RingReserve(ThreadSlot* slot, std::size_t bytes, OnEmptyPool on_empty) {
+  if (static_cast<std::size_t>(slot->limit - slot->cursor) >= bytes) [[likely]] return slot->cursor;
+  return RingReserveSlow(slot, bytes, on_empty);
+}
+// Publishes the record written at the place that RingReserve returned.
+inline void RingCommit(ThreadSlot* slot, std::size_t bytes) {
+  slot->cursor += bytes;
+  slot->next_record += 1;
+  slot->committed->store(static_cast<std::uint32_t>(slot->cursor - slot->base), std::memory_order_release);
+}
+
+// Defines an operator once and for all; ids start at 1 and index the ring's name table, which memoir-drain can read.
+// `written` has one byte per argument. Returns 0 when the table is full: record the name inline then.
+std::uint32_t RingDefineOperator(const char* name, const char* schema, const std::uint8_t* written, std::size_t arguments);
+
+RingCounters RingReadCounters();
+void RingCountDroppedAllocation(std::uint64_t bytes);
+
+// The thread's slot without attaching: nullptr before its first record and in a forked child.
+extern "C" __attribute__((visibility("default"), tls_model("initial-exec"))) thread_local ThreadSlot* memoir_thread_slot;
+
+// Read first in every hook. On a page that fork wipes, so a child finds it 0 and does nothing (also after _Fork and clone).
+extern "C" __attribute__((visibility("default"))) std::atomic<std::uint32_t>* memoir_enabled_flag;
+inline bool RecordingEnabled() { return memoir_enabled_flag->load(std::memory_order_relaxed) != 0; }
+void SetRecordingEnabled(bool enabled);
+
+}  // namespace memoir
+
+#endif  // INTERPOSE_RING_H_

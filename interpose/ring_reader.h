@@ -1,0 +1,90 @@
+// The consuming side of the ring: the writer thread of a living process, and memoir-drain on a dead one's file, read
+// committed records through this and hand segments back.
+//
+// One reader per ring at a time. In a living process it shares memory with the producers and relies on `committed` (acquire);
+// on a file it maps the file privately and trusts nothing in it: every length is checked, a damaged ring yields what comes before the damage.
+#ifndef INTERPOSE_RING_READER_H_
+#define INTERPOSE_RING_READER_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "interpose/ring.h"
+
+namespace memoir {
+
+// Committed, not yet consumed records of one segment.
+struct SegmentView {
+  std::uint32_t segment;
+  std::uint32_t thread;
+  std::uint64_t first_record;      // index on its thread of the record at `begin`
+  const std::uint8_t* begin;
+  const std::uint8_t* end;
+  bool full;                       // its owner has left it: nothing will be added
+};
+
+struct ThreadView {
+  std::uint32_t thread;
+  std::uint64_t os_id;
+  std::uint64_t torch_id;
+  char name[16];
+  bool retired;
+};
+
+struct NameView {
+  std::uint32_t id;
+  const char* text;                // not terminated
+  std::size_t text_bytes;
+  const char* schema;
+  std::size_t schema_bytes;
+  const std::uint8_t* written;     // one byte per argument
+  std::size_t arguments;
+};
+
+struct RingClock {
+  std::uint64_t tick;
+  std::uint64_t monotonic_ns;
+  std::uint64_t realtime_ns;
+};
+
+class RingReader {
+ public:
+  // The ring of this process.
+  static RingReader* OpenLive();
+  // A dead process's ring file, by path; nullptr with one line in `error` (not a ring, other version, still in use).
+  static RingReader* OpenFile(const char* path, char* error, std::size_t error_bytes);
+  ~RingReader();
+
+  // Up to `capacity` segments with unconsumed records, ordered by thread and first_record. Returns how many.
+  std::size_t Scan(SegmentView* views, std::size_t capacity);
+  // Remembers that records before `consumed` (inside the segment's view) will not be asked for again. Does not free.
+  void Consume(const SegmentView& view, const std::uint8_t* consumed, std::uint64_t records);
+  // Returns every fully consumed, full segment and every retired, fully consumed slot to the pool. Call after the chunk is on disk.
+  void ReleaseConsumed();
+
+  bool FindThread(std::uint32_t thread, ThreadView* view) const;
+  bool FindName(std::uint32_t id, NameView* view) const;
+  RingCounters Counters() const;
+
+  // What memoir-drain needs of the dead process.
+  const char* capture_folder() const;
+  const char* file_stem() const;
+  const void* process_info(std::size_t* size) const;
+  RingClock last_clock() const;
+  void set_last_clock(const RingClock& clock);     // living process: the writer notes it at every pass
+
+  // Sleeps until the pool runs low, Wake is called, or the time is over.
+  void WaitForWork(std::uint64_t max_ns);
+  void Wake();
+
+ private:
+  struct State;
+  explicit RingReader(State* state);
+  RingReader(const RingReader&) = delete;
+  RingReader& operator=(const RingReader&) = delete;
+  State* state_;
+};
+
+}  // namespace memoir
+
+#endif  // INTERPOSE_RING_READER_H_

@@ -1,0 +1,41 @@
+// The clock of the event path: the time-stamp counter where it is invariant (x86-64, aarch64), else CLOCK_MONOTONIC in
+// nanoseconds. Which one is decided once, before recording starts; ticks compare across threads and cores.
+#ifndef INTERPOSE_TICK_H_
+#define INTERPOSE_TICK_H_
+
+#include <cstdint>
+#include <ctime>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+namespace memoir {
+
+extern "C" __attribute__((visibility("default"))) bool memoir_tick_is_counter;   // set by ChooseTick()
+
+// Decides the source and returns its rate estimate in ticks per second (measured over some milliseconds when it is a counter).
+std::uint64_t ChooseTick();
+
+inline std::uint64_t MonotonicNs() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+inline std::uint64_t Tick() {
+#if defined(__x86_64__)
+  if (memoir_tick_is_counter) [[likely]] return __rdtsc();
+#elif defined(__aarch64__)
+  if (memoir_tick_is_counter) [[likely]] {
+    std::uint64_t value;
+    asm volatile("mrs %0, cntvct_el0" : "=r"(value));
+    return value;
+  }
+#endif
+  return MonotonicNs();
+}
+
+}  // namespace memoir
+
+#endif  // INTERPOSE_TICK_H_
