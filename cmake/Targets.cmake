@@ -1,4 +1,4 @@
-# The three shapes of target, and the flags they share.
+# The shapes of target, and the flags they share.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -21,6 +21,22 @@ function(memoir_library name)
   target_link_libraries(${name} PRIVATE memoir_flags PUBLIC ${arg_DEPS})
 endfunction()
 
+# memoir_process_library(<name> EXPORTS <version script> SRCS ... [DEPS ...]): a shared library that lives in the profiled
+# program, installed in lib/memoir. It shows the symbols of its version script and nothing else, is never unloaded (hooks may run
+# until the process is gone), and carries no run path: it must not change what the program finds.
+function(memoir_process_library name)
+  cmake_parse_arguments(arg "" "EXPORTS" "SRCS;DEPS" ${ARGN})
+  add_library(${name} SHARED ${arg_SRCS})
+  target_link_libraries(${name} PRIVATE memoir_flags ${arg_DEPS})
+  target_link_options(${name} PRIVATE
+    "LINKER:--version-script=${CMAKE_CURRENT_SOURCE_DIR}/${arg_EXPORTS}" "LINKER:--exclude-libs,ALL" "LINKER:-z,nodelete" "LINKER:--as-needed")
+  if(NOT MEMOIR_SANITIZE)
+    target_link_options(${name} PRIVATE "LINKER:-z,defs")
+  endif()
+  set_target_properties(${name} PROPERTIES LINK_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${arg_EXPORTS}" SKIP_BUILD_RPATH TRUE)
+  install(TARGETS ${name} LIBRARY DESTINATION "${MEMOIR_LIB_DIR}")
+endfunction()
+
 # memoir_program(<name> SRCS ... [DEPS ...])
 function(memoir_program name)
   cmake_parse_arguments(arg "" "" "SRCS;DEPS" ${ARGN})
@@ -36,5 +52,20 @@ function(memoir_test name)
   add_test(NAME ${name} COMMAND ${name})
   if(arg_LABELS)
     set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}")
+  endif()
+endfunction()
+
+# memoir_python_test(<name> <file or folder> [INSTALLED] [LABELS ...]): pytest, one ctest entry. With INSTALLED it runs after the
+# tree was installed into <build>/installed, and finds it in $TESTED_TREE (fixture `tree` of tests/conftest.py).
+function(memoir_python_test name path)
+  cmake_parse_arguments(arg "INSTALLED" "" "LABELS" ${ARGN})
+  if(arg_INSTALLED AND MEMOIR_SANITIZE)
+    return()   # a sanitizer's runtime would have to be preloaded into Python
+  endif()
+  add_test(NAME ${name} COMMAND "${MEMOIR_PYTHON}" -m pytest -q -rs -p no:cacheprovider --durations=5 --durations-min=1
+    "${CMAKE_CURRENT_SOURCE_DIR}/${path}")
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT "TESTED_TREE=${CMAKE_BINARY_DIR}/installed" LABELS "${arg_LABELS}")
+  if(arg_INSTALLED)
+    set_tests_properties(${name} PROPERTIES FIXTURES_REQUIRED installed_tree)
   endif()
 endfunction()
