@@ -1,0 +1,49 @@
+"""Finds and loads the shared libraries that record: the interposer, then the tracker built for this torch."""
+
+import ctypes
+import glob
+import os
+import re
+
+
+class NoTracker(RuntimeError):
+    """Nothing here can record this torch; the message says what to do."""
+
+
+def folder():
+    """The folder of the shared libraries: ../ in an installed tree, _tree/lib/memoir inside a wheel."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    for candidate in (os.path.join(here, "_tree", "lib", "memoir"), os.path.dirname(os.path.dirname(here))):
+        if os.path.exists(os.path.join(candidate, "libmemoir_interpose.so")):
+            return candidate
+    raise NoTracker(f"libmemoir_interpose.so is missing beside {here}; install Memoir again")
+
+
+def trackers():
+    """Torch minors that this installation has trackers for: {"2.11": path}."""
+    paths = glob.glob(os.path.join(glob.escape(folder()), "libmemoir_tracker-torch*.so"))
+    return {re.search(r"torch([0-9.]+)\.so$", path).group(1): path for path in paths}
+
+
+def load(torch_version):
+    """The tracker for `torch_version` ("2.11.0+cu130"), with its functions declared."""
+    minor = ".".join(torch_version.split("+")[0].split(".")[:2])
+    known = trackers()
+    if minor not in known:
+        have = ", ".join(sorted(known)) or "none"
+        raise NoTracker(f"no tracker for torch {minor} (this Memoir has: {have}); install a Memoir built for torch {minor}")
+    # The tracker names the interposer by its soname only; loaded first by path, or preloaded, it is found. One copy in a process.
+    ctypes.CDLL(os.path.join(folder(), "libmemoir_interpose.so"))
+    return _declare(ctypes.CDLL(known[minor]))
+
+
+def _declare(library):
+    library.memoir_start.argtypes = [ctypes.POINTER(ctypes.c_char_p), ctypes.c_char_p, ctypes.c_size_t]
+    library.memoir_stop.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t]
+    library.memoir_mark.argtypes = [ctypes.c_char_p]
+    library.memoir_mark.restype = None
+    library.memoir_step.argtypes = [ctypes.c_int64]
+    library.memoir_step.restype = None
+    library.memoir_flush.restype = None
+    library.memoir_output.restype = ctypes.c_char_p
+    return library

@@ -1,0 +1,51 @@
+/* Memoir's C interface: what the Python package calls, and what a libtorch program may call.
+ *
+ * The functions are exported by libmemoir_tracker-torchX.Y.so, which must match the program's torch. One recording per process:
+ * once stopped, it is not started again. Functions return 0, or -1 after writing one line (cause and fix) into `message`,
+ * which is cut to `size` and always terminated. None throws; none ends the program.
+ *
+ * Threads: memoir_mark, memoir_step and memoir_flush from any; start and stop from one, outside of torch's operators.
+ * In a forked child all of them do nothing and return 0.
+ */
+#ifndef TRACKER_MEMOIR_H_
+#define TRACKER_MEMOIR_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MEMOIR_API __attribute__((visibility("default")))
+
+enum memoir_end { MEMOIR_STOPPED = 1, MEMOIR_EXITED = 2 };
+
+/* Starts to record. `settings` is a null-terminated list of "name=value", names as in proto/memoir/options.def without "MEMOIR_" and
+ * in lower case ("output=run1", "max_size=2GiB"); they come before the environment's MEMOIR_* variables. Also "program", "python_version". */
+MEMOIR_API int memoir_start(const char* const* settings, char* message, size_t size);
+
+/* Ends the recording and closes the capture; returns when everything is on file. */
+MEMOIR_API int memoir_stop(enum memoir_end reason, char* message, size_t size);
+
+/* A named instant, and the start of step `step`, in the recording. Texts over 1,024 bytes are cut. */
+MEMOIR_API void memoir_mark(const char* text);
+MEMOIR_API void memoir_step(int64_t step);
+
+/* Returns when everything recorded before the call is on file. */
+MEMOIR_API void memoir_flush(void);
+
+/* 1 while this process records. */
+MEMOIR_API int memoir_recording(void);
+
+/* Folder of the capture, "" before the first start. */
+MEMOIR_API const char* memoir_output(void);
+
+/* The torch this library was built for: "2.11". */
+MEMOIR_API const char* memoir_torch_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TRACKER_MEMOIR_H_ */

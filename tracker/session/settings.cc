@@ -1,0 +1,171 @@
+#include "tracker/session/settings.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+namespace memoir {
+namespace {
+
+enum OptionKind { kPath, kSize, kFlag, kNumber, kText };
+
+struct Option {
+  const char* variable;
+  const char* argument;  // of memoir.start()
+  OptionKind kind;
+  const char* default_value;
+};
+constexpr Option kOptions[] = {
+#define MEMOIR_OPTION(variable, run, argument, kind, default_value, help) {variable, argument, kind, default_value},
+#include "proto/memoir/options.def"
+#undef MEMOIR_OPTION
+};
+
+const char* const kFacts[] = {"program", "python_version"};  // given by the caller, not options
+
+bool IsFlag(const std::string& value) {
+  static const char* const kWords[] = {"0", "1", "true", "false", "on", "off", "yes", "no", ""};
+  return std::any_of(std::begin(kWords), std::end(kWords), [&](const char* word) { return value == word; });
+}
+
+bool IsOn(const std::string& value) { return value == "1" || value == "true" || value == "on" || value == "yes"; }
+
+bool IsNumber(const std::string& value) {
+  return !value.empty() && value.size() < 10 && value.find_first_not_of("0123456789") == std::string::npos;
+}
+
+// What is wrong with `value`, "" when nothing.
+std::string Complaint(const Option& option, const std::string& value) {
+  if (value.empty()) return "";
+  if (option.kind == kSize && !ParseSize(value)) return "is not a size; write 512MiB, 2GiB or a number of bytes";
+  if (option.kind == kFlag && !IsFlag(value)) return "is neither on nor off; write 1 or 0";
+  if (option.kind == kNumber && !IsNumber(value)) return "is not a whole number";
+  return "";
+}
+
+std::size_t EditDistance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, replaced}));
+    }
+  }
+  return row[b.size()];
+}
+
+std::string NearestVariable(const std::string& name) {
+  const auto nearest = std::min_element(std::begin(kOptions), std::end(kOptions), [&](const Option& a, const Option& b) {
+    return EditDistance(a.variable, name) < EditDistance(b.variable, name);
+  });
+  return nearest->variable;
+}
+
+void WarnOfUnknownVariables(std::vector<std::string>& warnings) {
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    if (std::strncmp(*entry, "MEMOIR_", 7) != 0) continue;
+    const std::string name(*entry, std::strcspn(*entry, "="));
+    const bool known = std::any_of(std::begin(kOptions), std::end(kOptions), [&](const Option& o) { return name == o.variable; });
+    if (!known) warnings.push_back("unknown variable " + name + "; did you mean " + NearestVariable(name) + "?");
+  }
+}
+
+bool IsArgument(const std::string& name) {
+  return std::any_of(std::begin(kOptions), std::end(kOptions), [&](const Option& o) { return *o.argument != '\0' && name == o.argument; }) ||
+         std::any_of(std::begin(kFacts), std::end(kFacts), [&](const char* fact) { return name == fact; });
+}
+
+using Values = std::map<std::string, std::string>;  // by argument name
+
+std::optional<Values> ReadGiven(const char* const* given, std::string* error) {
+  Values values;
+  for (; given != nullptr && *given != nullptr; ++given) {
+    const char* equals = std::strchr(*given, '=');
+    const std::string name = equals == nullptr ? std::string(*given) : std::string(*given, equals);
+    if (equals == nullptr || !IsArgument(name)) {
+      *error = "unknown setting \"" + std::string(*given) + "\"";
+      return std::nullopt;
+    }
+    values[name] = equals + 1;
+  }
+  return values;
+}
+
+bool FillFromEnvironment(Values& values, std::string* error) {
+  for (const Option& option : kOptions) {
+    if (*option.argument == '\0') continue;
+    const char* found = std::getenv(option.variable);
+    const auto [it, fresh] = values.try_emplace(option.argument, found != nullptr && *found != '\0' ? found : option.default_value);
+    const std::string complaint = Complaint(option, it->second);
+    if (complaint.empty()) continue;
+    *error = std::string(option.variable) + "=" + it->second + " " + complaint;
+    return false;
+  }
+  return true;
+}
+
+std::string DefaultOutput() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  char name[64];
+  std::strftime(name, sizeof name, "memoir-%Y%m%d-%H%M%S", &local);
+  return name;
+}
+
+std::uint32_t ToNumber(const std::string& text) {
+  std::uint32_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> ParseSize(const std::string& text) {
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [unit, failed] = std::from_chars(text.data(), end, value);
+  if (failed != std::errc{}) return std::nullopt;
+  static constexpr struct {
+    const char* name;
+    std::uint64_t bytes;
+  } kUnits[] = {{"", 1}, {"B", 1}, {"KiB", 1ull << 10}, {"MiB", 1ull << 20}, {"GiB", 1ull << 30}, {"TiB", 1ull << 40},
+                {"K", 1ull << 10}, {"M", 1ull << 20}, {"G", 1ull << 30}, {"KB", 1000}, {"MB", 1000000}, {"GB", 1000000000}};
+  const std::string name(unit, end);
+  for (const auto& candidate : kUnits) {
+    if (name != candidate.name) continue;
+    if (value > UINT64_MAX / candidate.bytes) return std::nullopt;
+    return value * candidate.bytes;
+  }
+  return std::nullopt;
+}
+
+std::optional<Settings> ReadSettings(const char* const* given, std::string* error) {
+  std::optional<Values> values = ReadGiven(given, error);
+  if (!values || !FillFromEnvironment(*values, error)) return std::nullopt;
+  Settings settings;
+  std::string output = (*values)["output"];
+  if (output.empty()) output = DefaultOutput();
+  std::error_code ignored;
+  settings.output = std::filesystem::absolute(output, ignored).string();
+  settings.max_size = ParseSize((*values)["max_size"]).value_or(0);
+  settings.ring_dir = (*values)["ring_dir"];
+  settings.ring_size = ParseSize((*values)["ring_size"]).value_or(0);
+  if (const std::string rank = (*values)["rank"]; !rank.empty()) settings.rank = ToNumber(rank);
+  settings.quiet = IsOn((*values)["quiet"]);
+  settings.program = (*values)["program"];
+  settings.python_version = (*values)["python_version"];
+  WarnOfUnknownVariables(settings.warnings);
+  return settings;
+}
+
+}  // namespace memoir

@@ -1,0 +1,17 @@
+#include "tracker/torch/hooks.h"
+
+#include <torch/version.h>
+
+#include "tracker/torch/cpu_allocator_hook.h"
+#include "tracker/torch/range_hook.h"
+
+namespace memoir {
+
+void InstallTorchHooks() {
+  InstallCpuAllocatorHook();
+  InstallRangeHook();
+}
+
+const char* TorchVersion() { return TORCH_VERSION; }
+
+}  // namespace memoir

@@ -1,0 +1,116 @@
+#include "tracker/torch/operator_names.h"
+
+#include <ATen/core/dispatch/Dispatcher.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "interpose/ring.h"
+
+namespace memoir {
+namespace {
+
+constexpr std::size_t kTableSize = 1u << 14;  // torch has about 3,500 operators; beyond three quarters nothing is cached
+constexpr std::size_t kTableLimit = kTableSize / 4 * 3;
+
+struct Entry {
+  std::atomic<const char*> overload;  // the key; written last
+  std::atomic<const char*> name;
+  std::atomic<std::uint32_t> id;
+};
+
+constinit std::array<Entry, kTableSize> table{};
+constinit std::size_t table_entries = 0;
+constinit std::atomic_flag table_lock;
+constinit const char* no_overload = nullptr;  // what overload_name() returns for a range without a schema
+
+class SpinLock {
+ public:
+  SpinLock() {
+    while (table_lock.test_and_set(std::memory_order_acquire)) {
+    }
+  }
+  ~SpinLock() { table_lock.clear(std::memory_order_release); }
+};
+
+std::size_t Slot(const char* overload) {
+  const auto bits = reinterpret_cast<std::uintptr_t>(overload) >> 3;
+  return (bits * 0x9e3779b97f4a7c15u) >> 50;  // 14 bits
+}
+
+Entry& Probe(const char* overload) {
+  for (std::size_t i = Slot(overload);; i = (i + 1) % kTableSize) {
+    const char* found = table[i].overload.load(std::memory_order_acquire);
+    if (found == overload || found == nullptr) return table[i];
+  }
+}
+
+std::string FullName(const at::RecordFunction& range) {
+  std::string name = range.name();
+  const char* overload = range.overload_name();
+  if (*overload != '\0') name.append(".").append(overload);
+  return name;
+}
+
+std::uint32_t Define(const at::RecordFunction& range) {
+  const std::optional<c10::FunctionSchema> schema = range.operator_schema();
+  if (!schema.has_value()) return 0;
+  std::vector<std::uint8_t> written;
+  for (const c10::Argument& argument : schema->arguments()) {
+    const c10::AliasInfo* alias = argument.alias_info();
+    written.push_back(alias != nullptr && alias->isWrite() ? 1 : 0);
+  }
+  std::ostringstream text;
+  text << *schema;
+  return RingDefineOperator(FullName(range).c_str(), text.str().c_str(), written.data(), written.size());
+}
+
+// An operator that torch forgets may leave its address to another one. Addresses cannot be taken out of an open-addressing
+// table under lock-free readers, so the ids go and the keys stay; the next sight defines anew.
+class Forgetter final : public c10::OpRegistrationListener {
+ public:
+  void onOperatorRegistered(const c10::OperatorHandle&) override {}
+  void onOperatorDeregistered(const c10::OperatorHandle&) override {
+    const SpinLock lock;
+    for (Entry& entry : table) entry.id.store(0, std::memory_order_release);
+  }
+};
+
+}  // namespace
+
+void PrepareOperatorNames() {
+  const at::RecordFunction plain(at::RecordScope::USER_SCOPE);  // inactive: it calls nobody back
+  no_overload = plain.overload_name();
+  // Leaked on purpose: it must outlive every operator library.
+  static c10::RegistrationHandleRAII* handle = nullptr;
+  if (handle == nullptr) {
+    handle = new c10::RegistrationHandleRAII(
+        c10::Dispatcher::singleton().addRegistrationListener(std::make_unique<Forgetter>()));
+  }
+}
+
+std::uint32_t FindOperatorName(const at::RecordFunction& range) {
+  const char* overload = range.overload_name();
+  if (overload == no_overload) return 0;
+  Entry& entry = Probe(overload);
+  if (entry.overload.load(std::memory_order_acquire) == overload &&
+      entry.name.load(std::memory_order_relaxed) == range.name()) [[likely]] {
+    const std::uint32_t id = entry.id.load(std::memory_order_acquire);
+    if (id != 0) [[likely]] return id;
+  }
+  const SpinLock lock;
+  const std::uint32_t id = Define(range);
+  if (id == 0 || table_entries >= kTableLimit) return id;
+  Entry& home = Probe(overload);
+  if (home.overload.load(std::memory_order_relaxed) == nullptr) ++table_entries;
+  home.name.store(range.name(), std::memory_order_relaxed);
+  home.id.store(id, std::memory_order_release);
+  home.overload.store(overload, std::memory_order_release);
+  return id;
+}
+
+}  // namespace memoir

@@ -1,0 +1,25 @@
+// From a range's schema to its id in the ring's name table, in a few nanoseconds and without copying the schema.
+//
+// RecordFunction offers no schema without a copy, but it offers pointers into it: an operator's overload name lies inside its
+// FunctionSchema, so its address is a key. The table is filled once per operator and emptied when torch removes one, since
+// the address may then come to mean another.
+//
+// Any thread, inside a range's begin. Finding takes no lock; a first sight takes a spin lock and allocates.
+#ifndef TRACKER_TORCH_OPERATOR_NAMES_H_
+#define TRACKER_TORCH_OPERATOR_NAMES_H_
+
+#include <ATen/record_function.h>
+
+#include <cstdint>
+
+namespace memoir {
+
+// Call once, before any range is recorded.
+void PrepareOperatorNames();
+
+// The operator's id in the ring's name table; 0 when the range has no schema, or the table is full: record the text then.
+std::uint32_t FindOperatorName(const at::RecordFunction& range);
+
+}  // namespace memoir
+
+#endif  // TRACKER_TORCH_OPERATOR_NAMES_H_
