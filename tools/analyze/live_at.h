@@ -1,0 +1,71 @@
+// What is live at one instant: rows of a grouping, and the largest blocks. Two passes when the instant is the peak.
+#ifndef TOOLS_ANALYZE_LIVE_AT_H_
+#define TOOLS_ANALYZE_LIVE_AT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tools/analyze/options.h"
+#include "tools/model/capture.h"
+
+namespace memoir {
+
+struct At {
+  enum class Kind : std::uint8_t { kPeak, kEnd, kTime, kMark };
+  Kind kind = Kind::kPeak;
+  std::uint64_t ns = 0;          // kTime: since the start of the capture
+  std::string mark;              // kMark: the first with this name in each process
+};
+// "peak", "end", "mark:NAME", or a time: "1.5s", "20ms", "300us", "1234ns", plain numbers are seconds.
+std::optional<At> ParseAt(const std::string& text);
+
+struct LiveRow {
+  std::string name;
+  std::uint64_t bytes = 0;
+  std::uint64_t blocks = 0;
+};
+
+struct LiveBlock {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t serial = 0;
+  std::uint64_t allocated_ns = 0;
+  std::string thread;
+  std::string operator_name;     // "" outside of any
+  std::string leaf_name;
+  std::string range_name;        // innermost user range
+  bool before = false;           // from before the window, or from a keyframe
+};
+
+struct LiveDevice {
+  std::string name;
+  ProcessId process;
+  std::uint32_t rank = 0;
+  std::uint64_t ns = 0;          // the instant
+  std::uint64_t live_bytes = 0;  // == sum of rows
+  std::uint64_t live_blocks = 0;
+  std::vector<LiveRow> rows;     // largest first
+  std::vector<LiveBlock> largest;
+};
+
+struct LiveAt {
+  GroupBy by = GroupBy::kOperator;
+  std::vector<LiveDevice> devices;
+  ReplayReport report;
+};
+
+struct LiveAtOptions : Selection {
+  At at;
+  GroupBy by = GroupBy::kOperator;
+  std::size_t largest = 20;      // blocks per device
+};
+
+absl::StatusOr<LiveAt> AnalyzeLiveAt(const Capture& capture, const LiveAtOptions& options);
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_LIVE_AT_H_

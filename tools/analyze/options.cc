@@ -1,0 +1,29 @@
+#include "tools/analyze/options.h"
+
+#include <algorithm>
+
+#include "absl/strings/numbers.h"
+
+namespace memoir {
+
+Window ParseRangeWindow(const std::string& text) {
+  const std::size_t hash = text.rfind('#');
+  if (hash == std::string::npos || hash + 1 == text.size()) return Window::Range(text);
+  const std::string digits = text.substr(hash + 1);
+  std::uint64_t occurrence = 0;
+  const bool all_digits = std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (!all_digits || !absl::SimpleAtoi(digits, &occurrence)) return Window::Range(text);
+  return Window::Range(text.substr(0, hash), occurrence);
+}
+
+std::optional<GroupBy> ParseGroupBy(const std::string& text) {
+  if (text == "operator") return GroupBy::kOperator;
+  if (text == "leaf") return GroupBy::kLeaf;
+  if (text == "range") return GroupBy::kRange;
+  if (text == "thread") return GroupBy::kThread;
+  if (text == "shape") return GroupBy::kShape;
+  if (text == "rank") return GroupBy::kRank;
+  return std::nullopt;
+}
+
+}  // namespace memoir

@@ -1,0 +1,130 @@
+// Who allocated, who kept, who held the peak: totals per device and rows per operator (or another grouping), in one pass.
+//
+// Every column sums over the rows to the device's total, exactly. Rows hold all of them; leaving out the small ones is the view's work.
+#ifndef TOOLS_ANALYZE_SUMMARY_H_
+#define TOOLS_ANALYZE_SUMMARY_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tools/analyze/options.h"
+#include "tools/model/capture.h"
+
+namespace memoir {
+
+// Inside the window, of the blocks that a row allocated. For the row "(before the window)": blocks that were live at its begin.
+struct Columns {
+  std::uint64_t allocations = 0;
+  std::uint64_t allocated_bytes = 0;
+  std::uint64_t deallocations = 0;
+  std::uint64_t deallocated_bytes = 0;
+  std::uint64_t net_blocks = 0;          // live at the window's end
+  std::uint64_t net_bytes = 0;
+  std::uint64_t bytes_at_peak = 0;       // of its device; sums over devices are of peaks at different times
+  std::uint64_t blocks_at_peak = 0;
+  std::uint64_t temporaries = 0;         // freed before the operator call that allocated them ended
+  std::uint64_t temporary_bytes = 0;
+  std::uint64_t life_ns = 0;             // summed over deallocations
+  double mean_life_ns() const { return deallocations == 0 ? 0 : static_cast<double>(life_ns) / static_cast<double>(deallocations); }
+  Columns& operator+=(const Columns& other);
+  bool operator==(const Columns&) const = default;
+};
+
+// Of events that a size cap removed; known per operator but not per device.
+struct Folded {
+  std::uint64_t count = 0;
+  std::uint64_t outermost_count = 0;
+  std::uint64_t allocations = 0;
+  std::uint64_t allocated_bytes = 0;
+  std::uint64_t deallocated_bytes = 0;
+  bool operator==(const Folded&) const = default;
+};
+
+struct Row {
+  enum class Kind : std::uint8_t {
+    kNamed,
+    kNone,      // "(no operator)", "(no range)", ...: allocated outside of any
+    kBefore,    // "(before the window)"
+  };
+  std::string name;
+  Kind kind = Kind::kNamed;
+  std::uint64_t count = 0;               // calls that began in the window, at any depth; operator, leaf and range only
+  std::uint64_t outermost_count = 0;     // of these, with no operator around
+  Columns total;                         // over all devices
+  std::vector<Columns> by_device;        // as Summary::devices
+  Folded folded;                         // GroupBy::kOperator only
+};
+
+struct DeviceRow {
+  std::string name;                      // "cpu", "cuda:0"
+  std::string product;
+  ProcessId process;
+  std::uint32_t rank = 0;
+  std::uint64_t peak_allocated_bytes = 0;    // most bytes live in the window; the rows sum to it
+  std::uint64_t peak_blocks = 0;
+  std::uint64_t peak_ns = 0;                 // when
+  std::uint64_t live_bytes_at_begin = 0;     // of the window
+  std::uint64_t live_bytes_at_end = 0;
+  std::uint64_t live_blocks_at_end = 0;
+  std::uint64_t allocations = 0;
+  std::uint64_t allocated_bytes = 0;
+  std::uint64_t deallocations = 0;
+  std::uint64_t deallocated_bytes = 0;
+  std::uint64_t unattributed_bytes = 0;      // allocated outside of any operator
+  std::uint64_t first_seen_storages = 0;     // as arguments, allocated by somebody else or before; not in any other number
+  std::uint64_t first_seen_bytes = 0;
+  // From keyframes: whole-run numbers that reach back before the oldest part left. 0 when nothing is folded.
+  std::uint64_t folded_peak_bytes = 0;
+  std::uint64_t folded_peak_ns = 0;
+  std::uint64_t folded_allocations = 0;
+  std::uint64_t folded_allocated_bytes = 0;
+  std::uint64_t folded_deallocations = 0;
+};
+
+struct ProcessRow {
+  ProcessId process;
+  std::uint32_t rank = 0;
+  std::uint64_t pid = 0;
+  std::uint64_t duration_ns = 0;
+  v1::Counters counters;
+  v1::End end;
+};
+
+struct Mark {
+  std::string name;
+  std::uint64_t ns = 0;
+  ProcessId process;
+};
+
+struct Summary {
+  GroupBy by = GroupBy::kOperator;
+  std::vector<DeviceRow> devices;
+  std::vector<Row> rows;                 // most allocated bytes first; "(...)" rows last
+  std::vector<ProcessRow> processes;
+  std::vector<Mark> marks;               // at most 1,000 of them
+  std::uint64_t begin_ns = 0;            // of the window
+  std::uint64_t end_ns = 0;
+  std::uint64_t windows = 0;             // how many ranges the window was made of; 1 for the whole
+  std::uint64_t events = 0;              // in the window
+  std::uint64_t ranges = 0;              // range begins in the window
+  std::uint64_t operator_calls = 0;      // of these, operators
+  std::uint64_t threads = 0;             // that have events in the window
+  std::uint64_t steps = 0;
+  std::uint64_t mark_count = 0;
+  std::uint64_t dropped_events = 0;      // counted by the recorder: dropped in the ring or lost in writing
+  ReplayReport report;
+  Columns total() const;                 // over rows
+};
+
+struct SummaryOptions : Selection {
+  GroupBy by = GroupBy::kOperator;
+};
+
+// NotFound when the window does not occur (names the nearest range), or when there is no such device or rank.
+absl::StatusOr<Summary> AnalyzeSummary(const Capture& capture, const SummaryOptions& options);
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_SUMMARY_H_

@@ -1,0 +1,101 @@
+// What ids stand for: names, layouts, signatures, threads, devices. Filled while a replay reads dictionaries, because a part
+// defines an id only where it is first used; what an event refers to is always there when the event is shown.
+//
+// Not thread-safe; belongs to one replay.
+#ifndef TOOLS_MODEL_DICTIONARY_H_
+#define TOOLS_MODEL_DICTIONARY_H_
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "tools/model/ids.h"
+
+namespace memoir {
+
+struct Name {
+  std::string text;
+  bool is_operator = false;
+  std::string schema;                        // operator only
+  std::vector<bool> argument_is_written;     // operator only
+};
+
+struct Layout {
+  std::uint32_t dtype = 0;
+  std::string dtype_name;
+  std::vector<std::int64_t> sizes;
+  std::vector<std::int64_t> strides;         // empty: contiguous
+  bool has_storage = true;
+  bool shape_unknown = false;
+};
+// "float32[32, 128]", with strides only where they say something
+std::string ToString(const Layout& layout);
+
+// Argument kinds of a range (capture_format.md, "Argument kinds").
+struct Signature {
+  std::string kinds;
+  std::vector<std::uint32_t> list_lengths;
+  std::uint64_t tensors = 0;                 // entries it takes from the tensor column
+};
+
+struct ThreadInfo {
+  ProcessId process;
+  std::uint32_t number = 0;                  // in its process, from 1
+  std::uint64_t os_id = 0;
+  std::uint64_t torch_id = 0;
+  std::string name;                          // as recorded; may be empty
+};
+
+struct DeviceInfo {
+  ProcessId process;
+  std::string type;                          // "cpu", "cuda"
+  std::uint32_t index = 0;
+  std::string product;
+};
+// "cpu", "cuda:0"
+std::string ToString(const DeviceInfo& device);
+
+class Dictionary {
+ public:
+  const Name& name(NameId id) const { return names_[id.value]; }
+  const Layout& layout(LayoutId id) const { return layouts_[id.value]; }
+  const Signature& signature(SignatureId id) const { return signatures_[id.value]; }
+  const ThreadInfo& thread(ThreadId id) const { return threads_[id.value]; }
+  const DeviceInfo& device(DeviceId id) const { return devices_[id.value]; }
+
+  std::size_t names() const { return names_.size(); }
+  std::size_t layouts() const { return layouts_.size(); }
+  std::size_t signatures() const { return signatures_.size(); }
+  std::size_t threads() const { return threads_.size(); }
+  std::size_t devices() const { return devices_.size(); }
+
+  // Equal content gives the same id. `id.valid()` of none is false, and the text of it is "".
+  std::string_view text(NameId id) const { return id.valid() ? std::string_view(name(id).text) : std::string_view(); }
+
+  NameId AddName(Name name);
+  LayoutId AddLayout(Layout layout);
+  SignatureId AddSignature(Signature signature);
+  ThreadId AddThread(ThreadInfo thread);      // not merged
+  DeviceId AddDevice(DeviceInfo device);      // not merged
+  // A later definition may know what an earlier one did not (a thread's name).
+  void UpdateThread(ThreadId id, ThreadInfo thread) { threads_[id.value] = std::move(thread); }
+  void UpdateDevice(DeviceId id, DeviceInfo device) { devices_[id.value] = std::move(device); }
+
+ private:
+  std::deque<Name> names_;
+  std::deque<Layout> layouts_;
+  std::deque<Signature> signatures_;
+  std::deque<ThreadInfo> threads_;
+  std::deque<DeviceInfo> devices_;
+  absl::flat_hash_map<std::string, NameId> name_ids_;
+  absl::flat_hash_map<std::string, LayoutId> layout_ids_;
+  absl::flat_hash_map<std::string, SignatureId> signature_ids_;
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_MODEL_DICTIONARY_H_

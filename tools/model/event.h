@@ -1,0 +1,158 @@
+// What a replay shows: decoded events with their context, one call for each. Nothing is kept: copy what you need.
+//
+// Pointers and spans in an event are valid during the call. Order: processes one after another; inside one, threads merged by
+// tick, each thread in its own order.
+#ifndef TOOLS_MODEL_EVENT_H_
+#define TOOLS_MODEL_EVENT_H_
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "memoir/v1/capture.pb.h"
+#include "tools/model/ids.h"
+
+namespace memoir {
+
+enum class RangeSource : std::uint8_t { kFunction, kBackward, kUser, kDispatch };
+std::string_view ToString(RangeSource source);   // "function", "backward", "user", "dispatch"
+
+// A range that is open on a thread. `name` is invalid for one whose begin was lost.
+struct OpenRange {
+  NameId name;
+  RangeSource source = RangeSource::kFunction;
+  bool is_operator = false;             // its name has a schema
+  std::uint32_t depth = 0;              // 0: nothing around it on its thread
+  std::int32_t outermost_operator = -1; // depth of the outermost operator at or around it; -1: none
+  std::int32_t innermost_user = -1;     // depth of the innermost user range at or around it; -1: none
+  std::uint64_t call = 0;               // running number of ranges in the replay, from 1
+  Tick begin = 0;
+  std::int64_t sequence = -1;           // autograd's; -1: none
+  std::uint64_t forward_thread = 0;     // torch's number; backward only
+};
+
+// Outermost first.
+using RangeStack = std::vector<OpenRange>;
+
+struct Tensor {
+  std::uint64_t impl = 0;
+  std::uint64_t storage = 0;            // 0: none
+  std::uint64_t storage_bytes = 0;
+  LayoutId layout;
+  DeviceId device;
+};
+
+enum class BlockOrigin : std::uint8_t {
+  kRecorded,    // its allocation is an event of this replay
+  kKeyframe,    // it was live in the keyframe that the replay started, or went on after a loss, from
+};
+
+struct Block {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t serial = 0;
+  Tick tick = 0;                        // of its allocation
+  DeviceId device;
+  ThreadId thread;                      // that allocated; invalid when unknown
+  NameId operator_name;                 // outermost range on that thread whose name is an operator; may be invalid
+  NameId leaf_name;                     // innermost range; may be invalid
+  NameId user_name;                     // innermost user range; may be invalid
+  std::uint64_t operator_call = 0;      // OpenRange::call of the operator; 0: none
+  std::uint64_t ordinal = 0;            // running number of allocations in the replay, from 0
+  std::uint32_t slot = 0;               // small number, unique among live blocks and reused afterwards: for side tables
+  BlockOrigin origin = BlockOrigin::kRecorded;
+};
+
+// Common to all events.
+struct Event {
+  ProcessId process;
+  ThreadId thread;                      // invalid for events that no thread made (keyframe, process)
+  Tick tick = 0;
+};
+
+struct RangeBeginEvent : Event {
+  const OpenRange* range = nullptr;     // == stack->back()
+  const RangeStack* stack = nullptr;
+  SignatureId signature;                // invalid: no arguments known
+  absl::Span<const Tensor> tensors;     // arguments; impl == 0: not recorded. Empty unless ReplayOptions::tensors
+};
+
+struct RangeEndEvent : Event {
+  const OpenRange* range = nullptr;     // the one that ends; still == stack->back()
+  const RangeStack* stack = nullptr;
+  SignatureId signature;                // of the results
+  absl::Span<const Tensor> tensors;     // results
+  bool implicit = false;                // its end was lost
+};
+
+struct AllocateEvent : Event {
+  const Block* block = nullptr;
+  const RangeStack* stack = nullptr;    // nullptr for BlockOrigin::kKeyframe
+};
+
+enum class DeallocateCause : std::uint8_t {
+  kRecorded,
+  kReplaced,    // another allocation appeared at its address: its deallocation was lost, or comes late
+  kResync,      // gone in the keyframe that the replay went on from after a loss
+};
+
+struct DeallocateEvent : Event {        // `thread` is the one that deallocates
+  const Block* block = nullptr;
+  DeallocateCause cause = DeallocateCause::kRecorded;
+  bool temporary = false;               // the operator call that allocated it is still running
+};
+
+// A storage that a range shows, but that is not live and was not allocated under the recording (numpy, mmap, shared memory, before).
+struct FirstSeenEvent : Event {
+  const Tensor* tensor = nullptr;
+  const OpenRange* range = nullptr;     // the range that showed it
+  bool as_result = false;
+};
+
+struct MarkEvent : Event {
+  NameId name;
+};
+
+struct StepEvent : Event {
+  std::uint64_t step = 0;
+};
+
+// Records missing on a thread (`thread` valid), or chunks of a process (`chunks` > 0).
+struct LostEvent : Event {
+  std::uint64_t records = 0;
+  std::uint64_t chunks = 0;
+};
+
+// A keyframe that the replay applied: at its start when earlier parts are gone, or after a loss. Follows the allocations
+// and deallocations that it caused.
+struct KeyframeEvent : Event {
+  const v1::Keyframe* keyframe = nullptr;
+  bool at_start = false;
+};
+
+struct ProcessEvent : Event {};
+
+class ReplayState;
+
+// Override what you need.
+class Visitor {
+ public:
+  virtual ~Visitor() = default;
+  virtual void OnStart(const ReplayState& state) { (void)state; }   // before everything; valid until Replay returns
+  virtual void OnProcessBegin(const ProcessEvent&) {}
+  virtual void OnProcessEnd(const ProcessEvent&) {}
+  virtual void OnRangeBegin(const RangeBeginEvent&) {}
+  virtual void OnRangeEnd(const RangeEndEvent&) {}
+  virtual void OnAllocate(const AllocateEvent&) {}
+  virtual void OnDeallocate(const DeallocateEvent&) {}
+  virtual void OnFirstSeen(const FirstSeenEvent&) {}
+  virtual void OnMark(const MarkEvent&) {}
+  virtual void OnStep(const StepEvent&) {}
+  virtual void OnLost(const LostEvent&) {}
+  virtual void OnKeyframe(const KeyframeEvent&) {}
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_MODEL_EVENT_H_
