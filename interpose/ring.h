@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "interpose/export.h"
 #include "interpose/ring_record.h"
 
 namespace memoir {
@@ -32,18 +33,21 @@ struct alignas(64) ThreadSlot {
   std::uint8_t* base;              // its first byte
   std::uint64_t next_record;       // index of this thread's next record; dropped records count too
   std::uint16_t depth;             // open ranges; kept by whoever records ranges
-  std::uint16_t reserved0;
+  std::uint16_t exit_passes;       // how often this thread's exit has asked to retire the slot
   std::uint32_t segment;           // number of the owned segment, kNoSegment: none
   std::uint64_t scratch;           // for the tracker (its per-thread cache)
+  std::uint32_t generation;        // of the ring it belongs to; see RingThread
 
   alignas(64) std::atomic<std::uint32_t> state;  // SlotState
   std::uint32_t thread;            // number from 1, never reused in this process
   std::uint64_t os_id;
   std::atomic<std::uint64_t> torch_id;
   char name[16];
+  std::atomic<std::uint32_t> segments;  // of this thread, not yet back in the pool
 };
+static_assert(sizeof(ThreadSlot) == 128);
 inline constexpr std::uint32_t kNoSegment = 0xffffffffu;
-enum class SlotState : std::uint32_t { kFree = 0, kLive = 1, kRetired = 2 };
+enum class SlotState : std::uint32_t { kFree = 0, kLive = 1, kRetired = 2, kClaimed = 3 };
 
 // Counted since Open, shown by every view.
 struct RingCounters {
@@ -66,22 +70,25 @@ struct RingOptions {
 };
 
 // Creates the ring file and maps it. On failure returns false and writes one line (cause and fix) into `error`.
-bool RingOpen(const RingOptions& options, char* error, std::size_t error_bytes);
-// Unmaps nothing: late hooks may still hold pointers. Removes the file. Call only after the enable flag is off and all is drained.
-void RingClose();
+MEMOIR_INTERPOSE_API bool RingOpen(const RingOptions& options, char* error, std::size_t error_bytes);
+// Unmaps nothing: late hooks may still hold pointers. Removes the file. Call only after the enable flag is off, all is drained,
+// and the reader is gone. A later RingOpen begins anew: thread numbers, operator ids and counters start over.
+MEMOIR_INTERPOSE_API void RingClose();
 // Path of the ring file, "" when there is none.
-const char* RingPath();
+MEMOIR_INTERPOSE_API const char* RingPath();
 
-// Encoded ProcessInfo, kept in the ring so that memoir-drain can open a part without the dead process. At most 4,000 bytes.
-void RingSetProcessInfo(const void* bytes, std::size_t size);
+// Encoded ProcessInfo, kept in the ring so that memoir-drain can open a part without the dead process. At most 4,000 bytes;
+// more is ignored. May be called again when more is known, by one thread at a time.
+MEMOIR_INTERPOSE_API void RingSetProcessInfo(const void* bytes, std::size_t size);
 
-// The calling thread's slot, made at its first call; nullptr when slots ran out or recording is off (counted as a drop).
-ThreadSlot* RingAttachThread();
+// The calling thread's slot, made at its first call; nullptr when recording is off, or when slots ran out (counted as a drop).
+MEMOIR_INTERPOSE_API ThreadSlot* RingAttachThread();
 
 // Room for a record of `bytes` (a multiple of 8, at most kMaxRecordBytes) in the calling thread's segment, or nullptr: dropped and counted.
-std::uint8_t* RingReserveSlow(ThreadSlot* slot, std::size_t bytes, OnEmptyPool on_empty);
+MEMOIR_INTERPOSE_API std::uint8_t* RingReserveSlow(ThreadSlot* slot, std::size_t bytes, OnEmptyPool on_empty);
 inline std::uint8_t* RingReserve(ThreadSlot* slot, std::size_t bytes, OnEmptyPool on_empty) {
-  if (static_cast<std::size_t>(slot->limit - slot->cursor) >= bytes) [[likely]] return slot->cursor;
+  // Signed: RingClose sets the limits of slots that are left behind to nullptr.
+  if (slot->limit - slot->cursor >= static_cast<std::ptrdiff_t>(bytes)) [[likely]] return slot->cursor;
   return RingReserveSlow(slot, bytes, on_empty);
 }
 // Publishes the record written at the place that RingReserve returned.
@@ -93,18 +100,31 @@ inline void RingCommit(ThreadSlot* slot, std::size_t bytes) {
 
 // Defines an operator once and for all; ids start at 1 and index the ring's name table, which memoir-drain can read.
 // `written` has one byte per argument. Returns 0 when the table is full: record the name inline then.
-std::uint32_t RingDefineOperator(const char* name, const char* schema, const std::uint8_t* written, std::size_t arguments);
+MEMOIR_INTERPOSE_API std::uint32_t RingDefineOperator(const char* name, const char* schema, const std::uint8_t* written, std::size_t arguments);
 
-RingCounters RingReadCounters();
-void RingCountDroppedAllocation(std::uint64_t bytes);
+MEMOIR_INTERPOSE_API RingCounters RingReadCounters();
+MEMOIR_INTERPOSE_API void RingCountDroppedAllocation(std::uint64_t bytes);
 
-// The thread's slot without attaching: nullptr before its first record and in a forked child.
-extern "C" __attribute__((visibility("default"), tls_model("initial-exec"))) thread_local ThreadSlot* memoir_thread_slot;
+// The thread's slot without attaching: nullptr before its first record. After RingClose, and in a forked child, it still names
+// a slot of the ring that was: take it through RingThread. (constinit: no initialisation wrapper at each access.)
+extern "C" __attribute__((visibility("default"), tls_model("initial-exec"))) constinit thread_local ThreadSlot* memoir_thread_slot;
 
 // Read first in every hook. On a page that fork wipes, so a child finds it 0 and does nothing (also after _Fork and clone).
+// While recording, its value is the ring's generation.
 extern "C" __attribute__((visibility("default"))) std::atomic<std::uint32_t>* memoir_enabled_flag;
-inline bool RecordingEnabled() { return memoir_enabled_flag->load(std::memory_order_relaxed) != 0; }
-void SetRecordingEnabled(bool enabled);
+inline std::uint32_t RecordingGeneration() {
+  return __atomic_load_n(&memoir_enabled_flag, __ATOMIC_RELAXED)->load(std::memory_order_relaxed);
+}
+inline bool RecordingEnabled() { return RecordingGeneration() != 0; }
+// Does nothing without an open ring. Switching off also ends every producer's wait.
+MEMOIR_INTERPOSE_API void SetRecordingEnabled(bool enabled);
+
+// The calling thread's slot in the ring that is open now; attaches when there is none, or only one of an earlier ring.
+inline ThreadSlot* RingThread() {
+  ThreadSlot* slot = memoir_thread_slot;
+  if (slot != nullptr && slot->generation == RecordingGeneration()) [[likely]] return slot;
+  return RingAttachThread();
+}
 
 }  // namespace memoir
 

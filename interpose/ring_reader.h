@@ -2,13 +2,18 @@
 // committed records through this and hand segments back.
 //
 // One reader per ring at a time. In a living process it shares memory with the producers and relies on `committed` (acquire);
-// on a file it maps the file privately and trusts nothing in it: every length is checked, a damaged ring yields what comes before the damage.
+// on a file it reads the file into private memory and trusts nothing in it: every length is checked, down to the records' own, and
+// a damaged segment yields what comes before the damage. There, Scan yields every segment that was not free from its first record
+// on: what the capture already has is told by the record index.
+//
+// One thread at a time; the views stay valid until ReleaseConsumed has returned their segment, texts and pointers until the reader goes.
 #ifndef INTERPOSE_RING_READER_H_
 #define INTERPOSE_RING_READER_H_
 
 #include <cstddef>
 #include <cstdint>
 
+#include "interpose/export.h"
 #include "interpose/ring.h"
 
 namespace memoir {
@@ -47,15 +52,18 @@ struct RingClock {
   std::uint64_t realtime_ns;
 };
 
-class RingReader {
+class MEMOIR_INTERPOSE_API RingReader {
  public:
-  // The ring of this process.
+  struct State;                    // ring_reader_state.h
+
+  // The ring of this process; nullptr when none is open.
   static RingReader* OpenLive();
   // A dead process's ring file, by path; nullptr with one line in `error` (not a ring, other version, still in use).
   static RingReader* OpenFile(const char* path, char* error, std::size_t error_bytes);
   ~RingReader();
+  static void operator delete(void* reader);       // readers are made without the C++ library
 
-  // Up to `capacity` segments with unconsumed records, ordered by thread and first_record. Returns how many.
+  // Up to `capacity` segments with unconsumed records, ordered by thread and first_record, the least ones first. Returns how many.
   std::size_t Scan(SegmentView* views, std::size_t capacity);
   // Remembers that records before `consumed` (inside the segment's view) will not be asked for again. Does not free.
   void Consume(const SegmentView& view, const std::uint8_t* consumed, std::uint64_t records);
@@ -78,7 +86,6 @@ class RingReader {
   void Wake();
 
  private:
-  struct State;
   explicit RingReader(State* state);
   RingReader(const RingReader&) = delete;
   RingReader& operator=(const RingReader&) = delete;

@@ -10,12 +10,14 @@
 #include <x86intrin.h>
 #endif
 
+#include "interpose/export.h"
+
 namespace memoir {
 
 extern "C" __attribute__((visibility("default"))) bool memoir_tick_is_counter;   // set by ChooseTick()
 
 // Decides the source and returns its rate estimate in ticks per second (measured over some milliseconds when it is a counter).
-std::uint64_t ChooseTick();
+MEMOIR_INTERPOSE_API std::uint64_t ChooseTick();
 
 inline std::uint64_t MonotonicNs() {
   timespec now;

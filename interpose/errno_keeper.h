@@ -1,0 +1,22 @@
+// Restores errno at the end of a scope: a hook must not change what the program sees.
+#ifndef INTERPOSE_ERRNO_KEEPER_H_
+#define INTERPOSE_ERRNO_KEEPER_H_
+
+#include <cerrno>
+
+namespace memoir {
+
+class ErrnoKeeper {
+ public:
+  ErrnoKeeper() : saved_(errno) {}
+  ~ErrnoKeeper() { errno = saved_; }
+  ErrnoKeeper(const ErrnoKeeper&) = delete;
+  ErrnoKeeper& operator=(const ErrnoKeeper&) = delete;
+
+ private:
+  int saved_;
+};
+
+}  // namespace memoir
+
+#endif  // INTERPOSE_ERRNO_KEEPER_H_

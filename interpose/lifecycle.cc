@@ -1,0 +1,166 @@
+#include "interpose/lifecycle.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "interpose/process_identity.h"
+#include "interpose/ring_file.h"
+#include "interpose/segment_pool.h"
+#include "interpose/thread_slots.h"
+#include "interpose/tick.h"
+
+namespace memoir {
+namespace {
+
+constexpr std::uint64_t kMaxWaitNs = 5'000'000'000;
+constinit const std::atomic<std::uint32_t> never_enabled{0};
+
+}  // namespace
+
+constinit RingState ring_state{.page = nullptr,
+                               .map = {},
+                               .generation = 0,
+                               .max_wait_ns = kMaxWaitNs,
+                               .exit_key = 0,
+                               .exit_key_made = false,
+                               .fd = -1,
+                               .path = {}};
+constinit thread_local bool thread_has_left = false;
+
+extern "C" {
+constinit thread_local ThreadSlot* memoir_thread_slot = nullptr;
+// Read-only memory: whoever would switch recording on without a ring must find out at once.
+constinit std::atomic<std::uint32_t>* memoir_enabled_flag = const_cast<std::atomic<std::uint32_t>*>(&never_enabled);
+constinit bool memoir_tick_is_counter = false;
+}
+
+namespace {
+
+bool Fail(const char* what, char* error, std::size_t error_bytes) {
+  std::snprintf(error, error_bytes, "%s", what);
+  return false;
+}
+
+void OnForkInChild() {
+  ForkWiped* page = ring_state.page.load(std::memory_order_relaxed);
+  page->enabled.store(0, std::memory_order_relaxed);
+  page->generation.store(0, std::memory_order_relaxed);
+}
+
+// Once per process, and kept by forked children as their own.
+bool MakeForkWipedPage() {
+  if (ring_state.page.load(std::memory_order_relaxed) != nullptr) return true;
+  void* memory = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  auto* page = static_cast<ForkWiped*>(memory);
+  ring_state.page.store(page, std::memory_order_release);
+  // Kernels before 4.14 and some sandboxes lack it; then fork() is covered, _Fork() and clone() are not.
+  if (madvise(memory, 4096, MADV_WIPEONFORK) != 0) pthread_atfork(nullptr, nullptr, OnForkInChild);
+  __atomic_store_n(&memoir_enabled_flag, &page->enabled, __ATOMIC_RELEASE);
+  return true;
+}
+
+void MakeExitKey() {
+  if (!ring_state.exit_key_made) ring_state.exit_key_made = pthread_key_create(&ring_state.exit_key, OnThreadExit) == 0;
+}
+
+// In a forked child: the parent's ring is still mapped, and a slot of it may still be remembered. Nothing may reach it any more.
+void CoverParentsRing() {
+  if (ring_state.map.header == nullptr || ring_state.fd < 0) return;
+  mmap(ring_state.map.header, OffsetsFor(ring_state.map.segment_count).total, PROT_READ | PROT_WRITE,
+       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  close(ring_state.fd);
+  ring_state.fd = -1;
+}
+
+void CopyText(char* to, std::size_t bytes, const char* from) {
+  std::snprintf(to, bytes, "%s", from == nullptr ? "" : from);
+}
+
+void FillHeader(RingHeader* header, const RingOptions& options, const ProcessIdentity& process,
+                std::uint32_t segment_count) {
+  header->version = kRingVersion;
+  header->segment_bytes = kSegmentBytes;
+  header->segment_count = segment_count;
+  header->thread_slots = kThreadSlots;
+  header->total_bytes = OffsetsFor(segment_count).total;
+  header->pid = process.pid;
+  header->start_time = process.start_time;
+  header->pid_namespace = process.pid_namespace;
+  std::memcpy(header->boot_id, process.boot_id, sizeof header->boot_id);
+  CopyText(header->capture_folder, sizeof header->capture_folder, options.capture_folder);
+  CopyText(header->file_stem, sizeof header->file_stem, options.file_stem);
+  header->free_slots.store(kThreadSlots, std::memory_order_relaxed);
+  // Last: a file whose making was cut short is no ring.
+  std::atomic_thread_fence(std::memory_order_release);
+  std::memcpy(header->magic, kRingMagic, sizeof header->magic);
+}
+
+void ForgetSlots(const RingMap& ring) {
+  for (std::uint32_t index = 0; index < kThreadSlots; ++index) {
+    __atomic_store_n(&ring.slots[index].limit, nullptr, __ATOMIC_RELAXED);
+  }
+}
+
+// The memory of what late hooks may still write into, though nobody will read it: given back, still mapped.
+void CoverSegments(const RingMap& ring) {
+  mmap(ring.segments, static_cast<std::size_t>(ring.segment_count) * kSegmentBytes, PROT_READ | PROT_WRITE,
+       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+}  // namespace
+
+const RingMap* OpenRing() {
+  ForkWiped* page = ring_state.page.load(std::memory_order_acquire);
+  if (page == nullptr || page->generation.load(std::memory_order_acquire) == 0) return nullptr;
+  return &ring_state.map;
+}
+
+bool RingOpen(const RingOptions& options, char* error, std::size_t error_bytes) {
+  if (OpenRing() != nullptr) return Fail("a ring is already open in this process; stop recording first", error, error_bytes);
+  if (!MakeForkWipedPage()) return Fail("no memory for the enable flag's page", error, error_bytes);
+  CoverParentsRing();
+  memoir_thread_slot = nullptr;
+
+  const ProcessIdentity process = OwnIdentity();
+  RingFile file{};
+  if (!CreateRingFile(options, process, &file, error, error_bytes)) return false;
+  LockRingFile(file.fd);  // where it fails, pid and start time still tell
+  MakeExitKey();
+  ring_state.map = MapAt(file.base, file.segment_count);
+  ring_state.fd = file.fd;
+  std::memcpy(ring_state.path, file.path, sizeof ring_state.path);
+  InitPool(ring_state.map);
+  FillHeader(ring_state.map.header, options, process, file.segment_count);
+  if (++ring_state.generation == 0) ring_state.generation = 1;
+  ring_state.page.load(std::memory_order_relaxed)->generation.store(ring_state.generation, std::memory_order_release);
+  return true;
+}
+
+void RingClose() {
+  const RingMap* ring = OpenRing();
+  if (ring == nullptr) return;
+  SetRecordingEnabled(false);
+  ring_state.page.load(std::memory_order_relaxed)->generation.store(0, std::memory_order_release);
+  unlink(ring_state.path);
+  close(ring_state.fd);
+  ring_state.fd = -1;
+  ring_state.path[0] = '\0';
+  ForgetSlots(*ring);
+  CoverSegments(*ring);
+}
+
+const char* RingPath() { return OpenRing() == nullptr ? "" : ring_state.path; }
+
+void SetRecordingEnabled(bool enabled) {
+  const RingMap* ring = OpenRing();
+  if (ring == nullptr) return;
+  ForkWiped* page = ring_state.page.load(std::memory_order_relaxed);
+  page->enabled.store(enabled ? ring_state.generation : 0, std::memory_order_release);
+  if (!enabled) WakeProducers(*ring);
+}
+
+}  // namespace memoir

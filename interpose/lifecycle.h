@@ -1,0 +1,44 @@
+// The state of this process's ring: every mutable global of the library, and the beginning and the end of recording.
+//
+// Leaked at exit on purpose. A forked child inherits RingState but finds the fork-wiped page empty, so OpenRing() is nullptr there:
+// that, and never RingState itself, tells whether there is a ring to touch.
+#ifndef INTERPOSE_LIFECYCLE_H_
+#define INTERPOSE_LIFECYCLE_H_
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "interpose/ring_layout.h"
+
+namespace memoir {
+
+// On its own page, which the kernel zeroes in every child.
+struct ForkWiped {
+  std::atomic<std::uint32_t> enabled;     // what memoir_enabled_flag points to
+  std::atomic<std::uint32_t> generation;  // of the open ring; 0: none
+};
+
+struct RingState {
+  std::atomic<ForkWiped*> page;
+  RingMap map;
+  std::uint32_t generation;                // of the newest ring; goes on counting in children
+  std::atomic<std::uint64_t> max_wait_ns;  // of one stall
+  pthread_key_t exit_key;
+  bool exit_key_made;
+  int fd;                                  // holds the lock by which other processes see that the ring is in use
+  char path[4096 + 64];
+};
+
+extern constinit RingState ring_state;
+
+// This thread's exit has retired its slot: it gets no other one.
+extern constinit thread_local bool thread_has_left;
+
+// The ring of this process; nullptr before RingOpen, after RingClose, and in a forked child.
+const RingMap* OpenRing();
+
+}  // namespace memoir
+
+#endif  // INTERPOSE_LIFECYCLE_H_

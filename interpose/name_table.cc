@@ -1,0 +1,84 @@
+#include "interpose/name_table.h"
+
+#include <ctime>
+
+#include <cstring>
+
+namespace memoir {
+namespace {
+
+struct Entry {
+  std::uint32_t text_bytes;
+  std::uint32_t schema_bytes;
+  std::uint32_t arguments;
+};
+
+// Held for one copy; whoever finds it taken sleeps rather than spins, since the holder may have lost its processor.
+class NameLock {
+ public:
+  explicit NameLock(RingHeader* header) : word_(header->name_lock) {
+    while (word_.exchange(1, std::memory_order_acquire) != 0) {
+      const timespec pause{0, 20'000};
+      nanosleep(&pause, nullptr);
+    }
+  }
+  ~NameLock() { word_.store(0, std::memory_order_release); }
+  NameLock(const NameLock&) = delete;
+  NameLock& operator=(const NameLock&) = delete;
+
+ private:
+  std::atomic<std::uint32_t>& word_;
+};
+
+std::uint8_t* Append(std::uint8_t* at, const void* bytes, std::size_t size) {
+  if (size != 0) std::memcpy(at, bytes, size);
+  return at + size;
+}
+
+}  // namespace
+
+std::uint32_t DefineName(const RingMap& ring, const char* name, const char* schema, const std::uint8_t* written,
+                         std::size_t arguments) {
+  RingHeader& header = *ring.header;
+  const std::size_t text_bytes = std::strlen(name);
+  const std::size_t schema_bytes = schema == nullptr ? 0 : std::strlen(schema);
+  if (text_bytes > kNameArenaBytes || schema_bytes > kNameArenaBytes || arguments > kNameArenaBytes) return 0;
+  const std::size_t needed = (sizeof(Entry) + text_bytes + schema_bytes + arguments + 3) & ~std::size_t{3};
+
+  NameLock lock(&header);
+  const std::uint32_t count = header.name_count.load(std::memory_order_relaxed);
+  if (count == kMaxNames || kNameArenaBytes - header.name_bytes < needed) return 0;
+  std::uint8_t* at = ring.names + header.name_bytes;
+  const Entry entry{static_cast<std::uint32_t>(text_bytes), static_cast<std::uint32_t>(schema_bytes),
+                    static_cast<std::uint32_t>(arguments)};
+  at = Append(at, &entry, sizeof entry);
+  at = Append(at, name, text_bytes);
+  at = Append(at, schema, schema_bytes);
+  Append(at, written, arguments);
+  header.name_offsets[count] = header.name_bytes;
+  header.name_bytes += static_cast<std::uint32_t>(needed);
+  header.name_count.store(count + 1, std::memory_order_release);
+  return count + 1;
+}
+
+bool LookUpName(const RingMap& ring, std::uint32_t id, NameView* view) {
+  const std::uint32_t count = ring.header->name_count.load(std::memory_order_acquire);
+  if (id == 0 || id > count || id > kMaxNames) return false;
+  const std::uint32_t offset = ring.header->name_offsets[id - 1];
+  if (offset > kNameArenaBytes - sizeof(Entry)) return false;
+  Entry entry;
+  std::memcpy(&entry, ring.names + offset, sizeof entry);
+  const std::uint64_t needed = std::uint64_t{entry.text_bytes} + entry.schema_bytes + entry.arguments;
+  if (needed > kNameArenaBytes - sizeof(Entry) - offset) return false;
+  const std::uint8_t* text = ring.names + offset + sizeof entry;
+  view->id = id;
+  view->text = reinterpret_cast<const char*>(text);
+  view->text_bytes = entry.text_bytes;
+  view->schema = view->text + entry.text_bytes;
+  view->schema_bytes = entry.schema_bytes;
+  view->written = text + entry.text_bytes + entry.schema_bytes;
+  view->arguments = entry.arguments;
+  return true;
+}
+
+}  // namespace memoir

@@ -1,0 +1,21 @@
+// The operators' names in the ring: append-only, defined once per operator on a cold path, readable from the file alone.
+//
+// An entry: three lengths, then text, schema and one byte per argument.
+#ifndef INTERPOSE_NAME_TABLE_H_
+#define INTERPOSE_NAME_TABLE_H_
+
+#include <cstdint>
+
+#include "interpose/ring_layout.h"
+
+namespace memoir {
+
+// Ids from 1; 0 when the table is full.
+std::uint32_t DefineName(const RingMap& ring, const char* name, const char* schema, const std::uint8_t* written,
+                         std::size_t arguments);
+// Checks every offset and length: the table may come from a damaged file.
+bool LookUpName(const RingMap& ring, std::uint32_t id, NameView* view);
+
+}  // namespace memoir
+
+#endif  // INTERPOSE_NAME_TABLE_H_

@@ -1,0 +1,89 @@
+// The producers' side of ring.h: what hooks reach on their cold path.
+#include "interpose/ring.h"
+
+#include <pthread.h>
+
+#include <cstring>
+
+#include "interpose/errno_keeper.h"
+#include "interpose/lifecycle.h"
+#include "interpose/name_table.h"
+#include "interpose/segment_pool.h"
+#include "interpose/thread_slots.h"
+
+namespace memoir {
+namespace {
+
+void CountDrop(const RingMap& ring) { ring.header->dropped_records.fetch_add(1, std::memory_order_relaxed); }
+
+bool FitsSegment(std::size_t bytes) { return bytes <= kMaxRecordBytes && bytes % 8 == 0; }
+
+}  // namespace
+
+ThreadSlot* RingAttachThread() {
+  ErrnoKeeper errno_keeper;
+  const RingMap* ring = OpenRing();
+  if (ring == nullptr || !RecordingEnabled()) return nullptr;
+  ThreadSlot* slot = memoir_thread_slot;
+  if (slot != nullptr && slot->generation == ring_state.generation) return slot;
+  slot = thread_has_left ? nullptr : ClaimSlot(*ring, ring_state.generation);
+  if (slot == nullptr) CountDrop(*ring);
+  // Without the key the slot is merely never recycled.
+  if (slot != nullptr && ring_state.exit_key_made) pthread_setspecific(ring_state.exit_key, slot);
+  memoir_thread_slot = slot;
+  return slot;
+}
+
+std::uint8_t* RingReserveSlow(ThreadSlot* slot, std::size_t bytes, OnEmptyPool on_empty) {
+  ErrnoKeeper errno_keeper;
+  const RingMap* ring = OpenRing();
+  if (ring == nullptr) return nullptr;
+  if (slot->generation != ring_state.generation) {
+    // A slot of an earlier ring, from a caller that did not go through RingThread. The next record attaches anew.
+    memoir_thread_slot = nullptr;
+    CountDrop(*ring);
+    return nullptr;
+  }
+  // Also before a drop: a segment has one first_record, so a gap in the index can only lie between segments.
+  LeaveSegment(*ring, slot);
+  const std::uint32_t segment = FitsSegment(bytes) ? TakeSegment(*ring, on_empty) : kNoSegment;
+  if (segment == kNoSegment) {
+    slot->next_record += 1;
+    CountDrop(*ring);
+    return nullptr;
+  }
+  EnterSegment(*ring, slot, segment);
+  return slot->cursor;
+}
+
+std::uint32_t RingDefineOperator(const char* name, const char* schema, const std::uint8_t* written,
+                                 std::size_t arguments) {
+  ErrnoKeeper errno_keeper;
+  const RingMap* ring = OpenRing();
+  return ring == nullptr ? 0 : DefineName(*ring, name, schema, written, arguments);
+}
+
+RingCounters RingReadCounters() {
+  const RingMap* ring = OpenRing();
+  if (ring == nullptr) return {};
+  const RingHeader& header = *ring->header;
+  return {header.dropped_records.load(std::memory_order_relaxed),
+          header.dropped_allocated_bytes.load(std::memory_order_relaxed), header.waits.load(std::memory_order_relaxed),
+          header.wait_ns.load(std::memory_order_relaxed)};
+}
+
+void RingCountDroppedAllocation(std::uint64_t bytes) {
+  const RingMap* ring = OpenRing();
+  if (ring != nullptr) ring->header->dropped_allocated_bytes.fetch_add(bytes, std::memory_order_relaxed);
+}
+
+void RingSetProcessInfo(const void* bytes, std::size_t size) {
+  const RingMap* ring = OpenRing();
+  if (ring == nullptr || size > kMaxProcessInfo) return;
+  RingHeader& header = *ring->header;
+  const std::uint32_t other = 1 - (header.process_info_switch.load(std::memory_order_relaxed) & 1);
+  std::memcpy(header.process_info[other], bytes, size);
+  header.process_info_switch.store(static_cast<std::uint32_t>(size) * 2 + other, std::memory_order_release);
+}
+
+}  // namespace memoir

@@ -1,0 +1,193 @@
+#include "interpose/ring_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "interpose/ring_layout.h"
+
+namespace memoir {
+namespace {
+
+constexpr std::uint32_t kMinSegments = kMinRingBytes / kSegmentBytes;
+// A program that was replaced by exec keeps process id and start time, and its ring may still wait for memoir-drain.
+constexpr int kMaxNameTries = 100;
+
+struct FileSystem {
+  long type;
+  const char* name;
+};
+// Stores into a mapping of these may block on the network, fail long after, or not be shared memory at all (linux/magic.h).
+constexpr FileSystem kRemote[] = {
+    {0x6969, "NFS"},       {0x0BD00BD0, "Lustre"}, {0x47504653, "GPFS"},  {0xFF534D42, "CIFS"}, {0xFE534D42, "SMB"},
+    {0x517B, "SMB"},       {0x65735546, "FUSE"},   {0x00C36400, "Ceph"},  {0x5346414F, "AFS"},  {0x01021997, "9P"},
+    {0x19830326, "BeeGFS"}, {0x786F4256, "a VirtualBox share"},
+};
+
+const char* RemoteName(long type) {
+  for (const FileSystem& remote : kRemote) {
+    if ((type & 0xffffffffL) == remote.type) return remote.name;
+  }
+  return nullptr;
+}
+
+// Why a folder could not be used.
+struct Refusal {
+  char text[256];
+};
+
+std::uint64_t MiB(std::uint64_t bytes) { return (bytes + (1u << 20) - 1) >> 20; }
+
+// Room for one file in `folder`, 0 with a reason when it cannot be used at all.
+std::uint64_t RoomIn(const char* folder, Refusal* refusal) {
+  struct statfs kind;
+  struct statvfs room;
+  if (statfs(folder, &kind) != 0 || statvfs(folder, &room) != 0) {
+    std::snprintf(refusal->text, sizeof refusal->text, "%s", std::strerror(errno));
+    return 0;
+  }
+  const char* remote = RemoteName(static_cast<long>(kind.f_type));
+  if (remote != nullptr) {
+    std::snprintf(refusal->text, sizeof refusal->text, "it is on a network file system (%s)", remote);
+    return 0;
+  }
+  const std::uint64_t bytes = std::uint64_t{room.f_bavail} * room.f_frsize;
+  rlimit limit;  // beyond it posix_fallocate would not fail but end the program with SIGXFSZ
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::max<std::uint64_t>(bytes, 1);
+  return std::max<std::uint64_t>(std::min<std::uint64_t>(bytes, limit.rlim_cur), 1);
+}
+
+int CreateIn(const char* folder, const ProcessIdentity& process, RingFile* file) {
+  for (int attempt = 0; attempt < kMaxNameTries; ++attempt) {
+    char again[16] = "";
+    if (attempt > 0) std::snprintf(again, sizeof again, ".%d", attempt);
+    const int length = std::snprintf(file->path, sizeof file->path, "%s/memoir-ring-%llu-%llu%s.ring", folder,
+                                     static_cast<unsigned long long>(process.pid),
+                                     static_cast<unsigned long long>(process.start_time), again);
+    if (length < 0 || static_cast<std::size_t>(length) >= sizeof file->path) return ENAMETOOLONG;
+    file->fd = open(file->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file->fd >= 0) return 0;
+    if (errno != EEXIST) return errno;
+  }
+  return EEXIST;
+}
+
+int Allocate(int fd, std::size_t bytes) {
+  for (;;) {
+    const int result = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+    if (result != EINTR) return result;
+  }
+}
+
+int AllocateAndMap(RingFile* file) {
+  const std::size_t bytes = OffsetsFor(file->segment_count).total;
+  const int allocated = Allocate(file->fd, bytes);
+  if (allocated != 0) return allocated;
+  file->base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file->fd, 0);
+  return file->base == MAP_FAILED ? errno : 0;
+}
+
+int CreateOfSize(const char* folder, const ProcessIdentity& process, std::uint32_t segment_count, RingFile* file) {
+  file->segment_count = segment_count;
+  const int created = CreateIn(folder, process, file);
+  if (created != 0) return created;
+  const int mapped = AllocateAndMap(file);
+  if (mapped == 0) return 0;
+  close(file->fd);
+  unlink(file->path);
+  return mapped;
+}
+
+bool IsLackOfRoom(int code) { return code == ENOSPC || code == EDQUOT || code == EFBIG || code == ENOMEM; }
+
+// The largest ring from `wanted` down to `least` segments, by halves, that this folder holds.
+bool CreateLargest(const char* folder, const ProcessIdentity& process, std::uint32_t wanted, std::uint32_t least,
+                   std::uint64_t room_factor, RingFile* file, Refusal* refusal) {
+  const std::uint64_t room = RoomIn(folder, refusal);
+  if (room == 0) return false;
+  for (std::uint32_t count = wanted;; count = std::max(count / 2, least)) {
+    const std::uint64_t total = OffsetsFor(count).total;
+    const int code = total * room_factor > room ? ENOSPC : CreateOfSize(folder, process, count, file);
+    if (code == 0) return true;
+    if (IsLackOfRoom(code) && count > least) continue;
+    if (IsLackOfRoom(code)) {
+      std::snprintf(refusal->text, sizeof refusal->text, "%llu MiB needed, %llu MiB free",
+                    static_cast<unsigned long long>(MiB(total)), static_cast<unsigned long long>(room >> 20));
+    } else {
+      std::snprintf(refusal->text, sizeof refusal->text, "%s", std::strerror(code));
+    }
+    return false;
+  }
+}
+
+std::uint32_t WantedSegments(std::size_t bytes) {
+  const std::size_t segments = bytes / kSegmentBytes;
+  return static_cast<std::uint32_t>(std::clamp<std::size_t>(segments, kMinSegments, kMaxSegments));
+}
+
+const char* NonEmpty(const char* text) { return text != nullptr && text[0] != '\0' ? text : nullptr; }
+
+bool CreateInChosen(const char* folder, const ProcessIdentity& process, std::uint32_t wanted, RingFile* file,
+                    char* error, std::size_t error_bytes) {
+  Refusal refusal{};
+  if (CreateLargest(folder, process, wanted, kMinSegments, 1, file, &refusal)) return true;
+  std::snprintf(error, error_bytes,
+                "no ring in %s: %s; set MEMOIR_RING_DIR to a writable folder on a local disk or in memory", folder,
+                refusal.text);
+  return false;
+}
+
+bool CreateInUsualPlaces(const ProcessIdentity& process, std::uint32_t wanted, RingFile* file, char* error,
+                         std::size_t error_bytes) {
+  const char* folders[] = {"/dev/shm", NonEmpty(std::getenv("TMPDIR")), "/tmp"};
+  Refusal refusals[3] = {};
+  // Memory first, but the program may need /dev/shm itself (data loaders): only where there is twice the room.
+  if (CreateLargest(folders[0], process, wanted, wanted, 2, file, &refusals[0])) return true;
+  for (int place = 1; place < 3; ++place) {
+    if (folders[place] != nullptr && CreateLargest(folders[place], process, wanted, wanted, 1, file, &refusals[place])) {
+      return true;
+    }
+  }
+  for (int place = 0; place < 3; ++place) {
+    if (folders[place] != nullptr &&
+        CreateLargest(folders[place], process, wanted, kMinSegments, 1, file, &refusals[place])) {
+      return true;
+    }
+  }
+  std::snprintf(error, error_bytes,
+                "no folder for the ring: /dev/shm: %s; %s%s%s%s/tmp: %s; set MEMOIR_RING_DIR to a writable local folder",
+                refusals[0].text, folders[1] ? folders[1] : "", folders[1] ? ": " : "",
+                folders[1] ? refusals[1].text : "", folders[1] ? "; " : "", refusals[2].text);
+  return false;
+}
+
+}  // namespace
+
+bool CreateRingFile(const RingOptions& options, const ProcessIdentity& process, RingFile* file, char* error,
+                    std::size_t error_bytes) {
+  const std::uint32_t wanted = WantedSegments(options.bytes);
+  const char* chosen = NonEmpty(options.folder);
+  if (chosen == nullptr) chosen = NonEmpty(std::getenv("MEMOIR_RING_DIR"));
+  if (chosen != nullptr) return CreateInChosen(chosen, process, wanted, file, error, error_bytes);
+  return CreateInUsualPlaces(process, wanted, file, error, error_bytes);
+}
+
+bool LockRingFile(int fd) {
+  // Not flock: a forked child would hold that too, long after its parent's death.
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return fcntl(fd, F_SETLK, &lock) == 0;
+}
+
+}  // namespace memoir

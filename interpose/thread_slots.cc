@@ -1,0 +1,116 @@
+#include "interpose/thread_slots.h"
+
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "interpose/errno_keeper.h"
+#include "interpose/lifecycle.h"
+
+namespace memoir {
+namespace {
+
+// Other exit handlers of the thread may free memory after ours ran; glibc goes round PTHREAD_DESTRUCTOR_ITERATIONS (4) times.
+constexpr std::uint16_t kExitPasses = 3;
+
+std::atomic<std::uint32_t>& StateOf(ThreadSlot& slot) { return slot.state; }
+constexpr std::uint32_t Raw(SlotState state) { return static_cast<std::uint32_t>(state); }
+constexpr std::uint32_t Raw(SegmentState state) { return static_cast<std::uint32_t>(state); }
+
+// Reserves one of the free slots by count, so that a full table costs a caller one load and no search.
+bool ReserveOne(std::atomic<std::uint32_t>* free_slots) {
+  std::uint32_t left = free_slots->load(std::memory_order_relaxed);
+  while (left != 0) {
+    if (free_slots->compare_exchange_weak(left, left - 1, std::memory_order_acq_rel)) return true;
+  }
+  return false;
+}
+
+// Someone who holds a reservation finds a free slot sooner or later.
+std::uint32_t FindFree(const RingMap& ring) {
+  std::uint32_t at = ring.header->slot_hint.fetch_add(1, std::memory_order_relaxed);
+  for (;; ++at) {
+    std::uint32_t expected = Raw(SlotState::kFree);
+    if (StateOf(ring.slots[at % kThreadSlots])
+            .compare_exchange_strong(expected, Raw(SlotState::kClaimed), std::memory_order_acq_rel)) {
+      return at % kThreadSlots;
+    }
+  }
+}
+
+void FillIdentity(const RingMap& ring, ThreadSlot* slot) {
+  slot->thread = ring.header->last_thread.fetch_add(1, std::memory_order_relaxed) + 1;
+  slot->os_id = static_cast<std::uint64_t>(syscall(SYS_gettid));
+  slot->torch_id.store(0, std::memory_order_relaxed);
+  std::memset(slot->name, 0, sizeof slot->name);
+  prctl(PR_GET_NAME, slot->name, 0, 0, 0);
+}
+
+void Disown(ThreadSlot* slot) {
+  slot->cursor = slot->limit = slot->base = nullptr;
+  slot->committed = nullptr;
+  slot->segment = kNoSegment;
+}
+
+}  // namespace
+
+ThreadSlot* ClaimSlot(const RingMap& ring, std::uint32_t generation) {
+  if (!ReserveOne(&ring.header->free_slots)) return nullptr;
+  ThreadSlot* slot = &ring.slots[FindFree(ring)];
+  Disown(slot);
+  slot->next_record = 0;
+  slot->depth = 0;
+  slot->exit_passes = 0;
+  slot->scratch = 0;
+  slot->generation = generation;
+  slot->segments.store(0, std::memory_order_relaxed);
+  FillIdentity(ring, slot);
+  slot->state.store(Raw(SlotState::kLive), std::memory_order_release);
+  return slot;
+}
+
+void LeaveSegment(const RingMap& ring, ThreadSlot* slot) {
+  if (slot->segment == kNoSegment) return;
+  ring.segment_headers[slot->segment].state.store(Raw(SegmentState::kFull), std::memory_order_release);
+  Disown(slot);
+}
+
+void EnterSegment(const RingMap& ring, ThreadSlot* slot, std::uint32_t segment) {
+  SegmentHeader& header = ring.segment_headers[segment];
+  header.thread = slot->thread;
+  header.slot = static_cast<std::uint32_t>(slot - ring.slots);
+  header.committed.store(0, std::memory_order_relaxed);
+  header.first_record = slot->next_record;
+  header.consumed = 0;
+  header.consumed_records = 0;
+  slot->segments.fetch_add(1, std::memory_order_relaxed);
+  header.state.store(Raw(SegmentState::kOwned), std::memory_order_release);
+  slot->segment = segment;
+  slot->base = slot->cursor = ring.SegmentBytes(segment);
+  slot->limit = slot->base + kSegmentBytes;
+  slot->committed = &header.committed;
+}
+
+void ReleaseSlotIfDone(const RingMap& ring, std::uint32_t index) {
+  ThreadSlot& slot = ring.slots[index];
+  if (slot.state.load(std::memory_order_acquire) != Raw(SlotState::kRetired)) return;
+  if (slot.segments.load(std::memory_order_acquire) != 0) return;
+  slot.state.store(Raw(SlotState::kFree), std::memory_order_release);
+  ring.header->free_slots.fetch_add(1, std::memory_order_release);
+}
+
+void OnThreadExit(void* value) {
+  ErrnoKeeper errno_keeper;
+  auto* slot = static_cast<ThreadSlot*>(value);
+  const RingMap* ring = OpenRing();
+  if (ring == nullptr || slot->generation != ring_state.generation) return;
+  if (++slot->exit_passes < kExitPasses && pthread_setspecific(ring_state.exit_key, slot) == 0) return;
+  LeaveSegment(*ring, slot);
+  slot->state.store(Raw(SlotState::kRetired), std::memory_order_release);
+  memoir_thread_slot = nullptr;
+  thread_has_left = true;
+}
+
+}  // namespace memoir
