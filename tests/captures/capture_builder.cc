@@ -1,0 +1,529 @@
+#include "tests/captures/capture_builder.h"
+
+#include <zstd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <xxhash.h>
+
+namespace memoir::testing {
+namespace {
+
+enum Defined { kName, kLayout, kSignature, kThread, kDevice };
+
+std::string Hash(const std::string& text) {
+  XXH128_canonical_t canonical;
+  XXH128_canonicalFromHash(&canonical, XXH3_128bits(text.data(), text.size()));
+  return std::string(reinterpret_cast<const char*>(canonical.digest), sizeof canonical.digest);
+}
+
+std::int64_t Difference(std::uint64_t value, std::uint64_t& last) {
+  const std::uint64_t difference = value - last;
+  last = value;
+  return static_cast<std::int64_t>(difference);
+}
+
+v1::ClockSync ClockAt(std::uint64_t tick, const ProcessOptions& options) {
+  v1::ClockSync clock;
+  clock.set_tick(tick);
+  clock.set_monotonic_ns(5'000'000'000 + tick);
+  clock.set_realtime_ns(options.start_realtime_ns + tick - options.start_tick);
+  return clock;
+}
+
+}  // namespace
+
+void Seal(const v1::Payload& payload, v1::Chunk* chunk) {
+  const std::string plain = payload.SerializeAsString();
+  std::string packed(ZSTD_compressBound(plain.size()), '\0');
+  packed.resize(ZSTD_compress(packed.data(), packed.size(), plain.data(), plain.size(), 3));
+  chunk->set_checksum(XXH64(packed.data(), packed.size(), 0));
+  chunk->set_payload_bytes(plain.size());
+  chunk->set_payload(std::move(packed));
+}
+
+std::string Delimited(const v1::Chunk& chunk) {
+  v1::Part part;
+  *part.add_chunk() = chunk;
+  return part.SerializeAsString();
+}
+
+ProcessBuilder::ProcessBuilder(ProcessOptions options) : options_(std::move(options)), tick_(options_.start_tick) {
+  info_.set_format_version(1);
+  info_.set_pid(options_.pid);
+  info_.set_host(options_.host);
+  info_.set_rank(options_.rank);
+  info_.set_world_size(options_.world_size);
+  info_.set_restart(options_.restart);
+  info_.set_rank_source("none");
+  info_.set_program(options_.program);
+  info_.set_memoir_version("0.1.0");
+  info_.set_torch_version("2.11.0");
+  info_.set_python_version("3.11.2");
+  *info_.mutable_start() = ClockAt(options_.start_tick, options_);
+  info_.set_ticks_per_second(1'000'000'000);
+  info_.set_ring_path(options_.ring_path);
+  info_.add_sources("ranges");
+  info_.add_sources("cpu-allocator");
+  end_.set_reason(v1::End::EXITED);
+  v1::DeviceDef cpu;
+  cpu.set_type("cpu");
+  devices_.push_back(cpu);
+  chunk_offsets_.emplace_back();
+  parts_.emplace_back();
+  indices_.emplace_back();
+  StartChunk(true);
+}
+
+ProcessBuilder& ProcessBuilder::OnThread(std::uint32_t thread) {
+  thread_ = thread;
+  return *this;
+}
+
+ProcessBuilder& ProcessBuilder::NameThread(std::uint32_t thread, std::string name) {
+  threads_[thread].name = std::move(name);
+  return *this;
+}
+
+ProcessBuilder& ProcessBuilder::AtTick(std::uint64_t tick) {
+  tick_ = tick;
+  return *this;
+}
+
+std::uint32_t ProcessBuilder::AddDevice(const std::string& type, std::uint32_t index, const std::string& product) {
+  v1::DeviceDef device;
+  device.set_id(static_cast<std::uint32_t>(devices_.size()));
+  device.set_type(type);
+  device.set_index(index);
+  device.set_product(product);
+  devices_.push_back(device);
+  return device.id();
+}
+
+v1::ThreadRun& ProcessBuilder::AddEvent(v1::EventKind kind, std::uint64_t tensors) {
+  if (options_.chunk_events != 0 && chunk_event_count_ == options_.chunk_events) EndChunk();
+  Thread& on = thread();
+  v1::ThreadRun& run = on.run;
+  if (run.kind().empty()) {
+    run.set_thread(thread_);
+    run.set_first_record(on.next_record);
+    run.set_start_depth(static_cast<std::uint32_t>(on.stack.size()));
+    run.set_first_tick(tick_);
+    on.last_tick = tick_;
+    on.last_address = on.last_serial = 0;
+    on.last_sequence = 0;
+    on.devices.clear();
+  }
+  run.mutable_kind()->push_back(static_cast<char>(kind));
+  run.add_tick_delta(tick_ - on.last_tick);
+  run.set_record_count(run.record_count() + 1 + tensors);
+  on.next_record += 1 + tensors;
+  on.last_tick = tick_;
+  ++events_;
+  ++chunk_event_count_;
+  return run;
+}
+
+std::uint32_t ProcessBuilder::NameIdOf(const std::string& text, bool is_operator) {
+  const auto next = static_cast<std::uint32_t>(names_.size() + 1);
+  const std::uint32_t id = names_.try_emplace({is_operator, text}, next).first->second;
+  if (!std::exchange(defined_[{kName, id}], true)) {
+    v1::NameDef* name = payload_.add_names();
+    name->set_id(id);
+    name->set_hash(Hash((is_operator ? "\1" : "\0") + text));
+    name->set_kind(is_operator ? v1::NameDef::OPERATOR : v1::NameDef::TEXT);
+    name->set_text(text);
+    if (is_operator) name->set_schema(text + "(...) -> Tensor");
+  }
+  return id;
+}
+
+std::uint32_t ProcessBuilder::LayoutIdOf(const TensorSpec& tensor) {
+  std::string key = tensor.dtype_name;
+  for (const std::int64_t size : tensor.sizes) key += "," + std::to_string(size);
+  const auto next = static_cast<std::uint32_t>(layouts_.size() + 1);
+  const std::uint32_t id = layouts_.try_emplace(key, next).first->second;
+  if (!std::exchange(defined_[{kLayout, id}], true)) {
+    v1::LayoutDef* layout = payload_.add_layouts();
+    layout->set_id(id);
+    layout->set_hash(Hash(key));
+    layout->set_dtype(6);
+    layout->set_dtype_name(tensor.dtype_name);
+    layout->mutable_sizes()->Assign(tensor.sizes.begin(), tensor.sizes.end());
+    layout->set_has_storage(true);
+  }
+  return id;
+}
+
+std::uint32_t ProcessBuilder::SignatureIdOf(std::size_t tensors) {
+  if (tensors == 0) return 0;
+  const auto next = static_cast<std::uint32_t>(signatures_.size() + 1);
+  const std::uint32_t id = signatures_.try_emplace(tensors, next).first->second;
+  if (!std::exchange(defined_[{kSignature, id}], true)) {
+    v1::SignatureDef* signature = payload_.add_signatures();
+    signature->set_id(id);
+    // One tensor stands alone; several are half list, so that both ways are read.
+    signature->set_kinds(tensors == 1 ? "Ti" : "TNL");
+    if (tensors > 1) signature->add_list_lengths(static_cast<std::uint32_t>(tensors - 1));
+  }
+  return id;
+}
+
+void ProcessBuilder::AddTensors(v1::ThreadRun& run, const std::vector<TensorSpec>& tensors) {
+  run.add_signature(SignatureIdOf(tensors.size()));
+  v1::TensorTable* table = payload_.mutable_tensors();
+  for (const TensorSpec& tensor : tensors) {
+    if (tensor.impl == 0) {
+      run.add_tensor(0);
+      continue;
+    }
+    const std::uint32_t layout = LayoutIdOf(tensor);
+    const auto next = static_cast<std::uint32_t>(tensor_rows_.size() + 1);
+    const auto [row, added] =
+        tensor_rows_.try_emplace({tensor.impl, tensor.storage, tensor.storage_bytes, layout, tensor.device}, next);
+    run.add_tensor(row->second);
+    if (!added) continue;
+    table->add_impl_delta(Difference(tensor.impl, last_impl_));
+    table->add_storage_delta(Difference(tensor.storage, last_storage_));
+    table->add_storage_bytes(tensor.storage_bytes);
+    table->add_layout(layout);
+    table->add_device(tensor.device);
+  }
+}
+
+ProcessBuilder& ProcessBuilder::BeginRange(v1::EventKind kind, const std::string& name, bool is_operator,
+                                           std::int64_t sequence, std::uint64_t forward_thread,
+                                           const std::vector<TensorSpec>& arguments) {
+  Thread& on = thread();
+  bool inside_operator = std::any_of(on.stack.begin(), on.stack.end(), [](const OpenRange& r) { return r.is_operator; });
+  std::uint32_t id = 0;
+  if (recording_) {
+    v1::ThreadRun& run = AddEvent(kind, arguments.size());
+    id = NameIdOf(name, is_operator);
+    run.add_name(id);
+    run.add_sequence_delta(sequence - on.last_sequence);
+    on.last_sequence = sequence;
+    if (kind == v1::RANGE_BEGIN_BACKWARD) run.add_forward_thread(forward_thread);
+    AddTensors(run, arguments);
+  } else {
+    id = NameIdOf(name, is_operator);
+  }
+  if (is_operator) {
+    v1::OperatorTotals& totals = operators_[id];
+    totals.set_count(totals.count() + 1);
+    if (!inside_operator) totals.set_outermost_count(totals.outermost_count() + 1);
+  }
+  on.stack.push_back({kind, id, is_operator, tick_});
+  tick_ += options_.tick_step;
+  return *this;
+}
+
+ProcessBuilder& ProcessBuilder::Begin(const std::string& operator_name, const std::vector<TensorSpec>& arguments) {
+  return BeginRange(v1::RANGE_BEGIN_FUNCTION, operator_name, true, -1, 0, arguments);
+}
+ProcessBuilder& ProcessBuilder::BeginUser(const std::string& name) {
+  return BeginRange(v1::RANGE_BEGIN_USER, name, false, -1, 0, {});
+}
+ProcessBuilder& ProcessBuilder::BeginBackward(const std::string& node, std::int64_t sequence, std::uint64_t forward_thread) {
+  return BeginRange(v1::RANGE_BEGIN_BACKWARD, node, false, sequence, forward_thread, {});
+}
+ProcessBuilder& ProcessBuilder::BeginText(const std::string& name) {
+  return BeginRange(v1::RANGE_BEGIN_FUNCTION, name, false, -1, 0, {});
+}
+
+ProcessBuilder& ProcessBuilder::End(const std::vector<TensorSpec>& results) {
+  if (recording_) AddTensors(AddEvent(v1::RANGE_END, results.size()), results);
+  thread().stack.pop_back();
+  tick_ += options_.tick_step;
+  return *this;
+}
+
+void ProcessBuilder::Track(bool allocate, std::uint64_t serial, std::uint64_t address, std::uint64_t bytes,
+                           std::uint32_t device) {
+  v1::DeviceTotals& totals = totals_[device];
+  totals.set_device(device);
+  if (allocate) {
+    const std::vector<OpenRange>& stack = thread().stack;
+    const auto outermost = std::find_if(stack.begin(), stack.end(), [](const OpenRange& r) { return r.is_operator; });
+    const Live block{bytes, serial, tick_, thread_, outermost == stack.end() ? 0 : outermost->name,
+                     stack.empty() ? 0 : stack.back().name};
+    live_[{device, address}] = block;
+    totals.set_live_bytes(totals.live_bytes() + bytes);
+    totals.set_live_blocks(totals.live_blocks() + 1);
+    totals.set_allocations(totals.allocations() + 1);
+    totals.set_allocated_bytes(totals.allocated_bytes() + bytes);
+    if (totals.live_bytes() > totals.peak_bytes()) {
+      totals.set_peak_bytes(totals.live_bytes());
+      totals.set_peak_tick(tick_);
+    }
+    v1::OperatorTotals& by_operator = operators_[block.operator_name];
+    by_operator.set_allocations(by_operator.allocations() + 1);
+    by_operator.set_allocated_bytes(by_operator.allocated_bytes() + bytes);
+    return;
+  }
+  const auto found = live_.find({device, address});
+  if (found == live_.end()) return;
+  totals.set_live_bytes(totals.live_bytes() - found->second.bytes);
+  totals.set_live_blocks(totals.live_blocks() - 1);
+  totals.set_deallocations(totals.deallocations() + 1);
+  v1::OperatorTotals& by_operator = operators_[found->second.operator_name];
+  by_operator.set_deallocated_bytes(by_operator.deallocated_bytes() + found->second.bytes);
+  live_.erase(found);
+}
+
+ProcessBuilder& ProcessBuilder::AddAllocator(v1::EventKind kind, std::uint64_t serial, std::uint64_t address,
+                                             std::uint64_t bytes, std::uint32_t device) {
+  if (recording_) {
+    v1::ThreadRun& run = AddEvent(kind);
+    Thread& on = thread();
+    run.add_address_delta(Difference(address, on.last_address));
+    run.add_serial_delta(Difference(serial, on.last_serial));
+    on.devices.push_back(device);
+    if (kind == v1::ALLOCATE) run.add_bytes(bytes);
+  }
+  tick_ += options_.tick_step;
+  return *this;
+}
+
+ProcessBuilder& ProcessBuilder::Allocate(std::uint64_t address, std::uint64_t bytes, std::uint32_t device) {
+  Track(true, serial_, address, bytes, device);
+  return AddAllocator(v1::ALLOCATE, serial_++, address, bytes, device);
+}
+ProcessBuilder& ProcessBuilder::Deallocate(std::uint64_t address, std::uint32_t device) {
+  Track(false, serial_, address, 0, device);
+  return AddAllocator(v1::DEALLOCATE, serial_++, address, 0, device);
+}
+ProcessBuilder& ProcessBuilder::AllocateAs(std::uint64_t serial, std::uint64_t address, std::uint64_t bytes,
+                                           std::uint32_t device) {
+  serial_ = std::max(serial_, serial + 1);
+  return AddAllocator(v1::ALLOCATE, serial, address, bytes, device);
+}
+ProcessBuilder& ProcessBuilder::DeallocateAs(std::uint64_t serial, std::uint64_t address, std::uint32_t device) {
+  serial_ = std::max(serial_, serial + 1);
+  return AddAllocator(v1::DEALLOCATE, serial, address, 0, device);
+}
+
+ProcessBuilder& ProcessBuilder::Mark(const std::string& name) {
+  v1::ThreadRun& run = AddEvent(v1::MARK);
+  run.add_mark_name(NameIdOf(name, false));
+  tick_ += options_.tick_step;
+  return *this;
+}
+ProcessBuilder& ProcessBuilder::Step(std::uint64_t step) {
+  AddEvent(v1::STEP).add_step(step);
+  tick_ += options_.tick_step;
+  return *this;
+}
+
+ProcessBuilder& ProcessBuilder::LoseRecords(std::uint64_t records) {
+  // A run holds consecutive records, so the loss ends it.
+  if (!thread().run.kind().empty()) EndChunk();
+  thread().next_record += records;
+  return *this;
+}
+
+void ProcessBuilder::StartChunk(bool keyframe) {
+  payload_.Clear();
+  tensor_rows_.clear();
+  last_impl_ = last_storage_ = 0;
+  chunk_event_count_ = 0;
+  if (part_is_new_) {
+    defined_.clear();
+    part_is_new_ = false;
+  }
+  chunk_has_keyframe_ = keyframe;
+  if (keyframe) FillKeyframe(payload_.mutable_keyframe());
+}
+
+void ProcessBuilder::FillKeyframe(v1::Keyframe* keyframe) const {
+  keyframe->set_tick(tick_);
+  keyframe->set_events_before(events_);
+  for (const auto& [device, totals] : totals_) *keyframe->add_devices() = totals;
+  v1::LiveBlocks* live = keyframe->mutable_live();
+  std::uint64_t last_address = 0, last_serial = 0, last_tick = 0;
+  for (const auto& [where, block] : live_) {
+    live->add_address_delta(Difference(where.second, last_address));
+    live->add_bytes(block.bytes);
+    live->add_serial_delta(Difference(block.serial, last_serial));
+    live->add_device(where.first);
+    live->add_tick_delta(Difference(block.tick, last_tick));
+    live->add_thread(block.thread);
+    live->add_operator_name(block.operator_name);
+    live->add_leaf_name(block.leaf_name);
+  }
+  for (const auto& [id, on] : threads_) {
+    if (on.stack.empty()) continue;
+    v1::OpenRanges* open = keyframe->add_open();
+    open->set_thread(id);
+    for (const OpenRange& range : on.stack) {
+      open->mutable_kind()->push_back(static_cast<char>(range.kind));
+      open->add_name(range.name);
+      open->add_begin_tick(range.tick);
+    }
+  }
+  for (const auto& [name, totals] : operators_) {
+    *keyframe->add_operators() = totals;
+    keyframe->mutable_operators(keyframe->operators_size() - 1)->set_name(name);
+  }
+}
+
+ProcessBuilder& ProcessBuilder::EndChunk(bool keyframe_next) {
+  // A keyframe may name what this part has not defined yet.
+  if (chunk_has_keyframe_) {
+    for (const auto& [key, id] : std::map(names_)) NameIdOf(key.second, key.first);
+  }
+  for (auto& [id, on] : threads_) {
+    if (!std::exchange(defined_[{kThread, id}], true)) {
+      v1::ThreadDef* def = payload_.add_threads();
+      def->set_id(id);
+      def->set_os_id(1000 + id);
+      def->set_torch_id(id);
+      def->set_name(on.name);
+    }
+    if (on.run.kind().empty()) continue;
+    const bool all_cpu = std::all_of(on.devices.begin(), on.devices.end(), [](std::uint32_t d) { return d == 0; });
+    if (!all_cpu) on.run.mutable_device()->Assign(on.devices.begin(), on.devices.end());
+    payload_.add_runs()->Swap(&on.run);
+    on.run.Clear();
+  }
+  for (const v1::DeviceDef& device : devices_) {
+    if (!std::exchange(defined_[{kDevice, device.id()}], true)) *payload_.add_devices() = device;
+  }
+  *payload_.mutable_clock() = ClockAt(tick_, options_);
+  *payload_.mutable_counters() = counters_;
+  v1::Chunk chunk;
+  chunk.set_event_count(chunk_event_count_);
+  for (const v1::ThreadRun& run : payload_.runs()) {
+    std::uint64_t last = run.first_tick();
+    for (const std::uint64_t delta : run.tick_delta()) last += delta;
+    chunk.set_first_tick(chunk.first_tick() == 0 ? run.first_tick() : std::min(chunk.first_tick(), run.first_tick()));
+    chunk.set_last_tick(std::max(chunk.last_tick(), last));
+  }
+  chunk.set_complete_until_tick(tick_ - 1);
+  chunk.set_has_keyframe(chunk_has_keyframe_);
+  Seal(payload_, &chunk);
+  WriteChunk(chunk);
+  StartChunk(keyframe_next);
+  return *this;
+}
+
+void ProcessBuilder::WriteChunk(v1::Chunk& chunk) {
+  chunk.set_sequence(sequence_++);
+  if (parts_.back().empty()) {
+    info_.set_part(static_cast<std::uint32_t>(parts_.size() - 1));
+    *chunk.mutable_process() = info_;
+  }
+  const std::string bytes = Delimited(chunk);
+  v1::ChunkRef* ref = indices_.back().add_chunks();
+  ref->set_offset(parts_.back().size());
+  ref->set_bytes(bytes.size());
+  ref->set_first_tick(chunk.first_tick());
+  ref->set_last_tick(chunk.last_tick());
+  ref->set_event_count(chunk.event_count());
+  ref->set_has_keyframe(chunk.has_keyframe());
+  chunk_offsets_.back().push_back(parts_.back().size());
+  parts_.back() += bytes;
+}
+
+void ProcessBuilder::AppendIndex() {
+  v1::Chunk chunk;
+  chunk.set_sequence(sequence_++);
+  *chunk.mutable_index() = indices_.back();
+  chunk.set_chunk_bytes(chunk.ByteSizeLong() + 9);
+  chunk_offsets_.back().push_back(parts_.back().size());
+  parts_.back() += Delimited(chunk);
+}
+
+ProcessBuilder& ProcessBuilder::SkipChunks(std::uint64_t chunks) {
+  EndChunk();
+  sequence_ += chunks;
+  return *this;
+}
+
+ProcessBuilder& ProcessBuilder::EndPart(bool with_index) {
+  EndChunk();
+  if (with_index) AppendIndex();
+  chunk_offsets_.back().push_back(parts_.back().size());
+  parts_.emplace_back();
+  chunk_offsets_.emplace_back();
+  indices_.emplace_back();
+  part_is_new_ = true;
+  StartChunk(true);
+  return *this;
+}
+
+ProcessBuilder& ProcessBuilder::RemovePart(std::uint32_t part) {
+  removed_.resize(std::max<std::size_t>(removed_.size(), part + 1));
+  removed_[part] = true;
+  return *this;
+}
+
+ProcessBuilder& ProcessBuilder::FoldParts(std::uint32_t parts) {
+  for (std::uint32_t part = 0; part < parts; ++part) {
+    RemovePart(part);
+    for (const v1::ChunkRef& chunk : indices_[part].chunks()) {
+      counters_.set_folded_events(counters_.folded_events() + chunk.event_count());
+    }
+  }
+  counters_.set_folded_parts(parts);
+  return *this;
+}
+
+ProcessBuilder& ProcessBuilder::set_end(v1::End::Reason reason, const std::string& message) {
+  end_.set_reason(reason);
+  end_.set_message(message);
+  return *this;
+}
+
+ProcessBuilder& ProcessBuilder::Kill() {
+  killed_ = true;
+  return *this;
+}
+
+void ProcessBuilder::Finish() {
+  if (std::exchange(finished_, true)) return;
+  if (!killed_) *payload_.mutable_end() = end_;
+  EndChunk();
+  if (!killed_) AppendIndex();
+  chunk_offsets_.back().push_back(parts_.back().size());
+}
+
+const std::vector<std::string>& ProcessBuilder::parts() {
+  Finish();
+  return parts_;
+}
+
+std::string ProcessBuilder::FileName(std::uint32_t part) const {
+  char name[256];
+  std::snprintf(name, sizeof name, "r%05u.a%u.%s.%llu.p%04u.memoir", options_.rank, options_.restart, options_.host.c_str(),
+                static_cast<unsigned long long>(options_.pid), part);
+  return name;
+}
+
+void ProcessBuilder::WriteTo(const std::string& folder) {
+  Finish();
+  std::filesystem::create_directories(folder);
+  for (std::uint32_t part = 0; part < parts_.size(); ++part) {
+    if (part < removed_.size() && removed_[part]) continue;
+    WriteFile(folder + "/" + FileName(part), parts_[part]);
+  }
+}
+
+TemporaryFolder::TemporaryFolder() {
+  std::string pattern = std::filesystem::temp_directory_path() / "memoir-test-XXXXXX";
+  path_ = mkdtemp(pattern.data());
+}
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+void WriteFile(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+}  // namespace memoir::testing

@@ -1,0 +1,200 @@
+// Builds well-formed captures from a list of events, with libprotobuf and zstd: what the tests of the tools read. It shares no
+// code with the writer of the recorder, on purpose.
+//
+//     ProcessBuilder process({.rank = 0});
+//     process.Begin("aten::add.Tensor").Allocate(0x1000, 64).End();
+//     process.Deallocate(0x1000);
+//     process.WriteTo(folder);
+//
+// Events go to the current thread (thread 1 at first) at the current tick, which then grows by `tick_step`. One tick is one nanosecond.
+#ifndef TESTS_CAPTURES_CAPTURE_BUILDER_H_
+#define TESTS_CAPTURES_CAPTURE_BUILDER_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "memoir/v1/capture.pb.h"
+
+namespace memoir::testing {
+
+struct TensorSpec {
+  std::uint64_t impl = 0x10;
+  std::uint64_t storage = 0;
+  std::uint64_t storage_bytes = 0;
+  std::vector<std::int64_t> sizes;
+  std::string dtype_name = "float32";
+  std::uint32_t device = 0;
+};
+
+struct ProcessOptions {
+  std::uint32_t rank = 0;
+  std::uint32_t world_size = 1;
+  std::uint32_t restart = 0;
+  std::uint64_t pid = 100;
+  std::string host = "testhost";
+  std::string program = "train.py";
+  std::uint64_t start_realtime_ns = 1'000'000'000;
+  std::uint64_t start_tick = 1000;
+  std::uint64_t tick_step = 10;
+  std::uint64_t chunk_events = 0;      // ends a chunk after so many events; 0: only at EndChunk
+  std::string ring_path;
+};
+
+class ProcessBuilder {
+ public:
+  explicit ProcessBuilder(ProcessOptions options = {});
+
+  ProcessBuilder& OnThread(std::uint32_t thread);              // from 1
+  ProcessBuilder& NameThread(std::uint32_t thread, std::string name);
+  ProcessBuilder& AtTick(std::uint64_t tick);                  // of the next event
+  std::uint64_t tick() const { return tick_; }
+
+  // Devices besides 0, the cpu: returns the id to allocate with.
+  std::uint32_t AddDevice(const std::string& type, std::uint32_t index, const std::string& product = "");
+
+  ProcessBuilder& Begin(const std::string& operator_name, const std::vector<TensorSpec>& arguments = {});
+  ProcessBuilder& BeginUser(const std::string& name);
+  ProcessBuilder& BeginBackward(const std::string& node, std::int64_t sequence, std::uint64_t forward_thread);
+  ProcessBuilder& BeginText(const std::string& name);          // a function range without schema
+  ProcessBuilder& End(const std::vector<TensorSpec>& results = {});
+
+  ProcessBuilder& Allocate(std::uint64_t address, std::uint64_t bytes, std::uint32_t device = 0);
+  ProcessBuilder& Deallocate(std::uint64_t address, std::uint32_t device = 0);
+  // With a serial of your own: for late and lost events. Not followed into keyframes.
+  ProcessBuilder& AllocateAs(std::uint64_t serial, std::uint64_t address, std::uint64_t bytes, std::uint32_t device = 0);
+  ProcessBuilder& DeallocateAs(std::uint64_t serial, std::uint64_t address, std::uint32_t device = 0);
+  std::uint64_t next_serial() const { return serial_; }
+
+  ProcessBuilder& Mark(const std::string& name);
+  ProcessBuilder& Step(std::uint64_t step);
+
+  ProcessBuilder& LoseRecords(std::uint64_t records);          // on the current thread
+  // The events of `lose` happen (keyframes know them) but are not recorded.
+  template <class Function>
+  ProcessBuilder& Unrecorded(Function lose) {
+    recording_ = false;
+    lose(*this);
+    recording_ = true;
+    return *this;
+  }
+
+  ProcessBuilder& EndChunk(bool keyframe_next = false);
+  ProcessBuilder& SkipChunks(std::uint64_t chunks);            // gap in the sequence
+  ProcessBuilder& EndPart(bool with_index = true);             // the next part starts with a keyframe
+  ProcessBuilder& RemovePart(std::uint32_t part);              // its file is not written
+  ProcessBuilder& FoldParts(std::uint32_t parts);              // as --max-size: the oldest removed and counted
+
+  v1::Counters& counters() { return counters_; }               // written with every later chunk
+  v1::ProcessInfo& info() { return info_; }
+  ProcessBuilder& set_end(v1::End::Reason reason, const std::string& message = "");   // default: EXITED
+  // No End, no index: as after SIGKILL.
+  ProcessBuilder& Kill();
+
+  // Closes what is open. Call once; then FileName and parts are complete.
+  void Finish();
+  void WriteTo(const std::string& folder);                     // calls Finish
+  const std::vector<std::string>& parts();                     // the bytes of each part file; calls Finish
+  std::string FileName(std::uint32_t part) const;
+  // Where each chunk of a part begins, and where the last ends.
+  const std::vector<std::uint64_t>& chunk_offsets(std::uint32_t part) const { return chunk_offsets_[part]; }
+  std::uint64_t events() const { return events_; }
+
+ private:
+  struct OpenRange {
+    v1::EventKind kind;
+    std::uint32_t name;
+    bool is_operator;
+    std::uint64_t tick;
+  };
+  struct Live {
+    std::uint64_t bytes, serial, tick;
+    std::uint32_t thread, operator_name, leaf_name;
+  };
+  struct Thread {
+    v1::ThreadRun run;
+    std::uint64_t run_first_record = 0, next_record = 0;
+    std::uint64_t last_tick = 0, last_address = 0, last_serial = 0;
+    std::int64_t last_sequence = 0;
+    std::vector<OpenRange> stack;
+    std::vector<std::uint32_t> devices;
+    std::string name;
+  };
+
+  Thread& thread() { return threads_[thread_]; }
+  v1::ThreadRun& AddEvent(v1::EventKind kind, std::uint64_t tensors = 0);
+  ProcessBuilder& BeginRange(v1::EventKind kind, const std::string& name, bool is_operator, std::int64_t sequence,
+                             std::uint64_t forward_thread, const std::vector<TensorSpec>& arguments);
+  ProcessBuilder& AddAllocator(v1::EventKind kind, std::uint64_t serial, std::uint64_t address, std::uint64_t bytes,
+                               std::uint32_t device);
+  std::uint32_t NameIdOf(const std::string& text, bool is_operator);
+  std::uint32_t LayoutIdOf(const TensorSpec& tensor);
+  std::uint32_t SignatureIdOf(std::size_t tensors);
+  void AddTensors(v1::ThreadRun& run, const std::vector<TensorSpec>& tensors);
+  void FillKeyframe(v1::Keyframe* keyframe) const;
+  void StartChunk(bool keyframe);
+  void WriteChunk(v1::Chunk& chunk);
+  void AppendIndex();
+  void Track(bool allocate, std::uint64_t serial, std::uint64_t address, std::uint64_t bytes, std::uint32_t device);
+
+  ProcessOptions options_;
+  v1::ProcessInfo info_;
+  v1::Counters counters_;
+  v1::End end_;
+  bool killed_ = false;
+  bool finished_ = false;
+  bool recording_ = true;
+
+  std::uint64_t tick_;
+  std::uint64_t serial_ = 1;
+  std::uint32_t thread_ = 1;
+  std::uint64_t events_ = 0;
+  std::uint64_t chunk_event_count_ = 0;
+  std::uint64_t sequence_ = 0;
+  std::map<std::uint32_t, Thread> threads_;
+  std::vector<v1::DeviceDef> devices_;
+  std::map<std::pair<bool, std::string>, std::uint32_t> names_;
+  std::map<std::string, std::uint32_t> layouts_;
+  std::map<std::size_t, std::uint32_t> signatures_;
+  // What the part in progress has not defined yet is added to the chunk in progress.
+  std::map<std::pair<int, std::uint32_t>, bool> defined_;
+  std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint32_t, std::uint32_t>, std::uint32_t> tensor_rows_;
+  std::uint64_t last_impl_ = 0, last_storage_ = 0;
+  v1::Payload payload_;
+  bool chunk_has_keyframe_ = false;
+
+  std::map<std::pair<std::uint32_t, std::uint64_t>, Live> live_;
+  std::map<std::uint32_t, v1::DeviceTotals> totals_;
+  std::map<std::uint32_t, v1::OperatorTotals> operators_;
+
+  std::vector<std::string> parts_;
+  std::vector<std::vector<std::uint64_t>> chunk_offsets_;
+  std::vector<v1::Index> indices_;
+  std::vector<bool> removed_;
+  bool part_is_new_ = true;
+};
+
+// zstd and checksum of a payload into a chunk, as the format wants it.
+void Seal(const v1::Payload& payload, v1::Chunk* chunk);
+// Tag, length and chunk.
+std::string Delimited(const v1::Chunk& chunk);
+
+// A folder under the test's temporary directory, removed at the end.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  const std::string& path() const { return path_; }
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+void WriteFile(const std::string& path, const std::string& bytes);
+
+}  // namespace memoir::testing
+
+#endif  // TESTS_CAPTURES_CAPTURE_BUILDER_H_
