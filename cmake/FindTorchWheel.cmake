@@ -1,8 +1,9 @@
 # The torch wheel of MEMOIR_PYTHON as imported targets. torch's own find_package(Torch) wants a CUDA toolkit with nvcc, which
 # the wheels do not have.
+# -E: under `pip install`, PYTHONPATH names pip's own build environment and hides the packages that are installed.
 #   TorchWheel::c10, TorchWheel::torch_cpu;  TorchWheel_VERSION (2.11.0), TorchWheel_MINOR (2.11), TorchWheel_CUDA (13.0 or "")
 execute_process(
-  COMMAND "${MEMOIR_PYTHON}" -c
+  COMMAND "${MEMOIR_PYTHON}" -E -c
     "import importlib.util as u, os, re; d=os.path.dirname(u.find_spec('torch').origin); t=open(d+'/version.py').read(); g=lambda n: (re.search(n + r\"[^=\\n]*= *'([^']*)'\", t) or [None, ''])[1]; print(d, g('__version__'), g('cuda'), sep=';')"
   OUTPUT_VARIABLE torch_wheel OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE torch_wheel_result ERROR_VARIABLE torch_wheel_error)
 if(torch_wheel_result EQUAL 0)
