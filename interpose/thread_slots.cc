@@ -8,6 +8,7 @@
 
 #include "interpose/errno_keeper.h"
 #include "interpose/lifecycle.h"
+#include "interpose/segment_pool.h"
 
 namespace memoir {
 namespace {
@@ -57,6 +58,8 @@ void Disown(ThreadSlot* slot) {
 }  // namespace
 
 ThreadSlot* ClaimSlot(const RingMap& ring, std::uint32_t generation) {
+  // Retired slots come back only through the reader, whether or not their threads filled many segments.
+  if (ring.header->free_slots.load(std::memory_order_relaxed) < kThreadSlots / 2) WakeReader(ring);
   if (!ReserveOne(&ring.header->free_slots)) return nullptr;
   ThreadSlot* slot = &ring.slots[FindFree(ring)];
   Disown(slot);

@@ -1,0 +1,144 @@
+// Children, however they are made, find recording off and leave the parent's ring alone.
+#include <sched.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
+#include "interpose/lifecycle.h"
+#include "interpose/thread_slots.h"
+#include "tests/interpose/numbered_records.h"
+
+namespace memoir {
+namespace {
+
+// 0, or the number of the first thing that is wrong. Runs in the child, where gtest's failures would not be seen.
+int TryToRecord(ThreadSlot* parents) {
+  if (RecordingEnabled()) return 1;
+  if (HookNumber(999)) return 2;
+  if (RingAttachThread() != nullptr) return 3;
+  parents->limit = nullptr;  // the cold path, as if a hook had missed the flag (this thread is not recording in the parent)
+  if (RingReserve(parents, kNumberBytes, OnEmptyPool::kWait) != nullptr) return 4;
+  if (RingDefineOperator("child", "", nullptr, 0) != 0) return 5;
+  if (RingPath()[0] != '\0') return 6;
+  if (RingReader::OpenLive() != nullptr) return 7;
+  SetRecordingEnabled(true);
+  if (RecordingEnabled()) return 8;
+  RingSetProcessInfo("child", 5);
+  RingCountDroppedAllocation(1 << 20);
+  OnThreadExit(parents);
+  RingClose();
+  return 0;
+}
+
+// A child that trains: its own ring, beside the parent's.
+int RecordOnItsOwn(const std::string& folder) {
+  if (!OpenRingIn(folder, kMinRingBytes).empty()) return 20;
+  SetRecordingEnabled(true);
+  for (std::uint64_t number = 0; number < 100; ++number) {
+    if (!HookNumber(number)) return 21;
+  }
+  RingReader* reader = RingReader::OpenLive();
+  Collected collected;
+  collected.Drain(reader);
+  delete reader;
+  RingClose();
+  return collected.total() == 100 ? 0 : 22;
+}
+
+int ExitCode(pid_t child) {
+  int status = 0;
+  if (waitpid(child, &status, 0) != child) return -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+pid_t RawClone() { return static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)); }
+
+class ForkTest : public RingTest {
+ protected:
+  // Forks again and again while another thread records; then every record of the parent must be there, and no other.
+  void ForkWhileRecording(pid_t (*make_child)(), bool own_ring) {
+    Open(8u << 20);
+    ThreadSlot* idle = nullptr;  // of this thread, which forks
+    ASSERT_TRUE(HookNumber(0));
+    idle = memoir_thread_slot;
+    std::atomic<bool> stop{false};
+    std::uint64_t recorded = 0;
+    std::thread other([&] {
+      while (!stop) recorded += HookNumber(recorded);
+    });
+    Collected collected;
+    for (int round = 0; round < 20; ++round) {
+      ThreadSlot copy{};
+      copy.generation = idle->generation;
+      copy.segment = idle->segment;
+      const pid_t child = make_child();
+      if (child == 0) {
+        int code = TryToRecord(&copy);
+        if (code == 0 && own_ring) code = RecordOnItsOwn(folder_.path());
+        _exit(code);
+      }
+      EXPECT_EQ(ExitCode(child), 0);
+      collected.Drain(reader_.get());
+    }
+    stop = true;
+    other.join();
+    collected.Drain(reader_.get());
+    EXPECT_EQ(collected.total(), recorded + 1);
+    EXPECT_EQ(collected.next().size(), 2u);
+    EXPECT_EQ(RingReadCounters().dropped_records, 0u);
+    EXPECT_EQ(RingReadCounters().dropped_allocated_bytes, 0u);
+    NameView name;
+    EXPECT_FALSE(reader_->FindName(1, &name));
+    EXPECT_TRUE(std::filesystem::exists(RingPath()));
+    EXPECT_TRUE(HookNumber(1));
+  }
+};
+
+TEST_F(ForkTest, Fork) { ForkWhileRecording(fork, false); }
+TEST_F(ForkTest, UnderscoreFork) { ForkWhileRecording(_Fork, false); }
+TEST_F(ForkTest, CloneSystemCall) { ForkWhileRecording(RawClone, false); }
+TEST_F(ForkTest, ForkedChildrenRecordIntoTheirOwnRing) { ForkWhileRecording(fork, true); }
+
+// Forks in a thread of its own, without any handler of C++ on its stack that pthread_exit would unwind through.
+void* ForkAndExitThread(void* exit_code) {
+  if (!HookNumber(0)) return nullptr;
+  const pid_t child = fork();
+  if (child == 0) pthread_exit(nullptr);  // runs the key's destructor on the parent's slot, then ends the process
+  *static_cast<int*>(exit_code) = ExitCode(child);
+  EXPECT_EQ(memoir_thread_slot->state.load(), static_cast<std::uint32_t>(SlotState::kLive));
+  EXPECT_TRUE(HookNumber(1));
+  return nullptr;
+}
+
+TEST_F(ForkTest, TheParentsThreadExitKeyIsHarmlessInTheChild) {
+  Open(kMinRingBytes);
+  int exit_code = -1;
+  pthread_t thread;
+  ASSERT_EQ(pthread_create(&thread, nullptr, ForkAndExitThread, &exit_code), 0);
+  pthread_join(thread, nullptr);
+  EXPECT_EQ(exit_code, 0);
+  Collected collected;
+  collected.Drain(reader_.get());
+  EXPECT_EQ(collected.total(), 2u);
+}
+
+TEST_F(ForkTest, VforkAndExecLeaveTheParentRecording) {
+  Open(kMinRingBytes);
+  ASSERT_TRUE(HookNumber(0));
+  const pid_t child = vfork();
+  if (child == 0) {
+    execl("/bin/true", "true", nullptr);
+    _exit(127);
+  }
+  EXPECT_EQ(ExitCode(child), 0);
+  ASSERT_TRUE(HookNumber(1));
+  Collected collected;
+  collected.Drain(reader_.get());
+  EXPECT_EQ(collected.total(), 2u);
+}
+
+}  // namespace
+}  // namespace memoir
