@@ -1,7 +1,7 @@
 /* Memoir's C interface: what the Python package calls, and what a libtorch program may call.
  *
- * The functions are exported by libmemoir_tracker-torchX.Y.so, which must match the program's torch. One recording per process:
- * once stopped, it is not started again. Functions return 0, or -1 after writing one line (cause and fix) into `message`,
+ * The functions are exported by libmemoir_tracker-torchX.Y.so, which must match the program's torch. One recording at a time;
+ * after a stop another may start. Functions return 0, or -1 after writing one line (cause and fix) into `message`,
  * which is cut to `size` and always terminated. None throws; none ends the program.
  *
  * Threads: memoir_mark, memoir_step and memoir_flush from any; start and stop from one, outside of torch's operators.

@@ -16,10 +16,7 @@ int Fail(const std::string& text, char* message, std::size_t size) {
   return -1;
 }
 
-memoir::ThreadSlot* Slot() {
-  if (!memoir::RecordingEnabled()) return nullptr;
-  return memoir::memoir_thread_slot != nullptr ? memoir::memoir_thread_slot : memoir::RingAttachThread();
-}
+memoir::ThreadSlot* Slot() { return memoir::RecordingEnabled() ? memoir::RingThread() : nullptr; }
 
 int Start(const char* const* given, char* message, std::size_t size) {
   std::string error;

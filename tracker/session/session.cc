@@ -1,6 +1,5 @@
 #include "tracker/session/session.h"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <ctime>
@@ -87,8 +86,9 @@ void LetHooksLeave() {
 }  // namespace
 
 bool StartSession(const Settings& settings, std::string* error) {
-  if (session != nullptr) {
-    *error = "this process was recorded already; one recording per process";
+  if (session == nullptr) session = new Session;
+  if (session->writer != nullptr) {
+    *error = "this process is being recorded already, into " + session->output;
     return false;
   }
   const std::uint64_t ticks_per_second = ChooseTick();
@@ -103,7 +103,9 @@ bool StartSession(const Settings& settings, std::string* error) {
     RingClose();
     return false;
   }
-  session = new Session{.owner = getpid(), .output = settings.output, .writer = writer.release()};
+  session->owner = getpid();
+  session->output = settings.output;
+  session->writer = writer.release();
   InstallTorchHooks();
   SetRecordingEnabled(true);
   return true;

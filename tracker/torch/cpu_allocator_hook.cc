@@ -24,14 +24,12 @@ std::uint64_t NextSerial(std::uint64_t address) {
   return shards[mixed >> 58].next.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-ThreadSlot* Slot() { return memoir_thread_slot != nullptr ? memoir_thread_slot : RingAttachThread(); }
-
 constexpr std::uint8_t kCpu = static_cast<std::uint8_t>(c10::DeviceType::CPU);
 
 void RecordAllocate(void* data, std::size_t bytes) {
   const auto address = reinterpret_cast<std::uint64_t>(data);
   const std::uint64_t serial = NextSerial(address);
-  ThreadSlot* slot = Slot();
+  ThreadSlot* slot = RingThread();
   // Under no lock of torch's, so this may wait for room as an operator's begin may.
   std::uint8_t* place = slot == nullptr ? nullptr : RingReserve(slot, sizeof(AllocateRecord), OnEmptyPool::kWait);
   if (place == nullptr) return RingCountDroppedAllocation(bytes);
@@ -45,7 +43,7 @@ void RecordAllocate(void* data, std::size_t bytes) {
 void RecordDeallocate(void* data) {
   const auto address = reinterpret_cast<std::uint64_t>(data);
   const std::uint64_t serial = NextSerial(address);
-  ThreadSlot* slot = Slot();
+  ThreadSlot* slot = RingThread();
   std::uint8_t* place = slot == nullptr ? nullptr : RingReserve(slot, sizeof(DeallocateRecord), OnEmptyPool::kWait);
   if (place == nullptr) return;
   new (place) DeallocateRecord{
@@ -100,7 +98,6 @@ class RecordingAllocator final : public c10::Allocator {
 }  // namespace
 
 void InstallCpuAllocatorHook() {
-  if (inner_allocator != nullptr) return;
   inner_allocator = c10::GetCPUAllocator();
   inner_deleter.store(inner_allocator->raw_deleter(), std::memory_order_relaxed);
   static auto* recording = new RecordingAllocator;  // leaked: tensors are freed until the very end

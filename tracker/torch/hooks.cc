@@ -8,6 +8,9 @@
 namespace memoir {
 
 void InstallTorchHooks() {
+  static bool installed = false;
+  if (installed) return;
+  installed = true;
   InstallCpuAllocatorHook();
   InstallRangeHook();
 }

@@ -4,7 +4,7 @@
 
 namespace memoir {
 
-// Installs every hook of this torch: ranges and the CPU allocator. Call once, from the thread that starts the recording; the
+// Installs every hook of this torch: ranges and the CPU allocator. Call from the thread that starts a recording; later calls do nothing. The
 // hooks stay for the life of the process and do nothing while recording is off.
 void InstallTorchHooks();
 

@@ -21,10 +21,10 @@ RangeSource Source(at::RecordScope scope) {
 }
 
 ThreadSlot* Slot() {
-  ThreadSlot* slot = memoir_thread_slot;
-  if (slot != nullptr) [[likely]] return slot;
-  slot = RingAttachThread();
-  if (slot != nullptr) slot->torch_id.store(at::RecordFunction::currentThreadId(), std::memory_order_relaxed);
+  ThreadSlot* slot = RingThread();
+  if (slot != nullptr && slot->torch_id.load(std::memory_order_relaxed) == 0) [[unlikely]] {
+    slot->torch_id.store(at::RecordFunction::currentThreadId(), std::memory_order_relaxed);
+  }
   return slot;
 }
 
@@ -93,9 +93,8 @@ std::unique_ptr<at::ObserverContext> OnBegin(const at::RecordFunction& range) {
 void OnEnd(const at::RecordFunction& range, at::ObserverContext*) {
   if (!RecordingEnabled()) return;
   const std::uint64_t tick = Tick();
-  ThreadSlot* slot = memoir_thread_slot;
-  if (slot == nullptr) return;
-  OpenRanges* open = OpenRanges::Of(slot);
+  ThreadSlot* slot = RingThread();
+  OpenRanges* open = slot == nullptr ? nullptr : OpenRanges::Of(slot);
   if (open == nullptr || !open->Pop(&range)) return;
   slot->depth = open->depth();
   RecordEnd(slot, range, tick);
