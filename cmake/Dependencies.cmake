@@ -36,7 +36,7 @@ if(MEMOIR_BUILD_TESTS)
 endif()
 if(MEMOIR_BUILD_TRACKER)
   find_package(TorchWheel REQUIRED)
-  if(TorchWheel_CUDA)
+  if(TorchWheel_CUDA AND MEMOIR_BUILD_TESTS)   # so far only a test compiles with them
     find_package(CudaWheel REQUIRED)
   endif()
 endif()

@@ -1,0 +1,159 @@
+"""What the conventions (docs/hacking.md) ask of every file, as far as a program can see it."""
+
+import re
+
+from sources import Rule, cxx_sources, sources
+
+MAX_ROOM_LINES = 400
+MAX_FUNCTION_LINES = 80
+
+
+def guards_match_paths(tree):
+    """tools/read/part.h is guarded by TOOLS_READ_PART_H_."""
+    for source in cxx_sources(tree):
+        if source.suffix != ".h":
+            continue
+        guard = re.sub(r"\W", "_", source.path).upper() + "_"
+        ends = (f"#endif  // {guard}", f"#endif /* {guard} */")
+        if f"#ifndef {guard}\n#define {guard}\n" not in source.text or not source.text.rstrip().endswith(ends):
+            yield f"{source.path}: its guard is not {guard}"
+
+
+def no_drawers(tree):
+    """A file named for what does not fit elsewhere collects what does not fit elsewhere."""
+    for source in sources(tree):
+        words = re.split(r"[/_.\-]", source.path)
+        drawers = {"util", "utils", "helper", "helpers", "common", "manager", "misc"} & set(words)
+        if drawers:
+            yield f"{source.path}: '{drawers.pop()}' says nothing about what is inside"
+
+
+def rooms_are_small(tree):
+    """A header and its source together, or any other file with code, stay within MAX_ROOM_LINES."""
+    rooms = {}
+    for source in sources(tree):
+        if source.suffix in (".h", ".cc", ".py", ".cmake", ".sh") or source.path == "dev":
+            room = f"{source.folder}/{source.stem}".lstrip("/")
+            rooms[room] = rooms.get(room, 0) + len(source.lines) - 1
+    yield from (f"{room}: {lines} lines, more than {MAX_ROOM_LINES}" for room, lines in rooms.items() if lines > MAX_ROOM_LINES)
+
+
+def functions(source):
+    """(first line, lines) of each function body: a block opened by a line that ends a parameter list at namespace or class level.
+
+    Works on the indentation that the formatter gives: a body ends at the first `}` as deep as its opening line.
+    """
+    opening = None
+    for number, line in enumerate(source.code_lines, 1):
+        if opening is None:
+            match = re.match(r"( {0,4})[\w~:<>].*\)[^;=]*\{\s*$", line)
+            if match and not re.match(r"\s*(if|for|while|switch|namespace|else|extern)\b", line):
+                opening = (number, match.group(1))
+        elif line.rstrip() in (opening[1] + "}", opening[1] + "};", opening[1] + "});"):
+            yield opening[0], number - opening[0] + 1
+            opening = None
+
+
+def functions_are_short(tree):
+    """50 lines are a smell (`python tests/rules/report.py` lists them); MAX_FUNCTION_LINES are an error."""
+    for source in cxx_sources(tree):
+        for number, lines in functions(source):
+            if lines > MAX_FUNCTION_LINES:
+                yield f"{source.path}:{number}: a function of {lines} lines, more than {MAX_FUNCTION_LINES}"
+
+
+def comments_say_something(tree):
+    """No banners, no code that was commented out: the history keeps what was."""
+    statement = re.compile(r"(?:[\w:<>,*& ]+\s)?[\w.:>\-]+\(.*\);$|return\b.*;$|[\w.\[\]>\-]+ [-+]?= .*;$|(if|for|while) ?\(.*\{$|\}$")
+    for source in sources(tree):
+        is_cxx = source.suffix in (".h", ".cc", ".def", ".proto")
+        if not is_cxx and source.suffix not in (".py", ".cmake", ".txt", ".sh") and source.path != "dev":
+            continue
+        for number, line in enumerate(source.lines, 1):
+            match = re.match(r"\s*//(.*?)\s*$" if is_cxx else r"\s*#(.*?)\s*$", line)
+            if match and re.match(r"\s*[-=*#/~+_]{3,}", match.group(1)):
+                yield f"{source.path}:{number}: a banner"
+            elif match and is_cxx and not match.group(1).startswith("  ") and statement.match(match.group(1).strip()):
+                yield f"{source.path}:{number}: code that was commented out?"
+
+
+def originals_are_not_looked_up_by_order(tree):
+    """dlsym(RTLD_NEXT) finds nothing for libraries that were loaded RTLD_LOCAL, as torch's are: a hook would swallow the call."""
+    for source in cxx_sources(tree):
+        for number, line in enumerate(source.code_lines, 1):
+            if "RTLD_NEXT" in line:
+                yield f"{source.path}:{number}: RTLD_NEXT; take the original from the patched slot"
+
+
+def environment_variables_are_in_the_table(tree):
+    """Each MEMOIR_* variable that code reads or a page names stands in options.def, from which all sides take their options."""
+    table = next((s.text for s in sources(tree) if s.path == "proto/memoir/options.def"), "")
+    known = set(re.findall(r'MEMOIR_OPTION\("(MEMOIR_[A-Z_]+)"', table))
+    build = set()
+    for source in sources(tree):
+        if source.path.endswith((".cmake", "CMakeLists.txt", "CMakePresets.json")):
+            build |= set(re.findall(r"MEMOIR_[A-Z_]+", source.text))
+    for source in sources(tree):
+        if source.path.startswith("tests/"):
+            continue  # they try wrong ones too
+        if source.suffix == ".md":
+            pattern, allowed = r"\b(MEMOIR_[A-Z_]*[A-Z])\b(?!\*)", known | build
+        elif source.suffix in (".cc", ".h", ".py"):
+            pattern, allowed = r"[\"'](MEMOIR_[A-Z_]*[A-Z])[\"'=]", known
+        else:
+            continue
+        for number, line in enumerate(source.lines, 1):
+            for name in re.findall(pattern, line):
+                if name not in allowed:
+                    yield f"{source.path}:{number}: {name} is not in proto/memoir/options.def"
+
+
+def no_paths_of_one_machine(tree):
+    """What is written here must be true on every machine."""
+    pattern = re.compile(r"(?<![\w.}>/])/(work|home|root|Users|mnt)/\w")
+    for source in sources(tree):
+        if source.folder != "tests/rules":
+            for number, line in enumerate(source.lines, 1):
+                if pattern.search(line):
+                    yield f"{source.path}:{number}: a path of one machine"
+
+
+_LONG_FUNCTION = "int F(int x) {\n" + "  ++x;\n" * MAX_FUNCTION_LINES + "  return x;\n}\n"
+
+RULES = (
+    Rule(
+        guards_match_paths,
+        (
+            {"tools/read/part.h": "#ifndef PART_H_\n#define PART_H_\n#endif  // PART_H_\n"},
+            {"tools/read/part.h": "#pragma once\n"},
+        ),
+    ),
+    Rule(no_drawers, ({"tools/read/string_util.h": ""}, {"tracker/common/x.cc": ""}, {"python/memoir/helpers.py": ""})),
+    Rule(
+        rooms_are_small,
+        ({"tools/read/part.h": "\n" * 200, "tools/read/part.cc": "\n" * 201}, {"python/memoir/start.py": "\n" * 401}),
+    ),
+    Rule(functions_are_short, ({"tools/read/part.cc": _LONG_FUNCTION}, {"tools/read/part.cc": "class A {\n  " + _LONG_FUNCTION.replace("\n", "\n  ") + "};\n"})),
+    Rule(
+        comments_say_something,
+        (
+            {"tools/read/part.cc": "//=========\n"},
+            {"tools/read/part.cc": "  // ---- parsing ----\n"},
+            {"python/memoir/start.py": "#######\n"},
+            {"tools/read/part.cc": "  // Parse(text, 3);\n"},
+            {"tools/read/part.cc": "  // return Parse(text);\n"},
+            {"tools/read/part.cc": "  // total += 3;\n"},
+            {"tools/read/part.cc": "  // if (x) {\n"},
+        ),
+    ),
+    Rule(originals_are_not_looked_up_by_order, ({"interpose/slots.cc": 'auto* f = dlsym(RTLD_NEXT, "f");\n'},)),
+    Rule(
+        environment_variables_are_in_the_table,
+        (
+            {"tracker/session/settings.cc": 'getenv("MEMOIR_OUTPTU");\n', "proto/memoir/options.def": 'MEMOIR_OPTION("MEMOIR_OUTPUT", '},
+            {"python/memoir/start.py": "os.environ['MEMOIR_FAST']\n"},
+            {"docs/hacking.md": "Set `MEMOIR_FAST=1`.\n"},
+        ),
+    ),
+    Rule(no_paths_of_one_machine, ({"docs/hacking.md": "Go to /" + "home/me.\n"}, {"tools/read/part.cc": '// see /' + "work/main\n"})),
+)

@@ -1,0 +1,158 @@
+"""Who may include whom. The picture is in docs/architecture.md: data moves right, nothing moves left."""
+
+import re
+
+from sources import CXX, Rule, cxx_sources
+
+# How a library is recognised by its include path.
+LIBRARIES = {
+    "torch": r"(torch|ATen|c10|caffe2)/",
+    "cuda": r"(cuda|cuda_runtime|cuda_runtime_api|cudaTypedefs|driver_types|nccl|cupti\w*)\.h$|cuda/",
+    "python": r"Python\.h$",
+    "protobuf": r"google/protobuf/|.*\.pb\.h$",
+    "absl": r"absl/",
+    "protozero": r"protozero/",
+    "zstd": r"(zstd|zdict|zstd_errors)\.h$",
+    "zlib": r"(zlib|zconf)\.h$",
+    "xxhash": r"xxhash\.h$",
+    "fmt": r"fmt/",
+    "cli11": r"CLI/",
+    "gtest": r"(gtest|gmock)/",
+    "benchmark": r"benchmark/",
+}
+SYSTEM = re.compile(r"(sys|linux|asm|arpa|net|netinet)/\w+\.h$|\w+(\.h)?$|x86intrin\.h$")
+
+# room -> (rooms of ours it may include besides itself, libraries). The longest prefix of a file's folder decides.
+# A room that is not here may not exist: add it with its arrows.
+TOOLS = {"absl", "protobuf", "fmt", "xxhash"}
+ARROWS = {
+    "interpose": ((), set()),
+    "tracker": ((), set()),
+    "tracker/writer": (("interpose",), {"zstd", "protozero", "xxhash"}),
+    "tracker/drain": (("interpose", "tracker/writer"), set()),
+    "tracker/torch": (("interpose",), {"torch"}),
+    "tracker/session": (("interpose", "tracker", "tracker/writer", "tracker/torch", "proto"), {"protozero"}),
+    "proto": ((), set()),
+    "tools/read": (("proto",), TOOLS | {"zstd"}),
+    "tools/model": (("tools/read", "proto"), TOOLS),
+    "tools/analyze": (("tools/read", "tools/model"), TOOLS),
+    "tools/view": (("tools/model", "tools/analyze"), TOOLS),
+    "tools/cli": (("tools/read", "tools/model", "tools/analyze", "tools/view", "proto"), TOOLS | {"cli11"}),
+}
+
+# What needs nothing but libc at run time. <string>, <vector>, <mutex>, <functional> and their like bring libstdc++.
+HEADER_ONLY = set(
+    "algorithm array atomic bit cassert cctype cerrno charconv cinttypes climits concepts csignal cstdarg cstddef cstdint cstdio "
+    "cstdlib cstring ctime initializer_list iterator limits new numeric span string_view tuple type_traits utility".split()
+)
+
+
+def library_of(include):
+    return next((name for name, pattern in LIBRARIES.items() if re.match(pattern, include)), None)
+
+
+def room_of(folder):
+    """The room of ARROWS that `folder` belongs to."""
+    while folder and folder not in ARROWS:
+        folder = folder.rpartition("/")[0]
+    return folder
+
+
+def include_arrows(tree):
+    """Each room includes only what the table allows it."""
+    for source in cxx_sources(tree, "interpose", "tracker", "tools", "proto"):
+        room = room_of(source.folder)
+        if not room:
+            yield f"{source.path}: its room is not in the table of tests/rules/include_arrows.py"
+            continue
+        rooms, libraries = ARROWS[room]
+        for number, include, angle in source.includes:
+            library = library_of(include)
+            if library:
+                if library not in libraries:
+                    yield f"{source.path}:{number}: {room} must not use {library} ({include})"
+            elif angle:
+                if not SYSTEM.match(include):
+                    yield f"{source.path}:{number}: <{include}> is of a library that tests/rules/include_arrows.py does not know"
+            elif room_of(include.rpartition("/")[0]) not in (room, *rooms):
+                yield f"{source.path}:{number}: {room} must not include {include}"
+
+
+def interposer_needs_libc_only(tree):
+    """The interposer is loaded into programs of any language: no header of it may need libstdc++, and nothing may throw."""
+    for source in cxx_sources(tree, "interpose"):
+        for number, include, angle in source.includes:
+            if angle and "." not in include and include not in HEADER_ONLY:
+                yield f"{source.path}:{number}: <{include}> needs libstdc++"
+        for number, line in enumerate(source.code_lines, 1):
+            if re.search(r"\b(throw|try|catch|dynamic_cast|typeid)\b", line):
+                yield f"{source.path}:{number}: exceptions and RTTI need libstdc++"
+
+
+def no_include_cycles(tree):
+    """Neither files nor rooms include each other in a circle."""
+    files = {s.path: s for s in cxx_sources(tree, "interpose", "tracker", "tools", "proto")}
+    by_file = {path: {i for _, i, _ in s.includes if i in files} for path, s in files.items()}
+    yield from (f"files in a circle: {' -> '.join(c)}" for c in circles(by_file))
+    by_room = {}
+    for path, targets in by_file.items():
+        room = path.rpartition("/")[0]
+        by_room.setdefault(room, set()).update(t.rpartition("/")[0] for t in targets if t.rpartition("/")[0] != room)
+    yield from (f"rooms in a circle: {' -> '.join(c)}" for c in circles(by_room))
+
+
+def circles(graph):
+    """One circle for each back edge of a depth-first walk."""
+    found, done = [], set()
+
+    def walk(node, trail):
+        if node in trail:
+            found.append([*trail[trail.index(node) :], node])
+        elif node not in done:
+            for target in sorted(graph.get(node, ())):
+                walk(target, [*trail, node])
+            done.add(node)
+
+    for node in sorted(graph):
+        walk(node, [])
+    return found
+
+
+def _include(path, *lines):
+    return {path: "".join(f"#include {line}\n" for line in lines)}
+
+
+RULES = (
+    Rule(
+        include_arrows,
+        (
+            _include("tracker/writer/pack.cc", "<ATen/Tensor.h>"),
+            _include("tracker/session/session.cc", "<c10/core/Device.h>"),
+            _include("interpose/ring.cc", "<zstd.h>"),
+            _include("interpose/ring.cc", '"tracker/memoir.h"'),
+            _include("tools/read/part.cc", '"interpose/ring_record.h"'),
+            _include("tools/model/capture.cc", '"tracker/writer/writer.h"'),
+            _include("tools/model/capture.cc", '"tools/analyze/summary.h"'),
+            _include("tools/view/table.cc", '"CLI/CLI.hpp"'),
+            _include("tracker/writer/pack.cc", '"google/protobuf/message.h"'),
+            _include("tracker/writer/pack.cc", '"memoir/v1/capture.pb.h"'),
+            _include("tools/model/capture.cc", "<boost/optional.hpp>"),
+            _include("tools/brandnew/thing.cc", "<cstdint>"),
+        ),
+    ),
+    Rule(
+        interposer_needs_libc_only,
+        (_include("interpose/ring.cc", "<string>"), {"interpose/ring.cc": "void F() { throw 1; }\n"}),
+    ),
+    Rule(
+        no_include_cycles,
+        (
+            {**_include("tools/read/a.h", '"tools/read/b.h"'), **_include("tools/read/b.h", '"tools/read/a.h"')},
+            {
+                **_include("tracker/writer/a.h", '"tracker/session/b.h"'),
+                **_include("tracker/session/c.h", '"tracker/writer/d.h"'),
+                **{"tracker/writer/d.h": "", "tracker/session/b.h": ""},
+            },
+        ),
+    ),
+)

@@ -1,0 +1,35 @@
+"""Each rule holds for this tree, and finds each of its seeded violations guilty."""
+
+import pathlib
+
+import conventions
+import include_arrows
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RULES = include_arrows.RULES + conventions.RULES
+SEEDS = [pytest.param(rule, seed, id=f"{rule.name}-{number}") for rule in RULES for number, seed in enumerate(rule.seeds)]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_holds(rule):
+    violations = list(rule.check(ROOT))
+    assert not violations, f"{rule.check.__doc__}\n" + "\n".join(violations)
+
+
+@pytest.mark.parametrize("rule, seed", SEEDS)
+def test_finds_its_seeded_violation(rule, seed, tmp_path):
+    for path, text in seed.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    assert list(rule.check(tmp_path)), f"{rule.name} did not notice {seed}"
+
+
+def test_the_rules_see_the_tree():
+    """A rule over no files would hold for ever."""
+    seen = {source.path for source in include_arrows.cxx_sources(ROOT)}
+    assert {"interpose/ring.h", "proto/memoir/options.def", "tracker/torch/hooks.cc", "tools/model/capture.h"} <= seen
+
+
+def test_every_rule_has_a_seed():
+    assert all(rule.seeds for rule in RULES)
