@@ -1,0 +1,193 @@
+#include "tracker/writer/capture_writer.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <protozero/pbf_writer.hpp>
+
+#include "interpose/tick.h"
+#include "tracker/writer/capture_fields.h"
+#include "tracker/writer/clock.h"
+
+namespace memoir {
+namespace {
+
+constexpr std::size_t kChunkBytes = 512 * 1024;
+constexpr std::size_t kMinChunkBytes = 4 * 1024;
+constexpr std::uint64_t kMinKeyframeDistance = 16u << 20;
+// The index stays in memory until its part is closed.
+constexpr std::uint64_t kMaxPartChunks = 32 * 1024;
+constexpr std::uint64_t kRetryNs = 1'000'000'000;
+constexpr std::size_t kMaxKeptBytes = 2u << 20;
+
+std::uint64_t PartBytes(const CaptureOptions& options) {
+  const std::uint64_t part = options.part_bytes == 0 ? kDefaultPartBytes : options.part_bytes;
+  return options.max_bytes == 0 ? part : std::min(part, options.max_bytes / 4);
+}
+
+void AddClock(protozero::pbf_writer& payload) {
+  const RingClock now = ReadClock();
+  protozero::pbf_writer clock(payload, field::payload::kClock);
+  clock.add_uint64(field::clock::kTick, now.tick);
+  clock.add_uint64(field::clock::kMonotonicNs, now.monotonic_ns);
+  clock.add_uint64(field::clock::kRealtimeNs, now.realtime_ns);
+}
+
+void AddCounters(protozero::pbf_writer& payload, const RingCounters& ring, const WriterStatus& status) {
+  protozero::pbf_writer counters(payload, field::payload::kCounters);
+  counters.add_uint64(field::counters::kDroppedRecords, ring.dropped_records);
+  counters.add_uint64(field::counters::kDroppedAllocatedBytes, ring.dropped_allocated_bytes);
+  counters.add_uint64(field::counters::kWaits, ring.waits);
+  counters.add_uint64(field::counters::kWaitNs, ring.wait_ns);
+  counters.add_uint64(field::counters::kLostEvents, status.lost_events);
+  counters.add_uint64(field::counters::kLostChunks, status.lost_chunks);
+  if (!status.last_write_error.empty()) counters.add_string(field::counters::kLastWriteError, status.last_write_error);
+  counters.add_uint64(field::counters::kFoldedEvents, status.folded_events);
+  counters.add_uint64(field::counters::kFoldedParts, status.folded_parts);
+  counters.add_uint64(field::counters::kUntrackedBlocks, status.untracked_blocks);
+}
+
+}  // namespace
+
+CaptureWriter::CaptureWriter(const CaptureOptions& options, const RingReader& ring, ChunkBuilder* builder)
+    : options_(options),
+      ring_(ring),
+      builder_(*builder),
+      sink_(options.folder, options.stem, options.max_bytes),
+      chunk_bytes_(std::clamp<std::size_t>(PartBytes(options) / 16, kMinChunkBytes, kChunkBytes)),
+      sequence_(options.first_sequence) {
+  options_.part_bytes = PartBytes(options);
+}
+
+void CaptureWriter::Prepare() {
+  if (sink_.is_open() && PartIsFull()) ClosePart();
+  if (!sink_.is_open()) {
+    if (MonotonicNs() < retry_at_ns_ || OpenPart()) return;
+    retry_at_ns_ = MonotonicNs() + kRetryNs;
+  } else if (KeyframeIsDue()) {
+    WriteKeyframe();
+  }
+}
+
+bool CaptureWriter::OpenPart() {
+  if (!sink_.Open()) return false;
+  builder_.SetPart(++part_);
+  pending_process_ = WithPart(options_.process_info, sink_.number());
+  return WriteKeyframe();
+}
+
+// A part's first chunk, also where no keyframe is wanted: it says whose part this is before any event is at risk.
+bool CaptureWriter::WriteKeyframe() {
+  const std::uint64_t bytes_before = sink_.part_bytes();
+  payload_.clear();
+  ChunkHeader header;
+  if (options_.keyframes) {
+    builder_.AddKeyframe(complete_until_tick_, &payload_);
+    header.facts.has_keyframe = true;
+  }
+  AddClockAndCounters();
+  header.process = pending_process_;
+  const bool written = AppendPayload(header);
+  pending_process_.clear();
+  keyframe_bytes_ = written ? sink_.part_bytes() - bytes_before : 0;
+  bytes_at_keyframe_ = sink_.part_bytes();
+  if (payload_.capacity() > kMaxKeptBytes) std::string().swap(payload_);
+  return written;
+}
+
+bool CaptureWriter::PartIsFull() const {
+  if (sink_.part_events() == 0) return false;   // a keyframe alone may be larger than a small part
+  const std::uint64_t next = chunk_bytes_ + sink_.index().size() + 256;
+  return sink_.part_bytes() + next > options_.part_bytes || sink_.part_chunks() >= kMaxPartChunks;
+}
+
+bool CaptureWriter::KeyframeIsDue() const {
+  return options_.keyframes &&
+         sink_.part_bytes() - bytes_at_keyframe_ > std::max(kMinKeyframeDistance, 8 * keyframe_bytes_);
+}
+
+void CaptureWriter::AddClockAndCounters() {
+  protozero::pbf_writer payload(payload_);
+  AddClock(payload);
+  counters_written_ = ring_.Counters();
+  AddCounters(payload, counters_written_, Status());
+}
+
+bool CaptureWriter::CountersChanged() const {
+  const RingCounters now = ring_.Counters();
+  return now.dropped_records != counters_written_.dropped_records || now.waits != counters_written_.waits ||
+         now.dropped_allocated_bytes != counters_written_.dropped_allocated_bytes;
+}
+
+bool CaptureWriter::AppendPayload(ChunkHeader header) {
+  header.sequence = sequence_++;   // used up even when it is lost: readers see the gap
+  header.complete_until_tick = complete_until_tick_;
+  if (sink_.is_open() && sink_.Append(frame_.Payload(header, payload_), header.facts)) return true;
+  retry_at_ns_ = MonotonicNs() + kRetryNs;
+  return false;
+}
+
+void CaptureWriter::Write(std::uint64_t complete_until_tick) {
+  complete_until_tick_ = std::max(complete_until_tick_, complete_until_tick);
+  payload_.clear();
+  builder_.AddTo(&payload_);
+  AddClockAndCounters();
+  ChunkHeader header;
+  header.facts = {builder_.first_tick(), builder_.last_tick(), builder_.events(), false};
+  if (AppendPayload(header)) {
+    events_ += builder_.events();
+  } else {
+    CountLost(builder_.events());
+  }
+  builder_.Clear();
+}
+
+void CaptureWriter::CountLost(std::uint64_t events) {
+  lost_events_ += events;
+  ++lost_chunks_;
+}
+
+void CaptureWriter::WriteCounters(std::uint64_t complete_until_tick) {
+  Prepare();
+  complete_until_tick_ = std::max(complete_until_tick_, complete_until_tick);
+  payload_.clear();
+  AddClockAndCounters();
+  AppendPayload({});
+}
+
+void CaptureWriter::ClosePart() {
+  if (!sink_.is_open()) return;
+  sink_.Append(frame_.Index(sequence_++, sink_.index()), {});
+  sink_.Close();
+}
+
+void CaptureWriter::Close(EndReason reason, const std::string& message) {
+  RetryNow();
+  Prepare();
+  payload_.clear();
+  AddClockAndCounters();
+  {
+    protozero::pbf_writer payload(payload_);
+    protozero::pbf_writer end(payload, field::payload::kEnd);
+    end.add_enum(field::end::kReason, static_cast<int>(reason));
+    if (!message.empty()) end.add_string(field::end::kMessage, message);
+  }
+  AppendPayload({});
+  ClosePart();
+}
+
+WriterStatus CaptureWriter::Status() const {
+  WriterStatus status = options_.counted_before;
+  status.part = sink_.path();
+  status.events = events_;
+  status.bytes = sink_.bytes_written();
+  status.lost_events += lost_events_;
+  status.lost_chunks += lost_chunks_;
+  if (!sink_.last_error().empty()) status.last_write_error = sink_.last_error();
+  status.folded_events += sink_.folded_events();
+  status.folded_parts += sink_.folded_parts();
+  status.untracked_blocks += builder_.memory().live().untracked();
+  return status;
+}
+
+}  // namespace memoir

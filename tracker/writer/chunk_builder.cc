@@ -1,0 +1,214 @@
+#include "tracker/writer/chunk_builder.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "tracker/writer/keyframe.h"
+
+namespace memoir {
+namespace {
+
+// Fields of a run beside its columns, about.
+constexpr std::size_t kRunOverhead = 48;
+// Column memory kept for the next chunk: a few busy threads' worth, not what a thousand threads once needed.
+constexpr std::size_t kSpareRuns = 16;
+constexpr std::size_t kSpareBytes = 256 * 1024;
+// A signature that announces more tensors than came, beyond this, is damage.
+constexpr std::uint64_t kMaxMissingTensors = 1u << 20;
+
+EventKind BeginKind(std::uint8_t flags) {
+  return static_cast<EventKind>((flags & kRangeSourceMask) + static_cast<int>(EventKind::kRangeBeginFunction));
+}
+
+EventKind KindOf(const EventGroup& group) {
+  switch (group.kind) {
+    case RecordKind::kRangeBegin: return BeginKind(group.header->flags);
+    case RecordKind::kRangeEnd: return EventKind::kRangeEnd;
+    case RecordKind::kAllocate: return EventKind::kAllocate;
+    case RecordKind::kDeallocate: return EventKind::kDeallocate;
+    case RecordKind::kMark: return EventKind::kMark;
+    case RecordKind::kStep: return EventKind::kStep;
+    default: return EventKind::kUnknown;
+  }
+}
+
+// Ranges open before the event; the ring counts them modulo 2^16.
+std::uint16_t DepthBefore(const EventGroup& group) {
+  return static_cast<std::uint16_t>(group.header->depth + (group.kind == RecordKind::kRangeEnd ? 1 : 0));
+}
+
+// Tensor entries that a signature takes, or more than any range can have when kinds and lengths do not fit together.
+std::uint64_t AnnouncedTensors(const EventGroup& group) {
+  std::uint64_t tensors = 0;
+  std::uint32_t lists = 0;
+  for (const char kind : group.kinds) {
+    tensors += kind == 'T' ? 1 : 0;
+    lists += kind == 'L' ? 1 : 0;
+  }
+  if (lists != group.list_count) return ~std::uint64_t{0};
+  for (std::uint32_t i = 0; i < lists; ++i) tensors += group.list_lengths[i];
+  return tensors;
+}
+
+}  // namespace
+
+ChunkBuilder::ChunkBuilder(const RingReader& ring, std::size_t max_live_blocks)
+    : threads_(ring),
+      names_(ring, [this](std::unordered_set<std::uint32_t>* used) { MarkUsedNames(used); }),
+      tensors_(&devices_),
+      memory_(max_live_blocks) {}
+
+void ChunkBuilder::MarkUsedNames(std::unordered_set<std::uint32_t>* used) const {
+  for (const auto& [thread, state] : threads_.states()) {
+    for (const OpenRange& range : state.ranges.kept()) used->insert(range.name);
+  }
+  memory_.live().ForEach([used](const LiveBlock& block) { used->insert(block.leaf_name); });
+}
+
+void ChunkBuilder::Add(ThreadState& thread, const EventGroup& group) {
+  RunColumns& run = RunFor(thread, group);
+  const std::size_t bytes_before = run.bytes();
+  run.Event(KindOf(group), group.tick);
+  run.CountRecords(group.records);
+  switch (group.kind) {
+    case RecordKind::kRangeBegin: AddBegin(thread, group, run); break;
+    case RecordKind::kRangeEnd: AddEnd(thread, group, run); break;
+    case RecordKind::kAllocate: AddAllocate(thread, group, run); break;
+    case RecordKind::kDeallocate: AddDeallocate(group, run); break;
+    case RecordKind::kStep: run.Step(group.As<StepRecord>().step); break;
+    case RecordKind::kMark: {
+      Names::Name* name = names_.Text(group.text);
+      names_.Define(name, part_, &definitions_);
+      run.Mark(name->id);
+      break;
+    }
+    default: break;
+  }
+  run_bytes_ += run.bytes() - bytes_before;
+  thread.next_record = group.first_record + group.records;
+  first_tick_ = events_ == 0 ? group.tick : std::min(first_tick_, group.tick);
+  last_tick_ = std::max(last_tick_, group.tick);
+  ++events_;
+  ++all_events_;
+}
+
+// A missing record, or ranges that were not seen to begin or end, end a run: inside one nothing is missing.
+RunColumns& ChunkBuilder::RunFor(ThreadState& thread, const EventGroup& group) {
+  const bool same_depth = DepthBefore(group) == static_cast<std::uint16_t>(thread.ranges.depth());
+  if (thread.run != nullptr && same_depth && thread.run->next_record() == group.first_record) [[likely]] return *thread.run;
+  if (!same_depth) thread.ranges.SetDepth(DepthBefore(group));
+  return StartRun(thread, group);
+}
+
+RunColumns& ChunkBuilder::StartRun(ThreadState& thread, const EventGroup& group) {
+  if (thread.run == nullptr) {
+    running_.push_back(&thread);
+    threads_.Refresh(thread.thread);
+    threads_.Define(thread.thread, part_, &definitions_);
+  }
+  if (spare_runs_.empty()) {
+    runs_.push_back(std::make_unique<RunColumns>());
+  } else {
+    runs_.push_back(std::move(spare_runs_.back()));
+    spare_runs_.pop_back();
+  }
+  thread.run = runs_.back().get();
+  thread.run->Start(thread.thread, group.first_record, thread.ranges.depth());
+  run_bytes_ += kRunOverhead;
+  return *thread.run;
+}
+
+void ChunkBuilder::AddBegin(ThreadState& thread, const EventGroup& group, RunColumns& run) {
+  const auto& record = group.As<RangeBeginRecord>();
+  const bool is_inline = (record.header.flags & kInlineName) != 0;
+  Names::Name* name = is_inline ? names_.Text(group.text) : names_.Operator(record.name);
+  OpenRange range{BeginKind(record.header.flags), 0, 0, record.tick};
+  if (name != nullptr) {
+    names_.Define(name, part_, &definitions_);
+    range.name = name->id;
+    range.operator_id = name->is_operator ? name->ring_id : 0;
+  }
+  if (range.operator_id != 0) memory_.CountCall(range.operator_id, thread.ranges.outermost_operator() == 0);
+  thread.ranges.Push(range);
+  run.Begin(range.name, record.sequence);
+  if (range.kind == EventKind::kRangeBeginBackward) run.ForwardThread(record.forward_thread);
+  AddArguments(group, run);
+}
+
+void ChunkBuilder::AddEnd(ThreadState& thread, const EventGroup& group, RunColumns& run) {
+  thread.ranges.Pop();
+  AddArguments(group, run);
+}
+
+void ChunkBuilder::AddAllocate(ThreadState& thread, const EventGroup& group, RunColumns& run) {
+  const auto& record = group.As<AllocateRecord>();
+  const std::uint32_t device = devices_.Find(record.device_type, record.device_index, part_, &definitions_);
+  run.Block(record.address, record.serial, device);
+  run.Bytes(record.bytes);
+  memory_.Allocate({record.address, record.bytes, record.serial, record.tick, device, thread.thread,
+                    thread.ranges.outermost_operator(), thread.ranges.leaf()});
+}
+
+void ChunkBuilder::AddDeallocate(const EventGroup& group, RunColumns& run) {
+  const auto& record = group.As<DeallocateRecord>();
+  const std::uint32_t device = devices_.Find(record.device_type, record.device_index, part_, &definitions_);
+  run.Block(record.address, record.serial, device);
+  memory_.Deallocate(device, record.address, record.serial);
+}
+
+// As many tensor entries as the signature announces: 0 for those that were lost, none for those that it does not announce.
+void ChunkBuilder::AddArguments(const EventGroup& group, RunColumns& run) {
+  const std::uint64_t announced = AnnouncedTensors(group);
+  if (group.kinds.empty() || announced > group.tensors.size() + kMaxMissingTensors) {
+    run.Signature(0);
+    return;
+  }
+  run.Signature(Signature(group));
+  for (std::size_t i = 0; i < announced; ++i) {
+    run.Tensor(i < group.tensors.size() ? tensors_.Reference(*group.tensors[i], part_, &definitions_) : 0);
+  }
+}
+
+std::uint32_t ChunkBuilder::Signature(const EventGroup& group) {
+  // In the ring undefined padding may stand between the two.
+  char key[kMaxRecordBytes];
+  const std::size_t kinds = group.kinds.copy(key, group.kinds.size());
+  std::memcpy(key + kinds, group.list_lengths, group.list_count * sizeof(std::uint32_t));
+  const ContentHash hash = HashBytes(key, kinds + group.list_count * sizeof(std::uint32_t));
+  const ContentIds::Result found = signatures_.Find(hash, part_);
+  if (!found.needs_definition) [[likely]] return found.id;
+  protozero::pbf_writer message(definitions_);
+  protozero::pbf_writer definition(message, field::payload::kSignatures);
+  definition.add_uint32(field::signature::kId, found.id);
+  definition.add_bytes(field::signature::kKinds, group.kinds.data(), group.kinds.size());
+  definition.add_packed_uint32(field::signature::kListLengths, group.list_lengths, group.list_lengths + group.list_count);
+  return found.id;
+}
+
+void ChunkBuilder::AddTo(std::string* payload) const {
+  payload->append(definitions_);
+  tensors_.AddTo(payload);
+  for (const auto& run : runs_) run->AddTo(payload);
+}
+
+void ChunkBuilder::Clear() {
+  definitions_.clear();
+  tensors_.Clear();
+  for (ThreadState* thread : running_) thread->run = nullptr;
+  running_.clear();
+  for (auto& run : runs_) {
+    if (spare_runs_.size() < kSpareRuns && run->capacity() <= kSpareBytes * 4 / (spare_runs_.size() + 1)) {
+      spare_runs_.push_back(std::move(run));
+    }
+  }
+  runs_.clear();
+  run_bytes_ = 0;
+  events_ = first_tick_ = last_tick_ = 0;
+}
+
+void ChunkBuilder::AddKeyframe(std::uint64_t tick, std::string* payload) {
+  KeyframeSources sources{memory_, names_, devices_, threads_};
+  EncodeKeyframe(sources, part_, tick, all_events_, payload);
+}
+
+}  // namespace memoir

@@ -1,0 +1,86 @@
+// Packs events into the payload of one chunk, and keeps the state that keyframes need.
+//
+//     EventGroup ──► run columns of its thread
+//                ──► names, layouts, signatures, threads, devices this part has not defined
+//                ──► tensor table of this chunk
+//                ──► open ranges, live blocks, totals
+//
+// Knows no file. One thread.
+#ifndef TRACKER_WRITER_CHUNK_BUILDER_H_
+#define TRACKER_WRITER_CHUNK_BUILDER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "interpose/ring_reader.h"
+#include "tracker/writer/content_ids.h"
+#include "tracker/writer/event_group.h"
+#include "tracker/writer/memory_state.h"
+#include "tracker/writer/names.h"
+#include "tracker/writer/run_columns.h"
+#include "tracker/writer/tensor_table.h"
+#include "tracker/writer/threads.h"
+
+namespace memoir {
+
+class ChunkBuilder {
+ public:
+  explicit ChunkBuilder(const RingReader& ring, std::size_t max_live_blocks = kMaxLiveBlocks);
+
+  // Dictionaries are defined anew in another part. Only while the chunk is empty.
+  void SetPart(std::uint32_t part) { part_ = part; }
+  void Add(ThreadState& thread, const EventGroup& group);
+
+  bool empty() const { return runs_.empty(); }
+  std::size_t bytes() const { return definitions_.size() + run_bytes_ + tensors_.bytes(); }
+  std::uint64_t events() const { return events_; }
+  std::uint64_t first_tick() const { return first_tick_; }
+  std::uint64_t last_tick() const { return last_tick_; }
+  std::uint64_t all_events() const { return all_events_; }   // of all chunks
+
+  // Appends dictionaries, tensor table and runs to a Payload.
+  void AddTo(std::string* payload) const;
+  void Clear();
+
+  // Appends the dictionaries that a keyframe needs and the keyframe: the state after all events added so far.
+  void AddKeyframe(std::uint64_t tick, std::string* payload);
+
+  Threads& threads() { return threads_; }
+  const MemoryState& memory() const { return memory_; }
+
+ private:
+  RunColumns& RunFor(ThreadState& thread, const EventGroup& group);
+  RunColumns& StartRun(ThreadState& thread, const EventGroup& group);
+  void AddBegin(ThreadState& thread, const EventGroup& group, RunColumns& run);
+  void AddEnd(ThreadState& thread, const EventGroup& group, RunColumns& run);
+  void AddAllocate(ThreadState& thread, const EventGroup& group, RunColumns& run);
+  void AddDeallocate(const EventGroup& group, RunColumns& run);
+  void AddArguments(const EventGroup& group, RunColumns& run);
+  std::uint32_t Signature(const EventGroup& group);
+  void MarkUsedNames(std::unordered_set<std::uint32_t>* used) const;
+
+  Threads threads_;
+  Names names_;
+  Devices devices_;
+  ContentIds signatures_;
+  TensorTable tensors_;
+  MemoryState memory_;
+
+  std::uint32_t part_ = 1;
+  std::string definitions_;
+  std::vector<std::unique_ptr<RunColumns>> runs_;
+  std::vector<ThreadState*> running_;                     // whose `run` is set
+  std::vector<std::unique_ptr<RunColumns>> spare_runs_;
+  std::size_t run_bytes_ = 0;
+  std::uint64_t events_ = 0;
+  std::uint64_t all_events_ = 0;
+  std::uint64_t first_tick_ = 0;
+  std::uint64_t last_tick_ = 0;
+};
+
+}  // namespace memoir
+
+#endif  // TRACKER_WRITER_CHUNK_BUILDER_H_

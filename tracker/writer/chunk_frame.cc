@@ -1,0 +1,83 @@
+#include "tracker/writer/chunk_frame.h"
+
+#include <new>
+
+#include <protozero/pbf_writer.hpp>
+#include <xxhash.h>
+#include <zstd.h>
+
+#include "tracker/writer/capture_fields.h"
+
+namespace memoir {
+namespace {
+
+constexpr int kLevel = 1;
+// A buffer that a large keyframe needed is not kept for ordinary chunks.
+constexpr std::size_t kMaxKeptBytes = 2u << 20;
+
+std::string EncodeHeader(const ChunkHeader& header, std::uint64_t checksum, std::size_t payload_bytes) {
+  std::string bytes;
+  protozero::pbf_writer chunk(bytes);
+  chunk.add_uint64(field::chunk::kSequence, header.sequence);
+  if (!header.process.empty()) chunk.add_message(field::chunk::kProcess, header.process.data(), header.process.size());
+  chunk.add_fixed64(field::chunk::kChecksum, checksum);
+  chunk.add_uint64(field::chunk::kPayloadBytes, payload_bytes);
+  chunk.add_uint64(field::chunk::kFirstTick, header.facts.first_tick);
+  chunk.add_uint64(field::chunk::kLastTick, header.facts.last_tick);
+  chunk.add_uint64(field::chunk::kEventCount, header.facts.event_count);
+  chunk.add_uint64(field::chunk::kCompleteUntilTick, header.complete_until_tick);
+  if (header.facts.has_keyframe) chunk.add_bool(field::chunk::kHasKeyframe, true);
+  return bytes;
+}
+
+void PutVarint(std::string* bytes, std::uint64_t value) { protozero::add_varint_to_buffer(bytes, value); }
+
+void PutTag(std::string* bytes, std::uint32_t field, protozero::pbf_wire_type type) {
+  PutVarint(bytes, (std::uint64_t{field} << 3) | static_cast<std::uint32_t>(type));
+}
+
+}  // namespace
+
+ChunkFrame::ChunkFrame() : context_(ZSTD_createCCtx()) {
+  if (context_ == nullptr) throw std::bad_alloc();
+  ZSTD_CCtx_setParameter(context_, ZSTD_c_compressionLevel, kLevel);
+}
+
+ChunkFrame::~ChunkFrame() { ZSTD_freeCCtx(context_); }
+
+std::string_view ChunkFrame::Payload(const ChunkHeader& header, std::string_view payload) {
+  // The frame's length stands before it: compress behind a gap, then write the front right up to it.
+  constexpr std::size_t kVarints = 2 * 10 + 2;
+  const std::size_t gap = header.process.size() + 128 + kVarints;
+  if (bytes_.capacity() > kMaxKeptBytes) std::string().swap(bytes_);
+  bytes_.resize(gap + ZSTD_compressBound(payload.size()));
+  const std::size_t size = ZSTD_compress2(context_, bytes_.data() + gap, bytes_.size() - gap, payload.data(), payload.size());
+  if (ZSTD_isError(size) != 0) throw std::bad_alloc();   // with room enough, only memory can be missing
+
+  std::string body = EncodeHeader(header, XXH64(bytes_.data() + gap, size, 0), payload.size());
+  PutTag(&body, field::chunk::kPayload, protozero::pbf_wire_type::length_delimited);
+  PutVarint(&body, size);
+  std::string front;
+  PutTag(&front, field::part::kChunk, protozero::pbf_wire_type::length_delimited);
+  PutVarint(&front, body.size() + size);
+  front += body;
+  const std::size_t start = gap - front.size();
+  front.copy(bytes_.data() + start, front.size());
+  return std::string_view(bytes_).substr(start, front.size() + size);
+}
+
+std::string_view ChunkFrame::Index(std::uint64_t sequence, std::string_view index) {
+  std::string body;
+  protozero::pbf_writer chunk(body);
+  chunk.add_uint64(field::chunk::kSequence, sequence);
+  chunk.add_message(field::chunk::kIndex, index.data(), index.size());
+  constexpr std::size_t kLengthField = 1 + 8;   // tag 0x79 and a fixed64
+  chunk.add_fixed64(field::chunk::kChunkBytes, body.size() + kLengthField);
+  bytes_.clear();
+  PutTag(&bytes_, field::part::kChunk, protozero::pbf_wire_type::length_delimited);
+  PutVarint(&bytes_, body.size());
+  bytes_ += body;
+  return bytes_;
+}
+
+}  // namespace memoir

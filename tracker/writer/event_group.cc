@@ -1,0 +1,207 @@
+#include "tracker/writer/event_group.h"
+
+#include <algorithm>
+
+namespace memoir {
+namespace {
+
+constexpr std::size_t Padded(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
+
+// Bytes of argument kinds and list lengths behind a range record.
+constexpr std::size_t ArgumentBytes(std::size_t kinds, std::size_t lists) { return Padded(Padded(kinds, 4) + lists * 4, 8); }
+
+std::size_t RangeBeginBytes(const RangeBeginRecord& record) {
+  const std::size_t name = (record.header.flags & kInlineName) != 0 ? record.name : 0;
+  return sizeof(record) + ArgumentBytes(record.header.count, record.list_count) + Padded(name, 8);
+}
+
+std::size_t TensorBytes(const TensorRecord& record) {
+  const std::size_t columns = (record.header.flags & kContiguous) != 0 ? 1 : 2;
+  return sizeof(record) + columns * record.ndim * sizeof(std::int64_t);
+}
+
+std::size_t FixedBytes(RecordKind kind) {
+  switch (kind) {
+    case RecordKind::kRangeBegin: return sizeof(RangeBeginRecord);
+    case RecordKind::kRangeEnd: return sizeof(RangeEndRecord);
+    case RecordKind::kTensor: return sizeof(TensorRecord);
+    case RecordKind::kAllocate: return sizeof(AllocateRecord);
+    case RecordKind::kDeallocate: return sizeof(DeallocateRecord);
+    case RecordKind::kMark: return sizeof(MarkRecord);
+    case RecordKind::kStep: return sizeof(StepRecord);
+    case RecordKind::kNone: break;
+  }
+  return 0;
+}
+
+// What the record needs for its variable part too; only asked when the fixed part is inside the segment.
+std::uint64_t NeededBytes(const RecordHeader& header) {
+  const void* record = &header;
+  switch (header.kind) {
+    case RecordKind::kRangeBegin: return RangeBeginBytes(*static_cast<const RangeBeginRecord*>(record));
+    case RecordKind::kRangeEnd: {
+      const auto& end = *static_cast<const RangeEndRecord*>(record);
+      return sizeof(end) + ArgumentBytes(header.count, end.list_count);
+    }
+    case RecordKind::kTensor: return TensorBytes(*static_cast<const TensorRecord*>(record));
+    case RecordKind::kMark: {
+      const std::uint64_t length = static_cast<const MarkRecord*>(record)->length;
+      return length > kMaxRecordBytes ? ~std::uint64_t{0} : sizeof(MarkRecord) + length;
+    }
+    default: return FixedBytes(header.kind);
+  }
+}
+
+template <typename Record>
+void ReadArguments(EventGroup* group) {
+  const auto& record = group->As<Record>();
+  const auto* kinds = reinterpret_cast<const char*>(&record + 1);
+  const std::size_t count = record.header.count;
+  group->kinds = {kinds, count};
+  group->list_lengths = reinterpret_cast<const std::uint32_t*>(kinds + Padded(count, 4));
+  group->list_count = record.list_count;
+}
+
+const char* AfterArguments(const EventGroup& group) {
+  return group.kinds.data() + ArgumentBytes(group.kinds.size(), group.list_count);
+}
+
+}  // namespace
+
+std::size_t CheckRecord(const std::uint8_t* at, const std::uint8_t* end) {
+  const auto available = static_cast<std::size_t>(end - at);
+  if (available < sizeof(RecordHeader)) return 0;
+  const auto& header = *reinterpret_cast<const RecordHeader*>(at);
+  const std::size_t bytes = std::size_t{header.words} * 8;
+  const std::size_t fixed = FixedBytes(header.kind);
+  if (fixed == 0 || bytes < fixed || bytes > available || bytes > kMaxRecordBytes) return 0;
+  return NeededBytes(header) <= bytes ? bytes : 0;
+}
+
+void ThreadRecords::Reset(const SegmentView* views, std::size_t count, std::uint64_t next_record) {
+  segments_.clear();
+  for (std::size_t i = 0; i < count; ++i) segments_.push_back({views[i], views[i].first_record});
+  consumed_segments_ = 0;
+  position_ = {0, views[0].begin, views[0].first_record};
+  // Not through FindRecord's gaps: what is skipped was read before, so it is whole.
+  std::size_t bytes;
+  while (position_.record < next_record && FindRecord(&position_, &bytes) != Step::kEnd) {
+    if (position_.record < next_record) StepOver(&position_, bytes);
+  }
+}
+
+// Leaves `position` at the next record, which may be in a later segment, and gives its size. kGap: records are missing before it.
+ThreadRecords::Step ThreadRecords::FindRecord(Position* position, std::size_t* bytes) {
+  bool gap = false;
+  for (;;) {
+    Segment& segment = segments_[position->segment];
+    if (position->at < segment.view.end) {
+      *bytes = CheckRecord(position->at, segment.view.end);
+      if (*bytes != 0) return gap ? Step::kGap : Step::kRecord;
+      position->at = segment.view.end;   // nothing behind a damaged length can be found again
+      continue;
+    }
+    segment.end_record = position->record;
+    if (position->segment + 1 == segments_.size()) return Step::kEnd;
+    position->segment += 1;
+    const SegmentView& next = segments_[position->segment].view;
+    gap = gap || next.first_record != position->record;
+    position->at = next.begin;
+    position->record = next.first_record;
+  }
+}
+
+void ThreadRecords::StepOver(Position* position, std::size_t bytes) const {
+  position->at += bytes;
+  position->record += 1;
+}
+
+// Fills `group` from the record at its header, tensors apart. Returns how many tensors it announces.
+std::uint32_t ThreadRecords::ReadRecord(EventGroup* group) {
+  group->kinds = {};
+  group->text = {};
+  group->list_count = 0;
+  // Every kind but the tensor has its tick behind the header.
+  group->tick = *reinterpret_cast<const std::uint64_t*>(group->header + 1);
+  if (group->kind == RecordKind::kRangeBegin) {
+    const auto& record = group->As<RangeBeginRecord>();
+    ReadArguments<RangeBeginRecord>(group);
+    if ((record.header.flags & kInlineName) != 0) group->text = {AfterArguments(*group), record.name};
+    return record.tensor_count;
+  }
+  if (group->kind == RecordKind::kRangeEnd) {
+    ReadArguments<RangeEndRecord>(group);
+    return group->As<RangeEndRecord>().tensor_count;
+  }
+  if (group->kind == RecordKind::kMark) {
+    const auto& record = group->As<MarkRecord>();
+    group->text = {reinterpret_cast<const char*>(&record + 1), record.length};
+  }
+  return 0;
+}
+
+// False when the last announced tensor is not there yet.
+bool ThreadRecords::ReadTensors(EventGroup* group, std::uint32_t announced, Position* position, bool whole) {
+  while (group->tensors.size() < announced) {
+    Position next = *position;
+    std::size_t bytes;
+    const Step step = FindRecord(&next, &bytes);
+    if (step == Step::kEnd) return whole;
+    const auto* header = reinterpret_cast<const RecordHeader*>(next.at);
+    // Behind a gap, or before another event, the rest was lost.
+    if (step == Step::kGap || header->kind != RecordKind::kTensor) return true;
+    group->tensors.push_back(reinterpret_cast<const TensorRecord*>(header));
+    StepOver(&next, bytes);
+    *position = next;
+  }
+  return true;
+}
+
+ThreadRecords::Found ThreadRecords::Peek(EventGroup* group, bool whole) {
+  std::size_t bytes;
+  for (;;) {
+    if (FindRecord(&position_, &bytes) == Step::kEnd) return Found::kNothing;
+    group->header = reinterpret_cast<const RecordHeader*>(position_.at);
+    group->kind = group->header->kind;
+    if (group->kind != RecordKind::kTensor) break;
+    StepOver(&position_, bytes);
+  }
+  group->first_record = position_.record;
+  group->tensors.clear();
+  const std::uint32_t announced = ReadRecord(group);
+  after_ = position_;
+  StepOver(&after_, bytes);
+  if (!ReadTensors(group, announced, &after_, whole)) return Found::kIncomplete;
+  group->records = group->tensors.size() + 1;
+  return Found::kGroup;
+}
+
+bool ThreadRecords::AtEnd() const {
+  return position_.segment + 1 == segments_.size() && position_.at == segments_.back().view.end;
+}
+
+std::uint64_t ThreadRecords::LastVisibleRecord() const {
+  const SegmentView& last = segments_.back().view;
+  const bool inside = position_.segment + 1 == segments_.size();
+  const std::uint8_t* at = inside ? position_.at : last.begin;
+  std::uint64_t record = inside ? position_.record : last.first_record;
+  while (const std::size_t bytes = CheckRecord(at, last.end)) {
+    at += bytes;
+    ++record;
+  }
+  return record;
+}
+
+void ThreadRecords::ConsumeUpToPosition(RingReader& reader) {
+  for (; consumed_segments_ < position_.segment; ++consumed_segments_) {
+    const Segment& segment = segments_[consumed_segments_];
+    reader.Consume(segment.view, segment.view.end, segment.end_record - segment.view.first_record);
+  }
+  SegmentView& view = segments_[position_.segment].view;
+  if (position_.at == view.begin) return;
+  reader.Consume(view, position_.at, position_.record - view.first_record);
+  view.begin = position_.at;
+  view.first_record = position_.record;
+}
+
+}  // namespace memoir

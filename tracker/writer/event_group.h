@@ -1,0 +1,91 @@
+// From ring bytes to events: one event and the tensor records that belong to it, across segment borders.
+//
+// Trusts the ring no further than its bytes: lengths are checked against the segment, because memoir-drain reads rings of dead
+// processes. Copies nothing: a group points into the ring and is valid until its segments are released. One thread.
+#ifndef TRACKER_WRITER_EVENT_GROUP_H_
+#define TRACKER_WRITER_EVENT_GROUP_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "interpose/ring_reader.h"
+#include "interpose/ring_record.h"
+
+namespace memoir {
+
+struct EventGroup {
+  RecordKind kind = RecordKind::kNone;
+  const RecordHeader* header = nullptr;  // the record is the struct that `kind` names
+  std::uint64_t tick = 0;
+  std::uint64_t first_record = 0;        // index on its thread
+  std::uint64_t records = 0;             // itself and its tensors
+  std::string_view kinds;                // range begin and end
+  const std::uint32_t* list_lengths = nullptr;
+  std::uint32_t list_count = 0;
+  std::string_view text;                 // inline name, or a mark's
+  std::vector<const TensorRecord*> tensors;  // fewer than announced when some were lost
+
+  template <typename Record>
+  const Record& As() const { return *reinterpret_cast<const Record*>(header); }
+};
+
+// Checks one record at `at`: at least as long as its kind needs, and inside [at, end). Returns its bytes, 0 when it is damaged.
+std::size_t CheckRecord(const std::uint8_t* at, const std::uint8_t* end);
+
+// One thread's unconsumed records, segment after segment.
+class ThreadRecords {
+ public:
+  struct Segment {
+    SegmentView view;
+    std::uint64_t end_record;            // index after its last record, known once passed
+  };
+  // Where the next record is.
+  struct Position {
+    std::size_t segment = 0;
+    const std::uint8_t* at = nullptr;
+    std::uint64_t record = 0;
+  };
+  enum class Found {
+    kGroup,        // *group is filled
+    kNothing,      // all read
+    kIncomplete,   // the group's last records are not there yet; *group has its tick
+  };
+
+  // Views of one thread, in order. Records before `next_record` were read in an earlier pass and are skipped.
+  void Reset(const SegmentView* views, std::size_t count, std::uint64_t next_record);
+
+  // Reads the group at the position without moving on. Damaged and orphaned records (tensors whose begin was lost) are stepped over.
+  // `whole` asks for an incomplete group as it is: its missing tensors will not come any more.
+  Found Peek(EventGroup* group, bool whole);
+  // Past the group that Peek found.
+  void Advance() { position_ = after_; }
+
+  std::uint32_t thread() const { return segments_.front().view.thread; }
+  const Position& position() const { return position_; }
+  bool AtEnd() const;
+  std::size_t SegmentsLeft() const { return segments_.size() - position_.segment; }
+  // Index after the last record that is visible now.
+  std::uint64_t LastVisibleRecord() const;
+
+  // Tells `reader` what lies before the position, once that is on file.
+  void ConsumeUpToPosition(RingReader& reader);
+
+ private:
+  enum class Step { kRecord, kEnd, kGap };
+  Step FindRecord(Position* position, std::size_t* bytes);
+  void StepOver(Position* position, std::size_t bytes) const;
+  void SkipSegment(Position* position);
+  bool ReadTensors(EventGroup* group, std::uint32_t announced, Position* position, bool whole);
+  static std::uint32_t ReadRecord(EventGroup* group);
+
+  std::vector<Segment> segments_;
+  std::size_t consumed_segments_ = 0;
+  Position position_;
+  Position after_;
+};
+
+}  // namespace memoir
+
+#endif  // TRACKER_WRITER_EVENT_GROUP_H_

@@ -1,0 +1,133 @@
+#include "tracker/writer/keyframe.h"
+
+#include <protozero/pbf_writer.hpp>
+
+#include "tracker/writer/capture_fields.h"
+
+namespace memoir {
+namespace {
+
+using protozero::pbf_writer;
+
+bool HasSums(const OperatorSums& sums) { return sums.count != 0 || sums.allocations != 0; }
+
+std::uint32_t OperatorName(Names& names, std::uint32_t operator_id) {
+  const Names::Name* name = names.Operator(operator_id);
+  return name == nullptr ? 0 : name->id;
+}
+
+std::uint32_t LeafName(Names& names, std::uint32_t id) { return names.ById(id) == nullptr ? 0 : id; }
+
+void DefineName(Names& names, Names::Name* name, std::uint32_t part, std::string* payload) {
+  if (name != nullptr) names.Define(name, part, payload);
+}
+
+void Define(const KeyframeSources& from, std::uint32_t part, std::string* payload) {
+  from.memory.live().ForEach([&](const LiveBlock& block) {
+    DefineName(from.names, from.names.ById(block.leaf_name), part, payload);
+    DefineName(from.names, from.names.Operator(block.operator_id), part, payload);
+    from.threads.Define(block.thread, part, payload);
+  });
+  for (const auto& [thread, state] : from.threads.states()) {
+    if (state.ranges.depth() == 0) continue;
+    from.threads.Define(thread, part, payload);
+    for (const OpenRange& range : state.ranges.kept()) DefineName(from.names, from.names.ById(range.name), part, payload);
+  }
+  for (std::uint32_t id = 0; id < from.memory.operators().size(); ++id) {
+    if (HasSums(from.memory.operators()[id])) DefineName(from.names, from.names.Operator(id), part, payload);
+  }
+  for (std::uint32_t id = 1; id < from.memory.devices().size(); ++id) from.devices.Define(id, part, payload);
+}
+
+void AddDevice(pbf_writer& keyframe, std::uint32_t id, const DeviceSums& sums) {
+  pbf_writer device(keyframe, field::keyframe::kDevices);
+  device.add_uint32(field::device_totals::kDevice, id);
+  device.add_uint64(field::device_totals::kLiveBytes, sums.live_bytes);
+  device.add_uint64(field::device_totals::kLiveBlocks, sums.live_blocks);
+  device.add_uint64(field::device_totals::kPeakBytes, sums.peak_bytes);
+  device.add_uint64(field::device_totals::kPeakTick, sums.peak_tick);
+  device.add_uint64(field::device_totals::kAllocatedBytes, sums.allocated_bytes);
+  device.add_uint64(field::device_totals::kAllocations, sums.allocations);
+  device.add_uint64(field::device_totals::kDeallocations, sums.deallocations);
+}
+
+// One column, straight into the message: a live set of millions of bytes is not copied once more per column.
+template <typename Value>
+void AddColumn(const LiveTable& blocks, pbf_writer& live, protozero::pbf_tag_type tag, Value value) {
+  protozero::packed_field_uint64 column(live, tag);
+  blocks.ForEach([&](const LiveBlock& block) { column.add_element(value(block)); });
+}
+
+template <typename Value>
+void AddDeltas(const LiveTable& blocks, pbf_writer& live, protozero::pbf_tag_type tag, Value value) {
+  protozero::packed_field_sint64 column(live, tag);
+  std::uint64_t before = 0;
+  blocks.ForEach([&](const LiveBlock& block) {
+    column.add_element(static_cast<std::int64_t>(value(block) - before));
+    before = value(block);
+  });
+}
+
+void AddLive(pbf_writer& keyframe, const LiveTable& blocks, Names& names) {
+  if (blocks.size() == 0) return;
+  pbf_writer live(keyframe, field::keyframe::kLive);
+  AddDeltas(blocks, live, field::live::kAddressDelta, [](const LiveBlock& block) { return block.address; });
+  AddColumn(blocks, live, field::live::kBytes, [](const LiveBlock& block) { return block.bytes; });
+  AddDeltas(blocks, live, field::live::kSerialDelta, [](const LiveBlock& block) { return block.serial; });
+  bool any_device = false;
+  blocks.ForEach([&](const LiveBlock& block) { any_device = any_device || block.device != 0; });
+  if (any_device) AddColumn(blocks, live, field::live::kDevice, [](const LiveBlock& block) { return block.device; });
+  AddDeltas(blocks, live, field::live::kTickDelta, [](const LiveBlock& block) { return block.tick; });
+  AddColumn(blocks, live, field::live::kThread, [](const LiveBlock& block) { return block.thread; });
+  AddColumn(blocks, live, field::live::kOperatorName,
+            [&](const LiveBlock& block) { return OperatorName(names, block.operator_id); });
+  AddColumn(blocks, live, field::live::kLeafName, [&](const LiveBlock& block) { return LeafName(names, block.leaf_name); });
+}
+
+void AddOpen(pbf_writer& keyframe, const ThreadState& state, Names& names) {
+  pbf_writer open(keyframe, field::keyframe::kOpen);
+  open.add_uint32(field::open::kThread, state.thread);
+  std::string kinds;
+  for (const OpenRange& range : state.ranges.kept()) kinds.push_back(static_cast<char>(range.kind));
+  open.add_bytes(field::open::kKind, kinds);
+  {
+    protozero::packed_field_uint32 name(open, field::open::kName);
+    for (const OpenRange& range : state.ranges.kept()) name.add_element(LeafName(names, range.name));
+  }
+  protozero::packed_field_uint64 begin_tick(open, field::open::kBeginTick);
+  for (const OpenRange& range : state.ranges.kept()) begin_tick.add_element(range.begin_tick);
+}
+
+void AddOperator(pbf_writer& keyframe, std::uint32_t name, const OperatorSums& sums) {
+  pbf_writer totals(keyframe, field::keyframe::kOperators);
+  totals.add_uint32(field::operator_totals::kName, name);
+  totals.add_uint64(field::operator_totals::kCount, sums.count);
+  totals.add_uint64(field::operator_totals::kOutermostCount, sums.outermost_count);
+  totals.add_uint64(field::operator_totals::kAllocations, sums.allocations);
+  totals.add_uint64(field::operator_totals::kAllocatedBytes, sums.allocated_bytes);
+  totals.add_uint64(field::operator_totals::kDeallocatedBytes, sums.deallocated_bytes);
+}
+
+}  // namespace
+
+void EncodeKeyframe(const KeyframeSources& from, std::uint32_t part, std::uint64_t tick, std::uint64_t events_before,
+                    std::string* payload) {
+  Define(from, part, payload);
+  pbf_writer message(*payload);
+  pbf_writer keyframe(message, field::payload::kKeyframe);
+  keyframe.add_uint64(field::keyframe::kTick, tick);
+  keyframe.add_uint64(field::keyframe::kEventsBefore, events_before);
+  const auto& devices = from.memory.devices();
+  for (std::uint32_t id = 0; id < devices.size(); ++id) AddDevice(keyframe, id, devices[id]);
+  AddLive(keyframe, from.memory.live(), from.names);
+  for (const auto& [thread, state] : from.threads.states()) {
+    if (state.ranges.depth() != 0) AddOpen(keyframe, state, from.names);
+  }
+  const auto& operators = from.memory.operators();
+  for (std::uint32_t id = 0; id < operators.size(); ++id) {
+    if (HasSums(operators[id])) AddOperator(keyframe, OperatorName(from.names, id), operators[id]);
+  }
+  if (from.memory.live().untracked() != 0) keyframe.add_bool(field::keyframe::kIncomplete, true);
+}
+
+}  // namespace memoir

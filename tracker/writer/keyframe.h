@@ -1,0 +1,28 @@
+// A keyframe from the writer's state: what a reader needs to start in the middle. One thread.
+#ifndef TRACKER_WRITER_KEYFRAME_H_
+#define TRACKER_WRITER_KEYFRAME_H_
+
+#include <cstdint>
+#include <string>
+
+#include "tracker/writer/memory_state.h"
+#include "tracker/writer/names.h"
+#include "tracker/writer/tensor_table.h"
+#include "tracker/writer/threads.h"
+
+namespace memoir {
+
+struct KeyframeSources {
+  const MemoryState& memory;
+  Names& names;
+  Devices& devices;
+  Threads& threads;
+};
+
+// Appends to a Payload the definitions this part lacks and then the Keyframe.
+void EncodeKeyframe(const KeyframeSources& sources, std::uint32_t part, std::uint64_t tick, std::uint64_t events_before,
+                    std::string* payload);
+
+}  // namespace memoir
+
+#endif  // TRACKER_WRITER_KEYFRAME_H_

@@ -1,0 +1,95 @@
+#include "tracker/writer/names.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <protozero/pbf_writer.hpp>
+
+#include "tracker/writer/capture_fields.h"
+
+namespace memoir {
+namespace {
+
+enum class Kind : std::uint8_t { kText = 0, kOperator = 1 };   // NameDef.Kind
+
+// A damaged ring can ask for any number; the ring's own table is smaller.
+constexpr std::uint32_t kMaxRingNames = 1u << 20;
+
+ContentHash HashName(Kind kind, std::string_view text) {
+  char bytes[1 + kMaxRecordBytes];
+  bytes[0] = static_cast<char>(kind);
+  const std::size_t size = std::min(text.size(), kMaxRecordBytes);
+  text.copy(bytes + 1, size);
+  return HashBytes(bytes, size + 1);
+}
+
+}  // namespace
+
+Names::Name* Names::Add(const ContentHash& hash) {
+  Name& name = names_[++last_id_];
+  name.id = last_id_;
+  name.hash = hash;
+  return &name;
+}
+
+Names::Name* Names::Operator(std::uint32_t ring_id) {
+  if (ring_id < operators_.size() && operators_[ring_id] != nullptr) [[likely]] return operators_[ring_id];
+  NameView view;
+  if (ring_id == 0 || ring_id >= kMaxRingNames || !ring_.FindName(ring_id, &view)) return nullptr;
+  const bool is_operator = view.schema_bytes != 0;
+  Name* name = Add(HashName(is_operator ? Kind::kOperator : Kind::kText, {view.text, view.text_bytes}));
+  name->ring_id = ring_id;
+  name->is_operator = is_operator;
+  if (operators_.size() <= ring_id) operators_.resize(std::size_t{ring_id} + 1);
+  operators_[ring_id] = name;
+  return name;
+}
+
+Names::Name* Names::Text(std::string_view text) {
+  const ContentHash hash = HashName(Kind::kText, text);
+  if (const auto found = texts_.find(hash.low); found != texts_.end()) return &names_[found->second];
+  if (texts_.size() >= max_texts_) ForgetUnused();
+  Name* name = Add(hash);
+  name->text = text;
+  texts_.emplace(hash.low, name->id);
+  return name;
+}
+
+Names::Name* Names::ById(std::uint32_t id) {
+  const auto found = names_.find(id);
+  return found == names_.end() ? nullptr : &found->second;
+}
+
+void Names::ForgetUnused() {
+  std::unordered_set<std::uint32_t> used;
+  mark_used_(&used);
+  // Where more than half is in use, the rest goes without: a keyframe then names no leaf for those blocks.
+  const bool keep_used = used.size() <= max_texts_ / 2;
+  std::erase_if(texts_, [&](const auto& entry) {
+    if (keep_used && used.contains(entry.second)) return false;
+    names_.erase(entry.second);
+    return true;
+  });
+}
+
+void Names::Define(Name* name, std::uint32_t part, std::string* payload) {
+  if (name->part == part) return;
+  name->part = part;
+  protozero::pbf_writer message(*payload);
+  protozero::pbf_writer definition(message, field::payload::kNames);
+  definition.add_uint32(field::name::kId, name->id);
+  definition.add_bytes(field::name::kHash, CanonicalBytes(name->hash));
+  NameView view{};
+  if (name->ring_id == 0 || !ring_.FindName(name->ring_id, &view)) {
+    definition.add_string(field::name::kText, name->text);
+    return;
+  }
+  definition.add_enum(field::name::kKind, static_cast<int>(name->is_operator ? Kind::kOperator : Kind::kText));
+  definition.add_string(field::name::kText, view.text, view.text_bytes);
+  if (!name->is_operator) return;
+  definition.add_string(field::name::kSchema, view.schema, view.schema_bytes);
+  protozero::packed_field_bool written(definition, field::name::kArgumentIsWritten);
+  for (std::size_t i = 0; i < view.arguments; ++i) written.add_element(view.written[i] != 0);
+}
+
+}  // namespace memoir

@@ -1,0 +1,130 @@
+#include "tracker/writer/part_sink.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <protozero/pbf_writer.hpp>
+
+#include "tracker/writer/capture_fields.h"
+
+namespace memoir {
+
+std::string PartPath(const std::string& folder, const std::string& stem, std::uint32_t number) {
+  char digits[16];
+  std::snprintf(digits, sizeof(digits), "%04u", number);
+  return folder + "/" + stem + ".p" + digits + ".memoir";
+}
+
+std::string MakeFolder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error && !std::filesystem::is_directory(folder)) {
+    return "cannot make the folder " + folder + ": " + error.message() + "; choose another one (MEMOIR_OUTPUT, --output)";
+  }
+  return "";
+}
+
+PartSink::PartSink(std::string folder, std::string stem, std::uint64_t max_bytes)
+    : folder_(std::move(folder)), stem_(std::move(stem)), max_bytes_(max_bytes) {}
+
+PartSink::~PartSink() { Close(); }
+
+void PartSink::NoteError(const char* what, int error_number) {
+  last_error_ = std::string("cannot ") + what + " " + path() + ": " + std::strerror(error_number);
+}
+
+bool PartSink::Open() {
+  do {
+    number_ = next_number_++;
+    file_ = open(path().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
+  } while (file_ < 0 && (errno == EEXIST || errno == EINTR));
+  if (file_ < 0) {
+    NoteError("create", errno);
+    next_number_ = number_;   // not used up
+    return false;
+  }
+  offset_ = chunks_ = 0;
+  index_.clear();
+  parts_.push_back({path(), 0, 0});
+  return true;
+}
+
+bool PartSink::WriteAll(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(file_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      NoteError("write", written < 0 ? errno : ENOSPC);
+      return false;
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+// The oldest parts go; what they held stays in the sums of the keyframes behind them.
+void PartSink::MakeRoom(std::uint64_t bytes) {
+  while (max_bytes_ != 0 && parts_.size() > 1 && bytes_on_disk_ + bytes > max_bytes_) {
+    const Part& oldest = parts_.front();
+    if (unlink(oldest.path.c_str()) != 0 && errno != ENOENT) {
+      last_error_ = "cannot remove " + oldest.path + ": " + std::strerror(errno);
+    }
+    bytes_on_disk_ -= oldest.bytes;
+    folded_events_ += oldest.events;
+    ++folded_parts_;
+    parts_.pop_front();
+  }
+}
+
+bool PartSink::Append(std::string_view chunk, const ChunkFacts& facts) {
+  if (file_ < 0) return false;
+  MakeRoom(chunk.size());
+  if (!WriteAll(chunk)) {
+    Abandon();
+    return false;
+  }
+  {
+    protozero::pbf_writer index(index_);
+    protozero::pbf_writer reference(index, field::index::kChunks);
+    reference.add_uint64(field::chunk_ref::kOffset, offset_);
+    reference.add_uint64(field::chunk_ref::kBytes, chunk.size());
+    reference.add_uint64(field::chunk_ref::kFirstTick, facts.first_tick);
+    reference.add_uint64(field::chunk_ref::kLastTick, facts.last_tick);
+    reference.add_uint64(field::chunk_ref::kEventCount, facts.event_count);
+    if (facts.has_keyframe) reference.add_bool(field::chunk_ref::kHasKeyframe, true);
+  }
+  offset_ += chunk.size();
+  ++chunks_;
+  bytes_written_ += chunk.size();
+  bytes_on_disk_ += chunk.size();
+  parts_.back().bytes += chunk.size();
+  parts_.back().events += facts.event_count;
+  return true;
+}
+
+// Cuts a torn chunk off, which also gives its bytes back to a full disk; a part without any chunk goes altogether.
+void PartSink::Abandon() {
+  if (offset_ == 0) {
+    unlink(parts_.back().path.c_str());
+    parts_.pop_back();
+    next_number_ = number_;
+  } else if (ftruncate(file_, static_cast<off_t>(offset_)) != 0) {
+    // The torn chunk stays; readers skip it.
+  }
+  Close();
+}
+
+void PartSink::Close() {
+  if (file_ >= 0) close(file_);
+  file_ = -1;
+}
+
+}  // namespace memoir

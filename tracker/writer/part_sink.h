@@ -1,0 +1,86 @@
+// The part files of one process: append-only, numbered, kept under a size cap by removing the oldest.
+//
+// Knows chunks only as bytes and index entries. After a failed write the part is cut back to its last whole chunk and closed; whoever writes
+// opens a fresh one later. Never throws but for memory, never ends the program. One thread.
+#ifndef TRACKER_WRITER_PART_SINK_H_
+#define TRACKER_WRITER_PART_SINK_H_
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+
+namespace memoir {
+
+// An entry of the index: Index.ChunkRef without its offset, which the sink knows.
+struct ChunkFacts {
+  std::uint64_t first_tick = 0;
+  std::uint64_t last_tick = 0;
+  std::uint64_t event_count = 0;
+  bool has_keyframe = false;
+};
+
+// "<folder>/<stem>.p0000.memoir".
+std::string PartPath(const std::string& folder, const std::string& stem, std::uint32_t number);
+// Makes the folder and its parents. "" or one line that says what is wrong.
+std::string MakeFolder(const std::string& folder);
+
+class PartSink {
+ public:
+  PartSink(std::string folder, std::string stem, std::uint64_t max_bytes);
+  ~PartSink();
+  PartSink(const PartSink&) = delete;
+  PartSink& operator=(const PartSink&) = delete;
+
+  // Creates the next part; numbers that exist already are skipped, never overwritten. False: last_error().
+  bool Open();
+  bool is_open() const { return file_ >= 0; }
+  std::uint32_t number() const { return number_; }
+  std::string path() const { return PartPath(folder_, stem_, number_); }
+
+  // Appends a whole chunk (with tag and length), removing old parts first where the cap asks for it. False: nothing of it is on file, the part
+  // is closed, and last_error() says why.
+  bool Append(std::string_view chunk, const ChunkFacts& facts);
+  // Encoded Index of the part so far.
+  const std::string& index() const { return index_; }
+  void Close();
+
+  std::uint64_t part_bytes() const { return offset_; }
+  std::uint64_t part_chunks() const { return chunks_; }
+  std::uint64_t part_events() const { return parts_.empty() ? 0 : parts_.back().events; }
+  std::uint64_t bytes_written() const { return bytes_written_; }
+  std::uint64_t folded_events() const { return folded_events_; }
+  std::uint64_t folded_parts() const { return folded_parts_; }
+  const std::string& last_error() const { return last_error_; }
+
+ private:
+  struct Part {
+    std::string path;
+    std::uint64_t bytes = 0;
+    std::uint64_t events = 0;
+  };
+  bool WriteAll(std::string_view bytes);
+  void MakeRoom(std::uint64_t bytes);
+  void Abandon();
+  void NoteError(const char* what, int error_number);
+
+  std::string folder_;
+  std::string stem_;
+  std::uint64_t max_bytes_;
+  int file_ = -1;
+  std::uint32_t number_ = 0;
+  std::uint32_t next_number_ = 0;
+  std::uint64_t offset_ = 0;
+  std::uint64_t chunks_ = 0;
+  std::string index_;
+  std::deque<Part> parts_;             // on disk, oldest first; the last one is written
+  std::uint64_t bytes_on_disk_ = 0;
+  std::uint64_t bytes_written_ = 0;
+  std::uint64_t folded_events_ = 0;
+  std::uint64_t folded_parts_ = 0;
+  std::string last_error_;
+};
+
+}  // namespace memoir
+
+#endif  // TRACKER_WRITER_PART_SINK_H_

@@ -1,0 +1,66 @@
+#include "tracker/writer/process_facts.h"
+
+#include <algorithm>
+
+#include <protozero/pbf_writer.hpp>
+
+#include "tracker/writer/capture_fields.h"
+
+namespace memoir {
+namespace {
+
+namespace fields = field::process;
+
+void AddText(protozero::pbf_writer& message, protozero::pbf_tag_type tag, const std::string& text, std::size_t limit) {
+  if (!text.empty()) message.add_string(tag, text.data(), std::min(text.size(), limit));
+}
+
+std::string EncodeWithTexts(const ProcessFacts& facts, const RingClock& start, const std::string& ring_path,
+                            std::size_t text_limit) {
+  std::string bytes;
+  protozero::pbf_writer message(bytes);
+  message.add_uint32(fields::kFormatVersion, kFormatVersion);
+  message.add_uint64(fields::kPid, facts.pid);
+  AddText(message, fields::kHost, facts.host, text_limit);
+  message.add_uint32(fields::kRank, facts.rank);
+  message.add_uint32(fields::kWorldSize, facts.world_size);
+  message.add_uint32(fields::kRestart, facts.restart);
+  AddText(message, fields::kRankSource, facts.rank_source, text_limit);
+  AddText(message, fields::kProgram, facts.program, text_limit);
+  AddText(message, fields::kMemoirVersion, facts.memoir_version, text_limit);
+  AddText(message, fields::kTorchVersion, facts.torch_version, text_limit);
+  AddText(message, fields::kPythonVersion, facts.python_version, text_limit);
+  {
+    protozero::pbf_writer clock(message, fields::kStart);
+    clock.add_uint64(field::clock::kTick, start.tick);
+    clock.add_uint64(field::clock::kMonotonicNs, start.monotonic_ns);
+    clock.add_uint64(field::clock::kRealtimeNs, start.realtime_ns);
+  }
+  message.add_uint64(fields::kTicksPerSecond, facts.ticks_per_second);
+  AddText(message, fields::kRingPath, ring_path, 1024);
+  for (const std::string& source : facts.sources) AddText(message, fields::kSources, source, text_limit);
+  AddText(message, fields::kSimulatedDevice, facts.simulated_device, text_limit);
+  AddText(message, fields::kBootId, facts.boot_id, text_limit);
+  return bytes;
+}
+
+}  // namespace
+
+std::string EncodeProcessInfo(const ProcessFacts& facts, const RingClock& start, const std::string& ring_path,
+                              std::size_t limit) {
+  std::size_t text_limit = 1024;
+  std::string bytes = EncodeWithTexts(facts, start, ring_path, text_limit);
+  while (bytes.size() > limit && text_limit > 8) {
+    text_limit /= 2;
+    bytes = EncodeWithTexts(facts, start, ring_path, text_limit);
+  }
+  return bytes;
+}
+
+std::string WithPart(const std::string& process_info, std::uint32_t part) {
+  std::string bytes = process_info;
+  protozero::pbf_writer(bytes).add_uint32(fields::kPart, part);
+  return bytes;
+}
+
+}  // namespace memoir

@@ -1,0 +1,76 @@
+#include "tracker/writer/run_columns.h"
+
+namespace memoir {
+
+void RunColumns::Start(std::uint32_t thread, std::uint64_t first_record, std::uint64_t start_depth) {
+  thread_ = thread;
+  first_record_ = first_record;
+  start_depth_ = start_depth;
+  record_count_ = first_tick_ = tick_ = address_ = serial_ = 0;
+  sequence_ = 0;
+  any_device_ = false;
+  for (VarintColumn* column : {&kind_, &tick_delta_, &name_, &sequence_delta_, &forward_thread_, &signature_, &tensor_, &address_delta_,
+                               &serial_delta_, &device_, &allocated_bytes_, &mark_name_, &step_}) {
+    column->clear();
+  }
+}
+
+void RunColumns::Event(EventKind kind, std::uint64_t tick) {
+  if (kind_.empty()) first_tick_ = tick_ = tick;
+  kind_.PutByte(static_cast<std::uint8_t>(kind));
+  tick_delta_.Put(tick - tick_);
+  tick_ = tick;
+}
+
+void RunColumns::Begin(std::uint32_t name, std::int64_t sequence) {
+  name_.Put(name);
+  sequence_delta_.PutDelta(static_cast<std::uint64_t>(sequence), static_cast<std::uint64_t>(sequence_));
+  sequence_ = sequence;
+}
+
+void RunColumns::Block(std::uint64_t address, std::uint64_t serial, std::uint32_t device) {
+  address_delta_.PutDelta(address, address_);
+  serial_delta_.PutDelta(serial, serial_);
+  device_.Put(device);
+  address_ = address;
+  serial_ = serial;
+  any_device_ = any_device_ || device != 0;
+}
+
+std::size_t RunColumns::bytes() const {
+  const std::size_t device = any_device_ ? device_.size() : 0;
+  return kind_.size() + tick_delta_.size() + name_.size() + sequence_delta_.size() + forward_thread_.size() + signature_.size() +
+         tensor_.size() + address_delta_.size() + serial_delta_.size() + device + allocated_bytes_.size() + mark_name_.size() +
+         step_.size();
+}
+
+std::size_t RunColumns::capacity() const {
+  return kind_.capacity() + tick_delta_.capacity() + name_.capacity() + sequence_delta_.capacity() + forward_thread_.capacity() +
+         signature_.capacity() + tensor_.capacity() + address_delta_.capacity() + serial_delta_.capacity() + device_.capacity() +
+         allocated_bytes_.capacity() + mark_name_.capacity() + step_.capacity();
+}
+
+void RunColumns::AddTo(std::string* payload) const {
+  protozero::pbf_writer message(*payload);
+  protozero::pbf_writer run(message, field::payload::kRuns);
+  run.add_uint32(field::run::kThread, thread_);
+  run.add_uint64(field::run::kFirstRecord, first_record_);
+  run.add_uint64(field::run::kRecordCount, record_count_);
+  run.add_uint64(field::run::kStartDepth, start_depth_);
+  run.add_uint64(field::run::kFirstTick, first_tick_);
+  kind_.AddTo(run, field::run::kKind);
+  tick_delta_.AddTo(run, field::run::kTickDelta);
+  name_.AddTo(run, field::run::kName);
+  sequence_delta_.AddTo(run, field::run::kSequenceDelta);
+  forward_thread_.AddTo(run, field::run::kForwardThread);
+  signature_.AddTo(run, field::run::kSignature);
+  tensor_.AddTo(run, field::run::kTensor);
+  address_delta_.AddTo(run, field::run::kAddressDelta);
+  serial_delta_.AddTo(run, field::run::kSerialDelta);
+  if (any_device_) device_.AddTo(run, field::run::kDevice);
+  allocated_bytes_.AddTo(run, field::run::kBytes);
+  mark_name_.AddTo(run, field::run::kMarkName);
+  step_.AddTo(run, field::run::kStep);
+}
+
+}  // namespace memoir

@@ -1,0 +1,151 @@
+#include "tracker/writer/tensor_table.h"
+
+#include <cstring>
+
+#include "tracker/writer/capture_fields.h"
+#include "tracker/writer/torch_names.h"
+
+namespace memoir {
+namespace {
+
+constexpr std::uint8_t kLayoutFlags = kContiguous | kHasStorage | kShapeUnknown;
+
+// What a layout's hash is taken of: docs/capture_format.md, "Hashes".
+struct LayoutKey {
+  std::uint8_t dtype = 0;
+  std::uint8_t ndim = 0;
+  std::uint8_t flags = 0;
+  std::uint8_t zero[5] = {};
+  std::int64_t shape[2 * 255];     // ndim is one byte
+
+  std::size_t numbers() const { return std::size_t{ndim} * ((flags & kContiguous) != 0 ? 1 : 2); }
+  std::size_t bytes() const { return 8 + numbers() * sizeof(std::int64_t); }
+};
+static_assert(offsetof(LayoutKey, shape) == 8);
+
+void FillKey(const TensorRecord& tensor, LayoutKey* key) {
+  key->dtype = tensor.dtype;
+  key->ndim = tensor.ndim;
+  key->flags = tensor.header.flags & kLayoutFlags;
+  std::memcpy(key->shape, &tensor + 1, key->numbers() * sizeof(std::int64_t));
+}
+
+void DefineLayout(const LayoutKey& key, const ContentHash& hash, std::uint32_t id, std::string* payload) {
+  protozero::pbf_writer message(*payload);
+  protozero::pbf_writer definition(message, field::payload::kLayouts);
+  definition.add_uint32(field::layout::kId, id);
+  definition.add_bytes(field::layout::kHash, CanonicalBytes(hash));
+  definition.add_uint32(field::layout::kDtype, key.dtype);
+  definition.add_string(field::layout::kDtypeName, DtypeName(key.dtype));
+  const std::int64_t* strides = key.shape + key.ndim;
+  definition.add_packed_int64(field::layout::kSizes, key.shape, strides);
+  if ((key.flags & kContiguous) == 0) definition.add_packed_int64(field::layout::kStrides, strides, strides + key.ndim);
+  if ((key.flags & kHasStorage) != 0) definition.add_bool(field::layout::kHasStorage, true);
+  if ((key.flags & kShapeUnknown) != 0) definition.add_bool(field::layout::kShapeUnknown, true);
+}
+
+std::size_t Mix(std::uint64_t a, std::uint64_t b) {
+  const std::uint64_t mixed = (a ^ (b << 24) ^ (b >> 40)) * 0x9e3779b97f4a7c15u;
+  return static_cast<std::size_t>(mixed ^ (mixed >> 32));
+}
+
+}  // namespace
+
+std::uint32_t Devices::Find(std::uint8_t type, std::int8_t index, std::uint32_t part, std::string* payload) {
+  if (type == 0) [[likely]] return 0;
+  std::uint32_t id = 1;
+  for (; id <= devices_.size(); ++id) {
+    if (devices_[id - 1].type == type && devices_[id - 1].index == index) break;
+  }
+  if (id > devices_.size()) devices_.push_back({type, index, 0});
+  Define(id, part, payload);
+  return id;
+}
+
+void Devices::Define(std::uint32_t id, std::uint32_t part, std::string* payload) {
+  if (id == 0 || id > devices_.size() || devices_[id - 1].part == part) return;
+  Device& device = devices_[id - 1];
+  device.part = part;
+  protozero::pbf_writer message(*payload);
+  protozero::pbf_writer definition(message, field::payload::kDevices);
+  definition.add_uint32(field::device::kId, id);
+  definition.add_string(field::device::kType, DeviceTypeName(device.type));
+  // torch's -1 is "the current one", which only index-less device types show.
+  if (device.index > 0) definition.add_uint32(field::device::kIndex, static_cast<std::uint32_t>(device.index));
+}
+
+std::uint32_t TensorTable::Layout(const TensorRecord& tensor, std::uint32_t part, std::string* definitions) {
+  LayoutKey key;
+  FillKey(tensor, &key);
+  const ContentHash hash = HashBytes(&key, key.bytes());
+  const ContentIds::Result found = layouts_.Find(hash, part);
+  if (found.needs_definition) [[unlikely]] DefineLayout(key, hash, found.id, definitions);
+  return found.id;
+}
+
+std::uint32_t TensorTable::Reference(const TensorRecord& tensor, std::uint32_t part, std::string* definitions) {
+  if (tensor.impl == 0) return 0;
+  Row row{tensor.impl, tensor.storage, tensor.storage_bytes, Layout(tensor, part, definitions), 0};
+  row.device = devices_.Find(tensor.device_type, tensor.device_index, part, definitions);
+  Slot* slot = &FindSlot(row);
+  if (slot->chunk != chunk_) {
+    if ((rows_.size() + 1) * 2 > slots_.size()) {
+      Grow();
+      slot = &FindSlot(row);
+    }
+    *slot = {chunk_, static_cast<std::uint32_t>(rows_.size())};
+    Append(row);
+  }
+  return slot->row + 1;
+}
+
+TensorTable::Slot& TensorTable::FindSlot(const Row& row) {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t at = Mix(row.impl, row.storage) & mask;
+  while (slots_[at].chunk == chunk_ && !(rows_[slots_[at].row] == row)) at = (at + 1) & mask;
+  return slots_[at];
+}
+
+void TensorTable::Append(const Row& row) {
+  const Row before = rows_.empty() ? Row{} : rows_.back();
+  impl_delta_.PutDelta(row.impl, before.impl);
+  storage_delta_.PutDelta(row.storage, before.storage);
+  storage_bytes_.Put(row.storage_bytes);
+  layout_.Put(row.layout);
+  device_.Put(row.device);
+  any_device_ = any_device_ || row.device != 0;
+  rows_.push_back(row);
+}
+
+void TensorTable::Grow() {
+  slots_.assign(slots_.size() * 2, Slot{});
+  for (std::size_t i = 0; i < rows_.size(); ++i) FindSlot(rows_[i]) = {chunk_, static_cast<std::uint32_t>(i)};
+}
+
+std::size_t TensorTable::bytes() const {
+  const std::size_t device = any_device_ ? device_.size() : 0;
+  return impl_delta_.size() + storage_delta_.size() + storage_bytes_.size() + layout_.size() + device;
+}
+
+void TensorTable::AddTo(std::string* payload) const {
+  if (rows_.empty()) return;
+  protozero::pbf_writer message(*payload);
+  protozero::pbf_writer table(message, field::payload::kTensors);
+  impl_delta_.AddTo(table, field::tensors::kImplDelta);
+  storage_delta_.AddTo(table, field::tensors::kStorageDelta);
+  storage_bytes_.AddTo(table, field::tensors::kStorageBytes);
+  layout_.AddTo(table, field::tensors::kLayout);
+  if (any_device_) device_.AddTo(table, field::tensors::kDevice);
+}
+
+void TensorTable::Clear() {
+  rows_.clear();
+  any_device_ = false;
+  for (VarintColumn* column : {&impl_delta_, &storage_delta_, &storage_bytes_, &layout_, &device_}) column->clear();
+  if (++chunk_ == 0) {   // after 2^32 chunks the slots' numbers would come again
+    slots_.assign(slots_.size(), Slot{});
+    chunk_ = 1;
+  }
+}
+
+}  // namespace memoir

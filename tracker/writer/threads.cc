@@ -1,0 +1,60 @@
+#include "tracker/writer/threads.h"
+
+#include <cstring>
+
+#include <protozero/pbf_writer.hpp>
+
+namespace memoir {
+namespace {
+
+bool SameFacts(const ThreadView& a, const ThreadView& b) {
+  return a.os_id == b.os_id && a.torch_id == b.torch_id && std::memcmp(a.name, b.name, sizeof(a.name)) == 0;
+}
+
+}  // namespace
+
+ThreadState& Threads::State(std::uint32_t thread) {
+  ThreadState& state = states_[thread];
+  state.thread = thread;
+  return state;
+}
+
+bool Threads::Refresh(std::uint32_t thread) {
+  ThreadView view{};
+  if (!ring_.FindThread(thread, &view)) return true;
+  Facts& facts = facts_[thread];
+  if (!SameFacts(facts.view, view)) facts.part = 0;
+  facts.view = view;
+  if (facts_.size() > states_.size() + kMaxEndedThreads) ForgetEnded();
+  return view.retired;
+}
+
+void Threads::ForgetEnded() {
+  std::erase_if(facts_, [this](const auto& entry) { return !states_.contains(entry.first); });
+}
+
+void Threads::Define(std::uint32_t thread, std::uint32_t part, std::string* payload) {
+  const auto found = facts_.find(thread);
+  if (found == facts_.end() || found->second.part == part) return;
+  Facts& facts = found->second;
+  facts.part = part;
+  protozero::pbf_writer message(*payload);
+  protozero::pbf_writer definition(message, field::payload::kThreads);
+  definition.add_uint32(field::thread::kId, thread);
+  definition.add_uint64(field::thread::kOsId, facts.view.os_id);
+  definition.add_uint64(field::thread::kTorchId, facts.view.torch_id);
+  definition.add_string(field::thread::kName, facts.view.name, strnlen(facts.view.name, sizeof(facts.view.name)));
+}
+
+std::vector<std::uint32_t> Threads::Ended() {
+  std::vector<std::uint32_t> ended;
+  for (const auto& [thread, state] : states_) {
+    if (state.run == nullptr && Refresh(thread)) ended.push_back(thread);
+  }
+  look_again_at_ = (states_.size() - ended.size()) * 2 + 64;
+  return ended;
+}
+
+void Threads::Drop(std::uint32_t thread) { states_.erase(thread); }
+
+}  // namespace memoir

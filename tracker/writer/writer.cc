@@ -1,0 +1,238 @@
+#include "tracker/writer/writer.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <condition_variable>
+#include <cstring>
+#include <exception>
+#include <mutex>
+
+#include "interpose/ring.h"
+#include "interpose/ring_reader.h"
+#include "interpose/tick.h"
+#include "tracker/writer/capture_writer.h"
+#include "tracker/writer/chunk_builder.h"
+#include "tracker/writer/clock.h"
+#include "tracker/writer/ring_pump.h"
+
+namespace memoir {
+namespace {
+
+constexpr std::uint64_t kBusyWaitNs = 10'000'000;
+constexpr std::uint64_t kIdleWaitNs = 100'000'000;
+constexpr std::uint64_t kMaxChunkAgeNs = 1'000'000'000;
+// Ring bytes that pack to about a chunk; a small ring wakes the writer earlier, when half of it is taken.
+constexpr std::uint64_t kRingBytesPerChunk = 4u << 20;
+constexpr std::size_t kMaxProcessInfoBytes = 3900;
+constexpr std::size_t kStackBytes = 512 * 1024;
+
+class BlockSignals {
+ public:
+  BlockSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~BlockSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
+CaptureOptions OptionsFor(const WriterOptions& options) {
+  CaptureOptions capture;
+  capture.folder = options.folder;
+  capture.stem = options.stem;
+  capture.process_info = EncodeProcessInfo(options.process, ReadClock(), RingPath(), kMaxProcessInfoBytes);
+  capture.max_bytes = options.max_bytes;
+  capture.part_bytes = options.part_bytes;
+  return capture;
+}
+
+}  // namespace
+
+struct Writer::State {
+  State(const CaptureOptions& options, RingReader* reader)
+      : ring(reader), builder(*reader), capture(options, *reader, &builder), pump(reader, &builder, &capture) {}
+
+  void Run();
+  void Loop();
+  void FinalPasses();
+  bool Work(bool flush);
+  void Publish(std::uint64_t flush_done);
+  void Fail(const char* what);
+
+  std::unique_ptr<RingReader> ring;
+  ChunkBuilder builder;
+  CaptureWriter capture;
+  RingPump pump;
+  pthread_t thread{};
+  bool joined = false;
+  std::uint64_t last_chunk_ns = 0;
+  bool woken_early = false;      // the pool runs low, or somebody asked
+
+  mutable std::mutex mutex;      // of what follows
+  std::condition_variable changed;
+  WriterStatus status;
+  std::uint64_t flush_asked = 0;
+  std::uint64_t flush_done = 0;
+  bool stop_asked = false;
+  bool opened = false;           // the first part is there, or cannot be
+  bool ended = false;            // the thread has nothing more to do
+  EndReason reason = EndReason::kStopped;
+  std::string message;
+};
+
+void Writer::State::Publish(std::uint64_t flush_up_to) {
+  const WriterStatus now = capture.Status();
+  const std::lock_guard<std::mutex> lock(mutex);
+  status = now;
+  opened = true;
+  flush_done = std::max(flush_done, flush_up_to);
+  changed.notify_all();
+}
+
+// A failure ends the recording, never the program.
+void Writer::State::Fail(const char* what) {
+  SetRecordingEnabled(false);
+  const std::lock_guard<std::mutex> lock(mutex);
+  status.last_write_error = std::string("the writer gave up: ") + what;
+}
+
+void Writer::State::Run() {
+  try {
+    capture.Prepare();
+    Publish(0);
+    Loop();
+  } catch (const std::exception& error) {
+    Fail(error.what());
+  }
+  const std::lock_guard<std::mutex> lock(mutex);
+  opened = ended = true;
+  changed.notify_all();
+}
+
+void Writer::State::Loop() {
+  std::uint64_t wait_ns = kBusyWaitNs;
+  for (;;) {
+    const std::uint64_t wait_start = MonotonicNs();
+    ring->WaitForWork(wait_ns);
+    woken_early = MonotonicNs() - wait_start < wait_ns * 9 / 10;
+    ring->set_last_clock(ReadClock());
+    std::uint64_t flush_up_to;
+    bool stop;
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      flush_up_to = flush_asked;
+      stop = stop_asked;
+    }
+    if (stop) break;
+    const bool worked = Work(flush_up_to != flush_done);
+    wait_ns = worked ? kBusyWaitNs : std::min(wait_ns * 2, kIdleWaitNs);
+    Publish(flush_up_to);
+  }
+  FinalPasses();
+  capture.Close(reason, message);
+  Publish(flush_asked);
+}
+
+// One look at the ring; packs when it is worth a chunk. Returns whether there was anything new to see.
+bool Writer::State::Work(bool flush) {
+  const std::uint64_t now = MonotonicNs();
+  const bool old = now - last_chunk_ns >= kMaxChunkAgeNs;
+  const std::uint64_t waiting = pump.Waiting();
+  if (flush) capture.RetryNow();
+  if (!flush && !woken_early && !old && waiting < kRingBytesPerChunk) return waiting != 0;
+  last_chunk_ns = now;
+  if (waiting == 0) {
+    if (capture.CountersChanged()) capture.WriteCounters(Tick());
+    return false;
+  }
+  pump.Pass(Tick(), false);
+  // What an off clock put behind the horizon was committed before the flush as well.
+  if (flush && pump.left_some()) pump.Pass(Tick(), false);
+  return true;
+}
+
+void Writer::State::FinalPasses() {
+  // Threads may still be inside a hook that saw the flag on: two passes that find nothing new end it.
+  for (int quiet = 0; quiet < 2;) {
+    const bool wrote = pump.Pass(Tick(), false);
+    quiet = wrote ? 0 : quiet + 1;
+  }
+  pump.Pass(~std::uint64_t{0}, true);
+}
+
+Writer::Writer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Writer::~Writer() { Stop(EndReason::kStopped, ""); }
+
+std::unique_ptr<Writer> Writer::Start(const WriterOptions& options, std::string* error) {
+  *error = MakeFolder(options.folder);
+  if (!error->empty()) return nullptr;
+  RingReader* ring = RingReader::OpenLive();
+  if (ring == nullptr) {
+    *error = "no event ring is open in this process";
+    return nullptr;
+  }
+  const CaptureOptions capture = OptionsFor(options);
+  RingSetProcessInfo(capture.process_info.data(), capture.process_info.size());
+  auto state = std::make_unique<State>(capture, ring);
+
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  int failed;
+  {
+    const BlockSignals blocked;   // inherited by the thread: no handler of the program's runs there
+    failed = pthread_create(&state->thread, &attributes, [](void* argument) -> void* {
+      static_cast<State*>(argument)->Run();
+      return nullptr;
+    }, state.get());
+  }
+  pthread_attr_destroy(&attributes);
+  if (failed != 0) {
+    *error = std::string("cannot start the writer's thread: ") + std::strerror(failed);
+    return nullptr;
+  }
+  pthread_setname_np(state->thread, "memoir-writer");
+  std::unique_ptr<Writer> writer(new Writer(std::move(state)));
+  State& running = *writer->state_;
+  std::unique_lock<std::mutex> lock(running.mutex);
+  running.changed.wait(lock, [&running] { return running.opened; });
+  const std::string write_error = running.status.last_write_error;
+  lock.unlock();
+  if (write_error.empty()) return writer;
+  writer->Stop(EndReason::kFailed, write_error);
+  *error = write_error + "; choose another folder (MEMOIR_OUTPUT, --output) or make room";
+  return nullptr;
+}
+
+void Writer::Stop(EndReason reason, const std::string& message) {
+  if (state_->joined) return;
+  state_->joined = true;
+  {
+    const std::lock_guard<std::mutex> lock(state_->mutex);
+    state_->reason = reason;
+    state_->message = message;
+    state_->stop_asked = true;
+  }
+  state_->ring->Wake();
+  pthread_join(state_->thread, nullptr);
+}
+
+void Writer::Flush() {
+  std::unique_lock<std::mutex> lock(state_->mutex);
+  if (state_->ended || state_->stop_asked) return;
+  const std::uint64_t mine = ++state_->flush_asked;
+  state_->ring->Wake();
+  state_->changed.wait(lock, [this, mine] { return state_->flush_done >= mine || state_->ended; });
+}
+
+WriterStatus Writer::Status() const {
+  const std::lock_guard<std::mutex> lock(state_->mutex);
+  return state_->status;
+}
+
+}  // namespace memoir
