@@ -4,4 +4,9 @@
 
 #define MEMOIR_INTERPOSE_API __attribute__((visibility("default")))
 
+// A variable of each thread that hooks read: at a fixed offset, without a call or an initialisation check at each
+// access.
+#define MEMOIR_INTERPOSE_THREAD_LOCAL \
+  MEMOIR_INTERPOSE_API __attribute__((tls_model("initial-exec"))) constinit thread_local
+
 #endif  // INTERPOSE_EXPORT_H_

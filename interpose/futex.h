@@ -1,4 +1,5 @@
-// The two futex operations, within one process. A wait may end early for no reason: callers look at their condition again.
+// The two futex operations, within one process. A wait may end early for no reason: callers look at their condition
+// again.
 #ifndef INTERPOSE_FUTEX_H_
 #define INTERPOSE_FUTEX_H_
 

@@ -67,7 +67,8 @@ void MakeExitKey() {
   if (!ring_state.exit_key_made) ring_state.exit_key_made = pthread_key_create(&ring_state.exit_key, OnThreadExit) == 0;
 }
 
-// In a forked child: the parent's ring is still mapped, and a slot of it may still be remembered. Nothing may reach it any more.
+// In a forked child: the parent's ring is still mapped, and a slot of it may still be remembered. Nothing may reach
+// it any more.
 void CoverParentsRing() {
   if (ring_state.map.header == nullptr || ring_state.fd < 0) return;
   mmap(ring_state.map.header, OffsetsFor(ring_state.map.segment_count).total, PROT_READ | PROT_WRITE,
@@ -94,9 +95,7 @@ void FillHeader(RingHeader* header, const RingOptions& options, const ProcessIde
   CopyText(header->capture_folder, sizeof header->capture_folder, options.capture_folder);
   CopyText(header->file_stem, sizeof header->file_stem, options.file_stem);
   header->free_slots.store(kThreadSlots, std::memory_order_relaxed);
-  // Last: a file whose making was cut short is no ring.
-  std::atomic_thread_fence(std::memory_order_release);
-  std::memcpy(header->magic, kRingMagic, sizeof header->magic);
+  header->magic.store(kRingMagic, std::memory_order_release);
 }
 
 void ForgetSlots(const RingMap& ring) {
@@ -120,7 +119,8 @@ const RingMap* OpenRing() {
 }
 
 bool RingOpen(const RingOptions& options, char* error, std::size_t error_bytes) {
-  if (OpenRing() != nullptr) return Fail("a ring is already open in this process; stop recording first", error, error_bytes);
+  if (OpenRing() != nullptr)
+    return Fail("a ring is already open in this process; stop recording first", error, error_bytes);
   if (!MakeForkWipedPage()) return Fail("no memory for the enable flag's page", error, error_bytes);
   CoverParentsRing();
   memoir_thread_slot = nullptr;

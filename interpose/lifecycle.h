@@ -1,7 +1,7 @@
 // The state of this process's ring: every mutable global of the library, and the beginning and the end of recording.
 //
-// Leaked at exit on purpose. A forked child inherits RingState but finds the fork-wiped page empty, so OpenRing() is nullptr there:
-// that, and never RingState itself, tells whether there is a ring to touch.
+// Leaked at exit on purpose. A forked child inherits RingState but finds the fork-wiped page empty, so OpenRing() is
+// nullptr there: that, and never RingState itself, tells whether there is a ring to touch.
 #ifndef INTERPOSE_LIFECYCLE_H_
 #define INTERPOSE_LIFECYCLE_H_
 
@@ -27,7 +27,7 @@ struct RingState {
   std::atomic<std::uint64_t> max_wait_ns;  // of one stall
   pthread_key_t exit_key;
   bool exit_key_made;
-  int fd;                                  // holds the lock by which other processes see that the ring is in use
+  int fd;  // holds the lock by which other processes see that the ring is in use
   char path[4096 + 64];
 };
 

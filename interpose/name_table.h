@@ -1,4 +1,5 @@
-// The operators' names in the ring: append-only, defined once per operator on a cold path, readable from the file alone.
+// The operators' names in the ring: append-only, defined once per operator on a cold path, readable from the file
+// alone.
 //
 // An entry: three lengths, then text, schema and one byte per argument.
 #ifndef INTERPOSE_NAME_TABLE_H_

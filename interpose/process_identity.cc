@@ -76,7 +76,8 @@ bool IsRunning(const ProcessIdentity& identity) {
   if (PidNamespace() != identity.pid_namespace) return false;
   Stat stat{};
   if (!ReadStat(identity.pid, &stat) || stat.start_time != identity.start_time) return false;
-  // A dead process that nobody has waited for. (A leader that left its other threads running looks alike, but for their number.)
+  // A dead process that nobody has waited for. (A leader that left its other threads running looks alike, but for
+  // their number.)
   const bool zombie = (stat.state == 'Z' || stat.state == 'X') && stat.threads <= 1;
   return !zombie;
 }

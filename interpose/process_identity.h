@@ -1,5 +1,5 @@
-// What tells one process from every other, also after its id was used again: id, start time, boot, pid namespace. From /proc.
-// Cold path only; no allocation.
+// What tells one process from every other, also after its id was used again: id, start time, boot, pid namespace.
+// From /proc. Cold path only; no allocation.
 #ifndef INTERPOSE_PROCESS_IDENTITY_H_
 #define INTERPOSE_PROCESS_IDENTITY_H_
 
@@ -17,7 +17,8 @@ struct ProcessIdentity {
 
 ProcessIdentity OwnIdentity();
 
-// Whether that process still runs, as far as this one can see: not when it is of another boot or pid namespace, or a zombie.
+// Whether that process still runs, as far as this one can see: not when it is of another boot or pid namespace, or a
+// zombie.
 bool IsRunning(const ProcessIdentity& identity);
 
 }  // namespace memoir

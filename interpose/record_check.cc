@@ -47,14 +47,22 @@ std::uint64_t NeededMark(const std::uint8_t* at, std::size_t bytes) {
 
 std::uint64_t Needed(RecordKind kind, const std::uint8_t* at, std::size_t bytes) {
   switch (kind) {
-    case RecordKind::kRangeBegin: return NeededRangeBegin(at, bytes);
-    case RecordKind::kRangeEnd: return NeededRangeEnd(at, bytes);
-    case RecordKind::kTensor: return NeededTensor(at, bytes);
-    case RecordKind::kAllocate: return sizeof(AllocateRecord);
-    case RecordKind::kDeallocate: return sizeof(DeallocateRecord);
-    case RecordKind::kMark: return NeededMark(at, bytes);
-    case RecordKind::kStep: return sizeof(StepRecord);
-    case RecordKind::kNone: break;
+    case RecordKind::kRangeBegin:
+      return NeededRangeBegin(at, bytes);
+    case RecordKind::kRangeEnd:
+      return NeededRangeEnd(at, bytes);
+    case RecordKind::kTensor:
+      return NeededTensor(at, bytes);
+    case RecordKind::kAllocate:
+      return sizeof(AllocateRecord);
+    case RecordKind::kDeallocate:
+      return sizeof(DeallocateRecord);
+    case RecordKind::kMark:
+      return NeededMark(at, bytes);
+    case RecordKind::kStep:
+      return sizeof(StepRecord);
+    case RecordKind::kNone:
+      break;
   }
   return UINT64_MAX;
 }

@@ -9,7 +9,8 @@
 
 namespace memoir {
 
-// Bytes of the record at `at`, or 0 when it does not fit into `available`, is of no known kind, or holds a length that leaves it.
+// Bytes of the record at `at`, or 0 when it does not fit into `available`, is of no known kind, or holds a length
+// that leaves it.
 std::size_t CheckedRecordBytes(const std::uint8_t* at, std::size_t available);
 
 // Bytes of the unbroken run of good records at the start of [begin, begin + available).

@@ -1,14 +1,17 @@
-// The event ring: a bounded pool of segments in one pre-faulted, file-backed shared mapping, into which threads record.
+// The event ring: a bounded pool of segments in one pre-faulted, file-backed shared mapping, into which threads
+// record.
 //
 //     thread A ──► segment 7 ──┐                          free ◄─────────────┐
 //     thread B ──► segment 2 ──┼─► full ─► writer thread ─► chunk in the file ┘   (segments return only after the write)
 //     thread C ──► segment 9 ──┘
 //
-// Each thread owns one segment at a time and is its only producer; a full one is swapped by pointer. The file outlives the
-// process, so what was committed is recovered after SIGKILL (ring_reader.h). One ring per process. libc only.
+// Each thread owns one segment at a time and is its only producer; a full one is swapped by pointer. The file
+// outlives the process, so what was committed is recovered after SIGKILL (ring_reader.h). One ring per process. libc
+// only.
 //
-// Threads: everything here may be called from any thread unless it says otherwise. Nothing allocates, throws, or takes a lock
-// that another thread could hold while it waits, except Open and Close, which belong to the thread that starts and stops recording.
+// Threads: everything here may be called from any thread unless it says otherwise. Nothing allocates, throws, or
+// takes a lock that another thread could hold while it waits, except Open and Close, which belong to the thread that
+// starts and stops recording.
 #ifndef INTERPOSE_RING_H_
 #define INTERPOSE_RING_H_
 
@@ -22,24 +25,25 @@
 namespace memoir {
 
 inline constexpr std::size_t kSegmentBytes = 32 * 1024;
-inline constexpr std::size_t kDefaultRingBytes = 32u << 20;   // all segments together; the rest of 64 MiB is the writer's
+// All segments together; the rest of 64 MiB is the writer's.
+inline constexpr std::size_t kDefaultRingBytes = 32u << 20;
 inline constexpr std::size_t kMinRingBytes = 2u << 20;
 
 // Lies in the ring's shared memory; one for each thread that records now. The first line is the owner's alone.
 struct alignas(64) ThreadSlot {
-  std::uint8_t* cursor;            // next free byte of the owned segment
-  std::uint8_t* limit;             // its end; cursor == limit == nullptr: owns none
+  std::uint8_t* cursor;                   // next free byte of the owned segment
+  std::uint8_t* limit;                    // its end; cursor == limit == nullptr: owns none
   std::atomic<std::uint32_t>* committed;  // the owned segment's committed byte count
-  std::uint8_t* base;              // its first byte
-  std::uint64_t next_record;       // index of this thread's next record; dropped records count too
-  std::uint16_t depth;             // open ranges; kept by whoever records ranges
-  std::uint16_t exit_passes;       // how often this thread's exit has asked to retire the slot
-  std::uint32_t segment;           // number of the owned segment, kNoSegment: none
-  std::uint64_t scratch;           // for the tracker (its per-thread cache)
-  std::uint32_t generation;        // of the ring it belongs to; see RingThread
+  std::uint8_t* base;                     // its first byte
+  std::uint64_t next_record;              // index of this thread's next record; dropped records count too
+  std::uint16_t depth;                    // open ranges; kept by whoever records ranges
+  std::uint16_t exit_passes;              // how often this thread's exit has asked to retire the slot
+  std::uint32_t segment;                  // number of the owned segment, kNoSegment: none
+  std::uint64_t scratch;                  // for the tracker (its per-thread cache)
+  std::uint32_t generation;               // of the ring it belongs to; see RingThread
 
   alignas(64) std::atomic<std::uint32_t> state;  // SlotState
-  std::uint32_t thread;            // number from 1, never reused in this process
+  std::uint32_t thread;                          // number from 1, never reused in this process
   std::uint64_t os_id;
   std::atomic<std::uint64_t> torch_id;
   char name[16];
@@ -58,8 +62,8 @@ struct RingCounters {
 };
 
 enum class OnEmptyPool : std::uint8_t {
-  kWait,   // bounded (5 s in all per stall), counted; then drop. Never under an allocator's lock
-  kDrop,   // drop at once, counted
+  kWait,  // bounded (5 s in all per stall), counted; then drop. Never under an allocator's lock
+  kDrop,  // drop at once, counted
 };
 
 struct RingOptions {
@@ -71,24 +75,28 @@ struct RingOptions {
 
 // Creates the ring file and maps it. On failure returns false and writes one line (cause and fix) into `error`.
 MEMOIR_INTERPOSE_API bool RingOpen(const RingOptions& options, char* error, std::size_t error_bytes);
-// Unmaps nothing: late hooks may still hold pointers. Removes the file. Call only after the enable flag is off, all is drained,
-// and the reader is gone. A later RingOpen begins anew: thread numbers, operator ids and counters start over.
+// Unmaps nothing: late hooks may still hold pointers. Removes the file. Call only after the enable flag is off, all
+// is drained, and the reader is gone. A later RingOpen begins anew: thread numbers, operator ids and counters start
+// over.
 MEMOIR_INTERPOSE_API void RingClose();
 // Path of the ring file, "" when there is none.
 MEMOIR_INTERPOSE_API const char* RingPath();
 
-// Encoded ProcessInfo, kept in the ring so that memoir-drain can open a part without the dead process. At most 4,000 bytes;
-// more is ignored. May be called again when more is known, by one thread at a time.
+// Encoded ProcessInfo, kept in the ring so that memoir-drain can open a part without the dead process. At most 4,000
+// bytes; more is ignored. May be called again when more is known, by one thread at a time.
 MEMOIR_INTERPOSE_API void RingSetProcessInfo(const void* bytes, std::size_t size);
 
-// The calling thread's slot, made at its first call; nullptr when recording is off, or when slots ran out (counted as a drop).
+// The calling thread's slot, made at its first call; nullptr when recording is off, or when slots ran out (counted as
+// a drop).
 MEMOIR_INTERPOSE_API ThreadSlot* RingAttachThread();
 
-// Room for a record of `bytes` (a multiple of 8, at most kMaxRecordBytes) in the calling thread's segment, or nullptr: dropped and counted.
+// Room for a record of `bytes` (a multiple of 8, at most kMaxRecordBytes) in the calling thread's segment, or
+// nullptr: dropped and counted.
 MEMOIR_INTERPOSE_API std::uint8_t* RingReserveSlow(ThreadSlot* slot, std::size_t bytes, OnEmptyPool on_empty);
 inline std::uint8_t* RingReserve(ThreadSlot* slot, std::size_t bytes, OnEmptyPool on_empty) {
   // Signed: RingClose sets the limits of slots that are left behind to nullptr.
-  if (slot->limit - slot->cursor >= static_cast<std::ptrdiff_t>(bytes)) [[likely]] return slot->cursor;
+  if (slot->limit - slot->cursor >= static_cast<std::ptrdiff_t>(bytes)) [[likely]]
+    return slot->cursor;
   return RingReserveSlow(slot, bytes, on_empty);
 }
 // Publishes the record written at the place that RingReserve returned.
@@ -100,18 +108,19 @@ inline void RingCommit(ThreadSlot* slot, std::size_t bytes) {
 
 // Defines an operator once and for all; ids start at 1 and index the ring's name table, which memoir-drain can read.
 // `written` has one byte per argument. Returns 0 when the table is full: record the name inline then.
-MEMOIR_INTERPOSE_API std::uint32_t RingDefineOperator(const char* name, const char* schema, const std::uint8_t* written, std::size_t arguments);
+MEMOIR_INTERPOSE_API std::uint32_t RingDefineOperator(const char* name, const char* schema, const std::uint8_t* written,
+                                                      std::size_t arguments);
 
 MEMOIR_INTERPOSE_API RingCounters RingReadCounters();
 MEMOIR_INTERPOSE_API void RingCountDroppedAllocation(std::uint64_t bytes);
 
-// The thread's slot without attaching: nullptr before its first record. After RingClose, and in a forked child, it still names
-// a slot of the ring that was: take it through RingThread. (constinit: no initialisation wrapper at each access.)
-extern "C" __attribute__((visibility("default"), tls_model("initial-exec"))) constinit thread_local ThreadSlot* memoir_thread_slot;
+// The thread's slot without attaching: nullptr before its first record. After RingClose, and in a forked child, it
+// still names a slot of the ring that was: take it through RingThread.
+extern "C" MEMOIR_INTERPOSE_THREAD_LOCAL ThreadSlot* memoir_thread_slot;
 
-// Read first in every hook. On a page that fork wipes, so a child finds it 0 and does nothing (also after _Fork and clone).
-// While recording, its value is the ring's generation.
-extern "C" __attribute__((visibility("default"))) std::atomic<std::uint32_t>* memoir_enabled_flag;
+// Read first in every hook. On a page that fork wipes, so a child finds it 0 and does nothing (also after _Fork and
+// clone). While recording, its value is the ring's generation.
+extern "C" MEMOIR_INTERPOSE_API std::atomic<std::uint32_t>* memoir_enabled_flag;
 inline std::uint32_t RecordingGeneration() {
   return __atomic_load_n(&memoir_enabled_flag, __ATOMIC_RELAXED)->load(std::memory_order_relaxed);
 }
@@ -122,7 +131,8 @@ MEMOIR_INTERPOSE_API void SetRecordingEnabled(bool enabled);
 // The calling thread's slot in the ring that is open now; attaches when there is none, or only one of an earlier ring.
 inline ThreadSlot* RingThread() {
   ThreadSlot* slot = memoir_thread_slot;
-  if (slot != nullptr && slot->generation == RecordingGeneration()) [[likely]] return slot;
+  if (slot != nullptr && slot->generation == RecordingGeneration()) [[likely]]
+    return slot;
   return RingAttachThread();
 }
 

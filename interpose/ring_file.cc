@@ -27,11 +27,12 @@ struct FileSystem {
   long type;
   const char* name;
 };
-// Stores into a mapping of these may block on the network, fail long after, or not be shared memory at all (linux/magic.h).
+// Stores into a mapping of these may block on the network, fail long after, or not be shared memory at all
+// (linux/magic.h).
 constexpr FileSystem kRemote[] = {
-    {0x6969, "NFS"},       {0x0BD00BD0, "Lustre"}, {0x47504653, "GPFS"},  {0xFF534D42, "CIFS"}, {0xFE534D42, "SMB"},
-    {0x517B, "SMB"},       {0x65735546, "FUSE"},   {0x00C36400, "Ceph"},  {0x5346414F, "AFS"},  {0x01021997, "9P"},
-    {0x19830326, "BeeGFS"}, {0x786F4256, "a VirtualBox share"},
+    {0x6969, "NFS"},     {0x0BD00BD0, "Lustre"}, {0x47504653, "GPFS"},   {0xFF534D42, "CIFS"},
+    {0xFE534D42, "SMB"}, {0x517B, "SMB"},        {0x65735546, "FUSE"},   {0x00C36400, "Ceph"},
+    {0x5346414F, "AFS"}, {0x01021997, "9P"},     {0x19830326, "BeeGFS"}, {0x786F4256, "a VirtualBox share"},
 };
 
 const char* RemoteName(long type) {
@@ -154,7 +155,8 @@ bool CreateInUsualPlaces(const ProcessIdentity& process, std::uint32_t wanted, R
   // Memory first, but the program may need /dev/shm itself (data loaders): only where there is twice the room.
   if (CreateLargest(folders[0], process, wanted, wanted, 2, file, &refusals[0])) return true;
   for (int place = 1; place < 3; ++place) {
-    if (folders[place] != nullptr && CreateLargest(folders[place], process, wanted, wanted, 1, file, &refusals[place])) {
+    if (folders[place] != nullptr &&
+        CreateLargest(folders[place], process, wanted, wanted, 1, file, &refusals[place])) {
       return true;
     }
   }
@@ -164,10 +166,11 @@ bool CreateInUsualPlaces(const ProcessIdentity& process, std::uint32_t wanted, R
       return true;
     }
   }
-  std::snprintf(error, error_bytes,
-                "no folder for the ring: /dev/shm: %s; %s%s%s%s/tmp: %s; set MEMOIR_RING_DIR to a writable local folder",
-                refusals[0].text, folders[1] ? folders[1] : "", folders[1] ? ": " : "",
-                folders[1] ? refusals[1].text : "", folders[1] ? "; " : "", refusals[2].text);
+  std::snprintf(
+      error, error_bytes,
+      "no folder for the ring: /dev/shm: %s; %s%s%s%s/tmp: %s; set MEMOIR_RING_DIR to a writable local folder",
+      refusals[0].text, folders[1] ? folders[1] : "", folders[1] ? ": " : "", folders[1] ? refusals[1].text : "",
+      folders[1] ? "; " : "", refusals[2].text);
   return false;
 }
 

@@ -1,6 +1,7 @@
 // The ring's file: in which folder, how large, created and mapped so that no later store can fault.
 //
-// The whole file is allocated before it is mapped (no SIGBUS when the folder fills up), and its pages are there before recording.
+// The whole file is allocated before it is mapped (no SIGBUS when the folder fills up), and its pages are there
+// before recording.
 #ifndef INTERPOSE_RING_FILE_H_
 #define INTERPOSE_RING_FILE_H_
 
@@ -23,7 +24,8 @@ struct RingFile {
 bool CreateRingFile(const RingOptions& options, const ProcessIdentity& process, RingFile* file, char* error,
                     std::size_t error_bytes);
 
-// Takes (or tests) the lock that marks a ring as in use; held until this process ends or closes any descriptor of the file.
+// Takes (or tests) the lock that marks a ring as in use; held until this process ends or closes any descriptor of the
+// file.
 bool LockRingFile(int fd);
 
 }  // namespace memoir

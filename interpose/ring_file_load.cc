@@ -45,7 +45,7 @@ bool ReadUpTo(int fd, std::size_t bytes, std::size_t at, std::uint8_t* to) {
 
 // Only what has to be right before the rest can be read.
 bool CheckHeader(const RingHeader& header, const char* path, const Message& message) {
-  if (std::memcmp(header.magic, kRingMagic, sizeof header.magic) != 0) {
+  if (header.magic.load(std::memory_order_relaxed) != kRingMagic) {
     return Refuse(message, "%s: not a ring file of Memoir", path);
   }
   if (header.version != kRingVersion) {
@@ -107,7 +107,7 @@ RingReader::State* CopyRing(int fd, const RingHeader& header, const char* path, 
     return nullptr;
   }
   // The header that was checked, not the one that may stand there by now.
-  std::memcpy(copy, &header, sizeof header);
+  std::memcpy(copy, static_cast<const void*>(&header), sizeof header);
   if (!ReadUpTo(fd, bytes, sizeof header, static_cast<std::uint8_t*>(copy))) {
     Refuse(message, "%s: %s", path, std::strerror(errno));
     munmap(copy, bytes);

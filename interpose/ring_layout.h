@@ -2,8 +2,9 @@
 //
 //     RingHeader | thread slots | name arena | segment headers | segments
 //
-// All a drainer needs is in the file. Process pointers occur only in the first line of a ThreadSlot and mean something only in
-// the living process. A field that is replaced while the process may be killed is kept twice, with a switch that is stored last.
+// All a drainer needs is in the file. Process pointers occur only in the first line of a ThreadSlot and mean
+// something only in the living process. A field that is replaced while the process may be killed is kept twice, with
+// a switch that is stored last.
 #ifndef INTERPOSE_RING_LAYOUT_H_
 #define INTERPOSE_RING_LAYOUT_H_
 
@@ -16,7 +17,7 @@
 
 namespace memoir {
 
-inline constexpr char kRingMagic[8] = {'M', 'E', 'M', 'R', 'I', 'N', 'G', '\n'};
+inline constexpr std::uint64_t kRingMagic = 0x0a474e49524d454d;  // "MEMRING\n"
 inline constexpr std::uint32_t kThreadSlots = 2048;
 inline constexpr std::uint32_t kMaxNames = 32768;
 inline constexpr std::size_t kNameArenaBytes = 4u << 20;
@@ -27,7 +28,7 @@ enum class SegmentState : std::uint32_t { kFree = 0, kOwned = 1, kFull = 2 };
 
 // One line, so that the owner's commits disturb no neighbour.
 struct alignas(64) SegmentHeader {
-  std::atomic<std::uint32_t> state;      // SegmentState; stored last when taken, so a free one's other fields mean nothing
+  std::atomic<std::uint32_t> state;  // SegmentState; stored last when taken, so a free one's other fields mean nothing
   std::uint32_t thread;
   std::uint32_t slot;
   std::atomic<std::uint32_t> committed;  // bytes
@@ -39,16 +40,16 @@ struct alignas(64) SegmentHeader {
 static_assert(sizeof(SegmentHeader) == 64);
 
 struct RingHeader {
-  // Written once, before the file can be seen by anyone.
-  char magic[8];
+  // Written once; the magic last, for a file whose making was cut short is no ring.
+  std::atomic<std::uint64_t> magic;
   std::uint32_t version;
   std::uint32_t segment_bytes;
   std::uint32_t segment_count;
   std::uint32_t thread_slots;
   std::uint64_t total_bytes;
   std::uint64_t pid;
-  std::uint64_t start_time;              // /proc/<pid>/stat, field 22
-  std::uint64_t pid_namespace;           // inode of /proc/self/ns/pid, 0: unknown
+  std::uint64_t start_time;     // /proc/<pid>/stat, field 22
+  std::uint64_t pid_namespace;  // inode of /proc/self/ns/pid, 0: unknown
   char boot_id[40];
   char capture_folder[4096];
   char file_stem[256];
@@ -68,8 +69,8 @@ struct RingHeader {
   std::atomic<std::uint32_t> free_count;
   alignas(64) std::atomic<std::uint32_t> freed_word;  // futex: producers in need of a segment
   std::atomic<std::uint32_t> freed_waiters;
-  std::atomic<std::uint32_t> stalled;                 // a wait ended in vain and nothing was freed since
-  alignas(64) std::atomic<std::uint32_t> work_word;   // futex: the reader
+  std::atomic<std::uint32_t> stalled;                // a wait ended in vain and nothing was freed since
+  alignas(64) std::atomic<std::uint32_t> work_word;  // futex: the reader
   std::atomic<std::uint32_t> reader_waiting;
 
   // Threads: thread_slots.h.

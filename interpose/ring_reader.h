@@ -1,12 +1,13 @@
 // The consuming side of the ring: the writer thread of a living process, and memoir-drain on a dead one's file, read
 // committed records through this and hand segments back.
 //
-// One reader per ring at a time. In a living process it shares memory with the producers and relies on `committed` (acquire);
-// on a file it reads the file into private memory and trusts nothing in it: every length is checked, down to the records' own, and
-// a damaged segment yields what comes before the damage. There, Scan yields every segment that was not free from its first record
-// on: what the capture already has is told by the record index.
+// One reader per ring at a time. In a living process it shares memory with the producers and relies on `committed`
+// (acquire); on a file it reads the file into private memory and trusts nothing in it: every length is checked, down
+// to the records' own, and a damaged segment yields what comes before the damage. There, Scan yields every segment
+// that was not free from its first record on: what the capture already has is told by the record index.
 //
-// One thread at a time; the views stay valid until ReleaseConsumed has returned their segment, texts and pointers until the reader goes.
+// One thread at a time; the views stay valid until ReleaseConsumed has returned their segment, texts and pointers
+// until the reader goes.
 #ifndef INTERPOSE_RING_READER_H_
 #define INTERPOSE_RING_READER_H_
 
@@ -22,10 +23,10 @@ namespace memoir {
 struct SegmentView {
   std::uint32_t segment;
   std::uint32_t thread;
-  std::uint64_t first_record;      // index on its thread of the record at `begin`
+  std::uint64_t first_record;  // index on its thread of the record at `begin`
   const std::uint8_t* begin;
   const std::uint8_t* end;
-  bool full;                       // its owner has left it: nothing will be added
+  bool full;  // its owner has left it: nothing will be added
 };
 
 struct ThreadView {
@@ -38,11 +39,11 @@ struct ThreadView {
 
 struct NameView {
   std::uint32_t id;
-  const char* text;                // not terminated
+  const char* text;  // not terminated
   std::size_t text_bytes;
   const char* schema;
   std::size_t schema_bytes;
-  const std::uint8_t* written;     // one byte per argument
+  const std::uint8_t* written;  // one byte per argument
   std::size_t arguments;
 };
 
@@ -54,20 +55,22 @@ struct RingClock {
 
 class MEMOIR_INTERPOSE_API RingReader {
  public:
-  struct State;                    // ring_reader_state.h
+  struct State;  // ring_reader_state.h
 
   // The ring of this process; nullptr when none is open.
   static RingReader* OpenLive();
   // A dead process's ring file, by path; nullptr with one line in `error` (not a ring, other version, still in use).
   static RingReader* OpenFile(const char* path, char* error, std::size_t error_bytes);
   ~RingReader();
-  static void operator delete(void* reader);       // readers are made without the C++ library
+  static void operator delete(void* reader);  // readers are made without the C++ library
 
-  // Up to `capacity` segments with unconsumed records, ordered by thread and first_record, the least ones first. Returns how many.
+  // Up to `capacity` segments with unconsumed records, ordered by thread and first_record, the least ones first.
+  // Returns how many.
   std::size_t Scan(SegmentView* views, std::size_t capacity);
   // Remembers that records before `consumed` (inside the segment's view) will not be asked for again. Does not free.
   void Consume(const SegmentView& view, const std::uint8_t* consumed, std::uint64_t records);
-  // Returns every fully consumed, full segment and every retired, fully consumed slot to the pool. Call after the chunk is on disk.
+  // Returns every fully consumed, full segment and every retired, fully consumed slot to the pool. Call after the
+  // chunk is on disk.
   void ReleaseConsumed();
 
   bool FindThread(std::uint32_t thread, ThreadView* view) const;
@@ -79,7 +82,7 @@ class MEMOIR_INTERPOSE_API RingReader {
   const char* file_stem() const;
   const void* process_info(std::size_t* size) const;
   RingClock last_clock() const;
-  void set_last_clock(const RingClock& clock);     // living process: the writer notes it at every pass
+  void set_last_clock(const RingClock& clock);  // living process: the writer notes it at every pass
 
   // Sleeps until the pool runs low, Wake is called, or the time is over.
   void WaitForWork(std::uint64_t max_ns);

@@ -19,11 +19,11 @@ struct ScanKey {
 struct RingReader::State {
   RingMap map;
   bool live;
-  int fd;                     // of the file, held for its lock; -1 when live
-  std::size_t copied_bytes;   // of the file, in private memory; 0 when live
-  std::size_t state_bytes;    // of this state with its keys
-  std::uint32_t work_seen;    // the work word when WaitForWork last returned
-  ScanKey keys[];             // room for map.segment_count
+  int fd;                    // of the file, held for its lock; -1 when live
+  std::size_t copied_bytes;  // of the file, in private memory; 0 when live
+  std::size_t state_bytes;   // of this state with its keys
+  std::uint32_t work_seen;   // the work word when WaitForWork last returned
+  ScanKey keys[];            // room for map.segment_count
 };
 
 // An empty state with room for as many keys; nullptr when there is no memory.

@@ -1,8 +1,8 @@
 // The records of the event ring: what hooks write, and what the writer and memoir-drain read.
 //
-// Plain data in shared memory, 8-byte aligned, in the byte order of the machine; it never leaves the machine. It is not the
-// capture format (docs/capture_format.md), and not an API: both sides are built from this header, and RingHeader::version
-// guards against an old ring file. Meanings: docs/event_schema.md.
+// Plain data in shared memory, 8-byte aligned, in the byte order of the machine; it never leaves the machine. It is
+// not the capture format (docs/capture_format.md), and not an API: both sides are built from this header, and
+// RingHeader::version guards against an old ring file. Meanings: docs/event_schema.md.
 //
 // Any thread may read these types; there is nothing here but layout.
 #ifndef INTERPOSE_RING_RECORD_H_
@@ -19,7 +19,7 @@ enum class RecordKind : std::uint8_t {
   kNone = 0,
   kRangeBegin = 1,
   kRangeEnd = 2,
-  kTensor = 3,      // belongs to the kRangeBegin or kRangeEnd before it on the same thread
+  kTensor = 3,  // belongs to the kRangeBegin or kRangeEnd before it on the same thread
   kAllocate = 4,
   kDeallocate = 5,
   kMark = 6,
@@ -32,20 +32,20 @@ enum class RangeSource : std::uint8_t { kFunction = 0, kBackward = 1, kUser = 2,
 struct RecordHeader {
   std::uint16_t words;
   RecordKind kind;
-  std::uint8_t flags;      // meaning depends on kind
-  std::uint16_t depth;     // open ranges on this thread: at a begin before it, at an end after it, else now
-  std::uint16_t count;     // range begin and end: arguments or results in the kinds that follow
+  std::uint8_t flags;   // meaning depends on kind
+  std::uint16_t depth;  // open ranges on this thread: at a begin before it, at an end after it, else now
+  std::uint16_t count;  // range begin and end: arguments or results in the kinds that follow
 };
 static_assert(sizeof(RecordHeader) == 8);
 
-// flags: RangeSource in the low two bits, kInlineName.
-// After the struct: `count` argument kinds (one byte each), padded to 4; then `list_count` list lengths (uint32); padded to 8;
-// then, with kInlineName, `name` bytes of text, padded to 8. Then, as records of their own, `tensor_count` tensors.
+// flags: RangeSource in the low two bits, kInlineName. After the struct: `count` argument kinds (one byte each),
+// padded to 4; then `list_count` list lengths (uint32); padded to 8; then, with kInlineName, `name` bytes of text,
+// padded to 8. Then, as records of their own, `tensor_count` tensors.
 struct RangeBeginRecord {
   RecordHeader header;
   std::uint64_t tick;
-  std::int64_t sequence;         // autograd sequence number, -1: none
-  std::uint32_t name;            // id in the ring's name table; with kInlineName the length of the text
+  std::int64_t sequence;  // autograd sequence number, -1: none
+  std::uint32_t name;     // id in the ring's name table; with kInlineName the length of the text
   std::uint32_t tensor_count;
   std::uint32_t list_count;
   std::uint32_t forward_thread;  // torch's thread number; kBackward only
@@ -66,13 +66,13 @@ static_assert(sizeof(RangeEndRecord) == 24);
 // flags: see below. After the struct: `ndim` sizes, then, unless kContiguous, `ndim` strides (int64, in elements).
 struct TensorRecord {
   RecordHeader header;
-  std::uint64_t impl;            // TensorImpl address; 0: an undefined element of a list
-  std::uint64_t storage;         // address of the storage's first byte; 0: none or empty
+  std::uint64_t impl;     // TensorImpl address; 0: an undefined element of a list
+  std::uint64_t storage;  // address of the storage's first byte; 0: none or empty
   std::uint64_t storage_bytes;
-  std::uint8_t dtype;            // c10::ScalarType
-  std::uint8_t device_type;      // c10::DeviceType
+  std::uint8_t dtype;        // c10::ScalarType
+  std::uint8_t device_type;  // c10::DeviceType
   std::int8_t device_index;
-  std::uint8_t ndim;             // 0 with kShapeUnknown
+  std::uint8_t ndim;  // 0 with kShapeUnknown
   std::uint32_t reserved;
 };
 static_assert(sizeof(TensorRecord) == 40);
@@ -122,8 +122,8 @@ static_assert(sizeof(StepRecord) == 24);
 
 // Limits of one record, so that a segment always has room for one.
 inline constexpr std::size_t kMaxRecordBytes = 4096;
-inline constexpr std::size_t kMaxInlineName = 1024;   // longer texts are cut
-inline constexpr std::size_t kMaxArguments = 512;     // kinds beyond are not recorded
+inline constexpr std::size_t kMaxInlineName = 1024;  // longer texts are cut
+inline constexpr std::size_t kMaxArguments = 512;    // kinds beyond are not recorded
 inline constexpr std::size_t kMaxLists = 128;
 inline constexpr std::size_t kMaxDimensions = 64;
 

@@ -1,6 +1,8 @@
-// The pool of segments: producers take, the reader gives back. Lock-free; a stack by index with a change count against ABA.
+// The pool of segments: producers take, the reader gives back. Lock-free; a stack by index with a change count
+// against ABA.
 //
-// When less than half is free the reader is woken; when none is, a producer that may waits (bounded) until one comes back.
+// When less than half is free the reader is woken; when none is, a producer that may waits (bounded) until one comes
+// back.
 #ifndef INTERPOSE_SEGMENT_POOL_H_
 #define INTERPOSE_SEGMENT_POOL_H_
 

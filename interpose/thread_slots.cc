@@ -13,7 +13,8 @@
 namespace memoir {
 namespace {
 
-// Other exit handlers of the thread may free memory after ours ran; glibc goes round PTHREAD_DESTRUCTOR_ITERATIONS (4) times.
+// Other exit handlers of the thread may free memory after ours ran; glibc goes round PTHREAD_DESTRUCTOR_ITERATIONS
+// (4) times.
 constexpr std::uint16_t kExitPasses = 3;
 
 std::atomic<std::uint32_t>& StateOf(ThreadSlot& slot) { return slot.state; }

@@ -1,4 +1,5 @@
-// Thread slots: claimed at a thread's first record, retired by its exit, returned by the reader once its segments are consumed.
+// Thread slots: claimed at a thread's first record, retired by its exit, returned by the reader once its segments are
+// consumed.
 //
 //     kFree ──claim──► kClaimed ──filled──► kLive ──thread exit──► kRetired ──all segments consumed──► kFree
 //      (any thread)                 (owner)               (owner)                        (reader)

@@ -14,9 +14,10 @@
 
 namespace memoir {
 
-extern "C" __attribute__((visibility("default"))) bool memoir_tick_is_counter;   // set by ChooseTick()
+extern "C" MEMOIR_INTERPOSE_API bool memoir_tick_is_counter;  // set by ChooseTick()
 
-// Decides the source and returns its rate estimate in ticks per second (measured over some milliseconds when it is a counter).
+// Decides the source and returns its rate estimate in ticks per second (measured over some milliseconds when it is a
+// counter).
 MEMOIR_INTERPOSE_API std::uint64_t ChooseTick();
 
 inline std::uint64_t MonotonicNs() {
@@ -27,7 +28,8 @@ inline std::uint64_t MonotonicNs() {
 
 inline std::uint64_t Tick() {
 #if defined(__x86_64__)
-  if (memoir_tick_is_counter) [[likely]] return __rdtsc();
+  if (memoir_tick_is_counter) [[likely]]
+    return __rdtsc();
 #elif defined(__aarch64__)
   if (memoir_tick_is_counter) [[likely]] {
     std::uint64_t value;

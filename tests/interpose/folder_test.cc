@@ -83,9 +83,10 @@ TEST_F(FolderTest, ALimitOnFileSizesShrinksTheRingAndRaisesNoSignal) {
 
 TEST_F(FolderTest, ErrorsNameFolderCauseAndFix) {
   const std::string missing = OpenRingIn(folder_.path() + "/missing", kMinRingBytes);
-  EXPECT_EQ(missing, "no ring in " + folder_.path() +
-                         "/missing: No such file or directory; set MEMOIR_RING_DIR to a writable folder on a local disk or "
-                         "in memory");
+  EXPECT_EQ(missing,
+            "no ring in " + folder_.path() +
+                "/missing: No such file or directory; set MEMOIR_RING_DIR to a writable folder on a local disk or "
+                "in memory");
   std::ofstream(folder_.path() + "/file") << "x";
   EXPECT_NE(OpenRingIn(folder_.path() + "/file", kMinRingBytes).find("Not a directory"), std::string::npos);
   EXPECT_FALSE(RecordingEnabled());
@@ -96,7 +97,8 @@ TEST_F(FolderTest, AFolderThatMayNotBeWrittenIsNamed) {
   const pid_t child = fork();  // as an ordinary user, for root may write anywhere
   if (child == 0) {
     if (geteuid() == 0 && setuid(65534) != 0) _exit(1);
-    _exit(OpenRingIn(folder_.path(), kMinRingBytes).find("Permission denied; set MEMOIR_RING_DIR") == std::string::npos);
+    _exit(OpenRingIn(folder_.path(), kMinRingBytes).find("Permission denied; set MEMOIR_RING_DIR") ==
+          std::string::npos);
   }
   int status = -1;
   waitpid(child, &status, 0);

@@ -1,4 +1,5 @@
-// Records that carry their own index, a ring in a folder of its own to put them into, and the check that they came out again.
+// Records that carry their own index, a ring in a folder of its own to put them into, and the check that they came
+// out again.
 #ifndef TESTS_INTERPOSE_NUMBERED_RECORDS_H_
 #define TESTS_INTERPOSE_NUMBERED_RECORDS_H_
 

@@ -29,24 +29,27 @@ Result RunShell(const std::string& command) {
 class PreloadTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(PreloadTest, ProgramIsAsBefore) {
-  if (!std::string(MEMOIR_SANITIZED).empty()) GTEST_SKIP() << "a sanitized library cannot be preloaded into other programs";
+  if (!std::string(MEMOIR_SANITIZED).empty())
+    GTEST_SKIP() << "a sanitized library cannot be preloaded into other programs";
   char folder[] = "/tmp/memoir-preload-test-XXXXXX";
   ASSERT_NE(mkdtemp(folder), nullptr);
   const Result plain = RunShell(GetParam());
-  const Result preloaded = RunShell(std::string("export MEMOIR_RING_DIR=") + folder + " LD_PRELOAD=" + MEMOIR_INTERPOSE_LIBRARY +
-                               "; " + GetParam());
+  const Result preloaded = RunShell(std::string("export MEMOIR_RING_DIR=") + folder +
+                                    " LD_PRELOAD=" + MEMOIR_INTERPOSE_LIBRARY + "; " + GetParam());
   EXPECT_EQ(preloaded.output, plain.output);
   EXPECT_EQ(preloaded.status, plain.status);
   EXPECT_TRUE(std::filesystem::is_empty(folder));
   std::filesystem::remove_all(folder);
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, PreloadTest,
-                         testing::Values("/bin/true", "/bin/false", "sh -c 'echo a; (exit 3)'", "sh -c 'ls / | wc -l'",
-                                         "python3 -c 'import threading; t = threading.Thread(target=print); t.start(); t.join()'"));
+INSTANTIATE_TEST_SUITE_P(
+    Programs, PreloadTest,
+    testing::Values("/bin/true", "/bin/false", "sh -c 'echo a; (exit 3)'", "sh -c 'ls / | wc -l'",
+                    "python3 -c 'import threading; t = threading.Thread(target=print); t.start(); t.join()'"));
 
 TEST(Preload, TheLibraryIsLoadedAtAll) {
-  if (!std::string(MEMOIR_SANITIZED).empty()) GTEST_SKIP() << "a sanitized library cannot be preloaded into other programs";
+  if (!std::string(MEMOIR_SANITIZED).empty())
+    GTEST_SKIP() << "a sanitized library cannot be preloaded into other programs";
   const Result maps = RunShell(std::string("LD_PRELOAD=") + MEMOIR_INTERPOSE_LIBRARY + " cat /proc/self/maps");
   EXPECT_NE(maps.output.find("libmemoir_interpose.so"), std::string::npos);
 }
