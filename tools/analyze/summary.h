@@ -5,6 +5,7 @@
 #define TOOLS_ANALYZE_SUMMARY_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,7 +65,10 @@ struct DeviceRow {
   std::uint32_t rank = 0;
   std::uint64_t peak_allocated_bytes = 0;    // most bytes live in the window; the rows sum to it
   std::uint64_t peak_blocks = 0;
-  std::uint64_t peak_ns = 0;                 // when
+  std::uint64_t peak_ns = 0;                 // when, by the allocation that reached it first:
+  std::string peak_operator;                 // its operator, "" outside of any
+  std::string peak_range;                    // its innermost user range, "" outside of any
+  std::optional<std::uint64_t> peak_step;    // the last step event of the process before it
   std::uint64_t live_bytes_at_begin = 0;     // of the window
   std::uint64_t live_bytes_at_end = 0;
   std::uint64_t live_blocks_at_end = 0;
