@@ -1,0 +1,145 @@
+"""What installed programs and libraries may need and show. Each rule looks at a tree as `cmake --install` leaves it."""
+
+import dataclasses
+import fnmatch
+import pathlib
+import re
+import subprocess
+
+LIBC = {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+CXX = LIBC | {"libm.so.6", "libstdc++.so.6", "libgcc_s.so.1"}
+INTERPOSER_EXPORTS = """
+  memoir_enabled_flag memoir_thread_slot memoir_tick_is_counter
+  memoir::ChooseTick memoir::SetRecordingEnabled
+  memoir::RingOpen memoir::RingClose memoir::RingPath memoir::RingSetProcessInfo memoir::RingAttachThread memoir::RingReserveSlow
+  memoir::RingDefineOperator memoir::RingReadCounters memoir::RingCountDroppedAllocation
+  memoir::RingReader::*
+"""
+TRACKER_EXPORTS = """
+  memoir_start memoir_stop memoir_mark memoir_step memoir_flush memoir_recording memoir_output memoir_torch_version
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Binary:
+    needed: frozenset
+    exports: tuple | None = None  # of a process library: names without parameters, * for the members of a class
+
+
+BINARIES = {
+    "bin/memoir": Binary(frozenset(CXX)),
+    "libexec/memoir/memoir-drain": Binary(frozenset(CXX)),
+    "lib/memoir/libmemoir_interpose.so": Binary(frozenset(LIBC), tuple(INTERPOSER_EXPORTS.split())),
+    "lib/memoir/libmemoir_tracker-torch*.so": Binary(
+        frozenset(CXX | {"libmemoir_interpose.so", "libtorch_cpu.so", "libc10.so"}), tuple(TRACKER_EXPORTS.split())
+    ),
+}
+
+
+def binaries(tree):
+    """(path, what BINARIES says of it or None) of every ELF file."""
+    for path in sorted(pathlib.Path(tree).rglob("*")):
+        if path.is_file() and not path.is_symlink() and path.read_bytes()[:4] == b"\x7fELF":
+            name = path.relative_to(tree).as_posix()
+            yield path, next((b for pattern, b in BINARIES.items() if fnmatch.fnmatch(name, pattern)), None)
+
+
+def output_of(*command):
+    return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout
+
+
+def process_libraries(tree):
+    return ((path, binary) for path, binary in binaries(tree) if binary and binary.exports is not None)
+
+
+def only_known_binaries(tree):
+    """Nothing is installed that these rules do not know, and nothing that they know is missing."""
+    found = list(binaries(tree))
+    yield from (f"{path}: not in tests/rules/installed_rules.py" for path, binary in found if binary is None)
+    yield from (f"{name}: not installed" for name, binary in BINARIES.items() if binary not in [b for _, b in found])
+
+
+def needed_libraries(tree):
+    """Programs start where there is only libc, libm, libstdc++ and libgcc; everything else is linked statically."""
+    for path, binary in binaries(tree):
+        needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", output_of("readelf", "-dW", path)))
+        for name in sorted(needed - binary.needed if binary else ()):
+            yield f"{path}: needs {name}"
+
+
+def exported_symbols(tree):
+    """A process library shows its interface and nothing else: any other name could replace one of the program's."""
+    for path, binary in process_libraries(tree):
+        shown = {re.sub(r"\(.*", "", line.split(" ", 2)[2]) for line in output_of("nm", "-DC", "--defined-only", path).splitlines()}
+        yield from (f"{path}: shows {n}" for n in sorted(shown) if not any(fnmatch.fnmatchcase(n, e) for e in binary.exports))
+        yield from (f"{path}: lacks {e}" for e in binary.exports if not fnmatch.filter(shown, e))
+
+
+def no_protobuf_in_the_process(tree):
+    """libtorch_cpu.so exports its own protobuf: a second one in the process would be mixed up with it."""
+    for path, _ in process_libraries(tree):
+        content = path.read_bytes()
+        for trace in (b"6google8protobuf", b"google/protobuf", b"libprotobuf"):
+            if trace in content:
+                yield f"{path}: contains protobuf ({trace.decode()})"
+
+
+def stays_and_moves(tree):
+    """Process libraries are never unloaded, for hooks may still run; nothing has a run path, for the tree may be moved."""
+    for path, binary in binaries(tree):
+        dynamic = output_of("readelf", "-dW", path)
+        if re.search(r"\((RPATH|RUNPATH)\)", dynamic):
+            yield f"{path}: has a run path"
+        if "(TEXTREL)" in dynamic:
+            yield f"{path}: needs its code to be writable"
+        if binary and binary.exports is not None and "NODELETE" not in dynamic:
+            yield f"{path}: can be unloaded (link with -z nodelete)"
+
+
+@dataclasses.dataclass(frozen=True)
+class Rule:
+    check: object
+    seeds: tuple  # (path, C++ source, linker options, what the violation says)
+
+    @property
+    def name(self):
+        return self.check.__name__
+
+
+_INTERPOSER = "lib/memoir/libmemoir_interpose.so"
+_LIBRARY = ("-shared", "-fPIC", "-nostartfiles")
+RULES = (
+    Rule(
+        only_known_binaries,
+        (("lib/memoir/libextra.so", "", _LIBRARY, "not in tests"), ("lib/memoir/libextra.so", "", _LIBRARY, "bin/memoir: not installed")),
+    ),
+    Rule(
+        needed_libraries,
+        (
+            (_INTERPOSER, "", (*_LIBRARY, "-Wl,--no-as-needed", "-lm"), "needs libm.so.6"),
+            ("bin/memoir", "int main() {}", ("-Wl,--no-as-needed", "-lz"), "needs libz.so.1"),
+        ),
+    ),
+    Rule(
+        exported_symbols,
+        (
+            (_INTERPOSER, "void intruder() {}", _LIBRARY, "shows intruder"),
+            (_INTERPOSER, 'extern "C" void* malloc(unsigned long) { return 0; }', _LIBRARY, "shows malloc"),
+            (_INTERPOSER, "", _LIBRARY, "lacks memoir_enabled_flag"),
+        ),
+    ),
+    Rule(
+        no_protobuf_in_the_process,
+        (
+            (_INTERPOSER, "namespace google::protobuf { void Hidden() {} }", _LIBRARY, "contains protobuf"),
+            ("lib/memoir/libmemoir_tracker-torch2.11.so", 'const char* F() { return "libprotobuf"; }', _LIBRARY, "contains protobuf"),
+        ),
+    ),
+    Rule(
+        stays_and_moves,
+        (
+            (_INTERPOSER, "", _LIBRARY, "can be unloaded"),
+            ("bin/memoir", "int main() {}", ("-Wl,-rpath,/opt/lib",), "has a run path"),
+        ),
+    ),
+)
