@@ -17,6 +17,7 @@ LIBRARIES = {
     "xxhash": r"xxhash\.h$",
     "fmt": r"fmt/",
     "cli11": r"CLI/",
+    "json": r"nlohmann/",
     "gtest": r"(gtest|gmock)/",
     "benchmark": r"benchmark/",
 }
@@ -29,15 +30,15 @@ ARROWS = {
     "interpose": ((), set()),
     "tracker": ((), set()),
     "tracker/writer": (("interpose",), {"zstd", "protozero", "xxhash"}),
-    "tracker/drain": (("interpose", "tracker/writer"), set()),
+    "tracker/drain": (("interpose", "tracker/writer"), {"zstd", "protozero", "xxhash"}),
     "tracker/torch": (("interpose",), {"torch"}),
     "tracker/session": (("interpose", "tracker", "tracker/writer", "tracker/torch", "proto"), {"protozero"}),
     "proto": ((), set()),
     "tools/read": (("proto",), TOOLS | {"zstd"}),
     "tools/model": (("tools/read", "proto"), TOOLS),
     "tools/analyze": (("tools/read", "tools/model"), TOOLS),
-    "tools/view": (("tools/model", "tools/analyze"), TOOLS),
-    "tools/cli": (("tools/read", "tools/model", "tools/analyze", "tools/view", "proto"), TOOLS | {"cli11"}),
+    "tools/view": (("tools/model", "tools/analyze"), TOOLS | {"json"}),
+    "tools/cli": (("tools/read", "tools/model", "tools/analyze", "tools/view", "proto"), TOOLS | {"cli11", "json"}),
 }
 
 # What needs nothing but libc at run time. <string>, <vector>, <mutex>, <functional> and their like bring libstdc++.
