@@ -87,7 +87,7 @@ MEMOIR_INTERPOSE_API const char* RingPath();
 MEMOIR_INTERPOSE_API void RingSetProcessInfo(const void* bytes, std::size_t size);
 
 // The calling thread's slot, made at its first call; nullptr when recording is off, or when slots ran out (counted as
-// a drop).
+// a drop). A thread keeps a segment from its first record to its end, so fewer threads than segments can record at once.
 MEMOIR_INTERPOSE_API ThreadSlot* RingAttachThread();
 
 // Room for a record of `bytes` (a multiple of 8, at most kMaxRecordBytes) in the calling thread's segment, or

@@ -35,13 +35,6 @@ constexpr FileSystem kRemote[] = {
     {0x5346414F, "AFS"}, {0x01021997, "9P"},     {0x19830326, "BeeGFS"}, {0x786F4256, "a VirtualBox share"},
 };
 
-const char* RemoteName(long type) {
-  for (const FileSystem& remote : kRemote) {
-    if ((type & 0xffffffffL) == remote.type) return remote.name;
-  }
-  return nullptr;
-}
-
 // Why a folder could not be used.
 struct Refusal {
   char text[256];
@@ -57,7 +50,7 @@ std::uint64_t RoomIn(const char* folder, Refusal* refusal) {
     std::snprintf(refusal->text, sizeof refusal->text, "%s", std::strerror(errno));
     return 0;
   }
-  const char* remote = RemoteName(static_cast<long>(kind.f_type));
+  const char* remote = NetworkFileSystem(static_cast<long>(kind.f_type));
   if (remote != nullptr) {
     std::snprintf(refusal->text, sizeof refusal->text, "it is on a network file system (%s)", remote);
     return 0;
@@ -183,6 +176,14 @@ bool CreateRingFile(const RingOptions& options, const ProcessIdentity& process, 
   if (chosen == nullptr) chosen = NonEmpty(std::getenv("MEMOIR_RING_DIR"));
   if (chosen != nullptr) return CreateInChosen(chosen, process, wanted, file, error, error_bytes);
   return CreateInUsualPlaces(process, wanted, file, error, error_bytes);
+}
+
+const char* NetworkFileSystem(long type) {
+  for (const FileSystem& remote : kRemote) {
+    // 32 bits: f_type is signed on some machines.
+    if ((type & 0xffffffffL) == remote.type) return remote.name;
+  }
+  return nullptr;
 }
 
 bool LockRingFile(int fd) {

@@ -24,6 +24,9 @@ struct RingFile {
 bool CreateRingFile(const RingOptions& options, const ProcessIdentity& process, RingFile* file, char* error,
                     std::size_t error_bytes);
 
+// What kind of network file system statfs' f_type means, nullptr: none, or none that is known.
+const char* NetworkFileSystem(long type);
+
 // Takes (or tests) the lock that marks a ring as in use; held until this process ends or closes any descriptor of the
 // file.
 bool LockRingFile(int fd);

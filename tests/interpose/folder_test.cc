@@ -1,4 +1,6 @@
 // Where a ring can be made, how small it gets, and what is said when it cannot.
+#include <linux/magic.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -9,6 +11,7 @@
 #include <fstream>
 
 #include "interpose/lifecycle.h"
+#include "interpose/ring_file.h"
 #include "tests/interpose/numbered_records.h"
 
 namespace memoir {
@@ -115,6 +118,93 @@ TEST_F(FolderTest, TheVariableChoosesTheFolder) {
   ASSERT_EQ(stat(RingPath(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600u);
   EXPECT_GE(static_cast<std::uint64_t>(status.st_blocks) * 512, OffsetsFor(Segments()).total);  // all allocated
+}
+
+TEST(NetworkFileSystem, IsToldFromLocalOnes) {
+  EXPECT_STREQ(NetworkFileSystem(NFS_SUPER_MAGIC), "NFS");
+  EXPECT_STREQ(NetworkFileSystem(static_cast<std::int32_t>(CIFS_SUPER_MAGIC)), "CIFS");  // negative there
+  EXPECT_STREQ(NetworkFileSystem(FUSE_SUPER_MAGIC), "FUSE");
+  for (const long local :
+       std::initializer_list<long>{TMPFS_MAGIC, EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC}) {
+    EXPECT_EQ(NetworkFileSystem(local), nullptr);
+  }
+}
+
+// The usual places, made as large as a test wants them; in a child with mounts of its own.
+class UsualPlacesTest : public FolderTest {
+ protected:
+  static bool Mount(const char* size, const char* where) {
+    return mount("tmpfs", where, "tmpfs", 0, (std::string("size=") + size).c_str()) == 0;
+  }
+  // The path of the ring that a program would get there, or "error: ...".
+  std::string OpenWith(const char* shared_memory, const char* temporary, const char* variable) {
+    int ends[2];
+    if (pipe(ends) != 0) return "no pipe";
+    const pid_t child = fork();
+    if (child == 0) {
+      const std::string result = OpenInChild(shared_memory, temporary, variable);
+      _exit(write(ends[1], result.data(), result.size()) < 0);
+    }
+    close(ends[1]);
+    char text[2048] = "";
+    for (std::size_t at = 0; at < sizeof text - 1;) {
+      const ssize_t size = read(ends[0], text + at, sizeof text - 1 - at);
+      if (size <= 0) break;
+      at += static_cast<std::size_t>(size);
+    }
+    close(ends[0]);
+    waitpid(child, nullptr, 0);
+    return text;
+  }
+
+ private:
+  static std::string OpenInChild(const char* shared_memory, const char* temporary, const char* variable) {
+    unsetenv("MEMOIR_RING_DIR");
+    unsetenv("TMPDIR");
+    if (variable != nullptr) setenv("TMPDIR", variable, 1);
+    if (unshare(CLONE_NEWNS) != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return "skip";
+    if (!Mount(shared_memory, "/dev/shm")) return "skip";
+    if (temporary != nullptr && !Mount(temporary, "/tmp")) return "skip";
+    char error[1024] = "";
+    if (!RingOpen({nullptr, kDefaultRingBytes, nullptr, nullptr}, error, sizeof error)) {
+      return std::string("error: ") + error;
+    }
+    const std::string opened = std::to_string(ring_state.map.segment_count) + " " + RingPath();
+    RingClose();
+    return opened;
+  }
+};
+
+TEST_F(UsualPlacesTest, MemoryIsTakenWhereThereIsTwiceTheRoom) {
+  const std::string opened = OpenWith("1g", nullptr, folder_.path().c_str());
+  if (opened == "skip") GTEST_SKIP() << "own mounts need root";
+  EXPECT_EQ(opened.rfind("1024 /dev/shm/memoir-ring-", 0), 0u) << opened;
+}
+
+TEST_F(UsualPlacesTest, TheSharedMemoryOfAContainerIsLeftToTheProgram) {
+  const std::string opened = OpenWith("64m", nullptr, folder_.path().c_str());
+  if (opened == "skip") GTEST_SKIP() << "own mounts need root";
+  EXPECT_EQ(opened.rfind("1024 " + folder_.path(), 0), 0u) << opened;
+}
+
+TEST_F(UsualPlacesTest, AnUnusableTmpdirIsPassedOver) {
+  const std::string opened = OpenWith("64m", nullptr, "/no/such/folder");
+  if (opened == "skip") GTEST_SKIP() << "own mounts need root";
+  EXPECT_EQ(opened.rfind("1024 /tmp/memoir-ring-", 0), 0u) << opened;
+}
+
+TEST_F(UsualPlacesTest, ASmallRingIsBetterThanNone) {
+  const std::string opened = OpenWith("16m", "1m", nullptr);
+  if (opened == "skip") GTEST_SKIP() << "own mounts need root";
+  EXPECT_EQ(opened.rfind("256 /dev/shm/memoir-ring-", 0), 0u) << opened;
+}
+
+TEST_F(UsualPlacesTest, WhereNothingFitsEachPlaceIsNamed) {
+  const std::string opened = OpenWith("1m", "2m", nullptr);
+  if (opened == "skip") GTEST_SKIP() << "own mounts need root";
+  EXPECT_EQ(opened.find('\n'), std::string::npos);
+  EXPECT_NE(opened.find("MiB needed, 1 MiB free; /tmp: "), std::string::npos) << opened;
+  EXPECT_NE(opened.find("MiB needed, 2 MiB free; set MEMOIR_RING_DIR"), std::string::npos) << opened;
 }
 
 TEST_F(FolderTest, ARingLeftFromBeforeExecIsKept) {
