@@ -62,8 +62,7 @@ CaptureWriter::CaptureWriter(const CaptureOptions& options, const RingReader& ri
 void CaptureWriter::Prepare() {
   if (sink_.is_open() && PartIsFull()) ClosePart();
   if (!sink_.is_open()) {
-    if (MonotonicNs() < retry_at_ns_ || OpenPart()) return;
-    retry_at_ns_ = MonotonicNs() + kRetryNs;
+    if (MonotonicNs() >= retry_at_ns_ && !OpenPart()) TryLater();
   } else if (KeyframeIsDue()) {
     WriteKeyframe();
   }
@@ -123,9 +122,11 @@ bool CaptureWriter::AppendPayload(ChunkHeader header) {
   header.sequence = sequence_++;   // used up even when it is lost: readers see the gap
   header.complete_until_tick = complete_until_tick_;
   if (sink_.is_open() && sink_.Append(frame_.Payload(header, payload_), header.facts)) return true;
-  retry_at_ns_ = MonotonicNs() + kRetryNs;
+  TryLater();
   return false;
 }
+
+void CaptureWriter::TryLater() { retry_at_ns_ = options_.retry ? MonotonicNs() + kRetryNs : ~std::uint64_t{0}; }
 
 void CaptureWriter::Write(std::uint64_t complete_until_tick) {
   complete_until_tick_ = std::max(complete_until_tick_, complete_until_tick);
@@ -172,7 +173,7 @@ void CaptureWriter::Close(EndReason reason, const std::string& message) {
     end.add_enum(field::end::kReason, static_cast<int>(reason));
     if (!message.empty()) end.add_string(field::end::kMessage, message);
   }
-  AppendPayload({});
+  closed_in_order_ = AppendPayload({});
   ClosePart();
 }
 

@@ -24,6 +24,7 @@ struct CaptureOptions {
   std::uint64_t max_bytes = 0;
   std::uint64_t part_bytes = kDefaultPartBytes;
   bool keyframes = true;                 // not when draining: the live set died with the process
+  bool retry = true;                     // after a failed write; a drainer rather fails and is run again
   std::uint64_t first_sequence = 0;
   WriterStatus counted_before;           // losses noted in chunks already on file
 };
@@ -41,7 +42,8 @@ class CaptureWriter {
 
   // Packed bytes after which a chunk should be written.
   std::size_t chunk_bytes() const { return chunk_bytes_; }
-  bool is_open() const { return sink_.is_open(); }
+  // Close has put the end on file.
+  bool closed_in_order() const { return closed_in_order_; }
   // Whether the ring's or the writer's counters have changed since the last chunk.
   bool CountersChanged() const;
   // An otherwise empty chunk, so that readers see them.
@@ -59,6 +61,7 @@ class CaptureWriter {
   void AddClockAndCounters();
   bool AppendPayload(ChunkHeader header);
   void CountLost(std::uint64_t events);
+  void TryLater();
 
   CaptureOptions options_;
   const RingReader& ring_;
@@ -78,6 +81,7 @@ class CaptureWriter {
   std::uint64_t lost_events_ = 0;
   std::uint64_t lost_chunks_ = 0;
   RingCounters counters_written_{};
+  bool closed_in_order_ = false;
 };
 
 }  // namespace memoir

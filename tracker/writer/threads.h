@@ -21,7 +21,6 @@ struct ThreadState {
   std::uint64_t next_record = 0;     // records before it are packed
   std::uint64_t seen_record = 0;     // records before it were there in an earlier pass
   std::uint64_t incomplete_since_ns = 0;   // its first group waits for its last records; 0: it does not
-  bool is_new = true;
   RangeStack ranges;
   RunColumns* run = nullptr;         // of the chunk in work
 };

@@ -1,0 +1,135 @@
+#include "tracker/drain/capture_scan.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <protozero/pbf_reader.hpp>
+
+#include "tracker/drain/part_reader.h"
+#include "tracker/writer/capture_fields.h"
+
+namespace memoir {
+namespace {
+
+using protozero::pbf_reader;
+
+// Number and path of each part of the stem, newest first.
+std::vector<std::pair<std::uint32_t, std::string>> PartsOf(const std::string& folder, const std::string& stem) {
+  std::vector<std::pair<std::uint32_t, std::string>> parts;
+  const std::string prefix = stem + ".p";
+  const std::string suffix = ".memoir";
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with(prefix) || !name.ends_with(suffix) || name.size() <= prefix.size() + suffix.size()) continue;
+    const char* const end = name.data() + name.size() - suffix.size();
+    std::uint32_t number = 0;
+    const auto parsed = std::from_chars(name.data() + prefix.size(), end, number);
+    if (parsed.ec == std::errc() && parsed.ptr == end) parts.emplace_back(number, entry.path());
+  }
+  std::sort(parts.rbegin(), parts.rend());
+  return parts;
+}
+
+// What tells one recording from another: the process and the encoded clock at its start.
+std::string Identity(std::string_view process_info) {
+  std::string identity;
+  pbf_reader reader(process_info.data(), process_info.size());
+  while (reader.next()) {
+    if (reader.tag() == field::process::kStart) {
+      identity += reader.get_bytes();
+    } else if (reader.tag() == field::process::kPid) {
+      identity += std::to_string(reader.get_uint64()) + " ";
+    } else {
+      reader.skip();
+    }
+  }
+  return identity;
+}
+
+void ReadRun(pbf_reader run, OnFile* on_file) {
+  std::uint32_t thread = 0;
+  std::uint64_t next = 0;
+  while (run.next()) {
+    switch (run.tag()) {
+      case field::run::kThread: thread = run.get_uint32(); break;
+      case field::run::kFirstRecord:
+      case field::run::kRecordCount: next += run.get_uint64(); break;
+      default: run.skip();
+    }
+  }
+  std::uint64_t& known = on_file->next_record[thread];
+  known = std::max(known, next);
+}
+
+void ReadCounters(pbf_reader counters, WriterStatus* counted) {
+  *counted = {};
+  while (counters.next()) {
+    switch (counters.tag()) {
+      case field::counters::kLostEvents: counted->lost_events = counters.get_uint64(); break;
+      case field::counters::kLostChunks: counted->lost_chunks = counters.get_uint64(); break;
+      case field::counters::kLastWriteError: counted->last_write_error = counters.get_string(); break;
+      case field::counters::kFoldedEvents: counted->folded_events = counters.get_uint64(); break;
+      case field::counters::kFoldedParts: counted->folded_parts = counters.get_uint64(); break;
+      case field::counters::kUntrackedBlocks: counted->untracked_blocks = counters.get_uint64(); break;
+      default: counters.skip();
+    }
+  }
+}
+
+void ReadPayload(std::string_view bytes, bool newest, OnFile* on_file) {
+  pbf_reader payload(bytes.data(), bytes.size());
+  while (payload.next()) {
+    switch (payload.tag()) {
+      case field::payload::kRuns: ReadRun(payload.get_message(), on_file); break;
+      case field::payload::kEnd:
+        on_file->ended = true;
+        payload.skip();
+        break;
+      case field::payload::kCounters:
+        if (newest) {
+          ReadCounters(payload.get_message(), &on_file->counted);
+        } else {
+          payload.skip();
+        }
+        break;
+      default: payload.skip();
+    }
+  }
+}
+
+// False: a part of another recording.
+bool ReadOnePart(const std::string& path, const std::string& identity, bool newest, OnFile* on_file) {
+  bool first = true;
+  bool ours = false;
+  ReadPart(path, [&](const ChunkView& chunk) {
+    if (std::exchange(first, false)) ours = Identity(chunk.process) == identity;
+    if (!ours) return false;
+    on_file->next_sequence = std::max(on_file->next_sequence, chunk.sequence + 1);
+    ReadPayload(chunk.payload, newest, on_file);
+    return true;
+  });
+  return ours;
+}
+
+}  // namespace
+
+OnFile ScanCapture(const std::string& folder, const std::string& stem, const std::string& process_info,
+                   const std::set<std::uint32_t>& threads) {
+  OnFile on_file;
+  const std::string identity = Identity(process_info);
+  bool newest = true;
+  for (const auto& [number, path] : PartsOf(folder, stem)) {
+    if (ReadOnePart(path, identity, newest, &on_file)) newest = false;
+    const bool all_met = std::all_of(threads.begin(), threads.end(),
+                                     [&](std::uint32_t thread) { return on_file.next_record.contains(thread); });
+    if (!newest && all_met) break;
+  }
+  return on_file;
+}
+
+}  // namespace memoir

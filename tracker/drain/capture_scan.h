@@ -1,0 +1,29 @@
+// What a dead process's parts already hold: per thread the next record that is not on file, and how its chunks ended.
+//
+// Reads the parts newest first and stops when it has met every thread that the ring still has records of. One thread.
+#ifndef TRACKER_DRAIN_CAPTURE_SCAN_H_
+#define TRACKER_DRAIN_CAPTURE_SCAN_H_
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "tracker/writer/writer.h"
+
+namespace memoir {
+
+struct OnFile {
+  std::unordered_map<std::uint32_t, std::uint64_t> next_record;   // by thread
+  std::uint64_t next_sequence = 0;
+  bool ended = false;          // an End is there: the process, or an earlier drain, came to its last chunk
+  WriterStatus counted;        // losses that the newest chunk notes
+};
+
+// `process_info` tells the process's own parts from those of an earlier recording under the same name.
+OnFile ScanCapture(const std::string& folder, const std::string& stem, const std::string& process_info,
+                   const std::set<std::uint32_t>& threads);
+
+}  // namespace memoir
+
+#endif  // TRACKER_DRAIN_CAPTURE_SCAN_H_

@@ -1,0 +1,78 @@
+#include "tracker/drain/drain.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "interpose/ring_reader.h"
+#include "tracker/drain/capture_scan.h"
+#include "tracker/writer/capture_writer.h"
+#include "tracker/writer/chunk_builder.h"
+#include "tracker/writer/process_facts.h"
+#include "tracker/writer/ring_pump.h"
+
+namespace memoir {
+namespace {
+
+std::set<std::uint32_t> ThreadsIn(RingReader& ring) {
+  std::vector<SegmentView> views(1024);
+  std::size_t count;
+  while ((count = ring.Scan(views.data(), views.size())) == views.size()) views.resize(views.size() * 2);
+  std::set<std::uint32_t> threads;
+  for (std::size_t i = 0; i < count; ++i) threads.insert(views[i].thread);
+  return threads;
+}
+
+// The process may have died before it told the ring who it is; a part needs some ProcessInfo.
+std::string ProcessInfoOf(const RingReader& ring, const std::string& ring_path) {
+  std::size_t size = 0;
+  const void* bytes = ring.process_info(&size);
+  if (size != 0) return std::string(static_cast<const char*>(bytes), size);
+  return EncodeProcessInfo({}, ring.last_clock(), ring_path, 4000);
+}
+
+// "" or what could not be written.
+std::string Append(RingReader* ring, const CaptureOptions& options, const OnFile& on_file) {
+  ChunkBuilder builder(*ring);
+  for (const auto& [thread, next] : on_file.next_record) builder.threads().State(thread).next_record = next;
+  CaptureWriter capture(options, *ring, &builder);
+  RingPump pump(ring, &builder, &capture);
+  const bool wrote = pump.Pass(~std::uint64_t{0}, true);
+  const bool needs_end = wrote || !on_file.ended;
+  if (needs_end && capture.Status().lost_chunks == on_file.counted.lost_chunks) capture.Close(EndReason::kMerged, "");
+  const bool failed = needs_end && !capture.closed_in_order();
+  return failed ? capture.Status().last_write_error : "";
+}
+
+}  // namespace
+
+std::string DrainRing(const std::string& ring_path) {
+  char error[512] = "";
+  const std::unique_ptr<RingReader> ring(RingReader::OpenFile(ring_path.c_str(), error, sizeof(error)));
+  if (ring == nullptr) return error;
+  CaptureOptions options;
+  options.folder = ring->capture_folder();
+  options.stem = ring->file_stem();
+  if (!std::filesystem::is_directory(options.folder)) {
+    return ring_path + ": its capture folder " + options.folder + " is gone; make it again, or remove the ring file to give up what it holds";
+  }
+  options.process_info = ProcessInfoOf(*ring, ring_path);
+  const OnFile on_file = ScanCapture(options.folder, options.stem, options.process_info, ThreadsIn(*ring));
+  options.keyframes = false;
+  options.retry = false;
+  options.first_sequence = on_file.next_sequence;
+  options.counted_before = on_file.counted;
+  const std::string failure = Append(ring.get(), options, on_file);
+  if (!failure.empty()) return failure + "; the ring is kept, make room and run again: memoir-drain " + ring_path;
+  if (unlink(ring_path.c_str()) != 0 && errno != ENOENT) {
+    return "cannot remove " + ring_path + ": " + std::strerror(errno) + "; all of it is in the capture, remove it by hand";
+  }
+  return "";
+}
+
+}  // namespace memoir
