@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct ProcessSummary {
   v1::ProcessInfo info;                 // of its first part
   std::uint64_t parts = 0;
   std::uint64_t missing_parts = 0;      // gaps in their numbers, before or between
+  std::string first_file;
+  bool starts_at_first_chunk = true;    // false: what came before is gone; a replay starts from a keyframe
   std::uint64_t file_bytes = 0;
   std::uint64_t events = 0;             // as the chunk headers count them
   Tick first_tick = 0;
@@ -39,6 +42,7 @@ struct ProcessSummary {
 struct ReplayOptions {
   bool tensors = false;                 // fill RangeBeginEvent::tensors and RangeEndEvent::tensors
   bool first_seen = true;               // find storages first seen; costs a look at every tensor
+  std::optional<std::uint32_t> rank;    // replay only the processes of this rank
   std::function<void(double)> progress; // called now and then with the part done, 0..1
   // Return false from it to stop early (called once a chunk).
   std::function<bool()> go_on;

@@ -6,6 +6,7 @@
 #define TOOLS_MODEL_EVENT_H_
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -60,7 +61,10 @@ struct Block {
   NameId user_name;                     // innermost user range; may be invalid
   std::uint64_t operator_call = 0;      // OpenRange::call of the operator; 0: none
   std::uint64_t ordinal = 0;            // running number of allocations in the replay, from 0
-  std::uint32_t slot = 0;               // small number, unique among live blocks and reused afterwards: for side tables
+  // Small number, unique among live blocks and reused afterwards: for side tables. kNoSlot for a block that is shown after its
+  // end; its deallocation follows at once.
+  std::uint32_t slot = 0;
+  static constexpr std::uint32_t kNoSlot = 0xffffffffu;
   BlockOrigin origin = BlockOrigin::kRecorded;
 };
 
@@ -76,6 +80,7 @@ struct RangeBeginEvent : Event {
   const RangeStack* stack = nullptr;
   SignatureId signature;                // invalid: no arguments known
   absl::Span<const Tensor> tensors;     // arguments; impl == 0: not recorded. Empty unless ReplayOptions::tensors
+  bool before = false;                  // it began earlier, in events that are gone: taken from a keyframe, or unknown
 };
 
 struct RangeEndEvent : Event {
@@ -89,6 +94,7 @@ struct RangeEndEvent : Event {
 struct AllocateEvent : Event {
   const Block* block = nullptr;
   const RangeStack* stack = nullptr;    // nullptr for BlockOrigin::kKeyframe
+  bool before = false;                  // live before the first event that is left; its allocation is none of the replay's
 };
 
 enum class DeallocateCause : std::uint8_t {
@@ -129,6 +135,8 @@ struct LostEvent : Event {
 struct KeyframeEvent : Event {
   const v1::Keyframe* keyframe = nullptr;
   bool at_start = false;
+  std::function<NameId(std::uint32_t)> name_of;       // its numbers are the process's
+  std::function<DeviceId(std::uint32_t)> device_of;
 };
 
 struct ProcessEvent : Event {};

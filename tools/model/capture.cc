@@ -1,0 +1,124 @@
+#include "tools/model/capture.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "tools/model/chunk_source.h"
+#include "tools/model/pending_ring.h"
+#include "tools/model/replayer.h"
+#include "tools/read/folder.h"
+
+namespace memoir {
+namespace {
+
+std::uint64_t CountMissingParts(const ProcessFiles& files) {
+  std::uint64_t missing = 0;
+  std::uint64_t expected = 0;
+  for (const PartFile& part : files.parts) {
+    const std::uint64_t number = part.process.part();
+    if (number > expected) missing += number - expected;
+    expected = std::max(expected, number + 1);
+  }
+  return missing;
+}
+
+ProcessSummary Summarise(const ProcessFiles& files, std::uint64_t earliest_ns) {
+  ProcessSummary summary;
+  summary.info = files.parts[0].process;
+  summary.parts = files.parts.size();
+  summary.missing_parts = CountMissingParts(files);
+  summary.first_file = files.parts[0].path;
+  summary.starts_at_first_chunk = files.parts[0].chunks[0].sequence == 0;
+  summary.start_ns = summary.info.start().realtime_ns() - earliest_ns;
+  summary.pending_ring = FindPendingRing(summary.info);
+  summary.first_tick = std::numeric_limits<Tick>::max();
+  for (const PartFile& part : files.parts) {
+    summary.file_bytes += part.file_bytes;
+    for (const ChunkHeader& chunk : part.chunks) {
+      if (chunk.event_count == 0) continue;
+      summary.events += chunk.event_count;
+      summary.first_tick = std::min(summary.first_tick, chunk.first_tick);
+      summary.last_tick = std::max(summary.last_tick, chunk.last_tick);
+    }
+  }
+  if (summary.first_tick > summary.last_tick) summary.first_tick = summary.last_tick = summary.info.start().tick();
+  return summary;
+}
+
+// A chunk that was cut by a kill is no damage when the next part goes on where the file was whole: the ring still held its records.
+void ForgetRecoveredCuts(const CaptureFolder& folder, std::vector<Damage>* damage) {
+  for (const ProcessFiles& process : folder.processes) {
+    for (std::size_t i = 0; i + 1 < process.parts.size(); ++i) {
+      const PartFile& part = process.parts[i];
+      const std::uint64_t next = process.parts[i + 1].chunks[0].sequence;
+      if (!part.damage || next > part.chunks.back().sequence + 1) continue;
+      damage->erase(std::remove(damage->begin(), damage->end(), *part.damage), damage->end());
+    }
+  }
+}
+
+}  // namespace
+
+struct Capture::Contents {
+  std::string path;
+  CaptureFolder folder;
+  std::vector<ProcessSummary> processes;
+};
+
+Capture::Capture(std::unique_ptr<Contents> contents) : contents_(std::move(contents)) {}
+Capture::Capture(Capture&&) noexcept = default;
+Capture& Capture::operator=(Capture&&) noexcept = default;
+Capture::~Capture() = default;
+
+absl::StatusOr<Capture> Capture::Open(const std::string& path) {
+  absl::StatusOr<CaptureFolder> folder = OpenFolder(path);
+  if (!folder.ok()) return folder.status();
+  auto contents = std::make_unique<Contents>();
+  contents->path = path;
+  contents->folder = *std::move(folder);
+  std::uint64_t earliest = std::numeric_limits<std::uint64_t>::max();
+  for (const ProcessFiles& files : contents->folder.processes) {
+    earliest = std::min<std::uint64_t>(earliest, files.parts[0].process.start().realtime_ns());
+  }
+  for (const ProcessFiles& files : contents->folder.processes) {
+    ProcessSummary summary = Summarise(files, earliest);
+    summary.id = ProcessId{static_cast<std::uint32_t>(contents->processes.size())};
+    contents->processes.push_back(std::move(summary));
+  }
+  ForgetRecoveredCuts(contents->folder, &contents->folder.damage);
+  return Capture(std::move(contents));
+}
+
+const std::string& Capture::path() const { return contents_->path; }
+const std::vector<ProcessSummary>& Capture::processes() const { return contents_->processes; }
+const std::vector<Damage>& Capture::damage() const { return contents_->folder.damage; }
+
+std::uint64_t Capture::events() const {
+  std::uint64_t events = 0;
+  for (const ProcessSummary& process : contents_->processes) events += process.events;
+  return events;
+}
+
+absl::StatusOr<ReplayReport> Capture::Replay(Visitor& visitor, const ReplayOptions& options) const {
+  std::uint64_t file_bytes = 0;
+  for (const ProcessSummary& process : contents_->processes) {
+    if (!options.rank || process.info.rank() == *options.rank) file_bytes += process.file_bytes;
+  }
+  ReplayReport report;
+  report.damage = contents_->folder.damage;
+  Replayer replayer(contents_->processes, visitor, options, &report);
+  ChunkSource source(contents_->folder, options.rank);
+  SourceItem item;
+  while (source.Next(&item)) {
+    replayer.Take(item);
+    item.chunk = nullptr;
+    if (options.progress && file_bytes > 0) {
+      options.progress(static_cast<double>(item.file_bytes_done) / static_cast<double>(file_bytes));
+    }
+    if (options.go_on && !options.go_on()) break;
+  }
+  return report;
+}
+
+}  // namespace memoir

@@ -1,0 +1,121 @@
+#include "tools/model/chunk_source.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace memoir {
+namespace {
+
+std::uint64_t MemoryOf(const SourceItem& item) { return item.chunk == nullptr ? 0 : item.chunk->payload.memory(); }
+
+// Where a process's replay starts: at its first chunk when that is the beginning, else at the first keyframe that is left.
+std::pair<std::size_t, std::size_t> FindStart(const ProcessFiles& process) {
+  if (process.parts[0].chunks[0].sequence == 0) return {0, 0};
+  for (std::size_t part = 0; part < process.parts.size(); ++part) {
+    const std::vector<ChunkHeader>& chunks = process.parts[part].chunks;
+    for (std::size_t chunk = 0; chunk < chunks.size(); ++chunk) {
+      if (chunks[chunk].has_keyframe) return {part, chunk};
+    }
+  }
+  return {0, 0};
+}
+
+}  // namespace
+
+ChunkSource::ChunkSource(const CaptureFolder& folder, std::optional<std::uint32_t> rank)
+    : folder_(folder), rank_(rank), thread_([this] { Produce(); }) {}
+
+ChunkSource::~ChunkSource() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+bool ChunkSource::Next(SourceItem* item) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return !queue_.empty() || done_; });
+  if (queue_.empty()) return false;
+  *item = std::move(queue_.front());
+  queue_.pop_front();
+  queued_bytes_ -= MemoryOf(*item);
+  changed_.notify_all();
+  return true;
+}
+
+bool ChunkSource::Push(SourceItem item) {
+  const std::uint64_t memory = MemoryOf(item);
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] {
+    return stopped_ || queue_.empty() || (queue_.size() < kMaxQueuedItems && queued_bytes_ + memory <= kMaxQueuedBytes);
+  });
+  if (stopped_) return false;
+  item.file_bytes_done = file_bytes_done_;
+  queued_bytes_ += memory;
+  queue_.push_back(std::move(item));
+  changed_.notify_all();
+  return true;
+}
+
+void ChunkSource::Produce() {
+  for (std::size_t process = 0; process < folder_.processes.size(); ++process) {
+    if (!rank_ || folder_.processes[process].parts[0].process.rank() == *rank_) ProduceProcess(process);
+  }
+  const std::lock_guard lock(mutex_);
+  done_ = true;
+  changed_.notify_all();
+}
+
+void ChunkSource::ProduceProcess(std::size_t process) {
+  SourceItem item;
+  item.process = process;
+  item.kind = SourceItem::Kind::kProcessBegin;
+  if (!Push(item)) return;
+  SignatureTensors signatures;
+  const std::vector<PartFile>& parts = folder_.processes[process].parts;
+  const auto [first_part, first_chunk] = FindStart(folder_.processes[process]);
+  sequence_known_ = false;
+  for (std::size_t part = first_part; part < parts.size(); ++part) {
+    if (!ProducePart(process, parts[part], part == first_part ? first_chunk : 0, &signatures)) return;
+    file_bytes_done_ += parts[part].file_bytes;
+  }
+  item.kind = SourceItem::Kind::kProcessEnd;
+  Push(item);
+}
+
+bool ChunkSource::ProducePart(std::size_t process, const PartFile& part, std::size_t first_chunk, SignatureTensors* signatures) {
+  for (std::size_t i = first_chunk; i < part.chunks.size(); ++i) {
+    const ChunkHeader& header = part.chunks[i];
+    SourceItem item;
+    item.process = process;
+    if (sequence_known_ && header.sequence > expected_sequence_) {
+      item.kind = SourceItem::Kind::kLost;
+      item.lost_chunks = header.sequence - expected_sequence_;
+      if (!Push(item)) return false;
+    }
+    expected_sequence_ = sequence_known_ ? std::max(expected_sequence_, header.sequence + 1) : header.sequence + 1;
+    sequence_known_ = true;
+    if (header.stored_bytes == 0) continue;
+    std::string bytes;
+    absl::Status status = reader_.Read(part, header, &bytes);
+    item.chunk = std::make_shared<Chunk>();
+    item.chunk->header = header;
+    if (status.ok()) status = ParsePayload(std::move(bytes), signatures, &item.chunk->payload);
+    if (status.ok()) {
+      item.kind = SourceItem::Kind::kChunk;
+      if (!Push(std::move(item))) return false;
+      continue;
+    }
+    item.kind = SourceItem::Kind::kDamage;
+    item.damage = Damage{part.path, header.offset, std::string(status.message())};
+    item.chunk = nullptr;
+    expected_sequence_ = part.chunks.back().sequence + 1;   // what the damage costs is said once
+    signatures->clear();   // the replay did not see this chunk's: forget all, so that both know the same
+    return Push(std::move(item));
+  }
+  return true;
+}
+
+}  // namespace memoir

@@ -1,0 +1,91 @@
+// The blocks that are live at the current point of a replay, by device and address. The hottest structure of reading:
+// two look-ups for every block of a program.
+#ifndef TOOLS_MODEL_LIVE_SET_H_
+#define TOOLS_MODEL_LIVE_SET_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "tools/model/event.h"
+#include "tools/model/ids.h"
+
+namespace memoir {
+
+class LiveSet {
+ public:
+  // A hostile capture must not fill memory; no program comes near.
+  static constexpr std::size_t kMaxBlocks = std::size_t{1} << 24;
+
+  // nullptr when nothing is live there. Valid until the next Add.
+  Block* Find(DeviceId device, std::uint64_t address);
+
+  // `block` gets a slot. Nothing may be live at its address, and size() must be below kMaxBlocks.
+  Block& Add(const Block& block);
+  void Remove(const Block& block);
+  void Clear();
+
+  std::size_t size() const { return size_; }
+  std::uint64_t bytes(DeviceId device) const { return device.value < devices_.size() ? devices_[device.value].bytes : 0; }
+
+  template <class Function>
+  void ForEach(Function function) const {
+    for (const Device& device : devices_) {
+      for (const auto& [address, slot] : device.slots) function(blocks_[slot]);
+    }
+  }
+
+ private:
+  struct Device {
+    absl::flat_hash_map<std::uint64_t, std::uint32_t> slots;
+    std::uint64_t bytes = 0;
+  };
+  std::vector<Device> devices_;        // by DeviceId
+  std::vector<Block> blocks_;          // by slot
+  std::vector<std::uint32_t> free_;    // slots
+  std::size_t size_ = 0;
+};
+
+inline Block* LiveSet::Find(DeviceId device, std::uint64_t address) {
+  if (device.value >= devices_.size()) return nullptr;
+  const auto& slots = devices_[device.value].slots;
+  const auto found = slots.find(address);
+  return found == slots.end() ? nullptr : &blocks_[found->second];
+}
+
+inline Block& LiveSet::Add(const Block& block) {
+  if (block.device.value >= devices_.size()) devices_.resize(block.device.value + 1);
+  std::uint32_t slot = static_cast<std::uint32_t>(blocks_.size());
+  if (free_.empty()) {
+    blocks_.emplace_back();
+  } else {
+    slot = free_.back();
+    free_.pop_back();
+  }
+  Block& added = blocks_[slot];
+  added = block;
+  added.slot = slot;
+  devices_[block.device.value].slots[block.address] = slot;
+  devices_[block.device.value].bytes += block.bytes;
+  ++size_;
+  return added;
+}
+
+inline void LiveSet::Remove(const Block& block) {
+  Device& device = devices_[block.device.value];
+  device.bytes -= block.bytes;
+  free_.push_back(block.slot);
+  --size_;
+  device.slots.erase(block.address);   // last: `block` may lie in blocks_, which stays
+}
+
+inline void LiveSet::Clear() {
+  devices_.clear();
+  blocks_.clear();
+  free_.clear();
+  size_ = 0;
+}
+
+}  // namespace memoir
+
+#endif  // TOOLS_MODEL_LIVE_SET_H_

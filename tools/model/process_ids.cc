@@ -1,0 +1,94 @@
+#include "tools/model/process_ids.h"
+
+#include <utility>
+
+namespace memoir {
+namespace {
+
+Name ToName(const v1::NameDef& def) {
+  Name name{def.text(), def.kind() == v1::NameDef::OPERATOR, def.schema(), {}};
+  name.argument_is_written.assign(def.argument_is_written().begin(), def.argument_is_written().end());
+  return name;
+}
+
+Layout ToLayout(const v1::LayoutDef& def) {
+  Layout layout;
+  layout.dtype = def.dtype();
+  layout.dtype_name = def.dtype_name();
+  layout.sizes.assign(def.sizes().begin(), def.sizes().end());
+  layout.strides.assign(def.strides().begin(), def.strides().end());
+  layout.has_storage = def.has_storage();
+  layout.shape_unknown = def.shape_unknown();
+  return layout;
+}
+
+}  // namespace
+
+ProcessIds::ProcessIds(ProcessId process, Dictionary* dictionary) : process_(process), dictionary_(dictionary) {
+  v1::DeviceDef cpu;      // number 0 is the CPU, defined or not
+  cpu.set_type("cpu");
+  DefineDevice(cpu);
+}
+
+void ProcessIds::Define(const Payload& payload) {
+  for (const v1::NameDef& def : payload.names) {
+    if (def.id() == 0) continue;
+    names_.Set(def.id(), {dictionary_->AddName(ToName(def)), def.kind() == v1::NameDef::OPERATOR});
+  }
+  for (const v1::LayoutDef& def : payload.layouts) {
+    if (def.id() != 0) layouts_.Set(def.id(), dictionary_->AddLayout(ToLayout(def)));
+  }
+  for (const v1::SignatureDef& def : payload.signatures) {
+    Signature signature{def.kinds(), {def.list_lengths().begin(), def.list_lengths().end()}, 0};
+    if (def.id() == 0 || !CountTensors(def, &signature.tensors)) continue;
+    const auto tensors = static_cast<std::uint32_t>(signature.tensors);
+    signatures_.Set(def.id(), {dictionary_->AddSignature(std::move(signature)), tensors});
+  }
+  for (const v1::ThreadDef& def : payload.threads) DefineThread(def);
+  for (const v1::DeviceDef& def : payload.devices) DefineDevice(def);
+}
+
+void ProcessIds::DefineThread(const v1::ThreadDef& def) {
+  if (def.id() == 0 || def.id() >= NumberedValues<ThreadId>::kMax) return;
+  ThreadInfo info{process_, def.id(), def.os_id(), def.torch_id(), def.name()};
+  if (const ThreadId known = threads_.Get(def.id()); known.valid()) {
+    dictionary_->UpdateThread(known, std::move(info));
+  } else {
+    threads_.Set(def.id(), dictionary_->AddThread(std::move(info)));
+  }
+}
+
+void ProcessIds::DefineDevice(const v1::DeviceDef& def) {
+  if (def.id() >= NumberedValues<DeviceId>::kMax) return;
+  DeviceInfo info{process_, def.type(), def.index(), def.product()};
+  if (const DeviceId known = devices_.Get(def.id()); known.valid()) {
+    dictionary_->UpdateDevice(known, std::move(info));
+  } else {
+    devices_.Set(def.id(), dictionary_->AddDevice(std::move(info)));
+  }
+}
+
+ThreadId ProcessIds::thread(std::uint32_t number) {
+  if (const ThreadId known = threads_.Get(number); known.valid()) return known;
+  if (number >= NumberedValues<ThreadId>::kMax) {
+    if (!overflow_thread_.valid()) overflow_thread_ = dictionary_->AddThread({process_, 0, 0, 0, "(unknown)"});
+    return overflow_thread_;
+  }
+  const ThreadId added = dictionary_->AddThread({process_, number, 0, 0, ""});
+  threads_.Set(number, added);
+  return added;
+}
+
+DeviceId ProcessIds::device(std::uint32_t number) {
+  if (const DeviceId known = devices_.Get(number); known.valid()) return known;
+  constexpr std::uint32_t kMaxUndefined = 256;   // devices undefined in the dictionary: one or two at most
+  if (number >= kMaxUndefined) {
+    if (!overflow_device_.valid()) overflow_device_ = dictionary_->AddDevice({process_, "unknown", 0, ""});
+    return overflow_device_;
+  }
+  const DeviceId added = dictionary_->AddDevice({process_, "unknown", number, ""});
+  devices_.Set(number, added);
+  return added;
+}
+
+}  // namespace memoir

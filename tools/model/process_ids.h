@@ -1,0 +1,71 @@
+// The numbers of one process's dictionaries to the ids of the capture.
+#ifndef TOOLS_MODEL_PROCESS_IDS_H_
+#define TOOLS_MODEL_PROCESS_IDS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "tools/model/dictionary.h"
+#include "tools/model/event.h"
+#include "tools/model/ids.h"
+#include "tools/read/payload.h"
+
+namespace memoir {
+
+// Values by small numbers; what was never set reads as a default value.
+template <class Value>
+class NumberedValues {
+ public:
+  static constexpr std::uint32_t kMax = 1u << 23;   // a damaged number must not cost memory
+
+  void Set(std::uint32_t number, Value value) {
+    if (number >= kMax) return;
+    if (number >= values_.size()) values_.resize(number + 1);
+    values_[number] = value;
+  }
+  Value Get(std::uint32_t number) const { return number < values_.size() ? values_[number] : Value(); }
+
+ private:
+  std::vector<Value> values_;
+};
+
+struct NameEntry {
+  NameId id;
+  bool is_operator = false;
+};
+struct SignatureEntry {
+  SignatureId id;
+  std::uint32_t tensors = 0;
+};
+
+class ProcessIds {
+ public:
+  ProcessIds(ProcessId process, Dictionary* dictionary);
+
+  void Define(const Payload& payload);
+
+  NameEntry name(std::uint32_t number) const { return names_.Get(number); }
+  LayoutId layout(std::uint32_t number) const { return layouts_.Get(number); }
+  SignatureEntry signature(std::uint32_t number) const { return signatures_.Get(number); }
+  // Threads and devices that no chunk defined (that chunk was lost) come into being when they are asked for.
+  ThreadId thread(std::uint32_t number);
+  DeviceId device(std::uint32_t number);
+
+ private:
+  void DefineThread(const v1::ThreadDef& def);
+  void DefineDevice(const v1::DeviceDef& def);
+
+  ProcessId process_;
+  Dictionary* dictionary_;
+  NumberedValues<NameEntry> names_;
+  NumberedValues<LayoutId> layouts_;
+  NumberedValues<SignatureEntry> signatures_;
+  NumberedValues<ThreadId> threads_;
+  NumberedValues<DeviceId> devices_;
+  ThreadId overflow_thread_;          // stands for numbers beyond reason
+  DeviceId overflow_device_;
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_MODEL_PROCESS_IDS_H_

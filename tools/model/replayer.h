@@ -1,0 +1,89 @@
+// One replay: takes decoded chunks, merges the threads of each process by tick, keeps range stacks and live blocks, and
+// calls the visitor. Capture::Replay drives it; nothing else needs it.
+#ifndef TOOLS_MODEL_REPLAYER_H_
+#define TOOLS_MODEL_REPLAYER_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "tools/model/block_tracker.h"
+#include "tools/model/capture.h"
+#include "tools/model/chunk_source.h"
+#include "tools/model/clock.h"
+#include "tools/model/process_ids.h"
+#include "tools/model/thread_replay.h"
+
+namespace memoir {
+
+class Replayer : public ReplayState {
+ public:
+  Replayer(const std::vector<ProcessSummary>& processes, Visitor& visitor, const ReplayOptions& options, ReplayReport* report);
+
+  void Take(SourceItem& item);
+
+  const Dictionary& dictionary() const override { return dictionary_; }
+  std::uint64_t Nanoseconds(ProcessId process, Tick tick) const override;
+  void ForEachLiveBlock(const std::function<void(const Block&)>& function) const override;
+  const RangeStack& stack(ThreadId thread) const override;
+
+ private:
+  void BeginProcess(std::size_t process);
+  void EndProcess();
+  void TakeChunk(const std::shared_ptr<Chunk>& chunk);
+  void TakeKeyframe(const Chunk& chunk);
+  void ApplyKeyframe(const v1::Keyframe& keyframe);
+  void ApplyLiveBlocks(const v1::Keyframe& keyframe);
+  void ApplyOpenRanges(const v1::Keyframe& keyframe);
+  void CompareKeyframe(const v1::Keyframe& keyframe);
+  void AddRuns(const std::shared_ptr<Chunk>& chunk);
+
+  // Shows what is read up to a tick, all threads merged.
+  void Drain(Tick until);
+  void RunThread(ThreadReplay& thread, Tick until);
+  void StartRun(ThreadReplay& thread, RunCursor& cursor);
+  bool ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until);   // true: the run is done
+  void ShowRangeBegin(ThreadReplay& thread, RunCursor& cursor, RangeSource source);
+  void ShowRangeEnd(ThreadReplay& thread, RunCursor& cursor);
+  void ShowAllocate(ThreadReplay& thread, RunCursor& cursor);
+  void ShowDeallocate(ThreadReplay& thread, RunCursor& cursor);
+
+  void TakeTensors(RunCursor& cursor, std::uint32_t count);
+  void ShowFirstSeen(ThreadReplay& thread, RunCursor& cursor, bool as_result);
+  void PushRange(ThreadReplay& thread, OpenRange range, const RangeBeginEvent& like);
+  void PopRange(ThreadReplay& thread, Tick tick, SignatureId signature, bool implicit);
+  void SetDepth(ThreadReplay& thread, std::size_t depth, Tick tick);
+  Block* Open(const Block& block, const RangeStack* stack, Tick tick);
+  // `block` lies in the live set.
+  void Close(const Block& block, ThreadId by, Tick tick, DeallocateCause cause);
+  ThreadReplay& ThreadOf(ThreadId id);
+  void SayDamage(std::string what);
+
+  const std::vector<ProcessSummary>& processes_;
+  Visitor& visitor_;
+  const ReplayOptions& options_;
+  ReplayReport* report_;
+  const bool look_at_tensors_;
+
+  Dictionary dictionary_;
+  std::vector<Clock> clocks_;                                // by ProcessId
+  ProcessId process_;
+  std::optional<ProcessIds> ids_;
+  BlockTracker blocks_;
+  std::vector<std::unique_ptr<ThreadReplay>> threads_;       // by ThreadId; of earlier processes: nullptr
+  std::vector<ThreadReplay*> heap_;                          // threads with runs, least tick first
+  std::vector<Tensor> tensors_;                              // of the event in hand
+  std::vector<std::uint32_t> tensor_rows_;                   // of the event in hand, 0: not recorded
+  Tick now_ = 0;                                             // latest tick shown
+  std::uint64_t calls_ = 0;
+  std::uint64_t allocations_ = 0;
+  std::size_t waiting_chunks_ = 0;                           // taken while runs were held back
+  bool began_ = false;                                       // a chunk of this process was taken
+  bool resync_ = false;                                      // chunks were lost: apply the next keyframe
+  bool told_full_ = false;
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_MODEL_REPLAYER_H_

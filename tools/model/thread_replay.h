@@ -1,0 +1,102 @@
+// One thread in a replay: its open ranges, and its runs that are read but not shown yet.
+#ifndef TOOLS_MODEL_THREAD_REPLAY_H_
+#define TOOLS_MODEL_THREAD_REPLAY_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+
+#include "tools/model/chunk_source.h"
+#include "tools/model/event.h"
+
+namespace memoir {
+
+// A run and how far it has been walked.
+struct RunCursor {
+  RunCursor(std::shared_ptr<Chunk> in_chunk, const Run& a_run)
+      : chunk(std::move(in_chunk)), run(a_run), has_device(!a_run.device.empty()), tick(a_run.first_tick + run.tick_delta.Next()) {}
+
+  std::shared_ptr<Chunk> chunk;
+  Run run;
+  bool has_device;
+  bool started = false;
+  std::size_t index = 0;           // of the next event
+  Tick tick;                       // of the next event
+  std::uint64_t address = 0;
+  std::uint64_t serial = 0;
+  std::int64_t sequence = 0;
+
+  v1::EventKind kind() const { return static_cast<v1::EventKind>(run.kind[index]); }
+  bool Advance() {                 // false: that was the last
+    if (++index == run.kind.size()) return false;
+    tick += run.tick_delta.Next();
+    return true;
+  }
+};
+
+class ThreadReplay {
+ public:
+  static constexpr std::size_t kMaxDepth = 1u << 16;   // the ring counts them in 16 bits
+
+  explicit ThreadReplay(ThreadId id) : id_(id) {}
+  ThreadId id() const { return id_; }
+
+  const RangeStack& stack() const { return stack_; }
+  const OpenRange* innermost() const { return stack_.empty() ? nullptr : &stack_.back(); }
+  const OpenRange* outermost_operator() const {
+    return stack_.empty() || stack_.back().outermost_operator < 0
+               ? nullptr
+               : &stack_[static_cast<std::size_t>(stack_.back().outermost_operator)];
+  }
+  const OpenRange* innermost_user() const {
+    return stack_.empty() || stack_.back().innermost_user < 0 ? nullptr
+                                                              : &stack_[static_cast<std::size_t>(stack_.back().innermost_user)];
+  }
+  std::uint64_t operator_call() const {
+    const OpenRange* range = outermost_operator();
+    return range == nullptr ? 0 : range->call;
+  }
+
+  // Nesting is derived here. Returns nullptr beyond kMaxDepth: the range is only counted.
+  const OpenRange* Push(OpenRange range);
+  // False when its begin was beyond kMaxDepth, or is not known: there is nothing to end.
+  bool CanPop();
+  void Pop() { stack_.pop_back(); }
+
+  std::deque<RunCursor> runs;
+  std::uint64_t next_record = 0;
+  bool next_record_known = false;
+  Tick NextTick() const { return runs.front().tick; }
+
+ private:
+  ThreadId id_;
+  RangeStack stack_;
+  std::uint64_t beyond_ = 0;
+};
+
+inline const OpenRange* ThreadReplay::Push(OpenRange range) {
+  if (stack_.size() >= kMaxDepth) {
+    ++beyond_;
+    return nullptr;
+  }
+  const auto depth = static_cast<std::int32_t>(stack_.size());
+  range.depth = static_cast<std::uint32_t>(depth);
+  range.outermost_operator = stack_.empty() ? -1 : stack_.back().outermost_operator;
+  range.innermost_user = stack_.empty() ? -1 : stack_.back().innermost_user;
+  if (range.is_operator && range.outermost_operator < 0) range.outermost_operator = depth;
+  if (range.source == RangeSource::kUser) range.innermost_user = depth;
+  stack_.push_back(range);
+  return &stack_.back();
+}
+
+inline bool ThreadReplay::CanPop() {
+  if (beyond_ > 0) {
+    --beyond_;
+    return false;
+  }
+  return !stack_.empty();
+}
+
+}  // namespace memoir
+
+#endif  // TOOLS_MODEL_THREAD_REPLAY_H_

@@ -1,0 +1,28 @@
+// A capture folder: its part files, grouped into the processes that wrote them.
+#ifndef TOOLS_READ_FOLDER_H_
+#define TOOLS_READ_FOLDER_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tools/read/damage.h"
+#include "tools/read/part_file.h"
+
+namespace memoir {
+
+struct ProcessFiles {
+  std::vector<PartFile> parts;      // by part number, at least one
+};
+
+struct CaptureFolder {
+  std::vector<ProcessFiles> processes;   // by rank, restart, start time
+  std::vector<Damage> damage;            // of opening; what the parts' walks found included
+};
+
+// `path`: a folder, or one part file. Every error is one line: what it is instead, and what to do.
+absl::StatusOr<CaptureFolder> OpenFolder(const std::string& path);
+
+}  // namespace memoir
+
+#endif  // TOOLS_READ_FOLDER_H_

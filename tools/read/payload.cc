@@ -1,0 +1,264 @@
+#include "tools/read/payload.h"
+
+#include <algorithm>
+#include <array>
+
+#include "absl/strings/str_cat.h"
+
+namespace memoir {
+namespace {
+
+// A hostile chunk may hold millions of empty messages, each of which costs a hundred times its two bytes once parsed.
+constexpr std::size_t kMaxDefinitions = 1u << 18;       // of a kind in one chunk
+constexpr std::size_t kMaxDefinitionBytes = 1u << 18;
+constexpr std::size_t kMaxRuns = 1u << 18;
+constexpr std::size_t kMaxKeyframeMessages = 1u << 20;
+constexpr int kMaxDimensions = 1024;
+
+absl::Status Damaged(std::string what) { return absl::DataLossError(std::move(what)); }
+
+template <class Message>
+absl::Status AddDefinition(const WireField& field, std::vector<Message>* definitions) {
+  if (definitions->size() == kMaxDefinitions) return Damaged("chunk defines more names than a chunk can");
+  if (field.bytes.size() > kMaxDefinitionBytes) return Damaged("definition in a chunk is too large");
+  if (!definitions->emplace_back().ParseFromArray(field.bytes.data(), static_cast<int>(field.bytes.size()))) {
+    return Damaged("definition in a chunk is damaged");
+  }
+  return absl::OkStatus();
+}
+
+template <class Message>
+absl::Status ParseMessage(const WireField& field, Message* message) {
+  if (field.bytes.size() > kMaxDefinitionBytes || !message->ParseFromArray(field.bytes.data(), static_cast<int>(field.bytes.size()))) {
+    return Damaged("message in a chunk is damaged");
+  }
+  return absl::OkStatus();
+}
+
+// How often each kind stands in a run.
+struct KindCounts {
+  std::array<std::uint64_t, 256> of{};
+  std::uint64_t events = 0;
+  std::uint64_t begins() const {
+    return of[v1::RANGE_BEGIN_FUNCTION] + of[v1::RANGE_BEGIN_BACKWARD] + of[v1::RANGE_BEGIN_USER] + of[v1::RANGE_BEGIN_DISPATCH];
+  }
+  std::uint64_t known() const {
+    return begins() + of[v1::RANGE_END] + of[v1::ALLOCATE] + of[v1::DEALLOCATE] + of[v1::MARK] + of[v1::STEP];
+  }
+};
+
+KindCounts CountKinds(std::string_view kinds) {
+  KindCounts counts;
+  for (const char kind : kinds) ++counts.of[static_cast<std::uint8_t>(kind)];
+  counts.events = kinds.size();
+  return counts;
+}
+
+bool Has(const Column& column, std::uint64_t wanted) {
+  std::uint64_t values = 0;
+  return column.Count(&values) && values == wanted;
+}
+
+absl::Status CheckTensorColumn(const Run& run, std::uint64_t ranges, const SignatureTensors& signature_tensors) {
+  Column signature = run.signature;
+  std::uint64_t wanted = 0;
+  for (std::uint64_t i = 0; i < ranges; ++i) {
+    const std::uint32_t id = signature.Next32();
+    if (id == 0) continue;
+    const auto found = signature_tensors.find(id);
+    if (found == signature_tensors.end()) return Damaged(absl::StrCat("chunk uses signature ", id, ", which no chunk before defines"));
+    wanted += found->second;
+    if (wanted > run.tensor.size()) break;   // before hostile lengths can wrap around
+  }
+  return Has(run.tensor, wanted) ? absl::OkStatus() : Damaged("tensor column of a run does not match its signatures");
+}
+
+absl::Status CheckRun(const Run& run, const SignatureTensors& signature_tensors) {
+  const KindCounts counts = CountKinds(run.kind);
+  if (counts.known() != counts.events) return Damaged("run holds event kinds that this Memoir does not know");
+  const std::uint64_t begins = counts.begins();
+  const std::uint64_t ranges = begins + counts.of[v1::RANGE_END];
+  const std::uint64_t blocks = counts.of[v1::ALLOCATE] + counts.of[v1::DEALLOCATE];
+  const bool match = Has(run.tick_delta, counts.events) && Has(run.name, begins) && Has(run.sequence_delta, begins) &&
+                     Has(run.forward_thread, counts.of[v1::RANGE_BEGIN_BACKWARD]) && Has(run.signature, ranges) &&
+                     Has(run.address_delta, blocks) && Has(run.serial_delta, blocks) &&
+                     (run.device.empty() || Has(run.device, blocks)) && Has(run.bytes, counts.of[v1::ALLOCATE]) &&
+                     Has(run.mark_name, counts.of[v1::MARK]) && Has(run.step, counts.of[v1::STEP]);
+  if (!match) return Damaged("columns of a run do not match its events");
+  return CheckTensorColumn(run, ranges, signature_tensors);
+}
+
+// The column that a field of a ThreadRun is, or nullptr.
+Column* ColumnOf(Run& run, std::uint32_t field) {
+  Column* const columns[] = {&run.tick_delta, &run.name, &run.sequence_delta, &run.forward_thread, &run.signature,
+                             &run.tensor, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+  if (field >= 7 && field <= 12) return columns[field - 7];
+  switch (field) {
+    case 13: return &run.address_delta;
+    case 14: return &run.serial_delta;
+    case 15: return &run.device;
+    case 16: return &run.bytes;
+    case 17: return &run.mark_name;
+    case 18: return &run.step;
+    default: return nullptr;
+  }
+}
+
+// A column of one value may be encoded unpacked by other writers, and a packed field may come in pieces; version 1 has neither.
+bool SetColumn(const WireField& field, Column* column) {
+  if (field.type != WireType::kBytes || !column->empty()) return false;
+  *column = Column(field.bytes);
+  return true;
+}
+
+absl::Status ParseRun(std::string_view bytes, Run* run) {
+  WireReader reader(bytes);
+  WireField field;
+  while (reader.Next(&field)) {
+    if (Column* column = ColumnOf(*run, field.number)) {
+      if (!SetColumn(field, column)) return Damaged("column of a run is not packed as one");
+      continue;
+    }
+    switch (field.number) {
+      case 1: run->thread = static_cast<std::uint32_t>(field.value); break;
+      case 2: run->first_record = field.value; break;
+      case 3: run->record_count = field.value; break;
+      case 4: run->start_depth = static_cast<std::uint32_t>(field.value); break;
+      case 5: run->first_tick = field.value; break;
+      case 6: run->kind = field.bytes; break;
+      default: break;
+    }
+  }
+  if (!reader.ok()) return Damaged("run is damaged");
+  if (run->kind.empty()) return Damaged("run holds no event");
+  if (run->start_depth > (1u << 16)) return Damaged("run starts deeper than ranges can be nested");
+  return absl::OkStatus();
+}
+
+absl::Status AddRun(const WireField& field, Payload* payload) {
+  if (payload->runs.size() == kMaxRuns) return Damaged("chunk holds more runs than a chunk can");
+  return ParseRun(field.bytes, &payload->runs.emplace_back());
+}
+
+struct TableColumns {
+  Column impl_delta, storage_delta, storage_bytes, layout, device;
+};
+
+absl::Status ParseTable(std::string_view bytes, std::vector<TensorRow>* rows) {
+  TableColumns columns;
+  Column* const by_field[] = {&columns.impl_delta, &columns.storage_delta, &columns.storage_bytes, &columns.layout, &columns.device};
+  WireReader reader(bytes);
+  WireField field;
+  while (reader.Next(&field)) {
+    if (field.number >= 1 && field.number <= 5 && !SetColumn(field, by_field[field.number - 1])) {
+      return Damaged("column of the tensor table is not packed as one");
+    }
+  }
+  std::uint64_t count = 0;
+  if (!reader.ok() || !columns.impl_delta.Count(&count) || !Has(columns.storage_delta, count) ||
+      !Has(columns.storage_bytes, count) || !Has(columns.layout, count) || !(columns.device.empty() || Has(columns.device, count))) {
+    return Damaged("columns of the tensor table do not match");
+  }
+  const bool has_device = !columns.device.empty();
+  rows->resize(static_cast<std::size_t>(count));
+  std::uint64_t impl = 0, storage = 0;
+  for (TensorRow& row : *rows) {
+    row.impl = impl += static_cast<std::uint64_t>(ZigZag(columns.impl_delta.Next()));
+    row.storage = storage += static_cast<std::uint64_t>(ZigZag(columns.storage_delta.Next()));
+    row.storage_bytes = columns.storage_bytes.Next();
+    row.layout = columns.layout.Next32();
+    row.device = has_device ? columns.device.Next32() : 0;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AddField(const WireField& field, Payload* payload) {
+  if (field.type != WireType::kBytes) return absl::OkStatus();   // version 1 has none; a later one may
+  switch (field.number) {
+    case 1: return AddDefinition(field, &payload->names);
+    case 2: return AddDefinition(field, &payload->layouts);
+    case 3: return AddDefinition(field, &payload->signatures);
+    case 4: return AddDefinition(field, &payload->threads);
+    case 5: return AddDefinition(field, &payload->devices);
+    case 6: return ParseTable(field.bytes, &payload->tensors);
+    case 7: return AddRun(field, payload);
+    case 8: return ParseMessage(field, &payload->clock);
+    case 9: payload->has_counters = true; return ParseMessage(field, &payload->counters);
+    case 10: payload->keyframe = field.bytes; return absl::OkStatus();
+    case 11: payload->has_end = true; return ParseMessage(field, &payload->end);
+    default: return absl::OkStatus();
+  }
+}
+
+absl::Status CheckLayouts(const std::vector<v1::LayoutDef>& layouts) {
+  for (const v1::LayoutDef& layout : layouts) {
+    if (layout.sizes_size() > kMaxDimensions || layout.strides_size() > kMaxDimensions) return Damaged("layout has too many dimensions");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+bool CountTensors(const v1::SignatureDef& signature, std::uint64_t* tensors) {
+  std::uint64_t count = 0;
+  int lists = 0;
+  for (const char kind : signature.kinds()) {
+    if (kind == 'T') ++count;
+    if (kind == 'L') {
+      if (lists == signature.list_lengths_size()) return false;
+      count += signature.list_lengths(lists++);
+    }
+  }
+  *tensors = count;
+  return lists == signature.list_lengths_size();
+}
+
+std::uint64_t Payload::memory() const {
+  return bytes.capacity() + tensors.capacity() * sizeof(TensorRow) + runs.capacity() * sizeof(Run) +
+         256 * (names.size() + layouts.size() + signatures.size());
+}
+
+absl::Status ParsePayload(std::string bytes, SignatureTensors* signature_tensors, Payload* payload) {
+  *payload = Payload();
+  payload->bytes = std::move(bytes);
+  WireReader reader(payload->bytes);
+  WireField field;
+  while (reader.Next(&field)) {
+    if (absl::Status added = AddField(field, payload); !added.ok()) return added;
+  }
+  if (!reader.ok()) return Damaged("payload of a chunk is damaged");
+  if (absl::Status layouts = CheckLayouts(payload->layouts); !layouts.ok()) return layouts;
+  for (const v1::SignatureDef& signature : payload->signatures) {
+    std::uint64_t tensors = 0;
+    if (!CountTensors(signature, &tensors)) return Damaged("signature does not match its list lengths");
+    const auto [known, added] = signature_tensors->try_emplace(signature.id(), tensors);
+    if (known->second != tensors) return Damaged("signature is defined again as something else");
+  }
+  for (const Run& run : payload->runs) {
+    if (absl::Status checked = CheckRun(run, *signature_tensors); !checked.ok()) return checked;
+    payload->events += run.kind.size();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ParseKeyframe(std::string_view bytes, KeyframeParts parts, v1::Keyframe* keyframe) {
+  WireReader reader(bytes);
+  WireField field;
+  std::size_t messages = 0;
+  std::string devices;
+  const char* begin = bytes.data();
+  while (reader.Next(&field)) {
+    messages += field.type == WireType::kBytes;
+    if (messages > kMaxKeyframeMessages) return Damaged("keyframe holds more than a keyframe can");
+    if (field.number == 3 && field.type == WireType::kBytes) {
+      devices.append(begin, static_cast<std::size_t>(field.bytes.data() + field.bytes.size() - begin));
+    }
+    if (field.type == WireType::kBytes) begin = field.bytes.data() + field.bytes.size();
+  }
+  if (!reader.ok()) return Damaged("keyframe is damaged");
+  const std::string_view wanted = parts == KeyframeParts::kAll ? bytes : std::string_view(devices);
+  if (!keyframe->ParseFromArray(wanted.data(), static_cast<int>(wanted.size()))) return Damaged("keyframe is damaged");
+  return absl::OkStatus();
+}
+
+}  // namespace memoir

@@ -1,0 +1,86 @@
+// A decompressed chunk: dictionaries as messages, runs and tensors as columns that are walked where they lie.
+//
+// Parsing checks that every column has as many values as the events need; walking them afterwards is safe without checks.
+#ifndef TOOLS_READ_PAYLOAD_H_
+#define TOOLS_READ_PAYLOAD_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "memoir/v1/capture.pb.h"
+#include "tools/read/varint.h"
+
+namespace memoir {
+
+// Events of one thread that follow one another (ThreadRun).
+struct Run {
+  std::uint32_t thread = 0;
+  std::uint32_t start_depth = 0;
+  std::uint64_t first_record = 0;
+  std::uint64_t record_count = 0;
+  std::uint64_t first_tick = 0;
+  std::string_view kind;        // one EventKind per event
+  Column tick_delta;
+  Column name;
+  Column sequence_delta;
+  Column forward_thread;
+  Column signature;
+  Column tensor;
+  Column address_delta;
+  Column serial_delta;
+  Column device;                // empty: all on device 0
+  Column bytes;
+  Column mark_name;
+  Column step;
+};
+
+// A row of the chunk's tensor table; layout and device are the part's numbers.
+struct TensorRow {
+  std::uint64_t impl = 0;
+  std::uint64_t storage = 0;
+  std::uint64_t storage_bytes = 0;
+  std::uint32_t layout = 0;
+  std::uint32_t device = 0;
+};
+
+struct Payload {
+  std::string bytes;            // what the views below point into
+  std::vector<v1::NameDef> names;
+  std::vector<v1::LayoutDef> layouts;
+  std::vector<v1::SignatureDef> signatures;
+  std::vector<v1::ThreadDef> threads;
+  std::vector<v1::DeviceDef> devices;
+  std::vector<TensorRow> tensors;
+  std::vector<Run> runs;
+  v1::ClockSync clock;          // tick 0: none
+  v1::Counters counters;
+  bool has_counters = false;
+  bool has_end = false;
+  v1::End end;
+  std::string_view keyframe;    // encoded; ParseKeyframe reads it, because most are not needed
+  std::uint64_t events = 0;
+
+  std::uint64_t memory() const; // roughly what it occupies
+};
+
+// How many tensors each signature of a process takes, by its number: needed to check the tensor column. Numbers mean the
+// same in all parts of a process, so one map serves them all.
+using SignatureTensors = absl::flat_hash_map<std::uint32_t, std::uint64_t>;
+
+// Takes the decompressed bytes. Adds the chunk's own signatures to `signature_tensors`. The message of an error is what Damage::what wants.
+absl::Status ParsePayload(std::string bytes, SignatureTensors* signature_tensors, Payload* payload);
+
+enum class KeyframeParts : std::uint8_t { kDevices, kAll };
+absl::Status ParseKeyframe(std::string_view bytes, KeyframeParts parts, v1::Keyframe* keyframe);
+
+// Entries that a signature takes from the tensor column; false when its list lengths do not match its kinds.
+bool CountTensors(const v1::SignatureDef& signature, std::uint64_t* tensors);
+
+}  // namespace memoir
+
+#endif  // TOOLS_READ_PAYLOAD_H_
