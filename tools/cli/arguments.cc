@@ -1,0 +1,67 @@
+#include "tools/cli/arguments.h"
+
+#include <algorithm>
+
+#include "tools/cli/exit_code.h"
+#include "tools/cli/message.h"
+#include "tools/cli/nearest.h"
+
+namespace memoir {
+namespace {
+
+class HelpFormatter : public CLI::Formatter {
+ public:
+  explicit HelpFormatter(const std::string& usage) : usage_("usage: memoir " + usage + "\n") { column_width(26); }
+  std::string make_usage(const CLI::App*, std::string) const override { return usage_; }
+
+ private:
+  std::string usage_;
+};
+
+std::vector<std::string> OptionNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+std::string UnknownArgument(const CLI::App& app, const std::string& argument) {
+  if (!argument.starts_with("-")) return "unexpected argument '" + argument + "'";
+  const std::string name = argument.substr(0, argument.find('='));
+  return "unknown option " + name + DidYouMean(name, OptionNames(app));
+}
+
+// CLI11's messages run over several lines in places.
+std::string OneLine(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text;
+}
+
+}  // namespace
+
+std::unique_ptr<CLI::App> MakeArguments(const VerbHelp& help) {
+  auto app = std::make_unique<CLI::App>(help.description, "memoir " + help.verb);
+  app->formatter(std::make_shared<HelpFormatter>(help.usage));
+  app->footer("\nExamples:\n" + help.examples);
+  app->allow_extras();   // so that all of them are seen, and the first is named
+  return app;
+}
+
+std::optional<int> ParseArguments(CLI::App& app, const std::string& verb, std::vector<std::string> arguments) {
+  try {
+    std::ranges::reverse(arguments);   // CLI11 takes them from the end
+    app.parse(arguments);
+  } catch (const CLI::CallForHelp&) {
+    return WriteOutput(app.help());
+  } catch (const CLI::ParseError& error) {
+    const auto extras = app.remaining();
+    return FailUsage(verb, extras.empty() ? OneLine(error.what()) : UnknownArgument(app, extras.front()));
+  }
+  const auto extras = app.remaining();
+  if (!extras.empty()) return FailUsage(verb, UnknownArgument(app, extras.front()));
+  return std::nullopt;
+}
+
+}  // namespace memoir

@@ -1,0 +1,28 @@
+// A verb's options through CLI11, with this program's messages: one line, the nearest option named, exit code 2.
+#ifndef TOOLS_CLI_ARGUMENTS_H_
+#define TOOLS_CLI_ARGUMENTS_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+
+namespace memoir {
+
+struct VerbHelp {
+  std::string verb;          // "show"
+  std::string usage;         // what follows "memoir ", e.g. "show [OPTIONS] CAPTURE"
+  std::string description;
+  std::string examples;      // two lines, each "  COMMAND   # what it does"
+};
+
+std::unique_ptr<CLI::App> MakeArguments(const VerbHelp& help);
+
+// Nothing: go on. A value: end with it (help was printed, or the mistake named).
+std::optional<int> ParseArguments(CLI::App& app, const std::string& verb, std::vector<std::string> arguments);
+
+}  // namespace memoir
+
+#endif  // TOOLS_CLI_ARGUMENTS_H_

@@ -1,0 +1,85 @@
+#include "tools/cli/capture_folder.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <system_error>
+
+namespace memoir {
+namespace {
+
+namespace fs = std::filesystem;
+
+absl::Status Unusable(const fs::path& path, const std::string& cause) {
+  return absl::FailedPreconditionError("cannot record into " + path.string() + ": " + cause + "; choose a folder with -o DIR");
+}
+
+fs::path FirstMissing(const fs::path& path) {
+  std::error_code error;
+  fs::path missing;
+  for (fs::path at = path; !at.empty() && !fs::exists(at, error) && !error; at = at.parent_path()) {
+    missing = at;
+    if (at == at.parent_path()) break;
+  }
+  return missing;
+}
+
+}  // namespace
+
+std::string DefaultCaptureFolder() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local = {};
+  localtime_r(&now, &local);
+  char name[64];
+  std::strftime(name, sizeof name, "memoir-%Y%m%d-%H%M%S", &local);
+  std::error_code error;
+  std::string path = name;
+  for (int i = 2; fs::exists(path, error) && i < 1000; ++i) path = std::string(name) + "-" + std::to_string(i);
+  return fs::absolute(path, error).string();
+}
+
+absl::Status CaptureFolder::Prepare() {
+  std::error_code error;
+  const fs::path missing = FirstMissing(path_);
+  fs::create_directories(path_, error);
+  if (error) return Unusable(path_, error.message());
+  if (!fs::is_directory(path_, error)) return Unusable(path_, "it is not a folder");
+  first_made_ = missing;
+  const std::string probe = (path_ / (".probe-" + std::to_string(getpid()))).string();
+  const int file = open(probe.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+  if (file < 0) {
+    const int cause = errno;
+    RemoveIfEmpty();
+    return Unusable(path_, std::strerror(cause));
+  }
+  close(file);
+  unlink(probe.c_str());
+  old_parts_ = Parts();
+  return absl::OkStatus();
+}
+
+std::set<std::string> CaptureFolder::Parts() const {
+  std::set<std::string> parts;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(path_, error)) {
+    if (entry.path().extension() == ".memoir") parts.insert(entry.path().filename().string());
+  }
+  return parts;
+}
+
+bool CaptureFolder::HasNewParts() const {
+  return std::ranges::any_of(Parts(), [this](const std::string& part) { return !old_parts_.contains(part); });
+}
+
+void CaptureFolder::RemoveIfEmpty() const {
+  if (first_made_.empty()) return;
+  std::error_code error;
+  for (fs::path at = path_; fs::remove(at, error) && at != first_made_; at = at.parent_path()) {
+  }
+}
+
+}  // namespace memoir

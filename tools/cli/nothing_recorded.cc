@@ -1,0 +1,55 @@
+#include "tools/cli/nothing_recorded.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+#include "fmt/format.h"
+#include "tools/cli/python_facts.h"
+
+namespace memoir {
+namespace {
+
+std::string Joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text.empty() ? "none" : text;
+}
+
+// -I and -E make Python ignore PYTHONPATH, by which it finds Memoir.
+bool IgnoresEnvironment(const std::vector<std::string>& command) {
+  for (std::size_t i = 1; i < command.size() && command[i].starts_with("-"); ++i) {
+    if (command[i] == "-c" || command[i] == "-m" || command[i].starts_with("--")) return false;
+    if (command[i].find_first_of("IE") != std::string::npos) return true;
+  }
+  return false;
+}
+
+bool AutoloadIsOff() {
+  const char* value = std::getenv("TORCH_DEVICE_BACKEND_AUTOLOAD");
+  return value != nullptr && std::string_view(value) == "0";
+}
+
+}  // namespace
+
+std::string WhyNothingRecorded(const std::vector<std::string>& command, const InstallTree& tree) {
+  const std::string start = "nothing was recorded: ";
+  if (AutoloadIsOff()) {
+    return start + "TORCH_DEVICE_BACKEND_AUTOLOAD=0 keeps torch from starting Memoir; unset it, or call memoir.start() in the program";
+  }
+  const std::string interpreter = InterpreterOf(command);
+  if (interpreter.empty()) return start + command.front() + " never imported torch (memoir doctor checks the rest)";
+  if (IgnoresEnvironment(command)) return start + "python -I and -E ignore PYTHONPATH; leave them out, or call memoir.start() in the program";
+  const auto python = ExaminePython(interpreter);
+  if (!python) return start + interpreter + " never imported torch (memoir doctor checks the rest)";
+  if (python->torch_folder.empty()) return start + python->executable + " has no torch; run the program with a python that has";
+  const auto versions = TrackedTorchVersions(tree);
+  if (std::ranges::find(versions, python->torch_minor) == versions.end()) {
+    return start + fmt::format("no tracker for torch {} (this Memoir has: {}); install a Memoir built for it", python->torch_version,
+                               Joined(versions));
+  }
+  return start + "the program never imported torch, or ended before that (memoir doctor checks the rest)";
+}
+
+}  // namespace memoir

@@ -1,0 +1,43 @@
+#include "tools/cli/ring_merge.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "tools/cli/child_process.h"
+#include "tools/cli/install_tree.h"
+
+namespace memoir {
+namespace {
+
+std::string MergeRing(const InstallTree& tree, const ProcessSummary& process) {
+  const std::string who = fmt::format("process {} (rank {})", process.info.pid(), process.info.rank());
+  const ChildResult result = RunChild({tree.drain.string(), process.pending_ring}, {});
+  if (result.start_error != 0) {
+    return fmt::format("{} died, and its newest events in {} are not merged: {}: {}", who, process.pending_ring,
+                       tree.drain.string(), std::strerror(result.start_error));
+  }
+  if (result.exit_code != 0) {
+    return fmt::format("{} died, and its newest events in {} are not merged: memoir-drain ended with {}", who,
+                       process.pending_ring, result.exit_code);
+  }
+  return fmt::format("{} died while recording; its newest events were merged from {}", who, process.pending_ring);
+}
+
+}  // namespace
+
+absl::StatusOr<Capture> OpenMerged(const std::string& path, const std::function<void(const std::string&)>& say) {
+  absl::StatusOr<Capture> capture = Capture::Open(path);
+  if (!capture.ok()) return capture;
+  bool merged = false;
+  for (const ProcessSummary& process : capture->processes()) {
+    if (process.pending_ring.empty()) continue;
+    say(MergeRing(FindInstallTree(), process));
+    merged = true;
+  }
+  return merged ? Capture::Open(path) : std::move(capture);
+}
+
+}  // namespace memoir

@@ -1,0 +1,213 @@
+// memoir run: records a command from its start to its end, then shows the summary.
+//
+// The command runs whatever becomes of the recording: a recording that cannot be made is one line, never a reason not to run.
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "tools/cli/arguments.h"
+#include "tools/cli/capture_folder.h"
+#include "tools/cli/child_process.h"
+#include "tools/cli/exit_code.h"
+#include "tools/cli/install_tree.h"
+#include "tools/cli/message.h"
+#include "tools/cli/nothing_recorded.h"
+#include "tools/cli/record_options.h"
+#include "tools/cli/run_summary.h"
+#include "tools/cli/verbs.h"
+
+namespace memoir {
+namespace {
+
+using Strings = std::vector<std::string>;
+using Variables = std::map<std::string, std::string>;
+
+const VerbHelp kHelp = {
+    .verb = "run",
+    .usage = "run [OPTIONS] -- COMMAND...",
+    .description = "Record COMMAND and every process it starts that imports torch, then show the summary on standard error.\n"
+                   "COMMAND's exit code, signals and standard streams pass through. Where recording is not possible (an output\n"
+                   "folder that cannot be written, a torch without a tracker) a line says so and COMMAND runs unrecorded.\n"
+                   "Each option can be given as a variable instead, and is handed to COMMAND as one.",
+    .examples = "  memoir run -- python train.py --epochs 1\n"
+                "  memoir run -q -o /scratch/run7 --max-size 1GiB -- torchrun --nproc-per-node 2 train.py\n",
+};
+
+struct Split {
+  Strings options;
+  Strings command;
+};
+
+std::set<std::string> FlagsWithoutValue() {
+  std::set<std::string> flags = {"-q", "-h", "--help"};
+  for (const RecordOption& option : RecordOptions()) {
+    if (option.kind == OptionKind::kFlag) flags.insert(option.flag);
+  }
+  return flags;
+}
+
+// Our options end at "--", or at the first word that is none: `memoir run python train.py` works too, and train.py's options are its own.
+Split SplitAtCommand(const Strings& arguments) {
+  const std::set<std::string> no_value = FlagsWithoutValue();
+  std::size_t i = 0;
+  while (i < arguments.size() && arguments[i].size() > 1 && arguments[i][0] == '-' && arguments[i] != "--") {
+    const bool long_option = arguments[i].starts_with("--");
+    const bool value_inside = long_option ? arguments[i].find('=') != std::string::npos : arguments[i].size() > 2;
+    i += no_value.contains(arguments[i]) || value_inside ? 1 : 2;
+  }
+  i = std::min(i, arguments.size());
+  const auto middle = arguments.begin() + static_cast<std::ptrdiff_t>(i);
+  Split split{{arguments.begin(), middle}, {middle, arguments.end()}};
+  if (!split.command.empty() && split.command.front() == "--") split.command.erase(split.command.begin());
+  // What took the place of an option's value may have been the "--": CLI11 then says which option lacks its value.
+  return split;
+}
+
+struct RunOptions {
+  Variables given;   // variable -> value as written
+};
+
+void AddOptions(CLI::App& app, Variables& given) {
+  for (const RecordOption& option : RecordOptions()) {
+    if (*option.flag == '\0') continue;
+    std::string names = option.flag;
+    if (names == "--output") names = "-o,--output";
+    if (names == "--quiet") names = "-q,--quiet";
+    std::string help = option.help;
+    if (*option.fallback != '\0') help += fmt::format(" [{}]", option.fallback);
+    if (option.kind == OptionKind::kFlag) {
+      app.add_flag_callback(names, [&given, &option] { given[option.variable] = "1"; }, help);
+    } else {
+      app.add_option_function<std::string>(
+          names, [&given, &option](const std::string& value) { given[option.variable] = value; }, help);
+    }
+  }
+}
+
+// Options as given, else as the environment has them; values that mean nothing are refused before anything starts.
+std::optional<int> ResolveOptions(const Variables& given, Variables& resolved) {
+  for (const RecordOption& option : RecordOptions()) {
+    const auto found = given.find(option.variable);
+    const char* inherited = std::getenv(option.variable);
+    const bool from_option = found != given.end();
+    if (!from_option && (inherited == nullptr || *inherited == '\0')) continue;
+    const std::string value = from_option ? found->second : inherited;
+    const auto normal = NormalizeOption(option, from_option ? option.flag : option.variable, value);
+    if (!normal.ok()) return FailUsage("run", std::string(normal.status().message()));
+    resolved[option.variable] = *normal;
+  }
+  return std::nullopt;
+}
+
+std::string Prepended(const char* variable, const std::string& value) {
+  const char* old = std::getenv(variable);
+  return old == nullptr || *old == '\0' ? value : value + ":" + old;
+}
+
+// The dynamic loader splits LD_PRELOAD at both, and has no way to quote them.
+bool CanBePreloaded(const std::string& path) { return path.find_first_of(" :") == std::string::npos; }
+
+void AddAttachment(const InstallTree& tree, Variables& variables) {
+  std::error_code error;
+  if (!std::filesystem::exists(tree.interposer, error)) {
+    Say("this installation lacks " + tree.interposer.string() + ": going on without preload");
+  } else if (!CanBePreloaded(tree.interposer.string())) {
+    Say("the path " + tree.interposer.string() + " holds a space or colon, which LD_PRELOAD cannot name: going on without preload");
+  } else {
+    variables["LD_PRELOAD"] = Prepended("LD_PRELOAD", tree.interposer.string());
+  }
+  if (std::filesystem::exists(tree.python, error)) variables["PYTHONPATH"] = Prepended("PYTHONPATH", tree.python.string());
+  variables["MEMOIR_ENABLE"] = "1";
+}
+
+Strings CurrentEnvironment() {
+  Strings entries;
+  for (char** entry = environ; *entry != nullptr; ++entry) entries.emplace_back(*entry);
+  return entries;
+}
+
+Strings EnvironmentWith(const Variables& variables) {
+  Strings entries;
+  for (std::string& entry : CurrentEnvironment()) {
+    if (!variables.contains(entry.substr(0, entry.find('=')))) entries.push_back(std::move(entry));
+  }
+  for (const auto& [name, value] : variables) entries.push_back(name + "=" + value);
+  return entries;
+}
+
+int CannotStart(const Strings& command, int error) {
+  const bool missing = error == ENOENT;
+  const bool is_option = command.front().starts_with("-");
+  std::string advice = missing ? "; check the name and PATH" : "; check its permissions";
+  if (is_option) advice = "; options of memoir stand before the command";
+  Say("cannot start " + command.front() + ": " + (missing ? "no such command" : std::strerror(error)) + advice);
+  return missing ? kExitCommandNotFound : kExitCannotExecute;
+}
+
+// ^C while the summary is made: the command's code is what counts.
+int code_to_leave_with = 0;
+void LeaveNow(int) { _exit(code_to_leave_with); }
+
+void ProtectExitCode(int code) {
+  code_to_leave_with = code;
+  std::signal(SIGINT, LeaveNow);
+  std::signal(SIGTERM, LeaveNow);
+  std::signal(SIGPIPE, SIG_IGN);   // standard error may be gone with the terminal
+}
+
+int RunUnrecorded(const Strings& command) {
+  const ChildResult result = RunChild(command, CurrentEnvironment());
+  return result.start_error != 0 ? CannotStart(command, result.start_error) : result.exit_code;
+}
+
+int RunRecorded(const Strings& command, Variables variables) {
+  CaptureFolder folder(variables.contains("MEMOIR_OUTPUT") ? variables["MEMOIR_OUTPUT"] : DefaultCaptureFolder());
+  const bool quiet = variables["MEMOIR_QUIET"] == "1";
+  if (const absl::Status status = folder.Prepare(); !status.ok()) {
+    Say(std::string(status.message()) + ". The command runs unrecorded");
+    return RunUnrecorded(command);
+  }
+  if (folder.had_parts() && !quiet) Say(folder.path() + " already holds a capture; this recording is added to it");
+  variables["MEMOIR_OUTPUT"] = folder.path();
+  const InstallTree tree = FindInstallTree();
+  AddAttachment(tree, variables);
+  const ChildResult result = RunChild(command, EnvironmentWith(variables));
+  if (result.start_error != 0) {
+    folder.RemoveIfEmpty();
+    return CannotStart(command, result.start_error);
+  }
+  ProtectExitCode(result.exit_code);
+  if (folder.HasNewParts()) {
+    FinishRecording(folder.path(), quiet);
+  } else {
+    folder.RemoveIfEmpty();
+    Say(WhyNothingRecorded(command, tree));
+  }
+  return result.exit_code;
+}
+
+}  // namespace
+
+int RunVerb(const std::vector<std::string>& arguments) {
+  const Split split = SplitAtCommand(arguments);
+  const auto app = MakeArguments(kHelp);
+  Variables given, variables;
+  AddOptions(*app, given);
+  if (const auto code = ParseArguments(*app, "run", split.options)) return *code;
+  if (split.command.empty()) return FailUsage("run", "no command to run: memoir run [OPTIONS] -- COMMAND...");
+  if (const auto code = ResolveOptions(given, variables)) return *code;
+  for (const std::string& line : UnknownVariables(CurrentEnvironment())) Say(line);
+  return RunRecorded(split.command, std::move(variables));
+}
+
+}  // namespace memoir

@@ -1,0 +1,186 @@
+// memoir show: the views of a capture.
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "fmt/format.h"
+#include "tools/analyze/live_at.h"
+#include "tools/analyze/over_time.h"
+#include "tools/analyze/range_tree.h"
+#include "tools/analyze/summary.h"
+#include "tools/cli/arguments.h"
+#include "tools/cli/exit_code.h"
+#include "tools/cli/message.h"
+#include "tools/cli/nearest.h"
+#include "tools/cli/progress.h"
+#include "tools/cli/ring_merge.h"
+#include "tools/cli/verbs.h"
+#include "tools/view/live_view.h"
+#include "tools/view/over_time_view.h"
+#include "tools/view/summary_json.h"
+#include "tools/view/summary_text.h"
+#include "tools/view/terminal.h"
+#include "tools/view/tree_view.h"
+
+namespace memoir {
+namespace {
+
+const VerbHelp kHelp = {
+    .verb = "show",
+    .usage = "[show] [OPTIONS] CAPTURE",
+    .description = "Show what a capture holds: the peak and what was live at it, who allocates, what stays. Numbers add up to the\n"
+                   "totals shown. CAPTURE is the folder that `memoir run` wrote, or one part file of it.",
+    .examples = "  memoir memoir-20260102-030405 --at peak --by range\n"
+                "  memoir show run7 --steps 10:12 --json\n",
+};
+
+struct ShowArguments {
+  std::string capture;
+  std::string by = "operator";
+  std::string at;
+  std::string over;
+  bool tree = false;
+  std::string range;
+  std::string steps;
+  std::optional<std::size_t> top;
+  std::string device;
+  std::optional<std::uint32_t> rank;
+  bool json = false;
+};
+
+void AddOptions(CLI::App& app, ShowArguments& arguments) {
+  app.add_option("CAPTURE", arguments.capture, "folder of the capture");
+  app.add_option("--by", arguments.by, "rows: operator, leaf, range, thread, shape or rank [operator]");
+  app.add_option("--at", arguments.at, "what is live at: peak, end, a TIME (1.5s, 20ms), mark:NAME, oom");
+  app.add_option("--over", arguments.over, "time: live bytes over time");
+  app.add_flag("--tree", arguments.tree, "ranges by their nesting");
+  app.add_option("--range", arguments.range, "only inside the user ranges NAME, or NAME#n, its n-th from 0");
+  app.add_option("--steps", arguments.steps, "only from step A up to step B: A:B");
+  app.add_option("--top", arguments.top, "rows of a table; 0: all [10; all in --json]");
+  app.add_option("--device", arguments.device, "only this device: cpu, cuda:0");
+  app.add_option("--rank", arguments.rank, "only this rank");
+  app.add_flag("--json", arguments.json, "exact numbers, every row (docs/json.md)");
+}
+
+// "10:12"
+std::optional<Window> ParseSteps(const std::string& text) {
+  const char* const end = text.data() + text.size();
+  std::uint64_t first = 0, last = 0;
+  const auto [colon, error] = std::from_chars(text.data(), end, first);
+  if (error != std::errc() || colon == end || *colon != ':') return std::nullopt;
+  const auto [rest, last_error] = std::from_chars(colon + 1, end, last);
+  if (last_error != std::errc() || rest != end || last <= first) return std::nullopt;
+  return Window::Steps(first, last);
+}
+
+// What is asked for in words that mean nothing, or that do not go together; "" when all is well.
+std::string Complaint(const ShowArguments& arguments) {
+  if (arguments.capture.empty()) return "no capture given";
+  const std::vector<std::string> groups = {"operator", "leaf", "range", "thread", "shape", "rank"};
+  if (!ParseGroupBy(arguments.by)) {
+    const std::string nearest = DidYouMean(arguments.by, groups);
+    return "--by " + arguments.by + ": not one of operator, leaf, range, thread, shape, rank" + nearest;
+  }
+  if (!arguments.at.empty() && arguments.at != "oom" && !ParseAt(arguments.at)) {
+    return "--at " + arguments.at + ": expected peak, end, a time such as 1.5s or 20ms, mark:NAME or oom";
+  }
+  if (!arguments.over.empty() && arguments.over != "time") return "--over " + arguments.over + ": only time is known";
+  if (!arguments.steps.empty() && !ParseSteps(arguments.steps)) return "--steps " + arguments.steps + ": expected A:B with A before B, such as 10:12";
+  if (!arguments.steps.empty() && !arguments.range.empty()) return "--range and --steps are two windows; give one";
+  const int views = (arguments.at.empty() ? 0 : 1) + (arguments.over.empty() ? 0 : 1) + (arguments.tree ? 1 : 0);
+  if (views > 1) return "--at, --over and --tree are different views; give one";
+  if (arguments.by != "operator" && (arguments.tree || !arguments.over.empty())) return "--by has no meaning with --tree and --over";
+  return "";
+}
+
+Selection SelectionOf(const ShowArguments& arguments) {
+  Selection selection;
+  if (!arguments.range.empty()) selection.window = ParseRangeWindow(arguments.range);
+  if (!arguments.steps.empty()) selection.window = *ParseSteps(arguments.steps);
+  if (!arguments.device.empty()) selection.device = arguments.device;
+  selection.rank = arguments.rank;
+  return selection;
+}
+
+std::string InstantName(const std::string& at) { return at == "peak" || at == "end" ? "the " + at : at; }
+
+// Each view: analysis, then text or JSON.
+using Shown = absl::StatusOr<std::string>;
+
+Shown ShowSummary(const Capture& capture, const ShowArguments& arguments, const Selection& selection, const Terminal& terminal) {
+  SummaryOptions options;
+  static_cast<Selection&>(options) = selection;
+  options.by = *ParseGroupBy(arguments.by);
+  const auto summary = AnalyzeSummary(capture, options);
+  if (!summary.ok()) return summary.status();
+  if (arguments.json) return ToText(SummaryJson(capture, *summary, arguments.top.value_or(0)));
+  const bool windowed = selection.window.kind != Window::Kind::kAll;
+  return RenderSummary(capture, *summary, {.top = arguments.top.value_or(10), .windowed = windowed}, terminal);
+}
+
+Shown ShowLiveAt(const Capture& capture, const ShowArguments& arguments, const Selection& selection, const Terminal& terminal) {
+  if (arguments.at == "oom") return absl::NotFoundError("no out-of-memory error is recorded in " + capture.path());
+  LiveAtOptions options;
+  static_cast<Selection&>(options) = selection;
+  options.at = *ParseAt(arguments.at);
+  options.by = *ParseGroupBy(arguments.by);
+  const auto live = AnalyzeLiveAt(capture, options);
+  if (!live.ok()) return live.status();
+  if (arguments.json) return ToText(LiveAtJson(capture, *live, arguments.at, arguments.top.value_or(0)));
+  return RenderLiveAt(capture, *live, InstantName(arguments.at), arguments.top.value_or(10), terminal);
+}
+
+Shown ShowOverTime(const Capture& capture, const ShowArguments& arguments, const Selection& selection, const Terminal& terminal) {
+  OverTimeOptions options;
+  static_cast<Selection&>(options) = selection;
+  constexpr std::size_t kJsonBuckets = 100;   // the same on every terminal
+  options.buckets = arguments.json ? kJsonBuckets : ChartColumns(terminal);
+  const auto over_time = AnalyzeOverTime(capture, options);
+  if (!over_time.ok()) return over_time.status();
+  if (arguments.json) return ToText(OverTimeJson(capture, *over_time));
+  return RenderOverTime(capture, *over_time, terminal);
+}
+
+Shown ShowTree(const Capture& capture, const ShowArguments& arguments, const Selection& selection, const Terminal& terminal) {
+  RangeTreeOptions options;
+  static_cast<Selection&>(options) = selection;
+  if (arguments.top) options.width = *arguments.top == 0 ? SIZE_MAX : *arguments.top;
+  const auto tree = AnalyzeRangeTree(capture, options);
+  if (!tree.ok()) return tree.status();
+  return arguments.json ? ToText(TreeJson(capture, *tree)) : RenderTree(capture, *tree, terminal);
+}
+
+Shown Show(const ShowArguments& arguments) {
+  const auto capture = OpenMerged(arguments.capture, [](const std::string& line) { Say(line); });
+  if (!capture.ok()) return capture.status();
+  const Terminal terminal = DetectTerminal(STDOUT_FILENO);
+  Progress progress("reading " + arguments.capture);
+  Selection selection = SelectionOf(arguments);
+  selection.progress = progress.callback();
+  if (!arguments.at.empty()) return ShowLiveAt(*capture, arguments, selection, terminal);
+  if (!arguments.over.empty()) return ShowOverTime(*capture, arguments, selection, terminal);
+  if (arguments.tree) return ShowTree(*capture, arguments, selection, terminal);
+  return ShowSummary(*capture, arguments, selection, terminal);
+}
+
+}  // namespace
+
+int ShowVerb(const std::vector<std::string>& arguments) {
+  ShowArguments asked;
+  const auto app = MakeArguments(kHelp);
+  AddOptions(*app, asked);
+  if (const auto code = ParseArguments(*app, "show", arguments)) return *code;
+  if (const std::string complaint = Complaint(asked); !complaint.empty()) return FailUsage("show", complaint);
+  const auto shown = Show(asked);
+  return shown.ok() ? WriteOutput(*shown) : Fail(shown.status());
+}
+
+}  // namespace memoir

@@ -1,0 +1,152 @@
+#include "tools/view/capture_text.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "fmt/format.h"
+#include "tools/view/terminal_text.h"
+#include "tools/view/units.h"
+
+namespace memoir {
+namespace {
+
+std::string Plural(std::uint64_t count, std::string_view one, std::string_view many) {
+  return FormatCount(count) + " " + std::string(count == 1 ? one : many);
+}
+
+// "0-3, 6": ranks of a job are mostly a range.
+std::string RankList(const std::set<std::uint32_t>& ranks) {
+  std::string text;
+  for (auto it = ranks.begin(); it != ranks.end();) {
+    const std::uint32_t first = *it;
+    std::uint32_t last = first;
+    for (++it; it != ranks.end() && *it == last + 1; ++it) last = *it;
+    text += (text.empty() ? "" : ", ") + (first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last));
+  }
+  return text;
+}
+
+std::string Where(const Capture& capture) {
+  const auto& processes = capture.processes();
+  const v1::ProcessInfo& first = processes.front().info;
+  const std::string of_world = first.world_size() > 1 ? fmt::format(" of {}", first.world_size()) : "";
+  if (processes.size() == 1) {
+    return fmt::format("rank {}{}, pid {} on {}", first.rank(), of_world, first.pid(), Escaped(first.host()));
+  }
+  std::set<std::uint32_t> ranks;
+  std::set<std::string> hosts;
+  for (const ProcessSummary& process : processes) {
+    ranks.insert(process.info.rank());
+    hosts.insert(process.info.host());
+  }
+  return fmt::format("{} processes, {} {}{}, on {}", processes.size(), ranks.size() == 1 ? "rank" : "ranks", RankList(ranks), of_world,
+                     hosts.size() == 1 ? Escaped(*hosts.begin()) : fmt::format("{} hosts", hosts.size()));
+}
+
+std::string ProcessName(const ProcessSummary& process) {
+  return fmt::format("rank {} (pid {} on {})", process.info.rank(), process.info.pid(), Escaped(process.info.host()));
+}
+
+// Collects lines; `loud` ones are about missing data.
+class LossLines {
+ public:
+  explicit LossLines(const Terminal& terminal) : terminal_(terminal) {}
+  void Add(const std::string& line) { lines_.push_back("! " + line); }
+  std::string Render(std::size_t most) const {
+    std::string text;
+    for (std::size_t i = 0; i < std::min(most, lines_.size()); ++i) text += Painted(terminal_, Color::kRed, lines_[i]) + "\n";
+    if (lines_.size() > most) {
+      text += Painted(terminal_, Color::kRed, fmt::format("! {} more lines like these: --json has them all", lines_.size() - most)) + "\n";
+    }
+    return text;
+  }
+  bool empty() const { return lines_.empty(); }
+
+ private:
+  const Terminal& terminal_;
+  std::vector<std::string> lines_;
+};
+
+void AddCounters(const std::string& who, const v1::Counters& counters, LossLines& lines) {
+  if (counters.dropped_records() > 0) {
+    lines.Add(fmt::format("{}: {} dropped ({} of allocations): the ring was full; record again with a larger --ring-size", who,
+                          Plural(counters.dropped_records(), "event", "events"), FormatBytes(counters.dropped_allocated_bytes())));
+  }
+  if (counters.lost_events() > 0) {
+    lines.Add(fmt::format("{}: {} not written: {}", who, Plural(counters.lost_events(), "event was", "events were"),
+                          Escaped(counters.last_write_error())));
+  }
+  if (counters.untracked_blocks() > 0) {
+    lines.Add(fmt::format("{}: {} missing from keyframes: too many were live at once", who,
+                          Plural(counters.untracked_blocks(), "block is", "blocks are")));
+  }
+}
+
+void AddEnd(const std::string& who, const v1::End& end, LossLines& lines) {
+  switch (end.reason()) {
+    case v1::End::MERGED:
+      lines.Add(who + ": died while recording; everything recorded until then is here");
+      break;
+    case v1::End::FAILED:
+      lines.Add(who + ": the recording ended early: " + Escaped(end.message()));
+      break;
+    case v1::End::STOPPED:
+    case v1::End::EXITED:
+      break;
+    default:
+      lines.Add(who + ": no end is recorded (killed, or still running): its newest events may be missing");
+  }
+}
+
+std::string FoldedLine(const std::string& who, const v1::Counters& counters) {
+  return fmt::format("{}: {} of its first {} folded into sums by --max-size; times and peaks are of what is left\n", who,
+                     Plural(counters.folded_events(), "event", "events"), Plural(counters.folded_parts(), "part", "parts"));
+}
+
+}  // namespace
+
+std::string RenderWhatRan(const Capture& capture, const Terminal& terminal) {
+  const v1::ProcessInfo& info = capture.processes().front().info;
+  std::string line = Painted(terminal, Color::kBold, info.program().empty() ? "(unnamed program)" : Escaped(info.program()));
+  if (!info.torch_version().empty()) line += ", torch " + Escaped(info.torch_version());
+  if (!info.python_version().empty()) line += ", python " + Escaped(info.python_version());
+  if (!info.simulated_device().empty()) line += ", simulated " + Escaped(info.simulated_device());
+  return line + ", " + Where(capture) + "\n";
+}
+
+std::string DeviceLabel(const Capture& capture, const std::string& device, std::uint32_t rank) {
+  return capture.processes().size() > 1 ? fmt::format("rank {} {}", rank, Escaped(device)) : Escaped(device);
+}
+
+std::string RenderLosses(const Capture& capture, const ReplayReport& report, const Terminal& terminal) {
+  constexpr std::size_t kMostLines = 8;
+  LossLines lines(terminal);
+  std::string folded;
+  std::uint64_t dropped = 0;
+  for (const ProcessSummary& process : capture.processes()) {
+    const std::string who = ProcessName(process);
+    if (process.missing_parts > 0) lines.Add(who + ": " + Plural(process.missing_parts, "part is", "parts are") + " missing");
+    if (process.id.value >= report.processes.size()) continue;
+    const auto& end = report.processes[process.id.value];
+    AddCounters(who, end.counters, lines);
+    AddEnd(who, end.end, lines);
+    dropped += end.counters.dropped_records();
+    if (end.counters.folded_events() > 0) folded += FoldedLine(who, end.counters);
+  }
+  if (report.lost_records > dropped) {
+    lines.Add(fmt::format("{} missing in the parts", Plural(report.lost_records - dropped, "record is", "records are")));
+  }
+  if (report.lost_chunks > 0) lines.Add(fmt::format("{} missing", Plural(report.lost_chunks, "chunk is", "chunks are")));
+  for (const Damage& damage : report.damage) lines.Add("damaged: " + Escaped(ToString(damage)));
+  if (report.keyframe_mismatches > 0) {
+    lines.Add(fmt::format("the events' sums differ from the recorder's own at {}",
+                          Plural(report.keyframe_mismatches, "keyframe", "keyframes")));
+  }
+  if (lines.empty()) return folded + "0 events dropped\n";
+  return folded + lines.Render(kMostLines);
+}
+
+}  // namespace memoir

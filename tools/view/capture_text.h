@@ -1,0 +1,24 @@
+// The lines that every text view begins and ends with: what ran, and what the recording lacks.
+#ifndef TOOLS_VIEW_CAPTURE_TEXT_H_
+#define TOOLS_VIEW_CAPTURE_TEXT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "tools/model/capture.h"
+#include "tools/view/terminal.h"
+
+namespace memoir {
+
+// "train.py, torch 2.11.0, python 3.11.7" and "rank 0, pid 100 on testhost"; a line each.
+std::string RenderWhatRan(const Capture& capture, const Terminal& terminal);
+
+// "cpu", or "rank 3 cpu" where the capture has several processes.
+std::string DeviceLabel(const Capture& capture, const std::string& device, std::uint32_t rank);
+
+// Events that are missing, damage, and processes that did not end in good order: a red line each. A quiet "0 events dropped" when there is none.
+std::string RenderLosses(const Capture& capture, const ReplayReport& report, const Terminal& terminal);
+
+}  // namespace memoir
+
+#endif  // TOOLS_VIEW_CAPTURE_TEXT_H_

@@ -1,0 +1,80 @@
+#include "tools/view/json.h"
+
+#include <cstdint>
+
+namespace memoir {
+namespace {
+
+constexpr int kJsonVersion = 1;
+
+const char* EndName(v1::End::Reason reason) {
+  switch (reason) {
+    case v1::End::STOPPED: return "stopped";
+    case v1::End::EXITED: return "exited";
+    case v1::End::MERGED: return "merged";
+    case v1::End::FAILED: return "failed";
+    default: return "unknown";
+  }
+}
+
+void AddCounters(Json& json, const v1::Counters& counters) {
+  json["dropped_events"] = counters.dropped_records();
+  json["dropped_allocated_bytes"] = counters.dropped_allocated_bytes();
+  json["lost_events"] = counters.lost_events();
+  json["last_write_error"] = counters.last_write_error();
+  json["folded_events"] = counters.folded_events();
+  json["folded_parts"] = counters.folded_parts();
+  json["waits"] = counters.waits();
+  json["wait_ns"] = counters.wait_ns();
+  json["untracked_blocks"] = counters.untracked_blocks();
+}
+
+Json ProcessJson(const ProcessSummary& process, const ReplayReport& report) {
+  const v1::ProcessInfo& info = process.info;
+  Json json = {{"rank", info.rank()},
+               {"world_size", info.world_size()},
+               {"restart", info.restart()},
+               {"pid", info.pid()},
+               {"host", info.host()},
+               {"program", info.program()},
+               {"torch_version", info.torch_version()},
+               {"python_version", info.python_version()},
+               {"memoir_version", info.memoir_version()},
+               {"start_ns", process.start_ns},
+               {"events", process.events},
+               {"parts", process.parts},
+               {"missing_parts", process.missing_parts},
+               {"file_bytes", process.file_bytes}};
+  if (process.id.value >= report.processes.size()) return json;
+  const auto& seen = report.processes[process.id.value];
+  json["duration_ns"] = seen.duration_ns;
+  json["end"] = EndName(seen.end.reason());
+  json["end_message"] = seen.end.message();
+  AddCounters(json, seen.counters);
+  return json;
+}
+
+}  // namespace
+
+Json CaptureJson(const Capture& capture, const ReplayReport& report, const std::string& view) {
+  Json json = {{"version", kJsonVersion}, {"capture", capture.path()}, {"view", view}};
+  std::uint64_t dropped = 0;
+  for (const auto& process : report.processes) dropped += process.counters.dropped_records() + process.counters.lost_events();
+  json["dropped_events"] = dropped;
+  json["lost_records"] = report.lost_records;
+  json["lost_chunks"] = report.lost_chunks;
+  json["late_events"] = report.late_events;
+  json["unmatched_deallocations"] = report.unmatched_deallocations;
+  json["keyframe_mismatches"] = report.keyframe_mismatches;
+  json["damage"] = Json::array();
+  for (const Damage& damage : report.damage) {
+    json["damage"].push_back({{"file", damage.file}, {"offset", damage.offset}, {"what", damage.what}});
+  }
+  json["processes"] = Json::array();
+  for (const ProcessSummary& process : capture.processes()) json["processes"].push_back(ProcessJson(process, report));
+  return json;
+}
+
+std::string ToText(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+}  // namespace memoir

@@ -1,0 +1,22 @@
+// What every JSON document of `memoir show --json` begins with (docs/json.md). Keys are stable: added to, never renamed.
+#ifndef TOOLS_VIEW_JSON_H_
+#define TOOLS_VIEW_JSON_H_
+
+#include <string>
+
+#include "nlohmann/json.hpp"
+#include "tools/model/capture.h"
+
+namespace memoir {
+
+using Json = nlohmann::ordered_json;
+
+// version, capture, view, dropped_events, lost_records, lost_chunks, damage, processes
+Json CaptureJson(const Capture& capture, const ReplayReport& report, const std::string& view);
+
+// Invalid UTF-8 in a capture's names becomes U+FFFD: JSON has no other way. Ends with a newline.
+std::string ToText(const Json& json);
+
+}  // namespace memoir
+
+#endif  // TOOLS_VIEW_JSON_H_

@@ -1,0 +1,28 @@
+// Live bytes over time: a chart of block characters, and JSON.
+#ifndef TOOLS_VIEW_OVER_TIME_VIEW_H_
+#define TOOLS_VIEW_OVER_TIME_VIEW_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/analyze/over_time.h"
+#include "tools/model/capture.h"
+#include "tools/view/json.h"
+#include "tools/view/terminal.h"
+
+namespace memoir {
+
+// How many buckets a chart on this terminal shows: what OverTimeOptions::buckets should be.
+std::size_t ChartColumns(const Terminal& terminal);
+
+// `rows` lines of one character per value, top line first, filled in eighths; `most` fills all. Anything above 0 shows at least an eighth.
+std::vector<std::string> BlockChart(const std::vector<std::uint64_t>& values, std::uint64_t most, std::size_t rows);
+
+std::string RenderOverTime(const Capture& capture, const OverTime& over_time, const Terminal& terminal);
+Json OverTimeJson(const Capture& capture, const OverTime& over_time);
+
+}  // namespace memoir
+
+#endif  // TOOLS_VIEW_OVER_TIME_VIEW_H_

@@ -1,0 +1,138 @@
+#include "tools/view/summary_json.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/view/grouping.h"
+
+namespace memoir {
+namespace {
+
+Json DeviceJson(const DeviceRow& device) {
+  Json json = {{"device", device.name},
+               {"product", device.product},
+               {"rank", device.rank},
+               {"process", device.process.value},
+               {"peak_allocated_bytes", device.peak_allocated_bytes},
+               {"peak_blocks", device.peak_blocks},
+               {"peak_time_ns", device.peak_ns},
+               {"peak_operator", device.peak_operator},
+               {"peak_range", device.peak_range},
+               {"peak_step", nullptr},
+               {"live_bytes_at_begin", device.live_bytes_at_begin},
+               {"live_bytes_at_end", device.live_bytes_at_end},
+               {"live_blocks_at_end", device.live_blocks_at_end},
+               {"allocations", device.allocations},
+               {"allocated_bytes", device.allocated_bytes},
+               {"deallocations", device.deallocations},
+               {"deallocated_bytes", device.deallocated_bytes},
+               {"unattributed_bytes", device.unattributed_bytes},
+               {"first_seen", {{"storages", device.first_seen_storages}, {"bytes", device.first_seen_bytes}}}};
+  if (device.peak_step) json["peak_step"] = *device.peak_step;
+  if (device.folded_allocations > 0) {
+    json["folded"] = {{"peak_bytes", device.folded_peak_bytes},
+                      {"peak_time_ns", device.folded_peak_ns},
+                      {"allocations", device.folded_allocations},
+                      {"allocated_bytes", device.folded_allocated_bytes},
+                      {"deallocations", device.folded_deallocations}};
+  }
+  return json;
+}
+
+void AddColumns(Json& json, const Columns& columns) {
+  json["allocations"] = columns.allocations;
+  json["allocated_bytes"] = columns.allocated_bytes;
+  json["deallocations"] = columns.deallocations;
+  json["deallocated_bytes"] = columns.deallocated_bytes;
+  json["net_blocks"] = columns.net_blocks;
+  json["net_bytes"] = columns.net_bytes;
+  json["bytes_at_peak"] = columns.bytes_at_peak;
+  json["blocks_at_peak"] = columns.blocks_at_peak;
+  json["temporaries"] = columns.temporaries;
+  json["temporary_bytes"] = columns.temporary_bytes;
+  json["mean_life_ns"] = columns.mean_life_ns();
+}
+
+// Only where there is more than one: with one device its columns are the row's.
+void AddByDevice(Json& json, const Row& row, const Summary& summary) {
+  if (summary.devices.size() < 2) return;
+  json["devices"] = Json::array();
+  for (std::size_t i = 0; i < row.by_device.size() && i < summary.devices.size(); ++i) {
+    if (row.by_device[i] == Columns{}) continue;
+    Json part = {{"device", summary.devices[i].name}, {"rank", summary.devices[i].rank}};
+    AddColumns(part, row.by_device[i]);
+    json["devices"].push_back(std::move(part));
+  }
+}
+
+const char* KindName(Row::Kind kind) {
+  switch (kind) {
+    case Row::Kind::kNamed: return "named";
+    case Row::Kind::kNone: return "none";
+    case Row::Kind::kBefore: return "before";
+  }
+  return "named";
+}
+
+Json RowJson(const Row& row, const Summary& summary) {
+  Json json = {{"name", row.name}, {"kind", KindName(row.kind)}};
+  if (NamesOf(summary.by).has_calls) {
+    json["count"] = row.count;
+    json["outermost_count"] = row.outermost_count;
+  }
+  AddColumns(json, row.total);
+  AddByDevice(json, row, summary);
+  if (row.folded != Folded{}) {
+    json["folded"] = {{"count", row.folded.count},
+                      {"outermost_count", row.folded.outermost_count},
+                      {"allocations", row.folded.allocations},
+                      {"allocated_bytes", row.folded.allocated_bytes},
+                      {"deallocated_bytes", row.folded.deallocated_bytes}};
+  }
+  return json;
+}
+
+Json RestJson(const Summary& summary, std::size_t top) {
+  Row rest;
+  for (std::size_t i = top; i < summary.rows.size(); ++i) {
+    rest.count += summary.rows[i].count;
+    rest.outermost_count += summary.rows[i].outermost_count;
+    rest.total += summary.rows[i].total;
+  }
+  rest.name = "(other)";
+  Json json = RowJson(rest, summary);
+  json["kind"] = "other";
+  json["rows"] = summary.rows.size() - top;
+  return json;
+}
+
+Json RowsJson(const Summary& summary, std::size_t top) {
+  Json rows = Json::array();
+  const std::size_t shown = top == 0 ? summary.rows.size() : std::min(top, summary.rows.size());
+  for (std::size_t i = 0; i < shown; ++i) rows.push_back(RowJson(summary.rows[i], summary));
+  if (shown < summary.rows.size()) rows.push_back(RestJson(summary, shown));
+  return rows;
+}
+
+}  // namespace
+
+Json SummaryJson(const Capture& capture, const Summary& summary, std::size_t top) {
+  Json json = CaptureJson(capture, summary.report, "summary");
+  json["window"] = {{"begin_ns", summary.begin_ns}, {"end_ns", summary.end_ns}, {"windows", summary.windows}};
+  json["events"] = summary.events;
+  json["ranges_begun"] = summary.ranges;
+  json["operator_calls"] = summary.operator_calls;
+  json["thread_count"] = summary.threads;
+  json["step_count"] = summary.steps;
+  json["mark_count"] = summary.mark_count;
+  json["marks"] = Json::array();
+  for (const Mark& mark : summary.marks) json["marks"].push_back({{"name", mark.name}, {"time_ns", mark.ns}, {"process", mark.process.value}});
+  json["devices"] = Json::array();
+  for (const DeviceRow& device : summary.devices) json["devices"].push_back(DeviceJson(device));
+  json["by"] = NamesOf(summary.by).json_key;
+  json[NamesOf(summary.by).json_key] = RowsJson(summary, top);
+  return json;
+}
+
+}  // namespace memoir

@@ -1,0 +1,224 @@
+#include "tools/view/summary_text.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "tools/view/capture_text.h"
+#include "tools/view/grouping.h"
+#include "tools/view/table.h"
+#include "tools/view/terminal_text.h"
+#include "tools/view/units.h"
+
+namespace memoir {
+namespace {
+
+// One row of a table, or what the rows that are not shown add up to.
+struct Line {
+  std::string name;
+  std::uint64_t count = 0;
+  Columns columns;
+};
+
+using Measure = std::function<std::uint64_t(const Columns&)>;
+std::uint64_t Allocated(const Columns& columns) { return columns.allocated_bytes; }
+std::uint64_t Kept(const Columns& columns) { return columns.net_bytes; }
+std::uint64_t AtPeak(const Columns& columns) { return columns.bytes_at_peak; }
+// What was live before a window allocates nothing in it, but is part of its sums.
+std::uint64_t AnyBytes(const Columns& columns) { return columns.allocated_bytes | columns.net_bytes | columns.bytes_at_peak; }
+
+// The largest `top` rows by `measure`, the rest as one. Ties keep the analysis's order.
+std::vector<Line> TopLines(std::vector<Line> lines, std::size_t top, const Measure& measure, const GroupingNames& names) {
+  std::ranges::stable_sort(lines, [&](const Line& a, const Line& b) { return measure(a.columns) > measure(b.columns); });
+  // A rest of one would take the line of the row that it hides.
+  if (top == 0 || lines.size() <= top + 1) return lines;
+  Line rest{fmt::format("other ({} {})", FormatCount(lines.size() - top), names.many), 0, {}};
+  for (std::size_t i = top; i < lines.size(); ++i) {
+    rest.count += lines[i].count;
+    rest.columns += lines[i].columns;
+  }
+  lines.resize(top);
+  lines.push_back(std::move(rest));
+  return lines;
+}
+
+std::vector<Line> AllLines(const Summary& summary) {
+  std::vector<Line> lines;
+  for (const Row& row : summary.rows) lines.push_back({Escaped(row.name), row.count, row.total});
+  return lines;
+}
+
+// Rows without any of what `measure` counts say nothing; JSON has them.
+std::vector<Line> Having(std::vector<Line> lines, const Measure& measure) {
+  std::erase_if(lines, [&](const Line& line) { return measure(line.columns) == 0; });
+  return lines;
+}
+
+std::vector<Line> DeviceLines(const Summary& summary, std::size_t device) {
+  std::vector<Line> lines;
+  for (const Row& row : summary.rows) {
+    if (device < row.by_device.size()) lines.push_back({Escaped(row.name), row.count, row.by_device[device]});
+  }
+  return lines;
+}
+
+
+std::string Heading(const Terminal& terminal, const std::string& text) { return Painted(terminal, Color::kBold, text) + "\n"; }
+
+std::string RecordedLine(const Summary& summary, bool windowed) {
+  std::string line = FormatDuration(summary.end_ns - summary.begin_ns) + (windowed ? " in the window" : " recorded");
+  if (summary.windows > 1) line += fmt::format(" (from {} ranges)", FormatCount(summary.windows));
+  line += fmt::format(", {} events, {} operator calls, {} thread{}", FormatCount(summary.events), FormatCount(summary.operator_calls),
+                      summary.threads, summary.threads == 1 ? "" : "s");
+  if (summary.steps > 0) line += fmt::format(", {} step{}", FormatCount(summary.steps), summary.steps == 1 ? "" : "s");
+  if (summary.mark_count > 0) line += fmt::format(", {} mark{}", FormatCount(summary.mark_count), summary.mark_count == 1 ? "" : "s");
+  return line + "\n";
+}
+
+// "cpu: peak 1.2 GiB at 0.3312 s during aten::mm in step 3; 12.0 MiB live at the end"
+std::string DeviceLine(const Capture& capture, const DeviceRow& device, const Terminal& terminal) {
+  const std::string label = DeviceLabel(capture, device.name, device.rank);
+  if (device.peak_allocated_bytes == 0) return label + ": nothing was live\n";
+  std::string line = label + ": " + Painted(terminal, Color::kBold, "peak " + FormatBytes(device.peak_allocated_bytes));
+  line += " at " + FormatMoment(device.peak_ns);
+  if (!device.peak_operator.empty()) line += " in " + Escaped(device.peak_operator);
+  if (!device.peak_range.empty()) line += ", range " + Escaped(device.peak_range);
+  if (device.peak_step) line += fmt::format(", step {}", *device.peak_step);
+  line += fmt::format("; {} live at the end", FormatBytes(device.live_bytes_at_end));
+  return line + "\n";
+}
+
+std::size_t LargestDevice(const Summary& summary) {
+  const auto largest = std::ranges::max_element(summary.devices, {}, &DeviceRow::peak_allocated_bytes);
+  return static_cast<std::size_t>(largest - summary.devices.begin());
+}
+
+std::string DeviceLines(const Capture& capture, const Summary& summary, const SummaryTextOptions& options, const Terminal& terminal) {
+  std::vector<const DeviceRow*> devices;
+  for (const DeviceRow& device : summary.devices) devices.push_back(&device);
+  std::ranges::stable_sort(devices, std::ranges::greater(), &DeviceRow::peak_allocated_bytes);
+  const std::size_t most = options.brief ? 3 : options.top == 0 ? devices.size() : std::max<std::size_t>(options.top, 4);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, devices.size()); ++i) text += DeviceLine(capture, *devices[i], terminal);
+  if (devices.size() > most) text += fmt::format("and {} more devices with smaller peaks\n", devices.size() - most);
+  return text;
+}
+
+std::string PeakTable(const Capture& capture, const Summary& summary, const SummaryTextOptions& options, const Terminal& terminal) {
+  const std::size_t index = LargestDevice(summary);
+  const DeviceRow& device = summary.devices[index];
+  const GroupingNames names = NamesOf(summary.by);
+  Table table({std::string(names.one), "live", "share", "blocks"});
+  const auto lines = TopLines(Having(DeviceLines(summary, index), AtPeak), options.top, AtPeak, names);
+  for (const Line& line : lines) {
+    table.AddRow({line.name, FormatBytes(line.columns.bytes_at_peak), FormatShare(line.columns.bytes_at_peak, device.peak_allocated_bytes),
+                  FormatCount(line.columns.blocks_at_peak)});
+  }
+  table.AddTotal({"total", FormatBytes(device.peak_allocated_bytes), FormatShare(device.peak_allocated_bytes, device.peak_allocated_bytes),
+                  FormatCount(device.peak_blocks)});
+  const std::string label = DeviceLabel(capture, device.name, device.rank);
+  return Heading(terminal, fmt::format("Live at the peak of {}, by {}", label, names.one)) + table.Render(terminal, 2);
+}
+
+std::string MeanLife(const Columns& columns) {
+  return columns.deallocations == 0 ? "-" : FormatDuration(static_cast<std::uint64_t>(columns.mean_life_ns()));
+}
+
+std::vector<std::string> AllocationCells(const std::string& name, std::uint64_t count, const Columns& columns, bool has_calls) {
+  std::vector<std::string> cells = {name};
+  if (has_calls) cells.push_back(FormatCount(count));
+  cells.insert(cells.end(), {FormatCount(columns.allocations), FormatBytes(columns.allocated_bytes),
+                             FormatBytes(columns.net_bytes), FormatBytes(columns.bytes_at_peak), MeanLife(columns)});
+  return cells;
+}
+
+std::string AllocationTable(const Summary& summary, const SummaryTextOptions& options, const Terminal& terminal) {
+  const GroupingNames names = NamesOf(summary.by);
+  std::vector<std::string> titles = {std::string(names.one)};
+  if (names.has_calls) titles.emplace_back("calls");
+  titles.insert(titles.end(), {"allocations", "allocated", "kept", "at peak", "mean life"});
+  Table table(std::move(titles));
+  const auto lines = TopLines(Having(AllLines(summary), AnyBytes), options.top, Allocated, names);
+  std::uint64_t calls = 0;
+  for (const Line& line : lines) {
+    calls += line.count;
+    table.AddRow(AllocationCells(line.name, line.count, line.columns, names.has_calls));
+  }
+  Columns shown;
+  for (const Line& line : lines) shown += line.columns;
+  table.AddTotal(AllocationCells("total", calls, shown, names.has_calls));
+  return Heading(terminal, fmt::format("Who allocates, by {} (kept: still live at the end)", names.one)) + table.Render(terminal, 2);
+}
+
+// "aten::empty 1.2 GiB, aten::mm 3.0 MiB, other 12 B"
+std::string Holders(const Summary& summary, std::size_t top) {
+  std::string text;
+  for (const Line& line : TopLines(Having(AllLines(summary), Kept), top, Kept, NamesOf(summary.by))) {
+    text += (text.empty() ? "" : ", ") + Shortened(line.name, 40) + " " + FormatBytes(line.columns.net_bytes);
+  }
+  return text;
+}
+
+std::string FactLine(const Terminal& terminal, std::string_view name, const std::string& text) {
+  return Painted(terminal, Color::kBold, PaddedRight(name, 18)) + text + "\n";
+}
+
+struct FirstSeen {
+  std::uint64_t storages = 0;
+  std::uint64_t bytes = 0;
+};
+
+std::string FactLines(const Summary& summary, const SummaryTextOptions& options, const Terminal& terminal) {
+  const Columns total = summary.total();
+  std::uint64_t unattributed = 0, live = 0, blocks = 0;
+  FirstSeen seen;
+  for (const DeviceRow& device : summary.devices) {
+    unattributed += device.unattributed_bytes;
+    live += device.live_bytes_at_end;
+    blocks += device.live_blocks_at_end;
+    seen.storages += device.first_seen_storages;
+    seen.bytes += device.first_seen_bytes;
+  }
+  std::string text = FactLine(terminal, "temporaries", fmt::format("{} in {} allocations freed by the operator call that made them ({} of allocated)",
+      FormatBytes(total.temporary_bytes), FormatCount(total.temporaries), FormatShare(total.temporary_bytes, total.allocated_bytes)));
+  std::string at_end = fmt::format("{} in {} blocks", FormatBytes(live), FormatCount(blocks));
+  if (const std::string holders = Holders(summary, options.brief ? 1 : 3); !holders.empty()) at_end += ": " + holders;
+  text += FactLine(terminal, "live at the end", at_end);
+  text += FactLine(terminal, "first seen", seen.storages == 0 ? "no storage that others had allocated"
+      : fmt::format("{} in {} storages that others had allocated (numpy, files, from before); in no sum here",
+                    FormatBytes(seen.bytes), FormatCount(seen.storages)));
+  text += FactLine(terminal, "not attributed", fmt::format("{} allocated outside of any operator ({} of allocated)", FormatBytes(unattributed),
+                                                           FormatShare(unattributed, total.allocated_bytes)));
+  return text;
+}
+
+// Titles of a row's own kind; a heading for what was never allocated would be noise.
+std::string Tables(const Capture& capture, const Summary& summary, const SummaryTextOptions& options, const Terminal& terminal) {
+  std::string text;
+  if (summary.devices.empty() || summary.devices[LargestDevice(summary)].peak_allocated_bytes == 0) {
+    return "No allocation was recorded" + std::string(options.windowed ? " in this window" : "") + ".\n";
+  }
+  text += PeakTable(capture, summary, options, terminal);
+  if (!options.brief) text += "\n";
+  return text + AllocationTable(summary, options, terminal);
+}
+
+}  // namespace
+
+std::string RenderSummary(const Capture& capture, const Summary& summary, const SummaryTextOptions& options,
+                          const Terminal& terminal) {
+  SummaryTextOptions limited = options;
+  if (options.brief) limited.top = 4;
+  const std::string gap = options.brief ? "" : "\n";
+  std::string text = RenderWhatRan(capture, terminal) + RecordedLine(summary, options.windowed);
+  text += DeviceLines(capture, summary, limited, terminal) + gap;
+  text += Tables(capture, summary, limited, terminal) + gap;
+  text += FactLines(summary, limited, terminal);
+  return text + RenderLosses(capture, summary.report, terminal);
+}
+
+}  // namespace memoir
