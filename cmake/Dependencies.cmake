@@ -12,6 +12,25 @@ function(memoir_static_library target archive)
   endif()
 endfunction()
 
+# memoir_use_archives(<package>): its imported targets stand for the static archives that lie beside their shared libraries.
+# Distributions' CMake files name the shared ones, and a macro is needed because imported targets belong to their folder.
+macro(memoir_use_archives package)
+  get_property(imported_targets DIRECTORY PROPERTY IMPORTED_TARGETS)
+  foreach(target ${imported_targets})
+    get_target_property(configurations ${target} IMPORTED_CONFIGURATIONS)
+    if(NOT target MATCHES "^${package}::" OR NOT configurations)
+      continue()
+    endif()
+    foreach(configuration ${configurations})
+      get_target_property(location ${target} IMPORTED_LOCATION_${configuration})
+      string(REGEX REPLACE "\\.so[.0-9]*$" ".a" archive "${location}")
+      if(EXISTS "${archive}")
+        set_target_properties(${target} PROPERTIES IMPORTED_LOCATION_${configuration} "${archive}")
+      endif()
+    endforeach()
+  endforeach()
+endmacro()
+
 memoir_static_library(memoir_zstd libzstd.a)
 
 add_library(memoir_xxhash INTERFACE)          # header-only use: XXH_INLINE_ALL
@@ -23,6 +42,7 @@ find_path(MEMOIR_PROTOZERO_INCLUDE protozero/pbf_writer.hpp REQUIRED)
 
 if(MEMOIR_BUILD_TOOLS OR MEMOIR_BUILD_TESTS)
   find_package(absl REQUIRED)
+  memoir_use_archives(absl)
   find_program(MEMOIR_PROTOC protoc REQUIRED)
   memoir_static_library(memoir_protobuf libprotobuf.a LIBS Threads::Threads)
   memoir_static_library(memoir_protobuf_zlib libz.a)
