@@ -71,10 +71,11 @@ class ForkTest : public RingTest {
     ThreadSlot* idle = nullptr;  // of this thread, which forks
     ASSERT_TRUE(HookNumber(0));
     idle = memoir_thread_slot;
-    std::atomic<bool> stop{false};
+    std::atomic<bool> stop{false}, stopped{false};
     std::uint64_t recorded = 0;
     std::thread other([&] {
       while (!stop) recorded += HookNumber(recorded);
+      stopped = true;
     });
     Collected collected;
     for (int round = 0; round < kForks; ++round) {
@@ -91,6 +92,7 @@ class ForkTest : public RingTest {
       collected.Drain(reader_.get());
     }
     stop = true;
+    while (!stopped) collected.Drain(reader_.get());  // it may be waiting for room
     other.join();
     collected.Drain(reader_.get());
     EXPECT_EQ(collected.total(), recorded + 1);
