@@ -118,6 +118,7 @@ absl::StatusOr<ReplayReport> Capture::Replay(Visitor& visitor, const ReplayOptio
     }
     if (options.go_on && !options.go_on()) break;
   }
+  visitor.OnEnd(report);
   return report;
 }
 

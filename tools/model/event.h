@@ -142,12 +142,14 @@ struct KeyframeEvent : Event {
 struct ProcessEvent : Event {};
 
 class ReplayState;
+struct ReplayReport;
 
 // Override what you need.
 class Visitor {
  public:
   virtual ~Visitor() = default;
-  virtual void OnStart(const ReplayState& state) { (void)state; }   // before everything; valid until Replay returns
+  virtual void OnStart(const ReplayState&) {}   // before everything; the state is valid until OnEnd returns
+  virtual void OnEnd(const ReplayReport&) {}    // after everything
   virtual void OnProcessBegin(const ProcessEvent&) {}
   virtual void OnProcessEnd(const ProcessEvent&) {}
   virtual void OnRangeBegin(const RangeBeginEvent&) {}

@@ -1,0 +1,54 @@
+// Which row a block belongs to, and what the row is called.
+#ifndef TOOLS_ANALYZE_GROUPING_H_
+#define TOOLS_ANALYZE_GROUPING_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tools/analyze/options.h"
+#include "tools/model/capture.h"
+
+namespace memoir {
+
+// A small number: kNone, kBefore, or from kFirst on one per operator, thread, ...
+using Group = std::uint32_t;
+inline constexpr Group kNoneGroup = 0;
+inline constexpr Group kBeforeGroup = 1;
+inline constexpr Group kFirstGroup = 2;
+
+class Grouping {
+ public:
+  // GroupBy::kShape needs a pass of its own over the capture, since the shape of a result is known only after its blocks.
+  static absl::StatusOr<Grouping> Make(const Capture& capture, GroupBy by, const Selection& selection);
+
+  GroupBy by() const { return by_; }
+  Group Of(const Block& block, ProcessId process) const {
+    switch (by_) {
+      case GroupBy::kOperator: return FromId(block.operator_name);
+      case GroupBy::kLeaf: return FromId(block.leaf_name);
+      case GroupBy::kRange: return FromId(block.user_name);
+      case GroupBy::kThread: return FromId(block.thread);
+      case GroupBy::kRank: return FromId(process);
+      case GroupBy::kShape: return block.ordinal < shapes_.size() ? FromId(shapes_[block.ordinal]) : kNoneGroup;
+    }
+    return kNoneGroup;
+  }
+  // Different groups may share a label: ranks that restarted, a name that is an operator and a text.
+  std::string Label(Group group, const Capture& capture, const Dictionary& dictionary) const;
+
+ private:
+  explicit Grouping(GroupBy by) : by_(by) {}
+  template <class IdType>
+  static Group FromId(IdType id) {
+    return id.valid() ? id.value + kFirstGroup : kNoneGroup;
+  }
+
+  GroupBy by_;
+  std::vector<LayoutId> shapes_;   // by Block::ordinal
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_GROUPING_H_

@@ -1,0 +1,272 @@
+#include "tools/analyze/live_at.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "tools/analyze/grouping.h"
+#include "tools/analyze/windowed_visitor.h"
+
+namespace memoir {
+namespace {
+
+// The instant of each device: after how many of its allocations and deallocations in the replay.
+struct Instant {
+  std::uint64_t after = 0;
+  std::uint64_t ns = 0;
+};
+using Instants = std::map<DeviceId, Instant>;
+
+// Follows live bytes per device and counts its changes; both passes see the same changes.
+class ChangePass : public WindowedVisitor {
+ public:
+  using WindowedVisitor::WindowedVisitor;
+
+ protected:
+  struct Device {
+    ProcessId process;
+    std::uint64_t live = 0;
+    std::uint64_t peak = 0;
+    std::uint64_t changes = 0;
+  };
+  // After a change of `device`, or when the window opens.
+  virtual void Changed(const Event&, DeviceId, Device&) {}
+  virtual void Added(const Block&, const Event&) {}
+  virtual void Removed(const Block&) {}
+
+  void WindowOpens(const Event& event) override {
+    for (auto& [id, device] : devices_) {
+      if (device.process == event.process) Changed(event, id, device);
+    }
+  }
+  void Allocated(const AllocateEvent& event) override {
+    if (!in_window() && selection().forget_before) return;
+    Follow(*event.block);
+    Device& device = devices_[event.block->device];
+    device.process = event.process;
+    device.live += event.block->bytes;
+    ++device.changes;
+    Added(*event.block, event);
+    Changed(event, event.block->device, device);
+  }
+  void Deallocated(const DeallocateEvent& event) override {
+    if (!Unfollow(*event.block)) return;
+    Device& device = devices_[event.block->device];
+    device.live -= event.block->bytes;
+    ++device.changes;
+    Removed(*event.block);
+    Changed(event, event.block->device, device);
+  }
+  std::map<DeviceId, Device>& devices() { return devices_; }
+
+ private:
+  void Follow(const Block& block) {
+    const std::size_t at = block.slot == Block::kNoSlot ? 0 : block.slot + std::size_t{1};
+    if (at >= followed_.size()) followed_.resize(at + 1);
+    followed_[at] = true;
+  }
+  bool Unfollow(const Block& block) {
+    const std::size_t at = block.slot == Block::kNoSlot ? 0 : block.slot + std::size_t{1};
+    if (at >= followed_.size() || !followed_[at]) return false;
+    followed_[at] = false;
+    return true;
+  }
+  std::map<DeviceId, Device> devices_;
+  std::vector<bool> followed_;          // by slot + 1; 0: the late block
+};
+
+class InstantPass : public ChangePass {
+ public:
+  InstantPass(const Capture& capture, const LiveAtOptions& options) : ChangePass(capture, options), options_(options) {}
+  const Instants& instants() const { return instants_; }
+  bool found_mark() const { return found_mark_; }
+
+ protected:
+  void Changed(const Event& event, DeviceId id, Device& device) override {
+    if (!in_window()) return;
+    const bool peak = options_.at.kind == At::Kind::kPeak && device.live > device.peak;
+    if (peak) device.peak = device.live;
+    if (peak) Note(event, id, device);
+    if (options_.at.kind == At::Kind::kTime && Nanoseconds(event) <= options_.at.ns) Note(event, id, device);
+  }
+  void WindowCloses(const Event& event) override {
+    if (options_.at.kind == At::Kind::kEnd) NoteAll(event);
+  }
+  void ProcessBegins(const ProcessEvent&) override { marked_ = false; }
+  void Marked(const MarkEvent& event) override {
+    if (options_.at.kind != At::Kind::kMark || marked_ || !in_window()) return;
+    if (state().dictionary().text(event.name) != options_.at.mark) return;
+    marked_ = found_mark_ = true;
+    NoteAll(event);
+  }
+
+ private:
+  void Note(const Event& event, DeviceId id, const Device& device) { instants_[id] = {device.changes, Nanoseconds(event)}; }
+  void NoteAll(const Event& event) {
+    for (const auto& [id, device] : devices()) {
+      if (device.process == event.process) Note(event, id, device);
+    }
+  }
+  const LiveAtOptions& options_;
+  Instants instants_;
+  bool marked_ = false;
+  bool found_mark_ = false;
+};
+
+class LivePass : public ChangePass {
+ public:
+  LivePass(const Capture& capture, const LiveAtOptions& options, const Grouping& grouping, const Instants& instants)
+      : ChangePass(capture, options), options_(options), grouping_(grouping), instants_(instants) {}
+  std::vector<LiveDevice> result;
+
+ protected:
+  void Added(const Block& block, const Event& event) override {
+    if (Passed(block.device)) return;
+    const bool whole = selection().window.kind == Window::Kind::kAll;
+    const bool before = !in_window() || block.origin == BlockOrigin::kKeyframe;
+    const Group group = in_window() || whole ? grouping_.Of(block, event.process) : kBeforeGroup;
+    blocks_[block.device][block.address] = {block, group, before};
+  }
+  void Removed(const Block& block) override {
+    if (!Passed(block.device)) blocks_[block.device].erase(block.address);
+  }
+  void Changed(const Event&, DeviceId id, Device& device) override {
+    const auto instant = instants_.find(id);
+    if (instant == instants_.end() || device.changes != instant->second.after || Passed(id)) return;
+    Snapshot(id, device, instant->second);
+  }
+  // Instants before the first change of a device hold nothing; say so.
+  void ProcessEnds(const ProcessEvent& event) override {
+    for (auto& [id, device] : devices()) {
+      if (device.process == event.process && !Passed(id)) Empty(id, device);
+    }
+    blocks_.clear();
+  }
+
+ private:
+  struct Live {
+    Block block;
+    Group group;
+    bool before;
+  };
+  bool Passed(DeviceId id) const { return done_.count(id) != 0; }
+  void Empty(DeviceId id, const Device& device) {
+    blocks_[id].clear();
+    Device none = device;
+    none.live = 0;
+    Snapshot(id, none, {0, options_.at.kind == At::Kind::kTime ? options_.at.ns : 0});
+  }
+  void Snapshot(DeviceId id, const Device& device, const Instant& instant);
+  LiveBlock Show(const Live& live, ProcessId process) const;
+
+  const LiveAtOptions& options_;
+  const Grouping& grouping_;
+  const Instants& instants_;
+  std::map<DeviceId, absl::flat_hash_map<std::uint64_t, Live>> blocks_;
+  std::map<DeviceId, bool> done_;
+};
+
+LiveBlock LivePass::Show(const Live& live, ProcessId process) const {
+  const Dictionary& dictionary = state().dictionary();
+  const Block& block = live.block;
+  LiveBlock shown{block.address, block.bytes, block.serial, state().Nanoseconds(process, block.tick), "", "", "", "", live.before};
+  if (block.thread.valid()) shown.thread = absl::StrCat("thread ", dictionary.thread(block.thread).number);
+  shown.operator_name = dictionary.text(block.operator_name);
+  shown.leaf_name = dictionary.text(block.leaf_name);
+  shown.range_name = dictionary.text(block.user_name);
+  return shown;
+}
+
+void LivePass::Snapshot(DeviceId id, const Device& device, const Instant& instant) {
+  done_[id] = true;
+  LiveDevice shown;
+  shown.name = ToString(state().dictionary().device(id));
+  shown.process = device.process;
+  shown.rank = capture().processes()[device.process.value].info.rank();
+  shown.ns = options_.at.kind == At::Kind::kTime ? options_.at.ns : instant.ns;
+  shown.live_bytes = device.live;
+  std::map<std::string, LiveRow> rows;
+  std::vector<const Live*> largest;
+  for (const auto& [address, live] : blocks_[id]) {
+    LiveRow& row = rows[grouping_.Label(live.group, capture(), state().dictionary())];
+    row.bytes += live.block.bytes;
+    row.blocks += 1;
+    shown.live_blocks += 1;
+    largest.push_back(&live);
+  }
+  for (auto& [name, row] : rows) {
+    row.name = name;
+    shown.rows.push_back(std::move(row));
+  }
+  std::stable_sort(shown.rows.begin(), shown.rows.end(), [](const LiveRow& a, const LiveRow& b) { return a.bytes > b.bytes; });
+  std::sort(largest.begin(), largest.end(), [](const Live* a, const Live* b) {
+    return std::pair(b->block.bytes, a->block.ordinal) < std::pair(a->block.bytes, b->block.ordinal);
+  });
+  if (largest.size() > options_.largest) largest.resize(options_.largest);
+  for (const Live* live : largest) shown.largest.push_back(Show(*live, device.process));
+  blocks_[id].clear();
+  result.push_back(std::move(shown));
+}
+
+std::optional<std::uint64_t> ParseTime(absl::string_view text) {
+  struct Unit {
+    absl::string_view name;
+    double ns;
+  };
+  constexpr Unit kUnits[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+  double scale = 1e9;
+  for (const Unit& unit : kUnits) {
+    if (!absl::ConsumeSuffix(&text, unit.name)) continue;
+    scale = unit.ns;
+    break;
+  }
+  double value = 0;
+  if (!absl::SimpleAtod(text, &value) || !(value >= 0) || value * scale > 9e18) return std::nullopt;
+  return static_cast<std::uint64_t>(value * scale + 0.5);
+}
+
+}  // namespace
+
+std::optional<At> ParseAt(const std::string& text) {
+  At at;
+  if (text == "peak") return at;
+  if (text == "end") {
+    at.kind = At::Kind::kEnd;
+    return at;
+  }
+  if (text.rfind("mark:", 0) == 0 && text.size() > 5) {
+    at.kind = At::Kind::kMark;
+    at.mark = text.substr(5);
+    return at;
+  }
+  const std::optional<std::uint64_t> ns = ParseTime(text);
+  if (!ns) return std::nullopt;
+  at.kind = At::Kind::kTime;
+  at.ns = *ns;
+  return at;
+}
+
+absl::StatusOr<LiveAt> AnalyzeLiveAt(const Capture& capture, const LiveAtOptions& options) {
+  InstantPass instants(capture, options);
+  absl::StatusOr<ReplayReport> report = capture.Replay(instants, ReplayOptionsFor(options, false, false));
+  if (!report.ok()) return report.status();
+  if (!instants.found().ok()) return instants.found();
+  if (options.at.kind == At::Kind::kMark && !instants.found_mark()) {
+    return absl::NotFoundError(absl::StrCat(capture.path(), ": no mark '", options.at.mark, "'; memoir.mark() makes them"));
+  }
+  const absl::StatusOr<Grouping> grouping = Grouping::Make(capture, options.by, options);
+  if (!grouping.ok()) return grouping.status();
+  LivePass pass(capture, options, *grouping, instants.instants());
+  report = capture.Replay(pass, ReplayOptionsFor(options, false, false));
+  if (!report.ok()) return report.status();
+  LiveAt result;
+  result.by = options.by;
+  result.devices = std::move(pass.result);
+  result.report = *std::move(report);
+  return result;
+}
+
+}  // namespace memoir
