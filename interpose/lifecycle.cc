@@ -98,6 +98,7 @@ void FillHeader(RingHeader* header, const RingOptions& options, const ProcessIde
   header->magic.store(kRingMagic, std::memory_order_release);
 }
 
+// A thread that goes on with a slot it remembers then comes to RingReserveSlow, which knows better.
 void ForgetSlots(const RingMap& ring) {
   for (std::uint32_t index = 0; index < kThreadSlots; ++index) {
     __atomic_store_n(&ring.slots[index].limit, nullptr, __ATOMIC_RELAXED);

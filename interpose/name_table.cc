@@ -55,6 +55,7 @@ std::uint32_t DefineName(const RingMap& ring, const char* name, const char* sche
   at = Append(at, name, text_bytes);
   at = Append(at, schema, schema_bytes);
   Append(at, written, arguments);
+  // The count last: an entry that a kill cut short does not exist.
   header.name_offsets[count] = header.name_bytes;
   header.name_bytes += static_cast<std::uint32_t>(needed);
   header.name_count.store(count + 1, std::memory_order_release);

@@ -36,6 +36,7 @@ bool ReadSegment(const RingMap& ring, std::uint32_t segment, SegmentView* view) 
   return true;
 }
 
+// Segment numbers say nothing about age: the pool hands out what came back last.
 bool Before(const ScanKey& a, const ScanKey& b) {
   return a.thread != b.thread ? a.thread < b.thread : a.first_record < b.first_record;
 }
@@ -98,6 +99,7 @@ std::size_t RingReader::Scan(SegmentView* views, std::size_t capacity) {
   return count;
 }
 
+// Kept in the ring, not in the reader: a later reader of the same process goes on where this one stopped.
 void RingReader::Consume(const SegmentView& view, const std::uint8_t* consumed, std::uint64_t records) {
   if (view.segment >= state_->map.segment_count || consumed < view.begin || consumed > view.end) return;
   SegmentHeader& header = state_->map.segment_headers[view.segment];
@@ -114,7 +116,7 @@ void RingReader::ReleaseConsumed() {
     SegmentHeader& header = ring.segment_headers[segment];
     const std::uint32_t slot = header.slot;
     header.state.store(Raw(SegmentState::kFree), std::memory_order_release);
-    if (!state_->live) continue;
+    if (!state_->live) continue;  // nobody takes from a file's pool, and its list may be damaged
     GiveSegmentBack(ring, segment);
     ring.slots[slot].segments.fetch_sub(1, std::memory_order_release);
     freed = true;
@@ -175,6 +177,7 @@ void RingReader::set_last_clock(const RingClock& clock) {
 void RingReader::WaitForWork(std::uint64_t max_ns) {
   RingHeader& header = *state_->map.header;
   if (!state_->live) return;
+  // Announced before the word is read: a waker that misses the announcement has changed the word already.
   header.reader_waiting.store(1, std::memory_order_seq_cst);
   const std::uint32_t now = header.work_word.load(std::memory_order_seq_cst);
   if (now == state_->work_seen) FutexWait(&header.work_word, now, max_ns);

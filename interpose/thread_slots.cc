@@ -69,6 +69,7 @@ ThreadSlot* ClaimSlot(const RingMap& ring, std::uint32_t generation) {
   slot->exit_passes = 0;
   slot->scratch = 0;
   slot->generation = generation;
+  // All segments of the slot's last thread are back, or it would not have been free.
   slot->segments.store(0, std::memory_order_relaxed);
   FillIdentity(ring, slot);
   slot->state.store(Raw(SlotState::kLive), std::memory_order_release);
@@ -83,6 +84,7 @@ void LeaveSegment(const RingMap& ring, ThreadSlot* slot) {
 
 void EnterSegment(const RingMap& ring, ThreadSlot* slot, std::uint32_t segment) {
   SegmentHeader& header = ring.segment_headers[segment];
+  // A free segment is invisible, so its fields may be set in any order before the state.
   header.thread = slot->thread;
   header.slot = static_cast<std::uint32_t>(slot - ring.slots);
   header.committed.store(0, std::memory_order_relaxed);

@@ -50,6 +50,18 @@ TEST_F(RoundTripTest, ASegmentStillOwnedGoesOnWhereTheReaderStopped) {
   EXPECT_EQ(collected.total(), 100u);
 }
 
+TEST_F(RoundTripTest, ASecondReaderGoesOnWhereTheFirstStopped) {
+  Open(kMinRingBytes);
+  for (std::uint64_t number = 0; number < 1'000; ++number) ASSERT_TRUE(HookNumber(number));
+  Collected collected;
+  collected.Drain(reader_.get());
+  reader_.reset(RingReader::OpenLive());
+  EXPECT_EQ(collected.Drain(reader_.get()), 0u);
+  for (std::uint64_t number = 1'000; number < 2'000; ++number) ASSERT_TRUE(HookNumber(number));
+  collected.Drain(reader_.get());
+  EXPECT_EQ(collected.total(), 2'000u);
+}
+
 TEST_F(RoundTripTest, ScanWithLittleRoomYieldsTheOldestOfEachThread) {
   Open(kMinRingBytes);
   for (std::uint64_t number = 0; number < 5'000; ++number) ASSERT_TRUE(HookNumber(number));
