@@ -72,6 +72,11 @@ bool CheckUnused(const RingHeader& header, int fd, bool writable, const char* pa
   if (writable && !LockRingFile(fd) && (errno == EAGAIN || errno == EACCES)) {
     return Refuse(message, "%s: still in use, another process holds its lock; wait for its end", path);
   }
+  struct stat status;
+  if (fstat(fd, &status) == 0 && status.st_nlink == 0) {
+    // Between our open and our lock another drainer finished with it.
+    return Refuse(message, "%s: already drained", path);
+  }
   return true;
 }
 
