@@ -8,8 +8,9 @@ import subprocess
 import sys
 import time
 
-import json
 import pytest
+
+from recording import counts, show
 
 VICTIM = '''
 import mmap, os, struct, sys, torch
@@ -45,9 +46,7 @@ def test_killed_program_loses_nothing(tree, tmp_path, seed):
     _, errors = running.communicate(timeout=60)
     assert running.returncode == 128 + signal.SIGKILL, errors
 
-    shown = subprocess.run([tree / "bin" / "memoir", "show", "--json", capture], capture_output=True, text=True)
-    assert shown.returncode == 0, shown.stderr
-    report = json.loads(shown.stdout)
-    adds = {row["name"]: row["count"] for row in report["operators"]}["aten::add.Tensor"]
+    report = show(tree, capture)
+    adds = counts(report)["aten::add.Tensor"]
     assert counted(count) <= adds <= counted(count) + 1
     assert report["dropped_events"] == 0

@@ -31,7 +31,7 @@ def events(tree, capture):
         if event["event"] == "mark":
             inside = event["name"] == "begin" or (inside and event["name"] != "end")
         elif inside and event["event"] in ("allocate", "deallocate"):
-            found.append((event["event"] == "allocate", event["address"], event.get("bytes")))
+            found.append((event["event"] == "allocate", int(event["address"], 16), event["bytes"]))
     return found
 
 

@@ -1,0 +1,33 @@
+"""What the integration tests share: record a program with the installed memoir, and read what it says of the capture."""
+
+import json
+import subprocess
+import sys
+
+
+def run_memoir(tree, *arguments, **options):
+    return subprocess.run([tree / "bin" / "memoir", *arguments], capture_output=True, text=True, timeout=300, **options)
+
+
+def record(tree, folder, source, *arguments, options=(), **popen):
+    """Runs `source` under `memoir run -q`; the capture's path and the finished process."""
+    program, capture = folder / "program.py", folder / "capture"
+    program.write_text(source)
+    done = run_memoir(tree, "run", "-q", "-o", capture, *options, "--", sys.executable, program, *map(str, arguments), **popen)
+    return capture, done
+
+
+def show(tree, capture, *options):
+    done = run_memoir(tree, "show", "--json", *options, capture)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def counts(report):
+    return {row["name"]: row["count"] for row in report["operators"]}
+
+
+def events(tree, capture):
+    done = run_memoir(tree, "export", "events", capture)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]

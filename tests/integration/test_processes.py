@@ -1,0 +1,129 @@
+"""fork, _Fork, threads and exits while recording: no deadlock, no stranger's events, nothing lost."""
+
+import pytest
+
+from recording import counts, record, show
+
+FORK = '''
+import ctypes, os, sys, threading, torch
+torch.set_num_threads(1)
+libc = ctypes.CDLL(None)
+a = torch.ones(4)
+busy = threading.Event()
+def churn():
+    while not busy.is_set():
+        torch.neg(a)
+thread = threading.Thread(target=churn)
+thread.start()
+for _ in range(50):
+    torch.add(a, a)
+    child = os.fork() if sys.argv[1] == "fork" else libc._Fork()
+    if child == 0:
+        for _ in range(20):
+            torch.mul(a, a)      # must not appear
+        os._exit(7)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+busy.set()
+thread.join()
+'''
+
+
+@pytest.mark.parametrize("how", ["fork", "_Fork"])
+def test_children_leave_no_trace(tree, tmp_path, how):
+    capture, done = record(tree, tmp_path, FORK, how)
+    assert done.returncode == 0, done.stderr
+    report = show(tree, capture)
+    assert len(list(capture.glob("*.memoir"))) == 1
+    assert counts(report)["aten::add.Tensor"] == 50
+    assert counts(report)["aten::neg"] > 0
+    assert "aten::mul.Tensor" not in counts(report)
+    assert report["dropped_events"] == 0
+
+
+CHILD_RUNS_ON = '''
+import os, torch
+a = torch.ones(4)
+torch.add(a, a)
+if os.fork() == 0:
+    torch.mul(a, a)             # leaves by the interpreter's ordinary exit, with our exit handler inherited
+else:
+    os.wait()
+    torch.add(a, a)
+'''
+
+
+def test_child_that_exits_in_order_does_not_end_the_recording(tree, tmp_path):
+    capture, done = record(tree, tmp_path, CHILD_RUNS_ON)
+    assert done.returncode == 0, done.stderr
+    report = show(tree, capture)
+    assert counts(report)["aten::add.Tensor"] == 2 and "aten::mul.Tensor" not in counts(report)
+
+
+EXITS = '''
+import os, signal, sys, torch
+a = torch.ones(4)
+for _ in range(1000):
+    torch.add(a, a)
+how = sys.argv[1]
+if how == "os._exit": os._exit(5)
+if how == "exception": raise ValueError("on purpose")
+if how == "abort": os.abort()
+if how == "exec": os.execv("/bin/true", ["true"])
+'''
+
+
+@pytest.mark.parametrize("how,code", [("os._exit", 5), ("exception", 1), ("abort", 128 + 6), ("exec", 0), ("end", 0)])
+def test_every_way_out_keeps_everything(tree, tmp_path, how, code):
+    capture, done = record(tree, tmp_path, EXITS, how)
+    assert done.returncode == code
+    report = show(tree, capture)
+    assert counts(report)["aten::add.Tensor"] == 1000
+    assert report["dropped_events"] == 0
+
+
+THREADS = '''
+import threading, torch
+torch.set_num_threads(1)
+a = torch.ones(4)
+for _ in range(100):
+    threads = [threading.Thread(target=lambda: torch.add(a, a)) for _ in range(100)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+'''
+
+
+def test_ten_thousand_short_threads(tree, tmp_path):
+    capture, done = record(tree, tmp_path, THREADS)
+    assert done.returncode == 0, done.stderr
+    report = show(tree, capture, "--by", "thread")
+    assert counts(report)["aten::add.Tensor"] == 10_000
+    assert sum(row["allocations"] for row in report["threads"]) >= 10_000
+    assert report["dropped_events"] == 0
+
+
+TWICE = '''
+import sys, torch, memoir
+a = torch.ones(4)
+memoir.start(sys.argv[1] + "/first")
+for _ in range(10): torch.add(a, a)
+memoir.stop()
+for _ in range(5): torch.add(a, a)
+with memoir.session(sys.argv[1] + "/second"):
+    for _ in range(20): torch.add(a, a)
+    memoir.mark("here")
+    memoir.step(); memoir.step()
+'''
+
+
+def test_two_recordings_one_after_the_other(tree, tmp_path):
+    import os
+    import subprocess
+    import sys
+
+    program = tmp_path / "program.py"
+    program.write_text(TWICE)
+    environment = {**os.environ, "PYTHONPATH": str(tree / "lib" / "memoir" / "python")}
+    done = subprocess.run([sys.executable, program, tmp_path], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert counts(show(tree, tmp_path / "first"))["aten::add.Tensor"] == 10
+    assert counts(show(tree, tmp_path / "second"))["aten::add.Tensor"] == 20
