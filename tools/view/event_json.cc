@@ -49,6 +49,13 @@ void EventJsonWriter::AddName(std::string_view key, NameId name) {
   if (name.valid()) fmt::format_to(std::back_inserter(lines_), R"(,"{}":{})", key, QuotedName(name));
 }
 
+// Which arguments the operator writes to, by its schema.
+void EventJsonWriter::AddWritten(NameId name) {
+  if (!name.valid()) return;
+  const std::vector<bool>& written = state_->dictionary().name(name).argument_is_written;
+  if (!written.empty()) lines_ += R"(,"written":)" + Json(written).dump();
+}
+
 void EventJsonWriter::AddNumber(std::string_view key, std::uint64_t number) {
   fmt::format_to(std::back_inserter(lines_), R"(,"{}":{})", key, number);
 }
@@ -139,6 +146,7 @@ void EventJsonWriter::OnRangeBegin(const RangeBeginEvent& event) {
   if (event.range->sequence >= 0) AddNumber("sequence", static_cast<std::uint64_t>(event.range->sequence));
   if (event.range->source == RangeSource::kBackward) AddNumber("forward_thread", event.range->forward_thread);
   AddSignature(event.signature);
+  AddWritten(event.range->name);
   AddTensors(event.tensors);
   End();
 }
