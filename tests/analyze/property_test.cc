@@ -151,17 +151,18 @@ NaiveDevice Walk(const NaiveProgram& program, std::uint32_t device, GroupBy by, 
   bool was_in_window = !window;
   for (std::size_t i = 0; i <= program.events.size(); ++i) {
     const bool at_end = window ? std::count(program.window_ends.begin(), program.window_ends.end(), i) > 0 : i == program.events.size();
-    if (at_end) result.at_end = result.live;
-    if (i == program.events.size()) break;
-    const NaiveEvent& event = program.events[i];
-    const NaiveBlock& block = program.blocks[event.block];
-    const bool counts = !window || event.in_window;
-    // A window that opens sees what is live before its first event.
     const auto note_peak = [&] {
       if (SumOf(result.live) <= result.peak) return;
       result.peak = SumOf(result.live);
       result.at_peak = result.live;
     };
+    if (at_end) result.at_end = result.live;
+    if (at_end && window) note_peak();   // a window in which nothing happens has what was live before
+    if (i == program.events.size()) break;
+    const NaiveEvent& event = program.events[i];
+    const NaiveBlock& block = program.blocks[event.block];
+    const bool counts = !window || event.in_window;
+    // A window that opens sees what is live before its first event.
     if (counts && !was_in_window) note_peak();
     was_in_window = counts;
     if (block.device != device || (forget && !block.born_in_window)) continue;

@@ -1,0 +1,191 @@
+// What a reader does with strangers, newer versions, and files that are cut.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <random>
+
+#include "tests/captures/capture_builder.h"
+#include "tools/analyze/summary.h"
+#include "tools/read/folder.h"
+
+namespace memoir {
+namespace {
+
+using testing::ProcessBuilder;
+using testing::ProcessOptions;
+using testing::TemporaryFolder;
+using testing::WriteFile;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string ErrorOf(const std::string& path) {
+  const absl::StatusOr<Capture> capture = Capture::Open(path);
+  EXPECT_FALSE(capture.ok());
+  return std::string(capture.status().message());
+}
+
+TEST(StrangersTest, EachGetsOneLineThatSaysWhatItIsAndWhatToDo) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(ErrorOf(folder / "absent"), AllOf(HasSubstr("absent"), HasSubstr("no such file"), HasSubstr("memoir run")));
+  EXPECT_THAT(ErrorOf(folder.path()), AllOf(HasSubstr("an empty folder"), HasSubstr("memoir run")));
+  WriteFile(folder / "snapshot.pickle", std::string("\x80\x04\x95snapshot", 11));
+  EXPECT_THAT(ErrorOf(folder.path()), HasSubstr("without *.memoir files"));
+  EXPECT_THAT(ErrorOf(folder / "snapshot.pickle"), AllOf(HasSubstr("not a Memoir capture"), HasSubstr("offset 0")));
+  WriteFile(folder / "empty.memoir", "");
+  EXPECT_THAT(ErrorOf(folder / "empty.memoir"), AllOf(HasSubstr("offset 0"), HasSubstr("0 bytes")));
+  WriteFile(folder / "foreign.memoir", "hello, this is not a capture");
+  EXPECT_THAT(ErrorOf(folder / "foreign.memoir"), HasSubstr("not a Memoir capture"));
+  v1::Chunk chunk;
+  testing::Seal(v1::Payload(), &chunk);
+  WriteFile(folder / "noprocess.memoir", testing::Delimited(chunk));
+  EXPECT_THAT(ErrorOf(folder / "noprocess.memoir"), AllOf(HasSubstr("not a Memoir capture"), Not(HasSubstr("\n"))));
+}
+
+TEST(StrangersTest, NewerVersionIsRefusedEvenBesideReadableParts) {
+  const TemporaryFolder folder;
+  ProcessBuilder known;
+  known.Allocate(0x1000, 1).WriteTo(folder.path());
+  ProcessOptions options;
+  options.pid = 200;
+  ProcessBuilder newer(options);
+  newer.info().set_format_version(2);
+  newer.info().set_memoir_version("9.9");
+  newer.WriteTo(folder.path());
+  EXPECT_THAT(ErrorOf(folder.path()), AllOf(HasSubstr("9.9"), HasSubstr("newer Memoir")));
+  EXPECT_TRUE(absl::IsUnimplemented(Capture::Open(folder.path()).status()));
+}
+
+TEST(StrangersTest, OneForeignFileAmongPartsIsDamage) {
+  const TemporaryFolder folder;
+  ProcessBuilder process;
+  process.Allocate(0x1000, 5).WriteTo(folder.path());
+  WriteFile(folder / "zz.memoir", "foreign");
+  const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
+  ASSERT_TRUE(capture.ok());
+  ASSERT_EQ(capture->damage().size(), 1u);
+  EXPECT_THAT(ToString(capture->damage()[0]), AllOf(HasSubstr("zz.memoir"), HasSubstr("not a part"), HasSubstr("offset 0")));
+}
+
+TEST(StrangersTest, OnePartFileOpensAlone) {
+  const TemporaryFolder folder;
+  ProcessBuilder process;
+  process.Allocate(0x1000, 5).WriteTo(folder.path());
+  const absl::StatusOr<Capture> capture = Capture::Open(folder / process.FileName(0));
+  ASSERT_TRUE(capture.ok());
+  EXPECT_EQ(AnalyzeSummary(*capture, {})->devices[0].allocated_bytes, 5u);
+}
+
+// Five chunks of two allocations of one byte each.
+std::string FiveChunks(std::vector<std::uint64_t>* offsets) {
+  ProcessBuilder process;
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    process.Allocate(0x1000 + 64 * i, 1).Allocate(0x8000 + 64 * i, 1);
+    if (i < 4) process.EndChunk();
+  }
+  const std::string bytes = process.parts()[0];
+  *offsets = process.chunk_offsets(0);
+  return bytes;
+}
+
+// Opens a part of these bytes; checks that exactly what stands in whole chunks counts, and that damage is named where it is.
+void ExpectReadsUpTo(const std::string& bytes, const std::vector<std::uint64_t>& offsets) {
+  const TemporaryFolder folder;
+  WriteFile(folder / "p.memoir", bytes);
+  std::uint64_t whole = 0;   // chunks, the index included
+  while (whole + 1 < offsets.size() && offsets[whole + 1] <= bytes.size()) ++whole;
+  const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
+  ASSERT_EQ(capture.ok(), whole > 0) << "cut at " << bytes.size();
+  if (!capture.ok()) {
+    EXPECT_THAT(std::string(capture.status().message()), AllOf(HasSubstr("p.memoir"), HasSubstr("offset 0")));
+    return;
+  }
+  const absl::StatusOr<Summary> summary = AnalyzeSummary(*capture, {});
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  EXPECT_EQ(summary->devices[0].allocated_bytes, 2 * std::min<std::uint64_t>(whole, 5)) << "cut at " << bytes.size();
+  const bool at_boundary = bytes.size() == offsets[whole];
+  ASSERT_EQ(summary->report.damage.size(), at_boundary ? 0u : 1u) << "cut at " << bytes.size();
+  if (!at_boundary) {
+    EXPECT_EQ(summary->report.damage[0].offset, offsets[whole]);
+  }
+}
+
+TEST(CutTest, AtEveryByteAroundEveryBoundary) {
+  std::vector<std::uint64_t> offsets;
+  const std::string bytes = FiveChunks(&offsets);
+  for (const std::uint64_t offset : offsets) {
+    for (std::uint64_t at = offset < 12 ? 0 : offset - 12; at <= std::min<std::uint64_t>(offset + 24, bytes.size()); ++at) {
+      ExpectReadsUpTo(bytes.substr(0, at), offsets);
+    }
+  }
+}
+
+TEST(CutTest, AtAThousandRandomBytes) {
+  std::vector<std::uint64_t> offsets;
+  const std::string bytes = FiveChunks(&offsets);
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 1000; ++i) ExpectReadsUpTo(bytes.substr(0, random() % (bytes.size() + 1)), offsets);
+}
+
+TEST(DamageTest, ChecksumEndsItsPartAndTheNextGoesOnFromItsKeyframe) {
+  ProcessBuilder process;
+  process.Begin("aten::a").Allocate(0x1000, 10).End().EndChunk();
+  process.Begin("aten::b").Allocate(0x2000, 200).End().Deallocate(0x1000).EndChunk();
+  process.Begin("aten::c").Allocate(0x3000, 3000).End();
+  process.EndPart();
+  process.Begin("aten::d").Allocate(0x4000, 40000).End().Deallocate(0x2000);
+  std::vector<std::string> parts = process.parts();
+  const std::uint64_t second = process.chunk_offsets(0)[1];
+  parts[0][process.chunk_offsets(0)[2] - 30] ^= 0x40;   // in the payload of the second chunk
+  const TemporaryFolder folder;
+  for (std::uint32_t i = 0; i < 2; ++i) WriteFile(folder / process.FileName(i), parts[i]);
+  const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
+  ASSERT_TRUE(capture.ok());
+  const absl::StatusOr<Summary> summary = AnalyzeSummary(*capture, {});
+  ASSERT_TRUE(summary.ok());
+  ASSERT_EQ(summary->report.damage.size(), 1u);
+  EXPECT_EQ(summary->report.damage[0].offset, second);
+  EXPECT_THAT(summary->report.damage[0].what, HasSubstr("checksum"));
+  EXPECT_EQ(summary->devices[0].live_bytes_at_end, 43000u) << "what the damaged chunks allocated is known from the keyframe";
+  std::uint64_t c = 0;
+  for (const Row& row : summary->rows) c += row.name == "aten::c" ? row.total.net_bytes : 0;
+  EXPECT_EQ(c, 3000u) << "and with its operator";
+}
+
+TEST(DamageTest, ColumnsThatDoNotMatchAreDamage) {
+  v1::Payload payload;
+  v1::ThreadRun* run = payload.add_runs();
+  run->set_thread(1);
+  run->set_kind(std::string(2, static_cast<char>(v1::ALLOCATE)));
+  run->add_tick_delta(0);
+  run->add_tick_delta(1);
+  for (const std::int64_t delta : {1, 2}) run->add_address_delta(delta);
+  for (const std::int64_t delta : {1, 2}) run->add_serial_delta(delta);
+  run->add_bytes(8);   // one of two
+  v1::Chunk chunk;
+  chunk.mutable_process()->set_format_version(1);
+  testing::Seal(payload, &chunk);
+  const TemporaryFolder folder;
+  WriteFile(folder / "p.memoir", testing::Delimited(chunk));
+  const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
+  ASSERT_TRUE(capture.ok()) << capture.status();
+  const absl::StatusOr<Summary> summary = AnalyzeSummary(*capture, {});
+  ASSERT_TRUE(summary.ok());
+  ASSERT_EQ(summary->report.damage.size(), 1u);
+  EXPECT_THAT(summary->report.damage[0].what, HasSubstr("do not match"));
+}
+
+TEST(DamageTest, ALengthBombIsRefusedBeforeItIsAllocated) {
+  v1::Chunk chunk;
+  chunk.mutable_process()->set_format_version(1);
+  testing::Seal(v1::Payload(), &chunk);
+  chunk.set_payload_bytes(std::uint64_t{1} << 40);
+  const TemporaryFolder folder;
+  WriteFile(folder / "p.memoir", testing::Delimited(chunk));
+  EXPECT_THAT(ErrorOf(folder.path()), HasSubstr("larger than 64 MiB"));
+}
+
+}  // namespace
+}  // namespace memoir
