@@ -141,12 +141,14 @@ std::uint32_t ThreadRecords::ReadRecord(EventGroup* group) {
 }
 
 // False when the last announced tensor is not there yet.
-bool ThreadRecords::ReadTensors(EventGroup* group, std::uint32_t announced, Position* position, bool whole) {
+bool ThreadRecords::ReadTensors(EventGroup* group, std::uint32_t announced, Position* position,
+                                std::uint64_t seen_record) {
   while (group->tensors.size() < announced) {
     Position next = *position;
     std::size_t bytes;
     const Step step = FindRecord(&next, &bytes);
-    if (step == Step::kEnd) return whole;
+    if (step == Step::kEnd) return seen_record == kAllSeen;
+    if (step == Step::kGap && next.record >= seen_record) return false;
     const auto* header = reinterpret_cast<const RecordHeader*>(next.at);
     // Behind a gap, or before another event, the rest was lost.
     if (step == Step::kGap || header->kind != RecordKind::kTensor) return true;
@@ -157,13 +159,14 @@ bool ThreadRecords::ReadTensors(EventGroup* group, std::uint32_t announced, Posi
   return true;
 }
 
-ThreadRecords::Found ThreadRecords::Peek(EventGroup* group, bool whole) {
+ThreadRecords::Found ThreadRecords::Peek(EventGroup* group, std::uint64_t seen_record) {
   std::size_t bytes;
   for (;;) {
     if (FindRecord(&position_, &bytes) == Step::kEnd) return Found::kNothing;
     group->header = reinterpret_cast<const RecordHeader*>(position_.at);
     group->kind = group->header->kind;
     if (group->kind != RecordKind::kTensor) break;
+    if (position_.record >= seen_record) return Found::kUnclear;
     StepOver(&position_, bytes);
   }
   group->first_record = position_.record;
@@ -171,7 +174,7 @@ ThreadRecords::Found ThreadRecords::Peek(EventGroup* group, bool whole) {
   const std::uint32_t announced = ReadRecord(group);
   after_ = position_;
   StepOver(&after_, bytes);
-  if (!ReadTensors(group, announced, &after_, whole)) return Found::kIncomplete;
+  if (!ReadTensors(group, announced, &after_, seen_record)) return Found::kIncomplete;
   group->records = group->tensors.size() + 1;
   return Found::kGroup;
 }
@@ -198,8 +201,10 @@ void ThreadRecords::ConsumeUpToPosition(RingReader& reader) {
     reader.Consume(segment.view, segment.view.end, segment.end_record - segment.view.first_record);
   }
   SegmentView& view = segments_[position_.segment].view;
-  if (position_.at == view.begin) return;
+  if (consumed_segments_ > position_.segment || position_.at == view.begin) return;
   reader.Consume(view, position_.at, position_.record - view.first_record);
+  // Once all of it is consumed it may be freed, and be another thread's by the next call.
+  if (position_.at == view.end) consumed_segments_ = position_.segment + 1;
   view.begin = position_.at;
   view.first_record = position_.record;
 }

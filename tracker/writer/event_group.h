@@ -15,6 +15,9 @@
 
 namespace memoir {
 
+// As `seen_record`: no producer is left, or it has given up; what is missing stays missing.
+inline constexpr std::uint64_t kAllSeen = ~std::uint64_t{0};
+
 struct EventGroup {
   RecordKind kind = RecordKind::kNone;
   const RecordHeader* header = nullptr;  // the record is the struct that `kind` names
@@ -51,14 +54,16 @@ class ThreadRecords {
     kGroup,        // *group is filled
     kNothing,      // all read
     kIncomplete,   // the group's last records are not there yet; *group has its tick
+    kUnclear,      // tensors without their begin: lost, or only not visible to this scan
   };
 
   // Views of one thread, in order. Records before `next_record` were read in an earlier pass and are skipped.
   void Reset(const SegmentView* views, std::size_t count, std::uint64_t next_record);
 
   // Reads the group at the position without moving on. Damaged and orphaned records (tensors whose begin was lost) are stepped over.
-  // `whole` asks for an incomplete group as it is: its missing tensors will not come any more.
-  Found Peek(EventGroup* group, bool whole);
+  // A scan reads one segment after the other while threads go on, so that an index can seem to be missing that is not: a gap inside a
+  // group is believed where what stands behind it was there in an earlier pass already, before `seen_record`.
+  Found Peek(EventGroup* group, std::uint64_t seen_record);
   // Past the group that Peek found.
   void Advance() { position_ = after_; }
 
@@ -77,7 +82,7 @@ class ThreadRecords {
   Step FindRecord(Position* position, std::size_t* bytes);
   void StepOver(Position* position, std::size_t bytes) const;
   void SkipSegment(Position* position);
-  bool ReadTensors(EventGroup* group, std::uint32_t announced, Position* position, bool whole);
+  bool ReadTensors(EventGroup* group, std::uint32_t announced, Position* position, std::uint64_t seen_record);
   static std::uint32_t ReadRecord(EventGroup* group);
 
   std::vector<Segment> segments_;

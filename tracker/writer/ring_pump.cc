@@ -67,9 +67,11 @@ void RingPump::OpenSources() {
 
 // True when the source's next group may be taken now.
 bool RingPump::Load(Source* source, std::uint64_t horizon, bool whole) {
-  const ThreadRecords::Found found = source->records.Peek(&source->group, whole);
   ThreadState& thread = *source->thread;
+  const ThreadRecords::Found found = source->records.Peek(&source->group, whole ? kAllSeen : thread.seen_record);
   if (found == ThreadRecords::Found::kNothing) return false;
+  left_some_ = left_some_ || found == ThreadRecords::Found::kUnclear;
+  if (found == ThreadRecords::Found::kUnclear) return false;
   if (found == ThreadRecords::Found::kIncomplete) return LoadIncomplete(source);
   thread.incomplete_since_ns = 0;
   const EventGroup& group = source->group;
@@ -88,7 +90,7 @@ bool RingPump::LoadIncomplete(Source* source) {
     return false;
   }
   since = 0;
-  return source->records.Peek(&source->group, true) == ThreadRecords::Found::kGroup;
+  return source->records.Peek(&source->group, kAllSeen) == ThreadRecords::Found::kGroup;
 }
 
 void RingPump::Merge(std::uint64_t horizon, bool whole) {

@@ -139,6 +139,8 @@ void Writer::State::Loop() {
 
 // One look at the ring; packs when it is worth a chunk. Returns whether there was anything new to see.
 bool Writer::State::Work(bool flush) {
+  // Long before the pass scans: a processor may read its counter a little late.
+  const std::uint64_t horizon = Tick();
   const std::uint64_t now = MonotonicNs();
   const bool old = now - last_chunk_ns >= kMaxChunkAgeNs;
   const std::uint64_t waiting = pump.Waiting();
@@ -146,10 +148,10 @@ bool Writer::State::Work(bool flush) {
   if (!flush && !woken_early && !old && waiting < kRingBytesPerChunk) return waiting != 0;
   last_chunk_ns = now;
   if (waiting == 0) {
-    if (capture.CountersChanged()) capture.WriteCounters(Tick());
+    if (capture.CountersChanged()) capture.WriteCounters(horizon);
     return false;
   }
-  pump.Pass(Tick(), false);
+  pump.Pass(horizon, false);
   // What an off clock put behind the horizon was committed before the flush as well.
   if (flush && pump.left_some()) pump.Pass(Tick(), false);
   return true;

@@ -1,0 +1,139 @@
+#include "tests/writer/random_stream.h"
+
+#include "memoir/v1/capture.pb.h"
+
+namespace memoir::test {
+namespace {
+
+constexpr char kScalarKinds[] = "UNbidcsBIDSvglo";
+const DeviceName kDevices[] = {{"cpu", 0}, {"cpu", 0}, {"cpu", 0}, {"cuda", 0}, {"cuda", 1}, {"xpu", 0}};
+
+DeviceName AnyDevice(std::uint64_t number) { return kDevices[number % std::size(kDevices)]; }
+
+}  // namespace
+
+std::uint64_t AnyNumber(std::mt19937_64& random) { return random() >> (random() % 64); }
+
+void RandomHeap::Allocate(Event* event) {
+  if (!free_.empty() && random_() % 4 != 0) {
+    const std::size_t at = random_() % free_.size();
+    *event = free_[at];
+    free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(at));
+  } else {
+    event->device = AnyDevice(random_());
+    event->address = AnyNumber(random_) | ((serial_ + 1) << 40);   // never one twice
+  }
+  event->kind = memoir::v1::ALLOCATE;
+  event->bytes = AnyNumber(random_) >> 8;
+  event->serial = ++serial_;
+  live_.push_back(*event);
+}
+
+bool RandomHeap::Deallocate(Event* event) {
+  if (live_.empty()) return false;
+  const std::size_t at = random_() % live_.size();
+  *event = live_[at];
+  live_.erase(live_.begin() + static_cast<std::ptrdiff_t>(at));
+  event->kind = memoir::v1::DEALLOCATE;
+  event->bytes = 0;
+  event->serial = ++serial_;
+  free_.push_back(*event);
+  return true;
+}
+
+Event RandomStream::Next() {
+  const std::uint64_t choice = Below(100);
+  Event event;
+  if (choice < 25 && depth_ < 60) return Begin();
+  if (choice < 50 && depth_ > 0) return End();
+  if (choice < 70 && heap_.Deallocate(&event)) return event;
+  if (choice < 95) {
+    heap_.Allocate(&event);
+    return event;
+  }
+  return Mark();
+}
+
+Event RandomStream::Mark() {
+  Event event;
+  event.kind = Chance(50) ? memoir::v1::MARK : memoir::v1::STEP;
+  if (event.kind == memoir::v1::MARK) {
+    event.name = Chance(5) ? "" : "mark " + std::to_string(Below(20)) + std::string(Below(40), 'x');
+  } else {
+    event.step = AnyNumber(random_);
+  }
+  return event;
+}
+
+Event RandomStream::Begin() {
+  Event event;
+  ++depth_;
+  event.kind = static_cast<int>(memoir::v1::RANGE_BEGIN_FUNCTION + Below(4));
+  const std::uint64_t number = Below(30);
+  if (Chance(60)) {
+    event.name = "aten::op" + std::to_string(number);
+    event.schema = event.name + "(Tensor self) -> Tensor";
+    for (std::uint64_t i = 0; i < number % 4; ++i) event.written.push_back((number >> i & 1) != 0);
+  } else {
+    event.name = "Node" + std::to_string(number) + (Chance(2) ? std::string(1000, 'n') : "");
+  }
+  event.sequence = Chance(30) ? -1 : static_cast<std::int64_t>(AnyNumber(random_));
+  if (event.kind == memoir::v1::RANGE_BEGIN_BACKWARD) event.forward_thread = random_() & 0xffffffff;
+  Arguments(&event);
+  return event;
+}
+
+Event RandomStream::End() {
+  Event event;
+  --depth_;
+  event.kind = memoir::v1::RANGE_END;
+  Arguments(&event);
+  return event;
+}
+
+void RandomStream::Arguments(Event* event) {
+  const std::uint64_t count = Chance(2) ? Below(300) : Below(6);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t choice = Below(100);
+    if (choice < 45) {
+      event->kinds.push_back('T');
+      event->tensors.push_back(Tensor());
+    } else if (choice < 55 && event->list_lengths.size() < 100) {
+      const std::uint64_t length = Chance(3) ? Below(900) : Below(5);
+      event->kinds.push_back('L');
+      event->list_lengths.push_back(static_cast<std::uint32_t>(length));
+      for (std::uint64_t j = 0; j < length; ++j) {
+        event->tensors.push_back(Chance(20) ? std::nullopt : std::optional<TensorSeen>(Tensor()));
+      }
+    } else {
+      event->kinds.push_back(kScalarKinds[Below(sizeof(kScalarKinds) - 1)]);
+    }
+  }
+}
+
+std::int64_t RandomStream::Size() {
+  const std::uint64_t choice = Below(10);
+  return choice == 0 ? static_cast<std::int64_t>(AnyNumber(random_)) : static_cast<std::int64_t>(Below(50));
+}
+
+TensorSeen RandomStream::Tensor() {
+  if (!recent_.empty() && Chance(60)) return recent_[Below(recent_.size())];
+  TensorSeen tensor;
+  tensor.impl = AnyNumber(random_) | 1;
+  tensor.storage = Chance(10) ? 0 : AnyNumber(random_);
+  tensor.storage_bytes = AnyNumber(random_);
+  tensor.dtype = static_cast<std::uint32_t>(Below(50));
+  tensor.device = AnyDevice(random_());
+  tensor.has_storage = !Chance(10);
+  tensor.shape_unknown = Chance(5);
+  const std::uint64_t dimensions = tensor.shape_unknown ? 0 : Chance(2) ? Below(64) : Below(5);
+  for (std::uint64_t i = 0; i < dimensions; ++i) tensor.sizes.push_back(Size());
+  if (Chance(30)) {
+    for (std::uint64_t i = 0; i < dimensions; ++i) tensor.strides.push_back(Size());
+  }
+  recent_.push_back(tensor);
+  if (recent_.size() > 30) recent_.erase(recent_.begin());
+  return tensor;
+}
+
+}  // namespace memoir::test

@@ -1,0 +1,58 @@
+// A capture folder and a ring in a temporary folder, with a Writer on top: what most tests of the writer start from.
+#ifndef TESTS_WRITER_RECORDING_H_
+#define TESTS_WRITER_RECORDING_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "interpose/ring.h"
+#include "tracker/writer/writer.h"
+
+namespace memoir::test {
+
+inline constexpr char kStem[] = "r00000.a0.testhost.1";
+
+class TemporaryFolder {
+ public:
+  explicit TemporaryFolder(const std::string& parent = "");
+  ~TemporaryFolder();
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+ProcessFacts SomeFacts();
+
+// Opens the ring and switches recording on; Stop closes both. One at a time.
+class Recording {
+ public:
+  struct Options {
+    std::string capture;                 // "": a folder of its own
+    std::uint64_t ring_bytes = kMinRingBytes;
+    std::uint64_t max_bytes = 0;
+    std::uint64_t part_bytes = kDefaultPartBytes;
+  };
+  explicit Recording(const Options& options);
+  Recording() : Recording(Options{}) {}
+  ~Recording();
+
+  bool ok() const { return writer_ != nullptr; }
+  const std::string& error() const { return error_; }
+  const std::string& folder() const { return capture_; }
+  Writer& writer() { return *writer_; }
+  void Stop(EndReason reason = EndReason::kStopped, const std::string& message = "");
+  WriterStatus status() const { return status_; }   // after Stop
+
+ private:
+  TemporaryFolder temporary_;
+  std::string capture_;
+  std::string error_;
+  std::unique_ptr<Writer> writer_;
+  WriterStatus status_;
+};
+
+}  // namespace memoir::test
+
+#endif  // TESTS_WRITER_RECORDING_H_

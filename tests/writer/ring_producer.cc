@@ -1,0 +1,159 @@
+#include "tests/writer/ring_producer.h"
+
+#include <cstring>
+
+#include "interpose/ring.h"
+#include "tracker/writer/capture_fields.h"
+
+namespace memoir::test {
+namespace {
+
+std::size_t Pad(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
+
+std::uint8_t DeviceType(const DeviceName& device) {
+  if (device.first == "cuda") return 1;
+  if (device.first == "xpu") return 12;
+  return device.first == "meta" ? 14 : 0;
+}
+
+std::int8_t DeviceIndex(const DeviceName& device) {
+  return device.first == "cpu" ? std::int8_t{-1} : static_cast<std::int8_t>(device.second);
+}
+
+RecordHeader Header(std::size_t bytes, RecordKind kind, std::size_t flags, std::uint16_t depth, std::size_t count) {
+  return {static_cast<std::uint16_t>(bytes / 8), kind, static_cast<std::uint8_t>(flags), depth, static_cast<std::uint16_t>(count)};
+}
+
+std::size_t ArgumentBytes(const Event& event) { return Pad(Pad(event.kinds.size(), 4) + 4 * event.list_lengths.size(), 8); }
+
+// The padding gets rubbish, as in a segment that was used before.
+void WriteArguments(const Event& event, std::uint8_t* at) {
+  std::memset(at, 0xab, ArgumentBytes(event));
+  event.kinds.copy(reinterpret_cast<char*>(at), event.kinds.size());
+  std::memcpy(at + Pad(event.kinds.size(), 4), event.list_lengths.data(), 4 * event.list_lengths.size());
+}
+
+template <typename Record>
+void Store(std::uint8_t* at, const Record& record) { std::memcpy(at, &record, sizeof(record)); }
+
+}  // namespace
+
+std::uint8_t* RingProducer::Reserve(std::size_t bytes) {
+  ThreadSlot* slot = RingThread();
+  ++records_;
+  return slot == nullptr ? nullptr : RingReserve(slot, bytes, OnEmptyPool::kWait);
+}
+
+void RingProducer::Commit(std::size_t bytes) { RingCommit(RingThread(), bytes); }
+
+std::uint32_t RingProducer::Thread() { return RingThread()->thread; }
+
+std::uint32_t RingProducer::OperatorId(const Event& event) {
+  std::uint32_t& id = operators_[event.name];
+  if (id == 0) {
+    const std::vector<std::uint8_t> written(event.written.begin(), event.written.end());
+    id = RingDefineOperator(event.name.c_str(), event.schema.c_str(), written.data(), written.size());
+  }
+  return id;
+}
+
+bool RingProducer::RecordBegin(const Event& event) {
+  const bool is_inline = inline_operators_ || event.schema.empty();
+  const std::size_t bytes = sizeof(RangeBeginRecord) + ArgumentBytes(event) + (is_inline ? Pad(event.name.size(), 8) : 0);
+  const std::uint32_t id = is_inline ? static_cast<std::uint32_t>(event.name.size()) : OperatorId(event);
+  std::uint8_t* at = Reserve(bytes);
+  const std::uint16_t depth = depth_++;
+  if (at == nullptr) return false;
+  const auto source = static_cast<std::size_t>(event.kind) - static_cast<std::size_t>(EventKind::kRangeBeginFunction);
+  RangeBeginRecord record{};
+  record.header = Header(bytes, RecordKind::kRangeBegin, source | (is_inline ? kInlineName : 0), depth, event.kinds.size());
+  record.tick = event.tick;
+  record.sequence = event.sequence;
+  record.name = id;
+  record.tensor_count = static_cast<std::uint32_t>(event.tensors.size());
+  record.list_count = static_cast<std::uint32_t>(event.list_lengths.size());
+  record.forward_thread = static_cast<std::uint32_t>(event.forward_thread);
+  Store(at, record);
+  WriteArguments(event, at + sizeof(record));
+  if (is_inline) event.name.copy(reinterpret_cast<char*>(at + sizeof(record) + ArgumentBytes(event)), event.name.size());
+  Commit(bytes);
+  return RecordTensors(event);
+}
+
+bool RingProducer::RecordEnd(const Event& event) {
+  const std::size_t bytes = sizeof(RangeEndRecord) + ArgumentBytes(event);
+  std::uint8_t* at = Reserve(bytes);
+  const std::uint16_t depth = --depth_;
+  if (at == nullptr) return false;
+  RangeEndRecord record{};
+  record.header = Header(bytes, RecordKind::kRangeEnd, 0, depth, event.kinds.size());
+  record.tick = event.tick;
+  record.tensor_count = static_cast<std::uint32_t>(event.tensors.size());
+  record.list_count = static_cast<std::uint32_t>(event.list_lengths.size());
+  Store(at, record);
+  WriteArguments(event, at + sizeof(record));
+  Commit(bytes);
+  return RecordTensors(event);
+}
+
+bool RingProducer::RecordTensors(const Event& event) {
+  bool all = true;
+  for (const auto& tensor : event.tensors) all = RecordTensor(tensor) && all;
+  return all;
+}
+
+bool RingProducer::RecordTensor(const std::optional<TensorSeen>& tensor) {
+  const TensorSeen seen = tensor.value_or(TensorSeen{});
+  const std::size_t bytes = sizeof(TensorRecord) + 8 * (seen.sizes.size() + seen.strides.size());
+  std::uint8_t* at = Reserve(bytes);
+  if (at == nullptr) return false;
+  const std::size_t flags = (seen.strides.empty() ? kContiguous : 0) | (seen.has_storage ? kHasStorage : 0) |
+                            (seen.shape_unknown ? kShapeUnknown : 0);
+  TensorRecord record{};
+  record.header = Header(bytes, RecordKind::kTensor, flags, depth_, 0);
+  record.impl = tensor.has_value() ? seen.impl : 0;
+  record.storage = seen.storage;
+  record.storage_bytes = seen.storage_bytes;
+  record.dtype = static_cast<std::uint8_t>(seen.dtype);
+  record.device_type = DeviceType(seen.device);
+  record.device_index = DeviceIndex(seen.device);
+  record.ndim = static_cast<std::uint8_t>(seen.sizes.size());
+  Store(at, record);
+  std::memcpy(at + sizeof(record), seen.sizes.data(), 8 * seen.sizes.size());
+  std::memcpy(at + sizeof(record) + 8 * seen.sizes.size(), seen.strides.data(), 8 * seen.strides.size());
+  Commit(bytes);
+  return true;
+}
+
+bool RingProducer::Record(const Event& event) {
+  const auto kind = static_cast<EventKind>(event.kind);
+  if (kind <= EventKind::kRangeBeginDispatch) return RecordBegin(event);
+  if (kind == EventKind::kRangeEnd) return RecordEnd(event);
+  const std::size_t bytes = kind == EventKind::kAllocate     ? sizeof(AllocateRecord)
+                            : kind == EventKind::kDeallocate ? sizeof(DeallocateRecord)
+                            : kind == EventKind::kMark       ? sizeof(MarkRecord) + Pad(event.name.size(), 8)
+                                                             : sizeof(StepRecord);
+  std::uint8_t* at = Reserve(bytes);
+  if (at == nullptr) return false;
+  const std::uint8_t type = DeviceType(event.device);
+  const std::int8_t index = DeviceIndex(event.device);
+  switch (kind) {
+    case EventKind::kAllocate:
+      Store(at, AllocateRecord{Header(bytes, RecordKind::kAllocate, 0, depth_, 0), event.tick, event.address, event.bytes, event.serial,
+                               type, index, 0, 0});
+      break;
+    case EventKind::kDeallocate:
+      Store(at, DeallocateRecord{Header(bytes, RecordKind::kDeallocate, 0, depth_, 0), event.tick, event.address, event.serial, type,
+                                 index, 0, 0});
+      break;
+    case EventKind::kMark:
+      Store(at, MarkRecord{Header(bytes, RecordKind::kMark, 0, depth_, 0), event.tick, event.name.size()});
+      event.name.copy(reinterpret_cast<char*>(at + sizeof(MarkRecord)), event.name.size());
+      break;
+    default: Store(at, StepRecord{Header(bytes, RecordKind::kStep, 0, depth_, 0), event.tick, event.step});
+  }
+  Commit(bytes);
+  return true;
+}
+
+}  // namespace memoir::test

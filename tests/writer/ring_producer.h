@@ -1,0 +1,41 @@
+// Writes Events into the ring as hooks do, one record after the other, from the calling thread.
+#ifndef TESTS_WRITER_RING_PRODUCER_H_
+#define TESTS_WRITER_RING_PRODUCER_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/writer/event_model.h"
+
+namespace memoir::test {
+
+class RingProducer {
+ public:
+  explicit RingProducer(bool inline_operators = false) : inline_operators_(inline_operators) {}
+
+  // Records the event; kinds of ranges follow `event.kind`. Returns whether all its records found room.
+  bool Record(const Event& event);
+  std::uint64_t records() const { return records_; }
+  std::uint16_t depth() const { return depth_; }
+  static std::uint32_t Thread();               // number of the calling thread in the ring
+
+ private:
+  bool RecordBegin(const Event& event);
+  bool RecordEnd(const Event& event);
+  bool RecordTensors(const Event& event);
+  bool RecordTensor(const std::optional<TensorSeen>& tensor);
+  std::uint32_t OperatorId(const Event& event);
+  std::uint8_t* Reserve(std::size_t bytes);
+  void Commit(std::size_t bytes);
+
+  bool inline_operators_;
+  std::uint16_t depth_ = 0;
+  std::uint64_t records_ = 0;
+  std::map<std::string, std::uint32_t> operators_;
+};
+
+}  // namespace memoir::test
+
+#endif  // TESTS_WRITER_RING_PRODUCER_H_
