@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -22,6 +23,13 @@ struct Calls {
 struct FoldedDevice {
   v1::DeviceTotals totals;
   std::uint64_t peak_ns = 0;
+};
+
+// What ran when a device's peak so far was reached.
+struct PeakMoment {
+  NameId operator_name;
+  NameId user_name;
+  std::optional<std::uint64_t> step;
 };
 
 class SummaryPass : public WindowedVisitor {
@@ -53,6 +61,7 @@ class SummaryPass : public WindowedVisitor {
     thread_has_events_[event.thread.value] = true;
   }
   void CountCall(const OpenRange& range);
+  void NotePeakMoment(const AllocateEvent& event);
   void FinishDevices();
   void FinishProcesses(const ReplayReport& report);
   void FinishRows();
@@ -67,6 +76,8 @@ class SummaryPass : public WindowedVisitor {
   std::vector<bool> thread_has_events_;                      // by ThreadId
   std::set<ProcessId> opened_;                               // whose window has opened
   std::map<DeviceId, std::uint64_t> unattributed_;           // bytes
+  std::map<DeviceId, PeakMoment> peak_moments_;
+  std::map<ProcessId, std::uint64_t> last_step_;
   std::vector<double> ns_per_tick_;                          // by ProcessId
   std::map<NameId, Folded> folded_operators_;                // an invalid id: outside of any
   std::map<DeviceId, FoldedDevice> folded_devices_;
@@ -127,6 +138,16 @@ void SummaryPass::Allocated(const AllocateEvent& event) {
   const Group group = in_window() || (whole && event.before) ? grouping_.Of(*event.block, event.process) : kBeforeGroup;
   if (in_window() && !event.before && !event.block->operator_name.valid()) unattributed_[event.block->device] += event.block->bytes;
   table_.Add(*event.block, event.process, group, in_window() && !event.before, in_window(), event.tick);
+  NotePeakMoment(event);
+}
+
+// After the block is counted: it made the peak when the device is at it, since now.
+void SummaryPass::NotePeakMoment(const AllocateEvent& event) {
+  const DeviceTable& device = table_.device(event.block->device, event.process);
+  if (!in_window() || event.before || device.peak_tick != event.tick || device.live.bytes != device.peak.bytes) return;
+  PeakMoment& moment = peak_moments_[event.block->device];
+  moment = {event.block->operator_name, event.block->user_name, std::nullopt};
+  if (const auto step = last_step_.find(event.process); step != last_step_.end()) moment.step = step->second;
 }
 
 void SummaryPass::Deallocated(const DeallocateEvent& event) {
@@ -152,6 +173,7 @@ void SummaryPass::Marked(const MarkEvent& event) {
 void SummaryPass::Stepped(const StepEvent& event) {
   CountEvent(event, true);
   summary_.steps += in_window();
+  last_step_[event.process] = event.step;
 }
 
 void SummaryPass::ProcessEnds(const ProcessEvent& event) {
@@ -187,6 +209,11 @@ void SummaryPass::FinishDevices() {
     row.peak_allocated_bytes = table.peak.bytes;
     row.peak_blocks = table.peak.blocks;
     row.peak_ns = table.peaks == 0 ? 0 : state().Nanoseconds(table.process, table.peak_tick);
+    if (const auto moment = peak_moments_.find(id); moment != peak_moments_.end()) {
+      row.peak_operator = state().dictionary().text(moment->second.operator_name);
+      row.peak_range = state().dictionary().text(moment->second.user_name);
+      row.peak_step = moment->second.step;
+    }
     row.live_bytes_at_begin = table.begin.bytes;
     row.live_bytes_at_end = table.end.bytes;
     row.live_blocks_at_end = table.end.blocks;
