@@ -37,8 +37,9 @@ v1::ClockSync ClockAt(std::uint64_t tick, const ProcessOptions& options) {
 
 }  // namespace
 
-void Seal(const v1::Payload& payload, v1::Chunk* chunk) {
-  const std::string plain = payload.SerializeAsString();
+void Seal(const v1::Payload& payload, v1::Chunk* chunk) { SealBytes(payload.SerializeAsString(), chunk); }
+
+void SealBytes(const std::string& plain, v1::Chunk* chunk) {
   std::string packed(ZSTD_compressBound(plain.size()), '\0');
   packed.resize(ZSTD_compress(packed.data(), packed.size(), plain.data(), plain.size(), 3));
   chunk->set_checksum(XXH64(packed.data(), packed.size(), 0));

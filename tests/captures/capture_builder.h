@@ -179,6 +179,7 @@ class ProcessBuilder {
 
 // zstd and checksum of a payload into a chunk, as the format wants it.
 void Seal(const v1::Payload& payload, v1::Chunk* chunk);
+void SealBytes(const std::string& plain, v1::Chunk* chunk);
 // Tag, length and chunk.
 std::string Delimited(const v1::Chunk& chunk);
 

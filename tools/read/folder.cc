@@ -6,7 +6,8 @@
 #include <system_error>
 #include <tuple>
 
-#include "absl/strings/match.h"
+#include <google/protobuf/stubs/logging.h>
+
 #include "absl/strings/str_cat.h"
 
 namespace memoir {
@@ -81,6 +82,8 @@ std::vector<ProcessFiles> GroupByProcess(std::vector<PartFile> parts) {
 }  // namespace
 
 absl::StatusOr<CaptureFolder> OpenFolder(const std::string& path) {
+  // libprotobuf would write a line of its own to stderr for text that is not UTF-8; damage is said once, and by us.
+  [[maybe_unused]] static const auto previous = google::protobuf::SetLogHandler(nullptr);
   absl::StatusOr<std::vector<std::string>> paths = ListParts(path);
   if (!paths.ok()) return paths.status();
   absl::StatusOr<Opened> opened = OpenParts(*paths);
