@@ -89,6 +89,13 @@ TEST(ReplayTest, NestingGivesOperatorLeafAndUserRange) {
                           "1 mark here", "1 step 3", "1 end node", "1 end forward"));
 }
 
+TEST(ReplayTest, NamesThatAreNoUtf8AreShownAndCostNothingElse) {
+  ProcessBuilder process;
+  process.BeginUser("caf\xc3\xa9 \xc3").Mark("\xed\xa0\x80").End();   // cut in a letter; a surrogate
+  EXPECT_THAT(Replay(process).lines, ElementsAre("1 begin caf\xc3\xa9 \xef\xbf\xbd",
+                                                 "1 mark \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd", "1 end caf\xc3\xa9 \xef\xbf\xbd"));
+}
+
 TEST(ReplayTest, ThreadsAreMergedByTickOverChunks) {
   ProcessBuilder process;
   process.OnThread(1).AtTick(1100).Mark("a").AtTick(1300).Mark("c").AtTick(1500).Mark("e");

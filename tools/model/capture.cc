@@ -26,12 +26,13 @@ std::uint64_t CountMissingParts(const ProcessFiles& files) {
 ProcessSummary Summarise(const ProcessFiles& files, std::uint64_t earliest_ns) {
   ProcessSummary summary;
   summary.info = files.parts[0].process;
+  summary.pending_ring = FindPendingRing(summary.info);
+  summary.info.set_program(ToUtf8(summary.info.program()));
   summary.parts = files.parts.size();
   summary.missing_parts = CountMissingParts(files);
   summary.first_file = files.parts[0].path;
   summary.starts_at_first_chunk = files.parts[0].chunks[0].sequence == 0;
   summary.start_ns = summary.info.start().realtime_ns() - earliest_ns;
-  summary.pending_ring = FindPendingRing(summary.info);
   summary.first_tick = std::numeric_limits<Tick>::max();
   for (const PartFile& part : files.parts) {
     summary.file_bytes += part.file_bytes;

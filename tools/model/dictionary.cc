@@ -14,7 +14,35 @@ IdType Intern(std::deque<Value>& values, absl::flat_hash_map<std::string, IdType
   return it->second;
 }
 
+// Length of the well-formed UTF-8 sequence at `at`, or 0 (Unicode 15, table 3-7).
+std::size_t SequenceLength(std::string_view bytes, std::size_t at) {
+  const auto byte = [&](std::size_t i) { return at + i < bytes.size() ? static_cast<std::uint8_t>(bytes[at + i]) : 0u; };
+  const auto follows = [&](std::size_t i) { return byte(i) >= 0x80 && byte(i) <= 0xbf; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xc2 && first <= 0xdf) return follows(1) ? 2 : 0;
+  if (first >= 0xe0 && first <= 0xef) {
+    const bool allowed = !(first == 0xe0 && byte(1) < 0xa0) && !(first == 0xed && byte(1) > 0x9f);
+    return allowed && follows(1) && follows(2) ? 3 : 0;
+  }
+  if (first >= 0xf0 && first <= 0xf4) {
+    const bool allowed = !(first == 0xf0 && byte(1) < 0x90) && !(first == 0xf4 && byte(1) > 0x8f);
+    return allowed && follows(1) && follows(2) && follows(3) ? 4 : 0;
+  }
+  return 0;
+}
+
 }  // namespace
+
+std::string ToUtf8(std::string_view bytes) {
+  std::string text;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const std::size_t length = SequenceLength(bytes, at);
+    text += length == 0 ? std::string_view("\xef\xbf\xbd") : bytes.substr(at, length);
+    at += length == 0 ? 1 : length;
+  }
+  return text;
+}
 
 std::string ToString(const Layout& layout) {
   if (layout.shape_unknown) return absl::StrCat(layout.dtype_name, "[?]");

@@ -59,6 +59,9 @@ struct DeviceInfo {
 // "cpu", "cuda:0"
 std::string ToString(const DeviceInfo& device);
 
+// What a program called something, as UTF-8: bytes that are none become U+FFFD.
+std::string ToUtf8(std::string_view bytes);
+
 class Dictionary {
  public:
   const Name& name(NameId id) const { return names_[id.value]; }

@@ -6,7 +6,7 @@ namespace memoir {
 namespace {
 
 Name ToName(const v1::NameDef& def) {
-  Name name{def.text(), def.kind() == v1::NameDef::OPERATOR, def.schema(), {}};
+  Name name{ToUtf8(def.text()), def.kind() == v1::NameDef::OPERATOR, def.schema(), {}};
   name.argument_is_written.assign(def.argument_is_written().begin(), def.argument_is_written().end());
   return name;
 }
@@ -50,7 +50,7 @@ void ProcessIds::Define(const Payload& payload) {
 
 void ProcessIds::DefineThread(const v1::ThreadDef& def) {
   if (def.id() == 0 || def.id() >= NumberedValues<ThreadId>::kMax) return;
-  ThreadInfo info{process_, def.id(), def.os_id(), def.torch_id(), def.name()};
+  ThreadInfo info{process_, def.id(), def.os_id(), def.torch_id(), ToUtf8(def.name())};
   if (const ThreadId known = threads_.Get(def.id()); known.valid()) {
     dictionary_->UpdateThread(known, std::move(info));
   } else {
