@@ -52,6 +52,8 @@ std::string Append(RingReader* ring, const CaptureOptions& options, const OnFile
 }  // namespace
 
 std::string DrainRing(const std::string& ring_path) {
+  // Another drain was first: that is what running it again is for.
+  if (access(ring_path.c_str(), F_OK) != 0 && errno == ENOENT) return "";
   char error[512] = "";
   const std::unique_ptr<RingReader> ring(RingReader::OpenFile(ring_path.c_str(), error, sizeof(error)));
   if (ring == nullptr) return error;

@@ -1,0 +1,241 @@
+// A recorded process is killed at random instants; afterwards memoir-drain must have brought everything it committed into the capture, once.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/writer/capture_decoder.h"
+#include "tests/writer/recording.h"
+
+namespace memoir::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr int kThreads = 2;
+
+// Starts a program; its stderr goes to `errors` when given.
+pid_t Start(const std::vector<std::string>& command, const std::string& errors = "") {
+  const pid_t child = fork();
+  if (child != 0) return child;
+  if (!errors.empty()) dup2(open(errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
+  std::vector<char*> arguments;
+  for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  execv(arguments[0], arguments.data());
+  _exit(127);
+}
+
+int Wait(pid_t child) {
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+struct Outcome {
+  int exit;
+  std::string errors;
+};
+
+Outcome Drain(const std::string& ring) {
+  const TemporaryFolder folder;
+  const std::string errors = folder.path() + "/errors";
+  const int exit = Wait(Start({MEMOIR_DRAIN, ring}, errors));
+  std::ifstream file(errors);
+  return {exit, {std::istreambuf_iterator<char>(file), {}}};
+}
+
+class Victim {
+ public:
+  Victim() : capture_(folder_.path() + "/capture"), rings_(folder_.path() + "/rings") {
+    fs::create_directory(rings_);
+    const std::string count_file = folder_.path() + "/counts";
+    const int file = open(count_file.c_str(), O_RDWR | O_CREAT, 0600);
+    EXPECT_EQ(ftruncate(file, 4096), 0);
+    counts_ = static_cast<std::atomic<std::uint64_t>*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
+    close(file);
+    child_ = Start({MEMOIR_KILL_VICTIM, rings_, capture_, count_file, std::to_string(kThreads)});
+  }
+  ~Victim() { munmap(counts_, 4096); }
+
+  // Once it records, after so many microseconds more.
+  void KillAfter(unsigned microseconds) {
+    while (counts_[0].load() == 0) {
+      ASSERT_EQ(waitpid(child_, nullptr, WNOHANG), 0) << "the victim ended by itself";
+      usleep(200);
+    }
+    usleep(microseconds);
+    kill(child_, SIGKILL);
+    EXPECT_EQ(Wait(child_), -SIGKILL);
+  }
+
+  std::string ring() const {
+    for (const auto& entry : fs::directory_iterator(rings_)) return entry.path();
+    return "";
+  }
+  const std::string& capture() const { return capture_; }
+  std::vector<std::uint64_t> counts() const {
+    std::vector<std::uint64_t> counts(kThreads);
+    for (int i = 0; i < kThreads; ++i) counts[static_cast<std::size_t>(i)] = counts_[i].load();
+    return counts;
+  }
+
+ private:
+  TemporaryFolder folder_;
+  std::string capture_;
+  std::string rings_;
+  std::atomic<std::uint64_t>* counts_;
+  pid_t child_;
+};
+
+// Every record once and in order, and at least as many steps as were counted.
+void CheckCapture(const DecodedCapture& capture, std::vector<std::uint64_t> counts) {
+  std::map<std::uint32_t, std::uint64_t> next_record, next_step;
+  for (const DecodedChunk* chunk : capture.chunks()) {
+    for (const DecodedRun& run : chunk->runs) {
+      ASSERT_EQ(run.first_record, next_record[run.thread]) << "records doubled or lost on thread " << run.thread;
+      next_record[run.thread] += run.record_count;
+      for (const Event& event : run.events) {
+        if (event.kind != memoir::v1::STEP) continue;
+        ASSERT_EQ(event.step, next_step[run.thread]++);
+      }
+    }
+  }
+  std::vector<std::uint64_t> steps;
+  for (const auto& [thread, count] : next_step) steps.push_back(count);
+  steps.resize(counts.size());
+  // Which thread counts where is not known: each count has its own thread, so compare them sorted.
+  std::sort(steps.begin(), steps.end());
+  std::sort(counts.begin(), counts.end());
+  for (std::size_t i = 0; i < counts.size(); ++i) EXPECT_GE(steps[i], counts[i]);
+}
+
+// Decoding is strict, apart from a chunk that the kill cut.
+DecodedCapture DecodeKilled(const std::string& folder) {
+  DecodedCapture capture = DecodeFolder(folder);
+  EXPECT_THAT(capture.errors, IsEmpty());
+  return capture;
+}
+
+std::map<std::string, std::string> Contents(const std::string& folder) {
+  std::map<std::string, std::string> contents;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    std::ifstream file(entry.path(), std::ios::binary);
+    contents[entry.path()] = {std::istreambuf_iterator<char>(file), {}};
+  }
+  return contents;
+}
+
+TEST(Drain, AHundredKills) {
+  std::mt19937 random(1);
+  std::uint64_t from_ring = 0, on_file = 0;
+  for (int round = 0; round < 100; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    Victim victim;
+    victim.KillAfter(static_cast<unsigned>(random() % 30'000));
+    const std::uint64_t before = DecodeKilled(victim.capture()).events();
+    const Outcome outcome = Drain(victim.ring());
+    ASSERT_EQ(outcome.exit, 0) << outcome.errors;
+    EXPECT_EQ(victim.ring(), "");
+    const DecodedCapture capture = DecodeKilled(victim.capture());
+    CheckCapture(capture, victim.counts());
+    EXPECT_EQ(capture.end().reason(), memoir::v1::End::MERGED);
+    EXPECT_TRUE(capture.parts.back().has_index);
+    on_file += before;
+    from_ring += capture.events() - before;
+    if (HasFailure()) break;
+  }
+  EXPECT_GT(on_file, 0u) << "no kill came after a chunk: the test shows nothing";
+  EXPECT_GT(from_ring, 0u) << "no kill left anything in a ring: the test shows nothing";
+}
+
+// As if it had died between appending and removing the ring.
+TEST(Drain, TwiceIsTheSameAsOnce) {
+  for (int round = 0; round < 5; ++round) {
+    Victim victim;
+    victim.KillAfter(15'000);
+    const std::string ring = victim.ring();
+    fs::copy_file(ring, ring + ".kept");
+    EXPECT_EQ(Drain(ring).exit, 0);
+    const auto once = Contents(victim.capture());
+    EXPECT_EQ(Drain(ring).exit, 0) << "the ring is gone: done before";
+    EXPECT_EQ(Contents(victim.capture()), once);
+    fs::rename(ring + ".kept", ring);
+    EXPECT_EQ(Drain(ring).exit, 0);
+    EXPECT_EQ(Contents(victim.capture()), once);
+    EXPECT_FALSE(fs::exists(ring));
+  }
+}
+
+TEST(Drain, AKilledDrainIsDoneAgain) {
+  std::mt19937 random(2);
+  for (int round = 0; round < 25; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    Victim victim;
+    victim.KillAfter(15'000);
+    const std::string ring = victim.ring();
+    for (int kills = 0; kills < 3; ++kills) {
+      const pid_t drain = Start({MEMOIR_DRAIN, ring});
+      usleep(static_cast<useconds_t>(random() % 12'000));
+      kill(drain, SIGKILL);
+      Wait(drain);
+    }
+    EXPECT_EQ(Drain(ring).exit, 0);
+    CheckCapture(DecodeKilled(victim.capture()), victim.counts());
+  }
+}
+
+TEST(Drain, AnOrderlyEndNeedsNothing) {
+  const TemporaryFolder folder;
+  const Outcome outcome = Drain(folder.path() + "/gone");
+  EXPECT_EQ(outcome.exit, 0);
+}
+
+TEST(Drain, RefusesARunningProcess) {
+  Recording recording;
+  ASSERT_TRUE(recording.ok()) << recording.error();
+  const Outcome outcome = Drain(RingPath());
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_THAT(outcome.errors, HasSubstr("still in use"));
+}
+
+TEST(Drain, RefusesWhatIsNoRing) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() + "/file") << "hello";
+  const Outcome outcome = Drain(folder.path() + "/file");
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_THAT(outcome.errors, HasSubstr("not a ring file"));
+  EXPECT_EQ(std::count(outcome.errors.begin(), outcome.errors.end(), '\n'), 1);
+}
+
+TEST(Drain, KeepsTheRingWhenTheCaptureIsGone) {
+  Victim victim;
+  victim.KillAfter(5'000);
+  fs::remove_all(victim.capture());
+  const Outcome outcome = Drain(victim.ring());
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_THAT(outcome.errors, HasSubstr("is gone"));
+  EXPECT_NE(victim.ring(), "");
+}
+
+TEST(Drain, HelpAndUsage) {
+  EXPECT_EQ(Wait(Start({MEMOIR_DRAIN, "--help"})), 0);
+  EXPECT_EQ(Wait(Start({MEMOIR_DRAIN}, "/dev/null")), 2);
+}
+
+}  // namespace
+}  // namespace memoir::test

@@ -1,0 +1,67 @@
+// The program that drain_test kills: threads record numbered steps and operators, and count in shared memory what is committed.
+//
+//   writer_kill_victim RING_FOLDER CAPTURE_FOLDER COUNT_FILE THREADS
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+#include "interpose/ring.h"
+#include "interpose/tick.h"
+#include "memoir/v1/capture.pb.h"
+#include "tests/writer/recording.h"
+#include "tests/writer/ring_producer.h"
+#include "tests/writer/step_stream.h"
+
+namespace memoir::test {
+namespace {
+
+using Count = std::atomic<std::uint64_t>;
+
+void Produce(Count* count) {
+  RingProducer producer;
+  StepStream stream;
+  Event step;
+  step.kind = memoir::v1::STEP;
+  for (;; ++step.step) {
+    step.tick = Tick();
+    if (!producer.Record(step)) std::_Exit(3);
+    count->store(step.step + 1, std::memory_order_release);
+    if (step.step % 7 != 0) continue;
+    for (Event& event : stream.NextOperator()) {   // groups, so that kills come between a begin and its tensors
+      event.tick = Tick();
+      if (!producer.Record(event)) std::_Exit(3);
+    }
+  }
+}
+
+int Main(char** arguments) {
+  const int file = open(arguments[3], O_RDWR);
+  void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (page == MAP_FAILED) return 2;
+  auto* counts = static_cast<Count*>(page);
+  char error[512];
+  ChooseTick();
+  if (!RingOpen({arguments[1], kMinRingBytes, arguments[2], kStem}, error, sizeof(error))) return 2;
+  WriterOptions options;
+  options.folder = arguments[2];
+  options.stem = kStem;
+  options.process = SomeFacts();
+  options.part_bytes = 200'000;
+  std::string why;
+  std::unique_ptr<Writer> writer = Writer::Start(options, &why);
+  if (writer == nullptr) return 2;
+  SetRecordingEnabled(true);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < std::atoi(arguments[4]); ++i) threads.emplace_back(Produce, &counts[i]);
+  for (;;) writer->Flush();   // so that kills come at every point of a chunk's way
+}
+
+}  // namespace
+}  // namespace memoir::test
+
+int main(int count, char** arguments) { return count == 5 ? memoir::test::Main(arguments) : 2; }
