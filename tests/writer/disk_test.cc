@@ -1,0 +1,172 @@
+// Disks that are full, small, read-only: the program records on, what is lost is counted, and what comes after is recorded again.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "interpose/tick.h"
+#include "tests/writer/capture_decoder.h"
+#include "tests/writer/recording.h"
+#include "tests/writer/ring_producer.h"
+#include "tests/writer/step_stream.h"
+
+namespace memoir::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::uint64_t RecordOperators(int operators, StepStream* stream, RingProducer* producer) {
+  std::uint64_t events = 0;
+  for (int i = 0; i < operators; ++i) {
+    for (Event& event : stream->NextOperator()) {
+      event.tick = Tick();
+      EXPECT_TRUE(producer->Record(event));
+      ++events;
+    }
+  }
+  return events;
+}
+
+// A file system of one's own, or none where that is not allowed.
+class SmallDisk {
+ public:
+  explicit SmallDisk(const std::string& size) {
+    mounted_ = mount("tmpfs", folder_.path().c_str(), "tmpfs", 0, ("size=" + size).c_str()) == 0;
+  }
+  ~SmallDisk() {
+    if (mounted_) umount2(folder_.path().c_str(), MNT_DETACH);
+  }
+  bool mounted() const { return mounted_; }
+  const std::string& path() const { return folder_.path(); }
+
+ private:
+  TemporaryFolder folder_;
+  bool mounted_;
+};
+
+void Fill(const std::string& path) {
+  std::ofstream file(path, std::ios::binary);
+  const std::string block(4096, 'x');
+  while (file.write(block.data(), 4096) && file.flush()) {
+  }
+}
+
+// First part, loss, and what was recorded after the disk had room again.
+void CheckLossIsCounted(const DecodedCapture& capture, std::uint64_t recorded, std::uint64_t sequences) {
+  EXPECT_THAT(capture.errors, IsEmpty());
+  const memoir::v1::Counters& counters = capture.counters();
+  EXPECT_GT(counters.lost_events(), 0u);
+  EXPECT_GT(counters.lost_chunks(), 0u);
+  EXPECT_EQ(capture.events() + counters.lost_events(), recorded);
+  EXPECT_EQ(capture.chunks().back()->header.sequence() + 1, sequences);
+}
+
+TEST(Disk, FullAndFreedAgain) {
+  const SmallDisk disk("1m");
+  if (!disk.mounted()) GTEST_SKIP() << "mounting a tmpfs needs root";
+  Recording recording({.capture = disk.path() + "/capture"});
+  ASSERT_TRUE(recording.ok()) << recording.error();
+  StepStream stream;
+  RingProducer producer;
+  std::uint64_t recorded = RecordOperators(1000, &stream, &producer);
+  recording.writer().Flush();
+  EXPECT_EQ(recording.writer().Status().lost_events, 0u);
+
+  Fill(disk.path() + "/filler");
+  for (int i = 0; i < 5; ++i) {
+    recorded += RecordOperators(2000, &stream, &producer);
+    recording.writer().Flush();
+  }
+  const WriterStatus full = recording.writer().Status();
+  EXPECT_GT(full.lost_events, 0u);
+  EXPECT_THAT(full.last_write_error, HasSubstr("No space left on device"));
+
+  std::filesystem::remove(disk.path() + "/filler");
+  recorded += RecordOperators(1000, &stream, &producer);
+  recording.writer().Flush();
+  EXPECT_EQ(recording.writer().Status().lost_events, full.lost_events) << "recorded again at once";
+  recording.Stop();
+  const DecodedCapture capture = DecodeFolder(recording.folder());
+  const std::uint64_t chunks = capture.chunks().back()->header.sequence() + 1;
+  CheckLossIsCounted(capture, recorded, chunks);
+  ASSERT_GT(capture.parts.size(), 1u);
+  EXPECT_EQ(capture.end().reason(), memoir::v1::End::STOPPED);
+  // The sums of the last part's keyframe know of the lost events too.
+  const memoir::v1::Keyframe& keyframe = capture.parts.back().chunks.front().payload.keyframe();
+  EXPECT_GT(keyframe.events_before() + 4000, recorded - 4000);
+  EXPECT_EQ(keyframe.devices(0).allocations(), keyframe.events_before() / 4);
+}
+
+// A part that may not grow is left and another one begun.
+TEST(Disk, FileSizeLimit) {
+  signal(SIGXFSZ, SIG_IGN);
+  rlimit before;
+  getrlimit(RLIMIT_FSIZE, &before);
+  Recording recording;   // its ring is larger than the limit and exists already
+  ASSERT_TRUE(recording.ok()) << recording.error();
+  const rlimit small{100'000, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  StepStream stream;
+  RingProducer producer;
+  std::uint64_t recorded = 0;
+  for (int i = 0; i < 40; ++i) {
+    recorded += RecordOperators(1000, &stream, &producer);
+    recording.writer().Flush();
+  }
+  recording.Stop();
+  setrlimit(RLIMIT_FSIZE, &before);
+  const DecodedCapture capture = DecodeFolder(recording.folder());
+  EXPECT_GT(capture.parts.size(), 2u);
+  EXPECT_EQ(recording.status().events + recording.status().lost_events, recorded);
+  EXPECT_GT(recording.status().events, recorded / 3);
+  CheckLossIsCounted(capture, recorded, capture.chunks().back()->header.sequence() + 1);
+  EXPECT_THAT(recording.status().last_write_error, HasSubstr("File too large"));
+}
+
+TEST(Disk, AFolderThatCannotBeMade) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() + "/file") << "x";
+  Recording recording({.capture = folder.path() + "/file/capture"});
+  EXPECT_FALSE(recording.ok());
+  EXPECT_THAT(recording.error(), HasSubstr("cannot make the folder " + folder.path() + "/file/capture: Not a directory"));
+  EXPECT_THAT(recording.error(), HasSubstr("MEMOIR_OUTPUT"));
+}
+
+TEST(Disk, AReadOnlyFolder) {
+  const SmallDisk disk("1m");
+  if (!disk.mounted()) GTEST_SKIP() << "mounting a tmpfs needs root, and to root no folder is read-only but on such a disk";
+  std::filesystem::create_directory(disk.path() + "/capture");
+  ASSERT_EQ(mount(nullptr, disk.path().c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr), 0);
+  Recording recording({.capture = disk.path() + "/capture"});
+  EXPECT_FALSE(recording.ok());
+  EXPECT_THAT(recording.error(), HasSubstr("cannot create " + disk.path() + "/capture/r00000.a0.testhost.1.p0000.memoir"));
+  EXPECT_THAT(recording.error(), HasSubstr("Read-only file system"));
+  EXPECT_THAT(recording.error(), HasSubstr("choose another folder"));
+}
+
+TEST(Disk, EarlierPartsAreNotOverwritten) {
+  const TemporaryFolder folder;
+  std::uint64_t recorded = 0;
+  for (int run = 0; run < 3; ++run) {
+    Recording recording({.capture = folder.path() + "/capture"});
+    ASSERT_TRUE(recording.ok()) << recording.error();
+    StepStream stream;
+    RingProducer producer;
+    recorded += RecordOperators(10, &stream, &producer);
+  }
+  const DecodedCapture capture = DecodeFolder(folder.path() + "/capture");
+  EXPECT_THAT(capture.errors, IsEmpty());
+  EXPECT_EQ(capture.parts.size(), 3u);
+  EXPECT_EQ(capture.events(), recorded);
+}
+
+}  // namespace
+}  // namespace memoir::test
