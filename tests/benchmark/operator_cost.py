@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CONTESTANTS = ["bare", "memoir", "dispatch-mode", "profiler"]
 
 
-# ---- inside a contestant's process --------------------------------------------------------------------------------
+# Inside a contestant's process.
 def transformer():
     import torch
 
@@ -97,7 +97,7 @@ def contestant(name, adds, steps):
     print(json.dumps(result))
 
 
-# ---- the contest ---------------------------------------------------------------------------------------------------
+# The contest.
 def run(name, memoir, adds, steps):
     command = [sys.executable, __file__, "--contestant", name, "--adds", str(adds), "--steps", str(steps)]
     if name != "memoir":
