@@ -1,0 +1,126 @@
+// Live at an instant, over time, and as a tree: numbers by hand.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/captures/capture_builder.h"
+#include "tools/analyze/live_at.h"
+#include "tools/analyze/over_time.h"
+#include "tools/analyze/range_tree.h"
+
+namespace memoir {
+namespace {
+
+using testing::ProcessBuilder;
+using testing::TemporaryFolder;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Starts at tick 1000 = 0 ns, ten nanoseconds an event.
+//   0 begin forward   10 begin a   20 +100   30 end   40 mark m   50 begin b   60 +30   70 -100   80 end   90 end   100 +5
+class InstantTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ProcessBuilder process;
+    process.BeginUser("forward").Begin("aten::a").Allocate(0x1000, 100).End().Mark("m");
+    process.Begin("aten::b").Allocate(0x2000, 30).Deallocate(0x1000).End().End().Allocate(0x3000, 5);
+    process.WriteTo(folder_.path());
+    capture_.emplace(*Capture::Open(folder_.path()));
+  }
+  LiveDevice LiveAtText(const std::string& text) {
+    LiveAtOptions options;
+    options.at = *ParseAt(text);
+    const absl::StatusOr<LiveAt> live = AnalyzeLiveAt(*capture_, options);
+    EXPECT_TRUE(live.ok()) << live.status();
+    return live->devices.at(0);
+  }
+  TemporaryFolder folder_;
+  std::optional<Capture> capture_;
+};
+
+TEST_F(InstantTest, Peak) {
+  const LiveDevice peak = LiveAtText("peak");
+  EXPECT_EQ(peak.live_bytes, 130u);
+  EXPECT_EQ(peak.ns, 60u);
+  ASSERT_EQ(peak.rows.size(), 2u);
+  EXPECT_EQ(peak.rows[0].name, "aten::a");
+  EXPECT_EQ(peak.rows[0].bytes, 100u);
+  ASSERT_EQ(peak.largest.size(), 2u);
+  EXPECT_EQ(peak.largest[0].address, 0x1000u);
+  EXPECT_EQ(peak.largest[0].allocated_ns, 20u);
+  EXPECT_EQ(peak.largest[0].range_name, "forward");
+  EXPECT_FALSE(peak.largest[0].before);
+}
+
+TEST_F(InstantTest, EndMarkAndTime) {
+  EXPECT_EQ(LiveAtText("end").live_bytes, 35u);
+  EXPECT_EQ(LiveAtText("mark:m").live_bytes, 100u);
+  EXPECT_EQ(LiveAtText("59ns").live_bytes, 100u);
+  EXPECT_EQ(LiveAtText("60ns").live_bytes, 130u);
+  EXPECT_EQ(LiveAtText("0.07us").live_bytes, 30u);
+  EXPECT_EQ(LiveAtText("1").live_bytes, 35u);
+  EXPECT_EQ(LiveAtText("5ns").live_bytes, 0u);
+  LiveAtOptions options;
+  options.at = *ParseAt("mark:none");
+  EXPECT_THAT(std::string(AnalyzeLiveAt(*capture_, options).status().message()), HasSubstr("no mark 'none'"));
+}
+
+TEST_F(InstantTest, WhatAtMeans) {
+  for (const char* const text : {"", "mark:", "soon", "-1", "nan", "1e99s"}) EXPECT_FALSE(ParseAt(text).has_value()) << text;
+  EXPECT_EQ(ParseAt("1.5s")->ns, 1'500'000'000u);
+  EXPECT_EQ(ParseAt("2ms")->ns, 2'000'000u);
+  EXPECT_EQ(ParseRangeWindow("Optimizer.step#AdamW.step").range, "Optimizer.step#AdamW.step");
+  EXPECT_EQ(*ParseRangeWindow("a#b#12").occurrence, 12u);
+  EXPECT_EQ(ParseRangeWindow("a#").range, "a#");
+}
+
+TEST_F(InstantTest, BucketsHoldTheirLargestValue) {
+  OverTimeOptions options;
+  options.buckets = 5;   // of twenty nanoseconds
+  const absl::StatusOr<OverTime> curve = AnalyzeOverTime(*capture_, options);
+  ASSERT_TRUE(curve.ok());
+  EXPECT_EQ(curve->end_ns, 100u);
+  EXPECT_THAT(curve->devices.at(0).max_bytes, ElementsAre(0u, 100u, 100u, 130u, 35u));
+  EXPECT_EQ(curve->devices[0].peak_ns, 60u);
+}
+
+TEST_F(InstantTest, BucketsOfAWindowKnowWhatWasLiveBefore) {
+  OverTimeOptions options;
+  options.window = Window::Time(50, 71);
+  options.buckets = 2;
+  const absl::StatusOr<OverTime> curve = AnalyzeOverTime(*capture_, options);
+  ASSERT_TRUE(curve.ok());
+  EXPECT_THAT(curve->devices.at(0).max_bytes, ElementsAre(130u, 130u));
+}
+
+TEST_F(InstantTest, Tree) {
+  const absl::StatusOr<RangeTree> tree = AnalyzeRangeTree(*capture_, {});
+  ASSERT_TRUE(tree.ok());
+  ASSERT_EQ(tree->nodes.size(), 4u);
+  EXPECT_EQ(tree->nodes[0].allocated_bytes, 135u);
+  EXPECT_EQ(tree->nodes[0].self_bytes, 5u);
+  const RangeNode& forward = tree->nodes[1];
+  EXPECT_EQ(forward.name, "forward");
+  EXPECT_EQ(forward.source, RangeSource::kUser);
+  EXPECT_EQ(forward.calls, 1u);
+  EXPECT_EQ(forward.allocated_bytes, 130u);
+  EXPECT_EQ(forward.self_bytes, 0u);
+  EXPECT_EQ(forward.net_bytes, 30u);
+  EXPECT_EQ(forward.total_ns, 90u);
+  EXPECT_EQ(tree->nodes[2].name, "aten::a") << "most allocated bytes first";
+  EXPECT_EQ(tree->nodes[2].net_bytes, 0u);
+  EXPECT_EQ(tree->nodes[3].net_bytes, 30u);
+}
+
+TEST_F(InstantTest, TreeCutInDepthAndWidthStillSums) {
+  RangeTreeOptions options;
+  options.depth = 1;
+  EXPECT_EQ(AnalyzeRangeTree(*capture_, options)->nodes.at(1).self_bytes, 130u);
+  options.depth = 2;
+  options.width = 1;
+  const absl::StatusOr<RangeTree> tree = AnalyzeRangeTree(*capture_, options);
+  EXPECT_EQ(tree->nodes.at(3).name, "(1 others)");
+  EXPECT_EQ(tree->nodes.at(3).allocated_bytes, 30u);
+}
+
+}  // namespace
+}  // namespace memoir
