@@ -1,0 +1,268 @@
+// The writer's bounded tables, and the parsing of records, each by itself.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "memoir/v1/capture.pb.h"
+#include "tests/writer/recording.h"
+#include "tracker/writer/content_ids.h"
+#include "tracker/writer/event_group.h"
+#include "tracker/writer/live_table.h"
+#include "tracker/writer/memory_state.h"
+#include "tracker/writer/names.h"
+#include "tracker/writer/process_facts.h"
+#include "tracker/writer/range_stack.h"
+
+namespace memoir::test {
+namespace {
+
+TEST(LiveTable, EqualsAMap) {
+  LiveTable table(3000);
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> expected;   // serial
+  std::mt19937_64 random(3);
+  for (std::uint64_t serial = 1; serial < 200'000; ++serial) {
+    const auto device = static_cast<std::uint32_t>(random() % 2);
+    const std::uint64_t address = random() % 5000 * 64;
+    const std::pair key{device, address};
+    LiveBlock block;
+    if (random() % 5 < 2) {
+      const bool known = table.Remove(device, address, serial, &block);
+      ASSERT_EQ(known, expected.contains(key));
+      if (known) {
+        ASSERT_EQ(block.serial, expected[key]);
+      }
+      expected.erase(key);
+      continue;
+    }
+    const LiveTable::Added added = table.Add({address, 1, serial, 1, device, 1, 0, 0}, &block);
+    if (expected.contains(key)) {
+      ASSERT_EQ(added, LiveTable::Added::kReplaced);
+      ASSERT_EQ(block.serial, expected[key]);
+    } else {
+      ASSERT_EQ(added, expected.size() < 3000 ? LiveTable::Added::kNew : LiveTable::Added::kFull);
+    }
+    if (added != LiveTable::Added::kFull) expected[key] = serial;
+    ASSERT_EQ(table.size(), expected.size());
+  }
+  EXPECT_GT(table.untracked(), 0u);
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> visited;
+  table.ForEach([&](const LiveBlock& block) { visited[{block.device, block.address}] = block.serial; });
+  EXPECT_EQ(visited, expected);
+}
+
+// A thread that was preempted between its tick and its record is merged late.
+TEST(LiveTable, SerialsDecideWhatCameFirst) {
+  LiveTable table;
+  LiveBlock block;
+  table.Add({64, 10, 7, 0, 0, 0, 0, 0}, &block);
+  EXPECT_FALSE(table.Remove(0, 64, 6, &block)) << "the deallocation of the block before";
+  EXPECT_EQ(table.Add({64, 20, 5, 0, 0, 0, 0, 0}, &block), LiveTable::Added::kStale);
+  EXPECT_TRUE(table.Remove(0, 64, 8, &block));
+  EXPECT_EQ(block.bytes, 10u);
+}
+
+TEST(MemoryState, LostDeallocationsKeepTheSums) {
+  MemoryState state;
+  state.Allocate({64, 10, 1, 5, 0, 1, 3, 0});
+  state.Allocate({64, 30, 3, 6, 0, 1, 4, 0});   // what was at 64 must have been freed
+  EXPECT_EQ(state.devices()[0].live_bytes, 30u);
+  EXPECT_EQ(state.devices()[0].live_blocks, 1u);
+  EXPECT_EQ(state.operators()[3].deallocated_bytes, 10u);
+  state.Deallocate(0, 64, 4);
+  state.Deallocate(0, 4096, 5);                 // from before the recording
+  EXPECT_EQ(state.devices()[0].live_bytes, 0u);
+  EXPECT_EQ(state.devices()[0].peak_bytes, 30u);
+  EXPECT_EQ(state.devices()[0].deallocations, 2u);
+}
+
+TEST(ContentIds, AreBoundedAndNeverReused) {
+  ContentIds ids;
+  std::map<std::uint32_t, std::uint64_t> meaning;
+  for (std::uint64_t number = 0; number < 3 * kMaxContents; ++number) {
+    const ContentIds::Result first = ids.Find(HashBytes(&number, sizeof(number)), 1);
+    ASSERT_TRUE(first.needs_definition);
+    ASSERT_TRUE(meaning.emplace(first.id, number).second) << "an id that means two things";
+    const ContentIds::Result again = ids.Find(HashBytes(&number, sizeof(number)), 1);
+    ASSERT_EQ(again.id, first.id);
+    ASSERT_FALSE(again.needs_definition);
+    ASSERT_TRUE(ids.Find(HashBytes(&number, sizeof(number)), 2).needs_definition) << "in another part";
+    ASSERT_LE(ids.size(), kMaxContents + 1);
+  }
+}
+
+TEST(Names, AreBoundedAndKeepWhatIsUsed) {
+  const Recording recording;
+  const std::unique_ptr<RingReader> ring(RingReader::OpenLive());
+  std::uint32_t used = 0;
+  Names names(*ring, [&used](std::unordered_set<std::uint32_t>* ids) { ids->insert(used); });
+  used = names.Text("kept")->id;
+  const std::uint32_t other = names.Text("text 0")->id;
+  for (std::size_t i = 0; i < 2 * kMaxTexts; ++i) names.Text("text " + std::to_string(i));
+  ASSERT_NE(names.ById(used), nullptr);
+  EXPECT_EQ(names.ById(used)->text, "kept");
+  EXPECT_EQ(names.Text("kept")->id, used);
+  EXPECT_EQ(names.ById(other), nullptr);
+  EXPECT_NE(names.Text("text 0")->id, other);
+}
+
+TEST(RangeStack, OperatorIsTheOutermostWithASchema) {
+  RangeStack stack;
+  EXPECT_EQ(stack.leaf(), 0u);
+  stack.Push({EventKind::kRangeBeginUser, 1, 0, 10});
+  EXPECT_EQ(stack.outermost_operator(), 0u);
+  stack.Push({EventKind::kRangeBeginFunction, 2, 12, 10});
+  stack.Push({EventKind::kRangeBeginFunction, 3, 13, 10});
+  EXPECT_EQ(stack.outermost_operator(), 12u);
+  EXPECT_EQ(stack.leaf(), 3u);
+  stack.Pop();
+  EXPECT_EQ(stack.outermost_operator(), 12u);
+  stack.Pop();
+  EXPECT_EQ(stack.outermost_operator(), 0u);
+  stack.SetDepth(4);   // after a loss
+  EXPECT_EQ(stack.depth(), 4u);
+  EXPECT_EQ(stack.leaf(), 0u);
+}
+
+TEST(RangeStack, DeepRecursionIsCountedNotKept) {
+  RangeStack stack;
+  for (std::uint32_t i = 1; i <= 5000; ++i) stack.Push({EventKind::kRangeBeginUser, i, 0, i});
+  EXPECT_EQ(stack.depth(), 5000u);
+  EXPECT_EQ(stack.kept().size(), kMaxKeptRanges);
+  for (int i = 0; i < 4999; ++i) stack.Pop();
+  EXPECT_EQ(stack.leaf(), 1u);
+}
+
+TEST(ProcessInfo, FitsItsPlaceInTheRing) {
+  ProcessFacts facts = SomeFacts();
+  facts.program = std::string(10'000, 'p');
+  facts.sources.assign(30, std::string(500, 's'));
+  const std::string bytes = EncodeProcessInfo(facts, {1, 2, 3}, "/ring", 3900);
+  EXPECT_LE(bytes.size(), 3900u);
+  memoir::v1::ProcessInfo process;
+  ASSERT_TRUE(process.ParseFromString(WithPart(bytes, 7)));
+  EXPECT_EQ(process.part(), 7u);
+  EXPECT_EQ(process.ring_path(), "/ring");
+  EXPECT_EQ(process.start().realtime_ns(), 3u);
+}
+
+// Records in two segments, with room to damage them.
+class TwoSegments : public testing::Test {
+ protected:
+  template <typename Record>
+  void Put(int segment, Record record, std::size_t more = 0) {
+    record.header.words = static_cast<std::uint16_t>((sizeof(record) + more) / 8);
+    std::memcpy(bytes_[segment] + used_[segment], &record, sizeof(record));
+    used_[segment] += sizeof(record) + more;
+  }
+  static RangeBeginRecord Begin(std::uint32_t tensors) {
+    RangeBeginRecord record{};
+    record.header.kind = RecordKind::kRangeBegin;
+    record.tick = 5;
+    record.tensor_count = tensors;
+    return record;
+  }
+  static TensorRecord Tensor(std::uint64_t impl) {
+    TensorRecord record{};
+    record.header = {0, RecordKind::kTensor, kContiguous, 0, 0};
+    record.impl = impl;
+    return record;
+  }
+  static StepRecord Step(std::uint64_t step) { return {{0, RecordKind::kStep, 0, 0, 0}, 6, step}; }
+
+  ThreadRecords::Found Read(std::uint64_t second_first, std::uint64_t seen, int segments = 2, std::uint64_t next_record = 0) {
+    const SegmentView views[2] = {{0, 1, 0, bytes_[0], bytes_[0] + used_[0], true},
+                                  {1, 1, second_first, bytes_[1], bytes_[1] + used_[1], false}};
+    records_.Reset(views, static_cast<std::size_t>(segments), next_record);
+    return records_.Peek(&group_, seen);
+  }
+
+  alignas(8) std::uint8_t bytes_[2][1024] = {};
+  std::size_t used_[2] = {};
+  ThreadRecords records_;
+  EventGroup group_;
+};
+
+TEST_F(TwoSegments, GroupsStraddle) {
+  Put(0, Begin(3));
+  Put(0, Tensor(1));
+  Put(1, Tensor(2));
+  Put(1, Tensor(3));
+  Put(1, Step(9));
+  EXPECT_EQ(Read(2, 0, 1), ThreadRecords::Found::kIncomplete);
+  ASSERT_EQ(Read(2, 0), ThreadRecords::Found::kGroup);
+  EXPECT_EQ(group_.records, 4u);
+  EXPECT_EQ(group_.tensors[2]->impl, 3u);
+  records_.Advance();
+  ASSERT_EQ(records_.Peek(&group_, 0), ThreadRecords::Found::kGroup);
+  EXPECT_EQ(group_.kind, RecordKind::kStep);
+  EXPECT_EQ(group_.first_record, 4u);
+  records_.Advance();
+  EXPECT_EQ(records_.Peek(&group_, 0), ThreadRecords::Found::kNothing);
+  EXPECT_EQ(records_.LastVisibleRecord(), 5u);
+}
+
+TEST_F(TwoSegments, AGapInAGroupIsBelievedWhenSeenBefore) {
+  Put(0, Begin(3));
+  Put(0, Tensor(1));
+  Put(1, Tensor(3));
+  EXPECT_EQ(Read(3, 0), ThreadRecords::Found::kIncomplete) << "the scan may have missed a segment";
+  ASSERT_EQ(Read(3, 4), ThreadRecords::Found::kGroup);
+  EXPECT_EQ(group_.records, 2u);
+  records_.Advance();
+  EXPECT_EQ(records_.Peek(&group_, 4), ThreadRecords::Found::kNothing) << "a tensor without its begin is no event";
+  Put(0, Step(1));
+  EXPECT_EQ(Read(5, 0), ThreadRecords::Found::kGroup) << "an event ends what came before";
+}
+
+TEST_F(TwoSegments, RecordsOnFileAreSkipped) {
+  Put(0, Begin(1));
+  Put(0, Tensor(1));
+  Put(1, Step(1));
+  Put(1, Step(2));
+  ASSERT_EQ(Read(2, kAllSeen, 2, 3), ThreadRecords::Found::kGroup);
+  EXPECT_EQ(group_.As<StepRecord>().step, 2u);
+  EXPECT_EQ(Read(2, kAllSeen, 2, 4), ThreadRecords::Found::kNothing);
+}
+
+TEST_F(TwoSegments, DamageEndsASegmentNotTheRing) {
+  Put(0, Step(1));
+  Put(0, Step(2));
+  Put(1, Step(4));
+  const std::size_t second = sizeof(StepRecord);
+  std::mt19937 random(1);
+  const std::vector<std::uint8_t> good(bytes_[0], bytes_[0] + used_[0]);
+  for (int i = 0; i < 20'000; ++i) {
+    std::copy(good.begin(), good.end(), bytes_[0]);
+    for (int flips = 0; flips < 3; ++flips) bytes_[0][second + random() % 8] = static_cast<std::uint8_t>(random());
+    ASSERT_EQ(Read(3, kAllSeen), ThreadRecords::Found::kGroup);
+    int events = 0;
+    bool last_found = false;
+    do {
+      ++events;
+      last_found = group_.first_record == 3;
+      records_.Advance();
+    } while (records_.Peek(&group_, kAllSeen) == ThreadRecords::Found::kGroup);
+    ASSERT_GE(events, 2);
+    ASSERT_TRUE(last_found);
+  }
+}
+
+TEST_F(TwoSegments, LengthsBeyondTheSegmentAreRefused) {
+  Put(0, Step(1));
+  EXPECT_EQ(CheckRecord(bytes_[0], bytes_[0] + sizeof(StepRecord)), sizeof(StepRecord));
+  EXPECT_EQ(CheckRecord(bytes_[0], bytes_[0] + sizeof(StepRecord) - 8), 0u);
+  RangeBeginRecord begin = Begin(0);
+  begin.list_count = 0xffffffff;
+  Put(1, begin);
+  EXPECT_EQ(CheckRecord(bytes_[1], bytes_[1] + 1024), 0u);
+  MarkRecord mark{{3, RecordKind::kMark, 0, 0, 0}, 1, ~std::uint64_t{0}};
+  std::memcpy(bytes_[1], &mark, sizeof(mark));
+  EXPECT_EQ(CheckRecord(bytes_[1], bytes_[1] + 1024), 0u);
+}
+
+}  // namespace
+}  // namespace memoir::test
