@@ -86,6 +86,8 @@ void ChunkSource::ProduceProcess(std::size_t process) {
 }
 
 bool ChunkSource::ProducePart(std::size_t process, const PartFile& part, std::size_t first_chunk, SignatureTensors* signatures) {
+  signatures->clear();   // dictionaries end with their part
+  bool part_begins = true;
   for (std::size_t i = first_chunk; i < part.chunks.size(); ++i) {
     const ChunkHeader& header = part.chunks[i];
     SourceItem item;
@@ -103,6 +105,7 @@ bool ChunkSource::ProducePart(std::size_t process, const PartFile& part, std::si
     item.chunk = std::make_shared<Chunk>();
     item.chunk->header = header;
     if (status.ok()) status = ParsePayload(std::move(bytes), signatures, &item.chunk->payload);
+    item.chunk->part_begins = std::exchange(part_begins, false);
     if (status.ok()) {
       item.kind = SourceItem::Kind::kChunk;
       if (!Push(std::move(item))) return false;

@@ -25,6 +25,7 @@ namespace memoir {
 struct Chunk {
   ChunkHeader header;
   Payload payload;
+  bool part_begins = false;            // the first of its part that is replayed: earlier names, layouts and signatures end here
   std::vector<bool> tensor_is_known;   // per row of the tensor table: the replay has looked at its storage
 };
 

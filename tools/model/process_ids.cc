@@ -48,6 +48,12 @@ void ProcessIds::Define(const Payload& payload) {
   for (const v1::DeviceDef& def : payload.devices) DefineDevice(def);
 }
 
+void ProcessIds::ForgetPart() {
+  names_.Clear();
+  layouts_.Clear();
+  signatures_.Clear();
+}
+
 void ProcessIds::DefineThread(const v1::ThreadDef& def) {
   if (def.id() == 0 || def.id() >= NumberedValues<ThreadId>::kMax) return;
   ThreadInfo info{process_, def.id(), def.os_id(), def.torch_id(), ToUtf8(def.name())};

@@ -23,6 +23,7 @@ class NumberedValues {
     if (number >= values_.size()) values_.resize(number + 1);
     values_[number] = value;
   }
+  void Clear() { values_.clear(); }
   Value Get(std::uint32_t number) const { return number < values_.size() ? values_[number] : Value(); }
 
  private:
@@ -43,6 +44,8 @@ class ProcessIds {
   ProcessIds(ProcessId process, Dictionary* dictionary);
 
   void Define(const Payload& payload);
+  // A part's names, layouts and signatures end with it: memoir-drain numbers those of its part anew.
+  void ForgetPart();
 
   NameEntry name(std::uint32_t number) const { return names_.Get(number); }
   LayoutId layout(std::uint32_t number) const { return layouts_.Get(number); }

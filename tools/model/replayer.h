@@ -1,9 +1,12 @@
 // One replay: takes decoded chunks, merges the threads of each process by tick, keeps range stacks and live blocks, and
 // calls the visitor. Capture::Replay drives it; nothing else needs it.
+//
+// In three sources: replayer.cc merges, replayer_events.cc decodes and shows, replayer_keyframes.cc starts from keyframes.
 #ifndef TOOLS_MODEL_REPLAYER_H_
 #define TOOLS_MODEL_REPLAYER_H_
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -16,6 +19,17 @@
 #include "tools/model/thread_replay.h"
 
 namespace memoir {
+
+inline constexpr Tick kForever = std::numeric_limits<Tick>::max();
+
+template <class EventType>
+EventType MakeEvent(ProcessId process, ThreadId thread, Tick tick) {
+  EventType event;
+  event.process = process;
+  event.thread = thread;
+  event.tick = tick;
+  return event;
+}
 
 class Replayer : public ReplayState {
  public:

@@ -1,0 +1,31 @@
+// What both sources of the builder need.
+#ifndef TESTS_CAPTURES_CAPTURE_ENCODING_H_
+#define TESTS_CAPTURES_CAPTURE_ENCODING_H_
+
+#include <cstdint>
+
+#include "tests/captures/capture_builder.h"
+
+namespace memoir::testing {
+
+// What a part has defined already.
+enum Defined { kName, kLayout, kSignature, kThread, kDevice };
+
+// To the value before, which it replaces.
+inline std::int64_t Difference(std::uint64_t value, std::uint64_t& last) {
+  const std::uint64_t difference = value - last;
+  last = value;
+  return static_cast<std::int64_t>(difference);
+}
+
+inline v1::ClockSync ClockAt(std::uint64_t tick, const ProcessOptions& options) {
+  v1::ClockSync clock;
+  clock.set_tick(tick);
+  clock.set_monotonic_ns(5'000'000'000 + tick);
+  clock.set_realtime_ns(options.start_realtime_ns + tick - options.start_tick);
+  return clock;
+}
+
+}  // namespace memoir::testing
+
+#endif  // TESTS_CAPTURES_CAPTURE_ENCODING_H_

@@ -1,0 +1,93 @@
+// The pass behind AnalyzeSummary: counts while a replay runs, and makes rows of it at the end.
+#ifndef TOOLS_ANALYZE_SUMMARY_PASS_H_
+#define TOOLS_ANALYZE_SUMMARY_PASS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/analyze/grouping.h"
+#include "tools/analyze/row_table.h"
+#include "tools/analyze/summary.h"
+#include "tools/analyze/windowed_visitor.h"
+
+namespace memoir {
+
+struct Calls {
+  std::uint64_t count = 0;
+  std::uint64_t outermost = 0;
+};
+
+struct FoldedDevice {
+  v1::DeviceTotals totals;
+  std::uint64_t peak_ns = 0;
+};
+
+// What ran when a device's peak so far was reached.
+struct PeakMoment {
+  NameId operator_name;
+  NameId user_name;
+  std::optional<std::uint64_t> step;
+};
+
+class SummaryPass : public WindowedVisitor {
+ public:
+  SummaryPass(const Capture& capture, const Selection& selection, const Grouping& grouping)
+      : WindowedVisitor(capture, selection), grouping_(grouping) {}
+
+  void OnKeyframe(const KeyframeEvent& event) override;
+  Summary TakeSummary() { return std::move(summary_); }
+
+ protected:
+  void Ends(const ReplayReport& report) override;
+  void ProcessEnds(const ProcessEvent& event) override;
+  void WindowOpens(const Event& event) override;
+  void WindowCloses(const Event& event) override;
+  void RangeBegins(const RangeBeginEvent& event) override;
+  void RangeEnds(const RangeEndEvent& event) override { CountEvent(event, !event.implicit); }
+  void Allocated(const AllocateEvent& event) override;
+  void Deallocated(const DeallocateEvent& event) override;
+  void FirstSeen(const FirstSeenEvent& event) override;
+  void Marked(const MarkEvent& event) override;
+  void Stepped(const StepEvent& event) override;
+
+ private:
+  void CountEvent(const Event& event, bool recorded) {
+    if (!in_window() || !recorded) return;
+    ++summary_.events;
+    if (event.thread.value >= thread_has_events_.size()) thread_has_events_.resize(event.thread.value + 1);
+    thread_has_events_[event.thread.value] = true;
+  }
+  void CountCall(const OpenRange& range);
+  void NotePeakMoment(const AllocateEvent& event);
+  void FinishDevices();
+  void FinishProcesses(const ReplayReport& report);
+  void FinishRows();
+  void AddCells(DeviceTable& table, std::size_t column);
+  Row& RowOf(Group group);
+  void SortRows();
+
+  const Grouping& grouping_;
+  RowTable table_;
+  Summary summary_;
+  std::vector<Calls> calls_;                                 // by NameId
+  std::vector<bool> thread_has_events_;                      // by ThreadId
+  std::set<ProcessId> opened_;                               // whose window has opened
+  std::map<DeviceId, std::uint64_t> unattributed_;           // bytes
+  std::map<DeviceId, PeakMoment> peak_moments_;
+  std::map<ProcessId, std::uint64_t> last_step_;
+  std::vector<double> ns_per_tick_;                          // by ProcessId
+  std::map<NameId, Folded> folded_operators_;                // an invalid id: outside of any
+  std::map<DeviceId, FoldedDevice> folded_devices_;
+  std::vector<DeviceId> device_ids_;                         // of summary_.devices
+  std::map<std::pair<Row::Kind, std::string>, std::size_t> row_of_label_;
+  std::vector<std::size_t> row_of_group_;
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_SUMMARY_PASS_H_

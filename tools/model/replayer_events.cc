@@ -1,0 +1,147 @@
+// The part of a replay that decodes one thread's events and shows them.
+#include <algorithm>
+#include <utility>
+
+#include "tools/model/replayer.h"
+
+namespace memoir {
+
+bool Replayer::ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until) {
+  do {
+    if (cursor.tick > until) return false;
+    if (cursor.tick < now_) ++report_->late_events;
+    now_ = std::max(now_, cursor.tick);
+    switch (cursor.kind()) {
+      case v1::RANGE_BEGIN_FUNCTION: ShowRangeBegin(thread, cursor, RangeSource::kFunction); break;
+      case v1::RANGE_BEGIN_BACKWARD: ShowRangeBegin(thread, cursor, RangeSource::kBackward); break;
+      case v1::RANGE_BEGIN_USER: ShowRangeBegin(thread, cursor, RangeSource::kUser); break;
+      case v1::RANGE_BEGIN_DISPATCH: ShowRangeBegin(thread, cursor, RangeSource::kDispatch); break;
+      case v1::RANGE_END: ShowRangeEnd(thread, cursor); break;
+      case v1::ALLOCATE: ShowAllocate(thread, cursor); break;
+      case v1::DEALLOCATE: ShowDeallocate(thread, cursor); break;
+      case v1::MARK: {
+        auto event = MakeEvent<MarkEvent>(process_, thread.id(), cursor.tick);
+        event.name = ids_->name(cursor.run.mark_name.Next32()).id;
+        visitor_.OnMark(event);
+        break;
+      }
+      case v1::STEP: {
+        auto event = MakeEvent<StepEvent>(process_, thread.id(), cursor.tick);
+        event.step = cursor.run.step.Next();
+        visitor_.OnStep(event);
+        break;
+      }
+      default: break;   // ParsePayload lets no other kind through
+    }
+  } while (cursor.Advance());
+  return true;
+}
+
+void Replayer::ShowRangeBegin(ThreadReplay& thread, RunCursor& cursor, RangeSource source) {
+  Run& run = cursor.run;
+  const NameEntry name = ids_->name(run.name.Next32());
+  cursor.sequence = static_cast<std::int64_t>(static_cast<std::uint64_t>(cursor.sequence) +
+                                              static_cast<std::uint64_t>(ZigZag(run.sequence_delta.Next())));
+  OpenRange range;
+  range.name = name.id;
+  range.is_operator = name.is_operator;
+  range.source = source;
+  range.begin = cursor.tick;
+  range.sequence = cursor.sequence;
+  if (source == RangeSource::kBackward) range.forward_thread = run.forward_thread.Next();
+  const SignatureEntry signature = ids_->signature(run.signature.Next32());
+  TakeTensors(cursor, signature.tensors);
+  auto event = MakeEvent<RangeBeginEvent>(process_, thread.id(), cursor.tick);
+  event.signature = signature.id;
+  event.tensors = tensors_;
+  PushRange(thread, range, event);
+  ShowFirstSeen(thread, cursor, false);
+}
+
+void Replayer::ShowRangeEnd(ThreadReplay& thread, RunCursor& cursor) {
+  const SignatureEntry signature = ids_->signature(cursor.run.signature.Next32());
+  TakeTensors(cursor, signature.tensors);
+  if (!thread.CanPop()) return;
+  ShowFirstSeen(thread, cursor, true);
+  PopRange(thread, cursor.tick, signature.id, false);
+}
+
+void Replayer::TakeTensors(RunCursor& cursor, std::uint32_t count) {
+  if (!look_at_tensors_) return;
+  tensor_rows_.clear();
+  for (std::uint32_t i = 0; i < count; ++i) tensor_rows_.push_back(cursor.run.tensor.Next32());
+  tensors_.clear();
+  if (!options_.tensors) return;
+  const std::vector<TensorRow>& table = cursor.chunk->payload.tensors;
+  for (const std::uint32_t reference : tensor_rows_) {
+    Tensor& tensor = tensors_.emplace_back();
+    if (reference == 0 || reference > table.size()) continue;
+    const TensorRow& row = table[reference - 1];
+    tensor = {row.impl, row.storage, row.storage_bytes, ids_->layout(row.layout), ids_->device(row.device)};
+  }
+}
+
+void Replayer::ShowFirstSeen(ThreadReplay& thread, RunCursor& cursor, bool as_result) {
+  if (!options_.first_seen) return;
+  std::vector<bool>& known = cursor.chunk->tensor_is_known;
+  for (const std::uint32_t reference : tensor_rows_) {
+    // One look per row of the table is enough: a storage stays where it is while tensors show it.
+    if (reference == 0 || reference > known.size() || known[reference - 1]) continue;
+    known[reference - 1] = true;
+    const TensorRow& row = cursor.chunk->payload.tensors[reference - 1];
+    const Tensor tensor{row.impl, row.storage, row.storage_bytes, ids_->layout(row.layout), ids_->device(row.device)};
+    if (!blocks_.IsFirstSeen(tensor)) continue;
+    auto event = MakeEvent<FirstSeenEvent>(process_, thread.id(), cursor.tick);
+    event.tensor = &tensor;
+    event.range = thread.innermost();
+    event.as_result = as_result;
+    visitor_.OnFirstSeen(event);
+  }
+}
+
+void Replayer::ShowAllocate(ThreadReplay& thread, RunCursor& cursor) {
+  Run& run = cursor.run;
+  Block block;
+  block.address = cursor.address += static_cast<std::uint64_t>(ZigZag(run.address_delta.Next()));
+  block.serial = cursor.serial += static_cast<std::uint64_t>(ZigZag(run.serial_delta.Next()));
+  block.device = ids_->device(cursor.has_device ? run.device.Next32() : 0);
+  block.bytes = run.bytes.Next();
+  block.tick = cursor.tick;
+  block.thread = thread.id();
+  if (const OpenRange* range = thread.outermost_operator()) {
+    block.operator_name = range->name;
+    block.operator_call = range->call;
+  }
+  if (const OpenRange* range = thread.innermost()) block.leaf_name = range->name;
+  if (const OpenRange* range = thread.innermost_user()) block.user_name = range->name;
+  const BlockTracker::Verdict verdict = blocks_.Judge(block.device, block.address, block.serial);
+  if (verdict.replaced != nullptr) Close(*verdict.replaced, thread.id(), cursor.tick, verdict.cause);
+  if (!verdict.closed_at_once) {
+    Open(block, &thread.stack(), cursor.tick);
+    return;
+  }
+  // It comes after its own end. What lives at its address now must stay there, so it is shown under a slot of its own.
+  block.ordinal = allocations_++;
+  block.slot = Block::kNoSlot;
+  auto begin = MakeEvent<AllocateEvent>(process_, thread.id(), cursor.tick);
+  begin.block = &block;
+  begin.stack = &thread.stack();
+  visitor_.OnAllocate(begin);
+  auto end = MakeEvent<DeallocateEvent>(process_, thread.id(), cursor.tick);
+  end.block = &block;
+  end.cause = verdict.cause;
+  end.temporary = block.operator_call != 0;
+  visitor_.OnDeallocate(end);
+}
+
+void Replayer::ShowDeallocate(ThreadReplay& thread, RunCursor& cursor) {
+  Run& run = cursor.run;
+  cursor.address += static_cast<std::uint64_t>(ZigZag(run.address_delta.Next()));
+  cursor.serial += static_cast<std::uint64_t>(ZigZag(run.serial_delta.Next()));
+  const DeviceId device = ids_->device(cursor.has_device ? run.device.Next32() : 0);
+  if (const Block* block = blocks_.FindClosed(device, cursor.address, cursor.serial)) {
+    Close(*block, thread.id(), cursor.tick, DeallocateCause::kRecorded);
+  }
+}
+
+}  // namespace memoir

@@ -1,0 +1,105 @@
+// The part of a replay that takes state from keyframes: at its start when what came before is gone, and after a loss.
+#include <algorithm>
+#include <utility>
+
+#include "tools/model/replayer.h"
+
+namespace memoir {
+
+void Replayer::TakeKeyframe(const Chunk& chunk) {
+  const bool apply = resync_ || (!began_ && chunk.header.sequence != 0);
+  if (!apply && !heap_.empty()) return;   // its state is between events that are not shown yet
+  v1::Keyframe keyframe;
+  const KeyframeParts parts = apply ? KeyframeParts::kAll : KeyframeParts::kDevices;
+  if (const absl::Status parsed = ParseKeyframe(chunk.payload.keyframe, parts, &keyframe); !parsed.ok()) {
+    return SayDamage(std::string(parsed.message()));
+  }
+  if (!apply) return CompareKeyframe(keyframe);
+  Drain(kForever);
+  ApplyKeyframe(keyframe);
+  resync_ = false;
+}
+
+void Replayer::CompareKeyframe(const v1::Keyframe& keyframe) {
+  for (const v1::DeviceTotals& totals : keyframe.devices()) {
+    if (totals.live_bytes() == blocks_.live().bytes(ids_->device(totals.device()))) continue;
+    ++report_->keyframe_mismatches;
+    return;
+  }
+}
+
+void Replayer::ApplyKeyframe(const v1::Keyframe& keyframe) {
+  now_ = std::max(now_, keyframe.tick());
+  ApplyOpenRanges(keyframe);
+  ApplyLiveBlocks(keyframe);
+  auto event = MakeEvent<KeyframeEvent>(process_, ThreadId(), keyframe.tick());
+  event.keyframe = &keyframe;
+  event.at_start = !began_;
+  event.name_of = [this](std::uint32_t number) { return ids_->name(number).id; };
+  event.device_of = [this](std::uint32_t number) { return ids_->device(number); };
+  visitor_.OnKeyframe(event);
+}
+
+void Replayer::ApplyLiveBlocks(const v1::Keyframe& keyframe) {
+  const v1::LiveBlocks& live = keyframe.live();
+  const int count = live.address_delta_size();
+  const bool match = live.bytes_size() == count && live.serial_delta_size() == count && live.tick_delta_size() == count &&
+                     live.thread_size() == count && live.operator_name_size() == count && live.leaf_name_size() == count &&
+                     (live.device_size() == 0 || live.device_size() == count);
+  if (!match) return SayDamage("columns of a keyframe do not match");
+  std::vector<Block> wanted;
+  absl::flat_hash_map<std::pair<DeviceId, std::uint64_t>, std::uint64_t> serials;
+  Block block;
+  block.origin = BlockOrigin::kKeyframe;
+  for (int i = 0; i < count; ++i) {
+    block.address += static_cast<std::uint64_t>(live.address_delta(i));
+    block.serial += static_cast<std::uint64_t>(live.serial_delta(i));
+    block.tick += static_cast<std::uint64_t>(live.tick_delta(i));
+    block.bytes = live.bytes(i);
+    block.device = ids_->device(live.device_size() == 0 ? 0 : live.device(i));
+    block.thread = live.thread(i) == 0 ? ThreadId() : ids_->thread(live.thread(i));
+    block.operator_name = ids_->name(live.operator_name(i)).id;
+    block.leaf_name = ids_->name(live.leaf_name(i)).id;
+    serials[{block.device, block.address}] = block.serial;
+    const Block* there = blocks_.live().Find(block.device, block.address);
+    if (there == nullptr || there->serial != block.serial) wanted.push_back(block);
+  }
+  std::vector<const Block*> gone;   // closing moves no block
+  blocks_.live().ForEach([&](const Block& there) {
+    const auto known = serials.find({there.device, there.address});
+    if (known == serials.end() || known->second != there.serial) gone.push_back(&there);
+  });
+  for (const Block* there : gone) Close(*there, ThreadId(), keyframe.tick(), DeallocateCause::kResync);
+  for (const Block& missing : wanted) {
+    if (blocks_.live().Find(missing.device, missing.address) == nullptr) Open(missing, nullptr, keyframe.tick());
+  }
+}
+
+void Replayer::ApplyOpenRanges(const v1::Keyframe& keyframe) {
+  for (const v1::OpenRanges& open : keyframe.open()) {
+    const std::size_t depth = open.kind().size();
+    if (static_cast<std::size_t>(open.name_size()) != depth || static_cast<std::size_t>(open.begin_tick_size()) != depth ||
+        depth > ThreadReplay::kMaxDepth) {
+      return SayDamage("open ranges of a keyframe do not match");
+    }
+    ThreadReplay& thread = ThreadOf(ids_->thread(open.thread()));
+    const auto same = [&](std::size_t at) { return thread.stack()[at].name == ids_->name(open.name(static_cast<int>(at))).id; };
+    std::size_t keep = 0;
+    while (keep < depth && keep < thread.stack().size() && same(keep)) ++keep;
+    SetDepth(thread, keep, keyframe.tick());
+    for (std::size_t at = keep; at < depth; ++at) {
+      const NameEntry name = ids_->name(open.name(static_cast<int>(at)));
+      OpenRange range;
+      range.name = name.id;
+      range.is_operator = name.is_operator;
+      const int source = open.kind()[at] - v1::RANGE_BEGIN_FUNCTION;
+      range.source = source >= 0 && source <= 3 ? static_cast<RangeSource>(source) : RangeSource::kFunction;
+      range.begin = open.begin_tick(static_cast<int>(at));
+      auto event = MakeEvent<RangeBeginEvent>(process_, thread.id(), range.begin);
+      event.before = true;
+      PushRange(thread, range, event);
+    }
+  }
+}
+
+}  // namespace memoir
