@@ -26,11 +26,16 @@ RecordHeader Header(std::size_t bytes, RecordKind kind, std::size_t flags, std::
 
 std::size_t ArgumentBytes(const Event& event) { return Pad(Pad(event.kinds.size(), 4) + 4 * event.list_lengths.size(), 8); }
 
+template <typename Number>
+void CopyAll(const std::vector<Number>& numbers, std::uint8_t* at) {
+  if (!numbers.empty()) std::memcpy(at, numbers.data(), numbers.size() * sizeof(Number));
+}
+
 // The padding gets rubbish, as in a segment that was used before.
 void WriteArguments(const Event& event, std::uint8_t* at) {
   std::memset(at, 0xab, ArgumentBytes(event));
   event.kinds.copy(reinterpret_cast<char*>(at), event.kinds.size());
-  std::memcpy(at + Pad(event.kinds.size(), 4), event.list_lengths.data(), 4 * event.list_lengths.size());
+  CopyAll(event.list_lengths, at + Pad(event.kinds.size(), 4));
 }
 
 template <typename Record>
@@ -119,8 +124,8 @@ bool RingProducer::RecordTensor(const std::optional<TensorSeen>& tensor) {
   record.device_index = DeviceIndex(seen.device);
   record.ndim = static_cast<std::uint8_t>(seen.sizes.size());
   Store(at, record);
-  std::memcpy(at + sizeof(record), seen.sizes.data(), 8 * seen.sizes.size());
-  std::memcpy(at + sizeof(record) + 8 * seen.sizes.size(), seen.strides.data(), 8 * seen.strides.size());
+  CopyAll(seen.sizes, at + sizeof(record));
+  CopyAll(seen.strides, at + sizeof(record) + 8 * seen.sizes.size());
   Commit(bytes);
   return true;
 }
