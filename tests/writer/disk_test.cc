@@ -60,13 +60,16 @@ void Fill(const std::string& path) {
 }
 
 // First part, loss, and what was recorded after the disk had room again.
-void CheckLossIsCounted(const DecodedCapture& capture, std::uint64_t recorded, std::uint64_t sequences) {
+void CheckLossIsCounted(const DecodedCapture& capture, std::uint64_t recorded) {
   EXPECT_THAT(capture.errors, IsEmpty());
   const memoir::v1::Counters& counters = capture.counters();
   EXPECT_GT(counters.lost_events(), 0u);
   EXPECT_GT(counters.lost_chunks(), 0u);
   EXPECT_EQ(capture.events() + counters.lost_events(), recorded);
-  EXPECT_EQ(capture.chunks().back()->header.sequence() + 1, sequences);
+  // Each lost chunk leaves a gap in the sequence (as does a part that could not be begun or closed).
+  std::uint64_t seen = capture.chunks().size();
+  for (std::size_t i = 0; i + 1 < capture.parts.size(); ++i) seen += capture.parts[i].has_index ? 1 : 0;
+  EXPECT_GE(capture.chunks().back()->header.sequence() + 1, seen + counters.lost_chunks());
 }
 
 TEST(Disk, FullAndFreedAgain) {
@@ -95,8 +98,7 @@ TEST(Disk, FullAndFreedAgain) {
   EXPECT_EQ(recording.writer().Status().lost_events, full.lost_events) << "recorded again at once";
   recording.Stop();
   const DecodedCapture capture = DecodeFolder(recording.folder());
-  const std::uint64_t chunks = capture.chunks().back()->header.sequence() + 1;
-  CheckLossIsCounted(capture, recorded, chunks);
+  CheckLossIsCounted(capture, recorded);
   ASSERT_GT(capture.parts.size(), 1u);
   EXPECT_EQ(capture.end().reason(), memoir::v1::End::STOPPED);
   // The sums of the last part's keyframe know of the lost events too.
@@ -127,7 +129,7 @@ TEST(Disk, FileSizeLimit) {
   EXPECT_GT(capture.parts.size(), 2u);
   EXPECT_EQ(recording.status().events + recording.status().lost_events, recorded);
   EXPECT_GT(recording.status().events, recorded / 3);
-  CheckLossIsCounted(capture, recorded, capture.chunks().back()->header.sequence() + 1);
+  CheckLossIsCounted(capture, recorded);
   EXPECT_THAT(recording.status().last_write_error, HasSubstr("File too large"));
 }
 
