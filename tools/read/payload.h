@@ -68,8 +68,7 @@ struct Payload {
   std::uint64_t memory() const; // roughly what it occupies
 };
 
-// How many tensors each signature of a process takes, by its number: needed to check the tensor column. Numbers mean the
-// same in all parts of a process, so one map serves them all.
+// How many tensors each signature of a part takes, by its number: needed to check the tensor column. Empty it at each part.
 using SignatureTensors = absl::flat_hash_map<std::uint32_t, std::uint64_t>;
 
 // Takes the decompressed bytes. Adds the chunk's own signatures to `signature_tensors`. The message of an error is what Damage::what wants.

@@ -58,7 +58,7 @@ constinit std::atomic<c10::DeleterFnPtr> inner_deleter{nullptr};
 
 void Deallocate(void* data) {
   const int saved = errno;
-  if (RecordingEnabled()) RecordDeallocate(data);
+  if (data != nullptr && RecordingEnabled()) RecordDeallocate(data);  // oneDNN gives back empty blocks too
   errno = saved;
   inner_deleter.load(std::memory_order_relaxed)(data);
 }

@@ -3,11 +3,13 @@
 #include <torch/version.h>
 
 #include "tracker/torch/cpu_allocator_hook.h"
+#include "tracker/torch/operator_names.h"
 #include "tracker/torch/range_hook.h"
 
 namespace memoir {
 
 void InstallTorchHooks() {
+  PrepareOperatorNames();
   static bool installed = false;
   if (installed) return;
   installed = true;

@@ -4,7 +4,7 @@
 
 namespace memoir {
 
-// Installs every hook of this torch: ranges and the CPU allocator. Call from the thread that starts a recording; later calls do nothing. The
+// Installs every hook of this torch: ranges and the CPU allocator. Call at the start of each recording, from its thread, while recording is off. The
 // hooks stay for the life of the process and do nothing while recording is off.
 void InstallTorchHooks();
 

@@ -69,22 +69,34 @@ std::uint32_t Define(const at::RecordFunction& range) {
   return RingDefineOperator(FullName(range).c_str(), text.str().c_str(), written.data(), written.size());
 }
 
-// An operator that torch forgets may leave its address to another one. Addresses cannot be taken out of an open-addressing
-// table under lock-free readers, so the ids go and the keys stay; the next sight defines anew.
+// Keys cannot be taken out of an open-addressing table under lock-free readers, so the ids go and the keys stay; the next
+// sight defines anew.
+void ForgetIds() {
+  const SpinLock lock;
+  for (Entry& entry : table) entry.id.store(0, std::memory_order_release);
+}
+
+// An operator that torch forgets may leave its address to another one.
 class Forgetter final : public c10::OpRegistrationListener {
  public:
   void onOperatorRegistered(const c10::OperatorHandle&) override {}
-  void onOperatorDeregistered(const c10::OperatorHandle&) override {
-    const SpinLock lock;
-    for (Entry& entry : table) entry.id.store(0, std::memory_order_release);
-  }
+  void onOperatorDeregistered(const c10::OperatorHandle&) override { ForgetIds(); }
 };
+
+// 0: not in the table.
+std::uint32_t KnownId(const at::RecordFunction& range, const char* overload) {
+  const Entry& entry = Probe(overload);
+  const bool same = entry.overload.load(std::memory_order_acquire) == overload &&
+                    entry.name.load(std::memory_order_relaxed) == range.name();
+  return same ? entry.id.load(std::memory_order_acquire) : 0;
+}
 
 }  // namespace
 
 void PrepareOperatorNames() {
   const at::RecordFunction plain(at::RecordScope::USER_SCOPE);  // inactive: it calls nobody back
   no_overload = plain.overload_name();
+  ForgetIds();
   // Leaked on purpose: it must outlive every operator library.
   static c10::RegistrationHandleRAII* handle = nullptr;
   if (handle == nullptr) {
@@ -96,13 +108,9 @@ void PrepareOperatorNames() {
 std::uint32_t FindOperatorName(const at::RecordFunction& range) {
   const char* overload = range.overload_name();
   if (overload == no_overload) return 0;
-  Entry& entry = Probe(overload);
-  if (entry.overload.load(std::memory_order_acquire) == overload &&
-      entry.name.load(std::memory_order_relaxed) == range.name()) [[likely]] {
-    const std::uint32_t id = entry.id.load(std::memory_order_acquire);
-    if (id != 0) [[likely]] return id;
-  }
+  if (const std::uint32_t id = KnownId(range, overload); id != 0) [[likely]] return id;
   const SpinLock lock;
+  if (const std::uint32_t id = KnownId(range, overload); id != 0) return id;  // another thread was first
   const std::uint32_t id = Define(range);
   if (id == 0 || table_entries >= kTableLimit) return id;
   Entry& home = Probe(overload);

@@ -14,7 +14,7 @@
 
 namespace memoir {
 
-// Call once, before any range is recorded.
+// Call before each recording: a new ring has an empty name table, so ids of an earlier one mean nothing.
 void PrepareOperatorNames();
 
 // The operator's id in the ring's name table; 0 when the range has no schema, or the table is full: record the text then.

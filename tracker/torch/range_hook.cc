@@ -103,7 +103,6 @@ void OnEnd(const at::RecordFunction& range, at::ObserverContext*) {
 }  // namespace
 
 void InstallRangeHook() {
-  PrepareOperatorNames();
   at::addGlobalCallback(
       at::RecordFunctionCallback(&OnBegin, &OnEnd)
           .needsInputs(true)
