@@ -6,6 +6,7 @@
 #include <system_error>
 #include <vector>
 
+#include "google/protobuf/stubs/logging.h"
 #include "tools/cli/exit_code.h"
 #include "tools/cli/message.h"
 #include "tools/cli/nearest.h"
@@ -71,6 +72,8 @@ int Main(const std::vector<std::string>& arguments) {
 }  // namespace memoir
 
 int main(int argc, char** argv) {
+  // What protobuf would print about damaged strings is said by the reader, once and with the place.
+  google::protobuf::SetLogHandler(nullptr);
   try {
     return memoir::Main({argv + 1, argv + argc});
   } catch (const std::bad_alloc&) {

@@ -13,10 +13,6 @@
 namespace memoir {
 namespace {
 
-std::string Plural(std::uint64_t count, std::string_view one, std::string_view many) {
-  return FormatCount(count) + " " + std::string(count == 1 ? one : many);
-}
-
 // "0-3, 6": ranks of a job are mostly a range.
 std::string RankList(const std::set<std::uint32_t>& ranks) {
   std::string text;
@@ -73,15 +69,15 @@ class LossLines {
 void AddCounters(const std::string& who, const v1::Counters& counters, LossLines& lines) {
   if (counters.dropped_records() > 0) {
     lines.Add(fmt::format("{}: {} dropped ({} of allocations): the ring was full; record again with a larger --ring-size", who,
-                          Plural(counters.dropped_records(), "event", "events"), FormatBytes(counters.dropped_allocated_bytes())));
+                          FormatCounted(counters.dropped_records(), "event", "events"), FormatBytes(counters.dropped_allocated_bytes())));
   }
   if (counters.lost_events() > 0) {
-    lines.Add(fmt::format("{}: {} not written: {}", who, Plural(counters.lost_events(), "event was", "events were"),
+    lines.Add(fmt::format("{}: {} not written: {}", who, FormatCounted(counters.lost_events(), "event was", "events were"),
                           Escaped(counters.last_write_error())));
   }
   if (counters.untracked_blocks() > 0) {
     lines.Add(fmt::format("{}: {} missing from keyframes: too many were live at once", who,
-                          Plural(counters.untracked_blocks(), "block is", "blocks are")));
+                          FormatCounted(counters.untracked_blocks(), "block is", "blocks are")));
   }
 }
 
@@ -102,19 +98,22 @@ void AddEnd(const std::string& who, const v1::End& end, LossLines& lines) {
 }
 
 std::string FoldedLine(const std::string& who, const v1::Counters& counters) {
-  return fmt::format("{}: {} of its first {} folded into sums by --max-size; times and peaks are of what is left\n", who,
-                     Plural(counters.folded_events(), "event", "events"), Plural(counters.folded_parts(), "part", "parts"));
+  return fmt::format("{}: --max-size kept only sums of its first {} ({}); the rest is above\n", who,
+                     FormatCounted(counters.folded_parts(), "part", "parts"), FormatCounted(counters.folded_events(), "event", "events"));
 }
 
 }  // namespace
 
 std::string RenderWhatRan(const Capture& capture, const Terminal& terminal) {
   const v1::ProcessInfo& info = capture.processes().front().info;
-  std::string line = Painted(terminal, Color::kBold, info.program().empty() ? "(unnamed program)" : Escaped(info.program()));
+  const std::string program = info.program().empty() ? "(unnamed program)" : Escaped(info.program());
+  std::string line = program;
   if (!info.torch_version().empty()) line += ", torch " + Escaped(info.torch_version());
   if (!info.python_version().empty()) line += ", python " + Escaped(info.python_version());
   if (!info.simulated_device().empty()) line += ", simulated " + Escaped(info.simulated_device());
-  return line + ", " + Where(capture) + "\n";
+  line = Wrapped(line + ", " + Where(capture), terminal.width, 0) + "\n";
+  // Painted last, because colour codes would count as columns; a program's name that was broken is left plain.
+  return line.starts_with(program) ? Painted(terminal, Color::kBold, program) + line.substr(program.size()) : line;
 }
 
 std::string DeviceLabel(const Capture& capture, const std::string& device, std::uint32_t rank) {
@@ -128,8 +127,13 @@ std::string RenderLosses(const Capture& capture, const ReplayReport& report, con
   std::uint64_t dropped = 0;
   for (const ProcessSummary& process : capture.processes()) {
     const std::string who = ProcessName(process);
-    if (process.missing_parts > 0) lines.Add(who + ": " + Plural(process.missing_parts, "part is", "parts are") + " missing");
-    if (process.id.value >= report.processes.size()) continue;
+    const bool replayed = process.id.value < report.processes.size();
+    // Parts that --max-size removed are gone on purpose, and their sums are not.
+    const std::uint64_t folded_parts = replayed ? report.processes[process.id.value].counters.folded_parts() : 0;
+    if (process.missing_parts > folded_parts) {
+      lines.Add(who + ": " + FormatCounted(process.missing_parts - folded_parts, "part is", "parts are") + " missing");
+    }
+    if (!replayed) continue;
     const auto& end = report.processes[process.id.value];
     AddCounters(who, end.counters, lines);
     AddEnd(who, end.end, lines);
@@ -137,13 +141,13 @@ std::string RenderLosses(const Capture& capture, const ReplayReport& report, con
     if (end.counters.folded_events() > 0) folded += FoldedLine(who, end.counters);
   }
   if (report.lost_records > dropped) {
-    lines.Add(fmt::format("{} missing in the parts", Plural(report.lost_records - dropped, "record is", "records are")));
+    lines.Add(fmt::format("{} missing in the parts", FormatCounted(report.lost_records - dropped, "record is", "records are")));
   }
-  if (report.lost_chunks > 0) lines.Add(fmt::format("{} missing", Plural(report.lost_chunks, "chunk is", "chunks are")));
+  if (report.lost_chunks > 0) lines.Add(fmt::format("{} missing", FormatCounted(report.lost_chunks, "chunk is", "chunks are")));
   for (const Damage& damage : report.damage) lines.Add("damaged: " + Escaped(ToString(damage)));
   if (report.keyframe_mismatches > 0) {
     lines.Add(fmt::format("the events' sums differ from the recorder's own at {}",
-                          Plural(report.keyframe_mismatches, "keyframe", "keyframes")));
+                          FormatCounted(report.keyframe_mismatches, "keyframe", "keyframes")));
   }
   if (lines.empty()) return folded + "0 events dropped\n";
   return folded + lines.Render(kMostLines);

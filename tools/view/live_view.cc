@@ -32,7 +32,7 @@ std::string GroupTable(const LiveDevice& device, const LiveAt& live, std::size_t
   Table table({std::string(names.one), "live", "share", "blocks"});
   const std::string rest = top == 0 ? "" : fmt::format("other ({} {})", FormatCount(device.rows.size() - std::min(top, device.rows.size())), names.many);
   for (const LiveRow& row : Cut(device.rows, top, rest)) {
-    table.AddRow({Escaped(row.name), FormatBytes(row.bytes), FormatShare(row.bytes, device.live_bytes), FormatCount(row.blocks)});
+    table.AddRow({ShownName(row.name), FormatBytes(row.bytes), FormatShare(row.bytes, device.live_bytes), FormatCount(row.blocks)});
   }
   table.AddTotal({"total", FormatBytes(device.live_bytes), FormatShare(device.live_bytes, device.live_bytes),
                   FormatCount(device.live_blocks)});
@@ -83,9 +83,9 @@ std::string RenderLiveAt(const Capture& capture, const LiveAt& live, const std::
                          const Terminal& terminal) {
   std::string text = RenderWhatRan(capture, terminal);
   for (const LiveDevice& device : live.devices) {
-    text += "\n" + Painted(terminal, Color::kBold, fmt::format("Live at {} of {}: {} in {} blocks, at {}", Escaped(instant),
+    text += "\n" + Painted(terminal, Color::kBold, fmt::format("Live at {} of {}: {} in {}, at {}", Escaped(instant),
                                                                DeviceLabel(capture, device.name, device.rank), FormatBytes(device.live_bytes),
-                                                               FormatCount(device.live_blocks), FormatMoment(device.ns))) + "\n";
+                                                               FormatCounted(device.live_blocks, "block", "blocks"), FormatMoment(device.ns))) + "\n";
     if (device.live_bytes == 0) continue;
     text += GroupTable(device, live, top, terminal) + BlockTable(device, top, terminal);
   }

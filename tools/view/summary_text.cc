@@ -24,6 +24,8 @@ struct Line {
   Columns columns;
 };
 
+constexpr std::size_t kNameInLine = 40;
+
 using Measure = std::function<std::uint64_t(const Columns&)>;
 std::uint64_t Allocated(const Columns& columns) { return columns.allocated_bytes; }
 std::uint64_t Kept(const Columns& columns) { return columns.net_bytes; }
@@ -48,7 +50,7 @@ std::vector<Line> TopLines(std::vector<Line> lines, std::size_t top, const Measu
 
 std::vector<Line> AllLines(const Summary& summary) {
   std::vector<Line> lines;
-  for (const Row& row : summary.rows) lines.push_back({Escaped(row.name), row.count, row.total});
+  for (const Row& row : summary.rows) lines.push_back({ShownName(row.name), row.count, row.total});
   return lines;
 }
 
@@ -61,7 +63,7 @@ std::vector<Line> Having(std::vector<Line> lines, const Measure& measure) {
 std::vector<Line> DeviceLines(const Summary& summary, std::size_t device) {
   std::vector<Line> lines;
   for (const Row& row : summary.rows) {
-    if (device < row.by_device.size()) lines.push_back({Escaped(row.name), row.count, row.by_device[device]});
+    if (device < row.by_device.size()) lines.push_back({ShownName(row.name), row.count, row.by_device[device]});
   }
   return lines;
 }
@@ -71,11 +73,12 @@ std::string Heading(const Terminal& terminal, const std::string& text) { return 
 
 std::string RecordedLine(const Summary& summary, bool windowed) {
   std::string line = FormatDuration(summary.end_ns - summary.begin_ns) + (windowed ? " in the window" : " recorded");
-  if (summary.windows > 1) line += fmt::format(" (from {} ranges)", FormatCount(summary.windows));
-  line += fmt::format(", {} events, {} operator calls, {} thread{}", FormatCount(summary.events), FormatCount(summary.operator_calls),
-                      summary.threads, summary.threads == 1 ? "" : "s");
-  if (summary.steps > 0) line += fmt::format(", {} step{}", FormatCount(summary.steps), summary.steps == 1 ? "" : "s");
-  if (summary.mark_count > 0) line += fmt::format(", {} mark{}", FormatCount(summary.mark_count), summary.mark_count == 1 ? "" : "s");
+  if (windowed && summary.windows > 1) line += fmt::format(" (from {} ranges)", FormatCount(summary.windows));
+  line += ", " + FormatCounted(summary.events, "event", "events");
+  line += ", " + FormatCounted(summary.operator_calls, "operator call", "operator calls");
+  line += ", " + FormatCounted(summary.threads, "thread", "threads");
+  if (summary.steps > 0) line += ", " + FormatCounted(summary.steps, "step", "steps");
+  if (summary.mark_count > 0) line += ", " + FormatCounted(summary.mark_count, "mark", "marks");
   return line + "\n";
 }
 
@@ -85,10 +88,10 @@ std::string DeviceLine(const Capture& capture, const DeviceRow& device, const Te
   if (device.peak_allocated_bytes == 0) return label + ": nothing was live\n";
   std::string line = label + ": " + Painted(terminal, Color::kBold, "peak " + FormatBytes(device.peak_allocated_bytes));
   line += " at " + FormatMoment(device.peak_ns);
-  if (!device.peak_operator.empty()) line += " in " + Escaped(device.peak_operator);
-  if (!device.peak_range.empty()) line += ", range " + Escaped(device.peak_range);
+  if (!device.peak_operator.empty()) line += " in " + Shortened(Escaped(device.peak_operator), kNameInLine);
+  if (!device.peak_range.empty()) line += ", range " + Shortened(Escaped(device.peak_range), kNameInLine);
   if (device.peak_step) line += fmt::format(", step {}", *device.peak_step);
-  line += fmt::format("; {} live at the end", FormatBytes(device.live_bytes_at_end));
+  line += fmt::format("; {} at the end", FormatBytes(device.live_bytes_at_end));
   return line + "\n";
 }
 
@@ -130,7 +133,7 @@ std::string MeanLife(const Columns& columns) {
 
 std::vector<std::string> AllocationCells(const std::string& name, std::uint64_t count, const Columns& columns, bool has_calls) {
   std::vector<std::string> cells = {name};
-  if (has_calls) cells.push_back(FormatCount(count));
+  if (has_calls) cells.push_back(count == 0 ? "" : FormatCount(count));
   cells.insert(cells.end(), {FormatCount(columns.allocations), FormatBytes(columns.allocated_bytes),
                              FormatBytes(columns.net_bytes), FormatBytes(columns.bytes_at_peak), MeanLife(columns)});
   return cells;
@@ -140,7 +143,7 @@ std::string AllocationTable(const Summary& summary, const SummaryTextOptions& op
   const GroupingNames names = NamesOf(summary.by);
   std::vector<std::string> titles = {std::string(names.one)};
   if (names.has_calls) titles.emplace_back("calls");
-  titles.insert(titles.end(), {"allocations", "allocated", "kept", "at peak", "mean life"});
+  titles.insert(titles.end(), {"allocs", "allocated", "kept", "at peak", "mean life"});
   Table table(std::move(titles));
   const auto lines = TopLines(Having(AllLines(summary), AnyBytes), options.top, Allocated, names);
   std::uint64_t calls = 0;
@@ -158,13 +161,19 @@ std::string AllocationTable(const Summary& summary, const SummaryTextOptions& op
 std::string Holders(const Summary& summary, std::size_t top) {
   std::string text;
   for (const Line& line : TopLines(Having(AllLines(summary), Kept), top, Kept, NamesOf(summary.by))) {
-    text += (text.empty() ? "" : ", ") + Shortened(line.name, 40) + " " + FormatBytes(line.columns.net_bytes);
+    text += (text.empty() ? "" : ", ") + Shortened(line.name, kNameInLine) + " " + FormatBytes(line.columns.net_bytes);
   }
   return text;
 }
 
 std::string FactLine(const Terminal& terminal, std::string_view name, const std::string& text) {
-  return Painted(terminal, Color::kBold, PaddedRight(name, 18)) + text + "\n";
+  constexpr std::size_t kIndent = 17;
+  return Painted(terminal, Color::kBold, PaddedRight(name, kIndent)) + Wrapped(text, terminal.width, kIndent) + "\n";
+}
+
+// " (6.4% of allocated)"; nothing where nothing was allocated
+std::string ShareOfAllocated(std::uint64_t bytes, const Columns& total) {
+  return total.allocated_bytes == 0 ? "" : " (" + FormatShare(bytes, total.allocated_bytes) + " of allocated)";
 }
 
 struct FirstSeen {
@@ -183,16 +192,16 @@ std::string FactLines(const Summary& summary, const SummaryTextOptions& options,
     seen.storages += device.first_seen_storages;
     seen.bytes += device.first_seen_bytes;
   }
-  std::string text = FactLine(terminal, "temporaries", fmt::format("{} in {} allocations freed by the operator call that made them ({} of allocated)",
-      FormatBytes(total.temporary_bytes), FormatCount(total.temporaries), FormatShare(total.temporary_bytes, total.allocated_bytes)));
-  std::string at_end = fmt::format("{} in {} blocks", FormatBytes(live), FormatCount(blocks));
+  std::string text = FactLine(terminal, "temporaries", fmt::format("{} in {} freed within their operator call{}", FormatBytes(total.temporary_bytes),
+      FormatCounted(total.temporaries, "allocation", "allocations"), ShareOfAllocated(total.temporary_bytes, total)));
+  std::string at_end = fmt::format("{} in {}", FormatBytes(live), FormatCounted(blocks, "block", "blocks"));
   if (const std::string holders = Holders(summary, options.brief ? 1 : 3); !holders.empty()) at_end += ": " + holders;
   text += FactLine(terminal, "live at the end", at_end);
-  text += FactLine(terminal, "first seen", seen.storages == 0 ? "no storage that others had allocated"
-      : fmt::format("{} in {} storages that others had allocated (numpy, files, from before); in no sum here",
-                    FormatBytes(seen.bytes), FormatCount(seen.storages)));
-  text += FactLine(terminal, "not attributed", fmt::format("{} allocated outside of any operator ({} of allocated)", FormatBytes(unattributed),
-                                                           FormatShare(unattributed, total.allocated_bytes)));
+  text += FactLine(terminal, "first seen", seen.storages == 0 ? "no storage allocated elsewhere (numpy, files, from before)"
+      : fmt::format("{} in {} allocated elsewhere, in no sum above",
+                    FormatBytes(seen.bytes), FormatCounted(seen.storages, "storage", "storages")));
+  text += FactLine(terminal, "not attributed", fmt::format("{} allocated outside of any operator{}", FormatBytes(unattributed),
+                                                           ShareOfAllocated(unattributed, total)));
   return text;
 }
 
@@ -212,7 +221,7 @@ std::string Tables(const Capture& capture, const Summary& summary, const Summary
 std::string RenderSummary(const Capture& capture, const Summary& summary, const SummaryTextOptions& options,
                           const Terminal& terminal) {
   SummaryTextOptions limited = options;
-  if (options.brief) limited.top = 4;
+  if (options.brief) limited.top = 3;
   const std::string gap = options.brief ? "" : "\n";
   std::string text = RenderWhatRan(capture, terminal) + RecordedLine(summary, options.windowed);
   text += DeviceLines(capture, summary, limited, terminal) + gap;

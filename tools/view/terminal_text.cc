@@ -84,6 +84,8 @@ std::string Escaped(std::string_view text) {
   return escaped;
 }
 
+std::string ShownName(std::string_view name) { return name.empty() ? "(unnamed)" : Escaped(name); }
+
 std::size_t DisplayWidth(std::string_view text) {
   std::size_t columns = 0;
   while (!text.empty()) {
@@ -116,6 +118,26 @@ std::string Shortened(std::string_view text, std::size_t width) {
     tail = start;
   }
   return std::string(text.substr(0, head)) + "…" + std::string(text.substr(tail));
+}
+
+std::string Wrapped(std::string_view text, std::size_t width, std::size_t indent) {
+  std::string wrapped;
+  std::size_t column = indent;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    const std::size_t columns = DisplayWidth(word);
+    if (column > indent && column + 1 + columns > width) {
+      wrapped += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      wrapped += ' ';
+      ++column;
+    }
+    wrapped += word;
+    column += columns;
+  }
+  return wrapped;
 }
 
 std::string PaddedRight(std::string_view text, std::size_t width) {

@@ -22,7 +22,7 @@ void AddChildren(const RangeTree& tree, const RangeNode& parent, const std::stri
   for (std::size_t i = 0; i < parent.children.size(); ++i) {
     const RangeNode& node = tree.nodes[parent.children[i]];
     const bool last = i + 1 == parent.children.size();
-    table.AddRow(Cells(margin + (last ? "└ " : "├ ") + Escaped(node.name), node));
+    table.AddRow(Cells(margin + (last ? "└ " : "├ ") + ShownName(node.name), node));
     AddChildren(tree, node, margin + (last ? "  " : "│ "), table);
   }
 }

@@ -38,6 +38,10 @@ std::string FormatCount(std::uint64_t count) {
   return digits;
 }
 
+std::string FormatCounted(std::uint64_t count, std::string_view one, std::string_view many) {
+  return FormatCount(count) + " " + std::string(count == 1 ? one : many);
+}
+
 std::string FormatShare(std::uint64_t part, std::uint64_t whole) {
   if (whole == 0) return "-";
   return fmt::format("{:.1f}%", 100 * static_cast<double>(part) / static_cast<double>(whole));

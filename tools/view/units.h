@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace memoir {
 
@@ -13,6 +14,8 @@ std::string FormatBytes(std::uint64_t bytes);
 std::string FormatSignedBytes(std::int64_t bytes);
 // "1,234,567"
 std::string FormatCount(std::uint64_t count);
+// "1 block", "1,234 blocks"
+std::string FormatCounted(std::uint64_t count, std::string_view one, std::string_view many);
 // "12.3%"; "-" when the whole is nothing
 std::string FormatShare(std::uint64_t part, std::uint64_t whole);
 // "850 ns", "1.2 ms", "34.5 s", "12 min 5 s", "3 h 20 min"

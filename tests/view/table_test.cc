@@ -1,0 +1,45 @@
+#include "tools/view/table.h"
+
+#include <sstream>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "tools/view/terminal_text.h"
+
+namespace memoir {
+namespace {
+
+TEST(Table, AlignsNamesLeftAndNumbersRight) {
+  Table table({"name", "bytes"});
+  table.AddRow({"a", "1 B"});
+  table.AddRow({"longer", "10 B"});
+  EXPECT_EQ(table.Render({.width = 40}, 2),
+            "  name    bytes\n"
+            "  a         1 B\n"
+            "  longer   10 B\n");
+}
+
+TEST(Table, ShortensNamesToTheTerminal) {
+  Table table({"name", "bytes"});
+  table.AddRow({std::string(100, 'x'), "1 B"});
+  std::istringstream lines(table.Render({.width = 40}, 2));
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(DisplayWidth(line), 40u);
+}
+
+TEST(Table, DropsColumnsFromTheRightWhenTheyDoNotFit) {
+  Table table({"name", "first", "second", "third"});
+  table.AddRow({std::string(30, 'n'), "1234567890", "1234567890", "last"});
+  const std::string text = table.Render({.width = 46}, 0);
+  EXPECT_NE(text.find("second"), std::string::npos);
+  EXPECT_EQ(text.find("third"), std::string::npos);
+}
+
+TEST(Table, ColorsOnlyWhereTheyShow) {
+  Table table({"name", "bytes"});
+  table.AddTotal({"total", "1 B"});
+  EXPECT_EQ(table.Render({.width = 40}, 0).find('\x1b'), std::string::npos);
+  EXPECT_NE(table.Render({.width = 40, .color = true}, 0).find("\x1b[1mtotal"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace memoir

@@ -1,0 +1,50 @@
+#include "tools/view/units.h"
+
+#include "gtest/gtest.h"
+
+namespace memoir {
+namespace {
+
+TEST(Units, Bytes) {
+  EXPECT_EQ(FormatBytes(0), "0 B");
+  EXPECT_EQ(FormatBytes(1023), "1023 B");
+  EXPECT_EQ(FormatBytes(1024), "1.0 KiB");
+  EXPECT_EQ(FormatBytes(1536), "1.5 KiB");
+  EXPECT_EQ(FormatBytes((1u << 20) - 1), "1.0 MiB");   // not 1024.0 KiB
+  EXPECT_EQ(FormatBytes(5ull << 30), "5.0 GiB");
+  EXPECT_EQ(FormatBytes(UINT64_MAX), "16.0 EiB");
+}
+
+TEST(Units, SignedBytes) {
+  EXPECT_EQ(FormatSignedBytes(0), "0 B");
+  EXPECT_EQ(FormatSignedBytes(2048), "+2.0 KiB");
+  EXPECT_EQ(FormatSignedBytes(-3), "-3 B");
+  EXPECT_EQ(FormatSignedBytes(INT64_MIN), "-8.0 EiB");
+}
+
+TEST(Units, Count) {
+  EXPECT_EQ(FormatCount(0), "0");
+  EXPECT_EQ(FormatCount(999), "999");
+  EXPECT_EQ(FormatCount(1000), "1,000");
+  EXPECT_EQ(FormatCount(1234567), "1,234,567");
+  EXPECT_EQ(FormatCount(UINT64_MAX), "18,446,744,073,709,551,615");
+}
+
+TEST(Units, Share) {
+  EXPECT_EQ(FormatShare(1, 3), "33.3%");
+  EXPECT_EQ(FormatShare(0, 5), "0.0%");
+  EXPECT_EQ(FormatShare(5, 5), "100.0%");
+  EXPECT_EQ(FormatShare(0, 0), "-");
+}
+
+TEST(Units, Duration) {
+  EXPECT_EQ(FormatDuration(999), "999 ns");
+  EXPECT_EQ(FormatDuration(1500), "1.5 µs");
+  EXPECT_EQ(FormatDuration(999'999), "1.0 ms");
+  EXPECT_EQ(FormatDuration(2'500'000'000), "2.5 s");
+  EXPECT_EQ(FormatDuration(65'000'000'000), "1 min 5 s");
+  EXPECT_EQ(FormatDuration(3'660'000'000'000), "1 h 1 min");
+}
+
+}  // namespace
+}  // namespace memoir
