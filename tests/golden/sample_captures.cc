@@ -1,0 +1,152 @@
+#include "tests/golden/sample_captures.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "tests/captures/capture_builder.h"
+
+namespace memoir::testing {
+namespace {
+
+constexpr std::uint64_t kKiB = 1024;
+constexpr std::uint64_t kMiB = 1024 * kKiB;
+
+ProcessOptions Options(std::uint32_t rank = 0, std::uint32_t world_size = 1) {
+  ProcessOptions options;
+  options.rank = rank;
+  options.world_size = world_size;
+  options.pid = 100 + rank;
+  options.tick_step = 100'000;   // 0.1 ms: times that a reader can follow
+  return options;
+}
+
+ProcessBuilder Process(const ProcessOptions& options) {
+  ProcessBuilder process(options);
+  process.info().set_torch_version("2.11.0+cpu");
+  process.info().set_python_version("3.11.7");
+  process.info().set_memoir_version("0.1.0");
+  return process;
+}
+
+TensorSpec Matrix(std::uint64_t storage, std::int64_t rows, std::int64_t columns) {
+  return {.storage = storage, .storage_bytes = static_cast<std::uint64_t>(rows * columns * 4), .sizes = {rows, columns}};
+}
+
+// A weight that stays, and the activations of a step that do not.
+void Weights(ProcessBuilder& process) {
+  process.Begin("aten::randn").Allocate(0x10000, 4 * kMiB).End({Matrix(0x10000, 1024, 1024)});
+  process.Begin("aten::zeros").Allocate(0x20000, 4 * kKiB).End({Matrix(0x20000, 1, 1024)});
+}
+
+void Step(ProcessBuilder& process, std::uint64_t step) {
+  const std::uint64_t base = 0x1000000 * (step + 1);
+  process.Step(step).BeginUser("forward");
+  process.Begin("aten::linear", {Matrix(0x90000, 256, 1024), Matrix(0x10000, 1024, 1024)});
+  process.Begin("aten::addmm").Allocate(base, kMiB).Allocate(base + 0x1000, 512 * kKiB).Deallocate(base + 0x1000);
+  process.End({Matrix(base, 256, 1024)}).End({Matrix(base, 256, 1024)});
+  process.Begin("aten::relu").Allocate(base + 0x2000, kMiB).End({Matrix(base + 0x2000, 256, 1024)}).End();
+  process.OnThread(2).BeginBackward("AddmmBackward0", static_cast<std::int64_t>(step), 1);
+  process.Begin("aten::mm").Allocate(base + 0x3000, 4 * kMiB).End({Matrix(base + 0x3000, 1024, 1024)});
+  process.Deallocate(base).Deallocate(base + 0x2000).End().OnThread(1);
+  process.BeginUser("Optimizer.step#SGD.step").Begin("aten::add_").End().Deallocate(base + 0x3000).End();
+}
+
+ProcessBuilder Training() {
+  ProcessBuilder process = Process(Options());
+  process.NameThread(1, "MainThread").NameThread(2, "autograd");
+  Weights(process);
+  process.Mark("model built");
+  for (std::uint64_t step = 0; step < 3; ++step) Step(process, step);
+  process.Allocate(0x30000, 100).Mark("done");
+  return process;
+}
+
+ProcessBuilder OneOperator() {
+  ProcessBuilder process = Process(Options());
+  process.Begin("aten::ones").Allocate(0x1000, 4).End();
+  return process;
+}
+
+ProcessBuilder OddNames() {
+  ProcessBuilder process = Process(Options());
+  process.info().set_program("evil\x1b[2J\x1b]0;title\x07.py");
+  process.info().set_host("host\nmemoir: all is well");
+  const std::vector<std::string> names = {
+      "my_library::" + std::string(150, 'x') + "_backward.overload_name",
+      "模型::注意力机制.前向传播",
+      "red \x1b[31malert\x1b[0m\r\n\t",
+      "reversed \u202Eelif\u202C",
+      "\U0001F525 fire",
+      "",
+  };
+  std::uint64_t address = 0x1000;
+  for (const std::string& name : names) {
+    process.BeginUser(name).Begin(name).Allocate(address, address * 1000).End().End().Mark(name);
+    address += 0x1000;
+  }
+  return process;
+}
+
+void WriteRanks(const std::string& folder) {
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    ProcessBuilder process = Process(Options(rank, 2));
+    Weights(process);
+    if (rank == 1) {
+      const std::uint32_t gpu = process.AddDevice("cuda", 0, "H100");
+      process.Begin("aten::empty.memory_format").Allocate(0x700000, 64 * kMiB, gpu).End();
+    }
+    Step(process, 0);
+    process.WriteTo(folder);
+  }
+}
+
+void WriteLosses(const std::string& folder) {
+  ProcessBuilder process = Process(Options());
+  Weights(process);
+  process.counters().set_dropped_records(12);
+  process.counters().set_dropped_allocated_bytes(3 * kMiB);
+  process.counters().set_lost_events(5);
+  process.counters().set_last_write_error("No space left on device\x1b[1m");
+  process.LoseRecords(12);
+  Step(process, 0);
+  process.EndChunk().SkipChunks(2);
+  Step(process, 1);
+  process.EndChunk();
+  Step(process, 2);
+  process.Kill();
+  const std::string whole = process.parts().front();
+  WriteFile(folder + "/" + process.FileName(0), whole.substr(0, whole.size() - 20));
+}
+
+ProcessBuilder Folded() {
+  ProcessBuilder process = Process(Options());
+  Weights(process);
+  Step(process, 0);
+  process.EndPart();
+  Step(process, 1);
+  process.EndPart();
+  Step(process, 2);
+  process.FoldParts(1);
+  return process;
+}
+
+}  // namespace
+
+std::vector<std::string> SampleNames() {
+  return {"training", "empty", "one_operator", "odd_names", "ranks", "losses", "folded"};
+}
+
+void WriteSample(const std::string& name, const std::string& folder) {
+  std::filesystem::create_directories(folder);
+  if (name == "training") Training().WriteTo(folder);
+  if (name == "empty") Process(Options()).WriteTo(folder);
+  if (name == "one_operator") OneOperator().WriteTo(folder);
+  if (name == "odd_names") OddNames().WriteTo(folder);
+  if (name == "ranks") WriteRanks(folder);
+  if (name == "losses") WriteLosses(folder);
+  if (name == "folded") Folded().WriteTo(folder);
+}
+
+}  // namespace memoir::testing

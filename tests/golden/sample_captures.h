@@ -1,0 +1,20 @@
+// Captures for the tests of views and of the program: small, the same on every machine, one for each thing that a view must cope with.
+#ifndef TESTS_GOLDEN_SAMPLE_CAPTURES_H_
+#define TESTS_GOLDEN_SAMPLE_CAPTURES_H_
+
+#include <string>
+#include <vector>
+
+namespace memoir::testing {
+
+// training: three steps with user ranges, temporaries, two threads, a storage first seen, marks
+// empty: a process that recorded nothing       one_operator: a single allocation
+// odd_names: very long, wide, and hostile names      ranks: two processes, one with a second device
+// losses: drops, a cut part, a missing chunk         folded: older parts removed by the size cap
+std::vector<std::string> SampleNames();
+// Writes the capture of that name into `folder`, which need not exist.
+void WriteSample(const std::string& name, const std::string& folder);
+
+}  // namespace memoir::testing
+
+#endif  // TESTS_GOLDEN_SAMPLE_CAPTURES_H_

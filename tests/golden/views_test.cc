@@ -1,0 +1,209 @@
+// What every view says about the sample captures, compared with the files beside this one. A change there is read in review.
+//
+// To regenerate: MEMOIR_UPDATE_GOLDEN=1 <build>/tests/golden/views_test
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/captures/capture_builder.h"
+#include "tests/golden/sample_captures.h"
+#include "tools/analyze/event_stream.h"
+#include "tools/analyze/live_at.h"
+#include "tools/analyze/over_time.h"
+#include "tools/analyze/range_tree.h"
+#include "tools/analyze/summary.h"
+#include "tools/view/event_json.h"
+#include "tools/view/live_view.h"
+#include "tools/view/over_time_view.h"
+#include "tools/view/summary_json.h"
+#include "tools/view/summary_text.h"
+#include "tools/view/terminal_text.h"
+#include "tools/view/tree_view.h"
+
+namespace memoir {
+namespace {
+
+using ::memoir::testing::TemporaryFolder;
+using ::memoir::testing::WriteSample;
+
+constexpr Terminal kNarrow = {.width = 80};
+constexpr Terminal kWide = {.width = 160};
+
+// Where a capture lies differs from run to run.
+std::string WithoutPath(std::string text, const std::string& path) {
+  for (std::size_t at = text.find(path); at != std::string::npos; at = text.find(path)) text.replace(at, path.size(), "CAPTURE");
+  return text;
+}
+
+class Views : public ::testing::Test {
+ protected:
+  Capture Open(const std::string& name) {
+    WriteSample(name, folder_ / name);
+    auto capture = Capture::Open(folder_ / name);
+    EXPECT_TRUE(capture.ok()) << capture.status();
+    return *std::move(capture);
+  }
+
+  // One file for each case of this test program: views/NAME.txt or .json.
+  void ExpectGolden(const std::string& file, const std::string& shown) {
+    const std::string text = WithoutPath(shown, folder_.path());
+    const std::filesystem::path path = std::filesystem::path(MEMOIR_GOLDEN_DIR) / file;
+    if (std::getenv("MEMOIR_UPDATE_GOLDEN") != nullptr) {
+      std::ofstream(path, std::ios::binary) << text;
+      return;
+    }
+    std::ifstream stream(path, std::ios::binary);
+    std::stringstream wanted;
+    wanted << stream.rdbuf();
+    EXPECT_EQ(text, wanted.str()) << "differs from " << path << "; where that is right: MEMOIR_UPDATE_GOLDEN=1";
+  }
+
+  static Summary Summarise(const Capture& capture, const SummaryOptions& options = {}) {
+    auto summary = AnalyzeSummary(capture, options);
+    EXPECT_TRUE(summary.ok()) << summary.status();
+    return *std::move(summary);
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Views, SummaryOfEachSample) {
+  for (const std::string& name : ::memoir::testing::SampleNames()) {
+    const Capture capture = Open(name);
+    ExpectGolden("summary_" + name + ".txt", RenderSummary(capture, Summarise(capture), {}, kNarrow));
+    ExpectGolden("summary_" + name + ".json", ToText(SummaryJson(capture, Summarise(capture), 0)));
+  }
+}
+
+TEST_F(Views, SummaryWide) {
+  const Capture capture = Open("odd_names");
+  ExpectGolden("summary_odd_names_wide.txt", RenderSummary(capture, Summarise(capture), {}, kWide));
+}
+
+TEST_F(Views, SummaryBrief) {
+  for (const std::string name : {"training", "losses", "ranks", "empty"}) {
+    const Capture capture = Open(name);
+    const std::string text = RenderSummary(capture, Summarise(capture), {.brief = true}, kNarrow);
+    // Losses come on top: they are worth any number of lines.
+    if (name != "losses") {
+      EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 25);
+    }
+    ExpectGolden("brief_" + name + ".txt", text);
+  }
+}
+
+TEST_F(Views, SummaryByEachGrouping) {
+  for (const std::string by : {"operator", "leaf", "range", "thread", "shape", "rank"}) {
+    SummaryOptions options;
+    options.by = *ParseGroupBy(by);
+    for (const std::string name : {"training", "ranks"}) {
+      const Capture capture = Open(name);
+      const Summary summary = Summarise(capture, options);
+      ExpectGolden("by_" + by + "_" + name + ".txt", RenderSummary(capture, summary, {.top = 2}, kNarrow));
+      ExpectGolden("by_" + by + "_" + name + ".json", ToText(SummaryJson(capture, summary, 2)));
+    }
+  }
+}
+
+TEST_F(Views, SummaryOfWindows) {
+  const Capture capture = Open("training");
+  const std::map<std::string, Window> windows = {{"range", Window::Range("forward")},
+                                                 {"range_1", Window::Range("forward", 1)},
+                                                 {"steps", Window::Steps(1, 2)}};
+  for (const auto& [name, window] : windows) {
+    SummaryOptions options;
+    options.window = window;
+    ExpectGolden("window_" + name + ".txt", RenderSummary(capture, Summarise(capture, options), {.windowed = true}, kNarrow));
+  }
+}
+
+TEST_F(Views, LiveAt) {
+  const Capture capture = Open("training");
+  for (const std::string at : {"peak", "end", "mark:model built", "2ms"}) {
+    LiveAtOptions options;
+    options.at = *ParseAt(at);
+    const auto live = AnalyzeLiveAt(capture, options);
+    ASSERT_TRUE(live.ok()) << live.status();
+    const std::string file = "live_at_" + at.substr(0, at.find(':'));
+    ExpectGolden(file + ".txt", RenderLiveAt(capture, *live, at, 10, kNarrow));
+    ExpectGolden(file + ".json", ToText(LiveAtJson(capture, *live, at, 0)));
+  }
+}
+
+TEST_F(Views, LiveAtOddNames) {
+  const Capture capture = Open("odd_names");
+  LiveAtOptions options;
+  options.by = GroupBy::kRange;
+  const auto live = AnalyzeLiveAt(capture, options);
+  ASSERT_TRUE(live.ok()) << live.status();
+  ExpectGolden("live_at_odd_names.txt", RenderLiveAt(capture, *live, "the peak", 3, kNarrow));
+}
+
+TEST_F(Views, OverTime) {
+  for (const std::string name : {"training", "ranks", "empty"}) {
+    const Capture capture = Open(name);
+    OverTimeOptions options;
+    options.buckets = ChartColumns(kNarrow);
+    auto over_time = AnalyzeOverTime(capture, options);
+    ASSERT_TRUE(over_time.ok()) << over_time.status();
+    ExpectGolden("over_time_" + name + ".txt", RenderOverTime(capture, *over_time, kNarrow));
+    options.buckets = 10;
+    over_time = AnalyzeOverTime(capture, options);
+    ExpectGolden("over_time_" + name + ".json", ToText(OverTimeJson(capture, *over_time)));
+  }
+}
+
+TEST_F(Views, Tree) {
+  for (const std::string name : {"training", "odd_names", "empty"}) {
+    const Capture capture = Open(name);
+    const auto tree = AnalyzeRangeTree(capture, {});
+    ASSERT_TRUE(tree.ok()) << tree.status();
+    ExpectGolden("tree_" + name + ".txt", RenderTree(capture, *tree, kNarrow));
+    ExpectGolden("tree_" + name + ".json", ToText(TreeJson(capture, *tree)));
+  }
+}
+
+TEST_F(Views, Events) {
+  for (const std::string name : {"training", "odd_names", "losses", "folded"}) {
+    const Capture capture = Open(name);
+    std::string lines;
+    EventJsonWriter writer(capture, [&](std::string_view text) { lines += text; });
+    const auto report = StreamEvents(capture, {}, writer);
+    ASSERT_TRUE(report.ok()) << report.status();
+    writer.Flush();
+    ExpectGolden("events_" + name + ".jsonl", lines);
+  }
+}
+
+// Whatever a capture names, nothing but printable text and line ends reaches a terminal.
+TEST_F(Views, NoRawControlBytes) {
+  const Capture capture = Open("odd_names");
+  const auto tree = AnalyzeRangeTree(capture, {});
+  const auto live = AnalyzeLiveAt(capture, {});
+  ASSERT_TRUE(tree.ok() && live.ok());
+  for (const std::string& text : {RenderSummary(capture, Summarise(capture), {.top = 0}, kWide), RenderTree(capture, *tree, kWide),
+                                  RenderLiveAt(capture, *live, "mark:\x1b[31m", 0, kWide)}) {
+    for (const char c : text) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20) << static_cast<int>(c);
+    EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("\u202E")));
+  }
+}
+
+TEST_F(Views, NoLineIsWiderThanTheTerminal) {
+  for (const std::string name : {"training", "odd_names", "ranks"}) {
+    const Capture capture = Open(name);
+    const auto tree = AnalyzeRangeTree(capture, {});
+    ASSERT_TRUE(tree.ok());
+    std::istringstream lines(RenderTree(capture, *tree, kNarrow));
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(DisplayWidth(line), kNarrow.width) << line;
+  }
+}
+
+}  // namespace
+}  // namespace memoir
