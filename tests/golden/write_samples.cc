@@ -1,10 +1,37 @@
 // write_samples FOLDER: every sample capture, each in a folder of its name. For tests that run the program.
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+#include "tests/captures/capture_builder.h"
 #include "tests/golden/sample_captures.h"
+
+namespace {
+
+// A process of this host that died: its ring is wanted at the path in FOLDER/ring_path, and whoever wants it pending puts a file there.
+void WriteDied(const std::string& folder) {
+  std::filesystem::create_directories(folder);
+  const std::string ring = std::filesystem::absolute(folder + "/../memoir-ring-1.ring").lexically_normal().string();
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  memoir::testing::ProcessOptions options;
+  options.host = host;
+  options.pid = 999'999'999;   // above any pid_max
+  options.ring_path = ring;
+  memoir::testing::ProcessBuilder process(options);
+  process.Begin("aten::ones").Allocate(0x1000, 4 << 20).End().Kill();
+  process.WriteTo(folder);
+  memoir::testing::WriteFile(folder + "/ring_path", ring);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   for (const std::string& name : memoir::testing::SampleNames()) {
     memoir::testing::WriteSample(name, std::string(argv[1]) + "/" + name);
   }
+  WriteDied(std::string(argv[1]) + "/died");
   return 0;
 }

@@ -1,5 +1,8 @@
 #include "tools/cli/ring_merge.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -12,8 +15,17 @@
 namespace memoir {
 namespace {
 
+// A capture is untrusted and names the path: only a file of our own is handed on, since merging writes where the ring says.
+bool IsOurs(const std::string& path) {
+  struct stat status;
+  return lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid();
+}
+
 std::string MergeRing(const InstallTree& tree, const ProcessSummary& process) {
   const std::string who = fmt::format("process {} (rank {})", process.info.pid(), process.info.rank());
+  if (!IsOurs(process.pending_ring)) {
+    return fmt::format("{} died, and its newest events in {} are not merged: the file belongs to another user", who, process.pending_ring);
+  }
   const ChildResult result = RunChild({tree.drain.string(), process.pending_ring}, {});
   if (result.start_error != 0) {
     return fmt::format("{} died, and its newest events in {} are not merged: {}: {}", who, process.pending_ring,

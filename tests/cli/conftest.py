@@ -1,0 +1,59 @@
+"""A tree to run the memoir program from, whose recorder is a stand-in: nothing here needs torch."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+PROGRAM = pathlib.Path(os.environ.get("MEMOIR_PROGRAM", "memoir"))
+WRITE_SAMPLES = os.environ.get("MEMOIR_WRITE_SAMPLES")
+
+
+@pytest.fixture(scope="session")
+def fake_tree(tmp_path_factory):
+    """An installed tree whose interposer is an empty library."""
+    root = tmp_path_factory.mktemp("tree")
+    for folder in ("bin", "lib/memoir/python/memoir", "libexec/memoir"):
+        (root / folder).mkdir(parents=True)
+    shutil.copy2(PROGRAM, root / "bin" / "memoir")
+    (root / "lib/memoir/python/memoir/__init__.py").write_text("")
+    empty = root / "empty.c"
+    empty.write_text("int memoir_stand_in;\n")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", root / "lib/memoir/libmemoir_interpose.so", empty], check=True)
+    (root / "lib/memoir/libmemoir_tracker-torch9.9.so").write_bytes(b"")
+    drain = root / "libexec/memoir/memoir-drain"
+    drain.write_text("#!/bin/sh\necho \"$1\" >> \"$(dirname \"$1\")/drained\"\nrm \"$1\"\n")
+    drain.chmod(0o755)
+    return root
+
+
+@pytest.fixture(scope="session")
+def samples(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("samples")
+    subprocess.run([WRITE_SAMPLES, folder], check=True)
+    return folder
+
+
+@pytest.fixture
+def memoir(fake_tree, tmp_path):
+    def memoir(*arguments, program=fake_tree / "bin" / "memoir", **variables):
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("MEMOIR_")}
+        environment.update({key: str(value) for key, value in variables.items()})
+        return subprocess.run([str(program), *map(str, arguments)], cwd=tmp_path, env=environment, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=120)
+
+    return memoir
+
+
+@pytest.fixture
+def one_line():
+    """The single line of an error, without the pointer to the help."""
+
+    def one_line(done):
+        lines = [line for line in done.stderr.splitlines() if not line.startswith("memoir: see ")]
+        assert len(lines) == 1, done.stderr
+        return lines[0]
+
+    return one_line

@@ -1,0 +1,174 @@
+"""memoir run: exit codes, streams, the environment it sets, the summary at the end, and what it says about mistakes."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+# Leaves a capture as a recorder would, from the samples.
+FAKE_RECORDER = "import os, shutil; shutil.copytree(os.environ['SAMPLE'], os.environ['MEMOIR_OUTPUT'], dirs_exist_ok=True)"
+
+
+# Running a command
+
+
+@pytest.mark.parametrize("code", [0, 1, 3, 42, 255])
+def test_exit_code_passes_through(memoir, code):
+    assert memoir("run", "-q", "--", sys.executable, "-c", f"raise SystemExit({code})").returncode == code
+
+
+def test_death_by_signal_is_128_plus_its_number(memoir):
+    killed = memoir("run", "-q", "--", sys.executable, "-c", "import os; os.kill(os.getpid(), 9)")
+    assert killed.returncode == 128 + 9
+
+
+def test_streams_pass_through(fake_tree, tmp_path):
+    program = "import sys; data = sys.stdin.buffer.read(); sys.stdout.buffer.write(data[::-1]); sys.stderr.write('to stderr\\n')"
+    done = subprocess.run([fake_tree / "bin/memoir", "run", "-q", "--", sys.executable, "-c", program], cwd=tmp_path,
+                          input=b"\x00\xff line\n", capture_output=True)
+    assert done.stdout == b"\x00\xff line\n"[::-1]
+    assert b"to stderr\n" in done.stderr
+
+
+def test_environment_of_the_command(memoir, fake_tree, tmp_path):
+    show = "import json, os; print(json.dumps(dict(os.environ)))"
+    done = memoir("run", "-q", "-o", "out", "--max-size", "1GiB", "--rank=3", "--", sys.executable, "-c", show,
+                  PYTHONPATH="/keep", OTHER="stays")
+    seen = json.loads(done.stdout)
+    assert seen["LD_PRELOAD"] == str(fake_tree / "lib/memoir/libmemoir_interpose.so")
+    assert seen["PYTHONPATH"] == f"{fake_tree / 'lib/memoir/python'}:/keep"
+    assert seen["MEMOIR_ENABLE"] == "1"
+    assert seen["MEMOIR_OUTPUT"] == str(tmp_path / "out")
+    assert seen["MEMOIR_MAX_SIZE"] == str(1 << 30)
+    assert seen["MEMOIR_RANK"] == "3"
+    assert seen["OTHER"] == "stays"
+
+
+def test_existing_preload_is_kept_behind(memoir, fake_tree, tmp_path):
+    other = tmp_path / "other.so"
+    shutil.copy(fake_tree / "lib/memoir/libmemoir_interpose.so", other)
+    done = memoir("run", "-q", "--", sys.executable, "-c", "import os; print(os.environ['LD_PRELOAD'])", LD_PRELOAD=other)
+    assert done.stdout.strip() == f"{fake_tree / 'lib/memoir/libmemoir_interpose.so'}:{other}"
+
+
+@pytest.mark.parametrize("name", ["with space", "with:colon"])
+def test_tree_that_cannot_be_preloaded(memoir, fake_tree, tmp_path, name):
+    shutil.copytree(fake_tree, tmp_path / name)
+    done = memoir("run", "-q", "--", sys.executable, "-c", "import os; print(os.environ.get('LD_PRELOAD'))",
+                  program=tmp_path / name / "bin" / "memoir")
+    assert done.stdout == "None\n"
+    assert "holds a space or colon" in done.stderr and "going on without preload" in done.stderr
+
+
+def test_default_folder_is_named_for_the_time(memoir, samples, tmp_path):
+    memoir("run", "-q", "--", sys.executable, "-c", FAKE_RECORDER, SAMPLE=samples / "training")
+    folder, = tmp_path.glob("memoir-*")
+    assert len(folder.name) == len("memoir-20260102-030405") and list(folder.glob("*.memoir"))
+
+
+@pytest.mark.parametrize("arguments", [["--"], []], ids=["dashes", "dashes forgotten"])
+def test_command_keeps_its_own_options(memoir, arguments):
+    done = memoir("run", "-q", *arguments, sys.executable, "-c", "import sys; print(sys.argv[1:])", "-q", "--", "-o", "x")
+    assert done.stdout == "['-q', '--', '-o', 'x']\n"
+
+
+# After the command
+
+
+def test_summary_at_the_end(memoir, samples):
+    done = memoir("run", "-o", "out", "--", sys.executable, "-c", FAKE_RECORDER, SAMPLE=samples / "training")
+    assert done.returncode == 0 and done.stdout == ""
+    lines = done.stderr.splitlines()
+    assert all(line.startswith("memoir:") for line in lines) and len(lines) <= 25
+    assert any("peak 10.0 MiB" in line for line in lines)
+    assert lines[-1] == "memoir: more: memoir out"
+
+
+def test_quiet_says_nothing(memoir, samples):
+    done = memoir("run", "-q", "-o", "out", "--", sys.executable, "-c", FAKE_RECORDER, SAMPLE=samples / "training")
+    assert (done.stdout, done.stderr) == ("", "")
+
+
+def test_second_recording_into_a_folder_is_said(memoir, samples):
+    for _ in range(2):
+        done = memoir("run", "-o", "out", "--", sys.executable, "-c", FAKE_RECORDER, SAMPLE=samples / "training")
+    assert "already holds a capture" in done.stderr
+
+
+def test_nothing_recorded_is_explained(memoir, tmp_path, one_line):
+    done = memoir("run", "-o", "out", "--", "sh", "-c", "exit 5")
+    assert done.returncode == 5
+    assert one_line(done) == "memoir: nothing was recorded: sh never imported torch (memoir doctor checks the rest)"
+    assert not (tmp_path / "out").exists()
+
+
+def test_nothing_recorded_because_python_ignores_the_environment(memoir, one_line):
+    assert "-I and -E ignore PYTHONPATH" in one_line(memoir("run", "--", sys.executable, "-I", "-c", ""))
+
+
+def test_nothing_recorded_because_autoload_is_off(memoir, one_line):
+    done = memoir("run", "--", sys.executable, "-c", "", TORCH_DEVICE_BACKEND_AUTOLOAD=0)
+    assert "TORCH_DEVICE_BACKEND_AUTOLOAD=0" in one_line(done)
+
+
+def test_nothing_recorded_because_no_tracker_fits(memoir, tmp_path, one_line):
+    torch = tmp_path / "site" / "torch"
+    torch.mkdir(parents=True)
+    (torch / "__init__.py").write_text("raise SystemExit('imported')")
+    (torch / "version.py").write_text("__version__ = '2.3.4+cpu'\n")
+    done = memoir("run", "--", sys.executable, "-c", "", PYTHONPATH=tmp_path / "site")
+    assert "no tracker for torch 2.3.4+cpu (this Memoir has: 9.9); install a Memoir built for it" in one_line(done)
+
+
+# Mistakes
+
+
+def test_command_not_found(memoir, tmp_path, one_line):
+    done = memoir("run", "-o", "out", "--", "no-such-program")
+    assert done.returncode == 127 and "cannot start no-such-program: no such command" in one_line(done)
+    assert not (tmp_path / "out").exists()
+
+
+def test_command_not_executable(memoir, tmp_path, one_line):
+    (tmp_path / "script").write_text("")
+    done = memoir("run", "--", "./script")
+    assert done.returncode == 126 and "Permission denied" in one_line(done)
+
+
+def test_no_command(memoir, one_line):
+    for arguments in (["run"], ["run", "--"], ["run", "-o", "x", "--"]):
+        done = memoir(*arguments)
+        assert done.returncode == 2 and "no command to run" in one_line(done)
+
+
+@pytest.mark.parametrize("arguments, nearest", [(["run", "--ouput", "x", "--", "true"], "--output"),
+                                                (["show", "--jsn", "x"], "--json"),
+                                                (["--topp", "3", "x"], "--top"),
+                                                (["doctor", "--pyton", "x"], "--python")])
+def test_unknown_option_names_the_nearest(memoir, arguments, nearest, one_line):
+    done = memoir(*arguments)
+    assert done.returncode == 2
+    assert f"unknown option {next(a for a in arguments if a.startswith('--'))}; did you mean {nearest}?" in one_line(done)
+
+
+def test_bad_value_names_the_option(memoir, one_line):
+    done = memoir("run", "--max-size", "lots", "--", "true")
+    assert done.returncode == 2 and "--max-size=lots: expected a size" in one_line(done)
+    done = memoir("run", "--", "true", MEMOIR_RING_SIZE="huge")
+    assert done.returncode == 2 and "MEMOIR_RING_SIZE=huge" in one_line(done)
+
+
+def test_unknown_variable_is_a_warning(memoir):
+    done = memoir("run", "-q", "--", sys.executable, "-c", "print('ran')", MEMOIR_OUTPT="x")
+    assert done.returncode == 0 and done.stdout == "ran\n"
+    assert "memoir: unknown variable MEMOIR_OUTPT is ignored; did you mean MEMOIR_OUTPUT?" in done.stderr
+
+
+def test_unwritable_folder_runs_the_command_unrecorded(memoir, tmp_path, one_line):
+    (tmp_path / "file").write_text("")
+    show = "import os; print(os.environ.get('MEMOIR_ENABLE')); raise SystemExit(9)"
+    done = memoir("run", "-o", "file/out", "--", sys.executable, "-c", show)
+    assert done.returncode == 9 and done.stdout == "None\n"
+    assert "cannot record into" in one_line(done) and "choose a folder with -o DIR" in one_line(done)

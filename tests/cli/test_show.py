@@ -1,0 +1,182 @@
+"""memoir show, export, doctor and help: what they print, where, and what they say about captures that are none."""
+
+import json
+import os
+import pathlib
+import pty
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+
+def test_unknown_verb(memoir, one_line):
+    done = memoir("shwo", "x")
+    assert done.returncode == 2 and "did you mean show?" in one_line(done)
+    done = memoir("python", "train.py")
+    assert done.returncode == 2 and "to record a program: memoir run -- python train.py" in one_line(done)
+
+
+def test_not_a_capture(memoir, tmp_path, one_line):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "text.memoir").write_text("this is no capture\n")
+    for path in ("empty", "text.memoir", "./missing"):
+        done = memoir("show", path)
+        assert done.returncode == 1 and done.stdout == "", path
+        assert path.lstrip("./") in one_line(done)
+
+
+def test_newer_capture(memoir, samples, tmp_path, one_line):
+    part, = (samples / "training").glob("*.memoir")
+    changed = part.read_bytes()
+    # ProcessInfo.format_version, the first field of the first chunk's process: 08 01 becomes 08 63.
+    at = changed.index(b"\x12", 3, 60)
+    at = changed.index(b"\x08\x01", at)
+    (tmp_path / "newer").mkdir()
+    (tmp_path / "newer" / part.name).write_bytes(changed[:at] + b"\x08\x63" + changed[at + 2:])
+    done = memoir("newer")
+    assert done.returncode == 1 and "newer" in one_line(done)
+
+
+def test_truncated_capture_shows_what_is_there(memoir, samples):
+    done = memoir(samples / "losses")
+    assert done.returncode == 0
+    assert "peak 10.0 MiB" in done.stdout and "! damaged: " in done.stdout and "cut in the middle of a chunk" in done.stdout
+
+
+@pytest.mark.parametrize("arguments, message", [(["--by", "operators"], "did you mean operator?"),
+                                                (["--at", "noon"], "--at noon"),
+                                                (["--steps", "5:2"], "--steps 5:2"),
+                                                (["--over", "space"], "only time"),
+                                                (["--tree", "--at", "peak"], "different views"),
+                                                (["--range", "a", "--steps", "1:2"], "two windows")])
+def test_show_refuses_what_makes_no_sense(memoir, samples, arguments, message, one_line):
+    done = memoir("show", samples / "training", *arguments)
+    assert done.returncode == 2 and message in one_line(done)
+
+
+def test_window_that_does_not_occur(memoir, samples, one_line):
+    done = memoir(samples / "training", "--range", "forwrd")
+    assert done.returncode == 1 and "forward" in one_line(done)
+    done = memoir(samples / "training", "--at", "oom")
+    assert done.returncode == 1 and "no out-of-memory error is recorded" in one_line(done)
+
+
+def test_full_output_is_an_error(memoir, samples, fake_tree):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([fake_tree / "bin/memoir", samples / "training"], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1 and "No space left on device" in done.stderr
+
+
+# Views through the program
+
+
+def test_json_sums_close(memoir, samples):
+    for sample in ("training", "ranks", "odd_names"):
+        for by, key in (("operator", "operators"), ("thread", "threads"), ("shape", "shapes"), ("range", "ranges")):
+            report = json.loads(memoir("show", samples / sample, "--json", "--by", by).stdout)
+            for row_key, device_key in (("allocated_bytes", "allocated_bytes"), ("net_bytes", "live_bytes_at_end"),
+                                        ("bytes_at_peak", "peak_allocated_bytes")):
+                rows = sum(row[row_key] for row in report[key])
+                assert rows == sum(device[device_key] for device in report["devices"]) > 0, (sample, by, row_key)
+
+
+def test_bare_capture_is_show(memoir, samples):
+    assert memoir(samples / "training").stdout == memoir("show", samples / "training").stdout != ""
+
+
+def test_columns_are_respected(memoir, samples):
+    narrow = memoir(samples / "odd_names", "--tree", COLUMNS=60).stdout
+    wide = memoir(samples / "odd_names", "--tree", COLUMNS=200).stdout
+    assert max(map(len, narrow.splitlines())) <= 60 < max(map(len, wide.splitlines()))
+
+
+def test_colors_only_on_a_terminal(fake_tree, samples):
+    def on_terminal(**variables):
+        ours, theirs = pty.openpty()
+        subprocess.run([fake_tree / "bin/memoir", samples / "one_operator"], stdout=theirs, stderr=theirs,
+                       env={**os.environ, "TERM": "xterm", **variables})
+        os.close(theirs)
+        return os.read(ours, 65536)
+
+    assert b"\x1b[" in on_terminal(NO_COLOR="")
+    assert b"\x1b[" not in on_terminal(NO_COLOR="1")
+    assert b"\x1b[" not in on_terminal(NO_COLOR="", TERM="dumb")
+
+
+def test_export_events(memoir, samples, tmp_path, one_line):
+    assert memoir("export", "events", samples / "training", "-o", "events.jsonl").returncode == 0
+    lines = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]
+    assert memoir("export", "events", samples / "training").stdout == (tmp_path / "events.jsonl").read_text()
+    assert sum(line["bytes"] for line in lines if line["event"] == "allocate") == \
+        json.loads(memoir("show", samples / "training", "--json").stdout)["devices"][0]["allocated_bytes"]
+    done = memoir("export", "event", samples / "training")
+    assert done.returncode == 2 and "did you mean events?" in one_line(done)
+    assert memoir("export", "events", samples / "training", "-o", "missing/file").returncode == 1
+
+
+# Doctor and help
+
+
+def test_doctor_finds_what_is_wrong(memoir, tmp_path):
+    done = memoir("doctor", "--python", sys.executable, "--json", MEMOIR_OUTPT="x", TORCH_DEVICE_BACKEND_AUTOLOAD="0")
+    assert done.returncode == 3
+    report = json.loads(done.stdout)
+    wrong = {check["subject"] for check in report["checks"] if check["level"] == "wrong"}
+    assert {"variables", "start-up"} <= wrong and report["wrong"] >= 2
+    assert all(check["fix"] for check in report["checks"] if check["level"] != "ok")
+
+
+def test_doctor_is_content(memoir, tmp_path):
+    torch = tmp_path / "site" / "torch"
+    torch.mkdir(parents=True)
+    (torch / "__init__.py").write_text("raise SystemExit('imported')")
+    (torch / "version.py").write_text("__version__ = '9.9.1'\n")
+    done = memoir("doctor", "--python", sys.executable, PYTHONPATH=tmp_path / "site", MEMOIR_RING_DIR=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "9.9.1" in done.stdout and "Recorded here" in done.stdout
+
+
+def test_doctor_without_python(memoir):
+    done = memoir("doctor", "--python", "/no/such/python")
+    assert done.returncode == 3 and "does not run here" in done.stdout
+
+
+@pytest.mark.parametrize("verb", ["run", "show", "export", "doctor"])
+def test_help_has_two_examples(memoir, verb):
+    done = memoir(verb, "--help")
+    assert done.returncode == 0
+    examples = done.stdout.split("Examples:")[1].strip().splitlines()
+    assert len(examples) == 2 and all("memoir" in example for example in examples)
+
+
+def test_help_and_version(memoir):
+    assert memoir("--help").returncode == 0 and "memoir run" in memoir("--help").stdout
+    assert memoir("--version").stdout.startswith("memoir 0.")
+    assert memoir().returncode == 2
+
+
+# A recording whose process died
+
+
+def test_ring_of_a_dead_process_is_merged_first(memoir, samples, tmp_path, one_line):
+    capture, ring = tmp_path / "died", pathlib.Path((samples / "died" / "ring_path").read_text())
+    shutil.copytree(samples / "died", capture)
+    ring.write_bytes(b"")
+    done = memoir(capture)
+    assert done.returncode == 0 and (ring.parent / "drained").read_text().split() == [str(ring)]
+    assert "died while recording; its newest events were merged from" in one_line(done)
+    assert memoir(capture).stderr == ""   # once is enough
+
+
+def test_merge_that_fails_is_said_and_the_rest_is_shown(memoir, samples, fake_tree, tmp_path):
+    ring = pathlib.Path((samples / "died" / "ring_path").read_text())
+    ring.write_bytes(b"")
+    tree = tmp_path / "tree"
+    shutil.copytree(fake_tree, tree)
+    (tree / "libexec/memoir/memoir-drain").write_text("#!/bin/sh\nexit 1\n")
+    done = memoir(samples / "died", program=tree / "bin/memoir")
+    ring.unlink()
+    assert done.returncode == 0 and "peak 4.0 MiB" in done.stdout
+    assert "are not merged: memoir-drain ended with 1" in done.stderr

@@ -1,0 +1,75 @@
+"""memoir run stands between its command and signals: each arrives once, whoever sent it."""
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+
+def started(fake_tree, tmp_path, program, **options):
+    running = subprocess.Popen([fake_tree / "bin/memoir", "run", "-q", "--", sys.executable, "-uc", program], cwd=tmp_path,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+    assert running.stdout.readline() == "ready\n"
+    return running
+
+
+# Counts a signal until it is told to end.
+COUNTER = """
+import signal, sys, time
+count = 0
+def note(number, frame):
+    global count
+    count += 1
+signal.signal({number}, note)
+signal.signal(signal.SIGUSR2, lambda *_: (print(count), sys.exit(7)))
+print("ready")
+while True: time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1])
+def test_signals_are_passed_on(fake_tree, tmp_path, number):
+    running = started(fake_tree, tmp_path, COUNTER.format(number=int(number)))
+    running.send_signal(number)
+    time.sleep(0.3)   # lets the first be handled; were it slower, the two would still both be handled before the exit
+    running.send_signal(signal.SIGUSR2)
+    out, _ = running.communicate(timeout=60)
+    assert out == "1\n" and running.returncode == 7
+
+
+def test_untouched_program_dies_of_a_passed_signal(fake_tree, tmp_path):
+    running = started(fake_tree, tmp_path, "import time; print('ready'); time.sleep(60)")
+    running.send_signal(signal.SIGTERM)
+    running.communicate(timeout=60)
+    assert running.returncode == 128 + signal.SIGTERM
+
+
+def test_ignored_signals_stay_ignored(fake_tree, tmp_path):
+    program = "import signal; print('ready'); input(); print(signal.getsignal(signal.SIGHUP) == signal.SIG_IGN)"
+    running = started(fake_tree, tmp_path, program, stdin=subprocess.PIPE,
+                      preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    running.send_signal(signal.SIGHUP)
+    out, _ = running.communicate("\n", timeout=60)
+    assert out == "True\n" and running.returncode == 0
+
+
+def test_interrupt_from_the_terminal_arrives_once(fake_tree, tmp_path):
+    program = COUNTER.format(number=int(signal.SIGINT))
+    child, terminal = pty.fork()
+    if child == 0:
+        os.chdir(tmp_path)
+        os.execv(fake_tree / "bin/memoir", ["memoir", "run", "-q", "--", sys.executable, "-uc", program])
+    seen = b""
+    while b"ready" not in seen:
+        seen += os.read(terminal, 100)
+    os.write(terminal, b"\x03")
+    time.sleep(0.3)
+    os.kill(child, signal.SIGUSR2)
+    _, status = os.waitpid(child, 0)
+    seen = os.read(terminal, 1000)
+    assert os.waitstatus_to_exitcode(status) == 7
+    assert seen.replace(b"^C", b"").startswith(b"1\r\n")   # the terminal may echo the key
