@@ -85,6 +85,7 @@ class ProcessBuilder {
   ProcessBuilder& EndChunk(bool keyframe_next = false);
   ProcessBuilder& SkipChunks(std::uint64_t chunks);            // gap in the sequence
   ProcessBuilder& EndPart(bool with_index = true);             // the next part starts with a keyframe
+  ProcessBuilder& RenumberDictionaries();                      // as memoir-drain does in the part it adds
   ProcessBuilder& RemovePart(std::uint32_t part);              // its file is not written
   ProcessBuilder& FoldParts(std::uint32_t parts);              // as --max-size: the oldest removed and counted
 

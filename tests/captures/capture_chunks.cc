@@ -159,6 +159,13 @@ ProcessBuilder& ProcessBuilder::EndPart(bool with_index) {
   return *this;
 }
 
+ProcessBuilder& ProcessBuilder::RenumberDictionaries() {
+  names_.clear();
+  layouts_.clear();
+  signatures_.clear();
+  return *this;
+}
+
 ProcessBuilder& ProcessBuilder::RemovePart(std::uint32_t part) {
   removed_.resize(std::max<std::size_t>(removed_.size(), part + 1));
   removed_[part] = true;

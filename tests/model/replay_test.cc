@@ -107,6 +107,14 @@ TEST(ReplayTest, ThreadsAreMergedByTickOverChunks) {
   EXPECT_EQ(shown.report.late_events, 0u);
 }
 
+TEST(ReplayTest, ANewPartMayNumberNamesAnew) {
+  ProcessBuilder process;
+  process.OnThread(1).AtTick(5000).Mark("old").AtTick(1100).EndPart();   // complete until 1099: "old" is held back
+  process.RenumberDictionaries();
+  process.AtTick(6000).Mark("new");
+  EXPECT_THAT(Replay(process).lines, ElementsAre("1 mark old", "1 mark new"));
+}
+
 TEST(ReplayTest, TensorsOnDemandAndFirstSeen) {
   ProcessBuilder process;
   const TensorSpec numpy{1, 0x7000, 512, {2, 64}}, none{0, 0, 0, {}};
