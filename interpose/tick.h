@@ -26,10 +26,13 @@ inline std::uint64_t MonotonicNs() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
+// A sixteenth of the x86 counter, 4 to 8 ns: the bits below are noise of the measurement, and cost half a byte per event on disk.
+inline constexpr int kCounterShift = 4;
+
 inline std::uint64_t Tick() {
 #if defined(__x86_64__)
   if (memoir_tick_is_counter) [[likely]]
-    return __rdtsc();
+    return __rdtsc() >> kCounterShift;
 #elif defined(__aarch64__)
   if (memoir_tick_is_counter) [[likely]] {
     std::uint64_t value;
