@@ -12,7 +12,7 @@ const std::vector<std::string> kWords = {"--output", "--max-size", "--ring-dir",
 
 TEST(NearestWord, TypingMistakes) {
   EXPECT_EQ(NearestWord("--ouput", kWords), "--output");
-  EXPECT_EQ(NearestWord("--uotput", kWords), "--output");    // swapped neighbours
+  EXPECT_EQ(NearestWord("--uotput", kWords), "--output");  // swapped neighbours
   EXPECT_EQ(NearestWord("--max_size", kWords), "--max-size");
   EXPECT_EQ(NearestWord("--Rank", kWords), "--rank");
 }

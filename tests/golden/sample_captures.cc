@@ -18,7 +18,7 @@ ProcessOptions Options(std::uint32_t rank = 0, std::uint32_t world_size = 1) {
   options.rank = rank;
   options.world_size = world_size;
   options.pid = 100 + rank;
-  options.tick_step = 100'000;   // 0.1 ms: times that a reader can follow
+  options.tick_step = 100'000;  // 0.1 ms: times that a reader can follow
   return options;
 }
 
@@ -31,7 +31,8 @@ ProcessBuilder Process(const ProcessOptions& options) {
 }
 
 TensorSpec Matrix(std::uint64_t storage, std::int64_t rows, std::int64_t columns) {
-  return {.storage = storage, .storage_bytes = static_cast<std::uint64_t>(rows * columns * 4), .sizes = {rows, columns}};
+  return {
+      .storage = storage, .storage_bytes = static_cast<std::uint64_t>(rows * columns * 4), .sizes = {rows, columns}};
 }
 
 // A weight that stays, and the activations of a step that do not.

@@ -38,7 +38,8 @@ constexpr Terminal kWide = {.width = 160};
 
 // Where a capture lies differs from run to run.
 std::string WithoutPath(std::string text, const std::string& path) {
-  for (std::size_t at = text.find(path); at != std::string::npos; at = text.find(path)) text.replace(at, path.size(), "CAPTURE");
+  for (std::size_t at = text.find(path); at != std::string::npos; at = text.find(path))
+    text.replace(at, path.size(), "CAPTURE");
   return text;
 }
 
@@ -114,13 +115,13 @@ TEST_F(Views, SummaryByEachGrouping) {
 
 TEST_F(Views, SummaryOfWindows) {
   const Capture capture = Open("training");
-  const std::map<std::string, Window> windows = {{"range", Window::Range("forward")},
-                                                 {"range_1", Window::Range("forward", 1)},
-                                                 {"steps", Window::Steps(1, 2)}};
+  const std::map<std::string, Window> windows = {
+      {"range", Window::Range("forward")}, {"range_1", Window::Range("forward", 1)}, {"steps", Window::Steps(1, 2)}};
   for (const auto& [name, window] : windows) {
     SummaryOptions options;
     options.window = window;
-    ExpectGolden("window_" + name + ".txt", RenderSummary(capture, Summarise(capture, options), {.windowed = true}, kNarrow));
+    ExpectGolden("window_" + name + ".txt",
+                 RenderSummary(capture, Summarise(capture, options), {.windowed = true}, kNarrow));
   }
 }
 
@@ -188,8 +189,9 @@ TEST_F(Views, NoRawControlBytes) {
   const auto tree = AnalyzeRangeTree(capture, {});
   const auto live = AnalyzeLiveAt(capture, {});
   ASSERT_TRUE(tree.ok() && live.ok());
-  for (const std::string& text : {RenderSummary(capture, Summarise(capture), {.top = 0}, kWide), RenderTree(capture, *tree, kWide),
-                                  RenderLiveAt(capture, *live, "mark:\x1b[31m", 0, kWide)}) {
+  for (const std::string& text :
+       {RenderSummary(capture, Summarise(capture), {.top = 0}, kWide), RenderTree(capture, *tree, kWide),
+        RenderLiveAt(capture, *live, "mark:\x1b[31m", 0, kWide)}) {
     for (const char c : text) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20) << static_cast<int>(c);
     EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("\u202E")));
   }

@@ -17,7 +17,7 @@ void WriteDied(const std::string& folder) {
   gethostname(host, sizeof host - 1);
   memoir::testing::ProcessOptions options;
   options.host = host;
-  options.pid = 999'999'999;   // above any pid_max
+  options.pid = 999'999'999;  // above any pid_max
   options.ring_path = ring;
   memoir::testing::ProcessBuilder process(options);
   process.Begin("aten::ones").Allocate(0x1000, 4 << 20).End().Kill();

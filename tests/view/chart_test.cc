@@ -11,7 +11,9 @@ TEST(BlockChart, FillsInEighths) { EXPECT_THAT(BlockChart({0, 1, 4, 7, 8}, 8, 1)
 
 TEST(BlockChart, TallCharts) { EXPECT_THAT(BlockChart({8, 16, 12}, 16, 2), ElementsAre(" █▄", "███")); }
 
-TEST(BlockChart, AnythingAboveNothingShows) { EXPECT_THAT(BlockChart({1, 0}, 1'000'000'000, 2), ElementsAre("  ", "▁ ")); }
+TEST(BlockChart, AnythingAboveNothingShows) {
+  EXPECT_THAT(BlockChart({1, 0}, 1'000'000'000, 2), ElementsAre("  ", "▁ "));
+}
 
 TEST(BlockChart, NothingAtAll) { EXPECT_THAT(BlockChart({0, 0}, 0, 1), ElementsAre("  ")); }
 

@@ -17,7 +17,9 @@ TEST(Escaped, ControlBytes) {
   EXPECT_EQ(Escaped("a\nb\tc\r"), "a\\nb\\tc\\x0d");
   EXPECT_EQ(Escaped(std::string("\0", 1)), "\\x00");
   EXPECT_EQ(Escaped("\x7f"), "\\x7f");
-  EXPECT_EQ(Escaped("\xC2\x9B" "31m"), "\\u{9b}31m");   // C1 control sequence introducer
+  EXPECT_EQ(Escaped("\xC2\x9B"
+                    "31m"),
+            "\\u{9b}31m");  // C1 control sequence introducer
 }
 
 TEST(Escaped, ReorderingAndHiddenCharacters) {
@@ -28,9 +30,9 @@ TEST(Escaped, ReorderingAndHiddenCharacters) {
 
 TEST(Escaped, InvalidUtf8) {
   EXPECT_EQ(Escaped("\xff"), "\\xff");
-  EXPECT_EQ(Escaped("\xE6\xA8"), "\\xe6\\xa8");            // cut
-  EXPECT_EQ(Escaped("\xC0\xAF"), "\\xc0\\xaf");            // overlong
-  EXPECT_EQ(Escaped("\xED\xA0\x80"), "\\xed\\xa0\\x80");   // surrogate
+  EXPECT_EQ(Escaped("\xE6\xA8"), "\\xe6\\xa8");           // cut
+  EXPECT_EQ(Escaped("\xC0\xAF"), "\\xc0\\xaf");           // overlong
+  EXPECT_EQ(Escaped("\xED\xA0\x80"), "\\xed\\xa0\\x80");  // surrogate
   EXPECT_EQ(Escaped("\xF5\x80\x80\x80"), "\\xf5\\x80\\x80\\x80");
 }
 
@@ -39,7 +41,7 @@ TEST(DisplayWidth, CountsColumns) {
   EXPECT_EQ(DisplayWidth("é"), 1u);
   EXPECT_EQ(DisplayWidth("模型"), 4u);
   EXPECT_EQ(DisplayWidth("🔥"), 2u);
-  EXPECT_EQ(DisplayWidth("e\u0301"), 1u);   // combining accent
+  EXPECT_EQ(DisplayWidth("e\u0301"), 1u);  // combining accent
   EXPECT_EQ(DisplayWidth("█▁…"), 3u);
 }
 
@@ -56,7 +58,7 @@ TEST(Shortened, NeverCutsACharacterOrExceedsTheWidth) {
   for (std::size_t width = 0; width < 20; ++width) {
     const std::string cut = Shortened(text, width);
     EXPECT_LE(DisplayWidth(cut), width);
-    EXPECT_EQ(Escaped(cut), cut) << width;   // still valid UTF-8
+    EXPECT_EQ(Escaped(cut), cut) << width;  // still valid UTF-8
   }
 }
 

@@ -10,7 +10,7 @@ TEST(Units, Bytes) {
   EXPECT_EQ(FormatBytes(1023), "1023 B");
   EXPECT_EQ(FormatBytes(1024), "1.0 KiB");
   EXPECT_EQ(FormatBytes(1536), "1.5 KiB");
-  EXPECT_EQ(FormatBytes((1u << 20) - 1), "1.0 MiB");   // not 1024.0 KiB
+  EXPECT_EQ(FormatBytes((1u << 20) - 1), "1.0 MiB");  // not 1024.0 KiB
   EXPECT_EQ(FormatBytes(5ull << 30), "5.0 GiB");
   EXPECT_EQ(FormatBytes(UINT64_MAX), "16.0 EiB");
 }

@@ -45,13 +45,13 @@ std::unique_ptr<CLI::App> MakeArguments(const VerbHelp& help) {
   auto app = std::make_unique<CLI::App>(help.description, "memoir " + help.verb);
   app->formatter(std::make_shared<HelpFormatter>(help.usage));
   app->footer("\nExamples:\n" + help.examples);
-  app->allow_extras();   // so that all of them are seen, and the first is named
+  app->allow_extras();  // so that all of them are seen, and the first is named
   return app;
 }
 
 std::optional<int> ParseArguments(CLI::App& app, const std::string& verb, std::vector<std::string> arguments) {
   try {
-    std::ranges::reverse(arguments);   // CLI11 takes them from the end
+    std::ranges::reverse(arguments);  // CLI11 takes them from the end
     app.parse(arguments);
   } catch (const CLI::CallForHelp&) {
     return WriteOutput(app.help());

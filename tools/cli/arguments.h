@@ -12,10 +12,10 @@
 namespace memoir {
 
 struct VerbHelp {
-  std::string verb;          // "show"
-  std::string usage;         // what follows "memoir ", e.g. "show [OPTIONS] CAPTURE"
+  std::string verb;   // "show"
+  std::string usage;  // what follows "memoir ", e.g. "show [OPTIONS] CAPTURE"
   std::string description;
-  std::string examples;      // two lines, each "  COMMAND   # what it does"
+  std::string examples;  // two lines, each "  COMMAND   # what it does"
 };
 
 std::unique_ptr<CLI::App> MakeArguments(const VerbHelp& help);

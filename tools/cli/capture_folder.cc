@@ -15,7 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 
 absl::Status Unusable(const fs::path& path, const std::string& cause) {
-  return absl::FailedPreconditionError("cannot record into " + path.string() + ": " + cause + "; choose a folder with -o DIR");
+  return absl::FailedPreconditionError("cannot record into " + path.string() + ": " + cause +
+                                       "; choose a folder with -o DIR");
 }
 
 fs::path FirstMissing(const fs::path& path) {

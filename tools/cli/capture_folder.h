@@ -30,7 +30,7 @@ class CaptureFolder {
   std::set<std::string> Parts() const;
 
   std::filesystem::path path_;
-  std::filesystem::path first_made_;   // outermost folder that Prepare made; empty: none
+  std::filesystem::path first_made_;  // outermost folder that Prepare made; empty: none
   std::set<std::string> old_parts_;
 };
 

@@ -66,7 +66,8 @@ Check TrackerCheck(const InstallTree& tree, const PythonFacts& python) {
 
 Check TorchCheck(const PythonFacts& python) {
   if (python.torch_folder.empty()) {
-    return {Level::kWrong, "torch", "none in this python", "name the python of your program: memoir doctor --python PATH"};
+    return {Level::kWrong, "torch", "none in this python",
+            "name the python of your program: memoir doctor --python PATH"};
   }
   if (python.torch_version.empty()) {
     return {Level::kWrong, "torch", "no version in " + python.torch_folder + "/version.py", "install torch again"};
@@ -85,19 +86,24 @@ Check RingCheck() {
     if (folder.empty()) continue;
     const FolderFacts facts = ExamineFolder(folder);
     const std::string where = fmt::format("{} ({} free)", folder, FormatBytes(facts.room));
-    const std::string cause = !facts.error.empty() ? facts.error : !facts.network.empty() ? "on a network: " + facts.network : "";
+    const std::string cause = !facts.error.empty()     ? facts.error
+                              : !facts.network.empty() ? "on a network: " + facts.network
+                                                       : "";
     if (cause.empty() && facts.room >= kRingBytes) return {Level::kFine, "ring folder", where, ""};
     if (cause.empty() && facts.room >= kSmallestRingBytes && !small) small = facts;
     refused += (refused.empty() ? "" : "; ") + where + (cause.empty() ? "" : ": " + cause);
   }
   const std::string fix = "set MEMOIR_RING_DIR (or --ring-dir) to a local folder with 64 MiB free";
-  if (small) return {Level::kNote, "ring folder", fmt::format("{} has {} free: the ring will be smaller", small->path, FormatBytes(small->room)), fix};
+  if (small)
+    return {Level::kNote, "ring folder",
+            fmt::format("{} has {} free: the ring will be smaller", small->path, FormatBytes(small->room)), fix};
   return {Level::kWrong, "ring folder", refused, fix};
 }
 
 Check SharedMemoryCheck() {
   const FolderFacts facts = ExamineFolder("/dev/shm");
-  if (!facts.error.empty()) return {Level::kNote, "/dev/shm", facts.error, "the ring goes to TMPDIR or /tmp; on a disk it is slower"};
+  if (!facts.error.empty())
+    return {Level::kNote, "/dev/shm", facts.error, "the ring goes to TMPDIR or /tmp; on a disk it is slower"};
   if (facts.room < 2 * kRingBytes) {
     return {Level::kNote, "/dev/shm", FormatBytes(facts.room) + " free: left to the program, the ring goes elsewhere",
             "in a container: --shm-size=1g"};
@@ -109,11 +115,14 @@ Check OutputCheck(const std::string& output) {
   constexpr std::uint64_t kLittle = std::uint64_t{1} << 30;
   const FolderFacts facts = ExamineFolder(NearestExisting(output));
   const std::string where = fmt::format("{} ({} free)", facts.path, FormatBytes(facts.room));
-  if (!facts.error.empty()) return {Level::kWrong, "output folder", where + ": " + facts.error, "choose another with -o DIR"};
+  if (!facts.error.empty())
+    return {Level::kWrong, "output folder", where + ": " + facts.error, "choose another with -o DIR"};
   if (!facts.network.empty()) {
-    return {Level::kNote, "output folder", where + " is on a network: " + facts.network, "a slow one makes the program wait; a local folder (-o DIR) does not"};
+    return {Level::kNote, "output folder", where + " is on a network: " + facts.network,
+            "a slow one makes the program wait; a local folder (-o DIR) does not"};
   }
-  if (facts.room < kLittle) return {Level::kNote, "output folder", where, "cap the recording with --max-size, or choose another with -o DIR"};
+  if (facts.room < kLittle)
+    return {Level::kNote, "output folder", where, "cap the recording with --max-size, or choose another with -o DIR"};
   return {Level::kFine, "output folder", where, ""};
 }
 
@@ -124,7 +133,8 @@ Check KernelCheck() {
   int major = 0, minor = 0;
   const bool known = std::sscanf(system.release, "%d.%d", &major, &minor) == 2;
   if (!known || major > 4 || (major == 4 && minor >= 14)) return {Level::kFine, "kernel", system.release, ""};
-  return {Level::kWrong, "kernel", std::string(system.release) + " has no MADV_WIPEONFORK", "Linux 4.14 or newer is needed"};
+  return {Level::kWrong, "kernel", std::string(system.release) + " has no MADV_WIPEONFORK",
+          "Linux 4.14 or newer is needed"};
 }
 
 Check PreloadCheck() {
@@ -142,10 +152,12 @@ std::vector<std::string> Environment() {
 }  // namespace
 
 Checks CheckInstallation(const InstallTree& tree) {
-  Checks checks = {PartCheck("interposer", tree.interposer), PartCheck("python package", tree.python / "memoir" / "__init__.py"),
+  Checks checks = {PartCheck("interposer", tree.interposer),
+                   PartCheck("python package", tree.python / "memoir" / "__init__.py"),
                    PartCheck("memoir-drain", tree.drain), TrackersCheck(tree)};
   if (tree.interposer.string().find_first_of(" :") != std::string::npos) {
-    checks.push_back({Level::kNote, "install path", tree.root.string() + " holds a space or colon, which LD_PRELOAD cannot name",
+    checks.push_back({Level::kNote, "install path",
+                      tree.root.string() + " holds a space or colon, which LD_PRELOAD cannot name",
                       "move the installed tree to a path without"});
   }
   return checks;
@@ -154,7 +166,8 @@ Checks CheckInstallation(const InstallTree& tree) {
 Checks CheckPython(const InstallTree& tree, const std::string& python) {
   const auto facts = ExaminePython(python);
   if (!facts) {
-    return {{Level::kWrong, "python", python + " does not run here, or is no Python", "name yours: memoir doctor --python PATH"}};
+    return {{Level::kWrong, "python", python + " does not run here, or is no Python",
+             "name yours: memoir doctor --python PATH"}};
   }
   Checks checks = {{Level::kFine, "python", facts->version + " (" + facts->executable + ")", ""}, TorchCheck(*facts)};
   if (!facts->torch_version.empty()) checks.push_back(TrackerCheck(tree, *facts));
@@ -170,7 +183,8 @@ Checks CheckEnvironment() {
     checks.push_back({Level::kFine, "start-up", "torch starts Memoir at the end of its import", ""});
   }
   const auto environment = Environment();
-  for (const std::string& line : UnknownVariables(environment)) checks.push_back({Level::kWrong, "variables", line, "correct or unset it"});
+  for (const std::string& line : UnknownVariables(environment))
+    checks.push_back({Level::kWrong, "variables", line, "correct or unset it"});
   for (const RecordOption& option : RecordOptions()) {
     const std::string value = Variable(option.variable);
     const auto normal = NormalizeOption(option, option.variable, value);
@@ -182,6 +196,8 @@ Checks CheckEnvironment() {
   return checks;
 }
 
-Checks CheckSystem(const std::string& output) { return {RingCheck(), SharedMemoryCheck(), OutputCheck(output), KernelCheck()}; }
+Checks CheckSystem(const std::string& output) {
+  return {RingCheck(), SharedMemoryCheck(), OutputCheck(output), KernelCheck()};
+}
 
 }  // namespace memoir

@@ -11,11 +11,11 @@
 namespace memoir {
 
 struct Check {
-  enum class Level { kFine, kNote, kWrong };   // kNote: recording works, with a limit worth knowing
+  enum class Level { kFine, kNote, kWrong };  // kNote: recording works, with a limit worth knowing
   Level level = Level::kFine;
-  std::string subject;   // "torch"
-  std::string finding;   // what is so
-  std::string fix;       // what to do; only for kNote and kWrong
+  std::string subject;  // "torch"
+  std::string finding;  // what is so
+  std::string fix;      // what to do; only for kNote and kWrong
 };
 
 std::vector<Check> CheckInstallation(const InstallTree& tree);

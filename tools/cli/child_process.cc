@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::array kForwarded = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
-volatile sig_atomic_t child_pid = 0;   // read in the handler
+volatile sig_atomic_t child_pid = 0;  // read in the handler
 
 void ForwardSignal(int signal, siginfo_t* info, void*) {
   const int saved = errno;
@@ -103,7 +103,8 @@ int WaitFor(pid_t pid) {
 bool ReadUntil(int descriptor, std::chrono::steady_clock::time_point deadline, std::string* output) {
   constexpr std::size_t kMost = 1 << 20;
   while (output->size() < kMost) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     pollfd ready = {descriptor, POLLIN, 0};
     if (left.count() <= 0 || poll(&ready, 1, static_cast<int>(left.count())) == 0) return false;
     char buffer[4096];
@@ -128,7 +129,7 @@ ChildResult RunChild(const std::vector<std::string>& command, const std::vector<
     SignalsBlocked blocked;
     pid = fork();
     if (pid == 0) {
-      forwarding.Restore();   // first: a signal that waited must end the child, not its copy of our handler
+      forwarding.Restore();  // first: a signal that waited must end the child, not its copy of our handler
       blocked.Restore();
       Execute(argv, variables, report[1]);
     }
@@ -164,7 +165,8 @@ std::optional<std::string> CaptureOutput(const std::vector<std::string>& command
   }
   close(output[1]);
   std::string text;
-  const bool ended = pid > 0 && ReadUntil(output[0], std::chrono::steady_clock::now() + std::chrono::seconds(seconds), &text);
+  const bool ended =
+      pid > 0 && ReadUntil(output[0], std::chrono::steady_clock::now() + std::chrono::seconds(seconds), &text);
   close(output[0]);
   if (pid < 0) return std::nullopt;
   if (!ended) kill(pid, SIGKILL);

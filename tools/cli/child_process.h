@@ -12,8 +12,8 @@
 namespace memoir {
 
 struct ChildResult {
-  int start_error = 0;   // errno of the exec; 0: it was started
-  int exit_code = 0;     // 128 + signal when a signal ended it
+  int start_error = 0;  // errno of the exec; 0: it was started
+  int exit_code = 0;    // 128 + signal when a signal ended it
   int signal = 0;
 };
 

@@ -24,25 +24,33 @@ namespace {
 const VerbHelp kHelp = {
     .verb = "doctor",
     .usage = "doctor [OPTIONS]",
-    .description = "What will be recorded on this machine, what not, why, and what to do. Exit code 3 when something is wrong.",
-    .examples = "  memoir doctor\n"
-                "  memoir doctor --python /opt/env/bin/python --output /scratch/run7\n",
+    .description =
+        "What will be recorded on this machine, what not, why, and what to do. Exit code 3 when something is wrong.",
+    .examples =
+        "  memoir doctor\n"
+        "  memoir doctor --python /opt/env/bin/python --output /scratch/run7\n",
 };
 
 const char* LevelName(Check::Level level) {
   switch (level) {
-    case Check::Level::kFine: return "ok";
-    case Check::Level::kNote: return "note";
-    case Check::Level::kWrong: return "wrong";
+    case Check::Level::kFine:
+      return "ok";
+    case Check::Level::kNote:
+      return "note";
+    case Check::Level::kWrong:
+      return "wrong";
   }
   return "ok";
 }
 
 Color LevelColor(Check::Level level) {
   switch (level) {
-    case Check::Level::kFine: return Color::kGreen;
-    case Check::Level::kNote: return Color::kYellow;
-    case Check::Level::kWrong: return Color::kRed;
+    case Check::Level::kFine:
+      return Color::kGreen;
+    case Check::Level::kNote:
+      return Color::kYellow;
+    case Check::Level::kWrong:
+      return Color::kRed;
   }
   return Color::kGreen;
 }
@@ -53,8 +61,11 @@ std::size_t Wrong(const std::vector<Check>& checks) {
 
 std::string Verdict(const std::vector<Check>& checks) {
   const std::size_t wrong = Wrong(checks);
-  if (wrong == 0) return "Recorded here: operators, backward nodes and user ranges with their tensors, and every CPU tensor's memory.";
-  return fmt::format("{} {} wrong: recording will fail or be incomplete until fixed.", wrong, wrong == 1 ? "thing is" : "things are");
+  if (wrong == 0)
+    return "Recorded here: operators, backward nodes and user ranges with their tensors, and every CPU tensor's "
+           "memory.";
+  return fmt::format("{} {} wrong: recording will fail or be incomplete until fixed.", wrong,
+                     wrong == 1 ? "thing is" : "things are");
 }
 
 std::string RenderChecks(const std::vector<Check>& checks, const Terminal& terminal) {
@@ -70,8 +81,10 @@ std::string RenderChecks(const std::vector<Check>& checks, const Terminal& termi
 Json ChecksJson(const std::vector<Check>& checks) {
   Json json = {{"version", 1}, {"view", "doctor"}, {"wrong", Wrong(checks)}, {"checks", Json::array()}};
   for (const Check& check : checks) {
-    json["checks"].push_back(
-        {{"level", LevelName(check.level)}, {"subject", check.subject}, {"finding", check.finding}, {"fix", check.fix}});
+    json["checks"].push_back({{"level", LevelName(check.level)},
+                              {"subject", check.subject},
+                              {"finding", check.finding},
+                              {"fix", check.fix}});
   }
   return json;
 }
@@ -86,7 +99,8 @@ std::string DefaultPython() {
 std::vector<Check> AllChecks(const std::string& python, const std::string& output) {
   const InstallTree tree = FindInstallTree();
   std::vector<Check> checks;
-  for (const auto& group : {CheckInstallation(tree), CheckPython(tree, python), CheckEnvironment(), CheckSystem(output)}) {
+  for (const auto& group :
+       {CheckInstallation(tree), CheckPython(tree, python), CheckEnvironment(), CheckSystem(output)}) {
     checks.insert(checks.end(), group.begin(), group.end());
   }
   return checks;

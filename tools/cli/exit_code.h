@@ -8,7 +8,7 @@ inline constexpr int kExitFine = 0;
 inline constexpr int kExitError = 1;
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitFinding = 3;
-inline constexpr int kExitCannotExecute = 126;   // the shell's codes for a command that cannot be started
+inline constexpr int kExitCannotExecute = 126;  // the shell's codes for a command that cannot be started
 inline constexpr int kExitCommandNotFound = 127;
 
 }  // namespace memoir

@@ -25,8 +25,9 @@ const VerbHelp kHelp = {
     .verb = "export",
     .usage = "export events [-o FILE] CAPTURE",
     .description = "Write a capture in another form. events: JSON lines, one event a line (docs/json.md).",
-    .examples = "  memoir export events run7 -o events.jsonl\n"
-                "  memoir export events run7 | grep '\"event\":\"allocate\"' | head\n",
+    .examples =
+        "  memoir export events run7 -o events.jsonl\n"
+        "  memoir export events run7 | grep '\"event\":\"allocate\"' | head\n",
 };
 
 struct CloseFile {
@@ -76,7 +77,8 @@ int ExportVerb(const std::vector<std::string>& arguments) {
   if (const auto code = ParseArguments(*app, "export", arguments)) return *code;
   const std::vector<std::string> known = {"events"};
   if (what.empty()) return FailUsage("export", "what to export? memoir export events CAPTURE");
-  if (what != known.front()) return FailUsage("export", "cannot export '" + what + "', only events" + DidYouMean(what, known));
+  if (what != known.front())
+    return FailUsage("export", "cannot export '" + what + "', only events" + DidYouMean(what, known));
   if (capture.empty()) return FailUsage("export", "no capture given: memoir export events CAPTURE");
   const absl::Status status = Export(capture, output);
   return status.ok() ? kExitFine : Fail(status);

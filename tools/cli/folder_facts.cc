@@ -16,17 +16,28 @@ namespace {
 // linux/magic.h, and the well-known ones that are not in it.
 const char* NetworkName(std::uint32_t type) {
   switch (type) {
-    case 0x6969: return "NFS";
-    case 0x517B: return "SMB";
-    case 0xFE534D42: return "SMB2";
-    case 0xFF534D42: return "CIFS";
-    case 0x0BD00BD0: return "Lustre";
-    case 0x47504653: return "GPFS";
-    case 0x00C36400: return "Ceph";
-    case 0x01021997: return "9p";
-    case 0x19830326: return "BeeGFS";
-    case 0x65735546: return "FUSE";
-    default: return "";
+    case 0x6969:
+      return "NFS";
+    case 0x517B:
+      return "SMB";
+    case 0xFE534D42:
+      return "SMB2";
+    case 0xFF534D42:
+      return "CIFS";
+    case 0x0BD00BD0:
+      return "Lustre";
+    case 0x47504653:
+      return "GPFS";
+    case 0x00C36400:
+      return "Ceph";
+    case 0x01021997:
+      return "9p";
+    case 0x19830326:
+      return "BeeGFS";
+    case 0x65735546:
+      return "FUSE";
+    default:
+      return "";
   }
 }
 
@@ -56,7 +67,8 @@ FolderFacts ExamineFolder(const std::string& path) {
 
 std::string NearestExisting(const std::string& path) {
   std::error_code error;
-  std::filesystem::path at = std::filesystem::absolute(path, error);
+  std::filesystem::path at = std::filesystem::absolute(path, error).lexically_normal();
+  if (!at.has_filename()) at = at.parent_path();
   while (!std::filesystem::exists(at, error) && at != at.parent_path()) at = at.parent_path();
   return at.string();
 }

@@ -9,9 +9,9 @@ namespace memoir {
 
 struct FolderFacts {
   std::string path;
-  std::string error;         // why no file can be made in it; "" when one can
-  std::uint64_t room = 0;    // bytes
-  std::string network;       // "NFS", ...; "" when local
+  std::string error;       // why no file can be made in it; "" when one can
+  std::uint64_t room = 0;  // bytes
+  std::string network;     // "NFS", ...; "" when local
 };
 
 FolderFacts ExamineFolder(const std::string& path);

@@ -36,18 +36,22 @@ bool AutoloadIsOff() {
 std::string WhyNothingRecorded(const std::vector<std::string>& command, const InstallTree& tree) {
   const std::string start = "nothing was recorded: ";
   if (AutoloadIsOff()) {
-    return start + "TORCH_DEVICE_BACKEND_AUTOLOAD=0 keeps torch from starting Memoir; unset it, or call memoir.start() in the program";
+    return start +
+           "TORCH_DEVICE_BACKEND_AUTOLOAD=0 keeps torch from starting Memoir; unset it, or call memoir.start() in the "
+           "program";
   }
   const std::string interpreter = InterpreterOf(command);
   if (interpreter.empty()) return start + command.front() + " never imported torch (memoir doctor checks the rest)";
-  if (IgnoresEnvironment(command)) return start + "python -I and -E ignore PYTHONPATH; leave them out, or call memoir.start() in the program";
+  if (IgnoresEnvironment(command))
+    return start + "python -I and -E ignore PYTHONPATH; leave them out, or call memoir.start() in the program";
   const auto python = ExaminePython(interpreter);
   if (!python) return start + interpreter + " never imported torch (memoir doctor checks the rest)";
-  if (python->torch_folder.empty()) return start + python->executable + " has no torch; run the program with a python that has";
+  if (python->torch_folder.empty())
+    return start + python->executable + " has no torch; run the program with a python that has";
   const auto versions = TrackedTorchVersions(tree);
   if (std::ranges::find(versions, python->torch_minor) == versions.end()) {
-    return start + fmt::format("no tracker for torch {} (this Memoir has: {}); install a Memoir built for it", python->torch_version,
-                               Joined(versions));
+    return start + fmt::format("no tracker for torch {} (this Memoir has: {}); install a Memoir built for it",
+                               python->torch_version, Joined(versions));
   }
   return start + "the program never imported torch, or ended before that (memoir doctor checks the rest)";
 }

@@ -15,7 +15,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  void Show(double done);   // 0..1
+  void Show(double done);  // 0..1
   std::function<void(double)> callback() {
     return [this](double done) { Show(done); };
   }

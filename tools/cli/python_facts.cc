@@ -44,7 +44,7 @@ std::string Minor(const std::string& version) {
 }  // namespace
 
 std::optional<PythonFacts> ExaminePython(const std::string& program) {
-  constexpr int kPatienceSeconds = 30;   // a cold network file system
+  constexpr int kPatienceSeconds = 30;  // a cold network file system
   const auto answer = CaptureOutput({program, "-c", kQuestion}, kPatienceSeconds);
   if (!answer) return std::nullopt;
   PythonFacts facts;

@@ -17,8 +17,8 @@ namespace memoir {
 enum class OptionKind { kPath, kSize, kFlag, kNumber, kText };
 
 struct RecordOption {
-  const char* variable;   // "MEMOIR_MAX_SIZE"
-  const char* flag;       // "--max-size", or "" when `memoir run` has none
+  const char* variable;  // "MEMOIR_MAX_SIZE"
+  const char* flag;      // "--max-size", or "" when `memoir run` has none
   OptionKind kind;
   const char* fallback;
   const char* help;
@@ -28,7 +28,8 @@ std::span<const RecordOption> RecordOptions();
 
 // The value as the recorder reads it: sizes in plain bytes, flags as 0 or 1, paths absolute. An error names `source` (the option or variable)
 // and what may be written instead.
-absl::StatusOr<std::string> NormalizeOption(const RecordOption& option, std::string_view source, std::string_view value);
+absl::StatusOr<std::string> NormalizeOption(const RecordOption& option, std::string_view source,
+                                            std::string_view value);
 
 // 512MiB, 512M, 536870912; 512MB is 512,000,000. The recorder reads sizes the same way.
 std::optional<std::uint64_t> ParseSize(std::string_view text);

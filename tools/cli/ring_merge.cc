@@ -24,7 +24,8 @@ bool IsOurs(const std::string& path) {
 std::string MergeRing(const InstallTree& tree, const ProcessSummary& process) {
   const std::string who = fmt::format("process {} (rank {})", process.info.pid(), process.info.rank());
   if (!IsOurs(process.pending_ring)) {
-    return fmt::format("{} died, and its newest events in {} are not merged: the file belongs to another user", who, process.pending_ring);
+    return fmt::format("{} died, and its newest events in {} are not merged: the file belongs to another user", who,
+                       process.pending_ring);
   }
   const ChildResult result = RunChild({tree.drain.string(), process.pending_ring}, {});
   if (result.start_error != 0) {

@@ -35,12 +35,14 @@ using Variables = std::map<std::string, std::string>;
 const VerbHelp kHelp = {
     .verb = "run",
     .usage = "run [OPTIONS] -- COMMAND...",
-    .description = "Record COMMAND and every process it starts that imports torch, then show the summary on standard error.\n"
-                   "COMMAND's exit code, signals and standard streams pass through. Where recording is not possible (an output\n"
-                   "folder that cannot be written, a torch without a tracker) a line says so and COMMAND runs unrecorded.\n"
-                   "Each option can be given as a variable instead, and is handed to COMMAND as one.",
-    .examples = "  memoir run -- python train.py --epochs 1\n"
-                "  memoir run -q -o /scratch/run7 --max-size 1GiB -- torchrun --nproc-per-node 2 train.py\n",
+    .description =
+        "Record COMMAND and every process it starts that imports torch, then show the summary on standard error.\n"
+        "COMMAND's exit code, signals and standard streams pass through. Where recording is not possible (an output\n"
+        "folder that cannot be written, a torch without a tracker) a line says so and COMMAND runs unrecorded.\n"
+        "Each option can be given as a variable instead, and is handed to COMMAND as one.",
+    .examples =
+        "  memoir run -- python train.py --epochs 1\n"
+        "  memoir run -q -o /scratch/run7 --max-size 1GiB -- torchrun --nproc-per-node 2 train.py\n",
 };
 
 struct Split {
@@ -74,7 +76,7 @@ Split SplitAtCommand(const Strings& arguments) {
 }
 
 struct RunOptions {
-  Variables given;   // variable -> value as written
+  Variables given;  // variable -> value as written
 };
 
 void AddOptions(CLI::App& app, Variables& given) {
@@ -86,7 +88,8 @@ void AddOptions(CLI::App& app, Variables& given) {
     std::string help = option.help;
     if (*option.fallback != '\0') help += fmt::format(" [{}]", option.fallback);
     if (option.kind == OptionKind::kFlag) {
-      app.add_flag_callback(names, [&given, &option] { given[option.variable] = "1"; }, help);
+      app.add_flag_callback(
+          names, [&given, &option] { given[option.variable] = "1"; }, help);
     } else {
       app.add_option_function<std::string>(
           names, [&given, &option](const std::string& value) { given[option.variable] = value; }, help);
@@ -122,11 +125,13 @@ void AddAttachment(const InstallTree& tree, Variables& variables) {
   if (!std::filesystem::exists(tree.interposer, error)) {
     Say("this installation lacks " + tree.interposer.string() + ": going on without preload");
   } else if (!CanBePreloaded(tree.interposer.string())) {
-    Say("the path " + tree.interposer.string() + " holds a space or colon, which LD_PRELOAD cannot name: going on without preload");
+    Say("the path " + tree.interposer.string() +
+        " holds a space or colon, which LD_PRELOAD cannot name: going on without preload");
   } else {
     variables["LD_PRELOAD"] = Prepended("LD_PRELOAD", tree.interposer.string());
   }
-  if (std::filesystem::exists(tree.python, error)) variables["PYTHONPATH"] = Prepended("PYTHONPATH", tree.python.string());
+  if (std::filesystem::exists(tree.python, error))
+    variables["PYTHONPATH"] = Prepended("PYTHONPATH", tree.python.string());
   variables["MEMOIR_ENABLE"] = "1";
 }
 
@@ -162,7 +167,7 @@ void ProtectExitCode(int code) {
   code_to_leave_with = code;
   std::signal(SIGINT, LeaveNow);
   std::signal(SIGTERM, LeaveNow);
-  std::signal(SIGPIPE, SIG_IGN);   // standard error may be gone with the terminal
+  std::signal(SIGPIPE, SIG_IGN);  // standard error may be gone with the terminal
 }
 
 int RunUnrecorded(const Strings& command) {

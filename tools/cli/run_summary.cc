@@ -21,7 +21,9 @@ std::string Typed(const std::string& folder) {
   std::error_code error;
   const auto relative = std::filesystem::relative(folder, error);
   const std::string path = error || relative.string().starts_with("..") ? folder : relative.string();
-  const bool plain = path.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./+=:,@%") == std::string::npos;
+  const bool plain =
+      path.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./+=:,@%") ==
+      std::string::npos;
   if (plain) return path;
   std::string quoted = "'";
   for (const char c : path) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -46,7 +48,7 @@ void FinishRecording(const std::string& folder, bool quiet) {
     return;
   }
   Terminal terminal = DetectTerminal(STDERR_FILENO);
-  terminal.width -= 8;   // "memoir: "
+  terminal.width -= 8;  // "memoir: "
   SayReport(RenderSummary(*capture, *summary, {.brief = true}, terminal));
   SayReport(fmt::format("more: memoir {}\n", Escaped(Typed(folder))));
 }

@@ -36,10 +36,13 @@ namespace {
 const VerbHelp kHelp = {
     .verb = "show",
     .usage = "[show] [OPTIONS] CAPTURE",
-    .description = "Show what a capture holds: the peak and what was live at it, who allocates, what stays. Numbers add up to the\n"
-                   "totals shown. CAPTURE is the folder that `memoir run` wrote, or one part file of it.",
-    .examples = "  memoir memoir-20260102-030405 --at peak --by range\n"
-                "  memoir show run7 --steps 10:12 --json\n",
+    .description =
+        "Show what a capture holds: the peak and what was live at it, who allocates, what stays. Numbers add up to "
+        "the\n"
+        "totals shown. CAPTURE is the folder that `memoir run` wrote, or one part file of it.",
+    .examples =
+        "  memoir memoir-20260102-030405 --at peak --by range\n"
+        "  memoir show run7 --steps 10:12 --json\n",
 };
 
 struct ShowArguments {
@@ -93,11 +96,13 @@ std::string Complaint(const ShowArguments& arguments) {
     return "--at " + arguments.at + ": expected peak, end, a time such as 1.5s or 20ms, mark:NAME or oom";
   }
   if (!arguments.over.empty() && arguments.over != "time") return "--over " + arguments.over + ": only time is known";
-  if (!arguments.steps.empty() && !ParseSteps(arguments.steps)) return "--steps " + arguments.steps + ": expected A:B with A before B, such as 10:12";
+  if (!arguments.steps.empty() && !ParseSteps(arguments.steps))
+    return "--steps " + arguments.steps + ": expected A:B with A before B, such as 10:12";
   if (!arguments.steps.empty() && !arguments.range.empty()) return "--range and --steps are two windows; give one";
   const int views = (arguments.at.empty() ? 0 : 1) + (arguments.over.empty() ? 0 : 1) + (arguments.tree ? 1 : 0);
   if (views > 1) return "--at, --over and --tree are different views; give one";
-  if (arguments.by != "operator" && (arguments.tree || !arguments.over.empty())) return "--by has no meaning with --tree and --over";
+  if (arguments.by != "operator" && (arguments.tree || !arguments.over.empty()))
+    return "--by has no meaning with --tree and --over";
   return "";
 }
 
@@ -115,7 +120,8 @@ std::string InstantName(const std::string& at) { return at == "peak" || at == "e
 // Each view: analysis, then text or JSON.
 using Shown = absl::StatusOr<std::string>;
 
-Shown ShowSummary(const Capture& capture, const ShowArguments& arguments, const Selection& selection, const Terminal& terminal) {
+Shown ShowSummary(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
+                  const Terminal& terminal) {
   SummaryOptions options;
   static_cast<Selection&>(options) = selection;
   options.by = *ParseGroupBy(arguments.by);
@@ -126,7 +132,8 @@ Shown ShowSummary(const Capture& capture, const ShowArguments& arguments, const 
   return RenderSummary(capture, *summary, {.top = arguments.top.value_or(10), .windowed = windowed}, terminal);
 }
 
-Shown ShowLiveAt(const Capture& capture, const ShowArguments& arguments, const Selection& selection, const Terminal& terminal) {
+Shown ShowLiveAt(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
+                 const Terminal& terminal) {
   if (arguments.at == "oom") return absl::NotFoundError("no out-of-memory error is recorded in " + capture.path());
   LiveAtOptions options;
   static_cast<Selection&>(options) = selection;
@@ -138,10 +145,11 @@ Shown ShowLiveAt(const Capture& capture, const ShowArguments& arguments, const S
   return RenderLiveAt(capture, *live, InstantName(arguments.at), arguments.top.value_or(10), terminal);
 }
 
-Shown ShowOverTime(const Capture& capture, const ShowArguments& arguments, const Selection& selection, const Terminal& terminal) {
+Shown ShowOverTime(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
+                   const Terminal& terminal) {
   OverTimeOptions options;
   static_cast<Selection&>(options) = selection;
-  constexpr std::size_t kJsonBuckets = 100;   // the same on every terminal
+  constexpr std::size_t kJsonBuckets = 100;  // the same on every terminal
   options.buckets = arguments.json ? kJsonBuckets : ChartColumns(terminal);
   const auto over_time = AnalyzeOverTime(capture, options);
   if (!over_time.ok()) return over_time.status();
@@ -149,7 +157,8 @@ Shown ShowOverTime(const Capture& capture, const ShowArguments& arguments, const
   return RenderOverTime(capture, *over_time, terminal);
 }
 
-Shown ShowTree(const Capture& capture, const ShowArguments& arguments, const Selection& selection, const Terminal& terminal) {
+Shown ShowTree(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
+               const Terminal& terminal) {
   RangeTreeOptions options;
   static_cast<Selection&>(options) = selection;
   if (arguments.top) options.width = *arguments.top == 0 ? SIZE_MAX : *arguments.top;

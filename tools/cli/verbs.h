@@ -7,10 +7,10 @@
 
 namespace memoir {
 
-int RunVerb(const std::vector<std::string>& arguments);      // memoir run
-int ShowVerb(const std::vector<std::string>& arguments);     // memoir show, memoir CAPTURE
-int ExportVerb(const std::vector<std::string>& arguments);   // memoir export
-int DoctorVerb(const std::vector<std::string>& arguments);   // memoir doctor
+int RunVerb(const std::vector<std::string>& arguments);     // memoir run
+int ShowVerb(const std::vector<std::string>& arguments);    // memoir show, memoir CAPTURE
+int ExportVerb(const std::vector<std::string>& arguments);  // memoir export
+int DoctorVerb(const std::vector<std::string>& arguments);  // memoir doctor
 
 }  // namespace memoir
 

@@ -38,7 +38,8 @@ std::string Where(const Capture& capture) {
     ranks.insert(process.info.rank());
     hosts.insert(process.info.host());
   }
-  return fmt::format("{} processes, {} {}{}, on {}", processes.size(), ranks.size() == 1 ? "rank" : "ranks", RankList(ranks), of_world,
+  return fmt::format("{} processes, {} {}{}, on {}", processes.size(), ranks.size() == 1 ? "rank" : "ranks",
+                     RankList(ranks), of_world,
                      hosts.size() == 1 ? Escaped(*hosts.begin()) : fmt::format("{} hosts", hosts.size()));
 }
 
@@ -53,9 +54,12 @@ class LossLines {
   void Add(const std::string& line) { lines_.push_back("! " + line); }
   std::string Render(std::size_t most) const {
     std::string text;
-    for (std::size_t i = 0; i < std::min(most, lines_.size()); ++i) text += Painted(terminal_, Color::kRed, lines_[i]) + "\n";
+    for (std::size_t i = 0; i < std::min(most, lines_.size()); ++i)
+      text += Painted(terminal_, Color::kRed, lines_[i]) + "\n";
     if (lines_.size() > most) {
-      text += Painted(terminal_, Color::kRed, fmt::format("! {} more lines like these: --json has them all", lines_.size() - most)) + "\n";
+      text += Painted(terminal_, Color::kRed,
+                      fmt::format("! {} more lines like these: --json has them all", lines_.size() - most)) +
+              "\n";
     }
     return text;
   }
@@ -68,11 +72,13 @@ class LossLines {
 
 void AddCounters(const std::string& who, const v1::Counters& counters, LossLines& lines) {
   if (counters.dropped_records() > 0) {
-    lines.Add(fmt::format("{}: {} dropped ({} of allocations): the ring was full; record again with a larger --ring-size", who,
-                          FormatCounted(counters.dropped_records(), "event", "events"), FormatBytes(counters.dropped_allocated_bytes())));
+    lines.Add(fmt::format(
+        "{}: {} dropped ({} of allocations): the ring was full; record again with a larger --ring-size", who,
+        FormatCounted(counters.dropped_records(), "event", "events"), FormatBytes(counters.dropped_allocated_bytes())));
   }
   if (counters.lost_events() > 0) {
-    lines.Add(fmt::format("{}: {} not written: {}", who, FormatCounted(counters.lost_events(), "event was", "events were"),
+    lines.Add(fmt::format("{}: {} not written: {}", who,
+                          FormatCounted(counters.lost_events(), "event was", "events were"),
                           Escaped(counters.last_write_error())));
   }
   if (counters.untracked_blocks() > 0) {
@@ -99,7 +105,8 @@ void AddEnd(const std::string& who, const v1::End& end, LossLines& lines) {
 
 std::string FoldedLine(const std::string& who, const v1::Counters& counters) {
   return fmt::format("{}: --max-size kept only sums of its first {} ({}); the rest is above\n", who,
-                     FormatCounted(counters.folded_parts(), "part", "parts"), FormatCounted(counters.folded_events(), "event", "events"));
+                     FormatCounted(counters.folded_parts(), "part", "parts"),
+                     FormatCounted(counters.folded_events(), "event", "events"));
 }
 
 }  // namespace
@@ -141,9 +148,11 @@ std::string RenderLosses(const Capture& capture, const ReplayReport& report, con
     if (end.counters.folded_events() > 0) folded += FoldedLine(who, end.counters);
   }
   if (report.lost_records > dropped) {
-    lines.Add(fmt::format("{} missing in the parts", FormatCounted(report.lost_records - dropped, "record is", "records are")));
+    lines.Add(fmt::format("{} missing in the parts",
+                          FormatCounted(report.lost_records - dropped, "record is", "records are")));
   }
-  if (report.lost_chunks > 0) lines.Add(fmt::format("{} missing", FormatCounted(report.lost_chunks, "chunk is", "chunks are")));
+  if (report.lost_chunks > 0)
+    lines.Add(fmt::format("{} missing", FormatCounted(report.lost_chunks, "chunk is", "chunks are")));
   for (const Damage& damage : report.damage) lines.Add("damaged: " + Escaped(ToString(damage)));
   if (report.keyframe_mismatches > 0) {
     lines.Add(fmt::format("the events' sums differ from the recorder's own at {}",

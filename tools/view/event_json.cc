@@ -15,9 +15,12 @@ std::string Quoted(std::string_view text) { return Json(text).dump(-1, ' ', fals
 
 std::string_view CauseName(DeallocateCause cause) {
   switch (cause) {
-    case DeallocateCause::kRecorded: return "recorded";
-    case DeallocateCause::kReplaced: return "replaced";
-    case DeallocateCause::kResync: return "resync";
+    case DeallocateCause::kRecorded:
+      return "recorded";
+    case DeallocateCause::kReplaced:
+      return "replaced";
+    case DeallocateCause::kResync:
+      return "resync";
   }
   return "recorded";
 }

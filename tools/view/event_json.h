@@ -53,8 +53,8 @@ class EventJsonWriter : public Visitor {
   std::function<void(std::string_view)> write_;
   const ReplayState* state_ = nullptr;
   std::string lines_;
-  std::vector<std::string> names_;     // by id, as JSON: a name is escaped once, not at every event
-  std::vector<std::string> layouts_;   // by id: ,"dtype":...
+  std::vector<std::string> names_;    // by id, as JSON: a name is escaped once, not at every event
+  std::vector<std::string> layouts_;  // by id: ,"dtype":...
 };
 
 }  // namespace memoir

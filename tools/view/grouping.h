@@ -17,12 +17,18 @@ struct GroupingNames {
 
 constexpr GroupingNames NamesOf(GroupBy by) {
   switch (by) {
-    case GroupBy::kOperator: return {"operator", "operators", "operators", true};
-    case GroupBy::kLeaf: return {"innermost range", "innermost ranges", "leaves", true};
-    case GroupBy::kRange: return {"user range", "user ranges", "ranges", true};
-    case GroupBy::kThread: return {"thread", "threads", "threads", false};
-    case GroupBy::kShape: return {"shape", "shapes", "shapes", false};
-    case GroupBy::kRank: return {"rank", "ranks", "ranks", false};
+    case GroupBy::kOperator:
+      return {"operator", "operators", "operators", true};
+    case GroupBy::kLeaf:
+      return {"innermost range", "innermost ranges", "leaves", true};
+    case GroupBy::kRange:
+      return {"user range", "user ranges", "ranges", true};
+    case GroupBy::kThread:
+      return {"thread", "threads", "threads", false};
+    case GroupBy::kShape:
+      return {"shape", "shapes", "shapes", false};
+    case GroupBy::kRank:
+      return {"rank", "ranks", "ranks", false};
   }
   return {"group", "groups", "groups", false};
 }

@@ -9,11 +9,16 @@ constexpr int kJsonVersion = 1;
 
 const char* EndName(v1::End::Reason reason) {
   switch (reason) {
-    case v1::End::STOPPED: return "stopped";
-    case v1::End::EXITED: return "exited";
-    case v1::End::MERGED: return "merged";
-    case v1::End::FAILED: return "failed";
-    default: return "unknown";
+    case v1::End::STOPPED:
+      return "stopped";
+    case v1::End::EXITED:
+      return "exited";
+    case v1::End::MERGED:
+      return "merged";
+    case v1::End::FAILED:
+      return "failed";
+    default:
+      return "unknown";
   }
 }
 
@@ -59,7 +64,8 @@ Json ProcessJson(const ProcessSummary& process, const ReplayReport& report) {
 Json CaptureJson(const Capture& capture, const ReplayReport& report, const std::string& view) {
   Json json = {{"version", kJsonVersion}, {"capture", capture.path()}, {"view", view}};
   std::uint64_t dropped = 0;
-  for (const auto& process : report.processes) dropped += process.counters.dropped_records() + process.counters.lost_events();
+  for (const auto& process : report.processes)
+    dropped += process.counters.dropped_records() + process.counters.lost_events();
   json["dropped_events"] = dropped;
   json["lost_records"] = report.lost_records;
   json["lost_chunks"] = report.lost_chunks;

@@ -30,9 +30,13 @@ std::vector<LiveRow> Cut(const std::vector<LiveRow>& rows, std::size_t top, cons
 std::string GroupTable(const LiveDevice& device, const LiveAt& live, std::size_t top, const Terminal& terminal) {
   const GroupingNames names = NamesOf(live.by);
   Table table({std::string(names.one), "live", "share", "blocks"});
-  const std::string rest = top == 0 ? "" : fmt::format("other ({} {})", FormatCount(device.rows.size() - std::min(top, device.rows.size())), names.many);
+  const std::string rest =
+      top == 0 ? ""
+               : fmt::format("other ({} {})", FormatCount(device.rows.size() - std::min(top, device.rows.size())),
+                             names.many);
   for (const LiveRow& row : Cut(device.rows, top, rest)) {
-    table.AddRow({ShownName(row.name), FormatBytes(row.bytes), FormatShare(row.bytes, device.live_bytes), FormatCount(row.blocks)});
+    table.AddRow({ShownName(row.name), FormatBytes(row.bytes), FormatShare(row.bytes, device.live_bytes),
+                  FormatCount(row.blocks)});
   }
   table.AddTotal({"total", FormatBytes(device.live_bytes), FormatShare(device.live_bytes, device.live_bytes),
                   FormatCount(device.live_blocks)});
@@ -66,8 +70,9 @@ Json BlockJson(const LiveBlock& block) {
 }
 
 Json LiveDeviceJson(const LiveDevice& device, GroupBy by, std::size_t top) {
-  Json json = {{"device", device.name}, {"rank", device.rank},          {"process", device.process.value},
-               {"time_ns", device.ns},  {"live_bytes", device.live_bytes}, {"live_blocks", device.live_blocks}};
+  Json json = {{"device", device.name},           {"rank", device.rank},
+               {"process", device.process.value}, {"time_ns", device.ns},
+               {"live_bytes", device.live_bytes}, {"live_blocks", device.live_blocks}};
   Json& rows = json[NamesOf(by).json_key] = Json::array();
   for (const LiveRow& row : Cut(device.rows, top, "(other)")) {
     rows.push_back({{"name", row.name}, {"bytes", row.bytes}, {"blocks", row.blocks}});
@@ -83,9 +88,12 @@ std::string RenderLiveAt(const Capture& capture, const LiveAt& live, const std::
                          const Terminal& terminal) {
   std::string text = RenderWhatRan(capture, terminal);
   for (const LiveDevice& device : live.devices) {
-    text += "\n" + Painted(terminal, Color::kBold, fmt::format("Live at {} of {}: {} in {}, at {}", Escaped(instant),
-                                                               DeviceLabel(capture, device.name, device.rank), FormatBytes(device.live_bytes),
-                                                               FormatCounted(device.live_blocks, "block", "blocks"), FormatMoment(device.ns))) + "\n";
+    text += "\n" +
+            Painted(terminal, Color::kBold,
+                    fmt::format("Live at {} of {}: {} in {}, at {}", Escaped(instant),
+                                DeviceLabel(capture, device.name, device.rank), FormatBytes(device.live_bytes),
+                                FormatCounted(device.live_blocks, "block", "blocks"), FormatMoment(device.ns))) +
+            "\n";
     if (device.live_bytes == 0) continue;
     text += GroupTable(device, live, top, terminal) + BlockTable(device, top, terminal);
   }

@@ -68,9 +68,12 @@ void AddByDevice(Json& json, const Row& row, const Summary& summary) {
 
 const char* KindName(Row::Kind kind) {
   switch (kind) {
-    case Row::Kind::kNamed: return "named";
-    case Row::Kind::kNone: return "none";
-    case Row::Kind::kBefore: return "before";
+    case Row::Kind::kNamed:
+      return "named";
+    case Row::Kind::kNone:
+      return "none";
+    case Row::Kind::kBefore:
+      return "before";
   }
   return "named";
 }
@@ -127,7 +130,8 @@ Json SummaryJson(const Capture& capture, const Summary& summary, std::size_t top
   json["step_count"] = summary.steps;
   json["mark_count"] = summary.mark_count;
   json["marks"] = Json::array();
-  for (const Mark& mark : summary.marks) json["marks"].push_back({{"name", mark.name}, {"time_ns", mark.ns}, {"process", mark.process.value}});
+  for (const Mark& mark : summary.marks)
+    json["marks"].push_back({{"name", mark.name}, {"time_ns", mark.ns}, {"process", mark.process.value}});
   json["devices"] = Json::array();
   for (const DeviceRow& device : summary.devices) json["devices"].push_back(DeviceJson(device));
   json["by"] = NamesOf(summary.by).json_key;

@@ -31,11 +31,15 @@ std::uint64_t Allocated(const Columns& columns) { return columns.allocated_bytes
 std::uint64_t Kept(const Columns& columns) { return columns.net_bytes; }
 std::uint64_t AtPeak(const Columns& columns) { return columns.bytes_at_peak; }
 // What was live before a window allocates nothing in it, but is part of its sums.
-std::uint64_t AnyBytes(const Columns& columns) { return columns.allocated_bytes | columns.net_bytes | columns.bytes_at_peak; }
+std::uint64_t AnyBytes(const Columns& columns) {
+  return columns.allocated_bytes | columns.net_bytes | columns.bytes_at_peak;
+}
 
 // The largest `top` rows by `measure`, the rest as one. Ties keep the analysis's order.
-std::vector<Line> TopLines(std::vector<Line> lines, std::size_t top, const Measure& measure, const GroupingNames& names) {
-  std::ranges::stable_sort(lines, [&](const Line& a, const Line& b) { return measure(a.columns) > measure(b.columns); });
+std::vector<Line> TopLines(std::vector<Line> lines, std::size_t top, const Measure& measure,
+                           const GroupingNames& names) {
+  std::ranges::stable_sort(lines,
+                           [&](const Line& a, const Line& b) { return measure(a.columns) > measure(b.columns); });
   // A rest of one would take the line of the row that it hides.
   if (top == 0 || lines.size() <= top + 1) return lines;
   Line rest{fmt::format("other ({} {})", FormatCount(lines.size() - top), names.many), 0, {}};
@@ -68,8 +72,9 @@ std::vector<Line> DeviceLines(const Summary& summary, std::size_t device) {
   return lines;
 }
 
-
-std::string Heading(const Terminal& terminal, const std::string& text) { return Painted(terminal, Color::kBold, text) + "\n"; }
+std::string Heading(const Terminal& terminal, const std::string& text) {
+  return Painted(terminal, Color::kBold, text) + "\n";
+}
 
 std::string RecordedLine(const Summary& summary, bool windowed) {
   std::string line = FormatDuration(summary.end_ns - summary.begin_ns) + (windowed ? " in the window" : " recorded");
@@ -100,28 +105,34 @@ std::size_t LargestDevice(const Summary& summary) {
   return static_cast<std::size_t>(largest - summary.devices.begin());
 }
 
-std::string DeviceLines(const Capture& capture, const Summary& summary, const SummaryTextOptions& options, const Terminal& terminal) {
+std::string DeviceLines(const Capture& capture, const Summary& summary, const SummaryTextOptions& options,
+                        const Terminal& terminal) {
   std::vector<const DeviceRow*> devices;
   for (const DeviceRow& device : summary.devices) devices.push_back(&device);
   std::ranges::stable_sort(devices, std::ranges::greater(), &DeviceRow::peak_allocated_bytes);
-  const std::size_t most = options.brief ? 3 : options.top == 0 ? devices.size() : std::max<std::size_t>(options.top, 4);
+  const std::size_t most = options.brief      ? 3
+                           : options.top == 0 ? devices.size()
+                                              : std::max<std::size_t>(options.top, 4);
   std::string text;
   for (std::size_t i = 0; i < std::min(most, devices.size()); ++i) text += DeviceLine(capture, *devices[i], terminal);
   if (devices.size() > most) text += fmt::format("and {} more devices with smaller peaks\n", devices.size() - most);
   return text;
 }
 
-std::string PeakTable(const Capture& capture, const Summary& summary, const SummaryTextOptions& options, const Terminal& terminal) {
+std::string PeakTable(const Capture& capture, const Summary& summary, const SummaryTextOptions& options,
+                      const Terminal& terminal) {
   const std::size_t index = LargestDevice(summary);
   const DeviceRow& device = summary.devices[index];
   const GroupingNames names = NamesOf(summary.by);
   Table table({std::string(names.one), "live", "share", "blocks"});
   const auto lines = TopLines(Having(DeviceLines(summary, index), AtPeak), options.top, AtPeak, names);
   for (const Line& line : lines) {
-    table.AddRow({line.name, FormatBytes(line.columns.bytes_at_peak), FormatShare(line.columns.bytes_at_peak, device.peak_allocated_bytes),
+    table.AddRow({line.name, FormatBytes(line.columns.bytes_at_peak),
+                  FormatShare(line.columns.bytes_at_peak, device.peak_allocated_bytes),
                   FormatCount(line.columns.blocks_at_peak)});
   }
-  table.AddTotal({"total", FormatBytes(device.peak_allocated_bytes), FormatShare(device.peak_allocated_bytes, device.peak_allocated_bytes),
+  table.AddTotal({"total", FormatBytes(device.peak_allocated_bytes),
+                  FormatShare(device.peak_allocated_bytes, device.peak_allocated_bytes),
                   FormatCount(device.peak_blocks)});
   const std::string label = DeviceLabel(capture, device.name, device.rank);
   return Heading(terminal, fmt::format("Live at the peak of {}, by {}", label, names.one)) + table.Render(terminal, 2);
@@ -131,7 +142,8 @@ std::string MeanLife(const Columns& columns) {
   return columns.deallocations == 0 ? "-" : FormatDuration(static_cast<std::uint64_t>(columns.mean_life_ns()));
 }
 
-std::vector<std::string> AllocationCells(const std::string& name, std::uint64_t count, const Columns& columns, bool has_calls) {
+std::vector<std::string> AllocationCells(const std::string& name, std::uint64_t count, const Columns& columns,
+                                         bool has_calls) {
   std::vector<std::string> cells = {name};
   if (has_calls) cells.push_back(count == 0 ? "" : FormatCount(count));
   cells.insert(cells.end(), {FormatCount(columns.allocations), FormatBytes(columns.allocated_bytes),
@@ -154,7 +166,8 @@ std::string AllocationTable(const Summary& summary, const SummaryTextOptions& op
   Columns shown;
   for (const Line& line : lines) shown += line.columns;
   table.AddTotal(AllocationCells("total", calls, shown, names.has_calls));
-  return Heading(terminal, fmt::format("Who allocates, by {} (kept: still live at the end)", names.one)) + table.Render(terminal, 2);
+  return Heading(terminal, fmt::format("Who allocates, by {} (kept: still live at the end)", names.one)) +
+         table.Render(terminal, 2);
 }
 
 // "aten::empty 1.2 GiB, aten::mm 3.0 MiB, other 12 B"
@@ -171,42 +184,62 @@ std::string FactLine(const Terminal& terminal, std::string_view name, const std:
   return Painted(terminal, Color::kBold, PaddedRight(name, kIndent)) + Wrapped(text, terminal.width, kIndent) + "\n";
 }
 
-// " (6.4% of allocated)"; nothing where nothing was allocated
+// ", 6.4% of all"; nothing where nothing was allocated
 std::string ShareOfAllocated(std::uint64_t bytes, const Columns& total) {
-  return total.allocated_bytes == 0 ? "" : " (" + FormatShare(bytes, total.allocated_bytes) + " of allocated)";
+  return total.allocated_bytes == 0 ? "" : ", " + FormatShare(bytes, total.allocated_bytes) + " of all";
 }
 
-struct FirstSeen {
-  std::uint64_t storages = 0;
-  std::uint64_t bytes = 0;
+// Over all devices.
+struct Facts {
+  Columns rows;
+  std::uint64_t unattributed_bytes = 0;
+  std::uint64_t live_bytes = 0;
+  std::uint64_t live_blocks = 0;
+  std::uint64_t first_seen_storages = 0;
+  std::uint64_t first_seen_bytes = 0;
 };
 
-std::string FactLines(const Summary& summary, const SummaryTextOptions& options, const Terminal& terminal) {
-  const Columns total = summary.total();
-  std::uint64_t unattributed = 0, live = 0, blocks = 0;
-  FirstSeen seen;
+Facts FactsOf(const Summary& summary) {
+  Facts facts;
+  facts.rows = summary.total();
   for (const DeviceRow& device : summary.devices) {
-    unattributed += device.unattributed_bytes;
-    live += device.live_bytes_at_end;
-    blocks += device.live_blocks_at_end;
-    seen.storages += device.first_seen_storages;
-    seen.bytes += device.first_seen_bytes;
+    facts.unattributed_bytes += device.unattributed_bytes;
+    facts.live_bytes += device.live_bytes_at_end;
+    facts.live_blocks += device.live_blocks_at_end;
+    facts.first_seen_storages += device.first_seen_storages;
+    facts.first_seen_bytes += device.first_seen_bytes;
   }
-  std::string text = FactLine(terminal, "temporaries", fmt::format("{} in {} freed within their operator call{}", FormatBytes(total.temporary_bytes),
-      FormatCounted(total.temporaries, "allocation", "allocations"), ShareOfAllocated(total.temporary_bytes, total)));
-  std::string at_end = fmt::format("{} in {}", FormatBytes(live), FormatCounted(blocks, "block", "blocks"));
-  if (const std::string holders = Holders(summary, options.brief ? 1 : 3); !holders.empty()) at_end += ": " + holders;
-  text += FactLine(terminal, "live at the end", at_end);
-  text += FactLine(terminal, "first seen", seen.storages == 0 ? "no storage allocated elsewhere (numpy, files, from before)"
-      : fmt::format("{} in {} allocated elsewhere, in no sum above",
-                    FormatBytes(seen.bytes), FormatCounted(seen.storages, "storage", "storages")));
-  text += FactLine(terminal, "not attributed", fmt::format("{} allocated outside of any operator{}", FormatBytes(unattributed),
-                                                           ShareOfAllocated(unattributed, total)));
-  return text;
+  return facts;
 }
 
-// Titles of a row's own kind; a heading for what was never allocated would be noise.
-std::string Tables(const Capture& capture, const Summary& summary, const SummaryTextOptions& options, const Terminal& terminal) {
+std::string Counted(std::uint64_t bytes, std::uint64_t count, std::string_view one, std::string_view many) {
+  return FormatBytes(bytes) + " in " + FormatCounted(count, one, many);
+}
+
+std::string FactLines(const Summary& summary, const SummaryTextOptions& options, const Terminal& terminal) {
+  const Facts facts = FactsOf(summary);
+  std::string text =
+      FactLine(terminal, "temporaries",
+               Counted(facts.rows.temporary_bytes, facts.rows.temporaries, "allocation", "allocations") +
+                   " freed within their operator call" + ShareOfAllocated(facts.rows.temporary_bytes, facts.rows));
+  std::string at_end = Counted(facts.live_bytes, facts.live_blocks, "block", "blocks");
+  if (facts.live_bytes > 0 && !options.brief) at_end += ": " + Holders(summary, 3);
+  text += FactLine(terminal, "live at the end", at_end);
+  if (facts.first_seen_storages > 0) {
+    text += FactLine(terminal, "first seen",
+                     Counted(facts.first_seen_bytes, facts.first_seen_storages, "storage", "storages") +
+                         " allocated elsewhere, in no sum above");
+  } else if (!options.brief) {
+    text += FactLine(terminal, "first seen", "no storage allocated elsewhere (numpy, files, from before)");
+  }
+  return text + FactLine(terminal, "not attributed",
+                         FormatBytes(facts.unattributed_bytes) + " allocated outside of any operator" +
+                             ShareOfAllocated(facts.unattributed_bytes, facts.rows));
+}
+
+// A heading above nothing would be noise.
+std::string Tables(const Capture& capture, const Summary& summary, const SummaryTextOptions& options,
+                   const Terminal& terminal) {
   std::string text;
   if (summary.devices.empty() || summary.devices[LargestDevice(summary)].peak_allocated_bytes == 0) {
     return "No allocation was recorded" + std::string(options.windowed ? " in this window" : "") + ".\n";
@@ -221,7 +254,8 @@ std::string Tables(const Capture& capture, const Summary& summary, const Summary
 std::string RenderSummary(const Capture& capture, const Summary& summary, const SummaryTextOptions& options,
                           const Terminal& terminal) {
   SummaryTextOptions limited = options;
-  if (options.brief) limited.top = 3;
+  // 25 lines in all: devices take theirs from the tables.
+  if (options.brief) limited.top = summary.devices.size() > 1 ? 3 : 4;
   const std::string gap = options.brief ? "" : "\n";
   std::string text = RenderWhatRan(capture, terminal) + RecordedLine(summary, options.windowed);
   text += DeviceLines(capture, summary, limited, terminal) + gap;

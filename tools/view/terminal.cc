@@ -44,11 +44,21 @@ std::string Painted(const Terminal& terminal, Color color, std::string_view text
   if (!terminal.color || text.empty()) return std::string(text);
   std::string_view code = "1";
   switch (color) {
-    case Color::kBold: code = "1"; break;
-    case Color::kDim: code = "2"; break;
-    case Color::kRed: code = "1;31"; break;
-    case Color::kYellow: code = "33"; break;
-    case Color::kGreen: code = "32"; break;
+    case Color::kBold:
+      code = "1";
+      break;
+    case Color::kDim:
+      code = "2";
+      break;
+    case Color::kRed:
+      code = "1;31";
+      break;
+    case Color::kYellow:
+      code = "33";
+      break;
+    case Color::kGreen:
+      code = "32";
+      break;
   }
   return "\x1b[" + std::string(code) + "m" + std::string(text) + "\x1b[0m";
 }

@@ -44,16 +44,29 @@ CodePoint Decode(std::string_view text) {
 
 // C0 and C1 controls, and what Unicode calls bidirectional controls, line separators, invisible operators and tags.
 bool MustBeEscaped(std::uint32_t value) {
-  constexpr std::array<Interval, 9> kHidden = {{{0x00, 0x1F}, {0x7F, 0x9F}, {0xAD, 0xAD}, {0x61C, 0x61C}, {0x200B, 0x200F},
-                                                {0x2028, 0x202E}, {0x2060, 0x206F}, {0xFEFF, 0xFEFF}, {0xE0000, 0xE0FFF}}};
+  constexpr std::array<Interval, 9> kHidden = {{{0x00, 0x1F},
+                                                {0x7F, 0x9F},
+                                                {0xAD, 0xAD},
+                                                {0x61C, 0x61C},
+                                                {0x200B, 0x200F},
+                                                {0x2028, 0x202E},
+                                                {0x2060, 0x206F},
+                                                {0xFEFF, 0xFEFF},
+                                                {0xE0000, 0xE0FFF}}};
   return Contains(kHidden, value);
 }
 
 std::size_t Columns(std::uint32_t value) {
   constexpr std::array<Interval, 6> kZero = {
       {{0x300, 0x36F}, {0x483, 0x489}, {0x591, 0x5BD}, {0x1AB0, 0x1AFF}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}}};
-  constexpr std::array<Interval, 9> kWide = {{{0x1100, 0x115F}, {0x2E80, 0x303E}, {0x3041, 0xA4CF}, {0xAC00, 0xD7A3},
-                                              {0xF900, 0xFAFF}, {0xFE30, 0xFE6F}, {0xFF01, 0xFF60}, {0x1F300, 0x1F9FF},
+  constexpr std::array<Interval, 9> kWide = {{{0x1100, 0x115F},
+                                              {0x2E80, 0x303E},
+                                              {0x3041, 0xA4CF},
+                                              {0xAC00, 0xD7A3},
+                                              {0xF900, 0xFAFF},
+                                              {0xFE30, 0xFE6F},
+                                              {0xFF01, 0xFF60},
+                                              {0x1F300, 0x1F9FF},
                                               {0x20000, 0x3FFFD}}};
   if (Contains(kZero, value)) return 0;
   return Contains(kWide, value) ? 2 : 1;

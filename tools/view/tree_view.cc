@@ -13,8 +13,12 @@ namespace memoir {
 namespace {
 
 std::vector<std::string> Cells(const std::string& name, const RangeNode& node) {
-  return {name, node.depth == 0 ? "" : FormatCount(node.calls), FormatBytes(node.allocated_bytes), FormatBytes(node.net_bytes),
-          FormatBytes(node.self_bytes), node.depth == 0 ? "" : FormatDuration(node.total_ns)};
+  return {name,
+          node.depth == 0 ? "" : FormatCount(node.calls),
+          FormatBytes(node.allocated_bytes),
+          FormatBytes(node.net_bytes),
+          FormatBytes(node.self_bytes),
+          node.depth == 0 ? "" : FormatDuration(node.total_ns)};
 }
 
 // Depth is bounded by RangeTreeOptions::depth, so recursion is too.
@@ -50,7 +54,8 @@ std::string RenderTree(const Capture& capture, const RangeTree& tree, const Term
     table.AddRow(Cells("(all threads)", tree.nodes.front()));
     AddChildren(tree, tree.nodes.front(), "", table);
   }
-  return RenderWhatRan(capture, terminal) + "\n" + table.Render(terminal, 0) + "\n" + RenderLosses(capture, tree.report, terminal);
+  return RenderWhatRan(capture, terminal) + "\n" + table.Render(terminal, 0) + "\n" +
+         RenderLosses(capture, tree.report, terminal);
 }
 
 Json TreeJson(const Capture& capture, const RangeTree& tree) {
