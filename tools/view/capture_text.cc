@@ -123,8 +123,14 @@ std::string RenderWhatRan(const Capture& capture, const Terminal& terminal) {
   return line.starts_with(program) ? Painted(terminal, Color::kBold, program) + line.substr(program.size()) : line;
 }
 
-std::string DeviceLabel(const Capture& capture, const std::string& device, std::uint32_t rank) {
-  return capture.processes().size() > 1 ? fmt::format("rank {} {}", rank, Escaped(device)) : Escaped(device);
+std::string DeviceLabel(const Capture& capture, const std::string& device, ProcessId process) {
+  const auto& processes = capture.processes();
+  if (processes.size() == 1) return Escaped(device);
+  const v1::ProcessInfo& info = processes[process.value].info;
+  const auto same_rank =
+      std::ranges::count_if(processes, [&](const ProcessSummary& p) { return p.info.rank() == info.rank(); });
+  const std::string pid = same_rank > 1 ? fmt::format(" (pid {})", info.pid()) : "";
+  return fmt::format("rank {}{} {}", info.rank(), pid, Escaped(device));
 }
 
 std::string RenderLosses(const Capture& capture, const ReplayReport& report, const Terminal& terminal) {

@@ -2,7 +2,6 @@
 #ifndef TOOLS_VIEW_CAPTURE_TEXT_H_
 #define TOOLS_VIEW_CAPTURE_TEXT_H_
 
-#include <cstdint>
 #include <string>
 
 #include "tools/model/capture.h"
@@ -13,8 +12,8 @@ namespace memoir {
 // "train.py, torch 2.11.0, python 3.11.7" and "rank 0, pid 100 on testhost"; a line each.
 std::string RenderWhatRan(const Capture& capture, const Terminal& terminal);
 
-// "cpu", or "rank 3 cpu" where the capture has several processes.
-std::string DeviceLabel(const Capture& capture, const std::string& device, std::uint32_t rank);
+// "cpu", "rank 3 cpu" where the capture has several processes, "rank 3 (pid 100) cpu" where several have that rank.
+std::string DeviceLabel(const Capture& capture, const std::string& device, ProcessId process);
 
 // Events that are missing, damage, and processes that did not end in good order: a red line each. A quiet "0 events dropped" when there is none.
 std::string RenderLosses(const Capture& capture, const ReplayReport& report, const Terminal& terminal);

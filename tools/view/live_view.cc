@@ -91,7 +91,7 @@ std::string RenderLiveAt(const Capture& capture, const LiveAt& live, const std::
     text += "\n" +
             Painted(terminal, Color::kBold,
                     fmt::format("Live at {} of {}: {} in {}, at {}", Escaped(instant),
-                                DeviceLabel(capture, device.name, device.rank), FormatBytes(device.live_bytes),
+                                DeviceLabel(capture, device.name, device.process), FormatBytes(device.live_bytes),
                                 FormatCounted(device.live_blocks, "block", "blocks"), FormatMoment(device.ns))) +
             "\n";
     if (device.live_bytes == 0) continue;

@@ -67,7 +67,7 @@ std::string RenderOverTime(const Capture& capture, const OverTime& over_time, co
   for (const DeviceCurve& curve : over_time.devices) {
     text += "\n" +
             Painted(terminal, Color::kBold,
-                    fmt::format("{}: live bytes over time, peak {} at {}", DeviceLabel(capture, curve.name, curve.rank),
+                    fmt::format("{}: live bytes over time, peak {} at {}", DeviceLabel(capture, curve.name, curve.process),
                                 FormatBytes(curve.peak_bytes), FormatMoment(curve.peak_ns))) +
             "\n";
     text += Chart(curve, rows) + TimeAxis(over_time, curve.max_bytes.size());

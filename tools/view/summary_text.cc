@@ -89,7 +89,7 @@ std::string RecordedLine(const Summary& summary, bool windowed) {
 
 // "cpu: peak 1.2 GiB at 0.3312 s during aten::mm in step 3; 12.0 MiB live at the end"
 std::string DeviceLine(const Capture& capture, const DeviceRow& device, const Terminal& terminal) {
-  const std::string label = DeviceLabel(capture, device.name, device.rank);
+  const std::string label = DeviceLabel(capture, device.name, device.process);
   if (device.peak_allocated_bytes == 0) return label + ": nothing was live\n";
   std::string line = label + ": " + Painted(terminal, Color::kBold, "peak " + FormatBytes(device.peak_allocated_bytes));
   line += " at " + FormatMoment(device.peak_ns);
@@ -134,7 +134,7 @@ std::string PeakTable(const Capture& capture, const Summary& summary, const Summ
   table.AddTotal({"total", FormatBytes(device.peak_allocated_bytes),
                   FormatShare(device.peak_allocated_bytes, device.peak_allocated_bytes),
                   FormatCount(device.peak_blocks)});
-  const std::string label = DeviceLabel(capture, device.name, device.rank);
+  const std::string label = DeviceLabel(capture, device.name, device.process);
   return Heading(terminal, fmt::format("Live at the peak of {}, by {}", label, names.one)) + table.Render(terminal, 2);
 }
 
