@@ -39,7 +39,7 @@ struct alignas(64) ThreadSlot {
   std::uint16_t depth;                    // open ranges; kept by whoever records ranges
   std::uint16_t exit_passes;              // how often this thread's exit has asked to retire the slot
   std::uint32_t segment;                  // number of the owned segment, kNoSegment: none
-  std::uint64_t scratch;                  // for the tracker (its per-thread cache)
+  std::uint64_t scratch;                  // for the tracker; 0 in a new ring, then kept for the slot's next thread
   std::uint32_t generation;               // of the ring it belongs to; see RingThread
 
   alignas(64) std::atomic<std::uint32_t> state;  // SlotState

@@ -67,7 +67,6 @@ ThreadSlot* ClaimSlot(const RingMap& ring, std::uint32_t generation) {
   slot->next_record = 0;
   slot->depth = 0;
   slot->exit_passes = 0;
-  slot->scratch = 0;
   slot->generation = generation;
   // All segments of the slot's last thread are back, or it would not have been free.
   slot->segments.store(0, std::memory_order_relaxed);

@@ -80,6 +80,28 @@ TEST_F(ThreadsTest, WithoutAFreeSlotTheRecordCountsAsLost) {
   std::thread([] { EXPECT_TRUE(HookNumber(0)); }).join();
 }
 
+// The tracker keeps a page there: cleared, each thread ever begun would leave one behind.
+TEST_F(ThreadsTest, ARecycledSlotKeepsItsScratch) {
+  Open(kMinRingBytes);
+  ThreadSlot* first = nullptr;
+  std::thread([&] {
+    first = RingThread();
+    ASSERT_NE(first, nullptr);
+    EXPECT_EQ(first->scratch, 0u);
+    first->scratch = 0x1234;
+  }).join();
+  ASSERT_NE(first, nullptr);
+  const std::uint32_t first_thread = first->thread;
+  reader_->ReleaseConsumed();
+  ring_state.map.header->slot_hint = static_cast<std::uint32_t>(first - ring_state.map.slots);
+  std::thread([&] {
+    ThreadSlot* second = RingThread();
+    ASSERT_EQ(second, first);
+    EXPECT_NE(second->thread, first_thread);
+    EXPECT_EQ(second->scratch, 0x1234u);
+  }).join();
+}
+
 TEST_F(ThreadsTest, AThreadIsKnownUntilItsRecordsAreRead) {
   Open(kMinRingBytes);
   std::uint32_t number = 0;
