@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 
 #include "interpose/process_identity.h"
 #include "interpose/ring_file.h"
@@ -16,6 +17,9 @@ namespace memoir {
 namespace {
 
 constexpr std::uint64_t kMaxWaitNs = 5'000'000'000;
+// A visit lasts microseconds, and a visitor that waits for a segment looks at the flag every 50 ms. Longer only where a
+// debugger holds its thread.
+constexpr std::uint64_t kMaxVisitNs = 1'000'000'000;
 constinit const std::atomic<std::uint32_t> never_enabled{0};
 
 }  // namespace
@@ -48,6 +52,7 @@ void OnForkInChild() {
   ForkWiped* page = ring_state.page.load(std::memory_order_relaxed);
   page->enabled.store(0, std::memory_order_relaxed);
   page->generation.store(0, std::memory_order_relaxed);
+  page->visitors.store(0, std::memory_order_relaxed);
 }
 
 // Once per process, and kept by forked children as their own.
@@ -105,6 +110,17 @@ void ForgetSlots(const RingMap& ring) {
   }
 }
 
+// Whether all have left.
+bool WaitForVisitors(const ForkWiped& page) {
+  const std::uint64_t start = MonotonicNs();
+  const timespec pause{0, 50'000};
+  while (page.visitors.load(std::memory_order_seq_cst) > 0) {
+    if (MonotonicNs() - start >= kMaxVisitNs) return false;
+    nanosleep(&pause, nullptr);
+  }
+  return true;
+}
+
 // The memory of what late hooks may still write into, though nobody will read it: given back, still mapped.
 void CoverSegments(const RingMap& ring) {
   mmap(ring.segments, static_cast<std::size_t>(ring.segment_count) * kSegmentBytes, PROT_READ | PROT_WRITE,
@@ -112,6 +128,19 @@ void CoverSegments(const RingMap& ring) {
 }
 
 }  // namespace
+
+RingVisit::RingVisit() : page_(ring_state.page.load(std::memory_order_acquire)) {
+  if (page_ == nullptr) return;
+  // Announced before the look: RingClose takes the generation away first and looks for visitors then.
+  page_->visitors.fetch_add(1, std::memory_order_seq_cst);
+  if (page_->generation.load(std::memory_order_seq_cst) != 0) map_ = ring_state.map;
+}
+
+RingVisit::~RingVisit() {
+  if (page_ != nullptr) page_->visitors.fetch_sub(1, std::memory_order_release);
+}
+
+bool RingVisit::StillOpen() const { return page_->generation.load(std::memory_order_acquire) == map_.generation; }
 
 const RingMap* OpenRing() {
   ForkWiped* page = ring_state.page.load(std::memory_order_acquire);
@@ -131,12 +160,13 @@ bool RingOpen(const RingOptions& options, char* error, std::size_t error_bytes) 
   if (!CreateRingFile(options, process, &file, error, error_bytes)) return false;
   LockRingFile(file.fd);  // where it fails, pid and start time still tell
   MakeExitKey();
+  if (++ring_state.generation == 0) ring_state.generation = 1;
   ring_state.map = MapAt(file.base, file.segment_count);
+  ring_state.map.generation = ring_state.generation;
   ring_state.fd = file.fd;
   std::memcpy(ring_state.path, file.path, sizeof ring_state.path);
   InitPool(ring_state.map);
   FillHeader(ring_state.map.header, options, process, file.segment_count);
-  if (++ring_state.generation == 0) ring_state.generation = 1;
   ring_state.page.load(std::memory_order_relaxed)->generation.store(ring_state.generation, std::memory_order_release);
   return true;
 }
@@ -145,13 +175,15 @@ void RingClose() {
   const RingMap* ring = OpenRing();
   if (ring == nullptr) return;
   SetRecordingEnabled(false);
-  ring_state.page.load(std::memory_order_relaxed)->generation.store(0, std::memory_order_release);
+  ForkWiped* page = ring_state.page.load(std::memory_order_relaxed);
+  page->generation.store(0, std::memory_order_seq_cst);
+  const bool alone = WaitForVisitors(*page);
   unlink(ring_state.path);
   close(ring_state.fd);
   ring_state.fd = -1;
   ring_state.path[0] = '\0';
   ForgetSlots(*ring);
-  CoverSegments(*ring);
+  if (alone) CoverSegments(*ring);
 }
 
 const char* RingPath() { return OpenRing() == nullptr ? "" : ring_state.path; }

@@ -18,11 +18,12 @@ namespace memoir {
 struct ForkWiped {
   std::atomic<std::uint32_t> enabled;     // what memoir_enabled_flag points to
   std::atomic<std::uint32_t> generation;  // of the open ring; 0: none
+  std::atomic<std::int32_t> visitors;     // threads inside a RingVisit
 };
 
 struct RingState {
   std::atomic<ForkWiped*> page;
-  RingMap map;
+  RingMap map;               // of the newest ring; read it through OpenRing or a RingVisit
   std::uint32_t generation;                // of the newest ring; goes on counting in children
   std::atomic<std::uint64_t> max_wait_ns;  // of one stall
   pthread_key_t exit_key;
@@ -36,8 +37,28 @@ extern constinit RingState ring_state;
 // This thread's exit has retired its slot: it gets no other one.
 extern constinit thread_local bool thread_has_left;
 
-// The ring of this process; nullptr before RingOpen, after RingClose, and in a forked child.
+// The ring of this process; nullptr before RingOpen, after RingClose, and in a forked child. For the thread that starts
+// and stops recording, and threads that it joins before RingClose; all others visit.
 const RingMap* OpenRing();
+
+// A stay of any thread in the ring beyond the fast path of a record. RingClose waits for its end, so that nobody who
+// went into one ring comes out in the next.
+class RingVisit {
+ public:
+  RingVisit();
+  ~RingVisit();
+  RingVisit(const RingVisit&) = delete;
+  RingVisit& operator=(const RingVisit&) = delete;
+
+  // As it was when the visit began; nullptr: none is open.
+  const RingMap* ring() const { return map_.header == nullptr ? nullptr : &map_; }
+  // False when RingClose came in between: it has run out of patience with this visit.
+  bool StillOpen() const;
+
+ private:
+  ForkWiped* page_;
+  RingMap map_{};
+};
 
 }  // namespace memoir
 

@@ -22,11 +22,12 @@ bool FitsSegment(std::size_t bytes) { return bytes <= kMaxRecordBytes && bytes %
 
 ThreadSlot* RingAttachThread() {
   ErrnoKeeper errno_keeper;
-  const RingMap* ring = OpenRing();
-  if (ring == nullptr || !RecordingEnabled()) return nullptr;
+  const RingVisit visit;
+  const RingMap* ring = visit.ring();
+  if (ring == nullptr || RecordingGeneration() != ring->generation) return nullptr;
   ThreadSlot* slot = memoir_thread_slot;
-  if (slot != nullptr && slot->generation == ring_state.generation) return slot;
-  slot = thread_has_left ? nullptr : ClaimSlot(*ring, ring_state.generation);
+  if (slot != nullptr && slot->generation == ring->generation) return slot;
+  slot = thread_has_left ? nullptr : ClaimSlot(*ring);
   if (slot == nullptr) CountDrop(*ring);
   // Without the key the slot is merely never recycled.
   if (slot != nullptr && ring_state.exit_key_made) pthread_setspecific(ring_state.exit_key, slot);
@@ -36,9 +37,10 @@ ThreadSlot* RingAttachThread() {
 
 std::uint8_t* RingReserveSlow(ThreadSlot* slot, std::size_t bytes, OnEmptyPool on_empty) {
   ErrnoKeeper errno_keeper;
-  const RingMap* ring = OpenRing();
+  const RingVisit visit;
+  const RingMap* ring = visit.ring();
   if (ring == nullptr) return nullptr;
-  if (slot->generation != ring_state.generation) {
+  if (slot->generation != ring->generation) {
     // A slot of an earlier ring, from a caller that did not go through RingThread. The next record attaches anew.
     memoir_thread_slot = nullptr;
     CountDrop(*ring);
@@ -47,6 +49,7 @@ std::uint8_t* RingReserveSlow(ThreadSlot* slot, std::size_t bytes, OnEmptyPool o
   // Also before a drop: a segment has one first_record, so a gap in the index can only lie between segments.
   LeaveSegment(*ring, slot);
   const std::uint32_t segment = FitsSegment(bytes) ? TakeSegment(*ring, on_empty) : kNoSegment;
+  if (!visit.StillOpen()) return nullptr;
   if (segment == kNoSegment) {
     slot->next_record += 1;
     CountDrop(*ring);
@@ -59,12 +62,14 @@ std::uint8_t* RingReserveSlow(ThreadSlot* slot, std::size_t bytes, OnEmptyPool o
 std::uint32_t RingDefineOperator(const char* name, const char* schema, const std::uint8_t* written,
                                  std::size_t arguments) {
   ErrnoKeeper errno_keeper;
-  const RingMap* ring = OpenRing();
+  const RingVisit visit;
+  const RingMap* ring = visit.ring();
   return ring == nullptr ? 0 : DefineName(*ring, name, schema, written, arguments);
 }
 
 RingCounters RingReadCounters() {
-  const RingMap* ring = OpenRing();
+  const RingVisit visit;
+  const RingMap* ring = visit.ring();
   if (ring == nullptr) return {};
   const RingHeader& header = *ring->header;
   return {header.dropped_records.load(std::memory_order_relaxed),
@@ -73,12 +78,14 @@ RingCounters RingReadCounters() {
 }
 
 void RingCountDroppedAllocation(std::uint64_t bytes) {
-  const RingMap* ring = OpenRing();
+  const RingVisit visit;
+  const RingMap* ring = visit.ring();
   if (ring != nullptr) ring->header->dropped_allocated_bytes.fetch_add(bytes, std::memory_order_relaxed);
 }
 
 void RingSetProcessInfo(const void* bytes, std::size_t size) {
-  const RingMap* ring = OpenRing();
+  const RingVisit visit;
+  const RingMap* ring = visit.ring();
   if (ring == nullptr || size > kMaxProcessInfo) return;
   RingHeader& header = *ring->header;
   const std::uint32_t other = 1 - (header.process_info_switch.load(std::memory_order_relaxed) & 1);

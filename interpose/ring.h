@@ -75,9 +75,8 @@ struct RingOptions {
 
 // Creates the ring file and maps it. On failure returns false and writes one line (cause and fix) into `error`.
 MEMOIR_INTERPOSE_API bool RingOpen(const RingOptions& options, char* error, std::size_t error_bytes);
-// Unmaps nothing: late hooks may still hold pointers. Removes the file. Call only after the enable flag is off, all
-// is drained, and the reader is gone. A later RingOpen begins anew: thread numbers, operator ids and counters start
-// over.
+// Unmaps nothing: late hooks may still hold pointers. Removes the file. Waits (at most a second) for threads that are inside RingAttachThread or RingReserveSlow. Call only after the enable flag is off, all
+// is drained, and the reader is gone. A later RingOpen begins anew: thread numbers, operator ids and counters start over.
 MEMOIR_INTERPOSE_API void RingClose();
 // Path of the ring file, "" when there is none.
 MEMOIR_INTERPOSE_API const char* RingPath();
@@ -95,7 +94,7 @@ MEMOIR_INTERPOSE_API ThreadSlot* RingAttachThread();
 MEMOIR_INTERPOSE_API std::uint8_t* RingReserveSlow(ThreadSlot* slot, std::size_t bytes, OnEmptyPool on_empty);
 inline std::uint8_t* RingReserve(ThreadSlot* slot, std::size_t bytes, OnEmptyPool on_empty) {
   // Signed: RingClose sets the limits of slots that are left behind to nullptr.
-  if (slot->limit - slot->cursor >= static_cast<std::ptrdiff_t>(bytes)) [[likely]]
+  if (__atomic_load_n(&slot->limit, __ATOMIC_RELAXED) - slot->cursor >= static_cast<std::ptrdiff_t>(bytes)) [[likely]]
     return slot->cursor;
   return RingReserveSlow(slot, bytes, on_empty);
 }

@@ -93,6 +93,7 @@ struct RingMap {
   SegmentHeader* segment_headers;
   std::uint8_t* segments;
   std::uint32_t segment_count;
+  std::uint32_t generation;  // of the ring in this process, as RecordingGeneration(); 0 for a file
 
   std::uint8_t* SegmentBytes(std::uint32_t segment) const {
     return segments + static_cast<std::size_t>(segment) * kSegmentBytes;

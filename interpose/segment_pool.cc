@@ -64,7 +64,7 @@ std::uint32_t WaitForSegment(const RingMap& ring) {
     const std::uint32_t seen = header.freed_word.load(std::memory_order_seq_cst);
     segment = TryTake(ring);
     waited = MonotonicNs() - start;
-    if (segment != kNoSegment || waited >= max_ns || !RecordingEnabled()) break;
+    if (segment != kNoSegment || waited >= max_ns || RecordingGeneration() != ring.generation) break;
     FutexWait(&header.freed_word, seen, std::min(max_ns - waited, kWaitSliceNs));
   }
   header.freed_waiters.fetch_sub(1, std::memory_order_relaxed);

@@ -58,7 +58,7 @@ void Disown(ThreadSlot* slot) {
 
 }  // namespace
 
-ThreadSlot* ClaimSlot(const RingMap& ring, std::uint32_t generation) {
+ThreadSlot* ClaimSlot(const RingMap& ring) {
   // Retired slots come back only through the reader, whether or not their threads filled many segments.
   if (ring.header->free_slots.load(std::memory_order_relaxed) < kThreadSlots / 2) WakeReader(ring);
   if (!ReserveOne(&ring.header->free_slots)) return nullptr;
@@ -67,7 +67,7 @@ ThreadSlot* ClaimSlot(const RingMap& ring, std::uint32_t generation) {
   slot->next_record = 0;
   slot->depth = 0;
   slot->exit_passes = 0;
-  slot->generation = generation;
+  slot->generation = ring.generation;
   // All segments of the slot's last thread are back, or it would not have been free.
   slot->segments.store(0, std::memory_order_relaxed);
   FillIdentity(ring, slot);
@@ -109,8 +109,9 @@ void ReleaseSlotIfDone(const RingMap& ring, std::uint32_t index) {
 void OnThreadExit(void* value) {
   ErrnoKeeper errno_keeper;
   auto* slot = static_cast<ThreadSlot*>(value);
-  const RingMap* ring = OpenRing();
-  if (ring == nullptr || slot->generation != ring_state.generation) return;
+  const RingVisit visit;
+  const RingMap* ring = visit.ring();
+  if (ring == nullptr || slot->generation != ring->generation) return;
   if (++slot->exit_passes < kExitPasses && pthread_setspecific(ring_state.exit_key, slot) == 0) return;
   LeaveSegment(*ring, slot);
   slot->state.store(Raw(SlotState::kRetired), std::memory_order_release);

@@ -13,7 +13,7 @@
 namespace memoir {
 
 // A kLive slot for the calling thread, or nullptr when all are taken.
-ThreadSlot* ClaimSlot(const RingMap& ring, std::uint32_t generation);
+ThreadSlot* ClaimSlot(const RingMap& ring);
 
 // The owner gives its segment up: to be drained, nothing will be added.
 void LeaveSegment(const RingMap& ring, ThreadSlot* slot);

@@ -1,12 +1,24 @@
 // Stop and start again in one process: threads come along with slots of the ring that was.
+#include <atomic>
+#include <fstream>
 #include <semaphore>
 #include <thread>
+#include <vector>
 
 #include "interpose/lifecycle.h"
 #include "tests/interpose/numbered_records.h"
 
 namespace memoir {
 namespace {
+
+bool IsMapped(const std::string& file) {
+  std::ifstream maps("/proc/self/maps");
+  std::string line;
+  while (std::getline(maps, line)) {
+    if (line.find(file) != std::string::npos) return true;
+  }
+  return false;
+}
 
 class ReopenTest : public RingTest {
  protected:
@@ -72,6 +84,74 @@ TEST_F(ReopenTest, LateHooksAfterCloseAreHarmless) {
   EXPECT_EQ(RingDefineOperator("a", "b", nullptr, 0), 0u);
   SetRecordingEnabled(true);
   EXPECT_FALSE(RecordingEnabled());
+}
+
+// A thread that waits for a segment is asleep in the ring that is closed: it comes out before there is another one.
+TEST_F(ReopenTest, CloseWaitsForAThreadInsideAndTheNextRingDoesNotMeetIt) {
+  Open(kMinRingBytes);
+  std::uint64_t kept = 0;
+  std::thread other([&] {
+    ThreadSlot* slot = RingThread();
+    while (PutNumber(slot, kept, OnEmptyPool::kWait)) ++kept;
+  });
+  while (RingReadCounters().waits == 0) std::this_thread::yield();
+  Reopen();
+  EXPECT_EQ(ring_state.page.load()->visitors.load(), 0);
+  other.join();
+  EXPECT_EQ(kept, kMinRingBytes / kSegmentBytes * (kSegmentBytes / kNumberBytes));
+  EXPECT_EQ(RingReadCounters().dropped_records, 0u);
+  SegmentView view;
+  EXPECT_EQ(reader_->Scan(&view, 1), 0u);
+  EXPECT_EQ(ring_state.map.header->free_count.load(), kMinRingBytes / kSegmentBytes);
+}
+
+// A visitor held up for longer than close waits (by a debugger, say) finds its own ring's memory, and notices.
+TEST_F(ReopenTest, AVisitThatOutlastsCloseKeepsItsOwnRing) {
+  Open(kMinRingBytes);
+  ASSERT_TRUE(HookNumber(0));
+  const std::string path = RingPath();
+  const RingVisit visit;
+  ASSERT_TRUE(visit.StillOpen());
+  RingHeader* const header = visit.ring()->header;
+  Reopen();
+  EXPECT_FALSE(visit.StillOpen());
+  EXPECT_EQ(visit.ring()->header, header);
+  EXPECT_NE(ring_state.map.header, header);
+  EXPECT_EQ(header->magic.load(), kRingMagic);
+  EXPECT_TRUE(IsMapped(path));
+}
+
+// Threads record without a pause while recordings come and go under them: each ring holds records of its own time only.
+TEST_F(ReopenTest, NoRecordGoesAstrayBetweenRings) {
+  std::atomic<bool> done{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      while (!done) {
+        ThreadSlot* slot = RecordingEnabled() ? RingThread() : nullptr;
+        if (slot != nullptr) PutNumber(slot, slot->generation, OnEmptyPool::kWait);
+      }
+    });
+  }
+  std::uint64_t seen = 0;
+  for (int cycle = 0; cycle < 50; ++cycle) {
+    Open(kMinRingBytes);
+    std::vector<SegmentView> views(kMinRingBytes / kSegmentBytes);
+    while (RingReadCounters().waits == 0) std::this_thread::yield();
+    const std::size_t count = reader_->Scan(views.data(), views.size());
+    for (std::size_t index = 0; index < count; ++index) {
+      for (const std::uint8_t* at = views[index].begin; at < views[index].end; at += kNumberBytes, ++seen) {
+        AllocateRecord record;
+        std::memcpy(&record, at, sizeof record);
+        ASSERT_EQ(record.address, ring_state.generation);
+      }
+    }
+    reader_.reset();
+    RingClose();
+  }
+  done = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GT(seen, 0u);
 }
 
 TEST_F(ReopenTest, ASecondRingIsRefusedWhileOneIsOpen) {
