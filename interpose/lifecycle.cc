@@ -121,10 +121,38 @@ bool WaitForVisitors(const ForkWiped& page) {
   return true;
 }
 
-// The memory of what late hooks may still write into, though nobody will read it: given back, still mapped.
-void CoverSegments(const RingMap& ring) {
-  mmap(ring.segments, static_cast<std::size_t>(ring.segment_count) * kSegmentBytes, PROT_READ | PROT_WRITE,
-       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+bool Cover(void* from, void* to) {
+  const auto bytes = static_cast<std::size_t>(static_cast<std::uint8_t*>(to) - static_cast<std::uint8_t*>(from));
+  return mmap(from, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) !=
+         MAP_FAILED;
+}
+
+// Word by word: a late owner may be writing into its slot, and what of that is lost does not matter. Slots that were
+// never used keep their copy's pages untouched.
+__attribute__((no_sanitize("thread"))) void CopyUsedSlots(const RingMap& ring, void* to) {
+  constexpr std::size_t kWords = sizeof(ThreadSlot) / sizeof(std::uint64_t);
+  auto* copy = static_cast<std::uint64_t*>(to);
+  for (std::uint32_t index = 0; index < kThreadSlots; ++index) {
+    if (ring.slots[index].thread == 0) continue;
+    const auto* words = reinterpret_cast<const std::uint64_t*>(&ring.slots[index]);
+    for (std::size_t word = 0; word < kWords; ++word) {
+      copy[index * kWords + word] = __atomic_load_n(&words[word], __ATOMIC_RELAXED);
+    }
+  }
+}
+
+// Gives the file's pages back: a file that was removed lives on while any of it is mapped. The addresses stay, over
+// memory that is there when touched, for hooks between a reserve and its commit. Of what they read there only the slots
+// matter (cursor, base, committed), so these are copied; the rest may be zero.
+void LeaveFile(const RingMap& ring) {
+  constexpr std::size_t kSlotBytes = kThreadSlots * sizeof(ThreadSlot);
+  if (!Cover(ring.names, ring.SegmentBytes(ring.segment_count)) || !Cover(ring.header, ring.slots)) return;
+  void* copy = mmap(nullptr, kSlotBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (copy == MAP_FAILED) return;
+  CopyUsedSlots(ring, copy);
+  if (mremap(copy, kSlotBytes, kSlotBytes, MREMAP_MAYMOVE | MREMAP_FIXED, ring.slots) == MAP_FAILED) {
+    munmap(copy, kSlotBytes);
+  }
 }
 
 }  // namespace
@@ -183,7 +211,7 @@ void RingClose() {
   ring_state.fd = -1;
   ring_state.path[0] = '\0';
   ForgetSlots(*ring);
-  if (alone) CoverSegments(*ring);
+  if (alone) LeaveFile(*ring);  // else rather some memory than a program
 }
 
 const char* RingPath() { return OpenRing() == nullptr ? "" : ring_state.path; }

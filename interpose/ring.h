@@ -75,7 +75,8 @@ struct RingOptions {
 
 // Creates the ring file and maps it. On failure returns false and writes one line (cause and fix) into `error`.
 MEMOIR_INTERPOSE_API bool RingOpen(const RingOptions& options, char* error, std::size_t error_bytes);
-// Unmaps nothing: late hooks may still hold pointers. Removes the file. Waits (at most a second) for threads that are inside RingAttachThread or RingReserveSlow. Call only after the enable flag is off, all
+// Removes the file and gives its memory back, but keeps the addresses: late hooks may still hold pointers. Waits (at most
+// a second) for threads that are inside RingAttachThread or RingReserveSlow. Call only after the enable flag is off, all
 // is drained, and the reader is gone. A later RingOpen begins anew: thread numbers, operator ids and counters start over.
 MEMOIR_INTERPOSE_API void RingClose();
 // Path of the ring file, "" when there is none.

@@ -108,7 +108,8 @@ struct RingOffsets {
   std::size_t total;
 };
 
-constexpr std::size_t RoundUpToPage(std::size_t bytes) { return (bytes + 4095) & ~std::size_t{4095}; }
+// 64 KiB, the largest page of the machines we run on: RingClose maps other memory over single parts.
+constexpr std::size_t RoundUpToPage(std::size_t bytes) { return (bytes + 0xffff) & ~std::size_t{0xffff}; }
 
 constexpr RingOffsets OffsetsFor(std::uint32_t segment_count) {
   RingOffsets offsets{};

@@ -24,20 +24,6 @@ class FolderTest : public testing::Test {
   TempFolder folder_;
 };
 
-// A tmpfs of a given size, or none where that is not allowed.
-class SmallFolder : public TempFolder {
- public:
-  explicit SmallFolder(const std::string& size)
-      : mounted_(mount("tmpfs", path().c_str(), "tmpfs", 0, ("size=" + size).c_str()) == 0) {}
-  ~SmallFolder() {
-    if (mounted_) umount2(path().c_str(), MNT_DETACH);
-  }
-  bool mounted() const { return mounted_; }
-
- private:
-  bool mounted_;
-};
-
 // Fills every byte of the ring: a store that faults would end the test.
 void RecordUntilFull() {
   SetRecordingEnabled(true);

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/mount.h>
 
 #include <cstdint>
 #include <cstring>
@@ -60,6 +61,20 @@ class TempFolder {
 
  private:
   std::string path_;
+};
+
+// A tmpfs of a given size, or none where that is not allowed.
+class SmallFolder : public TempFolder {
+ public:
+  explicit SmallFolder(const std::string& size)
+      : mounted_(mount("tmpfs", path().c_str(), "tmpfs", 0, ("size=" + size).c_str()) == 0) {}
+  ~SmallFolder() {
+    if (mounted_) umount2(path().c_str(), MNT_DETACH);
+  }
+  bool mounted() const { return mounted_; }
+
+ private:
+  bool mounted_;
 };
 
 inline std::string OpenRingIn(const std::string& folder, std::size_t bytes) {

@@ -1,4 +1,7 @@
 // Stop and start again in one process: threads come along with slots of the ring that was.
+#include <sys/statvfs.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <fstream>
 #include <semaphore>
@@ -10,6 +13,20 @@
 
 namespace memoir {
 namespace {
+
+std::uint64_t FreeBytesIn(const std::string& folder) {
+  struct statvfs room;
+  EXPECT_EQ(statvfs(folder.c_str(), &room), 0);
+  return std::uint64_t{room.f_bfree} * room.f_frsize;
+}
+
+// Of files and shared memory; what a sanitizer keeps for itself is neither.
+std::uint64_t ResidentSharedBytes() {
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t all = 0, resident = 0, shared = 0;
+  file >> all >> resident >> shared;
+  return shared * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
 
 bool IsMapped(const std::string& file) {
   std::ifstream maps("/proc/self/maps");
@@ -84,6 +101,32 @@ TEST_F(ReopenTest, LateHooksAfterCloseAreHarmless) {
   EXPECT_EQ(RingDefineOperator("a", "b", nullptr, 0), 0u);
   SetRecordingEnabled(true);
   EXPECT_FALSE(RecordingEnabled());
+}
+
+TEST_F(ReopenTest, ClosedRingsKeepNoMemory) {
+  const std::uint64_t resident = ResidentSharedBytes();
+  for (int cycle = 0; cycle < 20; ++cycle) {
+    Open(kDefaultRingBytes);
+    const std::string path = RingPath();
+    ASSERT_TRUE(IsMapped(path));
+    ASSERT_TRUE(HookNumber(0));
+    reader_.reset();
+    RingClose();
+    ASSERT_FALSE(IsMapped(path)) << "a removed file keeps its room while any of it is mapped";
+  }
+  EXPECT_LT(ResidentSharedBytes(), resident + (1u << 20));
+}
+
+TEST_F(ReopenTest, AClosedRingGivesItsFoldersRoomBack) {
+  SmallFolder small("64m");
+  if (!small.mounted()) GTEST_SKIP() << "mounting a tmpfs needs root";
+  const std::uint64_t before = FreeBytesIn(small.path());
+  for (int cycle = 0; cycle < 3; ++cycle) {
+    ASSERT_EQ(OpenRingIn(small.path(), kDefaultRingBytes), "");
+    ASSERT_EQ(ring_state.map.segment_count, kDefaultRingBytes / kSegmentBytes);
+    RingClose();
+    EXPECT_EQ(FreeBytesIn(small.path()), before);
+  }
 }
 
 // A thread that waits for a segment is asleep in the ring that is closed: it comes out before there is another one.
