@@ -5,6 +5,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -16,6 +17,7 @@
 #include "tests/writer/recording.h"
 #include "tests/writer/ring_producer.h"
 #include "tests/writer/step_stream.h"
+#include "tracker/writer/part_sink.h"
 
 namespace memoir::test {
 namespace {
@@ -136,10 +138,44 @@ TEST(Disk, FileSizeLimit) {
 TEST(Disk, AFolderThatCannotBeMade) {
   const TemporaryFolder folder;
   std::ofstream(folder.path() + "/file") << "x";
-  Recording recording({.capture = folder.path() + "/file/capture"});
-  EXPECT_FALSE(recording.ok());
-  EXPECT_THAT(recording.error(), HasSubstr("cannot make the folder " + folder.path() + "/file/capture: Not a directory"));
-  EXPECT_THAT(recording.error(), HasSubstr("MEMOIR_OUTPUT"));
+  for (const std::string& capture : {folder.path() + "/file/capture", folder.path() + "/file"}) {
+    Recording recording({.capture = capture});
+    EXPECT_FALSE(recording.ok());
+    EXPECT_THAT(recording.error(), HasSubstr("cannot make the folder " + capture + ": Not a directory; a file is in the way"));
+    EXPECT_THAT(recording.error(), HasSubstr("MEMOIR_OUTPUT"));
+  }
+}
+
+TEST(Disk, AFolderThatMayNotBeMade) {
+  const TemporaryFolder folder;
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::none);
+  // Root may do anything, so a child does it as somebody else. Below the locked folder nothing can even be looked at.
+  const pid_t child = fork();
+  if (child == 0) {
+    if (getuid() == 0 && setuid(65534) != 0) _exit(2);
+    const std::string error = MakeFolder(folder.path() + "/a/b");
+    const bool right = error == "cannot make the folder " + folder.path() +
+                                    "/a/b: Permission denied; ask for permission to write there, or choose another "
+                                    "folder (MEMOIR_OUTPUT, --output)";
+    if (!right) std::fprintf(stderr, "%s\n", error.c_str());
+    _exit(right ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all);
+  EXPECT_EQ(status, 0);
+}
+
+TEST(Disk, AFolderOnAFullDisk) {
+  const SmallDisk disk("16k,nr_inodes=2");
+  if (!disk.mounted()) GTEST_SKIP() << "mounting a tmpfs needs root";
+  EXPECT_THAT(MakeFolder(disk.path() + "/a/b/c"), HasSubstr("No space left on device; make room there, or choose another folder"));
+}
+
+TEST(Disk, AFolderOnAReadOnlyDisk) {
+  const SmallDisk disk("1m,ro");
+  if (!disk.mounted()) GTEST_SKIP() << "mounting a tmpfs needs root";
+  EXPECT_THAT(MakeFolder(disk.path() + "/a"), HasSubstr("Read-only file system; choose another folder"));
 }
 
 TEST(Disk, AReadOnlyFolder) {

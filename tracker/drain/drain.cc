@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <set>
+#include <system_error>
 #include <vector>
 
 #include "interpose/ring_reader.h"
@@ -60,7 +61,13 @@ std::string DrainRing(const std::string& ring_path) {
   CaptureOptions options;
   options.folder = ring->capture_folder();
   options.stem = ring->file_stem();
-  if (!std::filesystem::is_directory(options.folder)) {
+  std::error_code error_code;
+  const bool is_there = std::filesystem::is_directory(options.folder, error_code);
+  if (!is_there && error_code && error_code != std::errc::no_such_file_or_directory) {
+    return ring_path + ": its capture folder " + options.folder + " cannot be looked at: " + error_code.message() +
+           "; run again as who may, the ring is kept: memoir-drain " + ring_path;
+  }
+  if (!is_there) {
     return ring_path + ": its capture folder " + options.folder + " is gone; make it again, or remove the ring file to give up what it holds";
   }
   options.process_info = ProcessInfoOf(*ring, ring_path);

@@ -23,13 +23,26 @@ std::string PartPath(const std::string& folder, const std::string& stem, std::ui
   return folder + "/" + stem + ".p" + digits + ".memoir";
 }
 
+std::string FixFor(int error_number) {
+  const std::string choose = "choose another folder (MEMOIR_OUTPUT, --output)";
+  switch (error_number) {
+    case EACCES:
+    case EPERM: return "ask for permission to write there, or " + choose;
+    case EEXIST:
+    case ENOTDIR: return "a file is in the way: remove it, or " + choose;
+    case ENOSPC:
+    case EDQUOT: return "make room there, or " + choose;
+    default: return choose;
+  }
+}
+
 std::string MakeFolder(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error && !std::filesystem::is_directory(folder)) {
-    return "cannot make the folder " + folder + ": " + error.message() + "; choose another one (MEMOIR_OUTPUT, --output)";
-  }
-  return "";
+  // Another rank may have made it meanwhile.
+  std::error_code ignored;
+  if (!error || std::filesystem::is_directory(folder, ignored)) return "";
+  return "cannot make the folder " + folder + ": " + error.message() + "; " + FixFor(error.value());
 }
 
 PartSink::PartSink(std::string folder, std::string stem, std::uint64_t max_bytes)

@@ -22,7 +22,9 @@ struct ChunkFacts {
 
 // "<folder>/<stem>.p0000.memoir".
 std::string PartPath(const std::string& folder, const std::string& stem, std::uint32_t number);
-// Makes the folder and its parents. "" or one line that says what is wrong.
+// What to do about a folder that cannot be made or written to: the end of a message's line.
+std::string FixFor(int error_number);
+// Makes the folder and its parents. "" or one line that says what is wrong and what to do. Does not throw but for memory.
 std::string MakeFolder(const std::string& folder);
 
 class PartSink {
