@@ -64,7 +64,7 @@ def test_interrupt_from_the_terminal_arrives_once(fake_tree, tmp_path):
         os.chdir(tmp_path)
         os.execv(fake_tree / "bin/memoir", ["memoir", "run", "-q", "--", sys.executable, "-uc", program])
     seen = b""
-    while b"ready" not in seen:
+    while b"ready\r\n" not in seen:
         seen += os.read(terminal, 100)
     os.write(terminal, b"\x03")
     time.sleep(0.3)
