@@ -186,6 +186,21 @@ TEST(LossTest, MissingPartGoesOnFromTheNextKeyframe) {
                           "1 lost 3 records 0 chunks", "1 end aten::b", "1 deallocate 20"));
 }
 
+TEST(LossTest, RangesThatEndedInALostPartOnAThreadThatSaysNoMoreAreClosed) {
+  ProcessBuilder process;
+  process.OnThread(2).Begin("aten::a").OnThread(1).Mark("m").EndPart();
+  process.OnThread(2).End().EndPart();   // part 1, removed
+  process.RemovePart(1);
+  process.OnThread(1).Mark("n");
+  EXPECT_THAT(Replay(process).lines, ElementsAre("2 begin aten::a", "1 mark m", "lost 0 records 2 chunks", "2 end aten::a implicit", "1 mark n"));
+}
+
+TEST(LossTest, WhatIsOpenAtTheEndEndsWithTheProcess) {
+  ProcessBuilder process;
+  process.Begin("aten::a").Begin("aten::b").Kill();
+  EXPECT_THAT(Replay(process).lines, ElementsAre("1 begin aten::a", "1 begin aten::b", "1 end aten::b implicit", "1 end aten::a implicit"));
+}
+
 TEST(LossTest, OldestPartsGoneStartsFromTheirKeyframe) {
   ProcessBuilder process;
   process.Begin("aten::a").Allocate(0x1000, 10).EndPart();

@@ -70,6 +70,7 @@ void Replayer::BeginProcess(std::size_t process) {
 
 void Replayer::EndProcess() {
   Drain(kForever);
+  CloseOtherRanges({}, now_);
   const std::uint64_t end = Nanoseconds(process_, now_);
   const std::uint64_t start = processes_[process_.value].start_ns;
   report_->processes[process_.value].duration_ns = end > start ? end - start : 0;
@@ -157,6 +158,12 @@ void Replayer::SetDepth(ThreadReplay& thread, std::size_t depth, Tick tick) {
     auto event = MakeEvent<RangeBeginEvent>(process_, thread.id(), tick);
     event.before = true;
     PushRange(thread, unknown, event);
+  }
+}
+
+void Replayer::CloseOtherRanges(const absl::flat_hash_set<ThreadId>& except, Tick tick) {
+  for (const std::unique_ptr<ThreadReplay>& thread : threads_) {
+    if (thread != nullptr && !except.contains(thread->id())) SetDepth(*thread, 0, tick);
   }
 }
 

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "tools/model/block_tracker.h"
 #include "tools/model/capture.h"
 #include "tools/model/chunk_source.h"
@@ -68,6 +69,7 @@ class Replayer : public ReplayState {
   void PushRange(ThreadReplay& thread, OpenRange range, const RangeBeginEvent& like);
   void PopRange(ThreadReplay& thread, Tick tick, SignatureId signature, bool implicit);
   void SetDepth(ThreadReplay& thread, std::size_t depth, Tick tick);
+  void CloseOtherRanges(const absl::flat_hash_set<ThreadId>& except, Tick tick);
   Block* Open(const Block& block, const RangeStack* stack, Tick tick);
   // `block` lies in the live set.
   void Close(const Block& block, ThreadId by, Tick tick, DeallocateCause cause);

@@ -76,6 +76,7 @@ void Replayer::ApplyLiveBlocks(const v1::Keyframe& keyframe) {
 }
 
 void Replayer::ApplyOpenRanges(const v1::Keyframe& keyframe) {
+  absl::flat_hash_set<ThreadId> listed;   // any other thread has nothing open
   for (const v1::OpenRanges& open : keyframe.open()) {
     const std::size_t depth = open.kind().size();
     if (static_cast<std::size_t>(open.name_size()) != depth || static_cast<std::size_t>(open.begin_tick_size()) != depth ||
@@ -83,6 +84,7 @@ void Replayer::ApplyOpenRanges(const v1::Keyframe& keyframe) {
       return SayDamage("open ranges of a keyframe do not match");
     }
     ThreadReplay& thread = ThreadOf(ids_->thread(open.thread()));
+    listed.insert(thread.id());
     const auto same = [&](std::size_t at) { return thread.stack()[at].name == ids_->name(open.name(static_cast<int>(at))).id; };
     std::size_t keep = 0;
     while (keep < depth && keep < thread.stack().size() && same(keep)) ++keep;
@@ -100,6 +102,7 @@ void Replayer::ApplyOpenRanges(const v1::Keyframe& keyframe) {
       PushRange(thread, range, event);
     }
   }
+  CloseOtherRanges(listed, keyframe.tick());
 }
 
 }  // namespace memoir
