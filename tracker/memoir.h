@@ -4,8 +4,8 @@
  * after a stop another may start. Functions return 0, or -1 after writing one line (cause and fix) into `message`,
  * which is cut to `size` and always terminated. None throws; none ends the program.
  *
- * Threads: memoir_mark, memoir_step and memoir_flush from any; start and stop from one, outside of torch's operators.
- * In a forked child all of them do nothing and return 0.
+ * Threads: any; start and stop outside of torch's operators. In a forked child they do nothing and return 0 until the
+ * child starts a recording of its own.
  */
 #ifndef TRACKER_MEMOIR_H_
 #define TRACKER_MEMOIR_H_
@@ -25,12 +25,12 @@ enum memoir_end { MEMOIR_STOPPED = 1, MEMOIR_EXITED = 2 };
  * in lower case ("output=run1", "max_size=2GiB"); they come before the environment's MEMOIR_* variables. Also "program", "python_version". */
 MEMOIR_API int memoir_start(const char* const* settings, char* message, size_t size);
 
-/* Ends the recording and closes the capture; returns when everything is on file. */
+/* Ends the recording and closes the capture; returns when everything is on file. -1: something could not be written. */
 MEMOIR_API int memoir_stop(enum memoir_end reason, char* message, size_t size);
 
 /* A named instant, and the start of step `step`, in the recording. Texts over 1,024 bytes are cut. */
 MEMOIR_API void memoir_mark(const char* text);
-MEMOIR_API void memoir_step(int64_t step);
+MEMOIR_API void memoir_step(uint64_t step);
 
 /* Returns when everything recorded before the call is on file. */
 MEMOIR_API void memoir_flush(void);
@@ -38,8 +38,8 @@ MEMOIR_API void memoir_flush(void);
 /* 1 while this process records. */
 MEMOIR_API int memoir_recording(void);
 
-/* Folder of the capture, "" before the first start. */
-MEMOIR_API const char* memoir_output(void);
+/* Folder of the capture, "" before the first start; cut to `size`. */
+MEMOIR_API int memoir_output(char* folder, size_t size);
 
 /* The torch this library was built for: "2.11". */
 MEMOIR_API const char* memoir_torch_version(void);

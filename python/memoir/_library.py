@@ -42,8 +42,8 @@ def _declare(library):
     library.memoir_stop.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t]
     library.memoir_mark.argtypes = [ctypes.c_char_p]
     library.memoir_mark.restype = None
-    library.memoir_step.argtypes = [ctypes.c_int64]
+    library.memoir_step.argtypes = [ctypes.c_uint64]
     library.memoir_step.restype = None
     library.memoir_flush.restype = None
-    library.memoir_output.restype = ctypes.c_char_p
+    library.memoir_output.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
     return library

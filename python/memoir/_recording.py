@@ -12,6 +12,8 @@ from memoir import _library
 _STOPPED, _EXITED = 1, 2  # enum memoir_end
 
 _tracker = None  # the loaded library, once a recording was started here
+_by_environment = False  # the running recording is `memoir run`'s
+_passed_over = 0  # starts inside of that, whose stops are passed over too
 _next_step = 0
 
 
@@ -19,28 +21,36 @@ def start(output=None, **options):
     """Record this process into the folder `output` (default: ./memoir-DATE-TIME).
 
     Options are those of `memoir run`, without dashes: max_size="2GiB", ring_dir="/tmp", ring_size="32MiB", rank=3, quiet=True.
-    Imports torch when the program has not. Raises RuntimeError with the cause and the fix when recording can't start.
+    Imports torch when the program has not. Raises RuntimeError with the cause and the fix when recording can't start. Under
+    `memoir run`, which records already, it says so in one line and leaves it at that, and so does the stop that belongs to it.
     """
-    global _tracker
-    import torch
+    global _by_environment, _passed_over
+    import torch  # under `memoir run`, this starts that recording
 
-    library = _library.load(torch.__version__)
-    if output is not None:
-        options["output"] = os.fspath(output)
-    options.setdefault("program", os.path.basename(sys.argv[0]) if sys.argv and sys.argv[0] else "python")
-    options.setdefault("python_version", platform.python_version())
-    settings = [f"{name}={_text(value)}".encode() for name, value in options.items()]
-    array = (ctypes.c_char_p * (len(settings) + 1))(*settings, None)
-    message = ctypes.create_string_buffer(1024)
-    if library.memoir_start(array, message, len(message)) != 0:
-        raise RuntimeError(message.value.decode(errors="replace"))
-    _tracker = library
-    atexit.register(_stop_at_exit)
+    if _by_environment and recording():
+        _passed_over += 1
+        print(f"memoir: memoir.start() passed over: this process is being recorded already, into {_folder()}", file=sys.stderr)
+        return
+    _begin(torch.__version__, output, options)
+    _by_environment, _passed_over = False, 0
+
+
+def start_by_environment(torch_version):
+    """What `memoir run` asks for, at the end of torch's import."""
+    global _by_environment
+    if recording():
+        return
+    _begin(torch_version, None, {})
+    _by_environment = True
 
 
 def stop():
     """End the recording; returns when the capture is complete. Does nothing when none is running."""
-    _stop(_STOPPED)
+    global _passed_over
+    if _passed_over > 0 and recording():
+        _passed_over -= 1
+    else:
+        _stop(_STOPPED)
 
 
 @contextlib.contextmanager
@@ -56,13 +66,15 @@ def session(output=None, **options):
 def mark(name):
     """A named instant in the recording; `memoir show --at mark:NAME` looks at it."""
     if _tracker is not None:
-        _tracker.memoir_mark(str(name).encode())
+        _tracker.memoir_mark(str(name).encode("utf-8", "replace"))
 
 
 def step(number=None):
     """The start of a training step; without a number, the one after the last (from 0)."""
     global _next_step
     number = _next_step if number is None else int(number)
+    if not 0 <= number < 2**64:
+        raise ValueError(f"memoir.step({number}): steps are counted from 0")
     _next_step = number + 1
     if _tracker is not None:
         _tracker.memoir_step(number)
@@ -81,7 +93,30 @@ def recording():
 
 def output():
     """The capture's folder, or None before the first start."""
-    return _tracker.memoir_output().decode() if _tracker is not None else None
+    return None if _tracker is None else _folder()
+
+
+def _begin(torch_version, output, options):
+    global _tracker
+    library = _library.load(torch_version)
+    if output is not None:
+        options["output"] = os.fsdecode(output)
+    options.setdefault("program", os.path.basename(sys.argv[0]) if sys.argv and sys.argv[0] else "python")
+    options.setdefault("python_version", platform.python_version())
+    settings = [os.fsencode(f"{name}={_text(value)}") for name, value in options.items()]
+    array = (ctypes.c_char_p * (len(settings) + 1))(*settings, None)
+    message = ctypes.create_string_buffer(1024)
+    if library.memoir_start(array, message, len(message)) != 0:
+        raise RuntimeError(message.value.decode(errors="replace"))
+    if _tracker is None:
+        atexit.register(_stop_at_exit)
+    _tracker = library
+
+
+def _folder():
+    folder = ctypes.create_string_buffer(4096)
+    _tracker.memoir_output(folder, len(folder))
+    return os.fsdecode(folder.value)
 
 
 def _stop(reason):

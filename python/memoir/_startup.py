@@ -13,9 +13,9 @@ def from_torch():
     if os.environ.get("MEMOIR_ENABLE", "").lower() in _OFF:
         return
     try:
+        import torch
         from memoir import _recording
 
-        if not _recording.recording():
-            _recording.start()
+        _recording.start_by_environment(torch.__version__)
     except Exception as problem:
         print(f"memoir: not recording: {problem}", file=sys.stderr)

@@ -1,6 +1,7 @@
 """What the integration tests share: record a program with the installed memoir, and read what it says of the capture."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -15,6 +16,15 @@ def record(tree, folder, source, *arguments, options=(), **popen):
     program.write_text(source)
     done = run_memoir(tree, "run", "-q", "-o", capture, *options, "--", sys.executable, program, *map(str, arguments), **popen)
     return capture, done
+
+
+def run_explicit(tree, folder, source, *arguments, **popen):
+    """Runs `source`, which imports memoir itself, with the installed package on its path and nothing else of Memoir's."""
+    program = folder / "program.py"
+    program.write_text(source)
+    environment = {**os.environ, "PYTHONPATH": str(tree / "lib" / "memoir" / "python")}
+    return subprocess.run([sys.executable, program, *map(str, arguments)], env=environment, capture_output=True, text=True,
+                          timeout=300, **popen)
 
 
 def show(tree, capture, *options):

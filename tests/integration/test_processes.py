@@ -101,30 +101,3 @@ def test_ten_thousand_short_threads(tree, tmp_path):
     assert sum(row["allocations"] for row in show(tree, capture, "--by", "thread")["threads"]) >= 10_000
     assert report["dropped_events"] == 0
 
-
-TWICE = '''
-import sys, torch, memoir
-a = torch.ones(4)
-memoir.start(sys.argv[1] + "/first")
-for _ in range(10): torch.add(a, a)
-memoir.stop()
-for _ in range(5): torch.add(a, a)
-with memoir.session(sys.argv[1] + "/second"):
-    for _ in range(20): torch.add(a, a)
-    memoir.mark("here")
-    memoir.step(); memoir.step()
-'''
-
-
-def test_two_recordings_one_after_the_other(tree, tmp_path):
-    import os
-    import subprocess
-    import sys
-
-    program = tmp_path / "program.py"
-    program.write_text(TWICE)
-    environment = {**os.environ, "PYTHONPATH": str(tree / "lib" / "memoir" / "python")}
-    done = subprocess.run([sys.executable, program, tmp_path], env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert counts(show(tree, tmp_path / "first"))["aten::add.Tensor"] == 10
-    assert counts(show(tree, tmp_path / "second"))["aten::add.Tensor"] == 20

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <optional>
+#include <string>
 
 #include "interpose/ring.h"
 #include "interpose/tick.h"
@@ -29,25 +31,31 @@ int Start(const char* const* given, char* message, std::size_t size) {
 
 }  // namespace
 
+// Nothing may leave through the C interface: not out of memory, a locale, or a folder that vanished.
 int memoir_start(const char* const* settings, char* message, size_t size) {
   try {
     return Start(settings, message, size);
-  } catch (const std::exception& failure) {  // out of memory, a locale, a folder that vanished: never the program's end
+  } catch (const std::exception& failure) {
     return Fail(failure.what(), message, size);
+  } catch (...) {
+    return Fail("unknown failure at the start of the recording", message, size);
   }
 }
 
 int memoir_stop(enum memoir_end reason, char* message, size_t size) {
   try {
-    memoir::StopSession(reason == MEMOIR_EXITED ? memoir::EndReason::kExited : memoir::EndReason::kStopped);
-    return 0;
+    std::string error;
+    const auto end = reason == MEMOIR_EXITED ? memoir::EndReason::kExited : memoir::EndReason::kStopped;
+    return memoir::StopSession(end, &error) ? 0 : Fail(error, message, size);
   } catch (const std::exception& failure) {
     return Fail(failure.what(), message, size);
+  } catch (...) {
+    return Fail("unknown failure at the end of the recording", message, size);
   }
 }
 
 void memoir_mark(const char* text) {
-  memoir::ThreadSlot* slot = Slot();
+  memoir::ThreadSlot* slot = text == nullptr ? nullptr : Slot();
   if (slot == nullptr) return;
   const std::size_t length = strnlen(text, memoir::kMaxInlineName);
   const std::size_t bytes = sizeof(memoir::MarkRecord) + ((length + 7) & ~std::size_t{7});
@@ -61,7 +69,7 @@ void memoir_mark(const char* text) {
   memoir::RingCommit(slot, bytes);
 }
 
-void memoir_step(int64_t step) {
+void memoir_step(uint64_t step) {
   memoir::ThreadSlot* slot = Slot();
   if (slot == nullptr) return;
   std::uint8_t* place = memoir::RingReserve(slot, sizeof(memoir::StepRecord), memoir::OnEmptyPool::kWait);
@@ -69,11 +77,26 @@ void memoir_step(int64_t step) {
   auto* record = new (place) memoir::StepRecord{};
   record->header = {.words = sizeof(memoir::StepRecord) / 8, .kind = memoir::RecordKind::kStep, .flags = 0, .depth = slot->depth, .count = 0};
   record->tick = memoir::Tick();
-  record->step = static_cast<std::uint64_t>(step);
+  record->step = step;
   memoir::RingCommit(slot, sizeof(memoir::StepRecord));
 }
 
-void memoir_flush(void) { memoir::FlushSession(); }
+void memoir_flush(void) {
+  try {
+    memoir::FlushSession();
+  } catch (...) {  // nothing to say it to; what is not on file is still in the ring
+  }
+}
+
 int memoir_recording(void) { return memoir::RecordingEnabled() ? 1 : 0; }
-const char* memoir_output(void) { return memoir::SessionOutput(); }
+
+int memoir_output(char* folder, size_t size) {
+  try {
+    std::snprintf(folder, size, "%s", memoir::SessionOutput().c_str());
+    return 0;
+  } catch (...) {
+    return -1;
+  }
+}
+
 const char* memoir_torch_version(void) { return MEMOIR_TORCH_MINOR; }

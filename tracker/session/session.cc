@@ -2,9 +2,12 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <ctime>
+#include <exception>
 #include <fstream>
 #include <memory>
+#include <mutex>
 
 #include "interpose/ring.h"
 #include "interpose/tick.h"
@@ -14,15 +17,21 @@
 namespace memoir {
 namespace {
 
-// The session of this process. Leaked on exit on purpose: hooks may run until the very end.
+// The session of this process. Leaked on exit on purpose: hooks may run until the very end. A forked child leaves its
+// parent's alone, mutex and writer included, and makes its own when it starts to record.
 struct Session {
-  pid_t owner = 0;
+  pid_t owner = getpid();
+  std::mutex mutex;                // start and stop on one side, flush on the other
   std::string output;
-  Writer* writer = nullptr;
+  std::shared_ptr<Writer> writer;  // while recording
 };
-constinit Session* session = nullptr;
+constinit std::atomic<Session*> session{nullptr};
 
-bool OwnedHere() { return session != nullptr && session->writer != nullptr && session->owner == getpid(); }
+// This process's own; nullptr when it never recorded.
+Session* Own() {
+  Session* known = session.load(std::memory_order_acquire);
+  return known != nullptr && known->owner == getpid() ? known : nullptr;
+}
 
 std::string BootId() {
   std::string id;
@@ -83,48 +92,88 @@ void LetHooksLeave() {
   nanosleep(&pause, nullptr);
 }
 
-}  // namespace
-
-bool StartSession(const Settings& settings, std::string* error) {
-  if (session == nullptr) session = new Session;
-  if (session->writer != nullptr) {
-    *error = "this process is being recorded already, into " + session->output;
-    return false;
-  }
-  const std::uint64_t ticks_per_second = ChooseTick();
+bool StartWriter(const Settings& settings, Session& own, std::string* error) {
   WriterOptions options;
   options.folder = settings.output;
   options.max_bytes = settings.max_size;
-  options.process = Facts(settings, ticks_per_second);
+  options.process = Facts(settings, ChooseTick());
   options.stem = FileStem(options.process);
   if (!OpenRing(settings, options.stem, error)) return false;
-  std::unique_ptr<Writer> writer = Writer::Start(options, error);
-  if (writer == nullptr) {
-    RingClose();
-    return false;
-  }
-  session->owner = getpid();
-  session->output = settings.output;
-  session->writer = writer.release();
-  InstallTorchHooks();
-  SetRecordingEnabled(true);
-  return true;
+  own.writer = Writer::Start(options, error);
+  return own.writer != nullptr;
 }
 
-void StopSession(EndReason reason) {
-  if (!OwnedHere()) return;
+void StartHooks(const Settings& settings, Session& own) {
+  own.output = settings.output;
+  InstallTorchHooks();
+  SetRecordingEnabled(true);
+}
+
+// Whatever of a start exists, undone: a later start must find nothing in its way.
+void Abandon(Session& own) {
   SetRecordingEnabled(false);
-  LetHooksLeave();
-  session->writer->Stop(reason, "");
-  delete session->writer;
-  session->writer = nullptr;
+  own.writer.reset();
   RingClose();
 }
 
-void FlushSession() {
-  if (OwnedHere()) session->writer->Flush();
+std::string Losses(const WriterStatus& status) {
+  if (status.lost_chunks == 0) return "";
+  return std::to_string(status.lost_events) + " events could not be written (" + status.last_write_error +
+         "); free the disk, or choose another folder";
 }
 
-const char* SessionOutput() { return session == nullptr ? "" : session->output.c_str(); }
+}  // namespace
+
+bool StartSession(const Settings& settings, std::string* error) {
+  if (Own() == nullptr) session.store(new Session, std::memory_order_release);
+  Session& own = *Own();
+  const std::lock_guard lock(own.mutex);
+  if (own.writer != nullptr) {
+    *error = "this process is being recorded already, into " + own.output + "; stop that first, or do not start here";
+    return false;
+  }
+  try {
+    if (StartWriter(settings, own, error)) {
+      StartHooks(settings, own);
+      return true;
+    }
+  } catch (const std::exception& failure) {
+    *error = failure.what();
+  }
+  Abandon(own);
+  return false;
+}
+
+bool StopSession(EndReason reason, std::string* error) {
+  Session* own = Own();
+  if (own == nullptr) return true;
+  const std::lock_guard lock(own->mutex);
+  if (own->writer == nullptr) return true;
+  SetRecordingEnabled(false);
+  LetHooksLeave();
+  own->writer->Stop(reason, "");
+  *error = Losses(own->writer->Status());
+  own->writer.reset();
+  RingClose();
+  return error->empty();
+}
+
+void FlushSession() {
+  Session* own = Own();
+  if (own == nullptr) return;
+  std::shared_ptr<Writer> writer;
+  {
+    const std::lock_guard lock(own->mutex);
+    writer = own->writer;
+  }
+  if (writer != nullptr) writer->Flush();
+}
+
+std::string SessionOutput() {
+  Session* own = Own();
+  if (own == nullptr) return "";
+  const std::lock_guard lock(own->mutex);
+  return own->output;
+}
 
 }  // namespace memoir

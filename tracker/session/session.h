@@ -2,8 +2,8 @@
 //
 //     Start: clock ─► ring ─► writer ─► hooks ─► flag on        Stop: flag off ─► hooks still running leave ─► writer drains ─► ring closed
 //
-// Hooks cannot be taken out of torch again, so they stay and look at the flag. Start and Stop belong to one thread; the rest to any.
-// In a forked child every function does nothing: the writer's thread is not there.
+// Hooks cannot be taken out of torch again, so they stay and look at the flag. Any thread. In a forked child stop and flush do nothing,
+// because the writer's thread is not there; a start makes a session of the child's own.
 #ifndef TRACKER_SESSION_SESSION_H_
 #define TRACKER_SESSION_SESSION_H_
 
@@ -16,10 +16,11 @@ namespace memoir {
 
 // On failure false and one line in `error`; nothing is recorded then, and the program goes on.
 bool StartSession(const Settings& settings, std::string* error);
-void StopSession(EndReason reason);
+// False, with one line in `error`, when something recorded could not be written.
+bool StopSession(EndReason reason, std::string* error);
 void FlushSession();
 // The capture's folder, "" before the first start.
-const char* SessionOutput();
+std::string SessionOutput();
 
 }  // namespace memoir
 

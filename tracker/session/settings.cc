@@ -63,11 +63,12 @@ std::size_t EditDistance(const std::string& a, const std::string& b) {
   return row[b.size()];
 }
 
-std::string NearestVariable(const std::string& name) {
-  const auto nearest = std::min_element(std::begin(kOptions), std::end(kOptions), [&](const Option& a, const Option& b) {
-    return EditDistance(a.variable, name) < EditDistance(b.variable, name);
-  });
-  return nearest->variable;
+// The option whose variable or argument (`field`) is spelt most like `name`.
+std::string Nearest(const std::string& name, const char* Option::*field) {
+  const auto distance = [&](const Option& o) { return *(o.*field) == '\0' ? SIZE_MAX : EditDistance(o.*field, name); };
+  const auto nearest = std::min_element(std::begin(kOptions), std::end(kOptions),
+                                        [&](const Option& a, const Option& b) { return distance(a) < distance(b); });
+  return nearest->*field;
 }
 
 void WarnOfUnknownVariables(std::vector<std::string>& warnings) {
@@ -75,7 +76,7 @@ void WarnOfUnknownVariables(std::vector<std::string>& warnings) {
     if (std::strncmp(*entry, "MEMOIR_", 7) != 0) continue;
     const std::string name(*entry, std::strcspn(*entry, "="));
     const bool known = std::any_of(std::begin(kOptions), std::end(kOptions), [&](const Option& o) { return name == o.variable; });
-    if (!known) warnings.push_back("unknown variable " + name + "; did you mean " + NearestVariable(name) + "?");
+    if (!known) warnings.push_back("unknown variable " + name + "; did you mean " + Nearest(name, &Option::variable) + "?");
   }
 }
 
@@ -92,7 +93,7 @@ std::optional<Values> ReadGiven(const char* const* given, std::string* error) {
     const char* equals = std::strchr(*given, '=');
     const std::string name = equals == nullptr ? std::string(*given) : std::string(*given, equals);
     if (equals == nullptr || !IsArgument(name)) {
-      *error = "unknown setting \"" + std::string(*given) + "\"";
+      *error = "unknown setting \"" + name + "\"; did you mean " + Nearest(name, &Option::argument) + "?";
       return std::nullopt;
     }
     values[name] = equals + 1;
@@ -107,7 +108,7 @@ bool FillFromEnvironment(Values& values, std::string* error) {
     const auto [it, fresh] = values.try_emplace(option.argument, found != nullptr && *found != '\0' ? found : option.default_value);
     const std::string complaint = Complaint(option, it->second);
     if (complaint.empty()) continue;
-    *error = std::string(option.variable) + "=" + it->second + " " + complaint;
+    *error = std::string(fresh ? option.variable : option.argument) + "=" + it->second + " " + complaint;
     return false;
   }
   return true;
@@ -161,10 +162,9 @@ std::optional<Settings> ReadSettings(const char* const* given, std::string* erro
   settings.ring_dir = (*values)["ring_dir"];
   settings.ring_size = ParseSize((*values)["ring_size"]).value_or(0);
   if (const std::string rank = (*values)["rank"]; !rank.empty()) settings.rank = ToNumber(rank);
-  settings.quiet = IsOn((*values)["quiet"]);
   settings.program = (*values)["program"];
   settings.python_version = (*values)["python_version"];
-  WarnOfUnknownVariables(settings.warnings);
+  if (!IsOn((*values)["quiet"])) WarnOfUnknownVariables(settings.warnings);
   return settings;
 }
 

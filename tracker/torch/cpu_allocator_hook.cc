@@ -4,9 +4,9 @@
 
 #include <array>
 #include <atomic>
-#include <cerrno>
 #include <memory>
 
+#include "interpose/errno_keeper.h"
 #include "interpose/ring.h"
 #include "interpose/tick.h"
 
@@ -27,6 +27,7 @@ std::uint64_t NextSerial(std::uint64_t address) {
 constexpr std::uint8_t kCpu = static_cast<std::uint8_t>(c10::DeviceType::CPU);
 
 void RecordAllocate(void* data, std::size_t bytes) {
+  const ErrnoKeeper errno_keeper;
   const auto address = reinterpret_cast<std::uint64_t>(data);
   const std::uint64_t serial = NextSerial(address);
   ThreadSlot* slot = RingThread();
@@ -41,6 +42,7 @@ void RecordAllocate(void* data, std::size_t bytes) {
 }
 
 void RecordDeallocate(void* data) {
+  const ErrnoKeeper errno_keeper;
   const auto address = reinterpret_cast<std::uint64_t>(data);
   const std::uint64_t serial = NextSerial(address);
   ThreadSlot* slot = RingThread();
@@ -57,9 +59,7 @@ constinit c10::Allocator* inner_allocator = nullptr;
 constinit std::atomic<c10::DeleterFnPtr> inner_deleter{nullptr};
 
 void Deallocate(void* data) {
-  const int saved = errno;
   if (data != nullptr && RecordingEnabled()) RecordDeallocate(data);  // oneDNN gives back empty blocks too
-  errno = saved;
   inner_deleter.load(std::memory_order_relaxed)(data);
 }
 
@@ -78,15 +78,15 @@ class RecordingAllocator final : public c10::Allocator {
     c10::DataPtr block = inner_allocator->allocate(bytes);
     void* data = block.get();
     if (data == nullptr || !RecordingEnabled()) return block;
-    const int saved = errno;
-    RecordAllocate(data, bytes);
-    errno = saved;
     const c10::Device device = block.device();
     if (block.get_context() == data && block.get_deleter() == inner_deleter.load(std::memory_order_relaxed)) [[likely]] {
+      RecordAllocate(data, bytes);
       block.release_context();
       return {data, data, &Deallocate, device};
     }
-    return {data, new Kept{std::move(block)}, &DeallocateKept, device};
+    auto kept = std::make_unique<Kept>(std::move(block));  // may throw: before the record, so that the block is given back
+    RecordAllocate(data, bytes);
+    return {data, kept.release(), &DeallocateKept, device};
   }
 
   c10::DeleterFnPtr raw_deleter() const override {

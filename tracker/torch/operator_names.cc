@@ -2,11 +2,14 @@
 
 #include <ATen/core/dispatch/Dispatcher.h>
 
+#include <sched.h>
+
 #include <array>
 #include <atomic>
 #include <memory>
 #include <sstream>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "interpose/ring.h"
@@ -26,13 +29,13 @@ struct Entry {
 constinit std::array<Entry, kTableSize> table{};
 constinit std::size_t table_entries = 0;
 constinit std::atomic_flag table_lock;
+constexpr std::uint32_t kNoId = UINT32_MAX;  // the ring's table was full at its first sight: recorded by its text
 constinit const char* no_overload = nullptr;  // what overload_name() returns for a range without a schema
 
 class SpinLock {
  public:
   SpinLock() {
-    while (table_lock.test_and_set(std::memory_order_acquire)) {
-    }
+    while (table_lock.test_and_set(std::memory_order_acquire)) sched_yield();
   }
   ~SpinLock() { table_lock.clear(std::memory_order_release); }
 };
@@ -56,9 +59,13 @@ std::string FullName(const at::RecordFunction& range) {
   return name;
 }
 
+// Ids by name and schema: an operator that comes back, or that two libraries define alike, keeps its entry in the ring's
+// append-only table. Leaked and made anew at each recording, so that a forked child never meets one that was being changed.
+constinit std::unordered_map<std::string, std::uint32_t>* defined = nullptr;
+
 std::uint32_t Define(const at::RecordFunction& range) {
   const std::optional<c10::FunctionSchema> schema = range.operator_schema();
-  if (!schema.has_value()) return 0;
+  if (!schema.has_value()) return kNoId;
   std::vector<std::uint8_t> written;
   for (const c10::Argument& argument : schema->arguments()) {
     const c10::AliasInfo* alias = argument.alias_info();
@@ -66,7 +73,10 @@ std::uint32_t Define(const at::RecordFunction& range) {
   }
   std::ostringstream text;
   text << *schema;
-  return RingDefineOperator(FullName(range).c_str(), text.str().c_str(), written.data(), written.size());
+  const std::string name = FullName(range);
+  const auto [entry, fresh] = defined->try_emplace(name + '\0' + text.str(), 0);
+  if (fresh) entry->second = RingDefineOperator(name.c_str(), text.str().c_str(), written.data(), written.size());
+  return entry->second == 0 ? kNoId : entry->second;
 }
 
 // Keys cannot be taken out of an open-addressing table under lock-free readers, so the ids go and the keys stay; the next
@@ -91,11 +101,27 @@ std::uint32_t KnownId(const at::RecordFunction& range, const char* overload) {
   return same ? entry.id.load(std::memory_order_acquire) : 0;
 }
 
+// Cold: once per operator, under the lock.
+std::uint32_t FirstSight(const at::RecordFunction& range, const char* overload) {
+  const SpinLock lock;
+  if (const std::uint32_t id = KnownId(range, overload); id != 0) return id;  // another thread was first
+  const std::uint32_t id = Define(range);
+  if (table_entries >= kTableLimit) return id;
+  Entry& home = Probe(overload);
+  if (home.overload.load(std::memory_order_relaxed) == nullptr) ++table_entries;
+  home.name.store(range.name(), std::memory_order_relaxed);
+  home.id.store(id, std::memory_order_release);
+  home.overload.store(overload, std::memory_order_release);
+  return id;
+}
+
 }  // namespace
 
 void PrepareOperatorNames() {
   const at::RecordFunction plain(at::RecordScope::USER_SCOPE);  // inactive: it calls nobody back
   no_overload = plain.overload_name();
+  table_lock.clear();  // no hook runs now, but a parent's may have held it when this process was forked
+  defined = new std::unordered_map<std::string, std::uint32_t>;
   ForgetIds();
   // Leaked on purpose: it must outlive every operator library.
   static c10::RegistrationHandleRAII* handle = nullptr;
@@ -108,17 +134,9 @@ void PrepareOperatorNames() {
 std::uint32_t FindOperatorName(const at::RecordFunction& range) {
   const char* overload = range.overload_name();
   if (overload == no_overload) return 0;
-  if (const std::uint32_t id = KnownId(range, overload); id != 0) [[likely]] return id;
-  const SpinLock lock;
-  if (const std::uint32_t id = KnownId(range, overload); id != 0) return id;  // another thread was first
-  const std::uint32_t id = Define(range);
-  if (id == 0 || table_entries >= kTableLimit) return id;
-  Entry& home = Probe(overload);
-  if (home.overload.load(std::memory_order_relaxed) == nullptr) ++table_entries;
-  home.name.store(range.name(), std::memory_order_relaxed);
-  home.id.store(id, std::memory_order_release);
-  home.overload.store(overload, std::memory_order_release);
-  return id;
+  if (const std::uint32_t id = KnownId(range, overload); id != 0) [[likely]] return id == kNoId ? 0 : id;
+  const std::uint32_t id = FirstSight(range, overload);
+  return id == kNoId ? 0 : id;
 }
 
 }  // namespace memoir

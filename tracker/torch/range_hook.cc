@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 
+#include "interpose/errno_keeper.h"
 #include "interpose/ring.h"
 #include "interpose/tick.h"
 #include "tracker/torch/open_ranges.h"
@@ -29,7 +30,7 @@ ThreadSlot* Slot() {
 }
 
 // Name, argument kinds and tensors of one begin. The text of a range without a schema goes into the record.
-void RecordBegin(ThreadSlot* slot, const at::RecordFunction& range, std::uint64_t tick) {
+void RecordBegin(ThreadSlot* slot, const at::RecordFunction& range) {
   ValueKinds kinds;
   FindKinds(range.inputs(), kinds);
   const std::uint32_t name = FindOperatorName(range);
@@ -46,7 +47,7 @@ void RecordBegin(ThreadSlot* slot, const at::RecordFunction& range, std::uint64_
   record->header.flags = static_cast<std::uint8_t>(static_cast<std::uint8_t>(source) | (name == 0 ? kInlineName : 0));
   record->header.depth = slot->depth;
   record->header.count = kinds.count;
-  record->tick = tick;
+  record->tick = Tick();  // after a wait for room, which is no part of the range
   record->sequence = range.seqNr();
   record->name = name == 0 ? static_cast<std::uint32_t>(text_bytes) : name;
   record->tensor_count = kinds.tensors;
@@ -80,11 +81,19 @@ void RecordEnd(ThreadSlot* slot, const at::RecordFunction& range, std::uint64_t 
 
 std::unique_ptr<at::ObserverContext> OnBegin(const at::RecordFunction& range) {
   if (!RecordingEnabled()) return nullptr;
+  const ErrnoKeeper errno_keeper;
   ThreadSlot* slot = Slot();
   if (slot == nullptr) return nullptr;
   OpenRanges* open = OpenRanges::Of(slot);
-  if (open == nullptr || open->full()) return nullptr;
-  RecordBegin(slot, range, Tick());
+  if (open == nullptr || open->full()) {
+    slot->next_record += 1;  // shows as a loss
+    return nullptr;
+  }
+  RecordBegin(slot, range);
+  if (range.isAsync()) {  // ends on another thread, where it nests in nothing: an instant here
+    RecordEnd(slot, range, Tick());
+    return nullptr;
+  }
   open->Push(&range);
   slot->depth = open->depth();
   return nullptr;
@@ -92,6 +101,7 @@ std::unique_ptr<at::ObserverContext> OnBegin(const at::RecordFunction& range) {
 
 void OnEnd(const at::RecordFunction& range, at::ObserverContext*) {
   if (!RecordingEnabled()) return;
+  const ErrnoKeeper errno_keeper;
   const std::uint64_t tick = Tick();
   ThreadSlot* slot = RingThread();
   OpenRanges* open = slot == nullptr ? nullptr : OpenRanges::Of(slot);

@@ -58,7 +58,9 @@ void FillStorage(const c10::TensorImpl& impl, TensorRecord& record) {
   record.header.flags |= kHasStorage;
   c10::StorageImpl* storage = impl.unsafe_storage().unsafeGetStorageImpl();
   record.storage = reinterpret_cast<std::uint64_t>(storage->_mutable_data_ptr_no_checks().get());
-  record.storage_bytes = static_cast<std::uint64_t>(storage->sym_nbytes().maybe_as_int().value_or(0));
+  // A symbolic size is not asked: it may be a Python object, and Python may free tensors while this record is half written.
+  const c10::SymInt bytes = storage->sym_nbytes();
+  record.storage_bytes = bytes.is_heap_allocated() ? 0 : static_cast<std::uint64_t>(*bytes.maybe_as_int());
   record.device_type = static_cast<std::uint8_t>(storage->device_type());
   record.device_index = storage->device().index();
 }
