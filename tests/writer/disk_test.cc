@@ -8,9 +8,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <string_view>
 
 #include "interpose/tick.h"
 #include "tests/writer/capture_decoder.h"
@@ -18,6 +22,23 @@
 #include "tests/writer/ring_producer.h"
 #include "tests/writer/step_stream.h"
 #include "tracker/writer/part_sink.h"
+
+namespace {
+std::atomic<int> closes_that_fail{0};
+}
+
+// As on a network file system that had no room when it came to write: the file is closed, its bytes may be gone.
+extern "C" int __real_close(int file);
+extern "C" int __wrap_close(int file);
+int __wrap_close(int file) {
+  char name[4096] = "";
+  [[maybe_unused]] const auto size =
+      readlink(("/proc/self/fd/" + std::to_string(file)).c_str(), name, sizeof(name) - 1);
+  const int result = __real_close(file);
+  if (!std::string_view(name).ends_with(".memoir") || closes_that_fail.fetch_sub(1) <= 0) return result;
+  errno = EIO;
+  return -1;
+}
 
 namespace memoir::test {
 namespace {
@@ -176,6 +197,40 @@ TEST(Disk, AFolderOnAReadOnlyDisk) {
   const SmallDisk disk("1m,ro");
   if (!disk.mounted()) GTEST_SKIP() << "mounting a tmpfs needs root";
   EXPECT_THAT(MakeFolder(disk.path() + "/a"), HasSubstr("Read-only file system; choose another folder"));
+}
+
+TEST(Disk, APartThatCannotBeClosedCountsAsLost) {
+  Recording recording;
+  ASSERT_TRUE(recording.ok()) << recording.error();
+  StepStream stream;
+  RingProducer producer;
+  RecordOperators(10, &stream, &producer);
+  closes_that_fail = 1;
+  recording.Stop();
+  closes_that_fail = 0;
+  EXPECT_EQ(recording.status().lost_chunks, 1u);
+  EXPECT_THAT(recording.status().last_write_error, HasSubstr("cannot close " + recording.folder()));
+  EXPECT_THAT(recording.status().last_write_error, HasSubstr("Input/output error"));
+}
+
+// The parts behind it say so.
+TEST(Disk, AnEarlierPartThatCouldNotBeClosedIsInTheCounters) {
+  Recording recording({.capture = "", .part_bytes = 20'000});
+  ASSERT_TRUE(recording.ok()) << recording.error();
+  StepStream stream;
+  RingProducer producer;
+  closes_that_fail = 1;
+  for (int i = 0; i < 10; ++i) {
+    RecordOperators(1000, &stream, &producer);
+    recording.writer().Flush();
+  }
+  recording.Stop();
+  closes_that_fail = 0;
+  const DecodedCapture capture = DecodeFolder(recording.folder());
+  EXPECT_GT(capture.parts.size(), 1u);
+  EXPECT_EQ(capture.counters().lost_chunks(), 1u);
+  EXPECT_EQ(capture.counters().lost_events(), 0u);
+  EXPECT_THAT(capture.counters().last_write_error(), HasSubstr("cannot close"));
 }
 
 TEST(Disk, AReadOnlyFolder) {

@@ -156,10 +156,13 @@ void CaptureWriter::WriteCounters(std::uint64_t complete_until_tick) {
   AppendPayload({});
 }
 
-void CaptureWriter::ClosePart() {
-  if (!sink_.is_open()) return;
+// False: something of the part may be lost; how much, nobody says, so it counts as one chunk.
+bool CaptureWriter::ClosePart() {
+  if (!sink_.is_open()) return true;
   sink_.Append(frame_.Index(sequence_++, sink_.index()), {});
-  sink_.Close();
+  if (sink_.Close()) return true;
+  ++lost_chunks_;
+  return false;
 }
 
 void CaptureWriter::Close(EndReason reason, const std::string& message) {
@@ -173,8 +176,8 @@ void CaptureWriter::Close(EndReason reason, const std::string& message) {
     end.add_enum(field::end::kReason, static_cast<int>(reason));
     if (!message.empty()) end.add_string(field::end::kMessage, message);
   }
-  closed_in_order_ = AppendPayload({});
-  ClosePart();
+  const bool ended = AppendPayload({});
+  closed_in_order_ = ClosePart() && ended;
 }
 
 WriterStatus CaptureWriter::Status() const {

@@ -54,7 +54,7 @@ class CaptureWriter {
 
  private:
   bool OpenPart();
-  void ClosePart();
+  bool ClosePart();
   bool PartIsFull() const;
   bool KeyframeIsDue() const;
   bool WriteKeyframe();

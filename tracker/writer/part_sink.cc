@@ -132,12 +132,16 @@ void PartSink::Abandon() {
   } else if (ftruncate(file_, static_cast<off_t>(offset_)) != 0) {
     // The torn chunk stays; readers skip it.
   }
-  Close();
+  // The error that brought us here is the one to report.
+  close(std::exchange(file_, -1));
 }
 
-void PartSink::Close() {
-  if (file_ >= 0) close(file_);
-  file_ = -1;
+bool PartSink::Close() {
+  if (file_ < 0) return true;
+  // After EINTR it is closed all the same.
+  const bool failed = close(std::exchange(file_, -1)) != 0 && errno != EINTR;
+  if (failed) NoteError("close", errno);
+  return !failed;
 }
 
 }  // namespace memoir

@@ -45,7 +45,8 @@ class PartSink {
   bool Append(std::string_view chunk, const ChunkFacts& facts);
   // Encoded Index of the part so far.
   const std::string& index() const { return index_; }
-  void Close();
+  // False: what was written may not be on file (network file systems say so only here), and last_error() says why.
+  bool Close();
 
   std::uint64_t part_bytes() const { return offset_; }
   std::uint64_t part_chunks() const { return chunks_; }
