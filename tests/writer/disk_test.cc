@@ -245,6 +245,13 @@ TEST(Disk, AReadOnlyFolder) {
   EXPECT_THAT(recording.error(), HasSubstr("choose another folder"));
 }
 
+TEST(Disk, WithoutARingThereIsNoWriter) {
+  const TemporaryFolder folder;
+  std::string error;
+  EXPECT_EQ(Writer::Start({.folder = folder.path(), .stem = kStem, .process = {}}, &error), nullptr);
+  EXPECT_THAT(error, HasSubstr("no event ring is open in this process; open one"));
+}
+
 TEST(Disk, EarlierPartsAreNotOverwritten) {
   const TemporaryFolder folder;
   std::uint64_t recorded = 0;

@@ -175,7 +175,8 @@ std::unique_ptr<Writer> Writer::Start(const WriterOptions& options, std::string*
   if (!error->empty()) return nullptr;
   RingReader* ring = RingReader::OpenLive();
   if (ring == nullptr) {
-    *error = "no event ring is open in this process";
+    *error = RingPath()[0] == '\0' ? "no event ring is open in this process; open one (RingOpen) before the writer starts"
+                                   : "no memory to read the event ring; allow the program more";
     return nullptr;
   }
   const CaptureOptions capture = OptionsFor(options);
@@ -195,7 +196,8 @@ std::unique_ptr<Writer> Writer::Start(const WriterOptions& options, std::string*
   }
   pthread_attr_destroy(&attributes);
   if (failed != 0) {
-    *error = std::string("cannot start the writer's thread: ") + std::strerror(failed);
+    *error = std::string("cannot start the writer's thread: ") + std::strerror(failed) +
+             "; allow the program more threads (ulimit -u, the container's pids limit)";
     return nullptr;
   }
   pthread_setname_np(state->thread, "memoir-writer");
