@@ -2,8 +2,10 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <condition_variable>
+#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <mutex>
@@ -61,7 +63,7 @@ struct Writer::State {
   void FinalPasses();
   bool Work(bool flush);
   void Publish(std::uint64_t flush_done);
-  void Fail(const char* what);
+  void Fail(const char* what) noexcept;
 
   std::unique_ptr<RingReader> ring;
   ChunkBuilder builder;
@@ -80,6 +82,7 @@ struct Writer::State {
   bool stop_asked = false;
   bool opened = false;           // the first part is there, or cannot be
   bool ended = false;            // the thread has nothing more to do
+  char failure[128] = "";        // why it gave up
   EndReason reason = EndReason::kStopped;
   std::string message;
 };
@@ -93,11 +96,16 @@ void Writer::State::Publish(std::uint64_t flush_up_to) {
   changed.notify_all();
 }
 
-// A failure ends the recording, never the program.
-void Writer::State::Fail(const char* what) {
+// A failure ends the recording, never the program. Allocates nothing that it needs: memory may be what is missing.
+void Writer::State::Fail(const char* what) noexcept {
   SetRecordingEnabled(false);
   const std::lock_guard<std::mutex> lock(mutex);
-  status.last_write_error = std::string("the writer gave up: ") + what;
+  std::snprintf(failure, sizeof(failure), "the writer gave up: %s", what);
+  if (!opened) return;   // Start says it
+  // Said now: the program may go on for days.
+  char line[256];
+  const int size = std::snprintf(line, sizeof(line), "memoir: recording has ended: %s; what was written is in the capture\n", failure);
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, static_cast<std::size_t>(size));
 }
 
 void Writer::State::Run() {
@@ -107,6 +115,8 @@ void Writer::State::Run() {
     Loop();
   } catch (const std::exception& error) {
     Fail(error.what());
+  } catch (...) {
+    Fail("an unknown error");
   }
   const std::lock_guard<std::mutex> lock(mutex);
   opened = ended = true;
@@ -190,6 +200,7 @@ std::unique_ptr<Writer> Writer::Start(const WriterOptions& options, std::string*
   {
     const BlockSignals blocked;   // inherited by the thread: no handler of the program's runs there
     failed = pthread_create(&state->thread, &attributes, [](void* argument) -> void* {
+      pthread_setname_np(pthread_self(), "memoir-writer");
       static_cast<State*>(argument)->Run();
       return nullptr;
     }, state.get());
@@ -200,13 +211,12 @@ std::unique_ptr<Writer> Writer::Start(const WriterOptions& options, std::string*
              "; allow the program more threads (ulimit -u, the container's pids limit)";
     return nullptr;
   }
-  pthread_setname_np(state->thread, "memoir-writer");
   std::unique_ptr<Writer> writer(new Writer(std::move(state)));
   State& running = *writer->state_;
   std::unique_lock<std::mutex> lock(running.mutex);
   running.changed.wait(lock, [&running] { return running.opened; });
-  const std::string write_error = running.status.last_write_error;
   lock.unlock();
+  const std::string write_error = writer->Status().last_write_error;
   if (write_error.empty()) return writer;
   writer->Stop(EndReason::kFailed, write_error);
   *error = write_error + "; choose another folder (MEMOIR_OUTPUT, --output) or make room";
@@ -236,7 +246,9 @@ void Writer::Flush() {
 
 WriterStatus Writer::Status() const {
   const std::lock_guard<std::mutex> lock(state_->mutex);
-  return state_->status;
+  WriterStatus status = state_->status;
+  if (state_->failure[0] != '\0') status.last_write_error = state_->failure;
+  return status;
 }
 
 }  // namespace memoir
