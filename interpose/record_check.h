@@ -1,4 +1,4 @@
-// Whether bytes that claim to be records are. Used on ring files only: a living process's own records are trusted.
+// Whether bytes that claim to be records are. The one place that knows how long a record must be.
 #ifndef INTERPOSE_RECORD_CHECK_H_
 #define INTERPOSE_RECORD_CHECK_H_
 

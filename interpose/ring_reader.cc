@@ -12,6 +12,7 @@
 #include "interpose/futex.h"
 #include "interpose/lifecycle.h"
 #include "interpose/name_table.h"
+#include "interpose/record_check.h"
 #include "interpose/ring_reader_state.h"
 #include "interpose/segment_pool.h"
 #include "interpose/thread_slots.h"
@@ -88,6 +89,10 @@ RingReader::~RingReader() {
 }
 
 void RingReader::operator delete(void* reader) { std::free(reader); }
+
+std::size_t RingReader::RecordBytes(const std::uint8_t* at, const std::uint8_t* end) {
+  return CheckedRecordBytes(at, static_cast<std::size_t>(end - at));
+}
 
 std::size_t RingReader::Scan(SegmentView* views, std::size_t capacity) {
   const std::size_t found = CollectKeys(state_);

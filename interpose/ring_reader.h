@@ -64,6 +64,10 @@ class MEMOIR_INTERPOSE_API RingReader {
   ~RingReader();
   static void operator delete(void* reader);  // readers are made without the C++ library
 
+  // Bytes of the record at `at`: what its kind and lengths need, within [at, end); 0: none that can be trusted. Of a
+  // living process too, whose wild stores must not take the reader along.
+  static std::size_t RecordBytes(const std::uint8_t* at, const std::uint8_t* end);
+
   // Up to `capacity` segments with unconsumed records, ordered by thread and first_record, the least ones first.
   // Returns how many.
   std::size_t Scan(SegmentView* views, std::size_t capacity);

@@ -253,15 +253,15 @@ TEST_F(TwoSegments, DamageEndsASegmentNotTheRing) {
 
 TEST_F(TwoSegments, LengthsBeyondTheSegmentAreRefused) {
   Put(0, Step(1));
-  EXPECT_EQ(CheckRecord(bytes_[0], bytes_[0] + sizeof(StepRecord)), sizeof(StepRecord));
-  EXPECT_EQ(CheckRecord(bytes_[0], bytes_[0] + sizeof(StepRecord) - 8), 0u);
+  EXPECT_EQ(RingReader::RecordBytes(bytes_[0], bytes_[0] + sizeof(StepRecord)), sizeof(StepRecord));
+  EXPECT_EQ(RingReader::RecordBytes(bytes_[0], bytes_[0] + sizeof(StepRecord) - 8), 0u);
   RangeBeginRecord begin = Begin(0);
   begin.list_count = 0xffffffff;
   Put(1, begin);
-  EXPECT_EQ(CheckRecord(bytes_[1], bytes_[1] + 1024), 0u);
+  EXPECT_EQ(RingReader::RecordBytes(bytes_[1], bytes_[1] + 1024), 0u);
   MarkRecord mark{{3, RecordKind::kMark, 0, 0, 0}, 1, ~std::uint64_t{0}};
   std::memcpy(bytes_[1], &mark, sizeof(mark));
-  EXPECT_EQ(CheckRecord(bytes_[1], bytes_[1] + 1024), 0u);
+  EXPECT_EQ(RingReader::RecordBytes(bytes_[1], bytes_[1] + 1024), 0u);
 }
 
 }  // namespace

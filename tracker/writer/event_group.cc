@@ -10,48 +10,6 @@ constexpr std::size_t Padded(std::size_t bytes, std::size_t to) { return (bytes 
 // Bytes of argument kinds and list lengths behind a range record.
 constexpr std::size_t ArgumentBytes(std::size_t kinds, std::size_t lists) { return Padded(Padded(kinds, 4) + lists * 4, 8); }
 
-std::size_t RangeBeginBytes(const RangeBeginRecord& record) {
-  const std::size_t name = (record.header.flags & kInlineName) != 0 ? record.name : 0;
-  return sizeof(record) + ArgumentBytes(record.header.count, record.list_count) + Padded(name, 8);
-}
-
-std::size_t TensorBytes(const TensorRecord& record) {
-  const std::size_t columns = (record.header.flags & kContiguous) != 0 ? 1 : 2;
-  return sizeof(record) + columns * record.ndim * sizeof(std::int64_t);
-}
-
-std::size_t FixedBytes(RecordKind kind) {
-  switch (kind) {
-    case RecordKind::kRangeBegin: return sizeof(RangeBeginRecord);
-    case RecordKind::kRangeEnd: return sizeof(RangeEndRecord);
-    case RecordKind::kTensor: return sizeof(TensorRecord);
-    case RecordKind::kAllocate: return sizeof(AllocateRecord);
-    case RecordKind::kDeallocate: return sizeof(DeallocateRecord);
-    case RecordKind::kMark: return sizeof(MarkRecord);
-    case RecordKind::kStep: return sizeof(StepRecord);
-    case RecordKind::kNone: break;
-  }
-  return 0;
-}
-
-// What the record needs for its variable part too; only asked when the fixed part is inside the segment.
-std::uint64_t NeededBytes(const RecordHeader& header) {
-  const void* record = &header;
-  switch (header.kind) {
-    case RecordKind::kRangeBegin: return RangeBeginBytes(*static_cast<const RangeBeginRecord*>(record));
-    case RecordKind::kRangeEnd: {
-      const auto& end = *static_cast<const RangeEndRecord*>(record);
-      return sizeof(end) + ArgumentBytes(header.count, end.list_count);
-    }
-    case RecordKind::kTensor: return TensorBytes(*static_cast<const TensorRecord*>(record));
-    case RecordKind::kMark: {
-      const std::uint64_t length = static_cast<const MarkRecord*>(record)->length;
-      return length > kMaxRecordBytes ? ~std::uint64_t{0} : sizeof(MarkRecord) + length;
-    }
-    default: return FixedBytes(header.kind);
-  }
-}
-
 template <typename Record>
 void ReadArguments(EventGroup* group) {
   const auto& record = group->As<Record>();
@@ -67,16 +25,6 @@ const char* AfterArguments(const EventGroup& group) {
 }
 
 }  // namespace
-
-std::size_t CheckRecord(const std::uint8_t* at, const std::uint8_t* end) {
-  const auto available = static_cast<std::size_t>(end - at);
-  if (available < sizeof(RecordHeader)) return 0;
-  const auto& header = *reinterpret_cast<const RecordHeader*>(at);
-  const std::size_t bytes = std::size_t{header.words} * 8;
-  const std::size_t fixed = FixedBytes(header.kind);
-  if (fixed == 0 || bytes < fixed || bytes > available || bytes > kMaxRecordBytes) return 0;
-  return NeededBytes(header) <= bytes ? bytes : 0;
-}
 
 void ThreadRecords::Reset(const SegmentView* views, std::size_t count, std::uint64_t next_record) {
   segments_.clear();
@@ -96,7 +44,7 @@ ThreadRecords::Step ThreadRecords::FindRecord(Position* position, std::size_t* b
   for (;;) {
     Segment& segment = segments_[position->segment];
     if (position->at < segment.view.end) {
-      *bytes = CheckRecord(position->at, segment.view.end);
+      *bytes = RingReader::RecordBytes(position->at, segment.view.end);
       if (*bytes != 0) return gap ? Step::kGap : Step::kRecord;
       position->at = segment.view.end;   // nothing behind a damaged length can be found again
       continue;
@@ -188,7 +136,7 @@ std::uint64_t ThreadRecords::LastVisibleRecord() const {
   const bool inside = position_.segment + 1 == segments_.size();
   const std::uint8_t* at = inside ? position_.at : last.begin;
   std::uint64_t record = inside ? position_.record : last.first_record;
-  while (const std::size_t bytes = CheckRecord(at, last.end)) {
+  while (const std::size_t bytes = RingReader::RecordBytes(at, last.end)) {
     at += bytes;
     ++record;
   }

@@ -34,9 +34,6 @@ struct EventGroup {
   const Record& As() const { return *reinterpret_cast<const Record*>(header); }
 };
 
-// Checks one record at `at`: at least as long as its kind needs, and inside [at, end). Returns its bytes, 0 when it is damaged.
-std::size_t CheckRecord(const std::uint8_t* at, const std::uint8_t* end);
-
 // One thread's unconsumed records, segment after segment.
 class ThreadRecords {
  public:
