@@ -63,7 +63,7 @@ struct RingCounters {
 
 enum class OnEmptyPool : std::uint8_t {
   kWait,  // bounded (5 s in all per stall), counted; then drop. Never under an allocator's lock
-  kDrop,  // drop at once, counted
+  kDrop,  // drop at once, counted: for callbacks of device allocators, which run under the device's lock. No hook yet
 };
 
 struct RingOptions {

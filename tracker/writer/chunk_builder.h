@@ -39,7 +39,6 @@ class ChunkBuilder {
   std::uint64_t events() const { return events_; }
   std::uint64_t first_tick() const { return first_tick_; }
   std::uint64_t last_tick() const { return last_tick_; }
-  std::uint64_t all_events() const { return all_events_; }   // of all chunks
 
   // Appends dictionaries, tensor table and runs to a Payload.
   void AddTo(std::string* payload) const;
@@ -76,7 +75,7 @@ class ChunkBuilder {
   std::vector<std::unique_ptr<RunColumns>> spare_runs_;
   std::size_t run_bytes_ = 0;
   std::uint64_t events_ = 0;
-  std::uint64_t all_events_ = 0;
+  std::uint64_t all_events_ = 0;   // of all chunks
   std::uint64_t first_tick_ = 0;
   std::uint64_t last_tick_ = 0;
 };

@@ -1,7 +1,5 @@
 #include "tracker/writer/event_group.h"
 
-#include <algorithm>
-
 namespace memoir {
 namespace {
 
@@ -125,10 +123,6 @@ ThreadRecords::Found ThreadRecords::Peek(EventGroup* group, std::uint64_t seen_r
   if (!ReadTensors(group, announced, &after_, seen_record)) return Found::kIncomplete;
   group->records = group->tensors.size() + 1;
   return Found::kGroup;
-}
-
-bool ThreadRecords::AtEnd() const {
-  return position_.segment + 1 == segments_.size() && position_.at == segments_.back().view.end;
 }
 
 std::uint64_t ThreadRecords::LastVisibleRecord() const {

@@ -64,10 +64,6 @@ class ThreadRecords {
   // Past the group that Peek found.
   void Advance() { position_ = after_; }
 
-  std::uint32_t thread() const { return segments_.front().view.thread; }
-  const Position& position() const { return position_; }
-  bool AtEnd() const;
-  std::size_t SegmentsLeft() const { return segments_.size() - position_.segment; }
   // Index after the last record that is visible now.
   std::uint64_t LastVisibleRecord() const;
 
@@ -78,7 +74,6 @@ class ThreadRecords {
   enum class Step { kRecord, kEnd, kGap };
   Step FindRecord(Position* position, std::size_t* bytes);
   void StepOver(Position* position, std::size_t bytes) const;
-  void SkipSegment(Position* position);
   bool ReadTensors(EventGroup* group, std::uint32_t announced, Position* position, std::uint64_t seen_record);
   static std::uint32_t ReadRecord(EventGroup* group);
 

@@ -11,8 +11,6 @@ constexpr std::size_t kFirstViews = 1024;
 // A producer that needs longer for one group is waiting for a segment that this very group holds, or has dropped its tail.
 constexpr std::uint64_t kMaxIncompleteNs = 1'000'000'000;
 
-bool LaterFirst(std::uint64_t a, std::uint64_t b) { return a > b; }
-
 }  // namespace
 
 void RingPump::Scan() {
@@ -94,7 +92,7 @@ bool RingPump::LoadIncomplete(Source* source) {
 }
 
 void RingPump::Merge(std::uint64_t horizon, bool whole) {
-  const auto later = [](const Source* a, const Source* b) { return LaterFirst(a->group.tick, b->group.tick); };
+  const auto later = [](const Source* a, const Source* b) { return a->group.tick > b->group.tick; };
   heap_.clear();
   for (std::size_t i = 0; i < source_count_; ++i) {
     if (Load(sources_[i].get(), horizon, whole)) heap_.push_back(sources_[i].get());
