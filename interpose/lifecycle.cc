@@ -121,6 +121,23 @@ bool WaitForVisitors(const ForkWiped& page) {
   return true;
 }
 
+std::uint64_t CountUnread(const RingMap& ring) {
+  std::uint64_t records = 0;
+  for (std::uint32_t segment = 0; segment < ring.segment_count; ++segment) {
+    const SegmentHeader& header = ring.segment_headers[segment];
+    if (header.state.load(std::memory_order_acquire) == static_cast<std::uint32_t>(SegmentState::kFree)) continue;
+    const std::uint8_t* at = ring.SegmentBytes(segment) + header.consumed;
+    const std::uint8_t* end = ring.SegmentBytes(segment) + header.committed.load(std::memory_order_acquire);
+    while (at < end) {
+      const std::size_t bytes = RingReader::RecordBytes(at, end);
+      if (bytes == 0) break;
+      at += bytes;
+      ++records;
+    }
+  }
+  return records;
+}
+
 bool Cover(void* from, void* to) {
   const auto bytes = static_cast<std::size_t>(static_cast<std::uint8_t*>(to) - static_cast<std::uint8_t*>(from));
   return mmap(from, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) !=
@@ -199,9 +216,9 @@ bool RingOpen(const RingOptions& options, char* error, std::size_t error_bytes) 
   return true;
 }
 
-void RingClose() {
+std::uint64_t RingClose() {
   const RingMap* ring = OpenRing();
-  if (ring == nullptr) return;
+  if (ring == nullptr) return 0;
   SetRecordingEnabled(false);
   ForkWiped* page = ring_state.page.load(std::memory_order_relaxed);
   page->generation.store(0, std::memory_order_seq_cst);
@@ -211,7 +228,9 @@ void RingClose() {
   ring_state.fd = -1;
   ring_state.path[0] = '\0';
   ForgetSlots(*ring);
+  const std::uint64_t unread = CountUnread(*ring);
   if (alone) LeaveFile(*ring);  // else rather some memory than a program
+  return unread;
 }
 
 const char* RingPath() { return OpenRing() == nullptr ? "" : ring_state.path; }

@@ -78,7 +78,9 @@ MEMOIR_INTERPOSE_API bool RingOpen(const RingOptions& options, char* error, std:
 // Removes the file and gives its memory back, but keeps the addresses: late hooks may still hold pointers. Waits (at most
 // a second) for threads that are inside RingAttachThread or RingReserveSlow. Call only after the enable flag is off, all
 // is drained, and the reader is gone. A later RingOpen begins anew: thread numbers, operator ids and counters start over.
-MEMOIR_INTERPOSE_API void RingClose();
+// Returns how many records were committed and never consumed: what hooks that saw the flag on committed after the last
+// look, or all that a reader which gave up has left. They are lost, and in no counter.
+MEMOIR_INTERPOSE_API std::uint64_t RingClose();
 // Path of the ring file, "" when there is none.
 MEMOIR_INTERPOSE_API const char* RingPath();
 

@@ -129,6 +129,25 @@ TEST_F(ReopenTest, AClosedRingGivesItsFoldersRoomBack) {
   }
 }
 
+TEST_F(ReopenTest, CloseCountsWhatNobodyRead) {
+  Open(kMinRingBytes);
+  for (std::uint64_t number = 0; number < 5; ++number) ASSERT_TRUE(HookNumber(number));
+  Collected collected;
+  collected.Drain(reader_.get());
+  // Fills the segment that is half read, and one behind it.
+  const std::uint64_t late = kSegmentBytes / kNumberBytes;
+  for (std::uint64_t number = 5; number < 5 + late; ++number) ASSERT_TRUE(HookNumber(number));
+  reader_.reset();
+  EXPECT_EQ(RingClose(), late);
+  EXPECT_EQ(RingClose(), 0u);
+  Open(kMinRingBytes);
+  ASSERT_TRUE(HookNumber(0));
+  collected = {};
+  collected.Drain(reader_.get());
+  reader_.reset();
+  EXPECT_EQ(RingClose(), 0u);
+}
+
 // A thread that waits for a segment is asleep in the ring that is closed: it comes out before there is another one.
 TEST_F(ReopenTest, CloseWaitsForAThreadInsideAndTheNextRingDoesNotMeetIt) {
   Open(kMinRingBytes);

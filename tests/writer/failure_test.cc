@@ -74,6 +74,8 @@ TEST(Failure, AWriterWithoutMemoryEndsTheRecordingAndNotTheProgram) {
   EXPECT_THAT(said, HasSubstr("memoir: recording has ended: the writer gave up: std::bad_alloc; what was written"));
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1);
 
+  EXPECT_GT(recording.unread(), 0u);
+
   const DecodedCapture capture = DecodeFolder(recording.folder());
   EXPECT_THAT(capture.errors, testing::IsEmpty());
   EXPECT_GE(capture.events(), on_file);

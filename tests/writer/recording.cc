@@ -61,6 +61,7 @@ void Recording::Stop(EndReason reason, const std::string& message) {
     writer_->Stop(reason, message);
     status_ = writer_->Status();
     writer_.reset();
+    unread_ = RingClose();
   }
   RingClose();
 }

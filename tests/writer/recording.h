@@ -44,6 +44,7 @@ class Recording {
   Writer& writer() { return *writer_; }
   void Stop(EndReason reason = EndReason::kStopped, const std::string& message = "");
   WriterStatus status() const { return status_; }   // after Stop
+  std::uint64_t unread() const { return unread_; }  // records left in the ring, after Stop
 
  private:
   TemporaryFolder temporary_;
@@ -51,6 +52,7 @@ class Recording {
   std::string error_;
   std::unique_ptr<Writer> writer_;
   WriterStatus status_;
+  std::uint64_t unread_ = 0;
 };
 
 }  // namespace memoir::test

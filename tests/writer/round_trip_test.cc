@@ -128,6 +128,7 @@ DecodedCapture RecordAndCheck(const Program& program) {
   }
   for (std::thread& thread : threads) thread.join();
   recording.Stop();
+  EXPECT_EQ(recording.unread(), 0u);
   DecodedCapture capture = DecodeFolder(recording.folder());
   Check(capture, recorded);
   CheckRuns(capture, recorded.records);
