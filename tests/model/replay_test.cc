@@ -8,6 +8,7 @@
 #include "tools/analyze/event_stream.h"
 #include "tools/analyze/summary.h"
 #include "tools/model/capture.h"
+#include "tools/read/part_file.h"
 
 namespace memoir {
 namespace {
@@ -209,6 +210,33 @@ TEST(LossTest, OldestPartsGoneStartsFromTheirKeyframe) {
   const Shown shown = Replay(process);
   EXPECT_THAT(shown.lines, ElementsAre("1 begin aten::a before", "1 allocate 10 in aten::a/aten::a/", "1 end aten::a", "1 deallocate 10"));
   EXPECT_EQ(shown.report.lost_chunks + shown.report.lost_records, 0u);
+}
+
+TEST(LossTest, AKeyframeThatCannotBeUsedIsDamageAtItsChunk) {
+  ProcessBuilder process;
+  process.Allocate(0x1000, 10).EndPart();
+  process.FoldParts(1);
+  process.Mark("m");
+  const TemporaryFolder folder;
+  process.WriteTo(folder.path());
+  const std::string path = folder / process.FileName(1);
+  const absl::StatusOr<PartFile> part = OpenPart(path);
+  ASSERT_TRUE(part.ok());
+  std::string plain;
+  ASSERT_TRUE(PayloadReader().Read(*part, part->chunks[0], &plain).ok());
+  v1::Payload payload;
+  ASSERT_TRUE(payload.ParseFromString(plain));
+  payload.mutable_keyframe()->mutable_live()->add_bytes(20);   // one more than it has addresses
+  v1::Chunk chunk;
+  ASSERT_TRUE(chunk.ParseFromString(process.parts()[1].substr(3, process.chunk_offsets(1)[1] - 3))) << "two bytes of length";
+  testing::Seal(payload, &chunk);
+  testing::WriteFile(path, testing::Delimited(chunk));
+  const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
+  ASSERT_TRUE(capture.ok());
+  Script script;
+  const absl::StatusOr<ReplayReport> report = capture->Replay(script);
+  EXPECT_THAT(report->damage, ElementsAre(Damage{path, 0, "columns of a keyframe do not match"}));
+  EXPECT_THAT(script.lines, ElementsAre("1 mark m"));
 }
 
 TEST(LossTest, KeyframesInTheMiddleAreCompared) {

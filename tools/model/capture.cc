@@ -30,7 +30,6 @@ ProcessSummary Summarise(const ProcessFiles& files, std::uint64_t earliest_ns) {
   summary.info.set_program(ToUtf8(summary.info.program()));
   summary.parts = files.parts.size();
   summary.missing_parts = CountMissingParts(files);
-  summary.first_file = files.parts[0].path;
   summary.starts_at_first_chunk = files.parts[0].chunks[0].sequence == 0;
   summary.start_ns = summary.info.start().realtime_ns() - earliest_ns;
   summary.first_tick = std::numeric_limits<Tick>::max();

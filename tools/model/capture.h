@@ -27,7 +27,6 @@ struct ProcessSummary {
   v1::ProcessInfo info;                 // of its first part
   std::uint64_t parts = 0;
   std::uint64_t missing_parts = 0;      // gaps in their numbers, before or between
-  std::string first_file;
   bool starts_at_first_chunk = true;    // false: what came before is gone; a replay starts from a keyframe
   std::uint64_t file_bytes = 0;
   std::uint64_t events = 0;             // as the chunk headers count them

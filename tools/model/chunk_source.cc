@@ -103,6 +103,7 @@ bool ChunkSource::ProducePart(std::size_t process, const PartFile& part, std::si
     std::string bytes;
     absl::Status status = reader_.Read(part, header, &bytes);
     item.chunk = std::make_shared<Chunk>();
+    item.chunk->file = &part.path;
     item.chunk->header = header;
     if (status.ok()) status = ParsePayload(std::move(bytes), signatures, &item.chunk->payload);
     item.chunk->part_begins = std::exchange(part_begins, false);

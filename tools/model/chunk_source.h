@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -23,6 +24,7 @@ namespace memoir {
 
 // A chunk that a replay works on.
 struct Chunk {
+  const std::string* file = nullptr;   // the CaptureFolder's
   ChunkHeader header;
   Payload payload;
   bool part_begins = false;            // the first of its part that is replayed: earlier names, layouts and signatures end here

@@ -81,6 +81,7 @@ void Replayer::EndProcess() {
 
 void Replayer::TakeChunk(const std::shared_ptr<Chunk>& chunk) {
   const Payload& payload = chunk->payload;
+  damage_place_ = {*chunk->file, chunk->header.offset, ""};
   if (chunk->part_begins) {
     Drain(kForever);   // what waits still speaks in the numbers of the part before
     ids_->ForgetPart();
@@ -218,7 +219,8 @@ ThreadReplay& Replayer::ThreadOf(ThreadId id) {
 }
 
 void Replayer::SayDamage(std::string what) {
-  report_->damage.push_back({processes_[process_.value].first_file, 0, std::move(what)});
+  damage_place_.what = std::move(what);
+  report_->damage.push_back(damage_place_);
 }
 
 }  // namespace memoir

@@ -91,6 +91,7 @@ class Replayer : public ReplayState {
   std::vector<ThreadReplay*> heap_;                          // threads with runs, least tick first
   std::vector<Tensor> tensors_;                              // of the event in hand
   std::vector<std::uint32_t> tensor_rows_;                   // of the event in hand, 0: not recorded
+  Damage damage_place_;                                      // the chunk in hand
   Tick now_ = 0;                                             // latest tick shown
   std::uint64_t calls_ = 0;
   std::uint64_t allocations_ = 0;
