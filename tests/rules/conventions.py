@@ -55,7 +55,7 @@ def functions(source):
 
 
 def functions_are_short(tree):
-    """50 lines are a smell (`python tests/rules/report.py` lists them); MAX_FUNCTION_LINES are an error."""
+    """50 lines are a smell; MAX_FUNCTION_LINES are an error."""
     for source in cxx_sources(tree):
         for number, lines in functions(source):
             if lines > MAX_FUNCTION_LINES:
