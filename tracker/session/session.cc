@@ -116,10 +116,14 @@ void Abandon(Session& own) {
   RingClose();
 }
 
-std::string Losses(const WriterStatus& status) {
-  if (status.lost_chunks == 0) return "";
-  return std::to_string(status.lost_events) + " events could not be written (" + status.last_write_error +
-         "); free the disk, or choose another folder";
+// `late`: records that hooks committed after the writer's last look. No counter in the capture knows of them.
+std::string Losses(const WriterStatus& status, std::uint64_t late) {
+  if (status.lost_chunks > 0) {
+    return std::to_string(status.lost_events) + " events could not be written (" + status.last_write_error +
+           "); free the disk, or choose another folder";
+  }
+  if (late == 0) return "";
+  return std::to_string(late) + " records came after the end and are not in the capture; stop when no other thread runs operators";
 }
 
 }  // namespace
@@ -152,9 +156,9 @@ bool StopSession(EndReason reason, std::string* error) {
   SetRecordingEnabled(false);
   LetHooksLeave();
   own->writer->Stop(reason, "");
-  *error = Losses(own->writer->Status());
+  const WriterStatus status = own->writer->Status();
   own->writer.reset();
-  RingClose();
+  *error = Losses(status, RingClose());
   return error->empty();
 }
 
