@@ -116,10 +116,11 @@ void Abandon(Session& own) {
   RingClose();
 }
 
-// `late`: records that hooks committed after the writer's last look. No counter in the capture knows of them.
+// `late`: records that hooks committed after the writer's last look, or that a writer which gave up has left. No counter in
+// the capture knows of them.
 std::string Losses(const WriterStatus& status, std::uint64_t late) {
-  if (status.lost_chunks > 0) {
-    return std::to_string(status.lost_events) + " events could not be written (" + status.last_write_error +
+  if (!status.last_write_error.empty()) {
+    return std::to_string(status.lost_events + late) + " events could not be written (" + status.last_write_error +
            "); free the disk, or choose another folder";
   }
   if (late == 0) return "";
