@@ -124,6 +124,20 @@ void CheckCapture(const DecodedCapture& capture, std::vector<std::uint64_t> coun
   for (std::size_t i = 0; i < counts.size(); ++i) EXPECT_GE(steps[i], counts[i]);
 }
 
+// All readings of the clocks must lie on one line, whose slope the process has measured. (Where ticks are nanoseconds that says little.)
+void CheckClocks(const DecodedCapture& capture) {
+  const memoir::v1::ProcessInfo& process = capture.parts.front().chunks.front().header.process();
+  const auto rate = static_cast<double>(process.ticks_per_second());
+  ASSERT_GT(rate, 0);
+  for (const DecodedChunk* chunk : capture.chunks()) {
+    const memoir::v1::ClockSync& clock = chunk->payload.clock();
+    if (clock.tick() == 0) continue;
+    const double seconds = static_cast<double>(static_cast<std::int64_t>(clock.tick() - process.start().tick())) / rate;
+    const auto nanoseconds = static_cast<std::int64_t>(clock.monotonic_ns() - process.start().monotonic_ns());
+    ASSERT_NEAR(seconds, static_cast<double>(nanoseconds) / 1e9, 0.05) << "chunk " << chunk->header.sequence();
+  }
+}
+
 // Decoding is strict, apart from a chunk that the kill cut.
 DecodedCapture DecodeKilled(const std::string& folder) {
   DecodedCapture capture = DecodeFolder(folder);
@@ -153,6 +167,7 @@ TEST(Drain, AHundredKills) {
     EXPECT_EQ(victim.ring(), "");
     const DecodedCapture capture = DecodeKilled(victim.capture());
     CheckCapture(capture, victim.counts());
+    CheckClocks(capture);
     EXPECT_EQ(capture.end().reason(), memoir::v1::End::MERGED);
     EXPECT_TRUE(capture.parts.back().has_index);
     on_file += before;

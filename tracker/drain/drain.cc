@@ -75,6 +75,7 @@ std::string DrainRing(const std::string& ring_path) {
   options.keyframes = false;
   options.retry = false;
   options.first_sequence = on_file.next_sequence;
+  options.clock = ring->last_clock();
   options.counted_before = on_file.counted;
   const std::string failure = Append(ring.get(), options, on_file);
   if (!failure.empty()) return failure + "; the ring is kept, make room and run again: memoir-drain " + ring_path;

@@ -25,8 +25,8 @@ std::uint64_t PartBytes(const CaptureOptions& options) {
   return options.max_bytes == 0 ? part : std::min(part, options.max_bytes / 4);
 }
 
-void AddClock(protozero::pbf_writer& payload) {
-  const RingClock now = ReadClock();
+void AddClock(protozero::pbf_writer& payload, const RingClock& now) {
+  if (now.tick == 0) return;
   protozero::pbf_writer clock(payload, field::payload::kClock);
   clock.add_uint64(field::clock::kTick, now.tick);
   clock.add_uint64(field::clock::kMonotonicNs, now.monotonic_ns);
@@ -107,7 +107,7 @@ bool CaptureWriter::KeyframeIsDue() const {
 
 void CaptureWriter::AddClockAndCounters() {
   protozero::pbf_writer payload(payload_);
-  AddClock(payload);
+  AddClock(payload, options_.clock ? *options_.clock : ReadClock());
   counters_written_ = ring_.Counters();
   AddCounters(payload, counters_written_, Status());
 }

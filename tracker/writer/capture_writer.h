@@ -6,6 +6,7 @@
 #define TRACKER_WRITER_CAPTURE_WRITER_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "interpose/ring_reader.h"
@@ -26,6 +27,9 @@ struct CaptureOptions {
   bool keyframes = true;                 // not when draining: the live set died with the process
   bool retry = true;                     // after a failed write; a drainer rather fails and is run again
   std::uint64_t first_sequence = 0;
+  // Instead of this process's clocks in every chunk: the last reading of the dead one, tick 0: none. A drainer's own say nothing about
+  // the ticks in the ring; it may run after the machine has started anew.
+  std::optional<RingClock> clock;
   WriterStatus counted_before;           // losses noted in chunks already on file
 };
 

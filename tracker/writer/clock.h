@@ -1,4 +1,5 @@
-// One reading of all clocks, as close together as can be. Any thread.
+// One reading of all clocks, as close together as can be. Any thread of a process that has called ChooseTick; never one that
+// only reads another's ring: its ticks may be of another kind.
 #ifndef TRACKER_WRITER_CLOCK_H_
 #define TRACKER_WRITER_CLOCK_H_
 
@@ -9,12 +10,22 @@
 
 namespace memoir {
 
+// The tightest of some readings: one may be torn by an interrupt or another thread's turn.
 inline RingClock ReadClock() {
-  timespec real;
-  const std::uint64_t monotonic = MonotonicNs();
-  const std::uint64_t tick = Tick();
-  clock_gettime(CLOCK_REALTIME, &real);
-  return {tick, monotonic, static_cast<std::uint64_t>(real.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(real.tv_nsec)};
+  RingClock best{};
+  std::uint64_t least = ~std::uint64_t{0};
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    timespec real;
+    const std::uint64_t before = Tick();
+    const std::uint64_t monotonic = MonotonicNs();
+    clock_gettime(CLOCK_REALTIME, &real);
+    const std::uint64_t after = Tick();
+    if (after - before >= least) continue;
+    least = after - before;
+    const auto seconds = static_cast<std::uint64_t>(real.tv_sec);
+    best = {before + least / 2, monotonic, seconds * 1'000'000'000u + static_cast<std::uint64_t>(real.tv_nsec)};
+  }
+  return best;
 }
 
 }  // namespace memoir
