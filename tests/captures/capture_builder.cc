@@ -108,6 +108,20 @@ std::uint32_t ProcessBuilder::NameIdOf(const std::string& text, bool is_operator
   return id;
 }
 
+ProcessBuilder& ProcessBuilder::Redefine(const std::string& operator_name, const std::string& schema, const std::vector<bool>& written) {
+  const auto id = static_cast<std::uint32_t>(names_.size() + 1);
+  names_[{true, "earlier " + operator_name}] = std::exchange(names_[{true, operator_name}], id);
+  defined_[{kName, id}] = true;
+  v1::NameDef* name = payload_.add_names();
+  name->set_id(id);
+  name->set_hash(Hash("\1" + operator_name));
+  name->set_kind(v1::NameDef::OPERATOR);
+  name->set_text(operator_name);
+  name->set_schema(schema);
+  for (const bool is_written : written) name->add_argument_is_written(is_written);
+  return *this;
+}
+
 std::uint32_t ProcessBuilder::LayoutIdOf(const TensorSpec& tensor) {
   std::string key = tensor.dtype_name;
   for (const std::int64_t size : tensor.sizes) key += "," + std::to_string(size);

@@ -61,6 +61,8 @@ class ProcessBuilder {
   ProcessBuilder& BeginBackward(const std::string& node, std::int64_t sequence, std::uint64_t forward_thread);
   ProcessBuilder& BeginText(const std::string& name);          // a function range without schema
   ProcessBuilder& End(const std::vector<TensorSpec>& results = {});
+  // The operator is defined anew, as a library does that comes back changed.
+  ProcessBuilder& Redefine(const std::string& operator_name, const std::string& schema, const std::vector<bool>& written);
 
   ProcessBuilder& Allocate(std::uint64_t address, std::uint64_t bytes, std::uint32_t device = 0);
   ProcessBuilder& Deallocate(std::uint64_t address, std::uint32_t device = 0);

@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <set>
+
 #include "tests/captures/capture_builder.h"
 #include "tools/analyze/event_stream.h"
 #include "tools/analyze/summary.h"
@@ -114,6 +116,32 @@ TEST(ReplayTest, ANewPartMayNumberNamesAnew) {
   process.RenumberDictionaries();
   process.AtTick(6000).Mark("new");
   EXPECT_THAT(Replay(process).lines, ElementsAre("1 mark old", "1 mark new"));
+}
+
+TEST(ReplayTest, AnOperatorMayBeDefinedAnewOtherwise) {
+  class Schemas : public Visitor {
+   public:
+    std::vector<std::string> seen;
+    void OnStart(const ReplayState& state) override { state_ = &state; }
+    void OnRangeBegin(const RangeBeginEvent& event) override {
+      const Schema& schema = state_->dictionary().schema(event.range->schema);
+      seen.push_back(schema.text + (schema.argument_is_written == std::vector<bool>{true} ? " writes" : ""));
+    }
+    void OnRangeEnd(const RangeEndEvent& event) override { names.insert(event.range->name); }
+    std::set<NameId> names;
+
+   private:
+    const ReplayState* state_ = nullptr;
+  };
+  ProcessBuilder process;
+  process.Begin("my::f").End();
+  process.Redefine("my::f", "my::f(Tensor(a!) x) -> ()", {true}).Begin("my::f").End();
+  const TemporaryFolder folder;
+  process.WriteTo(folder.path());
+  Schemas schemas;
+  ASSERT_TRUE(Capture::Open(folder.path())->Replay(schemas).ok());
+  EXPECT_THAT(schemas.seen, ElementsAre("my::f(...) -> Tensor", "my::f(Tensor(a!) x) -> () writes"));
+  EXPECT_EQ(schemas.names.size(), 1u) << "to all groupings it is one operator";
 }
 
 TEST(ReplayTest, TensorsOnDemandAndFirstSeen) {

@@ -61,6 +61,12 @@ NameId Dictionary::AddName(Name name) {
   return Intern(names_, name_ids_, std::move(key), std::move(name));
 }
 
+SchemaId Dictionary::AddSchema(Schema schema) {
+  std::string key = schema.text;   // says what is written, too; but captures come from anywhere
+  for (const bool written : schema.argument_is_written) key += written ? '1' : '0';
+  return Intern(schemas_, schema_ids_, std::move(key), std::move(schema));
+}
+
 LayoutId Dictionary::AddLayout(Layout layout) {
   std::string key = absl::StrCat(layout.dtype, ";", ToString(layout));
   return Intern(layouts_, layout_ids_, std::move(key), std::move(layout));

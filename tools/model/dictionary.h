@@ -20,8 +20,12 @@ namespace memoir {
 struct Name {
   std::string text;
   bool is_operator = false;
-  std::string schema;                        // operator only
-  std::vector<bool> argument_is_written;     // operator only
+};
+
+// One definition of an operator. A library that is loaded anew may define an operator of the same name otherwise.
+struct Schema {
+  std::string text;
+  std::vector<bool> argument_is_written;
 };
 
 struct Layout {
@@ -65,6 +69,7 @@ std::string ToUtf8(std::string_view bytes);
 class Dictionary {
  public:
   const Name& name(NameId id) const { return names_[id.value]; }
+  const Schema& schema(SchemaId id) const { return schemas_[id.value]; }
   const Layout& layout(LayoutId id) const { return layouts_[id.value]; }
   const Signature& signature(SignatureId id) const { return signatures_[id.value]; }
   const ThreadInfo& thread(ThreadId id) const { return threads_[id.value]; }
@@ -80,6 +85,7 @@ class Dictionary {
   std::string_view text(NameId id) const { return id.valid() ? std::string_view(name(id).text) : std::string_view(); }
 
   NameId AddName(Name name);
+  SchemaId AddSchema(Schema schema);
   LayoutId AddLayout(Layout layout);
   SignatureId AddSignature(Signature signature);
   ThreadId AddThread(ThreadInfo thread);      // not merged
@@ -90,11 +96,13 @@ class Dictionary {
 
  private:
   std::deque<Name> names_;
+  std::deque<Schema> schemas_;
   std::deque<Layout> layouts_;
   std::deque<Signature> signatures_;
   std::deque<ThreadInfo> threads_;
   std::deque<DeviceInfo> devices_;
   absl::flat_hash_map<std::string, NameId> name_ids_;
+  absl::flat_hash_map<std::string, SchemaId> schema_ids_;
   absl::flat_hash_map<std::string, LayoutId> layout_ids_;
   absl::flat_hash_map<std::string, SignatureId> signature_ids_;
 };

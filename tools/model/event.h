@@ -22,6 +22,7 @@ std::string_view ToString(RangeSource source);   // "function", "backward", "use
 // A range that is open on a thread. `name` is invalid for one whose begin was lost.
 struct OpenRange {
   NameId name;
+  SchemaId schema;                      // operator only
   RangeSource source = RangeSource::kFunction;
   bool is_operator = false;             // its name has a schema
   std::uint32_t depth = 0;              // 0: nothing around it on its thread

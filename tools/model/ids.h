@@ -29,6 +29,7 @@ using DeviceId = Id<struct DeviceTag>;   // of one process: rank 0's cpu is not 
 using ThreadId = Id<struct ThreadTag>;
 using NameId = Id<struct NameTag>;
 using LayoutId = Id<struct LayoutTag>;
+using SchemaId = Id<struct SchemaTag>;
 using SignatureId = Id<struct SignatureTag>;
 
 // Ticks of a process's own clock. Compare only inside one process; ReplayState::Nanoseconds makes them comparable.

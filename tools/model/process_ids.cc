@@ -5,10 +5,8 @@
 namespace memoir {
 namespace {
 
-Name ToName(const v1::NameDef& def) {
-  Name name{ToUtf8(def.text()), def.kind() == v1::NameDef::OPERATOR, def.schema(), {}};
-  name.argument_is_written.assign(def.argument_is_written().begin(), def.argument_is_written().end());
-  return name;
+Schema ToSchema(const v1::NameDef& def) {
+  return {def.schema(), {def.argument_is_written().begin(), def.argument_is_written().end()}};
 }
 
 Layout ToLayout(const v1::LayoutDef& def) {
@@ -33,7 +31,9 @@ ProcessIds::ProcessIds(ProcessId process, Dictionary* dictionary) : process_(pro
 void ProcessIds::Define(const Payload& payload) {
   for (const v1::NameDef& def : payload.names) {
     if (def.id() == 0) continue;
-    names_.Set(def.id(), {dictionary_->AddName(ToName(def)), def.kind() == v1::NameDef::OPERATOR});
+    const bool is_operator = def.kind() == v1::NameDef::OPERATOR;
+    const NameId name = dictionary_->AddName({ToUtf8(def.text()), is_operator});
+    names_.Set(def.id(), {name, is_operator ? dictionary_->AddSchema(ToSchema(def)) : SchemaId(), is_operator});
   }
   for (const v1::LayoutDef& def : payload.layouts) {
     if (def.id() != 0) layouts_.Set(def.id(), dictionary_->AddLayout(ToLayout(def)));

@@ -32,6 +32,7 @@ class NumberedValues {
 
 struct NameEntry {
   NameId id;
+  SchemaId schema;          // operator only
   bool is_operator = false;
 };
 struct SignatureEntry {

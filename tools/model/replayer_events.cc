@@ -44,6 +44,7 @@ void Replayer::ShowRangeBegin(ThreadReplay& thread, RunCursor& cursor, RangeSour
                                               static_cast<std::uint64_t>(ZigZag(run.sequence_delta.Next())));
   OpenRange range;
   range.name = name.id;
+  range.schema = name.schema;
   range.is_operator = name.is_operator;
   range.source = source;
   range.begin = cursor.tick;

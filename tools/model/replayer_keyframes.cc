@@ -93,6 +93,7 @@ void Replayer::ApplyOpenRanges(const v1::Keyframe& keyframe) {
       const NameEntry name = ids_->name(open.name(static_cast<int>(at)));
       OpenRange range;
       range.name = name.id;
+      range.schema = name.schema;
       range.is_operator = name.is_operator;
       const int source = open.kind()[at] - v1::RANGE_BEGIN_FUNCTION;
       range.source = source >= 0 && source <= 3 ? static_cast<RangeSource>(source) : RangeSource::kFunction;

@@ -53,9 +53,9 @@ void EventJsonWriter::AddName(std::string_view key, NameId name) {
 }
 
 // Which arguments the operator writes to, by its schema.
-void EventJsonWriter::AddWritten(NameId name) {
-  if (!name.valid()) return;
-  const std::vector<bool>& written = state_->dictionary().name(name).argument_is_written;
+void EventJsonWriter::AddWritten(SchemaId schema) {
+  if (!schema.valid()) return;
+  const std::vector<bool>& written = state_->dictionary().schema(schema).argument_is_written;
   if (!written.empty()) lines_ += R"(,"written":)" + Json(written).dump();
 }
 
@@ -149,7 +149,7 @@ void EventJsonWriter::OnRangeBegin(const RangeBeginEvent& event) {
   if (event.range->sequence >= 0) AddNumber("sequence", static_cast<std::uint64_t>(event.range->sequence));
   if (event.range->source == RangeSource::kBackward) AddNumber("forward_thread", event.range->forward_thread);
   AddSignature(event.signature);
-  AddWritten(event.range->name);
+  AddWritten(event.range->schema);
   AddTensors(event.tensors);
   End();
 }

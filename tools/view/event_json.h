@@ -39,7 +39,7 @@ class EventJsonWriter : public Visitor {
   void End();
   void AddText(std::string_view key, std::string_view text);
   void AddName(std::string_view key, NameId name);
-  void AddWritten(NameId name);
+  void AddWritten(SchemaId schema);
   void AddNumber(std::string_view key, std::uint64_t number);
   void AddAddress(std::string_view key, std::uint64_t address);
   void AddBlock(const Block& block);
