@@ -8,13 +8,15 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "interpose/private_file.h"
+
 namespace memoir {
 namespace {
 
 // Terminated; "" on failure.
 void ReadWhole(const char* path, char* text, std::size_t text_bytes) {
   text[0] = '\0';
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  const int fd = OpenPrivateFile(path, O_RDONLY);
   if (fd < 0) return;
   const ssize_t size = read(fd, text, text_bytes - 1);
   text[size > 0 ? size : 0] = '\0';

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "interpose/private_file.h"
 #include "interpose/ring_layout.h"
 
 namespace memoir {
@@ -69,7 +70,7 @@ int CreateIn(const char* folder, const ProcessIdentity& process, RingFile* file)
                                      static_cast<unsigned long long>(process.pid),
                                      static_cast<unsigned long long>(process.start_time), again);
     if (length < 0 || static_cast<std::size_t>(length) >= sizeof file->path) return ENAMETOOLONG;
-    file->fd = open(file->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    file->fd = OpenPrivateFile(file->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
     if (file->fd >= 0) return 0;
     if (errno != EEXIST) return errno;
   }

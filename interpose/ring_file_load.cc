@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "interpose/private_file.h"
 #include "interpose/process_identity.h"
 #include "interpose/record_check.h"
 #include "interpose/ring_file.h"
@@ -146,9 +147,9 @@ RingReader::State* LoadOpened(int fd, bool writable, const char* path, const Mes
 RingReader::State* LoadRingFile(const char* path, char* error, std::size_t error_bytes) {
   const Message message{error, error_bytes};
   // Writable for the lock alone, which keeps a second drainer out.
-  int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  int fd = OpenPrivateFile(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
   const bool writable = fd >= 0;
-  if (!writable) fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (!writable) fd = OpenPrivateFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   struct stat status;
   if (fd < 0 || fstat(fd, &status) != 0) {
     Refuse(message, "%s: %s", path, std::strerror(errno));

@@ -9,6 +9,8 @@
 
 #include <cstring>
 
+#include "interpose/private_file.h"
+
 namespace memoir {
 namespace {
 
@@ -16,7 +18,7 @@ namespace {
 // The kernel leaves the counter for one of these when it saw it run unevenly between cores.
 bool KernelDistrustsCounter() {
   char name[32] = "";
-  const int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
+  const int fd = OpenPrivateFile("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY);
   if (fd < 0) return false;
   const ssize_t size = read(fd, name, sizeof name - 1);
   close(fd);

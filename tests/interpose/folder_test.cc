@@ -1,4 +1,5 @@
 // Where a ring can be made, how small it gets, and what is said when it cannot.
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <sched.h>
 #include <signal.h>
@@ -104,6 +105,21 @@ TEST_F(FolderTest, TheVariableChoosesTheFolder) {
   ASSERT_EQ(stat(RingPath(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600u);
   EXPECT_GE(static_cast<std::uint64_t>(status.st_blocks) * 512, OffsetsFor(Segments()).total);  // all allocated
+}
+
+TEST_F(FolderTest, TheStandardStreamsOfAProgramThatClosedThemStayClosed) {
+  const pid_t child = fork();
+  if (child == 0) {
+    for (int stream = 0; stream <= 2; ++stream) close(stream);
+    if (!OpenRingIn(folder_.path(), kMinRingBytes).empty()) _exit(10);
+    for (int stream = 0; stream <= 2; ++stream) {
+      if (fcntl(stream, F_GETFD) != -1) _exit(stream + 1);
+    }
+    _exit((fcntl(ring_state.fd, F_GETFD) & FD_CLOEXEC) == 0 ? 11 : 0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0) << WEXITSTATUS(status);
 }
 
 TEST(NetworkFileSystem, IsToldFromLocalOnes) {

@@ -156,6 +156,26 @@ TEST(Disk, FileSizeLimit) {
   EXPECT_THAT(recording.status().last_write_error, HasSubstr("File too large"));
 }
 
+// A daemon's: what it writes to its old streams must not become part of the capture.
+TEST(Disk, ClosedStandardStreamsAreNotUsed) {
+  const TemporaryFolder folder;
+  const pid_t child = fork();
+  if (child == 0) {
+    for (int stream = 0; stream <= 2; ++stream) close(stream);
+    Recording recording({.capture = folder.path() + "/capture"});
+    if (!recording.ok()) _exit(10);
+    for (int stream = 0; stream <= 2; ++stream) {
+      if (write(stream, "stray", 5) != -1) _exit(stream + 1);
+    }
+    recording.Stop();
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0) << WEXITSTATUS(status);
+  EXPECT_THAT(DecodeFolder(folder.path() + "/capture").errors, IsEmpty());
+}
+
 TEST(Disk, AFolderThatCannotBeMade) {
   const TemporaryFolder folder;
   std::ofstream(folder.path() + "/file") << "x";

@@ -12,6 +12,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
+#include "interpose/private_file.h"
 #include "tracker/writer/capture_fields.h"
 
 namespace memoir {
@@ -23,7 +24,7 @@ constexpr char kChunkTag = 0x0a;
 
 class File {
  public:
-  explicit File(const std::string& path) : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  explicit File(const std::string& path) : file_(OpenPrivateFile(path.c_str(), O_RDONLY)) {
     struct stat facts;
     if (file_ >= 0 && fstat(file_, &facts) == 0) size_ = static_cast<std::uint64_t>(facts.st_size);
   }

@@ -13,6 +13,7 @@
 
 #include <protozero/pbf_writer.hpp>
 
+#include "interpose/private_file.h"
 #include "tracker/writer/capture_fields.h"
 
 namespace memoir {
@@ -57,7 +58,7 @@ void PartSink::NoteError(const char* what, int error_number) {
 bool PartSink::Open() {
   do {
     number_ = next_number_++;
-    file_ = open(path().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
+    file_ = OpenPrivateFile(path().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0644);
   } while (file_ < 0 && (errno == EEXIST || errno == EINTR));
   if (file_ < 0) {
     NoteError("create", errno);
