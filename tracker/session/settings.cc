@@ -140,7 +140,7 @@ std::optional<std::uint64_t> ParseSize(const std::string& text) {
     const char* name;
     std::uint64_t bytes;
   } kUnits[] = {{"", 1}, {"B", 1}, {"KiB", 1ull << 10}, {"MiB", 1ull << 20}, {"GiB", 1ull << 30}, {"TiB", 1ull << 40},
-                {"K", 1ull << 10}, {"M", 1ull << 20}, {"G", 1ull << 30}, {"KB", 1000}, {"MB", 1000000}, {"GB", 1000000000}};
+                {"K", 1ull << 10}, {"M", 1ull << 20}, {"G", 1ull << 30}, {"T", 1ull << 40}, {"KB", 1000}, {"MB", 1000000}, {"GB", 1000000000}};
   const std::string name(unit, end);
   for (const auto& candidate : kUnits) {
     if (name != candidate.name) continue;
