@@ -133,10 +133,20 @@ ProcessBuilder Folded() {
   return process;
 }
 
+// A peak that lies in the part that is gone.
+ProcessBuilder FoldedPeak() {
+  ProcessBuilder process = Process(Options());
+  process.Begin("aten::load").Allocate(0x900000, 64 * kMiB).End().Deallocate(0x900000);
+  process.EndPart();
+  Step(process, 0);
+  process.FoldParts(1);
+  return process;
+}
+
 }  // namespace
 
 std::vector<std::string> SampleNames() {
-  return {"training", "empty", "one_operator", "odd_names", "ranks", "losses", "folded"};
+  return {"training", "empty", "one_operator", "odd_names", "ranks", "losses", "folded", "folded_peak"};
 }
 
 void WriteSample(const std::string& name, const std::string& folder) {
@@ -147,6 +157,7 @@ void WriteSample(const std::string& name, const std::string& folder) {
   if (name == "odd_names") OddNames().WriteTo(folder);
   if (name == "ranks") WriteRanks(folder);
   if (name == "losses") WriteLosses(folder);
+  if (name == "folded_peak") FoldedPeak().WriteTo(folder);
   if (name == "folded") Folded().WriteTo(folder);
 }
 

@@ -138,6 +138,18 @@ TEST_F(Views, LiveAt) {
   }
 }
 
+TEST_F(Views, Folded) {
+  const Capture capture = Open("folded_peak");
+  for (const std::string by : {"thread", "rank"}) {
+    SummaryOptions options;
+    options.by = *ParseGroupBy(by);
+    ExpectGolden("by_" + by + "_folded.txt", RenderSummary(capture, Summarise(capture, options), {}, kNarrow));
+  }
+  const auto live = AnalyzeLiveAt(capture, {});
+  ASSERT_TRUE(live.ok()) << live.status();
+  ExpectGolden("live_at_peak_folded.txt", RenderLiveAt(capture, *live, "the peak", 3, kNarrow));
+}
+
 TEST_F(Views, LiveAtOddNames) {
   const Capture capture = Open("odd_names");
   LiveAtOptions options;

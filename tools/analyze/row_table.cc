@@ -91,6 +91,7 @@ Columns RowTable::Finish(const Cell& cell, const DeviceTable& device, double ns_
   columns.blocks_at_peak = at_peak.blocks;
   columns.net_bytes = at_end.bytes;
   columns.net_blocks = at_end.blocks;
+  columns.lives = columns.deallocations;
   columns.life_ns = static_cast<std::uint64_t>(static_cast<double>(cell.life_ticks) * ns_per_tick);
   return columns;
 }

@@ -19,6 +19,16 @@ Columns& Columns::operator+=(const Columns& other) {
   temporaries += other.temporaries;
   temporary_bytes += other.temporary_bytes;
   life_ns += other.life_ns;
+  lives += other.lives;
+  return *this;
+}
+
+Folded& Folded::operator+=(const Folded& other) {
+  count += other.count;
+  outermost_count += other.outermost_count;
+  allocations += other.allocations;
+  allocated_bytes += other.allocated_bytes;
+  deallocated_bytes += other.deallocated_bytes;
   return *this;
 }
 

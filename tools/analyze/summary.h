@@ -27,19 +27,21 @@ struct Columns {
   std::uint64_t blocks_at_peak = 0;
   std::uint64_t temporaries = 0;         // freed before the operator call that allocated them ended
   std::uint64_t temporary_bytes = 0;
-  std::uint64_t life_ns = 0;             // summed over deallocations
-  double mean_life_ns() const { return deallocations == 0 ? 0 : static_cast<double>(life_ns) / static_cast<double>(deallocations); }
+  std::uint64_t life_ns = 0;             // summed over `lives`
+  std::uint64_t lives = 0;               // the deallocations whose allocation is known in time: not those of folded parts
+  double mean_life_ns() const { return lives == 0 ? 0 : static_cast<double>(life_ns) / static_cast<double>(lives); }
   Columns& operator+=(const Columns& other);
   bool operator==(const Columns&) const = default;
 };
 
-// Of events that a size cap removed; known per operator but not per device.
+// Of events in parts that are gone (a size cap removed them), as the first keyframe left knows them: per operator, over all devices.
 struct Folded {
   std::uint64_t count = 0;
   std::uint64_t outermost_count = 0;
   std::uint64_t allocations = 0;
   std::uint64_t allocated_bytes = 0;
   std::uint64_t deallocated_bytes = 0;
+  Folded& operator+=(const Folded& other);
   bool operator==(const Folded&) const = default;
 };
 
@@ -48,6 +50,7 @@ struct Row {
     kNamed,
     kNone,      // "(no operator)", "(no range)", ...: allocated outside of any
     kBefore,    // "(before the window)"
+    kFolded,    // "(in folded parts)": sums from a keyframe that does not know this grouping
   };
   std::string name;
   Kind kind = Kind::kNamed;
@@ -55,7 +58,7 @@ struct Row {
   std::uint64_t outermost_count = 0;     // of these, with no operator around
   Columns total;                         // over all devices
   std::vector<Columns> by_device;        // as Summary::devices
-  Folded folded;                         // GroupBy::kOperator only
+  Folded folded;                         // of `total` and the counts; GroupBy::kOperator only
 };
 
 struct DeviceRow {
@@ -79,12 +82,17 @@ struct DeviceRow {
   std::uint64_t unattributed_bytes = 0;      // allocated outside of any operator
   std::uint64_t first_seen_storages = 0;     // as arguments, allocated by somebody else or before; not in any other number
   std::uint64_t first_seen_bytes = 0;
-  // From keyframes: whole-run numbers that reach back before the oldest part left. 0 when nothing is folded.
+  // True: the peak lies in parts that are gone. What was live at it, and what ran, is not known; the row "(in folded parts)" has its bytes.
+  bool peak_is_folded = false;
+  std::uint64_t newest_peak_bytes = 0;       // then: the most that was live since, in the parts that are left
+  std::uint64_t newest_peak_ns = 0;
+  // From the first keyframe left: sums of the parts before it, which the numbers above include. 0 when nothing is folded.
   std::uint64_t folded_peak_bytes = 0;
   std::uint64_t folded_peak_ns = 0;
   std::uint64_t folded_allocations = 0;
   std::uint64_t folded_allocated_bytes = 0;
   std::uint64_t folded_deallocations = 0;
+  std::uint64_t folded_live_bytes = 0;       // at their end
 };
 
 struct ProcessRow {
@@ -102,8 +110,12 @@ struct Mark {
   ProcessId process;
 };
 
+// Where parts were folded away and no window was asked for, sums are of the whole run wherever the first keyframe left knows them:
+// peaks, allocations and deallocations of devices, calls, allocations and bytes of operators, events. Temporaries, lives, threads,
+// steps and marks are of the parts left.
 struct Summary {
   GroupBy by = GroupBy::kOperator;
+  bool folded = false;                   // such sums are in it
   std::vector<DeviceRow> devices;
   std::vector<Row> rows;                 // most allocated bytes first; "(...)" rows last
   std::vector<ProcessRow> processes;

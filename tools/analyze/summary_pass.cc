@@ -10,21 +10,6 @@ constexpr std::size_t kMaxMarks = 1000;
 
 }  // namespace
 
-void SummaryPass::OnKeyframe(const KeyframeEvent& event) {
-  if (!event.at_start || selection().window.kind != Window::Kind::kAll) return;
-  for (const v1::DeviceTotals& totals : event.keyframe->devices()) {
-    folded_devices_[event.device_of(totals.device())] = {totals, state().Nanoseconds(event.process, totals.peak_tick())};
-  }
-  for (const v1::OperatorTotals& totals : event.keyframe->operators()) {
-    Folded& folded = folded_operators_[totals.name() == 0 ? NameId() : event.name_of(totals.name())];
-    folded.count += totals.count();
-    folded.outermost_count += totals.outermost_count();
-    folded.allocations += totals.allocations();
-    folded.allocated_bytes += totals.allocated_bytes();
-    folded.deallocated_bytes += totals.deallocated_bytes();
-  }
-}
-
 void SummaryPass::WindowOpens(const Event& event) {
   const std::uint64_t ns = Nanoseconds(event);
   summary_.begin_ns = windows() == 0 ? ns : std::min(summary_.begin_ns, ns);
@@ -143,13 +128,7 @@ void SummaryPass::FinishDevices() {
     row.live_blocks_at_end = table.end.blocks;
     row.first_seen_storages = table.first_seen;
     row.first_seen_bytes = table.first_seen_bytes;
-    if (const auto folded = folded_devices_.find(id); folded != folded_devices_.end()) {
-      row.folded_peak_bytes = folded->second.totals.peak_bytes();
-      row.folded_peak_ns = folded->second.peak_ns;
-      row.folded_allocations = folded->second.totals.allocations();
-      row.folded_allocated_bytes = folded->second.totals.allocated_bytes();
-      row.folded_deallocations = folded->second.totals.deallocations();
-    }
+    if (const FoldedDevice* folded = FoldedOf(id)) FinishFoldedDevice(*folded, row);
     summary_.devices.push_back(std::move(row));
     device_ids_.push_back(id);
   }
@@ -159,20 +138,30 @@ Row& SummaryPass::RowOf(Group group) {
   constexpr std::size_t kUnknown = ~std::size_t{0};
   if (group >= row_of_group_.size()) row_of_group_.resize(group + 1, kUnknown);
   if (row_of_group_[group] != kUnknown) return summary_.rows[row_of_group_[group]];
-  Row row;
-  row.name = grouping_.Label(group, capture(), state().dictionary());
-  row.kind = group == kNoneGroup ? Row::Kind::kNone : group == kBeforeGroup ? Row::Kind::kBefore : Row::Kind::kNamed;
-  row.by_device.resize(summary_.devices.size());
-  const auto [known, added] = row_of_label_.try_emplace({row.kind, row.name}, summary_.rows.size());
-  if (added) summary_.rows.push_back(std::move(row));
-  row_of_group_[group] = known->second;
+  const Row::Kind kind =
+      group == kNoneGroup ? Row::Kind::kNone : group == kBeforeGroup ? Row::Kind::kBefore : Row::Kind::kNamed;
+  Row& row = RowOf(kind, grouping_.Label(group, capture(), state().dictionary()));
+  row_of_group_[group] = static_cast<std::size_t>(&row - summary_.rows.data());
+  return row;
+}
+
+Row& SummaryPass::RowOf(Row::Kind kind, std::string name) {
+  const auto [known, added] = row_of_label_.try_emplace({kind, name}, summary_.rows.size());
+  if (added) {
+    Row row;
+    row.name = std::move(name);
+    row.kind = kind;
+    row.by_device.resize(summary_.devices.size());
+    summary_.rows.push_back(std::move(row));
+  }
   return summary_.rows[known->second];
 }
 
 void SummaryPass::AddCells(DeviceTable& table, std::size_t column) {
   DeviceRow& device = summary_.devices[column];
   for (Group group = 0; group < table.cells.size(); ++group) {
-    const Columns columns = RowTable::Finish(table.cells[group], table, ns_per_tick_[table.process.value]);
+    Columns columns = RowTable::Finish(table.cells[group], table, ns_per_tick_[table.process.value]);
+    if (device.peak_is_folded) columns.bytes_at_peak = columns.blocks_at_peak = 0;   // it was at another peak
     if (columns == Columns()) continue;
     Row& row = RowOf(group);
     row.by_device[column] += columns;
@@ -182,7 +171,7 @@ void SummaryPass::AddCells(DeviceTable& table, std::size_t column) {
     device.deallocations += columns.deallocations;
     device.deallocated_bytes += columns.deallocated_bytes;
   }
-  device.unattributed_bytes = unattributed_[device_ids_[column]];
+  device.unattributed_bytes += unattributed_[device_ids_[column]];
 }
 
 void SummaryPass::FinishRows() {
@@ -193,9 +182,7 @@ void SummaryPass::FinishRows() {
     row.count += calls_[name].count;
     row.outermost_count += calls_[name].outermost;
   }
-  if (grouping_.by() == GroupBy::kOperator) {
-    for (const auto& [name, folded] : folded_operators_) RowOf(name.valid() ? name.value + kFirstGroup : kNoneGroup).folded = folded;
-  }
+  for (const FoldedProcess& folded : folded_) AddFolded(folded);
   SortRows();
 }
 

@@ -25,6 +25,16 @@ struct Calls {
 struct FoldedDevice {
   v1::DeviceTotals totals;
   std::uint64_t peak_ns = 0;
+  // What rows have of it. Live bytes come with the keyframe's blocks.
+  Columns columns() const;
+};
+
+// The sums that a process's first keyframe has of parts that are gone.
+struct FoldedProcess {
+  ProcessId process;
+  std::map<DeviceId, FoldedDevice> devices;                  // the selected ones
+  std::map<NameId, Folded> operators;                        // an invalid id: outside of any
+  bool operators_have_one_device = false;                    // else their sums belong to no device in particular
 };
 
 // What ran when a device's peak so far was reached.
@@ -65,10 +75,16 @@ class SummaryPass : public WindowedVisitor {
   void CountCall(const OpenRange& range);
   void NotePeakMoment(const AllocateEvent& event);
   void FinishDevices();
+  void FinishFoldedDevice(const FoldedDevice& folded, DeviceRow& row);
+  void AddFolded(const FoldedProcess& folded);
+  void AddFoldedOperators(const FoldedProcess& folded, std::map<DeviceId, Columns>& rest, Columns& rest_of_all);
+  std::size_t ColumnOf(DeviceId id) const;
+  const FoldedDevice* FoldedOf(DeviceId id) const;
   void FinishProcesses(const ReplayReport& report);
   void FinishRows();
   void AddCells(DeviceTable& table, std::size_t column);
   Row& RowOf(Group group);
+  Row& RowOf(Row::Kind kind, std::string name);
   void SortRows();
 
   const Grouping& grouping_;
@@ -81,8 +97,7 @@ class SummaryPass : public WindowedVisitor {
   std::map<DeviceId, PeakMoment> peak_moments_;
   std::map<ProcessId, std::uint64_t> last_step_;
   std::vector<double> ns_per_tick_;                          // by ProcessId
-  std::map<NameId, Folded> folded_operators_;                // an invalid id: outside of any
-  std::map<DeviceId, FoldedDevice> folded_devices_;
+  std::vector<FoldedProcess> folded_;
   std::vector<DeviceId> device_ids_;                         // of summary_.devices
   std::map<std::pair<Row::Kind, std::string>, std::size_t> row_of_label_;
   std::vector<std::size_t> row_of_group_;

@@ -42,6 +42,7 @@ class WindowedVisitor : public Visitor {
   const ReplayState& state() const { return *state_; }
   bool in_window() const { return depth_ > 0; }
   std::uint64_t windows() const { return windows_; }
+  bool IsSelected(DeviceId device);
   std::uint64_t Nanoseconds(const Event& event) const { return state_->Nanoseconds(event.process, event.tick); }
 
   // Allocations and deallocations of devices that the selection leaves out are not shown.
@@ -66,7 +67,6 @@ class WindowedVisitor : public Visitor {
     if (selection_.window.kind == Window::Kind::kTime) CompareTime(event);
   }
   void CompareTime(const Event& event);
-  bool IsSelected(DeviceId device);
   absl::Status CheckFound() const;
   absl::Status WindowNotFound() const;
 

@@ -61,6 +61,12 @@ struct ReplayReport {
     v1::Counters counters;                     // the last that were seen
     v1::End end;                               // End::UNKNOWN: not ended in good order
     std::uint64_t duration_ns = 0;             // from its start to its last event
+    struct FoldedPeak {
+      std::string device;                      // "cpu"
+      std::uint64_t bytes = 0;
+      std::uint64_t ns = 0;
+    };
+    std::vector<FoldedPeak> folded_peaks;      // of the parts before the first keyframe left, where they are gone
   };
   std::vector<Process> processes;              // by ProcessId
 };

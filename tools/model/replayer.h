@@ -49,6 +49,7 @@ class Replayer : public ReplayState {
   void TakeChunk(const std::shared_ptr<Chunk>& chunk);
   void TakeKeyframe(const Chunk& chunk);
   void ApplyKeyframe(const v1::Keyframe& keyframe);
+  void NoteFoldedPeaks(const v1::Keyframe& keyframe);
   void ApplyLiveBlocks(const v1::Keyframe& keyframe);
   void ApplyOpenRanges(const v1::Keyframe& keyframe);
   void CompareKeyframe(const v1::Keyframe& keyframe);

@@ -38,6 +38,14 @@ void Replayer::ApplyKeyframe(const v1::Keyframe& keyframe) {
   event.name_of = [this](std::uint32_t number) { return ids_->name(number).id; };
   event.device_of = [this](std::uint32_t number) { return ids_->device(number); };
   visitor_.OnKeyframe(event);
+  if (!began_) NoteFoldedPeaks(keyframe);
+}
+
+void Replayer::NoteFoldedPeaks(const v1::Keyframe& keyframe) {
+  for (const v1::DeviceTotals& totals : keyframe.devices()) {
+    report_->processes[process_.value].folded_peaks.push_back({ToString(dictionary_.device(ids_->device(totals.device()))),
+                                                               totals.peak_bytes(), Nanoseconds(process_, totals.peak_tick())});
+  }
 }
 
 void Replayer::ApplyLiveBlocks(const v1::Keyframe& keyframe) {

@@ -103,10 +103,15 @@ void AddEnd(const std::string& who, const v1::End& end, LossLines& lines) {
   }
 }
 
-std::string FoldedLine(const std::string& who, const v1::Counters& counters) {
-  return fmt::format("{}: --max-size kept only sums of its first {} ({}); the rest is above\n", who,
-                     FormatCounted(counters.folded_parts(), "part", "parts"),
-                     FormatCounted(counters.folded_events(), "event", "events"));
+std::string FoldedLine(const std::string& who, const ReplayReport::Process& process) {
+  std::string peaks;
+  for (const auto& peak : process.folded_peaks) {
+    if (peak.bytes == 0) continue;
+    peaks += fmt::format(", {} peak {} at {}", Escaped(peak.device), FormatBytes(peak.bytes), FormatMoment(peak.ns));
+  }
+  return fmt::format("{}: --max-size kept only sums of its first {} ({}{})\n", who,
+                     FormatCounted(process.counters.folded_parts(), "part", "parts"),
+                     FormatCounted(process.counters.folded_events(), "event", "events"), peaks);
 }
 
 }  // namespace
@@ -151,7 +156,7 @@ std::string RenderLosses(const Capture& capture, const ReplayReport& report, con
     AddCounters(who, end.counters, lines);
     AddEnd(who, end.end, lines);
     dropped += end.counters.dropped_records();
-    if (end.counters.folded_events() > 0) folded += FoldedLine(who, end.counters);
+    if (end.counters.folded_events() > 0) folded += FoldedLine(who, end);
   }
   if (report.lost_records > dropped) {
     lines.Add(fmt::format("{} missing in the parts",

@@ -82,6 +82,16 @@ Json LiveDeviceJson(const LiveDevice& device, GroupBy by, std::size_t top) {
   return json;
 }
 
+// "the peak" of a run whose peak was folded away is only that of what is left.
+std::string InstantOf(const std::string& instant, const LiveDevice& device, const ReplayReport& report) {
+  if (instant == "the peak" && device.process.value < report.processes.size()) {
+    for (const auto& peak : report.processes[device.process.value].folded_peaks) {
+      if (peak.device == device.name && peak.bytes > device.live_bytes) return "the peak, since parts were folded away,";
+    }
+  }
+  return Escaped(instant);
+}
+
 }  // namespace
 
 std::string RenderLiveAt(const Capture& capture, const LiveAt& live, const std::string& instant, std::size_t top,
@@ -90,7 +100,7 @@ std::string RenderLiveAt(const Capture& capture, const LiveAt& live, const std::
   for (const LiveDevice& device : live.devices) {
     text += "\n" +
             Painted(terminal, Color::kBold,
-                    fmt::format("Live at {} of {}: {} in {}, at {}", Escaped(instant),
+                    fmt::format("Live at {} of {}: {} in {}, at {}", InstantOf(instant, device, live.report),
                                 DeviceLabel(capture, device.name, device.process), FormatBytes(device.live_bytes),
                                 FormatCounted(device.live_blocks, "block", "blocks"), FormatMoment(device.ns))) +
             "\n";

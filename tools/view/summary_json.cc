@@ -15,6 +15,7 @@ Json DeviceJson(const DeviceRow& device) {
                {"rank", device.rank},
                {"process", device.process.value},
                {"peak_allocated_bytes", device.peak_allocated_bytes},
+               {"peak_in_folded_parts", device.peak_is_folded},
                {"peak_blocks", device.peak_blocks},
                {"peak_time_ns", device.peak_ns},
                {"peak_operator", device.peak_operator},
@@ -29,13 +30,19 @@ Json DeviceJson(const DeviceRow& device) {
                {"deallocated_bytes", device.deallocated_bytes},
                {"unattributed_bytes", device.unattributed_bytes},
                {"first_seen", {{"storages", device.first_seen_storages}, {"bytes", device.first_seen_bytes}}}};
+  if (device.peak_is_folded) json["peak_blocks"] = nullptr;
   if (device.peak_step) json["peak_step"] = *device.peak_step;
   if (device.folded_allocations > 0) {
     json["folded"] = {{"peak_bytes", device.folded_peak_bytes},
                       {"peak_time_ns", device.folded_peak_ns},
                       {"allocations", device.folded_allocations},
                       {"allocated_bytes", device.folded_allocated_bytes},
-                      {"deallocations", device.folded_deallocations}};
+                      {"deallocations", device.folded_deallocations},
+                      {"live_bytes", device.folded_live_bytes}};
+    if (device.peak_is_folded) {
+      json["folded"]["newest_peak_bytes"] = device.newest_peak_bytes;
+      json["folded"]["newest_peak_time_ns"] = device.newest_peak_ns;
+    }
   }
   return json;
 }
@@ -74,6 +81,8 @@ const char* KindName(Row::Kind kind) {
       return "none";
     case Row::Kind::kBefore:
       return "before";
+    case Row::Kind::kFolded:
+      return "folded";
   }
   return "named";
 }

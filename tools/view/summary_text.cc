@@ -93,6 +93,9 @@ std::string DeviceLine(const Capture& capture, const DeviceRow& device, const Te
   if (device.peak_allocated_bytes == 0) return label + ": nothing was live\n";
   std::string line = label + ": " + Painted(terminal, Color::kBold, "peak " + FormatBytes(device.peak_allocated_bytes));
   line += " at " + FormatMoment(device.peak_ns);
+  if (device.peak_is_folded) {
+    line += fmt::format(", in parts since folded away; at most {} after them", FormatBytes(device.newest_peak_bytes));
+  }
   if (!device.peak_operator.empty()) line += " in " + Shortened(Escaped(device.peak_operator), kNameInLine);
   if (!device.peak_range.empty()) line += ", range " + Shortened(Escaped(device.peak_range), kNameInLine);
   if (device.peak_step) line += fmt::format(", step {}", *device.peak_step);
@@ -124,6 +127,11 @@ std::string PeakTable(const Capture& capture, const Summary& summary, const Summ
   const std::size_t index = LargestDevice(summary);
   const DeviceRow& device = summary.devices[index];
   const GroupingNames names = NamesOf(summary.by);
+  const std::string label = DeviceLabel(capture, device.name, device.process);
+  if (device.peak_is_folded) {
+    return Heading(terminal, "Live at the peak of " + label) +
+           "  gone with the folded parts; --at peak shows the highest point of what is left\n";
+  }
   Table table({std::string(names.one), "live", "share", "blocks"});
   const auto lines = TopLines(Having(DeviceLines(summary, index), AtPeak), options.top, AtPeak, names);
   for (const Line& line : lines) {
@@ -134,12 +142,11 @@ std::string PeakTable(const Capture& capture, const Summary& summary, const Summ
   table.AddTotal({"total", FormatBytes(device.peak_allocated_bytes),
                   FormatShare(device.peak_allocated_bytes, device.peak_allocated_bytes),
                   FormatCount(device.peak_blocks)});
-  const std::string label = DeviceLabel(capture, device.name, device.process);
   return Heading(terminal, fmt::format("Live at the peak of {}, by {}", label, names.one)) + table.Render(terminal, 2);
 }
 
 std::string MeanLife(const Columns& columns) {
-  return columns.deallocations == 0 ? "-" : FormatDuration(static_cast<std::uint64_t>(columns.mean_life_ns()));
+  return columns.lives == 0 ? "-" : FormatDuration(static_cast<std::uint64_t>(columns.mean_life_ns()));
 }
 
 std::vector<std::string> AllocationCells(const std::string& name, std::uint64_t count, const Columns& columns,
@@ -149,6 +156,23 @@ std::vector<std::string> AllocationCells(const std::string& name, std::uint64_t 
   cells.insert(cells.end(), {FormatCount(columns.allocations), FormatBytes(columns.allocated_bytes),
                              FormatBytes(columns.net_bytes), FormatBytes(columns.bytes_at_peak), MeanLife(columns)});
   return cells;
+}
+
+// Which columns reach back to the beginning of the run, and which do not.
+std::string FoldedNote(const Summary& summary, const Terminal& terminal) {
+  if (!summary.folded) return "";
+  std::string note = "Whole run, folded parts included: ";
+  switch (summary.by) {
+    case GroupBy::kOperator:
+      note += "calls, allocs, allocated, kept.";
+      break;
+    case GroupBy::kRank:
+      note += "allocs, allocated, kept.";
+      break;
+    default:
+      note += fmt::format("the total; by {} they are not known and stand in a row of their own.", NamesOf(summary.by).one);
+  }
+  return "  " + Wrapped(note + " Mean life, temporaries, threads, steps, marks: of the rest.", terminal.width, 2) + "\n";
 }
 
 std::string AllocationTable(const Summary& summary, const SummaryTextOptions& options, const Terminal& terminal) {
@@ -167,7 +191,7 @@ std::string AllocationTable(const Summary& summary, const SummaryTextOptions& op
   for (const Line& line : lines) shown += line.columns;
   table.AddTotal(AllocationCells("total", calls, shown, names.has_calls));
   return Heading(terminal, fmt::format("Who allocates, by {} (kept: still live at the end)", names.one)) +
-         table.Render(terminal, 2);
+         table.Render(terminal, 2) + FoldedNote(summary, terminal);
 }
 
 // "aten::empty 1.2 GiB, aten::mm 3.0 MiB, other 12 B"
@@ -185,14 +209,15 @@ std::string FactLine(const Terminal& terminal, std::string_view name, const std:
 }
 
 // ", 6.4% of all"; nothing where nothing was allocated
-std::string ShareOfAllocated(std::uint64_t bytes, const Columns& total) {
-  return total.allocated_bytes == 0 ? "" : ", " + FormatShare(bytes, total.allocated_bytes) + " of all";
+std::string ShareOf(std::uint64_t bytes, std::uint64_t all, std::string_view what = "of all") {
+  return all == 0 ? "" : ", " + FormatShare(bytes, all) + " " + std::string(what);
 }
 
 // Over all devices.
 struct Facts {
   Columns rows;
   std::uint64_t unattributed_bytes = 0;
+  std::uint64_t folded_bytes = 0;  // allocated in parts that are gone
   std::uint64_t live_bytes = 0;
   std::uint64_t live_blocks = 0;
   std::uint64_t first_seen_storages = 0;
@@ -204,6 +229,7 @@ Facts FactsOf(const Summary& summary) {
   facts.rows = summary.total();
   for (const DeviceRow& device : summary.devices) {
     facts.unattributed_bytes += device.unattributed_bytes;
+    facts.folded_bytes += device.folded_allocated_bytes;
     facts.live_bytes += device.live_bytes_at_end;
     facts.live_blocks += device.live_blocks_at_end;
     facts.first_seen_storages += device.first_seen_storages;
@@ -221,7 +247,9 @@ std::string FactLines(const Summary& summary, const SummaryTextOptions& options,
   std::string text =
       FactLine(terminal, "temporaries",
                Counted(facts.rows.temporary_bytes, facts.rows.temporaries, "allocation", "allocations") +
-                   " freed within their operator call" + ShareOfAllocated(facts.rows.temporary_bytes, facts.rows));
+                   " freed within their operator call" +
+                   ShareOf(facts.rows.temporary_bytes, facts.rows.allocated_bytes - facts.folded_bytes,
+                           summary.folded ? "of what the newest parts allocated" : "of all"));
   std::string at_end = Counted(facts.live_bytes, facts.live_blocks, "block", "blocks");
   if (facts.live_bytes > 0 && !options.brief) at_end += ": " + Holders(summary, 3);
   text += FactLine(terminal, "live at the end", at_end);
@@ -234,7 +262,7 @@ std::string FactLines(const Summary& summary, const SummaryTextOptions& options,
   }
   return text + FactLine(terminal, "not attributed",
                          FormatBytes(facts.unattributed_bytes) + " allocated outside of any operator" +
-                             ShareOfAllocated(facts.unattributed_bytes, facts.rows));
+                             ShareOf(facts.unattributed_bytes, facts.rows.allocated_bytes));
 }
 
 // A heading above nothing would be noise.
