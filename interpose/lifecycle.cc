@@ -48,6 +48,13 @@ bool Fail(const char* what, char* error, std::size_t error_bytes) {
   return false;
 }
 
+// In the parent, after each fork() of the program's. Only counts: other threads may hold any lock.
+void OnForkInParent() {
+  if (!RecordingEnabled()) return;
+  const RingVisit visit;
+  if (visit.ring() != nullptr) visit.ring()->header->forked_children.fetch_add(1, std::memory_order_relaxed);
+}
+
 void OnForkInChild() {
   ForkWiped* page = ring_state.page.load(std::memory_order_relaxed);
   page->enabled.store(0, std::memory_order_relaxed);
@@ -63,7 +70,9 @@ bool MakeForkWipedPage() {
   auto* page = static_cast<ForkWiped*>(memory);
   ring_state.page.store(page, std::memory_order_release);
   // Kernels before 4.14 and some sandboxes lack it; then fork() is covered, _Fork() and clone() are not.
-  if (madvise(memory, 4096, MADV_WIPEONFORK) != 0) pthread_atfork(nullptr, nullptr, OnForkInChild);
+  const bool wiped = madvise(memory, 4096, MADV_WIPEONFORK) == 0;
+  // Children inherit the handlers as they do the page: one that records by itself counts its own children, others none.
+  pthread_atfork(nullptr, OnForkInParent, wiped ? nullptr : OnForkInChild);
   __atomic_store_n(&memoir_enabled_flag, &page->enabled, __ATOMIC_RELEASE);
   return true;
 }

@@ -28,7 +28,10 @@ ThreadSlot* RingAttachThread() {
   ThreadSlot* slot = memoir_thread_slot;
   if (slot != nullptr && slot->generation == ring->generation) return slot;
   slot = thread_has_left ? nullptr : ClaimSlot(*ring);
-  if (slot == nullptr) CountDrop(*ring);
+  if (slot == nullptr) {
+    CountDrop(*ring);
+    if (!thread_has_left) ring->header->slotless_records.fetch_add(1, std::memory_order_relaxed);
+  }
   // Without the key the slot is merely never recycled.
   if (slot != nullptr && ring_state.exit_key_made) pthread_setspecific(ring_state.exit_key, slot);
   memoir_thread_slot = slot;
@@ -71,10 +74,7 @@ RingCounters RingReadCounters() {
   const RingVisit visit;
   const RingMap* ring = visit.ring();
   if (ring == nullptr) return {};
-  const RingHeader& header = *ring->header;
-  return {header.dropped_records.load(std::memory_order_relaxed),
-          header.dropped_allocated_bytes.load(std::memory_order_relaxed), header.waits.load(std::memory_order_relaxed),
-          header.wait_ns.load(std::memory_order_relaxed)};
+  return ReadCounters(*ring->header);
 }
 
 void RingCountDroppedAllocation(std::uint64_t bytes) {

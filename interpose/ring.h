@@ -59,10 +59,14 @@ struct RingCounters {
   std::uint64_t dropped_allocated_bytes;
   std::uint64_t waits;
   std::uint64_t wait_ns;
+  std::uint64_t slotless_records;  // of dropped_records: of threads that got no slot, all were taken
+  // Made by fork() while recording was on, whether or not they went on to exec. vfork, posix_spawn, _Fork and clone call
+  // no handlers: their children are not counted.
+  std::uint64_t forked_children;
 };
 
 enum class OnEmptyPool : std::uint8_t {
-  kWait,  // bounded (5 s in all per stall), counted; then drop. Never under an allocator's lock
+  kWait,  // bounded (5 s in all per stall, 20 ms while threads hold all segments), counted; then drop. Never under an allocator's lock
   kDrop,  // drop at once, counted: for callbacks of device allocators, which run under the device's lock. No hook yet
 };
 
@@ -89,7 +93,8 @@ MEMOIR_INTERPOSE_API const char* RingPath();
 MEMOIR_INTERPOSE_API void RingSetProcessInfo(const void* bytes, std::size_t size);
 
 // The calling thread's slot, made at its first call; nullptr when recording is off, or when slots ran out (counted as
-// a drop). A thread keeps a segment from its first record to its end, so fewer threads than segments can record at once.
+// a drop). A thread keeps a segment from its first record to its end, so at most as many threads record at once as there are
+// segments (1,024 in the default ring); the records of others are dropped until one of those ends or fills its segment.
 MEMOIR_INTERPOSE_API ThreadSlot* RingAttachThread();
 
 // Room for a record of `bytes` (a multiple of 8, at most kMaxRecordBytes) in the calling thread's segment, or

@@ -63,10 +63,13 @@ struct RingHeader {
   std::atomic<std::uint64_t> dropped_allocated_bytes;
   std::atomic<std::uint64_t> waits;
   std::atomic<std::uint64_t> wait_ns;
+  std::atomic<std::uint64_t> slotless_records;
+  std::atomic<std::uint64_t> forked_children;
 
   // The pool: segment_pool.h.
   alignas(64) std::atomic<std::uint64_t> free_head;  // change count << 32 | index + 1
   std::atomic<std::uint32_t> free_count;
+  std::atomic<std::uint32_t> full_count;  // left by their owners, not yet back: what a wait can hope for
   alignas(64) std::atomic<std::uint32_t> freed_word;  // futex: producers in need of a segment
   std::atomic<std::uint32_t> freed_waiters;
   std::atomic<std::uint32_t> stalled;                // a wait ended in vain and nothing was freed since
@@ -76,6 +79,7 @@ struct RingHeader {
   // Threads: thread_slots.h.
   alignas(64) std::atomic<std::uint32_t> last_thread;
   std::atomic<std::uint32_t> free_slots;
+  std::atomic<std::uint32_t> retired_slots;  // of threads that are gone; the reader frees them
   std::atomic<std::uint32_t> slot_hint;
 
   // Names: name_table.h.
@@ -84,6 +88,18 @@ struct RingHeader {
   std::uint32_t name_bytes;
   std::uint32_t name_offsets[kMaxNames];
 };
+
+inline RingCounters ReadCounters(const RingHeader& header) {
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  RingCounters counters{};
+  counters.dropped_records = header.dropped_records.load(kRelaxed);
+  counters.dropped_allocated_bytes = header.dropped_allocated_bytes.load(kRelaxed);
+  counters.waits = header.waits.load(kRelaxed);
+  counters.wait_ns = header.wait_ns.load(kRelaxed);
+  counters.slotless_records = header.slotless_records.load(kRelaxed);
+  counters.forked_children = header.forked_children.load(kRelaxed);
+  return counters;
+}
 
 // The parts of one mapped (or copied) ring.
 struct RingMap {

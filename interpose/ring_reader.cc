@@ -151,10 +151,7 @@ bool RingReader::FindThread(std::uint32_t thread, ThreadView* view) const {
 bool RingReader::FindName(std::uint32_t id, NameView* view) const { return LookUpName(state_->map, id, view); }
 
 RingCounters RingReader::Counters() const {
-  const RingHeader& header = *state_->map.header;
-  return {header.dropped_records.load(std::memory_order_relaxed),
-          header.dropped_allocated_bytes.load(std::memory_order_relaxed), header.waits.load(std::memory_order_relaxed),
-          header.wait_ns.load(std::memory_order_relaxed)};
+  return ReadCounters(*state_->map.header);
 }
 
 const char* RingReader::capture_folder() const { return state_->map.header->capture_folder; }

@@ -13,7 +13,7 @@
 
 namespace memoir {
 
-inline constexpr std::uint32_t kRingVersion = 2;
+inline constexpr std::uint32_t kRingVersion = 3;
 
 enum class RecordKind : std::uint8_t {
   kNone = 0,

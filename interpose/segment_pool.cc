@@ -13,6 +13,8 @@ constexpr std::uint64_t kIndexMask = 0xffffffffu;
 constexpr std::uint64_t kOneChange = std::uint64_t{1} << 32;
 // A wait looks this often whether recording was switched off, should a wake have been missed.
 constexpr std::uint64_t kWaitSliceNs = 50'000'000;
+// A wait while every segment has an owner: one comes back only when another thread happens to fill its own.
+constexpr std::uint64_t kMaxVainWaitNs = 20'000'000;
 
 std::uint64_t NextHead(std::uint64_t head, std::uint32_t top) { return (((head & ~kIndexMask) + kOneChange) | top); }
 
@@ -52,10 +54,15 @@ std::uint32_t TryTake(const RingMap& ring) {
   return segment;
 }
 
+std::uint64_t MaxWaitNs(const RingMap& ring) {
+  const std::uint64_t max_ns = ring_state.max_wait_ns.load(std::memory_order_relaxed);
+  const bool in_vain = ring.header->full_count.load(std::memory_order_relaxed) == 0;
+  return in_vain ? std::min(max_ns, kMaxVainWaitNs) : max_ns;
+}
+
 std::uint32_t WaitForSegment(const RingMap& ring) {
   RingHeader& header = *ring.header;
   const std::uint64_t start = MonotonicNs();
-  const std::uint64_t max_ns = ring_state.max_wait_ns.load(std::memory_order_relaxed);
   header.waits.fetch_add(1, std::memory_order_relaxed);
   header.freed_waiters.fetch_add(1, std::memory_order_seq_cst);
   std::uint32_t segment;
@@ -64,6 +71,7 @@ std::uint32_t WaitForSegment(const RingMap& ring) {
     const std::uint32_t seen = header.freed_word.load(std::memory_order_seq_cst);
     segment = TryTake(ring);
     waited = MonotonicNs() - start;
+    const std::uint64_t max_ns = MaxWaitNs(ring);
     if (segment != kNoSegment || waited >= max_ns || RecordingGeneration() != ring.generation) break;
     FutexWait(&header.freed_word, seen, std::min(max_ns - waited, kWaitSliceNs));
   }
@@ -91,6 +99,7 @@ std::uint32_t TakeSegment(const RingMap& ring, OnEmptyPool on_empty) {
 void GiveSegmentBack(const RingMap& ring, std::uint32_t segment) {
   // Counted before it can be taken, so that the count never falls below zero.
   ring.header->free_count.fetch_add(1, std::memory_order_relaxed);
+  ring.header->full_count.fetch_sub(1, std::memory_order_relaxed);
   Push(ring, segment);
   ring.header->stalled.store(0, std::memory_order_relaxed);
 }

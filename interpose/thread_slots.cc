@@ -60,7 +60,9 @@ void Disown(ThreadSlot* slot) {
 
 ThreadSlot* ClaimSlot(const RingMap& ring) {
   // Retired slots come back only through the reader, whether or not their threads filled many segments.
-  if (ring.header->free_slots.load(std::memory_order_relaxed) < kThreadSlots / 2) WakeReader(ring);
+  // With none of them there is nothing to wake it for: a thread without a slot comes here with each record.
+  const bool few_are_free = ring.header->free_slots.load(std::memory_order_relaxed) < kThreadSlots / 2;
+  if (few_are_free && ring.header->retired_slots.load(std::memory_order_relaxed) != 0) WakeReader(ring);
   if (!ReserveOne(&ring.header->free_slots)) return nullptr;
   ThreadSlot* slot = &ring.slots[FindFree(ring)];
   Disown(slot);
@@ -77,6 +79,7 @@ ThreadSlot* ClaimSlot(const RingMap& ring) {
 
 void LeaveSegment(const RingMap& ring, ThreadSlot* slot) {
   if (slot->segment == kNoSegment) return;
+  ring.header->full_count.fetch_add(1, std::memory_order_relaxed);
   ring.segment_headers[slot->segment].state.store(Raw(SegmentState::kFull), std::memory_order_release);
   Disown(slot);
 }
@@ -103,6 +106,7 @@ void ReleaseSlotIfDone(const RingMap& ring, std::uint32_t index) {
   if (slot.state.load(std::memory_order_acquire) != Raw(SlotState::kRetired)) return;
   if (slot.segments.load(std::memory_order_acquire) != 0) return;
   slot.state.store(Raw(SlotState::kFree), std::memory_order_release);
+  ring.header->retired_slots.fetch_sub(1, std::memory_order_relaxed);
   ring.header->free_slots.fetch_add(1, std::memory_order_release);
 }
 
@@ -114,6 +118,7 @@ void OnThreadExit(void* value) {
   if (ring == nullptr || slot->generation != ring->generation) return;
   if (++slot->exit_passes < kExitPasses && pthread_setspecific(ring_state.exit_key, slot) == 0) return;
   LeaveSegment(*ring, slot);
+  ring->header->retired_slots.fetch_add(1, std::memory_order_relaxed);
   slot->state.store(Raw(SlotState::kRetired), std::memory_order_release);
   memoir_thread_slot = nullptr;
   thread_has_left = true;

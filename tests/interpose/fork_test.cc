@@ -58,9 +58,9 @@ int ExitCode(pid_t child) {
 pid_t RawClone() { return static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)); }
 
 #if defined(__SANITIZE_THREAD__)
-constexpr int kForks = 3;  // a child that it did not see being made costs the thread sanitizer a second
+constexpr std::uint64_t kForks = 3;  // a child that it did not see being made costs the thread sanitizer a second
 #else
-constexpr int kForks = 20;
+constexpr std::uint64_t kForks = 20;
 #endif
 
 class ForkTest : public RingTest {
@@ -78,7 +78,7 @@ class ForkTest : public RingTest {
       stopped = true;
     });
     Collected collected;
-    for (int round = 0; round < kForks; ++round) {
+    for (std::uint64_t round = 0; round < kForks; ++round) {
       ThreadSlot copy{};
       copy.generation = idle->generation;
       copy.segment = idle->segment;
@@ -99,6 +99,7 @@ class ForkTest : public RingTest {
     EXPECT_EQ(collected.next().size(), 2u);
     EXPECT_EQ(RingReadCounters().dropped_records, 0u);
     EXPECT_EQ(RingReadCounters().dropped_allocated_bytes, 0u);
+    EXPECT_EQ(RingReadCounters().forked_children, make_child == fork ? kForks : 0u);
     NameView name;
     EXPECT_FALSE(reader_->FindName(1, &name));
     EXPECT_TRUE(std::filesystem::exists(RingPath()));
@@ -110,6 +111,32 @@ TEST_F(ForkTest, Fork) { ForkWhileRecording(fork, false); }
 TEST_F(ForkTest, UnderscoreFork) { ForkWhileRecording(_Fork, false); }
 TEST_F(ForkTest, CloneSystemCall) { ForkWhileRecording(RawClone, false); }
 TEST_F(ForkTest, ForkedChildrenRecordIntoTheirOwnRing) { ForkWhileRecording(fork, true); }
+
+bool ForkAndWait(int (*in_child)()) {
+  const pid_t child = fork();
+  if (child == 0) _exit(in_child == nullptr ? 0 : in_child());
+  return ExitCode(child) == 0;
+}
+
+TEST_F(ForkTest, ChildrenAreCountedWhileRecordingAndByTheirOwnParent) {
+  ASSERT_TRUE(ForkAndWait(nullptr));
+  Open(kMinRingBytes);
+  SetRecordingEnabled(false);
+  ASSERT_TRUE(ForkAndWait(nullptr));
+  EXPECT_EQ(RingReadCounters().forked_children, 0u);
+  SetRecordingEnabled(true);
+  static const std::string folder = folder_.path();
+  ASSERT_TRUE(ForkAndWait([] {
+    if (!ForkAndWait(nullptr)) return 1;  // nobody's: this child does not record yet
+    if (!OpenRingIn(folder, kMinRingBytes).empty()) return 2;
+    SetRecordingEnabled(true);
+    if (!ForkAndWait(nullptr) || !ForkAndWait(nullptr)) return 3;
+    const bool counted = RingReadCounters().forked_children == 2;
+    RingClose();
+    return counted ? 0 : 4;
+  }));
+  EXPECT_EQ(RingReadCounters().forked_children, 1u);
+}
 
 constinit pthread_key_t last_key = 0;  // made after the ring's, so its destructor runs after the ring's
 void EndProcess(void*) { _exit(0); }

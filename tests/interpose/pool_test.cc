@@ -70,6 +70,33 @@ TEST_F(PoolTest, AWaitingThreadGoesOnWhenSegmentsComeBack) {
   EXPECT_EQ(RingReadCounters().dropped_records, 0u);
 }
 
+// More live threads than segments: the wait's bound is for segments that are on their way back.
+TEST_F(PoolTest, WhereThreadsHoldAllSegmentsNobodyWaitsForLong) {
+  ring_state.max_wait_ns = 3'000'000'000;
+  std::atomic<std::uint64_t> live{0};
+  std::atomic<bool> done{false};
+  std::vector<std::thread> owners;
+  for (std::uint64_t owner = 0; owner < kSegments; ++owner) {
+    owners.emplace_back([&] {
+      EXPECT_TRUE(HookNumber(0));
+      ++live;
+      live.notify_all();
+      done.wait(false);
+    });
+  }
+  for (std::uint64_t seen = live; seen < kSegments; seen = live) live.wait(seen);
+  EXPECT_FALSE(HookNumber(0));
+  EXPECT_EQ(RingReadCounters().waits, 1u);
+  EXPECT_LT(RingReadCounters().wait_ns, 3'000'000'000u);
+  done = true;
+  done.notify_all();
+  for (std::thread& owner : owners) owner.join();
+  Collected collected;
+  collected.Drain(reader_.get());
+  EXPECT_TRUE(HookNumber(1));
+  EXPECT_EQ(ring_state.map.header->full_count.load(), 0u);
+}
+
 TEST_F(PoolTest, SwitchingOffEndsAWait) {
   std::thread producer([&] { Put(0, kRecordsOfRing + 1, OnEmptyPool::kWait); });
   while (RingReadCounters().waits == 0) std::this_thread::yield();

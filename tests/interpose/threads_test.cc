@@ -76,8 +76,33 @@ TEST_F(ThreadsTest, WithoutAFreeSlotTheRecordCountsAsLost) {
   }
   std::thread([] { EXPECT_FALSE(HookNumber(0)); }).join();
   EXPECT_EQ(RingReadCounters().dropped_records, 1u);
+  EXPECT_EQ(RingReadCounters().slotless_records, 1u);
   reader_->ReleaseConsumed();
   std::thread([] { EXPECT_TRUE(HookNumber(0)); }).join();
+}
+
+// Its records are the only ones that come: the reader would be woken for each of them, to find nothing.
+TEST_F(ThreadsTest, AThreadWithoutASlotDoesNotWakeTheReader) {
+  Open(4u << 20);
+  std::atomic<std::uint32_t> live{0};
+  std::atomic<bool> done{false};
+  std::vector<std::thread> threads;
+  for (std::uint32_t index = 0; index < kThreadSlots; ++index) {
+    threads.emplace_back([&] {
+      RingThread();
+      ++live;
+      live.notify_all();
+      done.wait(false);
+    });
+  }
+  for (std::uint32_t seen = live; seen < kThreadSlots; seen = live) live.wait(seen);
+  const std::uint32_t wakes = ring_state.map.header->work_word.load();
+  for (std::uint64_t number = 0; number < 100; ++number) EXPECT_FALSE(HookNumber(number));
+  EXPECT_EQ(RingReadCounters().slotless_records, 100u);
+  EXPECT_EQ(ring_state.map.header->work_word.load(), wakes);
+  done = true;
+  done.notify_all();
+  for (std::thread& thread : threads) thread.join();
 }
 
 // The tracker keeps a page there: cleared, each thread ever begun would leave one behind.

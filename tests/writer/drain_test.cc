@@ -168,6 +168,7 @@ TEST(Drain, AHundredKills) {
     const DecodedCapture capture = DecodeKilled(victim.capture());
     CheckCapture(capture, victim.counts());
     CheckClocks(capture);
+    EXPECT_EQ(capture.counters().forked_children(), 1u);
     EXPECT_EQ(capture.end().reason(), memoir::v1::End::MERGED);
     EXPECT_TRUE(capture.parts.back().has_index);
     on_file += before;

@@ -3,6 +3,7 @@
 //   writer_kill_victim RING_FOLDER CAPTURE_FOLDER COUNT_FILE THREADS
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -56,6 +57,9 @@ int Main(char** arguments) {
   std::unique_ptr<Writer> writer = Writer::Start(options, &why);
   if (writer == nullptr) return 2;
   SetRecordingEnabled(true);
+  const pid_t forked = fork();
+  if (forked == 0) _exit(0);
+  waitpid(forked, nullptr, 0);
   std::vector<std::thread> threads;
   for (int i = 0; i < std::atoi(arguments[4]); ++i) threads.emplace_back(Produce, &counts[i]);
   for (;;) writer->Flush();   // so that kills come at every point of a chunk's way

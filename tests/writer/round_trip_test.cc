@@ -1,6 +1,8 @@
 // Random programs through the real ring and writer, read back by another reader: every event, field by field.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <map>
 #include <random>
@@ -8,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "interpose/lifecycle.h"
 #include "interpose/tick.h"
 #include "tests/writer/capture_decoder.h"
 #include "tests/writer/random_stream.h"
@@ -228,6 +231,22 @@ TEST(RoundTrip, AnIdleProcessWritesNothing) {
   const std::uint64_t bytes = recording.writer().Status().bytes;
   for (int i = 0; i < 5; ++i) recording.writer().Flush();
   EXPECT_EQ(recording.writer().Status().bytes, bytes);
+}
+
+TEST(RoundTrip, SlotlessRecordsAndForkedChildrenAreInTheCapture) {
+  Recording recording;
+  ASSERT_TRUE(recording.ok()) << recording.error();
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  const std::uint32_t free_slots = ring_state.map.header->free_slots.exchange(0);   // as if so many threads were live
+  std::thread([] { EXPECT_EQ(RingThread(), nullptr); }).join();
+  ring_state.map.header->free_slots = free_slots;
+  recording.Stop();
+  const DecodedCapture capture = DecodeFolder(recording.folder());
+  EXPECT_EQ(capture.counters().forked_children(), 1u);
+  EXPECT_EQ(capture.counters().slotless_records(), 1u);
+  EXPECT_EQ(capture.counters().dropped_records(), 1u);
 }
 
 }  // namespace

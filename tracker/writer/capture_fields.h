@@ -50,7 +50,8 @@ enum : std::uint32_t {
 namespace counters {
 enum : std::uint32_t {
   kDroppedRecords = 1, kDroppedAllocatedBytes = 2, kWaits = 3, kWaitNs = 4, kLostEvents = 5, kLostChunks = 6, kLastWriteError = 7,
-  kFoldedEvents = 8, kFoldedParts = 9, kUntrackedBlocks = 10,
+  kFoldedEvents = 8, kFoldedParts = 9, kUntrackedBlocks = 10, kSlotlessRecords = 11,
+  kForkedChildren = 12,
 };
 }
 namespace keyframe {

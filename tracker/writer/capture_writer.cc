@@ -45,6 +45,8 @@ void AddCounters(protozero::pbf_writer& payload, const RingCounters& ring, const
   counters.add_uint64(field::counters::kFoldedEvents, status.folded_events);
   counters.add_uint64(field::counters::kFoldedParts, status.folded_parts);
   counters.add_uint64(field::counters::kUntrackedBlocks, status.untracked_blocks);
+  counters.add_uint64(field::counters::kSlotlessRecords, ring.slotless_records);
+  counters.add_uint64(field::counters::kForkedChildren, ring.forked_children);
 }
 
 }  // namespace
@@ -115,7 +117,8 @@ void CaptureWriter::AddClockAndCounters() {
 bool CaptureWriter::CountersChanged() const {
   const RingCounters now = ring_.Counters();
   return now.dropped_records != counters_written_.dropped_records || now.waits != counters_written_.waits ||
-         now.dropped_allocated_bytes != counters_written_.dropped_allocated_bytes;
+         now.dropped_allocated_bytes != counters_written_.dropped_allocated_bytes ||
+         now.forked_children != counters_written_.forked_children;
 }
 
 bool CaptureWriter::AppendPayload(ChunkHeader header) {
