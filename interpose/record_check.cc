@@ -63,6 +63,8 @@ std::uint64_t Needed(RecordKind kind, const std::uint8_t* at, std::size_t bytes)
       return NeededMark(at, bytes);
     case RecordKind::kStep:
       return sizeof(StepRecord);
+    case RecordKind::kDropped:
+      return sizeof(RecordHeader);
     case RecordKind::kNone:
       break;
   }

@@ -62,6 +62,18 @@ std::uint8_t* RingReserveSlow(ThreadSlot* slot, std::size_t bytes, OnEmptyPool o
   return slot->cursor;
 }
 
+void RingDropRecord(ThreadSlot* slot) {
+  RecordHeader header{};
+  header.words = sizeof header / 8;
+  header.kind = RecordKind::kDropped;
+  std::uint8_t* place = RingReserve(slot, sizeof header, OnEmptyPool::kDrop);
+  if (place == nullptr) return;  // that has counted it
+  std::memcpy(place, &header, sizeof header);
+  RingCommit(slot, sizeof header);
+  const RingVisit visit;
+  if (visit.ring() != nullptr) CountDrop(*visit.ring());
+}
+
 std::uint32_t RingDefineOperator(const char* name, const char* schema, const std::uint8_t* written,
                                  std::size_t arguments) {
   ErrnoKeeper errno_keeper;

@@ -113,6 +113,10 @@ inline void RingCommit(ThreadSlot* slot, std::size_t bytes) {
   slot->committed->store(static_cast<std::uint32_t>(slot->cursor - slot->base), std::memory_order_release);
 }
 
+// Counts one record of the calling thread that its hook cannot make (ranges nested too deeply): the index goes on, so that
+// the capture shows a gap in this place. Takes 8 bytes of the segment; a gap between segments would take the rest of one.
+MEMOIR_INTERPOSE_API void RingDropRecord(ThreadSlot* slot);
+
 // Defines an operator once and for all; ids start at 1 and index the ring's name table, which memoir-drain can read.
 // `written` has one byte per argument. Returns 0 when the table is full: record the name inline then.
 MEMOIR_INTERPOSE_API std::uint32_t RingDefineOperator(const char* name, const char* schema, const std::uint8_t* written,

@@ -24,6 +24,7 @@ enum class RecordKind : std::uint8_t {
   kDeallocate = 5,
   kMark = 6,
   kStep = 7,
+  kDropped = 8,  // a header alone: a record with this index was dropped by its hook (RingDropRecord)
 };
 
 enum class RangeSource : std::uint8_t { kFunction = 0, kBackward = 1, kUser = 2, kDispatch = 3 };

@@ -146,5 +146,31 @@ TEST_F(RoundTripTest, ErrnoIsKept) {
   ring_state.max_wait_ns = 5'000'000'000;
 }
 
+TEST_F(RoundTripTest, ADroppedRecordIsCountedAndKeepsItsIndex) {
+  Open(kMinRingBytes);
+  ASSERT_TRUE(HookNumber(0));
+  RingDropRecord(RingThread());
+  ASSERT_TRUE(HookNumber(2));
+  EXPECT_EQ(RingThread()->next_record, 3u);
+  EXPECT_EQ(RingReadCounters().dropped_records, 1u);
+  SegmentView view;
+  ASSERT_EQ(reader_->Scan(&view, 1), 1u);  // one segment: nothing of it was given up
+  std::vector<RecordKind> kinds;
+  for (const std::uint8_t* at = view.begin; at < view.end; at += RingReader::RecordBytes(at, view.end)) {
+    kinds.push_back(reinterpret_cast<const RecordHeader*>(at)->kind);
+  }
+  EXPECT_EQ(kinds, (std::vector{RecordKind::kAllocate, RecordKind::kDropped, RecordKind::kAllocate}));
+}
+
+// Where there is no room for the note of it either.
+TEST_F(RoundTripTest, ADroppedRecordOfAFullRingIsCountedOnce) {
+  Open(kMinRingBytes);
+  std::uint64_t kept = 0;
+  while (HookNumber(kept, OnEmptyPool::kDrop)) ++kept;
+  RingDropRecord(RingThread());
+  EXPECT_EQ(RingReadCounters().dropped_records, 2u);
+  EXPECT_EQ(RingThread()->next_record, kept + 2);
+}
+
 }  // namespace
 }  // namespace memoir

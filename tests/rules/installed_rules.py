@@ -12,6 +12,7 @@ INTERPOSER_EXPORTS = """
   memoir_enabled_flag memoir_thread_slot memoir_tick_is_counter
   memoir::ChooseTick memoir::SetRecordingEnabled
   memoir::RingOpen memoir::RingClose memoir::RingPath memoir::RingSetProcessInfo memoir::RingAttachThread memoir::RingReserveSlow
+  memoir::RingDropRecord
   memoir::RingDefineOperator memoir::RingReadCounters memoir::RingCountDroppedAllocation
   memoir::RingReader::*
 """

@@ -249,5 +249,31 @@ TEST(RoundTrip, SlotlessRecordsAndForkedChildrenAreInTheCapture) {
   EXPECT_EQ(capture.counters().dropped_records(), 1u);
 }
 
+TEST(RoundTrip, RecordsThatAHookDroppedAreAGap) {
+  Recording recording;
+  ASSERT_TRUE(recording.ok()) << recording.error();
+  RingProducer producer;
+  Event step;
+  step.kind = memoir::v1::STEP;
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    step.step = i;
+    step.tick = Tick();
+    ASSERT_TRUE(producer.Record(step));
+    if (i == 1) RingDropRecord(RingThread());
+    if (i == 1) RingDropRecord(RingThread());
+  }
+  RingDropRecord(RingThread());
+  recording.Stop();
+  EXPECT_EQ(recording.unread(), 0u);
+  const DecodedCapture capture = DecodeFolder(recording.folder());
+  EXPECT_THAT(capture.errors, IsEmpty());
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> runs;   // first record, how many
+  for (const DecodedChunk* chunk : capture.chunks()) {
+    for (const DecodedRun& run : chunk->runs) runs.emplace_back(run.first_record, run.record_count);
+  }
+  EXPECT_EQ(runs, (std::vector<std::pair<std::uint64_t, std::uint64_t>>{{0, 2}, {4, 2}}));
+  EXPECT_EQ(capture.counters().dropped_records(), 3u);
+}
+
 }  // namespace
 }  // namespace memoir::test

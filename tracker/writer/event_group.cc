@@ -111,8 +111,9 @@ ThreadRecords::Found ThreadRecords::Peek(EventGroup* group, std::uint64_t seen_r
     if (FindRecord(&position_, &bytes) == Step::kEnd) return Found::kNothing;
     group->header = reinterpret_cast<const RecordHeader*>(position_.at);
     group->kind = group->header->kind;
-    if (group->kind != RecordKind::kTensor) break;
-    if (position_.record >= seen_record) return Found::kUnclear;
+    const bool orphaned = group->kind == RecordKind::kTensor;
+    if (!orphaned && group->kind != RecordKind::kDropped) break;
+    if (orphaned && position_.record >= seen_record) return Found::kUnclear;
     StepOver(&position_, bytes);
   }
   group->first_record = position_.record;

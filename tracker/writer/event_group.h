@@ -57,7 +57,7 @@ class ThreadRecords {
   // Views of one thread, in order. Records before `next_record` were read in an earlier pass and are skipped.
   void Reset(const SegmentView* views, std::size_t count, std::uint64_t next_record);
 
-  // Reads the group at the position without moving on. Damaged and orphaned records (tensors whose begin was lost) are stepped over.
+  // Reads the group at the position without moving on. Damaged, dropped and orphaned records (tensors whose begin was lost) are stepped over.
   // A scan reads one segment after the other while threads go on, so that an index can seem to be missing that is not: a gap inside a
   // group is believed where what stands behind it was there in an earlier pass already, before `seen_record`.
   Found Peek(EventGroup* group, std::uint64_t seen_record);
