@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <system_error>
 #include <tuple>
 
@@ -46,37 +47,80 @@ struct Opened {
   absl::Status first_error;
 };
 
-absl::StatusOr<Opened> OpenParts(const std::vector<std::string>& paths) {
+// What tells recordings apart, in the order they are shown in. One process can make several, one after another.
+using RecordingKey = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, std::string, std::uint64_t>;
+RecordingKey KeyOf(const PartFile& part) {
+  const v1::ProcessInfo& info = part.process;
+  return {info.rank(), info.restart(), info.start().realtime_ns(), info.host(), info.pid()};
+}
+
+// A status's message without the file that a Damage names already.
+std::string Cause(const absl::Status& status, const std::string& path) {
+  std::string text(status.message());
+  return text.starts_with(path + ": ") ? text.substr(path.size() + 2) : text;
+}
+
+Opened OpenParts(const std::vector<std::string>& paths) {
   Opened opened;
   for (const std::string& path : paths) {
     absl::StatusOr<PartFile> part = OpenPart(path);
-    if (absl::IsUnimplemented(part.status())) return part.status();
     if (part.ok()) {
-      if (part->damage) opened.damage.push_back(*part->damage);
       opened.parts.push_back(*std::move(part));
       continue;
     }
-    const bool cut = absl::IsDataLoss(part.status());
-    opened.damage.push_back({path, 0, cut ? "cut before its first chunk was complete" : "not a part of a capture"});
+    opened.damage.push_back({path, 0, "left out: " + Cause(part.status(), path), true});
     opened.first_error.Update(part.status());
   }
-  if (opened.parts.empty()) return opened.first_error;
   return opened;
 }
 
-std::vector<ProcessFiles> GroupByProcess(std::vector<PartFile> parts) {
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, std::string, std::uint64_t>, ProcessFiles> processes;
-  for (PartFile& part : parts) {
-    const v1::ProcessInfo& info = part.process;
-    processes[{info.rank(), info.restart(), info.start().realtime_ns(), info.host(), info.pid()}].parts.push_back(std::move(part));
+// A recording of which one part is of a newer format is refused as a whole; the others are not its concern.
+void RefuseNewer(Opened* opened) {
+  std::set<RecordingKey> refused;
+  for (const PartFile& part : opened->parts) {
+    if (!part.newer.empty()) refused.insert(KeyOf(part));
   }
+  std::erase_if(opened->parts, [&](const PartFile& part) {
+    if (!refused.contains(KeyOf(part))) return false;
+    const std::string why = part.newer.empty() ? "other parts of its recording are from a newer Memoir" : part.newer;
+    opened->damage.push_back({part.path, 0, "left out: " + why, true});
+    if (!part.newer.empty()) opened->first_error = absl::UnimplementedError(absl::StrCat(part.path, ": ", part.newer));
+    return true;
+  });
+}
+
+std::vector<ProcessFiles> GroupByProcess(std::vector<PartFile> parts) {
+  std::map<RecordingKey, ProcessFiles> processes;
+  for (PartFile& part : parts) processes[KeyOf(part)].parts.push_back(std::move(part));
   std::vector<ProcessFiles> result;
   for (auto& [key, process] : processes) {
-    std::stable_sort(process.parts.begin(), process.parts.end(),
-                     [](const PartFile& a, const PartFile& b) { return a.process.part() < b.process.part(); });
+    // Of copies the longest comes first: the others may be cut.
+    std::stable_sort(process.parts.begin(), process.parts.end(), [](const PartFile& a, const PartFile& b) {
+      if (a.process.part() != b.process.part()) return a.process.part() < b.process.part();
+      return a.chunks.size() > b.chunks.size();
+    });
     result.push_back(std::move(process));
   }
   return result;
+}
+
+// A part that was copied, or renamed by hand, would count twice. Its number and its chunks' sequence tell.
+bool Repeats(const PartFile& part, const PartFile& kept) {
+  return part.process.part() == kept.process.part() && part.chunks.front().sequence <= kept.chunks.back().sequence &&
+         part.chunks.back().sequence >= kept.chunks.front().sequence;
+}
+
+void LeaveOutRepeated(ProcessFiles* process, std::vector<Damage>* damage) {
+  std::vector<PartFile> kept;
+  for (PartFile& part : process->parts) {
+    if (!kept.empty() && Repeats(part, kept.back())) {
+      const std::string of = fs::path(kept.back().path).filename().string();
+      damage->push_back({part.path, 0, "left out: it repeats chunks of " + of + ", a copy; remove one of them", true});
+      continue;
+    }
+    kept.push_back(std::move(part));
+  }
+  process->parts = std::move(kept);
 }
 
 }  // namespace
@@ -86,11 +130,18 @@ absl::StatusOr<CaptureFolder> OpenFolder(const std::string& path) {
   [[maybe_unused]] static const auto previous = google::protobuf::SetLogHandler(nullptr);
   absl::StatusOr<std::vector<std::string>> paths = ListParts(path);
   if (!paths.ok()) return paths.status();
-  absl::StatusOr<Opened> opened = OpenParts(*paths);
-  if (!opened.ok()) return opened.status();
+  Opened opened = OpenParts(*paths);
+  RefuseNewer(&opened);
+  if (opened.parts.empty()) return opened.first_error;
   CaptureFolder folder;
-  folder.damage = std::move(opened->damage);
-  folder.processes = GroupByProcess(std::move(opened->parts));
+  folder.damage = std::move(opened.damage);
+  folder.processes = GroupByProcess(std::move(opened.parts));
+  for (ProcessFiles& process : folder.processes) {
+    LeaveOutRepeated(&process, &folder.damage);
+    for (const PartFile& part : process.parts) {
+      if (part.damage) folder.damage.push_back(*part.damage);
+    }
+  }
   return folder;
 }
 

@@ -19,6 +19,9 @@ namespace {
 constexpr std::uint8_t kChunkTag = 0x0A;
 constexpr std::size_t kMaxHeaderBytes = 64 * 1024;      // of a chunk without payload and index; a ProcessInfo has at most 4,000
 constexpr std::size_t kMaxChunksPerPart = 1u << 20;     // keeps a file of tiny chunks from filling memory
+constexpr char kEmptyPart[] = "an empty file: nothing was written to it (a full disk, or a copy that failed); copy or record again";
+constexpr char kCutPart[] =
+    "cut before its first chunk was complete, so that nothing of it can be read; copy it again, or record again";
 constexpr std::uint32_t kPayloadField = 5;
 constexpr std::uint32_t kIndexField = 14;
 
@@ -153,11 +156,11 @@ absl::Status NotACapture(const std::string& path, const std::string& why) {
                                                  " at offset 0): give the folder that `memoir run` wrote"));
 }
 
-absl::Status CheckVersion(const PartFile& part) {
-  if (part.process.format_version() <= kFormatVersion) return absl::OkStatus();
-  return absl::UnimplementedError(absl::StrCat(
-      part.path, ": written in capture format ", part.process.format_version(), " by Memoir ", part.process.memoir_version(),
-      ", this Memoir reads up to format ", kFormatVersion, " (at offset 0): install a newer Memoir"));
+// "" when this reader knows the format.
+std::string WhyTooNew(const v1::ProcessInfo& process) {
+  if (process.format_version() <= kFormatVersion) return "";
+  return absl::StrCat("written in capture format ", process.format_version(), " by Memoir ", process.memoir_version(),
+                      ", this Memoir reads up to format ", kFormatVersion, ": install a newer Memoir");
 }
 
 // Goes from chunk to chunk until the end or the first damage.
@@ -183,7 +186,8 @@ absl::Status WalkPart(Window& file, PartFile* part) {
     if (offset == 0) {
       if (!chunk.fields.has_process()) return NotACapture(part->path, "no process information");
       part->process = chunk.fields.process();
-      if (absl::Status version = CheckVersion(*part); !version.ok()) return version;
+      part->newer = WhyTooNew(part->process);
+      if (!part->newer.empty()) return absl::OkStatus();
     }
     part->closed_in_order = chunk.has_index;
     part->chunks.push_back(chunk.header);
@@ -216,9 +220,11 @@ absl::StatusOr<PartFile> OpenPart(const std::string& path) {
   part.file_bytes = static_cast<std::uint64_t>(status.st_size);
   Window window(file.descriptor, part.file_bytes);
   if (absl::Status walked = WalkPart(window, &part); !walked.ok()) return walked;
-  if (part.chunks.empty()) {
-    return absl::DataLossError(absl::StrCat(path, ": cut at offset 0, before its first chunk was complete (", part.file_bytes,
-                                            " bytes): nothing of it can be read"));
+  if (part.chunks.empty() && part.newer.empty()) {
+    return absl::DataLossError(part.file_bytes == 0
+                                   ? absl::StrCat(path, ": ", kEmptyPart)
+                                   : absl::StrCat(path, ": ", kCutPart, " (it has ", part.file_bytes,
+                                                  part.file_bytes == 1 ? " byte" : " bytes", ")"));
   }
   return part;
 }

@@ -43,9 +43,10 @@ struct PartFile {
   std::vector<ChunkHeader> chunks;    // all before the damage
   bool closed_in_order = false;       // ends with an index
   std::optional<Damage> damage;       // where the walk ended, if not at the end
+  std::string newer;                  // why it is refused, if a newer Memoir wrote it: only `process` is known then
 };
 
-// InvalidArgument: not a capture. Unimplemented: newer format. DataLoss: cut before its first chunk was complete.
+// InvalidArgument: not a capture. DataLoss: cut before its first chunk was complete. A newer format is no error: see `newer`.
 absl::StatusOr<PartFile> OpenPart(const std::string& path);
 
 class PayloadReader {
