@@ -39,27 +39,50 @@ constexpr FileSystem kRemote[] = {
 // Why a folder could not be used.
 struct Refusal {
   char text[256];
+  bool file_size_limit;  // another folder would not help
+};
+
+// What one file can be given in a folder.
+struct Room {
+  std::uint64_t free;        // 0: the folder cannot be used
+  std::uint64_t file_limit;  // of this process; beyond it posix_fallocate would not fail but end the program (SIGXFSZ)
 };
 
 std::uint64_t MiB(std::uint64_t bytes) { return (bytes + (1u << 20) - 1) >> 20; }
 
-// Room for one file in `folder`, 0 with a reason when it cannot be used at all.
-std::uint64_t RoomIn(const char* folder, Refusal* refusal) {
+std::uint64_t FileSizeLimit() {
+  rlimit limit;
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
+}
+
+// With a reason where the folder cannot be used at all.
+Room RoomIn(const char* folder, Refusal* refusal) {
   struct statfs kind;
   struct statvfs room;
   if (statfs(folder, &kind) != 0 || statvfs(folder, &room) != 0) {
     std::snprintf(refusal->text, sizeof refusal->text, "%s", std::strerror(errno));
-    return 0;
+    return {0, 0};
   }
   const char* remote = NetworkFileSystem(static_cast<long>(kind.f_type));
   if (remote != nullptr) {
     std::snprintf(refusal->text, sizeof refusal->text, "it is on a network file system (%s)", remote);
-    return 0;
+    return {0, 0};
   }
-  const std::uint64_t bytes = std::uint64_t{room.f_bavail} * room.f_frsize;
-  rlimit limit;  // beyond it posix_fallocate would not fail but end the program with SIGXFSZ
-  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::max<std::uint64_t>(bytes, 1);
-  return std::max<std::uint64_t>(std::min<std::uint64_t>(bytes, limit.rlim_cur), 1);
+  return {std::max<std::uint64_t>(std::uint64_t{room.f_bavail} * room.f_frsize, 1), FileSizeLimit()};
+}
+
+void RefuseForRoom(int code, std::uint64_t needed, const Room& room, Refusal* refusal) {
+  const auto needed_mib = static_cast<unsigned long long>(MiB(needed));
+  if (code == EFBIG) {
+    refusal->file_size_limit = true;
+    std::snprintf(refusal->text, sizeof refusal->text, "%llu MiB needed, the file size limit (ulimit -f) is %llu KiB",
+                  needed_mib, static_cast<unsigned long long>(room.file_limit >> 10));
+  } else if (code == EDQUOT) {
+    std::snprintf(refusal->text, sizeof refusal->text, "%llu MiB needed, the disk quota is used up", needed_mib);
+  } else {
+    std::snprintf(refusal->text, sizeof refusal->text, "%llu MiB needed, %llu MiB free", needed_mib,
+                  static_cast<unsigned long long>(room.free >> 20));
+  }
 }
 
 int CreateIn(const char* folder, const ProcessIdentity& process, RingFile* file) {
@@ -108,16 +131,16 @@ bool IsLackOfRoom(int code) { return code == ENOSPC || code == EDQUOT || code ==
 // The largest ring from `wanted` down to `least` segments, by halves, that this folder holds.
 bool CreateLargest(const char* folder, const ProcessIdentity& process, std::uint32_t wanted, std::uint32_t least,
                    std::uint64_t room_factor, RingFile* file, Refusal* refusal) {
-  const std::uint64_t room = RoomIn(folder, refusal);
-  if (room == 0) return false;
+  const Room room = RoomIn(folder, refusal);
+  if (room.free == 0) return false;
   for (std::uint32_t count = wanted;; count = std::max(count / 2, least)) {
     const std::uint64_t total = OffsetsFor(count).total;
-    const int code = total * room_factor > room ? ENOSPC : CreateOfSize(folder, process, count, file);
+    const int short_of = total > room.file_limit ? EFBIG : total * room_factor > room.free ? ENOSPC : 0;
+    const int code = short_of != 0 ? short_of : CreateOfSize(folder, process, count, file);
     if (code == 0) return true;
     if (IsLackOfRoom(code) && count > least) continue;
     if (IsLackOfRoom(code)) {
-      std::snprintf(refusal->text, sizeof refusal->text, "%llu MiB needed, %llu MiB free",
-                    static_cast<unsigned long long>(MiB(total)), static_cast<unsigned long long>(room >> 20));
+      RefuseForRoom(code, total, room, refusal);
     } else {
       std::snprintf(refusal->text, sizeof refusal->text, "%s", std::strerror(code));
     }
@@ -137,8 +160,9 @@ bool CreateInChosen(const char* folder, const ProcessIdentity& process, std::uin
   Refusal refusal{};
   if (CreateLargest(folder, process, wanted, kMinSegments, 1, file, &refusal)) return true;
   std::snprintf(error, error_bytes,
-                "no ring in %s: %s; set MEMOIR_RING_DIR to a writable folder on a local disk or in memory", folder,
-                refusal.text);
+                "no ring in %s: %s; %s", folder, refusal.text,
+                refusal.file_size_limit ? "raise that limit"
+                                        : "set MEMOIR_RING_DIR to a writable folder on a local disk or in memory");
   return false;
 }
 
@@ -160,11 +184,13 @@ bool CreateInUsualPlaces(const ProcessIdentity& process, std::uint32_t wanted, R
       return true;
     }
   }
+  const bool limited = refusals[0].file_size_limit || refusals[1].file_size_limit || refusals[2].file_size_limit;
   std::snprintf(
       error, error_bytes,
-      "no folder for the ring: /dev/shm: %s; %s%s%s%s/tmp: %s; set MEMOIR_RING_DIR to a writable local folder",
+      "no folder for the ring: /dev/shm: %s; %s%s%s%s/tmp: %s; %s",
       refusals[0].text, folders[1] ? folders[1] : "", folders[1] ? ": " : "", folders[1] ? refusals[1].text : "",
-      folders[1] ? "; " : "", refusals[2].text);
+      folders[1] ? "; " : "", refusals[2].text,
+      limited ? "raise that limit" : "set MEMOIR_RING_DIR to a writable local folder");
   return false;
 }
 

@@ -71,6 +71,27 @@ TEST_F(FolderTest, ALimitOnFileSizesShrinksTheRingAndRaisesNoSignal) {
   EXPECT_EQ(status, 0);
 }
 
+TEST_F(FolderTest, ALimitOnFileSizesIsNamedAndNoFolderIsAskedFor) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit limit{3u << 20, 3u << 20};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    const std::string error = OpenRingIn(folder_.path(), kDefaultRingBytes);
+    const std::string cause = " MiB needed, the file size limit (ulimit -f) is 3072 KiB; raise that limit";
+    if (error.find(cause) == std::string::npos || error.find("MEMOIR_RING_DIR") != std::string::npos) {
+      std::fprintf(stderr, "%s\n", error.c_str());
+      _exit(1);
+    }
+    char usual[1024] = "";
+    unsetenv("MEMOIR_RING_DIR");
+    if (RingOpen({nullptr, kDefaultRingBytes, nullptr, nullptr}, usual, sizeof usual)) _exit(2);
+    _exit(std::string(usual).find(cause) == std::string::npos ? 3 : 0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0) << WEXITSTATUS(status);
+}
+
 TEST_F(FolderTest, ErrorsNameFolderCauseAndFix) {
   const std::string missing = OpenRingIn(folder_.path() + "/missing", kMinRingBytes);
   EXPECT_EQ(missing,

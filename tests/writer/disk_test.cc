@@ -156,6 +156,56 @@ TEST(Disk, FileSizeLimit) {
   EXPECT_THAT(recording.status().last_write_error, HasSubstr("File too large"));
 }
 
+// Without a flush, which would try again by itself: each part loses only the chunk that did not fit.
+TEST(Disk, ThePartAfterTheFileSizeLimitComesAtOnce) {
+  signal(SIGXFSZ, SIG_IGN);
+  rlimit before;
+  getrlimit(RLIMIT_FSIZE, &before);
+  Recording recording({.capture = "", .part_bytes = 1u << 20});   // chunks of 64 KiB
+  ASSERT_TRUE(recording.ok()) << recording.error();
+  const rlimit small{60'000, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  StepStream stream;
+  RingProducer producer;
+  const std::uint64_t recorded = RecordOperators(60'000, &stream, &producer);
+  recording.Stop();
+  setrlimit(RLIMIT_FSIZE, &before);
+  const DecodedCapture capture = DecodeFolder(recording.folder());
+  CheckLossIsCounted(capture, recorded);
+  EXPECT_GT(capture.parts.size(), 4u);
+  EXPECT_LE(recording.status().lost_chunks, capture.parts.size());
+}
+
+// Where not even a first chunk fits it is not tried for every chunk.
+TEST(Disk, AFileSizeLimitThatNoChunkKeepsIsNotTriedAgainAndAgain) {
+  signal(SIGXFSZ, SIG_IGN);
+  rlimit before;
+  getrlimit(RLIMIT_FSIZE, &before);
+  Recording recording({.capture = "", .part_bytes = 1u << 20});
+  ASSERT_TRUE(recording.ok()) << recording.error();
+  const rlimit small{64, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  StepStream stream;
+  RingProducer producer;
+  const std::uint64_t recorded = RecordOperators(20'000, &stream, &producer);
+  SetRecordingEnabled(false);
+  while (recording.writer().Status().lost_chunks < 8) usleep(1000);
+  setrlimit(RLIMIT_FSIZE, &before);
+  recording.Stop();
+  const WriterStatus status = recording.status();
+  EXPECT_EQ(status.events + status.lost_events, recorded);
+  // Each part that was begun in vain has used up a number besides those of the lost chunks.
+  const DecodedCapture capture = DecodeFolder(recording.folder());
+  EXPECT_LT(capture.chunks().back()->header.sequence(), status.lost_chunks * 3 / 2);
+}
+
+TEST(Disk, TheAdviceFitsTheCause) {
+  EXPECT_THAT(FixFor(EFBIG), HasSubstr("raise the limit on file sizes (ulimit -f), or choose another folder"));
+  EXPECT_THAT(FixFor(EDQUOT), HasSubstr("quota"));
+  EXPECT_THAT(FixFor(ENOSPC), HasSubstr("make room there"));
+  EXPECT_EQ(FixFor(EIO).rfind("choose another folder", 0), 0u);
+}
+
 // A daemon's: what it writes to its old streams must not become part of the capture.
 TEST(Disk, ClosedStandardStreamsAreNotUsed) {
   const TemporaryFolder folder;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -246,6 +247,21 @@ TEST(Drain, KeepsTheRingWhenTheCaptureIsGone) {
   EXPECT_EQ(outcome.exit, 1);
   EXPECT_THAT(outcome.errors, HasSubstr("is gone"));
   EXPECT_NE(victim.ring(), "");
+}
+
+TEST(Drain, AFileSizeLimitIsNamedAndKeepsTheRing) {
+  Victim victim;
+  victim.KillAfter(5'000);
+  rlimit before;
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small{2'000, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  const Outcome outcome = Drain(victim.ring());
+  setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_THAT(outcome.errors, HasSubstr("the ring is kept, raise the limit on file sizes (ulimit -f) and run again"));
+  EXPECT_EQ(Drain(victim.ring()).exit, 0);
+  CheckCapture(DecodeKilled(victim.capture()), victim.counts());
 }
 
 TEST(Drain, HelpAndUsage) {

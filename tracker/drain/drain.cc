@@ -37,7 +37,7 @@ std::string ProcessInfoOf(const RingReader& ring, const std::string& ring_path) 
   return EncodeProcessInfo({}, ring.last_clock(), ring_path, 4000);
 }
 
-// "" or what could not be written.
+// "" or what could not be written, and what to do.
 std::string Append(RingReader* ring, const CaptureOptions& options, const OnFile& on_file) {
   ChunkBuilder builder(*ring);
   for (const auto& [thread, next] : on_file.next_record) builder.threads().State(thread).next_record = next;
@@ -47,7 +47,8 @@ std::string Append(RingReader* ring, const CaptureOptions& options, const OnFile
   const bool needs_end = wrote || !on_file.ended;
   if (needs_end && capture.Status().lost_chunks == on_file.counted.lost_chunks) capture.Close(EndReason::kMerged, "");
   const bool failed = needs_end && !capture.closed_in_order();
-  return failed ? capture.Status().last_write_error : "";
+  const WriterStatus status = capture.Status();
+  return failed ? status.last_write_error + "; the ring is kept, " + MakeRoomFor(status.last_write_errno) : "";
 }
 
 }  // namespace
@@ -78,7 +79,7 @@ std::string DrainRing(const std::string& ring_path) {
   options.clock = ring->last_clock();
   options.counted_before = on_file.counted;
   const std::string failure = Append(ring.get(), options, on_file);
-  if (!failure.empty()) return failure + "; the ring is kept, make room and run again: memoir-drain " + ring_path;
+  if (!failure.empty()) return failure + " and run again: memoir-drain " + ring_path;
   if (unlink(ring_path.c_str()) != 0 && errno != ENOENT) {
     return "cannot remove " + ring_path + ": " + std::strerror(errno) + "; all of it is in the capture, remove it by hand";
   }

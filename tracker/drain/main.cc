@@ -1,4 +1,6 @@
 // memoir-drain RING_FILE: started by `memoir` after a recorded process has died.
+#include <signal.h>
+
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -27,6 +29,7 @@ int main(int argument_count, char** arguments) {
     std::fputs("memoir-drain: one RING_FILE is needed; see memoir-drain --help\n", stderr);
     return 2;
   }
+  signal(SIGXFSZ, SIG_IGN);   // a limit on file sizes is an error like any other
   std::string error;
   try {
     error = memoir::DrainRing(arguments[1]);

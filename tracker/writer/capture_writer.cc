@@ -1,6 +1,7 @@
 #include "tracker/writer/capture_writer.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include <protozero/pbf_writer.hpp>
@@ -124,8 +125,12 @@ bool CaptureWriter::CountersChanged() const {
 bool CaptureWriter::AppendPayload(ChunkHeader header) {
   header.sequence = sequence_++;   // used up even when it is lost: readers see the gap
   header.complete_until_tick = complete_until_tick_;
-  if (sink_.is_open() && sink_.Append(frame_.Payload(header, payload_), header.facts)) return true;
-  TryLater();
+  if (!sink_.is_open()) return false;
+  const bool held_events = sink_.part_events() != 0;
+  if (sink_.Append(frame_.Payload(header, payload_), header.facts)) return true;
+  // A part that has come to the limit on file sizes: the next one has room at once, unless it did not get beyond its first chunks.
+  // A drainer stops there, for what it has not written must stay in the ring.
+  if (!options_.retry || sink_.last_errno() != EFBIG || !held_events) TryLater();
   return false;
 }
 
@@ -190,7 +195,10 @@ WriterStatus CaptureWriter::Status() const {
   status.bytes = sink_.bytes_written();
   status.lost_events += lost_events_;
   status.lost_chunks += lost_chunks_;
-  if (!sink_.last_error().empty()) status.last_write_error = sink_.last_error();
+  if (!sink_.last_error().empty()) {
+    status.last_write_error = sink_.last_error();
+    status.last_write_errno = sink_.last_errno();
+  }
   status.folded_events += sink_.folded_events();
   status.folded_parts += sink_.folded_parts();
   status.untracked_blocks += builder_.memory().live().untracked();

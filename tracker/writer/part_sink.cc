@@ -32,8 +32,18 @@ std::string FixFor(int error_number) {
     case EEXIST:
     case ENOTDIR: return "a file is in the way: remove it, or " + choose;
     case ENOSPC:
-    case EDQUOT: return "make room there, or " + choose;
+    case EDQUOT:
+    case EFBIG: return MakeRoomFor(error_number) + ", or " + choose;
     default: return choose;
+  }
+}
+
+std::string MakeRoomFor(int error_number) {
+  switch (error_number) {
+    case ENOSPC: return "make room there";
+    case EDQUOT: return "make room there or raise the disk quota";
+    case EFBIG: return "raise the limit on file sizes (ulimit -f)";
+    default: return "see to the folder's disk";
   }
 }
 
@@ -52,6 +62,7 @@ PartSink::PartSink(std::string folder, std::string stem, std::uint64_t max_bytes
 PartSink::~PartSink() { Close(); }
 
 void PartSink::NoteError(const char* what, int error_number) {
+  last_errno_ = error_number;
   last_error_ = std::string("cannot ") + what + " " + path() + ": " + std::strerror(error_number);
 }
 
@@ -89,6 +100,7 @@ void PartSink::MakeRoom(std::uint64_t bytes) {
   while (max_bytes_ != 0 && parts_.size() > 1 && bytes_on_disk_ + bytes > max_bytes_) {
     const Part& oldest = parts_.front();
     if (unlink(oldest.path.c_str()) != 0 && errno != ENOENT) {
+      last_errno_ = errno;
       last_error_ = "cannot remove " + oldest.path + ": " + std::strerror(errno);
     }
     bytes_on_disk_ -= oldest.bytes;

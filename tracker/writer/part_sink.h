@@ -24,6 +24,8 @@ struct ChunkFacts {
 std::string PartPath(const std::string& folder, const std::string& stem, std::uint32_t number);
 // What to do about a folder that cannot be made or written to: the end of a message's line.
 std::string FixFor(int error_number);
+// The same, where no other folder can be chosen any more.
+std::string MakeRoomFor(int error_number);
 // Makes the folder and its parents. "" or one line that says what is wrong and what to do. Does not throw but for memory.
 std::string MakeFolder(const std::string& folder);
 
@@ -55,6 +57,7 @@ class PartSink {
   std::uint64_t folded_events() const { return folded_events_; }
   std::uint64_t folded_parts() const { return folded_parts_; }
   const std::string& last_error() const { return last_error_; }
+  int last_errno() const { return last_errno_; }   // of last_error(), 0: none
 
  private:
   struct Part {
@@ -82,6 +85,7 @@ class PartSink {
   std::uint64_t folded_events_ = 0;
   std::uint64_t folded_parts_ = 0;
   std::string last_error_;
+  int last_errno_ = 0;
 };
 
 }  // namespace memoir

@@ -216,10 +216,10 @@ std::unique_ptr<Writer> Writer::Start(const WriterOptions& options, std::string*
   std::unique_lock<std::mutex> lock(running.mutex);
   running.changed.wait(lock, [&running] { return running.opened; });
   lock.unlock();
-  const std::string write_error = writer->Status().last_write_error;
-  if (write_error.empty()) return writer;
-  writer->Stop(EndReason::kFailed, write_error);
-  *error = write_error + "; choose another folder (MEMOIR_OUTPUT, --output) or make room";
+  const WriterStatus status = writer->Status();
+  if (status.last_write_error.empty()) return writer;
+  writer->Stop(EndReason::kFailed, status.last_write_error);
+  *error = status.last_write_error + "; " + FixFor(status.last_write_errno);
   return nullptr;
 }
 

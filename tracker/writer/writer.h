@@ -42,6 +42,7 @@ struct WriterStatus {
   std::uint64_t lost_events = 0;            // packed, then not written
   std::uint64_t lost_chunks = 0;
   std::string last_write_error;             // "" while all is well
+  int last_write_errno = 0;                 // its cause, where it is one of the system's
   std::uint64_t folded_events = 0;          // in parts removed by max_bytes
   std::uint64_t folded_parts = 0;
   std::uint64_t untracked_blocks = 0;       // allocations that keyframes leave out because the live table was full
