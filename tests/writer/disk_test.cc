@@ -183,7 +183,7 @@ TEST(Disk, AFileSizeLimitThatNoChunkKeepsIsNotTriedAgainAndAgain) {
   getrlimit(RLIMIT_FSIZE, &before);
   Recording recording({.capture = "", .part_bytes = 1u << 20});
   ASSERT_TRUE(recording.ok()) << recording.error();
-  const rlimit small{64, before.rlim_max};
+  const rlimit small{4'000, before.rlim_max};
   setrlimit(RLIMIT_FSIZE, &small);
   StepStream stream;
   RingProducer producer;
