@@ -42,6 +42,7 @@ struct ProcessOptions {
   std::uint64_t tick_step = 10;
   std::uint64_t chunk_events = 0;      // ends a chunk after so many events; 0: only at EndChunk
   std::string ring_path;
+  std::uint32_t first_part = 0;        // of a program that replaced itself: where the recording before ended
 };
 
 class ProcessBuilder {

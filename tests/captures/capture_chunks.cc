@@ -117,7 +117,7 @@ ProcessBuilder& ProcessBuilder::EndChunk(bool keyframe_next) {
 void ProcessBuilder::WriteChunk(v1::Chunk& chunk) {
   chunk.set_sequence(sequence_++);
   if (parts_.back().empty()) {
-    info_.set_part(static_cast<std::uint32_t>(parts_.size() - 1));
+    info_.set_part(options_.first_part + static_cast<std::uint32_t>(parts_.size() - 1));
     *chunk.mutable_process() = info_;
   }
   const std::string bytes = Delimited(chunk);

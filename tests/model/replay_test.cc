@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <set>
 
 #include "tests/captures/capture_builder.h"
@@ -349,6 +350,33 @@ TEST(EventStreamTest, OnlyWhatLiesInTheWindow) {
   options.window = Window::Range("w");
   ASSERT_TRUE(StreamEvents(*capture, options, script).ok());
   EXPECT_THAT(script.lines, ElementsAre("1 begin w", "1 deallocate 1", "1 mark in", "1 end w"));
+}
+
+// A program that replaces itself goes on in the same files' numbers, with chunks from 0.
+TEST(PartsTest, NumbersGoOnAfterAnExec) {
+  const TemporaryFolder folder;
+  ProcessOptions options;
+  ProcessBuilder before(options);
+  before.Allocate(0x1000, 1).WriteTo(folder.path());
+  options.start_realtime_ns += 1000;
+  options.first_part = 1;
+  ProcessBuilder after(options);
+  after.Allocate(0x1000, 2).Finish();
+  testing::WriteFile(folder / "after.memoir", after.parts()[0]);
+  absl::StatusOr<Capture> capture = Capture::Open(folder.path());
+  ASSERT_TRUE(capture.ok());
+  ASSERT_EQ(capture->processes().size(), 2u);
+  EXPECT_EQ(capture->processes()[1].missing_parts, 0u);
+}
+
+TEST(PartsTest, AMissingPartIsOneWhoseChunksAreMissing) {
+  ProcessBuilder process;
+  process.Allocate(0x1000, 1).EndPart().Allocate(0x2000, 2).EndPart().Allocate(0x3000, 3).RemovePart(1);
+  const TemporaryFolder folder;
+  process.WriteTo(folder.path());
+  EXPECT_EQ(Capture::Open(folder.path())->processes()[0].missing_parts, 1u);
+  std::filesystem::remove(folder / process.FileName(0));
+  EXPECT_EQ(Capture::Open(folder.path())->processes()[0].missing_parts, 2u);
 }
 
 }  // namespace

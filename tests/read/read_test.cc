@@ -62,11 +62,12 @@ TEST(StrangersTest, ARecordingOfANewerVersionIsLeftOutAndTheOthersAreRead) {
   known.Allocate(0x1000, 1).WriteTo(folder.path());
   ProcessOptions options;
   options.pid = 200;
-  ProcessBuilder first(options), newer(options);
+  ProcessBuilder first(options);
+  options.first_part = 1;
+  ProcessBuilder newer(options);
   first.Allocate(0x1000, 5).WriteTo(folder.path());
   newer.info().set_format_version(2);
   newer.info().set_memoir_version("9.9");
-  newer.info().set_part(1);
   newer.Allocate(0x1000, 7).Finish();
   WriteFile(folder / "second.memoir", newer.parts()[0]);
   const absl::StatusOr<Capture> capture = Capture::Open(folder.path());

@@ -12,24 +12,40 @@
 namespace memoir {
 namespace {
 
-std::uint64_t CountMissingParts(const ProcessFiles& files) {
+// A program that replaced itself (exec) keeps its process id: where the earlier recording ended, this one's part numbers begin.
+std::uint64_t FirstPartNumber(const ProcessFiles& files, const CaptureFolder& folder) {
+  const v1::ProcessInfo& own = files.parts[0].process;
+  std::uint64_t first = 0;
+  for (const ProcessFiles& other : folder.processes) {
+    const v1::ProcessInfo& info = other.parts[0].process;
+    const bool before = info.start().realtime_ns() < own.start().realtime_ns();
+    if (!before || info.pid() != own.pid() || info.host() != own.host()) continue;
+    first = std::max<std::uint64_t>(first, other.parts.back().process.part() + std::uint64_t{1});
+  }
+  return first;
+}
+
+// Numbers that were skipped are no loss: only where chunks are missing, too, a part is.
+std::uint64_t CountMissingParts(const ProcessFiles& files, std::uint64_t first_number) {
   std::uint64_t missing = 0;
-  std::uint64_t expected = 0;
+  std::uint64_t expected_part = first_number;
+  std::uint64_t expected_chunk = 0;
   for (const PartFile& part : files.parts) {
     const std::uint64_t number = part.process.part();
-    if (number > expected) missing += number - expected;
-    expected = std::max(expected, number + 1);
+    if (part.chunks.front().sequence > expected_chunk && number > expected_part) missing += number - expected_part;
+    expected_part = std::max(expected_part, number + 1);
+    expected_chunk = std::max(expected_chunk, part.chunks.back().sequence + 1);
   }
   return missing;
 }
 
-ProcessSummary Summarise(const ProcessFiles& files, std::uint64_t earliest_ns) {
+ProcessSummary Summarise(const ProcessFiles& files, const CaptureFolder& folder, std::uint64_t earliest_ns) {
   ProcessSummary summary;
   summary.info = files.parts[0].process;
   summary.pending_ring = FindPendingRing(summary.info);
   summary.info.set_program(ToUtf8(summary.info.program()));
   summary.parts = files.parts.size();
-  summary.missing_parts = CountMissingParts(files);
+  summary.missing_parts = CountMissingParts(files, FirstPartNumber(files, folder));
   summary.starts_at_first_chunk = files.parts[0].chunks[0].sequence == 0;
   summary.start_ns = summary.info.start().realtime_ns() - earliest_ns;
   summary.first_tick = std::numeric_limits<Tick>::max();
@@ -82,7 +98,7 @@ absl::StatusOr<Capture> Capture::Open(const std::string& path) {
     earliest = std::min<std::uint64_t>(earliest, files.parts[0].process.start().realtime_ns());
   }
   for (const ProcessFiles& files : contents->folder.processes) {
-    ProcessSummary summary = Summarise(files, earliest);
+    ProcessSummary summary = Summarise(files, contents->folder, earliest);
     summary.id = ProcessId{static_cast<std::uint32_t>(contents->processes.size())};
     contents->processes.push_back(std::move(summary));
   }

@@ -26,7 +26,7 @@ struct ProcessSummary {
   ProcessId id;
   v1::ProcessInfo info;                 // of its first part
   std::uint64_t parts = 0;
-  std::uint64_t missing_parts = 0;      // gaps in their numbers, before or between
+  std::uint64_t missing_parts = 0;      // before or between those that are there; Counters.folded_parts of them on purpose
   bool starts_at_first_chunk = true;    // false: what came before is gone; a replay starts from a keyframe
   std::uint64_t file_bytes = 0;
   std::uint64_t events = 0;             // as the chunk headers count them
