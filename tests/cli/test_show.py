@@ -166,7 +166,7 @@ def test_ring_of_a_dead_process_is_merged_first(memoir, samples, tmp_path, one_l
     ring.write_bytes(b"")
     done = memoir(capture)
     assert done.returncode == 0 and (ring.parent / "drained").read_text().split() == [str(ring)]
-    assert "died while recording; its newest events were merged from" in one_line(done)
+    assert "ended without stopping (killed, os._exit or exec); its newest events were merged from" in one_line(done)
     assert memoir(capture).stderr == ""   # once is enough
 
 

@@ -108,6 +108,8 @@ void WriteLosses(const std::string& folder) {
   Weights(process);
   process.counters().set_dropped_records(12);
   process.counters().set_dropped_allocated_bytes(3 * kMiB);
+  process.counters().set_slotless_records(2);
+  process.counters().set_forked_children(3);
   process.counters().set_lost_events(5);
   process.counters().set_last_write_error("No space left on device\x1b[1m");
   process.LoseRecords(12);

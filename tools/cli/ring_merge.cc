@@ -11,6 +11,7 @@
 #include "fmt/format.h"
 #include "tools/cli/child_process.h"
 #include "tools/cli/install_tree.h"
+#include "tools/view/capture_text.h"
 
 namespace memoir {
 namespace {
@@ -22,21 +23,18 @@ bool IsOurs(const std::string& path) {
 }
 
 std::string MergeRing(const InstallTree& tree, const ProcessSummary& process) {
-  const std::string who = fmt::format("process {} (rank {})", process.info.pid(), process.info.rank());
-  if (!IsOurs(process.pending_ring)) {
-    return fmt::format("{} died, and its newest events in {} are not merged: the file belongs to another user", who,
-                       process.pending_ring);
-  }
-  const ChildResult result = RunChild({tree.drain.string(), process.pending_ring}, {});
+  const std::string& ring = process.pending_ring;
+  const std::string who = fmt::format("process {} (rank {}) {}; its newest events", process.info.pid(),
+                                      process.info.rank(), kEndedWithoutStopping);
+  if (!IsOurs(ring)) return fmt::format("{} in {} are not merged: the file belongs to another user", who, ring);
+  const ChildResult result = RunChild({tree.drain.string(), ring}, {});
   if (result.start_error != 0) {
-    return fmt::format("{} died, and its newest events in {} are not merged: {}: {}", who, process.pending_ring,
-                       tree.drain.string(), std::strerror(result.start_error));
+    return fmt::format("{} in {} are not merged: {}: {}", who, ring, tree.drain.string(), std::strerror(result.start_error));
   }
   if (result.exit_code != 0) {
-    return fmt::format("{} died, and its newest events in {} are not merged: memoir-drain ended with {}", who,
-                       process.pending_ring, result.exit_code);
+    return fmt::format("{} in {} are not merged: memoir-drain ended with {}", who, ring, result.exit_code);
   }
-  return fmt::format("{} died while recording; its newest events were merged from {}", who, process.pending_ring);
+  return fmt::format("{} were merged from {}", who, ring);
 }
 
 }  // namespace

@@ -71,10 +71,17 @@ class LossLines {
 };
 
 void AddCounters(const std::string& who, const v1::Counters& counters, LossLines& lines) {
-  if (counters.dropped_records() > 0) {
-    lines.Add(fmt::format(
-        "{}: {} dropped ({} of allocations): the ring was full; record again with a larger --ring-size", who,
-        FormatCounted(counters.dropped_records(), "event", "events"), FormatBytes(counters.dropped_allocated_bytes())));
+  // Two causes with two remedies. The bytes are of both.
+  const std::uint64_t slotless = std::min(counters.slotless_records(), counters.dropped_records());
+  const std::uint64_t full = counters.dropped_records() - slotless;
+  const std::string bytes = fmt::format(" ({} of allocations)", FormatBytes(counters.dropped_allocated_bytes()));
+  if (full > 0) {
+    lines.Add(fmt::format("{}: {} dropped{}: the ring was full; record again with a larger --ring-size", who,
+                          FormatCounted(full, "event", "events"), bytes));
+  }
+  if (slotless > 0) {
+    lines.Add(fmt::format("{}: {} dropped{}: more than 2,048 threads at once: the rest is not recorded", who,
+                          FormatCounted(slotless, "event", "events"), full > 0 ? "" : bytes));
   }
   if (counters.lost_events() > 0) {
     lines.Add(fmt::format("{}: {} not written: {}", who,
@@ -90,7 +97,7 @@ void AddCounters(const std::string& who, const v1::Counters& counters, LossLines
 void AddEnd(const std::string& who, const v1::End& end, LossLines& lines) {
   switch (end.reason()) {
     case v1::End::MERGED:
-      lines.Add(who + ": died while recording; everything recorded until then is here");
+      lines.Add(who + ": " + kEndedWithoutStopping + "; everything recorded until then is here");
       break;
     case v1::End::FAILED:
       lines.Add(who + ": the recording ended early: " + Escaped(end.message()));
@@ -112,6 +119,12 @@ std::string FoldedLine(const std::string& who, const ReplayReport::Process& proc
   return fmt::format("{}: --max-size kept only sums of its first {} ({}{})\n", who,
                      FormatCounted(process.counters.folded_parts(), "part", "parts"),
                      FormatCounted(process.counters.folded_events(), "event", "events"), peaks);
+}
+
+std::string ForkedLine(const std::string& who, std::uint64_t children) {
+  return fmt::format("{}: {} forked; what {} ran is not recorded; start a recording in {} with memoir.start()\n", who,
+                     FormatCounted(children, "child was", "children were"), children == 1 ? "it" : "they",
+                     children == 1 ? "it" : "them");
 }
 
 }  // namespace
@@ -141,7 +154,7 @@ std::string DeviceLabel(const Capture& capture, const std::string& device, Proce
 std::string RenderLosses(const Capture& capture, const ReplayReport& report, const Terminal& terminal) {
   constexpr std::size_t kMostLines = 8;
   LossLines lines(terminal);
-  std::string folded;
+  std::string notes;  // about nothing that went wrong
   std::uint64_t dropped = 0;
   for (const ProcessSummary& process : capture.processes()) {
     const std::string who = ProcessName(process);
@@ -149,28 +162,32 @@ std::string RenderLosses(const Capture& capture, const ReplayReport& report, con
     // Parts that --max-size removed are gone on purpose, and their sums are not.
     const std::uint64_t folded_parts = replayed ? report.processes[process.id.value].counters.folded_parts() : 0;
     if (process.missing_parts > folded_parts) {
-      lines.Add(who + ": " + FormatCounted(process.missing_parts - folded_parts, "part is", "parts are") + " missing");
+      lines.Add(who + ": " + FormatCounted(process.missing_parts - folded_parts, "part is", "parts are") +
+                " missing: removed, or not copied with the others");
     }
     if (!replayed) continue;
     const auto& end = report.processes[process.id.value];
     AddCounters(who, end.counters, lines);
     AddEnd(who, end.end, lines);
     dropped += end.counters.dropped_records();
-    if (end.counters.folded_events() > 0) folded += FoldedLine(who, end);
+    if (end.counters.forked_children() > 0) notes += ForkedLine(who, end.counters.forked_children());
+    if (end.counters.folded_events() > 0) notes += FoldedLine(who, end);
   }
   if (report.lost_records > dropped) {
     lines.Add(fmt::format("{} missing in the parts",
                           FormatCounted(report.lost_records - dropped, "record is", "records are")));
   }
-  if (report.lost_chunks > 0)
-    lines.Add(fmt::format("{} missing", FormatCounted(report.lost_chunks, "chunk is", "chunks are")));
+  if (report.lost_chunks > 0) {
+    lines.Add(fmt::format("{} missing: written nowhere (a full disk), or in a part that is gone",
+                          FormatCounted(report.lost_chunks, "chunk is", "chunks are")));
+  }
   for (const Damage& damage : report.damage) lines.Add("damaged: " + Escaped(ToString(damage)));
   if (report.keyframe_mismatches > 0) {
     lines.Add(fmt::format("the events' sums differ from the recorder's own at {}",
                           FormatCounted(report.keyframe_mismatches, "keyframe", "keyframes")));
   }
-  if (lines.empty()) return folded + "0 events dropped\n";
-  return folded + lines.Render(kMostLines);
+  if (lines.empty()) return notes + "0 events dropped\n";
+  return notes + lines.Render(kMostLines);
 }
 
 }  // namespace memoir

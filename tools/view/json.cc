@@ -1,5 +1,6 @@
 #include "tools/view/json.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace memoir {
@@ -32,6 +33,8 @@ void AddCounters(Json& json, const v1::Counters& counters) {
   json["waits"] = counters.waits();
   json["wait_ns"] = counters.wait_ns();
   json["untracked_blocks"] = counters.untracked_blocks();
+  json["slotless_records"] = counters.slotless_records();
+  json["forked_children"] = counters.forked_children();
 }
 
 Json ProcessJson(const ProcessSummary& process, const ReplayReport& report) {
@@ -56,6 +59,8 @@ Json ProcessJson(const ProcessSummary& process, const ReplayReport& report) {
   json["end"] = EndName(seen.end.reason());
   json["end_message"] = seen.end.message();
   AddCounters(json, seen.counters);
+  // What --max-size removed is not missing.
+  json["missing_parts"] = process.missing_parts - std::min(process.missing_parts, seen.counters.folded_parts());
   return json;
 }
 
