@@ -23,6 +23,9 @@ def test_two_recordings_one_after_the_other(tree, tmp_path):
     assert done.returncode == 0, done.stderr
     assert counts(show(tree, tmp_path / "first"))["aten::add.Tensor"] == 10
     assert counts(show(tree, tmp_path / "second"))["aten::add.Tensor"] == 20
+    found = events(tree, tmp_path / "second")
+    assert [e["name"] for e in found if e["event"] == "mark"] == ["here"]
+    assert [e["step"] for e in found if e["event"] == "step"] == [0, 1]
 
 
 WRONG_THEN_RIGHT = '''
@@ -53,6 +56,30 @@ def test_failed_starts_stand_in_no_later_start_s_way(tree, tmp_path):
     assert again.startswith("this process is being recorded already, into " + str(tmp_path / "capture"))
     assert counts(show(tree, tmp_path / "capture"))["aten::add.Tensor"] == 1
     assert not (tmp_path / "other").exists()
+
+
+STARTS_AT_ONCE = '''
+import sys, threading, torch, memoir
+gate, results = threading.Barrier(8), []
+def start(i):
+    gate.wait()
+    try: memoir.start(f"{sys.argv[1]}/{i}"); results.append("started")
+    except RuntimeError as problem: results.append(str(problem))
+threads = [threading.Thread(target=start, args=(i,)) for i in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+torch.add(torch.ones(4), 1)
+memoir.stop()
+assert results.count("started") == 1, results
+assert sum("recorded already" in result for result in results) == 7, results
+print(memoir.output())
+'''
+
+
+def test_of_starts_at_once_one_records(tree, tmp_path):
+    done = run_explicit(tree, tmp_path, STARTS_AT_ONCE, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert counts(show(tree, done.stdout.strip()))["aten::add.Tensor"] == 1
 
 
 INSIDE_RUN = '''

@@ -33,6 +33,15 @@ Session* Own() {
   return known != nullptr && known->owner == getpid() ? known : nullptr;
 }
 
+// This process's own, made at its first start.
+Session& OwnOrNew() {
+  Session* known = session.load(std::memory_order_acquire);
+  if (known != nullptr && known->owner == getpid()) return *known;
+  auto fresh = std::make_unique<Session>();
+  if (session.compare_exchange_strong(known, fresh.get(), std::memory_order_acq_rel)) return *fresh.release();
+  return *known;  // another thread's
+}
+
 std::string BootId() {
   std::string id;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
@@ -116,22 +125,21 @@ void Abandon(Session& own) {
   RingClose();
 }
 
-// `late`: records that hooks committed after the writer's last look, or that a writer which gave up has left. No counter in
-// the capture knows of them.
+// What of the recording is not on file, and why; "" when all of it is. `late`: records that hooks committed after the writer's last
+// look, or that a writer which gave up has left. No counter in the capture knows of them.
 std::string Losses(const WriterStatus& status, std::uint64_t late) {
-  if (!status.last_write_error.empty()) {
-    return std::to_string(status.lost_events + late) + " events could not be written (" + status.last_write_error +
-           "); free the disk, or choose another folder";
-  }
+  const std::string& why = status.last_write_error;
+  if (status.lost_events > 0) return std::to_string(status.lost_events) + " events could not be written: " + why;
+  if (status.lost_chunks > 0) return "the newest part may be incomplete: " + why;
   if (late == 0) return "";
-  return std::to_string(late) + " records came after the end and are not in the capture; stop when no other thread runs operators";
+  return std::to_string(late) + " records are not in the capture: " +
+         (why.empty() ? "they came after its end; stop when no other thread runs operators" : why);
 }
 
 }  // namespace
 
 bool StartSession(const Settings& settings, std::string* error) {
-  if (Own() == nullptr) session.store(new Session, std::memory_order_release);
-  Session& own = *Own();
+  Session& own = OwnOrNew();
   const std::lock_guard lock(own.mutex);
   if (own.writer != nullptr) {
     *error = "this process is being recorded already, into " + own.output + "; stop that first, or do not start here";

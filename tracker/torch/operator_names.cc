@@ -3,6 +3,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -60,7 +61,7 @@ std::string FullName(const at::RecordFunction& range) {
 }
 
 // Ids by name and schema: an operator that comes back, or that two libraries define alike, keeps its entry in the ring's
-// append-only table. Leaked and made anew at each recording, so that a forked child never meets one that was being changed.
+// append-only table. Under the lock; made anew at each recording.
 constinit std::unordered_map<std::string, std::uint32_t>* defined = nullptr;
 
 std::uint32_t Define(const at::RecordFunction& range) {
@@ -79,10 +80,9 @@ std::uint32_t Define(const at::RecordFunction& range) {
   return entry->second == 0 ? kNoId : entry->second;
 }
 
-// Keys cannot be taken out of an open-addressing table under lock-free readers, so the ids go and the keys stay; the next
-// sight defines anew.
+// Under the lock. Keys cannot be taken out of an open-addressing table under lock-free readers, so the ids go and the keys
+// stay; the next sight defines anew.
 void ForgetIds() {
-  const SpinLock lock;
   for (Entry& entry : table) entry.id.store(0, std::memory_order_release);
 }
 
@@ -90,7 +90,12 @@ void ForgetIds() {
 class Forgetter final : public c10::OpRegistrationListener {
  public:
   void onOperatorRegistered(const c10::OperatorHandle&) override {}
-  void onOperatorDeregistered(const c10::OperatorHandle&) override { ForgetIds(); }
+  void onOperatorDeregistered(const c10::OperatorHandle&) override {
+    // A start forgets everything anyway; and a forked child must not wait for a lock that its parent held.
+    if (!RecordingEnabled()) return;
+    const SpinLock lock;
+    ForgetIds();
+  }
 };
 
 // 0: not in the table.
@@ -115,14 +120,24 @@ std::uint32_t FirstSight(const at::RecordFunction& range, const char* overload) 
   return id;
 }
 
+// Hooks of the recording before may still be in a first sight: what they define is forgotten with the rest, or defined in the new ring.
+void ForgetEarlierRecording() {
+  static pid_t owner = 0;
+  const bool forked = owner != 0 && owner != getpid();
+  owner = getpid();
+  if (forked) table_lock.clear();  // whoever held it is not here
+  const SpinLock lock;
+  if (!forked) delete defined;  // a parent's may be half changed: left alone
+  defined = new std::unordered_map<std::string, std::uint32_t>;
+  ForgetIds();
+}
+
 }  // namespace
 
 void PrepareOperatorNames() {
   const at::RecordFunction plain(at::RecordScope::USER_SCOPE);  // inactive: it calls nobody back
   no_overload = plain.overload_name();
-  table_lock.clear();  // no hook runs now, but a parent's may have held it when this process was forked
-  defined = new std::unordered_map<std::string, std::uint32_t>;
-  ForgetIds();
+  ForgetEarlierRecording();
   // Leaked on purpose: it must outlive every operator library.
   static c10::RegistrationHandleRAII* handle = nullptr;
   if (handle == nullptr) {
