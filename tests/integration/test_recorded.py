@@ -32,8 +32,13 @@ def test_name_with_overload_nesting_and_ends(values):
     begin = only(values, "aten::add.Tensor")
     end = next(e for e in values if e["event"] == "range_end" and e["call"] == begin["call"])
     assert end["tick"] > begin["tick"] and end["thread"] == begin["thread"]
-    inner = [e for e in values if e["event"] == "range_begin" and begin["call"] < e["call"] and e["tick"] < end["tick"]]
-    assert all(e["depth"] > begin["depth"] for e in inner)
+
+
+def test_nesting(values):
+    begin = next(e for e in values if e["event"] == "range_begin" and e["name"] == "aten::ones")
+    end = next(e for e in values if e["event"] == "range_end" and e["call"] == begin["call"])
+    inner = [e for e in values if e["event"] == "range_begin" and begin["tick"] < e["tick"] < end["tick"]]
+    assert [(e["name"], e["depth"]) for e in inner] == [("aten::empty.memory_format", 1), ("aten::fill_.Scalar", 1)]
 
 
 def test_tensors_with_identity_shape_dtype_and_device(values):
@@ -215,3 +220,29 @@ def test_every_deallocation_has_its_allocation(tree, tmp_path):
     report = show(tree, capture)
     assert counts(report)["aten::gelu"] == 5
     assert report["unmatched_deallocations"] == 0
+
+
+DEEP = '''
+import sys, torch
+names = [torch.profiler.record_function(f"level {i}") for i in range(int(sys.argv[1]))]
+for name in names: name.__enter__()
+torch.ones(1000)
+for name in reversed(names): name.__exit__(None, None, None)
+torch.zeros(1000)
+'''
+
+
+def test_deeply_nested_ranges(tree, tmp_path):
+    capture, done = record(tree, tmp_path, DEEP, 3000)
+    assert done.returncode == 0, done.stderr
+    report = show(tree, capture)
+    assert counts(report)["aten::ones"] == counts(report)["aten::zeros"] == 1 and report["dropped_events"] == 0
+
+
+def test_ranges_nested_beyond_the_limit_are_counted(tree, tmp_path):
+    capture, done = record(tree, tmp_path, DEEP, 9000)
+    assert done.returncode == 0, done.stderr
+    report = show(tree, capture)
+    assert "aten::ones" not in counts(report) and counts(report)["aten::zeros"] == 1
+    assert report["dropped_events"] >= 9000 - 8190
+    assert report["devices"][0]["allocated_bytes"] == 8000, "allocations are recorded, whatever is open"

@@ -1,6 +1,6 @@
 // The ranges that a thread has begun and not ended, by the address of their RecordFunction. Lives beside the thread's ring
-// slot; touched by that thread only. Of a fixed size: ranges nested deeper than it are not
-// recorded (their allocations are, under the deepest one that is).
+// slot; touched by that thread only. Of a fixed size, of which only touched pages take memory: ranges nested deeper are dropped and
+// counted (their allocations are recorded, under the deepest range that is).
 #ifndef TRACKER_TORCH_OPEN_RANGES_H_
 #define TRACKER_TORCH_OPEN_RANGES_H_
 
@@ -16,13 +16,13 @@ class OpenRanges {
   // The calling thread's, made at its first range with memory from the operating system; nullptr when there is none to be had.
   static OpenRanges* Of(ThreadSlot* slot);
 
+  // Not when full().
   void Push(const void* range) {
-    if (depth_ < kMaxDepth) ranges_[depth_] = range;
-    ++depth_;
+    ranges_[depth_++] = range;
   }
   // Closes `range` and whatever stands above it; false when its begin was not recorded.
   bool Pop(const void* range) {
-    std::size_t i = depth_ < kMaxDepth ? depth_ : kMaxDepth;
+    std::size_t i = depth_;
     while (i > 0 && ranges_[i - 1] != range) --i;
     if (i == 0) return false;
     depth_ = i - 1;
@@ -32,12 +32,12 @@ class OpenRanges {
   bool full() const { return depth_ >= kMaxDepth; }
 
  private:
-  static constexpr std::size_t kMaxDepth = 510;
+  static constexpr std::size_t kMaxDepth = 8190;
   std::uint32_t thread_;   // whose ranges these are: a recycled slot starts empty
   std::size_t depth_;
   const void* ranges_[kMaxDepth];
 };
-static_assert(sizeof(OpenRanges) == 4096);
+static_assert(sizeof(OpenRanges) == 64 * 1024);
 
 }  // namespace memoir
 

@@ -86,7 +86,7 @@ std::unique_ptr<at::ObserverContext> OnBegin(const at::RecordFunction& range) {
   if (slot == nullptr) return nullptr;
   OpenRanges* open = OpenRanges::Of(slot);
   if (open == nullptr || open->full()) {
-    slot->next_record += 1;  // shows as a loss
+    RingDropRecord(slot);
     return nullptr;
   }
   RecordBegin(slot, range);
