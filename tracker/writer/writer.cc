@@ -190,6 +190,7 @@ std::unique_ptr<Writer> Writer::Start(const WriterOptions& options, std::string*
     return nullptr;
   }
   const CaptureOptions capture = OptionsFor(options);
+  ring->set_last_clock(ReadClock());   // the process may die before the thread's first pass
   RingSetProcessInfo(capture.process_info.data(), capture.process_info.size());
   auto state = std::make_unique<State>(capture, ring);
 
