@@ -57,7 +57,7 @@ TEST_F(InstantTest, EndMarkAndTime) {
   EXPECT_EQ(LiveAtText("59ns").live_bytes, 100u);
   EXPECT_EQ(LiveAtText("60ns").live_bytes, 130u);
   EXPECT_EQ(LiveAtText("0.07us").live_bytes, 30u);
-  EXPECT_EQ(LiveAtText("1").live_bytes, 35u);
+  EXPECT_EQ(LiveAtText("0.0000001").live_bytes, 35u) << "without unit: seconds";
   EXPECT_EQ(LiveAtText("5ns").live_bytes, 0u);
   LiveAtOptions options;
   options.at = *ParseAt("mark:none");

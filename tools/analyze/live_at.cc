@@ -6,6 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
 #include "tools/analyze/grouping.h"
 #include "tools/analyze/windowed_visitor.h"
@@ -83,6 +84,8 @@ class InstantPass : public ChangePass {
   InstantPass(const Capture& capture, const LiveAtOptions& options) : ChangePass(capture, options), options_(options) {}
   const Instants& instants() const { return instants_; }
   bool found_mark() const { return found_mark_; }
+  std::uint64_t first_left_ns() const { return first_left_ns_; }
+  std::uint64_t end_ns() const { return end_ns_; }
 
  protected:
   void Changed(const Event& event, DeviceId id, Device& device) override {
@@ -95,7 +98,11 @@ class InstantPass : public ChangePass {
   void WindowCloses(const Event& event) override {
     if (options_.at.kind == At::Kind::kEnd) NoteAll(event);
   }
-  void ProcessBegins(const ProcessEvent&) override { marked_ = false; }
+  void ProcessBegins(const ProcessEvent& event) override {
+    marked_ = false;
+    if (!capture().processes()[event.process.value].starts_at_first_chunk) first_left_ns_ = std::max(first_left_ns_, Nanoseconds(event));
+  }
+  void ProcessEnds(const ProcessEvent& event) override { end_ns_ = std::max(end_ns_, Nanoseconds(event)); }
   void Marked(const MarkEvent& event) override {
     if (options_.at.kind != At::Kind::kMark || marked_ || !in_window()) return;
     if (state().dictionary().text(event.name) != options_.at.mark) return;
@@ -114,6 +121,8 @@ class InstantPass : public ChangePass {
   Instants instants_;
   bool marked_ = false;
   bool found_mark_ = false;
+  std::uint64_t first_left_ns_ = 0;   // of a process whose beginning is gone
+  std::uint64_t end_ns_ = 0;
 };
 
 class LivePass : public ChangePass {
@@ -228,6 +237,22 @@ std::optional<std::uint64_t> ParseTime(absl::string_view text) {
   return static_cast<std::uint64_t>(value * scale + 0.5);
 }
 
+std::string Seconds(std::uint64_t ns) { return absl::StrFormat("%.4f s", static_cast<double>(ns) / 1e9); }
+
+// An instant of which the capture knows nothing is no instant with nothing live.
+absl::Status CheckInside(const Capture& capture, const At& at, const InstantPass& instants) {
+  if (at.kind != At::Kind::kTime) return absl::OkStatus();
+  if (at.ns > instants.end_ns()) {
+    return absl::OutOfRangeError(absl::StrCat(capture.path(), ": the recording ends at ", Seconds(instants.end_ns()),
+                                              ", before ", Seconds(at.ns)));
+  }
+  if (at.ns < instants.first_left_ns()) {
+    return absl::OutOfRangeError(absl::StrCat(capture.path(), ": what is left of the recording begins at ",
+                                              Seconds(instants.first_left_ns()), ", after ", Seconds(at.ns)));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::optional<At> ParseAt(const std::string& text) {
@@ -257,6 +282,7 @@ absl::StatusOr<LiveAt> AnalyzeLiveAt(const Capture& capture, const LiveAtOptions
   if (options.at.kind == At::Kind::kMark && !instants.found_mark()) {
     return absl::NotFoundError(absl::StrCat(capture.path(), ": no mark '", options.at.mark, "'; memoir.mark() makes them"));
   }
+  if (absl::Status inside = CheckInside(capture, options.at, instants); !inside.ok()) return inside;
   const absl::StatusOr<Grouping> grouping = Grouping::Make(capture, options.by, options);
   if (!grouping.ok()) return grouping.status();
   LivePass pass(capture, options, *grouping, instants.instants());
