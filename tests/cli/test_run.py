@@ -156,6 +156,9 @@ def test_unknown_option_names_the_nearest(memoir, arguments, nearest, one_line):
 def test_bad_value_names_the_option(memoir, one_line):
     done = memoir("run", "--max-size", "lots", "--", "true")
     assert done.returncode == 2 and "--max-size=lots: expected a size" in one_line(done)
+    for number in ("99999999999", "-1", "abc"):
+        done = memoir("run", "--rank", number, "--", "true")
+        assert done.returncode == 2 and f"--rank={number}: expected a whole number, at most 999999999" in one_line(done)
     done = memoir("run", "--", "true", MEMOIR_RING_SIZE="huge")
     assert done.returncode == 2 and "MEMOIR_RING_SIZE=huge" in one_line(done)
 

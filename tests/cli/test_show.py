@@ -50,10 +50,25 @@ def test_truncated_capture_shows_what_is_there(memoir, samples):
                                                 (["--steps", "5:2"], "--steps 5:2"),
                                                 (["--over", "space"], "only time"),
                                                 (["--tree", "--at", "peak"], "different views"),
-                                                (["--range", "a", "--steps", "1:2"], "two windows")])
+                                                (["--range", "a", "--steps", "1:2"], "two windows"),
+                                                (["--top", "-1"], "--top -1: expected a whole number"),
+                                                (["--top", "9" * 23], ": expected a whole number"),
+                                                (["--top", "abc"], "--top abc: expected a whole number"),
+                                                (["--top", ""], "expected a whole number"),
+                                                (["--rank", "-1"], "--rank -1: expected a whole number"),
+                                                (["--top"], "--top: a value is missing"),
+                                                (["--json=abc"], "--json")])
 def test_show_refuses_what_makes_no_sense(memoir, samples, arguments, message, one_line):
     done = memoir("show", samples / "training", *arguments)
     assert done.returncode == 2 and message in one_line(done)
+    assert "convert" not in done.stderr and "required" not in done.stderr
+
+
+def test_instant_outside_of_the_recording(memoir, samples, one_line):
+    done = memoir("show", samples / "training", "--at", "1.5")
+    assert done.returncode == 1 and "the recording ends at 0.0083 s" in one_line(done)
+    done = memoir("show", samples / "folded", "--at", "0.0001s")
+    assert done.returncode == 1 and "what is left of the recording begins at 0.0031 s" in one_line(done)
 
 
 def test_window_that_does_not_occur(memoir, samples, one_line):

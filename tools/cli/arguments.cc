@@ -1,6 +1,7 @@
 #include "tools/cli/arguments.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "tools/cli/exit_code.h"
 #include "tools/cli/message.h"
@@ -39,7 +40,30 @@ std::string OneLine(std::string text) {
   return text;
 }
 
+// CLI11's own words for values are its insides ("Could not convert", "1 required UINT missing").
+std::string Mistake(const CLI::ParseError& error) {
+  std::string text = OneLine(error.what());
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) return text.substr(0, text.find(':')) + ": a value is missing";
+  if (dynamic_cast<const CLI::ConversionError*>(&error) == nullptr) return text;
+  const std::string start = "Could not convert: ";
+  if (text.starts_with(start)) text.erase(0, start.size());
+  return text + ": not a value that it takes";
+}
+
 }  // namespace
+
+void AddNumber(CLI::App& app, const std::string& name, std::optional<std::uint32_t>& number, const std::string& help) {
+  app.add_option_function<std::string>(
+      name,
+      [&number, name](const std::string& text) {
+        std::uint32_t value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error != std::errc() || end != text.data() + text.size() || value > kMaxNumber)
+          throw CLI::ValidationError(name + " " + text + ": expected a whole number, at most 999999999");
+        number = value;
+      },
+      help);
+}
 
 std::unique_ptr<CLI::App> MakeArguments(const VerbHelp& help) {
   auto app = std::make_unique<CLI::App>(help.description, "memoir " + help.verb);
@@ -57,7 +81,7 @@ std::optional<int> ParseArguments(CLI::App& app, const std::string& verb, std::v
     return WriteOutput(app.help());
   } catch (const CLI::ParseError& error) {
     const auto extras = app.remaining();
-    return FailUsage(verb, extras.empty() ? OneLine(error.what()) : UnknownArgument(app, extras.front()));
+    return FailUsage(verb, extras.empty() ? Mistake(error) : UnknownArgument(app, extras.front()));
   }
   const auto extras = app.remaining();
   if (!extras.empty()) return FailUsage(verb, UnknownArgument(app, extras.front()));

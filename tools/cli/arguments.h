@@ -2,6 +2,7 @@
 #ifndef TOOLS_CLI_ARGUMENTS_H_
 #define TOOLS_CLI_ARGUMENTS_H_
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,12 @@ struct VerbHelp {
 };
 
 std::unique_ptr<CLI::App> MakeArguments(const VerbHelp& help);
+
+// The largest number that an option takes. The recorder reads as many digits.
+inline constexpr std::uint32_t kMaxNumber = 999'999'999;
+
+// An option with a whole number from 0 to kMaxNumber; anything else is refused with these words.
+void AddNumber(CLI::App& app, const std::string& name, std::optional<std::uint32_t>& number, const std::string& help);
 
 // Nothing: go on. A value: end with it (help was printed, or the mistake named).
 std::optional<int> ParseArguments(CLI::App& app, const std::string& verb, std::vector<std::string> arguments);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "tools/cli/arguments.h"
 #include "tools/cli/nearest.h"
 
 namespace memoir {
@@ -87,8 +88,8 @@ absl::StatusOr<std::string> NormalizeOption(const RecordOption& option, std::str
       if (const auto flag = ParseFlag(value)) return std::string(*flag ? "1" : "0");
       return BadValue(source, value, "0 or 1");
     case OptionKind::kNumber:
-      if (ParseDigits(value)) return std::string(value);
-      return BadValue(source, value, "a whole number");
+      if (const auto number = ParseDigits(value); number && *number <= kMaxNumber) return std::string(value);
+      return BadValue(source, value, "a whole number, at most 999999999");
     case OptionKind::kText:
       break;
   }
