@@ -165,8 +165,8 @@ Checks CheckInstallation(const InstallTree& tree) {
 
 Checks CheckPython(const InstallTree& tree, const std::string& python) {
   const auto facts = ExaminePython(python);
-  if (!facts) {
-    return {{Level::kWrong, "python", python + " does not run here, or is no Python",
+  if (!facts.ok()) {
+    return {{Level::kWrong, "python", std::string(facts.status().message()),
              "name yours: memoir doctor --python PATH"}};
   }
   Checks checks = {{Level::kFine, "python", facts->version + " (" + facts->executable + ")", ""}, TorchCheck(*facts)};

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -150,12 +151,15 @@ ChildResult RunChild(const std::vector<std::string>& command, const std::vector<
   return result;
 }
 
-std::optional<std::string> CaptureOutput(const std::vector<std::string>& command, int seconds) {
+absl::StatusOr<std::string> CaptureOutput(const std::vector<std::string>& command, int seconds) {
   const auto argv = Pointers(command);
+  const absl::Status failed = absl::UnavailableError(command.front() + " does not run here");
   int output[2];
-  if (pipe2(output, O_CLOEXEC) != 0) return std::nullopt;
+  if (pipe2(output, O_CLOEXEC) != 0) return failed;
   const pid_t pid = fork();
   if (pid == 0) {
+    setpgid(0, 0);                     // so that what it starts can be ended with it
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // ^C reaches us alone then
     const int null = open("/dev/null", O_RDWR);
     dup2(null, STDIN_FILENO);
     dup2(null, STDERR_FILENO);
@@ -163,15 +167,19 @@ std::optional<std::string> CaptureOutput(const std::vector<std::string>& command
     execvp(argv[0], argv.data());
     _exit(127);
   }
+  if (pid > 0) setpgid(pid, pid);  // whichever of the two comes first; fails where the other was
   close(output[1]);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
   std::string text;
-  const bool ended =
-      pid > 0 && ReadUntil(output[0], std::chrono::steady_clock::now() + std::chrono::seconds(seconds), &text);
+  const bool ended = pid > 0 && ReadUntil(output[0], deadline, &text);
   close(output[0]);
-  if (pid < 0) return std::nullopt;
-  if (!ended) kill(pid, SIGKILL);
+  if (pid < 0) return failed;
+  if (!ended) kill(-pid, SIGKILL);
   const int status = WaitFor(pid);
-  if (!ended || !WIFEXITED(status) || WEXITSTATUS(status) != 0) return std::nullopt;
+  if (!ended && std::chrono::steady_clock::now() >= deadline) {
+    return absl::DeadlineExceededError(command.front() + " did not answer in " + std::to_string(seconds) + " s");
+  }
+  if (!ended || !WIFEXITED(status) || WEXITSTATUS(status) != 0) return failed;
   return text;
 }
 

@@ -5,9 +5,10 @@
 #ifndef TOOLS_CLI_CHILD_PROCESS_H_
 #define TOOLS_CLI_CHILD_PROCESS_H_
 
-#include <optional>
 #include <string>
 #include <vector>
+
+#include "absl/status/statusor.h"
 
 namespace memoir {
 
@@ -24,8 +25,9 @@ struct ChildResult {
 // hand therefore reaches the child twice.
 ChildResult RunChild(const std::vector<std::string>& command, const std::vector<std::string>& environment);
 
-// Standard output of a program that should end by itself; nothing when it cannot be started, fails, or takes longer than `seconds`.
-std::optional<std::string> CaptureOutput(const std::vector<std::string>& command, int seconds);
+// Standard output of a program that should end by itself. An error when it cannot be started or fails; DeadlineExceeded when it takes
+// longer than `seconds`: then it is killed with everything that it started.
+absl::StatusOr<std::string> CaptureOutput(const std::vector<std::string>& command, int seconds);
 
 // Path of an executable as execvp would find it, or "".
 std::string FindOnPath(const std::string& program);

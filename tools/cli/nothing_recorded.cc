@@ -45,7 +45,7 @@ std::string WhyNothingRecorded(const std::vector<std::string>& command, const In
   if (IgnoresEnvironment(command))
     return start + "python -I and -E ignore PYTHONPATH; leave them out, or call memoir.start() in the program";
   const auto python = ExaminePython(interpreter);
-  if (!python) return start + interpreter + " never imported torch (memoir doctor checks the rest)";
+  if (!python.ok()) return start + interpreter + " never imported torch (memoir doctor checks the rest)";
   if (python->torch_folder.empty())
     return start + python->executable + " has no torch; run the program with a python that has";
   const auto versions = TrackedTorchVersions(tree);

@@ -43,19 +43,33 @@ std::string Minor(const std::string& version) {
 
 }  // namespace
 
-std::optional<PythonFacts> ExaminePython(const std::string& program) {
+absl::StatusOr<PythonFacts> ExaminePython(const std::string& program) {
   constexpr int kPatienceSeconds = 30;  // a cold network file system
   const auto answer = CaptureOutput({program, "-c", kQuestion}, kPatienceSeconds);
-  if (!answer) return std::nullopt;
+  if (absl::IsDeadlineExceeded(answer.status())) return answer.status();
+  const absl::Status no_python = absl::UnavailableError(program + " does not run here, or is no Python");
+  if (!answer.ok()) return no_python;
   PythonFacts facts;
   facts.program = program;
   std::istringstream lines(*answer);
-  if (!std::getline(lines, facts.executable) || !std::getline(lines, facts.version)) return std::nullopt;
+  if (!std::getline(lines, facts.executable) || !std::getline(lines, facts.version)) return no_python;
+  // Python does not know its own path where PATH is not set.
+  if (facts.executable.empty()) facts.executable = FindOnPath(program);
   std::getline(lines, facts.torch_folder);
   if (facts.torch_folder.empty()) return facts;
   facts.torch_version = TorchVersion(facts.torch_folder);
   facts.torch_minor = Minor(facts.torch_version);
   return facts;
+}
+
+std::string ShebangOf(const std::string& program) {
+  const std::string path = FindOnPath(program);
+  const std::string start = path.empty() ? "" : ReadStart(path, 512);
+  if (!start.starts_with("#!")) return "";
+  std::istringstream line(start.substr(2, start.find('\n') - 2));
+  std::string interpreter;
+  line >> interpreter;
+  return interpreter;
 }
 
 std::string InterpreterOf(const std::vector<std::string>& command) {

@@ -2,9 +2,10 @@
 #ifndef TOOLS_CLI_PYTHON_FACTS_H_
 #define TOOLS_CLI_PYTHON_FACTS_H_
 
-#include <optional>
 #include <string>
 #include <vector>
+
+#include "absl/status/statusor.h"
 
 namespace memoir {
 
@@ -17,8 +18,11 @@ struct PythonFacts {
   std::string torch_minor;    // "2.11"
 };
 
-// Starts the interpreter (torch is looked for, not imported). Nothing when it does not run or is no Python.
-std::optional<PythonFacts> ExaminePython(const std::string& program);
+// Starts the interpreter (torch is looked for, not imported). The error says that it does not run, is no Python, or does not answer.
+absl::StatusOr<PythonFacts> ExaminePython(const std::string& program);
+
+// What the first line of a script asks for: "/usr/bin/env"; "" where it is no script.
+std::string ShebangOf(const std::string& program);
 
 // The interpreter that `command` starts: the command itself where it is called python*, the one of its first line where it is a script
 // (torchrun, accelerate), else "".
