@@ -19,3 +19,15 @@ def from_torch():
         _recording.start_by_environment(torch.__version__)
     except Exception as problem:
         print(f"memoir: not recording: {problem}", file=sys.stderr)
+        _leave_note(problem)
+
+
+def _leave_note(problem):
+    """For `memoir run`, which made the folder: why there is no capture in it has been said. It takes the note away."""
+    folder = os.environ.get("MEMOIR_OUTPUT", "")
+    try:
+        if os.path.isdir(folder):
+            with open(os.path.join(folder, f".not-recorded.{os.getpid()}"), "w") as note:
+                note.write(f"{problem}\n")
+    except OSError:
+        pass

@@ -1,6 +1,8 @@
 """memoir run: exit codes, streams, the environment it sets, the summary at the end, and what it says about mistakes."""
 
 import json
+import os
+import pathlib
 import shutil
 import subprocess
 import sys
@@ -122,6 +124,43 @@ def test_nothing_recorded_because_no_tracker_fits(memoir, tmp_path, one_line):
     assert "no tracker for torch 2.3.4+cpu (this Memoir has: 9.9); install a Memoir built for it" in one_line(done)
 
 
+def test_nothing_recorded_is_not_said_twice(memoir, tmp_path, one_line):
+    # What the recorder's start-up does where it cannot record.
+    program = """if True:
+        import os, sys
+        print("memoir: not recording: because", file=sys.stderr)
+        open(os.path.join(os.environ["MEMOIR_OUTPUT"], f".not-recorded.{os.getpid()}"), "w").write("because")"""
+    done = memoir("run", "-o", "out", "--", sys.executable, "-c", program)
+    assert one_line(done) == "memoir: not recording: because"
+    assert not (tmp_path / "out").exists()
+
+
+def test_start_up_leaves_a_note_when_it_cannot_record(tmp_path):
+    package = pathlib.Path(__file__).parents[2] / "python"
+    (tmp_path / "torch.py").write_text("raise RuntimeError('because')")
+    start = subprocess.run([sys.executable, "-c", "from memoir import _startup; _startup.from_torch()"], text=True,
+                           capture_output=True, env={**os.environ, "PYTHONPATH": f"{tmp_path}:{package}", "MEMOIR_ENABLE": "1",
+                                                     "MEMOIR_OUTPUT": str(tmp_path)})
+    assert start.stderr == "memoir: not recording: because\n"
+    assert [note.read_text() for note in tmp_path.glob(".not-recorded.*")] == ["because\n"]
+
+
+def test_nothing_recorded_because_the_package_is_missing(memoir, fake_tree, tmp_path, one_line):
+    shutil.copytree(fake_tree, tmp_path / "tree")
+    shutil.rmtree(tmp_path / "tree/lib/memoir/python")
+    done = memoir("run", "--", sys.executable, "-c", "", program=tmp_path / "tree/bin/memoir")
+    assert f"this installation lacks {tmp_path}/tree/lib/memoir/python/memoir; install Memoir again" in one_line(done)
+
+
+def test_nothing_recorded_because_of_a_signal(memoir, one_line):
+    done = memoir("run", "--", sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGXCPU)")
+    assert done.returncode == 128 + 24 and "signal 24 (CPU time limit exceeded) ended" in one_line(done)
+
+
+def test_nothing_recorded_because_the_environment_was_cleared(memoir, one_line):
+    assert "env -i clears the variables" in one_line(memoir("run", "--", "env", "-i", sys.executable, "-c", ""))
+
+
 # Mistakes
 
 
@@ -135,6 +174,15 @@ def test_command_not_executable(memoir, tmp_path, one_line):
     (tmp_path / "script").write_text("")
     done = memoir("run", "--", "./script")
     assert done.returncode == 126 and "Permission denied" in one_line(done)
+
+
+def test_command_that_is_no_program(memoir, tmp_path, one_line):
+    (tmp_path / "script").write_text("#!/no/such/python\n")
+    (tmp_path / "script").chmod(0o755)
+    for command, code, cause in ((tmp_path, 126, "is a directory"), ("", 127, "its name is empty"),
+                                 ("./script", 127, "asks for /no/such/python, which does not exist")):
+        done = memoir("run", "--", command)
+        assert done.returncode == code and cause in one_line(done), command
 
 
 def test_no_command(memoir, one_line):

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <ctime>
 #include <system_error>
+#include <vector>
 
 namespace memoir {
 namespace {
@@ -74,6 +75,16 @@ std::set<std::string> CaptureFolder::Parts() const {
 
 bool CaptureFolder::HasNewParts() const {
   return std::ranges::any_of(Parts(), [this](const std::string& part) { return !old_parts_.contains(part); });
+}
+
+bool CaptureFolder::TakeNotes() const {
+  std::vector<fs::path> notes;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(path_, error)) {
+    if (entry.path().filename().string().starts_with(".not-recorded.")) notes.push_back(entry.path());
+  }
+  for (const fs::path& note : notes) fs::remove(note, error);
+  return !notes.empty();
 }
 
 void CaptureFolder::RemoveIfEmpty() const {

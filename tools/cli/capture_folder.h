@@ -22,6 +22,8 @@ class CaptureFolder {
   // Part files that were not there when Prepare was called.
   bool HasNewParts() const;
   bool had_parts() const { return !old_parts_.empty(); }
+  // Takes away the notes of processes that said why they were not recorded (python/memoir/_startup.py); true if there was one.
+  bool TakeNotes() const;
   // Takes away folders that Prepare made, when nothing was written there.
   void RemoveIfEmpty() const;
   std::string path() const { return path_.string(); }

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <optional>
 #include <string_view>
+#include <system_error>
 
 #include "fmt/format.h"
 #include "tools/cli/python_facts.h"
@@ -31,10 +34,27 @@ bool AutoloadIsOff() {
   return value != nullptr && std::string_view(value) == "0";
 }
 
+// `env -i` takes away the variables that attach Memoir.
+bool ClearsEnvironment(const std::vector<std::string>& command) {
+  if (std::filesystem::path(command.front()).filename() != "env" || command.size() < 2) return false;
+  return command[1] == "-i" || command[1] == "-" || command[1] == "--ignore-environment";
+}
+
 }  // namespace
 
-std::string WhyNothingRecorded(const std::vector<std::string>& command, const InstallTree& tree) {
+std::string WhyNothingRecorded(const std::vector<std::string>& command, int signal, const InstallTree& tree) {
   const std::string start = "nothing was recorded: ";
+  const std::filesystem::path package = tree.python / "memoir";
+  std::error_code error;
+  if (!std::filesystem::exists(package, error))
+    return start + "this installation lacks " + package.string() + "; install Memoir again";
+  if (signal != 0) {
+    return start + fmt::format("signal {} ({}) ended {} before it had imported torch", signal, strsignal(signal),
+                               command.front());
+  }
+  if (ClearsEnvironment(command)) {
+    return start + "env -i clears the variables by which Memoir starts; put it before memoir: env -i memoir run -- ...";
+  }
   if (AutoloadIsOff()) {
     return start +
            "TORCH_DEVICE_BACKEND_AUTOLOAD=0 keeps torch from starting Memoir; unset it, or call memoir.start() in the "

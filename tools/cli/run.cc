@@ -22,6 +22,7 @@
 #include "tools/cli/install_tree.h"
 #include "tools/cli/message.h"
 #include "tools/cli/nothing_recorded.h"
+#include "tools/cli/python_facts.h"
 #include "tools/cli/record_options.h"
 #include "tools/cli/run_summary.h"
 #include "tools/cli/verbs.h"
@@ -150,12 +151,23 @@ Strings EnvironmentWith(const Variables& variables) {
   return entries;
 }
 
+// Cause and fix.
+std::string WhyNotStarted(const std::string& program, int error) {
+  std::error_code ignored;
+  if (program.empty()) return "its name is empty; a variable that is not set?";
+  if (program.starts_with("-")) return "no such command; options of memoir stand before the command";
+  if (std::filesystem::is_directory(program, ignored)) return "it is a directory; name the program in it";
+  const std::string interpreter = ShebangOf(program);
+  if (error == ENOENT && !interpreter.empty()) {
+    return "its first line asks for " + interpreter + ", which does not exist; correct that line, or put an interpreter before the script";
+  }
+  if (error == ENOENT) return "no such command; check the name and PATH";
+  return std::string(std::strerror(error)) + "; check its permissions";
+}
+
 int CannotStart(const Strings& command, int error) {
   const bool missing = error == ENOENT;
-  const bool is_option = command.front().starts_with("-");
-  std::string advice = missing ? "; check the name and PATH" : "; check its permissions";
-  if (is_option) advice = "; options of memoir stand before the command";
-  Say("cannot start " + command.front() + ": " + (missing ? "no such command" : std::strerror(error)) + advice);
+  Say("cannot start " + (command.front().empty() ? "''" : command.front()) + ": " + WhyNotStarted(command.front(), error));
   return missing ? kExitCommandNotFound : kExitCannotExecute;
 }
 
@@ -192,11 +204,12 @@ int RunRecorded(const Strings& command, Variables variables) {
     return CannotStart(command, result.start_error);
   }
   ProtectExitCode(result.exit_code);
+  const bool said = folder.TakeNotes();
   if (folder.HasNewParts()) {
     FinishRecording(folder.path(), quiet);
   } else {
     folder.RemoveIfEmpty();
-    Say(WhyNothingRecorded(command, tree));
+    if (!said) Say(WhyNothingRecorded(command, result.signal, tree));
   }
   return result.exit_code;
 }
