@@ -27,6 +27,12 @@ def test_not_a_capture(memoir, tmp_path, one_line):
         assert path.lstrip("./") in one_line(done)
 
 
+def test_path_that_cannot_be_followed(memoir, tmp_path, one_line):
+    (tmp_path / "loop").symlink_to("loop")
+    done = memoir("show", "loop")
+    assert done.returncode == 1 and "Too many levels of symbolic links" in one_line(done)
+
+
 def test_newer_capture(memoir, samples, tmp_path, one_line):
     part, = (samples / "training").glob("*.memoir")
     changed = part.read_bytes()
@@ -128,7 +134,9 @@ def test_export_events(memoir, samples, tmp_path, one_line):
         json.loads(memoir("show", samples / "training", "--json").stdout)["devices"][0]["allocated_bytes"]
     done = memoir("export", "event", samples / "training")
     assert done.returncode == 2 and "did you mean events?" in one_line(done)
-    assert memoir("export", "events", samples / "training", "-o", "missing/file").returncode == 1
+    for output, cause in (("missing/file", "make its folder first"), (tmp_path, "name a file in it"), ("/dev/full", "make room")):
+        done = memoir("export", "events", samples / "training", "-o", output)
+        assert done.returncode == 1 and cause in one_line(done)
 
 
 # Doctor and help
@@ -151,6 +159,13 @@ def test_doctor_is_content(memoir, tmp_path):
     done = memoir("doctor", "--python", sys.executable, PYTHONPATH=tmp_path / "site", MEMOIR_RING_DIR=tmp_path)
     assert done.returncode == 0, done.stdout
     assert "9.9.1" in done.stdout and "Recorded here" in done.stdout
+
+
+def test_doctor_without_path(memoir, fake_tree):
+    done = subprocess.run([fake_tree / "bin/memoir", "doctor", "--python", sys.executable], env={}, capture_output=True, text=True)
+    assert f"({sys.executable})" in done.stdout or f"({os.path.realpath(sys.executable)})" in done.stdout
+    done = subprocess.run([fake_tree / "bin/memoir", "doctor"], env={}, capture_output=True, text=True)
+    assert " ()" not in done.stdout
 
 
 def test_doctor_without_python(memoir):

@@ -37,14 +37,32 @@ struct CloseFile {
 };
 using File = std::unique_ptr<std::FILE, CloseFile>;
 
-absl::Status CannotWrite(const std::string& path) {
-  return absl::UnavailableError("cannot write " + path + ": " + std::strerror(errno));
+std::string FixFor(int error) {
+  switch (error) {
+    case ENOENT:
+      return "; make its folder first";
+    case EISDIR:
+      return "; name a file in it";
+    case ENOSPC:
+    case EDQUOT:
+      return "; make room there, or write to another place";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "; choose a place where you may write";
+    default:
+      return "";
+  }
+}
+
+absl::Status CannotWrite(const std::string& path, int error) {
+  return absl::UnavailableError("cannot write " + path + ": " + std::strerror(error) + FixFor(error));
 }
 
 absl::Status ExportEvents(const Capture& capture, std::FILE* file, const std::string& path) {
-  bool failed = false;
+  int failed = 0;  // errno of the first write that did
   EventJsonWriter writer(capture, [&](std::string_view lines) {
-    failed = failed || std::fwrite(lines.data(), 1, lines.size(), file) != lines.size();
+    if (failed == 0 && std::fwrite(lines.data(), 1, lines.size(), file) != lines.size()) failed = errno;
   });
   Progress progress("exporting");
   EventStreamOptions options;
@@ -52,7 +70,8 @@ absl::Status ExportEvents(const Capture& capture, std::FILE* file, const std::st
   const auto report = StreamEvents(capture, options, writer);
   if (!report.ok()) return report.status();
   writer.Flush();
-  if (std::fflush(file) != 0 || failed) return CannotWrite(path);
+  if (std::fflush(file) != 0 && failed == 0) failed = errno;
+  if (failed != 0) return CannotWrite(path, failed);
   for (const Damage& damage : report->damage) Say("damaged: " + ToString(damage));
   return absl::OkStatus();
 }
@@ -62,7 +81,7 @@ absl::Status Export(const std::string& path, const std::string& output) {
   if (!capture.ok()) return capture.status();
   const bool to_stdout = output.empty() || output == "-";
   const File file(to_stdout ? stdout : std::fopen(output.c_str(), "wb"));
-  if (file == nullptr) return CannotWrite(output);
+  if (file == nullptr) return CannotWrite(output, errno);
   return ExportEvents(*capture, file.get(), to_stdout ? "standard output" : output);
 }
 

@@ -212,7 +212,8 @@ absl::StatusOr<PartFile> OpenPart(const std::string& path) {
   const File file(path);
   struct stat status;
   if (file.descriptor < 0 || fstat(file.descriptor, &status) != 0) {
-    return absl::NotFoundError(absl::StrCat(path, ": cannot be opened (", std::strerror(errno), ")"));
+    return absl::NotFoundError(absl::StrCat(path, ": cannot be opened (", std::strerror(errno),
+                                             "); check that it can be read by you, and what it leads to"));
   }
   if (!S_ISREG(status.st_mode)) return NotACapture(path, "not a regular file");
   PartFile part;
