@@ -97,10 +97,16 @@ void ReadEverything(const std::string& folder, std::uint64_t which) {
       EXPECT_THAT(damage.file, ::testing::HasSubstr(".memoir"));
       EXPECT_FALSE(damage.what.empty());
     }
-    std::uint64_t net = 0, at_end = 0;
-    for (const Row& row : result->rows) net += row.total.net_bytes;
-    for (const DeviceRow& device : result->devices) at_end += device.live_bytes_at_end;
-    EXPECT_EQ(net, at_end) << "sums close even over what is left of a damaged capture";
+    Columns devices;
+    for (const DeviceRow& device : result->devices) {
+      devices.net_bytes += device.live_bytes_at_end;
+      devices.allocated_bytes += device.allocated_bytes;
+      devices.bytes_at_peak += device.peak_allocated_bytes;
+    }
+    const Columns rows = result->total();
+    EXPECT_EQ(rows.net_bytes, devices.net_bytes) << "sums close even over what is left of a damaged capture";
+    EXPECT_EQ(rows.allocated_bytes, devices.allocated_bytes);
+    EXPECT_EQ(rows.bytes_at_peak, devices.bytes_at_peak);
   }
   Visitor nobody;
   if (which % 4 == 0) (void)AnalyzeLiveAt(*capture, {});

@@ -19,12 +19,18 @@ Columns ColumnsOf(const Folded& folded) {
   return columns;
 }
 
-// What `part` leaves of `whole`. A damaged keyframe can say that a part is more than the whole.
+// At most `whole`: a damaged keyframe can say that a part is more, and sums would not close.
+Columns Within(Columns part, const Columns& whole) {
+  part.allocations = std::min(part.allocations, whole.allocations);
+  part.allocated_bytes = std::min(part.allocated_bytes, whole.allocated_bytes);
+  part.deallocated_bytes = std::min(part.deallocated_bytes, whole.deallocated_bytes);
+  return part;
+}
+
 void TakeFrom(Columns& whole, const Columns& part) {
-  const auto take = [](std::uint64_t& from, std::uint64_t amount) { from -= std::min(from, amount); };
-  take(whole.allocations, part.allocations);
-  take(whole.allocated_bytes, part.allocated_bytes);
-  take(whole.deallocated_bytes, part.deallocated_bytes);
+  whole.allocations -= part.allocations;
+  whole.allocated_bytes -= part.allocated_bytes;
+  whole.deallocated_bytes -= part.deallocated_bytes;
 }
 
 }  // namespace
@@ -124,7 +130,7 @@ void SummaryPass::AddFoldedOperators(const FoldedProcess& folded, std::map<Devic
     row.count += sums.count;
     row.outermost_count += sums.outermost_count;
     if (!one_device && selection().device) continue;   // who knows how much of it was on that device
-    const Columns columns = ColumnsOf(sums);
+    const Columns columns = Within(ColumnsOf(sums), rest_of_all);
     row.total += columns;
     TakeFrom(rest_of_all, columns);
     if (!one_device) continue;
