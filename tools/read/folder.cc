@@ -25,7 +25,7 @@ absl::Status NotFound(const std::string& path, const std::string& why) {
 absl::StatusOr<std::vector<std::string>> ListParts(const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (error && fs::exists(status) == false && status.type() != fs::file_type::not_found) {
+  if (error && !fs::exists(status) && status.type() != fs::file_type::not_found) {
     const bool denied = error == std::errc::permission_denied;
     return absl::PermissionDeniedError(absl::StrCat(path, ": cannot be opened (", error.message(), "); ",
                                                     denied ? "ask its owner for permission" : "check what the path leads to"));
@@ -38,7 +38,10 @@ absl::StatusOr<std::vector<std::string>> ListParts(const std::string& path) {
     any_file = true;
     if (it->path().extension() == kSuffix) paths.push_back(it->path().string());
   }
-  if (error) return absl::PermissionDeniedError(absl::StrCat(path, ": cannot be listed (", error.message(), "); ask its owner for permission to read it"));
+  if (error) {
+    return absl::PermissionDeniedError(
+        absl::StrCat(path, ": cannot be listed (", error.message(), "); ask its owner for permission to read it"));
+  }
   if (!any_file) return NotFound(path, "an empty folder, not a capture; record one with `memoir run -- COMMAND`");
   if (paths.empty()) return NotFound(path, "a folder without *.memoir files, not a capture; give the folder that `memoir run` wrote");
   std::sort(paths.begin(), paths.end());

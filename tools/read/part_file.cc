@@ -160,7 +160,8 @@ absl::Status NotACapture(const std::string& path, const std::string& why) {
 std::string WhyTooNew(const v1::ProcessInfo& process) {
   if (process.format_version() <= kFormatVersion) return "";
   return absl::StrCat("written in capture format ", process.format_version(), " by Memoir ", process.memoir_version(),
-                      ", this Memoir reads up to format ", kFormatVersion, ": install a newer Memoir");
+                      ", this Memoir reads up to format ", kFormatVersion,
+                      " (at offset 0): install a newer Memoir");
 }
 
 // Goes from chunk to chunk until the end or the first damage.
