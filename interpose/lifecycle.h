@@ -18,7 +18,7 @@ namespace memoir {
 struct ForkWiped {
   std::atomic<std::uint32_t> enabled;     // what memoir_enabled_flag points to
   std::atomic<std::uint32_t> generation;  // of the open ring; 0: none
-  std::atomic<std::int32_t> visitors;     // threads inside a RingVisit
+  alignas(64) std::atomic<std::int32_t> visitors;  // threads inside a RingVisit; not on the line that every hook reads
 };
 
 struct RingState {

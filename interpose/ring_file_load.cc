@@ -130,7 +130,10 @@ RingReader::State* CopyRing(int fd, const RingHeader& header, const char* path, 
 
 RingReader::State* LoadOpened(int fd, bool writable, const char* path, const Message& message) {
   void* memory = mmap(nullptr, sizeof(RingHeader), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return nullptr;
+  if (memory == MAP_FAILED) {
+    Refuse(message, "no memory to read %s; try again where there is some", path);
+    return nullptr;
+  }
   const auto* header = static_cast<const RingHeader*>(memory);
   RingReader::State* state = nullptr;
   if (!ReadUpTo(fd, sizeof(RingHeader), 0, static_cast<std::uint8_t*>(memory))) {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -67,17 +68,24 @@ RingReader::State* MakeReaderState(std::uint32_t segment_count) {
 RingReader* RingReader::OpenLive() {
   const RingMap* ring = OpenRing();
   State* state = ring == nullptr ? nullptr : MakeReaderState(ring->segment_count);
-  void* memory = state == nullptr ? nullptr : std::malloc(sizeof(RingReader));
-  if (memory == nullptr) return nullptr;
+  if (state == nullptr) return nullptr;
   state->map = *ring;
   state->live = true;
-  return ::new (memory) RingReader(state);
+  return Make(state);
 }
 
 RingReader* RingReader::OpenFile(const char* path, char* error, std::size_t error_bytes) {
   State* state = LoadRingFile(path, error, error_bytes);
-  void* memory = state == nullptr ? nullptr : std::malloc(sizeof(RingReader));
-  return memory == nullptr ? nullptr : ::new (memory) RingReader(state);
+  if (state == nullptr) return nullptr;
+  RingReader* reader = Make(state);
+  if (reader == nullptr) std::snprintf(error, error_bytes, "no memory to read %s; try again where there is some", path);
+  return reader;
+}
+
+RingReader* RingReader::Make(State* state) {
+  if (void* memory = std::malloc(sizeof(RingReader)); memory != nullptr) return ::new (memory) RingReader(state);
+  const RingReader given_back(state);
+  return nullptr;
 }
 
 RingReader::RingReader(State* state) : state_(state) {}

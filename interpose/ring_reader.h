@@ -93,6 +93,7 @@ class MEMOIR_INTERPOSE_API RingReader {
   void Wake();
 
  private:
+  static RingReader* Make(State* state);  // takes the state; nullptr without memory
   explicit RingReader(State* state);
   RingReader(const RingReader&) = delete;
   RingReader& operator=(const RingReader&) = delete;
