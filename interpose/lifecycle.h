@@ -16,14 +16,14 @@ namespace memoir {
 
 // On its own page, which the kernel zeroes in every child.
 struct ForkWiped {
-  std::atomic<std::uint32_t> enabled;     // what memoir_enabled_flag points to
-  std::atomic<std::uint32_t> generation;  // of the open ring; 0: none
+  std::atomic<std::uint32_t> enabled;              // what memoir_enabled_flag points to
+  std::atomic<std::uint32_t> generation;           // of the open ring; 0: none
   alignas(64) std::atomic<std::int32_t> visitors;  // threads inside a RingVisit; not on the line that every hook reads
 };
 
 struct RingState {
   std::atomic<ForkWiped*> page;
-  RingMap map;               // of the newest ring; read it through OpenRing or a RingVisit
+  RingMap map;                             // of the newest ring; read it through OpenRing or a RingVisit
   std::uint32_t generation;                // of the newest ring; goes on counting in children
   std::atomic<std::uint64_t> max_wait_ns;  // of one stall
   pthread_key_t exit_key;

@@ -44,7 +44,8 @@ std::uint8_t* RingReserveSlow(ThreadSlot* slot, std::size_t bytes, OnEmptyPool o
   const RingMap* ring = visit.ring();
   if (ring == nullptr) return nullptr;
   if (slot->generation != ring->generation) {
-    // A slot of an earlier ring, whose record this is: no drop of the ring that is open now. The next record attaches anew.
+    // A slot of an earlier ring, whose record this is: no drop of the ring that is open now. The next record attaches
+    // anew.
     memoir_thread_slot = nullptr;
     return nullptr;
   }

@@ -2,7 +2,7 @@
 // record.
 //
 //     thread A ──► segment 7 ──┐                          free ◄─────────────┐
-//     thread B ──► segment 2 ──┼─► full ─► writer thread ─► chunk in the file ┘   (segments return only after the write)
+//     thread B ──► segment 2 ──┼─► full ─► writer thread ─► chunk in the file ┘  (segments return only after the write)
 //     thread C ──► segment 9 ──┘
 //
 // Each thread owns one segment at a time and is its only producer; a full one is swapped by pointer. The file
@@ -60,13 +60,15 @@ struct RingCounters {
   std::uint64_t waits;
   std::uint64_t wait_ns;
   std::uint64_t slotless_records;  // of dropped_records: of threads that got no slot, all were taken
-  // Made by fork() while recording was on, whether or not they went on to exec. vfork, posix_spawn, _Fork and clone call
-  // no handlers: their children are not counted.
+  // Made by fork() while recording was on, whether or not they went on to exec. vfork, posix_spawn, _Fork and clone
+  // call no handlers: their children are not counted.
   std::uint64_t forked_children;
 };
 
 enum class OnEmptyPool : std::uint8_t {
-  kWait,  // bounded (5 s in all per stall, 20 ms while threads hold all segments), counted; then drop. Never under an allocator's lock
+  // Bounded (5 s in all per stall, 20 ms while threads hold all segments) and counted; then drop. Never under an
+  // allocator's lock.
+  kWait,
   kDrop,  // drop at once, counted: for callbacks of device allocators, which run under the device's lock. No hook yet
 };
 
@@ -79,11 +81,11 @@ struct RingOptions {
 
 // Creates the ring file and maps it. On failure returns false and writes one line (cause and fix) into `error`.
 MEMOIR_INTERPOSE_API bool RingOpen(const RingOptions& options, char* error, std::size_t error_bytes);
-// Removes the file and gives its memory back, but keeps the addresses: late hooks may still hold pointers. Waits (at most
-// a second) for threads that are inside RingAttachThread or RingReserveSlow. Call only after the enable flag is off, all
-// is drained, and the reader is gone. A later RingOpen begins anew: thread numbers, operator ids and counters start over.
-// Returns how many records were committed and never consumed: what hooks that saw the flag on committed after the last
-// look, or all that a reader which gave up has left. They are lost, and in no counter.
+// Removes the file and gives its memory back, but keeps the addresses: late hooks may still hold pointers. Waits (at
+// most a second) for threads that are inside RingAttachThread or RingReserveSlow. Call only after the enable flag is
+// off, all is drained, and the reader is gone. A later RingOpen begins anew: thread numbers, operator ids and counters
+// start over. Returns how many records were committed and never consumed: what hooks that saw the flag on committed
+// after the last look, or all that a reader which gave up has left. They are lost, and in no counter.
 MEMOIR_INTERPOSE_API std::uint64_t RingClose();
 // Path of the ring file, "" when there is none.
 MEMOIR_INTERPOSE_API const char* RingPath();
@@ -93,8 +95,9 @@ MEMOIR_INTERPOSE_API const char* RingPath();
 MEMOIR_INTERPOSE_API void RingSetProcessInfo(const void* bytes, std::size_t size);
 
 // The calling thread's slot, made at its first call; nullptr when recording is off, or when slots ran out (counted as
-// a drop). A thread keeps a segment from its first record to its end, so at most as many threads record at once as there are
-// segments (1,024 in the default ring); the records of others are dropped until one of those ends or fills its segment.
+// a drop). A thread keeps a segment from its first record to its end, so at most as many threads record at once as
+// there are segments (1,024 in the default ring); the records of others are dropped until one of those ends or fills
+// its segment.
 MEMOIR_INTERPOSE_API ThreadSlot* RingAttachThread();
 
 // Room for a record of `bytes` (a multiple of 8, at most kMaxRecordBytes) in the calling thread's segment, or
@@ -113,8 +116,9 @@ inline void RingCommit(ThreadSlot* slot, std::size_t bytes) {
   slot->committed->store(static_cast<std::uint32_t>(slot->cursor - slot->base), std::memory_order_release);
 }
 
-// Counts one record of the calling thread that its hook cannot make (ranges nested too deeply): the index goes on, so that
-// the capture shows a gap in this place. Takes 8 bytes of the segment; a gap between segments would take the rest of one.
+// Counts one record of the calling thread that its hook cannot make (ranges nested too deeply): the index goes on, so
+// that the capture shows a gap in this place. Takes 8 bytes of the segment; a gap between segments would take the rest
+// of one.
 MEMOIR_INTERPOSE_API void RingDropRecord(ThreadSlot* slot);
 
 // Defines an operator once and for all; ids start at 1 and index the ring's name table, which memoir-drain can read.

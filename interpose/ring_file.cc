@@ -159,8 +159,7 @@ bool CreateInChosen(const char* folder, const ProcessIdentity& process, std::uin
                     char* error, std::size_t error_bytes) {
   Refusal refusal{};
   if (CreateLargest(folder, process, wanted, kMinSegments, 1, file, &refusal)) return true;
-  std::snprintf(error, error_bytes,
-                "no ring in %s: %s; %s", folder, refusal.text,
+  std::snprintf(error, error_bytes, "no ring in %s: %s; %s", folder, refusal.text,
                 refusal.file_size_limit ? "raise that limit"
                                         : "set MEMOIR_RING_DIR to a writable folder on a local disk or in memory");
   return false;
@@ -185,12 +184,10 @@ bool CreateInUsualPlaces(const ProcessIdentity& process, std::uint32_t wanted, R
     }
   }
   const bool limited = refusals[0].file_size_limit || refusals[1].file_size_limit || refusals[2].file_size_limit;
-  std::snprintf(
-      error, error_bytes,
-      "no folder for the ring: /dev/shm: %s; %s%s%s%s/tmp: %s; %s",
-      refusals[0].text, folders[1] ? folders[1] : "", folders[1] ? ": " : "", folders[1] ? refusals[1].text : "",
-      folders[1] ? "; " : "", refusals[2].text,
-      limited ? "raise that limit" : "set MEMOIR_RING_DIR to a writable local folder");
+  std::snprintf(error, error_bytes, "no folder for the ring: /dev/shm: %s; %s%s%s%s/tmp: %s; %s", refusals[0].text,
+                folders[1] ? folders[1] : "", folders[1] ? ": " : "", folders[1] ? refusals[1].text : "",
+                folders[1] ? "; " : "", refusals[2].text,
+                limited ? "raise that limit" : "set MEMOIR_RING_DIR to a writable local folder");
   return false;
 }
 

@@ -131,7 +131,7 @@ RingReader::State* CopyRing(int fd, const RingHeader& header, const char* path, 
 RingReader::State* LoadOpened(int fd, bool writable, const char* path, const Message& message) {
   void* memory = mmap(nullptr, sizeof(RingHeader), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
-    Refuse(message, "no memory to read %s; try again where there is some", path);
+    Refuse(message, "%s: no memory to read it; free some, or raise the limit (ulimit -v)", path);
     return nullptr;
   }
   const auto* header = static_cast<const RingHeader*>(memory);

@@ -69,7 +69,7 @@ struct RingHeader {
   // The pool: segment_pool.h.
   alignas(64) std::atomic<std::uint64_t> free_head;  // change count << 32 | index + 1
   std::atomic<std::uint32_t> free_count;
-  std::atomic<std::uint32_t> full_count;  // left by their owners, not yet back: what a wait can hope for
+  std::atomic<std::uint32_t> full_count;              // left by their owners, not yet back: what a wait can hope for
   alignas(64) std::atomic<std::uint32_t> freed_word;  // futex: producers in need of a segment
   std::atomic<std::uint32_t> freed_waiters;
   std::atomic<std::uint32_t> stalled;                // a wait ended in vain and nothing was freed since

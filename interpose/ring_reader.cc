@@ -78,7 +78,8 @@ RingReader* RingReader::OpenFile(const char* path, char* error, std::size_t erro
   State* state = LoadRingFile(path, error, error_bytes);
   if (state == nullptr) return nullptr;
   RingReader* reader = Make(state);
-  if (reader == nullptr) std::snprintf(error, error_bytes, "no memory to read %s; try again where there is some", path);
+  if (reader == nullptr)
+    std::snprintf(error, error_bytes, "%s: no memory to read it; free some, or raise the limit (ulimit -v)", path);
   return reader;
 }
 
@@ -158,9 +159,7 @@ bool RingReader::FindThread(std::uint32_t thread, ThreadView* view) const {
 
 bool RingReader::FindName(std::uint32_t id, NameView* view) const { return LookUpName(state_->map, id, view); }
 
-RingCounters RingReader::Counters() const {
-  return ReadCounters(*state_->map.header);
-}
+RingCounters RingReader::Counters() const { return ReadCounters(*state_->map.header); }
 
 const char* RingReader::capture_folder() const { return state_->map.header->capture_folder; }
 const char* RingReader::file_stem() const { return state_->map.header->file_stem; }

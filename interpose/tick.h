@@ -26,7 +26,8 @@ inline std::uint64_t MonotonicNs() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// A sixteenth of the x86 counter, 4 to 8 ns: the bits below are noise of the measurement, and cost half a byte per event on disk.
+// A sixteenth of the x86 counter, 4 to 8 ns: the bits below are noise of the measurement, and cost half a byte per
+// event on disk.
 inline constexpr int kCounterShift = 4;
 
 inline std::uint64_t Tick() {

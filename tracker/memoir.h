@@ -1,8 +1,8 @@
 /* Memoir's C interface: what the Python package calls, and what a libtorch program may call.
  *
- * The functions are exported by libmemoir_tracker-torchX.Y.so, which must match the program's torch. One recording at a time;
- * after a stop another may start. Functions return 0, or -1 after writing one line (cause and fix) into `message`,
- * which is cut to `size` and always terminated. None throws; none ends the program.
+ * The functions are exported by libmemoir_tracker-torchX.Y.so, which must match the program's torch. One recording at a
+ * time; after a stop another may start. Functions return 0, or -1 after writing one line (cause and fix) into
+ * `message`, which is cut to `size` and always terminated. None throws; none ends the program.
  *
  * Threads: any; start and stop outside of torch's operators. In a forked child they do nothing and return 0 until the
  * child starts a recording of its own.
@@ -21,8 +21,9 @@ extern "C" {
 
 enum memoir_end { MEMOIR_STOPPED = 1, MEMOIR_EXITED = 2 };
 
-/* Starts to record. `settings` is a null-terminated list of "name=value", names as in proto/memoir/options.def without "MEMOIR_" and
- * in lower case ("output=run1", "max_size=2GiB"); they come before the environment's MEMOIR_* variables. Also "program", "python_version". */
+/* Starts to record. `settings` is a null-terminated list of "name=value", names as in proto/memoir/options.def without
+ * "MEMOIR_" and in lower case ("output=run1", "max_size=2GiB"); they come before the environment's MEMOIR_* variables.
+ * Also "program", "python_version". */
 MEMOIR_API int memoir_start(const char* const* settings, char* message, size_t size);
 
 /* Ends the recording and closes the capture; returns when everything is on file. -1: something could not be written. */

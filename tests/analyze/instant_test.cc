@@ -10,13 +10,13 @@
 namespace memoir {
 namespace {
 
-using testing::ProcessBuilder;
-using testing::TemporaryFolder;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using testing::ProcessBuilder;
+using testing::TemporaryFolder;
 
 // Starts at tick 1000 = 0 ns, ten nanoseconds an event.
-//   0 begin forward   10 begin a   20 +100   30 end   40 mark m   50 begin b   60 +30   70 -100   80 end   90 end   100 +5
+//   0 begin forward  10 begin a  20 +100  30 end  40 mark m  50 begin b  60 +30  70 -100  80 end  90 end  100 +5
 class InstantTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -65,7 +65,8 @@ TEST_F(InstantTest, EndMarkAndTime) {
 }
 
 TEST_F(InstantTest, WhatAtMeans) {
-  for (const char* const text : {"", "mark:", "soon", "-1", "nan", "1e99s"}) EXPECT_FALSE(ParseAt(text).has_value()) << text;
+  for (const char* const text : {"", "mark:", "soon", "-1", "nan", "1e99s"})
+    EXPECT_FALSE(ParseAt(text).has_value()) << text;
   EXPECT_EQ(ParseAt("1.5s")->ns, 1'500'000'000u);
   EXPECT_EQ(ParseAt("2ms")->ns, 2'000'000u);
   EXPECT_EQ(ParseRangeWindow("Optimizer.step#AdamW.step").range, "Optimizer.step#AdamW.step");
@@ -75,7 +76,7 @@ TEST_F(InstantTest, WhatAtMeans) {
 
 TEST_F(InstantTest, BucketsHoldTheirLargestValue) {
   OverTimeOptions options;
-  options.buckets = 5;   // of twenty nanoseconds
+  options.buckets = 5;  // of twenty nanoseconds
   const absl::StatusOr<OverTime> curve = AnalyzeOverTime(*capture_, options);
   ASSERT_TRUE(curve.ok());
   EXPECT_EQ(curve->end_ns, 100u);

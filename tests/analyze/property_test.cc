@@ -1,5 +1,5 @@
-// Random programs against a model that shares nothing with the reader: a list of events, walked naively. Whatever the window and
-// the grouping, rows must equal the model's and sum to the device's totals.
+// Random programs against a model that shares nothing with the reader: a list of events, walked naively. Whatever the
+// window and the grouping, rows must equal the model's and sum to the device's totals.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -22,8 +22,8 @@ using testing::TemporaryFolder;
 // One allocation or deallocation, with all that a grouping can ask for.
 struct NaiveEvent {
   bool allocate;
-  std::size_t block;      // index into NaiveProgram::blocks
-  bool in_window;         // inside of a range "window"
+  std::size_t block;  // index into NaiveProgram::blocks
+  bool in_window;     // inside of a range "window"
 };
 struct NaiveBlock {
   std::uint64_t bytes;
@@ -34,7 +34,7 @@ struct NaiveBlock {
 struct NaiveProgram {
   std::vector<NaiveBlock> blocks;
   std::vector<NaiveEvent> events;
-  std::vector<std::size_t> window_ends;   // number of events before each end of the window
+  std::vector<std::size_t> window_ends;  // number of events before each end of the window
 };
 
 // Writes a random program, and notes what it does.
@@ -67,11 +67,16 @@ class RandomProgram {
     const auto thread = static_cast<std::uint32_t>(1 + Upto(3));
     process_.OnThread(thread);
     const std::uint64_t what = Upto(100);
-    if (what < 20) BeginOn(thread);
-    else if (what < 40) EndOn(thread);
-    else if (what < 75) Allocate(thread);
-    else if (what < 98) Deallocate();
-    else process_.EndChunk(Upto(2) == 0);
+    if (what < 20)
+      BeginOn(thread);
+    else if (what < 40)
+      EndOn(thread);
+    else if (what < 75)
+      Allocate(thread);
+    else if (what < 98)
+      Deallocate();
+    else
+      process_.EndChunk(Upto(2) == 0);
   }
   void BeginOn(std::uint32_t thread) {
     if (stacks_[thread].size() > 8) return;
@@ -142,7 +147,8 @@ std::uint64_t SumOf(const Amounts& amounts) {
   return sum;
 }
 
-// The peak, and the end, of a window or of the whole, by group; O(events * groups), so that there is nothing to get wrong.
+// The peak, and the end, of a window or of the whole, by group; O(events * groups), so that there is nothing to get
+// wrong.
 NaiveDevice Walk(const NaiveProgram& program, std::uint32_t device, GroupBy by, bool window, bool forget) {
   NaiveDevice result;
   const auto group_of = [&](const NaiveBlock& block) {
@@ -150,14 +156,15 @@ NaiveDevice Walk(const NaiveProgram& program, std::uint32_t device, GroupBy by, 
   };
   bool was_in_window = !window;
   for (std::size_t i = 0; i <= program.events.size(); ++i) {
-    const bool at_end = window ? std::count(program.window_ends.begin(), program.window_ends.end(), i) > 0 : i == program.events.size();
+    const bool at_end =
+        window ? std::count(program.window_ends.begin(), program.window_ends.end(), i) > 0 : i == program.events.size();
     const auto note_peak = [&] {
       if (SumOf(result.live) <= result.peak) return;
       result.peak = SumOf(result.live);
       result.at_peak = result.live;
     };
     if (at_end) result.at_end = result.live;
-    if (at_end && window) note_peak();   // a window in which nothing happens has what was live before
+    if (at_end && window) note_peak();  // a window in which nothing happens has what was live before
     if (i == program.events.size()) break;
     const NaiveEvent& event = program.events[i];
     const NaiveBlock& block = program.blocks[event.block];
@@ -184,7 +191,7 @@ void ExpectEqual(const Summary& summary, const NaiveDevice& expected, std::size_
   EXPECT_EQ(device.peak_allocated_bytes, expected.peak);
   EXPECT_EQ(device.live_bytes_at_end, SumOf(expected.at_end));
   EXPECT_EQ(device.allocated_bytes, SumOf(expected.allocated));
-  if (summary.windows == 1) {   // between windows something may change that is in none of them
+  if (summary.windows == 1) {  // between windows something may change that is in none of them
     EXPECT_EQ(device.live_bytes_at_begin + device.allocated_bytes - device.deallocated_bytes, device.live_bytes_at_end);
   }
   Columns sum;
@@ -271,7 +278,8 @@ TEST_P(PropertyTest, CurveHasThePeak) {
   const absl::StatusOr<OverTime> curve = AnalyzeOverTime(*capture_, options);
   ASSERT_TRUE(curve.ok());
   for (const DeviceCurve& device : curve->devices) {
-    const std::uint64_t peak = Walk(program_.naive(), device.name == "cpu" ? 0 : 1, GroupBy::kOperator, false, false).peak;
+    const std::uint64_t peak =
+        Walk(program_.naive(), device.name == "cpu" ? 0 : 1, GroupBy::kOperator, false, false).peak;
     EXPECT_EQ(device.peak_bytes, peak);
     EXPECT_EQ(*std::max_element(device.max_bytes.begin(), device.max_bytes.end()), peak);
   }

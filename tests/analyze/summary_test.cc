@@ -9,10 +9,10 @@
 namespace memoir {
 namespace {
 
+using ::testing::HasSubstr;
 using testing::ProcessBuilder;
 using testing::ProcessOptions;
 using testing::TemporaryFolder;
-using ::testing::HasSubstr;
 
 Capture OpenOrDie(const std::string& folder) {
   absl::StatusOr<Capture> capture = Capture::Open(folder);
@@ -50,11 +50,18 @@ const Row& RowNamed(const Summary& summary, const std::string& name) {
   return none;
 }
 
-// add allocates 100 inside of empty, which is freed before mul; mul allocates 300 and frees 50 of its own; 7 outside of any.
+// add allocates 100 inside of empty, which is freed before mul; mul allocates 300 and frees 50 of its own; 7 outside of
+// any.
 void Fill(ProcessBuilder& process) {
   process.Begin("aten::add").Begin("aten::empty").Allocate(0x1000, 100).End().End();
   process.Deallocate(0x1000);
-  process.BeginUser("forward").Begin("aten::mul").Allocate(0x2000, 300).Allocate(0x3000, 50).Deallocate(0x3000).End().End();
+  process.BeginUser("forward")
+      .Begin("aten::mul")
+      .Allocate(0x2000, 300)
+      .Allocate(0x3000, 50)
+      .Deallocate(0x3000)
+      .End()
+      .End();
   process.Allocate(0x4000, 7);
 }
 
@@ -175,7 +182,7 @@ TEST(SummaryTest, RangeWindowCountsAllThreadsAndItsOwnThreadByOrder) {
 }
 
 TEST(SummaryTest, StepAndTimeWindows) {
-  ProcessBuilder process;   // starts at tick 1000, ten ticks an event, one tick is a nanosecond
+  ProcessBuilder process;  // starts at tick 1000, ten ticks an event, one tick is a nanosecond
   process.Step(0).Allocate(0x1000, 1).Step(1).Allocate(0x2000, 2).Step(2).Allocate(0x3000, 4);
   const TemporaryFolder folder;
   process.WriteTo(folder.path());
@@ -298,7 +305,8 @@ TEST(SummaryTest, FoldedPartsKeepTheirSums) {
 }
 
 TEST(SummaryTest, FoldedSumsCloseInEveryGrouping) {
-  for (const GroupBy by : {GroupBy::kOperator, GroupBy::kLeaf, GroupBy::kRange, GroupBy::kThread, GroupBy::kShape, GroupBy::kRank}) {
+  for (const GroupBy by :
+       {GroupBy::kOperator, GroupBy::kLeaf, GroupBy::kRange, GroupBy::kThread, GroupBy::kShape, GroupBy::kRank}) {
     ProcessBuilder process;
     FillFolded(process);
     const Summary summary = Summarise(process, By(by));

@@ -1,4 +1,5 @@
-// What the hooks' own parts cost, without torch: the flag, the tick, and a record with the writer behind it, on disk as in real use.
+// What the hooks' own parts cost, without torch: the flag, the tick, and a record with the writer behind it, on disk as
+// in real use.
 //
 // Prints; asserts no time. Records that the writer could not keep up with wait, as in a program; drops fail the run.
 #include <benchmark/benchmark.h>
@@ -25,17 +26,27 @@ BENCHMARK(TickRead);
 
 // One allocation or its deallocation, in turn, as the CPU allocator's hook writes them.
 void Record(benchmark::State& state) {
-  Recording recording({.capture = "", .ring_bytes = kDefaultRingBytes, .max_bytes = 0, .part_bytes = kDefaultPartBytes});
+  Recording recording(
+      {.capture = "", .ring_bytes = kDefaultRingBytes, .max_bytes = 0, .part_bytes = kDefaultPartBytes});
   if (!recording.ok()) return state.SkipWithError(recording.error().c_str());
   std::uint64_t serial = 0;
   for (auto _ : state) {
     ThreadSlot* slot = RingThread();
     std::uint8_t* place = RingReserve(slot, sizeof(AllocateRecord), OnEmptyPool::kWait);
     if (place == nullptr) return state.SkipWithError("a record was dropped");
-    new (place) AllocateRecord{
-        .header = {.words = sizeof(AllocateRecord) / 8, .kind = RecordKind::kAllocate, .flags = 0, .depth = 0, .count = 0},
-        .tick = Tick(), .address = 0x7f0000000000 + 64 * (serial % 4096), .bytes = 64, .serial = ++serial,
-        .device_type = 0, .device_index = -1, .reserved0 = 0, .reserved1 = 0};
+    new (place) AllocateRecord{.header = {.words = sizeof(AllocateRecord) / 8,
+                                          .kind = RecordKind::kAllocate,
+                                          .flags = 0,
+                                          .depth = 0,
+                                          .count = 0},
+                               .tick = Tick(),
+                               .address = 0x7f0000000000 + 64 * (serial % 4096),
+                               .bytes = 64,
+                               .serial = ++serial,
+                               .device_type = 0,
+                               .device_index = -1,
+                               .reserved0 = 0,
+                               .reserved1 = 0};
     RingCommit(slot, sizeof(AllocateRecord));
   }
   state.counters["waits"] = static_cast<double>(RingReadCounters().waits);

@@ -1,5 +1,5 @@
-// How fast a capture is opened and summarised, and in how much memory: writes a synthetic capture of N events, then measures
-// in a child process, so that the builder's memory does not count.
+// How fast a capture is opened and summarised, and in how much memory: writes a synthetic capture of N events, then
+// measures in a child process, so that the builder's memory does not count.
 //
 //     summary_speed [events | capture folder]
 #include <sys/resource.h>
@@ -19,7 +19,8 @@
 namespace memoir {
 namespace {
 
-// Like a training step: operators two deep, two or three tensors in, one out, every result allocated and freed some time later.
+// Like a training step: operators two deep, two or three tensors in, one out, every result allocated and freed some
+// time later.
 void WriteCapture(const std::string& folder, std::uint64_t events) {
   testing::ProcessOptions options;
   options.chunk_events = 100'000;
@@ -30,8 +31,10 @@ void WriteCapture(const std::string& folder, std::uint64_t events) {
   std::uint64_t impl = 0x5500'0000'0000;
   // Results are new tensors; arguments are some that live, one in a thousand of them a storage that nobody allocated.
   const auto argument = [&] {
-    const std::uint64_t storage = random() % 1000 == 0 || live.empty() ? 0x1000 + 64 * (random() % 100) : live[random() % live.size()];
-    return testing::TensorSpec{0x5500'0000'0000 + 64 * (storage % 9973), storage, 4096, {32, static_cast<std::int64_t>(storage % 7)}};
+    const std::uint64_t storage =
+        random() % 1000 == 0 || live.empty() ? 0x1000 + 64 * (random() % 100) : live[random() % live.size()];
+    return testing::TensorSpec{
+        0x5500'0000'0000 + 64 * (storage % 9973), storage, 4096, {32, static_cast<std::int64_t>(storage % 7)}};
   };
   while (process.events() < events) {
     process.OnThread(random() % 64 == 0 ? 2 : 1);
@@ -65,9 +68,10 @@ int Measure(const std::string& folder) {
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
   const double replay = static_cast<double>(own.tv_sec) + 1e-9 * static_cast<double>(own.tv_nsec);
   const auto events = static_cast<double>(summary->events);
-  std::printf("%.0f events, %.2f B/event in the file, %.2f s (%.1f M events/s); CPU: %.2f s replay, %.2f s decoding; %ld MiB\n",
-              events, static_cast<double>(capture->processes()[0].file_bytes) / events, seconds, events / seconds / 1e6, replay,
-              cpu - replay, usage.ru_maxrss / 1024);
+  std::printf(
+      "%.0f events, %.2f B/event in the file, %.2f s (%.1f M events/s); CPU: %.2f s replay, %.2f s decoding; %ld MiB\n",
+      events, static_cast<double>(capture->processes()[0].file_bytes) / events, seconds, events / seconds / 1e6, replay,
+      cpu - replay, usage.ru_maxrss / 1024);
   return 0;
 }
 

@@ -1,4 +1,5 @@
-// How fast the writer packs, and how many bytes an event takes: operators as a training step has them. Prints; asserts no time.
+// How fast the writer packs, and how many bytes an event takes: operators as a training step has them. Prints; asserts
+// no time.
 //
 // The ring is filled before the clock starts, so producers and writer do not share the measured time.
 #include <sys/resource.h>
@@ -47,9 +48,9 @@ int Main() {
   for (const DecodedPart& part : capture.parts) stored += part.file_bytes;
   for (const DecodedChunk* chunk : capture.chunks()) raw += chunk->payload_bytes;
   const auto events = static_cast<double>(capture.events());
-  std::printf("%.0f events, %llu ring records, %.2f million ring records/s, %.2f bytes/event before zstd, %.2f after\n", events,
-              static_cast<unsigned long long>(records), static_cast<double>(records) / seconds * 1e-6, static_cast<double>(raw) / events,
-              static_cast<double>(stored) / events);
+  std::printf("%.0f events, %llu ring records, %.2f million ring records/s, %.2f bytes/event before zstd, %.2f after\n",
+              events, static_cast<unsigned long long>(records), static_cast<double>(records) / seconds * 1e-6,
+              static_cast<double>(raw) / events, static_cast<double>(stored) / events);
   return 0;
 }
 

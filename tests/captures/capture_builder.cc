@@ -108,7 +108,8 @@ std::uint32_t ProcessBuilder::NameIdOf(const std::string& text, bool is_operator
   return id;
 }
 
-ProcessBuilder& ProcessBuilder::Redefine(const std::string& operator_name, const std::string& schema, const std::vector<bool>& written) {
+ProcessBuilder& ProcessBuilder::Redefine(const std::string& operator_name, const std::string& schema,
+                                         const std::vector<bool>& written) {
   const auto id = static_cast<std::uint32_t>(names_.size() + 1);
   names_[{true, "earlier " + operator_name}] = std::exchange(names_[{true, operator_name}], id);
   defined_[{kName, id}] = true;
@@ -179,7 +180,8 @@ ProcessBuilder& ProcessBuilder::BeginRange(v1::EventKind kind, const std::string
                                            std::int64_t sequence, std::uint64_t forward_thread,
                                            const std::vector<TensorSpec>& arguments) {
   Thread& on = thread();
-  bool inside_operator = std::any_of(on.stack.begin(), on.stack.end(), [](const OpenRange& r) { return r.is_operator; });
+  bool inside_operator =
+      std::any_of(on.stack.begin(), on.stack.end(), [](const OpenRange& r) { return r.is_operator; });
   std::uint32_t id = 0;
   if (recording_) {
     v1::ThreadRun& run = AddEvent(kind, arguments.size());
@@ -208,7 +210,8 @@ ProcessBuilder& ProcessBuilder::Begin(const std::string& operator_name, const st
 ProcessBuilder& ProcessBuilder::BeginUser(const std::string& name) {
   return BeginRange(v1::RANGE_BEGIN_USER, name, false, -1, 0, {});
 }
-ProcessBuilder& ProcessBuilder::BeginBackward(const std::string& node, std::int64_t sequence, std::uint64_t forward_thread) {
+ProcessBuilder& ProcessBuilder::BeginBackward(const std::string& node, std::int64_t sequence,
+                                              std::uint64_t forward_thread) {
   return BeginRange(v1::RANGE_BEGIN_BACKWARD, node, false, sequence, forward_thread, {});
 }
 ProcessBuilder& ProcessBuilder::BeginText(const std::string& name) {
@@ -229,7 +232,11 @@ void ProcessBuilder::Track(bool allocate, std::uint64_t serial, std::uint64_t ad
   if (allocate) {
     const std::vector<OpenRange>& stack = thread().stack;
     const auto outermost = std::find_if(stack.begin(), stack.end(), [](const OpenRange& r) { return r.is_operator; });
-    const Live block{bytes, serial, tick_, thread_, outermost == stack.end() ? 0 : outermost->name,
+    const Live block{bytes,
+                     serial,
+                     tick_,
+                     thread_,
+                     outermost == stack.end() ? 0 : outermost->name,
                      stack.empty() ? 0 : stack.back().name};
     live_[{device, address}] = block;
     totals.set_live_bytes(totals.live_bytes() + bytes);

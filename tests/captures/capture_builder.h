@@ -1,12 +1,13 @@
-// Builds well-formed captures from a list of events, with libprotobuf and zstd: what the tests of the tools read. It shares no
-// code with the writer of the recorder, on purpose.
+// Builds well-formed captures from a list of events, with libprotobuf and zstd: what the tests of the tools read. It
+// shares no code with the writer of the recorder, on purpose.
 //
 //     ProcessBuilder process({.rank = 0});
 //     process.Begin("aten::add.Tensor").Allocate(0x1000, 64).End();
 //     process.Deallocate(0x1000);
 //     process.WriteTo(folder);
 //
-// Events go to the current thread (thread 1 at first) at the current tick, which then grows by `tick_step`. One tick is one nanosecond.
+// Events go to the current thread (thread 1 at first) at the current tick, which then grows by `tick_step`. One tick is
+// one nanosecond.
 #ifndef TESTS_CAPTURES_CAPTURE_BUILDER_H_
 #define TESTS_CAPTURES_CAPTURE_BUILDER_H_
 
@@ -40,18 +41,18 @@ struct ProcessOptions {
   std::uint64_t start_realtime_ns = 1'000'000'000;
   std::uint64_t start_tick = 1000;
   std::uint64_t tick_step = 10;
-  std::uint64_t chunk_events = 0;      // ends a chunk after so many events; 0: only at EndChunk
+  std::uint64_t chunk_events = 0;  // ends a chunk after so many events; 0: only at EndChunk
   std::string ring_path;
-  std::uint32_t first_part = 0;        // of a program that replaced itself: where the recording before ended
+  std::uint32_t first_part = 0;  // of a program that replaced itself: where the recording before ended
 };
 
 class ProcessBuilder {
  public:
   explicit ProcessBuilder(ProcessOptions options = {});
 
-  ProcessBuilder& OnThread(std::uint32_t thread);              // from 1
+  ProcessBuilder& OnThread(std::uint32_t thread);  // from 1
   ProcessBuilder& NameThread(std::uint32_t thread, std::string name);
-  ProcessBuilder& AtTick(std::uint64_t tick);                  // of the next event
+  ProcessBuilder& AtTick(std::uint64_t tick);  // of the next event
   std::uint64_t tick() const { return tick_; }
 
   // Devices besides 0, the cpu: returns the id to allocate with.
@@ -60,22 +61,24 @@ class ProcessBuilder {
   ProcessBuilder& Begin(const std::string& operator_name, const std::vector<TensorSpec>& arguments = {});
   ProcessBuilder& BeginUser(const std::string& name);
   ProcessBuilder& BeginBackward(const std::string& node, std::int64_t sequence, std::uint64_t forward_thread);
-  ProcessBuilder& BeginText(const std::string& name);          // a function range without schema
+  ProcessBuilder& BeginText(const std::string& name);  // a function range without schema
   ProcessBuilder& End(const std::vector<TensorSpec>& results = {});
   // The operator is defined anew, as a library does that comes back changed.
-  ProcessBuilder& Redefine(const std::string& operator_name, const std::string& schema, const std::vector<bool>& written);
+  ProcessBuilder& Redefine(const std::string& operator_name, const std::string& schema,
+                           const std::vector<bool>& written);
 
   ProcessBuilder& Allocate(std::uint64_t address, std::uint64_t bytes, std::uint32_t device = 0);
   ProcessBuilder& Deallocate(std::uint64_t address, std::uint32_t device = 0);
   // With a serial of your own: for late and lost events. Not followed into keyframes.
-  ProcessBuilder& AllocateAs(std::uint64_t serial, std::uint64_t address, std::uint64_t bytes, std::uint32_t device = 0);
+  ProcessBuilder& AllocateAs(std::uint64_t serial, std::uint64_t address, std::uint64_t bytes,
+                             std::uint32_t device = 0);
   ProcessBuilder& DeallocateAs(std::uint64_t serial, std::uint64_t address, std::uint32_t device = 0);
   std::uint64_t next_serial() const { return serial_; }
 
   ProcessBuilder& Mark(const std::string& name);
   ProcessBuilder& Step(std::uint64_t step);
 
-  ProcessBuilder& LoseRecords(std::uint64_t records);          // on the current thread
+  ProcessBuilder& LoseRecords(std::uint64_t records);  // on the current thread
   // The events of `lose` happen (keyframes know them) but are not recorded.
   template <class Function>
   ProcessBuilder& Unrecorded(Function lose) {
@@ -86,22 +89,22 @@ class ProcessBuilder {
   }
 
   ProcessBuilder& EndChunk(bool keyframe_next = false);
-  ProcessBuilder& SkipChunks(std::uint64_t chunks);            // gap in the sequence
-  ProcessBuilder& EndPart(bool with_index = true);             // the next part starts with a keyframe
-  ProcessBuilder& RenumberDictionaries();                      // as memoir-drain does in the part it adds
-  ProcessBuilder& RemovePart(std::uint32_t part);              // its file is not written
-  ProcessBuilder& FoldParts(std::uint32_t parts);              // as --max-size: the oldest removed and counted
+  ProcessBuilder& SkipChunks(std::uint64_t chunks);  // gap in the sequence
+  ProcessBuilder& EndPart(bool with_index = true);   // the next part starts with a keyframe
+  ProcessBuilder& RenumberDictionaries();            // as memoir-drain does in the part it adds
+  ProcessBuilder& RemovePart(std::uint32_t part);    // its file is not written
+  ProcessBuilder& FoldParts(std::uint32_t parts);    // as --max-size: the oldest removed and counted
 
-  v1::Counters& counters() { return counters_; }               // written with every later chunk
+  v1::Counters& counters() { return counters_; }  // written with every later chunk
   v1::ProcessInfo& info() { return info_; }
-  ProcessBuilder& set_end(v1::End::Reason reason, const std::string& message = "");   // default: EXITED
+  ProcessBuilder& set_end(v1::End::Reason reason, const std::string& message = "");  // default: EXITED
   // No End, no index: as after SIGKILL.
   ProcessBuilder& Kill();
 
   // Closes what is open. Call once; then FileName and parts are complete.
   void Finish();
-  void WriteTo(const std::string& folder);                     // calls Finish
-  const std::vector<std::string>& parts();                     // the bytes of each part file; calls Finish
+  void WriteTo(const std::string& folder);  // calls Finish
+  const std::vector<std::string>& parts();  // the bytes of each part file; calls Finish
   std::string FileName(std::uint32_t part) const;
   // Where each chunk of a part begins, and where the last ends.
   const std::vector<std::uint64_t>& chunk_offsets(std::uint32_t part) const { return chunk_offsets_[part]; }
@@ -165,7 +168,8 @@ class ProcessBuilder {
   std::map<std::size_t, std::uint32_t> signatures_;
   // What the part in progress has not defined yet is added to the chunk in progress.
   std::map<std::pair<int, std::uint32_t>, bool> defined_;
-  std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint32_t, std::uint32_t>, std::uint32_t> tensor_rows_;
+  std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint32_t, std::uint32_t>, std::uint32_t>
+      tensor_rows_;
   std::uint64_t last_impl_ = 0, last_storage_ = 0;
   v1::Payload payload_;
   bool chunk_has_keyframe_ = false;

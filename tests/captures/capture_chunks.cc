@@ -209,8 +209,8 @@ const std::vector<std::string>& ProcessBuilder::parts() {
 
 std::string ProcessBuilder::FileName(std::uint32_t part) const {
   char name[256];
-  std::snprintf(name, sizeof name, "r%05u.a%u.%s.%llu.p%04u.memoir", options_.rank, options_.restart, options_.host.c_str(),
-                static_cast<unsigned long long>(options_.pid), part);
+  std::snprintf(name, sizeof name, "r%05u.a%u.%s.%llu.p%04u.memoir", options_.rank, options_.restart,
+                options_.host.c_str(), static_cast<unsigned long long>(options_.pid), part);
   return name;
 }
 

@@ -1,7 +1,8 @@
-// Damages a capture in 10,000 ways and summarises what is left: no crash, no hang, bounded memory, and errors that say where.
+// Damages a capture in 10,000 ways and summarises what is left: no crash, no hang, bounded memory, and errors that say
+// where.
 //
-// Half of the damage is to the file, where checksums catch most of it; the other half is to a payload that is compressed and
-// checksummed again, where nothing does.
+// Half of the damage is to the file, where checksums catch most of it; the other half is to a payload that is
+// compressed and checksummed again, where nothing does.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -26,7 +27,7 @@ using testing::TensorSpec;
 using testing::WriteFile;
 
 #if defined(__SANITIZE_ADDRESS__)
-constexpr int kMutations = 1500;        // of each half; the sanitizer is slow, and needs address space of its own
+constexpr int kMutations = 1500;  // of each half; the sanitizer is slow, and needs address space of its own
 constexpr bool kLimitMemory = false;
 #else
 constexpr int kMutations = 5000;
@@ -43,7 +44,11 @@ ProcessBuilder MakeProcess() {
   for (std::uint64_t part = 0; part < 3; ++part) {
     for (std::uint64_t i = 0; i < 30; ++i) {
       process.OnThread(1 + i % 2).BeginUser("step").Begin("aten::add", {numpy, own, own});
-      process.Allocate(0x1000 + 64 * i, 100 + i).Begin("aten::empty").Allocate(0x100 * i, 10, cuda).End({own}).End({own});
+      process.Allocate(0x1000 + 64 * i, 100 + i)
+          .Begin("aten::empty")
+          .Allocate(0x100 * i, 10, cuda)
+          .End({own})
+          .End({own});
       process.BeginBackward("AddBackward0", static_cast<std::int64_t>(i), 1).End().End();
       process.Deallocate(0x1000 + 64 * i);
       if (i % 3 == 0) process.Deallocate(0x100 * i, cuda);
@@ -70,12 +75,24 @@ class Mutator {
     const std::size_t at = Upto(bytes->size());
     const std::size_t size = 1 + Upto(16);
     switch (Upto(6)) {
-      case 0: (*bytes)[at] = static_cast<char>((*bytes)[at] ^ (1 << Upto(8))); return;
-      case 1: bytes->insert(at, std::string(size, static_cast<char>(random_()))); return;
-      case 2: bytes->erase(at, size); return;
-      case 3: bytes->replace(at, std::min<std::size_t>(size, bytes->size() - at), bytes->substr(Upto(bytes->size()), size)); return;
-      case 4: bytes->replace(at, 1, std::string("\xff\xff\xff\xff\xff\xff\xff\xff\x7f") + static_cast<char>(Upto(2))); return;   // huge varint
-      default: (*bytes)[at] = static_cast<char>(random_()); return;
+      case 0:
+        (*bytes)[at] = static_cast<char>((*bytes)[at] ^ (1 << Upto(8)));
+        return;
+      case 1:
+        bytes->insert(at, std::string(size, static_cast<char>(random_())));
+        return;
+      case 2:
+        bytes->erase(at, size);
+        return;
+      case 3:
+        bytes->replace(at, std::min<std::size_t>(size, bytes->size() - at), bytes->substr(Upto(bytes->size()), size));
+        return;
+      case 4:
+        bytes->replace(at, 1, std::string("\xff\xff\xff\xff\xff\xff\xff\xff\x7f") + static_cast<char>(Upto(2)));
+        return;  // huge varint
+      default:
+        (*bytes)[at] = static_cast<char>(random_());
+        return;
     }
   }
   std::mt19937_64 random_;
@@ -85,7 +102,8 @@ class Mutator {
 void ReadEverything(const std::string& folder, std::uint64_t which) {
   const absl::StatusOr<Capture> capture = Capture::Open(folder);
   if (!capture.ok()) {
-    EXPECT_THAT(std::string(capture.status().message()), ::testing::AllOf(::testing::HasSubstr(".memoir"), ::testing::HasSubstr("offset ")));
+    EXPECT_THAT(std::string(capture.status().message()),
+                ::testing::AllOf(::testing::HasSubstr(".memoir"), ::testing::HasSubstr("offset ")));
     return;
   }
   SummaryOptions summary;
@@ -146,7 +164,7 @@ TEST_F(MutationTest, OfFiles) {
     Mutator mutator(static_cast<std::uint64_t>(i));
     const auto part = static_cast<std::uint32_t>(mutator.Upto(3));
     std::string bytes = process_.parts()[part];
-    if (i % 7 == 0) {   // swap two chunks
+    if (i % 7 == 0) {  // swap two chunks
       const std::vector<std::uint64_t>& offsets = process_.chunk_offsets(part);
       const std::size_t at = mutator.Upto(offsets.size() - 2);
       bytes = bytes.substr(0, offsets[at]) + bytes.substr(offsets[at + 1], offsets[at + 2] - offsets[at + 1]) +
@@ -164,7 +182,8 @@ TEST_F(MutationTest, OfFiles) {
 std::string ReplacePayload(const std::string& bytes, Mutator& mutator) {
   v1::Part part;
   EXPECT_TRUE(part.ParseFromString(bytes));
-  v1::Chunk* chunk = part.mutable_chunk(static_cast<int>(mutator.Upto(static_cast<std::uint64_t>(part.chunk_size()) - 1)));
+  v1::Chunk* chunk =
+      part.mutable_chunk(static_cast<int>(mutator.Upto(static_cast<std::uint64_t>(part.chunk_size()) - 1)));
   if (chunk->payload().empty()) return bytes;
   std::string plain(chunk->payload_bytes(), '\0');
   ZSTD_decompress(plain.data(), plain.size(), chunk->payload().data(), chunk->payload().size());
@@ -203,13 +222,13 @@ TEST_F(MutationTest, BombsStayWithinBounds) {
     ReadEverything(folder.path(), 0);
   };
   const std::size_t kSize = 64u << 20;
-  for (const int field : {1, 2, 3, 4, 5, 7}) {   // empty messages of each kind: two bytes that cost hundreds
+  for (const int field : {1, 2, 3, 4, 5, 7}) {  // empty messages of each kind: two bytes that cost hundreds
     std::string plain;
     for (std::size_t i = 0; i < kSize / 2; ++i) plain += {static_cast<char>(field << 3 | 2), '\0'};
     read(plain);
   }
   read(std::string(kSize, '\0'));
-  v1::Payload deep;   // ranges nested without end
+  v1::Payload deep;  // ranges nested without end
   v1::ThreadRun* run = deep.add_runs();
   const int events = 2'000'000;
   run->set_kind(std::string(events, static_cast<char>(v1::RANGE_BEGIN_USER)));

@@ -1,4 +1,5 @@
-// Captures for the tests of views and of the program: small, the same on every machine, one for each thing that a view must cope with.
+// Captures for the tests of views and of the program: small, the same on every machine, one for each thing that a view
+// must cope with.
 #ifndef TESTS_GOLDEN_SAMPLE_CAPTURES_H_
 #define TESTS_GOLDEN_SAMPLE_CAPTURES_H_
 

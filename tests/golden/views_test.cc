@@ -1,4 +1,5 @@
-// What every view says about the sample captures, compared with the files beside this one. A change there is read in review.
+// What every view says about the sample captures, compared with the files beside this one. A change there is read in
+// review.
 //
 // To regenerate: MEMOIR_UPDATE_GOLDEN=1 <build>/tests/golden/views_test
 #include <algorithm>

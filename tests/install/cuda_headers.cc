@@ -1,4 +1,5 @@
-// Compiled, never run: torch's CUDA headers go with the CUDA headers of the wheels that cmake/FindCudaWheel.cmake found.
+// Compiled, never run: torch's CUDA headers go with the CUDA headers of the wheels that cmake/FindCudaWheel.cmake
+// found.
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <cuda_runtime_api.h>
 

@@ -9,7 +9,7 @@ namespace memoir {
 namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
-constexpr std::uint64_t kRate = 150'000'000;   // ticks per second: a sixteenth of 2.4 GHz
+constexpr std::uint64_t kRate = 150'000'000;  // ticks per second: a sixteenth of 2.4 GHz
 constexpr std::uint64_t kStartTick = 7'000'000'000'000;
 constexpr std::uint64_t kStartNs = 90'000 * kSecond;
 
@@ -35,7 +35,7 @@ TEST(ClockTest, GoesByTheRateWithoutAReading) {
 }
 
 TEST(ClockTest, ReadingsAreBetterThanTheRate) {
-  Clock clock(Process(kRate / 1000 * 1002), 0);   // the estimate is 0.2 % off
+  Clock clock(Process(kRate / 1000 * 1002), 0);  // the estimate is 0.2 % off
   clock.Add(Reading(kStartTick + kRate, kStartNs + kSecond));
   clock.Add(Reading(kStartTick + 2 * kRate, kStartNs + 2 * kSecond));
   EXPECT_EQ(clock.Nanoseconds(kStartTick + kRate / 2), kSecond / 2);
@@ -54,20 +54,22 @@ TEST(ClockTest, AReadingThatContradictsTheRateIsLeftOut) {
 
 TEST(ClockTest, ReadingsTooCloseTogetherMakeNoSlope) {
   Clock clock(Process(), 0);
-  clock.Add(Reading(kStartTick + 1500, kStartNs + 10'099));   // 10 us: a 1 % that means nothing
+  clock.Add(Reading(kStartTick + 1500, kStartNs + 10'099));  // 10 us: a 1 % that means nothing
   EXPECT_EQ(clock.Nanoseconds(kStartTick + 60 * kRate), 60 * kSecond);
 }
 
 TEST(ClockTest, NeverGoesBackward) {
-  for (const std::uint64_t rate : {std::uint64_t{0}, std::uint64_t{1}, kRate, std::numeric_limits<std::uint64_t>::max()}) {
+  for (const std::uint64_t rate :
+       {std::uint64_t{0}, std::uint64_t{1}, kRate, std::numeric_limits<std::uint64_t>::max()}) {
     Clock clock(Process(rate), 0);
     clock.Add(Reading(kStartTick + 1, kStartNs + 1'000'000 * kSecond));
     clock.Add(Reading(kStartTick + kRate, kStartNs + 1));
     clock.Add(Reading(1, 1));
     clock.Add(Reading(std::numeric_limits<std::uint64_t>::max() - 1, std::numeric_limits<std::uint64_t>::max()));
     std::uint64_t before = 0;
-    for (const std::uint64_t tick : {std::uint64_t{0}, std::uint64_t{1}, kStartTick, kStartTick + 1, kStartTick + 2, kStartTick + kRate,
-                                     std::uint64_t{1} << 63, (std::uint64_t{1} << 63) + 2 * kStartTick, ~std::uint64_t{0}}) {
+    for (const std::uint64_t tick :
+         {std::uint64_t{0}, std::uint64_t{1}, kStartTick, kStartTick + 1, kStartTick + 2, kStartTick + kRate,
+          std::uint64_t{1} << 63, (std::uint64_t{1} << 63) + 2 * kStartTick, ~std::uint64_t{0}}) {
       const std::uint64_t now = clock.Nanoseconds(tick);
       EXPECT_GE(now, before) << "rate " << rate << " tick " << tick;
       before = now;

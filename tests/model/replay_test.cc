@@ -16,11 +16,11 @@
 namespace memoir {
 namespace {
 
+using ::testing::ElementsAre;
 using testing::ProcessBuilder;
 using testing::ProcessOptions;
 using testing::TemporaryFolder;
 using testing::TensorSpec;
-using ::testing::ElementsAre;
 
 // Writes down what it is shown, one short line each.
 class Script : public Visitor {
@@ -43,7 +43,9 @@ class Script : public Visitor {
     Add(event, "deallocate " + std::to_string(event.block->bytes) + causes[static_cast<int>(event.cause)] +
                    (event.temporary ? " temporary" : ""));
   }
-  void OnFirstSeen(const FirstSeenEvent& event) override { Add(event, "first seen " + std::to_string(event.tensor->storage_bytes)); }
+  void OnFirstSeen(const FirstSeenEvent& event) override {
+    Add(event, "first seen " + std::to_string(event.tensor->storage_bytes));
+  }
   void OnMark(const MarkEvent& event) override { Add(event, "mark " + Text(event.name)); }
   void OnStep(const StepEvent& event) override { Add(event, "step " + std::to_string(event.step)); }
   void OnLost(const LostEvent& event) override {
@@ -55,7 +57,9 @@ class Script : public Visitor {
   std::string Tensors(absl::Span<const Tensor> tensors) const {
     std::string text;
     for (const Tensor& tensor : tensors) {
-      text += tensor.impl == 0 ? " none" : " " + ToString(state_->dictionary().layout(tensor.layout)) + "@" + std::to_string(tensor.storage);
+      text += tensor.impl == 0
+                  ? " none"
+                  : " " + ToString(state_->dictionary().layout(tensor.layout)) + "@" + std::to_string(tensor.storage);
     }
     return text;
   }
@@ -85,26 +89,33 @@ Shown Replay(ProcessBuilder& process, const ReplayOptions& options = {}) {
 
 TEST(ReplayTest, NestingGivesOperatorLeafAndUserRange) {
   ProcessBuilder process;
-  process.BeginUser("forward").BeginText("node").Begin("aten::add").Begin("aten::empty").Allocate(0x1000, 4).End().End();
+  process.BeginUser("forward")
+      .BeginText("node")
+      .Begin("aten::add")
+      .Begin("aten::empty")
+      .Allocate(0x1000, 4)
+      .End()
+      .End();
   process.Deallocate(0x1000).Mark("here").Step(3).End().End();
   EXPECT_THAT(Replay(process).lines,
               ElementsAre("1 begin forward", "1 begin node", "1 begin aten::add", "1 begin aten::empty",
-                          "1 allocate 4 in aten::add/aten::empty/forward", "1 end aten::empty", "1 end aten::add", "1 deallocate 4",
-                          "1 mark here", "1 step 3", "1 end node", "1 end forward"));
+                          "1 allocate 4 in aten::add/aten::empty/forward", "1 end aten::empty", "1 end aten::add",
+                          "1 deallocate 4", "1 mark here", "1 step 3", "1 end node", "1 end forward"));
 }
 
 TEST(ReplayTest, NamesThatAreNoUtf8AreShownAndCostNothingElse) {
   ProcessBuilder process;
-  process.BeginUser("caf\xc3\xa9 \xc3").Mark("\xed\xa0\x80").End();   // cut in a letter; a surrogate
-  EXPECT_THAT(Replay(process).lines, ElementsAre("1 begin caf\xc3\xa9 \xef\xbf\xbd",
-                                                 "1 mark \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd", "1 end caf\xc3\xa9 \xef\xbf\xbd"));
+  process.BeginUser("caf\xc3\xa9 \xc3").Mark("\xed\xa0\x80").End();  // cut in a letter; a surrogate
+  EXPECT_THAT(Replay(process).lines,
+              ElementsAre("1 begin caf\xc3\xa9 \xef\xbf\xbd", "1 mark \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
+                          "1 end caf\xc3\xa9 \xef\xbf\xbd"));
 }
 
 TEST(ReplayTest, ThreadsAreMergedByTickOverChunks) {
   ProcessBuilder process;
   process.OnThread(1).AtTick(1100).Mark("a").AtTick(1300).Mark("c").AtTick(1500).Mark("e");
   process.OnThread(2).AtTick(1200).Mark("b").AtTick(1400).Mark("d").AtTick(1350);
-  process.EndChunk();   // complete until 1349: c may be shown, d and e may not yet
+  process.EndChunk();  // complete until 1349: c may be shown, d and e may not yet
   process.OnThread(3).AtTick(1360).Mark("x").AtTick(2000).EndChunk();
   const Shown shown = Replay(process);
   EXPECT_THAT(shown.lines, ElementsAre("1 mark a", "2 mark b", "1 mark c", "3 mark x", "2 mark d", "1 mark e"));
@@ -113,7 +124,7 @@ TEST(ReplayTest, ThreadsAreMergedByTickOverChunks) {
 
 TEST(ReplayTest, ANewPartMayNumberNamesAnew) {
   ProcessBuilder process;
-  process.OnThread(1).AtTick(5000).Mark("old").AtTick(1100).EndPart();   // complete until 1099: "old" is held back
+  process.OnThread(1).AtTick(5000).Mark("old").AtTick(1100).EndPart();  // complete until 1099: "old" is held back
   process.RenumberDictionaries();
   process.AtTick(6000).Mark("new");
   EXPECT_THAT(Replay(process).lines, ElementsAre("1 mark old", "1 mark new"));
@@ -157,10 +168,11 @@ TEST(ReplayTest, TensorsOnDemandAndFirstSeen) {
 }
 
 TEST(SerialTest, DeallocationsBeforeAndAfterTheirTurn) {
-  ProcessBuilder late;   // its deallocation comes after the next allocation at the address
+  ProcessBuilder late;  // its deallocation comes after the next allocation at the address
   late.AllocateAs(1, 0x1000, 10).AllocateAs(3, 0x1000, 20).DeallocateAs(2, 0x1000).DeallocateAs(4, 0x1000);
   const Shown shown = Replay(late);
-  EXPECT_THAT(shown.lines, ElementsAre("1 allocate 10 in //", "1 deallocate 10 replaced", "1 allocate 20 in //", "1 deallocate 20"));
+  EXPECT_THAT(shown.lines,
+              ElementsAre("1 allocate 10 in //", "1 deallocate 10 replaced", "1 allocate 20 in //", "1 deallocate 20"));
   EXPECT_EQ(shown.report.replaced_blocks, 1u);
   EXPECT_EQ(shown.report.unmatched_deallocations, 0u);
 
@@ -169,7 +181,7 @@ TEST(SerialTest, DeallocationsBeforeAndAfterTheirTurn) {
   EXPECT_THAT(Replay(early).lines, ElementsAre("1 allocate 10 in //", "1 deallocate 10", "1 allocate 20 in //"));
   EXPECT_EQ(Replay(early).report.unmatched_deallocations, 0u);
 
-  ProcessBuilder overtaken;   // the older allocation comes last
+  ProcessBuilder overtaken;  // the older allocation comes last
   overtaken.AllocateAs(3, 0x1000, 20).AllocateAs(1, 0x1000, 10).DeallocateAs(4, 0x1000);
   EXPECT_THAT(Replay(overtaken).lines,
               ElementsAre("1 allocate 20 in //", "1 allocate 10 in //", "1 deallocate 10 replaced", "1 deallocate 20"));
@@ -198,7 +210,7 @@ TEST(LossTest, RecordsLostOnAThreadCutOrFillItsStack) {
 TEST(LossTest, MissingPartGoesOnFromTheNextKeyframe) {
   ProcessBuilder process;
   process.Begin("aten::a").Allocate(0x1000, 10).End().EndPart();
-  process.Deallocate(0x1000).Begin("aten::b").Allocate(0x2000, 20).EndPart();   // part 1, removed
+  process.Deallocate(0x1000).Begin("aten::b").Allocate(0x2000, 20).EndPart();  // part 1, removed
   process.RemovePart(1);
   process.End().Deallocate(0x2000);
   const TemporaryFolder folder;
@@ -210,25 +222,27 @@ TEST(LossTest, MissingPartGoesOnFromTheNextKeyframe) {
   const absl::StatusOr<ReplayReport> report = capture->Replay(script);
   EXPECT_EQ(report->lost_chunks, 2u) << "the chunk and the index";
   EXPECT_EQ(report->lost_records, 3u);
-  EXPECT_THAT(script.lines,
-              ElementsAre("1 begin aten::a", "1 allocate 10 in aten::a/aten::a/", "1 end aten::a", "lost 0 records 2 chunks",
-                          "1 begin aten::b before", "deallocate 10 resync", "1 allocate 20 in aten::b/aten::b/",
-                          "1 lost 3 records 0 chunks", "1 end aten::b", "1 deallocate 20"));
+  EXPECT_THAT(script.lines, ElementsAre("1 begin aten::a", "1 allocate 10 in aten::a/aten::a/", "1 end aten::a",
+                                        "lost 0 records 2 chunks", "1 begin aten::b before", "deallocate 10 resync",
+                                        "1 allocate 20 in aten::b/aten::b/", "1 lost 3 records 0 chunks",
+                                        "1 end aten::b", "1 deallocate 20"));
 }
 
 TEST(LossTest, RangesThatEndedInALostPartOnAThreadThatSaysNoMoreAreClosed) {
   ProcessBuilder process;
   process.OnThread(2).Begin("aten::a").OnThread(1).Mark("m").EndPart();
-  process.OnThread(2).End().EndPart();   // part 1, removed
+  process.OnThread(2).End().EndPart();  // part 1, removed
   process.RemovePart(1);
   process.OnThread(1).Mark("n");
-  EXPECT_THAT(Replay(process).lines, ElementsAre("2 begin aten::a", "1 mark m", "lost 0 records 2 chunks", "2 end aten::a implicit", "1 mark n"));
+  EXPECT_THAT(Replay(process).lines, ElementsAre("2 begin aten::a", "1 mark m", "lost 0 records 2 chunks",
+                                                 "2 end aten::a implicit", "1 mark n"));
 }
 
 TEST(LossTest, WhatIsOpenAtTheEndEndsWithTheProcess) {
   ProcessBuilder process;
   process.Begin("aten::a").Begin("aten::b").Kill();
-  EXPECT_THAT(Replay(process).lines, ElementsAre("1 begin aten::a", "1 begin aten::b", "1 end aten::b implicit", "1 end aten::a implicit"));
+  EXPECT_THAT(Replay(process).lines,
+              ElementsAre("1 begin aten::a", "1 begin aten::b", "1 end aten::b implicit", "1 end aten::a implicit"));
 }
 
 TEST(LossTest, OldestPartsGoneStartsFromTheirKeyframe) {
@@ -237,7 +251,8 @@ TEST(LossTest, OldestPartsGoneStartsFromTheirKeyframe) {
   process.FoldParts(1);
   process.End().Deallocate(0x1000);
   const Shown shown = Replay(process);
-  EXPECT_THAT(shown.lines, ElementsAre("1 begin aten::a before", "1 allocate 10 in aten::a/aten::a/", "1 end aten::a", "1 deallocate 10"));
+  EXPECT_THAT(shown.lines, ElementsAre("1 begin aten::a before", "1 allocate 10 in aten::a/aten::a/", "1 end aten::a",
+                                       "1 deallocate 10"));
   EXPECT_EQ(shown.report.lost_chunks + shown.report.lost_records, 0u);
 }
 
@@ -255,9 +270,10 @@ TEST(LossTest, AKeyframeThatCannotBeUsedIsDamageAtItsChunk) {
   ASSERT_TRUE(PayloadReader().Read(*part, part->chunks[0], &plain).ok());
   v1::Payload payload;
   ASSERT_TRUE(payload.ParseFromString(plain));
-  payload.mutable_keyframe()->mutable_live()->add_bytes(20);   // one more than it has addresses
+  payload.mutable_keyframe()->mutable_live()->add_bytes(20);  // one more than it has addresses
   v1::Chunk chunk;
-  ASSERT_TRUE(chunk.ParseFromString(process.parts()[1].substr(3, process.chunk_offsets(1)[1] - 3))) << "two bytes of length";
+  ASSERT_TRUE(chunk.ParseFromString(process.parts()[1].substr(3, process.chunk_offsets(1)[1] - 3)))
+      << "two bytes of length";
   testing::Seal(payload, &chunk);
   testing::WriteFile(path, testing::Delimited(chunk));
   const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
@@ -299,7 +315,7 @@ TEST(CaptureTest, ClocksAndStartsOfRanks) {
     ProcessOptions options;
     options.rank = rank;
     options.pid = 10 + rank;
-    options.start_tick = 1'000'000 * (rank + 1);   // clocks of two machines
+    options.start_tick = 1'000'000 * (rank + 1);  // clocks of two machines
     options.start_realtime_ns = 5'000'000'000 + rank * 1000;
     ProcessBuilder process(options);
     process.Mark("m").WriteTo(folder.path());

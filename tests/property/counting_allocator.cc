@@ -1,5 +1,5 @@
-// A CPU allocator that keeps the books itself: one log line in memory per allocation and deallocation, in the order in which
-// they happened, with the live bytes after it. It knows nothing of Memoir, which wraps it like any other.
+// A CPU allocator that keeps the books itself: one log line in memory per allocation and deallocation, in the order in
+// which they happened, with the live bytes after it. It knows nothing of Memoir, which wraps it like any other.
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
 

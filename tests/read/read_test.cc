@@ -13,13 +13,13 @@
 namespace memoir {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::ProcessBuilder;
 using testing::ProcessOptions;
 using testing::TemporaryFolder;
 using testing::WriteFile;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 std::string ErrorOf(const std::string& path) {
   const absl::StatusOr<Capture> capture = Capture::Open(path);
@@ -29,7 +29,8 @@ std::string ErrorOf(const std::string& path) {
 
 TEST(StrangersTest, EachGetsOneLineThatSaysWhatItIsAndWhatToDo) {
   const TemporaryFolder folder;
-  EXPECT_THAT(ErrorOf(folder / "absent"), AllOf(HasSubstr("absent"), HasSubstr("no such file"), HasSubstr("memoir run")));
+  EXPECT_THAT(ErrorOf(folder / "absent"),
+              AllOf(HasSubstr("absent"), HasSubstr("no such file"), HasSubstr("memoir run")));
   EXPECT_THAT(ErrorOf(folder.path()), AllOf(HasSubstr("an empty folder"), HasSubstr("memoir run")));
   WriteFile(folder / "snapshot.pickle", std::string("\x80\x04\x95snapshot", 11));
   EXPECT_THAT(ErrorOf(folder.path()), HasSubstr("without *.memoir files"));
@@ -103,7 +104,8 @@ TEST(StrangersTest, OneForeignFileAmongPartsIsDamage) {
   const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
   ASSERT_TRUE(capture.ok());
   ASSERT_EQ(capture->damage().size(), 1u);
-  EXPECT_THAT(ToString(capture->damage()[0]), AllOf(HasSubstr("zz.memoir"), HasSubstr("left out"), HasSubstr("not a Memoir capture")));
+  EXPECT_THAT(ToString(capture->damage()[0]),
+              AllOf(HasSubstr("zz.memoir"), HasSubstr("left out"), HasSubstr("not a Memoir capture")));
 }
 
 TEST(StrangersTest, OnePartFileOpensAlone) {
@@ -127,11 +129,12 @@ std::string FiveChunks(std::vector<std::uint64_t>* offsets) {
   return bytes;
 }
 
-// Opens a part of these bytes; checks that exactly what stands in whole chunks counts, and that damage is named where it is.
+// Opens a part of these bytes; checks that exactly what stands in whole chunks counts, and that damage is named where
+// it is.
 void ExpectReadsUpTo(const std::string& bytes, const std::vector<std::uint64_t>& offsets) {
   const TemporaryFolder folder;
   WriteFile(folder / "p.memoir", bytes);
-  std::uint64_t whole = 0;   // chunks, the index included
+  std::uint64_t whole = 0;  // chunks, the index included
   while (whole + 1 < offsets.size() && offsets[whole + 1] <= bytes.size()) ++whole;
   const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
   ASSERT_EQ(capture.ok(), whole > 0) << "cut at " << bytes.size();
@@ -153,7 +156,8 @@ TEST(CutTest, AtEveryByteAroundEveryBoundary) {
   std::vector<std::uint64_t> offsets;
   const std::string bytes = FiveChunks(&offsets);
   for (const std::uint64_t offset : offsets) {
-    for (std::uint64_t at = offset < 12 ? 0 : offset - 12; at <= std::min<std::uint64_t>(offset + 24, bytes.size()); ++at) {
+    for (std::uint64_t at = offset < 12 ? 0 : offset - 12; at <= std::min<std::uint64_t>(offset + 24, bytes.size());
+         ++at) {
       ExpectReadsUpTo(bytes.substr(0, at), offsets);
     }
   }
@@ -175,7 +179,7 @@ TEST(DamageTest, ChecksumEndsItsPartAndTheNextGoesOnFromItsKeyframe) {
   process.Begin("aten::d").Allocate(0x4000, 40000).End().Deallocate(0x2000);
   std::vector<std::string> parts = process.parts();
   const std::uint64_t second = process.chunk_offsets(0)[1];
-  parts[0][process.chunk_offsets(0)[2] - 30] ^= 0x40;   // in the payload of the second chunk
+  parts[0][process.chunk_offsets(0)[2] - 30] ^= 0x40;  // in the payload of the second chunk
   const TemporaryFolder folder;
   for (std::uint32_t i = 0; i < 2; ++i) WriteFile(folder / process.FileName(i), parts[i]);
   const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
@@ -185,7 +189,8 @@ TEST(DamageTest, ChecksumEndsItsPartAndTheNextGoesOnFromItsKeyframe) {
   ASSERT_EQ(summary->report.damage.size(), 1u);
   EXPECT_EQ(summary->report.damage[0].offset, second);
   EXPECT_THAT(summary->report.damage[0].what, HasSubstr("checksum"));
-  EXPECT_EQ(summary->devices[0].live_bytes_at_end, 43000u) << "what the damaged chunks allocated is known from the keyframe";
+  EXPECT_EQ(summary->devices[0].live_bytes_at_end, 43000u)
+      << "what the damaged chunks allocated is known from the keyframe";
   std::uint64_t c = 0;
   for (const Row& row : summary->rows) c += row.name == "aten::c" ? row.total.net_bytes : 0;
   EXPECT_EQ(c, 3000u) << "and with its operator";
@@ -200,7 +205,7 @@ TEST(DamageTest, ColumnsThatDoNotMatchAreDamage) {
   run->add_tick_delta(1);
   for (const std::int64_t delta : {1, 2}) run->add_address_delta(delta);
   for (const std::int64_t delta : {1, 2}) run->add_serial_delta(delta);
-  run->add_bytes(8);   // one of two
+  run->add_bytes(8);  // one of two
   v1::Chunk chunk;
   chunk.mutable_process()->set_format_version(1);
   testing::Seal(payload, &chunk);

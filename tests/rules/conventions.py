@@ -6,6 +6,7 @@ from sources import Rule, cxx_sources, sources
 
 MAX_ROOM_LINES = 400
 MAX_FUNCTION_LINES = 80
+MAX_COLUMNS = 120
 
 
 def guards_match_paths(tree):
@@ -17,6 +18,16 @@ def guards_match_paths(tree):
         ends = (f"#endif  // {guard}", f"#endif /* {guard} */")
         if f"#ifndef {guard}\n#define {guard}\n" not in source.text or not source.text.rstrip().endswith(ends):
             yield f"{source.path}: its guard is not {guard}"
+
+
+def lines_fit(tree):
+    """As .clang-format has them. Letters are counted, not bytes: pictures are drawn with lines."""
+    for source in cxx_sources(tree):
+        if source.suffix == ".def":
+            continue  # tables
+        for number, line in enumerate(source.lines, 1):
+            if len(line) > MAX_COLUMNS:
+                yield f"{source.path}:{number}: {len(line)} columns, more than {MAX_COLUMNS}"
 
 
 def no_drawers(tree):
@@ -128,6 +139,7 @@ RULES = (
             {"tools/read/part.h": "#pragma once\n"},
         ),
     ),
+    Rule(lines_fit, ({"tools/read/part.cc": "// " + "x" * MAX_COLUMNS + "\n"},)),
     Rule(no_drawers, ({"tools/read/string_util.h": ""}, {"tracker/common/x.cc": ""}, {"python/memoir/helpers.py": ""})),
     Rule(
         rooms_are_small,

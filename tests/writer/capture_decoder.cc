@@ -32,13 +32,15 @@ class PartDecoder {
     while (offset < bytes_.size() && DecodeChunkAt(&offset)) {
     }
     if (!part_.has_index) return std::move(part_);
-    Part whole;   // a part file is one message
+    Part whole;  // a part file is one message
     if (!whole.ParseFromString(bytes_)) Error("does not parse as one Part");
     return std::move(part_);
   }
 
  private:
-  void Error(const std::string& what) { errors_.push_back(part_.path + ": chunk " + std::to_string(part_.chunks.size()) + ": " + what); }
+  void Error(const std::string& what) {
+    errors_.push_back(part_.path + ": chunk " + std::to_string(part_.chunks.size()) + ": " + what);
+  }
 
   bool DecodeChunkAt(std::size_t* offset) {
     const std::size_t start = *offset;
@@ -50,9 +52,10 @@ class PartDecoder {
       length |= std::uint64_t{byte & 0x7fu} << shift;
       if (byte < 0x80) break;
     }
-    if (length > bytes_.size() - at) return false;   // cut: allowed
+    if (length > bytes_.size() - at) return false;  // cut: allowed
     Chunk chunk;
-    if (!chunk.ParseFromArray(bytes_.data() + at, static_cast<int>(length))) return Error("chunk does not parse"), false;
+    if (!chunk.ParseFromArray(bytes_.data() + at, static_cast<int>(length)))
+      return Error("chunk does not parse"), false;
     *offset = at + length;
     if (part_.has_index) Error("a chunk behind the index");
     if (chunk.has_index()) return CheckIndex(chunk, length), true;
@@ -73,7 +76,8 @@ class PartDecoder {
     if (!chunk.payload().empty()) Error("index chunk with a payload");
     if (chunk.chunk_bytes() != length) Error("chunk_bytes is not the chunk's length");
     if (bytes_[bytes_.size() - 9] != 0x79) Error("the file does not end with field 15");
-    if (chunk.index().SerializeAsString() != expected_index_.SerializeAsString()) Error("the index is not that of the chunks");
+    if (chunk.index().SerializeAsString() != expected_index_.SerializeAsString())
+      Error("the index is not that of the chunks");
     last_sequence_seen_ = chunk.sequence();
   }
 
@@ -84,7 +88,8 @@ class PartDecoder {
     if (first) part_.process = chunk.process();
     const std::string& stored = chunk.payload();
     if (XXH64(stored.data(), stored.size(), 0) != chunk.checksum()) Error("checksum");
-    if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != chunk.payload_bytes()) Error("content size not stated");
+    if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != chunk.payload_bytes())
+      Error("content size not stated");
     std::string payload(chunk.payload_bytes(), '\0');
     const std::size_t size = ZSTD_decompress(payload.data(), payload.size(), stored.data(), stored.size());
     if (size != payload.size() || !decoded.payload.ParseFromString(payload)) Error("payload");
@@ -146,9 +151,12 @@ class PartDecoder {
     std::string bytes(8, '\0');
     bytes[0] = static_cast<char>(layout.dtype());
     bytes[1] = static_cast<char>(layout.sizes_size());
-    bytes[2] = static_cast<char>((layout.strides_size() == 0 ? 1 : 0) | (layout.has_storage() ? 2 : 0) | (layout.shape_unknown() ? 4 : 0));
-    bytes.append(reinterpret_cast<const char*>(layout.sizes().data()), 8 * static_cast<std::size_t>(layout.sizes_size()));
-    bytes.append(reinterpret_cast<const char*>(layout.strides().data()), 8 * static_cast<std::size_t>(layout.strides_size()));
+    bytes[2] = static_cast<char>((layout.strides_size() == 0 ? 1 : 0) | (layout.has_storage() ? 2 : 0) |
+                                 (layout.shape_unknown() ? 4 : 0));
+    bytes.append(reinterpret_cast<const char*>(layout.sizes().data()),
+                 8 * static_cast<std::size_t>(layout.sizes_size()));
+    bytes.append(reinterpret_cast<const char*>(layout.strides().data()),
+                 8 * static_cast<std::size_t>(layout.strides_size()));
     return Canonical(bytes);
   }
 
@@ -173,7 +181,8 @@ class PartDecoder {
       tensor.strides.assign(layout.strides().begin(), layout.strides().end());
       tensor.has_storage = layout.has_storage();
       tensor.shape_unknown = layout.shape_unknown();
-      if (table.impl_delta_size() < 500) duplicate_rows_ += static_cast<int>(std::count(tensors_.begin(), tensors_.end(), tensor));
+      if (table.impl_delta_size() < 500)
+        duplicate_rows_ += static_cast<int>(std::count(tensors_.begin(), tensors_.end(), tensor));
       tensors_.push_back(tensor);
     }
     if (duplicate_rows_ != 0) Error("a tensor stands twice in the table");
@@ -206,8 +215,8 @@ class PartDecoder {
     bool AllTaken(const ThreadRun& run) const {
       return name == run.name_size() && sequence == run.sequence_delta_size() && forward == run.forward_thread_size() &&
              signature == run.signature_size() && tensor == run.tensor_size() && block == run.address_delta_size() &&
-             block == run.serial_delta_size() && (no_devices || block == run.device_size()) && bytes == run.bytes_size() &&
-             mark == run.mark_name_size() && step == run.step_size();
+             block == run.serial_delta_size() && (no_devices || block == run.device_size()) &&
+             bytes == run.bytes_size() && mark == run.mark_name_size() && step == run.step_size();
     }
   };
 
@@ -216,13 +225,16 @@ class PartDecoder {
       case RANGE_BEGIN_FUNCTION:
       case RANGE_BEGIN_BACKWARD:
       case RANGE_BEGIN_USER:
-      case RANGE_BEGIN_DISPATCH: return DecodeBegin(run, at, event) && DecodeArguments(run, at, event);
-      case RANGE_END: return DecodeArguments(run, at, event);
+      case RANGE_BEGIN_DISPATCH:
+        return DecodeBegin(run, at, event) && DecodeArguments(run, at, event);
+      case RANGE_END:
+        return DecodeArguments(run, at, event);
       case ALLOCATE:
         if (at->bytes >= run.bytes_size()) return false;
         event->bytes = run.bytes(at->bytes++);
         return DecodeBlock(run, at, event);
-      case DEALLOCATE: return DecodeBlock(run, at, event);
+      case DEALLOCATE:
+        return DecodeBlock(run, at, event);
       case MARK:
         if (at->mark >= run.mark_name_size()) return false;
         return SetName(run.mark_name(at->mark++), event);
@@ -230,7 +242,8 @@ class PartDecoder {
         if (at->step >= run.step_size()) return false;
         event->step = run.step(at->step++);
         return true;
-      default: return Error("event kind " + std::to_string(event->kind)), false;
+      default:
+        return Error("event kind " + std::to_string(event->kind)), false;
     }
   }
 
@@ -304,7 +317,9 @@ class PartDecoder {
 
 }  // namespace
 
-DecodedPart DecodePart(const std::string& path, std::vector<std::string>* errors) { return PartDecoder(path, errors).Decode(); }
+DecodedPart DecodePart(const std::string& path, std::vector<std::string>* errors) {
+  return PartDecoder(path, errors).Decode();
+}
 
 DecodedCapture DecodeFolder(const std::string& folder) {
   std::vector<std::string> paths;

@@ -1,4 +1,5 @@
-// A second reader of captures, straight from docs/capture_format.md with libprotobuf: what the writer must be right about.
+// A second reader of captures, straight from docs/capture_format.md with libprotobuf: what the writer must be right
+// about.
 //
 // Strict: anything that the page forbids is an error, so that tests see it.
 #ifndef TESTS_WRITER_CAPTURE_DECODER_H_
@@ -23,9 +24,9 @@ struct DecodedRun {
 };
 
 struct DecodedChunk {
-  memoir::v1::Chunk header;              // without its payload
+  memoir::v1::Chunk header;  // without its payload
   memoir::v1::Payload payload;
-  std::size_t payload_bytes = 0;         // before zstd
+  std::size_t payload_bytes = 0;  // before zstd
   std::vector<DecodedRun> runs;
 };
 
@@ -34,19 +35,19 @@ struct DecodedPart {
   std::uint64_t file_bytes = 0;
   memoir::v1::ProcessInfo process;
   bool has_index = false;
-  std::vector<DecodedChunk> chunks;      // the index chunk apart
+  std::vector<DecodedChunk> chunks;  // the index chunk apart
   std::map<std::uint32_t, memoir::v1::NameDef> names;
   std::map<std::uint32_t, memoir::v1::ThreadDef> threads;
   std::map<std::uint32_t, memoir::v1::DeviceDef> devices;
 };
 
 struct DecodedCapture {
-  std::vector<DecodedPart> parts;        // in the order of their numbers
+  std::vector<DecodedPart> parts;  // in the order of their numbers
   std::vector<std::string> errors;
 
   std::map<std::uint32_t, std::vector<Event>> EventsByThread() const;
   std::uint64_t events() const;
-  const memoir::v1::Counters& counters() const;      // of the last chunk
+  const memoir::v1::Counters& counters() const;  // of the last chunk
   const memoir::v1::End& end() const;
   std::vector<const DecodedChunk*> chunks() const;
 };

@@ -1,4 +1,5 @@
-// Disks that are full, small, read-only: the program records on, what is lost is counted, and what comes after is recorded again.
+// Disks that are full, small, read-only: the program records on, what is lost is counted, and what comes after is
+// recorded again.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -135,7 +136,7 @@ TEST(Disk, FileSizeLimit) {
   signal(SIGXFSZ, SIG_IGN);
   rlimit before;
   getrlimit(RLIMIT_FSIZE, &before);
-  Recording recording;   // its ring is larger than the limit and exists already
+  Recording recording;  // its ring is larger than the limit and exists already
   ASSERT_TRUE(recording.ok()) << recording.error();
   const rlimit small{100'000, before.rlim_max};
   setrlimit(RLIMIT_FSIZE, &small);
@@ -161,7 +162,7 @@ TEST(Disk, ThePartAfterTheFileSizeLimitComesAtOnce) {
   signal(SIGXFSZ, SIG_IGN);
   rlimit before;
   getrlimit(RLIMIT_FSIZE, &before);
-  Recording recording({.capture = "", .part_bytes = 1u << 20});   // chunks of 64 KiB
+  Recording recording({.capture = "", .part_bytes = 1u << 20});  // chunks of 64 KiB
   ASSERT_TRUE(recording.ok()) << recording.error();
   const rlimit small{60'000, before.rlim_max};
   setrlimit(RLIMIT_FSIZE, &small);
@@ -232,7 +233,8 @@ TEST(Disk, AFolderThatCannotBeMade) {
   for (const std::string& capture : {folder.path() + "/file/capture", folder.path() + "/file"}) {
     Recording recording({.capture = capture});
     EXPECT_FALSE(recording.ok());
-    EXPECT_THAT(recording.error(), HasSubstr("cannot make the folder " + capture + ": Not a directory; a file is in the way"));
+    EXPECT_THAT(recording.error(),
+                HasSubstr("cannot make the folder " + capture + ": Not a directory; a file is in the way"));
     EXPECT_THAT(recording.error(), HasSubstr("MEMOIR_OUTPUT"));
   }
 }
@@ -260,7 +262,8 @@ TEST(Disk, AFolderThatMayNotBeMade) {
 TEST(Disk, AFolderOnAFullDisk) {
   const SmallDisk disk("16k,nr_inodes=2");
   if (!disk.mounted()) GTEST_SKIP() << "mounting a tmpfs needs root";
-  EXPECT_THAT(MakeFolder(disk.path() + "/a/b/c"), HasSubstr("No space left on device; make room there, or choose another folder"));
+  EXPECT_THAT(MakeFolder(disk.path() + "/a/b/c"),
+              HasSubstr("No space left on device; make room there, or choose another folder"));
 }
 
 TEST(Disk, AFolderOnAReadOnlyDisk) {
@@ -305,12 +308,14 @@ TEST(Disk, AnEarlierPartThatCouldNotBeClosedIsInTheCounters) {
 
 TEST(Disk, AReadOnlyFolder) {
   const SmallDisk disk("1m");
-  if (!disk.mounted()) GTEST_SKIP() << "mounting a tmpfs needs root, and to root no folder is read-only but on such a disk";
+  if (!disk.mounted())
+    GTEST_SKIP() << "mounting a tmpfs needs root, and to root no folder is read-only but on such a disk";
   std::filesystem::create_directory(disk.path() + "/capture");
   ASSERT_EQ(mount(nullptr, disk.path().c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr), 0);
   Recording recording({.capture = disk.path() + "/capture"});
   EXPECT_FALSE(recording.ok());
-  EXPECT_THAT(recording.error(), HasSubstr("cannot create " + disk.path() + "/capture/r00000.a0.testhost.1.p0000.memoir"));
+  EXPECT_THAT(recording.error(),
+              HasSubstr("cannot create " + disk.path() + "/capture/r00000.a0.testhost.1.p0000.memoir"));
   EXPECT_THAT(recording.error(), HasSubstr("Read-only file system"));
   EXPECT_THAT(recording.error(), HasSubstr("choose another folder"));
 }

@@ -1,4 +1,5 @@
-// A recorded process is killed at random instants; afterwards memoir-drain must have brought everything it committed into the capture, once.
+// A recorded process is killed at random instants; afterwards memoir-drain must have brought everything it committed
+// into the capture, once.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -67,7 +68,8 @@ class Victim {
     const std::string count_file = folder_.path() + "/counts";
     const int file = open(count_file.c_str(), O_RDWR | O_CREAT, 0600);
     EXPECT_EQ(ftruncate(file, 4096), 0);
-    counts_ = static_cast<std::atomic<std::uint64_t>*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
+    counts_ =
+        static_cast<std::atomic<std::uint64_t>*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
     close(file);
     child_ = Start({MEMOIR_KILL_VICTIM, rings_, capture_, count_file, std::to_string(kThreads)});
   }
@@ -125,7 +127,8 @@ void CheckCapture(const DecodedCapture& capture, std::vector<std::uint64_t> coun
   for (std::size_t i = 0; i < counts.size(); ++i) EXPECT_GE(steps[i], counts[i]);
 }
 
-// All readings of the clocks must lie on one line, whose slope the process has measured. (Where ticks are nanoseconds that says little.)
+// All readings of the clocks must lie on one line, whose slope the process has measured. (Where ticks are nanoseconds
+// that says little.)
 void CheckClocks(const DecodedCapture& capture) {
   const memoir::v1::ProcessInfo& process = capture.parts.front().chunks.front().header.process();
   const auto rate = static_cast<double>(process.ticks_per_second());
@@ -254,7 +257,7 @@ TEST(Drain, AFileSizeLimitIsNamedAndKeepsTheRing) {
   victim.KillAfter(5'000);
   rlimit before;
   getrlimit(RLIMIT_FSIZE, &before);
-  const rlimit small{350, before.rlim_max};   // room for the message, which goes to a file
+  const rlimit small{350, before.rlim_max};  // room for the message, which goes to a file
   setrlimit(RLIMIT_FSIZE, &small);
   const Outcome outcome = Drain(victim.ring());
   setrlimit(RLIMIT_FSIZE, &before);

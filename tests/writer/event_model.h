@@ -1,4 +1,5 @@
-// The tests' own idea of an event: what a producer recorded, and what a reader that follows docs/capture_format.md gets back.
+// The tests' own idea of an event: what a producer recorded, and what a reader that follows docs/capture_format.md gets
+// back.
 #ifndef TESTS_WRITER_EVENT_MODEL_H_
 #define TESTS_WRITER_EVENT_MODEL_H_
 
@@ -11,7 +12,7 @@
 
 namespace memoir::test {
 
-using DeviceName = std::pair<std::string, std::uint32_t>;   // "cuda", 1
+using DeviceName = std::pair<std::string, std::uint32_t>;  // "cuda", 1
 
 struct TensorSeen {
   std::uint64_t impl = 0;
@@ -20,23 +21,23 @@ struct TensorSeen {
   std::uint32_t dtype = 0;
   DeviceName device{"cpu", 0};
   std::vector<std::int64_t> sizes;
-  std::vector<std::int64_t> strides;     // empty: contiguous
+  std::vector<std::int64_t> strides;  // empty: contiguous
   bool has_storage = true;
   bool shape_unknown = false;
   bool operator==(const TensorSeen&) const = default;
 };
 
 struct Event {
-  int kind = 0;                          // memoir.v1.EventKind
+  int kind = 0;  // memoir.v1.EventKind
   std::uint64_t tick = 0;
-  std::string name;                      // ranges and marks
-  std::string schema;                    // "": a text
+  std::string name;    // ranges and marks
+  std::string schema;  // "": a text
   std::vector<bool> written;
   std::int64_t sequence = 0;
   std::uint64_t forward_thread = 0;
   std::string kinds;
   std::vector<std::uint32_t> list_lengths;
-  std::vector<std::optional<TensorSeen>> tensors;   // nullopt: undefined, or not recorded
+  std::vector<std::optional<TensorSeen>> tensors;  // nullopt: undefined, or not recorded
   std::uint64_t address = 0;
   std::uint64_t serial = 0;
   std::uint64_t bytes = 0;
@@ -47,9 +48,10 @@ struct Event {
 };
 
 inline void PrintTo(const Event& event, std::ostream* out) {
-  *out << "kind " << event.kind << " tick " << event.tick << " name '" << event.name << "' sequence " << event.sequence << " kinds '"
-       << event.kinds << "' tensors " << event.tensors.size() << " address " << event.address << " serial " << event.serial << " bytes "
-       << event.bytes << " device " << event.device.first << ":" << event.device.second << " step " << event.step;
+  *out << "kind " << event.kind << " tick " << event.tick << " name '" << event.name << "' sequence " << event.sequence
+       << " kinds '" << event.kinds << "' tensors " << event.tensors.size() << " address " << event.address
+       << " serial " << event.serial << " bytes " << event.bytes << " device " << event.device.first << ":"
+       << event.device.second << " step " << event.step;
 }
 
 }  // namespace memoir::test

@@ -64,7 +64,7 @@ TEST(Failure, AWriterWithoutMemoryEndsTheRecordingAndNotTheProgram) {
   testing::internal::CaptureStderr();
   writer_has_memory = false;
   RecordOperators(100, &stream, &producer);
-  recording.writer().Flush();   // returns: nobody waits for a thread that has ended
+  recording.writer().Flush();  // returns: nobody waits for a thread that has ended
   EXPECT_FALSE(RecordingEnabled());
   RecordOperators(100, &stream, &producer);
   recording.Stop();

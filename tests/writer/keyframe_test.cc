@@ -82,8 +82,8 @@ class Model {
   }
   void Allocate(std::uint32_t thread, const Event& event, const std::vector<Range>& stack) {
     const std::string operator_name = Outermost(stack);
-    live[{event.device, event.address}] = {event.bytes, event.serial, event.tick, thread, operator_name,
-                                           stack.empty() ? "" : stack.back().name};
+    live[{event.device, event.address}] = {event.bytes, event.serial,  event.tick,
+                                           thread,      operator_name, stack.empty() ? "" : stack.back().name};
     DeviceState& device = devices[event.device];
     device.live += event.bytes;
     device.allocated += event.bytes;
@@ -150,7 +150,8 @@ class KeyframeCheck {
     std::map<std::uint32_t, std::vector<std::tuple<int, std::string, std::uint64_t>>> got, expected;
     for (const memoir::v1::OpenRanges& open : frame_.open()) {
       for (int i = 0; i < open.name_size(); ++i) {
-        got[open.thread()].emplace_back(open.kind()[static_cast<std::size_t>(i)], Name(open.name(i)), open.begin_tick(i));
+        got[open.thread()].emplace_back(open.kind()[static_cast<std::size_t>(i)], Name(open.name(i)),
+                                        open.begin_tick(i));
       }
     }
     for (const auto& [thread, stack] : model.open) {
@@ -161,7 +162,7 @@ class KeyframeCheck {
   void CheckOperators(const Model& model) {
     std::map<std::string, Sums> got;
     for (const memoir::v1::OperatorTotals& totals : frame_.operators()) {
-      Sums& sums = got[Name(totals.name())];   // threads that define an operator at the same time give it two ids
+      Sums& sums = got[Name(totals.name())];  // threads that define an operator at the same time give it two ids
       sums.count += totals.count();
       sums.outermost += totals.outermost_count();
       sums.allocations += totals.allocations();
@@ -174,8 +175,9 @@ class KeyframeCheck {
     std::map<DeviceName, DeviceState> got;
     for (const memoir::v1::DeviceTotals& totals : frame_.devices()) {
       if (totals.allocations() == 0) continue;
-      got[Device(totals.device())] = {totals.live_bytes(), totals.live_blocks(), totals.peak_bytes(), totals.peak_tick(),
-                                      totals.allocated_bytes(), totals.allocations(), totals.deallocations()};
+      got[Device(totals.device())] = {totals.live_bytes(),   totals.live_blocks(),     totals.peak_bytes(),
+                                      totals.peak_tick(),    totals.allocated_bytes(), totals.allocations(),
+                                      totals.deallocations()};
     }
     EXPECT_EQ(got, model.devices);
   }
@@ -190,7 +192,8 @@ std::vector<std::pair<std::uint32_t, const Event*>> InOrder(const DecodedChunk& 
   for (const DecodedRun& run : chunk.runs) {
     for (const Event& event : run.events) events.emplace_back(run.thread, &event);
   }
-  std::stable_sort(events.begin(), events.end(), [](const auto& a, const auto& b) { return a.second->tick < b.second->tick; });
+  std::stable_sort(events.begin(), events.end(),
+                   [](const auto& a, const auto& b) { return a.second->tick < b.second->tick; });
   return events;
 }
 
@@ -263,7 +266,7 @@ TEST(Keyframes, EachPartDecodesAlone) {
   ASSERT_GT(all.parts.size(), 5u);
   std::uint64_t events = 0;
   for (const DecodedPart& part : all.parts) {
-    std::vector<std::string> errors;   // undefined names, layouts, signatures, threads, devices would be errors
+    std::vector<std::string> errors;  // undefined names, layouts, signatures, threads, devices would be errors
     const DecodedPart alone = DecodePart(part.path, &errors);
     EXPECT_THAT(errors, IsEmpty());
     EXPECT_EQ(alone.process.part(), static_cast<std::uint32_t>(&part - all.parts.data()));
@@ -302,15 +305,17 @@ TEST(MaxSize, KeepsTheNewestPartsUnderTheCap) {
   EXPECT_GT(FolderBytes(recording.folder()), kCap / 2);
   EXPECT_GT(capture.counters().folded_parts(), 3u);
   EXPECT_EQ(capture.events() + capture.counters().folded_events(), 20'000u);
-  EXPECT_EQ(capture.parts.front().chunks.front().payload.keyframe().events_before(), capture.counters().folded_events());
+  EXPECT_EQ(capture.parts.front().chunks.front().payload.keyframe().events_before(),
+            capture.counters().folded_events());
 
   // What is left, started from its first keyframe, ends in the program's state.
   const memoir::v1::Keyframe& start = capture.parts.front().chunks.front().payload.keyframe();
   std::map<DeviceName, std::uint64_t> allocated;
   for (const memoir::v1::DeviceTotals& totals : start.devices()) {
     const auto& devices = capture.parts.front().devices;
-    const DeviceName name = totals.device() == 0 ? DeviceName{"cpu", 0}
-                                                 : DeviceName{devices.at(totals.device()).type(), devices.at(totals.device()).index()};
+    const DeviceName name = totals.device() == 0
+                                ? DeviceName{"cpu", 0}
+                                : DeviceName{devices.at(totals.device()).type(), devices.at(totals.device()).index()};
     allocated[name] = totals.allocated_bytes();
   }
   for (const auto& [id, events] : capture.EventsByThread()) {

@@ -1,4 +1,5 @@
-// The program that drain_test kills: threads record numbered steps and operators, and count in shared memory what is committed.
+// The program that drain_test kills: threads record numbered steps and operators, and count in shared memory what is
+// committed.
 //
 //   writer_kill_victim RING_FOLDER CAPTURE_FOLDER COUNT_FILE THREADS
 #include <fcntl.h>
@@ -33,7 +34,7 @@ void Produce(Count* count) {
     if (!producer.Record(step)) std::_Exit(3);
     count->store(step.step + 1, std::memory_order_release);
     if (step.step % 7 != 0) continue;
-    for (Event& event : stream.NextOperator()) {   // groups, so that kills come between a begin and its tensors
+    for (Event& event : stream.NextOperator()) {  // groups, so that kills come between a begin and its tensors
       event.tick = Tick();
       if (!producer.Record(event)) std::_Exit(3);
     }
@@ -62,7 +63,7 @@ int Main(char** arguments) {
   waitpid(forked, nullptr, 0);
   std::vector<std::thread> threads;
   for (int i = 0; i < std::atoi(arguments[4]); ++i) threads.emplace_back(Produce, &counts[i]);
-  for (;;) writer->Flush();   // so that kills come at every point of a chunk's way
+  for (;;) writer->Flush();  // so that kills come at every point of a chunk's way
 }
 
 }  // namespace

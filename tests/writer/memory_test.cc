@@ -8,10 +8,10 @@
 #include <fstream>
 #include <string>
 
-#include "interpose/tick.h"
 #include "interpose/ring.h"
 #include "interpose/ring_layout.h"
 #include "interpose/ring_record.h"
+#include "interpose/tick.h"
 #include "tests/writer/recording.h"
 #include "tracker/writer/live_table.h"
 
@@ -36,8 +36,8 @@ class FastProducer {
     name_ = RingDefineOperator("aten::add.Tensor", "aten::add.Tensor(Tensor self, Tensor other) -> Tensor", nullptr, 0);
   }
 
-  // Begin with two tensors, allocate, end with one, deallocate of an older block: 4 events. Live blocks grow to a quarter of a million,
-  // shapes and ranges keep changing: every table of the writer meets its bound.
+  // Begin with two tensors, allocate, end with one, deallocate of an older block: 4 events. Live blocks grow to a
+  // quarter of a million, shapes and ranges keep changing: every table of the writer meets its bound.
   void Operator() {
     ThreadSlot* slot = RingThread();
     const std::uint64_t at = number_++;
@@ -50,7 +50,15 @@ class FastProducer {
     Put(slot, begin, 'T', 'T');
     Tensor(slot, at);
     Tensor(slot, at + 7);
-    Put(slot, AllocateRecord{{sizeof(AllocateRecord) / 8, RecordKind::kAllocate, 0, 1, 0}, Tick(), Address(at), 512, ++serial_, 0, -1, 0, 0});
+    Put(slot, AllocateRecord{{sizeof(AllocateRecord) / 8, RecordKind::kAllocate, 0, 1, 0},
+                             Tick(),
+                             Address(at),
+                             512,
+                             ++serial_,
+                             0,
+                             -1,
+                             0,
+                             0});
     RangeEndRecord end{};
     end.header = {sizeof(RangeEndRecord) / 8 + 1, RecordKind::kRangeEnd, 0, 0, 1};
     end.tick = Tick();
@@ -58,8 +66,14 @@ class FastProducer {
     Put(slot, end, 'T', 0);
     Tensor(slot, at + 1);
     const std::uint64_t old = at < kLive ? at : at - kLive;
-    Put(slot, DeallocateRecord{{sizeof(DeallocateRecord) / 8, RecordKind::kDeallocate, 0, 0, 0}, Tick(),
-                               at < kLive ? 1 : Address(old), ++serial_, 0, -1, 0, 0});
+    Put(slot, DeallocateRecord{{sizeof(DeallocateRecord) / 8, RecordKind::kDeallocate, 0, 0, 0},
+                               Tick(),
+                               at < kLive ? 1 : Address(old),
+                               ++serial_,
+                               0,
+                               -1,
+                               0,
+                               0});
   }
 
  private:
@@ -93,7 +107,7 @@ class FastProducer {
     tensor.storage_bytes = 512;
     tensor.dtype = 6;
     tensor.ndim = 2;
-    const std::int64_t sizes[2] = {static_cast<std::int64_t>(at % 300'000), 128};   // new shapes all the time
+    const std::int64_t sizes[2] = {static_cast<std::int64_t>(at % 300'000), 128};  // new shapes all the time
     std::copy_n(reinterpret_cast<const std::uint8_t*>(&tensor), sizeof(tensor), to);
     std::copy_n(reinterpret_cast<const std::uint8_t*>(sizes), sizeof(sizes), to + sizeof(tensor));
     RingCommit(slot, sizeof(TensorRecord) + 16);
@@ -115,7 +129,8 @@ TEST(Memory, TheRingIsAsLargeAsItsPageSays) {
 TEST(Memory, FiftyMillionEventsIn64MiB) {
   malloc_trim(0);
   const std::uint64_t before = ResidentBytes();
-  Recording recording({.capture = "", .ring_bytes = kDefaultRingBytes, .max_bytes = 256u << 20, .part_bytes = kDefaultPartBytes});
+  Recording recording(
+      {.capture = "", .ring_bytes = kDefaultRingBytes, .max_bytes = 256u << 20, .part_bytes = kDefaultPartBytes});
   ASSERT_TRUE(recording.ok()) << recording.error();
   FastProducer producer;
   std::uint64_t highest = 0;
@@ -127,10 +142,11 @@ TEST(Memory, FiftyMillionEventsIn64MiB) {
   const RingCounters counters = RingReadCounters();
   recording.Stop();
   const WriterStatus status = recording.status();
-  std::printf("resident memory grew by %.1f MiB; %llu events, %llu records dropped, %llu folded, %llu blocks untracked\n",
-              static_cast<double>(highest - before) / (1 << 20), static_cast<unsigned long long>(status.events),
-              static_cast<unsigned long long>(counters.dropped_records), static_cast<unsigned long long>(status.folded_events),
-              static_cast<unsigned long long>(status.untracked_blocks));
+  std::printf(
+      "resident memory grew by %.1f MiB; %llu events, %llu records dropped, %llu folded, %llu blocks untracked\n",
+      static_cast<double>(highest - before) / (1 << 20), static_cast<unsigned long long>(status.events),
+      static_cast<unsigned long long>(counters.dropped_records), static_cast<unsigned long long>(status.folded_events),
+      static_cast<unsigned long long>(status.untracked_blocks));
   EXPECT_LE(highest - before, kLimit);
   EXPECT_EQ(status.lost_events, 0u) << status.last_write_error;
   // A dropped record is one event, or a tensor of one that is there.

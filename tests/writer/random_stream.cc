@@ -21,7 +21,7 @@ void RandomHeap::Allocate(Event* event) {
     free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(at));
   } else {
     event->device = AnyDevice(random_());
-    event->address = AnyNumber(random_) | ((serial_ + 1) << 40);   // never one twice
+    event->address = AnyNumber(random_) | ((serial_ + 1) << 40);  // never one twice
   }
   event->kind = memoir::v1::ALLOCATE;
   event->bytes = AnyNumber(random_) >> 8;

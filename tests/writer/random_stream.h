@@ -12,13 +12,14 @@
 
 namespace memoir::test {
 
-// Hands out addresses and takes them back, on any thread: an address is reused at once, and each has its serials in order.
+// Hands out addresses and takes them back, on any thread: an address is reused at once, and each has its serials in
+// order.
 class RandomHeap {
  public:
   explicit RandomHeap(std::uint64_t seed) : random_(seed) {}
   // Fills address, serial, device; bytes when it allocates.
   void Allocate(Event* event);
-  bool Deallocate(Event* event);       // false: nothing is live
+  bool Deallocate(Event* event);  // false: nothing is live
   // To be held over the event's tick and its record, so that the program's order is one that can be.
   std::mutex& lock() { return lock_; }
 

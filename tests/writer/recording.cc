@@ -10,7 +10,8 @@
 namespace memoir::test {
 
 TemporaryFolder::TemporaryFolder(const std::string& parent) {
-  std::string name = (parent.empty() ? std::filesystem::temp_directory_path().string() : parent) + "/memoir-writer-XXXXXX";
+  std::string name =
+      (parent.empty() ? std::filesystem::temp_directory_path().string() : parent) + "/memoir-writer-XXXXXX";
   path_ = mkdtemp(name.data());
 }
 
@@ -37,7 +38,8 @@ ProcessFacts SomeFacts() {
   return facts;
 }
 
-Recording::Recording(const Options& options) : capture_(options.capture.empty() ? temporary_.path() + "/capture" : options.capture) {
+Recording::Recording(const Options& options)
+    : capture_(options.capture.empty() ? temporary_.path() + "/capture" : options.capture) {
   WriterOptions writer;
   writer.folder = capture_;
   writer.stem = kStem;

@@ -29,7 +29,7 @@ ProcessFacts SomeFacts();
 class Recording {
  public:
   struct Options {
-    std::string capture;                 // "": a folder of its own
+    std::string capture;  // "": a folder of its own
     std::uint64_t ring_bytes = kMinRingBytes;
     std::uint64_t max_bytes = 0;
     std::uint64_t part_bytes = kDefaultPartBytes;

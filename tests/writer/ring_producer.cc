@@ -21,10 +21,13 @@ std::int8_t DeviceIndex(const DeviceName& device) {
 }
 
 RecordHeader Header(std::size_t bytes, RecordKind kind, std::size_t flags, std::uint16_t depth, std::size_t count) {
-  return {static_cast<std::uint16_t>(bytes / 8), kind, static_cast<std::uint8_t>(flags), depth, static_cast<std::uint16_t>(count)};
+  return {static_cast<std::uint16_t>(bytes / 8), kind, static_cast<std::uint8_t>(flags), depth,
+          static_cast<std::uint16_t>(count)};
 }
 
-std::size_t ArgumentBytes(const Event& event) { return Pad(Pad(event.kinds.size(), 4) + 4 * event.list_lengths.size(), 8); }
+std::size_t ArgumentBytes(const Event& event) {
+  return Pad(Pad(event.kinds.size(), 4) + 4 * event.list_lengths.size(), 8);
+}
 
 template <typename Number>
 void CopyAll(const std::vector<Number>& numbers, std::uint8_t* at) {
@@ -39,7 +42,9 @@ void WriteArguments(const Event& event, std::uint8_t* at) {
 }
 
 template <typename Record>
-void Store(std::uint8_t* at, const Record& record) { std::memcpy(at, &record, sizeof(record)); }
+void Store(std::uint8_t* at, const Record& record) {
+  std::memcpy(at, &record, sizeof(record));
+}
 
 }  // namespace
 
@@ -64,14 +69,16 @@ std::uint32_t RingProducer::OperatorId(const Event& event) {
 
 bool RingProducer::RecordBegin(const Event& event) {
   const bool is_inline = inline_operators_ || event.schema.empty();
-  const std::size_t bytes = sizeof(RangeBeginRecord) + ArgumentBytes(event) + (is_inline ? Pad(event.name.size(), 8) : 0);
+  const std::size_t bytes =
+      sizeof(RangeBeginRecord) + ArgumentBytes(event) + (is_inline ? Pad(event.name.size(), 8) : 0);
   const std::uint32_t id = is_inline ? static_cast<std::uint32_t>(event.name.size()) : OperatorId(event);
   std::uint8_t* at = Reserve(bytes);
   const std::uint16_t depth = depth_++;
   if (at == nullptr) return false;
   const auto source = static_cast<std::size_t>(event.kind) - static_cast<std::size_t>(EventKind::kRangeBeginFunction);
   RangeBeginRecord record{};
-  record.header = Header(bytes, RecordKind::kRangeBegin, source | (is_inline ? kInlineName : 0), depth, event.kinds.size());
+  record.header =
+      Header(bytes, RecordKind::kRangeBegin, source | (is_inline ? kInlineName : 0), depth, event.kinds.size());
   record.tick = event.tick;
   record.sequence = event.sequence;
   record.name = id;
@@ -80,7 +87,8 @@ bool RingProducer::RecordBegin(const Event& event) {
   record.forward_thread = static_cast<std::uint32_t>(event.forward_thread);
   Store(at, record);
   WriteArguments(event, at + sizeof(record));
-  if (is_inline) event.name.copy(reinterpret_cast<char*>(at + sizeof(record) + ArgumentBytes(event)), event.name.size());
+  if (is_inline)
+    event.name.copy(reinterpret_cast<char*>(at + sizeof(record) + ArgumentBytes(event)), event.name.size());
   Commit(bytes);
   return RecordTensors(event);
 }
@@ -144,18 +152,19 @@ bool RingProducer::Record(const Event& event) {
   const std::int8_t index = DeviceIndex(event.device);
   switch (kind) {
     case EventKind::kAllocate:
-      Store(at, AllocateRecord{Header(bytes, RecordKind::kAllocate, 0, depth_, 0), event.tick, event.address, event.bytes, event.serial,
-                               type, index, 0, 0});
+      Store(at, AllocateRecord{Header(bytes, RecordKind::kAllocate, 0, depth_, 0), event.tick, event.address,
+                               event.bytes, event.serial, type, index, 0, 0});
       break;
     case EventKind::kDeallocate:
-      Store(at, DeallocateRecord{Header(bytes, RecordKind::kDeallocate, 0, depth_, 0), event.tick, event.address, event.serial, type,
-                                 index, 0, 0});
+      Store(at, DeallocateRecord{Header(bytes, RecordKind::kDeallocate, 0, depth_, 0), event.tick, event.address,
+                                 event.serial, type, index, 0, 0});
       break;
     case EventKind::kMark:
       Store(at, MarkRecord{Header(bytes, RecordKind::kMark, 0, depth_, 0), event.tick, event.name.size()});
       event.name.copy(reinterpret_cast<char*>(at + sizeof(MarkRecord)), event.name.size());
       break;
-    default: Store(at, StepRecord{Header(bytes, RecordKind::kStep, 0, depth_, 0), event.tick, event.step});
+    default:
+      Store(at, StepRecord{Header(bytes, RecordKind::kStep, 0, depth_, 0), event.tick, event.step});
   }
   Commit(bytes);
   return true;

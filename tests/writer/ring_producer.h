@@ -19,7 +19,7 @@ class RingProducer {
   bool Record(const Event& event);
   std::uint64_t records() const { return records_; }
   std::uint16_t depth() const { return depth_; }
-  static std::uint32_t Thread();               // number of the calling thread in the ring
+  static std::uint32_t Thread();  // number of the calling thread in the ring
 
  private:
   bool RecordBegin(const Event& event);

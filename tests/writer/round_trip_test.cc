@@ -25,8 +25,8 @@ using testing::IsEmpty;
 struct Program {
   std::uint64_t seed;
   int threads;
-  int events;                 // per thread
-  bool odd_ticks = false;     // a clock that is no clock
+  int events;              // per thread
+  bool odd_ticks = false;  // a clock that is no clock
   bool flushes = false;
   Recording::Options options;
 };
@@ -49,7 +49,7 @@ void RunThread(const Program& program, std::uint64_t seed, RandomHeap* heap, Rec
       Event event = stream.Next();
       event.tick = program.odd_ticks ? AnyNumber(random) : Tick();
       all = producer.Record(event) && all;
-      if (seed % 3 == 0) {   // without the ring's name table an operator is a text
+      if (seed % 3 == 0) {  // without the ring's name table an operator is a text
         event.schema.clear();
         event.written.clear();
       }
@@ -71,7 +71,8 @@ void Check(const DecodedCapture& capture, const Recorded& recorded) {
     ASSERT_TRUE(decoded.contains(thread));
     const auto& got = decoded.at(thread);
     ASSERT_EQ(got.size(), events.size());
-    for (std::size_t i = 0; i < events.size(); ++i) ASSERT_EQ(got[i], events[i]) << "event " << i << " of thread " << thread;
+    for (std::size_t i = 0; i < events.size(); ++i)
+      ASSERT_EQ(got[i], events[i]) << "event " << i << " of thread " << thread;
   }
 }
 
@@ -104,7 +105,8 @@ void CheckSequence(const DecodedCapture& capture) {
   }
 }
 
-// Only what a thread was just recording when the writer looked may come later than complete_until_tick says: one event per thread.
+// Only what a thread was just recording when the writer looked may come later than complete_until_tick says: one event
+// per thread.
 void CheckCompleteness(const DecodedCapture& capture) {
   std::uint64_t complete_until = 0;
   for (const DecodedChunk* chunk : capture.chunks()) {
@@ -144,11 +146,13 @@ DecodedCapture RecordAndCheck(const Program& program) {
 }
 
 TEST(RoundTrip, OneThread) {
-  for (std::uint64_t seed = 1; seed <= 120; ++seed) RecordAndCheck({.seed = seed, .threads = 1, .events = 600, .flushes = seed % 2 == 0, .options = {}});
+  for (std::uint64_t seed = 1; seed <= 120; ++seed)
+    RecordAndCheck({.seed = seed, .threads = 1, .events = 600, .flushes = seed % 2 == 0, .options = {}});
 }
 
 TEST(RoundTrip, ManyThreads) {
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) RecordAndCheck({.seed = seed, .threads = 6, .events = 300, .flushes = seed % 2 == 0, .options = {}});
+  for (std::uint64_t seed = 1; seed <= 60; ++seed)
+    RecordAndCheck({.seed = seed, .threads = 6, .events = 300, .flushes = seed % 2 == 0, .options = {}});
 }
 
 TEST(RoundTrip, ManyParts) {
@@ -161,11 +165,14 @@ TEST(RoundTrip, ManyParts) {
 
 TEST(RoundTrip, TicksThatAreNoClock) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
-    RecordAndCheck({.seed = seed, .threads = 3, .events = 300, .odd_ticks = true, .flushes = seed % 2 == 0, .options = {}});
+    RecordAndCheck(
+        {.seed = seed, .threads = 3, .events = 300, .odd_ticks = true, .flushes = seed % 2 == 0, .options = {}});
   }
 }
 
-TEST(RoundTrip, AHundredThreads) { RecordAndCheck({.seed = 7, .threads = 100, .events = 100, .options = {.capture = "", .ring_bytes = 8u << 20}}); }
+TEST(RoundTrip, AHundredThreads) {
+  RecordAndCheck({.seed = 7, .threads = 100, .events = 100, .options = {.capture = "", .ring_bytes = 8u << 20}});
+}
 
 Event StepAt(std::uint64_t tick, std::uint64_t step) {
   Event event;
@@ -239,7 +246,7 @@ TEST(RoundTrip, SlotlessRecordsAndForkedChildrenAreInTheCapture) {
   const pid_t child = fork();
   if (child == 0) _exit(0);
   ASSERT_EQ(waitpid(child, nullptr, 0), child);
-  const std::uint32_t free_slots = ring_state.map.header->free_slots.exchange(0);   // as if so many threads were live
+  const std::uint32_t free_slots = ring_state.map.header->free_slots.exchange(0);  // as if so many threads were live
   std::thread([] { EXPECT_EQ(RingThread(), nullptr); }).join();
   ring_state.map.header->free_slots = free_slots;
   recording.Stop();
@@ -267,7 +274,7 @@ TEST(RoundTrip, RecordsThatAHookDroppedAreAGap) {
   EXPECT_EQ(recording.unread(), 0u);
   const DecodedCapture capture = DecodeFolder(recording.folder());
   EXPECT_THAT(capture.errors, IsEmpty());
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> runs;   // first record, how many
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> runs;  // first record, how many
   for (const DecodedChunk* chunk : capture.chunks()) {
     for (const DecodedRun& run : chunk->runs) runs.emplace_back(run.first_record, run.record_count);
   }

@@ -1,5 +1,5 @@
-// Operators as a training step has them, for sizes and speeds: each takes two tensors, allocates, returns one and later frees it; names, shapes
-// and addresses repeat from step to step.
+// Operators as a training step has them, for sizes and speeds: each takes two tensors, allocates, returns one and later
+// frees it; names, shapes and addresses repeat from step to step.
 #ifndef TESTS_WRITER_STEP_STREAM_H_
 #define TESTS_WRITER_STEP_STREAM_H_
 
@@ -46,9 +46,10 @@ class StepStream {
   }
 
  private:
-  static constexpr std::uint64_t kOperators = 400;   // per step
+  static constexpr std::uint64_t kOperators = 400;  // per step
 
-  // torch reuses a freed TensorImpl's and a cached block's address for the like of it: a few addresses per place in the step.
+  // torch reuses a freed TensorImpl's and a cached block's address for the like of it: a few addresses per place in the
+  // step.
   TensorSeen Output(std::uint64_t at) {
     TensorSeen tensor = Tensor(at, 0x7f3a00000000);
     tensor.impl += (number_ / kOperators % 3) * 0x140;

@@ -22,7 +22,7 @@ namespace {
 
 TEST(LiveTable, EqualsAMap) {
   LiveTable table(3000);
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> expected;   // serial
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> expected;  // serial
   std::mt19937_64 random(3);
   for (std::uint64_t serial = 1; serial < 200'000; ++serial) {
     const auto device = static_cast<std::uint32_t>(random() % 2);
@@ -68,12 +68,12 @@ TEST(LiveTable, SerialsDecideWhatCameFirst) {
 TEST(MemoryState, LostDeallocationsKeepTheSums) {
   MemoryState state;
   state.Allocate({64, 10, 1, 5, 0, 1, 3, 0});
-  state.Allocate({64, 30, 3, 6, 0, 1, 4, 0});   // what was at 64 must have been freed
+  state.Allocate({64, 30, 3, 6, 0, 1, 4, 0});  // what was at 64 must have been freed
   EXPECT_EQ(state.devices()[0].live_bytes, 30u);
   EXPECT_EQ(state.devices()[0].live_blocks, 1u);
   EXPECT_EQ(state.operators()[3].deallocated_bytes, 10u);
   state.Deallocate(0, 64, 4);
-  state.Deallocate(0, 4096, 5);                 // from before the recording
+  state.Deallocate(0, 4096, 5);  // from before the recording
   EXPECT_EQ(state.devices()[0].live_bytes, 0u);
   EXPECT_EQ(state.devices()[0].peak_bytes, 30u);
   EXPECT_EQ(state.devices()[0].deallocations, 2u);
@@ -122,7 +122,7 @@ TEST(RangeStack, OperatorIsTheOutermostWithASchema) {
   EXPECT_EQ(stack.outermost_operator(), 12u);
   stack.Pop();
   EXPECT_EQ(stack.outermost_operator(), 0u);
-  stack.SetDepth(4);   // after a loss
+  stack.SetDepth(4);  // after a loss
   EXPECT_EQ(stack.depth(), 4u);
   EXPECT_EQ(stack.leaf(), 0u);
 }
@@ -173,7 +173,8 @@ class TwoSegments : public testing::Test {
   }
   static StepRecord Step(std::uint64_t step) { return {{0, RecordKind::kStep, 0, 0, 0}, 6, step}; }
 
-  ThreadRecords::Found Read(std::uint64_t second_first, std::uint64_t seen, int segments = 2, std::uint64_t next_record = 0) {
+  ThreadRecords::Found Read(std::uint64_t second_first, std::uint64_t seen, int segments = 2,
+                            std::uint64_t next_record = 0) {
     const SegmentView views[2] = {{0, 1, 0, bytes_[0], bytes_[0] + used_[0], true},
                                   {1, 1, second_first, bytes_[1], bytes_[1] + used_[1], false}};
     records_.Reset(views, static_cast<std::size_t>(segments), next_record);

@@ -8,7 +8,8 @@
 namespace memoir {
 namespace {
 
-// The layout of every block: that of the first tensor result of the operator that allocated it, else of its first tensor argument.
+// The layout of every block: that of the first tensor result of the operator that allocated it, else of its first
+// tensor argument.
 class ShapePass : public Visitor {
  public:
   std::vector<LayoutId> shapes;
@@ -37,7 +38,7 @@ class ShapePass : public Visitor {
  private:
   struct Operator {
     LayoutId argument;
-    std::vector<std::uint64_t> blocks;   // ordinals
+    std::vector<std::uint64_t> blocks;  // ordinals
   };
   static bool IsOutermostOperator(const OpenRange& range) {
     return range.outermost_operator >= 0 && static_cast<std::uint32_t>(range.outermost_operator) == range.depth;
@@ -52,24 +53,31 @@ class ShapePass : public Visitor {
     if (thread.value >= operators_.size()) operators_.resize(thread.value + 1);
     return operators_[thread.value];
   }
-  std::vector<Operator> operators_;      // by ThreadId
+  std::vector<Operator> operators_;  // by ThreadId
 };
 
 std::string ThreadLabel(const ThreadInfo& thread, const Capture& capture) {
-  const std::string rank =
-      capture.processes().size() > 1 ? absl::StrCat("rank ", capture.processes()[thread.process.value].info.rank(), " ") : "";
+  const std::string rank = capture.processes().size() > 1
+                               ? absl::StrCat("rank ", capture.processes()[thread.process.value].info.rank(), " ")
+                               : "";
   const std::string name = thread.name.empty() ? "" : absl::StrCat(" (", thread.name, ")");
   return absl::StrCat(rank, "thread ", thread.number, name);
 }
 
 const char* NoneLabel(GroupBy by) {
   switch (by) {
-    case GroupBy::kOperator: return "(no operator)";
-    case GroupBy::kLeaf: return "(no range)";
-    case GroupBy::kRange: return "(no range)";
-    case GroupBy::kThread: return "(no thread)";
-    case GroupBy::kShape: return "(no tensor)";
-    case GroupBy::kRank: return "(no rank)";
+    case GroupBy::kOperator:
+      return "(no operator)";
+    case GroupBy::kLeaf:
+      return "(no range)";
+    case GroupBy::kRange:
+      return "(no range)";
+    case GroupBy::kThread:
+      return "(no thread)";
+    case GroupBy::kShape:
+      return "(no tensor)";
+    case GroupBy::kRank:
+      return "(no rank)";
   }
   return "(none)";
 }
@@ -91,10 +99,14 @@ std::string Grouping::Label(Group group, const Capture& capture, const Dictionar
   if (group == kBeforeGroup) return "(before the window)";
   const std::uint32_t id = group - kFirstGroup;
   switch (by_) {
-    case GroupBy::kThread: return ThreadLabel(dictionary.thread(ThreadId{id}), capture);
-    case GroupBy::kShape: return ToString(dictionary.layout(LayoutId{id}));
-    case GroupBy::kRank: return absl::StrCat("rank ", capture.processes()[id].info.rank());
-    default: return dictionary.name(NameId{id}).text;
+    case GroupBy::kThread:
+      return ThreadLabel(dictionary.thread(ThreadId{id}), capture);
+    case GroupBy::kShape:
+      return ToString(dictionary.layout(LayoutId{id}));
+    case GroupBy::kRank:
+      return absl::StrCat("rank ", capture.processes()[id].info.rank());
+    default:
+      return dictionary.name(NameId{id}).text;
   }
 }
 

@@ -20,18 +20,25 @@ inline constexpr Group kFirstGroup = 2;
 
 class Grouping {
  public:
-  // GroupBy::kShape needs a pass of its own over the capture, since the shape of a result is known only after its blocks.
+  // GroupBy::kShape needs a pass of its own over the capture, since the shape of a result is known only after its
+  // blocks.
   static absl::StatusOr<Grouping> Make(const Capture& capture, GroupBy by, const Selection& selection);
 
   GroupBy by() const { return by_; }
   Group Of(const Block& block, ProcessId process) const {
     switch (by_) {
-      case GroupBy::kOperator: return FromId(block.operator_name);
-      case GroupBy::kLeaf: return FromId(block.leaf_name);
-      case GroupBy::kRange: return FromId(block.user_name);
-      case GroupBy::kThread: return FromId(block.thread);
-      case GroupBy::kRank: return FromId(process);
-      case GroupBy::kShape: return block.ordinal < shapes_.size() ? FromId(shapes_[block.ordinal]) : kNoneGroup;
+      case GroupBy::kOperator:
+        return FromId(block.operator_name);
+      case GroupBy::kLeaf:
+        return FromId(block.leaf_name);
+      case GroupBy::kRange:
+        return FromId(block.user_name);
+      case GroupBy::kThread:
+        return FromId(block.thread);
+      case GroupBy::kRank:
+        return FromId(process);
+      case GroupBy::kShape:
+        return block.ordinal < shapes_.size() ? FromId(shapes_[block.ordinal]) : kNoneGroup;
     }
     return kNoneGroup;
   }
@@ -46,7 +53,7 @@ class Grouping {
   }
 
   GroupBy by_;
-  std::vector<LayoutId> shapes_;   // by Block::ordinal
+  std::vector<LayoutId> shapes_;  // by Block::ordinal
 };
 
 }  // namespace memoir

@@ -76,7 +76,7 @@ class ChangePass : public WindowedVisitor {
     return true;
   }
   std::map<DeviceId, Device> devices_;
-  std::vector<bool> followed_;          // by slot + 1; 0: the late block
+  std::vector<bool> followed_;  // by slot + 1; 0: the late block
 };
 
 class InstantPass : public ChangePass {
@@ -100,7 +100,8 @@ class InstantPass : public ChangePass {
   }
   void ProcessBegins(const ProcessEvent& event) override {
     marked_ = false;
-    if (!capture().processes()[event.process.value].starts_at_first_chunk) first_left_ns_ = std::max(first_left_ns_, Nanoseconds(event));
+    if (!capture().processes()[event.process.value].starts_at_first_chunk)
+      first_left_ns_ = std::max(first_left_ns_, Nanoseconds(event));
   }
   void ProcessEnds(const ProcessEvent& event) override { end_ns_ = std::max(end_ns_, Nanoseconds(event)); }
   void Marked(const MarkEvent& event) override {
@@ -111,7 +112,9 @@ class InstantPass : public ChangePass {
   }
 
  private:
-  void Note(const Event& event, DeviceId id, const Device& device) { instants_[id] = {device.changes, Nanoseconds(event)}; }
+  void Note(const Event& event, DeviceId id, const Device& device) {
+    instants_[id] = {device.changes, Nanoseconds(event)};
+  }
   void NoteAll(const Event& event) {
     for (const auto& [id, device] : devices()) {
       if (device.process == event.process) Note(event, id, device);
@@ -121,7 +124,7 @@ class InstantPass : public ChangePass {
   Instants instants_;
   bool marked_ = false;
   bool found_mark_ = false;
-  std::uint64_t first_left_ns_ = 0;   // of a process whose beginning is gone
+  std::uint64_t first_left_ns_ = 0;  // of a process whose beginning is gone
   std::uint64_t end_ns_ = 0;
 };
 
@@ -181,7 +184,8 @@ class LivePass : public ChangePass {
 LiveBlock LivePass::Show(const Live& live, ProcessId process) const {
   const Dictionary& dictionary = state().dictionary();
   const Block& block = live.block;
-  LiveBlock shown{block.address, block.bytes, block.serial, state().Nanoseconds(process, block.tick), "", "", "", "", live.before};
+  LiveBlock shown{block.address, block.bytes, block.serial, state().Nanoseconds(process, block.tick), "", "", "", "",
+                  live.before};
   if (block.thread.valid()) shown.thread = absl::StrCat("thread ", dictionary.thread(block.thread).number);
   shown.operator_name = dictionary.text(block.operator_name);
   shown.leaf_name = dictionary.text(block.leaf_name);
@@ -210,7 +214,8 @@ void LivePass::Snapshot(DeviceId id, const Device& device, const Instant& instan
     row.name = name;
     shown.rows.push_back(std::move(row));
   }
-  std::stable_sort(shown.rows.begin(), shown.rows.end(), [](const LiveRow& a, const LiveRow& b) { return a.bytes > b.bytes; });
+  std::stable_sort(shown.rows.begin(), shown.rows.end(),
+                   [](const LiveRow& a, const LiveRow& b) { return a.bytes > b.bytes; });
   std::sort(largest.begin(), largest.end(), [](const Live* a, const Live* b) {
     return std::pair(b->block.bytes, a->block.ordinal) < std::pair(a->block.bytes, b->block.ordinal);
   });
@@ -280,7 +285,8 @@ absl::StatusOr<LiveAt> AnalyzeLiveAt(const Capture& capture, const LiveAtOptions
   if (!report.ok()) return report.status();
   if (!instants.found().ok()) return instants.found();
   if (options.at.kind == At::Kind::kMark && !instants.found_mark()) {
-    return absl::NotFoundError(absl::StrCat(capture.path(), ": no mark '", options.at.mark, "'; memoir.mark() makes them"));
+    return absl::NotFoundError(
+        absl::StrCat(capture.path(), ": no mark '", options.at.mark, "'; memoir.mark() makes them"));
   }
   if (absl::Status inside = CheckInside(capture, options.at, instants); !inside.ok()) return inside;
   const absl::StatusOr<Grouping> grouping = Grouping::Make(capture, options.by, options);

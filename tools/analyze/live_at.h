@@ -17,8 +17,8 @@ namespace memoir {
 struct At {
   enum class Kind : std::uint8_t { kPeak, kEnd, kTime, kMark };
   Kind kind = Kind::kPeak;
-  std::uint64_t ns = 0;          // kTime: since the start of the capture
-  std::string mark;              // kMark: the first with this name in each process
+  std::uint64_t ns = 0;  // kTime: since the start of the capture
+  std::string mark;      // kMark: the first with this name in each process
 };
 // "peak", "end", "mark:NAME", or a time: "1.5s", "20ms", "300us", "1234ns", plain numbers are seconds.
 std::optional<At> ParseAt(const std::string& text);
@@ -35,10 +35,10 @@ struct LiveBlock {
   std::uint64_t serial = 0;
   std::uint64_t allocated_ns = 0;
   std::string thread;
-  std::string operator_name;     // "" outside of any
+  std::string operator_name;  // "" outside of any
   std::string leaf_name;
-  std::string range_name;        // innermost user range
-  bool before = false;           // from before the window, or from a keyframe
+  std::string range_name;  // innermost user range
+  bool before = false;     // from before the window, or from a keyframe
 };
 
 struct LiveDevice {
@@ -48,7 +48,7 @@ struct LiveDevice {
   std::uint64_t ns = 0;          // the instant
   std::uint64_t live_bytes = 0;  // == sum of rows
   std::uint64_t live_blocks = 0;
-  std::vector<LiveRow> rows;     // largest first
+  std::vector<LiveRow> rows;  // largest first
   std::vector<LiveBlock> largest;
 };
 
@@ -61,7 +61,7 @@ struct LiveAt {
 struct LiveAtOptions : Selection {
   At at;
   GroupBy by = GroupBy::kOperator;
-  std::size_t largest = 20;      // blocks per device
+  std::size_t largest = 20;  // blocks per device
 };
 
 absl::StatusOr<LiveAt> AnalyzeLiveAt(const Capture& capture, const LiveAtOptions& options);

@@ -13,13 +13,13 @@ namespace memoir {
 struct Window {
   enum class Kind : std::uint8_t {
     kAll,
-    kRange,   // user ranges named `range`: from begin to end, events of all threads in between
-    kSteps,   // from step event `first_step` up to step event `last_step`
-    kTime,    // from `begin_ns` up to `end_ns`, since the start of the capture
+    kRange,  // user ranges named `range`: from begin to end, events of all threads in between
+    kSteps,  // from step event `first_step` up to step event `last_step`
+    kTime,   // from `begin_ns` up to `end_ns`, since the start of the capture
   };
   Kind kind = Kind::kAll;
   std::string range;
-  std::optional<std::uint64_t> occurrence;   // of the range in its process, from 0; none: all of them
+  std::optional<std::uint64_t> occurrence;  // of the range in its process, from 0; none: all of them
   std::uint64_t first_step = 0;
   std::uint64_t last_step = 0;
   std::uint64_t begin_ns = 0;
@@ -53,19 +53,19 @@ struct Window {
 Window ParseRangeWindow(const std::string& text);
 
 enum class GroupBy : std::uint8_t {
-  kOperator,   // outermost operator
-  kLeaf,       // innermost range
-  kRange,      // innermost user range
+  kOperator,  // outermost operator
+  kLeaf,      // innermost range
+  kRange,     // innermost user range
   kThread,
-  kShape,      // layout of the operator's first tensor result, else of its first tensor argument
+  kShape,  // layout of the operator's first tensor result, else of its first tensor argument
   kRank,
 };
-std::optional<GroupBy> ParseGroupBy(const std::string& text);   // "operator", "leaf", "range", "thread", "shape", "rank"
+std::optional<GroupBy> ParseGroupBy(const std::string& text);  // "operator", "leaf", "range", "thread", "shape", "rank"
 
 struct Selection {
   Window window;
-  bool forget_before = false;            // leave out blocks from before the window altogether
-  std::optional<std::string> device;     // "cpu", "cuda:0"
+  bool forget_before = false;         // leave out blocks from before the window altogether
+  std::optional<std::string> device;  // "cpu", "cuda:0"
   std::optional<std::uint32_t> rank;
   std::function<void(double)> progress;  // 0..1, over all passes
 };

@@ -25,7 +25,6 @@ class CurvePass : public WindowedVisitor {
   CurvePass(const Capture& capture, const OverTimeOptions& options, OverTime* result)
       : WindowedVisitor(capture, options), buckets_(std::max<std::size_t>(options.buckets, 1)), result_(result) {}
 
-
  protected:
   void ProcessEnds(const ProcessEvent& event) override;
   void WindowOpens(const Event& event) override {
@@ -41,8 +40,8 @@ class CurvePass : public WindowedVisitor {
   struct Curve {
     DeviceCurve shown;
     std::uint64_t live = 0;
-    std::size_t filled = 0;               // buckets before it are final
-    std::vector<bool> followed;           // by slot
+    std::size_t filled = 0;      // buckets before it are final
+    std::vector<bool> followed;  // by slot
   };
   Curve& CurveOf(DeviceId id, ProcessId process);
   std::size_t BucketOf(const Event& event) const;
@@ -51,7 +50,7 @@ class CurvePass : public WindowedVisitor {
 
   std::size_t buckets_;
   OverTime* result_;
-  std::map<DeviceId, Curve> curves_;      // of the process in hand
+  std::map<DeviceId, Curve> curves_;  // of the process in hand
 };
 
 CurvePass::Curve& CurvePass::CurveOf(DeviceId id, ProcessId process) {

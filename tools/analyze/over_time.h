@@ -1,4 +1,5 @@
-// Live bytes over time as buckets of equal length, each with its largest value, so that the peak is never lost between them.
+// Live bytes over time as buckets of equal length, each with its largest value, so that the peak is never lost between
+// them.
 #ifndef TOOLS_ANALYZE_OVER_TIME_H_
 #define TOOLS_ANALYZE_OVER_TIME_H_
 
@@ -19,12 +20,12 @@ struct DeviceCurve {
   std::uint32_t rank = 0;
   std::uint64_t peak_bytes = 0;
   std::uint64_t peak_ns = 0;
-  std::vector<std::uint64_t> max_bytes;   // one per bucket: most bytes live at any instant of it
+  std::vector<std::uint64_t> max_bytes;  // one per bucket: most bytes live at any instant of it
 };
 
 struct OverTime {
-  std::uint64_t begin_ns = 0;             // of the first bucket
-  std::uint64_t end_ns = 0;               // of the last
+  std::uint64_t begin_ns = 0;  // of the first bucket
+  std::uint64_t end_ns = 0;    // of the last
   std::vector<DeviceCurve> devices;
   ReplayReport report;
 };

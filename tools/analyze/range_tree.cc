@@ -11,7 +11,7 @@
 namespace memoir {
 namespace {
 
-constexpr std::size_t kMaxNodes = 1u << 20;   // a program that makes up names must not fill memory
+constexpr std::size_t kMaxNodes = 1u << 20;  // a program that makes up names must not fill memory
 constexpr std::uint32_t kRoot = 0;
 
 struct Node {
@@ -23,13 +23,14 @@ struct Node {
   std::uint64_t bytes = 0;
   std::uint64_t ticks = 0;
   std::uint64_t live = 0;
-  std::uint64_t at_end = 0;        // live as of the latest end of a window
+  std::uint64_t at_end = 0;  // live as of the latest end of a window
   std::uint64_t ends = 0;
 };
 
 class TreePass : public WindowedVisitor {
  public:
-  TreePass(const Capture& capture, const RangeTreeOptions& options) : WindowedVisitor(capture, options), options_(options) {
+  TreePass(const Capture& capture, const RangeTreeOptions& options)
+      : WindowedVisitor(capture, options), options_(options) {
     nodes_.emplace_back();
   }
   RangeTree tree;
@@ -62,7 +63,7 @@ class TreePass : public WindowedVisitor {
   const RangeTreeOptions& options_;
   std::vector<Node> nodes_;
   absl::flat_hash_map<std::pair<std::uint32_t, std::pair<NameId, std::uint8_t>>, std::uint32_t> children_;
-  std::vector<std::vector<std::uint32_t>> paths_;   // by ThreadId: node of each open range
+  std::vector<std::vector<std::uint32_t>> paths_;  // by ThreadId: node of each open range
   std::vector<std::uint32_t> node_of_slot_;
   std::uint32_t node_of_late_block_ = kNotFollowed;
   std::uint64_t ends_ = 0;
@@ -205,7 +206,7 @@ void TreePass::ShowOthers(const std::vector<std::uint32_t>& others, std::uint32_
 
 absl::StatusOr<RangeTree> AnalyzeRangeTree(const Capture& capture, const RangeTreeOptions& options) {
   RangeTreeOptions bounded = options;
-  bounded.depth = std::min<std::uint32_t>(options.depth, 1000);   // nodes are shown by recursion
+  bounded.depth = std::min<std::uint32_t>(options.depth, 1000);  // nodes are shown by recursion
   TreePass pass(capture, bounded);
   absl::StatusOr<ReplayReport> report = capture.Replay(pass, ReplayOptionsFor(options, false, false));
   if (!report.ok()) return report.status();

@@ -14,28 +14,28 @@
 namespace memoir {
 
 struct RangeNode {
-  std::string name;                       // "" for the root, "(n others)" for what the width cut off
+  std::string name;  // "" for the root, "(n others)" for what the width cut off
   RangeSource source = RangeSource::kFunction;
-  std::uint32_t depth = 0;                // 0: the root
-  std::uint32_t parent = 0;               // index; the root is its own
+  std::uint32_t depth = 0;   // 0: the root
+  std::uint32_t parent = 0;  // index; the root is its own
   std::uint64_t calls = 0;
-  std::uint64_t self_allocations = 0;     // with this range innermost (below the depth limit: at or under it)
+  std::uint64_t self_allocations = 0;  // with this range innermost (below the depth limit: at or under it)
   std::uint64_t self_bytes = 0;
-  std::uint64_t self_net_bytes = 0;       // of these, live at the end of the window
-  std::uint64_t allocated_bytes = 0;      // at or under it
+  std::uint64_t self_net_bytes = 0;   // of these, live at the end of the window
+  std::uint64_t allocated_bytes = 0;  // at or under it
   std::uint64_t net_bytes = 0;
-  std::uint64_t total_ns = 0;             // time in it, summed over calls
-  std::vector<std::uint32_t> children;    // most allocated bytes first
+  std::uint64_t total_ns = 0;           // time in it, summed over calls
+  std::vector<std::uint32_t> children;  // most allocated bytes first
 };
 
 struct RangeTree {
-  std::vector<RangeNode> nodes;           // [0] is the root: its allocated_bytes is the window's total
+  std::vector<RangeNode> nodes;  // [0] is the root: its allocated_bytes is the window's total
   ReplayReport report;
 };
 
 struct RangeTreeOptions : Selection {
   std::uint32_t depth = 6;
-  std::size_t width = 10;                 // children per node; the rest become one
+  std::size_t width = 10;  // children per node; the rest become one
 };
 
 absl::StatusOr<RangeTree> AnalyzeRangeTree(const Capture& capture, const RangeTreeOptions& options);

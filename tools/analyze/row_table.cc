@@ -40,7 +40,7 @@ void RowTable::Add(const Block& block, ProcessId process, Group group, bool coun
     cell.columns.allocations += 1;
     cell.columns.allocated_bytes += block.bytes;
   }
-  if (in_window && !counts) {   // from the keyframe that the whole starts with
+  if (in_window && !counts) {  // from the keyframe that the whole starts with
     on.begin.bytes += block.bytes;
     on.begin.blocks += 1;
   }

@@ -1,7 +1,8 @@
 // The columns of an analysis while a replay runs: a cell for every (device, group), and totals per device.
 //
-// What was live at the peak and at the end is known only afterwards. Instead of copying all cells at every new peak, a cell
-// notes its value as of the latest peak when it changes for the first time after it; the same at the end of each window.
+// What was live at the peak and at the end is known only afterwards. Instead of copying all cells at every new peak, a
+// cell notes its value as of the latest peak when it changes for the first time after it; the same at the end of each
+// window.
 #ifndef TOOLS_ANALYZE_ROW_TABLE_H_
 #define TOOLS_ANALYZE_ROW_TABLE_H_
 
@@ -22,7 +23,7 @@ struct LiveCount {
 // A value as of the latest of some instants, kept without touching it at those instants.
 struct Noted {
   LiveCount value;
-  std::uint64_t instant = 0;   // 0: before the first, when nothing counted
+  std::uint64_t instant = 0;  // 0: before the first, when nothing counted
 
   void BeforeChange(const LiveCount& live, std::uint64_t latest) {
     if (instant == latest) return;
@@ -33,7 +34,7 @@ struct Noted {
 };
 
 struct Cell {
-  Columns columns;             // all but those at the peak and at the end
+  Columns columns;  // all but those at the peak and at the end
   LiveCount live;
   Noted at_peak;
   Noted at_end;
@@ -46,13 +47,13 @@ struct DeviceTable {
   LiveCount live;
   LiveCount peak;
   Tick peak_tick = 0;
-  std::uint64_t peaks = 0;     // instants for Noted
+  std::uint64_t peaks = 0;  // instants for Noted
   LiveCount begin;
   LiveCount end;
   std::uint64_t ends = 0;
   std::uint64_t first_seen = 0;
   std::uint64_t first_seen_bytes = 0;
-  std::vector<Cell> cells;     // by group
+  std::vector<Cell> cells;  // by group
 };
 
 class RowTable {
@@ -65,7 +66,7 @@ class RowTable {
   void CloseWindow(ProcessId process);
 
   DeviceTable& device(DeviceId id, ProcessId process);
-  std::vector<DeviceTable>& devices() { return devices_; }   // by DeviceId
+  std::vector<DeviceTable>& devices() { return devices_; }  // by DeviceId
   // Fills in what is known only at the end.
   static Columns Finish(const Cell& cell, const DeviceTable& device, double ns_per_tick);
 
@@ -75,7 +76,7 @@ class RowTable {
   Group& GroupAt(const Block& block);
 
   std::vector<DeviceTable> devices_;
-  std::vector<Group> group_of_slot_;   // by Block::slot
+  std::vector<Group> group_of_slot_;  // by Block::slot
   Group group_of_late_block_ = kNotFollowed;
 };
 

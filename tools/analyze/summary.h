@@ -1,6 +1,8 @@
-// Who allocated, who kept, who held the peak: totals per device and rows per operator (or another grouping), in one pass.
+// Who allocated, who kept, who held the peak: totals per device and rows per operator (or another grouping), in one
+// pass.
 //
-// Every column sums over the rows to the device's total, exactly. Rows hold all of them; leaving out the small ones is the view's work.
+// Every column sums over the rows to the device's total, exactly. Rows hold all of them; leaving out the small ones is
+// the view's work.
 #ifndef TOOLS_ANALYZE_SUMMARY_H_
 #define TOOLS_ANALYZE_SUMMARY_H_
 
@@ -15,26 +17,28 @@
 
 namespace memoir {
 
-// Inside the window, of the blocks that a row allocated. For the row "(before the window)": blocks that were live at its begin.
+// Inside the window, of the blocks that a row allocated. For the row "(before the window)": blocks that were live at
+// its begin.
 struct Columns {
   std::uint64_t allocations = 0;
   std::uint64_t allocated_bytes = 0;
   std::uint64_t deallocations = 0;
   std::uint64_t deallocated_bytes = 0;
-  std::uint64_t net_blocks = 0;          // live at the window's end
+  std::uint64_t net_blocks = 0;  // live at the window's end
   std::uint64_t net_bytes = 0;
-  std::uint64_t bytes_at_peak = 0;       // of its device; sums over devices are of peaks at different times
+  std::uint64_t bytes_at_peak = 0;  // of its device; sums over devices are of peaks at different times
   std::uint64_t blocks_at_peak = 0;
-  std::uint64_t temporaries = 0;         // freed before the operator call that allocated them ended
+  std::uint64_t temporaries = 0;  // freed before the operator call that allocated them ended
   std::uint64_t temporary_bytes = 0;
-  std::uint64_t life_ns = 0;             // summed over `lives`
-  std::uint64_t lives = 0;               // the deallocations whose allocation is known in time: not those of folded parts
+  std::uint64_t life_ns = 0;  // summed over `lives`
+  std::uint64_t lives = 0;    // the deallocations whose allocation is known in time: not those of folded parts
   double mean_life_ns() const { return lives == 0 ? 0 : static_cast<double>(life_ns) / static_cast<double>(lives); }
   Columns& operator+=(const Columns& other);
   bool operator==(const Columns&) const = default;
 };
 
-// Of events in parts that are gone (a size cap removed them), as the first keyframe left knows them: per operator, over all devices.
+// Of events in parts that are gone (a size cap removed them), as the first keyframe left knows them: per operator, over
+// all devices.
 struct Folded {
   std::uint64_t count = 0;
   std::uint64_t outermost_count = 0;
@@ -48,51 +52,53 @@ struct Folded {
 struct Row {
   enum class Kind : std::uint8_t {
     kNamed,
-    kNone,      // "(no operator)", "(no range)", ...: allocated outside of any
-    kBefore,    // "(before the window)"
-    kFolded,    // "(in folded parts)": sums from a keyframe that does not know this grouping
+    kNone,    // "(no operator)", "(no range)", ...: allocated outside of any
+    kBefore,  // "(before the window)"
+    kFolded,  // "(in folded parts)": sums from a keyframe that does not know this grouping
   };
   std::string name;
   Kind kind = Kind::kNamed;
-  std::uint64_t count = 0;               // calls that began in the window, at any depth; operator, leaf and range only
-  std::uint64_t outermost_count = 0;     // of these, with no operator around
-  Columns total;                         // over all devices
-  std::vector<Columns> by_device;        // as Summary::devices
-  Folded folded;                         // of `total` and the counts; GroupBy::kOperator only
+  std::uint64_t count = 0;            // calls that began in the window, at any depth; operator, leaf and range only
+  std::uint64_t outermost_count = 0;  // of these, with no operator around
+  Columns total;                      // over all devices
+  std::vector<Columns> by_device;     // as Summary::devices
+  Folded folded;                      // of `total` and the counts; GroupBy::kOperator only
 };
 
 struct DeviceRow {
-  std::string name;                      // "cpu", "cuda:0"
+  std::string name;  // "cpu", "cuda:0"
   std::string product;
   ProcessId process;
   std::uint32_t rank = 0;
-  std::uint64_t peak_allocated_bytes = 0;    // most bytes live in the window; the rows sum to it
+  std::uint64_t peak_allocated_bytes = 0;  // most bytes live in the window; the rows sum to it
   std::uint64_t peak_blocks = 0;
-  std::uint64_t peak_ns = 0;                 // when, by the allocation that reached it first:
-  std::string peak_operator;                 // its operator, "" outside of any
-  std::string peak_range;                    // its innermost user range, "" outside of any
-  std::optional<std::uint64_t> peak_step;    // the last step event of the process before it
-  std::uint64_t live_bytes_at_begin = 0;     // of the window
+  std::uint64_t peak_ns = 0;               // when, by the allocation that reached it first:
+  std::string peak_operator;               // its operator, "" outside of any
+  std::string peak_range;                  // its innermost user range, "" outside of any
+  std::optional<std::uint64_t> peak_step;  // the last step event of the process before it
+  std::uint64_t live_bytes_at_begin = 0;   // of the window
   std::uint64_t live_bytes_at_end = 0;
   std::uint64_t live_blocks_at_end = 0;
   std::uint64_t allocations = 0;
   std::uint64_t allocated_bytes = 0;
   std::uint64_t deallocations = 0;
   std::uint64_t deallocated_bytes = 0;
-  std::uint64_t unattributed_bytes = 0;      // allocated outside of any operator
-  std::uint64_t first_seen_storages = 0;     // as arguments, allocated by somebody else or before; not in any other number
+  std::uint64_t unattributed_bytes = 0;   // allocated outside of any operator
+  std::uint64_t first_seen_storages = 0;  // as arguments, allocated by somebody else or before; not in any other number
   std::uint64_t first_seen_bytes = 0;
-  // True: the peak lies in parts that are gone. What was live at it, and what ran, is not known; the row "(in folded parts)" has its bytes.
+  // True: the peak lies in parts that are gone. What was live at it, and what ran, is not known; the row "(in folded
+  // parts)" has its bytes.
   bool peak_is_folded = false;
-  std::uint64_t newest_peak_bytes = 0;       // then: the most that was live since, in the parts that are left
+  std::uint64_t newest_peak_bytes = 0;  // then: the most that was live since, in the parts that are left
   std::uint64_t newest_peak_ns = 0;
-  // From the first keyframe left: sums of the parts before it, which the numbers above include. 0 when nothing is folded.
+  // From the first keyframe left: sums of the parts before it, which the numbers above include. 0 when nothing is
+  // folded.
   std::uint64_t folded_peak_bytes = 0;
   std::uint64_t folded_peak_ns = 0;
   std::uint64_t folded_allocations = 0;
   std::uint64_t folded_allocated_bytes = 0;
   std::uint64_t folded_deallocations = 0;
-  std::uint64_t folded_live_bytes = 0;       // at their end
+  std::uint64_t folded_live_bytes = 0;  // at their end
 };
 
 struct ProcessRow {
@@ -110,28 +116,28 @@ struct Mark {
   ProcessId process;
 };
 
-// Where parts were folded away and no window was asked for, sums are of the whole run wherever the first keyframe left knows them:
-// peaks, allocations and deallocations of devices, calls, allocations and bytes of operators, events. Temporaries, lives, threads,
-// steps and marks are of the parts left.
+// Where parts were folded away and no window was asked for, sums are of the whole run wherever the first keyframe left
+// knows them: peaks, allocations and deallocations of devices, calls, allocations and bytes of operators, events.
+// Temporaries, lives, threads, steps and marks are of the parts left.
 struct Summary {
   GroupBy by = GroupBy::kOperator;
-  bool folded = false;                   // such sums are in it
+  bool folded = false;  // such sums are in it
   std::vector<DeviceRow> devices;
-  std::vector<Row> rows;                 // most allocated bytes first; "(...)" rows last
+  std::vector<Row> rows;  // most allocated bytes first; "(...)" rows last
   std::vector<ProcessRow> processes;
-  std::vector<Mark> marks;               // at most 1,000 of them
-  std::uint64_t begin_ns = 0;            // of the window
+  std::vector<Mark> marks;     // at most 1,000 of them
+  std::uint64_t begin_ns = 0;  // of the window
   std::uint64_t end_ns = 0;
-  std::uint64_t windows = 0;             // how many ranges the window was made of; 1 for the whole
-  std::uint64_t events = 0;              // in the window
-  std::uint64_t ranges = 0;              // range begins in the window
-  std::uint64_t operator_calls = 0;      // of these, operators
-  std::uint64_t threads = 0;             // that have events in the window
+  std::uint64_t windows = 0;         // how many ranges the window was made of; 1 for the whole
+  std::uint64_t events = 0;          // in the window
+  std::uint64_t ranges = 0;          // range begins in the window
+  std::uint64_t operator_calls = 0;  // of these, operators
+  std::uint64_t threads = 0;         // that have events in the window
   std::uint64_t steps = 0;
   std::uint64_t mark_count = 0;
-  std::uint64_t dropped_events = 0;      // counted by the recorder: dropped in the ring or lost in writing
+  std::uint64_t dropped_events = 0;  // counted by the recorder: dropped in the ring or lost in writing
   ReplayReport report;
-  Columns total() const;                 // over rows
+  Columns total() const;  // over rows
 };
 
 struct SummaryOptions : Selection {

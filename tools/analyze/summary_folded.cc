@@ -1,7 +1,7 @@
 // The part of a summary that comes from keyframes: sums of parts that --max-size folded away.
 //
-// What a keyframe does not know by row (by thread, shape or range, or when operators share several devices) goes to one row,
-// "(in folded parts)", so that every column still sums to the devices' totals.
+// What a keyframe does not know by row (by thread, shape or range, or when operators share several devices) goes to one
+// row, "(in folded parts)", so that every column still sums to the devices' totals.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -51,12 +51,13 @@ void SummaryPass::OnKeyframe(const KeyframeEvent& event) {
   for (const v1::DeviceTotals& totals : event.keyframe->devices()) {
     const DeviceId id = event.device_of(totals.device());
     if (!IsSelected(id)) continue;
-    table_.device(id, event.process);   // it has a row, even if nothing of it is left
+    table_.device(id, event.process);  // it has a row, even if nothing of it is left
     folded.devices[id] = {totals, state().Nanoseconds(event.process, totals.peak_tick())};
   }
   for (const v1::OperatorTotals& totals : event.keyframe->operators()) {
     Folded& sums = folded.operators[totals.name() == 0 ? NameId() : event.name_of(totals.name())];
-    sums += {totals.count(), totals.outermost_count(), totals.allocations(), totals.allocated_bytes(), totals.deallocated_bytes()};
+    sums += {totals.count(), totals.outermost_count(), totals.allocations(), totals.allocated_bytes(),
+             totals.deallocated_bytes()};
     summary_.operator_calls += totals.count();
   }
   folded.operators_have_one_device = event.keyframe->devices_size() == 1;
@@ -80,7 +81,7 @@ void SummaryPass::FinishFoldedDevice(const FoldedDevice& folded, DeviceRow& row)
   row.folded_allocated_bytes = folded.totals.allocated_bytes();
   row.folded_deallocations = folded.totals.deallocations();
   row.folded_live_bytes = folded.totals.live_bytes();
-  row.live_bytes_at_begin = 0;   // of the run
+  row.live_bytes_at_begin = 0;  // of the run
   // Of two equal peaks the later one counts: what was live at it is known.
   if (folded.totals.peak_bytes() <= row.peak_allocated_bytes) return;
   row.peak_is_folded = true;
@@ -111,7 +112,8 @@ void SummaryPass::AddFolded(const FoldedProcess& folded) {
     rest_of_all += columns;
   }
   AddFoldedOperators(folded, rest, rest_of_all);
-  const bool none = std::all_of(rest.begin(), rest.end(), [](const auto& device) { return device.second == Columns(); });
+  const bool none =
+      std::all_of(rest.begin(), rest.end(), [](const auto& device) { return device.second == Columns(); });
   if (none && rest_of_all == Columns()) return;
   Row& row = grouping_.by() == GroupBy::kRank ? RowOf(folded.process.value + kFirstGroup)
                                               : RowOf(Row::Kind::kFolded, "(in folded parts)");
@@ -119,17 +121,19 @@ void SummaryPass::AddFolded(const FoldedProcess& folded) {
   for (const auto& [id, columns] : rest) row.by_device[ColumnOf(id)] += columns;
 }
 
-void SummaryPass::AddFoldedOperators(const FoldedProcess& folded, std::map<DeviceId, Columns>& rest, Columns& rest_of_all) {
+void SummaryPass::AddFoldedOperators(const FoldedProcess& folded, std::map<DeviceId, Columns>& rest,
+                                     Columns& rest_of_all) {
   const bool by_operator = grouping_.by() == GroupBy::kOperator;
   const bool one_device = folded.operators_have_one_device && rest.size() == 1;
   for (const auto& [name, sums] : folded.operators) {
-    if (!name.valid() && one_device) summary_.devices[ColumnOf(rest.begin()->first)].unattributed_bytes += sums.allocated_bytes;
+    if (!name.valid() && one_device)
+      summary_.devices[ColumnOf(rest.begin()->first)].unattributed_bytes += sums.allocated_bytes;
     if (!by_operator) continue;
     Row& row = RowOf(name.valid() ? name.value + kFirstGroup : kNoneGroup);
     row.folded += sums;
     row.count += sums.count;
     row.outermost_count += sums.outermost_count;
-    if (!one_device && selection().device) continue;   // who knows how much of it was on that device
+    if (!one_device && selection().device) continue;  // who knows how much of it was on that device
     const Columns columns = Within(ColumnsOf(sums), rest_of_all);
     row.total += columns;
     TakeFrom(rest_of_all, columns);

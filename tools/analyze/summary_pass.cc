@@ -30,7 +30,8 @@ void SummaryPass::CountCall(const OpenRange& range) {
   if (range.name.value >= calls_.size()) calls_.resize(range.name.value + 1);
   Calls& calls = calls_[range.name.value];
   ++calls.count;
-  const bool inside_operator = range.outermost_operator >= 0 && static_cast<std::uint32_t>(range.outermost_operator) < range.depth;
+  const bool inside_operator =
+      range.outermost_operator >= 0 && static_cast<std::uint32_t>(range.outermost_operator) < range.depth;
   calls.outermost += !inside_operator;
 }
 
@@ -45,7 +46,8 @@ void SummaryPass::Allocated(const AllocateEvent& event) {
   const bool whole = selection().window.kind == Window::Kind::kAll;
   if (!in_window() && selection().forget_before) return;
   const Group group = in_window() || (whole && event.before) ? grouping_.Of(*event.block, event.process) : kBeforeGroup;
-  if (in_window() && !event.before && !event.block->operator_name.valid()) unattributed_[event.block->device] += event.block->bytes;
+  if (in_window() && !event.before && !event.block->operator_name.valid())
+    unattributed_[event.block->device] += event.block->bytes;
   table_.Add(*event.block, event.process, group, in_window() && !event.before, in_window(), event.tick);
   NotePeakMoment(event);
 }
@@ -97,7 +99,7 @@ void SummaryPass::ProcessEnds(const ProcessEvent& event) {
 
 void SummaryPass::Ends(const ReplayReport& report) {
   summary_.by = grouping_.by();
-  summary_.windows = selection().window.kind == Window::Kind::kAll ? 1 : windows();   // not one a process
+  summary_.windows = selection().window.kind == Window::Kind::kAll ? 1 : windows();  // not one a process
   summary_.threads = static_cast<std::uint64_t>(std::count(thread_has_events_.begin(), thread_has_events_.end(), true));
   FinishDevices();
   FinishRows();
@@ -138,8 +140,9 @@ Row& SummaryPass::RowOf(Group group) {
   constexpr std::size_t kUnknown = ~std::size_t{0};
   if (group >= row_of_group_.size()) row_of_group_.resize(group + 1, kUnknown);
   if (row_of_group_[group] != kUnknown) return summary_.rows[row_of_group_[group]];
-  const Row::Kind kind =
-      group == kNoneGroup ? Row::Kind::kNone : group == kBeforeGroup ? Row::Kind::kBefore : Row::Kind::kNamed;
+  const Row::Kind kind = group == kNoneGroup     ? Row::Kind::kNone
+                         : group == kBeforeGroup ? Row::Kind::kBefore
+                                                 : Row::Kind::kNamed;
   Row& row = RowOf(kind, grouping_.Label(group, capture(), state().dictionary()));
   row_of_group_[group] = static_cast<std::size_t>(&row - summary_.rows.data());
   return row;
@@ -161,7 +164,7 @@ void SummaryPass::AddCells(DeviceTable& table, std::size_t column) {
   DeviceRow& device = summary_.devices[column];
   for (Group group = 0; group < table.cells.size(); ++group) {
     Columns columns = RowTable::Finish(table.cells[group], table, ns_per_tick_[table.process.value]);
-    if (device.peak_is_folded) columns.bytes_at_peak = columns.blocks_at_peak = 0;   // it was at another peak
+    if (device.peak_is_folded) columns.bytes_at_peak = columns.blocks_at_peak = 0;  // it was at another peak
     if (columns == Columns()) continue;
     Row& row = RowOf(group);
     row.by_device[column] += columns;

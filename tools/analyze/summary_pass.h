@@ -32,9 +32,9 @@ struct FoldedDevice {
 // The sums that a process's first keyframe has of parts that are gone.
 struct FoldedProcess {
   ProcessId process;
-  std::map<DeviceId, FoldedDevice> devices;                  // the selected ones
-  std::map<NameId, Folded> operators;                        // an invalid id: outside of any
-  bool operators_have_one_device = false;                    // else their sums belong to no device in particular
+  std::map<DeviceId, FoldedDevice> devices;  // the selected ones
+  std::map<NameId, Folded> operators;        // an invalid id: outside of any
+  bool operators_have_one_device = false;    // else their sums belong to no device in particular
 };
 
 // What ran when a device's peak so far was reached.
@@ -90,15 +90,15 @@ class SummaryPass : public WindowedVisitor {
   const Grouping& grouping_;
   RowTable table_;
   Summary summary_;
-  std::vector<Calls> calls_;                                 // by NameId
-  std::vector<bool> thread_has_events_;                      // by ThreadId
-  std::set<ProcessId> opened_;                               // whose window has opened
-  std::map<DeviceId, std::uint64_t> unattributed_;           // bytes
+  std::vector<Calls> calls_;                        // by NameId
+  std::vector<bool> thread_has_events_;             // by ThreadId
+  std::set<ProcessId> opened_;                      // whose window has opened
+  std::map<DeviceId, std::uint64_t> unattributed_;  // bytes
   std::map<DeviceId, PeakMoment> peak_moments_;
   std::map<ProcessId, std::uint64_t> last_step_;
-  std::vector<double> ns_per_tick_;                          // by ProcessId
+  std::vector<double> ns_per_tick_;  // by ProcessId
   std::vector<FoldedProcess> folded_;
-  std::vector<DeviceId> device_ids_;                         // of summary_.devices
+  std::vector<DeviceId> device_ids_;  // of summary_.devices
   std::map<std::pair<Row::Kind, std::string>, std::size_t> row_of_label_;
   std::vector<std::size_t> row_of_group_;
 };

@@ -143,8 +143,8 @@ bool WindowedVisitor::IsSelected(DeviceId device) {
 absl::Status WindowedVisitor::WindowNotFound() const {
   const Window& window = selection_.window;
   if (window.kind == Window::Kind::kSteps) {
-    return absl::NotFoundError(absl::StrCat(capture_.path(), ": no step from ", window.first_step, " to below ", window.last_step,
-                                            "; the program must call memoir.step()"));
+    return absl::NotFoundError(absl::StrCat(capture_.path(), ": no step from ", window.first_step, " to below ",
+                                            window.last_step, "; the program must call memoir.step()"));
   }
   if (window.kind == Window::Kind::kTime) {
     return absl::NotFoundError(absl::StrCat(capture_.path(), ": no event in that span of time"));
@@ -153,10 +153,10 @@ absl::Status WindowedVisitor::WindowNotFound() const {
     return absl::NotFoundError(absl::StrCat(capture_.path(), ": range '", window.range, "' occurs ", occurrence_,
                                             " times, counted from 0; there is no #", *window.occurrence));
   }
-  return absl::NotFoundError(
-      absl::StrCat(capture_.path(), ": no user range is named '", window.range, "'; ",
-                   range_names_.empty() ? std::string("the program has none (torch.profiler.record_function makes them)")
-                                        : "there are: " + ListOf(range_names_)));
+  return absl::NotFoundError(absl::StrCat(
+      capture_.path(), ": no user range is named '", window.range, "'; ",
+      range_names_.empty() ? std::string("the program has none (torch.profiler.record_function makes them)")
+                           : "there are: " + ListOf(range_names_)));
 }
 
 absl::Status WindowedVisitor::CheckFound() const {
@@ -165,7 +165,8 @@ absl::Status WindowedVisitor::CheckFound() const {
     std::set<std::string> ranks;
     for (const ProcessSummary& process : processes) ranks.insert(std::to_string(process.info.rank()));
     if (ranks.count(std::to_string(*selection_.rank)) == 0) {
-      return absl::NotFoundError(absl::StrCat(capture_.path(), ": no rank ", *selection_.rank, "; there are: ", ListOf(ranks)));
+      return absl::NotFoundError(
+          absl::StrCat(capture_.path(), ": no rank ", *selection_.rank, "; there are: ", ListOf(ranks)));
     }
   }
   if (selection_.device && !any_device_) {
@@ -174,7 +175,8 @@ absl::Status WindowedVisitor::CheckFound() const {
       devices.insert(ToString(state_->dictionary().device(DeviceId{static_cast<std::uint32_t>(i)})));
     }
     if (devices.count(*selection_.device) == 0) {
-      return absl::NotFoundError(absl::StrCat(capture_.path(), ": no device '", *selection_.device, "'; there are: ", ListOf(devices)));
+      return absl::NotFoundError(
+          absl::StrCat(capture_.path(), ": no device '", *selection_.device, "'; there are: ", ListOf(devices)));
     }
   }
   return windows_ == 0 ? WindowNotFound() : absl::OkStatus();

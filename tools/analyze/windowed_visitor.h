@@ -46,11 +46,11 @@ class WindowedVisitor : public Visitor {
   std::uint64_t Nanoseconds(const Event& event) const { return state_->Nanoseconds(event.process, event.tick); }
 
   // Allocations and deallocations of devices that the selection leaves out are not shown.
-  virtual void Ends(const ReplayReport&) {}     // only when the selection was found; state() is still valid
+  virtual void Ends(const ReplayReport&) {}  // only when the selection was found; state() is still valid
   virtual void ProcessBegins(const ProcessEvent&) {}
   virtual void ProcessEnds(const ProcessEvent&) {}
-  virtual void WindowOpens(const Event&) {}     // before the event that opens it
-  virtual void WindowCloses(const Event&) {}    // after the event that closes it
+  virtual void WindowOpens(const Event&) {}   // before the event that opens it
+  virtual void WindowCloses(const Event&) {}  // after the event that closes it
   virtual void RangeBegins(const RangeBeginEvent&) {}
   virtual void RangeEnds(const RangeEndEvent&) {}
   virtual void Allocated(const AllocateEvent&) {}
@@ -73,14 +73,14 @@ class WindowedVisitor : public Visitor {
   const Capture& capture_;
   const Selection& selection_;
   const ReplayState* state_ = nullptr;
-  std::uint32_t depth_ = 0;                  // windows open now
-  std::uint64_t windows_ = 0;                // opened so far, in all processes
-  std::uint64_t occurrence_ = 0;             // of the window's range in this process
-  std::vector<std::uint64_t> open_calls_;    // of ranges that opened a window
-  std::vector<std::int8_t> device_selected_; // by DeviceId; -1: not looked up yet
+  std::uint32_t depth_ = 0;                   // windows open now
+  std::uint64_t windows_ = 0;                 // opened so far, in all processes
+  std::uint64_t occurrence_ = 0;              // of the window's range in this process
+  std::vector<std::uint64_t> open_calls_;     // of ranges that opened a window
+  std::vector<std::int8_t> device_selected_;  // by DeviceId; -1: not looked up yet
   bool any_device_ = false;
   absl::Status found_;
-  std::set<std::string> range_names_;        // for the error message
+  std::set<std::string> range_names_;  // for the error message
 };
 
 // Replay options that suit a selection.

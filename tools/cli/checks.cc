@@ -166,8 +166,8 @@ Checks CheckInstallation(const InstallTree& tree) {
 Checks CheckPython(const InstallTree& tree, const std::string& python) {
   const auto facts = ExaminePython(python);
   if (!facts.ok()) {
-    return {{Level::kWrong, "python", std::string(facts.status().message()),
-             "name yours: memoir doctor --python PATH"}};
+    return {
+        {Level::kWrong, "python", std::string(facts.status().message()), "name yours: memoir doctor --python PATH"}};
   }
   Checks checks = {{Level::kFine, "python", facts->version + " (" + facts->executable + ")", ""}, TorchCheck(*facts)};
   if (!facts->torch_version.empty()) checks.push_back(TrackerCheck(tree, *facts));

@@ -1,5 +1,5 @@
-// What `memoir doctor` looks at: one check per thing that decides what will be recorded here. No check changes anything but for
-// a probe file that it removes.
+// What `memoir doctor` looks at: one check per thing that decides what will be recorded here. No check changes anything
+// but for a probe file that it removes.
 #ifndef TOOLS_CLI_CHECKS_H_
 #define TOOLS_CLI_CHECKS_H_
 

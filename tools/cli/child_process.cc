@@ -29,7 +29,8 @@ void ForwardSignal(int signal, siginfo_t* info, void*) {
   errno = saved;
 }
 
-// Forwards for its lifetime. Signals that were ignored when we started (nohup, background jobs) stay ignored for us and the child.
+// Forwards for its lifetime. Signals that were ignored when we started (nohup, background jobs) stay ignored for us and
+// the child.
 class SignalForwarding {
  public:
   SignalForwarding() {

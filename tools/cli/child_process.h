@@ -1,7 +1,8 @@
-// Starts the command of `memoir run`, stands between it and signals, and waits for it. Also runs small programs for their output.
+// Starts the command of `memoir run`, stands between it and signals, and waits for it. Also runs small programs for
+// their output.
 //
-// Not thread-safe: signal dispositions belong to the process. The child keeps our standard streams, process group, terminal,
-// working folder and ignored signals, as if it had been started without us.
+// Not thread-safe: signal dispositions belong to the process. The child keeps our standard streams, process group,
+// terminal, working folder and ignored signals, as if it had been started without us.
 #ifndef TOOLS_CLI_CHILD_PROCESS_H_
 #define TOOLS_CLI_CHILD_PROCESS_H_
 
@@ -20,13 +21,13 @@ struct ChildResult {
 
 // Runs `command` (found by PATH) with exactly `environment` and waits.
 //
-// Signals: what the terminal sends (^C, ^\) the kernel delivers to the whole process group, so the child has it already and
-// we only outlive it. What another process sends to us (kill, a batch system) is passed on. A program that signals the whole group by
-// hand therefore reaches the child twice.
+// Signals: what the terminal sends (^C, ^\) the kernel delivers to the whole process group, so the child has it already
+// and we only outlive it. What another process sends to us (kill, a batch system) is passed on. A program that signals
+// the whole group by hand therefore reaches the child twice.
 ChildResult RunChild(const std::vector<std::string>& command, const std::vector<std::string>& environment);
 
-// Standard output of a program that should end by itself. An error when it cannot be started or fails; DeadlineExceeded when it takes
-// longer than `seconds`: then it is killed with everything that it started.
+// Standard output of a program that should end by itself. An error when it cannot be started or fails; DeadlineExceeded
+// when it takes longer than `seconds`: then it is killed with everything that it started.
 absl::StatusOr<std::string> CaptureOutput(const std::vector<std::string>& command, int seconds);
 
 // Path of an executable as execvp would find it, or "".

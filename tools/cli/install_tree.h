@@ -1,4 +1,5 @@
-// Where this installed copy of Memoir keeps its parts, found from the running program's own place, so that the tree can be moved.
+// Where this installed copy of Memoir keeps its parts, found from the running program's own place, so that the tree can
+// be moved.
 #ifndef TOOLS_CLI_INSTALL_TREE_H_
 #define TOOLS_CLI_INSTALL_TREE_H_
 

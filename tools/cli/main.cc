@@ -26,8 +26,8 @@ verbs: run      record a command
        export   events as JSON lines
        doctor   what will be recorded here, what not, why, and the fix
 
-exit codes: 0 fine, 1 error, 2 usage, 3 a finding (doctor); 141 (128 + SIGPIPE), or 1 where that signal is ignored: standard
-            output was closed before the end; `memoir run` returns its command's code
+exit codes: 0 fine, 1 error, 2 usage, 3 a finding (doctor); 141 (128 + SIGPIPE), or 1 where that signal is ignored:
+            standard output was closed before the end; `memoir run` returns its command's code
 
 Examples:
   memoir run -- python train.py       # records ./memoir-DATE-TIME and shows who held the peak

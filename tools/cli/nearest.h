@@ -8,8 +8,8 @@
 
 namespace memoir {
 
-// The word of `known` with the smallest edit distance to `word`, or "" when none is near enough to be meant (more than a third
-// of the letters differ). A word that begins with `word` counts as near.
+// The word of `known` with the smallest edit distance to `word`, or "" when none is near enough to be meant (more than
+// a third of the letters differ). A word that begins with `word` counts as near.
 std::string NearestWord(std::string_view word, std::span<const std::string> known);
 
 // "; did you mean X?" or "".

@@ -9,8 +9,8 @@
 
 namespace memoir {
 
-// One line: cause and fix, as far as they can be told from outside. May start the command's interpreter for a moment. `signal`: that ended
-// the command, or 0.
+// One line: cause and fix, as far as they can be told from outside. May start the command's interpreter for a moment.
+// `signal`: that ended the command, or 0.
 std::string WhyNothingRecorded(const std::vector<std::string>& command, int signal, const InstallTree& tree);
 
 }  // namespace memoir

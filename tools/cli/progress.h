@@ -1,4 +1,5 @@
-// A line on standard error that says how far a long reading is: only on a terminal, only after a second, and gone at the end.
+// A line on standard error that says how far a long reading is: only on a terminal, only after a second, and gone at
+// the end.
 #ifndef TOOLS_CLI_PROGRESS_H_
 #define TOOLS_CLI_PROGRESS_H_
 

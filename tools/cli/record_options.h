@@ -1,5 +1,5 @@
-// The options of a recording (proto/memoir/options.def), as `memoir run` and `memoir doctor` need them: known names, checked
-// values, and the MEMOIR_* variables of the environment that mean nothing.
+// The options of a recording (proto/memoir/options.def), as `memoir run` and `memoir doctor` need them: known names,
+// checked values, and the MEMOIR_* variables of the environment that mean nothing.
 #ifndef TOOLS_CLI_RECORD_OPTIONS_H_
 #define TOOLS_CLI_RECORD_OPTIONS_H_
 
@@ -26,8 +26,8 @@ struct RecordOption {
 
 std::span<const RecordOption> RecordOptions();
 
-// The value as the recorder reads it: sizes in plain bytes, flags as 0 or 1, paths absolute. An error names `source` (the option or variable)
-// and what may be written instead.
+// The value as the recorder reads it: sizes in plain bytes, flags as 0 or 1, paths absolute. An error names `source`
+// (the option or variable) and what may be written instead.
 absl::StatusOr<std::string> NormalizeOption(const RecordOption& option, std::string_view source,
                                             std::string_view value);
 

@@ -16,7 +16,8 @@
 namespace memoir {
 namespace {
 
-// A capture is untrusted and names the path: only a file of our own is handed on, since merging writes where the ring says.
+// A capture is untrusted and names the path: only a file of our own is handed on, since merging writes where the ring
+// says.
 bool IsOurs(const std::string& path) {
   struct stat status;
   return lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid();
@@ -29,7 +30,8 @@ std::string MergeRing(const InstallTree& tree, const ProcessSummary& process) {
   if (!IsOurs(ring)) return fmt::format("{} in {} are not merged: the file belongs to another user", who, ring);
   const ChildResult result = RunChild({tree.drain.string(), ring}, {});
   if (result.start_error != 0) {
-    return fmt::format("{} in {} are not merged: {}: {}", who, ring, tree.drain.string(), std::strerror(result.start_error));
+    return fmt::format("{} in {} are not merged: {}: {}", who, ring, tree.drain.string(),
+                       std::strerror(result.start_error));
   }
   if (result.exit_code != 0) {
     return fmt::format("{} in {} are not merged: memoir-drain ended with {}", who, ring, result.exit_code);

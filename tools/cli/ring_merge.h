@@ -1,5 +1,5 @@
-// Recordings whose process died: what is still in their ring files is put into the capture by memoir-drain, a program of its own
-// because it shares its code with the recorder.
+// Recordings whose process died: what is still in their ring files is put into the capture by memoir-drain, a program
+// of its own because it shares its code with the recorder.
 #ifndef TOOLS_CLI_RING_MERGE_H_
 #define TOOLS_CLI_RING_MERGE_H_
 
@@ -11,8 +11,8 @@
 
 namespace memoir {
 
-// Opens `path`; where a dead process left its ring on this host, merges it first and opens again. `say` gets one line for each
-// merge that was done or that failed. A failed merge is no error: the parts alone still read.
+// Opens `path`; where a dead process left its ring on this host, merges it first and opens again. `say` gets one line
+// for each merge that was done or that failed. A failed merge is no error: the parts alone still read.
 absl::StatusOr<Capture> OpenMerged(const std::string& path, const std::function<void(const std::string&)>& say);
 
 }  // namespace memoir

@@ -1,6 +1,7 @@
 // memoir run: records a command from its start to its end, then shows the summary.
 //
-// The command runs whatever becomes of the recording: a recording that cannot be made is one line, never a reason not to run.
+// The command runs whatever becomes of the recording: a recording that cannot be made is one line, never a reason not
+// to run.
 #include <unistd.h>
 
 #include <csignal>
@@ -16,12 +17,12 @@
 
 #include "fmt/format.h"
 #include "tools/cli/arguments.h"
-#include "tools/cli/capture_folder.h"
 #include "tools/cli/child_process.h"
 #include "tools/cli/exit_code.h"
 #include "tools/cli/install_tree.h"
 #include "tools/cli/message.h"
 #include "tools/cli/nothing_recorded.h"
+#include "tools/cli/output_folder.h"
 #include "tools/cli/python_facts.h"
 #include "tools/cli/record_options.h"
 #include "tools/cli/run_summary.h"
@@ -59,7 +60,8 @@ std::set<std::string> FlagsWithoutValue() {
   return flags;
 }
 
-// Our options end at "--", or at the first word that is none: `memoir run python train.py` works too, and train.py's options are its own.
+// Our options end at "--", or at the first word that is none: `memoir run python train.py` works too, and train.py's
+// options are its own.
 Split SplitAtCommand(const Strings& arguments) {
   const std::set<std::string> no_value = FlagsWithoutValue();
   std::size_t i = 0;
@@ -159,7 +161,8 @@ std::string WhyNotStarted(const std::string& program, int error) {
   if (std::filesystem::is_directory(program, ignored)) return "it is a directory; name the program in it";
   const std::string interpreter = ShebangOf(program);
   if (error == ENOENT && !interpreter.empty()) {
-    return "its first line asks for " + interpreter + ", which does not exist; correct that line, or put an interpreter before the script";
+    return "its first line asks for " + interpreter +
+           ", which does not exist; correct that line, or put an interpreter before the script";
   }
   if (error == ENOENT) return "no such command; check the name and PATH";
   return std::string(std::strerror(error)) + "; check its permissions";
@@ -167,7 +170,8 @@ std::string WhyNotStarted(const std::string& program, int error) {
 
 int CannotStart(const Strings& command, int error) {
   const bool missing = error == ENOENT;
-  Say("cannot start " + (command.front().empty() ? "''" : command.front()) + ": " + WhyNotStarted(command.front(), error));
+  Say("cannot start " + (command.front().empty() ? "''" : command.front()) + ": " +
+      WhyNotStarted(command.front(), error));
   return missing ? kExitCommandNotFound : kExitCannotExecute;
 }
 
@@ -188,7 +192,7 @@ int RunUnrecorded(const Strings& command) {
 }
 
 int RunRecorded(const Strings& command, Variables variables) {
-  CaptureFolder folder(variables.contains("MEMOIR_OUTPUT") ? variables["MEMOIR_OUTPUT"] : DefaultCaptureFolder());
+  OutputFolder folder(variables.contains("MEMOIR_OUTPUT") ? variables["MEMOIR_OUTPUT"] : DefaultOutputFolder());
   const bool quiet = variables["MEMOIR_QUIET"] == "1";
   if (const absl::Status status = folder.Prepare(); !status.ok()) {
     Say(std::string(status.message()) + ". The command runs unrecorded");

@@ -62,7 +62,8 @@ struct ShowArguments {
 void AddOptions(CLI::App& app, ShowArguments& arguments) {
   app.add_option("CAPTURE", arguments.capture, "folder of the capture");
   app.add_option("--by", arguments.by, "rows: operator, leaf, range, thread, shape or rank [operator]");
-  app.add_option("--at", arguments.at, "what is live at: peak, end, a TIME (1.5s, 20ms; without unit: seconds), mark:NAME, oom");
+  app.add_option("--at", arguments.at,
+                 "what is live at: peak, end, a TIME (1.5s, 20ms; without unit: seconds), mark:NAME, oom");
   app.add_option("--over", arguments.over, "time: live bytes over time");
   app.add_flag("--tree", arguments.tree, "ranges by their nesting");
   app.add_option("--range", arguments.range, "only inside the user ranges NAME, or NAME#n, its n-th from 0");
@@ -93,7 +94,8 @@ std::string Complaint(const ShowArguments& arguments) {
     return "--by " + arguments.by + ": not one of operator, leaf, range, thread, shape, rank" + nearest;
   }
   if (!arguments.at.empty() && arguments.at != "oom" && !ParseAt(arguments.at)) {
-    return "--at " + arguments.at + ": expected peak, end, a time such as 1.5s, 20ms or 1.5 (seconds), mark:NAME or oom";
+    return "--at " + arguments.at +
+           ": expected peak, end, a time such as 1.5s, 20ms or 1.5 (seconds), mark:NAME or oom";
   }
   if (!arguments.over.empty() && arguments.over != "time") return "--over " + arguments.over + ": only time is known";
   if (!arguments.steps.empty() && !ParseSteps(arguments.steps))

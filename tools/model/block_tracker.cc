@@ -29,7 +29,7 @@ BlockTracker::Verdict BlockTracker::Judge(DeviceId device, std::uint64_t address
 Block* BlockTracker::FindClosed(DeviceId device, std::uint64_t address, std::uint64_t serial) {
   Block* there = live_.Find(device, address);
   if (there != nullptr && there->serial < serial) return there;
-  if (there != nullptr) return nullptr;   // late: the next allocation at this address has closed the block already
+  if (there != nullptr) return nullptr;  // late: the next allocation at this address has closed the block already
   ++report_->unmatched_deallocations;
   if (early_.size() >= kMaxRemembered) early_.clear();
   early_[{device, address}] = serial;

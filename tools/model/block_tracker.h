@@ -25,8 +25,8 @@ class BlockTracker {
 
   // What an allocation at this address and serial means for what is known there.
   struct Verdict {
-    Block* replaced = nullptr;         // close this one first
-    bool closed_at_once = false;       // its deallocation, or a later allocation, was shown before it
+    Block* replaced = nullptr;    // close this one first
+    bool closed_at_once = false;  // its deallocation, or a later allocation, was shown before it
     DeallocateCause cause = DeallocateCause::kRecorded;
   };
   Verdict Judge(DeviceId device, std::uint64_t address, std::uint64_t serial);
@@ -45,8 +45,8 @@ class BlockTracker {
 
   ReplayReport* report_;
   LiveSet live_;
-  absl::flat_hash_map<Address, std::uint64_t> early_;        // deallocations without allocation: their serials
-  absl::flat_hash_map<Address, std::uint64_t> first_seen_;   // storages of others: their bytes
+  absl::flat_hash_map<Address, std::uint64_t> early_;       // deallocations without allocation: their serials
+  absl::flat_hash_map<Address, std::uint64_t> first_seen_;  // storages of others: their bytes
 };
 
 }  // namespace memoir

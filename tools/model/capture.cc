@@ -12,7 +12,8 @@
 namespace memoir {
 namespace {
 
-// A program that replaced itself (exec) keeps its process id: where the earlier recording ended, this one's part numbers begin.
+// A program that replaced itself (exec) keeps its process id: where the earlier recording ended, this one's part
+// numbers begin.
 std::uint64_t FirstPartNumber(const ProcessFiles& files, const CaptureFolder& folder) {
   const v1::ProcessInfo& own = files.parts[0].process;
   std::uint64_t first = 0;
@@ -62,7 +63,8 @@ ProcessSummary Summarise(const ProcessFiles& files, const CaptureFolder& folder,
   return summary;
 }
 
-// A chunk that was cut by a kill is no damage when the next part goes on where the file was whole: the ring still held its records.
+// A chunk that was cut by a kill is no damage when the next part goes on where the file was whole: the ring still held
+// its records.
 void ForgetRecoveredCuts(const CaptureFolder& folder, std::vector<Damage>* damage) {
   for (const ProcessFiles& process : folder.processes) {
     for (std::size_t i = 0; i + 1 < process.parts.size(); ++i) {

@@ -1,5 +1,5 @@
-// A capture: all processes of a folder, opened as one. Opening reads the chunk headers of every part; events stay in the files
-// and are streamed by Replay, so that memory does not grow with their number.
+// A capture: all processes of a folder, opened as one. Opening reads the chunk headers of every part; events stay in
+// the files and are streamed by Replay, so that memory does not grow with their number.
 //
 // Immutable once open; several threads may replay it at once, each with its own visitor.
 #ifndef TOOLS_MODEL_CAPTURE_H_
@@ -24,51 +24,51 @@ namespace memoir {
 // What is known of a process without reading its events.
 struct ProcessSummary {
   ProcessId id;
-  v1::ProcessInfo info;                 // of its first part
+  v1::ProcessInfo info;  // of its first part
   std::uint64_t parts = 0;
-  std::uint64_t missing_parts = 0;      // before or between those that are there; Counters.folded_parts of them on purpose
-  bool starts_at_first_chunk = true;    // false: what came before is gone; a replay starts from a keyframe
+  std::uint64_t missing_parts = 0;  // before or between those that are there; Counters.folded_parts of them on purpose
+  bool starts_at_first_chunk = true;  // false: what came before is gone; a replay starts from a keyframe
   std::uint64_t file_bytes = 0;
-  std::uint64_t events = 0;             // as the chunk headers count them
+  std::uint64_t events = 0;  // as the chunk headers count them
   Tick first_tick = 0;
   Tick last_tick = 0;
-  std::uint64_t start_ns = 0;           // its start, since the start of the capture's earliest process
+  std::uint64_t start_ns = 0;  // its start, since the start of the capture's earliest process
   // Its ring file, when it still lies on this host and the process is dead: what it holds is not in the parts yet.
   // Reading never merges it; the caller may start memoir-drain and open again.
   std::string pending_ring;
 };
 
 struct ReplayOptions {
-  bool tensors = false;                 // fill RangeBeginEvent::tensors and RangeEndEvent::tensors
-  bool first_seen = true;               // find storages first seen; costs a look at every tensor
-  std::optional<std::uint32_t> rank;    // replay only the processes of this rank
-  std::function<void(double)> progress; // called now and then with the part done, 0..1
+  bool tensors = false;                  // fill RangeBeginEvent::tensors and RangeEndEvent::tensors
+  bool first_seen = true;                // find storages first seen; costs a look at every tensor
+  std::optional<std::uint32_t> rank;     // replay only the processes of this rank
+  std::function<void(double)> progress;  // called now and then with the part done, 0..1
   // Return false from it to stop early (called once a chunk).
   std::function<bool()> go_on;
 };
 
 // Found while replaying; complete when Replay returns.
 struct ReplayReport {
-  std::uint64_t events = 0;                    // decoded
-  std::uint64_t lost_records = 0;              // gaps in record indices
-  std::uint64_t lost_chunks = 0;               // gaps in chunk sequence
-  std::uint64_t late_events = 0;               // earlier tick than an event already shown
-  std::uint64_t replaced_blocks = 0;           // DeallocateCause::kReplaced
-  std::uint64_t unmatched_deallocations = 0;   // no allocation known: from before the recording, or lost
-  std::uint64_t keyframe_mismatches = 0;       // keyframes whose device totals are not what the events gave
-  std::vector<Damage> damage;                  // of opening and replaying
+  std::uint64_t events = 0;                   // decoded
+  std::uint64_t lost_records = 0;             // gaps in record indices
+  std::uint64_t lost_chunks = 0;              // gaps in chunk sequence
+  std::uint64_t late_events = 0;              // earlier tick than an event already shown
+  std::uint64_t replaced_blocks = 0;          // DeallocateCause::kReplaced
+  std::uint64_t unmatched_deallocations = 0;  // no allocation known: from before the recording, or lost
+  std::uint64_t keyframe_mismatches = 0;      // keyframes whose device totals are not what the events gave
+  std::vector<Damage> damage;                 // of opening and replaying
   struct Process {
-    v1::Counters counters;                     // the last that were seen
-    v1::End end;                               // End::UNKNOWN: not ended in good order
-    std::uint64_t duration_ns = 0;             // from its start to its last event
+    v1::Counters counters;          // the last that were seen
+    v1::End end;                    // End::UNKNOWN: not ended in good order
+    std::uint64_t duration_ns = 0;  // from its start to its last event
     struct FoldedPeak {
-      std::string device;                      // "cpu"
+      std::string device;  // "cpu"
       std::uint64_t bytes = 0;
       std::uint64_t ns = 0;
     };
-    std::vector<FoldedPeak> folded_peaks;      // of the parts before the first keyframe left, where they are gone
+    std::vector<FoldedPeak> folded_peaks;  // of the parts before the first keyframe left, where they are gone
   };
-  std::vector<Process> processes;              // by ProcessId
+  std::vector<Process> processes;  // by ProcessId
 };
 
 // What a visitor may ask during a replay.
@@ -92,9 +92,9 @@ class Capture {
   ~Capture();
 
   const std::string& path() const;
-  const std::vector<ProcessSummary>& processes() const;   // by rank, restart, start; index == ProcessId
-  const std::vector<Damage>& damage() const;              // found so far by opening
-  std::uint64_t events() const;                           // over all processes, as the chunk headers count them
+  const std::vector<ProcessSummary>& processes() const;  // by rank, restart, start; index == ProcessId
+  const std::vector<Damage>& damage() const;             // found so far by opening
+  std::uint64_t events() const;                          // over all processes, as the chunk headers count them
 
   // Streams all events through `visitor`. Damage is no error; it is in the report.
   absl::StatusOr<ReplayReport> Replay(Visitor& visitor, const ReplayOptions& options = {}) const;

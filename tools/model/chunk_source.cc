@@ -8,7 +8,8 @@ namespace {
 
 std::uint64_t MemoryOf(const SourceItem& item) { return item.chunk == nullptr ? 0 : item.chunk->payload.memory(); }
 
-// Where a process's replay starts: at its first chunk when that is the beginning, else at the first keyframe that is left.
+// Where a process's replay starts: at its first chunk when that is the beginning, else at the first keyframe that is
+// left.
 std::pair<std::size_t, std::size_t> FindStart(const ProcessFiles& process) {
   if (process.parts[0].chunks[0].sequence == 0) return {0, 0};
   for (std::size_t part = 0; part < process.parts.size(); ++part) {
@@ -85,8 +86,9 @@ void ChunkSource::ProduceProcess(std::size_t process) {
   Push(item);
 }
 
-bool ChunkSource::ProducePart(std::size_t process, const PartFile& part, std::size_t first_chunk, SignatureTensors* signatures) {
-  signatures->clear();   // dictionaries end with their part
+bool ChunkSource::ProducePart(std::size_t process, const PartFile& part, std::size_t first_chunk,
+                              SignatureTensors* signatures) {
+  signatures->clear();  // dictionaries end with their part
   bool part_begins = true;
   for (std::size_t i = first_chunk; i < part.chunks.size(); ++i) {
     const ChunkHeader& header = part.chunks[i];
@@ -115,8 +117,8 @@ bool ChunkSource::ProducePart(std::size_t process, const PartFile& part, std::si
     item.kind = SourceItem::Kind::kDamage;
     item.damage = Damage{part.path, header.offset, std::string(status.message())};
     item.chunk = nullptr;
-    expected_sequence_ = part.chunks.back().sequence + 1;   // what the damage costs is said once
-    signatures->clear();   // the replay did not see this chunk's: forget all, so that both know the same
+    expected_sequence_ = part.chunks.back().sequence + 1;  // what the damage costs is said once
+    signatures->clear();  // the replay did not see this chunk's: forget all, so that both know the same
     return Push(std::move(item));
   }
   return true;

@@ -24,20 +24,20 @@ namespace memoir {
 
 // A chunk that a replay works on.
 struct Chunk {
-  const std::string* file = nullptr;   // the CaptureFolder's
+  const std::string* file = nullptr;  // the CaptureFolder's
   ChunkHeader header;
   Payload payload;
-  bool part_begins = false;            // the first of its part that is replayed: earlier names, layouts and signatures end here
-  std::vector<bool> tensor_is_known;   // per row of the tensor table: the replay has looked at its storage
+  bool part_begins = false;  // the first of its part that is replayed: earlier names, layouts and signatures end here
+  std::vector<bool> tensor_is_known;  // per row of the tensor table: the replay has looked at its storage
 };
 
 struct SourceItem {
   enum class Kind : std::uint8_t { kProcessBegin, kChunk, kLost, kDamage, kProcessEnd };
   Kind kind = Kind::kChunk;
   std::size_t process = 0;
-  std::shared_ptr<Chunk> chunk;        // kChunk
-  std::uint64_t lost_chunks = 0;       // kLost
-  Damage damage;                       // kDamage: the rest of that part is left out
+  std::shared_ptr<Chunk> chunk;   // kChunk
+  std::uint64_t lost_chunks = 0;  // kLost
+  Damage damage;                  // kDamage: the rest of that part is left out
   std::uint64_t file_bytes_done = 0;
 };
 
@@ -48,7 +48,7 @@ class ChunkSource {
 
   // `folder` must outlive it. `rank`: only processes of this rank.
   ChunkSource(const CaptureFolder& folder, std::optional<std::uint32_t> rank);
-  ~ChunkSource();                      // may be called in the middle
+  ~ChunkSource();  // may be called in the middle
   ChunkSource(const ChunkSource&) = delete;
   ChunkSource& operator=(const ChunkSource&) = delete;
 
@@ -58,18 +58,18 @@ class ChunkSource {
   void Produce();
   void ProduceProcess(std::size_t process);
   bool ProducePart(std::size_t process, const PartFile& part, std::size_t first_chunk, SignatureTensors* signatures);
-  bool Push(SourceItem item);          // false: stopped
+  bool Push(SourceItem item);  // false: stopped
 
   const CaptureFolder& folder_;
   const std::optional<std::uint32_t> rank_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<SourceItem> queue_;       // all below: under mutex_
+  std::deque<SourceItem> queue_;  // all below: under mutex_
   std::uint64_t queued_bytes_ = 0;
   bool stopped_ = false;
   bool done_ = false;
 
-  PayloadReader reader_;               // the decoding thread's alone, like the next three
+  PayloadReader reader_;  // the decoding thread's alone, like the next three
   std::uint64_t expected_sequence_ = 0;
   bool sequence_known_ = false;
   std::uint64_t file_bytes_done_ = 0;

@@ -36,7 +36,7 @@ void Clock::Add(const v1::ClockSync& reading) {
 
 // Of the readings around `tick`, or nearest to it.
 std::size_t Clock::FirstOfPair(Tick tick) const {
-  std::size_t next = readings_.size();   // the reading after `tick`; mostly one of the last
+  std::size_t next = readings_.size();  // the reading after `tick`; mostly one of the last
   while (next > 1 && readings_[next - 1].tick > tick && readings_.size() - next < 4) --next;
   if (next > 1 && readings_[next - 1].tick > tick) {
     const auto after = std::upper_bound(readings_.begin(), readings_.end(), tick,

@@ -16,7 +16,9 @@ IdType Intern(std::deque<Value>& values, absl::flat_hash_map<std::string, IdType
 
 // Length of the well-formed UTF-8 sequence at `at`, or 0 (Unicode 15, table 3-7).
 std::size_t SequenceLength(std::string_view bytes, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return at + i < bytes.size() ? static_cast<std::uint8_t>(bytes[at + i]) : 0u; };
+  const auto byte = [&](std::size_t i) {
+    return at + i < bytes.size() ? static_cast<std::uint8_t>(bytes[at + i]) : 0u;
+  };
   const auto follows = [&](std::size_t i) { return byte(i) >= 0x80 && byte(i) <= 0xbf; };
   const unsigned first = byte(0);
   if (first < 0x80) return 1;
@@ -62,7 +64,7 @@ NameId Dictionary::AddName(Name name) {
 }
 
 SchemaId Dictionary::AddSchema(Schema schema) {
-  std::string key = schema.text;   // says what is written, too; but captures come from anywhere
+  std::string key = schema.text;  // says what is written, too; but captures come from anywhere
   for (const bool written : schema.argument_is_written) key += written ? '1' : '0';
   return Intern(schemas_, schema_ids_, std::move(key), std::move(schema));
 }

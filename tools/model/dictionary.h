@@ -1,5 +1,5 @@
-// What ids stand for: names, layouts, signatures, threads, devices. Filled while a replay reads dictionaries, because a part
-// defines an id only where it is first used; what an event refers to is always there when the event is shown.
+// What ids stand for: names, layouts, signatures, threads, devices. Filled while a replay reads dictionaries, because a
+// part defines an id only where it is first used; what an event refers to is always there when the event is shown.
 //
 // Not thread-safe; belongs to one replay.
 #ifndef TOOLS_MODEL_DICTIONARY_H_
@@ -32,7 +32,7 @@ struct Layout {
   std::uint32_t dtype = 0;
   std::string dtype_name;
   std::vector<std::int64_t> sizes;
-  std::vector<std::int64_t> strides;         // empty: contiguous
+  std::vector<std::int64_t> strides;  // empty: contiguous
   bool has_storage = true;
   bool shape_unknown = false;
 };
@@ -43,20 +43,20 @@ std::string ToString(const Layout& layout);
 struct Signature {
   std::string kinds;
   std::vector<std::uint32_t> list_lengths;
-  std::uint64_t tensors = 0;                 // entries it takes from the tensor column
+  std::uint64_t tensors = 0;  // entries it takes from the tensor column
 };
 
 struct ThreadInfo {
   ProcessId process;
-  std::uint32_t number = 0;                  // in its process, from 1
+  std::uint32_t number = 0;  // in its process, from 1
   std::uint64_t os_id = 0;
   std::uint64_t torch_id = 0;
-  std::string name;                          // as recorded; may be empty
+  std::string name;  // as recorded; may be empty
 };
 
 struct DeviceInfo {
   ProcessId process;
-  std::string type;                          // "cpu", "cuda"
+  std::string type;  // "cpu", "cuda"
   std::uint32_t index = 0;
   std::string product;
 };
@@ -88,8 +88,8 @@ class Dictionary {
   SchemaId AddSchema(Schema schema);
   LayoutId AddLayout(Layout layout);
   SignatureId AddSignature(Signature signature);
-  ThreadId AddThread(ThreadInfo thread);      // not merged
-  DeviceId AddDevice(DeviceInfo device);      // not merged
+  ThreadId AddThread(ThreadInfo thread);  // not merged
+  DeviceId AddDevice(DeviceInfo device);  // not merged
   // A later definition may know what an earlier one did not (a thread's name).
   void UpdateThread(ThreadId id, ThreadInfo thread) { threads_[id.value] = std::move(thread); }
   void UpdateDevice(DeviceId id, DeviceInfo device) { devices_[id.value] = std::move(device); }

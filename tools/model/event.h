@@ -1,7 +1,7 @@
 // What a replay shows: decoded events with their context, one call for each. Nothing is kept: copy what you need.
 //
-// Pointers and spans in an event are valid during the call. Order: processes one after another; inside one, threads merged by
-// tick, each thread in its own order.
+// Pointers and spans in an event are valid during the call. Order: processes one after another; inside one, threads
+// merged by tick, each thread in its own order.
 #ifndef TOOLS_MODEL_EVENT_H_
 #define TOOLS_MODEL_EVENT_H_
 
@@ -17,21 +17,21 @@
 namespace memoir {
 
 enum class RangeSource : std::uint8_t { kFunction, kBackward, kUser, kDispatch };
-std::string_view ToString(RangeSource source);   // "function", "backward", "user", "dispatch"
+std::string_view ToString(RangeSource source);  // "function", "backward", "user", "dispatch"
 
 // A range that is open on a thread. `name` is invalid for one whose begin was lost.
 struct OpenRange {
   NameId name;
-  SchemaId schema;                      // operator only
+  SchemaId schema;  // operator only
   RangeSource source = RangeSource::kFunction;
-  bool is_operator = false;             // its name has a schema
-  std::uint32_t depth = 0;              // 0: nothing around it on its thread
-  std::int32_t outermost_operator = -1; // depth of the outermost operator at or around it; -1: none
-  std::int32_t innermost_user = -1;     // depth of the innermost user range at or around it; -1: none
-  std::uint64_t call = 0;               // running number of ranges in the replay, from 1
+  bool is_operator = false;              // its name has a schema
+  std::uint32_t depth = 0;               // 0: nothing around it on its thread
+  std::int32_t outermost_operator = -1;  // depth of the outermost operator at or around it; -1: none
+  std::int32_t innermost_user = -1;      // depth of the innermost user range at or around it; -1: none
+  std::uint64_t call = 0;                // running number of ranges in the replay, from 1
   Tick begin = 0;
-  std::int64_t sequence = -1;           // autograd's; -1: none
-  std::uint64_t forward_thread = 0;     // torch's number; backward only
+  std::int64_t sequence = -1;        // autograd's; -1: none
+  std::uint64_t forward_thread = 0;  // torch's number; backward only
 };
 
 // Outermost first.
@@ -39,31 +39,31 @@ using RangeStack = std::vector<OpenRange>;
 
 struct Tensor {
   std::uint64_t impl = 0;
-  std::uint64_t storage = 0;            // 0: none
+  std::uint64_t storage = 0;  // 0: none
   std::uint64_t storage_bytes = 0;
   LayoutId layout;
   DeviceId device;
 };
 
 enum class BlockOrigin : std::uint8_t {
-  kRecorded,    // its allocation is an event of this replay
-  kKeyframe,    // it was live in the keyframe that the replay started, or went on after a loss, from
+  kRecorded,  // its allocation is an event of this replay
+  kKeyframe,  // it was live in the keyframe that the replay started, or went on after a loss, from
 };
 
 struct Block {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
   std::uint64_t serial = 0;
-  Tick tick = 0;                        // of its allocation
+  Tick tick = 0;  // of its allocation
   DeviceId device;
-  ThreadId thread;                      // that allocated; invalid when unknown
-  NameId operator_name;                 // outermost range on that thread whose name is an operator; may be invalid
-  NameId leaf_name;                     // innermost range; may be invalid
-  NameId user_name;                     // innermost user range; may be invalid
-  std::uint64_t operator_call = 0;      // OpenRange::call of the operator; 0: none
-  std::uint64_t ordinal = 0;            // running number of allocations in the replay, from 0
-  // Small number, unique among live blocks and reused afterwards: for side tables. kNoSlot for a block that is shown after its
-  // end; its deallocation follows at once.
+  ThreadId thread;                  // that allocated; invalid when unknown
+  NameId operator_name;             // outermost range on that thread whose name is an operator; may be invalid
+  NameId leaf_name;                 // innermost range; may be invalid
+  NameId user_name;                 // innermost user range; may be invalid
+  std::uint64_t operator_call = 0;  // OpenRange::call of the operator; 0: none
+  std::uint64_t ordinal = 0;        // running number of allocations in the replay, from 0
+  // Small number, unique among live blocks and reused afterwards: for side tables. kNoSlot for a block that is shown
+  // after its end; its deallocation follows at once.
   std::uint32_t slot = 0;
   static constexpr std::uint32_t kNoSlot = 0xffffffffu;
   BlockOrigin origin = BlockOrigin::kRecorded;
@@ -72,48 +72,49 @@ struct Block {
 // Common to all events.
 struct Event {
   ProcessId process;
-  ThreadId thread;                      // invalid for events that no thread made (keyframe, process)
+  ThreadId thread;  // invalid for events that no thread made (keyframe, process)
   Tick tick = 0;
 };
 
 struct RangeBeginEvent : Event {
-  const OpenRange* range = nullptr;     // == stack->back()
+  const OpenRange* range = nullptr;  // == stack->back()
   const RangeStack* stack = nullptr;
-  SignatureId signature;                // invalid: no arguments known
-  absl::Span<const Tensor> tensors;     // arguments; impl == 0: not recorded. Empty unless ReplayOptions::tensors
-  bool before = false;                  // it began earlier, in events that are gone: taken from a keyframe, or unknown
+  SignatureId signature;             // invalid: no arguments known
+  absl::Span<const Tensor> tensors;  // arguments; impl == 0: not recorded. Empty unless ReplayOptions::tensors
+  bool before = false;               // it began earlier, in events that are gone: taken from a keyframe, or unknown
 };
 
 struct RangeEndEvent : Event {
-  const OpenRange* range = nullptr;     // the one that ends; still == stack->back()
+  const OpenRange* range = nullptr;  // the one that ends; still == stack->back()
   const RangeStack* stack = nullptr;
-  SignatureId signature;                // of the results
-  absl::Span<const Tensor> tensors;     // results
-  bool implicit = false;                // its end was lost
+  SignatureId signature;             // of the results
+  absl::Span<const Tensor> tensors;  // results
+  bool implicit = false;             // its end was lost
 };
 
 struct AllocateEvent : Event {
   const Block* block = nullptr;
-  const RangeStack* stack = nullptr;    // nullptr for BlockOrigin::kKeyframe
-  bool before = false;                  // live before the first event that is left; its allocation is none of the replay's
+  const RangeStack* stack = nullptr;  // nullptr for BlockOrigin::kKeyframe
+  bool before = false;  // live before the first event that is left; its allocation is none of the replay's
 };
 
 enum class DeallocateCause : std::uint8_t {
   kRecorded,
-  kReplaced,    // another allocation appeared at its address: its deallocation was lost, or comes late
-  kResync,      // gone in the keyframe that the replay went on from after a loss
+  kReplaced,  // another allocation appeared at its address: its deallocation was lost, or comes late
+  kResync,    // gone in the keyframe that the replay went on from after a loss
 };
 
-struct DeallocateEvent : Event {        // `thread` is the one that deallocates
+struct DeallocateEvent : Event {  // `thread` is the one that deallocates
   const Block* block = nullptr;
   DeallocateCause cause = DeallocateCause::kRecorded;
-  bool temporary = false;               // the operator call that allocated it is still running
+  bool temporary = false;  // the operator call that allocated it is still running
 };
 
-// A storage that a range shows, but that is not live and was not allocated under the recording (numpy, mmap, shared memory, before).
+// A storage that a range shows, but that is not live and was not allocated under the recording (numpy, mmap, shared
+// memory, before).
 struct FirstSeenEvent : Event {
   const Tensor* tensor = nullptr;
-  const OpenRange* range = nullptr;     // the range that showed it
+  const OpenRange* range = nullptr;  // the range that showed it
   bool as_result = false;
 };
 
@@ -131,12 +132,12 @@ struct LostEvent : Event {
   std::uint64_t chunks = 0;
 };
 
-// A keyframe that the replay applied: at its start when earlier parts are gone, or after a loss. Follows the allocations
-// and deallocations that it caused.
+// A keyframe that the replay applied: at its start when earlier parts are gone, or after a loss. Follows the
+// allocations and deallocations that it caused.
 struct KeyframeEvent : Event {
   const v1::Keyframe* keyframe = nullptr;
   bool at_start = false;
-  std::function<NameId(std::uint32_t)> name_of;       // its numbers are the process's
+  std::function<NameId(std::uint32_t)> name_of;  // its numbers are the process's
   std::function<DeviceId(std::uint32_t)> device_of;
 };
 
@@ -149,8 +150,8 @@ struct ReplayReport;
 class Visitor {
  public:
   virtual ~Visitor() = default;
-  virtual void OnStart(const ReplayState&) {}   // before everything; the state is valid until OnEnd returns
-  virtual void OnEnd(const ReplayReport&) {}    // after everything
+  virtual void OnStart(const ReplayState&) {}  // before everything; the state is valid until OnEnd returns
+  virtual void OnEnd(const ReplayReport&) {}   // after everything
   virtual void OnProcessBegin(const ProcessEvent&) {}
   virtual void OnProcessEnd(const ProcessEvent&) {}
   virtual void OnRangeBegin(const RangeBeginEvent&) {}

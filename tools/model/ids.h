@@ -1,7 +1,7 @@
 // Strong ids of the model. Each is a dense number from 0, valid for one Capture and the same in every replay of it.
 //
-// They are capture-wide: names and layouts of several ranks are merged by content; a device or thread of another process is
-// another device or thread.
+// They are capture-wide: names and layouts of several ranks are merged by content; a device or thread of another
+// process is another device or thread.
 #ifndef TOOLS_MODEL_IDS_H_
 #define TOOLS_MODEL_IDS_H_
 
@@ -25,7 +25,7 @@ struct Id {
 };
 
 using ProcessId = Id<struct ProcessTag>;
-using DeviceId = Id<struct DeviceTag>;   // of one process: rank 0's cpu is not rank 1's
+using DeviceId = Id<struct DeviceTag>;  // of one process: rank 0's cpu is not rank 1's
 using ThreadId = Id<struct ThreadTag>;
 using NameId = Id<struct NameTag>;
 using LayoutId = Id<struct LayoutTag>;

@@ -26,7 +26,9 @@ class LiveSet {
   void Clear();
 
   std::size_t size() const { return size_; }
-  std::uint64_t bytes(DeviceId device) const { return device.value < devices_.size() ? devices_[device.value].bytes : 0; }
+  std::uint64_t bytes(DeviceId device) const {
+    return device.value < devices_.size() ? devices_[device.value].bytes : 0;
+  }
 
   template <class Function>
   void ForEach(Function function) const {
@@ -40,9 +42,9 @@ class LiveSet {
     absl::flat_hash_map<std::uint64_t, std::uint32_t> slots;
     std::uint64_t bytes = 0;
   };
-  std::vector<Device> devices_;        // by DeviceId
-  std::vector<Block> blocks_;          // by slot
-  std::vector<std::uint32_t> free_;    // slots
+  std::vector<Device> devices_;      // by DeviceId
+  std::vector<Block> blocks_;        // by slot
+  std::vector<std::uint32_t> free_;  // slots
   std::size_t size_ = 0;
 };
 
@@ -76,7 +78,7 @@ inline void LiveSet::Remove(const Block& block) {
   device.bytes -= block.bytes;
   free_.push_back(block.slot);
   --size_;
-  device.slots.erase(block.address);   // last: `block` may lie in blocks_, which stays
+  device.slots.erase(block.address);  // last: `block` may lie in blocks_, which stays
 }
 
 inline void LiveSet::Clear() {

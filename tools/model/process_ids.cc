@@ -23,7 +23,7 @@ Layout ToLayout(const v1::LayoutDef& def) {
 }  // namespace
 
 ProcessIds::ProcessIds(ProcessId process, Dictionary* dictionary) : process_(process), dictionary_(dictionary) {
-  v1::DeviceDef cpu;      // number 0 is the CPU, defined or not
+  v1::DeviceDef cpu;  // number 0 is the CPU, defined or not
   cpu.set_type("cpu");
   DefineDevice(cpu);
 }
@@ -87,7 +87,7 @@ ThreadId ProcessIds::thread(std::uint32_t number) {
 
 DeviceId ProcessIds::device(std::uint32_t number) {
   if (const DeviceId known = devices_.Get(number); known.valid()) return known;
-  constexpr std::uint32_t kMaxUndefined = 256;   // devices undefined in the dictionary: one or two at most
+  constexpr std::uint32_t kMaxUndefined = 256;  // devices undefined in the dictionary: one or two at most
   if (number >= kMaxUndefined) {
     if (!overflow_device_.valid()) overflow_device_ = dictionary_->AddDevice({process_, "unknown", 0, ""});
     return overflow_device_;

@@ -16,7 +16,7 @@ namespace memoir {
 template <class Value>
 class NumberedValues {
  public:
-  static constexpr std::uint32_t kMax = 1u << 23;   // a damaged number must not cost memory
+  static constexpr std::uint32_t kMax = 1u << 23;  // a damaged number must not cost memory
 
   void Set(std::uint32_t number, Value value) {
     if (number >= kMax) return;
@@ -32,7 +32,7 @@ class NumberedValues {
 
 struct NameEntry {
   NameId id;
-  SchemaId schema;          // operator only
+  SchemaId schema;  // operator only
   bool is_operator = false;
 };
 struct SignatureEntry {
@@ -66,7 +66,7 @@ class ProcessIds {
   NumberedValues<SignatureEntry> signatures_;
   NumberedValues<ThreadId> threads_;
   NumberedValues<DeviceId> devices_;
-  ThreadId overflow_thread_;          // stands for numbers beyond reason
+  ThreadId overflow_thread_;  // stands for numbers beyond reason
   DeviceId overflow_device_;
 };
 

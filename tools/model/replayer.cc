@@ -6,7 +6,7 @@
 namespace memoir {
 namespace {
 
-constexpr std::size_t kMaxWaitingChunks = 8;   // then what is held back is shown, so that memory stays bounded
+constexpr std::size_t kMaxWaitingChunks = 8;  // then what is held back is shown, so that memory stays bounded
 
 bool Later(const ThreadReplay* a, const ThreadReplay* b) {
   if (a->NextTick() != b->NextTick()) return a->NextTick() > b->NextTick();
@@ -17,14 +17,20 @@ bool Later(const ThreadReplay* a, const ThreadReplay* b) {
 
 Replayer::Replayer(const std::vector<ProcessSummary>& processes, Visitor& visitor, const ReplayOptions& options,
                    ReplayReport* report)
-    : processes_(processes), visitor_(visitor), options_(options), report_(report),
-      look_at_tensors_(options.tensors || options.first_seen), blocks_(report) {
+    : processes_(processes),
+      visitor_(visitor),
+      options_(options),
+      report_(report),
+      look_at_tensors_(options.tensors || options.first_seen),
+      blocks_(report) {
   for (const ProcessSummary& process : processes) clocks_.emplace_back(process.info, process.start_ns);
   report_->processes.resize(processes.size());
   visitor_.OnStart(*this);
 }
 
-std::uint64_t Replayer::Nanoseconds(ProcessId process, Tick tick) const { return clocks_[process.value].Nanoseconds(tick); }
+std::uint64_t Replayer::Nanoseconds(ProcessId process, Tick tick) const {
+  return clocks_[process.value].Nanoseconds(tick);
+}
 
 void Replayer::ForEachLiveBlock(const std::function<void(const Block&)>& function) const {
   blocks_.live().ForEach(function);
@@ -83,7 +89,7 @@ void Replayer::TakeChunk(const std::shared_ptr<Chunk>& chunk) {
   const Payload& payload = chunk->payload;
   damage_place_ = {*chunk->file, chunk->header.offset, ""};
   if (chunk->part_begins) {
-    Drain(kForever);   // what waits still speaks in the numbers of the part before
+    Drain(kForever);  // what waits still speaks in the numbers of the part before
     ids_->ForgetPart();
   }
   ids_->Define(payload);

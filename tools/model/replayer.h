@@ -1,7 +1,8 @@
 // One replay: takes decoded chunks, merges the threads of each process by tick, keeps range stacks and live blocks, and
 // calls the visitor. Capture::Replay drives it; nothing else needs it.
 //
-// In three sources: replayer.cc merges, replayer_events.cc decodes and shows, replayer_keyframes.cc starts from keyframes.
+// In three sources: replayer.cc merges, replayer_events.cc decodes and shows, replayer_keyframes.cc starts from
+// keyframes.
 #ifndef TOOLS_MODEL_REPLAYER_H_
 #define TOOLS_MODEL_REPLAYER_H_
 
@@ -34,7 +35,8 @@ EventType MakeEvent(ProcessId process, ThreadId thread, Tick tick) {
 
 class Replayer : public ReplayState {
  public:
-  Replayer(const std::vector<ProcessSummary>& processes, Visitor& visitor, const ReplayOptions& options, ReplayReport* report);
+  Replayer(const std::vector<ProcessSummary>& processes, Visitor& visitor, const ReplayOptions& options,
+           ReplayReport* report);
 
   void Take(SourceItem& item);
 
@@ -59,7 +61,7 @@ class Replayer : public ReplayState {
   void Drain(Tick until);
   void RunThread(ThreadReplay& thread, Tick until);
   void StartRun(ThreadReplay& thread, RunCursor& cursor);
-  bool ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until);   // true: the run is done
+  bool ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until);  // true: the run is done
   void ShowRangeBegin(ThreadReplay& thread, RunCursor& cursor, RangeSource source);
   void ShowRangeEnd(ThreadReplay& thread, RunCursor& cursor);
   void ShowAllocate(ThreadReplay& thread, RunCursor& cursor);
@@ -84,21 +86,21 @@ class Replayer : public ReplayState {
   const bool look_at_tensors_;
 
   Dictionary dictionary_;
-  std::vector<Clock> clocks_;                                // by ProcessId
+  std::vector<Clock> clocks_;  // by ProcessId
   ProcessId process_;
   std::optional<ProcessIds> ids_;
   BlockTracker blocks_;
-  std::vector<std::unique_ptr<ThreadReplay>> threads_;       // by ThreadId; of earlier processes: nullptr
-  std::vector<ThreadReplay*> heap_;                          // threads with runs, least tick first
-  std::vector<Tensor> tensors_;                              // of the event in hand
-  std::vector<std::uint32_t> tensor_rows_;                   // of the event in hand, 0: not recorded
-  Damage damage_place_;                                      // the chunk in hand
-  Tick now_ = 0;                                             // latest tick shown
+  std::vector<std::unique_ptr<ThreadReplay>> threads_;  // by ThreadId; of earlier processes: nullptr
+  std::vector<ThreadReplay*> heap_;                     // threads with runs, least tick first
+  std::vector<Tensor> tensors_;                         // of the event in hand
+  std::vector<std::uint32_t> tensor_rows_;              // of the event in hand, 0: not recorded
+  Damage damage_place_;                                 // the chunk in hand
+  Tick now_ = 0;                                        // latest tick shown
   std::uint64_t calls_ = 0;
   std::uint64_t allocations_ = 0;
-  std::size_t waiting_chunks_ = 0;                           // taken while runs were held back
-  bool began_ = false;                                       // a chunk of this process was taken
-  bool resync_ = false;                                      // chunks were lost: apply the next keyframe
+  std::size_t waiting_chunks_ = 0;  // taken while runs were held back
+  bool began_ = false;              // a chunk of this process was taken
+  bool resync_ = false;             // chunks were lost: apply the next keyframe
   bool told_full_ = false;
 };
 

@@ -12,13 +12,27 @@ bool Replayer::ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until) {
     if (cursor.tick < now_) ++report_->late_events;
     now_ = std::max(now_, cursor.tick);
     switch (cursor.kind()) {
-      case v1::RANGE_BEGIN_FUNCTION: ShowRangeBegin(thread, cursor, RangeSource::kFunction); break;
-      case v1::RANGE_BEGIN_BACKWARD: ShowRangeBegin(thread, cursor, RangeSource::kBackward); break;
-      case v1::RANGE_BEGIN_USER: ShowRangeBegin(thread, cursor, RangeSource::kUser); break;
-      case v1::RANGE_BEGIN_DISPATCH: ShowRangeBegin(thread, cursor, RangeSource::kDispatch); break;
-      case v1::RANGE_END: ShowRangeEnd(thread, cursor); break;
-      case v1::ALLOCATE: ShowAllocate(thread, cursor); break;
-      case v1::DEALLOCATE: ShowDeallocate(thread, cursor); break;
+      case v1::RANGE_BEGIN_FUNCTION:
+        ShowRangeBegin(thread, cursor, RangeSource::kFunction);
+        break;
+      case v1::RANGE_BEGIN_BACKWARD:
+        ShowRangeBegin(thread, cursor, RangeSource::kBackward);
+        break;
+      case v1::RANGE_BEGIN_USER:
+        ShowRangeBegin(thread, cursor, RangeSource::kUser);
+        break;
+      case v1::RANGE_BEGIN_DISPATCH:
+        ShowRangeBegin(thread, cursor, RangeSource::kDispatch);
+        break;
+      case v1::RANGE_END:
+        ShowRangeEnd(thread, cursor);
+        break;
+      case v1::ALLOCATE:
+        ShowAllocate(thread, cursor);
+        break;
+      case v1::DEALLOCATE:
+        ShowDeallocate(thread, cursor);
+        break;
       case v1::MARK: {
         auto event = MakeEvent<MarkEvent>(process_, thread.id(), cursor.tick);
         event.name = ids_->name(cursor.run.mark_name.Next32()).id;
@@ -31,7 +45,8 @@ bool Replayer::ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until) {
         visitor_.OnStep(event);
         break;
       }
-      default: break;   // ParsePayload lets no other kind through
+      default:
+        break;  // ParsePayload lets no other kind through
     }
   } while (cursor.Advance());
   return true;

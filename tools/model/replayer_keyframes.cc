@@ -3,12 +3,13 @@
 #include <utility>
 
 #include "tools/model/replayer.h"
+#include "tools/read/keyframe.h"
 
 namespace memoir {
 
 void Replayer::TakeKeyframe(const Chunk& chunk) {
   const bool apply = resync_ || (!began_ && chunk.header.sequence != 0);
-  if (!apply && !heap_.empty()) return;   // its state is between events that are not shown yet
+  if (!apply && !heap_.empty()) return;  // its state is between events that are not shown yet
   v1::Keyframe keyframe;
   const KeyframeParts parts = apply ? KeyframeParts::kAll : KeyframeParts::kDevices;
   if (const absl::Status parsed = ParseKeyframe(chunk.payload.keyframe, parts, &keyframe); !parsed.ok()) {
@@ -43,16 +44,18 @@ void Replayer::ApplyKeyframe(const v1::Keyframe& keyframe) {
 
 void Replayer::NoteFoldedPeaks(const v1::Keyframe& keyframe) {
   for (const v1::DeviceTotals& totals : keyframe.devices()) {
-    report_->processes[process_.value].folded_peaks.push_back({ToString(dictionary_.device(ids_->device(totals.device()))),
-                                                               totals.peak_bytes(), Nanoseconds(process_, totals.peak_tick())});
+    report_->processes[process_.value].folded_peaks.push_back(
+        {ToString(dictionary_.device(ids_->device(totals.device()))), totals.peak_bytes(),
+         Nanoseconds(process_, totals.peak_tick())});
   }
 }
 
 void Replayer::ApplyLiveBlocks(const v1::Keyframe& keyframe) {
   const v1::LiveBlocks& live = keyframe.live();
   const int count = live.address_delta_size();
-  const bool match = live.bytes_size() == count && live.serial_delta_size() == count && live.tick_delta_size() == count &&
-                     live.thread_size() == count && live.operator_name_size() == count && live.leaf_name_size() == count &&
+  const bool match = live.bytes_size() == count && live.serial_delta_size() == count &&
+                     live.tick_delta_size() == count && live.thread_size() == count &&
+                     live.operator_name_size() == count && live.leaf_name_size() == count &&
                      (live.device_size() == 0 || live.device_size() == count);
   if (!match) return SayDamage("columns of a keyframe do not match");
   std::vector<Block> wanted;
@@ -72,7 +75,7 @@ void Replayer::ApplyLiveBlocks(const v1::Keyframe& keyframe) {
     const Block* there = blocks_.live().Find(block.device, block.address);
     if (there == nullptr || there->serial != block.serial) wanted.push_back(block);
   }
-  std::vector<const Block*> gone;   // closing moves no block
+  std::vector<const Block*> gone;  // closing moves no block
   blocks_.live().ForEach([&](const Block& there) {
     const auto known = serials.find({there.device, there.address});
     if (known == serials.end() || known->second != there.serial) gone.push_back(&there);
@@ -84,16 +87,18 @@ void Replayer::ApplyLiveBlocks(const v1::Keyframe& keyframe) {
 }
 
 void Replayer::ApplyOpenRanges(const v1::Keyframe& keyframe) {
-  absl::flat_hash_set<ThreadId> listed;   // any other thread has nothing open
+  absl::flat_hash_set<ThreadId> listed;  // any other thread has nothing open
   for (const v1::OpenRanges& open : keyframe.open()) {
     const std::size_t depth = open.kind().size();
-    if (static_cast<std::size_t>(open.name_size()) != depth || static_cast<std::size_t>(open.begin_tick_size()) != depth ||
-        depth > ThreadReplay::kMaxDepth) {
+    if (static_cast<std::size_t>(open.name_size()) != depth ||
+        static_cast<std::size_t>(open.begin_tick_size()) != depth || depth > ThreadReplay::kMaxDepth) {
       return SayDamage("open ranges of a keyframe do not match");
     }
     ThreadReplay& thread = ThreadOf(ids_->thread(open.thread()));
     listed.insert(thread.id());
-    const auto same = [&](std::size_t at) { return thread.stack()[at].name == ids_->name(open.name(static_cast<int>(at))).id; };
+    const auto same = [&](std::size_t at) {
+      return thread.stack()[at].name == ids_->name(open.name(static_cast<int>(at))).id;
+    };
     std::size_t keep = 0;
     while (keep < depth && keep < thread.stack().size() && same(keep)) ++keep;
     SetDepth(thread, keep, keyframe.tick());

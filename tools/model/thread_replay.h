@@ -14,20 +14,23 @@ namespace memoir {
 // A run and how far it has been walked.
 struct RunCursor {
   RunCursor(std::shared_ptr<Chunk> in_chunk, const Run& a_run)
-      : chunk(std::move(in_chunk)), run(a_run), has_device(!a_run.device.empty()), tick(a_run.first_tick + run.tick_delta.Next()) {}
+      : chunk(std::move(in_chunk)),
+        run(a_run),
+        has_device(!a_run.device.empty()),
+        tick(a_run.first_tick + run.tick_delta.Next()) {}
 
   std::shared_ptr<Chunk> chunk;
   Run run;
   bool has_device;
   bool started = false;
-  std::size_t index = 0;           // of the next event
-  Tick tick;                       // of the next event
+  std::size_t index = 0;  // of the next event
+  Tick tick;              // of the next event
   std::uint64_t address = 0;
   std::uint64_t serial = 0;
   std::int64_t sequence = 0;
 
   v1::EventKind kind() const { return static_cast<v1::EventKind>(run.kind[index]); }
-  bool Advance() {                 // false: that was the last
+  bool Advance() {  // false: that was the last
     if (++index == run.kind.size()) return false;
     tick += run.tick_delta.Next();
     return true;
@@ -36,7 +39,7 @@ struct RunCursor {
 
 class ThreadReplay {
  public:
-  static constexpr std::size_t kMaxDepth = 1u << 16;   // the ring counts them in 16 bits
+  static constexpr std::size_t kMaxDepth = 1u << 16;  // the ring counts them in 16 bits
 
   explicit ThreadReplay(ThreadId id) : id_(id) {}
   ThreadId id() const { return id_; }
@@ -49,8 +52,9 @@ class ThreadReplay {
                : &stack_[static_cast<std::size_t>(stack_.back().outermost_operator)];
   }
   const OpenRange* innermost_user() const {
-    return stack_.empty() || stack_.back().innermost_user < 0 ? nullptr
-                                                              : &stack_[static_cast<std::size_t>(stack_.back().innermost_user)];
+    return stack_.empty() || stack_.back().innermost_user < 0
+               ? nullptr
+               : &stack_[static_cast<std::size_t>(stack_.back().innermost_user)];
   }
   std::uint64_t operator_call() const {
     const OpenRange* range = outermost_operator();

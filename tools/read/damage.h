@@ -9,9 +9,9 @@ namespace memoir {
 
 struct Damage {
   std::string file;
-  std::uint64_t offset = 0;   // in the file, of the chunk (or of the byte where it was cut)
-  std::string what;           // "cut in the middle of a chunk", "checksum does not match", ...
-  bool whole_file = false;    // nothing of the file is used: `offset` says nothing
+  std::uint64_t offset = 0;  // in the file, of the chunk (or of the byte where it was cut)
+  std::string what;          // "cut in the middle of a chunk", "checksum does not match", ...
+  bool whole_file = false;   // nothing of the file is used: `offset` says nothing
   bool operator==(const Damage&) const = default;
 };
 

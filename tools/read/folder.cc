@@ -27,10 +27,12 @@ absl::StatusOr<std::vector<std::string>> ListParts(const std::string& path) {
   const fs::file_status status = fs::status(path, error);
   if (error && !fs::exists(status) && status.type() != fs::file_type::not_found) {
     const bool denied = error == std::errc::permission_denied;
-    return absl::PermissionDeniedError(absl::StrCat(path, ": cannot be opened (", error.message(), "); ",
-                                                    denied ? "ask its owner for permission" : "check what the path leads to"));
+    return absl::PermissionDeniedError(
+        absl::StrCat(path, ": cannot be opened (", error.message(), "); ",
+                     denied ? "ask its owner for permission" : "check what the path leads to"));
   }
-  if (!fs::exists(status)) return NotFound(path, "no such file or folder; a capture is the folder that `memoir run` wrote");
+  if (!fs::exists(status))
+    return NotFound(path, "no such file or folder; a capture is the folder that `memoir run` wrote");
   if (!fs::is_directory(status)) return std::vector<std::string>{path};
   std::vector<std::string> paths;
   bool any_file = false;
@@ -43,7 +45,8 @@ absl::StatusOr<std::vector<std::string>> ListParts(const std::string& path) {
         absl::StrCat(path, ": cannot be listed (", error.message(), "); ask its owner for permission to read it"));
   }
   if (!any_file) return NotFound(path, "an empty folder, not a capture; record one with `memoir run -- COMMAND`");
-  if (paths.empty()) return NotFound(path, "a folder without *.memoir files, not a capture; give the folder that `memoir run` wrote");
+  if (paths.empty())
+    return NotFound(path, "a folder without *.memoir files, not a capture; give the folder that `memoir run` wrote");
   std::sort(paths.begin(), paths.end());
   return paths;
 }

@@ -12,12 +12,12 @@
 namespace memoir {
 
 struct ProcessFiles {
-  std::vector<PartFile> parts;      // by part number, at least one
+  std::vector<PartFile> parts;  // by part number, at least one
 };
 
 struct CaptureFolder {
-  std::vector<ProcessFiles> processes;   // by rank, restart, start time
-  std::vector<Damage> damage;            // of opening; what the parts' walks found included
+  std::vector<ProcessFiles> processes;  // by rank, restart, start time
+  std::vector<Damage> damage;           // of opening; what the parts' walks found included
 };
 
 // `path`: a folder, or one part file. Every error is one line: what it is instead, and what to do.

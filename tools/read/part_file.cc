@@ -17,9 +17,11 @@ namespace memoir {
 namespace {
 
 constexpr std::uint8_t kChunkTag = 0x0A;
-constexpr std::size_t kMaxHeaderBytes = 64 * 1024;      // of a chunk without payload and index; a ProcessInfo has at most 4,000
-constexpr std::size_t kMaxChunksPerPart = 1u << 20;     // keeps a file of tiny chunks from filling memory
-constexpr char kEmptyPart[] = "an empty file: nothing was written to it (a full disk, or a copy that failed); copy or record again";
+constexpr std::size_t kMaxHeaderBytes =
+    64 * 1024;  // of a chunk without payload and index; a ProcessInfo has at most 4,000
+constexpr std::size_t kMaxChunksPerPart = 1u << 20;  // keeps a file of tiny chunks from filling memory
+constexpr char kEmptyPart[] =
+    "an empty file: nothing was written to it (a full disk, or a copy that failed); copy or record again";
 constexpr char kCutPart[] =
     "cut before its first chunk was complete, so that nothing of it can be read; copy it again, or record again";
 constexpr std::uint32_t kPayloadField = 5;
@@ -49,7 +51,8 @@ class Window {
     if (offset >= size_) return {};
     wanted = static_cast<std::size_t>(std::min<std::uint64_t>(wanted, size_ - offset));
     if (offset < begin_ || offset + wanted > begin_ + buffer_.size()) {
-      buffer_.resize(static_cast<std::size_t>(std::min<std::uint64_t>(std::max<std::size_t>(wanted, 4096), size_ - offset)));
+      buffer_.resize(
+          static_cast<std::size_t>(std::min<std::uint64_t>(std::max<std::size_t>(wanted, 4096), size_ - offset)));
       begin_ = offset;
       if (!ReadFully(file_, offset, buffer_.data(), buffer_.size())) buffer_.clear();
     }
@@ -152,16 +155,15 @@ std::string WalkChunk(Window& file, std::uint64_t offset, std::uint64_t end, Wal
 }
 
 absl::Status NotACapture(const std::string& path, const std::string& why) {
-  return absl::InvalidArgumentError(absl::StrCat(path, ": not a Memoir capture (", why,
-                                                 " at offset 0): give the folder that `memoir run` wrote"));
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": not a Memoir capture (", why, " at offset 0): give the folder that `memoir run` wrote"));
 }
 
 // "" when this reader knows the format.
 std::string WhyTooNew(const v1::ProcessInfo& process) {
   if (process.format_version() <= kFormatVersion) return "";
   return absl::StrCat("written in capture format ", process.format_version(), " by Memoir ", process.memoir_version(),
-                      ", this Memoir reads up to format ", kFormatVersion,
-                      " (at offset 0): install a newer Memoir");
+                      ", this Memoir reads up to format ", kFormatVersion, " (at offset 0): install a newer Memoir");
 }
 
 // Goes from chunk to chunk until the end or the first damage.
@@ -176,9 +178,11 @@ absl::Status WalkPart(Window& file, PartFile* part) {
     std::uint64_t length = 0;
     const std::string_view first = file.Peek(offset, 1);
     if (first.empty() || static_cast<std::uint8_t>(first[0]) != kChunkTag) {
-      return offset == 0 ? NotACapture(part->path, "foreign bytes") : damaged("foreign bytes where a chunk should begin");
+      return offset == 0 ? NotACapture(part->path, "foreign bytes")
+                         : damaged("foreign bytes where a chunk should begin");
     }
-    if (!file.Varint(&at, file.size(), &length) || length > file.size() - at) return damaged("cut in the middle of a chunk");
+    if (!file.Varint(&at, file.size(), &length) || length > file.size() - at)
+      return damaged("cut in the middle of a chunk");
     if (part->chunks.size() == kMaxChunksPerPart) return damaged("more chunks than a part can have");
     WalkedChunk chunk;
     chunk.header.offset = offset;
@@ -202,7 +206,8 @@ absl::Status Decompress(const std::string& stored, std::uint64_t size, std::stri
   if (stated != size) return absl::DataLossError("zstd frame of a chunk states another size than the chunk");
   payload->resize(static_cast<std::size_t>(size));
   const std::size_t got = ZSTD_decompress(payload->data(), payload->size(), stored.data(), stored.size());
-  if (ZSTD_isError(got)) return absl::DataLossError(absl::StrCat("zstd cannot decompress a chunk (", ZSTD_getErrorName(got), ")"));
+  if (ZSTD_isError(got))
+    return absl::DataLossError(absl::StrCat("zstd cannot decompress a chunk (", ZSTD_getErrorName(got), ")"));
   if (got != size) return absl::DataLossError("chunk decompresses to another size than it states");
   return absl::OkStatus();
 }
@@ -214,7 +219,7 @@ absl::StatusOr<PartFile> OpenPart(const std::string& path) {
   struct stat status;
   if (file.descriptor < 0 || fstat(file.descriptor, &status) != 0) {
     return absl::NotFoundError(absl::StrCat(path, ": cannot be opened (", std::strerror(errno),
-                                             "); check that it can be read by you, and what it leads to"));
+                                            "); check that it can be read by you, and what it leads to"));
   }
   if (!S_ISREG(status.st_mode)) return NotACapture(path, "not a regular file");
   PartFile part;
@@ -223,10 +228,9 @@ absl::StatusOr<PartFile> OpenPart(const std::string& path) {
   Window window(file.descriptor, part.file_bytes);
   if (absl::Status walked = WalkPart(window, &part); !walked.ok()) return walked;
   if (part.chunks.empty() && part.newer.empty()) {
-    return absl::DataLossError(part.file_bytes == 0
-                                   ? absl::StrCat(path, ": ", kEmptyPart)
-                                   : absl::StrCat(path, ": ", kCutPart, " (it has ", part.file_bytes,
-                                                  part.file_bytes == 1 ? " byte" : " bytes", ")"));
+    return absl::DataLossError(part.file_bytes == 0 ? absl::StrCat(path, ": ", kEmptyPart)
+                                                    : absl::StrCat(path, ": ", kCutPart, " (it has ", part.file_bytes,
+                                                                   part.file_bytes == 1 ? " byte" : " bytes", ")"));
   }
   return part;
 }
@@ -240,7 +244,8 @@ absl::Status PayloadReader::OpenFile(const std::string& path) {
   if (file_ >= 0) close(file_);
   path_ = path;
   file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file_ < 0) return absl::DataLossError(absl::StrCat("file cannot be opened any more (", std::strerror(errno), ")"));
+  if (file_ < 0)
+    return absl::DataLossError(absl::StrCat("file cannot be opened any more (", std::strerror(errno), ")"));
   return absl::OkStatus();
 }
 

@@ -1,7 +1,7 @@
 // One part file: where its chunks stand and what their headers say, and their payloads on demand.
 //
-// Reads with pread, not mmap: a file that shrinks or fails below us is damage then, and no SIGBUS. The index at the end is not
-// needed: walking reads two pages a chunk, and the index says nothing that the chunks do not.
+// Reads with pread, not mmap: a file that shrinks or fails below us is damage then, and no SIGBUS. The index at the end
+// is not needed: walking reads two pages a chunk, and the index says nothing that the chunks do not.
 //
 // A PartFile is immutable; PayloadReader belongs to one thread.
 #ifndef TOOLS_READ_PART_FILE_H_
@@ -23,9 +23,9 @@ inline constexpr std::uint32_t kFormatVersion = 1;
 inline constexpr std::uint64_t kMaxPayloadBytes = 64u << 20;
 
 struct ChunkHeader {
-  std::uint64_t offset = 0;           // of its tag in the file
+  std::uint64_t offset = 0;  // of its tag in the file
   std::uint64_t payload_offset = 0;
-  std::uint64_t stored_bytes = 0;     // compressed; 0: no payload (the index)
+  std::uint64_t stored_bytes = 0;  // compressed; 0: no payload (the index)
   std::uint64_t payload_bytes = 0;
   std::uint64_t checksum = 0;
   std::uint64_t sequence = 0;
@@ -40,13 +40,14 @@ struct PartFile {
   std::string path;
   std::uint64_t file_bytes = 0;
   v1::ProcessInfo process;
-  std::vector<ChunkHeader> chunks;    // all before the damage
-  bool closed_in_order = false;       // ends with an index
-  std::optional<Damage> damage;       // where the walk ended, if not at the end
-  std::string newer;                  // why it is refused, if a newer Memoir wrote it: only `process` is known then
+  std::vector<ChunkHeader> chunks;  // all before the damage
+  bool closed_in_order = false;     // ends with an index
+  std::optional<Damage> damage;     // where the walk ended, if not at the end
+  std::string newer;                // why it is refused, if a newer Memoir wrote it: only `process` is known then
 };
 
-// InvalidArgument: not a capture. DataLoss: cut before its first chunk was complete. A newer format is no error: see `newer`.
+// InvalidArgument: not a capture. DataLoss: cut before its first chunk was complete. A newer format is no error: see
+// `newer`.
 absl::StatusOr<PartFile> OpenPart(const std::string& path);
 
 class PayloadReader {

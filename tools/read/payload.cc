@@ -9,10 +9,9 @@ namespace memoir {
 namespace {
 
 // A hostile chunk may hold millions of empty messages, each of which costs a hundred times its two bytes once parsed.
-constexpr std::size_t kMaxDefinitions = 1u << 18;       // of a kind in one chunk
+constexpr std::size_t kMaxDefinitions = 1u << 18;  // of a kind in one chunk
 constexpr std::size_t kMaxDefinitionBytes = 1u << 18;
 constexpr std::size_t kMaxRuns = 1u << 18;
-constexpr std::size_t kMaxKeyframeMessages = 1u << 20;
 constexpr int kMaxDimensions = 1024;
 
 absl::Status Damaged(std::string what) { return absl::DataLossError(std::move(what)); }
@@ -29,7 +28,8 @@ absl::Status AddDefinition(const WireField& field, std::vector<Message>* definit
 
 template <class Message>
 absl::Status ParseMessage(const WireField& field, Message* message) {
-  if (field.bytes.size() > kMaxDefinitionBytes || !message->ParseFromArray(field.bytes.data(), static_cast<int>(field.bytes.size()))) {
+  if (field.bytes.size() > kMaxDefinitionBytes ||
+      !message->ParseFromArray(field.bytes.data(), static_cast<int>(field.bytes.size()))) {
     return Damaged("message in a chunk is damaged");
   }
   return absl::OkStatus();
@@ -40,7 +40,8 @@ struct KindCounts {
   std::array<std::uint64_t, 256> of{};
   std::uint64_t events = 0;
   std::uint64_t begins() const {
-    return of[v1::RANGE_BEGIN_FUNCTION] + of[v1::RANGE_BEGIN_BACKWARD] + of[v1::RANGE_BEGIN_USER] + of[v1::RANGE_BEGIN_DISPATCH];
+    return of[v1::RANGE_BEGIN_FUNCTION] + of[v1::RANGE_BEGIN_BACKWARD] + of[v1::RANGE_BEGIN_USER] +
+           of[v1::RANGE_BEGIN_DISPATCH];
   }
   std::uint64_t known() const {
     return begins() + of[v1::RANGE_END] + of[v1::ALLOCATE] + of[v1::DEALLOCATE] + of[v1::MARK] + of[v1::STEP];
@@ -66,9 +67,10 @@ absl::Status CheckTensorColumn(const Run& run, std::uint64_t ranges, const Signa
     const std::uint32_t id = signature.Next32();
     if (id == 0) continue;
     const auto found = signature_tensors.find(id);
-    if (found == signature_tensors.end()) return Damaged(absl::StrCat("chunk uses signature ", id, ", which no chunk before defines"));
+    if (found == signature_tensors.end())
+      return Damaged(absl::StrCat("chunk uses signature ", id, ", which no chunk before defines"));
     wanted += found->second;
-    if (wanted > run.tensor.size()) break;   // before hostile lengths can wrap around
+    if (wanted > run.tensor.size()) break;  // before hostile lengths can wrap around
   }
   return Has(run.tensor, wanted) ? absl::OkStatus() : Damaged("tensor column of a run does not match its signatures");
 }
@@ -90,21 +92,39 @@ absl::Status CheckRun(const Run& run, const SignatureTensors& signature_tensors)
 
 // The column that a field of a ThreadRun is, or nullptr.
 Column* ColumnOf(Run& run, std::uint32_t field) {
-  Column* const columns[] = {&run.tick_delta, &run.name, &run.sequence_delta, &run.forward_thread, &run.signature,
-                             &run.tensor, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+  Column* const columns[] = {&run.tick_delta,
+                             &run.name,
+                             &run.sequence_delta,
+                             &run.forward_thread,
+                             &run.signature,
+                             &run.tensor,
+                             nullptr,
+                             nullptr,
+                             nullptr,
+                             nullptr,
+                             nullptr,
+                             nullptr};
   if (field >= 7 && field <= 12) return columns[field - 7];
   switch (field) {
-    case 13: return &run.address_delta;
-    case 14: return &run.serial_delta;
-    case 15: return &run.device;
-    case 16: return &run.bytes;
-    case 17: return &run.mark_name;
-    case 18: return &run.step;
-    default: return nullptr;
+    case 13:
+      return &run.address_delta;
+    case 14:
+      return &run.serial_delta;
+    case 15:
+      return &run.device;
+    case 16:
+      return &run.bytes;
+    case 17:
+      return &run.mark_name;
+    case 18:
+      return &run.step;
+    default:
+      return nullptr;
   }
 }
 
-// A column of one value may be encoded unpacked by other writers, and a packed field may come in pieces; version 1 has neither.
+// A column of one value may be encoded unpacked by other writers, and a packed field may come in pieces; version 1 has
+// neither.
 bool SetColumn(const WireField& field, Column* column) {
   if (field.type != WireType::kBytes || !column->empty()) return false;
   *column = Column(field.bytes);
@@ -120,13 +140,26 @@ absl::Status ParseRun(std::string_view bytes, Run* run) {
       continue;
     }
     switch (field.number) {
-      case 1: run->thread = static_cast<std::uint32_t>(field.value); break;
-      case 2: run->first_record = field.value; break;
-      case 3: run->record_count = field.value; break;
-      case 4: run->start_depth = static_cast<std::uint32_t>(field.value); break;
-      case 5: run->first_tick = field.value; break;
-      case 6: run->kind = field.bytes; break;
-      default: break;
+      case 1:
+        run->thread = static_cast<std::uint32_t>(field.value);
+        break;
+      case 2:
+        run->first_record = field.value;
+        break;
+      case 3:
+        run->record_count = field.value;
+        break;
+      case 4:
+        run->start_depth = static_cast<std::uint32_t>(field.value);
+        break;
+      case 5:
+        run->first_tick = field.value;
+        break;
+      case 6:
+        run->kind = field.bytes;
+        break;
+      default:
+        break;
     }
   }
   if (!reader.ok()) return Damaged("run is damaged");
@@ -146,7 +179,8 @@ struct TableColumns {
 
 absl::Status ParseTable(std::string_view bytes, std::vector<TensorRow>* rows) {
   TableColumns columns;
-  Column* const by_field[] = {&columns.impl_delta, &columns.storage_delta, &columns.storage_bytes, &columns.layout, &columns.device};
+  Column* const by_field[] = {&columns.impl_delta, &columns.storage_delta, &columns.storage_bytes, &columns.layout,
+                              &columns.device};
   WireReader reader(bytes);
   WireField field;
   while (reader.Next(&field)) {
@@ -156,7 +190,8 @@ absl::Status ParseTable(std::string_view bytes, std::vector<TensorRow>* rows) {
   }
   std::uint64_t count = 0;
   if (!reader.ok() || !columns.impl_delta.Count(&count) || !Has(columns.storage_delta, count) ||
-      !Has(columns.storage_bytes, count) || !Has(columns.layout, count) || !(columns.device.empty() || Has(columns.device, count))) {
+      !Has(columns.storage_bytes, count) || !Has(columns.layout, count) ||
+      !(columns.device.empty() || Has(columns.device, count))) {
     return Damaged("columns of the tensor table do not match");
   }
   const bool has_device = !columns.device.empty();
@@ -173,26 +208,42 @@ absl::Status ParseTable(std::string_view bytes, std::vector<TensorRow>* rows) {
 }
 
 absl::Status AddField(const WireField& field, Payload* payload) {
-  if (field.type != WireType::kBytes) return absl::OkStatus();   // version 1 has none; a later one may
+  if (field.type != WireType::kBytes) return absl::OkStatus();  // version 1 has none; a later one may
   switch (field.number) {
-    case 1: return AddDefinition(field, &payload->names);
-    case 2: return AddDefinition(field, &payload->layouts);
-    case 3: return AddDefinition(field, &payload->signatures);
-    case 4: return AddDefinition(field, &payload->threads);
-    case 5: return AddDefinition(field, &payload->devices);
-    case 6: return ParseTable(field.bytes, &payload->tensors);
-    case 7: return AddRun(field, payload);
-    case 8: return ParseMessage(field, &payload->clock);
-    case 9: payload->has_counters = true; return ParseMessage(field, &payload->counters);
-    case 10: payload->keyframe = field.bytes; return absl::OkStatus();
-    case 11: payload->has_end = true; return ParseMessage(field, &payload->end);
-    default: return absl::OkStatus();
+    case 1:
+      return AddDefinition(field, &payload->names);
+    case 2:
+      return AddDefinition(field, &payload->layouts);
+    case 3:
+      return AddDefinition(field, &payload->signatures);
+    case 4:
+      return AddDefinition(field, &payload->threads);
+    case 5:
+      return AddDefinition(field, &payload->devices);
+    case 6:
+      return ParseTable(field.bytes, &payload->tensors);
+    case 7:
+      return AddRun(field, payload);
+    case 8:
+      return ParseMessage(field, &payload->clock);
+    case 9:
+      payload->has_counters = true;
+      return ParseMessage(field, &payload->counters);
+    case 10:
+      payload->keyframe = field.bytes;
+      return absl::OkStatus();
+    case 11:
+      payload->has_end = true;
+      return ParseMessage(field, &payload->end);
+    default:
+      return absl::OkStatus();
   }
 }
 
 absl::Status CheckLayouts(const std::vector<v1::LayoutDef>& layouts) {
   for (const v1::LayoutDef& layout : layouts) {
-    if (layout.sizes_size() > kMaxDimensions || layout.strides_size() > kMaxDimensions) return Damaged("layout has too many dimensions");
+    if (layout.sizes_size() > kMaxDimensions || layout.strides_size() > kMaxDimensions)
+      return Damaged("layout has too many dimensions");
   }
   return absl::OkStatus();
 }
@@ -238,26 +289,6 @@ absl::Status ParsePayload(std::string bytes, SignatureTensors* signature_tensors
     if (absl::Status checked = CheckRun(run, *signature_tensors); !checked.ok()) return checked;
     payload->events += run.kind.size();
   }
-  return absl::OkStatus();
-}
-
-absl::Status ParseKeyframe(std::string_view bytes, KeyframeParts parts, v1::Keyframe* keyframe) {
-  WireReader reader(bytes);
-  WireField field;
-  std::size_t messages = 0;
-  std::string devices;
-  const char* begin = bytes.data();
-  while (reader.Next(&field)) {
-    messages += field.type == WireType::kBytes;
-    if (messages > kMaxKeyframeMessages) return Damaged("keyframe holds more than a keyframe can");
-    if (field.number == 3 && field.type == WireType::kBytes) {
-      devices.append(begin, static_cast<std::size_t>(field.bytes.data() + field.bytes.size() - begin));
-    }
-    if (field.type == WireType::kBytes) begin = field.bytes.data() + field.bytes.size();
-  }
-  if (!reader.ok()) return Damaged("keyframe is damaged");
-  const std::string_view wanted = parts == KeyframeParts::kAll ? bytes : std::string_view(devices);
-  if (!keyframe->ParseFromArray(wanted.data(), static_cast<int>(wanted.size()))) return Damaged("keyframe is damaged");
   return absl::OkStatus();
 }
 

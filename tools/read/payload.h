@@ -1,6 +1,7 @@
 // A decompressed chunk: dictionaries as messages, runs and tensors as columns that are walked where they lie.
 //
-// Parsing checks that every column has as many values as the events need; walking them afterwards is safe without checks.
+// Parsing checks that every column has as many values as the events need; walking them afterwards is safe without
+// checks.
 #ifndef TOOLS_READ_PAYLOAD_H_
 #define TOOLS_READ_PAYLOAD_H_
 
@@ -24,7 +25,7 @@ struct Run {
   std::uint64_t first_record = 0;
   std::uint64_t record_count = 0;
   std::uint64_t first_tick = 0;
-  std::string_view kind;        // one EventKind per event
+  std::string_view kind;  // one EventKind per event
   Column tick_delta;
   Column name;
   Column sequence_delta;
@@ -33,7 +34,7 @@ struct Run {
   Column tensor;
   Column address_delta;
   Column serial_delta;
-  Column device;                // empty: all on device 0
+  Column device;  // empty: all on device 0
   Column bytes;
   Column mark_name;
   Column step;
@@ -49,7 +50,7 @@ struct TensorRow {
 };
 
 struct Payload {
-  std::string bytes;            // what the views below point into
+  std::string bytes;  // what the views below point into
   std::vector<v1::NameDef> names;
   std::vector<v1::LayoutDef> layouts;
   std::vector<v1::SignatureDef> signatures;
@@ -57,25 +58,24 @@ struct Payload {
   std::vector<v1::DeviceDef> devices;
   std::vector<TensorRow> tensors;
   std::vector<Run> runs;
-  v1::ClockSync clock;          // tick 0: none
+  v1::ClockSync clock;  // tick 0: none
   v1::Counters counters;
   bool has_counters = false;
   bool has_end = false;
   v1::End end;
-  std::string_view keyframe;    // encoded; ParseKeyframe reads it, because most are not needed
+  std::string_view keyframe;  // encoded; ParseKeyframe reads it, because most are not needed
   std::uint64_t events = 0;
 
-  std::uint64_t memory() const; // roughly what it occupies
+  std::uint64_t memory() const;  // roughly what it occupies
 };
 
-// How many tensors each signature of a part takes, by its number: needed to check the tensor column. Empty it at each part.
+// How many tensors each signature of a part takes, by its number: needed to check the tensor column. Empty it at each
+// part.
 using SignatureTensors = absl::flat_hash_map<std::uint32_t, std::uint64_t>;
 
-// Takes the decompressed bytes. Adds the chunk's own signatures to `signature_tensors`. The message of an error is what Damage::what wants.
+// Takes the decompressed bytes. Adds the chunk's own signatures to `signature_tensors`. The message of an error is what
+// Damage::what wants.
 absl::Status ParsePayload(std::string bytes, SignatureTensors* signature_tensors, Payload* payload);
-
-enum class KeyframeParts : std::uint8_t { kDevices, kAll };
-absl::Status ParseKeyframe(std::string_view bytes, KeyframeParts parts, v1::Keyframe* keyframe);
 
 // Entries that a signature takes from the tensor column; false when its list lengths do not match its kinds.
 bool CountTensors(const v1::SignatureDef& signature, std::uint64_t* tensors);

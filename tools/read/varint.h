@@ -1,7 +1,8 @@
 // Base-128 varints and the fields of a protobuf message, read in place.
 //
-// Events are not parsed into libprotobuf's messages: their columns are walked where they lie in the decompressed chunk, which
-// needs no memory per event and skips what nobody asks for. Everything else of a capture goes through libprotobuf.
+// Events are not parsed into libprotobuf's messages: their columns are walked where they lie in the decompressed chunk,
+// which needs no memory per event and skips what nobody asks for. Everything else of a capture goes through
+// libprotobuf.
 #ifndef TOOLS_READ_VARINT_H_
 #define TOOLS_READ_VARINT_H_
 
@@ -26,17 +27,15 @@ inline bool ReadVarint(const std::uint8_t** at, const std::uint8_t* end, std::ui
   return false;
 }
 
-inline std::int64_t ZigZag(std::uint64_t value) {
-  return static_cast<std::int64_t>((value >> 1) ^ (~(value & 1) + 1));
-}
+inline std::int64_t ZigZag(std::uint64_t value) { return static_cast<std::int64_t>((value >> 1) ^ (~(value & 1) + 1)); }
 
 enum class WireType : std::uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
 struct WireField {
   std::uint32_t number = 0;
   WireType type = WireType::kVarint;
-  std::uint64_t value = 0;      // kVarint, kFixed64, kFixed32
-  std::string_view bytes;       // kBytes: into the message
+  std::uint64_t value = 0;  // kVarint, kFixed64, kFixed32
+  std::string_view bytes;   // kBytes: into the message
 };
 
 // The fields of a message in their order. Next is false at the end and on damage; ok() tells which.
@@ -67,16 +66,17 @@ class Column {
   // How many values; false when the last one is cut.
   bool Count(std::uint64_t* values) const;
   bool empty() const { return bytes_ == 0; }
-  std::size_t size() const { return bytes_; }   // in bytes
+  std::size_t size() const { return bytes_; }  // in bytes
 
   std::uint64_t Next() {
     std::uint64_t byte = *at_++;
-    if (byte < 0x80) [[likely]] return byte;
+    if (byte < 0x80) [[likely]]
+      return byte;
     std::uint64_t value = byte & 0x7f;
     unsigned shift = 7;
     do {
       byte = *at_++;
-      value |= (byte & 0x7f) << (shift & 63);   // overlong ones are nonsense, but do no harm
+      value |= (byte & 0x7f) << (shift & 63);  // overlong ones are nonsense, but do no harm
       shift += 7;
     } while (byte >= 0x80);
     return value;
@@ -85,7 +85,7 @@ class Column {
 
  private:
   const std::uint8_t* at_ = nullptr;
-  std::size_t bytes_ = 0;       // of the whole column, also after Next
+  std::size_t bytes_ = 0;  // of the whole column, also after Next
 };
 
 }  // namespace memoir

@@ -18,7 +18,8 @@ std::string DeviceLabel(const Capture& capture, const std::string& device, Proce
 // How a process ended of which only the files are left, whose recording was finished from its ring.
 inline constexpr char kEndedWithoutStopping[] = "ended without stopping (killed, os._exit or exec)";
 
-// Events that are missing, damage, and processes that did not end in good order: a red line each. A quiet "0 events dropped" when there is none.
+// Events that are missing, damage, and processes that did not end in good order: a red line each. A quiet "0 events
+// dropped" when there is none.
 std::string RenderLosses(const Capture& capture, const ReplayReport& report, const Terminal& terminal);
 
 }  // namespace memoir

@@ -1,4 +1,5 @@
-// What every JSON document of `memoir show --json` begins with (docs/json.md). Keys are stable: added to, never renamed.
+// What every JSON document of `memoir show --json` begins with (docs/json.md). Keys are stable: added to, never
+// renamed.
 #ifndef TOOLS_VIEW_JSON_H_
 #define TOOLS_VIEW_JSON_H_
 

@@ -86,7 +86,8 @@ Json LiveDeviceJson(const LiveDevice& device, GroupBy by, std::size_t top) {
 std::string InstantOf(const std::string& instant, const LiveDevice& device, const ReplayReport& report) {
   if (instant == "the peak" && device.process.value < report.processes.size()) {
     for (const auto& peak : report.processes[device.process.value].folded_peaks) {
-      if (peak.device == device.name && peak.bytes > device.live_bytes) return "the peak, since parts were folded away,";
+      if (peak.device == device.name && peak.bytes > device.live_bytes)
+        return "the peak, since parts were folded away,";
     }
   }
   return Escaped(instant);

@@ -65,11 +65,12 @@ std::string RenderOverTime(const Capture& capture, const OverTime& over_time, co
   std::string text = RenderWhatRan(capture, terminal);
   const std::size_t rows = over_time.devices.size() <= 2 ? kTallRows : 2;
   for (const DeviceCurve& curve : over_time.devices) {
-    text += "\n" +
-            Painted(terminal, Color::kBold,
-                    fmt::format("{}: live bytes over time, peak {} at {}", DeviceLabel(capture, curve.name, curve.process),
-                                FormatBytes(curve.peak_bytes), FormatMoment(curve.peak_ns))) +
-            "\n";
+    text +=
+        "\n" +
+        Painted(terminal, Color::kBold,
+                fmt::format("{}: live bytes over time, peak {} at {}", DeviceLabel(capture, curve.name, curve.process),
+                            FormatBytes(curve.peak_bytes), FormatMoment(curve.peak_ns))) +
+        "\n";
     text += Chart(curve, rows) + TimeAxis(over_time, curve.max_bytes.size());
   }
   if (over_time.devices.empty()) text += "No allocation was recorded.\n";

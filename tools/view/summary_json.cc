@@ -33,12 +33,10 @@ Json DeviceJson(const DeviceRow& device) {
   if (device.peak_is_folded) json["peak_blocks"] = nullptr;
   if (device.peak_step) json["peak_step"] = *device.peak_step;
   if (device.folded_allocations > 0) {
-    json["folded"] = {{"peak_bytes", device.folded_peak_bytes},
-                      {"peak_time_ns", device.folded_peak_ns},
-                      {"allocations", device.folded_allocations},
-                      {"allocated_bytes", device.folded_allocated_bytes},
-                      {"deallocations", device.folded_deallocations},
-                      {"live_bytes", device.folded_live_bytes}};
+    json["folded"] = {
+        {"peak_bytes", device.folded_peak_bytes},       {"peak_time_ns", device.folded_peak_ns},
+        {"allocations", device.folded_allocations},     {"allocated_bytes", device.folded_allocated_bytes},
+        {"deallocations", device.folded_deallocations}, {"live_bytes", device.folded_live_bytes}};
     if (device.peak_is_folded) {
       json["folded"]["newest_peak_bytes"] = device.newest_peak_bytes;
       json["folded"]["newest_peak_time_ns"] = device.newest_peak_ns;

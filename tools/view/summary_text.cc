@@ -170,9 +170,11 @@ std::string FoldedNote(const Summary& summary, const Terminal& terminal) {
       note += "allocs, allocated, kept.";
       break;
     default:
-      note += fmt::format("the total; by {} they are not known and stand in a row of their own.", NamesOf(summary.by).one);
+      note +=
+          fmt::format("the total; by {} they are not known and stand in a row of their own.", NamesOf(summary.by).one);
   }
-  return "  " + Wrapped(note + " Mean life, temporaries, threads, steps, marks: of the rest.", terminal.width, 2) + "\n";
+  return "  " + Wrapped(note + " Mean life, temporaries, threads, steps, marks: of the rest.", terminal.width, 2) +
+         "\n";
 }
 
 std::string AllocationTable(const Summary& summary, const SummaryTextOptions& options, const Terminal& terminal) {
@@ -244,12 +246,11 @@ std::string Counted(std::uint64_t bytes, std::uint64_t count, std::string_view o
 
 std::string FactLines(const Summary& summary, const SummaryTextOptions& options, const Terminal& terminal) {
   const Facts facts = FactsOf(summary);
-  std::string text =
-      FactLine(terminal, "temporaries",
-               Counted(facts.rows.temporary_bytes, facts.rows.temporaries, "allocation", "allocations") +
-                   " freed within their operator call" +
-                   ShareOf(facts.rows.temporary_bytes, facts.rows.allocated_bytes - facts.folded_bytes,
-                           summary.folded ? "of what the newest parts allocated" : "of all"));
+  std::string text = FactLine(terminal, "temporaries",
+                              Counted(facts.rows.temporary_bytes, facts.rows.temporaries, "allocation", "allocations") +
+                                  " freed within their operator call" +
+                                  ShareOf(facts.rows.temporary_bytes, facts.rows.allocated_bytes - facts.folded_bytes,
+                                          summary.folded ? "of what the newest parts allocated" : "of all"));
   std::string at_end = Counted(facts.live_bytes, facts.live_blocks, "block", "blocks");
   if (facts.live_bytes > 0 && !options.brief) at_end += ": " + Holders(summary, 3);
   text += FactLine(terminal, "live at the end", at_end);

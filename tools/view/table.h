@@ -12,8 +12,8 @@ namespace memoir {
 
 class Table {
  public:
-  // The first column holds names (left-aligned, shortened to fit), all others numbers. Columns are dropped from the right while
-  // the table does not fit the terminal with a readable name.
+  // The first column holds names (left-aligned, shortened to fit), all others numbers. Columns are dropped from the
+  // right while the table does not fit the terminal with a readable name.
   explicit Table(std::vector<std::string> titles) : titles_(std::move(titles)) {}
 
   void AddRow(std::vector<std::string> cells) { rows_.push_back({std::move(cells), false}); }

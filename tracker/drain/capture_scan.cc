@@ -56,10 +56,15 @@ void ReadRun(pbf_reader run, OnFile* on_file) {
   std::uint64_t next = 0;
   while (run.next()) {
     switch (run.tag()) {
-      case field::run::kThread: thread = run.get_uint32(); break;
+      case field::run::kThread:
+        thread = run.get_uint32();
+        break;
       case field::run::kFirstRecord:
-      case field::run::kRecordCount: next += run.get_uint64(); break;
-      default: run.skip();
+      case field::run::kRecordCount:
+        next += run.get_uint64();
+        break;
+      default:
+        run.skip();
     }
   }
   std::uint64_t& known = on_file->next_record[thread];
@@ -70,13 +75,26 @@ void ReadCounters(pbf_reader counters, WriterStatus* counted) {
   *counted = {};
   while (counters.next()) {
     switch (counters.tag()) {
-      case field::counters::kLostEvents: counted->lost_events = counters.get_uint64(); break;
-      case field::counters::kLostChunks: counted->lost_chunks = counters.get_uint64(); break;
-      case field::counters::kLastWriteError: counted->last_write_error = counters.get_string(); break;
-      case field::counters::kFoldedEvents: counted->folded_events = counters.get_uint64(); break;
-      case field::counters::kFoldedParts: counted->folded_parts = counters.get_uint64(); break;
-      case field::counters::kUntrackedBlocks: counted->untracked_blocks = counters.get_uint64(); break;
-      default: counters.skip();
+      case field::counters::kLostEvents:
+        counted->lost_events = counters.get_uint64();
+        break;
+      case field::counters::kLostChunks:
+        counted->lost_chunks = counters.get_uint64();
+        break;
+      case field::counters::kLastWriteError:
+        counted->last_write_error = counters.get_string();
+        break;
+      case field::counters::kFoldedEvents:
+        counted->folded_events = counters.get_uint64();
+        break;
+      case field::counters::kFoldedParts:
+        counted->folded_parts = counters.get_uint64();
+        break;
+      case field::counters::kUntrackedBlocks:
+        counted->untracked_blocks = counters.get_uint64();
+        break;
+      default:
+        counters.skip();
     }
   }
 }
@@ -85,7 +103,9 @@ void ReadPayload(std::string_view bytes, bool newest, OnFile* on_file) {
   pbf_reader payload(bytes.data(), bytes.size());
   while (payload.next()) {
     switch (payload.tag()) {
-      case field::payload::kRuns: ReadRun(payload.get_message(), on_file); break;
+      case field::payload::kRuns:
+        ReadRun(payload.get_message(), on_file);
+        break;
       case field::payload::kEnd:
         on_file->ended = true;
         payload.skip();
@@ -97,7 +117,8 @@ void ReadPayload(std::string_view bytes, bool newest, OnFile* on_file) {
           payload.skip();
         }
         break;
-      default: payload.skip();
+      default:
+        payload.skip();
     }
   }
 }

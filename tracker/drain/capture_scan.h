@@ -14,10 +14,10 @@
 namespace memoir {
 
 struct OnFile {
-  std::unordered_map<std::uint32_t, std::uint64_t> next_record;   // by thread
+  std::unordered_map<std::uint32_t, std::uint64_t> next_record;  // by thread
   std::uint64_t next_sequence = 0;
-  bool ended = false;          // an End is there: the process, or an earlier drain, came to its last chunk
-  WriterStatus counted;        // losses that the newest chunk notes
+  bool ended = false;    // an End is there: the process, or an earlier drain, came to its last chunk
+  WriterStatus counted;  // losses that the newest chunk notes
 };
 
 // `process_info` tells the process's own parts from those of an earlier recording under the same name.

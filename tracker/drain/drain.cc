@@ -69,7 +69,8 @@ std::string DrainRing(const std::string& ring_path) {
            "; run again as who may, the ring is kept: memoir-drain " + ring_path;
   }
   if (!is_there) {
-    return ring_path + ": its capture folder " + options.folder + " is gone; make it again, or remove the ring file to give up what it holds";
+    return ring_path + ": its capture folder " + options.folder +
+           " is gone; make it again, or remove the ring file to give up what it holds";
   }
   options.process_info = ProcessInfoOf(*ring, ring_path);
   const OnFile on_file = ScanCapture(options.folder, options.stem, options.process_info, ThreadsIn(*ring));
@@ -81,7 +82,8 @@ std::string DrainRing(const std::string& ring_path) {
   const std::string failure = Append(ring.get(), options, on_file);
   if (!failure.empty()) return failure + " and run again: memoir-drain " + ring_path;
   if (unlink(ring_path.c_str()) != 0 && errno != ENOENT) {
-    return "cannot remove " + ring_path + ": " + std::strerror(errno) + "; all of it is in the capture, remove it by hand";
+    return "cannot remove " + ring_path + ": " + std::strerror(errno) +
+           "; all of it is in the capture, remove it by hand";
   }
   return "";
 }

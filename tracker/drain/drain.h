@@ -6,7 +6,8 @@
 
 namespace memoir {
 
-// "" when it is done, or was before (the ring is not there any more), else one line that says what is wrong; the ring is then still there and can be drained again.
+// "" when it is done, or was before (the ring is not there any more), else one line that says what is wrong; the ring
+// is then still there and can be drained again.
 std::string DrainRing(const std::string& ring_path);
 
 }  // namespace memoir

@@ -29,7 +29,7 @@ int main(int argument_count, char** arguments) {
     std::fputs("memoir-drain: one RING_FILE is needed; see memoir-drain --help\n", stderr);
     return 2;
   }
-  signal(SIGXFSZ, SIG_IGN);   // a limit on file sizes is an error like any other
+  signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is an error like any other
   std::string error;
   try {
     error = memoir::DrainRing(arguments[1]);

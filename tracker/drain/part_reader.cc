@@ -8,9 +8,9 @@
 #include <cerrno>
 #include <exception>
 
-#include <protozero/pbf_reader.hpp>
 #include <xxhash.h>
 #include <zstd.h>
+#include <protozero/pbf_reader.hpp>
 
 #include "interpose/private_file.h"
 #include "tracker/writer/capture_fields.h"
@@ -19,7 +19,7 @@ namespace memoir {
 namespace {
 
 constexpr std::uint64_t kMaxPayloadBytes = 64u << 20;
-constexpr std::size_t kFrontBytes = 1 + 10;   // tag and length
+constexpr std::size_t kFrontBytes = 1 + 10;  // tag and length
 constexpr char kChunkTag = 0x0a;
 
 class File {
@@ -82,12 +82,23 @@ bool ReadChunk(const std::string& message, std::string* payload, ChunkView* chun
   protozero::pbf_reader reader(message);
   while (reader.next()) {
     switch (reader.tag()) {
-      case field::chunk::kSequence: chunk->sequence = reader.get_uint64(); break;
-      case field::chunk::kProcess: chunk->process = Bytes(reader.get_view()); break;
-      case field::chunk::kChecksum: checksum = reader.get_fixed64(); break;
-      case field::chunk::kPayloadBytes: payload_bytes = reader.get_uint64(); break;
-      case field::chunk::kPayload: stored = Bytes(reader.get_view()); break;
-      default: reader.skip();
+      case field::chunk::kSequence:
+        chunk->sequence = reader.get_uint64();
+        break;
+      case field::chunk::kProcess:
+        chunk->process = Bytes(reader.get_view());
+        break;
+      case field::chunk::kChecksum:
+        checksum = reader.get_fixed64();
+        break;
+      case field::chunk::kPayloadBytes:
+        payload_bytes = reader.get_uint64();
+        break;
+      case field::chunk::kPayload:
+        stored = Bytes(reader.get_view());
+        break;
+      default:
+        reader.skip();
     }
   }
   if (stored.empty()) return true;

@@ -1,4 +1,5 @@
-// Walks the chunks of one part as far as they are whole, for memoir-drain. Trusts no length before it was checked. One thread.
+// Walks the chunks of one part as far as they are whole, for memoir-drain. Trusts no length before it was checked. One
+// thread.
 #ifndef TRACKER_DRAIN_PART_READER_H_
 #define TRACKER_DRAIN_PART_READER_H_
 
@@ -11,8 +12,8 @@ namespace memoir {
 
 struct ChunkView {
   std::uint64_t sequence = 0;
-  std::string_view process;     // encoded ProcessInfo, in a part's first chunk
-  std::string_view payload;     // decompressed; empty in an index chunk
+  std::string_view process;  // encoded ProcessInfo, in a part's first chunk
+  std::string_view payload;  // decompressed; empty in an index chunk
 };
 
 // Calls `visit` with each chunk until one is cut or damaged, the file ends, or `visit` returns false.

@@ -62,7 +62,11 @@ void memoir_mark(const char* text) {
   std::uint8_t* place = memoir::RingReserve(slot, bytes, memoir::OnEmptyPool::kWait);
   if (place == nullptr) return;
   auto* record = new (place) memoir::MarkRecord{};
-  record->header = {.words = static_cast<std::uint16_t>(bytes / 8), .kind = memoir::RecordKind::kMark, .flags = 0, .depth = slot->depth, .count = 0};
+  record->header = {.words = static_cast<std::uint16_t>(bytes / 8),
+                    .kind = memoir::RecordKind::kMark,
+                    .flags = 0,
+                    .depth = slot->depth,
+                    .count = 0};
   record->tick = memoir::Tick();
   record->length = length;
   std::memcpy(place + sizeof(memoir::MarkRecord), text, length);
@@ -75,7 +79,11 @@ void memoir_step(uint64_t step) {
   std::uint8_t* place = memoir::RingReserve(slot, sizeof(memoir::StepRecord), memoir::OnEmptyPool::kWait);
   if (place == nullptr) return;
   auto* record = new (place) memoir::StepRecord{};
-  record->header = {.words = sizeof(memoir::StepRecord) / 8, .kind = memoir::RecordKind::kStep, .flags = 0, .depth = slot->depth, .count = 0};
+  record->header = {.words = sizeof(memoir::StepRecord) / 8,
+                    .kind = memoir::RecordKind::kStep,
+                    .flags = 0,
+                    .depth = slot->depth,
+                    .count = 0};
   record->tick = memoir::Tick();
   record->step = step;
   memoir::RingCommit(slot, sizeof(memoir::StepRecord));

@@ -1,5 +1,5 @@
-// Which rank this process is, from what its launcher put into the environment. Order and traps: MEMOIR_RANK wins; torchrun's
-// variables stand before Slurm's, because under `srun torchrun` Slurm numbers the agents, not the workers.
+// Which rank this process is, from what its launcher put into the environment. Order and traps: MEMOIR_RANK wins;
+// torchrun's variables stand before Slurm's, because under `srun torchrun` Slurm numbers the agents, not the workers.
 #ifndef TRACKER_SESSION_RANK_H_
 #define TRACKER_SESSION_RANK_H_
 

@@ -21,7 +21,7 @@ namespace {
 // parent's alone, mutex and writer included, and makes its own when it starts to record.
 struct Session {
   pid_t owner = getpid();
-  std::mutex mutex;                // start and stop on one side, flush on the other
+  std::mutex mutex;  // start and stop on one side, flush on the other
   std::string output;
   std::shared_ptr<Writer> writer;  // while recording
 };
@@ -125,8 +125,8 @@ void Abandon(Session& own) {
   RingClose();
 }
 
-// What of the recording is not on file, and why; "" when all of it is. `late`: records that hooks committed after the writer's last
-// look, or that a writer which gave up has left. No counter in the capture knows of them.
+// What of the recording is not on file, and why; "" when all of it is. `late`: records that hooks committed after the
+// writer's last look, or that a writer which gave up has left. No counter in the capture knows of them.
 std::string Losses(const WriterStatus& status, std::uint64_t late) {
   const std::string& why = status.last_write_error;
   if (status.lost_events > 0) return std::to_string(status.lost_events) + " events could not be written: " + why;

@@ -1,9 +1,11 @@
-// One recording of one process: opens the ring, starts the writer, installs the hooks, and ends them in the right order.
+// One recording of one process: opens the ring, starts the writer, installs the hooks, and ends them in the right
+// order.
 //
-//     Start: clock ─► ring ─► writer ─► hooks ─► flag on        Stop: flag off ─► hooks still running leave ─► writer drains ─► ring closed
+//     Start: clock ─► ring ─► writer ─► hooks ─► flag on
+//     Stop:  flag off ─► hooks still running leave ─► writer drains ─► ring closed
 //
-// Hooks cannot be taken out of torch again, so they stay and look at the flag. Any thread. In a forked child stop and flush do nothing,
-// because the writer's thread is not there; a start makes a session of the child's own.
+// Hooks cannot be taken out of torch again, so they stay and look at the flag. Any thread. In a forked child stop and
+// flush do nothing, because the writer's thread is not there; a start makes a session of the child's own.
 #ifndef TRACKER_SESSION_SESSION_H_
 #define TRACKER_SESSION_SESSION_H_
 

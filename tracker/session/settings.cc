@@ -75,13 +75,16 @@ void WarnOfUnknownVariables(std::vector<std::string>& warnings) {
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     if (std::strncmp(*entry, "MEMOIR_", 7) != 0) continue;
     const std::string name(*entry, std::strcspn(*entry, "="));
-    const bool known = std::any_of(std::begin(kOptions), std::end(kOptions), [&](const Option& o) { return name == o.variable; });
-    if (!known) warnings.push_back("unknown variable " + name + "; did you mean " + Nearest(name, &Option::variable) + "?");
+    const bool known =
+        std::any_of(std::begin(kOptions), std::end(kOptions), [&](const Option& o) { return name == o.variable; });
+    if (!known)
+      warnings.push_back("unknown variable " + name + "; did you mean " + Nearest(name, &Option::variable) + "?");
   }
 }
 
 bool IsArgument(const std::string& name) {
-  return std::any_of(std::begin(kOptions), std::end(kOptions), [&](const Option& o) { return *o.argument != '\0' && name == o.argument; }) ||
+  return std::any_of(std::begin(kOptions), std::end(kOptions),
+                     [&](const Option& o) { return *o.argument != '\0' && name == o.argument; }) ||
          std::any_of(std::begin(kFacts), std::end(kFacts), [&](const char* fact) { return name == fact; });
 }
 
@@ -105,7 +108,8 @@ bool FillFromEnvironment(Values& values, std::string* error) {
   for (const Option& option : kOptions) {
     if (*option.argument == '\0') continue;
     const char* found = std::getenv(option.variable);
-    const auto [it, fresh] = values.try_emplace(option.argument, found != nullptr && *found != '\0' ? found : option.default_value);
+    const auto [it, fresh] =
+        values.try_emplace(option.argument, found != nullptr && *found != '\0' ? found : option.default_value);
     const std::string complaint = Complaint(option, it->second);
     if (complaint.empty()) continue;
     *error = std::string(fresh ? option.variable : option.argument) + "=" + it->second + " " + complaint;
@@ -139,8 +143,19 @@ std::optional<std::uint64_t> ParseSize(const std::string& text) {
   static constexpr struct {
     const char* name;
     std::uint64_t bytes;
-  } kUnits[] = {{"", 1}, {"B", 1}, {"KiB", 1ull << 10}, {"MiB", 1ull << 20}, {"GiB", 1ull << 30}, {"TiB", 1ull << 40},
-                {"K", 1ull << 10}, {"M", 1ull << 20}, {"G", 1ull << 30}, {"T", 1ull << 40}, {"KB", 1000}, {"MB", 1000000}, {"GB", 1000000000}};
+  } kUnits[] = {{"", 1},
+                {"B", 1},
+                {"KiB", 1ull << 10},
+                {"MiB", 1ull << 20},
+                {"GiB", 1ull << 30},
+                {"TiB", 1ull << 40},
+                {"K", 1ull << 10},
+                {"M", 1ull << 20},
+                {"G", 1ull << 30},
+                {"T", 1ull << 40},
+                {"KB", 1000},
+                {"MB", 1000000},
+                {"GB", 1000000000}};
   const std::string name(unit, end);
   for (const auto& candidate : kUnits) {
     if (name != candidate.name) continue;

@@ -1,4 +1,5 @@
-// The options of a recording, from memoir_start's list and the environment. proto/memoir/options.def is the one table of them.
+// The options of a recording, from memoir_start's list and the environment. proto/memoir/options.def is the one table
+// of them.
 #ifndef TRACKER_SESSION_SETTINGS_H_
 #define TRACKER_SESSION_SETTINGS_H_
 
@@ -10,17 +11,18 @@
 namespace memoir {
 
 struct Settings {
-  std::string output;                  // absolute
-  std::uint64_t max_size = 0;          // bytes; 0: no cap
-  std::string ring_dir;                // "": the ring chooses
-  std::uint64_t ring_size = 0;         // bytes
+  std::string output;           // absolute
+  std::uint64_t max_size = 0;   // bytes; 0: no cap
+  std::string ring_dir;         // "": the ring chooses
+  std::uint64_t ring_size = 0;  // bytes
   std::optional<std::uint32_t> rank;
-  std::string program;                 // what the caller knows of its process
+  std::string program;  // what the caller knows of its process
   std::string python_version;
-  std::vector<std::string> warnings;   // e.g. a MEMOIR_* variable that does not exist
+  std::vector<std::string> warnings;  // e.g. a MEMOIR_* variable that does not exist
 };
 
-// `given` comes before the environment. On a bad value returns nothing and says in `error` which one and what it may be.
+// `given` comes before the environment. On a bad value returns nothing and says in `error` which one and what it may
+// be.
 std::optional<Settings> ReadSettings(const char* const* given, std::string* error);
 
 // "512MiB", "2GiB", "100000"; also KB, MB, GB as powers of ten. Nothing when it is no size.

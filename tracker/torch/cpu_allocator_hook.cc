@@ -34,10 +34,19 @@ void RecordAllocate(void* data, std::size_t bytes) {
   // Under no lock of torch's, so this may wait for room as an operator's begin may.
   std::uint8_t* place = slot == nullptr ? nullptr : RingReserve(slot, sizeof(AllocateRecord), OnEmptyPool::kWait);
   if (place == nullptr) return RingCountDroppedAllocation(bytes);
-  new (place) AllocateRecord{
-      .header = {.words = sizeof(AllocateRecord) / 8, .kind = RecordKind::kAllocate, .flags = 0, .depth = slot->depth, .count = 0},
-      .tick = Tick(), .address = address, .bytes = bytes, .serial = serial,
-      .device_type = kCpu, .device_index = -1, .reserved0 = 0, .reserved1 = 0};
+  new (place) AllocateRecord{.header = {.words = sizeof(AllocateRecord) / 8,
+                                        .kind = RecordKind::kAllocate,
+                                        .flags = 0,
+                                        .depth = slot->depth,
+                                        .count = 0},
+                             .tick = Tick(),
+                             .address = address,
+                             .bytes = bytes,
+                             .serial = serial,
+                             .device_type = kCpu,
+                             .device_index = -1,
+                             .reserved0 = 0,
+                             .reserved1 = 0};
   RingCommit(slot, sizeof(AllocateRecord));
 }
 
@@ -48,10 +57,18 @@ void RecordDeallocate(void* data) {
   ThreadSlot* slot = RingThread();
   std::uint8_t* place = slot == nullptr ? nullptr : RingReserve(slot, sizeof(DeallocateRecord), OnEmptyPool::kWait);
   if (place == nullptr) return;
-  new (place) DeallocateRecord{
-      .header = {.words = sizeof(DeallocateRecord) / 8, .kind = RecordKind::kDeallocate, .flags = 0, .depth = slot->depth, .count = 0},
-      .tick = Tick(), .address = address, .serial = serial,
-      .device_type = kCpu, .device_index = -1, .reserved0 = 0, .reserved1 = 0};
+  new (place) DeallocateRecord{.header = {.words = sizeof(DeallocateRecord) / 8,
+                                          .kind = RecordKind::kDeallocate,
+                                          .flags = 0,
+                                          .depth = slot->depth,
+                                          .count = 0},
+                               .tick = Tick(),
+                               .address = address,
+                               .serial = serial,
+                               .device_type = kCpu,
+                               .device_index = -1,
+                               .reserved0 = 0,
+                               .reserved1 = 0};
   RingCommit(slot, sizeof(DeallocateRecord));
 }
 
@@ -79,12 +96,14 @@ class RecordingAllocator final : public c10::Allocator {
     void* data = block.get();
     if (data == nullptr || !RecordingEnabled()) return block;
     const c10::Device device = block.device();
-    if (block.get_context() == data && block.get_deleter() == inner_deleter.load(std::memory_order_relaxed)) [[likely]] {
+    if (block.get_context() == data && block.get_deleter() == inner_deleter.load(std::memory_order_relaxed))
+        [[likely]] {
       RecordAllocate(data, bytes);
       block.release_context();
       return {data, data, &Deallocate, device};
     }
-    auto kept = std::make_unique<Kept>(std::move(block));  // may throw: before the record, so that the block is given back
+    auto kept =
+        std::make_unique<Kept>(std::move(block));  // may throw: before the record, so that the block is given back
     RecordAllocate(data, bytes);
     return {data, kept.release(), &DeallocateKept, device};
   }
@@ -92,7 +111,9 @@ class RecordingAllocator final : public c10::Allocator {
   c10::DeleterFnPtr raw_deleter() const override {
     return inner_deleter.load(std::memory_order_relaxed) == nullptr ? nullptr : &Deallocate;
   }
-  void copy_data(void* to, const void* from, std::size_t bytes) const override { inner_allocator->copy_data(to, from, bytes); }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override {
+    inner_allocator->copy_data(to, from, bytes);
+  }
 };
 
 }  // namespace

@@ -4,8 +4,8 @@
 
 namespace memoir {
 
-// Installs every hook of this torch: ranges and the CPU allocator. Call at the start of each recording, from its thread, while recording is off. The
-// hooks stay for the life of the process and do nothing while recording is off.
+// Installs every hook of this torch: ranges and the CPU allocator. Call at the start of each recording, from its
+// thread, while recording is off. The hooks stay for the life of the process and do nothing while recording is off.
 void InstallTorchHooks();
 
 // The running torch's version as its headers state it: "2.11.0".

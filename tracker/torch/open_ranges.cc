@@ -8,7 +8,8 @@ OpenRanges* OpenRanges::Of(ThreadSlot* slot) {
   auto* ranges = reinterpret_cast<OpenRanges*>(slot->scratch);
   if (ranges == nullptr) [[unlikely]] {
     // Kept for the slot's next thread: there are at most as many as slots, and late hooks may still look at it.
-    void* page = mmap(nullptr, sizeof(OpenRanges), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* page =
+        mmap(nullptr, sizeof(OpenRanges), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (page == MAP_FAILED) return nullptr;
     ranges = static_cast<OpenRanges*>(page);
     slot->scratch = reinterpret_cast<std::uint64_t>(page);

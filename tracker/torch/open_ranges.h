@@ -1,6 +1,6 @@
-// The ranges that a thread has begun and not ended, by the address of their RecordFunction. Lives beside the thread's ring
-// slot; touched by that thread only. Of a fixed size, of which only touched pages take memory: ranges nested deeper are dropped and
-// counted (their allocations are recorded, under the deepest range that is).
+// The ranges that a thread has begun and not ended, by the address of their RecordFunction. Lives beside the thread's
+// ring slot; touched by that thread only. Of a fixed size, of which only touched pages take memory: ranges nested
+// deeper are dropped and counted (their allocations are recorded, under the deepest range that is).
 #ifndef TRACKER_TORCH_OPEN_RANGES_H_
 #define TRACKER_TORCH_OPEN_RANGES_H_
 
@@ -13,13 +13,12 @@ namespace memoir {
 
 class OpenRanges {
  public:
-  // The calling thread's, made at its first range with memory from the operating system; nullptr when there is none to be had.
+  // The calling thread's, made at its first range with memory from the operating system; nullptr when there is none to
+  // be had.
   static OpenRanges* Of(ThreadSlot* slot);
 
   // Not when full().
-  void Push(const void* range) {
-    ranges_[depth_++] = range;
-  }
+  void Push(const void* range) { ranges_[depth_++] = range; }
   // Closes `range` and whatever stands above it; false when its begin was not recorded.
   bool Pop(const void* range) {
     std::size_t i = depth_;
@@ -33,7 +32,7 @@ class OpenRanges {
 
  private:
   static constexpr std::size_t kMaxDepth = 8190;
-  std::uint32_t thread_;   // whose ranges these are: a recycled slot starts empty
+  std::uint32_t thread_;  // whose ranges these are: a recycled slot starts empty
   std::size_t depth_;
   const void* ranges_[kMaxDepth];
 };

@@ -18,7 +18,8 @@
 namespace memoir {
 namespace {
 
-constexpr std::size_t kTableSize = 1u << 14;  // torch has about 3,500 operators; beyond three quarters nothing is cached
+constexpr std::size_t kTableSize =
+    1u << 14;  // torch has about 3,500 operators; beyond three quarters nothing is cached
 constexpr std::size_t kTableLimit = kTableSize / 4 * 3;
 
 struct Entry {
@@ -30,7 +31,7 @@ struct Entry {
 constinit std::array<Entry, kTableSize> table{};
 constinit std::size_t table_entries = 0;
 constinit std::atomic_flag table_lock;
-constexpr std::uint32_t kNoId = UINT32_MAX;  // the ring's table was full at its first sight: recorded by its text
+constexpr std::uint32_t kNoId = UINT32_MAX;   // the ring's table was full at its first sight: recorded by its text
 constinit const char* no_overload = nullptr;  // what overload_name() returns for a range without a schema
 
 class SpinLock {
@@ -60,8 +61,8 @@ std::string FullName(const at::RecordFunction& range) {
   return name;
 }
 
-// Ids by name and schema: an operator that comes back, or that two libraries define alike, keeps its entry in the ring's
-// append-only table. Under the lock; made anew at each recording.
+// Ids by name and schema: an operator that comes back, or that two libraries define alike, keeps its entry in the
+// ring's append-only table. Under the lock; made anew at each recording.
 constinit std::unordered_map<std::string, std::uint32_t>* defined = nullptr;
 
 std::uint32_t Define(const at::RecordFunction& range) {
@@ -80,8 +81,8 @@ std::uint32_t Define(const at::RecordFunction& range) {
   return entry->second == 0 ? kNoId : entry->second;
 }
 
-// Under the lock. Keys cannot be taken out of an open-addressing table under lock-free readers, so the ids go and the keys
-// stay; the next sight defines anew.
+// Under the lock. Keys cannot be taken out of an open-addressing table under lock-free readers, so the ids go and the
+// keys stay; the next sight defines anew.
 void ForgetIds() {
   for (Entry& entry : table) entry.id.store(0, std::memory_order_release);
 }
@@ -120,7 +121,8 @@ std::uint32_t FirstSight(const at::RecordFunction& range, const char* overload) 
   return id;
 }
 
-// Hooks of the recording before may still be in a first sight: what they define is forgotten with the rest, or defined in the new ring.
+// Hooks of the recording before may still be in a first sight: what they define is forgotten with the rest, or defined
+// in the new ring.
 void ForgetEarlierRecording() {
   static pid_t owner = 0;
   const bool forked = owner != 0 && owner != getpid();
@@ -149,7 +151,8 @@ void PrepareOperatorNames() {
 std::uint32_t FindOperatorName(const at::RecordFunction& range) {
   const char* overload = range.overload_name();
   if (overload == no_overload) return 0;
-  if (const std::uint32_t id = KnownId(range, overload); id != 0) [[likely]] return id == kNoId ? 0 : id;
+  if (const std::uint32_t id = KnownId(range, overload); id != 0) [[likely]]
+    return id == kNoId ? 0 : id;
   const std::uint32_t id = FirstSight(range, overload);
   return id == kNoId ? 0 : id;
 }

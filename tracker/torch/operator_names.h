@@ -1,8 +1,8 @@
 // From a range's schema to its id in the ring's name table, in a few nanoseconds and without copying the schema.
 //
-// RecordFunction offers no schema without a copy, but it offers pointers into it: an operator's overload name lies inside its
-// FunctionSchema, so its address is a key. The table is filled once per operator and emptied when torch removes one, since
-// the address may then come to mean another.
+// RecordFunction offers no schema without a copy, but it offers pointers into it: an operator's overload name lies
+// inside its FunctionSchema, so its address is a key. The table is filled once per operator and emptied when torch
+// removes one, since the address may then come to mean another.
 //
 // Any thread, inside a range's begin. Finding takes no lock; a first sight takes a spin lock and allocates.
 #ifndef TRACKER_TORCH_OPERATOR_NAMES_H_
@@ -17,7 +17,8 @@ namespace memoir {
 // Call before each recording: a new ring has an empty name table, so ids of an earlier one mean nothing.
 void PrepareOperatorNames();
 
-// The operator's id in the ring's name table; 0 when the range has no schema, or the table is full: record the text then.
+// The operator's id in the ring's name table; 0 when the range has no schema, or the table is full: record the text
+// then.
 std::uint32_t FindOperatorName(const at::RecordFunction& range);
 
 }  // namespace memoir

@@ -58,7 +58,8 @@ void FillStorage(const c10::TensorImpl& impl, TensorRecord& record) {
   record.header.flags |= kHasStorage;
   c10::StorageImpl* storage = impl.unsafe_storage().unsafeGetStorageImpl();
   record.storage = reinterpret_cast<std::uint64_t>(storage->_mutable_data_ptr_no_checks().get());
-  // A symbolic size is not asked: it may be a Python object, and Python may free tensors while this record is half written.
+  // A symbolic size is not asked: it may be a Python object, and Python may free tensors while this record is half
+  // written.
   const c10::SymInt bytes = storage->sym_nbytes();
   record.storage_bytes = bytes.is_heap_allocated() ? 0 : static_cast<std::uint64_t>(*bytes.maybe_as_int());
   record.device_type = static_cast<std::uint8_t>(storage->device_type());

@@ -1,6 +1,6 @@
-// Arguments and results of a range, as the ring records them: one kind byte per value, the lengths of tensor lists, and a
-// record for each tensor. Reads only plain members of TensorImpl and StorageImpl: asking a tensor subclass for its sizes or
-// its device would run its Python code, and asking a copy-on-write storage for its data would copy it.
+// Arguments and results of a range, as the ring records them: one kind byte per value, the lengths of tensor lists, and
+// a record for each tensor. Reads only plain members of TensorImpl and StorageImpl: asking a tensor subclass for its
+// sizes or its device would run its Python code, and asking a copy-on-write storage for its data would copy it.
 //
 // Called inside a range's begin or end, on its thread. Allocates nothing, keeps no reference.
 #ifndef TRACKER_TORCH_RANGE_VALUES_H_
@@ -28,7 +28,8 @@ struct ValueKinds {
   void Write(std::uint8_t* place) const;
 };
 
-// Fills `kinds`. Values beyond kMaxArguments, and lists beyond kMaxLists, are not seen, here and in RecordTensors alike.
+// Fills `kinds`. Values beyond kMaxArguments, and lists beyond kMaxLists, are not seen, here and in RecordTensors
+// alike.
 void FindKinds(c10::ArrayRef<const c10::IValue> values, ValueKinds& kinds);
 
 // Records every tensor that FindKinds counted, in order. One record that finds no room is a counted drop.

@@ -1,5 +1,6 @@
-// The field numbers of proto/memoir/v1/capture.proto that the process writes and memoir-drain reads. The process must not link libprotobuf
-// (torch exports one of its own), so the numbers stand here again; the round-trip test reads everything back with libprotobuf.
+// The field numbers of proto/memoir/v1/capture.proto that the process writes and memoir-drain reads. The process must
+// not link libprotobuf (torch exports one of its own), so the numbers stand here again; the round-trip test reads
+// everything back with libprotobuf.
 #ifndef TRACKER_WRITER_CAPTURE_FIELDS_H_
 #define TRACKER_WRITER_CAPTURE_FIELDS_H_
 
@@ -7,74 +8,184 @@
 
 namespace memoir::field {
 
-namespace part { enum : std::uint32_t { kChunk = 1 }; }
+namespace part {
+enum : std::uint32_t { kChunk = 1 };
+}
 namespace chunk {
 enum : std::uint32_t {
-  kSequence = 1, kProcess = 2, kChecksum = 3, kPayloadBytes = 4, kPayload = 5, kFirstTick = 6, kLastTick = 7, kEventCount = 8,
-  kCompleteUntilTick = 9, kHasKeyframe = 10, kIndex = 14, kChunkBytes = 15,
+  kSequence = 1,
+  kProcess = 2,
+  kChecksum = 3,
+  kPayloadBytes = 4,
+  kPayload = 5,
+  kFirstTick = 6,
+  kLastTick = 7,
+  kEventCount = 8,
+  kCompleteUntilTick = 9,
+  kHasKeyframe = 10,
+  kIndex = 14,
+  kChunkBytes = 15,
 };
 }
 namespace process {
 enum : std::uint32_t {
-  kFormatVersion = 1, kPid = 2, kHost = 3, kRank = 4, kWorldSize = 5, kRestart = 6, kRankSource = 7, kProgram = 8, kMemoirVersion = 9,
-  kTorchVersion = 10, kPythonVersion = 11, kStart = 12, kTicksPerSecond = 13, kRingPath = 14, kSources = 15, kSimulatedDevice = 16,
-  kPart = 17, kBootId = 18,
+  kFormatVersion = 1,
+  kPid = 2,
+  kHost = 3,
+  kRank = 4,
+  kWorldSize = 5,
+  kRestart = 6,
+  kRankSource = 7,
+  kProgram = 8,
+  kMemoirVersion = 9,
+  kTorchVersion = 10,
+  kPythonVersion = 11,
+  kStart = 12,
+  kTicksPerSecond = 13,
+  kRingPath = 14,
+  kSources = 15,
+  kSimulatedDevice = 16,
+  kPart = 17,
+  kBootId = 18,
 };
 }
-namespace clock { enum : std::uint32_t { kTick = 1, kMonotonicNs = 2, kRealtimeNs = 3 }; }
+namespace clock {
+enum : std::uint32_t { kTick = 1, kMonotonicNs = 2, kRealtimeNs = 3 };
+}
 namespace payload {
 enum : std::uint32_t {
-  kNames = 1, kLayouts = 2, kSignatures = 3, kThreads = 4, kDevices = 5, kTensors = 6, kRuns = 7, kClock = 8, kCounters = 9,
-  kKeyframe = 10, kEnd = 11,
+  kNames = 1,
+  kLayouts = 2,
+  kSignatures = 3,
+  kThreads = 4,
+  kDevices = 5,
+  kTensors = 6,
+  kRuns = 7,
+  kClock = 8,
+  kCounters = 9,
+  kKeyframe = 10,
+  kEnd = 11,
 };
 }
-namespace name { enum : std::uint32_t { kId = 1, kHash = 2, kKind = 3, kText = 4, kSchema = 5, kArgumentIsWritten = 6 }; }
+namespace name {
+enum : std::uint32_t { kId = 1, kHash = 2, kKind = 3, kText = 4, kSchema = 5, kArgumentIsWritten = 6 };
+}
 namespace layout {
 enum : std::uint32_t {
-  kId = 1, kHash = 2, kDtype = 3, kDtypeName = 4, kSizes = 5, kStrides = 6, kHasStorage = 7, kShapeUnknown = 8,
+  kId = 1,
+  kHash = 2,
+  kDtype = 3,
+  kDtypeName = 4,
+  kSizes = 5,
+  kStrides = 6,
+  kHasStorage = 7,
+  kShapeUnknown = 8,
 };
 }
-namespace signature { enum : std::uint32_t { kId = 1, kKinds = 2, kListLengths = 3 }; }
-namespace thread { enum : std::uint32_t { kId = 1, kOsId = 2, kTorchId = 3, kName = 4 }; }
-namespace device { enum : std::uint32_t { kId = 1, kType = 2, kIndex = 3, kProduct = 4 }; }
+namespace signature {
+enum : std::uint32_t { kId = 1, kKinds = 2, kListLengths = 3 };
+}
+namespace thread {
+enum : std::uint32_t { kId = 1, kOsId = 2, kTorchId = 3, kName = 4 };
+}
+namespace device {
+enum : std::uint32_t { kId = 1, kType = 2, kIndex = 3, kProduct = 4 };
+}
 namespace tensors {
 enum : std::uint32_t { kImplDelta = 1, kStorageDelta = 2, kStorageBytes = 3, kLayout = 4, kDevice = 5 };
 }
 namespace run {
 enum : std::uint32_t {
-  kThread = 1, kFirstRecord = 2, kRecordCount = 3, kStartDepth = 4, kFirstTick = 5, kKind = 6, kTickDelta = 7, kName = 8,
-  kSequenceDelta = 9, kForwardThread = 10, kSignature = 11, kTensor = 12, kAddressDelta = 13, kSerialDelta = 14, kDevice = 15,
-  kBytes = 16, kMarkName = 17, kStep = 18,
+  kThread = 1,
+  kFirstRecord = 2,
+  kRecordCount = 3,
+  kStartDepth = 4,
+  kFirstTick = 5,
+  kKind = 6,
+  kTickDelta = 7,
+  kName = 8,
+  kSequenceDelta = 9,
+  kForwardThread = 10,
+  kSignature = 11,
+  kTensor = 12,
+  kAddressDelta = 13,
+  kSerialDelta = 14,
+  kDevice = 15,
+  kBytes = 16,
+  kMarkName = 17,
+  kStep = 18,
 };
 }
 namespace counters {
 enum : std::uint32_t {
-  kDroppedRecords = 1, kDroppedAllocatedBytes = 2, kWaits = 3, kWaitNs = 4, kLostEvents = 5, kLostChunks = 6, kLastWriteError = 7,
-  kFoldedEvents = 8, kFoldedParts = 9, kUntrackedBlocks = 10, kSlotlessRecords = 11,
+  kDroppedRecords = 1,
+  kDroppedAllocatedBytes = 2,
+  kWaits = 3,
+  kWaitNs = 4,
+  kLostEvents = 5,
+  kLostChunks = 6,
+  kLastWriteError = 7,
+  kFoldedEvents = 8,
+  kFoldedParts = 9,
+  kUntrackedBlocks = 10,
+  kSlotlessRecords = 11,
   kForkedChildren = 12,
 };
 }
 namespace keyframe {
-enum : std::uint32_t { kTick = 1, kEventsBefore = 2, kDevices = 3, kLive = 4, kOpen = 5, kOperators = 6, kIncomplete = 7 };
+enum : std::uint32_t {
+  kTick = 1,
+  kEventsBefore = 2,
+  kDevices = 3,
+  kLive = 4,
+  kOpen = 5,
+  kOperators = 6,
+  kIncomplete = 7
+};
 }
 namespace device_totals {
 enum : std::uint32_t {
-  kDevice = 1, kLiveBytes = 2, kLiveBlocks = 3, kPeakBytes = 4, kPeakTick = 5, kAllocatedBytes = 6, kAllocations = 7, kDeallocations = 8,
+  kDevice = 1,
+  kLiveBytes = 2,
+  kLiveBlocks = 3,
+  kPeakBytes = 4,
+  kPeakTick = 5,
+  kAllocatedBytes = 6,
+  kAllocations = 7,
+  kDeallocations = 8,
 };
 }
 namespace live {
 enum : std::uint32_t {
-  kAddressDelta = 1, kBytes = 2, kSerialDelta = 3, kDevice = 4, kTickDelta = 5, kThread = 6, kOperatorName = 7, kLeafName = 8,
+  kAddressDelta = 1,
+  kBytes = 2,
+  kSerialDelta = 3,
+  kDevice = 4,
+  kTickDelta = 5,
+  kThread = 6,
+  kOperatorName = 7,
+  kLeafName = 8,
 };
 }
-namespace open { enum : std::uint32_t { kThread = 1, kKind = 2, kName = 3, kBeginTick = 4 }; }
+namespace open {
+enum : std::uint32_t { kThread = 1, kKind = 2, kName = 3, kBeginTick = 4 };
+}
 namespace operator_totals {
 enum : std::uint32_t {
-  kName = 1, kCount = 2, kOutermostCount = 3, kAllocations = 4, kAllocatedBytes = 5, kDeallocatedBytes = 6,
+  kName = 1,
+  kCount = 2,
+  kOutermostCount = 3,
+  kAllocations = 4,
+  kAllocatedBytes = 5,
+  kDeallocatedBytes = 6,
 };
 }
-namespace end { enum : std::uint32_t { kReason = 1, kMessage = 2 }; }
-namespace index { enum : std::uint32_t { kChunks = 1 }; }
+namespace end {
+enum : std::uint32_t { kReason = 1, kMessage = 2 };
+}
+namespace index {
+enum : std::uint32_t { kChunks = 1 };
+}
 namespace chunk_ref {
 enum : std::uint32_t { kOffset = 1, kBytes = 2, kFirstTick = 3, kLastTick = 4, kEventCount = 5, kHasKeyframe = 6 };
 }

@@ -98,7 +98,7 @@ bool CaptureWriter::WriteKeyframe() {
 }
 
 bool CaptureWriter::PartIsFull() const {
-  if (sink_.part_events() == 0) return false;   // a keyframe alone may be larger than a small part
+  if (sink_.part_events() == 0) return false;  // a keyframe alone may be larger than a small part
   const std::uint64_t next = chunk_bytes_ + sink_.index().size() + 256;
   return sink_.part_bytes() + next > options_.part_bytes || sink_.part_chunks() >= kMaxPartChunks;
 }
@@ -123,13 +123,13 @@ bool CaptureWriter::CountersChanged() const {
 }
 
 bool CaptureWriter::AppendPayload(ChunkHeader header) {
-  header.sequence = sequence_++;   // used up even when it is lost: readers see the gap
+  header.sequence = sequence_++;  // used up even when it is lost: readers see the gap
   header.complete_until_tick = complete_until_tick_;
   if (!sink_.is_open()) return false;
   const bool held_events = sink_.part_events() != 0;
   if (sink_.Append(frame_.Payload(header, payload_), header.facts)) return true;
-  // A part that has come to the limit on file sizes: the next one has room at once, unless it did not get beyond its first chunks.
-  // A drainer stops there, for what it has not written must stay in the ring.
+  // A part that has come to the limit on file sizes: the next one has room at once, unless it did not get beyond its
+  // first chunks. A drainer stops there, for what it has not written must stay in the ring.
   if (!options_.retry || sink_.last_errno() != EFBIG || !held_events) TryLater();
   return false;
 }

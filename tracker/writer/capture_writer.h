@@ -1,7 +1,9 @@
-// Puts chunks into parts: sequence numbers, process information, keyframes, counters, rotation, and what happens when the disk says no.
+// Puts chunks into parts: sequence numbers, process information, keyframes, counters, rotation, and what happens when
+// the disk says no.
 //
-// A chunk that cannot be written is lost and counted, and recording goes on; a fresh part, which starts with a keyframe, is tried again
-// from time to time. So what comes after the disk was freed is recorded, and its sums are right. One thread.
+// A chunk that cannot be written is lost and counted, and recording goes on; a fresh part, which starts with a
+// keyframe, is tried again from time to time. So what comes after the disk was freed is recorded, and its sums are
+// right. One thread.
 #ifndef TRACKER_WRITER_CAPTURE_WRITER_H_
 #define TRACKER_WRITER_CAPTURE_WRITER_H_
 
@@ -21,16 +23,16 @@ namespace memoir {
 struct CaptureOptions {
   std::string folder;
   std::string stem;
-  std::string process_info;              // encoded, without part
+  std::string process_info;  // encoded, without part
   std::uint64_t max_bytes = 0;
   std::uint64_t part_bytes = kDefaultPartBytes;
-  bool keyframes = true;                 // not when draining: the live set died with the process
-  bool retry = true;                     // after a failed write; a drainer rather fails and is run again
+  bool keyframes = true;  // not when draining: the live set died with the process
+  bool retry = true;      // after a failed write; a drainer rather fails and is run again
   std::uint64_t first_sequence = 0;
-  // Instead of this process's clocks in every chunk: the last reading of the dead one, tick 0: none. A drainer's own say nothing about
-  // the ticks in the ring; it may run after the machine has started anew.
+  // Instead of this process's clocks in every chunk: the last reading of the dead one, tick 0: none. A drainer's own
+  // say nothing about the ticks in the ring; it may run after the machine has started anew.
   std::optional<RingClock> clock;
-  WriterStatus counted_before;           // losses noted in chunks already on file
+  WriterStatus counted_before;  // losses noted in chunks already on file
 };
 
 class CaptureWriter {
@@ -75,9 +77,9 @@ class CaptureWriter {
   std::string payload_;
   std::size_t chunk_bytes_;
   std::uint64_t sequence_;
-  std::uint32_t part_ = 0;               // counts the parts opened; what dictionaries are valid for
-  std::string pending_process_;          // ProcessInfo for the next chunk, when it is a part's first
-  std::uint64_t keyframe_bytes_ = 0;     // of the last one
+  std::uint32_t part_ = 0;            // counts the parts opened; what dictionaries are valid for
+  std::string pending_process_;       // ProcessInfo for the next chunk, when it is a part's first
+  std::uint64_t keyframe_bytes_ = 0;  // of the last one
   std::uint64_t bytes_at_keyframe_ = 0;
   std::uint64_t complete_until_tick_ = 0;
   std::uint64_t retry_at_ns_ = 0;

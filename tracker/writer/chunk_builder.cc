@@ -22,13 +22,20 @@ EventKind BeginKind(std::uint8_t flags) {
 
 EventKind KindOf(const EventGroup& group) {
   switch (group.kind) {
-    case RecordKind::kRangeBegin: return BeginKind(group.header->flags);
-    case RecordKind::kRangeEnd: return EventKind::kRangeEnd;
-    case RecordKind::kAllocate: return EventKind::kAllocate;
-    case RecordKind::kDeallocate: return EventKind::kDeallocate;
-    case RecordKind::kMark: return EventKind::kMark;
-    case RecordKind::kStep: return EventKind::kStep;
-    default: return EventKind::kUnknown;
+    case RecordKind::kRangeBegin:
+      return BeginKind(group.header->flags);
+    case RecordKind::kRangeEnd:
+      return EventKind::kRangeEnd;
+    case RecordKind::kAllocate:
+      return EventKind::kAllocate;
+    case RecordKind::kDeallocate:
+      return EventKind::kDeallocate;
+    case RecordKind::kMark:
+      return EventKind::kMark;
+    case RecordKind::kStep:
+      return EventKind::kStep;
+    default:
+      return EventKind::kUnknown;
   }
 }
 
@@ -71,18 +78,29 @@ void ChunkBuilder::Add(ThreadState& thread, const EventGroup& group) {
   run.Event(KindOf(group), group.tick);
   run.CountRecords(group.records);
   switch (group.kind) {
-    case RecordKind::kRangeBegin: AddBegin(thread, group, run); break;
-    case RecordKind::kRangeEnd: AddEnd(thread, group, run); break;
-    case RecordKind::kAllocate: AddAllocate(thread, group, run); break;
-    case RecordKind::kDeallocate: AddDeallocate(group, run); break;
-    case RecordKind::kStep: run.Step(group.As<StepRecord>().step); break;
+    case RecordKind::kRangeBegin:
+      AddBegin(thread, group, run);
+      break;
+    case RecordKind::kRangeEnd:
+      AddEnd(thread, group, run);
+      break;
+    case RecordKind::kAllocate:
+      AddAllocate(thread, group, run);
+      break;
+    case RecordKind::kDeallocate:
+      AddDeallocate(group, run);
+      break;
+    case RecordKind::kStep:
+      run.Step(group.As<StepRecord>().step);
+      break;
     case RecordKind::kMark: {
       Names::Name* name = names_.Text(group.text);
       names_.Define(name, part_, &definitions_);
       run.Mark(name->id);
       break;
     }
-    default: break;
+    default:
+      break;
   }
   run_bytes_ += run.bytes() - bytes_before;
   thread.next_record = group.first_record + group.records;
@@ -95,7 +113,8 @@ void ChunkBuilder::Add(ThreadState& thread, const EventGroup& group) {
 // A missing record, or ranges that were not seen to begin or end, end a run: inside one nothing is missing.
 RunColumns& ChunkBuilder::RunFor(ThreadState& thread, const EventGroup& group) {
   const bool same_depth = DepthBefore(group) == static_cast<std::uint16_t>(thread.ranges.depth());
-  if (thread.run != nullptr && same_depth && thread.run->next_record() == group.first_record) [[likely]] return *thread.run;
+  if (thread.run != nullptr && same_depth && thread.run->next_record() == group.first_record) [[likely]]
+    return *thread.run;
   if (!same_depth) thread.ranges.SetDepth(DepthBefore(group));
   return StartRun(thread, group);
 }
@@ -156,7 +175,8 @@ void ChunkBuilder::AddDeallocate(const EventGroup& group, RunColumns& run) {
   memory_.Deallocate(device, record.address, record.serial);
 }
 
-// As many tensor entries as the signature announces: 0 for those that were lost, none for those that it does not announce.
+// As many tensor entries as the signature announces: 0 for those that were lost, none for those that it does not
+// announce.
 void ChunkBuilder::AddArguments(const EventGroup& group, RunColumns& run) {
   const std::uint64_t announced = AnnouncedTensors(group);
   if (group.kinds.empty() || announced > group.tensors.size() + kMaxMissingTensors) {
@@ -176,12 +196,14 @@ std::uint32_t ChunkBuilder::Signature(const EventGroup& group) {
   std::memcpy(key + kinds, group.list_lengths, group.list_count * sizeof(std::uint32_t));
   const ContentHash hash = HashBytes(key, kinds + group.list_count * sizeof(std::uint32_t));
   const ContentIds::Result found = signatures_.Find(hash, part_);
-  if (!found.needs_definition) [[likely]] return found.id;
+  if (!found.needs_definition) [[likely]]
+    return found.id;
   protozero::pbf_writer message(definitions_);
   protozero::pbf_writer definition(message, field::payload::kSignatures);
   definition.add_uint32(field::signature::kId, found.id);
   definition.add_bytes(field::signature::kKinds, group.kinds.data(), group.kinds.size());
-  definition.add_packed_uint32(field::signature::kListLengths, group.list_lengths, group.list_lengths + group.list_count);
+  definition.add_packed_uint32(field::signature::kListLengths, group.list_lengths,
+                               group.list_lengths + group.list_count);
   return found.id;
 }
 

@@ -71,11 +71,11 @@ class ChunkBuilder {
   std::uint32_t part_ = 1;
   std::string definitions_;
   std::vector<std::unique_ptr<RunColumns>> runs_;
-  std::vector<ThreadState*> running_;                     // whose `run` is set
+  std::vector<ThreadState*> running_;  // whose `run` is set
   std::vector<std::unique_ptr<RunColumns>> spare_runs_;
   std::size_t run_bytes_ = 0;
   std::uint64_t events_ = 0;
-  std::uint64_t all_events_ = 0;   // of all chunks
+  std::uint64_t all_events_ = 0;  // of all chunks
   std::uint64_t first_tick_ = 0;
   std::uint64_t last_tick_ = 0;
 };

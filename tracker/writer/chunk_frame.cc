@@ -2,9 +2,9 @@
 
 #include <new>
 
-#include <protozero/pbf_writer.hpp>
 #include <xxhash.h>
 #include <zstd.h>
+#include <protozero/pbf_writer.hpp>
 
 #include "tracker/writer/capture_fields.h"
 
@@ -51,8 +51,9 @@ std::string_view ChunkFrame::Payload(const ChunkHeader& header, std::string_view
   const std::size_t gap = header.process.size() + 128 + kVarints;
   if (bytes_.capacity() > kMaxKeptBytes) std::string().swap(bytes_);
   bytes_.resize(gap + ZSTD_compressBound(payload.size()));
-  const std::size_t size = ZSTD_compress2(context_, bytes_.data() + gap, bytes_.size() - gap, payload.data(), payload.size());
-  if (ZSTD_isError(size) != 0) throw std::bad_alloc();   // with room enough, only memory can be missing
+  const std::size_t size =
+      ZSTD_compress2(context_, bytes_.data() + gap, bytes_.size() - gap, payload.data(), payload.size());
+  if (ZSTD_isError(size) != 0) throw std::bad_alloc();  // with room enough, only memory can be missing
 
   std::string body = EncodeHeader(header, XXH64(bytes_.data() + gap, size, 0), payload.size());
   PutTag(&body, field::chunk::kPayload, protozero::pbf_wire_type::length_delimited);
@@ -71,7 +72,7 @@ std::string_view ChunkFrame::Index(std::uint64_t sequence, std::string_view inde
   protozero::pbf_writer chunk(body);
   chunk.add_uint64(field::chunk::kSequence, sequence);
   chunk.add_message(field::chunk::kIndex, index.data(), index.size());
-  constexpr std::size_t kLengthField = 1 + 8;   // tag 0x79 and a fixed64
+  constexpr std::size_t kLengthField = 1 + 8;  // tag 0x79 and a fixed64
   chunk.add_fixed64(field::chunk::kChunkBytes, body.size() + kLengthField);
   bytes_.clear();
   PutTag(&bytes_, field::part::kChunk, protozero::pbf_wire_type::length_delimited);

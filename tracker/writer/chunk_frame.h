@@ -1,4 +1,5 @@
-// From a Payload to the bytes of a chunk on file: zstd, checksum, header fields, tag and length. One thread; buffers are reused.
+// From a Payload to the bytes of a chunk on file: zstd, checksum, header fields, tag and length. One thread; buffers
+// are reused.
 #ifndef TRACKER_WRITER_CHUNK_FRAME_H_
 #define TRACKER_WRITER_CHUNK_FRAME_H_
 
@@ -17,7 +18,7 @@ struct ChunkHeader {
   std::uint64_t sequence = 0;
   std::uint64_t complete_until_tick = 0;
   ChunkFacts facts;
-  std::string_view process;         // encoded ProcessInfo, in a part's first chunk
+  std::string_view process;  // encoded ProcessInfo, in a part's first chunk
 };
 
 class ChunkFrame {

@@ -1,5 +1,5 @@
-// One reading of all clocks, as close together as can be. Any thread of a process that has called ChooseTick; never one that
-// only reads another's ring: its ticks may be of another kind.
+// One reading of all clocks, as close together as can be. Any thread of a process that has called ChooseTick; never one
+// that only reads another's ring: its ticks may be of another kind.
 #ifndef TRACKER_WRITER_CLOCK_H_
 #define TRACKER_WRITER_CLOCK_H_
 

@@ -1,7 +1,8 @@
-// Numbers for contents: an open-addressing table from 128-bit hash to id, which knows in which part an id was last defined.
+// Numbers for contents: an open-addressing table from 128-bit hash to id, which knows in which part an id was last
+// defined.
 //
-// Bounded: at kMaxContents the table forgets everything and goes on with new numbers. An id never means two things in a process, but a
-// content can then have two ids; readers merge by hash. One thread.
+// Bounded: at kMaxContents the table forgets everything and goes on with new numbers. An id never means two things in a
+// process, but a content can then have two ids; readers merge by hash. One thread.
 #ifndef TRACKER_WRITER_CONTENT_IDS_H_
 #define TRACKER_WRITER_CONTENT_IDS_H_
 
@@ -19,7 +20,7 @@ class ContentIds {
  public:
   struct Result {
     std::uint32_t id;
-    bool needs_definition;    // not defined yet in this part; the caller does it now
+    bool needs_definition;  // not defined yet in this part; the caller does it now
   };
 
   ContentIds();
@@ -29,8 +30,8 @@ class ContentIds {
  private:
   struct Slot {
     ContentHash hash;
-    std::uint32_t id = 0;     // 0: free
-    std::uint32_t part = 0;   // last defined in
+    std::uint32_t id = 0;    // 0: free
+    std::uint32_t part = 0;  // last defined in
   };
   Slot& FindSlot(const ContentHash& hash);
   void Grow();

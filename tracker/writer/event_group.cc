@@ -6,7 +6,9 @@ namespace {
 constexpr std::size_t Padded(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 
 // Bytes of argument kinds and list lengths behind a range record.
-constexpr std::size_t ArgumentBytes(std::size_t kinds, std::size_t lists) { return Padded(Padded(kinds, 4) + lists * 4, 8); }
+constexpr std::size_t ArgumentBytes(std::size_t kinds, std::size_t lists) {
+  return Padded(Padded(kinds, 4) + lists * 4, 8);
+}
 
 template <typename Record>
 void ReadArguments(EventGroup* group) {
@@ -36,7 +38,8 @@ void ThreadRecords::Reset(const SegmentView* views, std::size_t count, std::uint
   }
 }
 
-// Leaves `position` at the next record, which may be in a later segment, and gives its size. kGap: records are missing before it.
+// Leaves `position` at the next record, which may be in a later segment, and gives its size. kGap: records are missing
+// before it.
 ThreadRecords::Step ThreadRecords::FindRecord(Position* position, std::size_t* bytes) {
   bool gap = false;
   for (;;) {
@@ -44,7 +47,7 @@ ThreadRecords::Step ThreadRecords::FindRecord(Position* position, std::size_t* b
     if (position->at < segment.view.end) {
       *bytes = RingReader::RecordBytes(position->at, segment.view.end);
       if (*bytes != 0) return gap ? Step::kGap : Step::kRecord;
-      position->at = segment.view.end;   // nothing behind a damaged length can be found again
+      position->at = segment.view.end;  // nothing behind a damaged length can be found again
       continue;
     }
     segment.end_record = position->record;

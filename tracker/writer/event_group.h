@@ -1,7 +1,8 @@
 // From ring bytes to events: one event and the tensor records that belong to it, across segment borders.
 //
-// Trusts the ring no further than its bytes: lengths are checked against the segment, because memoir-drain reads rings of dead
-// processes. Copies nothing: a group points into the ring and is valid until its segments are released. One thread.
+// Trusts the ring no further than its bytes: lengths are checked against the segment, because memoir-drain reads rings
+// of dead processes. Copies nothing: a group points into the ring and is valid until its segments are released. One
+// thread.
 #ifndef TRACKER_WRITER_EVENT_GROUP_H_
 #define TRACKER_WRITER_EVENT_GROUP_H_
 
@@ -22,16 +23,18 @@ struct EventGroup {
   RecordKind kind = RecordKind::kNone;
   const RecordHeader* header = nullptr;  // the record is the struct that `kind` names
   std::uint64_t tick = 0;
-  std::uint64_t first_record = 0;        // index on its thread
-  std::uint64_t records = 0;             // itself and its tensors
-  std::string_view kinds;                // range begin and end
+  std::uint64_t first_record = 0;  // index on its thread
+  std::uint64_t records = 0;       // itself and its tensors
+  std::string_view kinds;          // range begin and end
   const std::uint32_t* list_lengths = nullptr;
   std::uint32_t list_count = 0;
-  std::string_view text;                 // inline name, or a mark's
+  std::string_view text;                     // inline name, or a mark's
   std::vector<const TensorRecord*> tensors;  // fewer than announced when some were lost
 
   template <typename Record>
-  const Record& As() const { return *reinterpret_cast<const Record*>(header); }
+  const Record& As() const {
+    return *reinterpret_cast<const Record*>(header);
+  }
 };
 
 // One thread's unconsumed records, segment after segment.
@@ -39,7 +42,7 @@ class ThreadRecords {
  public:
   struct Segment {
     SegmentView view;
-    std::uint64_t end_record;            // index after its last record, known once passed
+    std::uint64_t end_record;  // index after its last record, known once passed
   };
   // Where the next record is.
   struct Position {
@@ -48,18 +51,19 @@ class ThreadRecords {
     std::uint64_t record = 0;
   };
   enum class Found {
-    kGroup,        // *group is filled
-    kNothing,      // all read
-    kIncomplete,   // the group's last records are not there yet; *group has its tick
-    kUnclear,      // tensors without their begin: lost, or only not visible to this scan
+    kGroup,       // *group is filled
+    kNothing,     // all read
+    kIncomplete,  // the group's last records are not there yet; *group has its tick
+    kUnclear,     // tensors without their begin: lost, or only not visible to this scan
   };
 
   // Views of one thread, in order. Records before `next_record` were read in an earlier pass and are skipped.
   void Reset(const SegmentView* views, std::size_t count, std::uint64_t next_record);
 
-  // Reads the group at the position without moving on. Damaged, dropped and orphaned records (tensors whose begin was lost) are stepped over.
-  // A scan reads one segment after the other while threads go on, so that an index can seem to be missing that is not: a gap inside a
-  // group is believed where what stands behind it was there in an earlier pass already, before `seen_record`.
+  // Reads the group at the position without moving on. Damaged, dropped and orphaned records (tensors whose begin was
+  // lost) are stepped over. A scan reads one segment after the other while threads go on, so that an index can seem to
+  // be missing that is not: a gap inside a group is believed where what stands behind it was there in an earlier pass
+  // already, before `seen_record`.
   Found Peek(EventGroup* group, std::uint64_t seen_record);
   // Past the group that Peek found.
   void Advance() { position_ = after_; }

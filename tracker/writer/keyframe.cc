@@ -31,7 +31,8 @@ void Define(const KeyframeSources& from, std::uint32_t part, std::string* payloa
   for (const auto& [thread, state] : from.threads.states()) {
     if (state.ranges.depth() == 0) continue;
     from.threads.Define(thread, part, payload);
-    for (const OpenRange& range : state.ranges.kept()) DefineName(from.names, from.names.ById(range.name), part, payload);
+    for (const OpenRange& range : state.ranges.kept())
+      DefineName(from.names, from.names.ById(range.name), part, payload);
   }
   for (std::uint32_t id = 0; id < from.memory.operators().size(); ++id) {
     if (HasSums(from.memory.operators()[id])) DefineName(from.names, from.names.Operator(id), part, payload);
@@ -81,7 +82,8 @@ void AddLive(pbf_writer& keyframe, const LiveTable& blocks, Names& names) {
   AddColumn(blocks, live, field::live::kThread, [](const LiveBlock& block) { return block.thread; });
   AddColumn(blocks, live, field::live::kOperatorName,
             [&](const LiveBlock& block) { return OperatorName(names, block.operator_id); });
-  AddColumn(blocks, live, field::live::kLeafName, [&](const LiveBlock& block) { return LeafName(names, block.leaf_name); });
+  AddColumn(blocks, live, field::live::kLeafName,
+            [&](const LiveBlock& block) { return LeafName(names, block.leaf_name); });
 }
 
 void AddOpen(pbf_writer& keyframe, const ThreadState& state, Names& names) {

@@ -1,8 +1,9 @@
-// The blocks that are live where the writer stands: what a keyframe holds, and what gives a deallocation its bytes and its operator.
+// The blocks that are live where the writer stands: what a keyframe holds, and what gives a deallocation its bytes and
+// its operator.
 //
-// Open addressing from (device, address) to a row; rows lie in pages, so growing copies no blocks. Bounded: past kMaxLiveBlocks
-// allocations are counted and left out (keyframes then say `incomplete`), because the recorder's memory must not follow the program's.
-// One thread.
+// Open addressing from (device, address) to a row; rows lie in pages, so growing copies no blocks. Bounded: past
+// kMaxLiveBlocks allocations are counted and left out (keyframes then say `incomplete`), because the recorder's memory
+// must not follow the program's. One thread.
 #ifndef TRACKER_WRITER_LIVE_TABLE_H_
 #define TRACKER_WRITER_LIVE_TABLE_H_
 
@@ -22,8 +23,8 @@ struct LiveBlock {
   std::uint64_t tick = 0;
   std::uint32_t device = 0;
   std::uint32_t thread = 0;
-  std::uint32_t operator_id = 0;   // in the ring's table
-  std::uint32_t leaf_name = 0;     // in the capture
+  std::uint32_t operator_id = 0;  // in the ring's table
+  std::uint32_t leaf_name = 0;    // in the capture
 };
 
 class LiveTable {
@@ -31,10 +32,11 @@ class LiveTable {
   explicit LiveTable(std::size_t max_blocks = kMaxLiveBlocks);
 
   enum class Added { kNew, kReplaced, kStale, kFull };
-  // kReplaced: an older allocation stood at the address, so its deallocation was lost; it is returned in *old. kStale: a newer one stands
-  // there, so this one is dead already.
+  // kReplaced: an older allocation stood at the address, so its deallocation was lost; it is returned in *old. kStale:
+  // a newer one stands there, so this one is dead already.
   Added Add(const LiveBlock& block, LiveBlock* old);
-  // Takes out the block at the address unless it is newer than `serial`. False: unknown (from before the recording, lost, untracked).
+  // Takes out the block at the address unless it is newer than `serial`. False: unknown (from before the recording,
+  // lost, untracked).
   bool Remove(std::uint32_t device, std::uint64_t address, std::uint64_t serial, LiveBlock* block);
 
   std::size_t size() const { return count_; }
@@ -49,7 +51,7 @@ class LiveTable {
 
  private:
   static constexpr std::size_t kPageRows = 1024;
-  static constexpr std::uint32_t kFreeRow = 0xffffffffu;   // as its device
+  static constexpr std::uint32_t kFreeRow = 0xffffffffu;  // as its device
   static constexpr std::uint32_t kNoRow = 0xffffffffu;
 
   LiveBlock& Row(std::uint32_t row) const { return pages_[row / kPageRows][row % kPageRows]; }
@@ -60,10 +62,10 @@ class LiveTable {
   void Grow();
 
   std::size_t max_blocks_;
-  std::vector<std::uint32_t> slots_;   // row, kNoRow: free
+  std::vector<std::uint32_t> slots_;  // row, kNoRow: free
   std::vector<std::unique_ptr<LiveBlock[]>> pages_;
-  std::uint32_t rows_ = 0;             // used or free
-  std::uint32_t free_row_ = kNoRow;    // chained through LiveBlock::thread
+  std::uint32_t rows_ = 0;           // used or free
+  std::uint32_t free_row_ = kNoRow;  // chained through LiveBlock::thread
   std::size_t count_ = 0;
   std::uint64_t untracked_ = 0;
 };

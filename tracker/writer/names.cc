@@ -10,7 +10,7 @@
 namespace memoir {
 namespace {
 
-enum class Kind : std::uint8_t { kText = 0, kOperator = 1 };   // NameDef.Kind
+enum class Kind : std::uint8_t { kText = 0, kOperator = 1 };  // NameDef.Kind
 
 // A damaged ring can ask for any number; the ring's own table is smaller.
 constexpr std::uint32_t kMaxRingNames = 1u << 20;
@@ -33,7 +33,8 @@ Names::Name* Names::Add(const ContentHash& hash) {
 }
 
 Names::Name* Names::Operator(std::uint32_t ring_id) {
-  if (ring_id < operators_.size() && operators_[ring_id] != nullptr) [[likely]] return operators_[ring_id];
+  if (ring_id < operators_.size() && operators_[ring_id] != nullptr) [[likely]]
+    return operators_[ring_id];
   NameView view;
   if (ring_id == 0 || ring_id >= kMaxRingNames || !ring_.FindName(ring_id, &view)) return nullptr;
   const bool is_operator = view.schema_bytes != 0;

@@ -1,6 +1,8 @@
-// Names of ranges and marks: operators, which the ring's table defines once, and free texts, which come with their record.
+// Names of ranges and marks: operators, which the ring's table defines once, and free texts, which come with their
+// record.
 //
-// Texts are bounded: past kMaxTexts those that nothing refers to any more are forgotten, and come back under a new id. One thread.
+// Texts are bounded: past kMaxTexts those that nothing refers to any more are forgotten, and come back under a new id.
+// One thread.
 #ifndef TRACKER_WRITER_NAMES_H_
 #define TRACKER_WRITER_NAMES_H_
 
@@ -24,11 +26,11 @@ class Names {
  public:
   struct Name {
     std::uint32_t id = 0;
-    std::uint32_t ring_id = 0;       // 0: a text
-    bool is_operator = false;        // has a schema
-    std::uint32_t part = 0;          // last defined in
+    std::uint32_t ring_id = 0;  // 0: a text
+    bool is_operator = false;   // has a schema
+    std::uint32_t part = 0;     // last defined in
     ContentHash hash;
-    std::string text;                // of a text; an operator's stays in the ring
+    std::string text;  // of a text; an operator's stays in the ring
   };
   using MarkUsed = std::function<void(std::unordered_set<std::uint32_t>*)>;
 
@@ -38,7 +40,7 @@ class Names {
   // nullptr when the ring has no such name.
   Name* Operator(std::uint32_t ring_id);
   Name* Text(std::string_view text);
-  Name* ById(std::uint32_t id);      // nullptr: forgotten
+  Name* ById(std::uint32_t id);  // nullptr: forgotten
 
   // Appends the NameDef to a Payload unless this part has it.
   void Define(Name* name, std::uint32_t part, std::string* payload);
@@ -49,9 +51,9 @@ class Names {
 
   const RingReader& ring_;
   MarkUsed mark_used_;
-  std::vector<Name*> operators_;     // by ring id
-  std::unordered_map<std::uint32_t, Name> names_;             // by id; nodes stay where they are
-  std::unordered_map<std::uint64_t, std::uint32_t> texts_;    // low half of the hash to id
+  std::vector<Name*> operators_;                            // by ring id
+  std::unordered_map<std::uint32_t, Name> names_;           // by id; nodes stay where they are
+  std::unordered_map<std::uint64_t, std::uint32_t> texts_;  // low half of the hash to id
   std::uint32_t last_id_ = 0;
   std::size_t max_texts_ = kMaxTexts;
 };

@@ -28,22 +28,30 @@ std::string FixFor(int error_number) {
   const std::string choose = "choose another folder (MEMOIR_OUTPUT, --output)";
   switch (error_number) {
     case EACCES:
-    case EPERM: return "ask for permission to write there, or " + choose;
+    case EPERM:
+      return "ask for permission to write there, or " + choose;
     case EEXIST:
-    case ENOTDIR: return "a file is in the way: remove it, or " + choose;
+    case ENOTDIR:
+      return "a file is in the way: remove it, or " + choose;
     case ENOSPC:
     case EDQUOT:
-    case EFBIG: return MakeRoomFor(error_number) + ", or " + choose;
-    default: return choose;
+    case EFBIG:
+      return MakeRoomFor(error_number) + ", or " + choose;
+    default:
+      return choose;
   }
 }
 
 std::string MakeRoomFor(int error_number) {
   switch (error_number) {
-    case ENOSPC: return "make room there";
-    case EDQUOT: return "make room there or raise the disk quota";
-    case EFBIG: return "raise the limit on file sizes (ulimit -f)";
-    default: return "see to the folder's disk";
+    case ENOSPC:
+      return "make room there";
+    case EDQUOT:
+      return "make room there or raise the disk quota";
+    case EFBIG:
+      return "raise the limit on file sizes (ulimit -f)";
+    default:
+      return "see to the folder's disk";
   }
 }
 
@@ -73,7 +81,7 @@ bool PartSink::Open() {
   } while (file_ < 0 && (errno == EEXIST || errno == EINTR));
   if (file_ < 0) {
     NoteError("create", errno);
-    next_number_ = number_;   // not used up
+    next_number_ = number_;  // not used up
     return false;
   }
   offset_ = chunks_ = 0;

@@ -1,7 +1,7 @@
 // The part files of one process: append-only, numbered, kept under a size cap by removing the oldest.
 //
-// Knows chunks only as bytes and index entries. After a failed write the part is cut back to its last whole chunk and closed; whoever writes
-// opens a fresh one later. Never throws but for memory, never ends the program. One thread.
+// Knows chunks only as bytes and index entries. After a failed write the part is cut back to its last whole chunk and
+// closed; whoever writes opens a fresh one later. Never throws but for memory, never ends the program. One thread.
 #ifndef TRACKER_WRITER_PART_SINK_H_
 #define TRACKER_WRITER_PART_SINK_H_
 
@@ -26,7 +26,8 @@ std::string PartPath(const std::string& folder, const std::string& stem, std::ui
 std::string FixFor(int error_number);
 // The same, where no other folder can be chosen any more.
 std::string MakeRoomFor(int error_number);
-// Makes the folder and its parents. "" or one line that says what is wrong and what to do. Does not throw but for memory.
+// Makes the folder and its parents. "" or one line that says what is wrong and what to do. Does not throw but for
+// memory.
 std::string MakeFolder(const std::string& folder);
 
 class PartSink {
@@ -42,8 +43,8 @@ class PartSink {
   std::uint32_t number() const { return number_; }
   std::string path() const { return PartPath(folder_, stem_, number_); }
 
-  // Appends a whole chunk (with tag and length), removing old parts first where the cap asks for it. False: nothing of it is on file, the part
-  // is closed, and last_error() says why.
+  // Appends a whole chunk (with tag and length), removing old parts first where the cap asks for it. False: nothing of
+  // it is on file, the part is closed, and last_error() says why.
   bool Append(std::string_view chunk, const ChunkFacts& facts);
   // Encoded Index of the part so far.
   const std::string& index() const { return index_; }
@@ -57,7 +58,7 @@ class PartSink {
   std::uint64_t folded_events() const { return folded_events_; }
   std::uint64_t folded_parts() const { return folded_parts_; }
   const std::string& last_error() const { return last_error_; }
-  int last_errno() const { return last_errno_; }   // of last_error(), 0: none
+  int last_errno() const { return last_errno_; }  // of last_error(), 0: none
 
  private:
   struct Part {
@@ -79,7 +80,7 @@ class PartSink {
   std::uint64_t offset_ = 0;
   std::uint64_t chunks_ = 0;
   std::string index_;
-  std::deque<Part> parts_;             // on disk, oldest first; the last one is written
+  std::deque<Part> parts_;  // on disk, oldest first; the last one is written
   std::uint64_t bytes_on_disk_ = 0;
   std::uint64_t bytes_written_ = 0;
   std::uint64_t folded_events_ = 0;

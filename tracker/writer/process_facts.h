@@ -16,21 +16,22 @@ struct ProcessFacts {
   std::uint64_t pid = 0;
   std::string host;
   std::uint32_t rank = 0;
-  std::uint32_t world_size = 0;             // 0: unknown
+  std::uint32_t world_size = 0;  // 0: unknown
   std::uint32_t restart = 0;
-  std::string rank_source;                  // "none", "MEMOIR_RANK", "torchrun", ...
-  std::string program;                      // without folder and arguments
+  std::string rank_source;  // "none", "MEMOIR_RANK", "torchrun", ...
+  std::string program;      // without folder and arguments
   std::string memoir_version;
   std::string torch_version;
   std::string python_version;
-  std::uint64_t ticks_per_second = 0;       // what ChooseTick returned
-  std::vector<std::string> sources;         // "ranges", "cpu-allocator", ...
+  std::uint64_t ticks_per_second = 0;  // what ChooseTick returned
+  std::vector<std::string> sources;    // "ranges", "cpu-allocator", ...
   std::string simulated_device;
-  std::string boot_id;                      // /proc/sys/kernel/random/boot_id
+  std::string boot_id;  // /proc/sys/kernel/random/boot_id
 };
 
 // A ProcessInfo message without its part number, at most `limit` bytes: texts are cut where it would be longer.
-std::string EncodeProcessInfo(const ProcessFacts& facts, const RingClock& start, const std::string& ring_path, std::size_t limit);
+std::string EncodeProcessInfo(const ProcessFacts& facts, const RingClock& start, const std::string& ring_path,
+                              std::size_t limit);
 
 // The same message with `part` appended; works on bytes that came out of a dead ring as well.
 std::string WithPart(const std::string& process_info, std::uint32_t part);

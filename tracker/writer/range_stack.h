@@ -1,4 +1,5 @@
-// The open ranges of one thread, as far as the writer has read. Gives an allocation its operator and its leaf range. One thread.
+// The open ranges of one thread, as far as the writer has read. Gives an allocation its operator and its leaf range.
+// One thread.
 #ifndef TRACKER_WRITER_RANGE_STACK_H_
 #define TRACKER_WRITER_RANGE_STACK_H_
 
@@ -14,9 +15,9 @@ namespace memoir {
 inline constexpr std::size_t kMaxKeptRanges = 1024;
 
 struct OpenRange {
-  EventKind kind = EventKind::kUnknown;   // kUnknown: its begin was lost
-  std::uint32_t name = 0;                 // id in the capture
-  std::uint32_t operator_id = 0;          // id in the ring's table when the range has a schema, else 0
+  EventKind kind = EventKind::kUnknown;  // kUnknown: its begin was lost
+  std::uint32_t name = 0;                // id in the capture
+  std::uint32_t operator_id = 0;         // id in the ring's table when the range has a schema, else 0
   std::uint64_t begin_tick = 0;
 };
 
@@ -38,7 +39,7 @@ class RangeStack {
  private:
   std::vector<OpenRange> kept_;
   std::uint64_t depth_ = 0;
-  std::size_t operator_depth_ = 0;   // position + 1 of the outermost operator in kept_
+  std::size_t operator_depth_ = 0;  // position + 1 of the outermost operator in kept_
 };
 
 }  // namespace memoir

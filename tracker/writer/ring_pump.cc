@@ -8,7 +8,8 @@ namespace memoir {
 namespace {
 
 constexpr std::size_t kFirstViews = 1024;
-// A producer that needs longer for one group is waiting for a segment that this very group holds, or has dropped its tail.
+// A producer that needs longer for one group is waiting for a segment that this very group holds, or has dropped its
+// tail.
 constexpr std::uint64_t kMaxIncompleteNs = 1'000'000'000;
 
 }  // namespace

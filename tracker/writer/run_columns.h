@@ -30,8 +30,8 @@ class RunColumns {
 
   std::uint64_t next_record() const { return first_record_ + record_count_; }
   std::uint64_t events() const { return kind_.size(); }
-  std::size_t bytes() const;         // encoded size so far
-  std::size_t capacity() const;      // memory held
+  std::size_t bytes() const;     // encoded size so far
+  std::size_t capacity() const;  // memory held
   void AddTo(std::string* payload) const;
 
  private:
@@ -47,8 +47,8 @@ class RunColumns {
   std::uint64_t serial_ = 0;
   bool any_device_ = false;
 
-  VarintColumn kind_, tick_delta_, name_, sequence_delta_, forward_thread_, signature_, tensor_, address_delta_, serial_delta_, device_,
-      allocated_bytes_, mark_name_, step_;
+  VarintColumn kind_, tick_delta_, name_, sequence_delta_, forward_thread_, signature_, tensor_, address_delta_,
+      serial_delta_, device_, allocated_bytes_, mark_name_, step_;
 };
 
 }  // namespace memoir

@@ -16,7 +16,7 @@ struct LayoutKey {
   std::uint8_t ndim = 0;
   std::uint8_t flags = 0;
   std::uint8_t zero[5] = {};
-  std::int64_t shape[2 * 255];     // ndim is one byte
+  std::int64_t shape[2 * 255];  // ndim is one byte
 
   std::size_t numbers() const { return std::size_t{ndim} * ((flags & kContiguous) != 0 ? 1 : 2); }
   std::size_t bytes() const { return 8 + numbers() * sizeof(std::int64_t); }
@@ -52,7 +52,8 @@ std::size_t Mix(std::uint64_t a, std::uint64_t b) {
 }  // namespace
 
 std::uint32_t Devices::Find(std::uint8_t type, std::int8_t index, std::uint32_t part, std::string* payload) {
-  if (type == 0) [[likely]] return 0;
+  if (type == 0) [[likely]]
+    return 0;
   std::uint32_t id = 1;
   for (; id <= devices_.size(); ++id) {
     if (devices_[id - 1].type == type && devices_[id - 1].index == index) break;
@@ -79,7 +80,8 @@ std::uint32_t TensorTable::Layout(const TensorRecord& tensor, std::uint32_t part
   FillKey(tensor, &key);
   const ContentHash hash = HashBytes(&key, key.bytes());
   const ContentIds::Result found = layouts_.Find(hash, part);
-  if (found.needs_definition) [[unlikely]] DefineLayout(key, hash, found.id, definitions);
+  if (found.needs_definition) [[unlikely]]
+    DefineLayout(key, hash, found.id, definitions);
   return found.id;
 }
 
@@ -142,7 +144,7 @@ void TensorTable::Clear() {
   rows_.clear();
   any_device_ = false;
   for (VarintColumn* column : {&impl_delta_, &storage_delta_, &storage_bytes_, &layout_, &device_}) column->clear();
-  if (++chunk_ == 0) {   // after 2^32 chunks the slots' numbers would come again
+  if (++chunk_ == 0) {  // after 2^32 chunks the slots' numbers would come again
     slots_.assign(slots_.size(), Slot{});
     chunk_ = 1;
   }

@@ -1,7 +1,7 @@
 // The distinct tensors of one chunk, their layouts and devices. A reference is a row number plus 1.
 //
-// A program shows the same few tensors again and again (arguments of neighbouring operators), so an event holds a small number and
-// the 40 bytes stand once per chunk. One thread.
+// A program shows the same few tensors again and again (arguments of neighbouring operators), so an event holds a small
+// number and the 40 bytes stand once per chunk. One thread.
 #ifndef TRACKER_WRITER_TENSOR_TABLE_H_
 #define TRACKER_WRITER_TENSOR_TABLE_H_
 
@@ -29,20 +29,21 @@ class Devices {
     std::int8_t index;
     std::uint32_t part;
   };
-  std::vector<Device> devices_;    // id - 1
+  std::vector<Device> devices_;  // id - 1
 };
 
 class TensorTable {
  public:
   explicit TensorTable(Devices* devices) : devices_(*devices), slots_(kFirstSlots) {}
 
-  // The reference of a tensor; appends LayoutDef and DeviceDef to `definitions` where this part lacks them. 0: undefined.
+  // The reference of a tensor; appends LayoutDef and DeviceDef to `definitions` where this part lacks them. 0:
+  // undefined.
   std::uint32_t Reference(const TensorRecord& tensor, std::uint32_t part, std::string* definitions);
 
   // Encoded size so far.
   std::size_t bytes() const;
-  void AddTo(std::string* payload) const;   // nothing when there are no rows
-  void Clear();                             // for the next chunk
+  void AddTo(std::string* payload) const;  // nothing when there are no rows
+  void Clear();                            // for the next chunk
 
  private:
   static constexpr std::size_t kFirstSlots = 4096;
@@ -55,7 +56,7 @@ class TensorTable {
     bool operator==(const Row&) const = default;
   };
   struct Slot {
-    std::uint32_t chunk = 0;       // a slot of an earlier chunk is free
+    std::uint32_t chunk = 0;  // a slot of an earlier chunk is free
     std::uint32_t row = 0;
   };
 

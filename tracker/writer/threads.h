@@ -18,11 +18,11 @@ inline constexpr std::size_t kMaxEndedThreads = 4096;
 
 struct ThreadState {
   std::uint32_t thread = 0;
-  std::uint64_t next_record = 0;     // records before it are packed
-  std::uint64_t seen_record = 0;     // records before it were there in an earlier pass
-  std::uint64_t incomplete_since_ns = 0;   // its first group waits for its last records; 0: it does not
+  std::uint64_t next_record = 0;          // records before it are packed
+  std::uint64_t seen_record = 0;          // records before it were there in an earlier pass
+  std::uint64_t incomplete_since_ns = 0;  // its first group waits for its last records; 0: it does not
   RangeStack ranges;
-  RunColumns* run = nullptr;         // of the chunk in work
+  RunColumns* run = nullptr;  // of the chunk in work
 };
 
 class Threads {
@@ -46,7 +46,7 @@ class Threads {
  private:
   struct Facts {
     ThreadView view{};
-    std::uint32_t part = 0;          // last defined in
+    std::uint32_t part = 0;  // last defined in
   };
   void ForgetEnded();
 

@@ -1,4 +1,5 @@
-// The texts of torch's enumerations, without its headers: the ring carries numbers. New values show as "dtype46", "device21".
+// The texts of torch's enumerations, without its headers: the ring carries numbers. New values show as "dtype46",
+// "device21".
 #ifndef TRACKER_WRITER_TORCH_NAMES_H_
 #define TRACKER_WRITER_TORCH_NAMES_H_
 
@@ -7,8 +8,8 @@
 
 namespace memoir {
 
-std::string DtypeName(std::uint8_t scalar_type);          // c10::ScalarType: "float32"
-std::string DeviceTypeName(std::uint8_t device_type);     // c10::DeviceType: "cuda"
+std::string DtypeName(std::uint8_t scalar_type);       // c10::ScalarType: "float32"
+std::string DeviceTypeName(std::uint8_t device_type);  // c10::DeviceType: "cuda"
 
 }  // namespace memoir
 

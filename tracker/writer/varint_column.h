@@ -1,4 +1,5 @@
-// A growing run of bytes that varints are appended to: one packed column of a message, before its tag and length. One thread.
+// A growing run of bytes that varints are appended to: one packed column of a message, before its tag and length. One
+// thread.
 #ifndef TRACKER_WRITER_VARINT_COLUMN_H_
 #define TRACKER_WRITER_VARINT_COLUMN_H_
 
@@ -53,7 +54,8 @@ class VarintColumn {
   };
 
   void Reserve(std::size_t bytes) {
-    if (capacity_ - size_ < bytes) [[unlikely]] Grow();
+    if (capacity_ - size_ < bytes) [[unlikely]]
+      Grow();
   }
   void Grow() {
     const std::size_t capacity = capacity_ == 0 ? 64 : capacity_ * 2;

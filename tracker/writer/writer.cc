@@ -72,17 +72,17 @@ struct Writer::State {
   pthread_t thread{};
   bool joined = false;
   std::uint64_t last_chunk_ns = 0;
-  bool woken_early = false;      // the pool runs low, or somebody asked
+  bool woken_early = false;  // the pool runs low, or somebody asked
 
-  mutable std::mutex mutex;      // of what follows
+  mutable std::mutex mutex;  // of what follows
   std::condition_variable changed;
   WriterStatus status;
   std::uint64_t flush_asked = 0;
   std::uint64_t flush_done = 0;
   bool stop_asked = false;
-  bool opened = false;           // the first part is there, or cannot be
-  bool ended = false;            // the thread has nothing more to do
-  char failure[128] = "";        // why it gave up
+  bool opened = false;     // the first part is there, or cannot be
+  bool ended = false;      // the thread has nothing more to do
+  char failure[128] = "";  // why it gave up
   EndReason reason = EndReason::kStopped;
   std::string message;
 };
@@ -101,10 +101,11 @@ void Writer::State::Fail(const char* what) noexcept {
   SetRecordingEnabled(false);
   const std::lock_guard<std::mutex> lock(mutex);
   std::snprintf(failure, sizeof(failure), "the writer gave up: %s", what);
-  if (!opened) return;   // Start says it
+  if (!opened) return;  // Start says it
   // Said now: the program may go on for days.
   char line[256];
-  const int size = std::snprintf(line, sizeof(line), "memoir: recording has ended: %s; what was written is in the capture\n", failure);
+  const int size = std::snprintf(line, sizeof(line),
+                                 "memoir: recording has ended: %s; what was written is in the capture\n", failure);
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, static_cast<std::size_t>(size));
 }
 
@@ -185,12 +186,13 @@ std::unique_ptr<Writer> Writer::Start(const WriterOptions& options, std::string*
   if (!error->empty()) return nullptr;
   RingReader* ring = RingReader::OpenLive();
   if (ring == nullptr) {
-    *error = RingPath()[0] == '\0' ? "no event ring is open in this process; open one (RingOpen) before the writer starts"
-                                   : "no memory to read the event ring; allow the program more";
+    *error = RingPath()[0] == '\0'
+                 ? "no event ring is open in this process; open one (RingOpen) before the writer starts"
+                 : "no memory to read the event ring; allow the program more";
     return nullptr;
   }
   const CaptureOptions capture = OptionsFor(options);
-  ring->set_last_clock(ReadClock());   // the process may die before the thread's first pass
+  ring->set_last_clock(ReadClock());  // the process may die before the thread's first pass
   RingSetProcessInfo(capture.process_info.data(), capture.process_info.size());
   auto state = std::make_unique<State>(capture, ring);
 
@@ -199,12 +201,15 @@ std::unique_ptr<Writer> Writer::Start(const WriterOptions& options, std::string*
   pthread_attr_setstacksize(&attributes, kStackBytes);
   int failed;
   {
-    const BlockSignals blocked;   // inherited by the thread: no handler of the program's runs there
-    failed = pthread_create(&state->thread, &attributes, [](void* argument) -> void* {
-      pthread_setname_np(pthread_self(), "memoir-writer");
-      static_cast<State*>(argument)->Run();
-      return nullptr;
-    }, state.get());
+    const BlockSignals blocked;  // inherited by the thread: no handler of the program's runs there
+    failed = pthread_create(
+        &state->thread, &attributes,
+        [](void* argument) -> void* {
+          pthread_setname_np(pthread_self(), "memoir-writer");
+          static_cast<State*>(argument)->Run();
+          return nullptr;
+        },
+        state.get());
   }
   pthread_attr_destroy(&attributes);
   if (failed != 0) {

@@ -1,14 +1,16 @@
-// The writer of one process: takes committed records out of the ring, packs them, and appends them to the capture's part files.
+// The writer of one process: takes committed records out of the ring, packs them, and appends them to the capture's
+// part files.
 //
-//     ring ──► pack (columns, dictionaries, live table) ──► zstd ──► part file        one thread does all of it, "memoir-writer"
+//     ring ──► pack (columns, dictionaries, live table) ──► zstd ──► part file  one thread does it all, "memoir-writer"
 //       ▲                                                             │
 //       └───────────── segments go back only after the write ◄────────┘
 //
-// Not the ring's owner: whoever starts a recording calls RingOpen first and RingClose after Stop. Not usable after fork in the child: a
-// child must neither call nor destroy the parent's Writer (leak it). One Writer per process at a time.
+// Not the ring's owner: whoever starts a recording calls RingOpen first and RingClose after Stop. Not usable after fork
+// in the child: a child must neither call nor destroy the parent's Writer (leak it). One Writer per process at a time.
 //
-// Threads: Start and Stop belong to the thread that starts and stops recording; Flush and Status may be called from any thread.
-// A failure to write never throws and never ends the program: it is counted and shown by Status and in the capture.
+// Threads: Start and Stop belong to the thread that starts and stops recording; Flush and Status may be called from any
+// thread. A failure to write never throws and never ends the program: it is counted and shown by Status and in the
+// capture.
 #ifndef TRACKER_WRITER_WRITER_H_
 #define TRACKER_WRITER_WRITER_H_
 
@@ -24,11 +26,11 @@ namespace memoir {
 inline constexpr std::uint64_t kDefaultPartBytes = 1ull << 30;
 
 struct WriterOptions {
-  std::string folder;                       // of the capture; made, with its parents, when it is missing
-  std::string stem;                         // "r00000.a0.host.pid": what part names start with
+  std::string folder;  // of the capture; made, with its parents, when it is missing
+  std::string stem;    // "r00000.a0.host.pid": what part names start with
   ProcessFacts process;
-  std::uint64_t max_bytes = 0;              // all parts of this process together; 0: no cap
-  std::uint64_t part_bytes = kDefaultPartBytes;   // less where max_bytes asks for it (a quarter of it)
+  std::uint64_t max_bytes = 0;                   // all parts of this process together; 0: no cap
+  std::uint64_t part_bytes = kDefaultPartBytes;  // less where max_bytes asks for it (a quarter of it)
 };
 
 // As End.Reason of the capture.
@@ -36,22 +38,22 @@ enum class EndReason : std::uint8_t { kStopped = 1, kExited = 2, kMerged = 3, kF
 
 // What is on file, and what could not get there. All since Start.
 struct WriterStatus {
-  std::string part;                         // path of the part written now
-  std::uint64_t events = 0;                 // packed into chunks that are on file
-  std::uint64_t bytes = 0;                  // written, removed parts included
-  std::uint64_t lost_events = 0;            // packed, then not written
+  std::string part;               // path of the part written now
+  std::uint64_t events = 0;       // packed into chunks that are on file
+  std::uint64_t bytes = 0;        // written, removed parts included
+  std::uint64_t lost_events = 0;  // packed, then not written
   std::uint64_t lost_chunks = 0;
-  std::string last_write_error;             // "" while all is well
-  int last_write_errno = 0;                 // its cause, where it is one of the system's
-  std::uint64_t folded_events = 0;          // in parts removed by max_bytes
+  std::string last_write_error;     // "" while all is well
+  int last_write_errno = 0;         // its cause, where it is one of the system's
+  std::uint64_t folded_events = 0;  // in parts removed by max_bytes
   std::uint64_t folded_parts = 0;
-  std::uint64_t untracked_blocks = 0;       // allocations that keyframes leave out because the live table was full
+  std::uint64_t untracked_blocks = 0;  // allocations that keyframes leave out because the live table was full
 };
 
 class Writer {
  public:
-  // Needs an open ring. Makes the folder and the first part, hands the encoded ProcessInfo to the ring, and starts the thread (all signals
-  // blocked). On failure nullptr and one line (cause and fix) in `error`.
+  // Needs an open ring. Makes the folder and the first part, hands the encoded ProcessInfo to the ring, and starts the
+  // thread (all signals blocked). On failure nullptr and one line (cause and fix) in `error`.
   static std::unique_ptr<Writer> Start(const WriterOptions& options, std::string* error);
 
   // Stops with kStopped when Stop was not called.
@@ -59,8 +61,8 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // Drains the ring, writes the last chunk with `reason` and the index, closes the part, joins the thread. Call it after the enable flag is off.
-  // A second call does nothing.
+  // Drains the ring, writes the last chunk with `reason` and the index, closes the part, joins the thread. Call it
+  // after the enable flag is off. A second call does nothing.
   void Stop(EndReason reason, const std::string& message);
 
   // When it returns, everything that was committed before the call is on file or counted as lost.

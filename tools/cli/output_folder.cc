@@ -1,4 +1,4 @@
-#include "tools/cli/capture_folder.h"
+#include "tools/cli/output_folder.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -32,7 +32,7 @@ fs::path FirstMissing(const fs::path& path) {
 
 }  // namespace
 
-std::string DefaultCaptureFolder() {
+std::string DefaultOutputFolder() {
   const std::time_t now = std::time(nullptr);
   std::tm local = {};
   localtime_r(&now, &local);
@@ -44,7 +44,7 @@ std::string DefaultCaptureFolder() {
   return fs::absolute(path, error).string();
 }
 
-absl::Status CaptureFolder::Prepare() {
+absl::Status OutputFolder::Prepare() {
   std::error_code error;
   const fs::path missing = FirstMissing(path_);
   fs::create_directories(path_, error);
@@ -64,7 +64,7 @@ absl::Status CaptureFolder::Prepare() {
   return absl::OkStatus();
 }
 
-std::set<std::string> CaptureFolder::Parts() const {
+std::set<std::string> OutputFolder::Parts() const {
   std::set<std::string> parts;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(path_, error)) {
@@ -73,11 +73,11 @@ std::set<std::string> CaptureFolder::Parts() const {
   return parts;
 }
 
-bool CaptureFolder::HasNewParts() const {
+bool OutputFolder::HasNewParts() const {
   return std::ranges::any_of(Parts(), [this](const std::string& part) { return !old_parts_.contains(part); });
 }
 
-bool CaptureFolder::TakeNotes() const {
+bool OutputFolder::TakeNotes() const {
   std::vector<fs::path> notes;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(path_, error)) {
@@ -87,7 +87,7 @@ bool CaptureFolder::TakeNotes() const {
   return !notes.empty();
 }
 
-void CaptureFolder::RemoveIfEmpty() const {
+void OutputFolder::RemoveIfEmpty() const {
   if (first_made_.empty()) return;
   std::error_code error;
   for (fs::path at = path_; fs::remove(at, error) && at != first_made_; at = at.parent_path()) {

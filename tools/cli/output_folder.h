@@ -1,6 +1,7 @@
-// The folder that `memoir run` records into: made and tried before the command starts, so that a typing mistake costs seconds and not a run.
-#ifndef TOOLS_CLI_CAPTURE_FOLDER_H_
-#define TOOLS_CLI_CAPTURE_FOLDER_H_
+// The folder that `memoir run` records into: made and tried before the command starts, so that a typing mistake costs
+// seconds and not a run.
+#ifndef TOOLS_CLI_OUTPUT_FOLDER_H_
+#define TOOLS_CLI_OUTPUT_FOLDER_H_
 
 #include <filesystem>
 #include <set>
@@ -11,18 +12,19 @@
 namespace memoir {
 
 // "memoir-YYYYmmdd-HHMMSS" in the working folder, with "-2" and so on where it is taken.
-std::string DefaultCaptureFolder();
+std::string DefaultOutputFolder();
 
-class CaptureFolder {
+class OutputFolder {
  public:
-  explicit CaptureFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  explicit OutputFolder(std::filesystem::path path) : path_(std::move(path)) {}
 
   // Makes the folder and writes a file into it. The error says cause and fix.
   absl::Status Prepare();
   // Part files that were not there when Prepare was called.
   bool HasNewParts() const;
   bool had_parts() const { return !old_parts_.empty(); }
-  // Takes away the notes of processes that said why they were not recorded (python/memoir/_startup.py); true if there was one.
+  // Takes away the notes of processes that said why they were not recorded (python/memoir/_startup.py); true if there
+  // was one.
   bool TakeNotes() const;
   // Takes away folders that Prepare made, when nothing was written there.
   void RemoveIfEmpty() const;
@@ -38,4 +40,4 @@ class CaptureFolder {
 
 }  // namespace memoir
 
-#endif  // TOOLS_CLI_CAPTURE_FOLDER_H_
+#endif  // TOOLS_CLI_OUTPUT_FOLDER_H_
