@@ -162,6 +162,15 @@ def test_doctor_is_content(memoir, tmp_path):
     assert "9.9.1" in done.stdout and "Recorded here" in done.stdout
 
 
+def test_doctor_asks_for_the_room_that_the_ring_will_take(memoir, tmp_path):
+    def ring(**variables):
+        done = memoir("doctor", "--json", "--python", sys.executable, MEMOIR_RING_DIR=tmp_path, **variables)
+        return next(check for check in json.loads(done.stdout)["checks"] if check["subject"] == "ring folder")
+
+    assert ring()["level"] == "ok"
+    assert ring(MEMOIR_RING_SIZE="1000TiB")["level"] == "note"
+
+
 def test_doctor_without_path(memoir, fake_tree):
     done = subprocess.run([fake_tree / "bin/memoir", "doctor", "--python", sys.executable], env={}, capture_output=True, text=True)
     assert f"({sys.executable})" in done.stdout or f"({os.path.realpath(sys.executable)})" in done.stdout

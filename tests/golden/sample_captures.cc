@@ -135,11 +135,13 @@ ProcessBuilder Folded() {
   return process;
 }
 
-// A peak that lies in the part that is gone.
+// A peak that lies in the part that is gone, and a newest part that could not be closed.
 ProcessBuilder FoldedPeak() {
   ProcessBuilder process = Process(Options());
   process.Begin("aten::load").Allocate(0x900000, 64 * kMiB).End().Deallocate(0x900000);
   process.EndPart();
+  process.counters().set_lost_chunks(1);
+  process.counters().set_last_write_error("Disk quota exceeded");
   Step(process, 0);
   process.FoldParts(1);
   return process;

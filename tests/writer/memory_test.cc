@@ -37,7 +37,7 @@ class FastProducer {
   }
 
   // Begin with two tensors, allocate, end with one, deallocate of an older block: 4 events. Live blocks grow to a
-  // quarter of a million, shapes and ranges keep changing: every table of the writer meets its bound.
+  // quarter of a million and shapes keep changing, so that both tables meet their bounds; operators and texts are few.
   void Operator() {
     ThreadSlot* slot = RingThread();
     const std::uint64_t at = number_++;

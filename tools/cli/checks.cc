@@ -25,8 +25,11 @@ namespace {
 using Level = Check::Level;
 using Checks = std::vector<Check>;
 
-constexpr std::uint64_t kRingBytes = 32u << 20;         // the default of --ring-size
-constexpr std::uint64_t kSmallestRingBytes = 2u << 20;  // below it the recorder refuses
+// The ring's file: segments, and 4.5 MiB of names and thread slots (docs/architecture.md).
+constexpr std::uint64_t kRingOverhead = 9u << 19;
+constexpr std::uint64_t kDefaultSegmentBytes = 32u << 20;                 // of --ring-size
+constexpr std::uint64_t kSmallestRingBytes = (2u << 20) + kRingOverhead;  // below it the recorder refuses
+constexpr std::uint64_t kShareOfSharedMemory = 2;  // /dev/shm has to have twice the room: programs use it, too
 
 std::string Variable(const char* name) {
   const char* value = std::getenv(name);
@@ -75,6 +78,11 @@ Check TorchCheck(const PythonFacts& python) {
   return {Level::kFine, "torch", python.torch_version + " in " + python.torch_folder, ""};
 }
 
+std::uint64_t RingBytes() {
+  const std::optional<std::uint64_t> set = ParseSize(Variable("MEMOIR_RING_SIZE"));
+  return set.value_or(kDefaultSegmentBytes) + kRingOverhead;
+}
+
 // The first that RingOpen would take: MEMOIR_RING_DIR alone when it is set, else where all of the ring has room.
 Check RingCheck() {
   const std::string chosen = Variable("MEMOIR_RING_DIR");
@@ -89,7 +97,8 @@ Check RingCheck() {
     const std::string cause = !facts.error.empty()     ? facts.error
                               : !facts.network.empty() ? "on a network: " + facts.network
                                                        : "";
-    if (cause.empty() && facts.room >= kRingBytes) return {Level::kFine, "ring folder", where, ""};
+    const std::uint64_t wanted = RingBytes() * (chosen.empty() && folder == "/dev/shm" ? kShareOfSharedMemory : 1);
+    if (cause.empty() && facts.room >= wanted) return {Level::kFine, "ring folder", where, ""};
     if (cause.empty() && facts.room >= kSmallestRingBytes && !small) small = facts;
     refused += (refused.empty() ? "" : "; ") + where + (cause.empty() ? "" : ": " + cause);
   }
@@ -104,7 +113,7 @@ Check SharedMemoryCheck() {
   const FolderFacts facts = ExamineFolder("/dev/shm");
   if (!facts.error.empty())
     return {Level::kNote, "/dev/shm", facts.error, "the ring goes to TMPDIR or /tmp; on a disk it is slower"};
-  if (facts.room < 2 * kRingBytes) {
+  if (facts.room < kShareOfSharedMemory * RingBytes()) {
     return {Level::kNote, "/dev/shm", FormatBytes(facts.room) + " free: left to the program, the ring goes elsewhere",
             "in a container: --shm-size=1g"};
   }

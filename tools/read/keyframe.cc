@@ -8,7 +8,7 @@
 namespace memoir {
 namespace {
 
-// A hostile keyframe may hold millions of empty messages, each of which costs a hundred times its two bytes once parsed.
+// A hostile one may hold millions of empty messages, each of which costs a hundred times its two bytes once parsed.
 constexpr std::size_t kMaxKeyframeMessages = 1u << 20;
 
 absl::Status Damaged(const char* what) { return absl::DataLossError(what); }

@@ -76,8 +76,10 @@ void AddCounters(const std::string& who, const v1::Counters& counters, LossLines
   const std::uint64_t full = counters.dropped_records() - slotless;
   const std::string bytes = fmt::format(" ({} of allocations)", FormatBytes(counters.dropped_allocated_bytes()));
   if (full > 0) {
-    lines.Add(fmt::format("{}: {} dropped{}: the ring was full; record again with a larger --ring-size", who,
-                          FormatCounted(full, "event", "events"), bytes));
+    lines.Add(fmt::format(
+        "{}: {} dropped{}: the ring was full (or ranges were nested deeper than 8,190); record again with a larger "
+        "--ring-size",
+        who, FormatCounted(full, "event", "events"), bytes));
   }
   if (slotless > 0) {
     lines.Add(fmt::format("{}: {} dropped{}: more than 2,048 threads at once: the rest is not recorded", who,
@@ -87,6 +89,9 @@ void AddCounters(const std::string& who, const v1::Counters& counters, LossLines
     lines.Add(fmt::format("{}: {} not written: {}", who,
                           FormatCounted(counters.lost_events(), "event was", "events were"),
                           Escaped(counters.last_write_error())));
+  }
+  if (counters.lost_events() == 0 && counters.lost_chunks() > 0) {
+    lines.Add(fmt::format("{}: its newest part may be incomplete: {}", who, Escaped(counters.last_write_error())));
   }
   if (counters.untracked_blocks() > 0) {
     lines.Add(fmt::format("{}: {} missing from keyframes: too many were live at once", who,
