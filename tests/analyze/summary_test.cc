@@ -133,16 +133,22 @@ TEST(SummaryTest, OtherGroupings) {
   EXPECT_EQ(RowNamed(rank, "rank 0").total.allocated_bytes, 497u);
 }
 
-TEST(SummaryTest, ShapeIsTheFirstResultElseTheFirstArgument) {
+TEST(SummaryTest, ShapeIsThatOfTheLargestTensorOnTheBlock) {
   ProcessBuilder process;
-  const testing::TensorSpec in{1, 0x10, 64, {4, 4}}, out{2, 0x2000, 32, {8}};
-  process.Begin("aten::mm", {in, in}).Begin("aten::empty").Allocate(0x2000, 32).End().End({out, in});
-  process.Begin("aten::add_", {in}).Allocate(0x3000, 5).End();
-  process.Begin("aten::seed").Allocate(0x4000, 3).End();
+  const testing::TensorSpec flat{1, 0x2000, 32, {8}}, square{2, 0x2000, 32, {2, 4}}, slice{3, 0x2000, 32, {4}};
+  const testing::TensorSpec inner{4, 0x3000, 4000, {1000}}, scalar{5, 0x4000, 4, {}};
+  process.Begin("aten::linear").Begin("aten::addmm").Allocate(0x2000, 32).End({flat}).End({square});
+  process.Begin("aten::slice", {square}).End({slice});
+  process.Begin("aten::view", {flat}).End({flat});
+  // A loss: what it returns is none of the large blocks inside.
+  process.Begin("aten::loss").Begin("aten::log_softmax").Allocate(0x3000, 4000).Allocate(0x5000, 77).End({inner});
+  process.Allocate(0x4000, 4).End({scalar});
+  process.Deallocate(0x3000).Begin("aten::other").Allocate(0x3000, 8).End();
   const Summary summary = Summarise(process, By(GroupBy::kShape));
-  EXPECT_EQ(RowNamed(summary, "float32[8]").total.allocated_bytes, 32u);
-  EXPECT_EQ(RowNamed(summary, "float32[4, 4]").total.allocated_bytes, 5u);
-  EXPECT_EQ(RowNamed(summary, "(no tensor)").total.allocated_bytes, 3u);
+  EXPECT_EQ(RowNamed(summary, "float32[2, 4]").total.allocated_bytes, 32u) << "as the operator returned it";
+  EXPECT_EQ(RowNamed(summary, "float32[1000]").total.allocated_bytes, 4000u);
+  EXPECT_EQ(RowNamed(summary, "float32[]").total.allocated_bytes, 4u);
+  EXPECT_EQ(RowNamed(summary, "(no tensor)").total.allocated_bytes, 77u + 8u);
 }
 
 TEST(SummaryTest, RangeWindowCountsAllThreadsAndItsOwnThreadByOrder) {

@@ -20,8 +20,7 @@ inline constexpr Group kFirstGroup = 2;
 
 class Grouping {
  public:
-  // GroupBy::kShape needs a pass of its own over the capture, since the shape of a result is known only after its
-  // blocks.
+  // GroupBy::kShape needs a pass of its own over the capture, since a block's shape is known only after its allocation.
   static absl::StatusOr<Grouping> Make(const Capture& capture, GroupBy by, const Selection& selection);
 
   GroupBy by() const { return by_; }

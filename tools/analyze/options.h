@@ -57,7 +57,7 @@ enum class GroupBy : std::uint8_t {
   kLeaf,      // innermost range
   kRange,     // innermost user range
   kThread,
-  kShape,  // layout of the operator's first tensor result, else of its first tensor argument
+  kShape,  // layout of the largest tensor that was seen on the block (block_shapes.h)
   kRank,
 };
 std::optional<GroupBy> ParseGroupBy(const std::string& text);  // "operator", "leaf", "range", "thread", "shape", "rank"
