@@ -31,6 +31,9 @@ def start(output=None, **options):
         _passed_over += 1
         print(f"memoir: memoir.start() passed over: this process is being recorded already, into {_folder()}", file=sys.stderr)
         return
+    quiet = options.get("quiet", False)
+    if output is not None and not quiet and any(name.endswith(b".memoir") for name in _names(os.fsencode(output))):
+        print(f"memoir: {os.fsdecode(output)} already holds a capture; this recording is added to it", file=sys.stderr)
     _begin(torch.__version__, output, options)
     _by_environment, _passed_over = False, 0
 
@@ -111,6 +114,13 @@ def _begin(torch_version, output, options):
     if _tracker is None:
         atexit.register(_stop_at_exit)
     _tracker = library
+
+
+def _names(folder):
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
 
 
 def _folder():

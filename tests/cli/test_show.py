@@ -77,6 +77,25 @@ def test_instant_outside_of_the_recording(memoir, samples, one_line):
     assert done.returncode == 1 and "what is left of the recording begins at 0.0031 s" in one_line(done)
 
 
+def test_instant_outside_of_the_window(memoir, samples, one_line):
+    def refused(*window, at):
+        done = memoir("show", samples / "training", *window, "--at", at, "--json")
+        assert done.returncode == 1 and done.stdout == "", done.stdout
+        return one_line(done)
+
+    # forward runs from 1.1 to 1.9 ms, 3.4 to 4.4 ms and 5.7 to 6.7 ms or so; the recording ends at 8.3 ms.
+    for at in ("0.1ms", "8ms"):
+        line = refused("--range", "forward#0", at=at)
+        assert "lies outside of the window, 0.0011 s to" in line and "leave out --range, or choose an instant inside" in line
+    between = refused("--range", "forward", at="2.9ms")
+    assert "lies outside of the 3 windows; the nearest is 0.0034 s to" in between or "the nearest is 0.0011 s to" in between
+    assert "leave out --steps" in refused("--steps", "1:2", at="0.1ms")
+    inside = json.loads(memoir("show", samples / "training", "--range", "forward", "--at", "1.3ms", "--json").stdout)
+    whole = json.loads(memoir("show", samples / "training", "--at", "1.3ms", "--json").stdout)
+    assert inside["devices"][0]["live_bytes"] == whole["devices"][0]["live_bytes"] > 0
+    assert "the recording ends at" in refused("--range", "forward", at="1s")
+
+
 def test_window_that_does_not_occur(memoir, samples, one_line):
     done = memoir(samples / "training", "--range", "forwrd")
     assert done.returncode == 1 and "forward" in one_line(done)
@@ -102,6 +121,29 @@ def test_json_sums_close(memoir, samples):
                 rows = sum(row[row_key] for row in report[key])
                 assert rows == sum(device[device_key] for device in report["devices"]), (sample, by, row_key)
                 assert rows > 0 or (sample, row_key) == ("folded_peak", "net_bytes")
+
+
+def nodes_of(node):
+    yield node
+    for child in node["children"]:
+        yield from nodes_of(child)
+
+
+def test_json_tree_has_every_node_unless_top_asks_for_fewer(memoir, samples):
+    def tree(*arguments):
+        return list(nodes_of(json.loads(memoir(samples / "many", "--tree", "--json", *arguments).stdout)["root"]))
+
+    summary = json.loads(memoir(samples / "many", "--json").stdout)["devices"][0]
+    for nodes in (tree(), tree("--top", "0"), tree("--top", "3")):
+        assert sum(node["self_allocations"] for node in nodes) == summary["allocations"]
+        assert sum(node["self_bytes"] for node in nodes) == summary["allocated_bytes"]
+        assert sum(node["self_net_bytes"] for node in nodes) == summary["live_bytes_at_end"]
+    assert tree() == tree("--top", "0")
+    assert {node["kind"] for node in tree()} == {"root", "named"}
+    assert {f"many::op{i}" for i in range(14)} | {f"deep{i}" for i in range(9)} == {n["name"] for n in tree()} - {""}
+    other, = (node for node in tree("--top", "3") if node["kind"] == "other")
+    assert (other["name"], other["rows"], other["source"]) == ("(other)", 12, None)
+    assert "(5 others)" in memoir(samples / "many", "--tree").stdout
 
 
 def test_bare_capture_is_show(memoir, samples):

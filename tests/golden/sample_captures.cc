@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "tests/captures/capture_builder.h"
@@ -90,6 +91,21 @@ ProcessBuilder OddNames() {
   return process;
 }
 
+// More siblings than a table shows, and ranges deeper than a tree on a terminal does.
+ProcessBuilder Many() {
+  ProcessBuilder process = Process(Options());
+  std::uint64_t address = 0x1000;
+  for (int i = 0; i < 14; ++i) {
+    process.Begin("many::op" + std::to_string(i)).Allocate(address, 100 + address).Allocate(address + 8, 8);
+    process.Deallocate(address + 8).End();
+    address += 0x1000;
+  }
+  for (int i = 0; i < 9; ++i) process.BeginUser("deep" + std::to_string(i));
+  process.Allocate(address, 5);
+  for (int i = 0; i < 9; ++i) process.End();
+  return process;
+}
+
 void WriteRanks(const std::string& folder) {
   for (std::uint32_t rank = 0; rank < 2; ++rank) {
     ProcessBuilder process = Process(Options(rank, 2));
@@ -150,7 +166,7 @@ ProcessBuilder FoldedPeak() {
 }  // namespace
 
 std::vector<std::string> SampleNames() {
-  return {"training", "empty", "one_operator", "odd_names", "ranks", "losses", "folded", "folded_peak"};
+  return {"training", "empty", "one_operator", "odd_names", "many", "ranks", "losses", "folded", "folded_peak"};
 }
 
 void WriteSample(const std::string& name, const std::string& folder) {
@@ -159,6 +175,7 @@ void WriteSample(const std::string& name, const std::string& folder) {
   if (name == "empty") Process(Options()).WriteTo(folder);
   if (name == "one_operator") OneOperator().WriteTo(folder);
   if (name == "odd_names") OddNames().WriteTo(folder);
+  if (name == "many") Many().WriteTo(folder);
   if (name == "ranks") WriteRanks(folder);
   if (name == "losses") WriteLosses(folder);
   if (name == "folded_peak") FoldedPeak().WriteTo(folder);

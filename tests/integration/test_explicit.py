@@ -28,6 +28,20 @@ def test_two_recordings_one_after_the_other(tree, tmp_path):
     assert [e["step"] for e in found if e["event"] == "step"] == [0, 1]
 
 
+AGAIN = '''
+import sys, torch, memoir
+for _ in range(2):
+    with memoir.session(sys.argv[1] + "/capture"): torch.ones(4)
+'''
+
+
+def test_a_second_recording_into_a_folder_is_said(tree, tmp_path):
+    done = run_explicit(tree, tmp_path, AGAIN, tmp_path)
+    assert done.returncode == 0
+    assert done.stderr == f"memoir: {tmp_path}/capture already holds a capture; this recording is added to it\n"
+    assert counts(show(tree, tmp_path / "capture"))["aten::ones"] == 2
+
+
 WRONG_THEN_RIGHT = '''
 import sys, torch, memoir
 def attempt(*arguments, **options):
