@@ -41,7 +41,8 @@ const VerbHelp kHelp = {
         "Record COMMAND and every process it starts that imports torch, then show the summary on standard error.\n"
         "COMMAND's exit code, signals and standard streams pass through. Where recording is not possible (an output\n"
         "folder that cannot be written, a torch without a tracker) a line says so and COMMAND runs unrecorded.\n"
-        "Each option can be given as a variable instead (--max-size: MEMOIR_MAX_SIZE), and is handed to COMMAND as one.",
+        "Each option can be given as a variable instead (--max-size: MEMOIR_MAX_SIZE), and is handed to COMMAND as\n"
+        "one.",
     .examples =
         "  memoir run -- python train.py --epochs 1\n"
         "  memoir run -q -o /scratch/run7 --max-size 1GiB -- torchrun --nproc-per-node 2 train.py\n",
