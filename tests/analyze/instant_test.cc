@@ -6,6 +6,7 @@
 #include "tools/analyze/live_at.h"
 #include "tools/analyze/over_time.h"
 #include "tools/analyze/range_tree.h"
+#include "tools/analyze/summary.h"
 
 namespace memoir {
 namespace {
@@ -93,6 +94,40 @@ TEST_F(InstantTest, BucketsOfAWindowKnowWhatWasLiveBefore) {
   EXPECT_THAT(curve->devices.at(0).max_bytes, ElementsAre(130u, 130u));
 }
 
+// forward#0 is open from 0 to 20 ns, forward#1 from 80 to 100.
+TEST(InstantsAndWindows, BetweenWindowsNothingIsKnown) {
+  TemporaryFolder folder;
+  ProcessBuilder process;
+  process.BeginUser("forward").Allocate(0x1000, 100).End();
+  for (std::uint64_t i = 0; i < 5; ++i) process.Allocate(0x2000 + i * 0x100, 10);
+  process.BeginUser("forward").Allocate(0x3000, 5).End().Mark("late");
+  process.WriteTo(folder.path());
+  const Capture capture = *Capture::Open(folder.path());
+
+  OverTimeOptions over;
+  over.window = Window::Range("forward");
+  over.buckets = 5;
+  const DeviceCurve curve = AnalyzeOverTime(capture, over)->devices.at(0);
+  EXPECT_THAT(curve.in_window, ElementsAre(true, true, false, false, true));
+  EXPECT_EQ(curve.max_bytes.back(), 155u);
+
+  SummaryOptions summed;
+  summed.window = over.window;
+  EXPECT_EQ(AnalyzeSummary(capture, summed)->duration_ns, 40u);
+
+  LiveAtOptions options;
+  options.window = over.window;
+  const auto complaint = [&](const char* at) {
+    options.at = *ParseAt(at);
+    return std::string(AnalyzeLiveAt(capture, options).status().message());
+  };
+  EXPECT_THAT(complaint("50ns"), HasSubstr("outside of the 2 windows"));
+  EXPECT_THAT(complaint("110ns"), HasSubstr("outside of the 2 windows"));
+  EXPECT_THAT(complaint("mark:late"), HasSubstr("'late' lies outside of the window"));
+  options.at = *ParseAt("95ns");
+  EXPECT_EQ(AnalyzeLiveAt(capture, options)->devices.at(0).live_bytes, 155u);
+}
+
 TEST_F(InstantTest, Tree) {
   const absl::StatusOr<RangeTree> tree = AnalyzeRangeTree(*capture_, {});
   ASSERT_TRUE(tree.ok());
@@ -119,7 +154,9 @@ TEST_F(InstantTest, TreeCutInDepthAndWidthStillSums) {
   options.depth = 2;
   options.width = 1;
   const absl::StatusOr<RangeTree> tree = AnalyzeRangeTree(*capture_, options);
-  EXPECT_EQ(tree->nodes.at(3).name, "(1 others)");
+  EXPECT_EQ(tree->nodes.at(3).kind, RangeNode::Kind::kOther);
+  EXPECT_EQ(tree->nodes[3].others, 1u);
+  EXPECT_EQ(tree->nodes[3].self_allocations, 1u);
   EXPECT_EQ(tree->nodes.at(3).allocated_bytes, 30u);
 }
 

@@ -4,15 +4,15 @@
 #include <map>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/strip.h"
 #include "tools/analyze/grouping.h"
 #include "tools/analyze/windowed_visitor.h"
 
 namespace memoir {
 namespace {
+
+std::string Seconds(std::uint64_t ns) { return absl::StrFormat("%.4f s", static_cast<double>(ns) / 1e9); }
 
 // The instant of each device: after how many of its allocations and deallocations in the replay.
 struct Instant {
@@ -84,6 +84,9 @@ class InstantPass : public ChangePass {
   InstantPass(const Capture& capture, const LiveAtOptions& options) : ChangePass(capture, options), options_(options) {}
   const Instants& instants() const { return instants_; }
   bool found_mark() const { return found_mark_; }
+  bool mark_is_outside() const { return mark_is_outside_; }
+  // Why the instant lies outside of the windows of a process, if it does.
+  const absl::Status& outside() const { return outside_; }
   std::uint64_t first_left_ns() const { return first_left_ns_; }
   std::uint64_t end_ns() const { return end_ns_; }
 
@@ -103,10 +106,17 @@ class InstantPass : public ChangePass {
     if (!capture().processes()[event.process.value].starts_at_first_chunk)
       first_left_ns_ = std::max(first_left_ns_, Nanoseconds(event));
   }
-  void ProcessEnds(const ProcessEvent& event) override { end_ns_ = std::max(end_ns_, Nanoseconds(event)); }
+  void ProcessEnds(const ProcessEvent& event) override {
+    end_ns_ = std::max(end_ns_, Nanoseconds(event));
+    if (options_.at.kind == At::Kind::kTime && outside_.ok()) outside_ = CheckInWindow(event.process);
+  }
   void Marked(const MarkEvent& event) override {
-    if (options_.at.kind != At::Kind::kMark || marked_ || !in_window()) return;
+    if (options_.at.kind != At::Kind::kMark || marked_) return;
     if (state().dictionary().text(event.name) != options_.at.mark) return;
+    if (!in_window()) {
+      mark_is_outside_ = true;
+      return;
+    }
     marked_ = found_mark_ = true;
     NoteAll(event);
   }
@@ -120,13 +130,34 @@ class InstantPass : public ChangePass {
       if (device.process == event.process) Note(event, id, device);
     }
   }
+  absl::Status CheckInWindow(ProcessId process) const;
+
   const LiveAtOptions& options_;
   Instants instants_;
+  absl::Status outside_;
+  bool mark_is_outside_ = false;
   bool marked_ = false;
   bool found_mark_ = false;
   std::uint64_t first_left_ns_ = 0;  // of a process whose beginning is gone
   std::uint64_t end_ns_ = 0;
 };
+
+// Blocks are followed in windows alone, so that outside of them nothing is known to be live.
+absl::Status InstantPass::CheckInWindow(ProcessId process) const {
+  const Window::Kind kind = selection().window.kind;
+  const std::uint64_t ns = options_.at.ns;
+  if (kind == Window::Kind::kAll || spans().spans().empty() || spans().Contains(ns)) return absl::OkStatus();
+  const std::size_t count = spans().spans().size();
+  const Span nearest = spans().Nearest(ns);
+  const std::string who = capture().processes().size() == 1
+                              ? ""
+                              : absl::StrCat("rank ", capture().processes()[process.value].info.rank(), ": ");
+  return absl::OutOfRangeError(absl::StrCat(capture().path(), ": ", who, Seconds(ns), " lies outside of the ",
+                                            count == 1 ? "window, " : absl::StrCat(count, " windows; the nearest is "),
+                                            Seconds(nearest.begin_ns), " to ", Seconds(nearest.end_ns), "; leave out ",
+                                            kind == Window::Kind::kSteps ? "--steps" : "--range",
+                                            ", or choose an instant inside"));
+}
 
 class LivePass : public ChangePass {
  public:
@@ -225,25 +256,6 @@ void LivePass::Snapshot(DeviceId id, const Device& device, const Instant& instan
   result.push_back(std::move(shown));
 }
 
-std::optional<std::uint64_t> ParseTime(absl::string_view text) {
-  struct Unit {
-    absl::string_view name;
-    double ns;
-  };
-  constexpr Unit kUnits[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-  double scale = 1e9;
-  for (const Unit& unit : kUnits) {
-    if (!absl::ConsumeSuffix(&text, unit.name)) continue;
-    scale = unit.ns;
-    break;
-  }
-  double value = 0;
-  if (!absl::SimpleAtod(text, &value) || !(value >= 0) || value * scale > 9e18) return std::nullopt;
-  return static_cast<std::uint64_t>(value * scale + 0.5);
-}
-
-std::string Seconds(std::uint64_t ns) { return absl::StrFormat("%.4f s", static_cast<double>(ns) / 1e9); }
-
 // An instant of which the capture knows nothing is no instant with nothing live.
 absl::Status CheckInside(const Capture& capture, const At& at, const InstantPass& instants) {
   if (at.kind != At::Kind::kTime) return absl::OkStatus();
@@ -260,35 +272,21 @@ absl::Status CheckInside(const Capture& capture, const At& at, const InstantPass
 
 }  // namespace
 
-std::optional<At> ParseAt(const std::string& text) {
-  At at;
-  if (text == "peak") return at;
-  if (text == "end") {
-    at.kind = At::Kind::kEnd;
-    return at;
-  }
-  if (text.rfind("mark:", 0) == 0 && text.size() > 5) {
-    at.kind = At::Kind::kMark;
-    at.mark = text.substr(5);
-    return at;
-  }
-  const std::optional<std::uint64_t> ns = ParseTime(text);
-  if (!ns) return std::nullopt;
-  at.kind = At::Kind::kTime;
-  at.ns = *ns;
-  return at;
-}
-
 absl::StatusOr<LiveAt> AnalyzeLiveAt(const Capture& capture, const LiveAtOptions& options) {
   InstantPass instants(capture, options);
   absl::StatusOr<ReplayReport> report = capture.Replay(instants, ReplayOptionsFor(options, false, false));
   if (!report.ok()) return report.status();
   if (!instants.found().ok()) return instants.found();
+  if (options.at.kind == At::Kind::kMark && !instants.found_mark() && instants.mark_is_outside()) {
+    return absl::NotFoundError(
+        absl::StrCat(capture.path(), ": mark '", options.at.mark, "' lies outside of the window"));
+  }
   if (options.at.kind == At::Kind::kMark && !instants.found_mark()) {
     return absl::NotFoundError(
         absl::StrCat(capture.path(), ": no mark '", options.at.mark, "'; memoir.mark() makes them"));
   }
   if (absl::Status inside = CheckInside(capture, options.at, instants); !inside.ok()) return inside;
+  if (!instants.outside().ok()) return instants.outside();
   const absl::StatusOr<Grouping> grouping = Grouping::Make(capture, options.by, options);
   if (!grouping.ok()) return grouping.status();
   LivePass pass(capture, options, *grouping, instants.instants());

@@ -4,24 +4,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tools/analyze/at.h"
 #include "tools/analyze/options.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
-
-struct At {
-  enum class Kind : std::uint8_t { kPeak, kEnd, kTime, kMark };
-  Kind kind = Kind::kPeak;
-  std::uint64_t ns = 0;  // kTime: since the start of the capture
-  std::string mark;      // kMark: the first with this name in each process
-};
-// "peak", "end", "mark:NAME", or a time: "1.5s", "20ms", "300us", "1234ns", plain numbers are seconds.
-std::optional<At> ParseAt(const std::string& text);
 
 struct LiveRow {
   std::string name;

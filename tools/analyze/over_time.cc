@@ -23,15 +23,21 @@ class SpanPass : public WindowedVisitor {
 class CurvePass : public WindowedVisitor {
  public:
   CurvePass(const Capture& capture, const OverTimeOptions& options, OverTime* result)
-      : WindowedVisitor(capture, options), buckets_(std::max<std::size_t>(options.buckets, 1)), result_(result) {}
+      : WindowedVisitor(capture, options),
+        buckets_(std::max<std::size_t>(options.buckets, 1)),
+        in_window_(buckets_),
+        result_(result) {}
 
  protected:
   void ProcessEnds(const ProcessEvent& event) override;
   void WindowOpens(const Event& event) override {
+    opened_ = BucketOf(event);
     for (auto& [id, curve] : curves_) Note(event, curve);
   }
   void WindowCloses(const Event& event) override {
-    for (auto& [id, curve] : curves_) FillTo(BucketOf(event), curve);
+    const std::size_t closed = BucketOf(event);
+    for (std::size_t i = opened_; i <= closed; ++i) in_window_[i] = true;
+    for (auto& [id, curve] : curves_) FillTo(closed, curve);
   }
   void Allocated(const AllocateEvent& event) override;
   void Deallocated(const DeallocateEvent& event) override;
@@ -49,6 +55,8 @@ class CurvePass : public WindowedVisitor {
   void Note(const Event& event, Curve& curve);
 
   std::size_t buckets_;
+  std::size_t opened_ = 0;       // bucket where the window in hand opened
+  std::vector<bool> in_window_;  // by bucket, of the process in hand
   OverTime* result_;
   std::map<DeviceId, Curve> curves_;  // of the process in hand
 };
@@ -113,8 +121,14 @@ void CurvePass::Deallocated(const DeallocateEvent& event) {
 }
 
 void CurvePass::ProcessEnds(const ProcessEvent&) {
-  for (auto& [id, curve] : curves_) result_->devices.push_back(std::move(curve.shown));
+  // Before and after the whole of a process nothing of it is live; between windows nobody looked.
+  if (selection().window.kind == Window::Kind::kAll) in_window_.assign(buckets_, true);
+  for (auto& [id, curve] : curves_) {
+    curve.shown.in_window = in_window_;
+    result_->devices.push_back(std::move(curve.shown));
+  }
   curves_.clear();
+  in_window_.assign(buckets_, false);
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ struct DeviceCurve {
   std::uint64_t peak_bytes = 0;
   std::uint64_t peak_ns = 0;
   std::vector<std::uint64_t> max_bytes;  // one per bucket: most bytes live at any instant of it
+  std::vector<bool> in_window;           // one per bucket: false where it lies between windows
 };
 
 struct OverTime {

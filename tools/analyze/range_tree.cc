@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/str_cat.h"
 #include "tools/analyze/windowed_visitor.h"
 
 namespace memoir {
@@ -69,7 +68,7 @@ class TreePass : public WindowedVisitor {
   std::uint64_t ends_ = 0;
   double ns_per_tick_ = 1;
   // Over a node and all under it.
-  std::vector<std::uint64_t> all_bytes_, all_net_;
+  std::vector<std::uint64_t> all_bytes_, all_net_, all_allocations_;
   std::vector<std::vector<std::uint32_t>> children_of_;
 };
 
@@ -141,13 +140,16 @@ void TreePass::ProcessEnds(const ProcessEvent& event) {
 void TreePass::Ends(const ReplayReport&) {
   all_bytes_.resize(nodes_.size());
   all_net_.resize(nodes_.size());
+  all_allocations_.resize(nodes_.size());
   children_of_.resize(nodes_.size());
   // A parent is older than its children.
   for (std::uint32_t i = static_cast<std::uint32_t>(nodes_.size()); i-- > 0;) {
     const Node& node = nodes_[i];
     all_bytes_[i] += node.bytes;
     all_net_[i] += node.ends == ends_ ? node.at_end : node.live;
+    all_allocations_[i] += node.allocations;
     if (i == kRoot) break;
+    all_allocations_[node.parent] += all_allocations_[i];
     all_bytes_[node.parent] += all_bytes_[i];
     all_net_[node.parent] += all_net_[i];
     if (node.calls > 0 || all_bytes_[i] > 0) children_of_[node.parent].push_back(i);
@@ -160,6 +162,7 @@ void TreePass::Show(std::uint32_t at, std::uint32_t shown_parent, std::uint32_t 
   const auto shown_at = static_cast<std::uint32_t>(tree.nodes.size());
   RangeNode shown;
   shown.name = state().dictionary().text(node.name);
+  if (at == kRoot) shown.kind = RangeNode::Kind::kRoot;
   if (at != kRoot && shown.name.empty()) shown.name = "(unknown)";
   shown.source = node.source;
   shown.depth = depth;
@@ -186,11 +189,13 @@ void TreePass::Show(std::uint32_t at, std::uint32_t shown_parent, std::uint32_t 
 void TreePass::ShowOthers(const std::vector<std::uint32_t>& others, std::uint32_t shown_parent, std::uint32_t depth) {
   if (others.empty()) return;
   RangeNode shown;
-  shown.name = absl::StrCat("(", others.size(), " others)");
+  shown.kind = RangeNode::Kind::kOther;
+  shown.others = others.size();
   shown.depth = depth;
   shown.parent = shown_parent;
   for (const std::uint32_t other : others) {
     shown.calls += nodes_[other].calls;
+    shown.self_allocations += all_allocations_[other];
     shown.allocated_bytes += all_bytes_[other];
     shown.net_bytes += all_net_[other];
     shown.total_ns += static_cast<std::uint64_t>(static_cast<double>(nodes_[other].ticks) * ns_per_tick_);
@@ -206,7 +211,7 @@ void TreePass::ShowOthers(const std::vector<std::uint32_t>& others, std::uint32_
 
 absl::StatusOr<RangeTree> AnalyzeRangeTree(const Capture& capture, const RangeTreeOptions& options) {
   RangeTreeOptions bounded = options;
-  bounded.depth = std::min<std::uint32_t>(options.depth, 1000);  // nodes are shown by recursion
+  bounded.depth = std::min(options.depth, RangeTreeOptions::kMostDepth);
   TreePass pass(capture, bounded);
   absl::StatusOr<ReplayReport> report = capture.Replay(pass, ReplayOptionsFor(options, false, false));
   if (!report.ok()) return report.status();

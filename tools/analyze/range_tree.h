@@ -14,7 +14,10 @@
 namespace memoir {
 
 struct RangeNode {
-  std::string name;  // "" for the root, "(n others)" for what the width cut off
+  enum class Kind : std::uint8_t { kRoot, kNamed, kOther };  // kOther: what the width cut off
+  std::string name;                                          // kNamed only
+  Kind kind = Kind::kNamed;
+  std::uint64_t others = 0;  // kOther: how many siblings it stands for
   RangeSource source = RangeSource::kFunction;
   std::uint32_t depth = 0;   // 0: the root
   std::uint32_t parent = 0;  // index; the root is its own
@@ -34,6 +37,7 @@ struct RangeTree {
 };
 
 struct RangeTreeOptions : Selection {
+  static constexpr std::uint32_t kMostDepth = 1000;  // nodes are shown by recursion
   std::uint32_t depth = 6;
   std::size_t width = 10;  // children per node; the rest become one
 };

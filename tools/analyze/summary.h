@@ -128,6 +128,7 @@ struct Summary {
   std::vector<Mark> marks;     // at most 1,000 of them
   std::uint64_t begin_ns = 0;  // of the window
   std::uint64_t end_ns = 0;
+  std::uint64_t duration_ns = 0;     // of the windows together, counted once where processes overlap
   std::uint64_t windows = 0;         // how many ranges the window was made of; 1 for the whole
   std::uint64_t events = 0;          // in the window
   std::uint64_t ranges = 0;          // range begins in the window

@@ -88,6 +88,7 @@ void SummaryPass::Stepped(const StepEvent& event) {
 }
 
 void SummaryPass::ProcessEnds(const ProcessEvent& event) {
+  spans_.Add(spans());
   const ProcessSummary& process = capture().processes()[event.process.value];
   ns_per_tick_.resize(capture().processes().size(), 1);
   if (process.last_tick <= process.first_tick) return;
@@ -101,6 +102,8 @@ void SummaryPass::Ends(const ReplayReport& report) {
   summary_.by = grouping_.by();
   summary_.windows = selection().window.kind == Window::Kind::kAll ? 1 : windows();  // not one a process
   summary_.threads = static_cast<std::uint64_t>(std::count(thread_has_events_.begin(), thread_has_events_.end(), true));
+  spans_.Merge();
+  summary_.duration_ns = spans_.total_ns();
   FinishDevices();
   FinishRows();
   FinishProcesses(report);

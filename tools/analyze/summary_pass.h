@@ -90,6 +90,7 @@ class SummaryPass : public WindowedVisitor {
   const Grouping& grouping_;
   RowTable table_;
   Summary summary_;
+  WindowSpans spans_;                               // of all processes
   std::vector<Calls> calls_;                        // by NameId
   std::vector<bool> thread_has_events_;             // by ThreadId
   std::set<ProcessId> opened_;                      // whose window has opened

@@ -38,6 +38,7 @@ void WindowedVisitor::OnEnd(const ReplayReport& report) {
 
 void WindowedVisitor::OnProcessBegin(const ProcessEvent& event) {
   occurrence_ = 0;
+  spans_.Clear();
   ProcessBegins(event);
   if (selection_.window.kind == Window::Kind::kAll) Open(event);
   FollowTime(event);
@@ -49,17 +50,23 @@ void WindowedVisitor::OnProcessEnd(const ProcessEvent& event) {
     depth_ = 1;
     Close(event);
   }
+  spans_.Merge();
   ProcessEnds(event);
 }
 
 void WindowedVisitor::Open(const Event& event) {
-  if (depth_ == 0) WindowOpens(event);
+  if (depth_ == 0) {
+    opened_ns_ = Nanoseconds(event);
+    WindowOpens(event);
+  }
   ++windows_;
   ++depth_;
 }
 
 void WindowedVisitor::Close(const Event& event) {
-  if (--depth_ == 0) WindowCloses(event);
+  if (--depth_ > 0) return;
+  spans_.Add({opened_ns_, Nanoseconds(event)});
+  WindowCloses(event);
 }
 
 void WindowedVisitor::CompareTime(const Event& event) {

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "tools/analyze/options.h"
+#include "tools/analyze/window_spans.h"
 #include "tools/model/capture.h"
 #include "tools/model/event.h"
 
@@ -42,6 +43,8 @@ class WindowedVisitor : public Visitor {
   const ReplayState& state() const { return *state_; }
   bool in_window() const { return depth_ > 0; }
   std::uint64_t windows() const { return windows_; }
+  // When the windows of the process in hand were open; complete and merged in ProcessEnds.
+  const WindowSpans& spans() const { return spans_; }
   bool IsSelected(DeviceId device);
   std::uint64_t Nanoseconds(const Event& event) const { return state_->Nanoseconds(event.process, event.tick); }
 
@@ -73,7 +76,9 @@ class WindowedVisitor : public Visitor {
   const Capture& capture_;
   const Selection& selection_;
   const ReplayState* state_ = nullptr;
-  std::uint32_t depth_ = 0;                   // windows open now
+  std::uint32_t depth_ = 0;      // windows open now
+  std::uint64_t opened_ns_ = 0;  // when the window that is open did
+  WindowSpans spans_;
   std::uint64_t windows_ = 0;                 // opened so far, in all processes
   std::uint64_t occurrence_ = 0;              // of the window's range in this process
   std::vector<std::uint64_t> open_calls_;     // of ranges that opened a window

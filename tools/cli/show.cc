@@ -163,6 +163,10 @@ Shown ShowTree(const Capture& capture, const ShowArguments& arguments, const Sel
                const Terminal& terminal) {
   RangeTreeOptions options;
   static_cast<Selection&>(options) = selection;
+  if (arguments.json) {
+    options.depth = RangeTreeOptions::kMostDepth;
+    options.width = SIZE_MAX;
+  }
   if (arguments.top) options.width = *arguments.top == 0 ? SIZE_MAX : *arguments.top;
   const auto tree = AnalyzeRangeTree(capture, options);
   if (!tree.ok()) return tree.status();

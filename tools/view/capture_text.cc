@@ -51,7 +51,13 @@ std::string ProcessName(const ProcessSummary& process) {
 class LossLines {
  public:
   explicit LossLines(const Terminal& terminal) : terminal_(terminal) {}
-  void Add(const std::string& line) { lines_.push_back("! " + line); }
+  void Add(const std::string& line) {
+    lines_.push_back("! " + line);
+    lossless_ = false;
+  }
+  // Worth as much attention, but all events are there.
+  void AddLossless(const std::string& line) { lines_.push_back("! " + line); }
+  bool lossless() const { return lossless_; }
   std::string Render(std::size_t most) const {
     std::string text;
     for (std::size_t i = 0; i < std::min(most, lines_.size()); ++i)
@@ -63,11 +69,11 @@ class LossLines {
     }
     return text;
   }
-  bool empty() const { return lines_.empty(); }
 
  private:
   const Terminal& terminal_;
   std::vector<std::string> lines_;
+  bool lossless_ = true;
 };
 
 void AddCounters(const std::string& who, const v1::Counters& counters, LossLines& lines) {
@@ -102,7 +108,7 @@ void AddCounters(const std::string& who, const v1::Counters& counters, LossLines
 void AddEnd(const std::string& who, const v1::End& end, LossLines& lines) {
   switch (end.reason()) {
     case v1::End::MERGED:
-      lines.Add(who + ": " + kEndedWithoutStopping + "; everything recorded until then is here");
+      lines.AddLossless(who + ": " + kEndedWithoutStopping + "; everything recorded until then is here");
       break;
     case v1::End::FAILED:
       lines.Add(who + ": the recording ended early: " + Escaped(end.message()));
@@ -191,8 +197,7 @@ std::string RenderLosses(const Capture& capture, const ReplayReport& report, con
     lines.Add(fmt::format("the events' sums differ from the recorder's own at {}",
                           FormatCounted(report.keyframe_mismatches, "keyframe", "keyframes")));
   }
-  if (lines.empty()) return notes + "0 events dropped\n";
-  return notes + lines.Render(kMostLines);
+  return notes + lines.Render(kMostLines) + (lines.lossless() ? "0 events dropped\n" : "");
 }
 
 }  // namespace memoir

@@ -19,7 +19,7 @@ std::string DeviceLabel(const Capture& capture, const std::string& device, Proce
 inline constexpr char kEndedWithoutStopping[] = "ended without stopping (killed, os._exit or exec)";
 
 // Events that are missing, damage, and processes that did not end in good order: a red line each. A quiet "0 events
-// dropped" when there is none.
+// dropped" when nothing is missing.
 std::string RenderLosses(const Capture& capture, const ReplayReport& report, const Terminal& terminal);
 
 }  // namespace memoir

@@ -12,6 +12,7 @@
 namespace memoir {
 namespace {
 
+constexpr std::string_view kGap = "·";
 constexpr std::size_t kAxisWidth = 11;  // "1023.9 MiB" and a space
 
 // Eighths that `value` fills of `rows` characters.
@@ -23,7 +24,7 @@ std::size_t Eighths(std::uint64_t value, std::uint64_t most, std::size_t rows) {
 }
 
 std::string Chart(const DeviceCurve& curve, std::size_t rows) {
-  const auto lines = BlockChart(curve.max_bytes, curve.peak_bytes, rows);
+  const auto lines = BlockChart(curve, rows);
   std::string text;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string label = i == 0 ? FormatBytes(curve.peak_bytes) : i + 1 == lines.size() ? "0 B" : "";
@@ -40,6 +41,19 @@ std::string TimeAxis(const OverTime& over_time, std::size_t columns) {
   return std::string(kAxisWidth, ' ') + begin + std::string(columns > used ? columns - used : 1, ' ') + end + "\n";
 }
 
+bool HasGap(const OverTime& over_time) {
+  return std::ranges::any_of(over_time.devices, [](const DeviceCurve& curve) {
+    return std::ranges::find(curve.in_window, false) != curve.in_window.end();
+  });
+}
+
+Json BucketsJson(const DeviceCurve& curve) {
+  Json buckets = Json::array();
+  for (std::size_t i = 0; i < curve.max_bytes.size(); ++i)
+    buckets.push_back(curve.in_window[i] ? Json(curve.max_bytes[i]) : Json());
+  return buckets;
+}
+
 }  // namespace
 
 std::size_t ChartColumns(const Terminal& terminal) {
@@ -47,13 +61,17 @@ std::size_t ChartColumns(const Terminal& terminal) {
   return terminal.width > kAxisWidth + kFewest ? terminal.width - kAxisWidth : kFewest;
 }
 
-std::vector<std::string> BlockChart(const std::vector<std::uint64_t>& values, std::uint64_t most, std::size_t rows) {
+std::vector<std::string> BlockChart(const DeviceCurve& curve, std::size_t rows) {
   constexpr std::array<std::string_view, 9> kBlocks = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   std::vector<std::string> lines(rows);
-  for (const std::uint64_t value : values) {
-    const std::size_t eighths = Eighths(value, most, rows);
+  for (std::size_t i = 0; i < curve.max_bytes.size(); ++i) {
+    const std::size_t eighths = curve.in_window[i] ? Eighths(curve.max_bytes[i], curve.peak_bytes, rows) : 0;
     for (std::size_t row = 0; row < rows; ++row) {
       const std::size_t below = (rows - 1 - row) * 8;
+      if (below == 0 && !curve.in_window[i]) {
+        lines[row] += kGap;
+        continue;
+      }
       lines[row] += kBlocks[eighths <= below ? 0 : std::min<std::size_t>(eighths - below, 8)];
     }
   }
@@ -73,6 +91,7 @@ std::string RenderOverTime(const Capture& capture, const OverTime& over_time, co
         "\n";
     text += Chart(curve, rows) + TimeAxis(over_time, curve.max_bytes.size());
   }
+  if (HasGap(over_time)) text += fmt::format("{}{}: between the windows\n", std::string(kAxisWidth, ' '), kGap);
   if (over_time.devices.empty()) text += "No allocation was recorded.\n";
   return text + "\n" + RenderLosses(capture, over_time.report, terminal);
 }
@@ -87,7 +106,7 @@ Json OverTimeJson(const Capture& capture, const OverTime& over_time) {
                                {"process", curve.process.value},
                                {"peak_allocated_bytes", curve.peak_bytes},
                                {"peak_time_ns", curve.peak_ns},
-                               {"max_bytes", curve.max_bytes}});
+                               {"max_bytes", BucketsJson(curve)}});
   }
   return json;
 }

@@ -17,9 +17,9 @@ namespace memoir {
 // How many buckets a chart on this terminal shows: what OverTimeOptions::buckets should be.
 std::size_t ChartColumns(const Terminal& terminal);
 
-// `rows` lines of one character per value, top line first, filled in eighths; `most` fills all. Anything above 0 shows
-// at least an eighth.
-std::vector<std::string> BlockChart(const std::vector<std::uint64_t>& values, std::uint64_t most, std::size_t rows);
+// `rows` lines of one character per bucket, top line first, filled in eighths; the peak fills all. Anything above 0
+// shows at least an eighth, what lies between windows a dot.
+std::vector<std::string> BlockChart(const DeviceCurve& curve, std::size_t rows);
 
 std::string RenderOverTime(const Capture& capture, const OverTime& over_time, const Terminal& terminal);
 Json OverTimeJson(const Capture& capture, const OverTime& over_time);

@@ -129,7 +129,10 @@ Json RowsJson(const Summary& summary, std::size_t top) {
 
 Json SummaryJson(const Capture& capture, const Summary& summary, std::size_t top) {
   Json json = CaptureJson(capture, summary.report, "summary");
-  json["window"] = {{"begin_ns", summary.begin_ns}, {"end_ns", summary.end_ns}, {"windows", summary.windows}};
+  json["window"] = {{"begin_ns", summary.begin_ns},
+                    {"end_ns", summary.end_ns},
+                    {"duration_ns", summary.duration_ns},
+                    {"windows", summary.windows}};
   json["events"] = summary.events;
   json["ranges_begun"] = summary.ranges;
   json["operator_calls"] = summary.operator_calls;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -35,6 +36,15 @@ std::uint64_t AnyBytes(const Columns& columns) {
   return columns.allocated_bytes | columns.net_bytes | columns.bytes_at_peak;
 }
 
+Line Together(std::span<const Line> lines, const GroupingNames& names) {
+  Line rest{fmt::format("other ({} {})", FormatCount(lines.size()), lines.size() == 1 ? names.one : names.many), 0, {}};
+  for (const Line& line : lines) {
+    rest.count += line.count;
+    rest.columns += line.columns;
+  }
+  return rest;
+}
+
 // The largest `top` rows by `measure`, the rest as one. Ties keep the analysis's order.
 std::vector<Line> TopLines(std::vector<Line> lines, std::size_t top, const Measure& measure,
                            const GroupingNames& names) {
@@ -42,12 +52,23 @@ std::vector<Line> TopLines(std::vector<Line> lines, std::size_t top, const Measu
                            [&](const Line& a, const Line& b) { return measure(a.columns) > measure(b.columns); });
   // A rest of one would take the line of the row that it hides.
   if (top == 0 || lines.size() <= top + 1) return lines;
-  Line rest{fmt::format("other ({} {})", FormatCount(lines.size() - top), names.many), 0, {}};
-  for (std::size_t i = top; i < lines.size(); ++i) {
-    rest.count += lines[i].count;
-    rest.columns += lines[i].columns;
-  }
+  Line rest = Together(std::span(lines).subspan(top), names);
   lines.resize(top);
+  lines.push_back(std::move(rest));
+  return lines;
+}
+
+// As TopLines by allocated bytes, with those that allocate nothing in the rest, so that calls add up to all calls.
+std::vector<Line> TopAllocating(std::vector<Line> lines, std::size_t top, const GroupingNames& names) {
+  std::ranges::stable_sort(lines,
+                           [](const Line& a, const Line& b) { return Allocated(a.columns) > Allocated(b.columns); });
+  std::erase_if(lines, [](const Line& line) { return AnyBytes(line.columns) == 0 && line.count == 0; });
+  const auto quiet = std::ranges::stable_partition(lines, [](const Line& line) { return AnyBytes(line.columns) != 0; });
+  std::size_t shown = lines.size() - quiet.size();
+  if (top != 0 && lines.size() > top + 1) shown = std::min(shown, top);
+  if (shown == lines.size()) return lines;
+  Line rest = Together(std::span(lines).subspan(shown), names);
+  lines.resize(shown);
   lines.push_back(std::move(rest));
   return lines;
 }
@@ -77,7 +98,8 @@ std::string Heading(const Terminal& terminal, const std::string& text) {
 }
 
 std::string RecordedLine(const Summary& summary, bool windowed) {
-  std::string line = FormatDuration(summary.end_ns - summary.begin_ns) + (windowed ? " in the window" : " recorded");
+  std::string line = windowed ? FormatDuration(summary.duration_ns) + " in the window"
+                              : FormatDuration(summary.end_ns - summary.begin_ns) + " recorded";
   if (windowed && summary.windows > 1) line += fmt::format(" (from {} ranges)", FormatCount(summary.windows));
   line += ", " + FormatCounted(summary.events, "event", "events");
   line += ", " + FormatCounted(summary.operator_calls, "operator call", "operator calls");
@@ -177,13 +199,22 @@ std::string FoldedNote(const Summary& summary, const Terminal& terminal) {
          "\n";
 }
 
+// A sum of peaks at different times reads as if it were one.
+std::string ManyPeaksNote(const Summary& summary, const SummaryTextOptions& options, const Terminal& terminal) {
+  const auto used = std::ranges::count_if(summary.devices, [](const auto& d) { return d.peak_allocated_bytes > 0; });
+  if (used < 2) return "";
+  std::string note = "at peak: summed over the devices, each at its own peak.";
+  if (!options.brief && summary.processes.size() > 1) note += " One rank alone, with its table of the peak: --rank N.";
+  return "  " + Wrapped(note, terminal.width, 2) + "\n";
+}
+
 std::string AllocationTable(const Summary& summary, const SummaryTextOptions& options, const Terminal& terminal) {
   const GroupingNames names = NamesOf(summary.by);
   std::vector<std::string> titles = {std::string(names.one)};
   if (names.has_calls) titles.emplace_back("calls");
   titles.insert(titles.end(), {"allocs", "allocated", "kept", "at peak", "mean life"});
   Table table(std::move(titles));
-  const auto lines = TopLines(Having(AllLines(summary), AnyBytes), options.top, Allocated, names);
+  const auto lines = TopAllocating(AllLines(summary), options.top, names);
   std::uint64_t calls = 0;
   for (const Line& line : lines) {
     calls += line.count;
@@ -192,8 +223,9 @@ std::string AllocationTable(const Summary& summary, const SummaryTextOptions& op
   Columns shown;
   for (const Line& line : lines) shown += line.columns;
   table.AddTotal(AllocationCells("total", calls, shown, names.has_calls));
-  return Heading(terminal, fmt::format("Who allocates, by {} (kept: still live at the end)", names.one)) +
-         table.Render(terminal, 2) + FoldedNote(summary, terminal);
+  return Heading(terminal, fmt::format("Who allocates, by {} ({}kept: still live at the end)", names.one,
+                                       names.has_calls ? "calls: at any depth; " : "")) +
+         table.Render(terminal, 2) + ManyPeaksNote(summary, options, terminal) + FoldedNote(summary, terminal);
 }
 
 // "aten::empty 1.2 GiB, aten::mm 3.0 MiB, other 12 B"
@@ -246,11 +278,12 @@ std::string Counted(std::uint64_t bytes, std::uint64_t count, std::string_view o
 
 std::string FactLines(const Summary& summary, const SummaryTextOptions& options, const Terminal& terminal) {
   const Facts facts = FactsOf(summary);
-  std::string text = FactLine(terminal, "temporaries",
-                              Counted(facts.rows.temporary_bytes, facts.rows.temporaries, "allocation", "allocations") +
-                                  " freed within their operator call" +
-                                  ShareOf(facts.rows.temporary_bytes, facts.rows.allocated_bytes - facts.folded_bytes,
-                                          summary.folded ? "of what the newest parts allocated" : "of all"));
+  std::string text =
+      FactLine(terminal, "temporaries",
+               Counted(facts.rows.temporary_bytes, facts.rows.temporaries, "allocation", "allocations") +
+                   " freed within " + (facts.rows.temporaries == 1 ? "its" : "their") + " operator call" +
+                   ShareOf(facts.rows.temporary_bytes, facts.rows.allocated_bytes - facts.folded_bytes,
+                           summary.folded ? "of what the newest parts allocated" : "of all"));
   std::string at_end = Counted(facts.live_bytes, facts.live_blocks, "block", "blocks");
   if (facts.live_bytes > 0 && !options.brief) at_end += ": " + Holders(summary, 3);
   text += FactLine(terminal, "live at the end", at_end);

@@ -21,19 +21,37 @@ std::vector<std::string> Cells(const std::string& name, const RangeNode& node) {
           node.depth == 0 ? "" : FormatDuration(node.total_ns)};
 }
 
+std::string ShownNodeName(const RangeNode& node) {
+  if (node.kind != RangeNode::Kind::kOther) return ShownName(node.name);
+  return node.others == 1 ? "(1 other)" : fmt::format("({} others)", FormatCount(node.others));
+}
+
+const char* KindName(RangeNode::Kind kind) {
+  switch (kind) {
+    case RangeNode::Kind::kRoot:
+      return "root";
+    case RangeNode::Kind::kNamed:
+      return "named";
+    case RangeNode::Kind::kOther:
+      return "other";
+  }
+  return "named";
+}
+
 // Depth is bounded by RangeTreeOptions::depth, so recursion is too.
 void AddChildren(const RangeTree& tree, const RangeNode& parent, const std::string& margin, Table& table) {
   for (std::size_t i = 0; i < parent.children.size(); ++i) {
     const RangeNode& node = tree.nodes[parent.children[i]];
     const bool last = i + 1 == parent.children.size();
-    table.AddRow(Cells(margin + (last ? "└ " : "├ ") + ShownName(node.name), node));
+    table.AddRow(Cells(margin + (last ? "└ " : "├ ") + ShownNodeName(node), node));
     AddChildren(tree, node, margin + (last ? "  " : "│ "), table);
   }
 }
 
 Json NodeJson(const RangeTree& tree, const RangeNode& node) {
   Json json = {{"name", node.name},
-               {"source", node.depth == 0 ? "root" : std::string(ToString(node.source))},
+               {"kind", KindName(node.kind)},
+               {"source", nullptr},
                {"calls", node.calls},
                {"allocated_bytes", node.allocated_bytes},
                {"net_bytes", node.net_bytes},
@@ -42,6 +60,11 @@ Json NodeJson(const RangeTree& tree, const RangeNode& node) {
                {"self_net_bytes", node.self_net_bytes},
                {"total_ns", node.total_ns},
                {"children", Json::array()}};
+  if (node.kind == RangeNode::Kind::kNamed) json["source"] = std::string(ToString(node.source));
+  if (node.kind == RangeNode::Kind::kOther) {
+    json["name"] = "(other)";
+    json["rows"] = node.others;
+  }
   for (const std::uint32_t child : node.children) json["children"].push_back(NodeJson(tree, tree.nodes[child]));
   return json;
 }
@@ -50,12 +73,15 @@ Json NodeJson(const RangeTree& tree, const RangeNode& node) {
 
 std::string RenderTree(const Capture& capture, const RangeTree& tree, const Terminal& terminal) {
   Table table({"range", "calls", "allocated", "kept", "itself", "time"});
+  constexpr std::string_view kColumns =
+      "allocated, kept (of it, live at the end): in the range and all inside it; itself: allocated in no inner range; "
+      "time: all calls together";
   if (!tree.nodes.empty()) {
     table.AddRow(Cells("(all threads)", tree.nodes.front()));
     AddChildren(tree, tree.nodes.front(), "", table);
   }
-  return RenderWhatRan(capture, terminal) + "\n" + table.Render(terminal, 0) + "\n" +
-         RenderLosses(capture, tree.report, terminal);
+  return RenderWhatRan(capture, terminal) + "\n" + table.Render(terminal, 0) +
+         Wrapped(std::string(kColumns), terminal.width, 0) + "\n\n" + RenderLosses(capture, tree.report, terminal);
 }
 
 Json TreeJson(const Capture& capture, const RangeTree& tree) {

@@ -1,0 +1,22 @@
+// The instant that a question about what is live asks for.
+#ifndef TOOLS_ANALYZE_AT_H_
+#define TOOLS_ANALYZE_AT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace memoir {
+
+struct At {
+  enum class Kind : std::uint8_t { kPeak, kEnd, kTime, kMark };
+  Kind kind = Kind::kPeak;
+  std::uint64_t ns = 0;  // kTime: since the start of the capture
+  std::string mark;      // kMark: the first with this name in each process
+};
+// "peak", "end", "mark:NAME", or a time: "1.5s", "20ms", "300us", "1234ns", plain numbers are seconds.
+std::optional<At> ParseAt(const std::string& text);
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_AT_H_
