@@ -7,7 +7,7 @@ import os
 import platform
 import sys
 
-from memoir import _library
+from memoir import _dispatch, _library
 
 _STOPPED, _EXITED = 1, 2  # enum memoir_end
 
@@ -111,6 +111,7 @@ def _begin(torch_version, output, options):
     message = ctypes.create_string_buffer(1024)
     if library.memoir_start(array, message, len(message)) != 0:
         raise RuntimeError(message.value.decode(errors="replace"))
+    _dispatch.let_higher_order_operators_pass()
     if _tracker is None:
         atexit.register(_stop_at_exit)
     _tracker = library

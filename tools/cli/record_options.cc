@@ -17,6 +17,7 @@ constexpr OptionKind kPath = OptionKind::kPath;
 constexpr OptionKind kSize = OptionKind::kSize;
 constexpr OptionKind kFlag = OptionKind::kFlag;
 constexpr OptionKind kNumber = OptionKind::kNumber;
+constexpr OptionKind kOperators = OptionKind::kOperators;
 
 constexpr RecordOption kOptions[] = {
 #define MEMOIR_OPTION(variable, flag, argument, kind, fallback, help) {variable, flag, kind, fallback, help},
@@ -90,6 +91,9 @@ absl::StatusOr<std::string> NormalizeOption(const RecordOption& option, std::str
     case OptionKind::kNumber:
       if (const auto number = ParseDigits(value); number && *number <= kMaxNumber) return std::string(value);
       return BadValue(source, value, "a whole number, at most 999999999");
+    case OptionKind::kOperators:
+      if (value == "ranges" || value == "dispatch") break;
+      return BadValue(source, value, "ranges or dispatch");
     case OptionKind::kText:
       break;
   }

@@ -14,7 +14,7 @@
 
 namespace memoir {
 
-enum class OptionKind { kPath, kSize, kFlag, kNumber, kText };
+enum class OptionKind { kPath, kSize, kFlag, kNumber, kText, kOperators };
 
 struct RecordOption {
   const char* variable;  // "MEMOIR_MAX_SIZE"

@@ -53,6 +53,8 @@ Json ProcessJson(const ProcessSummary& process, const ReplayReport& report) {
                {"parts", process.parts},
                {"missing_parts", process.missing_parts},
                {"file_bytes", process.file_bytes}};
+  json["sources"] = Json::array();
+  for (const std::string& source : info.sources()) json["sources"].push_back(source);
   if (process.id.value >= report.processes.size()) return json;
   const auto& seen = report.processes[process.id.value];
   json["duration_ns"] = seen.duration_ns;

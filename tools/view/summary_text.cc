@@ -97,12 +97,23 @@ std::string Heading(const Terminal& terminal, const std::string& text) {
   return Painted(terminal, Color::kBold, text) + "\n";
 }
 
-std::string RecordedLine(const Summary& summary, bool windowed) {
+// Operators below autograd are others than those above: whoever compares two summaries must see it.
+std::string WhichOperators(const Capture& capture) {
+  const auto& processes = capture.processes();
+  const auto below = std::ranges::count_if(processes, [](const ProcessSummary& process) {
+    return std::ranges::find(process.info.sources(), "dispatch") != process.info.sources().end();
+  });
+  if (below == 0) return "";
+  if (static_cast<std::size_t>(below) == processes.size()) return " below autograd (--ops dispatch)";
+  return fmt::format(" (in {} of {} processes those below autograd)", below, processes.size());
+}
+
+std::string RecordedLine(const Capture& capture, const Summary& summary, bool windowed) {
   std::string line = windowed ? FormatDuration(summary.duration_ns) + " in the window"
                               : FormatDuration(summary.end_ns - summary.begin_ns) + " recorded";
   if (windowed && summary.windows > 1) line += fmt::format(" (from {} ranges)", FormatCount(summary.windows));
   line += ", " + FormatCounted(summary.events, "event", "events");
-  line += ", " + FormatCounted(summary.operator_calls, "operator call", "operator calls");
+  line += ", " + FormatCounted(summary.operator_calls, "operator call", "operator calls") + WhichOperators(capture);
   line += ", " + FormatCounted(summary.threads, "thread", "threads");
   if (summary.steps > 0) line += ", " + FormatCounted(summary.steps, "step", "steps");
   if (summary.mark_count > 0) line += ", " + FormatCounted(summary.mark_count, "mark", "marks");
@@ -319,7 +330,7 @@ std::string RenderSummary(const Capture& capture, const Summary& summary, const 
   // 25 lines in all: devices take theirs from the tables.
   if (options.brief) limited.top = summary.devices.size() > 1 ? 3 : 4;
   const std::string gap = options.brief ? "" : "\n";
-  std::string text = RenderWhatRan(capture, terminal) + RecordedLine(summary, options.windowed);
+  std::string text = RenderWhatRan(capture, terminal) + RecordedLine(capture, summary, options.windowed);
   text += DeviceLines(capture, summary, limited, terminal) + gap;
   text += Tables(capture, summary, limited, terminal) + gap;
   text += FactLines(summary, limited, terminal);

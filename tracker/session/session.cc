@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
 #include <ctime>
 #include <exception>
 #include <fstream>
@@ -64,7 +65,7 @@ std::string FileStem(const ProcessFacts& facts) {
   return std::string(rank) + ".a" + std::to_string(facts.restart) + "." + facts.host + "." + std::to_string(facts.pid);
 }
 
-ProcessFacts Facts(const Settings& settings, std::uint64_t ticks_per_second) {
+ProcessFacts Facts(const Settings& settings, OperatorHook operators, std::uint64_t ticks_per_second) {
   const Rank rank = FindRank(settings.rank);
   ProcessFacts facts;
   facts.pid = static_cast<std::uint64_t>(getpid());
@@ -78,7 +79,7 @@ ProcessFacts Facts(const Settings& settings, std::uint64_t ticks_per_second) {
   facts.torch_version = TorchVersion();
   facts.python_version = settings.python_version;
   facts.ticks_per_second = ticks_per_second;
-  facts.sources = {"ranges", "cpu-allocator"};
+  facts.sources = {operators == OperatorHook::kDispatch ? "dispatch" : "ranges", "cpu-allocator"};
   facts.boot_id = BootId();
   return facts;
 }
@@ -101,20 +102,32 @@ void LetHooksLeave() {
   nanosleep(&pause, nullptr);
 }
 
-bool StartWriter(const Settings& settings, Session& own, std::string* error) {
+OperatorHook ChooseOperatorHook(const Settings& settings) {
+  if (!settings.dispatched_operators) return PrepareOperatorHook(OperatorHook::kRanges);
+  const OperatorHook had = PrepareOperatorHook(OperatorHook::kDispatch);
+  if (had != OperatorHook::kDispatch && !settings.quiet) {
+    std::fputs(
+        "memoir: ops=dispatch: another library has the dispatch key \"Fake\"; operators are recorded as ranges, above "
+        "autograd\n",
+        stderr);
+  }
+  return had;
+}
+
+bool StartWriter(const Settings& settings, OperatorHook operators, Session& own, std::string* error) {
   WriterOptions options;
   options.folder = settings.output;
   options.max_bytes = settings.max_size;
-  options.process = Facts(settings, ChooseTick());
+  options.process = Facts(settings, operators, ChooseTick());
   options.stem = FileStem(options.process);
   if (!OpenRing(settings, options.stem, error)) return false;
   own.writer = Writer::Start(options, error);
   return own.writer != nullptr;
 }
 
-void StartHooks(const Settings& settings, Session& own) {
+void StartHooks(const Settings& settings, OperatorHook operators, Session& own) {
   own.output = settings.output;
-  InstallTorchHooks();
+  InstallTorchHooks(operators);
   SetRecordingEnabled(true);
 }
 
@@ -146,8 +159,9 @@ bool StartSession(const Settings& settings, std::string* error) {
     return false;
   }
   try {
-    if (StartWriter(settings, own, error)) {
-      StartHooks(settings, own);
+    const OperatorHook operators = ChooseOperatorHook(settings);
+    if (StartWriter(settings, operators, own, error)) {
+      StartHooks(settings, operators, own);
       return true;
     }
   } catch (const std::exception& failure) {

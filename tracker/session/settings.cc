@@ -14,7 +14,7 @@
 namespace memoir {
 namespace {
 
-enum OptionKind { kPath, kSize, kFlag, kNumber, kText };
+enum OptionKind { kPath, kSize, kFlag, kNumber, kText, kOperators };
 
 struct Option {
   const char* variable;
@@ -47,6 +47,7 @@ std::string Complaint(const Option& option, const std::string& value) {
   if (option.kind == kSize && !ParseSize(value)) return "is not a size; write 512MiB, 2GiB or a number of bytes";
   if (option.kind == kFlag && !IsFlag(value)) return "is neither on nor off; write 1 or 0";
   if (option.kind == kNumber && !IsNumber(value)) return "is not a whole number";
+  if (option.kind == kOperators && value != "ranges" && value != "dispatch") return "is neither ranges nor dispatch";
   return "";
 }
 
@@ -179,7 +180,9 @@ std::optional<Settings> ReadSettings(const char* const* given, std::string* erro
   if (const std::string rank = (*values)["rank"]; !rank.empty()) settings.rank = ToNumber(rank);
   settings.program = (*values)["program"];
   settings.python_version = (*values)["python_version"];
-  if (!IsOn((*values)["quiet"])) WarnOfUnknownVariables(settings.warnings);
+  settings.dispatched_operators = (*values)["ops"] == "dispatch";
+  settings.quiet = IsOn((*values)["quiet"]);
+  if (!settings.quiet) WarnOfUnknownVariables(settings.warnings);
   return settings;
 }
 

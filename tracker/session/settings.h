@@ -16,6 +16,8 @@ struct Settings {
   std::string ring_dir;         // "": the ring chooses
   std::uint64_t ring_size = 0;  // bytes
   std::optional<std::uint32_t> rank;
+  bool dispatched_operators = false;  // from the dispatcher's fallback instead of ranges
+  bool quiet = false;
   std::string program;  // what the caller knows of its process
   std::string python_version;
   std::vector<std::string> warnings;  // e.g. a MEMOIR_* variable that does not exist

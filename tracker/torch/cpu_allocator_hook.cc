@@ -9,6 +9,7 @@
 #include "interpose/errno_keeper.h"
 #include "interpose/ring.h"
 #include "interpose/tick.h"
+#include "tracker/torch/torch_thread.h"
 
 namespace memoir {
 namespace {
@@ -30,7 +31,7 @@ void RecordAllocate(void* data, std::size_t bytes) {
   const ErrnoKeeper errno_keeper;
   const auto address = reinterpret_cast<std::uint64_t>(data);
   const std::uint64_t serial = NextSerial(address);
-  ThreadSlot* slot = RingThread();
+  ThreadSlot* slot = TorchThread();
   // Under no lock of torch's, so this may wait for room as an operator's begin may.
   std::uint8_t* place = slot == nullptr ? nullptr : RingReserve(slot, sizeof(AllocateRecord), OnEmptyPool::kWait);
   if (place == nullptr) return RingCountDroppedAllocation(bytes);

@@ -3,18 +3,26 @@
 #include <torch/version.h>
 
 #include "tracker/torch/cpu_allocator_hook.h"
+#include "tracker/torch/dispatch_fallback.h"
 #include "tracker/torch/operator_names.h"
 #include "tracker/torch/range_hook.h"
 
 namespace memoir {
 
-void InstallTorchHooks() {
+OperatorHook PrepareOperatorHook(OperatorHook asked) {
+  return asked == OperatorHook::kDispatch && RegisterDispatchFallback() ? OperatorHook::kDispatch
+                                                                        : OperatorHook::kRanges;
+}
+
+void InstallTorchHooks(OperatorHook operators) {
   PrepareOperatorNames();
+  const bool dispatched = operators == OperatorHook::kDispatch;
+  InstallRangeHook(dispatched ? RangeScopes::kWithoutFunctions : RangeScopes::kAll);
+  RecordDispatchedOperators(dispatched);
   static bool installed = false;
   if (installed) return;
   installed = true;
   InstallCpuAllocatorHook();
-  InstallRangeHook();
 }
 
 const char* TorchVersion() { return TORCH_VERSION; }

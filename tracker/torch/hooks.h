@@ -4,9 +4,20 @@
 
 namespace memoir {
 
-// Installs every hook of this torch: ranges and the CPU allocator. Call at the start of each recording, from its
-// thread, while recording is off. The hooks stay for the life of the process and do nothing while recording is off.
-void InstallTorchHooks();
+// Which hook shows the operators.
+enum class OperatorHook {
+  kRanges,    // RecordFunction: every range that torch itself shows
+  kDispatch,  // the dispatcher's fallback: operators below autograd, as a TorchDispatchMode sees them
+};
+
+// Makes ready for `asked`; returns kRanges where that cannot be had. Call before each recording, from its thread, while
+// recording is off.
+OperatorHook PrepareOperatorHook(OperatorHook asked);
+
+// Installs every hook of this torch: ranges, operators, the CPU allocator. Call at the start of each recording, from
+// its thread, while recording is off, with what PrepareOperatorHook returned. The hooks stay for the life of the
+// process and do nothing while recording is off.
+void InstallTorchHooks(OperatorHook operators);
 
 // The running torch's version as its headers state it: "2.11.0".
 const char* TorchVersion();

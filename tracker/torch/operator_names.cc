@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "interpose/errno_keeper.h"
 #include "interpose/ring.h"
 
 namespace memoir {
@@ -54,9 +55,29 @@ Entry& Probe(const char* overload) {
   }
 }
 
-std::string FullName(const at::RecordFunction& range) {
-  std::string name = range.name();
-  const char* overload = range.overload_name();
+// What shows an operator, as both hooks need it: where its name and its overload's lie, and its schema, which only a
+// first sight asks for.
+class Sight {
+ public:
+  explicit Sight(const at::RecordFunction& range) : range_(&range) {}
+  explicit Sight(const c10::FunctionSchema& schema) : schema_(&schema) {}
+
+  const char* name() const { return schema_ != nullptr ? schema_->name().c_str() : range_->name(); }
+  const char* overload() const {
+    return schema_ != nullptr ? schema_->overload_name().c_str() : range_->overload_name();
+  }
+  std::optional<c10::FunctionSchema> Schema() const {
+    return schema_ != nullptr ? std::optional(*schema_) : range_->operator_schema();
+  }
+
+ private:
+  const at::RecordFunction* range_ = nullptr;
+  const c10::FunctionSchema* schema_ = nullptr;
+};
+
+std::string FullName(const Sight& sight) {
+  std::string name = sight.name();
+  const char* overload = sight.overload();
   if (*overload != '\0') name.append(".").append(overload);
   return name;
 }
@@ -65,8 +86,8 @@ std::string FullName(const at::RecordFunction& range) {
 // ring's append-only table. Under the lock; made anew at each recording.
 constinit std::unordered_map<std::string, std::uint32_t>* defined = nullptr;
 
-std::uint32_t Define(const at::RecordFunction& range) {
-  const std::optional<c10::FunctionSchema> schema = range.operator_schema();
+std::uint32_t Define(const Sight& sight) {
+  const std::optional<c10::FunctionSchema> schema = sight.Schema();
   if (!schema.has_value()) return kNoId;
   std::vector<std::uint8_t> written;
   for (const c10::Argument& argument : schema->arguments()) {
@@ -75,7 +96,7 @@ std::uint32_t Define(const at::RecordFunction& range) {
   }
   std::ostringstream text;
   text << *schema;
-  const std::string name = FullName(range);
+  const std::string name = FullName(sight);
   const auto [entry, fresh] = defined->try_emplace(name + '\0' + text.str(), 0);
   if (fresh) entry->second = RingDefineOperator(name.c_str(), text.str().c_str(), written.data(), written.size());
   return entry->second == 0 ? kNoId : entry->second;
@@ -100,22 +121,24 @@ class Forgetter final : public c10::OpRegistrationListener {
 };
 
 // 0: not in the table.
-std::uint32_t KnownId(const at::RecordFunction& range, const char* overload) {
+std::uint32_t KnownId(const char* name, const char* overload) {
   const Entry& entry = Probe(overload);
-  const bool same = entry.overload.load(std::memory_order_acquire) == overload &&
-                    entry.name.load(std::memory_order_relaxed) == range.name();
+  const bool same =
+      entry.overload.load(std::memory_order_acquire) == overload && entry.name.load(std::memory_order_relaxed) == name;
   return same ? entry.id.load(std::memory_order_acquire) : 0;
 }
 
 // Cold: once per operator, under the lock.
-std::uint32_t FirstSight(const at::RecordFunction& range, const char* overload) {
+std::uint32_t FirstSight(const Sight& sight) {
+  const ErrnoKeeper errno_keeper;
+  const char* overload = sight.overload();
   const SpinLock lock;
-  if (const std::uint32_t id = KnownId(range, overload); id != 0) return id;  // another thread was first
-  const std::uint32_t id = Define(range);
+  if (const std::uint32_t id = KnownId(sight.name(), overload); id != 0) return id;  // another thread was first
+  const std::uint32_t id = Define(sight);
   if (table_entries >= kTableLimit) return id;
   Entry& home = Probe(overload);
   if (home.overload.load(std::memory_order_relaxed) == nullptr) ++table_entries;
-  home.name.store(range.name(), std::memory_order_relaxed);
+  home.name.store(sight.name(), std::memory_order_relaxed);
   home.id.store(id, std::memory_order_release);
   home.overload.store(overload, std::memory_order_release);
   return id;
@@ -151,9 +174,16 @@ void PrepareOperatorNames() {
 std::uint32_t FindOperatorName(const at::RecordFunction& range) {
   const char* overload = range.overload_name();
   if (overload == no_overload) return 0;
-  if (const std::uint32_t id = KnownId(range, overload); id != 0) [[likely]]
-    return id == kNoId ? 0 : id;
-  const std::uint32_t id = FirstSight(range, overload);
+  std::uint32_t id = KnownId(range.name(), overload);
+  if (id == 0) [[unlikely]]
+    id = FirstSight(Sight(range));
+  return id == kNoId ? 0 : id;
+}
+
+std::uint32_t FindOperatorName(const c10::FunctionSchema& schema) {
+  std::uint32_t id = KnownId(schema.name().c_str(), schema.overload_name().c_str());
+  if (id == 0) [[unlikely]]
+    id = FirstSight(Sight(schema));
   return id == kNoId ? 0 : id;
 }
 

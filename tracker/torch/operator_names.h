@@ -8,6 +8,7 @@
 #ifndef TRACKER_TORCH_OPERATOR_NAMES_H_
 #define TRACKER_TORCH_OPERATOR_NAMES_H_
 
+#include <ATen/core/function_schema.h>
 #include <ATen/record_function.h>
 
 #include <cstdint>
@@ -20,6 +21,9 @@ void PrepareOperatorNames();
 // The operator's id in the ring's name table; 0 when the range has no schema, or the table is full: record the text
 // then.
 std::uint32_t FindOperatorName(const at::RecordFunction& range);
+
+// The same for an operator whose schema is at hand: the dispatcher's own, for its address counts.
+std::uint32_t FindOperatorName(const c10::FunctionSchema& schema);
 
 }  // namespace memoir
 

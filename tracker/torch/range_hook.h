@@ -8,8 +8,14 @@
 
 namespace memoir {
 
-// Adds the global callback. Call once; it is never removed, only idle while recording is off.
-void InstallRangeHook();
+enum class RangeScopes {
+  kAll,
+  kWithoutFunctions,  // autograd nodes and user ranges: operators are another hook's, and cost nothing here
+};
+
+// Adds the global callback, or replaces that of other scopes. Call at the start of each recording, from its thread,
+// while recording is off. Idle while recording is off.
+void InstallRangeHook(RangeScopes scopes);
 
 }  // namespace memoir
 

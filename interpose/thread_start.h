@@ -1,0 +1,17 @@
+// A function that each new thread runs before anything else: for thread-local state of torch's that has to be the same
+// on all threads from the start. Threads of any language, started through pthread_create by an object that is loaded
+// when the function is named; threads that run already are not touched. libc only.
+#ifndef INTERPOSE_THREAD_START_H_
+#define INTERPOSE_THREAD_START_H_
+
+#include "interpose/export.h"
+
+namespace memoir {
+
+// Any thread, one at a time. Another call names another function. For ever: a thread that is being started may still
+// run the one before. False when no object's calls could be redirected.
+MEMOIR_INTERPOSE_API bool RunAtThreadStart(void (*function)());
+
+}  // namespace memoir
+
+#endif  // INTERPOSE_THREAD_START_H_

@@ -1,0 +1,125 @@
+#include "tracker/torch/dispatch_fallback.h"
+
+#include <ATen/SequenceNumber.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/core/GradMode.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+
+#include <atomic>
+#include <exception>
+
+#include "interpose/ring.h"
+#include "interpose/thread_start.h"
+#include "tracker/torch/operator_names.h"
+#include "tracker/torch/range_record.h"
+
+namespace memoir {
+namespace {
+
+constexpr c10::DispatchKey kKey = c10::DispatchKey::Fake;
+
+using Values = c10::ArrayRef<const c10::IValue>;
+
+// The topmost `count` values, where a boxed kernel finds its arguments and leaves its results.
+Values Top(const torch::jit::Stack& stack, std::size_t count) {
+  return Values(stack.data() + stack.size() - count, count);
+}
+
+constinit std::atomic<bool> recording_operators{false};
+constinit std::atomic<bool> shown{false};  // the key is included on every new thread
+
+bool AnyRequiresGrad(Values values) {
+  for (const c10::IValue& value : values) {
+    if (value.isTensor() && value.toTensor().requires_grad()) return true;
+    if (!value.isTensorList()) continue;
+    for (const c10::IValue& element : value.toListRef()) {
+      if (element.toTensor().requires_grad()) return true;
+    }
+  }
+  return false;
+}
+
+// The sequence number of the autograd node that was just made for this operator, -1 when none was: autograd, which has
+// already been here, makes it first and calls the operator below then. A number that an earlier operator took is no
+// other one's: that operator had the node.
+std::int64_t SequenceOfNewNode(Values arguments) {
+  static constinit thread_local std::uint64_t taken = 0;
+  const std::uint64_t next = at::sequence_number::peek();
+  if (next == taken || !c10::GradMode::is_enabled() || !AnyRequiresGrad(arguments)) return -1;
+  taken = next;
+  return static_cast<std::int64_t>(next) - 1;
+}
+
+// One operator while it runs. Ended by its destructor when the kernel throws, then without results.
+class RunningOperator {
+ public:
+  RunningOperator(const c10::FunctionSchema& schema, Values arguments) {
+    RangeStart start{};
+    start.source = RangeSource::kDispatch;
+    start.name = FindOperatorName(schema);
+    start.text = schema.name().c_str();
+    start.sequence = SequenceOfNewNode(arguments);
+    BeginRange(this, start, arguments);
+  }
+  ~RunningOperator() {
+    if (!ended_) EndRange(this, {});
+  }
+  RunningOperator(const RunningOperator&) = delete;
+  RunningOperator& operator=(const RunningOperator&) = delete;
+
+  void End(Values results) {
+    EndRange(this, results);
+    ended_ = true;
+  }
+
+ private:
+  bool ended_ = false;
+};
+
+void OnOperator(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
+  const c10::impl::ExcludeDispatchKeyGuard inside(kKey);
+  const c10::DispatchKeySet below = keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kKey);
+  if (!RecordingEnabled() || !recording_operators.load(std::memory_order_relaxed)) {
+    return op.redispatchBoxed(below, stack);
+  }
+  const c10::FunctionSchema& schema = op.schema();
+  RunningOperator running(schema, Top(*stack, schema.arguments().size()));
+  op.redispatchBoxed(below, stack);
+  running.End(Top(*stack, schema.returns().size()));
+}
+
+bool KeyIsFree() {
+  c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
+  const std::optional<c10::OperatorHandle> add = dispatcher.findSchema({"aten::add", "Tensor"});
+  return !dispatcher.hasBackendFallbackForDispatchKey(kKey) && add.has_value() &&
+         !add->hasComputedKernelForDispatchKey(kKey) && dispatcher.getRegistrationsForDispatchKey(kKey).empty();
+}
+
+}  // namespace
+
+bool RegisterDispatchFallback() {
+  // Leaked on purpose: operators run until the very end.
+  static c10::RegistrationHandleRAII* handle = nullptr;
+  if (handle != nullptr) return true;
+  if (!KeyIsFree()) return false;
+  try {
+    handle = new c10::RegistrationHandleRAII(c10::Dispatcher::singleton().registerFallback(
+        kKey, c10::KernelFunction::makeFromBoxedFunction<&OnOperator>(), "memoir"));
+  } catch (const std::exception&) {  // another thread's library was quicker
+    return false;
+  }
+  return true;
+}
+
+void RecordDispatchedOperators(bool on) {
+  recording_operators.store(on, std::memory_order_relaxed);
+  if (!on) return;
+  if (!shown.exchange(true, std::memory_order_relaxed)) RunAtThreadStart(&ShowOperatorsOfThisThread);
+  ShowOperatorsOfThisThread();
+}
+
+void ShowOperatorsOfThisThread() {
+  if (shown.load(std::memory_order_relaxed)) c10::impl::tls_set_dispatch_key_included(kKey, true);
+}
+
+}  // namespace memoir

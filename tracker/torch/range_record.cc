@@ -1,0 +1,102 @@
+#include "tracker/torch/range_record.h"
+
+#include <cstring>
+
+#include "interpose/errno_keeper.h"
+#include "interpose/tick.h"
+#include "tracker/torch/open_ranges.h"
+#include "tracker/torch/range_values.h"
+#include "tracker/torch/torch_thread.h"
+
+namespace memoir {
+namespace {
+
+void RecordBegin(ThreadSlot* slot, const RangeStart& start, c10::ArrayRef<const c10::IValue> arguments) {
+  ValueKinds kinds;
+  FindKinds(arguments, kinds);
+  const std::size_t text_bytes = start.name == 0 ? strnlen(start.text, kMaxInlineName) : 0;
+  const std::size_t bytes = sizeof(RangeBeginRecord) + kinds.RecordBytes() + ((text_bytes + 7) & ~std::size_t{7});
+
+  std::uint8_t* place = RingReserve(slot, bytes, OnEmptyPool::kWait);
+  if (place == nullptr) return;
+  auto* record = new (place) RangeBeginRecord{};
+  record->header.words = static_cast<std::uint16_t>(bytes / 8);
+  record->header.kind = RecordKind::kRangeBegin;
+  record->header.flags =
+      static_cast<std::uint8_t>(static_cast<std::uint8_t>(start.source) | (start.name == 0 ? kInlineName : 0));
+  record->header.depth = slot->depth;
+  record->header.count = kinds.count;
+  record->tick = Tick();  // after a wait for room, which is no part of the range
+  record->sequence = start.sequence;
+  record->name = start.name == 0 ? static_cast<std::uint32_t>(text_bytes) : start.name;
+  record->tensor_count = kinds.tensors;
+  record->list_count = kinds.lists;
+  record->forward_thread = start.forward_thread;
+  kinds.Write(place + sizeof(RangeBeginRecord));
+  if (text_bytes > 0) std::memcpy(place + sizeof(RangeBeginRecord) + kinds.RecordBytes(), start.text, text_bytes);
+  RingCommit(slot, bytes);
+  RecordTensors(slot, arguments, kinds);
+}
+
+void RecordEnd(ThreadSlot* slot, c10::ArrayRef<const c10::IValue> results, std::uint64_t tick) {
+  ValueKinds kinds;
+  FindKinds(results, kinds);
+  const std::size_t bytes = sizeof(RangeEndRecord) + kinds.RecordBytes();
+  std::uint8_t* place = RingReserve(slot, bytes, OnEmptyPool::kWait);
+  if (place == nullptr) return;
+  auto* record = new (place) RangeEndRecord{};
+  record->header.words = static_cast<std::uint16_t>(bytes / 8);
+  record->header.kind = RecordKind::kRangeEnd;
+  record->header.depth = slot->depth;
+  record->header.count = kinds.count;
+  record->tick = tick;
+  record->tensor_count = kinds.tensors;
+  record->list_count = kinds.lists;
+  kinds.Write(place + sizeof(RangeEndRecord));
+  RingCommit(slot, bytes);
+  RecordTensors(slot, results, kinds);
+}
+
+// The thread's open ranges; nullptr, with the drop counted, when there is no room for one more.
+OpenRanges* RoomForOne(ThreadSlot* slot) {
+  OpenRanges* open = slot == nullptr ? nullptr : OpenRanges::Of(slot);
+  if (open != nullptr && !open->full()) [[likely]]
+    return open;
+  if (slot != nullptr) RingDropRecord(slot);
+  return nullptr;
+}
+
+}  // namespace
+
+void BeginRange(const void* range, const RangeStart& start, c10::ArrayRef<const c10::IValue> arguments) {
+  if (!RecordingEnabled()) return;
+  const ErrnoKeeper errno_keeper;
+  ThreadSlot* slot = TorchThread();
+  OpenRanges* open = RoomForOne(slot);
+  if (open == nullptr) return;
+  RecordBegin(slot, start, arguments);
+  open->Push(range);
+  slot->depth = open->depth();
+}
+
+void RecordInstantRange(const RangeStart& start, c10::ArrayRef<const c10::IValue> arguments) {
+  if (!RecordingEnabled()) return;
+  const ErrnoKeeper errno_keeper;
+  ThreadSlot* slot = TorchThread();
+  if (RoomForOne(slot) == nullptr) return;
+  RecordBegin(slot, start, arguments);
+  RecordEnd(slot, {}, Tick());
+}
+
+void EndRange(const void* range, c10::ArrayRef<const c10::IValue> results) {
+  if (!RecordingEnabled()) return;
+  const ErrnoKeeper errno_keeper;
+  const std::uint64_t tick = Tick();
+  ThreadSlot* slot = RingThread();
+  OpenRanges* open = slot == nullptr ? nullptr : OpenRanges::Of(slot);
+  if (open == nullptr || !open->Pop(range)) return;
+  slot->depth = open->depth();
+  RecordEnd(slot, results, tick);
+}
+
+}  // namespace memoir

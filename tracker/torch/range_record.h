@@ -1,0 +1,37 @@
+// The records of one range: its begin with name, argument kinds and tensors, its end with those of its results, and
+// between the two its place among the thread's open ranges. What kind of range it is, its hook says
+// (range_hook.h, dispatch_fallback.h).
+//
+// Called inside the range's begin or end, on its thread. Reads the enable flag first, keeps errno, allocates nothing,
+// throws nothing, keeps no reference.
+#ifndef TRACKER_TORCH_RANGE_RECORD_H_
+#define TRACKER_TORCH_RANGE_RECORD_H_
+
+#include <ATen/core/ivalue.h>
+
+#include <cstdint>
+
+#include "interpose/ring.h"
+
+namespace memoir {
+
+struct RangeStart {
+  RangeSource source;
+  std::uint32_t name;            // FindOperatorName's; 0: `text` goes into the record
+  const char* text;              // only read when `name` is 0
+  std::int64_t sequence;         // autograd's; -1: none
+  std::uint32_t forward_thread;  // torch's number of it; kBackward only
+};
+
+// `range` is any address that is the range's own while it is open; it is given to EndRange again.
+void BeginRange(const void* range, const RangeStart& start, c10::ArrayRef<const c10::IValue> arguments);
+
+// A range that ends on another thread, where it nests in nothing: an instant here.
+void RecordInstantRange(const RangeStart& start, c10::ArrayRef<const c10::IValue> arguments);
+
+// Does nothing when the begin was not recorded. Closes what stands open above it, so the record always nests.
+void EndRange(const void* range, c10::ArrayRef<const c10::IValue> results);
+
+}  // namespace memoir
+
+#endif  // TRACKER_TORCH_RANGE_RECORD_H_
