@@ -1,0 +1,118 @@
+"""A Python TorchDispatchMode is the reference for --ops dispatch. Where both watch the same run, their lists are equal: names with overloads, order on
+each thread, storage bytes of results. A mode changes the program that it watches, so the list of an unwatched run differs; each difference is in a
+table here (and, with its reason, in docs/dispatch.md), and no entry of the tables is without use. Results are bit-equal to those of a bare run."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+PROGRAMS = ["transformer", "checkpoint", "lstm", "autocast", "indexing", "inference_mode", "python_function", "cpp_function", "functorch",
+            "wrapper_subclass", "sparse_and_nested", "threads"]
+
+# Shown to a mode without having gone through the dispatcher: torch asks a Python object for a property of its tensor.
+ASKED_OF_PYTHON = {"aten::dim"}
+# Under a mode, without: where torch or its formulas avoid in-place operators and aliases because a mode might have a tensor subclass behind it.
+REPLACED = {
+    ("aten::add.Tensor", "aten::add_.Tensor"),
+    ("aten::view", "aten::_reshape_alias"),
+    ("aten::scatter_add", "aten::scatter_add_"),
+    ("aten::index_put", "aten::_index_put_impl_"),
+}
+# More of them under a mode: each shallow copy of a tensor (an output that autograd saves, and takes out again) is made through the mode.
+# Fewer of them: one for each nn.Parameter is hidden from modes.
+MORE_OR_FEWER = "aten::detach"
+
+
+@pytest.fixture(scope="module")
+def runs(tree, tmp_path_factory):
+    """The programs bare, recorded, and recorded beside a Python mode: what each printed, what was recorded, what the mode saw."""
+    folder = tmp_path_factory.mktemp("dispatch")
+    memoir = [tree / "bin" / "memoir", "run", "-q", "--ops", "dispatch"]
+    results = {"bare": run([]), "alone": run([*memoir, "-o", folder / "alone", "--"]),
+               "watched": run([*memoir, "-o", folder / "watched", "--"], "--seen", folder / "seen.json")}
+    return {"results": results, "seen": json.loads((folder / "seen.json").read_text()),
+            "alone": recorded(tree, folder / "alone"), "watched": recorded(tree, folder / "watched")}
+
+
+def run(launcher, *arguments):
+    programs = [sys.executable, "-W", "ignore", HERE / "dispatch_programs.py", "--library", os.environ["MEMOIR_CPP_FUNCTION"]]
+    done = subprocess.run([*launcher, *programs, *arguments], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def recorded(tree, capture):
+    """Per program, per thread, [operator, storage bytes of results] in order: what the fallback noted between the program's marks."""
+    export = subprocess.run([tree / "bin" / "memoir", "export", "events", capture], capture_output=True, text=True, timeout=300)
+    assert export.returncode == 0, export.stderr
+    programs, threads, running = {}, {}, {}
+    for event in map(json.loads, export.stdout.splitlines()):
+        assert event["event"] != "lost"
+        if event["event"] == "mark":
+            name, what = event["name"].split()
+            threads = {}
+            if what == "begins":
+                programs[name] = threads
+        elif event["event"] == "range_begin":
+            assert event["source"] in ("dispatch", "backward", "user"), event
+            if event["source"] == "dispatch":
+                running[event["call"]] = [event["name"], None]
+                threads.setdefault(event["thread"], []).append(running[event["call"]])
+        elif event["event"] == "range_end" and event["call"] in running:
+            running.pop(event["call"])[1] = [tensor["storage_bytes"] for tensor in event["tensors"]]
+    return {name: by_thread(threads.values()) for name, threads in programs.items()}
+
+
+def by_thread(lists):
+    """In an order that does not depend on the threads' names."""
+    return sorted(map(list, lists), key=json.dumps)
+
+
+def of_dispatcher(rows):
+    """What of a mode's rows went through the dispatcher."""
+    return [[name, sizes] for name, sizes, _ in rows if name not in ASKED_OF_PYTHON]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_equals_what_a_mode_sees_in_the_same_run(runs, program):
+    seen = by_thread(map(of_dispatcher, runs["seen"][program]))
+    assert sum(map(len, seen)) >= 10
+    assert runs["watched"][program] == seen
+
+
+def differences(runs, program):
+    """Pairs (under a mode, without) in which an unwatched run differs from what a mode saw, detaches apart."""
+    without = [[name for name, _ in rows if name != MORE_OR_FEWER] for rows in runs["alone"][program]]
+    under = [[name for name, _ in of_dispatcher(rows) if name != MORE_OR_FEWER] for rows in runs["seen"][program]]
+    without, under = sorted(without, key=len), sorted(under, key=len)
+    assert list(map(len, without)) == list(map(len, under))
+    return {(a, b) for mode, alone in zip(under, without) for a, b in zip(mode, alone) if a != b}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_an_unwatched_run_differs_only_as_listed(runs, program):
+    assert differences(runs, program) <= REPLACED
+
+
+def detaches(rows):
+    return sum(row[0] == MORE_OR_FEWER for thread in rows for row in thread)
+
+
+def test_no_difference_is_listed_in_vain(runs):
+    assert set.union(*(differences(runs, program) for program in PROGRAMS)) == REPLACED
+    seen = [row for threads in runs["seen"].values() for rows in threads for row in rows]
+    assert {name for name, _, _ in seen if name in ASKED_OF_PYTHON} == ASKED_OF_PYTHON
+    assert any(not shown for _, _, shown in seen), "a parameter's detach is hidden from modes"
+    assert detaches(runs["alone"]["cpp_function"]) < detaches(runs["seen"]["cpp_function"]), "saved outputs are copied through a mode"
+    assert all(detaches(runs["alone"][program]) <= detaches(runs["seen"][program]) for program in PROGRAMS)
+
+
+def test_results_are_bit_equal(runs):
+    results = runs["results"]
+    assert set(results["bare"]) == set(PROGRAMS) and len(set(results["bare"].values())) == len(PROGRAMS)
+    assert results["alone"] == results["bare"] and results["watched"] == results["bare"]
