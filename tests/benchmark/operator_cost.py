@@ -5,6 +5,8 @@ capture to disk as in real use, and its event count is checked against the numbe
 
   add           one-element torch.add: the worst case, nothing but overhead
   transformer   one training step of a small transformer with AdamW: ns per dispatched operator
+
+`memoir` records torch's ranges, `memoir-dispatch` (--ops dispatch) the operators below autograd; the step's figures are per operator that torch shows, for both.
 """
 
 import argparse
@@ -17,7 +19,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-CONTESTANTS = ["bare", "memoir", "dispatch-mode", "profiler"]
+CONTESTANTS = ["bare", "memoir", "memoir-dispatch", "dispatch-mode", "profiler"]
 
 
 # Inside a contestant's process.
@@ -45,6 +47,22 @@ def count_operators(step):
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
         step()
     return len([e for e in profile.events() if not e.name.startswith("ProfilerStep")])
+
+
+def count_dispatched(step):
+    """Operators of one step that arrive below autograd, as a TorchDispatchMode counts them."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Count(TorchDispatchMode):
+        calls = 0
+
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            self.calls += 1
+            return function(*args, **(kwargs or {}))
+
+    with Count() as count:
+        step()
+    return count.calls
 
 
 def per_call(function, calls):
@@ -93,18 +111,21 @@ def contestant(name, adds, steps):
     else:
         result = measure(adds, steps)
         result["adds"] = adds + adds // 10
-        result["operators_per_step"] = count_operators(transformer()) if name == "bare" else 0
+        if name == "bare":
+            result["operators_per_step"] = count_operators(transformer())
+            result["dispatched_per_step"] = count_dispatched(transformer())
     print(json.dumps(result))
 
 
 # The contest.
 def run(name, memoir, adds, steps):
     command = [sys.executable, __file__, "--contestant", name, "--adds", str(adds), "--steps", str(steps)]
-    if name != "memoir":
+    if not name.startswith("memoir"):
         return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     folder = tempfile.mkdtemp(prefix="memoir-benchmark-")
     try:
-        done = subprocess.run([memoir, "run", "-q", "-o", f"{folder}/capture", "--", *command], check=True, capture_output=True, text=True)
+        operators = "dispatch" if name == "memoir-dispatch" else "ranges"
+        done = subprocess.run([memoir, "run", "-q", "--ops", operators, "-o", f"{folder}/capture", "--", *command], check=True, capture_output=True, text=True)
         result = json.loads(done.stdout)
         shown = json.loads(subprocess.run([memoir, "show", "--json", f"{folder}/capture"], check=True, capture_output=True, text=True).stdout)
         counts = {row["name"]: row["count"] for row in shown["operators"]}
@@ -135,25 +156,27 @@ def main():
             print(f"round {number + 1}/{options.rounds} {name}", file=sys.stderr)
             rounds[name].append(run(name, options.memoir, options.adds, options.steps))
     middle = lambda name, key: statistics.median(r[key] for r in rounds[name])
-    operators = rounds["bare"][0]["operators_per_step"]
+    operators, dispatched = rounds["bare"][0]["operators_per_step"], rounds["bare"][0]["dispatched_per_step"]
     rows = {}
     for name in CONTESTANTS:
         rows[name] = {"add_ns": middle(name, "add_ns"), "added_per_add_ns": middle(name, "add_ns") - middle("bare", "add_ns"),
                       "step_ms": middle(name, "step_ns") / 1e6,
                       "added_per_operator_in_step_ns": (middle(name, "step_ns") - middle("bare", "step_ns")) / operators}
     rows["profiler"]["stop_ns_per_operator"] = statistics.median(r["stop_ns"] / r["stop_operators"] for r in rounds["profiler"])
-    rows["memoir"]["bytes_per_event"] = statistics.median(r["bytes"] / r["events"] for r in rounds["memoir"])
-    rows["memoir"]["events"] = middle("memoir", "events")
+    for name in ("memoir", "memoir-dispatch"):
+        rows[name]["bytes_per_event"] = statistics.median(r["bytes"] / r["events"] for r in rounds[name])
+        rows[name]["events"] = middle(name, "events")
     if options.json:
-        return print(json.dumps({"operators_per_step": operators, "rows": rows}, indent=2))
-    print(f"{'':14} {'add':>8} {'added':>8} {'/memoir':>8} {'step':>9} {'added per':>10} {'/memoir':>8}")
-    print(f"{'':14} {'ns':>8} {'ns':>8} {'':>8} {'ms':>9} {'op, ns':>10}   ({operators} operators a step)")
+        return print(json.dumps({"operators_per_step": operators, "dispatched_per_step": dispatched, "rows": rows}, indent=2))
+    print(f"{'':15} {'add':>8} {'added':>8} {'/memoir':>8} {'step':>9} {'added per':>10} {'/memoir':>8}")
+    print(f"{'':15} {'ns':>8} {'ns':>8} {'':>8} {'ms':>9} {'op, ns':>10}   ({operators} operators a step, {dispatched} of them below autograd)")
     for name, row in rows.items():
         ratio = lambda key: f"{row[key] / rows['memoir'][key]:8.1f}" if name != "bare" else f"{'':8}"
-        print(f"{name:14} {row['add_ns']:8.0f} {row['added_per_add_ns']:8.0f} {ratio('added_per_add_ns')} {row['step_ms']:9.2f} "
+        print(f"{name:15} {row['add_ns']:8.0f} {row['added_per_add_ns']:8.0f} {ratio('added_per_add_ns')} {row['step_ms']:9.2f} "
               f"{row['added_per_operator_in_step_ns']:10.0f} {ratio('added_per_operator_in_step_ns')}")
     print(f"torch.profiler's stop adds {rows['profiler']['stop_ns_per_operator']:.0f} ns per operator")
-    print(f"memoir wrote {rows['memoir']['events']:.0f} events, {rows['memoir']['bytes_per_event']:.2f} bytes each on disk, 0 dropped")
+    for name in ("memoir", "memoir-dispatch"):
+        print(f"{name} wrote {rows[name]['events']:.0f} events, {rows[name]['bytes_per_event']:.2f} bytes each on disk, 0 dropped")
 
 
 if __name__ == "__main__":
