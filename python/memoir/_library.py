@@ -4,6 +4,7 @@ import ctypes
 import glob
 import os
 import re
+import sys
 
 
 class NoTracker(RuntimeError):
@@ -31,7 +32,7 @@ def load(torch_version):
     known = trackers()
     if minor not in known:
         have = ", ".join(sorted(known)) or "none"
-        raise NoTracker(f"no tracker for torch {minor} (this Memoir has: {have}); install a Memoir built for torch {minor}")
+        raise NoTracker(f"no tracker for torch {minor} (this Memoir has: {have}); in Memoir's sources: {sys.executable} -m pip install .")
     # The tracker names the interposer by its soname only; loaded first by path, or preloaded, it is found. One copy in a process.
     ctypes.CDLL(os.path.join(folder(), "libmemoir_interpose.so"))
     return _declare(ctypes.CDLL(known[minor]))

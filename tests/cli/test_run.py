@@ -121,7 +121,7 @@ def test_nothing_recorded_because_no_tracker_fits(memoir, tmp_path, one_line):
     (torch / "__init__.py").write_text("raise SystemExit('imported')")
     (torch / "version.py").write_text("__version__ = '2.3.4+cpu'\n")
     done = memoir("run", "--", sys.executable, "-c", "", PYTHONPATH=tmp_path / "site")
-    assert "no tracker for torch 2.3.4+cpu (this Memoir has: 9.9); install a Memoir built for it" in one_line(done)
+    assert f"no tracker for torch 2.3.4+cpu (this Memoir has: 9.9); in Memoir's sources: {sys.executable} -m pip install ." in one_line(done)
 
 
 def test_nothing_recorded_is_not_said_twice(memoir, tmp_path, one_line):

@@ -3,11 +3,12 @@
 import pathlib
 
 import conventions
+import doctor_lines
 import include_arrows
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-RULES = include_arrows.RULES + conventions.RULES
+RULES = include_arrows.RULES + conventions.RULES + doctor_lines.RULES
 SEEDS = [pytest.param(rule, seed, id=f"{rule.name}-{number}") for rule in RULES for number, seed in enumerate(rule.seeds)]
 
 

@@ -64,7 +64,8 @@ Check TrackerCheck(const InstallTree& tree, const PythonFacts& python) {
     return {Level::kFine, "tracker", "for torch " + python.torch_minor, ""};
   }
   return {Level::kWrong, "tracker", "none for torch " + python.torch_version + ": its programs run unrecorded",
-          "install a Memoir built for torch " + python.torch_minor};
+          fmt::format("in Memoir's sources: {} -m pip install . (builds one for torch {})", python.executable,
+                      python.torch_minor)};
 }
 
 Check TorchCheck(const PythonFacts& python) {

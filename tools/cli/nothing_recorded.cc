@@ -70,8 +70,9 @@ std::string WhyNothingRecorded(const std::vector<std::string>& command, int sign
     return start + python->executable + " has no torch; run the program with a python that has";
   const auto versions = TrackedTorchVersions(tree);
   if (std::ranges::find(versions, python->torch_minor) == versions.end()) {
-    return start + fmt::format("no tracker for torch {} (this Memoir has: {}); install a Memoir built for it",
-                               python->torch_version, Joined(versions));
+    return start +
+           fmt::format("no tracker for torch {} (this Memoir has: {}); in Memoir's sources: {} -m pip install .",
+                       python->torch_version, Joined(versions), python->executable);
   }
   return start + "the program never imported torch, or ended before that (memoir doctor checks the rest)";
 }

@@ -1,0 +1,228 @@
+"""Every line of `memoir doctor`, each with what makes it true. tests/rules/doctor_lines.py looks for lines without a test here.
+
+What a test cannot have (a network folder, a full disk, an old kernel) is told to the program by a library in front of libc.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+LIES = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+
+static void *real(const char *name) { return dlsym(dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD), name); }
+static int asked(const char *variable, const char *path) {
+  const char *lie = getenv(variable);
+  return lie != NULL && strncmp(lie, path, strlen(path)) == 0 && lie[strlen(path)] == '=';
+}
+static unsigned long told(const char *variable) { return strtoul(strrchr(getenv(variable), '=') + 1, NULL, 0); }
+
+int statfs(const char *path, struct statfs *kind) {
+  int result = ((int (*)(const char *, struct statfs *))real("statfs"))(path, kind);
+  if (asked("LIE_TYPE", path)) kind->f_type = (long)told("LIE_TYPE");
+  return result;
+}
+int statvfs(const char *path, struct statvfs *room) {
+  int result = ((int (*)(const char *, struct statvfs *))real("statvfs"))(path, room);
+  if (asked("LIE_ROOM", path)) room->f_frsize = 1, room->f_bavail = told("LIE_ROOM");
+  return result;
+}
+int uname(struct utsname *system) {
+  int result = ((int (*)(struct utsname *))real("uname"))(system);
+  if (getenv("LIE_KERNEL")) strcpy(system->release, getenv("LIE_KERNEL"));
+  return result;
+}
+"""
+NFS, MIB, GIB = 0x6969, 1 << 20, 1 << 30
+
+
+@pytest.fixture(scope="session")
+def lies(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("lies")
+    (folder / "lies.c").write_text(LIES)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", folder / "lies.so", folder / "lies.c", "-ldl"], check=True)
+    return str(folder / "lies.so")
+
+
+@pytest.fixture
+def torch_of(tmp_path):
+    """torch_of(version.py) is a folder for PYTHONPATH with a torch that says so and cannot be imported."""
+
+    def torch_of(text):
+        folder = tmp_path / "site" / "torch"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "__init__.py").write_text("raise SystemExit('imported')")
+        (folder / "version.py").write_text(text)
+        return folder.parent
+
+    return torch_of
+
+
+@pytest.fixture
+def doctor(memoir, torch_of, tmp_path):
+    """doctor(subject, ...): the checks of that subject, and the finished process."""
+
+    def doctor(subject, *arguments, **variables):
+        if "PYTHONPATH" not in variables:
+            variables["PYTHONPATH"] = torch_of("__version__ = '9.9.1'\n")
+        variables = {"MEMOIR_RING_DIR": tmp_path, "LD_PRELOAD": ""} | variables
+        program = {"program": variables.pop("program")} if "program" in variables else {}
+        if "--python" not in arguments:
+            arguments = ("--python", sys.executable, *arguments)
+        done = memoir("doctor", "--json", *arguments, **program, **variables)
+        report = json.loads(done.stdout)
+        assert report["wrong"] == sum(check["level"] == "wrong" for check in report["checks"])
+        assert done.returncode == (3 if report["wrong"] else 0)
+        return [(check["level"], check["finding"], check["fix"]) for check in report["checks"] if check["subject"] == subject]
+
+    return doctor
+
+
+def is_line(found, level, finding, fix=""):
+    """One line, of that level, that says these things; a line that is fine names no fix."""
+    (got_level, got_finding, got_fix), = found
+    assert (got_level, bool(got_fix)) == (level, level != "ok") and finding in got_finding and fix in got_fix, found
+
+
+def test_all_is_fine(doctor, fake_tree, lies, tmp_path):
+    lib = fake_tree / "lib/memoir"
+    room = {"LD_PRELOAD": lies, "LIE_ROOM": f"/dev/shm={GIB}"}
+    is_line(doctor("interposer"), "ok", str(lib / "libmemoir_interpose.so"))
+    is_line(doctor("python package"), "ok", str(lib / "python/memoir/__init__.py"))
+    is_line(doctor("memoir-drain"), "ok", str(fake_tree / "libexec/memoir/memoir-drain"))
+    is_line(doctor("trackers"), "ok", "for torch 9.9")
+    is_line(doctor("python"), "ok", ".".join(map(str, sys.version_info[:3])))
+    is_line(doctor("torch"), "ok", f"9.9.1 in {tmp_path}/site/torch")
+    is_line(doctor("tracker"), "ok", "for torch 9.9")
+    is_line(doctor("start-up"), "ok", "torch starts Memoir at the end of its import")
+    is_line(doctor("LD_PRELOAD"), "ok", "not set")
+    is_line(doctor("ring folder"), "ok", str(tmp_path))
+    is_line(doctor("/dev/shm", **room), "ok", "1.0 GiB free")
+    is_line(doctor("output folder", "-o", tmp_path / "new" / "run"), "ok", str(tmp_path))
+    is_line(doctor("kernel"), "ok", os.uname().release)
+    assert doctor("variables") == [] and doctor("install path") == []
+
+
+# The installation
+
+
+@pytest.mark.parametrize("subject, part", [("interposer", "lib/memoir/libmemoir_interpose.so"), ("memoir-drain", "libexec/memoir/memoir-drain"),
+                                           ("python package", "lib/memoir/python/memoir/__init__.py")])
+def test_a_part_is_missing(doctor, fake_tree, tmp_path, subject, part):
+    shutil.copytree(fake_tree, tmp_path / "tree")
+    (tmp_path / "tree" / part).unlink()
+    is_line(doctor(subject, program=tmp_path / "tree/bin/memoir"), "wrong", f"{part} is missing", "install Memoir again")
+
+
+def test_no_trackers(doctor, fake_tree, tmp_path):
+    shutil.copytree(fake_tree, tmp_path / "tree")
+    (tmp_path / "tree/lib/memoir/libmemoir_tracker-torch9.9.so").unlink()
+    is_line(doctor("trackers", program=tmp_path / "tree/bin/memoir"), "wrong", "none in ", "install Memoir again, built for your torch")
+
+
+@pytest.mark.parametrize("name", ["with space", "with:colon"])
+def test_a_path_that_cannot_be_preloaded(doctor, fake_tree, tmp_path, name):
+    shutil.copytree(fake_tree, tmp_path / name)
+    is_line(doctor("install path", program=tmp_path / name / "bin/memoir"), "note", "holds a space or colon, which LD_PRELOAD cannot name",
+            "move the installed tree to a path without")
+
+
+# Python and torch
+
+
+def test_no_such_python(doctor):
+    is_line(doctor("python", "--python", "/no/such/python"), "wrong", "/no/such/python does not run here, or is no Python",
+            "name yours: memoir doctor --python PATH")
+
+
+def test_no_torch(doctor, tmp_path):
+    (tmp_path / "none").mkdir()
+    bare = [sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"]
+    subprocess.run(bare, check=True)
+    is_line(doctor("torch", "--python", tmp_path / "bare/bin/python", PYTHONPATH=tmp_path / "none"), "wrong", "none in this python",
+            "name the python of your program: memoir doctor --python PATH")
+
+
+def test_a_torch_without_version(doctor, torch_of):
+    is_line(doctor("torch", PYTHONPATH=torch_of("")), "wrong", "no version in ", "install torch again")
+    is_line(doctor("torch", PYTHONPATH=torch_of("")), "wrong", "/site/torch/version.py", "install torch again")
+
+
+def test_no_tracker_for_this_torch(doctor, torch_of):
+    is_line(doctor("tracker", PYTHONPATH=torch_of("__version__ = '2.3.4+cpu'\n")), "wrong", "none for torch 2.3.4+cpu: its programs run unrecorded",
+            f"in Memoir's sources: {sys.executable} -m pip install . (builds one for torch 2.3)")
+
+
+def test_another_patch_of_the_same_torch(doctor, torch_of):
+    is_line(doctor("tracker", PYTHONPATH=torch_of("__version__ = '9.9.7.dev20301231+cu200'\n")), "ok", "for torch 9.9")
+
+
+# The environment
+
+
+def test_torch_starts_nothing(doctor):
+    is_line(doctor("start-up", TORCH_DEVICE_BACKEND_AUTOLOAD=0), "wrong", "TORCH_DEVICE_BACKEND_AUTOLOAD=0 keeps torch from starting Memoir",
+            "unset it, or call memoir.start() in the program")
+
+
+def test_variables_that_mean_nothing(doctor):
+    is_line(doctor("variables", MEMOIR_OUTPT="x"), "wrong", "MEMOIR_OUTPT is ignored", "correct or unset it")
+    is_line(doctor("variables", MEMOIR_RING_SIZE="huge"), "wrong", "MEMOIR_RING_SIZE=huge", "correct or unset it")
+
+
+def test_something_is_preloaded(doctor, lies):
+    is_line(doctor("LD_PRELOAD", LD_PRELOAD=lies), "note", lies, "it is kept behind Memoir's; if a program misbehaves, try without it")
+
+
+# The system
+
+
+def test_the_ring_folder(doctor, lies, tmp_path):
+    fix = "set MEMOIR_RING_DIR (or --ring-dir) to a local folder with 64 MiB free"
+    small = {"LD_PRELOAD": lies, "LIE_ROOM": f"{tmp_path}={20 * MIB}"}
+    is_line(doctor("ring folder", **small), "note", f"{tmp_path} has 20.0 MiB free: the ring will be smaller", fix)
+    is_line(doctor("ring folder", LD_PRELOAD=lies, LIE_ROOM=f"{tmp_path}={MIB}"), "wrong", f"{tmp_path} (1.0 MiB free)", fix)
+    is_line(doctor("ring folder", LD_PRELOAD=lies, LIE_TYPE=f"{tmp_path}={NFS}"), "wrong", "on a network: NFS", fix)
+    is_line(doctor("ring folder", MEMOIR_RING_DIR=tmp_path / "none"), "wrong", "No such file or directory", fix)
+
+
+def test_shared_memory(doctor, lies, fake_tree):
+    is_line(doctor("/dev/shm", LD_PRELOAD=lies, LIE_ROOM=f"/dev/shm={64 * MIB}"), "note", "64.0 MiB free: left to the program, the ring goes elsewhere",
+            "in a container: --shm-size=1g")
+
+
+def test_no_shared_memory(fake_tree, lies):
+    """/dev/shm that cannot be looked into, seen by the program alone."""
+    blind = subprocess.run(["unshare", "--map-root-user", "--mount", "sh", "-c", 'mount -t tmpfs none /dev && exec "$0" doctor --json',
+                            fake_tree / "bin/memoir"], capture_output=True, text=True)
+    if "unshare" in blind.stderr or "mount" in blind.stderr:
+        pytest.skip(f"no mounts of one's own here: {blind.stderr.strip()}")
+    found = [(c["level"], c["finding"], c["fix"]) for c in json.loads(blind.stdout)["checks"] if c["subject"] == "/dev/shm"]
+    is_line(found, "note", "No such file or directory", "the ring goes to TMPDIR or /tmp; on a disk it is slower")
+
+
+def test_the_output_folder(doctor, lies, tmp_path):
+    at = ("-o", tmp_path)
+    (tmp_path / "file").write_text("")
+    is_line(doctor("output folder", "-o", tmp_path / "file" / "run"), "wrong", "Not a directory", "choose another with -o DIR")
+    is_line(doctor("output folder", *at, LD_PRELOAD=lies, LIE_TYPE=f"{tmp_path}={NFS}"), "note", "is on a network: NFS",
+            "a slow one makes the program wait; a local folder (-o DIR) does not")
+    is_line(doctor("output folder", *at, LD_PRELOAD=lies, LIE_ROOM=f"{tmp_path}={MIB}"), "note", "(1.0 MiB free)",
+            "cap the recording with --max-size, or choose another with -o DIR")
+
+
+def test_an_old_kernel(doctor, lies):
+    is_line(doctor("kernel", LD_PRELOAD=lies, LIE_KERNEL="4.13.0-generic"), "wrong", "4.13.0-generic has no MADV_WIPEONFORK",
+            "Linux 4.14 or newer is needed")
+    is_line(doctor("kernel", LD_PRELOAD=lies, LIE_KERNEL="4.14.0"), "ok", "4.14.0")
