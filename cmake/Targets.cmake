@@ -62,15 +62,18 @@ function(memoir_test name)
   endif()
 endfunction()
 
-# memoir_python_test(<name> <file or folder> [INSTALLED] [LABELS ...]): pytest, one ctest entry. With INSTALLED it runs after the
-# tree was installed into <build>/installed, and finds it in $TESTED_TREE (fixture `tree` of tests/conftest.py).
-function(memoir_python_test name path)
-  cmake_parse_arguments(arg "INSTALLED" "" "LABELS" ${ARGN})
+# memoir_python_test(<name> <files or folder> [INSTALLED] [PYTHON interpreter] [LABELS ...]): pytest, one ctest entry. With INSTALLED it
+# runs after the tree was installed into <build>/installed, and finds it in $TESTED_TREE (fixture `tree` of tests/conftest.py).
+function(memoir_python_test name paths)
+  cmake_parse_arguments(arg "INSTALLED" "PYTHON" "LABELS" ${ARGN})
   if(arg_INSTALLED AND MEMOIR_SANITIZE)
     return()   # a sanitizer's runtime would have to be preloaded into Python
   endif()
-  add_test(NAME ${name} COMMAND "${MEMOIR_PYTHON}" -m pytest -q -rs -p no:cacheprovider --durations=5 --durations-min=1
-    "${CMAKE_CURRENT_SOURCE_DIR}/${path}")
+  if(NOT arg_PYTHON)
+    set(arg_PYTHON "${MEMOIR_PYTHON}")
+  endif()
+  list(TRANSFORM paths PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+  add_test(NAME ${name} COMMAND "${arg_PYTHON}" -m pytest -q -rs -p no:cacheprovider --durations=5 --durations-min=1 ${paths})
   set_tests_properties(${name} PROPERTIES ENVIRONMENT "TESTED_TREE=${CMAKE_BINARY_DIR}/installed" LABELS "${arg_LABELS}")
   if(arg_INSTALLED)
     set_tests_properties(${name} PROPERTIES FIXTURES_REQUIRED installed_tree)

@@ -1,6 +1,7 @@
 """memoir.start, stop, mark and step, called by the program itself: again and again, in the wrong order, from children and threads."""
 
 import os
+import sys
 
 from recording import counts, events, record, run_explicit, show
 
@@ -187,3 +188,23 @@ def test_flushes_meet_stops(tree, tmp_path):
     for i in range(20):
         report = show(tree, tmp_path / str(i))
         assert counts(report)["aten::mul.Tensor"] == 100 and report["dropped_events"] == 0
+
+
+OTHER_VERSIONS = '''
+import sys, torch, memoir
+minor = ".".join(torch.__version__.split(".")[:2])
+torch.__version__ = "2.99.0+cpu"
+try: memoir.start(sys.argv[1] + "/none")
+except RuntimeError as problem: print(problem)
+torch.__version__ = minor + ".99+cpu"
+memoir.start(sys.argv[1] + "/capture")
+torch.add(torch.ones(4), 1)
+'''
+
+
+def test_a_tracker_serves_the_patches_of_its_minor_and_no_other(tree, tmp_path):
+    done = run_explicit(tree, tmp_path, OTHER_VERSIONS, tmp_path)
+    assert done.returncode == 0, done.stderr
+    line, = done.stdout.splitlines()
+    assert line.startswith("no tracker for torch 2.99 (this Memoir has: 2.") and line.endswith(f"in Memoir's sources: {sys.executable} -m pip install .")
+    assert counts(show(tree, tmp_path / "capture"))["aten::add.Tensor"] == 1 and not (tmp_path / "none").exists()

@@ -15,6 +15,7 @@
 
 #include "interpose/errno_keeper.h"
 #include "interpose/ring.h"
+#include "tracker/torch/torch_versions.h"
 
 namespace memoir {
 namespace {
@@ -24,7 +25,7 @@ constexpr std::size_t kTableSize =
 constexpr std::size_t kTableLimit = kTableSize / 4 * 3;
 
 struct Entry {
-  std::atomic<const char*> overload;  // the key; written last
+  std::atomic<const char*> key;  // SchemaKey; written last
   std::atomic<const char*> name;
   std::atomic<std::uint32_t> id;
 };
@@ -32,8 +33,7 @@ struct Entry {
 constinit std::array<Entry, kTableSize> table{};
 constinit std::size_t table_entries = 0;
 constinit std::atomic_flag table_lock;
-constexpr std::uint32_t kNoId = UINT32_MAX;   // the ring's table was full at its first sight: recorded by its text
-constinit const char* no_overload = nullptr;  // what overload_name() returns for a range without a schema
+constexpr std::uint32_t kNoId = UINT32_MAX;  // the ring's table was full at its first sight: recorded by its text
 
 class SpinLock {
  public:
@@ -43,29 +43,27 @@ class SpinLock {
   ~SpinLock() { table_lock.clear(std::memory_order_release); }
 };
 
-std::size_t Slot(const char* overload) {
-  const auto bits = reinterpret_cast<std::uintptr_t>(overload) >> 3;
+std::size_t Slot(const char* key) {
+  const auto bits = reinterpret_cast<std::uintptr_t>(key) >> 3;
   return (bits * 0x9e3779b97f4a7c15u) >> 50;  // 14 bits
 }
 
-Entry& Probe(const char* overload) {
-  for (std::size_t i = Slot(overload);; i = (i + 1) % kTableSize) {
-    const char* found = table[i].overload.load(std::memory_order_acquire);
-    if (found == overload || found == nullptr) return table[i];
+Entry& Probe(const char* key) {
+  for (std::size_t i = Slot(key);; i = (i + 1) % kTableSize) {
+    const char* found = table[i].key.load(std::memory_order_acquire);
+    if (found == key || found == nullptr) return table[i];
   }
 }
 
-// What shows an operator, as both hooks need it: where its name and its overload's lie, and its schema, which only a
-// first sight asks for.
+// What shows an operator, as both hooks need it: its name, the key by which it is known again, and its schema, which
+// only a first sight asks for.
 class Sight {
  public:
   explicit Sight(const at::RecordFunction& range) : range_(&range) {}
   explicit Sight(const c10::FunctionSchema& schema) : schema_(&schema) {}
 
   const char* name() const { return schema_ != nullptr ? schema_->name().c_str() : range_->name(); }
-  const char* overload() const {
-    return schema_ != nullptr ? schema_->overload_name().c_str() : range_->overload_name();
-  }
+  const char* key() const { return schema_ != nullptr ? SchemaKey(*schema_) : SchemaKey(*range_); }
   std::optional<c10::FunctionSchema> Schema() const {
     return schema_ != nullptr ? std::optional(*schema_) : range_->operator_schema();
   }
@@ -75,10 +73,9 @@ class Sight {
   const c10::FunctionSchema* schema_ = nullptr;
 };
 
-std::string FullName(const Sight& sight) {
-  std::string name = sight.name();
-  const char* overload = sight.overload();
-  if (*overload != '\0') name.append(".").append(overload);
+std::string FullName(const c10::FunctionSchema& schema) {
+  std::string name = schema.name();
+  if (!schema.overload_name().empty()) name.append(".").append(schema.overload_name());
   return name;
 }
 
@@ -86,17 +83,15 @@ std::string FullName(const Sight& sight) {
 // ring's append-only table. Under the lock; made anew at each recording.
 constinit std::unordered_map<std::string, std::uint32_t>* defined = nullptr;
 
-std::uint32_t Define(const Sight& sight) {
-  const std::optional<c10::FunctionSchema> schema = sight.Schema();
-  if (!schema.has_value()) return kNoId;
+std::uint32_t Define(const c10::FunctionSchema& schema) {
   std::vector<std::uint8_t> written;
-  for (const c10::Argument& argument : schema->arguments()) {
+  for (const c10::Argument& argument : schema.arguments()) {
     const c10::AliasInfo* alias = argument.alias_info();
     written.push_back(alias != nullptr && alias->isWrite() ? 1 : 0);
   }
   std::ostringstream text;
-  text << *schema;
-  const std::string name = FullName(sight);
+  text << schema;
+  const std::string name = FullName(schema);
   const auto [entry, fresh] = defined->try_emplace(name + '\0' + text.str(), 0);
   if (fresh) entry->second = RingDefineOperator(name.c_str(), text.str().c_str(), written.data(), written.size());
   return entry->second == 0 ? kNoId : entry->second;
@@ -121,26 +116,28 @@ class Forgetter final : public c10::OpRegistrationListener {
 };
 
 // 0: not in the table.
-std::uint32_t KnownId(const char* name, const char* overload) {
-  const Entry& entry = Probe(overload);
+std::uint32_t KnownId(const char* name, const char* key) {
+  const Entry& entry = Probe(key);
   const bool same =
-      entry.overload.load(std::memory_order_acquire) == overload && entry.name.load(std::memory_order_relaxed) == name;
+      entry.key.load(std::memory_order_acquire) == key && entry.name.load(std::memory_order_relaxed) == name;
   return same ? entry.id.load(std::memory_order_acquire) : 0;
 }
 
-// Cold: once per operator, under the lock.
+// Cold: once per operator, under the lock. A range without a schema, whose key may pass with it, is not kept.
 std::uint32_t FirstSight(const Sight& sight) {
   const ErrnoKeeper errno_keeper;
-  const char* overload = sight.overload();
+  const std::optional<c10::FunctionSchema> schema = sight.Schema();
+  if (!schema.has_value()) return kNoId;
+  const char* key = sight.key();
   const SpinLock lock;
-  if (const std::uint32_t id = KnownId(sight.name(), overload); id != 0) return id;  // another thread was first
-  const std::uint32_t id = Define(sight);
+  if (const std::uint32_t id = KnownId(sight.name(), key); id != 0) return id;  // another thread was first
+  const std::uint32_t id = Define(*schema);
   if (table_entries >= kTableLimit) return id;
-  Entry& home = Probe(overload);
-  if (home.overload.load(std::memory_order_relaxed) == nullptr) ++table_entries;
+  Entry& home = Probe(key);
+  if (home.key.load(std::memory_order_relaxed) == nullptr) ++table_entries;
   home.name.store(sight.name(), std::memory_order_relaxed);
   home.id.store(id, std::memory_order_release);
-  home.overload.store(overload, std::memory_order_release);
+  home.key.store(key, std::memory_order_release);
   return id;
 }
 
@@ -160,8 +157,7 @@ void ForgetEarlierRecording() {
 }  // namespace
 
 void PrepareOperatorNames() {
-  const at::RecordFunction plain(at::RecordScope::USER_SCOPE);  // inactive: it calls nobody back
-  no_overload = plain.overload_name();
+  FindKeyOfPlainRanges();
   ForgetEarlierRecording();
   // Leaked on purpose: it must outlive every operator library.
   static c10::RegistrationHandleRAII* handle = nullptr;
@@ -172,16 +168,16 @@ void PrepareOperatorNames() {
 }
 
 std::uint32_t FindOperatorName(const at::RecordFunction& range) {
-  const char* overload = range.overload_name();
-  if (overload == no_overload) return 0;
-  std::uint32_t id = KnownId(range.name(), overload);
+  const char* key = SchemaKey(range);
+  if (key == nullptr) return 0;
+  std::uint32_t id = KnownId(range.name(), key);
   if (id == 0) [[unlikely]]
     id = FirstSight(Sight(range));
   return id == kNoId ? 0 : id;
 }
 
 std::uint32_t FindOperatorName(const c10::FunctionSchema& schema) {
-  std::uint32_t id = KnownId(schema.name().c_str(), schema.overload_name().c_str());
+  std::uint32_t id = KnownId(schema.name().c_str(), SchemaKey(schema));
   if (id == 0) [[unlikely]]
     id = FirstSight(Sight(schema));
   return id == kNoId ? 0 : id;

@@ -1,7 +1,7 @@
 // From a range's schema to its id in the ring's name table, in a few nanoseconds and without copying the schema.
 //
-// RecordFunction offers no schema without a copy, but it offers pointers into it: an operator's overload name lies
-// inside its FunctionSchema, so its address is a key. The table is filled once per operator and emptied when torch
+// RecordFunction offers no schema without a copy, but it offers pointers into it (SchemaKey of torch_versions.h): such
+// an address is a key. The table is filled once per operator and emptied when torch
 // removes one, since the address may then come to mean another.
 //
 // Any thread, inside a range's begin. Finding takes no lock; a first sight takes a spin lock and allocates.
