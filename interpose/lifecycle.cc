@@ -20,13 +20,14 @@ constexpr std::uint64_t kMaxWaitNs = 5'000'000'000;
 // A visit lasts microseconds, and a visitor that waits for a segment looks at the flag every 50 ms. Longer only where a
 // debugger holds its thread.
 constexpr std::uint64_t kMaxVisitNs = 1'000'000'000;
-constinit const std::atomic<std::uint32_t> never_enabled{0};
+constinit const std::atomic<std::uint32_t> never_enabled[2]{};
 
 }  // namespace
 
 constinit RingState ring_state{.page = nullptr,
                                .map = {},
                                .generation = 0,
+                               .range_epoch = 0,
                                .max_wait_ns = kMaxWaitNs,
                                .exit_key = 0,
                                .exit_key_made = false,
@@ -37,8 +38,9 @@ constinit thread_local bool thread_has_left = false;
 extern "C" {
 constinit thread_local ThreadSlot* memoir_thread_slot = nullptr;
 // Read-only memory: whoever would switch recording on without a ring must find out at once.
-constinit std::atomic<std::uint32_t>* memoir_enabled_flag = const_cast<std::atomic<std::uint32_t>*>(&never_enabled);
+constinit std::atomic<std::uint32_t>* memoir_enabled_flag = const_cast<std::atomic<std::uint32_t>*>(never_enabled);
 constinit bool memoir_tick_is_counter = false;
+const std::uint32_t memoir_ring_layout_4 = kRingVersion;
 }
 
 namespace {
@@ -58,6 +60,7 @@ void OnForkInParent() {
 void OnForkInChild() {
   ForkWiped* page = ring_state.page.load(std::memory_order_relaxed);
   page->enabled.store(0, std::memory_order_relaxed);
+  page->range_epoch.store(0, std::memory_order_relaxed);
   page->generation.store(0, std::memory_order_relaxed);
   page->visitors.store(0, std::memory_order_relaxed);
 }
@@ -244,12 +247,17 @@ std::uint64_t RingClose() {
 
 const char* RingPath() { return OpenRing() == nullptr ? "" : ring_state.path; }
 
-void SetRecordingEnabled(bool enabled) {
+// Ranges go off first and come on last: whoever sees them on may attach.
+void SetRecordingLevel(RecordingLevel level) {
   const RingMap* ring = OpenRing();
   if (ring == nullptr) return;
   ForkWiped* page = ring_state.page.load(std::memory_order_relaxed);
-  page->enabled.store(enabled ? ring_state.generation : 0, std::memory_order_release);
-  if (!enabled) WakeProducers(*ring);
+  if (level != RecordingLevel::kAll) page->range_epoch.store(0, std::memory_order_release);
+  page->enabled.store(level == RecordingLevel::kOff ? 0 : ring_state.generation, std::memory_order_release);
+  if (level == RecordingLevel::kOff) WakeProducers(*ring);
+  if (level != RecordingLevel::kAll || page->range_epoch.load(std::memory_order_relaxed) != 0) return;
+  if (++ring_state.range_epoch == 0) ring_state.range_epoch = 1;
+  page->range_epoch.store(ring_state.range_epoch, std::memory_order_release);
 }
 
 }  // namespace memoir

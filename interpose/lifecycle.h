@@ -16,7 +16,8 @@ namespace memoir {
 
 // On its own page, which the kernel zeroes in every child.
 struct ForkWiped {
-  std::atomic<std::uint32_t> enabled;              // what memoir_enabled_flag points to
+  std::atomic<std::uint32_t> enabled;              // what memoir_enabled_flag points to: its first word
+  std::atomic<std::uint32_t> range_epoch;          // its second
   std::atomic<std::uint32_t> generation;           // of the open ring; 0: none
   alignas(64) std::atomic<std::int32_t> visitors;  // threads inside a RingVisit; not on the line that every hook reads
 };
@@ -25,6 +26,7 @@ struct RingState {
   std::atomic<ForkWiped*> page;
   RingMap map;                             // of the newest ring; read it through OpenRing or a RingVisit
   std::uint32_t generation;                // of the newest ring; goes on counting in children
+  std::uint32_t range_epoch;               // the newest; likewise
   std::atomic<std::uint64_t> max_wait_ns;  // of one stall
   pthread_key_t exit_key;
   bool exit_key_made;

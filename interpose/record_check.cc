@@ -65,6 +65,9 @@ std::uint64_t Needed(RecordKind kind, const std::uint8_t* at, std::size_t bytes)
       return sizeof(StepRecord);
     case RecordKind::kDropped:
       return sizeof(RecordHeader);
+    case RecordKind::kPause:
+    case RecordKind::kResume:
+      return sizeof(SwitchRecord);
     case RecordKind::kNone:
       break;
   }

@@ -36,11 +36,12 @@ struct alignas(64) ThreadSlot {
   std::atomic<std::uint32_t>* committed;  // the owned segment's committed byte count
   std::uint8_t* base;                     // its first byte
   std::uint64_t next_record;              // index of this thread's next record; dropped records count too
-  std::uint16_t depth;                    // open ranges; kept by whoever records ranges
+  std::uint16_t depth;                    // open ranges; kept by whoever records ranges. Read it through RingDepth
   std::uint16_t exit_passes;              // how often this thread's exit has asked to retire the slot
   std::uint32_t segment;                  // number of the owned segment, kNoSegment: none
   std::uint64_t scratch;                  // for the tracker; 0 in a new ring, then kept for the slot's next thread
   std::uint32_t generation;               // of the ring it belongs to; see RingThread
+  std::uint32_t range_epoch;              // what `depth` counts in; see RingDepth
 
   alignas(64) std::atomic<std::uint32_t> state;  // SlotState
   std::uint32_t thread;                          // number from 1, never reused in this process
@@ -133,15 +134,32 @@ MEMOIR_INTERPOSE_API void RingCountDroppedAllocation(std::uint64_t bytes);
 // still names a slot of the ring that was: take it through RingThread.
 extern "C" MEMOIR_INTERPOSE_THREAD_LOCAL ThreadSlot* memoir_thread_slot;
 
-// Read first in every hook. On a page that fork wipes, so a child finds it 0 and does nothing (also after _Fork and
-// clone). While recording, its value is the ring's generation.
+// Two words, of which every hook reads one first. On a page that fork wipes, so a child finds them 0 and does nothing
+// (also after _Fork and clone).
+//   [0] hooks on memory: the ring's generation while they record, else 0.
+//   [1] hooks on ranges (and modules): the epoch of ranges while they record, else 0. Each time that ranges are switched
+//       on it is another one: what was open before is not known to be open still.
 extern "C" MEMOIR_INTERPOSE_API std::atomic<std::uint32_t>* memoir_enabled_flag;
 inline std::uint32_t RecordingGeneration() {
   return __atomic_load_n(&memoir_enabled_flag, __ATOMIC_RELAXED)->load(std::memory_order_relaxed);
 }
 inline bool RecordingEnabled() { return RecordingGeneration() != 0; }
-// Does nothing without an open ring. Switching off also ends every producer's wait.
-MEMOIR_INTERPOSE_API void SetRecordingEnabled(bool enabled);
+inline std::uint32_t RangeEpoch() {
+  return __atomic_load_n(&memoir_enabled_flag, __ATOMIC_RELAXED)[1].load(std::memory_order_relaxed);
+}
+// Does nothing without an open ring. Switching off also ends every producer's wait. Writes no record: that is the
+// caller's (kPause, kResume).
+MEMOIR_INTERPOSE_API void SetRecordingLevel(RecordingLevel level);
+inline void SetRecordingEnabled(bool enabled) {
+  SetRecordingLevel(enabled ? RecordingLevel::kAll : RecordingLevel::kOff);
+}
+
+// For RecordHeader::depth: ranges that were open when ranges went off count no more.
+inline std::uint16_t RingDepth(const ThreadSlot* slot) { return slot->range_epoch == RangeEpoch() ? slot->depth : 0; }
+
+// There is one for each layout of records and ring: a tracker that was built for another layout finds no such symbol,
+// and does not load into a process that has this interposer.
+extern "C" MEMOIR_INTERPOSE_API const std::uint32_t memoir_ring_layout_4;
 
 // The calling thread's slot in the ring that is open now; attaches when there is none, or only one of an earlier ring.
 inline ThreadSlot* RingThread() {

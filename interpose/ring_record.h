@@ -13,7 +13,7 @@
 
 namespace memoir {
 
-inline constexpr std::uint32_t kRingVersion = 3;
+inline constexpr std::uint32_t kRingVersion = 4;
 
 enum class RecordKind : std::uint8_t {
   kNone = 0,
@@ -25,6 +25,8 @@ enum class RecordKind : std::uint8_t {
   kMark = 6,
   kStep = 7,
   kDropped = 8,  // a header alone: a record with this index was dropped by its hook (RingDropRecord)
+  kPause = 11,   // less is recorded from here on
+  kResume = 12,  // more is recorded from here on
 };
 
 enum class RangeSource : std::uint8_t { kFunction = 0, kBackward = 1, kUser = 2, kDispatch = 3 };
@@ -120,6 +122,26 @@ struct StepRecord {
   std::uint64_t step;
 };
 static_assert(sizeof(StepRecord) == 24);
+
+// How much is recorded: the flag page's two words (ring.h) say it to the hooks.
+enum class RecordingLevel : std::uint8_t {
+  kOff = 0,
+  kMemory = 1,  // allocations, deallocations, marks, steps
+  kAll = 2,     // ranges, too
+};
+
+// kPause and kResume. flags: the level from here on in the low two bits, the one before in the next two. No range that
+// was open before is open after, on any thread.
+struct SwitchRecord {
+  RecordHeader header;
+  std::uint64_t tick;
+};
+static_assert(sizeof(SwitchRecord) == 16);
+constexpr std::uint8_t SwitchFlags(RecordingLevel after, RecordingLevel before) {
+  return static_cast<std::uint8_t>(static_cast<int>(after) | static_cast<int>(before) << 2);
+}
+constexpr RecordingLevel LevelAfter(std::uint8_t flags) { return static_cast<RecordingLevel>(flags & 3); }
+constexpr RecordingLevel LevelBefore(std::uint8_t flags) { return static_cast<RecordingLevel>(flags >> 2 & 3); }
 
 // Limits of one record, so that a segment always has room for one.
 inline constexpr std::size_t kMaxRecordBytes = 4096;

@@ -68,6 +68,7 @@ ThreadSlot* ClaimSlot(const RingMap& ring) {
   Disown(slot);
   slot->next_record = 0;
   slot->depth = 0;
+  slot->range_epoch = 0;
   slot->exit_passes = 0;
   slot->generation = ring.generation;
   // All segments of the slot's last thread are back, or it would not have been free.

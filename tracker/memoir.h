@@ -36,7 +36,17 @@ MEMOIR_API void memoir_step(uint64_t step);
 /* Returns when everything recorded before the call is on file. */
 MEMOIR_API void memoir_flush(void);
 
-/* 1 while this process records. */
+/* How much is recorded: nothing, allocations and deallocations alone, or operators, too. */
+enum memoir_level { MEMOIR_OFF = 0, MEMOIR_MEMORY = 1, MEMOIR_ALL = 2 };
+
+/* Switches the running recording off and on again. With `keep_memory` allocations and deallocations are recorded on, so
+ * that what is live is known throughout; without, a hook costs next to nothing, and blocks from before the resume are
+ * not followed any more. In effect when it returns. -1: nothing is recorded, or the ring had no room for the switch. */
+MEMOIR_API int memoir_pause(int keep_memory);
+MEMOIR_API int memoir_resume(void);
+MEMOIR_API enum memoir_level memoir_level(void);
+
+/* 1 while this process records; also while that is switched off. */
 MEMOIR_API int memoir_recording(void);
 
 /* Folder of the capture, "" before the first start; cut to `size`. */

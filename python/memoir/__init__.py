@@ -5,15 +5,16 @@
     ...
     memoir.step()               # optional: where a training step begins
     memoir.mark("validation")   # optional: a named instant
+    memoir.pause()              # optional: nothing is recorded until memoir.resume()
     memoir.stop()
 
 `start` records this process until `stop`, or until the interpreter exits. Nothing here computes anything about memory:
 `memoir show run1` does.
 """
 
-from memoir._recording import flush, mark, output, recording, session, start, step, stop
+from memoir._recording import flush, mark, output, pause, recording, resume, session, start, step, stop
 
-__all__ = ["flush", "mark", "output", "recording", "session", "start", "step", "stop"]
+__all__ = ["flush", "mark", "output", "pause", "recording", "resume", "session", "start", "step", "stop"]
 
 
 def _autoload():

@@ -46,5 +46,6 @@ def _declare(library):
     library.memoir_step.argtypes = [ctypes.c_uint64]
     library.memoir_step.restype = None
     library.memoir_flush.restype = None
+    library.memoir_pause.argtypes = [ctypes.c_int]
     library.memoir_output.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
     return library

@@ -83,6 +83,22 @@ def step(number=None):
         _tracker.memoir_step(number)
 
 
+def pause(memory=False):
+    """Switch the recording off until `resume`; a hook then costs next to nothing.
+
+    With memory=True allocations and deallocations are recorded on, and only operators are not: what is live stays known.
+    Without, blocks from before the resume are not followed any more. Does nothing when this process is not recorded.
+    """
+    if _tracker is not None:
+        _tracker.memoir_pause(int(memory))
+
+
+def resume():
+    """Record everything again (inside the window, where the recording has one)."""
+    if _tracker is not None:
+        _tracker.memoir_resume()
+
+
 def flush():
     """Return when everything recorded so far is on file."""
     if _tracker is not None:
@@ -90,7 +106,7 @@ def flush():
 
 
 def recording():
-    """Whether this process records now."""
+    """Whether this process is being recorded; also while that is paused."""
     return _tracker is not None and _tracker.memoir_recording() == 1
 
 

@@ -306,6 +306,23 @@ ProcessBuilder& ProcessBuilder::Step(std::uint64_t step) {
   return *this;
 }
 
+ProcessBuilder& ProcessBuilder::SwitchTo(v1::RecordingLevel level) {
+  const auto bits = static_cast<std::uint32_t>(level) + 4 * static_cast<std::uint32_t>(level_);
+  AddEvent(level < level_ ? v1::PAUSE : v1::RESUME).add_level(bits);
+  // A run's depth is followed from its start; what others had open shows in their next one.
+  EndChunk();
+  for (auto& [number, any] : threads_) any.stack.clear();
+  while (level_ == v1::LEVEL_OFF && !live_.empty()) {
+    const auto [device, address] = live_.begin()->first;
+    const std::uint64_t deallocations = totals_[device].deallocations();
+    Track(false, serial_, address, 0, device);
+    totals_[device].set_deallocations(deallocations);
+  }
+  level_ = level;
+  tick_ += options_.tick_step;
+  return *this;
+}
+
 ProcessBuilder& ProcessBuilder::LoseRecords(std::uint64_t records) {
   // A run holds consecutive records, so the loss ends it.
   if (!thread().run.kind().empty()) EndChunk();

@@ -77,6 +77,8 @@ class ProcessBuilder {
 
   ProcessBuilder& Mark(const std::string& name);
   ProcessBuilder& Step(std::uint64_t step);
+  // How much is recorded from here on. Closes all ranges; coming from LEVEL_OFF forgets all blocks.
+  ProcessBuilder& SwitchTo(v1::RecordingLevel level);
 
   ProcessBuilder& LoseRecords(std::uint64_t records);  // on the current thread
   // The events of `lose` happen (keyframes know them) but are not recorded.
@@ -157,6 +159,7 @@ class ProcessBuilder {
 
   std::uint64_t tick_;
   std::uint64_t serial_ = 1;
+  v1::RecordingLevel level_ = v1::LEVEL_ALL;
   std::uint32_t thread_ = 1;
   std::uint64_t events_ = 0;
   std::uint64_t chunk_event_count_ = 0;

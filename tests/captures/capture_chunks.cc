@@ -45,6 +45,8 @@ void ProcessBuilder::StartChunk(bool keyframe) {
 void ProcessBuilder::FillKeyframe(v1::Keyframe* keyframe) const {
   keyframe->set_tick(tick_);
   keyframe->set_events_before(events_);
+  keyframe->set_ranges_off(level_ != v1::LEVEL_ALL);
+  keyframe->set_memory_off(level_ == v1::LEVEL_OFF);
   for (const auto& [device, totals] : totals_) *keyframe->add_devices() = totals;
   v1::LiveBlocks* live = keyframe->mutable_live();
   std::uint64_t last_address = 0, last_serial = 0, last_tick = 0;

@@ -223,3 +223,45 @@ def test_unwritable_folder_runs_the_command_unrecorded(memoir, tmp_path, one_lin
     done = memoir("run", "-o", "file/out", "--", sys.executable, "-c", show)
     assert done.returncode == 9 and done.stdout == "None\n"
     assert "cannot record into" in one_line(done) and "choose a folder with -o DIR" in one_line(done)
+
+
+# --print-env
+
+
+def test_printed_environment_attaches_in_a_shell(memoir, fake_tree, tmp_path):
+    printed = memoir("run", "--print-env", "-q", "-o", "it's here", "--steps", "1:2").stdout
+    script = printed + 'env | grep -E "^(MEMOIR_|LD_PRELOAD|PYTHONPATH)" | sort'
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": "/mine"}
+    done = subprocess.run(["sh", "-c", script], env=environment, capture_output=True, text=True)
+    assert done.stdout.splitlines() == [
+        f"LD_PRELOAD={fake_tree}/lib/memoir/libmemoir_interpose.so", "MEMOIR_ENABLE=1", f"MEMOIR_OUTPUT={tmp_path}/it's here",
+        "MEMOIR_QUIET=1", "MEMOIR_STEPS=1:2", f"PYTHONPATH={fake_tree}/lib/memoir/python:/mine"]
+    assert not (tmp_path / "it's here").exists()
+
+
+def test_printed_environment_as_json(memoir, fake_tree, tmp_path):
+    found = json.loads(memoir("run", "--print-env=json", PYTHONPATH="/mine").stdout)
+    assert found["PYTHONPATH"] == f"{fake_tree}/lib/memoir/python:/mine" and found["MEMOIR_ENABLE"] == "1"
+    assert found["MEMOIR_OUTPUT"].startswith(f"{tmp_path}/memoir-")
+
+
+def test_printed_environment_runs_nothing(memoir, one_line):
+    done = memoir("run", "--print-env", "--", "echo", "ran")
+    assert done.returncode == 2 and done.stdout == ""
+    assert one_line(done) == "memoir: --print-env runs no command; leave one of them out"
+
+
+@pytest.mark.parametrize("option, value, expected", [
+    ("--steps", "7", "A:B"), ("--steps", "3:3", "A:B"), ("--schedule", "active=0", "active at least 1"),
+    ("--schedule", "wait", "active at least 1"), ("--start", "soon", "on, memory or off"), ("--toggle-signal", "KILL", "USR1"),
+    ("--toggle-signal", "11", "USR1"),
+])
+def test_windows_that_mean_nothing_are_refused(memoir, one_line, option, value, expected):
+    done = memoir("run", option, value, "--", "echo", "ran")
+    assert done.returncode == 2 and done.stdout == ""
+    assert one_line(done).startswith(f"memoir: {option}={value}: expected ") and expected in done.stderr
+
+
+def test_two_windows_are_refused(memoir, one_line):
+    done = memoir("run", "--steps", "1:2", "--range", "x", "--", "true")
+    assert done.returncode == 2 and "different windows" in one_line(done)

@@ -163,10 +163,24 @@ ProcessBuilder FoldedPeak() {
   return process;
 }
 
+// Off for a while, then windows of steps.
+ProcessBuilder Paused() {
+  ProcessBuilder process = Process(Options());
+  Weights(process);
+  process.SwitchTo(v1::LEVEL_OFF).AtTick(process.tick() + 1'000'000).SwitchTo(v1::LEVEL_ALL);
+  Step(process, 0);
+  for (std::uint64_t step = 1; step < 6; ++step) {
+    process.SwitchTo(v1::LEVEL_MEMORY).Allocate(0x900000, kMiB).Deallocate(0x900000).SwitchTo(v1::LEVEL_ALL);
+    Step(process, step);
+  }
+  return process;
+}
+
 }  // namespace
 
 std::vector<std::string> SampleNames() {
-  return {"training", "empty", "one_operator", "odd_names", "many", "ranks", "losses", "folded", "folded_peak"};
+  return {"training", "empty",  "one_operator", "odd_names",   "many",
+          "ranks",    "losses", "folded",       "folded_peak", "paused"};
 }
 
 void WriteSample(const std::string& name, const std::string& folder) {
@@ -179,6 +193,7 @@ void WriteSample(const std::string& name, const std::string& folder) {
   if (name == "ranks") WriteRanks(folder);
   if (name == "losses") WriteLosses(folder);
   if (name == "folded_peak") FoldedPeak().WriteTo(folder);
+  if (name == "paused") Paused().WriteTo(folder);
   if (name == "folded") Folded().WriteTo(folder);
 }
 

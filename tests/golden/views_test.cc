@@ -185,7 +185,7 @@ TEST_F(Views, Tree) {
 }
 
 TEST_F(Views, Events) {
-  for (const std::string name : {"training", "odd_names", "losses", "folded"}) {
+  for (const std::string name : {"training", "odd_names", "losses", "folded", "paused"}) {
     const Capture capture = Open(name);
     std::string lines;
     EventJsonWriter writer(capture, [&](std::string_view text) { lines += text; });

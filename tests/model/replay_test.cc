@@ -39,7 +39,7 @@ class Script : public Visitor {
                    Text(event.block->leaf_name) + "/" + Text(event.block->user_name));
   }
   void OnDeallocate(const DeallocateEvent& event) override {
-    const char* const causes[] = {"", " replaced", " resync"};
+    const char* const causes[] = {"", " replaced", " resync", " unknown"};
     Add(event, "deallocate " + std::to_string(event.block->bytes) + causes[static_cast<int>(event.cause)] +
                    (event.temporary ? " temporary" : ""));
   }

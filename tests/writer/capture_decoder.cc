@@ -209,14 +209,16 @@ class PartDecoder {
 
   struct Columns {
     explicit Columns(const ThreadRun& run) : no_devices(run.device_size() == 0) {}
-    int name = 0, sequence = 0, forward = 0, signature = 0, tensor = 0, block = 0, bytes = 0, mark = 0, step = 0;
+    int name = 0, sequence = 0, forward = 0, signature = 0, tensor = 0, block = 0, bytes = 0, mark = 0, step = 0,
+        level = 0;
     std::uint64_t sequence_value = 0, address = 0, serial = 0;
     bool no_devices;
     bool AllTaken(const ThreadRun& run) const {
       return name == run.name_size() && sequence == run.sequence_delta_size() && forward == run.forward_thread_size() &&
              signature == run.signature_size() && tensor == run.tensor_size() && block == run.address_delta_size() &&
              block == run.serial_delta_size() && (no_devices || block == run.device_size()) &&
-             bytes == run.bytes_size() && mark == run.mark_name_size() && step == run.step_size();
+             bytes == run.bytes_size() && mark == run.mark_name_size() && step == run.step_size() &&
+             level == run.level_size();
     }
   };
 
@@ -241,6 +243,11 @@ class PartDecoder {
       case STEP:
         if (at->step >= run.step_size()) return false;
         event->step = run.step(at->step++);
+        return true;
+      case PAUSE:
+      case RESUME:
+        if (at->level >= run.level_size()) return false;
+        event->level = run.level(at->level++);
         return true;
       default:
         return Error("event kind " + std::to_string(event->kind)), false;

@@ -323,7 +323,10 @@ TEST(Disk, AReadOnlyFolder) {
 TEST(Disk, WithoutARingThereIsNoWriter) {
   const TemporaryFolder folder;
   std::string error;
-  EXPECT_EQ(Writer::Start({.folder = folder.path(), .stem = kStem, .process = {}}, &error), nullptr);
+  WriterOptions options;
+  options.folder = folder.path();
+  options.stem = kStem;
+  EXPECT_EQ(Writer::Start(options, &error), nullptr);
   EXPECT_THAT(error, HasSubstr("no event ring is open in this process; open one"));
 }
 

@@ -43,6 +43,7 @@ struct Event {
   std::uint64_t bytes = 0;
   DeviceName device{"cpu", 0};
   std::uint64_t step = 0;
+  std::uint32_t level = 0;  // after, plus 4 times before
 
   bool operator==(const Event&) const = default;
 };

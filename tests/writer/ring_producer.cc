@@ -138,12 +138,19 @@ bool RingProducer::RecordTensor(const std::optional<TensorSeen>& tensor) {
   return true;
 }
 
+namespace {
+
+bool IsSwitch(EventKind kind) { return kind == EventKind::kPause || kind == EventKind::kResume; }
+
+}  // namespace
+
 bool RingProducer::Record(const Event& event) {
   const auto kind = static_cast<EventKind>(event.kind);
   if (kind <= EventKind::kRangeBeginDispatch) return RecordBegin(event);
   if (kind == EventKind::kRangeEnd) return RecordEnd(event);
   const std::size_t bytes = kind == EventKind::kAllocate     ? sizeof(AllocateRecord)
                             : kind == EventKind::kDeallocate ? sizeof(DeallocateRecord)
+                            : IsSwitch(kind)                 ? sizeof(SwitchRecord)
                             : kind == EventKind::kMark       ? sizeof(MarkRecord) + Pad(event.name.size(), 8)
                                                              : sizeof(StepRecord);
   std::uint8_t* at = Reserve(bytes);
@@ -162,6 +169,13 @@ bool RingProducer::Record(const Event& event) {
     case EventKind::kMark:
       Store(at, MarkRecord{Header(bytes, RecordKind::kMark, 0, depth_, 0), event.tick, event.name.size()});
       event.name.copy(reinterpret_cast<char*>(at + sizeof(MarkRecord)), event.name.size());
+      break;
+    case EventKind::kPause:
+    case EventKind::kResume:
+      depth_ = 0;
+      Store(at, SwitchRecord{Header(bytes, kind == EventKind::kPause ? RecordKind::kPause : RecordKind::kResume,
+                                    event.level, depth_, 0),
+                             event.tick});
       break;
     default:
       Store(at, StepRecord{Header(bytes, RecordKind::kStep, 0, depth_, 0), event.tick, event.step});

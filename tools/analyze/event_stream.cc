@@ -13,6 +13,9 @@ class StreamPass : public WindowedVisitor {
   void OnKeyframe(const KeyframeEvent& event) override {
     if (in_window()) visitor_.OnKeyframe(event);
   }
+  void OnSwitch(const SwitchEvent& event) override {
+    if (in_window()) visitor_.OnSwitch(event);
+  }
 
  protected:
   void Ends(const ReplayReport& report) override { visitor_.OnEnd(report); }

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "tools/cli/arguments.h"
 #include "tools/cli/nearest.h"
+#include "tools/cli/window_values.h"
 
 namespace memoir {
 namespace {
@@ -18,6 +19,11 @@ constexpr OptionKind kSize = OptionKind::kSize;
 constexpr OptionKind kFlag = OptionKind::kFlag;
 constexpr OptionKind kNumber = OptionKind::kNumber;
 constexpr OptionKind kOperators = OptionKind::kOperators;
+constexpr OptionKind kText = OptionKind::kText;
+constexpr OptionKind kSteps = OptionKind::kSteps;
+constexpr OptionKind kSchedule = OptionKind::kSchedule;
+constexpr OptionKind kLevel = OptionKind::kLevel;
+constexpr OptionKind kSignal = OptionKind::kSignal;
 
 constexpr RecordOption kOptions[] = {
 #define MEMOIR_OPTION(variable, flag, argument, kind, fallback, help) {variable, flag, kind, fallback, help},
@@ -94,6 +100,18 @@ absl::StatusOr<std::string> NormalizeOption(const RecordOption& option, std::str
     case OptionKind::kOperators:
       if (value == "ranges" || value == "dispatch") break;
       return BadValue(source, value, "ranges or dispatch");
+    case OptionKind::kSteps:
+      if (IsSteps(value)) return std::string(value);
+      return BadValue(source, value, "A:B with A before B, such as 10:12");
+    case OptionKind::kSchedule:
+      if (IsSchedule(value)) return std::string(value);
+      return BadValue(source, value, "wait=1,warmup=1,active=3,repeat=2, with active at least 1");
+    case OptionKind::kLevel:
+      if (value == "on" || value == "memory" || value == "off") return std::string(value);
+      return BadValue(source, value, "on, memory or off");
+    case OptionKind::kSignal:
+      if (IsSignal(value)) return std::string(value);
+      return BadValue(source, value, "a signal that a program may use so, such as USR1 or USR2");
     case OptionKind::kText:
       break;
   }

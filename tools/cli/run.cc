@@ -17,6 +17,7 @@
 
 #include "fmt/format.h"
 #include "tools/cli/arguments.h"
+#include "tools/cli/attachment.h"
 #include "tools/cli/child_process.h"
 #include "tools/cli/exit_code.h"
 #include "tools/cli/install_tree.h"
@@ -32,7 +33,6 @@ namespace memoir {
 namespace {
 
 using Strings = std::vector<std::string>;
-using Variables = std::map<std::string, std::string>;
 
 const VerbHelp kHelp = {
     .verb = "run",
@@ -42,10 +42,12 @@ const VerbHelp kHelp = {
         "COMMAND's exit code, signals and standard streams pass through. Where recording is not possible (an output\n"
         "folder that cannot be written, a torch without a tracker) a line says so and COMMAND runs unrecorded.\n"
         "Each option can be given as a variable instead (--max-size: MEMOIR_MAX_SIZE), and is handed to COMMAND as\n"
-        "one.",
+        "one. With --print-env no COMMAND is run: the variables are printed, for launchers that start the processes\n"
+        "themselves (srun, Ray, Kubernetes); `memoir show` then makes the summary.",
     .examples =
         "  memoir run -- python train.py --epochs 1\n"
-        "  memoir run -q -o /scratch/run7 --max-size 1GiB -- torchrun --nproc-per-node 2 train.py\n",
+        "  memoir run -q -o /scratch/run7 --max-size 1GiB -- torchrun --nproc-per-node 2 train.py\n"
+        "  eval \"$(memoir run --print-env -o run7)\"; srun python train.py\n",
 };
 
 struct Split {
@@ -54,7 +56,7 @@ struct Split {
 };
 
 std::set<std::string> FlagsWithoutValue() {
-  std::set<std::string> flags = {"-q", "-h", "--help"};
+  std::set<std::string> flags = {"-q", "-h", "--help", "--print-env"};
   for (const RecordOption& option : RecordOptions()) {
     if (option.kind == OptionKind::kFlag) flags.insert(option.flag);
   }
@@ -114,29 +116,6 @@ std::optional<int> ResolveOptions(const Variables& given, Variables& resolved) {
     resolved[option.variable] = *normal;
   }
   return std::nullopt;
-}
-
-std::string Prepended(const char* variable, const std::string& value) {
-  const char* old = std::getenv(variable);
-  return old == nullptr || *old == '\0' ? value : value + ":" + old;
-}
-
-// The dynamic loader splits LD_PRELOAD at both, and has no way to quote them.
-bool CanBePreloaded(const std::string& path) { return path.find_first_of(" :") == std::string::npos; }
-
-void AddAttachment(const InstallTree& tree, Variables& variables) {
-  std::error_code error;
-  if (!std::filesystem::exists(tree.interposer, error)) {
-    Say("this installation lacks " + tree.interposer.string() + ": going on without preload");
-  } else if (!CanBePreloaded(tree.interposer.string())) {
-    Say("the path " + tree.interposer.string() +
-        " holds a space or colon, which LD_PRELOAD cannot name: going on without preload");
-  } else {
-    variables["LD_PRELOAD"] = Prepended("LD_PRELOAD", tree.interposer.string());
-  }
-  if (std::filesystem::exists(tree.python, error))
-    variables["PYTHONPATH"] = Prepended("PYTHONPATH", tree.python.string());
-  variables["MEMOIR_ENABLE"] = "1";
 }
 
 Strings CurrentEnvironment() {
@@ -202,7 +181,7 @@ int RunRecorded(const Strings& command, Variables variables) {
   if (folder.had_parts() && !quiet) Say(folder.path() + " already holds a capture; this recording is added to it");
   variables["MEMOIR_OUTPUT"] = folder.path();
   const InstallTree tree = FindInstallTree();
-  AddAttachment(tree, variables);
+  AddTo(variables, AttachmentOf(tree));
   const ChildResult result = RunChild(command, EnvironmentWith(variables));
   if (result.start_error != 0) {
     folder.RemoveIfEmpty();
@@ -219,6 +198,17 @@ int RunRecorded(const Strings& command, Variables variables) {
   return result.exit_code;
 }
 
+std::size_t GivenWindows(const Variables& variables) {
+  return variables.count("MEMOIR_STEPS") + variables.count("MEMOIR_RANGE") + variables.count("MEMOIR_SCHEDULE");
+}
+
+int PrintEnvironment(Variables variables, const std::string& format) {
+  if (!variables.contains("MEMOIR_OUTPUT"))
+    variables["MEMOIR_OUTPUT"] = std::filesystem::absolute(DefaultOutputFolder()).string();
+  const Attachment attachment = AttachmentOf(FindInstallTree());
+  return WriteOutput(format == "json" ? AsJson(variables, attachment) : AsShell(variables, attachment));
+}
+
 }  // namespace
 
 int RunVerb(const std::vector<std::string>& arguments) {
@@ -226,10 +216,21 @@ int RunVerb(const std::vector<std::string>& arguments) {
   const auto app = MakeArguments(kHelp);
   Variables given, variables;
   AddOptions(*app, given);
+  std::string print_env;
+  app->add_option("--print-env", print_env,
+                  "print the variables that attach Memoir, as `export` lines or =json, and run nothing")
+      ->expected(0, 1)
+      ->check(CLI::IsMember({"shell", "json"}));
   if (const auto code = ParseArguments(*app, "run", split.options)) return *code;
-  if (split.command.empty()) return FailUsage("run", "no command to run: memoir run [OPTIONS] -- COMMAND...");
+  const bool prints = app->count("--print-env") > 0;
+  if (prints && !split.command.empty()) return FailUsage("run", "--print-env runs no command; leave one of them out");
+  if (!prints && split.command.empty())
+    return FailUsage("run", "no command to run: memoir run [OPTIONS] -- COMMAND...");
   if (const auto code = ResolveOptions(given, variables)) return *code;
+  if (GivenWindows(variables) > 1)
+    return FailUsage("run", "--steps, --range and --schedule are different windows; give one of them");
   for (const std::string& line : UnknownVariables(CurrentEnvironment())) Say(line);
+  if (prints) return PrintEnvironment(std::move(variables), print_env);
   return RunRecorded(split.command, std::move(variables));
 }
 

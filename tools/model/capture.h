@@ -66,6 +66,18 @@ struct ReplayReport {
       std::uint64_t bytes = 0;
       std::uint64_t ns = 0;
     };
+    // When less than everything was recorded; in order, and at most kMaxGaps of them.
+    struct Gap {
+      v1::RecordingLevel level = v1::LEVEL_OFF;
+      std::uint64_t begin_ns = 0;
+      std::uint64_t end_ns = 0;
+      bool ended = false;  // false: it lasts until the end
+    };
+    static constexpr std::size_t kMaxGaps = 1000;
+    std::vector<Gap> gaps;
+    std::uint64_t gap_count = 0;       // all of them
+    std::uint64_t unknown_blocks = 0;  // DeallocateCause::kUnknown
+    std::uint64_t unknown_bytes = 0;
     std::vector<FoldedPeak> folded_peaks;  // of the parts before the first keyframe left, where they are gone
   };
   std::vector<Process> processes;  // by ProcessId

@@ -102,6 +102,7 @@ enum class DeallocateCause : std::uint8_t {
   kRecorded,
   kReplaced,  // another allocation appeared at its address: its deallocation was lost, or comes late
   kResync,    // gone in the keyframe that the replay went on from after a loss
+  kUnknown,   // live before recording was off; what became of it is not known
 };
 
 struct DeallocateEvent : Event {  // `thread` is the one that deallocates
@@ -124,6 +125,12 @@ struct MarkEvent : Event {
 
 struct StepEvent : Event {
   std::uint64_t step = 0;
+};
+
+// How much is recorded changes here. Follows the ends of ranges and of blocks that it causes.
+struct SwitchEvent : Event {
+  v1::RecordingLevel before = v1::LEVEL_ALL;
+  v1::RecordingLevel level = v1::LEVEL_ALL;  // from here on
 };
 
 // Records missing on a thread (`thread` valid), or chunks of a process (`chunks` > 0).
@@ -161,6 +168,7 @@ class Visitor {
   virtual void OnFirstSeen(const FirstSeenEvent&) {}
   virtual void OnMark(const MarkEvent&) {}
   virtual void OnStep(const StepEvent&) {}
+  virtual void OnSwitch(const SwitchEvent&) {}
   virtual void OnLost(const LostEvent&) {}
   virtual void OnKeyframe(const KeyframeEvent&) {}
 };

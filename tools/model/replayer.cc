@@ -77,6 +77,7 @@ void Replayer::BeginProcess(std::size_t process) {
 void Replayer::EndProcess() {
   Drain(kForever);
   CloseOtherRanges({}, now_);
+  EndGap();
   const std::uint64_t end = Nanoseconds(process_, now_);
   const std::uint64_t start = processes_[process_.value].start_ns;
   report_->processes[process_.value].duration_ns = end > start ? end - start : 0;

@@ -1,8 +1,8 @@
 // One replay: takes decoded chunks, merges the threads of each process by tick, keeps range stacks and live blocks, and
 // calls the visitor. Capture::Replay drives it; nothing else needs it.
 //
-// In three sources: replayer.cc merges, replayer_events.cc decodes and shows, replayer_keyframes.cc starts from
-// keyframes.
+// In four sources: replayer.cc merges, replayer_events.cc decodes and shows, replayer_keyframes.cc starts from
+// keyframes, replayer_switches.cc follows how much is recorded.
 #ifndef TOOLS_MODEL_REPLAYER_H_
 #define TOOLS_MODEL_REPLAYER_H_
 
@@ -66,6 +66,11 @@ class Replayer : public ReplayState {
   void ShowRangeEnd(ThreadReplay& thread, RunCursor& cursor);
   void ShowAllocate(ThreadReplay& thread, RunCursor& cursor);
   void ShowDeallocate(ThreadReplay& thread, RunCursor& cursor);
+  void ShowSwitch(ThreadReplay& thread, RunCursor& cursor);
+  void NoteSwitch(const SwitchEvent& event);
+  void ForgetBefore(ThreadId by, Tick tick);
+  void BeginGap(v1::RecordingLevel level, std::uint64_t ns);
+  void EndGap();
 
   void TakeTensors(RunCursor& cursor, std::uint32_t count);
   void ShowFirstSeen(ThreadReplay& thread, RunCursor& cursor, bool as_result);
@@ -102,6 +107,7 @@ class Replayer : public ReplayState {
   bool began_ = false;              // a chunk of this process was taken
   bool resync_ = false;             // chunks were lost: apply the next keyframe
   bool told_full_ = false;
+  bool gap_open_ = false;  // less than everything is recorded here
 };
 
 }  // namespace memoir

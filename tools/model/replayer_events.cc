@@ -45,6 +45,10 @@ bool Replayer::ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until) {
         visitor_.OnStep(event);
         break;
       }
+      case v1::PAUSE:
+      case v1::RESUME:
+        ShowSwitch(thread, cursor);
+        break;
       default:
         break;  // ParsePayload lets no other kind through
     }

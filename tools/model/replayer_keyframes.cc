@@ -40,6 +40,8 @@ void Replayer::ApplyKeyframe(const v1::Keyframe& keyframe) {
   event.device_of = [this](std::uint32_t number) { return ids_->device(number); };
   visitor_.OnKeyframe(event);
   if (!began_) NoteFoldedPeaks(keyframe);
+  if (!began_ && keyframe.ranges_off())
+    BeginGap(keyframe.memory_off() ? v1::LEVEL_OFF : v1::LEVEL_MEMORY, Nanoseconds(process_, keyframe.tick()));
 }
 
 void Replayer::NoteFoldedPeaks(const v1::Keyframe& keyframe) {

@@ -43,8 +43,10 @@ struct KindCounts {
     return of[v1::RANGE_BEGIN_FUNCTION] + of[v1::RANGE_BEGIN_BACKWARD] + of[v1::RANGE_BEGIN_USER] +
            of[v1::RANGE_BEGIN_DISPATCH];
   }
+  std::uint64_t switches() const { return of[v1::PAUSE] + of[v1::RESUME]; }
   std::uint64_t known() const {
-    return begins() + of[v1::RANGE_END] + of[v1::ALLOCATE] + of[v1::DEALLOCATE] + of[v1::MARK] + of[v1::STEP];
+    return begins() + of[v1::RANGE_END] + of[v1::ALLOCATE] + of[v1::DEALLOCATE] + of[v1::MARK] + of[v1::STEP] +
+           switches();
   }
 };
 
@@ -85,7 +87,8 @@ absl::Status CheckRun(const Run& run, const SignatureTensors& signature_tensors)
                      Has(run.forward_thread, counts.of[v1::RANGE_BEGIN_BACKWARD]) && Has(run.signature, ranges) &&
                      Has(run.address_delta, blocks) && Has(run.serial_delta, blocks) &&
                      (run.device.empty() || Has(run.device, blocks)) && Has(run.bytes, counts.of[v1::ALLOCATE]) &&
-                     Has(run.mark_name, counts.of[v1::MARK]) && Has(run.step, counts.of[v1::STEP]);
+                     Has(run.mark_name, counts.of[v1::MARK]) && Has(run.step, counts.of[v1::STEP]) &&
+                     Has(run.level, counts.switches());
   if (!match) return Damaged("columns of a run do not match its events");
   return CheckTensorColumn(run, ranges, signature_tensors);
 }
@@ -118,6 +121,8 @@ Column* ColumnOf(Run& run, std::uint32_t field) {
       return &run.mark_name;
     case 18:
       return &run.step;
+    case 30:
+      return &run.level;
     default:
       return nullptr;
   }

@@ -38,6 +38,7 @@ struct Run {
   Column bytes;
   Column mark_name;
   Column step;
+  Column level;
 };
 
 // A row of the chunk's tensor table; layout and device are the part's numbers.

@@ -138,6 +138,31 @@ std::string ForkedLine(const std::string& who, std::uint64_t children) {
                      children == 1 ? "it" : "them");
 }
 
+// Windows may be thousands: the first, and how long all of them are.
+std::string GapLine(const std::string& who, const ReplayReport::Process& process, v1::RecordingLevel level) {
+  constexpr std::size_t kMostSpans = 3;
+  std::string spans;
+  std::size_t count = 0;
+  std::uint64_t total_ns = 0;
+  for (const auto& gap : process.gaps) {
+    if (gap.level != level) continue;
+    total_ns += gap.end_ns - gap.begin_ns;
+    if (++count > kMostSpans) continue;
+    spans += fmt::format("{}from {} to {}", count == 1 ? "" : ", ", FormatMoment(gap.begin_ns),
+                         gap.ended ? FormatMoment(gap.end_ns) : "the end");
+  }
+  if (count == 0) return "";
+  if (count > kMostSpans)
+    spans += fmt::format(" and {} times more, {} in all", count - kMostSpans, FormatDuration(total_ns));
+  if (level == v1::LEVEL_MEMORY) return who + ": only memory was recorded, no operators, " + spans + "\n";
+  std::string line = who + ": recording was off " + spans;
+  if (process.unknown_blocks > 0) {
+    line += fmt::format("; what became of {} in {} is not known", FormatBytes(process.unknown_bytes),
+                        FormatCounted(process.unknown_blocks, "block", "blocks"));
+  }
+  return line + "\n";
+}
+
 }  // namespace
 
 std::string RenderWhatRan(const Capture& capture, const Terminal& terminal) {
@@ -182,6 +207,7 @@ std::string RenderLosses(const Capture& capture, const ReplayReport& report, con
     AddEnd(who, end.end, lines);
     dropped += end.counters.dropped_records();
     if (end.counters.forked_children() > 0) notes += ForkedLine(who, end.counters.forked_children());
+    notes += GapLine(who, end, v1::LEVEL_OFF) + GapLine(who, end, v1::LEVEL_MEMORY);
     if (end.counters.folded_events() > 0) notes += FoldedLine(who, end);
   }
   if (report.lost_records > dropped) {

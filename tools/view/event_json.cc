@@ -21,6 +21,8 @@ std::string_view CauseName(DeallocateCause cause) {
       return "replaced";
     case DeallocateCause::kResync:
       return "resync";
+    case DeallocateCause::kUnknown:
+      return "unknown";
   }
   return "recorded";
 }
@@ -198,6 +200,13 @@ void EventJsonWriter::OnMark(const MarkEvent& event) {
 void EventJsonWriter::OnStep(const StepEvent& event) {
   Begin("step", event);
   AddNumber("step", event.step);
+  End();
+}
+
+void EventJsonWriter::OnSwitch(const SwitchEvent& event) {
+  Begin(event.level < event.before ? "pause" : "resume", event);
+  AddText("level", LevelName(event.level));
+  AddText("before", LevelName(event.before));
   End();
 }
 

@@ -30,6 +30,7 @@ class EventJsonWriter : public Visitor {
   void OnFirstSeen(const FirstSeenEvent& event) override;
   void OnMark(const MarkEvent& event) override;
   void OnStep(const StepEvent& event) override;
+  void OnSwitch(const SwitchEvent& event) override;
   void OnLost(const LostEvent& event) override;
   void OnKeyframe(const KeyframeEvent& event) override;
 

@@ -23,6 +23,18 @@ const char* EndName(v1::End::Reason reason) {
   }
 }
 
+// Only where there is any.
+void AddGaps(Json& json, const ReplayReport::Process& process) {
+  if (process.gap_count == 0) return;
+  json["gap_count"] = process.gap_count;
+  json["gaps"] = Json::array();
+  for (const auto& gap : process.gaps) {
+    json["gaps"].push_back({{"level", LevelName(gap.level)}, {"begin_ns", gap.begin_ns}, {"end_ns", gap.end_ns}});
+  }
+  json["unknown_blocks"] = process.unknown_blocks;
+  json["unknown_bytes"] = process.unknown_bytes;
+}
+
 void AddCounters(Json& json, const v1::Counters& counters) {
   json["dropped_events"] = counters.dropped_records();
   json["dropped_allocated_bytes"] = counters.dropped_allocated_bytes();
@@ -61,6 +73,7 @@ Json ProcessJson(const ProcessSummary& process, const ReplayReport& report) {
   json["end"] = EndName(seen.end.reason());
   json["end_message"] = seen.end.message();
   AddCounters(json, seen.counters);
+  AddGaps(json, seen);
   // What --max-size removed is not missing.
   json["missing_parts"] = process.missing_parts - std::min(process.missing_parts, seen.counters.folded_parts());
   return json;
@@ -86,6 +99,17 @@ Json CaptureJson(const Capture& capture, const ReplayReport& report, const std::
   json["processes"] = Json::array();
   for (const ProcessSummary& process : capture.processes()) json["processes"].push_back(ProcessJson(process, report));
   return json;
+}
+
+const char* LevelName(v1::RecordingLevel level) {
+  switch (level) {
+    case v1::LEVEL_OFF:
+      return "off";
+    case v1::LEVEL_MEMORY:
+      return "memory";
+    default:
+      return "all";
+  }
 }
 
 std::string ToText(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }

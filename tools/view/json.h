@@ -16,6 +16,9 @@ using Json = nlohmann::ordered_json;
 Json CaptureJson(const Capture& capture, const ReplayReport& report, const std::string& view);
 
 // Invalid UTF-8 in a capture's names becomes U+FFFD: JSON has no other way. Ends with a newline.
+// "off", "memory", "all"
+const char* LevelName(v1::RecordingLevel level);
+
 std::string ToText(const Json& json);
 
 }  // namespace memoir

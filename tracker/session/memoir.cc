@@ -1,14 +1,12 @@
 #include "tracker/memoir.h"
 
 #include <cstdio>
-#include <cstring>
 #include <exception>
-#include <new>
 #include <optional>
 #include <string>
 
-#include "interpose/ring.h"
-#include "interpose/tick.h"
+#include "tracker/session/program_records.h"
+#include "tracker/session/recording_controls.h"
 #include "tracker/session/session.h"
 
 namespace {
@@ -18,7 +16,14 @@ int Fail(const std::string& text, char* message, std::size_t size) {
   return -1;
 }
 
-memoir::ThreadSlot* Slot() { return memoir::RecordingEnabled() ? memoir::RingThread() : nullptr; }
+int SetLevel(memoir::RecordingLevel level) {
+  memoir::RecordingControls* controls = memoir::RecordingControls::Current();
+  try {
+    return controls != nullptr && controls->Want(level) ? 0 : -1;
+  } catch (...) {
+    return -1;
+  }
+}
 
 int Start(const char* const* given, char* message, std::size_t size) {
   std::string error;
@@ -55,38 +60,27 @@ int memoir_stop(enum memoir_end reason, char* message, size_t size) {
 }
 
 void memoir_mark(const char* text) {
-  memoir::ThreadSlot* slot = text == nullptr ? nullptr : Slot();
-  if (slot == nullptr) return;
-  const std::size_t length = strnlen(text, memoir::kMaxInlineName);
-  const std::size_t bytes = sizeof(memoir::MarkRecord) + ((length + 7) & ~std::size_t{7});
-  std::uint8_t* place = memoir::RingReserve(slot, bytes, memoir::OnEmptyPool::kWait);
-  if (place == nullptr) return;
-  auto* record = new (place) memoir::MarkRecord{};
-  record->header = {.words = static_cast<std::uint16_t>(bytes / 8),
-                    .kind = memoir::RecordKind::kMark,
-                    .flags = 0,
-                    .depth = slot->depth,
-                    .count = 0};
-  record->tick = memoir::Tick();
-  record->length = length;
-  std::memcpy(place + sizeof(memoir::MarkRecord), text, length);
-  memoir::RingCommit(slot, bytes);
+  if (text != nullptr) memoir::RecordMark(text);
 }
 
 void memoir_step(uint64_t step) {
-  memoir::ThreadSlot* slot = Slot();
-  if (slot == nullptr) return;
-  std::uint8_t* place = memoir::RingReserve(slot, sizeof(memoir::StepRecord), memoir::OnEmptyPool::kWait);
-  if (place == nullptr) return;
-  auto* record = new (place) memoir::StepRecord{};
-  record->header = {.words = sizeof(memoir::StepRecord) / 8,
-                    .kind = memoir::RecordKind::kStep,
-                    .flags = 0,
-                    .depth = slot->depth,
-                    .count = 0};
-  record->tick = memoir::Tick();
-  record->step = step;
-  memoir::RingCommit(slot, sizeof(memoir::StepRecord));
+  memoir::RecordingControls* controls = memoir::RecordingControls::Current();
+  try {
+    if (controls != nullptr) controls->Step(step);
+  } catch (...) {  // no memory to switch with: what is recorded stays as it was
+  }
+}
+
+int memoir_pause(int keep_memory) {
+  return SetLevel(keep_memory != 0 ? memoir::RecordingLevel::kMemory : memoir::RecordingLevel::kOff);
+}
+
+int memoir_resume(void) { return SetLevel(memoir::RecordingLevel::kAll); }
+
+enum memoir_level memoir_level(void) {
+  const memoir::RecordingControls* controls = memoir::RecordingControls::Current();
+  if (controls == nullptr || !controls->recording()) return MEMOIR_OFF;
+  return static_cast<enum memoir_level>(controls->level());
 }
 
 void memoir_flush(void) {
@@ -96,7 +90,10 @@ void memoir_flush(void) {
   }
 }
 
-int memoir_recording(void) { return memoir::RecordingEnabled() ? 1 : 0; }
+int memoir_recording(void) {
+  const memoir::RecordingControls* controls = memoir::RecordingControls::Current();
+  return controls != nullptr && controls->recording() ? 1 : 0;
+}
 
 int memoir_output(char* folder, size_t size) {
   try {

@@ -13,6 +13,7 @@
 #include "interpose/ring.h"
 #include "interpose/tick.h"
 #include "tracker/session/rank.h"
+#include "tracker/session/recording_controls.h"
 #include "tracker/torch/hooks.h"
 
 namespace memoir {
@@ -25,6 +26,7 @@ struct Session {
   std::mutex mutex;  // start and stop on one side, flush on the other
   std::string output;
   std::shared_ptr<Writer> writer;  // while recording
+  RecordingControls* controls = nullptr;
 };
 constinit std::atomic<Session*> session{nullptr};
 
@@ -120,6 +122,12 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
   options.max_bytes = settings.max_size;
   options.process = Facts(settings, operators, ChooseTick());
   options.stem = FileStem(options.process);
+  options.on_look = [] {
+    if (RecordingControls* controls = RecordingControls::Current(); controls != nullptr) controls->Look();
+  };
+  options.on_failure = [] {
+    if (RecordingControls* controls = RecordingControls::Current(); controls != nullptr) controls->End();
+  };
   if (!OpenRing(settings, options.stem, error)) return false;
   own.writer = Writer::Start(options, error);
   return own.writer != nullptr;
@@ -128,12 +136,14 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
 void StartHooks(const Settings& settings, OperatorHook operators, Session& own) {
   own.output = settings.output;
   InstallTorchHooks(operators);
-  SetRecordingEnabled(true);
+  std::string warning;
+  own.controls = RecordingControls::Begin(settings.controls, &warning);
+  if (!warning.empty()) std::fprintf(stderr, "memoir: %s\n", warning.c_str());
 }
 
 // Whatever of a start exists, undone: a later start must find nothing in its way.
 void Abandon(Session& own) {
-  SetRecordingEnabled(false);
+  if (own.controls != nullptr) own.controls->End();
   own.writer.reset();
   RingClose();
 }
@@ -176,7 +186,7 @@ bool StopSession(EndReason reason, std::string* error) {
   if (own == nullptr) return true;
   const std::lock_guard lock(own->mutex);
   if (own->writer == nullptr) return true;
-  SetRecordingEnabled(false);
+  own->controls->End();
   LetHooksLeave();
   own->writer->Stop(reason, "");
   const WriterStatus status = own->writer->Status();

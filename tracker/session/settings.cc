@@ -11,10 +11,12 @@
 #include <map>
 #include <utility>
 
+#include "tracker/session/toggle_signal.h"
+
 namespace memoir {
 namespace {
 
-enum OptionKind { kPath, kSize, kFlag, kNumber, kText, kOperators };
+enum OptionKind { kPath, kSize, kFlag, kNumber, kText, kSteps, kSchedule, kLevel, kSignal, kOperators };
 
 struct Option {
   const char* variable;
@@ -134,6 +136,43 @@ std::uint32_t ToNumber(const std::string& text) {
   return value;
 }
 
+bool ReadLevel(const std::string& word, RecordingLevel* level) {
+  if (word == "on") *level = RecordingLevel::kAll;
+  if (word == "memory") *level = RecordingLevel::kMemory;
+  if (word == "off") *level = RecordingLevel::kOff;
+  return word == "on" || word == "memory" || word == "off";
+}
+
+bool ReadWindows(Values& values, WindowOptions* windows, std::string* error) {
+  const std::string &steps = values["steps"], &range = values["range"], &schedule = values["schedule"];
+  if (static_cast<int>(!steps.empty()) + static_cast<int>(!range.empty()) + static_cast<int>(!schedule.empty()) > 1) {
+    *error = "steps, range and schedule are different windows; give one of them";
+  } else if (!steps.empty() && !(windows->steps = ParseSteps(steps))) {
+    *error = "steps=" + steps + ": write A:B with A before B, such as 10:12";
+  } else if (!schedule.empty() && !(windows->schedule = ParseSchedule(schedule))) {
+    *error = "schedule=" + schedule + ": write wait=1,warmup=1,active=3,repeat=2, with active at least 1";
+  }
+  if (!range.empty()) windows->range = ParseRange(range);
+  return error->empty();
+}
+
+bool ReadControls(Values& values, const std::string& output, ControlOptions* controls, std::string* error) {
+  if (!ReadLevel(values["start"], &controls->start)) {
+    *error = "start=" + values["start"] + ": write on, memory or off";
+    return false;
+  }
+  if (const std::string& name = values["toggle_signal"]; !name.empty()) {
+    controls->toggle_signal = ParseSignal(name);
+    if (!controls->toggle_signal) {
+      *error = "toggle_signal=" + name + " is no signal that a program may use so; write USR1 or USR2";
+      return false;
+    }
+  }
+  const std::string& file = values["control"];
+  controls->control_file = file.empty() ? output + "/control" : file;
+  return ReadWindows(values, &controls->windows, error);
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> ParseSize(const std::string& text) {
@@ -174,6 +213,7 @@ std::optional<Settings> ReadSettings(const char* const* given, std::string* erro
   if (output.empty()) output = DefaultOutput();
   std::error_code ignored;
   settings.output = std::filesystem::absolute(output, ignored).string();
+  if (!ReadControls(*values, settings.output, &settings.controls, error)) return std::nullopt;
   settings.max_size = ParseSize((*values)["max_size"]).value_or(0);
   settings.ring_dir = (*values)["ring_dir"];
   settings.ring_size = ParseSize((*values)["ring_size"]).value_or(0);

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "tracker/session/recording_controls.h"
+
 namespace memoir {
 
 struct Settings {
@@ -18,6 +20,7 @@ struct Settings {
   std::optional<std::uint32_t> rank;
   bool dispatched_operators = false;  // from the dispatcher's fallback instead of ranges
   bool quiet = false;
+  ControlOptions controls;
   std::string program;  // what the caller knows of its process
   std::string python_version;
   std::vector<std::string> warnings;  // e.g. a MEMOIR_* variable that does not exist

@@ -86,7 +86,7 @@ bool BeginsOrEndsUserRange(const c10::FunctionSchema& schema) { return schema.na
 void OnOperator(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
   const c10::impl::ExcludeDispatchKeyGuard inside(kKey);
   const c10::DispatchKeySet below = keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kKey);
-  if (!RecordingEnabled() || !recording_operators.load(std::memory_order_relaxed)) {
+  if (RangeEpoch() == 0 || !recording_operators.load(std::memory_order_relaxed)) {
     return op.redispatchBoxed(below, stack);
   }
   const c10::FunctionSchema& schema = op.schema();

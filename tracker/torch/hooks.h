@@ -19,6 +19,19 @@ OperatorHook PrepareOperatorHook(OperatorHook asked);
 // process and do nothing while recording is off.
 void InstallTorchHooks(OperatorHook operators);
 
+// Takes the hook on ranges out of torch's list, or puts it back: what is off costs an operator nothing then, not even
+// the preparation of its arguments. Ranges that are open keep what they began with. Any thread; torch takes a lock.
+void EnableRangeHook(bool enabled);
+
+// Calls `begins` for each user range that begins (record_function, optimizer steps, the profiler's steps), and `ends`
+// when it ends, whatever is recorded. Where `begins` says that ranges are recorded from this one on, its begin is
+// recorded, too. nullptr: no more. Not while a recording starts or stops on another thread.
+struct RangeWatcher {
+  bool (*begins)(const char* name);
+  void (*ends)(const char* name);
+};
+void WatchUserRanges(const RangeWatcher* watcher);
+
 // The running torch's version as its headers state it: "2.11.0".
 const char* TorchVersion();
 

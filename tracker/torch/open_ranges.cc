@@ -4,7 +4,7 @@
 
 namespace memoir {
 
-OpenRanges* OpenRanges::Of(ThreadSlot* slot) {
+OpenRanges* OpenRanges::Of(ThreadSlot* slot, std::uint32_t epoch) {
   auto* ranges = reinterpret_cast<OpenRanges*>(slot->scratch);
   if (ranges == nullptr) [[unlikely]] {
     // Kept for the slot's next thread: there are at most as many as slots, and late hooks may still look at it.
@@ -14,9 +14,11 @@ OpenRanges* OpenRanges::Of(ThreadSlot* slot) {
     ranges = static_cast<OpenRanges*>(page);
     slot->scratch = reinterpret_cast<std::uint64_t>(page);
   }
-  if (ranges->thread_ != slot->thread) [[unlikely]] {
+  if (ranges->thread_ != slot->thread || slot->range_epoch != epoch) [[unlikely]] {
     ranges->thread_ = slot->thread;
     ranges->depth_ = 0;
+    slot->range_epoch = epoch;
+    slot->depth = 0;
   }
   return ranges;
 }

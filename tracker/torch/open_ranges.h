@@ -14,8 +14,8 @@ namespace memoir {
 class OpenRanges {
  public:
   // The calling thread's, made at its first range with memory from the operating system; nullptr when there is none to
-  // be had.
-  static OpenRanges* Of(ThreadSlot* slot);
+  // be had. Empty in a new epoch (RangeEpoch), whose depth the slot then counts.
+  static OpenRanges* Of(ThreadSlot* slot, std::uint32_t epoch);
 
   // Not when full().
   void Push(const void* range) { ranges_[depth_++] = range; }

@@ -109,7 +109,7 @@ class Forgetter final : public c10::OpRegistrationListener {
   void onOperatorRegistered(const c10::OperatorHandle&) override {}
   void onOperatorDeregistered(const c10::OperatorHandle&) override {
     // A start forgets everything anyway; and a forked child must not wait for a lock that its parent held.
-    if (!RecordingEnabled()) return;
+    if (RingPath()[0] == '\0') return;
     const SpinLock lock;
     ForgetIds();
   }

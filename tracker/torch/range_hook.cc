@@ -2,10 +2,12 @@
 
 #include <ATen/record_function.h>
 
+#include <atomic>
 #include <memory>
 #include <unordered_set>
 
 #include "interpose/ring.h"
+#include "tracker/torch/hooks.h"
 #include "tracker/torch/operator_names.h"
 #include "tracker/torch/range_record.h"
 
@@ -19,7 +21,7 @@ RangeSource Source(at::RecordScope scope) {
 }
 
 std::unique_ptr<at::ObserverContext> OnBegin(const at::RecordFunction& range) {
-  if (!RecordingEnabled()) return nullptr;
+  if (RangeEpoch() == 0) return nullptr;
   RangeStart start{};
   start.source = Source(range.scope());
   start.name = FindOperatorName(range);
@@ -47,14 +49,52 @@ at::CallbackHandle AddCallback(RangeScopes scopes) {
       at::RecordFunctionCallback(&OnBegin, &OnEnd).needsInputs(true).needsOutputs(true).scopes(wanted));
 }
 
+constinit at::CallbackHandle range_hook = at::INVALID_CALLBACK_HANDLE;
+constinit std::atomic<const RangeWatcher*> range_watcher{nullptr};
+
+// A range that opens a window is not seen by the hook above: torch chose its hooks before.
+std::unique_ptr<at::ObserverContext> OnWatchedBegin(const at::RecordFunction& range) {
+  const RangeWatcher* watcher = range_watcher.load(std::memory_order_acquire);
+  return watcher != nullptr && watcher->begins(range.name()) ? OnBegin(range) : nullptr;
+}
+
+void OnWatchedEnd(const at::RecordFunction& range, at::ObserverContext* context) {
+  const RangeWatcher* watcher = range_watcher.load(std::memory_order_acquire);
+  if (watcher == nullptr) return;
+  OnEnd(range, context);  // passes over what it never saw, or has closed
+  watcher->ends(range.name());
+}
+
 }  // namespace
 
+void EnableRangeHook(bool enabled) {
+  if (range_hook == at::INVALID_CALLBACK_HANDLE) return;  // a start that got no further
+  if (enabled) {
+    at::reenableCallback(range_hook);
+  } else {
+    at::disableCallback(range_hook);
+  }
+}
+
+void WatchUserRanges(const RangeWatcher* watcher) {
+  static at::CallbackHandle handle = at::INVALID_CALLBACK_HANDLE;
+  range_watcher.store(watcher, std::memory_order_release);
+  if (handle == at::INVALID_CALLBACK_HANDLE) {
+    if (watcher == nullptr) return;
+    handle = at::addGlobalCallback(
+        at::RecordFunctionCallback(&OnWatchedBegin, &OnWatchedEnd).scopes({at::RecordScope::USER_SCOPE}));
+  } else if (watcher == nullptr) {
+    at::disableCallback(handle);
+  } else {
+    at::reenableCallback(handle);
+  }
+}
+
 void InstallRangeHook(RangeScopes scopes) {
-  static at::CallbackHandle handle = 0;
   static RangeScopes installed = scopes;
-  if (handle != 0 && installed == scopes) return;
-  if (handle != 0) at::removeCallback(handle);
-  handle = AddCallback(scopes);
+  if (range_hook != at::INVALID_CALLBACK_HANDLE && installed == scopes) return;
+  if (range_hook != at::INVALID_CALLBACK_HANDLE) at::removeCallback(range_hook);
+  range_hook = AddCallback(scopes);
   installed = scopes;
 }
 

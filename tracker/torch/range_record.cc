@@ -58,8 +58,8 @@ void RecordEnd(ThreadSlot* slot, c10::ArrayRef<const c10::IValue> results, std::
 }
 
 // The thread's open ranges; nullptr, with the drop counted, when there is no room for one more.
-OpenRanges* RoomForOne(ThreadSlot* slot) {
-  OpenRanges* open = slot == nullptr ? nullptr : OpenRanges::Of(slot);
+OpenRanges* RoomForOne(ThreadSlot* slot, std::uint32_t epoch) {
+  OpenRanges* open = slot == nullptr ? nullptr : OpenRanges::Of(slot, epoch);
   if (open != nullptr && !open->full()) [[likely]]
     return open;
   if (slot != nullptr) RingDropRecord(slot);
@@ -69,10 +69,11 @@ OpenRanges* RoomForOne(ThreadSlot* slot) {
 }  // namespace
 
 void BeginRange(const void* range, const RangeStart& start, c10::ArrayRef<const c10::IValue> arguments) {
-  if (!RecordingEnabled()) return;
+  const std::uint32_t epoch = RangeEpoch();
+  if (epoch == 0) return;
   const ErrnoKeeper errno_keeper;
   ThreadSlot* slot = TorchThread();
-  OpenRanges* open = RoomForOne(slot);
+  OpenRanges* open = RoomForOne(slot, epoch);
   if (open == nullptr) return;
   RecordBegin(slot, start, arguments);
   open->Push(range);
@@ -80,20 +81,22 @@ void BeginRange(const void* range, const RangeStart& start, c10::ArrayRef<const 
 }
 
 void RecordInstantRange(const RangeStart& start, c10::ArrayRef<const c10::IValue> arguments) {
-  if (!RecordingEnabled()) return;
+  const std::uint32_t epoch = RangeEpoch();
+  if (epoch == 0) return;
   const ErrnoKeeper errno_keeper;
   ThreadSlot* slot = TorchThread();
-  if (RoomForOne(slot) == nullptr) return;
+  if (RoomForOne(slot, epoch) == nullptr) return;
   RecordBegin(slot, start, arguments);
   RecordEnd(slot, {}, Tick());
 }
 
 void EndRange(const void* range, c10::ArrayRef<const c10::IValue> results) {
-  if (!RecordingEnabled()) return;
+  const std::uint32_t epoch = RangeEpoch();
+  if (epoch == 0) return;
   const ErrnoKeeper errno_keeper;
   const std::uint64_t tick = Tick();
   ThreadSlot* slot = RingThread();
-  OpenRanges* open = slot == nullptr ? nullptr : OpenRanges::Of(slot);
+  OpenRanges* open = slot == nullptr ? nullptr : OpenRanges::Of(slot, epoch);
   if (open == nullptr || !open->Pop(range)) return;
   slot->depth = open->depth();
   RecordEnd(slot, results, tick);

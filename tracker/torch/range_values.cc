@@ -87,7 +87,7 @@ void RecordTensor(ThreadSlot* slot, c10::TensorImpl* impl) {
   if (place == nullptr) return;
   auto* record = new (place) TensorRecord{};
   record->header.kind = RecordKind::kTensor;
-  record->header.depth = slot->depth;
+  record->header.depth = RingDepth(slot);
   std::size_t words = sizeof(TensorRecord) / 8;
   if (impl != nullptr) {
     record->impl = reinterpret_cast<std::uint64_t>(impl);

@@ -114,6 +114,7 @@ enum : std::uint32_t {
   kBytes = 16,
   kMarkName = 17,
   kStep = 18,
+  kLevel = 30,
 };
 }
 namespace counters {
@@ -140,7 +141,9 @@ enum : std::uint32_t {
   kLive = 4,
   kOpen = 5,
   kOperators = 6,
-  kIncomplete = 7
+  kIncomplete = 7,
+  kRangesOff = 8,
+  kMemoryOff = 9,
 };
 }
 namespace device_totals {
@@ -206,6 +209,8 @@ enum class EventKind : std::uint8_t {
   kDeallocate = 7,
   kMark = 8,
   kStep = 9,
+  kPause = 25,
+  kResume = 26,
 };
 
 }  // namespace memoir

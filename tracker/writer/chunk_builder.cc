@@ -34,6 +34,10 @@ EventKind KindOf(const EventGroup& group) {
       return EventKind::kMark;
     case RecordKind::kStep:
       return EventKind::kStep;
+    case RecordKind::kPause:
+      return EventKind::kPause;
+    case RecordKind::kResume:
+      return EventKind::kResume;
     default:
       return EventKind::kUnknown;
   }
@@ -93,6 +97,10 @@ void ChunkBuilder::Add(ThreadState& thread, const EventGroup& group) {
     case RecordKind::kStep:
       run.Step(group.As<StepRecord>().step);
       break;
+    case RecordKind::kPause:
+    case RecordKind::kResume:
+      AddSwitch(group, run);
+      break;
     case RecordKind::kMark: {
       Names::Name* name = names_.Text(group.text);
       names_.Define(name, part_, &definitions_);
@@ -108,6 +116,15 @@ void ChunkBuilder::Add(ThreadState& thread, const EventGroup& group) {
   last_tick_ = std::max(last_tick_, group.tick);
   ++events_;
   ++all_events_;
+}
+
+// The model does the same with what it keeps: keyframes must agree with it.
+void ChunkBuilder::AddSwitch(const EventGroup& group, RunColumns& run) {
+  const std::uint8_t levels = group.header->flags;
+  run.Level(levels);
+  level_ = LevelAfter(levels);
+  threads_.CloseRanges();
+  if (LevelBefore(levels) == RecordingLevel::kOff) memory_.ForgetBefore(group.tick);
 }
 
 // A missing record, or ranges that were not seen to begin or end, end a run: inside one nothing is missing.
@@ -229,7 +246,7 @@ void ChunkBuilder::Clear() {
 }
 
 void ChunkBuilder::AddKeyframe(std::uint64_t tick, std::string* payload) {
-  KeyframeSources sources{memory_, names_, devices_, threads_};
+  KeyframeSources sources{memory_, names_, devices_, threads_, level_};
   EncodeKeyframe(sources, part_, tick, all_events_, payload);
 }
 

@@ -58,6 +58,7 @@ class ChunkBuilder {
   void AddAllocate(ThreadState& thread, const EventGroup& group, RunColumns& run);
   void AddDeallocate(const EventGroup& group, RunColumns& run);
   void AddArguments(const EventGroup& group, RunColumns& run);
+  void AddSwitch(const EventGroup& group, RunColumns& run);
   std::uint32_t Signature(const EventGroup& group);
   void MarkUsedNames(std::unordered_set<std::uint32_t>* used) const;
 
@@ -67,6 +68,7 @@ class ChunkBuilder {
   ContentIds signatures_;
   TensorTable tensors_;
   MemoryState memory_;
+  RecordingLevel level_ = RecordingLevel::kAll;
 
   std::uint32_t part_ = 1;
   std::string definitions_;

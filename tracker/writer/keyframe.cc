@@ -130,6 +130,8 @@ void EncodeKeyframe(const KeyframeSources& from, std::uint32_t part, std::uint64
     if (HasSums(operators[id])) AddOperator(keyframe, OperatorName(from.names, id), operators[id]);
   }
   if (from.memory.live().untracked() != 0) keyframe.add_bool(field::keyframe::kIncomplete, true);
+  if (from.level != RecordingLevel::kAll) keyframe.add_bool(field::keyframe::kRangesOff, true);
+  if (from.level == RecordingLevel::kOff) keyframe.add_bool(field::keyframe::kMemoryOff, true);
 }
 
 }  // namespace memoir

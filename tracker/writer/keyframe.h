@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "interpose/ring_record.h"
 #include "tracker/writer/memory_state.h"
 #include "tracker/writer/names.h"
 #include "tracker/writer/tensor_table.h"
@@ -17,6 +18,7 @@ struct KeyframeSources {
   Names& names;
   Devices& devices;
   Threads& threads;
+  RecordingLevel level;
 };
 
 // Appends to a Payload the definitions this part lacks and then the Keyframe.

@@ -46,6 +46,16 @@ void MemoryState::Allocate(const LiveBlock& block) {
   }
 }
 
+void MemoryState::ForgetBefore(std::uint64_t tick) {
+  std::vector<LiveBlock> old;
+  live_.ForEach([&](const LiveBlock& block) {
+    if (block.tick < tick) old.push_back(block);
+  });
+  for (LiveBlock& block : old) {
+    if (live_.Remove(block.device, block.address, block.serial, &block)) Forget(block);
+  }
+}
+
 void MemoryState::Deallocate(std::uint32_t device, std::uint64_t address, std::uint64_t serial) {
   ++Device(device).deallocations;
   LiveBlock block;

@@ -38,6 +38,8 @@ class MemoryState {
   void CountCall(std::uint32_t operator_id, bool outermost);
   void Allocate(const LiveBlock& block);
   void Deallocate(std::uint32_t device, std::uint64_t address, std::uint64_t serial);
+  // Recording was off until `tick`: whether a block from before still lives is not known, so none is taken to.
+  void ForgetBefore(std::uint64_t tick);
 
   const LiveTable& live() const { return live_; }
   const std::vector<DeviceSums>& devices() const { return devices_; }        // by device id

@@ -9,8 +9,9 @@ void RunColumns::Start(std::uint32_t thread, std::uint64_t first_record, std::ui
   record_count_ = first_tick_ = tick_ = address_ = serial_ = 0;
   sequence_ = 0;
   any_device_ = false;
-  for (VarintColumn* column : {&kind_, &tick_delta_, &name_, &sequence_delta_, &forward_thread_, &signature_, &tensor_,
-                               &address_delta_, &serial_delta_, &device_, &allocated_bytes_, &mark_name_, &step_}) {
+  for (VarintColumn* column :
+       {&kind_, &tick_delta_, &name_, &sequence_delta_, &forward_thread_, &signature_, &tensor_, &address_delta_,
+        &serial_delta_, &device_, &allocated_bytes_, &mark_name_, &step_, &level_}) {
     column->clear();
   }
 }
@@ -41,14 +42,14 @@ std::size_t RunColumns::bytes() const {
   const std::size_t device = any_device_ ? device_.size() : 0;
   return kind_.size() + tick_delta_.size() + name_.size() + sequence_delta_.size() + forward_thread_.size() +
          signature_.size() + tensor_.size() + address_delta_.size() + serial_delta_.size() + device +
-         allocated_bytes_.size() + mark_name_.size() + step_.size();
+         allocated_bytes_.size() + mark_name_.size() + step_.size() + level_.size();
 }
 
 std::size_t RunColumns::capacity() const {
   return kind_.capacity() + tick_delta_.capacity() + name_.capacity() + sequence_delta_.capacity() +
          forward_thread_.capacity() + signature_.capacity() + tensor_.capacity() + address_delta_.capacity() +
          serial_delta_.capacity() + device_.capacity() + allocated_bytes_.capacity() + mark_name_.capacity() +
-         step_.capacity();
+         step_.capacity() + level_.capacity();
 }
 
 void RunColumns::AddTo(std::string* payload) const {
@@ -72,6 +73,7 @@ void RunColumns::AddTo(std::string* payload) const {
   allocated_bytes_.AddTo(run, field::run::kBytes);
   mark_name_.AddTo(run, field::run::kMarkName);
   step_.AddTo(run, field::run::kStep);
+  level_.AddTo(run, field::run::kLevel);
 }
 
 }  // namespace memoir

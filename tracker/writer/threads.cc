@@ -19,6 +19,10 @@ ThreadState& Threads::State(std::uint32_t thread) {
   return state;
 }
 
+void Threads::CloseRanges() {
+  for (auto& [thread, state] : states_) state.ranges.SetDepth(0);
+}
+
 bool Threads::Refresh(std::uint32_t thread) {
   ThreadView view{};
   if (!ring_.FindThread(thread, &view)) return true;

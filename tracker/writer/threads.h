@@ -32,6 +32,9 @@ class Threads {
   ThreadState& State(std::uint32_t thread);
   const std::unordered_map<std::uint32_t, ThreadState>& states() const { return states_; }
 
+  // No range is open any more, on any thread: ranges went off, or on.
+  void CloseRanges();
+
   // Reads name and numbers again: torch's number comes after the first record. True: retired, or no longer in the ring.
   bool Refresh(std::uint32_t thread);
   // Appends the ThreadDef unless this part has it as it is now.

@@ -55,8 +55,13 @@ CaptureOptions OptionsFor(const WriterOptions& options) {
 }  // namespace
 
 struct Writer::State {
-  State(const CaptureOptions& options, RingReader* reader)
-      : ring(reader), builder(*reader), capture(options, *reader, &builder), pump(reader, &builder, &capture) {}
+  State(const CaptureOptions& options, const WriterOptions& given, RingReader* reader)
+      : on_look(given.on_look),
+        on_failure(given.on_failure),
+        ring(reader),
+        builder(*reader),
+        capture(options, *reader, &builder),
+        pump(reader, &builder, &capture) {}
 
   void Run();
   void Loop();
@@ -65,6 +70,7 @@ struct Writer::State {
   void Publish(std::uint64_t flush_done);
   void Fail(const char* what) noexcept;
 
+  const std::function<void()> on_look, on_failure;
   std::unique_ptr<RingReader> ring;
   ChunkBuilder builder;
   CaptureWriter capture;
@@ -99,6 +105,7 @@ void Writer::State::Publish(std::uint64_t flush_up_to) {
 // A failure ends the recording, never the program. Allocates nothing that it needs: memory may be what is missing.
 void Writer::State::Fail(const char* what) noexcept {
   SetRecordingEnabled(false);
+  if (on_failure) on_failure();
   const std::lock_guard<std::mutex> lock(mutex);
   std::snprintf(failure, sizeof(failure), "the writer gave up: %s", what);
   if (!opened) return;  // Start says it
@@ -139,6 +146,7 @@ void Writer::State::Loop() {
       stop = stop_asked;
     }
     if (stop) break;
+    if (on_look) on_look();
     const bool worked = Work(flush_up_to != flush_done);
     wait_ns = worked ? kBusyWaitNs : std::min(wait_ns * 2, kIdleWaitNs);
     Publish(flush_up_to);
@@ -194,7 +202,7 @@ std::unique_ptr<Writer> Writer::Start(const WriterOptions& options, std::string*
   const CaptureOptions capture = OptionsFor(options);
   ring->set_last_clock(ReadClock());  // the process may die before the thread's first pass
   RingSetProcessInfo(capture.process_info.data(), capture.process_info.size());
-  auto state = std::make_unique<State>(capture, ring);
+  auto state = std::make_unique<State>(capture, options, ring);
 
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);

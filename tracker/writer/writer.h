@@ -15,6 +15,7 @@
 #define TRACKER_WRITER_WRITER_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,6 +32,10 @@ struct WriterOptions {
   ProcessFacts process;
   std::uint64_t max_bytes = 0;                   // all parts of this process together; 0: no cap
   std::uint64_t part_bytes = kDefaultPartBytes;  // less where max_bytes asks for it (a quarter of it)
+  // On the writer's thread: with each of its looks at the ring (every 10 to 100 ms), and once when it gives up. May not
+  // wait for anybody who waits for room in the ring.
+  std::function<void()> on_look;
+  std::function<void()> on_failure;
 };
 
 // As End.Reason of the capture.

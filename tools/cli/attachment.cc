@@ -1,0 +1,66 @@
+#include "tools/cli/attachment.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "nlohmann/json.hpp"
+#include "tools/cli/message.h"
+
+namespace memoir {
+namespace {
+
+// The dynamic loader splits LD_PRELOAD at both, and has no way to quote them.
+bool CanBePreloaded(const std::string& path) { return path.find_first_of(" :") == std::string::npos; }
+
+std::string Prepended(const std::string& variable, const std::string& value) {
+  const char* old = std::getenv(variable.c_str());
+  return old == nullptr || *old == '\0' ? value : value + ":" + old;
+}
+
+std::string Quoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+}  // namespace
+
+Attachment AttachmentOf(const InstallTree& tree) {
+  Attachment attachment;
+  std::error_code error;
+  if (!std::filesystem::exists(tree.interposer, error)) {
+    Say("this installation lacks " + tree.interposer.string() + ": going on without preload");
+  } else if (!CanBePreloaded(tree.interposer.string())) {
+    Say("the path " + tree.interposer.string() +
+        " holds a space or colon, which LD_PRELOAD cannot name: going on without preload");
+  } else {
+    attachment.prepended["LD_PRELOAD"] = tree.interposer.string();
+  }
+  if (std::filesystem::exists(tree.python, error)) attachment.prepended["PYTHONPATH"] = tree.python.string();
+  attachment.set["MEMOIR_ENABLE"] = "1";
+  return attachment;
+}
+
+void AddTo(Variables& variables, const Attachment& attachment) {
+  for (const auto& [name, value] : attachment.set) variables[name] = value;
+  for (const auto& [name, value] : attachment.prepended) variables[name] = Prepended(name, value);
+}
+
+std::string AsShell(const Variables& variables, const Attachment& attachment) {
+  Variables all = variables;
+  all.insert(attachment.set.begin(), attachment.set.end());
+  std::string lines;
+  for (const auto& [name, value] : all) lines += "export " + name + "=" + Quoted(value) + "\n";
+  for (const auto& [name, value] : attachment.prepended)
+    lines += "export " + name + "=" + Quoted(value) + "\"${" + name + ":+:$" + name + "}\"\n";
+  return lines;
+}
+
+std::string AsJson(const Variables& variables, const Attachment& attachment) {
+  Variables all = variables;
+  AddTo(all, attachment);
+  return nlohmann::ordered_json(all).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace memoir

@@ -1,0 +1,62 @@
+// The part of a replay that follows how much is recorded: off, memory alone, everything.
+#include <vector>
+
+#include "tools/model/replayer.h"
+
+namespace memoir {
+namespace {
+
+// What a damaged or newer capture may hold beside the three counts as everything.
+v1::RecordingLevel LevelOf(std::uint32_t bits) {
+  return v1::RecordingLevel_IsValid(static_cast<int>(bits)) ? static_cast<v1::RecordingLevel>(bits) : v1::LEVEL_ALL;
+}
+
+}  // namespace
+
+void Replayer::ShowSwitch(ThreadReplay& thread, RunCursor& cursor) {
+  const std::uint32_t levels = cursor.run.level.Next32();
+  auto event = MakeEvent<SwitchEvent>(process_, thread.id(), cursor.tick);
+  event.level = LevelOf(levels & 3);
+  event.before = LevelOf(levels >> 2 & 3);
+  CloseOtherRanges({}, cursor.tick);
+  if (event.before == v1::LEVEL_OFF) ForgetBefore(thread.id(), cursor.tick);
+  NoteSwitch(event);
+  visitor_.OnSwitch(event);
+}
+
+// Blocks of other threads may be shown before the switch that they come after.
+void Replayer::ForgetBefore(ThreadId by, Tick tick) {
+  std::vector<const Block*> old;  // closing moves no block
+  blocks_.live().ForEach([&](const Block& block) {
+    if (block.tick < tick) old.push_back(&block);
+  });
+  ReplayReport::Process& process = report_->processes[process_.value];
+  for (const Block* block : old) {
+    ++process.unknown_blocks;
+    process.unknown_bytes += block->bytes;
+    Close(*block, by, tick, DeallocateCause::kUnknown);
+  }
+}
+
+void Replayer::NoteSwitch(const SwitchEvent& event) {
+  ReplayReport::Process& process = report_->processes[process_.value];
+  const std::uint64_t ns = Nanoseconds(process_, event.tick);
+  if (gap_open_ && process.gap_count <= process.kMaxGaps) process.gaps.back().end_ns = ns;
+  if (gap_open_ && process.gap_count <= process.kMaxGaps) process.gaps.back().ended = true;
+  gap_open_ = false;
+  if (event.level != v1::LEVEL_ALL) BeginGap(event.level, ns);
+}
+
+void Replayer::BeginGap(v1::RecordingLevel level, std::uint64_t ns) {
+  ReplayReport::Process& process = report_->processes[process_.value];
+  gap_open_ = true;
+  if (++process.gap_count <= process.kMaxGaps) process.gaps.push_back({level, ns, ns, false});
+}
+
+void Replayer::EndGap() {
+  ReplayReport::Process& process = report_->processes[process_.value];
+  if (gap_open_ && process.gap_count <= process.kMaxGaps) process.gaps.back().end_ns = Nanoseconds(process_, now_);
+  gap_open_ = false;
+}
+
+}  // namespace memoir

@@ -1,0 +1,43 @@
+// A file by which a shell switches recording: `echo off > FILE`, `echo memory > FILE`, `echo on > FILE`; an empty one
+// (`touch FILE`) switches off and on in turn. Only looked at, never written or removed. One thread.
+#ifndef TRACKER_SESSION_CONTROL_FILE_H_
+#define TRACKER_SESSION_CONTROL_FILE_H_
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <string>
+
+namespace memoir {
+
+enum class ControlWord : std::uint8_t { kNone, kOff, kMemory, kOn, kToggle, kUnknown };
+
+class ControlFile {
+ public:
+  explicit ControlFile(std::string path) : path_(std::move(path)) {}
+  const std::string& path() const { return path_; }
+
+  // What a file from before the recording says: a word counts, an empty file does not.
+  ControlWord First();
+  // What the file asks for since the last look; kNone when it has not changed. An empty file may be one that is being
+  // written: it counts at the second look that finds it so.
+  ControlWord Look();
+
+ private:
+  struct Version {
+    ino_t inode = 0;
+    off_t size = 0;
+    std::int64_t seconds = 0, nanoseconds = 0;  // of its last change
+    bool operator==(const Version&) const = default;
+  };
+  Version Now() const;
+  ControlWord Read() const;
+
+  std::string path_;
+  Version done_;   // what was answered
+  Version empty_;  // an empty file that was seen once
+};
+
+}  // namespace memoir
+
+#endif  // TRACKER_SESSION_CONTROL_FILE_H_

@@ -1,0 +1,138 @@
+#include "tracker/session/recording_controls.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "interpose/tick.h"
+#include "tracker/session/program_records.h"
+#include "tracker/session/toggle_signal.h"
+#include "tracker/torch/hooks.h"
+
+namespace memoir {
+namespace {
+
+// A look at the file may be a round trip to a server.
+constexpr std::uint64_t kFileLookNs = 200'000'000;
+
+constinit std::atomic<RecordingControls*> current{nullptr};
+
+// Called by torch: nothing may leave.
+bool OnRangeBegins(const char* name) {
+  RecordingControls* controls = RecordingControls::Current();
+  try {
+    return controls != nullptr && controls->RangeBegins(name);
+  } catch (...) {
+    return false;
+  }
+}
+
+void OnRangeEnds(const char* name) {
+  RecordingControls* controls = RecordingControls::Current();
+  try {
+    if (controls != nullptr) controls->RangeEnds(name);
+  } catch (...) {  // out of memory: the window stays as it is
+  }
+}
+
+constexpr RangeWatcher kWatcher{&OnRangeBegins, &OnRangeEnds};
+
+}  // namespace
+
+RecordingControls::RecordingControls(const ControlOptions& options)
+    : options_(options), wanted_(options.start), file_(options.control_file) {
+  if (options.windows.any()) windows_.emplace(options.windows);
+  Obey(file_.First());
+}
+
+RecordingControls* RecordingControls::Begin(const ControlOptions& options, std::string* warning) {
+  auto* controls = new RecordingControls(options);
+  if (options.toggle_signal) InstallToggleSignal(*options.toggle_signal, warning);
+  current.store(controls, std::memory_order_release);
+  WatchUserRanges(controls->windows_ ? &kWatcher : nullptr);
+  controls->switch_.Begin(controls->Desired());
+  return controls;
+}
+
+void RecordingControls::End() {
+  switch_.End();
+  WatchUserRanges(nullptr);
+  RemoveToggleSignal();
+}
+
+RecordingControls* RecordingControls::Current() {
+  RecordingControls* known = current.load(std::memory_order_acquire);
+  return known != nullptr && known->owner_ == getpid() ? known : nullptr;
+}
+
+RecordingLevel RecordingControls::Desired() const {
+  const bool inside = !windows_ || windows_->open();
+  return std::min(wanted_.load(std::memory_order_acquire), inside ? RecordingLevel::kAll : RecordingLevel::kMemory);
+}
+
+bool RecordingControls::Want(RecordingLevel level) {
+  wanted_.store(level, std::memory_order_release);
+  return switch_.To(Desired(), OnEmptyPool::kWait);
+}
+
+// A step that opens a window lies in it, and so does the one that closes it: views end a window with that event.
+void RecordingControls::Apply(const Windows::Change& change) {
+  const RecordingLevel desired = Desired();
+  const bool down = desired < switch_.level();
+  if (!down) switch_.To(desired, OnEmptyPool::kWait);
+  if (change.step) RecordStep(*change.step);
+  if (down) switch_.To(desired, OnEmptyPool::kWait);
+}
+
+void RecordingControls::Step(std::uint64_t step) {
+  if (!windows_) return RecordStep(step);
+  Windows::Change change = windows_->StepBegins(step);
+  change.step = step;
+  Apply(change);
+}
+
+bool RecordingControls::RangeBegins(const char* name) {
+  const bool before = switch_.level() == RecordingLevel::kAll;
+  Apply(windows_->RangeBegins(name));
+  return !before && switch_.level() == RecordingLevel::kAll;
+}
+
+void RecordingControls::RangeEnds(const char* name) { Apply(windows_->RangeEnds(name)); }
+
+void RecordingControls::Toggle() {
+  const RecordingLevel rest =
+      options_.start == RecordingLevel::kMemory ? RecordingLevel::kMemory : RecordingLevel::kOff;
+  wanted_.store(wanted_.load(std::memory_order_relaxed) == RecordingLevel::kAll ? rest : RecordingLevel::kAll,
+                std::memory_order_release);
+}
+
+void RecordingControls::Obey(ControlWord word) {
+  switch (word) {
+    case ControlWord::kOff:
+      return wanted_.store(RecordingLevel::kOff, std::memory_order_release);
+    case ControlWord::kMemory:
+      return wanted_.store(RecordingLevel::kMemory, std::memory_order_release);
+    case ControlWord::kOn:
+      return wanted_.store(RecordingLevel::kAll, std::memory_order_release);
+    case ControlWord::kToggle:
+      return Toggle();
+    case ControlWord::kUnknown:
+      std::fprintf(stderr, "memoir: %s says neither on, off nor memory; recording goes on as it was\n",
+                   file_.path().c_str());
+      return;
+    case ControlWord::kNone:
+      return;
+  }
+}
+
+// What cannot be switched now, for another thread switches or the ring is full, is tried again at the next look.
+void RecordingControls::Look() {
+  if (!switch_.active()) return;
+  for (std::uint32_t toggles = TakeToggles(); toggles > 0; --toggles) Toggle();
+  if (const std::uint64_t now = MonotonicNs(); now >= next_look_ns_) {
+    next_look_ns_ = now + kFileLookNs;
+    Obey(file_.Look());
+  }
+  if (Desired() != switch_.level()) switch_.TryTo(Desired());
+}
+
+}  // namespace memoir

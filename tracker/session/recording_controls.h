@@ -1,0 +1,74 @@
+// Everything that switches a running recording: calls, a signal, a file, windows of steps or ranges.
+//
+//     memoir.pause/resume ─┐
+//     signal, file ────────┼─► wanted level ─┐
+//     steps, ranges ───────┴─► window ───────┴─► the lesser of both ─► RecordingSwitch
+//
+// Outside of a window memory alone is recorded, so that a window begins with the live set that it needs. One object a
+// recording, never destroyed: ranges of other threads may be in it. Any thread; Look is the writer's.
+#ifndef TRACKER_SESSION_RECORDING_CONTROLS_H_
+#define TRACKER_SESSION_RECORDING_CONTROLS_H_
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tracker/session/control_file.h"
+#include "tracker/session/recording_switch.h"
+#include "tracker/session/windows.h"
+
+namespace memoir {
+
+struct ControlOptions {
+  RecordingLevel start = RecordingLevel::kAll;
+  std::optional<int> toggle_signal;
+  std::string control_file;
+  WindowOptions windows;
+};
+
+class RecordingControls {
+ public:
+  // Where the signal cannot be had, a line in `warning`; all else works.
+  static RecordingControls* Begin(const ControlOptions& options, std::string* warning);
+  // Recording is off for good.
+  void End();
+
+  // This process's; nullptr before its first recording. A forked child has none.
+  static RecordingControls* Current();
+
+  // A recording that is switched off is one still.
+  bool recording() const { return switch_.active() && (level() == RecordingLevel::kOff || RecordingEnabled()); }
+  RecordingLevel level() const { return switch_.level(); }
+
+  // pause and resume. False when nothing is recorded any more.
+  bool Want(RecordingLevel level);
+  // memoir.step(): switches, and records the step where anything is recorded.
+  void Step(std::uint64_t step);
+  // Whether ranges are recorded since this one.
+  bool RangeBegins(const char* name);
+  void RangeEnds(const char* name);
+  // Signal and file.
+  void Look();
+
+ private:
+  explicit RecordingControls(const ControlOptions& options);
+  RecordingLevel Desired() const;
+  void Apply(const Windows::Change& change);
+  void Obey(ControlWord word);
+  void Toggle();
+
+  const pid_t owner_ = getpid();
+  const ControlOptions options_;
+  RecordingSwitch switch_;
+  std::atomic<RecordingLevel> wanted_;
+  ControlFile file_;                // the writer's thread
+  std::uint64_t next_look_ns_ = 0;  // likewise
+  std::optional<Windows> windows_;
+};
+
+}  // namespace memoir
+
+#endif  // TRACKER_SESSION_RECORDING_CONTROLS_H_

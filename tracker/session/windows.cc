@@ -1,0 +1,124 @@
+#include "tracker/session/windows.h"
+
+#include <charconv>
+#include <utility>
+
+namespace memoir {
+namespace {
+
+constexpr std::string_view kProfilerStep = "ProfilerStep#";
+constexpr std::string_view kOptimizerStep = "Optimizer.step#";
+
+std::optional<std::uint64_t> Number(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failed != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::uint64_t* FieldOf(WindowOptions::Schedule& schedule, std::string_view name) {
+  if (name == "skip_first") return &schedule.skip_first;
+  if (name == "wait") return &schedule.wait;
+  if (name == "warmup") return &schedule.warmup;
+  if (name == "active") return &schedule.active;
+  if (name == "repeat") return &schedule.repeat;
+  return nullptr;
+}
+
+// As torch.profiler.schedule: the warm-up is for profilers that need one; here it waits on.
+bool IsActive(WindowOptions::Schedule schedule, std::uint64_t step) {
+  if (step < schedule.skip_first) return false;
+  step -= schedule.skip_first;
+  const std::uint64_t cycle = schedule.wait + schedule.warmup + schedule.active;
+  if (schedule.repeat != 0 && step / cycle >= schedule.repeat) return false;
+  return step % cycle >= schedule.wait + schedule.warmup;
+}
+
+}  // namespace
+
+std::optional<WindowOptions::Steps> ParseSteps(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) return std::nullopt;
+  const auto first = Number(std::string_view(text).substr(0, colon));
+  const auto last = Number(std::string_view(text).substr(colon + 1));
+  if (!first || !last || *last <= *first) return std::nullopt;
+  return WindowOptions::Steps{*first, *last};
+}
+
+WindowOptions::Range ParseRange(const std::string& text) {
+  const std::size_t hash = text.rfind('#');
+  if (hash != std::string::npos) {
+    if (const auto occurrence = Number(std::string_view(text).substr(hash + 1)))
+      return {text.substr(0, hash), occurrence};
+  }
+  return {text, std::nullopt};
+}
+
+std::optional<WindowOptions::Schedule> ParseSchedule(const std::string& text) {
+  constexpr std::uint64_t kMost = 1'000'000'000;  // so that no sum of them wraps around
+  WindowOptions::Schedule schedule;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view field = rest.substr(0, rest.find(','));
+    rest.remove_prefix(field.size() == rest.size() ? field.size() : field.size() + 1);
+    const std::size_t equals = field.find('=');
+    if (equals == std::string_view::npos) return std::nullopt;
+    std::uint64_t* place = FieldOf(schedule, field.substr(0, equals));
+    const auto number = Number(field.substr(equals + 1));
+    if (place == nullptr || !number || *number > kMost) return std::nullopt;
+    *place = *number;
+  }
+  if (schedule.active == 0) return std::nullopt;
+  return schedule;
+}
+
+// What comes before the first step is taken for step 0: programs that are followed by their optimizer have no other.
+Windows::Windows(const WindowOptions& options)
+    : options_(options), open_((options.steps || options.schedule) && IsInside(0)) {}
+
+bool Windows::open() const {
+  const std::lock_guard lock(mutex_);
+  return open_;
+}
+
+bool Windows::IsInside(std::uint64_t step) const {
+  if (options_.steps) return step >= options_.steps->first && step < options_.steps->last;
+  return options_.schedule && IsActive(*options_.schedule, step);
+}
+
+// Under the lock. A better source takes over for good.
+Windows::Change Windows::Step(std::uint64_t step, StepSource source) {
+  if (options_.range || source < source_) return {open_, std::nullopt};
+  source_ = source;
+  open_ = IsInside(step);
+  return {open_, source == StepSource::kProgram ? std::nullopt : std::optional(step)};
+}
+
+Windows::Change Windows::StepBegins(std::uint64_t step) {
+  const std::lock_guard lock(mutex_);
+  return Step(step, StepSource::kProgram);
+}
+
+Windows::Change Windows::RangeBegins(std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  if (options_.range && name == options_.range->name) {
+    const std::uint64_t number = occurrence_++;
+    if (inside_ > 0 || !options_.range->occurrence || *options_.range->occurrence == number) ++inside_;
+    open_ = inside_ > 0;
+  }
+  if (name.starts_with(kProfilerStep)) {
+    if (const auto step = Number(name.substr(kProfilerStep.size()))) return Step(*step, StepSource::kProfiler);
+  }
+  return {open_, std::nullopt};
+}
+
+Windows::Change Windows::RangeEnds(std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  if (options_.range && name == options_.range->name && inside_ > 0) open_ = --inside_ > 0;
+  if (name.starts_with(kOptimizerStep) && !options_.range) {
+    if (optimizer_.empty()) optimizer_ = name;
+    if (optimizer_ == name) return Step(++steps_behind_, StepSource::kOptimizer);
+  }
+  return {open_, std::nullopt};
+}
+
+}  // namespace memoir

@@ -1,0 +1,71 @@
+// In which windows operators are recorded: steps, a user range, or a schedule as torch.profiler's. Decides; switches
+// nothing.
+//
+// Where a step begins: at memoir.step(); where the program calls none, at torch.profiler's ProfilerStep ranges, else
+// behind each call of the first optimizer seen. Any thread.
+#ifndef TRACKER_SESSION_WINDOWS_H_
+#define TRACKER_SESSION_WINDOWS_H_
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace memoir {
+
+struct WindowOptions {
+  struct Steps {
+    std::uint64_t first = 0, last = 0;  // `last` is the first one outside
+  };
+  struct Range {
+    std::string name;
+    std::optional<std::uint64_t> occurrence;  // from 0; none: all of them
+  };
+  struct Schedule {
+    std::uint64_t skip_first = 0, wait = 0, warmup = 0, active = 0;
+    std::uint64_t repeat = 0;  // 0: without end
+  };
+  std::optional<Steps> steps;
+  std::optional<Range> range;
+  std::optional<Schedule> schedule;
+  bool any() const { return steps || range || schedule; }
+};
+
+// "10:12", "NAME" or "NAME#3", "wait=1,warmup=1,active=3,repeat=2". Nothing for what is none.
+std::optional<WindowOptions::Steps> ParseSteps(const std::string& text);
+WindowOptions::Range ParseRange(const std::string& text);
+std::optional<WindowOptions::Schedule> ParseSchedule(const std::string& text);
+
+class Windows {
+ public:
+  explicit Windows(const WindowOptions& options);
+
+  // What an event of the program means: whether a window is open after it, and which step began with it.
+  struct Change {
+    bool open = false;
+    std::optional<std::uint64_t> step;  // one that the program did not name itself
+  };
+  Change StepBegins(std::uint64_t step);  // memoir.step()
+  Change RangeBegins(std::string_view name);
+  Change RangeEnds(std::string_view name);
+  bool open() const;
+
+ private:
+  enum class StepSource : std::uint8_t { kNone, kOptimizer, kProfiler, kProgram };
+  bool IsInside(std::uint64_t step) const;
+  Change Step(std::uint64_t step, StepSource source);
+
+  const WindowOptions options_;
+  mutable std::mutex mutex_;
+  bool open_;
+  StepSource source_ = StepSource::kNone;
+  std::string optimizer_;           // the range of the one that counts steps
+  std::uint64_t steps_behind_ = 0;  // its calls
+  std::uint64_t occurrence_ = 0;    // of the range, so far
+  std::uint64_t inside_ = 0;        // ranges of its name that are open since the one that opened the window
+};
+
+}  // namespace memoir
+
+#endif  // TRACKER_SESSION_WINDOWS_H_
