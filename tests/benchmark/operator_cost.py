@@ -7,6 +7,7 @@ capture to disk as in real use, and its event count is checked against the numbe
   transformer   one training step of a small transformer with AdamW: ns per dispatched operator
 
 `memoir` records torch's ranges, `memoir-dispatch` (--ops dispatch) the operators below autograd; the step's figures are per operator that torch shows, for both.
+memoir-off is a recording that memoir.pause() has switched off: what is left of the hooks.
 """
 
 import argparse
@@ -19,7 +20,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-CONTESTANTS = ["bare", "memoir", "memoir-dispatch", "dispatch-mode", "profiler"]
+CONTESTANTS = ["bare", "memoir", "memoir-dispatch", "memoir-off", "dispatch-mode", "profiler"]
 
 
 # Inside a contestant's process.
@@ -88,6 +89,10 @@ def contestant(name, adds, steps):
     import torch
 
     torch.set_num_threads(1)
+    if name == "memoir-off":
+        import memoir
+
+        memoir.pause()
     if name == "dispatch-mode":
         from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -130,6 +135,9 @@ def run(name, memoir, adds, steps):
         shown = json.loads(subprocess.run([memoir, "show", "--json", f"{folder}/capture"], check=True, capture_output=True, text=True).stdout)
         counts = {row["name"]: row["count"] for row in shown["operators"]}
         assert shown["dropped_events"] == 0, "events were dropped"
+        if name == "memoir-off":
+            assert "aten::add.Tensor" not in counts and shown["processes"][0]["gaps"][0]["level"] == "off"
+            return result
         assert counts["aten::add.Tensor"] >= result["adds"], (counts["aten::add.Tensor"], result["adds"])
         result["events"] = shown["events"]
         result["bytes"] = sum(path.stat().st_size for path in pathlib.Path(folder, "capture").iterdir())

@@ -9,8 +9,8 @@ import subprocess
 LIBC = {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 CXX = LIBC | {"libm.so.6", "libstdc++.so.6", "libgcc_s.so.1"}
 INTERPOSER_EXPORTS = """
-  memoir_enabled_flag memoir_thread_slot memoir_tick_is_counter
-  memoir::ChooseTick memoir::SetRecordingEnabled
+  memoir_enabled_flag memoir_thread_slot memoir_tick_is_counter memoir_ring_layout_4
+  memoir::ChooseTick memoir::SetRecordingLevel
   memoir::RingOpen memoir::RingClose memoir::RingPath memoir::RingSetProcessInfo memoir::RingAttachThread memoir::RingReserveSlow
   memoir::RingDropRecord
   memoir::RingDefineOperator memoir::RingReadCounters memoir::RingCountDroppedAllocation
@@ -18,7 +18,7 @@ INTERPOSER_EXPORTS = """
   memoir::RunAtThreadStart
 """
 TRACKER_EXPORTS = """
-  memoir_start memoir_stop memoir_mark memoir_step memoir_flush memoir_recording memoir_output memoir_torch_version
+  memoir_start memoir_stop memoir_mark memoir_step memoir_flush memoir_pause memoir_resume memoir_level memoir_recording memoir_output memoir_torch_version
 """
 
 

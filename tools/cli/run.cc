@@ -43,11 +43,10 @@ const VerbHelp kHelp = {
         "folder that cannot be written, a torch without a tracker) a line says so and COMMAND runs unrecorded.\n"
         "Each option can be given as a variable instead (--max-size: MEMOIR_MAX_SIZE), and is handed to COMMAND as\n"
         "one. With --print-env no COMMAND is run: the variables are printed, for launchers that start the processes\n"
-        "themselves (srun, Ray, Kubernetes); `memoir show` then makes the summary.",
+        "themselves: eval \"$(memoir run --print-env -o run7)\"; srun python train.py; memoir show run7",
     .examples =
         "  memoir run -- python train.py --epochs 1\n"
-        "  memoir run -q -o /scratch/run7 --max-size 1GiB -- torchrun --nproc-per-node 2 train.py\n"
-        "  eval \"$(memoir run --print-env -o run7)\"; srun python train.py\n",
+        "  memoir run -q -o /scratch/run7 --max-size 1GiB -- torchrun --nproc-per-node 2 train.py\n",
 };
 
 struct Split {

@@ -22,8 +22,8 @@ class RecordingSwitch {
   // False when nothing is recorded any more, or when there is no room for the record (`on_empty`: whether to wait for
   // some); then nothing has changed.
   bool To(RecordingLevel level, OnEmptyPool on_empty);
-  // As To with kDrop, but false instead of waiting where another thread switches now: for the writer's thread, for which
-  // that other may be waiting.
+  // As To with kDrop, but false instead of waiting where another thread switches now: for the writer's thread, for
+  // which that other may be waiting.
   bool TryTo(RecordingLevel level);
 
   // Between Begin and End; a recording that is switched off is one still.
