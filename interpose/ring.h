@@ -137,8 +137,8 @@ extern "C" MEMOIR_INTERPOSE_THREAD_LOCAL ThreadSlot* memoir_thread_slot;
 // Two words, of which every hook reads one first. On a page that fork wipes, so a child finds them 0 and does nothing
 // (also after _Fork and clone).
 //   [0] hooks on memory: the ring's generation while they record, else 0.
-//   [1] hooks on ranges (and modules): the epoch of ranges while they record, else 0. Another one each time that ranges are
-//       switched on: what was open before is not known to be open still.
+//   [1] hooks on ranges (and modules): the epoch of ranges while they record, else 0. Another one each time that
+//       ranges are switched on: what was open before is not known to be open still.
 extern "C" MEMOIR_INTERPOSE_API std::atomic<std::uint32_t>* memoir_enabled_flag;
 inline std::uint32_t RecordingGeneration() {
   return __atomic_load_n(&memoir_enabled_flag, __ATOMIC_RELAXED)->load(std::memory_order_relaxed);
