@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <atomic>
+#include <cstdint>
 
 #include "interpose/import_slots.h"
 
@@ -18,6 +19,8 @@ struct NewThread {
 };
 
 constinit std::atomic<void (*)()> at_start{nullptr};
+constinit std::atomic<std::uint64_t> objects{0};  // loaded when their calls were redirected last
+constinit std::atomic<std::size_t> redirected{0};
 
 void* RunThread(void* given) {
   const NewThread thread = *static_cast<NewThread*>(given);
@@ -38,13 +41,17 @@ int CreateThread(pthread_t* made, const pthread_attr_t* attributes, Body body, v
 }  // namespace
 
 bool RunAtThreadStart(void (*function)()) {
-  const bool first = at_start.exchange(function, std::memory_order_acq_rel) == nullptr;
-  static constinit std::size_t redirected = 0;
-  if (first) {
-    redirected = RedirectImports("pthread_create", reinterpret_cast<const void*>(&pthread_create),
-                                 reinterpret_cast<void*>(&CreateThread));
-  }
-  return redirected > 0;
+  at_start.store(function, std::memory_order_release);
+  RunAtThreadStartOfLateObjects();
+  return redirected.load(std::memory_order_relaxed) > 0;
+}
+
+void RunAtThreadStartOfLateObjects() {
+  if (at_start.load(std::memory_order_acquire) == nullptr) return;
+  const std::uint64_t now = ObjectsLoadedSoFar();
+  if (objects.exchange(now, std::memory_order_relaxed) == now) return;
+  redirected += RedirectImports("pthread_create", reinterpret_cast<const void*>(&pthread_create),
+                                reinterpret_cast<void*>(&CreateThread));
 }
 
 }  // namespace memoir

@@ -15,7 +15,7 @@ INTERPOSER_EXPORTS = """
   memoir::RingDropRecord
   memoir::RingDefineOperator memoir::RingReadCounters memoir::RingCountDroppedAllocation
   memoir::RingReader::*
-  memoir::RunAtThreadStart
+  memoir::RunAtThreadStart memoir::RunAtThreadStartOfLateObjects
 """
 TRACKER_EXPORTS = """
   memoir_start memoir_stop memoir_mark memoir_step memoir_flush memoir_pause memoir_resume memoir_level memoir_recording memoir_output memoir_torch_version

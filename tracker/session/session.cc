@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "interpose/ring.h"
+#include "interpose/thread_start.h"
 #include "interpose/tick.h"
 #include "tracker/session/rank.h"
 #include "tracker/session/recording_controls.h"
@@ -123,6 +124,7 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
   options.process = Facts(settings, operators, ChooseTick());
   options.stem = FileStem(options.process);
   options.on_look = [] {
+    RunAtThreadStartOfLateObjects();
     if (RecordingControls* controls = RecordingControls::Current(); controls != nullptr) controls->Look();
   };
   options.on_failure = [] {

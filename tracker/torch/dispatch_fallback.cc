@@ -6,6 +6,7 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <atomic>
+#include <cstdio>
 #include <exception>
 
 #include "interpose/ring.h"
@@ -126,7 +127,13 @@ bool RegisterDispatchFallback() {
 void RecordDispatchedOperators(bool on) {
   recording_operators.store(on, std::memory_order_relaxed);
   if (!on) return;
-  if (!shown.exchange(true, std::memory_order_relaxed)) RunAtThreadStart(&ShowOperatorsOfThisThread);
+  if (!shown.exchange(true, std::memory_order_relaxed) && !RunAtThreadStart(&ShowOperatorsOfThisThread)) {
+    std::fputs(
+        "memoir: ops=dispatch: no permission to change the slots by which threads are started: operators of other "
+        "threads "
+        "are recorded from their first range or allocation on\n",
+        stderr);
+  }
   ShowOperatorsOfThisThread();
 }
 

@@ -1,0 +1,152 @@
+// Import slots of small libraries: bound lazily or at once, sealed after loading, loaded RTLD_LOCAL, or later.
+#include "interpose/import_slots.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <vector>
+
+namespace memoir {
+namespace {
+
+using Function = int (*)();
+constexpr const char* kName = "slots_answer";
+Function original = nullptr;
+
+int Replacement() { return original() + 100; }
+int Another() { return -1; }
+
+// Loaded so that no other library can see it, as Python does with torch's.
+void* Load(const std::string& name) {
+  void* library =
+      dlopen((std::string(MEMOIR_SLOTS_FOLDER) + "/libslots_" + name + ".so").c_str(), RTLD_LAZY | RTLD_LOCAL);
+  EXPECT_NE(library, nullptr) << dlerror();
+  return library;
+}
+
+class ImportSlots : public ::testing::Test {
+ protected:
+  void TearDown() override {
+    RestoreImports(kName, reinterpret_cast<const void*>(original), reinterpret_cast<const void*>(&Replacement));
+    for (void* library : libraries_) dlclose(library);
+  }
+  Function Get(const std::string& library, const char* function) {
+    libraries_.push_back(Load(library));
+    return reinterpret_cast<Function>(dlsym(libraries_.back(), function));
+  }
+  static bool FindOriginal() {
+    original = reinterpret_cast<Function>(const_cast<void*>(FindImported(kName)));
+    return original != nullptr;
+  }
+  static std::size_t Redirect(std::size_t* refused = nullptr) {
+    return RedirectImports(kName, reinterpret_cast<const void*>(original), reinterpret_cast<void*>(&Replacement),
+                           refused);
+  }
+  std::vector<void*> libraries_;
+};
+
+TEST_F(ImportSlots, BoundAtOnceAndSealed) {
+  const Function ask = Get("caller_now", "slots_ask"), by_address = Get("caller_now", "slots_ask_by_address");
+  ASSERT_TRUE(FindOriginal());
+  std::size_t refused = 9;
+  EXPECT_GE(Redirect(&refused), 1u);
+  EXPECT_EQ(refused, 0u);
+  EXPECT_EQ(ask(), 101);
+  EXPECT_EQ(by_address(), 101);
+}
+
+TEST_F(ImportSlots, LazyAndNotYetBound) {
+  const Function ask = Get("caller_lazy", "slots_ask");
+  ASSERT_TRUE(FindOriginal());
+  EXPECT_GE(Redirect(), 1u);
+  EXPECT_EQ(ask(), 101);
+  EXPECT_EQ(ask(), 101) << "the loader has bound it over the hook";
+}
+
+TEST_F(ImportSlots, LazyAndBoundBefore) {
+  const Function ask = Get("caller_lazy", "slots_ask");
+  EXPECT_EQ(ask(), 1);
+  ASSERT_TRUE(FindOriginal());
+  EXPECT_GE(Redirect(), 1u);
+  EXPECT_EQ(ask(), 101);
+}
+
+TEST_F(ImportSlots, LoadedLater) {
+  Get("caller_now", "slots_ask");
+  ASSERT_TRUE(FindOriginal());
+  Redirect();
+  const std::uint64_t before = ObjectsLoadedSoFar();
+  EXPECT_EQ(ObjectsLoadedSoFar(), before);
+  const Function late = Get("caller_late", "slots_ask");
+  EXPECT_GT(ObjectsLoadedSoFar(), before);
+  EXPECT_EQ(late(), 1);
+  EXPECT_GE(Redirect(), 1u);
+  EXPECT_EQ(late(), 101);
+  EXPECT_EQ(Redirect(), 0u) << "what is redirected already is not touched again";
+}
+
+TEST_F(ImportSlots, TakenBack) {
+  const Function now = Get("caller_now", "slots_ask"), lazy = Get("caller_lazy", "slots_ask");
+  ASSERT_TRUE(FindOriginal());
+  const std::size_t changed = Redirect();
+  EXPECT_EQ(RestoreImports(kName, reinterpret_cast<const void*>(original), reinterpret_cast<const void*>(&Replacement)),
+            changed);
+  EXPECT_EQ(now(), 1);
+  EXPECT_EQ(lazy(), 1);
+}
+
+TEST_F(ImportSlots, WhatAnotherHasPutThereStays) {
+  const Function ask = Get("caller_now", "slots_ask");
+  ASSERT_TRUE(FindOriginal());
+  const void* real = reinterpret_cast<const void*>(original);
+  RedirectImports(kName, real, reinterpret_cast<void*>(&Another));
+  EXPECT_EQ(Redirect(), 0u);
+  EXPECT_EQ(ask(), -1);
+  EXPECT_EQ(RestoreImports(kName, real, reinterpret_cast<const void*>(&Replacement)), 0u);
+  EXPECT_EQ(ask(), -1);
+  RestoreImports(kName, real, reinterpret_cast<const void*>(&Another));
+  EXPECT_EQ(ask(), 1);
+}
+
+TEST_F(ImportSlots, AnObjectWithoutTheImportIsLeftAlone) {
+  const Function nothing = Get("bystander", "slots_nothing");
+  EXPECT_EQ(FindImported(kName), nullptr) << "a hook whose original nobody has must not exist";
+  EXPECT_EQ(RedirectImports(kName, nullptr, reinterpret_cast<void*>(&Another)), 0u);
+  EXPECT_EQ(nothing(), 7);
+}
+
+// mprotect is forbidden, as a hardened container may do. In a child, which then only exits.
+bool ForbidMprotect() {
+  sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mprotect, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  sock_fprog filter{4, program};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+TEST_F(ImportSlots, WithoutPermissionNothingChanges) {
+  const Function ask = Get("caller_now", "slots_ask");
+  ASSERT_TRUE(FindOriginal());
+  const pid_t child = fork();
+  if (child == 0) {
+    if (!ForbidMprotect()) _exit(77);
+    std::size_t refused = 0;
+    const std::size_t changed = Redirect(&refused);
+    _exit(changed == 0 && refused >= 1 && ask() == 1 ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 77) GTEST_SKIP() << "no seccomp filters here";
+  EXPECT_EQ(status, 0);
+}
+
+}  // namespace
+}  // namespace memoir

@@ -1,0 +1,3 @@
+// Imports nothing.
+int slots_nothing(void);
+int slots_nothing(void) { return 7; }
