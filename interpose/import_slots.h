@@ -12,8 +12,8 @@
 
 namespace memoir {
 
-// Where calls of `function` go now: what a slot holds; where all are still lazy, its definition in the first object that
-// has one. nullptr: nobody calls or has it, and a hook on it must not exist.
+// Where calls of `function` go now: what a slot holds; where all are still lazy, its definition in the first object
+// that has one. nullptr: nobody calls or has it, and a hook on it must not exist.
 const void* FindImported(const char* function);
 
 // Makes every loaded object's calls of `function` go to `replacement`, but for those of the object that `replacement`

@@ -61,7 +61,7 @@ bool LoadedObject::Within(std::uint32_t segment_type, const void* address) const
   return false;
 }
 
-// DT_GNU_HASH: four numbers, a filter of words, the buckets, and one chain word for each symbol from the first hashed on.
+// DT_GNU_HASH: four numbers, a filter, the buckets, and one chain word for each symbol from the first hashed one on.
 const void* LoadedObject::FindFunction(const char* name) const {
   const DynamicSection dynamic = Dynamic();
   if (dynamic.hash == nullptr || dynamic.symbols == nullptr || dynamic.names == nullptr) return nullptr;

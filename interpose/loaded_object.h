@@ -1,5 +1,5 @@
-// One object of the process as the loader describes it: where it lies, what it imports and what it defines. Valid inside
-// the dl_iterate_phdr callback that it was made in. libc only.
+// One object of the process as the loader describes it: where it lies, what it imports and what it defines. Valid
+// inside the dl_iterate_phdr callback that it was made in. libc only.
 #ifndef INTERPOSE_LOADED_OBJECT_H_
 #define INTERPOSE_LOADED_OBJECT_H_
 
