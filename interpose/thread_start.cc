@@ -20,7 +20,7 @@ struct NewThread {
 
 constinit std::atomic<void (*)()> at_start{nullptr};
 constinit std::atomic<std::uint64_t> objects{0};  // loaded when their calls were redirected last
-constinit std::atomic<std::size_t> redirected{0};
+constinit std::atomic<std::size_t> not_redirected{0};
 
 void* RunThread(void* given) {
   const NewThread thread = *static_cast<NewThread*>(given);
@@ -43,15 +43,17 @@ int CreateThread(pthread_t* made, const pthread_attr_t* attributes, Body body, v
 bool RunAtThreadStart(void (*function)()) {
   at_start.store(function, std::memory_order_release);
   RunAtThreadStartOfLateObjects();
-  return redirected.load(std::memory_order_relaxed) > 0;
+  return not_redirected.load(std::memory_order_relaxed) == 0;
 }
 
 void RunAtThreadStartOfLateObjects() {
   if (at_start.load(std::memory_order_acquire) == nullptr) return;
   const std::uint64_t now = ObjectsLoadedSoFar();
   if (objects.exchange(now, std::memory_order_relaxed) == now) return;
-  redirected += RedirectImports("pthread_create", reinterpret_cast<const void*>(&pthread_create),
-                                reinterpret_cast<void*>(&CreateThread));
+  std::size_t refused = 0;
+  RedirectImports("pthread_create", reinterpret_cast<const void*>(&pthread_create),
+                  reinterpret_cast<void*>(&CreateThread), &refused);
+  not_redirected.store(refused, std::memory_order_relaxed);
 }
 
 }  // namespace memoir

@@ -10,7 +10,7 @@
 namespace memoir {
 
 // Any thread, one at a time. Another call names another function. For ever: a thread that is being started may still
-// run the one before. False when no object's calls could be redirected.
+// run the one before. False when the calls of some object could not be redirected, for want of permission.
 MEMOIR_INTERPOSE_API bool RunAtThreadStart(void (*function)());
 
 // Sees to objects that were loaded since. Cheap when there are none; does nothing before RunAtThreadStart. Any thread,

@@ -35,7 +35,20 @@ def load(torch_version):
         raise NoTracker(f"no tracker for torch {minor} (this Memoir has: {have}); in Memoir's sources: {sys.executable} -m pip install .")
     # The tracker names the interposer by its soname only; loaded first by path, or preloaded, it is found. One copy in a process.
     ctypes.CDLL(os.path.join(folder(), "libmemoir_interpose.so"))
-    return _declare(ctypes.CDLL(known[minor]))
+    try:
+        return _declare(ctypes.CDLL(known[minor]))
+    except OSError:
+        others = _other_interposers()
+        if not others:
+            raise
+        raise NoTracker(f"another version of Memoir is in this process already ({', '.join(others)}); use one of the two: {folder()} is this one") from None
+
+
+def _other_interposers():
+    """Interposers that another installation has loaded, by LD_PRELOAD or an import of its own."""
+    with open("/proc/self/maps") as maps:
+        loaded = {line.split(None, 5)[5].rstrip("\n") for line in maps if "/libmemoir_interpose" in line}
+    return sorted(path for path in loaded if os.path.realpath(os.path.dirname(path)) != os.path.realpath(folder()))
 
 
 def _declare(library):

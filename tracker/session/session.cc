@@ -87,6 +87,13 @@ ProcessFacts Facts(const Settings& settings, OperatorHook operators, std::uint64
   return facts;
 }
 
+// Also makes the loader look for the symbol: an interposer of another Memoir does not have it.
+bool FitsInterposer(std::string* error) {
+  if (memoir_ring_layout_4 == kRingVersion) return true;
+  *error = "the interposer that is loaded is another Memoir's; install Memoir again";
+  return false;
+}
+
 bool OpenRing(const Settings& settings, const std::string& stem, std::string* error) {
   RingOptions ring{};
   ring.folder = settings.ring_dir.empty() ? nullptr : settings.ring_dir.c_str();
@@ -130,7 +137,7 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
   options.on_failure = [] {
     if (RecordingControls* controls = RecordingControls::Current(); controls != nullptr) controls->End();
   };
-  if (!OpenRing(settings, options.stem, error)) return false;
+  if (!FitsInterposer(error) || !OpenRing(settings, options.stem, error)) return false;
   own.writer = Writer::Start(options, error);
   return own.writer != nullptr;
 }
