@@ -82,6 +82,7 @@ void Replayer::ApplyLiveBlocks(const v1::Keyframe& keyframe) {
     const auto known = serials.find({there.device, there.address});
     if (known == serials.end() || known->second != there.serial) gone.push_back(&there);
   });
+  std::ranges::sort(gone, {}, &Block::ordinal);  // the same in every replay
   for (const Block* there : gone) Close(*there, ThreadId(), keyframe.tick(), DeallocateCause::kResync);
   for (const Block& missing : wanted) {
     if (blocks_.live().Find(missing.device, missing.address) == nullptr) Open(missing, nullptr, keyframe.tick());

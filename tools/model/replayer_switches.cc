@@ -1,4 +1,5 @@
 // The part of a replay that follows how much is recorded: off, memory alone, everything.
+#include <algorithm>
 #include <vector>
 
 #include "tools/model/replayer.h"
@@ -30,6 +31,7 @@ void Replayer::ForgetBefore(ThreadId by, Tick tick) {
   blocks_.live().ForEach([&](const Block& block) {
     if (block.tick < tick) old.push_back(&block);
   });
+  std::ranges::sort(old, {}, &Block::ordinal);  // the same in every replay
   ReplayReport::Process& process = report_->processes[process_.value];
   for (const Block* block : old) {
     ++process.unknown_blocks;
