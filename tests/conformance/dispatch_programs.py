@@ -2,7 +2,8 @@
 
 Runs each program once, one after the other, between two marks of its name, and prints a JSON object: per program a hash of its results' bytes.
 With --seen, a TorchDispatchMode is active inside each, and what it saw is written to FILE: per program, per thread, [operator, storage bytes of
-results, shown to the mode] in order. Not shown: the detach of each nn.Parameter that is made, for which torch puts all modes aside.
+results, shown to the mode, called on a tensor subclass] in order. Not shown: the detach of each nn.Parameter that is made, for which torch puts all
+modes aside. `subclasses_are_opaque`: the key of Memoir's fallback comes before Python's in this torch.
 """
 
 import argparse
@@ -33,12 +34,12 @@ class Seen(TorchDispatchMode):
 
     def note_hidden_detach(self, *arguments, **options):
         made = self.make_subclass(*arguments, **options)
-        self.rows.append(["aten::detach", [storage_bytes(made)], False])
+        self.rows.append(["aten::detach", [storage_bytes(made)], False, False])
         return made
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         schema = function._schema
-        row = [schema.name + ("." + schema.overload_name if schema.overload_name else ""), None, True]
+        row = [schema.name + ("." + schema.overload_name if schema.overload_name else ""), None, True, any(kind is not torch.Tensor for kind in types)]
         self.rows.append(row)
         result = function(*args, **(kwargs or {}))
         row[1] = [storage_bytes(leaf) for leaf in tree_leaves(result) if isinstance(leaf, torch.Tensor)]
@@ -245,7 +246,9 @@ def main():
         results[name], seen[name] = digest(tensors), watch.threads
     if options.seen:
         with open(options.seen, "w") as file:
-            json.dump(seen, file)
+            # Keys of higher priority have higher numbers.
+            opaque = int(torch._C._parse_dispatch_key("Fake")) > int(torch._C.DispatchKey.Python)
+            json.dump({"programs": seen, "subclasses_are_opaque": opaque}, file)
     print(json.dumps(results))
 
 

@@ -39,8 +39,8 @@ def run(folder, *launcher):
 
 
 def without_times(text):
-    """torch's log lines begin with time and thread, an error of its CUDA probe with those of the process."""
-    return [re.sub(r"^\[W\S+ \S+ |^ERROR:\S+ \S+ \d+:\d+ ", "", line) for line in text.splitlines()]
+    """torch's log lines say when, and in which process and thread."""
+    return [re.sub(r"\d+", "#", line) for line in text.splitlines()]
 
 
 @pytest.fixture(scope="module")
