@@ -38,9 +38,25 @@ int CreateThread(pthread_t* made, const pthread_attr_t* attributes, Body body, v
   return failed;
 }
 
+// Looking takes a lock of the loader's, which a child would inherit locked if the process forked meanwhile: forks wait.
+constinit pthread_mutex_t looking = PTHREAD_MUTEX_INITIALIZER;
+void LockLooking() { pthread_mutex_lock(&looking); }
+void UnlockLooking() { pthread_mutex_unlock(&looking); }
+
+void Look() {
+  const std::uint64_t now = ObjectsLoadedSoFar();
+  if (objects.exchange(now, std::memory_order_relaxed) == now) return;
+  std::size_t refused = 0;
+  RedirectImports("pthread_create", reinterpret_cast<const void*>(&pthread_create),
+                  reinterpret_cast<void*>(&CreateThread), &refused);
+  not_redirected.store(refused, std::memory_order_relaxed);
+}
+
 }  // namespace
 
 bool RunAtThreadStart(void (*function)()) {
+  static const bool forks_wait = pthread_atfork(&LockLooking, &UnlockLooking, &UnlockLooking) == 0;
+  static_cast<void>(forks_wait);
   at_start.store(function, std::memory_order_release);
   RunAtThreadStartOfLateObjects();
   return not_redirected.load(std::memory_order_relaxed) == 0;
@@ -48,12 +64,9 @@ bool RunAtThreadStart(void (*function)()) {
 
 void RunAtThreadStartOfLateObjects() {
   if (at_start.load(std::memory_order_acquire) == nullptr) return;
-  const std::uint64_t now = ObjectsLoadedSoFar();
-  if (objects.exchange(now, std::memory_order_relaxed) == now) return;
-  std::size_t refused = 0;
-  RedirectImports("pthread_create", reinterpret_cast<const void*>(&pthread_create),
-                  reinterpret_cast<void*>(&CreateThread), &refused);
-  not_redirected.store(refused, std::memory_order_relaxed);
+  LockLooking();
+  Look();
+  UnlockLooking();
 }
 
 }  // namespace memoir

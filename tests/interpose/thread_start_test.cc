@@ -1,5 +1,6 @@
 #include "interpose/thread_start.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 
@@ -35,6 +36,18 @@ TEST(ThreadStartTest, RunsOnEachNewThreadBeforeItsBody) {
   EXPECT_EQ(prepared, 0) << "this thread was there before";
   ASSERT_TRUE(RunAtThreadStart(&PrepareOtherwise));
   EXPECT_EQ(PreparedInNewThread(), 2);
+}
+
+TEST(ThreadStartTest, ObjectsThatAreLoadedLaterAreSeenTo) {
+  RunAtThreadStart(&Prepare);
+  void* library = dlopen(MEMOIR_THREADER, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << dlerror();
+  using RunThread = int (*)(int (*)());
+  const auto run = reinterpret_cast<RunThread>(dlsym(library, "slots_run_thread"));
+  const auto prepared_there = [] { return prepared; };
+  EXPECT_EQ(run(prepared_there), 0);
+  RunAtThreadStartOfLateObjects();
+  EXPECT_EQ(run(prepared_there), 1);
 }
 
 TEST(ImportSlotsTest, AnothersRedirectionIsLeftAlone) {

@@ -47,7 +47,7 @@ void RowTable::Add(const Block& block, ProcessId process, Group group, bool coun
   if (in_window) NotePeak(on, tick);
 }
 
-void RowTable::Remove(const Block& block, bool in_window, bool temporary, Tick tick) {
+void RowTable::Remove(const Block& block, bool in_window, bool temporary, bool known, Tick tick) {
   const Group group = std::exchange(GroupAt(block), kNotFollowed);
   if (group == kNotFollowed) return;
   DeviceTable& on = devices_[block.device.value];
@@ -61,7 +61,8 @@ void RowTable::Remove(const Block& block, bool in_window, bool temporary, Tick t
   if (!in_window) return;
   cell.columns.deallocations += 1;
   cell.columns.deallocated_bytes += block.bytes;
-  cell.life_ticks += tick > block.tick ? tick - block.tick : 0;
+  cell.life_ticks += known && tick > block.tick ? tick - block.tick : 0;
+  cell.unknown_lives += !known;
   if (!temporary || group == kBeforeGroup) return;
   cell.columns.temporaries += 1;
   cell.columns.temporary_bytes += block.bytes;
@@ -91,7 +92,7 @@ Columns RowTable::Finish(const Cell& cell, const DeviceTable& device, double ns_
   columns.blocks_at_peak = at_peak.blocks;
   columns.net_bytes = at_end.bytes;
   columns.net_blocks = at_end.blocks;
-  columns.lives = columns.deallocations;
+  columns.lives = columns.deallocations - cell.unknown_lives;
   columns.life_ns = static_cast<std::uint64_t>(static_cast<double>(cell.life_ticks) * ns_per_tick);
   return columns;
 }

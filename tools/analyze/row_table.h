@@ -39,6 +39,7 @@ struct Cell {
   Noted at_peak;
   Noted at_end;
   std::uint64_t life_ticks = 0;
+  std::uint64_t unknown_lives = 0;
 };
 
 struct DeviceTable {
@@ -60,7 +61,8 @@ class RowTable {
  public:
   // A block becomes live. `counts`: its allocation is an event of the window.
   void Add(const Block& block, ProcessId process, Group group, bool counts, bool in_window, Tick tick);
-  void Remove(const Block& block, bool in_window, bool temporary, Tick tick);
+  // `known`: it ended at the tick; else somewhere before.
+  void Remove(const Block& block, bool in_window, bool temporary, bool known, Tick tick);
 
   void OpenWindow(ProcessId process, Tick tick, bool first);
   void CloseWindow(ProcessId process);

@@ -63,7 +63,7 @@ void SummaryPass::NotePeakMoment(const AllocateEvent& event) {
 
 void SummaryPass::Deallocated(const DeallocateEvent& event) {
   CountEvent(event, event.cause == DeallocateCause::kRecorded);
-  table_.Remove(*event.block, in_window(), event.temporary, event.tick);
+  table_.Remove(*event.block, in_window(), event.temporary, event.cause != DeallocateCause::kUnknown, event.tick);
 }
 
 void SummaryPass::FirstSeen(const FirstSeenEvent& event) {
