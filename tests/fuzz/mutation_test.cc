@@ -52,6 +52,7 @@ ProcessBuilder MakeProcess() {
       process.BeginBackward("AddBackward0", static_cast<std::int64_t>(i), 1).End().End();
       process.Deallocate(0x1000 + 64 * i);
       if (i % 3 == 0) process.Deallocate(0x100 * i, cuda);
+      if (i == 15 && part == 1) process.SwitchTo(v1::LEVEL_OFF).SwitchTo(v1::LEVEL_MEMORY).SwitchTo(v1::LEVEL_ALL);
       if (i % 10 == 9) process.Mark("m").Step(i).EndChunk(i % 20 == 9);
     }
     if (part < 2) process.EndPart();

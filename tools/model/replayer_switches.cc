@@ -27,6 +27,7 @@ void Replayer::ShowSwitch(ThreadReplay& thread, RunCursor& cursor) {
 
 // Blocks of other threads may be shown before the switch that they come after.
 void Replayer::ForgetBefore(ThreadId by, Tick tick) {
+  if (blocks_.live().size() == 0) return;
   std::vector<const Block*> old;  // closing moves no block
   blocks_.live().ForEach([&](const Block& block) {
     if (block.tick < tick) old.push_back(&block);
