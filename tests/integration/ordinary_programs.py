@@ -196,11 +196,29 @@ def double_backward(log):
     del y, first, second
 
 
-def compiled(log):
+def inductor(log):
+    counters = fresh_counters()
+    model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.GELU(), torch.nn.Linear(4, 1))
+    fast = torch.compile(model)
+    for size in (2, 2, 3):
+        loss = log.life("loss", fast(torch.full((size, 4), 0.5)).square().mean())
+        loss.backward()
+        log.value("loss", loss)
+        del loss
+    log.value("gradient", model[0].weight.grad)
+    log(json.dumps({name: dict(counters[name]) for name in ("stats", "frames", "graph_break")}, sort_keys=True))
+
+
+def fresh_counters():
     from torch._dynamo.utils import counters
 
     torch._dynamo.reset()
     counters.clear()
+    return counters
+
+
+def compiled(log):
+    counters = fresh_counters()
     model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.GELU())
 
     def step(x):
@@ -268,7 +286,9 @@ def faults(log):
     log.value("gradient", x.grad)
 
 
-PROGRAMS = [threads, exceptions, inference_mode, functorch, subclasses, checkpointing, double_backward, compiled, execution_trace, profiler, faults]
+# inductor last: whether it finds its result in a cache shows in the sequence numbers that come after.
+PROGRAMS = [threads, exceptions, inference_mode, functorch, subclasses, checkpointing, double_backward, compiled, execution_trace, profiler, faults,
+            inductor]
 
 
 def mark(name):
