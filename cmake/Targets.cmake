@@ -21,6 +21,31 @@ if(MEMOIR_SANITIZE)
   target_link_options(memoir_flags INTERFACE -fsanitize=${MEMOIR_SANITIZE})
 endif()
 
+# memoir_link_for_old_glibc(<target> [LIBC_ONLY]): with MEMOIR_OLD_SYSROOT, a folder with an older system's libc and libstdc++, what is linked asks for no
+# later version of theirs (docs/decisions/0008-one-wheel.md). Only linking is the older system's: headers are this one's.
+if(MEMOIR_OLD_SYSROOT)
+  add_library(memoir_old_glibc OBJECT "${CMAKE_SOURCE_DIR}/setup/old_glibc.c")
+endif()
+function(memoir_link_for_old_glibc name)
+  if(NOT MEMOIR_OLD_SYSROOT)
+    return()
+  endif()
+  set(libraries "${MEMOIR_OLD_SYSROOT}/usr/lib/x86_64-linux-gnu")
+  # The compiler looks into its own system's folders before the sysroot's: hence these two.
+  target_link_options(${name} PRIVATE "--sysroot=${MEMOIR_OLD_SYSROOT}" "-B${libraries}" "LINKER:--as-needed")
+  target_link_directories(${name} BEFORE PRIVATE "${MEMOIR_OLD_SYSROOT}/link" "${libraries}")
+  target_link_libraries(${name} PRIVATE -lpthread -ldl)
+  if(NOT ARGN STREQUAL "LIBC_ONLY")
+    target_sources(${name} PRIVATE $<TARGET_OBJECTS:memoir_old_glibc>)
+    target_link_options(${name} PRIVATE "LINKER:--wrap=log2")
+    target_link_libraries(${name} PRIVATE -lm)
+  endif()
+  get_target_property(type ${name} TYPE)
+  if(type STREQUAL "EXECUTABLE")   # a library uses the program's libstdc++, of which it then asks for no more than the older one has
+    target_link_options(${name} PRIVATE -static-libstdc++)
+  endif()
+endfunction()
+
 # memoir_library(<name> SRCS ... [DEPS ...]): a static library of ours.
 function(memoir_library name)
   cmake_parse_arguments(arg "" "" "SRCS;DEPS" ${ARGN})
@@ -41,6 +66,7 @@ function(memoir_process_library name)
     target_link_options(${name} PRIVATE "LINKER:-z,defs")
   endif()
   set_target_properties(${name} PROPERTIES LINK_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${arg_EXPORTS}" SKIP_BUILD_RPATH TRUE)
+  memoir_link_for_old_glibc(${name})
   install(TARGETS ${name} LIBRARY DESTINATION "${MEMOIR_LIB_DIR}")
 endfunction()
 
@@ -49,6 +75,7 @@ function(memoir_program name)
   cmake_parse_arguments(arg "" "" "SRCS;DEPS" ${ARGN})
   add_executable(${name} ${arg_SRCS})
   target_link_libraries(${name} PRIVATE memoir_flags ${arg_DEPS})
+  memoir_link_for_old_glibc(${name})
 endfunction()
 
 # memoir_test(<name> SRCS ... [DEPS ...] [LABELS ...]): a GoogleTest program, one ctest entry.

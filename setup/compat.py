@@ -43,7 +43,7 @@ def environment(version, interpreter):
     shutil.rmtree(folder, ignore_errors=True)
     run("environment", interpreter, "-m", "venv", folder)
     python = folder / "bin" / "python"
-    run("environment", python, "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", f"torch=={version}", "numpy",
+    run("environment", python, "-m", "pip", "install", "--no-compile", "--disable-pip-version-check", "--progress-bar", "off", f"torch=={version}", "numpy",
         "pytest", "setuptools")
     facts = said(python, "-W", "ignore", "-c", "import sys, torch; print(*sys.version_info[:2], sep='.'); print(torch.__version__); print(torch.version.cuda)")
     return python, *facts.splitlines()
@@ -51,8 +51,9 @@ def environment(version, interpreter):
 
 def build(python, minor):
     """An installed tree, and the allocator of tests/property; one build folder for all versions, for only the tracker differs."""
-    folder, tree = WORK / "build", WORK / "tree"
-    run("build", "cmake", "--preset", "release", "-B", folder, f"-DMEMOIR_PYTHON={python}", "-DMEMOIR_OTHER_PYTHONS=")
+    folder, tree = ROOT / "build" / "compat-build", WORK / "tree"
+    run("build", "cmake", "--preset", "dev", "-B", folder, f"-DMEMOIR_PYTHON={python}", "-DMEMOIR_OTHER_PYTHONS=",
+        "-DMEMOIR_BUILD_TESTS=OFF")
     parts = ["memoir", "memoir_drain", "memoir_interpose", f"memoir_tracker-torch{minor}", f"counting_allocator-torch{minor}"]
     run("build", "cmake", "--build", folder, "--parallel", os.cpu_count(), "--target", *parts)
     shutil.rmtree(tree, ignore_errors=True)

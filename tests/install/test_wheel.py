@@ -1,16 +1,18 @@
-"""`pip install .` gives the command and the package: built as pip builds it, into an environment of its own."""
+"""`./dev wheel` makes one wheel for several torches: built as it does, installed into an environment of each."""
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
-import sysconfig
-import venv
+import zipfile
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = "import torch\nkept = torch.ones(1000) + 1\n"
+OTHERS = [path for path in os.environ.get("OTHER_PYTHONS", "").split(":") if path]
+sys.path.insert(0, str(ROOT / "setup"))
 
 
 def run(*command, **options):
@@ -21,15 +23,42 @@ def run(*command, **options):
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory):
-    """A virtual environment that sees the torch of this one, with Memoir installed into it."""
-    folder = tmp_path_factory.mktemp("environment")
-    venv.create(folder, with_pip=True, symlinks=True)
-    python = folder / "bin" / "python"
-    packages = pathlib.Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
-    (packages / "torch-of-the-builder.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    run(python, "-m", "pip", "install", "--no-deps", "--disable-pip-version-check", ROOT)
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    print(run(sys.executable, ROOT / "setup" / "build_wheel.py", ";".join(OTHERS), "-o", folder))
+    wheel, = folder.iterdir()
+    return wheel
+
+
+def environment_of(python, wheel, folder):
+    """A virtual environment that sees the torch of `python`, with the wheel installed into it."""
+    run(python, "-m", "venv", folder)
+    packages = pathlib.Path(run(folder / "bin" / "python", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
+    (packages / "torch-of-the-builder.pth").write_text(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"))
+    run(folder / "bin" / "python", "-m", "pip", "install", "--no-deps", "--disable-pip-version-check", wheel)
     return folder
+
+
+@pytest.fixture(scope="module")
+def environment(wheel, tmp_path_factory):
+    return environment_of(sys.executable, wheel, tmp_path_factory.mktemp("environment"))
+
+
+def test_its_name_says_what_it_asks_for(wheel, tmp_path):
+    import build_wheel
+
+    name = re.fullmatch(r"memoir-[0-9.]+-py3-none-manylinux_2_(\d+)_x86_64\.whl", wheel.name)
+    assert name, wheel.name
+    asks = build_wheel.symbol_versions(wheel, tmp_path)
+    assert asks["GLIBC"] <= (2, int(name.group(1)))
+    if (ROOT / "build" / "sysroot" / "ready").exists():     # else it was said that there is no older libc to link with
+        assert asks["GLIBC"] <= (2, 28) and asks["GLIBCXX"] <= (3, 4, 25), asks
+
+
+def test_a_tracker_for_each_torch(wheel):
+    trackers = {path.name for path in map(pathlib.PurePosixPath, zipfile.ZipFile(wheel).namelist()) if path.name.startswith("libmemoir_tracker")}
+    versions = {run(python, "-c", "import torch.version as v; print(v.__version__)").rsplit(".", 1)[0] for python in [sys.executable, *OTHERS]}
+    assert trackers == {f"libmemoir_tracker-torch{version}.so" for version in versions}
 
 
 def test_the_command(environment):
@@ -53,6 +82,15 @@ def test_records_a_program_of_another_environment(environment, tmp_path):
     script.write_text(SCRIPT)
     run(environment / "bin" / "memoir", "run", "-q", "-o", tmp_path / "capture", "--", sys.executable, script)
     assert "aten::ones" in run(environment / "bin" / "memoir", "show", tmp_path / "capture")
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_records_with_another_torch(wheel, tmp_path, other):
+    folder = environment_of(other, wheel, tmp_path / "environment")
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    run(folder / "bin" / "memoir", "run", "-q", "-o", tmp_path / "capture", "--", folder / "bin" / "python", script)
+    assert "aten::ones" in run(folder / "bin" / "memoir", "show", tmp_path / "capture")
 
 
 def test_records_with_the_variable_alone(environment, tmp_path):

@@ -1,0 +1,132 @@
+"""./dev wheel: dist/memoir-*.whl with a tracker for each torch that there is an environment of, linked for glibc 2.28 where that can be had.
+
+The older system's libc and libstdc++, to link with, are Debian 11's packages, from the mirror that apt uses here. Where they cannot be had, the
+wheel asks for this system's glibc. Its platform tag is what its programs and libraries ask for, not what was hoped.
+"""
+
+import argparse
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+SYSROOT = ROOT / "build" / "sysroot"
+PACKAGES = ("libc6", "libc6-dev", "libstdc++6", "libgcc-s1")
+OLDER = "bullseye"
+WHEEL_TOOL = "wheel==0.45.1"  # renames, and writes the tag and the record anew
+
+
+def say(line):
+    print(f"- {line}", flush=True)
+
+
+def run(*command, **options):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, stdin=subprocess.DEVNULL, **options)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))}:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+    return done.stdout
+
+
+def mirror():
+    """Where apt gets Debian's or Ubuntu's packages here; only Debian's has the older ones."""
+    for line in run("apt-get", "indextargets", "--format", "$(ORIGIN) $(REPO_URI)", "Created-By: Packages").splitlines():
+        origin, _, address = line.partition(" ")
+        if origin == "Debian" and address.rstrip("/").endswith("/debian"):
+            return address
+    raise RuntimeError("apt knows no mirror of Debian")
+
+
+def download(folder):
+    """PACKAGES of the older system, asked for with a state of apt's own: the system's is left alone."""
+    for part in ("lists/partial", "cache/archives/partial", "packages"):
+        (folder / part).mkdir(parents=True)
+    (folder / "status").touch()
+    (folder / "sources.list").write_text(f"deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {mirror()} {OLDER} main\n")
+    settings = {"Dir::Etc::SourceList": "sources.list", "Dir::State": ".", "Dir::State::status": "status", "Dir::Cache": "cache"}
+    options = [f"-o{name}={folder / value}" for name, value in settings.items()]
+    options += ["-oDir::Etc::SourceParts=/dev/null", "-oAPT::Sandbox::User=root", "-oAcquire::Retries=3"]
+    run("apt-get", *options, "update")
+    run("apt-get", *options, "download", *PACKAGES, cwd=folder / "packages")
+    return sorted((folder / "packages").glob("*.deb"))
+
+
+def make_sysroot():
+    """build/sysroot: the older libraries, and in link/ the names by which the linker asks for two of them."""
+    if (SYSROOT / "ready").exists():
+        return
+    shutil.rmtree(SYSROOT, ignore_errors=True)
+    packages = download(SYSROOT / "apt")
+    for package in packages:
+        run("dpkg-deb", "-x", package, SYSROOT)
+    for link in [path for path in SYSROOT.rglob("*") if path.is_symlink() and str(path.readlink()).startswith("/")]:
+        target = SYSROOT / str(link.readlink())[1:]
+        link.unlink()
+        link.symlink_to(target)
+    (SYSROOT / "link").mkdir()
+    for name, library in (("libstdc++.so", "usr/lib/x86_64-linux-gnu/libstdc++.so.6"), ("libgcc_s.so", "lib/x86_64-linux-gnu/libgcc_s.so.1")):
+        (SYSROOT / "link" / name).symlink_to(SYSROOT / library)
+    (SYSROOT / "ready").write_text("\n".join(package.name for package in packages) + "\n")
+
+
+def build(other_pythons, folder, sysroot):
+    """The wheel as pip builds it, with this interpreter's torch first."""
+    define = "--config-settings=cmake.define"
+    settings = [f"{define}.MEMOIR_OTHER_PYTHONS={other_pythons}", f"{define}.MEMOIR_OLD_SYSROOT={sysroot or ''}"]
+    run(sys.executable, "-m", "pip", "wheel", "--disable-pip-version-check", "--no-deps", "-w", folder, *settings, ROOT)
+    wheel, = folder.glob("memoir-*.whl")
+    return wheel
+
+
+def symbol_versions(wheel, folder):
+    """{"GLIBC": (2, 28), "GLIBCXX": (3, 4, 22)}: the latest that anything in the wheel asks for."""
+    latest = {}
+    with zipfile.ZipFile(wheel) as archive:
+        for name in archive.namelist():
+            if archive.read(name)[:4] != b"\x7fELF":
+                continue
+            for line in run("objdump", "-T", archive.extract(name, folder)).splitlines():
+                for library, version in re.findall(r"\*UND\*.*\b(GLIBC|GLIBCXX|CXXABI)_([0-9.]+)", line):
+                    latest[library] = max(latest.get(library, (0,)), tuple(map(int, version.split("."))))
+    return latest
+
+
+def tag(wheel, folder):
+    """`wheel` renamed by what it asks of glibc: manylinux_2_N."""
+    latest = symbol_versions(wheel, folder / "content")
+    minor = max(latest["GLIBC"][1], 28)  # torch's own wheels ask for 2.28: less is of no use
+    tools = folder / "tools"
+    run(sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--target", tools, WHEEL_TOOL)
+    platform = f"manylinux_2_{minor}_x86_64"
+    name = run(sys.executable, "-m", "wheel", "tags", "--remove", "--platform-tag", platform, wheel, env={"PYTHONPATH": str(tools)}).split()[-1]
+    asks = ", ".join(f"{library} {'.'.join(map(str, version))}" for library, version in sorted(latest.items()))
+    return wheel.with_name(name), asks
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./dev wheel", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("other_pythons", help="interpreters with other torches, divided by semicolons")
+    parser.add_argument("-o", "--output", type=pathlib.Path, default=ROOT / "dist", help="folder of the wheel [dist]")
+    options = parser.parse_args()
+    sysroot = SYSROOT
+    try:
+        make_sysroot()
+    except (RuntimeError, OSError) as problem:
+        say(f"linked for this system's glibc, because the older one cannot be had: {str(problem).strip().splitlines()[-1]}")
+        sysroot = None
+    work = ROOT / "build" / "wheel-work"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    say("building; this takes some minutes")
+    wheel, asks = tag(build(options.other_pythons, work, sysroot), work)
+    options.output.mkdir(parents=True, exist_ok=True)
+    done = options.output / wheel.name
+    shutil.move(wheel, done)
+    shutil.rmtree(work)
+    say(f"{done} asks for {asks}")
+
+
+if __name__ == "__main__":
+    main()
