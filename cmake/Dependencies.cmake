@@ -63,7 +63,9 @@ if(MEMOIR_BUILD_TRACKER)
       set(MEMOIR_TORCH_CUDA "${TorchWheel_CUDA}")
     endif()
   endforeach()
-  if(MEMOIR_TORCH_CUDA AND MEMOIR_BUILD_TESTS)   # so far only a test compiles with them
+  if(MEMOIR_TORCH_CUDA AND MEMOIR_BUILD_TESTS)
     find_package(CudaWheel REQUIRED)
+  elseif(MEMOIR_TORCH_CUDA)   # without them everything is built but the simulated device
+    find_package(CudaWheel)
   endif()
 endif()

@@ -1,6 +1,8 @@
 # The CUDA headers of the nvidia-* wheels beside the torch of MEMOIR_PYTHON: there is no CUDA toolkit, and none is needed, because
 # nothing of CUDA is linked (its functions are found in the process at run time).
 #   CudaWheel::headers;  CudaWheel_VERSION (13.0), CudaWheel_INCLUDE_DIR
+#   CudaWheel_LIBRARY_INCLUDE_DIRS: those of cuDNN, NCCL and, where it is there (CudaWheel_HAS_CUSPARSELT), cuSPARSELt; empty without both of the
+#   first two
 # torch brings the runtime's headers; they include crt/ (wheel nvidia-cuda-crt), and the C++ ones CCCL (nvidia-cuda-cccl).
 execute_process(
   COMMAND "${MEMOIR_PYTHON}" -E -c "import nvidia; print(*list(nvidia.__path__), sep=';')"
@@ -24,6 +26,22 @@ if(CudaWheel_INCLUDE_DIR)
     CMAKE_FLAGS "-DINCLUDE_DIRECTORIES=${CudaWheel_INCLUDE_DIR};${CudaWheel_INCLUDE_DIR}/cccl" OUTPUT_VARIABLE cuda_wheel_output)
   if(NOT CudaWheel_COMPILES)
     message(STATUS "CudaWheel: the headers in ${CudaWheel_INCLUDE_DIR} do not compile:\n${cuda_wheel_output}")
+  endif()
+endif()
+
+unset(CudaWheel_CUDNN_INCLUDE_DIR CACHE)
+unset(CudaWheel_NCCL_INCLUDE_DIR CACHE)
+unset(CudaWheel_CUSPARSELT_INCLUDE_DIR CACHE)
+find_path(CudaWheel_CUDNN_INCLUDE_DIR cudnn.h PATHS ${cuda_wheel_roots} PATH_SUFFIXES cudnn/include NO_DEFAULT_PATH)
+find_path(CudaWheel_NCCL_INCLUDE_DIR nccl.h PATHS ${cuda_wheel_roots} PATH_SUFFIXES nccl/include NO_DEFAULT_PATH)
+find_path(CudaWheel_CUSPARSELT_INCLUDE_DIR cusparseLt.h PATHS ${cuda_wheel_roots} PATH_SUFFIXES cusparselt/include NO_DEFAULT_PATH)
+set(CudaWheel_LIBRARY_INCLUDE_DIRS "")
+if(CudaWheel_CUDNN_INCLUDE_DIR AND CudaWheel_NCCL_INCLUDE_DIR)
+  set(CudaWheel_LIBRARY_INCLUDE_DIRS "${CudaWheel_CUDNN_INCLUDE_DIR}" "${CudaWheel_NCCL_INCLUDE_DIR}")
+  set(CudaWheel_HAS_CUSPARSELT OFF)
+  if(CudaWheel_CUSPARSELT_INCLUDE_DIR)
+    set(CudaWheel_HAS_CUSPARSELT ON)
+    list(APPEND CudaWheel_LIBRARY_INCLUDE_DIRS "${CudaWheel_CUSPARSELT_INCLUDE_DIR}")
   endif()
 endif()
 

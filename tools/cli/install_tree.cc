@@ -12,6 +12,8 @@ InstallTree FindInstallTree() {
   InstallTree tree;
   tree.root = program.parent_path().parent_path();
   tree.interposer = tree.root / MEMOIR_LIB_DIR / "libmemoir_interpose.so";
+  tree.simulated_device = tree.root / MEMOIR_LIB_DIR / "libmemoir_simcuda.so";
+  tree.simulated_cards = tree.root / MEMOIR_LIB_DIR / "simulated_gpus.txt";
   tree.python = tree.root / MEMOIR_PYTHON_DIR;
   tree.drain = tree.root / MEMOIR_LIBEXEC_DIR / "memoir-drain";
   tree.trackers = tree.root / MEMOIR_LIB_DIR;

@@ -11,10 +11,12 @@ namespace memoir {
 
 struct InstallTree {
   std::filesystem::path root;
-  std::filesystem::path interposer;  // lib/memoir/libmemoir_interpose.so
-  std::filesystem::path python;      // folder for PYTHONPATH; holds the memoir package
-  std::filesystem::path drain;       // libexec/memoir/memoir-drain
-  std::filesystem::path trackers;    // folder of libmemoir_tracker-torch<X.Y>.so
+  std::filesystem::path interposer;        // lib/memoir/libmemoir_interpose.so
+  std::filesystem::path python;            // folder for PYTHONPATH; holds the memoir package
+  std::filesystem::path simulated_device;  // lib/memoir/libmemoir_simcuda.so; not in every installation
+  std::filesystem::path simulated_cards;   // lib/memoir/simulated_gpus.txt
+  std::filesystem::path drain;             // libexec/memoir/memoir-drain
+  std::filesystem::path trackers;          // folder of libmemoir_tracker-torch<X.Y>.so
 };
 
 // By /proc/self/exe. The parts need not exist.

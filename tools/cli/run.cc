@@ -27,6 +27,7 @@
 #include "tools/cli/python_facts.h"
 #include "tools/cli/record_options.h"
 #include "tools/cli/run_summary.h"
+#include "tools/cli/simulated_device.h"
 #include "tools/cli/verbs.h"
 
 namespace memoir {
@@ -42,11 +43,12 @@ const VerbHelp kHelp = {
         "COMMAND's exit code, signals and standard streams pass through. Where recording is not possible (an output\n"
         "folder that cannot be written, a torch without a tracker) a line says so and COMMAND runs unrecorded.\n"
         "Each option can be given as a variable instead (--max-size: MEMOIR_MAX_SIZE), and is handed to COMMAND as\n"
-        "one. With --print-env no COMMAND is run: the variables are printed, for launchers that start the processes\n"
+        "one. --simulate CARD runs it on a simulated GPU, whose kernels do nothing: the same memory, no results.\n"
+        "With --print-env no COMMAND is run: the variables are printed, for launchers that start the processes\n"
         "themselves: eval \"$(memoir run --print-env -o run7)\"; srun python train.py; memoir show run7",
     .examples =
         "  memoir run -- python train.py --epochs 1\n"
-        "  memoir run -q -o /scratch/run7 --max-size 1GiB -- torchrun --nproc-per-node 2 train.py\n",
+        "  memoir run -q -o /scratch/run7 --max-size 1GiB --simulate h100 -- python train.py\n",
 };
 
 struct Split {
@@ -117,6 +119,13 @@ std::optional<int> ResolveOptions(const Variables& given, Variables& resolved) {
   return std::nullopt;
 }
 
+Attachment AttachmentFor(const Variables& variables) {
+  const InstallTree tree = FindInstallTree();
+  Attachment attachment = AttachmentOf(tree);
+  if (variables.contains("MEMOIR_SIM_GPU")) AddSimulation(tree, attachment);
+  return attachment;
+}
+
 Strings CurrentEnvironment() {
   Strings entries;
   for (char** entry = environ; *entry != nullptr; ++entry) entries.emplace_back(*entry);
@@ -180,7 +189,7 @@ int RunRecorded(const Strings& command, Variables variables) {
   if (folder.had_parts() && !quiet) Say(folder.path() + " already holds a capture; this recording is added to it");
   variables["MEMOIR_OUTPUT"] = folder.path();
   const InstallTree tree = FindInstallTree();
-  AddTo(variables, AttachmentOf(tree));
+  AddTo(variables, AttachmentFor(variables));
   const ChildResult result = RunChild(command, EnvironmentWith(variables));
   if (result.start_error != 0) {
     folder.RemoveIfEmpty();
@@ -204,7 +213,7 @@ std::size_t GivenWindows(const Variables& variables) {
 int PrintEnvironment(Variables variables, const std::string& format) {
   if (!variables.contains("MEMOIR_OUTPUT"))
     variables["MEMOIR_OUTPUT"] = std::filesystem::absolute(DefaultOutputFolder()).string();
-  const Attachment attachment = AttachmentOf(FindInstallTree());
+  const Attachment attachment = AttachmentFor(variables);
   return WriteOutput(format == "json" ? AsJson(variables, attachment) : AsShell(variables, attachment));
 }
 
@@ -228,6 +237,10 @@ int RunVerb(const std::vector<std::string>& arguments) {
   if (const auto code = ResolveOptions(given, variables)) return *code;
   if (GivenWindows(variables) > 1)
     return FailUsage("run", "--steps, --range and --schedule are different windows; give one of them");
+  if (const absl::Status status = CheckSimulation(FindInstallTree(), variables); !status.ok()) {
+    if (absl::IsInvalidArgument(status)) return FailUsage("run", std::string(status.message()));
+    return Fail(status);
+  }
   for (const std::string& line : UnknownVariables(CurrentEnvironment())) Say(line);
   if (prints) return PrintEnvironment(std::move(variables), print_env);
   return RunRecorded(split.command, std::move(variables));

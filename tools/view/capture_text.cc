@@ -163,6 +163,15 @@ std::string GapLine(const std::string& who, const ReplayReport::Process& process
   return line + "\n";
 }
 
+// Said of the whole capture when it holds of any process: no figure of it may be taken for a measured one.
+std::string Simulated(const Capture& capture) {
+  for (const ProcessSummary& process : capture.processes()) {
+    const std::string& device = process.info.simulated_device();
+    if (!device.empty()) return ", on a SIMULATED GPU: " + Escaped(device);
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string RenderWhatRan(const Capture& capture, const Terminal& terminal) {
@@ -171,7 +180,7 @@ std::string RenderWhatRan(const Capture& capture, const Terminal& terminal) {
   std::string line = program;
   if (!info.torch_version().empty()) line += ", torch " + Escaped(info.torch_version());
   if (!info.python_version().empty()) line += ", python " + Escaped(info.python_version());
-  if (!info.simulated_device().empty()) line += ", simulated " + Escaped(info.simulated_device());
+  line += Simulated(capture);
   line = Wrapped(line + ", " + Where(capture), terminal.width, 0) + "\n";
   // Painted last, because colour codes would count as columns; a program's name that was broken is left plain.
   return line.starts_with(program) ? Painted(terminal, Color::kBold, program) + line.substr(program.size()) : line;

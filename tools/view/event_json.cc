@@ -133,6 +133,7 @@ void EventJsonWriter::OnProcessBegin(const ProcessEvent& event) {
   AddText("host", info.host());
   AddText("program", info.program());
   AddText("torch_version", info.torch_version());
+  if (!info.simulated_device().empty()) AddText("simulated_device", info.simulated_device());
   End();
 }
 

@@ -60,6 +60,7 @@ Json ProcessJson(const ProcessSummary& process, const ReplayReport& report) {
                {"torch_version", info.torch_version()},
                {"python_version", info.python_version()},
                {"memoir_version", info.memoir_version()},
+               {"simulated_device", info.simulated_device()},
                {"start_ns", process.start_ns},
                {"events", process.events},
                {"parts", process.parts},

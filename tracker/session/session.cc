@@ -1,5 +1,6 @@
 #include "tracker/session/session.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -68,6 +69,12 @@ std::string FileStem(const ProcessFacts& facts) {
   return std::string(rank) + ".a" + std::to_string(facts.restart) + "." + facts.host + "." + std::to_string(facts.pid);
 }
 
+// The simulated GPU that this process runs on, by its own word: a variable alone proves nothing. "": none.
+std::string SimulatedDevice() {
+  const auto describe = reinterpret_cast<const char* (*)()>(dlsym(RTLD_DEFAULT, "memoir_simulated_device"));
+  return describe == nullptr ? "" : describe();
+}
+
 ProcessFacts Facts(const Settings& settings, OperatorHook operators, std::uint64_t ticks_per_second) {
   const Rank rank = FindRank(settings.rank);
   ProcessFacts facts;
@@ -83,6 +90,7 @@ ProcessFacts Facts(const Settings& settings, OperatorHook operators, std::uint64
   facts.python_version = settings.python_version;
   facts.ticks_per_second = ticks_per_second;
   facts.sources = {operators == OperatorHook::kDispatch ? "dispatch" : "ranges", "cpu-allocator"};
+  facts.simulated_device = SimulatedDevice();
   facts.boot_id = BootId();
   return facts;
 }

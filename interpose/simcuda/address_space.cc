@@ -1,0 +1,97 @@
+#include "interpose/simcuda/address_space.h"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+
+namespace memoir::simcuda {
+namespace {
+
+// Above what the address sanitizer maps and below where programs and libraries lie; a hint, not a need. The thread
+// sanitizer leaves no room there.
+#ifdef __SANITIZE_THREAD__
+constexpr std::uint64_t kFirstRegion = 0;
+#else
+constexpr std::uint64_t kFirstRegion = 0x2000'0000'0000;
+#endif
+
+// Bytes of address space that this process may still take; as good as unlimited without `ulimit -v`.
+std::uint64_t AddressLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
+  return limit.rlim_cur;
+}
+
+// Readable and writable, and counted by nobody: private without reserve. Where the kernel does not overcommit
+// (vm.overcommit_memory=2) it counts such a mapping in full; then an unnamed sparse file, of which only what is written
+// counts.
+void* Map(std::uint64_t hint, std::uint64_t bytes) {
+  constexpr int kProtection = PROT_READ | PROT_WRITE;
+  void* const where = reinterpret_cast<void*>(hint);
+  for (const int fixed : {hint == 0 ? 0 : MAP_FIXED_NOREPLACE, 0}) {
+    void* const got = mmap(where, bytes, kProtection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0);
+    if (got != MAP_FAILED) return got;
+  }
+  const int file = memfd_create("memoir-simulated-gpu", MFD_CLOEXEC);
+  if (file < 0) return nullptr;
+  void* got = MAP_FAILED;
+  if (ftruncate(file, static_cast<off_t>(bytes)) == 0)
+    got = mmap(where, bytes, kProtection, MAP_SHARED | MAP_NORESERVE, file, 0);
+  const int error = errno;
+  close(file);
+  errno = error;
+  return got == MAP_FAILED ? nullptr : got;
+}
+
+}  // namespace
+
+void AddressSpace::Reserve(int ordinal, std::uint64_t wanted, std::uint64_t least) {
+  // Half of what is allowed at most: the program needs the rest.
+  wanted = std::max(std::min(wanted, AddressLimit() / 2), least);
+  const std::uint64_t hint = kFirstRegion == 0 ? 0 : kFirstRegion + static_cast<std::uint64_t>(ordinal) * wanted;
+  void* region = nullptr;
+  for (std::uint64_t bytes = wanted; region == nullptr; bytes = std::max(bytes / 2, least)) {
+    region = Map(hint, bytes);
+    size_ = region == nullptr ? 0 : bytes;
+    if (bytes == least) break;
+  }
+  if (region == nullptr) return;
+  madvise(region, size_, MADV_DONTDUMP);
+  madvise(region, size_, MADV_NOHUGEPAGE);  // a small copy would fill 2 MiB
+  base_ = reinterpret_cast<std::uint64_t>(region);
+  holes_[base_] = size_;
+}
+
+std::uint64_t AddressSpace::Take(std::uint64_t bytes, std::uint64_t alignment) {
+  for (auto hole = holes_.begin(); hole != holes_.end(); ++hole) {
+    const auto [begin, size] = *hole;
+    const std::uint64_t address = (begin + alignment - 1) & ~(alignment - 1);
+    const std::uint64_t skipped = address - begin;
+    if (size < skipped || size - skipped < bytes) continue;
+    holes_.erase(hole);
+    if (skipped > 0) holes_[begin] = skipped;
+    if (size - skipped > bytes) holes_[address + bytes] = size - skipped - bytes;
+    return address;
+  }
+  return 0;
+}
+
+void AddressSpace::Give(std::uint64_t address, std::uint64_t bytes) {
+  const auto here = holes_.emplace(address, bytes).first;
+  const auto next = std::next(here);
+  if (next != holes_.end() && address + here->second == next->first) {
+    here->second += next->second;
+    holes_.erase(next);
+  }
+  if (here == holes_.begin()) return;
+  const auto before = std::prev(here);
+  if (before->first + before->second != address) return;
+  before->second += here->second;
+  holes_.erase(here);
+}
+
+}  // namespace memoir::simcuda

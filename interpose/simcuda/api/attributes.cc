@@ -1,0 +1,172 @@
+#include "interpose/simcuda/api/attributes.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+namespace memoir::simcuda {
+namespace {
+
+constexpr int kFirstBus = 0x10;
+constexpr int kThreadsPerBlock = 1024, kWarp = 32, kRegisters = 65536;
+constexpr int kStaticSharedMemory = 48 << 10, kReservedSharedMemory = 1024;
+constexpr int kLongestGrid = 2147483647, kLongestGridYZ = 65535;
+
+// What is the same on all of the cards that there are profiles for; -1: not here.
+int FixedAttribute(int attribute) {
+  switch (attribute) {
+    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+    case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X:
+    case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y:
+      return kThreadsPerBlock;
+    case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z:
+      return 64;
+    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X:
+    case CU_DEVICE_ATTRIBUTE_MAX_PITCH:
+      return kLongestGrid;
+    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y:
+    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z:
+      return kLongestGridYZ;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK:
+      return kStaticSharedMemory;
+    case CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY:
+      return 65536;
+    case CU_DEVICE_ATTRIBUTE_WARP_SIZE:
+      return kWarp;
+    case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK:
+    case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR:
+      return kRegisters;
+    case CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT:
+    case CU_DEVICE_ATTRIBUTE_SURFACE_ALIGNMENT:
+      return 512;
+    case CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT:
+      return 3;
+    case CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK:
+      return kReservedSharedMemory;
+    case CU_DEVICE_ATTRIBUTE_GPU_OVERLAP:
+    case CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY:
+    case CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS:
+    case CU_DEVICE_ATTRIBUTE_ECC_ENABLED:
+    case CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING:
+    case CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_GLOBAL_L1_CACHE_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_LOCAL_L1_CACHE_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY:
+    case CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS:
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM:
+    case CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH:
+    case CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS_V1:
+    case CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR_V1:
+    case CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED:
+      return 1;
+    default:
+      return -1;
+  }
+}
+
+}  // namespace
+
+int Attribute(const Profile& profile, int ordinal, int attribute) {
+  if (const int fixed = FixedAttribute(attribute); fixed >= 0) return fixed;
+  switch (attribute) {
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+      return profile.compute_major;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+      return profile.compute_minor;
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+      return profile.multiprocessors;
+    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR:
+      return profile.threads_per_multiprocessor;
+    case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR:
+      return profile.blocks_per_multiprocessor;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR:
+      return static_cast<int>(profile.shared_memory);
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
+      return static_cast<int>(profile.shared_memory_per_block);
+    case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:
+      return static_cast<int>(profile.l2_cache);
+    case CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE:
+      return profile.compute_major >= 8 ? static_cast<int>(profile.l2_cache / 4 * 3) : 0;
+    case CU_DEVICE_ATTRIBUTE_CLOCK_RATE:
+      return profile.clock_mhz * 1000;
+    case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH:
+      return profile.memory_bus_bits;
+    case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
+      return kFirstBus + ordinal;
+    case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:
+      return profile.compute_major >= 9 ? 1 : 0;
+    default:
+      return 0;  // also fabric handles, multicast, RDMA: what would take other machines
+  }
+}
+
+void FillProperties(const Profile& profile, int ordinal, cudaDeviceProp& properties) {
+  properties = cudaDeviceProp();
+  const auto attribute = [&](int which) { return Attribute(profile, ordinal, which); };
+  std::snprintf(properties.name, sizeof properties.name, "%s", profile.name.c_str());
+  FillUuid(ordinal, properties.uuid.bytes);
+  properties.totalGlobalMem = profile.memory;
+  properties.major = profile.compute_major;
+  properties.minor = profile.compute_minor;
+  properties.multiProcessorCount = profile.multiprocessors;
+  properties.maxThreadsPerMultiProcessor = profile.threads_per_multiprocessor;
+  properties.maxBlocksPerMultiProcessor = profile.blocks_per_multiprocessor;
+  properties.sharedMemPerMultiprocessor = profile.shared_memory;
+  properties.sharedMemPerBlockOptin = profile.shared_memory_per_block;
+  properties.sharedMemPerBlock = kStaticSharedMemory;
+  properties.reservedSharedMemPerBlock = kReservedSharedMemory;
+  properties.regsPerBlock = properties.regsPerMultiprocessor = kRegisters;
+  properties.warpSize = kWarp;
+  properties.maxThreadsPerBlock = kThreadsPerBlock;
+  properties.maxThreadsDim[0] = properties.maxThreadsDim[1] = kThreadsPerBlock;
+  properties.maxThreadsDim[2] = 64;
+  properties.maxGridSize[0] = kLongestGrid;
+  properties.maxGridSize[1] = properties.maxGridSize[2] = kLongestGridYZ;
+  properties.memPitch = kLongestGrid;
+  properties.totalConstMem = 65536;
+  properties.textureAlignment = properties.surfaceAlignment = 512;
+  properties.texturePitchAlignment = kWarp;
+  properties.l2CacheSize = static_cast<int>(profile.l2_cache);
+  properties.persistingL2CacheMaxSize = attribute(CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE);
+  properties.memoryBusWidth = profile.memory_bus_bits;
+  properties.pciBusID = kFirstBus + ordinal;
+  properties.asyncEngineCount = 3;
+  properties.canMapHostMemory = properties.concurrentKernels = properties.unifiedAddressing = 1;
+  properties.streamPrioritiesSupported = properties.globalL1CacheSupported = properties.localL1CacheSupported = 1;
+  properties.managedMemory = properties.concurrentManagedAccess = properties.computePreemptionSupported = 1;
+  properties.canUseHostPointerForRegisteredMem = properties.cooperativeLaunch = properties.memoryPoolsSupported = 1;
+  properties.hostRegisterSupported = properties.ECCEnabled = 1;
+  properties.clusterLaunch = attribute(CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH);
+}
+
+void FillBusId(int ordinal, char* text, int length) {
+  std::snprintf(text, static_cast<std::size_t>(std::max(length, 0)), "0000:%02X:00.0",
+                static_cast<unsigned>(kFirstBus + ordinal));
+}
+
+int OrdinalOfBusId(const char* text) {
+  unsigned domain = 0, bus = 0;
+  return std::sscanf(text, "%x:%x", &domain, &bus) == 2 ? static_cast<int>(bus) - kFirstBus : -1;
+}
+
+void FillUuid(int ordinal, char* bytes) {
+  std::memset(bytes, 0x5c, 16);
+  bytes[15] = static_cast<char>(ordinal);
+}
+
+int BlocksPerMultiprocessor(const Profile& profile, int threads, std::size_t shared) {
+  const int whole_warps = (std::max(threads, 1) + kWarp - 1) / kWarp * kWarp;
+  int blocks = std::min(profile.threads_per_multiprocessor / whole_warps, profile.blocks_per_multiprocessor);
+  if (shared > 0) {
+    const auto room = profile.shared_memory / (shared + kReservedSharedMemory);
+    blocks = std::min(blocks, static_cast<int>(std::min<std::uint64_t>(room, 1 << 16)));
+  }
+  return std::max(blocks, 1);
+}
+
+}  // namespace memoir::simcuda

@@ -1,0 +1,186 @@
+// cuDNN: what torch asks before it runs a convolution, normalisation or attention. One algorithm is offered for each, and
+// no workspace is asked for: tables of real sizes are still to be measured (docs/simulated_device.md).
+#include <cudnn.h>
+
+#include <algorithm>
+
+#include "interpose/simcuda/api/attributes.h"
+#include "interpose/simcuda/api/exported.h"
+#include "interpose/simcuda/handles.h"
+#include "interpose/simcuda/machine.h"
+
+using memoir::simcuda::In;
+
+namespace {
+
+struct DnnState {
+  cudaStream_t stream;
+};
+
+// A tensor's or filter's shape, which torch reads back.
+struct Shape {
+  int dimensions;
+  cudnnDataType_t type;
+  cudnnTensorFormat_t format;
+  int sizes[CUDNN_DIM_MAX], strides[CUDNN_DIM_MAX];
+};
+
+template <typename Result>
+cudnnStatus_t OneAlgorithm(int* found, Result* results) {
+  results[0] = Result();
+  results[0].status = CUDNN_STATUS_SUCCESS;
+  results[0].time = 1;
+  *found = 1;
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t SetCount(int64_t* count, int64_t value) {
+  if (count != nullptr) *count = value;
+  return CUDNN_STATUS_SUCCESS;
+}
+
+}  // namespace
+
+SIMULATED std::size_t cudnnGetVersion() { return CUDNN_VERSION; }
+SIMULATED std::size_t cudnnGetCudartVersion() { return memoir::simcuda::kCudaVersion; }
+SIMULATED const char* cudnnGetErrorString(cudnnStatus_t status) {
+  return status == CUDNN_STATUS_SUCCESS ? "CUDNN_STATUS_SUCCESS" : "simulated cuDNN error";
+}
+SIMULATED void cudnnGetLastErrorString(char* text, std::size_t bytes) {
+  if (bytes > 0) text[0] = '\0';
+}
+
+SIMULATED cudnnStatus_t cudnnGetProperty(libraryPropertyType which, int* value) {
+  *value = which == MAJOR_VERSION ? CUDNN_MAJOR : which == MINOR_VERSION ? CUDNN_MINOR : CUDNN_PATCHLEVEL;
+  return CUDNN_STATUS_SUCCESS;
+}
+
+SIMULATED cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {
+  In<DnnState>(handle).stream = stream;
+  return CUDNN_STATUS_SUCCESS;
+}
+
+SIMULATED cudnnStatus_t cudnnGetStream(cudnnHandle_t handle, cudaStream_t* stream) {
+  *stream = In<DnnState>(handle).stream;
+  return CUDNN_STATUS_SUCCESS;
+}
+
+SIMULATED cudnnStatus_t cudnnSetTensorNdDescriptor(cudnnTensorDescriptor_t handle, cudnnDataType_t type, int dimensions,
+                                                   const int sizes[], const int strides[]) {
+  if (dimensions > CUDNN_DIM_MAX) return CUDNN_STATUS_NOT_SUPPORTED;
+  Shape& shape = In<Shape>(handle);
+  shape.type = type;
+  shape.dimensions = dimensions;
+  std::copy_n(sizes, dimensions, shape.sizes);
+  std::copy_n(strides, dimensions, shape.strides);
+  return CUDNN_STATUS_SUCCESS;
+}
+
+SIMULATED cudnnStatus_t cudnnGetTensorNdDescriptor(const cudnnTensorDescriptor_t handle, int wanted,
+                                                   cudnnDataType_t* type, int* dimensions, int sizes[], int strides[]) {
+  const Shape& shape = In<Shape>(handle);
+  *type = shape.type;
+  *dimensions = shape.dimensions;
+  std::copy_n(shape.sizes, std::min(wanted, shape.dimensions), sizes);
+  std::copy_n(shape.strides, std::min(wanted, shape.dimensions), strides);
+  return CUDNN_STATUS_SUCCESS;
+}
+
+SIMULATED cudnnStatus_t cudnnSetFilterNdDescriptor(cudnnFilterDescriptor_t handle, cudnnDataType_t type,
+                                                   cudnnTensorFormat_t format, int dimensions, const int sizes[]) {
+  if (dimensions > CUDNN_DIM_MAX) return CUDNN_STATUS_NOT_SUPPORTED;
+  Shape& shape = In<Shape>(handle);
+  shape.type = type;
+  shape.format = format;
+  shape.dimensions = dimensions;
+  std::copy_n(sizes, dimensions, shape.sizes);
+  return CUDNN_STATUS_SUCCESS;
+}
+
+SIMULATED cudnnStatus_t cudnnGetFilterNdDescriptor(const cudnnFilterDescriptor_t handle, int wanted,
+                                                   cudnnDataType_t* type, cudnnTensorFormat_t* format, int* dimensions,
+                                                   int sizes[]) {
+  const Shape& shape = In<Shape>(handle);
+  *type = shape.type;
+  *format = shape.format;
+  *dimensions = shape.dimensions;
+  std::copy_n(shape.sizes, std::min(wanted, shape.dimensions), sizes);
+  return CUDNN_STATUS_SUCCESS;
+}
+
+SIMULATED cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(cudnnHandle_t, const cudnnTensorDescriptor_t,
+                                                               const cudnnFilterDescriptor_t,
+                                                               const cudnnConvolutionDescriptor_t,
+                                                               const cudnnTensorDescriptor_t, const int, int* found,
+                                                               cudnnConvolutionFwdAlgoPerf_t* results) {
+  return OneAlgorithm(found, results);
+}
+
+SIMULATED cudnnStatus_t cudnnGetConvolutionBackwardDataAlgorithm_v7(
+    cudnnHandle_t, const cudnnFilterDescriptor_t, const cudnnTensorDescriptor_t, const cudnnConvolutionDescriptor_t,
+    const cudnnTensorDescriptor_t, const int, int* found, cudnnConvolutionBwdDataAlgoPerf_t* results) {
+  return OneAlgorithm(found, results);
+}
+
+SIMULATED cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithm_v7(
+    cudnnHandle_t, const cudnnTensorDescriptor_t, const cudnnTensorDescriptor_t, const cudnnConvolutionDescriptor_t,
+    const cudnnFilterDescriptor_t, const int, int* found, cudnnConvolutionBwdFilterAlgoPerf_t* results) {
+  return OneAlgorithm(found, results);
+}
+
+SIMULATED cudnnStatus_t cudnnFindConvolutionForwardAlgorithmEx(cudnnHandle_t, const cudnnTensorDescriptor_t,
+                                                               const void*, const cudnnFilterDescriptor_t, const void*,
+                                                               const cudnnConvolutionDescriptor_t,
+                                                               const cudnnTensorDescriptor_t, void*, const int,
+                                                               int* found, cudnnConvolutionFwdAlgoPerf_t* results,
+                                                               void*, std::size_t) {
+  return OneAlgorithm(found, results);
+}
+
+SIMULATED cudnnStatus_t cudnnFindConvolutionBackwardDataAlgorithmEx(
+    cudnnHandle_t, const cudnnFilterDescriptor_t, const void*, const cudnnTensorDescriptor_t, const void*,
+    const cudnnConvolutionDescriptor_t, const cudnnTensorDescriptor_t, void*, const int, int* found,
+    cudnnConvolutionBwdDataAlgoPerf_t* results, void*, std::size_t) {
+  return OneAlgorithm(found, results);
+}
+
+SIMULATED cudnnStatus_t cudnnFindConvolutionBackwardFilterAlgorithmEx(
+    cudnnHandle_t, const cudnnTensorDescriptor_t, const void*, const cudnnTensorDescriptor_t, const void*,
+    const cudnnConvolutionDescriptor_t, const cudnnFilterDescriptor_t, void*, const int, int* found,
+    cudnnConvolutionBwdFilterAlgoPerf_t* results, void*, std::size_t) {
+  return OneAlgorithm(found, results);
+}
+
+// The graph interface: descriptors are opaque, heuristics give one engine configuration, plans want no workspace.
+// cudnn_frontend reads the workspace of an engine configuration, too, and takes a count of 0 for "no plan".
+SIMULATED cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t const, cudnnBackendAttributeName_t name,
+                                                 cudnnBackendAttributeType_t type, int64_t wanted, int64_t* count,
+                                                 void* values) {
+  switch (name) {
+    case CUDNN_ATTR_ENGINEHEUR_RESULTS:  // into descriptors that the caller made
+    case CUDNN_ATTR_ENGINECFG_ENGINE:
+      return SetCount(count, 1);
+    case CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT:
+      if (values != nullptr) *static_cast<int64_t*>(values) = 1;
+      return SetCount(count, 1);
+    case CUDNN_ATTR_ENGINE_NUMERICAL_NOTE:
+    case CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE:
+    case CUDNN_ATTR_ENGINE_KNOB_INFO:
+      return SetCount(count, 0);
+    default:
+      break;
+  }
+  const bool one = values != nullptr && wanted > 0 && (type == CUDNN_TYPE_INT64 || type == CUDNN_TYPE_INT32);
+  if (one && type == CUDNN_TYPE_INT64) *static_cast<int64_t*>(values) = 0;
+  if (one && type == CUDNN_TYPE_INT32) *static_cast<int32_t*>(values) = 0;
+  return SetCount(count, one ? 1 : 0);
+}
+
+// One generator state for each thread that the card can hold at once.
+SIMULATED cudnnStatus_t cudnnDropoutGetStatesSize(cudnnHandle_t, std::size_t* bytes) {
+  constexpr std::size_t kState = 16;
+  const auto& profile = memoir::simcuda::TheMachine().profile();
+  *bytes = static_cast<std::size_t>(profile.multiprocessors) *
+           static_cast<std::size_t>(profile.threads_per_multiprocessor) * kState;
+  return CUDNN_STATUS_SUCCESS;
+}

@@ -1,0 +1,28 @@
+/* What other parts of Memoir may ask a process that runs on the simulated device; found by dlsym, so that nothing links
+ * this library. C, any thread. */
+#ifndef INTERPOSE_SIMCUDA_API_IDENTITY_H_
+#define INTERPOSE_SIMCUDA_API_IDENTITY_H_
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* "NVIDIA L4 (l4) with 8.00 GiB"; "" where the configuration was refused. Never null, never freed. */
+const char* memoir_simulated_device(void);
+
+/* Bytes that `device` has handed out now and at most, context included; 0 where there is no such device. */
+unsigned long long memoir_simulated_used(int device);
+unsigned long long memoir_simulated_peak(int device);
+
+/* Kernels launched so far, and calls of a stand-in without behaviour by its name. */
+unsigned long long memoir_simulated_launches(void);
+unsigned long long memoir_simulated_calls(const char* function);
+
+/* Bytes in memory that reads as anything but zero, as whole pages. */
+unsigned long long memoir_simulated_kept(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* INTERPOSE_SIMCUDA_API_IDENTITY_H_ */

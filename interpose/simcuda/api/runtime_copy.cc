@@ -1,0 +1,114 @@
+// The runtime's copies and fills. What of them is kept: interpose/simcuda/contents.h.
+#include <cuda_runtime_api.h>
+
+#include "interpose/simcuda/api/exported.h"
+#include "interpose/simcuda/api/runtime_error.h"
+#include "interpose/simcuda/capture.h"
+#include "interpose/simcuda/kernels.h"
+#include "interpose/simcuda/machine.h"
+#include "interpose/simcuda/streams.h"
+
+using memoir::simcuda::Expect;
+using memoir::simcuda::Return;
+using memoir::simcuda::TheMachine;
+
+namespace {
+
+// Captured work is queued, not done: success with nothing copied. True: go on and copy.
+bool RunsNow(cudaStream_t handle, cudaError_t* error) {
+  auto* const stream = memoir::simcuda::FindStream(handle);
+  *error = Expect(stream != nullptr, cudaErrorInvalidResourceHandle);
+  if (stream == nullptr) return false;
+  memoir::simcuda::AddNode(*stream);
+  return memoir::simcuda::StateOf(*stream) == memoir::simcuda::CaptureState::kNone;
+}
+
+void CopyRows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+              std::size_t height) {
+  if (to_pitch == width && from_pitch == width) {
+    TheMachine().contents().Copy(to, from, width * height);
+    return;
+  }
+  for (std::size_t row = 0; row < height; ++row) {
+    TheMachine().contents().Copy(static_cast<char*>(to) + row * to_pitch,
+                                 static_cast<const char*>(from) + row * from_pitch, width);
+  }
+}
+
+}  // namespace
+
+SIMULATED cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
+  if (bytes > 0 && (to == nullptr || from == nullptr)) return Return(cudaErrorInvalidValue);
+  if (memoir::simcuda::RefusedByCapture()) return Return(cudaErrorStreamCaptureImplicit);
+  TheMachine().contents().Copy(to, from, bytes);
+  return cudaSuccess;
+}
+
+SIMULATED cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind,
+                                      cudaStream_t stream) {
+  if (bytes > 0 && (to == nullptr || from == nullptr)) return Return(cudaErrorInvalidValue);
+  cudaError_t error = cudaSuccess;
+  if (RunsNow(stream, &error)) TheMachine().contents().Copy(to, from, bytes);
+  return error;
+}
+
+SIMULATED cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t bytes) {
+  return cudaMemcpy(to, from, bytes, cudaMemcpyDefault);
+}
+
+SIMULATED cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t bytes,
+                                          cudaStream_t stream) {
+  return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream);
+}
+
+SIMULATED cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                                   std::size_t width, std::size_t height, cudaMemcpyKind) {
+  if (memoir::simcuda::RefusedByCapture()) return Return(cudaErrorStreamCaptureImplicit);
+  CopyRows(to, to_pitch, from, from_pitch, width, height);
+  return cudaSuccess;
+}
+
+SIMULATED cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                                        std::size_t width, std::size_t height, cudaMemcpyKind, cudaStream_t stream) {
+  cudaError_t error = cudaSuccess;
+  if (RunsNow(stream, &error)) CopyRows(to, to_pitch, from, from_pitch, width, height);
+  return error;
+}
+
+SIMULATED cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
+  if (memoir::simcuda::RefusedByCapture()) return Return(cudaErrorStreamCaptureImplicit);
+  TheMachine().contents().Fill(to, value, bytes);
+  return cudaSuccess;
+}
+
+SIMULATED cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
+  cudaError_t error = cudaSuccess;
+  if (RunsNow(stream, &error)) TheMachine().contents().Fill(to, value, bytes);
+  return error;
+}
+
+SIMULATED cudaError_t cudaGetSymbolAddress(void** address, const void* symbol) {
+  *address = reinterpret_cast<void*>(memoir::simcuda::VariableAddress(symbol, memoir::simcuda::CurrentDevice()));
+  return Expect(*address != nullptr, cudaErrorInvalidSymbol);
+}
+
+SIMULATED cudaError_t cudaGetSymbolSize(std::size_t* bytes, const void* symbol) {
+  *bytes = memoir::simcuda::VariableBytes(symbol);
+  return Expect(*bytes > 0, cudaErrorInvalidSymbol);
+}
+
+SIMULATED cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
+                                         cudaMemcpyKind kind) {
+  void* address = nullptr;
+  if (const cudaError_t error = cudaGetSymbolAddress(&address, symbol); error != cudaSuccess) return error;
+  if (offset + bytes > memoir::simcuda::VariableBytes(symbol)) return Return(cudaErrorInvalidValue);
+  return cudaMemcpy(static_cast<char*>(address) + offset, from, bytes, kind);
+}
+
+SIMULATED cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t bytes, std::size_t offset,
+                                           cudaMemcpyKind kind) {
+  void* address = nullptr;
+  if (const cudaError_t error = cudaGetSymbolAddress(&address, symbol); error != cudaSuccess) return error;
+  if (offset + bytes > memoir::simcuda::VariableBytes(symbol)) return Return(cudaErrorInvalidValue);
+  return cudaMemcpy(to, static_cast<const char*>(address) + offset, bytes, kind);
+}

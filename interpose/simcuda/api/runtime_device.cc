@@ -1,0 +1,131 @@
+// The runtime's devices: which there are, what they are, who may reach whom.
+#include <cuda_runtime_api.h>
+
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "interpose/simcuda/api/attributes.h"
+#include "interpose/simcuda/api/exported.h"
+#include "interpose/simcuda/api/runtime_error.h"
+#include "interpose/simcuda/capture.h"
+#include "interpose/simcuda/machine.h"
+#include "interpose/simcuda/memory_pool.h"
+
+using memoir::simcuda::CurrentDevice;
+using memoir::simcuda::Expect;
+using memoir::simcuda::Return;
+using memoir::simcuda::TheMachine;
+
+namespace {
+
+// (from, to) of the pairs that were enabled.
+struct PeerAccess {
+  std::mutex mutex;
+  std::set<std::pair<int, int>> enabled;
+};
+
+PeerAccess& Peers() {
+  static PeerAccess* const peers = new PeerAccess;
+  return *peers;
+}
+
+}  // namespace
+
+SIMULATED cudaError_t cudaGetDeviceCount(int* count) {
+  *count = TheMachine().devices();
+  return Expect(*count > 0, cudaErrorNoDevice);
+}
+
+SIMULATED cudaError_t cudaGetDevice(int* device) {
+  if (TheMachine().devices() == 0) return Return(cudaErrorNoDevice);
+  *device = CurrentDevice();
+  return cudaSuccess;
+}
+
+SIMULATED cudaError_t cudaSetDevice(int device) {
+  if (!TheMachine().IsDevice(device)) return Return(cudaErrorInvalidDevice);
+  memoir::simcuda::SetCurrentDevice(device);
+  return Expect(TheMachine().device(device).Start(), cudaErrorMemoryAllocation);  // as CUDA 12 and later: the context
+}
+
+SIMULATED cudaError_t cudaInitDevice(int device, unsigned, unsigned) {
+  if (!TheMachine().IsDevice(device)) return Return(cudaErrorInvalidDevice);
+  return Expect(TheMachine().device(device).Start(), cudaErrorMemoryAllocation);
+}
+
+SIMULATED cudaError_t cudaDriverGetVersion(int* version) {
+  *version = memoir::simcuda::kCudaVersion;
+  return cudaSuccess;
+}
+
+SIMULATED cudaError_t cudaRuntimeGetVersion(int* version) {
+  *version = memoir::simcuda::kCudaVersion;
+  return cudaSuccess;
+}
+
+SIMULATED cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  if (!TheMachine().IsDevice(device)) return Return(cudaErrorInvalidDevice);
+  *value = memoir::simcuda::Attribute(TheMachine().profile(), device, attribute);
+  return cudaSuccess;
+}
+
+SIMULATED cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  if (!TheMachine().IsDevice(device)) return Return(cudaErrorInvalidDevice);
+  memoir::simcuda::FillProperties(TheMachine().profile(), device, *properties);
+  return cudaSuccess;
+}
+
+SIMULATED cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
+  if (!TheMachine().IsDevice(device)) return Return(cudaErrorInvalidDevice);
+  memoir::simcuda::FillBusId(device, text, length);
+  return cudaSuccess;
+}
+
+SIMULATED cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
+  *device = memoir::simcuda::OrdinalOfBusId(text);
+  return Expect(TheMachine().IsDevice(*device), cudaErrorInvalidDevice);
+}
+
+SIMULATED cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  if (least != nullptr) *least = 0;
+  if (greatest != nullptr) *greatest = -5;
+  return cudaSuccess;
+}
+
+SIMULATED cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
+  *value = limit == cudaLimitStackSize ? 1024 : limit == cudaLimitMallocHeapSize ? 8u << 20 : 1u << 20;
+  return cudaSuccess;
+}
+
+SIMULATED cudaError_t cudaDeviceSynchronize() {
+  if (memoir::simcuda::RefusedByCapture()) return Return(cudaErrorStreamCaptureUnsupported);
+  if (TheMachine().devices() == 0) return Return(cudaErrorNoDevice);
+  if (!TheMachine().device(CurrentDevice()).Start()) return Return(cudaErrorMemoryAllocation);
+  memoir::simcuda::DefaultPool(CurrentDevice()).Synchronized();
+  return cudaSuccess;
+}
+
+SIMULATED cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  if (!TheMachine().IsDevice(device) || !TheMachine().IsDevice(peer)) return Return(cudaErrorInvalidDevice);
+  *can = device != peer ? 1 : 0;
+  return cudaSuccess;
+}
+
+SIMULATED cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
+  if (!TheMachine().IsDevice(peer) || peer == CurrentDevice()) return Return(cudaErrorInvalidDevice);
+  if (flags != 0) return Return(cudaErrorInvalidValue);
+  const std::lock_guard lock(Peers().mutex);
+  return Expect(Peers().enabled.emplace(CurrentDevice(), peer).second, cudaErrorPeerAccessAlreadyEnabled);
+}
+
+SIMULATED cudaError_t cudaDeviceDisablePeerAccess(int peer) {
+  const std::lock_guard lock(Peers().mutex);
+  return Expect(Peers().enabled.erase({CurrentDevice(), peer}) > 0, cudaErrorPeerAccessNotEnabled);
+}
+
+SIMULATED cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, int from, int to) {
+  if (!TheMachine().IsDevice(from) || !TheMachine().IsDevice(to)) return Return(cudaErrorInvalidDevice);
+  *value = attribute == cudaDevP2PAttrPerformanceRank ? 0 : 1;
+  return cudaSuccess;
+}

@@ -1,0 +1,155 @@
+// The runtime's memory: blocks of devices, pinned and managed memory, what an address is, and memory of other processes.
+#include <cuda_runtime_api.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "interpose/simcuda/api/exported.h"
+#include "interpose/simcuda/api/runtime_error.h"
+#include "interpose/simcuda/capture.h"
+#include "interpose/simcuda/machine.h"
+#include "interpose/simcuda/memory_pool.h"
+
+using memoir::simcuda::BlockKind;
+using memoir::simcuda::CurrentDevice;
+using memoir::simcuda::Device;
+using memoir::simcuda::Expect;
+using memoir::simcuda::kGranularity;
+using memoir::simcuda::Return;
+using memoir::simcuda::TheMachine;
+
+namespace {
+
+std::uint64_t Address(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
+
+// cudaErrorNoDevice, out of memory, or success with *pointer set.
+cudaError_t Allocate(void** pointer, std::size_t bytes, BlockKind kind) {
+  *pointer = nullptr;
+  if (TheMachine().devices() == 0) return Return(cudaErrorNoDevice);
+  if (memoir::simcuda::RefusedByCapture()) return Return(cudaErrorStreamCaptureUnsupported);
+  Device& device = TheMachine().device(CurrentDevice());
+  if (!device.Start()) return Return(cudaErrorMemoryAllocation);
+  if (bytes == 0) return cudaSuccess;
+  *pointer = reinterpret_cast<void*>(device.Allocate(bytes, kind, kGranularity));
+  return Expect(*pointer != nullptr, cudaErrorMemoryAllocation);
+}
+
+// What a handle to another process's memory says; the rest of its 64 bytes is zero.
+struct Exported {
+  std::uint64_t address, bytes;
+  int process, device;
+};
+static_assert(sizeof(Exported) <= sizeof(cudaIpcMemHandle_t));
+
+}  // namespace
+
+SIMULATED cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
+  return Allocate(pointer, bytes, BlockKind::kDevice);
+}
+
+SIMULATED cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned) {
+  return bytes == 0 ? Return(cudaErrorInvalidValue) : Allocate(pointer, bytes, BlockKind::kManaged);
+}
+
+SIMULATED cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
+  *pitch = (width + 511) / 512 * 512;
+  return Allocate(pointer, *pitch * height, BlockKind::kDevice);
+}
+
+SIMULATED cudaError_t cudaFree(void* pointer) {
+  if (TheMachine().devices() == 0) return Return(cudaErrorNoDevice);
+  if (pointer == nullptr) return Expect(TheMachine().device(CurrentDevice()).Start(), cudaErrorMemoryAllocation);
+  Device* const device = TheMachine().DeviceOf(pointer);
+  if (device == nullptr) return Return(cudaErrorInvalidValue);
+  if (auto* const pool = memoir::simcuda::PoolOfBlock(Address(pointer));
+      pool != nullptr && pool->Free(Address(pointer)))
+    return cudaSuccess;
+  return Expect(
+      device->Free(Address(pointer), BlockKind::kDevice) || device->Free(Address(pointer), BlockKind::kManaged),
+      cudaErrorInvalidValue);
+}
+
+SIMULATED cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  if (TheMachine().devices() == 0) return Return(cudaErrorNoDevice);
+  Device& device = TheMachine().device(CurrentDevice());
+  if (!device.Start()) return Return(cudaErrorMemoryAllocation);
+  const auto info = device.Info();
+  *free = info.total - info.used;
+  *total = info.total;
+  return cudaSuccess;
+}
+
+SIMULATED cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned) {
+  *pointer = bytes == 0 ? nullptr : TheMachine().host_memory().Allocate(bytes);
+  return Expect(bytes == 0 || *pointer != nullptr, cudaErrorMemoryAllocation);
+}
+
+SIMULATED cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) { return cudaHostAlloc(pointer, bytes, 0); }
+
+SIMULATED cudaError_t cudaFreeHost(void* pointer) {
+  return Expect(pointer == nullptr || TheMachine().host_memory().Free(pointer), cudaErrorInvalidValue);
+}
+
+SIMULATED cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned) {
+  if (pointer == nullptr || bytes == 0) return Return(cudaErrorInvalidValue);
+  return Expect(TheMachine().host_memory().Register(pointer, bytes), cudaErrorHostMemoryAlreadyRegistered);
+}
+
+SIMULATED cudaError_t cudaHostUnregister(void* pointer) {
+  return Expect(TheMachine().host_memory().Unregister(pointer), cudaErrorHostMemoryNotRegistered);
+}
+
+SIMULATED cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
+  *device = host;
+  return Expect(TheMachine().host_memory().IsPinned(host), cudaErrorInvalidValue);
+}
+
+SIMULATED cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
+  *flags = cudaHostAllocMapped | cudaHostAllocPortable;
+  return Expect(TheMachine().host_memory().IsPinned(host), cudaErrorInvalidValue);
+}
+
+SIMULATED cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  *attributes = cudaPointerAttributes();
+  void* const address = const_cast<void*>(pointer);
+  if (Device* const device = TheMachine().DeviceOf(pointer)) {
+    const auto block = device->BlockAt(Address(pointer));
+    const bool managed = block && block->kind == BlockKind::kManaged;
+    attributes->type = managed ? cudaMemoryTypeManaged : cudaMemoryTypeDevice;
+    attributes->device = device->ordinal();
+    attributes->devicePointer = address;
+    attributes->hostPointer = managed ? address : nullptr;
+  } else if (TheMachine().host_memory().IsPinned(pointer)) {
+    attributes->type = cudaMemoryTypeHost;
+    attributes->device = CurrentDevice();
+    attributes->devicePointer = attributes->hostPointer = address;
+  } else {
+    attributes->type = cudaMemoryTypeUnregistered;
+    attributes->device = -2;  // cudaInvalidDeviceId, as the runtime has it
+    attributes->hostPointer = address;
+  }
+  return cudaSuccess;
+}
+
+SIMULATED cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* pointer) {
+  Device* const device = TheMachine().DeviceOf(pointer);
+  const auto block = device == nullptr ? std::nullopt : device->BlockAt(Address(pointer));
+  if (!block || block->kind != BlockKind::kDevice) return Return(cudaErrorInvalidValue);
+  *handle = cudaIpcMemHandle_t();
+  const Exported exported{block->address, block->bytes, getpid(), device->ordinal()};
+  std::memcpy(handle->reserved, &exported, sizeof exported);
+  return cudaSuccess;
+}
+
+// Addresses of the block's size, which read as zero: the other process's bytes are not seen here.
+SIMULATED cudaError_t cudaIpcOpenMemHandle(void** pointer, cudaIpcMemHandle_t handle, unsigned) {
+  Exported exported{};
+  std::memcpy(&exported, handle.reserved, sizeof exported);
+  if (exported.bytes == 0 || exported.process == getpid()) return Return(cudaErrorInvalidValue);
+  return Allocate(pointer, exported.bytes, BlockKind::kImported);
+}
+
+SIMULATED cudaError_t cudaIpcCloseMemHandle(void* pointer) {
+  Device* const device = TheMachine().DeviceOf(pointer);
+  return Expect(device != nullptr && device->Free(Address(pointer), BlockKind::kImported), cudaErrorInvalidValue);
+}

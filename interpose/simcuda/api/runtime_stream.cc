@@ -1,0 +1,160 @@
+// The runtime's streams and events. Everything is complete as soon as it is queued.
+#include <cuda_runtime_api.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "interpose/simcuda/api/exported.h"
+#include "interpose/simcuda/api/runtime_error.h"
+#include "interpose/simcuda/capture.h"
+#include "interpose/simcuda/machine.h"
+#include "interpose/simcuda/streams.h"
+
+using memoir::simcuda::CaptureState;
+using memoir::simcuda::Event;
+using memoir::simcuda::Expect;
+using memoir::simcuda::FindStream;
+using memoir::simcuda::IsEvent;
+using memoir::simcuda::Return;
+using memoir::simcuda::Stream;
+using memoir::simcuda::TheMachine;
+
+namespace {
+
+Event* EventOf(cudaEvent_t handle) { return reinterpret_cast<Event*>(handle); }
+
+// What a wait or a query on `stream` gives: an error where it is being captured or where a capture forbids it.
+cudaError_t Waited(const Stream* stream) {
+  if (stream == nullptr) return Return(cudaErrorInvalidResourceHandle);
+  if (StateOf(*stream) != CaptureState::kNone) {
+    Invalidate(const_cast<Stream&>(*stream));
+    return Return(cudaErrorStreamCaptureUnsupported);
+  }
+  return Expect(!memoir::simcuda::RefusedByCapture(), cudaErrorStreamCaptureUnsupported);
+}
+
+cudaError_t Waited(const Event* event) {
+  if (!IsEvent(event)) return Return(cudaErrorInvalidResourceHandle);
+  return Expect(!memoir::simcuda::RefusedByCapture(), cudaErrorStreamCaptureUnsupported);
+}
+
+}  // namespace
+
+SIMULATED cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+  if (TheMachine().devices() == 0) return Return(cudaErrorNoDevice);
+  if (!TheMachine().device(memoir::simcuda::CurrentDevice()).Start()) return Return(cudaErrorMemoryAllocation);
+  *stream = reinterpret_cast<cudaStream_t>(memoir::simcuda::NewStream(flags, priority));
+  return cudaSuccess;
+}
+
+SIMULATED cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  return cudaStreamCreateWithPriority(stream, flags, 0);
+}
+
+SIMULATED cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWithPriority(stream, 0, 0); }
+
+SIMULATED cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  return Expect(memoir::simcuda::DestroyStream(reinterpret_cast<Stream*>(stream)), cudaErrorInvalidResourceHandle);
+}
+
+SIMULATED cudaError_t cudaStreamGetPriority(cudaStream_t handle, int* priority) {
+  const Stream* const stream = FindStream(handle);
+  if (stream != nullptr) *priority = stream->priority;
+  return Expect(stream != nullptr, cudaErrorInvalidResourceHandle);
+}
+
+SIMULATED cudaError_t cudaStreamGetFlags(cudaStream_t handle, unsigned* flags) {
+  const Stream* const stream = FindStream(handle);
+  if (stream != nullptr) *flags = stream->flags;
+  return Expect(stream != nullptr, cudaErrorInvalidResourceHandle);
+}
+
+SIMULATED cudaError_t cudaStreamGetId(cudaStream_t handle, unsigned long long* id) {
+  const Stream* const stream = FindStream(handle);
+  if (stream != nullptr) *id = stream->id;
+  return Expect(stream != nullptr, cudaErrorInvalidResourceHandle);
+}
+
+SIMULATED cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
+  const Stream* const stream = FindStream(handle);
+  if (stream != nullptr) *device = stream->device;
+  return Expect(stream != nullptr, cudaErrorInvalidResourceHandle);
+}
+
+SIMULATED cudaError_t cudaStreamQuery(cudaStream_t stream) { return Waited(FindStream(stream)); }
+
+SIMULATED cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return Waited(FindStream(stream)); }
+
+SIMULATED cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned) {
+  Stream* const stream = FindStream(handle);
+  if (stream == nullptr || !IsEvent(EventOf(event))) return Return(cudaErrorInvalidResourceHandle);
+  return Expect(JoinByEvent(*stream, *EventOf(event)), cudaErrorStreamCaptureMerge);
+}
+
+SIMULATED cudaError_t cudaStreamAddCallback(cudaStream_t handle, cudaStreamCallback_t callback, void* data, unsigned) {
+  const Stream* const stream = FindStream(handle);
+  if (stream == nullptr) return Return(cudaErrorInvalidResourceHandle);
+  if (StateOf(*stream) != CaptureState::kNone) return Return(cudaErrorStreamCaptureUnsupported);
+  callback(handle, cudaSuccess, data);
+  return cudaSuccess;
+}
+
+SIMULATED cudaError_t cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t function, void* data) {
+  Stream* const stream = FindStream(handle);
+  if (stream == nullptr) return Return(cudaErrorInvalidResourceHandle);
+  AddNode(*stream);
+  if (StateOf(*stream) == CaptureState::kNone) function(data);
+  return cudaSuccess;
+}
+
+SIMULATED cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  if (TheMachine().devices() == 0) return Return(cudaErrorNoDevice);
+  if (!TheMachine().device(memoir::simcuda::CurrentDevice()).Start()) return Return(cudaErrorMemoryAllocation);
+  *event = reinterpret_cast<cudaEvent_t>(memoir::simcuda::NewEvent(flags));
+  return cudaSuccess;
+}
+
+SIMULATED cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, 0); }
+
+SIMULATED cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  return Expect(memoir::simcuda::DestroyEvent(EventOf(event)), cudaErrorInvalidResourceHandle);
+}
+
+SIMULATED cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
+  const Stream* const stream = FindStream(handle);
+  if (stream == nullptr || !IsEvent(EventOf(event))) return Return(cudaErrorInvalidResourceHandle);
+  RecordEvent(*EventOf(event), *stream);
+  return cudaSuccess;
+}
+
+SIMULATED cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
+  return cudaEventRecord(event, stream);
+}
+
+SIMULATED cudaError_t cudaEventQuery(cudaEvent_t event) { return Waited(EventOf(event)); }
+
+SIMULATED cudaError_t cudaEventSynchronize(cudaEvent_t event) { return Waited(EventOf(event)); }
+
+SIMULATED cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
+  const Event *const from = EventOf(start), *const to = EventOf(end);
+  if (!IsEvent(from) || !IsEvent(to) || !from->recorded || !to->recorded) return Return(cudaErrorInvalidResourceHandle);
+  if ((from->flags & cudaEventDisableTiming) != 0 || (to->flags & cudaEventDisableTiming) != 0)
+    return Return(cudaErrorInvalidResourceHandle);
+  // The host's time: kernels take none.
+  *milliseconds =
+      static_cast<float>(static_cast<double>(to->nanoseconds) - static_cast<double>(from->nanoseconds)) / 1e6f;
+  return cudaSuccess;
+}
+
+// Complete events need nothing of the other process but an event.
+SIMULATED cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t event) {
+  if (!IsEvent(EventOf(event))) return Return(cudaErrorInvalidResourceHandle);
+  *handle = cudaIpcEventHandle_t();
+  const int process = getpid();
+  std::memcpy(handle->reserved, &process, sizeof process);
+  return cudaSuccess;
+}
+
+SIMULATED cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t) {
+  return cudaEventCreateWithFlags(event, cudaEventDisableTiming | cudaEventInterprocess);
+}

@@ -1,0 +1,103 @@
+#include "interpose/simcuda/configuration.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+#include "interpose/simcuda/message.h"
+
+namespace memoir::simcuda {
+namespace {
+
+constexpr std::size_t kLargestFile = 1 << 20;
+
+std::string Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// "" or why the file could not be read.
+std::string ReadFile(const std::string& path, std::string& text) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return std::strerror(errno);
+  char buffer[4096];
+  ssize_t got = 0;
+  while ((got = read(file, buffer, sizeof buffer)) > 0 && text.size() <= kLargestFile)
+    text.append(buffer, static_cast<std::size_t>(got));
+  const int error = got < 0 ? errno : 0;
+  close(file);
+  if (error != 0) return std::strerror(error);
+  return text.size() > kLargestFile ? "larger than 1 MiB: not a file of cards" : "";
+}
+
+std::string AddUserProfiles(const std::string& path, std::vector<Profile>& profiles) {
+  if (path.empty()) return "";
+  std::string text;
+  std::string error = ReadFile(path, text);
+  if (error.empty()) error = ParseProfiles(text, profiles);
+  return error.empty() ? "" : "MEMOIR_SIM_PROFILES=" + path + ": " + error;
+}
+
+std::string Keys(const std::vector<Profile>& profiles) {
+  std::string text;
+  for (const Profile& profile : profiles) text += (text.empty() ? "" : ", ") + profile.key;
+  return text;
+}
+
+std::string ChooseProfile(const std::string& key, const std::vector<Profile>& profiles, Profile& chosen) {
+  const auto found = std::ranges::find(profiles, key.empty() ? "h100" : key, &Profile::key);
+  if (found == profiles.end())
+    return "unknown card " + key + "; known are " + Keys(profiles) + " (others: MEMOIR_SIM_PROFILES)";
+  chosen = *found;
+  return "";
+}
+
+std::string ChooseMemory(const std::string& text, Profile& profile) {
+  const std::uint64_t memory = text.empty() ? profile.memory : ParseBytes(text);
+  const std::uint64_t least = profile.context + kGranularity;
+  if (memory < least || memory > kMostMemory) {
+    return "MEMOIR_SIM_MEMORY=" + text + ": expected a size from " + ReadableBytes(least) +
+           " (what the context takes, and a block) to " + ReadableBytes(kMostMemory);
+  }
+  profile.memory = memory / kGranularity * kGranularity;
+  return "";
+}
+
+std::string ChooseDevices(const std::string& text, int& devices) {
+  devices = 1;
+  if (text.empty()) return "";
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), devices);
+  if (error == std::errc{} && end == text.data() + text.size() && devices >= 1 && devices <= kMostDevices) return "";
+  return "MEMOIR_SIM_DEVICES=" + text + ": expected a number from 1 to " + std::to_string(kMostDevices);
+}
+
+}  // namespace
+
+Configuration Configure(const ConfigurationRequest& request) {
+  Configuration result;
+  std::vector<Profile> profiles;
+  result.error = ParseProfiles(BuiltInProfiles(), profiles);
+  if (result.error.empty()) result.error = AddUserProfiles(request.profiles, profiles);
+  if (result.error.empty()) result.error = ChooseProfile(request.gpu, profiles, result.profile);
+  if (result.error.empty()) result.error = ChooseMemory(request.memory, result.profile);
+  if (result.error.empty()) result.error = ChooseDevices(request.devices, result.devices);
+  if (!result.error.empty()) {
+    result.devices = 0;
+    return result;
+  }
+  result.description = result.profile.name + " (" + result.profile.key + ")";
+  if (!request.memory.empty()) result.description += " with " + ReadableBytes(result.profile.memory);
+  return result;
+}
+
+ConfigurationRequest RequestOfEnvironment() {
+  return {Variable("MEMOIR_SIM_GPU"), Variable("MEMOIR_SIM_MEMORY"), Variable("MEMOIR_SIM_DEVICES"),
+          Variable("MEMOIR_SIM_PROFILES")};
+}
+
+}  // namespace memoir::simcuda

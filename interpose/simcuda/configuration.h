@@ -1,0 +1,41 @@
+// What is simulated in this process, as the variables MEMOIR_SIM_* ask (proto/memoir/options.def): read once, at the
+// first call of CUDA.
+#ifndef INTERPOSE_SIMCUDA_CONFIGURATION_H_
+#define INTERPOSE_SIMCUDA_CONFIGURATION_H_
+
+#include <cstdint>
+#include <string>
+
+#include "interpose/simcuda/profile.h"
+
+namespace memoir::simcuda {
+
+constexpr std::uint64_t kMiB = 1u << 20;
+constexpr std::uint64_t kGiB = 1u << 30;
+
+// What the driver deals out: the granularity of cudaMalloc's blocks and of mappings.
+constexpr std::uint64_t kGranularity = 2 * kMiB;
+
+constexpr int kMostDevices = 64;
+constexpr std::uint64_t kMostMemory = 4096 * kGiB;
+
+struct Configuration {
+  Profile profile;          // `memory` as asked: of the card, or MEMOIR_SIM_MEMORY
+  int devices = 1;          // 0: the error below
+  std::string error;        // one line, cause and fix; then there are no devices
+  std::string description;  // "NVIDIA L4 (l4)", "NVIDIA L4 (l4) with 8.00 GiB": what captures say of themselves
+};
+
+// The variables' values, "" where not set. Files are read from `profiles`.
+struct ConfigurationRequest {
+  std::string gpu, memory, devices, profiles;
+};
+
+Configuration Configure(const ConfigurationRequest& request);
+
+// From the environment.
+ConfigurationRequest RequestOfEnvironment();
+
+}  // namespace memoir::simcuda
+
+#endif  // INTERPOSE_SIMCUDA_CONFIGURATION_H_

@@ -1,0 +1,162 @@
+#include "interpose/simcuda/contents.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
+namespace memoir::simcuda {
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+
+std::uint64_t PageDown(std::uint64_t address) { return address & ~(kPage - 1); }
+std::uint64_t PageUp(std::uint64_t address) { return PageDown(address + kPage - 1); }
+void* Pointer(std::uint64_t address) { return reinterpret_cast<void*>(address); }
+std::uint64_t Address(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
+
+// The pages are gone, and read as zero again. MADV_REMOVE for a region that is a shared file (address_space.cc), where
+// MADV_DONTNEED would leave them in the file.
+void ReturnPages(std::uint64_t first, std::uint64_t bytes) {
+  if (madvise(Pointer(first), bytes, MADV_REMOVE) != 0) madvise(Pointer(first), bytes, MADV_DONTNEED);
+}
+
+}  // namespace
+
+void Contents::AddRegion(std::uint64_t base, std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const int index = regions_.load();
+  if (index == kMostRegions) return;
+  region_base_[static_cast<std::size_t>(index)] = base;
+  region_bytes_[static_cast<std::size_t>(index)] = bytes;
+  regions_.store(index + 1, std::memory_order_release);
+}
+
+bool Contents::IsDeviceMemory(const void* address) const {
+  const auto regions = static_cast<std::size_t>(regions_.load(std::memory_order_acquire));
+  for (std::size_t i = 0; i < regions; ++i) {
+    if (Address(address) - region_base_[i].load(std::memory_order_relaxed) <
+        region_bytes_[i].load(std::memory_order_relaxed))
+      return true;
+  }
+  return false;
+}
+
+void Contents::Copy(void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0 || to == from) return;
+  const bool to_device = IsDeviceMemory(to), from_device = IsDeviceMemory(from);
+  if (!to_device && !from_device) {
+    std::memmove(to, from, bytes);
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  if (to_device) {
+    CopyToDevice(Address(to), from, bytes, from_device);
+  } else if (AnyKept(Address(from), bytes)) {
+    std::memcpy(to, from, bytes);
+  } else {
+    std::memset(to, 0, bytes);  // what reading those pages would give, without making any
+  }
+}
+
+void Contents::CopyToDevice(std::uint64_t to, const void* from, std::size_t bytes, bool from_device) {
+  if (from_device && !AnyKept(Address(from), bytes)) {
+    ForgetLocked(to, bytes);
+    return;
+  }
+  if (bytes <= kLargestKept && Keep(to, bytes)) {
+    std::memmove(Pointer(to), from, bytes);
+    return;
+  }
+  dropped_copies_.fetch_add(1, std::memory_order_relaxed);
+  ForgetLocked(to, bytes);  // what was there is overwritten, by bytes that are not known
+}
+
+void Contents::Fill(void* to, int value, std::size_t bytes) {
+  if (!IsDeviceMemory(to)) {
+    std::memset(to, value, bytes);
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  if (value != 0 && bytes <= kLargestKept && Keep(Address(to), bytes)) {
+    std::memset(to, value, bytes);
+    return;
+  }
+  if (value != 0) dropped_copies_.fetch_add(1, std::memory_order_relaxed);
+  ForgetLocked(Address(to), bytes);
+}
+
+void Contents::Forget(std::uint64_t address, std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  ForgetLocked(address, bytes);
+}
+
+std::uint64_t Contents::kept_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return kept_;
+}
+
+bool Contents::AnyKept(std::uint64_t address, std::uint64_t bytes) const {
+  auto pages = pages_.lower_bound(address + bytes);
+  if (pages == pages_.begin()) return false;
+  --pages;
+  return pages->first + pages->second > address;
+}
+
+bool Contents::Keep(std::uint64_t address, std::uint64_t bytes) {
+  std::uint64_t first = PageDown(address), end = PageUp(address + bytes);
+  auto next = pages_.upper_bound(first);
+  if (next != pages_.begin() && std::prev(next)->first + std::prev(next)->second >= first) --next;
+  std::uint64_t merged = 0;
+  auto last = next;
+  std::uint64_t whole_first = first, whole_end = end;
+  for (; last != pages_.end() && last->first <= end; ++last) {
+    merged += last->second;
+    whole_first = std::min(whole_first, last->first);
+    whole_end = std::max(whole_end, last->first + last->second);
+  }
+  const std::uint64_t kept = kept_ - merged + (whole_end - whole_first);
+  if (kept > most_kept_) return false;
+  pages_.erase(next, last);
+  pages_[whole_first] = whole_end - whole_first;
+  kept_ = kept;
+  return true;
+}
+
+void Contents::ForgetLocked(std::uint64_t address, std::uint64_t bytes) {
+  const std::uint64_t end = address + bytes;
+  const std::uint64_t first_whole = PageUp(address), end_whole = PageDown(end);
+  if (first_whole >= end_whole) {
+    ZeroPart(address, end);
+    return;
+  }
+  ZeroPart(address, first_whole);
+  DropPages(first_whole, end_whole);
+  ZeroPart(end_whole, end);
+}
+
+// Of pages that are forgotten only in part the rest stays.
+void Contents::ZeroPart(std::uint64_t begin, std::uint64_t end) {
+  if (begin < end && AnyKept(begin, end - begin)) std::memset(Pointer(begin), 0, end - begin);
+}
+
+void Contents::DropPages(std::uint64_t first, std::uint64_t end) {
+  auto pages = pages_.upper_bound(first);
+  if (pages != pages_.begin()) --pages;
+  while (pages != pages_.end() && pages->first < end) {
+    const std::uint64_t begin = pages->first, stop = begin + pages->second;
+    if (stop <= first) {
+      ++pages;
+      continue;
+    }
+    pages = pages_.erase(pages);
+    const std::uint64_t from = std::max(begin, first), to = std::min(stop, end);
+    ReturnPages(from, to - from);
+    kept_ -= to - from;
+    if (begin < from) pages_[begin] = from - begin;
+    if (to < stop) pages = std::next(pages_.emplace(to, stop - to).first);
+  }
+}
+
+}  // namespace memoir::simcuda

@@ -1,0 +1,85 @@
+// One simulated device's memory: its budget, its addresses, and the blocks that live there.
+//
+//   total = context + blocks + physical memory that virtual.h handed out + reserved bytes of pools + free
+//
+// Any thread; each device has one lock. Sizes are bytes.
+#ifndef INTERPOSE_SIMCUDA_DEVICE_H_
+#define INTERPOSE_SIMCUDA_DEVICE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "interpose/simcuda/address_space.h"
+#include "interpose/simcuda/contents.h"
+#include "interpose/simcuda/profile.h"
+
+namespace memoir::simcuda {
+
+enum class BlockKind {
+  kDevice,     // cudaMalloc
+  kManaged,    // cudaMallocManaged: charged nothing, as it may live on the host
+  kAddresses,  // cuMemAddressReserve: charged by what is mapped there
+  kVariable,   // of a module: charged with the context
+  kPool,       // cudaMallocAsync: charged by its pool
+  kImported,   // cudaIpcOpenMemHandle: charged to the process that exported it
+};
+
+struct Block {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;  // as rounded
+  BlockKind kind = BlockKind::kDevice;
+};
+
+struct MemoryInfo {
+  std::uint64_t total = 0, used = 0, peak = 0;
+};
+
+class Device {
+ public:
+  // `contents` outlives the device.
+  Device(int ordinal, const Profile& profile, Contents& contents);
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  // Reserves the addresses; false, after one line that says why, when the process may not have them.
+  bool ReserveAddresses();
+  // Creates the context, once: from then on it is charged. False without addresses.
+  bool Start();
+  bool started() const { return started_.load(std::memory_order_acquire); }
+
+  // Address of a new block, or 0 when the budget or the addresses do not suffice. Rounded up to `alignment`.
+  std::uint64_t Allocate(std::uint64_t bytes, BlockKind kind, std::uint64_t alignment);
+  // The block that begins there, if it is of one of the kinds; its contents are gone.
+  bool Free(std::uint64_t address, BlockKind kind);
+  // The block around an address.
+  std::optional<Block> BlockAt(std::uint64_t address) const;
+
+  // Memory without an address: physical memory, reserved bytes of a pool.
+  bool Charge(std::uint64_t bytes);
+  void Refund(std::uint64_t bytes);
+
+  MemoryInfo Info() const;
+  bool Contains(std::uint64_t address) const;
+  int ordinal() const { return ordinal_; }
+  Contents& contents() { return contents_; }
+
+ private:
+  bool ChargeLocked(std::uint64_t bytes);
+
+  const int ordinal_;
+  const std::uint64_t total_, context_;
+  Contents& contents_;
+  std::atomic<bool> started_{false};
+  mutable std::mutex mutex_;
+  bool refused_ = false;  // addresses: said once
+  AddressSpace addresses_;
+  std::map<std::uint64_t, Block> blocks_;
+  std::uint64_t used_ = 0, peak_ = 0;
+};
+
+}  // namespace memoir::simcuda
+
+#endif  // INTERPOSE_SIMCUDA_DEVICE_H_

@@ -1,0 +1,74 @@
+#include "interpose/simcuda/host_memory.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace memoir::simcuda {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+
+std::uint64_t Address(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
+
+}  // namespace
+
+void* HostMemory::Allocate(std::size_t bytes) {
+  if (bytes > SIZE_MAX - kPage) return nullptr;
+  const std::size_t whole = std::max((bytes + kPage - 1) / kPage * kPage, kPage);
+  void* const got = mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (got == MAP_FAILED) return nullptr;
+  const std::lock_guard lock(mutex_);
+  ranges_[Address(got)] = {whole, true};
+  return got;
+}
+
+bool HostMemory::Free(void* address) {
+  std::size_t bytes = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = ranges_.find(Address(address));
+    if (found == ranges_.end() || !found->second.ours) return false;
+    bytes = found->second.bytes;
+    ranges_.erase(found);
+  }
+  munmap(address, bytes);
+  return true;
+}
+
+bool HostMemory::Register(void* address, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (Overlaps(Address(address), bytes)) return false;
+  ranges_[Address(address)] = {bytes, false};
+  return true;
+}
+
+bool HostMemory::Unregister(void* address) {
+  const std::lock_guard lock(mutex_);
+  const auto found = ranges_.find(Address(address));
+  if (found == ranges_.end() || found->second.ours) return false;
+  ranges_.erase(found);
+  return true;
+}
+
+bool HostMemory::IsPinned(const void* address) const {
+  const std::lock_guard lock(mutex_);
+  return Overlaps(Address(address), 1);
+}
+
+std::uint64_t HostMemory::pinned_bytes() const {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t sum = 0;
+  for (const auto& [address, range] : ranges_) sum += range.bytes;
+  return sum;
+}
+
+bool HostMemory::Overlaps(std::uint64_t address, std::size_t bytes) const {
+  const auto after = ranges_.lower_bound(address + bytes);
+  if (after == ranges_.begin()) return false;
+  const auto& [begin, range] = *std::prev(after);
+  return begin + range.bytes > address;
+}
+
+}  // namespace memoir::simcuda

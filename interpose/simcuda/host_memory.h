@@ -1,0 +1,40 @@
+// Pinned host memory: ordinary memory of the process that is remembered as pinned.
+//
+// Any thread.
+#ifndef INTERPOSE_SIMCUDA_HOST_MEMORY_H_
+#define INTERPOSE_SIMCUDA_HOST_MEMORY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+namespace memoir::simcuda {
+
+class HostMemory {
+ public:
+  // Whole pages, zero; nullptr when the system gives none.
+  void* Allocate(std::size_t bytes);
+  bool Free(void* address);  // false: not from Allocate
+
+  // The program's own memory.
+  bool Register(void* address, std::size_t bytes);  // false: overlaps what is pinned already
+  bool Unregister(void* address);                   // false: not from Register
+
+  bool IsPinned(const void* address) const;
+  std::uint64_t pinned_bytes() const;
+
+ private:
+  struct Range {
+    std::size_t bytes = 0;
+    bool ours = false;
+  };
+  bool Overlaps(std::uint64_t address, std::size_t bytes) const;
+
+  mutable std::mutex mutex_;
+  std::map<std::uint64_t, Range> ranges_;
+};
+
+}  // namespace memoir::simcuda
+
+#endif  // INTERPOSE_SIMCUDA_HOST_MEMORY_H_

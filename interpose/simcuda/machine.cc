@@ -1,0 +1,40 @@
+#include "interpose/simcuda/machine.h"
+
+#include "interpose/simcuda/message.h"
+
+namespace memoir::simcuda {
+namespace {
+
+thread_local int current_device = 0;
+
+}  // namespace
+
+Machine::Machine(const Configuration& configuration) : configuration_(configuration) {
+  if (!configuration.error.empty()) {
+    Say(configuration.error + "; the program sees no GPU");
+    return;
+  }
+  for (int ordinal = 0; ordinal < configuration.devices; ++ordinal)
+    devices_.push_back(std::make_unique<Device>(ordinal, configuration_.profile, contents_));
+  // A device without addresses would run out of memory at its first block: rather none, after the line that says why.
+  if (!devices_.front()->ReserveAddresses()) devices_.clear();
+}
+
+Device* Machine::DeviceOf(const void* address) {
+  if (!contents_.IsDeviceMemory(address)) return nullptr;
+  for (const auto& device : devices_) {
+    if (device->Contains(reinterpret_cast<std::uint64_t>(address))) return device.get();
+  }
+  return nullptr;
+}
+
+Machine& TheMachine() {
+  static Machine* const machine = new Machine(Configure(RequestOfEnvironment()));
+  return *machine;
+}
+
+int CurrentDevice() { return current_device; }
+
+void SetCurrentDevice(int ordinal) { current_device = ordinal; }
+
+}  // namespace memoir::simcuda

@@ -1,0 +1,135 @@
+#include "interpose/simcuda/profile.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "interpose/simcuda/built_in_profiles.h"
+
+namespace memoir::simcuda {
+namespace {
+
+std::string_view Trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+bool ParseCount(std::string_view text, int& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size() && value > 0;
+}
+
+// "9.0" as 90, "10.0" as 100.
+bool ParseVersion(std::string_view text, int& version) {
+  const auto point = text.find('.');
+  if (point == std::string_view::npos) return false;
+  int major = 0;
+  const std::string_view minor = text.substr(point + 1);
+  if (!ParseCount(text.substr(0, point), major) || minor.size() != 1 || minor[0] < '0' || minor[0] > '9') return false;
+  version = major * 10 + (minor[0] - '0');
+  return major < 100;
+}
+
+bool SetSize(std::string_view text, std::uint64_t& field) { return (field = ParseBytes(text)) != 0; }
+
+// False: no such field, or no such value.
+bool SetField(Profile& profile, std::string_view field, std::string_view value) {
+  if (field == "name") return !(profile.name = value).empty();
+  if (field == "compute_capability") {
+    int version = 0;
+    if (!ParseVersion(value, version)) return false;
+    profile.compute_major = version / 10;
+    profile.compute_minor = version % 10;
+    return true;
+  }
+  if (field == "binary_version") return ParseVersion(value, profile.binary_version);
+  if (field == "memory") return SetSize(value, profile.memory);
+  if (field == "context") return SetSize(value, profile.context);
+  if (field == "multiprocessors") return ParseCount(value, profile.multiprocessors);
+  if (field == "threads_per_multiprocessor") return ParseCount(value, profile.threads_per_multiprocessor);
+  if (field == "blocks_per_multiprocessor") return ParseCount(value, profile.blocks_per_multiprocessor);
+  if (field == "shared_memory") return SetSize(value, profile.shared_memory);
+  if (field == "shared_memory_per_block") return SetSize(value, profile.shared_memory_per_block);
+  if (field == "l2_cache") return SetSize(value, profile.l2_cache);
+  if (field == "clock_mhz") return ParseCount(value, profile.clock_mhz);
+  if (field == "memory_bus_bits") return ParseCount(value, profile.memory_bus_bits);
+  return false;
+}
+
+// "" or the field that a card lacks.
+std::string_view MissingField(const Profile& profile) {
+  if (profile.name.empty()) return "name";
+  if (profile.compute_major == 0) return "compute_capability";
+  if (profile.binary_version == 0) return "binary_version";
+  if (profile.memory == 0) return "memory";
+  if (profile.context == 0) return "context";
+  if (profile.multiprocessors == 0) return "multiprocessors";
+  if (profile.threads_per_multiprocessor == 0) return "threads_per_multiprocessor";
+  if (profile.blocks_per_multiprocessor == 0) return "blocks_per_multiprocessor";
+  if (profile.shared_memory == 0) return "shared_memory";
+  if (profile.shared_memory_per_block == 0) return "shared_memory_per_block";
+  if (profile.l2_cache == 0) return "l2_cache";
+  if (profile.clock_mhz == 0) return "clock_mhz";
+  if (profile.memory_bus_bits == 0) return "memory_bus_bits";
+  return {};
+}
+
+std::string AddProfile(Profile& profile, std::vector<Profile>& profiles) {
+  if (profile.key.empty()) return "";
+  if (const std::string_view field = MissingField(profile); !field.empty())
+    return "[" + profile.key + "] lacks " + std::string(field);
+  if (profile.context >= profile.memory) return "[" + profile.key + "] has a context that is larger than its memory";
+  std::erase_if(profiles, [&](const Profile& other) { return other.key == profile.key; });
+  profiles.push_back(std::move(profile));
+  profile = Profile();
+  return "";
+}
+
+std::string AtLine(int line, const std::string& what) { return "line " + std::to_string(line) + ": " + what; }
+
+}  // namespace
+
+std::uint64_t ParseBytes(std::string_view text) {
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [unit, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{}) return 0;
+  constexpr std::pair<std::string_view, int> kUnits[] = {{"", 0},     {"B", 0},  {"KiB", 10}, {"MiB", 20}, {"GiB", 30},
+                                                         {"TiB", 40}, {"K", 10}, {"M", 20},   {"G", 30},   {"T", 40}};
+  for (const auto& [name, shift] : kUnits) {
+    if (std::string_view(unit, static_cast<std::size_t>(end - unit)) != name) continue;
+    return value > UINT64_MAX >> shift ? 0 : value << shift;
+  }
+  return 0;
+}
+
+std::string ParseProfiles(std::string_view text, std::vector<Profile>& profiles) {
+  Profile open;
+  int number = 0;
+  while (!text.empty()) {
+    const auto newline = text.find('\n');
+    std::string_view line = text.substr(0, newline);
+    text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
+    ++number;
+    line = Trimmed(line.substr(0, line.find('#')));
+    if (line.empty()) continue;
+    if (line.front() == '[' && line.back() == ']' && line.size() > 2) {
+      if (const std::string error = AddProfile(open, profiles); !error.empty()) return AtLine(number, error);
+      open.key = line.substr(1, line.size() - 2);
+      continue;
+    }
+    const auto equals = line.find('=');
+    if (open.key.empty() || equals == std::string_view::npos)
+      return AtLine(number, "expected [card], or below one: field = value");
+    const std::string_view field = Trimmed(line.substr(0, equals)), value = Trimmed(line.substr(equals + 1));
+    if (!SetField(open, field, value))
+      return AtLine(number, std::string(field) + " = " + std::string(value) + ": no such field or value");
+  }
+  const std::string error = AddProfile(open, profiles);
+  return error.empty() ? "" : AtLine(number, error);
+}
+
+std::string_view BuiltInProfiles() { return kBuiltInProfiles; }
+
+}  // namespace memoir::simcuda

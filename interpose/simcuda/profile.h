@@ -1,0 +1,40 @@
+// What a simulated card is: the figures of profiles.txt, and the parser of files in that form.
+//
+// Plain values; any thread. Nothing here knows of CUDA.
+#ifndef INTERPOSE_SIMCUDA_PROFILE_H_
+#define INTERPOSE_SIMCUDA_PROFILE_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace memoir::simcuda {
+
+struct Profile {
+  std::string key;   // "h100": what --simulate takes
+  std::string name;  // "NVIDIA H100 80GB HBM3"
+  int compute_major = 0, compute_minor = 0;
+  int binary_version = 0;     // 86: newest kernel image of PyTorch's wheels that runs on it
+  std::uint64_t memory = 0;   // bytes, cudaMemGetInfo's total
+  std::uint64_t context = 0;  // bytes taken before the first allocation
+  int multiprocessors = 0, threads_per_multiprocessor = 0, blocks_per_multiprocessor = 0;
+  std::uint64_t shared_memory = 0;  // bytes per multiprocessor
+  std::uint64_t shared_memory_per_block = 0;
+  std::uint64_t l2_cache = 0;
+  int clock_mhz = 0, memory_bus_bits = 0;
+};
+
+// "512MiB", "2GiB", "100000": bytes, with the units KiB to TiB, K to T, B. 0 when it is no size (no card has 0 bytes).
+std::uint64_t ParseBytes(std::string_view text);
+
+// Adds the cards of `text` to `profiles`; one of the same key replaces the older. Returns "" or what is wrong, with its
+// line number. After an error `profiles` holds what came before it.
+std::string ParseProfiles(std::string_view text, std::vector<Profile>& profiles);
+
+// The cards of profiles.txt, which is compiled in.
+std::string_view BuiltInProfiles();
+
+}  // namespace memoir::simcuda
+
+#endif  // INTERPOSE_SIMCUDA_PROFILE_H_

@@ -1,0 +1,123 @@
+// Cards from text, and what is asked of them: good values, and one clear line for each bad one.
+#include "interpose/simcuda/configuration.h"
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace memoir::simcuda {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kCard[] =
+    "name = Card\ncompute_capability = 8.6\nbinary_version = 8.6\nmemory = 8GiB\ncontext = 100MiB\n"
+    "multiprocessors = 4\nthreads_per_multiprocessor = 1024\nblocks_per_multiprocessor = 16\nshared_memory = 64KiB\n"
+    "shared_memory_per_block = 48KiB\nl2_cache = 4MiB\nclock_mhz = 1000\nmemory_bus_bits = 64\n";
+
+std::string ErrorOf(const std::string& text) {
+  std::vector<Profile> profiles;
+  return ParseProfiles(text, profiles);
+}
+
+TEST(ParseBytes, UnitsAndNonsense) {
+  EXPECT_EQ(ParseBytes("4096"), 4096u);
+  EXPECT_EQ(ParseBytes("512MiB"), 512 * kMiB);
+  EXPECT_EQ(ParseBytes("2G"), 2 * kGiB);
+  for (const char* text : {"", "G", "-1", "1.5GiB", "5XB", "99999999999999999999", "999999999TiB", "0"})
+    EXPECT_EQ(ParseBytes(text), 0u) << text;
+}
+
+TEST(Profiles, TheBuiltInOnesAreWhole) {
+  std::vector<Profile> profiles;
+  ASSERT_EQ(ParseProfiles(BuiltInProfiles(), profiles), "");
+  std::vector<std::string> keys;
+  for (const Profile& profile : profiles) {
+    keys.push_back(profile.key);
+    EXPECT_GT(profile.memory, 14 * kGiB) << profile.key;
+    EXPECT_LE(profile.binary_version, profile.compute_major * 10 + profile.compute_minor) << profile.key;
+    EXPECT_LE(profile.shared_memory_per_block, profile.shared_memory) << profile.key;
+  }
+  EXPECT_THAT(keys,
+              ::testing::ElementsAre("h100", "h200", "a100-80", "a100-40", "l4", "a10g", "t4", "rtx4090", "b200"));
+}
+
+TEST(Profiles, EveryFieldIsRead) {
+  std::vector<Profile> profiles;
+  ASSERT_EQ(ParseProfiles(std::string("[mine]   # a comment\n") + kCard, profiles), "");
+  const Profile& card = profiles.at(0);
+  EXPECT_EQ(card.key, "mine");
+  EXPECT_EQ(card.name, "Card");
+  EXPECT_EQ(card.compute_major, 8);
+  EXPECT_EQ(card.compute_minor, 6);
+  EXPECT_EQ(card.memory, 8 * kGiB);
+  EXPECT_EQ(card.context, 100 * kMiB);
+  EXPECT_EQ(card.memory_bus_bits, 64);
+}
+
+TEST(Profiles, TheLaterOfTwoCounts) {
+  std::vector<Profile> profiles;
+  const std::string card = std::string("[x]\n") + kCard;
+  ASSERT_EQ(ParseProfiles(card + card + "name = Second\n", profiles), "");
+  ASSERT_EQ(profiles.size(), 1u);
+  EXPECT_EQ(profiles[0].name, "Second");
+}
+
+TEST(Profiles, ErrorsNameLineAndField) {
+  EXPECT_THAT(ErrorOf("[x]\nname = y\n"), HasSubstr("[x] lacks compute_capability"));
+  EXPECT_THAT(ErrorOf("name = y\n"), HasSubstr("line 1: expected [card]"));
+  EXPECT_THAT(ErrorOf("[x]\n\nmemory = lots\n"), HasSubstr("line 3: memory = lots"));
+  EXPECT_THAT(ErrorOf("[x]\nspeed = 3\n"), HasSubstr("line 2: speed = 3: no such field or value"));
+  EXPECT_THAT(ErrorOf("[x]\ncompute_capability = 9\n"), HasSubstr("line 2"));
+  EXPECT_THAT(ErrorOf(std::string("[x]\n") + kCard + "context = 9GiB\n"), HasSubstr("larger than its memory"));
+  EXPECT_THAT(ErrorOf(std::string(100000, '[')), HasSubstr("line 1"));
+}
+
+TEST(Configure, DefaultsToOneH100) {
+  const Configuration made = Configure({});
+  EXPECT_EQ(made.error, "");
+  EXPECT_EQ(made.devices, 1);
+  EXPECT_EQ(made.description, "NVIDIA H100 80GB HBM3 (h100)");
+}
+
+TEST(Configure, CardMemoryAndNumber) {
+  const Configuration made = Configure({"l4", "8GiB", "4", ""});
+  EXPECT_EQ(made.error, "");
+  EXPECT_EQ(made.devices, 4);
+  EXPECT_EQ(made.profile.memory, 8 * kGiB);
+  EXPECT_EQ(made.description, "NVIDIA L4 (l4) with 8.00 GiB");
+}
+
+TEST(Configure, BadValuesAreOneLineAndNoDevice) {
+  const ConfigurationRequest bad[] = {{"h101", "", "", ""},     {"", "3MiB", "", ""}, {"", "much", "", ""},
+                                      {"", "9999T", "", ""},    {"", "", "0", ""},    {"", "", "65", ""},
+                                      {"", "", "-1", ""},       {"", "", "two", ""},  {"", "", "", "/no/such/file"},
+                                      {"", "", "", "/dev/zero"}};
+  for (const ConfigurationRequest& request : bad) {
+    const Configuration made = Configure(request);
+    EXPECT_EQ(made.devices, 0);
+    EXPECT_NE(made.error, "");
+    EXPECT_THAT(made.error, Not(HasSubstr("\n")));
+  }
+  EXPECT_THAT(Configure(bad[0]).error, HasSubstr("unknown card h101; known are h100, h200"));
+  EXPECT_THAT(Configure(bad[9]).error, HasSubstr("larger than 1 MiB"));
+}
+
+TEST(Configure, CardsOfOnesOwn) {
+  char path[] = "/tmp/memoir-cards-XXXXXX";
+  const int file = mkstemp(path);
+  ASSERT_GE(file, 0);
+  FILE* const out = fdopen(file, "w");
+  std::fprintf(out, "[mine]\n%s", kCard);
+  std::fclose(out);
+  EXPECT_EQ(Configure({"mine", "", "", path}).profile.name, "Card");
+  EXPECT_EQ(Configure({"h100", "", "", path}).error, "");
+  std::remove(path);
+}
+
+}  // namespace
+}  // namespace memoir::simcuda

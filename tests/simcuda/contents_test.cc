@@ -1,0 +1,135 @@
+// What device memory holds: small copies come back, everything else reads as zero, and what is kept stays bounded.
+#include "interpose/simcuda/contents.h"
+
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "interpose/simcuda/address_space.h"
+
+namespace memoir::simcuda {
+namespace {
+
+constexpr std::uint64_t kRegion = 64u << 20;
+
+class ContentsTest : public testing::Test {
+ protected:
+  explicit ContentsTest(std::uint64_t most_kept = Contents::kMostKept) : contents(most_kept) {
+    space.Reserve(0, kRegion, kRegion);
+    contents.AddRegion(space.base(), space.size());
+  }
+  char* At(std::uint64_t offset) { return reinterpret_cast<char*>(space.base() + offset); }
+  std::string Read(std::uint64_t offset, std::size_t bytes) {
+    std::string text(bytes, 'x');
+    contents.Copy(text.data(), At(offset), bytes);
+    return text;
+  }
+
+  AddressSpace space;
+  Contents contents;
+};
+
+TEST_F(ContentsTest, NeverWrittenReadsAsZeroAndKeepsNothing) {
+  EXPECT_EQ(Read(12345, 100), std::string(100, '\0'));
+  EXPECT_EQ(Read(0, 8 << 20), std::string(8 << 20, '\0'));
+  EXPECT_EQ(contents.kept_bytes(), 0u);
+}
+
+TEST_F(ContentsTest, SmallCopiesComeBack) {
+  contents.Copy(At(5000), "hello", 5);
+  contents.Copy(At(60000), At(5000), 5);
+  EXPECT_EQ(Read(60000, 5), "hello");
+  EXPECT_EQ(Read(5000, 6), std::string("hello\0", 6));
+}
+
+TEST_F(ContentsTest, LargeCopiesAreDroppedWithWhatWasThere) {
+  contents.Copy(At(4096), "old", 3);
+  const std::string large(Contents::kLargestKept + 1, 'x');
+  contents.Copy(At(0), large.data(), large.size());
+  EXPECT_EQ(Read(4096, 3), std::string(3, '\0'));
+  EXPECT_EQ(contents.dropped_copies(), 1u);
+  EXPECT_EQ(contents.kept_bytes(), 0u);
+}
+
+TEST_F(ContentsTest, ForgettingAPartLeavesTheRestOfItsPages) {
+  const std::string text(3 * 4096, 'a');
+  contents.Copy(At(0), text.data(), text.size());
+  contents.Forget(space.base() + 4000, 4400);
+  EXPECT_EQ(Read(0, text.size()), std::string(4000, 'a') + std::string(4400, '\0') + std::string(3 * 4096 - 8400, 'a'));
+  EXPECT_EQ(contents.kept_bytes(), 2 * 4096u);
+}
+
+TEST_F(ContentsTest, FillsAreKeptAndZeroGivesBack) {
+  contents.Fill(At(0), 7, 8192);
+  EXPECT_EQ(Read(8000, 192), std::string(192, '\7'));
+  EXPECT_EQ(contents.kept_bytes(), 8192u);
+  contents.Fill(At(0), 0, 8192);
+  EXPECT_EQ(contents.kept_bytes(), 0u);
+  EXPECT_EQ(Read(0, 8192), std::string(8192, '\0'));
+}
+
+TEST_F(ContentsTest, CopyingZerosKeepsNothing) {
+  contents.Copy(At(0), "x", 1);
+  contents.Copy(At(0), At(1 << 20), 4096);
+  EXPECT_EQ(contents.kept_bytes(), 0u);
+}
+
+TEST_F(ContentsTest, HostToHostIsACopyOfAnySize) {
+  const std::string from(4 << 20, 'h');
+  std::string to(from.size(), ' ');
+  contents.Copy(to.data(), from.data(), from.size());
+  EXPECT_EQ(to, from);
+}
+
+class SmallContentsTest : public ContentsTest {
+ protected:
+  SmallContentsTest() : ContentsTest(16 * 4096) {}
+};
+
+TEST_F(SmallContentsTest, WhatIsKeptIsBounded) {
+  const std::string page(4096, 'p');
+  for (std::uint64_t i = 0; i < 100; ++i) contents.Copy(At(i * 8192), page.data(), page.size());
+  EXPECT_EQ(contents.kept_bytes(), 16 * 4096u);
+  EXPECT_EQ(contents.dropped_copies(), 84u);
+  EXPECT_EQ(Read(99 * 8192, 1), std::string(1, '\0'));
+  contents.Forget(space.base(), kRegion);
+  contents.Copy(At(0), page.data(), page.size());
+  EXPECT_EQ(Read(0, 4096), page);
+}
+
+// Random copies, fills and forgets against an array that does the same.
+TEST_F(ContentsTest, AsAnArrayWouldHoldIt) {
+  constexpr std::size_t kBytes = 64 * 4096;
+  std::string model(kBytes, '\0');
+  std::mt19937 random(17);
+  const auto below = [&](std::size_t limit) { return random() % limit; };
+  for (int i = 0; i < 2000; ++i) {
+    const std::size_t bytes = 1 + below(20000), from = below(kBytes - bytes), to = below(kBytes - bytes);
+    switch (below(4)) {
+      case 0: {
+        const std::string fresh(bytes, static_cast<char>(1 + below(100)));
+        contents.Copy(At(to), fresh.data(), bytes);
+        model.replace(to, bytes, fresh);
+        break;
+      }
+      case 1:
+        contents.Copy(At(to), At(from), bytes);
+        std::memmove(model.data() + to, model.data() + from, bytes);
+        break;
+      case 2:
+        contents.Fill(At(to), 9, bytes);
+        model.replace(to, bytes, bytes, '\t');
+        break;
+      default:
+        contents.Forget(space.base() + to, bytes);
+        model.replace(to, bytes, bytes, '\0');
+    }
+    ASSERT_EQ(Read(0, kBytes), model) << i;
+    ASSERT_LE(contents.kept_bytes(), kBytes);
+  }
+}
+
+}  // namespace
+}  // namespace memoir::simcuda

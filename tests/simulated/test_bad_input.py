@@ -1,0 +1,85 @@
+"""What cannot be simulated is one line that names cause and fix; the program then finds no GPU, and nothing crashes."""
+
+import subprocess
+import sys
+
+import pytest
+
+from simulation import environment, simulate
+
+# Without torch, whose import takes longer than all of this: the functions as any program finds them.
+ASK = '''
+import ctypes
+cuda, count, pointer = ctypes.CDLL(None), ctypes.c_int(), ctypes.c_void_p()
+error = cuda.cudaGetDeviceCount(ctypes.byref(count))
+print(error, count.value, cuda.cudaMalloc(ctypes.byref(pointer), ctypes.c_size_t(1 << 20)))
+'''
+NO_DEVICE = ["100", "0", "100"]     # cudaErrorNoDevice
+
+
+def only_line(done):
+    lines = [line for line in done.stderr.splitlines() if line.startswith("memoir:")]
+    assert len(lines) == 1, done.stderr
+    return lines[0]
+
+
+@pytest.mark.parametrize("variables, words", [
+    ({"MEMOIR_SIM_GPU": "h101"}, "unknown card h101; known are h100, h200"),
+    ({"MEMOIR_SIM_MEMORY": "1MiB"}, "MEMOIR_SIM_MEMORY=1MiB: expected a size from 522.00 MiB"),
+    ({"MEMOIR_SIM_MEMORY": "900TiB"}, "to 4.00 TiB"),
+    ({"MEMOIR_SIM_DEVICES": "65"}, "MEMOIR_SIM_DEVICES=65: expected a number from 1 to 64"),
+    ({"MEMOIR_SIM_PROFILES": "/no/such/file"}, "MEMOIR_SIM_PROFILES=/no/such/file: No such file"),
+])
+def test_values(tree, variables, words):
+    done = simulate(tree, ASK, **variables)
+    assert done.returncode == 0 and done.stdout.split() == NO_DEVICE, done
+    line = only_line(done)
+    assert words in line and line.endswith("the program sees no GPU")
+
+
+def test_torch_sees_no_gpu_either(tree):
+    done = simulate(tree, "import torch; print(torch.cuda.is_available(), torch.cuda.device_count())", MEMOIR_SIM_GPU="h101")
+    assert done.returncode == 0 and done.stdout.split() == ["False", "0"], done
+    assert "unknown card" in only_line(done)
+
+
+def limited(tree, gibibytes, **variables):
+    command = ["sh", "-c", f"ulimit -v {gibibytes << 20}; exec \"$0\" -c \"$1\"", sys.executable, ASK]
+    return subprocess.run(command, env=environment(tree, **variables), capture_output=True, text=True, timeout=300)
+
+
+def test_address_space_limit(tree):
+    refused = limited(tree, 60, MEMOIR_SIM_GPU="h100")
+    assert refused.returncode == 0 and refused.stdout.split() == NO_DEVICE, refused
+    assert "raise 'ulimit -v', or simulate less memory" in only_line(refused)
+    fits = limited(tree, 60, MEMOIR_SIM_GPU="l4")
+    assert fits.returncode == 0 and fits.stdout.split() == ["0", "1", "0"] and not fits.stderr, fits
+
+
+def test_programs_that_have_no_use_for_it_are_as_before(tree):
+    for command in (["sh", "-c", "echo out; echo err >&2; exit 3"], ["ls", "/"]):
+        plain = subprocess.run(command, capture_output=True, text=True)
+        beside = subprocess.run(command, env=environment(tree, MEMOIR_SIM_GPU="no such card"), capture_output=True, text=True)
+        assert (beside.returncode, beside.stdout, beside.stderr) == (plain.returncode, plain.stdout, plain.stderr)
+
+
+LOADS_WEIGHTS = '''
+import resource, torch
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+piece = torch.ones(1 << 18)
+kept = [piece.cuda() for _ in range(8000)]
+large = torch.ones(1 << 26).cuda()
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024, torch.cuda.memory_allocated() >> 20)
+try:
+    torch.zeros(1, device="cuda:1")
+except RuntimeError as error:
+    print(error)
+'''
+
+
+def test_memory_of_the_host_stays_bounded_and_other_devices_do_not_exist(tree):
+    done = simulate(tree, LOADS_WEIGHTS)
+    assert done.returncode == 0, done.stderr
+    host, device = map(int, done.stdout.splitlines()[0].split())
+    assert device >= 8000 and host < 512 + 256 + 256      # MiB: what is kept, the large tensor, and some
+    assert "invalid device ordinal" in done.stdout

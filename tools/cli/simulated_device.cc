@@ -1,0 +1,79 @@
+#include "tools/cli/simulated_device.h"
+
+#include <algorithm>
+#include <fstream>
+#include <system_error>
+
+#include "fmt/format.h"
+#include "tools/cli/nearest.h"
+
+namespace memoir {
+namespace {
+
+constexpr std::size_t kLongestLine = 4096;
+
+// "[h100]   # SXM5" -> "h100"
+void AddCards(const std::filesystem::path& file, std::vector<std::string>& cards) {
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line) && line.size() <= kLongestLine;) {
+    const std::size_t end = line.find(']');
+    if (line.starts_with('[') && end != std::string::npos) cards.push_back(line.substr(1, end - 1));
+  }
+}
+
+std::string Get(const std::map<std::string, std::string>& variables, const std::string& name) {
+  const auto found = variables.find(name);
+  return found == variables.end() ? "" : found->second;
+}
+
+}  // namespace
+
+std::vector<std::string> SimulatedCards(const InstallTree& tree, const std::string& own_file) {
+  std::vector<std::string> cards;
+  AddCards(tree.simulated_cards, cards);
+  if (!own_file.empty()) AddCards(own_file, cards);
+  return cards;
+}
+
+absl::Status CheckSimulation(const InstallTree& tree, const std::map<std::string, std::string>& variables) {
+  const std::string card = Get(variables, "MEMOIR_SIM_GPU");
+  if (card.empty()) {
+    for (const char* needs : {"MEMOIR_SIM_MEMORY", "MEMOIR_SIM_DEVICES", "MEMOIR_SIM_PROFILES"}) {
+      if (!Get(variables, needs).empty())
+        return absl::InvalidArgumentError(fmt::format("{} is set, but no simulated GPU: add --simulate CARD", needs));
+    }
+    return absl::OkStatus();
+  }
+  std::error_code error;
+  if (!std::filesystem::exists(tree.simulated_device, error)) {
+    return absl::FailedPreconditionError(fmt::format(
+        "--simulate: this installation lacks {}; build Memoir beside a torch with CUDA and the headers that "
+        "setup/requirements.txt names",
+        tree.simulated_device.string()));
+  }
+  if (tree.simulated_device.string().find_first_of(" :") != std::string::npos) {
+    return absl::FailedPreconditionError(fmt::format(
+        "--simulate: the path {} holds a space or colon, which LD_PRELOAD cannot name; move the installation",
+        tree.simulated_device.string()));
+  }
+  const std::string own_file = Get(variables, "MEMOIR_SIM_PROFILES");
+  if (!own_file.empty() && !std::ifstream(own_file).good())
+    return absl::InvalidArgumentError(
+        fmt::format("--sim-profiles: cannot read {}; check path and permissions", own_file));
+  const std::vector<std::string> cards = SimulatedCards(tree, own_file);
+  if (std::ranges::find(cards, card) != cards.end()) return absl::OkStatus();
+  std::string known;
+  for (const std::string& name : cards) known += (known.empty() ? "" : ", ") + name;
+  return absl::InvalidArgumentError(
+      fmt::format("--simulate: unknown card {}{}; known are {}", card, DidYouMean(card, cards), known));
+}
+
+void AddSimulation(const InstallTree& tree, Attachment& attachment) {
+  std::string& preload = attachment.prepended["LD_PRELOAD"];
+  preload += (preload.empty() ? "" : ":") + tree.simulated_device.string();
+  std::error_code error;
+  const auto folder = tree.simulated_device.parent_path() / "simulated";
+  if (std::filesystem::exists(folder / "libcuda.so.1", error)) attachment.set["TRITON_LIBCUDA_PATH"] = folder.string();
+}
+
+}  // namespace memoir
