@@ -226,3 +226,65 @@ def test_an_old_kernel(doctor, lies):
     is_line(doctor("kernel", LD_PRELOAD=lies, LIE_KERNEL="4.13.0-generic"), "wrong", "4.13.0-generic has no MADV_WIPEONFORK",
             "Linux 4.14 or newer is needed")
     is_line(doctor("kernel", LD_PRELOAD=lies, LIE_KERNEL="4.14.0"), "ok", "4.14.0")
+
+
+# The simulated GPU
+
+
+@pytest.fixture
+def simulated(doctor, fake_tree, torch_of, tmp_path):
+    """simulated(subject, what torch imports, what the device shows): doctor --simulated on libraries made of C."""
+    shutil.copytree(fake_tree, tmp_path / "tree")
+    lib = tmp_path / "tree/lib/memoir"
+
+    def build(path, source):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["cc", "-shared", "-fPIC", "-xc", "-", "-o", path], input=source, text=True, check=True)
+
+    def simulated(subject, imports, shows):
+        site = torch_of("__version__ = '9.9.1'\n")
+        build(lib / "libmemoir_simcuda.so", "".join(f"void {name}(void) {{}}\n" for name in shows))
+        (lib / "simulated_gpus.txt").write_text("# cards\n[h1]   # one\nname = x\n[h2]\n")
+        build(site / "torch/lib/libtorch_cuda.so", "".join(f"void {n}(void);\n" for n in imports) + "void torch_f(void) {" + "".join(f"{n}();" for n in imports) + "}\n")
+        return doctor(subject, "--simulated", program=tmp_path / "tree/bin/memoir", PYTHONPATH=site)
+
+    return simulated
+
+
+def test_all_that_torch_imports_is_stood_in_for(simulated, doctor):
+    names = ["cudaMalloc", "__cudaGetKernel", "cuInit", "ncclSend"]
+    is_line(simulated("simulated CUDA", [*names, "memcpy", "cuddle", "ncclRecv"], [*names, "ncclRecv"]), "ok",
+            "stands in for all 5 functions that torch 9.9.1 imports")
+    is_line(simulated("simulated GPU", names, names), "ok", "h1, h2")
+    for subject in (doctor("simulated GPU"), doctor("simulated CUDA"), doctor("real libraries")):
+        assert subject == [], "only where it is asked for"
+
+
+def test_what_the_simulated_device_lacks_is_named(simulated):
+    is_line(simulated("simulated CUDA", ["cudaMalloc", "cudaNew", "ncclNewer"], ["cudaMalloc", "ncclOld"]), "wrong",
+            "lacks 2 of 3 functions that torch 9.9.1 imports: cudaNew, ncclNewer", "install a Memoir built beside this torch")
+    many = [f"cudaNew{i:02}" for i in range(20)]
+    is_line(simulated("simulated CUDA", many, ["cudaMalloc"]), "wrong", "cudaNew11 and 8 more", "built beside")
+
+
+def test_libraries_that_stay_real(simulated):
+    is_line(simulated("real libraries", ["cudaMalloc", "cuptiGetVersion", "cuFileOpen"], ["cudaMalloc"]), "note",
+            "not stood in for, and used as they are: cuFileOpen, cuptiGetVersion",
+            "programs that need them (GPUDirect storage, symmetric memory, CUDA activity in torch.profiler) see them fail")
+
+
+def test_a_torch_without_cuda(simulated):
+    is_line(simulated("simulated CUDA", ["memcpy"], ["cudaMalloc"]), "wrong", "this torch is built without CUDA", "install one with it: pip install torch")
+
+
+def test_no_simulated_device_in_this_installation(doctor):
+    is_line(doctor("simulated GPU", "--simulated"), "wrong", "libmemoir_simcuda.so is missing",
+            "build Memoir beside a torch with CUDA, with the headers that setup/requirements.txt names")
+
+
+def test_a_damaged_simulated_device(doctor, fake_tree, tmp_path):
+    shutil.copytree(fake_tree, tmp_path / "tree")
+    device = tmp_path / "tree/lib/memoir/libmemoir_simcuda.so"
+    for content in (b"no library", b"\x7fELF\x02" + bytes(60), pathlib.Path("/bin/true").read_bytes()[:3000]):
+        device.write_bytes(content)
+        is_line(doctor("simulated CUDA", "--simulated", program=tmp_path / "tree/bin/memoir"), "wrong", "", "install Memoir again")

@@ -1,4 +1,4 @@
-// libmemoir_simcuda.so as a program meets it: loaded, its functions found by name, each with the type that NVIDIA's header gives it.
+// libmemoir_simcuda.so as a program meets it: loaded, its functions found by name, with the types of NVIDIA's headers.
 //
 // The tests' machine: two L4 with 4 GiB each (simulated_library.cc).
 #ifndef TESTS_SIMCUDA_SIMULATED_LIBRARY_H_

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "tools/cli/exit_code.h"
 #include "tools/cli/install_tree.h"
 #include "tools/cli/message.h"
+#include "tools/cli/simulation_checks.h"
 #include "tools/cli/verbs.h"
 #include "tools/view/json.h"
 #include "tools/view/terminal.h"
@@ -112,12 +114,16 @@ int DoctorVerb(const std::vector<std::string>& arguments) {
   const auto app = MakeArguments(kHelp);
   const char* inherited = std::getenv("MEMOIR_OUTPUT");
   std::string python, output = inherited == nullptr || *inherited == '\0' ? "." : inherited;
-  bool json = false;
+  bool json = false, simulated = false;
   app->add_option("--python", python, "interpreter of the program [python on PATH]");
   app->add_option("-o,--output", output, "folder that would be recorded into [MEMOIR_OUTPUT, else .]");
+  app->add_flag("--simulated", simulated,
+                "also whether the simulated GPU stands in for all that this torch imports of CUDA");
   app->add_flag("--json", json, "the same as JSON (docs/json.md)");
   if (const auto code = ParseArguments(*app, "doctor", arguments)) return *code;
-  const auto checks = AllChecks(python.empty() ? DefaultPython() : python, output);
+  if (python.empty()) python = DefaultPython();
+  auto checks = AllChecks(python, output);
+  if (simulated) std::ranges::move(CheckSimulatedDevice(FindInstallTree(), python), std::back_inserter(checks));
   const std::string text = json ? ToText(ChecksJson(checks)) : RenderChecks(checks, DetectTerminal(STDOUT_FILENO));
   if (const int failed = WriteOutput(text); failed != kExitFine) return failed;
   return Wrong(checks) > 0 ? kExitFinding : kExitFine;

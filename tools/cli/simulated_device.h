@@ -1,4 +1,4 @@
-// The simulated GPU, as the program meets it: is it installed, is the card known, and what a command's environment needs.
+// The simulated GPU, as the program meets it: is it installed, is the card known, what a command's environment needs.
 //
 // The device itself reads its variables in the command's processes (docs/simulated_device.md); what is refused here is
 // refused before anything starts.

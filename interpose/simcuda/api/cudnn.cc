@@ -1,5 +1,5 @@
-// cuDNN: what torch asks before it runs a convolution, normalisation or attention. One algorithm is offered for each, and
-// no workspace is asked for: tables of real sizes are still to be measured (docs/simulated_device.md).
+// cuDNN: what torch asks before it runs a convolution, normalisation or attention. One algorithm is offered for each,
+// and no workspace is asked for: tables of real sizes are still to be measured (docs/simulated_device.md).
 #include <cudnn.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The runtime's memory: blocks of devices, pinned and managed memory, what an address is, and memory of other processes.
+// The runtime's memory: blocks of devices, pinned and managed memory, what an address is, and other processes' memory.
 #include <cuda_runtime_api.h>
 #include <unistd.h>
 
