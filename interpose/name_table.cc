@@ -11,6 +11,7 @@ struct Entry {
   std::uint32_t text_bytes;
   std::uint32_t schema_bytes;
   std::uint32_t arguments;
+  std::uint32_t is_module;
 };
 
 // Held for one copy; whoever finds it taken sleeps rather than spins, since the holder may have lost its processor.
@@ -35,31 +36,48 @@ std::uint8_t* Append(std::uint8_t* at, const void* bytes, std::size_t size) {
   return at + size;
 }
 
-}  // namespace
+// What an entry is made of, beside its lengths.
+struct Parts {
+  const void* text;
+  const void* schema;
+  const void* written;
+};
 
-std::uint32_t DefineName(const RingMap& ring, const char* name, const char* schema, const std::uint8_t* written,
-                         std::size_t arguments) {
+std::uint32_t Define(const RingMap& ring, const Entry& entry, const Parts& parts) {
   RingHeader& header = *ring.header;
-  const std::size_t text_bytes = std::strlen(name);
-  const std::size_t schema_bytes = schema == nullptr ? 0 : std::strlen(schema);
-  if (text_bytes > kNameArenaBytes || schema_bytes > kNameArenaBytes || arguments > kNameArenaBytes) return 0;
-  const std::size_t needed = (sizeof(Entry) + text_bytes + schema_bytes + arguments + 3) & ~std::size_t{3};
-
+  const std::size_t bytes = std::size_t{entry.text_bytes} + entry.schema_bytes + entry.arguments;
+  const std::size_t needed = (sizeof(Entry) + bytes + 3) & ~std::size_t{3};
   NameLock lock(&header);
   const std::uint32_t count = header.name_count.load(std::memory_order_relaxed);
   if (count == kMaxNames || kNameArenaBytes - header.name_bytes < needed) return 0;
   std::uint8_t* at = ring.names + header.name_bytes;
-  const Entry entry{static_cast<std::uint32_t>(text_bytes), static_cast<std::uint32_t>(schema_bytes),
-                    static_cast<std::uint32_t>(arguments)};
   at = Append(at, &entry, sizeof entry);
-  at = Append(at, name, text_bytes);
-  at = Append(at, schema, schema_bytes);
-  Append(at, written, arguments);
+  at = Append(at, parts.text, entry.text_bytes);
+  at = Append(at, parts.schema, entry.schema_bytes);
+  Append(at, parts.written, entry.arguments);
   // The count last: an entry that a kill cut short does not exist.
   header.name_offsets[count] = header.name_bytes;
   header.name_bytes += static_cast<std::uint32_t>(needed);
   header.name_count.store(count + 1, std::memory_order_release);
   return count + 1;
+}
+
+}  // namespace
+
+std::uint32_t DefineName(const RingMap& ring, const char* name, const char* schema, const std::uint8_t* written,
+                         std::size_t arguments) {
+  const std::size_t text_bytes = std::strlen(name);
+  const std::size_t schema_bytes = schema == nullptr ? 0 : std::strlen(schema);
+  if (text_bytes > kNameArenaBytes || schema_bytes > kNameArenaBytes || arguments > kNameArenaBytes) return 0;
+  const Entry entry{static_cast<std::uint32_t>(text_bytes), static_cast<std::uint32_t>(schema_bytes),
+                    static_cast<std::uint32_t>(arguments), 0};
+  return Define(ring, entry, {name, schema, written});
+}
+
+std::uint32_t DefineModule(const RingMap& ring, const char* root, const char* path, const char* class_name) {
+  const auto length = [](const char* text) { return static_cast<std::uint32_t>(strnlen(text, kMaxInlineName)); };
+  const Entry entry{length(path), length(class_name), length(root), 1};
+  return Define(ring, entry, {path, class_name, root});
 }
 
 bool LookUpName(const RingMap& ring, std::uint32_t id, NameView* view) {
@@ -73,6 +91,7 @@ bool LookUpName(const RingMap& ring, std::uint32_t id, NameView* view) {
   if (needed > kNameArenaBytes - sizeof(Entry) - offset) return false;
   const std::uint8_t* text = ring.names + offset + sizeof entry;
   view->id = id;
+  view->is_module = entry.is_module != 0;
   view->text = reinterpret_cast<const char*>(text);
   view->text_bytes = entry.text_bytes;
   view->schema = view->text + entry.text_bytes;

@@ -63,6 +63,9 @@ std::uint64_t Needed(RecordKind kind, const std::uint8_t* at, std::size_t bytes)
       return NeededMark(at, bytes);
     case RecordKind::kStep:
       return sizeof(StepRecord);
+    case RecordKind::kModuleEnter:
+    case RecordKind::kModuleExit:
+      return sizeof(ModuleRecord);
     case RecordKind::kDropped:
       return sizeof(RecordHeader);
     case RecordKind::kPause:

@@ -82,6 +82,13 @@ std::uint32_t RingDefineOperator(const char* name, const char* schema, const std
   return ring == nullptr ? 0 : DefineName(*ring, name, schema, written, arguments);
 }
 
+std::uint32_t RingDefineModule(const char* root, const char* path, const char* class_name) {
+  ErrnoKeeper errno_keeper;
+  const RingVisit visit;
+  const RingMap* ring = visit.ring();
+  return ring == nullptr ? 0 : DefineModule(*ring, root, path, class_name);
+}
+
 RingCounters RingReadCounters() {
   const RingVisit visit;
   const RingMap* ring = visit.ring();

@@ -127,6 +127,9 @@ MEMOIR_INTERPOSE_API void RingDropRecord(ThreadSlot* slot);
 MEMOIR_INTERPOSE_API std::uint32_t RingDefineOperator(const char* name, const char* schema, const std::uint8_t* written,
                                                       std::size_t arguments);
 
+// Defines a module, as RingDefineOperator does an operator. Texts over kMaxInlineName bytes are cut.
+MEMOIR_INTERPOSE_API std::uint32_t RingDefineModule(const char* root, const char* path, const char* class_name);
+
 MEMOIR_INTERPOSE_API RingCounters RingReadCounters();
 MEMOIR_INTERPOSE_API void RingCountDroppedAllocation(std::uint64_t bytes);
 

@@ -39,11 +39,12 @@ struct ThreadView {
 
 struct NameView {
   std::uint32_t id;
-  const char* text;  // not terminated
+  bool is_module;
+  const char* text;  // not terminated; of a module its path
   std::size_t text_bytes;
-  const char* schema;
+  const char* schema;  // of a module its class
   std::size_t schema_bytes;
-  const std::uint8_t* written;  // one byte per argument
+  const std::uint8_t* written;  // one byte per argument; of a module the text of its root
   std::size_t arguments;
 };
 

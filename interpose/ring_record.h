@@ -27,6 +27,8 @@ enum class RecordKind : std::uint8_t {
   kDropped = 8,  // a header alone: a record with this index was dropped by its hook (RingDropRecord)
   kPause = 11,   // less is recorded from here on
   kResume = 12,  // more is recorded from here on
+  kModuleEnter = 9,
+  kModuleExit = 10,
 };
 
 enum class RangeSource : std::uint8_t { kFunction = 0, kBackward = 1, kUser = 2, kDispatch = 3 };
@@ -142,6 +144,14 @@ constexpr std::uint8_t SwitchFlags(RecordingLevel after, RecordingLevel before) 
 }
 constexpr RecordingLevel LevelAfter(std::uint8_t flags) { return static_cast<RecordingLevel>(flags & 3); }
 constexpr RecordingLevel LevelBefore(std::uint8_t flags) { return static_cast<RecordingLevel>(flags >> 2 & 3); }
+// A call of a module begins or ends on the thread.
+struct ModuleRecord {
+  RecordHeader header;
+  std::uint64_t tick;
+  std::uint32_t module;  // id in the ring's name table
+  std::uint32_t reserved;
+};
+static_assert(sizeof(ModuleRecord) == 24);
 
 // Limits of one record, so that a segment always has room for one.
 inline constexpr std::size_t kMaxRecordBytes = 4096;

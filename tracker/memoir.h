@@ -33,6 +33,42 @@ MEMOIR_API int memoir_stop(enum memoir_end reason, char* message, size_t size);
 MEMOIR_API void memoir_mark(const char* text);
 MEMOIR_API void memoir_step(uint64_t step);
 
+/* Modules: parts of a model, each with a path from its root ("layers.3.mlp.fc1"; "" is the root itself), a class, and
+ * the class of the root. A libtorch program defines each once per recording and calls enter and exit around its
+ * forward; the Python package does so for every torch.nn.Module. Define returns 0, which the others pass over, when
+ * nothing is recorded or no more fit. */
+MEMOIR_API uint32_t memoir_define_module(const char* root, const char* path, const char* class_name);
+MEMOIR_API void memoir_enter_module(uint32_t module);
+MEMOIR_API void memoir_exit_module(uint32_t module);
+/* Whose gradient is accumulated: `tensor` is the address of the parameter's TensorImpl. Forget it when the parameter
+ * goes. -1: no more fit. */
+MEMOIR_API int memoir_set_parameter(uint64_t tensor, uint32_t module);
+MEMOIR_API void memoir_forget_parameter(uint64_t tensor, uint32_t module);
+/* 1 while this process records modules (the option `modules`). */
+MEMOIR_API int memoir_recording_modules(void);
+
+/* For the Python package alone: under the GIL, with Python objects as void pointers. */
+struct memoir_python {
+  void* none;
+  void*
+      resolve; /* called with a module of which nothing is known; it calls memoir_set_module, module 0: not recorded */
+  void* gone;  /* called by memoir_python_gone */
+  void*
+      set_eval_frame; /* dynamo's: with None it looks at no frame and returns what it called for each before; or NULL */
+  void (*inc_ref)(void* object);
+  void (*dec_ref)(void* object);
+  void* (*call)(void* callable, ...); /* PyObject_CallFunctionObjArgs */
+};
+/* Before each recording of modules. Forgets all modules and parameters. */
+MEMOIR_API void memoir_python_setup(const struct memoir_python* interpreter);
+/* As PyCFunction with METH_O: a call of `module` begins, ends. */
+MEMOIR_API void* memoir_python_enter(void* self, void* module);
+MEMOIR_API void* memoir_python_exit(void* self, void* module);
+/* The same, as the callback of a weak reference to a module: passes it on. */
+MEMOIR_API void* memoir_python_gone(void* self, void* reference);
+MEMOIR_API int memoir_set_module(uint64_t object, uint32_t module);
+MEMOIR_API void memoir_forget_module(uint64_t object);
+
 /* Returns when everything recorded before the call is on file. */
 MEMOIR_API void memoir_flush(void);
 

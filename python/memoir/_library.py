@@ -51,6 +51,23 @@ def _other_interposers():
     return sorted(path for path in loaded if os.path.realpath(os.path.dirname(path)) != os.path.realpath(folder()))
 
 
+def load_modules(torch_version):
+    """The same library for functions that are called with the GIL held; load() was called before."""
+    minor = ".".join(torch_version.split("+")[0].split(".")[:2])
+    library = ctypes.PyDLL(trackers()[minor])
+    library.memoir_define_module.argtypes = [ctypes.c_char_p] * 3
+    library.memoir_define_module.restype = ctypes.c_uint32
+    library.memoir_set_module.argtypes = [ctypes.c_uint64, ctypes.c_uint32]
+    library.memoir_forget_module.argtypes = [ctypes.c_uint64]
+    library.memoir_forget_module.restype = None
+    library.memoir_set_parameter.argtypes = [ctypes.c_uint64, ctypes.c_uint32]
+    library.memoir_forget_parameter.argtypes = [ctypes.c_uint64, ctypes.c_uint32]
+    library.memoir_forget_parameter.restype = None
+    library.memoir_python_setup.argtypes = [ctypes.c_void_p]
+    library.memoir_python_setup.restype = None
+    return library
+
+
 def _declare(library):
     library.memoir_start.argtypes = [ctypes.POINTER(ctypes.c_char_p), ctypes.c_char_p, ctypes.c_size_t]
     library.memoir_stop.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t]

@@ -7,7 +7,7 @@ import os
 import platform
 import sys
 
-from memoir import _dispatch, _library
+from memoir import _dispatch, _library, _modules
 
 _STOPPED, _EXITED = 1, 2  # enum memoir_end
 
@@ -131,6 +131,15 @@ def _begin(torch_version, output, options):
     if _tracker is None:
         atexit.register(_stop_at_exit)
     _tracker = library
+    if library.memoir_recording_modules() == 1:
+        _record_modules(torch_version)
+
+
+def _record_modules(torch_version):
+    try:
+        _modules.start(_library.load_modules(torch_version))
+    except Exception as problem:
+        print(f"memoir: going on without modules: {problem}; --modules off leaves them out", file=sys.stderr)
 
 
 def _names(folder):
@@ -149,6 +158,7 @@ def _folder():
 def _stop(reason):
     if _tracker is None:
         return
+    _modules.stop()
     message = ctypes.create_string_buffer(1024)
     if _tracker.memoir_stop(reason, message, len(message)) != 0:
         print(f"memoir: {message.value.decode(errors='replace')}", file=sys.stderr)

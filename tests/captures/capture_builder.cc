@@ -294,6 +294,42 @@ ProcessBuilder& ProcessBuilder::DeallocateAs(std::uint64_t serial, std::uint64_t
   return AddAllocator(v1::DEALLOCATE, serial, address, 0, device);
 }
 
+std::uint32_t ProcessBuilder::ModuleIdOf(const std::string& root, const std::string& path,
+                                         const std::string& class_name) {
+  const std::string key = root + std::string(1, '\0') + path + std::string(1, '\0') + class_name;
+  const auto next = static_cast<std::uint32_t>(names_.size() + 1);
+  const std::uint32_t id = names_.try_emplace({false, "\2" + key}, next).first->second;
+  if (std::exchange(defined_[{kName, id}], true)) return id;
+  v1::NameDef* name = payload_.add_names();
+  name->set_id(id);
+  name->set_hash(Hash("\2" + key));
+  name->set_kind(v1::NameDef::MODULE);
+  name->set_text(path);
+  name->set_module_class(class_name);
+  name->set_module_root(root);
+  return id;
+}
+
+ProcessBuilder& ProcessBuilder::AddModule(v1::EventKind kind, std::uint32_t module) {
+  AddEvent(kind).add_module(module);
+  tick_ += options_.tick_step;
+  return *this;
+}
+
+ProcessBuilder& ProcessBuilder::EnterModule(const std::string& path, const std::string& class_name,
+                                            const std::string& root) {
+  return AddModule(v1::MODULE_ENTER, ModuleIdOf(root, path, class_name));
+}
+
+ProcessBuilder& ProcessBuilder::ExitModule(const std::string& path, const std::string& class_name,
+                                           const std::string& root) {
+  return AddModule(v1::MODULE_EXIT, ModuleIdOf(root, path, class_name));
+}
+
+ProcessBuilder& ProcessBuilder::BeginForward(const std::string& operator_name, std::int64_t sequence) {
+  return BeginRange(v1::RANGE_BEGIN_FUNCTION, operator_name, true, sequence, 0, {});
+}
+
 ProcessBuilder& ProcessBuilder::Mark(const std::string& name) {
   v1::ThreadRun& run = AddEvent(v1::MARK);
   run.add_mark_name(NameIdOf(name, false));

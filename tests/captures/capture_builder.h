@@ -75,6 +75,13 @@ class ProcessBuilder {
   ProcessBuilder& DeallocateAs(std::uint64_t serial, std::uint64_t address, std::uint32_t device = 0);
   std::uint64_t next_serial() const { return serial_; }
 
+  ProcessBuilder& EnterModule(const std::string& path, const std::string& class_name = "Module",
+                              const std::string& root = "Model");
+  ProcessBuilder& ExitModule(const std::string& path, const std::string& class_name = "Module",
+                             const std::string& root = "Model");
+  // An operator with an autograd sequence number.
+  ProcessBuilder& BeginForward(const std::string& operator_name, std::int64_t sequence);
+
   ProcessBuilder& Mark(const std::string& name);
   ProcessBuilder& Step(std::uint64_t step);
   // How much is recorded from here on. Closes all ranges; coming from LEVEL_OFF forgets all blocks.
@@ -139,6 +146,8 @@ class ProcessBuilder {
                              std::uint64_t forward_thread, const std::vector<TensorSpec>& arguments);
   ProcessBuilder& AddAllocator(v1::EventKind kind, std::uint64_t serial, std::uint64_t address, std::uint64_t bytes,
                                std::uint32_t device);
+  std::uint32_t ModuleIdOf(const std::string& root, const std::string& path, const std::string& class_name);
+  ProcessBuilder& AddModule(v1::EventKind kind, std::uint32_t module);
   std::uint32_t NameIdOf(const std::string& text, bool is_operator);
   std::uint32_t LayoutIdOf(const TensorSpec& tensor);
   std::uint32_t SignatureIdOf(std::size_t tensors);

@@ -38,6 +38,8 @@ TEST(ParseSize, NoSizes) {
 TEST(NormalizeOption, ValuesForTheRecorder) {
   EXPECT_EQ(*NormalizeOption(Option("MEMOIR_MAX_SIZE"), "--max-size", "1KiB"), "1024");
   EXPECT_EQ(*NormalizeOption(Option("MEMOIR_QUIET"), "--quiet", "on"), "1");
+  EXPECT_EQ(*NormalizeOption(Option("MEMOIR_MODULES"), "--modules", "off"), "0");
+  EXPECT_FALSE(NormalizeOption(Option("MEMOIR_MODULES"), "--modules", "maybe").ok());
   EXPECT_EQ(*NormalizeOption(Option("MEMOIR_OUTPUT"), "--output", "/a/b"), "/a/b");
   EXPECT_EQ(NormalizeOption(Option("MEMOIR_OUTPUT"), "--output", "b")->front(), '/');
 }

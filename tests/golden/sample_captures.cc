@@ -71,6 +71,38 @@ ProcessBuilder OneOperator() {
   return process;
 }
 
+// A model of two layers with a tied head, one step: forward, backward on another thread, one layer computed again.
+ProcessBuilder Modules() {
+  ProcessBuilder process = Process(Options());
+  const auto call = [&](const std::string& path, const std::string& name, std::int64_t sequence,
+                        std::uint64_t address) {
+    process.EnterModule(path, name, "Net").BeginForward("aten::linear", sequence).Allocate(address, kMiB).End();
+    process.ExitModule(path, name, "Net");
+  };
+  Weights(process);
+  process.EnterModule("", "Net", "Net").BeginForward("aten::add", 0).Allocate(0x100000, 2 * kMiB).End();
+  for (std::int64_t layer = 0; layer < 2; ++layer) {
+    const std::string path = "layers." + std::to_string(layer);
+    process.EnterModule(path, "Block", "Net");
+    call(path + ".mlp.fc1", "Linear", 1 + 2 * layer, 0x200000u + 0x20000u * static_cast<std::uint64_t>(layer));
+    call(path + ".mlp.fc2", "Linear", 2 + 2 * layer, 0x210000u + 0x20000u * static_cast<std::uint64_t>(layer));
+    process.ExitModule(path, "Block", "Net");
+  }
+  process.ExitModule("", "Net", "Net");
+  process.EnterModule("", "Critic", "Critic").BeginText("Torch-Compiled Region: 0/0").Allocate(0x400000, 3 * kMiB);
+  process.End().ExitModule("", "Critic", "Critic");
+  process.OnThread(2).BeginText("autograd::engine::evaluate_function: AddmmBackward0");
+  process.BeginBackward("AddmmBackward0", 4, 1).Begin("aten::mm").Allocate(0x500000, kMiB).End().End();
+  process.Allocate(0x510000, kKiB).End();
+  call("layers.0.mlp.fc1", "Linear", 9, 0x520000);
+  process.BeginText("autograd::engine::evaluate_function: Checkpoint").BeginBackward("Checkpoint", 1, 1);
+  call("layers.0.mlp.fc1", "Linear", 9, 0x530000);
+  process.End().End();
+  process.OnThread(1).BeginUser("Optimizer.step#AdamW.step").Begin("aten::zeros_like").Allocate(0x600000, kMiB);
+  process.End().End().Deallocate(0x400000).Deallocate(0x200000);
+  return process;
+}
+
 ProcessBuilder OddNames() {
   ProcessBuilder process = Process(Options());
   process.info().set_program("evil\x1b[2J\x1b]0;title\x07.py");
@@ -179,8 +211,8 @@ ProcessBuilder Paused() {
 }  // namespace
 
 std::vector<std::string> SampleNames() {
-  return {"training", "empty",  "one_operator", "odd_names",   "many",
-          "ranks",    "losses", "folded",       "folded_peak", "paused"};
+  return {"training", "empty",  "one_operator", "odd_names", "many",   "ranks",
+          "losses",   "folded", "folded_peak",  "paused",    "modules"};
 }
 
 void WriteSample(const std::string& name, const std::string& folder) {
@@ -194,6 +226,7 @@ void WriteSample(const std::string& name, const std::string& folder) {
   if (name == "losses") WriteLosses(folder);
   if (name == "folded_peak") FoldedPeak().WriteTo(folder);
   if (name == "paused") Paused().WriteTo(folder);
+  if (name == "modules") Modules().WriteTo(folder);
   if (name == "folded") Folded().WriteTo(folder);
 }
 

@@ -114,6 +114,17 @@ TEST_F(Views, SummaryByEachGrouping) {
   }
 }
 
+TEST_F(Views, SummaryByModule) {
+  SummaryOptions options;
+  options.by = GroupBy::kModule;
+  for (const std::string name : {"modules", "training", "folded_peak"}) {
+    const Capture capture = Open(name);
+    const Summary summary = Summarise(capture, options);
+    ExpectGolden("by_module_" + name + ".txt", RenderSummary(capture, summary, {.top = 4}, kNarrow));
+    ExpectGolden("by_module_" + name + ".json", ToText(SummaryJson(capture, summary, 0)));
+  }
+}
+
 TEST_F(Views, SummaryOfWindows) {
   const Capture capture = Open("training");
   const std::map<std::string, Window> windows = {
@@ -185,7 +196,7 @@ TEST_F(Views, Tree) {
 }
 
 TEST_F(Views, Events) {
-  for (const std::string name : {"training", "odd_names", "losses", "folded", "paused"}) {
+  for (const std::string name : {"training", "odd_names", "losses", "folded", "paused", "modules"}) {
     const Capture capture = Open(name);
     std::string lines;
     EventJsonWriter writer(capture, [&](std::string_view text) { lines += text; });

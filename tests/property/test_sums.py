@@ -9,7 +9,7 @@ import sys
 import pytest
 
 PROGRAM = pathlib.Path(__file__).with_name("random_program.py")
-GROUPINGS = {"operator": "operators", "thread": "threads", "range": "ranges", "shape": "shapes"}
+GROUPINGS = {"operator": "operators", "module": "modules", "thread": "threads", "range": "ranges", "shape": "shapes"}
 
 
 def record(tree, folder, seed, threads):

@@ -126,7 +126,9 @@ class PartDecoder {
       if (name.id() == 0 || name.hash().size() != 16) Error("name definition");
       if (part_.names.contains(name.id())) Error("name defined twice: " + name.text());
       std::string hashed(1, static_cast<char>(name.kind()));
-      hashed += name.text();
+      const std::string zero(1, '\0');
+      const bool module = name.kind() == NameDef::MODULE;
+      hashed += module ? name.module_root() + zero + name.text() + zero + name.module_class() : name.text();
       if (Canonical(hashed) != name.hash()) Error("hash of name " + name.text());
       part_.names[name.id()] = name;
     }
@@ -210,7 +212,7 @@ class PartDecoder {
   struct Columns {
     explicit Columns(const ThreadRun& run) : no_devices(run.device_size() == 0) {}
     int name = 0, sequence = 0, forward = 0, signature = 0, tensor = 0, block = 0, bytes = 0, mark = 0, step = 0,
-        level = 0;
+        level = 0, module = 0;
     std::uint64_t sequence_value = 0, address = 0, serial = 0;
     bool no_devices;
     bool AllTaken(const ThreadRun& run) const {
@@ -218,7 +220,7 @@ class PartDecoder {
              signature == run.signature_size() && tensor == run.tensor_size() && block == run.address_delta_size() &&
              block == run.serial_delta_size() && (no_devices || block == run.device_size()) &&
              bytes == run.bytes_size() && mark == run.mark_name_size() && step == run.step_size() &&
-             level == run.level_size();
+             level == run.level_size() && module == run.module_size();
     }
   };
 
@@ -249,6 +251,10 @@ class PartDecoder {
         if (at->level >= run.level_size()) return false;
         event->level = run.level(at->level++);
         return true;
+      case MODULE_ENTER:
+      case MODULE_EXIT:
+        if (at->module >= run.module_size()) return false;
+        return SetName(run.module(at->module++), event);
       default:
         return Error("event kind " + std::to_string(event->kind)), false;
     }
@@ -261,6 +267,10 @@ class PartDecoder {
     if ((name.kind() == NameDef::OPERATOR) != !name.schema().empty()) Error("kind and schema of " + name.text());
     event->name = name.text();
     event->schema = name.schema();
+    event->module_class = name.module_class();
+    event->module_root = name.module_root();
+    const bool module = event->kind == MODULE_ENTER || event->kind == MODULE_EXIT;
+    if (module != (name.kind() == NameDef::MODULE)) return Error("kind of name " + name.text()), false;
     event->written.assign(name.argument_is_written().begin(), name.argument_is_written().end());
     return true;
   }

@@ -30,7 +30,9 @@ struct TensorSeen {
 struct Event {
   int kind = 0;  // memoir.v1.EventKind
   std::uint64_t tick = 0;
-  std::string name;    // ranges and marks
+  std::string name;  // ranges and marks; modules: path
+  std::string module_class;
+  std::string module_root;
   std::string schema;  // "": a text
   std::vector<bool> written;
   std::int64_t sequence = 0;

@@ -56,6 +56,13 @@ Event RandomStream::Next() {
 
 Event RandomStream::Mark() {
   Event event;
+  if (Chance(40)) {
+    event.kind = Chance(50) ? memoir::v1::MODULE_ENTER : memoir::v1::MODULE_EXIT;
+    event.name = Chance(5) ? "" : "layers." + std::to_string(Below(20));
+    event.module_class = "Class" + std::to_string(Below(3));
+    event.module_root = Chance(50) ? "Model" : "Model#2";
+    return event;
+  }
   event.kind = Chance(50) ? memoir::v1::MARK : memoir::v1::STEP;
   if (event.kind == memoir::v1::MARK) {
     event.name = Chance(5) ? "" : "mark " + std::to_string(Below(20)) + std::string(Below(40), 'x');

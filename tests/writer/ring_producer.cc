@@ -67,6 +67,12 @@ std::uint32_t RingProducer::OperatorId(const Event& event) {
   return id;
 }
 
+std::uint32_t RingProducer::ModuleId(const Event& event) {
+  std::uint32_t& id = modules_[event.module_root + "/" + event.name + "/" + event.module_class];
+  if (id == 0) id = RingDefineModule(event.module_root.c_str(), event.name.c_str(), event.module_class.c_str());
+  return id;
+}
+
 bool RingProducer::RecordBegin(const Event& event) {
   const bool is_inline = inline_operators_ || event.schema.empty();
   const std::size_t bytes =
@@ -177,6 +183,13 @@ bool RingProducer::Record(const Event& event) {
                                     event.level, depth_, 0),
                              event.tick});
       break;
+    case EventKind::kModuleEnter:
+    case EventKind::kModuleExit: {
+      const bool enter = kind == EventKind::kModuleEnter;
+      const RecordKind record = enter ? RecordKind::kModuleEnter : RecordKind::kModuleExit;
+      Store(at, ModuleRecord{Header(bytes, record, 0, depth_, 0), event.tick, ModuleId(event), 0});
+      break;
+    }
     default:
       Store(at, StepRecord{Header(bytes, RecordKind::kStep, 0, depth_, 0), event.tick, event.step});
   }

@@ -27,6 +27,7 @@ class RingProducer {
   bool RecordTensors(const Event& event);
   bool RecordTensor(const std::optional<TensorSeen>& tensor);
   std::uint32_t OperatorId(const Event& event);
+  std::uint32_t ModuleId(const Event& event);
   std::uint8_t* Reserve(std::size_t bytes);
   void Commit(std::size_t bytes);
 
@@ -34,6 +35,7 @@ class RingProducer {
   std::uint16_t depth_ = 0;
   std::uint64_t records_ = 0;
   std::map<std::string, std::uint32_t> operators_;
+  std::map<std::string, std::uint32_t> modules_;
 };
 
 }  // namespace memoir::test

@@ -45,6 +45,12 @@ class StreamPass : public WindowedVisitor {
   void Stepped(const StepEvent& event) override {
     if (in_window()) visitor_.OnStep(event);
   }
+  void ModuleEnters(const ModuleEvent& event) override {
+    if (in_window()) visitor_.OnModuleEnter(event);
+  }
+  void ModuleExits(const ModuleEvent& event) override {
+    if (in_window()) visitor_.OnModuleExit(event);
+  }
   void Lost(const LostEvent& event) override {
     if (in_window()) visitor_.OnLost(event);
   }
@@ -58,7 +64,9 @@ class StreamPass : public WindowedVisitor {
 
 absl::StatusOr<ReplayReport> StreamEvents(const Capture& capture, const EventStreamOptions& options, Visitor& visitor) {
   StreamPass pass(capture, options, visitor);
-  absl::StatusOr<ReplayReport> report = capture.Replay(pass, ReplayOptionsFor(options, options.tensors, true));
+  ReplayOptions replay = ReplayOptionsFor(options, options.tensors, true);
+  replay.modules = true;
+  absl::StatusOr<ReplayReport> report = capture.Replay(pass, replay);
   if (report.ok() && !pass.found().ok()) return pass.found();
   return report;
 }

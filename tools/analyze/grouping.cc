@@ -25,6 +25,8 @@ const char* NoneLabel(GroupBy by) {
       return "(no range)";
     case GroupBy::kThread:
       return "(no thread)";
+    case GroupBy::kModule:
+      return "(no module)";
     case GroupBy::kShape:
       return "(no tensor)";
     case GroupBy::kRank:
@@ -45,11 +47,22 @@ absl::StatusOr<Grouping> Grouping::Make(const Capture& capture, GroupBy by, cons
   return grouping;
 }
 
+std::string Grouping::Key(Group group, const Capture& capture, const Dictionary& dictionary) const {
+  std::string key = Label(group, capture, dictionary);
+  if (by_ != GroupBy::kModule || IsNone(group) || group == kBeforeGroup) return key;
+  const Module& module = dictionary.module(ModuleOf(group).module);
+  return absl::StrCat(key, "\n", module.root, "\n", module.class_name);
+}
+
 std::string Grouping::Label(Group group, const Capture& capture, const Dictionary& dictionary) const {
-  if (group == kNoneGroup) return NoneLabel(by_);
+  if (IsNone(group)) return NoneLabel(by_);
   if (group == kBeforeGroup) return "(before the window)";
   const std::uint32_t id = group - kFirstGroup;
   switch (by_) {
+    case GroupBy::kModule: {
+      const Module& module = dictionary.module(ModuleOf(group).module);
+      return module.path.empty() ? module.root : module.path;
+    }
     case GroupBy::kThread:
       return ThreadLabel(dictionary.thread(ThreadId{id}), capture);
     case GroupBy::kShape:

@@ -36,11 +36,33 @@ class Grouping {
         return FromId(block.thread);
       case GroupBy::kRank:
         return FromId(process);
+      case GroupBy::kModule:
+        return OfModule(block.module, block.phase);
       case GroupBy::kShape:
         return block.ordinal < shapes_.size() ? FromId(shapes_[block.ordinal]) : kNoneGroup;
     }
     return kNoneGroup;
   }
+  // A module has a group for each phase.
+  static Group OfModule(ModuleId module, Phase phase) {
+    return kFirstGroup + (module.valid() ? module.value + 1 : 0) * static_cast<Group>(kPhases) +
+           static_cast<Group>(phase);
+  }
+  struct ModuleGroup {
+    ModuleId module;  // invalid: of none
+    Phase phase = Phase::kOther;
+  };
+  static ModuleGroup ModuleOf(Group group) {
+    if (group < kFirstGroup) return {};
+    const Group number = (group - kFirstGroup) / static_cast<Group>(kPhases);
+    return {number == 0 ? ModuleId() : ModuleId{number - 1}, static_cast<Phase>((group - kFirstGroup) % kPhases)};
+  }
+  // Allocated outside of any operator, module, ...
+  bool IsNone(Group group) const {
+    return group == kNoneGroup || (by_ == GroupBy::kModule && group >= kFirstGroup && !ModuleOf(group).module.valid());
+  }
+  // What tells rows apart: the label, and of a module its root and class, too.
+  std::string Key(Group group, const Capture& capture, const Dictionary& dictionary) const;
   // Different groups may share a label: ranks that restarted, a name that is an operator and a text.
   std::string Label(Group group, const Capture& capture, const Dictionary& dictionary) const;
 

@@ -235,16 +235,14 @@ void LivePass::Snapshot(DeviceId id, const Device& device, const Instant& instan
   std::map<std::string, LiveRow> rows;
   std::vector<const Live*> largest;
   for (const auto& [address, live] : blocks_[id]) {
-    LiveRow& row = rows[grouping_.Label(live.group, capture(), state().dictionary())];
+    LiveRow& row = rows[grouping_.Key(live.group, capture(), state().dictionary())];
+    if (row.blocks == 0) row.name = grouping_.Label(live.group, capture(), state().dictionary());
     row.bytes += live.block.bytes;
     row.blocks += 1;
     shown.live_blocks += 1;
     largest.push_back(&live);
   }
-  for (auto& [name, row] : rows) {
-    row.name = name;
-    shown.rows.push_back(std::move(row));
-  }
+  for (auto& [key, row] : rows) shown.rows.push_back(std::move(row));
   std::stable_sort(shown.rows.begin(), shown.rows.end(),
                    [](const LiveRow& a, const LiveRow& b) { return a.bytes > b.bytes; });
   std::sort(largest.begin(), largest.end(), [](const Live* a, const Live* b) {
@@ -290,7 +288,9 @@ absl::StatusOr<LiveAt> AnalyzeLiveAt(const Capture& capture, const LiveAtOptions
   const absl::StatusOr<Grouping> grouping = Grouping::Make(capture, options.by, options);
   if (!grouping.ok()) return grouping.status();
   LivePass pass(capture, options, *grouping, instants.instants());
-  report = capture.Replay(pass, ReplayOptionsFor(options, false, false));
+  ReplayOptions replay = ReplayOptionsFor(options, false, false);
+  replay.modules = options.by == GroupBy::kModule;
+  report = capture.Replay(pass, replay);
   if (!report.ok()) return report.status();
   LiveAt result;
   result.by = options.by;

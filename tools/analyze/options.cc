@@ -21,6 +21,7 @@ std::optional<GroupBy> ParseGroupBy(const std::string& text) {
   if (text == "leaf") return GroupBy::kLeaf;
   if (text == "range") return GroupBy::kRange;
   if (text == "thread") return GroupBy::kThread;
+  if (text == "module") return GroupBy::kModule;
   if (text == "shape") return GroupBy::kShape;
   if (text == "rank") return GroupBy::kRank;
   return std::nullopt;

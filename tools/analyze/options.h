@@ -57,10 +57,12 @@ enum class GroupBy : std::uint8_t {
   kLeaf,      // innermost range
   kRange,     // innermost user range
   kThread,
+  kModule,
   kShape,  // layout of the largest tensor that was seen on the block (block_shapes.h)
   kRank,
 };
-std::optional<GroupBy> ParseGroupBy(const std::string& text);  // "operator", "leaf", "range", "thread", "shape", "rank"
+std::optional<GroupBy> ParseGroupBy(
+    const std::string& text);  // "operator", "leaf", "range", "thread", "module", "shape", "rank"
 
 struct Selection {
   Window window;

@@ -41,8 +41,10 @@ Columns Summary::total() const {
 absl::StatusOr<Summary> AnalyzeSummary(const Capture& capture, const SummaryOptions& options) {
   const absl::StatusOr<Grouping> grouping = Grouping::Make(capture, options.by, options);
   if (!grouping.ok()) return grouping.status();
+  ReplayOptions replay = ReplayOptionsFor(options, false, true);
+  replay.modules = options.by == GroupBy::kModule;
   SummaryPass pass(capture, options, *grouping);
-  absl::StatusOr<ReplayReport> report = capture.Replay(pass, ReplayOptionsFor(options, false, true));
+  absl::StatusOr<ReplayReport> report = capture.Replay(pass, replay);
   if (!report.ok()) return report.status();
   if (!pass.found().ok()) return pass.found();
   Summary summary = pass.TakeSummary();

@@ -6,6 +6,7 @@
 #ifndef TOOLS_ANALYZE_SUMMARY_H_
 #define TOOLS_ANALYZE_SUMMARY_H_
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -49,6 +50,14 @@ struct Folded {
   bool operator==(const Folded&) const = default;
 };
 
+// What a row of GroupBy::kModule has besides. `name` of such a row is its path, or its root where that is empty.
+struct ModuleFacts {
+  std::string root;
+  std::string path;
+  std::string class_name;
+  std::array<Columns, kPhases> by_phase;  // by Phase; they sum to the row's total
+};
+
 struct Row {
   enum class Kind : std::uint8_t {
     kNamed,
@@ -58,11 +67,12 @@ struct Row {
   };
   std::string name;
   Kind kind = Kind::kNamed;
-  std::uint64_t count = 0;            // calls that began in the window, at any depth; operator, leaf and range only
-  std::uint64_t outermost_count = 0;  // of these, with no operator around
+  std::uint64_t count = 0;            // calls that began in the window, at any depth; operator, leaf, range, module
+  std::uint64_t outermost_count = 0;  // of these, with no operator (of modules: no module) around
   Columns total;                      // over all devices
   std::vector<Columns> by_device;     // as Summary::devices
   Folded folded;                      // of `total` and the counts; GroupBy::kOperator only
+  ModuleFacts module;                 // GroupBy::kModule only
 };
 
 struct DeviceRow {
@@ -136,7 +146,12 @@ struct Summary {
   std::uint64_t threads = 0;         // that have events in the window
   std::uint64_t steps = 0;
   std::uint64_t mark_count = 0;
-  std::uint64_t dropped_events = 0;  // counted by the recorder: dropped in the ring or lost in writing
+  // GroupBy::kModule only. Inside a region that torch.compile made no module is called: it stands for all of them.
+  std::uint64_t compiled_allocations = 0;
+  std::uint64_t compiled_bytes = 0;
+  std::uint64_t module_calls = 0;
+  std::array<Columns, kPhases> phases;  // over all rows; they sum to total()
+  std::uint64_t dropped_events = 0;     // counted by the recorder: dropped in the ring or lost in writing
   ReplayReport report;
   Columns total() const;  // over rows
 };

@@ -35,6 +35,16 @@ void SummaryPass::CountCall(const OpenRange& range) {
   calls.outermost += !inside_operator;
 }
 
+void SummaryPass::ModuleEnters(const ModuleEvent& event) {
+  CountEvent(event, true);
+  if (!in_window() || event.of_gradient || event.again || !event.module.valid()) return;
+  ++summary_.module_calls;
+  if (event.module.value >= calls_.size()) calls_.resize(event.module.value + 1);
+  Calls& calls = calls_[event.module.value];
+  ++calls.count;
+  calls.outermost += event.depth == 0;
+}
+
 void SummaryPass::RangeBegins(const RangeBeginEvent& event) {
   CountEvent(event, !event.before);
   if (in_window() && !event.before) CountCall(*event.range);
@@ -48,6 +58,10 @@ void SummaryPass::Allocated(const AllocateEvent& event) {
   const Group group = in_window() || (whole && event.before) ? grouping_.Of(*event.block, event.process) : kBeforeGroup;
   if (in_window() && !event.before && !event.block->operator_name.valid())
     unattributed_[event.block->device] += event.block->bytes;
+  if (in_window() && !event.before && event.block->in_compiled_region) {
+    ++summary_.compiled_allocations;
+    summary_.compiled_bytes += event.block->bytes;
+  }
   table_.Add(*event.block, event.process, group, in_window() && !event.before, in_window(), event.tick);
   NotePeakMoment(event);
 }
@@ -143,16 +157,24 @@ Row& SummaryPass::RowOf(Group group) {
   constexpr std::size_t kUnknown = ~std::size_t{0};
   if (group >= row_of_group_.size()) row_of_group_.resize(group + 1, kUnknown);
   if (row_of_group_[group] != kUnknown) return summary_.rows[row_of_group_[group]];
-  const Row::Kind kind = group == kNoneGroup     ? Row::Kind::kNone
+  const Row::Kind kind = grouping_.IsNone(group) ? Row::Kind::kNone
                          : group == kBeforeGroup ? Row::Kind::kBefore
                                                  : Row::Kind::kNamed;
-  Row& row = RowOf(kind, grouping_.Label(group, capture(), state().dictionary()));
+  Row& row = RowOf(kind, grouping_.Label(group, capture(), state().dictionary()),
+                   grouping_.Key(group, capture(), state().dictionary()));
   row_of_group_[group] = static_cast<std::size_t>(&row - summary_.rows.data());
+  if (grouping_.by() != GroupBy::kModule || kind != Row::Kind::kNamed) return row;
+  const Module& module = state().dictionary().module(Grouping::ModuleOf(group).module);
+  row.module.root = module.root;
+  row.module.path = module.path;
+  row.module.class_name = module.class_name;
   return row;
 }
 
-Row& SummaryPass::RowOf(Row::Kind kind, std::string name) {
-  const auto [known, added] = row_of_label_.try_emplace({kind, name}, summary_.rows.size());
+// `key`: what tells it from rows of the same name; "": nothing.
+Row& SummaryPass::RowOf(Row::Kind kind, std::string name, std::string key) {
+  if (key.empty()) key = name;
+  const auto [known, added] = row_of_label_.try_emplace({kind, std::move(key)}, summary_.rows.size());
   if (added) {
     Row row;
     row.name = std::move(name);
@@ -172,6 +194,11 @@ void SummaryPass::AddCells(DeviceTable& table, std::size_t column) {
     Row& row = RowOf(group);
     row.by_device[column] += columns;
     row.total += columns;
+    if (grouping_.by() == GroupBy::kModule) {
+      const auto phase = static_cast<std::size_t>(Grouping::ModuleOf(group).phase);
+      row.module.by_phase[phase] += columns;
+      summary_.phases[phase] += columns;
+    }
     device.allocations += columns.allocations;
     device.allocated_bytes += columns.allocated_bytes;
     device.deallocations += columns.deallocations;
@@ -184,11 +211,15 @@ void SummaryPass::FinishRows() {
   for (std::size_t i = 0; i < device_ids_.size(); ++i) AddCells(table_.devices()[device_ids_[i].value], i);
   for (std::uint32_t name = 0; name < calls_.size(); ++name) {
     if (calls_[name].count == 0) continue;
-    Row& row = RowOf(name + kFirstGroup);
+    Row& row = grouping_.by() == GroupBy::kModule ? RowOf(Grouping::OfModule(ModuleId{name}, Phase::kForward))
+                                                  : RowOf(name + kFirstGroup);
     row.count += calls_[name].count;
     row.outermost_count += calls_[name].outermost;
   }
   for (const FoldedProcess& folded : folded_) AddFolded(folded);
+  for (const Row& row : summary_.rows) {
+    if (row.kind == Row::Kind::kFolded) summary_.phases[static_cast<std::size_t>(Phase::kOther)] += row.total;
+  }
   SortRows();
 }
 

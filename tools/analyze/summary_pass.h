@@ -64,6 +64,8 @@ class SummaryPass : public WindowedVisitor {
   void FirstSeen(const FirstSeenEvent& event) override;
   void Marked(const MarkEvent& event) override;
   void Stepped(const StepEvent& event) override;
+  void ModuleEnters(const ModuleEvent& event) override;
+  void ModuleExits(const ModuleEvent& event) override { CountEvent(event, true); }
 
  private:
   void CountEvent(const Event& event, bool recorded) {
@@ -84,14 +86,14 @@ class SummaryPass : public WindowedVisitor {
   void FinishRows();
   void AddCells(DeviceTable& table, std::size_t column);
   Row& RowOf(Group group);
-  Row& RowOf(Row::Kind kind, std::string name);
+  Row& RowOf(Row::Kind kind, std::string name, std::string key = "");
   void SortRows();
 
   const Grouping& grouping_;
   RowTable table_;
   Summary summary_;
   WindowSpans spans_;                               // of all processes
-  std::vector<Calls> calls_;                        // by NameId
+  std::vector<Calls> calls_;                        // by NameId; GroupBy::kModule: by ModuleId
   std::vector<bool> thread_has_events_;             // by ThreadId
   std::set<ProcessId> opened_;                      // whose window has opened
   std::map<DeviceId, std::uint64_t> unattributed_;  // bytes

@@ -134,6 +134,16 @@ void WindowedVisitor::OnMark(const MarkEvent& event) {
   Marked(event);
 }
 
+void WindowedVisitor::OnModuleEnter(const ModuleEvent& event) {
+  FollowTime(event);
+  ModuleEnters(event);
+}
+
+void WindowedVisitor::OnModuleExit(const ModuleEvent& event) {
+  FollowTime(event);
+  ModuleExits(event);
+}
+
 void WindowedVisitor::OnLost(const LostEvent& event) { Lost(event); }
 
 bool WindowedVisitor::IsSelected(DeviceId device) {

@@ -35,6 +35,8 @@ class WindowedVisitor : public Visitor {
   void OnFirstSeen(const FirstSeenEvent& event) final;
   void OnMark(const MarkEvent& event) final;
   void OnStep(const StepEvent& event) final;
+  void OnModuleEnter(const ModuleEvent& event) final;
+  void OnModuleExit(const ModuleEvent& event) final;
   void OnLost(const LostEvent& event) final;
 
  protected:
@@ -61,6 +63,8 @@ class WindowedVisitor : public Visitor {
   virtual void FirstSeen(const FirstSeenEvent&) {}
   virtual void Marked(const MarkEvent&) {}
   virtual void Stepped(const StepEvent&) {}
+  virtual void ModuleEnters(const ModuleEvent&) {}
+  virtual void ModuleExits(const ModuleEvent&) {}
   virtual void Lost(const LostEvent&) {}
 
  private:

@@ -24,6 +24,7 @@ constexpr OptionKind kSteps = OptionKind::kSteps;
 constexpr OptionKind kSchedule = OptionKind::kSchedule;
 constexpr OptionKind kLevel = OptionKind::kLevel;
 constexpr OptionKind kSignal = OptionKind::kSignal;
+constexpr OptionKind kSwitch = OptionKind::kSwitch;
 
 constexpr RecordOption kOptions[] = {
 #define MEMOIR_OPTION(variable, flag, argument, kind, fallback, help) {variable, flag, kind, fallback, help},
@@ -94,6 +95,9 @@ absl::StatusOr<std::string> NormalizeOption(const RecordOption& option, std::str
     case OptionKind::kFlag:
       if (const auto flag = ParseFlag(value)) return std::string(*flag ? "1" : "0");
       return BadValue(source, value, "0 or 1");
+    case OptionKind::kSwitch:
+      if (const auto flag = ParseFlag(value)) return std::string(*flag ? "1" : "0");
+      return BadValue(source, value, "on or off");
     case OptionKind::kNumber:
       if (const auto number = ParseDigits(value); number && *number <= kMaxNumber) return std::string(value);
       return BadValue(source, value, "a whole number, at most 999999999");

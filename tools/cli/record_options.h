@@ -14,7 +14,7 @@
 
 namespace memoir {
 
-enum class OptionKind { kPath, kSize, kFlag, kNumber, kText, kSteps, kSchedule, kLevel, kSignal, kOperators };
+enum class OptionKind { kPath, kSize, kFlag, kNumber, kText, kSteps, kSchedule, kLevel, kSignal, kOperators, kSwitch };
 
 struct RecordOption {
   const char* variable;  // "MEMOIR_MAX_SIZE"

@@ -61,7 +61,7 @@ struct ShowArguments {
 
 void AddOptions(CLI::App& app, ShowArguments& arguments) {
   app.add_option("CAPTURE", arguments.capture, "folder of the capture");
-  app.add_option("--by", arguments.by, "rows: operator, leaf, range, thread, shape or rank [operator]");
+  app.add_option("--by", arguments.by, "rows: operator, module, leaf, range, thread, shape or rank [operator]");
   app.add_option("--at", arguments.at,
                  "what is live at: peak, end, a TIME (1.5s, 20ms; without unit: seconds), mark:NAME, oom");
   app.add_option("--over", arguments.over, "time: live bytes over time");
@@ -88,10 +88,10 @@ std::optional<Window> ParseSteps(const std::string& text) {
 // What is asked for in words that mean nothing, or that do not go together; "" when all is well.
 std::string Complaint(const ShowArguments& arguments) {
   if (arguments.capture.empty()) return "no capture given";
-  const std::vector<std::string> groups = {"operator", "leaf", "range", "thread", "shape", "rank"};
+  const std::vector<std::string> groups = {"operator", "module", "leaf", "range", "thread", "shape", "rank"};
   if (!ParseGroupBy(arguments.by)) {
     const std::string nearest = DidYouMean(arguments.by, groups);
-    return "--by " + arguments.by + ": not one of operator, leaf, range, thread, shape, rank" + nearest;
+    return "--by " + arguments.by + ": not one of operator, module, leaf, range, thread, shape, rank" + nearest;
   }
   if (!arguments.at.empty() && arguments.at != "oom" && !ParseAt(arguments.at)) {
     return "--at " + arguments.at +

@@ -69,6 +69,12 @@ SchemaId Dictionary::AddSchema(Schema schema) {
   return Intern(schemas_, schema_ids_, std::move(key), std::move(schema));
 }
 
+ModuleId Dictionary::AddModule(Module module) {
+  std::string key =
+      absl::StrCat(module.root.size(), ";", module.path.size(), ";", module.root, module.path, module.class_name);
+  return Intern(modules_, module_ids_, std::move(key), std::move(module));
+}
+
 LayoutId Dictionary::AddLayout(Layout layout) {
   std::string key = absl::StrCat(layout.dtype, ";", ToString(layout));
   return Intern(layouts_, layout_ids_, std::move(key), std::move(layout));

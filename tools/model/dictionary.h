@@ -22,6 +22,14 @@ struct Name {
   bool is_operator = false;
 };
 
+// A torch.nn.Module, or what a program calls one.
+struct Module {
+  std::string root;  // class of the outermost module around it, "#2" behind it when it was not the first of that class
+  std::string path;  // from there: "layers.3.mlp.fc1"; "" for the root itself
+  std::string class_name;
+  bool operator==(const Module&) const = default;
+};
+
 // One definition of an operator. A library that is loaded anew may define an operator of the same name otherwise.
 struct Schema {
   std::string text;
@@ -70,6 +78,7 @@ class Dictionary {
  public:
   const Name& name(NameId id) const { return names_[id.value]; }
   const Schema& schema(SchemaId id) const { return schemas_[id.value]; }
+  const Module& module(ModuleId id) const { return modules_[id.value]; }
   const Layout& layout(LayoutId id) const { return layouts_[id.value]; }
   const Signature& signature(SignatureId id) const { return signatures_[id.value]; }
   const ThreadInfo& thread(ThreadId id) const { return threads_[id.value]; }
@@ -86,6 +95,7 @@ class Dictionary {
 
   NameId AddName(Name name);
   SchemaId AddSchema(Schema schema);
+  ModuleId AddModule(Module module);
   LayoutId AddLayout(Layout layout);
   SignatureId AddSignature(Signature signature);
   ThreadId AddThread(ThreadInfo thread);  // not merged
@@ -97,12 +107,14 @@ class Dictionary {
  private:
   std::deque<Name> names_;
   std::deque<Schema> schemas_;
+  std::deque<Module> modules_;
   std::deque<Layout> layouts_;
   std::deque<Signature> signatures_;
   std::deque<ThreadInfo> threads_;
   std::deque<DeviceInfo> devices_;
   absl::flat_hash_map<std::string, NameId> name_ids_;
   absl::flat_hash_map<std::string, SchemaId> schema_ids_;
+  absl::flat_hash_map<std::string, ModuleId> module_ids_;
   absl::flat_hash_map<std::string, LayoutId> layout_ids_;
   absl::flat_hash_map<std::string, SignatureId> signature_ids_;
 };

@@ -16,4 +16,20 @@ std::string_view ToString(RangeSource source) {
   return "function";
 }
 
+std::string_view ToString(Phase phase) {
+  switch (phase) {
+    case Phase::kForward:
+      return "forward";
+    case Phase::kBackward:
+      return "backward";
+    case Phase::kRecompute:
+      return "recompute";
+    case Phase::kOptimizer:
+      return "optimizer";
+    case Phase::kOther:
+      return "other";
+  }
+  return "other";
+}
+
 }  // namespace memoir

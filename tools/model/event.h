@@ -19,6 +19,24 @@ namespace memoir {
 enum class RangeSource : std::uint8_t { kFunction, kBackward, kUser, kDispatch };
 std::string_view ToString(RangeSource source);  // "function", "backward", "user", "dispatch"
 
+// What a program does, as far as modules, autograd and the optimizer's own ranges show it.
+enum class Phase : std::uint8_t {
+  kForward,    // inside a module
+  kBackward,   // inside autograd's engine
+  kRecompute,  // a module that the engine calls again (activation checkpointing)
+  kOptimizer,  // inside a range Optimizer.step#... or Optimizer.zero_grad#...
+  kOther,
+};
+inline constexpr std::size_t kPhases = 5;
+std::string_view ToString(Phase phase);  // "forward", "backward", ...
+
+// What a range's name and source make it, beside a range.
+struct RangeRole {
+  bool backward = false;   // a node of autograd's, or the engine around one
+  bool optimizer = false;  // the optimizer's own range
+  bool compiled = false;   // a region that torch.compile made, or inside one
+};
+
 // A range that is open on a thread. `name` is invalid for one whose begin was lost.
 struct OpenRange {
   NameId name;
@@ -28,7 +46,12 @@ struct OpenRange {
   std::uint32_t depth = 0;               // 0: nothing around it on its thread
   std::int32_t outermost_operator = -1;  // depth of the outermost operator at or around it; -1: none
   std::int32_t innermost_user = -1;      // depth of the innermost user range at or around it; -1: none
-  std::uint64_t call = 0;                // running number of ranges in the replay, from 1
+  std::int32_t innermost_backward = -1;  // likewise, of those whose role is backward
+  std::int32_t innermost_optimizer = -1;
+  RangeRole role;   // ReplayOptions::modules only, as the next two
+  ModuleId module;  // that it belongs to; backward: that the forward operator belonged to
+  Phase phase = Phase::kOther;
+  std::uint64_t call = 0;  // running number of ranges in the replay, from 1
   Tick begin = 0;
   std::int64_t sequence = -1;        // autograd's; -1: none
   std::uint64_t forward_thread = 0;  // torch's number; backward only
@@ -67,6 +90,10 @@ struct Block {
   std::uint32_t slot = 0;
   static constexpr std::uint32_t kNoSlot = 0xffffffffu;
   BlockOrigin origin = BlockOrigin::kRecorded;
+  // ReplayOptions::modules only; not known of blocks from keyframes.
+  ModuleId module;  // invalid: of none
+  Phase phase = Phase::kOther;
+  bool in_compiled_region = false;
 };
 
 // Common to all events.
@@ -133,6 +160,15 @@ struct SwitchEvent : Event {
   v1::RecordingLevel level = v1::LEVEL_ALL;  // from here on
 };
 
+// A call of a module begins or ends. With ReplayOptions::modules only.
+struct ModuleEvent : Event {
+  ModuleId module;
+  Phase phase = Phase::kOther;  // kForward or kRecompute; kBackward: see of_gradient
+  std::uint32_t depth = 0;      // modules open around it on its thread
+  bool again = false;           // called by itself at once: torch.compile's wrapper and the model in it are one
+  bool of_gradient = false;  // no call: the range that is open accumulates the gradient of a parameter of this module
+};
+
 // Records missing on a thread (`thread` valid), or chunks of a process (`chunks` > 0).
 struct LostEvent : Event {
   std::uint64_t records = 0;
@@ -169,6 +205,8 @@ class Visitor {
   virtual void OnMark(const MarkEvent&) {}
   virtual void OnStep(const StepEvent&) {}
   virtual void OnSwitch(const SwitchEvent&) {}
+  virtual void OnModuleEnter(const ModuleEvent&) {}
+  virtual void OnModuleExit(const ModuleEvent&) {}
   virtual void OnLost(const LostEvent&) {}
   virtual void OnKeyframe(const KeyframeEvent&) {}
 };

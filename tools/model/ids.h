@@ -28,6 +28,7 @@ using ProcessId = Id<struct ProcessTag>;
 using DeviceId = Id<struct DeviceTag>;  // of one process: rank 0's cpu is not rank 1's
 using ThreadId = Id<struct ThreadTag>;
 using NameId = Id<struct NameTag>;
+using ModuleId = Id<struct ModuleTag>;
 using LayoutId = Id<struct LayoutTag>;
 using SchemaId = Id<struct SchemaTag>;
 using SignatureId = Id<struct SignatureTag>;

@@ -31,9 +31,17 @@ ProcessIds::ProcessIds(ProcessId process, Dictionary* dictionary) : process_(pro
 void ProcessIds::Define(const Payload& payload) {
   for (const v1::NameDef& def : payload.names) {
     if (def.id() == 0) continue;
+    if (def.kind() == v1::NameDef::MODULE) {
+      NameEntry entry;
+      entry.module =
+          dictionary_->AddModule({ToUtf8(def.module_root()), ToUtf8(def.text()), ToUtf8(def.module_class())});
+      names_.Set(def.id(), entry);
+      continue;
+    }
     const bool is_operator = def.kind() == v1::NameDef::OPERATOR;
     const NameId name = dictionary_->AddName({ToUtf8(def.text()), is_operator});
-    names_.Set(def.id(), {name, is_operator ? dictionary_->AddSchema(ToSchema(def)) : SchemaId(), is_operator});
+    names_.Set(def.id(),
+               {name, is_operator ? dictionary_->AddSchema(ToSchema(def)) : SchemaId(), is_operator, ModuleId()});
   }
   for (const v1::LayoutDef& def : payload.layouts) {
     if (def.id() != 0) layouts_.Set(def.id(), dictionary_->AddLayout(ToLayout(def)));

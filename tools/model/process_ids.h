@@ -34,6 +34,7 @@ struct NameEntry {
   NameId id;
   SchemaId schema;  // operator only
   bool is_operator = false;
+  ModuleId module;  // module only
 };
 struct SignatureEntry {
   SignatureId id;

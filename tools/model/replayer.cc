@@ -84,6 +84,7 @@ void Replayer::EndProcess() {
   visitor_.OnProcessEnd(MakeEvent<ProcessEvent>(process_, ThreadId(), now_));
   blocks_.Clear();
   for (std::unique_ptr<ThreadReplay>& thread : threads_) thread.reset();
+  torch_threads_.clear();
 }
 
 void Replayer::TakeChunk(const std::shared_ptr<Chunk>& chunk) {
@@ -94,6 +95,7 @@ void Replayer::TakeChunk(const std::shared_ptr<Chunk>& chunk) {
     ids_->ForgetPart();
   }
   ids_->Define(payload);
+  torch_threads_.clear();  // more may be known of a thread now
   if (payload.clock.tick() != 0) clocks_[process_.value].Add(payload.clock);
   if (!payload.keyframe.empty()) TakeKeyframe(*chunk);
   ReplayReport::Process& process = report_->processes[process_.value];
@@ -151,6 +153,7 @@ void Replayer::StartRun(ThreadReplay& thread, RunCursor& cursor) {
     auto event = MakeEvent<LostEvent>(process_, thread.id(), cursor.tick);
     event.records = run.first_record - thread.next_record;
     report_->lost_records += event.records;
+    thread.modules().clear();  // which of them are still open, nobody knows
     visitor_.OnLost(event);
   }
   thread.next_record = std::max(thread.next_record, run.first_record + run.record_count);
@@ -171,15 +174,19 @@ void Replayer::SetDepth(ThreadReplay& thread, std::size_t depth, Tick tick) {
 
 void Replayer::CloseOtherRanges(const absl::flat_hash_set<ThreadId>& except, Tick tick) {
   for (const std::unique_ptr<ThreadReplay>& thread : threads_) {
-    if (thread != nullptr && !except.contains(thread->id())) SetDepth(*thread, 0, tick);
+    if (thread == nullptr || except.contains(thread->id())) continue;
+    SetDepth(*thread, 0, tick);
+    thread->modules().clear();
   }
 }
 
 void Replayer::PushRange(ThreadReplay& thread, OpenRange range, const RangeBeginEvent& like) {
   range.call = ++calls_;
+  if (options_.modules) range.role = RoleOf(range.name, range.source);
   RangeBeginEvent event = like;
   event.range = thread.Push(range);
   if (event.range == nullptr) return;
+  if (options_.modules) FindModule(thread);
   event.stack = &thread.stack();
   visitor_.OnRangeBegin(event);
 }

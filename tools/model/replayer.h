@@ -2,7 +2,7 @@
 // calls the visitor. Capture::Replay drives it; nothing else needs it.
 //
 // In four sources: replayer.cc merges, replayer_events.cc decodes and shows, replayer_keyframes.cc starts from
-// keyframes, replayer_switches.cc follows how much is recorded.
+// keyframes, replayer_switches.cc follows how much is recorded, replayer_modules.cc finds modules and phases.
 #ifndef TOOLS_MODEL_REPLAYER_H_
 #define TOOLS_MODEL_REPLAYER_H_
 
@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "tools/model/block_tracker.h"
 #include "tools/model/capture.h"
@@ -72,6 +73,18 @@ class Replayer : public ReplayState {
   void BeginGap(v1::RecordingLevel level, std::uint64_t ns);
   void EndGap();
 
+  struct ModuleContext {
+    ModuleId module;
+    Phase phase = Phase::kOther;
+  };
+  RangeRole RoleOf(NameId name, RangeSource source);
+  ModuleContext ContextOf(ThreadReplay& thread);
+  ModuleId ForwardModuleOf(const OpenRange& backward);
+  ThreadReplay* FindTorchThread(std::uint64_t torch_id);
+  void FindModule(ThreadReplay& thread);  // of the range that has just begun
+  void ShowModule(ThreadReplay& thread, RunCursor& cursor, bool enter);
+  bool TakeGradientOf(ThreadReplay& thread, ModuleEvent& event);
+
   void TakeTensors(RunCursor& cursor, std::uint32_t count);
   void ShowFirstSeen(ThreadReplay& thread, RunCursor& cursor, bool as_result);
   void PushRange(ThreadReplay& thread, OpenRange range, const RangeBeginEvent& like);
@@ -103,9 +116,11 @@ class Replayer : public ReplayState {
   Tick now_ = 0;                                        // latest tick shown
   std::uint64_t calls_ = 0;
   std::uint64_t allocations_ = 0;
-  std::size_t waiting_chunks_ = 0;  // taken while runs were held back
-  bool began_ = false;              // a chunk of this process was taken
-  bool resync_ = false;             // chunks were lost: apply the next keyframe
+  std::vector<std::uint8_t> name_marks_;                        // by NameId: what a range's name says; 0: not looked at
+  absl::flat_hash_map<std::uint64_t, ThreadId> torch_threads_;  // of this process
+  std::size_t waiting_chunks_ = 0;                              // taken while runs were held back
+  bool began_ = false;                                          // a chunk of this process was taken
+  bool resync_ = false;                                         // chunks were lost: apply the next keyframe
   bool told_full_ = false;
   bool gap_open_ = false;  // less than everything is recorded here
 };

@@ -49,6 +49,10 @@ bool Replayer::ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until) {
       case v1::RESUME:
         ShowSwitch(thread, cursor);
         break;
+      case v1::MODULE_ENTER:
+      case v1::MODULE_EXIT:
+        ShowModule(thread, cursor, cursor.kind() == v1::MODULE_ENTER);
+        break;
       default:
         break;  // ParsePayload lets no other kind through
     }
@@ -134,6 +138,12 @@ void Replayer::ShowAllocate(ThreadReplay& thread, RunCursor& cursor) {
   }
   if (const OpenRange* range = thread.innermost()) block.leaf_name = range->name;
   if (const OpenRange* range = thread.innermost_user()) block.user_name = range->name;
+  if (options_.modules) {
+    const ModuleContext context = ContextOf(thread);
+    block.module = context.module;
+    block.phase = context.phase;
+    block.in_compiled_region = thread.innermost() != nullptr && thread.innermost()->role.compiled;
+  }
   const BlockTracker::Verdict verdict = blocks_.Judge(block.device, block.address, block.serial);
   if (verdict.replaced != nullptr) Close(*verdict.replaced, thread.id(), cursor.tick, verdict.cause);
   if (!verdict.closed_at_once) {

@@ -8,6 +8,7 @@
 
 #include "tools/model/chunk_source.h"
 #include "tools/model/event.h"
+#include "tools/model/forward_modules.h"
 
 namespace memoir {
 
@@ -35,6 +36,13 @@ struct RunCursor {
     tick += run.tick_delta.Next();
     return true;
   }
+};
+
+// A module that was called on a thread and has not returned.
+struct OpenModule {
+  ModuleId module;
+  std::size_t depth = 0;  // ranges open when it was called: those are around it, later ones inside
+  bool recompute = false;
 };
 
 class ThreadReplay {
@@ -65,7 +73,14 @@ class ThreadReplay {
   const OpenRange* Push(OpenRange range);
   // False when its begin was beyond kMaxDepth, or is not known: there is nothing to end.
   bool CanPop();
-  void Pop() { stack_.pop_back(); }
+  void Pop() {
+    stack_.pop_back();
+    while (!modules_.empty() && modules_.back().depth > stack_.size()) modules_.pop_back();  // their end was lost
+  }
+  OpenRange* range_at(std::int32_t depth) { return depth < 0 ? nullptr : &stack_[static_cast<std::size_t>(depth)]; }
+
+  std::vector<OpenModule>& modules() { return modules_; }  // outermost first
+  ForwardModules& forward_modules() { return forward_modules_; }
 
   std::deque<RunCursor> runs;
   std::uint64_t next_record = 0;
@@ -76,6 +91,8 @@ class ThreadReplay {
   ThreadId id_;
   RangeStack stack_;
   std::uint64_t beyond_ = 0;
+  std::vector<OpenModule> modules_;
+  ForwardModules forward_modules_;
 };
 
 inline const OpenRange* ThreadReplay::Push(OpenRange range) {
@@ -87,6 +104,9 @@ inline const OpenRange* ThreadReplay::Push(OpenRange range) {
   range.depth = static_cast<std::uint32_t>(depth);
   range.outermost_operator = stack_.empty() ? -1 : stack_.back().outermost_operator;
   range.innermost_user = stack_.empty() ? -1 : stack_.back().innermost_user;
+  range.innermost_backward = range.role.backward ? depth : stack_.empty() ? -1 : stack_.back().innermost_backward;
+  range.innermost_optimizer = range.role.optimizer ? depth : stack_.empty() ? -1 : stack_.back().innermost_optimizer;
+  range.role.compiled = range.role.compiled || (!stack_.empty() && stack_.back().role.compiled);
   if (range.is_operator && range.outermost_operator < 0) range.outermost_operator = depth;
   if (range.source == RangeSource::kUser) range.innermost_user = depth;
   stack_.push_back(range);

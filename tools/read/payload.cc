@@ -46,8 +46,9 @@ struct KindCounts {
   std::uint64_t switches() const { return of[v1::PAUSE] + of[v1::RESUME]; }
   std::uint64_t known() const {
     return begins() + of[v1::RANGE_END] + of[v1::ALLOCATE] + of[v1::DEALLOCATE] + of[v1::MARK] + of[v1::STEP] +
-           switches();
+           switches() + modules();
   }
+  std::uint64_t modules() const { return of[v1::MODULE_ENTER] + of[v1::MODULE_EXIT]; }
 };
 
 KindCounts CountKinds(std::string_view kinds) {
@@ -88,7 +89,7 @@ absl::Status CheckRun(const Run& run, const SignatureTensors& signature_tensors)
                      Has(run.address_delta, blocks) && Has(run.serial_delta, blocks) &&
                      (run.device.empty() || Has(run.device, blocks)) && Has(run.bytes, counts.of[v1::ALLOCATE]) &&
                      Has(run.mark_name, counts.of[v1::MARK]) && Has(run.step, counts.of[v1::STEP]) &&
-                     Has(run.level, counts.switches());
+                     Has(run.level, counts.switches()) && Has(run.module, counts.modules());
   if (!match) return Damaged("columns of a run do not match its events");
   return CheckTensorColumn(run, ranges, signature_tensors);
 }
@@ -123,6 +124,8 @@ Column* ColumnOf(Run& run, std::uint32_t field) {
       return &run.step;
     case 30:
       return &run.level;
+    case 19:
+      return &run.module;
     default:
       return nullptr;
   }

@@ -39,6 +39,7 @@ struct Run {
   Column mark_name;
   Column step;
   Column level;
+  Column module;
 };
 
 // A row of the chunk's tensor table; layout and device are the part's numbers.

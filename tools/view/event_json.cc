@@ -54,6 +54,26 @@ void EventJsonWriter::AddName(std::string_view key, NameId name) {
   if (name.valid()) fmt::format_to(std::back_inserter(lines_), R"(,"{}":{})", key, QuotedName(name));
 }
 
+void EventJsonWriter::AddModule(ModuleId id, Phase phase) {
+  if (id.valid()) {
+    if (modules_.size() <= id.value) modules_.resize(id.value + 1);
+    std::string& quoted = modules_[id.value];
+    const Module& module = state_->dictionary().module(id);
+    if (quoted.empty()) quoted = fmt::format(R"(,"module":{},"root":{})", Quoted(module.path), Quoted(module.root));
+    lines_ += quoted;
+  }
+  AddText("phase", ToString(phase));
+}
+
+void EventJsonWriter::AddModuleEvent(std::string_view kind, const ModuleEvent& event) {
+  Begin(kind, event);
+  AddModule(event.module, event.phase);
+  if (event.module.valid()) AddText("class", state_->dictionary().module(event.module).class_name);
+  AddNumber("depth", event.depth);
+  if (event.of_gradient) lines_ += R"(,"of_gradient":true)";
+  End();
+}
+
 // Which arguments the operator writes to, by its schema.
 void EventJsonWriter::AddWritten(SchemaId schema) {
   if (!schema.valid()) return;
@@ -123,6 +143,7 @@ void EventJsonWriter::AddBlock(const Block& block) {
   AddName("operator", block.operator_name);
   AddName("leaf", block.leaf_name);
   AddName("range", block.user_name);
+  if (block.origin == BlockOrigin::kRecorded) AddModule(block.module, block.phase);
 }
 
 void EventJsonWriter::OnProcessBegin(const ProcessEvent& event) {
@@ -151,6 +172,7 @@ void EventJsonWriter::OnRangeBegin(const RangeBeginEvent& event) {
   AddNumber("call", event.range->call);
   if (event.range->sequence >= 0) AddNumber("sequence", static_cast<std::uint64_t>(event.range->sequence));
   if (event.range->source == RangeSource::kBackward) AddNumber("forward_thread", event.range->forward_thread);
+  AddModule(event.range->module, event.range->phase);
   AddSignature(event.signature);
   AddWritten(event.range->schema);
   AddTensors(event.tensors);

@@ -31,6 +31,8 @@ class EventJsonWriter : public Visitor {
   void OnMark(const MarkEvent& event) override;
   void OnStep(const StepEvent& event) override;
   void OnSwitch(const SwitchEvent& event) override;
+  void OnModuleEnter(const ModuleEvent& event) override { AddModuleEvent("module_enter", event); }
+  void OnModuleExit(const ModuleEvent& event) override { AddModuleEvent("module_exit", event); }
   void OnLost(const LostEvent& event) override;
   void OnKeyframe(const KeyframeEvent& event) override;
 
@@ -40,6 +42,9 @@ class EventJsonWriter : public Visitor {
   void End();
   void AddText(std::string_view key, std::string_view text);
   void AddName(std::string_view key, NameId name);
+  // The module where there is one, and the phase.
+  void AddModule(ModuleId module, Phase phase);
+  void AddModuleEvent(std::string_view kind, const ModuleEvent& event);
   void AddWritten(SchemaId schema);
   void AddNumber(std::string_view key, std::uint64_t number);
   void AddAddress(std::string_view key, std::uint64_t address);
@@ -55,6 +60,7 @@ class EventJsonWriter : public Visitor {
   const ReplayState* state_ = nullptr;
   std::string lines_;
   std::vector<std::string> names_;    // by id, as JSON: a name is escaped once, not at every event
+  std::vector<std::string> modules_;  // by id: ,"module":...
   std::vector<std::string> layouts_;  // by id: ,"dtype":...
 };
 

@@ -25,6 +25,8 @@ constexpr GroupingNames NamesOf(GroupBy by) {
       return {"user range", "user ranges", "ranges", true};
     case GroupBy::kThread:
       return {"thread", "threads", "threads", false};
+    case GroupBy::kModule:
+      return {"module", "modules", "modules", true};
     case GroupBy::kShape:
       return {"shape", "shapes", "shapes", false};
     case GroupBy::kRank:

@@ -1,9 +1,12 @@
 #include "tools/view/summary_json.h"
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "tools/analyze/module_tree.h"
 #include "tools/view/grouping.h"
 
 namespace memoir {
@@ -85,6 +88,62 @@ const char* KindName(Row::Kind kind) {
   return "named";
 }
 
+Json ColumnsJson(const Columns& columns) {
+  Json json = Json::object();
+  AddColumns(json, columns);
+  return json;
+}
+
+Json PhasesJson(const std::array<Columns, kPhases>& phases) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < kPhases; ++i) {
+    if (phases[i] != Columns{}) json[std::string(ToString(static_cast<Phase>(i)))] = ColumnsJson(phases[i]);
+  }
+  return json;
+}
+
+// The tree of modules, for rows and for parts of paths that have none.
+class ModuleJson {
+ public:
+  explicit ModuleJson(const Summary& summary) : summary_(summary) {
+    if (summary.by == GroupBy::kModule) nodes_ = BuildModuleTree(summary);
+    for (const ModuleNode& node : nodes_) {
+      if (node.row) node_of_row_[*node.row] = &node;
+    }
+  }
+
+  void AddTo(Json& row, std::size_t index) const {
+    const auto node = node_of_row_.find(index);
+    if (node == node_of_row_.end() || summary_.rows[index].kind != Row::Kind::kNamed) return;
+    AddNode(row, *node->second);
+    row["phases"] = PhasesJson(summary_.rows[index].module.by_phase);
+  }
+
+  void AddContainers(Json& rows) const {
+    for (const ModuleNode& node : nodes_) {
+      if (node.row || node.depth == 0) continue;
+      Json json = {{"name", node.path.empty() ? node.root : node.path}, {"kind", "container"}};
+      json["count"] = json["outermost_count"] = 0;
+      AddColumns(json, Columns{});
+      AddNode(json, node);
+      json["phases"] = Json::object();
+      rows.push_back(std::move(json));
+    }
+  }
+
+ private:
+  static void AddNode(Json& json, const ModuleNode& node) {
+    json["root"] = node.root;
+    json["path"] = node.path;
+    json["class"] = node.class_name;
+    json["subtree"] = ColumnsJson(node.subtree);
+  }
+
+  const Summary& summary_;
+  std::vector<ModuleNode> nodes_;
+  std::map<std::size_t, const ModuleNode*> node_of_row_;
+};
+
 Json RowJson(const Row& row, const Summary& summary) {
   Json json = {{"name", row.name}, {"kind", KindName(row.kind)}};
   if (NamesOf(summary.by).has_calls) {
@@ -120,7 +179,12 @@ Json RestJson(const Summary& summary, std::size_t top) {
 Json RowsJson(const Summary& summary, std::size_t top) {
   Json rows = Json::array();
   const std::size_t shown = top == 0 ? summary.rows.size() : std::min(top, summary.rows.size());
-  for (std::size_t i = 0; i < shown; ++i) rows.push_back(RowJson(summary.rows[i], summary));
+  const ModuleJson modules(summary);
+  for (std::size_t i = 0; i < shown; ++i) {
+    rows.push_back(RowJson(summary.rows[i], summary));
+    modules.AddTo(rows.back(), i);
+  }
+  if (shown == summary.rows.size()) modules.AddContainers(rows);
   if (shown < summary.rows.size()) rows.push_back(RestJson(summary, shown));
   return rows;
 }
@@ -144,6 +208,12 @@ Json SummaryJson(const Capture& capture, const Summary& summary, std::size_t top
     json["marks"].push_back({{"name", mark.name}, {"time_ns", mark.ns}, {"process", mark.process.value}});
   json["devices"] = Json::array();
   for (const DeviceRow& device : summary.devices) json["devices"].push_back(DeviceJson(device));
+  if (summary.by == GroupBy::kModule) {
+    json["module_calls"] = summary.module_calls;
+    json["phases"] = PhasesJson(summary.phases);
+    json["compiled_regions"] = {{"allocations", summary.compiled_allocations},
+                                {"allocated_bytes", summary.compiled_bytes}};
+  }
   json["by"] = NamesOf(summary.by).json_key;
   json[NamesOf(summary.by).json_key] = RowsJson(summary, top);
   return json;

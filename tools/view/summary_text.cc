@@ -11,6 +11,7 @@
 #include "fmt/format.h"
 #include "tools/view/capture_text.h"
 #include "tools/view/grouping.h"
+#include "tools/view/module_text.h"
 #include "tools/view/table.h"
 #include "tools/view/terminal_text.h"
 #include "tools/view/units.h"
@@ -305,6 +306,12 @@ std::string FactLines(const Summary& summary, const SummaryTextOptions& options,
   } else if (!options.brief) {
     text += FactLine(terminal, "first seen", "no storage allocated elsewhere (numpy, files, from before)");
   }
+  if (summary.compiled_allocations > 0) {
+    text += FactLine(terminal, "compiled",
+                     Counted(summary.compiled_bytes, summary.compiled_allocations, "allocation", "allocations") +
+                         " of compiled regions, which stand for the modules inside them" +
+                         ShareOf(summary.compiled_bytes, facts.rows.allocated_bytes));
+  }
   return text + FactLine(terminal, "not attributed",
                          FormatBytes(facts.unattributed_bytes) + " allocated outside of any operator" +
                              ShareOf(facts.unattributed_bytes, facts.rows.allocated_bytes));
@@ -316,6 +323,10 @@ std::string Tables(const Capture& capture, const Summary& summary, const Summary
   std::string text;
   if (summary.devices.empty() || summary.devices[LargestDevice(summary)].peak_allocated_bytes == 0) {
     return "No allocation was recorded" + std::string(options.windowed ? " in this window" : "") + ".\n";
+  }
+  if (summary.by == GroupBy::kModule) {
+    return RenderModules(summary, options.top, terminal) + ManyPeaksNote(summary, options, terminal) +
+           FoldedNote(summary, terminal);
   }
   text += PeakTable(capture, summary, options, terminal);
   if (!options.brief) text += "\n";

@@ -95,6 +95,14 @@ int memoir_recording(void) {
   return controls != nullptr && controls->recording() ? 1 : 0;
 }
 
+int memoir_recording_modules(void) {
+  try {
+    return memoir::SessionRecordsModules() ? 1 : 0;
+  } catch (...) {
+    return 0;
+  }
+}
+
 int memoir_output(char* folder, size_t size) {
   try {
     std::snprintf(folder, size, "%s", memoir::SessionOutput().c_str());

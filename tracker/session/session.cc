@@ -27,6 +27,7 @@ struct Session {
   pid_t owner = getpid();
   std::mutex mutex;  // start and stop on one side, flush on the other
   std::string output;
+  bool modules = false;
   std::shared_ptr<Writer> writer;  // while recording
   RecordingControls* controls = nullptr;
 };
@@ -91,6 +92,7 @@ ProcessFacts Facts(const Settings& settings, OperatorHook operators, std::uint64
   facts.ticks_per_second = ticks_per_second;
   facts.sources = {operators == OperatorHook::kDispatch ? "dispatch" : "ranges", "cpu-allocator"};
   facts.simulated_device = SimulatedDevice();
+  if (settings.modules) facts.sources.emplace_back("modules");
   facts.boot_id = BootId();
   return facts;
 }
@@ -152,6 +154,7 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
 
 void StartHooks(const Settings& settings, OperatorHook operators, Session& own) {
   own.output = settings.output;
+  own.modules = settings.modules;
   InstallTorchHooks(operators);
   std::string warning;
   own.controls = RecordingControls::Begin(settings.controls, &warning);
@@ -221,6 +224,13 @@ void FlushSession() {
     writer = own->writer;
   }
   if (writer != nullptr) writer->Flush();
+}
+
+bool SessionRecordsModules() {
+  Session* own = Own();
+  if (own == nullptr) return false;
+  const std::lock_guard lock(own->mutex);
+  return own->writer != nullptr && own->modules;
 }
 
 std::string SessionOutput() {

@@ -21,6 +21,8 @@ bool StartSession(const Settings& settings, std::string* error);
 // False, with one line in `error`, when something recorded could not be written.
 bool StopSession(EndReason reason, std::string* error);
 void FlushSession();
+// Whether the recording that is running asks for modules.
+bool SessionRecordsModules();
 // The capture's folder, "" before the first start.
 std::string SessionOutput();
 

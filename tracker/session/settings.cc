@@ -16,7 +16,7 @@
 namespace memoir {
 namespace {
 
-enum OptionKind { kPath, kSize, kFlag, kNumber, kText, kSteps, kSchedule, kLevel, kSignal, kOperators };
+enum OptionKind { kPath, kSize, kFlag, kNumber, kText, kSteps, kSchedule, kLevel, kSignal, kOperators, kSwitch };
 
 struct Option {
   const char* variable;
@@ -47,7 +47,8 @@ bool IsNumber(const std::string& value) {
 std::string Complaint(const Option& option, const std::string& value) {
   if (value.empty()) return "";
   if (option.kind == kSize && !ParseSize(value)) return "is not a size; write 512MiB, 2GiB or a number of bytes";
-  if (option.kind == kFlag && !IsFlag(value)) return "is neither on nor off; write 1 or 0";
+  const bool flag = option.kind == kFlag || option.kind == kSwitch;
+  if (flag && !IsFlag(value)) return "is neither on nor off; write 1 or 0";
   if (option.kind == kNumber && !IsNumber(value)) return "is not a whole number";
   if (option.kind == kOperators && value != "ranges" && value != "dispatch") return "is neither ranges nor dispatch";
   return "";
@@ -218,6 +219,7 @@ std::optional<Settings> ReadSettings(const char* const* given, std::string* erro
   settings.ring_dir = (*values)["ring_dir"];
   settings.ring_size = ParseSize((*values)["ring_size"]).value_or(0);
   if (const std::string rank = (*values)["rank"]; !rank.empty()) settings.rank = ToNumber(rank);
+  settings.modules = IsOn((*values)["modules"]);
   settings.program = (*values)["program"];
   settings.python_version = (*values)["python_version"];
   settings.dispatched_operators = (*values)["ops"] == "dispatch";

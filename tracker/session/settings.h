@@ -21,6 +21,7 @@ struct Settings {
   bool dispatched_operators = false;  // from the dispatcher's fallback instead of ranges
   bool quiet = false;
   ControlOptions controls;
+  bool modules = true;
   std::string program;  // what the caller knows of its process
   std::string python_version;
   std::vector<std::string> warnings;  // e.g. a MEMOIR_* variable that does not exist

@@ -7,6 +7,8 @@
 #include <unordered_set>
 
 #include "interpose/ring.h"
+#include "tracker/modules/module_calls.h"
+#include "tracker/torch/backward_nodes.h"
 #include "tracker/torch/hooks.h"
 #include "tracker/torch/operator_names.h"
 #include "tracker/torch/range_record.h"
@@ -27,12 +29,17 @@ std::unique_ptr<at::ObserverContext> OnBegin(const at::RecordFunction& range) {
   start.name = FindOperatorName(range);
   start.text = range.name();
   start.sequence = range.seqNr();
-  if (start.source == RangeSource::kBackward)
+  if (start.source == RangeSource::kBackward) [[unlikely]] {
     start.forward_thread = static_cast<std::uint32_t>(range.forwardThreadId());
+    start.sequence = ForwardSequence(range);
+  }
   if (range.isAsync()) {
     RecordInstantRange(start, range.inputs());
   } else {
     BeginRange(&range, start, range.inputs());
+  }
+  if (start.source == RangeSource::kBackward) [[unlikely]] {
+    if (const void* parameter = AccumulatedParameter(range)) RecordGradientOf(parameter);
   }
   return nullptr;
 }

@@ -68,7 +68,16 @@ enum : std::uint32_t {
 };
 }
 namespace name {
-enum : std::uint32_t { kId = 1, kHash = 2, kKind = 3, kText = 4, kSchema = 5, kArgumentIsWritten = 6 };
+enum : std::uint32_t {
+  kId = 1,
+  kHash = 2,
+  kKind = 3,
+  kText = 4,
+  kSchema = 5,
+  kArgumentIsWritten = 6,
+  kModuleClass = 7,
+  kModuleRoot = 8
+};
 }
 namespace layout {
 enum : std::uint32_t {
@@ -115,6 +124,7 @@ enum : std::uint32_t {
   kMarkName = 17,
   kStep = 18,
   kLevel = 30,
+  kModule = 19,
 };
 }
 namespace counters {
@@ -211,6 +221,8 @@ enum class EventKind : std::uint8_t {
   kStep = 9,
   kPause = 25,
   kResume = 26,
+  kModuleEnter = 23,
+  kModuleExit = 24,
 };
 
 }  // namespace memoir

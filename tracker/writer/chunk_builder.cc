@@ -38,6 +38,10 @@ EventKind KindOf(const EventGroup& group) {
       return EventKind::kPause;
     case RecordKind::kResume:
       return EventKind::kResume;
+    case RecordKind::kModuleEnter:
+      return EventKind::kModuleEnter;
+    case RecordKind::kModuleExit:
+      return EventKind::kModuleExit;
     default:
       return EventKind::kUnknown;
   }
@@ -105,6 +109,13 @@ void ChunkBuilder::Add(ThreadState& thread, const EventGroup& group) {
       Names::Name* name = names_.Text(group.text);
       names_.Define(name, part_, &definitions_);
       run.Mark(name->id);
+      break;
+    }
+    case RecordKind::kModuleEnter:
+    case RecordKind::kModuleExit: {
+      Names::Name* name = names_.Operator(group.As<ModuleRecord>().module);
+      if (name != nullptr) names_.Define(name, part_, &definitions_);
+      run.Module(name == nullptr ? 0 : name->id);
       break;
     }
     default:

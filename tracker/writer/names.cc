@@ -10,7 +10,7 @@
 namespace memoir {
 namespace {
 
-enum class Kind : std::uint8_t { kText = 0, kOperator = 1 };  // NameDef.Kind
+enum class Kind : std::uint8_t { kText = 0, kOperator = 1, kModule = 2 };  // NameDef.Kind
 
 // A damaged ring can ask for any number; the ring's own table is smaller.
 constexpr std::uint32_t kMaxRingNames = 1u << 20;
@@ -21,6 +21,13 @@ ContentHash HashName(Kind kind, std::string_view text) {
   const std::size_t size = std::min(text.size(), kMaxRecordBytes);
   text.copy(bytes + 1, size);
   return HashBytes(bytes, size + 1);
+}
+
+// Root, path and class: what makes modules of different ranks one. Each is at most kMaxInlineName long.
+ContentHash HashModule(const NameView& view) {
+  std::string text(reinterpret_cast<const char*>(view.written), view.arguments);
+  text.append(1, '\0').append(view.text, view.text_bytes).append(1, '\0').append(view.schema, view.schema_bytes);
+  return HashName(Kind::kModule, text);
 }
 
 }  // namespace
@@ -37,10 +44,12 @@ Names::Name* Names::Operator(std::uint32_t ring_id) {
     return operators_[ring_id];
   NameView view;
   if (ring_id == 0 || ring_id >= kMaxRingNames || !ring_.FindName(ring_id, &view)) return nullptr;
-  const bool is_operator = view.schema_bytes != 0;
-  Name* name = Add(HashName(is_operator ? Kind::kOperator : Kind::kText, {view.text, view.text_bytes}));
+  const bool is_operator = view.schema_bytes != 0 && !view.is_module;
+  const Kind kind = is_operator ? Kind::kOperator : Kind::kText;
+  Name* name = Add(view.is_module ? HashModule(view) : HashName(kind, {view.text, view.text_bytes}));
   name->ring_id = ring_id;
   name->is_operator = is_operator;
+  name->is_module = view.is_module;
   if (operators_.size() <= ring_id) operators_.resize(std::size_t{ring_id} + 1);
   operators_[ring_id] = name;
   return name;
@@ -85,8 +94,13 @@ void Names::Define(Name* name, std::uint32_t part, std::string* payload) {
     definition.add_string(field::name::kText, name->text);
     return;
   }
-  definition.add_enum(field::name::kKind, static_cast<int>(name->is_operator ? Kind::kOperator : Kind::kText));
+  const Kind kind = name->is_operator ? Kind::kOperator : name->is_module ? Kind::kModule : Kind::kText;
+  definition.add_enum(field::name::kKind, static_cast<int>(kind));
   definition.add_string(field::name::kText, view.text, view.text_bytes);
+  if (name->is_module) {
+    definition.add_string(field::name::kModuleClass, view.schema, view.schema_bytes);
+    definition.add_string(field::name::kModuleRoot, reinterpret_cast<const char*>(view.written), view.arguments);
+  }
   if (!name->is_operator) return;
   definition.add_string(field::name::kSchema, view.schema, view.schema_bytes);
   protozero::packed_field_bool written(definition, field::name::kArgumentIsWritten);

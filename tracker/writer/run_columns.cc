@@ -11,7 +11,7 @@ void RunColumns::Start(std::uint32_t thread, std::uint64_t first_record, std::ui
   any_device_ = false;
   for (VarintColumn* column :
        {&kind_, &tick_delta_, &name_, &sequence_delta_, &forward_thread_, &signature_, &tensor_, &address_delta_,
-        &serial_delta_, &device_, &allocated_bytes_, &mark_name_, &step_, &level_}) {
+        &serial_delta_, &device_, &allocated_bytes_, &mark_name_, &step_, &level_, &module_}) {
     column->clear();
   }
 }
@@ -42,14 +42,14 @@ std::size_t RunColumns::bytes() const {
   const std::size_t device = any_device_ ? device_.size() : 0;
   return kind_.size() + tick_delta_.size() + name_.size() + sequence_delta_.size() + forward_thread_.size() +
          signature_.size() + tensor_.size() + address_delta_.size() + serial_delta_.size() + device +
-         allocated_bytes_.size() + mark_name_.size() + step_.size() + level_.size();
+         allocated_bytes_.size() + mark_name_.size() + step_.size() + level_.size() + module_.size();
 }
 
 std::size_t RunColumns::capacity() const {
   return kind_.capacity() + tick_delta_.capacity() + name_.capacity() + sequence_delta_.capacity() +
          forward_thread_.capacity() + signature_.capacity() + tensor_.capacity() + address_delta_.capacity() +
          serial_delta_.capacity() + device_.capacity() + allocated_bytes_.capacity() + mark_name_.capacity() +
-         step_.capacity() + level_.capacity();
+         step_.capacity() + level_.capacity() + module_.capacity();
 }
 
 void RunColumns::AddTo(std::string* payload) const {
@@ -74,6 +74,7 @@ void RunColumns::AddTo(std::string* payload) const {
   mark_name_.AddTo(run, field::run::kMarkName);
   step_.AddTo(run, field::run::kStep);
   level_.AddTo(run, field::run::kLevel);
+  module_.AddTo(run, field::run::kModule);
 }
 
 }  // namespace memoir

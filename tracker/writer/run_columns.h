@@ -27,6 +27,7 @@ class RunColumns {
   void Mark(std::uint32_t name) { mark_name_.Put(name); }
   void Step(std::uint64_t step) { step_.Put(step); }
   void Level(std::uint8_t levels) { level_.Put(levels); }
+  void Module(std::uint32_t name) { module_.Put(name); }
   void CountRecords(std::uint64_t records) { record_count_ += records; }
 
   std::uint64_t next_record() const { return first_record_ + record_count_; }
@@ -49,7 +50,7 @@ class RunColumns {
   bool any_device_ = false;
 
   VarintColumn kind_, tick_delta_, name_, sequence_delta_, forward_thread_, signature_, tensor_, address_delta_,
-      serial_delta_, device_, allocated_bytes_, mark_name_, step_, level_;
+      serial_delta_, device_, allocated_bytes_, mark_name_, step_, level_, module_;
 };
 
 }  // namespace memoir

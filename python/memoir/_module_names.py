@@ -1,0 +1,203 @@
+"""What a module is called: its path from its root, its class, and its root. Found at a module's first call, never before.
+
+A root is the outermost module that owns the one called: mostly the one called first, but also a model whose parts are called one by
+one. Modules added later are found when they are first called; their root is walked again then. Keeps no module alive, and leaves
+no trace in any.
+"""
+
+import gc
+import time
+import weakref
+
+current = None  # the Names of the recording that is running
+
+# Modules that belong to no root are looked for in all of them, and their owners in all objects; both have limits, for
+# programs that make modules all the time.
+_FRUITLESS_LOOKS = 256
+_OWNERLESS_OF_A_CLASS = 3
+_OWNER_SECONDS = 1.0
+
+
+def resolve(module):
+    """Called from C with a module of which the tracker knows nothing, or whose parameters it should look at again."""
+    names = current
+    if names is None:
+        return
+    try:
+        names.resolve(module)
+    except Exception:  # a strange module is not recorded; the program must not see why
+        names.pass_over(module)
+
+
+def gone(reference):
+    """Called from C when a module that has a name has died."""
+    names = current
+    if names is not None:
+        names.forget(reference)
+
+
+class _Reference(weakref.ref):
+    """To a module that has a name. `parameters`: addresses that lead to it."""
+
+    __slots__ = ("address", "number", "parameters")
+
+
+class Names:
+    def __init__(self, library, gone_callback):
+        self._library = library
+        self._gone = gone_callback
+        self._known = {}    # address: _Reference
+        self._numbers = {}  # (root, path, class): its id in the ring
+        self._roots = {}    # label: weak reference
+        self._fruitless = 0
+        self._seconds = 0.0
+        self._ownerless = {}  # class: how often one had no owner
+
+    def resolve(self, module):
+        import torch
+
+        if "compile_subgraph_reason" in module.__dict__:  # made by dynamo: the region stands for the modules in it
+            return self.pass_over(module)
+        with torch._C.DisableTorchFunctionSubclass():  # looking at a parameter calls nothing of the program's
+            self._walk(self._root_of(module))
+            if not self._knows(module):  # called through something that is no owner, such as torch.compile's wrapper
+                self._add(module, self._label(module), "", set())
+
+    def pass_over(self, module):
+        self._refer(module, 0)
+        self._library.memoir_set_module(id(module), 0)
+
+    def _refer(self, module, number):
+        reference = self._known.get(id(module))
+        if reference is None or reference() is not module:
+            reference = self._known[id(module)] = _Reference(module, self._gone)
+            reference.address, reference.parameters = id(module), set()
+        reference.number = number
+        return reference
+
+    def _knows(self, module):
+        known = self._known.get(id(module))
+        return known is not None and known() is module
+
+    def _root_of(self, module):
+        module = _behind(module)
+        if self._knows(module) or self._fruitless < _FRUITLESS_LOOKS or _has_parts(module):
+            for reference in list(self._roots.values()):
+                root = reference()
+                if root is not None and any(part is module for _, part in _parts(root)):
+                    return root
+            self._fruitless += 1
+        return self._outermost_owner(module)
+
+    def _outermost_owner(self, module):
+        seen, first = {id(module)}, module
+        while self._seconds < _OWNER_SECONDS and self._ownerless.get(type(module), 0) < _OWNERLESS_OF_A_CLASS:
+            begin = time.monotonic()
+            owner = _owner(module)
+            self._seconds += time.monotonic() - begin
+            if owner is None or id(owner) in seen:
+                if module is first:
+                    self._ownerless[type(module)] = self._ownerless.get(type(module), 0) + 1
+                break
+            seen.add(id(owner))
+            module = owner
+        return module
+
+    def _walk(self, root):
+        label = self._label(root)
+        taken = set()
+        for path, module in _parts(root):
+            self._add(module, label, path, taken)
+            inner = _behind(module)
+            if inner is not module and path == "":  # torch.compile's wrapper is the model that it wraps
+                self._add(inner, label, path, taken)
+
+    def _label(self, root):
+        """The class of the root, and a number where another of that class is alive."""
+        name, number = type(_behind(root)).__name__, 1
+        while True:
+            label = name if number == 1 else f"{name}#{number}"
+            there = self._roots.get(label)
+            alive = None if there is None else there()
+            if alive is None:
+                self._roots[label] = weakref.ref(root)
+            if alive is None or alive is root:
+                return label
+            number += 1
+
+    def _add(self, module, label, path, taken):
+        """`taken`: parameters that a module before this one has: a tied one belongs to the first."""
+        key = (label, path, type(_behind(module)).__name__)
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._library.memoir_define_module(*(_bytes(text) for text in key))
+            self._numbers[key] = number
+        reference = self._refer(module, number)
+        self._library.memoir_set_module(id(module), number)
+        for parameter in (module.__dict__.get("_parameters") or {}).values():
+            address = None if parameter is None else parameter._cdata
+            if address is not None and address not in taken:
+                taken.add(address)
+                reference.parameters.add(address)
+                self._library.memoir_set_parameter(address, number)
+
+    def forget(self, reference):
+        if self._known.get(reference.address) is not reference:
+            return  # of another recording, or another module is there by now
+        del self._known[reference.address]
+        self._library.memoir_forget_module(reference.address)
+        for address in reference.parameters:
+            self._library.memoir_forget_parameter(address, reference.number)
+
+
+def _bytes(text):
+    return text.encode("utf-8", "replace")
+
+
+def _parts(root):
+    """(path, module) of the root and all below it, as named_modules gives them: a shared one by its first path."""
+    seen, waiting = set(), [("", root)]
+    while waiting:
+        path, module = waiting.pop()
+        if id(module) in seen:
+            continue
+        seen.add(id(module))
+        yield path, module
+        wrapped = _behind(module)
+        prefix = path if wrapped is not module else path and path + "."
+        for name, part in reversed(list(_children(module).items())):
+            if part is not None:
+                waiting.append((path if part is wrapped else f"{prefix}{name}", part))
+
+
+def _children(module):
+    return module.__dict__.get("_modules") or {}
+
+
+def _has_parts(module):
+    return bool(_children(module)) or bool(module.__dict__.get("_parameters"))
+
+
+def _behind(module):
+    """The model that torch.compile wrapped, or the module itself."""
+    if type(module).__module__ == "torch._dynamo.eval_frame":
+        return _children(module).get("_orig_mod") or module
+    return module
+
+
+def _owner(module):
+    """A module that has `module` as a part. Asks the garbage collector, and calls nothing of any object."""
+    import torch
+
+    for holder in gc.get_referrers(module):
+        if not isinstance(holder, dict) or not any(part is module for part in dict.values(holder)):
+            continue
+        for candidate in gc.get_referrers(holder):
+            if type(candidate) is dict:  # an object's __dict__, in versions of Python where that holds its attributes
+                candidates = [c for c in gc.get_referrers(candidate) if issubclass(type(c), torch.nn.Module)]
+            else:
+                candidates = [candidate] if issubclass(type(candidate), torch.nn.Module) else []
+            for owner in candidates:
+                if _children(owner) is holder:
+                    return owner
+    return None

@@ -1,0 +1,136 @@
+// The part of a replay that finds the module and the phase of what a thread does (docs/event_schema.md, "Modules").
+//
+// Two stacks nest in each other: modules that were called, and ranges. Whichever of the innermost module and the
+// innermost backward range was opened last says where the thread is.
+#include <algorithm>
+#include <string_view>
+
+#include "tools/model/replayer.h"
+
+namespace memoir {
+namespace {
+
+enum NameMark : std::uint8_t {
+  kLookedAt = 1,
+  kEngine = 2,      // autograd's engine around a node
+  kOptimizer = 4,   // when it is a user range
+  kCompiled = 8,    // made by torch.compile
+  kAccumulate = 16  // the node that accumulates a parameter's gradient
+};
+
+constexpr std::size_t kMostOpenModules = 1u << 16;  // more are a damaged capture's
+
+std::uint8_t MarksOf(std::string_view name) {
+  std::uint8_t marks = kLookedAt;
+  if (name.starts_with("autograd::engine::")) marks |= kEngine;
+  if (name.starts_with("Optimizer.step#") || name.starts_with("Optimizer.zero_grad#")) marks |= kOptimizer;
+  if (name.starts_with("Torch-Compiled Region") || name.starts_with("CompiledFunction")) marks |= kCompiled;
+  if (name == "torch::autograd::AccumulateGrad") marks |= kAccumulate;
+  return marks;
+}
+
+}  // namespace
+
+RangeRole Replayer::RoleOf(NameId name, RangeSource source) {
+  RangeRole role;
+  role.backward = source == RangeSource::kBackward;
+  if (!name.valid()) return role;
+  if (name.value >= name_marks_.size()) name_marks_.resize(name.value + 1);
+  std::uint8_t& marks = name_marks_[name.value];
+  if (marks == 0) [[unlikely]]
+    marks = MarksOf(dictionary_.text(name));
+  role.backward = role.backward || (marks & kEngine) != 0;
+  role.optimizer = source == RangeSource::kUser && (marks & kOptimizer) != 0;
+  role.compiled = (marks & kCompiled) != 0;
+  return role;
+}
+
+Replayer::ModuleContext Replayer::ContextOf(ThreadReplay& thread) {
+  const OpenRange* innermost = thread.innermost();
+  const std::int32_t backward = innermost == nullptr ? -1 : innermost->innermost_backward;
+  const std::int32_t optimizer = innermost == nullptr ? -1 : innermost->innermost_optimizer;
+  const OpenModule* module = thread.modules().empty() ? nullptr : &thread.modules().back();
+  // Ranges from this depth on are inside the module.
+  const std::int32_t inside = module == nullptr ? 0 : static_cast<std::int32_t>(module->depth);
+  if (optimizer > backward && optimizer >= inside) return {ModuleId(), Phase::kOptimizer};
+  if (module != nullptr && inside > backward)
+    return {module->module, module->recompute ? Phase::kRecompute : Phase::kForward};
+  if (backward >= 0) return {thread.range_at(backward)->module, Phase::kBackward};
+  return {};
+}
+
+void Replayer::FindModule(ThreadReplay& thread) {
+  OpenRange& range = *thread.range_at(static_cast<std::int32_t>(thread.stack().size()) - 1);
+  if (range.source == RangeSource::kBackward) {
+    range.module = ForwardModuleOf(range);
+    range.phase = Phase::kBackward;
+    // The engine's range around a node works for that node, before and after.
+    OpenRange* around = thread.range_at(static_cast<std::int32_t>(range.depth) - 1);
+    if (around != nullptr && around->role.backward && around->source != RangeSource::kBackward)
+      around->module = range.module;
+    return;
+  }
+  const ModuleContext context = range.role.backward ? ModuleContext{ModuleId(), Phase::kBackward} : ContextOf(thread);
+  range.module = context.module;
+  range.phase = context.phase;
+  const bool forward = range.source == RangeSource::kFunction || range.source == RangeSource::kDispatch;
+  if (forward && !range.role.backward && range.sequence >= 0)
+    thread.forward_modules().Note(range.sequence, range.module);
+}
+
+ThreadReplay* Replayer::FindTorchThread(std::uint64_t torch_id) {
+  if (torch_id == 0) return nullptr;
+  auto found = torch_threads_.find(torch_id);
+  if (found == torch_threads_.end()) {
+    for (const std::unique_ptr<ThreadReplay>& thread : threads_) {
+      if (thread != nullptr) torch_threads_[dictionary_.thread(thread->id()).torch_id] = thread->id();
+    }
+    // Not known yet, or never: do not look again at every node.
+    found = torch_threads_.try_emplace(torch_id, ThreadId()).first;
+  }
+  return found->second.valid() ? &ThreadOf(found->second) : nullptr;
+}
+
+ModuleId Replayer::ForwardModuleOf(const OpenRange& backward) {
+  ThreadReplay* forward = FindTorchThread(backward.forward_thread);
+  return forward == nullptr ? ModuleId() : forward->forward_modules().Find(backward.sequence);
+}
+
+bool Replayer::TakeGradientOf(ThreadReplay& thread, ModuleEvent& event) {
+  OpenRange* range = thread.range_at(static_cast<std::int32_t>(thread.stack().size()) - 1);
+  if (range == nullptr || range->source != RangeSource::kBackward || !range->name.valid() || range->module.valid() ||
+      (name_marks_[range->name.value] & kAccumulate) == 0)
+    return false;
+  range->module = event.module;
+  OpenRange* around = thread.range_at(static_cast<std::int32_t>(range->depth) - 1);
+  if (around != nullptr && around->role.backward) around->module = event.module;
+  event.phase = Phase::kBackward;
+  event.of_gradient = true;
+  return true;
+}
+
+void Replayer::ShowModule(ThreadReplay& thread, RunCursor& cursor, bool enter) {
+  const ModuleId module = ids_->name(cursor.run.module.Next32()).module;
+  if (!options_.modules) return;
+  auto event = MakeEvent<ModuleEvent>(process_, thread.id(), cursor.tick);
+  event.module = module;
+  std::vector<OpenModule>& open = thread.modules();
+  if (enter && TakeGradientOf(thread, event)) return visitor_.OnModuleEnter(event);
+  if (enter) {
+    const bool recompute = thread.innermost() != nullptr && thread.innermost()->innermost_backward >= 0;
+    event.phase = recompute ? Phase::kRecompute : Phase::kForward;
+    event.depth = static_cast<std::uint32_t>(open.size());
+    event.again = !open.empty() && open.back().module == module && open.back().depth == thread.stack().size();
+    if (open.size() < kMostOpenModules) open.push_back({module, thread.stack().size(), recompute});
+    return visitor_.OnModuleEnter(event);
+  }
+  // What stands above it has lost its end. An exit without its enter is of a call from before the recording.
+  const auto found = std::find_if(open.rbegin(), open.rend(), [&](const OpenModule& m) { return m.module == module; });
+  if (found == open.rend()) return;
+  event.phase = found->recompute ? Phase::kRecompute : Phase::kForward;
+  event.depth = static_cast<std::uint32_t>(open.rend() - found - 1);
+  open.resize(event.depth);
+  visitor_.OnModuleExit(event);
+}
+
+}  // namespace memoir

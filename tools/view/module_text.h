@@ -1,0 +1,19 @@
+// The tables of a summary by module: the tree of modules with subtotals, and the phases.
+#ifndef TOOLS_VIEW_MODULE_TEXT_H_
+#define TOOLS_VIEW_MODULE_TEXT_H_
+
+#include <cstddef>
+#include <string>
+
+#include "tools/analyze/summary.h"
+#include "tools/view/terminal.h"
+
+namespace memoir {
+
+// `top`: about twice so many lines of the tree, the largest; 0: all. What is left out is one line below its parent, so
+// that each line is what stands below it.
+std::string RenderModules(const Summary& summary, std::size_t top, const Terminal& terminal);
+
+}  // namespace memoir
+
+#endif  // TOOLS_VIEW_MODULE_TEXT_H_

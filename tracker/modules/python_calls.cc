@@ -1,0 +1,106 @@
+// The functions that Python calls at each call of a module, and those by which the Python package names modules. Built
+// without Python's headers, so that one library serves every version: what is needed of the interpreter comes as
+// addresses.
+#include "interpose/errno_keeper.h"
+#include "interpose/ring.h"
+#include "tracker/memoir.h"
+#include "tracker/modules/module_calls.h"
+
+namespace {
+
+constinit memoir_python python{};
+
+void* None() {
+  python.inc_ref(python.none);
+  return python.none;
+}
+
+std::uint64_t AddressOf(const void* object) { return reinterpret_cast<std::uint64_t>(object); }
+
+// Calls a function of the package, unseen by dynamo: while a compiled function runs, that would compile it, too. False:
+// an exception is set (KeyboardInterrupt and its like; others the package keeps to itself).
+bool Call(void* function, void* argument) {
+  void* before = python.set_eval_frame == nullptr ? nullptr : python.call(python.set_eval_frame, python.none, nullptr);
+  if (python.set_eval_frame != nullptr && before == nullptr) return false;
+  void* answer = python.call(function, argument, nullptr);
+  if (answer != nullptr) python.dec_ref(answer);
+  if (before == nullptr) return answer != nullptr;
+  // With an exception set nothing may be called; dynamo then stays off until the compiled function is left.
+  void* after = answer == nullptr ? nullptr : python.call(python.set_eval_frame, before, nullptr);
+  if (after != nullptr) python.dec_ref(after);
+  python.dec_ref(before);
+  return after != nullptr;
+}
+
+// False: an exception is set.
+bool Enter(void* module) {
+  memoir::ModuleTables& tables = memoir::module_tables;
+  std::uint32_t id = tables.modules.Find(AddressOf(module));
+  const bool look = tables.look_wanted.load(std::memory_order_relaxed);
+  if (id == memoir::AddressTable::kUnknown || look) [[unlikely]] {
+    tables.look_wanted.store(false, std::memory_order_relaxed);
+    // What it answers is in the table afterwards.
+    if (!Call(python.resolve, module)) return false;
+    id = tables.modules.Find(AddressOf(module));
+  }
+  if (id != 0 && id != memoir::AddressTable::kUnknown) memoir::RecordModuleEnter(id);
+  return true;
+}
+
+}  // namespace
+
+extern "C" {
+
+void memoir_python_setup(const struct memoir_python* interpreter) {
+  python = *interpreter;
+  memoir::ForgetModules();
+}
+
+void* memoir_python_enter(void*, void* module) {
+  const memoir::ErrnoKeeper errno_keeper;
+  if (memoir::RangeEpoch() != 0 && !Enter(module)) return nullptr;
+  return None();
+}
+
+void* memoir_python_exit(void*, void* module) {
+  const memoir::ErrnoKeeper errno_keeper;
+  if (memoir::RangeEpoch() != 0) {
+    const std::uint32_t id = memoir::module_tables.modules.Find(AddressOf(module));
+    if (id != 0 && id != memoir::AddressTable::kUnknown) memoir::RecordModuleExit(id);
+  }
+  return None();
+}
+
+void* memoir_python_gone(void*, void* reference) {
+  const memoir::ErrnoKeeper errno_keeper;
+  return Call(python.gone, reference) ? None() : nullptr;
+}
+
+uint32_t memoir_define_module(const char* root, const char* path, const char* class_name) {
+  return memoir::RingDefineModule(root, path, class_name);
+}
+
+void memoir_enter_module(uint32_t module) {
+  if (module != 0) memoir::RecordModuleEnter(module);
+}
+
+void memoir_exit_module(uint32_t module) {
+  if (module != 0) memoir::RecordModuleExit(module);
+}
+
+int memoir_set_module(uint64_t object, uint32_t module) {
+  return memoir::module_tables.modules.Set(object, module) ? 0 : -1;
+}
+
+void memoir_forget_module(uint64_t object) {
+  memoir::module_tables.modules.Forget(object, memoir::AddressTable::kUnknown);
+}
+
+int memoir_set_parameter(uint64_t tensor, uint32_t module) {
+  return memoir::module_tables.parameters.Set(tensor, module) ? 0 : -1;
+}
+
+void memoir_forget_parameter(uint64_t tensor, uint32_t module) {
+  memoir::module_tables.parameters.Forget(tensor, module);
+}
+}

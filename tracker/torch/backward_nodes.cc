@@ -1,0 +1,40 @@
+#include "tracker/torch/backward_nodes.h"
+
+#include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/functions/accumulate_grad.h>
+#include <torch/csrc/autograd/functions/tensor.h>
+
+#include <cstring>
+#include <memory>
+
+namespace memoir {
+namespace {
+
+constexpr char kNamespace[] = "torch::autograd::";
+
+// The current node, when the range's name is `name` in torch::autograd and the node is such a one.
+template <typename NodeType>
+std::shared_ptr<torch::autograd::Node> CurrentNode(const char* range, const char* name, const NodeType** node) {
+  constexpr std::size_t kPrefix = sizeof(kNamespace) - 1;
+  if (std::strncmp(range, kNamespace, kPrefix) != 0 || std::strcmp(range + kPrefix, name) != 0) return nullptr;
+  std::shared_ptr<torch::autograd::Node> current = torch::autograd::get_current_node();
+  *node = dynamic_cast<const NodeType*>(current.get());
+  return current;
+}
+
+}  // namespace
+
+std::int64_t ForwardSequence(const at::RecordFunction& range) {
+  const torch::autograd::CopySlices* node = nullptr;
+  const auto keep = CurrentNode(range.name(), "CopySlices", &node);
+  if (node == nullptr || node->fn == nullptr) return range.seqNr();
+  return static_cast<std::int64_t>(node->fn->sequence_nr());
+}
+
+const void* AccumulatedParameter(const at::RecordFunction& range) {
+  const torch::autograd::AccumulateGrad* node = nullptr;
+  const auto keep = CurrentNode(range.name(), "AccumulateGrad", &node);
+  return node == nullptr ? nullptr : node->variable.unsafeGetTensorImpl();
+}
+
+}  // namespace memoir
