@@ -54,7 +54,7 @@ def build(python, minor):
     folder, tree = ROOT / "build" / "compat-build", WORK / "tree"
     run("build", "cmake", "--preset", "dev", "-B", folder, f"-DMEMOIR_PYTHON={python}", "-DMEMOIR_OTHER_PYTHONS=",
         "-DMEMOIR_BUILD_TESTS=OFF")
-    parts = ["memoir", "memoir_drain", "memoir_interpose", f"memoir_tracker-torch{minor}", f"counting_allocator-torch{minor}"]
+    parts = ["all", f"counting_allocator-torch{minor}"]
     run("build", "cmake", "--build", folder, "--parallel", os.cpu_count(), "--target", *parts)
     shutil.rmtree(tree, ignore_errors=True)
     run("build", "cmake", "--install", folder, "--prefix", tree)
