@@ -5,19 +5,21 @@
 #include <torch/csrc/autograd/functions/tensor.h>
 
 #include <cstring>
-#include <memory>
 
 namespace memoir {
 namespace {
+
+// Shared in some torches, intrusive in later ones.
+using NodePointer = decltype(torch::autograd::get_current_node());
 
 constexpr char kNamespace[] = "torch::autograd::";
 
 // The current node, when the range's name is `name` in torch::autograd and the node is such a one.
 template <typename NodeType>
-std::shared_ptr<torch::autograd::Node> CurrentNode(const char* range, const char* name, const NodeType** node) {
+NodePointer CurrentNode(const char* range, const char* name, const NodeType** node) {
   constexpr std::size_t kPrefix = sizeof(kNamespace) - 1;
-  if (std::strncmp(range, kNamespace, kPrefix) != 0 || std::strcmp(range + kPrefix, name) != 0) return nullptr;
-  std::shared_ptr<torch::autograd::Node> current = torch::autograd::get_current_node();
+  if (std::strncmp(range, kNamespace, kPrefix) != 0 || std::strcmp(range + kPrefix, name) != 0) return NodePointer();
+  NodePointer current = torch::autograd::get_current_node();
   *node = dynamic_cast<const NodeType*>(current.get());
   return current;
 }
