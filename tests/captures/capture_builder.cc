@@ -25,7 +25,7 @@ ProcessBuilder::ProcessBuilder(ProcessOptions options) : options_(std::move(opti
   info_.set_rank(options_.rank);
   info_.set_world_size(options_.world_size);
   info_.set_restart(options_.restart);
-  info_.set_rank_source("none");
+  info_.set_rank_source(options_.world_size > 1 ? "torchrun" : "none");
   info_.set_program(options_.program);
   info_.set_memoir_version("0.1.0");
   info_.set_torch_version("2.11.0");

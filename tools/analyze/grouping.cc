@@ -3,14 +3,13 @@
 #include "absl/strings/str_cat.h"
 #include "tools/analyze/block_shapes.h"
 #include "tools/analyze/windowed_visitor.h"
+#include "tools/model/job.h"
 
 namespace memoir {
 namespace {
 
 std::string ThreadLabel(const ThreadInfo& thread, const Capture& capture) {
-  const std::string rank = capture.processes().size() > 1
-                               ? absl::StrCat("rank ", capture.processes()[thread.process.value].info.rank(), " ")
-                               : "";
+  const std::string rank = capture.processes().size() > 1 ? ProcessLabel(capture, thread.process) + " " : "";
   const std::string name = thread.name.empty() ? "" : absl::StrCat(" (", thread.name, ")");
   return absl::StrCat(rank, "thread ", thread.number, name);
 }
@@ -68,7 +67,7 @@ std::string Grouping::Label(Group group, const Capture& capture, const Dictionar
     case GroupBy::kShape:
       return ToString(dictionary.layout(LayoutId{id}));
     case GroupBy::kRank:
-      return absl::StrCat("rank ", capture.processes()[id].info.rank());
+      return RankLabel(capture.processes()[id]);
     default:
       return dictionary.name(NameId{id}).text;
   }

@@ -63,7 +63,7 @@ class Grouping {
   }
   // What tells rows apart: the label, and of a module its root and class, too.
   std::string Key(Group group, const Capture& capture, const Dictionary& dictionary) const;
-  // Different groups may share a label: ranks that restarted, a name that is an operator and a text.
+  // Different groups may share a label: processes of one rank, a name that is an operator and a text.
   std::string Label(Group group, const Capture& capture, const Dictionary& dictionary) const;
 
  private:

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "tools/analyze/grouping.h"
 #include "tools/analyze/windowed_visitor.h"
+#include "tools/model/job.h"
 
 namespace memoir {
 namespace {
@@ -149,9 +150,7 @@ absl::Status InstantPass::CheckInWindow(ProcessId process) const {
   if (kind == Window::Kind::kAll || spans().spans().empty() || spans().Contains(ns)) return absl::OkStatus();
   const std::size_t count = spans().spans().size();
   const Span nearest = spans().Nearest(ns);
-  const std::string who = capture().processes().size() == 1
-                              ? ""
-                              : absl::StrCat("rank ", capture().processes()[process.value].info.rank(), ": ");
+  const std::string who = capture().processes().size() == 1 ? "" : ProcessLabel(capture(), process) + ": ";
   return absl::OutOfRangeError(absl::StrCat(capture().path(), ": ", who, Seconds(ns), " lies outside of the ",
                                             count == 1 ? "window, " : absl::StrCat(count, " windows; the nearest is "),
                                             Seconds(nearest.begin_ns), " to ", Seconds(nearest.end_ns), "; leave out ",
@@ -229,7 +228,7 @@ void LivePass::Snapshot(DeviceId id, const Device& device, const Instant& instan
   LiveDevice shown;
   shown.name = ToString(state().dictionary().device(id));
   shown.process = device.process;
-  shown.rank = capture().processes()[device.process.value].info.rank();
+  shown.rank = capture().processes()[device.process.value].rank();
   shown.ns = options_.at.kind == At::Kind::kTime ? options_.at.ns : instant.ns;
   shown.live_bytes = device.live;
   std::map<std::string, LiveRow> rows;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,9 +36,9 @@ struct LiveBlock {
 struct LiveDevice {
   std::string name;
   ProcessId process;
-  std::uint32_t rank = 0;
-  std::uint64_t ns = 0;          // the instant
-  std::uint64_t live_bytes = 0;  // == sum of rows
+  std::optional<std::uint32_t> rank;  // empty: of no rank
+  std::uint64_t ns = 0;               // the instant
+  std::uint64_t live_bytes = 0;       // == sum of rows
   std::uint64_t live_blocks = 0;
   std::vector<LiveRow> rows;  // largest first
   std::vector<LiveBlock> largest;

@@ -67,7 +67,7 @@ CurvePass::Curve& CurvePass::CurveOf(DeviceId id, ProcessId process) {
   if (!added) return curve;
   curve.shown.name = ToString(state().dictionary().device(id));
   curve.shown.process = process;
-  curve.shown.rank = capture().processes()[process.value].info.rank();
+  curve.shown.rank = capture().processes()[process.value].rank();
   curve.shown.max_bytes.resize(buckets_);
   return curve;
 }

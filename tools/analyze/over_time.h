@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace memoir {
 struct DeviceCurve {
   std::string name;
   ProcessId process;
-  std::uint32_t rank = 0;
+  std::optional<std::uint32_t> rank;  // empty: of no rank
   std::uint64_t peak_bytes = 0;
   std::uint64_t peak_ns = 0;
   std::vector<std::uint64_t> max_bytes;  // one per bucket: most bytes live at any instant of it

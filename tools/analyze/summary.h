@@ -79,7 +79,7 @@ struct DeviceRow {
   std::string name;  // "cpu", "cuda:0"
   std::string product;
   ProcessId process;
-  std::uint32_t rank = 0;
+  std::optional<std::uint32_t> rank;       // empty: of no rank
   std::uint64_t peak_allocated_bytes = 0;  // most bytes live in the window; the rows sum to it
   std::uint64_t peak_blocks = 0;
   std::uint64_t peak_ns = 0;               // when, by the allocation that reached it first:
@@ -113,7 +113,7 @@ struct DeviceRow {
 
 struct ProcessRow {
   ProcessId process;
-  std::uint32_t rank = 0;
+  std::optional<std::uint32_t> rank;  // empty: of no rank
   std::uint64_t pid = 0;
   std::uint64_t duration_ns = 0;
   v1::Counters counters;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/model/job.h"
+
 namespace memoir {
 namespace {
 
@@ -133,7 +135,7 @@ void SummaryPass::FinishDevices() {
     row.name = ToString(info);
     row.product = info.product;
     row.process = table.process;
-    row.rank = capture().processes()[table.process.value].info.rank();
+    row.rank = capture().processes()[table.process.value].rank();
     row.peak_allocated_bytes = table.peak.bytes;
     row.peak_blocks = table.peak.blocks;
     row.peak_ns = table.peaks == 0 ? 0 : state().Nanoseconds(table.process, table.peak_tick);
@@ -217,10 +219,19 @@ void SummaryPass::FinishRows() {
     row.outermost_count += calls_[name].outermost;
   }
   for (const FoldedProcess& folded : folded_) AddFolded(folded);
+  if (grouping_.by() == GroupBy::kRank) AddQuietRanks();
   for (const Row& row : summary_.rows) {
     if (row.kind == Row::Kind::kFolded) summary_.phases[static_cast<std::size_t>(Phase::kOther)] += row.total;
   }
   SortRows();
+}
+
+// A rank that allocated nothing is there all the same.
+void SummaryPass::AddQuietRanks() {
+  for (const ProcessSummary& process : capture().processes()) {
+    const bool selected = !selection().rank || process.rank() == selection().rank;
+    if (selected && !IsIdle(capture(), process.id)) RowOf(Row::Kind::kNamed, RankLabel(process));
+  }
 }
 
 void SummaryPass::SortRows() {
@@ -234,10 +245,10 @@ void SummaryPass::SortRows() {
 
 void SummaryPass::FinishProcesses(const ReplayReport& report) {
   for (const ProcessSummary& process : capture().processes()) {
-    if (selection().rank && process.info.rank() != *selection().rank) continue;
+    if (selection().rank && process.rank() != selection().rank) continue;
     const ReplayReport::Process& seen = report.processes[process.id.value];
     summary_.processes.push_back(
-        {process.id, process.info.rank(), process.info.pid(), seen.duration_ns, seen.counters, seen.end});
+        {process.id, process.rank(), process.info.pid(), seen.duration_ns, seen.counters, seen.end});
     summary_.dropped_events += seen.counters.dropped_records() + seen.counters.lost_events();
   }
 }

@@ -87,6 +87,7 @@ class SummaryPass : public WindowedVisitor {
   void AddCells(DeviceTable& table, std::size_t column);
   Row& RowOf(Group group);
   Row& RowOf(Row::Kind kind, std::string name, std::string key = "");
+  void AddQuietRanks();
   void SortRows();
 
   const Grouping& grouping_;

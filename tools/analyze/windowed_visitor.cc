@@ -180,7 +180,9 @@ absl::Status WindowedVisitor::CheckFound() const {
   const std::vector<ProcessSummary>& processes = capture_.processes();
   if (selection_.rank) {
     std::set<std::string> ranks;
-    for (const ProcessSummary& process : processes) ranks.insert(std::to_string(process.info.rank()));
+    for (const ProcessSummary& process : processes) {
+      if (process.is_rank) ranks.insert(std::to_string(process.info.rank()));
+    }
     if (ranks.count(std::to_string(*selection_.rank)) == 0) {
       return absl::NotFoundError(
           absl::StrCat(capture_.path(), ": no rank ", *selection_.rank, "; there are: ", ListOf(ranks)));

@@ -74,7 +74,7 @@ std::string WhyNothingRecorded(const std::vector<std::string>& command, int sign
            fmt::format("no tracker for torch {} (this Memoir has: {}); in Memoir's sources: {} -m pip install .",
                        python->torch_version, Joined(versions), python->executable);
   }
-  return start + "the program never imported torch, or ended before that (memoir doctor checks the rest)";
+  return start + "the program never imported torch, or ran no operator of it (memoir doctor checks the rest)";
 }
 
 }  // namespace memoir

@@ -7,8 +7,11 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <fstream>
 #include <system_error>
 #include <vector>
+
+#include "tools/view/terminal_text.h"
 
 namespace memoir {
 namespace {
@@ -18,6 +21,12 @@ namespace fs = std::filesystem;
 absl::Status Unusable(const fs::path& path, const std::string& cause) {
   return absl::FailedPreconditionError("cannot record into " + path.string() + ": " + cause +
                                        "; choose a folder with -o DIR");
+}
+
+std::string FirstLine(const fs::path& file) {
+  std::string line;
+  std::getline(std::ifstream(file), line);
+  return line;
 }
 
 fs::path FirstMissing(const fs::path& path) {
@@ -77,13 +86,20 @@ bool OutputFolder::HasNewParts() const {
   return std::ranges::any_of(Parts(), [this](const std::string& part) { return !old_parts_.contains(part); });
 }
 
-bool OutputFolder::TakeNotes() const {
+bool OutputFolder::TakeNotes(const std::function<void(const std::string&)>& say) const {
   std::vector<fs::path> notes;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(path_, error)) {
     if (entry.path().filename().string().starts_with(".not-recorded.")) notes.push_back(entry.path());
   }
-  for (const fs::path& note : notes) fs::remove(note, error);
+  std::set<std::string> said, unsaid;
+  for (const fs::path& note : notes) {
+    (note.extension() == ".unsaid" ? unsaid : said).insert(FirstLine(note));
+    fs::remove(note, error);
+  }
+  for (const std::string& cause : unsaid) {
+    if (!said.contains(cause)) say(Escaped(cause));
+  }
   return !notes.empty();
 }
 

@@ -4,6 +4,7 @@
 #define TOOLS_CLI_OUTPUT_FOLDER_H_
 
 #include <filesystem>
+#include <functional>
 #include <set>
 #include <string>
 
@@ -24,8 +25,8 @@ class OutputFolder {
   bool HasNewParts() const;
   bool had_parts() const { return !old_parts_.empty(); }
   // Takes away the notes of processes that said why they were not recorded (python/memoir/_startup.py); true if there
-  // was one.
-  bool TakeNotes() const;
+  // was one. Those that left it to us to say are handed to `say`, each cause once.
+  bool TakeNotes(const std::function<void(const std::string&)>& say) const;
   // Takes away folders that Prepare made, when nothing was written there.
   void RemoveIfEmpty() const;
   std::string path() const { return path_.string(); }

@@ -11,6 +11,7 @@
 #include "fmt/format.h"
 #include "tools/cli/child_process.h"
 #include "tools/cli/install_tree.h"
+#include "tools/model/job.h"
 #include "tools/view/capture_text.h"
 
 namespace memoir {
@@ -25,8 +26,8 @@ bool IsOurs(const std::string& path) {
 
 std::string MergeRing(const InstallTree& tree, const ProcessSummary& process) {
   const std::string& ring = process.pending_ring;
-  const std::string who = fmt::format("process {} (rank {}) {}; its newest events", process.info.pid(),
-                                      process.info.rank(), kEndedWithoutStopping);
+  const std::string who = fmt::format("process {} ({}) {}; its newest events", process.info.pid(),
+                                      process.is_rank ? RankLabel(process) : "no rank", kEndedWithoutStopping);
   if (!IsOurs(ring)) return fmt::format("{} in {} are not merged: the file belongs to another user", who, ring);
   const ChildResult result = RunChild({tree.drain.string(), ring}, {});
   if (result.start_error != 0) {

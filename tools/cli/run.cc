@@ -42,6 +42,8 @@ const VerbHelp kHelp = {
         "Record COMMAND and every process it starts that imports torch, then show the summary on standard error.\n"
         "COMMAND's exit code, signals and standard streams pass through. Where recording is not possible (an output\n"
         "folder that cannot be written, a torch without a tracker) a line says so and COMMAND runs unrecorded.\n"
+        "Of a job, all processes record into the one folder, and the summary says which ranks are there. Where a\n"
+        "launcher starts memoir itself (srun memoir run -o DIR -- ...), the one of rank 0 speaks.\n"
         "Each option can be given as a variable instead (--max-size: MEMOIR_MAX_SIZE), and is handed to COMMAND as\n"
         "one. --simulate CARD runs it on a simulated GPU, whose kernels do nothing: the same memory, no results.\n"
         "With --print-env no COMMAND is run: the variables are printed, for launchers that start the processes\n"
@@ -126,6 +128,20 @@ Attachment AttachmentFor(const Variables& variables) {
   return attachment;
 }
 
+// `srun memoir run -- python train.py` starts one of us for each rank: rank 0's speaks.
+bool SpeaksForJob() {
+  static constexpr const char* kRanks[] = {
+#define MEMOIR_LAUNCHER(name, rank, world_size, numbers_agents) rank,
+#include "proto/memoir/launchers.def"
+#undef MEMOIR_LAUNCHER
+  };
+  for (const char* variable : kRanks) {
+    const char* rank = std::getenv(variable);
+    if (rank != nullptr && *rank != '\0') return std::strcmp(rank, "0") == 0;
+  }
+  return true;
+}
+
 Strings CurrentEnvironment() {
   Strings entries;
   for (char** entry = environ; *entry != nullptr; ++entry) entries.emplace_back(*entry);
@@ -181,7 +197,7 @@ int RunUnrecorded(const Strings& command) {
 
 int RunRecorded(const Strings& command, Variables variables) {
   OutputFolder folder(variables.contains("MEMOIR_OUTPUT") ? variables["MEMOIR_OUTPUT"] : DefaultOutputFolder());
-  const bool quiet = variables["MEMOIR_QUIET"] == "1";
+  const bool quiet = variables["MEMOIR_QUIET"] == "1" || !SpeaksForJob();
   if (const absl::Status status = folder.Prepare(); !status.ok()) {
     Say(std::string(status.message()) + ". The command runs unrecorded");
     return RunUnrecorded(command);
@@ -196,7 +212,7 @@ int RunRecorded(const Strings& command, Variables variables) {
     return CannotStart(command, result.start_error);
   }
   ProtectExitCode(result.exit_code);
-  const bool said = folder.TakeNotes();
+  const bool said = folder.TakeNotes([](const std::string& cause) { Say("not recording: " + cause); });
   if (folder.HasNewParts()) {
     FinishRecording(folder.path(), quiet);
   } else {

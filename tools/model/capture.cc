@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "tools/model/chunk_source.h"
@@ -43,6 +44,12 @@ std::uint64_t CountMissingParts(const ProcessFiles& files, std::uint64_t first_n
 ProcessSummary Summarise(const ProcessFiles& files, const CaptureFolder& folder, std::uint64_t earliest_ns) {
   ProcessSummary summary;
   summary.info = files.parts[0].process;
+  const v1::ProcessInfo& newest = files.parts.back().process;
+  summary.info.set_rank(newest.rank());
+  summary.info.set_world_size(newest.world_size());
+  summary.info.set_restart(newest.restart());
+  summary.info.set_rank_source(newest.rank_source());
+  summary.info.set_rank_conflict(ToUtf8(newest.rank_conflict()));
   summary.pending_ring = FindPendingRing(summary.info);
   summary.info.set_program(ToUtf8(summary.info.program()));
   summary.parts = files.parts.size();
@@ -76,6 +83,16 @@ void ForgetRecoveredCuts(const CaptureFolder& folder, std::vector<Damage>* damag
   }
 }
 
+// A program alone is rank 0, numbered or not; beside ranks, what is not numbered is none.
+void MarkRanks(std::vector<ProcessSummary>* processes) {
+  const bool any = std::any_of(processes->begin(), processes->end(), [](const auto& p) { return HasRank(p.info); });
+  for (ProcessSummary& process : *processes) process.is_rank = !any || HasRank(process.info);
+}
+
+bool IsWanted(const ProcessSummary& process, const ReplayOptions& options) {
+  return !options.rank || (process.is_rank && process.info.rank() == *options.rank);
+}
+
 }  // namespace
 
 struct Capture::Contents {
@@ -104,6 +121,7 @@ absl::StatusOr<Capture> Capture::Open(const std::string& path) {
     summary.id = ProcessId{static_cast<std::uint32_t>(contents->processes.size())};
     contents->processes.push_back(std::move(summary));
   }
+  MarkRanks(&contents->processes);
   ForgetRecoveredCuts(contents->folder, &contents->folder.damage);
   return Capture(std::move(contents));
 }
@@ -120,13 +138,16 @@ std::uint64_t Capture::events() const {
 
 absl::StatusOr<ReplayReport> Capture::Replay(Visitor& visitor, const ReplayOptions& options) const {
   std::uint64_t file_bytes = 0;
+  std::set<std::size_t> wanted;
   for (const ProcessSummary& process : contents_->processes) {
-    if (!options.rank || process.info.rank() == *options.rank) file_bytes += process.file_bytes;
+    if (!IsWanted(process, options)) continue;
+    wanted.insert(process.id.value);
+    file_bytes += process.file_bytes;
   }
   ReplayReport report;
   report.damage = contents_->folder.damage;
   Replayer replayer(contents_->processes, visitor, options, &report);
-  ChunkSource source(contents_->folder, options.rank);
+  ChunkSource source(contents_->folder, std::move(wanted));
   SourceItem item;
   while (source.Next(&item)) {
     replayer.Take(item);

@@ -24,7 +24,9 @@ namespace memoir {
 // What is known of a process without reading its events.
 struct ProcessSummary {
   ProcessId id;
-  v1::ProcessInfo info;  // of its first part
+  v1::ProcessInfo info;  // of its first part; about its rank, what its newest part knows
+  bool is_rank = true;   // false: no launcher numbered it, and others of the capture are ranks (a launcher, a parent)
+  std::optional<std::uint32_t> rank() const { return is_rank ? std::optional(info.rank()) : std::nullopt; }
   std::uint64_t parts = 0;
   std::uint64_t missing_parts = 0;  // before or between those that are there; Counters.folded_parts of them on purpose
   bool starts_at_first_chunk = true;  // false: what came before is gone; a replay starts from a keyframe

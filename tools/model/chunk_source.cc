@@ -23,8 +23,8 @@ std::pair<std::size_t, std::size_t> FindStart(const ProcessFiles& process) {
 
 }  // namespace
 
-ChunkSource::ChunkSource(const CaptureFolder& folder, std::optional<std::uint32_t> rank)
-    : folder_(folder), rank_(rank), thread_([this] { Produce(); }) {}
+ChunkSource::ChunkSource(const CaptureFolder& folder, std::set<std::size_t> wanted)
+    : folder_(folder), wanted_(std::move(wanted)), thread_([this] { Produce(); }) {}
 
 ChunkSource::~ChunkSource() {
   {
@@ -62,7 +62,7 @@ bool ChunkSource::Push(SourceItem item) {
 
 void ChunkSource::Produce() {
   for (std::size_t process = 0; process < folder_.processes.size(); ++process) {
-    if (!rank_ || folder_.processes[process].parts[0].process.rank() == *rank_) ProduceProcess(process);
+    if (wanted_.contains(process)) ProduceProcess(process);
   }
   const std::lock_guard lock(mutex_);
   done_ = true;

@@ -11,7 +11,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
-#include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -46,8 +46,8 @@ class ChunkSource {
   static constexpr std::uint64_t kMaxQueuedBytes = 192u << 20;
   static constexpr std::size_t kMaxQueuedItems = 16;
 
-  // `folder` must outlive it. `rank`: only processes of this rank.
-  ChunkSource(const CaptureFolder& folder, std::optional<std::uint32_t> rank);
+  // `folder` must outlive it. `wanted`: only these of its processes.
+  ChunkSource(const CaptureFolder& folder, std::set<std::size_t> wanted);
   ~ChunkSource();  // may be called in the middle
   ChunkSource(const ChunkSource&) = delete;
   ChunkSource& operator=(const ChunkSource&) = delete;
@@ -61,7 +61,7 @@ class ChunkSource {
   bool Push(SourceItem item);  // false: stopped
 
   const CaptureFolder& folder_;
-  const std::optional<std::uint32_t> rank_;
+  const std::set<std::size_t> wanted_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<SourceItem> queue_;  // all below: under mutex_

@@ -58,11 +58,23 @@ struct Opened {
   absl::Status first_error;
 };
 
-// What tells recordings apart, in the order they are shown in. One process can make several, one after another.
-using RecordingKey = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, std::string, std::uint64_t>;
+// What tells recordings apart. One process can make several, one after another. Not by the rank, which a part may not
+// know yet.
+using RecordingKey = std::tuple<std::uint64_t, std::string, std::uint64_t>;
 RecordingKey KeyOf(const PartFile& part) {
   const v1::ProcessInfo& info = part.process;
-  return {info.rank(), info.restart(), info.start().realtime_ns(), info.host(), info.pid()};
+  return {info.start().realtime_ns(), info.host(), info.pid()};
+}
+
+// What its newest part knows.
+const v1::ProcessInfo& NewestInfo(const ProcessFiles& process) { return process.parts.back().process; }
+
+// The order they are shown in: ranks, then what no launcher numbered.
+bool ComesBefore(const ProcessFiles& a, const ProcessFiles& b) {
+  const v1::ProcessInfo& left = NewestInfo(a);
+  const v1::ProcessInfo& right = NewestInfo(b);
+  return std::tuple(!HasRank(left), left.rank(), left.restart(), KeyOf(a.parts[0])) <
+         std::tuple(!HasRank(right), right.rank(), right.restart(), KeyOf(b.parts[0]));
 }
 
 // A status's message without the file that a Damage names already.
@@ -112,6 +124,7 @@ std::vector<ProcessFiles> GroupByProcess(std::vector<PartFile> parts) {
     });
     result.push_back(std::move(process));
   }
+  std::sort(result.begin(), result.end(), ComesBefore);
   return result;
 }
 
@@ -135,6 +148,8 @@ void LeaveOutRepeated(ProcessFiles* process, std::vector<Damage>* damage) {
 }
 
 }  // namespace
+
+bool HasRank(const v1::ProcessInfo& info) { return info.rank_source() != "none"; }
 
 absl::StatusOr<CaptureFolder> OpenFolder(const std::string& path) {
   // libprotobuf would write a line of its own to stderr for text that is not UTF-8; damage is said once, and by us.

@@ -16,9 +16,12 @@ struct ProcessFiles {
 };
 
 struct CaptureFolder {
-  std::vector<ProcessFiles> processes;  // by rank, restart, start time
+  std::vector<ProcessFiles> processes;  // by rank, restart, start time; those without a rank last
   std::vector<Damage> damage;           // of opening; what the parts' walks found included
 };
+
+// Whether a launcher, torch or the user said which rank it is.
+bool HasRank(const v1::ProcessInfo& info);
 
 // `path`: a folder, or one part file. Every error is one line: what it is instead, and what to do.
 absl::StatusOr<CaptureFolder> OpenFolder(const std::string& path);

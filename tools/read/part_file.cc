@@ -166,6 +166,14 @@ std::string WhyTooNew(const v1::ProcessInfo& process) {
                       ", this Memoir reads up to format ", kFormatVersion, " (at offset 0): install a newer Memoir");
 }
 
+void TakeNewer(const v1::ProcessInfo& newer, v1::ProcessInfo* process) {
+  process->set_rank(newer.rank());
+  process->set_world_size(newer.world_size());
+  process->set_restart(newer.restart());
+  process->set_rank_source(newer.rank_source());
+  process->set_rank_conflict(newer.rank_conflict());
+}
+
 // Goes from chunk to chunk until the end or the first damage.
 absl::Status WalkPart(Window& file, PartFile* part) {
   std::uint64_t offset = 0;
@@ -194,6 +202,8 @@ absl::Status WalkPart(Window& file, PartFile* part) {
       part->newer = WhyTooNew(part->process);
       if (!part->newer.empty()) return absl::OkStatus();
     }
+    // More became known, such as the rank. It is the same process, whatever such a chunk says.
+    if (offset != 0 && chunk.fields.has_process()) TakeNewer(chunk.fields.process(), &part->process);
     part->closed_in_order = chunk.has_index;
     part->chunks.push_back(chunk.header);
     offset = at + length;

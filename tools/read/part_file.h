@@ -39,7 +39,7 @@ struct ChunkHeader {
 struct PartFile {
   std::string path;
   std::uint64_t file_bytes = 0;
-  v1::ProcessInfo process;
+  v1::ProcessInfo process;          // as the last chunk that says so has it
   std::vector<ChunkHeader> chunks;  // all before the damage
   bool closed_in_order = false;     // ends with an index
   std::optional<Damage> damage;     // where the walk ended, if not at the end

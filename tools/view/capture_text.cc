@@ -2,50 +2,17 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <set>
 #include <string_view>
 #include <vector>
 
 #include "fmt/format.h"
+#include "tools/model/job.h"
+#include "tools/view/job_text.h"
 #include "tools/view/terminal_text.h"
 #include "tools/view/units.h"
 
 namespace memoir {
 namespace {
-
-// "0-3, 6": ranks of a job are mostly a range.
-std::string RankList(const std::set<std::uint32_t>& ranks) {
-  std::string text;
-  for (auto it = ranks.begin(); it != ranks.end();) {
-    const std::uint32_t first = *it;
-    std::uint32_t last = first;
-    for (++it; it != ranks.end() && *it == last + 1; ++it) last = *it;
-    text += (text.empty() ? "" : ", ") + (first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last));
-  }
-  return text;
-}
-
-std::string Where(const Capture& capture) {
-  const auto& processes = capture.processes();
-  const v1::ProcessInfo& first = processes.front().info;
-  const std::string of_world = first.world_size() > 1 ? fmt::format(" of {}", first.world_size()) : "";
-  if (processes.size() == 1) {
-    return fmt::format("rank {}{}, pid {} on {}", first.rank(), of_world, first.pid(), Escaped(first.host()));
-  }
-  std::set<std::uint32_t> ranks;
-  std::set<std::string> hosts;
-  for (const ProcessSummary& process : processes) {
-    ranks.insert(process.info.rank());
-    hosts.insert(process.info.host());
-  }
-  return fmt::format("{} processes, {} {}{}, on {}", processes.size(), ranks.size() == 1 ? "rank" : "ranks",
-                     RankList(ranks), of_world,
-                     hosts.size() == 1 ? Escaped(*hosts.begin()) : fmt::format("{} hosts", hosts.size()));
-}
-
-std::string ProcessName(const ProcessSummary& process) {
-  return fmt::format("rank {} (pid {} on {})", process.info.rank(), process.info.pid(), Escaped(process.info.host()));
-}
 
 // Collects lines; `loud` ones are about missing data.
 class LossLines {
@@ -132,12 +99,6 @@ std::string FoldedLine(const std::string& who, const ReplayReport::Process& proc
                      FormatCounted(process.counters.folded_events(), "event", "events"), peaks);
 }
 
-std::string ForkedLine(const std::string& who, std::uint64_t children) {
-  return fmt::format("{}: {} forked; what {} ran is not recorded; start a recording in {} with memoir.start()\n", who,
-                     FormatCounted(children, "child was", "children were"), children == 1 ? "it" : "they",
-                     children == 1 ? "it" : "them");
-}
-
 // Windows may be thousands: the first, and how long all of them are.
 std::string GapLine(const std::string& who, const ReplayReport::Process& process, v1::RecordingLevel level) {
   constexpr std::size_t kMostSpans = 3;
@@ -181,19 +142,21 @@ std::string RenderWhatRan(const Capture& capture, const Terminal& terminal) {
   if (!info.torch_version().empty()) line += ", torch " + Escaped(info.torch_version());
   if (!info.python_version().empty()) line += ", python " + Escaped(info.python_version());
   line += Simulated(capture);
-  line = Wrapped(line + ", " + Where(capture), terminal.width, 0) + "\n";
+  const Job job = DescribeJob(capture);
+  const bool alone = job.processes <= 1;
+  const std::string where = RenderWhere(capture);
+  line = Wrapped(alone ? line + ", " + where : line, terminal.width, 0) + "\n";
   // Painted last, because colour codes would count as columns; a program's name that was broken is left plain.
-  return line.starts_with(program) ? Painted(terminal, Color::kBold, program) + line.substr(program.size()) : line;
+  if (line.starts_with(program)) line = Painted(terminal, Color::kBold, program) + line.substr(program.size());
+  if (alone) return line;
+  const bool whole = std::ranges::all_of(job.attempts, [](const Attempt& attempt) { return attempt.missing.empty(); });
+  const std::string wrapped = Wrapped(where, terminal.width, 0);
+  return line + (whole ? wrapped : Painted(terminal, Color::kRed, wrapped)) + "\n";
 }
 
 std::string DeviceLabel(const Capture& capture, const std::string& device, ProcessId process) {
-  const auto& processes = capture.processes();
-  if (processes.size() == 1) return Escaped(device);
-  const v1::ProcessInfo& info = processes[process.value].info;
-  const auto same_rank =
-      std::ranges::count_if(processes, [&](const ProcessSummary& p) { return p.info.rank() == info.rank(); });
-  const std::string pid = same_rank > 1 ? fmt::format(" (pid {})", info.pid()) : "";
-  return fmt::format("rank {}{} {}", info.rank(), pid, Escaped(device));
+  if (DescribeJob(capture).processes <= 1) return Escaped(device);
+  return ProcessLabel(capture, process) + " " + Escaped(device);
 }
 
 std::string RenderLosses(const Capture& capture, const ReplayReport& report, const Terminal& terminal) {
@@ -202,7 +165,7 @@ std::string RenderLosses(const Capture& capture, const ReplayReport& report, con
   std::string notes;  // about nothing that went wrong
   std::uint64_t dropped = 0;
   for (const ProcessSummary& process : capture.processes()) {
-    const std::string who = ProcessName(process);
+    const std::string who = ProcessName(capture, process.id);
     const bool replayed = process.id.value < report.processes.size();
     // Parts that --max-size removed are gone on purpose, and their sums are not.
     const std::uint64_t folded_parts = replayed ? report.processes[process.id.value].counters.folded_parts() : 0;
@@ -213,9 +176,8 @@ std::string RenderLosses(const Capture& capture, const ReplayReport& report, con
     if (!replayed) continue;
     const auto& end = report.processes[process.id.value];
     AddCounters(who, end.counters, lines);
-    AddEnd(who, end.end, lines);
+    if (!IsIdle(capture, process.id)) AddEnd(who, end.end, lines);
     dropped += end.counters.dropped_records();
-    if (end.counters.forked_children() > 0) notes += ForkedLine(who, end.counters.forked_children());
     notes += GapLine(who, end, v1::LEVEL_OFF) + GapLine(who, end, v1::LEVEL_MEMORY);
     if (end.counters.folded_events() > 0) notes += FoldedLine(who, end);
   }
@@ -232,6 +194,8 @@ std::string RenderLosses(const Capture& capture, const ReplayReport& report, con
     lines.Add(fmt::format("the events' sums differ from the recorder's own at {}",
                           FormatCounted(report.keyframe_mismatches, "keyframe", "keyframes")));
   }
+  if (const std::string conflict = RenderRankConflicts(capture); !conflict.empty()) lines.AddLossless(conflict);
+  notes += RenderForkedChildren(capture, report);
   return notes + lines.Render(kMostLines) + (lines.lossless() ? "0 events dropped\n" : "");
 }
 

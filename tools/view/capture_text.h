@@ -9,10 +9,12 @@
 
 namespace memoir {
 
-// "train.py, torch 2.11.0, python 3.11.7" and "rank 0, pid 100 on testhost"; a line each.
+// "train.py, torch 2.11.0, python 3.11.7, rank 0, pid 100 on testhost"; a job's ranks on a line of
+// their own.
 std::string RenderWhatRan(const Capture& capture, const Terminal& terminal);
 
-// "cpu", "rank 3 cpu" where the capture has several processes, "rank 3 (pid 100) cpu" where several have that rank.
+// "cpu", "rank 3 cpu" where the capture has several processes, "rank 3 (pid 100) cpu" where several have that rank,
+// "rank 3 restart 1 cpu" where the launcher started it anew.
 std::string DeviceLabel(const Capture& capture, const std::string& device, ProcessId process);
 
 // How a process ended of which only the files are left, whose recording was finished from its ring.

@@ -147,9 +147,10 @@ void EventJsonWriter::AddBlock(const Block& block) {
 }
 
 void EventJsonWriter::OnProcessBegin(const ProcessEvent& event) {
-  const v1::ProcessInfo& info = capture_.processes()[event.process.value].info;
+  const ProcessSummary& process = capture_.processes()[event.process.value];
+  const v1::ProcessInfo& info = process.info;
   Begin("process_begin", event);
-  AddNumber("rank", info.rank());
+  if (process.is_rank) AddNumber("rank", info.rank());
   AddNumber("pid", info.pid());
   AddText("host", info.host());
   AddText("program", info.program());

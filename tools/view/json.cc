@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "tools/model/job.h"
+
 namespace memoir {
 namespace {
 
@@ -51,10 +53,13 @@ void AddCounters(Json& json, const v1::Counters& counters) {
 
 Json ProcessJson(const ProcessSummary& process, const ReplayReport& report) {
   const v1::ProcessInfo& info = process.info;
-  Json json = {{"rank", info.rank()},
+  Json json = {{"rank", RankJson(process.rank())},
+               {"rank_source", info.rank_source()},
+               {"rank_conflict", info.rank_conflict()},
                {"world_size", info.world_size()},
                {"restart", info.restart()},
                {"pid", info.pid()},
+               {"forked_from", nullptr},
                {"host", info.host()},
                {"program", info.program()},
                {"torch_version", info.torch_version()},
@@ -68,6 +73,7 @@ Json ProcessJson(const ProcessSummary& process, const ReplayReport& report) {
                {"file_bytes", process.file_bytes}};
   json["sources"] = Json::array();
   for (const std::string& source : info.sources()) json["sources"].push_back(source);
+  if (info.forked_from() != 0) json["forked_from"] = info.forked_from();
   if (process.id.value >= report.processes.size()) return json;
   const auto& seen = report.processes[process.id.value];
   json["duration_ns"] = seen.duration_ns;
@@ -80,7 +86,20 @@ Json ProcessJson(const ProcessSummary& process, const ReplayReport& report) {
   return json;
 }
 
+Json AttemptsJson(const Capture& capture) {
+  Json attempts = Json::array();
+  for (const Attempt& attempt : DescribeJob(capture).attempts) {
+    attempts.push_back({{"restart", attempt.restart},
+                        {"world_size", attempt.world_size},
+                        {"ranks", attempt.ranks},
+                        {"missing_ranks", attempt.missing}});
+  }
+  return attempts;
+}
+
 }  // namespace
+
+Json RankJson(std::optional<std::uint32_t> rank) { return rank ? Json(*rank) : Json(nullptr); }
 
 Json CaptureJson(const Capture& capture, const ReplayReport& report, const std::string& view) {
   Json json = {{"version", kJsonVersion}, {"capture", capture.path()}, {"view", view}};
@@ -97,6 +116,7 @@ Json CaptureJson(const Capture& capture, const ReplayReport& report, const std::
   for (const Damage& damage : report.damage) {
     json["damage"].push_back({{"file", damage.file}, {"offset", damage.offset}, {"what", damage.what}});
   }
+  json["attempts"] = AttemptsJson(capture);
   json["processes"] = Json::array();
   for (const ProcessSummary& process : capture.processes()) json["processes"].push_back(ProcessJson(process, report));
   return json;

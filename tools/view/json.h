@@ -3,6 +3,8 @@
 #ifndef TOOLS_VIEW_JSON_H_
 #define TOOLS_VIEW_JSON_H_
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "nlohmann/json.hpp"
@@ -14,6 +16,9 @@ using Json = nlohmann::ordered_json;
 
 // version, capture, view, dropped_events, lost_records, lost_chunks, damage, processes
 Json CaptureJson(const Capture& capture, const ReplayReport& report, const std::string& view);
+
+// null: of no rank.
+Json RankJson(std::optional<std::uint32_t> rank);
 
 // Invalid UTF-8 in a capture's names becomes U+FFFD: JSON has no other way. Ends with a newline.
 // "off", "memory", "all"

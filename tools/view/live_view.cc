@@ -70,9 +70,8 @@ Json BlockJson(const LiveBlock& block) {
 }
 
 Json LiveDeviceJson(const LiveDevice& device, GroupBy by, std::size_t top) {
-  Json json = {{"device", device.name},           {"rank", device.rank},
-               {"process", device.process.value}, {"time_ns", device.ns},
-               {"live_bytes", device.live_bytes}, {"live_blocks", device.live_blocks}};
+  Json json = {{"device", device.name}, {"rank", RankJson(device.rank)},   {"process", device.process.value},
+               {"time_ns", device.ns},  {"live_bytes", device.live_bytes}, {"live_blocks", device.live_blocks}};
   Json& rows = json[NamesOf(by).json_key] = Json::array();
   for (const LiveRow& row : Cut(device.rows, top, "(other)")) {
     rows.push_back({{"name", row.name}, {"bytes", row.bytes}, {"blocks", row.blocks}});

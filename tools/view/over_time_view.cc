@@ -102,7 +102,7 @@ Json OverTimeJson(const Capture& capture, const OverTime& over_time) {
   json["devices"] = Json::array();
   for (const DeviceCurve& curve : over_time.devices) {
     json["devices"].push_back({{"device", curve.name},
-                               {"rank", curve.rank},
+                               {"rank", RankJson(curve.rank)},
                                {"process", curve.process.value},
                                {"peak_allocated_bytes", curve.peak_bytes},
                                {"peak_time_ns", curve.peak_ns},

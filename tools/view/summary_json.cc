@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/analyze/module_tree.h"
+#include "tools/model/job.h"
 #include "tools/view/grouping.h"
 
 namespace memoir {
@@ -15,7 +16,7 @@ namespace {
 Json DeviceJson(const DeviceRow& device) {
   Json json = {{"device", device.name},
                {"product", device.product},
-               {"rank", device.rank},
+               {"rank", RankJson(device.rank)},
                {"process", device.process.value},
                {"peak_allocated_bytes", device.peak_allocated_bytes},
                {"peak_in_folded_parts", device.peak_is_folded},
@@ -68,7 +69,7 @@ void AddByDevice(Json& json, const Row& row, const Summary& summary) {
   json["devices"] = Json::array();
   for (std::size_t i = 0; i < row.by_device.size() && i < summary.devices.size(); ++i) {
     if (row.by_device[i] == Columns{}) continue;
-    Json part = {{"device", summary.devices[i].name}, {"rank", summary.devices[i].rank}};
+    Json part = {{"device", summary.devices[i].name}, {"rank", RankJson(summary.devices[i].rank)}};
     AddColumns(part, row.by_device[i]);
     json["devices"].push_back(std::move(part));
   }
@@ -176,13 +177,29 @@ Json RestJson(const Summary& summary, std::size_t top) {
   return json;
 }
 
-Json RowsJson(const Summary& summary, std::size_t top) {
+// Of `--by rank`: which process it was. Mostly one; a rank can start more that train.
+void AddProcesses(Json& json, const Row& row, const Capture& capture) {
+  json["processes"] = Json::array();
+  for (const ProcessSummary& process : capture.processes()) {
+    if (RankLabel(process) != row.name || IsIdle(capture, process.id)) continue;
+    json["rank"] = RankJson(process.rank());
+    json["restart"] = process.info.restart();
+    json["world_size"] = process.info.world_size();
+    json["host"] = process.info.host();
+    json["processes"].push_back(process.id.value);
+  }
+  json["peak_allocated_bytes"] = row.total.bytes_at_peak;
+}
+
+Json RowsJson(const Capture& capture, const Summary& summary, std::size_t top) {
   Json rows = Json::array();
   const std::size_t shown = top == 0 ? summary.rows.size() : std::min(top, summary.rows.size());
   const ModuleJson modules(summary);
   for (std::size_t i = 0; i < shown; ++i) {
     rows.push_back(RowJson(summary.rows[i], summary));
     modules.AddTo(rows.back(), i);
+    if (summary.by == GroupBy::kRank && summary.rows[i].kind == Row::Kind::kNamed)
+      AddProcesses(rows.back(), summary.rows[i], capture);
   }
   if (shown == summary.rows.size()) modules.AddContainers(rows);
   if (shown < summary.rows.size()) rows.push_back(RestJson(summary, shown));
@@ -215,7 +232,7 @@ Json SummaryJson(const Capture& capture, const Summary& summary, std::size_t top
                                 {"allocated_bytes", summary.compiled_bytes}};
   }
   json["by"] = NamesOf(summary.by).json_key;
-  json[NamesOf(summary.by).json_key] = RowsJson(summary, top);
+  json[NamesOf(summary.by).json_key] = RowsJson(capture, summary, top);
   return json;
 }
 

@@ -47,6 +47,8 @@ enum : std::uint32_t {
   kSimulatedDevice = 16,
   kPart = 17,
   kBootId = 18,
+  kRankConflict = 25,
+  kForkedFrom = 26,
 };
 }
 namespace clock {

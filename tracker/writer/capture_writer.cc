@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <protozero/pbf_writer.hpp>
 
@@ -88,9 +89,7 @@ bool CaptureWriter::WriteKeyframe() {
     header.facts.has_keyframe = true;
   }
   AddClockAndCounters();
-  header.process = pending_process_;
   const bool written = AppendPayload(header);
-  pending_process_.clear();
   keyframe_bytes_ = written ? sink_.part_bytes() - bytes_before : 0;
   bytes_at_keyframe_ = sink_.part_bytes();
   if (payload_.capacity() > kMaxKeptBytes) std::string().swap(payload_);
@@ -126,12 +125,20 @@ bool CaptureWriter::AppendPayload(ChunkHeader header) {
   header.sequence = sequence_++;  // used up even when it is lost: readers see the gap
   header.complete_until_tick = complete_until_tick_;
   if (!sink_.is_open()) return false;
+  header.process = pending_process_;
   const bool held_events = sink_.part_events() != 0;
-  if (sink_.Append(frame_.Payload(header, payload_), header.facts)) return true;
+  const bool written = sink_.Append(frame_.Payload(header, payload_), header.facts);
+  pending_process_.clear();  // also where the part is lost with it: the next one begins with it
+  if (written) return true;
   // A part that has come to the limit on file sizes: the next one has room at once, unless it did not get beyond its
   // first chunks. A drainer stops there, for what it has not written must stay in the ring.
   if (!options_.retry || sink_.last_errno() != EFBIG || !held_events) TryLater();
   return false;
+}
+
+void CaptureWriter::SetProcess(std::string process_info) {
+  options_.process_info = std::move(process_info);
+  if (sink_.is_open()) pending_process_ = WithPart(options_.process_info, sink_.number());
 }
 
 void CaptureWriter::TryLater() { retry_at_ns_ = options_.retry ? MonotonicNs() + kRetryNs : ~std::uint64_t{0}; }
@@ -173,7 +180,17 @@ bool CaptureWriter::ClosePart() {
   return false;
 }
 
+// A process that only imported torch. Where something was dropped or could not be written, that is worth a file.
+bool CaptureWriter::HoldsNothing() const {
+  return !options_.keep_empty && part_ == 1 && events_ == 0 && lost_chunks_ == 0 &&
+         ring_.Counters().dropped_records == 0;
+}
+
 void CaptureWriter::Close(EndReason reason, const std::string& message) {
+  if (HoldsNothing() && reason != EndReason::kFailed && sink_.Remove()) {
+    closed_in_order_ = true;
+    return;
+  }
   RetryNow();
   Prepare();
   payload_.clear();

@@ -26,8 +26,9 @@ struct CaptureOptions {
   std::string process_info;  // encoded, without part
   std::uint64_t max_bytes = 0;
   std::uint64_t part_bytes = kDefaultPartBytes;
-  bool keyframes = true;  // not when draining: the live set died with the process
-  bool retry = true;      // after a failed write; a drainer rather fails and is run again
+  bool keyframes = true;   // not when draining: the live set died with the process
+  bool retry = true;       // after a failed write; a drainer rather fails and is run again
+  bool keep_empty = true;  // false: a recording without any event leaves no file
   std::uint64_t first_sequence = 0;
   // Instead of this process's clocks in every chunk: the last reading of the dead one, tick 0: none. A drainer's own
   // say nothing about the ticks in the ring; it may run after the machine has started anew.
@@ -54,6 +55,8 @@ class CaptureWriter {
   bool CountersChanged() const;
   // An otherwise empty chunk, so that readers see them.
   void WriteCounters(std::uint64_t complete_until_tick);
+  // What is known of the process now: goes into the next chunk, and into every later part.
+  void SetProcess(std::string process_info);
   // Tries the disk again now, not after a while.
   void RetryNow() { retry_at_ns_ = 0; }
   WriterStatus Status() const;
@@ -61,6 +64,7 @@ class CaptureWriter {
  private:
   bool OpenPart();
   bool ClosePart();
+  bool HoldsNothing() const;
   bool PartIsFull() const;
   bool KeyframeIsDue() const;
   bool WriteKeyframe();
@@ -78,7 +82,7 @@ class CaptureWriter {
   std::size_t chunk_bytes_;
   std::uint64_t sequence_;
   std::uint32_t part_ = 0;            // counts the parts opened; what dictionaries are valid for
-  std::string pending_process_;       // ProcessInfo for the next chunk, when it is a part's first
+  std::string pending_process_;       // ProcessInfo for the next chunk: a part's first, or more is known
   std::uint64_t keyframe_bytes_ = 0;  // of the last one
   std::uint64_t bytes_at_keyframe_ = 0;
   std::uint64_t complete_until_tick_ = 0;

@@ -165,4 +165,12 @@ bool PartSink::Close() {
   return !failed;
 }
 
+bool PartSink::Remove() {
+  if (file_ < 0 || unlink(path().c_str()) != 0) return false;
+  close(std::exchange(file_, -1));
+  bytes_on_disk_ -= parts_.back().bytes;
+  parts_.pop_back();
+  return true;
+}
+
 }  // namespace memoir

@@ -50,6 +50,8 @@ class PartSink {
   const std::string& index() const { return index_; }
   // False: what was written may not be on file (network file systems say so only here), and last_error() says why.
   bool Close();
+  // Takes the open part away again. False: it is still there.
+  bool Remove();
 
   std::uint64_t part_bytes() const { return offset_; }
   std::uint64_t part_chunks() const { return chunks_; }

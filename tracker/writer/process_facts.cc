@@ -41,6 +41,8 @@ std::string EncodeWithTexts(const ProcessFacts& facts, const RingClock& start, c
   for (const std::string& source : facts.sources) AddText(message, fields::kSources, source, text_limit);
   AddText(message, fields::kSimulatedDevice, facts.simulated_device, text_limit);
   AddText(message, fields::kBootId, facts.boot_id, text_limit);
+  AddText(message, fields::kRankConflict, facts.rank_conflict, text_limit);
+  if (facts.forked_from != 0) message.add_uint64(fields::kForkedFrom, facts.forked_from);
   return bytes;
 }
 

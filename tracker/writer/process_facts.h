@@ -18,8 +18,9 @@ struct ProcessFacts {
   std::uint32_t rank = 0;
   std::uint32_t world_size = 0;  // 0: unknown
   std::uint32_t restart = 0;
-  std::string rank_source;  // "none", "MEMOIR_RANK", "torchrun", ...
-  std::string program;      // without folder and arguments
+  std::string rank_source;    // "none", "MEMOIR_RANK", "torchrun", ...
+  std::string rank_conflict;  // what contradicts it
+  std::string program;        // without folder and arguments
   std::string memoir_version;
   std::string torch_version;
   std::string python_version;
@@ -27,6 +28,7 @@ struct ProcessFacts {
   std::vector<std::string> sources;    // "ranges", "cpu-allocator", ...
   std::string simulated_device;
   std::string boot_id;  // /proc/sys/kernel/random/boot_id
+  std::uint64_t forked_from = 0;
 };
 
 // A ProcessInfo message without its part number, at most `limit` bytes: texts are cut where it would be longer.

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <exception>
 #include <mutex>
+#include <utility>
 
 #include "interpose/ring.h"
 #include "interpose/ring_reader.h"
@@ -42,11 +43,16 @@ class BlockSignals {
   sigset_t before_;
 };
 
-CaptureOptions OptionsFor(const WriterOptions& options) {
+std::string ProcessInfo(const ProcessFacts& process, const RingClock& start) {
+  return EncodeProcessInfo(process, start, RingPath(), kMaxProcessInfoBytes);
+}
+
+CaptureOptions OptionsFor(const WriterOptions& options, const RingClock& start) {
   CaptureOptions capture;
   capture.folder = options.folder;
   capture.stem = options.stem;
-  capture.process_info = EncodeProcessInfo(options.process, ReadClock(), RingPath(), kMaxProcessInfoBytes);
+  capture.process_info = ProcessInfo(options.process, start);
+  capture.keep_empty = options.keep_empty;
   capture.max_bytes = options.max_bytes;
   capture.part_bytes = options.part_bytes;
   return capture;
@@ -55,18 +61,20 @@ CaptureOptions OptionsFor(const WriterOptions& options) {
 }  // namespace
 
 struct Writer::State {
-  State(const CaptureOptions& options, const WriterOptions& given, RingReader* reader)
+  State(const CaptureOptions& options, const WriterOptions& given, const RingClock& start_clock, RingReader* reader)
       : on_look(given.on_look),
         on_failure(given.on_failure),
         ring(reader),
         builder(*reader),
         capture(options, *reader, &builder),
-        pump(reader, &builder, &capture) {}
+        pump(reader, &builder, &capture),
+        start(start_clock) {}
 
   void Run();
   void Loop();
   void FinalPasses();
   bool Work(bool flush);
+  void TakeProcess(std::string process_info);
   void Publish(std::uint64_t flush_done);
   void Fail(const char* what) noexcept;
 
@@ -75,6 +83,7 @@ struct Writer::State {
   ChunkBuilder builder;
   CaptureWriter capture;
   RingPump pump;
+  const RingClock start;
   pthread_t thread{};
   bool joined = false;
   std::uint64_t last_chunk_ns = 0;
@@ -85,6 +94,7 @@ struct Writer::State {
   WriterStatus status;
   std::uint64_t flush_asked = 0;
   std::uint64_t flush_done = 0;
+  std::string new_process_info;  // not yet in the capture
   bool stop_asked = false;
   bool opened = false;     // the first part is there, or cannot be
   bool ended = false;      // the thread has nothing more to do
@@ -140,11 +150,14 @@ void Writer::State::Loop() {
     ring->set_last_clock(ReadClock());
     std::uint64_t flush_up_to;
     bool stop;
+    std::string process_info;
     {
       const std::lock_guard<std::mutex> lock(mutex);
       flush_up_to = flush_asked;
       stop = stop_asked;
+      process_info.swap(new_process_info);
     }
+    if (!process_info.empty()) TakeProcess(std::move(process_info));
     if (stop) break;
     if (on_look) on_look();
     const bool worked = Work(flush_up_to != flush_done);
@@ -154,6 +167,11 @@ void Writer::State::Loop() {
   FinalPasses();
   capture.Close(reason, message);
   Publish(flush_asked);
+}
+
+void Writer::State::TakeProcess(std::string process_info) {
+  capture.SetProcess(std::move(process_info));
+  capture.WriteCounters(0);  // a chunk to carry it
 }
 
 // One look at the ring; packs when it is worth a chunk. Returns whether there was anything new to see.
@@ -199,10 +217,11 @@ std::unique_ptr<Writer> Writer::Start(const WriterOptions& options, std::string*
                  : "no memory to read the event ring; allow the program more";
     return nullptr;
   }
-  const CaptureOptions capture = OptionsFor(options);
+  const RingClock start = ReadClock();
+  const CaptureOptions capture = OptionsFor(options, start);
   ring->set_last_clock(ReadClock());  // the process may die before the thread's first pass
   RingSetProcessInfo(capture.process_info.data(), capture.process_info.size());
-  auto state = std::make_unique<State>(capture, options, ring);
+  auto state = std::make_unique<State>(capture, options, start, ring);
 
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
@@ -235,6 +254,15 @@ std::unique_ptr<Writer> Writer::Start(const WriterOptions& options, std::string*
   writer->Stop(EndReason::kFailed, status.last_write_error);
   *error = status.last_write_error + "; " + FixFor(status.last_write_errno);
   return nullptr;
+}
+
+void Writer::SetProcess(const ProcessFacts& process) {
+  std::string bytes = ProcessInfo(process, state_->start);
+  const std::lock_guard<std::mutex> lock(state_->mutex);
+  if (state_->ended || state_->stop_asked) return;
+  RingSetProcessInfo(bytes.data(), bytes.size());
+  state_->new_process_info = std::move(bytes);
+  state_->ring->Wake();
 }
 
 void Writer::Stop(EndReason reason, const std::string& message) {

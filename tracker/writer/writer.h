@@ -8,8 +8,8 @@
 // Not the ring's owner: whoever starts a recording calls RingOpen first and RingClose after Stop. Not usable after fork
 // in the child: a child must neither call nor destroy the parent's Writer (leak it). One Writer per process at a time.
 //
-// Threads: Start and Stop belong to the thread that starts and stops recording; Flush and Status may be called from any
-// thread. A failure to write never throws and never ends the program: it is counted and shown by Status and in the
+// Threads: Start and Stop belong to the thread that starts and stops recording; SetProcess, Flush and Status may be
+// called from any thread. A failure to write never throws and never ends the program: it is counted and shown by Status and in the
 // capture.
 #ifndef TRACKER_WRITER_WRITER_H_
 #define TRACKER_WRITER_WRITER_H_
@@ -32,6 +32,7 @@ struct WriterOptions {
   ProcessFacts process;
   std::uint64_t max_bytes = 0;                   // all parts of this process together; 0: no cap
   std::uint64_t part_bytes = kDefaultPartBytes;  // less where max_bytes asks for it (a quarter of it)
+  bool keep_empty = true;                        // false: a recording without any event leaves no file
   // On the writer's thread: with each of its looks at the ring (every 10 to 100 ms), and once when it gives up. May not
   // wait for anybody who waits for room in the ring.
   std::function<void()> on_look;
@@ -65,6 +66,10 @@ class Writer {
   ~Writer();
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
+
+  // What has become known of the process since (its rank): is on file within a moment, and at once in the ring, from
+  // where a death takes it. The files keep their names.
+  void SetProcess(const ProcessFacts& process);
 
   // Drains the ring, writes the last chunk with `reason` and the index, closes the part, joins the thread. Call it
   // after the enable flag is off. A second call does nothing.
