@@ -29,6 +29,21 @@ MEMOIR_API int memoir_start(const char* const* settings, char* message, size_t s
 /* Ends the recording and closes the capture; returns when everything is on file. -1: something could not be written. */
 MEMOIR_API int memoir_stop(enum memoir_end reason, char* message, size_t size);
 
+/* Of a job's processes, those that may or may not train (Python's package calls these; a libtorch program that forks
+ * may, too):
+ * memoir_watch: this process is ready to record, with `settings` as of memoir_start, and begins once it trains, that is
+ * at its first backward pass or optimizer step, or at memoir_begin. Until then it has no ring, thread or file.
+ * memoir_forked: to be called in a forked child: it is ready as by memoir_watch, if its parent recorded.
+ * memoir_begin: begins now where it was ready; 0 also where it was not.
+ * memoir_leave: this process never trains; only memoir_start will record it. */
+MEMOIR_API int memoir_watch(const char* const* settings, char* message, size_t size);
+MEMOIR_API void memoir_forked(void);
+MEMOIR_API int memoir_begin(char* message, size_t size);
+MEMOIR_API void memoir_leave(void);
+
+/* The rank, now that it is known: of the job's default process group. */
+MEMOIR_API void memoir_rank(uint32_t rank, uint32_t world_size);
+
 /* A named instant, and the start of step `step`, in the recording. Texts over 1,024 bytes are cut. */
 MEMOIR_API void memoir_mark(const char* text);
 MEMOIR_API void memoir_step(uint64_t step);

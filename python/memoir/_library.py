@@ -78,4 +78,9 @@ def _declare(library):
     library.memoir_flush.restype = None
     library.memoir_pause.argtypes = [ctypes.c_int]
     library.memoir_output.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+    library.memoir_watch.argtypes = [ctypes.POINTER(ctypes.c_char_p), ctypes.c_char_p, ctypes.c_size_t]
+    library.memoir_begin.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+    library.memoir_rank.argtypes = [ctypes.c_uint32, ctypes.c_uint32]
+    for function in (library.memoir_forked, library.memoir_leave, library.memoir_rank):
+        function.restype = None
     return library

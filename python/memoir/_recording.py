@@ -7,7 +7,7 @@ import os
 import platform
 import sys
 
-from memoir import _dispatch, _library, _modules
+from memoir import _dispatch, _library, _modules, _processes
 
 _STOPPED, _EXITED = 1, 2  # enum memoir_end
 
@@ -29,9 +29,10 @@ def start(output=None, **options):
 
     if _by_environment and recording():
         _passed_over += 1
-        print(f"memoir: memoir.start() passed over: this process is being recorded already, into {_folder()}", file=sys.stderr)
+        if _processes.speaks():
+            print(f"memoir: memoir.start() passed over: this process is being recorded already, into {_folder()}", file=sys.stderr)
         return
-    quiet = options.get("quiet", False)
+    quiet = options.get("quiet", False) or not _processes.speaks()
     if output is not None and not quiet and any(name.endswith(b".memoir") for name in _names(os.fsencode(output))):
         print(f"memoir: {os.fsdecode(output)} already holds a capture; this recording is added to it", file=sys.stderr)
     _begin(torch.__version__, output, options)
@@ -43,8 +44,44 @@ def start_by_environment(torch_version):
     global _by_environment
     if recording():
         return
-    _begin(torch_version, None, {})
+    _begin(torch_version, None, {"automatic": True})
     _by_environment = True
+
+
+def watch_by_environment(torch_version):
+    """The same in a process that may never train: it is recorded once it does."""
+    global _by_environment
+    _call(_library.load(torch_version), "memoir_watch", {"automatic": True})
+    _by_environment = True
+
+
+def forked():
+    """In a forked child: what its parent recorded is none of its concern, and it records once it trains."""
+    global _by_environment, _passed_over
+    if _tracker is not None:
+        _by_environment, _passed_over = True, 0
+        _tracker.memoir_forked()
+
+
+def begin():
+    """Of a process that was to wait until it trains: it does."""
+    if _tracker is not None:
+        message = ctypes.create_string_buffer(1024)
+        if _tracker.memoir_begin(message, len(message)) != 0:
+            raise RuntimeError(message.value.decode(errors="replace"))
+
+
+def leave():
+    """Of a process that was to wait until it trains: it never does."""
+    if _tracker is not None:
+        _tracker.memoir_leave()
+
+
+def name_rank(rank, world_size):
+    """The job's process group is there, which only a process has that trains."""
+    begin()
+    if _tracker is not None:
+        _tracker.memoir_rank(rank, world_size)
 
 
 def stop():
@@ -116,23 +153,28 @@ def output():
 
 
 def _begin(torch_version, output, options):
-    global _tracker
     library = _library.load(torch_version)
     if output is not None:
         options["output"] = os.fsdecode(output)
+    _call(library, "memoir_start", options)
+    if library.memoir_recording_modules() == 1:
+        _record_modules(torch_version)
+
+
+def _call(library, function, options):
+    global _tracker
     options.setdefault("program", os.path.basename(sys.argv[0]) if sys.argv and sys.argv[0] else "python")
     options.setdefault("python_version", platform.python_version())
     settings = [os.fsencode(f"{name}={_text(value)}") for name, value in options.items()]
     array = (ctypes.c_char_p * (len(settings) + 1))(*settings, None)
     message = ctypes.create_string_buffer(1024)
-    if library.memoir_start(array, message, len(message)) != 0:
+    if getattr(library, function)(array, message, len(message)) != 0:
         raise RuntimeError(message.value.decode(errors="replace"))
     _dispatch.let_higher_order_operators_pass()
     if _tracker is None:
-        atexit.register(_stop_at_exit)
+        atexit.register(stop_at_exit)
+        _processes.follow()
     _tracker = library
-    if library.memoir_recording_modules() == 1:
-        _record_modules(torch_version)
 
 
 def _record_modules(torch_version):
@@ -164,7 +206,7 @@ def _stop(reason):
         print(f"memoir: {message.value.decode(errors='replace')}", file=sys.stderr)
 
 
-def _stop_at_exit():
+def stop_at_exit():
     _stop(_EXITED)
 
 

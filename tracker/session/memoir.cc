@@ -8,6 +8,7 @@
 #include "tracker/session/program_records.h"
 #include "tracker/session/recording_controls.h"
 #include "tracker/session/session.h"
+#include "tracker/session/standby.h"
 
 namespace {
 
@@ -47,6 +48,48 @@ int memoir_start(const char* const* settings, char* message, size_t size) {
   }
 }
 
+int memoir_watch(const char* const* given, char* message, size_t size) {
+  try {
+    std::string error;
+    const std::optional<memoir::Settings> settings = memoir::ReadSettings(given, &error);
+    if (!settings) return Fail(error, message, size);
+    memoir::StandBy(*settings);
+    return 0;
+  } catch (...) {
+    return Fail("torch does not let Memoir watch for training", message, size);
+  }
+}
+
+void memoir_forked(void) {
+  try {
+    memoir::StandByAfterFork();
+  } catch (...) {  // then this child is not recorded
+  }
+}
+
+void memoir_leave(void) {
+  try {
+    memoir::LeaveStandby();
+  } catch (...) {  // it is watched for nothing
+  }
+}
+
+int memoir_begin(char* message, size_t size) {
+  try {
+    std::string error;
+    return memoir::BeginFromStandby(&error) ? 0 : Fail(error, message, size);
+  } catch (...) {
+    return Fail("unknown failure at the start of the recording", message, size);
+  }
+}
+
+void memoir_rank(uint32_t rank, uint32_t world_size) {
+  try {
+    memoir::NameRank(rank, world_size);
+  } catch (...) {  // the capture keeps what was known
+  }
+}
+
 int memoir_stop(enum memoir_end reason, char* message, size_t size) {
   try {
     std::string error;
@@ -64,6 +107,7 @@ void memoir_mark(const char* text) {
 }
 
 void memoir_step(uint64_t step) {
+  memoir_begin(nullptr, 0);  // who counts steps, trains
   memoir::RecordingControls* controls = memoir::RecordingControls::Current();
   try {
     if (controls != nullptr) controls->Step(step);

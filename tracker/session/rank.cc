@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 namespace memoir {
 namespace {
@@ -11,16 +12,21 @@ struct Launcher {
   const char* name;
   const char* rank;
   const char* world_size;
+  bool numbers_agents;
 };
 constexpr Launcher kLaunchers[] = {
-    {"torchrun", "RANK", "WORLD_SIZE"},
-    {"OpenMPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-    {"PMI", "PMI_RANK", "PMI_SIZE"},
-    {"Slurm", "SLURM_PROCID", "SLURM_NTASKS"},
+#define MEMOIR_LAUNCHER(name, rank, world_size, numbers_agents) {name, rank, world_size, numbers_agents},
+#include "proto/memoir/launchers.def"
+#undef MEMOIR_LAUNCHER
 };
 
-std::optional<std::uint32_t> Number(const char* variable) {
+bool IsSet(const char* variable) {
   const char* text = std::getenv(variable);
+  return text != nullptr && *text != '\0';
+}
+
+std::optional<std::uint32_t> Number(const char* variable) {
+  const char* text = *variable == '\0' ? nullptr : std::getenv(variable);
   if (text == nullptr || *text == '\0') return std::nullopt;
   std::uint32_t value = 0;
   const char* end = text + std::strlen(text);
@@ -29,24 +35,79 @@ std::optional<std::uint32_t> Number(const char* variable) {
   return value;
 }
 
-}  // namespace
+// Somebody's word on the rank.
+struct Claim {
+  std::string source;
+  std::string words;  // "RANK=1"
+  std::uint32_t rank = 0;
+  std::uint32_t world_size = 0;
+};
 
-Rank FindRank(std::optional<std::uint32_t> given) {
-  Rank found;
+std::string SourceOf(const Launcher& launcher) {
+  const bool variables_of_ray = std::strcmp(launcher.rank, "RANK") == 0 && IsSet("RAY_JOB_ID");
+  return variables_of_ray && !IsSet("TORCHELASTIC_RUN_ID") ? "Ray" : launcher.name;
+}
+
+std::vector<Claim> LaunchersClaims() {
+  std::vector<Claim> claims;
   for (const Launcher& launcher : kLaunchers) {
     const std::optional<std::uint32_t> rank = Number(launcher.rank);
-    if (!rank) continue;
-    found.rank = *rank;
-    found.world_size = Number(launcher.world_size).value_or(0);
-    found.source = launcher.name;
-    break;
+    if (!rank || (launcher.numbers_agents && IsSet("TORCHELASTIC_RUN_ID"))) continue;
+    claims.push_back({SourceOf(launcher), std::string(launcher.rank) + "=" + std::to_string(*rank), *rank,
+                      Number(launcher.world_size).value_or(0)});
   }
-  found.restart = Number("TORCHELASTIC_RESTART_COUNT").value_or(0);
+  return claims;
+}
+
+// The most believable first.
+std::vector<Claim> Claims(std::optional<std::uint32_t> given, std::optional<ProcessGroup> group) {
+  std::vector<Claim> claims = LaunchersClaims();
+  if (group) {
+    const bool part_of_job = !claims.empty() && claims.front().world_size > group->size;
+    const Claim claim{"torch.distributed", "torch.distributed's rank " + std::to_string(group->rank), group->rank,
+                      group->size};
+    if (!part_of_job) claims.insert(claims.begin(), claim);
+  }
   if (given) {
-    found.rank = *given;
-    found.source = "MEMOIR_RANK";
+    const std::uint32_t world_size = claims.empty() ? 0 : claims.front().world_size;
+    claims.insert(claims.begin(), {"MEMOIR_RANK", "MEMOIR_RANK=" + std::to_string(*given), *given, world_size});
   }
+  return claims;
+}
+
+// Launchers inside of launchers number different things; of one size they number the same.
+bool Contradict(const Claim& a, const Claim& b) {
+  return a.rank != b.rank && (a.world_size == b.world_size || a.world_size == 0 || b.world_size == 0);
+}
+
+std::string Conflict(const std::vector<Claim>& claims) {
+  const Claim& taken = claims.front();
+  const std::string recorded = "recorded as rank " + std::to_string(taken.rank);
+  for (const Claim& other : claims) {
+    if (!Contradict(taken, other)) continue;
+    return taken.words + " (" + taken.source + ") and " + other.words + " (" + other.source +
+           ") contradict each other: " + recorded +
+           (taken.source == "MEMOIR_RANK" ? "; unset MEMOIR_RANK to go by the launcher" : "; MEMOIR_RANK=N decides");
+  }
+  if (taken.world_size == 0 || taken.rank < taken.world_size) return "";
+  return taken.words + " (" + taken.source + ") is no rank of " + std::to_string(taken.world_size) + ": " + recorded +
+         "; MEMOIR_RANK=N decides";
+}
+
+}  // namespace
+
+Rank FindRank(std::optional<std::uint32_t> given, std::optional<ProcessGroup> group) {
+  Rank found;
+  found.restart = Number("TORCHELASTIC_RESTART_COUNT").value_or(0);
+  const std::vector<Claim> claims = Claims(given, group);
+  if (claims.empty()) return found;
+  found.rank = claims.front().rank;
+  found.world_size = claims.front().world_size;
+  found.source = claims.front().source;
+  found.conflict = Conflict(claims);
   return found;
 }
+
+bool SpeaksForJob() { return FindRank(std::nullopt, std::nullopt).rank == 0; }
 
 }  // namespace memoir

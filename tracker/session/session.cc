@@ -10,12 +10,14 @@
 #include <fstream>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "interpose/ring.h"
 #include "interpose/thread_start.h"
 #include "interpose/tick.h"
 #include "tracker/session/rank.h"
 #include "tracker/session/recording_controls.h"
+#include "tracker/session/standby.h"
 #include "tracker/torch/hooks.h"
 
 namespace memoir {
@@ -30,6 +32,11 @@ struct Session {
   bool modules = false;
   std::shared_ptr<Writer> writer;  // while recording
   RecordingControls* controls = nullptr;
+  // Of the newest recording:
+  ProcessFacts facts;
+  std::optional<std::uint32_t> given_rank;
+  std::optional<ProcessGroup> group;
+  bool quiet = false;
 };
 constinit std::atomic<Session*> session{nullptr};
 
@@ -76,15 +83,39 @@ std::string SimulatedDevice() {
   return describe == nullptr ? "" : describe();
 }
 
+void TakeRank(const Rank& rank, ProcessFacts* facts) {
+  facts->rank = rank.rank;
+  facts->world_size = rank.world_size;
+  facts->restart = rank.restart;
+  facts->rank_source = rank.source;
+  facts->rank_conflict = rank.conflict;
+}
+
+// One process says it; the capture of each knows its own.
+void SayConflict(const Session& own) {
+  if (own.quiet || own.facts.rank != 0 || own.facts.rank_conflict.empty()) return;
+  std::fprintf(stderr, "memoir: %s\n", own.facts.rank_conflict.c_str());
+}
+
+// Looks again; tells the writer where that found more.
+void FindRankAgain(Session& own) {
+  const Rank rank = FindRank(own.given_rank, own.group);
+  const bool known = rank.rank == own.facts.rank && rank.world_size == own.facts.world_size &&
+                     rank.source == own.facts.rank_source && rank.conflict == own.facts.rank_conflict;
+  // A launcher's variables that the program took away again (Ray) were right while they were there.
+  if (known || rank.source == "none") return;
+  const bool said = rank.conflict == own.facts.rank_conflict;
+  TakeRank(rank, &own.facts);
+  if (!said) SayConflict(own);
+  own.writer->SetProcess(own.facts);
+}
+
 ProcessFacts Facts(const Settings& settings, OperatorHook operators, std::uint64_t ticks_per_second) {
-  const Rank rank = FindRank(settings.rank);
   ProcessFacts facts;
+  TakeRank(FindRank(settings.rank, std::nullopt), &facts);
   facts.pid = static_cast<std::uint64_t>(getpid());
   facts.host = HostName();
-  facts.rank = rank.rank;
-  facts.world_size = rank.world_size;
-  facts.restart = rank.restart;
-  facts.rank_source = rank.source;
+  facts.forked_from = settings.forked_from;
   facts.program = settings.program;
   facts.memoir_version = MEMOIR_VERSION;
   facts.torch_version = TorchVersion();
@@ -125,7 +156,7 @@ void LetHooksLeave() {
 OperatorHook ChooseOperatorHook(const Settings& settings) {
   if (!settings.dispatched_operators) return PrepareOperatorHook(OperatorHook::kRanges);
   const OperatorHook had = PrepareOperatorHook(OperatorHook::kDispatch);
-  if (had != OperatorHook::kDispatch && !settings.quiet) {
+  if (had != OperatorHook::kDispatch && !settings.quiet && SpeaksForJob()) {
     std::fputs(
         "memoir: ops=dispatch: another library has the dispatch key \"Fake\"; operators are recorded as ranges, above "
         "autograd\n",
@@ -139,6 +170,11 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
   options.folder = settings.output;
   options.max_bytes = settings.max_size;
   options.process = Facts(settings, operators, ChooseTick());
+  options.keep_empty = !settings.automatic;
+  own.facts = options.process;
+  own.given_rank = settings.rank;
+  own.group.reset();
+  own.quiet = settings.quiet;
   options.stem = FileStem(options.process);
   options.on_look = [] {
     RunAtThreadStartOfLateObjects();
@@ -156,9 +192,11 @@ void StartHooks(const Settings& settings, OperatorHook operators, Session& own) 
   own.output = settings.output;
   own.modules = settings.modules;
   InstallTorchHooks(operators);
+  KeepForChildren(settings);
+  SayConflict(own);
   std::string warning;
   own.controls = RecordingControls::Begin(settings.controls, &warning);
-  if (!warning.empty()) std::fprintf(stderr, "memoir: %s\n", warning.c_str());
+  if (!warning.empty() && SpeaksForJob()) std::fprintf(stderr, "memoir: %s\n", warning.c_str());
 }
 
 // Whatever of a start exists, undone: a later start must find nothing in its way.
@@ -196,6 +234,8 @@ bool StartSession(const Settings& settings, std::string* error) {
     }
   } catch (const std::exception& failure) {
     *error = failure.what();
+  } catch (...) {
+    *error = "unknown failure at the start of the recording";
   }
   Abandon(own);
   return false;
@@ -206,6 +246,8 @@ bool StopSession(EndReason reason, std::string* error) {
   if (own == nullptr) return true;
   const std::lock_guard lock(own->mutex);
   if (own->writer == nullptr) return true;
+  ForgetChildren();
+  FindRankAgain(*own);
   own->controls->End();
   LetHooksLeave();
   own->writer->Stop(reason, "");
@@ -213,6 +255,15 @@ bool StopSession(EndReason reason, std::string* error) {
   own->writer.reset();
   *error = Losses(status, RingClose());
   return error->empty();
+}
+
+void NameRank(std::uint32_t rank, std::uint32_t world_size) {
+  Session* own = Own();
+  if (own == nullptr) return;
+  const std::lock_guard lock(own->mutex);
+  if (own->writer == nullptr) return;
+  own->group = ProcessGroup{rank, world_size};
+  FindRankAgain(*own);
 }
 
 void FlushSession() {

@@ -4,11 +4,14 @@
 //     Start: clock ─► ring ─► writer ─► hooks ─► flag on
 //     Stop:  flag off ─► hooks still running leave ─► writer drains ─► ring closed
 //
+// The rank is found anew when torch.distributed knows it and at the end, and goes into the capture then.
+//
 // Hooks cannot be taken out of torch again, so they stay and look at the flag. Any thread. In a forked child stop and
 // flush do nothing, because the writer's thread is not there; a start makes a session of the child's own.
 #ifndef TRACKER_SESSION_SESSION_H_
 #define TRACKER_SESSION_SESSION_H_
 
+#include <cstdint>
 #include <string>
 
 #include "tracker/session/settings.h"
@@ -20,6 +23,8 @@ namespace memoir {
 bool StartSession(const Settings& settings, std::string* error);
 // False, with one line in `error`, when something recorded could not be written.
 bool StopSession(EndReason reason, std::string* error);
+// torch.distributed's default process group is there: this process's rank and the number of ranks.
+void NameRank(std::uint32_t rank, std::uint32_t world_size);
 void FlushSession();
 // Whether the recording that is running asks for modules.
 bool SessionRecordsModules();

@@ -11,6 +11,7 @@
 #include <map>
 #include <utility>
 
+#include "tracker/session/rank.h"
 #include "tracker/session/toggle_signal.h"
 
 namespace memoir {
@@ -30,7 +31,7 @@ constexpr Option kOptions[] = {
 #undef MEMOIR_OPTION
 };
 
-const char* const kFacts[] = {"program", "python_version"};  // given by the caller, not options
+const char* const kFacts[] = {"program", "python_version", "automatic"};  // given by the caller, not options
 
 bool IsFlag(const std::string& value) {
   static const char* const kWords[] = {"0", "1", "true", "false", "on", "off", "yes", "no", ""};
@@ -223,8 +224,9 @@ std::optional<Settings> ReadSettings(const char* const* given, std::string* erro
   settings.program = (*values)["program"];
   settings.python_version = (*values)["python_version"];
   settings.dispatched_operators = (*values)["ops"] == "dispatch";
+  settings.automatic = IsOn((*values)["automatic"]);
   settings.quiet = IsOn((*values)["quiet"]);
-  if (!settings.quiet) WarnOfUnknownVariables(settings.warnings);
+  if (!settings.quiet && SpeaksForJob()) WarnOfUnknownVariables(settings.warnings);
   return settings;
 }
 

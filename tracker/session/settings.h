@@ -24,6 +24,8 @@ struct Settings {
   bool modules = true;
   std::string program;  // what the caller knows of its process
   std::string python_version;
+  bool automatic = false;             // nobody asked for this very process: without events it leaves no file
+  std::uint64_t forked_from = 0;      // the recorded process whose forked child this is
   std::vector<std::string> warnings;  // e.g. a MEMOIR_* variable that does not exist
 };
 

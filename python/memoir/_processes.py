@@ -1,0 +1,169 @@
+"""Which processes of a job record: ranks at once; forked children, launchers and workers of pools once they train; the workers of a
+data loader never, unless they call memoir.start(). And how a rank's number comes in once torch.distributed knows it.
+"""
+
+import os
+import sys
+
+RECORDS, WAITS, STAYS_OUT, UNDECIDED = "records", "waits until it trains", "stays out", "undecided"
+
+# Programs that import torch to start others: `torchrun`, `python -m torch.distributed.run`.
+_LAUNCHERS = {"torchrun", "torch.distributed.run", "torch.distributed.launch", "accelerate", "deepspeed"}
+_COMPILERS = ("torch._inductor.compile_worker",)
+_POOLS = {("multiprocessing.pool", "worker"), ("concurrent.futures.process", "_process_worker")}
+_SERVER = "multiprocessing.forkserver"
+_LOADER = ("torch.utils.data._utils.worker", "_worker_loop")
+_TRAINERS = {("torch.multiprocessing.spawn", "_wrap")}
+
+# As in proto/memoir/launchers.def.
+_RANK_VARIABLES = ("MEMOIR_RANK", "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
+
+_following = False
+_when_task_is_known = None  # of a spawned child
+
+
+def speaks():
+    """Of a job's processes one says what concerns all of them: rank 0, and no child of it."""
+    process = sys.modules.get("multiprocessing.process")
+    if process is not None and process.parent_process() is not None:
+        return False
+    rank = next((os.environ[name] for name in _RANK_VARIABLES if os.environ.get(name)), "0")
+    return rank.strip() == "0"
+
+
+def part(when_task_is_known):
+    """What this process does at the end of torch's import. UNDECIDED: a spawned child, which calls `when_task_is_known` once it is."""
+    global _when_task_is_known
+    process = sys.modules.get("multiprocessing.process")
+    current = None if process is None else process.current_process()
+    if getattr(current, "_inheriting", False):  # its main module is being imported, its task comes after that
+        _when_task_is_known = when_task_is_known
+        follow()
+        return UNDECIDED
+    if _task(current) == _LOADER or _program() in _COMPILERS:
+        return STAYS_OUT
+    waits = _task(current) in _POOLS or _program() in _LAUNCHERS or (_program() == _SERVER and process.parent_process() is None)
+    return WAITS if waits else RECORDS
+
+
+def follow():
+    """Sees this process's forked and spawned children, and its process group, from now on."""
+    global _following
+    if _following:
+        return
+    _following = True
+    from multiprocessing import context, process, util
+
+    os.register_at_fork(after_in_child=_in_forked_child)
+    util.register_after_fork(_Follower.one, _in_forked_task)
+    # Python 3.11 and later tell nobody of a spawned child's task. What they call there does nothing of its own.
+    for child in (context.SpawnProcess, context.ForkServerProcess):
+        if "_after_fork" in vars(child):
+            child._after_fork = staticmethod(_in_spawned_task)
+    if process.parent_process() is not None:
+        _stop_with_task()
+    _follow_process_group()
+
+
+class _Follower:
+    """multiprocessing calls back as long as this object lives."""
+
+
+_Follower.one = _Follower()
+
+
+def _in_forked_child():
+    from memoir import _recording
+
+    _recording.forked()
+
+
+def _in_forked_task(_):
+    """In a child of multiprocessing made by fork, before its task runs."""
+    from memoir import _recording
+
+    _stop_with_task()
+    task = _own_task()
+    if task == _LOADER:
+        _recording.leave()
+    elif _when_task_is_known is not None:  # Python 3.10: spawned
+        _in_spawned_task()
+    elif task in _TRAINERS:
+        _guarded(_recording.begin)
+
+
+def _in_spawned_task():
+    """In a child that a fresh Python, or a server of such, runs its task in; before it does."""
+    global _when_task_is_known
+    from memoir import _recording
+
+    _stop_with_task()
+    start, _when_task_is_known = _when_task_is_known, None
+    if start is not None:
+        start()
+    elif _own_task() == _LOADER:
+        _recording.leave()
+    elif _own_task() not in _POOLS:
+        _guarded(_recording.begin)
+
+
+def _stop_with_task():
+    """A task's process ends without Python's exit handlers, but for multiprocessing's."""
+    from multiprocessing import util
+
+    from memoir import _recording
+
+    util.Finalize(None, _recording.stop_at_exit, exitpriority=-100)
+
+
+def _guarded(begin):
+    try:
+        begin()
+    except Exception as problem:
+        print(f"memoir: not recording: {problem}", file=sys.stderr)
+
+
+def _own_task():
+    from multiprocessing import process
+
+    return _task(process.current_process())
+
+
+def _task(process):
+    target = getattr(process, "_target", None)
+    return getattr(target, "__module__", None), getattr(target, "__qualname__", None)
+
+
+def _program():
+    """Name of the script, or of the module after `-m`."""
+    words = getattr(sys, "orig_argv", [])
+    if "-m" in words[1:-1]:
+        module = words[words.index("-m") + 1]
+        if module in _LAUNCHERS or module in _COMPILERS:
+            return module
+    if any(word.startswith("from multiprocessing.forkserver import main") for word in words):
+        return _SERVER
+    script = sys.argv[0] if sys.argv else ""
+    if script.endswith(os.path.join("torch", "_inductor", "compile_worker", "__main__.py")):
+        return _COMPILERS[0]
+    return os.path.basename(script)
+
+
+def _follow_process_group():
+    """torch.distributed has no place to ask to be told, but one function that every default group goes through."""
+    c10d = sys.modules.get("torch.distributed.distributed_c10d")
+    update = getattr(c10d, "_update_default_pg", None)
+    if update is None:
+        return
+
+    def _update_default_pg(group):
+        update(group)
+        try:
+            if group is not None and group is not c10d.GroupMember.NON_GROUP_MEMBER:
+                from memoir import _recording
+
+                _recording.name_rank(group.rank(), group.size())
+        except Exception as problem:
+            print(f"memoir: not recording: {problem}", file=sys.stderr)
+
+    c10d._update_default_pg = _update_default_pg
