@@ -106,6 +106,10 @@ class ProcessBuilder {
 
   v1::Counters& counters() { return counters_; }  // written with every later chunk
   v1::ProcessInfo& info() { return info_; }
+  ProcessBuilder& SayProcessAgain() {  // in the next chunk, as info() has it now
+    process_again_ = true;
+    return *this;
+  }
   ProcessBuilder& set_end(v1::End::Reason reason, const std::string& message = "");  // default: EXITED
   // No End, no index: as after SIGKILL.
   ProcessBuilder& Kill();
@@ -162,6 +166,7 @@ class ProcessBuilder {
   v1::ProcessInfo info_;
   v1::Counters counters_;
   v1::End end_;
+  bool process_again_ = false;
   bool killed_ = false;
   bool finished_ = false;
   bool recording_ = true;

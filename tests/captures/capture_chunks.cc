@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "tests/captures/capture_builder.h"
 #include "tests/captures/capture_encoding.h"
@@ -118,7 +119,7 @@ ProcessBuilder& ProcessBuilder::EndChunk(bool keyframe_next) {
 
 void ProcessBuilder::WriteChunk(v1::Chunk& chunk) {
   chunk.set_sequence(sequence_++);
-  if (parts_.back().empty()) {
+  if (parts_.back().empty() || std::exchange(process_again_, false)) {
     info_.set_part(options_.first_part + static_cast<std::uint32_t>(parts_.size() - 1));
     *chunk.mutable_process() = info_;
   }

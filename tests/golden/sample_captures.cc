@@ -151,6 +151,30 @@ void WriteRanks(const std::string& folder) {
   }
 }
 
+void WriteJobRank(const std::string& folder, std::uint32_t rank, std::uint32_t restart) {
+  ProcessOptions options = Options(rank, 4);
+  options.restart = restart;
+  options.pid = 100 + rank + 10 * restart;
+  ProcessBuilder process = Process(options);
+  process.Begin("aten::ones").Allocate(0x1000, (rank + 1) * kMiB).End();
+  if (rank == 3) process.info().set_rank_conflict("RANK=3 (torchrun) and PMI_RANK=2 (PMI) contradict each other: ...");
+  process.WriteTo(folder);
+}
+
+// torchrun started it anew and lost rank 2; the script that called torchrun ran an operator; its helper only imported
+// torch.
+void WriteJob(const std::string& folder) {
+  for (const std::uint32_t rank : {0, 1, 2, 3}) WriteJobRank(folder, rank, 0);
+  for (const std::uint32_t rank : {0, 1, 3}) WriteJobRank(folder, rank, 1);
+  ProcessOptions options = Options();
+  options.pid = 90;
+  ProcessBuilder parent = Process(options);
+  parent.Begin("aten::zeros").Allocate(0x1000, 5 * kKiB).End();
+  parent.WriteTo(folder);
+  options.pid = 91;
+  Process(options).WriteTo(folder);
+}
+
 void WriteLosses(const std::string& folder) {
   ProcessBuilder process = Process(Options());
   Weights(process);
@@ -211,8 +235,8 @@ ProcessBuilder Paused() {
 }  // namespace
 
 std::vector<std::string> SampleNames() {
-  return {"training", "empty",  "one_operator", "odd_names", "many",   "ranks",
-          "losses",   "folded", "folded_peak",  "paused",    "modules"};
+  return {"training", "empty",  "one_operator", "odd_names",   "many",   "ranks",
+          "job",      "losses", "folded",       "folded_peak", "paused", "modules"};
 }
 
 void WriteSample(const std::string& name, const std::string& folder) {
@@ -223,6 +247,7 @@ void WriteSample(const std::string& name, const std::string& folder) {
   if (name == "odd_names") OddNames().WriteTo(folder);
   if (name == "many") Many().WriteTo(folder);
   if (name == "ranks") WriteRanks(folder);
+  if (name == "job") WriteJob(folder);
   if (name == "losses") WriteLosses(folder);
   if (name == "folded_peak") FoldedPeak().WriteTo(folder);
   if (name == "paused") Paused().WriteTo(folder);

@@ -90,7 +90,7 @@ TEST_F(Views, SummaryWide) {
 }
 
 TEST_F(Views, SummaryBrief) {
-  for (const std::string name : {"training", "losses", "ranks", "empty"}) {
+  for (const std::string name : {"training", "losses", "ranks", "job", "empty"}) {
     const Capture capture = Open(name);
     const std::string text = RenderSummary(capture, Summarise(capture), {.brief = true}, kNarrow);
     // Losses come on top: they are worth any number of lines.
@@ -105,7 +105,8 @@ TEST_F(Views, SummaryByEachGrouping) {
   for (const std::string by : {"operator", "leaf", "range", "thread", "shape", "rank"}) {
     SummaryOptions options;
     options.by = *ParseGroupBy(by);
-    for (const std::string name : {"training", "ranks"}) {
+    for (const std::string name : {"training", "ranks", "job"}) {
+      if (name == "job" && by != "rank") continue;
       const Capture capture = Open(name);
       const Summary summary = Summarise(capture, options);
       ExpectGolden("by_" + by + "_" + name + ".txt", RenderSummary(capture, summary, {.top = 2}, kNarrow));

@@ -229,5 +229,26 @@ TEST(DamageTest, ALengthBombIsRefusedBeforeItIsAllocated) {
   EXPECT_THAT(ErrorOf(folder.path()), HasSubstr("larger than 64 MiB"));
 }
 
+TEST(LateRankTest, ThePartsOfOneProcessStayTogetherAndTheLastWordCounts) {
+  const TemporaryFolder folder;
+  ProcessBuilder process;
+  process.Begin("aten::ones").Allocate(0x1000, 64).End().EndPart();
+  process.Begin("aten::ones").Allocate(0x2000, 64).End().EndChunk();
+  process.info().set_rank(7);
+  process.info().set_world_size(8);
+  process.info().set_rank_source("torch.distributed");
+  process.SayProcessAgain().Begin("aten::ones").Allocate(0x3000, 64).End();
+  process.WriteTo(folder.path());
+  const auto capture = Capture::Open(folder.path());
+  ASSERT_TRUE(capture.ok()) << capture.status();
+  ASSERT_EQ(capture->processes().size(), 1u);
+  EXPECT_EQ(capture->processes()[0].rank(), 7u);
+  EXPECT_EQ(capture->processes()[0].info.world_size(), 8u);
+  const auto summary = AnalyzeSummary(*capture, {});
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  EXPECT_EQ(summary->devices[0].live_bytes_at_end, 192u);
+  EXPECT_EQ(summary->report.lost_chunks, 0u);
+}
+
 }  // namespace
 }  // namespace memoir

@@ -81,11 +81,22 @@ class PartDecoder {
     last_sequence_seen_ = chunk.sequence();
   }
 
+  // Only the rank may become known later.
+  void TakeProcess(const memoir::v1::ProcessInfo& process, bool first) {
+    auto with_old_rank = process;
+    with_old_rank.set_rank(part_.process.rank());
+    with_old_rank.set_world_size(part_.process.world_size());
+    with_old_rank.set_rank_source(part_.process.rank_source());
+    if (!first && with_old_rank.SerializeAsString() != part_.process.SerializeAsString())
+      Error("ProcessInfo is given again with other facts");
+    part_.process = process;
+  }
+
   void DecodePayload(Chunk&& chunk) {
     DecodedChunk decoded;
     const bool first = part_.chunks.empty();
-    if (first != chunk.has_process()) Error("ProcessInfo belongs into the first chunk only");
-    if (first) part_.process = chunk.process();
+    if (first && !chunk.has_process()) Error("the first chunk lacks ProcessInfo");
+    if (chunk.has_process()) TakeProcess(chunk.process(), first);
     const std::string& stored = chunk.payload();
     if (XXH64(stored.data(), stored.size(), 0) != chunk.checksum()) Error("checksum");
     if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != chunk.payload_bytes())

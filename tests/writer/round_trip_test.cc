@@ -282,5 +282,20 @@ TEST(RoundTrip, RecordsThatAHookDroppedAreAGap) {
   EXPECT_EQ(capture.counters().dropped_records(), 3u);
 }
 
+TEST(LateRankTest, IsOnFileWithoutAnyEvent) {
+  Recording recording;
+  ASSERT_TRUE(recording.ok()) << recording.error();
+  ProcessFacts facts = SomeFacts();
+  facts.rank = 5;
+  facts.rank_source = "torch.distributed";
+  recording.writer().SetProcess(facts);
+  recording.Stop();
+  const DecodedCapture capture = DecodeFolder(recording.folder());
+  EXPECT_THAT(capture.errors, IsEmpty());
+  ASSERT_EQ(capture.parts.size(), 1u);
+  EXPECT_EQ(capture.parts[0].process.rank(), 5u);
+  EXPECT_EQ(capture.parts[0].process.rank_source(), "torch.distributed");
+}
+
 }  // namespace
 }  // namespace memoir::test
