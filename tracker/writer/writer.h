@@ -9,8 +9,8 @@
 // in the child: a child must neither call nor destroy the parent's Writer (leak it). One Writer per process at a time.
 //
 // Threads: Start and Stop belong to the thread that starts and stops recording; SetProcess, Flush and Status may be
-// called from any thread. A failure to write never throws and never ends the program: it is counted and shown by Status and in the
-// capture.
+// called from any thread. A failure to write never throws and never ends the program: it is counted and shown by Status
+// and in the capture.
 #ifndef TRACKER_WRITER_WRITER_H_
 #define TRACKER_WRITER_WRITER_H_
 
