@@ -15,9 +15,10 @@ def from_torch():
 
 
 def _take_part():
+    import torch
     from memoir import _processes, _recording
 
-    version = sys.modules["torch"].__version__
+    version = torch.__version__
     part = _processes.part(lambda: _guarded(_take_part))
     if part == _processes.RECORDS:
         _recording.start_by_environment(version)

@@ -43,7 +43,7 @@ Recording::Recording(const Options& options)
   WriterOptions writer;
   writer.folder = capture_;
   writer.stem = kStem;
-  writer.process = SomeFacts();
+  writer.process = facts_;
   writer.max_bytes = options.max_bytes;
   writer.part_bytes = options.part_bytes;
   char error[512] = "";

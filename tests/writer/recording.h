@@ -42,6 +42,7 @@ class Recording {
   const std::string& error() const { return error_; }
   const std::string& folder() const { return capture_; }
   Writer& writer() { return *writer_; }
+  const ProcessFacts& facts() const { return facts_; }
   void Stop(EndReason reason = EndReason::kStopped, const std::string& message = "");
   WriterStatus status() const { return status_; }   // after Stop
   std::uint64_t unread() const { return unread_; }  // records left in the ring, after Stop
@@ -50,6 +51,7 @@ class Recording {
   TemporaryFolder temporary_;
   std::string capture_;
   std::string error_;
+  ProcessFacts facts_ = SomeFacts();
   std::unique_ptr<Writer> writer_;
   WriterStatus status_;
   std::uint64_t unread_ = 0;

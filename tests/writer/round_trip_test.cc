@@ -285,7 +285,7 @@ TEST(RoundTrip, RecordsThatAHookDroppedAreAGap) {
 TEST(LateRankTest, IsOnFileWithoutAnyEvent) {
   Recording recording;
   ASSERT_TRUE(recording.ok()) << recording.error();
-  ProcessFacts facts = SomeFacts();
+  ProcessFacts facts = recording.facts();
   facts.rank = 5;
   facts.rank_source = "torch.distributed";
   recording.writer().SetProcess(facts);
