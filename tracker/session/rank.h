@@ -2,8 +2,8 @@
 // what the user says. Where they contradict each other, one is taken and the contradiction put into words.
 //
 // Order and traps: MEMOIR_RANK wins; then torch.distributed, unless its group is smaller than what the launcher
-// started; then the launchers in the order of proto/memoir/launchers.def. The environment is read in the calling thread, and may
-// change while a program runs: Ray's workers set RANK long after their start.
+// started; then the launchers in the order of proto/memoir/launchers.def. The environment is read in the calling
+// thread, and may change while a program runs: Ray's workers set RANK long after their start.
 #ifndef TRACKER_SESSION_RANK_H_
 #define TRACKER_SESSION_RANK_H_
 
