@@ -18,8 +18,9 @@ TRAIN = '''
 import os, sys, torch, torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 torch.set_num_threads(1)
-dist.init_process_group("gloo")
+torch.ones(3)
 if os.environ["TORCHELASTIC_RESTART_COUNT"] < sys.argv[1]: sys.exit(f"attempt {os.environ['TORCHELASTIC_RESTART_COUNT']} fails")
+dist.init_process_group("gloo")
 model = DistributedDataParallel(torch.nn.Linear(8, 8))
 optimizer = torch.optim.SGD(model.parameters())
 for _ in range(3):
