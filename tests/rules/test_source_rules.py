@@ -5,10 +5,11 @@ import pathlib
 import conventions
 import doctor_lines
 import include_arrows
+import launcher_variables
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-RULES = include_arrows.RULES + conventions.RULES + doctor_lines.RULES
+RULES = include_arrows.RULES + conventions.RULES + doctor_lines.RULES + launcher_variables.RULES
 SEEDS = [pytest.param(rule, seed, id=f"{rule.name}-{number}") for rule in RULES for number, seed in enumerate(rule.seeds)]
 
 
