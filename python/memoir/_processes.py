@@ -15,7 +15,7 @@ _SERVER = "multiprocessing.forkserver"
 _LOADER = ("torch.utils.data._utils.worker", "_worker_loop")
 _TRAINERS = {("torch.multiprocessing.spawn", "_wrap")}
 
-# As in proto/memoir/launchers.def.
+# As in proto/memoir/launchers.def, which tests/rules compares.
 _RANK_VARIABLES = ("MEMOIR_RANK", "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
 
 _following = False
@@ -164,6 +164,6 @@ def _follow_process_group():
 
                 _recording.name_rank(group.rank(), group.size())
         except Exception as problem:
-            print(f"memoir: not recording: {problem}", file=sys.stderr)
+            print(f"memoir: the rank that torch.distributed gave is not in the capture: {problem}", file=sys.stderr)
 
     c10d._update_default_pg = _update_default_pg
