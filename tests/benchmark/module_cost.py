@@ -30,6 +30,7 @@ def contestant(name, calls):
 
         module.register_module_forward_pre_hook(lambda module, arguments: None)
         module.register_module_forward_hook(lambda module, arguments, result: None)
+    torch.ones(1)     # with modules off there is nothing else to record, and a process that recorded nothing leaves no file
     one = Nothing()
     for _ in range(calls // 10):
         one(None)
