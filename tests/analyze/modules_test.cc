@@ -18,15 +18,19 @@ using testing::ProcessBuilder;
 using testing::TemporaryFolder;
 using ::testing::UnorderedElementsAre;
 
-Summary ByModule(ProcessBuilder& process, SummaryOptions options = {}) {
+Summary Summarise(ProcessBuilder& process, const SummaryOptions& options) {
   const TemporaryFolder folder;
   process.WriteTo(folder.path());
   const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
   EXPECT_TRUE(capture.ok()) << capture.status();
-  options.by = GroupBy::kModule;
   const absl::StatusOr<Summary> summary = AnalyzeSummary(*capture, options);
   EXPECT_TRUE(summary.ok()) << summary.status();
   return *summary;
+}
+
+Summary ByModule(ProcessBuilder& process, SummaryOptions options = {}) {
+  options.by = GroupBy::kModule;
+  return Summarise(process, options);
 }
 
 // "path phase": allocated bytes.
@@ -120,6 +124,21 @@ TEST(Modules, CompiledRegionsStandForTheirModule) {
   EXPECT_THAT(Allocated(summary), UnorderedElementsAre(Pair("a forward", 15), Pair("a backward", 20)));
   EXPECT_EQ(summary.compiled_bytes, 30u);
   EXPECT_EQ(summary.compiled_allocations, 2u);
+}
+
+TEST(Modules, EventsAreCountedAlikeWhateverTheRowsAre) {
+  for (const GroupBy by : {GroupBy::kModule, GroupBy::kOperator, GroupBy::kThread}) {
+    ProcessBuilder process;
+    process.EnterModule("").Begin("aten::mm").Allocate(0x1, 1).End().ExitModule("").ExitModule("from before");
+    process.OnThread(2).BeginBackward("torch::autograd::AccumulateGrad", -1, 1).EnterModule("fc").End();
+    process.OnThread(3).EnterModule("quiet").EnterModule("quiet");
+    SummaryOptions options;
+    options.by = by;
+    const Summary summary = Summarise(process, options);
+    EXPECT_EQ(summary.events, 10u);  // an exit without its enter is of a call from before
+    EXPECT_EQ(summary.threads, 3u);
+    EXPECT_EQ(summary.module_calls, by == GroupBy::kModule ? 2u : 0u);
+  }
 }
 
 TEST(Modules, RootsOfOneClassAreTwoTrees) {

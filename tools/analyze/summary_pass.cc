@@ -39,7 +39,8 @@ void SummaryPass::CountCall(const OpenRange& range) {
 
 void SummaryPass::ModuleEnters(const ModuleEvent& event) {
   CountEvent(event, true);
-  if (!in_window() || event.of_gradient || event.again || !event.module.valid()) return;
+  if (grouping_.by() != GroupBy::kModule || !in_window()) return;
+  if (event.of_gradient || event.again || !event.module.valid()) return;
   ++summary_.module_calls;
   if (event.module.value >= calls_.size()) calls_.resize(event.module.value + 1);
   Calls& calls = calls_[event.module.value];

@@ -43,7 +43,7 @@ struct ProcessSummary {
 struct ReplayOptions {
   bool tensors = false;                  // fill RangeBeginEvent::tensors and RangeEndEvent::tensors
   bool first_seen = true;                // find storages first seen; costs a look at every tensor
-  bool modules = false;                  // find the module and phase of ranges and blocks, and show calls of modules
+  bool modules = false;                  // find the module and phase of ranges and blocks
   std::optional<std::uint32_t> rank;     // replay only the processes of this rank
   std::function<void(double)> progress;  // called now and then with the part done, 0..1
   // Return false from it to stop early (called once a chunk).

@@ -160,7 +160,7 @@ struct SwitchEvent : Event {
   v1::RecordingLevel level = v1::LEVEL_ALL;  // from here on
 };
 
-// A call of a module begins or ends. With ReplayOptions::modules only.
+// A call of a module begins or ends. Phase and of_gradient with ReplayOptions::modules only.
 struct ModuleEvent : Event {
   ModuleId module;
   Phase phase = Phase::kOther;  // kForward or kRecompute; kBackward: see of_gradient

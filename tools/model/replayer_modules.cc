@@ -109,23 +109,24 @@ bool Replayer::TakeGradientOf(ThreadReplay& thread, ModuleEvent& event) {
   return true;
 }
 
+// Always shown, so that events are counted alike in every view; without ReplayOptions::modules only the module, the
+// depth and `again` are known of one.
 void Replayer::ShowModule(ThreadReplay& thread, RunCursor& cursor, bool enter) {
-  const ModuleId module = ids_->name(cursor.run.module.Next32()).module;
-  if (!options_.modules) return;
   auto event = MakeEvent<ModuleEvent>(process_, thread.id(), cursor.tick);
-  event.module = module;
+  event.module = ids_->name(cursor.run.module.Next32()).module;
   std::vector<OpenModule>& open = thread.modules();
-  if (enter && TakeGradientOf(thread, event)) return visitor_.OnModuleEnter(event);
+  if (enter && options_.modules && TakeGradientOf(thread, event)) return visitor_.OnModuleEnter(event);
   if (enter) {
     const bool recompute = thread.innermost() != nullptr && thread.innermost()->innermost_backward >= 0;
     event.phase = recompute ? Phase::kRecompute : Phase::kForward;
     event.depth = static_cast<std::uint32_t>(open.size());
-    event.again = !open.empty() && open.back().module == module && open.back().depth == thread.stack().size();
-    if (open.size() < kMostOpenModules) open.push_back({module, thread.stack().size(), recompute});
+    event.again = !open.empty() && open.back().module == event.module && open.back().depth == thread.stack().size();
+    if (open.size() < kMostOpenModules) open.push_back({event.module, thread.stack().size(), recompute});
     return visitor_.OnModuleEnter(event);
   }
   // What stands above it has lost its end. An exit without its enter is of a call from before the recording.
-  const auto found = std::find_if(open.rbegin(), open.rend(), [&](const OpenModule& m) { return m.module == module; });
+  const auto found =
+      std::find_if(open.rbegin(), open.rend(), [&](const OpenModule& m) { return m.module == event.module; });
   if (found == open.rend()) return;
   event.phase = found->recompute ? Phase::kRecompute : Phase::kForward;
   event.depth = static_cast<std::uint32_t>(open.rend() - found - 1);
