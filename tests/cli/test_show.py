@@ -233,6 +233,15 @@ def test_help_has_two_examples(memoir, verb):
     assert len(examples) == 2 and all("memoir" in example for example in examples)
 
 
+@pytest.mark.parametrize("verb", ["run", "show", "export", "doctor"])
+@pytest.mark.parametrize("columns, most", [("", 100), ("70", 70), ("300", 100)])
+def test_help_fits_the_terminal(memoir, verb, columns, most):
+    lines = memoir(verb, "--help", COLUMNS=columns).stdout.split("Examples:")[0].splitlines()
+    # A word that fits nowhere stands alone in its line.
+    assert all(len(line) <= most or " " not in line.strip() for line in lines), [line for line in lines if len(line) > most]
+    assert max(map(len, lines)) > most * 3 // 4
+
+
 def test_help_and_version(memoir):
     assert memoir("--help").returncode == 0 and "memoir run" in memoir("--help").stdout
     assert memoir("--version").stdout.startswith("memoir 0.")

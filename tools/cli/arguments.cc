@@ -1,22 +1,46 @@
 #include "tools/cli/arguments.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 
+#include "absl/strings/str_split.h"
 #include "tools/cli/exit_code.h"
 #include "tools/cli/message.h"
 #include "tools/cli/nearest.h"
+#include "tools/view/terminal.h"
+#include "tools/view/terminal_text.h"
 
 namespace memoir {
 namespace {
 
+// CLI11 breaks no lines.
 class HelpFormatter : public CLI::Formatter {
  public:
-  explicit HelpFormatter(const std::string& usage) : usage_("usage: memoir " + usage + "\n") { column_width(26); }
+  explicit HelpFormatter(const std::string& usage) : usage_("usage: memoir " + usage + "\n") {}
+
   std::string make_usage(const CLI::App*, std::string) const override { return usage_; }
 
+  std::string make_description(const CLI::App* app) const override {
+    std::string text;
+    for (const std::string& paragraph : std::vector<std::string>(absl::StrSplit(app->get_description(), '\n')))
+      text += Wrapped(paragraph, width_, 0) + "\n";
+    return text;
+  }
+
+  std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    const std::string name = "  " + make_option_name(option, is_positional) + make_option_opts(option);
+    const std::string gap =
+        name.size() < kColumn ? std::string(kColumn - name.size(), ' ') : "\n" + std::string(kColumn, ' ');
+    return name + gap + Wrapped(make_option_desc(option), width_, kColumn) + "\n";
+  }
+
  private:
-  std::string usage_;
+  static constexpr std::size_t kColumn = 26;  // of what an option does
+
+  const std::string usage_;
+  const std::size_t width_ = std::min(DetectTerminal(STDOUT_FILENO).width, std::size_t{100});
 };
 
 std::vector<std::string> OptionNames(const CLI::App& app) {
