@@ -23,7 +23,8 @@ enum memoir_end { MEMOIR_STOPPED = 1, MEMOIR_EXITED = 2 };
 
 /* Starts to record. `settings` is a null-terminated list of "name=value", names as in proto/memoir/options.def without
  * "MEMOIR_" and in lower case ("output=run1", "max_size=2GiB"); they come before the environment's MEMOIR_* variables.
- * Also "program", "python_version". */
+ * Also "program", "python_version", and "child=1" of a process that another of the job's started: it leaves to that one
+ * what concerns all of them. */
 MEMOIR_API int memoir_start(const char* const* settings, char* message, size_t size);
 
 /* Ends the recording and closes the capture; returns when everything is on file. -1: something could not be written. */

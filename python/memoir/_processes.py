@@ -3,6 +3,7 @@ data loader never, unless they call memoir.start(). And how a rank's number come
 """
 
 import os
+import re
 import sys
 
 RECORDS, WAITS, STAYS_OUT, UNDECIDED = "records", "waits until it trains", "stays out", "undecided"
@@ -15,20 +16,62 @@ _SERVER = "multiprocessing.forkserver"
 _LOADER = ("torch.utils.data._utils.worker", "_worker_loop")
 _TRAINERS = {("torch.multiprocessing.spawn", "_wrap")}
 
-# As in proto/memoir/launchers.def, which tests/rules compares.
-_RANK_VARIABLES = ("MEMOIR_RANK", "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
+# (rank, unless) of each row of proto/memoir/launchers.def, which tests/rules compares.
+_LAUNCHERS_RANKS = (
+    ("MEMOIR_RANK", ""),
+    ("RANK", ""),
+    ("OMPI_COMM_WORLD_RANK", "TORCHELASTIC_RUN_ID"),
+    ("PMI_RANK", "TORCHELASTIC_RUN_ID"),
+    ("PMIX_RANK", "TORCHELASTIC_RUN_ID"),
+    ("SLURM_PROCID", "TORCHELASTIC_RUN_ID"),
+)
 
 _following = False
 _when_task_is_known = None  # of a spawned child
 
 
+def is_child():
+    """Whether multiprocessing started this process."""
+    process = sys.modules.get("multiprocessing.process")
+    return process is not None and process.parent_process() is not None
+
+
 def speaks():
     """Of a job's processes one says what concerns all of them: rank 0, and no child of it."""
-    process = sys.modules.get("multiprocessing.process")
-    if process is not None and process.parent_process() is not None:
+    if is_child():
         return False
-    rank = next((os.environ[name] for name in _RANK_VARIABLES if os.environ.get(name)), "0")
-    return rank.strip() == "0"
+    for rank, unless in _LAUNCHERS_RANKS:
+        number = os.environ.get(rank, "")
+        if re.fullmatch("[0-9]+", number) and int(number) < 2**32 and not os.environ.get(unless):
+            return int(number) == 0
+    return True
+
+
+def not_recording(problem):
+    """Says why this process is not recorded: one line, by the process that speaks; for `memoir run`, which made the folder, also a note
+    in it, which it takes away, and says what nobody has said."""
+    said = True
+    try:
+        said = speaks()
+    except Exception:
+        pass  # then rather once too often
+    if said:
+        print(f"memoir: not recording: {problem}", file=sys.stderr)
+    folder = os.environ.get("MEMOIR_OUTPUT", "")
+    try:
+        if os.path.isdir(folder):
+            with open(os.path.join(folder, f".not-recorded.{os.getpid()}{'' if said else '.unsaid'}"), "w") as note:
+                note.write(f"{problem}\n")
+    except OSError:
+        pass
+
+
+def guarded(begin):
+    """Whatever goes wrong with a recording is one line; the program runs on."""
+    try:
+        begin()
+    except Exception as problem:
+        not_recording(problem)
 
 
 def part(when_task_is_known):
@@ -89,7 +132,7 @@ def _in_forked_task(_):
     elif _when_task_is_known is not None:  # Python 3.10: spawned
         _in_spawned_task()
     elif task in _TRAINERS:
-        _guarded(_recording.begin)
+        guarded(_recording.begin)
 
 
 def _in_spawned_task():
@@ -104,7 +147,7 @@ def _in_spawned_task():
     elif _own_task() == _LOADER:
         _recording.leave()
     elif _own_task() not in _POOLS:
-        _guarded(_recording.begin)
+        guarded(_recording.begin)
 
 
 def _stop_with_task():
@@ -114,13 +157,6 @@ def _stop_with_task():
     from memoir import _recording
 
     util.Finalize(None, _recording.stop_at_exit, exitpriority=-100)
-
-
-def _guarded(begin):
-    try:
-        begin()
-    except Exception as problem:
-        print(f"memoir: not recording: {problem}", file=sys.stderr)
 
 
 def _own_task():

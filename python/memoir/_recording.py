@@ -165,6 +165,7 @@ def _call(library, function, options):
     global _tracker
     options.setdefault("program", os.path.basename(sys.argv[0]) if sys.argv and sys.argv[0] else "python")
     options.setdefault("python_version", platform.python_version())
+    options.setdefault("child", _processes.is_child())
     settings = [os.fsencode(f"{name}={_text(value)}") for name, value in options.items()]
     array = (ctypes.c_char_p * (len(settings) + 1))(*settings, None)
     message = ctypes.create_string_buffer(1024)

@@ -9,22 +9,25 @@ COPY = "python/memoir/_processes.py"
 
 
 def copies_have_every_launcher(tree):
-    """Python's list is MEMOIR_RANK and the rank variables of launchers.def, in their order."""
+    """Python's list is the rank variables of launchers.def and what makes each count for nothing, in their order."""
     table = (tree / TABLE).read_text() if (tree / TABLE).exists() else ""
     copy = (tree / COPY).read_text() if (tree / COPY).exists() else ""
-    wanted = ["MEMOIR_RANK"] + re.findall(r'^MEMOIR_LAUNCHER\("[^"]*", "(\w+)"', table, re.MULTILINE)
-    listed = re.search(r"^_RANK_VARIABLES = \((.*)\)$", copy, re.MULTILINE)
-    found = re.findall(r'"(\w+)"', listed.group(1)) if listed else []
+    wanted = re.findall(r'^MEMOIR_LAUNCHER\("[^"]*", "(\w+)", "\w*", "(\w*)"\)', table, re.MULTILINE)
+    listed = re.search(r"^_LAUNCHERS_RANKS = \((.*?)^\)$", copy, re.MULTILINE | re.DOTALL)
+    found = re.findall(r'\("(\w+)", "(\w*)"\)', listed.group(1)) if listed else []
     if found != wanted:
-        yield f"{COPY}: lists {', '.join(found)}; {TABLE} has {', '.join(wanted)}"
+        yield f"{COPY}: lists {found}; {TABLE} has {wanted}"
 
+
+_ROW = 'MEMOIR_LAUNCHER("a", "A_RANK", "A_SIZE", "B_ID")\n'
 
 RULES = (
     Rule(
         copies_have_every_launcher,
         (
-            {TABLE: 'MEMOIR_LAUNCHER("a", "A_RANK", "A_SIZE", false)\n', COPY: '_RANK_VARIABLES = ("MEMOIR_RANK", "B_RANK")\n'},
-            {TABLE: 'MEMOIR_LAUNCHER("a", "A_RANK", "A_SIZE", false)\n', COPY: '_RANK_VARIABLES = ("A_RANK", "MEMOIR_RANK")\n'},
+            {TABLE: _ROW, COPY: '_LAUNCHERS_RANKS = (\n    ("B_RANK", "B_ID"),\n)\n'},
+            {TABLE: _ROW, COPY: '_LAUNCHERS_RANKS = (\n    ("A_RANK", ""),\n)\n'},
+            {TABLE: _ROW, COPY: ""},
         ),
     ),
 )

@@ -1,6 +1,7 @@
 #include "tools/analyze/options.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "absl/strings/numbers.h"
 
@@ -14,6 +15,16 @@ Window ParseRangeWindow(const std::string& text) {
   const bool all_digits = std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
   if (!all_digits || !absl::SimpleAtoi(digits, &occurrence)) return Window::Range(text);
   return Window::Range(text.substr(0, hash), occurrence);
+}
+
+std::optional<Window> ParseStepsWindow(std::string_view text) {
+  const char* const end = text.data() + text.size();
+  std::uint64_t first = 0, last = 0;
+  const auto [colon, error] = std::from_chars(text.data(), end, first);
+  if (error != std::errc() || colon == end || *colon != ':') return std::nullopt;
+  const auto [rest, last_error] = std::from_chars(colon + 1, end, last);
+  if (last_error != std::errc() || rest != end || last <= first) return std::nullopt;
+  return Window::Steps(first, last);
 }
 
 std::optional<GroupBy> ParseGroupBy(const std::string& text) {

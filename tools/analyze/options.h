@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace memoir {
 
@@ -51,6 +52,9 @@ struct Window {
 
 // "forward" or "forward#3". A '#' not followed by digits alone belongs to the name.
 Window ParseRangeWindow(const std::string& text);
+// "10:12", the first before the second. The recorder reads windows alike (tracker/session/windows.h), which a test
+// compares.
+std::optional<Window> ParseStepsWindow(std::string_view text);
 
 enum class GroupBy : std::uint8_t {
   kOperator,  // outermost operator

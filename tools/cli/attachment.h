@@ -3,14 +3,12 @@
 #ifndef TOOLS_CLI_ATTACHMENT_H_
 #define TOOLS_CLI_ATTACHMENT_H_
 
-#include <map>
 #include <string>
 
 #include "tools/cli/install_tree.h"
+#include "tools/cli/launcher.h"
 
 namespace memoir {
-
-using Variables = std::map<std::string, std::string>;
 
 struct Attachment {
   Variables set;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <fstream>
 #include <system_error>
 #include <vector>
@@ -40,18 +39,6 @@ fs::path FirstMissing(const fs::path& path) {
 }
 
 }  // namespace
-
-std::string DefaultOutputFolder() {
-  const std::time_t now = std::time(nullptr);
-  std::tm local = {};
-  localtime_r(&now, &local);
-  char name[64];
-  std::strftime(name, sizeof name, "memoir-%Y%m%d-%H%M%S", &local);
-  std::error_code error;
-  std::string path = name;
-  for (int i = 2; fs::exists(path, error) && i < 1000; ++i) path = std::string(name) + "-" + std::to_string(i);
-  return fs::absolute(path, error).string();
-}
 
 absl::Status OutputFolder::Prepare() {
   std::error_code error;

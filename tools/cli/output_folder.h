@@ -12,9 +12,6 @@
 
 namespace memoir {
 
-// "memoir-YYYYmmdd-HHMMSS" in the working folder, with "-2" and so on where it is taken.
-std::string DefaultOutputFolder();
-
 class OutputFolder {
  public:
   explicit OutputFolder(std::filesystem::path path) : path_(std::move(path)) {}

@@ -21,6 +21,7 @@
 #include "tools/cli/child_process.h"
 #include "tools/cli/exit_code.h"
 #include "tools/cli/install_tree.h"
+#include "tools/cli/launcher.h"
 #include "tools/cli/message.h"
 #include "tools/cli/nothing_recorded.h"
 #include "tools/cli/output_folder.h"
@@ -39,14 +40,15 @@ const VerbHelp kHelp = {
     .verb = "run",
     .usage = "run [OPTIONS] -- COMMAND...",
     .description =
-        "Record COMMAND and every process it starts that imports torch, then show the summary on standard error.\n"
-        "COMMAND's exit code, signals and standard streams pass through. Where recording is not possible (an output\n"
+        "Record COMMAND and every process it starts that imports torch, then show the summary on standard error. "
+        "COMMAND's exit code, signals and standard streams pass through. Where recording is not possible (an output "
         "folder that cannot be written, a torch without a tracker) a line says so and COMMAND runs unrecorded.\n"
-        "Of a job, all processes record into the one folder, and the summary says which ranks are there. Where a\n"
-        "launcher starts memoir itself (srun memoir run -o DIR -- ...), the one of rank 0 speaks.\n"
-        "Each option can be given as a variable instead (--max-size: MEMOIR_MAX_SIZE), and is handed to COMMAND as\n"
+        "Of a job, all processes record into the one folder, and the summary says which ranks are there. Where a "
+        "launcher starts memoir itself (srun memoir run -- ...), the one of rank 0 speaks, and a folder that nobody "
+        "named is named for the job: memoir-slurm-JOB.STEP, or the launcher's start.\n"
+        "Each option can be given as a variable instead (--max-size: MEMOIR_MAX_SIZE), and is handed to COMMAND as "
         "one. --simulate CARD runs it on a simulated GPU, whose kernels do nothing: the same memory, no results.\n"
-        "With --print-env no COMMAND is run: the variables are printed, for launchers that start the processes\n"
+        "With --print-env no COMMAND is run: the variables are printed, for launchers that start the processes "
         "themselves: eval \"$(memoir run --print-env -o run7)\"; srun python train.py; memoir show run7",
     .examples =
         "  memoir run -- python train.py --epochs 1\n"
@@ -128,20 +130,6 @@ Attachment AttachmentFor(const Variables& variables) {
   return attachment;
 }
 
-// `srun memoir run -- python train.py` starts one of us for each rank: rank 0's speaks.
-bool SpeaksForJob() {
-  static constexpr const char* kRanks[] = {
-#define MEMOIR_LAUNCHER(name, rank, world_size, numbers_agents) rank,
-#include "proto/memoir/launchers.def"
-#undef MEMOIR_LAUNCHER
-  };
-  for (const char* variable : kRanks) {
-    const char* rank = std::getenv(variable);
-    if (rank != nullptr && *rank != '\0') return std::strcmp(rank, "0") == 0;
-  }
-  return true;
-}
-
 Strings CurrentEnvironment() {
   Strings entries;
   for (char** entry = environ; *entry != nullptr; ++entry) entries.emplace_back(*entry);
@@ -195,14 +183,23 @@ int RunUnrecorded(const Strings& command) {
   return result.start_error != 0 ? CannotStart(command, result.start_error) : result.exit_code;
 }
 
+std::string OutputOf(const Variables& variables) {
+  const auto given = variables.find("MEMOIR_OUTPUT");
+  return given == variables.end() ? std::filesystem::absolute(DefaultOutputFolder()).string() : given->second;
+}
+
 int RunRecorded(const Strings& command, Variables variables) {
-  OutputFolder folder(variables.contains("MEMOIR_OUTPUT") ? variables["MEMOIR_OUTPUT"] : DefaultOutputFolder());
-  const bool quiet = variables["MEMOIR_QUIET"] == "1" || !SpeaksForJob();
+  // Where nobody chose a folder, what lies in a job's is of its other ranks.
+  const bool others_may_be_there = !variables.contains("MEMOIR_OUTPUT") && HasRankOfLauncher();
+  OutputFolder folder(OutputOf(variables));
+  const bool speaks = SpeaksForJob(variables);
+  const bool quiet = variables["MEMOIR_QUIET"] == "1" || !speaks;
   if (const absl::Status status = folder.Prepare(); !status.ok()) {
     Say(std::string(status.message()) + ". The command runs unrecorded");
     return RunUnrecorded(command);
   }
-  if (folder.had_parts() && !quiet) Say(folder.path() + " already holds a capture; this recording is added to it");
+  if (folder.had_parts() && !others_may_be_there && !quiet)
+    Say(folder.path() + " already holds a capture; this recording is added to it");
   variables["MEMOIR_OUTPUT"] = folder.path();
   const InstallTree tree = FindInstallTree();
   AddTo(variables, AttachmentFor(variables));
@@ -217,7 +214,7 @@ int RunRecorded(const Strings& command, Variables variables) {
     FinishRecording(folder.path(), quiet);
   } else {
     folder.RemoveIfEmpty();
-    if (!said) Say(WhyNothingRecorded(command, result.signal, tree));
+    if (!said && speaks) Say(WhyNothingRecorded(command, result.signal, tree));
   }
   return result.exit_code;
 }
@@ -227,8 +224,7 @@ std::size_t GivenWindows(const Variables& variables) {
 }
 
 int PrintEnvironment(Variables variables, const std::string& format) {
-  if (!variables.contains("MEMOIR_OUTPUT"))
-    variables["MEMOIR_OUTPUT"] = std::filesystem::absolute(DefaultOutputFolder()).string();
+  variables["MEMOIR_OUTPUT"] = OutputOf(variables);
   const Attachment attachment = AttachmentFor(variables);
   return WriteOutput(format == "json" ? AsJson(variables, attachment) : AsShell(variables, attachment));
 }
@@ -257,7 +253,9 @@ int RunVerb(const std::vector<std::string>& arguments) {
     if (absl::IsInvalidArgument(status)) return FailUsage("run", std::string(status.message()));
     return Fail(status);
   }
-  for (const std::string& line : UnknownVariables(CurrentEnvironment())) Say(line);
+  if (SpeaksForJob(variables)) {
+    for (const std::string& line : UnknownVariables(CurrentEnvironment())) Say(line);
+  }
   if (prints) return PrintEnvironment(std::move(variables), print_env);
   return RunRecorded(split.command, std::move(variables));
 }

@@ -1,7 +1,6 @@
 // memoir show: the views of a capture.
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -37,8 +36,7 @@ const VerbHelp kHelp = {
     .verb = "show",
     .usage = "[show] [OPTIONS] CAPTURE",
     .description =
-        "Show what a capture holds: the peak and what was live at it, who allocates, what stays. Numbers add up to "
-        "the\n"
+        "Show what a capture holds: the peak and what was live at it, who allocates, what stays. Numbers add up to the "
         "totals shown. CAPTURE is the folder that `memoir run` wrote, or one part file of it.",
     .examples =
         "  memoir memoir-20260102-030405 --at peak --by range\n"
@@ -74,17 +72,6 @@ void AddOptions(CLI::App& app, ShowArguments& arguments) {
   app.add_flag("--json", arguments.json, "exact numbers, every row (docs/json.md)");
 }
 
-// "10:12"
-std::optional<Window> ParseSteps(const std::string& text) {
-  const char* const end = text.data() + text.size();
-  std::uint64_t first = 0, last = 0;
-  const auto [colon, error] = std::from_chars(text.data(), end, first);
-  if (error != std::errc() || colon == end || *colon != ':') return std::nullopt;
-  const auto [rest, last_error] = std::from_chars(colon + 1, end, last);
-  if (last_error != std::errc() || rest != end || last <= first) return std::nullopt;
-  return Window::Steps(first, last);
-}
-
 // What is asked for in words that mean nothing, or that do not go together; "" when all is well.
 std::string Complaint(const ShowArguments& arguments) {
   if (arguments.capture.empty()) return "no capture given";
@@ -98,7 +85,7 @@ std::string Complaint(const ShowArguments& arguments) {
            ": expected peak, end, a time such as 1.5s, 20ms or 1.5 (seconds), mark:NAME or oom";
   }
   if (!arguments.over.empty() && arguments.over != "time") return "--over " + arguments.over + ": only time is known";
-  if (!arguments.steps.empty() && !ParseSteps(arguments.steps))
+  if (!arguments.steps.empty() && !ParseStepsWindow(arguments.steps))
     return "--steps " + arguments.steps + ": expected A:B with A before B, such as 10:12";
   if (!arguments.steps.empty() && !arguments.range.empty()) return "--range and --steps are two windows; give one";
   const int views = (arguments.at.empty() ? 0 : 1) + (arguments.over.empty() ? 0 : 1) + (arguments.tree ? 1 : 0);
@@ -111,7 +98,7 @@ std::string Complaint(const ShowArguments& arguments) {
 Selection SelectionOf(const ShowArguments& arguments) {
   Selection selection;
   if (!arguments.range.empty()) selection.window = ParseRangeWindow(arguments.range);
-  if (!arguments.steps.empty()) selection.window = *ParseSteps(arguments.steps);
+  if (!arguments.steps.empty()) selection.window = *ParseStepsWindow(arguments.steps);
   if (!arguments.device.empty()) selection.device = arguments.device;
   selection.rank = arguments.rank;
   return selection;

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "tools/analyze/options.h"
+
 namespace memoir {
 namespace {
 
@@ -18,12 +20,7 @@ std::optional<std::uint64_t> Digits(std::string_view text) {
 
 }  // namespace
 
-bool IsSteps(std::string_view text) {
-  const std::size_t colon = text.find(':');
-  if (colon == std::string_view::npos) return false;
-  const auto first = Digits(text.substr(0, colon)), last = Digits(text.substr(colon + 1));
-  return first && last && *first < *last;
-}
+bool IsSteps(std::string_view text) { return ParseStepsWindow(text).has_value(); }
 
 bool IsSchedule(std::string_view text) {
   constexpr std::array<std::string_view, 5> kFields = {"skip_first", "wait", "warmup", "active", "repeat"};

@@ -12,10 +12,10 @@ struct Launcher {
   const char* name;
   const char* rank;
   const char* world_size;
-  bool numbers_agents;
+  const char* unless;
 };
 constexpr Launcher kLaunchers[] = {
-#define MEMOIR_LAUNCHER(name, rank, world_size, numbers_agents) {name, rank, world_size, numbers_agents},
+#define MEMOIR_LAUNCHER(name, rank, world_size, unless) {name, rank, world_size, unless},
 #include "proto/memoir/launchers.def"
 #undef MEMOIR_LAUNCHER
 };
@@ -35,6 +35,8 @@ std::optional<std::uint32_t> Number(const char* variable) {
   return value;
 }
 
+constexpr const char* kUser = kLaunchers[0].name;
+
 // Somebody's word on the rank.
 struct Claim {
   std::string source;
@@ -48,20 +50,25 @@ std::string SourceOf(const Launcher& launcher) {
   return variables_of_ray && !IsSet("TORCHELASTIC_RUN_ID") ? "Ray" : launcher.name;
 }
 
-std::vector<Claim> LaunchersClaims() {
+// The environment's, the most believable first.
+std::vector<Claim> ClaimsOfEnvironment() {
   std::vector<Claim> claims;
   for (const Launcher& launcher : kLaunchers) {
     const std::optional<std::uint32_t> rank = Number(launcher.rank);
-    if (!rank || (launcher.numbers_agents && IsSet("TORCHELASTIC_RUN_ID"))) continue;
+    if (!rank || (*launcher.unless != '\0' && IsSet(launcher.unless))) continue;
     claims.push_back({SourceOf(launcher), std::string(launcher.rank) + "=" + std::to_string(*rank), *rank,
                       Number(launcher.world_size).value_or(0)});
   }
   return claims;
 }
 
-// The most believable first.
+// All of them, likewise.
 std::vector<Claim> Claims(std::optional<std::uint32_t> given, std::optional<ProcessGroup> group) {
-  std::vector<Claim> claims = LaunchersClaims();
+  std::vector<Claim> claims = ClaimsOfEnvironment();
+  if (!claims.empty() && claims.front().source == kUser) {
+    if (!given) given = claims.front().rank;
+    claims.erase(claims.begin());
+  }
   if (group) {
     const bool part_of_job = !claims.empty() && claims.front().world_size > group->size;
     const Claim claim{"torch.distributed", "torch.distributed's rank " + std::to_string(group->rank), group->rank,
@@ -70,7 +77,7 @@ std::vector<Claim> Claims(std::optional<std::uint32_t> given, std::optional<Proc
   }
   if (given) {
     const std::uint32_t world_size = claims.empty() ? 0 : claims.front().world_size;
-    claims.insert(claims.begin(), {"MEMOIR_RANK", "MEMOIR_RANK=" + std::to_string(*given), *given, world_size});
+    claims.insert(claims.begin(), {kUser, std::string(kUser) + "=" + std::to_string(*given), *given, world_size});
   }
   return claims;
 }
@@ -87,7 +94,7 @@ std::string Conflict(const std::vector<Claim>& claims) {
     if (!Contradict(taken, other)) continue;
     return taken.words + " (" + taken.source + ") and " + other.words + " (" + other.source +
            ") contradict each other: " + recorded +
-           (taken.source == "MEMOIR_RANK" ? "; unset MEMOIR_RANK to go by the launcher" : "; MEMOIR_RANK=N decides");
+           (taken.source == kUser ? "; unset MEMOIR_RANK to go by the launcher" : "; MEMOIR_RANK=N decides");
   }
   if (taken.world_size == 0 || taken.rank < taken.world_size) return "";
   return taken.words + " (" + taken.source + ") is no rank of " + std::to_string(taken.world_size) + ": " + recorded +
@@ -108,6 +115,14 @@ Rank FindRank(std::optional<std::uint32_t> given, std::optional<ProcessGroup> gr
   return found;
 }
 
-bool SpeaksForJob() { return FindRank(std::nullopt, std::nullopt).rank == 0; }
+bool SpeaksForJob() {
+  const std::vector<Claim> claims = ClaimsOfEnvironment();
+  return claims.empty() || claims.front().rank == 0;
+}
+
+bool HasRankOfLauncher() {
+  const std::vector<Claim> claims = ClaimsOfEnvironment();
+  return !claims.empty() && claims.back().source != kUser;
+}
 
 }  // namespace memoir

@@ -27,11 +27,15 @@ struct ProcessGroup {
   std::uint32_t size = 0;
 };
 
-// `given` is MEMOIR_RANK or the option, when there is one.
+// `given` comes before MEMOIR_RANK: the argument of memoir.start().
 Rank FindRank(std::optional<std::uint32_t> given, std::optional<ProcessGroup> group);
 
-// Of a job's processes one says what concerns all of them: rank 0.
+// Of a job's processes one says what concerns all of them: rank 0, by the environment. tools/cli/launcher.h and the
+// Python package decide alike.
 bool SpeaksForJob();
+
+// Whether a launcher started this process as one of a job's.
+bool HasRankOfLauncher();
 
 }  // namespace memoir
 

@@ -39,7 +39,7 @@ constexpr RangeWatcher kWatcher{&OnRangeBegins, &OnRangeEnds};
 }  // namespace
 
 RecordingControls::RecordingControls(const ControlOptions& options)
-    : options_(options), wanted_(options.start), file_(options.control_file) {
+    : options_(options), wanted_(options.start), speaks_(options.speaks), file_(options.control_file) {
   if (options.windows.any()) windows_.emplace(options.windows);
   Obey(file_.First());
 }
@@ -116,6 +116,7 @@ void RecordingControls::Obey(ControlWord word) {
     case ControlWord::kToggle:
       return Toggle();
     case ControlWord::kUnknown:
+      if (!speaks_.load(std::memory_order_relaxed)) return;
       std::fprintf(stderr, "memoir: %s says neither on, off nor memory; recording goes on as it was\n",
                    file_.path().c_str());
       return;

@@ -27,6 +27,7 @@ struct ControlOptions {
   std::optional<int> toggle_signal;
   std::string control_file;
   WindowOptions windows;
+  bool speaks = true;  // of a job's processes, this one says what concerns all of them
 };
 
 class RecordingControls {
@@ -52,6 +53,8 @@ class RecordingControls {
   void RangeEnds(const char* name);
   // Signal and file.
   void Look();
+  // The rank became known: as ControlOptions::speaks.
+  void SetSpeaks(bool speaks) { speaks_.store(speaks, std::memory_order_relaxed); }
 
  private:
   explicit RecordingControls(const ControlOptions& options);
@@ -64,6 +67,7 @@ class RecordingControls {
   const ControlOptions options_;
   RecordingSwitch switch_;
   std::atomic<RecordingLevel> wanted_;
+  std::atomic<bool> speaks_;
   ControlFile file_;                // the writer's thread
   std::uint64_t next_look_ns_ = 0;  // likewise
   std::optional<Windows> windows_;

@@ -37,6 +37,7 @@ struct Session {
   std::optional<std::uint32_t> given_rank;
   std::optional<ProcessGroup> group;
   bool quiet = false;
+  bool child = false;
 };
 constinit std::atomic<Session*> session{nullptr};
 
@@ -107,6 +108,7 @@ void FindRankAgain(Session& own) {
   const bool said = rank.conflict == own.facts.rank_conflict;
   TakeRank(rank, &own.facts);
   if (!said) SayConflict(own);
+  own.controls->SetSpeaks(!own.child && own.facts.rank == 0);
   own.writer->SetProcess(own.facts);
 }
 
@@ -175,6 +177,7 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
   own.given_rank = settings.rank;
   own.group.reset();
   own.quiet = settings.quiet;
+  own.child = settings.child || settings.forked_from != 0;
   options.stem = FileStem(options.process);
   options.on_look = [] {
     RunAtThreadStartOfLateObjects();
@@ -195,8 +198,10 @@ void StartHooks(const Settings& settings, OperatorHook operators, Session& own) 
   KeepForChildren(settings);
   SayConflict(own);
   std::string warning;
-  own.controls = RecordingControls::Begin(settings.controls, &warning);
-  if (!warning.empty() && SpeaksForJob()) std::fprintf(stderr, "memoir: %s\n", warning.c_str());
+  ControlOptions controls = settings.controls;
+  controls.speaks = !own.child && own.facts.rank == 0;
+  own.controls = RecordingControls::Begin(controls, &warning);
+  if (!warning.empty() && controls.speaks) std::fprintf(stderr, "memoir: %s\n", warning.c_str());
 }
 
 // Whatever of a start exists, undone: a later start must find nothing in its way.

@@ -6,11 +6,11 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
 #include <map>
 #include <utility>
 
+#include "tracker/session/default_output.h"
 #include "tracker/session/rank.h"
 #include "tracker/session/toggle_signal.h"
 
@@ -31,7 +31,7 @@ constexpr Option kOptions[] = {
 #undef MEMOIR_OPTION
 };
 
-const char* const kFacts[] = {"program", "python_version", "automatic"};  // given by the caller, not options
+const char* const kFacts[] = {"program", "python_version", "automatic", "child"};  // given by the caller, not options
 
 bool IsFlag(const std::string& value) {
   static const char* const kWords[] = {"0", "1", "true", "false", "on", "off", "yes", "no", ""};
@@ -123,15 +123,6 @@ bool FillFromEnvironment(Values& values, std::string* error) {
   return true;
 }
 
-std::string DefaultOutput() {
-  const std::time_t now = std::time(nullptr);
-  std::tm local{};
-  localtime_r(&now, &local);
-  char name[64];
-  std::strftime(name, sizeof name, "memoir-%Y%m%d-%H%M%S", &local);
-  return name;
-}
-
 std::uint32_t ToNumber(const std::string& text) {
   std::uint32_t value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
@@ -211,22 +202,23 @@ std::optional<Settings> ReadSettings(const char* const* given, std::string* erro
   std::optional<Values> values = ReadGiven(given, error);
   if (!values || !FillFromEnvironment(*values, error)) return std::nullopt;
   Settings settings;
+  if (const std::string rank = (*values)["rank"]; !rank.empty()) settings.rank = ToNumber(rank);
   std::string output = (*values)["output"];
-  if (output.empty()) output = DefaultOutput();
+  if (output.empty()) output = DefaultOutput(settings.rank);
   std::error_code ignored;
   settings.output = std::filesystem::absolute(output, ignored).string();
   if (!ReadControls(*values, settings.output, &settings.controls, error)) return std::nullopt;
   settings.max_size = ParseSize((*values)["max_size"]).value_or(0);
   settings.ring_dir = (*values)["ring_dir"];
   settings.ring_size = ParseSize((*values)["ring_size"]).value_or(0);
-  if (const std::string rank = (*values)["rank"]; !rank.empty()) settings.rank = ToNumber(rank);
   settings.modules = IsOn((*values)["modules"]);
   settings.program = (*values)["program"];
   settings.python_version = (*values)["python_version"];
   settings.dispatched_operators = (*values)["ops"] == "dispatch";
   settings.automatic = IsOn((*values)["automatic"]);
+  settings.child = IsOn((*values)["child"]);
   settings.quiet = IsOn((*values)["quiet"]);
-  if (!settings.quiet && SpeaksForJob()) WarnOfUnknownVariables(settings.warnings);
+  if (!settings.quiet && !settings.child && SpeaksForJob()) WarnOfUnknownVariables(settings.warnings);
   return settings;
 }
 

@@ -25,6 +25,7 @@ struct Settings {
   std::string program;  // what the caller knows of its process
   std::string python_version;
   bool automatic = false;             // nobody asked for this very process: without events it leaves no file
+  bool child = false;                 // multiprocessing started it for another of the job's processes
   std::uint64_t forked_from = 0;      // the recorded process whose forked child this is
   std::vector<std::string> warnings;  // e.g. a MEMOIR_* variable that does not exist
 };

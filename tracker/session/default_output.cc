@@ -1,0 +1,108 @@
+#include "tracker/session/default_output.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+#include "tracker/session/rank.h"
+
+namespace memoir {
+namespace {
+
+struct Job {
+  const char* name;
+  const char *first, *second, *third;
+};
+constexpr Job kJobs[] = {
+#define MEMOIR_JOB(name, first, second, third) {name, first, second, third},
+#include "proto/memoir/launchers.def"
+#undef MEMOIR_JOB
+};
+
+std::string Value(const char* variable) {
+  const char* value = *variable == '\0' ? nullptr : std::getenv(variable);
+  return value == nullptr ? "" : value;
+}
+
+// As part of a file's name.
+std::string Plain(const std::string& value) {
+  static constexpr char kPlain[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.";
+  std::string plain = value.substr(0, 64);
+  for (char& c : plain) {
+    if (std::strchr(kPlain, c) == nullptr) c = '_';
+  }
+  return plain;
+}
+
+// "" where the environment does not name the job so.
+std::string NameOf(const Job& job) {
+  const std::string first = Value(job.first), second = Value(job.second), third = Value(job.third);
+  if (first.empty() || first == "none") return "";
+  if (*job.second != '\0' && second.empty()) return "";
+  std::string name = std::string("memoir-") + job.name + "-" + Plain(first);
+  if (!second.empty()) name += "." + Plain(second);
+  if (!third.empty() && third != "0") name += "." + Plain(third);
+  return name;
+}
+
+// When the process that started this one began; now where that is not known.
+std::time_t StartOfParent() {
+  std::string line, word;
+  std::getline(std::ifstream("/proc/" + std::to_string(getppid()) + "/stat"), line);
+  const std::size_t name_ends = line.rfind(')');
+  std::istringstream fields(name_ends == std::string::npos ? "" : line.substr(name_ends + 1));
+  long long ticks = 0, boot = 0;
+  for (int field = 3; field < 22; ++field) fields >> word;
+  fields >> ticks;
+  std::ifstream system("/proc/stat");
+  while (std::getline(system, line)) {
+    if (line.starts_with("btime ")) boot = std::atoll(line.c_str() + 6);
+  }
+  if (!fields || boot == 0) return std::time(nullptr);
+  return static_cast<std::time_t>(boot + ticks / sysconf(_SC_CLK_TCK));
+}
+
+std::string NamedForTime(std::time_t time) {
+  std::tm local{};
+  localtime_r(&time, &local);
+  char name[64];
+  std::strftime(name, sizeof name, "memoir-%Y%m%d-%H%M%S", &local);
+  return name;
+}
+
+std::string NameOfJob() {
+  for (const Job& job : kJobs) {
+    if (std::string name = NameOf(job); !name.empty()) return name;
+  }
+  return NamedForTime(StartOfParent());
+}
+
+bool HoldsPartOf(const std::string& folder, const std::string& rank) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().filename().string().starts_with(rank)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string DefaultOutput(std::optional<std::uint32_t> given_rank) {
+  if (!HasRankOfLauncher()) return NamedForTime(std::time(nullptr));
+  const Rank rank = FindRank(given_rank, std::nullopt);
+  char own[32];
+  std::snprintf(own, sizeof own, "r%05u.a%u.", rank.rank, rank.restart);
+  const std::string name = NameOfJob();
+  std::string path = name;
+  for (int i = 2; HoldsPartOf(path, own) && i < 1000; ++i) path = name + "-" + std::to_string(i);
+  return path;
+}
+
+}  // namespace memoir
