@@ -29,6 +29,13 @@ def resolve(module):
         names.pass_over(module)
 
 
+def forked():
+    """In a forked child: the numbers of its parent's recording mean nothing in one of its own."""
+    global current
+    if current is not None:
+        current = Names.after(current)
+
+
 def gone(reference):
     """Called from C when a module that has a name has died."""
     names = current
@@ -52,6 +59,13 @@ class Names:
         self._fruitless = 0
         self._seconds = 0.0
         self._ownerless = {}  # class: how often one had no owner
+
+    @classmethod
+    def after(cls, parents):
+        """For a child of the process of `parents`, which is kept: to let go of all its references would cost each fork."""
+        names = cls(parents._library, parents._gone)
+        names._parents = parents
+        return names
 
     def resolve(self, module):
         import torch

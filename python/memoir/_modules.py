@@ -30,6 +30,7 @@ original = enter = leave = is_dynamo_compiling = None  # what our function calls
 gone = None  # callback of weak references
 _replacement = None  # our function, while it is installed
 _kept = []  # what C holds addresses of
+_asked = False  # start was called since the last stop
 
 
 class _MethodDef(ctypes.Structure):
@@ -44,6 +45,8 @@ class _Interpreter(ctypes.Structure):
 
 def start(library):
     """Before or at the start of a recording into the tracker `library`. Raises when calls of modules can't be seen here."""
+    global _asked
+    _asked = True
     if not _kept:
         _make_functions(library)
     _module_names.current = _module_names.Names(library, gone)
@@ -57,8 +60,19 @@ def start(library):
     _install()
 
 
+def asked():
+    """Whether calls of modules are seen since the last stop, or could not be."""
+    return _asked
+
+
+def forked():
+    """In a forked child, which sees calls of modules where its parent did, once it records."""
+    _module_names.forked()
+
+
 def stop():
-    global _replacement
+    global _asked, _replacement
+    _asked = False
     _module_names.current = None
     import torch
 

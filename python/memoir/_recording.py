@@ -60,6 +60,7 @@ def forked():
     global _by_environment, _passed_over
     if _tracker is not None:
         _by_environment, _passed_over = True, 0
+        _modules.forked()
         _tracker.memoir_forked()
 
 
@@ -69,6 +70,7 @@ def begin():
         message = ctypes.create_string_buffer(1024)
         if _tracker.memoir_begin(message, len(message)) != 0:
             raise RuntimeError(message.value.decode(errors="replace"))
+        _record_modules()
 
 
 def leave():
@@ -118,6 +120,7 @@ def step(number=None):
     _next_step = number + 1
     if _tracker is not None:
         _tracker.memoir_step(number)
+        _record_modules()
 
 
 def pause(memory=False):
@@ -157,8 +160,7 @@ def _begin(torch_version, output, options):
     if output is not None:
         options["output"] = os.fsdecode(output)
     _call(library, "memoir_start", options)
-    if library.memoir_recording_modules() == 1:
-        _record_modules(torch_version)
+    _record_modules()
 
 
 def _call(library, function, options):
@@ -178,9 +180,14 @@ def _call(library, function, options):
     _tracker = library
 
 
-def _record_modules(torch_version):
+def _record_modules():
+    """From here on, where this process's recording asks for it and does not do so yet."""
+    if _modules.asked() or _tracker.memoir_recording_modules() != 1:
+        return
+    import torch
+
     try:
-        _modules.start(_library.load_modules(torch_version))
+        _modules.start(_library.load_modules(torch.__version__))
     except Exception as problem:
         print(f"memoir: going on without modules: {problem}; --modules off leaves them out", file=sys.stderr)
 
