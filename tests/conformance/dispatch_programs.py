@@ -10,12 +10,17 @@ import argparse
 import contextlib
 import hashlib
 import json
+import pathlib
+import sys
 import threading
 
 import torch
 import torch._dynamo  # some programs import it, and it would find what Seen replaces
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
+
+sys.path.append(str(pathlib.Path(__file__).parents[1]))
+from wrapper_tensor import Wrapper
 
 
 class Seen(TorchDispatchMode):
@@ -157,22 +162,6 @@ def functorch(watch):
     per_sample = vmap(grad(loss), in_dims=(None, 0))(w, x)
     _, tangent = jvp(lambda x: (x * 2).sin(), (x,), (torch.ones_like(x),))
     return [per_sample, jacrev(lambda x: x.exp() * x)(x[0]), tangent]
-
-
-class Wrapper(torch.Tensor):
-    @staticmethod
-    def __new__(cls, inner):
-        return torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype, requires_grad=inner.requires_grad)
-
-    def __init__(self, inner):
-        self.inner = inner
-
-    @classmethod
-    def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
-        from torch.utils._pytree import tree_map_only
-
-        args, kwargs = tree_map_only(cls, lambda t: t.inner, (args, kwargs or {}))
-        return tree_map_only(torch.Tensor, cls, function(*args, **kwargs))
 
 
 def wrapper_subclass(watch):

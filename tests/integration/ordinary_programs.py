@@ -8,6 +8,7 @@ import contextlib
 import faulthandler
 import io
 import json
+import pathlib
 import re
 import sys
 import threading
@@ -17,6 +18,9 @@ import weakref
 
 import torch
 import torch._dynamo
+
+sys.path.append(str(pathlib.Path(__file__).parents[1]))
+from wrapper_tensor import Wrapper
 
 
 class Log:
@@ -129,23 +133,6 @@ def functorch(log):
         log.value("dual", torch.autograd.forward_ad.unpack_dual(dual.cos()).tangent)
 
 
-class Wrapper(torch.Tensor):
-    @staticmethod
-    def __new__(cls, inner):
-        return torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype, requires_grad=inner.requires_grad)
-
-    def __init__(self, inner):
-        self.inner = inner
-
-    @classmethod
-    def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
-        from torch.utils._pytree import tree_map_only
-
-        Wrapper.calls.append(str(function))
-        args, kwargs = tree_map_only(cls, lambda t: t.inner, (args, kwargs or {}))
-        return tree_map_only(torch.Tensor, cls, function(*args, **kwargs))
-
-
 class Named(torch.Tensor):
     @classmethod
     def __torch_function__(cls, function, types, args=(), kwargs=None):
@@ -156,7 +143,7 @@ class Named(torch.Tensor):
 def subclasses(log):
     from torch._subclasses.fake_tensor import FakeTensorMode
 
-    Wrapper.calls = []
+    Wrapper.calls.clear()
     x = Wrapper(log.life("inner", torch.linspace(0, 1, 9).view(3, 3))).requires_grad_()
     torch.nn.functional.linear(x, x).relu().sum().backward()
     log.value("gradient", x.grad.inner)
