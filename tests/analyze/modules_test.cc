@@ -174,6 +174,34 @@ TEST(Modules, SubtotalsAreTheNodesOwnAndItsChildrens) {
   EXPECT_EQ(nodes[0].modules, 4u);
 }
 
+TEST(Modules, LayersThatAreAlikeFold) {
+  ProcessBuilder process;
+  process.EnterModule("", "Net", "Net");
+  for (const int layer : {0, 1, 2, 3, 5, 10}) {
+    const std::string path = "layers." + std::to_string(layer);
+    process.EnterModule(path, "Part", "Net").Allocate(0x1000 + process.tick(), 10);
+    process.EnterModule(path + ".fc", "Linear", "Net").Allocate(0x1000 + process.tick(), layer == 2 ? 7 : 5);
+    process.ExitModule(path + ".fc", "Linear", "Net").ExitModule(path, "Part", "Net");
+  }
+  for (const char* path : {"a", "b"})  // alike, but names say more than numbers
+    process.EnterModule(path, "Part", "Net").Allocate(0x1000 + process.tick(), 1).ExitModule(path, "Part", "Net");
+  process.ExitModule("", "Net", "Net");
+  const std::vector<ModuleNode> nodes = BuildModuleTree(ByModule(process));
+  const std::vector<ModuleNode> folded = FoldAlike(nodes);
+  std::map<std::string, std::uint64_t> shown;  // name and how many: bytes
+  for (const ModuleNode& node : folded) {
+    shown[node.name + " x" + std::to_string(node.alike)] += node.subtree.allocated_bytes;
+    Columns sum = node.own;
+    for (const std::size_t child : node.children) sum += folded[child].subtree;
+    EXPECT_EQ(sum, node.subtree) << node.name;
+  }
+  EXPECT_THAT(shown, UnorderedElementsAre(Pair(" x1", 94), Pair("Net x1", 94), Pair("layers x1", 92),
+                                          Pair("0-1, 3, 5, 10 x5", 75), Pair("2 x1", 17), Pair("fc x1", 32),
+                                          Pair("a x1", 1), Pair("b x1", 1)));
+  EXPECT_EQ(folded[0].subtree, nodes[0].subtree);
+  EXPECT_EQ(folded[0].modules, nodes[0].modules);
+}
+
 TEST(Modules, PhasesAndRowsCloseInAWindow) {
   ProcessBuilder process;
   process.EnterModule("a").Allocate(0x1, 1).BeginUser("here").Allocate(0x2, 2).Deallocate(0x1).End().ExitModule("a");

@@ -28,11 +28,17 @@ struct ModuleNode {
   Columns own;
   Columns subtree;                    // at or under it
   std::uint64_t modules = 0;          // rows of modules at or under it
+  std::uint64_t calls = 0;            // its own
+  std::uint64_t alike = 1;            // siblings that it stands for (FoldAlike)
   std::vector<std::size_t> children;  // most bytes at the peak first, then most allocated bytes
 };
 
 // [0] is the top: its subtree is all. `summary` is GroupBy::kModule.
 std::vector<ModuleNode> BuildModuleTree(const Summary& summary);
+
+// The same tree with siblings that have numbers for names and are alike, with all that stands below them, as one node:
+// "0-3", whose columns are their sums. Alike: of one class, with the same calls, bytes and allocations throughout.
+std::vector<ModuleNode> FoldAlike(const std::vector<ModuleNode>& nodes);
 
 }  // namespace memoir
 

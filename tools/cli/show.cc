@@ -66,7 +66,8 @@ void AddOptions(CLI::App& app, ShowArguments& arguments) {
   app.add_flag("--tree", arguments.tree, "ranges by their nesting");
   app.add_option("--range", arguments.range, "only inside the user ranges NAME, or NAME#n, its n-th from 0");
   app.add_option("--steps", arguments.steps, "only from step A up to step B: A:B");
-  AddNumber(app, "--top", arguments.top, "rows of a table; 0: all [10; all in --json]");
+  AddNumber(app, "--top", arguments.top,
+            "rows of a table; 0: all, layers that are alike each by itself [10; all in --json]");
   app.add_option("--device", arguments.device, "only this device: cpu, cuda:0");
   AddNumber(app, "--rank", arguments.rank, "only this rank");
   app.add_flag("--json", arguments.json, "exact numbers, every row (docs/json.md)");

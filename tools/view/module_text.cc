@@ -39,8 +39,7 @@ std::vector<bool> Shown(const std::vector<ModuleNode>& nodes, std::size_t most) 
 
 class TreeTable {
  public:
-  TreeTable(const Summary& summary, const std::vector<ModuleNode>& nodes, std::vector<bool> shown)
-      : summary_(summary), nodes_(nodes), shown_(std::move(shown)) {}
+  TreeTable(const std::vector<ModuleNode>& nodes, std::vector<bool> shown) : nodes_(nodes), shown_(std::move(shown)) {}
 
   std::string Render(const Terminal& terminal) {
     AddBelow(nodes_[0]);
@@ -64,6 +63,7 @@ class TreeTable {
     std::string name(2 * (node.depth - 1), ' ');
     name += ShownName(node.name);
     if (!node.class_name.empty() && node.class_name != node.name) name += " " + ShownName(node.class_name);
+    if (node.alike > 1) name += fmt::format(" ×{}", node.alike);
     return name;
   }
 
@@ -90,19 +90,17 @@ class TreeTable {
   }
 
   void AddNode(const ModuleNode& node) {
-    const std::uint64_t calls = node.row ? summary_.rows[*node.row].count : 0;
-    calls_ += calls;
-    table_.AddRow(Cells(Name(node), calls, node.subtree));
+    calls_ += node.calls;
+    table_.AddRow(Cells(Name(node), node.calls, node.subtree));
     AddBelow(node);
   }
 
   std::uint64_t CallsBelow(const ModuleNode& node) const {
-    std::uint64_t calls = node.row ? summary_.rows[*node.row].count : 0;
+    std::uint64_t calls = node.calls;
     for (const std::size_t child : node.children) calls += CallsBelow(nodes_[child]);
     return calls;
   }
 
-  const Summary& summary_;
   const std::vector<ModuleNode>& nodes_;
   const std::vector<bool> shown_;
   std::uint64_t calls_ = 0;
@@ -130,9 +128,10 @@ std::string PhaseTable(const Summary& summary, const Columns& all, const Termina
 }  // namespace
 
 std::string RenderModules(const Summary& summary, std::size_t top, const Terminal& terminal) {
-  const std::vector<ModuleNode> nodes = BuildModuleTree(summary);
+  const std::vector<ModuleNode> all = BuildModuleTree(summary);
+  const std::vector<ModuleNode> nodes = top == 0 ? all : FoldAlike(all);
   std::string text = Painted(terminal, Color::kBold, "By module, each line with all that stands below it") + "\n";
-  text += TreeTable(summary, nodes, Shown(nodes, 2 * top)).Render(terminal);
+  text += TreeTable(nodes, Shown(nodes, 2 * top)).Render(terminal);
   if (summary.module_calls == 0 && nodes[0].modules == 0)
     text += "  No module was recorded: the program called none, or was recorded with --modules off.\n";
   text += "\n" + Painted(terminal, Color::kBold, "By phase") + "\n";
