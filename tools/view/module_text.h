@@ -10,8 +10,8 @@
 
 namespace memoir {
 
-// `top`: about twice so many lines of the tree, the largest, with layers that are alike as one ("0-3 Block ×4"); 0: all,
-// each by itself. What is left out is one line below its parent, so that each line is what stands below it.
+// `top`: about twice so many lines of the tree, the largest, with layers that are alike as one ("0-3 Block ×4"); 0:
+// all, each by itself. What is left out is one line below its parent, so that each line is what stands below it.
 std::string RenderModules(const Summary& summary, std::size_t top, const Terminal& terminal);
 
 }  // namespace memoir
