@@ -8,6 +8,7 @@
 
 #include "interpose/simcuda/configuration.h"
 #include "interpose/simcuda/message.h"
+#include "interpose/simcuda/report.h"
 
 namespace memoir::simcuda {
 namespace {
@@ -42,7 +43,7 @@ bool Device::Start() {
   if (started()) return true;
   if (!ReserveAddresses()) return false;
   const std::lock_guard lock(mutex_);
-  if (!started_.load() && ChargeLocked(context_)) started_.store(true, std::memory_order_release);
+  if (!started_.load() && ChargeLocked(context_, Holder::kContext)) started_.store(true, std::memory_order_release);
   return started_.load();
 }
 
@@ -50,10 +51,10 @@ std::uint64_t Device::Allocate(std::uint64_t bytes, BlockKind kind, std::uint64_
   if (!Start() || bytes > kMostMemory * kAddressesPerMemory) return 0;
   bytes = std::max<std::uint64_t>((bytes + alignment - 1) / alignment * alignment, alignment);
   const std::lock_guard lock(mutex_);
-  if (IsCharged(kind) && !ChargeLocked(bytes)) return 0;
+  if (IsCharged(kind) && !ChargeLocked(bytes, Holder::kBlocks)) return 0;
   const std::uint64_t address = addresses_.Take(bytes, alignment);
   if (address == 0) {
-    if (IsCharged(kind)) used_ -= bytes;
+    if (IsCharged(kind)) RefundLocked(bytes, Holder::kBlocks);
     return 0;
   }
   blocks_[address] = {address, bytes, kind};
@@ -64,7 +65,7 @@ bool Device::Free(std::uint64_t address, BlockKind kind) {
   const std::lock_guard lock(mutex_);
   const auto found = blocks_.find(address);
   if (found == blocks_.end() || found->second.kind != kind) return false;
-  if (IsCharged(kind)) used_ -= found->second.bytes;
+  if (IsCharged(kind)) RefundLocked(found->second.bytes, Holder::kBlocks);
   contents_.Forget(address, found->second.bytes);
   addresses_.Give(address, found->second.bytes);
   blocks_.erase(found);
@@ -80,15 +81,15 @@ std::optional<Block> Device::BlockAt(std::uint64_t address) const {
   return block;
 }
 
-bool Device::Charge(std::uint64_t bytes) {
+bool Device::Charge(std::uint64_t bytes, Holder holder) {
   if (!Start()) return false;
   const std::lock_guard lock(mutex_);
-  return ChargeLocked(bytes);
+  return ChargeLocked(bytes, holder);
 }
 
-void Device::Refund(std::uint64_t bytes) {
+void Device::Refund(std::uint64_t bytes, Holder holder) {
   const std::lock_guard lock(mutex_);
-  used_ -= std::min(used_, bytes);
+  RefundLocked(bytes, holder);
 }
 
 MemoryInfo Device::Info() const {
@@ -101,11 +102,46 @@ bool Device::Contains(std::uint64_t address) const {
   return addresses_.Contains(address);
 }
 
-bool Device::ChargeLocked(std::uint64_t bytes) {
-  if (bytes > total_ - used_) return false;
+bool Device::ChargeLocked(std::uint64_t bytes, Holder holder) {
+  if (bytes > total_ - used_) {
+    if (DeviceWords* const words = WordsOf(ordinal_)) {
+      words->refusals.fetch_add(1);
+      words->refused.store(bytes);
+      words->refused_used.store(used_);
+    }
+    return false;
+  }
   used_ += bytes;
+  held_[static_cast<std::size_t>(holder)] += bytes;
+  const bool new_peak = used_ > peak_;
   peak_ = std::max(peak_, used_);
+  DeviceWords* const words = WordsOf(ordinal_);
+  if (words != nullptr && bytes >= words->refused.load()) words->refused.store(0);
+  Report(new_peak);
   return true;
+}
+
+void Device::RefundLocked(std::uint64_t bytes, Holder holder) {
+  std::uint64_t& held = held_[static_cast<std::size_t>(holder)];
+  bytes = std::min(held, bytes);
+  held -= bytes;
+  used_ -= bytes;
+  Report(false);
+}
+
+void Device::Report(bool new_peak) const {
+  DeviceWords* const words = WordsOf(ordinal_);
+  if (words == nullptr) return;
+  words->total.store(total_);
+  words->context.store(context_);
+  words->used.store(used_);
+  if (!new_peak && words->peak.load() != 0) return;  // 0: the file of a forked child begins
+  const auto held = [this](Holder holder) { return held_[static_cast<std::size_t>(holder)]; };
+  words->peak.store(used_);
+  words->peak_blocks.store(held(Holder::kBlocks));
+  words->peak_mapped.store(held(Holder::kMapped));
+  words->peak_pools.store(held(Holder::kPools));
+  words->peak_libraries.store(held(Holder::kLibraries));
 }
 
 }  // namespace memoir::simcuda

@@ -6,7 +6,9 @@
 #ifndef INTERPOSE_SIMCUDA_DEVICE_H_
 #define INTERPOSE_SIMCUDA_DEVICE_H_
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -33,6 +35,16 @@ struct Block {
   BlockKind kind = BlockKind::kDevice;
 };
 
+// Who holds what is charged to a device.
+enum class Holder : std::uint8_t {
+  kContext,
+  kBlocks,     // cudaMalloc
+  kMapped,     // cuMemCreate
+  kPools,      // cudaMallocAsync
+  kLibraries,  // NVIDIA's libraries, for themselves
+};
+inline constexpr std::size_t kHolders = 5;
+
 struct MemoryInfo {
   std::uint64_t total = 0, used = 0, peak = 0;
 };
@@ -58,8 +70,8 @@ class Device {
   std::optional<Block> BlockAt(std::uint64_t address) const;
 
   // Memory without an address: physical memory, reserved bytes of a pool.
-  bool Charge(std::uint64_t bytes);
-  void Refund(std::uint64_t bytes);
+  bool Charge(std::uint64_t bytes, Holder holder);
+  void Refund(std::uint64_t bytes, Holder holder);
 
   MemoryInfo Info() const;
   bool Contains(std::uint64_t address) const;
@@ -67,7 +79,9 @@ class Device {
   Contents& contents() { return contents_; }
 
  private:
-  bool ChargeLocked(std::uint64_t bytes);
+  bool ChargeLocked(std::uint64_t bytes, Holder holder);
+  void RefundLocked(std::uint64_t bytes, Holder holder);
+  void Report(bool new_peak) const;
 
   const int ordinal_;
   const std::uint64_t total_, context_;
@@ -78,6 +92,7 @@ class Device {
   AddressSpace addresses_;
   std::map<std::uint64_t, Block> blocks_;
   std::uint64_t used_ = 0, peak_ = 0;
+  std::array<std::uint64_t, kHolders> held_{};  // they add up to used_
 };
 
 }  // namespace memoir::simcuda

@@ -5,7 +5,7 @@
 namespace memoir::simcuda {
 
 VirtualMemory::Handle VirtualMemory::Create(Device& device, std::uint64_t bytes) {
-  if (bytes == 0 || !device.Charge(bytes)) return 0;
+  if (bytes == 0 || !device.Charge(bytes, Holder::kMapped)) return 0;
   const std::lock_guard lock(mutex_);
   physical_[next_] = {&device, bytes, 1, 0};
   return next_++;
@@ -72,7 +72,7 @@ std::uint64_t VirtualMemory::physical_bytes() const {
 void VirtualMemory::DropIfUnused(Handle handle) {
   const auto found = physical_.find(handle);
   if (found->second.handles > 0 || found->second.mappings > 0) return;
-  found->second.device->Refund(found->second.bytes);
+  found->second.device->Refund(found->second.bytes, Holder::kMapped);
   physical_.erase(found);
 }
 

@@ -18,6 +18,7 @@ LIBRARIES = {
     "fmt": r"fmt/",
     "cli11": r"CLI/",
     "json": r"nlohmann/",
+    "stb": r"stb/",
     "gtest": r"(gtest|gmock)/",
     "benchmark": r"benchmark/",
 }
@@ -29,7 +30,7 @@ TOOLS = {"absl", "protobuf", "fmt", "xxhash"}
 ARROWS = {
     "interpose": ((), set()),
     # The simulated device may use libstdc++, which it links statically; its state and rules know nothing of CUDA.
-    "interpose/simcuda": ((), set()),
+    "interpose/simcuda": (("proto",), set()),
     "interpose/simcuda/api": (("interpose/simcuda",), {"cuda"}),
     "tracker": ((), set()),
     "tracker/writer": (("interpose",), {"zstd", "protozero", "xxhash"}),
@@ -41,7 +42,7 @@ ARROWS = {
     "tools/read": (("proto",), TOOLS | {"zstd"}),
     "tools/model": (("tools/read", "proto"), TOOLS),
     "tools/analyze": (("tools/read", "tools/model"), TOOLS),
-    "tools/view": (("tools/model", "tools/analyze"), TOOLS | {"json"}),
+    "tools/view": (("tools/model", "tools/analyze"), TOOLS | {"json", "stb"}),
     "tools/cli": (("tools/read", "tools/model", "tools/analyze", "tools/view", "proto"), TOOLS | {"cli11", "json"}),
 }
 

@@ -49,7 +49,7 @@ TEST_F(DeviceTest, ExactlyWhatIsFreeFits) {
 TEST_F(DeviceTest, HugeRequestsAreRefused) {
   EXPECT_EQ(Allocate(UINT64_MAX), 0u);
   EXPECT_EQ(Allocate(UINT64_MAX - kGranularity), 0u);
-  EXPECT_FALSE(device.Charge(UINT64_MAX));
+  EXPECT_FALSE(device.Charge(UINT64_MAX, Holder::kMapped));
   EXPECT_EQ(device.Info().used, 10 * kMiB);
 }
 

@@ -1,0 +1,70 @@
+#include "interpose/simcuda/report.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <mutex>
+#include <new>
+#include <string>
+
+#include "interpose/simcuda/configuration.h"
+#include "interpose/simcuda/message.h"
+
+namespace memoir::simcuda {
+namespace {
+
+struct ReportFile {
+  char magic[8] = {'M', 'E', 'M', 'O', 'I', 'R', 'S', '1'};
+  std::uint64_t pid = static_cast<std::uint64_t>(getpid());
+  std::uint64_t words = sizeof(DeviceWords) / sizeof(std::uint64_t);
+  std::uint64_t devices = kMostDevices;
+  DeviceWords of_device[kMostDevices];
+};
+static_assert(sizeof(std::atomic<std::uint64_t>) == 8 && std::atomic<std::uint64_t>::is_always_lock_free);
+
+// Numbers of processes come again: the time makes the name unique.
+std::string NewName(const std::string& folder) {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return folder + "/" + std::to_string(getpid()) + "-" + std::to_string(now.tv_sec) + std::to_string(now.tv_nsec) +
+         ".gpu";
+}
+
+ReportFile* MakeFile(const std::string& folder) {
+  const int file = open(NewName(folder).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  void* where = MAP_FAILED;
+  if (file >= 0 && ftruncate(file, sizeof(ReportFile)) == 0)
+    where = mmap(nullptr, sizeof(ReportFile), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (where == MAP_FAILED)
+    Say("cannot write into MEMOIR_SIM_REPORT=" + folder + " (" + std::strerror(errno) + "); name a folder of yours");
+  if (file >= 0) close(file);
+  return where == MAP_FAILED ? nullptr : new (where) ReportFile();
+}
+
+struct Report {
+  std::mutex mutex;
+  pid_t owner = 0;  // another process's number: this one is its child
+  ReportFile* file = nullptr;
+};
+
+}  // namespace
+
+DeviceWords* WordsOf(int ordinal) {
+  static Report report;
+  const int error = errno;
+  const std::lock_guard lock(report.mutex);
+  if (report.owner != getpid()) {
+    report.owner = getpid();
+    const char* const folder = std::getenv("MEMOIR_SIM_REPORT");
+    report.file = folder == nullptr || *folder == '\0' ? nullptr : MakeFile(folder);
+  }
+  errno = error;
+  return report.file == nullptr ? nullptr : &report.file->of_device[ordinal];
+}
+
+}  // namespace memoir::simcuda
