@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 
 #include "absl/strings/str_split.h"
 #include "tools/cli/exit_code.h"
@@ -111,6 +112,21 @@ std::optional<int> ParseArguments(CLI::App& app, const std::string& verb, std::v
   const auto extras = app.remaining();
   if (!extras.empty()) return FailUsage(verb, UnknownArgument(app, extras.front()));
   return std::nullopt;
+}
+
+CommandSplit SplitAtCommand(const std::vector<std::string>& arguments, const std::set<std::string>& flags) {
+  std::size_t i = 0;
+  while (i < arguments.size() && arguments[i].size() > 1 && arguments[i][0] == '-' && arguments[i] != "--") {
+    const bool long_option = arguments[i].starts_with("--");
+    const bool value_inside = long_option ? arguments[i].find('=') != std::string::npos : arguments[i].size() > 2;
+    i += flags.contains(arguments[i]) || value_inside ? 1 : 2;
+  }
+  i = std::min(i, arguments.size());
+  const auto middle = arguments.begin() + static_cast<std::ptrdiff_t>(i);
+  CommandSplit split{{arguments.begin(), middle}, {middle, arguments.end()}};
+  if (!split.command.empty() && split.command.front() == "--") split.command.erase(split.command.begin());
+  // What took the place of an option's value may have been the "--": CLI11 then says which option lacks its value.
+  return split;
 }
 
 }  // namespace memoir

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,15 @@ void AddNumber(CLI::App& app, const std::string& name, std::optional<std::uint32
 
 // Nothing: go on. A value: end with it (help was printed, or the mistake named).
 std::optional<int> ParseArguments(CLI::App& app, const std::string& verb, std::vector<std::string> arguments);
+
+// A verb's own options, and the command behind them.
+struct CommandSplit {
+  std::vector<std::string> options, command;
+};
+
+// Our options end at "--", or at the first word that is none: `memoir run python train.py` works too, and train.py's
+// options are its own. All options but `flags` take a value.
+CommandSplit SplitAtCommand(const std::vector<std::string>& arguments, const std::set<std::string>& flags);
 
 }  // namespace memoir
 

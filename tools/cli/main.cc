@@ -23,6 +23,7 @@ usage: memoir run [OPTIONS] -- COMMAND...     record a command, then show the su
 
 verbs: run      record a command
        show     what a capture holds: the peak, who holds it, who allocates, over time, as a tree; --json
+       fit      does a program fit on a card that is not here: SIMULATED; on which cards, up to which batch
        export   events as JSON lines
        doctor   what will be recorded here, what not, why, and the fix
 
@@ -38,7 +39,8 @@ struct Verb {
   const char* name;
   int (*run)(const std::vector<std::string>&);
 };
-constexpr Verb kVerbs[] = {{"run", RunVerb}, {"show", ShowVerb}, {"export", ExportVerb}, {"doctor", DoctorVerb}};
+constexpr Verb kVerbs[] = {
+    {"run", RunVerb}, {"show", ShowVerb}, {"fit", FitVerb}, {"export", ExportVerb}, {"doctor", DoctorVerb}};
 
 int NotAVerb(const std::vector<std::string>& arguments) {
   std::vector<std::string> verbs;

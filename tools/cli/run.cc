@@ -11,7 +11,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -19,16 +18,16 @@
 #include "tools/cli/arguments.h"
 #include "tools/cli/attachment.h"
 #include "tools/cli/child_process.h"
-#include "tools/cli/exit_code.h"
+#include "tools/cli/environment.h"
 #include "tools/cli/install_tree.h"
 #include "tools/cli/launcher.h"
 #include "tools/cli/message.h"
 #include "tools/cli/nothing_recorded.h"
 #include "tools/cli/output_folder.h"
-#include "tools/cli/python_facts.h"
 #include "tools/cli/record_options.h"
 #include "tools/cli/run_summary.h"
 #include "tools/cli/simulated_device.h"
+#include "tools/cli/start_failure.h"
 #include "tools/cli/verbs.h"
 
 namespace memoir {
@@ -55,11 +54,6 @@ const VerbHelp kHelp = {
         "  memoir run -q -o /scratch/run7 --max-size 1GiB --simulate h100 -- python train.py\n",
 };
 
-struct Split {
-  Strings options;
-  Strings command;
-};
-
 std::set<std::string> FlagsWithoutValue() {
   std::set<std::string> flags = {"-q", "-h", "--help", "--print-env"};
   for (const RecordOption& option : RecordOptions()) {
@@ -67,28 +61,6 @@ std::set<std::string> FlagsWithoutValue() {
   }
   return flags;
 }
-
-// Our options end at "--", or at the first word that is none: `memoir run python train.py` works too, and train.py's
-// options are its own.
-Split SplitAtCommand(const Strings& arguments) {
-  const std::set<std::string> no_value = FlagsWithoutValue();
-  std::size_t i = 0;
-  while (i < arguments.size() && arguments[i].size() > 1 && arguments[i][0] == '-' && arguments[i] != "--") {
-    const bool long_option = arguments[i].starts_with("--");
-    const bool value_inside = long_option ? arguments[i].find('=') != std::string::npos : arguments[i].size() > 2;
-    i += no_value.contains(arguments[i]) || value_inside ? 1 : 2;
-  }
-  i = std::min(i, arguments.size());
-  const auto middle = arguments.begin() + static_cast<std::ptrdiff_t>(i);
-  Split split{{arguments.begin(), middle}, {middle, arguments.end()}};
-  if (!split.command.empty() && split.command.front() == "--") split.command.erase(split.command.begin());
-  // What took the place of an option's value may have been the "--": CLI11 then says which option lacks its value.
-  return split;
-}
-
-struct RunOptions {
-  Variables given;  // variable -> value as written
-};
 
 void AddOptions(CLI::App& app, Variables& given) {
   for (const RecordOption& option : RecordOptions()) {
@@ -128,43 +100,6 @@ Attachment AttachmentFor(const Variables& variables) {
   Attachment attachment = AttachmentOf(tree);
   if (variables.contains("MEMOIR_SIM_GPU")) AddSimulation(tree, attachment);
   return attachment;
-}
-
-Strings CurrentEnvironment() {
-  Strings entries;
-  for (char** entry = environ; *entry != nullptr; ++entry) entries.emplace_back(*entry);
-  return entries;
-}
-
-Strings EnvironmentWith(const Variables& variables) {
-  Strings entries;
-  for (std::string& entry : CurrentEnvironment()) {
-    if (!variables.contains(entry.substr(0, entry.find('=')))) entries.push_back(std::move(entry));
-  }
-  for (const auto& [name, value] : variables) entries.push_back(name + "=" + value);
-  return entries;
-}
-
-// Cause and fix.
-std::string WhyNotStarted(const std::string& program, int error) {
-  std::error_code ignored;
-  if (program.empty()) return "its name is empty; a variable that is not set?";
-  if (program.starts_with("-")) return "no such command; options of memoir stand before the command";
-  if (std::filesystem::is_directory(program, ignored)) return "it is a directory; name the program in it";
-  const std::string interpreter = ShebangOf(program);
-  if (error == ENOENT && !interpreter.empty()) {
-    return "its first line asks for " + interpreter +
-           ", which does not exist; correct that line, or put an interpreter before the script";
-  }
-  if (error == ENOENT) return "no such command; check the name and PATH";
-  return std::string(std::strerror(error)) + "; check its permissions";
-}
-
-int CannotStart(const Strings& command, int error) {
-  const bool missing = error == ENOENT;
-  Say("cannot start " + (command.front().empty() ? "''" : command.front()) + ": " +
-      WhyNotStarted(command.front(), error));
-  return missing ? kExitCommandNotFound : kExitCannotExecute;
 }
 
 // ^C while the summary is made: the command's code is what counts.
@@ -232,7 +167,7 @@ int PrintEnvironment(Variables variables, const std::string& format) {
 }  // namespace
 
 int RunVerb(const std::vector<std::string>& arguments) {
-  const Split split = SplitAtCommand(arguments);
+  const CommandSplit split = SplitAtCommand(arguments, FlagsWithoutValue());
   const auto app = MakeArguments(kHelp);
   Variables given, variables;
   AddOptions(*app, given);

@@ -6,18 +6,41 @@
 
 #include "fmt/format.h"
 #include "tools/cli/nearest.h"
+#include "tools/cli/record_options.h"
 
 namespace memoir {
 namespace {
 
 constexpr std::size_t kLongestLine = 4096;
 
-// "[h100]   # SXM5" -> "h100"
-void AddCards(const std::filesystem::path& file, std::vector<std::string>& cards) {
+std::string Trimmed(const std::string& text) {
+  const auto first = text.find_first_not_of(" \t\r");
+  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+// "memory = 81080MiB   # E", below a card's "[h100]".
+void SetField(SimulatedCard& card, const std::string& line) {
+  const std::size_t equals = line.find('=');
+  if (equals == std::string::npos) return;
+  const std::string field = Trimmed(line.substr(0, equals));
+  const std::string value = Trimmed(line.substr(equals + 1, line.find('#') - equals - 1));
+  if (field == "name") card.name = value;
+  if (field == "memory") card.memory = ParseSize(value).value_or(0);
+}
+
+void AddCards(const std::filesystem::path& file, std::vector<SimulatedCard>& cards) {
   std::ifstream in(file);
+  bool below_a_card = false;
   for (std::string line; std::getline(in, line) && line.size() <= kLongestLine;) {
     const std::size_t end = line.find(']');
-    if (line.starts_with('[') && end != std::string::npos) cards.push_back(line.substr(1, end - 1));
+    if (line.starts_with('[') && end != std::string::npos) {
+      const std::string key = line.substr(1, end - 1);
+      std::erase_if(cards, [&](const SimulatedCard& card) { return card.key == key; });
+      cards.push_back({key, key, 0});
+      below_a_card = true;
+    } else if (below_a_card && !line.starts_with('#')) {
+      SetField(cards.back(), line);
+    }
   }
 }
 
@@ -28,11 +51,17 @@ std::string Get(const std::map<std::string, std::string>& variables, const std::
 
 }  // namespace
 
-std::vector<std::string> SimulatedCards(const InstallTree& tree, const std::string& own_file) {
-  std::vector<std::string> cards;
+std::vector<SimulatedCard> ReadSimulatedCards(const InstallTree& tree, const std::string& own_file) {
+  std::vector<SimulatedCard> cards;
   AddCards(tree.simulated_cards, cards);
   if (!own_file.empty()) AddCards(own_file, cards);
   return cards;
+}
+
+std::vector<std::string> SimulatedCards(const InstallTree& tree, const std::string& own_file) {
+  std::vector<std::string> keys;
+  for (const SimulatedCard& card : ReadSimulatedCards(tree, own_file)) keys.push_back(card.key);
+  return keys;
 }
 
 absl::Status CheckSimulation(const InstallTree& tree, const std::map<std::string, std::string>& variables) {

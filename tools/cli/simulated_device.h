@@ -5,6 +5,7 @@
 #ifndef TOOLS_CLI_SIMULATED_DEVICE_H_
 #define TOOLS_CLI_SIMULATED_DEVICE_H_
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -14,6 +15,16 @@
 #include "tools/cli/install_tree.h"
 
 namespace memoir {
+
+// As the tables have it; a file of the user's own may lack what makes it a card, which the device then says.
+struct SimulatedCard {
+  std::string key;           // "h100"
+  std::string name;          // "NVIDIA H100 80GB HBM3"
+  std::uint64_t memory = 0;  // bytes
+};
+
+// Of `tree` and of the user's own file ("": none), in the files' order; the user's replace those of the same key.
+std::vector<SimulatedCard> ReadSimulatedCards(const InstallTree& tree, const std::string& own_file);
 
 // Cards that `tree` knows, and those of the user's own file ("": none), in the files' order.
 std::vector<std::string> SimulatedCards(const InstallTree& tree, const std::string& own_file);

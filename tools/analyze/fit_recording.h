@@ -1,0 +1,41 @@
+// What the capture of a simulated run adds to what its device said: torch's own figures, who held the peak, and where
+// memory ran out.
+#ifndef TOOLS_ANALYZE_FIT_RECORDING_H_
+#define TOOLS_ANALYZE_FIT_RECORDING_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tools/model/capture.h"
+
+namespace memoir {
+
+struct FitRow {
+  std::string name;
+  std::uint64_t bytes = 0;
+};
+
+struct FitOutOfMemory {
+  std::string operator_name;  // outermost; "" outside of any
+  std::string module;         // path; "" outside of any
+  std::uint64_t asked = 0;
+};
+
+struct FitRecording {
+  std::uint64_t peak_allocated = 0;            // of the device, as torch.cuda.max_memory_allocated
+  std::optional<std::uint64_t> peak_reserved;  // as torch.cuda.max_memory_reserved
+  // Of peak_allocated, greatest first; each adds up to it.
+  std::vector<FitRow> by_operator, by_module, by_phase;
+  std::optional<FitOutOfMemory> out_of_memory;  // the first that was not followed by a successful retry
+};
+
+// Of device "cuda:<ordinal>" of process `pid`; nothing where the capture holds no allocation there.
+absl::StatusOr<std::optional<FitRecording>> AnalyzeFitRecording(const Capture& capture, std::uint64_t pid,
+                                                                std::uint64_t ordinal);
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_FIT_RECORDING_H_

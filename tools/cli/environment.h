@@ -1,0 +1,18 @@
+// This process's environment as the "NAME=value" strings that a command gets.
+#ifndef TOOLS_CLI_ENVIRONMENT_H_
+#define TOOLS_CLI_ENVIRONMENT_H_
+
+#include <string>
+#include <vector>
+
+#include "tools/cli/attachment.h"
+
+namespace memoir {
+
+std::vector<std::string> CurrentEnvironment();
+// With `variables` in place of those of the same name.
+std::vector<std::string> EnvironmentWith(const Variables& variables);
+
+}  // namespace memoir
+
+#endif  // TOOLS_CLI_ENVIRONMENT_H_

@@ -1,0 +1,296 @@
+// memoir fit: does a program fit on a card, on which cards, and with how much of a value. Simulated.
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "tools/analyze/fit_curve.h"
+#include "tools/analyze/largest_fit.h"
+#include "tools/cli/exit_code.h"
+#include "tools/cli/fit_options.h"
+#include "tools/cli/message.h"
+#include "tools/cli/python_facts.h"
+#include "tools/cli/simulator.h"
+#include "tools/cli/start_failure.h"
+#include "tools/cli/verbs.h"
+#include "tools/view/fit_curve_png.h"
+#include "tools/view/fit_curve_text.h"
+#include "tools/view/fit_json.h"
+#include "tools/view/fit_text.h"
+#include "tools/view/terminal.h"
+
+namespace memoir {
+namespace {
+
+namespace fs = std::filesystem;
+using Strings = std::vector<std::string>;
+
+// More than any card has, and little enough for the address space of most systems.
+constexpr std::uint64_t kUnlimited = 1ull << 40;
+
+// "train.py" of "python train.py", "torchrun" of "torchrun -m pkg".
+std::string NameOf(const Strings& command) {
+  for (const std::string& word : command) {
+    if (word.ends_with(".py")) return fs::path(word).filename().string();
+  }
+  return fs::path(command.front()).filename().string();
+}
+
+// One card with one command.
+struct Subject {
+  std::string name;  // "h100", "BATCH-64"
+  SimulatedCard card;
+  Strings command;
+};
+
+class Fitting {
+ public:
+  explicit Fitting(const FitOptions& options)
+      : options_(options), simulator_(options), what_(NameOf(options.command)) {}
+
+  int Run() {
+    if (const absl::Status status = simulator_.Prepare(); !status.ok()) return Fail(status);
+    if (options_.variation) return RunVariation();
+    return options_.cards.size() == 1 ? RunOne() : RunCards();
+  }
+
+ private:
+  Simulation SimulationOf(const Subject& subject) const {
+    const std::string memory = options_.memory.empty() ? "" : std::to_string(subject.card.memory);
+    return {subject.name, subject.card.key, memory, subject.command, !options_.variation, ""};
+  }
+  static FitCard CardOf(const Subject& subject) {
+    FitCard card;
+    card.key = subject.card.key;
+    card.name = subject.card.name;
+    card.memory = subject.card.memory;
+    return card;
+  }
+  // What the device called total, which is rounded.
+  static void TakeMemory(FitCard& card) {
+    if (const auto deciding = DecidingDeviceOf(card.low.run)) card.memory = deciding->device.total;
+  }
+  // Second runs of those that do not fit, without the card's limit. False: leave with the simulator's code.
+  bool LearnNeeds(const std::vector<Subject>& subjects, std::vector<FitCard>& cards);
+  std::optional<std::vector<FitCard>> RunSubjects(const std::vector<Subject>& subjects);
+  std::string Hint(const FitCard& card) const;
+  void SayFailures(const std::vector<FitCard>& cards, const std::vector<Subject>& subjects) const;
+
+  int RunOne();
+  int RunCards();
+  int RunVariation();
+  int ShowOne(const FitCard& card) const;
+  int ShowCurve(const FitCurve& curve) const;
+
+  const FitOptions& options_;
+  Simulator simulator_;
+  const std::string what_;
+};
+
+bool Fitting::LearnNeeds(const std::vector<Subject>& subjects, std::vector<FitCard>& cards) {
+  std::vector<Simulation> simulations;
+  std::vector<std::size_t> of;
+  for (std::size_t i = 0; i < cards.size(); ++i) {
+    if (VerdictOf(cards[i].low.run) != FitVerdict::kDoesNotFit) continue;
+    simulations.push_back(SimulationOf(subjects[i]));
+    simulations.back().name += "-unlimited";
+    simulations.back().memory = std::to_string(kUnlimited);
+    of.push_back(i);
+  }
+  if (simulations.empty()) return true;
+  auto runs = simulator_.RunAll(simulations, "what it needs, without the card's limit");
+  if (!runs) return false;
+  for (std::size_t i = 0; i < of.size(); ++i) cards[of[i]].low.unlimited = std::move((*runs)[i]);
+  return true;
+}
+
+std::optional<std::vector<FitCard>> Fitting::RunSubjects(const std::vector<Subject>& subjects) {
+  std::vector<Simulation> simulations;
+  for (const Subject& subject : subjects) {
+    simulations.push_back(SimulationOf(subject));
+    if (!options_.output.empty()) simulations.back().keep = (fs::path(options_.output) / subject.name).string();
+    std::error_code ignored;
+    if (!simulations.back().keep.empty()) fs::create_directories(simulations.back().keep, ignored);
+  }
+  auto runs = simulator_.RunAll(simulations, "simulating " + what_);
+  if (!runs) return std::nullopt;
+  std::vector<FitCard> cards;
+  for (std::size_t i = 0; i < subjects.size(); ++i) {
+    cards.push_back(CardOf(subjects[i]));
+    cards.back().low.run = std::move((*runs)[i]);
+    TakeMemory(cards.back());
+  }
+  return cards;
+}
+
+// Why a program may have left the GPU alone, or failed before it came to it; "" where nothing is known.
+std::string Fitting::Hint(const FitCard& card) const {
+  const FitRun& run = card.low.run;
+  if (run.signal == SIGKILL) return "was it the host's memory that ran out?";
+  if (!run.processes.empty()) return "";
+  const std::string interpreter = InterpreterOf(options_.command);
+  const auto python = ExaminePython(interpreter);
+  if (interpreter.empty() || !python.ok()) return "";
+  if (python->torch_folder.empty()) return python->executable + " has no torch; run it with a python that has";
+  std::error_code error;
+  if (!fs::exists(fs::path(python->torch_folder) / "lib" / "libtorch_cuda.so", error)) {
+    return fmt::format("torch {} of {} is built without CUDA; install one with it: pip install torch",
+                       python->torch_version, python->executable);
+  }
+  return "";
+}
+
+int Fitting::ShowOne(const FitCard& card) const {
+  if (options_.json) return WriteOutput(ToText(FitJson({card}, options_.command)));
+  Terminal terminal = DetectTerminal(STDERR_FILENO);
+  terminal.width -= 8;  // "memoir: "
+  SayReport(options_.quiet ? RenderFitLine(card, what_, terminal) : RenderFit(card, what_, terminal));
+  return kExitFine;
+}
+
+int Fitting::RunOne() {
+  const Subject subject = {options_.cards.front().key, options_.cards.front(), options_.command};
+  Simulation simulation = SimulationOf(subject);
+  if (!options_.output.empty()) simulation.keep = fs::absolute(options_.output).string();
+  ChildResult result;
+  std::vector<FitCard> cards = {CardOf(subject)};
+  cards[0].low.run = simulator_.RunHere(simulation, result);
+  if (result.start_error != 0) return CannotStart(options_.command, result.start_error);
+  if (result.signal == SIGINT || result.exit_code == 128 + SIGINT) {
+    Say("interrupted: no answer");
+    return result.exit_code;
+  }
+  TakeMemory(cards[0]);
+  if (!LearnNeeds({subject}, cards)) return result.exit_code;
+  if (const std::string hint = Hint(cards[0]); !hint.empty() && cards[0].low.run.processes.empty()) Say(hint);
+  const int shown = ShowOne(cards[0]);
+  return result.exit_code != 0 ? result.exit_code : shown;
+}
+
+// Of those that failed for another reason, the last line of the first.
+void Fitting::SayFailures(const std::vector<FitCard>& cards, const std::vector<Subject>& subjects) const {
+  for (std::size_t i = 0; i < cards.size(); ++i) {
+    const FitVerdict verdict = VerdictOf(cards[i]);
+    if (verdict != FitVerdict::kFailed && verdict != FitVerdict::kUnused) continue;
+    if (const std::string hint = Hint(cards[i]); !hint.empty()) Say(hint);
+    const std::string end = simulator_.EndOfOutput(subjects[i].name);
+    if (verdict == FitVerdict::kFailed && !end.empty()) Say(fmt::format("{}: {}", subjects[i].name, end));
+    return;
+  }
+}
+
+// 0, unless it failed on every card for a reason other than memory: then its code.
+int CodeOf(const std::vector<FitCard>& cards) {
+  for (const FitCard& card : cards) {
+    if (VerdictOf(card) != FitVerdict::kFailed) return kExitFine;
+  }
+  return cards.front().low.run.exit_code;
+}
+
+int Fitting::RunCards() {
+  std::vector<Subject> subjects;
+  for (const SimulatedCard& card : options_.cards) subjects.push_back({card.key, card, options_.command});
+  auto cards = RunSubjects(subjects);
+  if (!cards || !LearnNeeds(subjects, *cards)) return simulator_.exit_code();
+  SayFailures(*cards, subjects);
+  int shown = kExitFine;
+  const Terminal terminal = DetectTerminal(STDOUT_FILENO);
+  if (options_.json) {
+    shown = WriteOutput(ToText(FitJson(*cards, options_.command)));
+  } else if (options_.quiet) {
+    std::string text;
+    for (const FitCard& card : *cards) text += RenderFitLine(card, what_, terminal);
+    shown = WriteOutput(text);
+  } else {
+    shown = WriteOutput(RenderFitTable(*cards, what_, terminal));
+  }
+  return shown != kExitFine ? shown : CodeOf(*cards);
+}
+
+// What is not known to fit does not.
+FitOutcome OutcomeOf(FitVerdict verdict) {
+  if (verdict == FitVerdict::kFits) return FitOutcome::kFits;
+  return verdict == FitVerdict::kFailed || verdict == FitVerdict::kUnused ? FitOutcome::kFailed
+                                                                          : FitOutcome::kDoesNotFit;
+}
+
+void AddPoints(const std::vector<std::uint64_t>& values, const std::vector<FitCard>& cards, FitCurve& curve) {
+  for (std::size_t i = 0; i < cards.size(); ++i) {
+    const FitVerdict verdict = VerdictOf(cards[i]);
+    const auto need = verdict == FitVerdict::kUnused ? std::nullopt : NeedOf(cards[i]);
+    curve.points.push_back({values[i], verdict, need, cards[i].low.run.exit_code});
+    curve.memory = cards[i].memory;
+  }
+}
+
+int Fitting::RunVariation() {
+  const Variation& variation = *options_.variation;
+  LargestFit search(variation.first, variation.last, variation.step);
+  FitCurve curve;
+  curve.variable = variation.name;
+  curve.key = options_.cards.front().key;
+  curve.name = options_.cards.front().name;
+  curve.first = variation.first;
+  curve.last = variation.last;
+  curve.step = variation.step;
+  const std::size_t at_once = std::max(1u, std::thread::hardware_concurrency());
+  for (auto values = search.Next(at_once); !values.empty(); values = search.Next(at_once)) {
+    std::vector<Subject> subjects;
+    for (const std::uint64_t value : values) {
+      subjects.push_back({fmt::format("{}-{}", variation.name, value), options_.cards.front(),
+                          WithValue(options_.command, variation, value)});
+    }
+    auto cards = RunSubjects(subjects);
+    if (!cards) return simulator_.exit_code();
+    for (std::size_t i = 0; i < values.size(); ++i) search.Add(values[i], OutcomeOf(VerdictOf((*cards)[i])));
+    // Of all values of the first round, which lie far apart, the need is worth a run, for the curve.
+    if (curve.points.empty() && !LearnNeeds(subjects, *cards)) return simulator_.exit_code();
+    if (curve.points.empty()) SayFailures(*cards, subjects);
+    AddPoints(values, *cards, curve);
+  }
+  std::ranges::sort(curve.points, {}, &FitPoint::value);
+  curve.largest = search.largest();
+  curve.next_that_fails = search.next_that_fails();
+  curve.contradictions = search.contradictions();
+  return ShowCurve(curve);
+}
+
+int Fitting::ShowCurve(const FitCurve& curve) const {
+  if (!options_.png.empty()) {
+    std::ofstream file(options_.png, std::ios::binary);
+    file << FitCurvePng(curve, what_);
+    if (!file.flush()) Say("cannot write " + options_.png + "; choose another file with --png FILE");
+  }
+  int shown = kExitFine;
+  const Terminal terminal = DetectTerminal(STDOUT_FILENO);
+  if (options_.json) {
+    shown = WriteOutput(ToText(FitCurveJson(curve, options_.command)));
+  } else if (options_.quiet) {
+    shown = WriteOutput(CurveAnswer(curve) + "\n");
+  } else {
+    shown = WriteOutput(RenderFitCurve(curve, what_, terminal));
+  }
+  const bool any = std::ranges::any_of(
+      curve.points, [](const FitPoint& point) { return OutcomeOf(point.verdict) != FitOutcome::kFailed; });
+  if (shown != kExitFine || any) return shown;
+  return std::max(curve.points.front().exit_code, kExitError);
+}
+
+}  // namespace
+
+int FitVerb(const std::vector<std::string>& arguments) {
+  FitOptions options;
+  if (const auto code = ParseFitOptions(arguments, options)) return *code;
+  return Fitting(options).Run();
+}
+
+}  // namespace memoir

@@ -1,0 +1,154 @@
+#include "tools/cli/fit_options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <string_view>
+
+#include "fmt/format.h"
+#include "tools/cli/install_tree.h"
+#include "tools/cli/message.h"
+#include "tools/cli/nearest.h"
+#include "tools/cli/record_options.h"
+
+namespace memoir {
+namespace {
+
+const VerbHelp kHelp = {
+    .verb = "fit",
+    .usage = "fit [OPTIONS] -- COMMAND...",
+    .description =
+        "Does a program fit on a card that is not here? COMMAND runs unchanged, with the real torch, on a SIMULATED "
+        "GPU\n"
+        "whose kernels do nothing; what it allocates is counted. Says whether it fits, its peak and who holds it, "
+        "what\n"
+        "is left, or where it runs out. A card's memory and context are from tables; docs/fit.md says what is exact,\n"
+        "what is from tables and what cannot be known.\n"
+        "On one card COMMAND's streams and exit code pass through, and the answer is on standard error (--json: on\n"
+        "standard output, COMMAND's going to standard error). --gpu all and --vary run it as often as is needed, as\n"
+        "many at once as there are cores, with its output in files; the answer is on standard output.",
+    .examples =
+        "  memoir fit --gpu all -- python train.py\n"
+        "  memoir fit --gpu l4 --vary BATCH=1:512 --png curve.png -- python train.py --batch {BATCH}\n",
+};
+
+bool ParseNumber(std::string_view text, std::uint64_t& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() && number <= kMaxNumber;
+}
+
+bool IsName(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+void AddOptions(CLI::App& app, FitOptions& options) {
+  app.add_option("--gpu", options.gpu, "card: h100, h200, a100-80, a100-40, l4, a10g, t4, rtx4090, b200; all [h100]");
+  app.add_option("--mem", options.memory, "memory of the card, such as 24GiB, in place of the table's");
+  AddNumber(app, "--devices", options.devices, "number of cards that each process sees [1]");
+  app.add_option("--profiles", options.profiles, "file with further cards, as lib/memoir/simulated_gpus.txt");
+  app.add_option("--vary", options.vary,
+                 "NAME=A:B or NAME=A:B:STEP: the largest value that fits; {NAME} in COMMAND stands for it");
+  app.add_option("--png", options.png, "file for a picture of the peak against the value; with --vary");
+  app.add_option("-o,--output", options.output,
+                 "folder to keep the recording in; of several runs one folder each, and their output");
+  app.add_flag("-q,--quiet", options.quiet, "the verdict alone, a line for each card");
+  app.add_flag("--json", options.json, "exact bytes of every run (docs/json.md)");
+}
+
+absl::Status Wrong(const std::string& text) { return absl::InvalidArgumentError(text); }
+
+absl::Status ResolveCards(FitOptions& options) {
+  const InstallTree tree = FindInstallTree();
+  Variables variables = {{"MEMOIR_SIM_GPU", options.gpu}, {"MEMOIR_SIM_PROFILES", options.profiles}};
+  const std::vector<SimulatedCard> known = ReadSimulatedCards(tree, options.profiles);
+  if (options.gpu == "all" && !known.empty()) variables["MEMOIR_SIM_GPU"] = known.front().key;
+  if (const absl::Status status = CheckSimulation(tree, variables); !status.ok()) {
+    std::string text(status.message());
+    if (text.starts_with("--simulate: unknown card")) text.replace(0, sizeof "--simulate" - 1, "--gpu");
+    if (text.starts_with("--sim-profiles")) text.replace(0, sizeof "--sim-profiles" - 1, "--profiles");
+    return absl::Status(status.code(), text);
+  }
+  for (const SimulatedCard& card : known) {
+    if (options.gpu == "all" || options.gpu == card.key) options.cards.push_back(card);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ResolveMemory(FitOptions& options) {
+  if (options.memory.empty()) return absl::OkStatus();
+  constexpr std::uint64_t kLeast = 1ull << 30, kMost = 4096ull << 30;
+  const auto bytes = ParseSize(options.memory);
+  if (!bytes || *bytes < kLeast || *bytes > kMost)
+    return Wrong("--mem " + options.memory + ": expected a size from 1GiB to 4TiB, such as 24GiB");
+  for (SimulatedCard& card : options.cards) card.memory = *bytes;
+  return absl::OkStatus();
+}
+
+absl::Status ResolveVariation(FitOptions& options) {
+  if (options.vary.empty())
+    return options.png.empty() ? absl::OkStatus() : Wrong("--png draws a curve: add --vary NAME=A:B");
+  const auto variation = ParseVariation(options.vary);
+  if (!variation.ok()) return variation.status();
+  options.variation = *variation;
+  if (options.cards.size() != 1) return Wrong("--vary looks for the largest value on one card; name it with --gpu");
+  if (WithValue(options.command, *variation, 0) != options.command) return absl::OkStatus();
+  return Wrong(fmt::format("--vary {}: COMMAND holds no {{{}}}, so that every run would be the same", options.vary,
+                           variation->name));
+}
+
+absl::Status Resolve(FitOptions& options) {
+  if (options.command.empty()) return Wrong("no command to run: memoir fit [OPTIONS] -- COMMAND...");
+  if (options.devices && (*options.devices < 1 || *options.devices > 64))
+    return Wrong("--devices: expected a number from 1 to 64");
+  for (const auto resolve : {&ResolveCards, &ResolveMemory, &ResolveVariation}) {
+    if (absl::Status status = resolve(options); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Variation> ParseVariation(const std::string& text) {
+  const absl::Status bad = absl::InvalidArgumentError(
+      "--vary " + text + ": expected NAME=A:B or NAME=A:B:STEP with whole numbers, A at most B, such as BATCH=1:512");
+  const std::size_t equals = text.find('=');
+  const std::size_t colon = text.find(':');
+  if (equals == std::string::npos || colon == std::string::npos || colon < equals) return bad;
+  const std::size_t second = std::min(text.find(':', colon + 1), text.size());
+  Variation variation;
+  variation.name = text.substr(0, equals);
+  const std::string_view all = text;
+  if (!IsName(variation.name) || !ParseNumber(all.substr(equals + 1, colon - equals - 1), variation.first)) return bad;
+  if (!ParseNumber(all.substr(colon + 1, second - colon - 1), variation.last)) return bad;
+  if (second < text.size() && !ParseNumber(all.substr(second + 1), variation.step)) return bad;
+  if (variation.step == 0 || variation.first > variation.last) return bad;
+  return variation;
+}
+
+std::vector<std::string> WithValue(const std::vector<std::string>& command, const Variation& variation,
+                                   std::uint64_t value) {
+  const std::string placeholder = "{" + variation.name + "}", text = std::to_string(value);
+  std::vector<std::string> replaced = command;
+  for (std::string& word : replaced) {
+    for (std::size_t at = word.find(placeholder); at != std::string::npos;
+         at = word.find(placeholder, at + text.size()))
+      word.replace(at, placeholder.size(), text);
+  }
+  return replaced;
+}
+
+std::optional<int> ParseFitOptions(const std::vector<std::string>& arguments, FitOptions& options) {
+  CommandSplit split = SplitAtCommand(arguments, {"-q", "--quiet", "--json", "-h", "--help"});
+  const auto app = MakeArguments(kHelp);
+  AddOptions(*app, options);
+  if (const auto code = ParseArguments(*app, "fit", split.options)) return *code;
+  options.command = std::move(split.command);
+  const absl::Status status = Resolve(options);
+  if (status.ok()) return std::nullopt;
+  if (absl::IsInvalidArgument(status)) return FailUsage("fit", std::string(status.message()));
+  return Fail(status);
+}
+
+}  // namespace memoir
