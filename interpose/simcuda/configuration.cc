@@ -68,12 +68,26 @@ std::string ChooseMemory(const std::string& text, Profile& profile) {
   return "";
 }
 
-std::string ChooseDevices(const std::string& text, int& devices) {
-  devices = 1;
+// A whole number, in these bounds; "" leaves `value` as it is.
+std::string ChooseNumber(const char* variable, const std::string& text, int least, int most, int& value) {
   if (text.empty()) return "";
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), devices);
-  if (error == std::errc{} && end == text.data() + text.size() && devices >= 1 && devices <= kMostDevices) return "";
-  return "MEMOIR_SIM_DEVICES=" + text + ": expected a number from 1 to " + std::to_string(kMostDevices);
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number < least || number > most) {
+    return std::string(variable) + "=" + text + ": expected a number from " + std::to_string(least) + " to " +
+           std::to_string(most);
+  }
+  value = number;
+  return "";
+}
+
+std::string ChooseWorld(const ConfigurationRequest& request, Configuration& result) {
+  if (request.world.empty() && !request.rank.empty()) return "MEMOIR_SIM_RANK is set, but not MEMOIR_SIM_WORLD";
+  std::string error = ChooseNumber("MEMOIR_SIM_WORLD", request.world, 1, kLargestWorld, result.world);
+  if (error.empty()) error = ChooseNumber("MEMOIR_SIM_RANK", request.rank, 0, result.world - 1, result.rank);
+  if (error.empty())
+    error = ChooseNumber("MEMOIR_SIM_TIMEOUT", request.timeout, 1, kLongestPatience, result.patience_seconds);
+  return error;
 }
 
 }  // namespace
@@ -85,7 +99,9 @@ Configuration Configure(const ConfigurationRequest& request) {
   if (result.error.empty()) result.error = AddUserProfiles(request.profiles, profiles);
   if (result.error.empty()) result.error = ChooseProfile(request.gpu, profiles, result.profile);
   if (result.error.empty()) result.error = ChooseMemory(request.memory, result.profile);
-  if (result.error.empty()) result.error = ChooseDevices(request.devices, result.devices);
+  if (result.error.empty())
+    result.error = ChooseNumber("MEMOIR_SIM_DEVICES", request.devices, 1, kMostDevices, result.devices);
+  if (result.error.empty()) result.error = ChooseWorld(request, result);
   if (!result.error.empty()) {
     result.devices = 0;
     return result;
@@ -96,8 +112,9 @@ Configuration Configure(const ConfigurationRequest& request) {
 }
 
 ConfigurationRequest RequestOfEnvironment() {
-  return {Variable("MEMOIR_SIM_GPU"), Variable("MEMOIR_SIM_MEMORY"), Variable("MEMOIR_SIM_DEVICES"),
-          Variable("MEMOIR_SIM_PROFILES")};
+  return {Variable("MEMOIR_SIM_GPU"),      Variable("MEMOIR_SIM_MEMORY"), Variable("MEMOIR_SIM_DEVICES"),
+          Variable("MEMOIR_SIM_PROFILES"), Variable("MEMOIR_SIM_RANK"),   Variable("MEMOIR_SIM_WORLD"),
+          Variable("MEMOIR_SIM_TIMEOUT")};
 }
 
 }  // namespace memoir::simcuda

@@ -17,18 +17,23 @@ constexpr std::uint64_t kGiB = 1u << 30;
 constexpr std::uint64_t kGranularity = 2 * kMiB;
 
 constexpr int kMostDevices = 64;
+constexpr int kLargestWorld = 4096;
+constexpr int kLongestPatience = 1'000'000;
 constexpr std::uint64_t kMostMemory = 4096 * kGiB;
 
 struct Configuration {
-  Profile profile;          // `memory` as asked: of the card, or MEMOIR_SIM_MEMORY
-  int devices = 1;          // 0: the error below
-  std::string error;        // one line, cause and fix; then there are no devices
-  std::string description;  // "NVIDIA L4 (l4)", "NVIDIA L4 (l4) with 8.00 GiB": what captures say of themselves
+  Profile profile;             // `memory` as asked: of the card, or MEMOIR_SIM_MEMORY
+  int devices = 1;             // 0: the error below
+  int world = 0;               // one process stands for so many ranks; 0: each rank is a process
+  int rank = 0;                // which of them it is
+  int patience_seconds = 600;  // how long a rank waits for another one
+  std::string error;           // one line, cause and fix; then there are no devices
+  std::string description;     // "NVIDIA L4 (l4)", "NVIDIA L4 (l4) with 8.00 GiB": what captures say of themselves
 };
 
 // The variables' values, "" where not set. Files are read from `profiles`.
 struct ConfigurationRequest {
-  std::string gpu, memory, devices, profiles;
+  std::string gpu = "", memory = "", devices = "", profiles = "", rank = "", world = "", timeout = "";
 };
 
 Configuration Configure(const ConfigurationRequest& request);

@@ -37,9 +37,11 @@ def is_child():
 
 
 def speaks():
-    """Of a job's processes one says what concerns all of them: rank 0, and no child of it."""
+    """Of a job's processes one says what concerns all of them: rank 0, and no child of it. Of a simulated world there is one process."""
     if is_child():
         return False
+    if os.environ.get("MEMOIR_SIM_WORLD"):
+        return True
     for rank, unless in _LAUNCHERS_RANKS:
         number = os.environ.get(rank, "")
         if re.fullmatch("[0-9]+", number) and int(number) < 2**32 and not os.environ.get(unless):

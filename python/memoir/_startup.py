@@ -1,6 +1,7 @@
 """Start-up inside a program that knows nothing of Memoir: torch's import ends here, and recording starts if the environment asks."""
 
 import os
+import sys
 
 from memoir import _processes
 
@@ -8,8 +9,19 @@ _OFF = {"", "0", "false", "off", "no"}
 
 
 def from_torch():
+    if os.environ.get("MEMOIR_SIM_WORLD"):
+        _enter_world()
     if os.environ.get("MEMOIR_ENABLE", "").lower() not in _OFF:
         _processes.guarded(_take_part)
+
+
+def _enter_world():
+    from memoir import _world
+
+    try:
+        _world.enter()
+    except Exception as problem:
+        print(f"memoir: this process is not simulated as one rank of a world: {problem}", file=sys.stderr)
 
 
 def _take_part():

@@ -107,6 +107,22 @@ TEST(Configure, BadValuesAreOneLineAndNoDevice) {
   EXPECT_THAT(Configure(bad[9]).error, HasSubstr("larger than 1 MiB"));
 }
 
+TEST(Configure, OneRankOfAWorld) {
+  const Configuration made = Configure({.rank = "4095", .world = "4096", .timeout = "5"});
+  EXPECT_EQ(made.error, "");
+  EXPECT_EQ(made.rank, 4095);
+  EXPECT_EQ(made.world, 4096);
+  EXPECT_EQ(made.patience_seconds, 5);
+  EXPECT_EQ(Configure({.world = "8"}).rank, 0);
+  EXPECT_EQ(Configure({}).world, 0);
+  for (const char* world : {"0", "-1", "4097", "many"})
+    EXPECT_THAT(Configure({.world = world}).error, HasSubstr("MEMOIR_SIM_WORLD=")) << world;
+  EXPECT_THAT(Configure({.rank = "8", .world = "8"}).error,
+              HasSubstr("MEMOIR_SIM_RANK=8: expected a number from 0 to 7"));
+  EXPECT_THAT(Configure({.rank = "0"}).error, HasSubstr("MEMOIR_SIM_RANK is set, but not MEMOIR_SIM_WORLD"));
+  EXPECT_THAT(Configure({.timeout = "0"}).error, HasSubstr("MEMOIR_SIM_TIMEOUT=0"));
+}
+
 TEST(Configure, CardsOfOnesOwn) {
   char path[] = "/tmp/memoir-cards-XXXXXX";
   const int file = mkstemp(path);

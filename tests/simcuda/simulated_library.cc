@@ -14,6 +14,7 @@ void* Symbol(const char* name) {
     setenv("MEMOIR_SIM_GPU", "l4", 1);
     setenv("MEMOIR_SIM_MEMORY", "4GiB", 1);
     setenv("MEMOIR_SIM_DEVICES", "2", 1);
+    setenv("MEMOIR_SIM_WORLD", "4096", 1);
     return dlopen(MEMOIR_SIMCUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
   }();
   void* const symbol = library == nullptr ? nullptr : dlsym(library, name);

@@ -6,6 +6,7 @@
 
 #include "nlohmann/json.hpp"
 #include "tools/cli/message.h"
+#include "tools/cli/simulated_world.h"
 
 namespace memoir {
 namespace {
@@ -43,12 +44,14 @@ Attachment AttachmentOf(const InstallTree& tree) {
 }
 
 void AddTo(Variables& variables, const Attachment& attachment) {
+  for (const auto& [name, value] : WorldVariables(variables)) variables[name] = value;
   for (const auto& [name, value] : attachment.set) variables[name] = value;
   for (const auto& [name, value] : attachment.prepended) variables[name] = Prepended(name, value);
 }
 
 std::string AsShell(const Variables& variables, const Attachment& attachment) {
   Variables all = variables;
+  all.merge(WorldVariables(variables));
   all.insert(attachment.set.begin(), attachment.set.end());
   std::string lines;
   for (const auto& [name, value] : all) lines += "export " + name + "=" + Quoted(value) + "\n";

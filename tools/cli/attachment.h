@@ -18,7 +18,7 @@ struct Attachment {
 // Says, on standard error, what this installation cannot do.
 Attachment AttachmentOf(const InstallTree& tree);
 
-// For this process's own children: as they will find them.
+// For this process's own children: as they will find them. Of a simulated world also what its launcher would set.
 void AddTo(Variables& variables, const Attachment& attachment);
 
 // `export` lines for any POSIX shell; what LD_PRELOAD and PYTHONPATH hold where they are read stays.

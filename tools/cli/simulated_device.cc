@@ -7,6 +7,7 @@
 #include "fmt/format.h"
 #include "tools/cli/nearest.h"
 #include "tools/cli/record_options.h"
+#include "tools/cli/simulated_world.h"
 
 namespace memoir {
 namespace {
@@ -67,12 +68,14 @@ std::vector<std::string> SimulatedCards(const InstallTree& tree, const std::stri
 absl::Status CheckSimulation(const InstallTree& tree, const std::map<std::string, std::string>& variables) {
   const std::string card = Get(variables, "MEMOIR_SIM_GPU");
   if (card.empty()) {
-    for (const char* needs : {"MEMOIR_SIM_MEMORY", "MEMOIR_SIM_DEVICES", "MEMOIR_SIM_PROFILES"}) {
+    for (const char* needs :
+         {"MEMOIR_SIM_MEMORY", "MEMOIR_SIM_DEVICES", "MEMOIR_SIM_PROFILES", "MEMOIR_SIM_WORLD", "MEMOIR_SIM_RANK"}) {
       if (!Get(variables, needs).empty())
         return absl::InvalidArgumentError(fmt::format("{} is set, but no simulated GPU: add --simulate CARD", needs));
     }
     return absl::OkStatus();
   }
+  if (const absl::Status status = CheckWorld(variables); !status.ok()) return status;
   std::error_code error;
   if (!std::filesystem::exists(tree.simulated_device, error)) {
     return absl::FailedPreconditionError(fmt::format(

@@ -1,11 +1,28 @@
 #include "interpose/simcuda/api/identity.h"
 
+#include <map>
+#include <mutex>
+
 #include "interpose/simcuda/api/exported.h"
 #include "interpose/simcuda/counts.h"
 #include "interpose/simcuda/kernels.h"
 #include "interpose/simcuda/machine.h"
 
 using memoir::simcuda::TheMachine;
+
+namespace {
+
+struct Splits {
+  std::mutex mutex;
+  std::map<int, int> ranks;  // by colour
+};
+
+Splits& TheSplits() {
+  static Splits* const splits = new Splits;
+  return *splits;
+}
+
+}  // namespace
 
 SIMULATED const char* memoir_simulated_device() { return TheMachine().configuration().description.c_str(); }
 
@@ -21,6 +38,17 @@ SIMULATED unsigned long long memoir_simulated_launches() { return memoir::simcud
 
 SIMULATED unsigned long long memoir_simulated_calls(const char* function) {
   return memoir::simcuda::CallsOfStub(function);
+}
+
+SIMULATED void memoir_simulated_split(int color, int ranks) {
+  const std::lock_guard lock(TheSplits().mutex);
+  TheSplits().ranks[color] = ranks;
+}
+
+SIMULATED int memoir_simulated_split_size(int color) {
+  const std::lock_guard lock(TheSplits().mutex);
+  const auto found = TheSplits().ranks.find(color);
+  return found == TheSplits().ranks.end() ? 0 : found->second;
 }
 
 SIMULATED unsigned long long memoir_simulated_kept() { return TheMachine().contents().kept_bytes(); }

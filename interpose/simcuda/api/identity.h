@@ -18,6 +18,11 @@ unsigned long long memoir_simulated_peak(int device);
 unsigned long long memoir_simulated_launches(void);
 unsigned long long memoir_simulated_calls(const char* function);
 
+/* In a world of which this process is the only one: so many ranks split off with that colour; with -1: with whatever
+ * colour comes next. To be said before ncclCommSplit, which is not told. What was said of a colour, or 0. */
+void memoir_simulated_split(int color, int ranks);
+int memoir_simulated_split_size(int color);
+
 /* Bytes in memory that reads as anything but zero, as whole pages. */
 unsigned long long memoir_simulated_kept(void);
 

@@ -1,0 +1,322 @@
+// NCCL's collectives, sends and receives. Small ones move real bytes (interpose/simcuda/communicator.h); of large ones,
+// and of those in a captured stream, nothing moves and no rank waits for another.
+#include <cuda_runtime_api.h>
+#include <nccl.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "interpose/simcuda/api/exported.h"
+#include "interpose/simcuda/api/nccl_group.h"
+#include "interpose/simcuda/capture.h"
+#include "interpose/simcuda/machine.h"
+#include "interpose/simcuda/streams.h"
+
+using memoir::simcuda::Board;
+using memoir::simcuda::Call;
+using memoir::simcuda::Element;
+using memoir::simcuda::FindCommunicator;
+using memoir::simcuda::kEverybody;
+using memoir::simcuda::kNobody;
+using memoir::simcuda::Operation;
+using memoir::simcuda::Parts;
+using memoir::simcuda::TheMachine;
+
+namespace {
+
+// What moves: parts of up to Board::kMostBytes that make a result of up to this.
+constexpr std::size_t kLargestResult = 16u << 20;
+
+std::size_t BytesOf(ncclDataType_t type) { return memoir::simcuda::BytesOf(static_cast<Element>(type)); }
+
+// Operations that programs made, with their numbers from ncclNumOps on.
+struct Operations {
+  std::mutex mutex;
+  std::map<int, Operation> made;
+};
+
+Operations& TheOperations() {
+  static Operations* const operations = new Operations;
+  return *operations;
+}
+
+bool FindOperation(ncclRedOp_t number, Operation& operation) {
+  if (static_cast<int>(number) < memoir::simcuda::kReductions) {
+    operation.reduction = static_cast<memoir::simcuda::Reduction>(number);
+    return number >= 0;
+  }
+  const std::lock_guard lock(TheOperations().mutex);
+  const auto found = TheOperations().made.find(static_cast<int>(number));
+  if (found != TheOperations().made.end()) operation = found->second;
+  return found != TheOperations().made.end();
+}
+
+void Read(char* room, const void* from, std::size_t bytes) { TheMachine().contents().Copy(room, from, bytes); }
+
+// Zeros are not kept, as no page of device memory is that nobody wrote.
+void Write(void* to, const char* bytes, std::size_t count) {
+  if (std::all_of(bytes, bytes + count, [](char byte) { return byte == 0; })) {
+    TheMachine().contents().Fill(to, 0, count);
+  } else {
+    TheMachine().contents().Copy(to, bytes, count);
+  }
+}
+
+// Of one call: where its bytes are, and how many.
+struct Place {
+  const void* from;
+  void* to;
+  std::size_t count;
+  ncclDataType_t type;
+  ncclComm_t handle;
+  cudaStream_t stream;
+
+  std::size_t bytes() const { return count * BytesOf(type); }
+};
+
+// `gives` bytes from place.from on, and `result` bytes to place.to on. Null where nothing is to be done for this call.
+bool Begin(const Place& place, const char* name, std::size_t gives, std::size_t result, Call& call,
+           ncclResult_t* error) {
+  *error = ncclSuccess;
+  call.communicator = FindCommunicator(place.handle);
+  auto* const stream = memoir::simcuda::FindStream(place.stream);
+  if (call.communicator == nullptr || stream == nullptr || place.type < 0 || place.type >= memoir::simcuda::kElements) {
+    *error = ncclInvalidArgument;
+    return false;
+  }
+  memoir::simcuda::AddNode(*stream);
+  if (memoir::simcuda::StateOf(*stream) != memoir::simcuda::CaptureState::kNone) return false;
+  if (gives > Board::kMostBytes || result > kLargestResult) {
+    if (place.to != nullptr && place.to != place.from) TheMachine().contents().Fill(place.to, 0, result);
+    return false;
+  }
+  call.name = name;
+  call.gives = gives;
+  call.takes = gives;
+  call.give = [place, gives](char* room) { Read(room, place.from, gives); };
+  return true;
+}
+
+ncclResult_t End(Call call) { return memoir::simcuda::Submit(std::move(call)) ? ncclSuccess : ncclRemoteError; }
+
+// Each rank's slice of `bytes`, one after the other, as an alone rank and its like would fill it: `slice` of the parts.
+void WriteSlices(void* to, const Parts& parts, std::size_t bytes, std::size_t slice) {
+  for (std::size_t rank = 0; rank < parts.ranks(); ++rank) {
+    if (parts[rank] == nullptr) continue;
+    Write(static_cast<char*>(to) + rank * bytes, parts[rank] + slice * bytes, bytes);
+  }
+}
+
+std::size_t Ranks(ncclComm_t handle) {
+  const auto found = FindCommunicator(handle);
+  return found == nullptr ? 1 : static_cast<std::size_t>(found->ranks());
+}
+
+// Of calls that give each rank a slice: how many slices this rank gives, and which of a part is its own.
+struct Slices {
+  std::size_t given, own;
+};
+
+// Alone, a rank needs nothing but its own slice of the parts, which are all like its own: it gives that alone, so that
+// in a world of thousands it is not too large.
+Slices SlicesOf(Place& place) {
+  const auto found = FindCommunicator(place.handle);
+  if (found == nullptr) return {1, 0};
+  const auto rank = static_cast<std::size_t>(found->rank());
+  if (found->meets()) return {static_cast<std::size_t>(found->ranks()), rank};
+  place.from = static_cast<const char*>(place.from) + rank * place.bytes();
+  return {1, 0};
+}
+
+// The sum, or what else, of slice `slice` of the parts.
+void WriteReduced(const Place& place, const Operation& operation, const Parts& parts, std::size_t slice) {
+  std::vector<char> out(place.bytes());
+  if (parts.ranks() == 0 || parts[0] == nullptr) return;
+  memoir::simcuda::Reduce(parts, slice * place.bytes(), static_cast<Element>(place.type), place.count, operation,
+                          out.data());
+  Write(place.to, out.data(), out.size());
+}
+
+}  // namespace
+
+SIMULATED ncclResult_t ncclRedOpCreatePreMulSum(ncclRedOp_t* number, void* scalar, ncclDataType_t type,
+                                                ncclScalarResidence_t, ncclComm_t) {
+  if (type < 0 || type >= memoir::simcuda::kElements || scalar == nullptr) return ncclInvalidArgument;
+  char value[8];
+  Read(value, scalar, BytesOf(type));
+  const Operation operation{.scaled = true, .scale = memoir::simcuda::ReadElement(value, static_cast<Element>(type))};
+  const std::lock_guard lock(TheOperations().mutex);
+  int next = ncclNumOps;
+  while (TheOperations().made.contains(next)) ++next;
+  TheOperations().made[next] = operation;
+  *number = static_cast<ncclRedOp_t>(next);
+  return ncclSuccess;
+}
+
+SIMULATED ncclResult_t ncclRedOpDestroy(ncclRedOp_t number, ncclComm_t) {
+  const std::lock_guard lock(TheOperations().mutex);
+  return TheOperations().made.erase(static_cast<int>(number)) > 0 ? ncclSuccess : ncclInvalidArgument;
+}
+
+SIMULATED ncclResult_t ncclAllReduce(const void* from, void* to, std::size_t count, ncclDataType_t type,
+                                     ncclRedOp_t number, ncclComm_t communicator, cudaStream_t stream) {
+  const Place place{from, to, count, type, communicator, stream};
+  Call call;
+  Operation operation;
+  ncclResult_t error = ncclSuccess;
+  if (!FindOperation(number, operation)) return ncclInvalidArgument;
+  if (!Begin(place, "ncclAllReduce", place.bytes(), place.bytes(), call, &error)) return error;
+  call.needs = kEverybody;
+  call.finish = [=](const Parts& parts) { WriteReduced(place, operation, parts, 0); };
+  return End(std::move(call));
+}
+
+SIMULATED ncclResult_t ncclReduce(const void* from, void* to, std::size_t count, ncclDataType_t type,
+                                  ncclRedOp_t number, int root, ncclComm_t communicator, cudaStream_t stream) {
+  const Place place{from, to, count, type, communicator, stream};
+  Call call;
+  Operation operation;
+  ncclResult_t error = ncclSuccess;
+  if (!FindOperation(number, operation)) return ncclInvalidArgument;
+  if (!Begin(place, "ncclReduce", place.bytes(), place.bytes(), call, &error)) return error;
+  if (call.communicator->rank() == root) {
+    call.needs = kEverybody;
+    call.finish = [=](const Parts& parts) { WriteReduced(place, operation, parts, 0); };
+  }
+  return End(std::move(call));
+}
+
+SIMULATED ncclResult_t ncclBroadcast(const void* from, void* to, std::size_t count, ncclDataType_t type, int root,
+                                     ncclComm_t communicator, cudaStream_t stream) {
+  const Place place{from, to, count, type, communicator, stream};
+  Call call;
+  ncclResult_t error = ncclSuccess;
+  if (!Begin(place, "ncclBroadcast", place.bytes(), place.bytes(), call, &error)) return error;
+  const int rank = call.communicator->rank(), ranks = call.communicator->ranks();
+  if (root < 0 || root >= ranks) return ncclInvalidArgument;
+  call.needs = rank == root ? kNobody : root;
+  if (rank != root && call.communicator->meets()) call.gives = 0;
+  // Alone, and not the root: the root holds what this rank has in its own buffer.
+  if (rank != root && !call.communicator->meets() && from == nullptr) call.gives = 0;
+  call.finish = [=](const Parts& parts) {
+    if (rank == root) {
+      if (to != from) TheMachine().contents().Copy(to, from, place.bytes());
+    } else if (const char* part = parts[static_cast<std::size_t>(root)]; part != nullptr) {
+      Write(to, part, place.bytes());
+    }
+  };
+  return End(std::move(call));
+}
+
+SIMULATED ncclResult_t ncclBcast(void* buffer, std::size_t count, ncclDataType_t type, int root,
+                                 ncclComm_t communicator, cudaStream_t stream) {
+  return ncclBroadcast(buffer, buffer, count, type, root, communicator, stream);
+}
+
+SIMULATED ncclResult_t ncclAllGather(const void* from, void* to, std::size_t count, ncclDataType_t type,
+                                     ncclComm_t communicator, cudaStream_t stream) {
+  const Place place{from, to, count, type, communicator, stream};
+  const std::size_t bytes = place.bytes();
+  Call call;
+  ncclResult_t error = ncclSuccess;
+  if (!Begin(place, "ncclAllGather", bytes, bytes * Ranks(communicator), call, &error)) return error;
+  call.needs = kEverybody;
+  call.finish = [=](const Parts& parts) { WriteSlices(to, parts, bytes, 0); };
+  return End(std::move(call));
+}
+
+SIMULATED ncclResult_t ncclReduceScatter(const void* from, void* to, std::size_t count, ncclDataType_t type,
+                                         ncclRedOp_t number, ncclComm_t communicator, cudaStream_t stream) {
+  Place place{from, to, count, type, communicator, stream};
+  Call call;
+  Operation operation;
+  ncclResult_t error = ncclSuccess;
+  if (!FindOperation(number, operation)) return ncclInvalidArgument;
+  const Slices slices = SlicesOf(place);
+  if (!Begin(place, "ncclReduceScatter", place.bytes() * slices.given, place.bytes(), call, &error)) return error;
+  const std::size_t slice = slices.own;
+  call.needs = kEverybody;
+  call.finish = [=](const Parts& parts) { WriteReduced(place, operation, parts, slice); };
+  return End(std::move(call));
+}
+
+SIMULATED ncclResult_t ncclAlltoAll(const void* from, void* to, std::size_t count, ncclDataType_t type,
+                                    ncclComm_t communicator, cudaStream_t stream) {
+  Place place{from, to, count, type, communicator, stream};
+  const std::size_t bytes = place.bytes();
+  Call call;
+  ncclResult_t error = ncclSuccess;
+  const Slices slices = SlicesOf(place);
+  if (!Begin(place, "ncclAlltoAll", bytes * slices.given, bytes * Ranks(communicator), call, &error)) return error;
+  const std::size_t slice = slices.own;
+  call.needs = kEverybody;
+  call.finish = [=](const Parts& parts) { WriteSlices(to, parts, bytes, slice); };
+  return End(std::move(call));
+}
+
+SIMULATED ncclResult_t ncclGather(const void* from, void* to, std::size_t count, ncclDataType_t type, int root,
+                                  ncclComm_t communicator, cudaStream_t stream) {
+  const Place place{from, to, count, type, communicator, stream};
+  const std::size_t bytes = place.bytes();
+  Call call;
+  ncclResult_t error = ncclSuccess;
+  if (!Begin(place, "ncclGather", bytes, bytes * Ranks(communicator), call, &error)) return error;
+  if (call.communicator->rank() == root) {
+    call.needs = kEverybody;
+    call.finish = [=](const Parts& parts) { WriteSlices(to, parts, bytes, 0); };
+  }
+  return End(std::move(call));
+}
+
+SIMULATED ncclResult_t ncclScatter(const void* from, void* to, std::size_t count, ncclDataType_t type, int root,
+                                   ncclComm_t communicator, cudaStream_t stream) {
+  const Place place{from, to, count, type, communicator, stream};
+  const std::size_t bytes = place.bytes(), all = bytes * Ranks(communicator);
+  Call call;
+  ncclResult_t error = ncclSuccess;
+  if (!Begin(place, "ncclScatter", all, bytes, call, &error)) return error;
+  const auto slice = static_cast<std::size_t>(call.communicator->rank());
+  if (call.communicator->rank() != root) call.gives = 0;
+  call.needs = root;
+  call.finish = [=](const Parts& parts) {
+    if (const char* part = parts[static_cast<std::size_t>(root)]; part != nullptr)
+      Write(to, part + slice * bytes, bytes);
+  };
+  return End(std::move(call));
+}
+
+SIMULATED ncclResult_t ncclSend(const void* from, std::size_t count, ncclDataType_t type, int peer,
+                                ncclComm_t communicator, cudaStream_t stream) {
+  const Place place{from, nullptr, count, type, communicator, stream};
+  Call call;
+  ncclResult_t error = ncclSuccess;
+  if (!Begin(place, "ncclSend", place.bytes(), 0, call, &error)) return error;
+  if (peer < 0 || peer >= call.communicator->ranks()) return ncclInvalidArgument;
+  call.kind = Call::Kind::kSend;
+  call.peer = peer;
+  return End(std::move(call));
+}
+
+// Alone, what a rank receives is what it sends in the same group, to itself, to that rank or to another; else zeros.
+SIMULATED ncclResult_t ncclRecv(void* to, std::size_t count, ncclDataType_t type, int peer, ncclComm_t communicator,
+                                cudaStream_t stream) {
+  const Place place{nullptr, to, count, type, communicator, stream};
+  Call call;
+  ncclResult_t error = ncclSuccess;
+  if (!Begin(place, "ncclRecv", place.bytes(), place.bytes(), call, &error)) return error;
+  if (peer < 0 || peer >= call.communicator->ranks()) return ncclInvalidArgument;
+  call.kind = Call::Kind::kReceive;
+  call.peer = peer;
+  call.gives = 0;
+  call.finish = [=](const Parts& parts) {
+    if (parts[0] == nullptr) {
+      TheMachine().contents().Fill(to, 0, place.bytes());
+    } else {
+      Write(to, parts[0], place.bytes());
+    }
+  };
+  return End(std::move(call));
+}

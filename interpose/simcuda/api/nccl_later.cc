@@ -1,0 +1,56 @@
+// Functions that newer versions of NCCL have and torch imports from 2.15 on, for a device that is built beside an older
+// header: declared here by hand, without NCCL's types. A library of either build then serves both.
+//
+// This file includes no header of NCCL, whose declarations would be in the way where they exist.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "interpose/simcuda/api/exported.h"
+#include "interpose/simcuda/api/nccl_group.h"
+
+namespace {
+
+// As ncclResult_t numbers them.
+constexpr int kSuccess = 0, kInvalidArgument = 4, kInvalidUsage = 5;
+
+int IfKnown(const ncclComm* communicator) {
+  return memoir::simcuda::FindCommunicator(communicator) == nullptr ? kInvalidArgument : kSuccess;
+}
+
+int NotSimulated(const char* what) {
+  memoir::simcuda::SetLastNcclError(std::string(what) + " is not simulated");
+  return kInvalidUsage;
+}
+
+}  // namespace
+
+SIMULATED int ncclCommSuspend(ncclComm* communicator, int) { return IfKnown(communicator); }
+SIMULATED int ncclCommResume(ncclComm* communicator) { return IfKnown(communicator); }
+
+SIMULATED int ncclCommMemStats(ncclComm* communicator, int, std::uint64_t* value) {
+  *value = 0;
+  return IfKnown(communicator);
+}
+
+// Growing, one-sided communication, and memory that ranks see of each other.
+SIMULATED int ncclCommGetUniqueId(ncclComm*, void*) { return NotSimulated("ncclCommGrow"); }
+SIMULATED int ncclCommGrow(ncclComm*, int, const void*, int, ncclComm**, void*) { return NotSimulated("ncclCommGrow"); }
+SIMULATED int ncclPutSignal(const void*, std::size_t, int, int, void*, std::size_t, int, int, unsigned, ncclComm*,
+                            void*) {
+  return NotSimulated("ncclPutSignal");
+}
+SIMULATED int ncclSignal(int, int, int, unsigned, ncclComm*, void*) { return NotSimulated("ncclSignal"); }
+SIMULATED int ncclWaitSignal(int, void*, ncclComm*, void*) { return NotSimulated("ncclWaitSignal"); }
+SIMULATED int ncclWinGetUserPtr(ncclComm*, void*, void** pointer) {
+  *pointer = nullptr;
+  return NotSimulated("ncclWinGetUserPtr");
+}
+SIMULATED int ncclGetLsaMultimemDevicePointer(void*, std::size_t, void** pointer) {
+  *pointer = nullptr;
+  return NotSimulated("ncclGetLsaMultimemDevicePointer");
+}
+SIMULATED int ncclGetPeerDevicePointer(void*, std::size_t, int, void** pointer) {
+  *pointer = nullptr;
+  return NotSimulated("ncclGetPeerDevicePointer");
+}

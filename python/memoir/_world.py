@@ -1,0 +1,195 @@
+"""One process as rank K of a world of N on the simulated GPU, without the others (MEMOIR_SIM_RANK, MEMOIR_SIM_WORLD).
+
+Collectives loop back in the device itself. Before the first of them torch's ranks meet at a store, though, and each waits there for what
+others set. So `init_process_group` is handed a store that waits for nobody, in place of the TCPStore or FileStore that env://, tcp:// and
+file:// would make. docs/decisions/0011-one-rank-of-a-world.md says why so.
+"""
+
+import ctypes
+import os
+import re
+import sys
+import threading
+
+_NCCL_ID_BYTES = 128  # what a rank waits for before its first collective; the device does not read it
+_OF_NCCL = re.compile(r"(^|/)(\w*nccl\w*(:\d+)?|\d+(:\d+)?)$", re.IGNORECASE)
+
+
+def enter():
+    """Makes this process the rank that the environment says, as far as torch.distributed goes. Ends it where a launcher says otherwise."""
+    rank, world = int(os.environ.get("MEMOIR_SIM_RANK") or 0), int(os.environ["MEMOIR_SIM_WORLD"])
+    _check_launcher(rank, world)
+    device = ctypes.CDLL(None)
+    if not hasattr(device, "memoir_simulated_split"):
+        raise RuntimeError("MEMOIR_SIM_WORLD is set, but the simulated GPU is not preloaded; use memoir run --simulate CARD --sim-world N")
+    c10d = sys.modules.get("torch.distributed.distributed_c10d")
+    if c10d is None:
+        return  # a torch without torch.distributed
+    # Torch's threads would ask the store every second whether another rank failed: Python's, while the interpreter ends.
+    for variable in ("TORCH_NCCL_DUMP_ON_TIMEOUT", "TORCH_NCCL_ENABLE_MONITORING"):
+        os.environ.setdefault(variable, "0")
+    _meet_nobody(rank, world)
+    _tell_sizes_of_splits(c10d, device)
+    _gloo_loops_back(c10d)
+
+
+def _check_launcher(rank, world):
+    told = os.environ.get("RANK"), os.environ.get("WORLD_SIZE")
+    if None not in told and told != (str(rank), str(world)):
+        print(f"memoir: simulated as rank {rank} of {world}, but a launcher says rank {told[0]} of {told[1]}: start the program itself under "
+              "--sim-world, without torchrun or another launcher", file=sys.stderr)
+        sys.exit(2)
+
+
+def _meet_nobody(rank, world):
+    rendezvous = sys.modules["torch.distributed.rendezvous"]
+    store = _lone_store(rank, world)
+
+    def alone(url, **_):
+        asked = dict(re.findall(r"[?&](rank|world_size)=(-?\d+)", url))
+        if int(asked.get("rank", rank)) != rank or int(asked.get("world_size", world)) != world:
+            raise ValueError(f"memoir: simulated as rank {rank} of {world}, but the program makes itself rank {asked.get('rank', rank)} of "
+                             f"{asked.get('world_size', world)}; take both from RANK and WORLD_SIZE")
+        yield store, rank, world
+
+    for scheme in ("env", "tcp", "file"):
+        rendezvous._rendezvous_handlers[scheme] = alone
+
+
+def _lone_store(rank, world):
+    import torch.distributed as dist
+
+    class LoneStore(dist.Store):
+        """Holds what this rank sets. What another one would set is there at once: zeros."""
+
+        def __init__(self):
+            super().__init__()
+            self._values, self._lock, self._said = {}, threading.Lock(), False
+
+        def set(self, key, value):
+            self._values[key] = value if isinstance(value, bytes) else str(value).encode()
+
+        def get(self, key):
+            value = self._values.get(key)
+            if value is None and not _OF_NCCL.search(key) and not self._said:
+                self._said = True
+                print(f"memoir: rank {rank} of {world} asks torch's store for {key!r}, which a rank that is not there would set; it gets zeros",
+                      file=sys.stderr)
+            return bytes(_NCCL_ID_BYTES) if value is None else value
+
+        def add(self, key, amount):
+            with self._lock:
+                total = int(self._values.get(key, b"0")) + amount
+                self._values[key] = str(total).encode()
+            return total
+
+        def compare_set(self, key, expected, desired):
+            with self._lock:
+                expected, desired = (value if isinstance(value, bytes) else value.encode() for value in (expected, desired))
+                if self._values.get(key, expected) == expected:
+                    self._values[key] = desired
+                return self._values[key]
+
+        def check(self, keys):
+            return all(key in self._values for key in keys)
+
+        def wait(self, keys, timeout=None):
+            pass
+
+        def delete_key(self, key):
+            return self._values.pop(key, None) is not None
+
+        def num_keys(self):
+            return len(self._values)
+
+        def clone(self):
+            return self
+
+        def has_extended_api(self):
+            return False
+
+        deleteKey, getNumKeys = delete_key, num_keys  # as torch's C++ looks them up
+
+    return LoneStore()
+
+
+def _tell_sizes_of_splits(c10d, device):
+    """ncclCommSplit is told a colour, and finds out how many have it from the others. Torch knows."""
+    tell, any_colour = device.memoir_simulated_split, -1
+    color_of = c10d._process_group_color
+
+    def _process_group_color(ranks):
+        color = color_of(ranks)
+        tell(color, len(ranks))
+        return color
+
+    c10d._process_group_color = _process_group_color
+    kinds = {"ProcessGroup": "split_group", "ProcessGroupNCCL": "split", "ProcessGroupNCCL2": "split", "ProcessGroupNCCLLazy": "split"}
+    for kind, name in kinds.items():
+        split = getattr(getattr(c10d, kind, None), name, None)
+        if split is not None:
+            setattr(getattr(c10d, kind), name, _announced(split, tell, any_colour))
+
+
+def _announced(split, tell, any_colour):
+    def announced(self, *arguments, **named):
+        ranks = named.get("ranks") or next((argument for argument in arguments if isinstance(argument, (list, tuple))), ())
+        tell(any_colour, len(ranks))
+        try:
+            return split(self, *arguments, **named)
+        finally:
+            tell(any_colour, 0)
+
+    return announced
+
+
+def _gloo_loops_back(c10d):
+    """Gloo would connect to every other process. Torch's own stand-in gathers what this rank has, and leaves the rest as it is."""
+    from torch._C._distributed_c10d import FakeProcessGroup
+
+    gloo = getattr(c10d, "ProcessGroupGloo", None)
+    if gloo is None:
+        return
+
+    FakeProcessGroup._set_sequence_number_for_group = lambda group: None  # before torch 2.12 it lacks this
+
+    class Kind(type(gloo)):
+        def __instancecheck__(cls, group):
+            return isinstance(group, (gloo, FakeProcessGroup))
+
+    class ProcessGroupGloo(gloo, metaclass=Kind):
+        def __new__(cls, store, rank, size, *_, **__):
+            return FakeProcessGroup._create_internal(rank, size, FakeProcessGroup.Options())
+
+    c10d.ProcessGroupGloo = ProcessGroupGloo
+    _split_without_gloo(c10d, FakeProcessGroup)
+
+
+def _split_without_gloo(c10d, stand_in):
+    """The stand-in cannot be split as NCCL's and gloo's groups can; a new group of the same ranks needs nobody else here."""
+    import torch
+
+    split = getattr(c10d, "split_group", None)
+    if split is None:
+        return
+
+    def has_stand_in(group):
+        try:
+            return isinstance(group._get_backend(torch.device("cpu")), stand_in)
+        except RuntimeError:  # it has none for tensors of the CPU
+            return False
+
+    def split_group(parent_pg=None, split_ranks=None, timeout=None, pg_options=None, group_desc=None, **named):
+        parent = parent_pg or c10d._get_default_group()
+        if split_ranks is None or not has_stand_in(parent):
+            return split(parent_pg, split_ranks, timeout, pg_options, group_desc, **named)
+        own = next((ranks for ranks in split_ranks if parent.rank() in ranks), None)
+        if own is None:
+            return None
+        names = c10d.get_process_group_ranks(parent)
+        return c10d.new_group([names[rank] for rank in sorted(own)], timeout=timeout, group_desc=group_desc)
+
+    c10d.split_group = split_group
+    for name in ("torch.distributed", "torch.distributed.device_mesh"):
+        if getattr(sys.modules.get(name), "split_group", None) is split:
+            sys.modules[name].split_group = split_group
