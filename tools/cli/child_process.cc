@@ -105,8 +105,8 @@ int WaitFor(pid_t pid) {
 bool ReadUntil(int descriptor, std::chrono::steady_clock::time_point deadline, std::string* output) {
   constexpr std::size_t kMost = 1 << 20;
   while (output->size() < kMost) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    // Rounded up: a time-out is one only once the deadline has passed.
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     pollfd ready = {descriptor, POLLIN, 0};
     if (left.count() <= 0 || poll(&ready, 1, static_cast<int>(left.count())) == 0) return false;
     char buffer[4096];
