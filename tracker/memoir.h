@@ -77,6 +77,19 @@ struct memoir_python {
 };
 /* Before each recording of modules. Forgets all modules and parameters. */
 MEMOIR_API void memoir_python_setup(const struct memoir_python* interpreter);
+/* Where the interpreter's frames hold what is looked for in them (tracker/modules/direct_calls.h): offsets in bytes. */
+struct memoir_python_frames {
+  void* (*thread_state)(void); /* PyGILState_GetThisThreadState */
+  void* forward;               /* the name, as the interpreter keeps it */
+  void* callers[4];            /* code of torch's functions that call forward */
+  void* cell;                  /* the type of what holds a closure's variable */
+  int frame, through;          /* in the thread's state; then in what that leads to, -1: nothing lies between */
+  int code, previous, owner, first_local; /* in a frame; owner -1: there is none */
+  int name;                               /* in its code */
+  int type, cell_content;                 /* in an object; in a cell */
+};
+/* NULL: frames are not looked at. */
+MEMOIR_API void memoir_python_look_at_frames(const struct memoir_python_frames* layout);
 /* As PyCFunction with METH_O: a call of `module` begins, ends. */
 MEMOIR_API void* memoir_python_enter(void* self, void* module);
 MEMOIR_API void* memoir_python_exit(void* self, void* module);

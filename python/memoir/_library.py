@@ -63,8 +63,9 @@ def load_modules(torch_version):
     library.memoir_set_parameter.argtypes = [ctypes.c_uint64, ctypes.c_uint32]
     library.memoir_forget_parameter.argtypes = [ctypes.c_uint64, ctypes.c_uint32]
     library.memoir_forget_parameter.restype = None
-    library.memoir_python_setup.argtypes = [ctypes.c_void_p]
-    library.memoir_python_setup.restype = None
+    for function in (library.memoir_python_setup, library.memoir_python_look_at_frames):
+        function.argtypes = [ctypes.c_void_p]
+        function.restype = None
     return library
 
 

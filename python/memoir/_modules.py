@@ -10,7 +10,7 @@ import ast
 import ctypes
 import sys
 
-from memoir import _module_names
+from memoir import _frames, _module_names
 
 METH_O = 8
 _BODY = """
@@ -58,6 +58,9 @@ def start(library):
         *(id(o) if o is not None or i == 0 else None for i, o in enumerate(objects)),
         *(ctypes.cast(f, ctypes.c_void_p).value for f in functions))))
     _install()
+    frames = _frames_of_torch()
+    _kept.append(frames)
+    library.memoir_python_look_at_frames(None if frames is None else ctypes.byref(frames[0]))
 
 
 def asked():
@@ -81,6 +84,15 @@ def stop():
     torch.nn.Module.__call__ = original
     _tell_dynamo(_replacement, original)
     _replacement = None
+
+
+def _frames_of_torch():
+    import torch
+
+    try:
+        return _frames.layout(torch.nn.Module._call_impl, torch.nn.Module._slow_forward)
+    except AttributeError:  # another tool's functions, or a torch without
+        return None
 
 
 def _set_eval_frame():

@@ -136,6 +136,18 @@ with case("direct"):
 model = Net(fc(), fc(), run=lambda self, x: self.part1.forward(self.part0(x)))
 with case("direct inside"):
     model(x)
+def deep(self, x):
+    closure = lambda: self.part1.forward(torch.relu(x))
+    return self.part0.forward(closure()) + 1
+model = Net(Net(fc(), fc(), run=deep), fc(), run=lambda self, x: self.part1(torch.abs(self.part0.forward(x))) * 2)
+model(x)
+with case("direct deep"):
+    model.forward(x)
+    torch.neg(x)
+model = Net(fc(), run=lambda self, x: torch.tanh(self.part0.forward(x)))
+model(x)
+with case("direct again"):
+    checkpoint(model.forward, x.clone().requires_grad_(), use_reentrant=False).sum().backward()
 def fail(self, x):
     raise ValueError
 model = Net(fc(), run=lambda self, x: self.part0(torch.ones(3)))
@@ -233,7 +245,15 @@ def test_late_and_several_roots(odd):
 def test_called_outside_of_the_root_and_past_call(odd):
     assert linears(odd, "outside") == ["part0.0"]
     assert linears(odd, "direct") == ["part0.0", "part1"]
-    assert linears(odd, "direct inside") == ["part0", ""]   # the module around: forward() alone is no call of a module
+    assert linears(odd, "direct inside") == ["part0", "part1"]
+    assert linears(odd, "direct deep") == ["part0.part1", "part0.part0", "part1"]
+    for operator, module in (("relu", "part0"), ("add.Tensor", "part0"), ("abs", ""), ("mul.Tensor", ""), ("neg", None)):
+        assert linears(odd, "direct deep", "aten::" + operator) == [module]
+    entered = [e["module"] for e in inside(odd, "direct deep") if e["event"] == "module_enter"]
+    assert entered == ["", "part0", "part0.part1", "part0.part0", "part1"]
+    found = [e for e in inside(odd, "direct again") if e["event"] == "range_begin" and e["name"] in ("aten::linear", "aten::tanh")]
+    assert [(e["module"], e["phase"]) for e in found] == [(part, phase) for phase in ("forward", "recompute") for part in ("part0", "")]
+    assert {e.get("module") for e in inside(odd, "direct again") if e["event"] == "range_begin" and e["name"] == "TanhBackward0"} == {""}
 
 
 def test_exceptions_and_modules_made_in_place(odd):
@@ -350,42 +370,3 @@ torch.nn.Linear(2, 2)(torch.ones(1, 2))
     assert done.stderr.startswith("memoir: going on without modules: ") and "--modules off" in done.stderr
     report = show(tree, tmp_path / "capture")
     assert {row["name"]: row["count"] for row in report["operators"]}["aten::linear"] == 1
-
-
-FORKED = '''
-import os, sys, memoir, torch, torch.multiprocessing as mp
-torch.set_num_threads(1)
-torch.nn.ReLU()(torch.ones(1))          # so that the same modules have other numbers in a child
-model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Linear(4, 1))
-def train(*_):
-    for step in range(2):
-        if "steps" in sys.argv: memoir.step()
-        model(torch.ones(2, 4)).sum().backward()
-if __name__ == "__main__":
-    train()
-    if "task" in sys.argv:
-        mp.start_processes(train, nprocs=1, start_method="fork")
-    elif "pool" in sys.argv:
-        with mp.get_context("spawn").Pool(1) as pool:
-            pool.map(train, [0])
-            pool.close()
-            pool.join()
-    elif os.fork() == 0:
-        train()
-        memoir.stop()
-        os._exit(0)
-    else:
-        assert os.wait()[1] == 0
-'''
-
-
-# A child that multiprocessing's task tells of is recorded from there on; another from its first step or backward pass on.
-@pytest.mark.parametrize("how, known", [("task", 2), ("fork", 1), ("steps", 2), ("pool steps", 2)])
-def test_children_that_train(tree, tmp_path, how, known):
-    capture, done = record(tree, tmp_path, FORKED, *how.split())
-    assert (done.returncode, done.stderr) == (0, "")
-    begun = [e for e in events(tree, capture) if e["event"] == "range_begin" and e["name"] == "aten::linear"]
-    parent, child = ([e.get("module") for e in begun if e["process"] == process] for process in range(2))
-    assert parent == ["0", "1"] * 2 and child == ["0", "1"] * known
-    rows = {row["name"]: row for row in show(tree, capture, "--by", "module")["modules"]}
-    assert rows["0"]["count"] == 2 + known and rows["0"]["class"] == "Linear"

@@ -4,6 +4,7 @@
 #include "interpose/errno_keeper.h"
 #include "interpose/ring.h"
 #include "tracker/memoir.h"
+#include "tracker/modules/direct_calls.h"
 #include "tracker/modules/module_calls.h"
 
 namespace {
@@ -56,15 +57,21 @@ void memoir_python_setup(const struct memoir_python* interpreter) {
   memoir::ForgetModules();
 }
 
+void memoir_python_look_at_frames(const struct memoir_python_frames* layout) { memoir::SetPythonFrames(layout); }
+
 void* memoir_python_enter(void*, void* module) {
   const memoir::ErrnoKeeper errno_keeper;
-  if (memoir::RangeEpoch() != 0 && !Enter(module)) return nullptr;
-  return None();
+  if (memoir::RangeEpoch() == 0) return None();
+  memoir::ModuleCallBegins();
+  if (Enter(module)) return None();
+  memoir::ModuleCallEnds();  // the exception ends it
+  return nullptr;
 }
 
 void* memoir_python_exit(void*, void* module) {
   const memoir::ErrnoKeeper errno_keeper;
   if (memoir::RangeEpoch() != 0) {
+    memoir::ModuleCallEnds();
     const std::uint32_t id = memoir::module_tables.modules.Find(AddressOf(module));
     if (id != 0 && id != memoir::AddressTable::kUnknown) memoir::RecordModuleExit(id);
   }

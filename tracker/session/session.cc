@@ -15,6 +15,7 @@
 #include "interpose/ring.h"
 #include "interpose/thread_start.h"
 #include "interpose/tick.h"
+#include "tracker/modules/direct_calls.h"
 #include "tracker/modules/module_calls.h"
 #include "tracker/session/rank.h"
 #include "tracker/session/recording_controls.h"
@@ -235,6 +236,7 @@ bool StartSession(const Settings& settings, std::string* error) {
   try {
     const OperatorHook operators = ChooseOperatorHook(settings);
     ForgetModules();
+    if (!settings.modules) SetPythonFrames(nullptr);
     if (StartWriter(settings, operators, own, error)) {
       StartHooks(settings, operators, own);
       return true;

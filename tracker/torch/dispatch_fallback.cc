@@ -11,6 +11,7 @@
 
 #include "interpose/ring.h"
 #include "interpose/thread_start.h"
+#include "tracker/modules/direct_calls.h"
 #include "tracker/torch/operator_names.h"
 #include "tracker/torch/range_record.h"
 
@@ -96,6 +97,7 @@ void OnOperator(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::
     RecordInstantRange(StartOf(schema, arguments), arguments);
     return op.redispatchBoxed(below, stack);
   }
+  FollowDirectCalls();
   RunningOperator running(schema, arguments);
   op.redispatchBoxed(below, stack);
   running.End(Top(*stack, schema.returns().size()));

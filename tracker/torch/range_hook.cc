@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "interpose/ring.h"
+#include "tracker/modules/direct_calls.h"
 #include "tracker/modules/module_calls.h"
 #include "tracker/torch/backward_nodes.h"
 #include "tracker/torch/hooks.h"
@@ -26,6 +27,7 @@ std::unique_ptr<at::ObserverContext> OnBegin(const at::RecordFunction& range) {
   if (RangeEpoch() == 0) return nullptr;
   RangeStart start{};
   start.source = Source(range.scope());
+  if (start.source == RangeSource::kFunction) FollowDirectCalls();
   start.name = FindOperatorName(range);
   start.text = range.name();
   start.sequence = range.seqNr();

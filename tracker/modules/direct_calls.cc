@@ -1,0 +1,127 @@
+#include "tracker/modules/direct_calls.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+
+#include "interpose/errno_keeper.h"
+#include "interpose/ring.h"
+#include "tracker/modules/module_calls.h"
+
+namespace memoir {
+namespace {
+
+constexpr int kFramesLookedAt = 16;  // a module's operators are called nearby
+constexpr std::size_t kMost = 3;     // direct calls inside each other
+
+constinit memoir_python_frames frames{};
+
+struct Call {
+  const char* frame;
+  std::uint32_t module;
+  std::uint32_t level;  // module calls proper around it
+  bool operator==(const Call&) const = default;
+};
+
+// Of this thread, outermost first; of the epoch in which they were noted.
+struct Calls {
+  std::uint32_t epoch;
+  std::uint16_t level;
+  std::uint16_t count;
+  Call open[kMost];
+};
+static_assert(sizeof(Calls) <= 64);
+[[gnu::tls_model("initial-exec")]] constinit thread_local Calls calls{};
+
+Calls& CallsNow() {
+  if (const std::uint32_t epoch = RangeEpoch(); calls.epoch != epoch)
+    calls = {.epoch = epoch, .level = 0, .count = 0, .open = {}};
+  return calls;
+}
+
+const char* At(const char* object, int offset) { return *reinterpret_cast<const char* const*>(object + offset); }
+
+std::uint32_t ModuleOf(const char* frame) {
+  const char* self = At(frame, frames.first_local);
+  if (self != nullptr && At(self, frames.type) == frames.cell) self = At(self, frames.cell_content);  // a closure's
+  return self == nullptr ? AddressTable::kUnknown : module_tables.modules.Find(reinterpret_cast<std::uint64_t>(self));
+}
+
+bool IsTorchsCaller(const void* code) {
+  return std::find(std::begin(frames.callers), std::end(frames.callers), code) != std::end(frames.callers);
+}
+
+const char* InnermostFrame() {
+  const char* state = static_cast<const char*>(frames.thread_state());
+  if (state == nullptr) return nullptr;  // a thread that Python does not know
+  const char* frame = At(state, frames.frame);
+  return frame == nullptr || frames.through < 0 ? frame : At(frame, frames.through);
+}
+
+// Direct calls from the innermost frame to the nearest call proper, innermost first.
+std::size_t Find(Call (&found)[kMost], std::uint32_t level) {
+  constexpr char kOwnedByC = 3;  // stands between the frames of two interpreter loops, and holds no function
+  std::size_t count = 0;
+  Call candidate{};
+  const char* frame = InnermostFrame();
+  for (int i = 0; frame != nullptr && i < kFramesLookedAt && count < kMost; ++i, frame = At(frame, frames.previous)) {
+    if (frames.owner >= 0 && frame[frames.owner] >= kOwnedByC) continue;
+    const char* code = At(frame, frames.code);
+    if (IsTorchsCaller(code)) return count;  // also the candidate's: no direct call
+    if (candidate.frame != nullptr) found[count++] = candidate;
+    candidate = {};
+    if (At(code, frames.name) != frames.forward) continue;
+    const std::uint32_t module = ModuleOf(frame);
+    if (module != 0 && module != AddressTable::kUnknown) candidate = {frame, module, level};
+  }
+  if (candidate.frame != nullptr && count < kMost) found[count++] = candidate;
+  return count;
+}
+
+void EndFrom(Calls& now, std::size_t first) {
+  while (now.count > first) RecordModuleExit(now.open[--now.count].module);
+}
+
+}  // namespace
+
+constinit std::atomic<bool> direct_calls_are_followed{false};
+
+void SetPythonFrames(const memoir_python_frames* layout) {
+  direct_calls_are_followed.store(false, std::memory_order_relaxed);
+  if (layout == nullptr) return;
+  frames = *layout;
+  direct_calls_are_followed.store(true, std::memory_order_release);
+}
+
+void LookForDirectCalls() {
+  const ErrnoKeeper errno_keeper;
+  Calls& now = CallsNow();
+  Call found[kMost];
+  std::size_t left = Find(found, now.level);
+  if (left == 0 && now.count == 0) return;
+  std::size_t at = 0;
+  while (at < now.count && now.open[at].level < now.level) ++at;
+  while (left > 0 && at < now.count && now.open[at] == found[left - 1]) ++at, --left;
+  EndFrom(now, at);
+  for (; left > 0 && now.count < kMost; --left) {
+    now.open[now.count++] = found[left - 1];
+    RecordModuleEnter(found[left - 1].module);
+  }
+}
+
+void ModuleCallBegins() {
+  FollowDirectCalls();
+  ++CallsNow().level;
+}
+
+void ModuleCallEnds() {
+  Calls& now = CallsNow();
+  if (now.level == 0) return;  // it began before recording did
+  std::size_t at = now.count;
+  while (at > 0 && now.open[at - 1].level >= now.level) --at;
+  EndFrom(now, at);
+  --now.level;
+}
+
+}  // namespace memoir

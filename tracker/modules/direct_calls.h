@@ -1,0 +1,37 @@
+// Modules whose forward() is called past the module itself, as in model.forward(x): nobody is told of such a call, so
+// it is read from the interpreter's frames of the thread where an operator or a module's call begins.
+//
+// A frame is of one where its function is named forward, its first argument is a module that is known, and its caller
+// is not torch's Module._call_impl, which Module.__call__ goes through. The call begins with the first operator or
+// module in it and ends with the first that finds its frame gone.
+//
+// Reads the frames of its own thread in place, which stand still while that is here; needs no GIL, and calls nothing of
+// Python's but the look-up of the thread's state. Layouts come from the Python package, for the versions that it knows;
+// without one nothing is done. Any thread.
+#ifndef TRACKER_MODULES_DIRECT_CALLS_H_
+#define TRACKER_MODULES_DIRECT_CALLS_H_
+
+#include <atomic>
+
+#include "tracker/memoir.h"
+
+namespace memoir {
+
+extern constinit std::atomic<bool> direct_calls_are_followed;
+
+// nullptr: none. In no thread's way while nothing is recorded.
+void SetPythonFrames(const memoir_python_frames* frames);
+
+// Records calls that have begun or ended since the last look of this thread. While ranges are recorded.
+void LookForDirectCalls();
+inline void FollowDirectCalls() {
+  if (direct_calls_are_followed.load(std::memory_order_relaxed)) LookForDirectCalls();
+}
+
+// Around a module's call proper: what began inside of it ends with it.
+void ModuleCallBegins();
+void ModuleCallEnds();
+
+}  // namespace memoir
+
+#endif  // TRACKER_MODULES_DIRECT_CALLS_H_
