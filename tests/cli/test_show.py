@@ -233,7 +233,7 @@ def test_help_has_two_examples(memoir, verb):
     assert len(examples) == 2 and all("memoir" in example for example in examples)
 
 
-@pytest.mark.parametrize("verb", ["run", "show", "export", "doctor"])
+@pytest.mark.parametrize("verb", ["run", "show", "fit", "export", "doctor"])
 @pytest.mark.parametrize("columns, most", [("", 100), ("70", 70), ("300", 100)])
 def test_help_fits_the_terminal(memoir, verb, columns, most):
     lines = memoir(verb, "--help", COLUMNS=columns).stdout.split("Examples:")[0].splitlines()
@@ -244,6 +244,7 @@ def test_help_fits_the_terminal(memoir, verb, columns, most):
 
 def test_help_and_version(memoir):
     assert memoir("--help").returncode == 0 and "memoir run" in memoir("--help").stdout
+    assert max(map(len, memoir("--help").stdout.splitlines())) <= 100
     assert memoir("--version").stdout.startswith("memoir 0.")
     assert memoir().returncode == 2
 

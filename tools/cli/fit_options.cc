@@ -19,13 +19,12 @@ const VerbHelp kHelp = {
     .usage = "fit [OPTIONS] -- COMMAND...",
     .description =
         "Does a program fit on a card that is not here? COMMAND runs unchanged, with the real torch, on a SIMULATED "
-        "GPU\n"
-        "whose kernels do nothing; what it allocates is counted. Says whether it fits, its peak and who holds it, "
-        "what\n"
-        "is left, or where it runs out. A card's memory and context are from tables; docs/fit.md says what is exact,\n"
+        "GPU "
+        "whose kernels do nothing; what it allocates is counted. Says whether it fits, its peak and who holds it, what "
+        "is left, or where it runs out. A card's memory and context are from tables; docs/fit.md says what is exact, "
         "what is from tables and what cannot be known.\n"
-        "On one card COMMAND's streams and exit code pass through, and the answer is on standard error (--json: on\n"
-        "standard output, COMMAND's going to standard error). --gpu all and --vary run it as often as is needed, as\n"
+        "On one card COMMAND's streams and exit code pass through, and the answer is on standard error (--json: on "
+        "standard output, COMMAND's going to standard error). --gpu all and --vary run it as often as is needed, as "
         "many at once as there are cores, with its output in files; the answer is on standard output.",
     .examples =
         "  memoir fit --gpu all -- python train.py\n"

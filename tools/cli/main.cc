@@ -22,13 +22,14 @@ usage: memoir run [OPTIONS] -- COMMAND...     record a command, then show the su
        memoir VERB --help                     a verb's options
 
 verbs: run      record a command
-       show     what a capture holds: the peak, who holds it, who allocates, over time, as a tree; --json
-       fit      does a program fit on a card that is not here: SIMULATED; on which cards, up to which batch
+       show     what a capture holds: the peak, who holds it, who allocates, over time; --json
+       fit      does a program fit on a card that is not here, up to which batch: SIMULATED
        export   events as JSON lines
        doctor   what will be recorded here, what not, why, and the fix
 
-exit codes: 0 fine, 1 error, 2 usage, 3 a finding (doctor); 141 (128 + SIGPIPE), or 1 where that signal is ignored:
-            standard output was closed before the end; `memoir run` returns its command's code
+exit codes: 0 fine, 1 error, 2 usage, 3 a finding (doctor); 141 (128 + SIGPIPE), or 1 where that
+            signal is ignored: standard output was closed before the end; `memoir run` returns its
+            command's code
 
 Examples:
   memoir run -- python train.py       # records ./memoir-DATE-TIME and shows who held the peak
