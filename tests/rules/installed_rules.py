@@ -35,8 +35,9 @@ BINARIES = {
     "bin/memoir": Binary(frozenset(CXX)),
     "libexec/memoir/memoir-drain": Binary(frozenset(CXX)),
     "lib/memoir/libmemoir_interpose.so": Binary(frozenset(LIBC), tuple(INTERPOSER_EXPORTS.split())),
-    # The functions of NVIDIA's libraries; libstdc++ is inside, and must not show.
-    "lib/memoir/libmemoir_simcuda.so": Binary(frozenset(LIBC | {"libgcc_s.so.1"}), ("cu[A-Zdbsfr]*", "__cuda*", "nccl*", "pnccl*", "memoir_simulated_*")),
+    # The functions of NVIDIA's libraries; libstdc++ is inside, and must not show; libm, glibc's own part, rounds
+    # small floats.
+    "lib/memoir/libmemoir_simcuda.so": Binary(frozenset(LIBC | {"libm.so.6", "libgcc_s.so.1"}), ("cu[A-Zdbsfr]*", "__cuda*", "nccl*", "pnccl*", "memoir_simulated_*")),
     "lib/memoir/libmemoir_tracker-torch*.so": Binary(
         frozenset(CXX | {"libmemoir_interpose.so", "libtorch_cpu.so", "libc10.so"}), tuple(TRACKER_EXPORTS.split())
     ),
