@@ -93,6 +93,26 @@ def test_records_with_another_torch(wheel, tmp_path, other):
     assert "aten::ones" in run(folder / "bin" / "memoir", "show", tmp_path / "capture")
 
 
+# As triton does: a library of its own, linked with the libcuda.so.1 of that folder.
+SIMULATED = """
+import ctypes, os, subprocess, sys, torch
+subprocess.run(["cc", "-shared", "-fPIC", "-xc", "-", "-o", sys.argv[1], "-L" + os.environ["TRITON_LIBCUDA_PATH"], "-l:libcuda.so.1"],
+               input=b"int cuDeviceGetCount(int*); int count() { int n = -1; cuDeviceGetCount(&n); return n; }", check=True)
+torch.ones(3, device="cuda")
+print(ctypes.CDLL(sys.argv[1]).count(), torch.cuda.get_device_name())
+print(len({line.split()[-1] for line in open("/proc/self/maps") if "libcuda.so" in line or "simcuda" in line}))
+"""
+
+
+def test_the_simulated_device(environment, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(SIMULATED)
+    command = [environment / "bin" / "memoir", "run", "-q", "-o", tmp_path / "capture", "--simulate", "h100", "--sim-devices", "3", "--"]
+    said = run(*command, environment / "bin" / "python", script, tmp_path / "driver.so")
+    assert said.splitlines()[0].startswith("3 NVIDIA H100") and said.splitlines()[1] == "1"
+    assert "SIMULATED GPU" in run(environment / "bin" / "memoir", "show", tmp_path / "capture")
+
+
 def test_records_with_the_variable_alone(environment, tmp_path):
     """No `memoir run`: torch finds the package by its entry point."""
     script = tmp_path / "script.py"

@@ -13,6 +13,10 @@ InstallTree FindInstallTree() {
   tree.root = program.parent_path().parent_path();
   tree.interposer = tree.root / MEMOIR_LIB_DIR / "libmemoir_interpose.so";
   tree.simulated_device = tree.root / MEMOIR_LIB_DIR / "libmemoir_simcuda.so";
+  tree.simulated_driver = tree.root / MEMOIR_LIB_DIR / "simulated" / "libcuda.so.1";
+  // A wheel holds no links, and two files would be two devices: there it has the driver's name alone.
+  if (!std::filesystem::exists(tree.simulated_device, error) && std::filesystem::exists(tree.simulated_driver, error))
+    tree.simulated_device = tree.simulated_driver;
   tree.simulated_cards = tree.root / MEMOIR_LIB_DIR / "simulated_gpus.txt";
   tree.python = tree.root / MEMOIR_PYTHON_DIR;
   tree.drain = tree.root / MEMOIR_LIBEXEC_DIR / "memoir-drain";

@@ -104,8 +104,8 @@ void AddSimulation(const InstallTree& tree, Attachment& attachment) {
   std::string& preload = attachment.prepended["LD_PRELOAD"];
   preload += (preload.empty() ? "" : ":") + tree.simulated_device.string();
   std::error_code error;
-  const auto folder = tree.simulated_device.parent_path() / "simulated";
-  if (std::filesystem::exists(folder / "libcuda.so.1", error)) attachment.set["TRITON_LIBCUDA_PATH"] = folder.string();
+  if (std::filesystem::exists(tree.simulated_driver, error))
+    attachment.set["TRITON_LIBCUDA_PATH"] = tree.simulated_driver.parent_path().string();
 }
 
 }  // namespace memoir
