@@ -1,10 +1,13 @@
 """./dev compat VERSION: Memoir with another torch, proven or not, as one row of docs/compatibility.md.
 
 Makes an environment with torch VERSION from PyPI, builds the tracker for it, runs the tests that tests/every_torch.txt names with it, writes
-the row and takes the environment away again (about 5 GB). A failure is a row, too: the exit code is then 1.
+the row and takes the environment away again (up to 5 GB; CUDA's libraries are links where build/venv or build/venv-2.15 has the same). A failure is
+a row, too: the exit code is then 1.
 """
 
 import argparse
+import csv
+import json
 import os
 import pathlib
 import re
@@ -37,24 +40,66 @@ def said(*command):
     return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout.strip()
 
 
+# What torch asks for and only loads late: not needed to import it, nor by the tests. 0.7 GB.
+LATE = ("triton", "cuda-bindings", "cuda-pathfinder", "nvidia-cusolver", "nvidia-nvtx", "nvidia-cuda-cccl")
+
+
 def environment(version, interpreter):
     """The interpreter of a new environment with that torch, and what there is to say of it: (path, Python, torch, CUDA)."""
     folder = WORK / f"venv-{version}"
     shutil.rmtree(folder, ignore_errors=True)
     run("environment", interpreter, "-m", "venv", folder)
     python = folder / "bin" / "python"
-    run("environment", python, "-m", "pip", "install", "--no-compile", "--disable-pip-version-check", "--progress-bar", "off", f"torch=={version}", "numpy",
-        "pytest", "setuptools")
-    facts = said(python, "-W", "ignore", "-c", "import sys, torch; print(*sys.version_info[:2], sep='.'); print(torch.__version__); print(torch.version.cuda)")
+    wanted = resolved(python, f"torch=={version}", "numpy", "pytest", "setuptools")
+    late = [name for name in wanted if name.startswith(LATE)]
+    install(python, {name: wanted[name] for name in wanted if name not in late})
+    question = ("import sys, torch; print(*sys.version_info[:2], sep='.'); print(torch.__version__); print(torch.version.cuda)")
+    try:
+        facts = said(python, "-W", "ignore", "-c", question)
+    except subprocess.CalledProcessError:
+        install(python, {name: wanted[name] for name in late})
+        facts = said(python, "-W", "ignore", "-c", question)
     return python, *facts.splitlines()
 
 
-def build(python, minor):
-    """An installed tree, and the allocator of tests/property; one build folder for all versions, for only the tracker differs."""
-    folder, tree = ROOT / "build" / "compat-build", WORK / "tree"
-    run("build", "cmake", "--preset", "dev", "-B", folder, f"-DMEMOIR_PYTHON={python}", "-DMEMOIR_OTHER_PYTHONS=",
-        "-DMEMOIR_BUILD_TESTS=OFF")
-    parts = ["all", f"counting_allocator-torch{minor}"]
+def pip(python, *arguments):
+    run("environment", python, "-m", "pip", "--disable-pip-version-check", *arguments)
+
+
+def resolved(python, *requirements):
+    """{name: version} of everything that pip would install."""
+    report = WORK / "resolved.json"
+    pip(python, "install", "-q", "--dry-run", "--report", report, *requirements)
+    found = [package["metadata"] for package in json.loads(report.read_text())["install"]]
+    return {package["name"].lower().replace("_", "-"): package["version"] for package in found}
+
+
+def install(python, packages):
+    """NVIDIA's are links to those of build/venv*, where these have them in that version."""
+    site = pathlib.Path(said(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"))
+    missing = [f"{name}=={version}" for name, version in packages.items() if not (name.startswith("nvidia-") and share(site, name, version))]
+    if missing:
+        pip(python, "install", "--no-deps", "--no-compile", "--progress-bar", "off", *missing)
+
+
+def share(site, name, version):
+    metadata = f"{name.replace('-', '_')}-{version}.dist-info"
+    record = next((ROOT / "build").glob(f"venv*/lib/python*/site-packages/{metadata}/RECORD"), None)
+    for path, *_ in csv.reader(record.read_text().splitlines()) if record else ():
+        (site / path).parent.mkdir(parents=True, exist_ok=True)
+        if not (site / path).exists():
+            (site / path).symlink_to(record.parents[1] / path)
+    return record is not None
+
+
+def build(python, minor, folder):
+    """An installed tree, and the allocator of tests/property. Without `folder`, which is taken as it was built, one build folder serves all versions,
+    for only the tracker differs."""
+    tree, parts = WORK / "tree", [f"counting_allocator-torch{minor}"]
+    if folder is None:
+        folder = ROOT / "build" / "compat-build"
+        run("build", "cmake", "--preset", "dev", "-B", folder, f"-DMEMOIR_PYTHON={python}", "-DMEMOIR_OTHER_PYTHONS=", "-DMEMOIR_BUILD_TESTS=OFF")
+        parts.append("all")
     run("build", "cmake", "--build", folder, "--parallel", os.cpu_count(), "--target", *parts)
     shutil.rmtree(tree, ignore_errors=True)
     run("build", "cmake", "--install", folder, "--prefix", tree)
@@ -86,12 +131,12 @@ def tests(tree, allocator, python):
     return len(cases) - len(failed), len(cases), failed
 
 
-def examine(version, interpreter):
+def examine(version, interpreter, folder):
     row = dict.fromkeys(COLUMNS, "") | {"torch": version, "builds": "no", "records": "no"}
     try:
         python, row["Python"], row["torch"], row["CUDA"] = environment(version, interpreter)
         row["torch"] = row["torch"].split("+")[0]
-        tree, allocator = build(python, ".".join(version.split(".")[:2]))
+        tree, allocator = build(python, ".".join(version.split(".")[:2]), folder)
         row["builds"] = "yes"
         records(tree, python)
         row["records"] = "yes"
@@ -127,14 +172,18 @@ def main():
     parser = argparse.ArgumentParser(prog="./dev compat", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("version", metavar="VERSION", help="of torch, 2.6.0 or later, in full: 2.9.1")
     parser.add_argument("--python", default="python3", help="interpreter for the environment [python3]")
+    parser.add_argument("--build", type=pathlib.Path, metavar="FOLDER",
+                        help="take what was built there for that torch: build/dev for 2.11 and 2.15, with another Python [build anew]")
     parser.add_argument("--keep", action="store_true", help="leave build/compat/venv-VERSION")
     options = parser.parse_args()
     if not re.fullmatch(r"\d+\.\d+\.\d+", options.version):
         sys.exit(f"./dev compat {options.version}: write the version in full, as in 2.9.1")
+    if shutil.which(options.python) is None or subprocess.run([options.python, "-c", ""], capture_output=True).returncode != 0:
+        sys.exit(f"./dev compat: {options.python} does not run here; name an interpreter by its path (pyenv's shims only run versions that are switched on)")
     WORK.mkdir(parents=True, exist_ok=True)
     for log in WORK.glob("*.log"):
         log.unlink()
-    row = examine(options.version, options.python)
+    row = examine(options.version, options.python, options.build and options.build.resolve())
     PAGE.write_text(write_row(PAGE.read_text(), row))
     if not options.keep:
         shutil.rmtree(WORK / f"venv-{options.version}", ignore_errors=True)
