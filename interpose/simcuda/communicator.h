@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "interpose/simcuda/board.h"
+#include "interpose/simcuda/nccl_buffers.h"
 #include "interpose/simcuda/reduction.h"
 
 namespace memoir::simcuda {
@@ -73,6 +74,7 @@ class Communicator {
   std::string WhatIsWrong(const Call& call) const;  // with what the others gave
   std::vector<int> WaitsFor(const Call& call) const;
   const Board& board() const { return board_; }
+  NcclBuffers& buffers() { return buffers_; }
 
  private:
   bool AdvanceCollective(Call& call);
@@ -84,6 +86,7 @@ class Communicator {
   const int ranks_, rank_, device_;
   Board board_;
   Invitation invitation_;
+  NcclBuffers buffers_;
   std::atomic<bool> stopped_{false};
   mutable std::mutex mutex_;
   std::string error_;

@@ -54,6 +54,9 @@ bool SetField(Profile& profile, std::string_view field, std::string_view value) 
   if (field == "l2_cache") return SetSize(value, profile.l2_cache);
   if (field == "clock_mhz") return ParseCount(value, profile.clock_mhz);
   if (field == "memory_bus_bits") return ParseCount(value, profile.memory_bus_bits);
+  if (field == "nccl_pair") return SetSize(value, profile.nccl_pair);
+  if (field == "nccl_group") return SetSize(value, profile.nccl_group);
+  if (field == "nccl_peer") return SetSize(value, profile.nccl_peer);
   return false;
 }
 

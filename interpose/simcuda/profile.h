@@ -23,6 +23,10 @@ struct Profile {
   std::uint64_t shared_memory_per_block = 0;
   std::uint64_t l2_cache = 0;
   int clock_mhz = 0, memory_bus_bits = 0;
+  // Of NCCL, outside of torch; a card need not have them. 0: not known.
+  std::uint64_t nccl_pair = 0;   // of a communicator of two ranks
+  std::uint64_t nccl_group = 0;  // of one of more
+  std::uint64_t nccl_peer = 0;   // for each rank of the machine that is sent to or received from
 };
 
 // "512MiB", "2GiB", "100000": bytes, with the units KiB to TiB, K to T, B. 0 when it is no size (no card has 0 bytes).

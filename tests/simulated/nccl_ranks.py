@@ -148,6 +148,33 @@ def device_memory(ranks, rank, text):
     return list(back)
 
 
+def free():
+    left, total = ctypes.c_size_t(), ctypes.c_size_t()
+    cuda.cudaMemGetInfo(ctypes.byref(left), ctypes.byref(total))
+    return left.value >> 20
+
+
+@case
+def buffers(ranks, rank, text):
+    """What NCCL takes of the card at a first collective, a second, a first exchange; and that it is given back."""
+    all_, steps = join(ranks, rank, text), [free()]
+    for _ in range(2):
+        all_.gather(rank)
+        steps.append(free())
+    cuda.ncclGroupStart()
+    all_.call("ncclSend", ints(1), size(1), INT32, 1 - rank)
+    all_.call("ncclRecv", ints(1), size(1), INT32, 1 - rank)
+    cuda.ncclGroupEnd()
+    steps.append(free())
+    cuda.ncclCommDestroy(all_.handle)
+    return [steps[0] - left for left in steps[1:] + [free()]]
+
+
+@case
+def no_room_for_buffers(ranks, rank, text):
+    return join(ranks, rank, text).gather(rank)
+
+
 @case
 def parts(ranks, rank, text):
     """By parity, the higher ranks first; of nobody's colour; without rank 1."""

@@ -51,6 +51,18 @@ def test_device_memory(tree):
     assert run(tree, "device_memory")[0] == [[3, 3]] * 3
 
 
+@pytest.mark.parametrize("card, taken", [("h100", [490, 490, 490 + 447, 0]), ("a100-40", [544, 544, 544, 0]), ("t4", [0, 0, 0, 0])])
+def test_buffers_are_charged_as_the_table_has_them(tree, card, taken):
+    assert run(tree, "buffers", 2, MEMOIR_SIM_GPU=card)[0] == [taken] * 2
+
+
+def test_buffers_that_do_not_fit(tree):
+    seen, said = run(tree, "no_room_for_buffers", 2, MEMOIR_SIM_GPU="a100-40", MEMOIR_SIM_MEMORY="900MiB")
+    assert seen == ["error 1"] * 2
+    assert sorted(said) == [f"memoir: simulated GPU: NCCL needs 544.00 MiB of device {rank} for a communicator of 2 ranks (an estimate, from a table), and has not so "
+                            "much left" for rank in range(2)]
+
+
 def test_splits_and_shrinks(tree):
     seen, said = run(tree, "parts", 4)
     assert not said

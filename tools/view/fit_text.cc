@@ -258,7 +258,8 @@ std::string RenderFitTable(std::vector<FitCard> cards, const std::string& what, 
 std::string RenderFitNotes(const Terminal& terminal) {
   return Painted(terminal, Color::kDim,
                  Wrapped("Simulated: kernels did nothing, no GPU was measured. From tables, as estimates: each card's "
-                         "memory and context. Not counted: workspaces of cuDNN, cuFFT, cuSOLVER and cuSPARSE, other "
+                         "memory and context, and NCCL's buffers. Not counted: workspaces of cuDNN, cuFFT, cuSOLVER "
+                         "and cuSPARSE, other "
                          "programs on the card (docs/fit.md).",
                          terminal.width, 0)) +
          "\n";

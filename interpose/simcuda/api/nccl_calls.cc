@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,10 +14,12 @@
 #include "interpose/simcuda/api/nccl_group.h"
 #include "interpose/simcuda/capture.h"
 #include "interpose/simcuda/machine.h"
+#include "interpose/simcuda/message.h"
 #include "interpose/simcuda/streams.h"
 
 using memoir::simcuda::Board;
 using memoir::simcuda::Call;
+using memoir::simcuda::Communicator;
 using memoir::simcuda::Element;
 using memoir::simcuda::FindCommunicator;
 using memoir::simcuda::kEverybody;
@@ -77,14 +80,36 @@ struct Place {
   std::size_t bytes() const { return count * BytesOf(type); }
 };
 
-// `gives` bytes from place.from on, and `result` bytes to place.to on. Null where nothing is to be done for this call.
-bool Begin(const Place& place, const char* name, std::size_t gives, std::size_t result, Call& call,
-           ncclResult_t* error) {
+constexpr int kCollective = -1;  // no peer
+
+// What NCCL itself takes of the card for the call; false: it is not there.
+bool ChargeBuffers(Communicator& communicator, int peer) {
+  const auto& configuration = TheMachine().configuration();
+  auto& device = TheMachine().device(communicator.device());
+  std::string error;
+  if (peer == kCollective) {
+    error = communicator.buffers().ForCollective(device, configuration.profile, communicator.ranks());
+  } else if (peer != communicator.rank()) {
+    error = communicator.buffers().ForPeer(device, configuration.profile, peer, configuration.devices - 1);
+  }
+  if (error.empty()) return true;
+  memoir::simcuda::Say(error);
+  memoir::simcuda::SetLastNcclError(error);
+  return false;
+}
+
+// `gives` bytes from place.from on, and `result` bytes to place.to on. False where nothing is to be done for this call.
+bool Begin(const Place& place, const char* name, std::size_t gives, std::size_t result, Call& call, ncclResult_t* error,
+           int peer = kCollective) {
   *error = ncclSuccess;
   call.communicator = FindCommunicator(place.handle);
   auto* const stream = memoir::simcuda::FindStream(place.stream);
   if (call.communicator == nullptr || stream == nullptr || place.type < 0 || place.type >= memoir::simcuda::kElements) {
     *error = ncclInvalidArgument;
+    return false;
+  }
+  if (!ChargeBuffers(*call.communicator, peer)) {
+    *error = ncclUnhandledCudaError;
     return false;
   }
   memoir::simcuda::AddNode(*stream);
@@ -293,7 +318,7 @@ SIMULATED ncclResult_t ncclSend(const void* from, std::size_t count, ncclDataTyp
   const Place place{from, nullptr, count, type, communicator, stream};
   Call call;
   ncclResult_t error = ncclSuccess;
-  if (!Begin(place, "ncclSend", place.bytes(), 0, call, &error)) return error;
+  if (!Begin(place, "ncclSend", place.bytes(), 0, call, &error, peer)) return error;
   if (peer < 0 || peer >= call.communicator->ranks()) return ncclInvalidArgument;
   call.kind = Call::Kind::kSend;
   call.peer = peer;
@@ -306,7 +331,7 @@ SIMULATED ncclResult_t ncclRecv(void* to, std::size_t count, ncclDataType_t type
   const Place place{nullptr, to, count, type, communicator, stream};
   Call call;
   ncclResult_t error = ncclSuccess;
-  if (!Begin(place, "ncclRecv", place.bytes(), place.bytes(), call, &error)) return error;
+  if (!Begin(place, "ncclRecv", place.bytes(), place.bytes(), call, &error, peer)) return error;
   if (peer < 0 || peer >= call.communicator->ranks()) return ncclInvalidArgument;
   call.kind = Call::Kind::kReceive;
   call.peer = peer;

@@ -28,8 +28,11 @@ int NotSimulated(const char* what) {
 SIMULATED int ncclCommSuspend(ncclComm* communicator, int) { return IfKnown(communicator); }
 SIMULATED int ncclCommResume(ncclComm* communicator) { return IfKnown(communicator); }
 
-SIMULATED int ncclCommMemStats(ncclComm* communicator, int, std::uint64_t* value) {
-  *value = 0;
+SIMULATED int ncclCommMemStats(ncclComm* communicator, int statistic, std::uint64_t* value) {
+  constexpr int kPersistent = 2, kTotal = 3;
+  const auto found = memoir::simcuda::FindCommunicator(communicator);
+  const bool counted = found != nullptr && (statistic == kPersistent || statistic == kTotal);
+  *value = counted ? found->buffers().bytes() : 0;
   return IfKnown(communicator);
 }
 

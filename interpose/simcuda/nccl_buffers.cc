@@ -1,0 +1,44 @@
+#include "interpose/simcuda/nccl_buffers.h"
+
+#include "interpose/simcuda/message.h"
+
+namespace memoir::simcuda {
+
+NcclBuffers::~NcclBuffers() {
+  if (device_ != nullptr) device_->Refund(bytes_, Holder::kLibraries);
+}
+
+std::string NcclBuffers::ForCollective(Device& device, const Profile& profile, int ranks) {
+  const std::lock_guard lock(mutex_);
+  if (collective_ || ranks < 2) return "";
+  const std::uint64_t bytes = ranks == 2 ? profile.nccl_pair : profile.nccl_group;
+  std::string error = Take(device, bytes, "a communicator of " + std::to_string(ranks) + " ranks");
+  collective_ = error.empty();
+  return error;
+}
+
+std::string NcclBuffers::ForPeer(Device& device, const Profile& profile, int peer, int most_peers) {
+  const std::lock_guard lock(mutex_);
+  if (peers_.contains(peer) || static_cast<int>(peers_.size()) >= most_peers) return "";
+  std::string error = Take(device, profile.nccl_peer, "what is sent to and received from a rank");
+  if (error.empty()) peers_.insert(peer);
+  return error;
+}
+
+std::uint64_t NcclBuffers::bytes() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_;
+}
+
+std::string NcclBuffers::Take(Device& device, std::uint64_t bytes, const std::string& what) {
+  if (bytes == 0) return "";
+  if (!device.Charge(bytes, Holder::kLibraries)) {
+    return "NCCL needs " + ReadableBytes(bytes) + " of device " + std::to_string(device.ordinal()) + " for " + what +
+           " (an estimate, from a table), and has not so much left";
+  }
+  device_ = &device;
+  bytes_ += bytes;
+  return "";
+}
+
+}  // namespace memoir::simcuda

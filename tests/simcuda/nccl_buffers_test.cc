@@ -1,0 +1,63 @@
+// What NCCL takes of a card: once for a communicator and for each peer, refunded in the end, refused where it does not
+// fit.
+#include "interpose/simcuda/nccl_buffers.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "interpose/simcuda/configuration.h"
+
+namespace memoir::simcuda {
+namespace {
+
+Profile Card() {
+  Profile profile;
+  profile.memory = 100 * kMiB;
+  profile.context = 10 * kMiB;
+  profile.nccl_pair = 20 * kMiB;
+  profile.nccl_group = 30 * kMiB;
+  profile.nccl_peer = 7 * kMiB;
+  return profile;
+}
+
+class NcclBuffersTest : public testing::Test {
+ protected:
+  std::uint64_t Taken() const { return device.Info().used - (device.started() ? 10 * kMiB : 0); }
+
+  const Profile card = Card();
+  Contents contents;
+  Device device{0, card, contents};
+};
+
+TEST_F(NcclBuffersTest, OnceForACommunicator) {
+  {
+    NcclBuffers pair, group, alone;
+    EXPECT_EQ(pair.ForCollective(device, card, 2), "");
+    EXPECT_EQ(pair.ForCollective(device, card, 2), "");
+    EXPECT_EQ(Taken(), 20 * kMiB);
+    EXPECT_EQ(group.ForCollective(device, card, 3), "");
+    EXPECT_EQ(alone.ForCollective(device, card, 1), "");
+    EXPECT_EQ(Taken(), 50 * kMiB);
+    EXPECT_EQ(group.bytes(), 30 * kMiB);
+  }
+  EXPECT_EQ(Taken(), 0u);
+}
+
+TEST_F(NcclBuffersTest, OnceForEachPeerOfTheMachine) {
+  NcclBuffers buffers;
+  for (int peer : {1, 2, 1, 3}) EXPECT_EQ(buffers.ForPeer(device, card, peer, 2), "");
+  EXPECT_EQ(Taken(), 14 * kMiB);
+}
+
+TEST_F(NcclBuffersTest, WhatDoesNotFitIsRefused) {
+  NcclBuffers buffers, unknown;
+  ASSERT_TRUE(device.Charge(80 * kMiB, Holder::kMapped));
+  EXPECT_THAT(buffers.ForCollective(device, card, 4),
+              testing::HasSubstr("NCCL needs 30.00 MiB of device 0 for a communicator of 4 ranks (an estimate"));
+  EXPECT_EQ(buffers.bytes(), 0u);
+  EXPECT_EQ(unknown.ForCollective(device, Profile(), 4), "") << "a card of which nothing is known";
+  device.Refund(80 * kMiB, Holder::kMapped);
+  EXPECT_EQ(buffers.ForCollective(device, card, 4), "");
+}
+
+}  // namespace
+}  // namespace memoir::simcuda
