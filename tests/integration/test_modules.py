@@ -144,12 +144,20 @@ model(x)
 with case("direct deep"):
     model.forward(x)
     torch.neg(x)
+class Derived(Net):
+    def forward(self, x):
+        return torch.neg(self.further(x))
+    def further(self, x):
+        return super().forward(torch.abs(x))
+model = Derived(fc(), run=lambda self, x: torch.relu(self.part0(x)))
+model(x)
+with case("super"):
+    model(x)
+    model.forward(x)
 model = Net(fc(), run=lambda self, x: torch.tanh(self.part0.forward(x)))
 model(x)
 with case("direct again"):
     checkpoint(model.forward, x.clone().requires_grad_(), use_reentrant=False).sum().backward()
-def fail(self, x):
-    raise ValueError
 model = Net(fc(), run=lambda self, x: self.part0(torch.ones(3)))
 with case("exception"):
     try:
@@ -251,6 +259,9 @@ def test_called_outside_of_the_root_and_past_call(odd):
         assert linears(odd, "direct deep", "aten::" + operator) == [module]
     entered = [e["module"] for e in inside(odd, "direct deep") if e["event"] == "module_enter"]
     assert entered == ["", "part0", "part0.part1", "part0.part0", "part1"]
+    assert [e["module"] for e in inside(odd, "super") if e["event"] == "module_enter"] == ["", "part0"] * 2
+    for operator in ("abs", "relu", "neg"):
+        assert linears(odd, "super", "aten::" + operator) == [""] * 2
     found = [e for e in inside(odd, "direct again") if e["event"] == "range_begin" and e["name"] in ("aten::linear", "aten::tanh")]
     assert [(e["module"], e["phase"]) for e in found] == [(part, phase) for phase in ("forward", "recompute") for part in ("part0", "")]
     assert {e.get("module") for e in inside(odd, "direct again") if e["event"] == "range_begin" and e["name"] == "TanhBackward0"} == {""}

@@ -73,7 +73,9 @@ std::size_t Find(Call (&found)[kMost], std::uint32_t level) {
     candidate = {};
     if (At(code, frames.name) != frames.forward) continue;
     const std::uint32_t module = ModuleOf(frame);
-    if (module != 0 && module != AddressTable::kUnknown) candidate = {frame, module, level};
+    if (module == 0 || module == AddressTable::kUnknown) continue;
+    if (count > 0 && found[count - 1].module == module) --count;  // super().forward(x) is a part of its own forward
+    candidate = {frame, module, level};
   }
   if (candidate.frame != nullptr && count < kMost) found[count++] = candidate;
   return count;
