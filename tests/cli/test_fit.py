@@ -148,6 +148,11 @@ def test_failing_on_every_card_for_another_reason(fit):
     assert "t4: exit code 5, before it used the GPU: no answer" in done.stdout
 
 
+def test_one_rank_of_a_world(fit):
+    done = fit("--rank", "9", "--world", "16", "--", "sh", "-c", "echo $RANK $WORLD_SIZE $LOCAL_RANK")
+    assert done.stdout == "9 16 1\n"
+
+
 def test_own_cards(fit, tmp_path):
     own = (ROOT / "interpose/simcuda/profiles.txt").read_text().split("[t4]")[1].split("[rtx4090]")[0]
     (tmp_path / "mine.txt").write_text("[mine]" + own.replace("Tesla T4", "Mine").replace("14909MiB", "30GiB"))
@@ -228,6 +233,9 @@ def test_png_that_cannot_be_written(fit):
     (["--vary", "B=1:5", "--gpu", "all", "--", "x", "{B}"], "name it with --gpu"),
     (["--png", "x.png", "--", "true"], "--png draws a curve: add --vary"),
     (["--devices", "0", "--", "true"], "--devices: expected a number from 1 to 64"),
+    (["--rank", "3", "--", "true"], "--rank=3: of which world? add --world N"),
+    (["--rank", "8", "--world", "8", "--", "true"], "--rank=8: a world of 8 has the ranks 0 to 7"),
+    (["--world", "5000", "--", "true"], "--world=5000: expected a number of ranks from 1 to 4096"),
     (["--profiles", "/no/such", "--", "true"], "--profiles: cannot read /no/such"),
     (["--gpus", "all", "--", "true"], "unknown option --gpus; did you mean --gpu?"),
 ])

@@ -61,3 +61,20 @@ def test_largest_batch(tree, tmp_path):
     assert report["largest_that_fits"] == max(fitting) < 8 and points[8]["verdict"] == "does_not_fit", report
     needs = [points[value]["need"]["high_bytes"] for value in points]
     assert needs == sorted(needs) and needs[0] < report["memory_bytes"] < needs[-1]
+
+
+ONE_RANK = '''
+import os, torch
+import torch.distributed as dist
+torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+dist.init_process_group("nccl")
+model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1024, 1024).cuda())
+model(torch.randn(8, 1024, device="cuda")).sum().backward()
+'''
+
+
+def test_one_rank_of_a_world_is_charged_what_nccl_takes(tree):
+    done = fit(tree, "--json", "--gpu", "h100", "--rank", 5, "--world", 16, "--", sys.executable, "-c", ONE_RANK)
+    assert done.returncode == 0, done.stderr
+    device, = json.loads(done.stdout)["cards"][0]["runs"][0]["processes"][0]["devices"]
+    assert device["device"] == "cuda:5" and device["peak"]["libraries_bytes"] == 490 * MIB, device

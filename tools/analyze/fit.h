@@ -21,6 +21,7 @@ struct FitRun {
   int exit_code = 0;  // 128 + signal where one ended it
   int signal = 0;
   std::vector<SimulatedProcess> processes;  // that used a device
+  std::vector<std::string> unknowns;        // on what its need depends that a simulation cannot know: a phrase each
   std::optional<FitRecording> recording;    // of the device that decides; none: nothing was recorded
 };
 

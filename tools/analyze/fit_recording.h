@@ -29,7 +29,9 @@ struct FitRecording {
   std::optional<std::uint64_t> peak_reserved;  // as torch.cuda.max_memory_reserved
   // Of peak_allocated, greatest first; each adds up to it.
   std::vector<FitRow> by_operator, by_module, by_phase;
-  std::optional<FitOutOfMemory> out_of_memory;  // the first that was not followed by a successful retry
+  std::optional<FitOutOfMemory> out_of_memory;  // the first
+  // Blocks stayed active after the program gave them back (record_stream): how long depends on how far the GPU lags.
+  bool holds_back = false;
 };
 
 // Of device "cuda:<ordinal>" of process `pid`; nothing where the capture holds no allocation there.

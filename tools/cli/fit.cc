@@ -17,6 +17,7 @@
 #include "tools/analyze/largest_fit.h"
 #include "tools/cli/exit_code.h"
 #include "tools/cli/fit_options.h"
+#include "tools/cli/fit_subjects.h"
 #include "tools/cli/message.h"
 #include "tools/cli/python_facts.h"
 #include "tools/cli/simulator.h"
@@ -34,9 +35,6 @@ namespace {
 namespace fs = std::filesystem;
 using Strings = std::vector<std::string>;
 
-// More than any card has, and little enough for the address space of most systems.
-constexpr std::uint64_t kUnlimited = 1ull << 40;
-
 // "train.py" of "python train.py", "torchrun" of "torchrun -m pkg".
 std::string NameOf(const Strings& command) {
   for (const std::string& word : command) {
@@ -45,17 +43,10 @@ std::string NameOf(const Strings& command) {
   return fs::path(command.front()).filename().string();
 }
 
-// One card with one command.
-struct Subject {
-  std::string name;  // "h100", "BATCH-64"
-  SimulatedCard card;
-  Strings command;
-};
-
 class Fitting {
  public:
   explicit Fitting(const FitOptions& options)
-      : options_(options), simulator_(options), what_(NameOf(options.command)) {}
+      : options_(options), simulator_(options), subjects_(options, simulator_), what_(NameOf(options.command)) {}
 
   int Run() {
     if (const absl::Status status = simulator_.Prepare(); !status.ok()) return Fail(status);
@@ -64,26 +55,8 @@ class Fitting {
   }
 
  private:
-  Simulation SimulationOf(const Subject& subject) const {
-    const std::string memory = options_.memory.empty() ? "" : std::to_string(subject.card.memory);
-    return {subject.name, subject.card.key, memory, subject.command, !options_.variation, ""};
-  }
-  static FitCard CardOf(const Subject& subject) {
-    FitCard card;
-    card.key = subject.card.key;
-    card.name = subject.card.name;
-    card.memory = subject.card.memory;
-    return card;
-  }
-  // What the device called total, which is rounded.
-  static void TakeMemory(FitCard& card) {
-    if (const auto deciding = DecidingDeviceOf(card.low.run)) card.memory = deciding->device.total;
-  }
-  // Second runs of those that do not fit, without the card's limit. False: leave with the simulator's code.
-  bool LearnNeeds(const std::vector<Subject>& subjects, std::vector<FitCard>& cards);
-  std::optional<std::vector<FitCard>> RunSubjects(const std::vector<Subject>& subjects);
   std::string Hint(const FitCard& card) const;
-  void SayFailures(const std::vector<FitCard>& cards, const std::vector<Subject>& subjects) const;
+  void SayFailures(const std::vector<FitCard>& cards, const std::vector<FitSubject>& subjects) const;
 
   int RunOne();
   int RunCards();
@@ -93,44 +66,9 @@ class Fitting {
 
   const FitOptions& options_;
   Simulator simulator_;
+  FitSubjects subjects_;
   const std::string what_;
 };
-
-bool Fitting::LearnNeeds(const std::vector<Subject>& subjects, std::vector<FitCard>& cards) {
-  std::vector<Simulation> simulations;
-  std::vector<std::size_t> of;
-  for (std::size_t i = 0; i < cards.size(); ++i) {
-    if (VerdictOf(cards[i].low.run) != FitVerdict::kDoesNotFit) continue;
-    simulations.push_back(SimulationOf(subjects[i]));
-    simulations.back().name += "-unlimited";
-    simulations.back().memory = std::to_string(kUnlimited);
-    of.push_back(i);
-  }
-  if (simulations.empty()) return true;
-  auto runs = simulator_.RunAll(simulations, "what it needs, without the card's limit");
-  if (!runs) return false;
-  for (std::size_t i = 0; i < of.size(); ++i) cards[of[i]].low.unlimited = std::move((*runs)[i]);
-  return true;
-}
-
-std::optional<std::vector<FitCard>> Fitting::RunSubjects(const std::vector<Subject>& subjects) {
-  std::vector<Simulation> simulations;
-  for (const Subject& subject : subjects) {
-    simulations.push_back(SimulationOf(subject));
-    if (!options_.output.empty()) simulations.back().keep = (fs::path(options_.output) / subject.name).string();
-    std::error_code ignored;
-    if (!simulations.back().keep.empty()) fs::create_directories(simulations.back().keep, ignored);
-  }
-  auto runs = simulator_.RunAll(simulations, "simulating " + what_);
-  if (!runs) return std::nullopt;
-  std::vector<FitCard> cards;
-  for (std::size_t i = 0; i < subjects.size(); ++i) {
-    cards.push_back(CardOf(subjects[i]));
-    cards.back().low.run = std::move((*runs)[i]);
-    TakeMemory(cards.back());
-  }
-  return cards;
-}
 
 // Why a program may have left the GPU alone, or failed before it came to it; "" where nothing is known.
 std::string Fitting::Hint(const FitCard& card) const {
@@ -158,26 +96,22 @@ int Fitting::ShowOne(const FitCard& card) const {
 }
 
 int Fitting::RunOne() {
-  const Subject subject = {options_.cards.front().key, options_.cards.front(), options_.command};
-  Simulation simulation = SimulationOf(subject);
-  if (!options_.output.empty()) simulation.keep = fs::absolute(options_.output).string();
+  const std::vector<FitSubject> subjects = {{options_.cards.front().key, options_.cards.front(), options_.command}};
   ChildResult result;
-  std::vector<FitCard> cards = {CardOf(subject)};
-  cards[0].low.run = simulator_.RunHere(simulation, result);
+  std::vector<FitCard> cards = {subjects_.RunHere(subjects.front(), result)};
   if (result.start_error != 0) return CannotStart(options_.command, result.start_error);
   if (result.signal == SIGINT || result.exit_code == 128 + SIGINT) {
     Say("interrupted: no answer");
     return result.exit_code;
   }
-  TakeMemory(cards[0]);
-  if (!LearnNeeds({subject}, cards)) return result.exit_code;
+  if (!subjects_.RunMost(subjects, cards) || !subjects_.LearnNeeds(subjects, cards)) return result.exit_code;
   if (const std::string hint = Hint(cards[0]); !hint.empty() && cards[0].low.run.processes.empty()) Say(hint);
   const int shown = ShowOne(cards[0]);
   return result.exit_code != 0 ? result.exit_code : shown;
 }
 
 // Of those that failed for another reason, the last line of the first.
-void Fitting::SayFailures(const std::vector<FitCard>& cards, const std::vector<Subject>& subjects) const {
+void Fitting::SayFailures(const std::vector<FitCard>& cards, const std::vector<FitSubject>& subjects) const {
   for (std::size_t i = 0; i < cards.size(); ++i) {
     const FitVerdict verdict = VerdictOf(cards[i]);
     if (verdict != FitVerdict::kFailed && verdict != FitVerdict::kUnused) continue;
@@ -197,10 +131,11 @@ int CodeOf(const std::vector<FitCard>& cards) {
 }
 
 int Fitting::RunCards() {
-  std::vector<Subject> subjects;
+  std::vector<FitSubject> subjects;
   for (const SimulatedCard& card : options_.cards) subjects.push_back({card.key, card, options_.command});
-  auto cards = RunSubjects(subjects);
-  if (!cards || !LearnNeeds(subjects, *cards)) return simulator_.exit_code();
+  auto cards = subjects_.Run(subjects, "simulating " + what_);
+  if (!cards || !subjects_.RunMost(subjects, *cards) || !subjects_.LearnNeeds(subjects, *cards))
+    return simulator_.exit_code();
   SayFailures(*cards, subjects);
   int shown = kExitFine;
   const Terminal terminal = DetectTerminal(STDOUT_FILENO);
@@ -244,16 +179,16 @@ int Fitting::RunVariation() {
   curve.step = variation.step;
   const std::size_t at_once = std::max(1u, std::thread::hardware_concurrency());
   for (auto values = search.Next(at_once); !values.empty(); values = search.Next(at_once)) {
-    std::vector<Subject> subjects;
+    std::vector<FitSubject> subjects;
     for (const std::uint64_t value : values) {
       subjects.push_back({fmt::format("{}-{}", variation.name, value), options_.cards.front(),
                           WithValue(options_.command, variation, value)});
     }
-    auto cards = RunSubjects(subjects);
-    if (!cards) return simulator_.exit_code();
+    auto cards = subjects_.Run(subjects, "simulating " + what_);
+    if (!cards || !subjects_.RunMost(subjects, *cards)) return simulator_.exit_code();
     for (std::size_t i = 0; i < values.size(); ++i) search.Add(values[i], OutcomeOf(VerdictOf((*cards)[i])));
     // Of all values of the first round, which lie far apart, the need is worth a run, for the curve.
-    if (curve.points.empty() && !LearnNeeds(subjects, *cards)) return simulator_.exit_code();
+    if (curve.points.empty() && !subjects_.LearnNeeds(subjects, *cards)) return simulator_.exit_code();
     if (curve.points.empty()) SayFailures(*cards, subjects);
     AddPoints(values, *cards, curve);
   }

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "fmt/format.h"
 #include "tools/cli/install_tree.h"
@@ -46,6 +47,8 @@ void AddOptions(CLI::App& app, FitOptions& options) {
   app.add_option("--gpu", options.gpu, "card: h100, h200, a100-80, a100-40, l4, a10g, t4, rtx4090, b200; all [h100]");
   app.add_option("--mem", options.memory, "memory of the card, such as 24GiB, in place of the table's");
   AddNumber(app, "--devices", options.devices, "number of cards that each process sees [1]");
+  AddNumber(app, "--rank", options.rank, "rank of --world that is run; the others are not there [0]");
+  AddNumber(app, "--world", options.world, "be one of so many ranks, without a launcher: up to 4096");
   app.add_option("--profiles", options.profiles, "file with further cards, as lib/memoir/simulated_gpus.txt");
   app.add_option("--vary", options.vary,
                  "NAME=A:B or NAME=A:B:STEP: the largest value that fits; {NAME} in COMMAND stands for it");
@@ -63,10 +66,18 @@ absl::Status ResolveCards(FitOptions& options) {
   Variables variables = {{"MEMOIR_SIM_GPU", options.gpu}, {"MEMOIR_SIM_PROFILES", options.profiles}};
   const std::vector<SimulatedCard> known = ReadSimulatedCards(tree, options.profiles);
   if (options.gpu == "all" && !known.empty()) variables["MEMOIR_SIM_GPU"] = known.front().key;
+  if (options.world) variables["MEMOIR_SIM_WORLD"] = std::to_string(*options.world);
+  if (options.rank) variables["MEMOIR_SIM_RANK"] = std::to_string(*options.rank);
   if (const absl::Status status = CheckSimulation(tree, variables); !status.ok()) {
     std::string text(status.message());
-    if (text.starts_with("--simulate: unknown card")) text.replace(0, sizeof "--simulate" - 1, "--gpu");
-    if (text.starts_with("--sim-profiles")) text.replace(0, sizeof "--sim-profiles" - 1, "--profiles");
+    // As its own options are called here.
+    for (const auto& [run, fit] : {std::pair<std::string, std::string>{"--simulate: unknown", "--gpu: unknown"},
+                                   {"--sim-profiles", "--profiles"},
+                                   {"--sim-world", "--world"},
+                                   {"--sim-rank", "--rank"}}) {
+      for (std::size_t at = text.find(run); at != std::string::npos; at = text.find(run))
+        text.replace(at, run.size(), fit);
+    }
     return absl::Status(status.code(), text);
   }
   for (const SimulatedCard& card : known) {

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <system_error>
 #include <thread>
 
@@ -110,16 +111,15 @@ Variables Simulator::VariablesOf(const Simulation& simulation) const {
   if (!simulation.memory.empty()) variables["MEMOIR_SIM_MEMORY"] = simulation.memory;
   if (!options_.profiles.empty()) variables["MEMOIR_SIM_PROFILES"] = fs::absolute(options_.profiles).string();
   if (options_.devices) variables["MEMOIR_SIM_DEVICES"] = std::to_string(*options_.devices);
-  Attachment attachment;
-  if (simulation.records) {
-    attachment = AttachmentOf(tree_);
-    variables["MEMOIR_OUTPUT"] = simulation.keep.empty() ? (folder / "capture").string() : simulation.keep;
-  }
+  if (options_.world) variables["MEMOIR_SIM_WORLD"] = std::to_string(*options_.world);
+  if (options_.rank) variables["MEMOIR_SIM_RANK"] = std::to_string(*options_.rank);
+  variables["MEMOIR_OUTPUT"] = RecordingOf(simulation).string();
+  Attachment attachment = AttachmentOf(tree_);
   AddSimulation(tree_, attachment);
   AddTo(variables, attachment);
   std::error_code ignored;
   fs::create_directories(folder / "report", ignored);
-  if (simulation.records) fs::create_directories(variables["MEMOIR_OUTPUT"], ignored);
+  fs::create_directories(variables["MEMOIR_OUTPUT"], ignored);
   return variables;
 }
 
@@ -167,7 +167,8 @@ FitRun Simulator::ReadRun(const Simulation& simulation, const ChildResult& resul
   run.exit_code = result.exit_code;
   run.signal = result.signal;
   run.processes = ReadSimulationReports((FolderOf(simulation) / "report").string());
-  if (simulation.records) run.recording = ReadRecording(simulation, run);
+  run.recording = ReadRecording(simulation, run);
+  run.unknowns = ReadUnknowns(simulation, run);
   return run;
 }
 
@@ -186,6 +187,24 @@ std::optional<FitRecording> Simulator::ReadRecording(const Simulation& simulatio
     return std::nullopt;
   }
   return *std::move(recording);
+}
+
+// Lines "PID<tab>unknown<tab>COUNT<tab>OPERATOR" of the counts: it was given a shape that depends on values which the
+// device did not compute.
+std::vector<std::string> Simulator::ReadUnknowns(const Simulation& simulation, const FitRun& run) const {
+  std::set<std::string> operators;
+  std::ifstream counts(FolderOf(simulation) / "counts");
+  for (std::string line; std::getline(counts, line);) {
+    const std::size_t kind = line.find("\tunknown\t");
+    if (kind != std::string::npos) operators.insert(line.substr(line.rfind('\t') + 1));
+  }
+  std::vector<std::string> unknowns;
+  std::string listed;
+  for (const std::string& name : operators) listed += (listed.empty() ? "" : ", ") + name;
+  if (!listed.empty()) unknowns.push_back("values that were not computed, in " + listed);
+  if (run.recording && run.recording->holds_back)
+    unknowns.push_back("how far the GPU lags behind, as blocks are used by several streams");
+  return unknowns;
 }
 
 void Simulator::SayOnce(const std::string& line) {

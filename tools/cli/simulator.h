@@ -25,8 +25,8 @@ struct Simulation {
   std::string card;
   std::string memory;  // bytes; "": the card's
   std::vector<std::string> command;
-  bool records = true;  // torch's own figures; the device's are always there
-  std::string keep;     // folder for the recording; "": it is not kept
+  bool takes_most = false;  // of what a simulation cannot know, that which needs most
+  std::string keep = "";    // folder for the recording; "": it is not kept
 };
 
 class Simulator {
@@ -50,9 +50,13 @@ class Simulator {
 
  private:
   std::filesystem::path FolderOf(const Simulation& simulation) const { return work_ / simulation.name; }
+  std::filesystem::path RecordingOf(const Simulation& simulation) const {
+    return simulation.keep.empty() ? FolderOf(simulation) / "capture" : std::filesystem::path(simulation.keep);
+  }
   Variables VariablesOf(const Simulation& simulation) const;
   FitRun ReadRun(const Simulation& simulation, const ChildResult& result);
   std::optional<FitRecording> ReadRecording(const Simulation& simulation, const FitRun& run);
+  std::vector<std::string> ReadUnknowns(const Simulation& simulation, const FitRun& run) const;
   void SayOnce(const std::string& line);
 
   const FitOptions& options_;

@@ -1,0 +1,95 @@
+#include "tools/cli/fit_subjects.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace memoir {
+namespace {
+
+namespace fs = std::filesystem;
+
+// More than any card has, and little enough for the address space of most systems.
+constexpr std::uint64_t kUnlimited = 1ull << 40;
+
+FitCard CardOf(const FitSubject& subject, FitRun run) {
+  FitCard card;
+  card.key = subject.card.key;
+  card.name = subject.card.name;
+  card.memory = subject.card.memory;
+  // What the device called total, which is rounded.
+  if (const auto deciding = DecidingDeviceOf(run)) card.memory = deciding->device.total;
+  card.unknowns = run.unknowns;
+  card.low.run = std::move(run);
+  return card;
+}
+
+}  // namespace
+
+Simulation FitSubjects::SimulationOf(const FitSubject& subject) const {
+  const std::string memory = options_.memory.empty() ? "" : std::to_string(subject.card.memory);
+  return {.name = subject.name, .card = subject.card.key, .memory = memory, .command = subject.command};
+}
+
+FitCard FitSubjects::RunHere(const FitSubject& subject, ChildResult& result) {
+  Simulation simulation = SimulationOf(subject);
+  if (!options_.output.empty()) simulation.keep = fs::absolute(options_.output).string();
+  return CardOf(subject, simulator_.RunHere(simulation, result));
+}
+
+std::optional<std::vector<FitCard>> FitSubjects::Run(const std::vector<FitSubject>& subjects, const std::string& what) {
+  std::vector<Simulation> simulations;
+  for (const FitSubject& subject : subjects) {
+    simulations.push_back(SimulationOf(subject));
+    if (options_.output.empty()) continue;
+    simulations.back().keep = (fs::absolute(options_.output) / subject.name).string();
+    std::error_code ignored;
+    fs::create_directories(simulations.back().keep, ignored);
+  }
+  auto runs = simulator_.RunAll(simulations, what);
+  if (!runs) return std::nullopt;
+  std::vector<FitCard> cards;
+  for (std::size_t i = 0; i < subjects.size(); ++i) cards.push_back(CardOf(subjects[i], std::move((*runs)[i])));
+  return cards;
+}
+
+bool FitSubjects::RunMost(const std::vector<FitSubject>& subjects, std::vector<FitCard>& cards) {
+  std::vector<Simulation> simulations;
+  std::vector<std::size_t> of;
+  for (std::size_t i = 0; i < cards.size(); ++i) {
+    if (cards[i].unknowns.empty() || VerdictOf(cards[i].low.run) == FitVerdict::kFailed) continue;
+    simulations.push_back(SimulationOf(subjects[i]));
+    simulations.back().name += "-most";
+    simulations.back().takes_most = true;
+    of.push_back(i);
+  }
+  if (simulations.empty()) return true;
+  auto runs = simulator_.RunAll(simulations, "with the assumption that needs most");
+  if (!runs) return false;
+  for (std::size_t i = 0; i < of.size(); ++i) cards[of[i]].high = FitTry{std::move((*runs)[i]), std::nullopt};
+  return true;
+}
+
+bool FitSubjects::LearnNeeds(const std::vector<FitSubject>& subjects, std::vector<FitCard>& cards) {
+  std::vector<Simulation> simulations;
+  std::vector<FitTry*> of;
+  for (std::size_t i = 0; i < cards.size(); ++i) {
+    for (FitTry* const attempt : {&cards[i].low, cards[i].high ? &*cards[i].high : nullptr}) {
+      if (attempt == nullptr || VerdictOf(attempt->run) != FitVerdict::kDoesNotFit) continue;
+      simulations.push_back(SimulationOf(subjects[i]));
+      simulations.back().takes_most = attempt != &cards[i].low;
+      simulations.back().name += simulations.back().takes_most ? "-most-unlimited" : "-unlimited";
+      simulations.back().memory = std::to_string(kUnlimited);
+      of.push_back(attempt);
+    }
+  }
+  if (simulations.empty()) return true;
+  auto runs = simulator_.RunAll(simulations, "what it takes without the card's limit");
+  if (!runs) return false;
+  for (std::size_t i = 0; i < of.size(); ++i) of[i]->unlimited = std::move((*runs)[i]);
+  return true;
+}
+
+}  // namespace memoir
