@@ -108,6 +108,7 @@ Configuration Configure(const ConfigurationRequest& request) {
   }
   result.description = result.profile.name + " (" + result.profile.key + ")";
   if (!request.memory.empty()) result.description += " with " + ReadableBytes(result.profile.memory);
+  if (result.world > 0) result.description += ", alone of " + std::to_string(result.world) + " ranks";
   return result;
 }
 

@@ -28,7 +28,9 @@ struct Configuration {
   int rank = 0;                // which of them it is
   int patience_seconds = 600;  // how long a rank waits for another one
   std::string error;           // one line, cause and fix; then there are no devices
-  std::string description;     // "NVIDIA L4 (l4)", "NVIDIA L4 (l4) with 8.00 GiB": what captures say of themselves
+  std::string
+      description;  // "NVIDIA L4 (l4)", "NVIDIA L4 (l4) with 8.00 GiB": what captures say of themselves; ends with
+                    // ", alone of 8 ranks" where it stands for a world (tools/model/job.cc reads that)
 };
 
 // The variables' values, "" where not set. Files are read from `profiles`.

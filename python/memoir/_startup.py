@@ -9,10 +9,20 @@ _OFF = {"", "0", "false", "off", "no"}
 
 
 def from_torch():
+    if os.environ.get("MEMOIR_SIM_GPU"):
+        _check_cuda()
     if os.environ.get("MEMOIR_SIM_WORLD"):
         _enter_world()
     if os.environ.get("MEMOIR_ENABLE", "").lower() not in _OFF:
         _processes.guarded(_take_part)
+
+
+def _check_cuda():
+    import torch
+
+    if not torch.version.cuda and _processes.speaks():
+        print(f"memoir: --simulate {os.environ['MEMOIR_SIM_GPU']}: torch {torch.__version__} is built without CUDA and sees no GPU, simulated or not; "
+              "install one with it: pip install torch", file=sys.stderr)
 
 
 def _enter_world():

@@ -113,6 +113,7 @@ TEST(Configure, OneRankOfAWorld) {
   EXPECT_EQ(made.rank, 4095);
   EXPECT_EQ(made.world, 4096);
   EXPECT_EQ(made.patience_seconds, 5);
+  EXPECT_EQ(made.description, "NVIDIA H100 80GB HBM3 (h100), alone of 4096 ranks");
   EXPECT_EQ(Configure({.world = "8"}).rank, 0);
   EXPECT_EQ(Configure({}).world, 0);
   for (const char* world : {"0", "-1", "4097", "many"})

@@ -132,7 +132,7 @@ TEST(Nccl, OneProcessStandsForAllRanks) {
 }
 
 TEST(Identity, NamesTheDevice) {
-  EXPECT_STREQ(SIM(memoir_simulated_device)(), "NVIDIA L4 (l4) with 4.00 GiB");
+  EXPECT_STREQ(SIM(memoir_simulated_device)(), "NVIDIA L4 (l4) with 4.00 GiB, alone of 4096 ranks");
   CUdeviceptr block = 0;
   SIM(cuMemAlloc_v2)(&block, 64 * kMebibyte);
   EXPECT_EQ(SIM(memoir_simulated_used)(0), kTestContext + 64 * kMebibyte);

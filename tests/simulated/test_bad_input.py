@@ -83,3 +83,15 @@ def test_memory_of_the_host_stays_bounded_and_other_devices_do_not_exist(tree):
     host, device = map(int, done.stdout.splitlines()[0].split())
     assert device >= 8000 and host < 512 + 256 + 256      # MiB: what is kept, the large tensor, and some
     assert "invalid device ordinal" in done.stdout
+    assert only_line(done) == ("memoir: simulated GPU: device 1 was asked for, but 1 is simulated, numbered from 0; simulate more (--sim-devices, "
+                               "MEMOIR_SIM_DEVICES)")
+
+
+def test_a_torch_without_cuda(tree):
+    """As its start-up meets it: none such is at hand."""
+    program = ("import sys, types; sys.modules['torch'] = types.SimpleNamespace(__version__='2.11.0+cpu', version=types.SimpleNamespace(cuda=None))\n"
+               f"sys.path.insert(0, {str(tree / 'lib/memoir/python')!r}); from memoir import _startup; _startup.from_torch(); print('goes on')")
+    done = simulate(tree, program, MEMOIR_SIM_GPU="l4")
+    assert done.returncode == 0 and done.stdout.strip() == "goes on", done
+    assert only_line(done) == ("memoir: --simulate l4: torch 2.11.0+cpu is built without CUDA and sees no GPU, simulated or not; install one with it: pip install "
+                               "torch")

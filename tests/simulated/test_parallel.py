@@ -46,6 +46,9 @@ def test_one_rank_of_eight(tree, tmp_path):
     assert seen["tensor_parallel_and_fsdp2"][1:] == [4.0, 2.0]      # each rank of a group puts in what this one does
     assert seen["groups"] == [2.0, 1.0, 8.0] and seen["objects"] == [5, 5]
     assert seen["rings"] == [15.0, [505.0] * 8]
+    report = json.loads(subprocess.run([tree / "bin" / "memoir", "show", "--json", tmp_path / "capture"], capture_output=True, text=True, timeout=60).stdout)
+    assert [attempt["missing_ranks"] for attempt in report["attempts"]] == [[]] and report["processes"][0]["world_size"] == 8
+    assert report["processes"][0]["simulated_device"].endswith("(h100), alone of 8 ranks")
 
 
 def test_one_rank_of_thousands(tree, tmp_path):
@@ -85,3 +88,28 @@ def test_what_a_launcher_would_set(tree, tmp_path):
     for options, expected in {("13", "16"): "13 16 5 8 1 127.0.0.1 8", ("3", "6"): "3 6 3 6 0 127.0.0.1 6", ("8", "9"): "8 9 2 3 2 127.0.0.1 3"}.items():
         done = memoir(tree, tmp_path, "--sim-rank", options[0], "--sim-world", options[1], "--", "sh", "-c", "echo " + " ".join(f"${name}" for name in names))
         assert done.stdout.strip() == expected
+
+
+SENDS_TENSORS = '''
+import torch, torch.multiprocessing as mp
+def child(tensors, answers):
+    tensor = tensors.get()
+    answers.put((tensor.device.type, tuple(tensor.shape), torch.cuda.memory_allocated()))
+if __name__ == "__main__":
+    context = mp.get_context("spawn")
+    tensors, answers = context.Queue(), context.Queue()
+    process = context.Process(target=child, args=(tensors, answers))
+    process.start()
+    tensor = torch.empty(8 << 20, dtype=torch.uint8, device="cuda")
+    tensors.put(tensor)
+    print(answers.get(timeout=120))
+    process.join()
+    print(process.exitcode)
+'''
+
+
+def test_tensors_in_a_queue(tree, tmp_path):
+    """They arrive with their shape, and take no memory of the process that they come to."""
+    (tmp_path / "sends.py").write_text(SENDS_TENSORS)
+    done = memoir(tree, tmp_path, "--", sys.executable, tmp_path / "sends.py")
+    assert done.returncode == 0 and done.stdout.splitlines() == ["('cuda', (8388608,), 0)", "0"], done

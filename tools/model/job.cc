@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 
@@ -13,6 +14,13 @@ constexpr std::uint32_t kMostRanks = 1u << 20;
 
 bool SameRank(const ProcessSummary& a, const ProcessSummary& b) {
   return a.is_rank && b.is_rank && a.info.rank() == b.info.rank() && a.info.restart() == b.info.restart();
+}
+
+// One process that stood for a simulated world: its other ranks never were. As interpose/simcuda/configuration.cc says
+// it.
+bool IsAloneByIntent(const ProcessSummary& process) {
+  const std::string& device = process.info.simulated_device();
+  return device.find(", alone of ") != std::string::npos;
 }
 
 void FindMissing(Attempt& attempt) {
@@ -38,6 +46,7 @@ bool IsIdle(const Capture& capture, ProcessId process) {
 Job DescribeJob(const Capture& capture) {
   Job job;
   std::map<std::uint32_t, Attempt> attempts;
+  const bool alone = std::ranges::any_of(capture.processes(), IsAloneByIntent);
   for (const ProcessSummary& process : capture.processes()) {
     if (IsIdle(capture, process.id)) continue;
     ++job.processes;
@@ -52,7 +61,7 @@ Job DescribeJob(const Capture& capture) {
     attempt.ranks.insert(process.info.rank());
   }
   for (auto& [restart, attempt] : attempts) {
-    FindMissing(attempt);
+    if (!alone) FindMissing(attempt);
     job.attempts.push_back(std::move(attempt));
   }
   return job;

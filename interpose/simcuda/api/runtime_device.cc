@@ -1,8 +1,10 @@
 // The runtime's devices: which there are, what they are, who may reach whom.
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <mutex>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "interpose/simcuda/api/attributes.h"
@@ -11,6 +13,7 @@
 #include "interpose/simcuda/capture.h"
 #include "interpose/simcuda/machine.h"
 #include "interpose/simcuda/memory_pool.h"
+#include "interpose/simcuda/message.h"
 
 using memoir::simcuda::CurrentDevice;
 using memoir::simcuda::Expect;
@@ -30,6 +33,16 @@ PeerAccess& Peers() {
   return *peers;
 }
 
+// Once: programs try again, and ask in every thread. Where there is none, why was said before.
+void SayHowMany(int asked) {
+  static std::atomic<bool> said{false};
+  const int devices = TheMachine().devices();
+  if (devices == 0 || asked < devices || said.exchange(true)) return;
+  memoir::simcuda::Say("device " + std::to_string(asked) + " was asked for, but " + std::to_string(devices) +
+                       (devices == 1 ? " is simulated" : " are simulated") +
+                       ", numbered from 0; simulate more (--sim-devices, MEMOIR_SIM_DEVICES)");
+}
+
 }  // namespace
 
 SIMULATED cudaError_t cudaGetDeviceCount(int* count) {
@@ -44,7 +57,10 @@ SIMULATED cudaError_t cudaGetDevice(int* device) {
 }
 
 SIMULATED cudaError_t cudaSetDevice(int device) {
-  if (!TheMachine().IsDevice(device)) return Return(cudaErrorInvalidDevice);
+  if (!TheMachine().IsDevice(device)) {
+    SayHowMany(device);
+    return Return(cudaErrorInvalidDevice);
+  }
   memoir::simcuda::SetCurrentDevice(device);
   return Expect(TheMachine().device(device).Start(), cudaErrorMemoryAllocation);  // as CUDA 12 and later: the context
 }
