@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -41,3 +42,8 @@ def events(tree, capture):
     done = run_memoir(tree, "export", "events", capture)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def without_times(text):
+    """Lines of standard error: torch's log says when, and in which process and thread."""
+    return [re.sub(r"\d+", "#", line) for line in text.splitlines()]

@@ -5,45 +5,43 @@ import collections
 import json
 import os
 import pathlib
-import re
 import subprocess
 import sys
 
 import pytest
 
-from recording import events, record, show
+from recording import events, record, show, without_times
 
 PROGRAMS = pathlib.Path(__file__).with_name("ordinary_programs.py")
 KINDS = ["ranges", "dispatch"]
 
-# What must have been recorded of each program: ranges of that name with either kind of operators, and with one of them alone.
+# What must have been recorded of each program: ranges of that name, and calls of modules of that class, with either kind of operators; ranges with one of
+# them alone.
 EXPECTED = {
     "threads": ({"aten::sin": 3 * 5, "SinBackward0": 3 * 5, "aten::mm": 3 * 5 * 3}, {"aten::linear": 3 * 5}, {"aten::linear": 0}),
     "exceptions": ({"aten::mm": 2, "aten::exp": 1, "FailsBackwardBackward": 1}, {"aten::linear": 1}, {"aten::linear": 0}),
-    "inference_mode": ({"aten::linear": 1, "aten::matmul": 1}, {"aten::addmm": 1}, {"aten::addmm": 0}),
+    "inference_mode": ({"aten::linear": 1, "aten::matmul": 1, "module ReLU": 1}, {"aten::addmm": 1}, {"aten::addmm": 0}),
     "functorch": ({"aten::mm": 1, "SinBackward0": 1}, {"aten::matmul": 4}, {"aten::tanh": 1}),
     "subclasses": ({"aten::cumsum": 1, "aten::exp": 1, "MmBackward0": 1}, {"aten::linear": 2}, {"aten::linear": 0}),
-    "checkpointing": ({"aten::addmm": 7, "aten::bernoulli_.float": 7, "AddmmBackward0": 3}, {"aten::dropout": 7}, {"aten::dropout": 0}),
+    "checkpointing": ({"aten::addmm": 7, "aten::bernoulli_.float": 7, "AddmmBackward0": 3, "module Dropout": 7, "gradient in Linear": 6},
+                      {"aten::dropout": 7}, {"aten::dropout": 0}),
     "double_backward": ({"aten::sin": 4, "aten::mm": 12}, {"aten::linear": 1}, {"aten::linear": 0}),
     "compiled": ({"CompiledFunctionBackward": 4 * 2}, {}, {"aten::linear": 0}),
     "execution_trace": ({"aten::addmm": 2 * 2, "Optimizer.step#SGD.step": 2}, {"aten::linear": 2 * 2}, {"aten::linear": 0}),
     "profiler": ({"aten::addmm": 8 * 2, "Optimizer.step#SGD.step": 8, "AddmmBackward0": 8 * 2}, {"aten::linear": 8 * 2}, {"aten::linear": 0}),
     "faults": ({"aten::mul.Tensor": 2, "DumpsBackward": 1}, {}, {}),
-    "inductor": ({"CompiledFunctionBackward": 3}, {}, {}),
+    # Inside a compiled region the region stands for the modules in it.
+    "inductor": ({"CompiledFunctionBackward": 3, "module Sequential": 3, "module Linear": 0, "gradient in Linear": 12}, {}, {}),
 }
 
 
 def run(folder, *launcher):
     # What the first run compiles, the others load: they meet the same graphs, or would compile anew.
-    environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(folder.parent / "inductor"), "TORCHINDUCTOR_COMPILE_THREADS": "1"}
+    environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(folder.parent / "inductor"), "TORCHINDUCTOR_COMPILE_THREADS": "1",
+                   "TORCH_LOGS": "recompiles"}
     done = subprocess.run([*launcher, sys.executable, PROGRAMS, folder], env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout), without_times(done.stderr)
-
-
-def without_times(text):
-    """torch's log lines say when, and in which process and thread."""
-    return [re.sub(r"\d+", "#", line) for line in text.splitlines()]
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +67,8 @@ def ranges_of_programs(found):
                 programs[name] = counts
         elif event["event"] == "range_begin":
             counts[event["name"]] += 1
+        elif event["event"] == "module_enter":
+            counts[f"{'gradient in' if event.get('of_gradient') else 'module'} {event['class']}"] += 1
     return programs
 
 
@@ -94,6 +94,7 @@ def test_the_programs_show_what_they_are_for(alone):
     assert said["exceptions"].count("Traceback") == 8 and "in a backward node" in said["exceptions"]
     assert "unique_graphs" in said["compiled"] and "unique_graphs" in said["inductor"] and "aten::addmm" in said["profiler"] and "aten::addmm" in said["execution_trace"]
     assert said["faults"].count("in dump") == 2
+    assert sum("Recompiling" in line for line in alone[1]) > 1
 
 
 CRASH = '''
