@@ -86,6 +86,8 @@ CaptureState StateOf(const Stream& stream) {
   return stream.capture->invalidated ? CaptureState::kInvalidated : CaptureState::kActive;
 }
 
+bool AnyCapture() { return captures_under_way.load(std::memory_order_relaxed) > 0; }
+
 std::uint64_t CaptureId(const Stream& stream) {
   const std::lock_guard lock(All().mutex);
   return stream.capture == nullptr ? 0 : stream.capture->id;
@@ -119,10 +121,12 @@ void LeaveCapture(Stream& stream) {
   End(capture);
 }
 
-void AddNode(Stream& stream) {
-  if (captures_under_way.load(std::memory_order_relaxed) == 0) return;
+bool AddNode(Stream& stream) {
+  if (captures_under_way.load(std::memory_order_relaxed) == 0) return false;
   const std::lock_guard lock(All().mutex);
-  if (stream.capture != nullptr) ++stream.capture->graph->nodes;
+  if (stream.capture == nullptr) return false;
+  ++stream.capture->graph->nodes;
+  return true;
 }
 
 bool RefusedByCapture() {

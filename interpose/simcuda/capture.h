@@ -31,6 +31,7 @@ enum class EndResult { kGraph, kNotCapturing, kNotTheOrigin, kInvalidated };
 EndResult EndCapture(Stream& stream, Graph** graph);
 
 CaptureState StateOf(const Stream& stream);
+bool AnyCapture();                              // of any stream
 std::uint64_t CaptureId(const Stream& stream);  // 0: none
 Graph* GraphOf(const Stream& stream);           // being captured; null: none
 
@@ -39,8 +40,8 @@ Graph* GraphOf(const Stream& stream);           // being captured; null: none
 bool JoinByEvent(Stream& stream, const Event& event);
 void LeaveCapture(Stream& stream);
 
-// Work was queued on `stream`.
-void AddNode(Stream& stream);
+// Work was queued on `stream`. True: it is captured, and does not run now.
+bool AddNode(Stream& stream);
 
 // Whether CUDA would refuse a call that is not safe while capturing (cudaMalloc, cudaEventQuery ...), here and now.
 // Refused calls invalidate the captures that forbid them.

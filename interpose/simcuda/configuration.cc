@@ -90,6 +90,20 @@ std::string ChooseWorld(const ConfigurationRequest& request, Configuration& resu
   return error;
 }
 
+std::string ChooseUnknown(const std::string& text, bool& takes_most) {
+  takes_most = text == "most";
+  if (takes_most || text.empty() || text == "least") return "";
+  return "MEMOIR_SIM_UNKNOWN=" + text + ": expected least or most";
+}
+
+std::string ChooseLate(const std::string& text, std::uint64_t& late) {
+  late = kDefaultLate;
+  if (text.empty()) return "";
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), late);
+  if (error == std::errc{} && end == text.data() + text.size() && late <= kMostLate) return "";
+  return "MEMOIR_SIM_LATE=" + text + ": expected a number from 0 to " + std::to_string(kMostLate);
+}
+
 }  // namespace
 
 Configuration Configure(const ConfigurationRequest& request) {
@@ -102,6 +116,8 @@ Configuration Configure(const ConfigurationRequest& request) {
   if (result.error.empty())
     result.error = ChooseNumber("MEMOIR_SIM_DEVICES", request.devices, 1, kMostDevices, result.devices);
   if (result.error.empty()) result.error = ChooseWorld(request, result);
+  if (result.error.empty()) result.error = ChooseUnknown(request.unknown, result.takes_most);
+  if (result.error.empty()) result.error = ChooseLate(request.late, result.late);
   if (!result.error.empty()) {
     result.devices = 0;
     return result;
@@ -113,9 +129,9 @@ Configuration Configure(const ConfigurationRequest& request) {
 }
 
 ConfigurationRequest RequestOfEnvironment() {
-  return {Variable("MEMOIR_SIM_GPU"),      Variable("MEMOIR_SIM_MEMORY"), Variable("MEMOIR_SIM_DEVICES"),
-          Variable("MEMOIR_SIM_PROFILES"), Variable("MEMOIR_SIM_RANK"),   Variable("MEMOIR_SIM_WORLD"),
-          Variable("MEMOIR_SIM_TIMEOUT")};
+  return {Variable("MEMOIR_SIM_GPU"),      Variable("MEMOIR_SIM_MEMORY"),  Variable("MEMOIR_SIM_DEVICES"),
+          Variable("MEMOIR_SIM_PROFILES"), Variable("MEMOIR_SIM_RANK"),    Variable("MEMOIR_SIM_WORLD"),
+          Variable("MEMOIR_SIM_TIMEOUT"),  Variable("MEMOIR_SIM_UNKNOWN"), Variable("MEMOIR_SIM_LATE")};
 }
 
 }  // namespace memoir::simcuda

@@ -21,12 +21,17 @@ constexpr int kLargestWorld = 4096;
 constexpr int kLongestPatience = 1'000'000;
 constexpr std::uint64_t kMostMemory = 4096 * kGiB;
 
+constexpr std::uint64_t kDefaultLate = 1024;  // about what a real launch queue holds: docs/decisions
+constexpr std::uint64_t kMostLate = 999'999'999;
+
 struct Configuration {
   Profile profile;             // `memory` as asked: of the card, or MEMOIR_SIM_MEMORY
   int devices = 1;             // 0: the error below
   int world = 0;               // one process stands for so many ranks; 0: each rank is a process
   int rank = 0;                // which of them it is
   int patience_seconds = 600;  // how long a rank waits for another one
+  std::uint64_t late = 0;      // work is done when so many pieces were queued after it (progress.h)
+  bool takes_most = false;     // a shape that depends on unknown values is the largest possible, not the smallest
   std::string error;           // one line, cause and fix; then there are no devices
   std::string
       description;  // "NVIDIA L4 (l4)", "NVIDIA L4 (l4) with 8.00 GiB": what captures say of themselves; ends with
@@ -35,7 +40,8 @@ struct Configuration {
 
 // The variables' values, "" where not set. Files are read from `profiles`.
 struct ConfigurationRequest {
-  std::string gpu = "", memory = "", devices = "", profiles = "", rank = "", world = "", timeout = "";
+  std::string gpu = "", memory = "", devices = "", profiles = "", rank = "", world = "", timeout = "", unknown = "",
+              late = "";
 };
 
 Configuration Configure(const ConfigurationRequest& request);

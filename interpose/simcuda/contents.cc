@@ -6,6 +6,8 @@
 #include <cstring>
 #include <iterator>
 
+#include "interpose/simcuda/answers.h"
+
 namespace memoir::simcuda {
 namespace {
 
@@ -53,24 +55,32 @@ void Contents::Copy(void* to, const void* from, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   if (to_device) {
     CopyToDevice(Address(to), from, bytes, from_device);
-  } else if (AnyKept(Address(from), bytes)) {
-    std::memcpy(to, from, bytes);
+  } else {
+    CopyToHost(to, Address(from), bytes);
+  }
+}
+
+void Contents::CopyToHost(void* to, std::uint64_t from, std::size_t bytes) {
+  if (!known_.Contains(from, bytes) && TakeAnswer(to, bytes)) return;
+  if (AnyKept(from, bytes)) {
+    std::memcpy(to, Pointer(from), bytes);
   } else {
     std::memset(to, 0, bytes);  // what reading those pages would give, without making any
   }
 }
 
 void Contents::CopyToDevice(std::uint64_t to, const void* from, std::size_t bytes, bool from_device) {
-  if (from_device && !AnyKept(Address(from), bytes)) {
-    ForgetLocked(to, bytes);
-    return;
-  }
-  if (bytes <= kLargestKept && Keep(to, bytes)) {
+  const bool known = !from_device || known_.Contains(Address(from), bytes);
+  const bool zeros = from_device && !AnyKept(Address(from), bytes);
+  if (!zeros && bytes <= kLargestKept && Keep(to, bytes)) {
     std::memmove(Pointer(to), from, bytes);
-    return;
+    known_.Remove(to, bytes);
+  } else {
+    if (!zeros) dropped_copies_.fetch_add(1, std::memory_order_relaxed);
+    ForgetLocked(to, bytes);  // what was there is overwritten, by zeros or by bytes that are not known
+    if (!zeros) return;
   }
-  dropped_copies_.fetch_add(1, std::memory_order_relaxed);
-  ForgetLocked(to, bytes);  // what was there is overwritten, by bytes that are not known
+  if (known) known_.Add(to, bytes);
 }
 
 void Contents::Fill(void* to, int value, std::size_t bytes) {
@@ -81,10 +91,26 @@ void Contents::Fill(void* to, int value, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   if (value != 0 && bytes <= kLargestKept && Keep(Address(to), bytes)) {
     std::memset(to, value, bytes);
-    return;
+  } else {
+    ForgetLocked(Address(to), bytes);
+    if (value != 0) {
+      dropped_copies_.fetch_add(1, std::memory_order_relaxed);
+      return;
+    }
   }
-  if (value != 0) dropped_copies_.fetch_add(1, std::memory_order_relaxed);
-  ForgetLocked(Address(to), bytes);
+  known_.Add(Address(to), bytes);
+}
+
+bool Contents::Know(std::uint64_t address, std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (!Keep(address, bytes)) return false;
+  known_.Add(address, bytes);
+  return true;
+}
+
+bool Contents::IsKnown(std::uint64_t address, std::uint64_t bytes) const {
+  const std::lock_guard lock(mutex_);
+  return known_.Contains(address, bytes);
 }
 
 void Contents::Forget(std::uint64_t address, std::uint64_t bytes) {
@@ -125,6 +151,7 @@ bool Contents::Keep(std::uint64_t address, std::uint64_t bytes) {
 }
 
 void Contents::ForgetLocked(std::uint64_t address, std::uint64_t bytes) {
+  known_.Remove(address, bytes);
   const std::uint64_t end = address + bytes;
   const std::uint64_t first_whole = PageUp(address), end_whole = PageDown(end);
   if (first_whole >= end_whole) {

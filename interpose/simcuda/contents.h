@@ -4,6 +4,9 @@
 // where something was kept. Kept are copies of up to kLargestKept bytes, and kMostKept bytes in all: what comes beyond
 // is dropped, counted, and reads as zero, so that a program that loads 70 GB of weights stays small.
 //
+// Which bytes are known: those that copies and fills wrote, and those of Know. A copy within the device carries that
+// along; what is forgotten, or overwritten by something dropped, is unknown.
+//
 // Any thread; one lock, held for the length of a copy.
 #ifndef INTERPOSE_SIMCUDA_CONTENTS_H_
 #define INTERPOSE_SIMCUDA_CONTENTS_H_
@@ -14,6 +17,8 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+
+#include "interpose/simcuda/known_bytes.h"
 
 namespace memoir::simcuda {
 
@@ -36,12 +41,18 @@ class Contents {
   // [address, address + bytes) reads as zero from now on: freed, or given to somebody new.
   void Forget(std::uint64_t address, std::uint64_t bytes);
 
+  // [address, address + bytes) is about to be written, by the host, with what a kernel would write. False: no room for
+  // more pages, and it must not be written.
+  bool Know(std::uint64_t address, std::uint64_t bytes);
+  bool IsKnown(std::uint64_t address, std::uint64_t bytes) const;
+
   std::uint64_t kept_bytes() const;                                        // whole pages
   std::uint64_t dropped_copies() const { return dropped_copies_.load(); }  // whose bytes were not kept
 
  private:
   using Pages = std::map<std::uint64_t, std::uint64_t>;  // first -> bytes; neighbours are merged
 
+  void CopyToHost(void* to, std::uint64_t from, std::size_t bytes);
   void CopyToDevice(std::uint64_t to, const void* from, std::size_t bytes, bool from_device);
   bool AnyKept(std::uint64_t address, std::uint64_t bytes) const;
   bool Keep(std::uint64_t address, std::uint64_t bytes);  // false: no room
@@ -55,6 +66,7 @@ class Contents {
   std::atomic<std::uint64_t> dropped_copies_{0};
   mutable std::mutex mutex_;
   Pages pages_;
+  KnownBytes known_;
   std::uint64_t kept_ = 0;
 };
 

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "interpose/simcuda/kernels.h"
+#include "interpose/simcuda/machine.h"
 #include "interpose/simcuda/message.h"
+#include "interpose/simcuda/unknown_shapes.h"
 
 namespace memoir::simcuda {
 namespace {
@@ -33,9 +35,17 @@ void AppendRows(Rows rows, const char* what, std::string& text) {
   }
 }
 
+void SayUnknownShapes() {
+  const char* const quiet = std::getenv("MEMOIR_QUIET");
+  if (quiet != nullptr && *quiet != '\0' && *quiet != '0') return;
+  if (UnknownShapes().empty()) return;
+  Say(UnknownShapesLine(TheMachine().configuration().takes_most));
+}
+
 // Programs that only inherited the preload (a shell, a compiler) called nothing, and write nothing.
 __attribute__((destructor)) void WriteCountsAtExit() {
   if (std::getenv("MEMOIR_SIM_COUNTS") != nullptr) WriteCounts();
+  SayUnknownShapes();
 }
 
 }  // namespace
@@ -53,6 +63,7 @@ void WriteCounts() {
   std::string text;
   AppendRows(LaunchedKernels(), "launch", text);
   AppendRows(StubRows(), "call", text);
+  AppendRows(UnknownShapes(), "unknown", text);
   const char* const path = std::getenv("MEMOIR_SIM_COUNTS");
   if (text.empty() || path == nullptr || *path == '\0') return;
   const int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);

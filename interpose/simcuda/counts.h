@@ -1,4 +1,5 @@
-// How often each stand-in was called and each kernel launched, by name: what `MEMOIR_SIM_COUNTS=FILE` writes at exit.
+// How often each stand-in was called, each kernel launched, and a shape depended on unknown values, by name: what
+// `MEMOIR_SIM_COUNTS=FILE` writes at exit.
 //
 // Any thread, from before main on. Counting is one relaxed addition.
 #ifndef INTERPOSE_SIMCUDA_COUNTS_H_
@@ -25,7 +26,8 @@ std::span<const std::span<StubCall>> StubTables();
 // Calls of the stub of that name; 0 for one that was not called or does not exist.
 std::uint64_t CallsOfStub(const std::string& name);
 
-// Appends "PID<tab>launch|call<tab>COUNT<tab>NAME", the greatest first, to the file that MEMOIR_SIM_COUNTS names.
+// Appends "PID<tab>launch|call|unknown<tab>COUNT<tab>NAME", the greatest first, to the file that MEMOIR_SIM_COUNTS
+// names.
 void WriteCounts();
 
 }  // namespace memoir::simcuda

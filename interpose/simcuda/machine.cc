@@ -9,7 +9,7 @@ thread_local int current_device = 0;
 
 }  // namespace
 
-Machine::Machine(const Configuration& configuration) : configuration_(configuration) {
+Machine::Machine(const Configuration& configuration) : configuration_(configuration), progress_(configuration.late) {
   if (!configuration.error.empty()) {
     Say(configuration.error + "; the program sees no GPU");
     return;

@@ -12,6 +12,7 @@
 #include "interpose/simcuda/contents.h"
 #include "interpose/simcuda/device.h"
 #include "interpose/simcuda/host_memory.h"
+#include "interpose/simcuda/progress.h"
 #include "interpose/simcuda/virtual_memory.h"
 
 namespace memoir::simcuda {
@@ -31,12 +32,14 @@ class Machine {
   const Configuration& configuration() const { return configuration_; }
   Contents& contents() { return contents_; }
   HostMemory& host_memory() { return host_memory_; }
+  Progress& progress() { return progress_; }
   VirtualMemory& virtual_memory() { return virtual_memory_; }
 
  private:
   const Configuration configuration_;
   Contents contents_;
   HostMemory host_memory_;
+  Progress progress_;
   std::vector<std::unique_ptr<Device>> devices_;
   VirtualMemory virtual_memory_;
 };

@@ -33,7 +33,7 @@ std::uint64_t Now() {
 }  // namespace
 
 Stream* NewStream(unsigned flags, int priority) {
-  auto* const stream = new Stream{CurrentDevice(), priority, flags, 0, nullptr};
+  auto* const stream = new Stream{.device = CurrentDevice(), .priority = priority, .flags = flags};
   const std::lock_guard lock(All().mutex);
   stream->id = All().next_id++;
   All().streams.insert(stream);
@@ -86,6 +86,7 @@ bool IsEvent(const Event* event) {
 void RecordEvent(Event& event, const Stream& stream) {
   event.recorded = true;
   event.nanoseconds = Now();
+  event.mark = TheMachine().progress().Record(stream.number());
   event.capture_id = CaptureId(stream);
 }
 

@@ -1,4 +1,4 @@
-// Streams and events: everything is complete at once, so they are identities, flags and times.
+// Streams and events: identities, flags, times, and places in the queue (progress.h).
 //
 // Handles are pointers to these; a stream lives until it is destroyed, an event likewise. Any thread; a single stream
 // or event is used by one thread at a time, as CUDA asks.
@@ -6,6 +6,8 @@
 #define INTERPOSE_SIMCUDA_STREAMS_H_
 
 #include <cstdint>
+
+#include "interpose/simcuda/progress.h"
 
 namespace memoir::simcuda {
 
@@ -17,6 +19,8 @@ struct Stream {
   unsigned flags = 0;
   std::uint64_t id = 0;
   Capture* capture = nullptr;  // the one in progress
+
+  StreamNumber number() const { return NumberOf(device, id); }
 };
 
 struct Event {
@@ -24,6 +28,7 @@ struct Event {
   int device = 0;
   bool recorded = false;
   std::uint64_t nanoseconds = 0;  // when it was recorded last
+  Mark mark = {};                 // where
   std::uint64_t capture_id = 0;   // the capture in which it was recorded last; 0: none
 };
 

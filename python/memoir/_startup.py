@@ -9,6 +9,7 @@ _OFF = {"", "0", "false", "off", "no"}
 
 
 def from_torch():
+    _compute_values()  # first: nothing of it is in a recording
     if os.environ.get("MEMOIR_SIM_GPU"):
         _check_cuda()
     if os.environ.get("MEMOIR_SIM_WORLD"):
@@ -44,3 +45,15 @@ def _take_part():
         _recording.start_by_environment(version)
     elif part == _processes.WAITS:
         _recording.watch_by_environment(version)
+
+
+def _compute_values():
+    try:
+        import torch
+        from memoir import _values
+
+        if torch.version.cuda:
+            _values.start(torch.__version__)
+    except Exception as problem:
+        if _processes.speaks():
+            print(f"memoir: the simulated GPU computes no values here, and every tensor holds zeros: {problem}", file=sys.stderr)

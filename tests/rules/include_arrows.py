@@ -37,6 +37,7 @@ ARROWS = {
     "tracker/drain": (("interpose", "tracker/writer"), {"zstd", "protozero", "xxhash"}),
     "tracker/modules": (("interpose", "tracker"), set()),
     "tracker/torch": (("interpose", "tracker/modules"), {"torch"}),
+    "tracker/torch/simulated": (("interpose",), {"torch"}),
     "tracker/session": (("interpose", "tracker", "tracker/modules", "tracker/writer", "tracker/torch", "proto"), {"protozero"}),
     "proto": ((), set()),
     "tools/read": (("proto",), TOOLS | {"zstd"}),

@@ -9,7 +9,7 @@ import subprocess
 LIBC = {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 CXX = LIBC | {"libm.so.6", "libstdc++.so.6", "libgcc_s.so.1"}
 INTERPOSER_EXPORTS = """
-  memoir_enabled_flag memoir_thread_slot memoir_tick_is_counter memoir_ring_layout_4
+  memoir_enabled_flag memoir_thread_slot memoir_own_work memoir_tick_is_counter memoir_ring_layout_4
   memoir::ChooseTick memoir::SetRecordingLevel
   memoir::RingOpen memoir::RingClose memoir::RingPath memoir::RingSetProcessInfo memoir::RingAttachThread memoir::RingReserveSlow
   memoir::RingDropRecord
@@ -38,6 +38,10 @@ BINARIES = {
     # The functions of NVIDIA's libraries; libstdc++ is inside, and must not show; libm, glibc's own part, rounds
     # small floats.
     "lib/memoir/libmemoir_simcuda.so": Binary(frozenset(LIBC | {"libm.so.6", "libgcc_s.so.1"}), ("cu[A-Zdbsfr]*", "__cuda*", "nccl*", "pnccl*", "memoir_simulated_*")),
+    # Values on the simulated device: only where there is a torch with CUDA, whose allocator it follows.
+    "lib/memoir/libmemoir_values-torch*.so": Binary(
+        frozenset(CXX | {"libmemoir_interpose.so", "libtorch_cpu.so", "libc10.so", "libc10_cuda.so"}), ("memoir_values_start",)
+    ),
     "lib/memoir/libmemoir_tracker-torch*.so": Binary(
         frozenset(CXX | {"libmemoir_interpose.so", "libtorch_cpu.so", "libc10.so"}), tuple(TRACKER_EXPORTS.split())
     ),

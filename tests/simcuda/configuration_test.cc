@@ -93,10 +93,19 @@ TEST(Configure, CardMemoryAndNumber) {
 }
 
 TEST(Configure, BadValuesAreOneLineAndNoDevice) {
-  const ConfigurationRequest bad[] = {{"h101", "", "", ""},     {"", "3MiB", "", ""}, {"", "much", "", ""},
-                                      {"", "9999T", "", ""},    {"", "", "0", ""},    {"", "", "65", ""},
-                                      {"", "", "-1", ""},       {"", "", "two", ""},  {"", "", "", "/no/such/file"},
-                                      {"", "", "", "/dev/zero"}};
+  const ConfigurationRequest bad[] = {{"h101", "", "", ""},
+                                      {"", "3MiB", "", ""},
+                                      {"", "much", "", ""},
+                                      {"", "9999T", "", ""},
+                                      {"", "", "0", ""},
+                                      {"", "", "65", ""},
+                                      {"", "", "-1", ""},
+                                      {"", "", "two", ""},
+                                      {"", "", "", "/no/such/file"},
+                                      {"", "", "", "/dev/zero"},
+                                      {.unknown = "some"},
+                                      {.late = "-1"},
+                                      {.late = "1e3"}};
   for (const ConfigurationRequest& request : bad) {
     const Configuration made = Configure(request);
     EXPECT_EQ(made.devices, 0);
@@ -105,6 +114,16 @@ TEST(Configure, BadValuesAreOneLineAndNoDevice) {
   }
   EXPECT_THAT(Configure(bad[0]).error, HasSubstr("unknown card h101; known are h100, h200"));
   EXPECT_THAT(Configure(bad[9]).error, HasSubstr("larger than 1 MiB"));
+  EXPECT_THAT(Configure(bad[10]).error, HasSubstr("MEMOIR_SIM_UNKNOWN=some: expected least or most"));
+  EXPECT_THAT(Configure(bad[11]).error, HasSubstr("MEMOIR_SIM_LATE=-1: expected a number from 0"));
+}
+
+TEST(Configure, UnknownShapesAndLateWork) {
+  EXPECT_FALSE(Configure({}).takes_most);
+  EXPECT_FALSE(Configure({.unknown = "least"}).takes_most);
+  EXPECT_TRUE(Configure({.unknown = "most"}).takes_most);
+  EXPECT_EQ(Configure({}).late, kDefaultLate);
+  EXPECT_EQ(Configure({.late = "0"}).late, 0u);
 }
 
 TEST(Configure, OneRankOfAWorld) {

@@ -8,6 +8,7 @@
 
 #include "gtest/gtest.h"
 #include "interpose/simcuda/address_space.h"
+#include "interpose/simcuda/answers.h"
 
 namespace memoir::simcuda {
 namespace {
@@ -83,6 +84,46 @@ TEST_F(ContentsTest, HostToHostIsACopyOfAnySize) {
   EXPECT_EQ(to, from);
 }
 
+TEST_F(ContentsTest, KnowsWhatWasWritten) {
+  const auto known = [&](std::uint64_t offset, std::uint64_t bytes) {
+    return contents.IsKnown(space.base() + offset, bytes);
+  };
+  EXPECT_FALSE(known(0, 1));
+  contents.Copy(At(100), "hello", 5);
+  EXPECT_TRUE(known(100, 5));
+  EXPECT_FALSE(known(100, 6));
+  contents.Copy(At(5000), At(100), 5);
+  EXPECT_TRUE(known(5000, 5)) << "a copy within the device";
+  contents.Copy(At(5000), At(9000), 5);
+  EXPECT_FALSE(known(5000, 5)) << "of something unknown";
+  contents.Fill(At(0), 0, 8 << 20);
+  EXPECT_TRUE(known(0, 8 << 20)) << "zeros of any size";
+  EXPECT_EQ(contents.kept_bytes(), 0u);
+  contents.Forget(space.base() + 4096, 10);
+  EXPECT_FALSE(known(4090, 20));
+  const std::string large(Contents::kLargestKept + 1, 'x');
+  contents.Copy(At(0), large.data(), large.size());
+  EXPECT_FALSE(known(0, 100)) << "dropped";
+  ASSERT_TRUE(contents.Know(space.base() + 200, 8));
+  std::memset(At(200), 1, 8);
+  EXPECT_TRUE(known(200, 8));
+  EXPECT_EQ(Read(200, 8), std::string(8, '\1'));
+  EXPECT_EQ(contents.kept_bytes(), 4096u);
+}
+
+TEST_F(ContentsTest, UnknownCountsAreAnswered) {
+  contents.Copy(At(0), "12345678", 8);
+  const Answers before = ExchangeAnswers({{7, 9, 0, 0}, 2, 0});
+  EXPECT_EQ(before.count, 0u);
+  EXPECT_EQ(Read(0, 8), "12345678") << "known";
+  EXPECT_EQ(Read(4096, 8), std::string("\7\0\0\0\0\0\0\0", 8));
+  EXPECT_EQ(Read(4096, 3), std::string(3, '\0')) << "no integer";
+  EXPECT_EQ(Read(4096, 4), std::string("\t\0\0\0", 4));
+  EXPECT_EQ(Read(4096, 1), "\t") << "the last for all that follow";
+  ExchangeAnswers(before);
+  EXPECT_EQ(Read(4096, 8), std::string(8, '\0'));
+}
+
 class SmallContentsTest : public ContentsTest {
  protected:
   SmallContentsTest() : ContentsTest(16 * 4096) {}
@@ -94,6 +135,7 @@ TEST_F(SmallContentsTest, WhatIsKeptIsBounded) {
   EXPECT_EQ(contents.kept_bytes(), 16 * 4096u);
   EXPECT_EQ(contents.dropped_copies(), 84u);
   EXPECT_EQ(Read(99 * 8192, 1), std::string(1, '\0'));
+  EXPECT_FALSE(contents.Know(space.base() + 99 * 8192, 1)) << "no room, so nobody may write there";
   contents.Forget(space.base(), kRegion);
   contents.Copy(At(0), page.data(), page.size());
   EXPECT_EQ(Read(0, 4096), page);

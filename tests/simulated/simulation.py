@@ -7,9 +7,10 @@ import sys
 
 
 def environment(tree, **variables):
-    """What the device alone needs, without any recording."""
+    """What the device with its values needs, without any recording."""
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("MEMOIR_", "PYTORCH_", "LD_PRELOAD"))}
-    return {**clean, "LD_PRELOAD": str(tree / "lib/memoir/libmemoir_simcuda.so"), **{k: str(v) for k, v in variables.items()}}
+    device = {"LD_PRELOAD": str(tree / "lib/memoir/libmemoir_simcuda.so"), "PYTHONPATH": str(tree / "lib/memoir/python")}
+    return {**clean, **device, **{k: str(v) for k, v in variables.items()}}
 
 
 def simulate(tree, source, *arguments, **variables):

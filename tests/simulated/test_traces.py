@@ -1,4 +1,6 @@
-"""What torch's allocator does is the same in every run, and for a small program it is what it was when this was written."""
+"""What torch's allocator does is the same in every run, with and without values, and for a small program it is what it was when this
+was written.
+"""
 
 import os
 import pathlib
@@ -40,10 +42,10 @@ torch.cuda.empty_cache()
 
 @pytest.fixture(scope="module", params=BODIES)
 def traced(request, tree):
-    """(name, the traces of two runs)"""
+    """(name, the traces of a run with values, and of one without)"""
     program = PROGRAM.format(body=BODIES[request.param])
     configuration = "expandable_segments:True" if request.param == "expandable" else ""
-    runs = [answers(tree, program, MEMOIR_SIM_GPU="h100", PYTORCH_CUDA_ALLOC_CONF=configuration) for _ in range(2)]
+    runs = [answers(tree, program, MEMOIR_SIM_GPU="h100", MEMOIR_SIM_VALUES=values, PYTORCH_CUDA_ALLOC_CONF=configuration) for values in ("on", "off")]
     return request.param, runs
 
 

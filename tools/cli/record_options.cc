@@ -19,6 +19,7 @@ constexpr OptionKind kSize = OptionKind::kSize;
 constexpr OptionKind kFlag = OptionKind::kFlag;
 constexpr OptionKind kNumber = OptionKind::kNumber;
 constexpr OptionKind kText = OptionKind::kText;
+constexpr OptionKind kBound = OptionKind::kBound;
 constexpr OptionKind kOperators = OptionKind::kOperators;
 constexpr OptionKind kSteps = OptionKind::kSteps;
 constexpr OptionKind kSchedule = OptionKind::kSchedule;
@@ -104,6 +105,9 @@ absl::StatusOr<std::string> NormalizeOption(const RecordOption& option, std::str
     case OptionKind::kOperators:
       if (value == "ranges" || value == "dispatch") break;
       return BadValue(source, value, "ranges or dispatch");
+    case OptionKind::kBound:
+      if (value == "least" || value == "most") break;
+      return BadValue(source, value, "least or most");
     case OptionKind::kSteps:
       if (IsSteps(value)) return std::string(value);
       return BadValue(source, value, "A:B with A before B, such as 10:12");

@@ -14,7 +14,20 @@
 
 namespace memoir {
 
-enum class OptionKind { kPath, kSize, kFlag, kNumber, kText, kSteps, kSchedule, kLevel, kSignal, kOperators, kSwitch };
+enum class OptionKind {
+  kPath,
+  kSize,
+  kFlag,
+  kNumber,
+  kText,
+  kSteps,
+  kSchedule,
+  kLevel,
+  kSignal,
+  kOperators,
+  kBound,
+  kSwitch
+};
 
 struct RecordOption {
   const char* variable;  // "MEMOIR_MAX_SIZE"

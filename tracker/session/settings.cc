@@ -17,7 +17,20 @@
 namespace memoir {
 namespace {
 
-enum OptionKind { kPath, kSize, kFlag, kNumber, kText, kSteps, kSchedule, kLevel, kSignal, kOperators, kSwitch };
+enum OptionKind {
+  kPath,
+  kSize,
+  kFlag,
+  kNumber,
+  kText,
+  kSteps,
+  kSchedule,
+  kLevel,
+  kSignal,
+  kOperators,
+  kBound,
+  kSwitch
+};
 
 struct Option {
   const char* variable;

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "interpose/errno_keeper.h"
+#include "interpose/own_work.h"
 #include "interpose/ring.h"
 #include "interpose/tick.h"
 #include "tracker/torch/torch_thread.h"
@@ -95,7 +96,7 @@ class RecordingAllocator final : public c10::Allocator {
   c10::DataPtr allocate(std::size_t bytes) override {
     c10::DataPtr block = inner_allocator->allocate(bytes);
     void* data = block.get();
-    if (data == nullptr || !RecordingEnabled()) return block;
+    if (data == nullptr || !RecordingEnabled() || memoir_own_work > 0) return block;
     const c10::Device device = block.device();
     if (block.get_context() == data && block.get_deleter() == inner_deleter.load(std::memory_order_relaxed))
         [[likely]] {

@@ -26,7 +26,7 @@ CUresult Launch(CUfunction function, CUstream handle) {
   auto* const stream = memoir::simcuda::FindStream(handle);
   if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   CountLaunch(*reinterpret_cast<Kernel*>(function));
-  AddNode(*stream);
+  if (!AddNode(*stream)) TheMachine().progress().Queue(stream->number());
   return CUDA_SUCCESS;
 }
 

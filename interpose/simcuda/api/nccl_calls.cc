@@ -59,6 +59,11 @@ bool FindOperation(ncclRedOp_t number, Operation& operation) {
 
 void Read(char* room, const void* from, std::size_t bytes) { TheMachine().contents().Copy(room, from, bytes); }
 
+// Not handed over: zeros, which nobody knows to be so.
+void Forget(void* to, std::size_t bytes) {
+  TheMachine().contents().Forget(reinterpret_cast<std::uint64_t>(to), bytes);
+}
+
 // Zeros are not kept, as no page of device memory is that nobody wrote.
 void Write(void* to, const char* bytes, std::size_t count) {
   if (std::all_of(bytes, bytes + count, [](char byte) { return byte == 0; })) {
@@ -114,8 +119,9 @@ bool Begin(const Place& place, const char* name, std::size_t gives, std::size_t 
   }
   memoir::simcuda::AddNode(*stream);
   if (memoir::simcuda::StateOf(*stream) != memoir::simcuda::CaptureState::kNone) return false;
+  TheMachine().progress().Queue(stream->number());
   if (gives > Board::kMostBytes || result > kLargestResult) {
-    if (place.to != nullptr && place.to != place.from) TheMachine().contents().Fill(place.to, 0, result);
+    if (place.to != nullptr && place.to != place.from) Forget(place.to, result);
     return false;
   }
   call.name = name;
@@ -338,7 +344,7 @@ SIMULATED ncclResult_t ncclRecv(void* to, std::size_t count, ncclDataType_t type
   call.gives = 0;
   call.finish = [=](const Parts& parts) {
     if (parts[0] == nullptr) {
-      TheMachine().contents().Fill(to, 0, place.bytes());
+      Forget(to, place.bytes());
     } else {
       Write(to, parts[0], place.bytes());
     }

@@ -19,8 +19,9 @@ bool RunsNow(cudaStream_t handle, cudaError_t* error) {
   auto* const stream = memoir::simcuda::FindStream(handle);
   *error = Expect(stream != nullptr, cudaErrorInvalidResourceHandle);
   if (stream == nullptr) return false;
-  memoir::simcuda::AddNode(*stream);
-  return memoir::simcuda::StateOf(*stream) == memoir::simcuda::CaptureState::kNone;
+  if (memoir::simcuda::AddNode(*stream)) return false;
+  TheMachine().progress().Queue(stream->number());
+  return true;
 }
 
 void CopyRows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
@@ -41,6 +42,7 @@ SIMULATED cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, 
   if (bytes > 0 && (to == nullptr || from == nullptr)) return Return(cudaErrorInvalidValue);
   if (memoir::simcuda::RefusedByCapture()) return Return(cudaErrorStreamCaptureImplicit);
   TheMachine().contents().Copy(to, from, bytes);
+  TheMachine().progress().FinishStream(memoir::simcuda::FindStream(nullptr)->number());
   return cudaSuccess;
 }
 

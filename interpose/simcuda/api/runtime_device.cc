@@ -119,6 +119,7 @@ SIMULATED cudaError_t cudaDeviceSynchronize() {
   if (TheMachine().devices() == 0) return Return(cudaErrorNoDevice);
   if (!TheMachine().device(CurrentDevice()).Start()) return Return(cudaErrorMemoryAllocation);
   memoir::simcuda::DefaultPool(CurrentDevice()).Synchronized();
+  TheMachine().progress().FinishDevice(CurrentDevice());
   return cudaSuccess;
 }
 

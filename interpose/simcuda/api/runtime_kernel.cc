@@ -39,7 +39,7 @@ cudaError_t Launch(Kernel& kernel, cudaStream_t handle) {
   if (TheMachine().devices() == 0) return Return(cudaErrorNoDevice);
   if (!TheMachine().device(memoir::simcuda::CurrentDevice()).Start()) return Return(cudaErrorMemoryAllocation);
   CountLaunch(kernel);
-  AddNode(*stream);
+  if (!AddNode(*stream)) TheMachine().progress().Queue(stream->number());
   return cudaSuccess;
 }
 

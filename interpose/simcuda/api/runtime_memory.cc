@@ -64,6 +64,7 @@ SIMULATED cudaError_t cudaFree(void* pointer) {
   if (auto* const pool = memoir::simcuda::PoolOfBlock(Address(pointer));
       pool != nullptr && pool->Free(Address(pointer)))
     return cudaSuccess;
+  TheMachine().progress().FinishDevice(device->ordinal());  // cudaFree waits
   return Expect(
       device->Free(Address(pointer), BlockKind::kDevice) || device->Free(Address(pointer), BlockKind::kManaged),
       cudaErrorInvalidValue);

@@ -1,4 +1,4 @@
-// The runtime's streams and events. Everything is complete as soon as it is queued.
+// The runtime's streams and events. When what was queued is complete: progress.h.
 #include <cuda_runtime_api.h>
 #include <unistd.h>
 
@@ -81,13 +81,23 @@ SIMULATED cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
   return Expect(stream != nullptr, cudaErrorInvalidResourceHandle);
 }
 
-SIMULATED cudaError_t cudaStreamQuery(cudaStream_t stream) { return Waited(FindStream(stream)); }
+SIMULATED cudaError_t cudaStreamQuery(cudaStream_t handle) {
+  const Stream* const stream = FindStream(handle);
+  if (const cudaError_t error = Waited(stream); error != cudaSuccess) return error;
+  return TheMachine().progress().IsIdle(stream->number()) ? cudaSuccess : Return(cudaErrorNotReady);
+}
 
-SIMULATED cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return Waited(FindStream(stream)); }
+SIMULATED cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
+  const Stream* const stream = FindStream(handle);
+  if (const cudaError_t error = Waited(stream); error != cudaSuccess) return error;
+  TheMachine().progress().FinishStream(stream->number());
+  return cudaSuccess;
+}
 
 SIMULATED cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned) {
   Stream* const stream = FindStream(handle);
   if (stream == nullptr || !IsEvent(EventOf(event))) return Return(cudaErrorInvalidResourceHandle);
+  TheMachine().progress().Wait(stream->number(), EventOf(event)->mark);
   return Expect(JoinByEvent(*stream, *EventOf(event)), cudaErrorStreamCaptureMerge);
 }
 
@@ -102,8 +112,9 @@ SIMULATED cudaError_t cudaStreamAddCallback(cudaStream_t handle, cudaStreamCallb
 SIMULATED cudaError_t cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t function, void* data) {
   Stream* const stream = FindStream(handle);
   if (stream == nullptr) return Return(cudaErrorInvalidResourceHandle);
-  AddNode(*stream);
-  if (StateOf(*stream) == CaptureState::kNone) function(data);
+  if (AddNode(*stream)) return cudaSuccess;
+  TheMachine().progress().Queue(stream->number());
+  function(data);
   return cudaSuccess;
 }
 
@@ -131,9 +142,16 @@ SIMULATED cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t s
   return cudaEventRecord(event, stream);
 }
 
-SIMULATED cudaError_t cudaEventQuery(cudaEvent_t event) { return Waited(EventOf(event)); }
+SIMULATED cudaError_t cudaEventQuery(cudaEvent_t event) {
+  if (const cudaError_t error = Waited(EventOf(event)); error != cudaSuccess) return error;
+  return TheMachine().progress().IsDone(EventOf(event)->mark) ? cudaSuccess : Return(cudaErrorNotReady);
+}
 
-SIMULATED cudaError_t cudaEventSynchronize(cudaEvent_t event) { return Waited(EventOf(event)); }
+SIMULATED cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  if (const cudaError_t error = Waited(EventOf(event)); error != cudaSuccess) return error;
+  TheMachine().progress().FinishMark(EventOf(event)->mark);
+  return cudaSuccess;
+}
 
 SIMULATED cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   const Event *const from = EventOf(start), *const to = EventOf(end);

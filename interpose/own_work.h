@@ -1,0 +1,25 @@
+// Work that Memoir itself does on the calling thread in the name of something else, such as computing for the simulated
+// GPU: hooks of that thread record nothing of it.
+#ifndef INTERPOSE_OWN_WORK_H_
+#define INTERPOSE_OWN_WORK_H_
+
+#include <cstdint>
+
+#include "interpose/export.h"
+
+namespace memoir {
+
+// How many OwnWork there are on this thread.
+extern "C" MEMOIR_INTERPOSE_THREAD_LOCAL std::uint32_t memoir_own_work;
+
+class OwnWork {
+ public:
+  OwnWork() { ++memoir_own_work; }
+  ~OwnWork() { --memoir_own_work; }
+  OwnWork(const OwnWork&) = delete;
+  OwnWork& operator=(const OwnWork&) = delete;
+};
+
+}  // namespace memoir
+
+#endif  // INTERPOSE_OWN_WORK_H_

@@ -1,0 +1,50 @@
+#include "interpose/simcuda/api/values.h"
+
+#include <algorithm>
+
+#include "interpose/simcuda/answers.h"
+#include "interpose/simcuda/api/exported.h"
+#include "interpose/simcuda/capture.h"
+#include "interpose/simcuda/machine.h"
+#include "interpose/simcuda/unknown_shapes.h"
+
+using memoir::simcuda::Answers;
+using memoir::simcuda::TheMachine;
+
+namespace {
+
+std::uint64_t Address(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
+
+}  // namespace
+
+SIMULATED int memoir_simulated_is_known(const void* address, unsigned long long bytes) {
+  return TheMachine().contents().IsKnown(Address(address), bytes) ? 1 : 0;
+}
+
+SIMULATED int memoir_simulated_know(void* address, unsigned long long bytes) {
+  auto& contents = TheMachine().contents();
+  return contents.IsDeviceMemory(address) && contents.Know(Address(address), bytes) ? 1 : 0;
+}
+
+SIMULATED void memoir_simulated_forget(void* address, unsigned long long bytes) {
+  auto& contents = TheMachine().contents();
+  if (contents.IsDeviceMemory(address)) contents.Forget(Address(address), bytes);
+}
+
+SIMULATED void memoir_simulated_answer(const memoir_simulated_answers* answers, memoir_simulated_answers* before) {
+  Answers next{};
+  next.count = std::min<unsigned>(answers->count, memoir::simcuda::kMostAnswers);
+  next.next = next.count == 0 ? 0 : std::min(answers->next, next.count - 1);
+  std::copy_n(answers->values, memoir::simcuda::kMostAnswers, next.values);
+  const Answers had = ExchangeAnswers(next);
+  if (before == nullptr) return;
+  std::copy_n(had.values, memoir::simcuda::kMostAnswers, before->values);
+  before->count = had.count;
+  before->next = had.next;
+}
+
+SIMULATED void memoir_simulated_count_unknown(const char* name) { memoir::simcuda::CountUnknownShape(name); }
+
+SIMULATED int memoir_simulated_takes_most() { return TheMachine().configuration().takes_most ? 1 : 0; }
+
+SIMULATED int memoir_simulated_is_capturing() { return memoir::simcuda::AnyCapture() ? 1 : 0; }

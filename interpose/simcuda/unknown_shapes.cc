@@ -1,0 +1,54 @@
+#include "interpose/simcuda/unknown_shapes.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+namespace memoir::simcuda {
+namespace {
+
+struct Known {
+  std::mutex mutex;
+  std::map<std::string, std::uint64_t> counts;
+};
+
+// Never destroyed: operators run until the very end.
+Known& All() {
+  static Known* const all = new Known;
+  return *all;
+}
+
+constexpr std::size_t kMostNamed = 4;
+
+}  // namespace
+
+void CountUnknownShape(const std::string& name) {
+  const std::lock_guard lock(All().mutex);
+  ++All().counts[name];
+}
+
+std::vector<std::pair<std::uint64_t, std::string>> UnknownShapes() {
+  const std::lock_guard lock(All().mutex);
+  std::vector<std::pair<std::uint64_t, std::string>> rows;
+  for (const auto& [name, count] : All().counts) rows.emplace_back(count, name);
+  return rows;
+}
+
+std::string UnknownShapesLine(bool takes_most) {
+  auto rows = UnknownShapes();
+  if (rows.empty()) return "";
+  std::ranges::sort(rows, [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a < b; });
+  std::uint64_t total = 0;
+  for (const auto& row : rows) total += row.first;
+  std::string names;
+  for (std::size_t i = 0; i < rows.size() && i < kMostNamed; ++i)
+    names += (i == 0 ? "" : ", ") + rows[i].second + " " + std::to_string(rows[i].first);
+  if (rows.size() > kMostNamed) names += ", and others";
+  return std::to_string(total) + (total == 1 ? " shape" : " shapes") +
+         " depended on values that the simulated GPU did not compute (" + names + "); each was taken to be the " +
+         (takes_most ? "largest possible (--sim-unknown most); least"
+                     : "smallest possible (--sim-unknown least); most") +
+         " gives the other bound";
+}
+
+}  // namespace memoir::simcuda

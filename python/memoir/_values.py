@@ -1,0 +1,25 @@
+"""Values of small tensors on the simulated GPU: loaded into each process that has that device, recorded or not."""
+
+import ctypes
+import os
+
+_NOT_SIMULATED = 1
+_OFF = {"0", "false", "off", "no"}
+
+
+def start(torch_version):
+    """At the end of torch's import. Does nothing on a real GPU; raises where values cannot be had."""
+    if not hasattr(ctypes.CDLL(None), "memoir_simulated_is_known") or os.environ.get("MEMOIR_SIM_VALUES", "").lower() in _OFF:
+        return
+    from memoir import _library
+
+    minor = ".".join(torch_version.split("+")[0].split(".")[:2])
+    path = os.path.join(_library.folder(), f"libmemoir_values-torch{minor}.so")
+    if not os.path.exists(path):
+        raise RuntimeError(f"this Memoir has none for torch {minor}")
+    ctypes.CDLL(os.path.join(_library.folder(), "libmemoir_interpose.so"))
+    message = ctypes.create_string_buffer(1024)
+    library = ctypes.CDLL(path)
+    library.memoir_values_start.argtypes = [ctypes.c_char_p, ctypes.c_ulonglong]
+    if library.memoir_values_start(message, len(message)) > _NOT_SIMULATED:
+        raise RuntimeError(message.value.decode(errors="replace"))

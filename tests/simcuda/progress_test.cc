@@ -1,0 +1,84 @@
+// When queued work counts as done: at once, or late, and never by the clock.
+#include "interpose/simcuda/progress.h"
+
+#include "gtest/gtest.h"
+
+namespace memoir::simcuda {
+namespace {
+
+constexpr StreamNumber kMain = NumberOf(0, 0), kSide = NumberOf(0, 1), kElsewhere = NumberOf(1, 2);
+
+void QueueOn(Progress& progress, StreamNumber stream, int pieces) {
+  for (int i = 0; i < pieces; ++i) progress.Queue(stream);
+}
+
+TEST(Progress, WithoutDelayAllIsDone) {
+  Progress progress(0);
+  progress.Queue(kMain);
+  Mark mark = progress.Record(kMain);
+  EXPECT_TRUE(progress.IsDone(mark));
+  EXPECT_TRUE(progress.IsIdle(kMain));
+}
+
+TEST(Progress, DoneAfterSoManyPiecesOnThatDevice) {
+  Progress progress(3);
+  progress.Queue(kMain);
+  Mark mark = progress.Record(kMain);
+  EXPECT_FALSE(progress.IsDone(mark));
+  EXPECT_FALSE(progress.IsIdle(kMain));
+  QueueOn(progress, kElsewhere, 10);
+  EXPECT_FALSE(progress.IsDone(mark)) << "another device";
+  QueueOn(progress, kSide, 3);
+  EXPECT_TRUE(progress.IsDone(mark));
+}
+
+TEST(Progress, NothingQueuedIsDone) {
+  Progress progress(5);
+  QueueOn(progress, kMain, 2);
+  Mark mark = progress.Record(kSide);
+  EXPECT_TRUE(progress.IsDone(mark)) << "the other stream's work is not before it";
+}
+
+TEST(Progress, WaitingFinishesWhatLiesBefore) {
+  Progress progress(100);
+  progress.Queue(kSide);
+  Mark side = progress.Record(kSide);
+  progress.Wait(kMain, side);
+  progress.Queue(kMain);
+  progress.Queue(kSide);
+  Mark later = progress.Record(kSide);
+  EXPECT_FALSE(progress.IsDone(side));
+  progress.FinishStream(kMain);
+  EXPECT_TRUE(progress.IsDone(side)) << "main came after it";
+  EXPECT_FALSE(progress.IsDone(later)) << "and not after that";
+  progress.FinishMark(later);
+  EXPECT_TRUE(progress.IsDone(later));
+}
+
+TEST(Progress, AMarkAfterAWaitIsDoneWithBoth) {
+  Progress progress(100);
+  progress.Queue(kSide);
+  progress.Wait(kMain, progress.Record(kSide));
+  Mark mark = progress.Record(kMain);
+  EXPECT_FALSE(progress.IsDone(mark)) << "nothing on its own stream, but what that waits for";
+  progress.FinishDevice(0);
+  EXPECT_TRUE(progress.IsDone(mark));
+}
+
+// A program, or NCCL's watchdog, that asks until it is told.
+TEST(Progress, WhoAsksWhileNothingComesIsToldInTheEnd) {
+  Progress progress(1000);
+  progress.Queue(kMain);
+  Mark mark = progress.Record(kMain), other = mark;
+  for (int i = 1; i < Progress::kPatience; ++i) ASSERT_FALSE(progress.IsDone(mark)) << i;
+  progress.Queue(kSide);
+  for (int i = 1; i < Progress::kPatience; ++i) ASSERT_FALSE(progress.IsDone(mark)) << i;
+  EXPECT_TRUE(progress.IsDone(mark));
+  EXPECT_TRUE(progress.IsDone(other)) << "one place in the queue";
+  progress.Queue(kMain);
+  for (int i = 1; i < Progress::kPatience; ++i) ASSERT_FALSE(progress.IsIdle(kMain)) << i;
+  EXPECT_TRUE(progress.IsIdle(kMain));
+}
+
+}  // namespace
+}  // namespace memoir::simcuda

@@ -1,0 +1,146 @@
+"""Values on the simulated GPU: those of small tensors are the CPU's, reused memory reads zero, and what is unknown follows a policy and says so."""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+from simulation import answers, environment, simulate
+from value_programs import CASES
+
+PROGRAMS = pathlib.Path(__file__).parent / "value_programs.py"
+
+
+@pytest.fixture(scope="module")
+def both(tree):
+    """What the programs return on the CPU, and on the simulated GPU."""
+    command = [sys.executable, PROGRAMS]
+    started = [subprocess.Popen([*command, device], env=environment(tree), stdout=subprocess.PIPE, text=True) for device in ("cpu", "cuda")]
+    printed = [process.communicate(timeout=300)[0] for process in started]
+    assert [process.returncode for process in started] == [0, 0]
+    return [json.loads(text.splitlines()[-1]) for text in printed]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_as_on_the_cpu(both, name):
+    on_cpu, on_gpu = (found[name] for found in both)
+    assert on_cpu and on_gpu == on_cpu
+
+
+REUSES = '''
+import json, torch
+found = []
+for count, dtype in ((1000, torch.int64), (1 << 18, torch.float32), (1 << 22, torch.float32)):
+    first = torch.ones(count, dtype=dtype).cuda()
+    address, held = first.data_ptr(), first.cpu().sum().item()
+    del first
+    again = torch.empty(count, dtype=dtype, device="cuda")
+    found.append([again.data_ptr() == address, held, again.cpu().sum().item()])
+    del again
+torch.cuda.synchronize()
+print(json.dumps(found))
+'''
+
+
+@pytest.mark.parametrize("configuration", ["", "expandable_segments:True"])
+def test_a_reused_block_reads_zero(tree, configuration):
+    found = answers(tree, REUSES, PYTORCH_CUDA_ALLOC_CONF=configuration)
+    assert found == [[True, 1000, 0], [True, 1 << 18, 0], [True, 0, 0]], "the last one is too large to be kept"
+
+
+UNKNOWN = '''
+import json, torch
+large = torch.randn(300, 300, device="cuda")
+small = large.sum(1)
+known = torch.arange(4, device="cuda")
+shapes = {
+    "nonzero": (large > 0).nonzero(), "index": large[large > 0], "masked_select": torch.masked_select(large, large > 0), "unique": small.unique(),
+    "unique_consecutive": torch.unique_consecutive(small), "unique_dim": torch.unique(large, dim=0), "bincount": torch.bincount(small.long()),
+    "repeat_interleave": torch.repeat_interleave(small.long()), "multinomial": torch.multinomial(large.softmax(1), 2),
+    "known": (known > 1).nonzero(),
+}
+overwritten = known.copy_(small[:4]).tolist()
+print(json.dumps([{name: list(tensor.shape) for name, tensor in shapes.items()}, small[0].item(), overwritten]))
+'''
+COUNTED = {"aten::nonzero": 3, "aten::_unique2": 1, "aten::unique_consecutive": 1, "aten::unique_dim": 1, "aten::bincount": 1, "aten::repeat_interleave": 1}
+
+
+@pytest.mark.parametrize("policy, expected", [("", [0, 0, 0, 1, 1, 1, 1, 0]), ("least", [0, 0, 0, 1, 1, 1, 1, 0]),
+                                              ("most", [90000, 90000, 90000, 300, 300, 300, 300, 300])])
+def test_shapes_of_unknown_values(tree, tmp_path, policy, expected):
+    counts = tmp_path / "counts"
+    done = simulate(tree, UNKNOWN, MEMOIR_SIM_UNKNOWN=policy, MEMOIR_SIM_COUNTS=counts)
+    assert done.returncode == 0, done.stderr[-3000:]
+    shapes, item, overwritten = json.loads(done.stdout.splitlines()[-1])
+    assert [shape[0] for shape in shapes.values()] == [*expected, 300, 2]
+    assert item == 0 and overwritten == [0, 0, 0, 0]
+    rows = [line.split("\t") for line in counts.read_text().splitlines()]
+    assert {name: int(count) for _, kind, count, name in rows if kind == "unknown"} == COUNTED
+    line, = [line for line in done.stderr.splitlines() if line.startswith("memoir:")]
+    taken = "largest" if policy == "most" else "smallest"
+    assert "8 shapes depended on values" in line and "aten::nonzero 3" in line and f"taken to be the {taken} possible" in line
+
+
+def test_nothing_is_said_where_all_was_known(both, tree, tmp_path):
+    done = simulate(tree, "import torch; print(torch.arange(9, device='cuda').nonzero().shape)", MEMOIR_SIM_COUNTS=tmp_path / "counts")
+    assert done.returncode == 0 and not done.stderr and "\tunknown\t" not in (tmp_path / "counts").read_text()
+
+
+COMPILED = '''
+import json, torch
+from torch import nn
+large, mask = torch.randn(300, 300, device="cuda"), torch.ones(3, dtype=torch.bool, device="cuda")
+graph, x = torch.cuda.CUDAGraph(), torch.ones(4, device="cuda")
+y = x + 1
+with torch.cuda.graph(graph):
+    z = x + 1
+graph.replay()
+seed = torch.cuda.initial_seed()
+layer = nn.Linear(300, 4).cuda()
+print(json.dumps([y.tolist(), z.tolist(), layer(large).sum().item(), layer.bias.detach().abs().sum().item() > 0]))
+'''
+
+
+def test_what_is_not_computed_reads_zero(tree):
+    """A captured kernel, and one of large tensors; what a small operator computed beside them stays."""
+    assert answers(tree, COMPILED) == [[2, 2, 2, 2], [0, 0, 0, 0], 0, True]
+
+
+TRAINS = '''
+import torch
+torch.manual_seed(0)
+model = torch.nn.Sequential(torch.nn.Linear(16, 32), torch.nn.ReLU(), torch.nn.Dropout(0.1), torch.nn.Linear(32, 4)).cuda()
+optimizer = torch.optim.AdamW(model.parameters())
+for _ in range(3):
+    optimizer.zero_grad()
+    loss = torch.nn.functional.cross_entropy(model(torch.randn(8, 16).cuda()), torch.randint(0, 4, (8,)).cuda())
+    loss.backward()
+    optimizer.step()
+print("loss", loss.item())
+'''
+
+
+@pytest.mark.parametrize("operators", ["ranges", "dispatch"])
+def test_a_recording_holds_the_operators_of_the_gpu(tree, tmp_path, operators):
+    """Neither an operator nor an allocation of the host's computation is in it."""
+    recorded, losses = [], []
+    for values in ("on", "off"):
+        capture = tmp_path / values
+        done = subprocess.run([tree / "bin/memoir", "run", "-o", capture, "--ops", operators, "--simulate", "h100", "--sim-values", values, "--",
+                               sys.executable, "-c", TRAINS], capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr
+        losses.append(float(re.search(r"loss (\S+)", done.stdout)[1]))
+        shown = subprocess.run([tree / "bin/memoir", "show", capture, "--by", "operator", "--json", "--top", "0"], capture_output=True, text=True, check=True)
+        recorded.append(json.loads(shown.stdout))
+    assert 0.5 < losses[0] < 5 and losses[1] == 0
+    with_values, without = (counts_of(shown) for shown in recorded)
+    assert len(with_values) > 10 and with_values == without
+
+
+def counts_of(shown):
+    """What each operator allocated and how often, as `show --by operator` has it."""
+    rows = next(value for key, value in shown.items() if isinstance(value, list) and value and isinstance(value[0], dict) and "name" in value[0])
+    return {row["name"]: {key: value for key, value in row.items() if isinstance(value, int)} for row in rows}

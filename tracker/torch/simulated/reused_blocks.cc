@@ -1,0 +1,35 @@
+#include "tracker/torch/simulated/reused_blocks.h"
+
+#include <c10/cuda/CUDACachingAllocator.h>
+
+#include <atomic>
+#include <exception>
+
+#include "tracker/torch/simulated/device_memory.h"
+
+namespace memoir {
+namespace {
+
+using c10::cuda::CUDACachingAllocator::TraceEntry;
+
+constinit std::atomic<bool> followed{false};
+
+// Under the allocator's lock.
+void OnEvent(const TraceEntry& entry) {
+  if (entry.action_ == TraceEntry::ALLOC) Forget(reinterpret_cast<void*>(entry.addr_), entry.size_);
+}
+
+}  // namespace
+
+void FollowReusedBlocks() {
+  if (followed.load(std::memory_order_relaxed)) [[likely]]
+    return;
+  auto* const allocator = c10::cuda::CUDACachingAllocator::get();
+  if (allocator == nullptr || !allocator->initialized() || followed.exchange(true)) return;
+  try {
+    allocator->attachAllocatorTraceTracker(&OnEvent);
+  } catch (const std::exception&) {  // cudaMallocAsync has none, and the device itself forgets what is freed there
+  }
+}
+
+}  // namespace memoir
