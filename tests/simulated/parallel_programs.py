@@ -99,6 +99,16 @@ def objects():
 
 
 @style
+def unequal_objects():
+    """Torch computes their sizes on the device: this needs small values, too."""
+    rank, seen = dist.get_rank(), [None] * dist.get_world_size()
+    dist.all_gather_object(seen, "x" * (1 + 10 * rank))
+    told = [{"from": rank}, "second"] if rank == 0 else [None, None]
+    dist.broadcast_object_list(told, 0)
+    return [[len(text) for text in seen], told]
+
+
+@style
 def rings():
     rank, world = dist.get_rank(), dist.get_world_size()
     got = torch.zeros(1).cuda()

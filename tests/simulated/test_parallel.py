@@ -29,12 +29,13 @@ def alone(tree, folder, rank, world, backend, *styles):
 
 def test_processes_of_torchrun(tree, tmp_path):
     launcher = ("-m", "torch.distributed.run", "--nproc-per-node", 2, "--master-port", 29613)
-    done = memoir(tree, tmp_path, "--sim-devices", 2, "--", sys.executable, *launcher, PROGRAM, "nccl", *EACH, "objects", "rings", "groups")
+    done = memoir(tree, tmp_path, "--sim-devices", 2, "--", sys.executable, *launcher, PROGRAM, "nccl", *EACH, "objects", "unequal_objects", "rings", "groups")
     seen = answers(done)
     assert [one["rank"] for one in seen] == [0, 1]
     for rank, one in enumerate(seen):
         other = 1 - rank
         assert one["ddp"] == WEIGHTS and one["fsdp2"] == WEIGHTS / 2 and one["fsdp1"] == WEIGHTS / 2
+        assert one["unequal_objects"] == [[1, 11], [{"from": 0}, "second"]]
         assert one["objects"] == [0, 1] and one["rings"] == [10.0 + other, [0.0 + rank, 100.0 + rank]] and one["groups"] == [2.0, 1.0, 2.0]
     assert seen[0]["reserved"] == seen[1]["reserved"] and "memoir: simulated" not in done.stderr
 
