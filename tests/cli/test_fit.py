@@ -30,6 +30,10 @@ if "--code" in arguments:
     print("a line of its own"); print("the last line", file=sys.stderr)
     sys.exit(int(arguments[arguments.index("--code") + 1]))
 need, context = int(arguments[0]) << 20, 500 << 20
+if "--routes" in arguments:     # a shape that is not known: up to four times as much
+    need *= 4 if os.environ.get("MEMOIR_SIM_UNKNOWN") == "most" else 1
+    with open(os.environ["MEMOIR_SIM_COUNTS"], "a") as counts:
+        counts.write("1\\tlaunch\\t5\\tkernel\\n1\\tunknown\\t2\\taten::nonzero\\n1\\tunknown\\t1\\taten::masked_select\\n")
 CARDS = {"t4": 14909, "l4": 22478, "h100": 81080}
 total = int(os.environ.get("MEMOIR_SIM_MEMORY", CARDS.get(os.environ["MEMOIR_SIM_GPU"], 50000) << 20))
 fits = context + need <= total
@@ -121,6 +125,21 @@ def test_json_is_alone_on_standard_output(fit):
     assert (limited["limited_to_card"], limited["exit_code"], unlimited["limited_to_card"], unlimited["exit_code"]) == (True, 7, False, 0)
     peak = unlimited["processes"][0]["devices"][0]
     assert sum(peak["peak"].values()) == peak["peak_bytes"] == 20500 * MIB
+
+
+@pytest.mark.parametrize("need, verdict, code, low, high", [
+    (3000, "fits", 0, 3500, 12500), (5000, "depends", 0, 5500, 20500), (20000, "does_not_fit", 7, 20500, 80500),
+])
+def test_shapes_that_are_not_known_give_an_interval(fit, need, verdict, code, low, high):
+    done = fit("--json", "--gpu", "t4", *fake(need, "--routes"))
+    card, = json.loads(done.stdout)["cards"]
+    assert (done.returncode, card["verdict"]) == (code, verdict)
+    assert card["need"] == {"low_bytes": low * MIB, "high_bytes": high * MIB}
+    assert card["unknowns"] == ["values that were not computed, in aten::masked_select, aten::nonzero"]
+
+
+def test_a_table_with_intervals(fit):
+    assert "t4 14.6 GiB 5.4 GiB to 20.0 GiB -5.5 GiB depends" in one_paragraph(fit("--gpu", "all", *fake("5000", "--routes")).stdout)
 
 
 # Several cards

@@ -78,3 +78,16 @@ def test_one_rank_of_a_world_is_charged_what_nccl_takes(tree):
     assert done.returncode == 0, done.stderr
     device, = json.loads(done.stdout)["cards"][0]["runs"][0]["processes"][0]["devices"]
     assert device["device"] == "cuda:5" and device["peak"]["libraries_bytes"] == 490 * MIB, device
+
+
+ROUTES = '''
+import torch
+chosen = (torch.randn(1 << 20, device="cuda") > 0).nonzero()
+y = torch.randn(chosen.numel(), 256, device="cuda")
+'''
+
+
+def test_a_shape_that_depends_on_values_gives_an_interval(tree):
+    card, = json.loads(fit(tree, "--json", "--gpu", "l4", "--", sys.executable, "-c", ROUTES).stdout)["cards"]
+    assert card["verdict"] == "fits" and card["unknowns"] == ["values that were not computed, in aten::nonzero"]
+    assert card["need"]["high_bytes"] - card["need"]["low_bytes"] >= 1024 * MIB, card["need"]

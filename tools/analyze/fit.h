@@ -21,7 +21,7 @@ struct FitRun {
   int exit_code = 0;  // 128 + signal where one ended it
   int signal = 0;
   std::vector<SimulatedProcess> processes;  // that used a device
-  std::vector<std::string> unknowns;        // on what its need depends that a simulation cannot know: a phrase each
+  std::vector<std::string> unknown_shapes;  // operators whose results' shapes depend on values that were not computed
   std::optional<FitRecording> recording;    // of the device that decides; none: nothing was recorded
 };
 
@@ -47,7 +47,8 @@ std::optional<DecidingDevice> DecidingDeviceOf(const FitRun& run);
 // A run on the card, and where it does not fit, one with more memory than any card has, to learn the need.
 struct FitTry {
   FitRun run;
-  std::optional<FitRun> unlimited;
+  std::optional<FitRun> unlimited = std::nullopt;
+  bool at_once = false;  // the device's work was complete at once
 };
 
 // The greatest bytes that any one device needed; nothing where no run got to its end.
@@ -57,7 +58,7 @@ struct FitCard {
   std::string key;           // "h100"
   std::string name;          // "NVIDIA H100 80GB HBM3"
   std::uint64_t memory = 0;  // what a program could have of it in all
-  FitTry low;
+  FitTry low;                // with the assumption that needs least
   // Where what is needed depends on something that a simulation cannot know: with the assumption that needs most.
   std::optional<FitTry> high;
   std::vector<std::string> unknowns;  // why there is `high`: a phrase each

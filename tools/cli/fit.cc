@@ -104,7 +104,7 @@ int Fitting::RunOne() {
     Say("interrupted: no answer");
     return result.exit_code;
   }
-  if (!subjects_.RunMost(subjects, cards) || !subjects_.LearnNeeds(subjects, cards)) return result.exit_code;
+  if (!subjects_.RunBounds(subjects, cards) || !subjects_.LearnNeeds(subjects, cards)) return result.exit_code;
   if (const std::string hint = Hint(cards[0]); !hint.empty() && cards[0].low.run.processes.empty()) Say(hint);
   const int shown = ShowOne(cards[0]);
   return result.exit_code != 0 ? result.exit_code : shown;
@@ -134,7 +134,7 @@ int Fitting::RunCards() {
   std::vector<FitSubject> subjects;
   for (const SimulatedCard& card : options_.cards) subjects.push_back({card.key, card, options_.command});
   auto cards = subjects_.Run(subjects, "simulating " + what_);
-  if (!cards || !subjects_.RunMost(subjects, *cards) || !subjects_.LearnNeeds(subjects, *cards))
+  if (!cards || !subjects_.RunBounds(subjects, *cards) || !subjects_.LearnNeeds(subjects, *cards))
     return simulator_.exit_code();
   SayFailures(*cards, subjects);
   int shown = kExitFine;
@@ -185,7 +185,7 @@ int Fitting::RunVariation() {
                           WithValue(options_.command, variation, value)});
     }
     auto cards = subjects_.Run(subjects, "simulating " + what_);
-    if (!cards || !subjects_.RunMost(subjects, *cards)) return simulator_.exit_code();
+    if (!cards || !subjects_.RunBounds(subjects, *cards)) return simulator_.exit_code();
     for (std::size_t i = 0; i < values.size(); ++i) search.Add(values[i], OutcomeOf(VerdictOf((*cards)[i])));
     // Of all values of the first round, which lie far apart, the need is worth a run, for the curve.
     if (curve.points.empty() && !subjects_.LearnNeeds(subjects, *cards)) return simulator_.exit_code();

@@ -21,9 +21,14 @@ FitCard CardOf(const FitSubject& subject, FitRun run) {
   card.memory = subject.card.memory;
   // What the device called total, which is rounded.
   if (const auto deciding = DecidingDeviceOf(run)) card.memory = deciding->device.total;
-  card.unknowns = run.unknowns;
   card.low.run = std::move(run);
   return card;
+}
+
+std::string Listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
 }
 
 }  // namespace
@@ -55,20 +60,41 @@ std::optional<std::vector<FitCard>> FitSubjects::Run(const std::vector<FitSubjec
   return cards;
 }
 
-bool FitSubjects::RunMost(const std::vector<FitSubject>& subjects, std::vector<FitCard>& cards) {
+// The first run takes unknown shapes to be the smallest, and the device to lag behind as a busy one does.
+bool FitSubjects::RunBounds(const std::vector<FitSubject>& subjects, std::vector<FitCard>& cards) {
   std::vector<Simulation> simulations;
   std::vector<std::size_t> of;
-  for (std::size_t i = 0; i < cards.size(); ++i) {
-    if (cards[i].unknowns.empty() || VerdictOf(cards[i].low.run) == FitVerdict::kFailed) continue;
+  const auto add = [&](std::size_t i, const char* suffix) -> Simulation& {
     simulations.push_back(SimulationOf(subjects[i]));
-    simulations.back().name += "-most";
-    simulations.back().takes_most = true;
+    simulations.back().name += suffix;
     of.push_back(i);
+    return simulations.back();
+  };
+  for (std::size_t i = 0; i < cards.size(); ++i) {
+    FitCard& card = cards[i];
+    if (VerdictOf(card.low.run) == FitVerdict::kFailed) continue;
+    if (const auto& names = card.low.run.unknown_shapes; !names.empty()) {
+      card.unknowns.push_back("values that were not computed, in " + Listed(names));
+      add(i, "-most").takes_most = true;
+    }
+    if (card.low.run.recording && card.low.run.recording->holds_back) {
+      card.unknowns.push_back("how far the GPU lags behind, as blocks are used on several streams");
+      add(i, "-at-once").at_once = true;
+    }
   }
   if (simulations.empty()) return true;
-  auto runs = simulator_.RunAll(simulations, "with the assumption that needs most");
+  auto runs = simulator_.RunAll(simulations, "with other assumptions");
   if (!runs) return false;
-  for (std::size_t i = 0; i < of.size(); ++i) cards[of[i]].high = FitTry{std::move((*runs)[i]), std::nullopt};
+  for (std::size_t i = 0; i < of.size(); ++i) {
+    FitCard& card = cards[of[i]];
+    FitRun run = std::move((*runs)[i]);
+    if (!simulations[i].at_once) {
+      card.high = FitTry{.run = std::move(run)};
+    } else {
+      if (!card.high) card.high = std::move(card.low);
+      card.low = FitTry{.run = std::move(run), .at_once = true};
+    }
+  }
   return true;
 }
 
@@ -79,8 +105,10 @@ bool FitSubjects::LearnNeeds(const std::vector<FitSubject>& subjects, std::vecto
     for (FitTry* const attempt : {&cards[i].low, cards[i].high ? &*cards[i].high : nullptr}) {
       if (attempt == nullptr || VerdictOf(attempt->run) != FitVerdict::kDoesNotFit) continue;
       simulations.push_back(SimulationOf(subjects[i]));
-      simulations.back().takes_most = attempt != &cards[i].low;
-      simulations.back().name += simulations.back().takes_most ? "-most-unlimited" : "-unlimited";
+      const bool high = attempt != &cards[i].low;
+      simulations.back().takes_most = high;
+      simulations.back().at_once = attempt->at_once;
+      simulations.back().name += high ? "-most-unlimited" : "-unlimited";
       simulations.back().memory = std::to_string(kUnlimited);
       of.push_back(attempt);
     }

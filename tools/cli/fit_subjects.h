@@ -28,8 +28,8 @@ class FitSubjects {
   FitCard RunHere(const FitSubject& subject, ChildResult& result);
   // The first run of each, with output in files. Nothing: leave with the simulator's exit code.
   std::optional<std::vector<FitCard>> Run(const std::vector<FitSubject>& subjects, const std::string& what);
-  // Those with the assumption that needs most. False: leave with the simulator's exit code.
-  bool RunMost(const std::vector<FitSubject>& subjects, std::vector<FitCard>& cards);
+  // Those with the assumptions that need least and most. False: leave with the simulator's exit code.
+  bool RunBounds(const std::vector<FitSubject>& subjects, std::vector<FitCard>& cards);
   // Those without the card's limit. Likewise.
   bool LearnNeeds(const std::vector<FitSubject>& subjects, std::vector<FitCard>& cards);
 

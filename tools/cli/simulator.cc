@@ -113,6 +113,8 @@ Variables Simulator::VariablesOf(const Simulation& simulation) const {
   if (options_.devices) variables["MEMOIR_SIM_DEVICES"] = std::to_string(*options_.devices);
   if (options_.world) variables["MEMOIR_SIM_WORLD"] = std::to_string(*options_.world);
   if (options_.rank) variables["MEMOIR_SIM_RANK"] = std::to_string(*options_.rank);
+  if (simulation.takes_most) variables["MEMOIR_SIM_UNKNOWN"] = "most";
+  if (simulation.at_once) variables["MEMOIR_SIM_LATE"] = "0";
   variables["MEMOIR_OUTPUT"] = RecordingOf(simulation).string();
   Attachment attachment = AttachmentOf(tree_);
   AddSimulation(tree_, attachment);
@@ -168,7 +170,7 @@ FitRun Simulator::ReadRun(const Simulation& simulation, const ChildResult& resul
   run.signal = result.signal;
   run.processes = ReadSimulationReports((FolderOf(simulation) / "report").string());
   run.recording = ReadRecording(simulation, run);
-  run.unknowns = ReadUnknowns(simulation, run);
+  run.unknown_shapes = ReadUnknownShapes(simulation);
   return run;
 }
 
@@ -191,20 +193,14 @@ std::optional<FitRecording> Simulator::ReadRecording(const Simulation& simulatio
 
 // Lines "PID<tab>unknown<tab>COUNT<tab>OPERATOR" of the counts: it was given a shape that depends on values which the
 // device did not compute.
-std::vector<std::string> Simulator::ReadUnknowns(const Simulation& simulation, const FitRun& run) const {
+std::vector<std::string> Simulator::ReadUnknownShapes(const Simulation& simulation) const {
   std::set<std::string> operators;
   std::ifstream counts(FolderOf(simulation) / "counts");
   for (std::string line; std::getline(counts, line);) {
     const std::size_t kind = line.find("\tunknown\t");
     if (kind != std::string::npos) operators.insert(line.substr(line.rfind('\t') + 1));
   }
-  std::vector<std::string> unknowns;
-  std::string listed;
-  for (const std::string& name : operators) listed += (listed.empty() ? "" : ", ") + name;
-  if (!listed.empty()) unknowns.push_back("values that were not computed, in " + listed);
-  if (run.recording && run.recording->holds_back)
-    unknowns.push_back("how far the GPU lags behind, as blocks are used by several streams");
-  return unknowns;
+  return {operators.begin(), operators.end()};
 }
 
 void Simulator::SayOnce(const std::string& line) {

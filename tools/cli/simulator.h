@@ -25,7 +25,8 @@ struct Simulation {
   std::string card;
   std::string memory;  // bytes; "": the card's
   std::vector<std::string> command;
-  bool takes_most = false;  // of what a simulation cannot know, that which needs most
+  bool takes_most = false;  // shapes that depend on values which the device did not compute are the largest possible
+  bool at_once = false;     // the device's work is complete at once, not some launches later
   std::string keep = "";    // folder for the recording; "": it is not kept
 };
 
@@ -56,7 +57,7 @@ class Simulator {
   Variables VariablesOf(const Simulation& simulation) const;
   FitRun ReadRun(const Simulation& simulation, const ChildResult& result);
   std::optional<FitRecording> ReadRecording(const Simulation& simulation, const FitRun& run);
-  std::vector<std::string> ReadUnknowns(const Simulation& simulation, const FitRun& run) const;
+  std::vector<std::string> ReadUnknownShapes(const Simulation& simulation) const;
   void SayOnce(const std::string& line);
 
   const FitOptions& options_;
