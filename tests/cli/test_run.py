@@ -61,7 +61,15 @@ def test_tree_that_cannot_be_preloaded(memoir, fake_tree, tmp_path, name):
     done = memoir("run", "-q", "--", sys.executable, "-c", "import os; print(os.environ.get('LD_PRELOAD'))",
                   program=tmp_path / name / "bin" / "memoir")
     assert done.stdout == "None\n"
-    assert "holds a space or colon" in done.stderr and "going on without preload" in done.stderr
+    assert "holds a space or colon" in done.stderr and "move the installation to a path without. Going on without preload" in done.stderr
+
+
+def test_tree_without_its_interposer(memoir, fake_tree, tmp_path):
+    shutil.copytree(fake_tree, tmp_path / "tree")
+    (tmp_path / "tree/lib/memoir/libmemoir_interpose.so").unlink()
+    done = memoir("run", "-q", "--", sys.executable, "-c", "print('ran')", program=tmp_path / "tree/bin/memoir")
+    assert done.stdout == "ran\n"
+    assert "libmemoir_interpose.so; install Memoir again. Going on without preload" in done.stderr
 
 
 def test_default_folder_is_named_for_the_time(memoir, samples, tmp_path):
@@ -110,9 +118,10 @@ def test_nothing_recorded_because_python_ignores_the_environment(memoir, one_lin
     assert "-I and -E ignore PYTHONPATH" in one_line(memoir("run", "--", sys.executable, "-I", "-c", ""))
 
 
-def test_nothing_recorded_because_autoload_is_off(memoir, one_line):
-    done = memoir("run", "--", sys.executable, "-c", "", TORCH_DEVICE_BACKEND_AUTOLOAD=0)
-    assert "TORCH_DEVICE_BACKEND_AUTOLOAD=0" in one_line(done)
+@pytest.mark.parametrize("value", ["0", "", "true"])
+def test_nothing_recorded_because_autoload_is_off(memoir, one_line, value):
+    done = memoir("run", "--", sys.executable, "-c", "", TORCH_DEVICE_BACKEND_AUTOLOAD=value)
+    assert f"TORCH_DEVICE_BACKEND_AUTOLOAD='{value}' keeps torch from starting Memoir" in one_line(done)
 
 
 def test_nothing_recorded_because_no_tracker_fits(memoir, tmp_path, one_line):
@@ -212,9 +221,11 @@ def test_bad_value_names_the_option(memoir, one_line):
 
 
 def test_unknown_variable_is_a_warning(memoir):
-    done = memoir("run", "-q", "--", sys.executable, "-c", "print('ran')", MEMOIR_OUTPT="x")
-    assert done.returncode == 0 and done.stdout == "ran\n"
-    assert "memoir: unknown variable MEMOIR_OUTPT is ignored; did you mean MEMOIR_OUTPUT?" in done.stderr
+    warning = "memoir: unknown variable MEMOIR_OUTPT is ignored; did you mean MEMOIR_OUTPUT?"
+    for options, quiet, warned in (((), "0", True), (("-q",), "0", False), ((), "1", False)):
+        done = memoir("run", *options, "--", sys.executable, "-c", "print('ran')", MEMOIR_OUTPT="x", MEMOIR_QUIET=quiet)
+        assert done.returncode == 0 and done.stdout == "ran\n"
+        assert (warning in done.stderr) == warned
 
 
 def test_unwritable_folder_runs_the_command_unrecorded(memoir, tmp_path, one_line):
@@ -243,6 +254,11 @@ def test_printed_environment_as_json(memoir, fake_tree, tmp_path):
     found = json.loads(memoir("run", "--print-env=json", PYTHONPATH="/mine").stdout)
     assert found["PYTHONPATH"] == f"{fake_tree}/lib/memoir/python:/mine" and found["MEMOIR_ENABLE"] == "1"
     assert found["MEMOIR_OUTPUT"].startswith(f"{tmp_path}/memoir-")
+
+
+def test_printed_environment_attaches_where_it_was_switched_off(memoir):
+    assert "export MEMOIR_ENABLE='1'\n" in memoir("run", "--print-env", MEMOIR_ENABLE=0).stdout
+    assert json.loads(memoir("run", "--print-env=json", MEMOIR_ENABLE=0).stdout)["MEMOIR_ENABLE"] == "1"
 
 
 def test_printed_environment_runs_nothing(memoir, one_line):

@@ -25,16 +25,23 @@ std::string Quoted(const std::string& text) {
   return quoted + "'";
 }
 
+// What the attachment sets goes before what the environment had.
+void Set(Variables& variables, const Attachment& attachment) {
+  for (const auto& [name, value] : WorldVariables(variables)) variables[name] = value;
+  for (const auto& [name, value] : attachment.set) variables[name] = value;
+}
+
 }  // namespace
 
 Attachment AttachmentOf(const InstallTree& tree) {
   Attachment attachment;
   std::error_code error;
   if (!std::filesystem::exists(tree.interposer, error)) {
-    Say("this installation lacks " + tree.interposer.string() + ": going on without preload");
+    Say("this installation lacks " + tree.interposer.string() + "; install Memoir again. Going on without preload");
   } else if (!CanBePreloaded(tree.interposer.string())) {
     Say("the path " + tree.interposer.string() +
-        " holds a space or colon, which LD_PRELOAD cannot name: going on without preload");
+        " holds a space or colon, which LD_PRELOAD cannot name; move the installation to a path without. "
+        "Going on without preload");
   } else {
     attachment.prepended["LD_PRELOAD"] = tree.interposer.string();
   }
@@ -44,15 +51,13 @@ Attachment AttachmentOf(const InstallTree& tree) {
 }
 
 void AddTo(Variables& variables, const Attachment& attachment) {
-  for (const auto& [name, value] : WorldVariables(variables)) variables[name] = value;
-  for (const auto& [name, value] : attachment.set) variables[name] = value;
+  Set(variables, attachment);
   for (const auto& [name, value] : attachment.prepended) variables[name] = Prepended(name, value);
 }
 
 std::string AsShell(const Variables& variables, const Attachment& attachment) {
   Variables all = variables;
-  all.merge(WorldVariables(variables));
-  all.insert(attachment.set.begin(), attachment.set.end());
+  Set(all, attachment);
   std::string lines;
   for (const auto& [name, value] : all) lines += "export " + name + "=" + Quoted(value) + "\n";
   for (const auto& [name, value] : attachment.prepended)

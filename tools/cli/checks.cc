@@ -1,7 +1,6 @@
 #include "tools/cli/checks.h"
 
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -14,6 +13,7 @@
 
 #include "fmt/format.h"
 #include "tools/cli/child_process.h"
+#include "tools/cli/environment.h"
 #include "tools/cli/folder_facts.h"
 #include "tools/cli/python_facts.h"
 #include "tools/cli/record_options.h"
@@ -136,27 +136,23 @@ Check OutputCheck(const std::string& output) {
   return {Level::kFine, "output folder", where, ""};
 }
 
-// MADV_WIPEONFORK, by which a forked child knows that the recording is not its own.
+// MADV_WIPEONFORK, by which a forked child knows that the recording is not its own. Without, fork() tells it.
 Check KernelCheck() {
   utsname system = {};
   uname(&system);
   int major = 0, minor = 0;
   const bool known = std::sscanf(system.release, "%d.%d", &major, &minor) == 2;
   if (!known || major > 4 || (major == 4 && minor >= 14)) return {Level::kFine, "kernel", system.release, ""};
-  return {Level::kWrong, "kernel", std::string(system.release) + " has no MADV_WIPEONFORK",
-          "Linux 4.14 or newer is needed"};
+  return {Level::kNote, "kernel",
+          std::string(system.release) +
+              " has no MADV_WIPEONFORK: children made by _Fork or clone may disturb the recording",
+          "Linux 4.14 or newer; programs that use fork() need none"};
 }
 
 Check PreloadCheck() {
   const std::string preload = Variable("LD_PRELOAD");
   if (preload.empty()) return {Level::kFine, "LD_PRELOAD", "not set", ""};
   return {Level::kNote, "LD_PRELOAD", preload, "it is kept behind Memoir's; if a program misbehaves, try without it"};
-}
-
-std::vector<std::string> Environment() {
-  std::vector<std::string> entries;
-  for (char** entry = environ; *entry != nullptr; ++entry) entries.emplace_back(*entry);
-  return entries;
 }
 
 }  // namespace
@@ -186,13 +182,14 @@ Checks CheckPython(const InstallTree& tree, const std::string& python) {
 
 Checks CheckEnvironment() {
   Checks checks;
-  if (Variable("TORCH_DEVICE_BACKEND_AUTOLOAD") == "0") {
-    checks.push_back({Level::kWrong, "start-up", "TORCH_DEVICE_BACKEND_AUTOLOAD=0 keeps torch from starting Memoir",
+  if (const auto value = AutoloadRefusal()) {
+    checks.push_back({Level::kWrong, "start-up",
+                      fmt::format("TORCH_DEVICE_BACKEND_AUTOLOAD='{}' keeps torch from starting Memoir", *value),
                       "unset it, or call memoir.start() in the program"});
   } else {
     checks.push_back({Level::kFine, "start-up", "torch starts Memoir at the end of its import", ""});
   }
-  const auto environment = Environment();
+  const auto environment = CurrentEnvironment();
   for (const std::string& line : UnknownVariables(environment))
     checks.push_back({Level::kWrong, "variables", line, "correct or unset it"});
   for (const RecordOption& option : RecordOptions()) {

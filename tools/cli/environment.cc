@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
+#include <string_view>
 #include <utility>
 
 namespace memoir {
@@ -19,6 +21,12 @@ std::vector<std::string> EnvironmentWith(const Variables& variables) {
   }
   for (const auto& [name, value] : variables) entries.push_back(name + "=" + value);
   return entries;
+}
+
+std::optional<std::string> AutoloadRefusal() {
+  const char* value = std::getenv("TORCH_DEVICE_BACKEND_AUTOLOAD");
+  if (value == nullptr || std::string_view(value) == "1") return std::nullopt;
+  return value;
 }
 
 }  // namespace memoir

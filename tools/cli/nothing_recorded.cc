@@ -1,14 +1,12 @@
 #include "tools/cli/nothing_recorded.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <optional>
-#include <string_view>
 #include <system_error>
 
 #include "fmt/format.h"
+#include "tools/cli/environment.h"
 #include "tools/cli/python_facts.h"
 
 namespace memoir {
@@ -27,11 +25,6 @@ bool IgnoresEnvironment(const std::vector<std::string>& command) {
     if (command[i].find_first_of("IE") != std::string::npos) return true;
   }
   return false;
-}
-
-bool AutoloadIsOff() {
-  const char* value = std::getenv("TORCH_DEVICE_BACKEND_AUTOLOAD");
-  return value != nullptr && std::string_view(value) == "0";
 }
 
 // `env -i` takes away the variables that attach Memoir.
@@ -55,10 +48,11 @@ std::string WhyNothingRecorded(const std::vector<std::string>& command, int sign
   if (ClearsEnvironment(command)) {
     return start + "env -i clears the variables by which Memoir starts; put it before memoir: env -i memoir run -- ...";
   }
-  if (AutoloadIsOff()) {
-    return start +
-           "TORCH_DEVICE_BACKEND_AUTOLOAD=0 keeps torch from starting Memoir; unset it, or call memoir.start() in the "
-           "program";
+  if (const auto value = AutoloadRefusal()) {
+    return start + fmt::format(
+                       "TORCH_DEVICE_BACKEND_AUTOLOAD='{}' keeps torch from starting Memoir; unset it, or call "
+                       "memoir.start() in the program",
+                       *value);
   }
   const std::string interpreter = InterpreterOf(command);
   if (interpreter.empty()) return start + command.front() + " never imported torch (memoir doctor checks the rest)";

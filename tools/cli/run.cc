@@ -118,6 +118,11 @@ int RunUnrecorded(const Strings& command) {
   return result.start_error != 0 ? CannotStart(command, result.start_error) : result.exit_code;
 }
 
+bool IsQuiet(const Variables& variables) {
+  const auto given = variables.find("MEMOIR_QUIET");
+  return given != variables.end() && given->second == "1";
+}
+
 std::string OutputOf(const Variables& variables) {
   const auto given = variables.find("MEMOIR_OUTPUT");
   return given == variables.end() ? std::filesystem::absolute(DefaultOutputFolder()).string() : given->second;
@@ -128,7 +133,7 @@ int RunRecorded(const Strings& command, Variables variables) {
   const bool others_may_be_there = !variables.contains("MEMOIR_OUTPUT") && HasRankOfLauncher();
   OutputFolder folder(OutputOf(variables));
   const bool speaks = SpeaksForJob(variables);
-  const bool quiet = variables["MEMOIR_QUIET"] == "1" || !speaks;
+  const bool quiet = IsQuiet(variables) || !speaks;
   if (const absl::Status status = folder.Prepare(); !status.ok()) {
     Say(std::string(status.message()) + ". The command runs unrecorded");
     return RunUnrecorded(command);
@@ -188,7 +193,7 @@ int RunVerb(const std::vector<std::string>& arguments) {
     if (absl::IsInvalidArgument(status)) return FailUsage("run", std::string(status.message()));
     return Fail(status);
   }
-  if (SpeaksForJob(variables)) {
+  if (SpeaksForJob(variables) && !IsQuiet(variables)) {
     for (const std::string& line : UnknownVariables(CurrentEnvironment())) Say(line);
   }
   if (prints) return PrintEnvironment(std::move(variables), print_env);
