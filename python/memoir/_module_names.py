@@ -11,8 +11,8 @@ import weakref
 
 current = None  # the Names of the recording that is running
 
-# Modules that belong to no root are looked for in all of them, and their owners in all objects; both have limits, for
-# programs that make modules all the time.
+# Modules that belong to no root are looked for in all of them, and their owners in all objects. Programs make modules all the time:
+# the owners of all have a limit, and the look into all roots for those without parts and parameters.
 _FRUITLESS_LOOKS = 256
 _OWNERLESS_OF_A_CLASS = 3
 _OWNER_SECONDS = 1.0

@@ -6,6 +6,8 @@ import os
 import re
 import sys
 
+from memoir._terminal import say
+
 RECORDS, WAITS, STAYS_OUT, UNDECIDED = "records", "waits until it trains", "stays out", "undecided"
 
 # Programs that import torch to start others: `torchrun`, `python -m torch.distributed.run`.
@@ -58,13 +60,14 @@ def not_recording(problem):
     except Exception:
         pass  # then rather once too often
     if said:
-        print(f"memoir: not recording: {problem}", file=sys.stderr)
+        say(f"memoir: not recording: {problem}")
     folder = os.environ.get("MEMOIR_OUTPUT", "")
     try:
         if os.path.isdir(folder):
-            with open(os.path.join(folder, f".not-recorded.{os.getpid()}{'' if said else '.unsaid'}"), "w") as note:
+            name = os.path.join(folder, f".not-recorded.{os.getpid()}{'' if said else '.unsaid'}")
+            with open(name, "w", encoding="utf-8", errors="backslashreplace") as note:
                 note.write(f"{problem}\n")
-    except OSError:
+    except Exception:
         pass
 
 
@@ -202,6 +205,6 @@ def _follow_process_group():
 
                 _recording.name_rank(group.rank(), group.size())
         except Exception as problem:
-            print(f"memoir: the rank that torch.distributed gave is not in the capture: {problem}", file=sys.stderr)
+            say(f"memoir: the rank that torch.distributed gave is not in the capture: {problem}; MEMOIR_RANK=N names it")
 
     c10d._update_default_pg = _update_default_pg

@@ -8,6 +8,7 @@ import platform
 import sys
 
 from memoir import _dispatch, _library, _modules, _processes
+from memoir._terminal import say
 
 _STOPPED, _EXITED = 1, 2  # enum memoir_end
 
@@ -30,11 +31,11 @@ def start(output=None, **options):
     if _by_environment and recording():
         _passed_over += 1
         if _processes.speaks():
-            print(f"memoir: memoir.start() passed over: this process is being recorded already, into {_folder()}", file=sys.stderr)
+            say(f"memoir: memoir.start() passed over: this process is being recorded already, into {_folder()}")
         return
     quiet = options.get("quiet", False) or not _processes.speaks()
     if output is not None and not quiet and any(name.endswith(b".memoir") for name in _names(os.fsencode(output))):
-        print(f"memoir: {os.fsdecode(output)} already holds a capture; this recording is added to it", file=sys.stderr)
+        say(f"memoir: {os.fsdecode(output)} already holds a capture; this recording is added to it")
     _begin(torch.__version__, output, options)
     _by_environment, _passed_over = False, 0
 
@@ -81,7 +82,7 @@ def leave():
 
 def name_rank(rank, world_size):
     """The job's process group is there, which only a process has that trains."""
-    begin()
+    _processes.guarded(begin)
     if _tracker is not None:
         _tracker.memoir_rank(rank, world_size)
 
@@ -189,7 +190,7 @@ def _record_modules():
     try:
         _modules.start(_library.load_modules(torch.__version__))
     except Exception as problem:
-        print(f"memoir: going on without modules: {problem}; --modules off leaves them out", file=sys.stderr)
+        say(f"memoir: going on without modules: {problem}; --modules off leaves them out")
 
 
 def _names(folder):
@@ -211,7 +212,7 @@ def _stop(reason):
     _modules.stop()
     message = ctypes.create_string_buffer(1024)
     if _tracker.memoir_stop(reason, message, len(message)) != 0:
-        print(f"memoir: {message.value.decode(errors='replace')}", file=sys.stderr)
+        say(f"memoir: {message.value.decode(errors='replace')}")
 
 
 def stop_at_exit():

@@ -1,9 +1,9 @@
 """Start-up inside a program that knows nothing of Memoir: torch's import ends here, and recording starts if the environment asks."""
 
 import os
-import sys
 
 from memoir import _processes
+from memoir._terminal import say
 
 _OFF = {"", "0", "false", "off", "no"}
 
@@ -22,8 +22,8 @@ def _check_cuda():
     import torch
 
     if not torch.version.cuda and _processes.speaks():
-        print(f"memoir: --simulate {os.environ['MEMOIR_SIM_GPU']}: torch {torch.__version__} is built without CUDA and sees no GPU, simulated or not; "
-              "install one with it: pip install torch", file=sys.stderr)
+        say(f"memoir: --simulate {os.environ['MEMOIR_SIM_GPU']}: torch {torch.__version__} is built without CUDA and sees no GPU, simulated or not; "
+            "install one with it: pip install torch")
 
 
 def _enter_world():
@@ -32,7 +32,7 @@ def _enter_world():
     try:
         _world.enter()
     except Exception as problem:
-        print(f"memoir: this process is not simulated as one rank of a world: {problem}", file=sys.stderr)
+        say(f"memoir: this process is not simulated as one rank of a world: {problem}")
 
 
 def _take_part():
@@ -49,11 +49,14 @@ def _take_part():
 
 def _compute_values():
     try:
-        import torch
         from memoir import _values
+
+        if not _values.wanted():
+            return
+        import torch
 
         if torch.version.cuda:
             _values.start(torch.__version__)
     except Exception as problem:
         if _processes.speaks():
-            print(f"memoir: the simulated GPU computes no values here, and every tensor holds zeros: {problem}", file=sys.stderr)
+            say(f"memoir: the simulated GPU computes no values here, and every tensor holds zeros: {problem}")

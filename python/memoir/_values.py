@@ -7,10 +7,13 @@ _NOT_SIMULATED = 1
 _OFF = {"0", "false", "off", "no"}
 
 
+def wanted():
+    """Whether this process has the simulated GPU, and its values are not switched off."""
+    return hasattr(ctypes.CDLL(None), "memoir_simulated_is_known") and os.environ.get("MEMOIR_SIM_VALUES", "").lower() not in _OFF
+
+
 def start(torch_version):
-    """At the end of torch's import. Does nothing on a real GPU; raises where values cannot be had."""
-    if not hasattr(ctypes.CDLL(None), "memoir_simulated_is_known") or os.environ.get("MEMOIR_SIM_VALUES", "").lower() in _OFF:
-        return
+    """At the end of torch's import, where they are wanted. Raises where values cannot be had."""
     from memoir import _library
 
     minor = ".".join(torch_version.split("+")[0].split(".")[:2])

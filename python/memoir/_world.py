@@ -11,6 +11,8 @@ import re
 import sys
 import threading
 
+from memoir._terminal import say
+
 _NCCL_ID_BYTES = 128  # what a rank waits for before its first collective; the device does not read it
 _OF_NCCL = re.compile(r"(^|/)(\w*nccl\w*(:\d+)?|\d+(:\d+)?)$", re.IGNORECASE)
 
@@ -36,8 +38,8 @@ def enter():
 def _check_launcher(rank, world):
     told = os.environ.get("RANK"), os.environ.get("WORLD_SIZE")
     if None not in told and told != (str(rank), str(world)):
-        print(f"memoir: simulated as rank {rank} of {world}, but a launcher says rank {told[0]} of {told[1]}: start the program itself under "
-              "--sim-world, without torchrun or another launcher", file=sys.stderr)
+        say(f"memoir: simulated as rank {rank} of {world}, but a launcher says rank {told[0]} of {told[1]}: start the program itself under "
+            "--sim-world, without torchrun or another launcher")
         sys.exit(2)
 
 
@@ -73,8 +75,7 @@ def _lone_store(rank, world):
             value = self._values.get(key)
             if value is None and not _OF_NCCL.search(key) and not self._said:
                 self._said = True
-                print(f"memoir: rank {rank} of {world} asks torch's store for {key!r}, which a rank that is not there would set; it gets zeros",
-                      file=sys.stderr)
+                say(f"memoir: rank {rank} of {world} asks torch's store for {key!r}, which a rank that is not there would set; it gets zeros")
             return bytes(_NCCL_ID_BYTES) if value is None else value
 
         def add(self, key, amount):

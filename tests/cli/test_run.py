@@ -154,6 +154,26 @@ def test_start_up_leaves_a_note_when_it_cannot_record(tmp_path):
     assert [note.read_text() for note in tmp_path.glob(".not-recorded.*")] == ["because\n"]
 
 
+GONE = {
+    "none": "sys.stderr = None",  # print would take standard output
+    "closed": "sys.stderr.close()",
+    "full": "os.dup2(os.open('/dev/full', os.O_WRONLY), 2)",
+    "nobody reads": "r, w = os.pipe(); os.close(r); os.dup2(w, 2)",
+}
+
+
+@pytest.mark.parametrize("terminal", GONE)
+def test_start_up_goes_on_where_the_terminal_is_gone_and_the_locale_lacks_letters(tmp_path, terminal):
+    package = pathlib.Path(__file__).parents[2] / "python"
+    (tmp_path / "torch.py").write_text("raise RuntimeError('caf\\u00e9 \\udcff')")
+    program = f"import os, sys; {GONE[terminal]}; from memoir import _startup; _startup.from_torch(); print('ran')"
+    start = subprocess.run([sys.executable, "-c", program], text=True, capture_output=True,
+                           env={**os.environ, "PYTHONPATH": f"{tmp_path}:{package}", "MEMOIR_ENABLE": "1", "MEMOIR_OUTPUT": str(tmp_path),
+                                "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"})
+    assert (start.returncode, start.stdout, start.stderr) == (0, "ran\n", "")
+    assert [note.read_bytes() for note in tmp_path.glob(".not-recorded.*")] == [b"caf\xc3\xa9 \\udcff\n"]
+
+
 def test_nothing_recorded_because_the_package_is_missing(memoir, fake_tree, tmp_path, one_line):
     shutil.copytree(fake_tree, tmp_path / "tree")
     shutil.rmtree(tmp_path / "tree/lib/memoir/python")
