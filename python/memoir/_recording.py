@@ -47,6 +47,8 @@ def start_by_environment(torch_version):
         return
     _begin(torch_version, None, {"automatic": True})
     _by_environment = True
+    if not os.environ.get("MEMOIR_OUTPUT"):  # nobody chose a folder: those that this process starts record into its own, too
+        os.environ["MEMOIR_OUTPUT"] = _folder()
 
 
 def watch_by_environment(torch_version):
@@ -161,6 +163,8 @@ def _begin(torch_version, output, options):
     if output is not None:
         options["output"] = os.fsdecode(output)
     _call(library, "memoir_start", options)
+    if _modules.asked() and library.memoir_recording_modules() != 1:
+        _modules.stop()  # in a forked child, whose parent's recording sees them
     _record_modules()
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recording import events, record, show
+from recording import events, record, run_explicit, show
 
 FORKED = '''
 import os, sys, memoir, torch, torch.multiprocessing as mp
@@ -41,3 +41,29 @@ def test_children_that_train(tree, tmp_path, how, known):
     assert parent == ["0", "1"] * 2 and child == ["0", "1"] * known
     rows = {row["name"]: row for row in show(tree, capture, "--by", "module")["modules"]}
     assert rows["0"]["count"] == 2 + known and rows["0"]["class"] == "Linear"
+
+
+STARTS_WITHOUT = '''
+import os, sys, torch, memoir
+torch.set_num_threads(1)
+layer, call = torch.nn.Linear(4, 4), torch.nn.Module.__call__
+memoir.start(sys.argv[1])
+layer(torch.ones(2, 4))
+if os.fork() == 0:
+    memoir.start(sys.argv[2], modules=False)
+    assert torch.nn.Module.__call__ is call
+    layer(torch.ones(2, 4))
+    memoir.stop()
+    os._exit(0)
+assert os.wait()[1] == 0
+layer(torch.ones(2, 4))
+memoir.stop()
+'''
+
+
+def test_a_forked_child_may_leave_them_out(tree, tmp_path):
+    done = run_explicit(tree, tmp_path, STARTS_WITHOUT, tmp_path / "parent", tmp_path / "child")
+    assert (done.returncode, done.stderr) == (0, "")
+    parent, child = (sum(e["event"] == "module_enter" for e in events(tree, tmp_path / who)) for who in ("parent", "child"))
+    assert (parent, child) == (2, 0)
+    assert show(tree, tmp_path / "child")["operator_calls"] > 0
