@@ -223,6 +223,23 @@ def test_processes_that_only_import_torch_are_no_noise(tree, tmp_path):
     assert not (tmp_path / "nothing").exists()
 
 
+STARTS_ANOTHER = '''
+import subprocess, sys, torch
+torch.abs(torch.ones(3))
+subprocess.run([sys.executable, "-c", "import torch; torch.neg(torch.ones(3))"], check=True)
+'''
+
+
+def test_where_nobody_chose_a_folder_there_is_one_all_the_same(tree, tmp_path):
+    (tmp_path / "train.py").write_text(STARTS_ANOTHER)
+    environment = {**PLAIN, "PYTHONPATH": str(tree / "lib/memoir/python"), "MEMOIR_ENABLE": "1"}
+    done = subprocess.run([sys.executable, "train.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    capture, = tmp_path.glob("memoir-*")
+    found = counts(show(tree, capture))
+    assert found["aten::abs"] == found["aten::neg"] == 1
+
+
 # Launchers, by the variables that they set.
 
 LAUNCHERS = {
@@ -264,8 +281,10 @@ def test_contradicting_variables_are_one_line(tree, tmp_path):
     assert line in " ".join(run_memoir(tree, tmp_path / "capture").stdout.split())
     done = launch(tree, tmp_path, ONE_OPERATOR, sys.executable, "train.py", options=("-o", "again"), environment=environment)
     assert done.returncode == 0 and done.stderr.count("unknown variable") == 2  # memoir run's and the recorder's
-    silent = launch(tree, tmp_path, ONE_OPERATOR, sys.executable, "train.py", options=("-o", "silent"), environment={**environment, "RANK": "1"})
-    assert silent.stderr.count("contradict") == 0
+    silent = launch(tree, tmp_path, ONE_OPERATOR, sys.executable, "train.py", options=("-o", "silent"),
+                    environment={**environment, "RANK": "1", "SLURM_PROCID": "0"})
+    assert silent.stderr.count("contradict") == 0  # rank 0 would say it
+    assert "RANK=1 (torchrun) and SLURM_PROCID=0 (Slurm) contradict" in show(tree, tmp_path / "silent")["processes"][0]["rank_conflict"]
 
 
 GROUP_SAYS_OTHERWISE = '''

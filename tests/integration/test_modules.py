@@ -193,8 +193,6 @@ with case("double"):
     y = x.clone().requires_grad_()
     gradient, = torch.autograd.grad(model(y).sum(), y, create_graph=True)
     gradient.pow(2).sum().backward()
-with case("thread"):
-    pass
 model = Net(fc(), run=lambda self, x: self.part0(x))
 def on_thread():
     with case("on a thread"):
