@@ -28,6 +28,7 @@ struct Search {
   bool from_stubs;
   std::size_t changed;
   std::size_t refused;
+  std::size_t loading;
 };
 
 bool Store(const LoadedObject& object, void** slot, void* value) {
@@ -67,6 +68,12 @@ int Redirect(dl_phdr_info* info, std::size_t, void* context) {
   if (search.from_stubs && object.Contains(search.to)) return 0;
   ForEachSlot(object, search.function, [&](void** slot) {
     const void* now = __atomic_load_n(slot, __ATOMIC_RELAXED);
+    if (now == search.to) return;
+    if (!object.IsLoaded()) {
+      ++search.loading;
+      return;
+    }
+    now = __atomic_load_n(slot, __ATOMIC_RELAXED);
     if (now != search.from && !(search.from_stubs && object.Contains(now))) return;
     ++(Store(object, slot, search.to) ? search.changed : search.refused);
   });
@@ -97,15 +104,17 @@ int CountAdded(dl_phdr_info* info, std::size_t, void* context) {
 
 }  // namespace
 
-std::size_t RedirectImports(const char* function, const void* original, void* replacement, std::size_t* refused) {
-  Search search{function, original, replacement, true, 0, 0};
+std::size_t RedirectImports(const char* function, const void* original, void* replacement, std::size_t* refused,
+                            std::size_t* loading) {
+  Search search{function, original, replacement, true, 0, 0, 0};
   dl_iterate_phdr(&Redirect, &search);
   if (refused != nullptr) *refused = search.refused;
+  if (loading != nullptr) *loading = search.loading;
   return search.changed;
 }
 
 std::size_t RestoreImports(const char* function, const void* original, const void* replacement) {
-  Search search{function, replacement, const_cast<void*>(original), false, 0, 0};
+  Search search{function, replacement, const_cast<void*>(original), false, 0, 0, 0};
   dl_iterate_phdr(&Redirect, &search);
   return search.changed;
 }

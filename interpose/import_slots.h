@@ -18,9 +18,10 @@ const void* FindImported(const char* function);
 
 // Makes every loaded object's calls of `function` go to `replacement`, but for those of the object that `replacement`
 // is in. A slot that another tool has redirected already, to neither `original` nor the object's own lazy stub, is left
-// alone. Returns how many slots were changed; `refused`: those whose page could not be made writable.
+// alone. Returns how many slots were changed; `refused`: those whose page could not be made writable; `loading`: those
+// of objects that the loader is not done with, left alone too, for it still writes to their pages: call again later.
 std::size_t RedirectImports(const char* function, const void* original, void* replacement,
-                            std::size_t* refused = nullptr);
+                            std::size_t* refused = nullptr, std::size_t* loading = nullptr);
 
 // The other way: every slot that holds `replacement` gets `original`. What others have put there since stays.
 std::size_t RestoreImports(const char* function, const void* original, const void* replacement);

@@ -1,4 +1,5 @@
-// The state of this process's ring: every mutable global of the library, and the beginning and the end of recording.
+// The state of this process's ring: every mutable global that recording needs, and its beginning and end. What is done
+// at the start of threads has its own (thread_start.cc).
 //
 // Leaked at exit on purpose. A forked child inherits RingState but finds the fork-wiped page empty, so OpenRing() is
 // nullptr there: that, and never RingState itself, tells whether there is a ring to touch.

@@ -1,6 +1,10 @@
 #include "interpose/loaded_object.h"
 
+#include <unistd.h>
+
 #include <cstring>
+
+#include "interpose/page_access.h"
 
 namespace memoir {
 namespace {
@@ -59,6 +63,30 @@ bool LoadedObject::Within(std::uint32_t segment_type, const void* address) const
     if (segment.p_type == segment_type && wanted >= begin && wanted - begin < segment.p_memsz) return true;
   }
   return false;
+}
+
+void LoadedObject::FindSealed(ElfW(Addr) * begin, ElfW(Addr) * end) const {
+  const auto whole_pages = ~(static_cast<ElfW(Addr)>(sysconf(_SC_PAGESIZE)) - 1);
+  *begin = *end = 0;
+  for (int i = 0; i < info_.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = info_.dlpi_phdr[i];
+    if (segment.p_type != PT_GNU_RELRO) continue;
+    *begin = (info_.dlpi_addr + segment.p_vaddr) & whole_pages;
+    *end = (info_.dlpi_addr + segment.p_vaddr + segment.p_memsz) & whole_pages;
+  }
+}
+
+bool LoadedObject::IsReadOnlyAfterLoading(const void* address) const {
+  ElfW(Addr) begin, end;
+  FindSealed(&begin, &end);
+  const auto wanted = reinterpret_cast<ElfW(Addr)>(address);
+  return wanted >= begin && wanted < end;
+}
+
+bool LoadedObject::IsLoaded() const {
+  ElfW(Addr) begin, end;
+  FindSealed(&begin, &end);
+  return begin >= end || !IsWritable(begin);
 }
 
 // DT_GNU_HASH: four numbers, a filter, the buckets, and one chain word for each symbol from the first hashed one on.

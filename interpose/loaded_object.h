@@ -25,7 +25,11 @@ class LoadedObject {
   explicit LoadedObject(const dl_phdr_info& info) : info_(info) {}
 
   bool Contains(const void* address) const { return Within(PT_LOAD, address); }
-  bool IsReadOnlyAfterLoading(const void* address) const { return Within(PT_GNU_RELRO, address); }
+  // In whole pages, as the loader does it: a part of a page at the end of what was to be read-only stays writable.
+  bool IsReadOnlyAfterLoading(const void* address) const;
+  // Whether the loader is done with the object, as far as can be seen: what is to be read-only is. For objects with
+  // nothing to be so, and without /proc, taken for granted. Reads a file of the kernel's.
+  bool IsLoaded() const;
   DynamicSection Dynamic() const;
   // The function of that name that the object defines, nullptr when it defines none. Of several versions one.
   const void* FindFunction(const char* name) const;
@@ -43,6 +47,8 @@ class LoadedObject {
   }
   void Read(const ElfW(Dyn) & entry, DynamicSection* found) const;
   bool Within(std::uint32_t segment_type, const void* address) const;
+  // Of the pages that are read-only after loading, begin and end; equal where there are none.
+  void FindSealed(ElfW(Addr) * begin, ElfW(Addr) * end) const;
 
   const dl_phdr_info& info_;
 };

@@ -167,7 +167,9 @@ bool CreateInChosen(const char* folder, const ProcessIdentity& process, std::uin
 
 bool CreateInUsualPlaces(const ProcessIdentity& process, std::uint32_t wanted, RingFile* file, char* error,
                          std::size_t error_bytes) {
-  const char* folders[] = {"/dev/shm", NonEmpty(std::getenv("TMPDIR")), "/tmp"};
+  // Who reads the ring when the program is gone is in another folder: a relative one means nothing there.
+  const char* temporary = std::getenv("TMPDIR");
+  const char* folders[] = {"/dev/shm", temporary != nullptr && temporary[0] == '/' ? temporary : nullptr, "/tmp"};
   Refusal refusals[3] = {};
   // Memory first, but the program may need /dev/shm itself (data loaders): only where there is twice the room.
   if (CreateLargest(folders[0], process, wanted, wanted, 2, file, &refusals[0])) return true;

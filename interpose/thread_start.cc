@@ -19,7 +19,6 @@ struct NewThread {
 };
 
 constinit std::atomic<void (*)()> at_start{nullptr};
-constinit std::atomic<std::uint64_t> objects{0};  // loaded when their calls were redirected last
 constinit std::atomic<std::size_t> not_redirected{0};
 
 void* RunThread(void* given) {
@@ -43,13 +42,39 @@ constinit pthread_mutex_t looking = PTHREAD_MUTEX_INITIALIZER;
 void LockLooking() { pthread_mutex_lock(&looking); }
 void UnlockLooking() { pthread_mutex_unlock(&looking); }
 
+// Under that lock.
+struct Looks {
+  std::uint64_t objects;            // loaded when all of their calls were redirected
+  std::uint64_t objects_last_time;  // the same, or those that the loader was at
+  unsigned pause, left;             // looks to let pass while it is; and how many of them are still to come
+};
+constinit Looks looks{};
+
+// An object is in the loader's list before its slots are filled. One that never looks finished is looked at ever less.
+bool IsLookDue(std::uint64_t objects) {
+  constexpr unsigned kLongestPause = 1023;
+  if (objects == looks.objects) return false;
+  if (objects != looks.objects_last_time) {
+    looks.objects_last_time = objects;
+    looks.pause = looks.left = 0;
+  }
+  if (looks.left > 0) {
+    --looks.left;
+    return false;
+  }
+  looks.left = looks.pause;
+  if (looks.pause < kLongestPause) looks.pause = looks.pause * 2 + 1;
+  return true;
+}
+
 void Look() {
-  const std::uint64_t now = ObjectsLoadedSoFar();
-  if (objects.exchange(now, std::memory_order_relaxed) == now) return;
-  std::size_t refused = 0;
+  const std::uint64_t objects = ObjectsLoadedSoFar();
+  if (!IsLookDue(objects)) return;
+  std::size_t refused = 0, loading = 0;
   RedirectImports("pthread_create", reinterpret_cast<const void*>(&pthread_create),
-                  reinterpret_cast<void*>(&CreateThread), &refused);
+                  reinterpret_cast<void*>(&CreateThread), &refused, &loading);
   not_redirected.store(refused, std::memory_order_relaxed);
+  if (loading == 0) looks.objects = objects;
 }
 
 }  // namespace

@@ -3,14 +3,17 @@
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <link.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -121,6 +124,43 @@ TEST_F(ImportSlots, AnObjectWithoutTheImportIsLeftAlone) {
   EXPECT_EQ(FindImported(kName), nullptr) << "a hook whose original nobody has must not exist";
   EXPECT_EQ(RedirectImports(kName, nullptr, reinterpret_cast<void*>(&Another)), 0u);
   EXPECT_EQ(nothing(), 7);
+}
+
+struct Sealed {
+  void* begin;
+  std::size_t bytes;
+};
+
+int FindSealedOfCaller(dl_phdr_info* info, std::size_t, void* context) {
+  if (std::strstr(info->dlpi_name, "slots_caller_now") == nullptr) return 0;
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+    if (segment.p_type != PT_GNU_RELRO) continue;
+    const std::uintptr_t begin = (info->dlpi_addr + segment.p_vaddr) & ~(page - 1);
+    const std::uintptr_t end = (info->dlpi_addr + segment.p_vaddr + segment.p_memsz) & ~(page - 1);
+    *static_cast<Sealed*>(context) = {reinterpret_cast<void*>(begin), end - begin};
+  }
+  return 1;
+}
+
+TEST_F(ImportSlots, AnObjectThatIsBeingLoadedIsLeftAloneUntilItIs) {
+  const Function ask = Get("caller_now", "slots_ask");
+  ASSERT_TRUE(FindOriginal());
+  Sealed sealed{};
+  dl_iterate_phdr(&FindSealedOfCaller, &sealed);
+  ASSERT_GT(sealed.bytes, 0u);
+  ASSERT_EQ(mprotect(sealed.begin, sealed.bytes, PROT_READ | PROT_WRITE), 0);  // as the loader has it until it is done
+  const void* real = reinterpret_cast<const void*>(original);
+  void* replacement = reinterpret_cast<void*>(&Replacement);
+  std::size_t loading = 0;
+  EXPECT_EQ(RedirectImports(kName, real, replacement, nullptr, &loading), 0u);
+  EXPECT_GE(loading, 1u);
+  EXPECT_EQ(ask(), 1);
+  ASSERT_EQ(mprotect(sealed.begin, sealed.bytes, PROT_READ), 0);
+  EXPECT_GE(RedirectImports(kName, real, replacement, nullptr, &loading), 1u);
+  EXPECT_EQ(loading, 0u);
+  EXPECT_EQ(ask(), 101);
 }
 
 // mprotect is forbidden, as a hardened container may do. In a child, which then only exits.
