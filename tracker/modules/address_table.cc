@@ -37,8 +37,10 @@ std::size_t AddressTable::Probe(std::uint64_t address) const {
 
 std::uint32_t AddressTable::Find(std::uint64_t address) const {
   const Slot& slot = slots_[Probe(address)];
+  if (slot.address.load(std::memory_order_acquire) != address) return kUnknown;
   const std::uint32_t value = slot.value.load(std::memory_order_acquire);
-  // Again: another thread may have moved something else here in between.
+  // Again: another thread may have put something else here in between. Its value came after its address (Close), or
+  // after the slot was free (Set).
   return slot.address.load(kRelaxed) == address ? value : kUnknown;
 }
 
@@ -71,8 +73,9 @@ void AddressTable::Close(std::size_t hole) {
     if (address == 0) break;
     const std::size_t distance = (at - Home(address)) % kSlots;
     if (distance < (at - hole) % kSlots) continue;
-    slots_[hole].value.store(slots_[at].value.load(kRelaxed), std::memory_order_release);
+    slots_[hole].value.store(kUnknown, std::memory_order_release);
     slots_[hole].address.store(address, std::memory_order_release);
+    slots_[hole].value.store(slots_[at].value.load(kRelaxed), std::memory_order_release);
     hole = at;
   }
   slots_[hole].address.store(0, std::memory_order_release);

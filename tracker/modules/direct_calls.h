@@ -17,15 +17,16 @@
 
 namespace memoir {
 
-extern constinit std::atomic<bool> direct_calls_are_followed;
+// Of the interpreter; nullptr: direct calls are not followed. Never freed: a thread may just look by it.
+extern constinit std::atomic<const memoir_python_frames*> python_frames;
 
-// nullptr: none. In no thread's way while nothing is recorded.
+// nullptr: none. Any thread.
 void SetPythonFrames(const memoir_python_frames* frames);
 
 // Records calls that have begun or ended since the last look of this thread. While ranges are recorded.
-void LookForDirectCalls();
+void LookForDirectCalls(const memoir_python_frames& frames);
 inline void FollowDirectCalls() {
-  if (direct_calls_are_followed.load(std::memory_order_relaxed)) LookForDirectCalls();
+  if (const auto* frames = python_frames.load(std::memory_order_acquire)) LookForDirectCalls(*frames);
 }
 
 // Around a module's call proper: what began inside of it ends with it.
