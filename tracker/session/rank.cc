@@ -65,8 +65,10 @@ std::vector<Claim> ClaimsOfEnvironment() {
 // All of them, likewise.
 std::vector<Claim> Claims(std::optional<std::uint32_t> given, std::optional<ProcessGroup> group) {
   std::vector<Claim> claims = ClaimsOfEnvironment();
+  std::string words_of_user = given ? "rank=" + std::to_string(*given) : "";
   if (!claims.empty() && claims.front().source == kUser) {
     if (!given) given = claims.front().rank;
+    if (given == claims.front().rank) words_of_user = claims.front().words;
     claims.erase(claims.begin());
   }
   if (group) {
@@ -77,7 +79,7 @@ std::vector<Claim> Claims(std::optional<std::uint32_t> given, std::optional<Proc
   }
   if (given) {
     const std::uint32_t world_size = claims.empty() ? 0 : claims.front().world_size;
-    claims.insert(claims.begin(), {kUser, std::string(kUser) + "=" + std::to_string(*given), *given, world_size});
+    claims.insert(claims.begin(), {kUser, words_of_user, *given, world_size});
   }
   return claims;
 }
@@ -87,18 +89,20 @@ bool Contradict(const Claim& a, const Claim& b) {
   return a.rank != b.rank && (a.world_size == b.world_size || a.world_size == 0 || b.world_size == 0);
 }
 
+// What the user says decides: it is no contradiction that a launcher said otherwise, but it may be no rank at all.
 std::string Conflict(const std::vector<Claim>& claims) {
   const Claim& taken = claims.front();
+  const bool by_user = taken.source == kUser;
   const std::string recorded = "recorded as rank " + std::to_string(taken.rank);
   for (const Claim& other : claims) {
-    if (!Contradict(taken, other)) continue;
+    if (by_user || !Contradict(taken, other)) continue;
     return taken.words + " (" + taken.source + ") and " + other.words + " (" + other.source +
-           ") contradict each other: " + recorded +
-           (taken.source == kUser ? "; unset MEMOIR_RANK to go by the launcher" : "; MEMOIR_RANK=N decides");
+           ") contradict each other: " + recorded + "; MEMOIR_RANK=N decides";
   }
   if (taken.world_size == 0 || taken.rank < taken.world_size) return "";
-  return taken.words + " (" + taken.source + ") is no rank of " + std::to_string(taken.world_size) + ": " + recorded +
-         "; MEMOIR_RANK=N decides";
+  const std::string size = std::to_string(taken.world_size);
+  if (by_user) return taken.words + " is no rank of " + size + ": " + recorded + "; name one below " + size;
+  return taken.words + " (" + taken.source + ") is no rank of " + size + ": " + recorded + "; MEMOIR_RANK=N decides";
 }
 
 }  // namespace

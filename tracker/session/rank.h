@@ -1,9 +1,9 @@
 // Which rank this process is, from what its launcher put into the environment, what torch.distributed found out, and
 // what the user says. Where they contradict each other, one is taken and the contradiction put into words.
 //
-// Order and traps: MEMOIR_RANK wins; then torch.distributed, unless its group is smaller than what the launcher
-// started; then the launchers in the order of proto/memoir/launchers.def. The environment is read in the calling
-// thread, and may change while a program runs: Ray's workers set RANK long after their start.
+// Order and traps: MEMOIR_RANK wins, and contradicts nobody; then torch.distributed, unless its group is smaller than
+// what the launcher started; then the launchers in the order of proto/memoir/launchers.def. The environment is read in
+// the calling thread, and may change while a program runs: Ray's workers set RANK long after their start.
 #ifndef TRACKER_SESSION_RANK_H_
 #define TRACKER_SESSION_RANK_H_
 

@@ -1,6 +1,6 @@
 // How much this process records now, and the switching of it: off, memory alone, everything.
 //
-// Each switch puts a record into the ring, so that readers know (docs/decisions/0005). Of one recording: Begin and End
+// Each switch puts a record into the ring, so that readers know (docs/decisions/0006). Of one recording: Begin and End
 // frame it. Any thread, but no signal handler.
 #ifndef TRACKER_SESSION_RECORDING_SWITCH_H_
 #define TRACKER_SESSION_RECORDING_SWITCH_H_

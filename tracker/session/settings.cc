@@ -122,6 +122,13 @@ std::optional<Values> ReadGiven(const char* const* given, std::string* error) {
   return values;
 }
 
+// The program may change its folder; who reads the ring after its end is in another one.
+std::string Absolute(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+  return error ? path : absolute.string();
+}
+
 bool FillFromEnvironment(Values& values, std::string* error) {
   for (const Option& option : kOptions) {
     if (*option.argument == '\0') continue;
@@ -129,6 +136,7 @@ bool FillFromEnvironment(Values& values, std::string* error) {
     const auto [it, fresh] =
         values.try_emplace(option.argument, found != nullptr && *found != '\0' ? found : option.default_value);
     const std::string complaint = Complaint(option, it->second);
+    if (option.kind == kPath && !it->second.empty()) it->second = Absolute(it->second);
     if (complaint.empty()) continue;
     *error = std::string(fresh ? option.variable : option.argument) + "=" + it->second + " " + complaint;
     return false;
@@ -218,8 +226,7 @@ std::optional<Settings> ReadSettings(const char* const* given, std::string* erro
   if (const std::string rank = (*values)["rank"]; !rank.empty()) settings.rank = ToNumber(rank);
   std::string output = (*values)["output"];
   if (output.empty()) output = DefaultOutput(settings.rank);
-  std::error_code ignored;
-  settings.output = std::filesystem::absolute(output, ignored).string();
+  settings.output = Absolute(output);
   if (!ReadControls(*values, settings.output, &settings.controls, error)) return std::nullopt;
   settings.max_size = ParseSize((*values)["max_size"]).value_or(0);
   settings.ring_dir = (*values)["ring_dir"];

@@ -15,7 +15,7 @@ namespace memoir {
 struct Settings {
   std::string output;           // absolute
   std::uint64_t max_size = 0;   // bytes; 0: no cap
-  std::string ring_dir;         // "": the ring chooses
+  std::string ring_dir;         // absolute; "": the ring chooses
   std::uint64_t ring_size = 0;  // bytes
   std::optional<std::uint32_t> rank;
   bool dispatched_operators = false;  // from the dispatcher's fallback instead of ranges
