@@ -129,6 +129,16 @@ def no_paths_of_one_machine(tree):
                     yield f"{source.path}:{number}: a path of one machine"
 
 
+def thread_locals_need_no_call(tree):
+    """A thread-local of a hook is reached by an offset: any other model calls the loader, which may allocate inside of the hook."""
+    for source in cxx_sources(tree, "tracker"):
+        if source.folder == "tracker/torch/simulated":
+            continue  # what a simulated GPU computes: no hook
+        for number, line in enumerate(source.code_lines, 1):
+            if re.search(r"\bthread_local\b", line) and '[[gnu::tls_model("initial-exec")]]' not in line:
+                yield f'{source.path}:{number}: thread_local without [[gnu::tls_model("initial-exec")]]'
+
+
 _LONG_FUNCTION = "int F(int x) {\n" + "  ++x;\n" * MAX_FUNCTION_LINES + "  return x;\n}\n"
 
 RULES = (
@@ -167,5 +177,6 @@ RULES = (
             {"docs/hacking.md": "Set `MEMOIR_FAST=1`.\n"},
         ),
     ),
+    Rule(thread_locals_need_no_call, ({"tracker/torch/x.cc": "constinit thread_local int depth = 0;\n"},)),
     Rule(no_paths_of_one_machine, ({"docs/hacking.md": "Go to /" + "home/me.\n"}, {"tools/read/part.cc": '// see /' + "work/main\n"})),
 )

@@ -17,19 +17,19 @@ constexpr std::uint64_t kFileLookNs = 200'000'000;
 constinit std::atomic<RecordingControls*> current{nullptr};
 
 // Called by torch: nothing may leave.
-bool OnRangeBegins(const char* name) {
+bool OnRangeBegins(const void* range, const char* name) {
   RecordingControls* controls = RecordingControls::Current();
   try {
-    return controls != nullptr && controls->RangeBegins(name);
+    return controls != nullptr && controls->RangeBegins(range, name);
   } catch (...) {
     return false;
   }
 }
 
-void OnRangeEnds(const char* name) {
+void OnRangeEnds(const void* range, const char* name) {
   RecordingControls* controls = RecordingControls::Current();
   try {
-    if (controls != nullptr) controls->RangeEnds(name);
+    if (controls != nullptr) controls->RangeEnds(range, name);
   } catch (...) {  // out of memory: the window stays as it is
   }
 }
@@ -53,9 +53,13 @@ RecordingControls* RecordingControls::Begin(const ControlOptions& options, std::
   return controls;
 }
 
-void RecordingControls::End() {
+void RecordingControls::GiveUp() {
   switch_.End();
   WatchUserRanges(nullptr);
+}
+
+void RecordingControls::End() {
+  GiveUp();
   RemoveToggleSignal();
 }
 
@@ -75,28 +79,27 @@ bool RecordingControls::Want(RecordingLevel level) {
 }
 
 // A step that opens a window lies in it, and so does the one that closes it: views end a window with that event.
-void RecordingControls::Apply(const Windows::Change& change) {
+void RecordingControls::Apply(std::optional<std::uint64_t> new_step) {
   const RecordingLevel desired = Desired();
   const bool down = desired < switch_.level();
   if (!down) switch_.To(desired, OnEmptyPool::kWait);
-  if (change.step) RecordStep(*change.step);
+  if (new_step) RecordStep(*new_step);
   if (down) switch_.To(desired, OnEmptyPool::kWait);
 }
 
 void RecordingControls::Step(std::uint64_t step) {
   if (!windows_) return RecordStep(step);
-  Windows::Change change = windows_->StepBegins(step);
-  change.step = step;
-  Apply(change);
+  windows_->StepBegins(step);
+  Apply(step);
 }
 
-bool RecordingControls::RangeBegins(const char* name) {
+bool RecordingControls::RangeBegins(const void* range, const char* name) {
   const bool before = switch_.level() == RecordingLevel::kAll;
-  Apply(windows_->RangeBegins(name));
+  Apply(windows_->RangeBegins(range, name));
   return !before && switch_.level() == RecordingLevel::kAll;
 }
 
-void RecordingControls::RangeEnds(const char* name) { Apply(windows_->RangeEnds(name)); }
+void RecordingControls::RangeEnds(const void* range, const char* name) { Apply(windows_->RangeEnds(range, name)); }
 
 void RecordingControls::Toggle() {
   const RecordingLevel rest =

@@ -34,8 +34,11 @@ class RecordingControls {
  public:
   // Where the signal cannot be had, a line in `warning`; all else works.
   static RecordingControls* Begin(const ControlOptions& options, std::string* warning);
-  // Recording is off for good.
+  // Recording is off for good, and the signal does what it did before.
   void End();
+  // Recording is off for good, but nobody has asked for that: the signal still does the program no harm. End comes
+  // later.
+  void GiveUp();
 
   // This process's; nullptr before its first recording. A forked child has none.
   static RecordingControls* Current();
@@ -49,8 +52,8 @@ class RecordingControls {
   // memoir.step(): switches, and records the step where anything is recorded.
   void Step(std::uint64_t step);
   // Whether ranges are recorded since this one.
-  bool RangeBegins(const char* name);
-  void RangeEnds(const char* name);
+  bool RangeBegins(const void* range, const char* name);
+  void RangeEnds(const void* range, const char* name);
   // Signal and file.
   void Look();
   // The rank became known: as ControlOptions::speaks.
@@ -59,7 +62,7 @@ class RecordingControls {
  private:
   explicit RecordingControls(const ControlOptions& options);
   RecordingLevel Desired() const;
-  void Apply(const Windows::Change& change);
+  void Apply(std::optional<std::uint64_t> new_step);
   void Obey(ControlWord word);
   void Toggle();
 

@@ -158,14 +158,11 @@ void LetHooksLeave() {
 }
 
 OperatorHook ChooseOperatorHook(const Settings& settings) {
-  if (!settings.dispatched_operators) return PrepareOperatorHook(OperatorHook::kRanges);
-  const OperatorHook had = PrepareOperatorHook(OperatorHook::kDispatch);
-  if (had != OperatorHook::kDispatch && !settings.quiet && SpeaksForJob()) {
-    std::fputs(
-        "memoir: ops=dispatch: another library has the dispatch key \"Fake\"; operators are recorded as ranges, above "
-        "autograd\n",
-        stderr);
-  }
+  const OperatorHook asked = settings.dispatched_operators ? OperatorHook::kDispatch : OperatorHook::kRanges;
+  char problem[512] = "";
+  const OperatorHook had = PrepareOperatorHook(asked, problem, sizeof problem);
+  if (had != asked && !settings.quiet && SpeaksForJob())
+    std::fprintf(stderr, "memoir: ops=dispatch: %s; operators are recorded as ranges, above autograd\n", problem);
   return had;
 }
 
@@ -186,7 +183,7 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
     if (RecordingControls* controls = RecordingControls::Current(); controls != nullptr) controls->Look();
   };
   options.on_failure = [] {
-    if (RecordingControls* controls = RecordingControls::Current(); controls != nullptr) controls->End();
+    if (RecordingControls* controls = RecordingControls::Current(); controls != nullptr) controls->GiveUp();
   };
   if (!FitsInterposer(error) || !OpenRing(settings, options.stem, error)) return false;
   own.writer = Writer::Start(options, error);

@@ -1,5 +1,6 @@
 #include "tracker/session/windows.h"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -86,39 +87,43 @@ bool Windows::IsInside(std::uint64_t step) const {
 }
 
 // Under the lock. A better source takes over for good.
-Windows::Change Windows::Step(std::uint64_t step, StepSource source) {
-  if (options_.range || source < source_) return {open_, std::nullopt};
+std::optional<std::uint64_t> Windows::Step(std::uint64_t step, StepSource source) {
+  if (options_.range || source < source_) return std::nullopt;
   source_ = source;
   open_ = IsInside(step);
-  return {open_, source == StepSource::kProgram ? std::nullopt : std::optional(step)};
+  return step;
 }
 
-Windows::Change Windows::StepBegins(std::uint64_t step) {
+void Windows::StepBegins(std::uint64_t step) {
   const std::lock_guard lock(mutex_);
-  return Step(step, StepSource::kProgram);
+  Step(step, StepSource::kProgram);
 }
 
-Windows::Change Windows::RangeBegins(std::string_view name) {
+// Ranges of one name may be open on several threads, and inside each other.
+std::optional<std::uint64_t> Windows::RangeBegins(const void* range, std::string_view name) {
   const std::lock_guard lock(mutex_);
   if (options_.range && name == options_.range->name) {
     const std::uint64_t number = occurrence_++;
-    if (inside_ > 0 || !options_.range->occurrence || *options_.range->occurrence == number) ++inside_;
-    open_ = inside_ > 0;
+    if (!options_.range->occurrence || *options_.range->occurrence == number) opening_.push_back(range);
+    open_ = !opening_.empty();
   }
   if (name.starts_with(kProfilerStep)) {
     if (const auto step = Number(name.substr(kProfilerStep.size()))) return Step(*step, StepSource::kProfiler);
   }
-  return {open_, std::nullopt};
+  return std::nullopt;
 }
 
-Windows::Change Windows::RangeEnds(std::string_view name) {
+std::optional<std::uint64_t> Windows::RangeEnds(const void* range, std::string_view name) {
   const std::lock_guard lock(mutex_);
-  if (options_.range && name == options_.range->name && inside_ > 0) open_ = --inside_ > 0;
+  if (const auto wanted = std::find(opening_.begin(), opening_.end(), range); wanted != opening_.end()) {
+    opening_.erase(wanted);
+    open_ = !opening_.empty();
+  }
   if (name.starts_with(kOptimizerStep) && !options_.range) {
     if (optimizer_.empty()) optimizer_ = name;
     if (optimizer_ == name) return Step(++steps_behind_, StepSource::kOptimizer);
   }
-  return {open_, std::nullopt};
+  return std::nullopt;
 }
 
 }  // namespace memoir

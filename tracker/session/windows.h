@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace memoir {
 
@@ -41,29 +42,26 @@ class Windows {
  public:
   explicit Windows(const WindowOptions& options);
 
-  // What an event of the program means: whether a window is open after it, and which step began with it.
-  struct Change {
-    bool open = false;
-    std::optional<std::uint64_t> step;  // one that the program did not name itself
-  };
-  Change StepBegins(std::uint64_t step);  // memoir.step()
-  Change RangeBegins(std::string_view name);
-  Change RangeEnds(std::string_view name);
+  void StepBegins(std::uint64_t step);  // memoir.step()
+  // Return the step that began with the event, one that the program did not name itself. `range` is any address that is
+  // the range's own while it is open.
+  std::optional<std::uint64_t> RangeBegins(const void* range, std::string_view name);
+  std::optional<std::uint64_t> RangeEnds(const void* range, std::string_view name);
   bool open() const;
 
  private:
   enum class StepSource : std::uint8_t { kNone, kOptimizer, kProfiler, kProgram };
   bool IsInside(std::uint64_t step) const;
-  Change Step(std::uint64_t step, StepSource source);
+  std::optional<std::uint64_t> Step(std::uint64_t step, StepSource source);
 
   const WindowOptions options_;
   mutable std::mutex mutex_;
   bool open_;
   StepSource source_ = StepSource::kNone;
-  std::string optimizer_;           // the range of the one that counts steps
-  std::uint64_t steps_behind_ = 0;  // its calls
-  std::uint64_t occurrence_ = 0;    // of the range, so far
-  std::uint64_t inside_ = 0;        // ranges of its name that are open since the one that opened the window
+  std::string optimizer_;             // the range of the one that counts steps
+  std::uint64_t steps_behind_ = 0;    // its calls
+  std::uint64_t occurrence_ = 0;      // of the range, so far
+  std::vector<const void*> opening_;  // the ranges that are open and wanted
 };
 
 }  // namespace memoir

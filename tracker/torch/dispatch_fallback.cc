@@ -4,10 +4,11 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/GradMode.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
+#include <c10/util/Exception.h>
 
 #include <atomic>
 #include <cstdio>
-#include <exception>
+#include <string>
 
 #include "interpose/ring.h"
 #include "interpose/thread_start.h"
@@ -41,14 +42,16 @@ bool AnyRequiresGrad(Values values) {
   return false;
 }
 
+// The number that an operator of this thread took last.
+[[gnu::tls_model("initial-exec")]] constinit thread_local std::uint64_t taken_sequence = 0;
+
 // The sequence number of the autograd node that was just made for this operator, -1 when none was: autograd, which has
 // already been here, makes it first and calls the operator below then. A number that an earlier operator took is no
 // other one's: that operator had the node.
 std::int64_t SequenceOfNewNode(Values arguments) {
-  static constinit thread_local std::uint64_t taken = 0;
   const std::uint64_t next = at::sequence_number::peek();
-  if (next == taken || !c10::GradMode::is_enabled() || !AnyRequiresGrad(arguments)) return -1;
-  taken = next;
+  if (next == taken_sequence || !c10::GradMode::is_enabled() || !AnyRequiresGrad(arguments)) return -1;
+  taken_sequence = next;
   return static_cast<std::int64_t>(next) - 1;
 }
 
@@ -61,20 +64,32 @@ RangeStart StartOf(const c10::FunctionSchema& schema, Values arguments) {
   return start;
 }
 
+// Whatever fails in Memoir is no failure of the operator's: it is not recorded then.
+template <class Work>
+void Guarded(const Work& work) {
+  try {
+    work();
+  } catch (...) {
+  }
+}
+
 // One operator while it runs. Ended by its destructor when the kernel throws, then without results.
 class RunningOperator {
  public:
   RunningOperator(const c10::FunctionSchema& schema, Values arguments) {
-    BeginRange(this, StartOf(schema, arguments), arguments);
+    Guarded([&] {
+      FollowDirectCalls();
+      BeginRange(this, StartOf(schema, arguments), arguments);
+    });
   }
   ~RunningOperator() {
-    if (!ended_) EndRange(this, {});
+    if (!ended_) End({});
   }
   RunningOperator(const RunningOperator&) = delete;
   RunningOperator& operator=(const RunningOperator&) = delete;
 
   void End(Values results) {
-    EndRange(this, results);
+    Guarded([&] { EndRange(this, results); });
     ended_ = true;
   }
 
@@ -94,10 +109,9 @@ void OnOperator(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::
   const c10::FunctionSchema& schema = op.schema();
   const Values arguments = Top(*stack, schema.arguments().size());
   if (BeginsOrEndsUserRange(schema)) [[unlikely]] {
-    RecordInstantRange(StartOf(schema, arguments), arguments);
+    Guarded([&] { RecordInstantRange(StartOf(schema, arguments), arguments); });
     return op.redispatchBoxed(below, stack);
   }
-  FollowDirectCalls();
   RunningOperator running(schema, arguments);
   op.redispatchBoxed(below, stack);
   running.End(Top(*stack, schema.returns().size()));
@@ -112,15 +126,21 @@ bool KeyIsFree() {
 
 }  // namespace
 
-bool RegisterDispatchFallback() {
+bool RegisterDispatchFallback(char* problem, std::size_t size) {
   // Leaked on purpose: operators run until the very end.
   static c10::RegistrationHandleRAII* handle = nullptr;
   if (handle != nullptr) return true;
-  if (!KeyIsFree()) return false;
+  if (!KeyIsFree()) {
+    std::snprintf(problem, size, "another library has the dispatch key \"Fake\"");
+    return false;
+  }
   try {
     handle = new c10::RegistrationHandleRAII(c10::Dispatcher::singleton().registerFallback(
         kKey, c10::KernelFunction::makeFromBoxedFunction<&OnOperator>(), "memoir"));
-  } catch (const std::exception&) {  // another thread's library was quicker
+  } catch (const c10::Error& failure) {  // such as another thread's library that was quicker
+    const std::string text = failure.what_without_backtrace();
+    std::snprintf(problem, size, "torch refuses the dispatch key \"Fake\" (%s)",
+                  text.substr(0, text.find('\n')).c_str());
     return false;
   }
   return true;

@@ -8,11 +8,14 @@
 #ifndef TRACKER_TORCH_DISPATCH_FALLBACK_H_
 #define TRACKER_TORCH_DISPATCH_FALLBACK_H_
 
+#include <cstddef>
+
 namespace memoir {
 
-// Registers the fallback, at the first call. False when the key is taken: nothing has changed then. Call from the
-// thread that starts a recording, while recording is off; torch rewrites the tables of all operators.
-bool RegisterDispatchFallback();
+// Registers the fallback, at the first call. False, with the cause in `problem`, where the key is taken or torch
+// refuses it: nothing has changed then. Call from the thread that starts a recording, while recording is off; torch
+// rewrites the tables of all operators.
+bool RegisterDispatchFallback(char* problem, std::size_t size);
 
 // What the fallback does with operators of the next recording. On: from now on it sees those of the calling thread, of
 // each thread that is started later, and of the others from their first range or allocation on. For the same thread.

@@ -9,9 +9,9 @@
 
 namespace memoir {
 
-OperatorHook PrepareOperatorHook(OperatorHook asked) {
-  return asked == OperatorHook::kDispatch && RegisterDispatchFallback() ? OperatorHook::kDispatch
-                                                                        : OperatorHook::kRanges;
+OperatorHook PrepareOperatorHook(OperatorHook asked, char* problem, std::size_t size) {
+  const bool dispatch = asked == OperatorHook::kDispatch && RegisterDispatchFallback(problem, size);
+  return dispatch ? OperatorHook::kDispatch : OperatorHook::kRanges;
 }
 
 void InstallTorchHooks(OperatorHook operators) {

@@ -2,6 +2,8 @@
 #ifndef TRACKER_TORCH_HOOKS_H_
 #define TRACKER_TORCH_HOOKS_H_
 
+#include <cstddef>
+
 namespace memoir {
 
 // Which hook shows the operators.
@@ -10,9 +12,9 @@ enum class OperatorHook {
   kDispatch,  // the dispatcher's fallback: operators below autograd, as a TorchDispatchMode sees them
 };
 
-// Makes ready for `asked`; returns kRanges where that cannot be had. Call before each recording, from its thread, while
-// recording is off.
-OperatorHook PrepareOperatorHook(OperatorHook asked);
+// Makes ready for `asked`; returns kRanges where that cannot be had, with the cause in `problem`, cut to `size`. Call
+// before each recording, from its thread, while recording is off.
+OperatorHook PrepareOperatorHook(OperatorHook asked, char* problem, std::size_t size);
 
 // Installs every hook of this torch: ranges, operators, the CPU allocator. Call at the start of each recording, from
 // its thread, while recording is off, with what PrepareOperatorHook returned. The hooks stay for the life of the
@@ -25,10 +27,11 @@ void EnableRangeHook(bool enabled);
 
 // Calls `begins` for each user range that begins (record_function, optimizer steps, the profiler's steps), and `ends`
 // when it ends, whatever is recorded. Where `begins` says that ranges are recorded from this one on, its begin is
-// recorded, too. nullptr: no more. Not while a recording starts or stops on another thread.
+// recorded, too. `range` is any address that is the range's own while it is open. nullptr: no more. Not while a
+// recording starts or stops on another thread.
 struct RangeWatcher {
-  bool (*begins)(const char* name);
-  void (*ends)(const char* name);
+  bool (*begins)(const void* range, const char* name);
+  void (*ends)(const void* range, const char* name);
 };
 void WatchUserRanges(const RangeWatcher* watcher);
 

@@ -124,7 +124,7 @@ std::uint32_t KnownId(const char* name, const char* key) {
 }
 
 // Cold: once per operator, under the lock. A range without a schema, whose key may pass with it, is not kept.
-std::uint32_t FirstSight(const Sight& sight) {
+std::uint32_t Learn(const Sight& sight) {
   const ErrnoKeeper errno_keeper;
   const std::optional<c10::FunctionSchema> schema = sight.Schema();
   if (!schema.has_value()) return kNoId;
@@ -139,6 +139,15 @@ std::uint32_t FirstSight(const Sight& sight) {
   home.id.store(id, std::memory_order_release);
   home.key.store(key, std::memory_order_release);
   return id;
+}
+
+// Without memory for it an operator is recorded by its text.
+std::uint32_t FirstSight(const Sight& sight) {
+  try {
+    return Learn(sight);
+  } catch (...) {
+    return kNoId;
+  }
 }
 
 // Hooks of the recording before may still be in a first sight: what they define is forgotten with the rest, or defined

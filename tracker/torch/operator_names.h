@@ -18,8 +18,8 @@ namespace memoir {
 // Call before each recording: a new ring has an empty name table, so ids of an earlier one mean nothing.
 void PrepareOperatorNames();
 
-// The operator's id in the ring's name table; 0 when the range has no schema, or the table is full: record the text
-// then.
+// The operator's id in the ring's name table; 0 when the range has no schema, the table is full or there is no memory:
+// record the text then. Throws nothing.
 std::uint32_t FindOperatorName(const at::RecordFunction& range);
 
 // The same for an operator whose schema is at hand: the dispatcher's own, for its address counts.

@@ -10,6 +10,7 @@
 #include "tracker/modules/direct_calls.h"
 #include "tracker/modules/module_calls.h"
 #include "tracker/torch/backward_nodes.h"
+#include "tracker/torch/callback_lock.h"
 #include "tracker/torch/hooks.h"
 #include "tracker/torch/operator_names.h"
 #include "tracker/torch/range_record.h"
@@ -64,19 +65,20 @@ constinit std::atomic<const RangeWatcher*> range_watcher{nullptr};
 // A range that opens a window is not seen by the hook above: torch chose its hooks before.
 std::unique_ptr<at::ObserverContext> OnWatchedBegin(const at::RecordFunction& range) {
   const RangeWatcher* watcher = range_watcher.load(std::memory_order_acquire);
-  return watcher != nullptr && watcher->begins(range.name()) ? OnBegin(range) : nullptr;
+  return watcher != nullptr && watcher->begins(&range, range.name()) ? OnBegin(range) : nullptr;
 }
 
 void OnWatchedEnd(const at::RecordFunction& range, at::ObserverContext* context) {
   const RangeWatcher* watcher = range_watcher.load(std::memory_order_acquire);
   if (watcher == nullptr) return;
   OnEnd(range, context);  // passes over what it never saw, or has closed
-  watcher->ends(range.name());
+  watcher->ends(&range, range.name());
 }
 
 }  // namespace
 
 void EnableRangeHook(bool enabled) {
+  const CallbackLock lock;
   if (range_hook == at::INVALID_CALLBACK_HANDLE) return;  // a start that got no further
   if (enabled) {
     at::reenableCallback(range_hook);
@@ -86,6 +88,7 @@ void EnableRangeHook(bool enabled) {
 }
 
 void WatchUserRanges(const RangeWatcher* watcher) {
+  const CallbackLock lock;
   static at::CallbackHandle handle = at::INVALID_CALLBACK_HANDLE;
   range_watcher.store(watcher, std::memory_order_release);
   if (handle == at::INVALID_CALLBACK_HANDLE) {
@@ -100,6 +103,7 @@ void WatchUserRanges(const RangeWatcher* watcher) {
 }
 
 void InstallRangeHook(RangeScopes scopes) {
+  const CallbackLock lock;
   static RangeScopes installed = scopes;
   if (range_hook != at::INVALID_CALLBACK_HANDLE && installed == scopes) return;
   if (range_hook != at::INVALID_CALLBACK_HANDLE) at::removeCallback(range_hook);

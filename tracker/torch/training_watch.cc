@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "interpose/errno_keeper.h"
+#include "tracker/torch/callback_lock.h"
 
 namespace memoir {
 namespace {
@@ -29,6 +30,7 @@ std::unique_ptr<at::ObserverContext> OnBegin(const at::RecordFunction& range) {
 }  // namespace
 
 void WatchTraining(void (*begins)()) {
+  const CallbackLock lock;
   static at::CallbackHandle handle = at::INVALID_CALLBACK_HANDLE;
   const bool was_on = training_begins.exchange(begins, std::memory_order_acq_rel) != nullptr;
   if (handle == at::INVALID_CALLBACK_HANDLE) {
