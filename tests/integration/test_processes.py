@@ -2,7 +2,7 @@
 
 import pytest
 
-from recording import counts, record, show
+from recording import counts, record, run_explicit, show
 
 FORK = '''
 import ctypes, os, sys, threading, torch
@@ -101,3 +101,28 @@ def test_ten_thousand_short_threads(tree, tmp_path):
     assert sum(row["allocations"] for row in show(tree, capture, "--by", "thread")["threads"]) >= 10_000
     assert report["dropped_events"] == 0
 
+
+
+UNRECORDED = '''
+import os, shutil, sys, torch, memoir
+torch.set_num_threads(1)
+if len(sys.argv) > 2: memoir.start(sys.argv[2], ring_dir=sys.argv[1])
+torch.ones(3)
+shutil.rmtree(sys.argv[1])             # from here on there is no place for a ring
+for _ in range(2):
+    if os.fork() == 0:
+        memoir.step(0); memoir.step(1)
+        os._exit(0)
+for _ in range(2): assert os.wait()[1] == 0
+'''
+
+
+def test_children_that_cannot_be_recorded_say_so_once(tree, tmp_path):
+    """Under `memoir run` that says it for all of them; without, each has nobody else."""
+    rings = tmp_path / "rings"
+    rings.mkdir()
+    _, done = record(tree, tmp_path, UNRECORDED, rings, options=["--ring-dir", rings])
+    assert done.returncode == 0 and done.stderr.count("memoir: not recording: ") == 1 and "rings" in done.stderr, done.stderr
+    rings.mkdir()
+    done = run_explicit(tree, tmp_path, UNRECORDED, rings, tmp_path / "explicit")
+    assert done.returncode == 0 and done.stderr.count("memoir: not recording: ") == 2, done.stderr

@@ -1,6 +1,7 @@
 #include "tracker/memoir.h"
 
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <optional>
 #include <string>
@@ -13,7 +14,8 @@
 namespace {
 
 int Fail(const std::string& text, char* message, std::size_t size) {
-  if (message != nullptr && size > 0) std::snprintf(message, size, "%s", text.c_str());
+  const int line = static_cast<int>(std::strcspn(text.c_str(), "\n"));  // torch's errors go on with a backtrace
+  if (message != nullptr && size > 0) std::snprintf(message, size, "%.*s", line, text.c_str());
   return -1;
 }
 
@@ -55,6 +57,8 @@ int memoir_watch(const char* const* given, char* message, size_t size) {
     if (!settings) return Fail(error, message, size);
     memoir::StandBy(*settings);
     return 0;
+  } catch (const std::exception& failure) {
+    return Fail(std::string("torch does not let Memoir watch for training: ") + failure.what(), message, size);
   } catch (...) {
     return Fail("torch does not let Memoir watch for training", message, size);
   }
@@ -78,6 +82,8 @@ int memoir_begin(char* message, size_t size) {
   try {
     std::string error;
     return memoir::BeginFromStandby(&error) ? 0 : Fail(error, message, size);
+  } catch (const std::exception& failure) {
+    return Fail(failure.what(), message, size);
   } catch (...) {
     return Fail("unknown failure at the start of the recording", message, size);
   }
@@ -107,7 +113,7 @@ void memoir_mark(const char* text) {
 }
 
 void memoir_step(uint64_t step) {
-  memoir_begin(nullptr, 0);  // who counts steps, trains
+  memoir::BeginFromStandbyOrSay();  // who counts steps, trains
   memoir::RecordingControls* controls = memoir::RecordingControls::Current();
   try {
     if (controls != nullptr) controls->Step(step);

@@ -5,7 +5,9 @@
 //     fork ──► the child stands by ──► its first backward pass, optimizer step, process group, memoir.step ──► records
 //                                  └──► a data loader's worker leaves: it never trains
 //
-// Any thread. What fork copied is read only: the child takes no lock of its parent's.
+// Any thread. What fork copied is read only: the child takes no lock of its parent's but torch's, on its list of
+// callbacks, and no thread of Memoir's is in there at a fork (tracker/torch/callback_lock.h). One of the program's own
+// might be, where it changes that list while it forks.
 #ifndef TRACKER_SESSION_STANDBY_H_
 #define TRACKER_SESSION_STANDBY_H_
 
@@ -29,6 +31,8 @@ void LeaveStandby();
 bool StandsBy();
 // Starts the recording of a process that stands by; nothing, and true, in others. False: one line in `error`.
 bool BeginFromStandby(std::string* error);
+// The same for who has nobody to tell: torch's callbacks, and steps. What goes wrong is said.
+void BeginFromStandbyOrSay() noexcept;
 
 }  // namespace memoir
 
