@@ -73,6 +73,21 @@ class ProcessBuilder {
   ProcessBuilder& AllocateAs(std::uint64_t serial, std::uint64_t address, std::uint64_t bytes,
                              std::uint32_t device = 0);
   ProcessBuilder& DeallocateAs(std::uint64_t serial, std::uint64_t address, std::uint32_t device = 0);
+  // Of a device with a caching allocator. Keyframes know the blocks, but no segments. `requested` 0: as `bytes`.
+  ProcessBuilder& AllocateBlock(std::uint32_t device, std::uint64_t address, std::uint64_t bytes,
+                                std::uint64_t requested = 0);
+  ProcessBuilder& FindBlock(std::uint32_t device, std::uint64_t address, std::uint64_t bytes);  // live before
+  ProcessBuilder& RequestFree(std::uint32_t device, std::uint64_t address) { return Deallocate(address, device); }
+  ProcessBuilder& CompleteFree(std::uint32_t device, std::uint64_t address);
+  ProcessBuilder& FreeBlock(std::uint32_t device, std::uint64_t address) {
+    return RequestFree(device, address).CompleteFree(device, address);
+  }
+  ProcessBuilder& ChangeSegment(v1::EventKind kind, std::uint32_t device, std::uint64_t address, std::uint64_t bytes);
+  ProcessBuilder& RunOutOfMemory(std::uint32_t device, std::uint64_t asked, std::uint64_t device_free);
+  struct Statistics {
+    std::uint64_t allocated, active, reserved, retries, ooms;
+  };
+  ProcessBuilder& CountDevice(std::uint32_t device, const Statistics& statistics);
   std::uint64_t next_serial() const { return serial_; }
 
   ProcessBuilder& EnterModule(const std::string& path, const std::string& class_name = "Module",
@@ -150,6 +165,7 @@ class ProcessBuilder {
                              std::uint64_t forward_thread, const std::vector<TensorSpec>& arguments);
   ProcessBuilder& AddAllocator(v1::EventKind kind, std::uint64_t serial, std::uint64_t address, std::uint64_t bytes,
                                std::uint32_t device);
+  v1::ThreadRun& AddDeviceEvent(v1::EventKind kind, std::uint32_t device, std::uint64_t address);
   std::uint32_t ModuleIdOf(const std::string& root, const std::string& path, const std::string& class_name);
   ProcessBuilder& AddModule(v1::EventKind kind, std::uint32_t module);
   std::uint32_t NameIdOf(const std::string& text, bool is_operator);

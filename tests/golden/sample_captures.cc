@@ -103,6 +103,31 @@ ProcessBuilder Modules() {
   return process;
 }
 
+// A CUDA device beside the host's: a weight, a step, and one that asks for more than there is.
+ProcessBuilder Cuda() {
+  ProcessBuilder process = Process(Options());
+  process.info().set_torch_version("2.11.0+cu130");
+  process.info().set_simulated_device("NVIDIA L4 (l4) with 64.0 MiB");
+  const std::uint32_t cuda = process.AddDevice("cuda", 0, "NVIDIA L4");
+  process.Begin("aten::randn").Allocate(0x10000, 4 * kMiB).End();
+  process.Begin("aten::to").ChangeSegment(v1::SEGMENT_ALLOCATE, cuda, 0x1000000, 20 * kMiB);
+  process.CountDevice(cuda, {0, 0, 20 * kMiB, 0, 0}).AllocateBlock(cuda, 0x1000000, 4 * kMiB, 4 * kMiB - 96).End();
+  process.Deallocate(0x10000).Step(0).EnterModule("", "Net", "Net").EnterModule("layers.0", "Linear", "Net");
+  process.BeginForward("aten::linear", 0).AllocateBlock(cuda, 0x1400000, 12 * kMiB).End();
+  process.ExitModule("layers.0", "Linear", "Net").ExitModule("", "Net", "Net");
+  process.OnThread(2).BeginBackward("AddmmBackward0", 0, 1).Begin("aten::mm");
+  process.ChangeSegment(v1::SEGMENT_ALLOCATE, cuda, 0x4000000, 2 * kMiB)
+      .CountDevice(cuda, {16 * kMiB, 16 * kMiB, 22 * kMiB, 0, 0});
+  process.AllocateBlock(cuda, 0x4000000, kMiB).FreeBlock(cuda, 0x4000000).End().End().OnThread(1);
+  process.RequestFree(cuda, 0x1400000).Step(1).EnterModule("", "Net", "Net").EnterModule("layers.0", "Linear", "Net");
+  process.BeginForward("aten::linear", 1).ChangeSegment(v1::SEGMENT_FREE, cuda, 0x4000000, 2 * kMiB);
+  process.CountDevice(cuda, {4 * kMiB, 16 * kMiB, 20 * kMiB, 1, 0})
+      .RunOutOfMemory(cuda, 60 * kMiB, 3 * kMiB + 512)
+      .End();
+  process.CompleteFree(cuda, 0x1400000);
+  return process;
+}
+
 ProcessBuilder OddNames() {
   ProcessBuilder process = Process(Options());
   process.info().set_program("evil\x1b[2J\x1b]0;title\x07.py");
@@ -235,8 +260,8 @@ ProcessBuilder Paused() {
 }  // namespace
 
 std::vector<std::string> SampleNames() {
-  return {"training", "empty",  "one_operator", "odd_names",   "many",   "ranks",
-          "job",      "losses", "folded",       "folded_peak", "paused", "modules"};
+  return {"training", "empty",  "one_operator", "odd_names", "many",    "ranks", "job",
+          "losses",   "folded", "folded_peak",  "paused",    "modules", "cuda"};
 }
 
 void WriteSample(const std::string& name, const std::string& folder) {
@@ -252,6 +277,7 @@ void WriteSample(const std::string& name, const std::string& folder) {
   if (name == "folded_peak") FoldedPeak().WriteTo(folder);
   if (name == "paused") Paused().WriteTo(folder);
   if (name == "modules") Modules().WriteTo(folder);
+  if (name == "cuda") Cuda().WriteTo(folder);
   if (name == "folded") Folded().WriteTo(folder);
 }
 

@@ -90,11 +90,11 @@ TEST_F(Views, SummaryWide) {
 }
 
 TEST_F(Views, SummaryBrief) {
-  for (const std::string name : {"training", "losses", "ranks", "job", "empty"}) {
+  for (const std::string name : {"training", "losses", "ranks", "job", "empty", "cuda"}) {
     const Capture capture = Open(name);
     const std::string text = RenderSummary(capture, Summarise(capture), {.brief = true}, kNarrow);
-    // Losses come on top: they are worth any number of lines.
-    if (name != "losses") {
+    // Losses, and an error, come on top: they are worth their lines.
+    if (name != "losses" && name != "cuda") {
       EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 25);
     }
     ExpectGolden("brief_" + name + ".txt", text);
@@ -118,7 +118,7 @@ TEST_F(Views, SummaryByEachGrouping) {
 TEST_F(Views, SummaryByModule) {
   SummaryOptions options;
   options.by = GroupBy::kModule;
-  for (const std::string name : {"modules", "training", "folded_peak"}) {
+  for (const std::string name : {"modules", "training", "folded_peak", "cuda"}) {
     const Capture capture = Open(name);
     const Summary summary = Summarise(capture, options);
     ExpectGolden("by_module_" + name + ".txt", RenderSummary(capture, summary, {.top = 4}, kNarrow));
@@ -149,6 +149,15 @@ TEST_F(Views, LiveAt) {
     ExpectGolden(file + ".txt", RenderLiveAt(capture, *live, at, 10, kNarrow));
     ExpectGolden(file + ".json", ToText(LiveAtJson(capture, *live, at, 0)));
   }
+}
+
+TEST_F(Views, LiveAtOutOfMemory) {
+  const Capture capture = Open("cuda");
+  LiveAtOptions options;
+  options.at = *ParseAt("oom");
+  const auto live = AnalyzeLiveAt(capture, options);
+  ASSERT_TRUE(live.ok()) << live.status();
+  ExpectGolden("live_at_oom.txt", RenderLiveAt(capture, *live, "the last out-of-memory error", 10, kNarrow));
 }
 
 TEST_F(Views, Folded) {
@@ -197,7 +206,7 @@ TEST_F(Views, Tree) {
 }
 
 TEST_F(Views, Events) {
-  for (const std::string name : {"training", "odd_names", "losses", "folded", "paused", "modules"}) {
+  for (const std::string name : {"training", "odd_names", "losses", "folded", "paused", "modules", "cuda"}) {
     const Capture capture = Open(name);
     std::string lines;
     EventJsonWriter writer(capture, [&](std::string_view text) { lines += text; });

@@ -33,6 +33,10 @@ std::optional<At> ParseAt(const std::string& text) {
     at.kind = At::Kind::kEnd;
     return at;
   }
+  if (text == "oom") {
+    at.kind = At::Kind::kOutOfMemory;
+    return at;
+  }
   if (text.rfind("mark:", 0) == 0 && text.size() > 5) {
     at.kind = At::Kind::kMark;
     at.mark = text.substr(5);

@@ -36,6 +36,18 @@ class StreamPass : public WindowedVisitor {
   void Deallocated(const DeallocateEvent& event) override {
     if (in_window()) visitor_.OnDeallocate(event);
   }
+  void FreeCompleted(const FreeCompletedEvent& event) override {
+    if (in_window()) visitor_.OnFreeCompleted(event);
+  }
+  void SegmentChanged(const SegmentEvent& event) override {
+    if (in_window()) visitor_.OnSegment(event);
+  }
+  void RanOutOfMemory(const OutOfMemoryEvent& event) override {
+    if (in_window()) visitor_.OnOutOfMemory(event);
+  }
+  void DeviceCounted(const DeviceStatisticsEvent& event) override {
+    if (in_window()) visitor_.OnDeviceStatistics(event);
+  }
   void FirstSeen(const FirstSeenEvent& event) override {
     if (in_window()) visitor_.OnFirstSeen(event);
   }

@@ -85,6 +85,7 @@ class InstantPass : public ChangePass {
   InstantPass(const Capture& capture, const LiveAtOptions& options) : ChangePass(capture, options), options_(options) {}
   const Instants& instants() const { return instants_; }
   bool found_mark() const { return found_mark_; }
+  bool found_out_of_memory() const { return found_out_of_memory_; }
   bool mark_is_outside() const { return mark_is_outside_; }
   // Why the instant lies outside of the windows of a process, if it does.
   const absl::Status& outside() const { return outside_; }
@@ -110,6 +111,12 @@ class InstantPass : public ChangePass {
   void ProcessEnds(const ProcessEvent& event) override {
     end_ns_ = std::max(end_ns_, Nanoseconds(event));
     if (options_.at.kind == At::Kind::kTime && outside_.ok()) outside_ = CheckInWindow(event.process);
+  }
+  void RanOutOfMemory(const OutOfMemoryEvent& event) override {
+    if (options_.at.kind != At::Kind::kOutOfMemory || !in_window()) return;
+    found_out_of_memory_ = true;
+    devices()[event.asked->device].process = event.process;
+    Note(event, event.asked->device, devices()[event.asked->device]);
   }
   void Marked(const MarkEvent& event) override {
     if (options_.at.kind != At::Kind::kMark || marked_) return;
@@ -139,6 +146,7 @@ class InstantPass : public ChangePass {
   bool mark_is_outside_ = false;
   bool marked_ = false;
   bool found_mark_ = false;
+  bool found_out_of_memory_ = false;
   std::uint64_t first_left_ns_ = 0;  // of a process whose beginning is gone
   std::uint64_t end_ns_ = 0;
 };
@@ -168,7 +176,7 @@ class LivePass : public ChangePass {
   void Added(const Block& block, const Event& event) override {
     if (Passed(block.device)) return;
     const bool whole = selection().window.kind == Window::Kind::kAll;
-    const bool before = !in_window() || block.origin == BlockOrigin::kKeyframe;
+    const bool before = !in_window() || block.origin != BlockOrigin::kRecorded;
     const Group group = in_window() || whole ? grouping_.Of(block, event.process) : kBeforeGroup;
     blocks_[block.device][block.address] = {block, group, before};
   }
@@ -282,6 +290,8 @@ absl::StatusOr<LiveAt> AnalyzeLiveAt(const Capture& capture, const LiveAtOptions
     return absl::NotFoundError(
         absl::StrCat(capture.path(), ": no mark '", options.at.mark, "'; memoir.mark() makes them"));
   }
+  if (options.at.kind == At::Kind::kOutOfMemory && !instants.found_out_of_memory())
+    return absl::NotFoundError("no out-of-memory error is recorded in " + capture.path());
   if (absl::Status inside = CheckInside(capture, options.at, instants); !inside.ok()) return inside;
   if (!instants.outside().ok()) return instants.outside();
   const absl::StatusOr<Grouping> grouping = Grouping::Make(capture, options.by, options);

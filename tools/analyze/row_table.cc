@@ -68,6 +68,12 @@ void RowTable::Remove(const Block& block, bool in_window, bool temporary, bool k
   cell.columns.temporary_bytes += block.bytes;
 }
 
+void RowTable::AddReserved(DeviceId id, ProcessId process, Group group, std::uint64_t bytes) {
+  DeviceTable& on = device(id, process);
+  if (group >= on.cells.size()) on.cells.resize(group + 1);
+  on.cells[group].columns.reserved_bytes += bytes;
+}
+
 void RowTable::OpenWindow(ProcessId process, Tick tick, bool first) {
   for (DeviceTable& device : devices_) {
     if (!device.used || device.process != process) continue;

@@ -64,6 +64,9 @@ class RowTable {
   // `known`: it ended at the tick; else somewhere before.
   void Remove(const Block& block, bool in_window, bool temporary, bool known, Tick tick);
 
+  // A segment that the allocator took for the group.
+  void AddReserved(DeviceId id, ProcessId process, Group group, std::uint64_t bytes);
+
   void OpenWindow(ProcessId process, Tick tick, bool first);
   void CloseWindow(ProcessId process);
 

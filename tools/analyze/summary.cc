@@ -1,5 +1,6 @@
 #include "tools/analyze/summary.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "tools/analyze/grouping.h"
@@ -20,6 +21,7 @@ Columns& Columns::operator+=(const Columns& other) {
   temporary_bytes += other.temporary_bytes;
   life_ns += other.life_ns;
   lives += other.lives;
+  reserved_bytes += other.reserved_bytes;
   return *this;
 }
 
@@ -49,6 +51,12 @@ absl::StatusOr<Summary> AnalyzeSummary(const Capture& capture, const SummaryOpti
   if (!pass.found().ok()) return pass.found();
   Summary summary = pass.TakeSummary();
   summary.report = *std::move(report);
+  // Who held the bytes is asked of a replay of its own: few captures have a reason to.
+  if (std::ranges::any_of(summary.devices, [](const DeviceRow& device) { return device.num_ooms > 0; })) {
+    auto errors = AnalyzeOutOfMemory(capture, options);
+    if (!errors.ok()) return errors.status();
+    summary.out_of_memory = *std::move(errors);
+  }
   return summary;
 }
 

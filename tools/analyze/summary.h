@@ -14,6 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/options.h"
+#include "tools/analyze/out_of_memory.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
@@ -31,8 +32,9 @@ struct Columns {
   std::uint64_t blocks_at_peak = 0;
   std::uint64_t temporaries = 0;  // freed before the operator call that allocated them ended
   std::uint64_t temporary_bytes = 0;
-  std::uint64_t life_ns = 0;  // summed over `lives`
-  std::uint64_t lives = 0;    // the deallocations whose allocation is known in time: not those of folded parts
+  std::uint64_t life_ns = 0;         // summed over `lives`
+  std::uint64_t reserved_bytes = 0;  // of segments that the allocator took from the device for it
+  std::uint64_t lives = 0;           // the deallocations whose allocation is known in time: not those of folded parts
   double mean_life_ns() const { return lives == 0 ? 0 : static_cast<double>(life_ns) / static_cast<double>(lives); }
   Columns& operator+=(const Columns& other);
   bool operator==(const Columns&) const = default;
@@ -55,7 +57,9 @@ struct ModuleFacts {
   std::string root;
   std::string path;
   std::string class_name;
-  std::array<Columns, kPhases> by_phase;  // by Phase; they sum to the row's total
+  using ByPhase = std::array<Columns, kPhases>;  // by Phase
+  ByPhase by_phase{};                            // they sum to the row's total
+  std::vector<ByPhase> by_device;                // as Summary::devices
 };
 
 struct Row {
@@ -96,6 +100,20 @@ struct DeviceRow {
   std::uint64_t unattributed_bytes = 0;   // allocated outside of any operator
   std::uint64_t first_seen_storages = 0;  // as arguments, allocated by somebody else or before; not in any other number
   std::uint64_t first_seen_bytes = 0;
+  // Of a device with a caching allocator. Peaks and counts are those inside the window.
+  bool caching = false;
+  std::uint64_t peak_active_bytes = 0;
+  std::uint64_t peak_active_ns = 0;
+  std::uint64_t peak_reserved_bytes = 0;
+  std::uint64_t peak_reserved_ns = 0;
+  std::uint64_t active_bytes_at_end = 0;
+  std::uint64_t reserved_bytes_at_end = 0;
+  std::uint64_t requested_bytes_at_peak = 0;  // asked for of what was active at peak_ns; the rest is rounding
+  std::uint64_t reserved_bytes_at_peak = 0;   // at peak_ns
+  std::uint64_t num_alloc_retries = 0;
+  std::uint64_t num_ooms = 0;
+  std::uint64_t compiled_allocations = 0;  // as of the summary
+  std::uint64_t compiled_bytes = 0;
   // True: the peak lies in parts that are gone. What was live at it, and what ran, is not known; the row "(in folded
   // parts)" has its bytes.
   bool peak_is_folded = false;
@@ -146,6 +164,7 @@ struct Summary {
   std::uint64_t threads = 0;         // that have events in the window
   std::uint64_t steps = 0;
   std::uint64_t mark_count = 0;
+  std::vector<OutOfMemory> out_of_memory;  // the newest, in order; the devices have their number
   // GroupBy::kModule only. Inside a region that torch.compile made no module is called: it stands for all of them.
   std::uint64_t compiled_allocations = 0;
   std::uint64_t compiled_bytes = 0;

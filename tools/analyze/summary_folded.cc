@@ -82,6 +82,14 @@ void SummaryPass::FinishFoldedDevice(const FoldedDevice& folded, DeviceRow& row)
   row.folded_deallocations = folded.totals.deallocations();
   row.folded_live_bytes = folded.totals.live_bytes();
   row.live_bytes_at_begin = 0;  // of the run
+  if (folded.totals.peak_active_bytes() > row.peak_active_bytes) {
+    row.peak_active_bytes = folded.totals.peak_active_bytes();
+    row.peak_active_ns = 0;  // not known
+  }
+  if (folded.totals.peak_reserved_bytes() > row.peak_reserved_bytes) {
+    row.peak_reserved_bytes = folded.totals.peak_reserved_bytes();
+    row.peak_reserved_ns = 0;
+  }
   // Of two equal peaks the later one counts: what was live at it is known.
   if (folded.totals.peak_bytes() <= row.peak_allocated_bytes) return;
   row.peak_is_folded = true;

@@ -16,11 +16,13 @@ void SummaryPass::WindowOpens(const Event& event) {
   const std::uint64_t ns = Nanoseconds(event);
   summary_.begin_ns = windows() == 0 ? ns : std::min(summary_.begin_ns, ns);
   table_.OpenWindow(event.process, event.tick, opened_.insert(event.process).second);
+  OpenCaching(event);
 }
 
 void SummaryPass::WindowCloses(const Event& event) {
   summary_.end_ns = std::max(summary_.end_ns, Nanoseconds(event));
   table_.CloseWindow(event.process);
+  CloseCaching(event);
 }
 
 void SummaryPass::CountCall(const OpenRange& range) {
@@ -54,25 +56,34 @@ void SummaryPass::RangeBegins(const RangeBeginEvent& event) {
 }
 
 void SummaryPass::Allocated(const AllocateEvent& event) {
-  CountEvent(event, event.block->origin == BlockOrigin::kRecorded);
+  CountEvent(event, event.block->origin != BlockOrigin::kKeyframe);
   // What a keyframe knows from before the first event left keeps its operator, as long as no window was asked for.
   const bool whole = selection().window.kind == Window::Kind::kAll;
   if (!in_window() && selection().forget_before) return;
-  const Group group = in_window() || (whole && event.before) ? grouping_.Of(*event.block, event.process) : kBeforeGroup;
+  const bool found = event.block->origin == BlockOrigin::kFound;
+  const Group group =
+      !found && (in_window() || (whole && event.before)) ? grouping_.Of(*event.block, event.process) : kBeforeGroup;
   if (in_window() && !event.before && !event.block->operator_name.valid())
     unattributed_[event.block->device] += event.block->bytes;
   if (in_window() && !event.before && event.block->in_compiled_region) {
     ++summary_.compiled_allocations;
     summary_.compiled_bytes += event.block->bytes;
+    ++device_moments_[event.block->device].compiled_allocations;
+    device_moments_[event.block->device].compiled_bytes += event.block->bytes;
   }
   table_.Add(*event.block, event.process, group, in_window() && !event.before, in_window(), event.tick);
   NotePeakMoment(event);
+  NoteCaching(event, event.block->device);
 }
 
 // After the block is counted: it made the peak when the device is at it, since now.
 void SummaryPass::NotePeakMoment(const AllocateEvent& event) {
   const DeviceTable& device = table_.device(event.block->device, event.process);
   if (!in_window() || event.before || device.peak_tick != event.tick || device.live.bytes != device.peak.bytes) return;
+  if (const DeviceMemory& memory = state().memory(event.block->device); memory.caching()) {
+    device_moments_[event.block->device].requested_at_peak = memory.requested_bytes();
+    device_moments_[event.block->device].reserved_at_peak = memory.reserved().all;
+  }
   PeakMoment& moment = peak_moments_[event.block->device];
   moment = {event.block->operator_name, event.block->user_name, std::nullopt};
   if (const auto step = last_step_.find(event.process); step != last_step_.end()) moment.step = step->second;
@@ -150,6 +161,7 @@ void SummaryPass::FinishDevices() {
     row.live_blocks_at_end = table.end.blocks;
     row.first_seen_storages = table.first_seen;
     row.first_seen_bytes = table.first_seen_bytes;
+    FinishCaching(id, table, row);
     if (const FoldedDevice* folded = FoldedOf(id)) FinishFoldedDevice(*folded, row);
     summary_.devices.push_back(std::move(row));
     device_ids_.push_back(id);
@@ -200,6 +212,8 @@ void SummaryPass::AddCells(DeviceTable& table, std::size_t column) {
     if (grouping_.by() == GroupBy::kModule) {
       const auto phase = static_cast<std::size_t>(Grouping::ModuleOf(group).phase);
       row.module.by_phase[phase] += columns;
+      row.module.by_device.resize(summary_.devices.size());
+      row.module.by_device[column][phase] += columns;
       summary_.phases[phase] += columns;
     }
     device.allocations += columns.allocations;

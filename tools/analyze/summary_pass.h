@@ -13,36 +13,10 @@
 #include "tools/analyze/grouping.h"
 #include "tools/analyze/row_table.h"
 #include "tools/analyze/summary.h"
+#include "tools/analyze/summary_notes.h"
 #include "tools/analyze/windowed_visitor.h"
 
 namespace memoir {
-
-struct Calls {
-  std::uint64_t count = 0;
-  std::uint64_t outermost = 0;
-};
-
-struct FoldedDevice {
-  v1::DeviceTotals totals;
-  std::uint64_t peak_ns = 0;
-  // What rows have of it. Live bytes come with the keyframe's blocks.
-  Columns columns() const;
-};
-
-// The sums that a process's first keyframe has of parts that are gone.
-struct FoldedProcess {
-  ProcessId process;
-  std::map<DeviceId, FoldedDevice> devices;  // the selected ones
-  std::map<NameId, Folded> operators;        // an invalid id: outside of any
-  bool operators_have_one_device = false;    // else their sums belong to no device in particular
-};
-
-// What ran when a device's peak so far was reached.
-struct PeakMoment {
-  NameId operator_name;
-  NameId user_name;
-  std::optional<std::uint64_t> step;
-};
 
 class SummaryPass : public WindowedVisitor {
  public:
@@ -61,6 +35,10 @@ class SummaryPass : public WindowedVisitor {
   void RangeEnds(const RangeEndEvent& event) override { CountEvent(event, !event.implicit); }
   void Allocated(const AllocateEvent& event) override;
   void Deallocated(const DeallocateEvent& event) override;
+  void FreeCompleted(const FreeCompletedEvent& event) override;
+  void SegmentChanged(const SegmentEvent& event) override;
+  void RanOutOfMemory(const OutOfMemoryEvent& event) override;
+  void DeviceCounted(const DeviceStatisticsEvent& event) override;
   void FirstSeen(const FirstSeenEvent& event) override;
   void Marked(const MarkEvent& event) override;
   void Stepped(const StepEvent& event) override;
@@ -76,6 +54,11 @@ class SummaryPass : public WindowedVisitor {
   }
   void CountCall(const OpenRange& range);
   void NotePeakMoment(const AllocateEvent& event);
+  // summary_devices.cc
+  void NoteCaching(const Event& event, DeviceId id);
+  void OpenCaching(const Event& event);
+  void CloseCaching(const Event& event);
+  void FinishCaching(DeviceId id, const DeviceTable& table, DeviceRow& row);
   void FinishDevices();
   void FinishFoldedDevice(const FoldedDevice& folded, DeviceRow& row);
   void AddFolded(const FoldedProcess& folded);
@@ -99,6 +82,7 @@ class SummaryPass : public WindowedVisitor {
   std::set<ProcessId> opened_;                      // whose window has opened
   std::map<DeviceId, std::uint64_t> unattributed_;  // bytes
   std::map<DeviceId, PeakMoment> peak_moments_;
+  std::map<DeviceId, DeviceMoments> device_moments_;
   std::map<ProcessId, std::uint64_t> last_step_;
   std::vector<double> ns_per_tick_;  // by ProcessId
   std::vector<FoldedProcess> folded_;

@@ -125,6 +125,26 @@ void WindowedVisitor::OnDeallocate(const DeallocateEvent& event) {
   if (IsSelected(event.block->device)) Deallocated(event);
 }
 
+void WindowedVisitor::OnFreeCompleted(const FreeCompletedEvent& event) {
+  FollowTime(event);
+  if (IsSelected(event.device)) FreeCompleted(event);
+}
+
+void WindowedVisitor::OnSegment(const SegmentEvent& event) {
+  FollowTime(event);
+  if (IsSelected(event.segment->device)) SegmentChanged(event);
+}
+
+void WindowedVisitor::OnOutOfMemory(const OutOfMemoryEvent& event) {
+  FollowTime(event);
+  if (IsSelected(event.asked->device)) RanOutOfMemory(event);
+}
+
+void WindowedVisitor::OnDeviceStatistics(const DeviceStatisticsEvent& event) {
+  FollowTime(event);
+  if (IsSelected(event.device)) DeviceCounted(event);
+}
+
 void WindowedVisitor::OnFirstSeen(const FirstSeenEvent& event) {
   if (IsSelected(event.tensor->device)) FirstSeen(event);
 }

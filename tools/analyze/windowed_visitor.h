@@ -32,6 +32,10 @@ class WindowedVisitor : public Visitor {
   void OnRangeEnd(const RangeEndEvent& event) final;
   void OnAllocate(const AllocateEvent& event) final;
   void OnDeallocate(const DeallocateEvent& event) final;
+  void OnFreeCompleted(const FreeCompletedEvent& event) final;
+  void OnSegment(const SegmentEvent& event) final;
+  void OnOutOfMemory(const OutOfMemoryEvent& event) final;
+  void OnDeviceStatistics(const DeviceStatisticsEvent& event) final;
   void OnFirstSeen(const FirstSeenEvent& event) final;
   void OnMark(const MarkEvent& event) final;
   void OnStep(const StepEvent& event) final;
@@ -50,7 +54,7 @@ class WindowedVisitor : public Visitor {
   bool IsSelected(DeviceId device);
   std::uint64_t Nanoseconds(const Event& event) const { return state_->Nanoseconds(event.process, event.tick); }
 
-  // Allocations and deallocations of devices that the selection leaves out are not shown.
+  // What happens on devices that the selection leaves out is not shown.
   virtual void Ends(const ReplayReport&) {}  // only when the selection was found; state() is still valid
   virtual void ProcessBegins(const ProcessEvent&) {}
   virtual void ProcessEnds(const ProcessEvent&) {}
@@ -60,6 +64,10 @@ class WindowedVisitor : public Visitor {
   virtual void RangeEnds(const RangeEndEvent&) {}
   virtual void Allocated(const AllocateEvent&) {}
   virtual void Deallocated(const DeallocateEvent&) {}
+  virtual void FreeCompleted(const FreeCompletedEvent&) {}
+  virtual void SegmentChanged(const SegmentEvent&) {}
+  virtual void RanOutOfMemory(const OutOfMemoryEvent&) {}
+  virtual void DeviceCounted(const DeviceStatisticsEvent&) {}
   virtual void FirstSeen(const FirstSeenEvent&) {}
   virtual void Marked(const MarkEvent&) {}
   virtual void Stepped(const StepEvent&) {}

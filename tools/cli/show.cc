@@ -81,7 +81,7 @@ std::string Complaint(const ShowArguments& arguments) {
     const std::string nearest = DidYouMean(arguments.by, groups);
     return "--by " + arguments.by + ": not one of operator, module, leaf, range, thread, shape, rank" + nearest;
   }
-  if (!arguments.at.empty() && arguments.at != "oom" && !ParseAt(arguments.at)) {
+  if (!arguments.at.empty() && !ParseAt(arguments.at)) {
     return "--at " + arguments.at +
            ": expected peak, end, a time such as 1.5s, 20ms or 1.5 (seconds), mark:NAME or oom";
   }
@@ -105,7 +105,10 @@ Selection SelectionOf(const ShowArguments& arguments) {
   return selection;
 }
 
-std::string InstantName(const std::string& at) { return at == "peak" || at == "end" ? "the " + at : at; }
+std::string InstantName(const std::string& at) {
+  if (at == "oom") return "the last out-of-memory error";
+  return at == "peak" || at == "end" ? "the " + at : at;
+}
 
 // Each view: analysis, then text or JSON.
 using Shown = absl::StatusOr<std::string>;
@@ -124,7 +127,6 @@ Shown ShowSummary(const Capture& capture, const ShowArguments& arguments, const 
 
 Shown ShowLiveAt(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
                  const Terminal& terminal) {
-  if (arguments.at == "oom") return absl::NotFoundError("no out-of-memory error is recorded in " + capture.path());
   LiveAtOptions options;
   static_cast<Selection&>(options) = selection;
   options.at = *ParseAt(arguments.at);

@@ -14,6 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "memoir/v1/capture.pb.h"
+#include "tools/model/device_memory.h"
 #include "tools/model/dictionary.h"
 #include "tools/model/event.h"
 #include "tools/model/ids.h"
@@ -59,6 +60,7 @@ struct ReplayReport {
   std::uint64_t replaced_blocks = 0;          // DeallocateCause::kReplaced
   std::uint64_t unmatched_deallocations = 0;  // no allocation known: from before the recording, or lost
   std::uint64_t keyframe_mismatches = 0;      // keyframes whose device totals are not what the events gave
+  std::uint64_t statistics_mismatches = 0;    // times that a device's allocator counted otherwise than its events
   std::vector<Damage> damage;                 // of opening and replaying
   struct Process {
     v1::Counters counters;          // the last that were seen
@@ -95,6 +97,8 @@ class ReplayState {
   virtual std::uint64_t Nanoseconds(ProcessId process, Tick tick) const = 0;
   virtual void ForEachLiveBlock(const std::function<void(const Block&)>& function) const = 0;  // of the current process
   virtual const RangeStack& stack(ThreadId thread) const = 0;
+  // Of a device of the current process, the event in hand included.
+  virtual const DeviceMemory& memory(DeviceId device) const = 0;
 };
 
 class Capture {

@@ -16,6 +16,22 @@ std::string_view ToString(RangeSource source) {
   return "function";
 }
 
+std::string_view ToString(SegmentAction action) {
+  switch (action) {
+    case SegmentAction::kAllocate:
+      return "segment_allocate";
+    case SegmentAction::kFree:
+      return "segment_free";
+    case SegmentAction::kMap:
+      return "segment_map";
+    case SegmentAction::kUnmap:
+      return "segment_unmap";
+    case SegmentAction::kFound:
+      return "segment_found";
+  }
+  return "segment_allocate";
+}
+
 std::string_view ToString(Phase phase) {
   switch (phase) {
     case Phase::kForward:

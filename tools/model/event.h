@@ -70,6 +70,7 @@ struct Tensor {
 
 enum class BlockOrigin : std::uint8_t {
   kRecorded,  // its allocation is an event of this replay
+  kFound,     // it was live already when the recording began, or went on; its allocation was not seen
   kKeyframe,  // it was live in the keyframe that the replay started, or went on after a loss, from
 };
 
@@ -77,6 +78,11 @@ struct Block {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
   std::uint64_t serial = 0;
+  // Of devices with a caching allocator: what the program asked for (`bytes` is that, rounded), and where it lies.
+  std::uint64_t requested_bytes = 0;
+  std::uint64_t stream = 0;
+  std::uint32_t pool_graph = 0;  // private pool; both 0: the default
+  std::uint32_t pool_user = 0;
   Tick tick = 0;  // of its allocation
   DeviceId device;
   ThreadId thread;                  // that allocated; invalid when unknown
@@ -136,6 +142,41 @@ struct DeallocateEvent : Event {  // `thread` is the one that deallocates
   const Block* block = nullptr;
   DeallocateCause cause = DeallocateCause::kRecorded;
   bool temporary = false;  // the operator call that allocated it is still running
+};
+
+// A free that was requested is completed: the block's bytes are active no more. Devices with a caching allocator only.
+struct FreeCompletedEvent : Event {
+  DeviceId device;
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t requested_bytes = 0;
+};
+
+enum class SegmentAction : std::uint8_t { kAllocate, kFree, kMap, kUnmap, kFound };
+std::string_view ToString(SegmentAction action);  // "segment_allocate", "segment_free", ...
+
+// The allocator has taken memory from the device, or given some back.
+struct SegmentEvent : Event {
+  SegmentAction action = SegmentAction::kAllocate;
+  // Its address, bytes, device, stream and pool, and what ran: as if it were a block. No slot, no ordinal.
+  const Block* segment = nullptr;
+  bool grows() const { return action == SegmentAction::kAllocate || action == SegmentAction::kMap; }
+};
+
+struct OutOfMemoryEvent : Event {
+  const Block* asked = nullptr;  // as if it had been given: bytes, device, stream, pool, and what ran
+  const RangeStack* stack = nullptr;
+  std::uint64_t device_free = 0;  // as the driver said
+};
+
+// The allocator's own numbers, which ReplayState::memory has taken over as far as events do not tell.
+struct DeviceStatisticsEvent : Event {
+  DeviceId device;
+  std::uint64_t allocated_bytes = 0;
+  std::uint64_t active_bytes = 0;
+  std::uint64_t reserved_bytes = 0;
+  std::uint64_t alloc_retries = 0;
+  std::uint64_t ooms = 0;
 };
 
 // A storage that a range shows, but that is not live and was not allocated under the recording (numpy, mmap, shared
@@ -201,6 +242,10 @@ class Visitor {
   virtual void OnRangeEnd(const RangeEndEvent&) {}
   virtual void OnAllocate(const AllocateEvent&) {}
   virtual void OnDeallocate(const DeallocateEvent&) {}
+  virtual void OnFreeCompleted(const FreeCompletedEvent&) {}
+  virtual void OnSegment(const SegmentEvent&) {}
+  virtual void OnOutOfMemory(const OutOfMemoryEvent&) {}
+  virtual void OnDeviceStatistics(const DeviceStatisticsEvent&) {}
   virtual void OnFirstSeen(const FirstSeenEvent&) {}
   virtual void OnMark(const MarkEvent&) {}
   virtual void OnStep(const StepEvent&) {}

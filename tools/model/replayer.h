@@ -1,8 +1,9 @@
 // One replay: takes decoded chunks, merges the threads of each process by tick, keeps range stacks and live blocks, and
 // calls the visitor. Capture::Replay drives it; nothing else needs it.
 //
-// In four sources: replayer.cc merges, replayer_events.cc decodes and shows, replayer_keyframes.cc starts from
-// keyframes, replayer_switches.cc follows how much is recorded, replayer_modules.cc finds modules and phases.
+// In six sources: replayer.cc merges, replayer_events.cc decodes and shows, replayer_devices.cc those of devices,
+// replayer_keyframes.cc starts from keyframes, replayer_switches.cc follows how much is recorded, replayer_modules.cc
+// finds modules and phases.
 #ifndef TOOLS_MODEL_REPLAYER_H_
 #define TOOLS_MODEL_REPLAYER_H_
 
@@ -45,6 +46,7 @@ class Replayer : public ReplayState {
   std::uint64_t Nanoseconds(ProcessId process, Tick tick) const override;
   void ForEachLiveBlock(const std::function<void(const Block&)>& function) const override;
   const RangeStack& stack(ThreadId thread) const override;
+  const DeviceMemory& memory(DeviceId device) const override;
 
  private:
   void BeginProcess(std::size_t process);
@@ -67,6 +69,21 @@ class Replayer : public ReplayState {
   void ShowRangeEnd(ThreadReplay& thread, RunCursor& cursor);
   void ShowAllocate(ThreadReplay& thread, RunCursor& cursor);
   void ShowDeallocate(ThreadReplay& thread, RunCursor& cursor);
+  // Of devices with a caching allocator: replayer_devices.cc.
+  void ShowDeviceEvent(ThreadReplay& thread, RunCursor& cursor);
+  void ShowFreeCompleted(ThreadReplay& thread, RunCursor& cursor);
+  void ShowSegment(ThreadReplay& thread, RunCursor& cursor);
+  void ShowOutOfMemory(ThreadReplay& thread, RunCursor& cursor);
+  void ShowStatistics(ThreadReplay& thread, RunCursor& cursor);
+  void ApplySegments(const v1::Keyframe& keyframe);
+  void ApplyFreeing(const v1::Keyframe& keyframe);
+  void TakePlace(RunCursor& cursor, Block& block);
+  DeviceMemory& MemoryOf(DeviceId device);
+  bool IsCaching(DeviceId device) const {
+    return device.value < memories_.size() && memories_[device.value] != nullptr && memories_[device.value]->caching();
+  }
+  // A block or what is like one, at the event in hand: address, serial, device, and what runs on the thread.
+  Block BlockAt(ThreadReplay& thread, RunCursor& cursor);
   void ShowSwitch(ThreadReplay& thread, RunCursor& cursor);
   void NoteSwitch(const SwitchEvent& event);
   void ForgetBefore(ThreadId by, Tick tick);
@@ -93,7 +110,7 @@ class Replayer : public ReplayState {
   void CloseOtherRanges(const absl::flat_hash_set<ThreadId>& except, Tick tick);
   Block* Open(const Block& block, const RangeStack* stack, Tick tick);
   // `block` lies in the live set.
-  void Close(const Block& block, ThreadId by, Tick tick, DeallocateCause cause);
+  void Close(const Block& block, ThreadId by, Tick tick, DeallocateCause cause, std::uint64_t serial = 0);
   ThreadReplay& ThreadOf(ThreadId id);
   void SayDamage(std::string what);
 
@@ -108,12 +125,13 @@ class Replayer : public ReplayState {
   ProcessId process_;
   std::optional<ProcessIds> ids_;
   BlockTracker blocks_;
-  std::vector<std::unique_ptr<ThreadReplay>> threads_;  // by ThreadId; of earlier processes: nullptr
-  std::vector<ThreadReplay*> heap_;                     // threads with runs, least tick first
-  std::vector<Tensor> tensors_;                         // of the event in hand
-  std::vector<std::uint32_t> tensor_rows_;              // of the event in hand, 0: not recorded
-  Damage damage_place_;                                 // the chunk in hand
-  Tick now_ = 0;                                        // latest tick shown
+  std::vector<std::unique_ptr<DeviceMemory>> memories_;  // by DeviceId; of earlier processes: nullptr
+  std::vector<std::unique_ptr<ThreadReplay>> threads_;   // by ThreadId; of earlier processes: nullptr
+  std::vector<ThreadReplay*> heap_;                      // threads with runs, least tick first
+  std::vector<Tensor> tensors_;                          // of the event in hand
+  std::vector<std::uint32_t> tensor_rows_;               // of the event in hand, 0: not recorded
+  Damage damage_place_;                                  // the chunk in hand
+  Tick now_ = 0;                                         // latest tick shown
   std::uint64_t calls_ = 0;
   std::uint64_t allocations_ = 0;
   std::vector<std::uint8_t> name_marks_;                        // by NameId: what a range's name says; 0: not looked at

@@ -28,6 +28,8 @@ bool Replayer::ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until) {
         ShowRangeEnd(thread, cursor);
         break;
       case v1::ALLOCATE:
+      case v1::BLOCK_ALLOCATE:
+      case v1::BLOCK_FOUND:
         ShowAllocate(thread, cursor);
         break;
       case v1::DEALLOCATE:
@@ -54,7 +56,8 @@ bool Replayer::ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until) {
         ShowModule(thread, cursor, cursor.kind() == v1::MODULE_ENTER);
         break;
       default:
-        break;  // ParsePayload lets no other kind through
+        ShowDeviceEvent(thread, cursor);
+        break;
     }
   } while (cursor.Advance());
   return true;
@@ -123,13 +126,12 @@ void Replayer::ShowFirstSeen(ThreadReplay& thread, RunCursor& cursor, bool as_re
   }
 }
 
-void Replayer::ShowAllocate(ThreadReplay& thread, RunCursor& cursor) {
+Block Replayer::BlockAt(ThreadReplay& thread, RunCursor& cursor) {
   Run& run = cursor.run;
   Block block;
   block.address = cursor.address += static_cast<std::uint64_t>(ZigZag(run.address_delta.Next()));
   block.serial = cursor.serial += static_cast<std::uint64_t>(ZigZag(run.serial_delta.Next()));
   block.device = ids_->device(cursor.has_device ? run.device.Next32() : 0);
-  block.bytes = run.bytes.Next();
   block.tick = cursor.tick;
   block.thread = thread.id();
   if (const OpenRange* range = thread.outermost_operator()) {
@@ -144,6 +146,18 @@ void Replayer::ShowAllocate(ThreadReplay& thread, RunCursor& cursor) {
     block.phase = context.phase;
     block.in_compiled_region = thread.innermost() != nullptr && thread.innermost()->role.compiled;
   }
+  return block;
+}
+
+void Replayer::ShowAllocate(ThreadReplay& thread, RunCursor& cursor) {
+  Block block = BlockAt(thread, cursor);
+  block.bytes = cursor.run.bytes.Next();
+  if (cursor.kind() != v1::ALLOCATE) {
+    block.requested_bytes = cursor.run.requested.Next();
+    TakePlace(cursor, block);
+  }
+  // Found while an operator ran: it was this one's, the first of a device that nobody had told of.
+  if (cursor.kind() == v1::BLOCK_FOUND && !block.operator_name.valid()) block.origin = BlockOrigin::kFound;
   const BlockTracker::Verdict verdict = blocks_.Judge(block.device, block.address, block.serial);
   if (verdict.replaced != nullptr) Close(*verdict.replaced, thread.id(), cursor.tick, verdict.cause);
   if (!verdict.closed_at_once) {
@@ -170,7 +184,7 @@ void Replayer::ShowDeallocate(ThreadReplay& thread, RunCursor& cursor) {
   cursor.serial += static_cast<std::uint64_t>(ZigZag(run.serial_delta.Next()));
   const DeviceId device = ids_->device(cursor.has_device ? run.device.Next32() : 0);
   if (const Block* block = blocks_.FindClosed(device, cursor.address, cursor.serial)) {
-    Close(*block, thread.id(), cursor.tick, DeallocateCause::kRecorded);
+    Close(*block, thread.id(), cursor.tick, DeallocateCause::kRecorded, cursor.serial);
   }
 }
 

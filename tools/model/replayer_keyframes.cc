@@ -23,7 +23,10 @@ void Replayer::TakeKeyframe(const Chunk& chunk) {
 
 void Replayer::CompareKeyframe(const v1::Keyframe& keyframe) {
   for (const v1::DeviceTotals& totals : keyframe.devices()) {
-    if (totals.live_bytes() == blocks_.live().bytes(ids_->device(totals.device()))) continue;
+    const DeviceId device = ids_->device(totals.device());
+    const bool same = !IsCaching(device) || (totals.reserved_bytes() == memory(device).reserved().all &&
+                                             totals.active_bytes() == memory(device).active().all);
+    if (same && totals.live_bytes() == blocks_.live().bytes(device)) continue;
     ++report_->keyframe_mismatches;
     return;
   }
@@ -32,7 +35,9 @@ void Replayer::CompareKeyframe(const v1::Keyframe& keyframe) {
 void Replayer::ApplyKeyframe(const v1::Keyframe& keyframe) {
   now_ = std::max(now_, keyframe.tick());
   ApplyOpenRanges(keyframe);
+  ApplySegments(keyframe);
   ApplyLiveBlocks(keyframe);
+  ApplyFreeing(keyframe);
   auto event = MakeEvent<KeyframeEvent>(process_, ThreadId(), keyframe.tick());
   event.keyframe = &keyframe;
   event.at_start = !began_;
@@ -58,7 +63,8 @@ void Replayer::ApplyLiveBlocks(const v1::Keyframe& keyframe) {
   const bool match = live.bytes_size() == count && live.serial_delta_size() == count &&
                      live.tick_delta_size() == count && live.thread_size() == count &&
                      live.operator_name_size() == count && live.leaf_name_size() == count &&
-                     (live.device_size() == 0 || live.device_size() == count);
+                     (live.device_size() == 0 || live.device_size() == count) &&
+                     (live.requested_bytes_size() == 0 || live.requested_bytes_size() == count);
   if (!match) return SayDamage("columns of a keyframe do not match");
   std::vector<Block> wanted;
   absl::flat_hash_map<std::pair<DeviceId, std::uint64_t>, std::uint64_t> serials;
@@ -69,6 +75,7 @@ void Replayer::ApplyLiveBlocks(const v1::Keyframe& keyframe) {
     block.serial += static_cast<std::uint64_t>(live.serial_delta(i));
     block.tick += static_cast<std::uint64_t>(live.tick_delta(i));
     block.bytes = live.bytes(i);
+    block.requested_bytes = live.requested_bytes_size() == 0 ? 0 : live.requested_bytes(i);
     block.device = ids_->device(live.device_size() == 0 ? 0 : live.device(i));
     block.thread = live.thread(i) == 0 ? ThreadId() : ids_->thread(live.thread(i));
     block.operator_name = ids_->name(live.operator_name(i)).id;

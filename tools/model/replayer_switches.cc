@@ -27,7 +27,6 @@ void Replayer::ShowSwitch(ThreadReplay& thread, RunCursor& cursor) {
 
 // Blocks of other threads may be shown before the switch that they come after.
 void Replayer::ForgetBefore(ThreadId by, Tick tick) {
-  if (blocks_.live().size() == 0) return;
   std::vector<const Block*> old;  // closing moves no block
   blocks_.live().ForEach([&](const Block& block) {
     if (block.tick < tick) old.push_back(&block);
@@ -35,9 +34,13 @@ void Replayer::ForgetBefore(ThreadId by, Tick tick) {
   std::ranges::sort(old, {}, &Block::ordinal);  // the same in every replay
   ReplayReport::Process& process = report_->processes[process_.value];
   for (const Block* block : old) {
-    ++process.unknown_blocks;
-    process.unknown_bytes += block->bytes;
+    // Those of a caching allocator are found again: what was freed meanwhile is known to be.
+    process.unknown_blocks += !IsCaching(block->device);
+    process.unknown_bytes += IsCaching(block->device) ? 0 : block->bytes;
     Close(*block, by, tick, DeallocateCause::kUnknown);
+  }
+  for (const std::unique_ptr<DeviceMemory>& memory : memories_) {
+    if (memory != nullptr) memory->ForgetSegments();
   }
 }
 

@@ -18,16 +18,21 @@ struct RunCursor {
       : chunk(std::move(in_chunk)),
         run(a_run),
         has_device(!a_run.device.empty()),
+        no_pool_graph(a_run.pool_graph.empty()),
+        no_pool_user(a_run.pool_user.empty()),
         tick(a_run.first_tick + run.tick_delta.Next()) {}
 
   std::shared_ptr<Chunk> chunk;
   Run run;
   bool has_device;
+  bool no_pool_graph;
+  bool no_pool_user;
   bool started = false;
   std::size_t index = 0;  // of the next event
   Tick tick;              // of the next event
   std::uint64_t address = 0;
   std::uint64_t serial = 0;
+  std::uint64_t stream = 0;
   std::int64_t sequence = 0;
 
   v1::EventKind kind() const { return static_cast<v1::EventKind>(run.kind[index]); }

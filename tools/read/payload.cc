@@ -4,6 +4,7 @@
 #include <array>
 
 #include "absl/strings/str_cat.h"
+#include "tools/read/run_check.h"
 
 namespace memoir {
 namespace {
@@ -15,6 +16,11 @@ constexpr std::size_t kMaxRuns = 1u << 18;
 constexpr int kMaxDimensions = 1024;
 
 absl::Status Damaged(std::string what) { return absl::DataLossError(std::move(what)); }
+
+bool Has(const Column& column, std::uint64_t wanted) {
+  std::uint64_t values = 0;
+  return column.Count(&values) && values == wanted;
+}
 
 template <class Message>
 absl::Status AddDefinition(const WireField& field, std::vector<Message>* definitions) {
@@ -33,65 +39,6 @@ absl::Status ParseMessage(const WireField& field, Message* message) {
     return Damaged("message in a chunk is damaged");
   }
   return absl::OkStatus();
-}
-
-// How often each kind stands in a run.
-struct KindCounts {
-  std::array<std::uint64_t, 256> of{};
-  std::uint64_t events = 0;
-  std::uint64_t begins() const {
-    return of[v1::RANGE_BEGIN_FUNCTION] + of[v1::RANGE_BEGIN_BACKWARD] + of[v1::RANGE_BEGIN_USER] +
-           of[v1::RANGE_BEGIN_DISPATCH];
-  }
-  std::uint64_t switches() const { return of[v1::PAUSE] + of[v1::RESUME]; }
-  std::uint64_t known() const {
-    return begins() + of[v1::RANGE_END] + of[v1::ALLOCATE] + of[v1::DEALLOCATE] + of[v1::MARK] + of[v1::STEP] +
-           switches() + modules();
-  }
-  std::uint64_t modules() const { return of[v1::MODULE_ENTER] + of[v1::MODULE_EXIT]; }
-};
-
-KindCounts CountKinds(std::string_view kinds) {
-  KindCounts counts;
-  for (const char kind : kinds) ++counts.of[static_cast<std::uint8_t>(kind)];
-  counts.events = kinds.size();
-  return counts;
-}
-
-bool Has(const Column& column, std::uint64_t wanted) {
-  std::uint64_t values = 0;
-  return column.Count(&values) && values == wanted;
-}
-
-absl::Status CheckTensorColumn(const Run& run, std::uint64_t ranges, const SignatureTensors& signature_tensors) {
-  Column signature = run.signature;
-  std::uint64_t wanted = 0;
-  for (std::uint64_t i = 0; i < ranges; ++i) {
-    const std::uint32_t id = signature.Next32();
-    if (id == 0) continue;
-    const auto found = signature_tensors.find(id);
-    if (found == signature_tensors.end())
-      return Damaged(absl::StrCat("chunk uses signature ", id, ", which no chunk before defines"));
-    wanted += found->second;
-    if (wanted > run.tensor.size()) break;  // before hostile lengths can wrap around
-  }
-  return Has(run.tensor, wanted) ? absl::OkStatus() : Damaged("tensor column of a run does not match its signatures");
-}
-
-absl::Status CheckRun(const Run& run, const SignatureTensors& signature_tensors) {
-  const KindCounts counts = CountKinds(run.kind);
-  if (counts.known() != counts.events) return Damaged("run holds event kinds that this Memoir does not know");
-  const std::uint64_t begins = counts.begins();
-  const std::uint64_t ranges = begins + counts.of[v1::RANGE_END];
-  const std::uint64_t blocks = counts.of[v1::ALLOCATE] + counts.of[v1::DEALLOCATE];
-  const bool match = Has(run.tick_delta, counts.events) && Has(run.name, begins) && Has(run.sequence_delta, begins) &&
-                     Has(run.forward_thread, counts.of[v1::RANGE_BEGIN_BACKWARD]) && Has(run.signature, ranges) &&
-                     Has(run.address_delta, blocks) && Has(run.serial_delta, blocks) &&
-                     (run.device.empty() || Has(run.device, blocks)) && Has(run.bytes, counts.of[v1::ALLOCATE]) &&
-                     Has(run.mark_name, counts.of[v1::MARK]) && Has(run.step, counts.of[v1::STEP]) &&
-                     Has(run.level, counts.switches()) && Has(run.module, counts.modules());
-  if (!match) return Damaged("columns of a run do not match its events");
-  return CheckTensorColumn(run, ranges, signature_tensors);
 }
 
 // The column that a field of a ThreadRun is, or nullptr.
@@ -126,6 +73,18 @@ Column* ColumnOf(Run& run, std::uint32_t field) {
       return &run.level;
     case 19:
       return &run.module;
+    case 31:
+      return &run.requested;
+    case 32:
+      return &run.stream_delta;
+    case 33:
+      return &run.pool_graph;
+    case 34:
+      return &run.pool_user;
+    case 35:
+      return &run.device_free;
+    case 36:
+      return &run.statistic;
     default:
       return nullptr;
   }

@@ -40,6 +40,12 @@ struct Run {
   Column step;
   Column level;
   Column module;
+  Column requested;
+  Column stream_delta;
+  Column pool_graph;  // empty: all 0
+  Column pool_user;   // likewise
+  Column device_free;
+  Column statistic;
 };
 
 // A row of the chunk's tensor table; layout and device are the part's numbers.

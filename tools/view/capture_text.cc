@@ -194,6 +194,10 @@ std::string RenderLosses(const Capture& capture, const ReplayReport& report, con
     lines.Add(fmt::format("the events' sums differ from the recorder's own at {}",
                           FormatCounted(report.keyframe_mismatches, "keyframe", "keyframes")));
   }
+  if (report.statistics_mismatches > 0) {
+    lines.Add(fmt::format("a CUDA allocator's own sums differ from those of its events, {}",
+                          FormatCounted(report.statistics_mismatches, "time", "times")));
+  }
   if (const std::string conflict = RenderRankConflicts(capture); !conflict.empty()) lines.AddLossless(conflict);
   notes += RenderForkedChildren(capture, report);
   return notes + lines.Render(kMostLines) + (lines.lossless() ? "0 events dropped\n" : "");

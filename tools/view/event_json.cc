@@ -139,7 +139,19 @@ void EventJsonWriter::AddBlock(const Block& block) {
   if (block.device.valid()) AddText("device", ToString(state_->dictionary().device(block.device)));
   AddAddress("address", block.address);
   AddNumber("bytes", block.bytes);
+  if (block.requested_bytes != 0) AddNumber("requested_bytes", block.requested_bytes);
+  AddPlace(block);
   AddNumber("serial", block.serial);
+  AddContext(block);
+}
+
+void EventJsonWriter::AddPlace(const Block& block) {
+  if (block.stream != 0) AddAddress("stream", block.stream);
+  if (block.pool_graph != 0 || block.pool_user != 0)
+    fmt::format_to(std::back_inserter(lines_), R"(,"pool":[{},{}])", block.pool_graph, block.pool_user);
+}
+
+void EventJsonWriter::AddContext(const Block& block) {
   AddName("operator", block.operator_name);
   AddName("leaf", block.leaf_name);
   AddName("range", block.user_name);
@@ -195,6 +207,7 @@ void EventJsonWriter::OnAllocate(const AllocateEvent& event) {
   Begin("allocate", event);
   AddBlock(*event.block);
   if (event.block->origin == BlockOrigin::kKeyframe) lines_ += R"(,"from_keyframe":true)";
+  if (event.block->origin == BlockOrigin::kFound) lines_ += R"(,"found":true)";
   End();
 }
 
@@ -203,6 +216,48 @@ void EventJsonWriter::OnDeallocate(const DeallocateEvent& event) {
   AddBlock(*event.block);
   AddText("cause", CauseName(event.cause));
   lines_ += event.temporary ? R"(,"temporary":true)" : R"(,"temporary":false)";
+  End();
+}
+
+void EventJsonWriter::OnFreeCompleted(const FreeCompletedEvent& event) {
+  Begin("free_completed", event);
+  AddText("device", ToString(state_->dictionary().device(event.device)));
+  AddAddress("address", event.address);
+  AddNumber("bytes", event.bytes);
+  AddNumber("requested_bytes", event.requested_bytes);
+  End();
+}
+
+void EventJsonWriter::OnSegment(const SegmentEvent& event) {
+  Begin(ToString(event.action), event);
+  AddText("device", ToString(state_->dictionary().device(event.segment->device)));
+  AddAddress("address", event.segment->address);
+  AddNumber("bytes", event.segment->bytes);
+  AddPlace(*event.segment);
+  AddNumber("serial", event.segment->serial);
+  AddContext(*event.segment);
+  End();
+}
+
+void EventJsonWriter::OnOutOfMemory(const OutOfMemoryEvent& event) {
+  Begin("out_of_memory", event);
+  AddText("device", ToString(state_->dictionary().device(event.asked->device)));
+  AddNumber("bytes", event.asked->bytes);
+  AddNumber("device_free_bytes", event.device_free);
+  AddPlace(*event.asked);
+  AddNumber("serial", event.asked->serial);
+  AddContext(*event.asked);
+  End();
+}
+
+void EventJsonWriter::OnDeviceStatistics(const DeviceStatisticsEvent& event) {
+  Begin("device_statistics", event);
+  AddText("device", ToString(state_->dictionary().device(event.device)));
+  AddNumber("allocated_bytes", event.allocated_bytes);
+  AddNumber("active_bytes", event.active_bytes);
+  AddNumber("reserved_bytes", event.reserved_bytes);
+  AddNumber("num_alloc_retries", event.alloc_retries);
+  AddNumber("num_ooms", event.ooms);
   End();
 }
 

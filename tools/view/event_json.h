@@ -27,6 +27,10 @@ class EventJsonWriter : public Visitor {
   void OnRangeEnd(const RangeEndEvent& event) override;
   void OnAllocate(const AllocateEvent& event) override;
   void OnDeallocate(const DeallocateEvent& event) override;
+  void OnFreeCompleted(const FreeCompletedEvent& event) override;
+  void OnSegment(const SegmentEvent& event) override;
+  void OnOutOfMemory(const OutOfMemoryEvent& event) override;
+  void OnDeviceStatistics(const DeviceStatisticsEvent& event) override;
   void OnFirstSeen(const FirstSeenEvent& event) override;
   void OnMark(const MarkEvent& event) override;
   void OnStep(const StepEvent& event) override;
@@ -49,6 +53,8 @@ class EventJsonWriter : public Visitor {
   void AddNumber(std::string_view key, std::uint64_t number);
   void AddAddress(std::string_view key, std::uint64_t address);
   void AddBlock(const Block& block);
+  void AddPlace(const Block& block);
+  void AddContext(const Block& block);
   void AddSignature(SignatureId signature);
   void AddTensor(const Tensor& tensor);
   void AddTensors(absl::Span<const Tensor> tensors);

@@ -112,6 +112,7 @@ Json CaptureJson(const Capture& capture, const ReplayReport& report, const std::
   json["late_events"] = report.late_events;
   json["unmatched_deallocations"] = report.unmatched_deallocations;
   json["keyframe_mismatches"] = report.keyframe_mismatches;
+  json["statistics_mismatches"] = report.statistics_mismatches;
   json["damage"] = Json::array();
   for (const Damage& damage : report.damage) {
     json["damage"].push_back({{"file", damage.file}, {"offset", damage.offset}, {"what", damage.what}});

@@ -9,6 +9,7 @@
 #include "tools/analyze/module_tree.h"
 #include "tools/model/job.h"
 #include "tools/view/grouping.h"
+#include "tools/view/out_of_memory_text.h"
 
 namespace memoir {
 namespace {
@@ -34,6 +35,18 @@ Json DeviceJson(const DeviceRow& device) {
                {"deallocated_bytes", device.deallocated_bytes},
                {"unattributed_bytes", device.unattributed_bytes},
                {"first_seen", {{"storages", device.first_seen_storages}, {"bytes", device.first_seen_bytes}}}};
+  if (device.caching) {
+    json["peak_active_bytes"] = device.peak_active_bytes;
+    json["peak_active_time_ns"] = device.peak_active_ns;
+    json["peak_reserved_bytes"] = device.peak_reserved_bytes;
+    json["peak_reserved_time_ns"] = device.peak_reserved_ns;
+    json["requested_bytes_at_peak"] = device.requested_bytes_at_peak;
+    json["reserved_bytes_at_peak"] = device.reserved_bytes_at_peak;
+    json["active_bytes_at_end"] = device.active_bytes_at_end;
+    json["reserved_bytes_at_end"] = device.reserved_bytes_at_end;
+    json["num_alloc_retries"] = device.num_alloc_retries;
+    json["num_ooms"] = device.num_ooms;
+  }
   if (device.peak_is_folded) json["peak_blocks"] = nullptr;
   if (device.peak_step) json["peak_step"] = *device.peak_step;
   if (device.folded_allocations > 0) {
@@ -61,6 +74,7 @@ void AddColumns(Json& json, const Columns& columns) {
   json["temporaries"] = columns.temporaries;
   json["temporary_bytes"] = columns.temporary_bytes;
   json["mean_life_ns"] = columns.mean_life_ns();
+  json["reserved_bytes"] = columns.reserved_bytes;
 }
 
 // Only where there is more than one: with one device its columns are the row's.
@@ -225,6 +239,7 @@ Json SummaryJson(const Capture& capture, const Summary& summary, std::size_t top
     json["marks"].push_back({{"name", mark.name}, {"time_ns", mark.ns}, {"process", mark.process.value}});
   json["devices"] = Json::array();
   for (const DeviceRow& device : summary.devices) json["devices"].push_back(DeviceJson(device));
+  json["out_of_memory"] = OutOfMemoryJson(summary);
   if (summary.by == GroupBy::kModule) {
     json["module_calls"] = summary.module_calls;
     json["phases"] = PhasesJson(summary.phases);

@@ -9,9 +9,12 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "tools/analyze/focus.h"
 #include "tools/view/capture_text.h"
+#include "tools/view/device_text.h"
 #include "tools/view/grouping.h"
 #include "tools/view/module_text.h"
+#include "tools/view/out_of_memory_text.h"
 #include "tools/view/table.h"
 #include "tools/view/terminal_text.h"
 #include "tools/view/units.h"
@@ -121,41 +124,6 @@ std::string RecordedLine(const Capture& capture, const Summary& summary, bool wi
   return line + "\n";
 }
 
-// "cpu: peak 1.2 GiB at 0.3312 s during aten::mm in step 3; 12.0 MiB live at the end"
-std::string DeviceLine(const Capture& capture, const DeviceRow& device, const Terminal& terminal) {
-  const std::string label = DeviceLabel(capture, device.name, device.process);
-  if (device.peak_allocated_bytes == 0) return label + ": nothing was live\n";
-  std::string line = label + ": " + Painted(terminal, Color::kBold, "peak " + FormatBytes(device.peak_allocated_bytes));
-  line += " at " + FormatMoment(device.peak_ns);
-  if (device.peak_is_folded) {
-    line += fmt::format(", in parts since folded away; at most {} after them", FormatBytes(device.newest_peak_bytes));
-  }
-  if (!device.peak_operator.empty()) line += " in " + Shortened(Escaped(device.peak_operator), kNameInLine);
-  if (!device.peak_range.empty()) line += ", range " + Shortened(Escaped(device.peak_range), kNameInLine);
-  if (device.peak_step) line += fmt::format(", step {}", *device.peak_step);
-  line += fmt::format("; {} at the end", FormatBytes(device.live_bytes_at_end));
-  return line + "\n";
-}
-
-std::size_t LargestDevice(const Summary& summary) {
-  const auto largest = std::ranges::max_element(summary.devices, {}, &DeviceRow::peak_allocated_bytes);
-  return static_cast<std::size_t>(largest - summary.devices.begin());
-}
-
-std::string DeviceLines(const Capture& capture, const Summary& summary, const SummaryTextOptions& options,
-                        const Terminal& terminal) {
-  std::vector<const DeviceRow*> devices;
-  for (const DeviceRow& device : summary.devices) devices.push_back(&device);
-  std::ranges::stable_sort(devices, std::ranges::greater(), &DeviceRow::peak_allocated_bytes);
-  const std::size_t most = options.brief      ? 3
-                           : options.top == 0 ? devices.size()
-                                              : std::max<std::size_t>(options.top, 4);
-  std::string text;
-  for (std::size_t i = 0; i < std::min(most, devices.size()); ++i) text += DeviceLine(capture, *devices[i], terminal);
-  if (devices.size() > most) text += fmt::format("and {} more devices with smaller peaks\n", devices.size() - most);
-  return text;
-}
-
 std::string PeakTable(const Capture& capture, const Summary& summary, const SummaryTextOptions& options,
                       const Terminal& terminal) {
   const std::size_t index = LargestDevice(summary);
@@ -183,12 +151,14 @@ std::string MeanLife(const Columns& columns) {
   return columns.lives == 0 ? "-" : FormatDuration(static_cast<std::uint64_t>(columns.mean_life_ns()));
 }
 
-std::vector<std::string> AllocationCells(const std::string& name, std::uint64_t count, const Columns& columns,
-                                         bool has_calls) {
-  std::vector<std::string> cells = {name};
-  if (has_calls) cells.push_back(count == 0 ? "" : FormatCount(count));
-  cells.insert(cells.end(), {FormatCount(columns.allocations), FormatBytes(columns.allocated_bytes),
-                             FormatBytes(columns.net_bytes), FormatBytes(columns.bytes_at_peak), MeanLife(columns)});
+// `caching`: of devices with a caching allocator, where what it had to reserve says more than how long blocks lived.
+std::vector<std::string> AllocationCells(const Line& line, bool has_calls, bool caching) {
+  const Columns& columns = line.columns;
+  std::vector<std::string> cells = {line.name};
+  if (has_calls) cells.push_back(line.count == 0 ? "" : FormatCount(line.count));
+  cells.insert(cells.end(),
+               {FormatCount(columns.allocations), FormatBytes(columns.allocated_bytes), FormatBytes(columns.net_bytes),
+                FormatBytes(columns.bytes_at_peak), caching ? FormatBytes(columns.reserved_bytes) : MeanLife(columns)});
   return cells;
 }
 
@@ -213,7 +183,8 @@ std::string FoldedNote(const Summary& summary, const Terminal& terminal) {
 
 // A sum of peaks at different times reads as if it were one.
 std::string ManyPeaksNote(const Summary& summary, const SummaryTextOptions& options, const Terminal& terminal) {
-  const auto used = std::ranges::count_if(summary.devices, [](const auto& d) { return d.peak_allocated_bytes > 0; });
+  const auto used = std::ranges::count_if(
+      summary.devices, [&](const auto& device) { return device.peak_allocated_bytes > 0 && InFocus(summary, device); });
   if (used < 2) return "";
   std::string note = "at peak: summed over the devices, each at its own peak.";
   if (!options.brief && summary.processes.size() > 1) note += " One rank alone, with its table of the peak: --rank N.";
@@ -224,19 +195,19 @@ std::string AllocationTable(const Summary& summary, const SummaryTextOptions& op
   const GroupingNames names = NamesOf(summary.by);
   std::vector<std::string> titles = {std::string(names.one)};
   if (names.has_calls) titles.emplace_back("calls");
-  titles.insert(titles.end(), {"allocs", "allocated", "kept", "at peak", "mean life"});
+  const bool caching = !summary.devices.empty() && summary.devices[LargestDevice(summary)].caching;
+  titles.insert(titles.end(), {"allocs", "allocated", "kept", "at peak", caching ? "reserved" : "mean life"});
   Table table(std::move(titles));
   const auto lines = TopAllocating(AllLines(summary), options.top, names);
-  std::uint64_t calls = 0;
+  Line total{"total", 0, {}};
   for (const Line& line : lines) {
-    calls += line.count;
-    table.AddRow(AllocationCells(line.name, line.count, line.columns, names.has_calls));
+    total.count += line.count;
+    total.columns += line.columns;
+    table.AddRow(AllocationCells(line, names.has_calls, caching));
   }
-  Columns shown;
-  for (const Line& line : lines) shown += line.columns;
-  table.AddTotal(AllocationCells("total", calls, shown, names.has_calls));
-  return Heading(terminal, fmt::format("Who allocates, by {} ({}kept: still live at the end)", names.one,
-                                       names.has_calls ? "calls: at any depth; " : "")) +
+  table.AddTotal(AllocationCells(total, names.has_calls, caching));
+  return Heading(terminal, fmt::format("Who allocates{}, by {} ({}kept: still live at the end)", WhichDevices(summary),
+                                       names.one, names.has_calls ? "calls: at any depth; " : "")) +
          table.Render(terminal, 2) + ManyPeaksNote(summary, options, terminal) + FoldedNote(summary, terminal);
 }
 
@@ -274,6 +245,7 @@ Facts FactsOf(const Summary& summary) {
   Facts facts;
   facts.rows = summary.total();
   for (const DeviceRow& device : summary.devices) {
+    if (!InFocus(summary, device)) continue;
     facts.unattributed_bytes += device.unattributed_bytes;
     facts.folded_bytes += device.folded_allocated_bytes;
     facts.live_bytes += device.live_bytes_at_end;
@@ -335,16 +307,18 @@ std::string Tables(const Capture& capture, const Summary& summary, const Summary
 
 }  // namespace
 
-std::string RenderSummary(const Capture& capture, const Summary& summary, const SummaryTextOptions& options,
+std::string RenderSummary(const Capture& capture, const Summary& whole, const SummaryTextOptions& options,
                           const Terminal& terminal) {
+  const Summary summary = Focus(whole);
   SummaryTextOptions limited = options;
   // 25 lines in all: devices take theirs from the tables.
   if (options.brief) limited.top = summary.devices.size() > 1 ? 3 : 4;
   const std::string gap = options.brief ? "" : "\n";
   std::string text = RenderWhatRan(capture, terminal) + RecordedLine(capture, summary, options.windowed);
-  text += DeviceLines(capture, summary, limited, terminal) + gap;
+  text += RenderDevices(capture, summary, limited.top, limited.brief, terminal) + gap;
   text += Tables(capture, summary, limited, terminal) + gap;
   text += FactLines(summary, limited, terminal);
+  text += RenderOutOfMemory(capture, summary, terminal);
   return text + RenderLosses(capture, summary.report, terminal);
 }
 

@@ -1,0 +1,162 @@
+// Summaries of a device with a caching allocator, with numbers computed by hand.
+#include <gtest/gtest.h>
+
+#include "tests/captures/capture_builder.h"
+#include "tools/analyze/focus.h"
+#include "tools/analyze/summary.h"
+
+namespace memoir {
+namespace {
+
+using testing::ProcessBuilder;
+using testing::TemporaryFolder;
+
+constexpr std::uint64_t kMiB = 1 << 20;
+
+Summary Summarise(ProcessBuilder& process, SummaryOptions options = {}) {
+  const TemporaryFolder folder;
+  process.WriteTo(folder.path());
+  auto capture = Capture::Open(folder.path());
+  EXPECT_TRUE(capture.ok()) << capture.status();
+  auto summary = AnalyzeSummary(*capture, options);
+  EXPECT_TRUE(summary.ok()) << summary.status();
+  return *std::move(summary);
+}
+
+const DeviceRow& Device(const Summary& summary, const std::string& name) {
+  for (const DeviceRow& device : summary.devices) {
+    if (device.name == name) return device;
+  }
+  static const DeviceRow none;
+  ADD_FAILURE() << "no device " << name;
+  return none;
+}
+
+const Row& RowNamed(const Summary& summary, const std::string& name) {
+  for (const Row& row : summary.rows) {
+    if (row.name == name) return row;
+  }
+  static const Row none;
+  ADD_FAILURE() << "no row " << name;
+  return none;
+}
+
+// 3 MiB and 1 MiB live together once; the first waits for its free while 2 MiB more come.
+void Fill(ProcessBuilder& process, std::uint32_t cuda) {
+  process.Begin("aten::mm").ChangeSegment(v1::SEGMENT_ALLOCATE, cuda, 0x1000000, 20 * kMiB);
+  process.CountDevice(cuda, {0, 0, 20 * kMiB, 0, 0});
+  process.AllocateBlock(cuda, 0x1000000, 3 * kMiB, 3 * kMiB - 100).End();
+  process.Begin("aten::add").AllocateBlock(cuda, 0x1400000, kMiB).Allocate(0x10, 64).End();
+  process.RequestFree(cuda, 0x1000000);
+  process.BeginUser("later").Begin("aten::mm").ChangeSegment(v1::SEGMENT_ALLOCATE, cuda, 0x3000000, 2 * kMiB);
+  process.CountDevice(cuda, {kMiB, 4 * kMiB, 22 * kMiB, 2, 0});
+  process.AllocateBlock(cuda, 0x1800000, 2 * kMiB).RunOutOfMemory(cuda, 80 * kMiB, 512).End().End();
+  process.CompleteFree(cuda, 0x1000000).FreeBlock(cuda, 0x1800000);
+  process.ChangeSegment(v1::SEGMENT_FREE, cuda, 0x3000000, 2 * kMiB);
+}
+
+TEST(Devices, PeaksOfAllocatedActiveAndReserved) {
+  ProcessBuilder process;
+  Fill(process, process.AddDevice("cuda", 0));
+  const Summary summary = Summarise(process);
+  const DeviceRow& device = Device(summary, "cuda:0");
+  EXPECT_TRUE(device.caching);
+  EXPECT_EQ(device.peak_allocated_bytes, 4 * kMiB);
+  EXPECT_EQ(device.requested_bytes_at_peak, 4 * kMiB - 100);
+  EXPECT_EQ(device.reserved_bytes_at_peak, 20 * kMiB);
+  EXPECT_EQ(device.peak_active_bytes, 6 * kMiB);
+  EXPECT_EQ(device.peak_reserved_bytes, 22 * kMiB);
+  EXPECT_EQ(device.live_bytes_at_end, kMiB);
+  EXPECT_EQ(device.active_bytes_at_end, kMiB);
+  EXPECT_EQ(device.reserved_bytes_at_end, 20 * kMiB);
+  EXPECT_EQ(device.num_alloc_retries, 2u);
+  EXPECT_EQ(device.num_ooms, 1u);
+  EXPECT_EQ(summary.report.statistics_mismatches, 0u);
+  EXPECT_FALSE(Device(summary, "cpu").caching);
+  EXPECT_EQ(RowNamed(summary, "aten::mm").total.reserved_bytes, 22 * kMiB);
+  EXPECT_EQ(RowNamed(summary, "aten::add").total.reserved_bytes, 0u);
+}
+
+TEST(Devices, CountsOfAWindowAreItsOwn) {
+  ProcessBuilder process;
+  Fill(process, process.AddDevice("cuda", 0));
+  SummaryOptions options;
+  options.window = Window::Range("later");
+  const Summary summary = Summarise(process, options);
+  const DeviceRow& device = Device(summary, "cuda:0");
+  EXPECT_EQ(device.num_alloc_retries, 2u);
+  EXPECT_EQ(device.num_ooms, 1u);
+  EXPECT_EQ(device.peak_active_bytes, 6 * kMiB);
+  EXPECT_EQ(device.active_bytes_at_end, 6 * kMiB);
+  EXPECT_EQ(device.reserved_bytes_at_end, 22 * kMiB);
+  EXPECT_EQ(RowNamed(summary, "aten::mm").total.reserved_bytes, 2 * kMiB);
+}
+
+TEST(Devices, TheFocusIsOnTheGpu) {
+  ProcessBuilder process;
+  Fill(process, process.AddDevice("cuda", 0));
+  const Summary summary = Summarise(process);
+  EXPECT_EQ(RowNamed(summary, "aten::add").total.allocated_bytes, kMiB + 64);
+  const Summary focused = Focus(summary);
+  EXPECT_EQ(RowNamed(focused, "aten::add").total.allocated_bytes, kMiB);
+  EXPECT_EQ(focused.total().bytes_at_peak, 4 * kMiB);
+  EXPECT_EQ(focused.devices.size(), 2u);
+  EXPECT_TRUE(InFocus(summary, Device(summary, "cuda:0")));
+  EXPECT_FALSE(InFocus(summary, Device(summary, "cpu")));
+}
+
+TEST(Devices, BlocksThatWereFoundAreNobodys) {
+  ProcessBuilder process;
+  const std::uint32_t cuda = process.AddDevice("cuda", 0);
+  process.ChangeSegment(v1::SEGMENT_FOUND, cuda, 0x1000000, 20 * kMiB).FindBlock(cuda, 0x1000000, 5 * kMiB);
+  process.Begin("aten::mm").AllocateBlock(cuda, 0x1800000, kMiB).End();
+  const Summary summary = Summarise(process);
+  const DeviceRow& device = Device(summary, "cuda:0");
+  EXPECT_EQ(device.peak_allocated_bytes, 6 * kMiB);
+  EXPECT_EQ(device.allocated_bytes, kMiB);
+  EXPECT_EQ(device.unattributed_bytes, 0u);
+  EXPECT_EQ(device.peak_reserved_bytes, 20 * kMiB);
+  EXPECT_EQ(RowNamed(summary, "(before the window)").total.bytes_at_peak, 5 * kMiB);
+  EXPECT_EQ(summary.total().net_bytes, device.live_bytes_at_end);
+}
+
+TEST(Devices, ABlockFoundWhileAnOperatorRunsIsItsOwn) {
+  ProcessBuilder process;
+  const std::uint32_t cuda = process.AddDevice("cuda", 0);
+  process.Begin("aten::empty").ChangeSegment(v1::SEGMENT_FOUND, cuda, 0x1000000, 2 * kMiB);
+  process.FindBlock(cuda, 0x1000000, 512).End();
+  EXPECT_EQ(RowNamed(Summarise(process), "aten::empty").total.allocated_bytes, 512u);
+}
+
+TEST(Devices, APartlyUnmappedRangeStaysPartlyReserved) {
+  ProcessBuilder process;
+  const std::uint32_t cuda = process.AddDevice("cuda", 0);
+  process.ChangeSegment(v1::SEGMENT_MAP, cuda, 0x1000000, 2 * kMiB)
+      .ChangeSegment(v1::SEGMENT_MAP, cuda, 0x1200000, 2 * kMiB);
+  process.ChangeSegment(v1::SEGMENT_MAP, cuda, 0x1400000, 20 * kMiB);
+  process.ChangeSegment(v1::SEGMENT_UNMAP, cuda, 0x1000000, 4 * kMiB);
+  process.ChangeSegment(v1::SEGMENT_UNMAP, cuda, 0x1600000, 2 * kMiB);
+  const Summary summary = Summarise(process);
+  EXPECT_EQ(Device(summary, "cuda:0").peak_reserved_bytes, 24 * kMiB);
+  EXPECT_EQ(Device(summary, "cuda:0").reserved_bytes_at_end, 18 * kMiB);
+}
+
+TEST(Devices, StatisticsThatDifferAreSaid) {
+  ProcessBuilder process;
+  const std::uint32_t cuda = process.AddDevice("cuda", 0);
+  process.ChangeSegment(v1::SEGMENT_ALLOCATE, cuda, 0x1000000, 2 * kMiB).CountDevice(cuda, {512, 512, 2 * kMiB, 0, 0});
+  EXPECT_EQ(Summarise(process).report.statistics_mismatches, 1u);
+}
+
+TEST(Devices, AFreeWhoseRequestWasLostEndsWithItsCompletion) {
+  ProcessBuilder process;
+  const std::uint32_t cuda = process.AddDevice("cuda", 0);
+  process.ChangeSegment(v1::SEGMENT_ALLOCATE, cuda, 0x1000000, 2 * kMiB).AllocateBlock(cuda, 0x1000000, 512);
+  process.CompleteFree(cuda, 0x1000000);
+  const Summary summary = Summarise(process);
+  EXPECT_EQ(Device(summary, "cuda:0").live_bytes_at_end, 0u);
+  EXPECT_EQ(Device(summary, "cuda:0").active_bytes_at_end, 0u);
+}
+
+}  // namespace
+}  // namespace memoir

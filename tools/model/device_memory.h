@@ -1,0 +1,91 @@
+// The memory of one device as its caching allocator counts it: allocated, active and reserved bytes, in all and by the
+// pools for small and large blocks, rebuilt from events. PyTorch's meanings: docs/event_schema.md.
+//
+// Knows no thread and no operator; the replayer keeps one for each device. Not thread-safe.
+#ifndef TOOLS_MODEL_DEVICE_MEMORY_H_
+#define TOOLS_MODEL_DEVICE_MEMORY_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "absl/container/flat_hash_map.h"
+
+namespace memoir {
+
+struct PoolBytes {
+  std::uint64_t all = 0;
+  std::uint64_t small = 0;  // blocks of up to 1 MiB, and the segments that they are cut from
+  std::uint64_t large() const { return all - small; }
+  void Add(std::uint64_t bytes, bool is_small) {
+    all += bytes;
+    if (is_small) small += bytes;
+  }
+  void Take(std::uint64_t bytes, bool is_small) {
+    all -= bytes;
+    if (is_small) small -= bytes;
+  }
+};
+
+class DeviceMemory {
+ public:
+  // Whether a caching allocator has it: whether active and reserved bytes are known.
+  bool caching() const { return caching_; }
+  const PoolBytes& allocated() const { return allocated_; }
+  const PoolBytes& active() const { return active_; }
+  const PoolBytes& reserved() const { return reserved_; }
+  std::uint64_t requested_bytes() const { return requested_; }  // of active blocks, as torch has it
+  std::uint64_t alloc_retries() const { return alloc_retries_; }
+  std::uint64_t ooms() const { return ooms_; }
+
+  void Allocate(std::uint64_t bytes, std::uint64_t requested);
+  // The program has given the block back; it stays active until CompleteFree.
+  void RequestFree(std::uint64_t address, std::uint64_t bytes, std::uint64_t requested, std::uint64_t serial);
+  // The block is gone altogether: its end was lost.
+  void Forget(std::uint64_t bytes, std::uint64_t requested);
+  struct Freed {
+    std::uint64_t bytes;
+    std::uint64_t requested;
+  };
+  // What is active no more; nothing when no free was requested there before `serial`.
+  std::optional<Freed> CompleteFree(std::uint64_t address, std::uint64_t serial);
+
+  void AddSegment(std::uint64_t address, std::uint64_t bytes, bool is_small);
+  void AddSegment(std::uint64_t address, std::uint64_t bytes);  // small or large by its size
+  void RemoveSegment(std::uint64_t address, std::uint64_t bytes);
+  // Nothing is known to be reserved, or to wait for its free, any more. Blocks stay.
+  void ForgetSegments();
+
+  void CountOutOfMemory() {
+    caching_ = true;
+    ++ooms_;
+  }
+  void Count(std::uint64_t alloc_retries, std::uint64_t ooms) {
+    caching_ = true;
+    alloc_retries_ = alloc_retries;
+    ooms_ = ooms;
+  }
+
+ private:
+  void Deactivate(const Freed& freed);
+  struct Freeing {
+    Freed freed;
+    std::uint64_t serial;
+  };
+  struct Segment {
+    std::uint64_t bytes;
+    bool small;
+  };
+
+  bool caching_ = false;
+  PoolBytes allocated_, active_, reserved_;
+  std::uint64_t requested_ = 0;
+  std::uint64_t alloc_retries_ = 0;
+  std::uint64_t ooms_ = 0;
+  absl::flat_hash_map<std::uint64_t, Freeing> freeing_;  // by address
+  std::map<std::uint64_t, Segment> segments_;            // by address; they do not overlap
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_MODEL_DEVICE_MEMORY_H_

@@ -1,0 +1,93 @@
+#include "tools/read/run_check.h"
+
+#include <array>
+
+#include "absl/strings/str_cat.h"
+
+namespace memoir {
+namespace {
+
+absl::Status Damaged(std::string what) { return absl::DataLossError(std::move(what)); }
+
+// How often each kind stands in a run.
+struct KindCounts {
+  std::array<std::uint64_t, 256> of{};
+  std::uint64_t events = 0;
+  std::uint64_t begins() const {
+    return of[v1::RANGE_BEGIN_FUNCTION] + of[v1::RANGE_BEGIN_BACKWARD] + of[v1::RANGE_BEGIN_USER] +
+           of[v1::RANGE_BEGIN_DISPATCH];
+  }
+  std::uint64_t switches() const { return of[v1::PAUSE] + of[v1::RESUME]; }
+  std::uint64_t segments() const {
+    return of[v1::SEGMENT_ALLOCATE] + of[v1::SEGMENT_FREE] + of[v1::SEGMENT_MAP] + of[v1::SEGMENT_UNMAP] +
+           of[v1::SEGMENT_FOUND];
+  }
+  std::uint64_t device_blocks() const { return of[v1::BLOCK_ALLOCATE] + of[v1::BLOCK_FOUND]; }
+  // Allocations, deallocations, and all of a device's.
+  std::uint64_t memory() const {
+    return of[v1::ALLOCATE] + of[v1::DEALLOCATE] + device_blocks() + of[v1::DEALLOCATE_COMPLETED] + segments() +
+           of[v1::OUT_OF_MEMORY] + of[v1::DEVICE_STATISTICS];
+  }
+  // Those with a stream and a pool.
+  std::uint64_t placed() const { return device_blocks() + segments() + of[v1::OUT_OF_MEMORY]; }
+  std::uint64_t known() const {
+    return begins() + of[v1::RANGE_END] + memory() + of[v1::MARK] + of[v1::STEP] + switches() + modules();
+  }
+  std::uint64_t modules() const { return of[v1::MODULE_ENTER] + of[v1::MODULE_EXIT]; }
+};
+
+KindCounts CountKinds(std::string_view kinds) {
+  KindCounts counts;
+  for (const char kind : kinds) ++counts.of[static_cast<std::uint8_t>(kind)];
+  counts.events = kinds.size();
+  return counts;
+}
+
+bool Has(const Column& column, std::uint64_t wanted) {
+  std::uint64_t values = 0;
+  return column.Count(&values) && values == wanted;
+}
+
+absl::Status CheckTensorColumn(const Run& run, std::uint64_t ranges, const SignatureTensors& signature_tensors) {
+  Column signature = run.signature;
+  std::uint64_t wanted = 0;
+  for (std::uint64_t i = 0; i < ranges; ++i) {
+    const std::uint32_t id = signature.Next32();
+    if (id == 0) continue;
+    const auto found = signature_tensors.find(id);
+    if (found == signature_tensors.end())
+      return Damaged(absl::StrCat("chunk uses signature ", id, ", which no chunk before defines"));
+    wanted += found->second;
+    if (wanted > run.tensor.size()) break;  // before hostile lengths can wrap around
+  }
+  return Has(run.tensor, wanted) ? absl::OkStatus() : Damaged("tensor column of a run does not match its signatures");
+}
+
+bool DeviceColumnsMatch(const Run& run, const KindCounts& counts) {
+  const std::uint64_t placed = counts.placed();
+  return Has(run.requested, counts.device_blocks()) && Has(run.stream_delta, placed) &&
+         (run.pool_graph.empty() || Has(run.pool_graph, placed)) &&
+         (run.pool_user.empty() || Has(run.pool_user, placed)) && Has(run.device_free, counts.of[v1::OUT_OF_MEMORY]) &&
+         Has(run.statistic, 5 * counts.of[v1::DEVICE_STATISTICS]);
+}
+
+}  // namespace
+
+absl::Status CheckRun(const Run& run, const SignatureTensors& signature_tensors) {
+  const KindCounts counts = CountKinds(run.kind);
+  if (counts.known() != counts.events) return Damaged("run holds event kinds that this Memoir does not know");
+  const std::uint64_t begins = counts.begins();
+  const std::uint64_t ranges = begins + counts.of[v1::RANGE_END];
+  const std::uint64_t blocks = counts.memory();
+  const bool match = Has(run.tick_delta, counts.events) && Has(run.name, begins) && Has(run.sequence_delta, begins) &&
+                     Has(run.forward_thread, counts.of[v1::RANGE_BEGIN_BACKWARD]) && Has(run.signature, ranges) &&
+                     Has(run.address_delta, blocks) && Has(run.serial_delta, blocks) &&
+                     (run.device.empty() || Has(run.device, blocks)) &&
+                     Has(run.bytes, counts.of[v1::ALLOCATE] + counts.placed()) && DeviceColumnsMatch(run, counts) &&
+                     Has(run.mark_name, counts.of[v1::MARK]) && Has(run.step, counts.of[v1::STEP]) &&
+                     Has(run.level, counts.switches()) && Has(run.module, counts.modules());
+  if (!match) return Damaged("columns of a run do not match its events");
+  return CheckTensorColumn(run, ranges, signature_tensors);
+}
+
+}  // namespace memoir
