@@ -10,18 +10,21 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "interpose/export.h"
+
 namespace memoir {
 
 // Where calls of `function` go now: what a slot holds; where all are still lazy, its definition in the first object
-// that has one. nullptr: nobody calls or has it, and a hook on it must not exist.
-const void* FindImported(const char* function);
+// that has one. nullptr: nobody calls or has it, and a hook on it must not exist. Of a variable:
+// where those that import it find it.
+MEMOIR_INTERPOSE_API const void* FindImported(const char* function);
 
 // Makes every loaded object's calls of `function` go to `replacement`, but for those of the object that `replacement`
 // is in. A slot that another tool has redirected already, to neither `original` nor the object's own lazy stub, is left
 // alone. Returns how many slots were changed; `refused`: those whose page could not be made writable; `loading`: those
 // of objects that the loader is not done with, left alone too, for it still writes to their pages: call again later.
-std::size_t RedirectImports(const char* function, const void* original, void* replacement,
-                            std::size_t* refused = nullptr, std::size_t* loading = nullptr);
+MEMOIR_INTERPOSE_API std::size_t RedirectImports(const char* function, const void* original, void* replacement,
+                                                 std::size_t* refused = nullptr, std::size_t* loading = nullptr);
 
 // The other way: every slot that holds `replacement` gets `original`. What others have put there since stays.
 std::size_t RestoreImports(const char* function, const void* original, const void* replacement);

@@ -58,7 +58,17 @@ std::uint64_t Needed(RecordKind kind, const std::uint8_t* at, std::size_t bytes)
     case RecordKind::kAllocate:
       return sizeof(AllocateRecord);
     case RecordKind::kDeallocate:
+    case RecordKind::kBlockFreeCompleted:
       return sizeof(DeallocateRecord);
+    case RecordKind::kBlockAllocate:
+    case RecordKind::kBlockFound:
+      return sizeof(BlockRecord);
+    case RecordKind::kSegment:
+      return sizeof(SegmentRecord);
+    case RecordKind::kOutOfMemory:
+      return sizeof(OutOfMemoryRecord);
+    case RecordKind::kDeviceStatistics:
+      return sizeof(DeviceStatisticsRecord);
     case RecordKind::kMark:
       return NeededMark(at, bytes);
     case RecordKind::kStep:

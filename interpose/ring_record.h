@@ -13,7 +13,7 @@
 
 namespace memoir {
 
-inline constexpr std::uint32_t kRingVersion = 4;
+inline constexpr std::uint32_t kRingVersion = 5;
 
 enum class RecordKind : std::uint8_t {
   kNone = 0,
@@ -29,6 +29,13 @@ enum class RecordKind : std::uint8_t {
   kResume = 12,  // more is recorded from here on
   kModuleEnter = 9,
   kModuleExit = 10,
+  // Of devices with a caching allocator. That a block's free was requested is a kDeallocate.
+  kBlockAllocate = 13,       // BlockRecord
+  kBlockFound = 14,          // BlockRecord: from before the recording
+  kBlockFreeCompleted = 15,  // DeallocateRecord
+  kSegment = 16,
+  kOutOfMemory = 17,
+  kDeviceStatistics = 18,
 };
 
 enum class RangeSource : std::uint8_t { kFunction = 0, kBackward = 1, kUser = 2, kDispatch = 3 };
@@ -109,6 +116,68 @@ struct DeallocateRecord {
   std::uint32_t reserved1;
 };
 static_assert(sizeof(DeallocateRecord) == 40);
+
+// Whose memory: a stream, and the allocator's private pool (of a CUDA graph, of a MemPool), both 0 for the default.
+struct DevicePlace {
+  std::uint64_t stream;
+  std::uint32_t pool_graph;
+  std::uint32_t pool_user;
+  std::uint8_t device_type;
+  std::int8_t device_index;
+  std::uint16_t reserved0;
+  std::uint32_t reserved1;
+};
+static_assert(sizeof(DevicePlace) == 24);
+
+struct BlockRecord {
+  RecordHeader header;
+  std::uint64_t tick;
+  std::uint64_t address;
+  std::uint64_t bytes;  // as the allocator rounded them
+  std::uint64_t requested;
+  std::uint64_t serial;
+  DevicePlace place;
+};
+static_assert(sizeof(BlockRecord) == 72);
+
+// flags: SegmentAction.
+enum class SegmentAction : std::uint8_t { kAllocate = 0, kFree = 1, kMap = 2, kUnmap = 3, kFound = 4 };
+struct SegmentRecord {
+  RecordHeader header;
+  std::uint64_t tick;
+  std::uint64_t address;
+  std::uint64_t bytes;
+  std::uint64_t serial;
+  DevicePlace place;
+};
+static_assert(sizeof(SegmentRecord) == 64);
+
+struct OutOfMemoryRecord {
+  RecordHeader header;
+  std::uint64_t tick;
+  std::uint64_t requested;
+  std::uint64_t device_free;  // as the driver says
+  std::uint64_t serial;
+  DevicePlace place;
+};
+static_assert(sizeof(OutOfMemoryRecord) == 64);
+
+// The allocator's own numbers, as of all events of the device with a smaller serial.
+struct DeviceStatisticsRecord {
+  RecordHeader header;
+  std::uint64_t tick;
+  std::uint64_t serial;
+  std::uint64_t allocated_bytes;
+  std::uint64_t active_bytes;
+  std::uint64_t reserved_bytes;
+  std::uint64_t alloc_retries;
+  std::uint64_t ooms;
+  std::uint8_t device_type;
+  std::int8_t device_index;
+  std::uint16_t reserved0;
+  std::uint32_t reserved1;
+};
+static_assert(sizeof(DeviceStatisticsRecord) == 72);
 
 // After the struct: `length` bytes of text, padded to 8.
 struct MarkRecord {

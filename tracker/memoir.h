@@ -45,6 +45,10 @@ MEMOIR_API void memoir_leave(void);
 /* The rank, now that it is known: of the job's default process group. */
 MEMOIR_API void memoir_rank(uint32_t rank, uint32_t world_size);
 
+/* torch has made its CUDA allocators (torch.cuda.init() is done): from here on they are followed, with what is live
+ * already. Without this call, from the first CUDA block that an operator allocates. */
+MEMOIR_API void memoir_cuda_is_ready(void);
+
 /* A named instant, and the start of step `step`, in the recording. Texts over 1,024 bytes are cut. */
 MEMOIR_API void memoir_mark(const char* text);
 MEMOIR_API void memoir_step(uint64_t step);

@@ -82,6 +82,6 @@ def _declare(library):
     library.memoir_watch.argtypes = [ctypes.POINTER(ctypes.c_char_p), ctypes.c_char_p, ctypes.c_size_t]
     library.memoir_begin.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
     library.memoir_rank.argtypes = [ctypes.c_uint32, ctypes.c_uint32]
-    for function in (library.memoir_forked, library.memoir_leave, library.memoir_rank):
+    for function in (library.memoir_forked, library.memoir_leave, library.memoir_rank, library.memoir_cuda_is_ready):
         function.restype = None
     return library

@@ -183,6 +183,14 @@ def _call(library, function, options):
         atexit.register(stop_at_exit)
         _processes.follow()
     _tracker = library
+    _follow_cuda(library)
+
+
+def _follow_cuda(library):
+    """Have the tracker told once torch has made its CUDA allocators: a hook that is attached before is attached to nothing."""
+    cuda = sys.modules["torch"].cuda
+    if hasattr(cuda, "_lazy_call") and hasattr(sys.modules["torch"]._C, "_cuda_init"):
+        cuda._lazy_call(library.memoir_cuda_is_ready)
 
 
 def _record_modules():

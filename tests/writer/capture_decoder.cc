@@ -9,6 +9,8 @@
 #include <xxhash.h>
 #include <zstd.h>
 
+#include "tests/writer/device_columns.h"
+
 namespace memoir::test {
 namespace {
 
@@ -225,17 +227,20 @@ class PartDecoder {
     int name = 0, sequence = 0, forward = 0, signature = 0, tensor = 0, block = 0, bytes = 0, mark = 0, step = 0,
         level = 0, module = 0;
     std::uint64_t sequence_value = 0, address = 0, serial = 0;
+    DeviceColumns of_device;
     bool no_devices;
     bool AllTaken(const ThreadRun& run) const {
       return name == run.name_size() && sequence == run.sequence_delta_size() && forward == run.forward_thread_size() &&
              signature == run.signature_size() && tensor == run.tensor_size() && block == run.address_delta_size() &&
              block == run.serial_delta_size() && (no_devices || block == run.device_size()) &&
              bytes == run.bytes_size() && mark == run.mark_name_size() && step == run.step_size() &&
-             level == run.level_size() && module == run.module_size();
+             level == run.level_size() && module == run.module_size() && of_device.AllTaken(run);
     }
   };
 
   bool DecodeEvent(const ThreadRun& run, Columns* at, Event* event) {
+    if (IsOfDevice(event->kind))
+      return DecodeBlock(run, at, event) && TakeDeviceColumns(run, &at->of_device, &at->bytes, event);
     switch (event->kind) {
       case RANGE_BEGIN_FUNCTION:
       case RANGE_BEGIN_BACKWARD:
@@ -249,6 +254,7 @@ class PartDecoder {
         event->bytes = run.bytes(at->bytes++);
         return DecodeBlock(run, at, event);
       case DEALLOCATE:
+      case DEALLOCATE_COMPLETED:
         return DecodeBlock(run, at, event);
       case MARK:
         if (at->mark >= run.mark_name_size()) return false;

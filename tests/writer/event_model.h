@@ -45,6 +45,11 @@ struct Event {
   std::uint64_t bytes = 0;
   DeviceName device{"cpu", 0};
   std::uint64_t step = 0;
+  std::uint64_t requested = 0;  // of devices with a caching allocator, as the next four
+  std::uint64_t stream = 0;
+  std::pair<std::uint32_t, std::uint32_t> pool;
+  std::uint64_t device_free = 0;
+  std::vector<std::uint64_t> statistics;
   std::uint32_t level = 0;  // after, plus 4 times before
 
   bool operator==(const Event&) const = default;

@@ -96,6 +96,13 @@ void memoir_rank(uint32_t rank, uint32_t world_size) {
   }
 }
 
+void memoir_cuda_is_ready(void) {
+  try {
+    memoir::SeeCuda();
+  } catch (...) {  // CUDA memory is not recorded
+  }
+}
+
 int memoir_stop(enum memoir_end reason, char* message, size_t size) {
   try {
     std::string error;

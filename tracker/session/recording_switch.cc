@@ -9,11 +9,13 @@ namespace memoir {
 
 void RecordingSwitch::Begin(RecordingLevel level) {
   const std::lock_guard lock(mutex_);
+  ForgetCudaBlocks();
   SetRecordingLevel(RecordingLevel::kAll);
   EnableRangeHook(true);
   level_.store(RecordingLevel::kAll, std::memory_order_release);
   active_.store(true, std::memory_order_release);
   Switch(level, OnEmptyPool::kWait);
+  if (level_.load(std::memory_order_relaxed) != RecordingLevel::kOff) FindCudaBlocks();
 }
 
 void RecordingSwitch::End() {
@@ -58,6 +60,8 @@ bool RecordingSwitch::GoDown(RecordingLevel level, OnEmptyPool on_empty) {
 
 // The tick is read before the flag is on: the record stands before what is recorded.
 bool RecordingSwitch::GoUp(RecordingLevel level, OnEmptyPool on_empty) {
+  const bool was_off = level_.load(std::memory_order_relaxed) == RecordingLevel::kOff;
+  if (was_off) ForgetCudaBlocks();
   const std::uint64_t tick = Tick();
   SetRecordingLevel(level);
   ThreadSlot* slot = RingThread();
@@ -67,6 +71,7 @@ bool RecordingSwitch::GoUp(RecordingLevel level, OnEmptyPool on_empty) {
     return false;
   }
   Commit(slot, place, level, tick);
+  if (was_off) FindCudaBlocks();
   if (level == RecordingLevel::kAll) EnableRangeHook(true);
   return true;
 }

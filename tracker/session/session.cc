@@ -134,7 +134,7 @@ ProcessFacts Facts(const Settings& settings, OperatorHook operators, std::uint64
 
 // Also makes the loader look for the symbol: an interposer of another Memoir does not have it.
 bool FitsInterposer(std::string* error) {
-  if (memoir_ring_layout_4 == kRingVersion) return true;
+  if (memoir_ring_layout_5 == kRingVersion) return true;
   *error = "the interposer that is loaded is another Memoir's; install Memoir again";
   return false;
 }
@@ -270,6 +270,14 @@ void NameRank(std::uint32_t rank, std::uint32_t world_size) {
   if (own->writer == nullptr) return;
   own->group = ProcessGroup{rank, world_size};
   FindRankAgain(*own);
+}
+
+void SeeCuda() {
+  const char* problem = CudaIsReady();
+  Session* own = Own();
+  if (problem == nullptr || own == nullptr) return;
+  const std::lock_guard lock(own->mutex);
+  if (own->writer != nullptr && !own->quiet && SpeaksForJob()) std::fprintf(stderr, "memoir: %s\n", problem);
 }
 
 void FlushSession() {

@@ -26,6 +26,9 @@ bool StopSession(EndReason reason, std::string* error);
 // torch.distributed's default process group is there: this process's rank and the number of ranks.
 void NameRank(std::uint32_t rank, std::uint32_t world_size);
 void FlushSession();
+
+// torch has made its CUDA allocators. One line where they cannot be recorded.
+void SeeCuda();
 // Whether the recording that is running asks for modules.
 bool SessionRecordsModules();
 // The capture's folder, "" before the first start.

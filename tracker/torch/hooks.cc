@@ -3,6 +3,7 @@
 #include <torch/version.h>
 
 #include "tracker/torch/cpu_allocator_hook.h"
+#include "tracker/torch/cuda_allocator_hook.h"
 #include "tracker/torch/dispatch_fallback.h"
 #include "tracker/torch/operator_names.h"
 #include "tracker/torch/range_hook.h"
@@ -19,6 +20,7 @@ void InstallTorchHooks(OperatorHook operators) {
   const bool dispatched = operators == OperatorHook::kDispatch;
   InstallRangeHook(dispatched ? RangeScopes::kWithoutFunctions : RangeScopes::kAll);
   RecordDispatchedOperators(dispatched);
+  InstallCudaAllocatorHook();
   static bool installed = false;
   if (installed) return;
   installed = true;

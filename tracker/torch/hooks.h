@@ -21,6 +21,15 @@ OperatorHook PrepareOperatorHook(OperatorHook asked, char* problem, std::size_t 
 // process and do nothing while recording is off.
 void InstallTorchHooks(OperatorHook operators);
 
+// torch has made its CUDA allocators; before that nothing can be attached to them. Any thread that holds no lock of
+// torch's. nullptr, or why they are not recorded: one line.
+const char* CudaIsReady();
+
+// Recording goes on after it was off, or begins. ForgetCudaBlocks before it does, FindCudaBlocks after: what was live
+// all the while is recorded then, and followed. FindCudaBlocks takes locks of torch's.
+void ForgetCudaBlocks();
+void FindCudaBlocks();
+
 // Takes the hook on ranges out of torch's list, or puts it back: what is off costs an operator nothing then, not even
 // the preparation of its arguments. Ranges that are open keep what they began with. Any thread; torch takes a lock.
 void EnableRangeHook(bool enabled);

@@ -4,6 +4,8 @@
 
 #include "interpose/errno_keeper.h"
 #include "interpose/tick.h"
+#include "tracker/torch/cuda_allocator_hook.h"
+#include "tracker/torch/hooks.h"
 #include "tracker/torch/open_ranges.h"
 #include "tracker/torch/range_values.h"
 #include "tracker/torch/torch_thread.h"
@@ -94,6 +96,8 @@ void EndRange(const void* range, c10::ArrayRef<const c10::IValue> results) {
   const std::uint32_t epoch = RangeEpoch();
   if (epoch == 0) return;
   const ErrnoKeeper errno_keeper;
+  if (CudaWasSeen()) [[unlikely]]
+    FindCudaBlocks();  // while the range is open: the block that was seen is its own
   const std::uint64_t tick = Tick();
   ThreadSlot* slot = RingThread();
   OpenRanges* open = slot == nullptr ? nullptr : OpenRanges::Of(slot, epoch);

@@ -127,6 +127,12 @@ enum : std::uint32_t {
   kStep = 18,
   kLevel = 30,
   kModule = 19,
+  kRequestedBytes = 31,
+  kStreamDelta = 32,
+  kPoolGraph = 33,
+  kPoolUser = 34,
+  kDeviceFree = 35,
+  kStatistic = 36,
 };
 }
 namespace counters {
@@ -156,6 +162,8 @@ enum : std::uint32_t {
   kIncomplete = 7,
   kRangesOff = 8,
   kMemoryOff = 9,
+  kFreeing = 10,
+  kSegments = 11,
 };
 }
 namespace device_totals {
@@ -168,6 +176,12 @@ enum : std::uint32_t {
   kAllocatedBytes = 6,
   kAllocations = 7,
   kDeallocations = 8,
+  kActiveBytes = 9,
+  kReservedBytes = 10,
+  kPeakActiveBytes = 11,
+  kPeakReservedBytes = 12,
+  kAllocRetries = 13,
+  kOoms = 14,
 };
 }
 namespace live {
@@ -180,6 +194,18 @@ enum : std::uint32_t {
   kThread = 6,
   kOperatorName = 7,
   kLeafName = 8,
+  kRequestedBytes = 9,
+};
+}
+namespace segments {
+enum : std::uint32_t {
+  kAddressDelta = 1,
+  kBytes = 2,
+  kDevice = 3,
+  kStream = 4,
+  kPoolGraph = 5,
+  kPoolUser = 6,
+  kSmall = 7,
 };
 }
 namespace open {
@@ -221,6 +247,16 @@ enum class EventKind : std::uint8_t {
   kDeallocate = 7,
   kMark = 8,
   kStep = 9,
+  kDeallocateCompleted = 16,
+  kSegmentAllocate = 17,
+  kSegmentFree = 18,
+  kSegmentMap = 19,
+  kSegmentUnmap = 20,
+  kOutOfMemory = 21,
+  kDeviceStatistics = 22,
+  kBlockAllocate = 28,
+  kBlockFound = 29,
+  kSegmentFound = 30,
   kPause = 25,
   kResume = 26,
   kModuleEnter = 23,

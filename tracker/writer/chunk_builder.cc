@@ -20,6 +20,11 @@ EventKind BeginKind(std::uint8_t flags) {
   return static_cast<EventKind>((flags & kRangeSourceMask) + static_cast<int>(EventKind::kRangeBeginFunction));
 }
 
+EventKind SegmentKind(std::uint8_t flags) {
+  if (flags == static_cast<std::uint8_t>(SegmentAction::kFound)) return EventKind::kSegmentFound;
+  return static_cast<EventKind>((flags & 3) + static_cast<int>(EventKind::kSegmentAllocate));
+}
+
 EventKind KindOf(const EventGroup& group) {
   switch (group.kind) {
     case RecordKind::kRangeBegin:
@@ -42,6 +47,18 @@ EventKind KindOf(const EventGroup& group) {
       return EventKind::kModuleEnter;
     case RecordKind::kModuleExit:
       return EventKind::kModuleExit;
+    case RecordKind::kBlockAllocate:
+      return EventKind::kBlockAllocate;
+    case RecordKind::kBlockFound:
+      return EventKind::kBlockFound;
+    case RecordKind::kBlockFreeCompleted:
+      return EventKind::kDeallocateCompleted;
+    case RecordKind::kSegment:
+      return SegmentKind(group.header->flags);
+    case RecordKind::kOutOfMemory:
+      return EventKind::kOutOfMemory;
+    case RecordKind::kDeviceStatistics:
+      return EventKind::kDeviceStatistics;
     default:
       return EventKind::kUnknown;
   }
@@ -77,7 +94,9 @@ void ChunkBuilder::MarkUsedNames(std::unordered_set<std::uint32_t>* used) const 
   for (const auto& [thread, state] : threads_.states()) {
     for (const OpenRange& range : state.ranges.kept()) used->insert(range.name);
   }
-  memory_.live().ForEach([used](const LiveBlock& block) { used->insert(block.leaf_name); });
+  const auto use = [used](const LiveBlock& block) { used->insert(block.leaf_name); };
+  memory_.live().ForEach(use);
+  memory_.freeing().ForEach(use);
 }
 
 void ChunkBuilder::Add(ThreadState& thread, const EventGroup& group) {
@@ -119,6 +138,7 @@ void ChunkBuilder::Add(ThreadState& thread, const EventGroup& group) {
       break;
     }
     default:
+      AddDeviceEvent(thread, group, run);
       break;
   }
   run_bytes_ += run.bytes() - bytes_before;
@@ -192,7 +212,7 @@ void ChunkBuilder::AddAllocate(ThreadState& thread, const EventGroup& group, Run
   const std::uint32_t device = devices_.Find(record.device_type, record.device_index, part_, &definitions_);
   run.Block(record.address, record.serial, device);
   run.Bytes(record.bytes);
-  memory_.Allocate({record.address, record.bytes, record.serial, record.tick, device, thread.thread,
+  memory_.Allocate({record.address, record.bytes, record.serial, record.tick, 0, device, thread.thread,
                     thread.ranges.outermost_operator(), thread.ranges.leaf()});
 }
 
@@ -200,6 +220,7 @@ void ChunkBuilder::AddDeallocate(const EventGroup& group, RunColumns& run) {
   const auto& record = group.As<DeallocateRecord>();
   const std::uint32_t device = devices_.Find(record.device_type, record.device_index, part_, &definitions_);
   run.Block(record.address, record.serial, device);
+  if (memory_.HasSegments(device)) return memory_.RequestFree(device, record.address, record.serial);
   memory_.Deallocate(device, record.address, record.serial);
 }
 

@@ -59,6 +59,14 @@ class ChunkBuilder {
   void AddDeallocate(const EventGroup& group, RunColumns& run);
   void AddArguments(const EventGroup& group, RunColumns& run);
   void AddSwitch(const EventGroup& group, RunColumns& run);
+  // Of devices with a caching allocator: chunk_builder_devices.cc.
+  void AddDeviceEvent(ThreadState& thread, const EventGroup& group, RunColumns& run);
+  std::uint32_t DeviceOf(const DevicePlace& place);
+  void AddBlock(ThreadState& thread, const EventGroup& group, RunColumns& run);
+  void AddFreeCompleted(const EventGroup& group, RunColumns& run);
+  void AddSegment(const EventGroup& group, RunColumns& run);
+  void AddOutOfMemory(const EventGroup& group, RunColumns& run);
+  void AddStatistics(const EventGroup& group, RunColumns& run);
   std::uint32_t Signature(const EventGroup& group);
   void MarkUsedNames(std::unordered_set<std::uint32_t>* used) const;
 

@@ -23,11 +23,13 @@ void DefineName(Names& names, Names::Name* name, std::uint32_t part, std::string
 }
 
 void Define(const KeyframeSources& from, std::uint32_t part, std::string* payload) {
-  from.memory.live().ForEach([&](const LiveBlock& block) {
+  const auto define = [&](const LiveBlock& block) {
     DefineName(from.names, from.names.ById(block.leaf_name), part, payload);
     DefineName(from.names, from.names.Operator(block.operator_id), part, payload);
     from.threads.Define(block.thread, part, payload);
-  });
+  };
+  from.memory.live().ForEach(define);
+  from.memory.freeing().ForEach(define);
   for (const auto& [thread, state] : from.threads.states()) {
     if (state.ranges.depth() == 0) continue;
     from.threads.Define(thread, part, payload);
@@ -50,6 +52,13 @@ void AddDevice(pbf_writer& keyframe, std::uint32_t id, const DeviceSums& sums) {
   device.add_uint64(field::device_totals::kAllocatedBytes, sums.allocated_bytes);
   device.add_uint64(field::device_totals::kAllocations, sums.allocations);
   device.add_uint64(field::device_totals::kDeallocations, sums.deallocations);
+  if (!sums.has_segments) return;
+  device.add_uint64(field::device_totals::kActiveBytes, sums.live_bytes + sums.freeing_bytes);
+  device.add_uint64(field::device_totals::kReservedBytes, sums.reserved_bytes);
+  device.add_uint64(field::device_totals::kPeakActiveBytes, sums.peak_active_bytes);
+  device.add_uint64(field::device_totals::kPeakReservedBytes, sums.peak_reserved_bytes);
+  device.add_uint64(field::device_totals::kAllocRetries, sums.alloc_retries);
+  device.add_uint64(field::device_totals::kOoms, sums.ooms);
 }
 
 // One column, straight into the message: a live set of millions of bytes is not copied once more per column.
@@ -69,9 +78,9 @@ void AddDeltas(const LiveTable& blocks, pbf_writer& live, protozero::pbf_tag_typ
   });
 }
 
-void AddLive(pbf_writer& keyframe, const LiveTable& blocks, Names& names) {
+void AddLive(pbf_writer& keyframe, std::uint32_t where, const LiveTable& blocks, Names& names) {
   if (blocks.size() == 0) return;
-  pbf_writer live(keyframe, field::keyframe::kLive);
+  pbf_writer live(keyframe, where);
   AddDeltas(blocks, live, field::live::kAddressDelta, [](const LiveBlock& block) { return block.address; });
   AddColumn(blocks, live, field::live::kBytes, [](const LiveBlock& block) { return block.bytes; });
   AddDeltas(blocks, live, field::live::kSerialDelta, [](const LiveBlock& block) { return block.serial; });
@@ -84,6 +93,35 @@ void AddLive(pbf_writer& keyframe, const LiveTable& blocks, Names& names) {
             [&](const LiveBlock& block) { return OperatorName(names, block.operator_id); });
   AddColumn(blocks, live, field::live::kLeafName,
             [&](const LiveBlock& block) { return LeafName(names, block.leaf_name); });
+  bool any_requested = false;
+  blocks.ForEach([&](const LiveBlock& block) { any_requested = any_requested || block.requested != 0; });
+  if (any_requested)
+    AddColumn(blocks, live, field::live::kRequestedBytes, [](const LiveBlock& block) { return block.requested; });
+}
+
+template <typename Value>
+void AddSegmentColumn(const SegmentTable& table, pbf_writer& segments, protozero::pbf_tag_type tag, Value value) {
+  protozero::packed_field_uint64 column(segments, tag);
+  table.ForEach([&](const Segment& segment) { column.add_element(value(segment)); });
+}
+
+void AddSegments(pbf_writer& keyframe, const SegmentTable& table) {
+  if (table.size() == 0) return;
+  pbf_writer segments(keyframe, field::keyframe::kSegments);
+  {
+    protozero::packed_field_sint64 column(segments, field::segments::kAddressDelta);
+    std::uint64_t before = 0;
+    table.ForEach([&](const Segment& segment) {
+      column.add_element(static_cast<std::int64_t>(segment.address - before));
+      before = segment.address;
+    });
+  }
+  AddSegmentColumn(table, segments, field::segments::kBytes, [](const Segment& s) { return s.bytes; });
+  AddSegmentColumn(table, segments, field::segments::kDevice, [](const Segment& s) { return s.device; });
+  AddSegmentColumn(table, segments, field::segments::kStream, [](const Segment& s) { return s.place.stream; });
+  AddSegmentColumn(table, segments, field::segments::kPoolGraph, [](const Segment& s) { return s.place.pool_graph; });
+  AddSegmentColumn(table, segments, field::segments::kPoolUser, [](const Segment& s) { return s.place.pool_user; });
+  AddSegmentColumn(table, segments, field::segments::kSmall, [](const Segment& s) { return s.small ? 1u : 0u; });
 }
 
 void AddOpen(pbf_writer& keyframe, const ThreadState& state, Names& names) {
@@ -121,7 +159,9 @@ void EncodeKeyframe(const KeyframeSources& from, std::uint32_t part, std::uint64
   keyframe.add_uint64(field::keyframe::kEventsBefore, events_before);
   const auto& devices = from.memory.devices();
   for (std::uint32_t id = 0; id < devices.size(); ++id) AddDevice(keyframe, id, devices[id]);
-  AddLive(keyframe, from.memory.live(), from.names);
+  AddLive(keyframe, field::keyframe::kLive, from.memory.live(), from.names);
+  AddLive(keyframe, field::keyframe::kFreeing, from.memory.freeing(), from.names);
+  AddSegments(keyframe, from.memory.segments());
   for (const auto& [thread, state] : from.threads.states()) {
     if (state.ranges.depth() != 0) AddOpen(keyframe, state, from.names);
   }

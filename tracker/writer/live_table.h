@@ -21,6 +21,7 @@ struct LiveBlock {
   std::uint64_t bytes = 0;
   std::uint64_t serial = 0;
   std::uint64_t tick = 0;
+  std::uint64_t requested = 0;  // 0: not known
   std::uint32_t device = 0;
   std::uint32_t thread = 0;
   std::uint32_t operator_id = 0;  // in the ring's table

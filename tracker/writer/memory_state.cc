@@ -1,5 +1,7 @@
 #include "tracker/writer/memory_state.h"
 
+#include <algorithm>
+
 namespace memoir {
 
 DeviceSums& MemoryState::Device(std::uint32_t device) {
@@ -33,17 +35,69 @@ void MemoryState::Allocate(const LiveBlock& block) {
   ++sums.allocations;
   sums.allocated_bytes += block.bytes;
 
+  if (!Add(block)) sums.deallocated_bytes += block.bytes;
+}
+
+void MemoryState::Find(const LiveBlock& block) { Add(block); }
+
+// False: a newer one stands at its address.
+bool MemoryState::Add(const LiveBlock& block) {
   LiveBlock old;
   const LiveTable::Added added = live_.Add(block, &old);
+  if (added == LiveTable::Added::kStale) return false;
   if (added == LiveTable::Added::kReplaced) Forget(old);
-  if (added == LiveTable::Added::kStale) sums.deallocated_bytes += block.bytes;
-  if (added == LiveTable::Added::kStale || added == LiveTable::Added::kFull) return;
+  if (added == LiveTable::Added::kFull) return true;
+  DeviceSums& device = Device(block.device);
   device.live_bytes += block.bytes;
   ++device.live_blocks;
   if (device.live_bytes > device.peak_bytes) {
     device.peak_bytes = device.live_bytes;
     device.peak_tick = block.tick;
   }
+  NoteActive(block.device);
+  return true;
+}
+
+void MemoryState::NoteActive(std::uint32_t id) {
+  DeviceSums& device = Device(id);
+  device.peak_active_bytes = std::max(device.peak_active_bytes, device.live_bytes + device.freeing_bytes);
+}
+
+void MemoryState::RequestFree(std::uint32_t device, std::uint64_t address, std::uint64_t serial) {
+  ++Device(device).deallocations;
+  LiveBlock block, old;
+  if (!live_.Remove(device, address, serial, &block)) return;
+  Forget(block);
+  block.serial = serial;
+  const LiveTable::Added added = freeing_.Add(block, &old);
+  if (added == LiveTable::Added::kReplaced) Device(device).freeing_bytes -= old.bytes;
+  if (added == LiveTable::Added::kReplaced || added == LiveTable::Added::kNew)
+    Device(device).freeing_bytes += block.bytes;
+}
+
+void MemoryState::CompleteFree(std::uint32_t device, std::uint64_t address, std::uint64_t serial) {
+  LiveBlock block;
+  if (freeing_.Remove(device, address, serial, &block)) {
+    Device(device).freeing_bytes -= block.bytes;
+  } else if (live_.Remove(device, address, serial, &block)) {  // its request was lost
+    Forget(block);
+  }
+}
+
+void MemoryState::AddSegment(const Segment& segment) {
+  DeviceSums& device = Device(segment.device);
+  device.has_segments = true;
+  device.reserved_bytes += segments_.Add(segment);
+  device.peak_reserved_bytes = std::max(device.peak_reserved_bytes, device.reserved_bytes);
+}
+
+void MemoryState::RemoveSegment(std::uint32_t device, std::uint64_t address, std::uint64_t bytes) {
+  Device(device).reserved_bytes -= segments_.Remove(device, address, bytes);
+}
+
+void MemoryState::Count(std::uint32_t device, std::uint64_t alloc_retries, std::uint64_t ooms) {
+  Device(device).alloc_retries = alloc_retries;
+  Device(device).ooms = ooms;
 }
 
 void MemoryState::ForgetBefore(std::uint64_t tick) {
@@ -54,6 +108,10 @@ void MemoryState::ForgetBefore(std::uint64_t tick) {
   for (LiveBlock& block : old) {
     if (live_.Remove(block.device, block.address, block.serial, &block)) Forget(block);
   }
+  // The allocator's state is found anew.
+  freeing_ = LiveTable(kMaxFreeing);
+  segments_ = SegmentTable();
+  for (DeviceSums& device : devices_) device.freeing_bytes = device.reserved_bytes = 0;
 }
 
 void MemoryState::Deallocate(std::uint32_t device, std::uint64_t address, std::uint64_t serial) {

@@ -6,12 +6,14 @@ void RunColumns::Start(std::uint32_t thread, std::uint64_t first_record, std::ui
   thread_ = thread;
   first_record_ = first_record;
   start_depth_ = start_depth;
-  record_count_ = first_tick_ = tick_ = address_ = serial_ = 0;
+  record_count_ = first_tick_ = tick_ = address_ = serial_ = stream_ = 0;
   sequence_ = 0;
-  any_device_ = false;
+  any_device_ = any_pool_ = false;
   for (VarintColumn* column :
-       {&kind_, &tick_delta_, &name_, &sequence_delta_, &forward_thread_, &signature_, &tensor_, &address_delta_,
-        &serial_delta_, &device_, &allocated_bytes_, &mark_name_, &step_, &level_, &module_}) {
+       {&kind_,      &tick_delta_,    &name_,         &sequence_delta_, &forward_thread_,  &signature_,
+        &tensor_,    &address_delta_, &serial_delta_, &device_,         &allocated_bytes_, &mark_name_,
+        &step_,      &level_,         &module_,       &requested_,      &stream_delta_,    &pool_graph_,
+        &pool_user_, &device_free_,   &statistic_}) {
     column->clear();
   }
 }
@@ -38,18 +40,29 @@ void RunColumns::Block(std::uint64_t address, std::uint64_t serial, std::uint32_
   any_device_ = any_device_ || device != 0;
 }
 
+void RunColumns::Place(const DevicePlace& place) {
+  stream_delta_.PutDelta(place.stream, stream_);
+  stream_ = place.stream;
+  pool_graph_.Put(place.pool_graph);
+  pool_user_.Put(place.pool_user);
+  any_pool_ = any_pool_ || place.pool_graph != 0 || place.pool_user != 0;
+}
+
 std::size_t RunColumns::bytes() const {
   const std::size_t device = any_device_ ? device_.size() : 0;
+  const std::size_t pool = any_pool_ ? pool_graph_.size() + pool_user_.size() : 0;
   return kind_.size() + tick_delta_.size() + name_.size() + sequence_delta_.size() + forward_thread_.size() +
          signature_.size() + tensor_.size() + address_delta_.size() + serial_delta_.size() + device +
-         allocated_bytes_.size() + mark_name_.size() + step_.size() + level_.size() + module_.size();
+         allocated_bytes_.size() + mark_name_.size() + step_.size() + level_.size() + module_.size() +
+         requested_.size() + stream_delta_.size() + pool + device_free_.size() + statistic_.size();
 }
 
 std::size_t RunColumns::capacity() const {
   return kind_.capacity() + tick_delta_.capacity() + name_.capacity() + sequence_delta_.capacity() +
          forward_thread_.capacity() + signature_.capacity() + tensor_.capacity() + address_delta_.capacity() +
          serial_delta_.capacity() + device_.capacity() + allocated_bytes_.capacity() + mark_name_.capacity() +
-         step_.capacity() + level_.capacity() + module_.capacity();
+         step_.capacity() + level_.capacity() + module_.capacity() + requested_.capacity() + stream_delta_.capacity() +
+         pool_graph_.capacity() + pool_user_.capacity() + device_free_.capacity() + statistic_.capacity();
 }
 
 void RunColumns::AddTo(std::string* payload) const {
@@ -75,6 +88,12 @@ void RunColumns::AddTo(std::string* payload) const {
   step_.AddTo(run, field::run::kStep);
   level_.AddTo(run, field::run::kLevel);
   module_.AddTo(run, field::run::kModule);
+  requested_.AddTo(run, field::run::kRequestedBytes);
+  stream_delta_.AddTo(run, field::run::kStreamDelta);
+  if (any_pool_) pool_graph_.AddTo(run, field::run::kPoolGraph);
+  if (any_pool_) pool_user_.AddTo(run, field::run::kPoolUser);
+  device_free_.AddTo(run, field::run::kDeviceFree);
+  statistic_.AddTo(run, field::run::kStatistic);
 }
 
 }  // namespace memoir

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "interpose/ring_record.h"
 #include "tracker/writer/capture_fields.h"
 #include "tracker/writer/varint_column.h"
 
@@ -24,12 +25,18 @@ class RunColumns {
   void Tensor(std::uint32_t reference) { tensor_.Put(reference); }
   void Block(std::uint64_t address, std::uint64_t serial, std::uint32_t device);
   void Bytes(std::uint64_t bytes) { allocated_bytes_.Put(bytes); }
+  void Requested(std::uint64_t bytes) { requested_.Put(bytes); }
+  void Place(const DevicePlace& place);
+  void DeviceFree(std::uint64_t bytes) { device_free_.Put(bytes); }
+  void Statistic(std::uint64_t value) { statistic_.Put(value); }
   void Mark(std::uint32_t name) { mark_name_.Put(name); }
   void Step(std::uint64_t step) { step_.Put(step); }
   void Level(std::uint8_t levels) { level_.Put(levels); }
   void Module(std::uint32_t name) { module_.Put(name); }
   void CountRecords(std::uint64_t records) { record_count_ += records; }
 
+  // The address of the memory event before: what one without an address repeats.
+  std::uint64_t last_address() const { return address_; }
   std::uint64_t next_record() const { return first_record_ + record_count_; }
   std::uint64_t events() const { return kind_.size(); }
   std::size_t bytes() const;     // encoded size so far
@@ -47,10 +54,13 @@ class RunColumns {
   std::int64_t sequence_ = 0;
   std::uint64_t address_ = 0;
   std::uint64_t serial_ = 0;
+  std::uint64_t stream_ = 0;
   bool any_device_ = false;
+  bool any_pool_ = false;
 
   VarintColumn kind_, tick_delta_, name_, sequence_delta_, forward_thread_, signature_, tensor_, address_delta_,
-      serial_delta_, device_, allocated_bytes_, mark_name_, step_, level_, module_;
+      serial_delta_, device_, allocated_bytes_, mark_name_, step_, level_, module_, requested_, stream_delta_,
+      pool_graph_, pool_user_, device_free_, statistic_;
 };
 
 }  // namespace memoir

@@ -1,0 +1,26 @@
+// The part of the tests' own reader that knows which columns events of devices with a caching allocator take.
+#ifndef TESTS_WRITER_DEVICE_COLUMNS_H_
+#define TESTS_WRITER_DEVICE_COLUMNS_H_
+
+#include <cstdint>
+
+#include "memoir/v1/capture.pb.h"
+#include "tests/writer/event_model.h"
+
+namespace memoir::test {
+
+// How far each column is read.
+struct DeviceColumns {
+  int requested = 0, place = 0, device_free = 0, statistic = 0;
+  std::uint64_t stream = 0;
+  bool AllTaken(const memoir::v1::ThreadRun& run) const;
+};
+
+// Whether events of this kind have columns of their own, beside address, serial and device.
+bool IsOfDevice(int kind);
+// All but address, serial and device. False: a column is too short.
+bool TakeDeviceColumns(const memoir::v1::ThreadRun& run, DeviceColumns* at, int* bytes, Event* event);
+
+}  // namespace memoir::test
+
+#endif  // TESTS_WRITER_DEVICE_COLUMNS_H_

@@ -1,0 +1,173 @@
+// Events of a device with a caching allocator: from the ring to the file field by field, and into keyframes.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "interpose/ring.h"
+#include "interpose/tick.h"
+#include "tests/writer/capture_decoder.h"
+#include "tests/writer/recording.h"
+
+namespace memoir::test {
+namespace {
+
+constexpr std::uint64_t kMiB = 1 << 20;
+constexpr std::uint8_t kCuda = 1;
+constexpr DevicePlace kPlace{0x77, 3, 4, kCuda, 1, 0, 0};
+constexpr DevicePlace kDefaultPlace{0, 0, 0, kCuda, 1, 0, 0};
+
+// Writes records as the hook does.
+class Hook {
+ public:
+  template <class Record>
+  void Write(RecordKind kind, Record record, std::uint8_t flags = 0) {
+    ThreadSlot* slot = RingThread();
+    std::uint8_t* at = RingReserve(slot, sizeof(Record), OnEmptyPool::kDrop);
+    ASSERT_NE(at, nullptr);
+    record.header = {sizeof(Record) / 8, kind, flags, 0, 0};
+    record.tick = Tick();
+    record.serial = ++serial_;
+    std::memcpy(at, &record, sizeof record);
+    RingCommit(slot, sizeof record);
+  }
+  void Segment(SegmentAction action, std::uint64_t address, std::uint64_t bytes) {
+    Write(
+        RecordKind::kSegment,
+        SegmentRecord{.header = {}, .tick = 0, .address = address, .bytes = bytes, .serial = 0, .place = kDefaultPlace},
+        static_cast<std::uint8_t>(action));
+  }
+  void Block(std::uint64_t address, std::uint64_t bytes, std::uint64_t requested,
+             RecordKind kind = RecordKind::kBlockAllocate) {
+    Write(kind, BlockRecord{.header = {},
+                            .tick = 0,
+                            .address = address,
+                            .bytes = bytes,
+                            .requested = requested,
+                            .serial = 0,
+                            .place = kPlace});
+  }
+  void Free(RecordKind kind, std::uint64_t address) {
+    Write(kind, DeallocateRecord{.header = {},
+                                 .tick = 0,
+                                 .address = address,
+                                 .serial = 0,
+                                 .device_type = kCuda,
+                                 .device_index = 1,
+                                 .reserved0 = 0,
+                                 .reserved1 = 0});
+  }
+
+ private:
+  std::uint64_t serial_ = 0;
+};
+
+// A block that lives, one that waits for its free, one found, one gone; of a mapped range the middle is unmapped.
+void Produce(Hook& hook) {
+  hook.Segment(SegmentAction::kAllocate, 0x1000000, 20 * kMiB);
+  hook.Segment(SegmentAction::kFound, 0x9000000, 2 * kMiB);
+  hook.Segment(SegmentAction::kMap, 0x20000000, 6 * kMiB);
+  hook.Segment(SegmentAction::kUnmap, 0x20000000 + 2 * kMiB, 2 * kMiB);
+  hook.Write(RecordKind::kDeviceStatistics, DeviceStatisticsRecord{.header = {},
+                                                                   .tick = 0,
+                                                                   .serial = 0,
+                                                                   .allocated_bytes = 1,
+                                                                   .active_bytes = 2,
+                                                                   .reserved_bytes = 3,
+                                                                   .alloc_retries = 5,
+                                                                   .ooms = 6,
+                                                                   .device_type = kCuda,
+                                                                   .device_index = 1,
+                                                                   .reserved0 = 0,
+                                                                   .reserved1 = 0});
+  hook.Block(0x1000000, 3 * kMiB, 3 * kMiB - 7);
+  hook.Block(0x1400000, kMiB, 1000);
+  hook.Free(RecordKind::kDeallocate, 0x1400000);
+  hook.Block(0x1800000, 2 * kMiB, 2 * kMiB);
+  hook.Free(RecordKind::kDeallocate, 0x1800000);
+  hook.Free(RecordKind::kBlockFreeCompleted, 0x1800000);
+  hook.Block(0x9000000, 512, 5, RecordKind::kBlockFound);
+  hook.Write(RecordKind::kOutOfMemory,
+             OutOfMemoryRecord{
+                 .header = {}, .tick = 0, .requested = 99 * kMiB, .device_free = 7, .serial = 0, .place = kPlace});
+}
+
+TEST(Devices, EveryFieldArrives) {
+  Recording recording;
+  ASSERT_TRUE(recording.ok()) << recording.error();
+  Hook hook;
+  Produce(hook);
+  recording.Stop();
+  const DecodedCapture capture = DecodeFolder(recording.folder());
+  EXPECT_TRUE(capture.errors.empty()) << capture.errors.front();
+  const auto threads = capture.EventsByThread();
+  ASSERT_EQ(threads.size(), 1u);
+  const std::vector<Event>& events = threads.begin()->second;
+  ASSERT_EQ(events.size(), 13u);
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    EXPECT_EQ(events[i].serial, i + 1);
+    EXPECT_EQ(events[i].device, (DeviceName{"cuda", 1}));
+  }
+  EXPECT_EQ(events[0].kind, memoir::v1::SEGMENT_ALLOCATE);
+  EXPECT_EQ(events[1].kind, memoir::v1::SEGMENT_FOUND);
+  EXPECT_EQ(events[3].kind, memoir::v1::SEGMENT_UNMAP);
+  EXPECT_EQ(events[3].bytes, 2 * kMiB);
+  EXPECT_EQ(events[3].pool, (std::pair<std::uint32_t, std::uint32_t>{0, 0}));
+  EXPECT_EQ(events[4].statistics, (std::vector<std::uint64_t>{1, 2, 3, 5, 6}));
+  const Event& block = events[5];
+  EXPECT_EQ(block.kind, memoir::v1::BLOCK_ALLOCATE);
+  EXPECT_EQ(block.address, 0x1000000u);
+  EXPECT_EQ(block.bytes, 3 * kMiB);
+  EXPECT_EQ(block.requested, 3 * kMiB - 7);
+  EXPECT_EQ(block.stream, 0x77u);
+  EXPECT_EQ(block.pool, (std::pair<std::uint32_t, std::uint32_t>{3, 4}));
+  EXPECT_EQ(events[10].kind, memoir::v1::DEALLOCATE_COMPLETED);
+  EXPECT_EQ(events[10].address, 0x1800000u);
+  EXPECT_EQ(events[11].kind, memoir::v1::BLOCK_FOUND);
+  EXPECT_EQ(events[12].kind, memoir::v1::OUT_OF_MEMORY);
+  EXPECT_EQ(events[12].bytes, 99 * kMiB);
+  EXPECT_EQ(events[12].device_free, 7u);
+}
+
+TEST(Devices, KeyframesKnowThem) {
+  Recording::Options options;
+  options.part_bytes = 1;  // a part, and with it a keyframe, for nearly every chunk
+  Recording recording(options);
+  ASSERT_TRUE(recording.ok()) << recording.error();
+  Hook hook;
+  Produce(hook);
+  recording.writer().Flush();
+  hook.Segment(SegmentAction::kFree, 0x40000000, kMiB);  // of nothing that is known; it makes the next part
+  recording.Stop();
+  const DecodedCapture capture = DecodeFolder(recording.folder());
+  EXPECT_TRUE(capture.errors.empty()) << capture.errors.front();
+  ASSERT_GE(capture.parts.size(), 2u);
+  const memoir::v1::Keyframe& keyframe = capture.parts.back().chunks.front().payload.keyframe();
+  ASSERT_EQ(keyframe.devices_size(), 2);
+  const memoir::v1::DeviceTotals& totals = keyframe.devices(1);
+  EXPECT_EQ(totals.live_bytes(), 3 * kMiB + 512);
+  EXPECT_EQ(totals.active_bytes(), 4 * kMiB + 512);
+  EXPECT_EQ(totals.peak_active_bytes(), 6 * kMiB);
+  EXPECT_EQ(totals.reserved_bytes(), 26 * kMiB);
+  EXPECT_EQ(totals.peak_reserved_bytes(), 28 * kMiB);
+  EXPECT_EQ(totals.alloc_retries(), 5u);
+  EXPECT_EQ(totals.ooms(), 7u);
+  EXPECT_EQ(totals.allocations(), 3u) << "one was found, not allocated";
+  EXPECT_EQ(keyframe.live().bytes_size(), 2);
+  EXPECT_EQ(keyframe.live().requested_bytes_size(), 2);
+  ASSERT_EQ(keyframe.freeing().bytes_size(), 1);
+  EXPECT_EQ(keyframe.freeing().bytes(0), kMiB);
+  EXPECT_EQ(keyframe.freeing().address_delta(0), 0x1400000);
+  std::uint64_t address = 0;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> segments;
+  for (int i = 0; i < keyframe.segments().bytes_size(); ++i) {
+    address += static_cast<std::uint64_t>(keyframe.segments().address_delta(i));
+    segments.emplace_back(address, keyframe.segments().bytes(i));
+  }
+  const std::vector<std::pair<std::uint64_t, std::uint64_t>> wanted = {
+      {0x1000000, 20 * kMiB}, {0x9000000, 2 * kMiB}, {0x20000000, 2 * kMiB}, {0x20000000 + 4 * kMiB, 2 * kMiB}};
+  EXPECT_EQ(segments, wanted);
+}
+
+}  // namespace
+}  // namespace memoir::test

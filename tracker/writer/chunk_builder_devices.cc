@@ -1,0 +1,81 @@
+// The part of the packer that knows devices with a caching allocator.
+#include "tracker/writer/chunk_builder.h"
+
+namespace memoir {
+
+std::uint32_t ChunkBuilder::DeviceOf(const DevicePlace& place) {
+  return devices_.Find(place.device_type, place.device_index, part_, &definitions_);
+}
+
+void ChunkBuilder::AddDeviceEvent(ThreadState& thread, const EventGroup& group, RunColumns& run) {
+  switch (group.kind) {
+    case RecordKind::kBlockAllocate:
+    case RecordKind::kBlockFound:
+      return AddBlock(thread, group, run);
+    case RecordKind::kBlockFreeCompleted:
+      return AddFreeCompleted(group, run);
+    case RecordKind::kSegment:
+      return AddSegment(group, run);
+    case RecordKind::kOutOfMemory:
+      return AddOutOfMemory(group, run);
+    case RecordKind::kDeviceStatistics:
+      return AddStatistics(group, run);
+    default:
+      return;
+  }
+}
+
+void ChunkBuilder::AddBlock(ThreadState& thread, const EventGroup& group, RunColumns& run) {
+  const auto& record = group.As<BlockRecord>();
+  const std::uint32_t device = DeviceOf(record.place);
+  run.Block(record.address, record.serial, device);
+  run.Bytes(record.bytes);
+  run.Requested(record.requested);
+  run.Place(record.place);
+  const LiveBlock block{record.address,      record.bytes, record.serial, record.tick,
+                        record.requested,    device,       thread.thread, thread.ranges.outermost_operator(),
+                        thread.ranges.leaf()};
+  group.kind == RecordKind::kBlockFound ? memory_.Find(block) : memory_.Allocate(block);
+}
+
+void ChunkBuilder::AddFreeCompleted(const EventGroup& group, RunColumns& run) {
+  const auto& record = group.As<DeallocateRecord>();
+  const std::uint32_t device = devices_.Find(record.device_type, record.device_index, part_, &definitions_);
+  run.Block(record.address, record.serial, device);
+  memory_.CompleteFree(device, record.address, record.serial);
+}
+
+void ChunkBuilder::AddSegment(const EventGroup& group, RunColumns& run) {
+  const auto& record = group.As<SegmentRecord>();
+  const std::uint32_t device = DeviceOf(record.place);
+  run.Block(record.address, record.serial, device);
+  run.Bytes(record.bytes);
+  run.Place(record.place);
+  const auto action = static_cast<SegmentAction>(record.header.flags);
+  if (action == SegmentAction::kFree || action == SegmentAction::kUnmap)
+    return memory_.RemoveSegment(device, record.address, record.bytes);
+  memory_.AddSegment({device, record.address, record.bytes, record.bytes <= kMostSmallSegmentBytes, record.place});
+}
+
+void ChunkBuilder::AddOutOfMemory(const EventGroup& group, RunColumns& run) {
+  const auto& record = group.As<OutOfMemoryRecord>();
+  const std::uint32_t device = DeviceOf(record.place);
+  run.Block(run.last_address(), record.serial, device);
+  run.Bytes(record.requested);
+  run.Place(record.place);
+  run.DeviceFree(record.device_free);
+  memory_.CountOutOfMemory(device);
+}
+
+void ChunkBuilder::AddStatistics(const EventGroup& group, RunColumns& run) {
+  const auto& record = group.As<DeviceStatisticsRecord>();
+  const std::uint32_t device = devices_.Find(record.device_type, record.device_index, part_, &definitions_);
+  run.Block(run.last_address(), record.serial, device);
+  for (const std::uint64_t value :
+       {record.allocated_bytes, record.active_bytes, record.reserved_bytes, record.alloc_retries, record.ooms}) {
+    run.Statistic(value);
+  }
+  memory_.Count(device, record.alloc_retries, record.ooms);
+}
+
+}  // namespace memoir
