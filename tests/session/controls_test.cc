@@ -10,6 +10,8 @@ namespace memoir {
 
 void EnableRangeHook(bool) {}
 void WatchUserRanges(const RangeWatcher*) {}
+void ForgetCudaBlocks() {}
+void FindCudaBlocks() {}
 
 namespace {
 
