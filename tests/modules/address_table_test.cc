@@ -48,6 +48,7 @@ TEST(AddressTableTest, NeverFindsTheNumberOfAnother) {
   const std::vector<std::uint64_t> addresses = Neighbours(kRounds);
   const auto table = std::make_unique<AddressTable>();
   std::atomic<std::uint32_t> first{0};  // of the two that are in the table
+  std::atomic<bool> reading{false};
   std::uint64_t wrong = 0, found = 0;
   ASSERT_TRUE(table->Set(addresses[0], 0));
   std::thread reader([&] {
@@ -55,8 +56,11 @@ TEST(AddressTableTest, NeverFindsTheNumberOfAnother) {
       const std::uint32_t value = table->Find(addresses[at]);
       wrong += value != at && value != AddressTable::kUnknown ? 1 : 0;
       found += value == at ? 1 : 0;
+      reading.store(true, std::memory_order_relaxed);
     }
   });
+  while (!reading.load(std::memory_order_relaxed))
+    std::this_thread::yield();  // a thread's start can take longer than all the rounds
   for (std::uint32_t next = 1; next < kRounds; ++next) {
     EXPECT_TRUE(table->Set(addresses[next], next));
     table->Forget(addresses[next - 1], next - 1);  // `next` takes its place
