@@ -136,7 +136,8 @@ def main(backend, *names):
     seen["rank"], seen["world"], seen["local rank"] = dist.get_rank(), dist.get_world_size(), device.index
     seen["reserved"] = torch.cuda.max_memory_reserved()
     dist.destroy_process_group()
-    print(json.dumps(seen), flush=True)
+    sys.stdout.write(json.dumps(seen) + "\n")     # print writes the end of a line by itself, and ranks share the pipe
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -123,7 +123,7 @@ TEST(Memory, TheRingIsAsLargeAsItsPageSays) {
   EXPECT_EQ(kParts.total, (32u << 20) + (4u << 20) + (512u << 10));
   EXPECT_EQ(kParts.total - kParts.segments, 32u << 20);
   EXPECT_EQ(kParts.segment_headers - kParts.names, 4u << 20);
-  EXPECT_EQ(sizeof(LiveBlock) * kMaxLiveBlocks, 6u << 20);
+  EXPECT_EQ(sizeof(LiveBlock) * kMaxLiveBlocks, 7u << 20);
 }
 
 TEST(Memory, FiftyMillionEventsIn64MiB) {

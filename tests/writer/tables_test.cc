@@ -38,7 +38,8 @@ TEST(LiveTable, EqualsAMap) {
       expected.erase(key);
       continue;
     }
-    const LiveTable::Added added = table.Add({address, 1, serial, 1, device, 1, 0, 0}, &block);
+    const LiveTable::Added added =
+        table.Add({.address = address, .bytes = 1, .serial = serial, .device = device}, &block);
     if (expected.contains(key)) {
       ASSERT_EQ(added, LiveTable::Added::kReplaced);
       ASSERT_EQ(block.serial, expected[key]);
@@ -58,17 +59,22 @@ TEST(LiveTable, EqualsAMap) {
 TEST(LiveTable, SerialsDecideWhatCameFirst) {
   LiveTable table;
   LiveBlock block;
-  table.Add({64, 10, 7, 0, 0, 0, 0, 0}, &block);
+  table.Add({.address = 64, .bytes = 10, .serial = 7}, &block);
   EXPECT_FALSE(table.Remove(0, 64, 6, &block)) << "the deallocation of the block before";
-  EXPECT_EQ(table.Add({64, 20, 5, 0, 0, 0, 0, 0}, &block), LiveTable::Added::kStale);
+  EXPECT_EQ(table.Add({.address = 64, .bytes = 20, .serial = 5}, &block), LiveTable::Added::kStale);
   EXPECT_TRUE(table.Remove(0, 64, 8, &block));
   EXPECT_EQ(block.bytes, 10u);
 }
 
 TEST(MemoryState, LostDeallocationsKeepTheSums) {
   MemoryState state;
-  state.Allocate({64, 10, 1, 5, 0, 1, 3, 0});
-  state.Allocate({64, 30, 3, 6, 0, 1, 4, 0});  // what was at 64 must have been freed
+  state.Allocate({.address = 64, .bytes = 10, .serial = 1, .tick = 5, .thread = 1, .operator_id = 3});
+  state.Allocate({.address = 64,
+                  .bytes = 30,
+                  .serial = 3,
+                  .tick = 6,
+                  .thread = 1,
+                  .operator_id = 4});  // what was at 64 must have been freed
   EXPECT_EQ(state.devices()[0].live_bytes, 30u);
   EXPECT_EQ(state.devices()[0].live_blocks, 1u);
   EXPECT_EQ(state.operators()[3].deallocated_bytes, 10u);
