@@ -19,10 +19,11 @@ LargestFit::LargestFit(std::uint64_t first, std::uint64_t last, std::uint64_t st
 std::vector<std::uint64_t> LargestFit::Grid() const {
   std::set<std::uint64_t> values;
   const double low = static_cast<double>(std::max<std::uint64_t>(first_, 1));
-  const double factor = static_cast<double>(Value(count_ - 1)) / low;
-  for (std::uint64_t i = 0; i < kGridPoints; ++i) {
-    const double share = static_cast<double>(i) / static_cast<double>(kGridPoints - 1);
-    const double wanted = low * std::pow(factor, share);
+  // Its eighth root by square roots: pow and log of this libm are not in those that the wheel is to run with.
+  static_assert(kGridPoints == 9);
+  const double factor = std::sqrt(std::sqrt(std::sqrt(static_cast<double>(Value(count_ - 1)) / low)));
+  double wanted = low;
+  for (std::uint64_t i = 0; i < kGridPoints; ++i, wanted *= factor) {
     const auto index = std::llround((wanted - static_cast<double>(first_)) / static_cast<double>(step_));
     values.insert(Value(std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::max(index, 0LL)), 0, count_ - 1)));
   }

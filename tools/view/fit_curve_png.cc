@@ -21,16 +21,14 @@ constexpr double kLeft = 130, kRight = 1160, kTop = 100, kBottom = 640;
 
 // 1, 2 or 5 times a power of two (bytes) or ten (values), so that there are four to nine of them.
 double Step(double whole, double base) {
-  double step = std::pow(base, std::floor(std::log(std::max(whole, 1.0) / 4) / std::log(base)));
+  double step = 1;
+  while (whole / (step * base) >= 4) step *= base;
   if (base > 2) {
     for (const double times : {5.0, 2.0}) {
-      if (whole / (step * times) >= 4) {
-        step *= times;
-        break;
-      }
+      if (whole / (step * times) >= 4) return step * times;
     }
   }
-  return std::max(step, 1.0);
+  return step;
 }
 
 struct Frame {
