@@ -1,6 +1,7 @@
 // Summaries of a device with a caching allocator, with numbers computed by hand.
 #include <gtest/gtest.h>
 
+#include "tests/analyze/summarised.h"
 #include "tests/captures/capture_builder.h"
 #include "tools/analyze/focus.h"
 #include "tools/analyze/summary.h"
@@ -9,19 +10,10 @@ namespace memoir {
 namespace {
 
 using testing::ProcessBuilder;
-using testing::TemporaryFolder;
+using testing::RowNamed;
+using testing::Summarise;
 
 constexpr std::uint64_t kMiB = 1 << 20;
-
-Summary Summarise(ProcessBuilder& process, SummaryOptions options = {}) {
-  const TemporaryFolder folder;
-  process.WriteTo(folder.path());
-  auto capture = Capture::Open(folder.path());
-  EXPECT_TRUE(capture.ok()) << capture.status();
-  auto summary = AnalyzeSummary(*capture, options);
-  EXPECT_TRUE(summary.ok()) << summary.status();
-  return *std::move(summary);
-}
 
 const DeviceRow& Device(const Summary& summary, const std::string& name) {
   for (const DeviceRow& device : summary.devices) {
@@ -29,15 +21,6 @@ const DeviceRow& Device(const Summary& summary, const std::string& name) {
   }
   static const DeviceRow none;
   ADD_FAILURE() << "no device " << name;
-  return none;
-}
-
-const Row& RowNamed(const Summary& summary, const std::string& name) {
-  for (const Row& row : summary.rows) {
-    if (row.name == name) return row;
-  }
-  static const Row none;
-  ADD_FAILURE() << "no row " << name;
   return none;
 }
 

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <string>
 
+#include "tests/analyze/summarised.h"
 #include "tests/captures/capture_builder.h"
 #include "tools/analyze/module_tree.h"
 #include "tools/analyze/summary.h"
@@ -15,18 +16,8 @@ namespace {
 
 using ::testing::Pair;
 using testing::ProcessBuilder;
-using testing::TemporaryFolder;
+using testing::Summarise;
 using ::testing::UnorderedElementsAre;
-
-Summary Summarise(ProcessBuilder& process, const SummaryOptions& options) {
-  const TemporaryFolder folder;
-  process.WriteTo(folder.path());
-  const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
-  EXPECT_TRUE(capture.ok()) << capture.status();
-  const absl::StatusOr<Summary> summary = AnalyzeSummary(*capture, options);
-  EXPECT_TRUE(summary.ok()) << summary.status();
-  return *summary;
-}
 
 Summary ByModule(ProcessBuilder& process, SummaryOptions options = {}) {
   options.by = GroupBy::kModule;

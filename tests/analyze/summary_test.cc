@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/analyze/summarised.h"
 #include "tests/captures/capture_builder.h"
 
 namespace memoir {
@@ -12,21 +13,14 @@ namespace {
 using ::testing::HasSubstr;
 using testing::ProcessBuilder;
 using testing::ProcessOptions;
+using testing::RowNamed;
+using testing::Summarise;
 using testing::TemporaryFolder;
 
 Capture OpenOrDie(const std::string& folder) {
   absl::StatusOr<Capture> capture = Capture::Open(folder);
   EXPECT_TRUE(capture.ok()) << capture.status();
   return *std::move(capture);
-}
-
-Summary Summarise(ProcessBuilder& process, const SummaryOptions& options = {}) {
-  const TemporaryFolder folder;
-  process.WriteTo(folder.path());
-  const Capture capture = OpenOrDie(folder.path());
-  const absl::StatusOr<Summary> summary = AnalyzeSummary(capture, options);
-  EXPECT_TRUE(summary.ok()) << summary.status();
-  return *summary;
 }
 
 SummaryOptions By(GroupBy by) {
@@ -39,15 +33,6 @@ SummaryOptions In(Window window) {
   SummaryOptions options;
   options.window = std::move(window);
   return options;
-}
-
-const Row& RowNamed(const Summary& summary, const std::string& name) {
-  for (const Row& row : summary.rows) {
-    if (row.name == name) return row;
-  }
-  static const Row none;
-  ADD_FAILURE() << "no row " << name;
-  return none;
 }
 
 // add allocates 100 inside of empty, which is freed before mul; mul allocates 300 and frees 50 of its own; 7 outside of

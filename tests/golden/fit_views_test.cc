@@ -1,12 +1,9 @@
 // What `memoir fit` says of made-up runs, compared with the files beside views_test.cc, whose way to regenerate holds.
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/golden/expect_golden.h"
 #include "tools/analyze/fit.h"
 #include "tools/analyze/fit_curve.h"
 #include "tools/view/fit_curve_png.h"
@@ -17,21 +14,11 @@
 namespace memoir {
 namespace {
 
+using testing::ExpectGolden;
+
 constexpr Terminal kNarrow = {.width = 80};
 constexpr std::uint64_t kMiB = 1 << 20;
 const std::vector<std::string> kCommand = {"python", "train.py"};
-
-void ExpectGolden(const std::string& file, const std::string& text) {
-  const std::filesystem::path path = std::filesystem::path(MEMOIR_GOLDEN_DIR) / file;
-  if (std::getenv("MEMOIR_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(path, std::ios::binary) << text;
-    return;
-  }
-  std::ifstream stream(path, std::ios::binary);
-  std::stringstream wanted;
-  wanted << stream.rdbuf();
-  EXPECT_EQ(text, wanted.str()) << "differs from " << path << "; where that is right: MEMOIR_UPDATE_GOLDEN=1";
-}
 
 FitRun Ended(int exit_code, std::uint64_t total, std::uint64_t blocks, std::uint64_t refused = 0) {
   SimulatedDevice device;

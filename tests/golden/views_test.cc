@@ -4,9 +4,6 @@
 // To regenerate: MEMOIR_UPDATE_GOLDEN=1 <build>/tests/golden/views_test
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <sstream>
 #include <string>
@@ -14,6 +11,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/captures/capture_builder.h"
+#include "tests/golden/expect_golden.h"
 #include "tests/golden/sample_captures.h"
 #include "tools/analyze/event_stream.h"
 #include "tools/analyze/live_at.h"
@@ -55,16 +53,7 @@ class Views : public ::testing::Test {
 
   // One file for each case of this test program: views/NAME.txt or .json.
   void ExpectGolden(const std::string& file, const std::string& shown) {
-    const std::string text = WithoutPath(shown, folder_.path());
-    const std::filesystem::path path = std::filesystem::path(MEMOIR_GOLDEN_DIR) / file;
-    if (std::getenv("MEMOIR_UPDATE_GOLDEN") != nullptr) {
-      std::ofstream(path, std::ios::binary) << text;
-      return;
-    }
-    std::ifstream stream(path, std::ios::binary);
-    std::stringstream wanted;
-    wanted << stream.rdbuf();
-    EXPECT_EQ(text, wanted.str()) << "differs from " << path << "; where that is right: MEMOIR_UPDATE_GOLDEN=1";
+    testing::ExpectGolden(file, WithoutPath(shown, folder_.path()));
   }
 
   static Summary Summarise(const Capture& capture, const SummaryOptions& options = {}) {

@@ -1,0 +1,37 @@
+// The summary of a capture that a test has built, and a row of it.
+#ifndef TESTS_ANALYZE_SUMMARISED_H_
+#define TESTS_ANALYZE_SUMMARISED_H_
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "tests/captures/capture_builder.h"
+#include "tools/analyze/summary.h"
+
+namespace memoir::testing {
+
+inline Summary Summarise(ProcessBuilder& process, const SummaryOptions& options = {}) {
+  const TemporaryFolder folder;
+  process.WriteTo(folder.path());
+  const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
+  EXPECT_TRUE(capture.ok()) << capture.status();
+  absl::StatusOr<Summary> summary = AnalyzeSummary(*capture, options);
+  EXPECT_TRUE(summary.ok()) << summary.status();
+  return *std::move(summary);
+}
+
+// A test that finds none has failed.
+inline const Row& RowNamed(const Summary& summary, const std::string& name) {
+  for (const Row& row : summary.rows) {
+    if (row.name == name) return row;
+  }
+  static const Row none;
+  ADD_FAILURE() << "no row " << name;
+  return none;
+}
+
+}  // namespace memoir::testing
+
+#endif  // TESTS_ANALYZE_SUMMARISED_H_
