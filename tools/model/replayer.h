@@ -69,6 +69,8 @@ class Replayer : public ReplayState {
   void ShowRangeEnd(ThreadReplay& thread, RunCursor& cursor);
   void ShowAllocate(ThreadReplay& thread, RunCursor& cursor);
   void ShowDeallocate(ThreadReplay& thread, RunCursor& cursor);
+  void ShowMark(const ThreadReplay& thread, RunCursor& cursor);
+  void ShowStep(const ThreadReplay& thread, RunCursor& cursor);
   // Of devices with a caching allocator: replayer_devices.cc.
   void ShowDeviceEvent(ThreadReplay& thread, RunCursor& cursor);
   void ShowFreeCompleted(ThreadReplay& thread, RunCursor& cursor);

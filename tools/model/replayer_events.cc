@@ -35,18 +35,12 @@ bool Replayer::ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until) {
       case v1::DEALLOCATE:
         ShowDeallocate(thread, cursor);
         break;
-      case v1::MARK: {
-        auto event = MakeEvent<MarkEvent>(process_, thread.id(), cursor.tick);
-        event.name = ids_->name(cursor.run.mark_name.Next32()).id;
-        visitor_.OnMark(event);
+      case v1::MARK:
+        ShowMark(thread, cursor);
         break;
-      }
-      case v1::STEP: {
-        auto event = MakeEvent<StepEvent>(process_, thread.id(), cursor.tick);
-        event.step = cursor.run.step.Next();
-        visitor_.OnStep(event);
+      case v1::STEP:
+        ShowStep(thread, cursor);
         break;
-      }
       case v1::PAUSE:
       case v1::RESUME:
         ShowSwitch(thread, cursor);
@@ -61,6 +55,18 @@ bool Replayer::ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until) {
     }
   } while (cursor.Advance());
   return true;
+}
+
+void Replayer::ShowMark(const ThreadReplay& thread, RunCursor& cursor) {
+  auto event = MakeEvent<MarkEvent>(process_, thread.id(), cursor.tick);
+  event.name = ids_->name(cursor.run.mark_name.Next32()).id;
+  visitor_.OnMark(event);
+}
+
+void Replayer::ShowStep(const ThreadReplay& thread, RunCursor& cursor) {
+  auto event = MakeEvent<StepEvent>(process_, thread.id(), cursor.tick);
+  event.step = cursor.run.step.Next();
+  visitor_.OnStep(event);
 }
 
 void Replayer::ShowRangeBegin(ThreadReplay& thread, RunCursor& cursor, RangeSource source) {
