@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <vector>
+
+#include "interpose/simcuda/handles.h"
+#include "interpose/simcuda/machine.h"
 
 namespace memoir::simcuda {
 
@@ -22,6 +26,7 @@ namespace {
 struct Captures {
   std::mutex mutex;
   std::vector<Capture*> under_way;
+  std::map<void*, ByteRanges> executables;
   std::uint64_t next_id = 1;
 };
 
@@ -127,6 +132,51 @@ bool AddNode(Stream& stream) {
   if (stream.capture == nullptr) return false;
   ++stream.capture->graph->nodes;
   return true;
+}
+
+void NoteWrite(Stream& stream, ByteRange range) {
+  if (captures_under_way.load(std::memory_order_relaxed) == 0) return;
+  const std::lock_guard lock(All().mutex);
+  if (stream.capture != nullptr) stream.capture->graph->writes.Add(range.address, range.bytes);
+}
+
+void NoteWriteOfAny(ByteRange range) {
+  if (captures_under_way.load(std::memory_order_relaxed) == 0) return;
+  const std::lock_guard lock(All().mutex);
+  for (Capture* capture : All().under_way) capture->graph->writes.Add(range.address, range.bytes);
+}
+
+void* NewExecutable(const Graph& graph) {
+  void* const handle = NewHandle();
+  const std::lock_guard lock(All().mutex);
+  All().executables[handle] = graph.writes;
+  return handle;
+}
+
+void DestroyExecutable(void* executable) {
+  const std::lock_guard lock(All().mutex);
+  if (All().executables.erase(executable) > 0) FreeHandle(executable);
+}
+
+bool UpdateExecutable(void* executable, const Graph& graph) {
+  const std::lock_guard lock(All().mutex);
+  const auto found = All().executables.find(executable);
+  if (found == All().executables.end()) return false;
+  found->second = graph.writes;
+  return true;
+}
+
+void Replay(void* executable, Stream& stream) {
+  std::vector<ByteRange> written;
+  {
+    const std::lock_guard lock(All().mutex);
+    const auto found = All().executables.find(executable);
+    if (found != All().executables.end()) written = found->second.List();
+  }
+  for (const ByteRange range : written) {
+    NoteWrite(stream, range);
+    TheMachine().contents().Forget(range.address, range.bytes);
+  }
 }
 
 bool RefusedByCapture() {

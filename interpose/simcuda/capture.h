@@ -2,16 +2,19 @@
 //
 //   BeginCapture(s) ── work on s; an event recorded on s and waited for by t draws t in ── EndCapture(s): the graph
 //
-// A graph here is a number of nodes: replaying it does nothing, because kernels do nothing. What is exact is the state
-// that programs ask about (is this stream capturing, which capture) and the errors for calls that CUDA forbids while a
-// capture is under way; streams that were drawn in and never joined again are not detected.
+// A graph here is a number of nodes, and the bytes that they write: after a replay those are unknown, because kernels
+// do nothing. What is exact is the state that programs ask about (is this stream capturing, which capture) and the
+// errors for calls that CUDA forbids while a capture is under way; streams that were drawn in and never joined again
+// are not detected.
 //
 // Any thread.
 #ifndef INTERPOSE_SIMCUDA_CAPTURE_H_
 #define INTERPOSE_SIMCUDA_CAPTURE_H_
 
 #include <cstdint>
+#include <vector>
 
+#include "interpose/simcuda/byte_ranges.h"
 #include "interpose/simcuda/streams.h"
 
 namespace memoir::simcuda {
@@ -21,6 +24,7 @@ enum class CaptureState { kNone = 0, kActive = 1, kInvalidated = 2 };
 
 struct Graph {
   std::uint64_t nodes = 0;  // launches, copies, fills, host functions
+  ByteRanges writes;
 };
 
 // False: the stream captures already, or may not (the default stream).
@@ -42,6 +46,18 @@ void LeaveCapture(Stream& stream);
 
 // Work was queued on `stream`. True: it is captured, and does not run now.
 bool AddNode(Stream& stream);
+
+// What captured work writes, at each replay. Of the capture on that stream, if there is one; of all captures.
+void NoteWrite(Stream& stream, ByteRange range);
+void NoteWriteOfAny(ByteRange range);
+
+// A graph that can be replayed: what it writes. A handle of its own, until it is destroyed.
+void* NewExecutable(const Graph& graph);
+void DestroyExecutable(void* executable);
+// False for what is none.
+bool UpdateExecutable(void* executable, const Graph& graph);
+// Replayed on `stream`: forgets what it writes, or adds that to what is being captured there.
+void Replay(void* executable, Stream& stream);
 
 // Whether CUDA would refuse a call that is not safe while capturing (cudaMalloc, cudaEventQuery ...), here and now.
 // Refused calls invalidate the captures that forbid them.

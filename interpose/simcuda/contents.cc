@@ -45,6 +45,12 @@ bool Contents::IsDeviceMemory(const void* address) const {
   return false;
 }
 
+std::vector<ByteRange> Contents::Regions() const {
+  std::vector<ByteRange> all(static_cast<std::size_t>(regions_.load(std::memory_order_acquire)));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = {region_base_[i].load(), region_bytes_[i].load()};
+  return all;
+}
+
 void Contents::Copy(void* to, const void* from, std::size_t bytes) {
   if (bytes == 0 || to == from) return;
   const bool to_device = IsDeviceMemory(to), from_device = IsDeviceMemory(from);

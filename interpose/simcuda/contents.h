@@ -17,8 +17,9 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <vector>
 
-#include "interpose/simcuda/known_bytes.h"
+#include "interpose/simcuda/byte_ranges.h"
 
 namespace memoir::simcuda {
 
@@ -33,6 +34,7 @@ class Contents {
   // Makes [base, base + bytes) device memory, for ever. At most kMostRegions.
   void AddRegion(std::uint64_t base, std::uint64_t bytes);
   bool IsDeviceMemory(const void* address) const;
+  std::vector<ByteRange> Regions() const;
 
   // memmove between any two places, as far as contents are kept.
   void Copy(void* to, const void* from, std::size_t bytes);
@@ -66,7 +68,7 @@ class Contents {
   std::atomic<std::uint64_t> dropped_copies_{0};
   mutable std::mutex mutex_;
   Pages pages_;
-  KnownBytes known_;
+  ByteRanges known_;
   std::uint64_t kept_ = 0;
 };
 

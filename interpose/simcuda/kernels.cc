@@ -51,10 +51,10 @@ Kernel& FindKernel(const void* host) {
   return found == known.by_host.end() ? known.unknown : *found->second;
 }
 
-Kernel& NewKernel(const std::string& name) {
+Kernel& NewKernel(const std::string& name, std::optional<KernelParameters> parameters) {
   Registry& known = Known();
   const std::lock_guard lock(known.mutex);
-  return known.kernels.emplace_back(known.names.emplace_back(name).c_str());
+  return known.kernels.emplace_back(known.names.emplace_back(name).c_str(), std::move(parameters));
 }
 
 void CountLaunch(Kernel& kernel) {

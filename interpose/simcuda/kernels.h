@@ -8,14 +8,18 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "interpose/simcuda/kernel_parameters.h"
+
 namespace memoir::simcuda {
 
 struct Kernel {
-  const char* name;  // mangled
+  const char* name;                                           // mangled
+  std::optional<KernelParameters> parameters = std::nullopt;  // where a module's image tells
   std::atomic<std::uint64_t> launches{0};
 };
 
@@ -24,7 +28,7 @@ void RegisterKernel(const void* host, const char* name);
 // The kernel registered for `host`; one named "(unknown)" when there is none.
 Kernel& FindKernel(const void* host);
 // A kernel of a module that was loaded at run time. Each call makes one.
-Kernel& NewKernel(const std::string& name);
+Kernel& NewKernel(const std::string& name, std::optional<KernelParameters> parameters);
 
 void CountLaunch(Kernel& kernel);
 std::uint64_t LaunchesInAll();

@@ -10,6 +10,7 @@
 
 #include "interpose/simcuda/configuration.h"
 #include "interpose/simcuda/contents.h"
+#include "interpose/simcuda/dealt_blocks.h"
 #include "interpose/simcuda/device.h"
 #include "interpose/simcuda/host_memory.h"
 #include "interpose/simcuda/progress.h"
@@ -31,6 +32,7 @@ class Machine {
   const Profile& profile() const { return configuration_.profile; }
   const Configuration& configuration() const { return configuration_; }
   Contents& contents() { return contents_; }
+  DealtBlocks& dealt_blocks() { return dealt_blocks_; }
   HostMemory& host_memory() { return host_memory_; }
   Progress& progress() { return progress_; }
   VirtualMemory& virtual_memory() { return virtual_memory_; }
@@ -38,6 +40,7 @@ class Machine {
  private:
   const Configuration configuration_;
   Contents contents_;
+  DealtBlocks dealt_blocks_;
   HostMemory host_memory_;
   Progress progress_;
   std::vector<std::unique_ptr<Device>> devices_;

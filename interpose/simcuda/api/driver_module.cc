@@ -2,6 +2,13 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
 #include "interpose/simcuda/api/attributes.h"
 #include "interpose/simcuda/api/exported.h"
 #include "interpose/simcuda/capture.h"
@@ -9,6 +16,7 @@
 #include "interpose/simcuda/kernels.h"
 #include "interpose/simcuda/machine.h"
 #include "interpose/simcuda/streams.h"
+#include "interpose/simcuda/uncomputed_launches.h"
 
 using memoir::simcuda::Kernel;
 using memoir::simcuda::TheMachine;
@@ -17,34 +25,64 @@ namespace {
 
 CUresult Driver(cudaError_t error) { return static_cast<CUresult>(error); }
 
-CUresult NewModule(CUmodule* module) {
-  *module = reinterpret_cast<CUmodule>(memoir::simcuda::NewHandle());
+using memoir::simcuda::ModuleParameters;
+
+CUresult NewModule(CUmodule* module, const void* image) {
+  const std::string_view bytes(static_cast<const char*>(image), memoir::simcuda::BytesOfImage(image));
+  *module = reinterpret_cast<CUmodule>(new ModuleParameters(memoir::simcuda::ParametersOfImage(bytes)));
   return CUDA_SUCCESS;
 }
 
-CUresult Launch(CUfunction function, CUstream handle) {
+// What a launch hands the kernel is an address for each parameter, or a list of what stands where.
+void VoidWrittenBy(const Kernel& kernel, void** parameters, void** extra, memoir::simcuda::Stream& stream) {
+  const void* buffer = nullptr;
+  std::size_t bytes = 0;
+  for (; extra != nullptr && *extra != CU_LAUNCH_PARAM_END; extra += 2) {
+    if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER) buffer = extra[1];
+    if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE) bytes = *static_cast<const std::size_t*>(extra[1]);
+  }
+  if (buffer != nullptr) {
+    memoir::simcuda::VoidWrittenBy(buffer, bytes, stream);
+  } else {
+    memoir::simcuda::VoidWrittenBy(kernel, parameters, stream);
+  }
+}
+
+CUresult Launch(CUfunction function, CUstream handle, void** parameters, void** extra) {
   auto* const stream = memoir::simcuda::FindStream(handle);
   if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  CountLaunch(*reinterpret_cast<Kernel*>(function));
+  Kernel& kernel = *reinterpret_cast<Kernel*>(function);
+  CountLaunch(kernel);
+  VoidWrittenBy(kernel, parameters, extra, *stream);
   if (!AddNode(*stream)) TheMachine().progress().Queue(stream->number());
   return CUDA_SUCCESS;
 }
 
 }  // namespace
 
-SIMULATED CUresult cuModuleLoad(CUmodule* module, const char*) { return NewModule(module); }
-SIMULATED CUresult cuModuleLoadData(CUmodule* module, const void*) { return NewModule(module); }
-SIMULATED CUresult cuModuleLoadDataEx(CUmodule* module, const void*, unsigned, CUjit_option*, void**) {
-  return NewModule(module);
-}
-
-SIMULATED CUresult cuModuleUnload(CUmodule module) {
-  memoir::simcuda::FreeHandle(module);
+SIMULATED CUresult cuModuleLoad(CUmodule* module, const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return CUDA_ERROR_FILE_NOT_FOUND;
+  const std::string image{std::istreambuf_iterator<char>(file), {}};
+  *module = reinterpret_cast<CUmodule>(new ModuleParameters(memoir::simcuda::ParametersOfImage(image)));
   return CUDA_SUCCESS;
 }
 
-SIMULATED CUresult cuModuleGetFunction(CUfunction* function, CUmodule, const char* name) {
-  *function = reinterpret_cast<CUfunction>(&memoir::simcuda::NewKernel(name));
+SIMULATED CUresult cuModuleLoadData(CUmodule* module, const void* image) { return NewModule(module, image); }
+SIMULATED CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned, CUjit_option*, void**) {
+  return NewModule(module, image);
+}
+
+SIMULATED CUresult cuModuleUnload(CUmodule module) {
+  delete reinterpret_cast<ModuleParameters*>(module);
+  return CUDA_SUCCESS;
+}
+
+SIMULATED CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
+  const auto& told = *reinterpret_cast<const ModuleParameters*>(module);
+  const auto found = told.find(std::string_view(name));
+  auto parameters = found == told.end() ? std::nullopt : std::optional(found->second);
+  *function = reinterpret_cast<CUfunction>(&memoir::simcuda::NewKernel(name, std::move(parameters)));
   return CUDA_SUCCESS;
 }
 
@@ -90,17 +128,18 @@ SIMULATED CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute
 }
 
 SIMULATED CUresult cuLaunchKernel(CUfunction function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                                  unsigned, CUstream stream, void**, void**) {
-  return Launch(function, stream);
+                                  unsigned, CUstream stream, void** parameters, void** extra) {
+  return Launch(function, stream, parameters, extra);
 }
 
-SIMULATED CUresult cuLaunchKernelEx(const CUlaunchConfig* configuration, CUfunction function, void**, void**) {
-  return Launch(function, configuration->hStream);
+SIMULATED CUresult cuLaunchKernelEx(const CUlaunchConfig* configuration, CUfunction function, void** parameters,
+                                    void** extra) {
+  return Launch(function, configuration->hStream, parameters, extra);
 }
 
 SIMULATED CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned, unsigned, unsigned, unsigned, unsigned,
-                                             unsigned, unsigned, CUstream stream, void**) {
-  return Launch(function, stream);
+                                             unsigned, unsigned, CUstream stream, void** parameters) {
+  return Launch(function, stream, parameters, nullptr);
 }
 
 SIMULATED CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction, int threads,
@@ -114,11 +153,13 @@ SIMULATED CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction, const
   return CUDA_SUCCESS;
 }
 
-// A description of a tensor that kernels would read.
-SIMULATED CUresult cuTensorMapEncodeTiled(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*,
-                                          const cuuint64_t*, const cuuint32_t*, const cuuint32_t*,
+// A description of a tensor that kernels would read or write. Here it is its address, to be found among parameters.
+SIMULATED CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType, cuuint32_t, void* address,
+                                          const cuuint64_t*, const cuuint64_t*, const cuuint32_t*, const cuuint32_t*,
                                           CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion,
                                           CUtensorMapFloatOOBfill) {
+  *map = {};
+  map->opaque[0] = reinterpret_cast<cuuint64_t>(address);
   return CUDA_SUCCESS;
 }
 

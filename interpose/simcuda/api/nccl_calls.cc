@@ -60,9 +60,7 @@ bool FindOperation(ncclRedOp_t number, Operation& operation) {
 void Read(char* room, const void* from, std::size_t bytes) { TheMachine().contents().Copy(room, from, bytes); }
 
 // Not handed over: zeros, which nobody knows to be so.
-void Forget(void* to, std::size_t bytes) {
-  TheMachine().contents().Forget(reinterpret_cast<std::uint64_t>(to), bytes);
-}
+void Forget(void* to, std::size_t bytes) { TheMachine().contents().Forget(reinterpret_cast<std::uint64_t>(to), bytes); }
 
 // Zeros are not kept, as no page of device memory is that nobody wrote.
 void Write(void* to, const char* bytes, std::size_t count) {
@@ -117,8 +115,10 @@ bool Begin(const Place& place, const char* name, std::size_t gives, std::size_t 
     *error = ncclUnhandledCudaError;
     return false;
   }
-  memoir::simcuda::AddNode(*stream);
-  if (memoir::simcuda::StateOf(*stream) != memoir::simcuda::CaptureState::kNone) return false;
+  if (memoir::simcuda::AddNode(*stream)) {
+    if (place.to != nullptr) NoteWrite(*stream, {reinterpret_cast<std::uint64_t>(place.to), result});
+    return false;
+  }
   TheMachine().progress().Queue(stream->number());
   if (gives > Board::kMostBytes || result > kLargestResult) {
     if (place.to != nullptr && place.to != place.from) Forget(place.to, result);

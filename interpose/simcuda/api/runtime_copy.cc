@@ -15,11 +15,14 @@ using memoir::simcuda::TheMachine;
 namespace {
 
 // Captured work is queued, not done: success with nothing copied. True: go on and copy.
-bool RunsNow(cudaStream_t handle, cudaError_t* error) {
+bool RunsNow(cudaStream_t handle, const void* to, std::size_t bytes, cudaError_t* error) {
   auto* const stream = memoir::simcuda::FindStream(handle);
   *error = Expect(stream != nullptr, cudaErrorInvalidResourceHandle);
   if (stream == nullptr) return false;
-  if (memoir::simcuda::AddNode(*stream)) return false;
+  if (memoir::simcuda::AddNode(*stream)) {
+    NoteWrite(*stream, {reinterpret_cast<std::uint64_t>(to), bytes});
+    return false;
+  }
   TheMachine().progress().Queue(stream->number());
   return true;
 }
@@ -50,7 +53,7 @@ SIMULATED cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t by
                                       cudaStream_t stream) {
   if (bytes > 0 && (to == nullptr || from == nullptr)) return Return(cudaErrorInvalidValue);
   cudaError_t error = cudaSuccess;
-  if (RunsNow(stream, &error)) TheMachine().contents().Copy(to, from, bytes);
+  if (RunsNow(stream, to, bytes, &error)) TheMachine().contents().Copy(to, from, bytes);
   return error;
 }
 
@@ -73,7 +76,8 @@ SIMULATED cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* f
 SIMULATED cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                                         std::size_t width, std::size_t height, cudaMemcpyKind, cudaStream_t stream) {
   cudaError_t error = cudaSuccess;
-  if (RunsNow(stream, &error)) CopyRows(to, to_pitch, from, from_pitch, width, height);
+  const std::size_t spread = height == 0 ? 0 : (height - 1) * to_pitch + width;
+  if (RunsNow(stream, to, spread, &error)) CopyRows(to, to_pitch, from, from_pitch, width, height);
   return error;
 }
 
@@ -85,7 +89,7 @@ SIMULATED cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
 
 SIMULATED cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
   cudaError_t error = cudaSuccess;
-  if (RunsNow(stream, &error)) TheMachine().contents().Fill(to, value, bytes);
+  if (RunsNow(stream, to, bytes, &error)) TheMachine().contents().Fill(to, value, bytes);
   return error;
 }
 

@@ -6,7 +6,6 @@
 #include "interpose/simcuda/api/exported.h"
 #include "interpose/simcuda/api/runtime_error.h"
 #include "interpose/simcuda/capture.h"
-#include "interpose/simcuda/handles.h"
 #include "interpose/simcuda/streams.h"
 
 using memoir::simcuda::CaptureMode;
@@ -102,8 +101,9 @@ SIMULATED cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t, cudaGraphNod
   return cudaSuccess;
 }
 
-SIMULATED cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* executable, cudaGraph_t, unsigned long long) {
-  *executable = reinterpret_cast<cudaGraphExec_t>(memoir::simcuda::NewHandle());
+SIMULATED cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* executable, cudaGraph_t graph,
+                                                    unsigned long long) {
+  *executable = reinterpret_cast<cudaGraphExec_t>(memoir::simcuda::NewExecutable(*GraphOf(graph)));
   return cudaSuccess;
 }
 
@@ -112,6 +112,19 @@ SIMULATED cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGrap
 }
 
 SIMULATED cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
-  memoir::simcuda::FreeHandle(executable);
+  memoir::simcuda::DestroyExecutable(executable);
+  return cudaSuccess;
+}
+
+SIMULATED cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
+                                          cudaGraphExecUpdateResultInfo* result) {
+  if (result != nullptr) *result = {cudaGraphExecUpdateSuccess, nullptr, nullptr};
+  return Expect(memoir::simcuda::UpdateExecutable(executable, *GraphOf(graph)), cudaErrorInvalidValue);
+}
+
+SIMULATED cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t handle) {
+  Stream* const stream = FindStream(handle);
+  if (stream == nullptr) return Return(cudaErrorInvalidResourceHandle);
+  Replay(executable, *stream);
   return cudaSuccess;
 }

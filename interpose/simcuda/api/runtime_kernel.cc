@@ -13,6 +13,7 @@
 #include "interpose/simcuda/handles.h"
 #include "interpose/simcuda/kernels.h"
 #include "interpose/simcuda/machine.h"
+#include "interpose/simcuda/uncomputed_launches.h"
 
 using memoir::simcuda::Expect;
 using memoir::simcuda::FindKernel;
@@ -33,12 +34,13 @@ constexpr std::size_t kDeepest = 16;
 thread_local std::array<CallConfiguration, kDeepest> configurations;
 thread_local std::size_t depth = 0;
 
-cudaError_t Launch(Kernel& kernel, cudaStream_t handle) {
+cudaError_t Launch(Kernel& kernel, void** parameters, cudaStream_t handle) {
   auto* const stream = memoir::simcuda::FindStream(handle);
   if (stream == nullptr) return Return(cudaErrorInvalidResourceHandle);
   if (TheMachine().devices() == 0) return Return(cudaErrorNoDevice);
   if (!TheMachine().device(memoir::simcuda::CurrentDevice()).Start()) return Return(cudaErrorMemoryAllocation);
   CountLaunch(kernel);
+  VoidWrittenBy(kernel, parameters, *stream);
   if (!AddNode(*stream)) TheMachine().progress().Queue(stream->number());
   return cudaSuccess;
 }
@@ -83,21 +85,24 @@ SIMULATED cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host) {
   return cudaSuccess;
 }
 
-SIMULATED cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3, dim3, void**, std::size_t, cudaStream_t stream) {
-  return Launch(*reinterpret_cast<Kernel*>(kernel), stream);
+SIMULATED cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3, dim3, void** parameters, std::size_t,
+                                         cudaStream_t stream) {
+  return Launch(*reinterpret_cast<Kernel*>(kernel), parameters, stream);
 }
 
-SIMULATED cudaError_t cudaLaunchKernel(const void* host, dim3, dim3, void**, std::size_t, cudaStream_t stream) {
-  return Launch(FindKernel(host), stream);
+SIMULATED cudaError_t cudaLaunchKernel(const void* host, dim3, dim3, void** parameters, std::size_t,
+                                       cudaStream_t stream) {
+  return Launch(FindKernel(host), parameters, stream);
 }
 
-SIMULATED cudaError_t cudaLaunchCooperativeKernel(const void* host, dim3, dim3, void**, std::size_t,
+SIMULATED cudaError_t cudaLaunchCooperativeKernel(const void* host, dim3, dim3, void** parameters, std::size_t,
                                                   cudaStream_t stream) {
-  return Launch(FindKernel(host), stream);
+  return Launch(FindKernel(host), parameters, stream);
 }
 
-SIMULATED cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* configuration, const void* host, void**) {
-  return Launch(FindKernel(host), configuration->stream);
+SIMULATED cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* configuration, const void* host,
+                                          void** parameters) {
+  return Launch(FindKernel(host), parameters, configuration->stream);
 }
 
 SIMULATED cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {

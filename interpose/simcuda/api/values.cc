@@ -6,6 +6,7 @@
 #include "interpose/simcuda/api/exported.h"
 #include "interpose/simcuda/capture.h"
 #include "interpose/simcuda/machine.h"
+#include "interpose/simcuda/uncomputed_launches.h"
 #include "interpose/simcuda/unknown_shapes.h"
 
 using memoir::simcuda::Answers;
@@ -28,8 +29,17 @@ SIMULATED int memoir_simulated_know(void* address, unsigned long long bytes) {
 
 SIMULATED void memoir_simulated_forget(void* address, unsigned long long bytes) {
   auto& contents = TheMachine().contents();
-  if (contents.IsDeviceMemory(address)) contents.Forget(Address(address), bytes);
+  if (contents.IsDeviceMemory(address)) memoir::simcuda::VoidWritten(Address(address), bytes);
 }
+
+SIMULATED void memoir_simulated_deal(void* address, unsigned long long bytes) {
+  if (!TheMachine().contents().IsDeviceMemory(address)) return;
+  TheMachine().dealt_blocks().Add(Address(address), bytes);
+  memoir::simcuda::VoidWritten(Address(address), bytes);
+}
+
+SIMULATED void memoir_simulated_begin_operator() { memoir::simcuda::BeginOperator(); }
+SIMULATED void memoir_simulated_end_operator() { memoir::simcuda::EndOperator(); }
 
 SIMULATED void memoir_simulated_answer(const memoir_simulated_answers* answers, memoir_simulated_answers* before) {
   Answers next{};

@@ -11,8 +11,15 @@ extern "C" {
 int memoir_simulated_is_known(const void* address, unsigned long long bytes);
 /* The bytes are about to be written, and known from then on. 0: no room for them, they must not be written. */
 int memoir_simulated_know(void* address, unsigned long long bytes);
-/* The bytes are unknown, and read as zero: of a new block, or of a kernel's result that is not computed. */
+/* The bytes are unknown, and read as zero: of a kernel's result that is not computed. */
 void memoir_simulated_forget(void* address, unsigned long long bytes);
+/* A block that an allocator deals out of memory that it got from CUDA. Its bytes are unknown. */
+void memoir_simulated_deal(void* address, unsigned long long bytes);
+
+/* The calling thread is in an operator that says itself what it writes: of its kernels nothing is void. They nest. What
+ * other kernels are handed is unknown from the first operator on. */
+void memoir_simulated_begin_operator(void);
+void memoir_simulated_end_operator(void);
 
 /* What the calling thread reads where a copy of 1, 2, 4 or 8 bytes to the host finds them unknown: the values in turn,
  * the last one for all further copies. At most 4; count 0: zeros, as ever. `before` (may be null) gets those that were

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tracker/torch/simulated/computed_call.h"
+#include "tracker/torch/simulated/device_memory.h"
 #include "tracker/torch/simulated/operator_plan.h"
 #include "tracker/torch/simulated/reused_blocks.h"
 
@@ -24,6 +25,7 @@ class Wrapper : public c10::OperatorKernel {
   Wrapper(c10::SafeKernelFunction inner, OperatorPlan plan) : inner_(std::move(inner)), plan_(std::move(plan)) {}
 
   void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
+    const OperatorGuard mine;
     ComputedCall call(op, plan_, *stack);
     {
       const std::optional<AnswerGuard> answers = call.Prepare();

@@ -16,6 +16,9 @@ struct Device {
   int (*is_known)(const void*, unsigned long long);
   int (*know)(void*, unsigned long long);
   void (*forget)(void*, unsigned long long);
+  void (*deal)(void*, unsigned long long);
+  void (*begin_operator)();
+  void (*end_operator)();
   void (*answer)(const Answers*, Answers*);
   void (*count_unknown)(const char*);
   int (*takes_most)();
@@ -33,7 +36,9 @@ bool Find(const char* name, Function& function) {
 
 bool FindSimulatedDevice() {
   return Find("memoir_simulated_is_known", device.is_known) && Find("memoir_simulated_know", device.know) &&
-         Find("memoir_simulated_forget", device.forget) && Find("memoir_simulated_answer", device.answer) &&
+         Find("memoir_simulated_forget", device.forget) && Find("memoir_simulated_deal", device.deal) &&
+         Find("memoir_simulated_begin_operator", device.begin_operator) &&
+         Find("memoir_simulated_end_operator", device.end_operator) && Find("memoir_simulated_answer", device.answer) &&
          Find("memoir_simulated_count_unknown", device.count_unknown) &&
          Find("memoir_simulated_takes_most", device.takes_most) &&
          Find("memoir_simulated_is_capturing", device.is_capturing);
@@ -42,9 +47,13 @@ bool FindSimulatedDevice() {
 bool IsKnown(const void* address, std::size_t bytes) { return device.is_known(address, bytes) != 0; }
 bool Know(void* address, std::size_t bytes) { return device.know(address, bytes) != 0; }
 void Forget(void* address, std::size_t bytes) { device.forget(address, bytes); }
+void Deal(void* address, std::size_t bytes) { device.deal(address, bytes); }
 void CountUnknownShape(const char* name) { device.count_unknown(name); }
 bool TakesMost() { return device.takes_most() != 0; }
 bool IsCapturing() { return device.is_capturing() != 0; }
+
+OperatorGuard::OperatorGuard() { device.begin_operator(); }
+OperatorGuard::~OperatorGuard() { device.end_operator(); }
 
 AnswerGuard::AnswerGuard(const std::uint64_t* values, std::size_t count) {
   Answers answers{}, before{};

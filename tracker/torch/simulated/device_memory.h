@@ -15,10 +15,22 @@ bool IsKnown(const void* address, std::size_t bytes);
 // False: no room; the bytes must not be written.
 bool Know(void* address, std::size_t bytes);
 void Forget(void* address, std::size_t bytes);
+// An allocator dealt out that block of memory that CUDA gave it: its bytes are unknown, and one thing.
+void Deal(void* address, std::size_t bytes);
 
 void CountUnknownShape(const char* name);
 bool TakesMost();
 bool IsCapturing();
+
+// While it lives, the kernels that this thread launches belong to an operator whose results are looked after. What
+// others are handed (triton's kernels, extensions') is unknown from then on.
+class OperatorGuard {
+ public:
+  OperatorGuard();
+  ~OperatorGuard();
+  OperatorGuard(const OperatorGuard&) = delete;
+  OperatorGuard& operator=(const OperatorGuard&) = delete;
+};
 
 // While it lives, copies of small unknown results to the host give `values` to this thread, in turn; the last one for
 // all that follow. At most four.

@@ -16,7 +16,7 @@ constinit std::atomic<bool> followed{false};
 
 // Under the allocator's lock.
 void OnEvent(const TraceEntry& entry) {
-  if (entry.action_ == TraceEntry::ALLOC) Forget(reinterpret_cast<void*>(entry.addr_), entry.size_);
+  if (entry.action_ == TraceEntry::ALLOC) Deal(reinterpret_cast<void*>(entry.addr_), entry.size_);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Which bytes of device memory are known: ranges against an array that does the same.
-#include "interpose/simcuda/known_bytes.h"
+// A set of bytes: ranges against an array that does the same.
+#include "interpose/simcuda/byte_ranges.h"
 
 #include <algorithm>
 #include <random>
@@ -10,8 +10,8 @@
 namespace memoir::simcuda {
 namespace {
 
-TEST(KnownBytes, NeighboursAreOneRange) {
-  KnownBytes known;
+TEST(ByteRanges, NeighboursAreOneRange) {
+  ByteRanges known;
   known.Add(100, 10);
   known.Add(110, 10);
   EXPECT_EQ(known.ranges(), 1u);
@@ -21,8 +21,19 @@ TEST(KnownBytes, NeighboursAreOneRange) {
   EXPECT_TRUE(known.Contains(5, 0)) << "nothing is known of nothing";
 }
 
-TEST(KnownBytes, RemovingTheMiddleLeavesBothEnds) {
-  KnownBytes known;
+TEST(ByteRanges, AreListed) {
+  ByteRanges some;
+  some.Add(300, 10);
+  some.Add(100, 10);
+  some.Add(105, 20);
+  const std::vector<ByteRange> list = some.List();
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_EQ(list[0].address + list[0].bytes, 125u);
+  EXPECT_EQ(list[1].address + list[1].bytes, 310u);
+}
+
+TEST(ByteRanges, RemovingTheMiddleLeavesBothEnds) {
+  ByteRanges known;
   known.Add(0, 100);
   known.Remove(40, 20);
   EXPECT_TRUE(known.Contains(0, 40));
@@ -32,10 +43,10 @@ TEST(KnownBytes, RemovingTheMiddleLeavesBothEnds) {
   EXPECT_EQ(known.ranges(), 0u);
 }
 
-TEST(KnownBytes, AsAnArrayWouldHaveIt) {
+TEST(ByteRanges, AsAnArrayWouldHaveIt) {
   constexpr std::size_t kBytes = 500;
   std::vector<bool> model(kBytes, false);
-  KnownBytes known;
+  ByteRanges known;
   std::mt19937 random(5);
   for (int i = 0; i < 4000; ++i) {
     const std::size_t first = random() % kBytes, bytes = random() % (kBytes - first);

@@ -1,11 +1,11 @@
-#include "interpose/simcuda/known_bytes.h"
+#include "interpose/simcuda/byte_ranges.h"
 
 #include <algorithm>
 #include <iterator>
 
 namespace memoir::simcuda {
 
-void KnownBytes::Add(std::uint64_t address, std::uint64_t bytes) {
+void ByteRanges::Add(std::uint64_t address, std::uint64_t bytes) {
   if (bytes == 0) return;
   std::uint64_t first = address, end = address + bytes;
   auto next = ranges_.upper_bound(first);
@@ -18,7 +18,7 @@ void KnownBytes::Add(std::uint64_t address, std::uint64_t bytes) {
   ranges_.emplace_hint(next, first, end);
 }
 
-void KnownBytes::Remove(std::uint64_t address, std::uint64_t bytes) {
+void ByteRanges::Remove(std::uint64_t address, std::uint64_t bytes) {
   const std::uint64_t end = address + bytes;
   auto range = ranges_.upper_bound(address);
   if (range != ranges_.begin() && std::prev(range)->second > address) --range;
@@ -30,10 +30,17 @@ void KnownBytes::Remove(std::uint64_t address, std::uint64_t bytes) {
   }
 }
 
-bool KnownBytes::Contains(std::uint64_t address, std::uint64_t bytes) const {
+bool ByteRanges::Contains(std::uint64_t address, std::uint64_t bytes) const {
   if (bytes == 0) return true;
   const auto after = ranges_.upper_bound(address);
   return after != ranges_.begin() && std::prev(after)->second >= address + bytes;
+}
+
+std::vector<ByteRange> ByteRanges::List() const {
+  std::vector<ByteRange> list;
+  list.reserve(ranges_.size());
+  for (const auto& [first, end] : ranges_) list.push_back({first, end - first});
+  return list;
 }
 
 }  // namespace memoir::simcuda

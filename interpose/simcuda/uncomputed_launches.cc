@@ -1,0 +1,73 @@
+#include "interpose/simcuda/uncomputed_launches.h"
+
+#include <atomic>
+#include <cstring>
+#include <optional>
+
+#include "interpose/simcuda/capture.h"
+#include "interpose/simcuda/machine.h"
+
+namespace memoir::simcuda {
+namespace {
+
+std::atomic<bool> values_are_computed{false};
+thread_local int operators_begun = 0;
+
+bool IsSomebodysOwn() { return operators_begun > 0 || !values_are_computed.load(std::memory_order_relaxed); }
+
+// A captured kernel writes when it is replayed; that it does not write now matters to nobody.
+void Void(ByteRange range, Stream& stream) {
+  NoteWrite(stream, range);
+  TheMachine().contents().Forget(range.address, range.bytes);
+}
+
+void VoidEverything(Stream& stream) {
+  for (const ByteRange region : TheMachine().contents().Regions()) Void(region, stream);
+}
+
+void VoidBlockAt(std::uint64_t address, Stream& stream) {
+  Device* const device = TheMachine().DeviceOf(reinterpret_cast<const void*>(address));
+  if (device == nullptr) return;
+  const std::optional<Block> block = device->BlockAt(address);
+  if (!block.has_value()) return;
+  Void(TheMachine().dealt_blocks().Around(address, {block->address, block->bytes}), stream);
+}
+
+// Addresses lie at multiples of their own size.
+void VoidAddressesIn(const void* parameter, std::size_t bytes, Stream& stream) {
+  std::uint64_t word = 0;
+  for (std::size_t at = 0; at + sizeof word <= bytes; at += sizeof word) {
+    std::memcpy(&word, static_cast<const char*>(parameter) + at, sizeof word);
+    VoidBlockAt(word, stream);
+  }
+}
+
+}  // namespace
+
+void BeginOperator() {
+  values_are_computed.store(true, std::memory_order_relaxed);
+  ++operators_begun;
+}
+
+void EndOperator() { --operators_begun; }
+
+void VoidWrittenBy(const Kernel& kernel, void* const* parameters, Stream& stream) {
+  if (IsSomebodysOwn()) return;
+  const auto told = kernel.parameters.has_value() ? kernel.parameters : ParametersOfName(kernel.name);
+  if (!told.has_value() || (parameters == nullptr && !told->empty())) {
+    VoidEverything(stream);
+    return;
+  }
+  for (std::size_t i = 0; i < told->size(); ++i) VoidAddressesIn(parameters[i], (*told)[i], stream);
+}
+
+void VoidWrittenBy(const void* buffer, std::size_t bytes, Stream& stream) {
+  if (!IsSomebodysOwn()) VoidAddressesIn(buffer, bytes, stream);
+}
+
+void VoidWritten(std::uint64_t address, std::uint64_t bytes) {
+  NoteWriteOfAny({address, bytes});
+  TheMachine().contents().Forget(address, bytes);
+}
+
+}  // namespace memoir::simcuda
