@@ -54,7 +54,7 @@ def test_truncated_capture_shows_what_is_there(memoir, samples):
 @pytest.mark.parametrize("arguments, message", [(["--by", "operators"], "did you mean operator?"),
                                                 (["--at", "noon"], "--at noon"),
                                                 (["--steps", "5:2"], "--steps 5:2"),
-                                                (["--over", "space"], "only time"),
+                                                (["--over", "space"], "not one of time, operators"),
                                                 (["--tree", "--at", "peak"], "different views"),
                                                 (["--range", "a", "--steps", "1:2"], "two windows"),
                                                 (["--top", "-1"], "--top -1: expected a whole number"),

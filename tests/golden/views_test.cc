@@ -15,11 +15,13 @@
 #include "tests/golden/sample_captures.h"
 #include "tools/analyze/event_stream.h"
 #include "tools/analyze/live_at.h"
+#include "tools/analyze/operator_curve.h"
 #include "tools/analyze/over_time.h"
 #include "tools/analyze/range_tree.h"
 #include "tools/analyze/summary.h"
 #include "tools/view/event_json.h"
 #include "tools/view/live_view.h"
+#include "tools/view/operator_curve_view.h"
 #include "tools/view/over_time_view.h"
 #include "tools/view/summary_json.h"
 #include "tools/view/summary_text.h"
@@ -182,6 +184,15 @@ TEST_F(Views, OverTime) {
     over_time = AnalyzeOverTime(capture, options);
     ExpectGolden("over_time_" + name + ".json", ToText(OverTimeJson(capture, *over_time)));
   }
+}
+
+TEST_F(Views, OverOperators) {
+  const Capture capture = Open("cuda");
+  const auto curve = AnalyzeOperatorCurve(capture, {});
+  ASSERT_TRUE(curve.ok()) << curve.status();
+  ExpectGolden("over_operators_cuda.txt", RenderOperatorCurve(capture, *curve, 2, kNarrow));
+  ExpectGolden("over_operators_cuda_all.txt", RenderOperatorCurve(capture, *curve, 0, kWide));
+  ExpectGolden("over_operators_cuda.json", ToText(OperatorCurveJson(capture, *curve, 0)));
 }
 
 TEST_F(Views, Tree) {

@@ -1,6 +1,7 @@
 // memoir show: the views of a capture.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "fmt/format.h"
 #include "tools/analyze/live_at.h"
+#include "tools/analyze/operator_curve.h"
 #include "tools/analyze/over_time.h"
 #include "tools/analyze/range_tree.h"
 #include "tools/analyze/summary.h"
@@ -23,6 +25,7 @@
 #include "tools/cli/ring_merge.h"
 #include "tools/cli/verbs.h"
 #include "tools/view/live_view.h"
+#include "tools/view/operator_curve_view.h"
 #include "tools/view/over_time_view.h"
 #include "tools/view/summary_json.h"
 #include "tools/view/summary_text.h"
@@ -62,7 +65,9 @@ void AddOptions(CLI::App& app, ShowArguments& arguments) {
   app.add_option("--by", arguments.by, "rows: operator, module, leaf, range, thread, shape or rank [operator]");
   app.add_option("--at", arguments.at,
                  "what is live at: peak, end, a TIME (1.5s, 20ms; without unit: seconds), mark:NAME, oom");
-  app.add_option("--over", arguments.over, "time: live bytes over time");
+  app.add_option("--over", arguments.over,
+                 "time: live bytes over time; operators: what a GPU held after each operator call, and the markers of "
+                 "every iteration");
   app.add_flag("--tree", arguments.tree, "ranges by their nesting");
   app.add_option("--range", arguments.range, "only inside the user ranges NAME, or NAME#n, its n-th from 0");
   app.add_option("--steps", arguments.steps, "only from step A up to step B: A:B");
@@ -85,7 +90,9 @@ std::string Complaint(const ShowArguments& arguments) {
     return "--at " + arguments.at +
            ": expected peak, end, a time such as 1.5s, 20ms or 1.5 (seconds), mark:NAME or oom";
   }
-  if (!arguments.over.empty() && arguments.over != "time") return "--over " + arguments.over + ": only time is known";
+  const std::vector<std::string> overs = {"time", "operators"};
+  if (!arguments.over.empty() && std::ranges::find(overs, arguments.over) == overs.end())
+    return "--over " + arguments.over + ": not one of time, operators" + DidYouMean(arguments.over, overs);
   if (!arguments.steps.empty() && !ParseStepsWindow(arguments.steps))
     return "--steps " + arguments.steps + ": expected A:B with A before B, such as 10:12";
   if (!arguments.steps.empty() && !arguments.range.empty()) return "--range and --steps are two windows; give one";
@@ -149,6 +156,14 @@ Shown ShowOverTime(const Capture& capture, const ShowArguments& arguments, const
   return RenderOverTime(capture, *over_time, terminal);
 }
 
+Shown ShowOverOperators(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
+                        const Terminal& terminal) {
+  const auto curve = AnalyzeOperatorCurve(capture, selection);
+  if (!curve.ok()) return curve.status();
+  if (arguments.json) return ToText(OperatorCurveJson(capture, *curve, arguments.top.value_or(0)));
+  return RenderOperatorCurve(capture, *curve, arguments.top.value_or(10), terminal);
+}
+
 Shown ShowTree(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
                const Terminal& terminal) {
   RangeTreeOptions options;
@@ -171,6 +186,7 @@ Shown Show(const ShowArguments& arguments) {
   Selection selection = SelectionOf(arguments);
   selection.progress = progress.callback();
   if (!arguments.at.empty()) return ShowLiveAt(*capture, arguments, selection, terminal);
+  if (arguments.over == "operators") return ShowOverOperators(*capture, arguments, selection, terminal);
   if (!arguments.over.empty()) return ShowOverTime(*capture, arguments, selection, terminal);
   if (arguments.tree) return ShowTree(*capture, arguments, selection, terminal);
   return ShowSummary(*capture, arguments, selection, terminal);
