@@ -1,14 +1,20 @@
-// memoir export: a capture in other forms. So far: events, as JSON lines.
+// memoir export: a capture in other forms: events as JSON lines, and the file of torch's MemoryTracker.
+#include <unistd.h>
+
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_join.h"
 #include "tools/analyze/event_stream.h"
+#include "tools/analyze/memory_tracker.h"
 #include "tools/cli/arguments.h"
 #include "tools/cli/exit_code.h"
 #include "tools/cli/message.h"
@@ -17,18 +23,47 @@
 #include "tools/cli/ring_merge.h"
 #include "tools/cli/verbs.h"
 #include "tools/view/event_json.h"
+#include "tools/view/memory_tracker_pickle.h"
 
 namespace memoir {
 namespace {
 
 const VerbHelp kHelp = {
     .verb = "export",
-    .usage = "export events [-o FILE] CAPTURE",
-    .description = "Write a capture in another form. events: JSON lines, one event a line (docs/json.md).",
+    .usage = "export events|memory-tracker [OPTIONS] CAPTURE",
+    .description =
+        "Write a capture in another form. events: JSON lines, one event a line (docs/json.md). memory-tracker: the "
+        "file that torch's MemoryTracker loads, of a recording with --ops dispatch (docs/memory_tracker.md).",
     .examples =
-        "  memoir export events run7 -o events.jsonl\n"
-        "  memoir export events run7 | grep '\"event\":\"allocate\"' | head\n",
+        "  memoir export events run7 | grep '\"event\":\"allocate\"' | head\n"
+        "  memoir export memory-tracker run7 -o run7.pickle\n",
 };
+
+struct ExportArguments {
+  std::string what;
+  std::string capture;
+  std::string output;
+  std::string range;
+  std::string steps;
+  std::string device;
+  std::optional<std::uint32_t> rank;
+  std::string root;
+  std::string tracker;
+};
+
+void AddOptions(CLI::App& app, ExportArguments& arguments) {
+  app.add_option("WHAT", arguments.what, "events or memory-tracker");
+  app.add_option("CAPTURE", arguments.capture, "folder of the capture");
+  app.add_option("-o,--output", arguments.output, "file to write [standard output]");
+  app.add_option("--range", arguments.range, "only inside the user ranges NAME, or NAME#n, its n-th from 0");
+  app.add_option("--steps", arguments.steps, "only from step A up to step B: A:B");
+  app.add_option("--device", arguments.device, "only this device: cpu, cuda:0");
+  AddNumber(app, "--rank", arguments.rank, "only this rank");
+  app.add_option("--root", arguments.root,
+                 "memory-tracker: the model it watches: Net, or a part of one, Net.encoder [the one of most modules]");
+  app.add_option("--tracker", arguments.tracker,
+                 "memory-tracker: what the object of memoir.MemoryTracker with this name watched");
+}
 
 struct CloseFile {
   void operator()(std::FILE* file) const {
@@ -59,47 +94,111 @@ absl::Status CannotWrite(const std::string& path, int error) {
   return absl::UnavailableError("cannot write " + path + ": " + std::strerror(error) + FixFor(error));
 }
 
-absl::Status ExportEvents(const Capture& capture, std::FILE* file, const std::string& path) {
-  int failed = 0;  // errno of the first write that did
-  EventJsonWriter writer(capture, [&](std::string_view lines) {
-    if (failed == 0 && std::fwrite(lines.data(), 1, lines.size(), file) != lines.size()) failed = errno;
-  });
-  Progress progress("exporting");
-  EventStreamOptions options;
-  options.progress = progress.callback();
-  const auto report = StreamEvents(capture, options, writer);
-  if (!report.ok()) return report.status();
-  writer.Flush();
-  if (std::fflush(file) != 0 && failed == 0) failed = errno;
-  if (failed != 0) return CannotWrite(path, failed);
-  for (const Damage& damage : report->damage) Say("damaged: " + ToString(damage));
+// Where an export goes. Opened with the first byte, so that an export that fails before leaves no file.
+class Output {
+ public:
+  explicit Output(const std::string& path) : path_(path) {}
+
+  void Write(std::string_view bytes) {
+    if (error_ != 0 || !Open()) return;
+    if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) error_ = errno;
+  }
+  absl::Status Finish() {
+    if (error_ == 0 && Open() && std::fflush(file_.get()) != 0) error_ = errno;
+    return error_ == 0 ? absl::OkStatus() : CannotWrite(ToStdout() ? "standard output" : path_, error_);
+  }
+
+ private:
+  bool ToStdout() const { return path_.empty() || path_ == "-"; }
+  bool Open() {
+    if (file_ != nullptr) return true;
+    file_.reset(ToStdout() ? stdout : std::fopen(path_.c_str(), "wb"));
+    if (file_ == nullptr) error_ = errno;
+    return file_ != nullptr;
+  }
+
+  const std::string& path_;
+  File file_;
+  int error_ = 0;  // errno of the first call that failed
+};
+
+Selection SelectionOf(const ExportArguments& arguments) {
+  Selection selection;
+  if (!arguments.range.empty()) selection.window = ParseRangeWindow(arguments.range);
+  if (!arguments.steps.empty()) selection.window = *ParseStepsWindow(arguments.steps);
+  if (!arguments.device.empty()) selection.device = arguments.device;
+  selection.rank = arguments.rank;
+  return selection;
+}
+
+absl::Status Finish(Output& output, const ReplayReport& report) {
+  const absl::Status written = output.Finish();
+  if (!written.ok()) return written;
+  for (const Damage& damage : report.damage) Say("damaged: " + ToString(damage));
   return absl::OkStatus();
 }
 
-absl::Status Export(const std::string& path, const std::string& output) {
-  const auto capture = OpenMerged(path, [](const std::string& line) { Say(line); });
+absl::Status ExportEvents(const Capture& capture, const Selection& selection, Output& output) {
+  EventJsonWriter writer(capture, [&](std::string_view lines) { output.Write(lines); });
+  EventStreamOptions options;
+  static_cast<Selection&>(options) = selection;
+  const auto report = StreamEvents(capture, options, writer);
+  if (!report.ok()) return report.status();
+  writer.Flush();
+  return Finish(output, *report);
+}
+
+absl::Status ExportMemoryTracker(const Capture& capture, const ExportArguments& arguments, const Selection& selection,
+                                 Output& output) {
+  MemoryTrackerOptions options;
+  static_cast<Selection&>(options) = selection;
+  options.root = arguments.root;
+  options.tracker = arguments.tracker;
+  const auto stats = AnalyzeMemoryTracker(capture, options);
+  if (!stats.ok()) return stats.status();
+  if (arguments.root.empty() && !stats->others.empty())
+    Say("watching " + stats->root + "; --root takes another one: " + absl::StrJoin(stats->others, ", "));
+  WriteMemoryTrackerPickle(*stats, [&](std::string_view bytes) { output.Write(bytes); });
+  return Finish(output, stats->report);
+}
+
+absl::Status Export(const ExportArguments& arguments) {
+  const auto capture = OpenMerged(arguments.capture, [](const std::string& line) { Say(line); });
   if (!capture.ok()) return capture.status();
-  const bool to_stdout = output.empty() || output == "-";
-  const File file(to_stdout ? stdout : std::fopen(output.c_str(), "wb"));
-  if (file == nullptr) return CannotWrite(output, errno);
-  return ExportEvents(*capture, file.get(), to_stdout ? "standard output" : output);
+  Output output(arguments.output);
+  Progress progress("exporting");
+  Selection selection = SelectionOf(arguments);
+  selection.progress = progress.callback();
+  if (arguments.what == "events") return ExportEvents(*capture, selection, output);
+  return ExportMemoryTracker(*capture, arguments, selection, output);
+}
+
+std::string Complaint(const ExportArguments& arguments) {
+  const std::vector<std::string> known = {"events", "memory-tracker"};
+  const std::string& what = arguments.what;
+  if (what.empty()) return "what to export? memoir export events CAPTURE, or memoir export memory-tracker CAPTURE";
+  if (what != known[0] && what != known[1])
+    return "cannot export '" + what + "', only events and memory-tracker" + DidYouMean(what, known);
+  if (arguments.capture.empty()) return "no capture given: memoir export " + what + " CAPTURE";
+  if (!arguments.steps.empty() && !ParseStepsWindow(arguments.steps))
+    return "--steps " + arguments.steps + ": expected A:B with A before B, such as 10:12";
+  if (!arguments.steps.empty() && !arguments.range.empty()) return "--range and --steps are two windows; give one";
+  if (what == "memory-tracker" && (arguments.output.empty() || arguments.output == "-") && isatty(STDOUT_FILENO) == 1)
+    return "a pickle is nothing for a terminal: -o FILE";
+  if (what == "events" && !(arguments.root + arguments.tracker).empty())
+    return "--root and --tracker are of memory-tracker";
+  return "";
 }
 
 }  // namespace
 
 int ExportVerb(const std::vector<std::string>& arguments) {
   const auto app = MakeArguments(kHelp);
-  std::string what, capture, output;
-  app->add_option("WHAT", what, "events");
-  app->add_option("CAPTURE", capture, "folder of the capture");
-  app->add_option("-o,--output", output, "file to write [standard output]");
+  ExportArguments asked;
+  AddOptions(*app, asked);
   if (const auto code = ParseArguments(*app, "export", arguments)) return *code;
-  const std::vector<std::string> known = {"events"};
-  if (what.empty()) return FailUsage("export", "what to export? memoir export events CAPTURE");
-  if (what != known.front())
-    return FailUsage("export", "cannot export '" + what + "', only events" + DidYouMean(what, known));
-  if (capture.empty()) return FailUsage("export", "no capture given: memoir export events CAPTURE");
-  const absl::Status status = Export(capture, output);
+  if (const std::string complaint = Complaint(asked); !complaint.empty()) return FailUsage("export", complaint);
+  const absl::Status status = Export(asked);
   return status.ok() ? kExitFine : Fail(status);
 }
 

@@ -61,6 +61,9 @@ RangeStart StartOf(const c10::FunctionSchema& schema, Values arguments) {
   start.name = FindOperatorName(schema);
   start.text = schema.name().c_str();
   start.sequence = SequenceOfNewNode(arguments);
+  // What torch, or a program, puts all Python modes aside for: torch._C._DisableTorchDispatch, as in FSDP.
+  if (start.sequence < 0 && c10::impl::tls_is_dispatch_key_excluded(c10::DispatchKey::Python))
+    start.sequence = kUnseenByModes;
   return start;
 }
 

@@ -15,11 +15,14 @@
 
 namespace memoir {
 
+// In place of no sequence number: an operator that no TorchDispatchMode would have been shown (capture.proto).
+inline constexpr std::int64_t kUnseenByModes = -2;
+
 struct RangeStart {
   RangeSource source;
   std::uint32_t name;            // FindOperatorName's; 0: `text` goes into the record
   const char* text;              // only read when `name` is 0
-  std::int64_t sequence;         // autograd's; -1: none
+  std::int64_t sequence;         // autograd's; -1: none; or kUnseenByModes
   std::uint32_t forward_thread;  // torch's number of it; kBackward only
 };
 
