@@ -8,13 +8,21 @@
     memoir.pause()              # optional: nothing is recorded until memoir.resume()
     memoir.stop()
 
-`start` records this process until `stop`, or until the interpreter exits. Nothing here computes anything about memory:
+`memoir.MemoryTracker` stands in for torch's class of that name. `start` records this process until `stop`, or until the interpreter exits. Nothing here computes anything about memory:
 `memoir show run1` does.
 """
 
 from memoir._recording import flush, mark, output, pause, recording, resume, session, start, step, stop
 
-__all__ = ["flush", "mark", "output", "pause", "recording", "resume", "session", "start", "step", "stop"]
+__all__ = ["MemoryTracker", "flush", "mark", "output", "pause", "recording", "resume", "session", "start", "step", "stop"]
+
+
+def __getattr__(name):
+    if name == "MemoryTracker":  # not before somebody asks for it: every process that imports torch comes by here
+        from memoir._memory_tracker import MemoryTracker
+
+        return MemoryTracker
+    raise AttributeError(f"module 'memoir' has no attribute '{name}'")
 
 
 def _autoload():

@@ -20,6 +20,16 @@ def folder():
     raise NoTracker(f"libmemoir_interpose.so is missing beside {here}; install Memoir again")
 
 
+def program():
+    """The program `memoir`: of the tree inside a wheel, or of the installed tree whose lib/memoir/python this is."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    for tree in (os.path.join(here, "_tree"), os.path.join(here, *[os.pardir] * 4)):
+        path = os.path.join(tree, "bin", "memoir")
+        if os.path.exists(path):
+            return path
+    raise NoTracker(f"no bin/memoir beside {here}; install Memoir again")
+
+
 def trackers():
     """Torch minors that this installation has trackers for: {"2.11": path}."""
     paths = glob.glob(os.path.join(glob.escape(folder()), "libmemoir_tracker-torch*.so"))

@@ -14,6 +14,7 @@ _STOPPED, _EXITED = 1, 2  # enum memoir_end
 
 _tracker = None  # the loaded library, once a recording was started here
 _by_environment = False  # the running recording is `memoir run`'s
+_operators = "ranges"  # which operators the recording that was started last has: ranges or dispatch
 _passed_over = 0  # starts inside of that, whose stops are passed over too
 _next_step = 0
 
@@ -153,6 +154,16 @@ def recording():
     return _tracker is not None and _tracker.memoir_recording() == 1
 
 
+def operators():
+    """Which operators the recording has that was asked for last: "ranges" or "dispatch"."""
+    return _operators
+
+
+def marker():
+    """The function of the library that is behind `mark`, for who calls it often: takes bytes."""
+    return _tracker.memoir_mark
+
+
 def output():
     """The capture's folder, or None before the first start."""
     return None if _tracker is None else _folder()
@@ -169,7 +180,8 @@ def _begin(torch_version, output, options):
 
 
 def _call(library, function, options):
-    global _tracker
+    global _operators, _tracker
+    _operators = options.get("ops") or os.environ.get("MEMOIR_OPS") or "ranges"
     options.setdefault("program", os.path.basename(sys.argv[0]) if sys.argv and sys.argv[0] else "python")
     options.setdefault("python_version", platform.python_version())
     options.setdefault("child", _processes.is_child())

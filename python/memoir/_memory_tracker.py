@@ -1,0 +1,204 @@
+"""memoir.MemoryTracker: in the place of torch.distributed._tools.memory_tracker.MemoryTracker, from a recording.
+
+Same methods, attributes, names, figures and texts (docs/memory_tracker.md). It asks the allocator nothing and puts no Python
+mode around operators: hooks of the watched modules write marks into a recording below autograd, and `memoir export
+memory-tracker` makes rows of it at the stop.
+"""
+
+import os
+import pickle
+import subprocess
+import tempfile
+import uuid
+from itertools import chain
+
+from memoir import _library, _recording
+
+_PASSED_OVER = ".fused_proxy_grouped_embedding_bag"  # such modules cannot have hooks
+_RULE = "------------------------------------------------"
+
+
+class MemoryTracker:
+    """
+    Collect and plot the memory stats at operator level.
+
+        tracker = memoir.MemoryTracker()
+        tracker.start_monitor(net)
+        net(input).sum().backward()
+        tracker.stop()
+        tracker.summary()
+        tracker.show_traces()
+
+    Records by itself, or uses the recording that runs, which must be one with ops="dispatch".
+    """
+
+    def __init__(self):
+        self._hooks = []
+        self._name = None  # of what is being watched, in its marks
+        self._folder = None  # of a recording of our own
+        self._clear_state()
+
+    def start_monitor(self, root_module):
+        """Watch `root_module` and the modules in it; what was known of another one is forgotten."""
+        if self._name is not None:
+            raise RuntimeError("memoir.MemoryTracker: it watches a module already; call stop() first")
+        self._clear_state()
+        self._begin_recording()
+        self._name = uuid.uuid4().hex[:12]
+        for name, module in root_module.named_modules():
+            if _PASSED_OVER in name:
+                continue
+            self._hooks.append(module.register_forward_pre_hook(self._marking(f"enters {name}")))
+            if module is root_module:
+                self._hooks.append(module.register_forward_hook(self._marking("leaves")))
+        self._marking("begins")()
+
+    def stop(self):
+        """End it, and make rows of what was recorded."""
+        if self._name is None:
+            raise RuntimeError("memoir.MemoryTracker: it watches nothing; call start_monitor(module) first")
+        import torch
+
+        self._marking("ends")()
+        for hook in self._hooks:
+            hook.remove()
+        self._hooks.clear()
+        name, self._name = self._name, None
+        folder, self._folder = self._folder, None
+        capture = _recording.output()
+        if folder is None:
+            _recording.flush()
+        else:
+            _recording.stop()
+        device = f"cuda:{torch.cuda.current_device()}" if torch.cuda.is_initialized() else None
+        try:
+            self._take(_exported(capture, name, device))
+        finally:
+            if folder is not None:
+                folder.cleanup()
+
+    def summary(self, top=20):
+        """Print out the top operators that generate the most memories."""
+        growth = {}
+        rows = [self.memories_allocated[i] for i in range(self._op_index)]
+        for (_, before), (name, after) in zip(rows, rows[1:]):
+            growth[name] = after - before
+        print(_RULE)
+        print(f"The number of alloc retries are: {self._num_alloc_retries}")
+        print(f"Top {top} ops that generates memory are:")
+        for name, added in sorted(growth.items(), key=lambda row: row[1], reverse=True)[:top]:
+            print(f"{name}: {added}MB")
+        print(_RULE)
+
+    def show_traces(self, path=""):
+        """Plot allocated, active and reserved memory, together and each alone; of the file at `path`, if one is given."""
+        import matplotlib.pyplot as plt
+
+        if path != "":
+            self.load(path)
+        columns = [[mb for _, mb in memories.values()] for memories in (self.memories_allocated, self.memories_active, self.memories_reserved)]
+        labels = ["allocated_memory", "active_memory", "reserved_memory"]
+        self._plot(plt, columns, labels)
+        for column, label in zip(columns, labels):
+            self._plot(plt, [column], [label])
+
+    def save_stats(self, path):
+        """Save what was recorded, for load() of this class and of torch's."""
+        with open(path, "wb") as file:
+            pickle.dump(self._stats(), file, pickle.HIGHEST_PROTOCOL)
+
+    def load(self, path):
+        """Load what save_stats() of this class or of torch's saved, or `memoir export memory-tracker` wrote. Executes nothing of it."""
+        with open(path, "rb") as file:
+            self._take(_checked(_Plain(file).load(), path))
+
+    def _begin_recording(self):
+        if not _recording.recording():
+            self._folder = tempfile.TemporaryDirectory(prefix="memoir-tracker-", ignore_cleanup_errors=True)
+            _recording.start(os.path.join(self._folder.name, "capture"), ops="dispatch", modules="off", max_size=0, quiet=True)
+        elif _recording.operators() != "dispatch":
+            raise RuntimeError("memoir.MemoryTracker: the recording that runs has the operators above autograd; record with --ops dispatch")
+
+    def _marking(self, what):
+        """A hook that writes a mark."""
+        mark, text = _recording.marker(), f"memoir.MemoryTracker#{self._name} {what}".encode("utf-8", "replace")
+
+        def hook(*_):
+            mark(text)
+
+        return hook
+
+    def _plot(self, plt, columns, labels):
+        low, high = min(chain.from_iterable(columns)) * 0.999, max(chain.from_iterable(columns)) * 1.001
+        plt.figure()
+        for column, label in zip(columns, labels):
+            plt.plot(list(range(len(column))), column, label=label)
+        plt.xlabel("# Operator Calls")
+        plt.ylabel("Memory (MB)")
+        plt.legend()
+        for name, place in self._markers.items():
+            plt.plot([place, place], [low, high], "r" if name == "fw_bw_boundary" else "k-", lw=2, label=name)
+
+    def _stats(self):
+        return {
+            "memories_allocated": self.memories_allocated,
+            "memories_active": self.memories_active,
+            "memories_reserved": self.memories_reserved,
+            "markers": self._markers,
+            "num_alloc_retries": self._num_alloc_retries,
+            "op_index": self._op_index,
+        }
+
+    def _take(self, stats):
+        self.memories_allocated = stats["memories_allocated"]
+        self.memories_active = stats["memories_active"]
+        self.memories_reserved = stats["memories_reserved"]
+        self._markers = stats["markers"]
+        self._num_alloc_retries = stats["num_alloc_retries"]
+        self._op_index = stats.get("op_index", len(self.memories_allocated))
+
+    def _clear_state(self):
+        self._take({"memories_allocated": {}, "memories_active": {}, "memories_reserved": {}, "markers": {}, "num_alloc_retries": 0})
+
+
+def _exported(capture, name, device):
+    with tempfile.TemporaryDirectory(prefix="memoir-tracker-") as folder:
+        path = os.path.join(folder, "stats.pickle")
+        command = [_library.program(), "export", "memory-tracker", "--tracker", name, "-o", path, capture]
+        if device is not None:
+            command += ["--device", device]
+        clean = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
+        done = subprocess.run(command, env=clean, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr.strip() or f"memoir export ended with {done.returncode}")
+        with open(path, "rb") as file:
+            return _Plain(file).load()
+
+
+def _dictionary(*_):
+    return {}
+
+
+class _Plain(pickle.Unpickler):
+    """Plain values, and the default dictionaries that torch's MemoryTracker saves, as plain ones. Anything else is refused."""
+
+    def find_class(self, module, name):
+        if (module, name) == ("collections", "defaultdict"):
+            return _dictionary
+        if (module, name) in (("builtins", "int"), ("__builtin__", "int")):
+            return None  # what makes the default, which nobody asks for
+        raise pickle.UnpicklingError(f"{module}.{name} has no place in a file of MemoryTracker's")
+
+
+def _checked(stats, path):
+    """`stats` when it is what MemoryTracker saves."""
+    if isinstance(stats, dict):
+        columns = [stats.get(f"memories_{what}") for what in ("allocated", "active", "reserved")]
+        if all(map(_is_column, columns)) and isinstance(stats.get("markers"), dict) and isinstance(stats.get("num_alloc_retries"), int):
+            return stats
+    raise ValueError(f"{path}: not a file that MemoryTracker.save_stats wrote")
+
+
+def _is_column(column):
+    return isinstance(column, dict) and all(
+        isinstance(row, tuple) and len(row) == 2 and isinstance(row[0], str) and isinstance(row[1], (int, float)) for row in column.values())
