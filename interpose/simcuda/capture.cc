@@ -26,7 +26,7 @@ namespace {
 struct Captures {
   std::mutex mutex;
   std::vector<Capture*> under_way;
-  std::map<void*, ByteRanges> executables;
+  std::map<void*, Graph> executables;
   std::uint64_t next_id = 1;
 };
 
@@ -149,7 +149,7 @@ void NoteWriteOfAny(ByteRange range) {
 void* NewExecutable(const Graph& graph) {
   void* const handle = NewHandle();
   const std::lock_guard lock(All().mutex);
-  All().executables[handle] = graph.writes;
+  All().executables[handle] = graph;
   return handle;
 }
 
@@ -162,17 +162,21 @@ bool UpdateExecutable(void* executable, const Graph& graph) {
   const std::lock_guard lock(All().mutex);
   const auto found = All().executables.find(executable);
   if (found == All().executables.end()) return false;
-  found->second = graph.writes;
+  found->second = graph;
   return true;
 }
 
 void Replay(void* executable, Stream& stream) {
   std::vector<ByteRange> written;
+  std::uint64_t nodes = 1;
   {
     const std::lock_guard lock(All().mutex);
     const auto found = All().executables.find(executable);
-    if (found != All().executables.end()) written = found->second.List();
+    if (found == All().executables.end()) return;
+    written = found->second.writes.List();
+    nodes = std::max(nodes, found->second.nodes);
   }
+  if (!AddNode(stream)) TheMachine().progress().Queue(stream.number(), nodes);
   for (const ByteRange range : written) {
     NoteWrite(stream, range);
     TheMachine().contents().Forget(range.address, range.bytes);

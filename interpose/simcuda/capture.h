@@ -51,12 +51,13 @@ bool AddNode(Stream& stream);
 void NoteWrite(Stream& stream, ByteRange range);
 void NoteWriteOfAny(ByteRange range);
 
-// A graph that can be replayed: what it writes. A handle of its own, until it is destroyed.
+// A graph that can be replayed: its nodes, and what they write. A handle of its own, until it is destroyed.
 void* NewExecutable(const Graph& graph);
 void DestroyExecutable(void* executable);
 // False for what is none.
 bool UpdateExecutable(void* executable, const Graph& graph);
-// Replayed on `stream`: forgets what it writes, or adds that to what is being captured there.
+// Replayed on `stream`: queues as many pieces of work as it has nodes and forgets what it writes; or, where the stream
+// is captured, is one node there that writes the same.
 void Replay(void* executable, Stream& stream);
 
 // Whether CUDA would refuse a call that is not safe while capturing (cudaMalloc, cudaEventQuery ...), here and now.

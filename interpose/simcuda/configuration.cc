@@ -32,7 +32,7 @@ std::string ReadFile(const std::string& path, std::string& text) {
   const int error = got < 0 ? errno : 0;
   close(file);
   if (error != 0) return std::strerror(error);
-  return text.size() > kLargestFile ? "larger than 1 MiB: not a file of cards" : "";
+  return text.size() > kLargestFile ? "larger than 1 MiB: not a file of cards or formulas" : "";
 }
 
 std::string AddUserProfiles(const std::string& path, std::vector<Profile>& profiles) {
@@ -41,6 +41,15 @@ std::string AddUserProfiles(const std::string& path, std::vector<Profile>& profi
   std::string error = ReadFile(path, text);
   if (error.empty()) error = ParseProfiles(text, profiles);
   return error.empty() ? "" : "MEMOIR_SIM_PROFILES=" + path + ": " + error;
+}
+
+std::string ChooseWorkspaces(const std::string& path, Workspaces& workspaces) {
+  std::string error = workspaces.Parse(BuiltInWorkspaces());
+  if (path.empty() || !error.empty()) return error;
+  std::string text;
+  error = ReadFile(path, text);
+  if (error.empty()) error = workspaces.Parse(text);
+  return error.empty() ? "" : "MEMOIR_SIM_WORKSPACES=" + path + ": " + error;
 }
 
 std::string Keys(const std::vector<Profile>& profiles) {
@@ -111,6 +120,7 @@ Configuration Configure(const ConfigurationRequest& request) {
   std::vector<Profile> profiles;
   result.error = ParseProfiles(BuiltInProfiles(), profiles);
   if (result.error.empty()) result.error = AddUserProfiles(request.profiles, profiles);
+  if (result.error.empty()) result.error = ChooseWorkspaces(request.workspaces, result.workspaces);
   if (result.error.empty()) result.error = ChooseProfile(request.gpu, profiles, result.profile);
   if (result.error.empty()) result.error = ChooseMemory(request.memory, result.profile);
   if (result.error.empty())
@@ -129,9 +139,10 @@ Configuration Configure(const ConfigurationRequest& request) {
 }
 
 ConfigurationRequest RequestOfEnvironment() {
-  return {Variable("MEMOIR_SIM_GPU"),      Variable("MEMOIR_SIM_MEMORY"),  Variable("MEMOIR_SIM_DEVICES"),
-          Variable("MEMOIR_SIM_PROFILES"), Variable("MEMOIR_SIM_RANK"),    Variable("MEMOIR_SIM_WORLD"),
-          Variable("MEMOIR_SIM_TIMEOUT"),  Variable("MEMOIR_SIM_UNKNOWN"), Variable("MEMOIR_SIM_LATE")};
+  return {Variable("MEMOIR_SIM_GPU"),       Variable("MEMOIR_SIM_MEMORY"),  Variable("MEMOIR_SIM_DEVICES"),
+          Variable("MEMOIR_SIM_PROFILES"),  Variable("MEMOIR_SIM_RANK"),    Variable("MEMOIR_SIM_WORLD"),
+          Variable("MEMOIR_SIM_TIMEOUT"),   Variable("MEMOIR_SIM_UNKNOWN"), Variable("MEMOIR_SIM_LATE"),
+          Variable("MEMOIR_SIM_WORKSPACES")};
 }
 
 }  // namespace memoir::simcuda

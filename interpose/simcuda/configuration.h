@@ -7,6 +7,7 @@
 #include <string>
 
 #include "interpose/simcuda/profile.h"
+#include "interpose/simcuda/workspaces.h"
 
 namespace memoir::simcuda {
 
@@ -26,6 +27,7 @@ constexpr std::uint64_t kMostLate = 999'999'999;
 
 struct Configuration {
   Profile profile;             // `memory` as asked: of the card, or MEMOIR_SIM_MEMORY
+  Workspaces workspaces;       // of workspaces.txt, and MEMOIR_SIM_WORKSPACES
   int devices = 1;             // 0: the error below
   int world = 0;               // one process stands for so many ranks; 0: each rank is a process
   int rank = 0;                // which of them it is
@@ -38,10 +40,10 @@ struct Configuration {
                     // ", alone of 8 ranks" where it stands for a world (tools/model/job.cc reads that)
 };
 
-// The variables' values, "" where not set. Files are read from `profiles`.
+// The variables' values, "" where not set. Files are read from `profiles` and `workspaces`.
 struct ConfigurationRequest {
   std::string gpu = "", memory = "", devices = "", profiles = "", rank = "", world = "", timeout = "", unknown = "",
-              late = "";
+              late = "", workspaces = "";
 };
 
 Configuration Configure(const ConfigurationRequest& request);

@@ -8,6 +8,7 @@ follows from its name and parameters:
   - it counts itself;
   - X...Create(handle*) writes a new opaque handle, X...Destroy(handle) frees it;
   - X...bufferSize and the like write 0 to what is called a size;
+  - what computes by a handle with a stream, or on a stream, queues one piece of work there; X...SetStream(handle, stream) sets it;
   - the driver and the runtime answer "not supported" where a result was asked for through a pointer, everything else succeeds:
     work on the device has nothing to do.
 """
@@ -33,6 +34,8 @@ LIBRARIES = {
     "nccl": (["nccl.h"], r"p?nccl[A-Z]\w*", {}),
 }
 SIZES = re.compile(r"(_bufferSize\w*|WorkspaceSize\w*|SpaceSizes?|StatesSize|EstimateMany|GetSize\w*|MakePlan\w*)$")
+HANDLE = re.compile(r"(cublas|cudnn|cusolverDn|cusolverSp|cusparse)Handle_t")
+NO_WORK = re.compile(r"Create|Destroy|Set|Get|Query|Init|Version|Logger|Heuristic|[bB]ufferSize|SpaceSize|Workspace|Finalize|Attribute")
 WORD = re.compile(r"\b(int|char|void|long|short|unsigned|signed|float|double|const|struct|enum)\b")
 
 
@@ -111,8 +114,21 @@ def is_out(kind):
     return kind is not None and kind.endswith("*") and not kind.startswith("const ") and not re.fullmatch(r"void\s*\*", kind)
 
 
+def work(name, parameters, statuses):
+    """The statement that queues what a function of a library computes; none for the driver's and the runtime's, which are written by hand."""
+    handle = next((parameter for kind, parameter, _ in parameters[:1] if kind and HANDLE.fullmatch(kind)), None)
+    stream = next((parameter for kind, parameter, _ in parameters if kind == "cudaStream_t"), None)
+    if statuses:
+        return []
+    if handle and stream and re.search(r"SetStream(_v2)?$", name):
+        return [f"memoir::simcuda::SetStreamOf({handle}, {stream});"]
+    if NO_WORK.search(name) or not (handle or stream) or name.startswith(("nccl", "pnccl")):
+        return []
+    return [f"memoir::simcuda::QueueWorkOn({stream});" if stream else f"memoir::simcuda::QueueWorkOf({handle});"]
+
+
 def body(index, name, result, parameters, statuses):
-    lines = [f"calls[{index}].Count();"]
+    lines = [f"calls[{index}].Count();", *work(name, parameters, statuses)]
     asked = False
     for kind, parameter, _ in parameters:
         if statuses:
@@ -138,7 +154,8 @@ def generate(library, compiler, includes):
     if len(found) < 10:
         sys.exit(f"generate_stubs.py: only {len(found)} functions in {headers}: are they the right headers?")
     lines = [f"// Made by generate_stubs.py from {', '.join(headers)}: never by hand, never committed.", *(f"#include <{h}>" for h in headers)]
-    lines += ['#include "interpose/simcuda/counts.h"', '#include "interpose/simcuda/handles.h"', "namespace {", "memoir::simcuda::StubCall calls[] = {"]
+    lines += [f'#include "interpose/simcuda/{header}"' for header in ("api/library_work.h", "counts.h", "handles.h")]
+    lines += ["namespace {", "memoir::simcuda::StubCall calls[] = {"]
     lines += [f'    {{"{name}"}},' for name in sorted(found)]
     lines += ["};", "}  // namespace", f"std::span<memoir::simcuda::StubCall> StubsOf_{library}() {{ return calls; }}"]
     lines += ['#pragma GCC visibility push(default)', 'extern "C" {']

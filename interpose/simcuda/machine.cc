@@ -1,5 +1,6 @@
 #include "interpose/simcuda/machine.h"
 
+#include "interpose/simcuda/management_library.h"
 #include "interpose/simcuda/message.h"
 
 namespace memoir::simcuda {
@@ -29,7 +30,10 @@ Device* Machine::DeviceOf(const void* address) {
 }
 
 Machine& TheMachine() {
-  static Machine* const machine = new Machine(Configure(RequestOfEnvironment()));
+  static Machine* const machine = [] {
+    LoadManagementLibrary();
+    return new Machine(Configure(RequestOfEnvironment()));
+  }();
   return *machine;
 }
 

@@ -30,6 +30,7 @@ class Machine {
   Device* DeviceOf(const void* address);
 
   const Profile& profile() const { return configuration_.profile; }
+  const Workspaces& workspaces() const { return configuration_.workspaces; }
   const Configuration& configuration() const { return configuration_; }
   Contents& contents() { return contents_; }
   DealtBlocks& dealt_blocks() { return dealt_blocks_; }

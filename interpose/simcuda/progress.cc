@@ -12,10 +12,10 @@ void Join(std::map<StreamNumber, Position>& into, StreamNumber stream, Position 
 
 }  // namespace
 
-void Progress::Queue(StreamNumber stream) {
+void Progress::Queue(StreamNumber stream, std::uint64_t pieces) {
   if (!is_late()) return;
   const std::lock_guard lock(mutex_);
-  streams_[stream].last = ++devices_[DeviceOf(stream)].queued;
+  streams_[stream].last = devices_[DeviceOf(stream)].queued += pieces;
 }
 
 Mark Progress::Record(StreamNumber stream) const {

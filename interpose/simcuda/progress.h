@@ -43,7 +43,7 @@ class Progress {
 
   bool is_late() const { return late_ > 0; }
 
-  void Queue(StreamNumber stream);
+  void Queue(StreamNumber stream, std::uint64_t pieces = 1);
   Mark Record(StreamNumber stream) const;
   // What comes on `stream` comes after the mark.
   void Wait(StreamNumber stream, const Mark& mark);

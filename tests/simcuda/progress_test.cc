@@ -32,6 +32,16 @@ TEST(Progress, DoneAfterSoManyPiecesOnThatDevice) {
   EXPECT_TRUE(progress.IsDone(mark));
 }
 
+TEST(Progress, AGraphIsAsManyPiecesAsItHas) {
+  Progress progress(10);
+  progress.Queue(kMain, 4);
+  Mark mark = progress.Record(kMain);
+  progress.Queue(kMain, 9);
+  EXPECT_FALSE(progress.IsDone(mark));
+  progress.Queue(kMain);
+  EXPECT_TRUE(progress.IsDone(mark));
+}
+
 TEST(Progress, NothingQueuedIsDone) {
   Progress progress(5);
   QueueOn(progress, kMain, 2);

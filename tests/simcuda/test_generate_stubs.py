@@ -64,5 +64,16 @@ def test_other_libraries_create_free_and_want_no_workspace():
     assert "info" not in body("cusolverDnSgeqrf", "cusolverStatus_t", ["int m", "int *info"], {})
 
 
+def test_what_computes_is_work_on_its_stream():
+    gemm = body("cublasSgemm_v2", "cublasStatus_t", ["cublasHandle_t handle", "int n", "float *C"], {})
+    assert "QueueWorkOf(handle);" in gemm
+    assert "QueueWorkOf(handle);" in body("cusolverDnSgetrf", "cusolverStatus_t", ["cusolverDnHandle_t handle", "int m"], {}), "getrf gets nothing"
+    assert "QueueWorkOn(stream);" in body("cublasLtMatmul", "cublasStatus_t", ["cublasLtHandle_t h", "void *C", "cudaStream_t stream"], {})
+    assert "SetStreamOf(h, s);" in body("cusparseSetStream", "cusparseStatus_t", ["cusparseHandle_t h", "cudaStream_t s"], {})
+    for name in ("cublasSetPointerMode_v2", "cublasGetVersion_v2", "cusolverDnSgetrf_bufferSize", "cublasDestroy_v2"):
+        assert "Work" not in body(name, "cublasStatus_t", ["cublasHandle_t handle", "int *out"], {}), name
+    assert "Work" not in body("cudaLaunch", "cudaError_t", ["int n", "cudaStream_t stream"], {"cudaError_t": ("cudaSuccess", "cudaErrorNotSupported")})
+
+
 def test_every_stand_in_counts_itself():
     assert body("cublasGemm", "cublasStatus_t", [], {}).startswith("calls[0].Count();")

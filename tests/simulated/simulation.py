@@ -1,4 +1,4 @@
-"""Runs programs of the unmodified torch on the simulated GPU of the installed tree."""
+"""Runs programs of the unmodified torch on the simulated GPU of the installed tree; with TESTED_ON_GPU=1 on a real one."""
 
 import json
 import os
@@ -6,9 +6,14 @@ import subprocess
 import sys
 
 
+ON_GPU = os.environ.get("TESTED_ON_GPU", "0") not in ("", "0")
+
+
 def environment(tree, **variables):
-    """What the device with its values needs, without any recording."""
+    """What the device with its values needs, without any recording. On a real GPU what is said of the simulated one is left out."""
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("MEMOIR_", "PYTORCH_", "LD_PRELOAD"))}
+    if ON_GPU:
+        return {**clean, **{key: str(value) for key, value in variables.items() if not key.startswith("MEMOIR_SIM_")}}
     device = {"LD_PRELOAD": str(tree / "lib/memoir/libmemoir_simcuda.so"), "PYTHONPATH": str(tree / "lib/memoir/python")}
     return {**clean, **device, **{k: str(v) for k, v in variables.items()}}
 

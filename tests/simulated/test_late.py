@@ -65,3 +65,35 @@ def test_who_asks_is_told_in_the_end(found):
 
 def test_two_runs_are_equal(found, tree):
     assert answers(tree, GATHERS) == found[""]
+
+
+COUNTS = '''
+import json, torch
+a, found = torch.ones(300, 300, device="cuda"), []
+b = torch.empty_like(a)
+graph = torch.cuda.CUDAGraph()
+torch.mm(a, a, out=b)
+torch.cuda.synchronize()
+with torch.cuda.graph(graph):
+    for _ in range(25): torch.mm(a, a, out=b)
+convolution, image = torch.nn.Conv2d(1, 1, 1, bias=False, device="cuda"), torch.zeros(1, 1, 300, 300, device="cuda")
+def multiply(times):
+    for _ in range(times): torch.mm(a, a, out=b)
+def convolve(times):
+    with torch.no_grad():
+        for _ in range(times): convolution(image)
+def replay(times):
+    for _ in range(times): graph.replay()
+for queue, times in ((multiply, 5), (multiply, 25), (convolve, 25), (replay, 1)):
+    event = torch.cuda.Event()
+    torch.cuda.synchronize()
+    b.zero_()
+    event.record()
+    queue(times)
+    found.append(event.query())
+print(json.dumps(found))
+'''
+
+
+def test_calls_of_libraries_and_nodes_of_graphs_are_work(tree):
+    assert answers(tree, COUNTS, MEMOIR_SIM_LATE=20) == [False, True, True, True]

@@ -14,10 +14,10 @@ using memoir::simcuda::In;
 namespace {
 
 struct BlasState {
+  cudaStream_t stream;  // first: library_work.h
   cublasPointerMode_t pointer_mode;
   cublasMath_t math_mode;
   cublasAtomicsMode_t atomics_mode;
-  cudaStream_t stream;
 };
 
 constexpr int kBlasVersion = CUBLAS_VERSION;

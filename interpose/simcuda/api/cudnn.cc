@@ -1,5 +1,5 @@
-// cuDNN: what torch asks before it runs a convolution, normalisation or attention. One algorithm is offered for each,
-// and no workspace is asked for: tables of real sizes are still to be measured (docs/simulated_device.md).
+// cuDNN: what is asked by its older interface. One algorithm is offered for each convolution, and no workspace is asked
+// for; torch asks by graphs, which have one (cudnn_graph.cc).
 #include <cudnn.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ using memoir::simcuda::In;
 namespace {
 
 struct DnnState {
-  cudaStream_t stream;
+  cudaStream_t stream;  // first: library_work.h
 };
 
 // A tensor's or filter's shape, which torch reads back.
@@ -31,11 +31,6 @@ cudnnStatus_t OneAlgorithm(int* found, Result* results) {
   results[0].status = CUDNN_STATUS_SUCCESS;
   results[0].time = 1;
   *found = 1;
-  return CUDNN_STATUS_SUCCESS;
-}
-
-cudnnStatus_t SetCount(int64_t* count, int64_t value) {
-  if (count != nullptr) *count = value;
   return CUDNN_STATUS_SUCCESS;
 }
 
@@ -149,31 +144,6 @@ SIMULATED cudnnStatus_t cudnnFindConvolutionBackwardFilterAlgorithmEx(
     const cudnnConvolutionDescriptor_t, const cudnnFilterDescriptor_t, void*, const int, int* found,
     cudnnConvolutionBwdFilterAlgoPerf_t* results, void*, std::size_t) {
   return OneAlgorithm(found, results);
-}
-
-// The graph interface: descriptors are opaque, heuristics give one engine configuration, plans want no workspace.
-// cudnn_frontend reads the workspace of an engine configuration, too, and takes a count of 0 for "no plan".
-SIMULATED cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t const, cudnnBackendAttributeName_t name,
-                                                 cudnnBackendAttributeType_t type, int64_t wanted, int64_t* count,
-                                                 void* values) {
-  switch (name) {
-    case CUDNN_ATTR_ENGINEHEUR_RESULTS:  // into descriptors that the caller made
-    case CUDNN_ATTR_ENGINECFG_ENGINE:
-      return SetCount(count, 1);
-    case CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT:
-      if (values != nullptr) *static_cast<int64_t*>(values) = 1;
-      return SetCount(count, 1);
-    case CUDNN_ATTR_ENGINE_NUMERICAL_NOTE:
-    case CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE:
-    case CUDNN_ATTR_ENGINE_KNOB_INFO:
-      return SetCount(count, 0);
-    default:
-      break;
-  }
-  const bool one = values != nullptr && wanted > 0 && (type == CUDNN_TYPE_INT64 || type == CUDNN_TYPE_INT32);
-  if (one && type == CUDNN_TYPE_INT64) *static_cast<int64_t*>(values) = 0;
-  if (one && type == CUDNN_TYPE_INT32) *static_cast<int32_t*>(values) = 0;
-  return SetCount(count, one ? 1 : 0);
 }
 
 // One generator state for each thread that the card can hold at once.

@@ -86,8 +86,7 @@ SIMULATED cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   return cudaSuccess;
 }
 
-// Only how many there are: the nodes themselves are not kept. At least one, because calls into cuBLAS and its like are
-// not counted.
+// Only how many there are: the nodes themselves are not kept. At least one, because what cuFFT runs is not counted.
 SIMULATED cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
   const std::size_t known = std::max<std::size_t>(GraphOf(graph)->nodes, 1);
   if (nodes != nullptr) std::fill_n(nodes, std::min(*count, known), nullptr);
