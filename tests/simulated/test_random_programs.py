@@ -4,13 +4,14 @@ import pathlib
 
 import pytest
 
-from simulation import answers
+from simulation import ON_GPU, answers
 
 PROGRAM = '''
 import json, random, sys, torch
 sys.path.insert(0, sys.argv[1])
 from workloads import check_statistics
 random.seed(int(sys.argv[2]))
+if int(sys.argv[4]): torch.cuda.set_per_process_memory_fraction(int(sys.argv[4]) / torch.cuda.mem_get_info()[1])
 streams = [torch.cuda.default_stream(), torch.cuda.Stream(), torch.cuda.Stream()]
 pool, live, ooms, steps = torch.cuda.MemPool(), [], 0, 0
 def allocate():
@@ -48,7 +49,7 @@ print(json.dumps({"steps": steps, "ooms": ooms, "allocated": stats["allocated_by
 @pytest.mark.parametrize("seed, configuration", [(1, ""), (2, "expandable_segments:True"), (3, "roundup_power2_divisions:4"), (4, "max_split_size_mb:21")])
 def test_statistics_close(tree, seed, configuration):
     folder = pathlib.Path(__file__).parent
-    found = answers(tree, PROGRAM, folder, seed, "pool" if not configuration else "", MEMOIR_SIM_GPU="l4", MEMOIR_SIM_MEMORY="1GiB",
+    found = answers(tree, PROGRAM, folder, seed, "pool" if not configuration else "", 1 << 30 if ON_GPU else 0, MEMOIR_SIM_GPU="l4", MEMOIR_SIM_MEMORY="1GiB",
                     PYTORCH_CUDA_ALLOC_CONF=configuration)
     assert found["steps"] == 600 and found["allocated"] == 0 and found["reserved"] == 0
     assert found["ooms"] == found["counted"] > 0, "the budget is small enough to be met"

@@ -7,7 +7,7 @@ import pathlib
 
 import pytest
 
-from simulation import answers
+from simulation import ON_GPU, answers
 
 GOLDEN = pathlib.Path(__file__).parent / "traces"
 PROGRAM = '''
@@ -56,6 +56,8 @@ def test_two_runs_are_equal_to_the_address(traced):
 
 def test_actions_and_sizes_are_the_golden_ones(traced):
     name, (first, _) = traced
+    if ON_GPU and "H100" not in answers(None, "import json, torch; print(json.dumps(torch.cuda.get_device_name()))"):
+        pytest.skip("the golden traces are those of an H100")
     path = GOLDEN / f"{name}.txt"
     text = "".join(f"{action} {size}\n" for action, size, _ in first)
     if os.environ.get("MEMOIR_UPDATE_GOLDEN"):

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from simulation import answers, environment
+from simulation import ON_GPU, answers, environment
 
 WORKLOADS = pathlib.Path(__file__).parent / "workloads.py"
 MIB = 1 << 20
@@ -24,7 +24,7 @@ def ran(request, tree):
 
 def test_optimizer_state_is_four_times_the_parameters(ran):
     found = ran["mlp"]
-    workspaces = 2 * 8519680 + MIB       # cuBLAS on compute capability 8.0, for two threads; cuBLASLt
+    workspaces = 2 * (32 * MIB if ON_GPU else 8519680) + MIB       # cuBLAS (as on compute capability 8.0), for two threads; cuBLASLt
     assert 4 * found["parameters"] <= found["allocated"] <= 4 * found["parameters"] + workspaces + MIB
 
 
@@ -53,7 +53,8 @@ def test_graphs(ran):
 def test_out_of_memory_at_the_budget(ran):
     found = ran["out_of_memory_and_recovery"]
     assert found["left"] < 2 * MIB and found["ooms"] == 1 and found["free again"] and found["allocated"] == 0
-    assert found["message"].startswith("CUDA out of memory. Tried to allocate 400.00 MiB. GPU 0 has a total capacity of 39.50 GiB")
+    assert found["message"].startswith(f"CUDA out of memory. Tried to allocate 400.00 MiB. GPU 0 has a total capacity of {found['total'] / (1 << 30):.2f} GiB")
+    assert ON_GPU or found["total"] == 40448 * MIB
 
 
 def test_memory_pool(ran):
@@ -61,10 +62,12 @@ def test_memory_pool(ran):
 
 
 def test_copies(ran):
-    assert ran["pinned_and_copies"] == {"pinned": True, "back": True, "large reads as zero": 0.0, "pageable": False}
+    assert ran["pinned_and_copies"] == {"pinned": True, "back": True, "large": 4.0 * MIB if ON_GPU else 0.0, "pageable": False}
 
 
 def test_devices(ran):
+    if ON_GPU and ran["devices"]["count"] != 2:
+        pytest.skip("two GPUs are needed")
     assert ran["devices"] == {"count": 2, "peer": True, "moved": 0, "second": True}
 
 
