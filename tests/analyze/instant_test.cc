@@ -81,8 +81,8 @@ TEST_F(InstantTest, BucketsHoldTheirLargestValue) {
   const absl::StatusOr<OverTime> curve = AnalyzeOverTime(*capture_, options);
   ASSERT_TRUE(curve.ok());
   EXPECT_EQ(curve->end_ns, 100u);
-  EXPECT_THAT(curve->devices.at(0).max_bytes, ElementsAre(0u, 100u, 100u, 130u, 35u));
-  EXPECT_EQ(curve->devices[0].peak_ns, 60u);
+  EXPECT_THAT(curve->devices.at(0).allocated.max_bytes, ElementsAre(0u, 100u, 100u, 130u, 35u));
+  EXPECT_EQ(curve->devices[0].allocated.peak_ns, 60u);
 }
 
 TEST_F(InstantTest, BucketsOfAWindowKnowWhatWasLiveBefore) {
@@ -91,7 +91,7 @@ TEST_F(InstantTest, BucketsOfAWindowKnowWhatWasLiveBefore) {
   options.buckets = 2;
   const absl::StatusOr<OverTime> curve = AnalyzeOverTime(*capture_, options);
   ASSERT_TRUE(curve.ok());
-  EXPECT_THAT(curve->devices.at(0).max_bytes, ElementsAre(130u, 130u));
+  EXPECT_THAT(curve->devices.at(0).allocated.max_bytes, ElementsAre(130u, 130u));
 }
 
 // forward#0 is open from 0 to 20 ns, forward#1 from 80 to 100.
@@ -109,7 +109,7 @@ TEST(InstantsAndWindows, BetweenWindowsNothingIsKnown) {
   over.buckets = 5;
   const DeviceCurve curve = AnalyzeOverTime(capture, over)->devices.at(0);
   EXPECT_THAT(curve.in_window, ElementsAre(true, true, false, false, true));
-  EXPECT_EQ(curve.max_bytes.back(), 155u);
+  EXPECT_EQ(curve.allocated.max_bytes.back(), 155u);
 
   SummaryOptions summed;
   summed.window = over.window;

@@ -280,8 +280,8 @@ TEST_P(PropertyTest, CurveHasThePeak) {
   for (const DeviceCurve& device : curve->devices) {
     const std::uint64_t peak =
         Walk(program_.naive(), device.name == "cpu" ? 0 : 1, GroupBy::kOperator, false, false).peak;
-    EXPECT_EQ(device.peak_bytes, peak);
-    EXPECT_EQ(*std::max_element(device.max_bytes.begin(), device.max_bytes.end()), peak);
+    EXPECT_EQ(device.allocated.peak_bytes, peak);
+    EXPECT_EQ(*std::max_element(device.allocated.max_bytes.begin(), device.allocated.max_bytes.end()), peak);
   }
 }
 

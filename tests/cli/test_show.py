@@ -55,6 +55,7 @@ def test_truncated_capture_shows_what_is_there(memoir, samples):
                                                 (["--at", "noon"], "--at noon"),
                                                 (["--steps", "5:2"], "--steps 5:2"),
                                                 (["--over", "space"], "not one of time, operators"),
+                                                (["--png", "x.png"], "--png and --svg draw --over time"),
                                                 (["--tree", "--at", "peak"], "different views"),
                                                 (["--range", "a", "--steps", "1:2"], "two windows"),
                                                 (["--top", "-1"], "--top -1: expected a whole number"),

@@ -22,6 +22,7 @@
 #include "tools/view/event_json.h"
 #include "tools/view/live_view.h"
 #include "tools/view/operator_curve_view.h"
+#include "tools/view/over_time_picture.h"
 #include "tools/view/over_time_view.h"
 #include "tools/view/summary_json.h"
 #include "tools/view/summary_text.h"
@@ -173,7 +174,7 @@ TEST_F(Views, LiveAtOddNames) {
 }
 
 TEST_F(Views, OverTime) {
-  for (const std::string name : {"training", "ranks", "empty"}) {
+  for (const std::string name : {"training", "ranks", "empty", "cuda"}) {
     const Capture capture = Open(name);
     OverTimeOptions options;
     options.buckets = ChartColumns(kNarrow);
@@ -183,6 +184,19 @@ TEST_F(Views, OverTime) {
     options.buckets = 10;
     over_time = AnalyzeOverTime(capture, options);
     ExpectGolden("over_time_" + name + ".json", ToText(OverTimeJson(capture, *over_time)));
+  }
+}
+
+// A PNG is the same shapes on a Canvas.
+TEST_F(Views, OverTimePictures) {
+  for (const std::string name : {"training", "empty", "cuda"}) {
+    const Capture capture = Open(name);
+    OverTimeOptions options;
+    options.buckets = 60;
+    const auto over_time = AnalyzeOverTime(capture, options);
+    ASSERT_TRUE(over_time.ok()) << over_time.status();
+    ExpectGolden("over_time_" + name + ".svg", OverTimeSvg(capture, *over_time));
+    EXPECT_THAT(OverTimePng(capture, *over_time), ::testing::StartsWith("\x89PNG\r\n"));
   }
 }
 

@@ -5,6 +5,7 @@ import pathlib
 import pickle
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 import pytest
 
@@ -107,6 +108,19 @@ def test_iterations_have_their_markers(tree, recorded):
     with open(recorded / "transformer.pickle", "rb") as file:
         peak = max(mb for _, mb in pickle.load(file)["memories_allocated"].values())
     assert max(call["allocated_bytes"] for call in device["calls"]) == peak * 2**20
+
+
+def test_curves_and_pictures(tree, recorded, tmp_path):
+    png, svg = tmp_path / "over.png", tmp_path / "over.svg"
+    done = memoir(tree, "show", "--over", "time", "--json", recorded / "transformer", "--png", png, "--svg", svg)
+    assert done.returncode == 0, done.stderr
+    device = next(device for device in json.loads(done.stdout)["devices"] if device["device"] == "cuda:0")
+    with open(recorded / "transformer.pickle", "rb") as file:
+        stats = pickle.load(file)
+    for name, column in (("allocated", "max_bytes"), ("active", "max_active_bytes"), ("reserved", "max_reserved_bytes")):
+        assert device[f"peak_{name}_bytes"] == max(device[column]) >= max(mb for _, mb in stats[f"memories_{name}"].values()) * 2**20 > 0
+    assert len(device["iterations"]) == 2
+    assert png.read_bytes().startswith(b"\x89PNG\r\n") and len(ElementTree.parse(svg).findall("{http://www.w3.org/2000/svg}polyline")) == 6
 
 
 ON_THE_HOST = "import torch; torch.nn.Linear(4, 4)(torch.ones(2, 4)).sum().backward()"

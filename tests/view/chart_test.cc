@@ -1,3 +1,7 @@
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tools/view/over_time_view.h"
@@ -7,29 +11,60 @@ namespace {
 
 using ::testing::ElementsAre;
 
-DeviceCurve Curve(std::vector<std::uint64_t> max_bytes, std::uint64_t peak) {
+Level LevelOf(std::vector<std::uint64_t> max_bytes, std::uint64_t peak) {
+  Level level;
+  level.max_bytes = std::move(max_bytes);
+  level.peak_bytes = peak;
+  return level;
+}
+
+std::vector<std::string> Chart(std::vector<std::uint64_t> max_bytes, std::uint64_t peak, std::size_t rows) {
+  const std::vector<bool> in_window(max_bytes.size(), true);
+  return BlockChart(LevelOf(std::move(max_bytes), peak), in_window, rows);
+}
+
+TEST(BlockChart, FillsInEighths) { EXPECT_THAT(Chart({0, 1, 4, 7, 8}, 8, 1), ElementsAre(" ▁▄▇█")); }
+
+TEST(BlockChart, TallCharts) { EXPECT_THAT(Chart({8, 16, 12}, 16, 2), ElementsAre(" █▄", "███")); }
+
+TEST(BlockChart, BetweenWindowsIsNotNothing) {
+  EXPECT_THAT(BlockChart(LevelOf({8, 0, 0, 8}, 8), {true, false, true, true}, 2), ElementsAre("█  █", "█· █"));
+}
+
+TEST(BlockChart, AnythingAboveNothingShows) { EXPECT_THAT(Chart({1, 0}, 1'000'000'000, 2), ElementsAre("  ", "▁ ")); }
+
+TEST(BlockChart, NothingAtAll) { EXPECT_THAT(Chart({0, 0}, 0, 1), ElementsAre("  ")); }
+
+DeviceCurve Layers() {
   DeviceCurve curve;
-  curve.in_window.assign(max_bytes.size(), true);
-  curve.max_bytes = std::move(max_bytes);
-  curve.peak_bytes = peak;
+  curve.allocated = LevelOf({0, 1, 4, 2}, 4);
+  curve.active = LevelOf({0, 1, 4, 4}, 4);
+  curve.reserved = LevelOf({0, 8, 8, 8}, 8);
+  curve.in_window = {true, true, true, true};
   return curve;
 }
 
-TEST(BlockChart, FillsInEighths) { EXPECT_THAT(BlockChart(Curve({0, 1, 4, 7, 8}, 8), 1), ElementsAre(" ▁▄▇█")); }
-
-TEST(BlockChart, TallCharts) { EXPECT_THAT(BlockChart(Curve({8, 16, 12}, 16), 2), ElementsAre(" █▄", "███")); }
-
-TEST(BlockChart, BetweenWindowsIsNotNothing) {
-  DeviceCurve curve = Curve({8, 0, 0, 8}, 8);
-  curve.in_window[1] = false;
-  EXPECT_THAT(BlockChart(curve, 2), ElementsAre("█  █", "█· █"));
+TEST(LayeredChart, TheDarkestIsWhatIsAllocated) {
+  DeviceCurve curve = Layers();
+  EXPECT_THAT(LayeredChart(curve, 4), ElementsAre(" ░░░", " ░░░", " ░█▒", " ███"));
+  curve.in_window[2] = false;
+  EXPECT_THAT(LayeredChart(curve, 2), ElementsAre(" ░ ░", " █·█"));
 }
 
-TEST(BlockChart, AnythingAboveNothingShows) {
-  EXPECT_THAT(BlockChart(Curve({1, 0}, 1'000'000'000), 2), ElementsAre("  ", "▁ "));
+TEST(MarkerLine, OneLetterABucket) {
+  OverTime over_time;
+  over_time.begin_ns = 100;
+  over_time.end_ns = 140;
+  DeviceCurve curve = Layers();
+  EXPECT_EQ(MarkerLine(over_time, curve), "");
+  curve.iterations.resize(2);
+  curve.iterations[0].fw_start = Moment{100, 0};
+  curve.iterations[0].fw_bw_boundary = Moment{110, 1};
+  curve.iterations[0].backward_end = Moment{125, 2};
+  curve.iterations[1].fw_start = Moment{129, 3};
+  curve.iterations[1].optimizer_step = Moment{140, 4};
+  EXPECT_EQ(MarkerLine(over_time, curve), "FB+O");
 }
-
-TEST(BlockChart, NothingAtAll) { EXPECT_THAT(BlockChart(Curve({0, 0}, 0), 1), ElementsAre("  ")); }
 
 TEST(ChartColumns, FollowsTheTerminal) {
   EXPECT_EQ(ChartColumns({.width = 80}), 69u);

@@ -1,7 +1,9 @@
 #include "tools/analyze/over_time.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <utility>
 
 #include "tools/analyze/windowed_visitor.h"
 
@@ -32,33 +34,60 @@ class CurvePass : public WindowedVisitor {
   void ProcessEnds(const ProcessEvent& event) override;
   void WindowOpens(const Event& event) override {
     opened_ = BucketOf(event);
-    for (auto& [id, curve] : curves_) Note(event, curve);
+    ForEachTrack([&](Track& track) { Note(event, track); });
   }
   void WindowCloses(const Event& event) override {
     const std::size_t closed = BucketOf(event);
     for (std::size_t i = opened_; i <= closed; ++i) in_window_[i] = true;
-    for (auto& [id, curve] : curves_) FillTo(closed, curve);
+    ForEachTrack([&](Track& track) { FillTo(closed, track); });
   }
   void Allocated(const AllocateEvent& event) override;
   void Deallocated(const DeallocateEvent& event) override;
+  void FreeCompleted(const FreeCompletedEvent& event) override { TakeCaching(event, event.device); }
+  void SegmentChanged(const SegmentEvent& event) override { TakeCaching(event, event.segment->device); }
+  void RangeBegins(const RangeBeginEvent& event) override {
+    if (in_window()) iterations_.RangeBegins(event, state().dictionary().text(event.range->name), Now(event));
+  }
+  void RangeEnds(const RangeEndEvent& event) override;
+  void ModuleEnters(const ModuleEvent& event) override {
+    if (in_window()) iterations_.ModuleEnters(event, Now(event));
+  }
+  void ModuleExits(const ModuleEvent& event) override {
+    if (in_window()) iterations_.ModuleExits(event, Now(event));
+  }
 
  private:
+  struct Track {
+    Level shown;
+    std::uint64_t now = 0;
+    std::size_t filled = 0;  // buckets before it are final
+  };
   struct Curve {
     DeviceCurve shown;
-    std::uint64_t live = 0;
-    std::size_t filled = 0;      // buckets before it are final
+    Track allocated, active, reserved;
     std::vector<bool> followed;  // by slot
   };
+  template <class Function>
+  void ForEachTrack(Function function) {
+    for (auto& [id, curve] : curves_) {
+      for (Track* track : {&curve.allocated, &curve.active, &curve.reserved}) function(*track);
+    }
+  }
+  Moment Now(const Event& event) const { return {Nanoseconds(event), calls_}; }
   Curve& CurveOf(DeviceId id, ProcessId process);
   std::size_t BucketOf(const Event& event) const;
-  void FillTo(std::size_t bucket, Curve& curve);
-  void Note(const Event& event, Curve& curve);
+  void FillTo(std::size_t bucket, Track& track);
+  void Note(const Event& event, Track& track);
+  void Change(const Event& event, Track& track, std::uint64_t bytes);
+  void TakeCaching(const Event& event, DeviceId id);
 
   std::size_t buckets_;
   std::size_t opened_ = 0;       // bucket where the window in hand opened
   std::vector<bool> in_window_;  // by bucket, of the process in hand
   OverTime* result_;
   std::map<DeviceId, Curve> curves_;  // of the process in hand
+  IterationFinder iterations_;
+  std::uint64_t calls_ = 0;  // operator calls that have ended
 };
 
 CurvePass::Curve& CurvePass::CurveOf(DeviceId id, ProcessId process) {
@@ -68,7 +97,7 @@ CurvePass::Curve& CurvePass::CurveOf(DeviceId id, ProcessId process) {
   curve.shown.name = ToString(state().dictionary().device(id));
   curve.shown.process = process;
   curve.shown.rank = capture().processes()[process.value].rank();
-  curve.shown.max_bytes.resize(buckets_);
+  for (Track* track : {&curve.allocated, &curve.active, &curve.reserved}) track->shown.max_bytes.resize(buckets_);
   return curve;
 }
 
@@ -80,35 +109,50 @@ std::size_t CurvePass::BucketOf(const Event& event) const {
   return std::min(buckets_ - 1, static_cast<std::size_t>(place * static_cast<double>(buckets_)));
 }
 
-// What is live lasts until the next event: all buckets on the way have it.
-void CurvePass::FillTo(std::size_t bucket, Curve& curve) {
-  for (; curve.filled <= bucket; ++curve.filled) {
-    curve.shown.max_bytes[curve.filled] = std::max(curve.shown.max_bytes[curve.filled], curve.live);
+// What there is lasts until the next event: all buckets on the way have it.
+void CurvePass::FillTo(std::size_t bucket, Track& track) {
+  for (; track.filled <= bucket; ++track.filled) {
+    track.shown.max_bytes[track.filled] = std::max(track.shown.max_bytes[track.filled], track.now);
   }
-  curve.filled = bucket;
+  track.filled = bucket;
 }
 
-void CurvePass::Note(const Event& event, Curve& curve) {
-  std::uint64_t& most = curve.shown.max_bytes[curve.filled = BucketOf(event)];
-  most = std::max(most, curve.live);
-  if (curve.live <= curve.shown.peak_bytes) return;
-  curve.shown.peak_bytes = curve.live;
-  curve.shown.peak_ns = Nanoseconds(event);
+void CurvePass::Note(const Event& event, Track& track) {
+  std::uint64_t& most = track.shown.max_bytes[track.filled = BucketOf(event)];
+  most = std::max(most, track.now);
+  if (track.now <= track.shown.peak_bytes) return;
+  track.shown.peak_bytes = track.now;
+  track.shown.peak_ns = Nanoseconds(event);
+}
+
+void CurvePass::Change(const Event& event, Track& track, std::uint64_t bytes) {
+  if (bytes == track.now) return;
+  if (in_window()) FillTo(BucketOf(event), track);
+  track.now = bytes;
+  if (in_window()) Note(event, track);
+}
+
+void CurvePass::TakeCaching(const Event& event, DeviceId id) {
+  const DeviceMemory& memory = state().memory(id);
+  if (!memory.caching()) return;
+  Curve& curve = CurveOf(id, event.process);
+  Change(event, curve.active, memory.active().all);
+  Change(event, curve.reserved, memory.reserved().all);
 }
 
 void CurvePass::Allocated(const AllocateEvent& event) {
+  TakeCaching(event, event.block->device);
   if (!in_window() && selection().forget_before) return;
   Curve& curve = CurveOf(event.block->device, event.process);
   if (event.block->slot != Block::kNoSlot) {
     if (event.block->slot >= curve.followed.size()) curve.followed.resize(event.block->slot + 1);
     curve.followed[event.block->slot] = true;
   }
-  if (in_window()) FillTo(BucketOf(event), curve);
-  curve.live += event.block->bytes;
-  if (in_window()) Note(event, curve);
+  Change(event, curve.allocated, curve.allocated.now + event.block->bytes);
 }
 
 void CurvePass::Deallocated(const DeallocateEvent& event) {
+  TakeCaching(event, event.block->device);
   Curve& curve = CurveOf(event.block->device, event.process);
   if (event.block->slot != Block::kNoSlot) {
     if (event.block->slot >= curve.followed.size() || !curve.followed[event.block->slot]) return;
@@ -116,19 +160,39 @@ void CurvePass::Deallocated(const DeallocateEvent& event) {
   } else if (!in_window() && selection().forget_before) {
     return;
   }
-  if (in_window()) FillTo(BucketOf(event), curve);
-  curve.live -= event.block->bytes;
+  Change(event, curve.allocated, curve.allocated.now - event.block->bytes);
+}
+
+void CurvePass::RangeEnds(const RangeEndEvent& event) {
+  if (!in_window()) return;
+  const OpenRange& range = *event.range;
+  if (range.is_operator && range.outermost_operator == static_cast<std::int32_t>(range.depth) && !event.implicit)
+    ++calls_;
+  iterations_.RangeEnds(event, Now(event));
 }
 
 void CurvePass::ProcessEnds(const ProcessEvent&) {
   // Before and after the whole of a process nothing of it is live; between windows nobody looked.
   if (selection().window.kind == Window::Kind::kAll) in_window_.assign(buckets_, true);
+  const std::vector<Iteration> iterations = iterations_.Take();
+  std::vector<DeviceCurve> shown;
   for (auto& [id, curve] : curves_) {
     curve.shown.in_window = in_window_;
-    result_->devices.push_back(std::move(curve.shown));
+    curve.shown.caching = state().memory(id).caching();
+    curve.shown.allocated = std::move(curve.allocated.shown);
+    if (curve.shown.caching) {
+      curve.shown.active = std::move(curve.active.shown);
+      curve.shown.reserved = std::move(curve.reserved.shown);
+      curve.shown.iterations = iterations;
+    }
+    shown.push_back(std::move(curve.shown));
   }
+  std::ranges::stable_partition(shown, &DeviceCurve::caching);  // GPUs first
+  std::ranges::move(shown, std::back_inserter(result_->devices));
   curves_.clear();
   in_window_.assign(buckets_, false);
+  iterations_ = {};
+  calls_ = 0;
 }
 
 }  // namespace
@@ -142,7 +206,9 @@ absl::StatusOr<OverTime> AnalyzeOverTime(const Capture& capture, const OverTimeO
   result.begin_ns = span.begin_ns;
   result.end_ns = span.end_ns;
   CurvePass pass(capture, options, &result);
-  report = capture.Replay(pass, ReplayOptionsFor(options, false, false));
+  ReplayOptions replay = ReplayOptionsFor(options, false, false);
+  replay.modules = true;  // iterations are told by them
+  report = capture.Replay(pass, replay);
   if (!report.ok()) return report.status();
   result.report = *std::move(report);
   return result;

@@ -1,5 +1,5 @@
 // Live bytes over time as buckets of equal length, each with its largest value, so that the peak is never lost between
-// them.
+// them; of a device with a caching allocator active and reserved bytes, too, and the markers of every iteration.
 #ifndef TOOLS_ANALYZE_OVER_TIME_H_
 #define TOOLS_ANALYZE_OVER_TIME_H_
 
@@ -10,19 +10,27 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tools/analyze/iterations.h"
 #include "tools/analyze/options.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
 
+struct Level {
+  std::uint64_t peak_bytes = 0;
+  std::uint64_t peak_ns = 0;
+  std::vector<std::uint64_t> max_bytes;  // one per bucket: the most at any instant of it
+};
+
 struct DeviceCurve {
   std::string name;
   ProcessId process;
   std::optional<std::uint32_t> rank;  // empty: of no rank
-  std::uint64_t peak_bytes = 0;
-  std::uint64_t peak_ns = 0;
-  std::vector<std::uint64_t> max_bytes;  // one per bucket: most bytes live at any instant of it
-  std::vector<bool> in_window;           // one per bucket: false where it lies between windows
+  bool caching = false;               // has a caching allocator
+  Level allocated;                    // live
+  Level active, reserved;             // caching only
+  std::vector<bool> in_window;        // one per bucket: false where it lies between windows
+  std::vector<Iteration> iterations;  // of its process; caching only
 };
 
 struct OverTime {

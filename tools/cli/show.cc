@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,6 +27,7 @@
 #include "tools/cli/verbs.h"
 #include "tools/view/live_view.h"
 #include "tools/view/operator_curve_view.h"
+#include "tools/view/over_time_picture.h"
 #include "tools/view/over_time_view.h"
 #include "tools/view/summary_json.h"
 #include "tools/view/summary_text.h"
@@ -43,7 +45,7 @@ const VerbHelp kHelp = {
         "totals shown. CAPTURE is the folder that `memoir run` wrote, or one part file of it.",
     .examples =
         "  memoir memoir-20260102-030405 --at peak --by range\n"
-        "  memoir show run7 --steps 10:12 --json\n",
+        "  memoir show run7 --over time --png run7.png\n",
 };
 
 struct ShowArguments {
@@ -58,6 +60,8 @@ struct ShowArguments {
   std::string device;
   std::optional<std::uint32_t> rank;
   bool json = false;
+  std::string png;
+  std::string svg;
 };
 
 void AddOptions(CLI::App& app, ShowArguments& arguments) {
@@ -75,6 +79,8 @@ void AddOptions(CLI::App& app, ShowArguments& arguments) {
             "rows of a table; 0: all, layers that are alike each by itself [10; all in --json]");
   app.add_option("--device", arguments.device, "only this device: cpu, cuda:0");
   AddNumber(app, "--rank", arguments.rank, "only this rank");
+  app.add_option("--png", arguments.png, "file for the picture of --over time");
+  app.add_option("--svg", arguments.svg, "the same as SVG");
   app.add_flag("--json", arguments.json, "exact numbers, every row (docs/json.md)");
 }
 
@@ -98,6 +104,8 @@ std::string Complaint(const ShowArguments& arguments) {
   if (!arguments.steps.empty() && !arguments.range.empty()) return "--range and --steps are two windows; give one";
   const int views = (arguments.at.empty() ? 0 : 1) + (arguments.over.empty() ? 0 : 1) + (arguments.tree ? 1 : 0);
   if (views > 1) return "--at, --over and --tree are different views; give one";
+  if (!(arguments.png + arguments.svg).empty() && arguments.over != "time")
+    return "--png and --svg draw --over time; add that";
   if (arguments.by != "operator" && (arguments.tree || !arguments.over.empty()))
     return "--by has no meaning with --tree and --over";
   return "";
@@ -144,8 +152,31 @@ Shown ShowLiveAt(const Capture& capture, const ShowArguments& arguments, const S
   return RenderLiveAt(capture, *live, InstantName(arguments.at), arguments.top.value_or(10), terminal);
 }
 
+absl::Status WritePicture(const std::string& path, const std::string& bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file << bytes;
+  if (!file.flush()) return absl::UnavailableError("cannot write " + path + "; choose another file");
+  return absl::OkStatus();
+}
+
+absl::Status DrawOverTime(const Capture& capture, const ShowArguments& arguments, const Selection& selection) {
+  OverTimeOptions options;
+  static_cast<Selection&>(options) = selection;
+  options.buckets = kPictureBuckets;
+  const auto over_time = AnalyzeOverTime(capture, options);
+  if (!over_time.ok()) return over_time.status();
+  absl::Status status;
+  if (!arguments.png.empty()) status = WritePicture(arguments.png, OverTimePng(capture, *over_time));
+  if (status.ok() && !arguments.svg.empty()) status = WritePicture(arguments.svg, OverTimeSvg(capture, *over_time));
+  return status;
+}
+
 Shown ShowOverTime(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
                    const Terminal& terminal) {
+  if (!(arguments.png + arguments.svg).empty()) {
+    const absl::Status drawn = DrawOverTime(capture, arguments, selection);
+    if (!drawn.ok()) return drawn;
+  }
   OverTimeOptions options;
   static_cast<Selection&>(options) = selection;
   constexpr std::size_t kJsonBuckets = 100;  // the same on every terminal

@@ -87,6 +87,11 @@ void Canvas::Line(double from_x, double from_y, double to_x, double to_y, double
   }
 }
 
+void Canvas::Curve(const std::vector<std::pair<double, double>>& points, double thickness, Pigment pigment) {
+  for (std::size_t i = 1; i < points.size(); ++i)
+    Line(points[i - 1].first, points[i - 1].second, points[i].first, points[i].second, thickness, pigment);
+}
+
 void Canvas::Disc(double x, double y, double radius, Pigment pigment) { Line(x, y, x, y, radius * 2, pigment); }
 
 double Canvas::TextWidth(std::string_view text, double scale) {

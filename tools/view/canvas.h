@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace memoir {
@@ -26,6 +27,8 @@ class Canvas {
   // What lies outside is not drawn. Pixels count from the upper left.
   void Fill(double left, double top, double right, double bottom, Pigment pigment);
   void Line(double from_x, double from_y, double to_x, double to_y, double thickness, Pigment pigment);
+  // Straight from point to point.
+  void Curve(const std::vector<std::pair<double, double>>& points, double thickness, Pigment pigment);
   void Disc(double x, double y, double radius, Pigment pigment);
 
   enum class Anchor : std::uint8_t { kLeft, kMiddle, kRight };

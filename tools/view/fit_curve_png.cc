@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "fmt/format.h"
+#include "tools/view/axis_steps.h"
 #include "tools/view/canvas.h"
 #include "tools/view/fit_curve_text.h"
 #include "tools/view/units.h"
@@ -18,18 +19,6 @@ using Anchor = Canvas::Anchor;
 constexpr Pigment kInk = {40, 40, 40}, kFaint = {225, 225, 225}, kNote = {120, 120, 120};
 constexpr Pigment kFits = {31, 119, 180}, kDoesNot = {214, 39, 40}, kCard = {44, 160, 44};
 constexpr double kLeft = 130, kRight = 1160, kTop = 100, kBottom = 640;
-
-// 1, 2 or 5 times a power of two (bytes) or ten (values), so that there are four to nine of them.
-double Step(double whole, double base) {
-  double step = 1;
-  while (whole / (step * base) >= 4) step *= base;
-  if (base > 2) {
-    for (const double times : {5.0, 2.0}) {
-      if (whole / (step * times) >= 4) return step * times;
-    }
-  }
-  return step;
-}
 
 struct Frame {
   double first, last;  // values
@@ -62,13 +51,13 @@ Frame FrameOf(const FitCurve& curve) {
 }
 
 void DrawAxes(Canvas& canvas, const Frame& frame, const FitCurve& curve) {
-  const double bytes_step = Step(frame.most, 2);
+  const double bytes_step = AxisStep(frame.most, 2);
   for (double bytes = 0; bytes <= frame.most; bytes += bytes_step) {
     const double y = frame.Y(bytes);
     canvas.Line(kLeft, y, kRight, y, 1, kFaint);
     canvas.Text(kLeft - 12, y - 7, FormatBytes(static_cast<std::uint64_t>(bytes)), 2, kInk, Anchor::kRight);
   }
-  const double step = Step(frame.last - frame.first, 10);
+  const double step = AxisStep(frame.last - frame.first, 10);
   for (double value = std::ceil(frame.first / step) * step; value <= frame.last; value += step) {
     const double x = frame.X(static_cast<std::uint64_t>(value));
     canvas.Line(x, kBottom, x, kBottom + 6, 1, kInk);
