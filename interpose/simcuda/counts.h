@@ -10,6 +10,8 @@
 #include <span>
 #include <string>
 
+#include "interpose/simcuda/uncomputed_launches.h"
+
 namespace memoir::simcuda {
 
 // A function of a CUDA library for which there is a default and no behaviour. The generated files hold one for each.
@@ -17,7 +19,10 @@ struct StubCall {
   const char* name;
   std::atomic<std::uint64_t> calls{0};
 
-  void Count() { calls.fetch_add(1, std::memory_order_relaxed); }
+  void Count() {
+    calls.fetch_add(1, std::memory_order_relaxed);
+    ++work_in_operator;
+  }
 };
 
 // Every generated table.

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "interpose/simcuda/capture.h"
 #include "interpose/simcuda/machine.h"
@@ -44,14 +45,19 @@ void VoidAddressesIn(const void* parameter, std::size_t bytes, Stream& stream) {
 
 }  // namespace
 
-void BeginOperator() {
+std::uint64_t BeginOperator() {
   values_are_computed.store(true, std::memory_order_relaxed);
   ++operators_begun;
+  return std::exchange(work_in_operator, 0);
 }
 
-void EndOperator() { --operators_begun; }
+bool EndOperator(std::uint64_t begun) {
+  --operators_begun;
+  return std::exchange(work_in_operator, begun) > 0;
+}
 
 void VoidWrittenBy(const Kernel& kernel, void* const* parameters, Stream& stream) {
+  ++work_in_operator;
   if (IsSomebodysOwn()) return;
   const auto told = kernel.parameters.has_value() ? kernel.parameters : ParametersOfName(kernel.name);
   if (!told.has_value() || (parameters == nullptr && !told->empty())) {
@@ -62,6 +68,7 @@ void VoidWrittenBy(const Kernel& kernel, void* const* parameters, Stream& stream
 }
 
 void VoidWrittenBy(const void* buffer, std::size_t bytes, Stream& stream) {
+  ++work_in_operator;
   if (!IsSomebodysOwn()) VoidAddressesIn(buffer, bytes, stream);
 }
 

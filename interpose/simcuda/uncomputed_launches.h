@@ -20,9 +20,13 @@
 
 namespace memoir::simcuda {
 
-// The calling thread is in an operator whose values are looked after; they nest.
-void BeginOperator();
-void EndOperator();
+// The calling thread is in an operator whose values are looked after. They nest: what the beginning returns is for the
+// end. True: work was queued in this operator, and in none within it.
+std::uint64_t BeginOperator();
+bool EndOperator(std::uint64_t begun);
+
+// Launches, and calls into libraries, by the calling thread in its innermost operator.
+inline constinit thread_local std::uint64_t work_in_operator = 0;
 
 // `parameters`: an address for each parameter, as CUDA's launches have it.
 void VoidWrittenBy(const Kernel& kernel, void* const* parameters, Stream& stream);

@@ -29,8 +29,7 @@ class UncomputedLaunchesTest : public testing::Test {
       SIM(cudaMemset)(Block(i), 7, kBlock);
     }
     SIM(cudaStreamCreate)(&stream);
-    SIM(memoir_simulated_begin_operator)();
-    SIM(memoir_simulated_end_operator)();
+    SIM(memoir_simulated_end_operator)(SIM(memoir_simulated_begin_operator)());
   }
   ~UncomputedLaunchesTest() override {
     SIM(cudaStreamDestroy)(stream);
@@ -94,10 +93,18 @@ TEST_F(UncomputedLaunchesTest, VoidEverythingWhereNobodyKnowsWhatTheyTake) {
 
 TEST_F(UncomputedLaunchesTest, OfAnOperatorVoidNothing) {
   Parameters parameters(Block(1));
-  SIM(memoir_simulated_begin_operator)();
+  const auto outer = SIM(memoir_simulated_begin_operator)();
+  const auto inner = SIM(memoir_simulated_begin_operator)();
   Launch(Kernel(kPtx, "writes"), parameters.addresses);
-  SIM(memoir_simulated_end_operator)();
+  EXPECT_EQ(SIM(memoir_simulated_end_operator)(inner), 1);
+  EXPECT_EQ(SIM(memoir_simulated_end_operator)(outer), 0) << "it launched nothing itself";
   EXPECT_EQ(Known(), "7777");
+}
+
+TEST_F(UncomputedLaunchesTest, CallsOfLibrariesAreAnOperatorsWork) {
+  const auto begun = SIM(memoir_simulated_begin_operator)();
+  reinterpret_cast<int (*)(void*)>(Symbol("cublasSgemm_v2"))(nullptr);
+  EXPECT_EQ(SIM(memoir_simulated_end_operator)(begun), 1);
 }
 
 TEST_F(UncomputedLaunchesTest, OfTheProgramVoidWhatTheirNamesSay) {

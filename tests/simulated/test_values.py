@@ -89,6 +89,25 @@ def test_nothing_is_said_where_all_was_known(both, tree, tmp_path):
     assert done.returncode == 0 and not done.stderr and "\tunknown\t" not in (tmp_path / "counts").read_text()
 
 
+FILLED_FIRST = '''
+import json, torch
+from torch import nn
+ids, ones = torch.arange(90000, device="cuda") % 8, torch.ones(4, 4, device="cuda")
+wide = torch.randn(4, 90000, device="cuda")
+table, norm = nn.Embedding(8, 4, device="cuda"), nn.BatchNorm1d(90000).cuda()
+table(ids).sum().backward()
+norm(wide)
+found = [torch.addmm(ones, wide, wide.t()), torch.baddbmm(ones[None], wide[None], wide.t()[None]), torch.bincount(ids, minlength=16), torch.histc(wide, 4),
+         table.weight.grad, norm.running_mean[:16], torch.zeros(8, device="cuda").scatter_add(0, ids, wide.flatten()[:90000])]
+print(json.dumps([[tensor.count_nonzero().item(), tensor.nonzero().shape[0]] for tensor in found]))
+'''
+
+
+def test_what_was_filled_first_is_not_known_for_that(tree):
+    """Kernels that add to a result have it filled with zeros, or with what is to be added: that was computed, and is not the result."""
+    assert answers(tree, FILLED_FIRST, MEMOIR_SIM_UNKNOWN="most") == [[0, size] for size in (16, 16, 90000, 4, 32, 16, 8)]
+
+
 COMPILED = '''
 import json, torch
 from torch import nn

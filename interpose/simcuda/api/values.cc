@@ -38,8 +38,11 @@ SIMULATED void memoir_simulated_deal(void* address, unsigned long long bytes) {
   memoir::simcuda::VoidWritten(Address(address), bytes);
 }
 
-SIMULATED void memoir_simulated_begin_operator() { memoir::simcuda::BeginOperator(); }
-SIMULATED void memoir_simulated_end_operator() { memoir::simcuda::EndOperator(); }
+SIMULATED unsigned long long memoir_simulated_begin_operator() { return memoir::simcuda::BeginOperator(); }
+
+SIMULATED int memoir_simulated_end_operator(unsigned long long begun) {
+  return memoir::simcuda::EndOperator(begun) ? 1 : 0;
+}
 
 SIMULATED void memoir_simulated_answer(const memoir_simulated_answers* answers, memoir_simulated_answers* before) {
   Answers next{};

@@ -16,10 +16,11 @@ void memoir_simulated_forget(void* address, unsigned long long bytes);
 /* A block that an allocator deals out of memory that it got from CUDA. Its bytes are unknown. */
 void memoir_simulated_deal(void* address, unsigned long long bytes);
 
-/* The calling thread is in an operator that says itself what it writes: of its kernels nothing is void. They nest. What
- * other kernels are handed is unknown from the first operator on. */
-void memoir_simulated_begin_operator(void);
-void memoir_simulated_end_operator(void);
+/* The calling thread is in an operator that says itself what it writes: of its kernels nothing is void. They nest: the
+ * end gets what the beginning returned. 1: something was launched, or asked of cuBLAS and its like, in this operator
+ * and in none within it. What kernels outside of operators are handed is unknown from the first operator on. */
+unsigned long long memoir_simulated_begin_operator(void);
+int memoir_simulated_end_operator(unsigned long long begun);
 
 /* What the calling thread reads where a copy of 1, 2, 4 or 8 bytes to the host finds them unknown: the values in turn,
  * the last one for all further copies. At most 4; count 0: zeros, as ever. `before` (may be null) gets those that were

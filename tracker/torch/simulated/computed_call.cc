@@ -97,7 +97,7 @@ std::optional<AnswerGuard> ComputedCall::Prepare() {
   return std::optional<AnswerGuard>(std::in_place, answers.values.data(), answers.count);
 }
 
-void ComputedCall::Finish(torch::jit::Stack& stack) {
+void ComputedCall::Finish(torch::jit::Stack& stack, bool worked) {
   const IValues results = Top(stack, plan_.fresh.size());
   if (computed_ && !results_.has_value()) {
     RestoreUpdated();
@@ -111,7 +111,14 @@ void ComputedCall::Finish(torch::jit::Stack& stack) {
     else
       KeepHostGenerator(host_generator_, after);
   }
-  if (!results_.has_value()) return;
+  if (!results_.has_value()) {
+    // It may have filled its result first, by an operator that is computed, and then launched what adds to that.
+    if (worked) {
+      ForgetWritten();
+      ForgetFresh(results);
+    }
+    return;
+  }
   for (std::size_t i = 0; i < results.size() && i < results_->size(); ++i) {
     if (plan_.fresh[i]) WriteResult((*results_)[i], results[i], arguments_);
   }
@@ -156,6 +163,16 @@ void ComputedCall::ForgetWritten() {
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
     if (!Writes(plan_.uses[i])) continue;
     EachTensor(arguments_[i], [](const at::Tensor& tensor) {
+      if (tensor.is_cuda()) Forget(tensor);
+      return true;
+    });
+  }
+}
+
+void ComputedCall::ForgetFresh(IValues results) {
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!plan_.fresh[i]) continue;
+    EachTensor(results[i], [](const at::Tensor& tensor) {
       if (tensor.is_cuda()) Forget(tensor);
       return true;
     });

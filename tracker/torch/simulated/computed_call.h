@@ -29,8 +29,8 @@ class ComputedCall {
   // about to write is unknown from now on; operators that the kernel calls may know better.
   std::optional<AnswerGuard> Prepare();
 
-  // `stack` ends with the results.
-  void Finish(torch::jit::Stack& stack);
+  // `stack` ends with the results. `worked`: the kernel launched something itself, not only through operators.
+  void Finish(torch::jit::Stack& stack, bool worked);
 
  private:
   struct Saved {
@@ -42,6 +42,7 @@ class ComputedCall {
   void RestoreUpdated();
   bool KnowWritten();
   void ForgetWritten();
+  void ForgetFresh(IValues results);
   bool ResultsAreSmall(IValues results) const;
   void Run();
 

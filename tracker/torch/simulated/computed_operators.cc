@@ -25,14 +25,16 @@ class Wrapper : public c10::OperatorKernel {
   Wrapper(c10::SafeKernelFunction inner, OperatorPlan plan) : inner_(std::move(inner)), plan_(std::move(plan)) {}
 
   void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
-    const OperatorGuard mine;
     ComputedCall call(op, plan_, *stack);
+    bool worked = false;
     {
       const std::optional<AnswerGuard> answers = call.Prepare();
+      OperatorGuard mine;
       inner_.callBoxed(op, keys, stack);
+      worked = mine.End();
     }
     FollowReusedBlocks();
-    call.Finish(*stack);
+    call.Finish(*stack, worked);
   }
 
  private:

@@ -17,8 +17,8 @@ struct Device {
   int (*know)(void*, unsigned long long);
   void (*forget)(void*, unsigned long long);
   void (*deal)(void*, unsigned long long);
-  void (*begin_operator)();
-  void (*end_operator)();
+  unsigned long long (*begin_operator)();
+  int (*end_operator)(unsigned long long);
   void (*answer)(const Answers*, Answers*);
   void (*count_unknown)(const char*);
   int (*takes_most)();
@@ -52,8 +52,16 @@ void CountUnknownShape(const char* name) { device.count_unknown(name); }
 bool TakesMost() { return device.takes_most() != 0; }
 bool IsCapturing() { return device.is_capturing() != 0; }
 
-OperatorGuard::OperatorGuard() { device.begin_operator(); }
-OperatorGuard::~OperatorGuard() { device.end_operator(); }
+OperatorGuard::OperatorGuard() : begun_(device.begin_operator()) {}
+
+OperatorGuard::~OperatorGuard() {
+  if (!ended_) device.end_operator(begun_);
+}
+
+bool OperatorGuard::End() {
+  ended_ = true;
+  return device.end_operator(begun_) != 0;
+}
 
 AnswerGuard::AnswerGuard(const std::uint64_t* values, std::size_t count) {
   Answers answers{}, before{};

@@ -30,6 +30,13 @@ class OperatorGuard {
   ~OperatorGuard();
   OperatorGuard(const OperatorGuard&) = delete;
   OperatorGuard& operator=(const OperatorGuard&) = delete;
+
+  // True: it launched kernels itself, or called cuBLAS and its like; not only operators that it calls did.
+  bool End();
+
+ private:
+  unsigned long long begun_;
+  bool ended_ = false;
 };
 
 // While it lives, copies of small unknown results to the host give `values` to this thread, in turn; the last one for

@@ -34,11 +34,21 @@ bool IsTensor(const c10::TypePtr& type) {
   return type->kind() == c10::TypeKind::TensorType;
 }
 
+// Operators whose schema does not say that they update their running statistics.
+constexpr std::array<std::string_view, 4> kWithRunningStatistics = {
+    "aten::native_batch_norm", "aten::batch_norm_gather_stats", "aten::batch_norm_gather_stats_with_counts",
+    "aten::batch_norm_update_stats"};
+
 bool IsWritten(const c10::Argument& argument) {
   return argument.alias_info() != nullptr && argument.alias_info()->isWrite();
 }
 
+bool IsUpdatedUnsaid(const c10::FunctionSchema& schema, const c10::Argument& argument) {
+  return std::ranges::count(kWithRunningStatistics, schema.name()) > 0 && argument.name().starts_with("running_");
+}
+
 ArgumentUse UseOf(const c10::FunctionSchema& schema, const c10::Argument& argument) {
+  if (IsUpdatedUnsaid(schema, argument)) return ArgumentUse::kUpdated;
   if (!IsWritten(argument)) return ArgumentUse::kRead;
   const bool overwritten = argument.kwarg_only() || std::ranges::count(kOverwriting, schema.name()) > 0;
   return overwritten ? ArgumentUse::kOverwritten : ArgumentUse::kUpdated;
