@@ -51,28 +51,28 @@ std::vector<ByteRange> Contents::Regions() const {
   return all;
 }
 
-void Contents::Copy(void* to, const void* from, std::size_t bytes) {
-  if (bytes == 0 || to == from) return;
+bool Contents::Copy(void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0 || to == from) return true;
   const bool to_device = IsDeviceMemory(to), from_device = IsDeviceMemory(from);
   if (!to_device && !from_device) {
     std::memmove(to, from, bytes);
-    return;
+    return true;
   }
   const std::lock_guard lock(mutex_);
-  if (to_device) {
-    CopyToDevice(Address(to), from, bytes, from_device);
-  } else {
-    CopyToHost(to, Address(from), bytes);
-  }
+  if (!to_device) return CopyToHost(to, Address(from), bytes);
+  CopyToDevice(Address(to), from, bytes, from_device);
+  return true;
 }
 
-void Contents::CopyToHost(void* to, std::uint64_t from, std::size_t bytes) {
-  if (!known_.Contains(from, bytes) && TakeAnswer(to, bytes)) return;
+bool Contents::CopyToHost(void* to, std::uint64_t from, std::size_t bytes) {
+  const bool known = known_.Contains(from, bytes);
+  if (!known && TakeAnswer(to, bytes)) return true;
   if (AnyKept(from, bytes)) {
     std::memcpy(to, Pointer(from), bytes);
   } else {
     std::memset(to, 0, bytes);  // what reading those pages would give, without making any
   }
+  return known;
 }
 
 void Contents::CopyToDevice(std::uint64_t to, const void* from, std::size_t bytes, bool from_device) {

@@ -36,8 +36,9 @@ class Contents {
   bool IsDeviceMemory(const void* address) const;
   std::vector<ByteRange> Regions() const;
 
-  // memmove between any two places, as far as contents are kept.
-  void Copy(void* to, const void* from, std::size_t bytes);
+  // memmove between any two places, as far as contents are kept. False: the host was given zeros, or what it finds
+  // there, for bytes that nobody knows.
+  bool Copy(void* to, const void* from, std::size_t bytes);
   // memset, likewise.
   void Fill(void* to, int value, std::size_t bytes);
   // [address, address + bytes) reads as zero from now on: freed, or given to somebody new.
@@ -54,7 +55,7 @@ class Contents {
  private:
   using Pages = std::map<std::uint64_t, std::uint64_t>;  // first -> bytes; neighbours are merged
 
-  void CopyToHost(void* to, std::uint64_t from, std::size_t bytes);
+  bool CopyToHost(void* to, std::uint64_t from, std::size_t bytes);
   void CopyToDevice(std::uint64_t to, const void* from, std::size_t bytes, bool from_device);
   bool AnyKept(std::uint64_t address, std::uint64_t bytes) const;
   bool Keep(std::uint64_t address, std::uint64_t bytes);  // false: no room

@@ -9,6 +9,7 @@
 #include "interpose/simcuda/configuration.h"
 #include "interpose/simcuda/message.h"
 #include "interpose/simcuda/report.h"
+#include "interpose/simcuda/visible_devices.h"
 
 namespace memoir::simcuda {
 namespace {
@@ -134,6 +135,7 @@ void Device::Report(bool new_peak) const {
   if (words == nullptr) return;
   words->total.store(total_);
   words->context.store(context_);
+  words->card.store(static_cast<std::uint64_t>(PhysicalDevice(ordinal_)) + 1);
   words->used.store(used_);
   if (!new_peak && words->peak.load() != 0) return;  // 0: the file of a forked child begins
   const auto held = [this](Holder holder) { return held_[static_cast<std::size_t>(holder)]; };

@@ -52,6 +52,11 @@ struct Report {
   ReportFile* file = nullptr;
 };
 
+std::string Folder() {
+  const char* const folder = std::getenv("MEMOIR_SIM_REPORT");
+  return folder == nullptr ? "" : folder;
+}
+
 }  // namespace
 
 DeviceWords* WordsOf(int ordinal) {
@@ -60,11 +65,23 @@ DeviceWords* WordsOf(int ordinal) {
   const std::lock_guard lock(report.mutex);
   if (report.owner != getpid()) {
     report.owner = getpid();
-    const char* const folder = std::getenv("MEMOIR_SIM_REPORT");
-    report.file = folder == nullptr || *folder == '\0' ? nullptr : MakeFile(folder);
+    const std::string folder = Folder();
+    report.file = folder.empty() ? nullptr : MakeFile(folder);
   }
   errno = error;
   return report.file == nullptr ? nullptr : &report.file->of_device[ordinal];
+}
+
+// A folder that cannot be written was said when the device started.
+void NoteUnknown(const std::string& line) {
+  const std::string folder = Folder();
+  if (folder.empty()) return;
+  const int error = errno;
+  const int file = open((folder + "/unknown").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  const std::string text = line + "\n";
+  [[maybe_unused]] const auto written = write(file, text.data(), text.size());
+  if (file >= 0) close(file);
+  errno = error;
 }
 
 }  // namespace memoir::simcuda

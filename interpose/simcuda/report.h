@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 
 namespace memoir::simcuda {
 
@@ -20,6 +21,10 @@ struct DeviceWords {
 // Any thread. nullptr: nobody asked, or the file cannot be written (said once). Callers hold the device's lock: one
 // writer a device.
 DeviceWords* WordsOf(int ordinal);
+
+// Appends `line` to the file "unknown" of that folder, where all processes say what they did not know: "shape NAME" of
+// an operator, "number" where a program read some that nothing computed. Any thread; call it once for each line.
+void NoteUnknown(const std::string& line);
 
 }  // namespace memoir::simcuda
 

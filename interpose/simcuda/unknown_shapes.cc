@@ -1,8 +1,11 @@
 #include "interpose/simcuda/unknown_shapes.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
+
+#include "interpose/simcuda/report.h"
 
 namespace memoir::simcuda {
 namespace {
@@ -24,7 +27,12 @@ constexpr std::size_t kMostNamed = 4;
 
 void CountUnknownShape(const std::string& name) {
   const std::lock_guard lock(All().mutex);
-  ++All().counts[name];
+  if (++All().counts[name] == 1) NoteUnknown("shape " + name);
+}
+
+void NoteUnknownNumber(std::size_t bytes) {
+  static std::atomic<bool> noted{false};
+  if (bytes <= kLargestNumbers && !noted.exchange(true, std::memory_order_relaxed)) NoteUnknown("number");
 }
 
 std::vector<std::pair<std::uint64_t, std::string>> UnknownShapes() {

@@ -1,9 +1,10 @@
-// Shapes that depended on values nobody knows: how often, in which operator, and what was taken instead.
+// What a program asked for that depends on values nobody knows: shapes, with what was taken instead, and numbers.
 //
 // Any thread.
 #ifndef INTERPOSE_SIMCUDA_UNKNOWN_SHAPES_H_
 #define INTERPOSE_SIMCUDA_UNKNOWN_SHAPES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -13,6 +14,10 @@ namespace memoir::simcuda {
 
 // `name`: as torch names the operator, "aten::nonzero".
 void CountUnknownShape(const std::string& name);
+
+// The program read so many bytes that nobody knows, as zeros. Only a few at a time are numbers that it may decide by.
+constexpr std::size_t kLargestNumbers = 64 << 10;
+void NoteUnknownNumber(std::size_t bytes);
 
 // (how often, name) of each.
 std::vector<std::pair<std::uint64_t, std::string>> UnknownShapes();

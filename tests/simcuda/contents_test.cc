@@ -84,6 +84,20 @@ TEST_F(ContentsTest, HostToHostIsACopyOfAnySize) {
   EXPECT_EQ(to, from);
 }
 
+TEST_F(ContentsTest, SaysWhenTheHostReadsWhatNobodyKnows) {
+  std::uint64_t number = 7;
+  EXPECT_FALSE(contents.Copy(&number, At(0), sizeof number));
+  EXPECT_EQ(number, 0u);
+  EXPECT_TRUE(contents.Copy(At(64), At(0), sizeof number));  // within the device nobody reads it
+  EXPECT_FALSE(contents.Copy(&number, At(64), sizeof number));
+  ExchangeAnswers({{5}, 1, 0});
+  EXPECT_TRUE(contents.Copy(&number, At(64), sizeof number));
+  ExchangeAnswers({});
+  EXPECT_EQ(number, 5u);
+  contents.Fill(At(0), 0, sizeof number);
+  EXPECT_TRUE(contents.Copy(&number, At(0), sizeof number));
+}
+
 TEST_F(ContentsTest, KnowsWhatWasWritten) {
   const auto known = [&](std::uint64_t offset, std::uint64_t bytes) {
     return contents.IsKnown(space.base() + offset, bytes);

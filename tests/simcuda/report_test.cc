@@ -14,6 +14,7 @@
 #include "gtest/gtest.h"
 #include "interpose/simcuda/configuration.h"
 #include "interpose/simcuda/device.h"
+#include "interpose/simcuda/unknown_shapes.h"
 
 namespace memoir::simcuda {
 namespace {
@@ -89,12 +90,19 @@ TEST_F(ReportTest, PeakAndRefusals) {
             0);
   ASSERT_EQ(Files(folder_).size(), 1u);
   const Words words = ReadFile(Files(folder_).front());
-  const Words wanted = {{"pid", words.at("pid")},     {"total", 100 * kMiB},
-                        {"context", 10 * kMiB},       {"used", 42 * kMiB},
-                        {"peak", 84 * kMiB},          {"peak_blocks", 50 * kMiB},
-                        {"peak_mapped", 20 * kMiB},   {"peak_pools", 0},
-                        {"peak_libraries", 4 * kMiB}, {"refusals", 1},
-                        {"refused", 70 * kMiB},       {"refused_used", 42 * kMiB}};
+  const Words wanted = {{"pid", words.at("pid")},
+                        {"total", 100 * kMiB},
+                        {"context", 10 * kMiB},
+                        {"used", 42 * kMiB},
+                        {"peak", 84 * kMiB},
+                        {"peak_blocks", 50 * kMiB},
+                        {"peak_mapped", 20 * kMiB},
+                        {"peak_pools", 0},
+                        {"peak_libraries", 4 * kMiB},
+                        {"refusals", 1},
+                        {"refused", 70 * kMiB},
+                        {"refused_used", 42 * kMiB},
+                        {"card", 1}};
   EXPECT_EQ(words, wanted);
 }
 
@@ -123,6 +131,18 @@ TEST_F(ReportTest, AForkedChildLeavesItsParentsFileAlone) {
   std::map<std::uint64_t, int> peaks;
   for (const fs::path& file : Files(folder_)) ++peaks[ReadFile(file).at("peak")];
   EXPECT_EQ(peaks, (std::map<std::uint64_t, int>{{30 * kMiB, 1}, {70 * kMiB, 1}}));
+}
+
+TEST_F(ReportTest, WhatWasNotKnownIsThereAtOnce) {
+  InChild(folder_, [](Device&) {
+    for (int i = 0; i < 3; ++i) CountUnknownShape("aten::nonzero");
+    NoteUnknownNumber(kLargestNumbers + 1);
+    NoteUnknownNumber(4);
+    NoteUnknownNumber(4);
+  });
+  std::ifstream file(folder_ / "unknown");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(text, "shape aten::nonzero\nnumber\n");
 }
 
 TEST_F(ReportTest, AFolderThatDoesNotExistCostsTheReportAlone) {

@@ -83,8 +83,8 @@ def test_memory_of_the_host_stays_bounded_and_other_devices_do_not_exist(tree):
     host, device = map(int, done.stdout.splitlines()[0].split())
     assert device >= 8000 and host < 512 + 256 + 256      # MiB: what is kept, the large tensor, and some
     assert "invalid device ordinal" in done.stdout
-    assert only_line(done) == ("memoir: simulated GPU: device 1 was asked for, but 1 is simulated, numbered from 0; simulate more (--sim-devices, "
-                               "MEMOIR_SIM_DEVICES)")
+    assert only_line(done) == ("memoir: simulated GPU: device 1 was asked for, but 1 is simulated, numbered from 0; simulate more (run --sim-devices, "
+                               "fit --devices)")
 
 
 def test_a_torch_without_cuda(tree):

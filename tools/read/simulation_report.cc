@@ -5,6 +5,9 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <set>
+#include <sstream>
+#include <string_view>
 #include <system_error>
 
 namespace memoir {
@@ -66,6 +69,19 @@ std::vector<SimulatedProcess> ReadSimulationReports(const std::string& folder) {
   }
   std::ranges::sort(processes, {}, &SimulatedProcess::pid);
   return processes;
+}
+
+SimulationUnknowns ReadSimulationUnknowns(const std::string& folder) {
+  constexpr std::string_view kShape = "shape ";
+  std::set<std::string> shapes;
+  SimulationUnknowns unknowns;
+  std::istringstream lines(Contents(std::filesystem::path(folder) / "unknown"));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(kShape)) shapes.insert(line.substr(kShape.size()));
+    unknowns.numbers = unknowns.numbers || line == "number";
+  }
+  unknowns.shapes.assign(shapes.begin(), shapes.end());
+  return unknowns;
 }
 
 }  // namespace memoir

@@ -11,7 +11,7 @@
 
 namespace memoir {
 
-// Bytes, but `refusals`. The table says what each is.
+// Bytes, but `refusals` and `card`. The table says what each is.
 struct SimulatedDevice {
   std::uint64_t ordinal = 0;
 #define MEMOIR_SIM_WORD(name) std::uint64_t name = 0;
@@ -23,6 +23,14 @@ struct SimulatedProcess {
   std::uint64_t pid = 0;
   std::vector<SimulatedDevice> devices;  // those that were used
 };
+
+// What the run's processes did not know: each operator once whose results' shapes depend on values that the device did
+// not compute, and whether the program read such values itself, as zeros.
+struct SimulationUnknowns {
+  std::vector<std::string> shapes;  // "aten::nonzero", sorted
+  bool numbers = false;
+};
+SimulationUnknowns ReadSimulationUnknowns(const std::string& folder);
 
 // By process number. Files that are no reports are left out: they are of whoever else writes there.
 std::vector<SimulatedProcess> ReadSimulationReports(const std::string& folder);

@@ -15,6 +15,7 @@
 #include "interpose/simcuda/api/nccl_group.h"
 #include "interpose/simcuda/machine.h"
 #include "interpose/simcuda/message.h"
+#include "interpose/simcuda/visible_devices.h"
 
 using memoir::simcuda::Call;
 using memoir::simcuda::Communicator;
@@ -39,14 +40,6 @@ std::string_view Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Which card it is to the machine: scripts that give each process one card number it 0 in each.
-int PhysicalDevice(int device) {
-  std::string_view list = Variable("CUDA_VISIBLE_DEVICES");
-  for (int skipped = 0; skipped < device && !list.empty(); ++skipped)
-    list.remove_prefix(std::min(list.find(','), list.size() - 1) + 1);
-  return WholeNumber(list.substr(0, list.find(',')), device);
-}
-
 // Launchers that play several machines on one tell the processes which they are on.
 int Node() {
   for (const char* name : {"GROUP_RANK", "SLURM_NODEID"}) {
@@ -65,7 +58,7 @@ Invitation InvitationIn(const ncclUniqueId& id) {
 ncclResult_t Meet(const std::shared_ptr<Communicator>& made, const Invitation& invitation) {
   Call join;
   join.communicator = made;
-  const std::string wrong = made->Meet(invitation, PhysicalDevice(made->device()), Node(), &join);
+  const std::string wrong = made->Meet(invitation, memoir::simcuda::PhysicalDevice(made->device()), Node(), &join);
   if (!wrong.empty()) {
     const std::string line = "rank " + std::to_string(made->rank()) + " of " + std::to_string(made->ranks()) +
                              " cannot join its communicator: " + wrong;

@@ -7,6 +7,7 @@
 #include "interpose/simcuda/kernels.h"
 #include "interpose/simcuda/machine.h"
 #include "interpose/simcuda/streams.h"
+#include "interpose/simcuda/unknown_shapes.h"
 
 using memoir::simcuda::Expect;
 using memoir::simcuda::Return;
@@ -27,15 +28,18 @@ bool RunsNow(cudaStream_t handle, const void* to, std::size_t bytes, cudaError_t
   return true;
 }
 
+void Copy(void* to, const void* from, std::size_t bytes) {
+  if (!TheMachine().contents().Copy(to, from, bytes)) memoir::simcuda::NoteUnknownNumber(bytes);
+}
+
 void CopyRows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
               std::size_t height) {
   if (to_pitch == width && from_pitch == width) {
-    TheMachine().contents().Copy(to, from, width * height);
+    Copy(to, from, width * height);
     return;
   }
   for (std::size_t row = 0; row < height; ++row) {
-    TheMachine().contents().Copy(static_cast<char*>(to) + row * to_pitch,
-                                 static_cast<const char*>(from) + row * from_pitch, width);
+    Copy(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch, width);
   }
 }
 
@@ -44,7 +48,7 @@ void CopyRows(void* to, std::size_t to_pitch, const void* from, std::size_t from
 SIMULATED cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
   if (bytes > 0 && (to == nullptr || from == nullptr)) return Return(cudaErrorInvalidValue);
   if (memoir::simcuda::RefusedByCapture()) return Return(cudaErrorStreamCaptureImplicit);
-  TheMachine().contents().Copy(to, from, bytes);
+  Copy(to, from, bytes);
   TheMachine().progress().FinishStream(memoir::simcuda::FindStream(nullptr)->number());
   return cudaSuccess;
 }
@@ -53,7 +57,7 @@ SIMULATED cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t by
                                       cudaStream_t stream) {
   if (bytes > 0 && (to == nullptr || from == nullptr)) return Return(cudaErrorInvalidValue);
   cudaError_t error = cudaSuccess;
-  if (RunsNow(stream, to, bytes, &error)) TheMachine().contents().Copy(to, from, bytes);
+  if (RunsNow(stream, to, bytes, &error)) Copy(to, from, bytes);
   return error;
 }
 

@@ -40,7 +40,7 @@ void SayHowMany(int asked) {
   if (devices == 0 || asked < devices || said.exchange(true)) return;
   memoir::simcuda::Say("device " + std::to_string(asked) + " was asked for, but " + std::to_string(devices) +
                        (devices == 1 ? " is simulated" : " are simulated") +
-                       ", numbered from 0; simulate more (--sim-devices, MEMOIR_SIM_DEVICES)");
+                       ", numbered from 0; simulate more (run --sim-devices, fit --devices)");
 }
 
 }  // namespace

@@ -1,0 +1,21 @@
+#include "interpose/simcuda/visible_devices.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+namespace memoir::simcuda {
+
+int PhysicalDevice(int device) {
+  const char* const variable = std::getenv("CUDA_VISIBLE_DEVICES");
+  std::string_view list = variable == nullptr ? "" : variable;
+  for (int skipped = 0; skipped < device && !list.empty(); ++skipped)
+    list.remove_prefix(std::min(list.find(','), list.size() - 1) + 1);
+  const std::string_view name = list.substr(0, list.find(','));
+  int value = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), value);
+  return error == std::errc{} && end == name.data() + name.size() ? value : device;
+}
+
+}  // namespace memoir::simcuda
