@@ -46,7 +46,7 @@ TEST(FitVerdictOf, ARetryThatFoundRoomIsNoEnd) {
 
 TEST(FitVerdictOf, ARecordedErrorIsOneWithoutARefusal) {
   FitRun run = Ended(1, {Device(500)});  // torch.cuda.set_per_process_memory_fraction refuses by itself
-  run.recording.emplace().out_of_memory = {"aten::mm", "head", 600};
+  run.recording.emplace().out_of_memory = {"aten::mm", "head", Phase::kForward, 600};
   EXPECT_EQ(VerdictOf(run), FitVerdict::kDoesNotFit);
 }
 
@@ -67,6 +67,7 @@ TEST(FitNeed, IsThatOfARunThatEndedWell) {
 
 TEST(FitCardVerdict, TwoAssumptionsMayDisagree) {
   FitCard card;
+  card.memory = 1000;
   card.low = Try(Ended(0, {Device(700)}));
   EXPECT_EQ(VerdictOf(card), FitVerdict::kFits);
   EXPECT_TRUE(NeedOf(card)->is_point());
@@ -79,6 +80,44 @@ TEST(FitCardVerdict, TwoAssumptionsMayDisagree) {
   EXPECT_FALSE(NeedOf(card));                // half an interval would be read as a point
   card.high = Try(Ended(1, {Device(900)}));  // for another reason: the most that it may need is not known
   EXPECT_EQ(VerdictOf(card), FitVerdict::kDepends);
+}
+
+TEST(FitCardVerdict, AFailureWithTheLeastIsNoneWhereTheMostEndsWell) {
+  FitCard card;
+  card.memory = 1000;
+  card.low = Try(Ended(1, {Device(300)}));
+  card.high = Try(Ended(0, {Device(800)}));
+  EXPECT_EQ(VerdictOf(card), FitVerdict::kFits);
+  EXPECT_EQ(NeedOf(card)->low, 0u);
+  EXPECT_EQ(NeedOf(card)->high, 800u);
+  EXPECT_EQ(LeadingRun(card).exit_code, 0);
+  card.high = Try(Ended(1, {Device(400)}));
+  EXPECT_EQ(VerdictOf(card), FitVerdict::kFailed);
+  EXPECT_EQ(LeadingRun(card).exit_code, 1);
+}
+
+TEST(FitVerdictOf, WhoWasInterruptedHasNone) {
+  FitRun run = Ended(130, {Device(900, 200)});
+  run.interrupted = true;
+  EXPECT_EQ(VerdictOf(run), FitVerdict::kInterrupted);
+  FitCard card;
+  card.low = Try(run);
+  EXPECT_FALSE(NeedOf(card));
+}
+
+TEST(FitSharing, NeedsOfOneCardMayAddUp) {
+  FitCard card;
+  card.memory = 1000;
+  card.low = Try(Ended(0, {Device(700), Device(600)}));
+  EXPECT_EQ(VerdictOf(card), FitVerdict::kDepends);
+  EXPECT_EQ(NeedOf(card)->low, 700u);
+  EXPECT_EQ(NeedOf(card)->high, 1300u);
+  card.memory = 1300;
+  EXPECT_EQ(VerdictOf(card), FitVerdict::kFits);
+  SimulatedDevice other = Device(600);
+  other.card = 4;  // one card for each process, which each calls its first
+  card.low = Try(Ended(0, {Device(700), other}));
+  EXPECT_TRUE(NeedOf(card)->is_point());
 }
 
 TEST(FitSharing, TwoProcessesOnOneDevice) {

@@ -5,75 +5,14 @@ tests/simulated/test_fit.py has the real thing.
 
 import json
 import os
-import pathlib
-import shutil
-import signal
 import struct
 import subprocess
 import sys
-import time
 import zlib
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-MIB = 1 << 20
-
-# fake.py NEED: allocates so many MiB beside a context of 500, and fails where the card has less; `--code N` ends with it first.
-FAKE = '''
-import os, struct, sys, time
-arguments = sys.argv[1:]
-if "--sleep" in arguments:
-    open(os.environ["STARTED"], "a").write("x")
-    time.sleep(60)
-if "--code" in arguments:
-    print("a line of its own"); print("the last line", file=sys.stderr)
-    sys.exit(int(arguments[arguments.index("--code") + 1]))
-need, context = int(arguments[0]) << 20, 500 << 20
-if "--routes" in arguments:     # a shape that is not known: up to four times as much
-    need *= 4 if os.environ.get("MEMOIR_SIM_UNKNOWN") == "most" else 1
-    with open(os.environ["MEMOIR_SIM_COUNTS"], "a") as counts:
-        counts.write("1\\tlaunch\\t5\\tkernel\\n1\\tunknown\\t2\\taten::nonzero\\n1\\tunknown\\t1\\taten::masked_select\\n")
-CARDS = {"t4": 14909, "l4": 22478, "h100": 81080}
-total = int(os.environ.get("MEMOIR_SIM_MEMORY", CARDS.get(os.environ["MEMOIR_SIM_GPU"], 50000) << 20))
-fits = context + need <= total
-used = context + (need if fits else 0)
-words = [total, context, used, used, used - context, 0, 0, 0, 0 if fits else 3, 0 if fits else need, used]
-with open(f"{os.environ['MEMOIR_SIM_REPORT']}/{os.getpid()}-1.gpu", "wb") as report:
-    report.write(b"MEMOIRS1" + struct.pack("<3Q", os.getpid(), len(words), 1) + struct.pack(f"<{len(words)}Q", *words))
-print("out of", os.environ["MEMOIR_SIM_GPU"])
-sys.exit(0 if fits or "--handles" in arguments else 7)
-'''
-
-
-@pytest.fixture(scope="session")
-def fit_tree(fake_tree, tmp_path_factory):
-    root = tmp_path_factory.mktemp("fit") / "tree"
-    shutil.copytree(fake_tree, root)
-    shutil.copy(root / "lib/memoir/libmemoir_interpose.so", root / "lib/memoir/libmemoir_simcuda.so")
-    shutil.copy(ROOT / "interpose/simcuda/profiles.txt", root / "lib/memoir/simulated_gpus.txt")
-    return root
-
-
-@pytest.fixture
-def fit(memoir, fit_tree, tmp_path):
-    (tmp_path / "fake.py").write_text(FAKE)
-    (tmp_path / "tmp").mkdir()
-
-    def fit(*arguments):
-        done = memoir("fit", *arguments, program=fit_tree / "bin/memoir", TMPDIR=tmp_path / "tmp")
-        assert not list((tmp_path / "tmp").iterdir()), "left something behind"
-        return done
-
-    return fit
-
-
-def fake(*arguments):
-    return ["--", sys.executable, "fake.py", *arguments]
-
-
-def one_paragraph(text):
-    return " ".join(text.replace("memoir: ", "").split())
+from fit_programs import FAKE, MIB, ROOT, fake, fit, fit_tree, one_paragraph  # noqa: F401 (fixtures)
 
 
 # One card
@@ -91,7 +30,7 @@ def test_does_not_fit(fit):
     done = fit("--gpu", "t4", *fake("20000"))
     assert done.returncode == 7 and done.stdout == "out of t4\n"
     text = one_paragraph(done.stderr)
-    assert "does not fit: takes 20.0 GiB, has 14.6 GiB" in text and "asking for 19.5 GiB with 500.0 MiB in use" in text
+    assert "does not fit: takes 20.0 GiB, 5.5 GiB more than the card's 14.6 GiB" in text and "asking for 19.5 GiB with 500.0 MiB in use" in text
     assert "in a run without the card's limit" in text
 
 
@@ -140,6 +79,28 @@ def test_shapes_that_are_not_known_give_an_interval(fit, need, verdict, code, lo
 
 def test_a_table_with_intervals(fit):
     assert "t4 14.6 GiB 5.4 GiB to 20.0 GiB -5.5 GiB depends" in one_paragraph(fit("--gpu", "all", *fake("5000", "--routes")).stdout)
+
+
+def test_least_that_fails_is_bounded_by_the_most(fit, tmp_path):
+    """A program that cannot go on with nothing selected, as some cannot."""
+    end = 'sys.exit(0 if fits or "--handles" in arguments else 7)'
+    assert end in FAKE
+    (tmp_path / "needs_some.py").write_text(FAKE.replace(end, 'sys.exit(0 if os.environ.get("MEMOIR_SIM_UNKNOWN") == "most" else 1)'))
+    done = fit("--gpu", "t4", "--", sys.executable, "needs_some.py", "3000", "--routes")
+    text = one_paragraph(done.stderr)
+    assert done.returncode == 0 and "fits: takes up to 12.2 GiB of 14.6 GiB" in text and "With the least it failed (exit code 1)" in text
+
+
+def test_line_before_it_starts_on_a_terminal_alone(fit_tree, tmp_path):
+    (tmp_path / "fake.py").write_text(FAKE)
+    master, slave = os.openpty()
+    command = [fit_tree / "bin/memoir", "fit", "--gpu", "t4", *fake("8000")]
+    done = subprocess.run(command, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=slave, text=True, timeout=120)
+    os.close(slave)
+    written = os.read(master, 1 << 16).decode()
+    os.close(master)
+    assert done.returncode == 0 and done.stdout == "out of t4\n"
+    assert written.startswith("memoir: fake.py runs on a SIMULATED Tesla T4; the answer follows what it writes (^C: what it took up to then)")
 
 
 # Several cards
@@ -232,97 +193,29 @@ def test_no_value_gives_an_answer(fit):
     assert done.returncode == 3 and done.stdout == "no CODE gave an answer\n"
 
 
-def test_png_that_cannot_be_written(fit):
-    done = fit("--gpu", "t4", "--vary", "N=1:2", "--png", "no/such/folder.png", *fake("{N}"))
-    assert "memoir: cannot write no/such/folder.png" in done.stderr
+def test_png_that_cannot_be_written_is_refused_before_anything_runs(fit, one_line, tmp_path):
+    done = fit("--gpu", "t4", "--vary", "N=1:2", "--png", "no/such/folder.png", "--", "sh", "-c", "touch ran; exit {N}")
+    assert done.returncode == 1 and done.stdout == ""
+    assert one_line(done) == "memoir: cannot write no/such/folder.png: No such file or directory; choose another file with --png FILE"
+    assert not (tmp_path / "ran").exists()
 
 
-# Bad input
+def test_png_that_cannot_be_written_any_more(fit, tmp_path):
+    (tmp_path / "folder").mkdir()
+    removes = "import shutil; shutil.rmtree('folder', ignore_errors=True); print({NEED})"
+    done = fit("-q", "--gpu", "t4", "--vary", "NEED=1:2", "--png", "folder/curve.png", "--", sys.executable, "-c", removes)
+    assert done.returncode == 1 and "memoir: cannot write folder/curve.png any more" in done.stderr
 
 
-@pytest.mark.parametrize("arguments, words", [
-    (["--gpu", "h10", "--", "true"], "--gpu: unknown card h10; did you mean h100?; known are h100"),
-    (["--mem", "lots", "--", "true"], "--mem lots: expected a size from 1GiB to 4TiB"),
-    (["--mem", "1MiB", "--", "true"], "--mem 1MiB: expected a size"),
-    ([], "no command to run: memoir fit [OPTIONS] -- COMMAND..."),
-    (["--vary", "B=5:1", "--", "x", "{B}"], "--vary B=5:1: expected NAME=A:B"),
-    (["--vary", "B=1:2:0", "--", "x", "{B}"], "--vary B=1:2:0: expected NAME=A:B"),
-    (["--vary", "1:5", "--", "x"], "--vary 1:5: expected NAME=A:B"),
-    (["--vary", "B=1:5", "--", "true"], "COMMAND holds no {B}"),
-    (["--vary", "B=1:5", "--gpu", "all", "--", "x", "{B}"], "name it with --gpu"),
-    (["--png", "x.png", "--", "true"], "--png draws a curve: add --vary"),
-    (["--devices", "0", "--", "true"], "--devices: expected a number from 1 to 64"),
-    (["--rank", "3", "--", "true"], "--rank=3: of which world? add --world N"),
-    (["--rank", "8", "--world", "8", "--", "true"], "--rank=8: a world of 8 has the ranks 0 to 7"),
-    (["--world", "5000", "--", "true"], "--world=5000: expected a number of ranks from 1 to 4096"),
-    (["--profiles", "/no/such", "--", "true"], "--profiles: cannot read /no/such"),
-    (["--gpus", "all", "--", "true"], "unknown option --gpus; did you mean --gpu?"),
-])
-def test_words_that_mean_nothing(fit, one_line, arguments, words):
-    done = fit(*arguments)
-    assert done.returncode == 2 and done.stdout == "" and words in one_line(done)
+def test_a_file_that_was_there_is_replaced_only_by_a_picture(fit, tmp_path):
+    (tmp_path / "curve.png").write_text("mine")
+    assert fit("--gpu", "t4", "--vary", "N=1:2", "--png", "curve.png", "--", "no-such-command", "{N}").returncode == 127
+    assert (tmp_path / "curve.png").read_text() == "mine"
 
 
-@pytest.mark.parametrize("options", [[], ["--gpu", "all"], ["--vary", "N=1:3"]])
-def test_command_that_cannot_be_started(fit, one_line, options):
-    done = fit(*options, "--", "no-such-command", "{N}")
-    assert done.returncode == 127 and "cannot start no-such-command: no such command" in one_line(done)
-
-
-def test_installation_without_the_device(memoir, one_line):
-    done = memoir("fit", "--", "true")
-    assert done.returncode == 1 and "this installation lacks" in one_line(done)
-
-
-def test_program_that_leaves_the_gpu_alone(fit):
-    done = fit("--", "true")
-    assert done.returncode == 0 and "nothing was allocated on the GPU: does the script choose cuda?" in done.stderr
-
-
-def test_program_that_fails_first(fit):
-    done = fit("--", sys.executable, "no-such-script.py")
-    assert done.returncode == 2 and "failed: exit code 2, before it used the GPU: no answer" in done.stderr
-
-
-def test_torch_without_cuda(fit, tmp_path, monkeypatch):
-    torch = tmp_path / "site/torch"
-    torch.mkdir(parents=True)
-    (torch / "__init__.py").write_text("raise SystemExit(1)")
-    (torch / "version.py").write_text("__version__ = '2.11.0+cpu'\n")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "site"))
-    done = fit("--", sys.executable, "-c", "print('on the CPU')")
-    assert done.returncode == 0 and "torch 2.11.0+cpu" in done.stderr and "is built without CUDA" in done.stderr
-
-
-def test_killed_program(fit):
-    done = fit("--", sys.executable, "-c", "import os; os.kill(os.getpid(), 9)")
-    assert done.returncode == 137 and "signal 9 ended it" in done.stderr
-
-
-@pytest.mark.parametrize("options", [["--gpu", "all"], ["--vary", "N=1:9"]])
-def test_interrupt_ends_what_runs(fit_tree, tmp_path, options):
-    (tmp_path / "fake.py").write_text(FAKE)
-    (tmp_path / "tmp").mkdir()
-    environment = {**os.environ, "TMPDIR": str(tmp_path / "tmp"), "STARTED": str(tmp_path / "started")}
-    command = [fit_tree / "bin/memoir", "fit", *options, *fake("--sleep", "{N}")]
-    process = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "started").exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (130, "", "memoir: interrupted: no answer\n")
-    assert not list((tmp_path / "tmp").iterdir())
-
-
-def test_reports_that_are_none_are_left_out(fit):
-    program = ("import os; folder = os.environ['MEMOIR_SIM_REPORT']\n"
-               "for name, data in (('a.gpu', b''), ('b.gpu', b'MEMOIRS1' + b'\\xff' * 64), ('c.gpu', b'x' * 5000)):\n"
-               "    open(f'{folder}/{name}', 'wb').write(data)")
-    done = fit("--", sys.executable, "-c", program)
-    assert done.returncode == 0 and "nothing was allocated on the GPU" in done.stderr
-
-
-def test_help_has_two_examples(fit):
-    done = fit("--help")
-    assert done.returncode == 0 and len([line for line in done.stdout.splitlines() if line.startswith("  memoir fit ")]) == 2
+def test_the_picture_says_that_it_is_simulated_also_to_programs(fit, tmp_path):
+    assert fit("--gpu", "t4", "--vary", "NEED=1000:2000:1000", "--png", "curve.png", *fake("{NEED}")).returncode == 0
+    png = (tmp_path / "curve.png").read_bytes()
+    begin = png.index(b"tEXtDescription\0") + 16
+    assert png[begin:].startswith(b"fake.py on a SIMULATED Tesla T4: the largest NEED that fits is 2,000")
+    pixels(png)     # checksums of every chunk

@@ -52,14 +52,15 @@ FitCard Fits() {
   recording.by_operator = {
       {"aten::linear", 30000 * kMiB}, {"aten::zeros_like", 8000 * kMiB}, {"(no operator)", 2000 * kMiB}};
   recording.by_phase = {{"forward", 32000 * kMiB}, {"optimizer", 8000 * kMiB}};
-  for (int i = 0; i < 8; ++i) recording.by_module.push_back({"blocks." + std::to_string(i), 5000 * kMiB});
+  for (int i = 0; i < 8; ++i) recording.by_module.push_back({"blocks." + std::to_string(i) + ".mlp", 4000 * kMiB});
+  recording.by_module.push_back({"head", 8000 * kMiB});
   return card;
 }
 
 FitCard Lacks() {
   FitCard card = Card("t4", "Tesla T4", 14909);
   card.low.run = Ended(1, 14909, 14000, 512);
-  card.low.run.recording.emplace().out_of_memory = {"aten::linear", "blocks.3.mlp", 500 * kMiB};
+  card.low.run.recording.emplace().out_of_memory = {"aten::linear", "blocks.3.mlp", Phase::kForward, 500 * kMiB};
   card.low.unlimited = Ended(0, 1 << 20, 40900);
   return card;
 }

@@ -1,11 +1,14 @@
 """memoir fit with real torch programs: what it says is what torch itself says in the same program."""
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
 
 import pytest
+
+from simulation import simulate
 
 EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "examples/llama_like.py"
 SMALL = ["--width", "512", "--layers", "4", "--length", "512", "--steps", "1"]
@@ -20,7 +23,7 @@ for n in (100, 700, 300):
     del x, y
     torch.cuda.empty_cache()
 free, total = torch.cuda.mem_get_info()
-print(json.dumps({"total": total, "reserved": torch.cuda.max_memory_reserved()}), flush=True)
+print(json.dumps({"total": total, "reserved": torch.cuda.max_memory_reserved(), "allocated": torch.cuda.max_memory_allocated()}), flush=True)
 os.kill(os.getpid(), int(sys.argv[1])) if int(sys.argv[1]) else os._exit(0)
 '''
 
@@ -40,14 +43,17 @@ def test_figures_are_torchs_own_whatever_ends_the_program(tree, tmp_path, signal
     assert (card["memory_bytes"], device["peak"]["cuda_malloc_bytes"]) == (told["total"], told["reserved"])
     assert told["reserved"] == 1400 * MIB and device["context_bytes"] == 260 * MIB
     assert card["verdict"] == ("failed" if signal else "fits")
+    recording = card["runs"][0]["recording"]
+    assert (recording["peak_allocated_bytes"], recording["peak_reserved_bytes"]) == (told["allocated"], told["reserved"])
+    assert [sum(row["bytes"] for row in rows) for rows in recording["at_peak"].values()] == 3 * [told["allocated"]], recording
 
 
 def test_a_model_that_does_not_fit(tree):
     done = fit(tree, "--gpu", "t4", "--mem", "1500MiB", "--", sys.executable, EXAMPLE, *SMALL, "--batch", 16)
     assert done.returncode == 1 and "OutOfMemoryError" in done.stderr
     text = " ".join(done.stderr.replace("memoir: ", "").split())
-    assert "does not fit: takes" in text and "GiB, has 1.5 GiB" in text and "It ran out" in text
-    assert "in a run without the card's limit" in text
+    assert "does not fit: takes" in text and "GiB more than the card's 1.5 GiB" in text and "It runs out in aten::" in text
+    assert "in a run without the card's limit" in text and "blocks.*" in text and "forward" in text
 
 
 def test_largest_batch(tree, tmp_path):
@@ -81,9 +87,11 @@ def test_one_rank_of_a_world_is_charged_what_nccl_takes(tree):
 
 
 ROUTES = '''
-import torch
+import os, torch
 chosen = (torch.randn(1 << 20, device="cuda") > 0).nonzero()
 y = torch.randn(chosen.numel(), 256, device="cuda")
+if y.sum().item() == 0:     # a decision by values of nobody
+    os._exit(0)             # which leaves no time to say anything
 '''
 
 
@@ -91,3 +99,115 @@ def test_a_shape_that_depends_on_values_gives_an_interval(tree):
     card, = json.loads(fit(tree, "--json", "--gpu", "l4", "--", sys.executable, "-c", ROUTES).stdout)["cards"]
     assert card["verdict"] == "fits" and card["unknowns"] == ["values that were not computed, in aten::nonzero"]
     assert card["need"]["high_bytes"] - card["need"]["low_bytes"] >= 1024 * MIB, card["need"]
+    assert [run["read_unknown_numbers"] for run in card["runs"]] == [False, True]   # the sum of nothing is known
+
+
+STREAMS = '''
+import torch
+side, main = torch.cuda.Stream(), torch.cuda.current_stream()
+for layer in range(24):
+    with torch.cuda.stream(side):
+        gathered = torch.empty(16 << 20, dtype=torch.uint8, device="cuda").fill_(1)
+    main.wait_stream(side)
+    gathered.add_(1)
+    gathered.record_stream(main)
+    del gathered
+'''
+
+
+def test_what_streams_hold_back_gives_an_interval(tree):
+    card, = json.loads(fit(tree, "--json", "--gpu", "l4", "--", sys.executable, "-c", STREAMS).stdout)["cards"]
+    assert card["verdict"] == "fits" and card["unknowns"] == ["how far the GPU lags behind, as blocks are used on several streams"]
+    assert card["need"]["high_bytes"] - card["need"]["low_bytes"] >= 20 * 16 * MIB, card["need"]
+
+
+# Programs whose `takes` is put to the test: argument 1 names one.
+PROGRAMS = '''
+import sys, torch
+from torch import nn
+def train():
+    """Its cache grows and is cut: less memory than it takes where it may is enough."""
+    layers = [nn.TransformerEncoderLayer(512, 8, 2048, batch_first=True, dropout=0.0) for _ in range(4)]
+    model = nn.Sequential(*layers).cuda()
+    optimizer = torch.optim.AdamW(model.parameters())
+    for length in (128, 192, 256):
+        model(torch.randn(16, length, 512, device="cuda")).pow(2).mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+def keeps():
+    """Nothing is given back: not a byte less will do."""
+    kept = [torch.zeros(n << 20, dtype=torch.uint8, device="cuda") for n in (300, 200, 500)]
+def graph():
+    """A pool of its own, for good."""
+    x = torch.zeros(1024, 1024, device="cuda")
+    layer = nn.Linear(1024, 1024).cuda()
+    graph = torch.cuda.CUDAGraph()
+    with torch.no_grad(), torch.cuda.graph(graph):
+        for _ in range(20): x = layer(x) @ x
+    kept = [torch.zeros(64 << 20, dtype=torch.uint8, device="cuda") for _ in range(8)]
+    graph.replay()
+globals()[sys.argv[1]]()
+'''
+
+
+@pytest.mark.parametrize("program, card", [("train", "h100"), ("keeps", "t4"), ("graph", "l4")])
+def test_a_card_with_what_it_takes_is_enough_and_one_without_torchs_own_peak_is_not(tree, program, card):
+    """`takes` against the program itself, on cards of nearly that size, without any of fit's help."""
+    found, = json.loads(fit(tree, "--json", "--gpu", card, "--", sys.executable, "-c", PROGRAMS, program).stdout)["cards"]
+    run, = found["runs"]
+    takes, context = found["need"]["high_bytes"], run["processes"][0]["devices"][0]["context_bytes"]
+    assert found["verdict"] == "fits" and found["need"]["low_bytes"] == takes > 256 * MIB
+    enough = simulate(tree, PROGRAMS, program, MEMOIR_SIM_GPU=card, MEMOIR_SIM_MEMORY=takes)
+    assert enough.returncode == 0, enough.stderr[-2000:]
+    # What torch's tensors had at once is needed on any card; of a program that keeps everything, all of it.
+    least = takes if program == "keeps" else context + run["recording"]["peak_allocated_bytes"]
+    scarce = simulate(tree, PROGRAMS, program, MEMOIR_SIM_GPU=card, MEMOIR_SIM_MEMORY=least - 2 * MIB)
+    assert scarce.returncode == 1 and "OutOfMemoryError" in scarce.stderr, scarce
+
+
+def test_verdict_flips_with_the_cards_memory(tree, tmp_path):
+    """1000 MiB and T4's context of 110; --mem takes no less than 1 GiB."""
+    command = ["--", sys.executable, "-c", PROGRAMS, "keeps"]
+    verdicts = {}
+    for memory in (1108, 1110):
+        done = fit(tree, "--json", "--gpu", "t4", "--mem", f"{memory}MiB", "-o", tmp_path / str(memory), *command)
+        card, = json.loads(done.stdout)["cards"]
+        verdicts[memory] = card["verdict"], done.returncode, card["need"]["high_bytes"] // MIB
+    assert verdicts == {1108: ("does_not_fit", 1, 1110), 1110: ("fits", 0, 1110)}
+    # What -o keeps says what it is.
+    for view in (["show"], ["show", "--json"], ["export", "events"]):
+        done = subprocess.run([tree / "bin/memoir", *view, tmp_path / "1108"], capture_output=True, text=True, timeout=100)
+        assert done.returncode == 0 and "Tesla T4 (t4) with 1.08 GiB" in " ".join(done.stdout.split()), done
+
+
+SHARES = '''
+import subprocess, sys, torch
+x = torch.zeros(600 << 20, dtype=torch.uint8, device="cuda")
+if len(sys.argv) == 1:
+    subprocess.run([sys.executable, __file__, "again"], check=True)
+'''
+
+
+def test_processes_that_share_a_card_may_not_fit_together(tree, tmp_path):
+    (tmp_path / "shares.py").write_text(SHARES)
+    done = fit(tree, "--gpu", "t4", "--mem", "1GiB", "--", sys.executable, tmp_path / "shares.py")
+    text = " ".join(done.stderr.replace("memoir: ", "").split())
+    assert "depends: takes 710.0 MiB to 1.4 GiB, the card has 1.0 GiB" in text and "Several processes used one card" in text, done
+
+
+# Bad input
+
+
+def test_more_devices_than_are_simulated(tree):
+    done = fit(tree, "--gpu", "t4", "--", sys.executable, "-c", "import torch; torch.zeros(1, device='cuda:2')")
+    assert done.returncode == 1 and "device 2 was asked for, but 1 is simulated" in done.stderr and "fit --devices" in done.stderr
+
+
+def test_torch_without_cuda_is_said_once(tree, tmp_path):
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch/__init__.py").write_text("from .version import __version__\nraise SystemExit('no GPU here')\n")
+    (tmp_path / "torch/version.py").write_text("__version__ = '2.11.0+cpu'\ncuda = None\n")
+    done = subprocess.run([tree / "bin/memoir", "fit", "--", sys.executable, "-c", "import torch"], capture_output=True, text=True, timeout=100,
+                          env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    lines = [line for line in done.stderr.splitlines() if "built without CUDA" in line]
+    assert done.returncode == 1 and len(lines) == 1 and "failed: exit code 1, before it used the GPU" in done.stderr, done

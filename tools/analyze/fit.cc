@@ -1,6 +1,7 @@
 #include "tools/analyze/fit.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace memoir {
@@ -22,11 +23,15 @@ bool UsesMemory(const FitRun& run) {
   });
 }
 
+// Of the machine; devices that did not say it count as they are numbered.
+std::uint64_t CardOf(const SimulatedDevice& device) { return device.card > 0 ? device.card - 1 : device.ordinal; }
+
 bool EndedWell(FitVerdict verdict) { return verdict == FitVerdict::kFits || verdict == FitVerdict::kWentOn; }
 
 }  // namespace
 
 FitVerdict VerdictOf(const FitRun& run) {
+  if (run.interrupted) return FitVerdict::kInterrupted;
   if (run.exit_code != 0) return RanOut(run) ? FitVerdict::kDoesNotFit : FitVerdict::kFailed;
   if (!UsesMemory(run)) return FitVerdict::kUnused;
   return RanOut(run) ? FitVerdict::kWentOn : FitVerdict::kFits;
@@ -53,27 +58,67 @@ std::optional<std::uint64_t> NeedOf(const FitTry& attempt) {
   return most;
 }
 
-FitVerdict VerdictOf(const FitCard& card) {
+namespace {
+
+const FitRun& LimitedOrNot(const FitTry& attempt) { return attempt.unlimited ? *attempt.unlimited : attempt.run; }
+
+std::uint64_t SharedNeedOf(const FitCard& card) {
+  return std::max(SharedNeedOf(LimitedOrNot(card.low)), card.high ? SharedNeedOf(LimitedOrNot(*card.high)) : 0);
+}
+
+// Of its runs alone, which had the card to themselves.
+FitVerdict VerdictOfRuns(const FitCard& card) {
   const FitVerdict low = VerdictOf(card.low.run);
   if (!card.high) return low;
   const FitVerdict high = VerdictOf(card.high->run);
-  // A failure of the second run leaves the most unknown: no answer either.
-  return low == high || low == FitVerdict::kFailed ? low : FitVerdict::kDepends;
+  // A program may fail because of the least (nothing selected), which is none of its own doing: the most bounds it.
+  if (low == FitVerdict::kFailed && high == FitVerdict::kFits) return high;
+  if (low == FitVerdict::kFailed && high == FitVerdict::kUnused) return low;
+  return low == high ? low : FitVerdict::kDepends;
 }
 
-std::optional<FitInterval> NeedOf(const FitCard& card) {
+std::optional<FitInterval> NeedOfRuns(const FitCard& card) {
   const auto low = NeedOf(card.low);
   if (!card.high) return low ? std::optional(FitInterval{*low, *low}) : std::nullopt;
   const auto high = NeedOf(*card.high);
+  if (high && VerdictOf(card.low.run) == FitVerdict::kFailed) return FitInterval{0, *high};
   if (!low || !high) return std::nullopt;
   return FitInterval{std::min(*low, *high), std::max(*low, *high)};
+}
+
+}  // namespace
+
+FitVerdict VerdictOf(const FitCard& card) {
+  const FitVerdict alone = VerdictOfRuns(card);
+  return alone == FitVerdict::kFits && SharedNeedOf(card) > card.memory ? FitVerdict::kDepends : alone;
+}
+
+const FitRun& LeadingRun(const FitCard& card) {
+  const bool failed = VerdictOf(card.low.run) == FitVerdict::kFailed;
+  return failed && card.high && VerdictOf(card.high->run) != FitVerdict::kFailed ? card.high->run : card.low.run;
+}
+
+std::optional<FitInterval> NeedOf(const FitCard& card) {
+  auto need = NeedOfRuns(card);
+  if (need) need->high = std::max(need->high, SharedNeedOf(card));
+  return need;
+}
+
+std::uint64_t SharedNeedOf(const FitRun& run) {
+  std::map<std::uint64_t, std::uint64_t> sums;
+  for (const SimulatedProcess& process : run.processes) {
+    for (const SimulatedDevice& device : process.devices) sums[CardOf(device)] += device.peak;
+  }
+  std::uint64_t most = 0;
+  for (const auto& [card, sum] : sums) most = std::max(most, sum);
+  return SharesADevice(run) ? most : 0;
 }
 
 bool SharesADevice(const FitRun& run) {
   std::set<std::uint64_t> seen;
   for (const SimulatedProcess& process : run.processes) {
     for (const SimulatedDevice& device : process.devices) {
-      if (device.peak > device.context && !seen.insert(device.ordinal).second) return true;
+      if (device.peak > device.context && !seen.insert(CardOf(device)).second) return true;
     }
   }
   return false;

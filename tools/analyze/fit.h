@@ -21,7 +21,9 @@ struct FitRun {
   int exit_code = 0;  // 128 + signal where one ended it
   int signal = 0;
   std::vector<SimulatedProcess> processes;  // that used a device
+  bool interrupted = false;                 // by ^C: what is known is of the time up to then
   std::vector<std::string> unknown_shapes;  // operators whose results' shapes depend on values that were not computed
+  bool unknown_numbers = false;             // the program read such values itself, as zeros
   std::optional<FitRecording> recording;    // of the device that decides; none: nothing was recorded
 };
 
@@ -32,6 +34,7 @@ enum class FitVerdict : std::uint8_t {
   kDepends,     // on what a simulation cannot know: FitCard::unknowns
   kFailed,      // for another reason
   kUnused,      // it allocated nothing on the GPU, and ended well
+  kInterrupted,
 };
 
 // kDepends is no verdict of a single run.
@@ -66,7 +69,11 @@ struct FitCard {
 
 FitVerdict VerdictOf(const FitCard& card);
 
-// From the least to the most that it may need: equal where nothing is unknown.
+// The run whose end decides the exit code: that with the assumption that needs most where the other one failed.
+const FitRun& LeadingRun(const FitCard& card);
+
+// From the least to the most that it may need: equal where nothing is unknown. `low` is 0 where only the run with the
+// assumption that needs most got to its end.
 struct FitInterval {
   std::uint64_t low = 0, high = 0;
   bool is_point() const { return low == high; }
@@ -75,6 +82,8 @@ std::optional<FitInterval> NeedOf(const FitCard& card);
 
 // Two processes on one device had the card to themselves in the simulation; on a real one they share it.
 bool SharesADevice(const FitRun& run);
+// Then: what those of one card take together if all have their peaks at once, the greatest of such sums; else 0.
+std::uint64_t SharedNeedOf(const FitRun& run);
 
 // Nearer to the card's end than its tables are exact: contexts of real processes differ by some 100 MiB.
 inline constexpr std::uint64_t kTablesAreExactTo = 512ull << 20;

@@ -4,6 +4,7 @@
 #define TOOLS_ANALYZE_FIT_RECORDING_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,8 +21,9 @@ struct FitRow {
 
 struct FitOutOfMemory {
   std::string operator_name;  // outermost; "" outside of any
-  std::string module;         // path; "" outside of any
-  std::uint64_t asked = 0;
+  std::string module;         // path, or the root where that is empty; "" outside of any
+  Phase phase = Phase::kOther;
+  std::uint64_t asked = 0;  // bytes, as torch rounded them
 };
 
 struct FitRecording {
@@ -34,9 +36,11 @@ struct FitRecording {
   bool holds_back = false;
 };
 
-// Of device "cuda:<ordinal>" of process `pid`; nothing where the capture holds no allocation there.
+// Of device "cuda:<ordinal>" of process `pid`; nothing where the capture holds no allocation and no error there.
+// `progress` may be empty; it is called with the part done, 0..1.
 absl::StatusOr<std::optional<FitRecording>> AnalyzeFitRecording(const Capture& capture, std::uint64_t pid,
-                                                                std::uint64_t ordinal);
+                                                                std::uint64_t ordinal,
+                                                                const std::function<void(double)>& progress);
 
 }  // namespace memoir
 

@@ -20,12 +20,18 @@ namespace {
 
 constexpr std::array kForwarded = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
-volatile sig_atomic_t child_pid = 0;  // read in the handler
+// Read in the handler.
+volatile sig_atomic_t child_pid = 0;
+volatile sig_atomic_t interrupts = 0;
+volatile sig_atomic_t interrupts_to_kill = 0;
 
 void ForwardSignal(int signal, siginfo_t* info, void*) {
   const int saved = errno;
   // si_code > 0: from the kernel, that is from the terminal, and the child is in the same process group.
   if (info->si_code <= 0 && child_pid > 0) kill(static_cast<pid_t>(child_pid), signal);
+  if (signal == SIGINT) interrupts = interrupts + 1;
+  if (interrupts_to_kill > 0 && interrupts >= interrupts_to_kill && child_pid > 0)
+    kill(static_cast<pid_t>(child_pid), SIGKILL);
   errno = saved;
 }
 
@@ -120,11 +126,14 @@ bool ReadUntil(int descriptor, std::chrono::steady_clock::time_point deadline, s
 
 }  // namespace
 
-ChildResult RunChild(const std::vector<std::string>& command, const std::vector<std::string>& environment) {
+ChildResult RunChild(const std::vector<std::string>& command, const std::vector<std::string>& environment,
+                     int patience) {
   const auto argv = Pointers(command);
   const auto variables = Pointers(environment);
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) return {.start_error = errno};
+  interrupts = 0;
+  interrupts_to_kill = patience;
   SignalForwarding forwarding;
   pid_t pid = 0;
   {
@@ -149,6 +158,7 @@ ChildResult RunChild(const std::vector<std::string>& command, const std::vector<
   if (result.start_error != 0) return result;
   result.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   result.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  result.interrupts = static_cast<int>(interrupts);
   return result;
 }
 

@@ -17,14 +17,16 @@ struct ChildResult {
   int start_error = 0;  // errno of the exec; 0: it was started
   int exit_code = 0;    // 128 + signal when a signal ended it
   int signal = 0;
+  int interrupts = 0;  // SIGINTs that came while it ran
 };
 
 // Runs `command` (found by PATH) with exactly `environment` and waits.
 //
 // Signals: what the terminal sends (^C, ^\) the kernel delivers to the whole process group, so the child has it already
 // and we only outlive it. What another process sends to us (kill, a batch system) is passed on. A program that signals
-// the whole group by hand therefore reaches the child twice.
-ChildResult RunChild(const std::vector<std::string>& command, const std::vector<std::string>& environment);
+// the whole group by hand therefore reaches the child twice. `patience` > 0: at so many SIGINTs it is killed.
+ChildResult RunChild(const std::vector<std::string>& command, const std::vector<std::string>& environment,
+                     int patience = 0);
 
 // Standard output of a program that should end by itself. An error when it cannot be started or fails; DeadlineExceeded
 // when it takes longer than `seconds`: then it is killed with everything that it started.

@@ -62,6 +62,7 @@ class Fitting {
   int RunCards();
   int RunVariation();
   int ShowOne(const FitCard& card) const;
+  int WritePng(const FitCurve& curve) const;
   int ShowCurve(const FitCurve& curve) const;
 
   const FitOptions& options_;
@@ -97,17 +98,22 @@ int Fitting::ShowOne(const FitCard& card) const {
 
 int Fitting::RunOne() {
   const std::vector<FitSubject> subjects = {{options_.cards.front().key, options_.cards.front(), options_.command}};
+  if (!options_.quiet && DetectTerminal(STDERR_FILENO).interactive) {
+    Say(fmt::format("{} runs on a SIMULATED {}; the answer follows what it writes (^C: what it took up to then)", what_,
+                    options_.cards.front().name));
+  }
   ChildResult result;
   std::vector<FitCard> cards = {subjects_.RunHere(subjects.front(), result)};
   if (result.start_error != 0) return CannotStart(options_.command, result.start_error);
-  if (result.signal == SIGINT || result.exit_code == 128 + SIGINT) {
-    Say("interrupted: no answer");
-    return result.exit_code;
+  if (!cards[0].low.run.interrupted) {
+    if (!subjects_.RunBounds(subjects, cards) || !subjects_.LearnNeeds(subjects, cards)) return result.exit_code;
   }
-  if (!subjects_.RunBounds(subjects, cards) || !subjects_.LearnNeeds(subjects, cards)) return result.exit_code;
   if (const std::string hint = Hint(cards[0]); !hint.empty() && cards[0].low.run.processes.empty()) Say(hint);
   const int shown = ShowOne(cards[0]);
-  return result.exit_code != 0 ? result.exit_code : shown;
+  // Of a program that failed because nothing was selected, the run that was spared that counts.
+  const bool failed = VerdictOf(cards[0].low.run) == FitVerdict::kFailed;
+  const int code = failed ? LeadingRun(cards[0]).exit_code : result.exit_code;
+  return code != 0 ? code : shown;
 }
 
 // Of those that failed for another reason, the last line of the first.
@@ -154,8 +160,9 @@ int Fitting::RunCards() {
 // What is not known to fit does not.
 FitOutcome OutcomeOf(FitVerdict verdict) {
   if (verdict == FitVerdict::kFits) return FitOutcome::kFits;
-  return verdict == FitVerdict::kFailed || verdict == FitVerdict::kUnused ? FitOutcome::kFailed
-                                                                          : FitOutcome::kDoesNotFit;
+  const bool unanswered =
+      verdict == FitVerdict::kFailed || verdict == FitVerdict::kUnused || verdict == FitVerdict::kInterrupted;
+  return unanswered ? FitOutcome::kFailed : FitOutcome::kDoesNotFit;
 }
 
 void AddPoints(const std::vector<std::uint64_t>& values, const std::vector<FitCard>& cards, FitCurve& curve) {
@@ -199,21 +206,23 @@ int Fitting::RunVariation() {
   return ShowCurve(curve);
 }
 
+// Whether the file can be written was tried before anything ran; a disk may be full by now.
+int Fitting::WritePng(const FitCurve& curve) const {
+  if (options_.png.empty()) return kExitFine;
+  std::ofstream file(options_.png, std::ios::binary);
+  file << FitCurvePng(curve, what_);
+  if (file.flush()) return kExitFine;
+  Say("cannot write " + options_.png + " any more; free space, or choose another file with --png FILE");
+  return kExitError;
+}
+
 int Fitting::ShowCurve(const FitCurve& curve) const {
-  if (!options_.png.empty()) {
-    std::ofstream file(options_.png, std::ios::binary);
-    file << FitCurvePng(curve, what_);
-    if (!file.flush()) Say("cannot write " + options_.png + "; choose another file with --png FILE");
-  }
-  int shown = kExitFine;
+  int shown = WritePng(curve);
   const Terminal terminal = DetectTerminal(STDOUT_FILENO);
-  if (options_.json) {
-    shown = WriteOutput(ToText(FitCurveJson(curve, options_.command)));
-  } else if (options_.quiet) {
-    shown = WriteOutput(CurveAnswer(curve) + "\n");
-  } else {
-    shown = WriteOutput(RenderFitCurve(curve, what_, terminal));
-  }
+  const std::string text = options_.json    ? ToText(FitCurveJson(curve, options_.command))
+                           : options_.quiet ? CurveAnswer(curve) + "\n"
+                                            : RenderFitCurve(curve, what_, terminal);
+  shown = std::max(shown, WriteOutput(text));
   const bool any = std::ranges::any_of(
       curve.points, [](const FitPoint& point) { return OutcomeOf(point.verdict) != FitOutcome::kFailed; });
   if (shown != kExitFine || any) return shown;

@@ -1,7 +1,15 @@
 #include "tools/cli/fit_options.h"
 
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
+#include <limits>
+#include <regex>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -11,6 +19,7 @@
 #include "tools/cli/message.h"
 #include "tools/cli/nearest.h"
 #include "tools/cli/record_options.h"
+#include "tools/view/units.h"
 
 namespace memoir {
 namespace {
@@ -96,9 +105,52 @@ absl::Status ResolveMemory(FitOptions& options) {
   return absl::OkStatus();
 }
 
+// Addresses stand for the card's memory: less of them than it has, and the program would find no GPU.
+absl::Status ResolveAddressSpace(FitOptions& options) {
+  const std::uint64_t limit = AddressSpaceLimit();
+  const std::uint64_t devices = options.devices.value_or(1);
+  for (const SimulatedCard& card : options.cards) {
+    if (card.memory <= limit / devices) continue;
+    return absl::FailedPreconditionError(fmt::format(
+        "ulimit -v allows {} of addresses, fewer than {} simulated {} takes ({} for its memory, and what the program "
+        "needs itself); raise it, or simulate a smaller card (--gpu, --mem)",
+        FormatBytes(limit), devices, card.key, FormatBytes(card.memory * devices)));
+  }
+  return absl::OkStatus();
+}
+
+// "{BATCH}" of a word in capitals: a value that nobody gave. Others may be of the program's own (JSON, templates).
+std::string PlaceholderIn(const std::vector<std::string>& command) {
+  static const std::regex kPlaceholder(R"(\{([A-Z][A-Z0-9_]*)\})");
+  std::smatch match;
+  for (const std::string& word : command) {
+    if (std::regex_search(word, match, kPlaceholder)) return match[1];
+  }
+  return "";
+}
+
+// Tried now, so that a typing mistake costs no runs.
+absl::Status ResolvePng(FitOptions& options) {
+  if (options.png.empty()) return absl::OkStatus();
+  if (options.vary.empty()) return Wrong("--png draws a curve: add --vary NAME=A:B");
+  const bool is_new = access(options.png.c_str(), F_OK) != 0;
+  const int file = open(options.png.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (file < 0) {
+    return absl::FailedPreconditionError(
+        fmt::format("cannot write {}: {}; choose another file with --png FILE", options.png, std::strerror(errno)));
+  }
+  close(file);
+  if (is_new) unlink(options.png.c_str());
+  return absl::OkStatus();
+}
+
 absl::Status ResolveVariation(FitOptions& options) {
-  if (options.vary.empty())
-    return options.png.empty() ? absl::OkStatus() : Wrong("--png draws a curve: add --vary NAME=A:B");
+  const std::string placeholder = PlaceholderIn(options.command);
+  if (options.vary.empty() && placeholder.empty()) return absl::OkStatus();
+  if (options.vary.empty()) {
+    return Wrong(fmt::format(
+        "COMMAND holds {{{0}}}: which values does it stand for? add --vary {0}=A:B, such as {0}=1:512", placeholder));
+  }
   const auto variation = ParseVariation(options.vary);
   if (!variation.ok()) return variation.status();
   options.variation = *variation;
@@ -112,13 +164,20 @@ absl::Status Resolve(FitOptions& options) {
   if (options.command.empty()) return Wrong("no command to run: memoir fit [OPTIONS] -- COMMAND...");
   if (options.devices && (*options.devices < 1 || *options.devices > 64))
     return Wrong("--devices: expected a number from 1 to 64");
-  for (const auto resolve : {&ResolveCards, &ResolveMemory, &ResolveVariation}) {
+  for (const auto resolve : {&ResolveCards, &ResolveMemory, &ResolveAddressSpace, &ResolveVariation, &ResolvePng}) {
     if (absl::Status status = resolve(options); !status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
 }  // namespace
+
+std::uint64_t AddressSpaceLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    return std::numeric_limits<std::uint64_t>::max();
+  return limit.rlim_cur;
+}
 
 absl::StatusOr<Variation> ParseVariation(const std::string& text) {
   const absl::Status bad = absl::InvalidArgumentError(

@@ -39,6 +39,9 @@ struct FitOptions {
   bool several() const { return variation || cards.size() != 1; }
 };
 
+// Bytes of addresses that a process may take; as good as unlimited without `ulimit -v`.
+std::uint64_t AddressSpaceLimit();
+
 // Nothing: go on. A value: end with it.
 std::optional<int> ParseFitOptions(const std::vector<std::string>& arguments, FitOptions& options);
 

@@ -11,8 +11,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// More than any card has, and little enough for the address space of most systems.
-constexpr std::uint64_t kUnlimited = 1ull << 40;
+// More than any card has, and little enough for the address space of most systems; at most half of what `ulimit -v`
+// allows, as the program needs the rest.
+std::uint64_t Unlimited(const FitOptions& options) {
+  constexpr std::uint64_t kMost = 1ull << 40;
+  return std::min(kMost, AddressSpaceLimit() / 2 / options.devices.value_or(1));
+}
 
 FitCard CardOf(const FitSubject& subject, FitRun run) {
   FitCard card;
@@ -72,12 +76,12 @@ bool FitSubjects::RunBounds(const std::vector<FitSubject>& subjects, std::vector
   };
   for (std::size_t i = 0; i < cards.size(); ++i) {
     FitCard& card = cards[i];
-    if (VerdictOf(card.low.run) == FitVerdict::kFailed) continue;
+    const bool failed = VerdictOf(card.low.run) == FitVerdict::kFailed;
     if (const auto& names = card.low.run.unknown_shapes; !names.empty()) {
       card.unknowns.push_back("values that were not computed, in " + Listed(names));
       add(i, "-most").takes_most = true;
     }
-    if (card.low.run.recording && card.low.run.recording->holds_back) {
+    if (!failed && card.low.run.recording && card.low.run.recording->holds_back) {
       card.unknowns.push_back("how far the GPU lags behind, as blocks are used on several streams");
       add(i, "-at-once").at_once = true;
     }
@@ -101,18 +105,26 @@ bool FitSubjects::RunBounds(const std::vector<FitSubject>& subjects, std::vector
 bool FitSubjects::LearnNeeds(const std::vector<FitSubject>& subjects, std::vector<FitCard>& cards) {
   std::vector<Simulation> simulations;
   std::vector<FitTry*> of;
+  const std::uint64_t unlimited = Unlimited(options_);
+  bool too_few_addresses = false;
   for (std::size_t i = 0; i < cards.size(); ++i) {
     for (FitTry* const attempt : {&cards[i].low, cards[i].high ? &*cards[i].high : nullptr}) {
       if (attempt == nullptr || VerdictOf(attempt->run) != FitVerdict::kDoesNotFit) continue;
+      if (unlimited <= cards[i].memory) {
+        too_few_addresses = true;
+        continue;
+      }
       simulations.push_back(SimulationOf(subjects[i]));
       const bool high = attempt != &cards[i].low;
       simulations.back().takes_most = high;
       simulations.back().at_once = attempt->at_once;
       simulations.back().name += high ? "-most-unlimited" : "-unlimited";
-      simulations.back().memory = std::to_string(kUnlimited);
+      simulations.back().memory = std::to_string(unlimited);
       of.push_back(attempt);
     }
   }
+  if (too_few_addresses)
+    simulator_.SayOnce("ulimit -v leaves too few addresses for a run without the card's limit: raise it to learn more");
   if (simulations.empty()) return true;
   auto runs = simulator_.RunAll(simulations, "what it takes without the card's limit");
   if (!runs) return false;

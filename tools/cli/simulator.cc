@@ -10,7 +10,6 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <set>
 #include <system_error>
 #include <thread>
 
@@ -19,8 +18,10 @@
 #include "tools/cli/message.h"
 #include "tools/cli/output_folder.h"
 #include "tools/cli/process_batch.h"
+#include "tools/cli/progress.h"
 #include "tools/cli/ring_merge.h"
 #include "tools/cli/start_failure.h"
+#include "tools/read/simulation_report.h"
 #include "tools/view/terminal.h"
 #include "tools/view/units.h"
 
@@ -104,10 +105,8 @@ absl::Status Simulator::Prepare() {
 
 Variables Simulator::VariablesOf(const Simulation& simulation) const {
   const fs::path folder = FolderOf(simulation);
-  Variables variables = {{"MEMOIR_SIM_GPU", simulation.card},
-                         {"MEMOIR_SIM_REPORT", (folder / "report").string()},
-                         {"MEMOIR_SIM_COUNTS", (folder / "counts").string()},
-                         {"MEMOIR_QUIET", "1"}};
+  Variables variables = {
+      {"MEMOIR_SIM_GPU", simulation.card}, {"MEMOIR_SIM_REPORT", (folder / "report").string()}, {"MEMOIR_QUIET", "1"}};
   if (!simulation.memory.empty()) variables["MEMOIR_SIM_MEMORY"] = simulation.memory;
   if (!options_.profiles.empty()) variables["MEMOIR_SIM_PROFILES"] = fs::absolute(options_.profiles).string();
   if (options_.devices) variables["MEMOIR_SIM_DEVICES"] = std::to_string(*options_.devices);
@@ -129,7 +128,8 @@ FitRun Simulator::RunHere(const Simulation& simulation, ChildResult& result) {
   {
     std::fflush(stdout);
     const OutputToError redirected(options_.json);
-    result = RunChild(simulation.command, EnvironmentWith(VariablesOf(simulation)));
+    constexpr int kPatience = 3;
+    result = RunChild(simulation.command, EnvironmentWith(VariablesOf(simulation)), kPatience);
   }
   return result.start_error == 0 ? ReadRun(simulation, result) : FitRun();
 }
@@ -168,9 +168,13 @@ FitRun Simulator::ReadRun(const Simulation& simulation, const ChildResult& resul
   FitRun run;
   run.exit_code = result.exit_code;
   run.signal = result.signal;
-  run.processes = ReadSimulationReports((FolderOf(simulation) / "report").string());
+  run.interrupted = result.interrupts > 0 || result.signal == SIGINT;
+  const std::string report = (FolderOf(simulation) / "report").string();
+  run.processes = ReadSimulationReports(report);
   run.recording = ReadRecording(simulation, run);
-  run.unknown_shapes = ReadUnknownShapes(simulation);
+  const SimulationUnknowns unknowns = ReadSimulationUnknowns(report);
+  run.unknown_shapes = unknowns.shapes;
+  run.unknown_numbers = unknowns.numbers;
   return run;
 }
 
@@ -183,24 +187,13 @@ std::optional<FitRecording> Simulator::ReadRecording(const Simulation& simulatio
   if (!deciding) return std::nullopt;
   const auto capture = OpenMerged(path, [this](const std::string& line) { SayOnce(line); });
   if (!capture.ok()) return std::nullopt;
-  auto recording = AnalyzeFitRecording(*capture, deciding->pid, deciding->device.ordinal);
+  Progress progress("reading the recording");
+  auto recording = AnalyzeFitRecording(*capture, deciding->pid, deciding->device.ordinal, progress.callback());
   if (!recording.ok()) {
     SayOnce(std::string(recording.status().message()));
     return std::nullopt;
   }
   return *std::move(recording);
-}
-
-// Lines "PID<tab>unknown<tab>COUNT<tab>OPERATOR" of the counts: it was given a shape that depends on values which the
-// device did not compute.
-std::vector<std::string> Simulator::ReadUnknownShapes(const Simulation& simulation) const {
-  std::set<std::string> operators;
-  std::ifstream counts(FolderOf(simulation) / "counts");
-  for (std::string line; std::getline(counts, line);) {
-    const std::size_t kind = line.find("\tunknown\t");
-    if (kind != std::string::npos) operators.insert(line.substr(line.rfind('\t') + 1));
-  }
-  return {operators.begin(), operators.end()};
 }
 
 void Simulator::SayOnce(const std::string& line) {

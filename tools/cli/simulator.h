@@ -39,12 +39,16 @@ class Simulator {
 
   absl::Status Prepare();
 
-  // With our standard streams, as `memoir run` does; with --json, standard output goes to standard error.
+  // With our standard streams, as `memoir run` does; with --json, standard output goes to standard error. A third ^C
+  // kills what the first two did not end.
   FitRun RunHere(const Simulation& simulation, ChildResult& result);
   // With output in files; nothing where that was interrupted or could not be started, which was said: then leave with
   // exit_code(). `what` is for the line of progress.
   std::optional<std::vector<FitRun>> RunAll(const std::vector<Simulation>& simulations, const std::string& what);
   int exit_code() const { return exit_code_; }
+
+  // A line on standard error, unless it was said before.
+  void SayOnce(const std::string& line);
 
   // The last line of what a run of RunAll wrote.
   std::string EndOfOutput(const std::string& name) const;
@@ -57,8 +61,6 @@ class Simulator {
   Variables VariablesOf(const Simulation& simulation) const;
   FitRun ReadRun(const Simulation& simulation, const ChildResult& result);
   std::optional<FitRecording> ReadRecording(const Simulation& simulation, const FitRun& run);
-  std::vector<std::string> ReadUnknownShapes(const Simulation& simulation) const;
-  void SayOnce(const std::string& line);
 
   const FitOptions& options_;
   const InstallTree tree_;

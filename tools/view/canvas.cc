@@ -44,6 +44,29 @@ void Append(void* to, void* data, int size) {
   static_cast<std::string*>(to)->append(static_cast<const char*>(data), static_cast<std::size_t>(size));
 }
 
+std::string BigEndian(std::uint32_t value) {
+  std::string bytes;
+  for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(value >> shift & 0xff);
+  return bytes;
+}
+
+// As PNG has it: polynomial 0xedb88320, inverted before and after.
+std::uint32_t Checksum(std::string_view bytes) {
+  std::uint32_t sum = ~0u;
+  for (const char byte : bytes) {
+    sum ^= static_cast<unsigned char>(byte);
+    for (int bit = 0; bit < 8; ++bit) sum = sum >> 1 ^ (sum & 1 ? 0xedb88320u : 0);
+  }
+  return ~sum;
+}
+
+std::string TextChunk(std::string_view description) {
+  std::string body = "tEXtDescription";
+  body += '\0';
+  body += description;
+  return BigEndian(static_cast<std::uint32_t>(body.size() - 4)) + body + BigEndian(Checksum(body));
+}
+
 }  // namespace
 
 Canvas::Canvas(int width, int height)
@@ -112,9 +135,12 @@ void Canvas::Text(double x, double y, std::string_view text, double scale, Pigme
   }
 }
 
-std::string Canvas::Png() const {
+std::string Canvas::Png(std::string_view description) const {
+  constexpr std::size_t kBehindHeader = 8 + 25;  // signature and IHDR
   std::string bytes;
   stbi_write_png_to_func(&Append, &bytes, width_, height_, 3, pixels_.data(), width_ * 3);
+  if (!description.empty() && bytes.size() > kBehindHeader)
+    bytes.insert(kBehindHeader, TextChunk(Printable(description)));
   return bytes;
 }
 

@@ -36,7 +36,8 @@ class Canvas {
   void Text(double x, double y, std::string_view text, double scale, Pigment pigment, Anchor anchor = Anchor::kLeft);
   static double TextWidth(std::string_view text, double scale);
 
-  std::string Png() const;
+  // `description`: ASCII, "" for none: a text of the file for programs that read it, as people read the picture.
+  std::string Png(std::string_view description = "") const;
 
  private:
   void Blend(int x, int y, double share, Pigment pigment);

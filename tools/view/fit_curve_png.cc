@@ -9,6 +9,7 @@
 #include "tools/view/axis_steps.h"
 #include "tools/view/canvas.h"
 #include "tools/view/fit_curve_text.h"
+#include "tools/view/terminal_text.h"
 #include "tools/view/units.h"
 
 namespace memoir {
@@ -106,7 +107,7 @@ std::string FitCurvePng(const FitCurve& curve, const std::string& what) {
       kLeft, 722,
       "Peak of the device's memory, SIMULATED: no GPU was measured. Red: does not fit (a run without the limit)", 1.5,
       kNote);
-  return canvas.Png();
+  return canvas.Png(fmt::format("{} on a SIMULATED {}: {}", Escaped(what), curve.name, CurveAnswer(curve)));
 }
 
 }  // namespace memoir

@@ -32,6 +32,8 @@ std::string Words(FitVerdict verdict) {
       return "failed";
     case FitVerdict::kUnused:
       return "no GPU memory";
+    case FitVerdict::kInterrupted:
+      return "interrupted";
   }
   return "";
 }

@@ -19,6 +19,8 @@ const char* VerdictName(FitVerdict verdict) {
       return "failed";
     case FitVerdict::kUnused:
       return "unused";
+    case FitVerdict::kInterrupted:
+      return "interrupted";
   }
   return "";
 }
@@ -59,6 +61,7 @@ Json RecordingJson(const std::optional<FitRecording>& recording) {
   if (recording->out_of_memory) {
     json["out_of_memory"] = {{"operator", recording->out_of_memory->operator_name},
                              {"module", recording->out_of_memory->module},
+                             {"phase", std::string(ToString(recording->out_of_memory->phase))},
                              {"asked_bytes", recording->out_of_memory->asked}};
   }
   return json;
@@ -70,6 +73,8 @@ Json RunJson(const FitRun& run, const char* assumption, bool limited) {
                {"exit_code", run.exit_code},
                {"signal", run.signal},
                {"verdict", VerdictName(VerdictOf(run))},
+               {"unknown_shapes", run.unknown_shapes},
+               {"read_unknown_numbers", run.unknown_numbers},
                {"processes", Json::array()},
                {"recording", RecordingJson(run.recording)}};
   for (const SimulatedProcess& process : run.processes) {

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "fmt/format.h"
+#include "tools/view/fit_peak_text.h"
 #include "tools/view/table.h"
 #include "tools/view/terminal_text.h"
 #include "tools/view/units.h"
@@ -13,14 +15,13 @@
 namespace memoir {
 namespace {
 
-constexpr std::size_t kTop = 5;
-
 std::string Paragraph(const std::string& text, const Terminal& terminal) {
   return Wrapped(text, terminal.width, 0) + "\n";
 }
 
 std::string NeedWords(const FitInterval& need) {
   if (need.is_point()) return FormatBytes(need.high);
+  if (need.low == 0) return "up to " + FormatBytes(need.high);
   return fmt::format("{} to {}", FormatBytes(need.low), FormatBytes(need.high));
 }
 
@@ -35,8 +36,10 @@ bool IsTight(const FitCard& card) {
   return Headroom(card, *need) < static_cast<std::int64_t>(kTablesAreExactTo);
 }
 
-const FitRun& DecidingRun(const FitCard& card) {
-  return card.high && VerdictOf(card.low.run) == FitVerdict::kFits ? card.high->run : card.low.run;
+// The one that ran out, where any did.
+const FitTry& DecidingTry(const FitCard& card) {
+  const FitVerdict low = VerdictOf(card.low.run);
+  return card.high && (low == FitVerdict::kFits || low == FitVerdict::kFailed) ? *card.high : card.low;
 }
 
 std::string Ended(const FitRun& run) {
@@ -53,6 +56,7 @@ std::string WhereItRanOut(const FitRun& run) {
   if (recorded) {
     place = recorded->operator_name.empty() ? "outside of any operator" : "in " + Escaped(recorded->operator_name);
     if (!recorded->module.empty()) place += ", module " + Escaped(recorded->module);
+    if (recorded->phase != Phase::kOther) place += fmt::format(" ({})", ToString(recorded->phase));
     place += ",";
     asked = recorded->asked;
   }
@@ -65,8 +69,14 @@ std::string WhereItRanOut(const FitRun& run) {
 
 std::string LackReason(const FitCard& card) {
   const auto need = NeedOf(card);
-  if (need) return fmt::format("takes {}, has {}", NeedWords(*need), FormatBytes(card.memory));
-  const FitTry& attempt = card.high && VerdictOf(card.low.run) == FitVerdict::kFits ? *card.high : card.low;
+  if (need) {
+    const std::int64_t left = Headroom(card, *need);
+    if (left >= 0 || !need->is_point())
+      return fmt::format("takes {}, the card has {}", NeedWords(*need), FormatBytes(card.memory));
+    return fmt::format("takes {}, {} more than the card's {}", NeedWords(*need),
+                       FormatBytes(static_cast<std::uint64_t>(-left)), FormatBytes(card.memory));
+  }
+  const FitTry& attempt = DecidingTry(card);
   const std::string has = "has " + FormatBytes(card.memory) + "; ";
   if (!attempt.unlimited) return has + "what it would take was not tried";
   if (VerdictOf(*attempt.unlimited) == FitVerdict::kDoesNotFit) {
@@ -76,14 +86,18 @@ std::string LackReason(const FitCard& card) {
   return has + "what it would take is not known: without the card's limit: " + Ended(*attempt.unlimited);
 }
 
+// By one that was ended early.
+std::string Taken(const FitCard& card) {
+  const auto deciding = DecidingDeviceOf(card.low.run);
+  if (!deciding) return "before it used the GPU: no answer";
+  const bool ran_out = deciding->device.refused > 0;
+  return fmt::format("no verdict; up to then it took {} of {}{}", FormatBytes(deciding->device.peak),
+                     FormatBytes(card.memory), ran_out ? ", and asked for more than there was" : "");
+}
+
 Color VerdictColor(FitVerdict verdict) {
   if (verdict == FitVerdict::kFits) return Color::kGreen;
   return verdict == FitVerdict::kDepends || verdict == FitVerdict::kWentOn ? Color::kYellow : Color::kRed;
-}
-
-void AddHolder(Table& table, const std::string& name, std::uint64_t bytes, std::uint64_t whole,
-               const std::string& from) {
-  if (bytes > 0) table.AddRow({name, FormatBytes(bytes), FormatShare(bytes, whole), from});
 }
 
 // The run whose peak is the need: it got to its end.
@@ -93,77 +107,52 @@ const FitRun* RunOfNeed(const FitCard& card) {
   return attempt.unlimited ? &*attempt.unlimited : &attempt.run;
 }
 
-std::string RenderDevice(const FitRun& run, bool limited, const Terminal& terminal) {
-  const auto deciding = DecidingDeviceOf(run);
-  if (!deciding) return "";
-  const SimulatedDevice& device = deciding->device;
-  Table table({"held by", "bytes", "share", "figure"});
-  AddHolder(table, "context", device.context, device.peak, "table");
-  AddHolder(table, "cudaMalloc (torch's segments)", device.peak_blocks, device.peak, "simulated");
-  AddHolder(table, "expandable segments", device.peak_mapped, device.peak, "simulated");
-  AddHolder(table, "cudaMallocAsync", device.peak_pools, device.peak, "simulated");
-  AddHolder(table, "NVIDIA's libraries", device.peak_libraries, device.peak, "table");
-  table.AddTotal({"total", FormatBytes(device.peak), FormatShare(device.peak, device.peak)});
-  const std::string which = limited ? "" : ", in a run without the card's limit";
-  return Painted(terminal, Color::kBold, fmt::format("The peak of device {}{}", device.ordinal, which)) + "\n" +
-         table.Render(terminal, 2);
-}
-
-std::string RenderRows(const std::string& name, const std::vector<FitRow>& rows, const Terminal& terminal) {
-  if (rows.empty()) return "";
-  std::uint64_t whole = 0, rest = 0;
-  for (const FitRow& row : rows) whole += row.bytes;
-  Table table({name, "bytes", "share"});
-  // A rest of one would take the line of the row that it hides.
-  const std::size_t shown = rows.size() <= kTop + 1 ? rows.size() : kTop;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (i >= shown) {
-      rest += rows[i].bytes;
-    } else {
-      table.AddRow({ShownName(rows[i].name), FormatBytes(rows[i].bytes), FormatShare(rows[i].bytes, whole)});
-    }
+// Why the answer is an interval, or could be another.
+std::vector<std::string> Doubts(const FitCard& card) {
+  std::vector<std::string> doubts;
+  const auto need = NeedOf(card);
+  for (const std::string& unknown : card.unknowns) {
+    doubts.push_back("What it takes depends on " + unknown +
+                     (need && need->is_point() ? ": the least and the most take the same."
+                                               : ": it ran with the least and with the most."));
   }
-  if (rest > 0)
-    table.AddRow({fmt::format("other ({})", rows.size() - shown), FormatBytes(rest), FormatShare(rest, whole)});
-  table.AddTotal({"total", FormatBytes(whole), FormatShare(whole, whole)});
-  return table.Render(terminal, 2);
-}
-
-std::string RenderRecording(const FitRun& run, const Terminal& terminal) {
-  if (!run.recording) return "";
-  const FitRecording& recording = *run.recording;
-  std::string heading = "torch's peak: " + FormatBytes(recording.peak_allocated) + " allocated";
-  if (recording.peak_reserved) heading += ", " + FormatBytes(*recording.peak_reserved) + " reserved";
-  return Painted(terminal, Color::kBold, heading) + "\n" + RenderRows("operator", recording.by_operator, terminal) +
-         RenderRows("module", recording.by_module, terminal) + RenderRows("phase", recording.by_phase, terminal);
+  if (card.high && VerdictOf(card.low.run) == FitVerdict::kFailed) {
+    doubts.push_back(
+        fmt::format("With the least it failed ({}), as a program may that is given nothing.", Ended(card.low.run)));
+  }
+  if (SharesADevice(card.low.run)) {
+    doubts.push_back(
+        "Several processes used one card. Each had it to itself here; on a real one their needs add up, as far as they "
+        "come at the same time.");
+  }
+  if (card.low.run.unknown_numbers) {
+    doubts.push_back(
+        "The program read numbers that were not computed (.item(), .tolist(), .cpu()) as zeros: if it allocates by "
+        "them, it may take more.");
+  }
+  return doubts;
 }
 
 // Each a paragraph of its own.
 std::string RenderDoubts(const FitCard& card, const Terminal& terminal) {
   std::string text;
-  if (const std::string where = WhereItRanOut(DecidingRun(card)); !where.empty())
-    text +=
-        Paragraph(VerdictOf(card) == FitVerdict::kDepends ? "With the most that it may need it runs out " + where + "."
-                                                          : "It ran out " + where + ".",
-                  terminal);
+  const FitVerdict verdict = VerdictOf(card);
+  if (const std::string where = WhereItRanOut(DecidingTry(card).run); !where.empty())
+    text += Paragraph(verdict == FitVerdict::kDepends ? "With the most that it may take it runs out " + where + "."
+                                                      : "It runs out " + where + ".",
+                      terminal);
   if (const auto deciding = DecidingDeviceOf(card.low.run);
-      deciding && deciding->device.refusals > 0 && VerdictOf(card) == FitVerdict::kFits) {
+      deciding && deciding->device.refusals > 0 && verdict == FitVerdict::kFits) {
     text += Paragraph(fmt::format("The card was full {}; torch gave cached memory back and went on.",
                                   FormatCounted(deciding->device.refusals, "time", "times")),
                       terminal);
   }
-  for (const std::string& unknown : card.unknowns)
-    text += Paragraph("What is needed depends on " + unknown + ": run with the least and with the most.", terminal);
   if (IsTight(card)) {
     text += Paragraph(fmt::format("What is left is less than the tables are exact to ({}): it may not fit.",
                                   FormatBytes(kTablesAreExactTo)),
                       terminal);
   }
-  if (SharesADevice(card.low.run)) {
-    text += Paragraph(
-        "Several processes used one device. Each had the card to itself here; on a real one their needs add up.",
-        terminal);
-  }
+  for (const std::string& doubt : Doubts(card)) text += Paragraph(doubt, terminal);
   return text;
 }
 
@@ -188,6 +177,8 @@ std::string VerdictWords(const FitCard& card) {
       return "failed";
     case FitVerdict::kUnused:
       return "unused";
+    case FitVerdict::kInterrupted:
+      return "interrupted";
   }
   return "";
 }
@@ -197,8 +188,8 @@ std::string VerdictReason(const FitCard& card) {
   switch (VerdictOf(card)) {
     case FitVerdict::kFits:
       if (!need) return "what it takes is not known";
-      return fmt::format("takes {} of {}, {} to spare", NeedWords(*need), FormatBytes(card.memory),
-                         FormatBytes(card.memory - need->high));
+      return fmt::format("takes {} of {}, {}{} to spare", NeedWords(*need), FormatBytes(card.memory),
+                         need->is_point() ? "" : "at least ", FormatBytes(card.memory - need->high));
     case FitVerdict::kWentOn:
       return fmt::format("all {} of the card were asked for; the program handled that", FormatBytes(card.memory));
     case FitVerdict::kDoesNotFit:
@@ -210,6 +201,8 @@ std::string VerdictReason(const FitCard& card) {
           card.low.run.processes.empty() ? "before it used the GPU" : "and not for lack of the GPU's memory");
     case FitVerdict::kUnused:
       return "nothing was allocated on the GPU: does the script choose cuda?";
+    case FitVerdict::kInterrupted:
+      return Taken(card);
   }
   return "";
 }
@@ -220,48 +213,76 @@ std::string RenderFitLine(const FitCard& card, const std::string& what, const Te
 }
 
 std::string RenderFit(const FitCard& card, const std::string& what, const Terminal& terminal) {
-  std::string text = RenderFitLine(card, what, terminal) + RenderDoubts(card, terminal);
-  if (const FitRun* const run = RunOfNeed(card); run != nullptr && VerdictOf(card) != FitVerdict::kUnused) {
+  const FitVerdict verdict = VerdictOf(card);
+  std::string text = RenderFitLine(card, what, terminal);
+  if (verdict == FitVerdict::kFailed || verdict == FitVerdict::kUnused) return text;
+  if (verdict == FitVerdict::kInterrupted)
+    return text + RenderFitPeak(card.low.run, ", up to then", terminal) + RenderFitNotes(terminal);
+  text += RenderDoubts(card, terminal);
+  if (const FitRun* const run = RunOfNeed(card)) {
     const bool limited = run == &card.low.run || (card.high && run == &card.high->run);
-    text += RenderDevice(*run, limited, terminal) + RenderRecording(*run, terminal);
+    const bool most = card.high && run != &card.low.run && (!card.low.unlimited || run != &*card.low.unlimited);
+    text += RenderFitPeak(*run,
+                          std::string(most ? ", with the most that it may take" : "") +
+                              (limited ? "" : ", in a run without the card's limit"),
+                          terminal);
   }
-  const bool answered = VerdictOf(card) != FitVerdict::kFailed && VerdictOf(card) != FitVerdict::kUnused;
-  return answered ? text + RenderFitNotes(terminal) : text;
+  return text + RenderFitNotes(terminal);
+}
+
+// Below the table: who holds the peak, on the smallest card where it fits.
+std::string RenderPeakOf(const std::vector<FitCard>& cards, const Terminal& terminal) {
+  for (const FitCard& card : cards) {
+    const FitRun* const run = RunOfNeed(card);
+    if (VerdictOf(card) != FitVerdict::kFits || run == nullptr) continue;
+    return Paragraph(fmt::format("Who holds the peak on {}: {}.", Escaped(card.key), FitPeakWords(*run)), terminal);
+  }
+  return "";
 }
 
 std::string RenderFitTable(std::vector<FitCard> cards, const std::string& what, const Terminal& terminal) {
   std::ranges::stable_sort(cards, {}, &FitCard::memory);
-  Table table({"card", "has", "takes", "to spare", "verdict", "runs out"});
+  Table table({"card", "has", "takes", "to spare", "verdict"});
   bool without_limit = false;
+  std::string text, remarks;
+  std::vector<std::string> said;  // what holds for several cards is said once
   for (const FitCard& card : cards) {
     const auto need = NeedOf(card);
-    without_limit = without_limit || (need && card.low.unlimited);
-    const std::string where = WhereItRanOut(DecidingRun(card));
-    table.AddRow({Escaped(card.key), FormatBytes(card.memory), need ? NeedWords(*need) : "?", Spare(card),
-                  VerdictWords(card), VerdictOf(card) == FitVerdict::kFits ? "" : where});
+    without_limit = without_limit || (need && (card.low.unlimited || (card.high && card.high->unlimited)));
+    table.AddRow(
+        {Escaped(card.key), FormatBytes(card.memory), need ? NeedWords(*need) : "?", Spare(card), VerdictWords(card)});
+    const FitVerdict verdict = VerdictOf(card);
+    const std::string where = WhereItRanOut(DecidingTry(card).run);
+    if (verdict == FitVerdict::kFailed || verdict == FitVerdict::kUnused || verdict == FitVerdict::kWentOn || !need)
+      remarks += Paragraph(Escaped(card.key) + ": " + VerdictReason(card), terminal);
+    if (!where.empty() && verdict != FitVerdict::kFits)
+      remarks += Paragraph(fmt::format("{}: runs out {}{}", Escaped(card.key), where,
+                                       verdict == FitVerdict::kDepends ? ", with the most that it may take" : ""),
+                           terminal);
+    if (IsTight(card)) {
+      remarks += Paragraph(fmt::format("{}: what is left is less than the tables are exact to ({})", Escaped(card.key),
+                                       FormatBytes(kTablesAreExactTo)),
+                           terminal);
+    }
+    for (const std::string& doubt : Doubts(card)) {
+      if (std::ranges::find(said, doubt) == said.end()) said.push_back(doubt);
+    }
   }
-  std::string text = Painted(terminal, Color::kBold, Escaped(what) + " on SIMULATED cards") + "\n";
-  text += table.Render(terminal, 2);
+  text = Painted(terminal, Color::kBold, Escaped(what) + " on SIMULATED cards") + "\n" + table.Render(terminal, 2);
   if (without_limit)
     text += Paragraph("Where it does not fit: what it takes in a run without the card's limit.", terminal);
-  for (const FitCard& card : cards) {
-    const FitVerdict verdict = VerdictOf(card);
-    if (verdict == FitVerdict::kFailed || verdict == FitVerdict::kUnused || verdict == FitVerdict::kWentOn)
-      text += Paragraph(Escaped(card.key) + ": " + VerdictReason(card), terminal);
-    if (IsTight(card)) text += Paragraph(Escaped(card.key) + ": less is left than the tables are exact to", terminal);
-  }
-  if (!cards.empty() && SharesADevice(cards.front().low.run))
-    text += Paragraph("Several processes used one device; on a real card their needs add up.", terminal);
-  return text + RenderFitNotes(terminal);
+  text += remarks;
+  for (const std::string& doubt : said) text += Paragraph(doubt, terminal);
+  return text + RenderPeakOf(cards, terminal) + RenderFitNotes(terminal);
 }
 
 std::string RenderFitNotes(const Terminal& terminal) {
-  return Painted(terminal, Color::kDim,
-                 Wrapped("Simulated: kernels did nothing, no GPU was measured. From tables, as estimates: each card's "
-                         "memory and context, and NCCL's buffers. Not counted: workspaces of cuDNN, cuFFT, cuSOLVER "
-                         "and cuSPARSE, other "
-                         "programs on the card (docs/fit.md).",
-                         terminal.width, 0)) +
+  return Painted(
+             terminal, Color::kDim,
+             Wrapped("Simulated: kernels did nothing, no GPU was measured. From tables, as estimates: each card's "
+                     "memory and context, NCCL's buffers, and workspaces that NVIDIA's libraries ask torch for. Not "
+                     "counted: workspaces of which nothing is published, other programs on the card (docs/fit.md).",
+                     terminal.width, 0)) +
          "\n";
 }
 
