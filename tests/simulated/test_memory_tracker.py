@@ -54,7 +54,7 @@ def plain(path):
 def export(tree, folder, name, *options):
     path = folder / f"{name}.exported.pickle"
     done = memoir(tree, "export", "memory-tracker", folder / name, "-o", path, *options)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0 and "missing" not in done.stderr, done.stderr
     return plain(path)
 
 
@@ -121,6 +121,23 @@ def test_curves_and_pictures(tree, recorded, tmp_path):
         assert device[f"peak_{name}_bytes"] == max(device[column]) >= max(mb for _, mb in stats[f"memories_{name}"].values()) * 2**20 > 0
     assert len(device["iterations"]) == 2
     assert png.read_bytes().startswith(b"\x89PNG\r\n") and len(ElementTree.parse(svg).findall("{http://www.w3.org/2000/svg}polyline")) == 6
+
+
+TWO_GPUS = "import torch\nfor i in (1, 0): torch.nn.Linear(4, 4).to(f'cuda:{i}')(torch.ones(2, 4, device=f'cuda:{i}')).sum().backward()"
+
+
+def test_the_first_gpu_is_meant_and_others_are_named(tree, tmp_path):
+    command = ("run", "-q", "-o", tmp_path / "capture", "--simulate", "l4", "--sim-devices", 2, "--ops", "dispatch", "--", sys.executable, "-c", TWO_GPUS)
+    assert memoir(tree, *command).returncode == 0
+    found = {}
+    for device in ("", "cuda:0", "cuda:1"):
+        options = ("--device", device) if device else ()
+        done = memoir(tree, "export", "memory-tracker", tmp_path / "capture", "-o", tmp_path / "out.pickle", *options)
+        assert done.returncode == 0 and ("memory of cuda:0; --device takes another one: cuda:1" in done.stderr) == (device == ""), done.stderr
+        found[device] = [mb for _, mb in plain(tmp_path / "out.pickle")["memories_allocated"].values()]
+    assert found[""] == found["cuda:0"] != found["cuda:1"] and max(found["cuda:0"]) > 0 and max(found["cuda:1"]) > 0
+    first = {device: next(i for i, mb in enumerate(found[device]) if mb > 0) for device in ("cuda:0", "cuda:1")}
+    assert first["cuda:1"] < first["cuda:0"]
 
 
 ON_THE_HOST = "import torch; torch.nn.Linear(4, 4)(torch.ones(2, 4)).sum().backward()"

@@ -1,7 +1,9 @@
 #include "tools/analyze/memory_tracker.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -209,6 +211,12 @@ void TrackerPass::RangeEnds(const RangeEndEvent& event) {
   row.bytes = {memory.allocated().all, memory.active().all, memory.reserved().all};
 }
 
+bool IsComplete(const Capture& capture, ProcessId id, const ReplayReport& report) {
+  const v1::Counters& counters = report.processes[id.value].counters;
+  return counters.dropped_records() + counters.lost_events() + report.lost_records + report.lost_chunks == 0 &&
+         report.damage.empty() && capture.processes()[id.value].starts_at_first_chunk;
+}
+
 bool SeesBelowAutograd(const ProcessSummary& process) {
   return std::ranges::find(process.info.sources(), "dispatch") != process.info.sources().end();
 }
@@ -233,6 +241,10 @@ absl::Status Choose(const Capture& capture, const SurveyPass& survey, const Memo
         "memoir run --ops dispatch"));
   }
   stats.device = *chosen->second.devices.begin();
+  stats.other_devices.assign(std::next(chosen->second.devices.begin()), chosen->second.devices.end());
+  stats.other_processes = static_cast<std::size_t>(std::ranges::count_if(survey.processes, [&](const auto& process) {
+    return process.first != chosen->first && marked(process) && !process.second.devices.empty();
+  }));
   const std::vector<SurveyPass::Root>& roots = chosen->second.roots;
   stats.root = options.root;
   if (!options.tracker.empty() || roots.empty()) return absl::OkStatus();
@@ -245,7 +257,8 @@ absl::Status Choose(const Capture& capture, const SurveyPass& survey, const Memo
     return absl::NotFoundError(absl::StrCat(capture.path(), ": no module '", options.root,
                                             "' was called; roots are: ", absl::StrJoin(names, ", ")));
   }
-  std::ranges::copy_if(names, std::back_inserter(stats.others), [&](const auto& name) { return name != stats.root; });
+  std::ranges::copy_if(names, std::back_inserter(stats.other_roots),
+                       [&](const auto& name) { return name != stats.root; });
   return absl::OkStatus();
 }
 
@@ -268,6 +281,7 @@ absl::StatusOr<MemoryTrackerStats> AnalyzeMemoryTracker(const Capture& capture, 
   report = capture.Replay(pass, replay);
   if (!report.ok()) return report.status();
   stats = pass.Take();
+  stats.complete = IsComplete(capture, stats.process, *report);
   stats.report = *std::move(report);
   return stats;
 }

@@ -7,8 +7,8 @@
 #ifndef TOOLS_ANALYZE_MEMORY_TRACKER_H_
 #define TOOLS_ANALYZE_MEMORY_TRACKER_H_
 
+#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,8 +36,12 @@ struct MemoryTrackerStats {
   // What was chosen where the caller left it open.
   ProcessId process;
   std::string device;
-  std::string root;                 // "" where none was seen
-  std::vector<std::string> others;  // roots that were not chosen
+  std::string root;  // "" where none was seen
+  // And what it was chosen among, itself left out.
+  std::vector<std::string> other_roots;
+  std::vector<std::string> other_devices;
+  std::size_t other_processes = 0;  // that have such a device
+  bool complete = true;             // false: events are missing, so rows may be, too
   ReplayReport report;
 };
 // "layers.0.forward.addmm.default_3"

@@ -148,6 +148,17 @@ absl::Status ExportEvents(const Capture& capture, const Selection& selection, Ou
   return Finish(output, *report);
 }
 
+// Where the caller left it open, and where it cannot be all.
+void SayWhatWasChosen(const MemoryTrackerStats& stats, const ExportArguments& arguments) {
+  if (arguments.root.empty() && !stats.other_roots.empty())
+    Say("watching " + stats.root + "; --root takes another one: " + absl::StrJoin(stats.other_roots, ", "));
+  if (!stats.other_devices.empty())
+    Say("memory of " + stats.device + "; --device takes another one: " + absl::StrJoin(stats.other_devices, ", "));
+  if (stats.other_processes > 0)
+    Say("of the first of " + std::to_string(stats.other_processes + 1) + " processes with a GPU; --rank takes another");
+  if (!stats.complete) Say("events are missing from the capture (memoir show says which), so rows may be, too");
+}
+
 absl::Status ExportMemoryTracker(const Capture& capture, const ExportArguments& arguments, const Selection& selection,
                                  Output& output) {
   MemoryTrackerOptions options;
@@ -156,8 +167,7 @@ absl::Status ExportMemoryTracker(const Capture& capture, const ExportArguments& 
   options.tracker = arguments.tracker;
   const auto stats = AnalyzeMemoryTracker(capture, options);
   if (!stats.ok()) return stats.status();
-  if (arguments.root.empty() && !stats->others.empty())
-    Say("watching " + stats->root + "; --root takes another one: " + absl::StrJoin(stats->others, ", "));
+  SayWhatWasChosen(*stats, arguments);
   WriteMemoryTrackerPickle(*stats, [&](std::string_view bytes) { output.Write(bytes); });
   return Finish(output, stats->report);
 }
