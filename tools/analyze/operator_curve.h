@@ -1,7 +1,7 @@
 // What a device's caching allocator held after each operator call: allocated, active and reserved bytes, call by call,
 // with the module and phase of each, and the markers of every iteration. What MemoryTracker plots, with exact bytes.
 //
-// An operator call is an outermost one (decision 1); it counts when it ends. Takes 32 bytes of memory a call, and 24
+// An operator call is an outermost one (decision 1); it counts when it ends. Takes 24 bytes of memory a call, and 24
 // more for each device of its process.
 #ifndef TOOLS_ANALYZE_OPERATOR_CURVE_H_
 #define TOOLS_ANALYZE_OPERATOR_CURVE_H_
