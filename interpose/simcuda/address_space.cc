@@ -49,6 +49,8 @@ void* Map(std::uint64_t hint, std::uint64_t bytes) {
 
 }  // namespace
 
+bool HasAddressLimit() { return AddressLimit() != UINT64_MAX; }
+
 void AddressSpace::Reserve(int ordinal, std::uint64_t wanted, std::uint64_t least) {
   // Half of what is allowed at most: the program needs the rest.
   wanted = std::max(std::min(wanted, AddressLimit() / 2), least);

@@ -32,6 +32,9 @@ class AddressSpace {
   std::map<std::uint64_t, std::uint64_t> holes_;  // address -> bytes; neighbours are merged
 };
 
+// Whether this process may take addresses only up to a limit (ulimit -v).
+bool HasAddressLimit();
+
 }  // namespace memoir::simcuda
 
 #endif  // INTERPOSE_SIMCUDA_ADDRESS_SPACE_H_

@@ -33,7 +33,9 @@ bool Device::ReserveAddresses() {
   if (addresses_.size() == 0) {
     refused_ = true;
     Say(ReadableBytes(least) + " of address space, which device " + std::to_string(ordinal_) + " needs, are refused (" +
-        std::strerror(errno) + "); raise 'ulimit -v', or simulate less memory (MEMOIR_SIM_MEMORY)");
+        std::strerror(errno) + "); " +
+        (HasAddressLimit() ? "raise 'ulimit -v'" : "let the system overcommit (sysctl vm.overcommit_memory=0)") +
+        ", or simulate less memory (MEMOIR_SIM_MEMORY)");
     return false;
   }
   contents_.AddRegion(addresses_.base(), addresses_.size());

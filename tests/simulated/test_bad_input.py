@@ -28,6 +28,11 @@ def only_line(done):
     ({"MEMOIR_SIM_MEMORY": "1MiB"}, "MEMOIR_SIM_MEMORY=1MiB: expected a size from 522.00 MiB"),
     ({"MEMOIR_SIM_MEMORY": "900TiB"}, "to 4.00 TiB"),
     ({"MEMOIR_SIM_DEVICES": "65"}, "MEMOIR_SIM_DEVICES=65: expected a number from 1 to 64"),
+    ({"MEMOIR_SIM_WORLD": "5000"}, "MEMOIR_SIM_WORLD=5000: expected a number from 1 to 4096"),
+    ({"MEMOIR_SIM_WORLD": "4", "MEMOIR_SIM_RANK": "4"}, "MEMOIR_SIM_RANK=4: expected a number from 0 to 3"),
+    ({"MEMOIR_SIM_RANK": "1"}, "MEMOIR_SIM_RANK is set, but not MEMOIR_SIM_WORLD"),
+    ({"MEMOIR_SIM_WORKSPACES": "/no/such/file"}, "MEMOIR_SIM_WORKSPACES=/no/such/file: No such file"),
+    ({"MEMOIR_SIM_LATE": "soon"}, "MEMOIR_SIM_LATE=soon: expected a number from 0"),
     ({"MEMOIR_SIM_PROFILES": "/no/such/file"}, "MEMOIR_SIM_PROFILES=/no/such/file: No such file"),
 ])
 def test_values(tree, variables, words):
@@ -54,6 +59,60 @@ def test_address_space_limit(tree):
     assert "raise 'ulimit -v', or simulate less memory" in only_line(refused)
     fits = limited(tree, 60, MEMOIR_SIM_GPU="l4")
     assert fits.returncode == 0 and fits.stdout.split() == ["0", "1", "0"] and not fits.stderr, fits
+
+
+# As a kernel that does not overcommit (vm.overcommit_memory=2) answers: large private mappings are refused, files are not; with `files`, those, too.
+STINGY = '''
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <sys/mman.h>
+void* mmap(void* where, size_t bytes, int protection, int flags, int file, off_t offset) {
+  if ((flags & MAP_PRIVATE) && (flags & MAP_ANONYMOUS) && bytes > (8ul << 30)) { errno = ENOMEM; return MAP_FAILED; }
+  return ((void* (*)(void*, size_t, int, int, int, off_t))dlsym(RTLD_NEXT, "mmap"))(where, bytes, protection, flags, file, offset);
+}
+#ifdef FILES
+int memfd_create(const char* name, unsigned flags) { errno = ENOSYS; return -1; }
+#endif
+'''
+ROUND_TRIP = '''
+import resource, torch
+x = torch.arange(1000, device="cuda")
+large, piece = torch.ones(1 << 26).cuda(), torch.ones(1 << 18)
+kept = [piece.cuda() for _ in range(3000)]
+print(int(x.sum()), torch.cuda.mem_get_info()[1] >> 20, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)
+'''
+
+
+@pytest.mark.parametrize("files", [False, True])
+def test_overcommit_off(tree, tmp_path, files):
+    (tmp_path / "stingy.c").write_text(STINGY)
+    subprocess.run(["cc", "-shared", "-fPIC", *(["-DFILES"] if files else []), "-o", tmp_path / "stingy.so", tmp_path / "stingy.c", "-ldl"], check=True)
+    preload = f"{tmp_path / 'stingy.so'}:{environment(tree)['LD_PRELOAD']}"
+    done = simulate(tree, ASK if files else ROUND_TRIP, LD_PRELOAD=preload, MEMOIR_SIM_GPU="l4")
+    assert done.returncode == 0, done.stderr
+    if files:
+        assert done.stdout.split() == NO_DEVICE
+        assert "let the system overcommit (sysctl vm.overcommit_memory=0), or simulate less memory" in only_line(done)
+    else:
+        total, memory, resident = map(int, done.stdout.split())
+        assert (total, memory) == (499500, 22478) and resident < 600 + 512 + 256 + 512, "MiB: torch, what is kept, the large tensor, and some"
+
+
+OWN_RUNTIME = '''
+import ctypes, pathlib, sys
+library = next(p for folder in sys.path for p in pathlib.Path(folder).glob("nvidia/*/lib/libcublas.so.*"))
+handle = ctypes.c_void_p()
+print([ctypes.CDLL(str(library)).cublasCreate_v2(ctypes.byref(handle)) for _ in range(2)])
+'''
+
+
+def test_a_library_with_a_runtime_of_its_own(tree):
+    """cuBLAS itself is one: called by its own file, and not by its name."""
+    done = simulate(tree, OWN_RUNTIME)
+    assert done.returncode == 0 and done.stdout.strip() == "[1, 1]", done       # CUBLAS_STATUS_NOT_INITIALIZED
+    line = only_line(done)
+    assert line.startswith("memoir: simulated GPU: libcublas.so.") and "brings a CUDA runtime of its own" in line
 
 
 def test_programs_that_have_no_use_for_it_are_as_before(tree):

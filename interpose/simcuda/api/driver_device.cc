@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -12,6 +13,7 @@
 #include "interpose/simcuda/api/attributes.h"
 #include "interpose/simcuda/api/exported.h"
 #include "interpose/simcuda/machine.h"
+#include "interpose/simcuda/message.h"
 
 using memoir::simcuda::CurrentDevice;
 using memoir::simcuda::TheMachine;
@@ -23,6 +25,14 @@ std::array<char, memoir::simcuda::kMostDevices> contexts;
 thread_local std::vector<CUcontext>* context_stack = nullptr;  // leaked with its thread, if ever made
 
 CUcontext ContextOf(int device) { return reinterpret_cast<CUcontext>(&contexts[static_cast<std::size_t>(device)]); }
+
+// The file's name without its folder; "a library" of which nothing is known.
+std::string LibraryAt(const void* code) {
+  Dl_info found{};
+  if (dladdr(code, &found) == 0 || found.dli_fname == nullptr) return "a library";
+  const std::string path = found.dli_fname;
+  return path.substr(path.rfind('/') + 1);
+}
 
 // -1: none of ours.
 int DeviceOf(CUcontext context) {
@@ -150,9 +160,20 @@ SIMULATED CUresult cuCtxSynchronize() {
 }
 
 // The private tables by which a statically linked runtime talks to the driver: refused, and such libraries (extensions
-// with a runtime of their own) then fail with an error of theirs.
+// with a runtime of their own) then fail with an error of theirs. Said once, with the first one's name; not of
+// NVIDIA's own that do without: CUPTI, of which torch's profiler says it, and the compilers, which need no GPU.
 SIMULATED CUresult cuGetExportTable(const void** table, const CUuuid*) {
+  static std::atomic<bool> said{false};
   *table = nullptr;
+  const std::string library = LibraryAt(__builtin_return_address(0));
+  for (const char* own : {"libcupti", "libnvrtc", "libnvJitLink"}) {
+    if (library.starts_with(own)) return CUDA_ERROR_NOT_FOUND;
+  }
+  if (said.exchange(true)) return CUDA_ERROR_NOT_FOUND;
+  memoir::simcuda::Say(
+      library +
+      " brings a CUDA runtime of its own, linked into it, which only a real driver serves; what it does "
+      "on a GPU fails here with an error of its own (a build that uses libcudart.so would run)");
   return CUDA_ERROR_NOT_FOUND;
 }
 
