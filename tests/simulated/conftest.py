@@ -5,7 +5,7 @@ import pytest
 from simulation import ON_GPU
 
 # Programs of torch alone; the others test options, values, tables and messages of the simulated device, or record on it.
-ALSO_ON_A_GPU = {"test_cuda_memory", "test_management_library", "test_random_programs", "test_traces", "test_training"}
+ALSO_ON_A_GPU = {"test_cuda_memory", "test_management_library", "test_operators", "test_random_programs", "test_traces", "test_training"}
 
 
 def pytest_collection_modifyitems(items):
