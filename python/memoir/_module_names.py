@@ -6,16 +6,20 @@ no trace in any.
 """
 
 import gc
+import heapq
 import time
 import weakref
 
 current = None  # the Names of the recording that is running
 
 # Modules that belong to no root are looked for in all of them, and their owners in all objects. Programs make modules all the time:
-# the owners of all have a limit, and the look into all roots for those without parts and parameters.
+# the owners of all have a limit, as has the look into all roots for those without parts and parameters. For others that look, and the
+# walk of a root that grew, may take a second and then a hundredth of the time; further ones are roots.
 _FRUITLESS_LOOKS = 256
 _OWNERLESS_OF_A_CLASS = 3
 _OWNER_SECONDS = 1.0
+_LOOK_SECONDS = 1.0
+_LOOK_SHARE = 0.01
 
 
 def resolve(module):
@@ -49,14 +53,22 @@ class _Reference(weakref.ref):
     __slots__ = ("address", "number", "parameters")
 
 
+class _Root(weakref.ref):
+    """To a root. Its label is its class and, where another of that class is alive, the lowest number that is free."""
+
+    __slots__ = ("address", "label", "name", "number")
+
+
 class Names:
     def __init__(self, library, gone_callback):
         self._library = library
         self._gone = gone_callback
         self._known = {}    # address: _Reference
         self._numbers = {}  # (root, path, class): its id in the ring
-        self._roots = {}    # label: weak reference
+        self._roots = {}    # address: _Root
+        self._labels = {}   # class: how many labels it ever had at once, and the numbers of those that are free again
         self._fruitless = 0
+        self._begun, self._looking = time.monotonic(), 0.0
         self._seconds = 0.0
         self._ownerless = {}  # class: how often one had no owner
 
@@ -73,7 +85,12 @@ class Names:
         if "compile_subgraph_reason" in module.__dict__:  # made by dynamo: the region stands for the modules in it
             return self.pass_over(module)
         with torch._C.DisableTorchFunctionSubclass():  # looking at a parameter calls nothing of the program's
-            self._walk(self._root_of(module))
+            begun = time.monotonic()
+            root = self._root_of(module)
+            again = id(root) in self._roots
+            self._walk(root)
+            if again:
+                self._looking += time.monotonic() - begun
             if not self._knows(module):  # called through something that is no owner, such as torch.compile's wrapper
                 self._add(module, self._label(module), "", set())
 
@@ -95,13 +112,20 @@ class Names:
 
     def _root_of(self, module):
         module = _behind(module)
-        if self._knows(module) or self._fruitless < _FRUITLESS_LOOKS or _has_parts(module):
+        if self._knows(module) or self._may_look(module):
+            begun = time.monotonic()
             for reference in list(self._roots.values()):
                 root = reference()
                 if root is not None and any(part is module for _, part in _parts(root)):
                     return root
             self._fruitless += 1
+            self._looking += time.monotonic() - begun
         return self._outermost_owner(module)
+
+    def _may_look(self, module):
+        if not _has_parts(module) and self._fruitless >= _FRUITLESS_LOOKS:
+            return False
+        return self._looking <= _LOOK_SECONDS + _LOOK_SHARE * (time.monotonic() - self._begun)
 
     def _outermost_owner(self, module):
         seen, first = {id(module)}, module
@@ -128,16 +152,23 @@ class Names:
 
     def _label(self, root):
         """The class of the root, and a number where another of that class is alive."""
-        name, number = type(_behind(root)).__name__, 1
-        while True:
-            label = name if number == 1 else f"{name}#{number}"
-            there = self._roots.get(label)
-            alive = None if there is None else there()
-            if alive is None:
-                self._roots[label] = weakref.ref(root)
-            if alive is None or alive is root:
-                return label
-            number += 1
+        there = self._roots.get(id(root))
+        if there is not None and there() is root:
+            return there.label
+        name = type(_behind(root)).__name__
+        used, free = self._labels.setdefault(name, ([0], []))
+        if not free:
+            used[0] += 1
+        number = heapq.heappop(free) if free else used[0]
+        reference = self._roots[id(root)] = _Root(root, self._root_gone)
+        reference.address, reference.name, reference.number = id(root), name, number
+        reference.label = name if number == 1 else f"{name}#{number}"
+        return reference.label
+
+    def _root_gone(self, reference):
+        if self._roots.get(reference.address) is reference:
+            del self._roots[reference.address]
+        heapq.heappush(self._labels[reference.name][1], reference.number)
 
     def _add(self, module, label, path, taken):
         """`taken`: parameters that a module before this one has: a tied one belongs to the first."""
