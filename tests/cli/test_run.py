@@ -256,6 +256,25 @@ def test_unwritable_folder_runs_the_command_unrecorded(memoir, tmp_path, one_lin
     assert "cannot record into" in one_line(done) and "choose a folder with -o DIR" in one_line(done)
 
 
+@pytest.mark.parametrize("options", [(), ("-o", "relative"), ("--ring-dir", "relative")])
+def test_a_working_folder_that_is_gone_runs_the_command_unrecorded(memoir, fake_tree, tmp_path, options):
+    (tmp_path / "gone").mkdir()
+    done = memoir("-c", 'cd gone && rmdir ../gone && exec "$@"', "sh", fake_tree / "bin" / "memoir", "run", *options,
+                  "--", "sh", "-c", "echo ran; exit 9", program="sh")
+    assert (done.returncode, done.stdout) == (9, "ran\n")
+    line, = [line for line in done.stderr.splitlines() if line.startswith("memoir: ")]
+    assert "cannot record into" in line and "choose a folder with -o DIR" in line
+
+
+def test_without_proc_the_installation_is_found_all_the_same(memoir, fake_tree):
+    hidden = "mount -t tmpfs tmpfs /proc"
+    if subprocess.run(["unshare", "--mount", "sh", "-c", hidden], capture_output=True).returncode != 0:
+        pytest.skip("mounting takes root, and a container that allows it")
+    done = memoir("--mount", "sh", "-c", f"{hidden} && cd {fake_tree} && exec bin/memoir run --print-env=json", program="unshare")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["LD_PRELOAD"] == str(fake_tree / "lib/memoir/libmemoir_interpose.so")
+
+
 # --print-env
 
 

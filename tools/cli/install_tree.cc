@@ -1,5 +1,7 @@
 #include "tools/cli/install_tree.h"
 
+#include <sys/auxv.h>
+
 #include <algorithm>
 #include <string_view>
 #include <system_error>
@@ -8,7 +10,8 @@ namespace memoir {
 
 InstallTree FindInstallTree() {
   std::error_code error;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+  auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) program = std::filesystem::canonical(reinterpret_cast<const char*>(getauxval(AT_EXECFN)), error);
   InstallTree tree;
   tree.root = program.parent_path().parent_path();
   tree.interposer = tree.root / MEMOIR_LIB_DIR / "libmemoir_interpose.so";

@@ -20,7 +20,7 @@ struct InstallTree {
   std::filesystem::path trackers;          // folder of libmemoir_tracker-torch<X.Y>.so
 };
 
-// By /proc/self/exe. The parts need not exist.
+// By /proc/self/exe, and without /proc by what was executed. The parts need not exist.
 InstallTree FindInstallTree();
 
 // The torch versions ("2.11") for which `tree` has a tracker, sorted.

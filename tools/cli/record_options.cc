@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -84,12 +85,18 @@ std::optional<std::uint64_t> ParseSize(std::string_view text) {
   return std::nullopt;
 }
 
+std::string AbsolutePath(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+  return error ? path : absolute.string();
+}
+
 absl::StatusOr<std::string> NormalizeOption(const RecordOption& option, std::string_view source,
                                             std::string_view value) {
   switch (option.kind) {
     case OptionKind::kPath:
       if (value.empty()) return BadValue(source, value, "a path");
-      return std::filesystem::absolute(std::filesystem::path(value)).string();
+      return AbsolutePath(std::string(value));
     case OptionKind::kSize:
       if (const auto bytes = ParseSize(value)) return std::to_string(*bytes);
       return BadValue(source, value, "a size such as 512MiB, 2GiB or plain bytes");

@@ -44,6 +44,9 @@ std::span<const RecordOption> RecordOptions();
 absl::StatusOr<std::string> NormalizeOption(const RecordOption& option, std::string_view source,
                                             std::string_view value);
 
+// As it is where it cannot be made absolute: the folder that the process works in is gone.
+std::string AbsolutePath(const std::string& path);
+
 // 512MiB, 512M, 536870912; 512MB is 512,000,000. The recorder reads sizes the same way.
 std::optional<std::uint64_t> ParseSize(std::string_view text);
 

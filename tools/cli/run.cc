@@ -125,7 +125,7 @@ bool IsQuiet(const Variables& variables) {
 
 std::string OutputOf(const Variables& variables) {
   const auto given = variables.find("MEMOIR_OUTPUT");
-  return given == variables.end() ? std::filesystem::absolute(DefaultOutputFolder()).string() : given->second;
+  return given == variables.end() ? AbsolutePath(DefaultOutputFolder()) : given->second;
 }
 
 int RunRecorded(const Strings& command, Variables variables) {
