@@ -23,7 +23,8 @@ def command(name, memoir):
     if name == "import torch":
         return [sys.executable, "-c", "import torch"], {}, None
     if name == "on the simulated device alone":
-        return MODEL, {"LD_PRELOAD": str(pathlib.Path(memoir).parents[1] / "lib/memoir/libmemoir_simcuda.so"), "MEMOIR_SIM_GPU": "h100"}, None
+        lib = pathlib.Path(memoir).parents[1] / "lib/memoir"      # with the package, so that it computes values as under memoir fit
+        return MODEL, {"LD_PRELOAD": str(lib / "libmemoir_simcuda.so"), "MEMOIR_SIM_GPU": "h100", "PYTHONPATH": str(lib / "python")}, None
     card, verdict = ("h100", "fits") if name == "memoir fit" else ("l4", "does_not_fit")
     return [memoir, "fit", "--json", "--gpu", card, "--", *MODEL], {}, verdict
 

@@ -109,8 +109,9 @@ std::string RenderRecording(const FitRecording& recording, const Terminal& termi
 std::string Largest(const std::vector<FitRow>& rows) {
   std::string text;
   std::uint64_t rest = 0;
+  const std::size_t shown = rows.size() <= kTopInWords + 1 ? rows.size() : kTopInWords;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (i < kTopInWords) {
+    if (i < shown) {
       text += fmt::format("{}{} {}", i == 0 ? "" : ", ", FormatBytes(rows[i].bytes), ShownName(rows[i].name));
     } else {
       rest += rows[i].bytes;
@@ -138,9 +139,9 @@ std::string FitPeakWords(const FitRun& run) {
   }
   if (!run.recording) return text;
   const FitRecording& recording = *run.recording;
-  text +=
-      fmt::format("; of torch's, {} allocated: {}", FormatBytes(recording.peak_allocated), Largest(recording.by_phase));
-  if (!recording.by_operator.empty()) text += "; " + Largest(recording.by_operator);
+  text += fmt::format(". Tensors held {} of torch's at most; by phase: {}", FormatBytes(recording.peak_allocated),
+                      Largest(recording.by_phase));
+  if (!recording.by_operator.empty()) text += "; by operator: " + Largest(recording.by_operator);
   return text;
 }
 
