@@ -22,6 +22,8 @@
 #include "tools/view/event_json.h"
 #include "tools/view/live_view.h"
 #include "tools/view/operator_curve_view.h"
+#include "tools/view/out_of_memory_json.h"
+#include "tools/view/out_of_memory_text.h"
 #include "tools/view/over_time_picture.h"
 #include "tools/view/over_time_view.h"
 #include "tools/view/summary_json.h"
@@ -150,6 +152,15 @@ TEST_F(Views, LiveAtOutOfMemory) {
   const auto live = AnalyzeLiveAt(capture, options);
   ASSERT_TRUE(live.ok()) << live.status();
   ExpectGolden("live_at_oom.txt", RenderLiveAt(capture, *live, "the last out-of-memory error", 10, kNarrow));
+}
+
+TEST_F(Views, CheckOutOfMemory) {
+  const Capture capture = Open("cuda");
+  const Summary summary = Summarise(capture);
+  ExpectGolden("check_oom_cuda.txt", RenderOutOfMemoryErrors(capture, summary, 5, kNarrow));
+  ExpectGolden("check_oom_cuda.json", ToText(CheckOutOfMemoryJson(capture, summary)));
+  const std::string message = RenderOutOfMemory(capture, summary, {.width = 40});
+  EXPECT_LE(std::count(message.begin(), message.end(), '\n'), static_cast<std::ptrdiff_t>(kLinesOfOutOfMemory));
 }
 
 TEST_F(Views, Folded) {

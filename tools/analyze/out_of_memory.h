@@ -1,4 +1,5 @@
-// The times that a CUDA allocator could not give what was asked for: who asked, for how much, and who held the bytes.
+// The times that a CUDA allocator could not give what was asked for: who asked, for how much, who held the bytes, what
+// was free and why that did not serve, and what had grown since the step before.
 #ifndef TOOLS_ANALYZE_OUT_OF_MEMORY_H_
 #define TOOLS_ANALYZE_OUT_OF_MEMORY_H_
 
@@ -9,16 +10,13 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tools/analyze/holdings.h"
 #include "tools/analyze/options.h"
+#include "tools/analyze/out_of_memory_growth.h"
+#include "tools/analyze/out_of_memory_room.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
-
-struct Holder {
-  std::string name;
-  std::uint64_t bytes = 0;
-  std::uint64_t blocks = 0;
-};
 
 struct OutOfMemory {
   std::string device;
@@ -34,16 +32,24 @@ struct OutOfMemory {
   std::string module_class;
   Phase phase = Phase::kOther;
   std::optional<std::uint64_t> step;
+  std::uint64_t optimizer_steps = 0;  // that had ended
   std::uint64_t allocated_bytes = 0;
   std::uint64_t active_bytes = 0;
   std::uint64_t reserved_bytes = 0;
   std::vector<Holder> by_operator;  // of allocated bytes, largest first
   std::vector<Holder> by_module;
+  Room room;
+  Growth growth;
 };
 
-// In order; of more than kMostOutOfMemory only the newest.
-inline constexpr std::size_t kMostOutOfMemory = 16;
-absl::StatusOr<std::vector<OutOfMemory>> AnalyzeOutOfMemory(const Capture& capture, const Selection& selection);
+// In order: processes one after another, each in time. Of more than `most` only the newest of the last processes.
+inline constexpr std::size_t kMostOutOfMemory = 256;
+absl::StatusOr<std::vector<OutOfMemory>> AnalyzeOutOfMemory(const Capture& capture, const Selection& selection,
+                                                            std::size_t most = kMostOutOfMemory);
+
+// The one that a job is told of: where several processes ran out, the one after whose last error the others' came. Not
+// of none.
+const OutOfMemory& DecisiveError(const std::vector<OutOfMemory>& errors);
 
 }  // namespace memoir
 

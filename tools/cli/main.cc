@@ -23,13 +23,14 @@ usage: memoir run [OPTIONS] -- COMMAND...     record a command, then show the su
 
 verbs: run      record a command
        show     what a capture holds: the peak, who holds it, who allocates, over time; --json
+       check    what went wrong: oom, every out-of-memory error with who, why and why now
        fit      does a program fit on a card that is not here, up to which batch: SIMULATED
        export   events as JSON lines
        doctor   what will be recorded here, what not, why, and the fix
 
-exit codes: 0 fine, 1 error, 2 usage, 3 a finding (doctor); 141 (128 + SIGPIPE), or 1 where that
-            signal is ignored: standard output was closed before the end; `memoir run` returns its
-            command's code
+exit codes: 0 fine, 1 error, 2 usage, 3 a finding (check, doctor); 141 (128 + SIGPIPE), or 1 where
+            that signal is ignored: standard output was closed before the end; `memoir run`
+            returns its command's code
 
 Examples:
   memoir run -- python train.py       # records ./memoir-DATE-TIME and shows who held the peak
@@ -40,8 +41,8 @@ struct Verb {
   const char* name;
   int (*run)(const std::vector<std::string>&);
 };
-constexpr Verb kVerbs[] = {
-    {"run", RunVerb}, {"show", ShowVerb}, {"fit", FitVerb}, {"export", ExportVerb}, {"doctor", DoctorVerb}};
+constexpr Verb kVerbs[] = {{"run", RunVerb}, {"show", ShowVerb},     {"check", CheckVerb},
+                           {"fit", FitVerb}, {"export", ExportVerb}, {"doctor", DoctorVerb}};
 
 int NotAVerb(const std::vector<std::string>& arguments) {
   std::vector<std::string> verbs;

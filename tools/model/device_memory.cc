@@ -46,16 +46,14 @@ std::optional<DeviceMemory::Freed> DeviceMemory::CompleteFree(std::uint64_t addr
   return freed;
 }
 
-void DeviceMemory::AddSegment(std::uint64_t address, std::uint64_t bytes) {
-  AddSegment(address, bytes, bytes <= kMostSmallSegment);
-}
+bool DeviceMemory::IsSmallSegment(std::uint64_t bytes) { return bytes <= kMostSmallSegment; }
 
-void DeviceMemory::AddSegment(std::uint64_t address, std::uint64_t bytes, bool is_small) {
+void DeviceMemory::AddSegment(std::uint64_t address, const ReservedPiece& piece) {
   caching_ = true;
-  if (bytes == 0 || address + bytes < address) return;
-  RemoveSegment(address, bytes);  // what lies there was lost
-  segments_[address] = {bytes, is_small};
-  reserved_.Add(bytes, is_small);
+  if (piece.bytes == 0 || address + piece.bytes < address) return;
+  RemoveSegment(address, piece.bytes);  // what lies there was lost
+  segments_[address] = piece;
+  reserved_.Add(piece.bytes, piece.small);
 }
 
 void DeviceMemory::RemoveSegment(std::uint64_t address, std::uint64_t bytes) {
@@ -71,8 +69,11 @@ void DeviceMemory::RemoveSegment(std::uint64_t address, std::uint64_t bytes) {
     }
     at = segments_.erase(at);
     reserved_.Take(std::min(end, whole_end) - std::max(address, begin), whole.small);
-    if (begin < address) segments_[begin] = {address - begin, whole.small};
-    if (whole_end > end) segments_[end] = {whole_end - end, whole.small};
+    ReservedPiece rest = whole;
+    rest.bytes = address - begin;
+    if (begin < address) segments_[begin] = rest;
+    rest.bytes = whole_end - end;
+    if (whole_end > end) segments_[end] = rest;
   }
 }
 

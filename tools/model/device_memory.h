@@ -27,6 +27,16 @@ struct PoolBytes {
   }
 };
 
+// What the allocator has taken from the device in one piece: a segment, or of an expandable one what it mapped at once.
+struct ReservedPiece {
+  std::uint64_t bytes = 0;
+  std::uint64_t stream = 0;
+  std::uint32_t pool_graph = 0;  // private pool; both 0: the default one
+  std::uint32_t pool_user = 0;
+  bool small = false;   // of the pool for blocks of up to 1 MiB
+  bool mapped = false;  // of an expandable segment; of what was found, or lies in a keyframe, it is not known
+};
+
 class DeviceMemory {
  public:
   // Whether a caching allocator has it: whether active and reserved bytes are known.
@@ -50,11 +60,18 @@ class DeviceMemory {
   // What is active no more; nothing when no free was requested there before `serial`.
   std::optional<Freed> CompleteFree(std::uint64_t address, std::uint64_t serial);
 
-  void AddSegment(std::uint64_t address, std::uint64_t bytes, bool is_small);
-  void AddSegment(std::uint64_t address, std::uint64_t bytes);  // small or large by its size
+  static bool IsSmallSegment(std::uint64_t bytes);
+  void AddSegment(std::uint64_t address, const ReservedPiece& piece);
   void RemoveSegment(std::uint64_t address, std::uint64_t bytes);
   // Nothing is known to be reserved, or to wait for its free, any more. Blocks stay.
   void ForgetSegments();
+  // By address; they do not overlap.
+  const std::map<std::uint64_t, ReservedPiece>& reserved_pieces() const { return segments_; }
+  // Blocks that the program has given back and the allocator does not have back: address and bytes.
+  template <class Function>
+  void ForEachWaiting(Function function) const {
+    for (const auto& [address, waiting] : freeing_) function(address, waiting.freed.bytes);
+  }
 
   void CountOutOfMemory() {
     caching_ = true;
@@ -72,10 +89,6 @@ class DeviceMemory {
     Freed freed;
     std::uint64_t serial;
   };
-  struct Segment {
-    std::uint64_t bytes;
-    bool small;
-  };
 
   bool caching_ = false;
   PoolBytes allocated_, active_, reserved_;
@@ -83,7 +96,7 @@ class DeviceMemory {
   std::uint64_t alloc_retries_ = 0;
   std::uint64_t ooms_ = 0;
   absl::flat_hash_map<std::uint64_t, Freeing> freeing_;  // by address
-  std::map<std::uint64_t, Segment> segments_;            // by address; they do not overlap
+  std::map<std::uint64_t, ReservedPiece> segments_;
 };
 
 }  // namespace memoir

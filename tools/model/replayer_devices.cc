@@ -92,7 +92,9 @@ void Replayer::ShowSegment(ThreadReplay& thread, RunCursor& cursor) {
   if (event.action == SegmentAction::kFree || event.action == SegmentAction::kUnmap) {
     memory.RemoveSegment(segment.address, segment.bytes);
   } else {
-    memory.AddSegment(segment.address, segment.bytes);
+    memory.AddSegment(segment.address,
+                      {segment.bytes, segment.stream, segment.pool_graph, segment.pool_user,
+                       DeviceMemory::IsSmallSegment(segment.bytes), event.action == SegmentAction::kMap});
   }
   visitor_.OnSegment(event);
 }
@@ -140,7 +142,12 @@ void Replayer::ApplySegments(const v1::Keyframe& keyframe) {
   std::uint64_t address = 0;
   for (int i = 0; i < count; ++i) {
     address += static_cast<std::uint64_t>(segments.address_delta(i));
-    MemoryOf(ids_->device(segments.device(i))).AddSegment(address, segments.bytes(i), segments.small(i) != 0);
+    ReservedPiece piece{.bytes = segments.bytes(i), .small = segments.small(i) != 0};
+    // A keyframe may lack the columns that sums do not need.
+    if (segments.stream_size() == count) piece.stream = segments.stream(i);
+    if (segments.pool_graph_size() == count) piece.pool_graph = segments.pool_graph(i);
+    if (segments.pool_user_size() == count) piece.pool_user = segments.pool_user(i);
+    MemoryOf(ids_->device(segments.device(i))).AddSegment(address, piece);
   }
   for (const v1::DeviceTotals& totals : keyframe.devices()) {
     if (totals.reserved_bytes() == 0 && totals.peak_reserved_bytes() == 0) continue;

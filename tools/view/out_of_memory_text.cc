@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
+#include <string_view>
 #include <vector>
 
 #include "fmt/format.h"
+#include "tools/model/job.h"
 #include "tools/view/capture_text.h"
+#include "tools/view/pool_text.h"
 #include "tools/view/terminal_text.h"
 #include "tools/view/units.h"
 
@@ -15,92 +19,241 @@ namespace {
 constexpr std::size_t kNameInLine = 40;
 constexpr std::size_t kIndent = 17;  // as the facts of a summary
 
+struct Detail {
+  std::size_t top = 0;  // names in a list; 0: all
+  bool grown_operators = true;
+};
+
 std::string Line(const Terminal& terminal, std::string_view name, Color color, const std::string& text) {
   return Painted(terminal, color, PaddedRight(name, kIndent)) + Wrapped(text, terminal.width, kIndent) + "\n";
 }
 
+std::string Named(std::string_view name) { return Shortened(Escaped(name), kNameInLine); }
+
 // "aten::mm in layers.3.mlp.fc1 (Linear), backward, step 7"
 std::string Place(const OutOfMemory& error) {
-  std::string place = error.operator_name.empty() ? "code outside of any operator"
-                                                  : Shortened(Escaped(error.operator_name), kNameInLine);
-  if (!error.module.empty()) place += " in " + Shortened(Escaped(error.module), kNameInLine);
+  std::string place = error.operator_name.empty() ? "code outside of any operator" : Named(error.operator_name);
+  if (!error.module.empty()) place += " in " + Named(error.module);
   if (!error.module_class.empty() && error.module_class != error.module)
-    place += " (" + Shortened(Escaped(error.module_class), kNameInLine) + ")";
+    place += " (" + Named(error.module_class) + ")";
   if (error.phase != Phase::kOther) place += ", " + std::string(ToString(error.phase));
-  if (!error.range_name.empty()) place += ", range " + Shortened(Escaped(error.range_name), kNameInLine);
-  if (error.step) place += fmt::format(", step {}", *error.step);
-  return place;
+  if (!error.range_name.empty()) place += ", range " + Named(error.range_name);
+  if (error.step) return place + fmt::format(", step {}", *error.step);
+  if (error.optimizer_steps == 0) return place;
+  return place + ", after " + FormatCounted(error.optimizer_steps, "optimizer step", "optimizer steps");
 }
 
-std::string Holders(const std::vector<Holder>& holders) {
-  constexpr std::size_t kShown = 4;
+// "a 3.0 MiB, b 2.0 MiB, others 1.0 MiB": they add up to the whole.
+std::string HolderList(const std::vector<Holder>& holders, std::size_t top) {
   std::string text;
   std::uint64_t rest = 0;
   for (std::size_t i = 0; i < holders.size(); ++i) {
-    if (i >= kShown) {
+    if (top != 0 && i >= top) {
       rest += holders[i].bytes;
       continue;
     }
-    text +=
-        (i == 0 ? "" : ", ") + Shortened(Escaped(holders[i].name), kNameInLine) + " " + FormatBytes(holders[i].bytes);
+    text += (i == 0 ? "" : ", ") + Named(holders[i].name) + " " + FormatBytes(holders[i].bytes);
   }
   if (rest > 0) text += ", others " + FormatBytes(rest);
   return holders.empty() ? "nobody" : text;
 }
 
-Json HoldersJson(const std::vector<Holder>& holders) {
-  Json json = Json::array();
-  for (const Holder& holder : holders)
-    json.push_back({{"name", holder.name}, {"bytes", holder.bytes}, {"blocks", holder.blocks}});
-  return json;
+// What grew most; the rest, also what shrank, as one.
+std::string GrownList(const Growth& growth, const std::vector<Grown>& grown, std::size_t top) {
+  std::string text;
+  std::int64_t rest = growth.allocated;
+  for (std::size_t i = 0; i < grown.size() && (top == 0 || i < top) && grown[i].bytes > 0; ++i) {
+    text += (i == 0 ? "" : ", ") + Named(grown[i].name) + " " + FormatSignedBytes(grown[i].bytes);
+    rest -= grown[i].bytes;
+  }
+  if (rest != 0) text += (text.empty() ? "others " : ", others ") + FormatSignedBytes(rest);
+  return text;
+}
+
+std::string TorchHeld(const OutOfMemory& error) {
+  std::string text = FormatBytes(error.allocated_bytes) + " allocated, ";
+  if (error.room.waiting > 0)
+    text += FormatBytes(error.room.waiting) + " freed but waiting for other streams (record_stream), ";
+  text += fmt::format("{} reserved by torch, {} left on the device", FormatBytes(error.reserved_bytes),
+                      FormatBytes(error.device_free));
+  if (error.room.private_reserved > 0) {
+    text += fmt::format("; private pools (CUDA graphs, MemPools) have {} of it reserved, {} allocated",
+                        FormatBytes(error.room.private_reserved), FormatBytes(error.room.private_allocated));
+  }
+  return text + "; outside torch: not recorded";
+}
+
+std::string FreeForIt(const Room& room) {
+  if (room.own_free == 0) return "nothing of its pool and stream is free";
+  return fmt::format("{} of its pool and stream free in {}, the largest {}", FormatBytes(room.own_free),
+                     FormatCounted(room.own_holes, "hole", "holes"), FormatBytes(room.largest_hole));
+}
+
+std::string Elsewhere(const Room& room) {
+  std::string text;
+  const auto add = [&](std::uint64_t bytes, const std::string& where) {
+    if (bytes > 0) text += (text.empty() ? "" : ", ") + FormatBytes(bytes) + " " + where;
+  };
+  add(room.other_pool_free, room.pool.is_private() ? "in other pools" : "in private pools (CUDA graphs, MemPools)");
+  add(room.other_stream_free, "of other streams");
+  add(room.other_size_free, room.small ? "for requests above 1 MiB" : "for requests up to 1 MiB");
+  return text;
+}
+
+std::string Pins(const Room& room, std::size_t top) {
+  if (room.pinned_by.empty()) return "";
+  std::uint64_t blocks = 0;
+  for (const Holder& holder : room.pinned_by) blocks += holder.blocks;
+  return fmt::format("; live between the holes: {} of {}", FormatCounted(blocks, "block", "blocks"),
+                     HolderList(room.pinned_by, top));
+}
+
+std::string Why(const OutOfMemory& error, std::size_t top) {
+  const Room& room = error.room;
+  const std::string from = room.pool.is_private() ? " It asked in " + PoolName(room.pool) + "." : "";
+  switch (room.cause) {
+    case OutOfMemoryCause::kFragmentation:
+      return "FRAGMENTATION: " + FreeForIt(room) +
+             (room.own_free >= error.asked_bytes ? ""
+                                                 : ", with what the device "
+                                                   "had left enough, but not in one piece") +
+             Pins(room, top) + "." + from;
+    case OutOfMemoryCause::kLimit:
+      return fmt::format(
+          "a LIMIT: the device had {} left, but torch may not reserve {} more than the {} that it has "
+          "(set_per_process_memory_fraction). No fragmentation: {}.{}",
+          FormatBytes(error.device_free), FormatBytes(room.needed_segment), FormatBytes(error.reserved_bytes),
+          FreeForIt(room), from);
+    case OutOfMemoryCause::kOtherPools:
+      return fmt::format("free, but ELSEWHERE: {}; {}.{}", Elsewhere(room), FreeForIt(room), from);
+    case OutOfMemoryCause::kTooLarge:
+      return fmt::format("TOO LARGE: more than all that torch had and the device had left, {} together.{}",
+                         FormatBytes(error.reserved_bytes + error.device_free), from);
+    case OutOfMemoryCause::kFull:
+      break;
+  }
+  const std::uint64_t lacking = error.asked_bytes - std::min(error.asked_bytes, room.free + error.device_free);
+  return fmt::format(
+      "FULL: {} lacking, even with all that torch had free ({}) and the device had left. "
+      "No fragmentation: {}.{}",
+      FormatBytes(lacking), FormatBytes(room.free), FreeForIt(room), from);
+}
+
+std::string StepBefore(const Growth& growth) {
+  if (growth.kind == StepKind::kStep && growth.step) return fmt::format("step {}", *growth.step);
+  return "the " + std::string(ToString(*growth.kind)) + " before";
+}
+
+std::string WhyNow(const OutOfMemory& error, const Detail& detail) {
+  const Growth& growth = error.growth;
+  if (!growth.kind) return "no step was recorded to compare with (memoir.step(), an optimizer, a module)";
+  if (growth.first) return "it is the first " + std::string(ToString(*growth.kind)) + ": nothing earlier to compare";
+  const std::string since = growth.same_call ? "since the same call of " + StepBefore(growth)
+                                             : "since the end of " + StepBefore(growth) + " (it never came here)";
+  std::string text = FormatSignedBytes(growth.allocated) + " allocated " + since;
+  if (growth.allocated == 0 && growth.by_operator.empty()) {
+    text = "nothing more is allocated " + since;
+  } else {
+    text += ": " + GrownList(growth, growth.by_module, detail.top);
+    if (detail.grown_operators) text += "; by operator: " + GrownList(growth, growth.by_operator, detail.top);
+  }
+  if (growth.reserved != 0) text += fmt::format("; {} reserved", FormatSignedBytes(growth.reserved));
+  if (!growth.asked_then) return text;
+  if (*growth.asked_then == error.asked_bytes) return text + "; it asked for as much then";
+  return text + fmt::format("; then it asked for {}", FormatBytes(*growth.asked_then));
+}
+
+bool HasModules(const OutOfMemory& error) {
+  return std::ranges::any_of(error.by_module, [](const Holder& holder) { return !holder.name.starts_with('('); });
+}
+
+std::string Headline(const Capture& capture, const OutOfMemory& error) {
+  return fmt::format("{} at {}: {} asked for {}", DeviceLabel(capture, error.device, error.process),
+                     FormatMoment(error.ns), Place(error), FormatBytes(error.asked_bytes));
+}
+
+std::string Render(const OutOfMemory& error, const std::string& headline, const Detail& detail,
+                   const Terminal& terminal) {
+  const std::size_t top = detail.top;
+  std::string text = Line(terminal, "out of memory", Color::kRed, headline);
+  text += Line(terminal, "why", Color::kRed, Why(error, top));
+  text += Line(terminal, "torch", Color::kBold, TorchHeld(error));
+  text += Line(terminal, "held then", Color::kBold, HolderList(error.by_operator, top));
+  if (HasModules(error)) text += Line(terminal, "by module", Color::kBold, HolderList(error.by_module, top));
+  return text + Line(terminal, "why now", Color::kBold, WhyNow(error, detail));
+}
+
+// "; also on ranks 1-3", "; 2 more processes": who else ran out.
+std::string Others(const Capture& capture, const std::vector<OutOfMemory>& errors, const OutOfMemory& shown) {
+  std::set<std::uint32_t> ranks;
+  std::set<ProcessId> unnumbered;
+  for (const OutOfMemory& error : errors) {
+    if (error.process == shown.process) continue;
+    if (error.rank && error.rank != shown.rank) ranks.insert(*error.rank);
+    if (!error.rank) unnumbered.insert(error.process);
+  }
+  std::string text;
+  if (!ranks.empty()) text = fmt::format("; also on {} {}", ranks.size() == 1 ? "rank" : "ranks", RankList(ranks));
+  if (!unnumbered.empty())
+    text += "; also in " + FormatCounted(unnumbered.size(), "process", "processes") + " of no rank";
+  return capture.processes().size() > 1 ? text : "";
+}
+
+std::uint64_t CountErrors(const Summary& summary) {
+  std::uint64_t count = 0;
+  for (const DeviceRow& device : summary.devices) count += device.num_ooms;
+  return std::max<std::uint64_t>(count, summary.out_of_memory.size());
+}
+
+std::string Cut(const std::string& text, std::size_t lines) {
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < lines && end != std::string::npos; ++i) end = text.find('\n', end == 0 ? 0 : end + 1);
+  return end == std::string::npos ? text : text.substr(0, end + 1);
 }
 
 }  // namespace
 
 std::string RenderOutOfMemory(const Capture& capture, const Summary& summary, const Terminal& terminal) {
   if (summary.out_of_memory.empty()) return "";
-  const OutOfMemory& error = summary.out_of_memory.back();
-  std::uint64_t count = 0;
-  for (const DeviceRow& device : summary.devices) count += device.num_ooms;
-  std::string what = fmt::format("{} at {}: {} asked for {}", DeviceLabel(capture, error.device, error.process),
-                                 FormatMoment(error.ns), Place(error), FormatBytes(error.asked_bytes));
-  if (count > 1) what += fmt::format("; the last of {}", count);
-  std::string text = Line(terminal, "out of memory", Color::kRed, what);
-  text +=
-      Line(terminal, "", Color::kBold,
-           fmt::format("{} allocated, {} reserved by torch, {} left on the device", FormatBytes(error.allocated_bytes),
-                       FormatBytes(error.reserved_bytes), FormatBytes(error.device_free)));
-  text += Line(terminal, "held then", Color::kBold, Holders(error.by_operator));
-  const bool modules =
-      std::ranges::any_of(error.by_module, [](const Holder& holder) { return !holder.name.starts_with('('); });
-  return modules ? text + Line(terminal, "by module", Color::kBold, Holders(error.by_module)) : text;
+  const OutOfMemory& error = DecisiveError(summary.out_of_memory);
+  std::string headline = Headline(capture, error);
+  const auto own =
+      static_cast<std::uint64_t>(std::ranges::count(summary.out_of_memory, error.process, &OutOfMemory::process));
+  if (own > 1) headline += fmt::format("; the last of {}", own);
+  headline += Others(capture, summary.out_of_memory, error);
+  std::string text;
+  for (const Detail& detail : {Detail{3, true}, Detail{3, false}, Detail{2, false}, Detail{1, false}}) {
+    text = Render(error, headline, detail, terminal);
+    if (std::ranges::count(text, '\n') <= static_cast<std::ptrdiff_t>(kLinesOfOutOfMemory)) break;
+  }
+  return Cut(text, kLinesOfOutOfMemory);
 }
 
-Json OutOfMemoryJson(const Summary& summary) {
-  Json json = Json::array();
-  for (const OutOfMemory& error : summary.out_of_memory) {
-    Json one = {{"device", error.device},
-                {"rank", RankJson(error.rank)},
-                {"process", error.process.value},
-                {"time_ns", error.ns},
-                {"asked_bytes", error.asked_bytes},
-                {"device_free_bytes", error.device_free},
-                {"operator", error.operator_name},
-                {"leaf", error.leaf_name},
-                {"range", error.range_name},
-                {"module", error.module},
-                {"class", error.module_class},
-                {"phase", ToString(error.phase)},
-                {"step", nullptr},
-                {"allocated_bytes", error.allocated_bytes},
-                {"active_bytes", error.active_bytes},
-                {"reserved_bytes", error.reserved_bytes},
-                {"by_operator", HoldersJson(error.by_operator)},
-                {"by_module", HoldersJson(error.by_module)}};
-    if (error.step) one["step"] = *error.step;
-    json.push_back(std::move(one));
+std::string RenderOutOfMemoryErrors(const Capture& capture, const Summary& summary, std::size_t top,
+                                    const Terminal& terminal) {
+  std::string text;
+  const std::uint64_t count = CountErrors(summary);
+  if (count > summary.out_of_memory.size()) {
+    text = fmt::format("{} out-of-memory errors; the newest {} are known in detail\n", FormatCount(count),
+                       FormatCount(summary.out_of_memory.size()));
   }
-  return json;
+  for (const OutOfMemory& error : summary.out_of_memory)
+    text += "\n" + Render(error, Headline(capture, error), {top, true}, terminal);
+  return text;
+}
+
+std::string RenderNoOutOfMemory(const Capture& capture, const Summary& summary, const Terminal& terminal) {
+  std::string text;
+  for (const DeviceRow& device : summary.devices) {
+    if (!device.caching) continue;
+    const std::string line = fmt::format(
+        "{}: no out-of-memory error: at most {} allocated, {} reserved, {}; what the device had besides is not "
+        "recorded",
+        DeviceLabel(capture, device.name, device.process), FormatBytes(device.peak_allocated_bytes),
+        FormatBytes(device.peak_reserved_bytes), FormatCounted(device.num_alloc_retries, "retry", "retries"));
+    text += Wrapped(line, terminal.width, 0) + "\n";
+  }
+  return text.empty() ? "no out-of-memory error: no allocation of torch's CUDA allocator is recorded\n" : text;
 }
 
 }  // namespace memoir

@@ -1,19 +1,27 @@
-// Out-of-memory errors in a few lines: who asked for what, who held the bytes.
+// Out-of-memory errors in a few lines each: who asked for what, who held the bytes, why it failed, and why not a step
+// earlier.
 #ifndef TOOLS_VIEW_OUT_OF_MEMORY_TEXT_H_
 #define TOOLS_VIEW_OUT_OF_MEMORY_TEXT_H_
 
+#include <cstddef>
 #include <string>
 
 #include "tools/analyze/summary.h"
-#include "tools/view/json.h"
 #include "tools/view/terminal.h"
 
 namespace memoir {
 
-// The last one of the summary, and how many there were; "" where there was none.
+// One message for the job, of at most this many lines: of the error that decided, and how many there were. "" where
+// there was none.
+inline constexpr std::size_t kLinesOfOutOfMemory = 11;
 std::string RenderOutOfMemory(const Capture& capture, const Summary& summary, const Terminal& terminal);
 
-Json OutOfMemoryJson(const Summary& summary);
+// Every error, with `top` names in a list (0: all).
+std::string RenderOutOfMemoryErrors(const Capture& capture, const Summary& summary, std::size_t top,
+                                    const Terminal& terminal);
+
+// Where there was none: how close each GPU came, a line each.
+std::string RenderNoOutOfMemory(const Capture& capture, const Summary& summary, const Terminal& terminal);
 
 }  // namespace memoir
 

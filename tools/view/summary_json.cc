@@ -9,7 +9,7 @@
 #include "tools/analyze/module_tree.h"
 #include "tools/model/job.h"
 #include "tools/view/grouping.h"
-#include "tools/view/out_of_memory_text.h"
+#include "tools/view/out_of_memory_json.h"
 
 namespace memoir {
 namespace {
