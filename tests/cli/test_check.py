@@ -24,7 +24,7 @@ def test_several_captures(memoir, samples):
     assert done.returncode == 3 and f"{samples / 'training'}:\n" in done.stdout and f"\n{samples / 'cuda'}:\n" in done.stdout
 
 
-@pytest.mark.parametrize("arguments, message", [([], "nothing to check"), (["oom"], "no capture given"), (["oon", "x"], "'oon' is no check; there is: oom"),
+@pytest.mark.parametrize("arguments, message", [([], "nothing to check"), (["oom"], "no capture given"), (["oon", "x"], "'oon' is no check; there are: oom, frag"),
                                                 (["oom", "--json", "a", "b"], "--json is of one capture"), (["oom", "x", "--top", "b"], "--top b: expected a whole number")])
 def test_refuses(memoir, arguments, message, one_line):
     done = memoir("check", *arguments)
@@ -34,3 +34,16 @@ def test_refuses(memoir, arguments, message, one_line):
 def test_no_capture_there(memoir, one_line):
     done = memoir("check", "oom", "nowhere")
     assert done.returncode == 1 and "nowhere" in one_line(done)
+
+
+def test_segments_are_of_an_instant(memoir, samples, one_line):
+    done = memoir("show", "--by", "segment", samples / "cuda")
+    assert done.returncode == 2 and "--by segment is of an instant" in one_line(done)
+    text = memoir("show", "--by", "segment", "--at", "peak", samples / "cuda").stdout
+    assert "0x1000000   20.0 MiB █" in text and "~ given back" in text
+
+
+def test_little_is_no_finding(memoir, samples):
+    done = memoir("check", "frag", samples / "cuda")
+    assert done.returncode == 0 and "cuda:0: at most " in done.stdout
+    assert memoir("check", "frag", samples / "training").stdout == "no allocation of torch's CUDA allocator is recorded\n"

@@ -14,12 +14,14 @@
 #include "tests/golden/expect_golden.h"
 #include "tests/golden/sample_captures.h"
 #include "tools/analyze/event_stream.h"
+#include "tools/analyze/fragmentation.h"
 #include "tools/analyze/live_at.h"
 #include "tools/analyze/operator_curve.h"
 #include "tools/analyze/over_time.h"
 #include "tools/analyze/range_tree.h"
 #include "tools/analyze/summary.h"
 #include "tools/view/event_json.h"
+#include "tools/view/fragmentation_view.h"
 #include "tools/view/live_view.h"
 #include "tools/view/operator_curve_view.h"
 #include "tools/view/out_of_memory_json.h"
@@ -161,6 +163,22 @@ TEST_F(Views, CheckOutOfMemory) {
   ExpectGolden("check_oom_cuda.json", ToText(CheckOutOfMemoryJson(capture, summary)));
   const std::string message = RenderOutOfMemory(capture, summary, {.width = 40});
   EXPECT_LE(std::count(message.begin(), message.end(), '\n'), static_cast<std::ptrdiff_t>(kLinesOfOutOfMemory));
+}
+
+TEST_F(Views, CheckFragmentation) {
+  const Capture capture = Open("cuda");
+  const auto fragmentation = AnalyzeFragmentation(capture, {});
+  ASSERT_TRUE(fragmentation.ok()) << fragmentation.status();
+  ExpectGolden("check_frag_cuda.txt", RenderFragmentation(capture, *fragmentation, 5, kNarrow));
+  ExpectGolden("check_frag_cuda.json", ToText(FragmentationJson(capture, *fragmentation)));
+}
+
+TEST_F(Views, Segments) {
+  const Capture capture = Open("cuda");
+  const auto maps = AnalyzeSegmentsAt(capture, {}, *ParseAt("peak"));
+  ASSERT_TRUE(maps.ok()) << maps.status();
+  ExpectGolden("segments_cuda.txt", RenderSegments(capture, *maps, "the peak", 0, kNarrow));
+  ExpectGolden("segments_cuda.json", ToText(SegmentsJson(capture, *maps, "peak")));
 }
 
 TEST_F(Views, Folded) {

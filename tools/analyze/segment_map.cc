@@ -56,8 +56,9 @@ void FindHoles(Segment& segment) {
     const std::uint64_t begin = there.block.address;
     if (begin > at) segment.holes.push_back({at, begin - at});
     const std::uint64_t stop = begin + std::min(there.block.bytes, end - begin);
-    segment.used += stop - begin;
-    at = std::max(at, stop);
+    if (stop <= at) continue;  // of a damaged capture: blocks that overlap
+    segment.used += stop - std::max(at, begin);
+    at = stop;
   }
   if (end > at) segment.holes.push_back({at, end - at});
 }

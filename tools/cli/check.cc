@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "fmt/format.h"
+#include "tools/analyze/fragmentation.h"
 #include "tools/analyze/summary.h"
 #include "tools/cli/arguments.h"
 #include "tools/cli/exit_code.h"
@@ -18,6 +20,7 @@
 #include "tools/cli/typed_path.h"
 #include "tools/cli/verbs.h"
 #include "tools/view/capture_text.h"
+#include "tools/view/fragmentation_view.h"
 #include "tools/view/out_of_memory_json.h"
 #include "tools/view/out_of_memory_text.h"
 #include "tools/view/terminal.h"
@@ -28,16 +31,19 @@ namespace {
 
 const VerbHelp kHelp = {
     .verb = "check",
-    .usage = "check [OPTIONS] oom CAPTURE...",
+    .usage = "check [OPTIONS] oom|frag CAPTURE...",
     .description =
         "Look for what went wrong. Exit code 3 where something is found, 0 where nothing is.\n"
         "oom: every out-of-memory error of torch's CUDA allocator, also those that the program caught: which rank, "
         "step, module and operator asked for what; why it failed (fragmentation, a limit, memory that is free but in "
         "another pool, too large, full); who held the bytes; and what had grown since the same operator call of the "
-        "step before.",
+        "step before.\n"
+        "frag: memory that torch's CUDA allocator has reserved and nobody can use: how much at most and at the end, in "
+        "which pools and streams, and which live blocks keep it. A finding from a tenth of what is reserved, and 64 "
+        "MiB, on.",
     .examples =
         "  memoir check oom memoir-20260102-030405\n"
-        "  memoir check oom --json run7 | jq '.out_of_memory[].cause'\n",
+        "  memoir check frag --json run7 | jq '.devices[].peak.unusable_bytes'\n",
 };
 
 struct CheckArguments {
@@ -55,7 +61,7 @@ struct Checked {
 
 void AddOptions(CLI::App& app, CheckArguments& arguments) {
   app.add_option("WHAT CAPTURE", arguments.words, "what to look for, then the folder of a capture, or several");
-  AddNumber(app, "--top", arguments.top, "names in a list; 0: all [5; all in --json]");
+  AddNumber(app, "--top", arguments.top, "names in a list, rows of a table; 0: all [5; all in --json]");
   app.add_option("--device", arguments.device, "only this device: cuda:0");
   AddNumber(app, "--rank", arguments.rank, "only this rank");
   app.add_flag("--json", arguments.json, "exact numbers (docs/json.md); of one capture");
@@ -80,6 +86,29 @@ absl::StatusOr<Checked> CheckOom(const Capture& capture, const std::string& path
   return checked;
 }
 
+absl::StatusOr<Checked> CheckFrag(const Capture& capture, const std::string& path, const CheckArguments& arguments,
+                                  const Selection& selection, const Terminal& terminal) {
+  const auto fragmentation = AnalyzeFragmentation(capture, selection);
+  if (!fragmentation.ok()) return fragmentation.status();
+  Checked checked;
+  checked.found = std::ranges::any_of(fragmentation->devices,
+                                      [](const FragmentedDevice& device) { return IsFragmented(device.peak); });
+  if (arguments.json) {
+    checked.text = ToText(FragmentationJson(capture, *fragmentation));
+    return checked;
+  }
+  checked.text = RenderFragmentation(capture, *fragmentation, arguments.top.value_or(5), terminal);
+  if (checked.found) {
+    const auto most = std::ranges::max_element(fragmentation->devices, {},
+                                               [](const FragmentedDevice& device) { return device.peak.unusable; });
+    checked.text =
+        RenderWhatRan(capture, terminal) + "\n" + checked.text + "\n" +
+        fmt::format("more: memoir show --at {}ns --by segment {}\n", most->peak.ns, Escaped(TypedPath(path))) +
+        RenderLosses(capture, fragmentation->report, terminal);
+  }
+  return checked;
+}
+
 absl::StatusOr<Checked> CheckCapture(const std::string& path, const CheckArguments& arguments) {
   const auto capture = OpenMerged(path, [](const std::string& line) { Say(line); });
   if (!capture.ok()) return capture.status();
@@ -88,15 +117,17 @@ absl::StatusOr<Checked> CheckCapture(const std::string& path, const CheckArgumen
   options.progress = progress.callback();
   options.rank = arguments.rank;
   if (!arguments.device.empty()) options.device = arguments.device;
-  return CheckOom(*capture, path, arguments, options, DetectTerminal(STDOUT_FILENO));
+  const Terminal terminal = DetectTerminal(STDOUT_FILENO);
+  if (arguments.words.front() == "frag") return CheckFrag(*capture, path, arguments, options, terminal);
+  return CheckOom(*capture, path, arguments, options, terminal);
 }
 
 std::string Complaint(const CheckArguments& arguments) {
-  const std::vector<std::string> checks = {"oom"};
-  if (arguments.words.empty()) return "nothing to check: memoir check oom CAPTURE";
+  const std::vector<std::string> checks = {"oom", "frag"};
+  if (arguments.words.empty()) return "nothing to check: memoir check oom CAPTURE, memoir check frag CAPTURE";
   const std::string& what = arguments.words.front();
   if (std::ranges::find(checks, what) == checks.end())
-    return "'" + what + "' is no check; there is: oom" + DidYouMean(what, checks);
+    return "'" + what + "' is no check; there are: oom, frag" + DidYouMean(what, checks);
   if (arguments.words.size() < 2) return "no capture given";
   if (arguments.json && arguments.words.size() > 2) return "--json is of one capture; give one";
   return "";

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "fmt/format.h"
+#include "tools/analyze/fragmentation.h"
 #include "tools/analyze/live_at.h"
 #include "tools/analyze/operator_curve.h"
 #include "tools/analyze/over_time.h"
@@ -25,6 +26,7 @@
 #include "tools/cli/progress.h"
 #include "tools/cli/ring_merge.h"
 #include "tools/cli/verbs.h"
+#include "tools/view/fragmentation_view.h"
 #include "tools/view/live_view.h"
 #include "tools/view/operator_curve_view.h"
 #include "tools/view/over_time_picture.h"
@@ -66,7 +68,10 @@ struct ShowArguments {
 
 void AddOptions(CLI::App& app, ShowArguments& arguments) {
   app.add_option("CAPTURE", arguments.capture, "folder of the capture");
-  app.add_option("--by", arguments.by, "rows: operator, module, leaf, range, thread, shape or rank [operator]");
+  app.add_option(
+      "--by", arguments.by,
+      "rows: operator, module, leaf, range, thread, shape or rank; with --at also segment, the map of a GPU's reserved "
+      "memory [operator]");
   app.add_option("--at", arguments.at,
                  "what is live at: peak, end, a TIME (1.5s, 20ms; without unit: seconds), mark:NAME, oom");
   app.add_option("--over", arguments.over,
@@ -84,13 +89,17 @@ void AddOptions(CLI::App& app, ShowArguments& arguments) {
   app.add_flag("--json", arguments.json, "exact numbers, every row (docs/json.md)");
 }
 
+bool BySegment(const ShowArguments& arguments) { return arguments.by == "segment"; }
+
 // What is asked for in words that mean nothing, or that do not go together; "" when all is well.
 std::string Complaint(const ShowArguments& arguments) {
   if (arguments.capture.empty()) return "no capture given";
-  const std::vector<std::string> groups = {"operator", "module", "leaf", "range", "thread", "shape", "rank"};
-  if (!ParseGroupBy(arguments.by)) {
+  const std::vector<std::string> groups = {"operator", "module", "leaf", "range", "thread", "shape", "rank", "segment"};
+  if (BySegment(arguments) && arguments.at.empty()) return "--by segment is of an instant: add --at peak, or a time";
+  if (!BySegment(arguments) && !ParseGroupBy(arguments.by)) {
     const std::string nearest = DidYouMean(arguments.by, groups);
-    return "--by " + arguments.by + ": not one of operator, module, leaf, range, thread, shape, rank" + nearest;
+    return "--by " + arguments.by + ": not one of operator, module, leaf, range, thread, shape, rank, segment" +
+           nearest;
   }
   if (!arguments.at.empty() && !ParseAt(arguments.at)) {
     return "--at " + arguments.at +
@@ -138,6 +147,15 @@ Shown ShowSummary(const Capture& capture, const ShowArguments& arguments, const 
   if (arguments.json) return ToText(SummaryJson(capture, *summary, arguments.top.value_or(0)));
   const bool windowed = selection.window.kind != Window::Kind::kAll;
   return RenderSummary(capture, *summary, {.top = arguments.top.value_or(10), .windowed = windowed}, terminal);
+}
+
+Shown ShowSegments(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
+                   const Terminal& terminal) {
+  const auto maps = AnalyzeSegmentsAt(capture, selection, *ParseAt(arguments.at));
+  if (!maps.ok()) return maps.status();
+  if (arguments.json) return ToText(SegmentsJson(capture, *maps, arguments.at));
+  constexpr std::uint32_t kSegments = 40;
+  return RenderSegments(capture, *maps, InstantName(arguments.at), arguments.top.value_or(kSegments), terminal);
 }
 
 Shown ShowLiveAt(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
@@ -216,6 +234,7 @@ Shown Show(const ShowArguments& arguments) {
   Progress progress("reading " + arguments.capture);
   Selection selection = SelectionOf(arguments);
   selection.progress = progress.callback();
+  if (BySegment(arguments)) return ShowSegments(*capture, arguments, selection, terminal);
   if (!arguments.at.empty()) return ShowLiveAt(*capture, arguments, selection, terminal);
   if (arguments.over == "operators") return ShowOverOperators(*capture, arguments, selection, terminal);
   if (!arguments.over.empty()) return ShowOverTime(*capture, arguments, selection, terminal);
