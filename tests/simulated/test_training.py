@@ -4,20 +4,28 @@ import json
 import pathlib
 import subprocess
 import sys
+import sysconfig
 
 import pytest
 
 from simulation import ON_GPU, answers, environment
+from workloads import CASES
 
 WORKLOADS = pathlib.Path(__file__).parent / "workloads.py"
 MIB = 1 << 20
 CONFIGURATIONS = {"": "plain", "expandable_segments:True": "expandable"}
 
 
+def can_run(name):
+    """torch loads cuSOLVER when it is first asked for linear algebra; build/venv-2.15 leaves it out."""
+    libraries = pathlib.Path(sysconfig.get_path("purelib"), "nvidia")
+    return name != "linear_algebra_and_fourier" or any(libraries.glob("**/libcusolver.so*"))
+
+
 @pytest.fixture(scope="module", params=CONFIGURATIONS, ids=CONFIGURATIONS.get)
 def ran(request, tree):
     variables = {"MEMOIR_SIM_GPU": "a100-40", "MEMOIR_SIM_DEVICES": 2, "PYTORCH_CUDA_ALLOC_CONF": request.param}
-    done = subprocess.run([sys.executable, WORKLOADS], env=environment(tree, **variables), capture_output=True, text=True, timeout=600)
+    done = subprocess.run([sys.executable, WORKLOADS, *filter(can_run, CASES)], env=environment(tree, **variables), capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout.splitlines()[-1])
 

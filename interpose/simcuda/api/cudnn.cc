@@ -1,6 +1,7 @@
 // cuDNN: what is asked by its older interface. One algorithm is offered for each convolution, and no workspace is asked
 // for; torch asks by graphs, which have one (cudnn_graph.cc).
 #include <cudnn.h>
+#include <dlfcn.h>
 
 #include <algorithm>
 
@@ -36,7 +37,17 @@ cudnnStatus_t OneAlgorithm(int* found, Result* results) {
 
 }  // namespace
 
-SIMULATED std::size_t cudnnGetVersion() { return CUDNN_VERSION; }
+// That of the library beside torch, which refuses an older one than it was built with: the headers here may be another
+// torch's. It is loaded, because torch is linked with it, and answers this without a GPU.
+SIMULATED std::size_t cudnnGetVersion() {
+  static const std::size_t version = [] {
+    void* const library = dlopen("libcudnn.so.9", RTLD_LAZY | RTLD_NOLOAD);
+    void* const function = library == nullptr ? nullptr : dlsym(library, "cudnnGetVersion");
+    const bool is_real = function != nullptr && function != reinterpret_cast<void*>(&cudnnGetVersion);
+    return is_real ? reinterpret_cast<decltype(&cudnnGetVersion)>(function)() : std::size_t{CUDNN_VERSION};
+  }();
+  return version;
+}
 SIMULATED std::size_t cudnnGetCudartVersion() { return memoir::simcuda::kCudaVersion; }
 SIMULATED const char* cudnnGetErrorString(cudnnStatus_t status) {
   return status == CUDNN_STATUS_SUCCESS ? "CUDNN_STATUS_SUCCESS" : "simulated cuDNN error";
@@ -46,7 +57,8 @@ SIMULATED void cudnnGetLastErrorString(char* text, std::size_t bytes) {
 }
 
 SIMULATED cudnnStatus_t cudnnGetProperty(libraryPropertyType which, int* value) {
-  *value = which == MAJOR_VERSION ? CUDNN_MAJOR : which == MINOR_VERSION ? CUDNN_MINOR : CUDNN_PATCHLEVEL;
+  const auto version = static_cast<int>(cudnnGetVersion());
+  *value = which == MAJOR_VERSION ? version / 10000 : which == MINOR_VERSION ? version / 100 % 100 : version % 100;
   return CUDNN_STATUS_SUCCESS;
 }
 
