@@ -41,6 +41,7 @@ struct ProcessOptions {
   std::uint64_t start_realtime_ns = 1'000'000'000;
   std::uint64_t start_tick = 1000;
   std::uint64_t tick_step = 10;
+  double ns_per_tick = 1;          // by the clock's readings; the estimate is 1
   std::uint64_t chunk_events = 0;  // ends a chunk after so many events; 0: only at EndChunk
   std::string ring_path;
   std::uint32_t first_part = 0;  // of a program that replaced itself: where the recording before ended

@@ -21,7 +21,7 @@ inline std::int64_t Difference(std::uint64_t value, std::uint64_t& last) {
 inline v1::ClockSync ClockAt(std::uint64_t tick, const ProcessOptions& options) {
   v1::ClockSync clock;
   clock.set_tick(tick);
-  clock.set_monotonic_ns(5'000'000'000 + tick);
+  clock.set_monotonic_ns(5'000'000'000 + static_cast<std::uint64_t>(static_cast<double>(tick) * options.ns_per_tick));
   clock.set_realtime_ns(options.start_realtime_ns + tick - options.start_tick);
   return clock;
 }

@@ -99,6 +99,21 @@ TEST_F(SwitchesTest, AGapLastsUntilTheEndAndAcrossPartsThatAreGone) {
   EXPECT_FALSE(seen.gaps[0].ended);
 }
 
+TEST_F(SwitchesTest, AClockThatWasEstimatedTooFastMakesNoTimeNegative) {
+  testing::ProcessOptions options;
+  options.ns_per_tick = 0.995;
+  ProcessBuilder process(options);
+  process.AtTick(100'000'000).SwitchTo(v1::LEVEL_OFF).EndChunk(true);
+  const auto& seen = Replay(process);
+  ASSERT_EQ(seen.gaps.size(), 1u);
+  EXPECT_LE(seen.gaps[0].begin_ns, seen.gaps[0].end_ns);
+  const auto capture = Capture::Open(folder_.path());
+  const auto summary = AnalyzeSummary(*capture, {});
+  ASSERT_TRUE(summary.ok());
+  EXPECT_EQ(summary->duration_ns, 0u);
+  EXPECT_LE(summary->begin_ns, summary->end_ns);
+}
+
 TEST_F(SwitchesTest, EveryColumnStillSums) {
   ProcessBuilder process;
   process.Begin("aten::add").Allocate(0x1000, 100).End().SwitchTo(v1::LEVEL_OFF).SwitchTo(v1::LEVEL_ALL);

@@ -20,7 +20,7 @@ void SummaryPass::WindowOpens(const Event& event) {
 }
 
 void SummaryPass::WindowCloses(const Event& event) {
-  summary_.end_ns = std::max(summary_.end_ns, Nanoseconds(event));
+  summary_.end_ns = std::max({summary_.end_ns, summary_.begin_ns, Nanoseconds(event)});
   table_.CloseWindow(event.process);
   CloseCaching(event);
 }

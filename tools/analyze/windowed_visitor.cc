@@ -65,7 +65,7 @@ void WindowedVisitor::Open(const Event& event) {
 
 void WindowedVisitor::Close(const Event& event) {
   if (--depth_ > 0) return;
-  spans_.Add({opened_ns_, Nanoseconds(event)});
+  spans_.Add({opened_ns_, std::max(opened_ns_, Nanoseconds(event))});  // a clock reading since may have moved it
   WindowCloses(event);
 }
 

@@ -12,6 +12,12 @@ v1::RecordingLevel LevelOf(std::uint32_t bits) {
   return v1::RecordingLevel_IsValid(static_cast<int>(bits)) ? static_cast<v1::RecordingLevel>(bits) : v1::LEVEL_ALL;
 }
 
+// A reading of the clock since the gap began may have moved what the same tick means.
+void End(ReplayReport::Process::Gap& gap, std::uint64_t ns, bool ended) {
+  gap.end_ns = std::max(gap.begin_ns, ns);
+  gap.ended = ended;
+}
+
 }  // namespace
 
 void Replayer::ShowSwitch(ThreadReplay& thread, RunCursor& cursor) {
@@ -47,8 +53,7 @@ void Replayer::ForgetBefore(ThreadId by, Tick tick) {
 void Replayer::NoteSwitch(const SwitchEvent& event) {
   ReplayReport::Process& process = report_->processes[process_.value];
   const std::uint64_t ns = Nanoseconds(process_, event.tick);
-  if (gap_open_ && process.gap_count <= process.kMaxGaps) process.gaps.back().end_ns = ns;
-  if (gap_open_ && process.gap_count <= process.kMaxGaps) process.gaps.back().ended = true;
+  if (gap_open_ && process.gap_count <= process.kMaxGaps) End(process.gaps.back(), ns, true);
   gap_open_ = false;
   if (event.level != v1::LEVEL_ALL) BeginGap(event.level, ns);
 }
@@ -61,7 +66,7 @@ void Replayer::BeginGap(v1::RecordingLevel level, std::uint64_t ns) {
 
 void Replayer::EndGap() {
   ReplayReport::Process& process = report_->processes[process_.value];
-  if (gap_open_ && process.gap_count <= process.kMaxGaps) process.gaps.back().end_ns = Nanoseconds(process_, now_);
+  if (gap_open_ && process.gap_count <= process.kMaxGaps) End(process.gaps.back(), Nanoseconds(process_, now_), false);
   gap_open_ = false;
 }
 
