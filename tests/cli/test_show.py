@@ -64,6 +64,7 @@ def test_truncated_capture_shows_what_is_there(memoir, samples):
                                                 (["--top", ""], "expected a whole number"),
                                                 (["--rank", "-1"], "--rank -1: expected a whole number"),
                                                 (["--top"], "--top: a value is missing"),
+                                                (["--top", "3", "--top", "4"], "--top: given more than once"),
                                                 (["--json=abc"], "--json")])
 def test_show_refuses_what_makes_no_sense(memoir, samples, arguments, message, one_line):
     done = memoir("show", samples / "training", *arguments)

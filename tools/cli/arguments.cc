@@ -68,8 +68,10 @@ std::string OneLine(std::string text) {
 // CLI11's own words for values are its insides ("Could not convert", "1 required UINT missing").
 std::string Mistake(const CLI::ParseError& error) {
   std::string text = OneLine(error.what());
-  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr)
-    return text.substr(0, text.find(':')) + ": a value is missing";
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    const bool twice = text.find("At Most") != std::string::npos;
+    return text.substr(0, text.find(':')) + (twice ? ": given more than once" : ": a value is missing");
+  }
   if (dynamic_cast<const CLI::ConversionError*>(&error) == nullptr) return text;
   const std::string start = "Could not convert: ";
   if (text.starts_with(start)) text.erase(0, start.size());
