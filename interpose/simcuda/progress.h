@@ -6,7 +6,7 @@
 //   stream B ──────────────────────── Wait(B, mark) ── work ── FinishStream(B): the mark and all before it are done
 //
 // Nothing here is measured in time, so that a program that asks the same gets the same answers in each run: "nothing
-// more comes" is said to whoever asks about one mark kPatience times while nothing is queued.
+// more comes" is said to whoever asks about one mark kPatience times while nothing is queued, and of that mark alone.
 //
 // Any thread; one lock. Nothing is kept where `late` is 0.
 #ifndef INTERPOSE_SIMCUDA_PROGRESS_H_
