@@ -38,8 +38,8 @@ TEST(LiveTable, EqualsAMap) {
       expected.erase(key);
       continue;
     }
-    const LiveTable::Added added =
-        table.Add({.address = address, .bytes = 1, .serial = serial, .device = device}, &block);
+    const LiveTable::Added added = table.Add(
+        {.address = address, .bytes = 1, .serial = serial, .device = static_cast<std::uint16_t>(device)}, &block);
     if (expected.contains(key)) {
       ASSERT_EQ(added, LiveTable::Added::kReplaced);
       ASSERT_EQ(block.serial, expected[key]);
@@ -115,13 +115,21 @@ TEST(Names, AreBoundedAndKeepWhatIsUsed) {
   EXPECT_NE(names.Text("text 0")->id, other);
 }
 
+OpenRange Range(EventKind kind, std::uint32_t name, std::uint32_t operator_id) {
+  OpenRange range;
+  range.kind = kind;
+  range.name = name;
+  range.operator_id = operator_id;
+  return range;
+}
+
 TEST(RangeStack, OperatorIsTheOutermostWithASchema) {
   RangeStack stack;
   EXPECT_EQ(stack.leaf(), 0u);
-  stack.Push({EventKind::kRangeBeginUser, 1, 0, 10});
+  stack.Push(Range(EventKind::kRangeBeginUser, 1, 0));
   EXPECT_EQ(stack.outermost_operator(), 0u);
-  stack.Push({EventKind::kRangeBeginFunction, 2, 12, 10});
-  stack.Push({EventKind::kRangeBeginFunction, 3, 13, 10});
+  stack.Push(Range(EventKind::kRangeBeginFunction, 2, 12));
+  stack.Push(Range(EventKind::kRangeBeginFunction, 3, 13));
   EXPECT_EQ(stack.outermost_operator(), 12u);
   EXPECT_EQ(stack.leaf(), 3u);
   stack.Pop();
@@ -135,7 +143,7 @@ TEST(RangeStack, OperatorIsTheOutermostWithASchema) {
 
 TEST(RangeStack, DeepRecursionIsCountedNotKept) {
   RangeStack stack;
-  for (std::uint32_t i = 1; i <= 5000; ++i) stack.Push({EventKind::kRangeBeginUser, i, 0, i});
+  for (std::uint32_t i = 1; i <= 5000; ++i) stack.Push(Range(EventKind::kRangeBeginUser, i, 0));
   EXPECT_EQ(stack.depth(), 5000u);
   EXPECT_EQ(stack.kept().size(), kMaxKeptRanges);
   for (int i = 0; i < 4999; ++i) stack.Pop();

@@ -96,7 +96,7 @@ struct Block {
   std::uint32_t slot = 0;
   static constexpr std::uint32_t kNoSlot = 0xffffffffu;
   BlockOrigin origin = BlockOrigin::kRecorded;
-  // ReplayOptions::modules only; not known of blocks from keyframes.
+  // ReplayOptions::modules only.
   ModuleId module;  // invalid: of none
   Phase phase = Phase::kOther;
   bool in_compiled_region = false;

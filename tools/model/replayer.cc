@@ -32,10 +32,6 @@ std::uint64_t Replayer::Nanoseconds(ProcessId process, Tick tick) const {
   return clocks_[process.value].Nanoseconds(tick);
 }
 
-void Replayer::ForEachLiveBlock(const std::function<void(const Block&)>& function) const {
-  blocks_.live().ForEach(function);
-}
-
 const RangeStack& Replayer::stack(ThreadId thread) const {
   static const RangeStack empty;
   if (thread.value >= threads_.size() || threads_[thread.value] == nullptr) return empty;

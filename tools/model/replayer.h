@@ -44,7 +44,9 @@ class Replayer : public ReplayState {
 
   const Dictionary& dictionary() const override { return dictionary_; }
   std::uint64_t Nanoseconds(ProcessId process, Tick tick) const override;
-  void ForEachLiveBlock(const std::function<void(const Block&)>& function) const override;
+  void ForEachLiveBlock(const std::function<void(const Block&)>& function) const override {
+    blocks_.live().ForEach(function);
+  }
   const RangeStack& stack(ThreadId thread) const override;
   const DeviceMemory& memory(DeviceId device) const override;
 
@@ -57,6 +59,7 @@ class Replayer : public ReplayState {
   void NoteFoldedPeaks(const v1::Keyframe& keyframe);
   void ApplyLiveBlocks(const v1::Keyframe& keyframe);
   void ApplyOpenRanges(const v1::Keyframe& keyframe);
+  void ApplyOpenModules(const v1::Keyframe& keyframe);
   void CompareKeyframe(const v1::Keyframe& keyframe);
   void AddRuns(const std::shared_ptr<Chunk>& chunk);
 

@@ -6,6 +6,31 @@
 #include "tools/read/keyframe.h"
 
 namespace memoir {
+namespace {
+
+Phase PhaseOf(std::uint32_t place) {
+  switch (place) {
+    case v1::PLACE_FORWARD:
+      return Phase::kForward;
+    case v1::PLACE_BACKWARD:
+      return Phase::kBackward;
+    case v1::PLACE_RECOMPUTE:
+      return Phase::kRecompute;
+    case v1::PLACE_OPTIMIZER:
+      return Phase::kOptimizer;
+    default:
+      return Phase::kOther;
+  }
+}
+
+void SetPlace(ModuleId module, std::uint32_t place, Block& block) {
+  constexpr std::uint32_t kCompiled = 8;
+  block.module = module;
+  block.phase = PhaseOf(place & (kCompiled - 1));
+  block.in_compiled_region = (place & kCompiled) != 0;
+}
+
+}  // namespace
 
 void Replayer::TakeKeyframe(const Chunk& chunk) {
   const bool apply = resync_ || (!began_ && chunk.header.sequence != 0);
@@ -36,6 +61,7 @@ void Replayer::ApplyKeyframe(const v1::Keyframe& keyframe) {
   now_ = std::max(now_, keyframe.tick());
   ApplyOpenRanges(keyframe);
   ApplySegments(keyframe);
+  if (!began_) ApplyOpenModules(keyframe);
   ApplyLiveBlocks(keyframe);
   ApplyFreeing(keyframe);
   auto event = MakeEvent<KeyframeEvent>(process_, ThreadId(), keyframe.tick());
@@ -64,7 +90,8 @@ void Replayer::ApplyLiveBlocks(const v1::Keyframe& keyframe) {
                      live.tick_delta_size() == count && live.thread_size() == count &&
                      live.operator_name_size() == count && live.leaf_name_size() == count &&
                      (live.device_size() == 0 || live.device_size() == count) &&
-                     (live.requested_bytes_size() == 0 || live.requested_bytes_size() == count);
+                     (live.requested_bytes_size() == 0 || live.requested_bytes_size() == count) &&
+                     live.module_size() == live.place_size() && (live.place_size() == 0 || live.place_size() == count);
   if (!match) return SayDamage("columns of a keyframe do not match");
   std::vector<Block> wanted;
   absl::flat_hash_map<std::pair<DeviceId, std::uint64_t>, std::uint64_t> serials;
@@ -80,6 +107,7 @@ void Replayer::ApplyLiveBlocks(const v1::Keyframe& keyframe) {
     block.thread = live.thread(i) == 0 ? ThreadId() : ids_->thread(live.thread(i));
     block.operator_name = ids_->name(live.operator_name(i)).id;
     block.leaf_name = ids_->name(live.leaf_name(i)).id;
+    if (options_.modules && live.place_size() != 0) SetPlace(ids_->name(live.module(i)).module, live.place(i), block);
     serials[{block.device, block.address}] = block.serial;
     const Block* there = blocks_.live().Find(block.device, block.address);
     if (there == nullptr || there->serial != block.serial) wanted.push_back(block);
@@ -93,6 +121,19 @@ void Replayer::ApplyLiveBlocks(const v1::Keyframe& keyframe) {
   for (const Block* there : gone) Close(*there, ThreadId(), keyframe.tick(), DeallocateCause::kResync);
   for (const Block& missing : wanted) {
     if (blocks_.live().Find(missing.device, missing.address) == nullptr) Open(missing, nullptr, keyframe.tick());
+  }
+}
+
+// Calls that begin in parts that are gone.
+void Replayer::ApplyOpenModules(const v1::Keyframe& keyframe) {
+  for (const v1::OpenModules& open : keyframe.open_modules()) {
+    if (open.depth_size() != open.module_size() || open.recompute_size() != open.module_size())
+      return SayDamage("open modules of a keyframe do not match");
+    ThreadReplay& thread = ThreadOf(ids_->thread(open.thread()));
+    for (int i = 0; i < open.module_size(); ++i) {
+      const auto depth = static_cast<std::size_t>(std::min<std::uint64_t>(open.depth(i), thread.stack().size()));
+      thread.modules().push_back({ids_->name(open.module(i)).module, depth, open.recompute(i) != 0});
+    }
   }
 }
 
@@ -124,6 +165,8 @@ void Replayer::ApplyOpenRanges(const v1::Keyframe& keyframe) {
       auto event = MakeEvent<RangeBeginEvent>(process_, thread.id(), range.begin);
       event.before = true;
       PushRange(thread, range, event);
+      if (options_.modules && static_cast<std::size_t>(open.module_size()) == depth && thread.stack().size() == at + 1)
+        thread.range_at(static_cast<std::int32_t>(at))->module = ids_->name(open.module(static_cast<int>(at))).module;
     }
   }
   CloseOtherRanges(listed, keyframe.tick());

@@ -164,6 +164,7 @@ enum : std::uint32_t {
   kMemoryOff = 9,
   kFreeing = 10,
   kSegments = 11,
+  kOpenModules = 12,
 };
 }
 namespace device_totals {
@@ -195,6 +196,8 @@ enum : std::uint32_t {
   kOperatorName = 7,
   kLeafName = 8,
   kRequestedBytes = 9,
+  kModule = 10,
+  kPlace = 11,
 };
 }
 namespace segments {
@@ -209,7 +212,10 @@ enum : std::uint32_t {
 };
 }
 namespace open {
-enum : std::uint32_t { kThread = 1, kKind = 2, kName = 3, kBeginTick = 4 };
+enum : std::uint32_t { kThread = 1, kKind = 2, kName = 3, kBeginTick = 4, kModule = 5 };
+}
+namespace open_modules {
+enum : std::uint32_t { kThread = 1, kModule = 2, kDepth = 3, kRecompute = 4 };
 }
 namespace operator_totals {
 enum : std::uint32_t {

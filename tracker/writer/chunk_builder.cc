@@ -135,6 +135,8 @@ void ChunkBuilder::Add(ThreadState& thread, const EventGroup& group) {
       Names::Name* name = names_.Operator(group.As<ModuleRecord>().module);
       if (name != nullptr) names_.Define(name, part_, &definitions_);
       run.Module(name == nullptr ? 0 : name->id);
+      thread.modules.Called(thread.ranges, name == nullptr ? 0 : name->ring_id, group.kind == RecordKind::kModuleEnter);
+      modules_are_followed_ = true;
       break;
     }
     default:
@@ -164,6 +166,8 @@ RunColumns& ChunkBuilder::RunFor(ThreadState& thread, const EventGroup& group) {
   if (thread.run != nullptr && same_depth && thread.run->next_record() == group.first_record) [[likely]]
     return *thread.run;
   if (!same_depth) thread.ranges.SetDepth(DepthBefore(group));
+  thread.modules.RangesEnded(thread.ranges);
+  if (group.first_record > thread.next_record) thread.modules.Clear();  // which of them are still open, nobody knows
   return StartRun(thread, group);
 }
 
@@ -189,21 +193,28 @@ void ChunkBuilder::AddBegin(ThreadState& thread, const EventGroup& group, RunCol
   const auto& record = group.As<RangeBeginRecord>();
   const bool is_inline = (record.header.flags & kInlineName) != 0;
   Names::Name* name = is_inline ? names_.Text(group.text) : names_.Operator(record.name);
-  OpenRange range{BeginKind(record.header.flags), 0, 0, record.tick};
+  OpenRange range;
+  range.kind = BeginKind(record.header.flags);
+  range.begin_tick = record.tick;
   if (name != nullptr) {
     names_.Define(name, part_, &definitions_);
     range.name = name->id;
     range.operator_id = name->is_operator ? name->ring_id : 0;
   }
+  range.role = RoleOf(range.kind, name == nullptr ? std::string_view() : std::string_view(name->text));
   if (range.operator_id != 0) memory_.CountCall(range.operator_id, thread.ranges.outermost_operator() == 0);
   thread.ranges.Push(range);
+  const bool backward = range.kind == EventKind::kRangeBeginBackward;
+  const ThreadState* forward = backward ? threads_.ByTorchId(record.forward_thread) : nullptr;
+  thread.modules.RangeBegan(thread.ranges, record.sequence, forward == nullptr ? nullptr : &forward->modules);
   run.Begin(range.name, record.sequence);
-  if (range.kind == EventKind::kRangeBeginBackward) run.ForwardThread(record.forward_thread);
+  if (backward) run.ForwardThread(record.forward_thread);
   AddArguments(group, run);
 }
 
 void ChunkBuilder::AddEnd(ThreadState& thread, const EventGroup& group, RunColumns& run) {
   thread.ranges.Pop();
+  thread.modules.RangesEnded(thread.ranges);
   AddArguments(group, run);
 }
 
@@ -212,8 +223,12 @@ void ChunkBuilder::AddAllocate(ThreadState& thread, const EventGroup& group, Run
   const std::uint32_t device = devices_.Find(record.device_type, record.device_index, part_, &definitions_);
   run.Block(record.address, record.serial, device);
   run.Bytes(record.bytes);
-  memory_.Allocate({record.address, record.bytes, record.serial, record.tick, 0, device, thread.thread,
-                    thread.ranges.outermost_operator(), thread.ranges.leaf()});
+  LiveBlock block = BlockHere(thread, device);
+  block.address = record.address;
+  block.bytes = record.bytes;
+  block.serial = record.serial;
+  block.tick = record.tick;
+  memory_.Allocate(block);
 }
 
 void ChunkBuilder::AddDeallocate(const EventGroup& group, RunColumns& run) {

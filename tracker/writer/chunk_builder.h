@@ -55,6 +55,8 @@ class ChunkBuilder {
   RunColumns& StartRun(ThreadState& thread, const EventGroup& group);
   void AddBegin(ThreadState& thread, const EventGroup& group, RunColumns& run);
   void AddEnd(ThreadState& thread, const EventGroup& group, RunColumns& run);
+  // A block that the thread allocates where it is now.
+  LiveBlock BlockHere(const ThreadState& thread, std::uint32_t device) const;
   void AddAllocate(ThreadState& thread, const EventGroup& group, RunColumns& run);
   void AddDeallocate(const EventGroup& group, RunColumns& run);
   void AddArguments(const EventGroup& group, RunColumns& run);
@@ -77,6 +79,7 @@ class ChunkBuilder {
   TensorTable tensors_;
   MemoryState memory_;
   RecordingLevel level_ = RecordingLevel::kAll;
+  bool modules_are_followed_ = false;  // since the first call of one; else keyframes know no places
 
   std::uint32_t part_ = 1;
   std::string definitions_;

@@ -1,10 +1,22 @@
-// The part of the packer that knows devices with a caching allocator.
+// The part of the packer that knows devices with a caching allocator, and what is kept of any block.
 #include "tracker/writer/chunk_builder.h"
 
 namespace memoir {
 
 std::uint32_t ChunkBuilder::DeviceOf(const DevicePlace& place) {
   return devices_.Find(place.device_type, place.device_index, part_, &definitions_);
+}
+
+LiveBlock ChunkBuilder::BlockHere(const ThreadState& thread, std::uint32_t device) const {
+  const Place place = modules_are_followed_ ? thread.modules.Here(thread.ranges) : Place();
+  LiveBlock block;
+  block.thread = thread.thread;
+  block.leaf_name = thread.ranges.leaf();
+  block.operator_id = static_cast<std::uint16_t>(thread.ranges.outermost_operator());
+  block.module = static_cast<std::uint16_t>(place.module);
+  block.device = static_cast<std::uint16_t>(device);
+  block.place = place.place;
+  return block;
 }
 
 void ChunkBuilder::AddDeviceEvent(ThreadState& thread, const EventGroup& group, RunColumns& run) {
@@ -32,9 +44,12 @@ void ChunkBuilder::AddBlock(ThreadState& thread, const EventGroup& group, RunCol
   run.Bytes(record.bytes);
   run.Requested(record.requested);
   run.Place(record.place);
-  const LiveBlock block{record.address,      record.bytes, record.serial, record.tick,
-                        record.requested,    device,       thread.thread, thread.ranges.outermost_operator(),
-                        thread.ranges.leaf()};
+  LiveBlock block = BlockHere(thread, device);
+  block.address = record.address;
+  block.bytes = record.bytes;
+  block.serial = record.serial;
+  block.tick = record.tick;
+  block.requested = record.requested;
   group.kind == RecordKind::kBlockFound ? memory_.Find(block) : memory_.Allocate(block);
 }
 

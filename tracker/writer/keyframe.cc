@@ -26,15 +26,20 @@ void Define(const KeyframeSources& from, std::uint32_t part, std::string* payloa
   const auto define = [&](const LiveBlock& block) {
     DefineName(from.names, from.names.ById(block.leaf_name), part, payload);
     DefineName(from.names, from.names.Operator(block.operator_id), part, payload);
+    DefineName(from.names, from.names.Operator(block.module), part, payload);
     from.threads.Define(block.thread, part, payload);
   };
   from.memory.live().ForEach(define);
   from.memory.freeing().ForEach(define);
   for (const auto& [thread, state] : from.threads.states()) {
-    if (state.ranges.depth() == 0) continue;
+    if (state.ranges.depth() == 0 && state.modules.open().empty()) continue;
     from.threads.Define(thread, part, payload);
-    for (const OpenRange& range : state.ranges.kept())
+    for (const OpenRange& range : state.ranges.kept()) {
       DefineName(from.names, from.names.ById(range.name), part, payload);
+      DefineName(from.names, from.names.Operator(range.module), part, payload);
+    }
+    for (const CalledModule& module : state.modules.open())
+      DefineName(from.names, from.names.Operator(module.module), part, payload);
   }
   for (std::uint32_t id = 0; id < from.memory.operators().size(); ++id) {
     if (HasSums(from.memory.operators()[id])) DefineName(from.names, from.names.Operator(id), part, payload);
@@ -97,6 +102,12 @@ void AddLive(pbf_writer& keyframe, std::uint32_t where, const LiveTable& blocks,
   blocks.ForEach([&](const LiveBlock& block) { any_requested = any_requested || block.requested != 0; });
   if (any_requested)
     AddColumn(blocks, live, field::live::kRequestedBytes, [](const LiveBlock& block) { return block.requested; });
+  bool any_place = false;
+  blocks.ForEach([&](const LiveBlock& block) { any_place = any_place || block.place != 0; });
+  if (!any_place) return;
+  AddColumn(blocks, live, field::live::kModule,
+            [&](const LiveBlock& block) { return OperatorName(names, block.module); });
+  AddColumn(blocks, live, field::live::kPlace, [](const LiveBlock& block) { return block.place; });
 }
 
 template <typename Value>
@@ -134,8 +145,27 @@ void AddOpen(pbf_writer& keyframe, const ThreadState& state, Names& names) {
     protozero::packed_field_uint32 name(open, field::open::kName);
     for (const OpenRange& range : state.ranges.kept()) name.add_element(LeafName(names, range.name));
   }
-  protozero::packed_field_uint64 begin_tick(open, field::open::kBeginTick);
-  for (const OpenRange& range : state.ranges.kept()) begin_tick.add_element(range.begin_tick);
+  {
+    protozero::packed_field_uint64 begin_tick(open, field::open::kBeginTick);
+    for (const OpenRange& range : state.ranges.kept()) begin_tick.add_element(range.begin_tick);
+  }
+  protozero::packed_field_uint32 module(open, field::open::kModule);
+  for (const OpenRange& range : state.ranges.kept()) module.add_element(OperatorName(names, range.module));
+}
+
+void AddOpenModules(pbf_writer& keyframe, const ThreadState& state, Names& names) {
+  pbf_writer open(keyframe, field::keyframe::kOpenModules);
+  open.add_uint32(field::open_modules::kThread, state.thread);
+  {
+    protozero::packed_field_uint32 module(open, field::open_modules::kModule);
+    for (const CalledModule& called : state.modules.open()) module.add_element(OperatorName(names, called.module));
+  }
+  {
+    protozero::packed_field_uint64 depth(open, field::open_modules::kDepth);
+    for (const CalledModule& called : state.modules.open()) depth.add_element(called.depth);
+  }
+  protozero::packed_field_uint32 recompute(open, field::open_modules::kRecompute);
+  for (const CalledModule& called : state.modules.open()) recompute.add_element(called.recompute ? 1 : 0);
 }
 
 void AddOperator(pbf_writer& keyframe, std::uint32_t name, const OperatorSums& sums) {
@@ -164,6 +194,7 @@ void EncodeKeyframe(const KeyframeSources& from, std::uint32_t part, std::uint64
   AddSegments(keyframe, from.memory.segments());
   for (const auto& [thread, state] : from.threads.states()) {
     if (state.ranges.depth() != 0) AddOpen(keyframe, state, from.names);
+    if (!state.modules.open().empty()) AddOpenModules(keyframe, state, from.names);
   }
   const auto& operators = from.memory.operators();
   for (std::uint32_t id = 0; id < operators.size(); ++id) {

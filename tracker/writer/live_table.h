@@ -12,6 +12,8 @@
 #include <memory>
 #include <vector>
 
+#include "interpose/ring_layout.h"
+
 namespace memoir {
 
 inline constexpr std::size_t kMaxLiveBlocks = 128 * 1024;
@@ -22,11 +24,14 @@ struct LiveBlock {
   std::uint64_t serial = 0;
   std::uint64_t tick = 0;
   std::uint64_t requested = 0;  // 0: not known
-  std::uint32_t device = 0;
   std::uint32_t thread = 0;
-  std::uint32_t operator_id = 0;  // in the ring's table
   std::uint32_t leaf_name = 0;    // in the capture
+  std::uint16_t operator_id = 0;  // in the ring's table
+  std::uint16_t module = 0;       // likewise
+  std::uint16_t device = 0;       // fewer than types times indices of 8 bits each
+  std::uint8_t place = 0;         // as LiveBlocks.place has it
 };
+static_assert(sizeof(LiveBlock) == 56 && kMaxNames <= UINT16_MAX);
 
 class LiveTable {
  public:
@@ -52,7 +57,7 @@ class LiveTable {
 
  private:
   static constexpr std::size_t kPageRows = 1024;
-  static constexpr std::uint32_t kFreeRow = 0xffffffffu;  // as its device
+  static constexpr std::uint16_t kFreeRow = UINT16_MAX;  // as its device
   static constexpr std::uint32_t kNoRow = 0xffffffffu;
 
   LiveBlock& Row(std::uint32_t row) const { return pages_[row / kPageRows][row % kPageRows]; }

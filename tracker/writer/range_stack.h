@@ -14,17 +14,32 @@ namespace memoir {
 // Recursion deeper than this is counted, not kept: the leaf is then the deepest range kept.
 inline constexpr std::size_t kMaxKeptRanges = 1024;
 
+struct RangeRole {
+  bool backward = false;     // a node of autograd's, or the engine around one
+  bool optimizer = false;    // the optimizer's own
+  bool compiled = false;     // made by torch.compile
+  bool accumulates = false;  // a parameter's gradient
+};
+
 struct OpenRange {
   EventKind kind = EventKind::kUnknown;  // kUnknown: its begin was lost
   std::uint32_t name = 0;                // id in the capture
   std::uint32_t operator_id = 0;         // id in the ring's table when the range has a schema, else 0
   std::uint64_t begin_tick = 0;
+  RangeRole role;
+  std::uint32_t module = 0;  // that it works for, in the ring's table (module_places.h)
+  // Of the innermost range, at it or around, that has the role; -1: none. The stack fills them in.
+  std::int32_t backward = -1;
+  std::int32_t optimizer = -1;
 };
 
 class RangeStack {
  public:
   std::uint64_t depth() const { return depth_; }
   const std::vector<OpenRange>& kept() const { return kept_; }
+  OpenRange* innermost() { return kept_.empty() ? nullptr : &kept_.back(); }
+  const OpenRange* innermost() const { return kept_.empty() ? nullptr : &kept_.back(); }
+  OpenRange* around_innermost() { return kept_.size() < 2 ? nullptr : &kept_[kept_.size() - 2]; }
 
   void Push(const OpenRange& range);
   void Pop();
@@ -37,6 +52,8 @@ class RangeStack {
   std::uint32_t leaf() const { return kept_.empty() ? 0 : kept_.back().name; }
 
  private:
+  void Keep(OpenRange range);
+
   std::vector<OpenRange> kept_;
   std::uint64_t depth_ = 0;
   std::size_t operator_depth_ = 0;  // position + 1 of the outermost operator in kept_

@@ -16,11 +16,28 @@ bool SameFacts(const ThreadView& a, const ThreadView& b) {
 ThreadState& Threads::State(std::uint32_t thread) {
   ThreadState& state = states_[thread];
   state.thread = thread;
+  state.modules.Share(&numbers_left_);
   return state;
 }
 
 void Threads::CloseRanges() {
-  for (auto& [thread, state] : states_) state.ranges.SetDepth(0);
+  for (auto& [thread, state] : states_) {
+    state.ranges.SetDepth(0);
+    state.modules.Clear();
+  }
+}
+
+const ThreadState* Threads::ByTorchId(std::uint64_t torch_id) {
+  if (torch_id == 0) return nullptr;
+  if (found_.first != torch_id) {
+    for (const auto& [thread, state] : states_) {
+      const auto facts = facts_.find(thread);
+      if (facts == facts_.end() || facts->second.view.torch_id == 0) Refresh(thread);  // torch's number comes late
+      if (facts_[thread].view.torch_id == torch_id) found_ = {torch_id, thread};
+    }
+  }
+  const auto state = states_.find(found_.second);
+  return found_.first != torch_id || state == states_.end() ? nullptr : &state->second;
 }
 
 bool Threads::Refresh(std::uint32_t thread) {

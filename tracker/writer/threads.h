@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "interpose/ring_reader.h"
+#include "tracker/writer/module_places.h"
 #include "tracker/writer/range_stack.h"
 #include "tracker/writer/run_columns.h"
 
@@ -22,6 +23,7 @@ struct ThreadState {
   std::uint64_t seen_record = 0;          // records before it were there in an earlier pass
   std::uint64_t incomplete_since_ns = 0;  // its first group waits for its last records; 0: it does not
   RangeStack ranges;
+  ThreadModules modules;
   RunColumns* run = nullptr;  // of the chunk in work
 };
 
@@ -32,7 +34,10 @@ class Threads {
   ThreadState& State(std::uint32_t thread);
   const std::unordered_map<std::uint32_t, ThreadState>& states() const { return states_; }
 
-  // No range is open any more, on any thread: ranges went off, or on.
+  // By torch's number, as it refers to threads; nullptr: no such thread is known.
+  const ThreadState* ByTorchId(std::uint64_t torch_id);
+
+  // No range and no module is open any more, on any thread: ranges went off, or on.
   void CloseRanges();
 
   // Reads name and numbers again: torch's number comes after the first record. True: retired, or no longer in the ring.
@@ -54,7 +59,9 @@ class Threads {
   void ForgetEnded();
 
   const RingReader& ring_;
+  std::size_t numbers_left_ = kMostNumbers;  // outlives the states
   std::unordered_map<std::uint32_t, ThreadState> states_;
+  std::pair<std::uint64_t, std::uint32_t> found_{};  // by ByTorchId last
   std::unordered_map<std::uint32_t, Facts> facts_;
   std::size_t look_again_at_ = 64;
 };

@@ -1,0 +1,123 @@
+#include "tracker/writer/module_places.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace memoir {
+namespace {
+
+constexpr std::size_t kFirstNumbers = 256, kMostOfThread = std::size_t{1} << 16;
+constexpr std::size_t kMostOpen = 1024;
+
+std::int64_t Around(const OpenRange* range, std::int32_t OpenRange::*depth) {
+  return range == nullptr ? -1 : range->*depth;
+}
+
+}  // namespace
+
+RangeRole RoleOf(EventKind kind, std::string_view text) {
+  RangeRole role;
+  role.backward = kind == EventKind::kRangeBeginBackward || text.starts_with("autograd::engine::");
+  role.optimizer = kind == EventKind::kRangeBeginUser &&
+                   (text.starts_with("Optimizer.step#") || text.starts_with("Optimizer.zero_grad#"));
+  role.compiled = text.starts_with("Torch-Compiled Region") || text.starts_with("CompiledFunction");
+  role.accumulates = text == "torch::autograd::AccumulateGrad";
+  return role;
+}
+
+ThreadModules::~ThreadModules() {
+  if (numbers_left_ != nullptr) *numbers_left_ += numbers_.size();
+}
+
+Place ThreadModules::FindPlace(const RangeStack& ranges) const {
+  const OpenRange* innermost = ranges.innermost();
+  const std::int64_t backward = Around(innermost, &OpenRange::backward);
+  const std::int64_t optimizer = Around(innermost, &OpenRange::optimizer);
+  const std::int64_t inside = open_.empty() ? 0 : static_cast<std::int64_t>(open_.back().depth);
+  if (optimizer > backward && optimizer >= inside) return {0, kPlaceOptimizer};
+  if (!open_.empty() && inside > backward)
+    return {open_.back().module, open_.back().recompute ? kPlaceRecompute : kPlaceForward};
+  if (backward >= 0) return {ranges.kept()[static_cast<std::size_t>(backward)].module, kPlaceBackward};
+  return {0, kPlaceOther};
+}
+
+Place ThreadModules::Here(const RangeStack& ranges) const {
+  Place found = FindPlace(ranges);
+  if (ranges.innermost() != nullptr && ranges.innermost()->role.compiled) found.place |= kPlaceCompiled;
+  return found;
+}
+
+void ThreadModules::RangeBegan(RangeStack& ranges, std::int64_t sequence, const ThreadModules* forward) {
+  OpenRange* range = ranges.innermost();
+  if (range == nullptr || ranges.kept().size() != ranges.depth()) return;
+  if (range->kind == EventKind::kRangeBeginBackward) {
+    range->module = forward == nullptr ? 0 : forward->Find(sequence);
+    // The engine's range around a node works for that node, before and after.
+    OpenRange* around = ranges.around_innermost();
+    if (around != nullptr && around->role.backward && around->kind != EventKind::kRangeBeginBackward)
+      around->module = range->module;
+    return;
+  }
+  if (range->role.backward) return;
+  range->module = Here(ranges).module;
+  const bool is_forward =
+      range->kind == EventKind::kRangeBeginFunction || range->kind == EventKind::kRangeBeginDispatch;
+  if (is_forward && sequence >= 0) Note(sequence, range->module);
+}
+
+void ThreadModules::RangesEnded(const RangeStack& ranges) {
+  while (!open_.empty() && open_.back().depth > ranges.depth()) open_.pop_back();  // their end was lost
+}
+
+bool ThreadModules::TakeGradientOf(RangeStack& ranges, std::uint32_t module) {
+  OpenRange* range = ranges.innermost();
+  if (range == nullptr || range->kind != EventKind::kRangeBeginBackward || !range->role.accumulates ||
+      range->module != 0)
+    return false;
+  range->module = module;
+  OpenRange* around = ranges.around_innermost();
+  if (around != nullptr && around->role.backward) around->module = module;
+  return true;
+}
+
+void ThreadModules::Called(RangeStack& ranges, std::uint32_t module, bool begins) {
+  if (begins) {
+    if (TakeGradientOf(ranges, module) || open_.size() == kMostOpen) return;
+    open_.push_back({module, ranges.depth(), Around(ranges.innermost(), &OpenRange::backward) >= 0});
+    return;
+  }
+  // What stands above it has lost its end.
+  const auto found =
+      std::find_if(open_.rbegin(), open_.rend(), [&](const CalledModule& m) { return m.module == module; });
+  if (found != open_.rend()) open_.resize(static_cast<std::size_t>(open_.rend() - found - 1));
+}
+
+void ThreadModules::Note(std::int64_t sequence, std::uint32_t module) {
+  const auto low = static_cast<std::uint32_t>(sequence + 1);
+  if (numbers_.empty() && !Grow()) return;
+  const auto at = [&]() -> Number& { return numbers_[low & (numbers_.size() - 1)]; };
+  while (at().low != 0 && at().low != low && Grow()) {
+  }
+  at() = {low, module};
+}
+
+std::uint32_t ThreadModules::Find(std::int64_t sequence) const {
+  if (numbers_.empty() || sequence < 0) return 0;
+  const auto low = static_cast<std::uint32_t>(sequence + 1);
+  const Number& number = numbers_[low & (numbers_.size() - 1)];
+  return number.low == low ? number.module : 0;
+}
+
+bool ThreadModules::Grow() {
+  const std::size_t size = numbers_.empty() ? kFirstNumbers : numbers_.size() * 2;
+  const std::size_t more = size - numbers_.size();
+  if (size > kMostOfThread || numbers_left_ == nullptr || *numbers_left_ < more) return false;
+  *numbers_left_ -= more;
+  const std::vector<Number> old = std::exchange(numbers_, std::vector<Number>(size));
+  for (const Number& number : old) {
+    if (number.low != 0) numbers_[number.low & (size - 1)] = number;
+  }
+  return true;
+}
+
+}  // namespace memoir
