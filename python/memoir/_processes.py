@@ -52,8 +52,8 @@ def speaks():
 
 
 def not_recording(problem):
-    """Says why this process is not recorded: one line, by the process that speaks; for `memoir run`, which made the folder, also a note
-    in it, which it takes away, and says what nobody has said."""
+    """Says why this process is not recorded: one line, by the process that speaks; for `memoir run` also a note in the folder that it
+    names, which it takes away, and says what nobody has said."""
     said = True
     try:
         said = speaks()
@@ -61,7 +61,7 @@ def not_recording(problem):
         pass  # then rather once too often
     if said:
         say(f"memoir: not recording: {problem}")
-    folder = os.environ.get("MEMOIR_OUTPUT", "")
+    folder = os.environ.get("MEMOIR_NOTES", "")
     try:
         if os.path.isdir(folder):
             name = os.path.join(folder, f".not-recorded.{os.getpid()}{'' if said else '.unsaid'}")

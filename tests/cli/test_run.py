@@ -42,7 +42,7 @@ def test_environment_of_the_command(memoir, fake_tree, tmp_path):
     assert seen["LD_PRELOAD"] == str(fake_tree / "lib/memoir/libmemoir_interpose.so")
     assert seen["PYTHONPATH"] == f"{fake_tree / 'lib/memoir/python'}:/keep"
     assert seen["MEMOIR_ENABLE"] == "1"
-    assert seen["MEMOIR_OUTPUT"] == str(tmp_path / "out")
+    assert seen["MEMOIR_OUTPUT"] == seen["MEMOIR_NOTES"] == str(tmp_path / "out")
     assert seen["MEMOIR_MAX_SIZE"] == str(1 << 30)
     assert seen["MEMOIR_RANK"] == "3"
     assert seen["OTHER"] == "stays"
@@ -138,20 +138,23 @@ def test_nothing_recorded_is_not_said_twice(memoir, tmp_path, one_line):
     program = """if True:
         import os, sys
         print("memoir: not recording: because", file=sys.stderr)
-        open(os.path.join(os.environ["MEMOIR_OUTPUT"], f".not-recorded.{os.getpid()}"), "w").write("because")"""
+        open(os.path.join(os.environ["MEMOIR_NOTES"], f".not-recorded.{os.getpid()}"), "w").write("because")"""
     done = memoir("run", "-o", "out", "--", sys.executable, "-c", program)
     assert one_line(done) == "memoir: not recording: because"
     assert not (tmp_path / "out").exists()
 
 
-def test_start_up_leaves_a_note_when_it_cannot_record(tmp_path):
+@pytest.mark.parametrize("taken", [True, False])
+def test_start_up_leaves_a_note_when_it_cannot_record(tmp_path, taken):
+    """Where a `memoir run` waits for it; nobody else would take it away."""
+    notes = {"MEMOIR_NOTES": str(tmp_path)} if taken else {}
     package = pathlib.Path(__file__).parents[2] / "python"
     (tmp_path / "torch.py").write_text("raise RuntimeError('because')")
     start = subprocess.run([sys.executable, "-c", "from memoir import _startup; _startup.from_torch()"], text=True,
                            capture_output=True, env={**os.environ, "PYTHONPATH": f"{tmp_path}:{package}", "MEMOIR_ENABLE": "1",
-                                                     "MEMOIR_OUTPUT": str(tmp_path)})
+                                                     "MEMOIR_OUTPUT": str(tmp_path), **notes})
     assert start.stderr == "memoir: not recording: because\n"
-    assert [note.read_text() for note in tmp_path.glob(".not-recorded.*")] == ["because\n"]
+    assert [note.read_text() for note in tmp_path.glob(".not-recorded.*")] == ["because\n"] * len(notes)
 
 
 GONE = {
@@ -168,7 +171,7 @@ def test_start_up_goes_on_where_the_terminal_is_gone_and_the_locale_lacks_letter
     (tmp_path / "torch.py").write_text("raise RuntimeError('caf\\u00e9 \\udcff')")
     program = f"import os, sys; {GONE[terminal]}; from memoir import _startup; _startup.from_torch(); print('ran')"
     start = subprocess.run([sys.executable, "-c", program], text=True, capture_output=True,
-                           env={**os.environ, "PYTHONPATH": f"{tmp_path}:{package}", "MEMOIR_ENABLE": "1", "MEMOIR_OUTPUT": str(tmp_path),
+                           env={**os.environ, "PYTHONPATH": f"{tmp_path}:{package}", "MEMOIR_ENABLE": "1", "MEMOIR_NOTES": str(tmp_path),
                                 "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"})
     assert (start.returncode, start.stdout, start.stderr) == (0, "ran\n", "")
     assert [note.read_bytes() for note in tmp_path.glob(".not-recorded.*")] == [b"caf\xc3\xa9 \\udcff\n"]
@@ -290,9 +293,9 @@ def test_printed_environment_attaches_in_a_shell(memoir, fake_tree, tmp_path):
 
 
 def test_printed_environment_as_json(memoir, fake_tree, tmp_path):
-    found = json.loads(memoir("run", "--print-env=json", PYTHONPATH="/mine").stdout)
+    found = json.loads(memoir("run", "--print-env=json", PYTHONPATH="/mine", MEMOIR_NOTES="/around").stdout)
     assert found["PYTHONPATH"] == f"{fake_tree}/lib/memoir/python:/mine" and found["MEMOIR_ENABLE"] == "1"
-    assert found["MEMOIR_OUTPUT"].startswith(f"{tmp_path}/memoir-")
+    assert found["MEMOIR_OUTPUT"].startswith(f"{tmp_path}/memoir-") and "MEMOIR_NOTES" not in found
 
 
 def test_printed_environment_attaches_where_it_was_switched_off(memoir):

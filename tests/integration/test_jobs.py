@@ -15,11 +15,17 @@ PLAIN = {**{name: value for name, value in os.environ.items() if not RANK_VARIAB
 TORCHRUN = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
 
 TRAIN = '''
-import os, sys, torch, torch.distributed as dist
+import os, signal, sys, torch, torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 torch.set_num_threads(1)
 torch.ones(3)
 if os.environ["TORCHELASTIC_RESTART_COUNT"] < sys.argv[1]: sys.exit(f"attempt {os.environ['TORCHELASTIC_RESTART_COUNT']} fails")
+if sys.argv[2:] and os.environ["TORCHELASTIC_RESTART_COUNT"] == "0":    # before there is a group: gloo would find the first attempt's addresses
+    if os.environ["RANK"] != sys.argv[2]:
+        open("recorded", "w").close()
+        signal.pause()
+    while not os.path.exists("recorded"): pass
+    os.kill(os.getpid(), signal.SIGKILL)
 dist.init_process_group("gloo")
 model = DistributedDataParallel(torch.nn.Linear(8, 8))
 optimizer = torch.optim.SGD(model.parameters())
@@ -71,6 +77,22 @@ def test_a_restart_appends_and_is_told_apart(tree, tmp_path):
     assert report["attempts"][-1]["ranks"] == [0, 1]
     assert {"rank 0 restart 1", "rank 1 restart 1"} <= {row["name"] for row in report["ranks"]}
     assert "restart 1: ranks 0-1 of 2" in done.stderr and "rank 0 restart 1 cpu: peak" in done.stderr
+
+
+def test_a_rank_that_dies_once(tree, tmp_path):
+    """Its last events before it was killed are there, and the second attempt is beside the first."""
+    done = launch(tree, tmp_path, TRAIN, *TORCHRUN, "--max-restarts", "1", "train.py", "0", "1")
+    assert done.returncode == 0, done.stderr
+    capture = tmp_path / "capture"
+    assert sorted(set(files(capture))) == [(0, 0), (0, 1), (1, 0), (1, 1)]  # of what was merged there is a second part
+    report = show(tree, capture)
+    assert [(a["restart"], a["ranks"], a["missing_ranks"]) for a in report["attempts"]] == [(0, [0, 1], []), (1, [0, 1], [])]
+    ends = {(process["rank"], process["restart"]): process["end"] for process in report["processes"]}
+    assert ends[1, 0] == "merged" and ends[0, 1] == ends[1, 1] == "exited"
+    steps = {(p["rank"], p["restart"]): p["events"] for p in report["processes"]}
+    assert 0 < steps[1, 0] < steps[1, 1]
+    assert counts(show(tree, capture))["aten::neg"] == 1  # rank 1 came to its end once
+    assert "restart 1: ranks 0-1 of 2" in done.stderr
 
 
 def test_a_missing_rank_is_named(tree, tmp_path):
@@ -285,6 +307,15 @@ def test_contradicting_variables_are_one_line(tree, tmp_path):
                     environment={**environment, "RANK": "1", "SLURM_PROCID": "0"})
     assert silent.stderr.count("contradict") == 0  # rank 0 would say it
     assert "RANK=1 (torchrun) and SLURM_PROCID=0 (Slurm) contradict" in show(tree, tmp_path / "silent")["processes"][0]["rank_conflict"]
+
+
+def test_a_rank_that_is_no_number_is_one_line(tree, tmp_path):
+    line = "RANK=abc (torchrun) is not a number: passed over; MEMOIR_RANK=N names the rank"
+    done = launch(tree, tmp_path, STARTS, sys.executable, "train.py", "spawn", options=("-o", "capture"), environment={**PLAIN, "RANK": "abc"})
+    assert done.returncode == 0 and done.stderr.splitlines().count(f"memoir: {line}") == 1, done.stderr
+    report = show(tree, tmp_path / "capture")
+    assert {process["rank_conflict"] for process in report["processes"]} == {line}
+    assert sorted((p["rank"], p["rank_source"]) for p in report["processes"] if p["rank"] is not None) == [(0, "torch.distributed"), (1, "torch.distributed")]
 
 
 GROUP_SAYS_OTHERWISE = '''

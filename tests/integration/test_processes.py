@@ -109,20 +109,24 @@ torch.set_num_threads(1)
 if len(sys.argv) > 2: memoir.start(sys.argv[2], ring_dir=sys.argv[1])
 torch.ones(3)
 shutil.rmtree(sys.argv[1])             # from here on there is no place for a ring
-for _ in range(2):
+for how in ("step", "group"):
     if os.fork() == 0:
-        memoir.step(0); memoir.step(1)
+        if how == "step": memoir.step(0); memoir.step(1)
+        else: torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
         os._exit(0)
 for _ in range(2): assert os.wait()[1] == 0
 '''
 
 
-def test_children_that_cannot_be_recorded_say_so_once(tree, tmp_path):
-    """Under `memoir run` that says it for all of them; without, each has nobody else."""
+def test_children_that_cannot_be_recorded_say_so_once(tree, tmp_path, monkeypatch):
+    """Under `memoir run` that says it for all of them; without, each has nobody else, also where the environment names a folder. Nothing else is said,
+    and nothing left behind."""
     rings = tmp_path / "rings"
     rings.mkdir()
     _, done = record(tree, tmp_path, UNRECORDED, rings, options=["--ring-dir", rings])
-    assert done.returncode == 0 and done.stderr.count("memoir: not recording: ") == 1 and "rings" in done.stderr, done.stderr
+    assert done.returncode == 0 and done.stderr.count("memoir: ") == done.stderr.count("memoir: not recording: ") == 1 and "rings" in done.stderr, done.stderr
     rings.mkdir()
+    monkeypatch.setenv("MEMOIR_OUTPUT", str(tmp_path / "explicit"))
     done = run_explicit(tree, tmp_path, UNRECORDED, rings, tmp_path / "explicit")
-    assert done.returncode == 0 and done.stderr.count("memoir: not recording: ") == 2, done.stderr
+    assert done.returncode == 0 and done.stderr.count("memoir: ") == done.stderr.count("memoir: not recording: ") == 2, done.stderr
+    assert not [path.name for folder in tmp_path.iterdir() if folder.is_dir() for path in folder.iterdir() if path.suffix != ".memoir"]

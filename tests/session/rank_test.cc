@@ -32,5 +32,34 @@ TEST(RankTest, ARankBeyondTheWorldIsNamedAsTheUserNamedIt) {
   EXPECT_EQ(FindRank(5, std::nullopt).conflict, "MEMOIR_RANK=5 is no rank of 2: recorded as rank 5; name one below 2");
 }
 
+TEST(RankTest, VariablesThatAreNoNumbersArePassedOverAndSaid) {
+  const Variables variables{{"RANK", "abc"}};
+  EXPECT_EQ(FindRank(std::nullopt, std::nullopt).source, "none");
+  const std::string said = "RANK=abc (torchrun) is not a number: passed over; MEMOIR_RANK=N names the rank";
+  EXPECT_EQ(FindRank(std::nullopt, std::nullopt).conflict, said);
+  EXPECT_EQ(FindRank(std::nullopt, ProcessGroup{1, 2}).conflict, said) << "which is known, and need not be said again";
+  EXPECT_EQ(FindRank(0, std::nullopt).conflict, "") << "the fix ends the complaint";
+  const Variables others{{"SLURM_PROCID", "1"}, {"SLURM_NTASKS", "many"}};
+  const Rank rank = FindRank(std::nullopt, std::nullopt);
+  EXPECT_EQ(rank.rank, 1u);
+  EXPECT_EQ(rank.conflict, said);
+}
+
+TEST(RankTest, ANumberOfRanksThatIsNoneIsSaid) {
+  const Variables variables{{"RANK", "1"}, {"WORLD_SIZE", "many"}};
+  const Rank rank = FindRank(std::nullopt, std::nullopt);
+  EXPECT_EQ(rank.rank, 1u);
+  EXPECT_EQ(rank.world_size, 0u);
+  EXPECT_EQ(rank.conflict,
+            "WORLD_SIZE=many (torchrun) is not a number: passed over; set it to how many ranks there are");
+}
+
+TEST(RankTest, VariablesThatAreNotAskedMayHoldAnything) {
+  const Variables variables{{"TORCHELASTIC_RUN_ID", "x"}, {"RANK", "1"}, {"WORLD_SIZE", "2"}, {"SLURM_PROCID", "abc"}};
+  EXPECT_EQ(FindRank(std::nullopt, std::nullopt).conflict, "");
+  const Variables empty{{"PMI_RANK", ""}};
+  EXPECT_EQ(FindRank(std::nullopt, std::nullopt).conflict, "");
+}
+
 }  // namespace
 }  // namespace memoir

@@ -140,7 +140,7 @@ int RunRecorded(const Strings& command, Variables variables) {
   }
   if (folder.had_parts() && !others_may_be_there && !quiet)
     Say(folder.path() + " already holds a capture; this recording is added to it");
-  variables["MEMOIR_OUTPUT"] = folder.path();
+  variables["MEMOIR_OUTPUT"] = variables["MEMOIR_NOTES"] = folder.path();
   const InstallTree tree = FindInstallTree();
   AddTo(variables, AttachmentFor(variables));
   const ChildResult result = RunChild(command, EnvironmentWith(variables));
@@ -165,6 +165,7 @@ std::size_t GivenWindows(const Variables& variables) {
 
 int PrintEnvironment(Variables variables, const std::string& format) {
   variables["MEMOIR_OUTPUT"] = OutputOf(variables);
+  variables.erase("MEMOIR_NOTES");  // of a `memoir run` around, which would not be there to take them away
   const Attachment attachment = AttachmentFor(variables);
   return WriteOutput(format == "json" ? AsJson(variables, attachment) : AsShell(variables, attachment));
 }

@@ -12,9 +12,9 @@
 namespace memoir {
 namespace {
 
-// The folder that `memoir run` has made, "" without it.
+// Where `memoir run` takes notes, "" without it.
 std::string FolderForNotes() {
-  const char* folder = std::getenv("MEMOIR_OUTPUT");
+  const char* folder = std::getenv("MEMOIR_NOTES");
   std::error_code error;
   return folder != nullptr && std::filesystem::is_directory(folder, error) ? folder : "";
 }

@@ -7,8 +7,9 @@
 namespace memoir {
 
 // One line on stderr, an error and therefore also of a quiet recording, by the process that speaks for its job. Under
-// `memoir run` also a note in the capture's folder, which it takes away; and it says what no process has said. `child`:
-// another process of the job started this one and speaks, unless there is nobody to read notes. Any thread.
+// `memoir run` also a note in the folder that it names ($MEMOIR_NOTES), which it takes away and says where nobody has
+// said it. `child`: another process of the job started this one and speaks, unless there is nobody to read notes. Any
+// thread.
 void SayNotRecording(const std::string& problem, bool child);
 
 }  // namespace memoir

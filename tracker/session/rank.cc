@@ -37,6 +37,8 @@ std::optional<std::uint32_t> Number(const char* variable) {
 
 constexpr const char* kUser = kLaunchers[0].name;
 
+bool Counts(const Launcher& launcher) { return *launcher.unless == '\0' || !IsSet(launcher.unless); }
+
 // Somebody's word on the rank.
 struct Claim {
   std::string source;
@@ -55,7 +57,7 @@ std::vector<Claim> ClaimsOfEnvironment() {
   std::vector<Claim> claims;
   for (const Launcher& launcher : kLaunchers) {
     const std::optional<std::uint32_t> rank = Number(launcher.rank);
-    if (!rank || (*launcher.unless != '\0' && IsSet(launcher.unless))) continue;
+    if (!rank || !Counts(launcher)) continue;
     claims.push_back({SourceOf(launcher), std::string(launcher.rank) + "=" + std::to_string(*rank), *rank,
                       Number(launcher.world_size).value_or(0)});
   }
@@ -105,17 +107,46 @@ std::string Conflict(const std::vector<Claim>& claims) {
   return taken.words + " (" + taken.source + ") is no rank of " + size + ": " + recorded + "; MEMOIR_RANK=N decides";
 }
 
+// Of any length and with any letters: as part of a line.
+std::string Shown(const char* value) {
+  constexpr std::size_t kMost = 32;
+  std::string shown(value, strnlen(value, kMost));
+  for (char& c : shown) {
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
+  }
+  return shown.size() == kMost ? shown + "..." : shown;
+}
+
+std::string Unreadable(const Launcher& launcher, const char* variable) {
+  if (*variable == '\0' || !IsSet(variable) || Number(variable)) return "";
+  return std::string(variable) + "=" + Shown(std::getenv(variable)) + " (" + SourceOf(launcher) + ") is not a number";
+}
+
+// A launcher's variable that says nothing; "" where none, or where the user decides. The same whatever is recorded
+// instead, so that it is said once although the rank is looked for again.
+std::string Unreadables(bool by_user) {
+  for (const Launcher& launcher : kLaunchers) {
+    if (by_user || launcher.name == kUser || !Counts(launcher)) continue;
+    if (const std::string what = Unreadable(launcher, launcher.rank); !what.empty())
+      return what + ": passed over; MEMOIR_RANK=N names the rank";
+    if (const std::string what = Unreadable(launcher, launcher.world_size); !what.empty())
+      return what + ": passed over; set it to how many ranks there are";
+  }
+  return "";
+}
+
 }  // namespace
 
 Rank FindRank(std::optional<std::uint32_t> given, std::optional<ProcessGroup> group) {
   Rank found;
   found.restart = Number("TORCHELASTIC_RESTART_COUNT").value_or(0);
   const std::vector<Claim> claims = Claims(given, group);
+  found.conflict = Unreadables(!claims.empty() && claims.front().source == kUser);
   if (claims.empty()) return found;
   found.rank = claims.front().rank;
   found.world_size = claims.front().world_size;
   found.source = claims.front().source;
-  found.conflict = Conflict(claims);
+  if (const std::string conflict = Conflict(claims); !conflict.empty()) found.conflict = conflict;
   return found;
 }
 

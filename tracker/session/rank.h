@@ -18,7 +18,7 @@ struct Rank {
   std::uint32_t world_size = 0;  // 0: unknown
   std::uint32_t restart = 0;
   std::string source = "none";
-  std::string conflict;  // one line; "": nothing contradicts it
+  std::string conflict;  // one line; "": nothing contradicts it, and what launchers set are numbers
 };
 
 // torch.distributed's default process group.

@@ -195,7 +195,7 @@ void StartHooks(const Settings& settings, OperatorHook operators, Session& own) 
   own.modules = settings.modules;
   InstallTorchHooks(operators);
   KeepForChildren(settings);
-  SayConflict(own);
+  if (!own.child) SayConflict(own);  // who started it has the same variables
   std::string warning;
   ControlOptions controls = settings.controls;
   controls.speaks = !own.child && own.facts.rank == 0;
