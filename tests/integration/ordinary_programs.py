@@ -1,13 +1,16 @@
-"""The programs of test_changes_nothing.py: ordinary_programs.py FOLDER [NAME ...]
+"""The programs of test_changes_nothing.py: ordinary_programs.py [--apart] FOLDER [NAME ...]
 
 Runs each, one after the other, between two marks of its name, and prints a JSON object: per program what it computed (bit by bit), raised, warned of
 and reported, and in which order its tensors died. FOLDER is for files.
+
+--apart: each in a process of its own that shares nothing but the import of torch, two at a time. What it prints is in FOLDER, in NAME.out and NAME.err.
 """
 
 import contextlib
 import faulthandler
 import io
 import json
+import os
 import pathlib
 import re
 import sys
@@ -273,7 +276,6 @@ def faults(log):
     log.value("gradient", x.grad)
 
 
-# inductor last: whether it finds its result in a cache shows in the sequence numbers that come after.
 PROGRAMS = [threads, exceptions, inference_mode, functorch, subclasses, checkpointing, double_backward, compiled, execution_trace, profiler, faults,
             inductor]
 
@@ -286,10 +288,38 @@ def mark(name):
         memoir.mark(name)
 
 
-def main():
+def in_child(folder, names):
+    """Forks one for each of `names`, which returns with its own; this process ends when they have."""
+    running, failed = set(), False
+
+    def wait():
+        child, status = os.wait()
+        running.remove(child)
+        return status != 0
+
+    for name in names:
+        if len(running) == 2:
+            failed |= wait()
+        child = os.fork()
+        if child == 0:
+            for stream, suffix in ((1, "out"), (2, "err")):
+                os.dup2(os.open(f"{folder}/{name}.{suffix}", os.O_CREAT | os.O_WRONLY), stream)
+            return [name]
+        running.add(child)
+    while running:
+        failed |= wait()
+    sys.exit(failed)
+
+
+def arguments():
+    apart, *rest = sys.argv[1:] if sys.argv[1] == "--apart" else ["", *sys.argv[1:]]
+    folder, *wanted = rest
+    return folder, in_child(folder, wanted or [program.__name__ for program in PROGRAMS]) if apart else wanted
+
+
+def main(folder, wanted):
     torch.set_num_threads(1)
     faulthandler.enable(io.open(2, "w", closefd=False))
-    folder, wanted = sys.argv[1], sys.argv[2:]
     shown = {}
     for program in PROGRAMS:
         if wanted and program.__name__ not in wanted:
@@ -305,4 +335,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(*arguments())

@@ -1,16 +1,20 @@
-"""Ordinary programs (ordinary_programs.py) do under `memoir run`, with either kind of operators, what they do alone: the same results bit by bit, the same
-exceptions with the same stacks, warnings, compilations and reports of torch's own observers, and each tensor dies when it died. And Memoir recorded them."""
+"""Ordinary programs (ordinary_programs.py) do under `memoir run`, each in a process of its own and with either kind of operators, what they do alone: the
+same results bit by bit, the same exceptions with the same stacks, warnings, compilations and reports of torch's own observers, and each tensor dies when
+it died. And Memoir recorded them. memray and jemalloc: test_beside_other_tools.py. Other Pythons: ./dev compat."""
 
 import collections
+import concurrent.futures
 import json
 import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
 from recording import events, record, show, without_times
+from test_tiers import package
 
 PROGRAMS = pathlib.Path(__file__).with_name("ordinary_programs.py")
 KINDS = ["ranges", "dispatch"]
@@ -35,26 +39,53 @@ EXPECTED = {
 }
 
 
-def run(folder, *launcher):
-    # What the first run compiles, the others load: they meet the same graphs, or would compile anew.
-    environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(folder.parent / "inductor"), "TORCHINDUCTOR_COMPILE_THREADS": "1",
-                   "TORCH_LOGS": "recompiles"}
-    done = subprocess.run([*launcher, sys.executable, PROGRAMS, folder], env=environment, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout), without_times(done.stderr)
+def environment(folder):
+    # What the bare run compiles, the others load: they meet the same graphs, or would compile anew.
+    return {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"), "TORCHINDUCTOR_COMPILE_THREADS": "1", "TORCH_LOGS": "recompiles"}
 
 
 @pytest.fixture(scope="module")
-def alone(tmp_path_factory):
-    return run(tmp_path_factory.mktemp("alone"))
+def common(tmp_path_factory):
+    return tmp_path_factory.mktemp("common")
 
 
-@pytest.fixture(scope="module", params=KINDS)
-def recorded(tree, tmp_path_factory, request):
-    folder = tmp_path_factory.mktemp(request.param)
-    said = run(folder, tree / "bin" / "memoir", "run", "-q", "--ops", request.param, "-o", folder / "capture", "--")
-    assert show(tree, folder / "capture")["dropped_events"] == 0
-    return request.param, *said, ranges_of_programs(events(tree, folder / "capture"))
+@pytest.fixture(scope="module")
+def alone(common):
+    """By program: what it shows, and its lines on standard error. These processes were forked after torch's import, to save its time."""
+    done = subprocess.run([sys.executable, PROGRAMS, "--apart", common], env=environment(common), capture_output=True, text=True, timeout=600)
+    errors = {program: (common / f"{program}.err").read_text() for program in EXPECTED}
+    assert (done.returncode, done.stderr) == (0, ""), errors
+    return {program: (json.loads((common / f"{program}.out").read_text())[program], without_times(errors[program])) for program in EXPECTED}
+
+
+class Recorded:
+    """One program under `memoir run`: what it shows, its lines on standard error, and the counts that the capture has of it."""
+
+    def __init__(self, tree, common, folder, kind, program, python=(sys.executable,), **options):
+        folder.mkdir(exist_ok=True)
+        capture = folder / "capture"
+        command = [tree / "bin" / "memoir", "run", "-q", "--ops", kind, "-o", capture, "--", *python, PROGRAMS, folder, program]
+        done = subprocess.run(command, env=environment(common), capture_output=True, text=True, timeout=600, **options)
+        assert done.returncode == 0, done.stderr
+        self.said, self.errors = json.loads(done.stdout)[program], without_times(done.stderr)
+        self.dropped_events = show(tree, capture)["dropped_events"]
+        self.counts = ranges_of_programs(events(tree, capture))[program]
+
+
+@pytest.fixture(scope="module")
+def recorded(tree, common, alone, tmp_path_factory, request):
+    """By kind and program, those that a selected test asks for, two at a time."""
+    asked = [item.callspec.params for item in request.session.items if getattr(item, "originalname", "") == "test_a_program_is_recorded_and_none_the_wiser"]
+    folder = tmp_path_factory.mktemp("recorded")
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        yield {(of["kind"], of["program"]): pool.submit(Recorded, tree, common, folder / f"{of['kind']}_{of['program']}", of["kind"], of["program"])
+               for of in asked}
+        pool.shutdown(cancel_futures=True)
+
+
+def expected_counts(program, kind):
+    both, *one = EXPECTED[program]
+    return {**both, **one[KINDS.index(kind)]}
 
 
 def ranges_of_programs(found):
@@ -73,28 +104,72 @@ def ranges_of_programs(found):
 
 
 @pytest.mark.parametrize("program", EXPECTED)
-def test_a_program_is_recorded_and_none_the_wiser(alone, recorded, program):
-    kind, said, _, ranges = recorded
-    assert len(alone[0][program]) > 0
-    assert said[program] == alone[0][program]
-    both, *one = EXPECTED[program]
-    expected = {**both, **one[KINDS.index(kind)]}
-    assert {name: ranges[program][name] for name in expected} == expected
-
-
-def test_nothing_new_on_standard_error(alone, recorded):
-    assert recorded[2] == alone[1]
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_program_is_recorded_and_none_the_wiser(alone, recorded, kind, program):
+    run = recorded[kind, program].result()
+    assert len(alone[program][0]) > 0
+    assert (run.said, run.errors) == alone[program]
+    expected = expected_counts(program, kind)
+    assert {name: run.counts[name] for name in expected} == expected
+    assert run.dropped_events == 0
 
 
 def test_the_programs_show_what_they_are_for(alone):
     """A comparison of nothing with nothing would hold, too."""
-    said = {name: "\n".join(lines) for name, lines in alone[0].items()}
-    assert set(said) == set(EXPECTED)
+    said = {name: "\n".join(lines) for name, (lines, _) in alone.items()}
     assert said["threads"].count("is gone") == 3 * 5 and "is gone" in said["checkpointing"] and "y is gone" in said["double_backward"]
     assert said["exceptions"].count("Traceback") == 8 and "in a backward node" in said["exceptions"]
     assert "unique_graphs" in said["compiled"] and "unique_graphs" in said["inductor"] and "aten::addmm" in said["profiler"] and "aten::addmm" in said["execution_trace"]
     assert said["faults"].count("in dump") == 2
-    assert sum("Recompiling" in line for line in alone[1]) > 1
+    for program in ("compiled", "inductor"):
+        assert any("Recompiling" in line for line in alone[program][1])
+
+
+@pytest.mark.parametrize("option", ["-I", "-E"])
+def test_a_python_that_ignores_its_variables(tree, common, package, tmp_path, option):
+    """With Memoir beside torch, where it needs none."""
+    bare = subprocess.run([package, option, PROGRAMS, tmp_path, "checkpointing"], env=environment(common), capture_output=True, text=True, timeout=300)
+    run = Recorded(tree, common, tmp_path, "ranges", "checkpointing", [package, option])
+    assert run.said == json.loads(bare.stdout)["checkpointing"] and run.errors == without_times(bare.stderr)
+    expected = expected_counts("checkpointing", "ranges")
+    assert {name: run.counts[name] for name in expected} == expected
+
+
+NOBODY = 65534
+
+
+@pytest.fixture
+def setuid():
+    """A folder that everybody can write to, and in it a Python that is root's whoever starts it: the loader preloads nothing into it."""
+    if os.geteuid() != 0:
+        pytest.skip("a program of another user's takes root")
+    with tempfile.TemporaryDirectory() as root:
+        folder = pathlib.Path(root)
+        folder.chmod(0o1777)
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", "--copies", folder / "python"], check=True)
+        ours, = pathlib.Path(sys.prefix).glob("lib/python*/site-packages")
+        site, = folder.glob("python/lib/python*/site-packages")
+        (site / "torch.pth").write_text(f"{ours}\n")
+        python = folder / "python" / "bin" / "python3"
+        python.chmod(0o4755)
+        yield folder, python
+
+
+def test_a_setuid_program(tree, common, setuid):
+    folder, python = setuid
+    other = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+    ids = subprocess.run([python, "-c", "import os; print(os.getuid(), os.geteuid())"], capture_output=True, text=True, **other)
+    if ids.stdout.split() != [str(NOBODY), "0"]:
+        pytest.skip(f"no setuid programs here, or no Python that others may run: {ids.stdout}{ids.stderr}")
+    if subprocess.run(["test", "-x", tree / "bin" / "memoir"], **other).returncode != 0:
+        pytest.skip(f"others cannot see {tree}")
+    (folder / "run").mkdir(mode=0o777)
+    (folder / "run").chmod(0o777)
+    bare = subprocess.run([python, PROGRAMS, folder, "checkpointing"], env=environment(common), capture_output=True, text=True, timeout=300, **other)
+    run = Recorded(tree, common, folder / "run", "ranges", "checkpointing", [python], **other)
+    assert run.said == json.loads(bare.stdout)["checkpointing"] and run.errors == without_times(bare.stderr)
+    expected = expected_counts("checkpointing", "ranges")
+    assert {name: run.counts[name] for name in expected} == expected
 
 
 CRASH = '''
