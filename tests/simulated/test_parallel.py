@@ -8,6 +8,7 @@ import sys
 import pytest
 
 PROGRAM = pathlib.Path(__file__).parent / "parallel_programs.py"
+SEGMENT = 20 << 20      # of torch's allocator
 WEIGHTS = 3 * (2 * 256 * 1024 + 1024 + 256) * 4
 EACH = ("ddp", "fsdp1", "fsdp2", "tensor_parallel")
 
@@ -37,7 +38,8 @@ def test_processes_of_torchrun(tree, tmp_path):
         assert one["ddp"] == WEIGHTS and one["fsdp2"] == WEIGHTS / 2 and one["fsdp1"] == WEIGHTS / 2
         assert one["unequal_objects"] == [[1, 11], [{"from": 0}, "second"]]
         assert one["objects"] == [0, 1] and one["rings"] == [10.0 + other, [0.0 + rank, 100.0 + rank]] and one["groups"] == [2.0, 1.0, 2.0]
-    assert seen[0]["reserved"] == seen[1]["reserved"] and "memoir: simulated" not in done.stderr
+    # A segment more or less: docs/simulated_device.md, What is late.
+    assert abs(seen[0]["reserved"] - seen[1]["reserved"]) <= SEGMENT and "memoir: simulated" not in done.stderr
 
 
 def test_one_rank_of_eight(tree, tmp_path):
