@@ -1,5 +1,6 @@
 #include "interpose/import_slots.h"
 
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 #include <cstring>
 
 #include "interpose/loaded_object.h"
+#include "interpose/symbol_versions.h"
 
 namespace memoir {
 namespace {
@@ -46,20 +48,33 @@ bool IsImport(const ElfW(Rela) & entry) {
   return type == kJumpSlot || type == kGlobalData;
 }
 
-// Calls `visit` with each slot in which the object keeps the address of `function`.
+// An import slot: what it is of, and where.
+struct Slot {
+  const char* name;
+  std::uint32_t symbol;
+  void** at;
+};
+
 template <class Visit>
-void ForEachSlot(const LoadedObject& object, const char* function, Visit visit) {
-  const DynamicSection imports = object.Dynamic();
+void ForEachSlot(const LoadedObject& object, const DynamicSection& imports, Visit visit) {
   if (imports.symbols == nullptr || imports.names == nullptr) return;
   for (int table = 0; table < 2; ++table) {
     const std::size_t count = imports.tables[table] == nullptr ? 0 : imports.bytes[table] / sizeof(ElfW(Rela));
     for (std::size_t i = 0; i < count; ++i) {
       const ElfW(Rela)& entry = imports.tables[table][i];
       if (!IsImport(entry)) continue;
-      if (std::strcmp(imports.names + imports.symbols[ELF64_R_SYM(entry.r_info)].st_name, function) == 0)
-        visit(object.At<void*>(entry.r_offset));
+      const auto symbol = static_cast<std::uint32_t>(ELF64_R_SYM(entry.r_info));
+      visit(Slot{imports.names + imports.symbols[symbol].st_name, symbol, object.At<void*>(entry.r_offset)});
     }
   }
+}
+
+// Those in which it keeps the address of `function`.
+template <class Visit>
+void ForEachSlot(const LoadedObject& object, const char* function, Visit visit) {
+  ForEachSlot(object, object.Dynamic(), [&](const Slot& slot) {
+    if (std::strcmp(slot.name, function) == 0) visit(slot.at);
+  });
 }
 
 int Redirect(dl_phdr_info* info, std::size_t, void* context) {
@@ -97,8 +112,127 @@ int Find(dl_phdr_info* info, std::size_t, void* context) {
   return lookup.bound != nullptr ? 1 : 0;
 }
 
-int CountAdded(dl_phdr_info* info, std::size_t, void* context) {
-  *static_cast<std::uint64_t*>(context) = info->dlpi_adds;
+struct OneSlot {
+  void** slot;
+  const void* from;
+  void* to;
+  bool stored;
+};
+
+int RedirectOne(dl_phdr_info* info, std::size_t, void* context) {
+  OneSlot& one = *static_cast<OneSlot*>(context);
+  const LoadedObject object(*info);
+  if (!object.Contains(one.slot)) return 0;
+  one.stored = __atomic_load_n(one.slot, __ATOMIC_RELAXED) == one.from && Store(object, one.slot, one.to);
+  return 1;
+}
+
+// Of which no slot is looked at.
+int FindDefined(dl_phdr_info* info, std::size_t, void* context) {
+  Lookup& lookup = *static_cast<Lookup*>(context);
+  lookup.defined = LoadedObject(*info).FindFunction(lookup.function);
+  return lookup.defined != nullptr ? 1 : 0;
+}
+
+// Who defines a function, for a slot that is still lazy.
+struct Definers {
+  const char* function;
+  const char* version;
+  ElfW(Addr) loader;
+  bool at_start;  // objects of the program's start come first; the last of them that is sure to be one is the loader
+  bool several;
+  const void* defined;
+};
+
+int CollectDefiners(dl_phdr_info* info, std::size_t, void* context) {
+  Definers& definers = *static_cast<Definers*>(context);
+  if (const void* defined = LoadedObject(*info).FindFunction(definers.function, definers.version); defined != nullptr) {
+    definers.several = definers.defined != nullptr;
+    definers.defined = defined;
+    if (definers.at_start) return 1;
+  }
+  if (info->dlpi_addr == definers.loader) definers.at_start = false;
+  return 0;
+}
+
+// What the loader would fill a lazy slot with: it looks through all that was there at the program's start, then through
+// objects that were loaded for all to see, then through those that the importer needs. Which these are is the loader's
+// secret: of several definitions none is taken for it, unless the first way has one. nullptr: that cannot be told.
+const void* FindForLazySlot(const LoadedObject& importer, const DynamicSection& imports, const Slot& slot) {
+  const ElfW(Addr) loader = getauxval(AT_BASE);
+  Definers definers{slot.name, NeededVersion(imports, slot.symbol), loader, loader != 0, false, nullptr};
+  if (imports.symbolic) definers.defined = importer.FindFunction(slot.name, definers.version);
+  if (definers.defined == nullptr) dl_iterate_phdr(&CollectDefiners, &definers);
+  return definers.several ? nullptr : definers.defined;
+}
+
+bool IsOwnDefinition(const LoadedObject& object, const DynamicSection& imports, const Slot& slot, const void* now) {
+  const ElfW(Sym)& symbol = imports.symbols[slot.symbol];
+  return symbol.st_shndx != SHN_UNDEF && object.At<const void>(symbol.st_value) == now;
+}
+
+struct ChoosingSearch {
+  bool (*wanted)(const char* function);
+  SlotChoice choose;
+  SeenObjects* seen;
+  ChoiceCounts counts;
+};
+
+// Of one slot of an object that the loader is done with.
+void ChooseFor(const LoadedObject& object, const DynamicSection& imports, const Slot& slot, ChoosingSearch* search) {
+  const void* now = __atomic_load_n(slot.at, __ATOMIC_RELAXED);
+  if (now == nullptr) return;  // it may be there or not, and is not: the program may ask
+  const bool lazy = object.Contains(now) && !IsOwnDefinition(object, imports, slot, now);
+  const void* original = lazy ? FindForLazySlot(object, imports, slot) : now;
+  if (original == nullptr) {
+    ++search->counts.undecided;
+    return;
+  }
+  void* to = search->choose(slot.name, original);
+  if (to == nullptr || to == now || object.Contains(to)) return;
+  if (Store(object, slot.at, to)) ++search->counts.changed;
+}
+
+// An object's program headers lie where they do as long as it is loaded.
+bool WasSeen(const SeenObjects& seen, const void* object) {
+  for (std::size_t i = 0; i < seen.count; ++i) {
+    if (seen.objects[i] == object) return true;
+  }
+  return false;
+}
+
+int RedirectByChoice(dl_phdr_info* info, std::size_t, void* context) {
+  ChoosingSearch& search = *static_cast<ChoosingSearch*>(context);
+  SeenObjects& seen = *search.seen;
+  if (seen.unloaded != info->dlpi_subs) {
+    seen.unloaded = info->dlpi_subs;
+    seen.count = 0;
+  }
+  if (WasSeen(seen, info->dlpi_phdr)) return 0;
+  const LoadedObject object(*info);
+  const DynamicSection imports = object.Dynamic();
+  ChoiceCounts& counts = search.counts;
+  const std::size_t left_before = counts.loading + counts.undecided;
+  int is_loaded = -1;  // not asked yet: it reads a file
+  ForEachSlot(object, imports, [&](const Slot& slot) {
+    if (!search.wanted(slot.name)) return;
+    if (is_loaded == -1) is_loaded = object.IsLoaded() ? 1 : 0;
+    // Before that a slot may hold anything; what the loader has yet to make an address is an offset in the object.
+    const void* now = __atomic_load_n(slot.at, __ATOMIC_RELAXED);
+    const void* relocated = object.At<void>(reinterpret_cast<std::uintptr_t>(now));
+    if (is_loaded == 0 || (now != nullptr && !object.Contains(now) && object.Contains(relocated))) {
+      ++counts.loading;
+    } else {
+      ChooseFor(object, imports, slot, &search);
+    }
+  });
+  if (counts.loading + counts.undecided == left_before && seen.count < SeenObjects::kMost)
+    seen.objects[seen.count++] = info->dlpi_phdr;
+  return 0;
+}
+
+int CountObjects(dl_phdr_info* info, std::size_t, void* context) {
+  *static_cast<LoaderCounts*>(context) = {info->dlpi_adds, info->dlpi_subs};
   return 1;
 }
 
@@ -113,6 +247,12 @@ std::size_t RedirectImports(const char* function, const void* original, void* re
   return search.changed;
 }
 
+bool RedirectSlot(void** slot, const void* original, void* replacement) {
+  OneSlot one{slot, original, replacement, false};
+  dl_iterate_phdr(&RedirectOne, &one);
+  return one.stored;
+}
+
 std::size_t RestoreImports(const char* function, const void* original, const void* replacement) {
   Search search{function, replacement, const_cast<void*>(original), false, 0, 0, 0};
   dl_iterate_phdr(&Redirect, &search);
@@ -125,10 +265,24 @@ const void* FindImported(const char* function) {
   return lookup.bound != nullptr ? lookup.bound : lookup.defined;
 }
 
-std::uint64_t ObjectsLoadedSoFar() {
-  std::uint64_t count = 0;
-  dl_iterate_phdr(&CountAdded, &count);
-  return count;
+const void* FindDefinition(const char* function) {
+  Lookup lookup{function, nullptr, nullptr};
+  dl_iterate_phdr(&FindDefined, &lookup);
+  return lookup.defined;
 }
+
+ChoiceCounts RedirectImportsBy(bool (*wanted)(const char* function), SlotChoice choose, SeenObjects* seen) {
+  ChoosingSearch search{wanted, choose, seen, {}};
+  dl_iterate_phdr(&RedirectByChoice, &search);
+  return search.counts;
+}
+
+LoaderCounts CountLoads() {
+  LoaderCounts counts{};
+  dl_iterate_phdr(&CountObjects, &counts);
+  return counts;
+}
+
+std::uint64_t ObjectsLoadedSoFar() { return CountLoads().loaded; }
 
 }  // namespace memoir

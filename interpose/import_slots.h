@@ -26,10 +26,45 @@ MEMOIR_INTERPOSE_API const void* FindImported(const char* function);
 MEMOIR_INTERPOSE_API std::size_t RedirectImports(const char* function, const void* original, void* replacement,
                                                  std::size_t* refused = nullptr, std::size_t* loading = nullptr);
 
+// Stores `replacement` in one slot that holds `original`, of the kind that a loader fills and may seal, such as that of
+// a virtual function in a class's table. False: it holds something else, no loaded object has it, or its page cannot be
+// made writable.
+MEMOIR_INTERPOSE_API bool RedirectSlot(void** slot, const void* original, void* replacement);
+
 // The other way: every slot that holds `replacement` gets `original`. What others have put there since stays.
 std::size_t RestoreImports(const char* function, const void* original, const void* replacement);
 
-// Grows with every object that is loaded.
+// Where the first object that has one defines the function; nullptr: none does. Never a slot's.
+const void* FindDefinition(const char* function);
+
+// What a slot of `function` that calls go to `original` through is to hold; nullptr: it is left alone. Of a slot that
+// is still lazy `original` is what the loader would put there.
+using SlotChoice = void* (*)(const char* function, const void* original);
+
+// Objects whose slots need no second look. One caller at a time.
+struct SeenObjects {
+  static constexpr std::size_t kMost = 4096;  // further ones are looked at each time
+  std::uint64_t unloaded;
+  std::size_t count;
+  const void* objects[kMost];
+};
+
+// Of slots: `loading`, of objects that the loader is not done with, which may hold anything yet; `undecided`, lazy ones
+// of which only the loader knows where they will lead. Both are left alone: call again later.
+struct ChoiceCounts {
+  std::size_t changed, loading, undecided;
+};
+
+// Offers every import slot of a `wanted` function, in every object that is not in `seen`, but for those of the object
+// that the choice is in, to `choose`. A slot that is empty, for the function may be there or not and is not, stays so.
+ChoiceCounts RedirectImportsBy(bool (*wanted)(const char* function), SlotChoice choose, SeenObjects* seen);
+
+// Grow with every object that is loaded and unloaded.
+struct LoaderCounts {
+  std::uint64_t loaded, unloaded;
+  bool operator==(const LoaderCounts&) const = default;
+};
+LoaderCounts CountLoads();
 std::uint64_t ObjectsLoadedSoFar();
 
 }  // namespace memoir

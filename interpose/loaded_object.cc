@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "interpose/page_access.h"
+#include "interpose/symbol_versions.h"
 
 namespace memoir {
 namespace {
@@ -50,6 +51,21 @@ void LoadedObject::Read(const ElfW(Dyn) & entry, DynamicSection* found) const {
     case DT_GNU_HASH:
       found->hash = Address<const std::uint32_t>(entry.d_un.d_ptr);
       break;
+    case DT_VERSYM:
+      found->versions = Address<const ElfW(Versym)>(entry.d_un.d_ptr);
+      break;
+    case DT_VERNEED:
+      found->needed_versions = Address<const ElfW(Verneed)>(entry.d_un.d_ptr);
+      break;
+    case DT_VERDEF:
+      found->defined_versions = Address<const ElfW(Verdef)>(entry.d_un.d_ptr);
+      break;
+    case DT_SYMBOLIC:
+      found->symbolic = true;
+      break;
+    case DT_FLAGS:
+      found->symbolic = found->symbolic || (entry.d_un.d_val & DF_SYMBOLIC) != 0;
+      break;
     default:
       break;
   }
@@ -90,7 +106,7 @@ bool LoadedObject::IsLoaded() const {
 }
 
 // DT_GNU_HASH: four numbers, a filter, the buckets, and one chain word for each symbol from the first hashed one on.
-const void* LoadedObject::FindFunction(const char* name) const {
+const void* LoadedObject::FindFunction(const char* name, const char* version) const {
   const DynamicSection dynamic = Dynamic();
   if (dynamic.hash == nullptr || dynamic.symbols == nullptr || dynamic.names == nullptr) return nullptr;
   const std::uint32_t bucket_count = dynamic.hash[0], first = dynamic.hash[1], filter_words = dynamic.hash[2];
@@ -104,7 +120,7 @@ const void* LoadedObject::FindFunction(const char* name) const {
     const std::uint32_t link = chain[symbol - first];
     const ElfW(Sym)& found = dynamic.symbols[symbol];
     if ((link | 1) == (hash | 1) && found.st_shndx != SHN_UNDEF && ELF64_ST_TYPE(found.st_info) == STT_FUNC &&
-        std::strcmp(dynamic.names + found.st_name, name) == 0) {
+        std::strcmp(dynamic.names + found.st_name, name) == 0 && DefinesVersion(dynamic, symbol, version)) {
       return At<const void>(found.st_value);
     }
     if ((link & 1) != 0) return nullptr;

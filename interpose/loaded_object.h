@@ -18,6 +18,11 @@ struct DynamicSection {
   const ElfW(Rela) * tables[2];  // functions called through stubs; everything else
   std::size_t bytes[2];
   const std::uint32_t* hash;  // DT_GNU_HASH; nullptr: none
+  // Of each symbol, and what they mean in what it needs and in what it defines (symbol_versions.h); nullptr: none.
+  const ElfW(Versym) * versions;
+  const ElfW(Verneed) * needed_versions;
+  const ElfW(Verdef) * defined_versions;
+  bool symbolic;  // it looks among its own symbols first
 };
 
 class LoadedObject {
@@ -31,8 +36,8 @@ class LoadedObject {
   // nothing to be so, and without /proc, taken for granted. Reads a file of the kernel's.
   bool IsLoaded() const;
   DynamicSection Dynamic() const;
-  // The function of that name that the object defines, nullptr when it defines none. Of several versions one.
-  const void* FindFunction(const char* name) const;
+  // The function of that name that the object defines, nullptr when it defines none. Without `version` one of several.
+  const void* FindFunction(const char* name, const char* version = nullptr) const;
 
   template <class T>
   T* At(ElfW(Addr) offset) const {

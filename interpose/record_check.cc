@@ -32,6 +32,12 @@ std::uint64_t NeededRangeEnd(const std::uint8_t* at, std::size_t bytes) {
   return sizeof record + ArgumentBytes(record.header, record.list_count);
 }
 
+std::uint64_t NeededHolds(const std::uint8_t* at, std::size_t bytes) {
+  HoldsRecord record;
+  if (!Load(at, bytes, &record)) return UINT64_MAX;
+  return sizeof record + ArgumentBytes(record.header, record.list_count);
+}
+
 std::uint64_t NeededTensor(const std::uint8_t* at, std::size_t bytes) {
   TensorRecord record;
   if (!Load(at, bytes, &record) || record.ndim > kMaxDimensions) return UINT64_MAX;
@@ -53,12 +59,15 @@ std::uint64_t Needed(RecordKind kind, const std::uint8_t* at, std::size_t bytes)
       return NeededRangeBegin(at, bytes);
     case RecordKind::kRangeEnd:
       return NeededRangeEnd(at, bytes);
+    case RecordKind::kHolds:
+      return NeededHolds(at, bytes);
     case RecordKind::kTensor:
       return NeededTensor(at, bytes);
     case RecordKind::kAllocate:
       return sizeof(AllocateRecord);
     case RecordKind::kDeallocate:
     case RecordKind::kBlockFreeCompleted:
+    case RecordKind::kDriverFree:
       return sizeof(DeallocateRecord);
     case RecordKind::kBlockAllocate:
     case RecordKind::kBlockFound:
@@ -69,6 +78,12 @@ std::uint64_t Needed(RecordKind kind, const std::uint8_t* at, std::size_t bytes)
       return sizeof(OutOfMemoryRecord);
     case RecordKind::kDeviceStatistics:
       return sizeof(DeviceStatisticsRecord);
+    case RecordKind::kDriverAllocate:
+      return sizeof(DriverBlockRecord);
+    case RecordKind::kDriverRefused:
+      return sizeof(DriverRefusedRecord);
+    case RecordKind::kDeviceReading:
+      return sizeof(DeviceReadingRecord);
     case RecordKind::kMark:
       return NeededMark(at, bytes);
     case RecordKind::kStep:

@@ -124,6 +124,7 @@ MEMOIR_INTERPOSE_API void RingDropRecord(ThreadSlot* slot);
 
 // Defines an operator once and for all; ids start at 1 and index the ring's name table, which memoir-drain can read.
 // `written` has one byte per argument. Returns 0 when the table is full: record the name inline then.
+// `schema` may go on with lines of its own for the schemas of all operators of its name.
 MEMOIR_INTERPOSE_API std::uint32_t RingDefineOperator(const char* name, const char* schema, const std::uint8_t* written,
                                                       std::size_t arguments);
 
@@ -162,7 +163,7 @@ inline std::uint16_t RingDepth(const ThreadSlot* slot) { return slot->range_epoc
 
 // There is one for each layout of records and ring: a tracker that was built for another layout finds no such symbol,
 // and does not load into a process that has this interposer.
-extern "C" MEMOIR_INTERPOSE_API const std::uint32_t memoir_ring_layout_5;
+extern "C" MEMOIR_INTERPOSE_API const std::uint32_t memoir_ring_layout_7;
 
 // The calling thread's slot in the ring that is open now; attaches when there is none, or only one of an earlier ring.
 inline ThreadSlot* RingThread() {

@@ -13,7 +13,7 @@
 
 namespace memoir {
 
-inline constexpr std::uint32_t kRingVersion = 5;
+inline constexpr std::uint32_t kRingVersion = 7;
 
 enum class RecordKind : std::uint8_t {
   kNone = 0,
@@ -36,6 +36,12 @@ enum class RecordKind : std::uint8_t {
   kSegment = 16,
   kOutOfMemory = 17,
   kDeviceStatistics = 18,
+  // What the driver gives, past torch's caching allocator.
+  kDriverAllocate = 19,  // DriverBlockRecord
+  kDriverFree = 20,      // DeallocateRecord
+  kDriverRefused = 21,
+  kDeviceReading = 22,
+  kHolds = 40,  // with its kTensor records
 };
 
 enum class RangeSource : std::uint8_t { kFunction = 0, kBackward = 1, kUser = 2, kDispatch = 3 };
@@ -91,6 +97,9 @@ static_assert(sizeof(TensorRecord) == 40);
 inline constexpr std::uint8_t kContiguous = 0x01;
 inline constexpr std::uint8_t kHasStorage = 0x02;
 inline constexpr std::uint8_t kShapeUnknown = 0x04;
+
+// A device_type beside c10::DeviceType's: page-locked host memory that a program asked torch for; its index is 0.
+inline constexpr std::uint8_t kPinnedMemory = 0x80;
 
 struct AllocateRecord {
   RecordHeader header;
@@ -156,11 +165,13 @@ struct OutOfMemoryRecord {
   RecordHeader header;
   std::uint64_t tick;
   std::uint64_t requested;
-  std::uint64_t device_free;  // as the driver says
+  std::uint64_t device_free;   // as the driver says
+  std::uint64_t device_limit;  // what torch's allocator may reserve; kNotKnown
   std::uint64_t serial;
   DevicePlace place;
 };
-static_assert(sizeof(OutOfMemoryRecord) == 64);
+static_assert(sizeof(OutOfMemoryRecord) == 72);
+inline constexpr std::uint64_t kNotKnown = ~std::uint64_t{0};
 
 // The allocator's own numbers, as of all events of the device with a smaller serial.
 struct DeviceStatisticsRecord {
@@ -178,6 +189,73 @@ struct DeviceStatisticsRecord {
   std::uint32_t reserved1;
 };
 static_assert(sizeof(DeviceStatisticsRecord) == 72);
+
+// How a driver block was had; the numbers are the capture's (DriverCall there says more).
+enum class DriverCall : std::uint8_t {
+  kMalloc = 1,
+  kMallocAsync = 2,
+  kMallocManaged = 3,
+  kMemoryCreate = 4,  // `address` is the handle
+  kHostAllocate = 5,  // its device is the CPU, as the next one's
+  kHostRegister = 6,
+  kIpcOpen = 7,
+  kContext = 8,        // `address` is the context
+  kModuleLoad = 9,     // `address` is the module
+  kLibrary = 10,       // simulated device only
+  kCommunicator = 11,  // refused only
+  kHandle = 12,        // refused only
+};
+
+inline constexpr std::size_t kMaxLibraryName = 40;
+
+// flags: DriverCall. `library`: file name of the object that called, cut, ends with NUL unless full.
+struct DriverBlockRecord {
+  RecordHeader header;
+  std::uint64_t tick;
+  std::uint64_t address;
+  std::uint64_t bytes;
+  std::uint64_t serial;
+  std::uint8_t device_type;  // c10::DeviceType
+  std::int8_t device_index;
+  std::uint16_t reserved0;
+  std::uint32_t reserved1;
+  char library[kMaxLibraryName];
+};
+static_assert(sizeof(DriverBlockRecord) == 88);
+
+// flags: DriverCall.
+struct DriverRefusedRecord {
+  RecordHeader header;
+  std::uint64_t tick;
+  std::uint64_t bytes;  // asked for; 0: the call does not say
+  std::uint64_t device_free;
+  std::uint64_t serial;
+  std::uint8_t device_type;
+  std::int8_t device_index;
+  std::uint16_t reserved0;
+  std::uint32_t error;  // what the call returned
+  char library[kMaxLibraryName];
+};
+static_assert(sizeof(DriverRefusedRecord) == 88);
+
+enum class ReadingCause : std::uint8_t { kStart = 1, kPeak = 2, kRefused = 3, kRegular = 4, kLast = 5 };
+
+// flags: ReadingCause. Each number may be kNotKnown; DeviceReading in the capture's schema says what they are.
+struct DeviceReadingRecord {
+  RecordHeader header;
+  std::uint64_t tick;
+  std::uint64_t serial;
+  std::uint64_t free_bytes;
+  std::uint64_t total_bytes;
+  std::uint64_t process_bytes;
+  std::uint64_t other_processes_bytes;
+  std::uint64_t pool_bytes;
+  std::uint8_t device_type;
+  std::int8_t device_index;
+  std::uint16_t reserved0;
+  std::uint32_t reserved1;
+};
+static_assert(sizeof(DeviceReadingRecord) == 72);
 
 // After the struct: `length` bytes of text, padded to 8.
 struct MarkRecord {
@@ -221,6 +299,18 @@ struct ModuleRecord {
   std::uint32_t reserved;
 };
 static_assert(sizeof(ModuleRecord) == 24);
+
+// What a module or an optimizer holds. flags: HolderKind. After the struct: kinds and list lengths as of a range begin:
+// a list of parameters, one as long of their gradients, of an optimizer one of its state. Then the tensors.
+enum class HolderKind : std::uint8_t { kModule = 0, kOptimizer = 1, kMore = 2 };  // kMore: of the holder before
+struct HoldsRecord {
+  RecordHeader header;
+  std::uint64_t tick;
+  std::uint64_t owner;  // module: id in the ring's name table; optimizer: a number that tells it from others
+  std::uint32_t tensor_count;
+  std::uint32_t list_count;
+};
+static_assert(sizeof(HoldsRecord) == 32);
 
 // Limits of one record, so that a segment always has room for one.
 inline constexpr std::size_t kMaxRecordBytes = 4096;

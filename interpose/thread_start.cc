@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "interpose/import_slots.h"
+#include "interpose/loader_look.h"
 
 namespace memoir {
 namespace {
@@ -37,12 +38,7 @@ int CreateThread(pthread_t* made, const pthread_attr_t* attributes, Body body, v
   return failed;
 }
 
-// Looking takes a lock of the loader's, which a child would inherit locked if the process forked meanwhile: forks wait.
-constinit pthread_mutex_t looking = PTHREAD_MUTEX_INITIALIZER;
-void LockLooking() { pthread_mutex_lock(&looking); }
-void UnlockLooking() { pthread_mutex_unlock(&looking); }
-
-// Under that lock.
+// Of whoever has the turn.
 struct Looks {
   std::uint64_t objects;            // loaded when all of their calls were redirected
   std::uint64_t objects_last_time;  // the same, or those that the loader was at
@@ -80,8 +76,7 @@ void Look() {
 }  // namespace
 
 bool RunAtThreadStart(void (*function)()) {
-  static const bool forks_wait = pthread_atfork(&LockLooking, &UnlockLooking, &UnlockLooking) == 0;
-  static_cast<void>(forks_wait);
+  LetForksWaitForLooks();
   at_start.store(function, std::memory_order_release);
   RunAtThreadStartOfLateObjects();
   return not_redirected.load(std::memory_order_relaxed) == 0;
@@ -89,9 +84,8 @@ bool RunAtThreadStart(void (*function)()) {
 
 void RunAtThreadStartOfLateObjects() {
   if (at_start.load(std::memory_order_acquire) == nullptr) return;
-  LockLooking();
+  const LoaderLook turn(LoaderLook::Patience::kWaits);
   Look();
-  UnlockLooking();
 }
 
 }  // namespace memoir

@@ -78,9 +78,18 @@ struct memoir_python {
   void (*inc_ref)(void* object);
   void (*dec_ref)(void* object);
   void* (*call)(void* callable, ...); /* PyObject_CallFunctionObjArgs */
+  /* What a module holds is looked at where all of these are given. */
+  void* (*generic_attribute)(void* object, void* name);                        /* PyObject_GenericGetAttr */
+  int (*next_entry)(void* dict, intptr_t* position, void** key, void** value); /* PyDict_Next */
+  void (*clear_error)(void);                                                   /* PyErr_Clear */
+  void* parameters;                                                            /* the name "_parameters" */
+  void* dict_type;                                                             /* dict */
+  void* tensor_types[2]; /* torch.Tensor, torch.nn.Parameter: those that torch.profiler looks at */
 };
 /* Before each recording of modules. Forgets all modules and parameters. */
 MEMOIR_API void memoir_python_setup(const struct memoir_python* interpreter);
+/* Where the object of a tensor has the address of its TensorImpl; until then no module's tensors are looked at. */
+MEMOIR_API void memoir_python_tensor_layout(size_t offset);
 /* Where the interpreter's frames hold what is looked for in them (tracker/modules/direct_calls.h): offsets in bytes. */
 struct memoir_python_frames {
   void* (*thread_state)(void); /* PyGILState_GetThisThreadState */
@@ -101,6 +110,11 @@ MEMOIR_API void* memoir_python_exit(void* self, void* module);
 MEMOIR_API void* memoir_python_gone(void* self, void* reference);
 MEMOIR_API int memoir_set_module(uint64_t object, uint32_t module);
 MEMOIR_API void memoir_forget_module(uint64_t object);
+
+/* What optimizer number `optimizer` holds after a step, as addresses of TensorImpls that the caller keeps alive, at
+ * most 128 each; `more`: goes on with the call before. */
+MEMOIR_API void memoir_optimizer_holds(uint64_t optimizer, const void* const* parameters, size_t count,
+                                       const void* const* state, size_t states, int more);
 
 /* Returns when everything recorded before the call is on file. */
 MEMOIR_API void memoir_flush(void);

@@ -99,6 +99,21 @@ std::string ChooseWorld(const ConfigurationRequest& request, Configuration& resu
   return error;
 }
 
+std::string ChooseSize(const char* variable, const std::string& text, std::uint64_t most, std::uint64_t& bytes) {
+  if (text.empty()) return "";
+  bytes = text == "0" ? 0 : ParseBytes(text);
+  if (bytes <= most && (bytes > 0 || text == "0")) return "";
+  return std::string(variable) + "=" + text + ": expected a size of at most " + ReadableBytes(most);
+}
+
+std::string ChooseSizes(const ConfigurationRequest& request, Configuration& result) {
+  const std::uint64_t left = result.profile.memory - result.profile.context - kGranularity;
+  std::string error = ChooseSize("MEMOIR_SIM_OTHERS", request.others, left, result.others);
+  if (error.empty()) error = ChooseSize("MEMOIR_SIM_PINNED", request.pinned, kMostMemory, result.pinned);
+  if (error.empty()) error = ChooseSize("MEMOIR_SIM_HANDLES", request.handles, kMostMemory, result.handle);
+  return error;
+}
+
 std::string ChooseUnknown(const std::string& text, bool& takes_most) {
   takes_most = text == "most";
   if (takes_most || text.empty() || text == "least") return "";
@@ -126,6 +141,7 @@ Configuration Configure(const ConfigurationRequest& request) {
   if (result.error.empty())
     result.error = ChooseNumber("MEMOIR_SIM_DEVICES", request.devices, 1, kMostDevices, result.devices);
   if (result.error.empty()) result.error = ChooseWorld(request, result);
+  if (result.error.empty()) result.error = ChooseSizes(request, result);
   if (result.error.empty()) result.error = ChooseUnknown(request.unknown, result.takes_most);
   if (result.error.empty()) result.error = ChooseLate(request.late, result.late);
   if (!result.error.empty()) {
@@ -139,10 +155,11 @@ Configuration Configure(const ConfigurationRequest& request) {
 }
 
 ConfigurationRequest RequestOfEnvironment() {
-  return {Variable("MEMOIR_SIM_GPU"),       Variable("MEMOIR_SIM_MEMORY"),  Variable("MEMOIR_SIM_DEVICES"),
-          Variable("MEMOIR_SIM_PROFILES"),  Variable("MEMOIR_SIM_RANK"),    Variable("MEMOIR_SIM_WORLD"),
-          Variable("MEMOIR_SIM_TIMEOUT"),   Variable("MEMOIR_SIM_UNKNOWN"), Variable("MEMOIR_SIM_LATE"),
-          Variable("MEMOIR_SIM_WORKSPACES")};
+  return {Variable("MEMOIR_SIM_GPU"),        Variable("MEMOIR_SIM_MEMORY"),  Variable("MEMOIR_SIM_DEVICES"),
+          Variable("MEMOIR_SIM_PROFILES"),   Variable("MEMOIR_SIM_RANK"),    Variable("MEMOIR_SIM_WORLD"),
+          Variable("MEMOIR_SIM_TIMEOUT"),    Variable("MEMOIR_SIM_UNKNOWN"), Variable("MEMOIR_SIM_LATE"),
+          Variable("MEMOIR_SIM_WORKSPACES"), Variable("MEMOIR_SIM_OTHERS"),  Variable("MEMOIR_SIM_PINNED"),
+          Variable("MEMOIR_SIM_HANDLES")};
 }
 
 }  // namespace memoir::simcuda

@@ -26,15 +26,18 @@ constexpr std::uint64_t kDefaultLate = 1024;  // about what a real launch queue 
 constexpr std::uint64_t kMostLate = 999'999'999;
 
 struct Configuration {
-  Profile profile;             // `memory` as asked: of the card, or MEMOIR_SIM_MEMORY
-  Workspaces workspaces;       // of workspaces.txt, and MEMOIR_SIM_WORKSPACES
-  int devices = 1;             // 0: the error below
-  int world = 0;               // one process stands for so many ranks; 0: each rank is a process
-  int rank = 0;                // which of them it is
-  int patience_seconds = 600;  // how long a rank waits for another one
-  std::uint64_t late = 0;      // work is done when so many pieces were queued after it (progress.h)
-  bool takes_most = false;     // a shape that depends on unknown values is the largest possible, not the smallest
-  std::string error;           // one line, cause and fix; then there are no devices
+  Profile profile;                    // `memory` as asked: of the card, or MEMOIR_SIM_MEMORY
+  Workspaces workspaces;              // of workspaces.txt, and MEMOIR_SIM_WORKSPACES
+  int devices = 1;                    // 0: the error below
+  int world = 0;                      // one process stands for so many ranks; 0: each rank is a process
+  int rank = 0;                       // which of them it is
+  int patience_seconds = 600;         // how long a rank waits for another one
+  std::uint64_t others = 0;           // bytes of each device that other processes hold
+  std::uint64_t pinned = UINT64_MAX;  // bytes of host memory that may be pinned
+  std::uint64_t handle = 0;           // bytes that a handle of cuBLAS and its like, or a communicator, takes at once
+  std::uint64_t late = 0;             // work is done when so many pieces were queued after it (progress.h)
+  bool takes_most = false;  // a shape that depends on unknown values is the largest possible, not the smallest
+  std::string error;        // one line, cause and fix; then there are no devices
   std::string
       description;  // "NVIDIA L4 (l4)", "NVIDIA L4 (l4) with 8.00 GiB": what captures say of themselves; ends with
                     // ", alone of 8 ranks" where it stands for a world (tools/model/job.cc reads that)
@@ -43,7 +46,7 @@ struct Configuration {
 // The variables' values, "" where not set. Files are read from `profiles` and `workspaces`.
 struct ConfigurationRequest {
   std::string gpu = "", memory = "", devices = "", profiles = "", rank = "", world = "", timeout = "", unknown = "",
-              late = "", workspaces = "";
+              late = "", workspaces = "", others = "", pinned = "", handles = "";
 };
 
 Configuration Configure(const ConfigurationRequest& request);

@@ -21,8 +21,8 @@ bool IsCharged(BlockKind kind) { return kind == BlockKind::kDevice; }
 
 }  // namespace
 
-Device::Device(int ordinal, const Profile& profile, Contents& contents)
-    : ordinal_(ordinal), total_(profile.memory), context_(profile.context), contents_(contents) {}
+Device::Device(int ordinal, const Profile& profile, Contents& contents, std::uint64_t others)
+    : ordinal_(ordinal), total_(profile.memory), context_(profile.context), others_(others), contents_(contents) {}
 
 bool Device::ReserveAddresses() {
   const std::lock_guard lock(mutex_);
@@ -97,7 +97,7 @@ void Device::Refund(std::uint64_t bytes, Holder holder) {
 
 MemoryInfo Device::Info() const {
   const std::lock_guard lock(mutex_);
-  return {total_, used_, peak_};
+  return {total_, used_, peak_, others_};
 }
 
 bool Device::Contains(std::uint64_t address) const {
@@ -106,7 +106,7 @@ bool Device::Contains(std::uint64_t address) const {
 }
 
 bool Device::ChargeLocked(std::uint64_t bytes, Holder holder) {
-  if (bytes > total_ - used_) {
+  if (bytes > total_ - others_ - used_) {
     if (DeviceWords* const words = WordsOf(ordinal_)) {
       words->refusals.fetch_add(1);
       words->refused.store(bytes);

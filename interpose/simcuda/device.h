@@ -1,6 +1,7 @@
 // One simulated device's memory: its budget, its addresses, and the blocks that live there.
 //
-//   total = context + blocks + physical memory that virtual.h handed out + reserved bytes of pools + free
+//   total = other processes' + context + blocks + physical memory that virtual.h handed out + reserved bytes of pools
+//           + what libraries took + free
 //
 // Any thread; each device has one lock. Sizes are bytes.
 #ifndef INTERPOSE_SIMCUDA_DEVICE_H_
@@ -46,13 +47,17 @@ enum class Holder : std::uint8_t {
 inline constexpr std::size_t kHolders = 5;
 
 struct MemoryInfo {
-  std::uint64_t total = 0, used = 0, peak = 0;
+  std::uint64_t total = 0, used = 0, peak = 0;  // used and peak: by this process
+  std::uint64_t others = 0;
+
+  std::uint64_t free() const { return total - used - others; }
 };
 
 class Device {
  public:
   // `contents` outlives the device.
-  Device(int ordinal, const Profile& profile, Contents& contents);
+  // `others`: what other processes hold of it.
+  Device(int ordinal, const Profile& profile, Contents& contents, std::uint64_t others = 0);
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
@@ -84,7 +89,7 @@ class Device {
   void Report(bool new_peak) const;
 
   const int ordinal_;
-  const std::uint64_t total_, context_;
+  const std::uint64_t total_, context_, others_;
   Contents& contents_;
   std::atomic<bool> started_{false};
   mutable std::mutex mutex_;

@@ -20,6 +20,10 @@ void* HostMemory::Allocate(std::size_t bytes) {
   void* const got = mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (got == MAP_FAILED) return nullptr;
   const std::lock_guard lock(mutex_);
+  if (!Take(whole)) {
+    munmap(got, whole);
+    return nullptr;
+  }
   ranges_[Address(got)] = {whole, true};
   return got;
 }
@@ -31,24 +35,33 @@ bool HostMemory::Free(void* address) {
     const auto found = ranges_.find(Address(address));
     if (found == ranges_.end() || !found->second.ours) return false;
     bytes = found->second.bytes;
+    pinned_ -= bytes;
     ranges_.erase(found);
   }
   munmap(address, bytes);
   return true;
 }
 
-bool HostMemory::Register(void* address, std::size_t bytes) {
+HostMemory::Registered HostMemory::Register(void* address, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
-  if (Overlaps(Address(address), bytes)) return false;
+  if (Overlaps(Address(address), bytes)) return Registered::kOverlaps;
+  if (!Take(bytes)) return Registered::kRefused;
   ranges_[Address(address)] = {bytes, false};
-  return true;
+  return Registered::kYes;
 }
 
 bool HostMemory::Unregister(void* address) {
   const std::lock_guard lock(mutex_);
   const auto found = ranges_.find(Address(address));
   if (found == ranges_.end() || found->second.ours) return false;
+  pinned_ -= found->second.bytes;
   ranges_.erase(found);
+  return true;
+}
+
+bool HostMemory::Take(std::uint64_t bytes) {
+  if (bytes > most_ - pinned_) return false;
+  pinned_ += bytes;
   return true;
 }
 
@@ -59,9 +72,7 @@ bool HostMemory::IsPinned(const void* address) const {
 
 std::uint64_t HostMemory::pinned_bytes() const {
   const std::lock_guard lock(mutex_);
-  std::uint64_t sum = 0;
-  for (const auto& [address, range] : ranges_) sum += range.bytes;
-  return sum;
+  return pinned_;
 }
 
 bool HostMemory::Overlaps(std::uint64_t address, std::size_t bytes) const {

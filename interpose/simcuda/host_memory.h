@@ -13,13 +13,17 @@ namespace memoir::simcuda {
 
 class HostMemory {
  public:
-  // Whole pages, zero; nullptr when the system gives none.
+  // Pins at most so much.
+  explicit HostMemory(std::uint64_t most = UINT64_MAX) : most_(most) {}
+
+  // Whole pages, zero; nullptr when the system, or the bound, gives none.
   void* Allocate(std::size_t bytes);
   bool Free(void* address);  // false: not from Allocate
 
   // The program's own memory.
-  bool Register(void* address, std::size_t bytes);  // false: overlaps what is pinned already
-  bool Unregister(void* address);                   // false: not from Register
+  enum class Registered { kYes, kOverlaps, kRefused };  // overlaps what is pinned already; the bound
+  Registered Register(void* address, std::size_t bytes);
+  bool Unregister(void* address);  // false: not from Register
 
   bool IsPinned(const void* address) const;
   std::uint64_t pinned_bytes() const;
@@ -31,7 +35,11 @@ class HostMemory {
   };
   bool Overlaps(std::uint64_t address, std::size_t bytes) const;
 
+  bool Take(std::uint64_t bytes);
+
+  const std::uint64_t most_;
   mutable std::mutex mutex_;
+  std::uint64_t pinned_ = 0;
   std::map<std::uint64_t, Range> ranges_;
 };
 

@@ -10,13 +10,14 @@ thread_local int current_device = 0;
 
 }  // namespace
 
-Machine::Machine(const Configuration& configuration) : configuration_(configuration), progress_(configuration.late) {
+Machine::Machine(const Configuration& configuration)
+    : configuration_(configuration), host_memory_(configuration.pinned), progress_(configuration.late) {
   if (!configuration.error.empty()) {
     Say(configuration.error + "; the program sees no GPU");
     return;
   }
   for (int ordinal = 0; ordinal < configuration.devices; ++ordinal)
-    devices_.push_back(std::make_unique<Device>(ordinal, configuration_.profile, contents_));
+    devices_.push_back(std::make_unique<Device>(ordinal, configuration_.profile, contents_, configuration_.others));
   // A device without addresses would run out of memory at its first block: rather none, after the line that says why.
   if (!devices_.front()->ReserveAddresses()) devices_.clear();
 }

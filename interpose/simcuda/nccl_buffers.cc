@@ -4,8 +4,9 @@
 
 namespace memoir::simcuda {
 
-NcclBuffers::~NcclBuffers() {
-  if (device_ != nullptr) device_->Refund(bytes_, Holder::kLibraries);
+std::string NcclBuffers::ForItself(Device& device, std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  return Take(device, bytes, "a communicator");
 }
 
 std::string NcclBuffers::ForCollective(Device& device, const Profile& profile, int ranks) {
@@ -27,17 +28,14 @@ std::string NcclBuffers::ForPeer(Device& device, const Profile& profile, int pee
 
 std::uint64_t NcclBuffers::bytes() const {
   const std::lock_guard lock(mutex_);
-  return bytes_;
+  return charge_.bytes();
 }
 
 std::string NcclBuffers::Take(Device& device, std::uint64_t bytes, const std::string& what) {
-  if (bytes == 0) return "";
-  if (!device.Charge(bytes, Holder::kLibraries)) {
+  if (!charge_.Add(device, bytes)) {
     return "NCCL needs " + ReadableBytes(bytes) + " of device " + std::to_string(device.ordinal()) + " for " + what +
            " (an estimate, from a table), and has not so much left";
   }
-  device_ = &device;
-  bytes_ += bytes;
   return "";
 }
 

@@ -14,17 +14,15 @@
 #include <string>
 
 #include "interpose/simcuda/device.h"
+#include "interpose/simcuda/library_charges.h"
 #include "interpose/simcuda/profile.h"
 
 namespace memoir::simcuda {
 
 class NcclBuffers {
  public:
-  NcclBuffers() = default;
-  ~NcclBuffers();
-  NcclBuffers(const NcclBuffers&) = delete;
-  NcclBuffers& operator=(const NcclBuffers&) = delete;
-
+  // What the communicator takes at once.
+  std::string ForItself(Device& device, std::uint64_t bytes);
   // "", or one line: the card has not so much left. Always the same device.
   std::string ForCollective(Device& device, const Profile& profile, int ranks);
   // At most `most_peers` are charged: what ranks of other machines take is not known.
@@ -36,8 +34,7 @@ class NcclBuffers {
   std::string Take(Device& device, std::uint64_t bytes, const std::string& what);
 
   mutable std::mutex mutex_;
-  Device* device_ = nullptr;
-  std::uint64_t bytes_ = 0;
+  LibraryCharge charge_{"libnccl.so.2"};
   bool collective_ = false;
   std::set<int> peers_;
 };

@@ -5,15 +5,10 @@
 #include <utility>
 
 #include "interpose/simcuda/built_in_profiles.h"
+#include "interpose/simcuda/table_lines.h"
 
 namespace memoir::simcuda {
 namespace {
-
-std::string_view Trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
 
 bool ParseCount(std::string_view text, int& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -89,8 +84,6 @@ std::string AddProfile(Profile& profile, std::vector<Profile>& profiles) {
   return "";
 }
 
-std::string AtLine(int line, const std::string& what) { return "line " + std::to_string(line) + ": " + what; }
-
 }  // namespace
 
 std::uint64_t ParseBytes(std::string_view text) {
@@ -109,28 +102,22 @@ std::uint64_t ParseBytes(std::string_view text) {
 
 std::string ParseProfiles(std::string_view text, std::vector<Profile>& profiles) {
   Profile open;
-  int number = 0;
-  while (!text.empty()) {
-    const auto newline = text.find('\n');
-    std::string_view line = text.substr(0, newline);
-    text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
-    ++number;
-    line = Trimmed(line.substr(0, line.find('#')));
-    if (line.empty()) continue;
+  TableLines lines(text);
+  while (lines.Next()) {
+    const std::string_view line = lines.line();
     if (line.front() == '[' && line.back() == ']' && line.size() > 2) {
-      if (const std::string error = AddProfile(open, profiles); !error.empty()) return AtLine(number, error);
+      if (const std::string error = AddProfile(open, profiles); !error.empty()) return lines.Error(error);
       open.key = line.substr(1, line.size() - 2);
       continue;
     }
-    const auto equals = line.find('=');
-    if (open.key.empty() || equals == std::string_view::npos)
-      return AtLine(number, "expected [card], or below one: field = value");
-    const std::string_view field = Trimmed(line.substr(0, equals)), value = Trimmed(line.substr(equals + 1));
+    std::string_view field, value;
+    if (open.key.empty() || !lines.Split(field, value))
+      return lines.Error("expected [card], or below one: field = value");
     if (!SetField(open, field, value))
-      return AtLine(number, std::string(field) + " = " + std::string(value) + ": no such field or value");
+      return lines.Error(std::string(field) + " = " + std::string(value) + ": no such field or value");
   }
   const std::string error = AddProfile(open, profiles);
-  return error.empty() ? "" : AtLine(number, error);
+  return error.empty() ? "" : lines.Error(error);
 }
 
 std::string_view BuiltInProfiles() { return kBuiltInProfiles; }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "interpose/simcuda/built_in_workspaces.h"
+#include "interpose/simcuda/table_lines.h"
 
 namespace memoir::simcuda {
 namespace {
@@ -42,14 +43,7 @@ constexpr std::string_view kFormulas[] = {"cufft.smooth",
                                           "cudnn.convolution_backward_filter",
                                           "cudnn.convolution_fallback"};
 
-bool IsSpace(char letter) { return letter == ' ' || letter == '\t' || letter == '\r'; }
 bool IsLetter(char letter) { return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z'); }
-
-std::string_view Trimmed(std::string_view text) {
-  while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
-  while (!text.empty() && IsSpace(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 // sum = product {(+|-) product}; product = factor {(*|/) factor}; factor = number [unit] | word | (sum) | min(sum, sum)
 class Evaluation {
@@ -169,30 +163,21 @@ std::vector<Word> WordsOfFormula(std::string_view name) {
   return {};
 }
 
-std::string AtLine(int line, const std::string& what) { return "line " + std::to_string(line) + ": " + what; }
-
 }  // namespace
 
 std::string Workspaces::Parse(std::string_view text) {
-  int number = 0;
-  while (!text.empty()) {
-    const auto newline = text.find('\n');
-    std::string_view line = text.substr(0, newline);
-    text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
-    ++number;
-    line = Trimmed(line.substr(0, line.find('#')));
-    if (line.empty()) continue;
-    const auto equals = line.find('=');
-    if (equals == std::string_view::npos) return AtLine(number, "expected name = formula");
-    const std::string name(Trimmed(line.substr(0, equals))), formula(Trimmed(line.substr(equals + 1)));
-    if (std::ranges::find(kFormulas, name) == std::end(kFormulas))
-      return AtLine(number, "no workspace is called " + name);
+  TableLines lines(text);
+  while (lines.Next()) {
+    std::string_view left, right;
+    if (!lines.Split(left, right)) return lines.Error("expected name = formula");
+    const std::string name(left), formula(right);
+    if (std::ranges::find(kFormulas, name) == std::end(kFormulas)) return lines.Error("no workspace is called " + name);
     Values ones;
     ones.fill(1);
     const std::vector<Word> allowed = WordsOfFormula(name);
     Evaluation evaluation(formula, ones, allowed);
     if (std::isnan(evaluation.Value()))
-      return AtLine(number, name + " = " + formula + ": no formula at '" + std::string(evaluation.wrong()) + "'");
+      return lines.Error(name + " = " + formula + ": no formula at '" + std::string(evaluation.wrong()) + "'");
     formulas_[name] = formula;
   }
   return "";

@@ -5,8 +5,10 @@ one. Modules added later are found when they are first called; their root is wal
 no trace in any.
 """
 
+import ctypes
 import gc
 import heapq
+import sys
 import time
 import weakref
 
@@ -71,6 +73,7 @@ class Names:
         self._begun, self._looking = time.monotonic(), 0.0
         self._seconds = 0.0
         self._ownerless = {}  # class: how often one had no owner
+        self._layout_told = False
 
     @classmethod
     def after(cls, parents):
@@ -181,6 +184,9 @@ class Names:
         self._library.memoir_set_module(id(module), number)
         for parameter in (module.__dict__.get("_parameters") or {}).values():
             address = None if parameter is None else parameter._cdata
+            if address is not None and not self._layout_told:
+                self._layout_told = True
+                self._library.memoir_python_tensor_layout(_impl_offset(parameter))
             if address is not None and address not in taken:
                 taken.add(address)
                 reference.parameters.add(address)
@@ -197,6 +203,14 @@ class Names:
 
 def _bytes(text):
     return text.encode("utf-8", "replace")
+
+
+def _impl_offset(tensor):
+    """Where in a tensor's object the address of its TensorImpl stands; 0: not found."""
+    if not getattr(sys, "_is_gil_enabled", lambda: True)():  # objects of a Python without have another shape
+        return 0
+    words = (ctypes.c_void_p * min(8, type(tensor).__basicsize__ // 8)).from_address(id(tensor))
+    return 8 * next((i for i, word in enumerate(words) if i >= 2 and word == tensor._cdata), 0)
 
 
 def _parts(root):

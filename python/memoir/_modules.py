@@ -10,7 +10,7 @@ import ast
 import ctypes
 import sys
 
-from memoir import _frames, _module_names
+from memoir import _frames, _module_names, _optimizers
 
 METH_O = 8
 _BODY = """
@@ -40,7 +40,9 @@ class _MethodDef(ctypes.Structure):
 class _Interpreter(ctypes.Structure):
     """struct memoir_python."""
 
-    _fields_ = [(name, ctypes.c_void_p) for name in ("none", "resolve", "gone", "set_eval_frame", "inc_ref", "dec_ref", "call")]
+    _fields_ = [(name, ctypes.c_void_p) for name in (
+        "none", "resolve", "gone", "set_eval_frame", "inc_ref", "dec_ref", "call", "generic_attribute", "next_entry", "clear_error",
+        "parameters", "dict_type", "tensor", "parameter")]
 
 
 def start(library):
@@ -51,13 +53,16 @@ def start(library):
         _make_functions(library)
     _module_names.current = _module_names.Names(library, gone)
     python = ctypes.pythonapi
-    functions = (python.Py_IncRef, python.Py_DecRef, python.PyObject_CallFunctionObjArgs)
+    functions = (python.Py_IncRef, python.Py_DecRef, python.PyObject_CallFunctionObjArgs, python.PyObject_GenericGetAttr,
+                 python.PyDict_Next, python.PyErr_Clear)
     objects = (None, _module_names.resolve, _module_names.gone, _set_eval_frame())
     _kept.append(objects)
     library.memoir_python_setup(ctypes.byref(_Interpreter(
         *(id(o) if o is not None or i == 0 else None for i, o in enumerate(objects)),
-        *(ctypes.cast(f, ctypes.c_void_p).value for f in functions))))
+        *(ctypes.cast(f, ctypes.c_void_p).value for f in functions),
+        *_what_modules_hold())))
     _install()
+    _optimizers.start(library)
     frames = _frames_of_torch()
     _kept.append(frames)
     library.memoir_python_look_at_frames(None if frames is None else ctypes.byref(frames[0]))
@@ -77,6 +82,7 @@ def stop():
     global _asked, _replacement
     _asked = False
     _module_names.current = None
+    _optimizers.stop()
     import torch
 
     if _replacement is None or torch.nn.Module.__call__ is not _replacement:
@@ -84,6 +90,15 @@ def stop():
     torch.nn.Module.__call__ = original
     _tell_dynamo(_replacement, original)
     _replacement = None
+
+
+def _what_modules_hold():
+    """The name of a module's own parameters, what holds them, and what of it is looked at."""
+    import torch
+
+    name = sys.intern("_parameters")
+    _kept.append(name)
+    return id(name), id(dict), id(torch.Tensor), id(torch.nn.Parameter)
 
 
 def _frames_of_torch():

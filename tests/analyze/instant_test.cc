@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/captures/capture_builder.h"
+#include "tools/analyze/fragmentation.h"
 #include "tools/analyze/live_at.h"
 #include "tools/analyze/over_time.h"
 #include "tools/analyze/range_tree.h"
@@ -158,6 +159,35 @@ TEST_F(InstantTest, TreeCutInDepthAndWidthStillSums) {
   EXPECT_EQ(tree->nodes[3].others, 1u);
   EXPECT_EQ(tree->nodes[3].self_allocations, 1u);
   EXPECT_EQ(tree->nodes.at(3).allocated_bytes, 30u);
+}
+
+// What a snapshot finds comes segment by segment, block by block; other threads go on meanwhile.
+TEST(SnapshotTest, NoMomentInsideOfOneIsJudged) {
+  constexpr std::uint64_t kMiB = 1 << 20, kSegment = 200 * kMiB;
+  const TemporaryFolder folder;
+  ProcessBuilder process;
+  const std::uint32_t cuda = process.AddDevice("cuda", 0, "NVIDIA H100");
+  process.SwitchTo(v1::LEVEL_OFF).SwitchTo(v1::LEVEL_ALL);
+  for (std::uint64_t i = 1; i <= 2; ++i) {
+    process.ChangeSegment(v1::SEGMENT_FOUND, cuda, i * kSegment, kSegment).FindBlock(cuda, i * kSegment, 2 * kMiB);
+    if (i == 1) process.OnThread(2).Allocate(0x10, 1).OnThread(1);
+    process.FindBlock(cuda, i * kSegment + 2 * kMiB, kSegment - 3 * kMiB);
+  }
+  const std::uint64_t inside = 50;
+  process.CountDevice(cuda, {2 * kSegment - 2 * kMiB, 2 * kSegment - 2 * kMiB, 2 * kSegment, 0, 0}).Mark("found");
+  process.WriteTo(folder.path());
+  const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
+  ASSERT_TRUE(capture.ok());
+  const absl::StatusOr<Fragmentation> found = AnalyzeFragmentation(*capture, {});
+  ASSERT_TRUE(found.ok()) << found.status();
+  ASSERT_EQ(found->devices.size(), 1u);
+  EXPECT_EQ(found->devices[0].peak.unusable, 2 * kMiB);
+  EXPECT_EQ(found->devices[0].peak.reserved, 2 * kSegment);
+  EXPECT_FALSE(IsFragmented(found->devices[0].peak));
+  const absl::StatusOr<SegmentMaps> maps = AnalyzeSegmentsAt(*capture, {}, *ParseAt(std::to_string(inside) + "ns"));
+  ASSERT_TRUE(maps.ok()) << maps.status();
+  ASSERT_EQ(maps->devices.size(), 1u);
+  EXPECT_EQ(maps->devices[0].at.unusable, 2 * kMiB) << "an instant inside is that at its end";
 }
 
 }  // namespace

@@ -5,6 +5,8 @@ nothing, values off), so what is seen is the processor's side alone, the worst c
 
   pair  a block allocated and freed through torch's caching allocator, with no operator around it
   step  one training step of a small transformer with AdamW: ns per operator that torch shows
+
+drop-in is memoir.MemoryTracker in place of torch's, which records by itself.
 """
 
 import argparse
@@ -19,7 +21,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-CONTESTANTS = ["bare", "memoir", "memoir-dispatch", "history", "history-stacks", "profiler", "memory-tracker"]
+CONTESTANTS = ["bare", "memoir", "memoir-dispatch", "history", "history-stacks", "profiler", "memory-tracker", "drop-in"]
 SLOWER = {"profiler": 10, "memory-tracker": 20}  # keeps every event in memory; takes a fraction of a millisecond each
 
 
@@ -79,6 +81,13 @@ def contestant(name, pairs, steps):
         tracker.start_monitor(model)
         result = measured()
         tracker.stop()
+    elif name == "drop-in":
+        import memoir
+
+        tracker = memoir.MemoryTracker()
+        tracker.start_monitor(model)
+        result = measured()
+        tracker.stop()
     else:
         result = measured()
     if name == "bare":
@@ -93,6 +102,8 @@ def run(name, options):
     tree = pathlib.Path(options.memoir).resolve().parents[1]
     environment = {**os.environ, "MEMOIR_SIM_VALUES": "off"}
     if not name.startswith("memoir"):
+        if name == "drop-in":
+            environment["PYTHONPATH"] = str(tree / "lib/memoir/python")
         if not options.real:
             environment["LD_PRELOAD"] = str(tree / "lib/memoir/libmemoir_simcuda.so")
         done = subprocess.run(command, env=environment, capture_output=True, text=True)

@@ -33,8 +33,7 @@ ProcessBuilder::ProcessBuilder(ProcessOptions options) : options_(std::move(opti
   *info_.mutable_start() = ClockAt(options_.start_tick, options_);
   info_.set_ticks_per_second(1'000'000'000);
   info_.set_ring_path(options_.ring_path);
-  info_.add_sources("ranges");
-  info_.add_sources("cpu-allocator");
+  for (const std::string& source : options_.sources) info_.add_sources(source);
   end_.set_reason(v1::End::EXITED);
   v1::DeviceDef cpu;
   cpu.set_type("cpu");
@@ -354,6 +353,7 @@ ProcessBuilder& ProcessBuilder::SwitchTo(v1::RecordingLevel level) {
     Track(false, serial_, address, 0, device);
     totals_[device].set_deallocations(deallocations);
   }
+  if (level_ == v1::LEVEL_OFF) driver_.clear();
   level_ = level;
   tick_ += options_.tick_step;
   return *this;

@@ -44,6 +44,7 @@ struct ProcessOptions {
   double ns_per_tick = 1;          // by the clock's readings; the estimate is 1
   std::uint64_t chunk_events = 0;  // ends a chunk after so many events; 0: only at EndChunk
   std::string ring_path;
+  std::vector<std::string> sources = {"ranges", "cpu-allocator"};
   std::uint32_t first_part = 0;  // of a program that replaced itself: where the recording before ended
 };
 
@@ -84,11 +85,29 @@ class ProcessBuilder {
     return RequestFree(device, address).CompleteFree(device, address);
   }
   ProcessBuilder& ChangeSegment(v1::EventKind kind, std::uint32_t device, std::uint64_t address, std::uint64_t bytes);
-  ProcessBuilder& RunOutOfMemory(std::uint32_t device, std::uint64_t asked, std::uint64_t device_free);
+  // `limit`: what torch's allocator may reserve; 0 as in captures that do not say.
+  ProcessBuilder& RunOutOfMemory(std::uint32_t device, std::uint64_t asked, std::uint64_t device_free,
+                                 std::uint64_t limit = 0);
   struct Statistics {
     std::uint64_t allocated, active, reserved, retries, ooms;
   };
   ProcessBuilder& CountDevice(std::uint32_t device, const Statistics& statistics);
+  // What the driver gives. Keyframes know the blocks and the readings.
+  ProcessBuilder& GiveDriverBlock(std::uint32_t device, std::uint64_t address, std::uint64_t bytes, v1::DriverCall call,
+                                  const std::string& library);
+  ProcessBuilder& TakeDriverBlock(std::uint32_t device, std::uint64_t address);
+  ProcessBuilder& RefuseDriver(std::uint32_t device, std::uint64_t bytes, v1::DriverCall call,
+                               const std::string& library, std::uint32_t error, std::uint64_t device_free);
+  struct Reading {
+    static constexpr std::uint64_t kNotKnown = ~std::uint64_t{0};
+    std::uint64_t free = kNotKnown, total = kNotKnown, process = kNotKnown, others = kNotKnown, pools = kNotKnown;
+  };
+  ProcessBuilder& ReadDevice(std::uint32_t device, v1::ReadingCause cause, const Reading& reading);
+  // A segment that torch's allocator takes with cudaMalloc, or gives back.
+  ProcessBuilder& TakeSegment(std::uint32_t device, std::uint64_t address, std::uint64_t bytes) {
+    return GiveDriverBlock(device, address, bytes, v1::MALLOC, "libc10_cuda.so")
+        .ChangeSegment(v1::SEGMENT_ALLOCATE, device, address, bytes);
+  }
   std::uint64_t next_serial() const { return serial_; }
 
   ProcessBuilder& EnterModule(const std::string& path, const std::string& class_name = "Module",
@@ -150,6 +169,11 @@ class ProcessBuilder {
     std::uint64_t bytes, serial, tick;
     std::uint32_t thread, operator_name, leaf_name;
   };
+  struct DriverLive {
+    std::uint64_t bytes, serial, tick;
+    v1::DriverCall call;
+    std::uint32_t library;
+  };
   struct Thread {
     v1::ThreadRun run;
     std::uint64_t run_first_record = 0, next_record = 0;
@@ -174,6 +198,7 @@ class ProcessBuilder {
   std::uint32_t SignatureIdOf(std::size_t tensors);
   void AddTensors(v1::ThreadRun& run, const std::vector<TensorSpec>& tensors);
   void FillKeyframe(v1::Keyframe* keyframe) const;
+  void FillDriver(v1::Keyframe* keyframe) const;
   void StartChunk(bool keyframe);
   void WriteChunk(v1::Chunk& chunk);
   void AppendIndex();
@@ -209,6 +234,8 @@ class ProcessBuilder {
   bool chunk_has_keyframe_ = false;
 
   std::map<std::pair<std::uint32_t, std::uint64_t>, Live> live_;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, DriverLive> driver_;
+  std::map<std::uint32_t, std::vector<v1::DeviceReading>> readings_;  // per device the first, the fullest, the newest
   std::map<std::uint32_t, v1::DeviceTotals> totals_;
   std::map<std::uint32_t, v1::OperatorTotals> operators_;
 

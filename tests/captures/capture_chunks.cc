@@ -61,6 +61,7 @@ void ProcessBuilder::FillKeyframe(v1::Keyframe* keyframe) const {
     live->add_operator_name(block.operator_name);
     live->add_leaf_name(block.leaf_name);
   }
+  FillDriver(keyframe);
   for (const auto& [id, on] : threads_) {
     if (on.stack.empty()) continue;
     v1::OpenRanges* open = keyframe->add_open();

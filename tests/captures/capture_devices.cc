@@ -1,4 +1,6 @@
 // The part of the builder that makes events of devices with a caching allocator.
+#include <algorithm>
+
 #include "tests/captures/capture_builder.h"
 #include "tests/captures/capture_encoding.h"
 
@@ -47,11 +49,17 @@ ProcessBuilder& ProcessBuilder::ChangeSegment(v1::EventKind kind, std::uint32_t 
   return *this;
 }
 
-ProcessBuilder& ProcessBuilder::RunOutOfMemory(std::uint32_t device, std::uint64_t asked, std::uint64_t device_free) {
+ProcessBuilder& ProcessBuilder::RunOutOfMemory(std::uint32_t device, std::uint64_t asked, std::uint64_t device_free,
+                                               std::uint64_t limit) {
   v1::ThreadRun& run = AddDeviceEvent(v1::OUT_OF_MEMORY, device, 0);
   run.add_bytes(asked);
   run.add_stream_delta(0);
   run.add_device_free(device_free);
+  if (limit == 0 && run.device_limit_size() == 0) return *this;
+  const auto is_error = [](char event) { return event == static_cast<char>(v1::OUT_OF_MEMORY); };
+  const auto errors = std::count_if(run.kind().begin(), run.kind().end(), is_error);
+  run.mutable_device_limit()->Resize(static_cast<int>(errors), 0);
+  run.set_device_limit(static_cast<int>(errors) - 1, limit == 0 ? 0 : limit + 1);
   return *this;
 }
 

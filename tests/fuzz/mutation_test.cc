@@ -12,6 +12,7 @@
 #include <random>
 
 #include "tests/captures/capture_builder.h"
+#include "tools/analyze/balance.h"
 #include "tools/analyze/event_stream.h"
 #include "tools/analyze/live_at.h"
 #include "tools/analyze/over_time.h"
@@ -52,6 +53,10 @@ ProcessBuilder MakeProcess() {
       process.BeginBackward("AddBackward0", static_cast<std::int64_t>(i), 1).End().End();
       process.Deallocate(0x1000 + 64 * i);
       if (i % 3 == 0) process.Deallocate(0x100 * i, cuda);
+      process.GiveDriverBlock(cuda, 0x100000 + i, 64 * i, v1::MALLOC, i % 2 == 0 ? "libnccl.so.2" : "libforeign.so");
+      if (i % 4 == 0) process.TakeDriverBlock(cuda, 0x100000 + i);
+      if (i == 7) process.RefuseDriver(cuda, i, v1::HANDLE, "libcublas.so.12", 3, i).RunOutOfMemory(cuda, i, i, part);
+      if (i % 7 == 0) process.ReadDevice(cuda, v1::PEAK, {.free = 1000 - i, .total = 1000});
       if (i == 15 && part == 1) process.SwitchTo(v1::LEVEL_OFF).SwitchTo(v1::LEVEL_MEMORY).SwitchTo(v1::LEVEL_ALL);
       if (i % 10 == 9) process.Mark("m").Step(i).EndChunk(i % 20 == 9);
     }
@@ -129,6 +134,7 @@ void ReadEverything(const std::string& folder, std::uint64_t which) {
   }
   Visitor nobody;
   if (which % 4 == 0) (void)AnalyzeLiveAt(*capture, {});
+  if (which % 4 == 0) (void)AnalyzeBalance(*capture, {}, {});
   if (which % 4 == 1) (void)AnalyzeOverTime(*capture, {});
   if (which % 4 == 2) (void)AnalyzeRangeTree(*capture, {});
   if (which % 4 == 3) (void)StreamEvents(*capture, {}, nobody);

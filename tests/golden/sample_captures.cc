@@ -257,11 +257,45 @@ ProcessBuilder Paused() {
   return process;
 }
 
+// A GPU that others than torch fill, until NCCL finds no room for a communicator.
+ProcessBuilder Driver() {
+  ProcessBuilder process = Process(Options());
+  const std::uint32_t gpu = process.AddDevice("cuda", 0, "NVIDIA L4");
+  const std::uint32_t pinned = process.AddDevice("pinned", 0);
+  constexpr std::uint64_t kTotal = 22528 * kMiB;
+  const auto read = [&](v1::ReadingCause cause, std::uint64_t used) {
+    process.ReadDevice(
+        gpu, cause,
+        {.free = kTotal - used * kMiB, .total = kTotal, .process = used * kMiB - 300 * kMiB, .others = 300 * kMiB});
+  };
+  process.GiveDriverBlock(gpu, 0x10, 244 * kMiB, v1::CONTEXT, "libtorch_cuda.so");
+  read(v1::START, 544);
+  process.EnterModule("", "Net").EnterModule("fc", "Linear").Begin("aten::linear");
+  process.TakeSegment(gpu, 0x1000000, 12000 * kMiB).AllocateBlock(gpu, 0x1000000, 9000 * kMiB);
+  process.GiveDriverBlock(gpu, 0x500000000, 64 * kMiB, v1::MALLOC, "libcublas.so.12").End();
+  process.ExitModule("fc", "Linear").ExitModule("", "Net").Step(0);
+  process.GiveDriverBlock(gpu, 0x600000000, 37 * kMiB, v1::MALLOC, "libforeign.so");
+  process.GiveDriverBlock(gpu, 0x700000000, 8000 * kMiB, v1::MEMORY_CREATE, "libnccl.so.2");
+  process.GiveDriverBlock(gpu, 0x800000000, 5 * kMiB, v1::MALLOC_MANAGED, "libforeign.so");
+  process.Begin("aten::pin_memory").Allocate(0x9000, 3 * kMiB, pinned);
+  process.GiveDriverBlock(0, 0x9000, 4 * kMiB, v1::HOST_ALLOCATE, "libtorch_cuda.so").End();
+  read(v1::PEAK, 20645);
+  process.Begin("c10d::broadcast_")
+      .RefuseDriver(gpu, 4000 * kMiB, v1::MALLOC, "libnccl.so.2", 2, 1883 * kMiB)
+      .RefuseDriver(gpu, 0, v1::COMMUNICATOR, "libnccl.so.2", 1, 1883 * kMiB);
+  read(v1::REFUSED, 20645);
+  process.End();
+  process.Begin("aten::pin_memory").RefuseDriver(0, 64000 * kMiB, v1::HOST_ALLOCATE, "libtorch_cuda.so", 2, 0).End();
+  process.TakeDriverBlock(gpu, 0x600000000).TakeDriverBlock(gpu, 0x500000000);
+  read(v1::LAST, 20644);
+  return process;
+}
+
 }  // namespace
 
 std::vector<std::string> SampleNames() {
   return {"training", "empty",  "one_operator", "odd_names", "many",    "ranks", "job",
-          "losses",   "folded", "folded_peak",  "paused",    "modules", "cuda"};
+          "losses",   "folded", "folded_peak",  "paused",    "modules", "cuda",  "driver"};
 }
 
 void WriteSample(const std::string& name, const std::string& folder) {
@@ -278,6 +312,7 @@ void WriteSample(const std::string& name, const std::string& folder) {
   if (name == "paused") Paused().WriteTo(folder);
   if (name == "modules") Modules().WriteTo(folder);
   if (name == "cuda") Cuda().WriteTo(folder);
+  if (name == "driver") Driver().WriteTo(folder);
   if (name == "folded") Folded().WriteTo(folder);
 }
 

@@ -13,6 +13,7 @@
 #include "tests/captures/capture_builder.h"
 #include "tests/golden/expect_golden.h"
 #include "tests/golden/sample_captures.h"
+#include "tools/analyze/balance.h"
 #include "tools/analyze/event_stream.h"
 #include "tools/analyze/fragmentation.h"
 #include "tools/analyze/live_at.h"
@@ -20,6 +21,7 @@
 #include "tools/analyze/over_time.h"
 #include "tools/analyze/range_tree.h"
 #include "tools/analyze/summary.h"
+#include "tools/view/balance_view.h"
 #include "tools/view/event_json.h"
 #include "tools/view/fragmentation_view.h"
 #include "tools/view/live_view.h"
@@ -229,6 +231,27 @@ TEST_F(Views, OverTimePictures) {
   }
 }
 
+TEST_F(Views, CheckBalance) {
+  const Capture capture = Open("driver");
+  for (const std::string at : {"peak", "end"}) {
+    const auto balance = AnalyzeBalance(capture, {}, *ParseAt(at));
+    ASSERT_TRUE(balance.ok()) << balance.status();
+    ExpectGolden("check_balance_" + at + ".txt", RenderBalance(capture, *balance, {.moment = "its reading"}, kNarrow));
+    ExpectGolden("check_balance_" + at + ".json", ToText(BalanceJson(capture, *balance)));
+  }
+  const Capture old = Open("cuda");
+  const auto balance = AnalyzeBalance(old, {}, {});
+  ASSERT_TRUE(balance.ok()) << balance.status();
+  ExpectGolden("check_balance_cuda.txt", RenderBalance(old, *balance, {.moment = "its reading"}, kNarrow));
+}
+
+TEST_F(Views, CheckOomPastTorch) {
+  const Capture capture = Open("driver");
+  const Summary summary = Summarise(capture);
+  ExpectGolden("check_oom_driver.txt", RenderOutOfMemoryErrors(capture, summary, 5, kNarrow));
+  ExpectGolden("check_oom_driver.json", ToText(CheckOutOfMemoryJson(capture, summary)));
+}
+
 TEST_F(Views, OverOperators) {
   const Capture capture = Open("cuda");
   const auto curve = AnalyzeOperatorCurve(capture, {});
@@ -249,7 +272,7 @@ TEST_F(Views, Tree) {
 }
 
 TEST_F(Views, Events) {
-  for (const std::string name : {"training", "odd_names", "losses", "folded", "paused", "modules", "cuda"}) {
+  for (const std::string name : {"training", "odd_names", "losses", "folded", "paused", "modules", "cuda", "driver"}) {
     const Capture capture = Open(name);
     std::string lines;
     EventJsonWriter writer(capture, [&](std::string_view text) { lines += text; });

@@ -163,6 +163,33 @@ TEST_F(ImportSlots, AnObjectThatIsBeingLoadedIsLeftAloneUntilItIs) {
   EXPECT_EQ(ask(), 101);
 }
 
+struct Answering {
+  virtual int Answer() const { return 1; }
+  virtual ~Answering() = default;
+};
+struct Derived : Answering {  // so that the compiler cannot know which one is called
+  int Answer() const override { return 3; }
+};
+int AnswerInstead(const Answering*) { return 2; }
+
+// A class's table of virtual functions is sealed as import slots are.
+TEST(RedirectSlot, StoresInATableOfVirtualFunctions) {
+  static Answering object;
+  static Derived derived;
+  Answering* const both[] = {&object, &derived};
+  volatile int which = 0;
+  Answering* const unknown = both[which];
+  void** slot = *reinterpret_cast<void***>(&object);
+  void* const before = *slot;
+  ASSERT_TRUE(RedirectSlot(slot, before, reinterpret_cast<void*>(&AnswerInstead)));
+  EXPECT_EQ(unknown->Answer(), 2);
+  EXPECT_FALSE(RedirectSlot(slot, before, reinterpret_cast<void*>(&AnswerInstead))) << "it holds something else";
+  ASSERT_TRUE(RedirectSlot(slot, reinterpret_cast<void*>(&AnswerInstead), before));
+  EXPECT_EQ(unknown->Answer(), 1);
+  std::vector<void*> heap(1, before);
+  EXPECT_FALSE(RedirectSlot(heap.data(), before, reinterpret_cast<void*>(&AnswerInstead))) << "of no loaded object";
+}
+
 // mprotect is forbidden, as a hardened container may do. In a child, which then only exits.
 bool ForbidMprotect() {
   sock_filter program[] = {

@@ -29,6 +29,7 @@ SYSTEM = re.compile(r"(sys|linux|asm|arpa|net|netinet)/\w+\.h$|\w+(\.h)?$|x86int
 TOOLS = {"absl", "protobuf", "fmt", "xxhash"}
 ARROWS = {
     "interpose": ((), set()),
+    "interpose/cuda": (("interpose",), set()),
     # The simulated device may use libstdc++, which it links statically; its state and rules know nothing of CUDA.
     "interpose/simcuda": (("proto",), set()),
     "interpose/simcuda/api": (("interpose/simcuda",), {"cuda"}),
@@ -38,12 +39,12 @@ ARROWS = {
     "tracker/modules": (("interpose", "tracker"), set()),
     "tracker/torch": (("interpose", "tracker/modules"), {"torch"}),
     "tracker/torch/simulated": (("interpose",), {"torch"}),
-    "tracker/session": (("interpose", "tracker", "tracker/modules", "tracker/writer", "tracker/torch", "proto"), {"protozero"}),
+    "tracker/session": (("interpose", "interpose/cuda", "tracker", "tracker/modules", "tracker/writer", "tracker/torch", "proto"), {"protozero"}),
     "proto": ((), set()),
     "tools/read": (("proto",), TOOLS | {"zstd"}),
     "tools/model": (("tools/read", "proto"), TOOLS),
     "tools/analyze": (("tools/read", "tools/model"), TOOLS),
-    "tools/view": (("tools/model", "tools/analyze"), TOOLS | {"json", "stb"}),
+    "tools/view": (("tools/model", "tools/analyze"), TOOLS | {"json", "stb", "zlib"}),
     "tools/cli": (("tools/read", "tools/model", "tools/analyze", "tools/view", "proto"), TOOLS | {"cli11", "json"}),
 }
 

@@ -155,5 +155,23 @@ TEST(Configure, CardsOfOnesOwn) {
   std::remove(path);
 }
 
+TEST(Configure, WhatOthersHoldWhatMayBePinnedAndWhatAHandleTakes) {
+  ConfigurationRequest request;
+  EXPECT_EQ(Configure(request).others, 0u);
+  EXPECT_EQ(Configure(request).pinned, UINT64_MAX);
+  request.others = "1GiB";
+  request.pinned = "0";
+  request.handles = "50MiB";
+  const Configuration chosen = Configure(request);
+  EXPECT_EQ(chosen.error, "");
+  EXPECT_EQ(chosen.others, kGiB);
+  EXPECT_EQ(chosen.pinned, 0u);
+  EXPECT_EQ(chosen.handle, 50 * kMiB);
+  for (const char* wrong : {"1000GiB", "much", "-1"}) {
+    request.others = wrong;
+    EXPECT_THAT(Configure(request).error, testing::HasSubstr("MEMOIR_SIM_OTHERS=" + std::string(wrong)));
+  }
+}
+
 }  // namespace
 }  // namespace memoir::simcuda

@@ -28,9 +28,9 @@ TEST(HostMemory, IsOrdinaryMemoryThatIsRemembered) {
 TEST(HostMemory, TheProgramsOwnIsRegisteredOnce) {
   HostMemory memory;
   std::vector<char> own(10'000);
-  EXPECT_TRUE(memory.Register(own.data(), 4000));
-  EXPECT_FALSE(memory.Register(own.data() + 3999, 10)) << "overlaps";
-  EXPECT_TRUE(memory.Register(own.data() + 4000, 6000));
+  EXPECT_EQ(memory.Register(own.data(), 4000), HostMemory::Registered::kYes);
+  EXPECT_EQ(memory.Register(own.data() + 3999, 10), HostMemory::Registered::kOverlaps);
+  EXPECT_EQ(memory.Register(own.data() + 4000, 6000), HostMemory::Registered::kYes);
   EXPECT_FALSE(memory.Free(own.data())) << "it is not CUDA's";
   EXPECT_TRUE(memory.Unregister(own.data()));
   EXPECT_FALSE(memory.IsPinned(own.data()));
@@ -41,6 +41,20 @@ TEST(HostMemory, WhatTheSystemRefusesIsRefused) {
   HostMemory memory;
   EXPECT_EQ(memory.Allocate(SIZE_MAX), nullptr);
   EXPECT_EQ(memory.Allocate(std::size_t{1} << 60), nullptr);
+  EXPECT_EQ(memory.pinned_bytes(), 0u);
+}
+
+TEST(HostMemory, NoMoreIsPinnedThanTheBoundAllows) {
+  HostMemory memory(3 * 4096);
+  std::vector<char> own(8192);
+  void* const block = memory.Allocate(5000);
+  ASSERT_NE(block, nullptr);
+  EXPECT_EQ(memory.Allocate(4097), nullptr);
+  EXPECT_EQ(memory.Register(own.data(), 8192), HostMemory::Registered::kRefused);
+  EXPECT_EQ(memory.Register(own.data(), 4096), HostMemory::Registered::kYes);
+  EXPECT_EQ(memory.pinned_bytes(), 3u * 4096);
+  EXPECT_TRUE(memory.Free(block));
+  EXPECT_TRUE(memory.Unregister(own.data()));
   EXPECT_EQ(memory.pinned_bytes(), 0u);
 }
 

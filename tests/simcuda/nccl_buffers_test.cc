@@ -2,6 +2,9 @@
 // fit.
 #include "interpose/simcuda/nccl_buffers.h"
 
+#include <string>
+#include <vector>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "interpose/simcuda/configuration.h"
@@ -57,6 +60,34 @@ TEST_F(NcclBuffersTest, WhatDoesNotFitIsRefused) {
   EXPECT_EQ(unknown.ForCollective(device, Profile(), 4), "") << "a card of which nothing is known";
   device.Refund(80 * kMiB, Holder::kMapped);
   EXPECT_EQ(buffers.ForCollective(device, card, 4), "");
+}
+
+struct Told {
+  std::string library;
+  unsigned long long id, bytes;
+};
+std::vector<Told>* told = nullptr;
+void Note(int, const char* library, unsigned long long id, unsigned long long bytes) {
+  told->push_back({library, id, bytes});
+}
+
+TEST_F(NcclBuffersTest, WhoeverObservesIsToldOfEachChargeAndOfTheEnd) {
+  static std::vector<Told> all;
+  told = &all;
+  {
+    NcclBuffers buffers;
+    EXPECT_EQ(buffers.ForItself(device, 5 * kMiB), "");
+    ObserveLibraries(&Note);
+    EXPECT_EQ(buffers.ForCollective(device, card, 2), "");
+  }
+  ASSERT_EQ(all.size(), 3u) << "what there was before, too";
+  EXPECT_EQ(all[0].bytes, 5 * kMiB);
+  EXPECT_EQ(all[1].bytes, 25 * kMiB);
+  EXPECT_EQ(all[2].bytes, 0u);
+  for (const Told& one : all) {
+    EXPECT_EQ(one.library, "libnccl.so.2");
+    EXPECT_EQ(one.id, all[0].id);
+  }
 }
 
 }  // namespace

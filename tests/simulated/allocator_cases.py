@@ -17,21 +17,24 @@ import traceback
 import torch
 
 MIB = 1 << 20
-CASES = {}
 EXPANDABLE = "expandable_segments:True" in os.environ.get("PYTORCH_CUDA_ALLOC_CONF", "")
 set_configuration = torch._C._accelerator_setAllocatorSettings if hasattr(torch._C, "_accelerator_setAllocatorSettings") else torch.cuda.memory._set_allocator_settings
 
 
-def case(function):
-    CASES[function.__name__] = function
-    return function
+class Cases(dict):
+    """By name, in the order in which they stand."""
+
+    def case(self, function):
+        self[function.__name__] = function
+        return function
+
+    def segments_only(self, function):
+        """Of segments that do not grow."""
+        return function if EXPANDABLE else self.case(function)
 
 
-def segments_only(function):
-    """Of segments that do not grow."""
-    if not EXPANDABLE:
-        CASES[function.__name__] = function
-    return function
+CASES = Cases()
+case, segments_only = CASES.case, CASES.segments_only
 
 
 def stats(device=0):

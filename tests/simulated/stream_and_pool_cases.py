@@ -7,20 +7,10 @@ import tempfile
 import threading
 
 import torch
-from allocator_cases import EXPANDABLE, MIB, block, clean, main, raises, stats
+from allocator_cases import EXPANDABLE, MIB, Cases, block, clean, main, raises, stats
 
-CASES = {}
-
-
-def case(function):
-    CASES[function.__name__] = function
-    return function
-
-
-def segments_only(function):
-    if not EXPANDABLE:
-        CASES[function.__name__] = function
-    return function
+CASES = Cases()
+case, segments_only = CASES.case, CASES.segments_only
 
 
 def busy(milliseconds=50):

@@ -231,3 +231,74 @@ def test_a_rank_without_an_error(tree, ranks):
     done = memoir(tree, "check", "oom", "--rank", 0, ranks[1])
     assert done.returncode == 0 and done.stdout.startswith("rank 0 cuda:0: no out-of-memory error: at most "), done.stdout
     assert done.stdout.count("\n") <= 2
+
+
+PAUSED = '''
+import sys, torch, memoir
+def fails():
+    try: torch.empty(100 << 30, dtype=torch.uint8, device="cuda")
+    except torch.OutOfMemoryError: pass
+kept = torch.zeros(8 << 20, device="cuda")
+memoir.pause()
+fails()
+fails()
+if "resume" in sys.argv: memoir.resume()
+kept = torch.zeros(16 << 20, device="cuda")
+'''
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_errors_while_recording_was_off(tree, tmp_path, goes_on):
+    (tmp_path / "program.py").write_text(PAUSED)
+    done, capture = record(tree, tmp_path, tmp_path / "program.py", *(["resume"] if goes_on else []))
+    assert done.returncode == 0, done.stderr[-3000:]
+    checked = memoir(tree, "check", "oom", "--fail-if", "num_ooms > 1", capture)
+    report = json.loads(memoir(tree, "check", "oom", "--json", "--fail-if", "num_ooms > 1", capture).stdout)
+    text = " ".join(checked.stdout.split())
+    assert not report["out_of_memory"] and not report["sure"]
+    (condition,) = report["fail_if"]
+    if goes_on:  # torch counts, and is asked
+        assert checked.returncode == 3 and "2 out-of-memory errors by the count of torch's allocator; nothing else of them is known: recording was off for" in text, text
+        assert report["num_ooms_without_detail"] == 2 and (condition["holds"], condition["sure"]) == (True, True)
+        assert "2 out-of-memory errors by the count of torch's allocator" in " ".join(done.stderr.replace("memoir:", "").split())
+    else:
+        assert checked.returncode == 0 and "no out-of-memory error is known of, but recording was off from" in text and "does not hold of what was recorded" in text, text
+        assert (condition["holds"], condition["sure"]) == (False, False) and "recording was off" in condition["why"]
+
+
+LEAKS = '''
+import torch, memoir
+from torch import nn
+class Hoard(nn.Module):
+    def forward(self): kept.append(torch.empty(600 << 20, dtype=torch.uint8, device="cuda"))
+class Victim(nn.Module):
+    def forward(self): return torch.empty(900 << 20, dtype=torch.uint8, device="cuda")
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.hoard, self.victim = Hoard(), Victim()
+    def forward(self):
+        self.hoard()
+        self.victim()
+net, kept = Net(), []
+for step in range(10):
+    memoir.step(step)
+    net()
+'''
+
+
+def test_cuda_malloc_async(tree, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTORCH_CUDA_ALLOC_CONF", "backend:cudaMallocAsync")
+    (tmp_path / "program.py").write_text(LEAKS)
+    done, capture = record(tree, tmp_path, tmp_path / "program.py")
+    assert "torch.OutOfMemoryError" in done.stderr
+    checked = memoir(tree, "check", "oom", "--json", "--fail-if", "unusable>1%", capture)
+    assert checked.returncode == 1 and "unusable>1%: not known: torch's own caching allocator was not in use (cudaMallocAsync" in " ".join(checked.stderr.split())
+    report = json.loads(checked.stdout)
+    (error,) = report["out_of_memory"]
+    held = error["by_module"][0]
+    assert held["name"] == "hoard" and held["bytes"] == error["allocated_bytes"] == 3000 * MIB
+    assert [holder["name"] for holder in error["outside_torch"]] == ["context"]
+    assert error["growth"]["asked_bytes_then"] == error["asked_bytes"] == 900 * MIB and error["growth"]["same_call"]
+    text = " ".join(memoir(tree, "check", "oom", capture).stdout.split())
+    assert "torch asked for 900.0 MiB" in text and "torch holds 2.9 GiB of 4.0 GiB" in text and "it asked for as much then" in text, text

@@ -5,7 +5,6 @@ Nothing here knows of the simulation: with TESTED_ON_GPU=1 the same cases run on
 
 import json
 import pathlib
-import shutil
 import subprocess
 import sys
 
@@ -73,28 +72,7 @@ def test_cuda_malloc_async(tree):
     assert (found["held"], found["after"]) == (256, 64) and found["peak"] >= 256 and found["raised"] and found["end"] <= 512 and found["given back"], found
 
 
-# An allocator of the program's own, as PyTorch's documentation has it; and one for a pool alone.
-PLUGGABLE = '''
-#include <stddef.h>
-int cudaMalloc(void**, size_t);
-int cudaFree(void*);
-static size_t live, allocations;
-void* my_alloc(ptrdiff_t size, int device, void* stream) {
-  void* pointer = 0;
-  (void)device, (void)stream;
-  if (cudaMalloc(&pointer, (size_t)size) != 0) return 0;
-  live += (size_t)size;
-  ++allocations;
-  return pointer;
-}
-void my_free(void* pointer, ptrdiff_t size, int device, void* stream) {
-  (void)device, (void)stream;
-  live -= (size_t)size;
-  cudaFree(pointer);
-}
-size_t my_live(void) { return live; }
-size_t my_allocations(void) { return allocations; }
-'''
+# The program's own allocator instead of torch's; and for a pool alone.
 REPLACES = '''
 import ctypes, json, sys, torch
 path, whole = sys.argv[1], sys.argv[2] == "whole"
@@ -117,16 +95,6 @@ else:
     found.append(library.my_live())
 print(json.dumps(found))
 '''
-
-
-@pytest.fixture(scope="module")
-def pluggable(tmp_path_factory):
-    if shutil.which("cc") is None:
-        pytest.skip("no C compiler to build an allocator with")
-    folder = tmp_path_factory.mktemp("pluggable")
-    (folder / "allocator.c").write_text(PLUGGABLE)
-    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", folder / "liballocator.so", folder / "allocator.c"], check=True)
-    return folder / "liballocator.so"
 
 
 @pytest.mark.parametrize("which, expected", [("whole", [5 << 20, 1, 0]), ("pool", [0, 20 << 20, 0])])

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -225,7 +224,7 @@ class PartDecoder {
   struct Columns {
     explicit Columns(const ThreadRun& run) : no_devices(run.device_size() == 0) {}
     int name = 0, sequence = 0, forward = 0, signature = 0, tensor = 0, block = 0, bytes = 0, mark = 0, step = 0,
-        level = 0, module = 0;
+        level = 0, module = 0, owner = 0;
     std::uint64_t sequence_value = 0, address = 0, serial = 0;
     DeviceColumns of_device;
     bool no_devices;
@@ -234,13 +233,14 @@ class PartDecoder {
              signature == run.signature_size() && tensor == run.tensor_size() && block == run.address_delta_size() &&
              block == run.serial_delta_size() && (no_devices || block == run.device_size()) &&
              bytes == run.bytes_size() && mark == run.mark_name_size() && step == run.step_size() &&
-             level == run.level_size() && module == run.module_size() && of_device.AllTaken(run);
+             level == run.level_size() && module == run.module_size() && owner == run.owner_size() &&
+             of_device.AllTaken(run);
     }
   };
 
   bool DecodeEvent(const ThreadRun& run, Columns* at, Event* event) {
     if (IsOfDevice(event->kind))
-      return DecodeBlock(run, at, event) && TakeDeviceColumns(run, &at->of_device, &at->bytes, event);
+      return DecodeBlock(run, at, event) && TakeDeviceColumns(run, part_.names, &at->of_device, &at->bytes, event);
     switch (event->kind) {
       case RANGE_BEGIN_FUNCTION:
       case RANGE_BEGIN_BACKWARD:
@@ -272,6 +272,15 @@ class PartDecoder {
       case MODULE_EXIT:
         if (at->module >= run.module_size()) return false;
         return SetName(run.module(at->module++), event);
+      case MODULE_HOLDS:
+        if (at->module >= run.module_size()) return false;
+        return SetName(run.module(at->module++), event) && DecodeArguments(run, at, event);
+      case OPTIMIZER_HOLDS:
+        if (at->owner >= run.owner_size()) return false;
+        event->owner = run.owner(at->owner++);
+        return DecodeArguments(run, at, event);
+      case HOLDS_MORE:
+        return DecodeArguments(run, at, event);
       default:
         return Error("event kind " + std::to_string(event->kind)), false;
     }
@@ -284,9 +293,10 @@ class PartDecoder {
     if ((name.kind() == NameDef::OPERATOR) != !name.schema().empty()) Error("kind and schema of " + name.text());
     event->name = name.text();
     event->schema = name.schema();
+    for (const std::string& overload : name.overloads()) event->schema += "\n" + overload;
     event->module_class = name.module_class();
     event->module_root = name.module_root();
-    const bool module = event->kind == MODULE_ENTER || event->kind == MODULE_EXIT;
+    const bool module = event->kind == MODULE_ENTER || event->kind == MODULE_EXIT || event->kind == MODULE_HOLDS;
     if (module != (name.kind() == NameDef::MODULE)) return Error("kind of name " + name.text()), false;
     event->written.assign(name.argument_is_written().begin(), name.argument_is_written().end());
     return true;
@@ -354,44 +364,5 @@ class PartDecoder {
 DecodedPart DecodePart(const std::string& path, std::vector<std::string>* errors) {
   return PartDecoder(path, errors).Decode();
 }
-
-DecodedCapture DecodeFolder(const std::string& folder) {
-  std::vector<std::string> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() == ".memoir") paths.push_back(entry.path());
-  }
-  std::sort(paths.begin(), paths.end());
-  DecodedCapture capture;
-  for (const std::string& path : paths) capture.parts.push_back(DecodePart(path, &capture.errors));
-  return capture;
-}
-
-std::vector<const DecodedChunk*> DecodedCapture::chunks() const {
-  std::vector<const DecodedChunk*> all;
-  for (const DecodedPart& part : parts) {
-    for (const DecodedChunk& chunk : part.chunks) all.push_back(&chunk);
-  }
-  return all;
-}
-
-std::map<std::uint32_t, std::vector<Event>> DecodedCapture::EventsByThread() const {
-  std::map<std::uint32_t, std::vector<Event>> threads;
-  for (const DecodedChunk* chunk : chunks()) {
-    for (const DecodedRun& run : chunk->runs) {
-      auto& events = threads[run.thread];
-      events.insert(events.end(), run.events.begin(), run.events.end());
-    }
-  }
-  return threads;
-}
-
-std::uint64_t DecodedCapture::events() const {
-  std::uint64_t count = 0;
-  for (const DecodedChunk* chunk : chunks()) count += chunk->header.event_count();
-  return count;
-}
-
-const memoir::v1::Counters& DecodedCapture::counters() const { return chunks().back()->payload.counters(); }
-const memoir::v1::End& DecodedCapture::end() const { return chunks().back()->payload.end(); }
 
 }  // namespace memoir::test

@@ -3,23 +3,30 @@
 #define TESTS_WRITER_DEVICE_COLUMNS_H_
 
 #include <cstdint>
+#include <map>
 
 #include "memoir/v1/capture.pb.h"
 #include "tests/writer/event_model.h"
 
 namespace memoir::test {
 
+using NameDefs = std::map<std::uint32_t, memoir::v1::NameDef>;  // of a part
+
 // How far each column is read.
 struct DeviceColumns {
-  int requested = 0, place = 0, device_free = 0, statistic = 0;
+  int requested = 0, place = 0, device_free = 0, statistic = 0, device_limit = 0, driver_call = 0, driver_error = 0,
+      reading_cause = 0, reading = 0;
   std::uint64_t stream = 0;
   bool AllTaken(const memoir::v1::ThreadRun& run) const;
 };
 
+// Whether they are what the driver gives.
+bool IsOfDriver(int kind);
 // Whether events of this kind have columns of their own, beside address, serial and device.
 bool IsOfDevice(int kind);
-// All but address, serial and device. False: a column is too short.
-bool TakeDeviceColumns(const memoir::v1::ThreadRun& run, DeviceColumns* at, int* bytes, Event* event);
+// All but address, serial and device. False: a column is too short, or a library has no name.
+bool TakeDeviceColumns(const memoir::v1::ThreadRun& run, const NameDefs& names, DeviceColumns* at, int* bytes,
+                       Event* event);
 
 }  // namespace memoir::test
 

@@ -1,12 +1,15 @@
 // Events of a device with a caching allocator: from the ring to the file field by field, and into keyframes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "interpose/ring.h"
 #include "interpose/tick.h"
 #include "tests/writer/capture_decoder.h"
+#include "tests/writer/driver_model.h"
 #include "tests/writer/recording.h"
 
 namespace memoir::test {
@@ -58,9 +61,56 @@ class Hook {
                                  .reserved1 = 0});
   }
 
+  void set_serial(std::uint64_t last) { serial_ = last; }
+
  private:
   std::uint64_t serial_ = 0;
 };
+
+// Of the driver: a block of a library whose name is cut, one of the host that is freed, a refusal, readings. One
+// without a library, whose free is recorded before it.
+void ProduceDriver(Hook& hook) {
+  const auto block = [](std::uint64_t address, std::uint64_t bytes, std::uint8_t device, const std::string& library) {
+    DriverBlockRecord record{};
+    record.address = address;
+    record.bytes = bytes;
+    record.device_type = device;
+    record.device_index = device == kCuda ? std::int8_t{1} : std::int8_t{-1};
+    library.copy(record.library, kMaxLibraryName);
+    return record;
+  };
+  const auto flags = [](DriverCall call) { return static_cast<std::uint8_t>(call); };
+  hook.Write(RecordKind::kDriverAllocate, block(0x70000, 37 * kMiB, kCuda, std::string(60, 'l')),
+             flags(DriverCall::kMalloc));
+  hook.Write(RecordKind::kDriverAllocate, block(0x80000, kMiB, 0, "libc10_cuda.so"), flags(DriverCall::kHostAllocate));
+  DeallocateRecord free{};
+  free.address = 0x80000;
+  hook.Write(RecordKind::kDriverFree, free);
+  DriverRefusedRecord refused{};
+  refused.bytes = 5 * kMiB;
+  refused.device_free = kNotKnown;
+  refused.device_type = kCuda;
+  refused.device_index = 1;
+  refused.error = 2;
+  std::string("libnccl.so.2").copy(refused.library, kMaxLibraryName);
+  hook.Write(RecordKind::kDriverRefused, refused, flags(DriverCall::kCommunicator));
+  for (const std::uint64_t free_bytes : {90, 20, 50, 60}) {
+    DeviceReadingRecord reading{};
+    reading.free_bytes = free_bytes;
+    reading.total_bytes = 100;
+    reading.process_bytes = kNotKnown;
+    reading.other_processes_bytes = 0;
+    reading.pool_bytes = 7;
+    reading.device_type = kCuda;
+    reading.device_index = 1;
+    hook.Write(RecordKind::kDeviceReading, reading, static_cast<std::uint8_t>(ReadingCause::kRegular));
+  }
+  hook.set_serial(102);
+  free.address = 0x90000;
+  hook.Write(RecordKind::kDriverFree, free);
+  hook.set_serial(100);
+  hook.Write(RecordKind::kDriverAllocate, block(0x90000, 3, 0, ""), flags(DriverCall::kHostRegister));
+}
 
 // A block that lives, one that waits for its free, one found, one gone; of a mapped range the middle is unmapped.
 void Produce(Hook& hook) {
@@ -87,9 +137,13 @@ void Produce(Hook& hook) {
   hook.Free(RecordKind::kDeallocate, 0x1800000);
   hook.Free(RecordKind::kBlockFreeCompleted, 0x1800000);
   hook.Block(0x9000000, 512, 5, RecordKind::kBlockFound);
-  hook.Write(RecordKind::kOutOfMemory,
-             OutOfMemoryRecord{
-                 .header = {}, .tick = 0, .requested = 99 * kMiB, .device_free = 7, .serial = 0, .place = kPlace});
+  hook.Write(RecordKind::kOutOfMemory, OutOfMemoryRecord{.header = {},
+                                                         .tick = 0,
+                                                         .requested = 99 * kMiB,
+                                                         .device_free = 7,
+                                                         .device_limit = 80 * kMiB,
+                                                         .serial = 0,
+                                                         .place = kPlace});
 }
 
 TEST(Devices, EveryFieldArrives) {
@@ -127,6 +181,99 @@ TEST(Devices, EveryFieldArrives) {
   EXPECT_EQ(events[12].kind, memoir::v1::OUT_OF_MEMORY);
   EXPECT_EQ(events[12].bytes, 99 * kMiB);
   EXPECT_EQ(events[12].device_free, 7u);
+  EXPECT_EQ(events[12].device_limit, 80 * kMiB);
+}
+
+TEST(Devices, EveryFieldOfTheDriverArrives) {
+  Recording recording;
+  ASSERT_TRUE(recording.ok()) << recording.error();
+  Hook hook;
+  ProduceDriver(hook);
+  recording.Stop();
+  const DecodedCapture capture = DecodeFolder(recording.folder());
+  EXPECT_TRUE(capture.errors.empty()) << capture.errors.front();
+  const auto threads = capture.EventsByThread();
+  ASSERT_EQ(threads.size(), 1u);
+  const std::vector<Event>& events = threads.begin()->second;
+  ASSERT_EQ(events.size(), 10u);
+  EXPECT_EQ(events[0].kind, memoir::v1::DRIVER_ALLOCATE);
+  EXPECT_EQ(events[0].bytes, 37 * kMiB);
+  EXPECT_EQ(events[0].address, 0x70000u);
+  EXPECT_EQ(events[0].driver_call, static_cast<std::uint32_t>(memoir::v1::MALLOC));
+  EXPECT_EQ(events[0].library, std::string(kMaxLibraryName, 'l'));
+  EXPECT_EQ(events[0].device, (DeviceName{"cuda", 1}));
+  EXPECT_EQ(events[1].driver_call, static_cast<std::uint32_t>(memoir::v1::HOST_ALLOCATE));
+  EXPECT_EQ(events[1].library, "libc10_cuda.so");
+  EXPECT_EQ(events[1].device, (DeviceName{"cpu", 0}));
+  EXPECT_EQ(events[2].kind, memoir::v1::DRIVER_FREE);
+  EXPECT_EQ(events[2].serial, 3u);
+  EXPECT_EQ(events[3].kind, memoir::v1::DRIVER_REFUSED);
+  EXPECT_EQ(events[3].bytes, 5 * kMiB);
+  EXPECT_EQ(events[3].driver_error, 2u);
+  EXPECT_EQ(events[3].device_free, kNotKnown);
+  EXPECT_EQ(events[3].driver_call, static_cast<std::uint32_t>(memoir::v1::COMMUNICATOR));
+  EXPECT_EQ(events[3].library, "libnccl.so.2");
+  EXPECT_EQ(events[4].kind, memoir::v1::DEVICE_READING);
+  EXPECT_EQ(events[4].reading_cause, static_cast<std::uint32_t>(memoir::v1::REGULAR));
+  EXPECT_EQ(events[4].reading, (std::vector<std::uint64_t>{90, 100, kNotKnown, 0, 7}));
+  EXPECT_EQ(events[9].library, "");
+}
+
+TEST(Devices, KeyframesKnowWhatTheDriverGave) {
+  Recording::Options options;
+  options.part_bytes = 1;
+  Recording recording(options);
+  ASSERT_TRUE(recording.ok()) << recording.error();
+  Hook hook;
+  ProduceDriver(hook);
+  recording.writer().Flush();
+  hook.Segment(SegmentAction::kFree, 0x40000000, kMiB);  // it makes the next part
+  recording.Stop();
+  const DecodedCapture capture = DecodeFolder(recording.folder());
+  EXPECT_TRUE(capture.errors.empty()) << capture.errors.front();
+  const DecodedPart& part = capture.parts.back();
+  const memoir::v1::Keyframe& keyframe = part.chunks.front().payload.keyframe();
+  const auto name = [&](std::uint32_t id) { return part.names.at(id).text(); };
+  const auto device = [&](std::uint32_t id) {
+    return id == 0 ? DeviceName{"cpu", 0} : DeviceName{part.devices.at(id).type(), part.devices.at(id).index()};
+  };
+  const auto live = DriverBlocksOf(keyframe, name, device);
+  ASSERT_EQ(live.size(), 1u);
+  EXPECT_EQ(live.begin()->first, (DriverModel::Where{{"cuda", 1}, 0x70000}));
+  EXPECT_EQ(std::get<0>(live.begin()->second), 37 * kMiB);
+  EXPECT_EQ(std::get<4>(live.begin()->second), std::string(kMaxLibraryName, 'l'));
+  std::vector<std::uint64_t> free;
+  for (const DriverModel::Reading& reading : ReadingsOf(keyframe, device)) free.push_back(std::get<3>(reading)[0]);
+  EXPECT_EQ(free, (std::vector<std::uint64_t>{90, 20, 60}));
+}
+
+// As many as the hooks know (interpose/cuda/block_table.cc): a reader that begins there takes them for all that there
+// are.
+TEST(Devices, KeyframesHaveEveryBlockOfTheDrivers) {
+  constexpr std::uint64_t kBlocks = 60'000;
+  Recording recording({.capture = "", .ring_bytes = kMinRingBytes, .max_bytes = 0, .part_bytes = 4096});
+  ASSERT_TRUE(recording.ok()) << recording.error();
+  Hook hook;
+  DriverBlockRecord block{};
+  block.device_type = kCuda;
+  block.bytes = 2 * kMiB;
+  for (std::uint64_t i = 0; i < kBlocks; ++i) {
+    block.address = 0x100000 + i * block.bytes;
+    hook.Write(RecordKind::kDriverAllocate, block, static_cast<std::uint8_t>(DriverCall::kMalloc));
+    if (i % 5000 == 0) recording.writer().Flush();
+  }
+  recording.writer().Flush();
+  hook.Free(RecordKind::kDeallocate, 1);
+  recording.Stop();
+  const DecodedCapture capture = DecodeFolder(recording.folder());
+  ASSERT_TRUE(capture.errors.empty()) << capture.errors.front();
+  int most = 0;
+  for (const DecodedPart& part : capture.parts) {
+    const memoir::v1::Keyframe& keyframe = part.chunks.front().payload.keyframe();
+    most = std::max(most, keyframe.driver().bytes_size());
+    EXPECT_FALSE(keyframe.incomplete());
+  }
+  EXPECT_EQ(most, static_cast<int>(kBlocks));
 }
 
 TEST(Devices, KeyframesKnowThem) {

@@ -33,12 +33,13 @@ struct Event {
   std::string name;  // ranges and marks; modules: path
   std::string module_class;
   std::string module_root;
-  std::string schema;  // "": a text
+  std::string schema;  // "": a text; behind it, a line each, those of all overloads
   std::vector<bool> written;
   std::int64_t sequence = 0;
   std::uint64_t forward_thread = 0;
   std::string kinds;
   std::vector<std::uint32_t> list_lengths;
+  std::uint64_t owner = 0;                         // of an optimizer's holdings
   std::vector<std::optional<TensorSeen>> tensors;  // nullopt: undefined, or not recorded
   std::uint64_t address = 0;
   std::uint64_t serial = 0;
@@ -49,8 +50,14 @@ struct Event {
   std::uint64_t stream = 0;
   std::pair<std::uint32_t, std::uint32_t> pool;
   std::uint64_t device_free = 0;
+  std::uint64_t device_limit = ~std::uint64_t{0};  // not known
   std::vector<std::uint64_t> statistics;
-  std::uint32_t level = 0;  // after, plus 4 times before
+  std::uint32_t driver_call = 0;  // of what the driver gives, as the next four
+  std::string library;
+  std::uint32_t driver_error = 0;
+  std::uint32_t reading_cause = 0;
+  std::vector<std::uint64_t> reading;  // all ones: not known
+  std::uint32_t level = 0;             // after, plus 4 times before
 
   bool operator==(const Event&) const = default;
 };

@@ -12,6 +12,7 @@
 
 #include "interpose/tick.h"
 #include "tests/writer/capture_decoder.h"
+#include "tests/writer/driver_model.h"
 #include "tests/writer/random_stream.h"
 #include "tests/writer/recording.h"
 #include "tests/writer/ring_producer.h"
@@ -64,6 +65,7 @@ class Model {
     } else if (event.kind == memoir::v1::DEALLOCATE) {
       Deallocate(event);
     }
+    driver.Apply(event);
     ++events;
   }
 
@@ -71,6 +73,7 @@ class Model {
   std::map<std::uint32_t, std::vector<Range>> open;
   std::map<std::string, Sums> operators;
   std::map<DeviceName, DeviceState> devices;
+  DriverModel driver;
   std::uint64_t events = 0;
 
  private:
@@ -119,6 +122,7 @@ class KeyframeCheck {
     CheckOpen(model);
     CheckOperators(model);
     CheckDevices(model);
+    CheckDriver(model.driver);
   }
 
  private:
@@ -180,6 +184,13 @@ class KeyframeCheck {
                                       totals.deallocations()};
     }
     EXPECT_EQ(got, model.devices);
+  }
+  void CheckDriver(const DriverModel& model) {
+    const auto device = [this](std::uint32_t id) { return Device(id); };
+    EXPECT_EQ(DriverBlocksOf(
+                  frame_, [this](std::uint32_t id) { return Name(id); }, device),
+              model.live);
+    EXPECT_THAT(ReadingsOf(frame_, device), testing::UnorderedElementsAreArray(model.Readings()));
   }
 
   const DecodedPart& part_;

@@ -41,9 +41,43 @@ bool RandomHeap::Deallocate(Event* event) {
   return true;
 }
 
+void RandomHeap::Driver(Event* event) {
+  const std::uint64_t choice = random_() % 10;
+  if (choice < 4 && !driver_.empty()) {
+    const std::size_t at = random_() % driver_.size();
+    event->device = driver_[at].device;
+    event->address = driver_[at].address;
+    driver_.erase(driver_.begin() + static_cast<std::ptrdiff_t>(at));
+    event->kind = memoir::v1::DRIVER_FREE;
+  } else if (choice < 8) {
+    event->kind = choice < 7 ? memoir::v1::DRIVER_ALLOCATE : memoir::v1::DRIVER_REFUSED;
+    event->device = AnyDevice(random_());
+    event->bytes = AnyNumber(random_);
+    event->driver_call = static_cast<std::uint32_t>(1 + random_() % 12);
+    if (random_() % 8 != 0) event->library = "lib" + std::string(random_() % 30, 'x') + std::to_string(random_() % 5);
+    if (choice < 7) {
+      event->address = 64 * (random_() % 50);  // often one from before
+      driver_.push_back(*event);
+    } else {
+      event->device_free = random_() % 4 == 0 ? ~std::uint64_t{0} : AnyNumber(random_);
+      event->driver_error = static_cast<std::uint32_t>(random_());
+    }
+  } else {
+    event->kind = memoir::v1::DEVICE_READING;
+    event->device = {"cuda", static_cast<std::uint32_t>(random_() % 3)};
+    event->reading_cause = static_cast<std::uint32_t>(1 + random_() % 5);
+    for (int i = 0; i < 5; ++i) event->reading.push_back(random_() % 4 == 0 ? ~std::uint64_t{0} : AnyNumber(random_));
+  }
+  event->serial = ++serial_;
+}
+
 Event RandomStream::Next() {
   const std::uint64_t choice = Below(100);
   Event event;
+  if (Chance(4)) {
+    heap_.Driver(&event);
+    return event;
+  }
   if (choice < 25 && depth_ < 60) return Begin();
   if (choice < 50 && depth_ > 0) return End();
   if (choice < 70 && heap_.Deallocate(&event)) return event;
@@ -54,13 +88,32 @@ Event RandomStream::Next() {
   return Mark();
 }
 
+void RandomStream::Module(Event* event) {
+  event->name = Chance(5) ? "" : "layers." + std::to_string(Below(20));
+  event->module_class = "Class" + std::to_string(Below(3));
+  event->module_root = Chance(50) ? "Model" : "Model#2";
+}
+
+Event RandomStream::Holds() {
+  Event event;
+  event.kind = static_cast<int>(memoir::v1::MODULE_HOLDS + Below(3));
+  if (event.kind == memoir::v1::MODULE_HOLDS) Module(&event);
+  if (event.kind == memoir::v1::OPTIMIZER_HOLDS) event.owner = AnyNumber(random_);
+  for (std::uint64_t lists = 2 + Below(2); lists > 0; --lists) {
+    event.kinds.push_back('L');
+    event.list_lengths.push_back(static_cast<std::uint32_t>(Below(5)));
+    for (std::uint32_t i = 0; i < event.list_lengths.back(); ++i)
+      event.tensors.push_back(Chance(20) ? std::nullopt : std::optional<TensorSeen>(Tensor()));
+  }
+  return event;
+}
+
 Event RandomStream::Mark() {
   Event event;
+  if (Chance(20)) return Holds();
   if (Chance(40)) {
     event.kind = Chance(50) ? memoir::v1::MODULE_ENTER : memoir::v1::MODULE_EXIT;
-    event.name = Chance(5) ? "" : "layers." + std::to_string(Below(20));
-    event.module_class = "Class" + std::to_string(Below(3));
-    event.module_root = Chance(50) ? "Model" : "Model#2";
+    Module(&event);
     return event;
   }
   event.kind = Chance(50) ? memoir::v1::MARK : memoir::v1::STEP;
@@ -80,6 +133,7 @@ Event RandomStream::Begin() {
   if (Chance(60)) {
     event.name = "aten::op" + std::to_string(number);
     event.schema = event.name + "(Tensor self) -> Tensor";
+    for (std::uint64_t i = 0; i < number % 3; ++i) event.schema += "\n" + event.name + ".o" + std::to_string(i) + "()";
     for (std::uint64_t i = 0; i < number % 4; ++i) event.written.push_back((number >> i & 1) != 0);
   } else {
     event.name = "Node" + std::to_string(number) + (Chance(2) ? std::string(1000, 'n') : "");

@@ -20,6 +20,8 @@ class RandomHeap {
   // Fills address, serial, device; bytes when it allocates.
   void Allocate(Event* event);
   bool Deallocate(Event* event);  // false: nothing is live
+  // Of the driver: a block, its free, a refusal or a reading.
+  void Driver(Event* event);
   // To be held over the event's tick and its record, so that the program's order is one that can be.
   std::mutex& lock() { return lock_; }
 
@@ -29,6 +31,7 @@ class RandomHeap {
   std::uint64_t serial_ = 0;
   std::vector<Event> live_;
   std::vector<Event> free_;
+  std::vector<Event> driver_;
 };
 
 class RandomStream {
@@ -44,6 +47,8 @@ class RandomStream {
   Event Begin();
   Event End();
   Event Mark();
+  Event Holds();
+  void Module(Event* event);
   void Arguments(Event* event);
   TensorSeen Tensor();
   std::int64_t Size();

@@ -99,13 +99,13 @@ bool RingProducer::RecordBegin(const Event& event) {
   return RecordTensors(event);
 }
 
-bool RingProducer::RecordEnd(const Event& event) {
-  const std::size_t bytes = sizeof(RangeEndRecord) + ArgumentBytes(event);
+// A record that is nothing but values: the rest of `record` is filled in.
+template <class Struct>
+bool RingProducer::RecordValues(const Event& event, Struct record, RecordKind kind, std::size_t flags) {
+  const std::size_t bytes = sizeof(record) + ArgumentBytes(event);
   std::uint8_t* at = Reserve(bytes);
-  const std::uint16_t depth = --depth_;
   if (at == nullptr) return false;
-  RangeEndRecord record{};
-  record.header = Header(bytes, RecordKind::kRangeEnd, 0, depth, event.kinds.size());
+  record.header = Header(bytes, kind, flags, depth_, event.kinds.size());
   record.tick = event.tick;
   record.tensor_count = static_cast<std::uint32_t>(event.tensors.size());
   record.list_count = static_cast<std::uint32_t>(event.list_lengths.size());
@@ -113,6 +113,21 @@ bool RingProducer::RecordEnd(const Event& event) {
   WriteArguments(event, at + sizeof(record));
   Commit(bytes);
   return RecordTensors(event);
+}
+
+bool RingProducer::RecordEnd(const Event& event) {
+  --depth_;
+  return RecordValues(event, RangeEndRecord{}, RecordKind::kRangeEnd, 0);
+}
+
+bool RingProducer::RecordHolds(const Event& event) {
+  const auto kind = static_cast<EventKind>(event.kind);
+  HoldsRecord record{};
+  record.owner = kind == EventKind::kModuleHolds ? ModuleId(event) : event.owner;
+  const HolderKind holder = kind == EventKind::kModuleHolds      ? HolderKind::kModule
+                            : kind == EventKind::kOptimizerHolds ? HolderKind::kOptimizer
+                                                                 : HolderKind::kMore;
+  return RecordValues(event, record, RecordKind::kHolds, static_cast<std::size_t>(holder));
 }
 
 bool RingProducer::RecordTensors(const Event& event) {
@@ -146,6 +161,67 @@ bool RingProducer::RecordTensor(const std::optional<TensorSeen>& tensor) {
 
 namespace {
 
+bool IsDriver(EventKind kind) { return kind >= EventKind::kDriverAllocate && kind <= EventKind::kDeviceReading; }
+
+// As hooks write it: cut, full without its zero.
+void CopyLibrary(const std::string& text, char (&library)[kMaxLibraryName]) { text.copy(library, kMaxLibraryName); }
+
+template <typename Record>
+Record DriverRecord(const Event& event, RecordKind kind, std::uint32_t flags, std::uint16_t depth) {
+  Record record{};
+  record.header = Header(sizeof(Record), kind, flags, depth, 0);
+  record.tick = event.tick;
+  record.serial = event.serial;
+  record.device_type = DeviceType(event.device);
+  record.device_index = DeviceIndex(event.device);
+  return record;
+}
+
+}  // namespace
+
+bool RingProducer::RecordDriver(const Event& event) {
+  const auto store = [this](const auto& record) {
+    std::uint8_t* at = Reserve(sizeof record);
+    if (at == nullptr) return false;
+    Store(at, record);
+    Commit(sizeof record);
+    return true;
+  };
+  switch (static_cast<EventKind>(event.kind)) {
+    case EventKind::kDriverAllocate: {
+      auto record = DriverRecord<DriverBlockRecord>(event, RecordKind::kDriverAllocate, event.driver_call, depth_);
+      record.address = event.address;
+      record.bytes = event.bytes;
+      CopyLibrary(event.library, record.library);
+      return store(record);
+    }
+    case EventKind::kDriverFree: {
+      auto record = DriverRecord<DeallocateRecord>(event, RecordKind::kDriverFree, 0, depth_);
+      record.address = event.address;
+      return store(record);
+    }
+    case EventKind::kDriverRefused: {
+      auto record = DriverRecord<DriverRefusedRecord>(event, RecordKind::kDriverRefused, event.driver_call, depth_);
+      record.bytes = event.bytes;
+      record.device_free = event.device_free;
+      record.error = event.driver_error;
+      CopyLibrary(event.library, record.library);
+      return store(record);
+    }
+    default: {
+      auto record = DriverRecord<DeviceReadingRecord>(event, RecordKind::kDeviceReading, event.reading_cause, depth_);
+      record.free_bytes = event.reading[0];
+      record.total_bytes = event.reading[1];
+      record.process_bytes = event.reading[2];
+      record.other_processes_bytes = event.reading[3];
+      record.pool_bytes = event.reading[4];
+      return store(record);
+    }
+  }
+}
+
+namespace {
+
 bool IsSwitch(EventKind kind) { return kind == EventKind::kPause || kind == EventKind::kResume; }
 
 }  // namespace
@@ -154,6 +230,8 @@ bool RingProducer::Record(const Event& event) {
   const auto kind = static_cast<EventKind>(event.kind);
   if (kind <= EventKind::kRangeBeginDispatch) return RecordBegin(event);
   if (kind == EventKind::kRangeEnd) return RecordEnd(event);
+  if (IsDriver(kind)) return RecordDriver(event);
+  if (kind >= EventKind::kModuleHolds && kind <= EventKind::kHoldsMore) return RecordHolds(event);
   const std::size_t bytes = kind == EventKind::kAllocate     ? sizeof(AllocateRecord)
                             : kind == EventKind::kDeallocate ? sizeof(DeallocateRecord)
                             : IsSwitch(kind)                 ? sizeof(SwitchRecord)

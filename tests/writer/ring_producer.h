@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "interpose/ring_record.h"
 #include "tests/writer/event_model.h"
 
 namespace memoir::test {
@@ -24,6 +25,10 @@ class RingProducer {
  private:
   bool RecordBegin(const Event& event);
   bool RecordEnd(const Event& event);
+  bool RecordHolds(const Event& event);
+  bool RecordDriver(const Event& event);
+  template <class Struct>
+  bool RecordValues(const Event& event, Struct record, RecordKind kind, std::size_t flags);
   bool RecordTensors(const Event& event);
   bool RecordTensor(const std::optional<TensorSeen>& tensor);
   std::uint32_t OperatorId(const Event& event);

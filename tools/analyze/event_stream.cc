@@ -48,6 +48,18 @@ class StreamPass : public WindowedVisitor {
   void DeviceCounted(const DeviceStatisticsEvent& event) override {
     if (in_window()) visitor_.OnDeviceStatistics(event);
   }
+  void DriverGave(const DriverAllocateEvent& event) override {
+    if (in_window()) visitor_.OnDriverAllocate(event);
+  }
+  void DriverTookBack(const DriverFreeEvent& event) override {
+    if (in_window()) visitor_.OnDriverFree(event);
+  }
+  void DriverRefused(const DriverRefusedEvent& event) override {
+    if (in_window()) visitor_.OnDriverRefused(event);
+  }
+  void DeviceRead(const DeviceReadingEvent& event) override {
+    if (in_window()) visitor_.OnDeviceReading(event);
+  }
   void FirstSeen(const FirstSeenEvent& event) override {
     if (in_window()) visitor_.OnFirstSeen(event);
   }
@@ -62,6 +74,9 @@ class StreamPass : public WindowedVisitor {
   }
   void ModuleExits(const ModuleEvent& event) override {
     if (in_window()) visitor_.OnModuleExit(event);
+  }
+  void Holds(const HoldsEvent& event) override {
+    if (in_window()) visitor_.OnHolds(event);
   }
   void Lost(const LostEvent& event) override {
     if (in_window()) visitor_.OnLost(event);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -46,6 +47,10 @@ class ExtremesPass : public ChangePass {
   }
   void SegmentChanged(const SegmentEvent& event) override;
   void Changed(const Event& event, DeviceId id, Device& device) override;
+  // Statistics end what a snapshot found.
+  void DeviceCounted(const DeviceStatisticsEvent& event) override {
+    if (found_.erase(event.device) > 0) Changed(event, event.device, devices()[event.device]);
+  }
   void WindowCloses(const Event& event) override {
     for (const auto& [id, device] : devices()) {
       if (device.process == event.process && state().memory(id).caching())
@@ -61,7 +66,8 @@ class ExtremesPass : public ChangePass {
   }
   std::map<DeviceId, SegmentBook> books_;
   std::map<DeviceId, Extremes> extremes_;
-  bool in_between_ = false;  // a segment that was just taken holds nothing yet
+  bool in_between_ = false;   // a segment that was just taken holds nothing yet
+  std::set<DeviceId> found_;  // by a snapshot that is being shown
 };
 
 void ExtremesPass::SegmentChanged(const SegmentEvent& event) {
@@ -79,7 +85,10 @@ void ExtremesPass::SegmentChanged(const SegmentEvent& event) {
 }
 
 void ExtremesPass::Changed(const Event& event, DeviceId id, Device& device) {
-  if (!in_window() || in_between_ || !state().memory(id).caching()) return;
+  const DeviceMemory& memory = state().memory(id);
+  if (!in_window() || !memory.caching()) return;
+  if (memory.is_being_found()) found_.insert(id);
+  if (memory.is_being_found() || in_between_) return;
   const SegmentBook& book = books_[id];
   Extremes& extremes = extremes_[id];
   const std::uint64_t ns = Nanoseconds(event);

@@ -1,6 +1,7 @@
 #include "tools/analyze/instant.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -31,7 +32,7 @@ class InstantPass : public ChangePass {
     const bool peak = at_.kind == At::Kind::kPeak && device.live > device.peak;
     if (peak) device.peak = device.live;
     if (peak) Note(event, id, device);
-    if (at_.kind == At::Kind::kTime && Nanoseconds(event) <= at_.ns) Note(event, id, device);
+    if (at_.kind == At::Kind::kTime) NoteTime(event, id, device);
   }
   void WindowCloses(const Event& event) override {
     if (at_.kind == At::Kind::kEnd) NoteAll(event);
@@ -66,6 +67,13 @@ class InstantPass : public ChangePass {
   void Note(const Event& event, DeviceId id, const Device& device) {
     instants_[id] = {device.changes, Nanoseconds(event)};
   }
+  // An instant in the middle of what a snapshot finds is that at its end.
+  void NoteTime(const Event& event, DeviceId id, const Device& device) {
+    const bool before = Nanoseconds(event) <= at_.ns, finding = state().memory(id).is_being_found();
+    if (before || (finding && in_snapshot_.contains(id))) Note(event, id, device);
+    if (!finding) in_snapshot_.erase(id);
+    if (finding && before) in_snapshot_.insert(id);
+  }
   void NoteAll(const Event& event) {
     for (const auto& [id, device] : devices()) {
       if (device.process == event.process) Note(event, id, device);
@@ -76,6 +84,7 @@ class InstantPass : public ChangePass {
   const At& at_;
   Instants instants_;
   absl::Status outside_;
+  std::set<DeviceId> in_snapshot_;  // the instant is inside of what one finds
   bool mark_is_outside_ = false;
   bool marked_ = false;
   bool found_mark_ = false;

@@ -140,7 +140,9 @@ void EarlierPass::Allocated(const AllocateEvent& event) {
       ++i;
       continue;
     }
-    growths_[request.question].asked_then = (block.requested_bytes + kRounding - 1) / kRounding * kRounding;
+    const bool caching = state().memory(block.device).caching();
+    growths_[request.question].asked_then =
+        caching ? (block.requested_bytes + kRounding - 1) / kRounding * kRounding : block.bytes;
     requests_.erase(requests_.begin() + static_cast<std::ptrdiff_t>(i));
   }
 }

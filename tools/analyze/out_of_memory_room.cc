@@ -32,9 +32,13 @@ void AddPins(const Segment& segment, const Dictionary& dictionary, Holdings::ByN
   }
 }
 
-OutOfMemoryCause CauseOf(const Room& room, std::uint64_t asked, std::uint64_t device_free, std::uint64_t reserved) {
+OutOfMemoryCause CauseOf(const Room& room, std::uint64_t asked, std::uint64_t device_free, std::uint64_t reserved,
+                         std::optional<std::uint64_t> limit) {
   if (room.own_free >= asked) return OutOfMemoryCause::kFragmentation;
-  if (device_free >= room.needed_segment) return OutOfMemoryCause::kLimit;
+  if (device_free >= room.needed_segment) {
+    const bool within = limit && reserved + room.needed_segment <= *limit;
+    return within ? OutOfMemoryCause::kRefused : OutOfMemoryCause::kLimit;
+  }
   if (room.own_free > 0 && room.own_free + device_free >= asked) return OutOfMemoryCause::kFragmentation;
   if (room.free + device_free >= asked) return OutOfMemoryCause::kOtherPools;
   return asked > reserved + device_free ? OutOfMemoryCause::kTooLarge : OutOfMemoryCause::kFull;
@@ -52,13 +56,16 @@ std::string_view ToString(OutOfMemoryCause cause) {
       return "other_pools";
     case OutOfMemoryCause::kTooLarge:
       return "too_large";
+    case OutOfMemoryCause::kRefused:
+      return "refused";
     case OutOfMemoryCause::kFull:
       return "full";
   }
   return "full";
 }
 
-Room RoomFor(const ReplayState& state, const Block& asked, std::uint64_t device_free) {
+Room RoomFor(const ReplayState& state, const Block& asked, std::uint64_t device_free,
+             std::optional<std::uint64_t> limit) {
   Room room;
   room.pool = {asked.pool_graph, asked.pool_user};
   room.stream = asked.stream;
@@ -90,7 +97,7 @@ Room RoomFor(const ReplayState& state, const Block& asked, std::uint64_t device_
   }
   room.pinned_by = Sorted(pins);
   room.needed_segment = SegmentFor(asked.bytes, expandable);
-  room.cause = CauseOf(room, asked.bytes, device_free, map.reserved());
+  room.cause = CauseOf(room, asked.bytes, device_free, map.reserved(), limit);
   return room;
 }
 

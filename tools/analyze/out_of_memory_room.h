@@ -4,6 +4,7 @@
 #define TOOLS_ANALYZE_OUT_OF_MEMORY_ROOM_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@ enum class OutOfMemoryCause : std::uint8_t {
   kLimit,          // the device had enough; a memory fraction forbade torch to take it
   kOtherPools,     // enough is reserved and free, but for other pools, streams or sizes
   kTooLarge,       // more than torch would have had with nothing else in it
+  kRefused,        // the driver or a library refused, whatever was free
   kFull,           // what was free everywhere is less than was asked for
 };
 std::string_view ToString(OutOfMemoryCause cause);  // "fragmentation", "limit", "other_pools", ...
@@ -44,7 +46,9 @@ struct Room {
 };
 
 // `asked`: as OutOfMemoryEvent has it. At that event.
-Room RoomFor(const ReplayState& state, const Block& asked, std::uint64_t device_free);
+// `limit`: what torch may reserve; where that is not known, a driver that has enough left means that there is one.
+Room RoomFor(const ReplayState& state, const Block& asked, std::uint64_t device_free,
+             std::optional<std::uint64_t> limit);
 
 }  // namespace memoir
 

@@ -52,7 +52,8 @@ absl::StatusOr<Summary> AnalyzeSummary(const Capture& capture, const SummaryOpti
   Summary summary = pass.TakeSummary();
   summary.report = *std::move(report);
   // Who held the bytes is asked of a replay of its own: few captures have a reason to.
-  if (std::ranges::any_of(summary.devices, [](const DeviceRow& device) { return device.num_ooms > 0; })) {
+  const auto ran_out = [](const DeviceRow& device) { return device.num_ooms > 0; };
+  if (summary.refusals > 0 || std::ranges::any_of(summary.devices, ran_out)) {
     auto errors = AnalyzeOutOfMemory(capture, options);
     if (!errors.ok()) return errors.status();
     summary.out_of_memory = *std::move(errors);

@@ -114,6 +114,11 @@ struct DeviceRow {
   std::uint64_t num_ooms = 0;
   std::uint64_t compiled_allocations = 0;  // as of the summary
   std::uint64_t compiled_bytes = 0;
+  // What the driver gave past torch's caching allocator, when that was most; and the fullest reading of the device.
+  std::uint64_t outside_bytes = 0;
+  std::vector<Holder> outside;              // largest first
+  std::optional<std::uint64_t> least_free;  // empty: no reading
+  std::uint64_t total_bytes = 0;            // of the device, where there is one
   // True: the peak lies in parts that are gone. What was live at it, and what ran, is not known; the row "(in folded
   // parts)" has its bytes.
   bool peak_is_folded = false;
@@ -164,6 +169,7 @@ struct Summary {
   std::uint64_t threads = 0;         // that have events in the window
   std::uint64_t steps = 0;
   std::uint64_t mark_count = 0;
+  std::uint64_t refusals = 0;              // of memory past torch's caching allocator
   std::vector<OutOfMemory> out_of_memory;  // the newest, in order; the devices have their number
   // GroupBy::kModule only. Inside a region that torch.compile made no module is called: it stands for all of them.
   std::uint64_t compiled_allocations = 0;

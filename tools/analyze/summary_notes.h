@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "memoir/v1/capture.pb.h"
 #include "tools/analyze/summary.h"
@@ -49,6 +50,14 @@ struct DeviceMoments {
   std::uint64_t ooms_at_begin = 0;
   std::uint64_t compiled_allocations = 0;
   std::uint64_t compiled_bytes = 0;
+};
+
+// What lay on a device outside of torch's caching allocator, inside the window.
+struct OutsideMoment {
+  std::uint64_t bytes = 0;  // the most
+  std::vector<Holder> holders;
+  std::optional<std::uint64_t> least_free;
+  std::uint64_t total = 0;
 };
 
 // What ran when a device's peak so far was reached.

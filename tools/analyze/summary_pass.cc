@@ -17,6 +17,7 @@ void SummaryPass::WindowOpens(const Event& event) {
   summary_.begin_ns = windows() == 0 ? ns : std::min(summary_.begin_ns, ns);
   table_.OpenWindow(event.process, event.tick, opened_.insert(event.process).second);
   OpenCaching(event);
+  OpenOutside(event);
 }
 
 void SummaryPass::WindowCloses(const Event& event) {
@@ -162,6 +163,7 @@ void SummaryPass::FinishDevices() {
     row.first_seen_storages = table.first_seen;
     row.first_seen_bytes = table.first_seen_bytes;
     FinishCaching(id, table, row);
+    FinishOutside(id, row);
     if (const FoldedDevice* folded = FoldedOf(id)) FinishFoldedDevice(*folded, row);
     summary_.devices.push_back(std::move(row));
     device_ids_.push_back(id);

@@ -39,6 +39,11 @@ class SummaryPass : public WindowedVisitor {
   void SegmentChanged(const SegmentEvent& event) override;
   void RanOutOfMemory(const OutOfMemoryEvent& event) override;
   void DeviceCounted(const DeviceStatisticsEvent& event) override;
+  // summary_driver.cc
+  void DriverGave(const DriverAllocateEvent& event) override;
+  void DriverTookBack(const DriverFreeEvent& event) override { CountEvent(event, true); }
+  void DriverRefused(const DriverRefusedEvent& event) override;
+  void DeviceRead(const DeviceReadingEvent& event) override;
   void FirstSeen(const FirstSeenEvent& event) override;
   void Marked(const MarkEvent& event) override;
   void Stepped(const StepEvent& event) override;
@@ -59,6 +64,9 @@ class SummaryPass : public WindowedVisitor {
   void OpenCaching(const Event& event);
   void CloseCaching(const Event& event);
   void FinishCaching(DeviceId id, const DeviceTable& table, DeviceRow& row);
+  void NoteOutside(DeviceId id);
+  void OpenOutside(const Event& event);
+  void FinishOutside(DeviceId id, DeviceRow& row);
   void FinishDevices();
   void FinishFoldedDevice(const FoldedDevice& folded, DeviceRow& row);
   void AddFolded(const FoldedProcess& folded);
@@ -83,6 +91,7 @@ class SummaryPass : public WindowedVisitor {
   std::map<DeviceId, std::uint64_t> unattributed_;  // bytes
   std::map<DeviceId, PeakMoment> peak_moments_;
   std::map<DeviceId, DeviceMoments> device_moments_;
+  std::map<DeviceId, OutsideMoment> outside_;
   std::map<ProcessId, std::uint64_t> last_step_;
   std::vector<double> ns_per_tick_;  // by ProcessId
   std::vector<FoldedProcess> folded_;

@@ -145,6 +145,26 @@ void WindowedVisitor::OnDeviceStatistics(const DeviceStatisticsEvent& event) {
   if (IsSelected(event.device)) DeviceCounted(event);
 }
 
+void WindowedVisitor::OnDriverAllocate(const DriverAllocateEvent& event) {
+  FollowTime(event);
+  if (IsSelected(event.block->device)) DriverGave(event);
+}
+
+void WindowedVisitor::OnDriverFree(const DriverFreeEvent& event) {
+  FollowTime(event);
+  if (IsSelected(event.device)) DriverTookBack(event);
+}
+
+void WindowedVisitor::OnDriverRefused(const DriverRefusedEvent& event) {
+  FollowTime(event);
+  if (IsSelected(event.asked->device)) DriverRefused(event);
+}
+
+void WindowedVisitor::OnDeviceReading(const DeviceReadingEvent& event) {
+  if (!event.before) FollowTime(event);
+  if (IsSelected(event.device)) DeviceRead(event);
+}
+
 void WindowedVisitor::OnFirstSeen(const FirstSeenEvent& event) {
   if (IsSelected(event.tensor->device)) FirstSeen(event);
 }
@@ -162,6 +182,11 @@ void WindowedVisitor::OnModuleEnter(const ModuleEvent& event) {
 void WindowedVisitor::OnModuleExit(const ModuleEvent& event) {
   FollowTime(event);
   ModuleExits(event);
+}
+
+void WindowedVisitor::OnHolds(const HoldsEvent& event) {
+  FollowTime(event);
+  Holds(event);
 }
 
 void WindowedVisitor::OnLost(const LostEvent& event) { Lost(event); }

@@ -36,11 +36,16 @@ class WindowedVisitor : public Visitor {
   void OnSegment(const SegmentEvent& event) final;
   void OnOutOfMemory(const OutOfMemoryEvent& event) final;
   void OnDeviceStatistics(const DeviceStatisticsEvent& event) final;
+  void OnDriverAllocate(const DriverAllocateEvent& event) final;
+  void OnDriverFree(const DriverFreeEvent& event) final;
+  void OnDriverRefused(const DriverRefusedEvent& event) final;
+  void OnDeviceReading(const DeviceReadingEvent& event) final;
   void OnFirstSeen(const FirstSeenEvent& event) final;
   void OnMark(const MarkEvent& event) final;
   void OnStep(const StepEvent& event) final;
   void OnModuleEnter(const ModuleEvent& event) final;
   void OnModuleExit(const ModuleEvent& event) final;
+  void OnHolds(const HoldsEvent& event) final;
   void OnLost(const LostEvent& event) final;
 
  protected:
@@ -68,11 +73,16 @@ class WindowedVisitor : public Visitor {
   virtual void SegmentChanged(const SegmentEvent&) {}
   virtual void RanOutOfMemory(const OutOfMemoryEvent&) {}
   virtual void DeviceCounted(const DeviceStatisticsEvent&) {}
+  virtual void DriverGave(const DriverAllocateEvent&) {}
+  virtual void DriverTookBack(const DriverFreeEvent&) {}
+  virtual void DriverRefused(const DriverRefusedEvent&) {}
+  virtual void DeviceRead(const DeviceReadingEvent&) {}
   virtual void FirstSeen(const FirstSeenEvent&) {}
   virtual void Marked(const MarkEvent&) {}
   virtual void Stepped(const StepEvent&) {}
   virtual void ModuleEnters(const ModuleEvent&) {}
   virtual void ModuleExits(const ModuleEvent&) {}
+  virtual void Holds(const HoldsEvent&) {}
   virtual void Lost(const LostEvent&) {}
 
  private:

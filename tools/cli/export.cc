@@ -1,12 +1,12 @@
-// memoir export: a capture in other forms: events as JSON lines, and the file of torch's MemoryTracker.
+// memoir export: a capture in other forms: events as JSON lines, the file of torch's MemoryTracker, and what
+// torch.profiler's memory profiler says.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,10 +17,12 @@
 #include "tools/analyze/memory_tracker.h"
 #include "tools/cli/arguments.h"
 #include "tools/cli/exit_code.h"
+#include "tools/cli/export_categories.h"
 #include "tools/cli/message.h"
 #include "tools/cli/nearest.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/ring_merge.h"
+#include "tools/cli/selection_arguments.h"
 #include "tools/cli/verbs.h"
 #include "tools/view/event_json.h"
 #include "tools/view/memory_tracker_pickle.h"
@@ -30,34 +32,39 @@ namespace {
 
 const VerbHelp kHelp = {
     .verb = "export",
-    .usage = "export events|memory-tracker [OPTIONS] CAPTURE",
+    .usage = "export [OPTIONS] WHAT CAPTURE",
     .description =
         "Write a capture in another form. events: JSON lines, one event a line (docs/json.md). memory-tracker: the "
-        "file that torch's MemoryTracker loads, of a recording with --ops dispatch (docs/memory_tracker.md).",
+        "file that torch's MemoryTracker loads, of a recording with --ops dispatch (docs/memory_tracker.md). "
+        "categories: the category of every byte by torch.profiler's rules, as JSON. data-flow: which versions of which "
+        "tensors each operator takes, makes and frees: text, or by the output's name .json or .dot, for Graphviz. "
+        "memory-timeline: the files of torch.profiler's export_memory_timeline (docs/categories.md).",
     .examples =
         "  memoir export events run7 | grep '\"event\":\"allocate\"' | head\n"
-        "  memoir export memory-tracker run7 -o run7.pickle\n",
+        "  memoir export memory-timeline --device cuda:0 run7 -o run7.json.gz\n",
 };
 
-struct ExportArguments {
+struct ExportArguments : SelectionArguments {
   std::string what;
   std::string capture;
   std::string output;
-  std::string range;
-  std::string steps;
-  std::string device;
-  std::optional<std::uint32_t> rank;
   std::string root;
   std::string tracker;
+  std::string rules;
 };
 
+const std::vector<std::string> kKnown = {"events", "memory-tracker", "categories", "data-flow", "memory-timeline"};
+
 void AddOptions(CLI::App& app, ExportArguments& arguments) {
-  app.add_option("WHAT", arguments.what, "events or memory-tracker");
+  app.add_option("WHAT", arguments.what, "events, memory-tracker, categories, data-flow or memory-timeline");
   app.add_option("CAPTURE", arguments.capture, "folder of the capture");
   app.add_option("-o,--output", arguments.output, "file to write [standard output]");
   app.add_option("--range", arguments.range, "only inside the user ranges NAME, or NAME#n, its n-th from 0");
   app.add_option("--steps", arguments.steps, "only from step A up to step B: A:B");
-  app.add_option("--device", arguments.device, "only this device: cpu, cuda:0");
+  app.add_flag("--forget-before", arguments.forget_before,
+               "categories, data-flow, memory-timeline: as if recording had begun with the window");
+  app.add_option("--rules", arguments.rules, "categories: whose rules: torch [torch]");
+  app.add_option("--device", arguments.device, "only this device: cpu, pinned, cuda:0");
   AddNumber(app, "--rank", arguments.rank, "only this rank");
   app.add_option("--root", arguments.root,
                  "memory-tracker: the model it watches: Net, or a part of one, Net.encoder [the one of most modules]");
@@ -122,15 +129,6 @@ class Output {
   int error_ = 0;  // errno of the first call that failed
 };
 
-Selection SelectionOf(const ExportArguments& arguments) {
-  Selection selection;
-  if (!arguments.range.empty()) selection.window = ParseRangeWindow(arguments.range);
-  if (!arguments.steps.empty()) selection.window = *ParseStepsWindow(arguments.steps);
-  if (!arguments.device.empty()) selection.device = arguments.device;
-  selection.rank = arguments.rank;
-  return selection;
-}
-
 absl::Status Finish(Output& output, const ReplayReport& report) {
   const absl::Status written = output.Finish();
   if (!written.ok()) return written;
@@ -172,6 +170,10 @@ absl::Status ExportMemoryTracker(const Capture& capture, const ExportArguments& 
   return Finish(output, stats->report);
 }
 
+CategoryExport CategoryExportOf(const ExportArguments& arguments) {
+  return {arguments.what, arguments.rules, arguments.output};
+}
+
 absl::Status Export(const ExportArguments& arguments) {
   const auto capture = OpenMerged(arguments.capture, [](const std::string& line) { Say(line); });
   if (!capture.ok()) return capture.status();
@@ -180,23 +182,28 @@ absl::Status Export(const ExportArguments& arguments) {
   Selection selection = SelectionOf(arguments);
   selection.progress = progress.callback();
   if (arguments.what == "events") return ExportEvents(*capture, selection, output);
+  if (IsCategoryExport(arguments.what)) {
+    const auto report = ExportCategories(*capture, CategoryExportOf(arguments), selection,
+                                         [&](std::string_view bytes) { output.Write(bytes); });
+    return report.ok() ? Finish(output, *report) : report.status();
+  }
   return ExportMemoryTracker(*capture, arguments, selection, output);
 }
 
 std::string Complaint(const ExportArguments& arguments) {
-  const std::vector<std::string> known = {"events", "memory-tracker"};
   const std::string& what = arguments.what;
   if (what.empty()) return "what to export? memoir export events CAPTURE, or memoir export memory-tracker CAPTURE";
-  if (what != known[0] && what != known[1])
-    return "cannot export '" + what + "', only events and memory-tracker" + DidYouMean(what, known);
+  if (std::ranges::find(kKnown, what) == kKnown.end())
+    return "cannot export '" + what + "', only " + absl::StrJoin(kKnown, ", ") + DidYouMean(what, kKnown);
   if (arguments.capture.empty()) return "no capture given: memoir export " + what + " CAPTURE";
-  if (!arguments.steps.empty() && !ParseStepsWindow(arguments.steps))
-    return "--steps " + arguments.steps + ": expected A:B with A before B, such as 10:12";
-  if (!arguments.steps.empty() && !arguments.range.empty()) return "--range and --steps are two windows; give one";
+  if (const std::string wrong = WindowComplaint(arguments); !wrong.empty()) return wrong;
   if (what == "memory-tracker" && (arguments.output.empty() || arguments.output == "-") && isatty(STDOUT_FILENO) == 1)
     return "a pickle is nothing for a terminal: -o FILE";
-  if (what == "events" && !(arguments.root + arguments.tracker).empty())
+  if (what != "memory-tracker" && !(arguments.root + arguments.tracker).empty())
     return "--root and --tracker are of memory-tracker";
+  if (arguments.forget_before && !IsCategoryExport(what))
+    return "--forget-before is of categories, data-flow and memory-timeline";
+  if (const std::string wrong = ComplaintAbout(CategoryExportOf(arguments)); !wrong.empty()) return wrong;
   return "";
 }
 

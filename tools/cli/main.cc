@@ -23,7 +23,7 @@ usage: memoir run [OPTIONS] -- COMMAND...     record a command, then show the su
 
 verbs: run      record a command
        show     what a capture holds: the peak, who holds it, who allocates, over time; --json
-       check    what went wrong: oom, every out-of-memory error with who and why; frag
+       check    what went wrong: oom, frag, and the balance of what a GPU has; all without a name
        fit      does a program fit on a card that is not here, up to which batch: SIMULATED
        export   events as JSON lines
        doctor   what will be recorded here, what not, why, and the fix

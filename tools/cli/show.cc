@@ -25,6 +25,7 @@
 #include "tools/cli/nearest.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/ring_merge.h"
+#include "tools/cli/selection_arguments.h"
 #include "tools/cli/verbs.h"
 #include "tools/view/fragmentation_view.h"
 #include "tools/view/live_view.h"
@@ -50,17 +51,13 @@ const VerbHelp kHelp = {
         "  memoir show run7 --over time --png run7.png\n",
 };
 
-struct ShowArguments {
+struct ShowArguments : SelectionArguments {
   std::string capture;
   std::string by = "operator";
   std::string at;
   std::string over;
   bool tree = false;
-  std::string range;
-  std::string steps;
   std::optional<std::uint32_t> top;
-  std::string device;
-  std::optional<std::uint32_t> rank;
   bool json = false;
   std::string png;
   std::string svg;
@@ -82,7 +79,7 @@ void AddOptions(CLI::App& app, ShowArguments& arguments) {
   app.add_option("--steps", arguments.steps, "only from step A up to step B: A:B");
   AddNumber(app, "--top", arguments.top,
             "rows of a table; 0: all, layers that are alike each by itself [10; all in --json]");
-  app.add_option("--device", arguments.device, "only this device: cpu, cuda:0");
+  app.add_option("--device", arguments.device, "only this device: cpu, pinned, cuda:0");
   AddNumber(app, "--rank", arguments.rank, "only this rank");
   app.add_option("--png", arguments.png, "file for the picture of --over time");
   app.add_option("--svg", arguments.svg, "the same as SVG");
@@ -108,9 +105,7 @@ std::string Complaint(const ShowArguments& arguments) {
   const std::vector<std::string> overs = {"time", "operators"};
   if (!arguments.over.empty() && std::ranges::find(overs, arguments.over) == overs.end())
     return "--over " + arguments.over + ": not one of time, operators" + DidYouMean(arguments.over, overs);
-  if (!arguments.steps.empty() && !ParseStepsWindow(arguments.steps))
-    return "--steps " + arguments.steps + ": expected A:B with A before B, such as 10:12";
-  if (!arguments.steps.empty() && !arguments.range.empty()) return "--range and --steps are two windows; give one";
+  if (const std::string wrong = WindowComplaint(arguments); !wrong.empty()) return wrong;
   const int views = (arguments.at.empty() ? 0 : 1) + (arguments.over.empty() ? 0 : 1) + (arguments.tree ? 1 : 0);
   if (views > 1) return "--at, --over and --tree are different views; give one";
   if (!(arguments.png + arguments.svg).empty() && arguments.over != "time")
@@ -118,15 +113,6 @@ std::string Complaint(const ShowArguments& arguments) {
   if (arguments.by != "operator" && (arguments.tree || !arguments.over.empty()))
     return "--by has no meaning with --tree and --over";
   return "";
-}
-
-Selection SelectionOf(const ShowArguments& arguments) {
-  Selection selection;
-  if (!arguments.range.empty()) selection.window = ParseRangeWindow(arguments.range);
-  if (!arguments.steps.empty()) selection.window = *ParseStepsWindow(arguments.steps);
-  if (!arguments.device.empty()) selection.device = arguments.device;
-  selection.rank = arguments.rank;
-  return selection;
 }
 
 std::string InstantName(const std::string& at) {

@@ -50,6 +50,7 @@ ProcessSummary Summarise(const ProcessFiles& files, const CaptureFolder& folder,
   summary.info.set_restart(newest.restart());
   summary.info.set_rank_source(newest.rank_source());
   summary.info.set_rank_conflict(ToUtf8(newest.rank_conflict()));
+  *summary.info.mutable_sources() = newest.sources();
   summary.pending_ring = FindPendingRing(summary.info);
   summary.info.set_program(ToUtf8(summary.info.program()));
   summary.parts = files.parts.size();
@@ -80,6 +81,12 @@ void ForgetRecoveredCuts(const CaptureFolder& folder, std::vector<Damage>* damag
       if (!part.damage || next > part.chunks.back().sequence + 1) continue;
       damage->erase(std::remove(damage->begin(), damage->end(), *part.damage), damage->end());
     }
+  }
+}
+
+void ForgetDamageOf(const ProcessFiles& process, std::vector<Damage>* damage) {
+  for (const PartFile& part : process.parts) {
+    if (part.damage) std::erase(*damage, *part.damage);
   }
 }
 
@@ -146,7 +153,10 @@ absl::StatusOr<ReplayReport> Capture::Replay(Visitor& visitor, const ReplayOptio
   }
   ReplayReport report;
   report.damage = contents_->folder.damage;
+  for (std::size_t i = 0; i < contents_->folder.processes.size(); ++i)
+    if (!wanted.contains(i)) ForgetDamageOf(contents_->folder.processes[i], &report.damage);
   Replayer replayer(contents_->processes, visitor, options, &report);
+  for (const std::size_t process : wanted) report.processes[process].replayed = true;
   ChunkSource source(contents_->folder, std::move(wanted));
   SourceItem item;
   while (source.Next(&item)) {

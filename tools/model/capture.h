@@ -16,6 +16,7 @@
 #include "memoir/v1/capture.pb.h"
 #include "tools/model/device_memory.h"
 #include "tools/model/dictionary.h"
+#include "tools/model/driver_memory.h"
 #include "tools/model/event.h"
 #include "tools/model/ids.h"
 #include "tools/read/damage.h"
@@ -61,8 +62,9 @@ struct ReplayReport {
   std::uint64_t unmatched_deallocations = 0;  // no allocation known: from before the recording, or lost
   std::uint64_t keyframe_mismatches = 0;      // keyframes whose device totals are not what the events gave
   std::uint64_t statistics_mismatches = 0;    // times that a device's allocator counted otherwise than its events
-  std::vector<Damage> damage;                 // of opening and replaying
+  std::vector<Damage> damage;                 // of opening and replaying; none of a process that is not replayed
   struct Process {
+    bool replayed = false;          // false: not of the rank that was asked for; nothing below is known
     v1::Counters counters;          // the last that were seen
     v1::End end;                    // End::UNKNOWN: not ended in good order
     std::uint64_t duration_ns = 0;  // from its start to its last event
@@ -99,6 +101,8 @@ class ReplayState {
   virtual const RangeStack& stack(ThreadId thread) const = 0;
   // Of a device of the current process, the event in hand included.
   virtual const DeviceMemory& memory(DeviceId device) const = 0;
+  // Of the current process, the event in hand included.
+  virtual const DriverMemory& driver() const = 0;
 };
 
 class Capture {

@@ -81,6 +81,7 @@ void DeviceMemory::ForgetSegments() {
   for (const auto& [address, waiting] : freeing_) Deactivate(waiting.freed);
   freeing_.clear();
   segments_.clear();
+  finder_.reset();
   reserved_ = {};
 }
 

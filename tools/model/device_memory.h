@@ -65,6 +65,13 @@ class DeviceMemory {
   void RemoveSegment(std::uint64_t address, std::uint64_t bytes);
   // Nothing is known to be reserved, or to wait for its free, any more. Blocks stay.
   void ForgetSegments();
+  // What a snapshot finds comes record by record, all of one thread: what is held in between was never so. `by`: that
+  // thread; any other event of it on this device is behind the last of them.
+  void BeginFinding(std::uint32_t by) { finder_ = by; }
+  void EndFinding(std::uint32_t by) {
+    if (finder_ == by) finder_.reset();
+  }
+  bool is_being_found() const { return finder_.has_value(); }
   // By address; they do not overlap.
   const std::map<std::uint64_t, ReservedPiece>& reserved_pieces() const { return segments_; }
   // Blocks that the program has given back and the allocator does not have back: address and bytes.
@@ -91,6 +98,7 @@ class DeviceMemory {
   };
 
   bool caching_ = false;
+  std::optional<std::uint32_t> finder_;
   PoolBytes allocated_, active_, reserved_;
   std::uint64_t requested_ = 0;
   std::uint64_t alloc_retries_ = 0;

@@ -55,7 +55,8 @@ std::string ToString(const Layout& layout) {
 }
 
 std::string ToString(const DeviceInfo& device) {
-  return device.type == "cpu" ? device.type : absl::StrCat(device.type, ":", device.index);
+  const bool only_one = device.type == "cpu" || device.type == "pinned";
+  return only_one ? device.type : absl::StrCat(device.type, ":", device.index);
 }
 
 NameId Dictionary::AddName(Name name) {
@@ -66,6 +67,7 @@ NameId Dictionary::AddName(Name name) {
 SchemaId Dictionary::AddSchema(Schema schema) {
   std::string key = schema.text;  // says what is written, too; but captures come from anywhere
   for (const bool written : schema.argument_is_written) key += written ? '1' : '0';
+  for (const std::string& overload : schema.overloads) key.append(1, '\n').append(overload);
   return Intern(schemas_, schema_ids_, std::move(key), std::move(schema));
 }
 

@@ -34,6 +34,7 @@ struct Module {
 struct Schema {
   std::string text;
   std::vector<bool> argument_is_written;
+  std::vector<std::string> overloads;  // schemas of all operators of its name, in torch's order; empty: not known
 };
 
 struct Layout {
@@ -64,11 +65,11 @@ struct ThreadInfo {
 
 struct DeviceInfo {
   ProcessId process;
-  std::string type;  // "cpu", "cuda"
+  std::string type;  // "cpu", "cuda", "pinned"
   std::uint32_t index = 0;
   std::string product;
 };
-// "cpu", "cuda:0"
+// "cpu", "pinned", "cuda:0"
 std::string ToString(const DeviceInfo& device);
 
 // What a program called something, as UTF-8: bytes that are none become U+FFFD.

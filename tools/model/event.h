@@ -7,28 +7,20 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "memoir/v1/capture.pb.h"
+#include "tools/model/driver_event.h"
+#include "tools/model/event_base.h"
 #include "tools/model/ids.h"
 
 namespace memoir {
 
 enum class RangeSource : std::uint8_t { kFunction, kBackward, kUser, kDispatch };
 std::string_view ToString(RangeSource source);  // "function", "backward", "user", "dispatch"
-
-// What a program does, as far as modules, autograd and the optimizer's own ranges show it.
-enum class Phase : std::uint8_t {
-  kForward,    // inside a module
-  kBackward,   // inside autograd's engine
-  kRecompute,  // a module that the engine calls again (activation checkpointing)
-  kOptimizer,  // inside a range Optimizer.step#... or Optimizer.zero_grad#...
-  kOther,
-};
-inline constexpr std::size_t kPhases = 5;
-std::string_view ToString(Phase phase);  // "forward", "backward", ...
 
 // What a range's name and source make it, beside a range.
 struct RangeRole {
@@ -68,12 +60,6 @@ struct Tensor {
   DeviceId device;
 };
 
-enum class BlockOrigin : std::uint8_t {
-  kRecorded,  // its allocation is an event of this replay
-  kFound,     // it was live already when the recording began, or went on; its allocation was not seen
-  kKeyframe,  // it was live in the keyframe that the replay started, or went on after a loss, from
-};
-
 struct Block {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
@@ -100,13 +86,6 @@ struct Block {
   ModuleId module;  // invalid: of none
   Phase phase = Phase::kOther;
   bool in_compiled_region = false;
-};
-
-// Common to all events.
-struct Event {
-  ProcessId process;
-  ThreadId thread;  // invalid for events that no thread made (keyframe, process)
-  Tick tick = 0;
 };
 
 struct RangeBeginEvent : Event {
@@ -166,7 +145,8 @@ struct SegmentEvent : Event {
 struct OutOfMemoryEvent : Event {
   const Block* asked = nullptr;  // as if it had been given: bytes, device, stream, pool, and what ran
   const RangeStack* stack = nullptr;
-  std::uint64_t device_free = 0;  // as the driver said
+  std::uint64_t device_free = 0;              // as the driver said
+  std::optional<std::uint64_t> device_limit;  // bytes that the allocator may reserve; empty: not known
 };
 
 // The allocator's own numbers, which ReplayState::memory has taken over as far as events do not tell.
@@ -210,6 +190,16 @@ struct ModuleEvent : Event {
   bool of_gradient = false;  // no call: the range that is open accumulates the gradient of a parameter of this module
 };
 
+// What a module or an optimizer holds: when it is first called, and whenever that is not what it held before.
+struct HoldsEvent : Event {
+  ModuleId module;          // invalid: an optimizer, or a module that has no name
+  std::uint64_t owner = 0;  // optimizers: tells them apart
+  bool is_module = false;
+  bool more = false;                 // goes on with the event before of this thread; the three above are unset
+  SignatureId signature;             // lists: parameters, as many gradients, then an optimizer's state
+  absl::Span<const Tensor> tensors;  // impl == 0: none. Empty unless ReplayOptions::tensors
+};
+
 // Records missing on a thread (`thread` valid), or chunks of a process (`chunks` > 0).
 struct LostEvent : Event {
   std::uint64_t records = 0;
@@ -246,12 +236,17 @@ class Visitor {
   virtual void OnSegment(const SegmentEvent&) {}
   virtual void OnOutOfMemory(const OutOfMemoryEvent&) {}
   virtual void OnDeviceStatistics(const DeviceStatisticsEvent&) {}
+  virtual void OnDriverAllocate(const DriverAllocateEvent&) {}
+  virtual void OnDriverFree(const DriverFreeEvent&) {}
+  virtual void OnDriverRefused(const DriverRefusedEvent&) {}
+  virtual void OnDeviceReading(const DeviceReadingEvent&) {}
   virtual void OnFirstSeen(const FirstSeenEvent&) {}
   virtual void OnMark(const MarkEvent&) {}
   virtual void OnStep(const StepEvent&) {}
   virtual void OnSwitch(const SwitchEvent&) {}
   virtual void OnModuleEnter(const ModuleEvent&) {}
   virtual void OnModuleExit(const ModuleEvent&) {}
+  virtual void OnHolds(const HoldsEvent&) {}
   virtual void OnLost(const LostEvent&) {}
   virtual void OnKeyframe(const KeyframeEvent&) {}
 };

@@ -6,7 +6,9 @@ namespace memoir {
 namespace {
 
 Schema ToSchema(const v1::NameDef& def) {
-  return {def.schema(), {def.argument_is_written().begin(), def.argument_is_written().end()}};
+  return {def.schema(),
+          {def.argument_is_written().begin(), def.argument_is_written().end()},
+          {def.overloads().begin(), def.overloads().end()}};
 }
 
 Layout ToLayout(const v1::LayoutDef& def) {

@@ -80,6 +80,7 @@ void Replayer::EndProcess() {
   visitor_.OnProcessEnd(MakeEvent<ProcessEvent>(process_, ThreadId(), now_));
   blocks_.Clear();
   memories_.clear();
+  driver_.Clear();
   for (std::unique_ptr<ThreadReplay>& thread : threads_) thread.reset();
   torch_threads_.clear();
 }
@@ -197,39 +198,6 @@ void Replayer::PopRange(ThreadReplay& thread, Tick tick, SignatureId signature, 
   if (!implicit) event.tensors = tensors_;
   visitor_.OnRangeEnd(event);
   thread.Pop();
-}
-
-Block* Replayer::Open(const Block& block, const RangeStack* stack, Tick tick) {
-  if (blocks_.live().size() >= LiveSet::kMaxBlocks) {
-    if (!std::exchange(told_full_, true)) SayDamage("more live blocks than can be followed");
-    return nullptr;
-  }
-  Block& added = blocks_.live().Add(block);
-  added.ordinal = allocations_++;
-  if (IsCaching(added.device)) MemoryOf(added.device).Allocate(added.bytes, added.requested_bytes);
-  auto event = MakeEvent<AllocateEvent>(process_, added.thread, tick);
-  event.block = &added;
-  event.stack = stack;
-  event.before = (block.origin == BlockOrigin::kKeyframe && !began_) || block.origin == BlockOrigin::kFound;
-  visitor_.OnAllocate(event);
-  return &added;
-}
-
-void Replayer::Close(const Block& block, ThreadId by, Tick tick, DeallocateCause cause, std::uint64_t serial) {
-  if (IsCaching(block.device)) {
-    DeviceMemory& memory = MemoryOf(block.device);
-    if (cause == DeallocateCause::kRecorded) {
-      memory.RequestFree(block.address, block.bytes, block.requested_bytes, serial);
-    } else {
-      memory.Forget(block.bytes, block.requested_bytes);
-    }
-  }
-  auto event = MakeEvent<DeallocateEvent>(process_, by, tick);
-  event.cause = cause;
-  event.temporary = block.operator_call != 0 && ThreadOf(block.thread).operator_call() == block.operator_call;
-  event.block = &block;
-  visitor_.OnDeallocate(event);
-  blocks_.live().Remove(block);
 }
 
 ThreadReplay& Replayer::ThreadOf(ThreadId id) {

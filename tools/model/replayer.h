@@ -1,9 +1,9 @@
 // One replay: takes decoded chunks, merges the threads of each process by tick, keeps range stacks and live blocks, and
 // calls the visitor. Capture::Replay drives it; nothing else needs it.
 //
-// In six sources: replayer.cc merges, replayer_events.cc decodes and shows, replayer_devices.cc those of devices,
-// replayer_keyframes.cc starts from keyframes, replayer_switches.cc follows how much is recorded, replayer_modules.cc
-// finds modules and phases.
+// In seven sources: replayer.cc merges, replayer_events.cc decodes and shows, replayer_devices.cc those of devices,
+// replayer_driver.cc those of the driver, replayer_keyframes.cc starts from keyframes, replayer_switches.cc follows how
+// much is recorded, replayer_modules.cc finds modules and phases.
 #ifndef TOOLS_MODEL_REPLAYER_H_
 #define TOOLS_MODEL_REPLAYER_H_
 
@@ -49,6 +49,7 @@ class Replayer : public ReplayState {
   }
   const RangeStack& stack(ThreadId thread) const override;
   const DeviceMemory& memory(DeviceId device) const override;
+  const DriverMemory& driver() const override { return driver_; }
 
  private:
   void BeginProcess(std::size_t process);
@@ -72,6 +73,7 @@ class Replayer : public ReplayState {
   void ShowRangeEnd(ThreadReplay& thread, RunCursor& cursor);
   void ShowAllocate(ThreadReplay& thread, RunCursor& cursor);
   void ShowDeallocate(ThreadReplay& thread, RunCursor& cursor);
+  void ShowHolds(const ThreadReplay& thread, RunCursor& cursor);
   void ShowMark(const ThreadReplay& thread, RunCursor& cursor);
   void ShowStep(const ThreadReplay& thread, RunCursor& cursor);
   // Of devices with a caching allocator: replayer_devices.cc.
@@ -80,10 +82,20 @@ class Replayer : public ReplayState {
   void ShowSegment(ThreadReplay& thread, RunCursor& cursor);
   void ShowOutOfMemory(ThreadReplay& thread, RunCursor& cursor);
   void ShowStatistics(ThreadReplay& thread, RunCursor& cursor);
+  // What the driver gives: replayer_driver.cc.
+  void ShowDriverEvent(ThreadReplay& thread, RunCursor& cursor);
+  void ShowDriverAllocate(ThreadReplay& thread, RunCursor& cursor);
+  void ShowDriverFree(ThreadReplay& thread, RunCursor& cursor);
+  void ShowDriverRefused(ThreadReplay& thread, RunCursor& cursor);
+  void ShowDeviceReading(ThreadReplay& thread, RunCursor& cursor);
+  DriverBlock DriverBlockAt(ThreadReplay& thread, RunCursor& cursor);
+  void ApplyDriver(const v1::Keyframe& keyframe);
+  void ShowReadings(const v1::Keyframe& keyframe);
   void ApplySegments(const v1::Keyframe& keyframe);
   void ApplyFreeing(const v1::Keyframe& keyframe);
   void TakePlace(RunCursor& cursor, Block& block);
   DeviceMemory& MemoryOf(DeviceId device);
+  static void NoteFinding(DeviceMemory& memory, ThreadId thread, bool found);
   bool IsCaching(DeviceId device) const {
     return device.value < memories_.size() && memories_[device.value] != nullptr && memories_[device.value]->caching();
   }
@@ -130,6 +142,7 @@ class Replayer : public ReplayState {
   ProcessId process_;
   std::optional<ProcessIds> ids_;
   BlockTracker blocks_;
+  DriverMemory driver_;
   std::vector<std::unique_ptr<DeviceMemory>> memories_;  // by DeviceId; of earlier processes: nullptr
   std::vector<std::unique_ptr<ThreadReplay>> threads_;   // by ThreadId; of earlier processes: nullptr
   std::vector<ThreadReplay*> heap_;                      // threads with runs, least tick first

@@ -29,6 +29,14 @@ const DeviceMemory& Replayer::memory(DeviceId device) const {
   return *memories_[device.value];
 }
 
+void Replayer::NoteFinding(DeviceMemory& memory, ThreadId thread, bool found) {
+  if (found) {
+    memory.BeginFinding(thread.value);
+  } else {
+    memory.EndFinding(thread.value);
+  }
+}
+
 DeviceMemory& Replayer::MemoryOf(DeviceId device) {
   if (device.value >= memories_.size()) memories_.resize(device.value + 1);
   if (memories_[device.value] == nullptr) memories_[device.value] = std::make_unique<DeviceMemory>();
@@ -57,7 +65,7 @@ void Replayer::ShowDeviceEvent(ThreadReplay& thread, RunCursor& cursor) {
     case v1::DEVICE_STATISTICS:
       return ShowStatistics(thread, cursor);
     default:
-      return;  // ParsePayload lets no other kind through
+      return ShowDriverEvent(thread, cursor);
   }
 }
 
@@ -89,6 +97,7 @@ void Replayer::ShowSegment(ThreadReplay& thread, RunCursor& cursor) {
   event.action = ActionOf(cursor.kind());
   event.segment = &segment;
   DeviceMemory& memory = MemoryOf(segment.device);
+  NoteFinding(memory, thread.id(), event.action == SegmentAction::kFound);
   if (event.action == SegmentAction::kFree || event.action == SegmentAction::kUnmap) {
     memory.RemoveSegment(segment.address, segment.bytes);
   } else {
@@ -110,7 +119,10 @@ void Replayer::ShowOutOfMemory(ThreadReplay& thread, RunCursor& cursor) {
   event.asked = &asked;
   event.stack = &thread.stack();
   event.device_free = cursor.run.device_free.Next();
+  const std::uint64_t limit = cursor.has_limit ? cursor.run.device_limit.Next() : 0;
+  if (limit != 0) event.device_limit = limit - 1;
   MemoryOf(asked.device).CountOutOfMemory();
+  NoteFinding(MemoryOf(asked.device), thread.id(), false);
   visitor_.OnOutOfMemory(event);
 }
 
@@ -125,6 +137,7 @@ void Replayer::ShowStatistics(ThreadReplay& thread, RunCursor& cursor) {
   event.ooms = run.statistic.Next();
   DeviceMemory& memory = MemoryOf(event.device);
   memory.Count(event.alloc_retries, event.ooms);
+  NoteFinding(memory, thread.id(), false);
   const bool same = memory.allocated().all == event.allocated_bytes && memory.active().all == event.active_bytes &&
                     memory.reserved().all == event.reserved_bytes;
   if (!same) ++report_->statistics_mismatches;

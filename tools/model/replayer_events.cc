@@ -45,6 +45,11 @@ bool Replayer::ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until) {
       case v1::RESUME:
         ShowSwitch(thread, cursor);
         break;
+      case v1::MODULE_HOLDS:
+      case v1::OPTIMIZER_HOLDS:
+      case v1::HOLDS_MORE:
+        ShowHolds(thread, cursor);
+        break;
       case v1::MODULE_ENTER:
       case v1::MODULE_EXIT:
         ShowModule(thread, cursor, cursor.kind() == v1::MODULE_ENTER);
@@ -67,6 +72,19 @@ void Replayer::ShowStep(const ThreadReplay& thread, RunCursor& cursor) {
   auto event = MakeEvent<StepEvent>(process_, thread.id(), cursor.tick);
   event.step = cursor.run.step.Next();
   visitor_.OnStep(event);
+}
+
+void Replayer::ShowHolds(const ThreadReplay& thread, RunCursor& cursor) {
+  auto event = MakeEvent<HoldsEvent>(process_, thread.id(), cursor.tick);
+  event.is_module = cursor.kind() == v1::MODULE_HOLDS;
+  event.more = cursor.kind() == v1::HOLDS_MORE;
+  if (event.is_module) event.module = ids_->name(cursor.run.module.Next32()).module;
+  if (cursor.kind() == v1::OPTIMIZER_HOLDS) event.owner = cursor.run.owner.Next();
+  const SignatureEntry signature = ids_->signature(cursor.run.signature.Next32());
+  TakeTensors(cursor, signature.tensors);
+  event.signature = signature.id;
+  event.tensors = tensors_;
+  visitor_.OnHolds(event);
 }
 
 void Replayer::ShowRangeBegin(ThreadReplay& thread, RunCursor& cursor, RangeSource source) {
@@ -155,12 +173,46 @@ Block Replayer::BlockAt(ThreadReplay& thread, RunCursor& cursor) {
   return block;
 }
 
+Block* Replayer::Open(const Block& block, const RangeStack* stack, Tick tick) {
+  if (blocks_.live().size() >= LiveSet::kMaxBlocks) {
+    if (!std::exchange(told_full_, true)) SayDamage("more live blocks than can be followed");
+    return nullptr;
+  }
+  Block& added = blocks_.live().Add(block);
+  added.ordinal = allocations_++;
+  if (IsCaching(added.device)) MemoryOf(added.device).Allocate(added.bytes, added.requested_bytes);
+  auto event = MakeEvent<AllocateEvent>(process_, added.thread, tick);
+  event.block = &added;
+  event.stack = stack;
+  event.before = (block.origin == BlockOrigin::kKeyframe && !began_) || block.origin == BlockOrigin::kFound;
+  visitor_.OnAllocate(event);
+  return &added;
+}
+
+void Replayer::Close(const Block& block, ThreadId by, Tick tick, DeallocateCause cause, std::uint64_t serial) {
+  if (IsCaching(block.device)) {
+    DeviceMemory& memory = MemoryOf(block.device);
+    if (cause == DeallocateCause::kRecorded) {
+      memory.RequestFree(block.address, block.bytes, block.requested_bytes, serial);
+    } else {
+      memory.Forget(block.bytes, block.requested_bytes);
+    }
+  }
+  auto event = MakeEvent<DeallocateEvent>(process_, by, tick);
+  event.cause = cause;
+  event.temporary = block.operator_call != 0 && ThreadOf(block.thread).operator_call() == block.operator_call;
+  event.block = &block;
+  visitor_.OnDeallocate(event);
+  blocks_.live().Remove(block);
+}
+
 void Replayer::ShowAllocate(ThreadReplay& thread, RunCursor& cursor) {
   Block block = BlockAt(thread, cursor);
   block.bytes = cursor.run.bytes.Next();
   if (cursor.kind() != v1::ALLOCATE) {
     block.requested_bytes = cursor.run.requested.Next();
     TakePlace(cursor, block);
+    NoteFinding(MemoryOf(block.device), thread.id(), cursor.kind() == v1::BLOCK_FOUND);
   }
   // Found while an operator ran: it was this one's, the first of a device that nobody had told of.
   if (cursor.kind() == v1::BLOCK_FOUND && !block.operator_name.valid()) block.origin = BlockOrigin::kFound;

@@ -64,12 +64,14 @@ void Replayer::ApplyKeyframe(const v1::Keyframe& keyframe) {
   if (!began_) ApplyOpenModules(keyframe);
   ApplyLiveBlocks(keyframe);
   ApplyFreeing(keyframe);
+  ApplyDriver(keyframe);
   auto event = MakeEvent<KeyframeEvent>(process_, ThreadId(), keyframe.tick());
   event.keyframe = &keyframe;
   event.at_start = !began_;
   event.name_of = [this](std::uint32_t number) { return ids_->name(number).id; };
   event.device_of = [this](std::uint32_t number) { return ids_->device(number); };
   visitor_.OnKeyframe(event);
+  if (!began_) ShowReadings(keyframe);
   if (!began_) NoteFoldedPeaks(keyframe);
   if (!began_ && keyframe.ranges_off())
     BeginGap(keyframe.memory_off() ? v1::LEVEL_OFF : v1::LEVEL_MEMORY, Nanoseconds(process_, keyframe.tick()));

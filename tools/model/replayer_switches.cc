@@ -45,6 +45,7 @@ void Replayer::ForgetBefore(ThreadId by, Tick tick) {
     process.unknown_bytes += IsCaching(block->device) ? 0 : block->bytes;
     Close(*block, by, tick, DeallocateCause::kUnknown);
   }
+  driver_.ForgetBefore(tick);
   for (const std::unique_ptr<DeviceMemory>& memory : memories_) {
     if (memory != nullptr) memory->ForgetSegments();
   }

@@ -20,6 +20,7 @@ struct RunCursor {
         has_device(!a_run.device.empty()),
         no_pool_graph(a_run.pool_graph.empty()),
         no_pool_user(a_run.pool_user.empty()),
+        has_limit(!a_run.device_limit.empty()),
         tick(a_run.first_tick + run.tick_delta.Next()) {}
 
   std::shared_ptr<Chunk> chunk;
@@ -27,6 +28,7 @@ struct RunCursor {
   bool has_device;
   bool no_pool_graph;
   bool no_pool_user;
+  bool has_limit;
   bool started = false;
   std::size_t index = 0;  // of the next event
   Tick tick;              // of the next event

@@ -172,6 +172,7 @@ void TakeNewer(const v1::ProcessInfo& newer, v1::ProcessInfo* process) {
   process->set_restart(newer.restart());
   process->set_rank_source(newer.rank_source());
   process->set_rank_conflict(newer.rank_conflict());
+  *process->mutable_sources() = newer.sources();
 }
 
 // Goes from chunk to chunk until the end or the first damage.

@@ -73,6 +73,8 @@ Column* ColumnOf(Run& run, std::uint32_t field) {
       return &run.level;
     case 19:
       return &run.module;
+    case 43:
+      return &run.owner;
     case 31:
       return &run.requested;
     case 32:
@@ -85,6 +87,18 @@ Column* ColumnOf(Run& run, std::uint32_t field) {
       return &run.device_free;
     case 36:
       return &run.statistic;
+    case 37:
+      return &run.driver_call;
+    case 38:
+      return &run.library;
+    case 39:
+      return &run.driver_error;
+    case 40:
+      return &run.reading_cause;
+    case 41:
+      return &run.reading;
+    case 42:
+      return &run.device_limit;
     default:
       return nullptr;
   }

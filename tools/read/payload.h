@@ -40,12 +40,19 @@ struct Run {
   Column step;
   Column level;
   Column module;
+  Column owner;
   Column requested;
   Column stream_delta;
   Column pool_graph;  // empty: all 0
   Column pool_user;   // likewise
   Column device_free;
   Column statistic;
+  Column driver_call;
+  Column library;
+  Column driver_error;
+  Column reading_cause;
+  Column reading;
+  Column device_limit;  // empty: not known
 };
 
 // A row of the chunk's tensor table; layout and device are the part's numbers.

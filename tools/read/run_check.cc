@@ -26,14 +26,21 @@ struct KindCounts {
   // Allocations, deallocations, and all of a device's.
   std::uint64_t memory() const {
     return of[v1::ALLOCATE] + of[v1::DEALLOCATE] + device_blocks() + of[v1::DEALLOCATE_COMPLETED] + segments() +
-           of[v1::OUT_OF_MEMORY] + of[v1::DEVICE_STATISTICS];
+           of[v1::OUT_OF_MEMORY] + of[v1::DEVICE_STATISTICS] + driver();
+  }
+  std::uint64_t driver() const {
+    return of[v1::DRIVER_ALLOCATE] + of[v1::DRIVER_FREE] + of[v1::DRIVER_REFUSED] + of[v1::DEVICE_READING];
   }
   // Those with a stream and a pool.
   std::uint64_t placed() const { return device_blocks() + segments() + of[v1::OUT_OF_MEMORY]; }
   std::uint64_t known() const {
-    return begins() + of[v1::RANGE_END] + memory() + of[v1::MARK] + of[v1::STEP] + switches() + modules();
+    return begins() + of[v1::RANGE_END] + memory() + of[v1::MARK] + of[v1::STEP] + switches() + modules() +
+           of[v1::OPTIMIZER_HOLDS] + of[v1::HOLDS_MORE];
   }
-  std::uint64_t modules() const { return of[v1::MODULE_ENTER] + of[v1::MODULE_EXIT]; }
+  std::uint64_t modules() const { return of[v1::MODULE_ENTER] + of[v1::MODULE_EXIT] + of[v1::MODULE_HOLDS]; }
+  std::uint64_t signatures() const {
+    return begins() + of[v1::RANGE_END] + of[v1::MODULE_HOLDS] + of[v1::OPTIMIZER_HOLDS] + of[v1::HOLDS_MORE];
+  }
 };
 
 KindCounts CountKinds(std::string_view kinds) {
@@ -67,8 +74,16 @@ bool DeviceColumnsMatch(const Run& run, const KindCounts& counts) {
   const std::uint64_t placed = counts.placed();
   return Has(run.requested, counts.device_blocks()) && Has(run.stream_delta, placed) &&
          (run.pool_graph.empty() || Has(run.pool_graph, placed)) &&
-         (run.pool_user.empty() || Has(run.pool_user, placed)) && Has(run.device_free, counts.of[v1::OUT_OF_MEMORY]) &&
+         (run.pool_user.empty() || Has(run.pool_user, placed)) &&
          Has(run.statistic, 5 * counts.of[v1::DEVICE_STATISTICS]);
+}
+
+bool DriverColumnsMatch(const Run& run, const KindCounts& counts) {
+  const std::uint64_t errors = counts.of[v1::OUT_OF_MEMORY], refused = counts.of[v1::DRIVER_REFUSED];
+  const std::uint64_t calls = counts.of[v1::DRIVER_ALLOCATE] + refused, readings = counts.of[v1::DEVICE_READING];
+  return Has(run.device_free, errors + refused) && (run.device_limit.empty() || Has(run.device_limit, errors)) &&
+         Has(run.driver_call, calls) && Has(run.library, calls) && Has(run.driver_error, refused) &&
+         Has(run.reading_cause, readings) && Has(run.reading, 5 * readings);
 }
 
 }  // namespace
@@ -77,15 +92,18 @@ absl::Status CheckRun(const Run& run, const SignatureTensors& signature_tensors)
   const KindCounts counts = CountKinds(run.kind);
   if (counts.known() != counts.events) return Damaged("run holds event kinds that this Memoir does not know");
   const std::uint64_t begins = counts.begins();
-  const std::uint64_t ranges = begins + counts.of[v1::RANGE_END];
+  const std::uint64_t ranges = counts.signatures();
   const std::uint64_t blocks = counts.memory();
   const bool match = Has(run.tick_delta, counts.events) && Has(run.name, begins) && Has(run.sequence_delta, begins) &&
                      Has(run.forward_thread, counts.of[v1::RANGE_BEGIN_BACKWARD]) && Has(run.signature, ranges) &&
                      Has(run.address_delta, blocks) && Has(run.serial_delta, blocks) &&
                      (run.device.empty() || Has(run.device, blocks)) &&
-                     Has(run.bytes, counts.of[v1::ALLOCATE] + counts.placed()) && DeviceColumnsMatch(run, counts) &&
+                     Has(run.bytes, counts.of[v1::ALLOCATE] + counts.placed() + counts.of[v1::DRIVER_ALLOCATE] +
+                                        counts.of[v1::DRIVER_REFUSED]) &&
+                     DeviceColumnsMatch(run, counts) && DriverColumnsMatch(run, counts) &&
                      Has(run.mark_name, counts.of[v1::MARK]) && Has(run.step, counts.of[v1::STEP]) &&
-                     Has(run.level, counts.switches()) && Has(run.module, counts.modules());
+                     Has(run.level, counts.switches()) && Has(run.module, counts.modules()) &&
+                     Has(run.owner, counts.of[v1::OPTIMIZER_HOLDS]);
   if (!match) return Damaged("columns of a run do not match its events");
   return CheckTensorColumn(run, ranges, signature_tensors);
 }

@@ -159,6 +159,20 @@ std::string DeviceLabel(const Capture& capture, const std::string& device, Proce
   return ProcessLabel(capture, process) + " " + Escaped(device);
 }
 
+std::string RecordingWasOff(const ReplayReport& report) {
+  std::uint64_t ns = 0;
+  const ReplayReport::Process::Gap* open = nullptr;
+  for (const ReplayReport::Process& process : report.processes) {
+    for (const ReplayReport::Process::Gap& gap : process.gaps) {
+      if (gap.level != v1::LEVEL_OFF) continue;
+      ns += gap.end_ns - gap.begin_ns;
+      if (!gap.ended) open = &gap;
+    }
+  }
+  if (open != nullptr) return "recording was off from " + FormatMoment(open->begin_ns) + " to the end";
+  return ns == 0 ? "" : "recording was off for " + FormatDuration(ns);
+}
+
 std::string RenderLosses(const Capture& capture, const ReplayReport& report, const Terminal& terminal) {
   constexpr std::size_t kMostLines = 8;
   LossLines lines(terminal);
@@ -166,15 +180,14 @@ std::string RenderLosses(const Capture& capture, const ReplayReport& report, con
   std::uint64_t dropped = 0;
   for (const ProcessSummary& process : capture.processes()) {
     const std::string who = ProcessName(capture, process.id);
-    const bool replayed = process.id.value < report.processes.size();
+    const ReplayReport::Process& end = report.processes[process.id.value];
+    if (!end.replayed) continue;
     // Parts that --max-size removed are gone on purpose, and their sums are not.
-    const std::uint64_t folded_parts = replayed ? report.processes[process.id.value].counters.folded_parts() : 0;
+    const std::uint64_t folded_parts = end.counters.folded_parts();
     if (process.missing_parts > folded_parts) {
       lines.Add(who + ": " + FormatCounted(process.missing_parts - folded_parts, "part is", "parts are") +
                 " missing: removed, or not copied with the others");
     }
-    if (!replayed) continue;
-    const auto& end = report.processes[process.id.value];
     AddCounters(who, end.counters, lines);
     if (!IsIdle(capture, process.id)) AddEnd(who, end.end, lines);
     dropped += end.counters.dropped_records();
@@ -198,9 +211,9 @@ std::string RenderLosses(const Capture& capture, const ReplayReport& report, con
     lines.Add(fmt::format("a CUDA allocator's own sums differ from those of its events, {}",
                           FormatCounted(report.statistics_mismatches, "time", "times")));
   }
-  if (const std::string conflict = RenderRankConflicts(capture); !conflict.empty()) lines.AddLossless(conflict);
+  if (const std::string conflict = RenderRankConflicts(capture, report); !conflict.empty()) lines.AddLossless(conflict);
   notes += RenderForkedChildren(capture, report);
-  return notes + lines.Render(kMostLines) + (lines.lossless() ? "0 events dropped\n" : "");
+  return notes + lines.Render(kMostLines) + (lines.lossless() ? kNothingLost : "");
 }
 
 }  // namespace memoir

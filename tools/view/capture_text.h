@@ -20,9 +20,13 @@ std::string DeviceLabel(const Capture& capture, const std::string& device, Proce
 // How a process ended of which only the files are left, whose recording was finished from its ring.
 inline constexpr char kEndedWithoutStopping[] = "ended without stopping (killed, os._exit or exec)";
 
-// Events that are missing, damage, and processes that did not end in good order: a red line each. A quiet "0 events
-// dropped" when nothing is missing.
+// Events that are missing, damage, and processes that did not end in good order: a red line each. A quiet kNothingLost
+// when nothing is missing.
+inline constexpr char kNothingLost[] = "0 events dropped\n";
 std::string RenderLosses(const Capture& capture, const ReplayReport& report, const Terminal& terminal);
+
+// "recording was off for 2.1 s", of all processes together; "" where it never was.
+std::string RecordingWasOff(const ReplayReport& report);
 
 }  // namespace memoir
 

@@ -28,10 +28,23 @@ std::string CachingLine(const DeviceRow& device) {
   return line + FormatCounted(device.num_ooms, "out-of-memory error", "out-of-memory errors") + "\n";
 }
 
+// What lay there past torch's allocator, when that was most.
+std::string OutsideLine(const DeviceRow& device) {
+  constexpr std::size_t kShown = 4;
+  if (device.outside_bytes == 0) return "";
+  std::string list;
+  for (std::size_t i = 0; i < std::min(kShown, device.outside.size()); ++i) {
+    list += fmt::format("{}{} {}", i == 0 ? "" : ", ", Shortened(Escaped(device.outside[i].name), kNameInLine),
+                        FormatBytes(device.outside[i].bytes));
+  }
+  if (device.outside.size() > kShown) list += fmt::format(", {} others", device.outside.size() - kShown);
+  return fmt::format("  outside torch at most {} ({})\n", FormatBytes(device.outside_bytes), list);
+}
+
 // "cpu: peak 1.2 GiB at 0.3312 s during aten::mm in step 3; 12.0 MiB live at the end"
 std::string DeviceLine(const Capture& capture, const DeviceRow& device, const Terminal& terminal) {
   const std::string label = DeviceLabel(capture, device.name, device.process);
-  if (device.peak_allocated_bytes == 0) return label + ": nothing was live\n";
+  if (device.peak_allocated_bytes == 0) return label + ": nothing was live\n" + OutsideLine(device);
   std::string line = label + ": " + Painted(terminal, Color::kBold, "peak " + FormatBytes(device.peak_allocated_bytes));
   line += " at " + FormatMoment(device.peak_ns);
   if (device.peak_is_folded) {
@@ -41,7 +54,7 @@ std::string DeviceLine(const Capture& capture, const DeviceRow& device, const Te
   if (!device.peak_range.empty()) line += ", range " + Shortened(Escaped(device.peak_range), kNameInLine);
   if (device.peak_step) line += fmt::format(", step {}", *device.peak_step);
   line += fmt::format("; {} at the end", FormatBytes(device.live_bytes_at_end));
-  return line + "\n" + CachingLine(device);
+  return line + "\n" + CachingLine(device) + OutsideLine(device);
 }
 
 // GPUs before hosts, then the largest.

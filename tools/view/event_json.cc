@@ -192,6 +192,16 @@ void EventJsonWriter::OnRangeBegin(const RangeBeginEvent& event) {
   End();
 }
 
+void EventJsonWriter::OnHolds(const HoldsEvent& event) {
+  Begin(event.more ? "holds_more" : event.is_module ? "module_holds" : "optimizer_holds", event);
+  if (event.module.valid()) AddText("module", state_->dictionary().module(event.module).path);
+  if (event.module.valid()) AddText("root", state_->dictionary().module(event.module).root);
+  if (!event.is_module && !event.more) AddNumber("optimizer", event.owner);
+  AddSignature(event.signature);
+  AddTensors(event.tensors);
+  End();
+}
+
 void EventJsonWriter::OnRangeEnd(const RangeEndEvent& event) {
   Begin("range_end", event);
   AddName("name", event.range->name);
@@ -244,6 +254,7 @@ void EventJsonWriter::OnOutOfMemory(const OutOfMemoryEvent& event) {
   AddText("device", ToString(state_->dictionary().device(event.asked->device)));
   AddNumber("bytes", event.asked->bytes);
   AddNumber("device_free_bytes", event.device_free);
+  if (event.device_limit) AddNumber("device_limit_bytes", *event.device_limit);
   AddPlace(*event.asked);
   AddNumber("serial", event.asked->serial);
   AddContext(*event.asked);

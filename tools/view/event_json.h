@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,11 +32,16 @@ class EventJsonWriter : public Visitor {
   void OnSegment(const SegmentEvent& event) override;
   void OnOutOfMemory(const OutOfMemoryEvent& event) override;
   void OnDeviceStatistics(const DeviceStatisticsEvent& event) override;
+  void OnDriverAllocate(const DriverAllocateEvent& event) override;
+  void OnDriverFree(const DriverFreeEvent& event) override;
+  void OnDriverRefused(const DriverRefusedEvent& event) override;
+  void OnDeviceReading(const DeviceReadingEvent& event) override;
   void OnFirstSeen(const FirstSeenEvent& event) override;
   void OnMark(const MarkEvent& event) override;
   void OnStep(const StepEvent& event) override;
   void OnSwitch(const SwitchEvent& event) override;
   void OnModuleEnter(const ModuleEvent& event) override { AddModuleEvent("module_enter", event); }
+  void OnHolds(const HoldsEvent& event) override;
   void OnModuleExit(const ModuleEvent& event) override { AddModuleEvent("module_exit", event); }
   void OnLost(const LostEvent& event) override;
   void OnKeyframe(const KeyframeEvent& event) override;
@@ -55,6 +61,8 @@ class EventJsonWriter : public Visitor {
   void AddBlock(const Block& block);
   void AddPlace(const Block& block);
   void AddContext(const Block& block);
+  void AddDriverBlock(const DriverBlock& block);
+  void AddKnown(std::string_view key, const std::optional<std::uint64_t>& number);  // null: not known
   void AddSignature(SignatureId signature);
   void AddTensor(const Tensor& tensor);
   void AddTensors(absl::Span<const Tensor> tensors);

@@ -37,6 +37,18 @@ std::string TableOf(std::vector<std::string> titles, const std::vector<Row>& row
   return text;
 }
 
+// What the word means and what can be done, for whoever reads it the first time.
+std::string Explanation(const SegmentsAt& at, const Terminal& terminal) {
+  const bool expandable =
+      std::ranges::any_of(at.segments, [](const SegmentRow& row) { return row.segment.piece.mapped; });
+  std::string text =
+      "unusable: free, but beside live blocks in pages that cannot go back to the device because of these, or kept by "
+      "a private pool. Only requests of the same pool and stream that fit a hole can have it. To have less of it: free "
+      "what lives beside it (below) earlier, or make it before or after what comes and goes";
+  if (!expandable) text += "; or PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, whose pages are smaller";
+  return Wrapped(text, terminal.width, 0) + "\n";
+}
+
 std::string PlaceTable(const SegmentsAt& at, const Terminal& terminal) {
   return TableOf(
       {"pool and stream", "unusable", "reserved", "in blocks", "largest hole", "segments"}, at.places, 0,
@@ -263,6 +275,7 @@ std::string RenderFragmentation(const Capture& capture, const Fragmentation& fra
     const std::string end = still ? "still so at the end" : Moment("at the end", device.end);
     text += Wrapped(label + ": " + end, terminal.width, 0) + "\n";
     if (device.peak.unusable == 0) continue;
+    text += Explanation(device.peak, terminal);
     text += "When it was most, by pool and stream\n" + PlaceTable(device.peak, terminal);
     text +=
         "What lives beside it (a segment that several keep counts for each)\n" + PinTable(device.peak, top, terminal);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 
 #include "fmt/format.h"
 #include "tools/model/job.h"
@@ -72,10 +73,11 @@ std::string ProcessName(const Capture& capture, ProcessId process) {
   return fmt::format("{} (pid {} on {})", label, own.info.pid(), Escaped(own.info.host()));
 }
 
-std::string RenderRankConflicts(const Capture& capture) {
+std::string RenderRankConflicts(const Capture& capture, const ReplayReport& report) {
   std::string text;
   std::size_t more = 0;
   for (const ProcessSummary& process : capture.processes()) {
+    if (!report.processes[process.id.value].replayed) continue;
     if (process.info.rank_conflict().empty() || IsIdle(capture, process.id)) continue;
     if (!text.empty()) {
       ++more;
@@ -90,8 +92,13 @@ std::string RenderRankConflicts(const Capture& capture) {
 std::string RenderForkedChildren(const Capture& capture, const ReplayReport& report) {
   std::uint64_t children = 0;
   std::uint64_t recorded = 0;
-  for (const auto& process : report.processes) children += process.counters.forked_children();
-  for (const ProcessSummary& process : capture.processes()) recorded += process.info.forked_from() != 0;
+  std::set<std::uint64_t> parents;  // that were asked for
+  for (const ProcessSummary& process : capture.processes()) {
+    const auto& seen = report.processes[process.id.value];
+    children += seen.counters.forked_children();
+    if (seen.replayed) parents.insert(process.info.pid());
+  }
+  for (const ProcessSummary& process : capture.processes()) recorded += parents.count(process.info.forked_from());
   if (children <= recorded) return "";
   const std::uint64_t rest = children - recorded;
   return fmt::format("{} not recorded, because {} did not train, as a data loader's workers do not\n",

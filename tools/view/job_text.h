@@ -15,7 +15,8 @@ std::string RenderWhere(const Capture& capture);
 std::string ProcessName(const Capture& capture, ProcessId process);
 
 // What was decided about ranks whose variables contradict each other; one line, "" when none did.
-std::string RenderRankConflicts(const Capture& capture);
+// Like the next, of the processes that were replayed.
+std::string RenderRankConflicts(const Capture& capture, const ReplayReport& report);
 
 // Forked children that have no files of their own; one line over all processes, "" when there are none.
 std::string RenderForkedChildren(const Capture& capture, const ReplayReport& report);

@@ -74,8 +74,8 @@ Json ProcessJson(const ProcessSummary& process, const ReplayReport& report) {
   json["sources"] = Json::array();
   for (const std::string& source : info.sources()) json["sources"].push_back(source);
   if (info.forked_from() != 0) json["forked_from"] = info.forked_from();
-  if (process.id.value >= report.processes.size()) return json;
   const auto& seen = report.processes[process.id.value];
+  if (!seen.replayed) return json;
   json["duration_ns"] = seen.duration_ns;
   json["end"] = EndName(seen.end.reason());
   json["end_message"] = seen.end.message();

@@ -1,5 +1,7 @@
 #include "tools/view/out_of_memory_json.h"
 
+#include "tools/view/capture_text.h"
+#include "tools/view/out_of_memory_text.h"
 #include "tools/view/pool_text.h"
 
 namespace memoir {
@@ -10,6 +12,12 @@ Json HoldersJson(const std::vector<Holder>& holders) {
   for (const Holder& holder : holders)
     json.push_back({{"name", holder.name}, {"bytes", holder.bytes}, {"blocks", holder.blocks}});
   return json;
+}
+
+std::uint64_t SumOf(const std::vector<Holder>& holders) {
+  std::uint64_t bytes = 0;
+  for (const Holder& holder : holders) bytes += holder.bytes;
+  return bytes;
 }
 
 Json GrownJson(const std::vector<Grown>& grown) {
@@ -54,7 +62,12 @@ Json ErrorJson(const OutOfMemory& error) {
           {"process", error.process.value},
           {"time_ns", error.ns},
           {"asked_bytes", error.asked_bytes},
-          {"device_free_bytes", error.device_free},
+          {"kind", error.refusal ? Json(ToString(error.refusal->call)) : Json("caching_allocator")},
+          {"library", error.refusal ? Json(error.refusal->library) : Json(nullptr)},
+          {"error", error.refusal ? Json(error.refusal->error) : Json(nullptr)},
+          {"device_free_bytes", error.device_free_known ? Json(error.device_free) : Json(nullptr)},
+          {"device_limit_bytes", OrNull(error.device_limit)},
+          {"device_total_bytes", OrNull(error.device_total)},
           {"operator", error.operator_name},
           {"leaf", error.leaf_name},
           {"range", error.range_name},
@@ -72,7 +85,11 @@ Json ErrorJson(const OutOfMemory& error) {
           {"reserved_bytes", error.reserved_bytes},
           {"private_pools_reserved_bytes", room.private_reserved},
           {"private_pools_allocated_bytes", room.private_allocated},
-          {"outside_torch_bytes", nullptr},
+          {"outside_torch_bytes", error.outside ? Json(SumOf(*error.outside)) : Json(nullptr)},
+          {"outside_torch", error.outside ? HoldersJson(*error.outside) : Json(nullptr)},
+          {"other_processes_bytes", OrNull(error.other_processes)},
+          {"unaccounted_bytes", error.unaccounted},
+          {"host_pinned_by", HoldersJson(error.pinned)},
           {"free", RoomJson(room)},
           {"by_operator", HoldersJson(error.by_operator)},
           {"by_module", HoldersJson(error.by_module)},
@@ -88,7 +105,8 @@ Json PeakJson(const DeviceRow& device) {
           {"peak_active_bytes", device.peak_active_bytes},
           {"peak_reserved_bytes", device.peak_reserved_bytes},
           {"num_alloc_retries", device.num_alloc_retries},
-          {"num_ooms", device.num_ooms}};
+          {"num_ooms", device.num_ooms},
+          {"least_free_bytes", OrNull(device.least_free)}};
 }
 
 }  // namespace
@@ -102,6 +120,8 @@ Json OutOfMemoryJson(const Summary& summary) {
 Json CheckOutOfMemoryJson(const Capture& capture, const Summary& summary) {
   Json json = CaptureJson(capture, summary.report, "check_oom");
   json["out_of_memory"] = OutOfMemoryJson(summary);
+  json["num_ooms_without_detail"] = CountOutOfMemory(summary) - summary.out_of_memory.size();
+  json["sure"] = RecordingWasOff(summary.report).empty();
   json["devices"] = Json::array();
   for (const DeviceRow& device : summary.devices) {
     if (device.caching) json["devices"].push_back(PeakJson(device));

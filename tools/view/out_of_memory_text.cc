@@ -70,17 +70,78 @@ std::string GrownList(const Growth& growth, const std::vector<Grown>& grown, std
   return text;
 }
 
+// cudaMallocAsync, a pluggable allocator, no cache: torch reserves nothing beside what it has allocated.
+bool HasNoCache(const OutOfMemory& error) { return error.reserved_bytes == 0 && error.allocated_bytes > 0; }
+
 std::string TorchHeld(const OutOfMemory& error) {
   std::string text = FormatBytes(error.allocated_bytes) + " allocated, ";
   if (error.room.waiting > 0)
     text += FormatBytes(error.room.waiting) + " freed but waiting for other streams (record_stream), ";
-  text += fmt::format("{} reserved by torch, {} left on the device", FormatBytes(error.reserved_bytes),
-                      FormatBytes(error.device_free));
+  text +=
+      HasNoCache(error) ? "without a cache of torch's own" : FormatBytes(error.reserved_bytes) + " reserved by torch";
+  if (error.device_free_known) text += ", " + FormatBytes(error.device_free) + " left on the device";
   if (error.room.private_reserved > 0) {
     text += fmt::format("; private pools (CUDA graphs, MemPools) have {} of it reserved, {} allocated",
                         FormatBytes(error.room.private_reserved), FormatBytes(error.room.private_allocated));
   }
-  return text + "; outside torch: not recorded";
+  return error.outside ? text : text + "; outside torch: not recorded";
+}
+
+// "2.9 GiB: NCCL 1.9 GiB, libcublas 0.6 GiB, context 0.4 GiB; other processes 3.0 GiB"
+std::string OutsideHeld(const OutOfMemory& error, std::size_t top) {
+  std::uint64_t bytes = 0;
+  for (const Holder& holder : *error.outside) bytes += holder.bytes;
+  std::string text = bytes == 0 ? "nothing" : FormatBytes(bytes) + ": " + HolderList(*error.outside, top);
+  if (error.other_processes.value_or(0) > 0) text += "; other processes " + FormatBytes(*error.other_processes);
+  if (error.unaccounted > 0) text += "; not known whose " + FormatBytes(error.unaccounted) + ": memoir check balance";
+  return text;
+}
+
+// Who has most of the device.
+std::string Hoarder(const OutOfMemory& error) {
+  Holder most;
+  if (error.outside && !error.outside->empty()) most = error.outside->front();
+  if (error.other_processes.value_or(0) > most.bytes) most = {"other processes", *error.other_processes, 0};
+  if (error.unaccounted > std::max(most.bytes, error.reserved_bytes))
+    return "nobody that is known holds " + FormatBytes(error.unaccounted) + " of it";
+  const std::string of = error.device_total ? " of " + FormatBytes(*error.device_total) : "";
+  if (HasNoCache(error) && error.allocated_bytes >= most.bytes)
+    return fmt::format("torch holds {}{}", FormatBytes(error.allocated_bytes), of);
+  if (error.reserved_bytes >= most.bytes && error.reserved_bytes > 0) {
+    return fmt::format("torch reserves {}{}, of which {} is cache", FormatBytes(error.reserved_bytes), of,
+                       FormatBytes(error.reserved_bytes - std::min(error.reserved_bytes, error.active_bytes)));
+  }
+  return most.bytes == 0 ? "who holds the rest is not recorded"
+                         : Named(most.name) + " holds " + FormatBytes(most.bytes) + of;
+}
+
+std::string WhyRefused(const OutOfMemory& error, std::size_t top) {
+  if (error.refusal->of_host) {
+    return error.pinned.empty() ? "of the HOST's memory; nothing of it was pinned by this process"
+                                : "of the HOST's memory; pinned already: " + HolderList(error.pinned, top);
+  }
+  const std::string left = error.device_free_known ? "the device had " + FormatBytes(error.device_free) + " left"
+                                                   : "what was left is not known";
+  return left + ": " + Hoarder(error);
+}
+
+// "NCCL could not make a communicator", "libforeign.so asked for 64.0 MiB (malloc)"
+std::string WhatWasRefused(const OutOfMemory& error) {
+  const Refusal& refusal = *error.refusal;
+  const std::string library = refusal.library.starts_with("libc10_cuda") ? "torch" : Named(refusal.library);
+  const std::string bytes = error.asked_bytes == 0 ? "memory" : FormatBytes(error.asked_bytes);
+  switch (refusal.call) {
+    case v1::COMMUNICATOR:
+      return library + " could not make a communicator" + (error.asked_bytes == 0 ? "" : ", which asked for " + bytes);
+    case v1::HANDLE:
+      return library + " could not make a handle" + (error.asked_bytes == 0 ? "" : ", which asked for " + bytes);
+    case v1::HOST_ALLOCATE:
+      return library + " asked for " + bytes + " of pinned host memory";
+    case v1::HOST_REGISTER:
+      return library + " asked to pin " + bytes + " of host memory";
+    default:
+      return library + " asked for " + bytes + " (" + std::string(ToString(refusal.call)) + ")";
+  }
 }
 
 std::string FreeForIt(const Room& room) {
@@ -120,10 +181,14 @@ std::string Why(const OutOfMemory& error, std::size_t top) {
              Pins(room, top) + "." + from;
     case OutOfMemoryCause::kLimit:
       return fmt::format(
-          "a LIMIT: the device had {} left, but torch may not reserve {} more than the {} that it has "
+          "a LIMIT: the device had {} left, but torch may not reserve {} more than the {} that it has, {}"
           "(set_per_process_memory_fraction). No fragmentation: {}.{}",
           FormatBytes(error.device_free), FormatBytes(room.needed_segment), FormatBytes(error.reserved_bytes),
-          FreeForIt(room), from);
+          error.device_limit ? "at most " + FormatBytes(*error.device_limit) + " in all " : "", FreeForIt(room), from);
+    case OutOfMemoryCause::kRefused:
+      if (error.refusal) return WhyRefused(error, top);
+      return fmt::format("REFUSED by the driver, although it says that {} are left and torch may reserve {}.{}",
+                         FormatBytes(error.device_free), FormatBytes(error.device_limit.value_or(0)), from);
     case OutOfMemoryCause::kOtherPools:
       return fmt::format("free, but ELSEWHERE: {}; {}.{}", Elsewhere(room), FreeForIt(room), from);
     case OutOfMemoryCause::kTooLarge:
@@ -150,13 +215,13 @@ std::string WhyNow(const OutOfMemory& error, const Detail& detail) {
   if (growth.first) return "it is the first " + std::string(ToString(*growth.kind)) + ": nothing earlier to compare";
   const std::string since = growth.same_call ? "since the same call of " + StepBefore(growth)
                                              : "since the end of " + StepBefore(growth) + " (it never came here)";
-  std::string text = FormatSignedBytes(growth.allocated) + " allocated " + since;
-  if (growth.allocated == 0 && growth.by_operator.empty()) {
-    text = "nothing more is allocated " + since;
-  } else {
-    text += ": " + GrownList(growth, growth.by_module, detail.top);
-    if (detail.grown_operators) text += "; by operator: " + GrownList(growth, growth.by_operator, detail.top);
-  }
+  std::string text = growth.allocated == 0 ? "nothing more is allocated " + since
+                                           : FormatSignedBytes(growth.allocated) + " allocated " + since;
+  const std::string modules = GrownList(growth, growth.by_module, detail.top);
+  const std::string operators = GrownList(growth, growth.by_operator, detail.top);
+  if (!modules.empty()) text += ": " + modules;
+  if (!operators.empty() && detail.grown_operators)
+    text += (modules.empty() ? ": by operator: " : "; by operator: ") + operators;
   if (growth.reserved != 0) text += fmt::format("; {} reserved", FormatSignedBytes(growth.reserved));
   if (!growth.asked_then) return text;
   if (*growth.asked_then == error.asked_bytes) return text + "; it asked for as much then";
@@ -168,6 +233,10 @@ bool HasModules(const OutOfMemory& error) {
 }
 
 std::string Headline(const Capture& capture, const OutOfMemory& error) {
+  if (error.refusal) {
+    return fmt::format("{} at {}: {}, in {}", DeviceLabel(capture, error.device, error.process), FormatMoment(error.ns),
+                       WhatWasRefused(error), Place(error));
+  }
   return fmt::format("{} at {}: {} asked for {}", DeviceLabel(capture, error.device, error.process),
                      FormatMoment(error.ns), Place(error), FormatBytes(error.asked_bytes));
 }
@@ -177,10 +246,13 @@ std::string Render(const OutOfMemory& error, const std::string& headline, const 
   const std::size_t top = detail.top;
   std::string text = Line(terminal, "out of memory", Color::kRed, headline);
   text += Line(terminal, "why", Color::kRed, Why(error, top));
-  text += Line(terminal, "torch", Color::kBold, TorchHeld(error));
+  const bool of_host = error.refusal && error.refusal->of_host;
+  if (!of_host) text += Line(terminal, "torch", Color::kBold, TorchHeld(error));
+  if (error.outside && !of_host) text += Line(terminal, "outside torch", Color::kBold, OutsideHeld(error, top));
+  if (of_host && error.by_operator.empty()) return text;
   text += Line(terminal, "held then", Color::kBold, HolderList(error.by_operator, top));
   if (HasModules(error)) text += Line(terminal, "by module", Color::kBold, HolderList(error.by_module, top));
-  return text + Line(terminal, "why now", Color::kBold, WhyNow(error, detail));
+  return of_host ? text : text + Line(terminal, "why now", Color::kBold, WhyNow(error, detail));
 }
 
 // "; also on ranks 1-3", "; 2 more processes": who else ran out.
@@ -199,10 +271,18 @@ std::string Others(const Capture& capture, const std::vector<OutOfMemory>& error
   return capture.processes().size() > 1 ? text : "";
 }
 
-std::uint64_t CountErrors(const Summary& summary) {
-  std::uint64_t count = 0;
-  for (const DeviceRow& device : summary.devices) count += device.num_ooms;
-  return std::max<std::uint64_t>(count, summary.out_of_memory.size());
+// What is known of the errors that were counted, but not recorded: their number.
+std::string RenderUnrecorded(const Summary& summary) {
+  const std::size_t known = summary.out_of_memory.size();
+  const std::uint64_t count = CountOutOfMemory(summary);
+  if (count <= known) return "";
+  const std::string all = FormatCounted(count, "out-of-memory error", "out-of-memory errors");
+  if (known >= kMostOutOfMemory) return fmt::format("{}; the newest {} are known in detail", all, FormatCount(known));
+  const std::string off = RecordingWasOff(summary.report);
+  return all + " by the count of torch's allocator; " +
+         (known == 0 ? "nothing else of them is known"
+                     : fmt::format("of {} nothing else is known", FormatCount(count - known))) +
+         ": " + (off.empty() ? "they were lost, or lay in parts that are gone" : off);
 }
 
 std::string Cut(const std::string& text, std::size_t lines) {
@@ -213,8 +293,19 @@ std::string Cut(const std::string& text, std::size_t lines) {
 
 }  // namespace
 
+std::uint64_t CountOutOfMemory(const Summary& summary) {
+  std::uint64_t counted = 0;
+  for (const DeviceRow& device : summary.devices) counted += device.num_ooms;
+  const auto recorded = static_cast<std::uint64_t>(std::ranges::count_if(
+      summary.out_of_memory, [](const OutOfMemory& error) { return !error.refusal.has_value(); }));
+  return summary.out_of_memory.size() + (counted > recorded ? counted - recorded : 0);
+}
+
 std::string RenderOutOfMemory(const Capture& capture, const Summary& summary, const Terminal& terminal) {
-  if (summary.out_of_memory.empty()) return "";
+  if (summary.out_of_memory.empty()) {
+    const std::string unrecorded = RenderUnrecorded(summary);
+    return unrecorded.empty() ? "" : Line(terminal, "out of memory", Color::kRed, unrecorded);
+  }
   const OutOfMemory& error = DecisiveError(summary.out_of_memory);
   std::string headline = Headline(capture, error);
   const auto own =
@@ -231,29 +322,34 @@ std::string RenderOutOfMemory(const Capture& capture, const Summary& summary, co
 
 std::string RenderOutOfMemoryErrors(const Capture& capture, const Summary& summary, std::size_t top,
                                     const Terminal& terminal) {
-  std::string text;
-  const std::uint64_t count = CountErrors(summary);
-  if (count > summary.out_of_memory.size()) {
-    text = fmt::format("{} out-of-memory errors; the newest {} are known in detail\n", FormatCount(count),
-                       FormatCount(summary.out_of_memory.size()));
-  }
+  std::string text = RenderUnrecorded(summary);
+  if (!text.empty()) text = Wrapped(text, terminal.width, 0) + "\n";
   for (const OutOfMemory& error : summary.out_of_memory)
     text += "\n" + Render(error, Headline(capture, error), {top, true}, terminal);
   return text;
 }
 
+std::string NoOutOfMemoryKnown(const ReplayReport& report) {
+  const std::string off = RecordingWasOff(report);
+  return off.empty() ? "no out-of-memory error" : "no out-of-memory error is known of, but " + off;
+}
+
 std::string RenderNoOutOfMemory(const Capture& capture, const Summary& summary, const Terminal& terminal) {
+  const std::string none = NoOutOfMemoryKnown(summary.report);
   std::string text;
   for (const DeviceRow& device : summary.devices) {
     if (!device.caching) continue;
     const std::string line = fmt::format(
-        "{}: no out-of-memory error: at most {} allocated, {} reserved, {}; what the device had besides is not "
-        "recorded",
-        DeviceLabel(capture, device.name, device.process), FormatBytes(device.peak_allocated_bytes),
-        FormatBytes(device.peak_reserved_bytes), FormatCounted(device.num_alloc_retries, "retry", "retries"));
+        "{}: {}: at most {} allocated, {} reserved, {}; {}", DeviceLabel(capture, device.name, device.process), none,
+        FormatBytes(device.peak_allocated_bytes), FormatBytes(device.peak_reserved_bytes),
+        FormatCounted(device.num_alloc_retries, "retry", "retries"),
+        device.least_free ? fmt::format("at least {} of {} were free", FormatBytes(*device.least_free),
+                                        FormatBytes(device.total_bytes))
+                          : "what the device had besides is not recorded");
     text += Wrapped(line, terminal.width, 0) + "\n";
   }
-  return text.empty() ? "no out-of-memory error: no allocation of torch's CUDA allocator is recorded\n" : text;
+  if (!text.empty()) return text;
+  return Wrapped(none + ": no allocation of torch's CUDA allocator is recorded", terminal.width, 0) + "\n";
 }
 
 }  // namespace memoir

@@ -4,6 +4,7 @@
 #define TOOLS_VIEW_OUT_OF_MEMORY_TEXT_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "tools/analyze/summary.h"
@@ -16,9 +17,15 @@ namespace memoir {
 inline constexpr std::size_t kLinesOfOutOfMemory = 11;
 std::string RenderOutOfMemory(const Capture& capture, const Summary& summary, const Terminal& terminal);
 
+// Also those that torch's allocator alone has counted, as while recording was off.
+std::uint64_t CountOutOfMemory(const Summary& summary);
+
 // Every error, with `top` names in a list (0: all).
 std::string RenderOutOfMemoryErrors(const Capture& capture, const Summary& summary, std::size_t top,
                                     const Terminal& terminal);
+
+// "no out-of-memory error", or that none is known of, where recording was off for a while.
+std::string NoOutOfMemoryKnown(const ReplayReport& report);
 
 // Where there was none: how close each GPU came, a line each.
 std::string RenderNoOutOfMemory(const Capture& capture, const Summary& summary, const Terminal& terminal);

@@ -47,6 +47,14 @@ Json DeviceJson(const DeviceRow& device) {
     json["num_alloc_retries"] = device.num_alloc_retries;
     json["num_ooms"] = device.num_ooms;
   }
+  if (device.least_free || device.outside_bytes > 0) {
+    json["outside_torch_bytes"] = device.outside_bytes;
+    json["outside_torch"] = Json::array();
+    for (const Holder& holder : device.outside)
+      json["outside_torch"].push_back({{"name", holder.name}, {"bytes", holder.bytes}, {"blocks", holder.blocks}});
+    json["least_free_bytes"] = device.least_free ? Json(*device.least_free) : Json(nullptr);
+    json["total_bytes"] = device.least_free ? Json(device.total_bytes) : Json(nullptr);
+  }
   if (device.peak_is_folded) json["peak_blocks"] = nullptr;
   if (device.peak_step) json["peak_step"] = *device.peak_step;
   if (device.folded_allocations > 0) {

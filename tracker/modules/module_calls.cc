@@ -34,6 +34,7 @@ void ForgetModules() {
   owner = getpid();
   module_tables.modules.Clear(forked);
   module_tables.parameters.Clear(forked);
+  module_tables.holdings.Clear(forked);
   module_tables.looks_left.store(kLooks, std::memory_order_relaxed);
   module_tables.look_wanted.store(false, std::memory_order_relaxed);
 }

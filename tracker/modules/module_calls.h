@@ -13,6 +13,7 @@ namespace memoir {
 
 struct ModuleTables {
   AddressTable modules;     // addresses of Python objects; 0: not recorded
+  AddressTable holdings;    // likewise: what held_tensors.h answered when what it holds was recorded last
   AddressTable parameters;  // addresses of TensorImpls
   // How often a parameter of no known module may still ask that modules be looked at again.
   std::atomic<std::uint32_t> looks_left;

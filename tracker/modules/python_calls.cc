@@ -5,11 +5,13 @@
 #include "interpose/ring.h"
 #include "tracker/memoir.h"
 #include "tracker/modules/direct_calls.h"
+#include "tracker/modules/held_tensors.h"
 #include "tracker/modules/module_calls.h"
 
 namespace {
 
 constinit memoir_python python{};
+constinit std::size_t impl_offset = 0;  // in the object of a tensor; 0: not known
 
 void* None() {
   python.inc_ref(python.none);
@@ -33,6 +35,54 @@ bool Call(void* function, void* argument) {
   return after != nullptr;
 }
 
+bool IsTensor(const void* object) {
+  const void* type = static_cast<void* const*>(object)[1];  // behind the count of references
+  return type == python.tensor_types[0] || type == python.tensor_types[1];
+}
+
+// The parameters of a module's own, from entry `position` on, at most kMostHeld.
+std::size_t TakeParameters(void* dict, std::intptr_t* position, const void** impls) {
+  std::size_t count = 0;
+  void *key, *value;
+  while (count < memoir::kMostHeld && python.next_entry(dict, position, &key, &value) != 0) {
+    if (!IsTensor(value)) continue;
+    const void* impl = *reinterpret_cast<void* const*>(static_cast<const char*>(value) + impl_offset);
+    if (impl != nullptr) impls[count++] = impl;
+  }
+  return count;
+}
+
+void RecordHeld(void* dict, std::uint32_t id) {
+  const void* impls[memoir::kMostHeld];
+  std::intptr_t position = 0;
+  bool more = false;
+  do {
+    const std::size_t count = TakeParameters(dict, &position, impls);
+    if (more && count == 0) return;
+    memoir::RecordModuleHolds(id, impls, count, more);
+    more = count == memoir::kMostHeld;
+  } while (more);
+}
+
+// Records what the module holds when that is not what it held at its last call. Of one with very many parameters the
+// first kMostHeld are compared.
+void LookAtHeld(void* module, std::uint32_t id) {
+  if (impl_offset == 0) return;
+  void* dict = python.generic_attribute(module, python.parameters);
+  if (dict == nullptr) return python.clear_error();
+  if (static_cast<void**>(dict)[1] == python.dict_type) {
+    const void* impls[memoir::kMostHeld];
+    std::intptr_t position = 0;
+    const std::size_t count = TakeParameters(dict, &position, impls);
+    memoir::AddressTable& holdings = memoir::module_tables.holdings;
+    const std::uint32_t fingerprint = memoir::FingerprintHeld(impls, count);
+    const std::uint32_t before = holdings.Find(AddressOf(module));
+    const bool never_any = count == 0 && before == memoir::AddressTable::kUnknown;
+    if (before != fingerprint && !never_any && holdings.Set(AddressOf(module), fingerprint)) RecordHeld(dict, id);
+  }
+  python.dec_ref(dict);
+}
+
 // False: an exception is set.
 bool Enter(void* module) {
   memoir::ModuleTables& tables = memoir::module_tables;
@@ -44,7 +94,10 @@ bool Enter(void* module) {
     if (!Call(python.resolve, module)) return false;
     id = tables.modules.Find(AddressOf(module));
   }
-  if (id != 0 && id != memoir::AddressTable::kUnknown) memoir::RecordModuleEnter(id);
+  if (id != 0 && id != memoir::AddressTable::kUnknown) {
+    LookAtHeld(module, id);
+    memoir::RecordModuleEnter(id);
+  }
   return true;
 }
 
@@ -56,6 +109,8 @@ void memoir_python_setup(const struct memoir_python* interpreter) {
   python = *interpreter;
   memoir::ForgetModules();
 }
+
+void memoir_python_tensor_layout(size_t offset) { impl_offset = offset; }
 
 void memoir_python_look_at_frames(const struct memoir_python_frames* layout) { memoir::SetPythonFrames(layout); }
 
@@ -101,6 +156,14 @@ int memoir_set_module(uint64_t object, uint32_t module) {
 
 void memoir_forget_module(uint64_t object) {
   memoir::module_tables.modules.Forget(object, memoir::AddressTable::kUnknown);
+  memoir::module_tables.holdings.Forget(object, memoir::AddressTable::kUnknown);
+}
+
+void memoir_optimizer_holds(uint64_t optimizer, const void* const* parameters, size_t count, const void* const* state,
+                            size_t states, int more) {
+  const memoir::ErrnoKeeper errno_keeper;
+  if (count <= memoir::kMostHeld && states <= memoir::kMostHeld)
+    memoir::RecordOptimizerHolds(optimizer, parameters, count, state, states, more != 0);
 }
 
 int memoir_set_parameter(uint64_t tensor, uint32_t module) {

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <ctime>
@@ -12,6 +13,7 @@
 #include <mutex>
 #include <optional>
 
+#include "interpose/cuda/driver_watch.h"
 #include "interpose/ring.h"
 #include "interpose/thread_start.h"
 #include "interpose/tick.h"
@@ -114,6 +116,8 @@ void FindRankAgain(Session& own) {
   own.writer->SetProcess(own.facts);
 }
 
+constexpr char kDeviceLevel[] = "cuda-device-level";
+
 ProcessFacts Facts(const Settings& settings, OperatorHook operators, std::uint64_t ticks_per_second) {
   ProcessFacts facts;
   TakeRank(FindRank(settings.rank, std::nullopt), &facts);
@@ -128,13 +132,14 @@ ProcessFacts Facts(const Settings& settings, OperatorHook operators, std::uint64
   facts.sources = {operators == OperatorHook::kDispatch ? "dispatch" : "ranges", "cpu-allocator"};
   facts.simulated_device = SimulatedDevice();
   if (settings.modules) facts.sources.emplace_back("modules");
+  if (CudaIsAtDeviceLevel()) facts.sources.emplace_back(kDeviceLevel);
   facts.boot_id = BootId();
   return facts;
 }
 
 // Also makes the loader look for the symbol: an interposer of another Memoir does not have it.
 bool FitsInterposer(std::string* error) {
-  if (memoir_ring_layout_5 == kRingVersion) return true;
+  if (memoir_ring_layout_7 == kRingVersion) return true;
   *error = "the interposer that is loaded is another Memoir's; install Memoir again";
   return false;
 }
@@ -180,6 +185,7 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
   options.stem = FileStem(options.process);
   options.on_look = [] {
     RunAtThreadStartOfLateObjects();
+    LookAtDriver();
     if (RecordingControls* controls = RecordingControls::Current(); controls != nullptr) controls->Look();
   };
   options.on_failure = [] {
@@ -193,6 +199,7 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
 void StartHooks(const Settings& settings, OperatorHook operators, Session& own) {
   own.output = settings.output;
   own.modules = settings.modules;
+  WatchDriver();
   InstallTorchHooks(operators);
   KeepForChildren(settings);
   if (!own.child) SayConflict(own);  // who started it has the same variables
@@ -205,6 +212,7 @@ void StartHooks(const Settings& settings, OperatorHook operators, Session& own) 
 
 // Whatever of a start exists, undone: a later start must find nothing in its way.
 void Abandon(Session& own) {
+  LeaveDriver();
   if (own.controls != nullptr) own.controls->End();
   own.writer.reset();
   RingClose();
@@ -254,6 +262,8 @@ bool StopSession(EndReason reason, std::string* error) {
   if (own->writer == nullptr) return true;
   ForgetChildren();
   FindRankAgain(*own);
+  ReadDevicesLast();
+  LeaveDriver();
   own->controls->End();
   LetHooksLeave();
   own->writer->Stop(reason, "");
@@ -277,7 +287,12 @@ void SeeCuda() {
   Session* own = Own();
   if (problem == nullptr || own == nullptr) return;
   const std::lock_guard lock(own->mutex);
-  if (own->writer != nullptr && !own->quiet && SpeaksForJob()) std::fprintf(stderr, "memoir: %s\n", problem);
+  if (own->writer == nullptr) return;
+  if (CudaIsAtDeviceLevel() && std::ranges::find(own->facts.sources, kDeviceLevel) == own->facts.sources.end()) {
+    own->facts.sources.emplace_back(kDeviceLevel);
+    own->writer->SetProcess(own->facts);
+  }
+  if (!own->quiet && SpeaksForJob()) std::fprintf(stderr, "memoir: %s\n", problem);
 }
 
 void FlushSession() {

@@ -4,8 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <string>
 
 #include "interpose/import_slots.h"
 #include "interpose/ring.h"
@@ -17,6 +20,7 @@
 #include <c10/cuda/CUDACachingAllocator.h>
 
 #include "interpose/errno_keeper.h"
+#include "tracker/torch/device_level_hook.h"
 #include "tracker/torch/device_records.h"
 #endif
 
@@ -28,6 +32,7 @@ constinit std::atomic<bool> cuda_was_seen{false};
 
 void InstallCudaAllocatorHook() {}
 const char* CudaIsReady() { return nullptr; }
+bool CudaIsAtDeviceLevel() { return false; }
 void ForgetCudaBlocks() {}
 void FindCudaBlocks() {}
 
@@ -41,6 +46,7 @@ using c10::cuda::CUDACachingAllocator::TraceEntry;
 constexpr int kMaxDevices = 128;  // torch's own bound is 120
 constexpr char kAllocator[] = "_ZN3c104cuda20CUDACachingAllocator9allocatorE";
 constexpr char kReport[] = "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE";
+using MemoryInfo = int (*)(std::size_t* free, std::size_t* total);
 using Report = void (*)(void*, std::int64_t, std::size_t, std::size_t, c10::Device);
 
 // What the trace said of a block; the report that follows has the rest.
@@ -67,9 +73,11 @@ constinit std::atomic<bool> attached{false};
 constinit std::atomic<bool> finding{false};
 constinit std::atomic<const ThreadSlot*> finder{nullptr};  // whose snapshot it is
 constinit int devices_found = 0;                           // by it; the finder's alone
-constinit char problem[256] = "";                          // why torch's allocator cannot be followed
+constinit char problem[256] = "";                          // why torch's allocator cannot be followed block by block
+constinit std::atomic<bool> at_device_level{false};
 constinit Report report = nullptr;
 constinit std::atomic<CUDAAllocator*>* allocator_variable = nullptr;
+constinit MemoryInfo memory_info = nullptr;  // cudaMemGetInfo
 
 CUDAAllocator* Allocator() { return allocator_variable == nullptr ? nullptr : allocator_variable->load(); }
 
@@ -117,6 +125,21 @@ DeviceNumbers NumbersOf(c10::DeviceIndex index) {
   return numbers;
 }
 
+// What the allocator may reserve. Only at out of memory, where torch itself has just asked the driver the same under
+// its lock; the device is the current one there.
+template <class Allocator>
+std::uint64_t LimitOf(Allocator& allocator, c10::DeviceIndex index) {
+  if constexpr (requires { allocator.getMemoryFraction(index); }) {
+    std::size_t free = 0, total = 0;
+    if (memory_info == nullptr || memory_info(&free, &total) != 0) return kNotKnown;
+    try {
+      return static_cast<std::uint64_t>(std::llround(allocator.getMemoryFraction(index) * static_cast<double>(total)));
+    } catch (...) {  // then it is not known
+    }
+  }
+  return kNotKnown;
+}
+
 // Of this thread's snapshot: what it finds is as of now. It goes through the devices one by one, and torch 2.11
 // says "device 0" of each.
 void NoteSnapshot() {
@@ -152,7 +175,7 @@ void RecordTraced(const TraceEntry& entry, Device& device) {
       return RecordSegment(SegmentAction::kUnmap, entry.addr_, entry.size_, ++device.serial, place);
     case TraceEntry::OOM:
       RecordNumbers(NumbersOf(entry.device_), ++device.serial, place);
-      return RecordOutOfMemory(entry.size_, entry.addr_, ++device.serial, place);
+      return RecordOutOfMemory(entry.size_, entry.addr_, LimitOf(*Allocator(), entry.device_), ++device.serial, place);
     default:
       return;
   }
@@ -221,33 +244,55 @@ void RecordFoundNumbers() {
     DevicePlace place{};
     place.device_type = kCuda;
     place.device_index = static_cast<std::int8_t>(i);
-    if (devices[i].numbers.known && devices[i].numbers.reserved > 0)
-      RecordNumbers(devices[i].numbers, devices[i].found_serial + 2, place);
+    const DeviceNumbers& numbers = devices[i].numbers;
+    if (numbers.known && (numbers.reserved > 0 || numbers.alloc_retries > 0 || numbers.ooms > 0))
+      RecordNumbers(numbers, devices[i].found_serial + 2, place);
     devices[i].numbers.known = false;
   }
 }
 
-// Another allocator than torch's own, or torch's own switched off, tells nobody of its blocks.
 template <class Allocator>
-bool CanBeFollowed(Allocator& allocator) {
-  if (const auto name = allocator.name(); name != "native") {
+bool IsEnabled(Allocator& allocator) {
+  if constexpr (requires { allocator.isEnabled(); }) {
+    return allocator.isEnabled();
+  } else {
+    return true;
+  }
+}
+
+// Another allocator than torch's own, or torch's own with its cache switched off, tells nobody of its blocks. "" for
+// one that does.
+std::string WhyItTellsOfNone(CUDAAllocator& allocator) {
+  if (const auto name = allocator.name(); name != "native") return "torch's allocator is " + std::string(name);
+  const char* uncached = std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING");  // as torch asks
+  return uncached == nullptr && IsEnabled(allocator) ? "" : "the cache of torch's allocator is switched off";
+}
+
+constinit bool may_tell_later = false;  // torch's own, its cache switched off by a call
+
+// By the allocator that is recorded at device level.
+bool TellsOfBlocks() {
+  if (!may_tell_later) return false;
+  CUDAAllocator* allocator = Allocator();
+  return allocator != nullptr && IsEnabled(*allocator);
+}
+
+// Whether it is followed block by block; if not, what it is asked for is recorded, and one line says so.
+bool CanBeFollowed(CUDAAllocator& allocator) {
+  const std::string why = WhyItTellsOfNone(allocator);
+  if (why.empty()) return true;
+  may_tell_later = allocator.name() == "native" && std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING") == nullptr;
+  at_device_level = InstallDeviceLevelHook(&allocator, &TellsOfBlocks);
+  if (at_device_level) {
     std::snprintf(
         problem, sizeof problem,
-        "CUDA memory is not recorded: torch's allocator is %s, which tells of no blocks; leave out backend:%s "
-        "of PYTORCH_CUDA_ALLOC_CONF to record it",
-        name.c_str(), name.c_str());
-    return false;
+        "CUDA memory is recorded at device level: %s, which tells of no blocks; allocations have operator and "
+        "module, but there is no active and no reserved memory",
+        why.c_str());
+  } else {
+    std::snprintf(problem, sizeof problem, "CUDA memory is not recorded: %s, which tells of no blocks", why.c_str());
   }
-  if constexpr (requires { allocator.isEnabled(); }) {
-    if (!allocator.isEnabled()) {
-      std::snprintf(
-          problem, sizeof problem,
-          "CUDA memory is not recorded: PYTORCH_NO_CUDA_MEMORY_CACHING switches torch's allocator off; unset it "
-          "to record it");
-      return false;
-    }
-  }
-  return true;
+  return false;
 }
 
 void Find(CUDAAllocator& allocator) {
@@ -272,6 +317,7 @@ void InstallCudaAllocatorHook() {
   const void* original = FindImported(kReport);
   if (allocator_variable == nullptr || original == nullptr) return;
   report = reinterpret_cast<Report>(const_cast<void*>(original));
+  memory_info = reinterpret_cast<MemoryInfo>(const_cast<void*>(FindImported("cudaMemGetInfo")));
   RedirectImports(kReport, original, reinterpret_cast<void*>(&OnReport));
 }
 
@@ -280,6 +326,8 @@ const char* CudaIsReady() {
   if (RecordingEnabled()) FindCudaBlocks();
   return problem[0] == '\0' ? nullptr : problem;
 }
+
+bool CudaIsAtDeviceLevel() { return at_device_level.load(std::memory_order_relaxed); }
 
 void ForgetCudaBlocks() { epoch.fetch_add(1, std::memory_order_acq_rel); }
 

@@ -1,35 +1,14 @@
 #include "tracker/torch/device_records.h"
 
-#include <new>
-
 #include "interpose/ring.h"
-#include "interpose/tick.h"
+#include "interpose/write_record.h"
 
 namespace memoir {
-namespace {
-
-// Lets `fill` write a record of its type; false: there was no room. Not through TorchThread: that calls torch.
-template <class Record, class Fill>
-bool Write(RecordKind kind, std::uint8_t flags, Fill fill) {
-  ThreadSlot* slot = RingThread();
-  std::uint8_t* place = slot == nullptr ? nullptr : RingReserve(slot, sizeof(Record), OnEmptyPool::kDrop);
-  if (place == nullptr) return false;
-  auto* record = new (place) Record{};
-  record->header.words = sizeof(Record) / 8;
-  record->header.kind = kind;
-  record->header.flags = flags;
-  record->header.depth = RingDepth(slot);
-  record->tick = Tick();
-  fill(*record);
-  RingCommit(slot, sizeof(Record));
-  return true;
-}
-
-}  // namespace
+// WriteRecord and not TorchThread, which calls torch.
 
 void RecordBlock(RecordKind kind, std::uint64_t address, std::uint64_t bytes, std::uint64_t requested,
                  std::uint64_t serial, const DevicePlace& place) {
-  const bool written = Write<BlockRecord>(kind, 0, [&](BlockRecord& record) {
+  const bool written = WriteRecord<BlockRecord>(kind, 0, [&](BlockRecord& record) {
     record.address = address;
     record.bytes = bytes;
     record.requested = requested;
@@ -40,7 +19,7 @@ void RecordBlock(RecordKind kind, std::uint64_t address, std::uint64_t bytes, st
 }
 
 void RecordFree(RecordKind kind, std::uint64_t address, std::uint64_t serial, const DevicePlace& place) {
-  Write<DeallocateRecord>(kind, 0, [&](DeallocateRecord& record) {
+  WriteRecord<DeallocateRecord>(kind, 0, [&](DeallocateRecord& record) {
     record.address = address;
     record.serial = serial;
     record.device_type = place.device_type;
@@ -50,7 +29,7 @@ void RecordFree(RecordKind kind, std::uint64_t address, std::uint64_t serial, co
 
 void RecordSegment(SegmentAction action, std::uint64_t address, std::uint64_t bytes, std::uint64_t serial,
                    const DevicePlace& place) {
-  Write<SegmentRecord>(RecordKind::kSegment, static_cast<std::uint8_t>(action), [&](SegmentRecord& record) {
+  WriteRecord<SegmentRecord>(RecordKind::kSegment, static_cast<std::uint8_t>(action), [&](SegmentRecord& record) {
     record.address = address;
     record.bytes = bytes;
     record.serial = serial;
@@ -58,11 +37,12 @@ void RecordSegment(SegmentAction action, std::uint64_t address, std::uint64_t by
   });
 }
 
-void RecordOutOfMemory(std::uint64_t requested, std::uint64_t device_free, std::uint64_t serial,
-                       const DevicePlace& place) {
-  Write<OutOfMemoryRecord>(RecordKind::kOutOfMemory, 0, [&](OutOfMemoryRecord& record) {
+void RecordOutOfMemory(std::uint64_t requested, std::uint64_t device_free, std::uint64_t device_limit,
+                       std::uint64_t serial, const DevicePlace& place) {
+  WriteRecord<OutOfMemoryRecord>(RecordKind::kOutOfMemory, 0, [&](OutOfMemoryRecord& record) {
     record.requested = requested;
     record.device_free = device_free;
+    record.device_limit = device_limit;
     record.serial = serial;
     record.place = place;
   });
@@ -70,7 +50,7 @@ void RecordOutOfMemory(std::uint64_t requested, std::uint64_t device_free, std::
 
 void RecordNumbers(const DeviceNumbers& numbers, std::uint64_t serial, const DevicePlace& place) {
   if (!numbers.known) return;
-  Write<DeviceStatisticsRecord>(RecordKind::kDeviceStatistics, 0, [&](DeviceStatisticsRecord& record) {
+  WriteRecord<DeviceStatisticsRecord>(RecordKind::kDeviceStatistics, 0, [&](DeviceStatisticsRecord& record) {
     record.serial = serial;
     record.allocated_bytes = numbers.allocated;
     record.active_bytes = numbers.active;

@@ -28,8 +28,9 @@ void RecordBlock(RecordKind kind, std::uint64_t address, std::uint64_t bytes, st
 void RecordFree(RecordKind kind, std::uint64_t address, std::uint64_t serial, const DevicePlace& place);
 void RecordSegment(SegmentAction action, std::uint64_t address, std::uint64_t bytes, std::uint64_t serial,
                    const DevicePlace& place);
-void RecordOutOfMemory(std::uint64_t requested, std::uint64_t device_free, std::uint64_t serial,
-                       const DevicePlace& place);
+// `device_limit`: what the allocator may reserve, or kNotKnown.
+void RecordOutOfMemory(std::uint64_t requested, std::uint64_t device_free, std::uint64_t device_limit,
+                       std::uint64_t serial, const DevicePlace& place);
 // Nothing where they are not known.
 void RecordNumbers(const DeviceNumbers& numbers, std::uint64_t serial, const DevicePlace& place);
 

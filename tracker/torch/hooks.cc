@@ -6,6 +6,7 @@
 #include "tracker/torch/cuda_allocator_hook.h"
 #include "tracker/torch/dispatch_fallback.h"
 #include "tracker/torch/operator_names.h"
+#include "tracker/torch/pinned_allocator_hook.h"
 #include "tracker/torch/range_hook.h"
 
 namespace memoir {
@@ -21,6 +22,7 @@ void InstallTorchHooks(OperatorHook operators) {
   InstallRangeHook(dispatched ? RangeScopes::kWithoutFunctions : RangeScopes::kAll);
   RecordDispatchedOperators(dispatched);
   InstallCudaAllocatorHook();
+  InstallPinnedAllocatorHook();
   static bool installed = false;
   if (installed) return;
   installed = true;

@@ -22,8 +22,10 @@ OperatorHook PrepareOperatorHook(OperatorHook asked, char* problem, std::size_t 
 void InstallTorchHooks(OperatorHook operators);
 
 // torch has made its CUDA allocators; before that nothing can be attached to them. Any thread that holds no lock of
-// torch's. nullptr, or why they are not recorded: one line.
+// torch's. nullptr, or why they are not followed block by block: one line.
 const char* CudaIsReady();
+// Whether what they are asked for is recorded instead.
+bool CudaIsAtDeviceLevel();
 
 // Recording goes on after it was off, or begins. ForgetCudaBlocks before it does, FindCudaBlocks after: what was live
 // all the while is recorded then, and followed. FindCudaBlocks takes locks of torch's.

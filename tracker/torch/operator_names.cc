@@ -1,6 +1,7 @@
 #include "tracker/torch/operator_names.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <torch/csrc/jit/runtime/operator.h>
 
 #include <sched.h>
 #include <unistd.h>
@@ -83,17 +84,24 @@ std::string FullName(const c10::FunctionSchema& schema) {
 // ring's append-only table. Under the lock; made anew at each recording.
 constinit std::unordered_map<std::string, std::uint32_t>* defined = nullptr;
 
-std::uint32_t Define(const c10::FunctionSchema& schema) {
+// The schema, and behind it, a line each, those of all operators of its name, as torch.profiler looks them up.
+std::string SchemasOf(const c10::FunctionSchema& schema) {
+  std::ostringstream text;
+  text << schema;
+  for (const auto& overload : torch::jit::getAllOperatorsFor(c10::Symbol::fromQualString(schema.name())))
+    text << '\n' << overload->schema();
+  return text.str();
+}
+
+std::uint32_t Define(const c10::FunctionSchema& schema, const std::string& text) {
   std::vector<std::uint8_t> written;
   for (const c10::Argument& argument : schema.arguments()) {
     const c10::AliasInfo* alias = argument.alias_info();
     written.push_back(alias != nullptr && alias->isWrite() ? 1 : 0);
   }
-  std::ostringstream text;
-  text << schema;
   const std::string name = FullName(schema);
-  const auto [entry, fresh] = defined->try_emplace(name + '\0' + text.str(), 0);
-  if (fresh) entry->second = RingDefineOperator(name.c_str(), text.str().c_str(), written.data(), written.size());
+  const auto [entry, fresh] = defined->try_emplace(name + '\0' + text, 0);
+  if (fresh) entry->second = RingDefineOperator(name.c_str(), text.c_str(), written.data(), written.size());
   return entry->second == 0 ? kNoId : entry->second;
 }
 
@@ -129,9 +137,10 @@ std::uint32_t Learn(const Sight& sight) {
   const std::optional<c10::FunctionSchema> schema = sight.Schema();
   if (!schema.has_value()) return kNoId;
   const char* key = sight.key();
+  const std::string text = SchemasOf(*schema);
   const SpinLock lock;
   if (const std::uint32_t id = KnownId(sight.name(), key); id != 0) return id;  // another thread was first
-  const std::uint32_t id = Define(*schema);
+  const std::uint32_t id = Define(*schema, text);
   if (table_entries >= kTableLimit) return id;
   Entry& home = Probe(key);
   if (home.key.load(std::memory_order_relaxed) == nullptr) ++table_entries;

@@ -57,7 +57,7 @@ bool HasPlainShape(const c10::TensorImpl& impl) {
 void FillStorage(const c10::TensorImpl& impl, TensorRecord& record) {
   record.header.flags |= kHasStorage;
   c10::StorageImpl* storage = impl.unsafe_storage().unsafeGetStorageImpl();
-  record.storage = reinterpret_cast<std::uint64_t>(storage->_mutable_data_ptr_no_checks().get());
+  record.storage = StorageAddress(impl);
   // A symbolic size is not asked: it may be a Python object, and Python may free tensors while this record is half
   // written.
   const c10::SymInt bytes = storage->sym_nbytes();
@@ -79,8 +79,21 @@ std::size_t FillShape(const c10::TensorImpl& impl, TensorRecord& record, std::in
   return sizes.size() * 2;
 }
 
-// `impl` may be null: an undefined element of a list.
-void RecordTensor(ThreadSlot* slot, c10::TensorImpl* impl) {
+c10::TensorImpl* ImplOrNull(const c10::IValue& value) {
+  if (!value.isTensor()) return nullptr;
+  const at::Tensor& tensor = value.toTensor();
+  return tensor.defined() ? tensor.unsafeGetTensorImpl() : nullptr;
+}
+
+}  // namespace
+
+std::uint64_t StorageAddress(const c10::TensorImpl& impl) {
+  if (!impl.has_storage()) return 0;
+  c10::StorageImpl* storage = impl.unsafe_storage().unsafeGetStorageImpl();
+  return reinterpret_cast<std::uint64_t>(storage->_mutable_data_ptr_no_checks().get());
+}
+
+void RecordTensor(ThreadSlot* slot, const c10::TensorImpl* impl) {
   const bool shaped = impl != nullptr && HasPlainShape(*impl);
   const std::size_t most = sizeof(TensorRecord) + (shaped ? impl->sizes_default().size() * 16 : 0);
   std::uint8_t* place = RingReserve(slot, most, OnEmptyPool::kWait);
@@ -103,14 +116,6 @@ void RecordTensor(ThreadSlot* slot, c10::TensorImpl* impl) {
   record->header.words = static_cast<std::uint16_t>(words);
   RingCommit(slot, words * 8);
 }
-
-c10::TensorImpl* ImplOrNull(const c10::IValue& value) {
-  if (!value.isTensor()) return nullptr;
-  const at::Tensor& tensor = value.toTensor();
-  return tensor.defined() ? tensor.unsafeGetTensorImpl() : nullptr;
-}
-
-}  // namespace
 
 std::size_t ValueKinds::RecordBytes() const { return PadTo8(PadTo4(count) + lists * sizeof(std::uint32_t)); }
 

@@ -35,6 +35,11 @@ void FindKinds(c10::ArrayRef<const c10::IValue> values, ValueKinds& kinds);
 // Records every tensor that FindKinds counted, in order. One record that finds no room is a counted drop.
 void RecordTensors(ThreadSlot* slot, c10::ArrayRef<const c10::IValue> values, const ValueKinds& kinds);
 
+// One of them. `impl` may be null: an undefined element of a list.
+void RecordTensor(ThreadSlot* slot, const c10::TensorImpl* impl);
+// Address of a storage's first byte, asking nobody; 0: it has none.
+std::uint64_t StorageAddress(const c10::TensorImpl& impl);
+
 }  // namespace memoir
 
 #endif  // TRACKER_TORCH_RANGE_VALUES_H_

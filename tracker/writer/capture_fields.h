@@ -78,7 +78,8 @@ enum : std::uint32_t {
   kSchema = 5,
   kArgumentIsWritten = 6,
   kModuleClass = 7,
-  kModuleRoot = 8
+  kModuleRoot = 8,
+  kOverloads = 9
 };
 }
 namespace layout {
@@ -133,6 +134,13 @@ enum : std::uint32_t {
   kPoolUser = 34,
   kDeviceFree = 35,
   kStatistic = 36,
+  kDriverCall = 37,
+  kLibrary = 38,
+  kDriverError = 39,
+  kReadingCause = 40,
+  kReading = 41,
+  kDeviceLimit = 42,
+  kOwner = 43,
 };
 }
 namespace counters {
@@ -165,6 +173,8 @@ enum : std::uint32_t {
   kFreeing = 10,
   kSegments = 11,
   kOpenModules = 12,
+  kDriver = 13,
+  kReadings = 14,
 };
 }
 namespace device_totals {
@@ -209,6 +219,29 @@ enum : std::uint32_t {
   kPoolGraph = 5,
   kPoolUser = 6,
   kSmall = 7,
+};
+}
+namespace driver_blocks {
+enum : std::uint32_t {
+  kAddressDelta = 1,
+  kBytes = 2,
+  kDevice = 3,
+  kSerialDelta = 4,
+  kTickDelta = 5,
+  kDriverCall = 6,
+  kLibrary = 7,
+};
+}
+namespace reading {
+enum : std::uint32_t {
+  kDevice = 1,
+  kTick = 2,
+  kCause = 3,
+  kFreeBytes = 4,
+  kTotalBytes = 5,
+  kProcessBytes = 6,
+  kOtherProcessesBytes = 7,
+  kPoolBytes = 8,
 };
 }
 namespace open {
@@ -267,6 +300,13 @@ enum class EventKind : std::uint8_t {
   kResume = 26,
   kModuleEnter = 23,
   kModuleExit = 24,
+  kDriverAllocate = 31,
+  kDriverFree = 32,
+  kDriverRefused = 33,
+  kDeviceReading = 34,
+  kModuleHolds = 40,
+  kOptimizerHolds = 41,
+  kHoldsMore = 42,
 };
 
 }  // namespace memoir

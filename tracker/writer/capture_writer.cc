@@ -218,7 +218,7 @@ WriterStatus CaptureWriter::Status() const {
   }
   status.folded_events += sink_.folded_events();
   status.folded_parts += sink_.folded_parts();
-  status.untracked_blocks += builder_.memory().live().untracked();
+  status.untracked_blocks += builder_.memory().live().untracked() + builder_.driver().blocks().untracked();
   return status;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tracker/writer/event_kinds.h"
 #include "tracker/writer/keyframe.h"
 
 namespace memoir {
@@ -15,54 +16,6 @@ constexpr std::size_t kSpareRuns = 16;
 constexpr std::size_t kSpareBytes = 256 * 1024;
 // A signature that announces more tensors than came, beyond this, is damage.
 constexpr std::uint64_t kMaxMissingTensors = 1u << 20;
-
-EventKind BeginKind(std::uint8_t flags) {
-  return static_cast<EventKind>((flags & kRangeSourceMask) + static_cast<int>(EventKind::kRangeBeginFunction));
-}
-
-EventKind SegmentKind(std::uint8_t flags) {
-  if (flags == static_cast<std::uint8_t>(SegmentAction::kFound)) return EventKind::kSegmentFound;
-  return static_cast<EventKind>((flags & 3) + static_cast<int>(EventKind::kSegmentAllocate));
-}
-
-EventKind KindOf(const EventGroup& group) {
-  switch (group.kind) {
-    case RecordKind::kRangeBegin:
-      return BeginKind(group.header->flags);
-    case RecordKind::kRangeEnd:
-      return EventKind::kRangeEnd;
-    case RecordKind::kAllocate:
-      return EventKind::kAllocate;
-    case RecordKind::kDeallocate:
-      return EventKind::kDeallocate;
-    case RecordKind::kMark:
-      return EventKind::kMark;
-    case RecordKind::kStep:
-      return EventKind::kStep;
-    case RecordKind::kPause:
-      return EventKind::kPause;
-    case RecordKind::kResume:
-      return EventKind::kResume;
-    case RecordKind::kModuleEnter:
-      return EventKind::kModuleEnter;
-    case RecordKind::kModuleExit:
-      return EventKind::kModuleExit;
-    case RecordKind::kBlockAllocate:
-      return EventKind::kBlockAllocate;
-    case RecordKind::kBlockFound:
-      return EventKind::kBlockFound;
-    case RecordKind::kBlockFreeCompleted:
-      return EventKind::kDeallocateCompleted;
-    case RecordKind::kSegment:
-      return SegmentKind(group.header->flags);
-    case RecordKind::kOutOfMemory:
-      return EventKind::kOutOfMemory;
-    case RecordKind::kDeviceStatistics:
-      return EventKind::kDeviceStatistics;
-    default:
-      return EventKind::kUnknown;
-  }
-}
 
 // Ranges open before the event; the ring counts them modulo 2^16.
 std::uint16_t DepthBefore(const EventGroup& group) {
@@ -97,12 +50,13 @@ void ChunkBuilder::MarkUsedNames(std::unordered_set<std::uint32_t>* used) const 
   const auto use = [used](const LiveBlock& block) { used->insert(block.leaf_name); };
   memory_.live().ForEach(use);
   memory_.freeing().ForEach(use);
+  driver_.blocks().ForEach(use);
 }
 
 void ChunkBuilder::Add(ThreadState& thread, const EventGroup& group) {
   RunColumns& run = RunFor(thread, group);
   const std::size_t bytes_before = run.bytes();
-  run.Event(KindOf(group), group.tick);
+  run.Event(EventKindOf(group.kind, group.header->flags), group.tick);
   run.CountRecords(group.records);
   switch (group.kind) {
     case RecordKind::kRangeBegin:
@@ -130,6 +84,9 @@ void ChunkBuilder::Add(ThreadState& thread, const EventGroup& group) {
       run.Mark(name->id);
       break;
     }
+    case RecordKind::kHolds:
+      AddHolds(group, run);
+      break;
     case RecordKind::kModuleEnter:
     case RecordKind::kModuleExit: {
       Names::Name* name = names_.Operator(group.As<ModuleRecord>().module);
@@ -157,7 +114,9 @@ void ChunkBuilder::AddSwitch(const EventGroup& group, RunColumns& run) {
   run.Level(levels);
   level_ = LevelAfter(levels);
   threads_.CloseRanges();
-  if (LevelBefore(levels) == RecordingLevel::kOff) memory_.ForgetBefore(group.tick);
+  if (LevelBefore(levels) != RecordingLevel::kOff) return;
+  memory_.ForgetBefore(group.tick);
+  driver_.ForgetBefore(group.tick);
 }
 
 // A missing record, or ranges that were not seen to begin or end, end a run: inside one nothing is missing.
@@ -194,7 +153,7 @@ void ChunkBuilder::AddBegin(ThreadState& thread, const EventGroup& group, RunCol
   const bool is_inline = (record.header.flags & kInlineName) != 0;
   Names::Name* name = is_inline ? names_.Text(group.text) : names_.Operator(record.name);
   OpenRange range;
-  range.kind = BeginKind(record.header.flags);
+  range.kind = EventKindOf(RecordKind::kRangeBegin, record.header.flags);
   range.begin_tick = record.tick;
   if (name != nullptr) {
     names_.Define(name, part_, &definitions_);
@@ -215,6 +174,18 @@ void ChunkBuilder::AddBegin(ThreadState& thread, const EventGroup& group, RunCol
 void ChunkBuilder::AddEnd(ThreadState& thread, const EventGroup& group, RunColumns& run) {
   thread.ranges.Pop();
   thread.modules.RangesEnded(thread.ranges);
+  AddArguments(group, run);
+}
+
+void ChunkBuilder::AddHolds(const EventGroup& group, RunColumns& run) {
+  const auto& record = group.As<HoldsRecord>();
+  const auto holder = static_cast<HolderKind>(record.header.flags);
+  if (holder == HolderKind::kModule) {
+    Names::Name* name = names_.Operator(static_cast<std::uint32_t>(record.owner));
+    if (name != nullptr) names_.Define(name, part_, &definitions_);
+    run.Module(name == nullptr ? 0 : name->id);
+  }
+  if (holder == HolderKind::kOptimizer) run.Owner(record.owner);
   AddArguments(group, run);
 }
 
@@ -293,7 +264,7 @@ void ChunkBuilder::Clear() {
 }
 
 void ChunkBuilder::AddKeyframe(std::uint64_t tick, std::string* payload) {
-  KeyframeSources sources{memory_, names_, devices_, threads_, level_};
+  KeyframeSources sources{memory_, driver_, names_, devices_, threads_, level_};
   EncodeKeyframe(sources, part_, tick, all_events_, payload);
 }
 

@@ -17,6 +17,7 @@
 
 #include "interpose/ring_reader.h"
 #include "tracker/writer/content_ids.h"
+#include "tracker/writer/driver_state.h"
 #include "tracker/writer/event_group.h"
 #include "tracker/writer/memory_state.h"
 #include "tracker/writer/names.h"
@@ -49,6 +50,7 @@ class ChunkBuilder {
 
   Threads& threads() { return threads_; }
   const MemoryState& memory() const { return memory_; }
+  const DriverState& driver() const { return driver_; }
 
  private:
   RunColumns& RunFor(ThreadState& thread, const EventGroup& group);
@@ -57,6 +59,7 @@ class ChunkBuilder {
   void AddEnd(ThreadState& thread, const EventGroup& group, RunColumns& run);
   // A block that the thread allocates where it is now.
   LiveBlock BlockHere(const ThreadState& thread, std::uint32_t device) const;
+  void AddHolds(const EventGroup& group, RunColumns& run);
   void AddAllocate(ThreadState& thread, const EventGroup& group, RunColumns& run);
   void AddDeallocate(const EventGroup& group, RunColumns& run);
   void AddArguments(const EventGroup& group, RunColumns& run);
@@ -69,6 +72,13 @@ class ChunkBuilder {
   void AddSegment(const EventGroup& group, RunColumns& run);
   void AddOutOfMemory(const EventGroup& group, RunColumns& run);
   void AddStatistics(const EventGroup& group, RunColumns& run);
+  // What the driver gives: chunk_builder_driver.cc.
+  void AddDriverEvent(const EventGroup& group, RunColumns& run);
+  std::uint32_t Library(const char* name);
+  void AddDriverAllocate(const EventGroup& group, RunColumns& run);
+  void AddDriverFree(const EventGroup& group, RunColumns& run);
+  void AddDriverRefused(const EventGroup& group, RunColumns& run);
+  void AddReading(const EventGroup& group, RunColumns& run);
   std::uint32_t Signature(const EventGroup& group);
   void MarkUsedNames(std::unordered_set<std::uint32_t>* used) const;
 
@@ -78,6 +88,7 @@ class ChunkBuilder {
   ContentIds signatures_;
   TensorTable tensors_;
   MemoryState memory_;
+  DriverState driver_;
   RecordingLevel level_ = RecordingLevel::kAll;
   bool modules_are_followed_ = false;  // since the first call of one; else keyframes know no places
 

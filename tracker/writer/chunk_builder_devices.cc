@@ -33,7 +33,7 @@ void ChunkBuilder::AddDeviceEvent(ThreadState& thread, const EventGroup& group, 
     case RecordKind::kDeviceStatistics:
       return AddStatistics(group, run);
     default:
-      return;
+      return AddDriverEvent(group, run);
   }
 }
 
@@ -79,6 +79,7 @@ void ChunkBuilder::AddOutOfMemory(const EventGroup& group, RunColumns& run) {
   run.Bytes(record.requested);
   run.Place(record.place);
   run.DeviceFree(record.device_free);
+  run.DeviceLimit(record.device_limit);
   memory_.CountOutOfMemory(device);
 }
 

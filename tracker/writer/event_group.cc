@@ -82,6 +82,10 @@ std::uint32_t ThreadRecords::ReadRecord(EventGroup* group) {
     ReadArguments<RangeEndRecord>(group);
     return group->As<RangeEndRecord>().tensor_count;
   }
+  if (group->kind == RecordKind::kHolds) {
+    ReadArguments<HoldsRecord>(group);
+    return group->As<HoldsRecord>().tensor_count;
+  }
   if (group->kind == RecordKind::kMark) {
     const auto& record = group->As<MarkRecord>();
     group->text = {reinterpret_cast<const char*>(&record + 1), record.length};

@@ -31,6 +31,11 @@ void Define(const KeyframeSources& from, std::uint32_t part, std::string* payloa
   };
   from.memory.live().ForEach(define);
   from.memory.freeing().ForEach(define);
+  from.driver.blocks().ForEach([&](const LiveBlock& block) {
+    DefineName(from.names, from.names.ById(block.leaf_name), part, payload);
+    from.devices.Define(block.device, part, payload);
+  });
+  for (const auto& [device, readings] : from.driver.readings()) from.devices.Define(device, part, payload);
   for (const auto& [thread, state] : from.threads.states()) {
     if (state.ranges.depth() == 0 && state.modules.open().empty()) continue;
     from.threads.Define(thread, part, payload);
@@ -135,6 +140,39 @@ void AddSegments(pbf_writer& keyframe, const SegmentTable& table) {
   AddSegmentColumn(table, segments, field::segments::kSmall, [](const Segment& s) { return s.small ? 1u : 0u; });
 }
 
+void AddDriver(pbf_writer& keyframe, const LiveTable& blocks, Names& names) {
+  if (blocks.size() == 0) return;
+  pbf_writer driver(keyframe, field::keyframe::kDriver);
+  namespace to = field::driver_blocks;
+  AddDeltas(blocks, driver, to::kAddressDelta, [](const LiveBlock& block) { return block.address; });
+  AddColumn(blocks, driver, to::kBytes, [](const LiveBlock& block) { return block.bytes; });
+  AddColumn(blocks, driver, to::kDevice, [](const LiveBlock& block) { return block.device; });
+  AddDeltas(blocks, driver, to::kSerialDelta, [](const LiveBlock& block) { return block.serial; });
+  AddDeltas(blocks, driver, to::kTickDelta, [](const LiveBlock& block) { return block.tick; });
+  AddColumn(blocks, driver, to::kDriverCall, [](const LiveBlock& block) { return block.place; });
+  AddColumn(blocks, driver, to::kLibrary, [&](const LiveBlock& block) { return LeafName(names, block.leaf_name); });
+}
+
+void AddReading(pbf_writer& keyframe, std::uint32_t device, const DeviceReading& at) {
+  pbf_writer reading(keyframe, field::keyframe::kReadings);
+  reading.add_uint32(field::reading::kDevice, device);
+  reading.add_uint64(field::reading::kTick, at.tick);
+  reading.add_enum(field::reading::kCause, at.cause);
+  reading.add_uint64(field::reading::kFreeBytes, at.free_bytes + 1);
+  reading.add_uint64(field::reading::kTotalBytes, at.total_bytes + 1);
+  reading.add_uint64(field::reading::kProcessBytes, at.process_bytes + 1);
+  reading.add_uint64(field::reading::kOtherProcessesBytes, at.other_processes_bytes + 1);
+  reading.add_uint64(field::reading::kPoolBytes, at.pool_bytes + 1);
+}
+
+// One reading can be two of the three.
+void AddReadings(pbf_writer& keyframe, std::uint32_t device, const DeviceReadings& of) {
+  AddReading(keyframe, device, of.first);
+  const bool least_is_last = of.least_free.serial == of.newest.serial;
+  if (of.least_free.serial != of.first.serial && !least_is_last) AddReading(keyframe, device, of.least_free);
+  if (of.newest.serial != of.first.serial) AddReading(keyframe, device, of.newest);
+}
+
 void AddOpen(pbf_writer& keyframe, const ThreadState& state, Names& names) {
   pbf_writer open(keyframe, field::keyframe::kOpen);
   open.add_uint32(field::open::kThread, state.thread);
@@ -192,6 +230,8 @@ void EncodeKeyframe(const KeyframeSources& from, std::uint32_t part, std::uint64
   AddLive(keyframe, field::keyframe::kLive, from.memory.live(), from.names);
   AddLive(keyframe, field::keyframe::kFreeing, from.memory.freeing(), from.names);
   AddSegments(keyframe, from.memory.segments());
+  AddDriver(keyframe, from.driver.blocks(), from.names);
+  for (const auto& [device, readings] : from.driver.readings()) AddReadings(keyframe, device, readings);
   for (const auto& [thread, state] : from.threads.states()) {
     if (state.ranges.depth() != 0) AddOpen(keyframe, state, from.names);
     if (!state.modules.open().empty()) AddOpenModules(keyframe, state, from.names);
@@ -200,7 +240,8 @@ void EncodeKeyframe(const KeyframeSources& from, std::uint32_t part, std::uint64
   for (std::uint32_t id = 0; id < operators.size(); ++id) {
     if (HasSums(operators[id])) AddOperator(keyframe, OperatorName(from.names, id), operators[id]);
   }
-  if (from.memory.live().untracked() != 0) keyframe.add_bool(field::keyframe::kIncomplete, true);
+  if (from.memory.live().untracked() + from.driver.blocks().untracked() != 0)
+    keyframe.add_bool(field::keyframe::kIncomplete, true);
   if (from.level != RecordingLevel::kAll) keyframe.add_bool(field::keyframe::kRangesOff, true);
   if (from.level == RecordingLevel::kOff) keyframe.add_bool(field::keyframe::kMemoryOff, true);
 }

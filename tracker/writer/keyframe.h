@@ -6,6 +6,7 @@
 #include <string>
 
 #include "interpose/ring_record.h"
+#include "tracker/writer/driver_state.h"
 #include "tracker/writer/memory_state.h"
 #include "tracker/writer/names.h"
 #include "tracker/writer/tensor_table.h"
@@ -15,6 +16,7 @@ namespace memoir {
 
 struct KeyframeSources {
   const MemoryState& memory;
+  const DriverState& driver;
   Names& names;
   Devices& devices;
   Threads& threads;

@@ -30,6 +30,15 @@ ContentHash HashModule(const NameView& view) {
   return HashName(Kind::kModule, text);
 }
 
+// The operator's own on the first line, then those of its name.
+void AddSchemas(std::string_view lines, protozero::pbf_writer& definition) {
+  for (auto field = field::name::kSchema; !lines.empty(); field = field::name::kOverloads) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size());
+    definition.add_string(field, lines.data(), end);
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+  }
+}
+
 }  // namespace
 
 Names::Name* Names::Add(const ContentHash& hash) {
@@ -102,7 +111,7 @@ void Names::Define(Name* name, std::uint32_t part, std::string* payload) {
     definition.add_string(field::name::kModuleRoot, reinterpret_cast<const char*>(view.written), view.arguments);
   }
   if (!name->is_operator) return;
-  definition.add_string(field::name::kSchema, view.schema, view.schema_bytes);
+  AddSchemas({view.schema, view.schema_bytes}, definition);
   protozero::packed_field_bool written(definition, field::name::kArgumentIsWritten);
   for (std::size_t i = 0; i < view.arguments; ++i) written.add_element(view.written[i] != 0);
 }

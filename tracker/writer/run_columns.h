@@ -28,11 +28,17 @@ class RunColumns {
   void Requested(std::uint64_t bytes) { requested_.Put(bytes); }
   void Place(const DevicePlace& place);
   void DeviceFree(std::uint64_t bytes) { device_free_.Put(bytes); }
+  void DeviceLimit(std::uint64_t bytes);  // kNotKnown
   void Statistic(std::uint64_t value) { statistic_.Put(value); }
+  void DriverCall(std::uint8_t call, std::uint32_t library);
+  void DriverError(std::uint32_t error) { driver_error_.Put(error); }
+  void ReadingCause(std::uint8_t cause) { reading_cause_.Put(cause); }
+  void Reading(std::uint64_t value) { reading_.Put(value + 1); }  // kNotKnown
   void Mark(std::uint32_t name) { mark_name_.Put(name); }
   void Step(std::uint64_t step) { step_.Put(step); }
   void Level(std::uint8_t levels) { level_.Put(levels); }
   void Module(std::uint32_t name) { module_.Put(name); }
+  void Owner(std::uint64_t owner) { owner_.Put(owner); }
   void CountRecords(std::uint64_t records) { record_count_ += records; }
 
   // The address of the memory event before: what one without an address repeats.
@@ -57,10 +63,12 @@ class RunColumns {
   std::uint64_t stream_ = 0;
   bool any_device_ = false;
   bool any_pool_ = false;
+  bool any_limit_ = false;
 
   VarintColumn kind_, tick_delta_, name_, sequence_delta_, forward_thread_, signature_, tensor_, address_delta_,
       serial_delta_, device_, allocated_bytes_, mark_name_, step_, level_, module_, requested_, stream_delta_,
-      pool_graph_, pool_user_, device_free_, statistic_;
+      pool_graph_, pool_user_, device_free_, statistic_, driver_call_, library_, driver_error_, reading_cause_,
+      reading_, device_limit_, owner_;
 };
 
 }  // namespace memoir

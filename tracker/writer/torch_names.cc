@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <iterator>
 
+#include "interpose/ring_record.h"
+
 namespace memoir {
 namespace {
 
@@ -67,6 +69,9 @@ std::string NameOf(const char* const (&names)[size], std::uint8_t value, const c
 }  // namespace
 
 std::string DtypeName(std::uint8_t scalar_type) { return NameOf(kDtypes, scalar_type, "dtype"); }
-std::string DeviceTypeName(std::uint8_t device_type) { return NameOf(kDevices, device_type, "device"); }
+std::string DeviceTypeName(std::uint8_t device_type) {
+  if (device_type == kPinnedMemory) return "pinned";
+  return NameOf(kDevices, device_type, "device");
+}
 
 }  // namespace memoir

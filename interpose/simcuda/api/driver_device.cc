@@ -152,6 +152,7 @@ SIMULATED CUresult cuCtxPopCurrent_v2(CUcontext* context) {
 
 SIMULATED CUresult cuCtxGetDevice(CUdevice* device) {
   *device = CurrentDevice();
+  if (TheMachine().devices() > 0 && !TheMachine().device(*device).started()) return CUDA_ERROR_INVALID_CONTEXT;
   return Known(*device);
 }
 

@@ -6,6 +6,7 @@
 #include "interpose/simcuda/api/exported.h"
 #include "interpose/simcuda/counts.h"
 #include "interpose/simcuda/kernels.h"
+#include "interpose/simcuda/library_charges.h"
 #include "interpose/simcuda/machine.h"
 
 using memoir::simcuda::TheMachine;
@@ -28,6 +29,18 @@ SIMULATED const char* memoir_simulated_device() { return TheMachine().configurat
 
 SIMULATED unsigned long long memoir_simulated_used(int device) {
   return TheMachine().IsDevice(device) ? TheMachine().device(device).Info().used : 0;
+}
+
+SIMULATED unsigned long long memoir_simulated_total(int device) {
+  return TheMachine().IsDevice(device) ? TheMachine().device(device).Info().total : 0;
+}
+
+SIMULATED unsigned long long memoir_simulated_others(int device) {
+  return TheMachine().IsDevice(device) ? TheMachine().device(device).Info().others : 0;
+}
+
+SIMULATED void memoir_simulated_observe(void (*observer)(int, const char*, unsigned long long, unsigned long long)) {
+  memoir::simcuda::ObserveLibraries(observer);
 }
 
 SIMULATED unsigned long long memoir_simulated_peak(int device) {

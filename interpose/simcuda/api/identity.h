@@ -23,6 +23,15 @@ unsigned long long memoir_simulated_calls(const char* function);
 void memoir_simulated_split(int color, int ranks);
 int memoir_simulated_split_size(int color);
 
+/* Bytes that `device` has in all, and those of them that other processes hold. */
+unsigned long long memoir_simulated_total(int device);
+unsigned long long memoir_simulated_others(int device);
+
+/* Tells `observer` what NVIDIA's libraries take of a device for themselves, and have taken already: from there
+ * on `id` holds `bytes` in the name of `library` ("libnccl.so.2"); 0: none. For ever; one observer. */
+void memoir_simulated_observe(void (*observer)(int device, const char* library, unsigned long long id,
+                                               unsigned long long bytes));
+
 /* Bytes in memory that reads as anything but zero, as whole pages. */
 unsigned long long memoir_simulated_kept(void);
 

@@ -79,6 +79,13 @@ ncclResult_t NewCommunicator(ncclComm_t* communicator, int ranks, int rank, cons
   if (!StandsForAll(ranks)) {
     if (const ncclResult_t result = Meet(made, invitation); result != ncclSuccess) return result;
   }
+  const std::string refused =
+      made->buffers().ForItself(TheMachine().device(made->device()), TheMachine().configuration().handle);
+  if (!refused.empty()) {
+    memoir::simcuda::Say(refused);
+    memoir::simcuda::SetLastNcclError(refused);
+    return ncclUnhandledCudaError;
+  }
   *communicator = memoir::simcuda::AddCommunicator(std::move(made));
   return ncclSuccess;
 }

@@ -23,10 +23,28 @@ struct Process {
 // nvmlDevice_t: opaque; the ordinal, from 1 on.
 using DeviceHandle = void*;
 
+struct ProcessInstance {
+  unsigned id;
+  unsigned long long used_bytes;
+  unsigned gpu_instance, compute_instance;
+};
+constexpr unsigned kNoInstance = ~0u;
+constexpr unsigned kOtherProcess = 1;
+
+struct Memory {
+  unsigned long long total, free, used;
+};
+
 // A function of libmemoir_simcuda.so; null where that is not preloaded.
 template <typename Function>
 Function* Simulated(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+}
+
+// What that library says of the device.
+unsigned long long Bytes(const char* function, DeviceHandle device) {
+  auto* const ask = Simulated<unsigned long long(int)>(function);
+  return ask == nullptr ? 0 : ask(static_cast<int>(reinterpret_cast<unsigned long>(device)) - 1);
 }
 
 }  // namespace
@@ -39,6 +57,27 @@ SIMULATED int nvmlDeviceGetHandleByPciBusId_v2(const char* bus, DeviceHandle* de
   if (bus == nullptr || device == nullptr) return kInvalidArgument;
   if (find == nullptr || find(&ordinal, bus) != 0) return kNotFound;
   *device = reinterpret_cast<DeviceHandle>(static_cast<unsigned long>(ordinal) + 1);
+  return kSuccess;
+}
+
+SIMULATED int nvmlDeviceGetMemoryInfo(DeviceHandle device, Memory* memory) {
+  if (device == nullptr || memory == nullptr) return kInvalidArgument;
+  memory->total = Bytes("memoir_simulated_total", device);
+  memory->used = Bytes("memoir_simulated_used", device) + Bytes("memoir_simulated_others", device);
+  memory->free = memory->total - memory->used;
+  return kSuccess;
+}
+
+// This process, and where others were said to hold memory (MEMOIR_SIM_OTHERS), one that stands for them.
+SIMULATED int nvmlDeviceGetComputeRunningProcesses_v3(DeviceHandle device, unsigned* count,
+                                                      ProcessInstance* processes) {
+  if (device == nullptr || count == nullptr) return kInvalidArgument;
+  const unsigned long long others = Bytes("memoir_simulated_others", device);
+  const unsigned needed = others != 0 ? 2 : 1, room = *count;
+  *count = needed;
+  if (room < needed || processes == nullptr) return kInsufficientSize;
+  processes[0] = {static_cast<unsigned>(getpid()), Bytes("memoir_simulated_used", device), kNoInstance, kNoInstance};
+  if (others != 0) processes[1] = {kOtherProcess, others, kNoInstance, kNoInstance};
   return kSuccess;
 }
 

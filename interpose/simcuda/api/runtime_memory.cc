@@ -14,6 +14,7 @@ using memoir::simcuda::BlockKind;
 using memoir::simcuda::CurrentDevice;
 using memoir::simcuda::Device;
 using memoir::simcuda::Expect;
+using memoir::simcuda::HostMemory;
 using memoir::simcuda::kGranularity;
 using memoir::simcuda::Return;
 using memoir::simcuda::TheMachine;
@@ -56,6 +57,11 @@ SIMULATED cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::s
   return Allocate(pointer, *pitch * height, BlockKind::kDevice);
 }
 
+SIMULATED cudaError_t cudaMalloc3D(cudaPitchedPtr* block, cudaExtent extent) {
+  *block = {nullptr, 0, extent.width, extent.height};
+  return cudaMallocPitch(&block->ptr, &block->pitch, extent.width, extent.height * extent.depth);
+}
+
 SIMULATED cudaError_t cudaFree(void* pointer) {
   if (TheMachine().devices() == 0) return Return(cudaErrorNoDevice);
   if (pointer == nullptr) return Expect(TheMachine().device(CurrentDevice()).Start(), cudaErrorMemoryAllocation);
@@ -75,7 +81,7 @@ SIMULATED cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   Device& device = TheMachine().device(CurrentDevice());
   if (!device.Start()) return Return(cudaErrorMemoryAllocation);
   const auto info = device.Info();
-  *free = info.total - info.used;
+  *free = info.free();
   *total = info.total;
   return cudaSuccess;
 }
@@ -93,7 +99,9 @@ SIMULATED cudaError_t cudaFreeHost(void* pointer) {
 
 SIMULATED cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned) {
   if (pointer == nullptr || bytes == 0) return Return(cudaErrorInvalidValue);
-  return Expect(TheMachine().host_memory().Register(pointer, bytes), cudaErrorHostMemoryAlreadyRegistered);
+  const auto registered = TheMachine().host_memory().Register(pointer, bytes);
+  if (registered == HostMemory::Registered::kRefused) return Return(cudaErrorMemoryAllocation);
+  return Expect(registered == HostMemory::Registered::kYes, cudaErrorHostMemoryAlreadyRegistered);
 }
 
 SIMULATED cudaError_t cudaHostUnregister(void* pointer) {

@@ -1,0 +1,100 @@
+#include "interpose/cuda/driver_blocks.h"
+
+#include <atomic>
+#include <cstddef>
+
+#include "interpose/cuda/device_readings.h"
+#include "interpose/ring.h"
+
+namespace memoir {
+namespace {
+
+void Free(std::uint64_t address, const TableEntry& entry, std::uint64_t serial) {
+  RecordDriverFree(address, entry.device, serial);
+  NoteTakenBack(entry.device, entry.call, entry.bytes);
+}
+
+// Of contexts that programs made; further ones count as primary.
+constexpr std::size_t kMostContexts = 32;
+constinit std::atomic<std::uint32_t> made[kMostContexts]{};
+constinit std::atomic<std::uint16_t> marks{0};
+
+// 0: none. Contexts lie 16 bytes apart at least.
+std::uint32_t TagOf(std::uint64_t context) { return static_cast<std::uint32_t>(context >> 4); }
+
+bool Replace(std::uint32_t from, std::uint32_t to) {
+  for (auto& tag : made) {
+    std::uint32_t expected = from;
+    if (tag.compare_exchange_strong(expected, to, std::memory_order_acq_rel)) return true;
+  }
+  return false;
+}
+
+bool IsMade(std::uint32_t tag) {
+  for (const auto& known : made) {
+    if (tag != 0 && known.load(std::memory_order_acquire) == tag) return true;
+  }
+  return false;
+}
+
+bool EndsWith(const TableEntry& entry, const void* of) {
+  const auto& context = *static_cast<const ContextEnding*>(of);
+  if (context.tag != 0) return entry.index == context.tag;
+  return (entry.device == context.device || entry.home == context.device) && !IsMade(entry.index);
+}
+
+ContextEnding Ending(int device, std::uint32_t tag) {
+  ContextEnding context{device, tag, 0, NextDriverSerial()};
+  while (context.mark == 0) context.mark = static_cast<std::uint16_t>(marks.fetch_add(1) + 1);
+  MarkBlocks(context.mark, &EndsWith, &context);
+  return context;
+}
+
+}  // namespace
+
+void BlockGiven(const DriverBlock& block, const LibraryName& library) {
+  TableEntry stale;
+  if (block.call == DriverCall::kIpcOpen && FindEntry(KeyKind::kBlock, block.address, &stale) &&
+      stale.call == DriverCall::kIpcOpen && HoldBlockMore(block.address))
+    return;
+  if (TakeEntry(KeyKind::kBlock, block.address, &stale)) Free(block.address, stale, NextDriverSerial());
+  const std::uint64_t serial = NextDriverSerial();
+  const TableEntry entry{block.bytes, TagOf(block.context), block.call, static_cast<std::int8_t>(block.device),
+                         static_cast<std::int8_t>(block.home)};
+  if (!PutEntry(KeyKind::kBlock, block.address, entry)) return RingCountDroppedAllocation(block.bytes);
+  RecordDriverBlock(block, library, serial);
+  NoteGiven(block.device, block.call, block.bytes);
+}
+
+BlockLeaving BlockLeaves(std::uint64_t address) {
+  BlockLeaving block{};
+  block.address = address;
+  block.held = HoldBlockLess(address);
+  if (block.held) return block;
+  block.known = TakeEntry(KeyKind::kBlock, address, &block.entry);
+  if (block.known) block.serial = NextDriverSerial();
+  return block;
+}
+
+void BlockLeft(const BlockLeaving& block, bool succeeded) {
+  if (block.held && !succeeded) HoldBlockMore(block.address);
+  if (!block.known) return;
+  if (succeeded) {
+    Free(block.address, block.entry, block.serial);
+  } else {
+    PutEntry(KeyKind::kBlock, block.address, block.entry);
+  }
+}
+
+void NoteContextMade(std::uint64_t context) { Replace(0, TagOf(context)); }
+
+ContextEnding PrimaryContextEnds(int device) { return Ending(device, 0); }
+
+ContextEnding ContextEnds(std::uint64_t context) { return Ending(-1, TagOf(context)); }
+
+void ContextEnded(const ContextEnding& context, bool ended) {
+  TakeMarkedBlocks(context.mark, context.serial, ended ? &Free : nullptr);
+  if (ended && context.tag != 0) Replace(context.tag, 0);
+}
+
+}  // namespace memoir

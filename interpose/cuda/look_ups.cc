@@ -1,0 +1,141 @@
+#include "interpose/cuda/look_ups.h"
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+
+#include "interpose/cuda/wrapped_calls.h"
+#include "interpose/errno_keeper.h"
+#include "interpose/import_slots.h"
+#include "interpose/lifecycle.h"
+
+extern "C" {
+// Named for the code below.
+__attribute__((visibility("hidden"))) constinit void* memoir_hidden_real_dlsym = nullptr;
+__attribute__((visibility("hidden"))) constinit std::uint32_t memoir_hidden_look_ups_wrapped = 0;
+__attribute__((visibility("hidden"))) void memoir_hidden_dlsym();
+__attribute__((visibility("hidden"), used)) void* memoir_hidden_look_up(void* handle, const char* name);
+}
+
+#if defined(__x86_64__)
+// RTLD_DEFAULT is 0 and RTLD_NEXT is -1. Nothing is pushed and no argument touched on the way to the real dlsym.
+asm(R"(
+  .text
+  .p2align 4
+  .type memoir_hidden_dlsym, @function
+  .globl memoir_hidden_dlsym
+  .hidden memoir_hidden_dlsym
+memoir_hidden_dlsym:
+  .cfi_startproc
+  endbr64
+  cmpl $0, memoir_hidden_look_ups_wrapped(%rip)
+  je 1f
+  leaq 1(%rdi), %rax
+  cmpq $1, %rax
+  ja memoir_hidden_look_up
+1:
+  jmp *memoir_hidden_real_dlsym(%rip)
+  .cfi_endproc
+  .size memoir_hidden_dlsym, .-memoir_hidden_dlsym
+)");
+#endif
+
+namespace memoir {
+namespace {
+
+using Dlsym = void* (*)(void*, const char*);
+constinit std::atomic<void (*)()> after_look_up{nullptr};
+
+// A forked child inherits the word, but not the ring.
+bool AreWrapped() {
+  return __atomic_load_n(&memoir_hidden_look_ups_wrapped, __ATOMIC_ACQUIRE) != 0 && OpenRing() != nullptr;
+}
+
+}  // namespace
+
+void WrapLookUps(bool wrapped) {
+  __atomic_store_n(&memoir_hidden_look_ups_wrapped, wrapped ? 1u : 0u, __ATOMIC_RELEASE);
+}
+
+// Neither the wrapping nor what runs after it calls dlsym or its like: dlerror says what the real one has left.
+extern "C" void* memoir_hidden_look_up(void* handle, const char* name) {
+  void* found = reinterpret_cast<Dlsym>(memoir_hidden_real_dlsym)(handle, name);
+  if (!AreWrapped()) return found;
+  const ErrnoKeeper errno_keeper;
+  if (void (*after)() = after_look_up.load(std::memory_order_acquire); after != nullptr) after();
+  return found == nullptr ? nullptr : WrapperFor(name, found);
+}
+
+void* RealDlsym() { return memoir_hidden_real_dlsym; }
+
+void* FindRealDlsym() {
+  if (memoir_hidden_real_dlsym == nullptr) memoir_hidden_real_dlsym = const_cast<void*>(FindImported("dlsym"));
+  return memoir_hidden_real_dlsym;
+}
+
+void* DlsymHook(void (*after)()) {
+#if defined(__x86_64__)
+  after_look_up.store(after, std::memory_order_release);
+  return FindRealDlsym() == nullptr ? nullptr : reinterpret_cast<void*>(&memoir_hidden_dlsym);
+#else
+  static_cast<void>(after);
+  return nullptr;
+#endif
+}
+
+namespace {
+
+// cuGetProcAddress looks up itself, too: its versions differ in their parameters, and CUDA 12 has the later one.
+constexpr int kLaterGetProcAddress = 12000;
+constexpr int kFirstWithLaterSizes = 3020;  // of cuMemAlloc and its like: those before take 32 bits
+
+void Wrap(const char* name, void** function, int version) {
+  if (name == nullptr || function == nullptr || *function == nullptr || version < kFirstWithLaterSizes) return;
+  if (!AreWrapped()) return;
+  const ErrnoKeeper errno_keeper;
+  if (std::strcmp(name, "cuGetProcAddress") == 0) {
+    const char* full = version >= kLaterGetProcAddress ? "cuGetProcAddress_v2" : "cuGetProcAddress";
+    *function = WrapperFor(full, *function);
+  } else if (std::strcmp(name, "cuCtxCreate") != 0) {  // its versions differ, too
+    *function = WrapperForShortName(name, *function);
+  }
+}
+
+template <class... Rest>
+int GetProcAddress(const LookedUp&, int (*original)(const char*, void**, int, unsigned long long, Rest...),
+                   const char* name, void** function, int version, unsigned long long flags, Rest... rest) {
+  const int result = original(name, function, version, flags, rest...);
+  if (result == 0) Wrap(name, function, version);
+  return result;
+}
+
+// As of the CUDA that the program was built with.
+int GetEntryPoint(const LookedUp&, int (*original)(const char*, void**, unsigned long long, int*), const char* name,
+                  void** function, unsigned long long flags, int* status) {
+  const int result = original(name, function, flags, status);
+  if (result == 0 && name != nullptr && std::strcmp(name, "cuGetProcAddress") != 0)
+    Wrap(name, function, kLaterGetProcAddress);
+  return result;
+}
+
+int GetEntryPointByVersion(const LookedUp&, int (*original)(const char*, void**, unsigned, unsigned long long, int*),
+                           const char* name, void** function, unsigned version, unsigned long long flags, int* status) {
+  const int result = original(name, function, version, flags, status);
+  if (result == 0) Wrap(name, function, static_cast<int>(version));
+  return result;
+}
+
+constexpr WrappedCall kCalls[] = {
+    Wrapped<"cuGetProcAddress", &GetProcAddress<>>(),
+    Wrapped<"cuGetProcAddress_v2", &GetProcAddress<int*>>(),
+    Wrapped<"cudaGetDriverEntryPoint", &GetEntryPoint>(),
+    Wrapped<"cudaGetDriverEntryPoint_ptsz", &GetEntryPoint>(),
+    Wrapped<"cudaGetDriverEntryPointByVersion", &GetEntryPointByVersion>(),
+    Wrapped<"cudaGetDriverEntryPointByVersion_ptsz", &GetEntryPointByVersion>(),
+};
+
+}  // namespace
+
+std::span<const WrappedCall> LookUpCalls() { return kCalls; }
+
+}  // namespace memoir

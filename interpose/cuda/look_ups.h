@@ -1,0 +1,30 @@
+// Look-ups of functions by name, whose results are called past all import slots: dlsym (ctypes, NCCL, a cudart that is
+// linked statically), cuGetProcAddress, cudaGetDriverEntryPoint. Where one returns a function that is wrapped, the
+// program gets the wrapper.
+//
+// What dlsym means with RTLD_NEXT and RTLD_DEFAULT depends on where it is called from: such calls go on to the real
+// one by a jump, with the caller's return address, and what they find is not wrapped. With any other handle the caller
+// does not matter.
+//
+// Between recordings, and in a forked child that does not record, every look-up yields what it would without Memoir.
+//
+// libc only. Any thread.
+#ifndef INTERPOSE_CUDA_LOOK_UPS_H_
+#define INTERPOSE_CUDA_LOOK_UPS_H_
+
+namespace memoir {
+
+// What slots of dlsym are to hold; nullptr where it cannot be done: on a machine that is not x86-64 (the code that
+// keeps the caller's return address is written for that one), or in a process that has no dlsym.
+// `after` runs after each look-up, before its result is known to the caller.
+void* DlsymHook(void (*after)());
+// The process's own dlsym, on any machine; nullptr before FindRealDlsym, and where there is none.
+void* FindRealDlsym();
+void* RealDlsym();
+
+// A recording begins, or it ends.
+void WrapLookUps(bool wrapped);
+
+}  // namespace memoir
+
+#endif  // INTERPOSE_CUDA_LOOK_UPS_H_

@@ -1,0 +1,258 @@
+// Calls that give memory by its address and take it back: devices', pinned, managed, other processes'.
+#include <cstdint>
+
+#include "interpose/cuda/context_watch.h"
+#include "interpose/cuda/cuda_functions.h"
+#include "interpose/cuda/device_readings.h"
+#include "interpose/cuda/driver_blocks.h"
+#include "interpose/cuda/wrapped_calls.h"
+#include "interpose/errno_keeper.h"
+
+namespace memoir {
+namespace {
+
+using Bytes = std::size_t;
+
+bool IsOnHost(DriverCall call) { return call == DriverCall::kHostAllocate || call == DriverCall::kHostRegister; }
+
+int DeviceOf(DriverCall call) {
+  if (IsOnHost(call)) return -1;
+  const int device = DeviceOfContext();
+  return device < 0 ? 0 : device;
+}
+
+// Stream-ordered memory is its pool's, whichever device is current.
+void Given(DriverCall call, const void* pointer, std::uint64_t bytes, const void* code) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  if (address == 0) return;
+  const int home = DeviceOfContext();
+  int device = IsOnHost(call) ? -1 : home < 0 ? 0 : home;
+  if (call == DriverCall::kMallocAsync) ReadBlockDevice(address, &device);
+  BlockGiven({call, device, address, bytes, home, CurrentContext()}, LibraryAt(code));
+}
+
+void Refused(DriverCall call, int result, std::uint64_t bytes, const void* code) {
+  if (static_cast<std::uint32_t>(result) != kCudaOutOfMemory) return;
+  const int device = DeviceOf(call);
+  RecordDriverRefusal({call, device, bytes, ReadRefused(device), kCudaOutOfMemory}, LibraryAt(code));
+}
+
+// `call` does it, `pointer` and `bytes` say afterwards what was given.
+template <DriverCall kCall, class Call, class Pointer, class Size>
+int Give(const void* code, Call call, Pointer pointer, Size bytes) {
+  const Outermost outermost;
+  if (!outermost) return call();
+  ContextWatch context;
+  {
+    const ErrnoKeeper errno_keeper;
+    context = ContextWatch::OfRuntime();
+  }
+  const int result = call();
+  const ErrnoKeeper errno_keeper;
+  context.Settle(true, result == 0 && !IsOnHost(kCall) ? bytes() : 0, code);
+  if (result == 0) {
+    Given(kCall, pointer(), bytes(), code);
+  } else {
+    Refused(kCall, result, bytes(), code);
+  }
+  return result;
+}
+
+template <DriverCall kCall, class... Rest>
+int GiveBlock(const Called& called, int (*original)(void**, Bytes, Rest...), void** pointer, Bytes bytes,
+              Rest... rest) {
+  return Give<kCall>(
+      called.code, [&] { return original(pointer, bytes, rest...); }, [&] { return *pointer; }, [&] { return bytes; });
+}
+
+// The pitch is known afterwards; a refused call was asked for at least the width.
+template <class... Rest>
+int GivePitched(const Called& called, int (*original)(void**, Bytes*, Bytes, Bytes, Rest...), void** pointer,
+                Bytes* pitch, Bytes width, Bytes height, Rest... rest) {
+  bool done = false;
+  return Give<DriverCall::kMalloc>(
+      called.code,
+      [&] {
+        const int result = original(pointer, pitch, width, height, rest...);
+        done = result == 0;
+        return result;
+      },
+      [&] { return *pointer; }, [&] { return (done ? *pitch : width) * height; });
+}
+
+struct Pitched {  // cudaPitchedPtr
+  void* pointer;
+  Bytes pitch, width, height;
+};
+struct Extent {  // cudaExtent
+  Bytes width, height, depth;
+};
+int Give3D(const Called& called, int (*original)(Pitched*, Extent), Pitched* pitched, Extent extent) {
+  bool done = false;
+  return Give<DriverCall::kMalloc>(
+      called.code,
+      [&] {
+        const int result = original(pitched, extent);
+        done = result == 0;
+        return result;
+      },
+      [&] { return pitched->pointer; },
+      [&] { return (done ? pitched->pitch : extent.width) * extent.height * extent.depth; });
+}
+
+// Arrays: their layout is the driver's, so they count with what their elements need.
+std::uint64_t Elements(Bytes width, Bytes height, Bytes depth) {
+  return std::uint64_t{width} * (height == 0 ? 1 : height) * (depth == 0 ? 1 : depth);
+}
+struct Channels {  // cudaChannelFormatDesc
+  int bits[4];
+  int kind;
+};
+std::uint64_t BytesOf(const Channels& channels) {
+  std::uint64_t bits = 0;
+  for (const int channel : channels.bits) bits += static_cast<std::uint64_t>(channel);
+  return bits / 8;
+}
+int GiveArray(const Called& called, int (*original)(void**, const Channels*, Bytes, Bytes, unsigned), void** array,
+              const Channels* channels, Bytes width, Bytes height, unsigned flags) {
+  return Give<DriverCall::kMalloc>(
+      called.code, [&] { return original(array, channels, width, height, flags); }, [&] { return *array; },
+      [&] { return channels == nullptr ? 0 : BytesOf(*channels) * Elements(width, height, 1); });
+}
+int Give3DArray(const Called& called, int (*original)(void**, const Channels*, Extent, unsigned), void** array,
+                const Channels* channels, Extent extent, unsigned flags) {
+  return Give<DriverCall::kMalloc>(
+      called.code, [&] { return original(array, channels, extent, flags); }, [&] { return *array; },
+      [&] {
+        return channels == nullptr ? 0 : BytesOf(*channels) * Elements(extent.width, extent.height, extent.depth);
+      });
+}
+
+struct ArrayShape {  // CUDA_ARRAY_DESCRIPTOR
+  Bytes width, height;
+  int format;
+  unsigned channels;
+  static constexpr Bytes depth = 1;
+};
+struct Array3DShape {  // CUDA_ARRAY3D_DESCRIPTOR
+  Bytes width, height, depth;
+  int format;
+  unsigned channels, flags;
+};
+// Bytes of one channel, by CUarray_format; of formats of video and of compressed blocks, a byte.
+std::uint64_t BytesOfFormat(int format) {
+  constexpr int kUint16 = 0x02, kUint32 = 0x03, kInt16 = 0x09, kInt32 = 0x0a, kHalf = 0x10, kFloat = 0x20;
+  if (format == kUint32 || format == kInt32 || format == kFloat) return 4;
+  return format == kUint16 || format == kInt16 || format == kHalf ? 2 : 1;
+}
+template <class Shape>
+int CreateArray(const Called& called, int (*original)(void**, const Shape*), void** array, const Shape* shape) {
+  return Give<DriverCall::kMalloc>(
+      called.code, [&] { return original(array, shape); }, [&] { return *array; },
+      [&] {
+        return shape == nullptr ? 0
+                                : BytesOfFormat(shape->format) * shape->channels *
+                                      Elements(shape->width, shape->height, shape->depth);
+      });
+}
+
+int Register(const Called& called, int (*original)(void*, Bytes, unsigned), void* pointer, Bytes bytes,
+             unsigned flags) {
+  return Give<DriverCall::kHostRegister>(
+      called.code, [&] { return original(pointer, bytes, flags); }, [&] { return pointer; }, [&] { return bytes; });
+}
+
+struct IpcHandle {  // cudaIpcMemHandle_t, CUipcMemHandle: handed over by value
+  char bytes[64];
+};
+int OpenIpc(const Called& called, int (*original)(void**, IpcHandle, unsigned), void** pointer, IpcHandle handle,
+            unsigned flags) {
+  bool done = false;
+  return Give<DriverCall::kIpcOpen>(
+      called.code,
+      [&] {
+        const int result = original(pointer, handle, flags);
+        done = result == 0;
+        return result;
+      },
+      [&] { return *pointer; },
+      [&] {
+        std::uint64_t bytes = 0;
+        return done && ReadBlockBytes(reinterpret_cast<std::uintptr_t>(*pointer), &bytes) ? bytes : 0;
+      });
+}
+
+// cudaFree(nullptr) is how programs ask for a context.
+template <class... Rest>
+int TakeBack(const Called& called, int (*original)(void*, Rest...), void* pointer, Rest... rest) {
+  const Outermost outermost;
+  if (!outermost) return original(pointer, rest...);
+  BlockLeaving block{};
+  ContextWatch context;
+  {
+    const ErrnoKeeper errno_keeper;
+    if (pointer != nullptr) {
+      block = BlockLeaves(reinterpret_cast<std::uintptr_t>(pointer));
+    } else {
+      context = ContextWatch::OfRuntime();
+    }
+  }
+  const int result = original(pointer, rest...);
+  const ErrnoKeeper errno_keeper;
+  BlockLeft(block, result == 0);
+  context.Settle(result == 0, 0, called.code);
+  return result;
+}
+
+using Stream = void*;
+using Pool = void*;
+
+constexpr WrappedCall kCalls[] = {
+    Wrapped<"cudaMalloc", &GiveBlock<DriverCall::kMalloc>>(),
+    Wrapped<"cudaMallocPitch", &GivePitched<>>(),
+    Wrapped<"cudaMalloc3D", &Give3D>(),
+    Wrapped<"cudaMallocManaged", &GiveBlock<DriverCall::kMallocManaged, unsigned>>(),
+    Wrapped<"cudaMallocAsync", &GiveBlock<DriverCall::kMallocAsync, Stream>>(),
+    Wrapped<"cudaMallocAsync_ptsz", &GiveBlock<DriverCall::kMallocAsync, Stream>>(),
+    Wrapped<"cudaMallocFromPoolAsync", &GiveBlock<DriverCall::kMallocAsync, Pool, Stream>>(),
+    Wrapped<"cudaMallocFromPoolAsync_ptsz", &GiveBlock<DriverCall::kMallocAsync, Pool, Stream>>(),
+    Wrapped<"cudaHostAlloc", &GiveBlock<DriverCall::kHostAllocate, unsigned>>(),
+    Wrapped<"cudaMallocHost", &GiveBlock<DriverCall::kHostAllocate>>(),
+    Wrapped<"cudaHostRegister", &Register>(),
+    Wrapped<"cudaIpcOpenMemHandle", &OpenIpc>(),
+    Wrapped<"cudaFree", &TakeBack<>>(),
+    Wrapped<"cudaFreeAsync", &TakeBack<Stream>>(),
+    Wrapped<"cudaFreeAsync_ptsz", &TakeBack<Stream>>(),
+    Wrapped<"cudaFreeHost", &TakeBack<>>(),
+    Wrapped<"cudaHostUnregister", &TakeBack<>>(),
+    Wrapped<"cudaIpcCloseMemHandle", &TakeBack<>>(),
+    Wrapped<"cuMemAlloc_v2", &GiveBlock<DriverCall::kMalloc>>(),
+    Wrapped<"cuMemAllocPitch_v2", &GivePitched<unsigned>>(),
+    Wrapped<"cuMemAllocManaged", &GiveBlock<DriverCall::kMallocManaged, unsigned>>(),
+    Wrapped<"cuMemAllocAsync", &GiveBlock<DriverCall::kMallocAsync, Stream>>(),
+    Wrapped<"cuMemAllocAsync_ptsz", &GiveBlock<DriverCall::kMallocAsync, Stream>>(),
+    Wrapped<"cuMemAllocFromPoolAsync", &GiveBlock<DriverCall::kMallocAsync, Pool, Stream>>(),
+    Wrapped<"cuMemAllocFromPoolAsync_ptsz", &GiveBlock<DriverCall::kMallocAsync, Pool, Stream>>(),
+    Wrapped<"cuMemAllocHost_v2", &GiveBlock<DriverCall::kHostAllocate>>(),
+    Wrapped<"cuMemHostAlloc", &GiveBlock<DriverCall::kHostAllocate, unsigned>>(),
+    Wrapped<"cuMemHostRegister_v2", &Register>(),
+    Wrapped<"cuIpcOpenMemHandle_v2", &OpenIpc>(),
+    Wrapped<"cuMemFree_v2", &TakeBack<>>(),
+    Wrapped<"cuMemFreeAsync", &TakeBack<Stream>>(),
+    Wrapped<"cuMemFreeAsync_ptsz", &TakeBack<Stream>>(),
+    Wrapped<"cuMemFreeHost", &TakeBack<>>(),
+    Wrapped<"cuMemHostUnregister", &TakeBack<>>(),
+    Wrapped<"cuIpcCloseMemHandle", &TakeBack<>>(),
+    Wrapped<"cudaMallocArray", &GiveArray>(),
+    Wrapped<"cudaMalloc3DArray", &Give3DArray>(),
+    Wrapped<"cudaFreeArray", &TakeBack<>>(),
+    Wrapped<"cuArrayCreate_v2", &CreateArray<ArrayShape>>(),
+    Wrapped<"cuArray3DCreate_v2", &CreateArray<Array3DShape>>(),
+    Wrapped<"cuArrayDestroy", &TakeBack<>>(),
+};
+
+}  // namespace
+
+std::span<const WrappedCall> MemoryCalls() { return kCalls; }
+
+}  // namespace memoir

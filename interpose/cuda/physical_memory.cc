@@ -1,0 +1,132 @@
+#include "interpose/cuda/physical_memory.h"
+
+#include <atomic>
+#include <cstddef>
+
+#include "interpose/cuda/block_table.h"
+#include "interpose/cuda/device_readings.h"
+#include "interpose/cuda/driver_records.h"
+#include "interpose/ring.h"
+
+namespace memoir {
+namespace {
+
+constexpr std::size_t kMost = 16384;  // of 2 MiB: 32 GiB; torch's expandable segments take 20 MiB each
+constexpr std::uint64_t kGranularity = 2u << 20;
+constexpr int kOwnNumbers = 48;  // above the bits that addresses have
+constexpr std::uint64_t kMostOwnNumbers = 4095;
+
+struct Memory {
+  std::atomic<std::uint32_t> holds;    // by handle and by mappings; 0: nobody's
+  std::atomic<std::uint32_t> handles;  // of these
+  std::uint64_t number;                // that it is recorded under
+  std::uint64_t bytes;                 // 0: imported, and not mapped yet
+  DriverCall call;
+  std::int8_t device;
+};
+constinit Memory memories[kMost]{};
+constinit std::atomic<std::uint32_t> newest{0};
+
+// With one hold, its handle's.
+Memory* Claim() {
+  for (std::size_t i = 0; i < kMost; ++i) {
+    Memory& memory = memories[newest.fetch_add(1, std::memory_order_relaxed) % kMost];
+    std::uint32_t nobody = 0;
+    if (!memory.holds.compare_exchange_strong(nobody, 1, std::memory_order_acq_rel)) continue;
+    memory.handles.store(1, std::memory_order_relaxed);
+    return &memory;
+  }
+  return nullptr;
+}
+
+TableEntry EntryOf(const Memory& memory, std::uint64_t bytes) {
+  return {bytes, static_cast<std::uint32_t>(&memory - memories), memory.call, memory.device};
+}
+
+std::uint64_t NumberFor(std::uint64_t handle, std::uint64_t serial) {
+  TableEntry alive;
+  if (!FindEntry(KeyKind::kRecordedHandle, handle, &alive)) return handle;
+  return handle ^ (serial % kMostOwnNumbers + 1) << kOwnNumbers;  // the bits above are the table's
+}
+
+void Record(Memory& memory, std::uint64_t handle, std::uint64_t bytes, const LibraryName& library) {
+  const std::uint64_t serial = NextDriverSerial();
+  memory.number = NumberFor(handle, serial);
+  memory.bytes = bytes;
+  PutEntry(KeyKind::kRecordedHandle, memory.number, EntryOf(memory, bytes));
+  RecordDriverBlock({memory.call, memory.device, memory.number, bytes}, library, serial);
+  NoteGiven(memory.device, memory.call, bytes);
+}
+
+void Add(DriverCall call, std::uint64_t handle, int device, std::uint64_t bytes, const LibraryName* library) {
+  Memory* memory = Claim();
+  if (memory == nullptr) return RingCountDroppedAllocation(bytes);
+  memory->call = call;
+  memory->device = static_cast<std::int8_t>(device);
+  memory->bytes = 0;
+  if (library != nullptr) Record(*memory, handle, bytes, *library);
+  if (!PutEntry(KeyKind::kHandle, handle, EntryOf(*memory, bytes))) RingCountDroppedAllocation(bytes);
+}
+
+void Drop(Memory& memory) {
+  const std::uint64_t serial = NextDriverSerial(), number = memory.number, bytes = memory.bytes;
+  const DriverCall call = memory.call;
+  const int device = memory.device;
+  if (memory.holds.fetch_sub(1, std::memory_order_acq_rel) != 1 || bytes == 0) return;
+  TableEntry recorded;  // from here on the place may be another's
+  TakeEntry(KeyKind::kRecordedHandle, number, &recorded);
+  RecordDriverFree(number, device, serial);
+  NoteTakenBack(device, call, bytes);
+}
+
+}  // namespace
+
+void ForgetPhysicalMemory() {
+  for (Memory& memory : memories) {
+    if (memory.holds.load(std::memory_order_relaxed) != 0) memory.holds.store(0, std::memory_order_relaxed);
+  }
+}
+
+void PhysicalCreated(std::uint64_t handle, int device, std::uint64_t bytes, const LibraryName& library) {
+  Add(DriverCall::kMemoryCreate, handle, device, bytes, &library);
+}
+
+void PhysicalImported(std::uint64_t handle, int device) { Add(DriverCall::kIpcOpen, handle, device, 0, nullptr); }
+
+void PhysicalRetained(std::uint64_t handle, std::uint64_t address) {
+  TableEntry entry;
+  const bool known = FindEntry(KeyKind::kHandle, handle, &entry);
+  if (!known && !FindEntry(KeyKind::kMapping, address, &entry)) return;
+  Memory& memory = memories[entry.index];
+  if (!known && !PutEntry(KeyKind::kHandle, handle, EntryOf(memory, 0))) return;
+  memory.handles.fetch_add(1, std::memory_order_acq_rel);
+  memory.holds.fetch_add(1, std::memory_order_acq_rel);
+}
+
+void PhysicalMapped(std::uint64_t address, std::uint64_t bytes, std::uint64_t handle, const LibraryName& library) {
+  TableEntry entry;
+  if (!FindEntry(KeyKind::kHandle, handle, &entry)) return;
+  Memory& memory = memories[entry.index];
+  if (memory.bytes == 0) Record(memory, handle, bytes, library);
+  if (PutEntry(KeyKind::kMapping, address, EntryOf(memory, bytes)))
+    memory.holds.fetch_add(1, std::memory_order_acq_rel);
+}
+
+void PhysicalReleasing(std::uint64_t handle) {
+  TableEntry entry;
+  if (!FindEntry(KeyKind::kHandle, handle, &entry)) return;
+  Memory& memory = memories[entry.index];
+  if (memory.handles.fetch_sub(1, std::memory_order_acq_rel) == 1) TakeEntry(KeyKind::kHandle, handle, &entry);
+  Drop(memory);
+}
+
+void PhysicalUnmapping(std::uint64_t address, std::uint64_t bytes) {
+  for (std::uint64_t at = address; at < address + bytes;) {
+    TableEntry entry{};
+    const bool mapped = TakeEntry(KeyKind::kMapping, at, &entry);
+    if (mapped) Drop(memories[entry.index]);
+    at += mapped && entry.bytes != 0 ? entry.bytes : kGranularity;
+  }
+}
+
+}  // namespace memoir

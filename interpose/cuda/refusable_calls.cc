@@ -1,0 +1,109 @@
+// Calls of NVIDIA's libraries that need memory of the device and are watched for failure alone: communicators, handles,
+// plans. What they take comes by calls of their own, which are recorded in the library's name.
+#include <cstdint>
+#include <cstring>
+
+#include "interpose/cuda/cuda_functions.h"
+#include "interpose/cuda/device_readings.h"
+#include "interpose/cuda/driver_records.h"
+#include "interpose/cuda/wrapped_calls.h"
+#include "interpose/errno_keeper.h"
+
+namespace memoir {
+namespace {
+
+// On the simulated device all are in one object, which is not the one to name.
+constexpr struct {
+  const char* prefix;
+  const char* library;
+} kLibraries[] = {{"nccl", "libnccl.so.2"}, {"cublasLt", "libcublasLt.so"}, {"cublas", "libcublas.so"},
+                  {"cudnn", "libcudnn.so"}, {"cusolver", "libcusolver.so"}, {"cusparse", "libcusparse.so"},
+                  {"cufft", "libcufft.so"}};
+
+// The one that refused, not the one that called it: its memory was what was short.
+LibraryName LibraryOf(const Called& called) {
+  const LibraryName found = LibraryAt(called.function);
+  if (std::strncmp(found.text, "libmemoir_", 10) != 0) return found;
+  for (const auto& known : kLibraries) {
+    if (std::strncmp(called.name, known.prefix, std::strlen(known.prefix)) == 0) return LibraryNamed(known.library);
+  }
+  return found;
+}
+
+void Refused(const Called& called, DriverCall call, int result) {
+  const ErrnoKeeper errno_keeper;
+  const int device = DeviceOfContext();
+  RecordDriverRefusal({call, device < 0 ? 0 : device, 0, ReadRefused(device), static_cast<std::uint32_t>(result)},
+                      LibraryOf(called));
+}
+
+// ncclInvalidArgument and ncclInvalidUsage are the program's fault, ncclInProgress is none.
+bool IsRefusedByNccl(int result) { return result == 1 || result == 2 || result == 3 || result == 6; }
+
+template <class... A>
+int Communicate(const Called& called, int (*original)(A...), A... arguments) {
+  const int result = original(arguments...);
+  if (IsRefusedByNccl(result)) Refused(called, DriverCall::kCommunicator, result);
+  return result;
+}
+
+template <class... A>
+int Handle(const Called& called, int (*original)(A...), A... arguments) {
+  const int result = original(arguments...);
+  if (result != 0) Refused(called, DriverCall::kHandle, result);
+  return result;
+}
+
+// A size that a plan cannot have is the program's fault: CUFFT_ALLOC_FAILED, and what comes of one below.
+template <class... A>
+int Plan(const Called& called, int (*original)(A...), A... arguments) {
+  const int result = original(arguments...);
+  constexpr int kAllocationFailed = 2, kInternalError = 5;
+  if (result == kAllocationFailed || result == kInternalError) Refused(called, DriverCall::kHandle, result);
+  return result;
+}
+
+struct NcclId {  // ncclUniqueId: handed over by value
+  char bytes[128];
+};
+using Pointer = void*;
+using Long = long long;
+using Size = std::size_t;
+
+constexpr WrappedCall kCalls[] = {
+    Wrapped<"ncclCommInitRank", &Communicate<Pointer, int, NcclId, int>>(),
+    Wrapped<"ncclCommInitRankConfig", &Communicate<Pointer, int, NcclId, int, Pointer>>(),
+    Wrapped<"ncclCommInitRankScalable", &Communicate<Pointer, int, int, int, Pointer, Pointer>>(),
+    Wrapped<"ncclCommInitAll", &Communicate<Pointer, int, Pointer>>(),
+    Wrapped<"ncclCommSplit", &Communicate<Pointer, int, int, Pointer, Pointer>>(),
+    // A communicator takes most of its memory where it is first used.
+    Wrapped<"ncclGroupEnd", &Communicate<>>(),
+    Wrapped<"ncclAllReduce", &Communicate<Pointer, Pointer, Size, int, int, Pointer, Pointer>>(),
+    Wrapped<"ncclReduceScatter", &Communicate<Pointer, Pointer, Size, int, int, Pointer, Pointer>>(),
+    Wrapped<"ncclAllGather", &Communicate<Pointer, Pointer, Size, int, Pointer, Pointer>>(),
+    Wrapped<"ncclBroadcast", &Communicate<Pointer, Pointer, Size, int, int, Pointer, Pointer>>(),
+    Wrapped<"ncclBcast", &Communicate<Pointer, Size, int, int, Pointer, Pointer>>(),
+    Wrapped<"ncclReduce", &Communicate<Pointer, Pointer, Size, int, int, int, Pointer, Pointer>>(),
+    Wrapped<"ncclSend", &Communicate<Pointer, Size, int, int, Pointer, Pointer>>(),
+    Wrapped<"ncclRecv", &Communicate<Pointer, Size, int, int, Pointer, Pointer>>(),
+    Wrapped<"cublasCreate_v2", &Handle<Pointer>>(),
+    Wrapped<"cublasLtCreate", &Handle<Pointer>>(),
+    Wrapped<"cudnnCreate", &Handle<Pointer>>(),
+    Wrapped<"cusolverDnCreate", &Handle<Pointer>>(),
+    Wrapped<"cusparseCreate", &Handle<Pointer>>(),
+    Wrapped<"cufftPlan1d", &Plan<Pointer, int, int, int>>(),
+    Wrapped<"cufftPlan2d", &Plan<Pointer, int, int, int>>(),
+    Wrapped<"cufftPlan3d", &Plan<Pointer, int, int, int, int>>(),
+    Wrapped<"cufftPlanMany", &Plan<Pointer, int, Pointer, Pointer, int, int, Pointer, int, int, int, int>>(),
+    Wrapped<"cufftMakePlanMany", &Plan<int, int, Pointer, Pointer, int, int, Pointer, int, int, int, int, Pointer>>(),
+    Wrapped<"cufftMakePlanMany64",
+            &Plan<int, int, Pointer, Pointer, Long, Long, Pointer, Long, Long, int, Long, Pointer>>(),
+    Wrapped<"cufftXtMakePlanMany",
+            &Plan<int, int, Pointer, Pointer, Long, Long, int, Pointer, Long, Long, int, Long, Pointer, int>>(),
+};
+
+}  // namespace
+
+std::span<const WrappedCall> RefusableCalls() { return kCalls; }
+
+}  // namespace memoir

@@ -1,0 +1,73 @@
+#include "interpose/cuda/wrapped_calls.h"
+
+#include <cstring>
+
+#include "interpose/own_work.h"
+
+namespace memoir {
+namespace {
+
+constinit thread_local int calls_open = 0;
+
+// Of the first call for which `is_wanted` says so; nullptr: of none.
+template <class Wanted>
+const WrappedCall* FindCall(Wanted is_wanted) {
+  const std::span<const WrappedCall> groups[] = {MemoryCalls(), ContextCalls(),   MappingCalls(),
+                                                 CodeCalls(),   RefusableCalls(), LookUpCalls()};
+  for (const auto& group : groups) {
+    for (const WrappedCall& call : group) {
+      if (is_wanted(call)) return &call;
+    }
+  }
+  return nullptr;
+}
+
+bool IsWrapper(const void* function) {
+  return FindCall([&](const WrappedCall& call) {
+           for (int i = 0; i < kWrapperVariants; ++i) {
+             if (call.wrapper(i) == function) return true;
+           }
+           return false;
+         }) != nullptr;
+}
+
+void* VariantOf(const WrappedCall* call, void* function) {
+  if (call == nullptr || function == nullptr || IsWrapper(function)) return function;
+  for (int i = 0; i < kWrapperVariants; ++i) {
+    const void* standing = nullptr;
+    if (call->originals[i].compare_exchange_strong(standing, function, std::memory_order_acq_rel) ||
+        standing == function)
+      return const_cast<void*>(call->wrapper(i));
+  }
+  return function;
+}
+
+bool HasPrefix(const char* name) { return std::strncmp(name, "cu", 2) == 0 || std::strncmp(name, "nccl", 4) == 0; }
+
+const WrappedCall* CallNamed(const char* name) {
+  if (!HasPrefix(name)) return nullptr;
+  return FindCall([&](const WrappedCall& call) { return std::strcmp(call.name, name) == 0; });
+}
+
+}  // namespace
+
+Outermost::Outermost() : outermost_(calls_open++ == 0 && memoir_own_work == 0) {}
+Outermost::~Outermost() { --calls_open; }
+
+bool IsWrappedName(const char* name) { return CallNamed(name) != nullptr; }
+
+void* WrapperFor(const char* name, void* function) { return VariantOf(CallNamed(name), function); }
+
+// A driver's function with a stream has the same parameters in both of its forms, and so have those of a later version
+// here: whichever was returned, the first name fits.
+void* WrapperForShortName(const char* name, void* function) {
+  const std::size_t length = std::strlen(name);
+  return VariantOf(FindCall([&](const WrappedCall& call) {
+                     if (std::strncmp(call.name, name, length) != 0) return false;
+                     const char* rest = call.name + length;
+                     return *rest == '\0' || std::strcmp(rest, "_v2") == 0;
+                   }),
+                   function);
+}
+
+}  // namespace memoir

@@ -1,0 +1,33 @@
+// The functions that are wrapped, by their names, and the wrapper that stands for one of a name's definitions.
+//
+//   a slot, or a look-up's result: F ──► WrapperFor("cudaMalloc", F) ──► variant n ──► records ──► F
+//
+// libc only. Any thread.
+#ifndef INTERPOSE_CUDA_WRAPPED_CALLS_H_
+#define INTERPOSE_CUDA_WRAPPED_CALLS_H_
+
+#include <span>
+
+#include "interpose/cuda/call_wrapper.h"
+
+namespace memoir {
+
+// Each with its kind of calls.
+std::span<const WrappedCall> MemoryCalls();
+std::span<const WrappedCall> ContextCalls();
+std::span<const WrappedCall> MappingCalls();
+std::span<const WrappedCall> CodeCalls();
+std::span<const WrappedCall> RefusableCalls();
+std::span<const WrappedCall> LookUpCalls();
+
+bool IsWrappedName(const char* name);
+
+// What is to be called in place of `function`, a definition of that name: itself where the name is none that is
+// wrapped, where it is a wrapper already, and where all variants stand for others, which are then not recorded.
+void* WrapperFor(const char* name, void* function);
+// By the name that cuGetProcAddress knows a function by: without version or stream ("cuMemAlloc").
+void* WrapperForShortName(const char* name, void* function);
+
+}  // namespace memoir
+
+#endif  // INTERPOSE_CUDA_WRAPPED_CALLS_H_

@@ -1,0 +1,62 @@
+#include "interpose/simcuda/library_charges.h"
+
+#include <map>
+#include <mutex>
+
+namespace memoir::simcuda {
+namespace {
+
+struct Held {
+  int device;
+  const char* library;
+  std::uint64_t bytes;
+};
+
+struct Observed {
+  std::mutex mutex;
+  LibraryObserver observer = nullptr;
+  std::map<unsigned long long, Held> held;
+};
+
+Observed& TheObserved() {
+  static Observed* const observed = new Observed;
+  return *observed;
+}
+
+// Under the lock, so that whoever begins to observe misses and doubles nothing.
+void Tell(unsigned long long id, const Held& held) {
+  Observed& observed = TheObserved();
+  const std::lock_guard lock(observed.mutex);
+  if (held.bytes == 0) {
+    observed.held.erase(id);
+  } else {
+    observed.held[id] = held;
+  }
+  if (observed.observer != nullptr) observed.observer(held.device, held.library, id, held.bytes);
+}
+
+}  // namespace
+
+void ObserveLibraries(LibraryObserver observer) {
+  Observed& observed = TheObserved();
+  const std::lock_guard lock(observed.mutex);
+  observed.observer = observer;
+  for (const auto& [id, held] : observed.held) observer(held.device, held.library, id, held.bytes);
+}
+
+LibraryCharge::~LibraryCharge() {
+  if (bytes_ == 0) return;
+  Tell(reinterpret_cast<std::uintptr_t>(this), {device_->ordinal(), library_, 0});
+  device_->Refund(bytes_, Holder::kLibraries);
+}
+
+bool LibraryCharge::Add(Device& device, std::uint64_t bytes) {
+  if (bytes == 0) return true;
+  if (!device.Charge(bytes, Holder::kLibraries)) return false;
+  device_ = &device;
+  bytes_ += bytes;
+  Tell(reinterpret_cast<std::uintptr_t>(this), {device.ordinal(), library_, bytes_});
+  return true;
+}
+
+}  // namespace memoir::simcuda

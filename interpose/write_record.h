@@ -1,0 +1,33 @@
+// Writes one record of a fixed size into the calling thread's ring segment, or drops it: for hooks that run under an
+// allocator's lock, where nothing may wait.
+#ifndef INTERPOSE_WRITE_RECORD_H_
+#define INTERPOSE_WRITE_RECORD_H_
+
+#include <cstdint>
+#include <new>
+
+#include "interpose/ring.h"
+#include "interpose/tick.h"
+
+namespace memoir {
+
+// Lets `fill` write a record of its type; false: there was no room.
+template <class Record, class Fill>
+bool WriteRecord(RecordKind kind, std::uint8_t flags, Fill fill) {
+  ThreadSlot* slot = RingThread();
+  std::uint8_t* place = slot == nullptr ? nullptr : RingReserve(slot, sizeof(Record), OnEmptyPool::kDrop);
+  if (place == nullptr) return false;
+  auto* record = new (place) Record{};
+  record->header.words = sizeof(Record) / 8;
+  record->header.kind = kind;
+  record->header.flags = flags;
+  record->header.depth = RingDepth(slot);
+  record->tick = Tick();
+  fill(*record);
+  RingCommit(slot, sizeof(Record));
+  return true;
+}
+
+}  // namespace memoir
+
+#endif  // INTERPOSE_WRITE_RECORD_H_

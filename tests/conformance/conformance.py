@@ -1,0 +1,118 @@
+"""What the conformance tests found, test by test, and docs/conformance.md made of it.
+
+    MEMOIR_CONFORMANCE_COUNTS=FILE pytest tests/conformance/test_{memory_profiler,oracle_live,categories}.py     with each torch (the last with 2.11); adds to FILE
+    python tests/conformance/conformance.py [FILE]     prints the page: of FILE, or of what is kept here
+"""
+
+import contextlib
+import dataclasses
+import json
+import os
+import pathlib
+import sys
+
+COUNTS = pathlib.Path(__file__).with_name("conformance.json")  # of the run that the page is of
+
+
+@dataclasses.dataclass
+class Count:
+    blocks: int = 0
+
+
+@contextlib.contextmanager
+def counted(suite, name):
+    """A test's result, added to the file that MEMOIR_CONFORMANCE_COUNTS names; without it nothing is kept."""
+    count, differs = Count(), ""
+    try:
+        yield count
+    except BaseException as error:
+        differs = (str(error) or repr(error)).splitlines()[0]
+        raise
+    finally:
+        path = os.environ.get("MEMOIR_CONFORMANCE_COUNTS")
+        if path:
+            import torch
+
+            file = pathlib.Path(path)
+            runs = json.loads(file.read_text()) if file.exists() else []
+            runs = [run for run in runs if (run["suite"], run["name"], run["torch"]) != (suite, name, torch.__version__)]
+            runs.append({"suite": suite, "name": name, "torch": torch.__version__, "blocks": count.blocks, "differs": differs})
+            file.write_text(json.dumps(runs, indent=1) + "\n")
+
+
+SUITES = {
+    "test_memory_profiler.py": (
+        "PyTorch's test_memory_profiler.py",
+        "Every test, under its own name; a block is what a test profiles once. `tests/conformance/test_memory_profiler.py`; the texts that the tests expect are in"
+        " `tests/conformance/expected`.",
+        "blocks",
+    ),
+    "scripts": (
+        "Plain scripts, live",
+        "`tests/conformance/test_oracle_live.py`; the scripts are not part of this repository. A region is a part of a script that it marks.",
+        "regions",
+    ),
+    "frozen results": (
+        "Plain scripts, frozen results of torch 2.11",
+        "`tests/conformance/test_categories.py`: no torch.profiler runs beside Memoir. A scope is a region, as if recording had begun with it, or the whole program.",
+        "scopes",
+    ),
+}
+# What does not differ as these tests compare it, but would otherwise.
+NOTES = {
+    ("test_memory_profiler.py", "test_config_check"): (
+        "torch.profiler refuses without record_shapes, profile_memory and with_stack; Memoir where operators above autograd or modules were not recorded (`--start memory`,"
+        " `--ops dispatch`, `--modules off`)"
+    ),
+    ("test_memory_profiler.py", "test_memory_timeline_no_id"): "on the CPU, where torch.profiler is not told of the free of `x`, which is older than it",
+    ("frozen results", "compile_aot_eager"): (
+        "but for two ranges of the tree, which torch makes only while its profiler runs: `Pregraph bytecode` (`record_pregraph_bytecode_enter` in torch/_dynamo/utils.py) and"
+        " `AOTDispatcher Runtime Wrapper Prologue` (`record_runtime_wrapper_prologue_enter` in torch/_functorch/_aot_autograd/runtime_wrappers.py), each"
+        " `if torch.autograd.profiler._is_profiler_enabled`; live, with it on, they are equal"
+    ),
+}
+NOTES |= {
+    ("test_memory_profiler.py", name): "`aten::detach` of a gradient stands once less in the text than in PyTorch 2.4's: of torch 2.11 and 2.15 that is so"
+    for name in (
+        "test_categories_e2e_simple_fwd_bwd",
+        "test_categories_e2e_simple_fwd_bwd_step",
+        "test_categories_e2e_simple_module_fwd_bwd",
+        "test_categories_e2e_simple_module_fwd_bwd_step",
+        "test_categories_e2e_sequential_fwd_bwd",
+    )
+}
+HEAD = """# Does it say what torch.profiler says?
+
+Printed by `python tests/conformance/conformance.py` from what one run of the conformance tests counted; not edited by hand.
+
+`memoir export categories --rules torch` beside torch.profiler's memory profiler ([categories.md](categories.md)). Live: one process runs the workload once, under
+`torch.profiler.profile(record_shapes=True, profile_memory=True, with_stack=True)` and recorded by Memoir. Equal means each of these, number by number: the tree of ranges
+and allocations, each range's name, overload and which of its arguments are written to, which storage each argument was, data flow as text and as JSON, each storage with
+its tensor, address, bytes and the category of each of its versions, what was found to be a gradient and of which parameter, the timeline with actions, bytes, categories,
+versions and storages in their order.
+
+Annotations (`record_function`) are left out of the tree that is compared: with_stack makes torch.profiler end each with the Python call that began it
+(`record_function.__enter__`), so that what it holds stands beside it there and inside it here. The frozen trees, made without stacks, have them.
+"""
+
+
+def table(runs, suite):
+    title, what, unit = SUITES[suite]
+    runs = [run for run in runs if run["suite"] == suite]
+    torches = sorted({run["torch"] for run in runs}, key=lambda version: [int(part) for part in version.split("+")[0].split(".")])
+    equal = sum(not run["differs"] for run in runs)
+    lines = [f"## {title}", "", what, "", f"Equal: {equal} of {len(runs)}.", "", f"| test | {unit} | {' | '.join(torches)} | |", f"|---|---:|{'---|' * len(torches)}---|"]
+    for name in dict.fromkeys(run["name"] for run in runs):
+        of = {run["torch"]: run for run in runs if run["name"] == name}
+        cells = [("**differs**: " + of[torch]["differs"] if of[torch]["differs"] else "equal") if torch in of else "" for torch in torches]
+        lines.append(f"| `{name}` | {max(run['blocks'] for run in of.values())} | {' | '.join(cells)} | {NOTES.get((suite, name), '')} |")
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    runs = json.loads(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else COUNTS).read_text())
+    print("\n".join([HEAD, *(table(runs, suite) for suite in SUITES)]), end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""The plain scripts of the folder that MEMOIR_TEST_ORACLE names (test_categories.py), live: each region under torch.profiler and recorded by Memoir in one process, number
+by number the same. With the torch at hand, while the frozen results are of one torch."""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+import conformance
+import profile_text
+from test_categories import ORACLE
+
+PROGRAM = pathlib.Path(__file__).with_name("oracle_live.py")
+RANGE = re.search(r'^RANGE = "(.*)"', PROGRAM.read_text(), re.M).group(1)
+SCRIPTS = sorted((ORACLE / "workloads").glob("*.py"))
+
+
+@pytest.fixture(scope="module")
+def recorded(tree, tmp_path_factory):
+    """The capture, and by script its regions, each with its number."""
+    folder = tmp_path_factory.mktemp("oracle")
+    capture, answers = folder / "capture", folder / "answers.json"
+    command = [tree / "bin" / "memoir", "run", "-q", "-o", capture, "--", sys.executable, PROGRAM, answers, *SCRIPTS]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    regions = {}
+    for number, region in enumerate(json.loads(answers.read_text())):
+        regions.setdefault(region["script"], []).append((number, region["torch"]))
+    return capture, regions
+
+
+@pytest.mark.skipif(not SCRIPTS, reason=f"no scripts in {ORACLE}/workloads; set MEMOIR_TEST_ORACLE")
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_equals_torch_profiler(tree, recorded, script):
+    capture, regions = recorded
+    with conformance.counted("scripts", script.stem) as count:
+        for number, torch in regions[script.stem]:
+            command = [tree / "bin" / "memoir", "export", "categories", "--rules", "torch", "--forget-before", "--range", f"{RANGE}#{number}", capture]
+            done = subprocess.run(command, capture_output=True, text=True)
+            assert done.returncode == 0, done.stderr
+            wanted = profile_text.normal(torch, first=1)
+            found = profile_text.normal(json.loads(done.stdout), annotations=torch["annotations"])
+            for section in profile_text.SECTIONS:
+                assert found[section] == wanted[section], f"region {number}: {section}"
+            count.blocks += 1
+        assert count.blocks > 0

@@ -1,0 +1,126 @@
+"""What torch.profiler's memory profiler says of a run, as the document that `memoir export categories` writes: for tests that compare the two."""
+
+from torch._C._profiler import _EventType, _TensorMetadata, RecordScope
+from torch.profiler import _memory_profiler as memory
+
+
+def name_of(category):
+    return category.name if category else "UNKNOWN"
+
+
+def is_range(node):
+    return node.tag == _EventType.TorchOp
+
+
+def tensors_of(node):
+    """(argument, tensor) of all that a range was given."""
+    for index, value in enumerate(node.typed[1].inputs):
+        for tensor in value if isinstance(value, list) else [value]:
+            if isinstance(tensor, _TensorMetadata):
+                yield index, tensor
+
+
+def is_annotation(node):
+    return is_range(node) and node.typed[1].scope == RecordScope.USER_SCOPE
+
+
+def tree_lines(nodes, depth=0):
+    """Ranges and allocations; what stands in a Python call stands where the call does. Annotations are left out: with_stack ends each with the Python call that
+    began it, record_function.__enter__, and what it holds stands beside it."""
+    for node in nodes:
+        shown = is_range(node) and not is_annotation(node) or node.tag == _EventType.Allocation
+        if shown:
+            yield "  " * depth + (node.name if is_range(node) else "[memory]")
+        yield from tree_lines(node.children, depth + shown)
+
+
+def schema_row(node):
+    fields = node.typed[1]
+    schemas = memory.SchemaMatcher.match_schemas(fields)
+    overloads = [schema.overload_name for schema in schemas]
+    name = node.name + ("." + overloads[0] if len(overloads) == 1 else f".{{{', '.join(overloads)}}}" if overloads else "")
+    return [name, "".join({True: "T", False: "F", None: "N"}[written] for written in memory.SchemaMatcher.inputs_are_mutable(fields))]
+
+
+def argument_row(node):
+    keys = [(index, memory.TensorKey.from_tensor(tensor)) for index, tensor in tensors_of(node)]
+    return [[index, key.storage.allocation_id] for index, key in keys if key]
+
+
+def flow_lines(graph):
+    for node in graph.flow_nodes:
+        freed = {key for key, edge in node._edges.items() if edge.is_deletion}
+        inputs = ", ".join(f"T{key.id}(v{version}{'*' if key in freed else ''})" for key, (_, version) in node.inputs.items())
+        outputs = ", ".join(f"T{key.id}(v{version})" for key, version in node.outputs.items())
+        if inputs or outputs:
+            yield f"{node._event.name.replace('torch::autograd::', ''):<25} {inputs:<15}  ->  {outputs}".rstrip()
+
+
+def timeline_rows(profile):
+    def row(action, bytes_, key, version):
+        category = profile._categories.get(key, version) if isinstance(key, memory.TensorKey) else None
+        return [len(rows), action.name, bytes_, name_of(category), version, str(key.device)]
+
+    rows = []
+    for _, action, (key, version), size in profile.timeline:
+        falls = action in (memory.Action.INCREMENT_VERSION, memory.Action.DESTROY)
+        rows.append(row(action, -size if falls else size, key, version))
+        if action == memory.Action.INCREMENT_VERSION:
+            rows.append(row(action, size, key, version + 1))
+    return rows
+
+
+def timeline_storages(profile):
+    storages = []
+    for _, action, (key, _), _ in profile.timeline:
+        storage = key.storage.allocation_id if isinstance(key, memory.TensorKey) else None
+        storages += [storage] * (2 if action == memory.Action.INCREMENT_VERSION else 1)
+    return storages
+
+
+def storage_rows(profile):
+    rows = {}
+    for (key, version), category in profile._category_snapshot().items():
+        row = rows.setdefault(key, [key.storage.allocation_id, key.id, hex(key.storage.ptr), profile._size_map[key], str(key.device), []])
+        row[5].append(name_of(category))
+    return list(rows.values())
+
+
+def gradient_rows(profile):
+    rows = set()
+    for node in profile._op_tree.dfs():
+        for parameter, gradient in memory.extract_gradients(node):
+            how = "accumulated" if is_range(node) else "held"
+            rows.add((how, parameter and parameter.storage.allocation_id, gradient.storage.allocation_id))
+    return sorted(map(list, rows), key=str)
+
+
+def intermediate_rows(profile):
+    """Nodes that made and freed something inside: the name of each and what it was."""
+    nodes = [node for node in profile._data_flow_graph.flow_nodes if node.intermediates]
+    return [[node._event.name.replace("torch::autograd::", ""), [key.id for key in node.intermediates]] for node in nodes]
+
+
+def impl_rows(profile):
+    """For each range, which TensorImpl showed which storage: not in Memoir's document, which `export events` stands in for."""
+    ranges = [node for node in profile._op_tree.dfs() if is_range(node)]
+    keys = [[(hex(tensor.impl_ptr), hex(tensor.storage_data_ptr), memory.TensorKey.from_tensor(tensor)) for _, tensor in tensors_of(node)] for node in ranges]
+    return [[[impl, pointer, key.storage.allocation_id] for impl, pointer, key in row if key] for row in keys]
+
+
+def document(profiler):
+    profile = profiler._memory_profile()
+    ranges = [node for node in profile._op_tree.dfs() if is_range(node)]
+    return {
+        "timeline": timeline_rows(profile),
+        "data_flow": list(flow_lines(profile._data_flow_graph)),
+        "schemas": [schema_row(node) for node in ranges],
+        "arguments": [argument_row(node) for node in ranges],
+        "tree": list(tree_lines(profile._op_tree._root_nodes)),
+        "annotations": sorted({node.name for node in ranges if is_annotation(node)}),
+        "timeline_storages": timeline_storages(profile),
+        "storages": storage_rows(profile),
+        "gradients": gradient_rows(profile),
+        "intermediates": intermediate_rows(profile),
+        "impls": impl_rows(profile),
+    }

@@ -1,0 +1,47 @@
+#include <algorithm>
+#include <filesystem>
+
+#include "tests/writer/capture_decoder.h"
+
+namespace memoir::test {
+
+DecodedCapture DecodeFolder(const std::string& folder) {
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".memoir") paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  DecodedCapture capture;
+  for (const std::string& path : paths) capture.parts.push_back(DecodePart(path, &capture.errors));
+  return capture;
+}
+
+std::vector<const DecodedChunk*> DecodedCapture::chunks() const {
+  std::vector<const DecodedChunk*> all;
+  for (const DecodedPart& part : parts) {
+    for (const DecodedChunk& chunk : part.chunks) all.push_back(&chunk);
+  }
+  return all;
+}
+
+std::map<std::uint32_t, std::vector<Event>> DecodedCapture::EventsByThread() const {
+  std::map<std::uint32_t, std::vector<Event>> threads;
+  for (const DecodedChunk* chunk : chunks()) {
+    for (const DecodedRun& run : chunk->runs) {
+      auto& events = threads[run.thread];
+      events.insert(events.end(), run.events.begin(), run.events.end());
+    }
+  }
+  return threads;
+}
+
+std::uint64_t DecodedCapture::events() const {
+  std::uint64_t count = 0;
+  for (const DecodedChunk* chunk : chunks()) count += chunk->header.event_count();
+  return count;
+}
+
+const memoir::v1::Counters& DecodedCapture::counters() const { return chunks().back()->payload.counters(); }
+const memoir::v1::End& DecodedCapture::end() const { return chunks().back()->payload.end(); }
+
+}  // namespace memoir::test

@@ -1,0 +1,16 @@
+// How far a tensor reaches into its storage, as torch.profiler's SizeMap takes it from sizes and strides.
+#ifndef TOOLS_ANALYZE_DATA_FLOW_TENSOR_EXTENT_H_
+#define TOOLS_ANALYZE_DATA_FLOW_TENSOR_EXTENT_H_
+
+#include <cstdint>
+
+#include "tools/model/dictionary.h"
+
+namespace memoir {
+
+// Bytes; 0 for what is no strided tensor, or of a dtype that is not known.
+std::uint64_t ExtentOf(const Layout& layout);
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_DATA_FLOW_TENSOR_EXTENT_H_

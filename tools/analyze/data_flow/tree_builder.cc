@@ -1,0 +1,381 @@
+#include "tools/analyze/data_flow/tree_builder.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "tools/analyze/data_flow/held_tensors.h"
+#include "tools/analyze/data_flow/recorded_enough.h"
+#include "tools/analyze/data_flow/schema_match.h"
+#include "tools/analyze/data_flow/tensor_extent.h"
+#include "tools/analyze/windowed_visitor.h"
+
+namespace memoir {
+namespace {
+
+constexpr std::string_view kAccumulateGrad = "torch::autograd::AccumulateGrad";
+constexpr std::string_view kSetsData = "aten::_has_compatible_shallow_copy_type";  // (self, what its data become)
+
+class TreePass : public WindowedVisitor {
+ public:
+  TreePass(const Capture& capture, const Selection& selection) : WindowedVisitor(capture, selection) {}
+
+  EventTree Take() {
+    tree_.tensors = identities_.Finish();
+    tree_.bytes = extents_;
+    for (std::size_t i = 0; i < allocated_.size(); ++i) {
+      if (allocated_[i] != 0) tree_.bytes[i] = allocated_[i];
+    }
+    return std::move(tree_);
+  }
+
+ protected:
+  void ProcessBegins(const ProcessEvent& event) override {
+    skip_ = tree_.process.valid() && !tree_.nodes.empty();
+    if (skip_) return;
+    tree_.process = event.process;
+    held_ = HeldTensors();
+    like_window_ = 0;
+  }
+  void ProcessEnds(const ProcessEvent&) override {
+    for (std::uint32_t i = 0; i < state().dictionary().devices(); ++i) {
+      if (tree_.device_names.size() <= i)
+        tree_.device_names.push_back(ToString(state().dictionary().device(DeviceId{i})));
+    }
+  }
+  void RangeBegins(const RangeBeginEvent& event) override;
+  void RangeEnds(const RangeEndEvent& event) override;
+  void Allocated(const AllocateEvent& event) override;
+  void Deallocated(const DeallocateEvent& event) override;
+  void SegmentChanged(const SegmentEvent& event) override {
+    if (!skip_) NotePeak(state().memory(event.segment->device), event.segment->device, tree_);
+  }
+  void Holds(const HoldsEvent& event) override;
+  void ModuleEnters(const ModuleEvent& event) override;
+
+ private:
+  struct Frame {
+    std::uint32_t node = TreeNode::kNone;
+    std::vector<std::uint64_t> impls;  // of its arguments
+  };
+  struct Thread {
+    std::vector<Frame> frames;  // by depth; those above `open` are kept for their memory
+    std::size_t open = 0;
+  };
+  struct CallKey {
+    NameId name;
+    SchemaId schema;
+    SignatureId signature;
+    friend bool operator==(const CallKey&, const CallKey&) = default;
+    template <typename H>
+    friend H AbslHashValue(H hash, const CallKey& key) {
+      return H::combine(std::move(hash), key.name, key.schema, key.signature);
+    }
+  };
+
+  Thread& ThreadOf(ThreadId id) {
+    if (threads_.size() <= id.value) threads_.resize(id.value + 1);
+    return threads_[id.value];
+  }
+  bool IsLikeWindow(const OpenRange& range) const;
+  static std::uint32_t Innermost(const Thread& thread) {
+    for (std::size_t i = thread.open; i-- > 0;) {
+      if (thread.frames[i].node != TreeNode::kNone) return thread.frames[i].node;
+    }
+    return TreeNode::kNone;
+  }
+  std::uint32_t ParentOf(const RangeBeginEvent& event, const Thread& thread);
+  std::uint32_t AddNode(TreeNode node, const Event& event);
+  void AddInputs(const RangeBeginEvent& event, Frame& frame, std::string& kinds);
+  AllocationId AddTensor(const Tensor& tensor);
+  std::uint64_t ExtentOfLayout(LayoutId layout);
+  void Cover(AllocationId allocation, DeviceId device, std::uint64_t address);
+  std::uint32_t NameIndex(NameId name);
+  std::uint32_t CallOf(const RangeBeginEvent& event, const std::string& kinds, bool plain, bool* fits);
+  void NoteGradient(std::uint32_t node);
+  void AddAllocation(TreeNode::Kind kind, const Event& event, const Block& block, AllocationId allocation);
+
+  void AddHolding(const HeldTensors::Holding* holding);  // may be null
+  AllocationId AddHeld(const Tensor& tensor) { return tensor.impl == 0 ? kNoAllocation : AddTensor(tensor); }
+
+  EventTree tree_;
+  TensorIdentities identities_;
+  HeldTensors held_;
+  std::vector<Thread> threads_;                     // by ThreadId
+  std::vector<std::uint64_t> extents_, allocated_;  // by AllocationId
+  std::vector<bool> of_window_;                     // by Block::slot: allocated in it
+  std::vector<std::uint32_t> name_index_;           // by NameId
+  const OperatorSchemas* SchemasOf(SchemaId id);    // nullptr: invalid
+
+  std::map<SchemaId, OperatorSchemas> schemas_;
+  struct KnownCall {
+    std::uint32_t index = 0;
+    bool fits = false;
+  };
+  absl::flat_hash_map<CallKey, KnownCall> calls_;
+  absl::flat_hash_map<std::uint64_t, ThreadId> torch_threads_;
+  std::vector<std::uint64_t> layout_extents_;     // by LayoutId
+  absl::flat_hash_set<std::uint32_t> childless_;  // nodes of AccumulateGrad in which nothing was done yet
+  std::uint32_t like_window_ = 0;  // ranges of the window's name that are open, those that are none of it included
+  bool skip_ = false;
+};
+
+// A backward node that runs on a thread with nothing open belongs to what its forward thread does, as in torch.
+std::uint32_t TreePass::ParentOf(const RangeBeginEvent& event, const Thread& thread) {
+  const std::uint32_t own = Innermost(thread);
+  if (own != TreeNode::kNone || event.range->forward_thread == 0) return own;
+  const auto forward = torch_threads_.find(event.range->forward_thread);
+  return forward == torch_threads_.end() ? TreeNode::kNone : Innermost(threads_[forward->second.value]);
+}
+
+std::uint32_t TreePass::AddNode(TreeNode node, const Event& event) {
+  node.ns = Nanoseconds(event);
+  if (node.parent != TreeNode::kNone) node.in_backward |= tree_.nodes[node.parent].in_backward;
+  node.inputs = static_cast<std::uint32_t>(tree_.inputs.size());
+  const auto index = static_cast<std::uint32_t>(tree_.nodes.size());
+  tree_.nodes.push_back(node);
+  return index;
+}
+
+std::uint32_t TreePass::NameIndex(NameId name) {
+  if (!name.valid()) return TreeNode::kNone;
+  if (name_index_.size() <= name.value) name_index_.resize(name.value + 1, TreeNode::kNone);
+  std::uint32_t& index = name_index_[name.value];
+  if (index != TreeNode::kNone) return index;
+  index = static_cast<std::uint32_t>(tree_.names.size());
+  std::string text(state().dictionary().text(name));
+  const std::size_t dot = text.find('.', text.find("::") + 1);
+  if (state().dictionary().name(name).is_operator && dot != std::string::npos) text.resize(dot);
+  tree_.names.push_back(std::move(text));
+  return index;
+}
+
+void TreePass::Cover(AllocationId allocation, DeviceId device, std::uint64_t address) {
+  if (extents_.size() > allocation) return;
+  extents_.resize(allocation + 1);
+  allocated_.resize(allocation + 1);
+  tree_.devices.resize(allocation + 1);
+  tree_.devices[allocation] = device;
+  tree_.addresses.resize(allocation + 1);
+  tree_.addresses[allocation] = address;
+}
+
+std::uint64_t TreePass::ExtentOfLayout(LayoutId layout) {
+  constexpr std::uint64_t kNotAsked = ~std::uint64_t{0};
+  if (layout_extents_.size() <= layout.value) layout_extents_.resize(layout.value + 1, kNotAsked);
+  std::uint64_t& extent = layout_extents_[layout.value];
+  if (extent == kNotAsked) extent = ExtentOf(state().dictionary().layout(layout));
+  return extent;
+}
+
+AllocationId TreePass::AddTensor(const Tensor& tensor) {
+  const AllocationId allocation = identities_.Seen(tensor);
+  Cover(allocation, tensor.device, tensor.storage);
+  if (tensor.storage == 0) return kNoAllocation;
+  if (tensor.layout.valid()) {
+    std::uint64_t& extent = extents_[allocation];
+    extent = std::max(extent, ExtentOfLayout(tensor.layout));
+  }
+  return allocation;
+}
+
+// `kinds`: those of the arguments, changed where a tensor has no storage or a list is none to torch.profiler.
+void TreePass::AddInputs(const RangeBeginEvent& event, Frame& frame, std::string& kinds) {
+  if (!event.signature.valid()) return;
+  const Signature& signature = state().dictionary().signature(event.signature);
+  const OperatorSchemas* schemas = SchemasOf(event.range->schema);
+  std::size_t tensor = 0, list = 0;
+  const auto take = [&](std::uint32_t argument) {
+    const Tensor& shown = event.tensors[tensor];
+    if (shown.impl == 0) return true;
+    frame.impls.push_back(shown.impl);
+    const AllocationId allocation = AddTensor(shown);
+    if (allocation != kNoAllocation) tree_.inputs.push_back({allocation, argument});
+    return allocation != kNoAllocation;
+  };
+  for (std::uint32_t i = 0; i < kinds.size(); ++i) {
+    if (kinds[i] == 'T' && tensor < event.tensors.size()) {
+      if (!take(i)) kinds[i] = kNoStorage;
+      ++tensor;
+    } else if (kinds[i] == 'L' && list < signature.list_lengths.size()) {
+      const std::size_t end = std::min<std::size_t>(tensor + signature.list_lengths[list++], event.tensors.size());
+      const bool hidden =
+          schemas != nullptr && i < schemas->own.size() && schemas->own[i].type == ArgumentType::kOptionalTensorList;
+      for (; tensor < end; ++tensor) {
+        if (!hidden && !take(i)) kinds[i] = kListNoStorage;
+      }
+    }
+  }
+}
+
+const OperatorSchemas* TreePass::SchemasOf(SchemaId id) {
+  if (!id.valid()) return nullptr;
+  const auto [entry, added] = schemas_.try_emplace(id);
+  if (added) entry->second = ParseSchemas(state().dictionary().schema(id));
+  return &entry->second;
+}
+
+std::uint32_t TreePass::CallOf(const RangeBeginEvent& event, const std::string& kinds, bool plain, bool* fits) {
+  const CallKey key{event.range->name, event.range->schema, event.signature};
+  if (plain) {
+    const auto known = calls_.find(key);
+    if (known != calls_.end()) {
+      *fits = known->second.fits;
+      return known->second.index;
+    }
+  }
+  SchemaMatch call = MatchSchemas(SchemasOf(event.range->schema), kinds);
+  *fits = !call.overloads.empty();
+  const auto index = static_cast<std::uint32_t>(tree_.calls.size());
+  tree_.calls.push_back(std::move(call));
+  if (plain) calls_.emplace(key, KnownCall{index, *fits});
+  return index;
+}
+
+// The first child of AccumulateGrad says which tensor is the gradient: a new one is detached, one that is there added
+// to.
+void TreePass::NoteGradient(std::uint32_t node) {
+  const TreeNode& child = tree_.nodes[node];
+  if (childless_.empty() || childless_.erase(child.parent) == 0) return;
+  if (child.kind != TreeNode::Kind::kRange || child.name == TreeNode::kNone) return;
+  const std::string& name = tree_.names[child.name];
+  if (name != "aten::detach" && name != "aten::add_") return;
+  const absl::Span<const TreeInput> inputs = tree_.InputsOf(node);
+  if (!inputs.empty() && inputs[0].argument == 0) tree_.gradients.push_back(inputs[0].allocation);
+}
+
+bool TreePass::IsLikeWindow(const OpenRange& range) const {
+  return selection().window.kind == Window::Kind::kRange && range.source == RangeSource::kUser &&
+         state().dictionary().text(range.name) == selection().window.range;
+}
+
+void TreePass::RangeBegins(const RangeBeginEvent& event) {
+  if (IsLikeWindow(*event.range)) ++like_window_;
+  Thread& thread = ThreadOf(event.thread);
+  const std::size_t depth = event.range->depth;
+  if (thread.frames.size() <= depth) thread.frames.resize(depth + 1);
+  for (std::size_t i = thread.open; i < depth; ++i) thread.frames[i].node = TreeNode::kNone;
+  thread.open = depth;
+  if (const std::uint64_t torch_id = state().dictionary().thread(event.thread).torch_id; depth == 0 && torch_id != 0)
+    torch_threads_[torch_id] = event.thread;
+  Frame& frame = thread.frames[depth];
+  frame.node = TreeNode::kNone;
+  frame.impls.clear();
+  if (skip_ || !in_window() || event.before || !event.range->name.valid()) {
+    thread.open = depth + 1;
+    return;
+  }
+  TreeNode node;
+  node.parent = ParentOf(event, thread);
+  node.name = NameIndex(event.range->name);
+  node.is_backward = node.in_backward = event.range->source == RangeSource::kBackward;
+  const std::uint32_t index = AddNode(node, event);
+  std::string kinds = event.signature.valid() ? state().dictionary().signature(event.signature).kinds : std::string();
+  const std::string recorded = kinds;
+  AddInputs(event, frame, kinds);
+  if (tree_.names[node.name] == kSetsData && event.tensors.size() == 2)
+    identities_.StorageChanges(event.tensors[0].impl, event.tensors[1].storage);
+  bool fits = false;
+  tree_.nodes[index].call = CallOf(event, kinds, kinds == recorded, &fits);
+  tree_.nodes[index].fits_schema = fits;
+  frame.node = index;
+  thread.open = depth + 1;
+  NoteGradient(index);
+  if (node.is_backward && tree_.names[node.name] == kAccumulateGrad) childless_.insert(index);
+}
+
+void TreePass::RangeEnds(const RangeEndEvent& event) {
+  if (like_window_ > 0 && IsLikeWindow(*event.range)) --like_window_;
+  Thread& thread = ThreadOf(event.thread);
+  const std::size_t depth = event.range->depth;
+  if (!skip_ && in_window() && depth < thread.open) {
+    childless_.erase(thread.frames[depth].node);
+    for (const Tensor& tensor : event.tensors) {
+      if (tensor.impl == 0) continue;
+      const auto has = [&](const Frame& frame) {
+        return std::ranges::find(frame.impls, tensor.impl) != frame.impls.end();
+      };
+      const auto end = thread.frames.begin() + static_cast<std::ptrdiff_t>(thread.open);
+      if (std::any_of(thread.frames.begin(), end, has)) {
+        identities_.StorageChanges(tensor.impl, tensor.storage);
+      } else {
+        identities_.Returned(tensor.impl, tensor.storage);
+      }
+    }
+  }
+  thread.open = std::min(thread.open, depth);
+}
+
+void TreePass::AddHolding(const HeldTensors::Holding* holding) {
+  if (holding == nullptr) return;
+  for (std::size_t i = 0; i < holding->parameters.size(); ++i) {
+    EventTree::Held held;
+    held.parameter = AddHeld(holding->parameters[i]);
+    if (i < holding->gradients.size()) held.gradient = AddHeld(holding->gradients[i]);
+    tree_.held.push_back(held);
+  }
+  for (const Tensor& tensor : holding->state) {
+    const AllocationId allocation = AddHeld(tensor);
+    if (allocation != kNoAllocation) tree_.optimizer_state.push_back(allocation);
+  }
+}
+
+void TreePass::Holds(const HoldsEvent& event) {
+  if (!skip_) AddHolding(held_.Take(event, state().dictionary(), in_window()));
+}
+
+void TreePass::ModuleEnters(const ModuleEvent& event) {
+  if (!skip_ && in_window() && !event.of_gradient) AddHolding(held_.CallModule(event.module));
+}
+
+void TreePass::AddAllocation(TreeNode::Kind kind, const Event& event, const Block& block, AllocationId allocation) {
+  Cover(allocation, block.device, block.address);
+  if (allocated_[allocation] == 0) allocated_[allocation] = block.bytes;
+  TreeNode node;
+  node.kind = kind;
+  node.parent = event.thread.valid() ? Innermost(ThreadOf(event.thread)) : TreeNode::kNone;
+  node.call = static_cast<std::uint32_t>(tree_.allocations.size());
+  tree_.allocations.push_back({allocation, block.device, block.address, block.bytes});
+  NoteGradient(AddNode(node, event));
+}
+
+void TreePass::Allocated(const AllocateEvent& event) {
+  const Block& block = *event.block;
+  if (!skip_) NotePeak(state().memory(block.device), block.device, tree_);
+  if (block.slot != Block::kNoSlot) {
+    if (of_window_.size() <= block.slot) of_window_.resize(block.slot + 1);
+    // torch.profiler knows what it saw allocated in an earlier run: in an earlier range of that name.
+    of_window_[block.slot] = (in_window() || like_window_ > 0) && block.origin == BlockOrigin::kRecorded;
+  }
+  if (skip_ || !in_window() || block.bytes == 0 || block.origin != BlockOrigin::kRecorded) return;
+  AddAllocation(TreeNode::Kind::kAllocate, event, block, identities_.Allocated(block.device, block.address));
+}
+
+void TreePass::Deallocated(const DeallocateEvent& event) {
+  const Block& block = *event.block;
+  if (skip_ || !in_window() || block.bytes == 0) return;
+  const bool ours = block.slot != Block::kNoSlot && block.slot < of_window_.size() && of_window_[block.slot];
+  if (!ours && selection().forget_before) return;
+  AddAllocation(TreeNode::Kind::kFree, event, block, identities_.Deallocated(block.device, block.address));
+}
+
+}  // namespace
+
+absl::StatusOr<EventTree> BuildEventTree(const Capture& capture, const Selection& selection) {
+  TreePass pass(capture, selection);
+  ReplayOptions options = ReplayOptionsFor(selection, true, false);
+  options.modules = true;  // which of a module's enters are of a gradient
+  absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
+  if (!report.ok()) return report.status();
+  if (!pass.found().ok()) return pass.found();
+  EventTree tree = pass.Take();
+  tree.report = *std::move(report);
+  if (const absl::Status enough = RecordedEnough(capture, tree); !enough.ok()) return enough;
+  return tree;
+}
+
+}  // namespace memoir

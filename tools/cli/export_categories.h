@@ -1,0 +1,32 @@
+// memoir export categories, data-flow and memory-timeline: what torch.profiler's memory profiler says.
+#ifndef TOOLS_CLI_EXPORT_CATEGORIES_H_
+#define TOOLS_CLI_EXPORT_CATEGORIES_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "tools/analyze/options.h"
+#include "tools/model/capture.h"
+
+namespace memoir {
+
+struct CategoryExport {
+  std::string what;    // "categories", "data-flow", "memory-timeline"
+  std::string rules;   // "torch", or "": not given
+  std::string output;  // file name, which chooses the form
+};
+
+bool IsCategoryExport(std::string_view what);
+// What is wrong with it; "" when all is well.
+std::string ComplaintAbout(const CategoryExport& asked);
+
+// `write` gets the file's bytes in order.
+absl::StatusOr<ReplayReport> ExportCategories(const Capture& capture, const CategoryExport& asked,
+                                              const Selection& selection,
+                                              const std::function<void(std::string_view)>& write);
+
+}  // namespace memoir
+
+#endif  // TOOLS_CLI_EXPORT_CATEGORIES_H_

@@ -1,0 +1,61 @@
+#include "tracker/torch/device_level_hook.h"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+#include "interpose/own_work.h"
+#include "interpose/ring.h"
+#include "tracker/torch/allocate_slot.h"
+#include "tracker/torch/host_records.h"
+
+namespace memoir {
+namespace {
+
+constexpr std::size_t kMaxDevices = 64;
+constexpr std::uint8_t kCuda = static_cast<std::uint8_t>(c10::DeviceType::CUDA);
+constinit AllocateFunction inner_allocate = nullptr;
+using Question = bool (*)();
+constinit Question tells_of_blocks = nullptr;
+constinit std::atomic<c10::DeleterFnPtr> inner_deleter{nullptr};
+
+// A deleter is told the address alone, so each device has its own.
+template <std::size_t kIndex>
+void DeallocateOn(void* data) {
+  if (RecordingEnabled()) RecordDeallocate(data, {kCuda, static_cast<std::int8_t>(kIndex)});
+  inner_deleter.load(std::memory_order_relaxed)(data);
+}
+template <std::size_t... kIndices>
+constexpr std::array<c10::DeleterFnPtr, kMaxDevices> Deleters(std::index_sequence<kIndices...>) {
+  return {&DeallocateOn<kIndices>...};
+}
+constexpr std::array<c10::DeleterFnPtr, kMaxDevices> kDeleters = Deleters(std::make_index_sequence<kMaxDevices>());
+
+// All blocks of an allocator have one deleter, which the first one shows.
+bool IsInner(c10::DeleterFnPtr deleter) {
+  c10::DeleterFnPtr known = nullptr;
+  return inner_deleter.compare_exchange_strong(known, deleter, std::memory_order_relaxed) || known == deleter;
+}
+
+c10::DataPtr AllocateAndRecord(c10::Allocator* self, std::size_t bytes) {
+  c10::DataPtr block = inner_allocate(self, bytes);
+  void* data = block.get();
+  if (data == nullptr || block.get_context() != data || !RecordingEnabled() || memoir_own_work > 0) return block;
+  if (tells_of_blocks()) return block;  // torch knows a cached block by its deleter
+  const c10::Device device = block.device();
+  if (device.index() < 0 || static_cast<std::size_t>(device.index()) >= kMaxDevices || !IsInner(block.get_deleter()))
+    return block;
+  RecordAllocate(data, bytes, {kCuda, static_cast<std::int8_t>(device.index())});
+  block.release_context();
+  return {data, data, kDeleters[static_cast<std::size_t>(device.index())], device};
+}
+
+}  // namespace
+
+bool InstallDeviceLevelHook(c10::Allocator* allocator, bool (*tells)()) {
+  tells_of_blocks = tells;
+  return inner_allocate != nullptr || RedirectAllocate(allocator, &AllocateAndRecord, &inner_allocate);
+}
+
+}  // namespace memoir

@@ -1,0 +1,73 @@
+#include "tracker/torch/host_records.h"
+
+#include <array>
+#include <atomic>
+#include <new>
+
+#include "interpose/errno_keeper.h"
+#include "interpose/ring.h"
+#include "interpose/tick.h"
+#include "tracker/torch/torch_thread.h"
+
+namespace memoir {
+namespace {
+
+struct alignas(64) Shard {
+  std::atomic<std::uint64_t> next;
+};
+constinit std::array<Shard, 64> shards{};
+
+// One counter per address shard: all that matters is the order on one address.
+std::uint64_t NextSerial(std::uint64_t address) {
+  const std::uint64_t mixed = (address >> 6) * 0x9e3779b97f4a7c15u;
+  return shards[mixed >> 58].next.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+}  // namespace
+
+void RecordAllocate(void* data, std::size_t bytes, HostDevice device) {
+  const ErrnoKeeper errno_keeper;
+  const auto address = reinterpret_cast<std::uint64_t>(data);
+  const std::uint64_t serial = NextSerial(address);
+  ThreadSlot* slot = TorchThread();
+  std::uint8_t* place = slot == nullptr ? nullptr : RingReserve(slot, sizeof(AllocateRecord), OnEmptyPool::kWait);
+  if (place == nullptr) return RingCountDroppedAllocation(bytes);
+  new (place) AllocateRecord{.header = {.words = sizeof(AllocateRecord) / 8,
+                                        .kind = RecordKind::kAllocate,
+                                        .flags = 0,
+                                        .depth = RingDepth(slot),
+                                        .count = 0},
+                             .tick = Tick(),
+                             .address = address,
+                             .bytes = bytes,
+                             .serial = serial,
+                             .device_type = device.type,
+                             .device_index = device.index,
+                             .reserved0 = 0,
+                             .reserved1 = 0};
+  RingCommit(slot, sizeof(AllocateRecord));
+}
+
+void RecordDeallocate(void* data, HostDevice device) {
+  const ErrnoKeeper errno_keeper;
+  const auto address = reinterpret_cast<std::uint64_t>(data);
+  const std::uint64_t serial = NextSerial(address);
+  ThreadSlot* slot = RingThread();
+  std::uint8_t* place = slot == nullptr ? nullptr : RingReserve(slot, sizeof(DeallocateRecord), OnEmptyPool::kWait);
+  if (place == nullptr) return;
+  new (place) DeallocateRecord{.header = {.words = sizeof(DeallocateRecord) / 8,
+                                          .kind = RecordKind::kDeallocate,
+                                          .flags = 0,
+                                          .depth = RingDepth(slot),
+                                          .count = 0},
+                               .tick = Tick(),
+                               .address = address,
+                               .serial = serial,
+                               .device_type = device.type,
+                               .device_index = device.index,
+                               .reserved0 = 0,
+                               .reserved1 = 0};
+  RingCommit(slot, sizeof(DeallocateRecord));
+}
+
+}  // namespace memoir

@@ -1,0 +1,80 @@
+// The part of the packer that knows what the driver gives, past torch's caching allocator.
+#include <cstring>
+#include <string_view>
+
+#include "tracker/writer/chunk_builder.h"
+
+namespace memoir {
+
+void ChunkBuilder::AddDriverEvent(const EventGroup& group, RunColumns& run) {
+  switch (group.kind) {
+    case RecordKind::kDriverAllocate:
+      return AddDriverAllocate(group, run);
+    case RecordKind::kDriverFree:
+      return AddDriverFree(group, run);
+    case RecordKind::kDriverRefused:
+      return AddDriverRefused(group, run);
+    case RecordKind::kDeviceReading:
+      return AddReading(group, run);
+    default:
+      return;
+  }
+}
+
+// The id of a record's library; 0: it names none.
+std::uint32_t ChunkBuilder::Library(const char* library) {
+  const std::string_view text(library, strnlen(library, kMaxLibraryName));
+  if (text.empty()) return 0;
+  Names::Name* name = names_.Text(text);
+  names_.Define(name, part_, &definitions_);
+  return name->id;
+}
+
+void ChunkBuilder::AddDriverAllocate(const EventGroup& group, RunColumns& run) {
+  const auto& record = group.As<DriverBlockRecord>();
+  LiveBlock block;
+  block.device =
+      static_cast<std::uint16_t>(devices_.Find(record.device_type, record.device_index, part_, &definitions_));
+  block.leaf_name = Library(record.library);
+  block.place = record.header.flags;
+  block.address = record.address;
+  block.bytes = record.bytes;
+  block.serial = record.serial;
+  block.tick = record.tick;
+  run.Block(block.address, block.serial, block.device);
+  run.Bytes(block.bytes);
+  run.DriverCall(block.place, block.leaf_name);
+  driver_.Allocate(block);
+}
+
+void ChunkBuilder::AddDriverFree(const EventGroup& group, RunColumns& run) {
+  const auto& record = group.As<DeallocateRecord>();
+  const std::uint32_t device = devices_.Find(record.device_type, record.device_index, part_, &definitions_);
+  run.Block(record.address, record.serial, device);
+  driver_.Free(device, record.address, record.serial);
+}
+
+void ChunkBuilder::AddDriverRefused(const EventGroup& group, RunColumns& run) {
+  const auto& record = group.As<DriverRefusedRecord>();
+  const std::uint32_t device = devices_.Find(record.device_type, record.device_index, part_, &definitions_);
+  run.Block(run.last_address(), record.serial, device);
+  run.Bytes(record.bytes);
+  run.DeviceFree(record.device_free);
+  run.DriverCall(record.header.flags, Library(record.library));
+  run.DriverError(record.error);
+}
+
+void ChunkBuilder::AddReading(const EventGroup& group, RunColumns& run) {
+  const auto& record = group.As<DeviceReadingRecord>();
+  const std::uint32_t device = devices_.Find(record.device_type, record.device_index, part_, &definitions_);
+  run.Block(run.last_address(), record.serial, device);
+  run.ReadingCause(record.header.flags);
+  for (const std::uint64_t value :
+       {record.free_bytes, record.total_bytes, record.process_bytes, record.other_processes_bytes, record.pool_bytes}) {
+    run.Reading(value);
+  }
+  driver_.Read(device, {record.tick, record.serial, record.free_bytes, record.total_bytes, record.process_bytes,
+                        record.other_processes_bytes, record.pool_bytes, record.header.flags});
+}
+
+}  // namespace memoir

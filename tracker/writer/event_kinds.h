@@ -1,0 +1,17 @@
+// Which event of a capture a record of the ring is. Any thread.
+#ifndef TRACKER_WRITER_EVENT_KINDS_H_
+#define TRACKER_WRITER_EVENT_KINDS_H_
+
+#include <cstdint>
+
+#include "interpose/ring_record.h"
+#include "tracker/writer/capture_fields.h"
+
+namespace memoir {
+
+// `flags` are those of the record's header.
+EventKind EventKindOf(RecordKind kind, std::uint8_t flags);
+
+}  // namespace memoir
+
+#endif  // TRACKER_WRITER_EVENT_KINDS_H_
