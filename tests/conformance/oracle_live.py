@@ -6,6 +6,7 @@ A script has main(), in which `with torch.profiler.record_function("oracle::regi
 they ran, the script's name and what torch.profiler says of it.
 """
 
+import gc
 import importlib.util
 import json
 import pathlib
@@ -29,6 +30,7 @@ class Region:
 
     def __enter__(self):
         if self.profiler is not None:
+            gc.collect()   # Tensors in cycles, freed between torch.profiler's start and the range's, would be torch.profiler's alone.
             self.profiler.__enter__()
         return self.range.__enter__()
 

@@ -60,6 +60,7 @@ def profile(test):
     block = {"test": test}
     number = len(BLOCKS)
     BLOCKS.append(block)
+    gc.collect()   # Tensors in cycles of an earlier block, freed between torch.profiler's start and the range's, would be torch.profiler's alone.
     with torch.profiler.profile(record_shapes=True, profile_memory=True, with_stack=True) as profiler:
         with torch.profiler.record_function(RANGE):
             yield block
