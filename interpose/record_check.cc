@@ -35,7 +35,7 @@ std::uint64_t NeededRangeEnd(const std::uint8_t* at, std::size_t bytes) {
 std::uint64_t NeededHolds(const std::uint8_t* at, std::size_t bytes) {
   HoldsRecord record;
   if (!Load(at, bytes, &record)) return UINT64_MAX;
-  return sizeof record + ArgumentBytes(record.header, record.list_count);
+  return sizeof record + ArgumentBytes(record.header, record.list_count) + record.name_bytes;
 }
 
 std::uint64_t NeededTensor(const std::uint8_t* at, std::size_t bytes) {

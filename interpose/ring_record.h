@@ -13,7 +13,7 @@
 
 namespace memoir {
 
-inline constexpr std::uint32_t kRingVersion = 7;
+inline constexpr std::uint32_t kRingVersion = 8;
 
 enum class RecordKind : std::uint8_t {
   kNone = 0,
@@ -301,14 +301,23 @@ struct ModuleRecord {
 static_assert(sizeof(ModuleRecord) == 24);
 
 // What a module or an optimizer holds. flags: HolderKind. After the struct: kinds and list lengths as of a range begin:
-// a list of parameters, one as long of their gradients, of an optimizer one of its state. Then the tensors.
-enum class HolderKind : std::uint8_t { kModule = 0, kOptimizer = 1, kMore = 2 };  // kMore: of the holder before
+// a list of parameters, one as long of their gradients, then of a module one of its buffers, of an optimizer one of the
+// state of each parameter; a gradient is a list of one parameter and one of its gradient. Padded to 8; then of a
+// module `name_bytes` bytes, padded to 8: the names of its parameters, then of its buffers, each with a NUL behind it;
+// empty, or missing at the end: not known. Then, as records of their own, the tensors.
+enum class HolderKind : std::uint8_t {
+  kModule = 0,
+  kOptimizer = 1,
+  kMore = 2,      // of the holder before
+  kGradient = 3,  // what autograd has just accumulated
+};
 struct HoldsRecord {
   RecordHeader header;
   std::uint64_t tick;
   std::uint64_t owner;  // module: id in the ring's name table; optimizer: a number that tells it from others
   std::uint32_t tensor_count;
-  std::uint32_t list_count;
+  std::uint16_t list_count;
+  std::uint16_t name_bytes;
 };
 static_assert(sizeof(HoldsRecord) == 32);
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/captures/capture_builder.h"
@@ -9,6 +10,7 @@
 #include "tools/analyze/data_flow/schema_match.h"
 #include "tools/analyze/data_flow/tensor_extent.h"
 #include "tools/analyze/data_flow/tensor_identities.h"
+#include "tools/analyze/data_flow/tree_builder.h"
 
 namespace memoir {
 namespace {
@@ -159,6 +161,44 @@ void Train(ProcessBuilder& process) {
   process.Begin("aten::detach", {T(4, 0x400)}).End({T(5, 0x400)}).End();
   process.Begin("aten::add_", {T(2, 0x200), T(5, 0x400)}).End({T(2, 0x200)});
   process.Deallocate(0x300).End();
+}
+
+// Buffers are no state, and what autograd left is not what a module held when it was called.
+TEST(EventTreeTest, WhatIsHeldIsTheSameInBothForms) {
+  const TensorSpec weight = T(1, 0x100), bias = T(2, 0x200), gradient = T(3, 0x300), none{.impl = 0, .sizes = {}};
+  const TensorSpec step = T(4, 0x400), momentum = T(5, 0x500), buffer = T(6, 0x600);
+  const auto tree = [&](bool first_form) {
+    ProcessBuilder process(Recorded());
+    if (first_form) {
+      process.ModuleHolds("fc", {{weight, bias}, {gradient, none}}).EnterModule("fc").ExitModule("fc");
+      process.OptimizerHolds(1, {{weight, bias}, {gradient, none}, {step, momentum, step}});
+    } else {
+      process.ModuleHolds("fc", {{weight}, {gradient}, {buffer}}, {"weight", "buffer"});
+      process.HoldsMore({{bias}, {none}, {buffer}}, {"bias", "b"}).GradientOf(bias, gradient);
+      process.ModuleHolds("never called", {{buffer}, {gradient}, {}}, {"weight"}).EnterModule("fc").ExitModule("fc");
+      process.OptimizerHolds(1, {{weight}, {gradient}, {step, momentum}}).GradientOf(weight, none);
+      process.HoldsMore({{bias}, {none}, {step}}, {"", ""});
+    }
+    process.OptimizerHolds(1, {{}, {}}).BeginUser("range").End();
+    const TemporaryFolder folder;
+    process.WriteTo(folder.path());
+    const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
+    EXPECT_TRUE(capture.ok()) << capture.status();
+    absl::StatusOr<EventTree> built = BuildEventTree(*capture, {});
+    EXPECT_TRUE(built.ok()) << built.status();
+    return *std::move(built);
+  };
+  const auto held = [](const EventTree& of) {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> addresses;
+    const auto at = [&](AllocationId id) { return id == kNoAllocation ? 0 : of.addresses[id]; };
+    for (const EventTree::Held& one : of.held) addresses.emplace_back(at(one.parameter), at(one.gradient));
+    for (const AllocationId state : of.optimizer_state) addresses.emplace_back(at(state), 1);
+    return addresses;
+  };
+  EXPECT_EQ(held(tree(true)),
+            (std::vector<std::pair<std::uint64_t, std::uint64_t>>{
+                {0x100, 0x300}, {0x200, 0}, {0x100, 0x300}, {0x200, 0}, {0x400, 1}, {0x500, 1}, {0x400, 1}}));
+  EXPECT_EQ(held(tree(true)), held(tree(false)));
 }
 
 TEST(CategoriesTest, ATrainingStep) {

@@ -139,40 +139,44 @@ std::uint32_t ProcessBuilder::LayoutIdOf(const TensorSpec& tensor) {
   return id;
 }
 
-std::uint32_t ProcessBuilder::SignatureIdOf(std::size_t tensors) {
-  if (tensors == 0) return 0;
+std::uint32_t ProcessBuilder::SignatureIdOf(const std::string& kinds, const std::vector<std::size_t>& list_lengths) {
+  std::string key = kinds;
+  for (const std::size_t length : list_lengths) key += "," + std::to_string(length);
   const auto next = static_cast<std::uint32_t>(signatures_.size() + 1);
-  const std::uint32_t id = signatures_.try_emplace(tensors, next).first->second;
+  const std::uint32_t id = signatures_.try_emplace(key, next).first->second;
   if (!std::exchange(defined_[{kSignature, id}], true)) {
     v1::SignatureDef* signature = payload_.add_signatures();
     signature->set_id(id);
-    // One tensor stands alone; several are half list, so that both ways are read.
-    signature->set_kinds(tensors == 1 ? "Ti" : "TNL");
-    if (tensors > 1) signature->add_list_lengths(static_cast<std::uint32_t>(tensors - 1));
+    signature->set_kinds(kinds);
+    for (const std::size_t length : list_lengths) signature->add_list_lengths(static_cast<std::uint32_t>(length));
   }
   return id;
 }
 
 void ProcessBuilder::AddTensors(v1::ThreadRun& run, const std::vector<TensorSpec>& tensors) {
-  run.add_signature(SignatureIdOf(tensors.size()));
+  const std::size_t count = tensors.size();
+  // One tensor stands alone; several are half list, so that both ways are read.
+  run.add_signature(count == 0   ? 0
+                    : count == 1 ? SignatureIdOf("Ti", {})
+                                 : SignatureIdOf("TNL", {count - 1}));
+  payload_.mutable_tensors();  // also where there is none, as an empty table
+  for (const TensorSpec& tensor : tensors) AddTensor(run, tensor);
+}
+
+void ProcessBuilder::AddTensor(v1::ThreadRun& run, const TensorSpec& tensor) {
+  if (tensor.impl == 0) return run.add_tensor(0);
   v1::TensorTable* table = payload_.mutable_tensors();
-  for (const TensorSpec& tensor : tensors) {
-    if (tensor.impl == 0) {
-      run.add_tensor(0);
-      continue;
-    }
-    const std::uint32_t layout = LayoutIdOf(tensor);
-    const auto next = static_cast<std::uint32_t>(tensor_rows_.size() + 1);
-    const auto [row, added] =
-        tensor_rows_.try_emplace({tensor.impl, tensor.storage, tensor.storage_bytes, layout, tensor.device}, next);
-    run.add_tensor(row->second);
-    if (!added) continue;
-    table->add_impl_delta(Difference(tensor.impl, last_impl_));
-    table->add_storage_delta(Difference(tensor.storage, last_storage_));
-    table->add_storage_bytes(tensor.storage_bytes);
-    table->add_layout(layout);
-    table->add_device(tensor.device);
-  }
+  const std::uint32_t layout = LayoutIdOf(tensor);
+  const auto next = static_cast<std::uint32_t>(tensor_rows_.size() + 1);
+  const auto [row, added] =
+      tensor_rows_.try_emplace({tensor.impl, tensor.storage, tensor.storage_bytes, layout, tensor.device}, next);
+  run.add_tensor(row->second);
+  if (!added) return;
+  table->add_impl_delta(Difference(tensor.impl, last_impl_));
+  table->add_storage_delta(Difference(tensor.storage, last_storage_));
+  table->add_storage_bytes(tensor.storage_bytes);
+  table->add_layout(layout);
+  table->add_device(tensor.device);
 }
 
 ProcessBuilder& ProcessBuilder::BeginRange(v1::EventKind kind, const std::string& name, bool is_operator,

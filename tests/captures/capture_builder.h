@@ -114,6 +114,15 @@ class ProcessBuilder {
                               const std::string& root = "Model");
   ProcessBuilder& ExitModule(const std::string& path, const std::string& class_name = "Module",
                              const std::string& root = "Model");
+  // What a module or an optimizer holds. `names`: of the parameters, then of the buffers; none: not known.
+  ProcessBuilder& ModuleHolds(const std::string& path, const std::vector<std::vector<TensorSpec>>& lists,
+                              const std::vector<std::string>& names = {}, const std::string& class_name = "Module",
+                              const std::string& root = "Model");
+  ProcessBuilder& OptimizerHolds(std::uint64_t optimizer, const std::vector<std::vector<TensorSpec>>& lists);
+  // More of the event of these two before.
+  ProcessBuilder& HoldsMore(const std::vector<std::vector<TensorSpec>>& lists,
+                            const std::vector<std::string>& names = {});
+  ProcessBuilder& GradientOf(const TensorSpec& parameter, const TensorSpec& gradient);  // impl 0: none
   // An operator with an autograd sequence number.
   ProcessBuilder& BeginForward(const std::string& operator_name, std::int64_t sequence);
 
@@ -193,10 +202,13 @@ class ProcessBuilder {
   v1::ThreadRun& AddDeviceEvent(v1::EventKind kind, std::uint32_t device, std::uint64_t address);
   std::uint32_t ModuleIdOf(const std::string& root, const std::string& path, const std::string& class_name);
   ProcessBuilder& AddModule(v1::EventKind kind, std::uint32_t module);
+  v1::ThreadRun& AddLists(v1::EventKind kind, const std::vector<std::vector<TensorSpec>>& lists,
+                          const std::vector<std::string>& names);
   std::uint32_t NameIdOf(const std::string& text, bool is_operator);
   std::uint32_t LayoutIdOf(const TensorSpec& tensor);
-  std::uint32_t SignatureIdOf(std::size_t tensors);
+  std::uint32_t SignatureIdOf(const std::string& kinds, const std::vector<std::size_t>& list_lengths);
   void AddTensors(v1::ThreadRun& run, const std::vector<TensorSpec>& tensors);
+  void AddTensor(v1::ThreadRun& run, const TensorSpec& tensor);
   void FillKeyframe(v1::Keyframe* keyframe) const;
   void FillDriver(v1::Keyframe* keyframe) const;
   void StartChunk(bool keyframe);
@@ -224,7 +236,7 @@ class ProcessBuilder {
   std::vector<v1::DeviceDef> devices_;
   std::map<std::pair<bool, std::string>, std::uint32_t> names_;
   std::map<std::string, std::uint32_t> layouts_;
-  std::map<std::size_t, std::uint32_t> signatures_;
+  std::map<std::string, std::uint32_t> signatures_;  // by kinds and list lengths
   // What the part in progress has not defined yet is added to the chunk in progress.
   std::map<std::pair<int, std::uint32_t>, bool> defined_;
   std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint32_t, std::uint32_t>, std::uint32_t>

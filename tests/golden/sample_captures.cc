@@ -103,6 +103,25 @@ ProcessBuilder Modules() {
   return process;
 }
 
+// What modules and an optimizer hold, as a recording says it today and as the first ones did.
+ProcessBuilder Held() {
+  ProcessBuilder process = Process(Options());
+  const auto tensor = [](std::uint64_t number, std::int64_t size) {
+    return TensorSpec{.impl = 0x1000 + number, .storage = 0x10000 * number, .storage_bytes = 64, .sizes = {size}};
+  };
+  const TensorSpec none{.impl = 0, .sizes = {}}, weight = tensor(1, 16), bias = tensor(2, 4), mean = tensor(3, 4);
+  const TensorSpec leaf = tensor(4, 2), weight_gradient = tensor(5, 16), momentum = tensor(6, 16), step = tensor(7, 1);
+  process.ModuleHolds("norm", {{weight, bias}, {none, none}, {mean}}, {"weight", "bias", "running_mean"}, "Norm");
+  process.ModuleHolds("old", {{weight}, {none}}, {}, "Norm").ModuleHolds("table", {{}, {}, {mean}}, {"odd \"name\""});
+  process.ModuleHolds("many", {{weight}, {none}, {}}, {"0"}).HoldsMore({{bias}, {none}, {mean}}, {"1", ""});
+  process.BeginBackward("torch::autograd::AccumulateGrad", 3, 1).GradientOf(weight, weight_gradient).End();
+  process.BeginBackward("torch::autograd::AccumulateGrad", 4, 1).GradientOf(leaf, none).End();
+  process.OptimizerHolds(1, {{weight, leaf}, {weight_gradient, none}, {step, momentum}, {}});
+  process.HoldsMore({{bias}, {none}, {step, momentum}}, {"", "", ""}).OptimizerHolds(1, {{}, {}});
+  process.OptimizerHolds(2, {{weight, bias}, {none, none}, {step, momentum, step}}).OptimizerHolds(2, {{}, {}, {}});
+  return process;
+}
+
 // A CUDA device beside the host's: a weight, a step, and one that asks for more than there is.
 ProcessBuilder Cuda() {
   ProcessBuilder process = Process(Options());
@@ -295,7 +314,7 @@ ProcessBuilder Driver() {
 
 std::vector<std::string> SampleNames() {
   return {"training", "empty",  "one_operator", "odd_names", "many",    "ranks", "job",
-          "losses",   "folded", "folded_peak",  "paused",    "modules", "cuda",  "driver"};
+          "losses",   "folded", "folded_peak",  "paused",    "modules", "held",  "cuda",  "driver"};
 }
 
 void WriteSample(const std::string& name, const std::string& folder) {
@@ -311,6 +330,7 @@ void WriteSample(const std::string& name, const std::string& folder) {
   if (name == "folded_peak") FoldedPeak().WriteTo(folder);
   if (name == "paused") Paused().WriteTo(folder);
   if (name == "modules") Modules().WriteTo(folder);
+  if (name == "held") Held().WriteTo(folder);
   if (name == "cuda") Cuda().WriteTo(folder);
   if (name == "driver") Driver().WriteTo(folder);
   if (name == "folded") Folded().WriteTo(folder);

@@ -272,7 +272,8 @@ TEST_F(Views, Tree) {
 }
 
 TEST_F(Views, Events) {
-  for (const std::string name : {"training", "odd_names", "losses", "folded", "paused", "modules", "cuda", "driver"}) {
+  for (const std::string name :
+       {"training", "odd_names", "losses", "folded", "paused", "modules", "held", "cuda", "driver"}) {
     const Capture capture = Open(name);
     std::string lines;
     EventJsonWriter writer(capture, [&](std::string_view text) { lines += text; });

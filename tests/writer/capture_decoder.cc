@@ -224,7 +224,7 @@ class PartDecoder {
   struct Columns {
     explicit Columns(const ThreadRun& run) : no_devices(run.device_size() == 0) {}
     int name = 0, sequence = 0, forward = 0, signature = 0, tensor = 0, block = 0, bytes = 0, mark = 0, step = 0,
-        level = 0, module = 0, owner = 0;
+        level = 0, module = 0, owner = 0, holds_name = 0;
     std::uint64_t sequence_value = 0, address = 0, serial = 0;
     DeviceColumns of_device;
     bool no_devices;
@@ -234,6 +234,7 @@ class PartDecoder {
              block == run.serial_delta_size() && (no_devices || block == run.device_size()) &&
              bytes == run.bytes_size() && mark == run.mark_name_size() && step == run.step_size() &&
              level == run.level_size() && module == run.module_size() && owner == run.owner_size() &&
+             holds_name == run.holds_name_size() &&
              of_device.AllTaken(run);
     }
   };
@@ -274,12 +275,15 @@ class PartDecoder {
         return SetName(run.module(at->module++), event);
       case MODULE_HOLDS:
         if (at->module >= run.module_size()) return false;
-        return SetName(run.module(at->module++), event) && DecodeArguments(run, at, event);
+        return SetName(run.module(at->module++), event) && DecodeArguments(run, at, event) &&
+               DecodeHeldNames(run, at, event);
       case OPTIMIZER_HOLDS:
         if (at->owner >= run.owner_size()) return false;
         event->owner = run.owner(at->owner++);
         return DecodeArguments(run, at, event);
       case HOLDS_MORE:
+        return DecodeArguments(run, at, event) && DecodeHeldNames(run, at, event);
+      case GRADIENT_OF:
         return DecodeArguments(run, at, event);
       default:
         return Error("event kind " + std::to_string(event->kind)), false;
@@ -332,6 +336,22 @@ class PartDecoder {
       } else {
         event->tensors.push_back(tensors_[reference - 1]);
       }
+    }
+    return true;
+  }
+
+  // Of three lists the first and the third have names.
+  bool DecodeHeldNames(const ThreadRun& run, Columns* at, Event* event) {
+    if (event->kinds != "LLL") return true;
+    event->held_names.resize(event->list_lengths[0] + event->list_lengths[2]);
+    if (run.holds_name_size() == 0) return true;
+    for (std::string& text : event->held_names) {
+      if (at->holds_name >= run.holds_name_size()) return false;
+      const std::uint32_t id = run.holds_name(at->holds_name++);
+      if (id == 0) continue;
+      if (!part_.names.contains(id)) return Error("undefined name of what is held"), false;
+      if (part_.names[id].kind() != NameDef::TEXT) Error("kind of name " + part_.names[id].text());
+      text = part_.names[id].text();
     }
     return true;
   }

@@ -40,6 +40,7 @@ struct Event {
   std::string kinds;
   std::vector<std::uint32_t> list_lengths;
   std::uint64_t owner = 0;                         // of an optimizer's holdings
+  std::vector<std::string> held_names;             // of a module's; "": not known
   std::vector<std::optional<TensorSeen>> tensors;  // nullopt: undefined, or not recorded
   std::uint64_t address = 0;
   std::uint64_t serial = 0;

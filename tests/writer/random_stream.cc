@@ -94,17 +94,38 @@ void RandomStream::Module(Event* event) {
   event->module_root = Chance(50) ? "Model" : "Model#2";
 }
 
+void RandomStream::AddList(std::uint64_t length, Event* event) {
+  event->kinds.push_back('L');
+  event->list_lengths.push_back(static_cast<std::uint32_t>(length));
+  for (; length > 0; --length)
+    event->tensors.push_back(Chance(20) ? std::nullopt : std::optional<TensorSeen>(Tensor()));
+}
+
+// As many as there are parameters and buffers; those that found no room are not known.
+void RandomStream::NameHeld(Event* event) {
+  const std::uint64_t known = Chance(70) ? 100 : Below(5);
+  for (std::uint64_t i = 0; i < std::uint64_t{event->list_lengths[0]} + event->list_lengths[2]; ++i) {
+    const bool is_known = i < known && !Chance(10);
+    event->held_names.push_back(is_known ? "name" + std::to_string(Below(9)) + std::string(Below(30), 'x') : "");
+  }
+}
+
 Event RandomStream::Holds() {
   Event event;
-  event.kind = static_cast<int>(memoir::v1::MODULE_HOLDS + Below(3));
+  const std::uint64_t kind = Below(4);
+  event.kind = kind == 3 ? memoir::v1::GRADIENT_OF : static_cast<int>(memoir::v1::MODULE_HOLDS + kind);
   if (event.kind == memoir::v1::MODULE_HOLDS) Module(&event);
   if (event.kind == memoir::v1::OPTIMIZER_HOLDS) event.owner = AnyNumber(random_);
-  for (std::uint64_t lists = 2 + Below(2); lists > 0; --lists) {
-    event.kinds.push_back('L');
-    event.list_lengths.push_back(static_cast<std::uint32_t>(Below(5)));
-    for (std::uint32_t i = 0; i < event.list_lengths.back(); ++i)
-      event.tensors.push_back(Chance(20) ? std::nullopt : std::optional<TensorSeen>(Tensor()));
+  const std::uint64_t parameters = event.kind == memoir::v1::GRADIENT_OF ? 1 : Chance(5) ? Below(127) : Below(5);
+  AddList(parameters, &event);
+  AddList(parameters, &event);
+  if (event.kind == memoir::v1::OPTIMIZER_HOLDS || (event.kind == memoir::v1::HOLDS_MORE && Chance(50))) {
+    for (std::uint64_t i = 0; i < parameters; ++i) AddList(Below(4), &event);
+  } else if (event.kind != memoir::v1::GRADIENT_OF && Chance(80)) {
+    AddList(Below(5), &event);
   }
+  const bool named = event.kind == memoir::v1::MODULE_HOLDS || event.kind == memoir::v1::HOLDS_MORE;
+  if (named && event.kinds == "LLL") NameHeld(&event);
   return event;
 }
 

@@ -49,6 +49,8 @@ class RandomStream {
   Event Mark();
   Event Holds();
   void Module(Event* event);
+  void AddList(std::uint64_t length, Event* event);
+  void NameHeld(Event* event);
   void Arguments(Event* event);
   TensorSeen Tensor();
   std::int64_t Size();

@@ -99,18 +99,21 @@ bool RingProducer::RecordBegin(const Event& event) {
   return RecordTensors(event);
 }
 
-// A record that is nothing but values: the rest of `record` is filled in.
+// A record that is nothing but values and the text behind them: the rest of `record` is filled in.
 template <class Struct>
-bool RingProducer::RecordValues(const Event& event, Struct record, RecordKind kind, std::size_t flags) {
-  const std::size_t bytes = sizeof(record) + ArgumentBytes(event);
+bool RingProducer::RecordValues(const Event& event, Struct record, RecordKind kind, std::size_t flags,
+                                const std::string& behind) {
+  const std::size_t bytes = sizeof(record) + ArgumentBytes(event) + Pad(behind.size(), 8);
   std::uint8_t* at = Reserve(bytes);
   if (at == nullptr) return false;
   record.header = Header(bytes, kind, flags, depth_, event.kinds.size());
   record.tick = event.tick;
   record.tensor_count = static_cast<std::uint32_t>(event.tensors.size());
-  record.list_count = static_cast<std::uint32_t>(event.list_lengths.size());
+  record.list_count = static_cast<decltype(record.list_count)>(event.list_lengths.size());
   Store(at, record);
   WriteArguments(event, at + sizeof(record));
+  std::memset(at + sizeof(record) + ArgumentBytes(event), 0xab, bytes - sizeof(record) - ArgumentBytes(event));
+  behind.copy(reinterpret_cast<char*>(at + sizeof(record) + ArgumentBytes(event)), behind.size());
   Commit(bytes);
   return RecordTensors(event);
 }
@@ -126,8 +129,13 @@ bool RingProducer::RecordHolds(const Event& event) {
   record.owner = kind == EventKind::kModuleHolds ? ModuleId(event) : event.owner;
   const HolderKind holder = kind == EventKind::kModuleHolds      ? HolderKind::kModule
                             : kind == EventKind::kOptimizerHolds ? HolderKind::kOptimizer
+                            : kind == EventKind::kGradientOf     ? HolderKind::kGradient
                                                                  : HolderKind::kMore;
-  return RecordValues(event, record, RecordKind::kHolds, static_cast<std::size_t>(holder));
+  std::string names;
+  for (const std::string& name : event.held_names) names += name + std::string(1, '\0');
+  while (names.ends_with(std::string(2, '\0'))) names.pop_back();  // what is not known at the end may be missing
+  record.name_bytes = static_cast<std::uint16_t>(names.size());
+  return RecordValues(event, record, RecordKind::kHolds, static_cast<std::size_t>(holder), names);
 }
 
 bool RingProducer::RecordTensors(const Event& event) {
@@ -232,6 +240,7 @@ bool RingProducer::Record(const Event& event) {
   if (kind == EventKind::kRangeEnd) return RecordEnd(event);
   if (IsDriver(kind)) return RecordDriver(event);
   if (kind >= EventKind::kModuleHolds && kind <= EventKind::kHoldsMore) return RecordHolds(event);
+  if (kind == EventKind::kGradientOf) return RecordHolds(event);
   const std::size_t bytes = kind == EventKind::kAllocate     ? sizeof(AllocateRecord)
                             : kind == EventKind::kDeallocate ? sizeof(DeallocateRecord)
                             : IsSwitch(kind)                 ? sizeof(SwitchRecord)

@@ -28,7 +28,8 @@ class RingProducer {
   bool RecordHolds(const Event& event);
   bool RecordDriver(const Event& event);
   template <class Struct>
-  bool RecordValues(const Event& event, Struct record, RecordKind kind, std::size_t flags);
+  bool RecordValues(const Event& event, Struct record, RecordKind kind, std::size_t flags,
+                    const std::string& behind = "");
   bool RecordTensors(const Event& event);
   bool RecordTensor(const std::optional<TensorSeen>& tensor);
   std::uint32_t OperatorId(const Event& event);

@@ -190,14 +190,27 @@ struct ModuleEvent : Event {
   bool of_gradient = false;  // no call: the range that is open accumulates the gradient of a parameter of this module
 };
 
-// What a module or an optimizer holds: when it is first called, and whenever that is not what it held before.
+// What a module or an optimizer holds, when it is first seen and whenever that is not what it held before; or a
+// gradient.
+//
+// The lists, whose lengths the signature has (Signature::list_lengths), one after the other in `tensors`:
+//   of a module      parameters, as many gradients, buffers; in the first captures no buffers
+//   of an optimizer  parameters, as many gradients, then for each parameter its state: 2 + parameters lists. In the
+//                    first captures there are always three, the third with the state of all: where one parameter is
+//                    listed that is the same. Without tensors: a step after which it holds what was said last
+//   of a gradient    one parameter, and its gradient as autograd has just left it: none where a hook has freed it
+// `more` goes on with the event before of its thread that is no gradient, with lists of the same kind.
 struct HoldsEvent : Event {
   ModuleId module;          // invalid: an optimizer, or a module that has no name
   std::uint64_t owner = 0;  // optimizers: tells them apart
   bool is_module = false;
-  bool more = false;                 // goes on with the event before of this thread; the three above are unset
-  SignatureId signature;             // lists: parameters, as many gradients, then an optimizer's state
+  bool is_gradient = false;
+  bool more = false;                 // all above are unset
+  SignatureId signature;             // invalid: the lists were lost
   absl::Span<const Tensor> tensors;  // impl == 0: none. Empty unless ReplayOptions::tensors
+  // Of a module: of its parameters, then of its buffers, as they stand in `_parameters` and `_buffers`; invalid: not
+  // known. Empty: none is known, or not ReplayOptions::tensors.
+  absl::Span<const NameId> names;
 };
 
 // Records missing on a thread (`thread` valid), or chunks of a process (`chunks` > 0).

@@ -52,7 +52,8 @@ void ProcessIds::Define(const Payload& payload) {
     Signature signature{def.kinds(), {def.list_lengths().begin(), def.list_lengths().end()}, 0};
     if (def.id() == 0 || !CountTensors(def, &signature.tensors)) continue;
     const auto tensors = static_cast<std::uint32_t>(signature.tensors);
-    signatures_.Set(def.id(), {dictionary_->AddSignature(std::move(signature)), tensors});
+    const auto names = static_cast<std::uint32_t>(CountHoldsNames(def));
+    signatures_.Set(def.id(), {dictionary_->AddSignature(std::move(signature)), tensors, names});
   }
   for (const v1::ThreadDef& def : payload.threads) DefineThread(def);
   for (const v1::DeviceDef& def : payload.devices) DefineDevice(def);

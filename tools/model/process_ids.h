@@ -39,6 +39,7 @@ struct NameEntry {
 struct SignatureEntry {
   SignatureId id;
   std::uint32_t tensors = 0;
+  std::uint32_t holds_names = 0;  // where it is what a module holds
 };
 
 class ProcessIds {

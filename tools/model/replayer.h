@@ -120,6 +120,7 @@ class Replayer : public ReplayState {
   bool TakeGradientOf(ThreadReplay& thread, ModuleEvent& event);
 
   void TakeTensors(RunCursor& cursor, std::uint32_t count);
+  void TakeHoldsNames(RunCursor& cursor, std::uint32_t count);
   void ShowFirstSeen(ThreadReplay& thread, RunCursor& cursor, bool as_result);
   void PushRange(ThreadReplay& thread, OpenRange range, const RangeBeginEvent& like);
   void PopRange(ThreadReplay& thread, Tick tick, SignatureId signature, bool implicit);
@@ -148,6 +149,7 @@ class Replayer : public ReplayState {
   std::vector<ThreadReplay*> heap_;                      // threads with runs, least tick first
   std::vector<Tensor> tensors_;                          // of the event in hand
   std::vector<std::uint32_t> tensor_rows_;               // of the event in hand, 0: not recorded
+  std::vector<NameId> holds_names_;                      // of the event in hand
   Damage damage_place_;                                  // the chunk in hand
   Tick now_ = 0;                                         // latest tick shown
   std::uint64_t calls_ = 0;

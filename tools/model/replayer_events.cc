@@ -48,6 +48,7 @@ bool Replayer::ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until) {
       case v1::MODULE_HOLDS:
       case v1::OPTIMIZER_HOLDS:
       case v1::HOLDS_MORE:
+      case v1::GRADIENT_OF:
         ShowHolds(thread, cursor);
         break;
       case v1::MODULE_ENTER:
@@ -78,13 +79,28 @@ void Replayer::ShowHolds(const ThreadReplay& thread, RunCursor& cursor) {
   auto event = MakeEvent<HoldsEvent>(process_, thread.id(), cursor.tick);
   event.is_module = cursor.kind() == v1::MODULE_HOLDS;
   event.more = cursor.kind() == v1::HOLDS_MORE;
+  event.is_gradient = cursor.kind() == v1::GRADIENT_OF;
   if (event.is_module) event.module = ids_->name(cursor.run.module.Next32()).module;
   if (cursor.kind() == v1::OPTIMIZER_HOLDS) event.owner = cursor.run.owner.Next();
   const SignatureEntry signature = ids_->signature(cursor.run.signature.Next32());
   TakeTensors(cursor, signature.tensors);
+  TakeHoldsNames(cursor, event.is_module || event.more ? signature.holds_names : 0);
   event.signature = signature.id;
   event.tensors = tensors_;
+  event.names = holds_names_;
   visitor_.OnHolds(event);
+}
+
+// None where none is known, so that an optimizer's event, which has none, is like one.
+void Replayer::TakeHoldsNames(RunCursor& cursor, std::uint32_t count) {
+  holds_names_.clear();
+  if (!options_.tensors || !cursor.has_holds_names) return;
+  bool any = false;
+  for (; count > 0; --count) {
+    holds_names_.push_back(ids_->name(cursor.run.holds_name.Next32()).id);
+    any = any || holds_names_.back().valid();
+  }
+  if (!any) holds_names_.clear();
 }
 
 void Replayer::ShowRangeBegin(ThreadReplay& thread, RunCursor& cursor, RangeSource source) {

@@ -21,6 +21,7 @@ struct RunCursor {
         no_pool_graph(a_run.pool_graph.empty()),
         no_pool_user(a_run.pool_user.empty()),
         has_limit(!a_run.device_limit.empty()),
+        has_holds_names(!a_run.holds_name.empty()),
         tick(a_run.first_tick + run.tick_delta.Next()) {}
 
   std::shared_ptr<Chunk> chunk;
@@ -29,6 +30,7 @@ struct RunCursor {
   bool no_pool_graph;
   bool no_pool_user;
   bool has_limit;
+  bool has_holds_names;
   bool started = false;
   std::size_t index = 0;  // of the next event
   Tick tick;              // of the next event

@@ -75,6 +75,8 @@ Column* ColumnOf(Run& run, std::uint32_t field) {
       return &run.module;
     case 43:
       return &run.owner;
+    case 44:
+      return &run.holds_name;
     case 31:
       return &run.requested;
     case 32:
@@ -245,6 +247,11 @@ bool CountTensors(const v1::SignatureDef& signature, std::uint64_t* tensors) {
   return lists == signature.list_lengths_size();
 }
 
+std::uint64_t CountHoldsNames(const v1::SignatureDef& signature) {
+  if (signature.kinds() != "LLL" || signature.list_lengths_size() != 3) return 0;
+  return std::uint64_t{signature.list_lengths(0)} + signature.list_lengths(2);
+}
+
 std::uint64_t Payload::memory() const {
   return bytes.capacity() + tensors.capacity() * sizeof(TensorRow) + runs.capacity() * sizeof(Run) +
          256 * (names.size() + layouts.size() + signatures.size());
@@ -261,10 +268,10 @@ absl::Status ParsePayload(std::string bytes, SignatureTensors* signature_tensors
   if (!reader.ok()) return Damaged("payload of a chunk is damaged");
   if (absl::Status layouts = CheckLayouts(payload->layouts); !layouts.ok()) return layouts;
   for (const v1::SignatureDef& signature : payload->signatures) {
-    std::uint64_t tensors = 0;
-    if (!CountTensors(signature, &tensors)) return Damaged("signature does not match its list lengths");
-    const auto [known, added] = signature_tensors->try_emplace(signature.id(), tensors);
-    if (known->second != tensors) return Damaged("signature is defined again as something else");
+    SignatureCounts counts{0, CountHoldsNames(signature)};
+    if (!CountTensors(signature, &counts.tensors)) return Damaged("signature does not match its list lengths");
+    const auto [known, added] = signature_tensors->try_emplace(signature.id(), counts);
+    if (known->second != counts) return Damaged("signature is defined again as something else");
   }
   for (const Run& run : payload->runs) {
     if (absl::Status checked = CheckRun(run, *signature_tensors); !checked.ok()) return checked;

@@ -41,6 +41,7 @@ struct Run {
   Column level;
   Column module;
   Column owner;
+  Column holds_name;  // empty: not known
   Column requested;
   Column stream_delta;
   Column pool_graph;  // empty: all 0
@@ -84,9 +85,13 @@ struct Payload {
   std::uint64_t memory() const;  // roughly what it occupies
 };
 
-// How many tensors each signature of a part takes, by its number: needed to check the tensor column. Empty it at each
-// part.
-using SignatureTensors = absl::flat_hash_map<std::uint32_t, std::uint64_t>;
+// How many values each signature of a part takes, by its number: needed to check columns. Empty it at each part.
+struct SignatureCounts {
+  std::uint64_t tensors = 0;
+  std::uint64_t names = 0;  // where it is what a module holds
+  bool operator==(const SignatureCounts&) const = default;
+};
+using SignatureTensors = absl::flat_hash_map<std::uint32_t, SignatureCounts>;
 
 // Takes the decompressed bytes. Adds the chunk's own signatures to `signature_tensors`. The message of an error is what
 // Damage::what wants.
@@ -94,6 +99,8 @@ absl::Status ParsePayload(std::string bytes, SignatureTensors* signature_tensors
 
 // Entries that a signature takes from the tensor column; false when its list lengths do not match its kinds.
 bool CountTensors(const v1::SignatureDef& signature, std::uint64_t* tensors);
+// Entries that it takes from the column of names as what a module holds: of three lists the first and the third.
+std::uint64_t CountHoldsNames(const v1::SignatureDef& signature);
 
 }  // namespace memoir
 

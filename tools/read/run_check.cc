@@ -1,6 +1,8 @@
 #include "tools/read/run_check.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "absl/strings/str_cat.h"
 
@@ -8,6 +10,14 @@ namespace memoir {
 namespace {
 
 absl::Status Damaged(std::string what) { return absl::DataLossError(std::move(what)); }
+
+constexpr v1::EventKind kWithSignature[] = {
+    v1::RANGE_BEGIN_FUNCTION, v1::RANGE_BEGIN_BACKWARD, v1::RANGE_BEGIN_USER, v1::RANGE_BEGIN_DISPATCH, v1::RANGE_END,
+    v1::MODULE_HOLDS,         v1::OPTIMIZER_HOLDS,      v1::HOLDS_MORE,       v1::GRADIENT_OF};
+
+bool HasSignature(char kind) {
+  return std::ranges::find(kWithSignature, static_cast<std::uint8_t>(kind)) != std::end(kWithSignature);
+}
 
 // How often each kind stands in a run.
 struct KindCounts {
@@ -35,11 +45,13 @@ struct KindCounts {
   std::uint64_t placed() const { return device_blocks() + segments() + of[v1::OUT_OF_MEMORY]; }
   std::uint64_t known() const {
     return begins() + of[v1::RANGE_END] + memory() + of[v1::MARK] + of[v1::STEP] + switches() + modules() +
-           of[v1::OPTIMIZER_HOLDS] + of[v1::HOLDS_MORE];
+           of[v1::OPTIMIZER_HOLDS] + of[v1::HOLDS_MORE] + of[v1::GRADIENT_OF];
   }
   std::uint64_t modules() const { return of[v1::MODULE_ENTER] + of[v1::MODULE_EXIT] + of[v1::MODULE_HOLDS]; }
   std::uint64_t signatures() const {
-    return begins() + of[v1::RANGE_END] + of[v1::MODULE_HOLDS] + of[v1::OPTIMIZER_HOLDS] + of[v1::HOLDS_MORE];
+    std::uint64_t sum = 0;
+    for (const v1::EventKind kind : kWithSignature) sum += of[kind];
+    return sum;
   }
 };
 
@@ -64,10 +76,25 @@ absl::Status CheckTensorColumn(const Run& run, std::uint64_t ranges, const Signa
     const auto found = signature_tensors.find(id);
     if (found == signature_tensors.end())
       return Damaged(absl::StrCat("chunk uses signature ", id, ", which no chunk before defines"));
-    wanted += found->second;
+    wanted += found->second.tensors;
     if (wanted > run.tensor.size()) break;  // before hostile lengths can wrap around
   }
   return Has(run.tensor, wanted) ? absl::OkStatus() : Damaged("tensor column of a run does not match its signatures");
+}
+
+// One for each parameter and buffer of the modules' events, in a run that knows any.
+bool HoldsNamesMatch(const Run& run, const SignatureTensors& signature_tensors) {
+  if (run.holds_name.empty()) return true;
+  Column signature = run.signature;
+  std::uint64_t wanted = 0;
+  for (const char kind : run.kind) {
+    if (!HasSignature(kind)) continue;
+    const std::uint32_t id = signature.Next32();
+    if (id == 0 || (kind != v1::MODULE_HOLDS && kind != v1::HOLDS_MORE)) continue;
+    wanted += signature_tensors.at(id).names;
+    if (wanted > run.holds_name.size()) return false;
+  }
+  return Has(run.holds_name, wanted);
 }
 
 bool DeviceColumnsMatch(const Run& run, const KindCounts& counts) {
@@ -105,7 +132,9 @@ absl::Status CheckRun(const Run& run, const SignatureTensors& signature_tensors)
                      Has(run.level, counts.switches()) && Has(run.module, counts.modules()) &&
                      Has(run.owner, counts.of[v1::OPTIMIZER_HOLDS]);
   if (!match) return Damaged("columns of a run do not match its events");
-  return CheckTensorColumn(run, ranges, signature_tensors);
+  if (absl::Status tensors = CheckTensorColumn(run, ranges, signature_tensors); !tensors.ok()) return tensors;
+  if (HoldsNamesMatch(run, signature_tensors)) return absl::OkStatus();
+  return Damaged("names of what modules hold do not match the events of a run");
 }
 
 }  // namespace memoir

@@ -192,16 +192,6 @@ void EventJsonWriter::OnRangeBegin(const RangeBeginEvent& event) {
   End();
 }
 
-void EventJsonWriter::OnHolds(const HoldsEvent& event) {
-  Begin(event.more ? "holds_more" : event.is_module ? "module_holds" : "optimizer_holds", event);
-  if (event.module.valid()) AddText("module", state_->dictionary().module(event.module).path);
-  if (event.module.valid()) AddText("root", state_->dictionary().module(event.module).root);
-  if (!event.is_module && !event.more) AddNumber("optimizer", event.owner);
-  AddSignature(event.signature);
-  AddTensors(event.tensors);
-  End();
-}
-
 void EventJsonWriter::OnRangeEnd(const RangeEndEvent& event) {
   Begin("range_end", event);
   AddName("name", event.range->name);

@@ -66,6 +66,7 @@ class EventJsonWriter : public Visitor {
   void AddSignature(SignatureId signature);
   void AddTensor(const Tensor& tensor);
   void AddTensors(absl::Span<const Tensor> tensors);
+  void AddNames(absl::Span<const NameId> names);
   const std::string& QuotedName(NameId name);
   const std::string& QuotedLayout(LayoutId layout);
 

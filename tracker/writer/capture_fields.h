@@ -141,6 +141,7 @@ enum : std::uint32_t {
   kReading = 41,
   kDeviceLimit = 42,
   kOwner = 43,
+  kHoldsName = 44,
 };
 }
 namespace counters {
@@ -307,6 +308,7 @@ enum class EventKind : std::uint8_t {
   kModuleHolds = 40,
   kOptimizerHolds = 41,
   kHoldsMore = 42,
+  kGradientOf = 27,
 };
 
 }  // namespace memoir

@@ -186,7 +186,20 @@ void ChunkBuilder::AddHolds(const EventGroup& group, RunColumns& run) {
     run.Module(name == nullptr ? 0 : name->id);
   }
   if (holder == HolderKind::kOptimizer) run.Owner(record.owner);
-  AddArguments(group, run);
+  const bool may_have_names = holder != HolderKind::kOptimizer && group.kinds == "LLL";
+  if (AddArguments(group, run) && may_have_names) AddHoldsNames(group, run);
+}
+
+// One for each parameter, then one for each buffer.
+void ChunkBuilder::AddHoldsNames(const EventGroup& group, RunColumns& run) {
+  std::string_view names = group.text;
+  for (std::uint64_t wanted = std::uint64_t{group.list_lengths[0]} + group.list_lengths[2]; wanted > 0; --wanted) {
+    const std::string_view text = names.substr(0, names.find('\0'));
+    names.remove_prefix(std::min(text.size() + 1, names.size()));
+    Names::Name* name = text.empty() ? nullptr : names_.Text(text);
+    if (name != nullptr) names_.Define(name, part_, &definitions_);
+    run.HoldsName(name == nullptr ? 0 : name->id);
+  }
 }
 
 void ChunkBuilder::AddAllocate(ThreadState& thread, const EventGroup& group, RunColumns& run) {
@@ -212,16 +225,17 @@ void ChunkBuilder::AddDeallocate(const EventGroup& group, RunColumns& run) {
 
 // As many tensor entries as the signature announces: 0 for those that were lost, none for those that it does not
 // announce.
-void ChunkBuilder::AddArguments(const EventGroup& group, RunColumns& run) {
+bool ChunkBuilder::AddArguments(const EventGroup& group, RunColumns& run) {
   const std::uint64_t announced = AnnouncedTensors(group);
   if (group.kinds.empty() || announced > group.tensors.size() + kMaxMissingTensors) {
     run.Signature(0);
-    return;
+    return false;
   }
   run.Signature(Signature(group));
   for (std::size_t i = 0; i < announced; ++i) {
     run.Tensor(i < group.tensors.size() ? tensors_.Reference(*group.tensors[i], part_, &definitions_) : 0);
   }
+  return true;
 }
 
 std::uint32_t ChunkBuilder::Signature(const EventGroup& group) {

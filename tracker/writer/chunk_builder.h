@@ -60,9 +60,10 @@ class ChunkBuilder {
   // A block that the thread allocates where it is now.
   LiveBlock BlockHere(const ThreadState& thread, std::uint32_t device) const;
   void AddHolds(const EventGroup& group, RunColumns& run);
+  void AddHoldsNames(const EventGroup& group, RunColumns& run);
   void AddAllocate(ThreadState& thread, const EventGroup& group, RunColumns& run);
   void AddDeallocate(const EventGroup& group, RunColumns& run);
-  void AddArguments(const EventGroup& group, RunColumns& run);
+  bool AddArguments(const EventGroup& group, RunColumns& run);  // false: they are damaged, and none are in the capture
   void AddSwitch(const EventGroup& group, RunColumns& run);
   // Of devices with a caching allocator: chunk_builder_devices.cc.
   void AddDeviceEvent(ThreadState& thread, const EventGroup& group, RunColumns& run);

@@ -83,8 +83,10 @@ std::uint32_t ThreadRecords::ReadRecord(EventGroup* group) {
     return group->As<RangeEndRecord>().tensor_count;
   }
   if (group->kind == RecordKind::kHolds) {
+    const auto& record = group->As<HoldsRecord>();
     ReadArguments<HoldsRecord>(group);
-    return group->As<HoldsRecord>().tensor_count;
+    group->text = {AfterArguments(*group), record.name_bytes};
+    return record.tensor_count;
   }
   if (group->kind == RecordKind::kMark) {
     const auto& record = group->As<MarkRecord>();

@@ -28,7 +28,7 @@ struct EventGroup {
   std::string_view kinds;          // range begin and end
   const std::uint32_t* list_lengths = nullptr;
   std::uint32_t list_count = 0;
-  std::string_view text;                     // inline name, or a mark's
+  std::string_view text;                     // inline name, a mark's, or the names of what a module holds
   std::vector<const TensorRecord*> tensors;  // fewer than announced when some were lost
 
   template <typename Record>

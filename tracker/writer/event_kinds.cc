@@ -13,9 +13,16 @@ EventKind SegmentKind(std::uint8_t flags) {
 }
 
 EventKind HoldsKind(std::uint8_t flags) {
-  if (flags == static_cast<std::uint8_t>(HolderKind::kModule)) return EventKind::kModuleHolds;
-  const bool optimizer = flags == static_cast<std::uint8_t>(HolderKind::kOptimizer);
-  return optimizer ? EventKind::kOptimizerHolds : EventKind::kHoldsMore;
+  switch (static_cast<HolderKind>(flags)) {
+    case HolderKind::kModule:
+      return EventKind::kModuleHolds;
+    case HolderKind::kOptimizer:
+      return EventKind::kOptimizerHolds;
+    case HolderKind::kGradient:
+      return EventKind::kGradientOf;
+    default:
+      return EventKind::kHoldsMore;
+  }
 }
 
 }  // namespace

@@ -8,13 +8,13 @@ void RunColumns::Start(std::uint32_t thread, std::uint64_t first_record, std::ui
   start_depth_ = start_depth;
   record_count_ = first_tick_ = tick_ = address_ = serial_ = stream_ = 0;
   sequence_ = 0;
-  any_device_ = any_pool_ = any_limit_ = false;
+  any_device_ = any_pool_ = any_limit_ = any_holds_name_ = false;
   for (VarintColumn* column :
        {&kind_,          &tick_delta_,    &name_,         &sequence_delta_, &forward_thread_,  &signature_,
         &tensor_,        &address_delta_, &serial_delta_, &device_,         &allocated_bytes_, &mark_name_,
         &step_,          &level_,         &module_,       &requested_,      &stream_delta_,    &pool_graph_,
         &pool_user_,     &device_free_,   &statistic_,    &driver_call_,    &library_,         &driver_error_,
-        &reading_cause_, &reading_,       &device_limit_, &owner_}) {
+        &reading_cause_, &reading_,       &device_limit_, &owner_,          &holds_name_}) {
     column->clear();
   }
 }
@@ -54,6 +54,11 @@ void RunColumns::DeviceLimit(std::uint64_t bytes) {
   any_limit_ = any_limit_ || bytes != kNotKnown;
 }
 
+void RunColumns::HoldsName(std::uint32_t name) {
+  holds_name_.Put(name);
+  any_holds_name_ = any_holds_name_ || name != 0;
+}
+
 void RunColumns::DriverCall(std::uint8_t call, std::uint32_t library) {
   driver_call_.Put(call);
   library_.Put(library);
@@ -67,7 +72,7 @@ std::size_t RunColumns::bytes() const {
          allocated_bytes_.size() + mark_name_.size() + step_.size() + level_.size() + module_.size() +
          requested_.size() + stream_delta_.size() + pool + device_free_.size() + statistic_.size() + owner_.size() +
          driver_call_.size() + library_.size() + driver_error_.size() + reading_cause_.size() + reading_.size() +
-         (any_limit_ ? device_limit_.size() : 0);
+         (any_limit_ ? device_limit_.size() : 0) + (any_holds_name_ ? holds_name_.size() : 0);
 }
 
 std::size_t RunColumns::capacity() const {
@@ -77,7 +82,7 @@ std::size_t RunColumns::capacity() const {
          step_.capacity() + level_.capacity() + module_.capacity() + requested_.capacity() + stream_delta_.capacity() +
          pool_graph_.capacity() + pool_user_.capacity() + device_free_.capacity() + statistic_.capacity() +
          driver_call_.capacity() + library_.capacity() + driver_error_.capacity() + reading_cause_.capacity() +
-         reading_.capacity() + device_limit_.capacity() + owner_.capacity();
+         reading_.capacity() + device_limit_.capacity() + owner_.capacity() + holds_name_.capacity();
 }
 
 void RunColumns::AddTo(std::string* payload) const {
@@ -116,6 +121,7 @@ void RunColumns::AddTo(std::string* payload) const {
   reading_cause_.AddTo(run, field::run::kReadingCause);
   reading_.AddTo(run, field::run::kReading);
   if (any_limit_) device_limit_.AddTo(run, field::run::kDeviceLimit);
+  if (any_holds_name_) holds_name_.AddTo(run, field::run::kHoldsName);
 }
 
 }  // namespace memoir

@@ -39,6 +39,7 @@ class RunColumns {
   void Level(std::uint8_t levels) { level_.Put(levels); }
   void Module(std::uint32_t name) { module_.Put(name); }
   void Owner(std::uint64_t owner) { owner_.Put(owner); }
+  void HoldsName(std::uint32_t name);  // 0: not known
   void CountRecords(std::uint64_t records) { record_count_ += records; }
 
   // The address of the memory event before: what one without an address repeats.
@@ -64,11 +65,12 @@ class RunColumns {
   bool any_device_ = false;
   bool any_pool_ = false;
   bool any_limit_ = false;
+  bool any_holds_name_ = false;
 
   VarintColumn kind_, tick_delta_, name_, sequence_delta_, forward_thread_, signature_, tensor_, address_delta_,
       serial_delta_, device_, allocated_bytes_, mark_name_, step_, level_, module_, requested_, stream_delta_,
       pool_graph_, pool_user_, device_free_, statistic_, driver_call_, library_, driver_error_, reading_cause_,
-      reading_, device_limit_, owner_;
+      reading_, device_limit_, owner_, holds_name_;
 };
 
 }  // namespace memoir

@@ -1,7 +1,6 @@
 #include "tools/analyze/data_flow/held_tensors.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace memoir {
@@ -12,9 +11,10 @@ void Append(const HoldsEvent& event, const Dictionary& dictionary, HeldTensors::
   std::vector<Tensor>* const lists[] = {&holding.parameters, &holding.gradients, &holding.state};
   const std::vector<std::uint32_t>& lengths = dictionary.signature(event.signature).list_lengths;
   std::size_t tensor = 0;
-  for (std::size_t list = 0; list < std::min(lengths.size(), std::size(lists)); ++list) {
+  for (std::size_t list = 0; list < lengths.size() && (list < 2 || !holding.is_module); ++list) {
+    std::vector<Tensor>& held = *lists[std::min<std::size_t>(list, 2)];
     const std::size_t end = std::min<std::size_t>(tensor + lengths[list], event.tensors.size());
-    for (; tensor < end; ++tensor) lists[list]->push_back(event.tensors[tensor]);
+    for (; tensor < end; ++tensor) held.push_back(event.tensors[tensor]);
   }
 }
 
@@ -26,6 +26,7 @@ const HeldTensors::Holding* HeldTensors::Count(Holding& holding) {
 }
 
 const HeldTensors::Holding* HeldTensors::Take(const HoldsEvent& event, const Dictionary& dictionary, bool in_window) {
+  if (event.is_gradient) return nullptr;
   if (event.more) {
     if (const auto last = last_.find(event.thread); last != last_.end()) Append(event, dictionary, *last->second);
     return nullptr;
@@ -33,6 +34,7 @@ const HeldTensors::Holding* HeldTensors::Take(const HoldsEvent& event, const Dic
   Holding& holding = event.is_module ? modules_[event.module] : optimizers_[event.owner];
   last_[event.thread] = &holding;
   if (!event.is_module && event.tensors.empty()) return in_window ? Count(holding) : nullptr;
+  holding.is_module = event.is_module;
   holding.parameters.clear();
   holding.gradients.clear();
   holding.state.clear();

@@ -15,6 +15,7 @@ class HeldTensors {
  public:
   struct Holding {
     std::vector<Tensor> parameters, gradients, state;  // impl == 0: none
+    bool is_module = false;  // what it holds beside parameters and gradients are buffers, and no state
     bool counted = false;
   };
 
