@@ -82,7 +82,9 @@ struct memoir_python {
   void* (*generic_attribute)(void* object, void* name);                        /* PyObject_GenericGetAttr */
   int (*next_entry)(void* dict, intptr_t* position, void** key, void** value); /* PyDict_Next */
   void (*clear_error)(void);                                                   /* PyErr_Clear */
+  const char* (*utf8)(void* text, intptr_t* size);                             /* PyUnicode_AsUTF8AndSize */
   void* parameters;                                                            /* the name "_parameters" */
+  void* buffers;                                                               /* the name "_buffers" */
   void* dict_type;                                                             /* dict */
   void* tensor_types[2]; /* torch.Tensor, torch.nn.Parameter: those that torch.profiler looks at */
 };
@@ -110,11 +112,15 @@ MEMOIR_API void* memoir_python_exit(void* self, void* module);
 MEMOIR_API void* memoir_python_gone(void* self, void* reference);
 MEMOIR_API int memoir_set_module(uint64_t object, uint32_t module);
 MEMOIR_API void memoir_forget_module(uint64_t object);
+/* Records what a module holds that is new, or has a new name; it is looked at again at its calls. `module` 0: it never
+ * is, because its class answers in place of its dicts. */
+MEMOIR_API void memoir_look_at_module(uint64_t object, uint32_t module);
 
-/* What optimizer number `optimizer` holds after a step, as addresses of TensorImpls that the caller keeps alive, at
- * most 128 each; `more`: goes on with the call before. */
+/* What optimizer number `optimizer` holds after a step, as addresses of TensorImpls that the caller keeps alive: at
+ * most 126 parameters, and `state_counts[i]` tensors of the state of the i-th one, all in one row in `state`. `more`:
+ * goes on with the call before. Without parameters: it holds what was said last. */
 MEMOIR_API void memoir_optimizer_holds(uint64_t optimizer, const void* const* parameters, size_t count,
-                                       const void* const* state, size_t states, int more);
+                                       const void* const* state, const uint32_t* state_counts, int more);
 
 /* Returns when everything recorded before the call is on file. */
 MEMOIR_API void memoir_flush(void);

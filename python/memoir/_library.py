@@ -70,11 +70,13 @@ def load_modules(torch_version):
     library.memoir_set_module.argtypes = [ctypes.c_uint64, ctypes.c_uint32]
     library.memoir_forget_module.argtypes = [ctypes.c_uint64]
     library.memoir_forget_module.restype = None
+    library.memoir_look_at_module.argtypes = [ctypes.c_uint64, ctypes.c_uint32]
+    library.memoir_look_at_module.restype = None
     library.memoir_set_parameter.argtypes = [ctypes.c_uint64, ctypes.c_uint32]
     library.memoir_forget_parameter.argtypes = [ctypes.c_uint64, ctypes.c_uint32]
     library.memoir_forget_parameter.restype = None
     library.memoir_optimizer_holds.argtypes = [
-        ctypes.c_uint64, ctypes.POINTER(ctypes.c_void_p), ctypes.c_size_t, ctypes.POINTER(ctypes.c_void_p), ctypes.c_size_t, ctypes.c_int]
+        ctypes.c_uint64, ctypes.POINTER(ctypes.c_void_p), ctypes.c_size_t, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_uint32), ctypes.c_int]
     library.memoir_optimizer_holds.restype = None
     library.memoir_python_tensor_layout.argtypes = [ctypes.c_size_t]
     library.memoir_python_tensor_layout.restype = None

@@ -74,6 +74,7 @@ class Names:
         self._seconds = 0.0
         self._ownerless = {}  # class: how often one had no owner
         self._layout_told = False
+        self._new = []  # (module, its number): what they hold is to be looked at
 
     @classmethod
     def after(cls, parents):
@@ -85,21 +86,34 @@ class Names:
     def resolve(self, module):
         import torch
 
-        if "compile_subgraph_reason" in module.__dict__:  # made by dynamo: the region stands for the modules in it
+        if "compile_subgraph_reason" in _attributes(module):  # made by dynamo: the region stands for the modules in it
             return self.pass_over(module)
         with torch._C.DisableTorchFunctionSubclass():  # looking at a parameter calls nothing of the program's
-            begun = time.monotonic()
-            root = self._root_of(module)
-            again = id(root) in self._roots
-            self._walk(root)
-            if again:
-                self._looking += time.monotonic() - begun
-            if not self._knows(module):  # called through something that is no owner, such as torch.compile's wrapper
-                self._add(module, self._label(module), "", set())
+            try:
+                self._find(module)
+                self._look_at_new()
+            finally:
+                self._new.clear()  # it keeps them alive
+
+    def _find(self, module):
+        begun = time.monotonic()
+        root = self._root_of(module)
+        again = id(root) in self._roots
+        self._walk(root)
+        if again:
+            self._looking += time.monotonic() - begun
+        if not self._knows(module):  # called through something that is no owner, such as torch.compile's wrapper
+            self._add(module, self._label(module), "", set())
 
     def pass_over(self, module):
         self._refer(module, 0)
         self._library.memoir_set_module(id(module), 0)
+
+    def _look_at_new(self):
+        """Once the layout of tensors is told, and also at those that are never called themselves."""
+        for module, number in self._new:
+            if number:
+                self._library.memoir_look_at_module(id(module), number if _answers_plainly(type(module)) else 0)
 
     def _refer(self, module, number):
         reference = self._known.get(id(module))
@@ -180,17 +194,24 @@ class Names:
         if number is None:
             number = self._library.memoir_define_module(*(_bytes(text) for text in key))
             self._numbers[key] = number
+        if not self._knows(module) or self._known[id(module)].number != number:
+            self._new.append((module, number))
         reference = self._refer(module, number)
         self._library.memoir_set_module(id(module), number)
-        for parameter in (module.__dict__.get("_parameters") or {}).values():
-            address = None if parameter is None else parameter._cdata
-            if address is not None and not self._layout_told:
-                self._layout_told = True
-                self._library.memoir_python_tensor_layout(_impl_offset(parameter))
-            if address is not None and address not in taken:
+        parameters = _own_tensors(module, "_parameters")
+        if not self._layout_told:
+            self._tell_layout(parameters or _own_tensors(module, "_buffers"))
+        for parameter in parameters:
+            address = parameter._cdata
+            if address not in taken:
                 taken.add(address)
                 reference.parameters.add(address)
                 self._library.memoir_set_parameter(address, number)
+
+    def _tell_layout(self, tensors):
+        for tensor in tensors[:1]:
+            self._layout_told = True
+            self._library.memoir_python_tensor_layout(_impl_offset(tensor))
 
     def forget(self, reference):
         if self._known.get(reference.address) is not reference:
@@ -199,6 +220,11 @@ class Names:
         self._library.memoir_forget_module(reference.address)
         for address in reference.parameters:
             self._library.memoir_forget_parameter(address, reference.number)
+
+
+def _answers_plainly(kind):
+    """Whether a class leaves its modules' dicts of parameters and buffers to be found where torch puts them: no property, say, is asked."""
+    return not any(name in vars(base) for base in kind.__mro__ for name in ("_parameters", "_buffers"))
 
 
 def _bytes(text):
@@ -224,23 +250,37 @@ def _parts(root):
         yield path, module
         wrapped = _behind(module)
         prefix = path if wrapped is not module else path and path + "."
-        for name, part in reversed(list(_children(module).items())):
+        for name, part in reversed(_entries(module, "_modules")):
             if part is not None:
                 waiting.append((path if part is wrapped else f"{prefix}{name}", part))
 
 
-def _children(module):
-    return module.__dict__.get("_modules") or {}
+def _attributes(module):
+    return object.__getattribute__(module, "__dict__")
+
+
+def _entries(module, name):
+    """(key, value) of its dict of that name, or of what torch's scripted modules have in its place. Calls nothing of the program's."""
+    held = _attributes(module).get(name)
+    if issubclass(type(held), dict):
+        return list(dict.items(held))
+    return list(held.items()) if type(held).__module__ == "torch.jit._script" else []
+
+
+def _own_tensors(module, name):
+    import torch
+
+    return [value for _, value in _entries(module, name) if issubclass(type(value), torch.Tensor)]
 
 
 def _has_parts(module):
-    return bool(_children(module)) or bool(module.__dict__.get("_parameters"))
+    return bool(_entries(module, "_modules")) or bool(_entries(module, "_parameters"))
 
 
 def _behind(module):
     """The model that torch.compile wrapped, or the module itself."""
     if type(module).__module__ == "torch._dynamo.eval_frame":
-        return _children(module).get("_orig_mod") or module
+        return next((part for name, part in _entries(module, "_modules") if name == "_orig_mod" and part is not None), module)
     return module
 
 
@@ -257,6 +297,6 @@ def _owner(module):
             else:
                 candidates = [candidate] if issubclass(type(candidate), torch.nn.Module) else []
             for owner in candidates:
-                if _children(owner) is holder:
+                if _attributes(owner).get("_modules") is holder:
                     return owner
     return None

@@ -41,8 +41,8 @@ class _Interpreter(ctypes.Structure):
     """struct memoir_python."""
 
     _fields_ = [(name, ctypes.c_void_p) for name in (
-        "none", "resolve", "gone", "set_eval_frame", "inc_ref", "dec_ref", "call", "generic_attribute", "next_entry", "clear_error",
-        "parameters", "dict_type", "tensor", "parameter")]
+        "none", "resolve", "gone", "set_eval_frame", "inc_ref", "dec_ref", "call", "generic_attribute", "next_entry", "clear_error", "utf8",
+        "parameters", "buffers", "dict_type", "tensor", "parameter")]
 
 
 def start(library):
@@ -54,7 +54,7 @@ def start(library):
     _module_names.current = _module_names.Names(library, gone)
     python = ctypes.pythonapi
     functions = (python.Py_IncRef, python.Py_DecRef, python.PyObject_CallFunctionObjArgs, python.PyObject_GenericGetAttr,
-                 python.PyDict_Next, python.PyErr_Clear)
+                 python.PyDict_Next, python.PyErr_Clear, python.PyUnicode_AsUTF8AndSize)
     objects = (None, _module_names.resolve, _module_names.gone, _set_eval_frame())
     _kept.append(objects)
     library.memoir_python_setup(ctypes.byref(_Interpreter(
@@ -93,12 +93,12 @@ def stop():
 
 
 def _what_modules_hold():
-    """The name of a module's own parameters, what holds them, and what of it is looked at."""
+    """The names of a module's own parameters and buffers, what holds them, and what of it is looked at."""
     import torch
 
-    name = sys.intern("_parameters")
-    _kept.append(name)
-    return id(name), id(dict), id(torch.Tensor), id(torch.nn.Parameter)
+    names = sys.intern("_parameters"), sys.intern("_buffers")
+    _kept.append(names)
+    return *(id(name) for name in names), id(dict), id(torch.Tensor), id(torch.nn.Parameter)
 
 
 def _frames_of_torch():

@@ -8,7 +8,8 @@ import ctypes
 import time
 import weakref
 
-_MOST = 128  # of one call into the tracker
+_MOST = 126  # parameters of one call into the tracker,
+_MOST_STATE = 512  # and tensors of their state
 # Looking at a large optimizer takes milliseconds. Its first step is always looked at, later ones as long as that takes no more than this.
 _SECONDS = 0.1
 _SHARE = 0.005
@@ -89,7 +90,7 @@ def _look_at(optimizer, kinds):
 
 def _stepped(number):
     """It holds what was said of it last."""
-    _library.memoir_optimizer_holds(number, None, 0, None, 0, 0)
+    _library.memoir_optimizer_holds(number, None, 0, None, None, 0)
 
 
 def _held(optimizer, kinds):
@@ -98,23 +99,36 @@ def _held(optimizer, kinds):
     for group in optimizer.param_groups:
         for parameter in group["params"]:
             if type(parameter) in kinds:
-                state = optimizer.state.get(parameter, {}).values()
+                state = optimizer.state.get(parameter)
+                state = dict.values(state) if issubclass(type(state), dict) else ()
                 gradient = parameter.grad if parameter.is_leaf else None
                 held.append((parameter, [value for value in state if type(value) in kinds], None if gradient is None else gradient._cdata))
     return held
 
 
 def _record(number, held):
-    parameters, state, more = [], [], 0
-    for parameter, tensors, _ in [*held, (None, [], None)]:
-        full = len(parameters) == _MOST or len(state) + len(tensors) > _MOST
-        if parameter is None or full:
-            _library.memoir_optimizer_holds(number, _addresses(parameters), len(parameters), _addresses(state), len(state), more)
-            parameters, state, more = [], [], 1
-        if parameter is not None:
-            parameters.append(parameter._cdata)
-            state += [tensor._cdata for tensor in tensors[:_MOST]]
+    more = 0
+    for part in _parts(held):
+        parameters = [parameter for parameter, _ in part]
+        state = [tensor for _, tensors in part for tensor in tensors]
+        counts = (ctypes.c_uint32 * len(part))(*(len(tensors) for _, tensors in part))
+        _library.memoir_optimizer_holds(number, _addresses(parameters), len(part), _addresses(state), counts, more)
+        more = 1
 
 
-def _addresses(values):
-    return (ctypes.c_void_p * len(values))(*values)
+def _parts(held):
+    """Lists of (parameter, its state), each for one call."""
+    part, states = [], 0
+    for parameter, tensors, _ in held:
+        tensors = tensors[:_MOST_STATE]
+        if len(part) == _MOST or (part and states + len(tensors) > _MOST_STATE):
+            yield part
+            part, states = [], 0
+        part.append((parameter, tensors))
+        states += len(tensors)
+    if part:
+        yield part
+
+
+def _addresses(tensors):
+    return (ctypes.c_void_p * len(tensors))(*(tensor._cdata for tensor in tensors))

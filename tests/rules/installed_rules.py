@@ -24,7 +24,7 @@ TRACKER_EXPORTS = """
   memoir_define_module memoir_enter_module memoir_exit_module memoir_set_parameter memoir_forget_parameter memoir_recording_modules
   memoir_python_setup memoir_python_look_at_frames memoir_python_enter memoir_python_exit memoir_python_gone memoir_set_module memoir_forget_module
   memoir_watch memoir_forked memoir_begin memoir_leave memoir_rank memoir_cuda_is_ready
-  memoir_optimizer_holds memoir_python_tensor_layout
+  memoir_optimizer_holds memoir_python_tensor_layout memoir_look_at_module
 """
 
 

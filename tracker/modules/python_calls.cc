@@ -1,6 +1,8 @@
 // The functions that Python calls at each call of a module, and those by which the Python package names modules. Built
 // without Python's headers, so that one library serves every version: what is needed of the interpreter comes as
 // addresses.
+#include <string_view>
+
 #include "interpose/errno_keeper.h"
 #include "interpose/ring.h"
 #include "tracker/memoir.h"
@@ -40,47 +42,93 @@ bool IsTensor(const void* object) {
   return type == python.tensor_types[0] || type == python.tensor_types[1];
 }
 
-// The parameters of a module's own, from entry `position` on, at most kMostHeld.
-std::size_t TakeParameters(void* dict, std::intptr_t* position, const void** impls) {
-  std::size_t count = 0;
-  void *key, *value;
-  while (count < memoir::kMostHeld && python.next_entry(dict, position, &key, &value) != 0) {
-    if (!IsTensor(value)) continue;
-    const void* impl = *reinterpret_cast<void* const*>(static_cast<const char*>(value) + impl_offset);
-    if (impl != nullptr) impls[count++] = impl;
+// A module's dict of that name; nullptr: there is something else in its place. To be released.
+void* OwnDict(void* module, void* name) {
+  void* dict = python.generic_attribute(module, name);
+  if (dict != nullptr && static_cast<void**>(dict)[1] == python.dict_type) return dict;
+  if (dict == nullptr) {
+    python.clear_error();
+  } else {
+    python.dec_ref(dict);
   }
-  return count;
+  return nullptr;
 }
 
-void RecordHeld(void* dict, std::uint32_t id) {
+// nullptr: it is none that is looked at.
+const void* ImplOf(void* object) {
+  if (!IsTensor(object)) return nullptr;
+  return *reinterpret_cast<void* const*>(static_cast<const char*>(object) + impl_offset);
+}
+
+// Of the first kMostHeld tensors; without any, *count is 0.
+std::uint32_t Fingerprint(void* dict, std::size_t* count) {
   const void* impls[memoir::kMostHeld];
+  *count = 0;
   std::intptr_t position = 0;
-  bool more = false;
+  void *key, *value;
+  while (*count < memoir::kMostHeld && python.next_entry(dict, &position, &key, &value) != 0) {
+    if (const void* impl = ImplOf(value)) impls[(*count)++] = impl;
+  }
+  return memoir::FingerprintHeld(impls, *count);
+}
+
+std::string_view NameOf(void* key) {
+  std::intptr_t size = 0;
+  const char* text = python.utf8(key, &size);
+  if (text != nullptr) return {text, static_cast<std::size_t>(size)};
+  python.clear_error();  // no string, or one that is no Unicode
+  return {};
+}
+
+// As many tensors as fit, from *position on. False: there are no more behind them.
+bool Take(void* dict, std::intptr_t* position, memoir::NamedTensors* held) {
+  held->Clear();
+  if (dict == nullptr) return false;
+  void *key, *value;
+  for (std::intptr_t next = *position; python.next_entry(dict, &next, &key, &value) != 0; *position = next) {
+    const void* impl = ImplOf(value);
+    if (impl != nullptr && !held->Add(impl, NameOf(key))) return true;
+  }
+  return false;
+}
+
+void RecordHeld(void* parameters, void* buffers, std::uint32_t id) {
+  memoir::NamedTensors own_parameters, own_buffers;
+  std::intptr_t parameter = 0, buffer = 0;
+  bool more = false, first = true;
   do {
-    const std::size_t count = TakeParameters(dict, &position, impls);
-    if (more && count == 0) return;
-    memoir::RecordModuleHolds(id, impls, count, more);
-    more = count == memoir::kMostHeld;
+    more = Take(parameters, &parameter, &own_parameters);
+    more = Take(buffers, &buffer, &own_buffers) || more;
+    memoir::RecordModuleHolds(id, own_parameters, own_buffers, !first);
+    first = false;
   } while (more);
 }
 
-// Records what the module holds when that is not what it held at its last call. Of one with very many parameters the
-// first kMostHeld are compared.
-void LookAtHeld(void* module, std::uint32_t id) {
+// As a fingerprint: to look would run code of the program's.
+constexpr std::uint32_t kNotLookedAt = 1u << 31;
+
+// Records what the module holds when that is not what it held when it was looked at last. Of one with very many
+// parameters the first kMostHeld are compared. Buffers are looked at where something is recorded, and at the `first`
+// look: a call must not take longer for them.
+void LookAtHeld(void* module, std::uint32_t id, bool first) {
   if (impl_offset == 0) return;
-  void* dict = python.generic_attribute(module, python.parameters);
-  if (dict == nullptr) return python.clear_error();
-  if (static_cast<void**>(dict)[1] == python.dict_type) {
-    const void* impls[memoir::kMostHeld];
-    std::intptr_t position = 0;
-    const std::size_t count = TakeParameters(dict, &position, impls);
-    memoir::AddressTable& holdings = memoir::module_tables.holdings;
-    const std::uint32_t fingerprint = memoir::FingerprintHeld(impls, count);
-    const std::uint32_t before = holdings.Find(AddressOf(module));
-    const bool never_any = count == 0 && before == memoir::AddressTable::kUnknown;
-    if (before != fingerprint && !never_any && holdings.Set(AddressOf(module), fingerprint)) RecordHeld(dict, id);
+  memoir::AddressTable& holdings = memoir::module_tables.holdings;
+  const std::uint32_t before = holdings.Find(AddressOf(module));
+  if (before == kNotLookedAt) return;
+  void* parameters = OwnDict(module, python.parameters);
+  if (parameters == nullptr) return;
+  std::size_t count;
+  const std::uint32_t fingerprint = Fingerprint(parameters, &count);
+  const bool none_known = count == 0 && before == memoir::AddressTable::kUnknown;
+  if (first || (before != fingerprint && !none_known)) {
+    void* buffers = OwnDict(module, python.buffers);
+    std::size_t buffer_count = 0;
+    if (buffers != nullptr && none_known) Fingerprint(buffers, &buffer_count);
+    const bool any = !none_known || buffer_count > 0;
+    if (any && holdings.Set(AddressOf(module), fingerprint)) RecordHeld(parameters, buffers, id);
+    if (buffers != nullptr) python.dec_ref(buffers);
   }
-  python.dec_ref(dict);
+  python.dec_ref(parameters);
 }
 
 // False: an exception is set.
@@ -95,7 +143,7 @@ bool Enter(void* module) {
     id = tables.modules.Find(AddressOf(module));
   }
   if (id != 0 && id != memoir::AddressTable::kUnknown) {
-    LookAtHeld(module, id);
+    LookAtHeld(module, id, false);
     memoir::RecordModuleEnter(id);
   }
   return true;
@@ -159,11 +207,21 @@ void memoir_forget_module(uint64_t object) {
   memoir::module_tables.holdings.Forget(object, memoir::AddressTable::kUnknown);
 }
 
-void memoir_optimizer_holds(uint64_t optimizer, const void* const* parameters, size_t count, const void* const* state,
-                            size_t states, int more) {
+void memoir_look_at_module(uint64_t object, uint32_t module) {
   const memoir::ErrnoKeeper errno_keeper;
-  if (count <= memoir::kMostHeld && states <= memoir::kMostHeld)
-    memoir::RecordOptimizerHolds(optimizer, parameters, count, state, states, more != 0);
+  if (memoir::RangeEpoch() == 0) return;
+  if (module == 0) {
+    memoir::module_tables.holdings.Set(object, kNotLookedAt);
+  } else {
+    LookAtHeld(reinterpret_cast<void*>(object), module, true);
+  }
+}
+
+void memoir_optimizer_holds(uint64_t optimizer, const void* const* parameters, size_t count, const void* const* state,
+                            const uint32_t* state_counts, int more) {
+  const memoir::ErrnoKeeper errno_keeper;
+  if (count <= memoir::kMostOptimized)
+    memoir::RecordOptimizerHolds(optimizer, parameters, count, state, state_counts, more != 0);
 }
 
 int memoir_set_parameter(uint64_t tensor, uint32_t module) {

@@ -3,8 +3,14 @@
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
 #include <torch/csrc/autograd/functions/tensor.h>
+#include <torch/csrc/autograd/variable.h>
 
 #include <cstring>
+#include <mutex>
+
+#include "tracker/torch/holds_record.h"
+#include "tracker/torch/node_mutex.h"
+#include "tracker/torch/range_values.h"
 
 namespace memoir {
 namespace {
@@ -37,6 +43,20 @@ const void* AccumulatedParameter(const at::RecordFunction& range) {
   const torch::autograd::AccumulateGrad* node = nullptr;
   const auto keep = CurrentNode(range.name(), "AccumulateGrad", &node);
   return node == nullptr ? nullptr : node->variable.unsafeGetTensorImpl();
+}
+
+void RecordAccumulatedGradient(ThreadSlot* slot) {
+  const NodePointer current = torch::autograd::get_current_node();
+  const auto* node = dynamic_cast<const torch::autograd::AccumulateGrad*>(current.get());
+  const c10::TensorImpl* parameter = node == nullptr ? nullptr : node->variable.unsafeGetTensorImpl();
+  if (parameter == nullptr) return;
+  const std::unique_lock<std::mutex> lock(NodeMutex::Of(*current), std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  const auto* meta = static_cast<const torch::autograd::AutogradMeta*>(parameter->autograd_meta());
+  constexpr std::uint32_t kOne[] = {1, 1};
+  if (meta == nullptr || !RecordLists(slot, {.holder = HolderKind::kGradient, .lengths = kOne, .count = 2})) return;
+  RecordTensor(slot, parameter);
+  RecordTensor(slot, meta->grad_.defined() ? meta->grad_.unsafeGetTensorImpl() : nullptr);
 }
 
 }  // namespace memoir

@@ -1,12 +1,15 @@
-// What of an autograd node its range does not say: which forward operator it belongs to, and which parameter.
+// What of an autograd node its range does not say: which forward operator it belongs to, which parameter, and what
+// gradient that has afterwards.
 //
-// Inside a BACKWARD_FUNCTION range's begin, on its thread: there the engine has made the node the current one.
+// Inside a BACKWARD_FUNCTION range's begin or end, on its thread: there the engine has made the node the current one.
 #ifndef TRACKER_TORCH_BACKWARD_NODES_H_
 #define TRACKER_TORCH_BACKWARD_NODES_H_
 
 #include <ATen/record_function.h>
 
 #include <cstdint>
+
+#include "interpose/ring.h"
 
 namespace memoir {
 
@@ -17,6 +20,10 @@ std::int64_t ForwardSequence(const at::RecordFunction& range);
 
 // The TensorImpl whose gradient this node accumulates; nullptr when it is another node.
 const void* AccumulatedParameter(const at::RecordFunction& range);
+
+// At the end of such a node's range: records its parameter and the gradient that this has now; none where a hook has
+// freed it. Nothing where another thread is just accumulating the same one, and will say so itself.
+void RecordAccumulatedGradient(ThreadSlot* slot);
 
 }  // namespace memoir
 

@@ -77,7 +77,7 @@ void Guarded(const Work& work) {
 }
 
 // One operator while it runs. Ended by its destructor when the kernel throws, then without results.
-class RunningOperator {
+class alignas(8) RunningOperator {  // its address is the range's
  public:
   RunningOperator(const c10::FunctionSchema& schema, Values arguments) {
     Guarded([&] {

@@ -4,22 +4,18 @@
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/variable.h>
 
-#include <cstring>
+#include <algorithm>
+#include <iterator>
 #include <mutex>
+#include <numeric>
 
 #include "interpose/ring.h"
-#include "interpose/tick.h"
+#include "tracker/torch/holds_record.h"
+#include "tracker/torch/node_mutex.h"
 #include "tracker/torch/range_values.h"
 
 namespace memoir {
 namespace {
-
-constexpr std::size_t PadTo8(std::size_t bytes) { return (bytes + 7) & ~std::size_t{7}; }
-
-// torch::autograd::AccumulateGrad replaces a gradient under a mutex that torch keeps to its nodes.
-struct NodeMutex : torch::autograd::Node {
-  static std::mutex& Of(torch::autograd::Node& node) { return node.*(&NodeMutex::mutex_); }
-};
 
 using NodePointer = decltype(torch::autograd::get_current_node());  // its kind changes with torch's version
 
@@ -54,34 +50,6 @@ std::uint64_t Mix(std::uint64_t hash, std::uint64_t value) {
   return hash ^ hash >> 32;
 }
 
-// Lists of tensors, as an operator's arguments are recorded.
-struct Lists {
-  HolderKind holder;
-  std::uint64_t owner;
-  std::uint32_t lengths[3];
-  std::uint16_t count;
-};
-
-bool RecordLists(ThreadSlot* slot, const Lists& lists) {
-  const std::size_t bytes = sizeof(HoldsRecord) + PadTo8(4 + lists.count * sizeof(std::uint32_t));
-  std::uint8_t* place = RingReserve(slot, bytes, OnEmptyPool::kWait);
-  if (place == nullptr) return false;
-  auto* record = new (place) HoldsRecord{};
-  record->header.words = static_cast<std::uint16_t>(bytes / 8);
-  record->header.kind = RecordKind::kHolds;
-  record->header.flags = static_cast<std::uint8_t>(lists.holder);
-  record->header.depth = RingDepth(slot);
-  record->header.count = lists.count;
-  record->tick = Tick();
-  record->owner = lists.owner;
-  record->list_count = lists.count;
-  std::memset(record + 1, 'L', 4);
-  for (std::size_t i = 0; i < lists.count; ++i) record->tensor_count += lists.lengths[i];
-  std::memcpy(reinterpret_cast<std::uint8_t*>(record + 1) + 4, lists.lengths, lists.count * sizeof(std::uint32_t));
-  RingCommit(slot, bytes);
-  return true;
-}
-
 void RecordParametersAndGradients(ThreadSlot* slot, const void* const* parameters, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) RecordTensor(slot, Impl(parameters[i]));
   for (std::size_t i = 0; i < count; ++i) RecordTensor(slot, SteadyGradient(*Impl(parameters[i])).get());
@@ -101,26 +69,38 @@ std::uint32_t FingerprintHeld(const void* const* parameters, std::size_t count) 
   return static_cast<std::uint32_t>(hash) & 0x7fffffffu;
 }
 
-void RecordModuleHolds(std::uint32_t module, const void* const* parameters, std::size_t count, bool more) {
+void RecordModuleHolds(std::uint32_t module, const NamedTensors& parameters, const NamedTensors& buffers, bool more) {
+  static_assert(sizeof(HoldsRecord) + 16 + 2 * NamedTensors::kNameBytes <= kMaxRecordBytes);
   ThreadSlot* slot = RangeEpoch() == 0 ? nullptr : RingThread();
   if (slot == nullptr) return;
-  const auto length = static_cast<std::uint32_t>(count);
-  const Lists lists{more ? HolderKind::kMore : HolderKind::kModule, module, {length, length, 0}, 2};
-  if (RecordLists(slot, lists)) RecordParametersAndGradients(slot, parameters, count);
+  const auto length = static_cast<std::uint32_t>(parameters.count);
+  const std::uint32_t lengths[] = {length, length, static_cast<std::uint32_t>(buffers.count)};
+  const HeldLists lists{.holder = more ? HolderKind::kMore : HolderKind::kModule,
+                        .owner = module,
+                        .lengths = lengths,
+                        .count = std::size(lengths),
+                        .parameter_names = {parameters.names, parameters.name_bytes},
+                        .buffer_names = {buffers.names, buffers.name_bytes}};
+  if (!RecordLists(slot, lists)) return;
+  RecordParametersAndGradients(slot, parameters.impls, parameters.count);
+  for (std::size_t i = 0; i < buffers.count; ++i) RecordTensor(slot, Impl(buffers.impls[i]));
 }
 
 void RecordOptimizerHolds(std::uint64_t optimizer, const void* const* parameters, std::size_t count,
-                          const void* const* state, std::size_t states, bool more) {
+                          const void* const* state, const std::uint32_t* state_counts, bool more) {
   ThreadSlot* slot = RangeEpoch() == 0 ? nullptr : RingThread();
   if (slot == nullptr) return;
-  const auto length = static_cast<std::uint32_t>(count);
-  const Lists lists{more ? HolderKind::kMore : HolderKind::kOptimizer,
-                    optimizer,
-                    {length, length, static_cast<std::uint32_t>(states)},
-                    3};
+  std::uint32_t lengths[kMaxLists];
+  lengths[0] = lengths[1] = static_cast<std::uint32_t>(count);
+  std::copy_n(state_counts, count, lengths + 2);
+  const HeldLists lists{.holder = more ? HolderKind::kMore : HolderKind::kOptimizer,
+                        .owner = optimizer,
+                        .lengths = lengths,
+                        .count = 2 + count};
   if (!RecordLists(slot, lists)) return;
   RecordParametersAndGradients(slot, parameters, count);
-  for (std::size_t i = 0; i < states; ++i) RecordTensor(slot, Impl(state[i]));
+  const std::uint32_t states = std::accumulate(state_counts, state_counts + count, 0u);
+  for (std::uint32_t i = 0; i < states; ++i) RecordTensor(slot, Impl(state[i]));
 }
 
 }  // namespace memoir

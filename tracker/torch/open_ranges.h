@@ -17,12 +17,14 @@ class OpenRanges {
   // be had. Empty in a new epoch (RangeEpoch), whose depth the slot then counts.
   static OpenRanges* Of(ThreadSlot* slot, std::uint32_t epoch);
 
-  // Not when full().
-  void Push(const void* range) { ranges_[depth_++] = range; }
+  // Not when full(). `accumulates`: a gradient.
+  void Push(const void* range, bool accumulates) { ranges_[depth_++] = Entry(range, accumulates); }
+  // Whether `range` is the innermost, and accumulates a gradient.
+  bool Accumulates(const void* range) const { return depth_ > 0 && ranges_[depth_ - 1] == Entry(range, true); }
   // Closes `range` and whatever stands above it; false when its begin was not recorded.
   bool Pop(const void* range) {
     std::size_t i = depth_;
-    while (i > 0 && ranges_[i - 1] != range) --i;
+    while (i > 0 && (ranges_[i - 1] & ~kAccumulates) != Entry(range, false)) --i;
     if (i == 0) return false;
     depth_ = i - 1;
     return true;
@@ -32,9 +34,14 @@ class OpenRanges {
 
  private:
   static constexpr std::size_t kMaxDepth = 8190;
+  static constexpr std::uintptr_t kAccumulates = 1;  // ranges lie at even addresses
+  static std::uintptr_t Entry(const void* range, bool accumulates) {
+    return reinterpret_cast<std::uintptr_t>(range) | (accumulates ? kAccumulates : 0);
+  }
+
   std::uint32_t thread_;  // whose ranges these are: a recycled slot starts empty
   std::size_t depth_;
-  const void* ranges_[kMaxDepth];
+  std::uintptr_t ranges_[kMaxDepth];
 };
 static_assert(sizeof(OpenRanges) == 64 * 1024);
 

@@ -32,18 +32,20 @@ std::unique_ptr<at::ObserverContext> OnBegin(const at::RecordFunction& range) {
   start.name = FindOperatorName(range);
   start.text = range.name();
   start.sequence = range.seqNr();
+  const void* parameter = nullptr;
   if (start.source == RangeSource::kBackward) [[unlikely]] {
     start.forward_thread = static_cast<std::uint32_t>(range.forwardThreadId());
     start.sequence = ForwardSequence(range);
+    parameter = AccumulatedParameter(range);
+    start.accumulates = parameter != nullptr;
   }
   if (range.isAsync()) {
     RecordInstantRange(start, range.inputs());
   } else {
     BeginRange(&range, start, range.inputs());
   }
-  if (start.source == RangeSource::kBackward) [[unlikely]] {
-    if (const void* parameter = AccumulatedParameter(range)) RecordGradientOf(parameter);
-  }
+  if (parameter != nullptr) [[unlikely]]
+    RecordGradientOf(parameter);
   return nullptr;
 }
 

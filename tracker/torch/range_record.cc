@@ -4,6 +4,7 @@
 
 #include "interpose/errno_keeper.h"
 #include "interpose/tick.h"
+#include "tracker/torch/backward_nodes.h"
 #include "tracker/torch/cuda_allocator_hook.h"
 #include "tracker/torch/hooks.h"
 #include "tracker/torch/open_ranges.h"
@@ -78,7 +79,7 @@ void BeginRange(const void* range, const RangeStart& start, c10::ArrayRef<const 
   OpenRanges* open = RoomForOne(slot, epoch);
   if (open == nullptr) return;
   RecordBegin(slot, start, arguments);
-  open->Push(range);
+  open->Push(range, start.accumulates);
   slot->depth = open->depth();
 }
 
@@ -98,9 +99,11 @@ void EndRange(const void* range, c10::ArrayRef<const c10::IValue> results) {
   const ErrnoKeeper errno_keeper;
   if (CudaWasSeen()) [[unlikely]]
     FindCudaBlocks();  // while the range is open: the block that was seen is its own
-  const std::uint64_t tick = Tick();
   ThreadSlot* slot = RingThread();
   OpenRanges* open = slot == nullptr ? nullptr : OpenRanges::Of(slot, epoch);
+  if (open != nullptr && open->Accumulates(range)) [[unlikely]]
+    RecordAccumulatedGradient(slot);  // inside the range, so before its tick
+  const std::uint64_t tick = Tick();
   if (open == nullptr || !open->Pop(range)) return;
   slot->depth = open->depth();
   RecordEnd(slot, results, tick);

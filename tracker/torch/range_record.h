@@ -24,9 +24,10 @@ struct RangeStart {
   const char* text;              // only read when `name` is 0
   std::int64_t sequence;         // autograd's; -1: none; or kUnseenByModes
   std::uint32_t forward_thread;  // torch's number of it; kBackward only
+  bool accumulates;              // kBackward only: a parameter's gradient, which its end records
 };
 
-// `range` is any address that is the range's own while it is open; it is given to EndRange again.
+// `range` is any even address that is the range's own while it is open; it is given to EndRange again.
 void BeginRange(const void* range, const RangeStart& start, c10::ArrayRef<const c10::IValue> arguments);
 
 // A range that ends on another thread, where it nests in nothing: an instant here.
