@@ -92,7 +92,8 @@ bool Take(void* dict, std::intptr_t* position, memoir::NamedTensors* held) {
   return false;
 }
 
-void RecordHeld(void* parameters, void* buffers, std::uint32_t id) {
+// Apart, because its frame is large, and most calls of modules need none of it.
+[[gnu::noinline]] void RecordHeld(void* parameters, void* buffers, std::uint32_t id) {
   memoir::NamedTensors own_parameters, own_buffers;
   std::intptr_t parameter = 0, buffer = 0;
   bool more = false, first = true;
