@@ -227,7 +227,7 @@ def test_doctor_without_python(memoir):
     assert done.returncode == 3 and "does not run here" in done.stdout
 
 
-@pytest.mark.parametrize("verb", ["run", "show", "check", "export", "doctor"])
+@pytest.mark.parametrize("verb", ["run", "show", "check", "explain", "export", "doctor"])
 def test_help_has_two_examples(memoir, verb):
     done = memoir(verb, "--help")
     assert done.returncode == 0
@@ -235,7 +235,7 @@ def test_help_has_two_examples(memoir, verb):
     assert len(examples) == 2 and all("memoir" in example for example in examples)
 
 
-@pytest.mark.parametrize("verb", ["run", "show", "check", "fit", "export", "doctor"])
+@pytest.mark.parametrize("verb", ["run", "show", "check", "fit", "explain", "export", "doctor"])
 @pytest.mark.parametrize("columns, most", [("", 100), ("70", 70), ("300", 100)])
 def test_help_fits_the_terminal(memoir, verb, columns, most):
     lines = memoir(verb, "--help", COLUMNS=columns).stdout.split("Examples:")[0].splitlines()

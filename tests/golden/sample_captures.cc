@@ -65,6 +65,44 @@ ProcessBuilder Training() {
   return process;
 }
 
+// Two steps of a model of one layer and its optimizer, with all that tells categories.
+ProcessBuilder Trained() {
+  ProcessBuilder process = Process(Options());
+  process.info().add_sources("modules");
+  constexpr std::uint64_t kWeight = 0x10000, kBias = 0x20000, kMean = 0x30000, kGradient = 0x40000, kInput = 0x50000,
+                          kHidden = 0x60000, kScratch = 0x70000, kFlow = 0x80000, kMomentum = 0x90000;
+  const auto tensor = [](std::uint64_t storage) {
+    return TensorSpec{.impl = storage + 1, .storage = storage, .storage_bytes = kMiB, .sizes = {512, 512}};
+  };
+  const TensorSpec none{.impl = 0, .sizes = {}};
+  const auto make = [&](const std::string& name, std::uint64_t storage, std::uint64_t bytes) {
+    process.Begin(name).Allocate(storage, bytes).End({tensor(storage)});
+  };
+  make("aten::uniform_", kWeight, 4 * kMiB);
+  make("aten::uniform_", kBias, 8 * kKiB);
+  make("aten::zeros", kMean, 8 * kKiB);
+  for (std::uint64_t step = 0; step < 2; ++step) {
+    process.Step(step);
+    make("aten::randn", kInput, kMiB);
+    process.EnterModule("fc", "Linear", "Net");
+    process.ModuleHolds("fc", {{tensor(kWeight), tensor(kBias)}, {none, none}, {tensor(kMean)}},
+                        {"weight", "bias", "mean"}, "Linear", "Net");
+    process.BeginForward("aten::linear", static_cast<std::int64_t>(2 * step)).Allocate(kHidden, 2 * kMiB);
+    process.End({tensor(kHidden)}).BeginForward("aten::dropout", static_cast<std::int64_t>(2 * step + 1));
+    process.Allocate(kScratch, kMiB).End({tensor(kScratch)}).ExitModule("fc", "Linear", "Net").Deallocate(kScratch);
+    process.BeginBackward("AddmmBackward0", static_cast<std::int64_t>(2 * step), 1);
+    process.Begin("aten::mm", {tensor(kHidden), tensor(kInput)}).Allocate(kGradient, 4 * kMiB);
+    process.End({tensor(kGradient)}).Deallocate(kHidden).Begin("aten::mul", {tensor(kGradient)});
+    process.Allocate(kFlow, 2 * kMiB).End({tensor(kFlow)}).End();
+    process.BeginBackward("torch::autograd::AccumulateGrad", 9, 1).GradientOf(tensor(kWeight), tensor(kGradient));
+    process.End().Deallocate(kFlow).BeginUser("Optimizer.step#SGD.step");
+    if (step == 0) process.Begin("aten::clone").Allocate(kMomentum, 4 * kMiB).End({tensor(kMomentum)});
+    process.OptimizerHolds(1, {{tensor(kWeight), tensor(kBias)}, {tensor(kGradient), none}, {tensor(kMomentum)}, {}});
+    process.End().Deallocate(kGradient).Deallocate(kInput);
+  }
+  return process;
+}
+
 ProcessBuilder OneOperator() {
   ProcessBuilder process = Process(Options());
   process.Begin("aten::ones").Allocate(0x1000, 4).End();
@@ -313,8 +351,8 @@ ProcessBuilder Driver() {
 }  // namespace
 
 std::vector<std::string> SampleNames() {
-  return {"training", "empty",  "one_operator", "odd_names", "many",    "ranks", "job",
-          "losses",   "folded", "folded_peak",  "paused",    "modules", "held",  "cuda",  "driver"};
+  return {"training", "empty",       "one_operator", "odd_names", "many", "ranks",   "job",  "losses",
+          "folded",   "folded_peak", "paused",       "modules",   "held", "trained", "cuda", "driver"};
 }
 
 void WriteSample(const std::string& name, const std::string& folder) {
@@ -330,6 +368,7 @@ void WriteSample(const std::string& name, const std::string& folder) {
   if (name == "folded_peak") FoldedPeak().WriteTo(folder);
   if (name == "paused") Paused().WriteTo(folder);
   if (name == "modules") Modules().WriteTo(folder);
+  if (name == "trained") Trained().WriteTo(folder);
   if (name == "held") Held().WriteTo(folder);
   if (name == "cuda") Cuda().WriteTo(folder);
   if (name == "driver") Driver().WriteTo(folder);

@@ -15,6 +15,7 @@
 #include "tests/golden/sample_captures.h"
 #include "tools/analyze/balance.h"
 #include "tools/analyze/event_stream.h"
+#include "tools/analyze/explain.h"
 #include "tools/analyze/fragmentation.h"
 #include "tools/analyze/live_at.h"
 #include "tools/analyze/operator_curve.h"
@@ -23,6 +24,7 @@
 #include "tools/analyze/summary.h"
 #include "tools/view/balance_view.h"
 #include "tools/view/event_json.h"
+#include "tools/view/explain_view.h"
 #include "tools/view/fragmentation_view.h"
 #include "tools/view/live_view.h"
 #include "tools/view/operator_curve_view.h"
@@ -111,6 +113,40 @@ TEST_F(Views, SummaryByEachGrouping) {
       ExpectGolden("by_" + by + "_" + name + ".json", ToText(SummaryJson(capture, summary, 2)));
     }
   }
+}
+
+TEST_F(Views, SummaryByCategoryAndParameter) {
+  const Capture capture = Open("trained");
+  for (const std::string by : {"category", "category,module", "parameter"}) {
+    SummaryOptions options;
+    options.by = *ParseGroupBy(by);
+    const Summary summary = Summarise(capture, options);
+    const std::string name = by == "category,module" ? "category_module" : by;
+    ExpectGolden("by_" + name + "_trained.txt", RenderSummary(capture, summary, {.top = 10}, kNarrow));
+    ExpectGolden("by_" + name + "_trained.json", ToText(SummaryJson(capture, summary, 0)));
+  }
+}
+
+TEST_F(Views, Explained) {
+  const Capture capture = Open("trained");
+  for (const std::string subject : {"fc.weight", "aten::linear#1"}) {
+    const auto explanation = Explain(capture, {}, ParseSubject(subject));
+    ASSERT_TRUE(explanation.ok()) << explanation.status();
+    const std::string name = subject == "fc.weight" ? "parameter" : "call";
+    ExpectGolden("explain_" + name + ".txt", RenderExplanation(capture, *explanation, 4, kNarrow));
+    ExpectGolden("explain_" + name + ".json", ToText(ExplanationJson(capture, *explanation)));
+  }
+}
+
+TEST_F(Views, CategoriesOverTime) {
+  const Capture capture = Open("trained");
+  OverTimeOptions options;
+  options.buckets = 30;
+  options.categories = true;
+  const auto over_time = AnalyzeOverTime(capture, options);
+  ASSERT_TRUE(over_time.ok()) << over_time.status();
+  ExpectGolden("over_time_category.txt", RenderOverTime(capture, *over_time, kNarrow));
+  ExpectGolden("over_time_category.svg", OverTimeSvg(capture, *over_time));
 }
 
 TEST_F(Views, SummaryByModule) {

@@ -1,18 +1,26 @@
 #include "tools/analyze/focus.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 
 namespace memoir {
 namespace {
 
+template <std::size_t size>
+void Add(const std::array<Columns, size>& more, std::array<Columns, size>& sums) {
+  for (std::size_t i = 0; i < size; ++i) sums[i] += more[i];
+}
+
 void FocusRow(const Summary& summary, const std::vector<bool>& in_focus, Row& row) {
   row.total = Columns();
   row.module.by_phase = {};
+  row.parameter.by_part = {};
   for (std::size_t i = 0; i < summary.devices.size(); ++i) {
     if (!in_focus[i]) continue;
     if (i < row.by_device.size()) row.total += row.by_device[i];
-    if (i >= row.module.by_device.size()) continue;
-    for (std::size_t phase = 0; phase < kPhases; ++phase) row.module.by_phase[phase] += row.module.by_device[i][phase];
+    if (i < row.module.by_device.size()) Add(row.module.by_device[i], row.module.by_phase);
+    if (i < row.parameter.by_device.size()) Add(row.parameter.by_device[i], row.parameter.by_part);
   }
 }
 

@@ -30,6 +30,11 @@ const char* NoneLabel(GroupBy by) {
       return "(no tensor)";
     case GroupBy::kRank:
       return "(no rank)";
+    case GroupBy::kCategory:
+    case GroupBy::kCategoryModule:
+      return "(no category)";
+    case GroupBy::kParameter:
+      return "(of no parameter)";
   }
   return "(none)";
 }
@@ -38,6 +43,11 @@ const char* NoneLabel(GroupBy by) {
 
 absl::StatusOr<Grouping> Grouping::Make(const Capture& capture, GroupBy by, const Selection& selection) {
   Grouping grouping(by);
+  if (NeedsCategories(by)) {
+    absl::StatusOr<BlockCategories> categories = CategorizeBlocks(capture, ReplayOptionsFor(selection, true, false));
+    if (!categories.ok()) return categories.status();
+    grouping.categories_ = *std::move(categories);
+  }
   if (by != GroupBy::kShape) return grouping;
   BlockShapes shapes;
   const absl::StatusOr<ReplayReport> report = capture.Replay(shapes, ReplayOptionsFor(selection, true, false));
@@ -46,9 +56,32 @@ absl::StatusOr<Grouping> Grouping::Make(const Capture& capture, GroupBy by, cons
   return grouping;
 }
 
+Group Grouping::OfParameter(const Block& block) const {
+  const ParameterNumber owner = categories_.OwnerOf(block);
+  if (owner == kNoParameter) return kNoneGroup;
+  ParameterPart part;
+  switch (Rules()[categories_.RuleOf(block)].kept) {
+    case KeptAs::kParameter:
+    case KeptAs::kBuffer:
+      part = ParameterPart::kItself;
+      break;
+    case KeptAs::kGradient:
+      part = ParameterPart::kGradient;
+      break;
+    case KeptAs::kOptimizerState:
+      part = ParameterPart::kState;
+      break;
+    default:
+      return kNoneGroup;
+  }
+  return kFirstGroup + owner * static_cast<Group>(kParameterParts) + static_cast<Group>(part);
+}
+
 std::string Grouping::Key(Group group, const Capture& capture, const Dictionary& dictionary) const {
   std::string key = Label(group, capture, dictionary);
-  if (by_ != GroupBy::kModule || IsNone(group) || group == kBeforeGroup) return key;
+  if (IsNone(group) || group == kBeforeGroup) return key;
+  if (by_ == GroupBy::kParameter) return absl::StrCat(key, "\n", ParameterOf(group).root);
+  if (by_ != GroupBy::kModule) return key;
   const Module& module = dictionary.module(ModuleOf(group).module);
   return absl::StrCat(key, "\n", module.root, "\n", module.class_name);
 }
@@ -68,6 +101,17 @@ std::string Grouping::Label(Group group, const Capture& capture, const Dictionar
       return ToString(dictionary.layout(LayoutId{id}));
     case GroupBy::kRank:
       return RankLabel(capture.processes()[id]);
+    case GroupBy::kCategory:
+      return LabelOfCategory(CategoryOfGroup(group));
+    case GroupBy::kCategoryModule: {
+      const std::uint32_t module = id / kMostCategories;
+      const std::string label = LabelOfCategory(CategoryOfGroup(group));
+      if (module == 0) return label;
+      const Module& of = dictionary.module(ModuleId{module - 1});
+      return absl::StrCat(of.path.empty() ? of.root : of.path, ": ", label);
+    }
+    case GroupBy::kParameter:
+      return ParameterOf(group).label();
     default:
       return dictionary.name(NameId{id}).text;
   }

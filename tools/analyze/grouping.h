@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/options.h"
+#include "tools/analyze/rules/block_categories.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
@@ -20,7 +21,8 @@ inline constexpr Group kFirstGroup = 2;
 
 class Grouping {
  public:
-  // GroupBy::kShape needs a pass of its own over the capture, since a block's shape is known only after its allocation.
+  // Shapes, categories and parameters need a pass of their own over the capture: they are known only after a block's
+  // allocation.
   static absl::StatusOr<Grouping> Make(const Capture& capture, GroupBy by, const Selection& selection);
 
   GroupBy by() const { return by_; }
@@ -40,6 +42,12 @@ class Grouping {
         return OfModule(block.module, block.phase);
       case GroupBy::kShape:
         return block.ordinal < shapes_.size() ? FromId(shapes_[block.ordinal]) : kNoneGroup;
+      case GroupBy::kCategory:
+        return kFirstGroup + categories_.CategoryOf(block);
+      case GroupBy::kCategoryModule:
+        return OfCategory(categories_.CategoryOf(block), block.module);
+      case GroupBy::kParameter:
+        return OfParameter(block);
     }
     return kNoneGroup;
   }
@@ -57,6 +65,21 @@ class Grouping {
     const Group number = (group - kFirstGroup) / static_cast<Group>(kPhases);
     return {number == 0 ? ModuleId() : ModuleId{number - 1}, static_cast<Phase>((group - kFirstGroup) % kPhases)};
   }
+  // A category has a group for each module, and for none.
+  static Group OfCategory(CategoryNumber category, ModuleId module) {
+    return kFirstGroup + (module.valid() ? module.value + 1 : 0) * kMostCategories + category;
+  }
+  // Of GroupBy::kCategory and kCategoryModule.
+  CategoryNumber CategoryOfGroup(Group group) const {
+    return static_cast<CategoryNumber>((group - kFirstGroup) % kMostCategories);
+  }
+  // What of a parameter a group is. Buffers stand among parameters.
+  ParameterPart PartOf(Group group) const {
+    return static_cast<ParameterPart>((group - kFirstGroup) % static_cast<Group>(kParameterParts));
+  }
+  const Parameter& ParameterOf(Group group) const {
+    return categories_.parameters[(group - kFirstGroup) / static_cast<Group>(kParameterParts)];
+  }
   // Allocated outside of any operator, module, ...
   bool IsNone(Group group) const {
     return group == kNoneGroup || (by_ == GroupBy::kModule && group >= kFirstGroup && !ModuleOf(group).module.valid());
@@ -73,8 +96,12 @@ class Grouping {
     return id.valid() ? id.value + kFirstGroup : kNoneGroup;
   }
 
+  static constexpr Group kMostCategories = 64;  // more than there are rules
+  Group OfParameter(const Block& block) const;
+
   GroupBy by_;
   std::vector<LayoutId> shapes_;  // by Block::ordinal
+  BlockCategories categories_;
 };
 
 }  // namespace memoir

@@ -52,4 +52,17 @@ std::vector<Holder> Sorted(const Holdings::ByName& holders) {
   return sorted;
 }
 
+std::vector<Holder> HoldingsByCategory(const ReplayState& state, DeviceId device, const BlockCategories& categories) {
+  Holdings::ByName holders;
+  state.ForEachLiveBlock([&](const Block& block) {
+    if (block.device != device) return;
+    const std::string label = LabelOfCategory(categories.CategoryOf(block));
+    Holder& holder = holders[label];
+    holder.name = label;
+    holder.bytes += block.bytes;
+    ++holder.blocks;
+  });
+  return Sorted(holders);
+}
+
 }  // namespace memoir

@@ -1,4 +1,4 @@
-// Who holds what is allocated on a device, at one moment of a replay: by operator and by module.
+// Who holds what is allocated on a device, at one moment of a replay: by operator, by module and by category.
 #ifndef TOOLS_ANALYZE_HOLDINGS_H_
 #define TOOLS_ANALYZE_HOLDINGS_H_
 
@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/analyze/rules/block_categories.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
@@ -27,6 +28,9 @@ struct Holdings {
 
 // Without the blocks of one operator call (OpenRange::call); 0: all. Modules are known of replays that look for them.
 Holdings HoldingsOf(const ReplayState& state, DeviceId device, std::uint64_t without_call = 0);
+
+// By Memoir's rules, largest first.
+std::vector<Holder> HoldingsByCategory(const ReplayState& state, DeviceId device, const BlockCategories& categories);
 
 std::string OperatorHolding(const Block& block, const Dictionary& dictionary);
 std::string ModuleHolding(const Block& block, const Dictionary& dictionary);

@@ -22,7 +22,8 @@ class LivePass : public ChangePass {
     if (Passed(block.device)) return;
     const bool whole = selection().window.kind == Window::Kind::kAll;
     const bool before = !in_window() || block.origin != BlockOrigin::kRecorded;
-    const Group group = in_window() || whole ? grouping_.Of(block, event.process) : kBeforeGroup;
+    const bool grouped = in_window() || whole || NeedsCategories(options_.by);
+    const Group group = grouped ? grouping_.Of(block, event.process) : kBeforeGroup;
     blocks_[block.device][block.address] = {block, group, before};
   }
   void Removed(const Block& block) override {
@@ -115,11 +116,12 @@ absl::StatusOr<LiveAt> AnalyzeLiveAt(const Capture& capture, const LiveAtOptions
   if (!grouping.ok()) return grouping.status();
   LivePass pass(capture, options, *grouping, *instants);
   ReplayOptions replay = ReplayOptionsFor(options, false, false);
-  replay.modules = options.by == GroupBy::kModule;
+  replay.modules = NeedsModules(options.by);
   absl::StatusOr<ReplayReport> report = capture.Replay(pass, replay);
   if (!report.ok()) return report.status();
   LiveAt result;
   result.by = options.by;
+  if (NeedsCategories(options.by)) result.missing = MissingForCategories(capture, options.rank);
   result.devices = std::move(pass.result);
   result.report = *std::move(report);
   return result;

@@ -47,6 +47,7 @@ struct LiveDevice {
 struct LiveAt {
   GroupBy by = GroupBy::kOperator;
   std::vector<LiveDevice> devices;
+  std::string missing;  // as Summary's
   ReplayReport report;
 };
 

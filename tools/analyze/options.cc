@@ -35,7 +35,16 @@ std::optional<GroupBy> ParseGroupBy(const std::string& text) {
   if (text == "module") return GroupBy::kModule;
   if (text == "shape") return GroupBy::kShape;
   if (text == "rank") return GroupBy::kRank;
+  if (text == "category") return GroupBy::kCategory;
+  if (text == "category,module") return GroupBy::kCategoryModule;
+  if (text == "parameter") return GroupBy::kParameter;
   return std::nullopt;
 }
+
+bool NeedsCategories(GroupBy by) {
+  return by == GroupBy::kCategory || by == GroupBy::kCategoryModule || by == GroupBy::kParameter;
+}
+
+bool NeedsModules(GroupBy by) { return by == GroupBy::kModule || by == GroupBy::kCategoryModule; }
 
 }  // namespace memoir

@@ -64,9 +64,16 @@ enum class GroupBy : std::uint8_t {
   kModule,
   kShape,  // layout of the largest tensor that was seen on the block (block_shapes.h)
   kRank,
+  kCategory,        // by Memoir's rules (rules/rules.h)
+  kCategoryModule,  // what a module allocated, by category
+  kParameter,       // what belongs to a parameter: itself, its gradient, its optimizer's state
 };
-std::optional<GroupBy> ParseGroupBy(
-    const std::string& text);  // "operator", "leaf", "range", "thread", "module", "shape", "rank"
+// "operator", "leaf", "range", "thread", "module", "shape", "rank", "category", "category,module", "parameter"
+std::optional<GroupBy> ParseGroupBy(const std::string& text);
+// Whether categories have to be known for it; their pass comes first.
+bool NeedsCategories(GroupBy by);
+// Whether a block's module has to be known.
+bool NeedsModules(GroupBy by);
 
 struct Selection {
   Window window;

@@ -22,10 +22,25 @@ class SpanPass : public WindowedVisitor {
   void WindowCloses(const Event& event) override { end_ns = std::max(end_ns, Nanoseconds(event)); }
 };
 
+// Those that are there in some bucket.
+std::vector<CategoryCurve> CategoriesOf(const std::vector<std::vector<std::uint64_t>>& parts_of_most) {
+  std::vector<CategoryCurve> curves;
+  for (std::size_t category = 0; category < Rules().size(); ++category) {
+    CategoryCurve curve{static_cast<CategoryNumber>(category), {}};
+    for (const std::vector<std::uint64_t>& parts : parts_of_most)
+      curve.bytes.push_back(parts.empty() ? 0 : parts[category]);
+    if (std::ranges::any_of(curve.bytes, [](std::uint64_t bytes) { return bytes > 0; }))
+      curves.push_back(std::move(curve));
+  }
+  return curves;
+}
+
 class CurvePass : public WindowedVisitor {
  public:
-  CurvePass(const Capture& capture, const OverTimeOptions& options, OverTime* result)
+  // `categories`: nullptr: not asked for.
+  CurvePass(const Capture& capture, const OverTimeOptions& options, const BlockCategories* categories, OverTime* result)
       : WindowedVisitor(capture, options),
+        categories_(categories),
         buckets_(std::max<std::size_t>(options.buckets, 1)),
         in_window_(buckets_),
         result_(result) {}
@@ -60,7 +75,9 @@ class CurvePass : public WindowedVisitor {
   struct Track {
     Level shown;
     std::uint64_t now = 0;
-    std::size_t filled = 0;  // buckets before it are final
+    std::vector<std::uint64_t> parts;                       // of `now`, by category; the live track only
+    std::vector<std::vector<std::uint64_t>> parts_of_most;  // by bucket
+    std::size_t filled = 0;                                 // buckets before it are final
   };
   struct Curve {
     DeviceCurve shown;
@@ -78,9 +95,12 @@ class CurvePass : public WindowedVisitor {
   std::size_t BucketOf(const Event& event) const;
   void FillTo(std::size_t bucket, Track& track);
   void Note(const Event& event, Track& track);
+  static void TakeMost(std::size_t bucket, Track& track);
+  void ChangeLive(const Event& event, Track& track, const Block& block, bool more);
   void Change(const Event& event, Track& track, std::uint64_t bytes);
   void TakeCaching(const Event& event, DeviceId id);
 
+  const BlockCategories* const categories_;
   std::size_t buckets_;
   std::size_t opened_ = 0;       // bucket where the window in hand opened
   std::vector<bool> in_window_;  // by bucket, of the process in hand
@@ -98,6 +118,9 @@ CurvePass::Curve& CurvePass::CurveOf(DeviceId id, ProcessId process) {
   curve.shown.process = process;
   curve.shown.rank = capture().processes()[process.value].rank();
   for (Track* track : {&curve.allocated, &curve.active, &curve.reserved}) track->shown.max_bytes.resize(buckets_);
+  if (categories_ == nullptr) return curve;
+  curve.allocated.parts.resize(Rules().size());
+  curve.allocated.parts_of_most.resize(buckets_);
   return curve;
 }
 
@@ -111,18 +134,32 @@ std::size_t CurvePass::BucketOf(const Event& event) const {
 
 // What there is lasts until the next event: all buckets on the way have it.
 void CurvePass::FillTo(std::size_t bucket, Track& track) {
-  for (; track.filled <= bucket; ++track.filled) {
-    track.shown.max_bytes[track.filled] = std::max(track.shown.max_bytes[track.filled], track.now);
-  }
+  for (; track.filled <= bucket; ++track.filled) TakeMost(track.filled, track);
   track.filled = bucket;
 }
 
+void CurvePass::TakeMost(std::size_t bucket, Track& track) {
+  std::uint64_t& most = track.shown.max_bytes[bucket];
+  if (track.now <= most) return;
+  most = track.now;
+  if (!track.parts_of_most.empty()) track.parts_of_most[bucket] = track.parts;
+}
+
 void CurvePass::Note(const Event& event, Track& track) {
-  std::uint64_t& most = track.shown.max_bytes[track.filled = BucketOf(event)];
-  most = std::max(most, track.now);
+  TakeMost(track.filled = BucketOf(event), track);
   if (track.now <= track.shown.peak_bytes) return;
   track.shown.peak_bytes = track.now;
   track.shown.peak_ns = Nanoseconds(event);
+}
+
+void CurvePass::ChangeLive(const Event& event, Track& track, const Block& block, bool more) {
+  if (in_window()) FillTo(BucketOf(event), track);
+  if (categories_ != nullptr) {
+    std::uint64_t& part = track.parts[categories_->CategoryOf(block)];
+    part = more ? part + block.bytes : part - block.bytes;
+  }
+  track.now = more ? track.now + block.bytes : track.now - block.bytes;
+  if (in_window()) Note(event, track);
 }
 
 void CurvePass::Change(const Event& event, Track& track, std::uint64_t bytes) {
@@ -148,7 +185,7 @@ void CurvePass::Allocated(const AllocateEvent& event) {
     if (event.block->slot >= curve.followed.size()) curve.followed.resize(event.block->slot + 1);
     curve.followed[event.block->slot] = true;
   }
-  Change(event, curve.allocated, curve.allocated.now + event.block->bytes);
+  ChangeLive(event, curve.allocated, *event.block, true);
 }
 
 void CurvePass::Deallocated(const DeallocateEvent& event) {
@@ -160,7 +197,7 @@ void CurvePass::Deallocated(const DeallocateEvent& event) {
   } else if (!in_window() && selection().forget_before) {
     return;
   }
-  Change(event, curve.allocated, curve.allocated.now - event.block->bytes);
+  ChangeLive(event, curve.allocated, *event.block, false);
 }
 
 void CurvePass::RangeEnds(const RangeEndEvent& event) {
@@ -180,6 +217,7 @@ void CurvePass::ProcessEnds(const ProcessEvent&) {
     curve.shown.in_window = in_window_;
     curve.shown.caching = state().memory(id).caching();
     curve.shown.allocated = std::move(curve.allocated.shown);
+    curve.shown.categories = CategoriesOf(curve.allocated.parts_of_most);
     if (curve.shown.caching) {
       curve.shown.active = std::move(curve.active.shown);
       curve.shown.reserved = std::move(curve.reserved.shown);
@@ -205,7 +243,14 @@ absl::StatusOr<OverTime> AnalyzeOverTime(const Capture& capture, const OverTimeO
   OverTime result;
   result.begin_ns = span.begin_ns;
   result.end_ns = span.end_ns;
-  CurvePass pass(capture, options, &result);
+  BlockCategories categories;
+  if (options.categories) {
+    absl::StatusOr<BlockCategories> found = CategorizeBlocks(capture, ReplayOptionsFor(options, true, false));
+    if (!found.ok()) return found.status();
+    categories = *std::move(found);
+    result.missing = MissingForCategories(capture, options.rank);
+  }
+  CurvePass pass(capture, options, options.categories ? &categories : nullptr, &result);
   ReplayOptions replay = ReplayOptionsFor(options, false, false);
   replay.modules = true;  // iterations are told by them
   report = capture.Replay(pass, replay);

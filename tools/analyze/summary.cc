@@ -44,13 +44,14 @@ absl::StatusOr<Summary> AnalyzeSummary(const Capture& capture, const SummaryOpti
   const absl::StatusOr<Grouping> grouping = Grouping::Make(capture, options.by, options);
   if (!grouping.ok()) return grouping.status();
   ReplayOptions replay = ReplayOptionsFor(options, false, true);
-  replay.modules = options.by == GroupBy::kModule;
+  replay.modules = NeedsModules(options.by);
   SummaryPass pass(capture, options, *grouping);
   absl::StatusOr<ReplayReport> report = capture.Replay(pass, replay);
   if (!report.ok()) return report.status();
   if (!pass.found().ok()) return pass.found();
   Summary summary = pass.TakeSummary();
   summary.report = *std::move(report);
+  if (NeedsCategories(options.by)) summary.missing = MissingForCategories(capture, options.rank);
   // Who held the bytes is asked of a replay of its own: few captures have a reason to.
   const auto ran_out = [](const DeviceRow& device) { return device.num_ooms > 0; };
   if (summary.refusals > 0 || std::ranges::any_of(summary.devices, ran_out)) {

@@ -10,11 +10,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/options.h"
 #include "tools/analyze/out_of_memory.h"
+#include "tools/analyze/rules/parameter_book.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
@@ -62,6 +64,14 @@ struct ModuleFacts {
   std::vector<ByPhase> by_device;                // as Summary::devices
 };
 
+// What a row of GroupBy::kParameter has besides. They sum to the row's total.
+struct ParameterFacts {
+  using ByPart = std::array<Columns, kParameterParts>;  // by ParameterPart
+  ByPart by_part{};
+  std::vector<ByPart> by_device;  // as Summary::devices
+  bool is_buffer = false;
+};
+
 struct Row {
   enum class Kind : std::uint8_t {
     kNamed,
@@ -77,6 +87,9 @@ struct Row {
   std::vector<Columns> by_device;     // as Summary::devices
   Folded folded;                      // of `total` and the counts; GroupBy::kOperator only
   ModuleFacts module;                 // GroupBy::kModule only
+  ParameterFacts parameter;           // GroupBy::kParameter only
+  // GroupBy::kCategory and kCategoryModule only: "ACTIVATION", "recomputed" or "".
+  std::string_view category, detail;
 };
 
 struct DeviceRow {
@@ -176,6 +189,7 @@ struct Summary {
   std::uint64_t compiled_bytes = 0;
   std::uint64_t module_calls = 0;
   std::array<Columns, kPhases> phases;  // over all rows; they sum to total()
+  std::string missing;                  // categories: what the capture lacks for them, in one line; mostly empty
   std::uint64_t dropped_events = 0;     // counted by the recorder: dropped in the ring or lost in writing
   ReplayReport report;
   Columns total() const;  // over rows

@@ -62,8 +62,9 @@ void SummaryPass::Allocated(const AllocateEvent& event) {
   const bool whole = selection().window.kind == Window::Kind::kAll;
   if (!in_window() && selection().forget_before) return;
   const bool found = event.block->origin == BlockOrigin::kFound;
-  const Group group =
-      !found && (in_window() || (whole && event.before)) ? grouping_.Of(*event.block, event.process) : kBeforeGroup;
+  // What a block is does not depend on when it was allocated, who allocated it does.
+  const bool grouped = NeedsCategories(grouping_.by()) || (!found && (in_window() || (whole && event.before)));
+  const Group group = grouped ? grouping_.Of(*event.block, event.process) : kBeforeGroup;
   if (in_window() && !event.before && !event.block->operator_name.valid())
     unattributed_[event.block->device] += event.block->bytes;
   if (in_window() && !event.before && event.block->in_compiled_region) {
@@ -180,7 +181,14 @@ Row& SummaryPass::RowOf(Group group) {
   Row& row = RowOf(kind, grouping_.Label(group, capture(), state().dictionary()),
                    grouping_.Key(group, capture(), state().dictionary()));
   row_of_group_[group] = static_cast<std::size_t>(&row - summary_.rows.data());
-  if (grouping_.by() != GroupBy::kModule || kind != Row::Kind::kNamed) return row;
+  if (kind != Row::Kind::kNamed) return row;
+  if (grouping_.by() == GroupBy::kCategory || grouping_.by() == GroupBy::kCategoryModule) {
+    const Rule& rule = Rules()[grouping_.CategoryOfGroup(group)];
+    row.category = NameOf(rule.kept);
+    row.detail = rule.detail;
+  }
+  if (grouping_.by() == GroupBy::kParameter) row.parameter.is_buffer = grouping_.ParameterOf(group).is_buffer;
+  if (grouping_.by() != GroupBy::kModule) return row;
   const Module& module = state().dictionary().module(Grouping::ModuleOf(group).module);
   row.module.root = module.root;
   row.module.path = module.path;
@@ -217,6 +225,12 @@ void SummaryPass::AddCells(DeviceTable& table, std::size_t column) {
       row.module.by_device.resize(summary_.devices.size());
       row.module.by_device[column][phase] += columns;
       summary_.phases[phase] += columns;
+    }
+    if (row.kind == Row::Kind::kNamed && grouping_.by() == GroupBy::kParameter) {
+      const auto part = static_cast<std::size_t>(grouping_.PartOf(group));
+      row.parameter.by_part[part] += columns;
+      row.parameter.by_device.resize(summary_.devices.size());
+      row.parameter.by_device[column][part] += columns;
     }
     device.allocations += columns.allocations;
     device.allocated_bytes += columns.allocated_bytes;

@@ -63,7 +63,8 @@ void AddOptions(CLI::App& app, ExportArguments& arguments) {
   app.add_option("--steps", arguments.steps, "only from step A up to step B: A:B");
   app.add_flag("--forget-before", arguments.forget_before,
                "categories, data-flow, memory-timeline: as if recording had begun with the window");
-  app.add_option("--rules", arguments.rules, "categories: whose rules: torch [torch]");
+  app.add_option("--rules", arguments.rules,
+                 "categories: whose rules: memoir, or torch, as torch.profiler has them [memoir]");
   app.add_option("--device", arguments.device, "only this device: cpu, pinned, cuda:0");
   AddNumber(app, "--rank", arguments.rank, "only this rank");
   app.add_option("--root", arguments.root,

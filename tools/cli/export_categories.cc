@@ -8,6 +8,7 @@
 #include "tools/analyze/data_flow/data_flow_graph.h"
 #include "tools/analyze/data_flow/tree_builder.h"
 #include "tools/cli/message.h"
+#include "tools/view/block_json.h"
 #include "tools/view/category_view.h"
 #include "tools/view/data_flow_view.h"
 #include "tools/view/gzip.h"
@@ -60,8 +61,9 @@ bool IsCategoryExport(std::string_view what) {
 
 std::string ComplaintAbout(const CategoryExport& asked) {
   if (!IsCategoryExport(asked.what)) return asked.rules.empty() ? "" : "--rules is of categories";
-  if (!asked.rules.empty() && asked.rules != "torch")
-    return "no rules '" + asked.rules + "': --rules torch, as torch.profiler has them";
+  if (!asked.rules.empty() && asked.rules != "torch" && asked.rules != "memoir")
+    return "no rules '" + asked.rules + "': --rules memoir, or --rules torch, as torch.profiler has them";
+  if (asked.what != "categories" && asked.rules == "memoir") return asked.what + " follows torch's rules alone";
   if (asked.what != "memory-timeline") return "";
   if (!asked.output.ends_with(".html") && !asked.output.ends_with(".json") && !asked.output.ends_with(".json.gz"))
     return "memory-timeline goes into a file whose name says its form: -o F.html, F.json, F.json.gz or F.raw.json.gz";
@@ -71,6 +73,7 @@ std::string ComplaintAbout(const CategoryExport& asked) {
 absl::StatusOr<ReplayReport> ExportCategories(const Capture& capture, const CategoryExport& asked,
                                               const Selection& selection, const WriteText& write) {
   if (asked.what == "data-flow") return ExportDataFlow(capture, asked, selection, write);
+  if (asked.what == "categories" && asked.rules != "torch") return WriteBlockCategories(capture, selection, write);
   absl::StatusOr<CategoryProfile> profile = ProfileByTorchRules(capture, selection);
   if (!profile.ok()) return profile.status();
   if (asked.what == "memory-timeline") {

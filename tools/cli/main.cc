@@ -25,7 +25,8 @@ verbs: run      record a command
        show     what a capture holds: the peak, who holds it, who allocates, over time; --json
        check    what went wrong: oom, frag, and the balance of what a GPU has; all without a name
        fit      does a program fit on a card that is not here, up to which batch: SIMULATED
-       export   events as JSON lines
+       explain  the life of a parameter, an address or an operator's results, and who keeps it
+       export   events, categories, data flow, timelines, in other forms
        doctor   what will be recorded here, what not, why, and the fix
 
 exit codes: 0 fine, 1 error, 2 usage, 3 a finding (check, doctor); 141 (128 + SIGPIPE), or 1 where
@@ -41,8 +42,8 @@ struct Verb {
   const char* name;
   int (*run)(const std::vector<std::string>&);
 };
-constexpr Verb kVerbs[] = {{"run", RunVerb}, {"show", ShowVerb},     {"check", CheckVerb},
-                           {"fit", FitVerb}, {"export", ExportVerb}, {"doctor", DoctorVerb}};
+constexpr Verb kVerbs[] = {{"run", RunVerb},         {"show", ShowVerb},     {"check", CheckVerb},  {"fit", FitVerb},
+                           {"explain", ExplainVerb}, {"export", ExportVerb}, {"doctor", DoctorVerb}};
 
 int NotAVerb(const std::vector<std::string>& arguments) {
   std::vector<std::string> verbs;

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "fmt/format.h"
+#include "fmt/ranges.h"
 #include "tools/analyze/fragmentation.h"
 #include "tools/analyze/live_at.h"
 #include "tools/analyze/operator_curve.h"
@@ -47,7 +48,7 @@ const VerbHelp kHelp = {
         "Show what a capture holds: the peak and what was live at it, who allocates, what stays. Numbers add up to the "
         "totals shown. CAPTURE is the folder that `memoir run` wrote, or one part file of it.",
     .examples =
-        "  memoir memoir-20260102-030405 --at peak --by range\n"
+        "  memoir memoir-20260102-030405 --by category --steps 10:12\n"
         "  memoir show run7 --over time --png run7.png\n",
 };
 
@@ -65,14 +66,15 @@ struct ShowArguments : SelectionArguments {
 
 void AddOptions(CLI::App& app, ShowArguments& arguments) {
   app.add_option("CAPTURE", arguments.capture, "folder of the capture");
-  app.add_option(
-      "--by", arguments.by,
-      "rows: operator, module, leaf, range, thread, shape or rank; with --at also segment, the map of a GPU's reserved "
-      "memory [operator]");
+  app.add_option("--by", arguments.by,
+                 "rows: operator, module, category, category,module, parameter, leaf, range, thread, shape or rank; "
+                 "with --at also "
+                 "segment, the map of a GPU's reserved memory [operator]");
   app.add_option("--at", arguments.at,
                  "what is live at: peak, end, a TIME (1.5s, 20ms; without unit: seconds), mark:NAME, oom");
   app.add_option("--over", arguments.over,
-                 "time: live bytes over time; operators: what a GPU held after each operator call, and the markers of "
+                 "time: live bytes over time, with --by category those of each category; operators: what a GPU held "
+                 "after each operator call, and the markers of "
                  "every iteration");
   app.add_flag("--tree", arguments.tree, "ranges by their nesting");
   app.add_option("--range", arguments.range, "only inside the user ranges NAME, or NAME#n, its n-th from 0");
@@ -91,12 +93,13 @@ bool BySegment(const ShowArguments& arguments) { return arguments.by == "segment
 // What is asked for in words that mean nothing, or that do not go together; "" when all is well.
 std::string Complaint(const ShowArguments& arguments) {
   if (arguments.capture.empty()) return "no capture given";
-  const std::vector<std::string> groups = {"operator", "module", "leaf", "range", "thread", "shape", "rank", "segment"};
+  const std::vector<std::string> groups = {"operator",  "module", "category", "category,module",
+                                           "parameter", "leaf",   "range",    "thread",
+                                           "shape",     "rank",   "segment"};
   if (BySegment(arguments) && arguments.at.empty()) return "--by segment is of an instant: add --at peak, or a time";
   if (!BySegment(arguments) && !ParseGroupBy(arguments.by)) {
     const std::string nearest = DidYouMean(arguments.by, groups);
-    return "--by " + arguments.by + ": not one of operator, module, leaf, range, thread, shape, rank, segment" +
-           nearest;
+    return fmt::format("--by {}: not one of {}{}", arguments.by, fmt::join(groups, ", "), nearest);
   }
   if (!arguments.at.empty() && !ParseAt(arguments.at)) {
     return "--at " + arguments.at +
@@ -110,8 +113,9 @@ std::string Complaint(const ShowArguments& arguments) {
   if (views > 1) return "--at, --over and --tree are different views; give one";
   if (!(arguments.png + arguments.svg).empty() && arguments.over != "time")
     return "--png and --svg draw --over time; add that";
-  if (arguments.by != "operator" && (arguments.tree || !arguments.over.empty()))
-    return "--by has no meaning with --tree and --over";
+  const bool stacked = arguments.over == "time" && arguments.by == "category";
+  if (arguments.by != "operator" && (arguments.tree || !arguments.over.empty()) && !stacked)
+    return "--by has no meaning with --tree and --over; --over time --by category alone";
   return "";
 }
 
@@ -167,6 +171,7 @@ absl::Status DrawOverTime(const Capture& capture, const ShowArguments& arguments
   OverTimeOptions options;
   static_cast<Selection&>(options) = selection;
   options.buckets = kPictureBuckets;
+  options.categories = arguments.by == "category";
   const auto over_time = AnalyzeOverTime(capture, options);
   if (!over_time.ok()) return over_time.status();
   absl::Status status;
@@ -185,6 +190,7 @@ Shown ShowOverTime(const Capture& capture, const ShowArguments& arguments, const
   static_cast<Selection&>(options) = selection;
   constexpr std::size_t kJsonBuckets = 100;  // the same on every terminal
   options.buckets = arguments.json ? kJsonBuckets : ChartColumns(terminal);
+  options.categories = arguments.by == "category";
   const auto over_time = AnalyzeOverTime(capture, options);
   if (!over_time.ok()) return over_time.status();
   if (arguments.json) return ToText(OverTimeJson(capture, *over_time));

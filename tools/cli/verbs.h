@@ -7,12 +7,13 @@
 
 namespace memoir {
 
-int RunVerb(const std::vector<std::string>& arguments);     // memoir run
-int ShowVerb(const std::vector<std::string>& arguments);    // memoir show, memoir CAPTURE
-int CheckVerb(const std::vector<std::string>& arguments);   // memoir check
-int FitVerb(const std::vector<std::string>& arguments);     // memoir fit
-int ExportVerb(const std::vector<std::string>& arguments);  // memoir export
-int DoctorVerb(const std::vector<std::string>& arguments);  // memoir doctor
+int RunVerb(const std::vector<std::string>& arguments);      // memoir run
+int ShowVerb(const std::vector<std::string>& arguments);     // memoir show, memoir CAPTURE
+int CheckVerb(const std::vector<std::string>& arguments);    // memoir check
+int FitVerb(const std::vector<std::string>& arguments);      // memoir fit
+int ExplainVerb(const std::vector<std::string>& arguments);  // memoir explain
+int ExportVerb(const std::vector<std::string>& arguments);   // memoir export
+int DoctorVerb(const std::vector<std::string>& arguments);   // memoir doctor
 
 }  // namespace memoir
 

@@ -98,6 +98,8 @@ class ReplayState {
   // Since the start of the capture's earliest process, by the clock readings around.
   virtual std::uint64_t Nanoseconds(ProcessId process, Tick tick) const = 0;
   virtual void ForEachLiveBlock(const std::function<void(const Block&)>& function) const = 0;  // of the current process
+  // nullptr: none begins there. Valid during the event.
+  virtual const Block* LiveBlockAt(DeviceId device, std::uint64_t address) const = 0;
   virtual const RangeStack& stack(ThreadId thread) const = 0;
   // Of a device of the current process, the event in hand included.
   virtual const DeviceMemory& memory(DeviceId device) const = 0;

@@ -4,6 +4,7 @@
 #define TOOLS_MODEL_LIVE_SET_H_
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -18,6 +19,7 @@ class LiveSet {
   static constexpr std::size_t kMaxBlocks = std::size_t{1} << 24;
 
   // nullptr when nothing is live there. Valid until the next Add.
+  const Block* Find(DeviceId device, std::uint64_t address) const;
   Block* Find(DeviceId device, std::uint64_t address);
 
   // `block` gets a slot. Nothing may be live at its address, and size() must be below kMaxBlocks.
@@ -48,11 +50,15 @@ class LiveSet {
   std::size_t size_ = 0;
 };
 
-inline Block* LiveSet::Find(DeviceId device, std::uint64_t address) {
+inline const Block* LiveSet::Find(DeviceId device, std::uint64_t address) const {
   if (device.value >= devices_.size()) return nullptr;
   const auto& slots = devices_[device.value].slots;
   const auto found = slots.find(address);
   return found == slots.end() ? nullptr : &blocks_[found->second];
+}
+
+inline Block* LiveSet::Find(DeviceId device, std::uint64_t address) {
+  return const_cast<Block*>(std::as_const(*this).Find(device, address));
 }
 
 inline Block& LiveSet::Add(const Block& block) {

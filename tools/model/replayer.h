@@ -47,6 +47,9 @@ class Replayer : public ReplayState {
   void ForEachLiveBlock(const std::function<void(const Block&)>& function) const override {
     blocks_.live().ForEach(function);
   }
+  const Block* LiveBlockAt(DeviceId device, std::uint64_t address) const override {
+    return blocks_.live().Find(device, address);
+  }
   const RangeStack& stack(ThreadId thread) const override;
   const DeviceMemory& memory(DeviceId device) const override;
   const DriverMemory& driver() const override { return driver_; }

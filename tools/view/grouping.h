@@ -31,6 +31,12 @@ constexpr GroupingNames NamesOf(GroupBy by) {
       return {"shape", "shapes", "shapes", false};
     case GroupBy::kRank:
       return {"rank", "ranks", "ranks", false};
+    case GroupBy::kCategory:
+      return {"category", "categories", "categories", false};
+    case GroupBy::kCategoryModule:
+      return {"module and category", "modules and categories", "module_categories", false};
+    case GroupBy::kParameter:
+      return {"parameter", "parameters", "parameters", false};
   }
   return {"group", "groups", "groups", false};
 }

@@ -107,6 +107,7 @@ std::string RenderLiveAt(const Capture& capture, const LiveAt& live, const std::
     if (device.live_bytes == 0) continue;
     text += GroupTable(device, live, top, terminal) + BlockTable(device, top, terminal);
   }
+  if (!live.missing.empty()) text += "  " + Wrapped(live.missing, terminal.width, 2) + "\n";
   if (live.devices.empty()) text += "No allocation was recorded.\n";
   return text + "\n" + RenderLosses(capture, live.report, terminal);
 }

@@ -93,6 +93,7 @@ Json ErrorJson(const OutOfMemory& error) {
           {"free", RoomJson(room)},
           {"by_operator", HoldersJson(error.by_operator)},
           {"by_module", HoldersJson(error.by_module)},
+          {"by_category", HoldersJson(error.by_category)},
           {"pinned_by", HoldersJson(room.pinned_by)},
           {"growth", GrowthJson(error.growth)}};
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "tools/analyze/rules/kept_as.h"
 #include "tools/model/job.h"
 #include "tools/view/capture_text.h"
 #include "tools/view/pool_text.h"
@@ -241,6 +242,12 @@ std::string Headline(const Capture& capture, const OutOfMemory& error) {
                      FormatMoment(error.ns), Place(error), FormatBytes(error.asked_bytes));
 }
 
+// Nothing but unknown says nothing.
+bool HasCategories(const OutOfMemory& error) {
+  return std::ranges::any_of(error.by_category,
+                             [](const Holder& holder) { return holder.name != ToString(KeptAs::kUnknown); });
+}
+
 std::string Render(const OutOfMemory& error, const std::string& headline, const Detail& detail,
                    const Terminal& terminal) {
   const std::size_t top = detail.top;
@@ -252,6 +259,7 @@ std::string Render(const OutOfMemory& error, const std::string& headline, const 
   if (of_host && error.by_operator.empty()) return text;
   text += Line(terminal, "held then", Color::kBold, HolderList(error.by_operator, top));
   if (HasModules(error)) text += Line(terminal, "by module", Color::kBold, HolderList(error.by_module, top));
+  if (HasCategories(error)) text += Line(terminal, "by category", Color::kBold, HolderList(error.by_category, top));
   return of_host ? text : text + Line(terminal, "why now", Color::kBold, WhyNow(error, detail));
 }
 

@@ -144,6 +144,52 @@ void DrawPanel(Page& page, double top, const OverTime& over_time, const DeviceCu
   for (auto shown = curves.rbegin(); shown != curves.rend(); ++shown) DrawCurve(page, frame, *shown, device.in_window);
 }
 
+// One colour for each of KeptAs; what is told apart in one category is a shade of it.
+constexpr Pigment kCategoryPigments[kKeptAs] = {{31, 119, 180}, {23, 190, 207},  {148, 103, 189},
+                                                {44, 160, 44},  {188, 189, 34},  {255, 127, 14},
+                                                {214, 39, 40},  {227, 119, 194}, {127, 127, 127}};
+Pigment PigmentOf(CategoryNumber category) {
+  const Rule& rule = Rules()[category];
+  Pigment pigment = kCategoryPigments[static_cast<std::size_t>(rule.kept)];
+  if (rule.detail.empty()) return pigment;
+  for (std::uint8_t* part : {&pigment.red, &pigment.green, &pigment.blue})
+    *part = static_cast<std::uint8_t>((*part + 255) / 2);
+  return pigment;
+}
+
+// What each category has of every bucket's peak, stacked. Equal neighbours are one rectangle.
+template <class Page>
+void DrawCategories(Page& page, double top, const OverTime& over_time, const DeviceCurve& device) {
+  const Frame frame = {top + 24, std::max(static_cast<double>(device.allocated.peak_bytes), 1.0) * 1.06,
+                       over_time.begin_ns, over_time.end_ns};
+  double x = kLeft;
+  for (const CategoryCurve& curve : device.categories) {
+    const std::string name = LabelOfCategory(curve.category);
+    page.Fill(x, top + 3, x + 12, top + 15, PigmentOf(curve.category));
+    page.Text(x + 17, top, name, 1.5, kInk);
+    x += 17 + Canvas::TextWidth(name, 1.5) + 14;
+  }
+  DrawAxes(page, frame);
+  const std::size_t buckets = device.allocated.max_bytes.size();
+  const double width = (kRight - kLeft) / static_cast<double>(std::max<std::size_t>(buckets, 1));
+  std::vector<std::uint64_t> below(buckets);
+  for (const CategoryCurve& curve : device.categories) {
+    for (std::size_t begin = 0, end = 0; begin < buckets; begin = end) {
+      const auto alike = [&](std::size_t i) {
+        return curve.bytes[i] == curve.bytes[begin] && below[i] == below[begin];
+      };
+      for (end = begin + 1; end < buckets && alike(end);) ++end;
+      if (curve.bytes[begin] == 0 || !device.in_window[begin]) continue;
+      page.Fill(kLeft + width * static_cast<double>(begin),
+                frame.Y(static_cast<double>(below[begin] + curve.bytes[begin])),
+                kLeft + width * static_cast<double>(end), frame.Y(static_cast<double>(below[begin])),
+                PigmentOf(curve.category));
+    }
+    for (std::size_t i = 0; i < buckets; ++i) below[i] += curve.bytes[i];
+  }
+  DrawMarkers(page, frame, device.iterations);
+}
+
 std::vector<std::vector<Shown>> PanelsOf(const DeviceCurve& device) {
   if (!device.caching) return {{{kLive, &device.allocated}}};
   const Shown allocated = {kAllocated, &device.allocated}, active = {kActive, &device.active},
@@ -181,7 +227,8 @@ std::string Draw(const Capture& capture, const OverTime& over_time, Finish finis
   const std::size_t all = devices.size();
   if (all > kMostDevices) devices.resize(kMostDevices);
   double height = kTop + 24;
-  for (const DeviceCurve* device : devices) height += kHead + kPanel * static_cast<double>(PanelsOf(*device).size());
+  for (const DeviceCurve* device : devices)
+    height += kHead + kPanel * static_cast<double>(PanelsOf(*device).size() + (device->categories.empty() ? 0 : 1));
   Page page(kWidth, static_cast<int>(height));
   DrawWhatRan(page, capture);
   double top = kTop;
@@ -190,6 +237,10 @@ std::string Draw(const Capture& capture, const OverTime& over_time, Finish finis
     page.Text(kLeft, top + 10, label, 2.4, kInk);
     DrawMarkerNames(page, kLeft + Canvas::TextWidth(label, 2.4) + 60, top + 15, device->iterations);
     top += kHead - 24;
+    if (!device->categories.empty()) {
+      DrawCategories(page, top, over_time, *device);
+      top += kPanel;
+    }
     for (const std::vector<Shown>& curves : PanelsOf(*device)) {
       DrawPanel(page, top, over_time, *device, curves);
       top += kPanel;

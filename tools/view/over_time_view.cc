@@ -83,6 +83,24 @@ std::string CachingText(const std::string& label, const OverTime& over_time, con
          "\n";
 }
 
+// A small chart for each, all on the device's scale, the one that was ever most first.
+std::string CategoryCharts(const OverTime& over_time, const DeviceCurve& curve, const Terminal& terminal) {
+  constexpr std::size_t kRows = 2;
+  std::vector<std::pair<std::uint64_t, const CategoryCurve*>> order;
+  for (const CategoryCurve& category : curve.categories)
+    order.emplace_back(*std::ranges::max_element(category.bytes), &category);
+  std::ranges::stable_sort(order, [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string text;
+  for (const auto& [most, category] : order) {
+    const Level level{curve.allocated.peak_bytes, 0, category->bytes};
+    text += "\n" + Painted(terminal, Color::kBold, LabelOfCategory(category->category)) + ", at most " +
+            FormatBytes(most) + " of a bucket's peak\n";
+    for (const std::string& line : BlockChart(level, curve.in_window, kRows))
+      text += std::string(kAxisWidth, ' ') + line + "\n";
+  }
+  return text.empty() ? "" : text + TimeAxis(over_time, curve.allocated.max_bytes.size());
+}
+
 }  // namespace
 
 std::size_t ChartColumns(const Terminal& terminal) {
@@ -155,7 +173,7 @@ std::string RenderOverTime(const Capture& capture, const OverTime& over_time, co
   for (const DeviceCurve& curve : over_time.devices) {
     const std::string label = DeviceLabel(capture, curve.name, curve.process);
     if (curve.caching) {
-      text += CachingText(label, over_time, curve, rows, terminal);
+      text += CachingText(label, over_time, curve, rows, terminal) + CategoryCharts(over_time, curve, terminal);
       continue;
     }
     text +=
@@ -163,8 +181,9 @@ std::string RenderOverTime(const Capture& capture, const OverTime& over_time, co
         Painted(terminal, Color::kBold, fmt::format("{}: live bytes over time, {}", label, PeakOf(curve.allocated))) +
         "\n";
     text += Chart(BlockChart(curve.allocated, curve.in_window, rows), curve.allocated.peak_bytes);
-    text += TimeAxis(over_time, curve.allocated.max_bytes.size());
+    text += TimeAxis(over_time, curve.allocated.max_bytes.size()) + CategoryCharts(over_time, curve, terminal);
   }
+  if (!over_time.missing.empty()) text += "\n" + Wrapped(over_time.missing, terminal.width, 0) + "\n";
   if (HasGap(over_time)) text += fmt::format("{}{}: between the windows\n", std::string(kAxisWidth, ' '), kGap);
   if (over_time.devices.empty()) text += "No allocation was recorded.\n";
   return text + "\n" + RenderLosses(capture, over_time.report, terminal);
@@ -187,6 +206,14 @@ Json OverTimeJson(const Capture& capture, const OverTime& over_time) {
       device["max_active_bytes"] = BucketsJson(curve.active, curve.in_window);
       device["max_reserved_bytes"] = BucketsJson(curve.reserved, curve.in_window);
       device["iterations"] = MarkersJson(curve.iterations);
+    }
+    for (const CategoryCurve& category : curve.categories) {
+      const Rule& rule = Rules()[category.category];
+      const Level level{0, 0, category.bytes};
+      device["categories"].push_back({{"name", LabelOfCategory(category.category)},
+                                      {"category", NameOf(rule.kept)},
+                                      {"detail", rule.detail},
+                                      {"bytes", BucketsJson(level, curve.in_window)}});
     }
     json["devices"].push_back(std::move(device));
   }

@@ -167,6 +167,16 @@ class ModuleJson {
   std::map<std::size_t, const ModuleNode*> node_of_row_;
 };
 
+void AddParts(Json& json, const ParameterFacts& parameter) {
+  const auto part = [&](ParameterPart which) {
+    return ColumnsJson(parameter.by_part[static_cast<std::size_t>(which)]);
+  };
+  json["is_buffer"] = parameter.is_buffer;
+  json["parameter"] = part(ParameterPart::kItself);
+  json["gradient"] = part(ParameterPart::kGradient);
+  json["optimizer_state"] = part(ParameterPart::kState);
+}
+
 Json RowJson(const Row& row, const Summary& summary) {
   Json json = {{"name", row.name}, {"kind", KindName(row.kind)}};
   if (NamesOf(summary.by).has_calls) {
@@ -175,6 +185,11 @@ Json RowJson(const Row& row, const Summary& summary) {
   }
   AddColumns(json, row.total);
   AddByDevice(json, row, summary);
+  if (!row.category.empty()) {
+    json["category"] = row.category;
+    json["detail"] = row.detail;
+  }
+  if (summary.by == GroupBy::kParameter && row.kind == Row::Kind::kNamed) AddParts(json, row.parameter);
   if (row.folded != Folded{}) {
     json["folded"] = {{"count", row.folded.count},
                       {"outermost_count", row.folded.outermost_count},
@@ -254,6 +269,7 @@ Json SummaryJson(const Capture& capture, const Summary& summary, std::size_t top
     json["compiled_regions"] = {{"allocations", summary.compiled_allocations},
                                 {"allocated_bytes", summary.compiled_bytes}};
   }
+  if (NeedsCategories(summary.by)) json["missing"] = summary.missing;
   json["by"] = NamesOf(summary.by).json_key;
   json[NamesOf(summary.by).json_key] = RowsJson(capture, summary, top);
   return json;

@@ -15,6 +15,7 @@
 #include "tools/view/grouping.h"
 #include "tools/view/module_text.h"
 #include "tools/view/out_of_memory_text.h"
+#include "tools/view/parameter_text.h"
 #include "tools/view/table.h"
 #include "tools/view/terminal_text.h"
 #include "tools/view/units.h"
@@ -191,6 +192,10 @@ std::string ManyPeaksNote(const Summary& summary, const SummaryTextOptions& opti
   return "  " + Wrapped(note, terminal.width, 2) + "\n";
 }
 
+std::string MissingNote(const Summary& summary, const Terminal& terminal) {
+  return summary.missing.empty() ? "" : "  " + Wrapped(summary.missing, terminal.width, 2) + "\n";
+}
+
 std::string AllocationTable(const Summary& summary, const SummaryTextOptions& options, const Terminal& terminal) {
   const GroupingNames names = NamesOf(summary.by);
   std::vector<std::string> titles = {std::string(names.one)};
@@ -300,9 +305,13 @@ std::string Tables(const Capture& capture, const Summary& summary, const Summary
     return RenderModules(summary, options.top, terminal) + ManyPeaksNote(summary, options, terminal) +
            FoldedNote(summary, terminal);
   }
+  if (summary.by == GroupBy::kParameter) {
+    return RenderParameters(summary, options.top, terminal) + ManyPeaksNote(summary, options, terminal) +
+           FoldedNote(summary, terminal) + MissingNote(summary, terminal);
+  }
   text += PeakTable(capture, summary, options, terminal);
   if (!options.brief) text += "\n";
-  return text + AllocationTable(summary, options, terminal);
+  return text + AllocationTable(summary, options, terminal) + MissingNote(summary, terminal);
 }
 
 }  // namespace

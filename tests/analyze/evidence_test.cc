@@ -1,0 +1,212 @@
+// What the evidence of small recordings leads the rules to say: a step of training, its blocks by address.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/captures/capture_builder.h"
+#include "tools/analyze/explain.h"
+#include "tools/analyze/block_lives.h"
+
+namespace memoir {
+namespace {
+
+using testing::ProcessBuilder;
+using testing::TemporaryFolder;
+using testing::TensorSpec;
+
+TensorSpec At(std::uint64_t address) {
+  return {.impl = address + 1, .storage = address, .storage_bytes = 64, .sizes = {16}};
+}
+
+struct Told {
+  std::string rule;
+  std::string parameter;
+};
+
+// By address, of the last block there.
+std::map<std::uint64_t, Told> Tell(ProcessBuilder& process) {
+  const TemporaryFolder folder;
+  process.WriteTo(folder.path());
+  const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
+  EXPECT_TRUE(capture.ok()) << capture.status();
+  const absl::StatusOr<BlockCategories> categories = CategorizeBlocks(*capture, {});
+  EXPECT_TRUE(categories.ok()) << categories.status();
+  std::map<std::uint64_t, Told> told;
+  const auto report = ForEachBlockLife(*capture, {}, *categories, [&](const BlockLife& life, const ReplayState&) {
+    Told& one = told[life.block->address];
+    one.rule = Rules()[life.rule].name;
+    if (life.parameter != kNoParameter) one.parameter = categories->parameters[life.parameter].label();
+  });
+  EXPECT_TRUE(report.ok()) << report.status();
+  return told;
+}
+
+constexpr std::uint64_t kWeight = 0x1000, kBias = 0x2000, kMean = 0x3000, kInput = 0x4000, kHidden = 0x5000,
+                        kLoss = 0x6000, kGradient = 0x7000, kMomentum = 0x8000, kScratch = 0x9000, kFlow = 0xa000;
+
+// An operator that computes something from what it is given.
+ProcessBuilder& Compute(ProcessBuilder& process, const std::string& name, std::int64_t sequence, std::uint64_t result) {
+  return process.BeginForward(name, sequence).Allocate(result, 64).End({At(result)});
+}
+
+void Train(ProcessBuilder& process) {
+  for (const std::uint64_t address : {kWeight, kBias, kMean})
+    process.Begin("aten::empty.memory_format").Allocate(address, 64).End({At(address)});
+  process.Begin("aten::randn").Allocate(kInput, 64).End({At(kInput)});
+  const TensorSpec none{.impl = 0, .sizes = {}};
+  process.EnterModule("fc", "Linear");
+  process.ModuleHolds("fc", {{At(kWeight), At(kBias)}, {none, none}, {At(kMean)}}, {"weight", "bias", "mean"});
+  Compute(process, "aten::linear", 7, kHidden);
+  Compute(process, "aten::dropout", 8, kScratch).ExitModule("fc", "Linear");
+  process.Begin("aten::mse_loss", {At(kHidden)}).Allocate(kLoss, 64).End({At(kLoss)});
+  process.Deallocate(kScratch);
+  process.BeginBackward("AddmmBackward0", 7, 1).Begin("aten::mm", {At(kHidden), At(kInput)});
+  process.Allocate(kGradient, 64).End({At(kGradient)}).Deallocate(kHidden);
+  process.Begin("aten::mul", {At(kGradient)}).Allocate(kFlow, 64).End({At(kFlow)}).End();
+  process.BeginBackward("torch::autograd::AccumulateGrad", 9, 1);
+  process.GradientOf(At(kWeight), At(kGradient)).End();
+  process.Deallocate(kFlow);
+  process.BeginUser("Optimizer.step#SGD.step");
+  process.Begin("aten::clone", {At(kGradient)}).Allocate(kMomentum, 64).End({At(kMomentum)}).End();
+  process.OptimizerHolds(1, {{At(kWeight), At(kBias)}, {At(kGradient), none}, {At(kMomentum)}, {}});
+}
+
+TEST(Evidence, AStepOfTraining) {
+  ProcessBuilder process;
+  Train(process);
+  const auto told = Tell(process);
+  EXPECT_EQ(told.at(kWeight).rule, "parameter_of_module");
+  EXPECT_EQ(told.at(kWeight).parameter, "fc.weight");
+  EXPECT_EQ(told.at(kBias).parameter, "fc.bias");
+  EXPECT_EQ(told.at(kMean).rule, "buffer_of_module");
+  EXPECT_EQ(told.at(kMean).parameter, "fc.mean");
+  EXPECT_EQ(told.at(kInput).rule, "program_input");
+  EXPECT_EQ(told.at(kHidden).rule, "saved_for_backward");
+  EXPECT_EQ(told.at(kScratch).rule, "not_saved");
+  EXPECT_EQ(told.at(kLoss).rule, "computed_from_model");
+  EXPECT_EQ(told.at(kGradient).rule, "gradient_of_parameter");
+  EXPECT_EQ(told.at(kGradient).parameter, "fc.weight");
+  EXPECT_EQ(told.at(kFlow).rule, "flows_through_backward");
+  EXPECT_EQ(told.at(kMomentum).rule, "state_of_optimizer");
+  EXPECT_EQ(told.at(kMomentum).parameter, "fc.weight");
+}
+
+TEST(Evidence, OneListOfStateBelongsToNobody) {
+  ProcessBuilder process;
+  Train(process);
+  const TensorSpec none{.impl = 0, .sizes = {}};
+  process.Begin("aten::zeros").Allocate(0xb000, 64).End({At(0xb000)});
+  process.OptimizerHolds(2, {{At(kWeight), At(kBias)}, {none, none}, {At(0xb000)}});
+  const auto told = Tell(process);
+  EXPECT_EQ(told.at(0xb000).rule, "state_of_optimizer");
+  EXPECT_EQ(told.at(0xb000).parameter, "");
+}
+
+TEST(Evidence, TiedWeightsHaveBothNames) {
+  ProcessBuilder process;
+  const TensorSpec none{.impl = 0, .sizes = {}};
+  process.Begin("aten::empty").Allocate(kWeight, 64).End({At(kWeight)});
+  process.ModuleHolds("embed", {{At(kWeight)}, {none}, {}}, {"weight"});
+  process.ModuleHolds("head", {{At(kWeight)}, {none}, {}}, {"weight"});
+  EXPECT_EQ(Tell(process).at(kWeight).parameter, "embed.weight = head.weight");
+}
+
+// A parameter that a module has in another's place keeps the name; what was moved was one, too.
+TEST(Evidence, AModelThatIsMoved) {
+  ProcessBuilder process;
+  const TensorSpec none{.impl = 0, .sizes = {}};
+  process.Begin("aten::empty").Allocate(kWeight, 64).End({At(kWeight)});
+  process.Begin("aten::to.dtype", {At(kWeight)}).Allocate(kBias, 64).End({At(kBias)}).Deallocate(kWeight);
+  process.ModuleHolds("fc", {{At(kBias)}, {none}, {}}, {"weight"});
+  const auto told = Tell(process);
+  EXPECT_EQ(told.at(kWeight).rule, "moved_parameter");
+  EXPECT_EQ(told.at(kBias).parameter, "fc.weight");
+}
+
+TEST(Evidence, ALeafIsAParameterWhenItsGradientComesAgain) {
+  ProcessBuilder process;
+  const TensorSpec none{.impl = 0, .sizes = {}};
+  process.Begin("aten::empty").Allocate(kWeight, 64).End({At(kWeight)});
+  process.ModuleHolds("fc", {{At(kWeight)}, {none}, {}}, {"weight"});
+  for (const std::uint64_t leaf : {kInput, kHidden, kHidden}) {
+    if (leaf != kHidden || process.tick() < 1100) process.Begin("aten::randn").Allocate(leaf, 64).End({At(leaf)});
+    process.BeginBackward("torch::autograd::AccumulateGrad", 9, 1).GradientOf(At(leaf), none).End();
+  }
+  const auto told = Tell(process);
+  EXPECT_EQ(told.at(kInput).rule, "leaf_input");
+}
+
+// Memory ran out in forward: what was there would have been read.
+TEST(Evidence, ActivationsThatNoBackwardCameFor) {
+  ProcessBuilder process;
+  process.EnterModule("fc", "Linear");
+  Compute(process, "aten::linear", 7, kHidden);
+  process.BeginForward("aten::linear", -1).Allocate(kLoss, 64).End({At(kLoss)});
+  process.ExitModule("fc", "Linear");
+  const auto told = Tell(process);
+  EXPECT_EQ(told.at(kHidden).rule, "awaits_backward");
+  EXPECT_EQ(told.at(kLoss).rule, "not_saved");
+}
+
+TEST(Evidence, GradientsOnTheirWayBetweenRanks) {
+  ProcessBuilder process;
+  for (const std::uint64_t address : {kWeight, kBias, kMean, kInput})
+    process.Begin("aten::empty").Allocate(address, 64).End({At(address)});
+  process.Begin("c10d::allreduce_", {At(kInput)}).End();  // of a metric, outside of backward
+  process.BeginBackward("torch::autograd::AccumulateGrad", 9, 1).Begin("c10d::allreduce_", {At(kWeight)}).End().End();
+  process.Begin("c10d::_allgather_base_", {At(kBias), At(kInput)}).End();
+  process.Begin("c10d::_reduce_scatter_base_", {At(kMean), At(kWeight)}).End();
+  const auto told = Tell(process);
+  EXPECT_EQ(told.at(kWeight).rule, "reduced_bucket");
+  EXPECT_EQ(told.at(kBias).rule, "gathered_parameter");
+  EXPECT_EQ(told.at(kMean).rule, "scattered_gradient");
+  EXPECT_EQ(told.at(kInput).rule, "program_input");
+}
+
+absl::StatusOr<Explanation> ExplainIn(ProcessBuilder& process, const std::string& subject) {
+  const TemporaryFolder folder;
+  process.WriteTo(folder.path());
+  const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
+  EXPECT_TRUE(capture.ok()) << capture.status();
+  return Explain(*capture, {}, ParseSubject(subject));
+}
+
+TEST(ExplainTest, AParameterWithWhatBelongsToIt) {
+  ProcessBuilder process;
+  Train(process);
+  const auto explained = ExplainIn(process, "fc.weight");
+  ASSERT_TRUE(explained.ok()) << explained.status();
+  ASSERT_EQ(explained->stories.size(), 3u);
+  EXPECT_EQ(explained->stories[0].address, kMomentum);
+  EXPECT_EQ(explained->stories[0].kept_by, "the optimizer, as state of fc.weight");
+  EXPECT_EQ(explained->stories[1].address, kWeight);
+  EXPECT_EQ(explained->stories[2].kept_by, ".grad of fc.weight");
+}
+
+TEST(ExplainTest, WhatAnOperatorMadeAndWhoKeepsIt) {
+  ProcessBuilder process;
+  Train(process);
+  for (const std::string subject : {"aten::linear", "aten::linear#0", "0x5010"}) {
+    const auto explained = ExplainIn(process, subject);
+    ASSERT_TRUE(explained.ok()) << explained.status();
+    ASSERT_EQ(explained->stories.size(), 1u) << subject;
+    const BlockStory& story = explained->stories[0];
+    EXPECT_EQ(story.address, kHidden);
+    EXPECT_EQ(story.module, "fc");
+    EXPECT_EQ(story.kept_by, "autograd, for AddmmBackward0 of fc");
+    EXPECT_EQ(story.readings, 2u);
+    EXPECT_EQ(story.freed_inside, "AddmmBackward0");
+  }
+}
+
+TEST(ExplainTest, WhatIsNotThere) {
+  ProcessBuilder process;
+  Train(process);
+  for (const std::string subject : {"fc.nothing", "aten::linear#5", "0xdead", "0xfffffffffffffffffff", "#3", "aten::"})
+    EXPECT_EQ(ExplainIn(process, subject).status().code(), absl::StatusCode::kNotFound) << subject;
+}
+
+}  // namespace
+}  // namespace memoir

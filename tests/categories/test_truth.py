@@ -1,0 +1,62 @@
+"""Categories by Memoir's rules against what the programs say of their own memory."""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+PROGRAMS = ["transformer", "checkpointed", "checkpointed_reentrant", "autocast", "conv_net", "lstm", "gan", "frozen_backbone", "custom_function", "double_backward",
+            "raw_leaves", "inference"]
+# Held by somebody, so that there is no doubt.
+HELD = {"PARAMETER", "BUFFER", "GRADIENT", "OPTIMIZER_STATE"}
+
+
+def read(tree, *arguments):
+    done = subprocess.run([tree / "bin" / "memoir", *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def live_at(blocks, ns):
+    return {int(block["address"], 16): block for block in blocks
+            if block["device"] == "cpu" and block["allocated_time_ns"] <= ns and (block["freed_time_ns"] is None or block["freed_time_ns"] > ns)}
+
+
+def judge(truth, live):
+    """(bytes of known, of them wrong, held ones that are wrong)"""
+    known = wrong = 0
+    mistakes = []
+    for address, (category, size) in truth.items():
+        block = live.get(int(address))
+        if block is None or block["bytes"] < size:
+            continue  # not Memoir's to know: mapped, shared, from before
+        known += block["bytes"]
+        if block["category"] != category:
+            wrong += block["bytes"]
+            mistakes.append((category, block))
+    return known, wrong, mistakes
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_categories_are_true(tree, tmp_path, name):
+    capture, told = tmp_path / "capture", tmp_path / "truth.json"
+    done = subprocess.run([tree / "bin" / "memoir", "run", "-q", "-o", capture, "--", sys.executable, HERE / "programs.py", name, told], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    instants = json.loads(told.read_text())
+    blocks = read(tree, "export", "categories", capture)["blocks"]
+    marks = [mark["time_ns"] for mark in read(tree, "show", "--json", capture)["marks"]]
+    assert len(marks) == len(instants) >= 3
+    seen = set()
+    for ns, truth in zip(marks, instants):
+        known, wrong, mistakes = judge(truth, live_at(blocks, ns))
+        assert known > 0
+        assert not [mistake for mistake in mistakes if mistake[0] in HELD], mistakes
+        assert wrong <= 0.01 * known, mistakes
+        seen |= {category for category, _ in truth.values()}
+    assert {"PARAMETER", "INPUT"} <= seen
+    unknown = sum(block["bytes"] * ((block["freed_time_ns"] or marks[-1]) - block["allocated_time_ns"]) for block in blocks if block["category"] == "UNKNOWN")
+    all_of_it = sum(block["bytes"] * ((block["freed_time_ns"] or marks[-1]) - block["allocated_time_ns"]) for block in blocks)
+    assert unknown <= 0.01 * all_of_it

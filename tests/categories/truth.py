@@ -1,0 +1,62 @@
+"""What the memory of a program really is, told by the program: by who holds it in Python, and by what autograd says that it saves.
+
+    truth = Truth(models=[model], optimizers=[optimizer])
+    with truth.step():                 # sees what is saved for backward
+        ...
+        truth.look(inputs=[x, y])      # an instant: who is what, by address; a mark of Memoir's is set
+    truth.write(path)
+"""
+
+import contextlib
+import gc
+import json
+import weakref
+
+import torch
+
+import memoir
+
+
+def address(tensor):
+    return tensor.untyped_storage().data_ptr()
+
+
+class Truth:
+    def __init__(self, models=(), optimizers=(), leaves=()):
+        self.models, self.optimizers, self.leaves = models, optimizers, leaves
+        self.saved, self.instants = [], []
+
+    def step(self):
+        self.saved = []
+        return torch.autograd.graph.saved_tensors_hooks(self._pack, lambda tensor: tensor)
+
+    def _pack(self, tensor):
+        alias = tensor.detach()  # kept by the graph alone: gone with it
+        self.saved.append((weakref.ref(alias), address(alias)))
+        return alias
+
+    def look(self, inputs=()):
+        """What is held now: {address: [category, bytes]}. Later entries count more."""
+        held = {}
+
+        def say(category, tensors):
+            for tensor in tensors:
+                if tensor is not None and tensor.device.type == "cpu" and address(tensor):
+                    held[address(tensor)] = [category, tensor.untyped_storage().nbytes()]
+
+        gc.collect()
+        say("TEMPORARY", [thing for thing in gc.get_objects() if type(thing) is torch.Tensor])
+        say("ACTIVATION", [alias() for alias, _ in self.saved])
+        say("INPUT", inputs)
+        say("BUFFER", [buffer for model in self.models for buffer in model.buffers()])
+        parameters = [parameter for model in self.models for parameter in model.parameters()] + list(self.leaves)
+        say("GRADIENT", [parameter.grad for parameter in parameters])
+        for optimizer in self.optimizers:
+            say("OPTIMIZER_STATE", [value for state in optimizer.state.values() for value in state.values() if isinstance(value, torch.Tensor)])
+        say("PARAMETER", parameters)
+        memoir.mark(f"look {len(self.instants)}")
+        self.instants.append(held)
+
+    def write(self, path):
+        with open(path, "w") as file:
+            json.dump(self.instants, file)

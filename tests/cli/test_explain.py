@@ -1,0 +1,65 @@
+"""memoir explain, and the views by category and by parameter: what they print, and what they say when there is nothing."""
+
+import json
+
+import pytest
+
+
+def test_a_call_of_an_operator(memoir, samples):
+    done = memoir("explain", samples / "trained", "aten::linear#1")
+    assert done.returncode == 0 and done.stderr == ""
+    assert "by aten::linear (forward of fc)" in done.stdout and "kept by  autograd, for AddmmBackward0 of fc" in done.stdout
+    block, = json.loads(memoir("explain", "--json", samples / "trained", "aten::linear#1").stdout)["blocks"]
+    assert block["bytes"] == 2 << 20 and block["made_by"] == "aten::linear" and block["rule"] == "saved_for_backward"
+    assert [reading["operator"] for reading in block["readings"]] == ["aten::mm"]
+
+
+def test_a_parameter(memoir, samples):
+    blocks = json.loads(memoir("explain", "--json", samples / "trained", "fc.weight").stdout)["blocks"]
+    assert [block["category"] for block in blocks] == ["OPTIMIZER_STATE", "PARAMETER", "GRADIENT", "GRADIENT"]
+    assert {block["parameter"] for block in blocks} == {"fc.weight"}
+
+
+def test_an_address_inside_a_block(memoir, samples):
+    done = memoir("explain", "--json", samples / "training", "0x10010")
+    block, = json.loads(done.stdout)["blocks"]
+    assert block["address"] == "0x10000" and block["freed_time_ns"] is None and block["reading_count"] == 3
+
+
+@pytest.mark.parametrize("subject, message", [("fc.weight", "no parameter fc.weight"), ("aten::nothing", "no call 0 of an operator aten::nothing"),
+                                              ("aten::linear#99", "no call 99"), ("0xdead00000000", "no block there"), ("\x1b[2J", "no parameter"), ("#", "no parameter")])
+def test_subjects_that_are_not_there(memoir, samples, one_line, subject, message):
+    done = memoir("explain", samples / "training", subject)
+    assert done.returncode == 1 and done.stdout == "" and message in one_line(done) and "\x1b" not in done.stderr
+
+
+def test_usage(memoir, samples, one_line):
+    assert "nothing to explain" in one_line(memoir("explain", samples / "training"))
+    assert "no capture given" in one_line(memoir("explain"))
+    assert "--by has no meaning" in one_line(memoir("show", samples / "training", "--over", "time", "--by", "parameter"))
+
+
+@pytest.mark.parametrize("by, rows", [("category", "categories"), ("category,module", "module_categories"), ("parameter", "parameters")])
+def test_sums_close(memoir, samples, by, rows):
+    for sample in ("training", "ranks", "losses", "folded", "odd_names", "modules", "cuda", "held", "trained", "empty"):
+        done = memoir("show", "--json", "--by", by, samples / sample)
+        assert done.returncode == 0, (sample, done.stderr)
+        shown = json.loads(done.stdout)
+        for key, total in (("allocated_bytes", "allocated_bytes"), ("net_bytes", "live_bytes_at_end"), ("bytes_at_peak", "peak_allocated_bytes")):
+            assert sum(row[key] for row in shown[rows]) == sum(device[total] for device in shown["devices"]), (sample, key)
+        if by == "parameter":
+            for row in shown[rows]:
+                if row["kind"] == "named":
+                    assert sum(row[part]["allocated_bytes"] for part in ("parameter", "gradient", "optimizer_state")) == row["allocated_bytes"]
+
+
+def test_categories_over_time_add_up(memoir, samples):
+    for sample in ("trained", "cuda"):
+        shown = json.loads(memoir("show", "--json", "--over", "time", "--by", "category", samples / sample).stdout)
+        device = shown["devices"][0]
+        assert device["max_bytes"] == [sum(column) for column in zip(*(category["bytes"] for category in device["categories"]))]
+
+
+def test_what_is_missing_is_said_once(memoir, samples):
+    done = memoir("show", "--by", "category", samples / "training")
+    assert done.returncode == 0 and done.stdout.count("No modules were recorded") == 1

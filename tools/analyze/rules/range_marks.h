@@ -1,0 +1,40 @@
+// What a range's name says about the memory that it touches.
+#ifndef TOOLS_ANALYZE_RULES_RANGE_MARKS_H_
+#define TOOLS_ANALYZE_RULES_RANGE_MARKS_H_
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "tools/model/dictionary.h"
+
+namespace memoir {
+
+struct RangeMarks {
+  bool loader : 1 = false;      // a step of a data loader
+  bool copies : 1 = false;      // makes a copy of its first argument, on another device or of another type
+  bool reduces : 1 = false;     // all-reduce
+  bool gathers : 1 = false;     // all-gather: its first tensor is what is gathered
+  bool copies_out : 1 = false;  // of what was gathered, into tensors of their own
+  bool scatters : 1 = false;    // reduce-scatter
+  bool known : 1 = false;
+};
+
+RangeMarks MarksOf(std::string_view name);
+
+class RangeMarkTable {
+ public:
+  RangeMarks Of(NameId name, const Dictionary& dictionary) {
+    if (!name.valid()) return {};
+    if (name.value >= marks_.size()) marks_.resize(name.value + 1);
+    if (!marks_[name.value].known) marks_[name.value] = MarksOf(dictionary.text(name));
+    return marks_[name.value];
+  }
+
+ private:
+  std::vector<RangeMarks> marks_;  // by NameId
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_RULES_RANGE_MARKS_H_

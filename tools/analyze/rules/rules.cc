@@ -1,0 +1,135 @@
+#include "tools/analyze/rules/rules.h"
+
+namespace memoir {
+namespace {
+
+using enum Sign;
+
+// Held by somebody: these are facts, not conclusions.
+
+bool HeldByModule(const Evidence& block) { return block.Has(kModuleParameter); }
+bool HeldByOptimizer(const Evidence& block) { return block.Has(kOptimizedParameter); }
+
+// A leaf that nobody holds is a parameter that a program updates by hand when it gets gradients again and again, or
+// when there are no modules and optimizers at all. Else it is an input whose gradient is wanted. What a module computed
+// and activation checkpointing made a leaf of is neither.
+bool LeafWithGradients(const Evidence& block) {
+  return block.Has(kLeaf) && block.phase == Phase::kOther && (block.Has(kLeafAgain) || !block.trains);
+}
+bool MovedParameter(const Evidence& block) { return block.Has(kMovedParameter); }
+bool GatheredParameter(const Evidence& block) { return block.Has(kGathered); }
+bool BufferOfModule(const Evidence& block) { return block.Has(kModuleBuffer); }
+bool GradientOfParameter(const Evidence& block) { return block.Has(kParameterGradient); }
+bool StateOfOptimizer(const Evidence& block) { return block.Has(Sign::kOptimizerState); }
+bool KeptByStep(const Evidence& block) { return block.phase == Phase::kOptimizer && block.Has(kOutlivedStep); }
+
+// Gradients on their way between ranks.
+bool ReducedBucket(const Evidence& block) { return block.Has(kReduced); }
+bool ScatteredGradient(const Evidence& block) { return block.Has(kScattered); }
+
+// What comes from outside.
+bool LoadedInput(const Evidence& block) { return block.Has(kLoaded); }
+bool LeafInput(const Evidence& block) {
+  return block.Has(kLeaf) && block.phase == Phase::kOther && !block.Has(kDerived);
+}
+bool ProgramInput(const Evidence& block) {
+  return block.phase == Phase::kOther && !block.found && !block.compiled && block.Has(kTensor) &&
+         block.Has(kOutlivedOperator) && !block.Has(kDerived) && !block.Has(kDifferentiable);
+}
+
+// Kept for backward.
+bool ComputedInForward(const Evidence& block) { return block.phase == Phase::kForward || block.phase == Phase::kOther; }
+bool CastParameter(const Evidence& block) { return block.Has(kCastParameter) && block.phase == Phase::kForward; }
+// cuBLAS keeps one for each stream, taken from torch's allocator.
+bool Workspace(const Evidence& block) {
+  return !block.Has(kTensor) && block.Has(kOutlivedOperator) && !block.found && !block.compiled &&
+         !block.Has(kFreedInBackward) && block.Has(kInOperator);
+}
+bool Recomputed(const Evidence& block) { return block.phase == Phase::kRecompute && block.Has(kReadInBackward); }
+bool SavedInBackward(const Evidence& block) {
+  return block.phase == Phase::kBackward && block.Has(kDifferentiable) && block.Has(kReadInBackward);
+}
+bool SavedForBackward(const Evidence& block) {
+  return ComputedInForward(block) && block.Has(kReadInBackward) && !block.Has(kNodeArgument);
+}
+bool ReleasedByBackward(const Evidence& block) {
+  return ComputedInForward(block) && block.Has(kFreedInBackward) && !block.Has(kNodeArgument);
+}
+bool AwaitsBackward(const Evidence& block) {
+  return ComputedInForward(block) && block.Has(kLeftLive) && block.Has(kGradMode) && !block.Has(kBackwardBegan);
+}
+
+// The rest of backward.
+bool GradientAskedFor(const Evidence& block) {
+  return block.phase == Phase::kBackward && block.Has(kOutlivedNode) && block.Has(kReadOutside);
+}
+bool FlowsThroughBackward(const Evidence& block) {
+  return block.Has(kNodeArgument) || (block.phase == Phase::kBackward && block.Has(kOutlivedNode));
+}
+bool ScratchOfNode(const Evidence& block) { return block.phase == Phase::kBackward; }
+
+// The rest.
+bool ScratchOfStep(const Evidence& block) { return block.phase == Phase::kOptimizer; }
+bool NotSaved(const Evidence& block) { return block.phase == Phase::kForward || block.phase == Phase::kRecompute; }
+bool ScratchOfOperator(const Evidence& block) {
+  return !block.found && !block.Has(kOutlivedOperator) && block.phase == Phase::kOther;
+}
+bool ComputedFromModel(const Evidence& block) { return block.Has(kDerived) || block.Has(kDifferentiable); }
+bool Anything(const Evidence&) { return true; }
+
+constexpr Rule kRules[] = {
+    {"parameter_of_module", KeptAs::kParameter, "", HeldByModule, "a module holds it as a parameter"},
+    {"parameter_of_optimizer", KeptAs::kParameter, "", HeldByOptimizer, "an optimizer steps it"},
+    {"leaf_with_gradients", KeptAs::kParameter, "", LeafWithGradients,
+     "autograd accumulates gradients for it, and nobody else holds it"},
+    {"moved_parameter", KeptAs::kParameter, "before it was moved", MovedParameter,
+     "what was copied from it is a parameter"},
+    {"gathered_parameter", KeptAs::kParameter, "gathered", GatheredParameter,
+     "an all-gather put the ranks' parts of parameters together in it"},
+    {"buffer_of_module", KeptAs::kBuffer, "", BufferOfModule, "a module holds it as a buffer"},
+    {"gradient_of_parameter", KeptAs::kGradient, "", GradientOfParameter, "it is the .grad of a parameter"},
+    {"state_of_optimizer", KeptAs::kOptimizerState, "", StateOfOptimizer, "an optimizer holds it in its state"},
+    {"reduced_bucket", KeptAs::kGradient, "bucket", ReducedBucket, "it is all-reduced during backward"},
+    {"scattered_gradient", KeptAs::kGradient, "reduce-scatter", ScatteredGradient,
+     "a reduce-scatter takes or gives it"},
+    {"kept_by_step", KeptAs::kOptimizerState, "", KeptByStep, "allocated in an optimizer's step, it outlived that"},
+    {"loaded_input", KeptAs::kInput, "", LoadedInput, "a data loader made it"},
+    {"leaf_input", KeptAs::kInput, "", LeafInput, "a leaf that wants a gradient, but no optimizer steps it"},
+    {"program_input", KeptAs::kInput, "", ProgramInput,
+     "made outside of modules, from nothing that modules or parameters gave"},
+    {"cast_parameter", KeptAs::kActivation, "cast parameter", CastParameter,
+     "a copy of a parameter that forward made, as autocast does"},
+    {"workspace", KeptAs::kTemporary, "workspace", Workspace,
+     "no operator was given it, and it outlived the one that made it, as a library's workspace does"},
+    {"recomputed", KeptAs::kActivation, "recomputed", Recomputed,
+     "made again for backward, as activation checkpointing does, and read there"},
+    {"saved_in_backward", KeptAs::kActivation, "of a double backward", SavedInBackward,
+     "a backward pass that is itself differentiated made it, and a later one read it"},
+    {"saved_for_backward", KeptAs::kActivation, "", SavedForBackward, "made in forward, read in backward"},
+    {"released_by_backward", KeptAs::kActivation, "", ReleasedByBackward, "made in forward, given back by backward"},
+    {"awaits_backward", KeptAs::kActivation, "", AwaitsBackward,
+     "made while autograd was recording, still there at the end, and no backward has begun since"},
+    {"gradient_asked_for", KeptAs::kGradient, "", GradientAskedFor,
+     "backward made it, and the program reads it afterwards"},
+    {"flows_through_backward", KeptAs::kAutogradDetail, "", FlowsThroughBackward,
+     "goes from one node of autograd to the next"},
+    {"scratch_of_node", KeptAs::kTemporary, "", ScratchOfNode, "lives inside one node of autograd"},
+    {"scratch_of_step", KeptAs::kTemporary, "", ScratchOfStep, "lives inside one step of an optimizer"},
+    {"not_saved", KeptAs::kTemporary, "", NotSaved, "made in forward, of no use to backward"},
+    {"scratch_of_operator", KeptAs::kTemporary, "", ScratchOfOperator, "lives inside one operator"},
+    {"computed_from_model", KeptAs::kTemporary, "", ComputedFromModel,
+     "computed from what modules or parameters gave, of no use to backward"},
+    {"nothing_known", KeptAs::kUnknown, "", Anything, "nothing was seen that tells"},
+};
+
+}  // namespace
+
+absl::Span<const Rule> Rules() { return kRules; }
+
+RuleNumber RuleFor(const Evidence& evidence) {
+  RuleNumber number = 0;
+  while (!kRules[number].holds(evidence)) ++number;
+  return number;
+}
+
+}  // namespace memoir
