@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "tests/captures/capture_builder.h"
-#include "tools/analyze/explain.h"
 #include "tools/analyze/block_lives.h"
+#include "tools/analyze/explain.h"
 
 namespace memoir {
 namespace {
@@ -61,7 +61,7 @@ void Train(ProcessBuilder& process) {
   Compute(process, "aten::linear", 7, kHidden);
   Compute(process, "aten::dropout", 8, kScratch).ExitModule("fc", "Linear");
   process.Begin("aten::mse_loss", {At(kHidden)}).Allocate(kLoss, 64).End({At(kLoss)});
-  process.Deallocate(kScratch);
+  process.Deallocate(kScratch).BeginBackward("NativeDropoutBackward0", 8, 1).End();
   process.BeginBackward("AddmmBackward0", 7, 1).Begin("aten::mm", {At(kHidden), At(kInput)});
   process.Allocate(kGradient, 64).End({At(kGradient)}).Deallocate(kHidden);
   process.Begin("aten::mul", {At(kGradient)}).Allocate(kFlow, 64).End({At(kFlow)}).End();
@@ -148,6 +148,18 @@ TEST(Evidence, ActivationsThatNoBackwardCameFor) {
   const auto told = Tell(process);
   EXPECT_EQ(told.at(kHidden).rule, "awaits_backward");
   EXPECT_EQ(told.at(kLoss).rule, "not_saved");
+}
+
+// Validation without torch.no_grad: what is kept is kept by a graph that nobody asks for.
+TEST(Evidence, AGraphThatIsDroppedUnused) {
+  ProcessBuilder process;
+  process.EnterModule("", "Net").EnterModule("fc", "Linear");
+  Compute(process, "aten::linear", 7, kHidden);
+  Compute(process, "aten::relu", 8, kScratch).ExitModule("fc", "Linear").Deallocate(kScratch).ExitModule("", "Net");
+  process.Deallocate(kHidden);
+  const auto told = Tell(process);
+  EXPECT_EQ(told.at(kHidden).rule, "graph_dropped");
+  EXPECT_EQ(told.at(kScratch).rule, "not_saved");
 }
 
 TEST(Evidence, GradientsOnTheirWayBetweenRanks) {

@@ -78,6 +78,8 @@ const Case kCases[] = {
      Seen(Phase::kForward, {kBackwardBegan})},
     {"awaits_backward", KeptAs::kActivation, Seen(Phase::kForward, {kLeftLive, kGradMode}),
      Seen(Phase::kForward, {kLeftLive, kGradMode, kBackwardBegan})},
+    {"graph_dropped", KeptAs::kActivation, Seen(Phase::kForward, {kOutlivedModel, kGradMode}),
+     Seen(Phase::kForward, {kOutlivedModel, kGradMode, kDifferentiable})},
     {"gradient_asked_for", KeptAs::kGradient, Seen(Phase::kBackward, {kOutlivedNode, kReadOutside}),
      Seen(Phase::kBackward, {kOutlivedNode, kReadInBackward})},
     {"flows_through_backward", KeptAs::kAutogradDetail, Seen(Phase::kBackward, {kOutlivedNode}),

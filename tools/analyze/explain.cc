@@ -176,7 +176,9 @@ void ExplainPass::Finish(Followed& followed) {
                     : kept == KeptAs::kGradient     ? ".grad of " + story.parameter
                                                     : "who holds " + story.parameter;
   } else if (kept == KeptAs::kActivation) {
-    story.kept_by = "autograd, for " + (followed.saved_for.empty() ? "backward" : followed.saved_for);
+    const bool came = Rules()[story.rule].name != "graph_dropped";
+    story.kept_by = came ? "autograd, for " + (followed.saved_for.empty() ? "backward" : followed.saved_for)
+                         : "autograd's graph, as long as the program had a result of it";
   } else if (kept == KeptAs::kAutogradDetail) {
     story.kept_by = "autograd, on its way to the next node";
   } else if (kept == KeptAs::kInput || kept == KeptAs::kTemporary) {

@@ -34,6 +34,7 @@ enum class Sign : std::uint32_t {
   kOutlivedOperator = 1u << 14,  // the outermost operator that was running when it was allocated
   kOutlivedNode = 1u << 15,      // likewise the node of autograd
   kOutlivedStep = 1u << 16,      // likewise the optimizer's step
+  kOutlivedModel = 1u << 27,     // likewise the call of the outermost module
   kReadInBackward = 1u << 17,    // by an operator inside a node of autograd
   kReadOutside = 1u << 18,       // by an operator outside of any
   kNodeArgument = 1u << 19,      // a node of autograd took it as the gradient of its output

@@ -119,6 +119,14 @@ void EvidencePass::OnRangeEnd(const RangeEndEvent& event) {
   }
 }
 
+void EvidencePass::OnModuleEnter(const ModuleEvent& event) {
+  if (event.depth == 0 && !event.of_gradient) FactsOf(event.thread).model_call = ++model_calls_;
+}
+
+void EvidencePass::OnModuleExit(const ModuleEvent& event) {
+  if (event.depth == 0) FactsOf(event.thread).model_call = 0;
+}
+
 void EvidencePass::OnAllocate(const AllocateEvent& event) {
   const Block& block = *event.block;
   Watched& watched = WatchedOf(block);
@@ -126,6 +134,7 @@ void EvidencePass::OnAllocate(const AllocateEvent& event) {
   watched.ordinal = block.ordinal;
   watched.thread = block.thread;
   watched.nodes_before = nodes_;
+  if (block.thread.valid()) watched.model_call = FactsOf(block.thread).model_call;
   watched.evidence.phase = block.phase;
   watched.evidence.compiled = block.in_compiled_region;
   watched.evidence.found = block.origin == BlockOrigin::kFound;
@@ -184,6 +193,8 @@ void EvidencePass::NoteEnd(const Block& block, Watched& watched) {
   Evidence& evidence = watched.evidence;
   if (!IsOpen(watched.thread, watched.node)) evidence.Note(Sign::kOutlivedNode);
   if (!IsOpen(watched.thread, watched.step)) evidence.Note(Sign::kOutlivedStep);
+  if (watched.model_call != 0 && FactsOf(watched.thread).model_call != watched.model_call)
+    evidence.Note(Sign::kOutlivedModel);
   Judge(watched);
   if (watched.computed_by.second >= 0) LeaveComputed(block, watched);
   watched.ordinal = kNoOrdinal;

@@ -30,6 +30,8 @@ class EvidencePass : public Visitor {
   void OnDeallocate(const DeallocateEvent& event) override;
   void OnOutOfMemory(const OutOfMemoryEvent& event) override { out_of_memory_ = event.tick; }
   void OnHolds(const HoldsEvent& event) override;
+  void OnModuleEnter(const ModuleEvent& event) override;
+  void OnModuleExit(const ModuleEvent& event) override;
 
   // By Block::ordinal.
   std::vector<RuleNumber> TakeRules() { return std::move(rules_); }
@@ -54,6 +56,7 @@ class EvidencePass : public Visitor {
     ThreadId thread;
     GradStep computed_by{0, -1};  // -1: autograd was off
     OpenAt node, step;
+    std::uint64_t model_call = 0;            // 0: made in none
     std::uint64_t nodes_before = 0;          // nodes of autograd that had begun in the process
     std::uint64_t copied_from = kNoOrdinal;  // the block that it is a copy of
   };
@@ -65,8 +68,9 @@ class EvidencePass : public Visitor {
     std::vector<std::pair<std::uint64_t, Evidence>> ended;  // with their ordinals
   };
   struct ThreadFacts {
-    bool derived = false;  // the outermost operator was given what parameters or modules gave
-    OpenAt copy;           // the operator that copies
+    std::uint64_t model_call = 0;  // number of the call of an outermost module that is open; 0: none
+    bool derived = false;          // the outermost operator was given what parameters or modules gave
+    OpenAt copy;                   // the operator that copies
     std::uint64_t copy_of = kNoOrdinal;
     bool copies_parameter = false;
     // Who the last holds event was about, and how many of its parameters and buffers were named.
@@ -103,6 +107,7 @@ class EvidencePass : public Visitor {
   ParameterBook book_;
   std::uint64_t ended_ = 0;  // in computed_
   std::uint64_t nodes_ = 0;
+  std::uint64_t model_calls_ = 0;
   Tick out_of_memory_ = 0;
   bool trains_ = false;
   std::vector<RuleNumber> rules_;

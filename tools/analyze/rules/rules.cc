@@ -59,6 +59,12 @@ bool AwaitsBackward(const Evidence& block) {
   return ComputedInForward(block) && block.Has(kLeftLive) && block.Has(kGradMode) && !block.Has(kBackwardBegan);
 }
 
+// Of a graph that backward went through what is gone before was of no use to it.
+bool GraphDropped(const Evidence& block) {
+  return block.phase == Phase::kForward && block.Has(kOutlivedModel) && block.Has(kGradMode) &&
+         !block.Has(kBackwardBegan) && !block.Has(kDifferentiable);
+}
+
 // The rest of backward.
 bool GradientAskedFor(const Evidence& block) {
   return block.phase == Phase::kBackward && block.Has(kOutlivedNode) && block.Has(kReadOutside);
@@ -109,6 +115,8 @@ constexpr Rule kRules[] = {
     {"released_by_backward", KeptAs::kActivation, "", ReleasedByBackward, "made in forward, given back by backward"},
     {"awaits_backward", KeptAs::kActivation, "", AwaitsBackward,
      "made while autograd was recording, still there at the end, and no backward has begun since"},
+    {"graph_dropped", KeptAs::kActivation, "no backward came", GraphDropped,
+     "made while autograd was recording and kept after the model had returned, but given back before any backward"},
     {"gradient_asked_for", KeptAs::kGradient, "", GradientAskedFor,
      "backward made it, and the program reads it afterwards"},
     {"flows_through_backward", KeptAs::kAutogradDetail, "", FlowsThroughBackward,
