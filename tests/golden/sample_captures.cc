@@ -90,6 +90,7 @@ ProcessBuilder Trained() {
     process.BeginForward("aten::linear", static_cast<std::int64_t>(2 * step)).Allocate(kHidden, 2 * kMiB);
     process.End({tensor(kHidden)}).BeginForward("aten::dropout", static_cast<std::int64_t>(2 * step + 1));
     process.Allocate(kScratch, kMiB).End({tensor(kScratch)}).ExitModule("fc", "Linear", "Net").Deallocate(kScratch);
+    process.BeginBackward("NativeDropoutBackward0", static_cast<std::int64_t>(2 * step + 1), 1).End();
     process.BeginBackward("AddmmBackward0", static_cast<std::int64_t>(2 * step), 1);
     process.Begin("aten::mm", {tensor(kHidden), tensor(kInput)}).Allocate(kGradient, 4 * kMiB);
     process.End({tensor(kGradient)}).Deallocate(kHidden).Begin("aten::mul", {tensor(kGradient)});
