@@ -107,7 +107,9 @@ class TreePass : public WindowedVisitor {
   HeldTensors held_;
   std::vector<Thread> threads_;                     // by ThreadId
   std::vector<std::uint64_t> extents_, allocated_;  // by AllocationId
-  std::vector<bool> of_window_;                     // by Block::slot: allocated in it
+  // ProfiledCPUMemoryReporter's size_table_: what it was told of while a profiler ran. A free outside of that leaves its
+  // entry, so that the next block at the address is taken for the one that is gone.
+  absl::flat_hash_map<std::pair<DeviceId, std::uint64_t>, std::uint64_t> sizes_;
   std::vector<std::uint32_t> name_index_;           // by NameId
   const OperatorSchemas* SchemasOf(SchemaId id);    // nullptr: invalid
 
@@ -346,20 +348,22 @@ void TreePass::AddAllocation(TreeNode::Kind kind, const Event& event, const Bloc
 void TreePass::Allocated(const AllocateEvent& event) {
   const Block& block = *event.block;
   if (!skip_) NotePeak(state().memory(block.device), block.device, tree_);
-  if (block.slot != Block::kNoSlot) {
-    if (of_window_.size() <= block.slot) of_window_.resize(block.slot + 1);
-    // torch.profiler knows what it saw allocated in an earlier run: in an earlier range of that name.
-    of_window_[block.slot] = (in_window() || like_window_ > 0) && block.origin == BlockOrigin::kRecorded;
-  }
+  // torch.profiler knows what it saw allocated in an earlier run: in an earlier range of that name.
+  const bool seen = in_window() || like_window_ > 0;
+  if (seen && block.slot != Block::kNoSlot && block.bytes > 0 && block.origin == BlockOrigin::kRecorded)
+    sizes_[{block.device, block.address}] = block.bytes;
   if (skip_ || !in_window() || block.bytes == 0 || block.origin != BlockOrigin::kRecorded) return;
   AddAllocation(TreeNode::Kind::kAllocate, event, block, identities_.Allocated(block.device, block.address));
 }
 
 void TreePass::Deallocated(const DeallocateEvent& event) {
-  const Block& block = *event.block;
-  if (skip_ || !in_window() || block.bytes == 0) return;
-  const bool ours = block.slot != Block::kNoSlot && block.slot < of_window_.size() && of_window_[block.slot];
-  if (!ours && selection().forget_before) return;
+  Block block = *event.block;
+  if (block.bytes == 0 || (!in_window() && like_window_ == 0)) return;
+  const auto known = sizes_.find({block.device, block.address});
+  const bool ours = block.slot != Block::kNoSlot && known != sizes_.end();
+  if (ours && selection().forget_before) block.bytes = known->second;
+  if (ours) sizes_.erase(known);
+  if (skip_ || !in_window() || (!ours && selection().forget_before)) return;
   AddAllocation(TreeNode::Kind::kFree, event, block, identities_.Deallocated(block.device, block.address));
 }
 
