@@ -231,5 +231,19 @@ TEST(CategoriesTest, WhatIsForgottenIsNotFreed) {
   EXPECT_EQ(Profile(process, selection).rows.size(), 3u) << "torch.profiler knows what it saw in an earlier range";
 }
 
+// A free that no profiler saw leaves its entry in torch's table: the next block there is taken for the one before.
+TEST(CategoriesTest, AFreeIsKnownByItsAddress) {
+  ProcessBuilder process(Recorded());
+  Define(process);
+  process.BeginUser("step").Allocate(0x600, 16).End().Deallocate(0x600).Allocate(0x600, 48);
+  process.BeginUser("step").Deallocate(0x600).End();
+  Selection selection;
+  selection.window = Window::Range("step", 1);
+  selection.forget_before = true;
+  const CategoryProfile profile = Profile(process, selection);
+  ASSERT_EQ(profile.rows.size(), 2u) << "it was there before, and is freed";
+  EXPECT_EQ(profile.rows[1].bytes, -16);
+}
+
 }  // namespace
 }  // namespace memoir

@@ -107,11 +107,10 @@ class TreePass : public WindowedVisitor {
   HeldTensors held_;
   std::vector<Thread> threads_;                     // by ThreadId
   std::vector<std::uint64_t> extents_, allocated_;  // by AllocationId
-  // ProfiledCPUMemoryReporter's size_table_: what it was told of while a profiler ran. A free outside of that leaves its
-  // entry, so that the next block at the address is taken for the one that is gone.
+  // As ProfiledCPUMemoryReporter's size_table_, where a free outside of profilers leaves its entry to the next block.
   absl::flat_hash_map<std::pair<DeviceId, std::uint64_t>, std::uint64_t> sizes_;
-  std::vector<std::uint32_t> name_index_;           // by NameId
-  const OperatorSchemas* SchemasOf(SchemaId id);    // nullptr: invalid
+  std::vector<std::uint32_t> name_index_;         // by NameId
+  const OperatorSchemas* SchemasOf(SchemaId id);  // nullptr: invalid
 
   std::map<SchemaId, OperatorSchemas> schemas_;
   struct KnownCall {
@@ -349,8 +348,7 @@ void TreePass::Allocated(const AllocateEvent& event) {
   const Block& block = *event.block;
   if (!skip_) NotePeak(state().memory(block.device), block.device, tree_);
   // torch.profiler knows what it saw allocated in an earlier run: in an earlier range of that name.
-  const bool seen = in_window() || like_window_ > 0;
-  if (seen && block.slot != Block::kNoSlot && block.bytes > 0 && block.origin == BlockOrigin::kRecorded)
+  if ((in_window() || like_window_ > 0) && block.bytes > 0 && block.origin == BlockOrigin::kRecorded)
     sizes_[{block.device, block.address}] = block.bytes;
   if (skip_ || !in_window() || block.bytes == 0 || block.origin != BlockOrigin::kRecorded) return;
   AddAllocation(TreeNode::Kind::kAllocate, event, block, identities_.Allocated(block.device, block.address));
@@ -359,10 +357,9 @@ void TreePass::Allocated(const AllocateEvent& event) {
 void TreePass::Deallocated(const DeallocateEvent& event) {
   Block block = *event.block;
   if (block.bytes == 0 || (!in_window() && like_window_ == 0)) return;
-  const auto known = sizes_.find({block.device, block.address});
-  const bool ours = block.slot != Block::kNoSlot && known != sizes_.end();
-  if (ours && selection().forget_before) block.bytes = known->second;
-  if (ours) sizes_.erase(known);
+  const auto known = sizes_.extract({block.device, block.address});
+  const bool ours = block.slot != Block::kNoSlot && !known.empty();
+  if (ours && selection().forget_before) block.bytes = known.mapped();
   if (skip_ || !in_window() || (!ours && selection().forget_before)) return;
   AddAllocation(TreeNode::Kind::kFree, event, block, identities_.Deallocated(block.device, block.address));
 }
