@@ -55,12 +55,7 @@ std::vector<Holder> Sorted(const Holdings::ByName& holders) {
 std::vector<Holder> HoldingsByCategory(const ReplayState& state, DeviceId device, const BlockCategories& categories) {
   Holdings::ByName holders;
   state.ForEachLiveBlock([&](const Block& block) {
-    if (block.device != device) return;
-    const std::string label = LabelOfCategory(categories.CategoryOf(block));
-    Holder& holder = holders[label];
-    holder.name = label;
-    holder.bytes += block.bytes;
-    ++holder.blocks;
+    if (block.device == device) AddTo(holders, LabelOfCategory(categories.CategoryOf(block)), block);
   });
   return Sorted(holders);
 }
