@@ -64,6 +64,7 @@ struct RingCounters {
   // Made by fork() while recording was on, whether or not they went on to exec. vfork, posix_spawn, _Fork and clone
   // call no handlers: their children are not counted.
   std::uint64_t forked_children;
+  std::uint64_t parts;  // of the capture, that the writer began after the first
 };
 
 enum class OnEmptyPool : std::uint8_t {
@@ -163,7 +164,7 @@ inline std::uint16_t RingDepth(const ThreadSlot* slot) { return slot->range_epoc
 
 // There is one for each layout of records and ring: a tracker that was built for another layout finds no such symbol,
 // and does not load into a process that has this interposer.
-extern "C" MEMOIR_INTERPOSE_API const std::uint32_t memoir_ring_layout_8;
+extern "C" MEMOIR_INTERPOSE_API const std::uint32_t memoir_ring_layout_9;
 
 // The calling thread's slot in the ring that is open now; attaches when there is none, or only one of an earlier ring.
 inline ThreadSlot* RingThread() {

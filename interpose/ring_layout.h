@@ -65,6 +65,7 @@ struct RingHeader {
   std::atomic<std::uint64_t> wait_ns;
   std::atomic<std::uint64_t> slotless_records;
   std::atomic<std::uint64_t> forked_children;
+  std::atomic<std::uint64_t> parts;  // counted by the reader
 
   // The pool: segment_pool.h.
   alignas(64) std::atomic<std::uint64_t> free_head;  // change count << 32 | index + 1
@@ -98,6 +99,7 @@ inline RingCounters ReadCounters(const RingHeader& header) {
   counters.wait_ns = header.wait_ns.load(kRelaxed);
   counters.slotless_records = header.slotless_records.load(kRelaxed);
   counters.forked_children = header.forked_children.load(kRelaxed);
+  counters.parts = header.parts.load(kRelaxed);
   return counters;
 }
 

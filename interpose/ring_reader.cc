@@ -160,6 +160,7 @@ bool RingReader::FindThread(std::uint32_t thread, ThreadView* view) const {
 bool RingReader::FindName(std::uint32_t id, NameView* view) const { return LookUpName(state_->map, id, view); }
 
 RingCounters RingReader::Counters() const { return ReadCounters(*state_->map.header); }
+void RingReader::CountPart() const { state_->map.header->parts.fetch_add(1, std::memory_order_relaxed); }
 
 const char* RingReader::capture_folder() const { return state_->map.header->capture_folder; }
 const char* RingReader::file_stem() const { return state_->map.header->file_stem; }

@@ -81,6 +81,7 @@ class MEMOIR_INTERPOSE_API RingReader {
   bool FindThread(std::uint32_t thread, ThreadView* view) const;
   bool FindName(std::uint32_t id, NameView* view) const;
   RingCounters Counters() const;
+  void CountPart() const;  // a part of the capture begins: RingCounters::parts
 
   // What memoir-drain needs of the dead process.
   const char* capture_folder() const;

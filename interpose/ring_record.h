@@ -13,7 +13,7 @@
 
 namespace memoir {
 
-inline constexpr std::uint32_t kRingVersion = 8;
+inline constexpr std::uint32_t kRingVersion = 9;
 
 enum class RecordKind : std::uint8_t {
   kNone = 0,
@@ -97,6 +97,8 @@ static_assert(sizeof(TensorRecord) == 40);
 inline constexpr std::uint8_t kContiguous = 0x01;
 inline constexpr std::uint8_t kHasStorage = 0x02;
 inline constexpr std::uint8_t kShapeUnknown = 0x04;
+inline constexpr std::uint8_t kWantsGradient = 0x08;  // a leaf of autograd with requires_grad
+inline constexpr std::uint8_t kUnlisted = 0x10;       // held in a way that torch.profiler does not look at
 
 // A device_type beside c10::DeviceType's: page-locked host memory that a program asked torch for; its index is 0.
 inline constexpr std::uint8_t kPinnedMemory = 0x80;

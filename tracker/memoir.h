@@ -83,8 +83,10 @@ struct memoir_python {
   int (*next_entry)(void* dict, intptr_t* position, void** key, void** value); /* PyDict_Next */
   void (*clear_error)(void);                                                   /* PyErr_Clear */
   const char* (*utf8)(void* text, intptr_t* size);                             /* PyUnicode_AsUTF8AndSize */
+  int (*is_subtype)(void* type, void* of);                                     /* PyType_IsSubtype */
   void* parameters;                                                            /* the name "_parameters" */
   void* buffers;                                                               /* the name "_buffers" */
+  void* local_tensor;                                                          /* the name "_local_tensor" */
   void* dict_type;                                                             /* dict */
   void* tensor_types[2]; /* torch.Tensor, torch.nn.Parameter: those that torch.profiler looks at */
 };
@@ -118,9 +120,13 @@ MEMOIR_API void memoir_look_at_module(uint64_t object, uint32_t module);
 
 /* What optimizer number `optimizer` holds after a step, as addresses of TensorImpls that the caller keeps alive: at
  * most 126 parameters, and `state_counts[i]` tensors of the state of the i-th one, all in one row in `state`. `more`:
- * goes on with the call before. Without parameters: it holds what was said last. */
+ * goes on with the call before. Without parameters: it holds what was said last. An address of the state whose lowest
+ * bit is set is of a tensor inside a list or dict of the state, where torch.profiler does not look. */
 MEMOIR_API void memoir_optimizer_holds(uint64_t optimizer, const void* const* parameters, size_t count,
                                        const void* const* state, const uint32_t* state_counts, int more);
+
+/* Parts of the capture that were begun after the first: what is held is said again in each. */
+MEMOIR_API uint64_t memoir_parts(void);
 
 /* Returns when everything recorded before the call is on file. */
 MEMOIR_API void memoir_flush(void);

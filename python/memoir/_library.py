@@ -78,6 +78,8 @@ def load_modules(torch_version):
     library.memoir_optimizer_holds.argtypes = [
         ctypes.c_uint64, ctypes.POINTER(ctypes.c_void_p), ctypes.c_size_t, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_uint32), ctypes.c_int]
     library.memoir_optimizer_holds.restype = None
+    library.memoir_parts.argtypes = []
+    library.memoir_parts.restype = ctypes.c_uint64
     library.memoir_python_tensor_layout.argtypes = [ctypes.c_size_t]
     library.memoir_python_tensor_layout.restype = None
     for function in (library.memoir_python_setup, library.memoir_python_look_at_frames):

@@ -75,6 +75,7 @@ class Names:
         self._ownerless = {}  # class: how often one had no owner
         self._layout_told = False
         self._new = []  # (module, its number): what they hold is to be looked at
+        self._parts = library.memoir_parts()
 
     @classmethod
     def after(cls, parents):
@@ -90,10 +91,21 @@ class Names:
             return self.pass_over(module)
         with torch._C.DisableTorchFunctionSubclass():  # looking at a parameter calls nothing of the program's
             try:
-                self._find(module)
+                if not self._say_again() or not self._knows(module):
+                    self._find(module)
                 self._look_at_new()
             finally:
                 self._new.clear()  # it keeps them alive
+
+    def _say_again(self):
+        """In a new part of the capture, since those before it may be removed: what all modules hold."""
+        parts, before = self._library.memoir_parts(), self._parts
+        self._parts = parts
+        if parts == before:
+            return False
+        modules = ((reference(), reference.number) for reference in self._known.values())
+        self._new.extend((module, number) for module, number in modules if module is not None and number)
+        return True
 
     def _find(self, module):
         begun = time.monotonic()

@@ -42,7 +42,7 @@ class _Interpreter(ctypes.Structure):
 
     _fields_ = [(name, ctypes.c_void_p) for name in (
         "none", "resolve", "gone", "set_eval_frame", "inc_ref", "dec_ref", "call", "generic_attribute", "next_entry", "clear_error", "utf8",
-        "parameters", "buffers", "dict_type", "tensor", "parameter")]
+        "is_subtype", "parameters", "buffers", "local_tensor", "dict_type", "tensor", "parameter")]
 
 
 def start(library):
@@ -54,7 +54,7 @@ def start(library):
     _module_names.current = _module_names.Names(library, gone)
     python = ctypes.pythonapi
     functions = (python.Py_IncRef, python.Py_DecRef, python.PyObject_CallFunctionObjArgs, python.PyObject_GenericGetAttr,
-                 python.PyDict_Next, python.PyErr_Clear, python.PyUnicode_AsUTF8AndSize)
+                 python.PyDict_Next, python.PyErr_Clear, python.PyUnicode_AsUTF8AndSize, python.PyType_IsSubtype)
     objects = (None, _module_names.resolve, _module_names.gone, _set_eval_frame())
     _kept.append(objects)
     library.memoir_python_setup(ctypes.byref(_Interpreter(
@@ -93,10 +93,10 @@ def stop():
 
 
 def _what_modules_hold():
-    """The names of a module's own parameters and buffers, what holds them, and what of it is looked at."""
+    """The names of a module's own parameters and buffers, and of what a DTensor has its bytes in; what holds them; what of it is looked at."""
     import torch
 
-    names = sys.intern("_parameters"), sys.intern("_buffers")
+    names = sys.intern("_parameters"), sys.intern("_buffers"), sys.intern("_local_tensor")
     _kept.append(names)
     return *(id(name) for name in names), id(dict), id(torch.Tensor), id(torch.nn.Parameter)
 

@@ -10,6 +10,7 @@ import weakref
 
 _MOST = 126  # parameters of one call into the tracker,
 _MOST_STATE = 512  # and tensors of their state
+_DEEPEST = 2  # lists and dicts in it
 # Looking at a large optimizer takes milliseconds. Its first step is always looked at, later ones as long as that takes no more than this.
 _SECONDS = 0.1
 _SHARE = 0.005
@@ -17,7 +18,7 @@ _SHARE = 0.005
 original = look = is_dynamo_compiling = None  # what our function calls
 _replacement = None
 _library = None
-_known = {}  # id: (weak reference, number, what it held)
+_known = {}  # id: (weak reference, number, what it held in which part of the capture)
 _numbers = 0
 _begun = _looking = 0.0
 
@@ -65,22 +66,23 @@ def _look(optimizer):
 
     try:
         with torch._C.DisableTorchFunctionSubclass():
-            _look_at(optimizer, (torch.Tensor, torch.nn.Parameter))
+            _look_at(optimizer, torch.Tensor)
     except Exception:  # a strange optimizer is not recorded; the program must not see why
         pass
 
 
-def _look_at(optimizer, kinds):
+def _look_at(optimizer, kind):
     global _looking, _numbers
+    parts = _library.memoir_parts()
     known = _known.get(id(optimizer))
     if known is None or known[0]() is not optimizer:
         _numbers += 1
         known = (weakref.ref(optimizer), _numbers, None)
     begun = time.monotonic()
-    if known[2] is not None and _looking > _SECONDS + _SHARE * (begun - _begun):
+    if known[2] is not None and known[2][0] == parts and _looking > _SECONDS + _SHARE * (begun - _begun):
         return _stepped(known[1])
-    held = _held(optimizer, kinds)
-    what = [(parameter._cdata, [tensor._cdata for tensor in state], gradient) for parameter, state, gradient in held]
+    held = _held(optimizer, kind)
+    what = parts, [(parameter._cdata, [address for _, address in state], gradient) for parameter, state, gradient in held]
     if what != known[2]:
         _known[id(optimizer)] = (known[0], known[1], what)
         _record(known[1], held)
@@ -93,24 +95,33 @@ def _stepped(number):
     _library.memoir_optimizer_holds(number, None, 0, None, None, 0)
 
 
-def _held(optimizer, kinds):
-    """(parameter, tensors of its state, address of its gradient), as torch.profiler lists them."""
+def _held(optimizer, kind):
+    """(parameter, tensors of its state, address of its gradient). Tensors of subclasses, too, and those in lists: torch.profiler leaves them out, and so do its rules."""
     held = []
     for group in optimizer.param_groups:
         for parameter in group["params"]:
-            if type(parameter) in kinds:
+            if issubclass(type(parameter), kind) and type(parameter).__hash__ is kind.__hash__:
                 state = optimizer.state.get(parameter)
-                state = dict.values(state) if issubclass(type(state), dict) else ()
+                state = list(_tensors_in(state, kind, 0)) if issubclass(type(state), dict) else []
                 gradient = parameter.grad if parameter.is_leaf else None
-                held.append((parameter, [value for value in state if type(value) in kinds], None if gradient is None else gradient._cdata))
+                held.append((parameter, state, None if gradient is None else gradient._cdata))
     return held
+
+
+def _tensors_in(state, kind, depth):
+    """(tensor, its address) of those in a parameter's state; of those in lists and dicts in it, as LBFGS has them, the address with its lowest bit set."""
+    for value in list(dict.values(state) if issubclass(type(state), dict) else state):
+        if issubclass(type(value), kind):
+            yield value, value._cdata | (depth > 0)
+        elif type(value) in (dict, list, tuple) and depth < _DEEPEST:
+            yield from _tensors_in(value, kind, depth + 1)
 
 
 def _record(number, held):
     more = 0
     for part in _parts(held):
-        parameters = [parameter for parameter, _ in part]
-        state = [tensor for _, tensors in part for tensor in tensors]
+        parameters = [parameter._cdata for parameter, _ in part]
+        state = [address for _, tensors in part for _, address in tensors]
         counts = (ctypes.c_uint32 * len(part))(*(len(tensors) for _, tensors in part))
         _library.memoir_optimizer_holds(number, _addresses(parameters), len(part), _addresses(state), counts, more)
         more = 1
@@ -130,5 +141,5 @@ def _parts(held):
         yield part
 
 
-def _addresses(tensors):
-    return (ctypes.c_void_p * len(tensors))(*(tensor._cdata for tensor in tensors))
+def _addresses(numbers):
+    return (ctypes.c_void_p * len(numbers))(*numbers)

@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace memoir {
 namespace {
@@ -22,85 +23,110 @@ Evidence Seen(Phase phase, std::initializer_list<Sign> signs) {
 
 const Rule& Found(const Evidence& evidence) { return Rules()[RuleFor(evidence)]; }
 
+enum class Flag : std::uint8_t { kTrains, kFound, kCompiled };
+
+Evidence With(Evidence evidence, Flag flag) {
+  (flag == Flag::kTrains ? evidence.trains : flag == Flag::kFound ? evidence.found : evidence.compiled) = true;
+  return evidence;
+}
+
 struct Case {
   std::string_view rule;
   KeptAs kept;
-  Evidence holds;
-  Evidence does_not;  // one thing less: another rule's
+  Evidence holds;               // without any one of its signs it is another rule's
+  std::vector<Sign> spoilt_by;  // as with any one of these
+  std::vector<Flag> spoilt_if = {};
 };
 
-Evidence Trains(Evidence evidence) {
-  evidence.trains = true;
-  return evidence;
-}
-
-Evidence Found(Evidence evidence, bool found) {
-  evidence.found = found;
-  return evidence;
-}
-
 const Case kCases[] = {
-    {"parameter_of_module", KeptAs::kParameter, Seen(Phase::kOther, {kModuleParameter, kReadInBackward}),
-     Seen(Phase::kOther, {kReadInBackward})},
-    {"parameter_of_optimizer", KeptAs::kParameter, Seen(Phase::kOther, {kOptimizedParameter}),
-     Seen(Phase::kOther, {Sign::kOptimizerState})},
-    {"leaf_with_gradients", KeptAs::kParameter, Trains(Seen(Phase::kOther, {kLeaf, kLeafAgain})),
-     Trains(Seen(Phase::kOther, {kLeaf}))},
-    {"moved_parameter", KeptAs::kParameter, Seen(Phase::kOther, {kMovedParameter, kTensor, kOutlivedOperator}),
-     Seen(Phase::kOther, {kTensor, kOutlivedOperator})},
-    {"gathered_parameter", KeptAs::kParameter, Seen(Phase::kForward, {kGathered, kReadInBackward}),
-     Seen(Phase::kForward, {kReadInBackward})},
-    {"buffer_of_module", KeptAs::kBuffer, Seen(Phase::kOther, {kModuleBuffer}), Seen(Phase::kOther, {kDerived})},
-    {"gradient_of_parameter", KeptAs::kGradient, Seen(Phase::kBackward, {kParameterGradient, kOutlivedNode}),
-     Seen(Phase::kBackward, {kOutlivedNode})},
-    {"state_of_optimizer", KeptAs::kOptimizerState, Seen(Phase::kOther, {Sign::kOptimizerState}),
-     Seen(Phase::kOther, {kDerived})},
-    {"reduced_bucket", KeptAs::kGradient, Seen(Phase::kOther, {kReduced, kTensor, kOutlivedOperator}),
-     Seen(Phase::kOther, {kTensor, kOutlivedOperator})},
-    {"scattered_gradient", KeptAs::kGradient, Seen(Phase::kBackward, {kScattered, kOutlivedNode}),
-     Seen(Phase::kBackward, {kOutlivedNode})},
-    {"kept_by_step", KeptAs::kOptimizerState, Seen(Phase::kOptimizer, {kOutlivedStep}), Seen(Phase::kOptimizer, {})},
-    {"loaded_input", KeptAs::kInput, Seen(Phase::kOther, {kLoaded, kDerived}), Seen(Phase::kOther, {kDerived})},
-    {"leaf_input", KeptAs::kInput, Trains(Seen(Phase::kOther, {kLeaf, kReadInBackward})),
-     Trains(Seen(Phase::kOther, {kReadInBackward}))},
-    {"program_input", KeptAs::kInput, Seen(Phase::kOther, {kTensor, kOutlivedOperator, kReadInBackward}),
-     Seen(Phase::kOther, {kTensor, kOutlivedOperator, kReadInBackward, kDerived})},
-    {"cast_parameter", KeptAs::kActivation, Seen(Phase::kForward, {kCastParameter}), Seen(Phase::kForward, {})},
-    {"workspace", KeptAs::kTemporary, Seen(Phase::kBackward, {kInOperator, kOutlivedOperator, kOutlivedNode}),
-     Seen(Phase::kBackward, {kInOperator, kOutlivedOperator, kOutlivedNode, kTensor})},
-    {"recomputed", KeptAs::kActivation, Seen(Phase::kRecompute, {kReadInBackward}), Seen(Phase::kRecompute, {})},
-    {"saved_in_backward", KeptAs::kActivation,
-     Seen(Phase::kBackward, {kDifferentiable, kReadInBackward, kOutlivedNode}),
-     Seen(Phase::kBackward, {kReadInBackward, kOutlivedNode})},
-    {"saved_for_backward", KeptAs::kActivation, Seen(Phase::kForward, {kReadInBackward}),
-     Seen(Phase::kForward, {kReadOutside})},
-    {"released_by_backward", KeptAs::kActivation, Seen(Phase::kForward, {kFreedInBackward}),
-     Seen(Phase::kForward, {kBackwardBegan})},
-    {"awaits_backward", KeptAs::kActivation, Seen(Phase::kForward, {kLeftLive, kGradMode}),
-     Seen(Phase::kForward, {kLeftLive, kGradMode, kBackwardBegan})},
-    {"graph_dropped", KeptAs::kActivation, Seen(Phase::kForward, {kOutlivedModel, kGradMode}),
-     Seen(Phase::kForward, {kOutlivedModel, kGradMode, kDifferentiable})},
-    {"gradient_asked_for", KeptAs::kGradient, Seen(Phase::kBackward, {kOutlivedNode, kReadOutside}),
-     Seen(Phase::kBackward, {kOutlivedNode, kReadInBackward})},
-    {"flows_through_backward", KeptAs::kAutogradDetail, Seen(Phase::kBackward, {kOutlivedNode}),
-     Seen(Phase::kBackward, {})},
-    {"scratch_of_node", KeptAs::kTemporary, Seen(Phase::kBackward, {}), Seen(Phase::kBackward, {kOutlivedNode})},
-    {"scratch_of_step", KeptAs::kTemporary, Seen(Phase::kOptimizer, {}), Seen(Phase::kOptimizer, {kOutlivedStep})},
-    {"not_saved", KeptAs::kTemporary, Seen(Phase::kForward, {kOutlivedOperator}),
-     Seen(Phase::kForward, {kOutlivedOperator, kReadInBackward})},
-    {"scratch_of_operator", KeptAs::kTemporary, Seen(Phase::kOther, {}), Seen(Phase::kOther, {kOutlivedOperator})},
-    {"computed_from_model", KeptAs::kTemporary, Seen(Phase::kOther, {kOutlivedOperator, kTensor, kDerived}),
-     Seen(Phase::kOther, {kOutlivedOperator, kTensor})},
-    {"nothing_known", KeptAs::kUnknown, Found(Seen(Phase::kOther, {kTensor, kOutlivedOperator}), true),
-     Found(Seen(Phase::kOther, {kTensor, kOutlivedOperator}), false)},
+    {"parameter_of_module", KeptAs::kParameter, Seen(Phase::kOther, {kModuleParameter}), {}},
+    {"parameter_of_optimizer", KeptAs::kParameter, Seen(Phase::kOther, {kOptimizedParameter}), {kModuleParameter}},
+    {"leaf_with_gradients",
+     KeptAs::kParameter,
+     With(Seen(Phase::kOther, {kLeaf, kLeafAgain}), Flag::kTrains),
+     {kModuleParameter, kOptimizedParameter}},
+    {"leaf_of_forward", KeptAs::kParameter, Seen(Phase::kForward, {kWantsGradient, kOutlivedModel}), {kDerived}},
+    {"moved_parameter", KeptAs::kParameter, Seen(Phase::kOther, {kMovedParameter}), {kModuleParameter}},
+    {"gathered_parameter", KeptAs::kParameter, Seen(Phase::kForward, {kGathered}), {kModuleParameter}},
+    {"buffer_of_module", KeptAs::kBuffer, Seen(Phase::kOther, {kModuleBuffer}), {kModuleParameter}},
+    {"gradient_of_parameter", KeptAs::kGradient, Seen(Phase::kBackward, {kParameterGradient}), {kModuleBuffer}},
+    {"state_of_optimizer", KeptAs::kOptimizerState, Seen(Phase::kOther, {kOptimizerState}), {kParameterGradient}},
+    {"reduced_bucket", KeptAs::kGradient, Seen(Phase::kOther, {kReduced}), {kParameterGradient}},
+    {"scattered_gradient", KeptAs::kGradient, Seen(Phase::kBackward, {kScattered}), {kParameterGradient}},
+    {"kept_by_step", KeptAs::kOptimizerState, Seen(Phase::kOptimizer, {kOutlivedStep}), {kParameterGradient}},
+    {"copy_of_parameter",
+     KeptAs::kParameter,
+     Seen(Phase::kOther, {kCopiesParameter, kOutlivedOperator}),
+     {kReadInBackward, kFreedInBackward, kNodeArgument, kModuleBuffer}},
+    {"loaded_input", KeptAs::kInput, Seen(Phase::kOther, {kLoaded}), {kModuleBuffer}},
+    {"leaf_input", KeptAs::kInput, With(Seen(Phase::kOther, {kLeaf}), Flag::kTrains), {kDerived, kLeafAgain}},
+    {"program_input",
+     KeptAs::kInput,
+     Seen(Phase::kOther, {kTensor, kOutlivedOperator}),
+     {kDerived, kDifferentiable, kLoaded},
+     {Flag::kFound, Flag::kCompiled}},
+    {"cast_parameter", KeptAs::kActivation, Seen(Phase::kForward, {kCastParameter}), {kModuleBuffer}},
+    {"workspace",
+     KeptAs::kTemporary,
+     Seen(Phase::kBackward, {kInOperator, kOutlivedOperator}),
+     {kTensor, kFreedInBackward},
+     {Flag::kFound, Flag::kCompiled}},
+    {"recomputed", KeptAs::kActivation, Seen(Phase::kRecompute, {kReadInBackward}), {kParameterGradient}},
+    {"saved_in_backward",
+     KeptAs::kActivation,
+     Seen(Phase::kBackward, {kDifferentiable, kReadInBackward}),
+     {kParameterGradient}},
+    {"saved_for_backward",
+     KeptAs::kActivation,
+     Seen(Phase::kForward, {kReadInBackward}),
+     {kNodeArgument, kCastParameter}},
+    {"released_by_backward",
+     KeptAs::kActivation,
+     Seen(Phase::kForward, {kFreedInBackward}),
+     {kNodeArgument, kReadInBackward}},
+    {"awaits_backward", KeptAs::kActivation, Seen(Phase::kForward, {kLeftLive, kGradMode}), {kBackwardBegan}},
+    {"graph_dropped",
+     KeptAs::kActivation,
+     Seen(Phase::kForward, {kOutlivedModel, kGradMode}),
+     {kBackwardBegan, kDifferentiable}},
+    {"gradient_asked_for", KeptAs::kGradient, Seen(Phase::kBackward, {kOutlivedNode, kReadOutside}), {kModuleBuffer}},
+    {"flows_through_backward", KeptAs::kAutogradDetail, Seen(Phase::kBackward, {kOutlivedNode}), {kReadOutside}},
+    {"scratch_of_node", KeptAs::kTemporary, Seen(Phase::kBackward, {}), {kOutlivedNode, kNodeArgument}},
+    {"scratch_of_step", KeptAs::kTemporary, Seen(Phase::kOptimizer, {}), {kOutlivedStep}},
+    {"not_saved", KeptAs::kTemporary, Seen(Phase::kForward, {}), {kReadInBackward, kFreedInBackward}},
+    {"scratch_of_operator", KeptAs::kTemporary, Seen(Phase::kOther, {}), {kOutlivedOperator}, {Flag::kFound}},
+    {"computed_from_model",
+     KeptAs::kTemporary,
+     Seen(Phase::kOther, {kOutlivedOperator, kDerived}),
+     {kReadInBackward, kFreedInBackward}},
+    {"nothing_known", KeptAs::kUnknown, With(Seen(Phase::kOther, {}), Flag::kFound), {kDerived}},
 };
 
 class EachRule : public ::testing::TestWithParam<Case> {};
 
 TEST_P(EachRule, SaysWhatItIsAbout) {
-  EXPECT_EQ(Found(GetParam().holds).name, GetParam().rule);
-  EXPECT_EQ(Found(GetParam().holds).kept, GetParam().kept);
-  EXPECT_NE(Found(GetParam().does_not).name, GetParam().rule);
+  const Case& test = GetParam();
+  EXPECT_EQ(Found(test.holds).name, test.rule);
+  EXPECT_EQ(Found(test.holds).kept, test.kept);
+}
+
+TEST_P(EachRule, NeedsAllOfIt) {
+  const Case& test = GetParam();
+  for (std::uint32_t signs = test.holds.signs; signs != 0; signs &= signs - 1) {
+    Evidence less = test.holds;
+    less.signs &= ~(signs & -signs);
+    EXPECT_NE(Found(less).name, test.rule) << "without " << (signs & -signs);
+  }
+}
+
+TEST_P(EachRule, IsSpoilt) {
+  const Case& test = GetParam();
+  for (const Sign sign : test.spoilt_by) {
+    Evidence more = test.holds;
+    more.Note(sign);
+    EXPECT_NE(Found(more).name, test.rule) << "with " << static_cast<std::uint32_t>(sign);
+  }
+  for (const Flag flag : test.spoilt_if) EXPECT_NE(Found(With(test.holds, flag)).name, test.rule);
 }
 
 INSTANTIATE_TEST_SUITE_P(Rules, EachRule, ::testing::ValuesIn(kCases),
@@ -112,6 +138,22 @@ TEST(Rules, AreTestedEachOnce) {
   for (const Rule& rule : Rules()) all.insert(rule.name);
   EXPECT_EQ(tested, all);
   EXPECT_EQ(all.size(), Rules().size());
+}
+
+TEST(Rules, KnowLeavesOfProgramsWithoutModules) {
+  for (const Sign sign : {kLeaf, kWantsGradient}) {
+    const Evidence leaf = Seen(Phase::kOther, {sign, kTensor, kOutlivedOperator});
+    EXPECT_EQ(Found(leaf).name, "leaf_with_gradients");
+    EXPECT_EQ(Found(With(leaf, Flag::kTrains)).name, "leaf_input");
+  }
+}
+
+TEST(Rules, SayOfCompiledRegionsWhatBackwardDoes) {
+  const Evidence made = With(Seen(Phase::kOther, {kTensor, kOutlivedOperator}), Flag::kCompiled);
+  EXPECT_EQ(Found(made).name, "not_saved");
+  Evidence freed = made;
+  freed.Note(kFreedInBackward);
+  EXPECT_EQ(Found(freed).name, "released_by_backward");
 }
 
 }  // namespace

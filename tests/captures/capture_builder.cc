@@ -156,9 +156,7 @@ std::uint32_t ProcessBuilder::SignatureIdOf(const std::string& kinds, const std:
 void ProcessBuilder::AddTensors(v1::ThreadRun& run, const std::vector<TensorSpec>& tensors) {
   const std::size_t count = tensors.size();
   // One tensor stands alone; several are half list, so that both ways are read.
-  run.add_signature(count == 0   ? 0
-                    : count == 1 ? SignatureIdOf("Ti", {})
-                                 : SignatureIdOf("TNL", {count - 1}));
+  run.add_signature(count == 0 ? 0 : count == 1 ? SignatureIdOf("Ti", {}) : SignatureIdOf("TNL", {count - 1}));
   payload_.mutable_tensors();  // also where there is none, as an empty table
   for (const TensorSpec& tensor : tensors) AddTensor(run, tensor);
 }
@@ -167,9 +165,10 @@ void ProcessBuilder::AddTensor(v1::ThreadRun& run, const TensorSpec& tensor) {
   if (tensor.impl == 0) return run.add_tensor(0);
   v1::TensorTable* table = payload_.mutable_tensors();
   const std::uint32_t layout = LayoutIdOf(tensor);
+  const std::uint32_t traits = (tensor.wants_gradient ? 1u : 0u) | (tensor.unlisted ? 2u : 0u);
   const auto next = static_cast<std::uint32_t>(tensor_rows_.size() + 1);
-  const auto [row, added] =
-      tensor_rows_.try_emplace({tensor.impl, tensor.storage, tensor.storage_bytes, layout, tensor.device}, next);
+  const auto [row, added] = tensor_rows_.try_emplace(
+      {tensor.impl, tensor.storage, tensor.storage_bytes, layout, tensor.device, traits}, next);
   run.add_tensor(row->second);
   if (!added) return;
   table->add_impl_delta(Difference(tensor.impl, last_impl_));
@@ -177,6 +176,7 @@ void ProcessBuilder::AddTensor(v1::ThreadRun& run, const TensorSpec& tensor) {
   table->add_storage_bytes(tensor.storage_bytes);
   table->add_layout(layout);
   table->add_device(tensor.device);
+  table->add_traits(traits);
 }
 
 ProcessBuilder& ProcessBuilder::BeginRange(v1::EventKind kind, const std::string& name, bool is_operator,

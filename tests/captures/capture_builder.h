@@ -29,6 +29,8 @@ struct TensorSpec {
   std::vector<std::int64_t> sizes;
   std::string dtype_name = "float32";
   std::uint32_t device = 0;
+  bool wants_gradient = false;
+  bool unlisted = false;
 };
 
 struct ProcessOptions {
@@ -239,7 +241,8 @@ class ProcessBuilder {
   std::map<std::string, std::uint32_t> signatures_;  // by kinds and list lengths
   // What the part in progress has not defined yet is added to the chunk in progress.
   std::map<std::pair<int, std::uint32_t>, bool> defined_;
-  std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint32_t, std::uint32_t>, std::uint32_t>
+  std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint32_t, std::uint32_t, std::uint32_t>,
+           std::uint32_t>
       tensor_rows_;
   std::uint64_t last_impl_ = 0, last_storage_ = 0;
   v1::Payload payload_;

@@ -3,7 +3,11 @@
     memoir run -o CAPTURE -- python programs.py NAME TRUTH.json
 """
 
+import contextlib
+import copy
+import os
 import sys
+import tempfile
 
 import torch
 from torch import nn
@@ -53,7 +57,7 @@ def transformer(truth, checkpointed=None, autocast=False):
     for _ in range(3):
         for _ in range(2):  # gradient accumulation
             tokens = torch.randint(0, 500, (8, 64))
-            with truth.step(), torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+            with truth.step(), torch.autocast(truth.device, torch.bfloat16, enabled=autocast):
                 loss = language_loss(model, tokens)
             truth.look(inputs=[tokens])
             loss.backward()
@@ -75,7 +79,7 @@ def autocast(truth):
     transformer(truth, autocast=True)
 
 
-def train(truth, model, optimizer, batches, loss_of, steps=3, data=()):
+def train(truth, model, optimizer, batches, loss_of, steps=3, data=(), set_to_none=True):
     truth.models, truth.optimizers = [model], [optimizer]
     for _, batch in zip(range(steps), batches):
         with truth.step():
@@ -85,7 +89,7 @@ def train(truth, model, optimizer, batches, loss_of, steps=3, data=()):
         truth.look(inputs=[*batch, *data])
         optimizer.step()
         truth.look(inputs=[*batch, *data])
-        optimizer.zero_grad()
+        optimizer.zero_grad(set_to_none=set_to_none)
 
 
 def conv_net(truth):
@@ -218,7 +222,80 @@ def inference(truth):
         del scores
 
 
+def in_memory(truth):
+    """Batches and targets cut from a data set that the program holds, in three ways; an average of the model's past; sparse gradients."""
+    model = nn.Sequential(nn.Embedding(1000, 64, sparse=True), nn.Flatten(), nn.Linear(4 * 64, 64))
+    average = copy.deepcopy(model)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    truth.models, truth.optimizers = [model, average], [optimizer]
+    words, targets = torch.randint(0, 1000, (512, 4)), torch.randn(512, 64)
+    for cut in (lambda t: t[torch.randperm(512)[:128]], lambda t: t[:128].clone(), lambda t: torch.stack(list(t[:128])), lambda t: t[128:256] * 1):
+        x, y = cut(words), cut(targets)
+        with truth.step():
+            loss = F.mse_loss(model(x), y)
+        truth.look(inputs=[x, y, words, targets])
+        loss.backward()
+        truth.look(inputs=[x, y, words, targets])
+        optimizer.step()
+        with torch.no_grad():
+            for mean, parameter in zip(average.parameters(), model.parameters()):
+                mean.lerp_(parameter, 0.1)
+        truth.look(inputs=[x, y, words, targets])
+        optimizer.zero_grad()
+
+
+def lazy(truth):
+    """Parameters that are made at the first call."""
+    model = nn.Sequential(nn.LazyLinear(256), nn.ReLU(), nn.LazyLinear(8))
+    truth.models = [model]
+    x = torch.randn(64, 64)
+    with truth.step():
+        model(x)
+    for _ in range(3):
+        truth.look(inputs=[x])
+
+
+@contextlib.contextmanager
+def a_world_of_one():
+    with tempfile.TemporaryDirectory() as folder:
+        torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/store", rank=0, world_size=1)
+        yield
+        torch.distributed.destroy_process_group()
+
+
+def layers():
+    return nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 8))
+
+
+def ddp(truth, view=False):
+    with a_world_of_one():
+        model = nn.parallel.DistributedDataParallel(layers(), gradient_as_bucket_view=view)
+        optimizer = torch.optim.Adam(model.parameters())
+        batches = ([torch.randn(256, 64), torch.randn(256, 8)] for _ in range(3))
+        train(truth, model, optimizer, batches, lambda model, batch: F.mse_loss(model(batch[0]), batch[1]), set_to_none=not view)
+
+
+def ddp_bucket_view(truth):
+    ddp(truth, view=True)
+
+
+def fsdp2(truth):
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
+
+    with a_world_of_one():
+        model, mesh = layers(), init_device_mesh("cpu", (1,))
+        for layer in [layer for layer in model if isinstance(layer, nn.Linear)] + [model]:
+            fully_shard(layer, mesh=mesh)
+        groups = [module._get_fsdp_state()._fsdp_param_group for module in model.modules() if hasattr(module, "_get_fsdp_state")]
+        truth.gathered = lambda: [getattr(one, "_unsharded_param", None) for group in groups if group for one in group.fsdp_params]
+        optimizer = torch.optim.Adam(model.parameters())
+        batches = ([torch.randn(256, 64), torch.randn(256, 8)] for _ in range(3))
+        train(truth, model, optimizer, batches, lambda model, batch: F.mse_loss(model(batch[0]), batch[1]))
+
+
 def main():
+    torch.set_default_device(os.environ.get("DEVICE", "cpu"))
     torch.manual_seed(0)
     truth = Truth()
     globals()[sys.argv[1]](truth)

@@ -17,6 +17,12 @@ import torch
 import memoir
 
 
+def local(tensor):
+    """Of a DTensor what this rank has of it, of a sparse one its values."""
+    tensor = getattr(tensor, "_local_tensor", tensor)
+    return tensor._values() if tensor is not None and tensor.is_sparse else tensor
+
+
 def address(tensor):
     return tensor.untyped_storage().data_ptr()
 
@@ -24,6 +30,8 @@ def address(tensor):
 class Truth:
     def __init__(self, models=(), optimizers=(), leaves=()):
         self.models, self.optimizers, self.leaves = models, optimizers, leaves
+        self.device = torch.get_default_device().type
+        self.gathered = lambda: ()  # parameters that are whole for now
         self.saved, self.instants = [], []
 
     def step(self):
@@ -40,12 +48,12 @@ class Truth:
         held = {}
 
         def say(category, tensors):
-            for tensor in tensors:
-                if tensor is not None and tensor.device.type == "cpu" and address(tensor):
+            for tensor in map(local, tensors):
+                if tensor is not None and tensor.device.type == self.device and address(tensor):
                     held[address(tensor)] = [category, tensor.untyped_storage().nbytes()]
 
         gc.collect()
-        say("TEMPORARY", [thing for thing in gc.get_objects() if type(thing) is torch.Tensor])
+        say("TEMPORARY", [thing for thing in gc.get_objects() if type(thing) is torch.Tensor and not thing.is_sparse])
         say("ACTIVATION", [alias() for alias, _ in self.saved])
         say("INPUT", inputs)
         say("BUFFER", [buffer for model in self.models for buffer in model.buffers()])
@@ -53,7 +61,7 @@ class Truth:
         say("GRADIENT", [parameter.grad for parameter in parameters])
         for optimizer in self.optimizers:
             say("OPTIMIZER_STATE", [value for state in optimizer.state.values() for value in state.values() if isinstance(value, torch.Tensor)])
-        say("PARAMETER", parameters)
+        say("PARAMETER", [*self.gathered(), *parameters])
         memoir.mark(f"look {len(self.instants)}")
         self.instants.append(held)
 

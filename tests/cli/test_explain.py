@@ -53,6 +53,35 @@ def test_sums_close(memoir, samples, by, rows):
                     assert sum(row[part]["allocated_bytes"] for part in ("parameter", "gradient", "optimizer_state")) == row["allocated_bytes"]
 
 
+def test_blocks_of_a_window(memoir, samples):
+    """Those that were live in it at some time, whenever they were allocated."""
+    exported = lambda *options: json.loads(memoir("export", "categories", *options, samples / "trained").stdout)["blocks"]
+    everything, window = exported(), exported("--steps", "1:2")
+    shown = json.loads(memoir("show", "--json", samples / "trained").stdout)
+    begin = next(step["time_ns"] for step in shown["steps"] if step["step"] == 1)
+    end = next((step["time_ns"] for step in shown["steps"] if step["step"] == 2), float("inf"))
+    inside = [block for block in everything if block["allocated_time_ns"] < end and (block["freed_time_ns"] is None or block["freed_time_ns"] >= begin)]
+    assert window == inside and 0 < len(inside) < len(everything)
+    assert any(block["allocated_time_ns"] < begin for block in inside)
+    # So do the lives that `explain` tells.
+    explained = json.loads(memoir("explain", "--json", "--steps", "1:2", samples / "trained", "fc.weight").stdout)["blocks"]
+    assert {(block["address"], block["made_time_ns"]) for block in explained} == \
+        {(block["address"], block["allocated_time_ns"]) for block in inside if block["parameter"] == "fc.weight"}
+
+
+def test_forget_before_is_of_torchs_rules(memoir, samples, one_line):
+    assert "--rules torch" in one_line(memoir("export", "categories", "--forget-before", "--range", "step", samples / "trained"))
+
+
+def test_a_parameter_that_is_nearly_there(memoir, samples, one_line):
+    assert "did you mean fc.weight?" in one_line(memoir("explain", samples / "trained", "fc.weigth"))
+
+
+@pytest.mark.parametrize("subject", ["0x", "0xzz", "0xffffffffffffffffffff", "aten::mm#", "aten::mm#-1", "aten::mm#99999999999999999999"])
+def test_subjects_that_are_none(memoir, samples, one_line, subject):
+    assert f"'{subject}'" in one_line(memoir("explain", samples / "trained", subject))
+
+
 def test_categories_over_time_add_up(memoir, samples):
     for sample in ("trained", "cuda"):
         shown = json.loads(memoir("show", "--json", "--over", "time", "--by", "category", samples / sample).stdout)

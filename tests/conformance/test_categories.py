@@ -4,6 +4,7 @@ each region, as if recording had begun with it, and of the whole program.
 The scripts, results and the comparison are not part of this repository: MEMOIR_TEST_ORACLE names their folder (workloads/*.py, expected/*.json, compare.py).
 """
 
+import collections
 import glob
 import importlib.util
 import json
@@ -23,6 +24,8 @@ EXPECTED = sorted(glob.glob(str(ORACLE / "expected" / "*.json")))
 # (record_pregraph_bytecode_enter) and torch/_functorch/_aot_autograd/runtime_wrappers.py (record_runtime_wrapper_prologue_enter).
 ONLY_UNDER_TORCH_PROFILER = {"Pregraph bytecode", "AOTDispatcher Runtime Wrapper Prologue"}
 SECTIONS = ["timeline", "totals", "data_flow", "schemas", "tree"]
+# What the scripts said of their own tensors at the end of each region, and what Memoir's own rules must say of those.
+ROLES = {"parameter": "PARAMETER", "leaf_requiring_grad": "PARAMETER", "gradient": "GRADIENT", "optimizer_state": "OPTIMIZER_STATE", "buffer": "BUFFER"}
 
 
 def load_compare():
@@ -61,6 +64,27 @@ def test_equals_torch_profiler(tree, tmp_path, expected):
     unsteady = {tuple(entry) for entry in reference.get("nondeterministic", []) + reference.get("unstable", [])}
     with conformance.counted("frozen results", pathlib.Path(expected).stem) as count:
         compare_scopes(tree, capture, compare, reference, unsteady, count)
+    compare_end_states(tree, capture, reference)
+
+
+def read(tree, *arguments):
+    done = subprocess.run([tree / "bin" / "memoir", *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def compare_end_states(tree, capture, reference):
+    blocks = json.loads(read(tree, "export", "categories", capture))["blocks"]
+    for scope, wanted in reference["scopes"].items():
+        held = [(ROLES[role], size) for role, _, _, size, _ in wanted.get("end_state") or [] if size > 0]
+        if not held or not scope.startswith("region"):
+            continue
+        window = f"oracle::region#{scope.removeprefix('region')}"
+        events = map(json.loads, read(tree, "export", "events", "--range", window, capture).splitlines())
+        end = [event["time_ns"] for event in events if event["event"] == "range_end" and event["name"] == "oracle::region"][-1]
+        live = [block for block in blocks if block["allocated_time_ns"] <= end and (block["freed_time_ns"] is None or block["freed_time_ns"] > end)]
+        lacking = collections.Counter(held) - collections.Counter((block["category"], block["bytes"]) for block in live)
+        assert not lacking, f"{scope}: {lacking}"
 
 
 def compare_scopes(tree, capture, compare, reference, unsteady, count):

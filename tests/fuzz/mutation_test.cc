@@ -13,7 +13,9 @@
 
 #include "tests/captures/capture_builder.h"
 #include "tools/analyze/balance.h"
+#include "tools/analyze/block_lives.h"
 #include "tools/analyze/event_stream.h"
+#include "tools/analyze/explain.h"
 #include "tools/analyze/live_at.h"
 #include "tools/analyze/over_time.h"
 #include "tools/analyze/range_tree.h"
@@ -42,6 +44,7 @@ ProcessBuilder MakeProcess() {
   ProcessBuilder process;
   const std::uint32_t cuda = process.AddDevice("cuda", 0, "H100");
   const TensorSpec numpy{7, 0x9000, 512, {2, 64}}, own{8, 0x1000, 64, {16}};
+  const TensorSpec none{.impl = 0, .sizes = {}};
   for (std::uint64_t part = 0; part < 3; ++part) {
     for (std::uint64_t i = 0; i < 30; ++i) {
       process.OnThread(1 + i % 2).BeginUser("step").Begin("aten::add", {numpy, own, own});
@@ -51,6 +54,10 @@ ProcessBuilder MakeProcess() {
           .End({own})
           .End({own});
       process.BeginBackward("AddBackward0", static_cast<std::int64_t>(i), 1).End().End();
+      process.EnterModule("fc", "Linear")
+          .ModuleHolds("fc", {{own, numpy}, {none, own}, {numpy}}, {"weight", "bias", "mean"});
+      process.HoldsMore({{own}, {none}, {}}, {"more"}).ExitModule("fc", "Linear");
+      process.OptimizerHolds(1, {{own, numpy}, {numpy, none}, {own, own}, {}}).GradientOf(own, numpy);
       process.Deallocate(0x1000 + 64 * i);
       if (i % 3 == 0) process.Deallocate(0x100 * i, cuda);
       process.GiveDriverBlock(cuda, 0x100000 + i, 64 * i, v1::MALLOC, i % 2 == 0 ? "libnccl.so.2" : "libforeign.so");
@@ -113,7 +120,7 @@ void ReadEverything(const std::string& folder, std::uint64_t which) {
     return;
   }
   SummaryOptions summary;
-  summary.by = static_cast<GroupBy>(which % 6);
+  summary.by = static_cast<GroupBy>(which % (static_cast<std::uint64_t>(GroupBy::kParameter) + 1));
   if (which % 5 == 1) summary.window = Window::Range("step");
   const absl::StatusOr<Summary> result = AnalyzeSummary(*capture, summary);
   if (result.ok()) {
@@ -138,6 +145,13 @@ void ReadEverything(const std::string& folder, std::uint64_t which) {
   if (which % 4 == 1) (void)AnalyzeOverTime(*capture, {});
   if (which % 4 == 2) (void)AnalyzeRangeTree(*capture, {});
   if (which % 4 == 3) (void)StreamEvents(*capture, {}, nobody);
+  if (which % 4 == 0) (void)Explain(*capture, {}, *ParseSubject(which % 8 == 0 ? "fc.weight" : "aten::add#3"));
+  const absl::StatusOr<BlockCategories> categories = CategorizeBlocks(*capture, {});
+  if (!categories.ok() || which % 4 != 1) return;
+  (void)ForEachBlockLife(*capture, {}, *categories, [&](const BlockLife& life, const ReplayState&) {
+    EXPECT_LT(life.rule, Rules().size());
+    EXPECT_TRUE(life.parameter == kNoParameter || life.parameter < categories->parameters.size());
+  });
 }
 
 class MutationTest : public ::testing::Test {

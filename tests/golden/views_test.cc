@@ -130,7 +130,7 @@ TEST_F(Views, SummaryByCategoryAndParameter) {
 TEST_F(Views, Explained) {
   const Capture capture = Open("trained");
   for (const std::string subject : {"fc.weight", "aten::linear#1"}) {
-    const auto explanation = Explain(capture, {}, ParseSubject(subject));
+    const auto explanation = Explain(capture, {}, *ParseSubject(subject));
     ASSERT_TRUE(explanation.ok()) << explanation.status();
     const std::string name = subject == "fc.weight" ? "parameter" : "call";
     ExpectGolden("explain_" + name + ".txt", RenderExplanation(capture, *explanation, 4, kNarrow));

@@ -9,7 +9,7 @@ import subprocess
 LIBC = {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 CXX = LIBC | {"libm.so.6", "libstdc++.so.6", "libgcc_s.so.1"}
 INTERPOSER_EXPORTS = """
-  memoir_enabled_flag memoir_thread_slot memoir_own_work memoir_tick_is_counter memoir_ring_layout_8
+  memoir_enabled_flag memoir_thread_slot memoir_own_work memoir_tick_is_counter memoir_ring_layout_9
   memoir::ChooseTick memoir::SetRecordingLevel
   memoir::RingOpen memoir::RingClose memoir::RingPath memoir::RingSetProcessInfo memoir::RingAttachThread memoir::RingReserveSlow
   memoir::RingDropRecord
@@ -24,7 +24,7 @@ TRACKER_EXPORTS = """
   memoir_define_module memoir_enter_module memoir_exit_module memoir_set_parameter memoir_forget_parameter memoir_recording_modules
   memoir_python_setup memoir_python_look_at_frames memoir_python_enter memoir_python_exit memoir_python_gone memoir_set_module memoir_forget_module
   memoir_watch memoir_forked memoir_begin memoir_leave memoir_rank memoir_cuda_is_ready
-  memoir_optimizer_holds memoir_python_tensor_layout memoir_look_at_module
+  memoir_optimizer_holds memoir_parts memoir_python_tensor_layout memoir_look_at_module
 """
 
 

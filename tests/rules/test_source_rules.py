@@ -2,6 +2,7 @@
 
 import pathlib
 
+import category_rules
 import conventions
 import doctor_lines
 import include_arrows
@@ -9,7 +10,7 @@ import launcher_variables
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-RULES = include_arrows.RULES + conventions.RULES + doctor_lines.RULES + launcher_variables.RULES
+RULES = include_arrows.RULES + conventions.RULES + doctor_lines.RULES + launcher_variables.RULES + category_rules.RULES
 SEEDS = [pytest.param(rule, seed, id=f"{rule.name}-{number}") for rule in RULES for number, seed in enumerate(rule.seeds)]
 
 

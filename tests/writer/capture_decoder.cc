@@ -195,6 +195,9 @@ class PartDecoder {
       tensor.strides.assign(layout.strides().begin(), layout.strides().end());
       tensor.has_storage = layout.has_storage();
       tensor.shape_unknown = layout.shape_unknown();
+      const std::uint32_t traits = table.traits_size() == 0 ? 0 : table.traits(i);
+      tensor.wants_gradient = (traits & 1) != 0;
+      tensor.unlisted = (traits & 2) != 0;
       if (table.impl_delta_size() < 500)
         duplicate_rows_ += static_cast<int>(std::count(tensors_.begin(), tensors_.end(), tensor));
       tensors_.push_back(tensor);
@@ -234,8 +237,7 @@ class PartDecoder {
              block == run.serial_delta_size() && (no_devices || block == run.device_size()) &&
              bytes == run.bytes_size() && mark == run.mark_name_size() && step == run.step_size() &&
              level == run.level_size() && module == run.module_size() && owner == run.owner_size() &&
-             holds_name == run.holds_name_size() &&
-             of_device.AllTaken(run);
+             holds_name == run.holds_name_size() && of_device.AllTaken(run);
     }
   };
 

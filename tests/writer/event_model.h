@@ -24,6 +24,8 @@ struct TensorSeen {
   std::vector<std::int64_t> strides;  // empty: contiguous
   bool has_storage = true;
   bool shape_unknown = false;
+  bool wants_gradient = false;
+  bool unlisted = false;
   bool operator==(const TensorSeen&) const = default;
 };
 

@@ -208,6 +208,8 @@ TensorSeen RandomStream::Tensor() {
   tensor.device = AnyDevice(random_());
   tensor.has_storage = !Chance(10);
   tensor.shape_unknown = Chance(5);
+  tensor.wants_gradient = Chance(10);
+  tensor.unlisted = Chance(5);
   const std::uint64_t dimensions = tensor.shape_unknown ? 0 : Chance(2) ? Below(64) : Below(5);
   for (std::uint64_t i = 0; i < dimensions; ++i) tensor.sizes.push_back(Size());
   if (Chance(30)) {

@@ -150,7 +150,8 @@ bool RingProducer::RecordTensor(const std::optional<TensorSeen>& tensor) {
   std::uint8_t* at = Reserve(bytes);
   if (at == nullptr) return false;
   const std::size_t flags = (seen.strides.empty() ? kContiguous : 0) | (seen.has_storage ? kHasStorage : 0) |
-                            (seen.shape_unknown ? kShapeUnknown : 0);
+                            (seen.shape_unknown ? kShapeUnknown : 0) | (seen.wants_gradient ? kWantsGradient : 0) |
+                            (seen.unlisted ? kUnlisted : 0);
   TensorRecord record{};
   record.header = Header(bytes, RecordKind::kTensor, flags, depth_, 0);
   record.impl = tensor.has_value() ? seen.impl : 0;

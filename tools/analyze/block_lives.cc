@@ -1,7 +1,6 @@
 #include "tools/analyze/block_lives.h"
 
-#include <vector>
-
+#include "tools/analyze/window_births.h"
 #include "tools/analyze/windowed_visitor.h"
 
 namespace memoir {
@@ -14,26 +13,18 @@ class LivesPass : public WindowedVisitor {
 
  protected:
   // Whatever lives while a window is open was in it.
-  void WindowOpens(const Event&) override { ++windows_opened_; }
-  void Allocated(const AllocateEvent& event) override {
-    if (event.block->slot == Block::kNoSlot) return;
-    if (event.block->slot >= windows_at_birth_.size()) windows_at_birth_.resize(event.block->slot + 1);
-    windows_at_birth_[event.block->slot] = in_window() ? 0 : windows_opened_;
-  }
+  void WindowOpens(const Event&) override { births_.WindowOpens(); }
+  void Allocated(const AllocateEvent& event) override { births_.Allocated(*event.block, in_window()); }
   void Deallocated(const DeallocateEvent& event) override {
-    if (WasInWindow(*event.block)) Show(*event.block, event.process, Nanoseconds(event));
+    if (births_.WasInWindow(*event.block, in_window())) Show(*event.block, event.process, Nanoseconds(event));
   }
   void ProcessEnds(const ProcessEvent& event) override {
     state().ForEachLiveBlock([&](const Block& block) {
-      if (IsSelected(block.device) && WasInWindow(block)) Show(block, event.process, std::nullopt);
+      if (IsSelected(block.device) && births_.WasInWindow(block, in_window())) Show(block, event.process, std::nullopt);
     });
   }
 
  private:
-  bool WasInWindow(const Block& block) const {
-    if (block.slot == Block::kNoSlot) return in_window();
-    return block.slot < windows_at_birth_.size() && windows_at_birth_[block.slot] < windows_opened_;
-  }
   void Show(const Block& block, ProcessId process, std::optional<std::uint64_t> freed_ns) {
     show_({&block, process, state().Nanoseconds(process, block.tick), freed_ns, categories_.RuleOf(block),
            categories_.OwnerOf(block)},
@@ -42,8 +33,7 @@ class LivesPass : public WindowedVisitor {
 
   const BlockCategories& categories_;
   const ShowLife& show_;
-  std::uint64_t windows_opened_ = 0;
-  std::vector<std::uint64_t> windows_at_birth_;  // by slot: opened before it was allocated; 0: it was allocated in one
+  WindowBirths births_;
 };
 
 }  // namespace

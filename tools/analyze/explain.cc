@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "tools/analyze/rules/block_categories.h"
+#include "tools/analyze/window_births.h"
 #include "tools/analyze/windowed_visitor.h"
 
 namespace memoir {
@@ -23,8 +24,6 @@ bool IsLasting(const BlockStory& story) {
   return kept == KeptAs::kParameter || kept == KeptAs::kBuffer || kept == KeptAs::kOptimizerState;
 }
 
-std::string PathOf(const Module& module) { return module.path.empty() ? module.root : module.path; }
-
 class ExplainPass : public WindowedVisitor {
  public:
   ExplainPass(const Capture& capture, const Selection& selection, const Subject& subject,
@@ -35,6 +34,7 @@ class ExplainPass : public WindowedVisitor {
   std::uint64_t matches = 0;
 
  protected:
+  void WindowOpens(const Event&) override { births_.WindowOpens(); }
   void RangeBegins(const RangeBeginEvent& event) override;
   void Allocated(const AllocateEvent& event) override;
   void Deallocated(const DeallocateEvent& event) override;
@@ -44,16 +44,15 @@ class ExplainPass : public WindowedVisitor {
  private:
   struct Followed {
     BlockStory story;
+    std::uint64_t ordinal = 0;
     std::uint64_t last_call = 0;
-    std::string saved_for;  // the first node of autograd that read it
-    std::uint64_t bytes_shown = 0;
   };
+  void Add(BlockStory story);
   bool IsMeant(const Block& block, const RangeStack* stack) const;
   void NoteReading(const RangeBeginEvent& event, const Tensor& tensor, Followed& followed);
-  void Finish(Followed& followed);
   std::string Text(NameId name) const { return std::string(state().dictionary().text(name)); }
   std::string Path(ModuleId module) const {
-    return module.valid() ? PathOf(state().dictionary().module(module)) : std::string();
+    return module.valid() ? state().dictionary().module(module).place() : std::string();
   }
   static const OpenRange* NodeIn(const RangeStack& stack) {
     const std::int32_t depth = stack.empty() ? -1 : stack.back().innermost_backward;
@@ -62,6 +61,7 @@ class ExplainPass : public WindowedVisitor {
 
   const Subject& subject_;
   const BlockCategories& categories_;
+  WindowBirths births_;
   absl::flat_hash_map<std::uint32_t, Followed> followed_;  // by slot
   std::optional<std::uint64_t> step_;
   std::uint64_t calls_ = 0;       // of the operator that is asked about, that began in the window
@@ -86,9 +86,8 @@ bool ExplainPass::IsMeant(const Block& block, const RangeStack* stack) const {
 
 void ExplainPass::Allocated(const AllocateEvent& event) {
   const Block& block = *event.block;
-  const bool named = subject_.kind == Subject::Kind::kParameter;  // parameters are older than most windows
-  if ((!in_window() && !named) || block.slot == Block::kNoSlot || !IsMeant(block, event.stack)) return;
-  ++matches;
+  births_.Allocated(block, in_window());
+  if (block.slot == Block::kNoSlot || !IsMeant(block, event.stack)) return;
   BlockStory story;
   story.address = block.address;
   story.bytes = block.bytes;
@@ -102,7 +101,7 @@ void ExplainPass::Allocated(const AllocateEvent& event) {
   story.rule = categories_.RuleOf(block);
   if (const ParameterNumber owner = categories_.OwnerOf(block); owner != kNoParameter)
     story.parameter = categories_.parameters[owner].label();
-  followed_[block.slot] = {std::move(story), 0, "", 0};
+  followed_[block.slot] = {std::move(story), block.ordinal};
 }
 
 void ExplainPass::RangeBegins(const RangeBeginEvent& event) {
@@ -134,8 +133,8 @@ void ExplainPass::NoteReading(const RangeBeginEvent& event, const Tensor& tensor
   const OpenRange* node = NodeIn(stack);
   Reading reading{Nanoseconds(event), Text(outermost.name), Path(range.module), range.phase,
                   node == nullptr ? "" : Text(node->name)};
-  if (node != nullptr && range.source != RangeSource::kBackward && followed.saved_for.empty())
-    followed.saved_for = reading.node + (reading.module.empty() ? "" : " of " + reading.module);
+  if (node != nullptr && range.source != RangeSource::kBackward && followed.story.saved_for.empty())
+    followed.story.saved_for = reading.node + (reading.module.empty() ? "" : " of " + reading.module);
   if (followed.story.first_readings.size() < kShownReadings) {
     followed.story.first_readings.push_back(std::move(reading));
   } else {
@@ -157,37 +156,27 @@ void ExplainPass::Deallocated(const DeallocateEvent& event) {
       story.freed_inside = Text(stack[static_cast<std::size_t>(stack.back().outermost_operator)].name);
     }
   }
-  Finish(found->second);
+  if (births_.WasInWindow(*event.block, in_window())) Add(std::move(story));
   followed_.erase(found);
 }
 
+void ExplainPass::Add(BlockStory story) {
+  ++matches;
+  stories.push_back(std::move(story));
+  if (stories.size() > kMostStories) stories.pop_front();
+}
+
 void ExplainPass::ProcessEnds(const ProcessEvent&) {
-  for (auto& [slot, followed] : followed_) Finish(followed);
+  std::vector<Followed*> live;
+  state().ForEachLiveBlock([&](const Block& block) {
+    const auto found = followed_.find(block.slot);
+    if (found != followed_.end() && births_.WasInWindow(block, in_window())) live.push_back(&found->second);
+  });
+  std::ranges::sort(live, {}, &Followed::ordinal);
+  for (Followed* followed : live) Add(std::move(followed->story));
   followed_.clear();
   step_.reset();
   calls_ = meant_call_ = 0;
-}
-
-void ExplainPass::Finish(Followed& followed) {
-  BlockStory& story = followed.story;
-  const KeptAs kept = Rules()[story.rule].kept;
-  if (!story.parameter.empty()) {
-    story.kept_by = kept == KeptAs::kOptimizerState ? "the optimizer, as state of " + story.parameter
-                    : kept == KeptAs::kGradient     ? ".grad of " + story.parameter
-                                                    : "who holds " + story.parameter;
-  } else if (kept == KeptAs::kActivation) {
-    const bool came = Rules()[story.rule].name != "graph_dropped";
-    story.kept_by = came ? "autograd, for " + (followed.saved_for.empty() ? "backward" : followed.saved_for)
-                         : "autograd's graph, as long as the program had a result of it";
-  } else if (kept == KeptAs::kAutogradDetail) {
-    story.kept_by = "autograd, on its way to the next node";
-  } else if (kept == KeptAs::kInput || kept == KeptAs::kTemporary) {
-    story.kept_by = "the program, as long as it had a reference";
-  } else {
-    story.kept_by = "not known";
-  }
-  stories.push_back(std::move(story));
-  if (stories.size() > kMostStories) stories.pop_front();
 }
 
 absl::Status NotFound(const Capture& capture, const Subject& subject, const BlockCategories& categories) {
@@ -210,40 +199,51 @@ absl::Status NotFound(const Capture& capture, const Subject& subject, const Bloc
 
 }  // namespace
 
-Subject ParseSubject(const std::string& text) {
+absl::StatusOr<Subject> ParseSubject(const std::string& text) {
   Subject subject;
-  subject.name = text;
+  subject.name = subject.text = text;
   const char* const end = text.data() + text.size();
   if (text.starts_with("0x")) {
     const auto [rest, error] = std::from_chars(text.data() + 2, end, subject.address, 16);
-    if (error == std::errc() && rest == end) subject.kind = Subject::Kind::kAddress;
+    if (error != std::errc() || rest != end)
+      return absl::InvalidArgumentError("no address '" + text + "': 0x and up to 16 digits");
+    subject.kind = Subject::Kind::kAddress;
     return subject;
   }
+  if (text.find("::") == std::string::npos) return subject;
+  subject.kind = Subject::Kind::kCall;
   const std::size_t hash = text.rfind('#');
-  const bool is_operator = text.find("::") != std::string::npos;
-  if (hash != std::string::npos) {
-    const auto [rest, error] = std::from_chars(text.data() + hash + 1, end, subject.call);
-    if (error == std::errc() && rest == end) {
-      subject.kind = Subject::Kind::kCall;
-      subject.name = text.substr(0, hash);
-      return subject;
-    }
-  }
-  if (is_operator) subject.kind = Subject::Kind::kCall;
+  if (hash == std::string::npos) return subject;
+  const auto [rest, error] = std::from_chars(text.data() + hash + 1, end, subject.call);
+  if (error != std::errc() || rest != end)
+    return absl::InvalidArgumentError("no call '" + text + "': behind # goes its number, from 0");
+  subject.name = text.substr(0, hash);
   return subject;
 }
 
-absl::StatusOr<Explanation> Explain(const Capture& capture, const Selection& selection, const Subject& subject) {
+absl::StatusOr<Explanation> Explain(const Capture& capture, const Selection& selection, Subject subject,
+                                    std::vector<std::string>* parameters) {
   const absl::StatusOr<BlockCategories> categories =
       CategorizeBlocks(capture, ReplayOptionsFor(selection, true, false));
   if (!categories.ok()) return categories.status();
+  const auto is_named = [&](const Parameter& parameter) { return parameter.IsNamed(subject.text); };
+  if (std::ranges::any_of(categories->parameters, is_named)) {
+    subject.kind = Subject::Kind::kParameter;
+    subject.name = subject.text;
+  }
   ExplainPass pass(capture, selection, subject, *categories);
   ReplayOptions options = ReplayOptionsFor(selection, true, false);
   options.modules = true;
   absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
   if (!report.ok()) return report.status();
   if (!pass.found().ok()) return pass.found();
-  if (pass.matches == 0) return NotFound(capture, subject, *categories);
+  if (pass.matches == 0) {
+    for (const Parameter& parameter : categories->parameters) {
+      if (parameters != nullptr)
+        parameters->insert(parameters->end(), parameter.labels.begin(), parameter.labels.end());
+    }
+    return NotFound(capture, subject, *categories);
+  }
   Explanation explanation;
   explanation.stories.assign(std::make_move_iterator(pass.stories.begin()),
                              std::make_move_iterator(pass.stories.end()));
@@ -251,7 +251,7 @@ absl::StatusOr<Explanation> Explain(const Capture& capture, const Selection& sel
     return std::pair(IsLasting(a), a.made_ns) > std::pair(IsLasting(b), b.made_ns);
   });
   explanation.matches = pass.matches;
-  explanation.missing = MissingForCategories(capture, selection.rank);
+  explanation.missing = categories->missing;
   explanation.report = *std::move(report);
   return explanation;
 }

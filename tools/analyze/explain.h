@@ -21,8 +21,10 @@ struct Subject {
   std::uint64_t address = 0;
   std::string name;  // operator with or without overload, or parameter
   std::uint64_t call = 0;
+  std::string text;  // as it was given: a parameter of just that name is meant first
 };
-Subject ParseSubject(const std::string& text);
+// InvalidArgument: an address or a number of a call that is none.
+absl::StatusOr<Subject> ParseSubject(const std::string& text);
 
 struct Reading {
   std::uint64_t ns = 0;
@@ -37,7 +39,7 @@ struct BlockStory {
   std::uint64_t bytes = 0;
   std::string device;
   std::optional<std::uint32_t> rank;
-  std::string tensor;  // the largest layout seen on it: "float32[32, 128]"
+  std::string tensor;  // the first layout seen on it: "float32[32, 128]"
   std::uint64_t made_ns = 0;
   std::string made_by;  // outermost operator
   std::string module;
@@ -50,7 +52,7 @@ struct BlockStory {
   std::optional<Reading> last_reading;    // where there are more
   std::optional<std::uint64_t> freed_ns;  // empty: live at the end
   std::string freed_inside;               // node of autograd, or operator; "" outside of any
-  std::string kept_by;                    // in words
+  std::string saved_for;                  // the first node of autograd that read it, with its module; "": none
 };
 inline constexpr std::size_t kShownReadings = 6;
 
@@ -63,8 +65,9 @@ struct Explanation {
 };
 inline constexpr std::size_t kMostStories = 1000;
 
-// NotFound: nothing in the selection is that; names the nearest parameters or operators.
-absl::StatusOr<Explanation> Explain(const Capture& capture, const Selection& selection, const Subject& subject);
+// NotFound: nothing in the selection is that; then `parameters`, where given, has the names of those that there are.
+absl::StatusOr<Explanation> Explain(const Capture& capture, const Selection& selection, Subject subject,
+                                    std::vector<std::string>* parameters = nullptr);
 
 }  // namespace memoir
 

@@ -28,7 +28,7 @@ class DeviceStory : public Visitor {
     place.phase = event.asked->phase;
     if (!event.asked->module.valid()) return;
     const Module& module = dictionary_->module(event.asked->module);
-    place.module = module.path.empty() ? module.root : module.path;
+    place.module = module.place();
   }
 
   void OnDeallocate(const DeallocateEvent& event) override {

@@ -81,8 +81,10 @@ std::string Grouping::Key(Group group, const Capture& capture, const Dictionary&
   std::string key = Label(group, capture, dictionary);
   if (IsNone(group) || group == kBeforeGroup) return key;
   if (by_ == GroupBy::kParameter) return absl::StrCat(key, "\n", ParameterOf(group).root);
-  if (by_ != GroupBy::kModule) return key;
-  const Module& module = dictionary.module(ModuleOf(group).module);
+  if (by_ != GroupBy::kModule && by_ != GroupBy::kCategoryModule) return key;
+  const ModuleId id = by_ == GroupBy::kModule ? ModuleOf(group).module : ModuleOfCategoryGroup(group);
+  if (!id.valid()) return key;
+  const Module& module = dictionary.module(id);
   return absl::StrCat(key, "\n", module.root, "\n", module.class_name);
 }
 
@@ -91,10 +93,8 @@ std::string Grouping::Label(Group group, const Capture& capture, const Dictionar
   if (group == kBeforeGroup) return "(before the window)";
   const std::uint32_t id = group - kFirstGroup;
   switch (by_) {
-    case GroupBy::kModule: {
-      const Module& module = dictionary.module(ModuleOf(group).module);
-      return module.path.empty() ? module.root : module.path;
-    }
+    case GroupBy::kModule:
+      return dictionary.module(ModuleOf(group).module).place();
     case GroupBy::kThread:
       return ThreadLabel(dictionary.thread(ThreadId{id}), capture);
     case GroupBy::kShape:
@@ -104,11 +104,9 @@ std::string Grouping::Label(Group group, const Capture& capture, const Dictionar
     case GroupBy::kCategory:
       return LabelOfCategory(CategoryOfGroup(group));
     case GroupBy::kCategoryModule: {
-      const std::uint32_t module = id / kMostCategories;
       const std::string label = LabelOfCategory(CategoryOfGroup(group));
-      if (module == 0) return label;
-      const Module& of = dictionary.module(ModuleId{module - 1});
-      return absl::StrCat(of.path.empty() ? of.root : of.path, ": ", label);
+      const ModuleId module = ModuleOfCategoryGroup(group);
+      return module.valid() ? absl::StrCat(dictionary.module(module).place(), ": ", label) : label;
     }
     case GroupBy::kParameter:
       return ParameterOf(group).label();

@@ -13,7 +13,7 @@
 
 namespace memoir {
 
-// A small number: kNone, kBefore, or from kFirst on one per operator, thread, ...
+// A small number: kNoneGroup, kBeforeGroup, or from kFirstGroup on one per operator, thread, ...
 using Group = std::uint32_t;
 inline constexpr Group kNoneGroup = 0;
 inline constexpr Group kBeforeGroup = 1;
@@ -73,6 +73,10 @@ class Grouping {
   CategoryNumber CategoryOfGroup(Group group) const {
     return static_cast<CategoryNumber>((group - kFirstGroup) % kMostCategories);
   }
+  static ModuleId ModuleOfCategoryGroup(Group group) {
+    const Group number = (group - kFirstGroup) / kMostCategories;
+    return number == 0 ? ModuleId() : ModuleId{number - 1};
+  }
   // What of a parameter a group is. Buffers stand among parameters.
   ParameterPart PartOf(Group group) const {
     return static_cast<ParameterPart>((group - kFirstGroup) % static_cast<Group>(kParameterParts));
@@ -86,6 +90,7 @@ class Grouping {
   }
   // What tells rows apart: the label, and of a module its root and class, too.
   std::string Key(Group group, const Capture& capture, const Dictionary& dictionary) const;
+  const std::string& missing() const { return categories_.missing; }  // of groupings that need categories
   // Different groups may share a label: processes of one rank, a name that is an operator and a text.
   std::string Label(Group group, const Capture& capture, const Dictionary& dictionary) const;
 
@@ -96,7 +101,7 @@ class Grouping {
     return id.valid() ? id.value + kFirstGroup : kNoneGroup;
   }
 
-  static constexpr Group kMostCategories = 64;  // more than there are rules
+  static constexpr Group kMostCategories = kMostRules;
   Group OfParameter(const Block& block) const;
 
   GroupBy by_;

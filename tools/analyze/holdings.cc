@@ -27,7 +27,7 @@ std::string ModuleHolding(const Block& block, const Dictionary& dictionary) {
   if (block.origin == BlockOrigin::kFound) return kFromBefore;
   if (!block.module.valid()) return "(no module)";
   const Module& module = dictionary.module(block.module);
-  return module.path.empty() ? module.root : module.path;
+  return module.place();
 }
 
 void Holdings::Add(const Block& block, const Dictionary& dictionary) {

@@ -121,7 +121,7 @@ absl::StatusOr<LiveAt> AnalyzeLiveAt(const Capture& capture, const LiveAtOptions
   if (!report.ok()) return report.status();
   LiveAt result;
   result.by = options.by;
-  if (NeedsCategories(options.by)) result.missing = MissingForCategories(capture, options.rank);
+  result.missing = grouping->missing();
   result.devices = std::move(pass.result);
   result.report = *std::move(report);
   return result;

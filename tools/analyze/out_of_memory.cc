@@ -185,7 +185,7 @@ OutOfMemory OutOfMemoryPass::ErrorOf(const DriverRefusedEvent& event) const {
   error.range_name = dictionary.text(asked.user_name);
   if (asked.module.valid()) {
     const Module& module = dictionary.module(asked.module);
-    error.module = module.path.empty() ? module.root : module.path;
+    error.module = module.place();
     error.module_class = module.class_name;
   }
   error.phase = asked.phase;

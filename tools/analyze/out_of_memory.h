@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tools/analyze/driver/refusal.h"
 #include "tools/analyze/holdings.h"
 #include "tools/analyze/options.h"
 #include "tools/analyze/out_of_memory_growth.h"
 #include "tools/analyze/out_of_memory_room.h"
-#include "tools/analyze/refusal.h"
 #include "tools/model/capture.h"
 
 namespace memoir {

@@ -248,7 +248,7 @@ absl::StatusOr<OverTime> AnalyzeOverTime(const Capture& capture, const OverTimeO
     absl::StatusOr<BlockCategories> found = CategorizeBlocks(capture, ReplayOptionsFor(options, true, false));
     if (!found.ok()) return found.status();
     categories = *std::move(found);
-    result.missing = MissingForCategories(capture, options.rank);
+    result.missing = categories.missing;
   }
   CurvePass pass(capture, options, options.categories ? &categories : nullptr, &result);
   ReplayOptions replay = ReplayOptionsFor(options, false, false);

@@ -51,7 +51,7 @@ absl::StatusOr<Summary> AnalyzeSummary(const Capture& capture, const SummaryOpti
   if (!pass.found().ok()) return pass.found();
   Summary summary = pass.TakeSummary();
   summary.report = *std::move(report);
-  if (NeedsCategories(options.by)) summary.missing = MissingForCategories(capture, options.rank);
+  summary.missing = grouping->missing();
   // Who held the bytes is asked of a replay of its own: few captures have a reason to.
   const auto ran_out = [](const DeviceRow& device) { return device.num_ooms > 0; };
   if (summary.refusals > 0 || std::ranges::any_of(summary.devices, ran_out)) {

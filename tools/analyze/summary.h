@@ -70,6 +70,7 @@ struct ParameterFacts {
   ByPart by_part{};
   std::vector<ByPart> by_device;  // as Summary::devices
   bool is_buffer = false;
+  std::string root;  // class of the outermost module around it; "": of none
 };
 
 struct Row {

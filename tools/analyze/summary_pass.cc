@@ -187,7 +187,10 @@ Row& SummaryPass::RowOf(Group group) {
     row.category = NameOf(rule.kept);
     row.detail = rule.detail;
   }
-  if (grouping_.by() == GroupBy::kParameter) row.parameter.is_buffer = grouping_.ParameterOf(group).is_buffer;
+  if (grouping_.by() == GroupBy::kParameter) {
+    row.parameter.is_buffer = grouping_.ParameterOf(group).is_buffer;
+    row.parameter.root = grouping_.ParameterOf(group).root;
+  }
   if (grouping_.by() != GroupBy::kModule) return row;
   const Module& module = state().dictionary().module(Grouping::ModuleOf(group).module);
   row.module.root = module.root;

@@ -6,10 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "tools/analyze/explain.h"
 #include "tools/cli/arguments.h"
 #include "tools/cli/exit_code.h"
 #include "tools/cli/message.h"
+#include "tools/cli/nearest.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/ring_merge.h"
 #include "tools/cli/selection_arguments.h"
@@ -24,11 +26,9 @@ const VerbHelp kHelp = {
     .verb = "explain",
     .usage = "explain [OPTIONS] CAPTURE SUBJECT",
     .description =
-        "Tell the life of memory: who made it, its category and the rule that gave it, who read it, who keeps it, and "
-        "who "
-        "gave it back. SUBJECT is a parameter (with its gradients and its optimizer's state), an address, or a call of "
-        "an "
-        "operator, counted from 0: what was allocated inside it.",
+        "Tell the life of memory: who made it, its category and the rule that gave it, who read it, who keeps it, "
+        "and who gave it back. SUBJECT is a parameter (with its gradients and its optimizer's state), an address, or a "
+        "call of an operator, counted from 0: what was allocated inside it.",
     .examples =
         "  memoir explain run7 layers.3.mlp.fc1.weight\n"
         "  memoir explain run7 'aten::mm#12'\n",
@@ -48,7 +48,7 @@ void AddOptions(CLI::App& app, ExplainArguments& arguments) {
   app.add_option("--steps", arguments.steps, "only from step A up to step B: A:B");
   app.add_option("--device", arguments.device, "only this device: cpu, pinned, cuda:0");
   AddNumber(app, "--rank", arguments.rank, "only this rank");
-  AddNumber(app, "--top", arguments.top, "blocks, the newest; 0: all [6; all in --json]");
+  AddNumber(app, "--top", arguments.top, "blocks; 0: all, of very many the last 1000 [6; all in --json]");
   app.add_flag("--json", arguments.json, "exact numbers (docs/json.md)");
 }
 
@@ -64,7 +64,13 @@ absl::StatusOr<std::string> Explained(const ExplainArguments& arguments) {
   Progress progress("reading " + arguments.capture);
   Selection selection = SelectionOf(arguments);
   selection.progress = progress.callback();
-  const auto explanation = Explain(*capture, selection, ParseSubject(arguments.subject));
+  const absl::StatusOr<Subject> subject = ParseSubject(arguments.subject);
+  if (!subject.ok()) return subject.status();
+  std::vector<std::string> parameters;
+  const auto explanation = Explain(*capture, selection, *subject, &parameters);
+  if (absl::IsNotFound(explanation.status())) {
+    return absl::NotFoundError(absl::StrCat(explanation.status().message(), DidYouMean(arguments.subject, parameters)));
+  }
   if (!explanation.ok()) return explanation.status();
   if (arguments.json) return ToText(ExplanationJson(*capture, *explanation));
   constexpr std::uint32_t kStories = 6;

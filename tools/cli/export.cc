@@ -36,7 +36,8 @@ const VerbHelp kHelp = {
     .description =
         "Write a capture in another form. events: JSON lines, one event a line (docs/json.md). memory-tracker: the "
         "file that torch's MemoryTracker loads, of a recording with --ops dispatch (docs/memory_tracker.md). "
-        "categories: the category of every byte by torch.profiler's rules, as JSON. data-flow: which versions of which "
+        "categories: every block with its life and category, as JSON (--rules torch: as torch.profiler says it). "
+        "data-flow: which versions of which "
         "tensors each operator takes, makes and frees: text, or by the output's name .json or .dot, for Graphviz. "
         "memory-timeline: the files of torch.profiler's export_memory_timeline (docs/categories.md).",
     .examples =
@@ -172,7 +173,7 @@ absl::Status ExportMemoryTracker(const Capture& capture, const ExportArguments& 
 }
 
 CategoryExport CategoryExportOf(const ExportArguments& arguments) {
-  return {arguments.what, arguments.rules, arguments.output};
+  return {arguments.what, arguments.rules, arguments.output, arguments.forget_before};
 }
 
 absl::Status Export(const ExportArguments& arguments) {

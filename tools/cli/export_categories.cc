@@ -64,6 +64,8 @@ std::string ComplaintAbout(const CategoryExport& asked) {
   if (!asked.rules.empty() && asked.rules != "torch" && asked.rules != "memoir")
     return "no rules '" + asked.rules + "': --rules memoir, or --rules torch, as torch.profiler has them";
   if (asked.what != "categories" && asked.rules == "memoir") return asked.what + " follows torch's rules alone";
+  if (asked.what == "categories" && asked.rules != "torch" && asked.forget_before)
+    return "--forget-before is of torch's rules: --rules torch";
   if (asked.what != "memory-timeline") return "";
   if (!asked.output.ends_with(".html") && !asked.output.ends_with(".json") && !asked.output.ends_with(".json.gz"))
     return "memory-timeline goes into a file whose name says its form: -o F.html, F.json, F.json.gz or F.raw.json.gz";

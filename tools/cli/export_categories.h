@@ -1,4 +1,4 @@
-// memoir export categories, data-flow and memory-timeline: what torch.profiler's memory profiler says.
+// memoir export categories (by Memoir's rules or torch.profiler's), data-flow and memory-timeline (by torch's).
 #ifndef TOOLS_CLI_EXPORT_CATEGORIES_H_
 #define TOOLS_CLI_EXPORT_CATEGORIES_H_
 
@@ -14,8 +14,9 @@ namespace memoir {
 
 struct CategoryExport {
   std::string what;    // "categories", "data-flow", "memory-timeline"
-  std::string rules;   // "torch", or "": not given
+  std::string rules;   // "torch", "memoir", or "": not given
   std::string output;  // file name, which chooses the form
+  bool forget_before = false;
 };
 
 bool IsCategoryExport(std::string_view what);

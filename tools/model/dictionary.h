@@ -28,6 +28,7 @@ struct Module {
   std::string path;  // from there: "layers.3.mlp.fc1"; "" for the root itself
   std::string class_name;
   bool operator==(const Module&) const = default;
+  const std::string& place() const { return path.empty() ? root : path; }  // as rows show it
 };
 
 // One definition of an operator. A library that is loaded anew may define an operator of the same name otherwise.

@@ -58,6 +58,8 @@ struct Tensor {
   std::uint64_t storage_bytes = 0;
   LayoutId layout;
   DeviceId device;
+  bool wants_gradient = false;  // a leaf of autograd with requires_grad
+  bool unlisted = false;        // held in a way that torch.profiler does not look at: docs/event_schema.md
 };
 
 struct Block {

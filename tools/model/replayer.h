@@ -122,6 +122,7 @@ class Replayer : public ReplayState {
   void ShowModule(ThreadReplay& thread, RunCursor& cursor, bool enter);
   bool TakeGradientOf(ThreadReplay& thread, ModuleEvent& event);
 
+  Tensor TensorOf(const TensorRow& row);
   void TakeTensors(RunCursor& cursor, std::uint32_t count);
   void TakeHoldsNames(RunCursor& cursor, std::uint32_t count);
   void ShowFirstSeen(ThreadReplay& thread, RunCursor& cursor, bool as_result);

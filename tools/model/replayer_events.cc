@@ -133,6 +133,16 @@ void Replayer::ShowRangeEnd(ThreadReplay& thread, RunCursor& cursor) {
   PopRange(thread, cursor.tick, signature.id, false);
 }
 
+Tensor Replayer::TensorOf(const TensorRow& row) {
+  return {row.impl,
+          row.storage,
+          row.storage_bytes,
+          ids_->layout(row.layout),
+          ids_->device(row.device),
+          (row.traits & 1u) != 0,
+          (row.traits & 2u) != 0};
+}
+
 void Replayer::TakeTensors(RunCursor& cursor, std::uint32_t count) {
   if (!look_at_tensors_) return;
   tensor_rows_.clear();
@@ -144,7 +154,7 @@ void Replayer::TakeTensors(RunCursor& cursor, std::uint32_t count) {
     Tensor& tensor = tensors_.emplace_back();
     if (reference == 0 || reference > table.size()) continue;
     const TensorRow& row = table[reference - 1];
-    tensor = {row.impl, row.storage, row.storage_bytes, ids_->layout(row.layout), ids_->device(row.device)};
+    tensor = TensorOf(row);
   }
 }
 
@@ -156,7 +166,7 @@ void Replayer::ShowFirstSeen(ThreadReplay& thread, RunCursor& cursor, bool as_re
     if (reference == 0 || reference > known.size() || known[reference - 1]) continue;
     known[reference - 1] = true;
     const TensorRow& row = cursor.chunk->payload.tensors[reference - 1];
-    const Tensor tensor{row.impl, row.storage, row.storage_bytes, ids_->layout(row.layout), ids_->device(row.device)};
+    const Tensor tensor = TensorOf(row);
     if (!blocks_.IsFirstSeen(tensor)) continue;
     auto event = MakeEvent<FirstSeenEvent>(process_, thread.id(), cursor.tick);
     event.tensor = &tensor;

@@ -157,27 +157,28 @@ absl::Status AddRun(const WireField& field, Payload* payload) {
 }
 
 struct TableColumns {
-  Column impl_delta, storage_delta, storage_bytes, layout, device;
+  Column impl_delta, storage_delta, storage_bytes, layout, device, traits;
 };
 
 absl::Status ParseTable(std::string_view bytes, std::vector<TensorRow>* rows) {
   TableColumns columns;
-  Column* const by_field[] = {&columns.impl_delta, &columns.storage_delta, &columns.storage_bytes, &columns.layout,
-                              &columns.device};
+  Column* const by_field[] = {&columns.impl_delta, &columns.storage_delta, &columns.storage_bytes,
+                              &columns.layout,     &columns.device,        &columns.traits};
   WireReader reader(bytes);
   WireField field;
   while (reader.Next(&field)) {
-    if (field.number >= 1 && field.number <= 5 && !SetColumn(field, by_field[field.number - 1])) {
+    if (field.number >= 1 && field.number <= std::size(by_field) && !SetColumn(field, by_field[field.number - 1])) {
       return Damaged("column of the tensor table is not packed as one");
     }
   }
   std::uint64_t count = 0;
   if (!reader.ok() || !columns.impl_delta.Count(&count) || !Has(columns.storage_delta, count) ||
       !Has(columns.storage_bytes, count) || !Has(columns.layout, count) ||
-      !(columns.device.empty() || Has(columns.device, count))) {
+      !(columns.device.empty() || Has(columns.device, count)) ||
+      !(columns.traits.empty() || Has(columns.traits, count))) {
     return Damaged("columns of the tensor table do not match");
   }
-  const bool has_device = !columns.device.empty();
+  const bool has_device = !columns.device.empty(), has_traits = !columns.traits.empty();
   rows->resize(static_cast<std::size_t>(count));
   std::uint64_t impl = 0, storage = 0;
   for (TensorRow& row : *rows) {
@@ -186,6 +187,7 @@ absl::Status ParseTable(std::string_view bytes, std::vector<TensorRow>* rows) {
     row.storage_bytes = columns.storage_bytes.Next();
     row.layout = columns.layout.Next32();
     row.device = has_device ? columns.device.Next32() : 0;
+    row.traits = has_traits ? columns.traits.Next32() : 0;
   }
   return absl::OkStatus();
 }

@@ -63,6 +63,7 @@ struct TensorRow {
   std::uint64_t storage_bytes = 0;
   std::uint32_t layout = 0;
   std::uint32_t device = 0;
+  std::uint32_t traits = 0;
 };
 
 struct Payload {

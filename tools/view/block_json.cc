@@ -41,7 +41,7 @@ absl::StatusOr<ReplayReport> WriteBlockCategories(const Capture& capture, const 
   const absl::StatusOr<BlockCategories> categories =
       CategorizeBlocks(capture, ReplayOptionsFor(selection, true, false));
   if (!categories.ok()) return categories.status();
-  const Json missing = MissingForCategories(capture, selection.rank);
+  const Json missing = categories->missing;
   std::string text = R"({"view":"categories","rules":"memoir","missing":)" + missing.dump() + R"(,"blocks":[)";
   constexpr std::size_t kWriteAt = 1u << 16;
   bool first = true;

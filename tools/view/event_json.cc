@@ -123,6 +123,8 @@ void EventJsonWriter::AddTensor(const Tensor& tensor) {
                  tensor.storage, tensor.storage_bytes);
   if (tensor.device.valid()) AddText("device", ToString(state_->dictionary().device(tensor.device)));
   if (tensor.layout.valid()) lines_ += QuotedLayout(tensor.layout);
+  if (tensor.wants_gradient) lines_ += R"(,"wants_gradient":true)";
+  if (tensor.unlisted) lines_ += R"(,"unlisted":true)";
   lines_ += "}";
 }
 

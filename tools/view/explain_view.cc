@@ -23,7 +23,7 @@ std::string Where(const std::string& module, Phase phase) {
 }
 
 std::string ReadingText(const Reading& reading) {
-  return (reading.operator_name.empty() ? reading.node : Escaped(reading.operator_name)) +
+  return Escaped(reading.operator_name.empty() ? reading.node : reading.operator_name) +
          Where(reading.module, reading.phase);
 }
 
@@ -36,9 +36,38 @@ std::string Readings(const BlockStory& story) {
   return text.empty() ? "by no operator" : text;
 }
 
+std::string KeptBy(const BlockStory& story) {
+  const std::string of = story.parameter.empty() ? "a parameter" : story.parameter;
+  switch (Rules()[story.rule].keeper) {
+    case Keeper::kHolder:
+      return "who holds " + (story.parameter.empty() ? "it" : story.parameter);
+    case Keeper::kGradient:
+      return ".grad of " + of;
+    case Keeper::kOptimizer:
+      return "the optimizer, as state of " + of;
+    case Keeper::kGraph:
+      return "autograd, for " + (story.saved_for.empty() ? "backward" : story.saved_for);
+    case Keeper::kUnusedGraph:
+      return "autograd's graph, as long as the program had a result of it";
+    case Keeper::kAutograd:
+      return "autograd, on its way to the next node";
+    case Keeper::kProgram:
+      return "the program, as long as it had a reference";
+    case Keeper::kMaker:
+      return "what made it, while that ran";
+    case Keeper::kLibrary:
+      return "the library that works in it";
+    case Keeper::kRanks:
+      return "who puts the ranks' parts together";
+    case Keeper::kNotKnown:
+      break;
+  }
+  return "not known";
+}
+
 std::string Story(const BlockStory& story, const Terminal& terminal) {
   const Rule& rule = Rules()[story.rule];
-  std::string title = fmt::format("0x{:x} on {}: {}", story.address, story.device, FormatBytes(story.bytes));
+  std::string title = fmt::format("0x{:x} on {}: {}", story.address, Escaped(story.device), FormatBytes(story.bytes));
   if (!story.tensor.empty()) title += ", " + Escaped(story.tensor);
   title += ", " + LabelOfCategory(CategoryOf(story.rule));
   std::string text = Painted(terminal, Color::kBold, title) + "\n";
@@ -46,7 +75,7 @@ std::string Story(const BlockStory& story, const Terminal& terminal) {
   const std::string maker = story.made_by.empty() ? "outside of any operator" : "by " + Escaped(story.made_by);
   text += Line(terminal, "made", FormatMoment(story.made_ns) + " " + maker + Where(story.module, story.phase) + step);
   text += Line(terminal, "rule", fmt::format("{}: {}", rule.name, rule.because));
-  text += Line(terminal, "kept by", Escaped(story.kept_by));
+  text += Line(terminal, "kept by", Escaped(KeptBy(story)));
   text += Line(terminal, "read", Readings(story));
   if (!story.freed_ns) return text + Line(terminal, "freed", "not: live at the end");
   const std::string inside =
@@ -81,7 +110,7 @@ Json StoryJson(const BlockStory& story) {
                {"rule", rule.name},
                {"because", rule.because},
                {"parameter", story.parameter.empty() ? Json(nullptr) : Json(story.parameter)},
-               {"kept_by", story.kept_by},
+               {"kept_by", KeptBy(story)},
                {"reading_count", story.readings},
                {"freed_time_ns", story.freed_ns ? Json(*story.freed_ns) : Json(nullptr)},
                {"freed_inside", story.freed_inside}};
@@ -99,8 +128,9 @@ std::string RenderExplanation(const Capture& capture, const Explanation& explana
   const std::vector<BlockStory>& stories = explanation.stories;
   const std::size_t shown = top == 0 ? stories.size() : std::min(top, stories.size());
   if (shown < explanation.matches) {
-    text += fmt::format("{} in all; here {}, the newest of each kind (--top 0: all)\n",
-                        FormatCounted(explanation.matches, "block", "blocks"), shown);
+    text += fmt::format("{} in all; here {}, parameters and their like first, then the newest{}\n",
+                        FormatCounted(explanation.matches, "block", "blocks"), shown,
+                        shown < stories.size() ? " (--top 0: all)" : "");
   }
   for (std::size_t i = 0; i < shown; ++i) text += "\n" + Story(stories[i], terminal);
   if (!explanation.missing.empty()) text += "\n" + Wrapped(explanation.missing, terminal.width, 0) + "\n";

@@ -31,12 +31,10 @@ std::vector<std::size_t> AllCalls(const DeviceOperators& device) {
   return calls;
 }
 
-std::string ModuleName(const Module& module) { return module.path.empty() ? module.root : module.path; }
-
 // "#17 aten::addmm in layers.0.linear1, backward"
 std::string CallName(const OperatorCurve& curve, const OperatorCall& call, std::size_t number) {
   std::string name = fmt::format("#{} {}", number, ShownName(curve.names[call.name]));
-  if (call.module != OperatorCall::kNoModule) name += " in " + ShownName(ModuleName(curve.modules[call.module]));
+  if (call.module != OperatorCall::kNoModule) name += " in " + ShownName(curve.modules[call.module].place());
   if (call.phase != Phase::kOther) name += ", " + std::string(ToString(call.phase));
   return name;
 }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "fmt/format.h"
@@ -30,11 +32,11 @@ struct Cost {
   }
 };
 
-Cost CostOf(const Row& row) {
+Cost CostOf(const Row& row, const std::string& name) {
   const auto part = [&](ParameterPart which) {
     return row.parameter.by_part[static_cast<std::size_t>(which)].bytes_at_peak;
   };
-  Cost cost{Shortened(ShownName(row.name), kNameWidth)};
+  Cost cost{Shortened(name, kNameWidth)};
   (row.parameter.is_buffer ? cost.buffer : cost.parameter) = part(ParameterPart::kItself);
   cost.gradient = part(ParameterPart::kGradient);
   cost.state = part(ParameterPart::kState);
@@ -56,14 +58,18 @@ std::vector<std::string> Cells(const Cost& cost, std::uint64_t all) {
 }  // namespace
 
 std::string RenderParameters(const Summary& summary, std::size_t top, const Terminal& terminal) {
+  std::map<std::string, int> alike;  // models of one kind have parameters of the same names
+  for (const Row& row : summary.rows) alike[row.name] += row.kind == Row::Kind::kNamed ? 1 : 0;
   std::vector<Cost> costs;
   std::uint64_t others = 0;
   for (const Row& row : summary.rows) {
     if (row.kind != Row::Kind::kNamed) {
       others += row.total.bytes_at_peak;
-    } else if (CostOf(row).together() > 0) {
-      costs.push_back(CostOf(row));
+      continue;
     }
+    const std::string of_root = alike[row.name] > 1 ? " of " + ShownName(row.parameter.root) : "";
+    const Cost cost = CostOf(row, ShownName(row.name) + of_root);
+    if (cost.together() > 0) costs.push_back(cost);
   }
   std::ranges::stable_sort(costs, [](const Cost& a, const Cost& b) { return a.together() > b.together(); });
   Cost total{"total"};
@@ -78,8 +84,7 @@ std::string RenderParameters(const Summary& summary, std::size_t top, const Term
   Table table({"parameter", "itself", "buffer", "gradient", "optimizer state", "together", "of the peak"});
   for (const Cost& cost : costs) table.AddRow(Cells(cost, all));
   table.AddRow({"(of no parameter)", "", "", "", "", FormatBytes(others), FormatShare(others, all)});
-  Cost everything = total;
-  std::vector<std::string> last = Cells(everything, all);
+  std::vector<std::string> last = Cells(total, all);
   last[5] = FormatBytes(all);
   last[6] = FormatShare(all, all);
   table.AddTotal(last);

@@ -172,6 +172,7 @@ void AddParts(Json& json, const ParameterFacts& parameter) {
     return ColumnsJson(parameter.by_part[static_cast<std::size_t>(which)]);
   };
   json["is_buffer"] = parameter.is_buffer;
+  json["root"] = parameter.root;
   json["parameter"] = part(ParameterPart::kItself);
   json["gradient"] = part(ParameterPart::kGradient);
   json["optimizer_state"] = part(ParameterPart::kState);

@@ -1,7 +1,7 @@
 // Records what modules and optimizers hold: parameters, their gradients, a module's buffers, an optimizer's state.
 //
-// Implemented in tracker/torch, which alone knows what a tensor is; here they are addresses of TensorImpls. Called with
-// the GIL held, so that the tensors that Python holds stay.
+// Implemented in tracker/torch, which alone knows what a tensor is, but for the two that ask Python; here they are
+// addresses of TensorImpls. Called with the GIL held, so that the tensors that Python holds stay.
 #ifndef TRACKER_MODULES_HELD_TENSORS_H_
 #define TRACKER_MODULES_HELD_TENSORS_H_
 
@@ -41,12 +41,17 @@ struct NamedTensors {
   void Clear() { count = name_bytes = 0; }
 };
 
+// Whether it is exactly a torch.Tensor or torch.nn.Parameter. `object`, here and below, is Python's.
+bool IsPlainTensor(const void* object);
+// Of a DTensor the TensorImpl of what this rank has of it; nullptr: it is none. Runs no code of the program's.
+const void* LocalImpl(void* object);
+
 // A number that changes when the parameters, their storages or their gradients do. Below 2^31.
 std::uint32_t FingerprintHeld(const void* const* parameters, std::size_t count);
 // `more`: of the same module as the call before.
 void RecordModuleHolds(std::uint32_t module, const NamedTensors& parameters, const NamedTensors& buffers, bool more);
-// With the gradients of `parameters`, at most kMostOptimized; `state` has `state_counts[i]` tensors of the i-th of
-// them, one parameter's after the other's, at most kMostState.
+// With the gradients of `parameters`, at most kMostOptimized; `state`, lowest bits as in memoir_optimizer_holds, has
+// `state_counts[i]` tensors of the i-th of them, one parameter's after the other's, at most kMostState.
 void RecordOptimizerHolds(std::uint64_t optimizer, const void* const* parameters, std::size_t count,
                           const void* const* state, const std::uint32_t* state_counts, bool more);
 

@@ -1,6 +1,7 @@
 // The functions that Python calls at each call of a module, and those by which the Python package names modules. Built
 // without Python's headers, so that one library serves every version: what is needed of the interpreter comes as
 // addresses.
+#include <atomic>
 #include <string_view>
 
 #include "interpose/errno_keeper.h"
@@ -14,6 +15,9 @@ namespace {
 
 constinit memoir_python python{};
 constinit std::size_t impl_offset = 0;  // in the object of a tensor; 0: not known
+// Calls of modules, some lost where Python has no GIL, and the parts that the capture had at the last look.
+constinit std::atomic<std::uint32_t> calls{0};
+constinit std::atomic<std::uint64_t> parts{0};
 
 void* None() {
   python.inc_ref(python.none);
@@ -37,15 +41,16 @@ bool Call(void* function, void* argument) {
   return after != nullptr;
 }
 
+void* TypeOf(const void* object) { return static_cast<void* const*>(object)[1]; }  // behind the count of references
+
 bool IsTensor(const void* object) {
-  const void* type = static_cast<void* const*>(object)[1];  // behind the count of references
-  return type == python.tensor_types[0] || type == python.tensor_types[1];
+  return memoir::IsPlainTensor(object) || python.is_subtype(TypeOf(object), python.tensor_types[0]) != 0;
 }
 
 // A module's dict of that name; nullptr: there is something else in its place. To be released.
 void* OwnDict(void* module, void* name) {
   void* dict = python.generic_attribute(module, name);
-  if (dict != nullptr && static_cast<void**>(dict)[1] == python.dict_type) return dict;
+  if (dict != nullptr && TypeOf(dict) == python.dict_type) return dict;
   if (dict == nullptr) {
     python.clear_error();
   } else {
@@ -132,11 +137,22 @@ void LookAtHeld(void* module, std::uint32_t id, bool first) {
   python.dec_ref(parameters);
 }
 
+// Whether the capture has a new part, asked every so many calls. All that is held is said again then: parts before it
+// may be removed.
+bool PartBegan() {
+  constexpr std::uint32_t kCalls = 64;
+  const std::uint32_t call = calls.load(std::memory_order_relaxed) + 1;
+  calls.store(call, std::memory_order_relaxed);
+  if (call % kCalls != 0) return false;
+  const std::uint64_t now = memoir::RingReadCounters().parts;
+  return parts.exchange(now) != now;
+}
+
 // False: an exception is set.
 bool Enter(void* module) {
   memoir::ModuleTables& tables = memoir::module_tables;
   std::uint32_t id = tables.modules.Find(AddressOf(module));
-  const bool look = tables.look_wanted.load(std::memory_order_relaxed);
+  const bool look = PartBegan() || tables.look_wanted.load(std::memory_order_relaxed);
   if (id == memoir::AddressTable::kUnknown || look) [[unlikely]] {
     tables.look_wanted.store(false, std::memory_order_relaxed);
     // What it answers is in the table afterwards.
@@ -152,10 +168,31 @@ bool Enter(void* module) {
 
 }  // namespace
 
+namespace memoir {
+
+bool IsPlainTensor(const void* object) {
+  const void* type = TypeOf(object);
+  return type == python.tensor_types[0] || type == python.tensor_types[1];
+}
+
+const void* LocalImpl(void* object) {
+  void* local = python.generic_attribute(object, python.local_tensor);
+  if (local == nullptr) {
+    python.clear_error();
+    return nullptr;
+  }
+  const void* impl = ImplOf(local);
+  python.dec_ref(local);  // `object` holds it on
+  return impl;
+}
+
+}  // namespace memoir
+
 extern "C" {
 
 void memoir_python_setup(const struct memoir_python* interpreter) {
   python = *interpreter;
+  parts = memoir::RingReadCounters().parts;
   memoir::ForgetModules();
 }
 
@@ -217,6 +254,8 @@ void memoir_look_at_module(uint64_t object, uint32_t module) {
     LookAtHeld(reinterpret_cast<void*>(object), module, true);
   }
 }
+
+uint64_t memoir_parts(void) { return memoir::RingReadCounters().parts; }
 
 void memoir_optimizer_holds(uint64_t optimizer, const void* const* parameters, size_t count, const void* const* state,
                             const uint32_t* state_counts, int more) {

@@ -56,7 +56,9 @@ void RecordAccumulatedGradient(ThreadSlot* slot) {
   constexpr std::uint32_t kOne[] = {1, 1};
   if (meta == nullptr || !RecordLists(slot, {.holder = HolderKind::kGradient, .lengths = kOne, .count = 2})) return;
   RecordTensor(slot, parameter);
-  RecordTensor(slot, meta->grad_.defined() ? meta->grad_.unsafeGetTensorImpl() : nullptr);
+  const c10::TensorImpl* gradient = meta->grad_.defined() ? meta->grad_.unsafeGetTensorImpl() : nullptr;
+  const c10::TensorImpl* values = gradient == nullptr ? nullptr : SparseValues(*gradient);
+  RecordTensor(slot, values == nullptr ? gradient : values, values == nullptr ? 0 : kUnlisted);
 }
 
 }  // namespace memoir

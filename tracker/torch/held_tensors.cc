@@ -13,6 +13,7 @@
 #include "tracker/torch/holds_record.h"
 #include "tracker/torch/node_mutex.h"
 #include "tracker/torch/range_values.h"
+#include "tracker/torch/torch_versions.h"
 
 namespace memoir {
 namespace {
@@ -50,9 +51,20 @@ std::uint64_t Mix(std::uint64_t hash, std::uint64_t value) {
   return hash ^ hash >> 32;
 }
 
+// A tensor that is held, or what has its bytes: of a sparse one its values, of a Python subclass that wraps another
+// tensor that one.
+void RecordHeld(ThreadSlot* slot, const c10::TensorImpl* impl, std::uint8_t flags = 0) {
+  if (impl == nullptr) return RecordTensor(slot, impl);
+  if (const c10::TensorImpl* values = SparseValues(*impl)) return RecordTensor(slot, values, kUnlisted);
+  void* object = PythonObjectOf(*impl);
+  if (object == nullptr || IsPlainTensor(object)) return RecordTensor(slot, impl, flags);
+  const void* local = StorageAddress(*impl) == 0 ? LocalImpl(object) : nullptr;
+  RecordTensor(slot, local == nullptr ? impl : Impl(local), kUnlisted);
+}
+
 void RecordParametersAndGradients(ThreadSlot* slot, const void* const* parameters, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) RecordTensor(slot, Impl(parameters[i]));
-  for (std::size_t i = 0; i < count; ++i) RecordTensor(slot, SteadyGradient(*Impl(parameters[i])).get());
+  for (std::size_t i = 0; i < count; ++i) RecordHeld(slot, Impl(parameters[i]));
+  for (std::size_t i = 0; i < count; ++i) RecordHeld(slot, SteadyGradient(*Impl(parameters[i])).get());
 }
 
 }  // namespace
@@ -83,7 +95,7 @@ void RecordModuleHolds(std::uint32_t module, const NamedTensors& parameters, con
                         .buffer_names = {buffers.names, buffers.name_bytes}};
   if (!RecordLists(slot, lists)) return;
   RecordParametersAndGradients(slot, parameters.impls, parameters.count);
-  for (std::size_t i = 0; i < buffers.count; ++i) RecordTensor(slot, Impl(buffers.impls[i]));
+  for (std::size_t i = 0; i < buffers.count; ++i) RecordHeld(slot, Impl(buffers.impls[i]));
 }
 
 void RecordOptimizerHolds(std::uint64_t optimizer, const void* const* parameters, std::size_t count,
@@ -100,7 +112,11 @@ void RecordOptimizerHolds(std::uint64_t optimizer, const void* const* parameters
   if (!RecordLists(slot, lists)) return;
   RecordParametersAndGradients(slot, parameters, count);
   const std::uint32_t states = std::accumulate(state_counts, state_counts + count, 0u);
-  for (std::uint32_t i = 0; i < states; ++i) RecordTensor(slot, Impl(state[i]));
+  for (std::uint32_t i = 0; i < states; ++i) {
+    const auto address = reinterpret_cast<std::uintptr_t>(state[i]);
+    const auto* impl = reinterpret_cast<const c10::TensorImpl*>(address & ~std::uintptr_t{1});
+    RecordHeld(slot, impl, (address & 1) != 0 ? kUnlisted : 0);
+  }
 }
 
 }  // namespace memoir

@@ -1,7 +1,9 @@
 #include "tracker/torch/range_values.h"
 
+#include <ATen/SparseTensorImpl.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue_inl.h>
+#include <torch/csrc/autograd/variable.h>
 
 #include <cstring>
 
@@ -79,6 +81,12 @@ std::size_t FillShape(const c10::TensorImpl& impl, TensorRecord& record, std::in
   return sizes.size() * 2;
 }
 
+// Set on leaves alone. The operator that the tensor is given to reads it, too.
+bool WantsGradient(const c10::TensorImpl& impl) {
+  const auto* meta = static_cast<const torch::autograd::AutogradMeta*>(impl.autograd_meta());
+  return meta != nullptr && meta->requires_grad_;
+}
+
 c10::TensorImpl* ImplOrNull(const c10::IValue& value) {
   if (!value.isTensor()) return nullptr;
   const at::Tensor& tensor = value.toTensor();
@@ -93,7 +101,13 @@ std::uint64_t StorageAddress(const c10::TensorImpl& impl) {
   return reinterpret_cast<std::uint64_t>(storage->_mutable_data_ptr_no_checks().get());
 }
 
-void RecordTensor(ThreadSlot* slot, const c10::TensorImpl* impl) {
+const c10::TensorImpl* SparseValues(const c10::TensorImpl& impl) {
+  if (!impl.key_set().has_any(c10::DispatchKeySet({c10::DispatchKey::Sparse}))) return nullptr;
+  // Kept by the sparse tensor beyond the reference that is given here.
+  return static_cast<const at::SparseTensorImpl&>(impl).values().unsafeGetTensorImpl();
+}
+
+void RecordTensor(ThreadSlot* slot, const c10::TensorImpl* impl, std::uint8_t flags) {
   const bool shaped = impl != nullptr && HasPlainShape(*impl);
   const std::size_t most = sizeof(TensorRecord) + (shaped ? impl->sizes_default().size() * 16 : 0);
   std::uint8_t* place = RingReserve(slot, most, OnEmptyPool::kWait);
@@ -101,11 +115,13 @@ void RecordTensor(ThreadSlot* slot, const c10::TensorImpl* impl) {
   auto* record = new (place) TensorRecord{};
   record->header.kind = RecordKind::kTensor;
   record->header.depth = RingDepth(slot);
+  record->header.flags = flags;
   std::size_t words = sizeof(TensorRecord) / 8;
   if (impl != nullptr) {
     record->impl = reinterpret_cast<std::uint64_t>(impl);
     record->dtype = static_cast<std::uint8_t>(c10::typeMetaToScalarType(impl->dtype()));
     record->device_index = -1;
+    if (WantsGradient(*impl)) record->header.flags |= kWantsGradient;
     if (impl->has_storage()) FillStorage(*impl, *record);
     if (shaped) {
       words += FillShape(*impl, *record, reinterpret_cast<std::int64_t*>(record + 1));

@@ -35,8 +35,10 @@ void FindKinds(c10::ArrayRef<const c10::IValue> values, ValueKinds& kinds);
 // Records every tensor that FindKinds counted, in order. One record that finds no room is a counted drop.
 void RecordTensors(ThreadSlot* slot, c10::ArrayRef<const c10::IValue> values, const ValueKinds& kinds);
 
-// One of them. `impl` may be null: an undefined element of a list.
-void RecordTensor(ThreadSlot* slot, const c10::TensorImpl* impl);
+// One of them. `impl` may be null: an undefined element of a list. `flags` of the record beside those that it shows.
+void RecordTensor(ThreadSlot* slot, const c10::TensorImpl* impl, std::uint8_t flags = 0);
+// What a sparse tensor has its values in; nullptr: it is not sparse.
+const c10::TensorImpl* SparseValues(const c10::TensorImpl& impl);
 // Address of a storage's first byte, asking nobody; 0: it has none.
 std::uint64_t StorageAddress(const c10::TensorImpl& impl);
 

@@ -6,6 +6,7 @@
 
 #include <ATen/core/function_schema.h>
 #include <ATen/record_function.h>
+#include <c10/core/TensorImpl.h>
 #include <torch/version.h>
 
 // Whether the torch of this build is `major.minor` or later.
@@ -38,6 +39,17 @@ inline const char* SchemaKey(const at::RecordFunction& range) { return range.nam
 inline const char* SchemaKey(const c10::FunctionSchema& schema) { return schema.name().c_str(); }
 inline void FindKeyOfPlainRanges() {}
 #endif
+
+// The object that Python has of a tensor; nullptr: none. The slot's function was renamed between 2.9 and 2.11.
+template <typename Slot>
+void* ObjectIn(const Slot& slot) {
+  if constexpr (requires { slot.load_pyobj(); }) {
+    return slot.load_pyobj();
+  } else {
+    return slot._unchecked_untagged_pyobj();
+  }
+}
+inline void* PythonObjectOf(const c10::TensorImpl& impl) { return ObjectIn(*impl.pyobj_slot()); }
 
 }  // namespace memoir
 

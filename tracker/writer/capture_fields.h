@@ -104,7 +104,7 @@ namespace device {
 enum : std::uint32_t { kId = 1, kType = 2, kIndex = 3, kProduct = 4 };
 }
 namespace tensors {
-enum : std::uint32_t { kImplDelta = 1, kStorageDelta = 2, kStorageBytes = 3, kLayout = 4, kDevice = 5 };
+enum : std::uint32_t { kImplDelta = 1, kStorageDelta = 2, kStorageBytes = 3, kLayout = 4, kDevice = 5, kTraits = 6 };
 }
 namespace run {
 enum : std::uint32_t {

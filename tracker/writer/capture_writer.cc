@@ -75,6 +75,7 @@ void CaptureWriter::Prepare() {
 bool CaptureWriter::OpenPart() {
   if (!sink_.Open()) return false;
   builder_.SetPart(++part_);
+  if (part_ > 1) ring_.CountPart();
   pending_process_ = WithPart(options_.process_info, sink_.number());
   return WriteKeyframe();
 }

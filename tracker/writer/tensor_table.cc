@@ -10,6 +10,11 @@ namespace {
 
 constexpr std::uint8_t kLayoutFlags = kContiguous | kHasStorage | kShapeUnknown;
 
+// Traits of a tensor, as the capture has them.
+std::uint32_t TraitsOf(std::uint8_t flags) {
+  return ((flags & kWantsGradient) != 0 ? 1u : 0u) | ((flags & kUnlisted) != 0 ? 2u : 0u);
+}
+
 // What a layout's hash is taken of: docs/capture_format.md, "Hashes".
 struct LayoutKey {
   std::uint8_t dtype = 0;
@@ -87,7 +92,12 @@ std::uint32_t TensorTable::Layout(const TensorRecord& tensor, std::uint32_t part
 
 std::uint32_t TensorTable::Reference(const TensorRecord& tensor, std::uint32_t part, std::string* definitions) {
   if (tensor.impl == 0) return 0;
-  Row row{tensor.impl, tensor.storage, tensor.storage_bytes, Layout(tensor, part, definitions), 0};
+  Row row{tensor.impl,
+          tensor.storage,
+          tensor.storage_bytes,
+          Layout(tensor, part, definitions),
+          0,
+          TraitsOf(tensor.header.flags)};
   row.device = devices_.Find(tensor.device_type, tensor.device_index, part, definitions);
   Slot* slot = &FindSlot(row);
   if (slot->chunk != chunk_) {
@@ -116,6 +126,8 @@ void TensorTable::Append(const Row& row) {
   layout_.Put(row.layout);
   device_.Put(row.device);
   any_device_ = any_device_ || row.device != 0;
+  traits_.Put(row.traits);
+  any_traits_ = any_traits_ || row.traits != 0;
   rows_.push_back(row);
 }
 
@@ -126,7 +138,8 @@ void TensorTable::Grow() {
 
 std::size_t TensorTable::bytes() const {
   const std::size_t device = any_device_ ? device_.size() : 0;
-  return impl_delta_.size() + storage_delta_.size() + storage_bytes_.size() + layout_.size() + device;
+  const std::size_t traits = any_traits_ ? traits_.size() : 0;
+  return impl_delta_.size() + storage_delta_.size() + storage_bytes_.size() + layout_.size() + device + traits;
 }
 
 void TensorTable::AddTo(std::string* payload) const {
@@ -138,12 +151,14 @@ void TensorTable::AddTo(std::string* payload) const {
   storage_bytes_.AddTo(table, field::tensors::kStorageBytes);
   layout_.AddTo(table, field::tensors::kLayout);
   if (any_device_) device_.AddTo(table, field::tensors::kDevice);
+  if (any_traits_) traits_.AddTo(table, field::tensors::kTraits);
 }
 
 void TensorTable::Clear() {
   rows_.clear();
-  any_device_ = false;
-  for (VarintColumn* column : {&impl_delta_, &storage_delta_, &storage_bytes_, &layout_, &device_}) column->clear();
+  any_device_ = any_traits_ = false;
+  for (VarintColumn* column : {&impl_delta_, &storage_delta_, &storage_bytes_, &layout_, &device_, &traits_})
+    column->clear();
   if (++chunk_ == 0) {  // after 2^32 chunks the slots' numbers would come again
     slots_.assign(slots_.size(), Slot{});
     chunk_ = 1;

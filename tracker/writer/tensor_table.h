@@ -53,6 +53,7 @@ class TensorTable {
     std::uint64_t storage_bytes;
     std::uint32_t layout;
     std::uint32_t device;
+    std::uint32_t traits;
     bool operator==(const Row&) const = default;
   };
   struct Slot {
@@ -70,8 +71,8 @@ class TensorTable {
   std::vector<Row> rows_;
   std::vector<Slot> slots_;
   std::uint32_t chunk_ = 1;
-  bool any_device_ = false;
-  VarintColumn impl_delta_, storage_delta_, storage_bytes_, layout_, device_;
+  bool any_device_ = false, any_traits_ = false;
+  VarintColumn impl_delta_, storage_delta_, storage_bytes_, layout_, device_, traits_;
 };
 
 }  // namespace memoir

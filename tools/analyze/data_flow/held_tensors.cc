@@ -1,20 +1,31 @@
 #include "tools/analyze/data_flow/held_tensors.h"
 
-#include <algorithm>
+#include <cstddef>
 #include <utility>
+
+#include "tools/model/held_lists.h"
 
 namespace memoir {
 namespace {
 
+// Also what belongs to a parameter that torch.profiler does not look at is not.
 void Append(const HoldsEvent& event, const Dictionary& dictionary, HeldTensors::Holding& holding) {
-  if (!event.signature.valid()) return;
-  std::vector<Tensor>* const lists[] = {&holding.parameters, &holding.gradients, &holding.state};
-  const std::vector<std::uint32_t>& lengths = dictionary.signature(event.signature).list_lengths;
-  std::size_t tensor = 0;
-  for (std::size_t list = 0; list < lengths.size() && (list < 2 || !holding.is_module); ++list) {
-    std::vector<Tensor>& held = *lists[std::min<std::size_t>(list, 2)];
-    const std::size_t end = std::min<std::size_t>(tensor + lengths[list], event.tensors.size());
-    for (; tensor < end; ++tensor) held.push_back(event.tensors[tensor]);
+  HeldLists lists(event, dictionary);
+  const absl::Span<const Tensor> parameters = lists.Next();
+  const auto append = [&](const Tensor& tensor, std::size_t parameter, std::vector<Tensor>& held) {
+    const bool of_unlisted = parameter < parameters.size() && parameters[parameter].unlisted;
+    if (!tensor.unlisted && !of_unlisted) held.push_back(tensor);
+  };
+  const auto append_all = [&](absl::Span<const Tensor> tensors, std::vector<Tensor>& held) {
+    for (std::size_t i = 0; i < tensors.size(); ++i) append(tensors[i], i, held);
+  };
+  append_all(parameters, holding.parameters);
+  append_all(lists.Next(), holding.gradients);
+  if (holding.is_module) return;  // its buffers are not looked at either
+  const bool by_parameter = lists.size() == parameters.size() + 2;
+  for (std::size_t list = 2; list < lists.size(); ++list) {
+    const std::size_t parameter = by_parameter ? list - 2 : parameters.size();
+    for (const Tensor& state : lists.Next()) append(state, parameter, holding.state);
   }
 }
 

@@ -1,8 +1,11 @@
 #include "tools/analyze/rules/block_categories.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "tools/analyze/rules/evidence_pass.h"
 
 namespace memoir {
@@ -18,6 +21,22 @@ std::vector<CategoryNumber> FirstAlike() {
     categories.push_back(static_cast<CategoryNumber>(std::ranges::find_if(rules, alike) - rules.begin()));
   }
   return categories;
+}
+
+std::string Missing(const Capture& capture, std::optional<std::uint32_t> rank, double without_operators) {
+  const auto has_modules = [&](const ProcessSummary& process) {
+    return (rank && process.rank() != rank) ||
+           std::ranges::find(process.info.sources(), "modules") != process.info.sources().end();
+  };
+  constexpr double kWorthTelling = 0.01;
+  if (without_operators >= kWorthTelling) {
+    return absl::StrCat("Operators were switched off for a time (--start memory, --steps, --range): of ",
+                        std::lround(100 * without_operators),
+                        "% of what was allocated categories are told by who holds it alone.");
+  }
+  if (std::ranges::all_of(capture.processes(), has_modules)) return "";
+  return "No modules were recorded: parameters are those that optimizers and autograd show. Record without --modules "
+         "off.";
 }
 
 }  // namespace
@@ -42,24 +61,8 @@ absl::StatusOr<BlockCategories> CategorizeBlocks(const Capture& capture, ReplayO
   options.first_seen = false;
   const absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
   if (!report.ok()) return report.status();
-  return BlockCategories{pass.TakeRules(), pass.TakeOwners(), pass.TakeParameters()};
-}
-
-std::string MissingForCategories(const Capture& capture, std::optional<std::uint32_t> rank) {
-  bool ranges = true, modules = true;
-  for (const ProcessSummary& process : capture.processes()) {
-    if (rank && process.rank() != rank) continue;
-    const auto& sources = process.info.sources();
-    const auto recorded = [&](std::string_view what) { return std::ranges::find(sources, what) != sources.end(); };
-    ranges = ranges && (recorded("ranges") || recorded("dispatch"));
-    modules = modules && recorded("modules");
-  }
-  if (!ranges) return "No operators were recorded, which categories are told by: record without --ops none.";
-  if (!modules) {
-    return "No modules were recorded: parameters are those that optimizers and autograd show. Record without --modules "
-           "off.";
-  }
-  return "";
+  return BlockCategories{pass.TakeRules(), pass.TakeOwners(), pass.TakeParameters(),
+                         Missing(capture, options.rank, pass.without_operators())};
 }
 
 }  // namespace memoir

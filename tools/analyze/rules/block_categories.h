@@ -3,7 +3,6 @@
 #define TOOLS_ANALYZE_RULES_BLOCK_CATEGORIES_H_
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +22,7 @@ struct BlockCategories {
   std::vector<RuleNumber> rules;        // by Block::ordinal
   std::vector<ParameterNumber> owners;  // likewise; kNoParameter: of none
   std::vector<Parameter> parameters;    // by ParameterNumber; buffers are among them
+  std::string missing;                  // what the capture lacks to tell categories, in one line; "": nothing
 
   RuleNumber RuleOf(const Block& block) const {
     return block.ordinal < rules.size() ? rules[block.ordinal] : static_cast<RuleNumber>(Rules().size() - 1);
@@ -36,9 +36,6 @@ struct BlockCategories {
 // Of the whole recording, whatever the window: what a block is shows long before and after. Ordinals are those of a
 // replay with the same rank.
 absl::StatusOr<BlockCategories> CategorizeBlocks(const Capture& capture, ReplayOptions options);
-
-// What the capture lacks to tell categories, in one line; "": nothing.
-std::string MissingForCategories(const Capture& capture, std::optional<std::uint32_t> rank);
 
 }  // namespace memoir
 

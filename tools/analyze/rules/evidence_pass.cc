@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tools/analyze/driver/refusal.h"
+
 namespace memoir {
 namespace {
 
@@ -12,10 +14,6 @@ constexpr Sign kOfModels[] = {Sign::kModuleParameter,   Sign::kOptimizedParamete
 bool Derives(const Evidence& evidence) {
   return evidence.phase != Phase::kOther ||
          std::ranges::any_of(kOfModels, [&](Sign sign) { return evidence.Has(sign); });
-}
-
-bool IsParameter(const Evidence& evidence) {
-  return evidence.Has(Sign::kModuleParameter) || evidence.Has(Sign::kOptimizedParameter) || evidence.Has(Sign::kLeaf);
 }
 
 }  // namespace
@@ -56,7 +54,8 @@ void EvidencePass::OnRangeBegin(const RangeBeginEvent& event) {
   if (event.tensors.empty()) return;
   const RangeMarks marks = marks_.Of(range.name, state_->dictionary());
   if (marks.copies) NoteCopy(event);
-  if (marks.reduces || marks.gathers || marks.copies_out || marks.scatters) NoteCollective(event, marks);
+  if (marks.reduces || marks.gathers || marks.scatters) NoteCollective(event, marks);
+  if (marks.copies_in || marks.copies_out || marks.chunks) NoteSharding(event, marks);
 }
 
 void EvidencePass::NoteArguments(const RangeBeginEvent& event) {
@@ -71,6 +70,7 @@ void EvidencePass::NoteArguments(const RangeBeginEvent& event) {
     if (watched == nullptr) continue;
     watched->evidence.Note(Sign::kTensor);
     watched->evidence.Note(sign);
+    if (tensor.wants_gradient) watched->evidence.Note(Sign::kWantsGradient);
     derived = derived || Derives(watched->evidence);
   }
   const bool outermost = range.is_operator && range.outermost_operator == static_cast<std::int32_t>(range.depth);
@@ -82,41 +82,18 @@ void EvidencePass::NoteCopy(const RangeBeginEvent& event) {
   const Watched* from = At(event.tensors[0]);
   facts.copy = RangeAt(*event.stack, static_cast<std::int32_t>(event.range->depth));
   facts.copy_of = from == nullptr ? kNoOrdinal : from->ordinal;
-  facts.copies_parameter = from != nullptr && IsParameter(from->evidence);
-}
-
-void EvidencePass::NoteCollective(const RangeBeginEvent& event, RangeMarks marks) {
-  std::size_t index = 0;
-  for (const Tensor& tensor : event.tensors) {
-    Watched* watched = At(tensor);
-    const bool first = index++ == 0;
-    if (watched == nullptr) continue;
-    if (marks.reduces && event.range->innermost_backward >= 0) watched->evidence.Note(Sign::kReduced);
-    if (marks.scatters) watched->evidence.Note(Sign::kScattered);
-    // An all-gather is given first what it writes; what is copied out comes first, where it goes after it.
-    if ((marks.gathers && first) || marks.copies_out) watched->evidence.Note(Sign::kGathered);
-  }
-}
-
-// What the forward operator of this node has computed is differentiable.
-void EvidencePass::NoteNode(const OpenRange& node) {
-  ++nodes_;
-  const auto computed = computed_.find({node.forward_thread, node.sequence});
-  if (computed == computed_.end()) return;
-  for (const std::uint32_t slot : computed->second.slots) watched_[slot].evidence.Note(Sign::kDifferentiable);
-  for (auto& [ordinal, evidence] : computed->second.ended) {
-    evidence.Note(Sign::kDifferentiable);
-    rules_[ordinal] = RuleFor(evidence);
-  }
-  ended_ -= computed->second.ended.size();
-  computed->second.ended.clear();
-  if (computed->second.slots.empty()) computed_.erase(computed);
+  facts.copy_slot = from == nullptr ? 0 : static_cast<std::uint32_t>(from - watched_.data());
+  facts.copies_parameter = from != nullptr && from->evidence.IsParameter();
 }
 
 void EvidencePass::OnRangeEnd(const RangeEndEvent& event) {
   for (const Tensor& tensor : event.tensors) {
     if (Watched* watched = At(tensor)) watched->evidence.Note(Sign::kTensor);
   }
+}
+
+void EvidencePass::OnDriverRefused(const DriverRefusedEvent& event) {
+  if (IsOutOfMemory(*state_, event)) out_of_memory_ = event.tick;
 }
 
 void EvidencePass::OnModuleEnter(const ModuleEvent& event) {
@@ -138,6 +115,7 @@ void EvidencePass::OnAllocate(const AllocateEvent& event) {
   watched.evidence.phase = block.phase;
   watched.evidence.compiled = block.in_compiled_region;
   watched.evidence.found = block.origin == BlockOrigin::kFound;
+  if (!event.before) (level_ == v1::LEVEL_ALL ? seen_bytes_ : unseen_bytes_) += static_cast<double>(block.bytes);
   if (event.stack == nullptr || event.stack->empty()) return;
   NoteOrigin(*event.stack, event.thread, watched, block.slot);
 }
@@ -152,6 +130,7 @@ void EvidencePass::NoteOrigin(const RangeStack& stack, ThreadId thread, Watched&
   if (facts.derived && innermost.outermost_operator >= 0) evidence.Note(Sign::kDerived);
   if (IsOpen(thread, facts.copy)) {
     watched.copied_from = facts.copy_of;
+    watched.copied_slot = facts.copy_slot;
     if (facts.copies_parameter) evidence.Note(Sign::kCastParameter);
   }
   if (innermost.innermost_user >= 0) {
@@ -171,6 +150,7 @@ void EvidencePass::NoteOrigin(const RangeStack& stack, ThreadId thread, Watched&
     }
     computed.slots.push_back(slot);
     watched.computed_by = step;
+    watched.computed_call = range->call;
     return;
   }
 }
@@ -200,32 +180,39 @@ void EvidencePass::NoteEnd(const Block& block, Watched& watched) {
   watched.ordinal = kNoOrdinal;
 }
 
-// Autograd mostly gives back what an operator computed before it runs that operator's node.
-void EvidencePass::LeaveComputed(const Block& block, const Watched& watched) {
-  const auto found = computed_.find(watched.computed_by);
-  if (found == computed_.end()) return;
-  Computed& computed = found->second;
-  std::erase(computed.slots, block.slot);
-  Evidence differentiable = watched.evidence;
-  differentiable.Note(Sign::kDifferentiable);
-  if (RuleFor(differentiable) != rules_[watched.ordinal] && ended_ < kMostEnded) {
-    computed.ended.emplace_back(watched.ordinal, watched.evidence);
-    ++ended_;
-  }
-  if (computed.slots.empty() && computed.ended.empty()) computed_.erase(found);
-}
-
 void EvidencePass::Judge(Watched& watched) {
   Evidence& evidence = watched.evidence;
   evidence.trains = trains_;
   if (watched.nodes_before != nodes_) evidence.Note(Sign::kBackwardBegan);
   if (moved_.erase(watched.ordinal) != 0) evidence.Note(Sign::kMovedParameter);
+  if (CopiesParameter(watched)) evidence.Note(Sign::kCopiesParameter);
   if (watched.ordinal >= rules_.size()) {
-    rules_.resize(watched.ordinal + 1, RuleFor(Evidence()));
+    rules_.resize(watched.ordinal + 1, kNotJudged);
     owners_.resize(watched.ordinal + 1, kNoParameter);
   }
   rules_[watched.ordinal] = RuleFor(evidence);
   owners_[watched.ordinal] = evidence.parameter;
+  if (evidence.parameter != kNoParameter) book_.BlockEnds(watched.ordinal);
+}
+
+bool EvidencePass::CopiesParameter(const Watched& copy) const {
+  constexpr int kMostCopies = 16;  // of copies
+  const Watched* from = &copy;
+  for (int i = 0; i < kMostCopies && from->copied_from != kNoOrdinal; ++i) {
+    const std::uint64_t ordinal = from->copied_from;
+    if (ordinal < rules_.size() && rules_[ordinal] != kNotJudged)
+      return Rules()[rules_[ordinal]].kept == KeptAs::kParameter;
+    if (from->copied_slot >= watched_.size() || watched_[from->copied_slot].ordinal != ordinal) return false;
+    from = &watched_[from->copied_slot];
+    if (from->evidence.IsParameter()) return true;
+  }
+  return false;
+}
+
+std::vector<RuleNumber> EvidencePass::TakeRules() {
+  const auto nothing_known = static_cast<RuleNumber>(Rules().size() - 1);
+  std::ranges::replace(rules_, kNotJudged, nothing_known);
+  return std::move(rules_);
 }
 
 void EvidencePass::OnProcessEnd(const ProcessEvent&) {
@@ -237,12 +224,14 @@ void EvidencePass::OnProcessEnd(const ProcessEvent&) {
   });
   watched_.clear();
   computed_.clear();
+  ended_first_.clear();
   ended_ = 0;
   moved_.clear();
   book_.EndProcess(state_->dictionary());
   nodes_ = 0;
   out_of_memory_ = 0;
   trains_ = false;
+  level_ = v1::LEVEL_ALL;
 }
 
 }  // namespace memoir

@@ -1,35 +1,8 @@
 // The part of the evidence that modules, optimizers and autograd give by saying what they hold.
-#include <algorithm>
-
 #include "tools/analyze/rules/evidence_pass.h"
+#include "tools/model/held_lists.h"
 
 namespace memoir {
-namespace {
-
-// The lists of a holds event, one after another.
-class Lists {
- public:
-  Lists(const HoldsEvent& event, const Dictionary& dictionary)
-      : tensors_(event.tensors), lengths_(dictionary.signature(event.signature).list_lengths) {}
-
-  std::size_t size() const { return lengths_.size(); }
-  // Shorter than recorded in a damaged capture.
-  absl::Span<const Tensor> Next() {
-    if (list_ >= lengths_.size()) return {};
-    const absl::Span<const Tensor> list =
-        tensors_.subspan(0, std::min<std::size_t>(lengths_[list_++], tensors_.size()));
-    tensors_.remove_prefix(list.size());
-    return list;
-  }
-
- private:
-  absl::Span<const Tensor> tensors_;
-  const std::vector<std::uint32_t>& lengths_;
-  std::size_t list_ = 0;
-};
-
-}  // namespace
-
 void EvidencePass::OnHolds(const HoldsEvent& event) {
   if (!event.signature.valid()) return;
   if (event.is_gradient) return NoteGradient(event);
@@ -39,7 +12,6 @@ void EvidencePass::OnHolds(const HoldsEvent& event) {
     facts.holder_is_module = event.is_module;
     facts.parameters = facts.buffers = 0;
   }
-  trains_ = trains_ || !event.tensors.empty();
   if (facts.holder_is_module) {
     HoldByModule(event, facts);
   } else {
@@ -55,7 +27,7 @@ void EvidencePass::Hold(const Tensor& tensor, Sign sign, ParameterNumber paramet
   const bool parameter_itself = sign == Sign::kModuleParameter || sign == Sign::kOptimizedParameter;
   if (!parameter_itself || watched->copied_from == kNoOrdinal) return;
   // What it was copied from was a parameter, too. It may be gone already.
-  if (watched->copied_from >= rules_.size() || rules_[watched->copied_from] == RuleFor(Evidence())) {
+  if (watched->copied_from >= rules_.size() || rules_[watched->copied_from] == kNotJudged) {
     moved_.insert(watched->copied_from);
   } else if (Rules()[rules_[watched->copied_from]].kept == KeptAs::kInput) {
     Evidence moved;
@@ -64,16 +36,22 @@ void EvidencePass::Hold(const Tensor& tensor, Sign sign, ParameterNumber paramet
   }
 }
 
+BookedTensor EvidencePass::Booked(const Tensor& tensor) {
+  const Watched* watched = At(tensor);
+  return {tensor.impl, tensor.layout, watched == nullptr ? BookedTensor::kNoBlock : watched->ordinal};
+}
+
 void EvidencePass::HoldByModule(const HoldsEvent& event, ThreadFacts& facts) {
-  Lists lists(event, state_->dictionary());
+  HeldLists lists(event, state_->dictionary());
   const absl::Span<const Tensor> parameters = lists.Next();
   const absl::Span<const Tensor> gradients = lists.Next();
   const absl::Span<const Tensor> buffers = lists.Next();
+  trains_ = trains_ || !parameters.empty();
   const auto name = [&](std::size_t index) { return index < event.names.size() ? event.names[index] : NameId(); };
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (parameters[i].impl == 0) continue;
     const ParameterNumber number =
-        book_.Held(event.process, facts.holder, name(i), facts.parameters++, false, parameters[i]);
+        book_.Held(event.process, facts.holder, name(i), facts.parameters++, false, Booked(parameters[i]));
     Hold(parameters[i], Sign::kModuleParameter, number);
     if (i < gradients.size() && gradients[i].impl != 0) Hold(gradients[i], Sign::kParameterGradient, number);
   }
@@ -81,17 +59,18 @@ void EvidencePass::HoldByModule(const HoldsEvent& event, ThreadFacts& facts) {
     if (buffers[i].impl == 0) continue;
     const NameId of = name(parameters.size() + i);
     Hold(buffers[i], Sign::kModuleBuffer,
-         book_.Held(event.process, facts.holder, of, facts.buffers++, true, buffers[i]));
+         book_.Held(event.process, facts.holder, of, facts.buffers++, true, Booked(buffers[i])));
   }
 }
 
 void EvidencePass::HoldByOptimizer(const HoldsEvent& event) {
-  Lists lists(event, state_->dictionary());
+  HeldLists lists(event, state_->dictionary());
   const absl::Span<const Tensor> parameters = lists.Next();
   const absl::Span<const Tensor> gradients = lists.Next();
+  trains_ = trains_ || !parameters.empty();
   std::vector<ParameterNumber> numbers;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    numbers.push_back(parameters[i].impl == 0 ? kNoParameter : book_.Leaf(event.process, parameters[i]));
+    numbers.push_back(parameters[i].impl == 0 ? kNoParameter : book_.Leaf(event.process, Booked(parameters[i])));
     if (parameters[i].impl == 0) continue;
     Hold(parameters[i], Sign::kOptimizedParameter, numbers[i]);
     if (i < gradients.size() && gradients[i].impl != 0) Hold(gradients[i], Sign::kParameterGradient, numbers[i]);
@@ -105,11 +84,11 @@ void EvidencePass::HoldByOptimizer(const HoldsEvent& event) {
 
 // Autograd has accumulated the gradient of a leaf.
 void EvidencePass::NoteGradient(const HoldsEvent& event) {
-  Lists lists(event, state_->dictionary());
+  HeldLists lists(event, state_->dictionary());
   const absl::Span<const Tensor> leaf = lists.Next();
   const absl::Span<const Tensor> gradient = lists.Next();
   if (leaf.empty() || leaf[0].impl == 0) return;
-  const ParameterNumber number = book_.Leaf(event.process, leaf[0]);
+  const ParameterNumber number = book_.Leaf(event.process, Booked(leaf[0]));
   const Watched* known = At(leaf[0]);
   const bool again = known != nullptr && known->evidence.Has(Sign::kLeaf);
   Hold(leaf[0], again ? Sign::kLeafAgain : Sign::kLeaf, number);

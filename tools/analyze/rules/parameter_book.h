@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -13,7 +14,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "tools/analyze/rules/evidence.h"
 #include "tools/model/dictionary.h"
-#include "tools/model/event.h"
+#include "tools/model/event_base.h"
 
 namespace memoir {
 
@@ -33,11 +34,20 @@ struct Parameter {
   LayoutId layout;
   bool is_buffer = false;
   // Known when its process has ended: "layers.0.fc1.weight", each of several names; of a leaf that no module holds
-  // "leaf 3, float32[4]".
+  // "leaf 3, float32[4]". Those in modules of the root that it was found in last come first.
   std::vector<std::string> labels;
-  std::string root;                           // of the first module that holds it
-  std::string label() const;                  // "lm_head.weight = embed.weight"
+  std::size_t of_root = 0;                    // labels
+  std::string root;                           // of the module that was found to hold it last
+  std::string label() const;                  // of its root: "lm_head.weight = embed.weight"
   bool IsNamed(std::string_view name) const;  // its label, or one of them
+};
+
+// A tensor as the book knows it again.
+struct BookedTensor {
+  static constexpr std::uint64_t kNoBlock = ~std::uint64_t{0};
+  std::uint64_t impl = 0;
+  LayoutId layout;
+  std::uint64_t block = kNoBlock;  // Block::ordinal
 };
 
 class ParameterBook {
@@ -45,18 +55,27 @@ class ParameterBook {
   // The tensor that a module holds under a name, in `position` among its parameters or buffers. Where another tensor
   // was there before, it is in its place.
   ParameterNumber Held(ProcessId process, ModuleId module, NameId name, std::uint32_t position, bool is_buffer,
-                       const Tensor& tensor);
+                       const BookedTensor& tensor);
   // A tensor that an optimizer or autograd knows: whose it is, or a leaf of its own.
-  ParameterNumber Leaf(ProcessId process, const Tensor& tensor);
+  ParameterNumber Leaf(ProcessId process, const BookedTensor& tensor);
+  void BlockEnds(std::uint64_t block);
   void EndProcess(const Dictionary& dictionary);
 
   std::vector<Parameter> Take() { return std::move(parameters_); }
 
  private:
-  ParameterNumber Add(ProcessId process, const Tensor& tensor);
+  struct Known {
+    ParameterNumber number;
+    std::uint64_t block;
+    bool block_ended = false;
+  };
+  std::optional<ParameterNumber> Find(const BookedTensor& tensor) const;
+  ParameterNumber Add(ProcessId process, const BookedTensor& tensor);
+  void Know(const BookedTensor& tensor, ParameterNumber number);
 
   std::vector<Parameter> parameters_;
-  absl::flat_hash_map<std::uint64_t, ParameterNumber> by_impl_;  // of the process in hand
+  absl::flat_hash_map<std::uint64_t, Known> by_impl_;           // of the process in hand
+  absl::flat_hash_map<std::uint64_t, std::uint64_t> by_block_;  // of live blocks the TensorImpl
   // By process, module, name or position, and whether it is a buffer.
   std::map<std::tuple<ProcessId, ModuleId, std::uint32_t, bool>, ParameterNumber> by_place_;
   std::uint32_t leaves_ = 0;

@@ -10,15 +10,14 @@ RangeMarks MarksOf(std::string_view name) {
   RangeMarks marks;
   marks.known = true;
   marks.loader = name.starts_with("enumerate(DataLoader)#");
-  marks.copies = is("aten::to") || is("aten::_to_copy");
-  marks.reduces = is("c10d::allreduce_") || is("c10d::allreduce_coalesced_") || is("_c10d_functional::all_reduce") ||
-                  is("_c10d_functional::all_reduce_");
-  marks.gathers = is("c10d::_allgather_base_") || is("c10d::allgather_") ||
-                  is("c10d::allgather_into_tensor_coalesced_") || is("_c10d_functional::all_gather_into_tensor") ||
-                  is("_c10d_functional::all_gather_into_tensor_out");
+  marks.copies = is("aten::to") || is("aten::_to_copy") || is("aten::clone");
+  // The functional ones call these. Those of lists of lists show no tensors.
+  marks.reduces = is("c10d::allreduce_") || is("c10d::allreduce_coalesced_");
+  marks.gathers = is("c10d::_allgather_base_");
+  marks.copies_in = is("fsdp::all_gather_copy_in");
   marks.copies_out = is("fsdp::split_with_sizes_copy");
-  marks.scatters = is("c10d::_reduce_scatter_base_") || is("c10d::reduce_scatter_") ||
-                   is("c10d::reduce_scatter_tensor_coalesced_") || is("_c10d_functional::reduce_scatter_tensor");
+  marks.scatters = is("c10d::_reduce_scatter_base_");
+  marks.chunks = is("fsdp::chunk_cat");
   return marks;
 }
 

@@ -12,11 +12,13 @@ namespace memoir {
 
 struct RangeMarks {
   bool loader : 1 = false;      // a step of a data loader
-  bool copies : 1 = false;      // makes a copy of its first argument, on another device or of another type
+  bool copies : 1 = false;      // makes a copy of its first argument, maybe on another device or of another type
   bool reduces : 1 = false;     // all-reduce
-  bool gathers : 1 = false;     // all-gather: its first tensor is what is gathered
-  bool copies_out : 1 = false;  // of what was gathered, into tensors of their own
-  bool scatters : 1 = false;    // reduce-scatter
+  bool gathers : 1 = false;     // all-gather: its first tensor becomes what its second, and other ranks', is
+  bool copies_in : 1 = false;   // FSDP, before an all-gather: from a list, whose last tensor but it is written to
+  bool copies_out : 1 = false;  // FSDP, after it: from the first tensor into all others
+  bool scatters : 1 = false;    // reduce-scatter: likewise, its first from its second
+  bool chunks : 1 = false;      // FSDP, before a reduce-scatter: the last tensor is written to
   bool known : 1 = false;
 };
 

@@ -1,5 +1,7 @@
 #include "tools/analyze/rules/rules.h"
 
+#include <iterator>
+
 namespace memoir {
 namespace {
 
@@ -14,13 +16,24 @@ bool HeldByOptimizer(const Evidence& block) { return block.Has(kOptimizedParamet
 // when there are no modules and optimizers at all. Else it is an input whose gradient is wanted. What a module computed
 // and activation checkpointing made a leaf of is neither.
 bool LeafWithGradients(const Evidence& block) {
-  return block.Has(kLeaf) && block.phase == Phase::kOther && (block.Has(kLeafAgain) || !block.trains);
+  const bool leaf = block.Has(kLeaf) || block.Has(kWantsGradient);
+  return leaf && block.phase == Phase::kOther && (block.Has(kLeafAgain) || !block.trains);
+}
+// As lazy modules make them at their first call: nobody says that a module holds it before it is called again.
+bool LeafOfForward(const Evidence& block) {
+  return block.Has(kWantsGradient) && block.phase == Phase::kForward && block.Has(kOutlivedModel) &&
+         !block.Has(kDerived);
 }
 bool MovedParameter(const Evidence& block) { return block.Has(kMovedParameter); }
 bool GatheredParameter(const Evidence& block) { return block.Has(kGathered); }
+// An average of a model's past, or what is to be compared with later: copied outside of modules, and of no backward.
+bool CopyOfParameter(const Evidence& block) {
+  return block.phase == Phase::kOther && block.Has(kCopiesParameter) && block.Has(kOutlivedOperator) &&
+         !block.Has(kReadInBackward) && !block.Has(kFreedInBackward) && !block.Has(kNodeArgument);
+}
 bool BufferOfModule(const Evidence& block) { return block.Has(kModuleBuffer); }
 bool GradientOfParameter(const Evidence& block) { return block.Has(kParameterGradient); }
-bool StateOfOptimizer(const Evidence& block) { return block.Has(Sign::kOptimizerState); }
+bool StateOfOptimizer(const Evidence& block) { return block.Has(kOptimizerState); }
 bool KeptByStep(const Evidence& block) { return block.phase == Phase::kOptimizer && block.Has(kOutlivedStep); }
 
 // Gradients on their way between ranks.
@@ -30,7 +43,7 @@ bool ScatteredGradient(const Evidence& block) { return block.Has(kScattered); }
 // What comes from outside.
 bool LoadedInput(const Evidence& block) { return block.Has(kLoaded); }
 bool LeafInput(const Evidence& block) {
-  return block.Has(kLeaf) && block.phase == Phase::kOther && !block.Has(kDerived);
+  return (block.Has(kLeaf) || block.Has(kWantsGradient)) && block.phase == Phase::kOther && !block.Has(kDerived);
 }
 bool ProgramInput(const Evidence& block) {
   return block.phase == Phase::kOther && !block.found && !block.compiled && block.Has(kTensor) &&
@@ -76,7 +89,9 @@ bool ScratchOfNode(const Evidence& block) { return block.phase == Phase::kBackwa
 
 // The rest.
 bool ScratchOfStep(const Evidence& block) { return block.phase == Phase::kOptimizer; }
-bool NotSaved(const Evidence& block) { return block.phase == Phase::kForward || block.phase == Phase::kRecompute; }
+bool NotSaved(const Evidence& block) {
+  return block.phase == Phase::kForward || block.phase == Phase::kRecompute || block.compiled;
+}
 bool ScratchOfOperator(const Evidence& block) {
   return !block.found && !block.Has(kOutlivedOperator) && block.phase == Phase::kOther;
 }
@@ -84,53 +99,65 @@ bool ComputedFromModel(const Evidence& block) { return block.Has(kDerived) || bl
 bool Anything(const Evidence&) { return true; }
 
 constexpr Rule kRules[] = {
-    {"parameter_of_module", KeptAs::kParameter, "", HeldByModule, "a module holds it as a parameter"},
-    {"parameter_of_optimizer", KeptAs::kParameter, "", HeldByOptimizer, "an optimizer steps it"},
-    {"leaf_with_gradients", KeptAs::kParameter, "", LeafWithGradients,
-     "autograd accumulates gradients for it, and nobody else holds it"},
-    {"moved_parameter", KeptAs::kParameter, "before it was moved", MovedParameter,
+    {"parameter_of_module", KeptAs::kParameter, "", Keeper::kHolder, HeldByModule, "a module holds it as a parameter"},
+    {"parameter_of_optimizer", KeptAs::kParameter, "", Keeper::kHolder, HeldByOptimizer, "an optimizer steps it"},
+    {"leaf_with_gradients", KeptAs::kParameter, "", Keeper::kHolder, LeafWithGradients,
+     "a leaf of autograd that gets gradients, and nobody else holds it"},
+    {"leaf_of_forward", KeptAs::kParameter, "", Keeper::kHolder, LeafOfForward,
+     "a leaf that wants a gradient, made in a model's forward from nothing, and kept"},
+    {"moved_parameter", KeptAs::kParameter, "before it was moved", Keeper::kProgram, MovedParameter,
      "what was copied from it is a parameter"},
-    {"gathered_parameter", KeptAs::kParameter, "gathered", GatheredParameter,
-     "an all-gather put the ranks' parts of parameters together in it"},
-    {"buffer_of_module", KeptAs::kBuffer, "", BufferOfModule, "a module holds it as a buffer"},
-    {"gradient_of_parameter", KeptAs::kGradient, "", GradientOfParameter, "it is the .grad of a parameter"},
-    {"state_of_optimizer", KeptAs::kOptimizerState, "", StateOfOptimizer, "an optimizer holds it in its state"},
-    {"reduced_bucket", KeptAs::kGradient, "bucket", ReducedBucket, "it is all-reduced during backward"},
-    {"scattered_gradient", KeptAs::kGradient, "reduce-scatter", ScatteredGradient,
-     "a reduce-scatter takes or gives it"},
-    {"kept_by_step", KeptAs::kOptimizerState, "", KeptByStep, "allocated in an optimizer's step, it outlived that"},
-    {"loaded_input", KeptAs::kInput, "", LoadedInput, "a data loader made it"},
-    {"leaf_input", KeptAs::kInput, "", LeafInput, "a leaf that wants a gradient, but no optimizer steps it"},
-    {"program_input", KeptAs::kInput, "", ProgramInput,
+    {"gathered_parameter", KeptAs::kParameter, "gathered", Keeper::kRanks, GatheredParameter,
+     "an all-gather puts the ranks' parts of parameters together in it, or it is copied out of there"},
+    {"buffer_of_module", KeptAs::kBuffer, "", Keeper::kHolder, BufferOfModule, "a module holds it as a buffer"},
+    {"gradient_of_parameter", KeptAs::kGradient, "", Keeper::kGradient, GradientOfParameter,
+     "it is the .grad of a parameter, or of another leaf"},
+    {"state_of_optimizer", KeptAs::kOptimizerState, "", Keeper::kOptimizer, StateOfOptimizer,
+     "an optimizer holds it in its state"},
+    {"reduced_bucket", KeptAs::kGradient, "bucket", Keeper::kRanks, ReducedBucket, "it is all-reduced during backward"},
+    {"scattered_gradient", KeptAs::kGradient, "reduce-scatter", Keeper::kRanks, ScatteredGradient,
+     "a reduce-scatter of gradients takes or gives it"},
+    {"kept_by_step", KeptAs::kOptimizerState, "", Keeper::kOptimizer, KeptByStep,
+     "allocated in an optimizer's step, it outlived that"},
+    {"copy_of_parameter", KeptAs::kParameter, "copy", Keeper::kProgram, CopyOfParameter,
+     "copied from a parameter outside of modules, and of no use to backward"},
+    {"loaded_input", KeptAs::kInput, "", Keeper::kProgram, LoadedInput, "a data loader made it"},
+    {"leaf_input", KeptAs::kInput, "", Keeper::kProgram, LeafInput,
+     "a leaf that wants a gradient, but no optimizer steps it"},
+    {"program_input", KeptAs::kInput, "", Keeper::kProgram, ProgramInput,
      "made outside of modules, from nothing that modules or parameters gave"},
-    {"cast_parameter", KeptAs::kActivation, "cast parameter", CastParameter,
+    {"cast_parameter", KeptAs::kActivation, "cast parameter", Keeper::kGraph, CastParameter,
      "a copy of a parameter that forward made, as autocast does"},
-    {"workspace", KeptAs::kTemporary, "workspace", Workspace,
+    {"workspace", KeptAs::kTemporary, "workspace", Keeper::kLibrary, Workspace,
      "no operator was given it, and it outlived the one that made it, as a library's workspace does"},
-    {"recomputed", KeptAs::kActivation, "recomputed", Recomputed,
+    {"recomputed", KeptAs::kActivation, "recomputed", Keeper::kGraph, Recomputed,
      "made again for backward, as activation checkpointing does, and read there"},
-    {"saved_in_backward", KeptAs::kActivation, "of a double backward", SavedInBackward,
+    {"saved_in_backward", KeptAs::kActivation, "of a double backward", Keeper::kGraph, SavedInBackward,
      "a backward pass that is itself differentiated made it, and a later one read it"},
-    {"saved_for_backward", KeptAs::kActivation, "", SavedForBackward, "made in forward, read in backward"},
-    {"released_by_backward", KeptAs::kActivation, "", ReleasedByBackward, "made in forward, given back by backward"},
-    {"awaits_backward", KeptAs::kActivation, "", AwaitsBackward,
+    {"saved_for_backward", KeptAs::kActivation, "", Keeper::kGraph, SavedForBackward,
+     "made in forward, read in backward"},
+    {"released_by_backward", KeptAs::kActivation, "", Keeper::kGraph, ReleasedByBackward,
+     "made in forward, given back by backward"},
+    {"awaits_backward", KeptAs::kActivation, "", Keeper::kGraph, AwaitsBackward,
      "made while autograd was recording, still there at the end, and no backward has begun since"},
-    {"graph_dropped", KeptAs::kActivation, "no backward came", GraphDropped,
+    {"graph_dropped", KeptAs::kActivation, "no backward came", Keeper::kUnusedGraph, GraphDropped,
      "made while autograd was recording and kept after the model had returned, but given back before any backward"},
-    {"gradient_asked_for", KeptAs::kGradient, "", GradientAskedFor,
+    {"gradient_asked_for", KeptAs::kGradient, "", Keeper::kProgram, GradientAskedFor,
      "backward made it, and the program reads it afterwards"},
-    {"flows_through_backward", KeptAs::kAutogradDetail, "", FlowsThroughBackward,
+    {"flows_through_backward", KeptAs::kAutogradDetail, "", Keeper::kAutograd, FlowsThroughBackward,
      "goes from one node of autograd to the next"},
-    {"scratch_of_node", KeptAs::kTemporary, "", ScratchOfNode, "lives inside one node of autograd"},
-    {"scratch_of_step", KeptAs::kTemporary, "", ScratchOfStep, "lives inside one step of an optimizer"},
-    {"not_saved", KeptAs::kTemporary, "", NotSaved, "made in forward, of no use to backward"},
-    {"scratch_of_operator", KeptAs::kTemporary, "", ScratchOfOperator, "lives inside one operator"},
-    {"computed_from_model", KeptAs::kTemporary, "", ComputedFromModel,
+    {"scratch_of_node", KeptAs::kTemporary, "", Keeper::kMaker, ScratchOfNode, "lives inside one node of autograd"},
+    {"scratch_of_step", KeptAs::kTemporary, "", Keeper::kMaker, ScratchOfStep, "lives inside one step of an optimizer"},
+    {"not_saved", KeptAs::kTemporary, "", Keeper::kProgram, NotSaved, "made in forward, of no use to backward"},
+    {"scratch_of_operator", KeptAs::kTemporary, "", Keeper::kMaker, ScratchOfOperator, "lives inside one operator"},
+    {"computed_from_model", KeptAs::kTemporary, "", Keeper::kProgram, ComputedFromModel,
      "computed from what modules or parameters gave, of no use to backward"},
-    {"nothing_known", KeptAs::kUnknown, "", Anything, "nothing was seen that tells"},
+    {"nothing_known", KeptAs::kUnknown, "", Keeper::kNotKnown, Anything, "nothing was seen that tells"},
 };
 
 }  // namespace
+
+static_assert(std::size(kRules) < kMostRules);
 
 absl::Span<const Rule> Rules() { return kRules; }
 

@@ -1,6 +1,6 @@
-#include "tools/analyze/refusal.h"
+#include "tools/analyze/driver/refusal.h"
 
-#include "tools/analyze/driver_holders.h"
+#include "tools/analyze/driver/driver_role.h"
 
 namespace memoir {
 namespace {

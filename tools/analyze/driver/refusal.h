@@ -1,6 +1,6 @@
 // Requests for memory that the driver, or a library, refused past torch's caching allocator.
-#ifndef TOOLS_ANALYZE_REFUSAL_H_
-#define TOOLS_ANALYZE_REFUSAL_H_
+#ifndef TOOLS_ANALYZE_DRIVER_REFUSAL_H_
+#define TOOLS_ANALYZE_DRIVER_REFUSAL_H_
 
 #include <cstdint>
 #include <string>
@@ -25,4 +25,4 @@ Refusal RefusalOf(const ReplayState& state, const DriverRefusedEvent& event);
 
 }  // namespace memoir
 
-#endif  // TOOLS_ANALYZE_REFUSAL_H_
+#endif  // TOOLS_ANALYZE_DRIVER_REFUSAL_H_

@@ -1,0 +1,42 @@
+// The lists of a holds event, one after another: parameters, their gradients, then a module's buffers or an optimizer's
+// state.
+#ifndef TOOLS_MODEL_HELD_LISTS_H_
+#define TOOLS_MODEL_HELD_LISTS_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "tools/model/dictionary.h"
+#include "tools/model/event.h"
+
+namespace memoir {
+
+// Valid as long as the event is.
+class HeldLists {
+ public:
+  HeldLists(const HoldsEvent& event, const Dictionary& dictionary) : tensors_(event.tensors) {
+    if (event.signature.valid()) lengths_ = dictionary.signature(event.signature).list_lengths;
+  }
+
+  std::size_t size() const { return lengths_.size(); }
+  // Behind the last an empty one. Shorter than recorded in a damaged capture.
+  absl::Span<const Tensor> Next() {
+    if (next_ == lengths_.size()) return {};
+    const absl::Span<const Tensor> list =
+        tensors_.subspan(0, std::min<std::size_t>(lengths_[next_++], tensors_.size()));
+    tensors_.remove_prefix(list.size());
+    return list;
+  }
+
+ private:
+  absl::Span<const Tensor> tensors_;
+  absl::Span<const std::uint32_t> lengths_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_MODEL_HELD_LISTS_H_
