@@ -26,6 +26,7 @@ class Grouping {
   static absl::StatusOr<Grouping> Make(const Capture& capture, GroupBy by, const Selection& selection);
 
   GroupBy by() const { return by_; }
+  const BlockCategories& categories() const { return categories_; }  // empty unless NeedsCategories
   Group Of(const Block& block, ProcessId process) const {
     switch (by_) {
       case GroupBy::kOperator:

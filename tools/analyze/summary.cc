@@ -34,6 +34,23 @@ Folded& Folded::operator+=(const Folded& other) {
   return *this;
 }
 
+namespace {
+
+absl::Status AddCheckpointing(const Capture& capture, const Selection& selection, const BlockCategories& categories,
+                              Summary& summary) {
+  const auto checkpointing = AnalyzeCheckpointing(capture, selection, categories);
+  if (!checkpointing.ok()) return checkpointing.status();
+  for (DeviceRow& row : summary.devices) {
+    for (const CheckpointDevice& device : checkpointing->devices) {
+      const bool same = device.process == row.process && device.name == row.name && !row.peak_is_folded;
+      if (const CheckpointRow* best = same ? device.best() : nullptr) row.checkpointing = *best;
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 Columns Summary::total() const {
   Columns total;
   for (const Row& row : rows) total += row.total;
@@ -52,6 +69,10 @@ absl::StatusOr<Summary> AnalyzeSummary(const Capture& capture, const SummaryOpti
   Summary summary = pass.TakeSummary();
   summary.report = *std::move(report);
   summary.missing = grouping->missing();
+  if (options.by == GroupBy::kCategory) {
+    const absl::Status added = AddCheckpointing(capture, options, grouping->categories(), summary);
+    if (!added.ok()) return added;
+  }
   // Who held the bytes is asked of a replay of its own: few captures have a reason to.
   const auto ran_out = [](const DeviceRow& device) { return device.num_ooms > 0; };
   if (summary.refusals > 0 || std::ranges::any_of(summary.devices, ran_out)) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tools/analyze/checkpointing/checkpointing.h"
 #include "tools/analyze/options.h"
 #include "tools/analyze/out_of_memory.h"
 #include "tools/analyze/rules/parameter_book.h"
@@ -146,6 +147,8 @@ struct DeviceRow {
   std::uint64_t folded_allocated_bytes = 0;
   std::uint64_t folded_deallocations = 0;
   std::uint64_t folded_live_bytes = 0;  // at their end
+  // GroupBy::kCategory only: the modules that would lower the peak most were they checkpointed, where that is worth it.
+  std::optional<CheckpointRow> checkpointing;
 };
 
 struct ProcessRow {

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
+#include "tools/analyze/checkpointing/checkpointing.h"
 #include "tools/analyze/fragmentation.h"
 #include "tools/analyze/live_at.h"
 #include "tools/analyze/operator_curve.h"
@@ -28,6 +29,7 @@
 #include "tools/cli/ring_merge.h"
 #include "tools/cli/selection_arguments.h"
 #include "tools/cli/verbs.h"
+#include "tools/view/checkpoint_view.h"
 #include "tools/view/fragmentation_view.h"
 #include "tools/view/live_view.h"
 #include "tools/view/operator_curve_view.h"
@@ -49,6 +51,7 @@ const VerbHelp kHelp = {
         "totals shown. CAPTURE is the folder that `memoir run` wrote, or one part file of it.",
     .examples =
         "  memoir memoir-20260102-030405 --by category --steps 10:12\n"
+        "  memoir show run7 --by checkpoint\n"
         "  memoir show run7 --over time --png run7.png\n",
 };
 
@@ -68,6 +71,7 @@ void AddOptions(CLI::App& app, ShowArguments& arguments) {
   app.add_option("CAPTURE", arguments.capture, "folder of the capture");
   app.add_option("--by", arguments.by,
                  "rows: operator, module, category, category,module, parameter, leaf, range, thread, shape or rank; "
+                 "checkpoint: what activation checkpointing of each module would do to the peak; "
                  "with --at also "
                  "segment, the map of a GPU's reserved memory [operator]");
   app.add_option("--at", arguments.at,
@@ -88,16 +92,19 @@ void AddOptions(CLI::App& app, ShowArguments& arguments) {
   app.add_flag("--json", arguments.json, "exact numbers, every row (docs/json.md)");
 }
 
+bool ByCheckpoint(const ShowArguments& arguments) { return arguments.by == "checkpoint"; }
 bool BySegment(const ShowArguments& arguments) { return arguments.by == "segment"; }
 
 // What is asked for in words that mean nothing, or that do not go together; "" when all is well.
 std::string Complaint(const ShowArguments& arguments) {
   if (arguments.capture.empty()) return "no capture given";
-  const std::vector<std::string> groups = {"operator",  "module", "category", "category,module",
-                                           "parameter", "leaf",   "range",    "thread",
-                                           "shape",     "rank",   "segment"};
+  const std::vector<std::string> groups = {"operator", "module", "category", "category,module", "parameter",
+                                           "leaf",     "range",  "thread",   "shape",           "rank",
+                                           "segment",  "checkpoint"};
   if (BySegment(arguments) && arguments.at.empty()) return "--by segment is of an instant: add --at peak, or a time";
-  if (!BySegment(arguments) && !ParseGroupBy(arguments.by)) {
+  if (ByCheckpoint(arguments) && !arguments.at.empty())
+    return "--by checkpoint is about the peak of a whole window; leave out --at";
+  if (!BySegment(arguments) && !ByCheckpoint(arguments) && !ParseGroupBy(arguments.by)) {
     const std::string nearest = DidYouMean(arguments.by, groups);
     return fmt::format("--by {}: not one of {}{}", arguments.by, fmt::join(groups, ", "), nearest);
   }
@@ -146,6 +153,14 @@ Shown ShowSegments(const Capture& capture, const ShowArguments& arguments, const
   if (arguments.json) return ToText(SegmentsJson(capture, *maps, arguments.at));
   constexpr std::uint32_t kSegments = 40;
   return RenderSegments(capture, *maps, InstantName(arguments.at), arguments.top.value_or(kSegments), terminal);
+}
+
+Shown ShowCheckpointing(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
+                        const Terminal& terminal) {
+  const auto checkpointing = AnalyzeCheckpointing(capture, selection);
+  if (!checkpointing.ok()) return checkpointing.status();
+  if (arguments.json) return ToText(CheckpointingJson(capture, *checkpointing, arguments.top.value_or(0)));
+  return RenderCheckpointing(capture, *checkpointing, arguments.top.value_or(10), terminal);
 }
 
 Shown ShowLiveAt(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
@@ -227,6 +242,7 @@ Shown Show(const ShowArguments& arguments) {
   Selection selection = SelectionOf(arguments);
   selection.progress = progress.callback();
   if (BySegment(arguments)) return ShowSegments(*capture, arguments, selection, terminal);
+  if (ByCheckpoint(arguments)) return ShowCheckpointing(*capture, arguments, selection, terminal);
   if (!arguments.at.empty()) return ShowLiveAt(*capture, arguments, selection, terminal);
   if (arguments.over == "operators") return ShowOverOperators(*capture, arguments, selection, terminal);
   if (!arguments.over.empty()) return ShowOverTime(*capture, arguments, selection, terminal);

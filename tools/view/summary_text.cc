@@ -11,6 +11,7 @@
 #include "fmt/format.h"
 #include "tools/analyze/focus.h"
 #include "tools/view/capture_text.h"
+#include "tools/view/checkpoint_view.h"
 #include "tools/view/device_text.h"
 #include "tools/view/grouping.h"
 #include "tools/view/module_text.h"
@@ -145,7 +146,8 @@ std::string PeakTable(const Capture& capture, const Summary& summary, const Summ
   table.AddTotal({"total", FormatBytes(device.peak_allocated_bytes),
                   FormatShare(device.peak_allocated_bytes, device.peak_allocated_bytes),
                   FormatCount(device.peak_blocks)});
-  return Heading(terminal, fmt::format("Live at the peak of {}, by {}", label, names.one)) + table.Render(terminal, 2);
+  return Heading(terminal, fmt::format("Live at the peak of {}, by {}", label, names.one)) +
+         table.Render(terminal, 2) + CheckpointLine(capture, device, terminal);
 }
 
 std::string MeanLife(const Columns& columns) {

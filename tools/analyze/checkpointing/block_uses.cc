@@ -1,0 +1,117 @@
+#include "tools/analyze/checkpointing/block_uses.h"
+
+#include <algorithm>
+
+namespace memoir {
+namespace {
+
+class UsesPass : public Visitor {
+ public:
+  void OnStart(const ReplayState& state) override { state_ = &state; }
+  void OnProcessEnd(const ProcessEvent&) override {
+    calls_.EndProcess([](CallNumber) {});
+    forward_.Clear();
+    made_in_.clear();
+  }
+  void OnModuleEnter(const ModuleEvent& event) override {
+    if (!event.of_gradient) calls_.Enter(event, state_->dictionary());
+  }
+  void OnModuleExit(const ModuleEvent& event) override {
+    calls_.Exit(event, [](CallNumber) {});
+  }
+
+  void OnAllocate(const AllocateEvent& event) override {
+    const Block& block = *event.block;
+    if (block.slot == Block::kNoSlot) return;
+    if (block.slot >= made_in_.size()) made_in_.resize(block.slot + 1);
+    made_in_[block.slot] = block.phase == Phase::kForward && event.stack != nullptr ? calls_.Innermost(event.thread) : 0;
+  }
+  void OnDeallocate(const DeallocateEvent& event) override {
+    const Block& block = *event.block;
+    if (block.slot == Block::kNoSlot || made_in_[block.slot] == 0 || !event.thread.valid()) return;
+    const RangeStack& stack = state_->stack(event.thread);
+    if (!stack.empty() && stack.back().innermost_backward >= 0) UseOf(block).freed_in_backward = true;
+  }
+
+  void OnRangeBegin(const RangeBeginEvent& event) override {
+    const OpenRange& range = *event.range;
+    if (range.source == RangeSource::kBackward) return;
+    const bool forward = range.innermost_backward < 0;
+    if (forward && range.source != RangeSource::kUser && range.sequence >= 0)
+      forward_.Note(state_->dictionary().thread(event.thread).torch_id, range.sequence, calls_.Innermost(event.thread));
+    if (event.tensors.empty()) return;
+    if (forward) return NoteReads(event);
+    CallNumber saved_by = 0;
+    if (NodeAround(*event.stack, &saved_by)) NoteSaved(event, saved_by);
+  }
+  BlockUses Take() { return std::move(uses_); }
+
+ private:
+  BlockUse& UseOf(const Block& block) {
+    if (block.ordinal >= uses_.blocks.size()) uses_.blocks.resize(block.ordinal + 1);
+    return uses_.blocks[block.ordinal];
+  }
+  const Block* MadeInCall(const Tensor& tensor) const {
+    const Block* block = tensor.storage == 0 ? nullptr : state_->LiveBlockAt(tensor.device, tensor.storage);
+    return block != nullptr && block->slot < made_in_.size() && made_in_[block->slot] != 0 ? block : nullptr;
+  }
+  std::uint8_t CommonDepth(const Block& block, CallNumber call) const {
+    const std::uint32_t depth = calls_[calls_.Common(made_in_[block.slot], call)].depth;
+    return static_cast<std::uint8_t>(std::min<std::uint32_t>(depth, BlockUse::kNever - 1));
+  }
+  // The node that the innermost range runs in.
+  bool NodeAround(const RangeStack& stack, CallNumber* call) const {
+    for (std::int32_t depth = stack.back().innermost_backward; depth >= 0; --depth) {
+      const OpenRange& range = stack[static_cast<std::size_t>(depth)];
+      if (range.source == RangeSource::kBackward) return forward_.Find(range, call);
+    }
+    return false;
+  }
+  void NoteReads(const RangeBeginEvent& event) {
+    const CallNumber call = calls_.Innermost(event.thread);
+    for (const Tensor& tensor : event.tensors) {
+      const Block* block = MadeInCall(tensor);
+      if (block == nullptr) continue;
+      BlockUse& use = UseOf(*block);
+      use.read_outermost = std::min(use.read_outermost, CommonDepth(*block, call));
+      ++use.reads;
+    }
+  }
+  void NoteSaved(const RangeBeginEvent& event, CallNumber call) {
+    for (const Tensor& tensor : event.tensors) {
+      const Block* block = MadeInCall(tensor);
+      if (block == nullptr) continue;
+      BlockUse& use = UseOf(*block);
+      const std::uint8_t depth = CommonDepth(*block, call);
+      use.saved_outermost = std::min(use.saved_outermost, depth);
+      use.saved_innermost = std::max(use.saved_innermost, depth);
+    }
+  }
+
+  const ReplayState* state_ = nullptr;
+  ModuleCalls calls_;
+  ForwardCalls forward_;
+  std::vector<CallNumber> made_in_;  // by Block::slot; 0: not in forward, or in none
+  BlockUses uses_;
+};
+
+}  // namespace
+
+bool ForwardCalls::Find(const OpenRange& node, CallNumber* call) const {
+  if (node.sequence < 0) return false;
+  const auto found = calls_.find({node.forward_thread, node.sequence & kMask});
+  if (found == calls_.end() || found->second.first != node.sequence) return false;
+  *call = found->second.second;
+  return true;
+}
+
+absl::StatusOr<BlockUses> FindBlockUses(const Capture& capture, ReplayOptions options) {
+  UsesPass pass;
+  options.tensors = options.modules = true;
+  options.first_seen = false;
+  const absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
+  if (!report.ok()) return report.status();
+  return pass.Take();
+}
+
+}  // namespace memoir

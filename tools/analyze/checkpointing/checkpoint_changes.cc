@@ -1,0 +1,160 @@
+// What a block, and a call that is made again, change of the groups that a CheckpointPass follows.
+#include <algorithm>
+#include <utility>
+
+#include "tools/analyze/checkpointing/checkpoint_pass.h"
+
+namespace memoir {
+
+// Before the change of what is live.
+void CheckpointPass::AddMade(const Watched& watched, const Block& block, AlikePeaks& peaks) {
+  ForCallsOf(watched.call, [&](Call& call) {
+    if (watched.Counts(call.depth)) ++call.blocks;
+    CallOnDevice& on = On(call, block.device, peaks);
+    if (watched.IsReplaced(call.depth)) on.replaced += block.bytes;
+    if (watched.Leaves(call.depth)) return;
+    peaks.BeforeChange(call.alike).kept += block.bytes;
+    if (watched.settled) on.settled += block.bytes;
+  });
+}
+
+void CheckpointPass::RemoveMade(const Watched& watched, const Block& block, AlikePeaks& peaks) {
+  ForCallsOf(watched.call, [&](Call& call) {
+    if (watched.Counts(call.depth)) --call.blocks;
+    CallOnDevice& on = On(call, block.device, peaks);
+    if (watched.IsReplaced(call.depth)) on.replaced -= block.bytes;
+    if (watched.Leaves(call.depth)) return;
+    AlikePeaks::Group& group = peaks.BeforeChange(call.alike);
+    group.kept -= block.bytes;
+    if (!watched.settled) return;
+    on.settled -= block.bytes;
+    if (call.stage == Stage::kEnded) group.freed -= block.bytes;
+  });
+}
+
+// Nothing in forward reads it any more: where its call has ended, checkpointing has given it back.
+void CheckpointPass::Settle(Watched& watched, const Block& block) {
+  watched.settled = true;
+  AlikePeaks& peaks = devices_[DeviceIndex(block.device)].second;
+  ForCallsOf(watched.call, [&](Call& call) {
+    if (watched.Leaves(call.depth)) return;
+    On(call, block.device, peaks).settled += block.bytes;
+    if (call.stage == Stage::kEnded) peaks.AtOnce(call.alike).freed += block.bytes;
+  });
+}
+
+// Recomputation stops at the last operator that saves something; so does what it takes.
+void CheckpointPass::NoteMost(const Watched& watched, CallNumber within, DeviceId device) {
+  const AlikePeaks& peaks = devices_[DeviceIndex(device)].second;
+  ForCallsOf(within, [&](Call& call) {
+    if (call.stage != Stage::kOpen || !watched.Counts(call.depth)) return;
+    CallOnDevice& on = On(call, device, peaks);
+    const std::uint64_t most = peaks.heights().MostSince(on.begin);
+    on.most = std::max(on.most, most - std::min(most, on.live_at_begin));
+  });
+}
+
+void CheckpointPass::NoteInput(Watched& watched, const Block& block, CallNumber call) {
+  std::vector<CallNumber>& inputs = watched.inputs_of;
+  if (!inputs.empty() && inputs.back() == call) return;
+  constexpr std::size_t kMany = 64;  // of what lives long most calls are over
+  if (inputs.size() >= kMany && (inputs.size() & (inputs.size() - 1)) == 0)
+    std::erase_if(inputs, [this](CallNumber number) { return !open_.contains(number); });
+  const CallNumber common = calls_.Common(watched.call, call);
+  std::vector<CallNumber> given;
+  for (CallNumber number = call; number != common; number = calls_[number].caller) {
+    const auto found = open_.find(number);
+    if (found == open_.end() || std::ranges::find(inputs, number) != inputs.end()) continue;
+    given.push_back(number);
+    if (watched.activation) LeaveSibling(watched, block, common, found->second.alike);
+  }
+  // The innermost last, where the next operator's look finds it.
+  inputs.insert(inputs.end(), given.rbegin(), given.rend());
+}
+
+// What a call is given that another call of the same modules made is kept for it.
+void CheckpointPass::LeaveSibling(Watched& watched, const Block& block, CallNumber common, AlikeNumber alike) {
+  for (CallNumber maker = watched.call; maker != common; maker = calls_[maker].caller) {
+    const auto found = open_.find(maker);
+    if (found == open_.end() || found->second.alike != alike || watched.Leaves(found->second.depth)) continue;
+    Call& call = found->second;
+    AlikePeaks& peaks = devices_[DeviceIndex(block.device)].second;
+    CallOnDevice& on = On(call, block.device, peaks);
+    AlikePeaks::Group& group = peaks.AtOnce(alike);
+    group.kept -= block.bytes;
+    if (watched.settled) on.settled -= block.bytes;
+    if (watched.settled && call.stage == Stage::kEnded) group.freed -= block.bytes;
+    watched.leaves |= Watched::Bit(call.depth);
+    if (!watched.Counts(call.depth)) --call.blocks;
+    if (watched.IsReplaced(call.depth)) on.replaced += block.bytes;
+  }
+}
+
+// The program frees it, but calls that it was given to have not been made again yet: once for each group.
+void CheckpointPass::HoldInput(const Watched& watched, const Block& block, AlikePeaks& peaks) {
+  std::vector<std::size_t> places;
+  for (const CallNumber number : watched.inputs_of) {
+    const auto found = open_.find(number);
+    if (found == open_.end()) continue;
+    const AlikeNumber alike = found->second.alike;
+    auto place = std::ranges::find_if(places, [&](std::size_t held) { return held_[held].alike == alike; });
+    if (place == places.end()) {
+      place = places.insert(places.end(), NewHeld({block.device, alike, block.bytes, 0}));
+      peaks.BeforeChange(alike).held += block.bytes;
+    }
+    ++held_[*place].calls;
+    found->second.held.push_back(*place);
+  }
+}
+
+std::size_t CheckpointPass::NewHeld(const Held& held) {
+  if (unheld_.empty()) {
+    held_.push_back(held);
+    return held_.size() - 1;
+  }
+  const std::size_t place = unheld_.back();
+  unheld_.pop_back();
+  held_[place] = held;
+  return place;
+}
+
+void CheckpointPass::MakeAgainCallsOf(const Watched& watched, ThreadId thread) {
+  ForCallsOf(watched.call, [&](Call& call) {
+    if (call.stage == Stage::kEnded && !watched.Leaves(call.depth)) MakeAgain(call, thread);
+  });
+}
+
+// Before the node that first needs something of the call does anything else.
+void CheckpointPass::MakeAgain(Call& call, ThreadId thread) {
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    AlikePeaks& peaks = devices_[i].second;
+    CallOnDevice& on = On(call, devices_[i].first, peaks);
+    if (on.most == 0 && on.settled == 0) continue;
+    const bool known = thread.valid() && thread.value < live_at_node_.size() && i < live_at_node_[thread.value].size();
+    peaks.Touch(call.alike, MostWhileMadeAgain(call, on, known ? live_at_node_[thread.value][i] : peaks.live()));
+    AlikePeaks::Group& group = peaks.AtOnce(call.alike);
+    group.freed -= on.settled;
+    group.again = std::max(group.again, on.settled);
+  }
+  call.stage = Stage::kMadeAgain;
+}
+
+std::int64_t CheckpointPass::MostWhileMadeAgain(const Call& call, const CallOnDevice& on, std::uint64_t live) const {
+  const std::vector<AlikePeaks::Group>& groups = devices_[DeviceIndex(on.device)].second.groups();
+  const AlikePeaks::Group group = call.alike < groups.size() ? groups[call.alike] : AlikePeaks::Group();
+  return static_cast<std::int64_t>(live + group.held + on.most) - static_cast<std::int64_t>(group.freed + on.replaced);
+}
+
+// Its graph is gone, and with it what it was given.
+void CheckpointPass::Release(CallNumber number) {
+  const auto found = open_.find(number);
+  for (const std::size_t place : found->second.held) {
+    Held& held = held_[place];
+    if (--held.calls > 0) continue;
+    devices_[DeviceIndex(held.device)].second.AtOnce(held.alike).held -= held.bytes;
+    unheld_.push_back(place);
+  }
+  open_.erase(found);
+}
+
+}  // namespace memoir

@@ -1,0 +1,216 @@
+#include "tools/analyze/checkpointing/checkpoint_pass.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace memoir {
+
+CheckpointPass::CheckpointPass(const Capture& capture, const Selection& selection, const BlockCategories& categories,
+                               const BlockUses& uses)
+    : WindowedVisitor(capture, selection), categories_(categories), uses_(uses) {
+  for (const Rule& rule : Rules()) {
+    // Autocast keeps its copies of parameters itself.
+    const bool copy = rule.name == "cast_parameter";
+    is_activation_.push_back(rule.kept == KeptAs::kActivation && !copy);
+    may_be_input_.push_back(!copy && (rule.kept == KeptAs::kActivation || rule.kept == KeptAs::kTemporary ||
+                                      rule.kept == KeptAs::kInput));
+  }
+}
+
+AlikePeaks& CheckpointPass::PeaksOf(DeviceId device, const Event& event) {
+  const auto known = std::ranges::find(devices_, device, &std::pair<DeviceId, AlikePeaks>::first);
+  if (known != devices_.end()) return known->second;
+  devices_.emplace_back(device, AlikePeaks());
+  if (in_window()) devices_.back().second.OpenWindow(event.tick);
+  return devices_.back().second;
+}
+
+void CheckpointPass::WindowOpens(const Event& event) {
+  for (auto& [device, peaks] : devices_) peaks.OpenWindow(event.tick);
+}
+
+void CheckpointPass::WindowCloses(const Event&) {
+  for (auto& [device, peaks] : devices_) peaks.CloseWindow();
+}
+
+CheckpointPass::CallOnDevice& CheckpointPass::On(Call& call, DeviceId device, const AlikePeaks& peaks) {
+  const auto known = std::ranges::find(call.devices, device, &CallOnDevice::device);
+  if (known != call.devices.end()) return *known;
+  return call.devices.emplace_back(CallOnDevice{device, peaks.heights().now(), peaks.live()});
+}
+
+void CheckpointPass::ModuleEnters(const ModuleEvent& event) {
+  if (event.of_gradient) return;
+  const CallNumber number = calls_.Enter(event, state().dictionary());
+  const bool again = event.phase == Phase::kRecompute && !event.again;
+  const AlikeNumber alike = again ? calls_.AlikeOf(event.module, state().dictionary()) : calls_[number].alike;
+  if (alike == kNoAlike) return;
+  if (alike >= counted_.size()) counted_.resize(alike + 1);
+  if (alike >= already_.size()) already_.resize(alike + 1);
+  if (in_window()) ++(again ? already_ : counted_)[alike];
+  if (number == 0 || calls_[number].depth > Watched::kMostDepth) return;
+  Call& call = open_[number];
+  call.alike = alike;
+  call.depth = calls_[number].depth;
+  for (const auto& [device, peaks] : devices_) On(call, device, peaks);
+}
+
+void CheckpointPass::ModuleExits(const ModuleEvent& event) {
+  calls_.Exit(event, [this](CallNumber number) { EndCall(number); });
+}
+
+void CheckpointPass::EndCall(CallNumber number) {
+  const auto found = open_.find(number);
+  if (found == open_.end()) return;
+  Call& call = found->second;
+  call.stage = Stage::kEnded;
+  for (auto& [device, peaks] : devices_) {
+    if (const CallOnDevice& on = On(call, device, peaks); on.settled > 0)
+      peaks.AtOnce(call.alike).freed += on.settled;
+  }
+  if (call.blocks == 0) Release(number);
+}
+
+void CheckpointPass::RangeBegins(const RangeBeginEvent& event) {
+  const OpenRange& range = *event.range;
+  if (range.source == RangeSource::kBackward) {
+    if (event.thread.value >= live_at_node_.size()) live_at_node_.resize(event.thread.value + 1);
+    std::vector<std::uint64_t>& live = live_at_node_[event.thread.value];
+    live.clear();
+    for (const auto& [device, peaks] : devices_) live.push_back(peaks.live());
+    return;
+  }
+  if (event.tensors.empty()) return;
+  range.innermost_backward < 0 ? NoteForwardReads(event) : NoteBackwardReads(event);
+}
+
+void CheckpointPass::NoteForwardReads(const RangeBeginEvent& event) {
+  const CallNumber call = calls_.Innermost(event.thread);
+  for (const Tensor& tensor : event.tensors) {
+    Watched* watched = WatchedAt(tensor);
+    if (watched == nullptr) continue;
+    const Block& block = *state().LiveBlockAt(tensor.device, tensor.storage);
+    if (watched->may_be_input && call != watched->call) NoteInput(*watched, block, call);
+    if (!watched->activation) continue;
+    NoteMost(*watched, calls_.Common(watched->call, call), block.device);
+    if (watched->reads > 0 && --watched->reads == 0) Settle(*watched, block);
+  }
+}
+
+void CheckpointPass::NoteBackwardReads(const RangeBeginEvent& event) {
+  for (const Tensor& tensor : event.tensors) {
+    const Watched* watched = WatchedAt(tensor);
+    if (watched != nullptr && watched->activation) MakeAgainCallsOf(*watched, event.thread);
+  }
+}
+
+CheckpointPass::Watched* CheckpointPass::WatchedAt(const Tensor& tensor) {
+  if (tensor.storage == 0) return nullptr;
+  const Block* block = state().LiveBlockAt(tensor.device, tensor.storage);
+  if (block == nullptr || block->slot >= watched_.size()) return nullptr;
+  Watched& watched = watched_[block->slot];
+  return watched.ordinal == block->ordinal ? &watched : nullptr;
+}
+
+CheckpointPass::Watched& CheckpointPass::Watch(const AllocateEvent& event) {
+  const Block& block = *event.block;
+  if (block.slot >= watched_.size()) watched_.resize(block.slot + 1);
+  Watched& watched = watched_[block.slot];
+  watched.inputs_of.clear();
+  const RuleNumber rule = categories_.RuleOf(block);
+  const bool forward = block.phase == Phase::kForward && event.stack != nullptr;
+  const BlockUse use = uses_.Of(block);
+  watched.ordinal = block.ordinal;
+  watched.call = forward ? calls_.Innermost(event.thread) : 0;
+  watched.activation = is_activation_[rule] && watched.call != 0;
+  watched.may_be_input = may_be_input_[rule];
+  watched.reads = use.reads;
+  watched.settled = use.reads == 0;
+  watched.freed_in_backward = use.freed_in_backward;
+  watched.leaves = watched.saved_in = 0;
+  for (std::uint32_t depth = 1; depth <= std::min(calls_[watched.call].depth, Watched::kMostDepth); ++depth) {
+    if (use.Leaves(depth)) watched.leaves |= Watched::Bit(depth);
+    if (use.IsSavedInside(depth)) watched.saved_in |= Watched::Bit(depth);
+  }
+  return watched;
+}
+
+void CheckpointPass::Allocated(const AllocateEvent& event) {
+  const Block& block = *event.block;
+  AlikePeaks& peaks = PeaksOf(block.device, event);
+  const Watched* watched = block.slot == Block::kNoSlot ? nullptr : &Watch(event);
+  if (watched != nullptr && watched->activation) AddMade(*watched, block, peaks);
+  peaks.Change(peaks.live() + block.bytes, event.tick);
+  if (watched != nullptr && watched->activation) NoteMost(*watched, watched->call, block.device);
+}
+
+void CheckpointPass::Deallocated(const DeallocateEvent& event) {
+  const Block& block = *event.block;
+  AlikePeaks& peaks = PeaksOf(block.device, event);
+  Watched* watched = block.slot < watched_.size() ? &watched_[block.slot] : nullptr;
+  if (watched != nullptr && watched->ordinal != block.ordinal) watched = nullptr;
+  const bool activation = watched != nullptr && watched->activation;
+  const RangeStack* stack = event.thread.valid() ? &state().stack(event.thread) : nullptr;
+  if (activation && stack != nullptr && !stack->empty() && stack->back().innermost_backward >= 0)
+    MakeAgainCallsOf(*watched, event.thread);
+  if (watched != nullptr) HoldInput(*watched, block, peaks);
+  if (activation) RemoveMade(*watched, block, peaks);
+  peaks.Change(peaks.live() - block.bytes, event.tick);
+  if (watched == nullptr) return;
+  watched->ordinal = ~std::uint64_t{0};
+  if (!activation) return;
+  for (CallNumber number = watched->call; number != 0; number = calls_[number].caller) {
+    const auto found = open_.find(number);
+    if (found != open_.end() && found->second.stage != Stage::kOpen && found->second.blocks == 0) Release(number);
+  }
+}
+
+void CheckpointPass::ProcessEnds(const ProcessEvent& event) {
+  // What waits for a backward that the recording does not have would be made again all the same.
+  if (selection().window.kind == Window::Kind::kAll) {
+    for (auto& [number, call] : open_) {
+      if (call.stage != Stage::kEnded) continue;
+      for (auto& [device, peaks] : devices_) {
+        if (const CallOnDevice& on = On(call, device, peaks); on.settled > 0)
+          peaks.Touch(call.alike, MostWhileMadeAgain(call, on, peaks.live()));
+      }
+    }
+  }
+  calls_.EndProcess([](CallNumber) {});
+  for (const auto& [device, peaks] : devices_) FinishDevice(device, peaks, event.process);
+  open_.clear();
+  watched_.clear();
+  held_.clear();
+  unheld_.clear();
+  devices_.clear();
+  live_at_node_.clear();
+  counted_.clear();
+  already_.clear();
+}
+
+void CheckpointPass::FinishDevice(DeviceId device, const AlikePeaks& peaks, ProcessId process) {
+  CheckpointDevice row;
+  row.name = ToString(state().dictionary().device(device));
+  row.process = process;
+  row.rank = capture().processes()[process.value].rank();
+  row.caching = state().memory(device).caching();
+  row.peak_bytes = peaks.peak();
+  row.peak_ns = state().Nanoseconds(process, peaks.peak_tick());
+  for (AlikeNumber alike = 0; alike < counted_.size(); ++alike) {
+    const std::uint64_t already = alike < already_.size() ? already_[alike] : 0;
+    if (counted_[alike] + already == 0) continue;
+    AlikePeaks::Group group;
+    group.peak = peaks.peak();
+    if (alike < peaks.groups().size()) group = peaks.groups()[alike];
+    const AlikeModules& modules = calls_.alike()[alike];
+    row.rows.push_back({modules.path.empty() ? modules.root : modules.path, modules.root, modules.path,
+                        modules.class_name, modules.modules.size(), counted_[alike], already, group.peak,
+                        static_cast<std::int64_t>(peaks.peak() - group.peak), group.kept_at_peak, group.again});
+  }
+  std::ranges::stable_sort(row.rows, [](const CheckpointRow& a, const CheckpointRow& b) {
+    return std::pair(b.freed_bytes, b.kept_bytes) < std::pair(a.freed_bytes, a.kept_bytes);
+  });
+  rows_.push_back(std::move(row));
+}
+
+}  // namespace memoir

@@ -1,0 +1,68 @@
+#include "tools/analyze/checkpointing/module_calls.h"
+
+#include <algorithm>
+
+namespace memoir {
+namespace {
+
+// "layers.3.mlp" as "layers.*.mlp".
+std::string WithoutNumbers(const std::string& path) {
+  std::string pattern;
+  for (std::size_t begin = 0; begin < path.size();) {
+    const std::size_t end = std::min(path.find('.', begin), path.size());
+    const std::string part = path.substr(begin, end - begin);
+    if (begin > 0) pattern += '.';
+    pattern += !part.empty() && part.find_first_not_of("0123456789") == std::string::npos ? "*" : part;
+    begin = end + 1;
+  }
+  return pattern;
+}
+
+}  // namespace
+
+AlikeNumber ModuleCalls::AlikeOf(ModuleId module, const Dictionary& dictionary) {
+  if (!module.valid()) return kNoAlike;
+  if (module.value >= alike_of_.size()) alike_of_.resize(module.value + 1, kNoAlike);
+  AlikeNumber& number = alike_of_[module.value];
+  if (number != kNoAlike) return number;
+  const Module& named = dictionary.module(module);
+  const std::string pattern = WithoutNumbers(named.path);
+  const auto [known, added] = by_key_.try_emplace(named.root + "\n" + pattern + "\n" + named.class_name,
+                                                  static_cast<AlikeNumber>(alike_.size()));
+  if (added) alike_.push_back({named.root, pattern, named.class_name, {}});
+  number = known->second;
+  alike_[number].modules.insert(module.value);
+  return number;
+}
+
+CallNumber ModuleCalls::Enter(const ModuleEvent& event, const Dictionary& dictionary) {
+  if (!event.thread.valid()) return 0;
+  if (event.thread.value >= threads_.size()) threads_.resize(event.thread.value + 1);
+  std::vector<CallNumber>& open = threads_[event.thread.value];
+  const CallNumber caller = open.empty() ? 0 : open.back();
+  if (event.again || event.phase != Phase::kForward) {
+    open.push_back(event.again ? caller : 0);
+    return 0;
+  }
+  ModuleCall call{caller, calls_[caller].depth + 1, AlikeOf(event.module, dictionary)};
+  for (CallNumber around = caller; around != 0; around = calls_[around].caller) {
+    if (calls_[around].alike == call.alike) call.alike = kNoAlike;
+  }
+  const auto number = static_cast<CallNumber>(calls_.size());
+  calls_.push_back(call);
+  open.push_back(number);
+  return number;
+}
+
+CallNumber ModuleCalls::Common(CallNumber a, CallNumber b) const {
+  while (a != b) {
+    if (calls_[a].depth >= calls_[b].depth) {
+      a = calls_[a].caller;
+    } else {
+      b = calls_[b].caller;
+    }
+  }
+  return a;
+}
+
+}  // namespace memoir
