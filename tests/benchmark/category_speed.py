@@ -80,6 +80,8 @@ def main():
             shown = json.loads(output)
             assert shown["dropped_events"] == 0 and len(shown["categories"]) >= 5
             row("memoir show --by category", shown["events"], seconds, mebibytes)
+            _, seconds, mebibytes = measured(arguments.memoir, "show", "--by", "checkpoint", "--json", capture)
+            row("memoir show --by checkpoint", shown["events"], seconds, mebibytes)
             _, seconds, mebibytes = measured(arguments.memoir, "export", "memory-timeline", "-o", folder / "timeline.json", capture)
             row("memory-timeline by torch's rules", shown["events"], seconds, mebibytes)
             shutil.rmtree(capture)

@@ -14,6 +14,7 @@
 #include "tests/golden/expect_golden.h"
 #include "tests/golden/sample_captures.h"
 #include "tools/analyze/balance.h"
+#include "tools/analyze/checkpointing/checkpointing.h"
 #include "tools/analyze/event_stream.h"
 #include "tools/analyze/explain.h"
 #include "tools/analyze/fragmentation.h"
@@ -23,6 +24,7 @@
 #include "tools/analyze/range_tree.h"
 #include "tools/analyze/summary.h"
 #include "tools/view/balance_view.h"
+#include "tools/view/checkpoint_view.h"
 #include "tools/view/event_json.h"
 #include "tools/view/explain_view.h"
 #include "tools/view/fragmentation_view.h"
@@ -124,6 +126,16 @@ TEST_F(Views, SummaryByCategoryAndParameter) {
     const std::string name = by == "category,module" ? "category_module" : by;
     ExpectGolden("by_" + name + "_trained.txt", RenderSummary(capture, summary, {.top = 10}, kNarrow));
     ExpectGolden("by_" + name + "_trained.json", ToText(SummaryJson(capture, summary, 0)));
+  }
+}
+
+TEST_F(Views, Checkpointing) {
+  for (const std::string name : {"trained", "modules"}) {
+    const Capture capture = Open(name);
+    const auto checkpointing = AnalyzeCheckpointing(capture, {});
+    ASSERT_TRUE(checkpointing.ok()) << checkpointing.status();
+    ExpectGolden("by_checkpoint_" + name + ".txt", RenderCheckpointing(capture, *checkpointing, 0, kNarrow));
+    ExpectGolden("by_checkpoint_" + name + ".json", ToText(CheckpointingJson(capture, *checkpointing, 0)));
   }
 }
 

@@ -146,8 +146,8 @@ std::string PeakTable(const Capture& capture, const Summary& summary, const Summ
   table.AddTotal({"total", FormatBytes(device.peak_allocated_bytes),
                   FormatShare(device.peak_allocated_bytes, device.peak_allocated_bytes),
                   FormatCount(device.peak_blocks)});
-  return Heading(terminal, fmt::format("Live at the peak of {}, by {}", label, names.one)) +
-         table.Render(terminal, 2) + CheckpointLine(capture, device, terminal);
+  return Heading(terminal, fmt::format("Live at the peak of {}, by {}", label, names.one)) + table.Render(terminal, 2) +
+         CheckpointLine(capture, device, terminal);
 }
 
 std::string MeanLife(const Columns& columns) {

@@ -24,7 +24,8 @@ class UsesPass : public Visitor {
     const Block& block = *event.block;
     if (block.slot == Block::kNoSlot) return;
     if (block.slot >= made_in_.size()) made_in_.resize(block.slot + 1);
-    made_in_[block.slot] = block.phase == Phase::kForward && event.stack != nullptr ? calls_.Innermost(event.thread) : 0;
+    made_in_[block.slot] =
+        block.phase == Phase::kForward && event.stack != nullptr ? calls_.Innermost(event.thread) : 0;
   }
   void OnDeallocate(const DeallocateEvent& event) override {
     const Block& block = *event.block;

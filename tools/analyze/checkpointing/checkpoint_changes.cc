@@ -7,39 +7,49 @@
 namespace memoir {
 
 // Before the change of what is live.
-void CheckpointPass::AddMade(const Watched& watched, const Block& block, AlikePeaks& peaks) {
+void CheckpointPass::AddMade(const Watched& watched, AlikePeaks& peaks) {
   ForCallsOf(watched.call, [&](Call& call) {
     if (watched.Counts(call.depth)) ++call.blocks;
-    CallOnDevice& on = On(call, block.device, peaks);
-    if (watched.IsReplaced(call.depth)) on.replaced += block.bytes;
+    CallOnDevice& on = On(call, watched.device, peaks);
+    if (watched.IsReplaced(call.depth)) on.replaced += watched.bytes;
     if (watched.Leaves(call.depth)) return;
-    peaks.BeforeChange(call.alike).kept += block.bytes;
-    if (watched.settled) on.settled += block.bytes;
+    peaks.BeforeChange(call.alike).kept += watched.bytes;
   });
 }
 
-void CheckpointPass::RemoveMade(const Watched& watched, const Block& block, AlikePeaks& peaks) {
+void CheckpointPass::RemoveMade(const Watched& watched, AlikePeaks& peaks) {
   ForCallsOf(watched.call, [&](Call& call) {
     if (watched.Counts(call.depth)) --call.blocks;
-    CallOnDevice& on = On(call, block.device, peaks);
-    if (watched.IsReplaced(call.depth)) on.replaced -= block.bytes;
+    CallOnDevice& on = On(call, watched.device, peaks);
+    if (watched.IsReplaced(call.depth)) on.replaced -= watched.bytes;
     if (watched.Leaves(call.depth)) return;
     AlikePeaks::Group& group = peaks.BeforeChange(call.alike);
-    group.kept -= block.bytes;
+    group.kept -= watched.bytes;
     if (!watched.settled) return;
-    on.settled -= block.bytes;
-    if (call.stage == Stage::kEnded) group.freed -= block.bytes;
+    on.settled -= watched.bytes;
+    if (!call.made_again) group.freed -= watched.bytes;
   });
 }
 
-// Nothing in forward reads it any more: where its call has ended, checkpointing has given it back.
-void CheckpointPass::Settle(Watched& watched, const Block& block) {
+// Nothing in forward reads it any more: what frame has it gives it back when it returns.
+void CheckpointPass::AwaitReturn(std::uint32_t slot) {
+  Watched& watched = watched_[slot];
+  for (CallNumber number = watched.holder; number != 0; number = calls_[number].caller) {
+    const auto holder = open_.find(number);
+    if (holder == open_.end()) continue;  // it has ended, or is not followed
+    if (holder->second.ended) break;
+    return holder->second.waiting.emplace_back(slot, watched.ordinal), void();
+  }
+  Settle(watched);
+}
+
+void CheckpointPass::Settle(Watched& watched) {
   watched.settled = true;
-  AlikePeaks& peaks = devices_[DeviceIndex(block.device)].second;
+  AlikePeaks& peaks = devices_[DeviceIndex(watched.device)].second;
   ForCallsOf(watched.call, [&](Call& call) {
     if (watched.Leaves(call.depth)) return;
-    On(call, block.device, peaks).settled += block.bytes;
-    if (call.stage == Stage::kEnded) peaks.AtOnce(call.alike).freed += block.bytes;
+    On(call, watched.device, peaks).settled += watched.bytes;
+    if (!call.made_again) peaks.AtOnce(call.alike).freed += watched.bytes;
   });
 }
 
@@ -47,14 +57,14 @@ void CheckpointPass::Settle(Watched& watched, const Block& block) {
 void CheckpointPass::NoteMost(const Watched& watched, CallNumber within, DeviceId device) {
   const AlikePeaks& peaks = devices_[DeviceIndex(device)].second;
   ForCallsOf(within, [&](Call& call) {
-    if (call.stage != Stage::kOpen || !watched.Counts(call.depth)) return;
+    if (call.ended || !watched.Counts(call.depth)) return;
     CallOnDevice& on = On(call, device, peaks);
     const std::uint64_t most = peaks.heights().MostSince(on.begin);
     on.most = std::max(on.most, most - std::min(most, on.live_at_begin));
   });
 }
 
-void CheckpointPass::NoteInput(Watched& watched, const Block& block, CallNumber call) {
+void CheckpointPass::NoteInput(Watched& watched, CallNumber call) {
   std::vector<CallNumber>& inputs = watched.inputs_of;
   if (!inputs.empty() && inputs.back() == call) return;
   constexpr std::size_t kMany = 64;  // of what lives long most calls are over
@@ -66,32 +76,32 @@ void CheckpointPass::NoteInput(Watched& watched, const Block& block, CallNumber 
     const auto found = open_.find(number);
     if (found == open_.end() || std::ranges::find(inputs, number) != inputs.end()) continue;
     given.push_back(number);
-    if (watched.activation) LeaveSibling(watched, block, common, found->second.alike);
+    if (watched.activation) LeaveSibling(watched, common, found->second.alike);
   }
   // The innermost last, where the next operator's look finds it.
   inputs.insert(inputs.end(), given.rbegin(), given.rend());
 }
 
 // What a call is given that another call of the same modules made is kept for it.
-void CheckpointPass::LeaveSibling(Watched& watched, const Block& block, CallNumber common, AlikeNumber alike) {
+void CheckpointPass::LeaveSibling(Watched& watched, CallNumber common, AlikeNumber alike) {
   for (CallNumber maker = watched.call; maker != common; maker = calls_[maker].caller) {
     const auto found = open_.find(maker);
     if (found == open_.end() || found->second.alike != alike || watched.Leaves(found->second.depth)) continue;
     Call& call = found->second;
-    AlikePeaks& peaks = devices_[DeviceIndex(block.device)].second;
-    CallOnDevice& on = On(call, block.device, peaks);
+    AlikePeaks& peaks = devices_[DeviceIndex(watched.device)].second;
+    CallOnDevice& on = On(call, watched.device, peaks);
     AlikePeaks::Group& group = peaks.AtOnce(alike);
-    group.kept -= block.bytes;
-    if (watched.settled) on.settled -= block.bytes;
-    if (watched.settled && call.stage == Stage::kEnded) group.freed -= block.bytes;
+    group.kept -= watched.bytes;
+    if (watched.settled) on.settled -= watched.bytes;
+    if (watched.settled && !call.made_again) group.freed -= watched.bytes;
     watched.leaves |= Watched::Bit(call.depth);
     if (!watched.Counts(call.depth)) --call.blocks;
-    if (watched.IsReplaced(call.depth)) on.replaced += block.bytes;
+    if (watched.IsReplaced(call.depth)) on.replaced += watched.bytes;
   }
 }
 
 // The program frees it, but calls that it was given to have not been made again yet: once for each group.
-void CheckpointPass::HoldInput(const Watched& watched, const Block& block, AlikePeaks& peaks) {
+void CheckpointPass::HoldInput(const Watched& watched, AlikePeaks& peaks) {
   std::vector<std::size_t> places;
   for (const CallNumber number : watched.inputs_of) {
     const auto found = open_.find(number);
@@ -99,8 +109,8 @@ void CheckpointPass::HoldInput(const Watched& watched, const Block& block, Alike
     const AlikeNumber alike = found->second.alike;
     auto place = std::ranges::find_if(places, [&](std::size_t held) { return held_[held].alike == alike; });
     if (place == places.end()) {
-      place = places.insert(places.end(), NewHeld({block.device, alike, block.bytes, 0}));
-      peaks.BeforeChange(alike).held += block.bytes;
+      place = places.insert(places.end(), NewHeld({watched.device, alike, watched.bytes, 0}));
+      peaks.BeforeChange(alike).held += watched.bytes;
     }
     ++held_[*place].calls;
     found->second.held.push_back(*place);
@@ -120,7 +130,7 @@ std::size_t CheckpointPass::NewHeld(const Held& held) {
 
 void CheckpointPass::MakeAgainCallsOf(const Watched& watched, ThreadId thread) {
   ForCallsOf(watched.call, [&](Call& call) {
-    if (call.stage == Stage::kEnded && !watched.Leaves(call.depth)) MakeAgain(call, thread);
+    if (!call.made_again && !watched.Leaves(call.depth)) MakeAgain(call, thread);
   });
 }
 
@@ -136,7 +146,7 @@ void CheckpointPass::MakeAgain(Call& call, ThreadId thread) {
     group.freed -= on.settled;
     group.again = std::max(group.again, on.settled);
   }
-  call.stage = Stage::kMadeAgain;
+  call.made_again = true;
 }
 
 std::int64_t CheckpointPass::MostWhileMadeAgain(const Call& call, const CallOnDevice& on, std::uint64_t live) const {

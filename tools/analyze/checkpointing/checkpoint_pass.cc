@@ -9,11 +9,10 @@ CheckpointPass::CheckpointPass(const Capture& capture, const Selection& selectio
                                const BlockUses& uses)
     : WindowedVisitor(capture, selection), categories_(categories), uses_(uses) {
   for (const Rule& rule : Rules()) {
-    // Autocast keeps its copies of parameters itself.
-    const bool copy = rule.name == "cast_parameter";
-    is_activation_.push_back(rule.kept == KeptAs::kActivation && !copy);
-    may_be_input_.push_back(!copy && (rule.kept == KeptAs::kActivation || rule.kept == KeptAs::kTemporary ||
-                                      rule.kept == KeptAs::kInput));
+    is_activation_.push_back(rule.kept == KeptAs::kActivation);
+    is_cast_.push_back(rule.name == "cast_parameter");
+    may_be_input_.push_back(!is_cast_.back() && (rule.kept == KeptAs::kActivation || rule.kept == KeptAs::kTemporary ||
+                                                 rule.kept == KeptAs::kInput));
   }
 }
 
@@ -63,11 +62,11 @@ void CheckpointPass::EndCall(CallNumber number) {
   const auto found = open_.find(number);
   if (found == open_.end()) return;
   Call& call = found->second;
-  call.stage = Stage::kEnded;
-  for (auto& [device, peaks] : devices_) {
-    if (const CallOnDevice& on = On(call, device, peaks); on.settled > 0)
-      peaks.AtOnce(call.alike).freed += on.settled;
+  call.ended = true;
+  for (const auto& [slot, ordinal] : call.waiting) {
+    if (watched_[slot].ordinal == ordinal) AwaitReturn(slot);
   }
+  call.waiting.clear();
   if (call.blocks == 0) Release(number);
 }
 
@@ -89,11 +88,11 @@ void CheckpointPass::NoteForwardReads(const RangeBeginEvent& event) {
   for (const Tensor& tensor : event.tensors) {
     Watched* watched = WatchedAt(tensor);
     if (watched == nullptr) continue;
-    const Block& block = *state().LiveBlockAt(tensor.device, tensor.storage);
-    if (watched->may_be_input && call != watched->call) NoteInput(*watched, block, call);
+    if (watched->may_be_input && call != watched->call) NoteInput(*watched, call);
     if (!watched->activation) continue;
-    NoteMost(*watched, calls_.Common(watched->call, call), block.device);
-    if (watched->reads > 0 && --watched->reads == 0) Settle(*watched, block);
+    // Operators below autograd have no number, and save nothing.
+    if (event.range->sequence >= 0) NoteMost(*watched, calls_.Common(watched->call, call), watched->device);
+    if (watched->reads > 0 && --watched->reads == 0) AwaitReturn(static_cast<std::uint32_t>(watched - watched_.data()));
   }
 }
 
@@ -101,6 +100,26 @@ void CheckpointPass::NoteBackwardReads(const RangeBeginEvent& event) {
   for (const Tensor& tensor : event.tensors) {
     const Watched* watched = WatchedAt(tensor);
     if (watched != nullptr && watched->activation) MakeAgainCallsOf(*watched, event.thread);
+  }
+}
+
+void CheckpointPass::NoteResult(const AllocateEvent& event, const Watched& watched) {
+  for (auto range = event.stack->rbegin(); range != event.stack->rend(); ++range) {
+    if (range->sequence < 0 || range->source == RangeSource::kUser) continue;
+    if (event.thread.value >= results_.size()) results_.resize(event.thread.value + 1);
+    results_[event.thread.value].push_back({range->call, event.block->slot, watched.ordinal});
+    return;
+  }
+  NoteMost(watched, watched.call, watched.device);
+}
+
+void CheckpointPass::RangeEnds(const RangeEndEvent& event) {
+  if (event.thread.value >= results_.size()) return;
+  std::vector<Result>& results = results_[event.thread.value];
+  while (!results.empty() && results.back().operator_call >= event.range->call) {
+    const Watched& watched = watched_[results.back().slot];
+    if (watched.ordinal == results.back().ordinal) NoteMost(watched, watched.call, watched.device);
+    results.pop_back();
   }
 }
 
@@ -122,16 +141,22 @@ CheckpointPass::Watched& CheckpointPass::Watch(const AllocateEvent& event) {
   const BlockUse use = uses_.Of(block);
   watched.ordinal = block.ordinal;
   watched.call = forward ? calls_.Innermost(event.thread) : 0;
-  watched.activation = is_activation_[rule] && watched.call != 0;
+  // Autocast keeps its copies of parameters, too: one that goes in backward was the graph's alone by then.
+  watched.activation = is_activation_[rule] && watched.call != 0 && (!is_cast_[rule] || use.freed_in_backward);
   watched.may_be_input = may_be_input_[rule];
   watched.reads = use.reads;
-  watched.settled = use.reads == 0;
+  watched.settled = false;
+  watched.device = block.device;
+  watched.bytes = block.bytes;
   watched.freed_in_backward = use.freed_in_backward;
   watched.leaves = watched.saved_in = 0;
   for (std::uint32_t depth = 1; depth <= std::min(calls_[watched.call].depth, Watched::kMostDepth); ++depth) {
     if (use.Leaves(depth)) watched.leaves |= Watched::Bit(depth);
     if (use.IsSavedInside(depth)) watched.saved_in |= Watched::Bit(depth);
   }
+  const std::uint32_t holder = is_cast_[rule] ? 1 : use.read_outermost;
+  watched.holder = watched.call;
+  while (calls_[watched.holder].depth > holder) watched.holder = calls_[watched.holder].caller;
   return watched;
 }
 
@@ -139,9 +164,12 @@ void CheckpointPass::Allocated(const AllocateEvent& event) {
   const Block& block = *event.block;
   AlikePeaks& peaks = PeaksOf(block.device, event);
   const Watched* watched = block.slot == Block::kNoSlot ? nullptr : &Watch(event);
-  if (watched != nullptr && watched->activation) AddMade(*watched, block, peaks);
+  const bool activation = watched != nullptr && watched->activation;
+  if (activation) AddMade(*watched, peaks);
   peaks.Change(peaks.live() + block.bytes, event.tick);
-  if (watched != nullptr && watched->activation) NoteMost(*watched, watched->call, block.device);
+  if (!activation) return;
+  NoteResult(event, *watched);
+  if (watched->reads == 0) AwaitReturn(block.slot);
 }
 
 void CheckpointPass::Deallocated(const DeallocateEvent& event) {
@@ -153,15 +181,15 @@ void CheckpointPass::Deallocated(const DeallocateEvent& event) {
   const RangeStack* stack = event.thread.valid() ? &state().stack(event.thread) : nullptr;
   if (activation && stack != nullptr && !stack->empty() && stack->back().innermost_backward >= 0)
     MakeAgainCallsOf(*watched, event.thread);
-  if (watched != nullptr) HoldInput(*watched, block, peaks);
-  if (activation) RemoveMade(*watched, block, peaks);
+  if (watched != nullptr) HoldInput(*watched, peaks);
+  if (activation) RemoveMade(*watched, peaks);
   peaks.Change(peaks.live() - block.bytes, event.tick);
   if (watched == nullptr) return;
   watched->ordinal = ~std::uint64_t{0};
   if (!activation) return;
   for (CallNumber number = watched->call; number != 0; number = calls_[number].caller) {
     const auto found = open_.find(number);
-    if (found != open_.end() && found->second.stage != Stage::kOpen && found->second.blocks == 0) Release(number);
+    if (found != open_.end() && found->second.ended && found->second.blocks == 0) Release(number);
   }
 }
 
@@ -169,7 +197,7 @@ void CheckpointPass::ProcessEnds(const ProcessEvent& event) {
   // What waits for a backward that the recording does not have would be made again all the same.
   if (selection().window.kind == Window::Kind::kAll) {
     for (auto& [number, call] : open_) {
-      if (call.stage != Stage::kEnded) continue;
+      if (!call.ended || call.made_again) continue;
       for (auto& [device, peaks] : devices_) {
         if (const CallOnDevice& on = On(call, device, peaks); on.settled > 0)
           peaks.Touch(call.alike, MostWhileMadeAgain(call, on, peaks.live()));
@@ -184,6 +212,7 @@ void CheckpointPass::ProcessEnds(const ProcessEvent& event) {
   unheld_.clear();
   devices_.clear();
   live_at_node_.clear();
+  results_.clear();
   counted_.clear();
   already_.clear();
 }

@@ -2,8 +2,9 @@
 //
 // A block that a call made passes through this, for each call that it was made in:
 //
-//     made ──► last read in forward ──► the call has ended ──► backward reads it ──► freed
-//                     settled         └──── counts as freed ────┘ all of the call's is made again
+//     made ──► last read in forward, ──► backward reads it ──► freed
+//              and who holds it returns │                    │
+//                    settled            └─ counts as freed ──┘ all of the call's is made again
 //
 // unless it leaves the call: saved by an operator outside, or an input of another call of the same modules.
 #ifndef TOOLS_ANALYZE_CHECKPOINTING_CHECKPOINT_PASS_H_
@@ -35,6 +36,7 @@ class CheckpointPass : public WindowedVisitor {
   void WindowOpens(const Event& event) override;
   void WindowCloses(const Event& event) override;
   void RangeBegins(const RangeBeginEvent& event) override;
+  void RangeEnds(const RangeEndEvent& event) override;
   void Allocated(const AllocateEvent& event) override;
   void Deallocated(const DeallocateEvent& event) override;
   void ModuleEnters(const ModuleEvent& event) override;
@@ -44,10 +46,13 @@ class CheckpointPass : public WindowedVisitor {
   // A block that is live.
   struct Watched {
     std::uint64_t ordinal = ~std::uint64_t{0};
-    CallNumber call = 0;         // the innermost that made it in forward
-    bool activation = false;     // that calls made
-    bool may_be_input = false;   // of calls: nothing that lives as long as the model
-    bool settled = false;        // forward reads it no more
+    CallNumber call = 0;        // the innermost that made it in forward
+    bool activation = false;    // that calls made
+    bool may_be_input = false;  // of calls: nothing that lives as long as the model
+    bool settled = false;       // forward reads it no more, and the frame that had it has returned
+    CallNumber holder = 0;      // whose frame may have it: the innermost call that all its readers are in
+    DeviceId device;
+    std::uint64_t bytes = 0;
     std::uint32_t reads = 0;     // in forward, to come
     std::uint64_t leaves = 0;    // bit by depth of a call
     std::uint64_t saved_in = 0;  // likewise: an operator inside saved it
@@ -58,13 +63,10 @@ class CheckpointPass : public WindowedVisitor {
     // Whether the call has to be made again for it.
     bool Counts(std::uint32_t depth) const { return !Leaves(depth) || IsSavedIn(depth); }
     // It is there twice while the call is made again, but what was left of the first is gone by then.
-    bool IsReplaced(std::uint32_t depth) const {
-      return Leaves(depth) && IsSavedIn(depth) && freed_in_backward;
-    }
+    bool IsReplaced(std::uint32_t depth) const { return Leaves(depth) && IsSavedIn(depth) && freed_in_backward; }
     static constexpr std::uint32_t kMostDepth = 64;  // calls deeper than that are not followed
     static std::uint64_t Bit(std::uint32_t depth) { return std::uint64_t{1} << (depth - 1); }
   };
-  enum class Stage : std::uint8_t { kOpen, kEnded, kMadeAgain };
   struct CallOnDevice {
     DeviceId device;
     LiveHeights::Instant begin = 0;
@@ -74,12 +76,14 @@ class CheckpointPass : public WindowedVisitor {
     std::uint64_t replaced = 0;  // see IsReplaced
   };
   struct Call {
-    Stage stage = Stage::kOpen;
+    bool ended = false;
+    bool made_again = false;
     AlikeNumber alike = 0;
     std::uint32_t depth = 0;
     std::uint64_t blocks = 0;  // live and counting
     std::vector<CallOnDevice> devices;
-    std::vector<std::size_t> held;  // in held_
+    std::vector<std::size_t> held;                                 // in held_
+    std::vector<std::pair<std::uint32_t, std::uint64_t>> waiting;  // blocks that settle when it ends: slot, ordinal
   };
   // An input that is freed, but would be held by the calls that it was given to.
   struct Held {
@@ -87,6 +91,13 @@ class CheckpointPass : public WindowedVisitor {
     AlikeNumber alike = 0;
     std::uint64_t bytes = 0;
     std::uint32_t calls = 0;
+  };
+
+  // A block that an operator made which has not ended: it saves its results at its end.
+  struct Result {
+    std::uint64_t operator_call = 0;  // OpenRange::call
+    std::uint32_t slot = 0;
+    std::uint64_t ordinal = 0;
   };
 
   AlikePeaks& PeaksOf(DeviceId device, const Event& event);
@@ -100,19 +111,21 @@ class CheckpointPass : public WindowedVisitor {
     }
   }
   std::size_t DeviceIndex(DeviceId device) const {
-    return static_cast<std::size_t>(
-        std::ranges::find(devices_, device, &std::pair<DeviceId, AlikePeaks>::first) - devices_.begin());
+    return static_cast<std::size_t>(std::ranges::find(devices_, device, &std::pair<DeviceId, AlikePeaks>::first) -
+                                    devices_.begin());
   }
   Watched& Watch(const AllocateEvent& event);
+  void NoteResult(const AllocateEvent& event, const Watched& watched);
   void NoteForwardReads(const RangeBeginEvent& event);
   void NoteBackwardReads(const RangeBeginEvent& event);
   void NoteMost(const Watched& watched, CallNumber within, DeviceId device);
-  void NoteInput(Watched& watched, const Block& block, CallNumber call);
-  void LeaveSibling(Watched& watched, const Block& block, CallNumber common, AlikeNumber alike);
-  void Settle(Watched& watched, const Block& block);
-  void AddMade(const Watched& watched, const Block& block, AlikePeaks& peaks);
-  void RemoveMade(const Watched& watched, const Block& block, AlikePeaks& peaks);
-  void HoldInput(const Watched& watched, const Block& block, AlikePeaks& peaks);
+  void NoteInput(Watched& watched, CallNumber call);
+  void LeaveSibling(Watched& watched, CallNumber common, AlikeNumber alike);
+  void AwaitReturn(std::uint32_t slot);
+  void Settle(Watched& watched);
+  void AddMade(const Watched& watched, AlikePeaks& peaks);
+  void RemoveMade(const Watched& watched, AlikePeaks& peaks);
+  void HoldInput(const Watched& watched, AlikePeaks& peaks);
   std::size_t NewHeld(const Held& held);
   void MakeAgainCallsOf(const Watched& watched, ThreadId thread);
   void MakeAgain(Call& call, ThreadId thread);
@@ -123,7 +136,7 @@ class CheckpointPass : public WindowedVisitor {
 
   const BlockCategories& categories_;
   const BlockUses& uses_;
-  std::vector<bool> is_activation_, may_be_input_;  // by RuleNumber
+  std::vector<bool> is_activation_, is_cast_, may_be_input_;  // by RuleNumber
   ModuleCalls calls_;
   absl::flat_hash_map<CallNumber, Call> open_;  // that have not ended, or have blocks that count
   std::vector<Watched> watched_;                // by Block::slot
@@ -131,6 +144,7 @@ class CheckpointPass : public WindowedVisitor {
   std::vector<std::size_t> unheld_;                       // free places of held_
   std::vector<std::pair<DeviceId, AlikePeaks>> devices_;  // of the process in hand
   std::vector<std::vector<std::uint64_t>> live_at_node_;  // by ThreadId: of devices_, when its newest node began
+  std::vector<std::vector<Result>> results_;              // by ThreadId
   std::vector<std::uint64_t> counted_, already_;          // calls of the process in hand, by AlikeNumber
   std::vector<CheckpointDevice> rows_;
 };

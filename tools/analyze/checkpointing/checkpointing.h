@@ -24,8 +24,8 @@ struct CheckpointRow {
   std::string name;  // "layers.*.mlp", or the root where there is no path
   std::string root, path, class_name;
   std::uint64_t modules = 0;
-  std::uint64_t calls = 0;    // in forward, in the window; inside a call of the same they are a part of it
-  std::uint64_t already = 0;  // in backward, which checkpointing has made already
+  std::uint64_t calls = 0;        // in forward, in the window; inside a call of the same they are a part of it
+  std::uint64_t already = 0;      // in backward, which checkpointing has made already
   std::uint64_t peak_bytes = 0;   // as it would be
   std::int64_t freed_bytes = 0;   // the peak as it is, less that
   std::uint64_t kept_bytes = 0;   // activations of them at the peak as it is that would be given back

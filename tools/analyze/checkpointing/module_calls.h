@@ -24,7 +24,7 @@ inline constexpr AlikeNumber kNoAlike = 0xffffffffu;
 
 struct ModuleCall {
   CallNumber caller = 0;
-  std::uint32_t depth = 0;      // calls around it and itself
+  std::uint32_t depth = 0;       // calls around it and itself
   AlikeNumber alike = kNoAlike;  // none also inside a call of the same: only the outermost counts
 };
 
