@@ -14,7 +14,7 @@
 #include "tests/golden/expect_golden.h"
 #include "tests/golden/sample_captures.h"
 #include "tools/analyze/balance.h"
-#include "tools/analyze/checkpointing/checkpointing.h"
+#include "tools/analyze/checkpointing.h"
 #include "tools/analyze/event_stream.h"
 #include "tools/analyze/explain.h"
 #include "tools/analyze/fragmentation.h"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tools/analyze/checkpointing/checkpointing.h"
+#include "tools/analyze/checkpointing.h"
 #include "tools/analyze/options.h"
 #include "tools/analyze/out_of_memory.h"
 #include "tools/analyze/rules/parameter_book.h"

@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
-#include "tools/analyze/checkpointing/checkpointing.h"
+#include "tools/analyze/checkpointing.h"
 #include "tools/analyze/fragmentation.h"
 #include "tools/analyze/live_at.h"
 #include "tools/analyze/operator_curve.h"
@@ -51,8 +51,7 @@ const VerbHelp kHelp = {
         "totals shown. CAPTURE is the folder that `memoir run` wrote, or one part file of it.",
     .examples =
         "  memoir memoir-20260102-030405 --by category --steps 10:12\n"
-        "  memoir show run7 --by checkpoint\n"
-        "  memoir show run7 --over time --png run7.png\n",
+        "  memoir show run7 --by checkpoint\n",
 };
 
 struct ShowArguments : SelectionArguments {

@@ -35,7 +35,7 @@ std::size_t Shown(const CheckpointDevice& device, std::size_t top) {
 
 std::string RowTable(const CheckpointDevice& device, std::size_t top, const Terminal& terminal) {
   const bool any_already = std::ranges::any_of(device.rows, [](const CheckpointRow& row) { return row.already > 0; });
-  std::vector<std::string> titles = {"module", "frees", "of the peak", "peak would be", "kept", "again", "calls"};
+  std::vector<std::string> titles = {"module", "frees", "share", "peak would be", "kept", "again", "calls"};
   if (any_already) titles.emplace_back("already");
   Table table(std::move(titles));
   const std::size_t shown = Shown(device, top);

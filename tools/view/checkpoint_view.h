@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "tools/analyze/checkpointing/checkpointing.h"
+#include "tools/analyze/checkpointing.h"
 #include "tools/analyze/summary.h"
 #include "tools/model/capture.h"
 #include "tools/view/json.h"

@@ -1,10 +1,10 @@
-#include "tools/analyze/checkpointing/checkpointing.h"
+#include "tools/analyze/checkpointing.h"
 
 #include <algorithm>
 #include <utility>
 
+#include "tools/analyze/checkpoint_pass.h"
 #include "tools/analyze/checkpointing/block_uses.h"
-#include "tools/analyze/checkpointing/checkpoint_pass.h"
 #include "tools/analyze/windowed_visitor.h"
 
 namespace memoir {

@@ -4,8 +4,8 @@
 //
 // An estimate in that the program was not run so; each group of modules by itself, all calls of it. What stays: what
 // operators outside of a call saved of it, and what a call is given.
-#ifndef TOOLS_ANALYZE_CHECKPOINTING_CHECKPOINTING_H_
-#define TOOLS_ANALYZE_CHECKPOINTING_CHECKPOINTING_H_
+#ifndef TOOLS_ANALYZE_CHECKPOINTING_H_
+#define TOOLS_ANALYZE_CHECKPOINTING_H_
 
 #include <cstdint>
 #include <optional>
@@ -62,4 +62,4 @@ absl::StatusOr<Checkpointing> AnalyzeCheckpointing(const Capture& capture, const
 
 }  // namespace memoir
 
-#endif  // TOOLS_ANALYZE_CHECKPOINTING_CHECKPOINTING_H_
+#endif  // TOOLS_ANALYZE_CHECKPOINTING_H_

@@ -1,19 +1,19 @@
-#include "tools/analyze/checkpointing/checkpoint_pass.h"
+#include "tools/analyze/checkpoint_pass.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace memoir {
 
-CheckpointPass::CheckpointPass(const Capture& capture, const Selection& selection, const BlockCategories& categories,
-                               const BlockUses& uses)
-    : WindowedVisitor(capture, selection), categories_(categories), uses_(uses) {
+std::vector<CheckpointPass::RuleMarks> CheckpointPass::MarksOfRules() {
+  std::vector<RuleMarks> marks;
   for (const Rule& rule : Rules()) {
-    is_activation_.push_back(rule.kept == KeptAs::kActivation);
-    is_cast_.push_back(rule.name == "cast_parameter");
-    may_be_input_.push_back(!is_cast_.back() && (rule.kept == KeptAs::kActivation || rule.kept == KeptAs::kTemporary ||
-                                                 rule.kept == KeptAs::kInput));
+    const bool activation = rule.kept == KeptAs::kActivation;
+    const bool cast = rule.name == "cast_parameter";
+    const bool passes = activation || rule.kept == KeptAs::kTemporary || rule.kept == KeptAs::kInput;
+    marks.push_back({activation, cast, passes && !cast});
   }
+  return marks;
 }
 
 AlikePeaks& CheckpointPass::PeaksOf(DeviceId device, const Event& event) {
@@ -103,26 +103,6 @@ void CheckpointPass::NoteBackwardReads(const RangeBeginEvent& event) {
   }
 }
 
-void CheckpointPass::NoteResult(const AllocateEvent& event, const Watched& watched) {
-  for (auto range = event.stack->rbegin(); range != event.stack->rend(); ++range) {
-    if (range->sequence < 0 || range->source == RangeSource::kUser) continue;
-    if (event.thread.value >= results_.size()) results_.resize(event.thread.value + 1);
-    results_[event.thread.value].push_back({range->call, event.block->slot, watched.ordinal});
-    return;
-  }
-  NoteMost(watched, watched.call, watched.device);
-}
-
-void CheckpointPass::RangeEnds(const RangeEndEvent& event) {
-  if (event.thread.value >= results_.size()) return;
-  std::vector<Result>& results = results_[event.thread.value];
-  while (!results.empty() && results.back().operator_call >= event.range->call) {
-    const Watched& watched = watched_[results.back().slot];
-    if (watched.ordinal == results.back().ordinal) NoteMost(watched, watched.call, watched.device);
-    results.pop_back();
-  }
-}
-
 CheckpointPass::Watched* CheckpointPass::WatchedAt(const Tensor& tensor) {
   if (tensor.storage == 0) return nullptr;
   const Block* block = state().LiveBlockAt(tensor.device, tensor.storage);
@@ -136,14 +116,14 @@ CheckpointPass::Watched& CheckpointPass::Watch(const AllocateEvent& event) {
   if (block.slot >= watched_.size()) watched_.resize(block.slot + 1);
   Watched& watched = watched_[block.slot];
   watched.inputs_of.clear();
-  const RuleNumber rule = categories_.RuleOf(block);
+  const RuleMarks marks = marks_[categories_.RuleOf(block)];
   const bool forward = block.phase == Phase::kForward && event.stack != nullptr;
   const BlockUse use = uses_.Of(block);
   watched.ordinal = block.ordinal;
   watched.call = forward ? calls_.Innermost(event.thread) : 0;
   // Autocast keeps its copies of parameters, too: one that goes in backward was the graph's alone by then.
-  watched.activation = is_activation_[rule] && watched.call != 0 && (!is_cast_[rule] || use.freed_in_backward);
-  watched.may_be_input = may_be_input_[rule];
+  watched.activation = marks.activation && watched.call != 0 && (!marks.cast || use.freed_in_backward);
+  watched.may_be_input = marks.may_be_input;
   watched.reads = use.reads;
   watched.settled = false;
   watched.device = block.device;
@@ -154,7 +134,7 @@ CheckpointPass::Watched& CheckpointPass::Watch(const AllocateEvent& event) {
     if (use.Leaves(depth)) watched.leaves |= Watched::Bit(depth);
     if (use.IsSavedInside(depth)) watched.saved_in |= Watched::Bit(depth);
   }
-  const std::uint32_t holder = is_cast_[rule] ? 1 : use.read_outermost;
+  const std::uint32_t holder = marks.cast ? 1 : use.read_outermost;
   watched.holder = watched.call;
   while (calls_[watched.holder].depth > holder) watched.holder = calls_[watched.holder].caller;
   return watched;

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tools/analyze/checkpointing/checkpoint_pass.h"
+#include "tools/analyze/checkpoint_pass.h"
 
 namespace memoir {
 
@@ -62,6 +62,26 @@ void CheckpointPass::NoteMost(const Watched& watched, CallNumber within, DeviceI
     const std::uint64_t most = peaks.heights().MostSince(on.begin);
     on.most = std::max(on.most, most - std::min(most, on.live_at_begin));
   });
+}
+
+void CheckpointPass::NoteResult(const AllocateEvent& event, const Watched& watched) {
+  for (auto range = event.stack->rbegin(); range != event.stack->rend(); ++range) {
+    if (range->sequence < 0 || range->source == RangeSource::kUser) continue;
+    if (event.thread.value >= results_.size()) results_.resize(event.thread.value + 1);
+    results_[event.thread.value].push_back({range->call, event.block->slot, watched.ordinal});
+    return;
+  }
+  NoteMost(watched, watched.call, watched.device);
+}
+
+void CheckpointPass::RangeEnds(const RangeEndEvent& event) {
+  if (event.thread.value >= results_.size()) return;
+  std::vector<Result>& results = results_[event.thread.value];
+  while (!results.empty() && results.back().operator_call >= event.range->call) {
+    const Watched& watched = watched_[results.back().slot];
+    if (watched.ordinal == results.back().ordinal) NoteMost(watched, watched.call, watched.device);
+    results.pop_back();
+  }
 }
 
 void CheckpointPass::NoteInput(Watched& watched, CallNumber call) {

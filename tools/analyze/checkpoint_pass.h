@@ -7,8 +7,8 @@
 //                    settled            └─ counts as freed ──┘ all of the call's is made again
 //
 // unless it leaves the call: saved by an operator outside, or an input of another call of the same modules.
-#ifndef TOOLS_ANALYZE_CHECKPOINTING_CHECKPOINT_PASS_H_
-#define TOOLS_ANALYZE_CHECKPOINTING_CHECKPOINT_PASS_H_
+#ifndef TOOLS_ANALYZE_CHECKPOINT_PASS_H_
+#define TOOLS_ANALYZE_CHECKPOINT_PASS_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "tools/analyze/checkpointing.h"
 #include "tools/analyze/checkpointing/alike_peaks.h"
 #include "tools/analyze/checkpointing/block_uses.h"
-#include "tools/analyze/checkpointing/checkpointing.h"
 #include "tools/analyze/checkpointing/module_calls.h"
 #include "tools/analyze/windowed_visitor.h"
 
@@ -28,7 +28,8 @@ namespace memoir {
 class CheckpointPass : public WindowedVisitor {
  public:
   CheckpointPass(const Capture& capture, const Selection& selection, const BlockCategories& categories,
-                 const BlockUses& uses);
+                 const BlockUses& uses)
+      : WindowedVisitor(capture, selection), categories_(categories), uses_(uses) {}
   std::vector<CheckpointDevice> Take() { return std::move(rows_); }
 
  protected:
@@ -43,6 +44,9 @@ class CheckpointPass : public WindowedVisitor {
   void ModuleExits(const ModuleEvent& event) override;
 
  private:
+  struct RuleMarks {
+    bool activation, cast, may_be_input;
+  };
   // A block that is live.
   struct Watched {
     std::uint64_t ordinal = ~std::uint64_t{0};
@@ -100,6 +104,7 @@ class CheckpointPass : public WindowedVisitor {
     std::uint64_t ordinal = 0;
   };
 
+  static std::vector<RuleMarks> MarksOfRules();
   AlikePeaks& PeaksOf(DeviceId device, const Event& event);
   Watched* WatchedAt(const Tensor& tensor);
   static CallOnDevice& On(Call& call, DeviceId device, const AlikePeaks& peaks);
@@ -136,7 +141,7 @@ class CheckpointPass : public WindowedVisitor {
 
   const BlockCategories& categories_;
   const BlockUses& uses_;
-  std::vector<bool> is_activation_, is_cast_, may_be_input_;  // by RuleNumber
+  const std::vector<RuleMarks> marks_ = MarksOfRules();  // by RuleNumber
   ModuleCalls calls_;
   absl::flat_hash_map<CallNumber, Call> open_;  // that have not ended, or have blocks that count
   std::vector<Watched> watched_;                // by Block::slot
@@ -151,4 +156,4 @@ class CheckpointPass : public WindowedVisitor {
 
 }  // namespace memoir
 
-#endif  // TOOLS_ANALYZE_CHECKPOINTING_CHECKPOINT_PASS_H_
+#endif  // TOOLS_ANALYZE_CHECKPOINT_PASS_H_
