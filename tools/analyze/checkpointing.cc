@@ -25,7 +25,7 @@ absl::StatusOr<Checkpointing> AnalyzeCheckpointing(const Capture& capture, const
   absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
   if (!report.ok()) return report.status();
   if (!pass.found().ok()) return pass.found();
-  Checkpointing checkpointing{pass.Take(), MissingForCategories(capture, selection.rank), *std::move(report)};
+  Checkpointing checkpointing{pass.Take(), categories.missing, *std::move(report)};
   std::erase_if(checkpointing.devices, [](const CheckpointDevice& device) { return device.peak_bytes == 0; });
   // GPUs before hosts, then by their peaks.
   std::ranges::stable_sort(checkpointing.devices, [](const CheckpointDevice& a, const CheckpointDevice& b) {

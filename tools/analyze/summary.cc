@@ -69,7 +69,7 @@ absl::StatusOr<Summary> AnalyzeSummary(const Capture& capture, const SummaryOpti
   Summary summary = pass.TakeSummary();
   summary.report = *std::move(report);
   summary.missing = grouping->missing();
-  if (options.by == GroupBy::kCategory) {
+  if (options.by == GroupBy::kCategory && options.checkpointing) {
     const absl::Status added = AddCheckpointing(capture, options, grouping->categories(), summary);
     if (!added.ok()) return added;
   }

@@ -201,6 +201,7 @@ struct Summary {
 
 struct SummaryOptions : Selection {
   GroupBy by = GroupBy::kOperator;
+  bool checkpointing = true;  // of kCategory also what checkpointing would do, which takes as long again
 };
 
 // NotFound when the window does not occur (names the nearest range), or when there is no such device or rank.

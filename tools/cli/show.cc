@@ -138,6 +138,7 @@ Shown ShowSummary(const Capture& capture, const ShowArguments& arguments, const 
   SummaryOptions options;
   static_cast<Selection&>(options) = selection;
   options.by = *ParseGroupBy(arguments.by);
+  options.checkpointing = !arguments.json;  // a view of its own there
   const auto summary = AnalyzeSummary(capture, options);
   if (!summary.ok()) return summary.status();
   if (arguments.json) return ToText(SummaryJson(capture, *summary, arguments.top.value_or(0)));

@@ -92,20 +92,6 @@ std::string Notes(const Checkpointing& checkpointing, std::size_t top, const Ter
   return text;
 }
 
-}  // namespace
-
-std::string RenderCheckpointing(const Capture& capture, const Checkpointing& checkpointing, std::size_t top,
-                                const Terminal& terminal) {
-  std::string text = RenderWhatRan(capture, terminal);
-  const bool caching = std::ranges::any_of(checkpointing.devices, &CheckpointDevice::caching);
-  for (const CheckpointDevice& device : checkpointing.devices) {
-    if (device.caching == caching) text += DeviceText(capture, device, top, terminal);
-  }
-  text += checkpointing.devices.empty() ? "No allocation was recorded.\n" : Notes(checkpointing, top, terminal);
-  if (!checkpointing.missing.empty()) text += "  " + Wrapped(checkpointing.missing, terminal.width, 2) + "\n";
-  return text + "\n" + RenderLosses(capture, checkpointing.report, terminal);
-}
-
 Json CheckpointRowJson(const CheckpointRow& row) {
   return {{"name", row.name},
           {"root", row.root},
@@ -118,6 +104,20 @@ Json CheckpointRowJson(const CheckpointRow& row) {
           {"new_peak_bytes", row.peak_bytes},
           {"kept_bytes", row.kept_bytes},
           {"again_bytes", row.again_bytes}};
+}
+
+}  // namespace
+
+std::string RenderCheckpointing(const Capture& capture, const Checkpointing& checkpointing, std::size_t top,
+                                const Terminal& terminal) {
+  std::string text = RenderWhatRan(capture, terminal);
+  const bool caching = std::ranges::any_of(checkpointing.devices, &CheckpointDevice::caching);
+  for (const CheckpointDevice& device : checkpointing.devices) {
+    if (device.caching == caching) text += DeviceText(capture, device, top, terminal);
+  }
+  text += checkpointing.devices.empty() ? "No allocation was recorded.\n" : Notes(checkpointing, top, terminal);
+  if (!checkpointing.missing.empty()) text += "  " + Wrapped(checkpointing.missing, terminal.width, 2) + "\n";
+  return text + "\n" + RenderLosses(capture, checkpointing.report, terminal);
 }
 
 Json CheckpointingJson(const Capture& capture, const Checkpointing& checkpointing, std::size_t top) {

@@ -20,7 +20,6 @@ Json CheckpointingJson(const Capture& capture, const Checkpointing& checkpointin
 
 // One line in another view, about what frees most; "" where nothing is worth it.
 std::string CheckpointLine(const Capture& capture, const DeviceRow& device, const Terminal& terminal);
-Json CheckpointRowJson(const CheckpointRow& row);
 
 }  // namespace memoir
 

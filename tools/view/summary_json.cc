@@ -8,7 +8,6 @@
 
 #include "tools/analyze/module_tree.h"
 #include "tools/model/job.h"
-#include "tools/view/checkpoint_view.h"
 #include "tools/view/grouping.h"
 #include "tools/view/out_of_memory_json.h"
 
@@ -56,7 +55,6 @@ Json DeviceJson(const DeviceRow& device) {
     json["least_free_bytes"] = device.least_free ? Json(*device.least_free) : Json(nullptr);
     json["total_bytes"] = device.least_free ? Json(device.total_bytes) : Json(nullptr);
   }
-  if (device.checkpointing) json["checkpointing"] = CheckpointRowJson(*device.checkpointing);
   if (device.peak_is_folded) json["peak_blocks"] = nullptr;
   if (device.peak_step) json["peak_step"] = *device.peak_step;
   if (device.folded_allocations > 0) {
