@@ -105,7 +105,7 @@ constexpr Rule kRules[] = {
      "a leaf of autograd that gets gradients, and nobody else holds it"},
     {"leaf_of_forward", KeptAs::kParameter, "", Keeper::kHolder, LeafOfForward,
      "a leaf that wants a gradient, made in a model's forward from nothing, and kept"},
-    {"moved_parameter", KeptAs::kParameter, "before it was moved", Keeper::kProgram, MovedParameter,
+    {"moved_parameter", KeptAs::kParameter, "original", Keeper::kProgram, MovedParameter,
      "what was copied from it is a parameter"},
     {"gathered_parameter", KeptAs::kParameter, "gathered", Keeper::kRanks, GatheredParameter,
      "an all-gather puts the ranks' parts of parameters together in it, or it is copied out of there"},
