@@ -13,7 +13,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 PROGRAMS = {
     "transformer": [("layers.*", "Block", 0.6), ("layers.*.mlp", "Sequential", 0.2), ("layers.*.attention", "Attention", 0.2), ("", "Transformer", None)],
     "conv_net": [("blocks.*", "Residual", 0.4), ("blocks.*.conv1", "Conv2d", None), ("", "ConvNet", None)],
-    "perceptron": [("blocks.*", "Sequential", 0.4), ("blocks.*.*", "Dropout", 0.1), ("blocks.*.*", "Tanh", -0.2), ("", "Perceptron", None)],
+    "perceptron": [("blocks.*", "Sequential", 0.4), ("blocks.*.*", "Dropout", 0.1), ("blocks.*.*", "Tanh", -0.2), ("blocks.*.*", "ReLU", None), ("", "Perceptron", None)],
 }
 # Of the peak: torch keeps the state of the random generator of each call, 5 KiB, which no plain run has.
 TOLERANCE = 0.01

@@ -92,7 +92,11 @@ void CheckpointPass::NoteForwardReads(const RangeBeginEvent& event) {
     if (!watched->activation) continue;
     // Operators below autograd have no number, and save nothing.
     if (event.range->sequence >= 0) NoteMost(*watched, calls_.Common(watched->call, call), watched->device);
-    if (watched->reads > 0 && --watched->reads == 0) AwaitReturn(static_cast<std::uint32_t>(watched - watched_.data()));
+    if (watched->reads == 0 || --watched->reads > 0) continue;
+    // A frame that gave it to a last call mostly has something else in its place when that returns: x = layer(x).
+    const CallNumber last = AtDepth(call, calls_[watched->holder].depth + 1);
+    if (last != 0 && !watched->cast) watched->holder = last;
+    AwaitReturn(static_cast<std::uint32_t>(watched - watched_.data()));
   }
 }
 
@@ -126,6 +130,7 @@ CheckpointPass::Watched& CheckpointPass::Watch(const AllocateEvent& event) {
   watched.may_be_input = marks.may_be_input;
   watched.reads = use.reads;
   watched.settled = false;
+  watched.cast = marks.cast;
   watched.device = block.device;
   watched.bytes = block.bytes;
   watched.freed_in_backward = use.freed_in_backward;
@@ -135,8 +140,7 @@ CheckpointPass::Watched& CheckpointPass::Watch(const AllocateEvent& event) {
     if (use.IsSavedInside(depth)) watched.saved_in |= Watched::Bit(depth);
   }
   const std::uint32_t holder = marks.cast ? 1 : use.read_outermost;
-  watched.holder = watched.call;
-  while (calls_[watched.holder].depth > holder) watched.holder = calls_[watched.holder].caller;
+  watched.holder = AtDepth(watched.call, std::min(holder, calls_[watched.call].depth));
   return watched;
 }
 

@@ -52,6 +52,7 @@ class CheckpointPass : public WindowedVisitor {
     std::uint64_t ordinal = ~std::uint64_t{0};
     CallNumber call = 0;        // the innermost that made it in forward
     bool activation = false;    // that calls made
+    bool cast = false;          // a copy of a parameter
     bool may_be_input = false;  // of calls: nothing that lives as long as the model
     bool settled = false;       // forward reads it no more, and the frame that had it has returned
     CallNumber holder = 0;      // whose frame may have it: the innermost call that all its readers are in
@@ -105,6 +106,11 @@ class CheckpointPass : public WindowedVisitor {
   };
 
   static std::vector<RuleMarks> MarksOfRules();
+  // The call itself, or the one around it, that has this depth; 0: none has.
+  CallNumber AtDepth(CallNumber call, std::uint32_t depth) const {
+    while (calls_[call].depth > depth) call = calls_[call].caller;
+    return calls_[call].depth == depth ? call : 0;
+  }
   AlikePeaks& PeaksOf(DeviceId device, const Event& event);
   Watched* WatchedAt(const Tensor& tensor);
   static CallOnDevice& On(Call& call, DeviceId device, const AlikePeaks& peaks);
