@@ -275,9 +275,9 @@ TEST(ExplainTest, AParameterWithWhatBelongsToIt) {
   const auto explained = ExplainIn(process, "fc.weight");
   ASSERT_TRUE(explained.ok()) << explained.status();
   ASSERT_EQ(explained->stories.size(), 3u);
-  EXPECT_EQ(explained->stories[0].address, kMomentum);
-  EXPECT_EQ(Rules()[explained->stories[0].rule].keeper, Keeper::kOptimizer);
-  EXPECT_EQ(explained->stories[1].address, kWeight);
+  EXPECT_EQ(explained->stories[0].address, kWeight);
+  EXPECT_EQ(explained->stories[1].address, kMomentum);
+  EXPECT_EQ(Rules()[explained->stories[1].rule].keeper, Keeper::kOptimizer);
   EXPECT_EQ(Rules()[explained->stories[2].rule].keeper, Keeper::kGradient);
   EXPECT_EQ(explained->stories[2].parameter, "fc.weight");
 }

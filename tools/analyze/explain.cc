@@ -18,10 +18,17 @@ bool IsOperator(std::string_view name, std::string_view asked) {
   return name.starts_with(asked) && (name.size() == asked.size() || name[asked.size()] == '.');
 }
 
-// Of a parameter's blocks those that there is one of, and not one in every step.
-bool IsLasting(const BlockStory& story) {
-  const KeptAs kept = Rules()[story.rule].kept;
-  return kept == KeptAs::kParameter || kept == KeptAs::kBuffer || kept == KeptAs::kOptimizerState;
+// Of a parameter's blocks first those that there is one of, and not one in every step.
+int Place(const BlockStory& story) {
+  switch (Rules()[story.rule].kept) {
+    case KeptAs::kParameter:
+    case KeptAs::kBuffer:
+      return 0;
+    case KeptAs::kOptimizerState:
+      return 1;
+    default:
+      return 2;
+  }
 }
 
 class ExplainPass : public WindowedVisitor {
@@ -248,7 +255,7 @@ absl::StatusOr<Explanation> Explain(const Capture& capture, const Selection& sel
   explanation.stories.assign(std::make_move_iterator(pass.stories.begin()),
                              std::make_move_iterator(pass.stories.end()));
   std::ranges::stable_sort(explanation.stories, [](const BlockStory& a, const BlockStory& b) {
-    return std::pair(IsLasting(a), a.made_ns) > std::pair(IsLasting(b), b.made_ns);
+    return std::pair(Place(a), b.made_ns) < std::pair(Place(b), a.made_ns);
   });
   explanation.matches = pass.matches;
   explanation.missing = categories->missing;

@@ -36,6 +36,15 @@ std::string Readings(const BlockStory& story) {
   return text.empty() ? "by no operator" : text;
 }
 
+// What backward is through with and nobody gave back there is kept by somebody else.
+std::string KeptByGraph(const BlockStory& story) {
+  const std::string graph = "autograd, for " + (story.saved_for.empty() ? "backward" : story.saved_for);
+  if (story.first_readings.empty()) return graph;
+  const Reading& last = story.last_reading ? *story.last_reading : story.first_readings.back();
+  if (last.node.empty() || !story.freed_inside.empty()) return graph;
+  return graph + ", until " + FormatMoment(last.ns) + "; then the program, as long as it had a reference";
+}
+
 std::string KeptBy(const BlockStory& story) {
   const std::string of = story.parameter.empty() ? "a parameter" : story.parameter;
   switch (Rules()[story.rule].keeper) {
@@ -46,7 +55,7 @@ std::string KeptBy(const BlockStory& story) {
     case Keeper::kOptimizer:
       return "the optimizer, as state of " + of;
     case Keeper::kGraph:
-      return "autograd, for " + (story.saved_for.empty() ? "backward" : story.saved_for);
+      return KeptByGraph(story);
     case Keeper::kUnusedGraph:
       return "autograd's graph, as long as the program had a result of it";
     case Keeper::kAutograd:
