@@ -6,11 +6,11 @@
 #include <system_error>
 #include <vector>
 
-#include "google/protobuf/stubs/logging.h"
 #include "tools/cli/exit_code.h"
 #include "tools/cli/message.h"
 #include "tools/cli/nearest.h"
 #include "tools/cli/verbs.h"
+#include "tools/read/protobuf_log.h"
 
 namespace memoir {
 namespace {
@@ -78,8 +78,7 @@ int Main(const std::vector<std::string>& arguments) {
 }  // namespace memoir
 
 int main(int argc, char** argv) {
-  // What protobuf would print about damaged strings is said by the reader, once and with the place.
-  google::protobuf::SetLogHandler(nullptr);
+  memoir::SilenceProtobuf();
   try {
     return memoir::Main({argv + 1, argv + argc});
   } catch (const std::bad_alloc&) {

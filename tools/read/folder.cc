@@ -7,9 +7,8 @@
 #include <system_error>
 #include <tuple>
 
-#include <google/protobuf/stubs/logging.h>
-
 #include "absl/strings/str_cat.h"
+#include "tools/read/protobuf_log.h"
 
 namespace memoir {
 namespace {
@@ -152,8 +151,7 @@ void LeaveOutRepeated(ProcessFiles* process, std::vector<Damage>* damage) {
 bool HasRank(const v1::ProcessInfo& info) { return info.rank_source() != "none"; }
 
 absl::StatusOr<CaptureFolder> OpenFolder(const std::string& path) {
-  // libprotobuf would write a line of its own to stderr for text that is not UTF-8; damage is said once, and by us.
-  [[maybe_unused]] static const auto previous = google::protobuf::SetLogHandler(nullptr);
+  SilenceProtobuf();
   absl::StatusOr<std::vector<std::string>> paths = ListParts(path);
   if (!paths.ok()) return paths.status();
   Opened opened = OpenParts(*paths);
