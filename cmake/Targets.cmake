@@ -9,7 +9,12 @@ set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 add_library(memoir_flags INTERFACE)
 target_include_directories(memoir_flags INTERFACE "${CMAKE_SOURCE_DIR}" "${CMAKE_BINARY_DIR}/generated")
 target_compile_options(memoir_flags INTERFACE -Wall -Wextra -Wconversion -Wshadow)
-if(NOT SKBUILD)   # whoever pip-installs with a newer compiler has no use for our warnings
+if(SKBUILD)   # whoever pip-installs with a newer compiler has no use for our warnings
+  option(MEMOIR_WARNINGS_ARE_ERRORS "warnings end the build" OFF)
+else()
+  option(MEMOIR_WARNINGS_ARE_ERRORS "warnings end the build" ON)
+endif()
+if(MEMOIR_WARNINGS_ARE_ERRORS)
   target_compile_options(memoir_flags INTERFACE -Werror)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
@@ -78,17 +83,30 @@ function(memoir_program name)
   memoir_link_for_old_glibc(${name})
 endfunction()
 
+# memoir_test_cost(<entry>): ctest begins with what takes longest, so that both ends of a run keep all cores busy; tests/costs.txt says what that is.
+file(STRINGS "${CMAKE_SOURCE_DIR}/tests/costs.txt" memoir_test_costs REGEX "^[0-9]")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/tests/costs.txt")
+function(memoir_test_cost name)
+  foreach(line IN LISTS memoir_test_costs)
+    if(line MATCHES "^([0-9]+) (.*)$" AND CMAKE_MATCH_2 STREQUAL name)
+      set_tests_properties(${name} PROPERTIES COST ${CMAKE_MATCH_1})
+    endif()
+  endforeach()
+endfunction()
+
 # memoir_test(<name> SRCS ... [DEPS ...] [LABELS ...]): a GoogleTest program, one ctest entry.
 function(memoir_test name)
   cmake_parse_arguments(arg "" "" "SRCS;DEPS;LABELS" ${ARGN})
   add_executable(${name} ${arg_SRCS})
   target_link_libraries(${name} PRIVATE memoir_flags ${arg_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
+  memoir_test_cost(${name})
   if(arg_LABELS)
     set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}")
   endif()
 endfunction()
 
+# Entries with the label `long` are left to `./dev test --all`.
 # memoir_python_test(<name> <files or folder> [INSTALLED] [PYTHON interpreter] [LABELS ...]): pytest, one ctest entry. With INSTALLED it
 # runs after the tree was installed into <build>/installed, and finds it in $TESTED_TREE (fixture `tree` of tests/conftest.py).
 function(memoir_python_test name paths)
@@ -105,4 +123,18 @@ function(memoir_python_test name paths)
   if(arg_INSTALLED)
     set_tests_properties(${name} PROPERTIES FIXTURES_REQUIRED installed_tree)
   endif()
+  memoir_test_cost(${name})
+endfunction()
+
+# memoir_python_tests(<prefix> [options as above]): each test_*.py of this folder is an entry of its own, named <prefix>/<file without test_>, so that
+# they run side by side and a slow one shows.
+function(memoir_python_tests prefix)
+  file(GLOB files RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/test_*.py")
+  set(names "")
+  foreach(file IN LISTS files)
+    string(REGEX REPLACE "^test_(.*)\\.py$" "${prefix}/\\1" name "${file}")
+    memoir_python_test("${name}" ${file} ${ARGN})
+    list(APPEND names "${name}")
+  endforeach()
+  set(memoir_python_test_names ${names} PARENT_SCOPE)
 endfunction()

@@ -71,10 +71,14 @@ def make_sysroot():
     (SYSROOT / "ready").write_text("\n".join(package.name for package in packages) + "\n")
 
 
-def build(other_pythons, folder, sysroot):
+# As the preset `dev` compiles: a compiler cache then has the objects.
+FLAGS_OF_TESTS = ("cmake.build-type=RelWithDebInfo", "cmake.define.CMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2 -g1", "cmake.define.MEMOIR_WARNINGS_ARE_ERRORS=ON")
+
+
+def build(other_pythons, folder, sysroot, flags):
     """The wheel as pip builds it, with this interpreter's torch first."""
-    define = "--config-settings=cmake.define"
-    settings = [f"{define}.MEMOIR_OTHER_PYTHONS={other_pythons}", f"{define}.MEMOIR_OLD_SYSROOT={sysroot or ''}"]
+    settings = [f"cmake.define.MEMOIR_OTHER_PYTHONS={other_pythons}", f"cmake.define.MEMOIR_OLD_SYSROOT={sysroot or ''}", *flags]
+    settings = [f"--config-settings={setting}" for setting in settings]
     run(sys.executable, "-m", "pip", "wheel", "--disable-pip-version-check", "--no-deps", "-w", folder, *settings, ROOT)
     wheel, = folder.glob("memoir-*.whl")
     return wheel
@@ -109,6 +113,7 @@ def main():
     parser = argparse.ArgumentParser(prog="./dev wheel", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("other_pythons", help="interpreters with other torches, divided by semicolons")
     parser.add_argument("-o", "--output", type=pathlib.Path, default=ROOT / "dist", help="folder of the wheel [dist]")
+    parser.add_argument("--flags-of-tests", action="store_true", help="compile as ./dev test does, for its tests: not what is shipped")
     options = parser.parse_args()
     sysroot = SYSROOT
     try:
@@ -120,7 +125,7 @@ def main():
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     say("building; this takes some minutes")
-    wheel, asks = tag(build(options.other_pythons, work, sysroot), work)
+    wheel, asks = tag(build(options.other_pythons, work, sysroot, FLAGS_OF_TESTS if options.flags_of_tests else ()), work)
     options.output.mkdir(parents=True, exist_ok=True)
     done = options.output / wheel.name
     shutil.move(wheel, done)

@@ -1,4 +1,6 @@
-"""`./dev wheel` makes one wheel for several torches: built as it does, installed into an environment of each."""
+"""`./dev wheel` makes one wheel for several torches: built as it does, installed into an environment of each.
+
+With the flags of the tests, so that what they compiled is compiled once; with AS_SHIPPED=1 in the environment, as it is shipped."""
 
 import os
 import pathlib
@@ -25,7 +27,8 @@ def run(*command, **options):
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
-    print(run(sys.executable, ROOT / "setup" / "build_wheel.py", ";".join(OTHERS), "-o", folder))
+    flags = [] if os.environ.get("AS_SHIPPED") else ["--flags-of-tests"]
+    print(run(sys.executable, ROOT / "setup" / "build_wheel.py", ";".join(OTHERS), "-o", folder, *flags))
     wheel, = folder.iterdir()
     return wheel
 
