@@ -1,12 +1,12 @@
 #include "interpose/cuda/reading_thread.h"
 
 #include <pthread.h>
-#include <signal.h>
 
 #include <atomic>
 
 #include "interpose/cuda/device_readings.h"
 #include "interpose/futex.h"
+#include "interpose/own_thread.h"
 #include "interpose/tick.h"
 
 namespace memoir {
@@ -38,21 +38,9 @@ void* Read(void* of) {
   return nullptr;
 }
 
-// Signals are the program's.
 bool Start() {
-  pthread_attr_t attributes;
-  if (pthread_attr_init(&attributes) != 0) return false;
-  pthread_attr_setstacksize(&attributes, kStackBytes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  pthread_t thread;
   void* own = reinterpret_cast<void*>(std::uintptr_t{recording.load(std::memory_order_relaxed)});
-  const int failed = pthread_create(&thread, &attributes, &Read, own);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  pthread_attr_destroy(&attributes);
-  return failed == 0;
+  return StartOwnThread({.body = &Read, .argument = own, .stack_bytes = kStackBytes}, nullptr) == 0;
 }
 
 }  // namespace
