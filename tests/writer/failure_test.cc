@@ -1,13 +1,20 @@
-// The writer's thread runs out of memory: the recording ends, the program does not, and it is said.
+// Memory runs out: the recording ends or does not begin, the program runs on, and it is said.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
+#include <memory>
 #include <new>
+#include <string>
+#include <thread>
 
 #include "interpose/ring.h"
 #include "interpose/tick.h"
@@ -19,6 +26,7 @@
 namespace {
 
 std::atomic<bool> writer_has_memory{true};
+thread_local int news_left = -1;  // of this thread, before one fails; -1: none does
 
 bool IsWriter() {
   char name[16] = "";
@@ -29,7 +37,7 @@ bool IsWriter() {
 
 // Not inlined, or the compiler sees malloc meet delete.
 __attribute__((noinline)) void* operator new(std::size_t bytes) {
-  const bool fails = !writer_has_memory && IsWriter();
+  const bool fails = (news_left >= 0 && news_left-- == 0) || (!writer_has_memory && IsWriter());
   void* memory = fails ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
@@ -89,7 +97,52 @@ TEST(Failure, AWriterThatCannotBeginIsNotStarted) {
   writer_has_memory = true;
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
   EXPECT_FALSE(recording.ok());
-  EXPECT_THAT(recording.error(), HasSubstr("the writer gave up: std::bad_alloc; "));
+  EXPECT_THAT(recording.error(), HasSubstr("the writer gave up: std::bad_alloc; allow the program more memory"));
+}
+
+std::ptrdiff_t Threads() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator());
+}
+
+// A thread that was joined is a moment longer in the list.
+bool AllThreadsEnd(std::ptrdiff_t but) {
+  for (int look = 0; look < 10'000; ++look) {
+    if (Threads() == but) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
+// Each allocation of the thread that starts, until none is left to fail.
+TEST(Failure, AStartIsRefusedOrWhole) {
+  const TemporaryFolder folder;
+  const std::string capture = folder.path() + "/capture";
+  WriterOptions options;
+  options.folder = capture;
+  options.stem = kStem;
+  options.process = SomeFacts();
+  const std::ptrdiff_t threads = Threads();
+  int refused = 0;
+  for (bool started = false; !started; ++refused) {
+    char message[512] = "";
+    ASSERT_TRUE(RingOpen({folder.path().c_str(), kMinRingBytes, capture.c_str(), kStem}, message, sizeof(message)));
+    std::unique_ptr<Writer> writer;
+    std::string error;
+    news_left = refused;
+    try {
+      writer = Writer::Start(options, &error);
+    } catch (const std::bad_alloc&) {
+      error = "no memory";
+    }
+    news_left = -1;
+    started = writer != nullptr;
+    EXPECT_NE(started, !error.empty()) << error;
+    writer.reset();
+    RingClose();
+    ASSERT_TRUE(AllThreadsEnd(threads)) << "at the allocation " << refused;
+  }
+  EXPECT_GT(refused, 20);
+  EXPECT_THAT(DecodeFolder(capture).errors, testing::IsEmpty());
 }
 
 }  // namespace

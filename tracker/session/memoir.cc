@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <optional>
 #include <string>
 
@@ -13,11 +14,33 @@
 
 namespace {
 
-int Fail(const std::string& text, char* message, std::size_t size) {
-  const int line = static_cast<int>(std::strcspn(text.c_str(), "\n"));  // torch's errors go on with a backtrace
-  if (message != nullptr && size > 0) std::snprintf(message, size, "%.*s", line, text.c_str());
+int Fail(const char* text, char* message, std::size_t size) {
+  const int line = static_cast<int>(std::strcspn(text, "\n"));  // torch's errors go on with a backtrace
+  if (message != nullptr && size > 0) std::snprintf(message, size, "%.*s", line, text);
   return -1;
 }
+
+// Nothing may leave through the C interface: not out of memory, a locale, or a folder that vanished. `when`: the end of
+// "out of memory ...".
+template <class Work>
+int Guarded(const char* when, char* message, std::size_t size, const Work& work) {
+  char text[160];
+  try {
+    std::string error;
+    return work(&error) ? 0 : Fail(error.c_str(), message, size);
+  } catch (const std::bad_alloc&) {
+    std::snprintf(text, sizeof text, "out of memory %s", when);
+    return Fail(text, message, size);
+  } catch (const std::exception& failure) {
+    return Fail(failure.what(), message, size);
+  } catch (...) {
+    std::snprintf(text, sizeof text, "unknown failure %s", when);
+    return Fail(text, message, size);
+  }
+}
+
+constexpr char kAtStart[] = "at the start of the recording; allow the program more memory";
+constexpr char kAtEnd[] = "at the end of the recording; its newest events may be missing";
 
 int SetLevel(memoir::RecordingLevel level) {
   memoir::RecordingControls* controls = memoir::RecordingControls::Current();
@@ -28,40 +51,36 @@ int SetLevel(memoir::RecordingLevel level) {
   }
 }
 
-int Start(const char* const* given, char* message, std::size_t size) {
-  std::string error;
-  const std::optional<memoir::Settings> settings = memoir::ReadSettings(given, &error);
-  if (!settings) return Fail(error, message, size);
+bool Start(const char* const* given, std::string* error) {
+  const std::optional<memoir::Settings> settings = memoir::ReadSettings(given, error);
+  if (!settings) return false;
   for (const std::string& warning : settings->warnings) std::fprintf(stderr, "memoir: %s\n", warning.c_str());
-  if (!memoir::StartSession(*settings, &error)) return Fail(error, message, size);
-  return 0;
+  return memoir::StartSession(*settings, error);
+}
+
+bool Watch(const char* const* given, std::string* error) {
+  const std::optional<memoir::Settings> settings = memoir::ReadSettings(given, error);
+  if (settings) memoir::StandBy(*settings);
+  return settings.has_value();
 }
 
 }  // namespace
 
-// Nothing may leave through the C interface: not out of memory, a locale, or a folder that vanished.
 int memoir_start(const char* const* settings, char* message, size_t size) {
-  try {
-    return Start(settings, message, size);
-  } catch (const std::exception& failure) {
-    return Fail(failure.what(), message, size);
-  } catch (...) {
-    return Fail("unknown failure at the start of the recording", message, size);
-  }
+  return Guarded(kAtStart, message, size, [&](std::string* error) { return Start(settings, error); });
 }
 
 int memoir_watch(const char* const* given, char* message, size_t size) {
-  try {
-    std::string error;
-    const std::optional<memoir::Settings> settings = memoir::ReadSettings(given, &error);
-    if (!settings) return Fail(error, message, size);
-    memoir::StandBy(*settings);
-    return 0;
-  } catch (const std::exception& failure) {
-    return Fail(std::string("torch does not let Memoir watch for training: ") + failure.what(), message, size);
-  } catch (...) {
-    return Fail("torch does not let Memoir watch for training", message, size);
-  }
+  return Guarded(kAtStart, message, size, [&](std::string* error) {
+    try {
+      return Watch(given, error);
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& failure) {
+      *error = std::string("torch does not let Memoir watch for training: ") + failure.what();
+      return false;
+    }
+  });
 }
 
 void memoir_forked(void) {
@@ -79,14 +98,7 @@ void memoir_leave(void) {
 }
 
 int memoir_begin(char* message, size_t size) {
-  try {
-    std::string error;
-    return memoir::BeginFromStandby(&error) ? 0 : Fail(error, message, size);
-  } catch (const std::exception& failure) {
-    return Fail(failure.what(), message, size);
-  } catch (...) {
-    return Fail("unknown failure at the start of the recording", message, size);
-  }
+  return Guarded(kAtStart, message, size, [](std::string* error) { return memoir::BeginFromStandby(error); });
 }
 
 void memoir_rank(uint32_t rank, uint32_t world_size) {
@@ -104,15 +116,8 @@ void memoir_cuda_is_ready(void) {
 }
 
 int memoir_stop(enum memoir_end reason, char* message, size_t size) {
-  try {
-    std::string error;
-    const auto end = reason == MEMOIR_EXITED ? memoir::EndReason::kExited : memoir::EndReason::kStopped;
-    return memoir::StopSession(end, &error) ? 0 : Fail(error, message, size);
-  } catch (const std::exception& failure) {
-    return Fail(failure.what(), message, size);
-  } catch (...) {
-    return Fail("unknown failure at the end of the recording", message, size);
-  }
+  const auto end = reason == MEMOIR_EXITED ? memoir::EndReason::kExited : memoir::EndReason::kStopped;
+  return Guarded(kAtEnd, message, size, [end](std::string* error) { return memoir::StopSession(end, error); });
 }
 
 void memoir_mark(const char* text) {

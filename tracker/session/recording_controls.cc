@@ -53,13 +53,11 @@ RecordingControls* RecordingControls::Begin(const ControlOptions& options, std::
   return controls;
 }
 
-void RecordingControls::GiveUp() {
-  switch_.End();
-  WatchUserRanges(nullptr);
-}
+void RecordingControls::GiveUp() noexcept { switch_.GiveUp(); }
 
 void RecordingControls::End() {
-  GiveUp();
+  switch_.End();
+  WatchUserRanges(nullptr);
   RemoveToggleSignal();
 }
 
@@ -136,7 +134,10 @@ void RecordingControls::Look() {
     next_look_ns_ = now + kFileLookNs;
     Obey(file_.Look());
   }
-  if (Desired() != switch_.level()) switch_.TryTo(Desired());
+  try {
+    if (Desired() != switch_.level()) switch_.TryTo(Desired());
+  } catch (...) {  // no memory for torch's list of callbacks: likewise
+  }
 }
 
 }  // namespace memoir

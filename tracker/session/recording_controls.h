@@ -37,8 +37,8 @@ class RecordingControls {
   // Recording is off for good, and the signal does what it did before.
   void End();
   // Recording is off for good, but nobody has asked for that: the signal still does the program no harm. End comes
-  // later.
-  void GiveUp();
+  // later. For the writer's thread: neither allocates, waits nor calls torch.
+  void GiveUp() noexcept;
 
   // This process's; nullptr before its first recording. A forked child has none.
   static RecordingControls* Current();

@@ -10,11 +10,11 @@ namespace memoir {
 void RecordingSwitch::Begin(RecordingLevel level) {
   const std::lock_guard lock(mutex_);
   ForgetCudaBlocks();
-  SetRecordingLevel(RecordingLevel::kAll);
   EnableRangeHook(true);
+  SetRecordingLevel(RecordingLevel::kAll);
   level_.store(RecordingLevel::kAll, std::memory_order_release);
   active_.store(true, std::memory_order_release);
-  Switch(level, OnEmptyPool::kWait);
+  Switch(level, OnEmptyPool::kWait, Caller::kProgram);
   if (level_.load(std::memory_order_relaxed) != RecordingLevel::kOff) FindCudaBlocks();
 }
 
@@ -26,53 +26,86 @@ void RecordingSwitch::End() {
   EnableRangeHook(false);
 }
 
+void RecordingSwitch::GiveUp() noexcept {
+  active_.store(false, std::memory_order_seq_cst);
+  SetRecordingLevel(RecordingLevel::kOff);
+  LetRangeHookLeave();
+}
+
+// Whoever switches on while the writer gives up has seen that, or the writer comes after them and switches off.
+void RecordingSwitch::SetFlags(RecordingLevel level) {
+  SetRecordingLevel(level);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (active()) return;
+  SetRecordingLevel(RecordingLevel::kOff);
+  LetRangeHookLeave();
+}
+
 bool RecordingSwitch::To(RecordingLevel level, OnEmptyPool on_empty) {
   const std::lock_guard lock(mutex_);
-  return Switch(level, on_empty);
+  return Switch(level, on_empty, Caller::kProgram);
 }
 
 bool RecordingSwitch::TryTo(RecordingLevel level) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  return lock.owns_lock() && Switch(level, OnEmptyPool::kDrop);
+  return lock.owns_lock() && Switch(level, OnEmptyPool::kDrop, Caller::kWriter);
 }
 
 // Under the lock.
-bool RecordingSwitch::Switch(RecordingLevel level, OnEmptyPool on_empty) {
+bool RecordingSwitch::Switch(RecordingLevel level, OnEmptyPool on_empty, Caller caller) {
   if (!active()) return false;
   const RecordingLevel before = level_.load(std::memory_order_relaxed);
   if (level == before) return true;
-  if (!(level < before ? GoDown(level, on_empty) : GoUp(level, on_empty))) return false;
+  if (!(level < before ? GoDown(level, on_empty, caller) : GoUp(level, on_empty, caller))) return false;
   level_.store(level, std::memory_order_release);
   return true;
 }
 
+void RecordingSwitch::HideRanges(Caller caller) {
+  if (caller == Caller::kProgram) {
+    EnableRangeHook(false);
+  } else {
+    LetRangeHookLeave();
+  }
+}
+
+// What was live while recording was off. The hook on ranges that is not wanted stays for one range, which looks.
+void RecordingSwitch::FindBlocks(RecordingLevel level, Caller caller) {
+  if (caller == Caller::kProgram) return FindCudaBlocks();
+  FindCudaBlocksSoon();
+  if (level != RecordingLevel::kAll) LetRangeHookLeave();
+}
+
 // The place is taken while the flag is on, and the tick read after it is off: the record stands behind what was
 // recorded.
-bool RecordingSwitch::GoDown(RecordingLevel level, OnEmptyPool on_empty) {
+bool RecordingSwitch::GoDown(RecordingLevel level, OnEmptyPool on_empty, Caller caller) {
   ThreadSlot* slot = RingThread();
   std::uint8_t* place = slot == nullptr ? nullptr : RingReserve(slot, sizeof(SwitchRecord), on_empty);
   if (place == nullptr) return false;
-  SetRecordingLevel(level);
+  SetFlags(level);
   Commit(slot, place, level, Tick());
-  if (level_.load(std::memory_order_relaxed) == RecordingLevel::kAll) EnableRangeHook(false);
+  if (level_.load(std::memory_order_relaxed) == RecordingLevel::kAll) HideRanges(caller);
   return true;
 }
 
-// The tick is read before the flag is on: the record stands before what is recorded.
-bool RecordingSwitch::GoUp(RecordingLevel level, OnEmptyPool on_empty) {
+// The hook is there before the flag is on, and the tick is read before that: the record stands before what is
+// recorded.
+bool RecordingSwitch::GoUp(RecordingLevel level, OnEmptyPool on_empty, Caller caller) {
   const bool was_off = level_.load(std::memory_order_relaxed) == RecordingLevel::kOff;
+  const bool hook = level == RecordingLevel::kAll || (was_off && caller == Caller::kWriter);
+  if (hook) EnableRangeHook(true);
   if (was_off) ForgetCudaBlocks();
   const std::uint64_t tick = Tick();
-  SetRecordingLevel(level);
+  SetFlags(level);
   ThreadSlot* slot = RingThread();
   std::uint8_t* place = slot == nullptr ? nullptr : RingReserve(slot, sizeof(SwitchRecord), on_empty);
   if (place == nullptr) {
-    SetRecordingLevel(level_.load(std::memory_order_relaxed));
+    SetFlags(level_.load(std::memory_order_relaxed));
+    if (hook) HideRanges(caller);
     return false;
   }
   Commit(slot, place, level, tick);
-  if (was_off) FindCudaBlocks();
-  if (level == RecordingLevel::kAll) EnableRangeHook(true);
+  if (was_off) FindBlocks(level, caller);
   return true;
 }
 

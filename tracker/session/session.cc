@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstdio>
 #include <ctime>
-#include <exception>
 #include <fstream>
 #include <memory>
 #include <mutex>
@@ -210,12 +209,28 @@ void StartHooks(const Settings& settings, OperatorHook operators, Session& own) 
   if (!warning.empty() && controls.speaks) std::fprintf(stderr, "memoir: %s\n", warning.c_str());
 }
 
-// Whatever of a start exists, undone: a later start must find nothing in its way.
+// The last of a recording, whatever failed before: a later start must find nothing in its way.
+struct LastOf {
+  Session& own;
+  ~LastOf() {
+    own.writer.reset();
+    RingClose();
+  }
+};
+
+// Whatever of a start exists, undone.
 void Abandon(Session& own) {
+  const LastOf last{own};
   LeaveDriver();
   if (own.controls != nullptr) own.controls->End();
-  own.writer.reset();
-  RingClose();
+}
+
+// Without memory to look again the rank stays what it was.
+void FindRankLast(Session& own) {
+  try {
+    FindRankAgain(own);
+  } catch (...) {
+  }
 }
 
 // What of the recording is not on file, and why; "" when all of it is. `late`: records that hooks committed after the
@@ -246,10 +261,9 @@ bool StartSession(const Settings& settings, std::string* error) {
       StartHooks(settings, operators, own);
       return true;
     }
-  } catch (const std::exception& failure) {
-    *error = failure.what();
   } catch (...) {
-    *error = "unknown failure at the start of the recording";
+    Abandon(own);
+    throw;
   }
   Abandon(own);
   return false;
@@ -261,7 +275,8 @@ bool StopSession(EndReason reason, std::string* error) {
   const std::lock_guard lock(own->mutex);
   if (own->writer == nullptr) return true;
   ForgetChildren();
-  FindRankAgain(*own);
+  FindRankLast(*own);
+  const LastOf last{*own};
   ReadDevicesLast();
   LeaveDriver();
   own->controls->End();

@@ -26,7 +26,7 @@
 
 namespace memoir {
 
-constinit std::atomic<bool> cuda_was_seen{false};
+constinit std::atomic<std::uint8_t> cuda_look{0};
 
 #ifndef MEMOIR_TORCH_HAS_CUDA
 
@@ -35,6 +35,7 @@ const char* CudaIsReady() { return nullptr; }
 bool CudaIsAtDeviceLevel() { return false; }
 void ForgetCudaBlocks() {}
 void FindCudaBlocks() {}
+void FindCudaBlocksSoon() {}
 
 #else
 
@@ -194,7 +195,10 @@ void OnTrace(const TraceEntry& entry) {
 }
 
 void NoteReport(const void* block, std::int64_t bytes, c10::Device on) {
-  if (!attached.load(std::memory_order_acquire)) return cuda_was_seen.store(RecordingEnabled());
+  if (!attached.load(std::memory_order_acquire)) {
+    if (RecordingEnabled()) cuda_look.fetch_or(kBlockSeen, std::memory_order_relaxed);
+    return;
+  }
   if (bytes <= 0 || on.index() < 0 || on.index() >= kMaxDevices) return;
   Device& device = devices[on.index()];
   if (!Follows(device) || device.announced.address != reinterpret_cast<std::uintptr_t>(block)) return;
@@ -331,10 +335,12 @@ bool CudaIsAtDeviceLevel() { return at_device_level.load(std::memory_order_relax
 
 void ForgetCudaBlocks() { epoch.fetch_add(1, std::memory_order_acq_rel); }
 
+void FindCudaBlocksSoon() { cuda_look.fetch_or(kAsked, std::memory_order_relaxed); }
+
 void FindCudaBlocks() {
   CUDAAllocator* allocator = Allocator();
   if (allocator == nullptr || report == nullptr) return;
-  if (cuda_was_seen.exchange(false)) ready_in.store(getpid(), std::memory_order_release);
+  if ((cuda_look.exchange(0) & kBlockSeen) != 0) ready_in.store(getpid(), std::memory_order_release);
   if (ready_in.load(std::memory_order_acquire) != getpid()) return;
   if (finding.exchange(true, std::memory_order_acq_rel)) return;  // another thread is at it
   const std::uint32_t now = epoch.load(std::memory_order_acquire);

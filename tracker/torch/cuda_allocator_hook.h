@@ -12,6 +12,7 @@
 #define TRACKER_TORCH_CUDA_ALLOCATOR_HOOK_H_
 
 #include <atomic>
+#include <cstdint>
 
 namespace memoir {
 
@@ -19,9 +20,13 @@ namespace memoir {
 // hooks.h.
 void InstallCudaAllocatorHook();
 
-// Set by a first block before anybody has called CudaIsReady.
-extern constinit std::atomic<bool> cuda_was_seen;
-inline bool CudaWasSeen() { return cuda_was_seen.load(std::memory_order_relaxed); }
+// Why FindCudaBlocks is due with the next range of a thread of the program's, if it is.
+enum CudaLook : std::uint8_t {
+  kBlockSeen = 1,  // the first one, before anybody has called CudaIsReady
+  kAsked = 2,      // FindCudaBlocksSoon
+};
+extern constinit std::atomic<std::uint8_t> cuda_look;
+inline bool CudaLookIsDue() { return cuda_look.load(std::memory_order_relaxed) != 0; }
 
 }  // namespace memoir
 

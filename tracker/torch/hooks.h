@@ -32,9 +32,16 @@ bool CudaIsAtDeviceLevel();
 void ForgetCudaBlocks();
 void FindCudaBlocks();
 
-// Takes the hook on ranges out of torch's list, or puts it back: what is off costs an operator nothing then, not even
-// the preparation of its arguments. Ranges that are open keep what they began with. Any thread; torch takes a lock.
+// Puts the hook on ranges into torch's list, or takes it out: what is off costs an operator nothing then, not even the
+// preparation of its arguments. Ranges that are open keep what they began with. `true`: any thread; `false`: any of the
+// program's. torch takes a lock. `true` may throw where memory runs out: then nothing has changed.
 void EnableRangeHook(bool enabled);
+
+// The same for threads of Memoir's own, on which nothing of torch's may run that keeps something for each thread: at
+// the first call torch's libraries take memory for all that they keep, and where there is none, the loader ends the
+// program. So a thread of the program's does it with its next range. LetRangeHookLeave neither allocates nor locks.
+void FindCudaBlocksSoon();
+void LetRangeHookLeave();
 
 // Calls `begins` for each user range that begins (record_function, optimizer steps, the profiler's steps), and `ends`
 // when it ends, whatever is recorded. Where `begins` says that ranges are recorded from this one on, its begin is

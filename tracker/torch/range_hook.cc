@@ -1,9 +1,11 @@
 #include "tracker/torch/range_hook.h"
 
 #include <ATen/record_function.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <unordered_set>
 
 #include "interpose/ring.h"
@@ -11,6 +13,7 @@
 #include "tracker/modules/module_calls.h"
 #include "tracker/torch/backward_nodes.h"
 #include "tracker/torch/callback_lock.h"
+#include "tracker/torch/cuda_allocator_hook.h"
 #include "tracker/torch/hooks.h"
 #include "tracker/torch/operator_names.h"
 #include "tracker/torch/range_record.h"
@@ -24,8 +27,43 @@ RangeSource Source(at::RecordScope scope) {
   return RangeSource::kFunction;
 }
 
+// Under CallbackLock. Taken out and put in rather than disabled and enabled: of these, putting in alone asks nothing of
+// what torch keeps for the calling thread.
+constinit at::CallbackHandle range_hook = at::INVALID_CALLBACK_HANDLE;  // in torch's list, or not
+constinit std::optional<RangeScopes> range_scopes;                      // none: a start that got no further
+constinit std::atomic<pid_t> leaves_in{0};  // the process in which the hook is to take itself out
+
+void Leave() noexcept {
+  if (range_hook == at::INVALID_CALLBACK_HANDLE) return;
+  try {
+    at::removeCallback(range_hook);
+    range_hook = at::INVALID_CALLBACK_HANDLE;
+  } catch (...) {  // no memory: again with its next call
+    leaves_in.store(getpid(), std::memory_order_relaxed);
+  }
+}
+
+// Not in a forked child: another thread of its parent's may have held torch's lock.
+void LeaveIfAsked() {
+  if (leaves_in.load(std::memory_order_relaxed) != getpid()) return;
+  const CallbackLock lock;
+  if (leaves_in.exchange(0, std::memory_order_relaxed) != 0) Leave();
+}
+
+// Ranges are off, and torch calls the hook all the same: it does what threads of Memoir's own have left to the
+// program's.
+void WhileRangesAreOff() {
+  if (CudaLookIsDue()) [[unlikely]]
+    FindCudaBlocks();
+  if (leaves_in.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    LeaveIfAsked();
+}
+
 std::unique_ptr<at::ObserverContext> OnBegin(const at::RecordFunction& range) {
-  if (RangeEpoch() == 0) return nullptr;
+  if (RangeEpoch() == 0) {
+    WhileRangesAreOff();
+    return nullptr;
+  }
   RangeStart start{};
   start.source = Source(range.scope());
   if (start.source == RangeSource::kFunction) FollowDirectCalls();
@@ -61,7 +99,6 @@ at::CallbackHandle AddCallback(RangeScopes scopes) {
       at::RecordFunctionCallback(&OnBegin, &OnEnd).needsInputs(true).needsOutputs(true).scopes(wanted));
 }
 
-constinit at::CallbackHandle range_hook = at::INVALID_CALLBACK_HANDLE;
 constinit std::atomic<const RangeWatcher*> range_watcher{nullptr};
 
 // A range that opens a window is not seen by the hook above: torch chose its hooks before.
@@ -81,13 +118,12 @@ void OnWatchedEnd(const at::RecordFunction& range, at::ObserverContext* context)
 
 void EnableRangeHook(bool enabled) {
   const CallbackLock lock;
-  if (range_hook == at::INVALID_CALLBACK_HANDLE) return;  // a start that got no further
-  if (enabled) {
-    at::reenableCallback(range_hook);
-  } else {
-    at::disableCallback(range_hook);
-  }
+  leaves_in.store(0, std::memory_order_relaxed);
+  if (!enabled) return Leave();
+  if (range_hook == at::INVALID_CALLBACK_HANDLE && range_scopes) range_hook = AddCallback(*range_scopes);
 }
+
+void LetRangeHookLeave() { leaves_in.store(getpid(), std::memory_order_relaxed); }
 
 void WatchUserRanges(const RangeWatcher* watcher) {
   const CallbackLock lock;
@@ -97,20 +133,20 @@ void WatchUserRanges(const RangeWatcher* watcher) {
     if (watcher == nullptr) return;
     handle = at::addGlobalCallback(
         at::RecordFunctionCallback(&OnWatchedBegin, &OnWatchedEnd).scopes({at::RecordScope::USER_SCOPE}));
-  } else if (watcher == nullptr) {
-    at::disableCallback(handle);
-  } else {
+  } else if (watcher != nullptr) {
     at::reenableCallback(handle);
+  } else {
+    try {
+      at::disableCallback(handle);
+    } catch (...) {  // no memory: it is called for nothing
+    }
   }
 }
 
 void InstallRangeHook(RangeScopes scopes) {
   const CallbackLock lock;
-  static RangeScopes installed = scopes;
-  if (range_hook != at::INVALID_CALLBACK_HANDLE && installed == scopes) return;
-  if (range_hook != at::INVALID_CALLBACK_HANDLE) at::removeCallback(range_hook);
-  range_hook = AddCallback(scopes);
-  installed = scopes;
+  if (range_scopes != scopes) Leave();
+  range_scopes = scopes;
 }
 
 }  // namespace memoir

@@ -13,8 +13,8 @@ enum class RangeScopes {
   kWithoutFunctions,  // autograd nodes and user ranges: operators are another hook's, and cost nothing here
 };
 
-// Adds the global callback, or replaces that of other scopes. Call at the start of each recording, from its thread,
-// while recording is off. Idle while recording is off.
+// What EnableRangeHook (hooks.h) puts into torch's list of global callbacks from now on. Call at the start of each
+// recording, from its thread, while recording is off.
 void InstallRangeHook(RangeScopes scopes);
 
 }  // namespace memoir

@@ -97,7 +97,7 @@ void EndRange(const void* range, c10::ArrayRef<const c10::IValue> results) {
   const std::uint32_t epoch = RangeEpoch();
   if (epoch == 0) return;
   const ErrnoKeeper errno_keeper;
-  if (CudaWasSeen()) [[unlikely]]
+  if (CudaLookIsDue()) [[unlikely]]
     FindCudaBlocks();  // while the range is open: the block that was seen is its own
   ThreadSlot* slot = RingThread();
   OpenRanges* open = slot == nullptr ? nullptr : OpenRanges::Of(slot, epoch);

@@ -17,6 +17,12 @@
 #include "tracker/writer/capture_fields.h"
 
 namespace memoir {
+namespace {
+
+// Of one call: no signal reaches the writer's thread, so that a file system which goes on saying EINTR is broken.
+constexpr int kMostInterruptions = 1000;
+
+}  // namespace
 
 std::string PartPath(const std::string& folder, const std::string& stem, std::uint32_t number) {
   char digits[16];
@@ -37,6 +43,8 @@ std::string FixFor(int error_number) {
     case EDQUOT:
     case EFBIG:
       return MakeRoomFor(error_number) + ", or " + choose;
+    case ENOMEM:
+      return "allow the program more memory";
     default:
       return choose;
   }
@@ -75,10 +83,11 @@ void PartSink::NoteError(const char* what, int error_number) {
 }
 
 bool PartSink::Open() {
+  int interruptions = 0;
   do {
     number_ = next_number_++;
     file_ = OpenPrivateFile(path().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0644);
-  } while (file_ < 0 && (errno == EEXIST || errno == EINTR));
+  } while (file_ < 0 && (errno == EEXIST || (errno == EINTR && ++interruptions < kMostInterruptions)));
   if (file_ < 0) {
     NoteError("create", errno);
     next_number_ = number_;  // not used up
@@ -91,9 +100,10 @@ bool PartSink::Open() {
 }
 
 bool PartSink::WriteAll(std::string_view bytes) {
+  int interruptions = 0;
   while (!bytes.empty()) {
     const ssize_t written = write(file_, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EINTR && ++interruptions < kMostInterruptions) continue;
     if (written <= 0) {
       NoteError("write", written < 0 ? errno : ENOSPC);
       return false;

@@ -1,12 +1,11 @@
 #include "tracker/writer/writer.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <condition_variable>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <mutex>
 #include <utility>
@@ -18,6 +17,7 @@
 #include "tracker/writer/chunk_builder.h"
 #include "tracker/writer/clock.h"
 #include "tracker/writer/ring_pump.h"
+#include "tracker/writer/writer_thread.h"
 
 namespace memoir {
 namespace {
@@ -28,20 +28,6 @@ constexpr std::uint64_t kMaxChunkAgeNs = 1'000'000'000;
 // Ring bytes that pack to about a chunk; a small ring wakes the writer earlier, when half of it is taken.
 constexpr std::uint64_t kRingBytesPerChunk = 4u << 20;
 constexpr std::size_t kMaxProcessInfoBytes = 3900;
-constexpr std::size_t kStackBytes = 512 * 1024;
-
-class BlockSignals {
- public:
-  BlockSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~BlockSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
-};
 
 std::string ProcessInfo(const ProcessFacts& process, const RingClock& start) {
   return EncodeProcessInfo(process, start, RingPath(), kMaxProcessInfoBytes);
@@ -61,22 +47,27 @@ CaptureOptions OptionsFor(const WriterOptions& options, const RingClock& start) 
 }  // namespace
 
 struct Writer::State {
-  State(const CaptureOptions& options, const WriterOptions& given, const RingClock& start_clock, RingReader* reader)
+  State(const CaptureOptions& options, const WriterOptions& given, const RingClock& start_clock,
+        std::unique_ptr<RingReader> reader)
       : on_look(given.on_look),
         on_failure(given.on_failure),
-        ring(reader),
-        builder(*reader),
-        capture(options, *reader, &builder),
-        pump(reader, &builder, &capture),
+        ring(std::move(reader)),
+        builder(*ring),
+        capture(options, *ring, &builder),
+        pump(ring.get(), &builder, &capture),
         start(start_clock) {}
 
-  void Run();
+  int StartThread();
+  WriterStatus AwaitFirstPart();
+  WriterStatus StatusNow() const;  // under the mutex
+  void Run() noexcept;
+  void Record() noexcept;
   void Loop();
   void FinalPasses();
   bool Work(bool flush);
   void TakeProcess(std::string process_info);
   void Publish(std::uint64_t flush_done);
-  void Fail(const char* what) noexcept;
+  void Fail(const char* what, int cause) noexcept;
 
   const std::function<void()> on_look, on_failure;
   std::unique_ptr<RingReader> ring;
@@ -85,7 +76,7 @@ struct Writer::State {
   RingPump pump;
   const RingClock start;
   pthread_t thread{};
-  bool joined = false;
+  bool runs = false;  // the thread was started and is not yet joined
   std::uint64_t last_chunk_ns = 0;
   bool woken_early = false;  // the pool runs low, or somebody asked
 
@@ -97,8 +88,10 @@ struct Writer::State {
   std::string new_process_info;  // not yet in the capture
   bool stop_asked = false;
   bool opened = false;     // the first part is there, or cannot be
+  bool accepted = false;   // whoever started has seen that it is there
   bool ended = false;      // the thread has nothing more to do
   char failure[128] = "";  // why it gave up
+  int failure_errno = 0;
   EndReason reason = EndReason::kStopped;
   std::string message;
 };
@@ -112,13 +105,15 @@ void Writer::State::Publish(std::uint64_t flush_up_to) {
   changed.notify_all();
 }
 
-// A failure ends the recording, never the program. Allocates nothing that it needs: memory may be what is missing.
-void Writer::State::Fail(const char* what) noexcept {
+// A failure ends the recording, never the program. Allocates nothing and calls nothing of torch's: memory may be what
+// is missing, and what torch keeps for each thread is allocated at the first call.
+void Writer::State::Fail(const char* what, int cause) noexcept {
   SetRecordingEnabled(false);
   if (on_failure) on_failure();
   const std::lock_guard<std::mutex> lock(mutex);
   std::snprintf(failure, sizeof(failure), "the writer gave up: %s", what);
-  if (!opened) return;  // Start says it
+  failure_errno = cause;
+  if (!accepted) return;  // Start says it
   // Said now: the program may go on for days.
   char line[256];
   const int size = std::snprintf(line, sizeof(line),
@@ -126,19 +121,29 @@ void Writer::State::Fail(const char* what) noexcept {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, static_cast<std::size_t>(size));
 }
 
-void Writer::State::Run() {
-  try {
-    capture.Prepare();
-    Publish(0);
-    Loop();
-  } catch (const std::exception& error) {
-    Fail(error.what());
-  } catch (...) {
-    Fail("an unknown error");
+void Writer::State::Run() noexcept {
+  if (HasMemoryToThrow()) {
+    Record();
+  } else {
+    Fail("no memory for its thread", ENOMEM);
   }
   const std::lock_guard<std::mutex> lock(mutex);
   opened = ended = true;
   changed.notify_all();
+}
+
+void Writer::State::Record() noexcept {
+  try {
+    capture.Prepare();
+    Publish(0);
+    Loop();
+  } catch (const std::bad_alloc& error) {
+    Fail(error.what(), ENOMEM);
+  } catch (const std::exception& error) {
+    Fail(error.what(), 0);
+  } catch (...) {
+    Fail("an unknown error", 0);
+  }
 }
 
 void Writer::State::Loop() {
@@ -203,6 +208,33 @@ void Writer::State::FinalPasses() {
   pump.Pass(~std::uint64_t{0}, true);
 }
 
+int Writer::State::StartThread() {
+  const auto body = [](void* state) -> void* {
+    pthread_setname_np(pthread_self(), "memoir-writer");
+    static_cast<State*>(state)->Run();
+    return nullptr;
+  };
+  const int failed = StartWriterThread(body, this, &thread);
+  runs = failed == 0;
+  return failed;
+}
+
+WriterStatus Writer::State::AwaitFirstPart() {
+  std::unique_lock<std::mutex> lock(mutex);
+  changed.wait(lock, [this] { return opened; });
+  WriterStatus now = StatusNow();
+  accepted = now.last_write_error.empty();
+  return now;
+}
+
+WriterStatus Writer::State::StatusNow() const {
+  WriterStatus now = status;
+  if (failure[0] == '\0') return now;
+  now.last_write_error = failure;
+  now.last_write_errno = failure_errno;
+  return now;
+}
+
 Writer::Writer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Writer::~Writer() { Stop(EndReason::kStopped, ""); }
@@ -210,7 +242,7 @@ Writer::~Writer() { Stop(EndReason::kStopped, ""); }
 std::unique_ptr<Writer> Writer::Start(const WriterOptions& options, std::string* error) {
   *error = MakeFolder(options.folder);
   if (!error->empty()) return nullptr;
-  RingReader* ring = RingReader::OpenLive();
+  std::unique_ptr<RingReader> ring(RingReader::OpenLive());
   if (ring == nullptr) {
     *error = RingPath()[0] == '\0'
                  ? "no event ring is open in this process; open one (RingOpen) before the writer starts"
@@ -221,38 +253,16 @@ std::unique_ptr<Writer> Writer::Start(const WriterOptions& options, std::string*
   const CaptureOptions capture = OptionsFor(options, start);
   ring->set_last_clock(ReadClock());  // the process may die before the thread's first pass
   RingSetProcessInfo(capture.process_info.data(), capture.process_info.size());
-  auto state = std::make_unique<State>(capture, options, start, ring);
-
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, kStackBytes);
-  int failed;
-  {
-    const BlockSignals blocked;  // inherited by the thread: no handler of the program's runs there
-    failed = pthread_create(
-        &state->thread, &attributes,
-        [](void* argument) -> void* {
-          pthread_setname_np(pthread_self(), "memoir-writer");
-          static_cast<State*>(argument)->Run();
-          return nullptr;
-        },
-        state.get());
-  }
-  pthread_attr_destroy(&attributes);
-  if (failed != 0) {
-    *error = std::string("cannot start the writer's thread: ") + std::strerror(failed) +
-             "; allow the program more threads (ulimit -u, the container's pids limit)";
+  // All that the thread needs is there before it starts, and whoever leaves this function joins it (~Writer).
+  std::unique_ptr<Writer> writer(new Writer(std::make_unique<State>(capture, options, start, std::move(ring))));
+  if (const int failed = writer->state_->StartThread(); failed != 0) {
+    *error = CannotStartThread(failed);
     return nullptr;
   }
-  std::unique_ptr<Writer> writer(new Writer(std::move(state)));
-  State& running = *writer->state_;
-  std::unique_lock<std::mutex> lock(running.mutex);
-  running.changed.wait(lock, [&running] { return running.opened; });
-  lock.unlock();
-  const WriterStatus status = writer->Status();
+  const WriterStatus status = writer->state_->AwaitFirstPart();
   if (status.last_write_error.empty()) return writer;
-  writer->Stop(EndReason::kFailed, status.last_write_error);
   *error = status.last_write_error + "; " + FixFor(status.last_write_errno);
+  writer->Stop(EndReason::kFailed, status.last_write_error);
   return nullptr;
 }
 
@@ -266,12 +276,13 @@ void Writer::SetProcess(const ProcessFacts& process) {
 }
 
 void Writer::Stop(EndReason reason, const std::string& message) {
-  if (state_->joined) return;
-  state_->joined = true;
+  if (!state_->runs) return;
+  std::string copy = message;  // may throw: before anything has changed
+  state_->runs = false;
   {
     const std::lock_guard<std::mutex> lock(state_->mutex);
     state_->reason = reason;
-    state_->message = message;
+    state_->message.swap(copy);
     state_->stop_asked = true;
   }
   state_->ring->Wake();
@@ -288,9 +299,7 @@ void Writer::Flush() {
 
 WriterStatus Writer::Status() const {
   const std::lock_guard<std::mutex> lock(state_->mutex);
-  WriterStatus status = state_->status;
-  if (state_->failure[0] != '\0') status.last_write_error = state_->failure;
-  return status;
+  return state_->StatusNow();
 }
 
 }  // namespace memoir
