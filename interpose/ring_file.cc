@@ -1,6 +1,7 @@
 #include "interpose/ring_file.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -100,11 +101,19 @@ int CreateIn(const char* folder, const ProcessIdentity& process, RingFile* file)
   return EEXIST;
 }
 
+// A signal undoes what was allocated so far: with a timer that is quicker than the file system it would never end. So
+// signals wait.
 int Allocate(int fd, std::size_t bytes) {
-  for (;;) {
-    const int result = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
-    if (result != EINTR) return result;
+  constexpr int kMostTries = 100;
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int result = EINTR;
+  for (int attempt = 0; attempt < kMostTries && result == EINTR; ++attempt) {
+    result = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
   }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return result;
 }
 
 int AllocateAndMap(RingFile* file) {
