@@ -54,6 +54,7 @@ const Case kCases[] = {
     {"reduced_bucket", KeptAs::kGradient, Seen(Phase::kOther, {kReduced}), {kParameterGradient}},
     {"scattered_gradient", KeptAs::kGradient, Seen(Phase::kBackward, {kScattered}), {kParameterGradient}},
     {"kept_by_step", KeptAs::kOptimizerState, Seen(Phase::kOptimizer, {kOutlivedStep}), {kParameterGradient}},
+    {"state_to_come", KeptAs::kOptimizerState, Seen(Phase::kOther, {kLeftLive, kLikeLeaf}), {kParameterGradient}},
     {"copy_of_parameter",
      KeptAs::kParameter,
      Seen(Phase::kOther, {kCopiesParameter, kOutlivedOperator}),
@@ -76,6 +77,7 @@ const Case kCases[] = {
      KeptAs::kActivation,
      Seen(Phase::kBackward, {kDifferentiable, kReadInBackward}),
      {kParameterGradient}},
+    {"graph_retained", KeptAs::kActivation, Seen(Phase::kForward, {kRetained}), {kFreedInBackward, kModuleBuffer}},
     {"saved_for_backward",
      KeptAs::kActivation,
      Seen(Phase::kForward, {kReadInBackward}),
@@ -84,11 +86,16 @@ const Case kCases[] = {
      KeptAs::kActivation,
      Seen(Phase::kForward, {kFreedInBackward}),
      {kNodeArgument, kReadInBackward}},
-    {"awaits_backward", KeptAs::kActivation, Seen(Phase::kForward, {kLeftLive, kGradMode}), {kBackwardBegan}},
+    {"awaits_backward",
+     KeptAs::kActivation,
+     Seen(Phase::kForward, {kLeftLive, kPending}),
+     {kDifferentiable, kPassedOver}},
     {"graph_dropped",
      KeptAs::kActivation,
-     Seen(Phase::kForward, {kOutlivedModel, kGradMode}),
-     {kBackwardBegan, kDifferentiable}},
+     Seen(Phase::kForward, {kOutlivedModel, kGradMode, kPending}),
+     {kDifferentiable}},
+    {"carried_between_calls", KeptAs::kBuffer, Seen(Phase::kForward, {kCarried}), {kReadInBackward}},
+    {"gradient_to_come", KeptAs::kGradient, Seen(Phase::kBackward, {kLeftLive, kToLeaf}), {kParameterGradient}},
     {"gradient_asked_for", KeptAs::kGradient, Seen(Phase::kBackward, {kOutlivedNode, kReadOutside}), {kModuleBuffer}},
     {"flows_through_backward", KeptAs::kAutogradDetail, Seen(Phase::kBackward, {kOutlivedNode}), {kReadOutside}},
     {"scratch_of_node", KeptAs::kTemporary, Seen(Phase::kBackward, {}), {kOutlivedNode, kNodeArgument}},
@@ -112,7 +119,7 @@ TEST_P(EachRule, SaysWhatItIsAbout) {
 
 TEST_P(EachRule, NeedsAllOfIt) {
   const Case& test = GetParam();
-  for (std::uint32_t signs = test.holds.signs; signs != 0; signs &= signs - 1) {
+  for (std::uint64_t signs = test.holds.signs; signs != 0; signs &= signs - 1) {
     Evidence less = test.holds;
     less.signs &= ~(signs & -signs);
     EXPECT_NE(Found(less).name, test.rule) << "without " << (signs & -signs);
@@ -124,7 +131,7 @@ TEST_P(EachRule, IsSpoilt) {
   for (const Sign sign : test.spoilt_by) {
     Evidence more = test.holds;
     more.Note(sign);
-    EXPECT_NE(Found(more).name, test.rule) << "with " << static_cast<std::uint32_t>(sign);
+    EXPECT_NE(Found(more).name, test.rule) << "with " << static_cast<std::uint64_t>(sign);
   }
   for (const Flag flag : test.spoilt_if) EXPECT_NE(Found(With(test.holds, flag)).name, test.rule);
 }

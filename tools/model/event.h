@@ -230,6 +230,10 @@ struct KeyframeEvent : Event {
   std::function<DeviceId(std::uint32_t)> device_of;
 };
 
+// From here on less is known of what is live: the recording ends, or is switched to less, or chunks are missing. What
+// is open is still open.
+struct CutEvent : Event {};
+
 struct ProcessEvent : Event {};
 
 class ReplayState;
@@ -243,6 +247,7 @@ class Visitor {
   virtual void OnEnd(const ReplayReport&) {}   // after everything
   virtual void OnProcessBegin(const ProcessEvent&) {}
   virtual void OnProcessEnd(const ProcessEvent&) {}
+  virtual void OnCut(const CutEvent&) {}
   virtual void OnRangeBegin(const RangeBeginEvent&) {}
   virtual void OnRangeEnd(const RangeEndEvent&) {}
   virtual void OnAllocate(const AllocateEvent&) {}

@@ -46,6 +46,7 @@ void Replayer::Take(SourceItem& item) {
       return TakeChunk(item.chunk);
     case SourceItem::Kind::kLost: {
       Drain(kForever);
+      Cut();
       resync_ = true;
       report_->lost_chunks += item.lost_chunks;
       auto event = MakeEvent<LostEvent>(process_, ThreadId(), now_);
@@ -54,6 +55,7 @@ void Replayer::Take(SourceItem& item) {
     }
     case SourceItem::Kind::kDamage:
       Drain(kForever);
+      Cut();
       resync_ = true;
       report_->damage.push_back(std::move(item.damage));
       return;
@@ -72,6 +74,7 @@ void Replayer::BeginProcess(std::size_t process) {
 
 void Replayer::EndProcess() {
   Drain(kForever);
+  Cut();
   CloseOtherRanges({}, now_);
   EndGap();
   const std::uint64_t end = Nanoseconds(process_, now_);

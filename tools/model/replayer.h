@@ -57,6 +57,7 @@ class Replayer : public ReplayState {
  private:
   void BeginProcess(std::size_t process);
   void EndProcess();
+  void Cut() { visitor_.OnCut(MakeEvent<CutEvent>(process_, ThreadId(), now_)); }
   void TakeChunk(const std::shared_ptr<Chunk>& chunk);
   void TakeKeyframe(const Chunk& chunk);
   void ApplyKeyframe(const v1::Keyframe& keyframe);

@@ -25,6 +25,7 @@ void Replayer::ShowSwitch(ThreadReplay& thread, RunCursor& cursor) {
   auto event = MakeEvent<SwitchEvent>(process_, thread.id(), cursor.tick);
   event.level = LevelOf(levels & 3);
   event.before = LevelOf(levels >> 2 & 3);
+  if (event.before == v1::LEVEL_ALL) Cut();
   CloseOtherRanges({}, cursor.tick);
   if (event.before == v1::LEVEL_OFF) ForgetBefore(thread.id(), cursor.tick);
   NoteSwitch(event);

@@ -58,6 +58,8 @@ std::string KeptBy(const BlockStory& story) {
       return KeptByGraph(story);
     case Keeper::kUnusedGraph:
       return "autograd's graph, as long as the program had a result of it";
+    case Keeper::kRetainedGraph:
+      return "autograd's graph, which backward kept (retain_graph=True), as long as the program had a result of it";
     case Keeper::kAutograd:
       return "autograd, on its way to the next node";
     case Keeper::kProgram:

@@ -61,7 +61,7 @@ absl::StatusOr<BlockCategories> CategorizeBlocks(const Capture& capture, ReplayO
   options.first_seen = false;
   const absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
   if (!report.ok()) return report.status();
-  return BlockCategories{pass.TakeRules(), pass.TakeOwners(), pass.TakeParameters(),
+  return BlockCategories{pass.TakeRules(), pass.TakeExpected(), pass.TakeOwners(), pass.TakeParameters(),
                          Missing(capture, options.rank, pass.without_operators())};
 }
 

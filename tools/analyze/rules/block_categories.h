@@ -20,6 +20,7 @@ std::string LabelOfCategory(CategoryNumber category);
 
 struct BlockCategories {
   std::vector<RuleNumber> rules;        // by Block::ordinal
+  std::vector<bool> expected;           // likewise; see IsExpected
   std::vector<ParameterNumber> owners;  // likewise; kNoParameter: of none
   std::vector<Parameter> parameters;    // by ParameterNumber; buffers are among them
   std::string missing;                  // what the capture lacks to tell categories, in one line; "": nothing
@@ -28,6 +29,8 @@ struct BlockCategories {
     return block.ordinal < rules.size() ? rules[block.ordinal] : static_cast<RuleNumber>(Rules().size() - 1);
   }
   CategoryNumber CategoryOf(const Block& block) const;
+  // Whether the recording ended before what the rule says had shown: blocks of the same place became that before.
+  bool IsExpected(const Block& block) const { return block.ordinal < expected.size() && expected[block.ordinal]; }
   ParameterNumber OwnerOf(const Block& block) const {
     return block.ordinal < owners.size() ? owners[block.ordinal] : kNoParameter;
   }

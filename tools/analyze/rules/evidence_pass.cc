@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
-#include "tools/analyze/driver/refusal.h"
-
 namespace memoir {
 namespace {
 
-constexpr Sign kOfModels[] = {Sign::kModuleParameter,   Sign::kOptimizedParameter, Sign::kLeaf,   Sign::kModuleBuffer,
-                              Sign::kParameterGradient, Sign::kOptimizerState,     Sign::kDerived};
+constexpr Sign kOfModels[] = {Sign::kModuleParameter, Sign::kOptimizedParameter, Sign::kLeaf,
+                              Sign::kWantsGradient,   Sign::kModuleBuffer,       Sign::kParameterGradient,
+                              Sign::kOptimizerState,  Sign::kDerived};
 
 // Whether what is computed from it says something about the model.
 bool Derives(const Evidence& evidence) {
@@ -49,9 +48,16 @@ EvidencePass::ThreadFacts& EvidencePass::FactsOf(ThreadId thread) {
 
 void EvidencePass::OnRangeBegin(const RangeBeginEvent& event) {
   const OpenRange& range = *event.range;
-  if (range.source == RangeSource::kBackward) NoteNode(range);
+  ++ranges_;
+  if (range.source == RangeSource::kBackward) {
+    places_.EnterRange(event.thread, range.depth, range.name, NoteNode(event));
+  } else if (range.innermost_backward < 0 && (range.sequence >= 0 || range.role.optimizer)) {
+    EndPass();
+    if (range.role.optimizer) places_.EnterRange(event.thread, range.depth, range.name);
+  }
   NoteArguments(event);
   if (event.tensors.empty()) return;
+  NoteGiven(event);
   const RangeMarks marks = marks_.Of(range.name, state_->dictionary());
   if (marks.copies) NoteCopy(event);
   if (marks.reduces || marks.gathers || marks.scatters) NoteCollective(event, marks);
@@ -60,99 +66,61 @@ void EvidencePass::OnRangeBegin(const RangeBeginEvent& event) {
 
 void EvidencePass::NoteArguments(const RangeBeginEvent& event) {
   const OpenRange& range = *event.range;
-  const bool node = range.source == RangeSource::kBackward;
-  const Sign sign = node                            ? Sign::kNodeArgument
-                    : range.innermost_backward >= 0 ? Sign::kReadInBackward
-                                                    : Sign::kReadOutside;
+  ThreadFacts& facts = FactsOf(event.thread);
   bool derived = false;
   for (const Tensor& tensor : event.tensors) {
     Watched* watched = At(tensor);
     if (watched == nullptr) continue;
-    watched->evidence.Note(Sign::kTensor);
-    watched->evidence.Note(sign);
+    NoteUse(event, facts, *watched);
     if (tensor.wants_gradient) watched->evidence.Note(Sign::kWantsGradient);
     derived = derived || Derives(watched->evidence);
   }
   const bool outermost = range.is_operator && range.outermost_operator == static_cast<std::int32_t>(range.depth);
-  if (outermost) FactsOf(event.thread).derived = derived;
+  if (!outermost) return;
+  facts.derived = derived;
+  const RangeMarks marks = marks_.Of(range.name, state_->dictionary());
+  facts.fills = marks.fills;
+  Watched* first = event.tensors.empty() ? nullptr : At(event.tensors[0]);
+  const bool leaf = first != nullptr && event.tensors[0].wants_gradient;
+  facts.like_leaf = leaf && marks.fills && !marks.copies;
+  if (leaf && marks.initialises) first->evidence.Note(Sign::kInitialised);
 }
 
-void EvidencePass::NoteCopy(const RangeBeginEvent& event) {
-  ThreadFacts& facts = FactsOf(event.thread);
-  const Watched* from = At(event.tensors[0]);
-  facts.copy = RangeAt(*event.stack, static_cast<std::int32_t>(event.range->depth));
-  facts.copy_of = from == nullptr ? kNoOrdinal : from->ordinal;
-  facts.copy_slot = from == nullptr ? 0 : static_cast<std::uint32_t>(from - watched_.data());
-  facts.copies_parameter = from != nullptr && from->evidence.IsParameter();
+void EvidencePass::NoteUse(const RangeBeginEvent& event, const ThreadFacts& facts, Watched& watched) {
+  const OpenRange& range = *event.range;
+  watched.at_cut = {};
+  Evidence& evidence = watched.evidence;
+  evidence.Note(Sign::kTensor);
+  if (range.source == RangeSource::kBackward) return evidence.Note(Sign::kNodeArgument);
+  if (range.innermost_backward >= 0) return evidence.Note(Sign::kReadInBackward);
+  evidence.Note(Sign::kReadOutside);
+  if (range.phase == Phase::kOther) evidence.Note(Sign::kReadByProgram);
+  if (facts.model_call == 0 || watched.model_call == 0 || watched.model_call == facts.model_call) return;
+  // By the same model again, or by another in more than one call.
+  if (watched.model == facts.model || (watched.read_call != 0 && watched.read_call != facts.model_call))
+    evidence.Note(Sign::kCarried);
+  watched.read_call = facts.model_call;
 }
 
 void EvidencePass::OnRangeEnd(const RangeEndEvent& event) {
+  const OpenRange& range = *event.range;
+  if (range.source == RangeSource::kBackward || range.role.optimizer) places_.ExitRange(event.thread, range.depth);
   for (const Tensor& tensor : event.tensors) {
     if (Watched* watched = At(tensor)) watched->evidence.Note(Sign::kTensor);
   }
 }
 
-void EvidencePass::OnDriverRefused(const DriverRefusedEvent& event) {
-  if (IsOutOfMemory(*state_, event)) out_of_memory_ = event.tick;
-}
-
 void EvidencePass::OnModuleEnter(const ModuleEvent& event) {
-  if (event.depth == 0 && !event.of_gradient) FactsOf(event.thread).model_call = ++model_calls_;
+  if (event.of_gradient) return;
+  places_.EnterModule(event.thread, event.depth, event.module);
+  if (event.depth != 0) return;
+  FactsOf(event.thread).model_call = ++model_calls_;
+  FactsOf(event.thread).model = event.module;
 }
 
 void EvidencePass::OnModuleExit(const ModuleEvent& event) {
+  places_.ExitModule(event.thread, event.depth);
   if (event.depth == 0) FactsOf(event.thread).model_call = 0;
-}
-
-void EvidencePass::OnAllocate(const AllocateEvent& event) {
-  const Block& block = *event.block;
-  Watched& watched = WatchedOf(block);
-  watched = Watched();
-  watched.ordinal = block.ordinal;
-  watched.thread = block.thread;
-  watched.nodes_before = nodes_;
-  if (block.thread.valid()) watched.model_call = FactsOf(block.thread).model_call;
-  watched.evidence.phase = block.phase;
-  watched.evidence.compiled = block.in_compiled_region;
-  watched.evidence.found = block.origin == BlockOrigin::kFound;
-  if (!event.before) (level_ == v1::LEVEL_ALL ? seen_bytes_ : unseen_bytes_) += static_cast<double>(block.bytes);
-  if (event.stack == nullptr || event.stack->empty()) return;
-  NoteOrigin(*event.stack, event.thread, watched, block.slot);
-}
-
-void EvidencePass::NoteOrigin(const RangeStack& stack, ThreadId thread, Watched& watched, std::uint32_t slot) {
-  Evidence& evidence = watched.evidence;
-  const OpenRange& innermost = stack.back();
-  watched.node = RangeAt(stack, innermost.innermost_backward);
-  watched.step = RangeAt(stack, innermost.innermost_optimizer);
-  const ThreadFacts& facts = FactsOf(thread);
-  if (innermost.outermost_operator >= 0) evidence.Note(Sign::kInOperator);
-  if (facts.derived && innermost.outermost_operator >= 0) evidence.Note(Sign::kDerived);
-  if (IsOpen(thread, facts.copy)) {
-    watched.copied_from = facts.copy_of;
-    watched.copied_slot = facts.copy_slot;
-    if (facts.copies_parameter) evidence.Note(Sign::kCastParameter);
-  }
-  if (innermost.innermost_user >= 0) {
-    const NameId user = stack[static_cast<std::size_t>(innermost.innermost_user)].name;
-    if (marks_.Of(user, state_->dictionary()).loader) evidence.Note(Sign::kLoaded);
-  }
-  for (auto range = stack.rbegin(); range != stack.rend() && !range->role.backward; ++range) {
-    if (range->source == RangeSource::kUser || range->sequence < 0) continue;
-    evidence.Note(Sign::kGradMode);
-    if (slot == Block::kNoSlot) return;
-    const GradStep step{state_->dictionary().thread(thread).torch_id, range->sequence};
-    Computed& computed = computed_[step];
-    if (computed.call > range->call) return;  // a later operator took the number
-    if (computed.call < range->call) {
-      ended_ -= computed.ended.size();
-      computed = {range->call, {}, {}};
-    }
-    computed.slots.push_back(slot);
-    watched.computed_by = step;
-    watched.computed_call = range->call;
-    return;
-  }
 }
 
 void EvidencePass::OnDeallocate(const DeallocateEvent& event) {
@@ -161,7 +129,6 @@ void EvidencePass::OnDeallocate(const DeallocateEvent& event) {
   if (watched.ordinal != block.ordinal) return;
   Evidence& evidence = watched.evidence;
   if (!event.temporary) evidence.Note(Sign::kOutlivedOperator);
-  if (out_of_memory_ >= block.tick && out_of_memory_ != 0) evidence.Note(Sign::kLeftLive);
   if (event.thread.valid()) {
     const RangeStack& stack = state_->stack(event.thread);
     if (!stack.empty() && stack.back().innermost_backward >= 0) evidence.Note(Sign::kFreedInBackward);
@@ -170,68 +137,51 @@ void EvidencePass::OnDeallocate(const DeallocateEvent& event) {
 }
 
 void EvidencePass::NoteEnd(const Block& block, Watched& watched) {
-  Evidence& evidence = watched.evidence;
-  if (!IsOpen(watched.thread, watched.node)) evidence.Note(Sign::kOutlivedNode);
-  if (!IsOpen(watched.thread, watched.step)) evidence.Note(Sign::kOutlivedStep);
-  if (watched.model_call != 0 && FactsOf(watched.thread).model_call != watched.model_call)
-    evidence.Note(Sign::kOutlivedModel);
-  Judge(watched);
-  if (watched.computed_by.second >= 0) LeaveComputed(block, watched);
+  if (watched.at_cut.rule != kNotJudged) {
+    Judge(watched, watched.at_cut);
+  } else {
+    Evidence& evidence = watched.evidence;
+    evidence.trains = trains_;
+    if (!IsOpen(watched.thread, watched.node)) evidence.Note(Sign::kOutlivedNode);
+    if (!IsOpen(watched.thread, watched.step)) evidence.Note(Sign::kOutlivedStep);
+    if (watched.model_call != 0 && watched.thread.valid() && FactsOf(watched.thread).model_call != watched.model_call)
+      evidence.Note(Sign::kOutlivedModel);
+    if (graph_.Keepers({block.slot, block.ordinal}) != 0) evidence.Note(Sign::kPending);
+    if (moved_.contains(watched.ordinal)) evidence.Note(Sign::kMovedParameter);
+    if (CopiesParameter(watched)) evidence.Note(Sign::kCopiesParameter);
+    if (evidence.phase == Phase::kForward && evidence.Has(Sign::kOutlivedModel) && WasCarried(watched.place))
+      evidence.Note(Sign::kCarried);
+    const RuleNumber rule = RuleFor(evidence);
+    places_.Note(watched.place, {rule, block.slot, block.ordinal});
+    Judge(watched, {rule, false});
+    if (watched.computed_by != GraphBook::kNoStep) LeaveComputed(watched, block.slot);
+  }
+  moved_.erase(watched.ordinal);
   watched.ordinal = kNoOrdinal;
 }
 
-void EvidencePass::Judge(Watched& watched) {
-  Evidence& evidence = watched.evidence;
-  evidence.trains = trains_;
-  if (watched.nodes_before != nodes_) evidence.Note(Sign::kBackwardBegan);
-  if (moved_.erase(watched.ordinal) != 0) evidence.Note(Sign::kMovedParameter);
-  if (CopiesParameter(watched)) evidence.Note(Sign::kCopiesParameter);
-  if (watched.ordinal >= rules_.size()) {
-    rules_.resize(watched.ordinal + 1, kNotJudged);
-    owners_.resize(watched.ordinal + 1, kNoParameter);
-  }
-  rules_[watched.ordinal] = RuleFor(evidence);
-  owners_[watched.ordinal] = evidence.parameter;
-  if (evidence.parameter != kNoParameter) book_.BlockEnds(watched.ordinal);
+// The last of what a program carries from call to call is read by none.
+bool EvidencePass::WasCarried(std::uint64_t place) const {
+  const PlaceBook::Became* before = places_.Find(place);
+  return before != nullptr && Rules()[before->rule].name == "carried_between_calls";
 }
 
-bool EvidencePass::CopiesParameter(const Watched& copy) const {
-  constexpr int kMostCopies = 16;  // of copies
-  const Watched* from = &copy;
-  for (int i = 0; i < kMostCopies && from->copied_from != kNoOrdinal; ++i) {
-    const std::uint64_t ordinal = from->copied_from;
-    if (ordinal < rules_.size() && rules_[ordinal] != kNotJudged)
-      return Rules()[rules_[ordinal]].kept == KeptAs::kParameter;
-    if (from->copied_slot >= watched_.size() || watched_[from->copied_slot].ordinal != ordinal) return false;
-    from = &watched_[from->copied_slot];
-    if (from->evidence.IsParameter()) return true;
+void EvidencePass::Judge(Watched& watched, Judgement judgement) {
+  if (watched.ordinal >= rules_.size()) {
+    rules_.resize(watched.ordinal + 1, kNotJudged);
+    expected_.resize(watched.ordinal + 1, false);
+    owners_.resize(watched.ordinal + 1, kNoParameter);
   }
-  return false;
+  rules_[watched.ordinal] = judgement.rule;
+  expected_[watched.ordinal] = judgement.expected;
+  owners_[watched.ordinal] = watched.evidence.parameter;
+  if (watched.evidence.parameter != kNoParameter) book_.BlockEnds(watched.ordinal);
 }
 
 std::vector<RuleNumber> EvidencePass::TakeRules() {
   const auto nothing_known = static_cast<RuleNumber>(Rules().size() - 1);
   std::ranges::replace(rules_, kNotJudged, nothing_known);
   return std::move(rules_);
-}
-
-void EvidencePass::OnProcessEnd(const ProcessEvent&) {
-  state_->ForEachLiveBlock([&](const Block& block) {
-    Watched& watched = WatchedOf(block);
-    watched.evidence.Note(Sign::kOutlivedOperator);
-    watched.evidence.Note(Sign::kLeftLive);
-    NoteEnd(block, watched);
-  });
-  watched_.clear();
-  computed_.clear();
-  ended_first_.clear();
-  ended_ = 0;
-  moved_.clear();
-  book_.EndProcess(state_->dictionary());
-  nodes_ = 0;
-  out_of_memory_ = 0;
-  trains_ = false;
-  level_ = v1::LEVEL_ALL;
 }
 
 }  // namespace memoir

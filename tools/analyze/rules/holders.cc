@@ -22,7 +22,10 @@ void EvidencePass::OnHolds(const HoldsEvent& event) {
 void EvidencePass::Hold(const Tensor& tensor, Sign sign, ParameterNumber parameter) {
   Watched* watched = At(tensor);
   if (watched == nullptr) return;
+  watched->at_cut = {};
   watched->evidence.Note(sign);
+  if (sign == Sign::kParameterGradient)
+    places_.Note(watched->place, {RuleFor(watched->evidence), SlotOf(*watched), watched->ordinal});
   if (watched->evidence.parameter == kNoParameter) watched->evidence.parameter = parameter;
   const bool parameter_itself = sign == Sign::kModuleParameter || sign == Sign::kOptimizedParameter;
   if (!parameter_itself || watched->copied_from == kNoOrdinal) return;
@@ -34,6 +37,13 @@ void EvidencePass::Hold(const Tensor& tensor, Sign sign, ParameterNumber paramet
     moved.Note(Sign::kMovedParameter);
     rules_[watched->copied_from] = RuleFor(moved);
   }
+}
+
+void EvidencePass::HoldGradient(const Tensor& leaf, const Tensor& gradient, ParameterNumber parameter) {
+  Hold(gradient, Sign::kParameterGradient, parameter);
+  Watched* of = At(leaf);
+  const Watched* held = At(gradient);
+  if (of != nullptr && held != nullptr) of->gradient = {SlotOf(*held), held->ordinal};
 }
 
 BookedTensor EvidencePass::Booked(const Tensor& tensor) {
@@ -53,7 +63,7 @@ void EvidencePass::HoldByModule(const HoldsEvent& event, ThreadFacts& facts) {
     const ParameterNumber number =
         book_.Held(event.process, facts.holder, name(i), facts.parameters++, false, Booked(parameters[i]));
     Hold(parameters[i], Sign::kModuleParameter, number);
-    if (i < gradients.size() && gradients[i].impl != 0) Hold(gradients[i], Sign::kParameterGradient, number);
+    if (i < gradients.size() && gradients[i].impl != 0) HoldGradient(parameters[i], gradients[i], number);
   }
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     if (buffers[i].impl == 0) continue;
@@ -68,12 +78,13 @@ void EvidencePass::HoldByOptimizer(const HoldsEvent& event) {
   const absl::Span<const Tensor> parameters = lists.Next();
   const absl::Span<const Tensor> gradients = lists.Next();
   trains_ = trains_ || !parameters.empty();
+  stepped_ = true;
   std::vector<ParameterNumber> numbers;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     numbers.push_back(parameters[i].impl == 0 ? kNoParameter : book_.Leaf(event.process, Booked(parameters[i])));
     if (parameters[i].impl == 0) continue;
     Hold(parameters[i], Sign::kOptimizedParameter, numbers[i]);
-    if (i < gradients.size() && gradients[i].impl != 0) Hold(gradients[i], Sign::kParameterGradient, numbers[i]);
+    if (i < gradients.size() && gradients[i].impl != 0) HoldGradient(parameters[i], gradients[i], numbers[i]);
   }
   const bool by_parameter = lists.size() == parameters.size() + 2;  // else one list, as older recordings have it
   for (std::size_t list = 2; list < lists.size(); ++list) {
@@ -92,7 +103,7 @@ void EvidencePass::NoteGradient(const HoldsEvent& event) {
   const Watched* known = At(leaf[0]);
   const bool again = known != nullptr && known->evidence.Has(Sign::kLeaf);
   Hold(leaf[0], again ? Sign::kLeafAgain : Sign::kLeaf, number);
-  if (!gradient.empty() && gradient[0].impl != 0) Hold(gradient[0], Sign::kParameterGradient, number);
+  if (!gradient.empty() && gradient[0].impl != 0) HoldGradient(leaf[0], gradient[0], number);
 }
 
 }  // namespace memoir

@@ -11,6 +11,11 @@ RangeMarks MarksOf(std::string_view name) {
   marks.known = true;
   marks.loader = name.starts_with("enumerate(DataLoader)#");
   marks.copies = is("aten::to") || is("aten::_to_copy") || is("aten::clone");
+  for (const std::string_view fill : {"aten::uniform_", "aten::normal_", "aten::zero_", "aten::fill_"})
+    marks.initialises = marks.initialises || is(fill);
+  for (const std::string_view fills : {"aten::zeros", "aten::zeros_like", "aten::ones_like", "aten::full",
+                                       "aten::full_like", "aten::empty_like", "aten::clone"})
+    marks.fills = marks.fills || is(fills);
   // The functional ones call these. Those of lists of lists show no tensors.
   marks.reduces = is("c10d::allreduce_") || is("c10d::allreduce_coalesced_");
   marks.gathers = is("c10d::_allgather_base_");

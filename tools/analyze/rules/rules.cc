@@ -17,12 +17,13 @@ bool HeldByOptimizer(const Evidence& block) { return block.Has(kOptimizedParamet
 // and activation checkpointing made a leaf of is neither.
 bool LeafWithGradients(const Evidence& block) {
   const bool leaf = block.Has(kLeaf) || block.Has(kWantsGradient);
-  return leaf && block.phase == Phase::kOther && (block.Has(kLeafAgain) || !block.trains);
+  const bool initialised = block.Has(kLeftLive) && block.Has(kInitialised);  // nobody had the time to hold it
+  return leaf && block.phase == Phase::kOther && (block.Has(kLeafAgain) || !block.trains || initialised);
 }
 // As lazy modules make them at their first call: nobody says that a module holds it before it is called again.
 bool LeafOfForward(const Evidence& block) {
-  return block.Has(kWantsGradient) && block.phase == Phase::kForward && block.Has(kOutlivedModel) &&
-         !block.Has(kDerived);
+  const bool kept = block.Has(kOutlivedModel) || block.Has(kLeftLive);
+  return block.Has(kWantsGradient) && block.phase == Phase::kForward && kept && !block.Has(kDerived);
 }
 bool MovedParameter(const Evidence& block) { return block.Has(kMovedParameter); }
 bool GatheredParameter(const Evidence& block) { return block.Has(kGathered); }
@@ -35,6 +36,11 @@ bool BufferOfModule(const Evidence& block) { return block.Has(kModuleBuffer); }
 bool GradientOfParameter(const Evidence& block) { return block.Has(kParameterGradient); }
 bool StateOfOptimizer(const Evidence& block) { return block.Has(kOptimizerState); }
 bool KeptByStep(const Evidence& block) { return block.phase == Phase::kOptimizer && block.Has(kOutlivedStep); }
+
+// Where a recording ends before an optimizer has made a step.
+bool StateToCome(const Evidence& block) {
+  return block.phase == Phase::kOther && block.Has(kLeftLive) && block.Has(kLikeLeaf);
+}
 
 // Gradients on their way between ranks.
 bool ReducedBucket(const Evidence& block) { return block.Has(kReduced); }
@@ -58,9 +64,19 @@ bool Workspace(const Evidence& block) {
   return !block.Has(kTensor) && block.Has(kOutlivedOperator) && !block.found && !block.compiled &&
          !block.Has(kFreedInBackward) && block.Has(kInOperator);
 }
-bool Recomputed(const Evidence& block) { return block.phase == Phase::kRecompute && block.Has(kReadInBackward); }
+// Where the recording ended before its node ran.
+bool StillAwaits(const Evidence& block) {
+  return block.Has(kLeftLive) && block.Has(kPending) && !block.Has(kDifferentiable) && !block.Has(kPassedOver);
+}
+bool Recomputed(const Evidence& block) {
+  return block.phase == Phase::kRecompute && (block.Has(kReadInBackward) || StillAwaits(block));
+}
 bool SavedInBackward(const Evidence& block) {
-  return block.phase == Phase::kBackward && block.Has(kDifferentiable) && block.Has(kReadInBackward);
+  return block.phase == Phase::kBackward &&
+         ((block.Has(kDifferentiable) && block.Has(kReadInBackward)) || StillAwaits(block));
+}
+bool GraphRetained(const Evidence& block) {
+  return ComputedInForward(block) && block.Has(kRetained) && !block.Has(kFreedInBackward);
 }
 bool SavedForBackward(const Evidence& block) {
   return ComputedInForward(block) && block.Has(kReadInBackward) && !block.Has(kNodeArgument);
@@ -68,17 +84,21 @@ bool SavedForBackward(const Evidence& block) {
 bool ReleasedByBackward(const Evidence& block) {
   return ComputedInForward(block) && block.Has(kFreedInBackward) && !block.Has(kNodeArgument);
 }
-bool AwaitsBackward(const Evidence& block) {
-  return ComputedInForward(block) && block.Has(kLeftLive) && block.Has(kGradMode) && !block.Has(kBackwardBegan);
-}
+bool AwaitsBackward(const Evidence& block) { return ComputedInForward(block) && StillAwaits(block); }
 
 // Of a graph that backward went through what is gone before was of no use to it.
 bool GraphDropped(const Evidence& block) {
-  return block.phase == Phase::kForward && block.Has(kOutlivedModel) && block.Has(kGradMode) &&
-         !block.Has(kBackwardBegan) && !block.Has(kDifferentiable);
+  return block.phase == Phase::kForward && block.Has(kOutlivedModel) && block.Has(kGradMode) && block.Has(kPending) &&
+         !block.Has(kDifferentiable);
 }
 
+// Calls of modules that the same one, or several others, read again. Not for backward: those are above.
+bool CarriedBetweenCalls(const Evidence& block) { return block.phase == Phase::kForward && block.Has(kCarried); }
+
 // The rest of backward.
+bool GradientToCome(const Evidence& block) {
+  return block.phase == Phase::kBackward && block.Has(kLeftLive) && block.Has(kToLeaf);
+}
 bool GradientAskedFor(const Evidence& block) {
   return block.phase == Phase::kBackward && block.Has(kOutlivedNode) && block.Has(kReadOutside);
 }
@@ -119,6 +139,8 @@ constexpr Rule kRules[] = {
      "a reduce-scatter of gradients takes or gives it"},
     {"kept_by_step", KeptAs::kOptimizerState, "", Keeper::kOptimizer, KeptByStep,
      "allocated in an optimizer's step, it outlived that"},
+    {"state_to_come", KeptAs::kOptimizerState, "", Keeper::kProgram, StateToCome,
+     "filled as large as a leaf that wants a gradient, where the recording ends before an optimizer's first step"},
     {"copy_of_parameter", KeptAs::kParameter, "copy", Keeper::kProgram, CopyOfParameter,
      "copied from a parameter outside of modules, and of no use to backward"},
     {"loaded_input", KeptAs::kInput, "", Keeper::kProgram, LoadedInput, "a data loader made it"},
@@ -134,14 +156,21 @@ constexpr Rule kRules[] = {
      "made again for backward, as activation checkpointing does, and read there"},
     {"saved_in_backward", KeptAs::kActivation, "of a double backward", Keeper::kGraph, SavedInBackward,
      "a backward pass that is itself differentiated made it, and a later one read it"},
+    {"graph_retained", KeptAs::kActivation, "graph retained", Keeper::kRetainedGraph, GraphRetained,
+     "read by a backward pass that kept what its graph had saved (retain_graph=True)"},
     {"saved_for_backward", KeptAs::kActivation, "", Keeper::kGraph, SavedForBackward,
      "made in forward, read in backward"},
     {"released_by_backward", KeptAs::kActivation, "", Keeper::kGraph, ReleasedByBackward,
      "made in forward, given back by backward"},
     {"awaits_backward", KeptAs::kActivation, "", Keeper::kGraph, AwaitsBackward,
-     "made while autograd was recording, still there at the end, and no backward has begun since"},
+     "made while autograd was recording, and live where the recording ends, before the node has run that may keep it"},
     {"graph_dropped", KeptAs::kActivation, "no backward came", Keeper::kUnusedGraph, GraphDropped,
-     "made while autograd was recording and kept after the model had returned, but given back before any backward"},
+     "made while autograd was recording and kept after the model had returned, but the node that may keep it never "
+     "ran"},
+    {"carried_between_calls", KeptAs::kBuffer, "cache", Keeper::kProgram, CarriedBetweenCalls,
+     "a module's call made it and the program gave it to a later one, as it does with keys and values"},
+    {"gradient_to_come", KeptAs::kGradient, "", Keeper::kAutograd, GradientToCome,
+     "backward made it for a leaf without a gradient, and the recording ends before autograd accumulates it"},
     {"gradient_asked_for", KeptAs::kGradient, "", Keeper::kProgram, GradientAskedFor,
      "backward made it, and the program reads it afterwards"},
     {"flows_through_backward", KeptAs::kAutogradDetail, "", Keeper::kAutograd, FlowsThroughBackward,

@@ -20,6 +20,7 @@ enum class Keeper : std::uint8_t {
   kOptimizer,    // as state of the parameter
   kGraph,        // autograd's, for backward
   kUnusedGraph,  // likewise, but no backward came
+  kRetainedGraph,  // likewise, after a backward that kept it
   kAutograd,     // on its way to the next node
   kProgram,      // its own references
   kMaker,        // what made it: an operator, a node, a step

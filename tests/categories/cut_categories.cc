@@ -1,0 +1,176 @@
+// What categories would have been said of a capture had it ended earlier: cut_categories CAPTURE CUTS SEED.
+//
+// One replay. At each of CUTS random events a copy of the pass that watches blocks is told that the recording ends
+// there, and judges what is live; what the whole recording says of the same blocks is compared with that. One object a
+// cut in a list of JSON: where it was, bytes live, bytes of which both say the same, and the largest that differ.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "fmt/format.h"
+#include "tools/analyze/rules/block_categories.h"
+#include "tools/analyze/rules/evidence_pass.h"
+#include "tools/model/capture.h"
+
+namespace memoir {
+namespace {
+
+struct Judged {
+  std::uint64_t ordinal = 0, bytes = 0;
+  RuleNumber rule = 0;
+  std::string made;
+};
+struct Cut {
+  std::uint64_t event = 0, ns = 0;
+  std::string inside;
+  Phase phase = Phase::kOther;
+  std::vector<Judged> live;
+};
+
+std::string MadeIn(const Block& block, const Dictionary& dictionary) {
+  return fmt::format("{} of {} in {} of {}", dictionary.text(block.leaf_name), dictionary.text(block.operator_name),
+                     ToString(block.phase), block.module.valid() ? dictionary.module(block.module).place() : "none");
+}
+
+// Hands every event on to the pass that it watches, and ends copies of it.
+class CuttingPass : public Visitor {
+ public:
+  explicit CuttingPass(std::set<std::uint64_t> at) : at_(std::move(at)) {}
+  std::vector<Cut> cuts;
+  std::uint64_t events = 0;
+  std::vector<RuleNumber> TakeRules() { return pass_.TakeRules(); }
+
+  void OnStart(const ReplayState& state) override {
+    state_ = &state;
+    pass_.OnStart(state);
+  }
+  void OnCut(const CutEvent& event) override { pass_.OnCut(event); }
+  void OnProcessEnd(const ProcessEvent& event) override { pass_.OnProcessEnd(event); }
+  void OnRangeBegin(const RangeBeginEvent& event) override {
+    pass_.OnRangeBegin(event);
+    Count(event);
+  }
+  void OnRangeEnd(const RangeEndEvent& event) override {
+    Count(event);
+    pass_.OnRangeEnd(event);
+  }
+  void OnAllocate(const AllocateEvent& event) override {
+    pass_.OnAllocate(event);
+    Count(event);
+  }
+  void OnDeallocate(const DeallocateEvent& event) override {
+    Count(event);
+    pass_.OnDeallocate(event);
+  }
+  void OnOutOfMemory(const OutOfMemoryEvent& event) override { pass_.OnOutOfMemory(event); }
+  void OnDriverRefused(const DriverRefusedEvent& event) override { pass_.OnDriverRefused(event); }
+  void OnSwitch(const SwitchEvent& event) override { pass_.OnSwitch(event); }
+  void OnHolds(const HoldsEvent& event) override {
+    pass_.OnHolds(event);
+    Count(event);
+  }
+  void OnModuleEnter(const ModuleEvent& event) override {
+    pass_.OnModuleEnter(event);
+    Count(event);
+  }
+  void OnModuleExit(const ModuleEvent& event) override {
+    Count(event);
+    pass_.OnModuleExit(event);
+  }
+
+ private:
+  void Count(const Event& event) {
+    if (!at_.contains(events++)) return;
+    Cut cut;
+    cut.event = events - 1;
+    cut.ns = state_->Nanoseconds(event.process, event.tick);
+    if (event.thread.valid()) {
+      for (const OpenRange& range : state_->stack(event.thread)) {
+        cut.inside += cut.inside.empty() ? "" : " > ";
+        cut.inside += state_->dictionary().text(range.name);
+        cut.phase = range.phase;
+      }
+    }
+    EvidencePass ends_here = pass_;
+    ends_here.OnCut({});
+    ProcessEvent end;
+    end.process = event.process;
+    end.tick = event.tick;
+    ends_here.OnProcessEnd(end);
+    const std::vector<RuleNumber> rules = ends_here.TakeRules();
+    state_->ForEachLiveBlock([&](const Block& block) {
+      cut.live.push_back({block.ordinal, block.bytes, rules[block.ordinal], MadeIn(block, state_->dictionary())});
+    });
+    cuts.push_back(std::move(cut));
+  }
+
+  const ReplayState* state_ = nullptr;
+  EvidencePass pass_;
+  std::set<std::uint64_t> at_;
+};
+
+std::string Quoted(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  return quoted + "\"";
+}
+
+void Print(const Cut& cut, const std::vector<RuleNumber>& whole) {
+  std::uint64_t live = 0, same = 0;
+  std::vector<const Judged*> differ;
+  for (const Judged& one : cut.live) {
+    live += one.bytes;
+    const bool alike = Rules()[one.rule].kept == Rules()[whole[one.ordinal]].kept;
+    same += alike ? one.bytes : 0;
+    if (!alike) differ.push_back(&one);
+  }
+  std::ranges::stable_sort(differ, [](const Judged* a, const Judged* b) { return a->bytes > b->bytes; });
+  std::cout << fmt::format(R"({{"event": {}, "ns": {}, "phase": "{}", "inside": {}, )", cut.event, cut.ns,
+                           ToString(cut.phase), Quoted(cut.inside));
+  std::cout << fmt::format(R"("live_bytes": {}, "same_bytes": {}, "differ": [)", live, same);
+  constexpr std::size_t kShown = 5;
+  for (std::size_t i = 0; i < std::min(kShown, differ.size()); ++i) {
+    const Judged& one = *differ[i];
+    std::cout << fmt::format(R"({}{{"bytes": {}, "cut": "{}", "whole": "{}", "made": {}}})", i == 0 ? "" : ", ",
+                             one.bytes, Rules()[one.rule].name, Rules()[whole[one.ordinal]].name, Quoted(one.made));
+  }
+  std::cout << "]}";
+}
+
+int Main(int argc, char** argv) {
+  if (argc != 4) return 2;
+  const auto capture = Capture::Open(argv[1]);
+  if (!capture.ok()) {
+    std::cerr << capture.status() << "\n";
+    return 1;
+  }
+  ReplayOptions options;
+  options.tensors = options.modules = true;
+  options.first_seen = false;
+  CuttingPass counts({});
+  if (!capture->Replay(counts, options).ok() || counts.events == 0) return 1;
+  std::mt19937_64 random(std::strtoull(argv[3], nullptr, 10));
+  std::set<std::uint64_t> at;
+  const auto cuts = std::min<std::uint64_t>(std::strtoull(argv[2], nullptr, 10), counts.events);
+  while (at.size() < cuts) at.insert(random() % counts.events);
+  CuttingPass pass(at);
+  if (!capture->Replay(pass, options).ok()) return 1;
+  const std::vector<RuleNumber> whole = pass.TakeRules();
+  std::cout << "[";
+  for (std::size_t i = 0; i < pass.cuts.size(); ++i) {
+    std::cout << (i == 0 ? "" : ",\n ");
+    Print(pass.cuts[i], whole);
+  }
+  std::cout << "]\n";
+  return 0;
+}
+
+}  // namespace
+}  // namespace memoir
+
+int main(int argc, char** argv) { return memoir::Main(argc, argv); }
