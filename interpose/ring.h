@@ -48,7 +48,8 @@ struct alignas(64) ThreadSlot {
   std::uint64_t os_id;
   std::atomic<std::uint64_t> torch_id;
   char name[16];
-  std::atomic<std::uint32_t> segments;  // of this thread, not yet back in the pool
+  std::atomic<std::uint32_t> segments;   // of this thread, not yet back in the pool
+  std::atomic<std::uint32_t> works_for;  // number of the thread in whose parallel region it works; 0: in none
 };
 static_assert(sizeof(ThreadSlot) == 128);
 inline constexpr std::uint32_t kNoSegment = 0xffffffffu;

@@ -149,6 +149,7 @@ bool RingReader::FindThread(std::uint32_t thread, ThreadView* view) const {
     view->thread = thread;
     view->os_id = slot.os_id;
     view->torch_id = slot.torch_id.load(std::memory_order_relaxed);
+    view->works_for = slot.works_for.load(std::memory_order_relaxed);
     std::memcpy(view->name, slot.name, sizeof view->name);
     view->name[sizeof view->name - 1] = '\0';
     view->retired = state == SlotState::kRetired;

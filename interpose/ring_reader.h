@@ -33,6 +33,7 @@ struct ThreadView {
   std::uint32_t thread;
   std::uint64_t os_id;
   std::uint64_t torch_id;
+  std::uint32_t works_for;
   char name[16];
   bool retired;
 };

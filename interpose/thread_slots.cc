@@ -46,6 +46,7 @@ void FillIdentity(const RingMap& ring, ThreadSlot* slot) {
   slot->thread = ring.header->last_thread.fetch_add(1, std::memory_order_relaxed) + 1;
   slot->os_id = static_cast<std::uint64_t>(syscall(SYS_gettid));
   slot->torch_id.store(0, std::memory_order_relaxed);
+  slot->works_for.store(thread_works_for, std::memory_order_relaxed);
   std::memset(slot->name, 0, sizeof slot->name);
   prctl(PR_GET_NAME, slot->name, 0, 0, 0);
 }
@@ -57,6 +58,8 @@ void Disown(ThreadSlot* slot) {
 }
 
 }  // namespace
+
+constinit thread_local std::uint32_t thread_works_for = 0;
 
 ThreadSlot* ClaimSlot(const RingMap& ring) {
   // Retired slots come back only through the reader, whether or not their threads filled many segments.

@@ -12,6 +12,9 @@
 
 namespace memoir {
 
+// Number of the thread in whose parallel region the calling one works, 0: in none; what ClaimSlot gives its slot.
+extern constinit thread_local std::uint32_t thread_works_for;
+
 // A kLive slot for the calling thread, or nullptr when all are taken.
 ThreadSlot* ClaimSlot(const RingMap& ring);
 

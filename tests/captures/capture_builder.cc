@@ -54,6 +54,11 @@ ProcessBuilder& ProcessBuilder::NameThread(std::uint32_t thread, std::string nam
   return *this;
 }
 
+ProcessBuilder& ProcessBuilder::WorksFor(std::uint32_t thread, std::uint32_t owner) {
+  threads_[thread].works_for = owner;
+  return *this;
+}
+
 ProcessBuilder& ProcessBuilder::AtTick(std::uint64_t tick) {
   tick_ = tick;
   return *this;

@@ -56,6 +56,7 @@ class ProcessBuilder {
 
   ProcessBuilder& OnThread(std::uint32_t thread);  // from 1
   ProcessBuilder& NameThread(std::uint32_t thread, std::string name);
+  ProcessBuilder& WorksFor(std::uint32_t thread, std::uint32_t owner);  // in its parallel regions
   ProcessBuilder& AtTick(std::uint64_t tick);  // of the next event
   std::uint64_t tick() const { return tick_; }
 
@@ -193,6 +194,7 @@ class ProcessBuilder {
     std::vector<OpenRange> stack;
     std::vector<std::uint32_t> devices;
     std::string name;
+    std::uint32_t works_for = 0;
   };
 
   Thread& thread() { return threads_[thread_]; }

@@ -90,6 +90,7 @@ ProcessBuilder& ProcessBuilder::EndChunk(bool keyframe_next) {
       def->set_os_id(1000 + id);
       def->set_torch_id(id);
       def->set_name(on.name);
+      def->set_works_for(on.works_for);
     }
     if (on.run.kind().empty()) continue;
     const bool all_cpu = std::all_of(on.devices.begin(), on.devices.end(), [](std::uint32_t d) { return d == 0; });

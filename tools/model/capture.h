@@ -100,6 +100,9 @@ class ReplayState {
   virtual void ForEachLiveBlock(const std::function<void(const Block&)>& function) const = 0;  // of the current process
   // nullptr: none begins there. Valid during the event.
   virtual const Block* LiveBlockAt(DeviceId device, std::uint64_t address) const = 0;
+  // Whose ranges say what a thread does: its own, or those of the thread in whose parallel region it works.
+  virtual ThreadId working_thread(ThreadId thread) const = 0;
+  // The ranges that are open there.
   virtual const RangeStack& stack(ThreadId thread) const = 0;
   // Of a device of the current process, the event in hand included.
   virtual const DeviceMemory& memory(DeviceId device) const = 0;

@@ -62,6 +62,7 @@ struct ThreadInfo {
   std::uint64_t os_id = 0;
   std::uint64_t torch_id = 0;
   std::string name;  // as recorded; may be empty
+  ThreadId works_for;  // in whose parallel regions it works; invalid: in none
 };
 
 struct DeviceInfo {

@@ -29,6 +29,13 @@ struct RangeRole {
   bool compiled = false;   // a region that torch.compile made, or inside one
 };
 
+// Ranges of another thread that a thread's own stand inside of (docs/event_schema.md, "Threads that work for others"):
+// the first `depth` that are open there.
+struct RangeBase {
+  ThreadId thread;
+  std::uint32_t depth = 0;  // 0: none
+};
+
 // A range that is open on a thread. `name` is invalid for one whose begin was lost.
 struct OpenRange {
   NameId name;
@@ -47,6 +54,8 @@ struct OpenRange {
   Tick begin = 0;
   std::int64_t sequence = -1;        // autograd's; -1: none
   std::uint64_t forward_thread = 0;  // torch's number; backward only
+  NameId user_name;                  // of the innermost user range at or around it, also in `base`; invalid: none
+  RangeBase base;                    // at depth 0 only
 };
 
 // Outermost first.
@@ -108,7 +117,9 @@ struct RangeEndEvent : Event {
 
 struct AllocateEvent : Event {
   const Block* block = nullptr;
-  const RangeStack* stack = nullptr;  // nullptr for BlockOrigin::kKeyframe
+  // As ReplayState::stack; nullptr for BlockOrigin::kKeyframe.
+  const RangeStack* stack = nullptr;
+  RangeBase base;  // where no range is open on the thread itself
   bool before = false;  // live before the first event that is left; its allocation is none of the replay's
 };
 

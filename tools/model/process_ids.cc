@@ -67,7 +67,8 @@ void ProcessIds::ForgetPart() {
 
 void ProcessIds::DefineThread(const v1::ThreadDef& def) {
   if (def.id() == 0 || def.id() >= NumberedValues<ThreadId>::kMax) return;
-  ThreadInfo info{process_, def.id(), def.os_id(), def.torch_id(), ToUtf8(def.name())};
+  ThreadInfo info{process_, def.id(), def.os_id(), def.torch_id(), ToUtf8(def.name()), {}};
+  if (def.works_for() != 0 && def.works_for() != def.id()) info.works_for = thread(def.works_for());
   if (const ThreadId known = threads_.Get(def.id()); known.valid()) {
     dictionary_->UpdateThread(known, std::move(info));
   } else {
@@ -88,10 +89,10 @@ void ProcessIds::DefineDevice(const v1::DeviceDef& def) {
 ThreadId ProcessIds::thread(std::uint32_t number) {
   if (const ThreadId known = threads_.Get(number); known.valid()) return known;
   if (number >= NumberedValues<ThreadId>::kMax) {
-    if (!overflow_thread_.valid()) overflow_thread_ = dictionary_->AddThread({process_, 0, 0, 0, "(unknown)"});
+    if (!overflow_thread_.valid()) overflow_thread_ = dictionary_->AddThread({process_, 0, 0, 0, "(unknown)", {}});
     return overflow_thread_;
   }
-  const ThreadId added = dictionary_->AddThread({process_, number, 0, 0, ""});
+  const ThreadId added = dictionary_->AddThread({process_, number, 0, 0, "", {}});
   threads_.Set(number, added);
   return added;
 }

@@ -32,12 +32,6 @@ std::uint64_t Replayer::Nanoseconds(ProcessId process, Tick tick) const {
   return clocks_[process.value].Nanoseconds(tick);
 }
 
-const RangeStack& Replayer::stack(ThreadId thread) const {
-  static const RangeStack empty;
-  if (thread.value >= threads_.size() || threads_[thread.value] == nullptr) return empty;
-  return threads_[thread.value]->stack();
-}
-
 void Replayer::Take(SourceItem& item) {
   switch (item.kind) {
     case SourceItem::Kind::kProcessBegin:
@@ -86,6 +80,7 @@ void Replayer::EndProcess() {
   driver_.Clear();
   for (std::unique_ptr<ThreadReplay>& thread : threads_) thread.reset();
   torch_threads_.clear();
+  last_forward_thread_ = ThreadId();
 }
 
 void Replayer::TakeChunk(const std::shared_ptr<Chunk>& chunk) {
@@ -184,6 +179,11 @@ void Replayer::CloseOtherRanges(const absl::flat_hash_set<ThreadId>& except, Tic
 void Replayer::PushRange(ThreadReplay& thread, OpenRange range, const RangeBeginEvent& like) {
   range.call = ++calls_;
   if (options_.modules) range.role = RoleOf(range.name, range.source);
+  if (thread.stack().empty()) {
+    NoteForwardThread(thread, range);
+    range.base = BaseOf(thread);
+    range.user_name = UserNameOf(range.base);
+  }
   RangeBeginEvent event = like;
   event.range = thread.Push(range);
   if (event.range == nullptr) return;

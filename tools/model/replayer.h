@@ -1,9 +1,9 @@
 // One replay: takes decoded chunks, merges the threads of each process by tick, keeps range stacks and live blocks, and
 // calls the visitor. Capture::Replay drives it; nothing else needs it.
 //
-// In seven sources: replayer.cc merges, replayer_events.cc decodes and shows, replayer_devices.cc those of devices,
+// In eight sources: replayer.cc merges, replayer_events.cc decodes and shows, replayer_devices.cc those of devices,
 // replayer_driver.cc those of the driver, replayer_keyframes.cc starts from keyframes, replayer_switches.cc follows how
-// much is recorded, replayer_modules.cc finds modules and phases.
+// much is recorded, replayer_modules.cc finds modules and phases, replayer_bases.cc which threads work for others.
 #ifndef TOOLS_MODEL_REPLAYER_H_
 #define TOOLS_MODEL_REPLAYER_H_
 
@@ -50,6 +50,7 @@ class Replayer : public ReplayState {
   const Block* LiveBlockAt(DeviceId device, std::uint64_t address) const override {
     return blocks_.live().Find(device, address);
   }
+  ThreadId working_thread(ThreadId thread) const override;
   const RangeStack& stack(ThreadId thread) const override;
   const DeviceMemory& memory(DeviceId device) const override;
   const DriverMemory& driver() const override { return driver_; }
@@ -116,12 +117,24 @@ class Replayer : public ReplayState {
     Phase phase = Phase::kOther;
   };
   RangeRole RoleOf(NameId name, RangeSource source);
-  ModuleContext ContextOf(ThreadReplay& thread);
+  static ModuleContext OwnContextOf(const ThreadReplay& thread);
+  ModuleContext ContextOf(const ThreadReplay& thread) const;
   ModuleId ForwardModuleOf(const OpenRange& backward);
   ThreadReplay* FindTorchThread(std::uint64_t torch_id);
   void FindModule(ThreadReplay& thread);  // of the range that has just begun
   void ShowModule(ThreadReplay& thread, RunCursor& cursor, bool enter);
   bool TakeGradientOf(ThreadReplay& thread, ModuleEvent& event);
+
+  // Threads that work for others: replayer_bases.cc.
+  const ThreadReplay* Known(ThreadId id) const {
+    return id.valid() && id.value < threads_.size() ? threads_[id.value].get() : nullptr;
+  }
+  const ThreadReplay& WorkingThread(const ThreadReplay& thread) const;
+  RangeBase UserBaseOf(const ThreadReplay& thread) const;
+  RangeBase BaseOf(const ThreadReplay& thread) const;  // of what begins with no range open on it
+  NameId UserNameOf(const RangeBase& base) const;
+  NameId UserNameOf(const ThreadReplay& thread) const;
+  void NoteForwardThread(ThreadReplay& thread, const OpenRange& beginning);
 
   Tensor TensorOf(const TensorRow& row);
   void TakeTensors(RunCursor& cursor, std::uint32_t count);
@@ -162,6 +175,7 @@ class Replayer : public ReplayState {
   std::vector<std::uint8_t> name_marks_;                        // by NameId: what a range's name says; 0: not looked at
   absl::flat_hash_map<std::uint64_t, ThreadId> torch_threads_;  // of this process
   std::size_t waiting_chunks_ = 0;                              // taken while runs were held back
+  ThreadId last_forward_thread_;                                // of a node, where a user range was open
   bool began_ = false;                                          // a chunk of this process was taken
   bool resync_ = false;                                         // chunks were lost: apply the next keyframe
   bool told_full_ = false;

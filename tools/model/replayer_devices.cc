@@ -117,7 +117,7 @@ void Replayer::ShowOutOfMemory(ThreadReplay& thread, RunCursor& cursor) {
   asked.ordinal = kNoOrdinal;
   auto event = MakeEvent<OutOfMemoryEvent>(process_, thread.id(), cursor.tick);
   event.asked = &asked;
-  event.stack = &thread.stack();
+  event.stack = &WorkingThread(thread).stack();
   event.device_free = cursor.run.device_free.Next();
   const std::uint64_t limit = cursor.has_limit ? cursor.run.device_limit.Next() : 0;
   if (limit != 0) event.device_limit = limit - 1;

@@ -184,17 +184,19 @@ Block Replayer::BlockAt(ThreadReplay& thread, RunCursor& cursor) {
   block.device = ids_->device(cursor.has_device ? run.device.Next32() : 0);
   block.tick = cursor.tick;
   block.thread = thread.id();
-  if (const OpenRange* range = thread.outermost_operator()) {
+  const ThreadReplay& working = WorkingThread(thread);
+  if (const OpenRange* range = working.outermost_operator()) {
     block.operator_name = range->name;
     block.operator_call = range->call;
   }
-  if (const OpenRange* range = thread.innermost()) block.leaf_name = range->name;
-  if (const OpenRange* range = thread.innermost_user()) block.user_name = range->name;
+  const OpenRange* const leaf = thread.innermost() == nullptr ? working.innermost() : thread.innermost();
+  if (leaf != nullptr) block.leaf_name = leaf->name;
+  block.user_name = UserNameOf(thread);
   if (options_.modules) {
-    const ModuleContext context = ContextOf(thread);
+    const ModuleContext context = ContextOf(working);
     block.module = context.module;
     block.phase = context.phase;
-    block.in_compiled_region = thread.innermost() != nullptr && thread.innermost()->role.compiled;
+    block.in_compiled_region = working.innermost() != nullptr && working.innermost()->role.compiled;
   }
   return block;
 }
@@ -210,6 +212,7 @@ Block* Replayer::Open(const Block& block, const RangeStack* stack, Tick tick) {
   auto event = MakeEvent<AllocateEvent>(process_, added.thread, tick);
   event.block = &added;
   event.stack = stack;
+  if (stack != nullptr) event.base = BaseOf(ThreadOf(added.thread));
   event.before = (block.origin == BlockOrigin::kKeyframe && !began_) || block.origin == BlockOrigin::kFound;
   visitor_.OnAllocate(event);
   return &added;
@@ -226,7 +229,8 @@ void Replayer::Close(const Block& block, ThreadId by, Tick tick, DeallocateCause
   }
   auto event = MakeEvent<DeallocateEvent>(process_, by, tick);
   event.cause = cause;
-  event.temporary = block.operator_call != 0 && ThreadOf(block.thread).operator_call() == block.operator_call;
+  event.temporary =
+      block.operator_call != 0 && WorkingThread(ThreadOf(block.thread)).operator_call() == block.operator_call;
   event.block = &block;
   visitor_.OnDeallocate(event);
   blocks_.live().Remove(block);
@@ -245,7 +249,7 @@ void Replayer::ShowAllocate(ThreadReplay& thread, RunCursor& cursor) {
   const BlockTracker::Verdict verdict = blocks_.Judge(block.device, block.address, block.serial);
   if (verdict.replaced != nullptr) Close(*verdict.replaced, thread.id(), cursor.tick, verdict.cause);
   if (!verdict.closed_at_once) {
-    Open(block, &thread.stack(), cursor.tick);
+    Open(block, &WorkingThread(thread).stack(), cursor.tick);
     return;
   }
   // It comes after its own end. What lives at its address now must stay there, so it is shown under a slot of its own.
@@ -253,7 +257,8 @@ void Replayer::ShowAllocate(ThreadReplay& thread, RunCursor& cursor) {
   block.slot = Block::kNoSlot;
   auto begin = MakeEvent<AllocateEvent>(process_, thread.id(), cursor.tick);
   begin.block = &block;
-  begin.stack = &thread.stack();
+  begin.stack = &WorkingThread(thread).stack();
+  begin.base = BaseOf(thread);
   visitor_.OnAllocate(begin);
   auto end = MakeEvent<DeallocateEvent>(process_, thread.id(), cursor.tick);
   end.block = &block;

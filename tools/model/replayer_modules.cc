@@ -45,7 +45,7 @@ RangeRole Replayer::RoleOf(NameId name, RangeSource source) {
   return role;
 }
 
-Replayer::ModuleContext Replayer::ContextOf(ThreadReplay& thread) {
+Replayer::ModuleContext Replayer::OwnContextOf(const ThreadReplay& thread) {
   const OpenRange* innermost = thread.innermost();
   const std::int32_t backward = innermost == nullptr ? -1 : innermost->innermost_backward;
   const std::int32_t optimizer = innermost == nullptr ? -1 : innermost->innermost_optimizer;
@@ -55,8 +55,14 @@ Replayer::ModuleContext Replayer::ContextOf(ThreadReplay& thread) {
   if (optimizer > backward && optimizer >= inside) return {ModuleId(), Phase::kOptimizer};
   if (module != nullptr && inside > backward)
     return {module->module, module->recompute ? Phase::kRecompute : Phase::kForward};
-  if (backward >= 0) return {thread.range_at(backward)->module, Phase::kBackward};
+  if (backward >= 0) return {thread.stack()[static_cast<std::size_t>(backward)].module, Phase::kBackward};
   return {};
+}
+
+Replayer::ModuleContext Replayer::ContextOf(const ThreadReplay& thread) const {
+  const ModuleContext own = OwnContextOf(thread);
+  const ThreadReplay& working = WorkingThread(thread);
+  return own.phase != Phase::kOther || &working == &thread ? own : OwnContextOf(working);
 }
 
 void Replayer::FindModule(ThreadReplay& thread) {

@@ -68,17 +68,13 @@ class ThreadReplay {
                ? nullptr
                : &stack_[static_cast<std::size_t>(stack_.back().outermost_operator)];
   }
-  const OpenRange* innermost_user() const {
-    return stack_.empty() || stack_.back().innermost_user < 0
-               ? nullptr
-               : &stack_[static_cast<std::size_t>(stack_.back().innermost_user)];
-  }
   std::uint64_t operator_call() const {
     const OpenRange* range = outermost_operator();
     return range == nullptr ? 0 : range->call;
   }
 
-  // Nesting is derived here. Returns nullptr beyond kMaxDepth: the range is only counted.
+  // Nesting is derived here; of a range with nothing around it on its thread `base` and `user_name` are given. Returns
+  // nullptr beyond kMaxDepth: the range is only counted.
   const OpenRange* Push(OpenRange range);
   // False when its begin was beyond kMaxDepth, or is not known: there is nothing to end.
   bool CanPop();
@@ -89,8 +85,11 @@ class ThreadReplay {
   OpenRange* range_at(std::int32_t depth) { return depth < 0 ? nullptr : &stack_[static_cast<std::size_t>(depth)]; }
 
   std::vector<OpenModule>& modules() { return modules_; }  // outermost first
+  const std::vector<OpenModule>& modules() const { return modules_; }
   ForwardModules& forward_modules() { return forward_modules_; }
 
+  // Of one on which autograd's engine runs: the thread whose forward pass made the node that it ran last.
+  ThreadId forward_thread;
   std::deque<RunCursor> runs;
   std::uint64_t next_record = 0;
   bool next_record_known = false;
@@ -117,7 +116,12 @@ inline const OpenRange* ThreadReplay::Push(OpenRange range) {
   range.innermost_optimizer = range.role.optimizer ? depth : stack_.empty() ? -1 : stack_.back().innermost_optimizer;
   range.role.compiled = range.role.compiled || (!stack_.empty() && stack_.back().role.compiled);
   if (range.is_operator && range.outermost_operator < 0) range.outermost_operator = depth;
-  if (range.source == RangeSource::kUser) range.innermost_user = depth;
+  if (range.source == RangeSource::kUser) {
+    range.innermost_user = depth;
+    range.user_name = range.name;
+  } else if (!stack_.empty()) {
+    range.user_name = stack_.back().user_name;
+  }
   stack_.push_back(range);
   return &stack_.back();
 }

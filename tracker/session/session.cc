@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "interpose/cuda/driver_watch.h"
+#include "interpose/parallel_regions.h"
 #include "interpose/ring.h"
 #include "interpose/thread_start.h"
 #include "interpose/tick.h"
@@ -184,6 +185,7 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
   options.stem = FileStem(options.process);
   options.on_look = [] {
     RunAtThreadStartOfLateObjects();
+    FollowParallelRegionsOfLateObjects();
     LookAtDriver();
     if (RecordingControls* controls = RecordingControls::Current(); controls != nullptr) controls->Look();
   };
@@ -199,6 +201,7 @@ void StartHooks(const Settings& settings, OperatorHook operators, Session& own) 
   own.output = settings.output;
   own.modules = settings.modules;
   WatchDriver();
+  FollowParallelRegions();
   InstallTorchHooks(operators);
   KeepForChildren(settings);
   if (!own.child) SayConflict(own);  // who started it has the same variables

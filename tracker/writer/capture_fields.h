@@ -98,7 +98,7 @@ namespace signature {
 enum : std::uint32_t { kId = 1, kKinds = 2, kListLengths = 3 };
 }
 namespace thread {
-enum : std::uint32_t { kId = 1, kOsId = 2, kTorchId = 3, kName = 4 };
+enum : std::uint32_t { kId = 1, kOsId = 2, kTorchId = 3, kName = 4, kWorksFor = 5 };
 }
 namespace device {
 enum : std::uint32_t { kId = 1, kType = 2, kIndex = 3, kProduct = 4 };

@@ -8,11 +8,12 @@ std::uint32_t ChunkBuilder::DeviceOf(const DevicePlace& place) {
 }
 
 LiveBlock ChunkBuilder::BlockHere(const ThreadState& thread, std::uint32_t device) const {
-  const Place place = modules_are_followed_ ? thread.modules.Here(thread.ranges) : Place();
+  const ThreadState& working = threads_.Working(thread);
+  const Place place = modules_are_followed_ ? working.modules.Here(working.ranges) : Place();
   LiveBlock block;
   block.thread = thread.thread;
-  block.leaf_name = thread.ranges.leaf();
-  block.operator_id = static_cast<std::uint16_t>(thread.ranges.outermost_operator());
+  block.leaf_name = thread.ranges.depth() > 0 ? thread.ranges.leaf() : working.ranges.leaf();
+  block.operator_id = static_cast<std::uint16_t>(working.ranges.outermost_operator());
   block.module = static_cast<std::uint16_t>(place.module);
   block.device = static_cast<std::uint16_t>(device);
   block.place = place.place;

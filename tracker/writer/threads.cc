@@ -8,7 +8,8 @@ namespace memoir {
 namespace {
 
 bool SameFacts(const ThreadView& a, const ThreadView& b) {
-  return a.os_id == b.os_id && a.torch_id == b.torch_id && std::memcmp(a.name, b.name, sizeof(a.name)) == 0;
+  return a.os_id == b.os_id && a.torch_id == b.torch_id && a.works_for == b.works_for &&
+         std::memcmp(a.name, b.name, sizeof(a.name)) == 0;
 }
 
 }  // namespace
@@ -40,12 +41,24 @@ const ThreadState* Threads::ByTorchId(std::uint64_t torch_id) {
   return found_.first != torch_id || state == states_.end() ? nullptr : &state->second;
 }
 
+const ThreadState& Threads::Working(const ThreadState& thread) const {
+  constexpr int kMostRegions = 4;
+  const ThreadState* working = &thread;
+  for (int i = 0; i < kMostRegions && working->works_for != 0; ++i) {
+    const auto owner = states_.find(working->works_for);
+    if (owner == states_.end()) break;
+    working = &owner->second;
+  }
+  return working->ranges.depth() == 0 ? thread : *working;
+}
+
 bool Threads::Refresh(std::uint32_t thread) {
   ThreadView view{};
   if (!ring_.FindThread(thread, &view)) return true;
   Facts& facts = facts_[thread];
   if (!SameFacts(facts.view, view)) facts.part = 0;
   facts.view = view;
+  if (const auto state = states_.find(thread); state != states_.end()) state->second.works_for = view.works_for;
   if (facts_.size() > states_.size() + kMaxEndedThreads) ForgetEnded();
   return view.retired;
 }
@@ -65,6 +78,7 @@ void Threads::Define(std::uint32_t thread, std::uint32_t part, std::string* payl
   definition.add_uint64(field::thread::kOsId, facts.view.os_id);
   definition.add_uint64(field::thread::kTorchId, facts.view.torch_id);
   definition.add_string(field::thread::kName, facts.view.name, strnlen(facts.view.name, sizeof(facts.view.name)));
+  if (facts.view.works_for != 0) definition.add_uint32(field::thread::kWorksFor, facts.view.works_for);
 }
 
 std::vector<std::uint32_t> Threads::Ended() {

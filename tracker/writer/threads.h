@@ -19,6 +19,7 @@ inline constexpr std::size_t kMaxEndedThreads = 4096;
 
 struct ThreadState {
   std::uint32_t thread = 0;
+  std::uint32_t works_for = 0;            // thread in whose parallel regions it works; 0: in none
   std::uint64_t next_record = 0;          // records before it are packed
   std::uint64_t seen_record = 0;          // records before it were there in an earlier pass
   std::uint64_t incomplete_since_ns = 0;  // its first group waits for its last records; 0: it does not
@@ -36,6 +37,10 @@ class Threads {
 
   // By torch's number, as it refers to threads; nullptr: no such thread is known.
   const ThreadState* ByTorchId(std::uint64_t torch_id);
+
+  // Whose ranges and modules say what a thread does: its own, or those of the thread in whose parallel region it works.
+  // The reader does the same (Replayer::WorkingThread).
+  const ThreadState& Working(const ThreadState& thread) const;
 
   // No range and no module is open any more, on any thread: ranges went off, or on.
   void CloseRanges();

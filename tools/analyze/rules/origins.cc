@@ -10,11 +10,11 @@ void EvidencePass::OnAllocate(const AllocateEvent& event) {
   Watched& watched = WatchedOf(block);
   watched = Watched();
   watched.ordinal = block.ordinal;
-  watched.thread = block.thread;
+  watched.thread = block.thread.valid() ? state_->working_thread(block.thread) : block.thread;
   watched.bytes = block.bytes;
   watched.passes_before = passes_begun_;
-  if (block.thread.valid()) {
-    const ThreadFacts& facts = FactsOf(block.thread);
+  if (watched.thread.valid()) {
+    const ThreadFacts& facts = FactsOf(watched.thread);
     watched.model_call = facts.model_call;
     if (facts.model_call != 0) watched.model = facts.model;
     watched.inner = facts.model_call != 0 && block.module != facts.model;
@@ -34,8 +34,8 @@ void EvidencePass::NoteOrigin(const AllocateEvent& event, Watched& watched) {
   watched.node = RangeAt(stack, innermost.innermost_backward);
   watched.step = RangeAt(stack, innermost.innermost_optimizer);
   const Block& block = *event.block;
-  watched.place = places_.Next(event.thread, block.operator_name, block.leaf_name, block.phase);
-  const ThreadFacts& facts = FactsOf(event.thread);
+  watched.place = places_.Next(watched.thread, block.operator_name, block.leaf_name, block.phase);
+  const ThreadFacts& facts = FactsOf(watched.thread);
   if (block.phase == Phase::kBackward && watched.node.call != 0 && watched.node.call == facts.node.call &&
       std::ranges::find(facts.owed, block.bytes) != facts.owed.end())
     evidence.Note(Sign::kToLeaf);
@@ -45,16 +45,14 @@ void EvidencePass::NoteOrigin(const AllocateEvent& event, Watched& watched) {
     watched.filled = facts.fills;
     if (facts.like_leaf) evidence.Note(Sign::kLikeLeaf);
   }
-  if (IsOpen(event.thread, facts.copy)) {
+  if (IsOpen(watched.thread, facts.copy)) {
     watched.copied_from = facts.copy_of;
     watched.copied_slot = facts.copy_slot;
     if (facts.copies_parameter) evidence.Note(Sign::kCastParameter);
   }
-  if (innermost.innermost_user >= 0) {
-    const NameId user = stack[static_cast<std::size_t>(innermost.innermost_user)].name;
-    if (marks_.Of(user, state_->dictionary()).loader) evidence.Note(Sign::kLoaded);
-  }
-  NoteMaker(stack, event.thread, watched, block.slot);
+  if (innermost.user_name.valid() && marks_.Of(innermost.user_name, state_->dictionary()).loader)
+    evidence.Note(Sign::kLoaded);
+  NoteMaker(stack, watched.thread, watched, block.slot);
 }
 
 void EvidencePass::NoteCopy(const RangeBeginEvent& event) {
