@@ -151,7 +151,12 @@ TEST_F(InstantTest, Tree) {
 TEST_F(InstantTest, TreeCutInDepthAndWidthStillSums) {
   RangeTreeOptions options;
   options.depth = 1;
-  EXPECT_EQ(AnalyzeRangeTree(*capture_, options)->nodes.at(1).self_bytes, 130u);
+  const absl::StatusOr<RangeTree> flat = AnalyzeRangeTree(*capture_, options);
+  ASSERT_EQ(flat->nodes.size(), 3u);
+  EXPECT_EQ(flat->nodes[1].self_bytes, 0u) << "what is deeper is not its own";
+  EXPECT_EQ(flat->nodes[2].kind, RangeNode::Kind::kDeeper);
+  EXPECT_EQ(flat->nodes[2].others, 2u);
+  EXPECT_EQ(flat->nodes[2].self_bytes, 130u);
   options.depth = 2;
   options.width = 1;
   const absl::StatusOr<RangeTree> tree = AnalyzeRangeTree(*capture_, options);
@@ -159,6 +164,26 @@ TEST_F(InstantTest, TreeCutInDepthAndWidthStillSums) {
   EXPECT_EQ(tree->nodes[3].others, 1u);
   EXPECT_EQ(tree->nodes[3].self_allocations, 1u);
   EXPECT_EQ(tree->nodes.at(3).allocated_bytes, 30u);
+}
+
+TEST(RangeTreeTest, LevelsCountFromTheWindowsRange) {
+  const TemporaryFolder folder;
+  ProcessBuilder process;
+  process.BeginUser("outer").BeginUser("inner").BeginUser("here").BeginUser("there").Begin("aten::a");
+  process.Begin("aten::b").Allocate(0x10, 8).End().End().End().End().End().End();
+  process.WriteTo(folder.path());
+  RangeTreeOptions options;
+  options.depth = 2;
+  options.window = Window::Range("here");
+  const auto names = [&] {
+    const absl::StatusOr<RangeTree> tree = AnalyzeRangeTree(*Capture::Open(folder.path()), options);
+    std::vector<std::string> found;
+    for (const RangeNode& node : tree->nodes) found.push_back(node.name);
+    return found;
+  };
+  EXPECT_THAT(names(), ElementsAre("", "outer", "inner", "here", "there", "")) << "the last is what is deeper";
+  options.depth = 0;
+  EXPECT_THAT(names(), ElementsAre("", "outer", "inner", "here", "there", "aten::a", "aten::b"));
 }
 
 // What a snapshot finds comes segment by segment, block by block; other threads go on meanwhile.

@@ -299,7 +299,7 @@ TEST_P(PropertyTest, TreeSumsToTheTotal) {
   }
   std::uint64_t self = 0, self_net = 0;
   for (const RangeNode& node : tree->nodes) {
-    EXPECT_LE(node.depth, options.depth);
+    EXPECT_LE(node.depth, options.depth + (node.kind == RangeNode::Kind::kDeeper ? 1 : 0));
     EXPECT_LE(node.children.size(), options.width + 1);
     self += node.self_bytes;
     self_net += node.self_net_bytes;

@@ -49,6 +49,10 @@ class TreePass : public WindowedVisitor {
     if (thread.value >= paths_.size()) paths_.resize(thread.value + 1);
     return paths_[thread.value];
   }
+  std::uint32_t NodeAround(const RangeBase& base) {
+    const std::size_t depth = base.depth;
+    return depth == 0 || PathOf(base.thread).size() < depth ? kRoot : PathOf(base.thread)[depth - 1];
+  }
   std::uint32_t Child(std::uint32_t parent, const OpenRange& range);
   std::uint32_t& NodeOf(const Block& block);
   void Note(Node& node) const {
@@ -56,8 +60,12 @@ class TreePass : public WindowedVisitor {
     node.ends = ends_;
     node.at_end = node.live;
   }
-  void Show(std::uint32_t node, std::uint32_t shown_parent, std::uint32_t depth);
-  void ShowOthers(const std::vector<std::uint32_t>& others, std::uint32_t shown_parent, std::uint32_t depth);
+  // `levels` of ranges are shown inside it.
+  void Show(std::uint32_t node, std::uint32_t shown_parent, std::uint32_t depth, std::uint32_t levels);
+  void ShowChildren(std::uint32_t node, std::uint32_t shown_at, std::uint32_t depth, std::uint32_t levels);
+  // One row for all of them and what is inside.
+  void ShowSum(RangeNode::Kind kind, const std::vector<std::uint32_t>& nodes, std::uint32_t shown_parent,
+               std::uint32_t depth);
 
   const RangeTreeOptions& options_;
   std::vector<Node> nodes_;
@@ -68,7 +76,7 @@ class TreePass : public WindowedVisitor {
   std::uint64_t ends_ = 0;
   double ns_per_tick_ = 1;
   // Over a node and all under it.
-  std::vector<std::uint64_t> all_bytes_, all_net_, all_allocations_;
+  std::vector<std::uint64_t> all_bytes_, all_net_, all_allocations_, all_ranges_;
   std::vector<std::vector<std::uint32_t>> children_of_;
 };
 
@@ -85,9 +93,10 @@ std::uint32_t TreePass::Child(std::uint32_t parent, const OpenRange& range) {
 void TreePass::RangeBegins(const RangeBeginEvent& event) {
   std::vector<std::uint32_t>& path = PathOf(event.thread);
   path.resize(event.range->depth, kRoot);
-  const std::uint32_t parent = path.empty() ? kRoot : path.back();
-  // Deeper ranges count for the last one that is shown.
-  const std::uint32_t node = event.range->depth < options_.depth ? Child(parent, *event.range) : parent;
+  const std::uint32_t parent = path.empty() ? NodeAround(event.range->base) : path.back();
+  // Deeper ranges count for the last one.
+  const bool too_deep = event.range->depth >= RangeTreeOptions::kMostDepth;
+  const std::uint32_t node = too_deep ? parent : Child(parent, *event.range);
   path.push_back(node);
   if (in_window() && !event.before && node != parent) ++nodes_[node].calls;
 }
@@ -97,7 +106,7 @@ void TreePass::RangeEnds(const RangeEndEvent& event) {
   if (path.size() <= event.range->depth) return;
   const std::uint32_t node = path[event.range->depth];
   path.resize(event.range->depth);
-  const bool own = path.empty() ? node != kRoot : node != path.back();
+  const bool own = node != (path.empty() ? NodeAround(event.range->base) : path.back());
   if (in_window() && own && event.tick > event.range->begin) nodes_[node].ticks += event.tick - event.range->begin;
 }
 
@@ -112,7 +121,7 @@ void TreePass::Allocated(const AllocateEvent& event) {
   node_of_block = kNotFollowed;
   if (!in_window() || event.before) return;
   const std::vector<std::uint32_t>* path = event.stack == nullptr ? nullptr : &PathOf(event.thread);
-  node_of_block = path == nullptr || path->empty() ? kRoot : path->back();
+  node_of_block = path == nullptr || path->empty() ? NodeAround(event.base) : path->back();
   Node& node = nodes_[node_of_block];
   Note(node);
   node.allocations += 1;
@@ -141,6 +150,7 @@ void TreePass::Ends(const ReplayReport&) {
   all_bytes_.resize(nodes_.size());
   all_net_.resize(nodes_.size());
   all_allocations_.resize(nodes_.size());
+  all_ranges_.resize(nodes_.size());
   children_of_.resize(nodes_.size());
   // A parent is older than its children.
   for (std::uint32_t i = static_cast<std::uint32_t>(nodes_.size()); i-- > 0;) {
@@ -152,12 +162,14 @@ void TreePass::Ends(const ReplayReport&) {
     all_allocations_[node.parent] += all_allocations_[i];
     all_bytes_[node.parent] += all_bytes_[i];
     all_net_[node.parent] += all_net_[i];
-    if (node.calls > 0 || all_bytes_[i] > 0) children_of_[node.parent].push_back(i);
+    if (node.calls == 0 && all_bytes_[i] == 0) continue;
+    children_of_[node.parent].push_back(i);
+    all_ranges_[node.parent] += all_ranges_[i] + 1;
   }
-  Show(kRoot, 0, 0);
+  Show(kRoot, 0, 0, options_.depth == 0 ? RangeTreeOptions::kMostDepth : options_.depth);
 }
 
-void TreePass::Show(std::uint32_t at, std::uint32_t shown_parent, std::uint32_t depth) {
+void TreePass::Show(std::uint32_t at, std::uint32_t shown_parent, std::uint32_t depth, std::uint32_t levels) {
   const Node& node = nodes_[at];
   const auto shown_at = static_cast<std::uint32_t>(tree.nodes.size());
   RangeNode shown;
@@ -176,24 +188,35 @@ void TreePass::Show(std::uint32_t at, std::uint32_t shown_parent, std::uint32_t 
   shown.total_ns = static_cast<std::uint64_t>(static_cast<double>(node.ticks) * ns_per_tick_);
   tree.nodes.push_back(std::move(shown));
   if (at != kRoot) tree.nodes[shown_parent].children.push_back(shown_at);
+  ShowChildren(at, shown_at, depth + 1, levels);
+}
+
+void TreePass::ShowChildren(std::uint32_t at, std::uint32_t shown_at, std::uint32_t depth, std::uint32_t levels) {
   std::vector<std::uint32_t> children = children_of_[at];
+  if (levels == 0) return ShowSum(RangeNode::Kind::kDeeper, children, shown_at, depth);
   std::sort(children.begin(), children.end(), [this](std::uint32_t a, std::uint32_t b) {
     if (all_bytes_[a] != all_bytes_[b]) return all_bytes_[a] > all_bytes_[b];
     return a < b;
   });
   const std::size_t width = std::min(children.size(), std::max<std::size_t>(options_.width, 1));
-  for (std::size_t i = 0; i < width; ++i) Show(children[i], shown_at, depth + 1);
-  ShowOthers({children.begin() + static_cast<std::ptrdiff_t>(width), children.end()}, shown_at, depth + 1);
+  for (std::size_t i = 0; i < width; ++i) {
+    const bool around_window = nodes_[children[i]].calls == 0;
+    Show(children[i], shown_at, depth, around_window ? levels : levels - 1);
+  }
+  ShowSum(RangeNode::Kind::kOther, {children.begin() + static_cast<std::ptrdiff_t>(width), children.end()}, shown_at,
+          depth);
 }
 
-void TreePass::ShowOthers(const std::vector<std::uint32_t>& others, std::uint32_t shown_parent, std::uint32_t depth) {
-  if (others.empty()) return;
+void TreePass::ShowSum(RangeNode::Kind kind, const std::vector<std::uint32_t>& nodes, std::uint32_t shown_parent,
+                       std::uint32_t depth) {
+  if (nodes.empty()) return;
   RangeNode shown;
-  shown.kind = RangeNode::Kind::kOther;
-  shown.others = others.size();
+  shown.kind = kind;
+  shown.others = kind == RangeNode::Kind::kOther ? nodes.size() : 0;
   shown.depth = depth;
   shown.parent = shown_parent;
-  for (const std::uint32_t other : others) {
+  for (const std::uint32_t other : nodes) {
+    if (kind == RangeNode::Kind::kDeeper) shown.others += all_ranges_[other] + 1;
     shown.calls += nodes_[other].calls;
     shown.self_allocations += all_allocations_[other];
     shown.allocated_bytes += all_bytes_[other];
@@ -210,9 +233,7 @@ void TreePass::ShowOthers(const std::vector<std::uint32_t>& others, std::uint32_
 }  // namespace
 
 absl::StatusOr<RangeTree> AnalyzeRangeTree(const Capture& capture, const RangeTreeOptions& options) {
-  RangeTreeOptions bounded = options;
-  bounded.depth = std::min(options.depth, RangeTreeOptions::kMostDepth);
-  TreePass pass(capture, bounded);
+  TreePass pass(capture, options);
   absl::StatusOr<ReplayReport> report = capture.Replay(pass, ReplayOptionsFor(options, false, false));
   if (!report.ok()) return report.status();
   if (!pass.found().ok()) return pass.found();

@@ -14,15 +14,15 @@
 namespace memoir {
 
 struct RangeNode {
-  enum class Kind : std::uint8_t { kRoot, kNamed, kOther };  // kOther: what the width cut off
-  std::string name;                                          // kNamed only
+  enum class Kind : std::uint8_t { kRoot, kNamed, kOther, kDeeper };  // kOther: what the width cut off, kDeeper: depth
+  std::string name;                                                   // kNamed only
   Kind kind = Kind::kNamed;
-  std::uint64_t others = 0;  // kOther: how many siblings it stands for
+  std::uint64_t others = 0;  // kOther: how many siblings it stands for; kDeeper: how many ranges inside its parent
   RangeSource source = RangeSource::kFunction;
   std::uint32_t depth = 0;   // 0: the root
   std::uint32_t parent = 0;  // index; the root is its own
   std::uint64_t calls = 0;
-  std::uint64_t self_allocations = 0;  // with this range innermost (below the depth limit: at or under it)
+  std::uint64_t self_allocations = 0;  // with this range innermost; kOther, kDeeper: at or under it
   std::uint64_t self_bytes = 0;
   std::uint64_t self_net_bytes = 0;   // of these, live at the end of the window
   std::uint64_t allocated_bytes = 0;  // at or under it
@@ -38,6 +38,8 @@ struct RangeTree {
 
 struct RangeTreeOptions : Selection {
   static constexpr std::uint32_t kMostDepth = 1000;  // nodes are shown by recursion
+  // Levels that are shown, and what is deeper in one row; 0: all. Of a window that a range opens the first is that
+  // range: those around it do not count.
   std::uint32_t depth = 6;
   std::size_t width = 10;  // children per node; the rest become one
 };

@@ -60,6 +60,7 @@ struct ShowArguments : SelectionArguments {
   std::string at;
   std::string over;
   bool tree = false;
+  std::optional<std::uint32_t> depth;
   std::optional<std::uint32_t> top;
   bool json = false;
   std::string png;
@@ -80,6 +81,8 @@ void AddOptions(CLI::App& app, ShowArguments& arguments) {
                  "after each operator call, and the markers of "
                  "every iteration");
   app.add_flag("--tree", arguments.tree, "ranges by their nesting");
+  AddNumber(app, "--depth", arguments.depth,
+            "levels of --tree, counted from the window's range; 0: all [6; all with --top 0 and in --json]");
   app.add_option("--range", arguments.range, "only inside the user ranges NAME, or NAME#n, its n-th from 0");
   app.add_option("--steps", arguments.steps, "only from step A up to step B: A:B");
   AddNumber(app, "--top", arguments.top,
@@ -116,6 +119,7 @@ std::string Complaint(const ShowArguments& arguments) {
     return "--over " + arguments.over + ": not one of time, operators" + DidYouMean(arguments.over, overs);
   if (const std::string wrong = WindowComplaint(arguments); !wrong.empty()) return wrong;
   const int views = (arguments.at.empty() ? 0 : 1) + (arguments.over.empty() ? 0 : 1) + (arguments.tree ? 1 : 0);
+  if (arguments.depth && !arguments.tree) return "--depth is of --tree; add that";
   if (views > 1) return "--at, --over and --tree are different views; give one";
   if (!(arguments.png + arguments.svg).empty() && arguments.over != "time")
     return "--png and --svg draw --over time; add that";
@@ -224,11 +228,10 @@ Shown ShowTree(const Capture& capture, const ShowArguments& arguments, const Sel
                const Terminal& terminal) {
   RangeTreeOptions options;
   static_cast<Selection&>(options) = selection;
-  if (arguments.json) {
-    options.depth = RangeTreeOptions::kMostDepth;
-    options.width = SIZE_MAX;
-  }
+  if (arguments.json) options.width = SIZE_MAX;
   if (arguments.top) options.width = *arguments.top == 0 ? SIZE_MAX : *arguments.top;
+  if (options.width == SIZE_MAX) options.depth = 0;
+  if (arguments.depth) options.depth = *arguments.depth;
   const auto tree = AnalyzeRangeTree(capture, options);
   if (!tree.ok()) return tree.status();
   return arguments.json ? ToText(TreeJson(capture, *tree)) : RenderTree(capture, *tree, terminal);

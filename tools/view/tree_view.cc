@@ -1,5 +1,6 @@
 #include "tools/view/tree_view.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -22,6 +23,8 @@ std::vector<std::string> Cells(const std::string& name, const RangeNode& node) {
 }
 
 std::string ShownNodeName(const RangeNode& node) {
+  if (node.kind == RangeNode::Kind::kDeeper)
+    return fmt::format("({} deeper)", FormatCounted(node.others, "range", "ranges"));
   if (node.kind != RangeNode::Kind::kOther) return ShownName(node.name);
   return node.others == 1 ? "(1 other)" : fmt::format("({} others)", FormatCount(node.others));
 }
@@ -34,11 +37,13 @@ const char* KindName(RangeNode::Kind kind) {
       return "named";
     case RangeNode::Kind::kOther:
       return "other";
+    case RangeNode::Kind::kDeeper:
+      return "deeper";
   }
   return "named";
 }
 
-// Depth is bounded by RangeTreeOptions::depth, so recursion is too.
+// Depth is bounded by RangeTreeOptions::kMostDepth, so recursion is too.
 void AddChildren(const RangeTree& tree, const RangeNode& parent, const std::string& margin, Table& table) {
   for (std::size_t i = 0; i < parent.children.size(); ++i) {
     const RangeNode& node = tree.nodes[parent.children[i]];
@@ -61,8 +66,8 @@ Json NodeJson(const RangeTree& tree, const RangeNode& node) {
                {"total_ns", node.total_ns},
                {"children", Json::array()}};
   if (node.kind == RangeNode::Kind::kNamed) json["source"] = std::string(ToString(node.source));
-  if (node.kind == RangeNode::Kind::kOther) {
-    json["name"] = "(other)";
+  if (node.kind == RangeNode::Kind::kOther || node.kind == RangeNode::Kind::kDeeper) {
+    json["name"] = fmt::format("({})", KindName(node.kind));
     json["rows"] = node.others;
   }
   for (const std::uint32_t child : node.children) json["children"].push_back(NodeJson(tree, tree.nodes[child]));
@@ -80,8 +85,11 @@ std::string RenderTree(const Capture& capture, const RangeTree& tree, const Term
     table.AddRow(Cells("(all threads)", tree.nodes.front()));
     AddChildren(tree, tree.nodes.front(), "", table);
   }
-  return RenderWhatRan(capture, terminal) + "\n" + table.Render(terminal, 0) +
-         Wrapped(std::string(kColumns), terminal.width, 0) + "\n\n" + RenderLosses(capture, tree.report, terminal);
+  const auto is_cut = [](const RangeNode& node) { return node.kind == RangeNode::Kind::kDeeper; };
+  const bool cut = std::ranges::any_of(tree.nodes, is_cut);
+  const std::string note = std::string(kColumns) + (cut ? "; deeper: --depth N shows N levels, --depth 0 all" : "");
+  return RenderWhatRan(capture, terminal) + "\n" + table.Render(terminal, 0) + Wrapped(note, terminal.width, 0) +
+         "\n\n" + RenderLosses(capture, tree.report, terminal);
 }
 
 Json TreeJson(const Capture& capture, const RangeTree& tree) {
