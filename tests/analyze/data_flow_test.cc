@@ -59,6 +59,15 @@ TEST(SchemaMatchTest, FitsAsTorchProfilerSeesTheArguments) {
   EXPECT_FALSE(FitsSchema(to, std::string("NNNd") + kListNoStorage));
 }
 
+TEST(SchemaMatchTest, AListOfOptionalTensorsFitsOnlyWhereItIsNotShown) {
+  const auto index = ParseSchemaArguments("aten::index(Tensor self, Tensor?[] indices) -> Tensor");
+  EXPECT_TRUE(FitsSchema(index, std::string("T") + kNotShown));
+  EXPECT_FALSE(FitsSchema(index, "TL"));
+  const auto twin = ParseSchemaArguments("aten::index.Tensor_hacked_twin(Tensor self, Tensor[] indices) -> Tensor");
+  EXPECT_TRUE(FitsSchema(twin, "TL"));
+  EXPECT_FALSE(FitsSchema(twin, std::string("T") + kNotShown));
+}
+
 TEST(SchemaMatchTest, WritesWhatAnyOverloadThatFitsWrites) {
   Schema schema;
   schema.text = "aten::f.b(Tensor a, int[] d) -> Tensor";

@@ -49,7 +49,12 @@ SUITES = {
     ),
     "scripts": (
         "Plain scripts, live",
-        "`tests/conformance/test_oracle_live.py`; the scripts are not part of this repository. A region is a part of a script that it marks.",
+        "`tests/conformance/test_oracle_live.py`; the scripts are not part of this repository, but for `tensor_programs`. A region is a part of a script that it marks.",
+        "regions",
+    ),
+    "scripts on a GPU": (
+        "Plain scripts, live, on the simulated GPU",
+        "The same, with `--simulate h100`: backward passes run on autograd's thread of the device, and frees are known with their bytes.",
         "regions",
     ),
     "frozen results": (

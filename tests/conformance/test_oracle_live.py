@@ -1,7 +1,8 @@
-"""The plain scripts of the folder that MEMOIR_TEST_ORACLE names (test_categories.py), live: each region under torch.profiler and recorded by Memoir in one process, number
-by number the same. With the torch at hand, while the frozen results are of one torch."""
+"""The plain scripts of the folder that MEMOIR_TEST_ORACLE names (test_categories.py), and tensor_programs.py, live: each region under torch.profiler and recorded by Memoir in
+one process, number by number the same, on the CPU and on the simulated GPU. With the torch at hand, while the frozen results are of one torch."""
 
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -15,28 +16,32 @@ from test_categories import ORACLE
 
 PROGRAM = pathlib.Path(__file__).with_name("oracle_live.py")
 RANGE = re.search(r'^RANGE = "(.*)"', PROGRAM.read_text(), re.M).group(1)
-SCRIPTS = sorted((ORACLE / "workloads").glob("*.py"))
+SCRIPTS = [*sorted((ORACLE / "workloads").glob("*.py")), PROGRAM.with_name("tensor_programs.py")]
+SUITES = {"cpu": "scripts", "cuda": "scripts on a GPU"}
 
 
-@pytest.fixture(scope="module")
-def recorded(tree, tmp_path_factory):
-    """The capture, and by script its regions, each with its number."""
+@pytest.fixture(scope="module", params=SUITES)
+def recorded(tree, tmp_path_factory, request):
+    """The device, the capture, and by script its regions, each with its number."""
+    device = request.param
+    if device == "cuda" and not (tree / "lib/memoir/libmemoir_simcuda.so").exists():
+        pytest.skip("this tree was built without the simulated device")
     folder = tmp_path_factory.mktemp("oracle")
     capture, answers = folder / "capture", folder / "answers.json"
-    command = [tree / "bin" / "memoir", "run", "-q", "-o", capture, "--", sys.executable, PROGRAM, answers, *SCRIPTS]
-    done = subprocess.run(command, capture_output=True, text=True)
+    simulate = ["--simulate", "h100"] if device == "cuda" else []
+    command = [tree / "bin" / "memoir", "run", *simulate, "-q", "-o", capture, "--", sys.executable, PROGRAM, answers, *SCRIPTS]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "DEVICE": device})
     assert done.returncode == 0, done.stderr[-2000:]
     regions = {}
     for number, region in enumerate(json.loads(answers.read_text())):
         regions.setdefault(region["script"], []).append((number, region["torch"]))
-    return capture, regions
+    return device, capture, regions
 
 
-@pytest.mark.skipif(not SCRIPTS, reason=f"no scripts in {ORACLE}/workloads; set MEMOIR_TEST_ORACLE")
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_equals_torch_profiler(tree, recorded, script):
-    capture, regions = recorded
-    with conformance.counted("scripts", script.stem) as count:
+    device, capture, regions = recorded
+    with conformance.counted(SUITES[device], script.stem) as count:
         for number, torch in regions[script.stem]:
             command = [tree / "bin" / "memoir", "export", "categories", "--rules", "torch", "--forget-before", "--range", f"{RANGE}#{number}", capture]
             done = subprocess.run(command, capture_output=True, text=True)

@@ -104,7 +104,7 @@ def intermediate_rows(profile):
 def impl_rows(profile):
     """For each range, which TensorImpl showed which storage: not in Memoir's document, which `export events` stands in for."""
     ranges = [node for node in profile._op_tree.dfs() if is_range(node)]
-    keys = [[(hex(tensor.impl_ptr), hex(tensor.storage_data_ptr), memory.TensorKey.from_tensor(tensor)) for _, tensor in tensors_of(node)] for node in ranges]
+    keys = [[(hex(tensor.impl_ptr), hex(tensor.storage_data_ptr or 0), memory.TensorKey.from_tensor(tensor)) for _, tensor in tensors_of(node)] for node in ranges]
     return [[[impl, pointer, key.storage.allocation_id] for impl, pointer, key in row if key] for row in keys]
 
 

@@ -78,8 +78,7 @@ SchemaArgument ParseArgument(std::string_view text) {
 
 bool Fits(const SchemaArgument& argument, char kind) {
   // What torch.profiler keeps of an argument: tensors, lists of tensors, numbers, bools.
-  const bool list = kind == 'L' && argument.type != ArgumentType::kOptionalTensorList;
-  const bool shown = list || std::string_view("Tybidc").find(kind) != std::string_view::npos;
+  const bool shown = std::string_view("TLybidc").find(kind) != std::string_view::npos;
   if (argument.optional && !shown) return true;
   switch (argument.type) {
     case ArgumentType::kAny:

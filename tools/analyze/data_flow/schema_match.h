@@ -16,7 +16,7 @@ namespace memoir {
 enum class ArgumentType : std::uint8_t {
   kTensor,
   kTensorList,
-  kOptionalTensorList,  // "Tensor?[]", of which torch.profiler shows nothing
+  kOptionalTensorList,  // "Tensor?[]", which torch.profiler shows as None
   kInt,                 // also data types, layouts, memory formats, symbolic integers
   kFloat,
   kBool,
@@ -51,6 +51,7 @@ OperatorSchemas ParseSchemas(const Schema& schema);
 // A tensor without storage has the kind kNoStorage, a list that holds one kListNoStorage.
 inline constexpr char kNoStorage = 'x';
 inline constexpr char kListNoStorage = 'y';
+inline constexpr char kNotShown = 'N';  // as None
 bool FitsSchema(const std::vector<SchemaArgument>& schema, std::string_view kinds);
 
 struct SchemaMatch {

@@ -30,6 +30,11 @@ class TensorIdentities {
   AllocationId Allocated(DeviceId device, std::uint64_t address) { return At(device, address); }
   AllocationId Deallocated(DeviceId device, std::uint64_t address);
 
+  // Whether the TensorImpl was seen last with another storage.
+  bool IsElsewhere(std::uint64_t impl, std::uint64_t storage) const {
+    const auto known = impls_.find(impl);
+    return known != impls_.end() && known->second.storage != storage;
+  }
   // The storage of a living TensorImpl becomes `storage`: torch makes set_data of it, or an operator has resized it.
   void StorageChanges(std::uint64_t impl, std::uint64_t storage);
   // A range returned it and was not given it.

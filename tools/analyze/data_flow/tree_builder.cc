@@ -1,7 +1,6 @@
 #include "tools/analyze/data_flow/tree_builder.h"
 
 #include <algorithm>
-#include <map>
 #include <string_view>
 #include <utility>
 
@@ -9,6 +8,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "tools/analyze/data_flow/held_tensors.h"
+#include "tools/analyze/data_flow/known_calls.h"
 #include "tools/analyze/data_flow/recorded_enough.h"
 #include "tools/analyze/data_flow/schema_match.h"
 #include "tools/analyze/data_flow/tensor_extent.h"
@@ -17,6 +17,7 @@
 namespace memoir {
 namespace {
 
+constexpr std::string_view kEngine = "autograd::engine::evaluate_function: ";
 constexpr std::string_view kAccumulateGrad = "torch::autograd::AccumulateGrad";
 constexpr std::string_view kSetsData = "aten::_has_compatible_shallow_copy_type";  // (self, what its data become)
 
@@ -25,6 +26,7 @@ class TreePass : public WindowedVisitor {
   TreePass(const Capture& capture, const Selection& selection) : WindowedVisitor(capture, selection) {}
 
   EventTree Take() {
+    tree_.calls = calls_.Take();
     tree_.tensors = identities_.Finish();
     tree_.bytes = extents_;
     for (std::size_t i = 0; i < allocated_.size(); ++i) {
@@ -66,36 +68,35 @@ class TreePass : public WindowedVisitor {
     std::vector<Frame> frames;  // by depth; those above `open` are kept for their memory
     std::size_t open = 0;
   };
-  struct CallKey {
-    NameId name;
-    SchemaId schema;
-    SignatureId signature;
-    friend bool operator==(const CallKey&, const CallKey&) = default;
-    template <typename H>
-    friend H AbslHashValue(H hash, const CallKey& key) {
-      return H::combine(std::move(hash), key.name, key.schema, key.signature);
-    }
-  };
 
   Thread& ThreadOf(ThreadId id) {
     if (threads_.size() <= id.value) threads_.resize(id.value + 1);
     return threads_[id.value];
   }
   bool IsLikeWindow(const OpenRange& range) const;
+  bool IsOfHost(DeviceId device) const {
+    const std::string& type = state().dictionary().device(device).type;
+    return type == "cpu" || type == "pinned";
+  }
   static std::uint32_t Innermost(const Thread& thread) {
     for (std::size_t i = thread.open; i-- > 0;) {
       if (thread.frames[i].node != TreeNode::kNone) return thread.frames[i].node;
     }
     return TreeNode::kNone;
   }
+  // To a range that is open on the thread.
+  static bool WasGiven(const Thread& thread, std::uint64_t impl) {
+    const auto has = [&](const Frame& frame) { return std::ranges::find(frame.impls, impl) != frame.impls.end(); };
+    const auto end = thread.frames.begin() + static_cast<std::ptrdiff_t>(thread.open);
+    return std::any_of(thread.frames.begin(), end, has);
+  }
   std::uint32_t ParentOf(const RangeBeginEvent& event, const Thread& thread);
   std::uint32_t AddNode(TreeNode node, const Event& event);
-  void AddInputs(const RangeBeginEvent& event, Frame& frame, std::string& kinds);
+  void AddInputs(const RangeBeginEvent& event, Thread& thread, std::string& kinds);
   AllocationId AddTensor(const Tensor& tensor);
   std::uint64_t ExtentOfLayout(LayoutId layout);
   void Cover(AllocationId allocation, DeviceId device, std::uint64_t address);
   std::uint32_t NameIndex(NameId name);
-  std::uint32_t CallOf(const RangeBeginEvent& event, const std::string& kinds, bool plain, bool* fits);
   void NoteGradient(std::uint32_t node);
   void AddAllocation(TreeNode::Kind kind, const Event& event, const Block& block, AllocationId allocation);
 
@@ -108,16 +109,10 @@ class TreePass : public WindowedVisitor {
   std::vector<Thread> threads_;                     // by ThreadId
   std::vector<std::uint64_t> extents_, allocated_;  // by AllocationId
   // As ProfiledCPUMemoryReporter's size_table_, where a free outside of profilers leaves its entry to the next block.
+  // Allocators of other devices know what they free.
   absl::flat_hash_map<std::pair<DeviceId, std::uint64_t>, std::uint64_t> sizes_;
-  std::vector<std::uint32_t> name_index_;         // by NameId
-  const OperatorSchemas* SchemasOf(SchemaId id);  // nullptr: invalid
-
-  std::map<SchemaId, OperatorSchemas> schemas_;
-  struct KnownCall {
-    std::uint32_t index = 0;
-    bool fits = false;
-  };
-  absl::flat_hash_map<CallKey, KnownCall> calls_;
+  std::vector<std::uint32_t> name_index_;  // by NameId
+  KnownCalls calls_;
   absl::flat_hash_map<std::uint64_t, ThreadId> torch_threads_;
   std::vector<std::uint64_t> layout_extents_;     // by LayoutId
   absl::flat_hash_set<std::uint32_t> childless_;  // nodes of AccumulateGrad in which nothing was done yet
@@ -125,12 +120,21 @@ class TreePass : public WindowedVisitor {
   bool skip_ = false;
 };
 
-// A backward node that runs on a thread with nothing open belongs to what its forward thread does, as in torch.
+// A backward node that runs on a thread with nothing open belongs to what its forward thread does, as in torch
+// (build_tree in torch/csrc/profiler/collection.cpp). So does the engine's range around one, where the node is the very
+// next thing that happens in the process (set_autograd_evaluate there).
 std::uint32_t TreePass::ParentOf(const RangeBeginEvent& event, const Thread& thread) {
   const std::uint32_t own = Innermost(thread);
-  if (own != TreeNode::kNone || event.range->forward_thread == 0) return own;
+  if (event.range->forward_thread == 0) return own;
   const auto forward = torch_threads_.find(event.range->forward_thread);
-  return forward == torch_threads_.end() ? TreeNode::kNone : Innermost(threads_[forward->second.value]);
+  if (forward == torch_threads_.end()) return own;
+  const std::uint32_t around = Innermost(threads_[forward->second.value]);
+  if (own == TreeNode::kNone) return around;
+  TreeNode& engine = tree_.nodes[own];
+  const bool is_engine = engine.name != TreeNode::kNone && tree_.names[engine.name].starts_with(kEngine);
+  if (own + 1 == tree_.nodes.size() && engine.parent == TreeNode::kNone && is_engine && around != own)
+    engine.parent = around;
+  return own;
 }
 
 std::uint32_t TreePass::AddNode(TreeNode node, const Event& event) {
@@ -184,57 +188,35 @@ AllocationId TreePass::AddTensor(const Tensor& tensor) {
   return allocation;
 }
 
-// `kinds`: those of the arguments, changed where a tensor has no storage or a list is none to torch.profiler.
-void TreePass::AddInputs(const RangeBeginEvent& event, Frame& frame, std::string& kinds) {
+// `kinds`: as shown, changed where a tensor has no storage, or a list an undefined one: that is not shown either.
+void TreePass::AddInputs(const RangeBeginEvent& event, Thread& thread, std::string& kinds) {
   if (!event.signature.valid()) return;
   const Signature& signature = state().dictionary().signature(event.signature);
-  const OperatorSchemas* schemas = SchemasOf(event.range->schema);
   std::size_t tensor = 0, list = 0;
   const auto take = [&](std::uint32_t argument) {
     const Tensor& shown = event.tensors[tensor];
     if (shown.impl == 0) return true;
-    frame.impls.push_back(shown.impl);
+    // What an open range was given lives: the operator has resized it, as those that are given `out`.
+    if (identities_.IsElsewhere(shown.impl, shown.storage) && WasGiven(thread, shown.impl))
+      identities_.StorageChanges(shown.impl, shown.storage);
+    thread.frames[thread.open].impls.push_back(shown.impl);
     const AllocationId allocation = AddTensor(shown);
     if (allocation != kNoAllocation) tree_.inputs.push_back({allocation, argument});
     return allocation != kNoAllocation;
   };
   for (std::uint32_t i = 0; i < kinds.size(); ++i) {
-    if (kinds[i] == 'T' && tensor < event.tensors.size()) {
+    if (signature.kinds[i] == 'T' && tensor < event.tensors.size()) {
       if (!take(i)) kinds[i] = kNoStorage;
       ++tensor;
-    } else if (kinds[i] == 'L' && list < signature.list_lengths.size()) {
+    } else if (signature.kinds[i] == 'L' && list < signature.list_lengths.size()) {
       const std::size_t end = std::min<std::size_t>(tensor + signature.list_lengths[list++], event.tensors.size());
-      const bool hidden =
-          schemas != nullptr && i < schemas->own.size() && schemas->own[i].type == ArgumentType::kOptionalTensorList;
+      const auto shown = event.tensors.subspan(tensor, end - tensor);
+      if (std::ranges::any_of(shown, [](const Tensor& one) { return one.impl == 0; })) kinds[i] = kNotShown;
       for (; tensor < end; ++tensor) {
-        if (!hidden && !take(i)) kinds[i] = kListNoStorage;
+        if (kinds[i] != kNotShown && !take(i)) kinds[i] = kListNoStorage;
       }
     }
   }
-}
-
-const OperatorSchemas* TreePass::SchemasOf(SchemaId id) {
-  if (!id.valid()) return nullptr;
-  const auto [entry, added] = schemas_.try_emplace(id);
-  if (added) entry->second = ParseSchemas(state().dictionary().schema(id));
-  return &entry->second;
-}
-
-std::uint32_t TreePass::CallOf(const RangeBeginEvent& event, const std::string& kinds, bool plain, bool* fits) {
-  const CallKey key{event.range->name, event.range->schema, event.signature};
-  if (plain) {
-    const auto known = calls_.find(key);
-    if (known != calls_.end()) {
-      *fits = known->second.fits;
-      return known->second.index;
-    }
-  }
-  SchemaMatch call = MatchSchemas(SchemasOf(event.range->schema), kinds);
-  *fits = !call.overloads.empty();
-  const auto index = static_cast<std::uint32_t>(tree_.calls.size());
-  tree_.calls.push_back(std::move(call));
-  if (plain) calls_.emplace(key, KnownCall{index, *fits});
-  return index;
 }
 
 // The first child of AccumulateGrad says which tensor is the gradient: a new one is detached, one that is there added
@@ -275,14 +257,13 @@ void TreePass::RangeBegins(const RangeBeginEvent& event) {
   node.name = NameIndex(event.range->name);
   node.is_backward = node.in_backward = event.range->source == RangeSource::kBackward;
   const std::uint32_t index = AddNode(node, event);
-  std::string kinds = event.signature.valid() ? state().dictionary().signature(event.signature).kinds : std::string();
-  const std::string recorded = kinds;
-  AddInputs(event, frame, kinds);
+  std::string kinds = calls_.ShownKinds(event, state().dictionary());
+  AddInputs(event, thread, kinds);
   if (tree_.names[node.name] == kSetsData && event.tensors.size() == 2)
     identities_.StorageChanges(event.tensors[0].impl, event.tensors[1].storage);
-  bool fits = false;
-  tree_.nodes[index].call = CallOf(event, kinds, kinds == recorded, &fits);
-  tree_.nodes[index].fits_schema = fits;
+  const KnownCalls::Call call = calls_.Of(event, kinds, state().dictionary());
+  tree_.nodes[index].call = call.index;
+  tree_.nodes[index].fits_schema = call.fits;
   frame.node = index;
   thread.open = depth + 1;
   NoteGradient(index);
@@ -297,11 +278,7 @@ void TreePass::RangeEnds(const RangeEndEvent& event) {
     childless_.erase(thread.frames[depth].node);
     for (const Tensor& tensor : event.tensors) {
       if (tensor.impl == 0) continue;
-      const auto has = [&](const Frame& frame) {
-        return std::ranges::find(frame.impls, tensor.impl) != frame.impls.end();
-      };
-      const auto end = thread.frames.begin() + static_cast<std::ptrdiff_t>(thread.open);
-      if (std::any_of(thread.frames.begin(), end, has)) {
+      if (WasGiven(thread, tensor.impl)) {
         identities_.StorageChanges(tensor.impl, tensor.storage);
       } else {
         identities_.Returned(tensor.impl, tensor.storage);
@@ -358,9 +335,11 @@ void TreePass::Deallocated(const DeallocateEvent& event) {
   Block block = *event.block;
   if (block.bytes == 0 || (!in_window() && like_window_ == 0)) return;
   const auto known = sizes_.extract({block.device, block.address});
-  const bool ours = block.slot != Block::kNoSlot && !known.empty();
-  if (ours && selection().forget_before) block.bytes = known.mapped();
-  if (skip_ || !in_window() || (!ours && selection().forget_before)) return;
+  if (skip_ || !in_window()) return;
+  if (selection().forget_before && IsOfHost(block.device)) {
+    if (block.slot == Block::kNoSlot || known.empty()) return;
+    block.bytes = known.mapped();
+  }
   AddAllocation(TreeNode::Kind::kFree, event, block, identities_.Deallocated(block.device, block.address));
 }
 
