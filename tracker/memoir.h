@@ -95,6 +95,10 @@ MEMOIR_API void memoir_python_setup(const struct memoir_python* interpreter);
 /* Where the object of a tensor has the address of its TensorImpl; until then no module's tensors are looked at. */
 MEMOIR_API void memoir_python_tensor_layout(size_t offset);
 /* Where the interpreter's frames hold what is looked for in them (tracker/modules/direct_calls.h): offsets in bytes. */
+struct memoir_python_kind {
+  void* type;
+  int kind; /* of an argument: docs/capture_format.md */
+};
 struct memoir_python_frames {
   void* (*thread_state)(void); /* PyGILState_GetThisThreadState */
   void* forward;               /* the name, as the interpreter keeps it */
@@ -104,6 +108,12 @@ struct memoir_python_frames {
   int code, previous, owner, first_local; /* in a frame; owner -1: there is none */
   int name;                               /* in its code */
   int type, cell_content;                 /* in an object; in a cell */
+  /* Of torch.autograd.Function.apply: its code, NULL: it is not looked at; in its frame, the tuple of arguments. */
+  void* apply;
+  int apply_arguments;
+  int tuple_size, tuple_items; /* in a tuple */
+  int base;                    /* in a type: what it derives from */
+  struct memoir_python_kind kinds[7];
 };
 /* NULL: frames are not looked at. */
 MEMOIR_API void memoir_python_look_at_frames(const struct memoir_python_frames* layout);

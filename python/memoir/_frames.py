@@ -16,19 +16,27 @@ _LAYOUTS = {
     (3, 13): ((72, -1), (0, 8, 70, 72), 120),
 }
 _TYPE, _CELL_CONTENT = 8, 16
+_TUPLE_SIZE, _TUPLE_ITEMS, _BASE = 16, 24, 256  # of a type: tp_base
 
 _POINTERS = ("thread_state", "forward", "caller0", "caller1", "caller2", "caller3", "cell")
 _OFFSETS = ("frame", "through", "code", "previous", "owner", "first_local", "name", "type", "cell_content")
 
 
+class Kind(ctypes.Structure):
+    """struct memoir_python_kind."""
+
+    _fields_ = [("type", ctypes.c_void_p), ("kind", ctypes.c_int)]
+
+
 class Layout(ctypes.Structure):
     """struct memoir_python_frames."""
 
-    _fields_ = [(name, ctypes.c_void_p) for name in _POINTERS] + [(name, ctypes.c_int) for name in _OFFSETS]
+    _fields_ = [(name, ctypes.c_void_p) for name in _POINTERS] + [(name, ctypes.c_int) for name in _OFFSETS] + [
+        ("apply", ctypes.c_void_p), *((name, ctypes.c_int) for name in ("apply_arguments", "tuple_size", "tuple_items", "base")), ("kinds", Kind * 7)]
 
 
-def layout(call_impl, slow_forward):
-    """A Layout and what must live as long as it is in use; or None. The arguments are torch's functions that call forward."""
+def layout(call_impl, slow_forward, apply, tensor):
+    """A Layout and what must live as long as it is in use; or None. The arguments are torch's functions that call forward, that of a Function's, and the base of tensors' types."""
     known = _LAYOUTS.get(sys.version_info[:2])
     plain = not hasattr(sys, "gettotalrefcount") and not sysconfig.get_config_var("Py_GIL_DISABLED") and sys.maxsize == 2**63 - 1
     if known is None or not plain or sys.implementation.name != "cpython":
@@ -40,4 +48,16 @@ def layout(call_impl, slow_forward):
         return None
     thread_state = ctypes.cast(ctypes.pythonapi.PyGILState_GetThisThreadState, ctypes.c_void_p).value
     objects = [sys.intern("forward"), *callers, *[None] * (4 - len(callers)), types.CellType]
-    return Layout(thread_state, *(None if o is None else id(o) for o in objects), frame, through, *inside, name, _TYPE, _CELL_CONTENT), objects
+    addresses = (None if o is None else id(o) for o in objects)
+    known_types = {tensor: "T", type(None): "N", bool: "b", int: "i", float: "d", complex: "c", str: "s"}
+    kinds = (Kind * 7)(*(Kind(id(of), ord(kind)) for of, kind in known_types.items()))
+    made = Layout(thread_state, *addresses, frame, through, *inside, name, _TYPE, _CELL_CONTENT, *_arguments_of(apply, inside[-1]), _TUPLE_SIZE, _TUPLE_ITEMS, _BASE, kinds)
+    return made, [*objects, apply, *known_types]
+
+
+def _arguments_of(apply, first_local):
+    """Code of torch.autograd.Function.apply, and where its frame has `*args`; (None, 0) where it is another."""
+    code = getattr(getattr(apply, "__func__", None), "__code__", None)
+    if code is None or code.co_varnames[:2] != ("cls", "args") or "args" in code.co_cellvars or not code.co_flags & 4:
+        return None, 0
+    return id(code), first_local + 8

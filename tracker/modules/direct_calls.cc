@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <new>
 
 #include "interpose/errno_keeper.h"
 #include "interpose/ring.h"
@@ -39,11 +38,10 @@ Calls& CallsNow() {
   return calls;
 }
 
-const char* At(const char* object, int offset) { return *reinterpret_cast<const char* const*>(object + offset); }
-
 std::uint32_t ModuleOf(const memoir_python_frames& frames, const char* frame) {
-  const char* self = At(frame, frames.first_local);
-  if (self != nullptr && At(self, frames.type) == frames.cell) self = At(self, frames.cell_content);  // a closure's
+  const char* self = PointerAt(frame, frames.first_local);
+  if (self != nullptr && PointerAt(self, frames.type) == frames.cell)
+    self = PointerAt(self, frames.cell_content);  // a closure's
   return self == nullptr ? AddressTable::kUnknown : module_tables.modules.Find(reinterpret_cast<std::uint64_t>(self));
 }
 
@@ -51,26 +49,19 @@ bool IsTorchsCaller(const memoir_python_frames& frames, const void* code) {
   return std::find(std::begin(frames.callers), std::end(frames.callers), code) != std::end(frames.callers);
 }
 
-const char* InnermostFrame(const memoir_python_frames& frames) {
-  const char* state = static_cast<const char*>(frames.thread_state());
-  if (state == nullptr) return nullptr;  // a thread that Python does not know
-  const char* frame = At(state, frames.frame);
-  return frame == nullptr || frames.through < 0 ? frame : At(frame, frames.through);
-}
-
 // Direct calls from the innermost frame to the nearest call proper, innermost first.
 std::size_t Find(const memoir_python_frames& frames, Call (&found)[kMost], std::uint32_t level) {
-  constexpr char kOwnedByC = 3;  // stands between the frames of two interpreter loops, and holds no function
   std::size_t count = 0;
   Call candidate{};
   const char* frame = InnermostFrame(frames);
-  for (int i = 0; frame != nullptr && i < kFramesLookedAt && count < kMost; ++i, frame = At(frame, frames.previous)) {
-    if (frames.owner >= 0 && frame[frames.owner] >= kOwnedByC) continue;
-    const char* code = At(frame, frames.code);
+  for (int i = 0; frame != nullptr && i < kFramesLookedAt && count < kMost;
+       ++i, frame = PointerAt(frame, frames.previous)) {
+    if (HoldsNoFunction(frames, frame)) continue;
+    const char* code = PointerAt(frame, frames.code);
     if (IsTorchsCaller(frames, code)) return count;  // also the candidate's: no direct call
     if (candidate.frame != nullptr) found[count++] = candidate;
     candidate = {};
-    if (At(code, frames.name) != frames.forward) continue;
+    if (PointerAt(code, frames.name) != frames.forward) continue;
     const std::uint32_t module = ModuleOf(frames, frame);
     if (module == 0 || module == AddressTable::kUnknown) continue;
     if (count > 0 && found[count - 1].module == module) --count;  // super().forward(x) is a part of its own forward
@@ -85,13 +76,6 @@ void EndFrom(Calls& now, std::size_t first) {
 }
 
 }  // namespace
-
-constinit std::atomic<const memoir_python_frames*> python_frames{nullptr};
-
-void SetPythonFrames(const memoir_python_frames* layout) {
-  const auto* copy = layout == nullptr ? nullptr : new (std::nothrow) memoir_python_frames(*layout);
-  python_frames.store(copy, std::memory_order_release);
-}
 
 void LookForDirectCalls(const memoir_python_frames& frames) {
   const ErrnoKeeper errno_keeper;

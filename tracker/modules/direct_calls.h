@@ -5,23 +5,13 @@
 // is not torch's Module._call_impl, which Module.__call__ goes through. The call begins with the first operator or
 // module in it and ends with the first that finds its frame gone.
 //
-// Reads the frames of its own thread in place, which stand still while that is here; needs no GIL, and calls nothing of
-// Python's but the look-up of the thread's state. Layouts come from the Python package, for the versions that it knows;
-// without one nothing is done. Any thread.
+// Any thread.
 #ifndef TRACKER_MODULES_DIRECT_CALLS_H_
 #define TRACKER_MODULES_DIRECT_CALLS_H_
 
-#include <atomic>
-
-#include "tracker/memoir.h"
+#include "tracker/modules/python_frames.h"
 
 namespace memoir {
-
-// Of the interpreter; nullptr: direct calls are not followed. Never freed: a thread may just look by it.
-extern constinit std::atomic<const memoir_python_frames*> python_frames;
-
-// nullptr: none. Any thread.
-void SetPythonFrames(const memoir_python_frames* frames);
 
 // Records calls that have begun or ended since the last look of this thread. While ranges are recorded.
 void LookForDirectCalls(const memoir_python_frames& frames);

@@ -10,6 +10,7 @@
 
 #include "interpose/ring.h"
 #include "tracker/modules/direct_calls.h"
+#include "tracker/modules/function_arguments.h"
 #include "tracker/modules/module_calls.h"
 #include "tracker/torch/backward_nodes.h"
 #include "tracker/torch/callback_lock.h"
@@ -71,6 +72,11 @@ std::unique_ptr<at::ObserverContext> OnBegin(const at::RecordFunction& range) {
   start.text = range.name();
   start.sequence = range.seqNr();
   const void* parameter = nullptr;
+  FunctionArguments given;
+  if (start.source == RangeSource::kFunction && start.name == 0) [[unlikely]] {
+    ReadFunctionArguments(&given);
+    start.given = &given;
+  }
   if (start.source == RangeSource::kBackward) [[unlikely]] {
     start.forward_thread = static_cast<std::uint32_t>(range.forwardThreadId());
     start.sequence = ForwardSequence(range);

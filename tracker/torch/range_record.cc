@@ -14,9 +14,21 @@
 namespace memoir {
 namespace {
 
+// `shown` are the tensors of what was given: `all` gets the kinds of the rest, too. False: they are something else.
+bool AddKinds(const FunctionArguments& given, const ValueKinds& shown, ValueKinds& all) {
+  if (given.count == 0 || shown.count != given.tensors || shown.tensors != shown.count) return false;
+  std::memcpy(all.kinds, given.kinds, given.count);
+  all.count = given.count;
+  all.tensors = given.tensors;
+  return true;
+}
+
 void RecordBegin(ThreadSlot* slot, const RangeStart& start, c10::ArrayRef<const c10::IValue> arguments) {
-  ValueKinds kinds;
-  FindKinds(arguments, kinds);
+  ValueKinds shown;
+  FindKinds(arguments, shown);
+  ValueKinds all;
+  const bool more = start.given != nullptr && AddKinds(*start.given, shown, all);
+  const ValueKinds& kinds = more ? all : shown;
   const std::size_t text_bytes = start.name == 0 ? strnlen(start.text, kMaxInlineName) : 0;
   const std::size_t bytes = sizeof(RangeBeginRecord) + kinds.RecordBytes() + ((text_bytes + 7) & ~std::size_t{7});
 
@@ -38,7 +50,7 @@ void RecordBegin(ThreadSlot* slot, const RangeStart& start, c10::ArrayRef<const 
   kinds.Write(place + sizeof(RangeBeginRecord));
   if (text_bytes > 0) std::memcpy(place + sizeof(RangeBeginRecord) + kinds.RecordBytes(), start.text, text_bytes);
   RingCommit(slot, bytes);
-  RecordTensors(slot, arguments, kinds);
+  RecordTensors(slot, arguments, shown);
 }
 
 void RecordEnd(ThreadSlot* slot, c10::ArrayRef<const c10::IValue> results, std::uint64_t tick) {

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "interpose/ring.h"
+#include "tracker/modules/function_arguments.h"
 
 namespace memoir {
 
@@ -25,6 +26,8 @@ struct RangeStart {
   std::int64_t sequence;         // autograd's; -1: none; or kUnseenByModes
   std::uint32_t forward_thread;  // torch's number of it; kBackward only
   bool accumulates;              // kBackward only: a parameter's gradient, which its end records
+  // What it was given, where its arguments show the tensors of that alone; nullptr: they show everything.
+  const FunctionArguments* given;
 };
 
 // `range` is any even address that is the range's own while it is open; it is given to EndRange again.

@@ -1,0 +1,62 @@
+"""torch shows a Python Function's arguments that are no tensors only while its profiler records shapes. A recording alone has them, too: what `memoir export categories` says of
+one is the same with and without torch.profiler beside it."""
+
+import json
+import subprocess
+import sys
+
+PROGRAM = '''
+import contextlib, sys, torch
+from torch.utils.checkpoint import checkpoint
+
+class Own(torch.Tensor):
+    pass
+
+class Scale(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, factor, flag, name, nothing, function, other, z, sizes):
+        return x * factor + other
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient, None, None, None, None, None, None, None, None
+
+class Named(torch.autograd.Function):
+    @staticmethod
+    def forward(x, factor, more=2.5):
+        return x * factor
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient, None, None
+
+layer = torch.nn.Linear(4, 4)
+for profiled in (True, False):
+    x = torch.ones(4, 4, requires_grad=True)
+    parameter = torch.nn.Parameter(torch.ones(4, 4))
+    own = torch.ones(4, 4).as_subclass(Own)
+    around = torch.profiler.profile(record_shapes=True, profile_memory=True) if profiled else contextlib.nullcontext()
+    with around, torch.profiler.record_function("region"):
+        Scale.apply(x, 3, True, "name", None, print, parameter, 1j, (1, 2)).sum().backward()
+        Scale.apply(own, 2.5, False, "", None, len, x, own, [x]).sum()
+        Named.apply(x, 2).sum()
+        checkpoint(layer, x, use_reentrant=True).sum().backward()
+'''
+
+
+def test_as_beside_torch_profiler(tree, tmp_path):
+    program, capture = tmp_path / "program.py", tmp_path / "capture"
+    program.write_text(PROGRAM)
+    done = subprocess.run([tree / "bin" / "memoir", "run", "-q", "-o", capture, "--", sys.executable, program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+    def ranges(number):
+        shown = subprocess.run([tree / "bin" / "memoir", "export", "events", "--range", f"region#{number}", capture], capture_output=True, text=True)
+        events = [json.loads(line) for line in shown.stdout.splitlines()]
+        return [(event["name"], event.get("kinds"), len(event["tensors"])) for event in events if event["event"] == "range_begin" and "::" not in event["name"]]
+
+    beside, alone = ranges(0), ranges(1)
+    functions = [row for row in alone if row[0] in ("Scale", "Named", "CheckpointFunction")]
+    assert [kinds for _, kinds, _ in functions] == ["TibsNTc", "TdbsNTT", "Tid", "bT"]
+    assert alone == beside
