@@ -24,6 +24,9 @@ class ComputedCall {
   // `stack` ends with the arguments. Decides whether the call is computed: it can be, the arguments are small, and what
   // it reads of them is known.
   ComputedCall(const c10::OperatorHandle& op, const OperatorPlan& plan, const torch::jit::Stack& stack);
+  ~ComputedCall() { Release(results_); }
+  ComputedCall(const ComputedCall&) = delete;
+  ComputedCall& operator=(const ComputedCall&) = delete;
 
   // What the kernel is to find: its counts, where a shape depends on them. If the call is not computed, what it is
   // about to write is unknown from now on; operators that the kernel calls may know better.

@@ -4,9 +4,12 @@
 #include <ATen/record_function.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/util/Exception.h>
+#include <c10/util/ThreadLocalDebugInfo.h>
 
 #include <cstring>
 #include <exception>
+#include <memory>
+#include <utility>
 
 #include "interpose/own_work.h"
 #include "tracker/torch/simulated/host_alias.h"
@@ -17,6 +20,22 @@ namespace {
 class Silence : public c10::WarningHandler {
  public:
   void process(const c10::Warning&) override {}
+};
+
+// torch's allocators report to the profiler that the thread carries with it; here it carries none.
+class NoProfiler {
+ public:
+  NoProfiler() : carried_(c10::ThreadLocalDebugInfo::current()) {
+    if (carried_ != nullptr) c10::ThreadLocalDebugInfo::_forceCurrentDebugInfo(nullptr);
+  }
+  ~NoProfiler() {
+    if (carried_ != nullptr) c10::ThreadLocalDebugInfo::_forceCurrentDebugInfo(std::move(carried_));
+  }
+  NoProfiler(const NoProfiler&) = delete;
+  NoProfiler& operator=(const NoProfiler&) = delete;
+
+ private:
+  std::shared_ptr<c10::ThreadLocalDebugInfo> carried_;
 };
 
 class UnseenWork {
@@ -32,6 +51,7 @@ class UnseenWork {
  private:
   Silence silence_;
   const OwnWork own_work_;
+  const NoProfiler no_profiler_;
   const c10::impl::ForceDispatchKeyGuard keys_;
   const c10::WarningUtils::WarningHandlerGuard warnings_;
   std::optional<at::RecordFunctionGuard> ranges_;
@@ -100,6 +120,12 @@ std::optional<HostResults> RunOnHost(const c10::OperatorHandle& op, const Operat
   } catch (const std::exception&) {
     return std::nullopt;
   }
+}
+
+void Release(std::optional<HostResults>& results) {
+  if (!results.has_value()) return;
+  const UnseenWork unseen;
+  results.reset();
 }
 
 void WriteResult(const c10::IValue& host, const c10::IValue& device, IValues arguments) {

@@ -1,5 +1,5 @@
 // Runs operators on the host for the simulated GPU, unseen: no operator, warning or allocation of it shows in a
-// recording, and what the thread has of modes, autograd and autocast does not apply.
+// recording or to torch.profiler, and what the thread has of modes, autograd and autocast does not apply.
 //
 // Any thread.
 #ifndef TRACKER_TORCH_SIMULATED_HOST_RUN_H_
@@ -22,6 +22,9 @@ using HostResults = std::vector<c10::IValue>;
 // or finds an index out of bounds.
 std::optional<HostResults> RunOnHost(const c10::OperatorHandle& op, const OperatorPlan& plan, IValues arguments,
                                      const at::Generator& generator);
+
+// Gives back what RunOnHost returned.
+void Release(std::optional<HostResults>& results);
 
 // Writes a result of the host's into the tensor, or tensors, that the operator made on the GPU; where it does not fit
 // them, they stay as they are.

@@ -1,0 +1,36 @@
+"""What computes the values of small tensors on the host is not seen by torch.profiler: it reports no more of the host's memory than on a real GPU."""
+
+from simulation import answers
+
+PROGRAM = '''
+import json, torch
+a, b = torch.ones(8, device="cuda"), torch.arange(8, device="cuda", dtype=torch.float32)
+activities = [torch.profiler.ProfilerActivity.CPU]
+found = {}
+
+
+def memory(events):
+    for event in events:
+        if event.name == "[memory]":
+            yield event.typed[1].device.type
+        yield from memory(event.children)
+
+
+for name, run in {
+    "add": lambda: a + b, "mixed": lambda: a + b.double(), "mean": lambda: (a * b).mean(), "nonzero": lambda: (b > 3).nonzero(),
+    "dropout": lambda: torch.nn.functional.dropout(a), "sort": lambda: b.sort(), "matmul": lambda: a.view(2, 4) @ b.view(4, 2),
+}.items():
+    run()
+    with torch.profiler.profile(activities=activities, profile_memory=True) as profile:
+        kept = run()
+    seen = list(memory(profile.profiler.kineto_results.experimental_event_tree()))
+    found[name] = [seen.count("cpu"), len(seen) > seen.count("cpu")]
+found["item"] = (a + b).sum().item()
+print(json.dumps(found))
+'''
+
+
+def test_computed_values_are_not_seen_as_memory_of_the_host(tree):
+    found = answers(tree, PROGRAM)
+    assert found.pop("item") == 36
+    assert found == {name: [0, True] for name in found} and len(found) == 7
