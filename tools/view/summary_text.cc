@@ -115,8 +115,11 @@ std::string WhichOperators(const Capture& capture) {
 }
 
 std::string RecordedLine(const Capture& capture, const Summary& summary, bool windowed) {
+  // By the clock of all moments that views name, which starts with the recording, not with the first event.
   std::string line = windowed ? FormatDuration(summary.duration_ns) + " in the window"
-                              : FormatDuration(summary.end_ns - summary.begin_ns) + " recorded";
+                              : FormatDuration(summary.end_ns) + " recorded";
+  if (windowed && summary.windows == 1)
+    line += fmt::format(" (from {} to {})", FormatMoment(summary.begin_ns), FormatMoment(summary.end_ns));
   if (windowed && summary.windows > 1) line += fmt::format(" (from {} ranges)", FormatCount(summary.windows));
   line += ", " + FormatCounted(summary.events, "event", "events");
   line += ", " + FormatCounted(summary.operator_calls, "operator call", "operator calls") + WhichOperators(capture);
