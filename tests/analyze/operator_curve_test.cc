@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/captures/capture_builder.h"
+#include "tools/analyze/explain.h"
 
 namespace memoir {
 namespace {
@@ -197,6 +198,48 @@ TEST(OperatorCurve, AWindowHasItsOwnCalls) {
   ASSERT_EQ(curve->processes[0].calls.size(), 1u);
   EXPECT_EQ(curve->names[curve->processes[0].calls[0].name], "aten::b");
   EXPECT_EQ(curve->processes[0].devices[0].after[0].allocated, 1536u);
+}
+
+// A call's name and number, given to Explain, are that call.
+TEST(OperatorCurve, NumbersAreThoseThatExplainTakes) {
+  const TemporaryFolder folder;
+  ProcessBuilder process;
+  const std::uint32_t cuda = process.AddDevice("cuda", 0);
+  process.ChangeSegment(v1::SEGMENT_ALLOCATE, cuda, 0x1000000, 2 * kMiB);
+  std::uint64_t address = 0x1000000;
+  const auto call = [&](const std::string& name) -> ProcessBuilder& {
+    return process.Begin(name).AllocateBlock(cuda, address += 512, 512);
+  };
+  call("aten::mm").End();
+  process.BeginUser("here");
+  process.Begin("aten::linear");
+  call("aten::mm").End().End();
+  call("aten::mm.out").End();
+  call("aten::mm").End();
+  process.OnThread(2);
+  call("aten::add.Tensor").End();
+  process.OnThread(1);
+  call("aten::add.Scalar").End();
+  call("aten::mm").End();
+  call("aten::add.Tensor").End().End();
+  process.WriteTo(folder.path());
+  const Capture capture = *Capture::Open(folder.path());
+  Selection selection;
+  selection.window = Window::Range("here");
+  const auto curve = AnalyzeOperatorCurve(capture, selection);
+  ASSERT_TRUE(curve.ok()) << curve.status();
+  const ProcessOperators& found = curve->processes.at(0);
+  std::vector<std::string> names;
+  for (const OperatorCall& shown : found.calls) {
+    names.push_back(curve->names[shown.name] + "#" + std::to_string(shown.number));
+    const auto explained = Explain(capture, selection, *ParseSubject(names.back()));
+    ASSERT_TRUE(explained.ok()) << explained.status();
+    ASSERT_EQ(explained->stories.size(), 1u) << names.back();
+    const std::uint64_t made = explained->stories[0].made_ns;
+    EXPECT_TRUE(made < shown.end_ns && made + 40 > shown.end_ns) << names.back();
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"aten::linear#0", "aten::mm.out#0", "aten::mm#2", "aten::add.Tensor#0",
+                                             "aten::add.Scalar#0", "aten::mm#3", "aten::add.Tensor#1"}));
 }
 
 TEST(OperatorCurve, WithoutAGpuItSaysSo) {

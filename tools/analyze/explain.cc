@@ -7,16 +7,13 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "tools/analyze/operator_numbers.h"
 #include "tools/analyze/rules/block_categories.h"
 #include "tools/analyze/window_births.h"
 #include "tools/analyze/windowed_visitor.h"
 
 namespace memoir {
 namespace {
-
-bool IsOperator(std::string_view name, std::string_view asked) {
-  return name.starts_with(asked) && (name.size() == asked.size() || name[asked.size()] == '.');
-}
 
 // Of a parameter's blocks first those that there is one of, and not one in every step.
 int Place(const BlockStory& story) {
@@ -114,7 +111,7 @@ void ExplainPass::Allocated(const AllocateEvent& event) {
 void ExplainPass::RangeBegins(const RangeBeginEvent& event) {
   const OpenRange& range = *event.range;
   if (subject_.kind == Subject::Kind::kCall && in_window() && meant_call_ == 0 && range.is_operator &&
-      IsOperator(state().dictionary().text(range.name), subject_.name) && calls_++ == subject_.call)
+      IsOperatorNamed(state().dictionary().text(range.name), subject_.name) && calls_++ == subject_.call)
     meant_call_ = range.call;
   if (followed_.empty()) return;
   for (const Tensor& tensor : event.tensors) {

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "tools/analyze/operator_numbers.h"
 #include "tools/analyze/windowed_visitor.h"
 
 namespace memoir {
@@ -64,6 +66,9 @@ class OperatorCurvePass : public WindowedVisitor {
     std::uint64_t retries_at_begin = 0;
     std::uint64_t ooms_at_begin = 0;
   };
+  static bool IsOutermost(const OpenRange& range) {
+    return range.is_operator && range.outermost_operator == static_cast<std::int32_t>(range.depth);
+  }
   Moment Now(const Event& event) const { return {Nanoseconds(event), process_.calls.size()}; }
   void Follow(DeviceId id);
   void NoteCounts(bool at_end);
@@ -73,6 +78,8 @@ class OperatorCurvePass : public WindowedVisitor {
   ProcessOperators process_;        // the one in hand
   std::vector<Followed> followed_;  // devices of it
   IterationFinder iterations_;
+  OperatorNumbers numbers_;
+  absl::flat_hash_map<ThreadId, std::uint64_t> outermost_;  // numbers of the outermost calls that are open
   FirstSeenOrder<std::string> names_;
   FirstSeenOrder<Module> modules_;
 };
@@ -83,6 +90,8 @@ void OperatorCurvePass::ProcessBegins(const ProcessEvent& event) {
   process_.rank = capture().processes()[event.process.value].rank();
   iterations_ = {};
   followed_.clear();
+  numbers_.Clear();
+  outermost_.clear();
 }
 
 void OperatorCurvePass::ProcessEnds(const ProcessEvent&) {
@@ -123,17 +132,22 @@ std::uint32_t OperatorCurvePass::ModuleOf(ModuleId id) {
 }
 
 void OperatorCurvePass::RangeBegins(const RangeBeginEvent& event) {
-  if (in_window()) iterations_.RangeBegins(event, state().dictionary().text(event.range->name), Now(event));
+  const OpenRange& range = *event.range;
+  const bool outermost = IsOutermost(range);
+  const std::uint64_t number =
+      in_window() && range.is_operator ? numbers_.Begin(range.name, state().dictionary()) : OperatorCall::kNoNumber;
+  if (outermost) outermost_[event.thread] = number;
+  if (in_window()) iterations_.RangeBegins(event, state().dictionary().text(range.name), Now(event));
 }
 
 void OperatorCurvePass::RangeEnds(const RangeEndEvent& event) {
   if (!in_window()) return;
   const OpenRange& range = *event.range;
-  const bool outermost = range.is_operator && range.outermost_operator == static_cast<std::int32_t>(range.depth);
-  if (outermost && !event.implicit) {
+  if (IsOutermost(range) && !event.implicit) {
     const std::uint32_t name =
         names_.Of(range.name.value, [&] { return std::string(state().dictionary().text(range.name)); });
-    process_.calls.push_back({name, ModuleOf(range.module), range.phase, Nanoseconds(event)});
+    process_.calls.push_back(
+        {name, ModuleOf(range.module), range.phase, Nanoseconds(event), outermost_[event.thread]});
     for (Followed& device : followed_) {
       const DeviceMemory& memory = state().memory(device.id);
       device.shown.after.resize(process_.calls.size() - 1);  // it may be new, or not have been used until now

@@ -1,7 +1,7 @@
 // What a device's caching allocator held after each operator call: allocated, active and reserved bytes, call by call,
 // with the module and phase of each, and the markers of every iteration. What MemoryTracker plots, with exact bytes.
 //
-// An operator call is an outermost one (decision 1); it counts when it ends. Takes 24 bytes of memory a call, and 24
+// An operator call is an outermost one (decision 1); it counts when it ends. Takes 32 bytes of memory a call, and 24
 // more for each device of its process.
 #ifndef TOOLS_ANALYZE_OPERATOR_CURVE_H_
 #define TOOLS_ANALYZE_OPERATOR_CURVE_H_
@@ -26,10 +26,12 @@ struct DeviceBytes {
 
 struct OperatorCall {
   static constexpr std::uint32_t kNoModule = 0xffffffffu;
+  static constexpr std::uint64_t kNoNumber = ~std::uint64_t{0};
   std::uint32_t name = 0;            // index in OperatorCurve::names
   std::uint32_t module = kNoModule;  // index in OperatorCurve::modules
   Phase phase = Phase::kOther;
   std::uint64_t end_ns = 0;
+  std::uint64_t number = kNoNumber;  // among calls of its name (OperatorNumbers); kNoNumber: began before the window
 };
 
 struct DeviceOperators {

@@ -31,9 +31,10 @@ std::vector<std::size_t> AllCalls(const DeviceOperators& device) {
   return calls;
 }
 
-// "#17 aten::addmm in layers.0.linear1, backward"
+// "#17 aten::addmm#4 in layers.0.linear1, backward"
 std::string CallName(const OperatorCurve& curve, const OperatorCall& call, std::size_t number) {
   std::string name = fmt::format("#{} {}", number, ShownName(curve.names[call.name]));
+  if (call.number != OperatorCall::kNoNumber) name += fmt::format("#{}", call.number);
   if (call.module != OperatorCall::kNoModule) name += " in " + ShownName(curve.modules[call.module].place());
   if (call.phase != Phase::kOther) name += ", " + std::string(ToString(call.phase));
   return name;
@@ -89,6 +90,7 @@ Json CallJson(const OperatorCurve& curve, const ProcessOperators& process, const
   const DeviceBytes& bytes = device.after[i];
   Json json = {{"call", i},
                {"operator", curve.names[call.name]},
+               {"number", call.number == OperatorCall::kNoNumber ? Json() : Json(call.number)},
                {"phase", ToString(call.phase)},
                {"end_ns", call.end_ns},
                {"added_bytes", device.AddedBy(i)},
@@ -114,8 +116,8 @@ std::string RenderOperatorCurve(const Capture& capture, const OperatorCurve& cur
   }
   text += "  " +
           Wrapped(
-              "#n: calls are counted from 0, a marker by the calls that ended before it. added: to allocated, "
-              "since the call before.",
+              "#n: calls are counted from 0, a marker by the calls that ended before it. NAME#n: as memoir explain "
+              "counts the calls of one operator. added: to allocated, since the call before.",
               terminal.width, 2) +
           "\n";
   return text + "\n" + RenderLosses(capture, curve.report, terminal);
