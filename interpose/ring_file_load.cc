@@ -9,6 +9,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "interpose/private_file.h"
 #include "interpose/process_identity.h"
@@ -81,8 +82,9 @@ bool CheckUnused(const RingHeader& header, int fd, bool writable, const char* pa
   return true;
 }
 
-// A segment as its dead owner left it: complete, unread, and no longer than its good records.
-void MendSegment(const RingMap& ring, std::uint32_t segment) {
+// A segment as its dead owner left it: complete, unread, and no longer than its good records. Returns how many of its
+// records were consumed.
+std::uint64_t MendSegment(const RingMap& ring, std::uint32_t segment) {
   SegmentHeader& header = ring.segment_headers[segment];
   const std::uint32_t state = header.state.load(std::memory_order_relaxed);
   const bool used = state == static_cast<std::uint32_t>(SegmentState::kOwned) ||
@@ -92,15 +94,18 @@ void MendSegment(const RingMap& ring, std::uint32_t segment) {
   const SegmentState mended = used && header.thread != 0 ? SegmentState::kFull : SegmentState::kFree;
   header.committed.store(static_cast<std::uint32_t>(good), std::memory_order_relaxed);
   header.consumed = 0;
-  header.consumed_records = 0;
   header.state.store(static_cast<std::uint32_t>(mended), std::memory_order_relaxed);
+  // A record has eight bytes at least.
+  return std::min<std::uint64_t>(std::exchange(header.consumed_records, 0), good / 8);
 }
 
-void Mend(const RingMap& ring) {
+void Mend(const RingReader::State& state) {
+  const RingMap& ring = state.map;
   RingHeader& header = *ring.header;
   header.capture_folder[sizeof header.capture_folder - 1] = '\0';
   header.file_stem[sizeof header.file_stem - 1] = '\0';
-  for (std::uint32_t segment = 0; segment < ring.segment_count; ++segment) MendSegment(ring, segment);
+  for (std::uint32_t segment = 0; segment < ring.segment_count; ++segment)
+    state.consumed[segment] = MendSegment(ring, segment);
 }
 
 RingReader::State* CopyRing(int fd, const RingHeader& header, const char* path, const Message& message) {
@@ -124,7 +129,7 @@ RingReader::State* CopyRing(int fd, const RingHeader& header, const char* path, 
   state->live = false;
   state->fd = fd;
   state->copied_bytes = bytes;
-  Mend(state->map);
+  Mend(*state);
   return state;
 }
 

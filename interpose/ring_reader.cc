@@ -56,12 +56,14 @@ std::size_t CollectKeys(RingReader::State* state) {
 }  // namespace
 
 RingReader::State* MakeReaderState(std::uint32_t segment_count) {
-  const std::size_t bytes = sizeof(RingReader::State) + segment_count * sizeof(ScanKey);
+  const std::size_t keys = segment_count * sizeof(ScanKey);
+  const std::size_t bytes = sizeof(RingReader::State) + keys + segment_count * sizeof(std::uint64_t);
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   auto* state = static_cast<RingReader::State*>(memory);
   state->fd = -1;
   state->state_bytes = bytes;
+  state->consumed = reinterpret_cast<std::uint64_t*>(reinterpret_cast<std::uint8_t*>(state->keys) + keys);
   return state;
 }
 
@@ -108,7 +110,9 @@ std::size_t RingReader::Scan(SegmentView* views, std::size_t capacity) {
   std::sort(state_->keys, state_->keys + found, Before);
   const std::size_t count = std::min(found, capacity);
   for (std::size_t index = 0; index < count; ++index) {
-    ReadSegment(state_->map, state_->keys[index].segment, &views[index]);
+    const std::uint32_t segment = state_->keys[index].segment;
+    ReadSegment(state_->map, segment, &views[index]);
+    views[index].consumed_records = state_->live ? 0 : state_->consumed[segment];
   }
   return count;
 }

@@ -27,6 +27,9 @@ struct SegmentView {
   const std::uint8_t* begin;
   const std::uint8_t* end;
   bool full;  // its owner has left it: nothing will be added
+  // Of a file: how many of the segment's records the dead process's own reader had consumed. They are on file, or were,
+  // in a part that is evicted by now.
+  std::uint64_t consumed_records;
 };
 
 struct ThreadView {

@@ -23,7 +23,9 @@ struct RingReader::State {
   std::size_t copied_bytes;  // of the file, in private memory; 0 when live
   std::size_t state_bytes;   // of this state with its keys
   std::uint32_t work_seen;   // the work word when WaitForWork last returned
-  ScanKey keys[];            // room for map.segment_count
+  // Of a file, per segment: how many of its records the dead process's own reader had consumed.
+  std::uint64_t* consumed;
+  ScanKey keys[];  // room for map.segment_count
 };
 
 // An empty state with room for as many keys; nullptr when there is no memory.

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -20,6 +21,7 @@
 
 #include "tests/writer/capture_decoder.h"
 #include "tests/writer/recording.h"
+#include "tracker/writer/part_sink.h"
 
 namespace memoir::test {
 namespace {
@@ -63,7 +65,8 @@ Outcome Drain(const std::string& ring) {
 
 class Victim {
  public:
-  Victim() : capture_(folder_.path() + "/capture"), rings_(folder_.path() + "/rings") {
+  explicit Victim(std::uint64_t max_bytes = 0)
+      : capture_(folder_.path() + "/capture"), rings_(folder_.path() + "/rings") {
     fs::create_directory(rings_);
     const std::string count_file = folder_.path() + "/counts";
     const int file = open(count_file.c_str(), O_RDWR | O_CREAT, 0600);
@@ -71,9 +74,22 @@ class Victim {
     counts_ =
         static_cast<std::atomic<std::uint64_t>*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
     close(file);
-    child_ = Start({MEMOIR_KILL_VICTIM, rings_, capture_, count_file, std::to_string(kThreads)});
+    std::vector<std::string> command = {MEMOIR_KILL_VICTIM, rings_, capture_, count_file, std::to_string(kThreads)};
+    if (max_bytes != 0) command.push_back(std::to_string(max_bytes));
+    child_ = Start(command);
   }
   ~Victim() { munmap(counts_, 4096); }
+
+  // Once its capture has a part of this number or a later one.
+  void WaitForPart(std::uint32_t number) {
+    for (;;) {
+      ASSERT_EQ(waitpid(child_, nullptr, WNOHANG), 0) << "the victim ended by itself";
+      if (!fs::is_directory(capture_)) continue;
+      for (const auto& entry : fs::directory_iterator(capture_))
+        if (entry.path().filename() >= PartPath("", kStem, number).substr(1)) return;
+      usleep(500);
+    }
+  }
 
   // Once it records, after so many microseconds more.
   void KillAfter(unsigned microseconds) {
@@ -181,6 +197,86 @@ TEST(Drain, AHundredKills) {
   }
   EXPECT_GT(on_file, 0u) << "no kill came after a chunk: the test shows nothing";
   EXPECT_GT(from_ring, 0u) << "no kill left anything in a ring: the test shows nothing";
+}
+
+std::uint64_t CallsIn(const memoir::v1::Keyframe& keyframe) {
+  std::uint64_t calls = 0;
+  for (const memoir::v1::OperatorTotals& totals : keyframe.operators()) calls += totals.count();
+  return calls;
+}
+
+bool HasLongLivedBlock(const memoir::v1::Keyframe& keyframe) {
+  std::uint64_t address = 0;
+  for (int i = 0; i < keyframe.live().address_delta_size(); ++i) {
+    address += static_cast<std::uint64_t>(keyframe.live().address_delta(i));
+    if (address == kLongLivedAddress) return keyframe.live().bytes(i) == kLongLivedBytes;
+  }
+  return false;
+}
+
+// What is left goes on without a gap from the sums of its first keyframe, and comes to what the victim counted. Returns
+// whether each thread has steps left: on a busy machine one may not have run since what is left began.
+bool CheckEvicted(const DecodedCapture& capture, std::vector<std::uint64_t> counts) {
+  std::map<std::uint32_t, std::uint64_t> next_record, next_step;
+  std::uint64_t calls = 0, next_sequence = capture.chunks().front()->header.sequence();
+  EXPECT_GT(next_sequence, 0u) << "nothing was evicted: the test shows nothing";
+  for (const DecodedChunk* chunk : capture.chunks()) {
+    EXPECT_GE(chunk->header.sequence(), next_sequence);
+    EXPECT_LE(chunk->header.sequence(), next_sequence + 1) << "more than a part's index lies between";
+    next_sequence = chunk->header.sequence() + 1;
+    if (chunk->header.has_keyframe()) {
+      const memoir::v1::Keyframe& keyframe = chunk->payload.keyframe();
+      EXPECT_TRUE(HasLongLivedBlock(keyframe));
+      if (next_record.empty()) calls = CallsIn(keyframe);
+      EXPECT_EQ(CallsIn(keyframe), calls) << "events are missing before the keyframe, or there twice";
+    }
+    for (const DecodedRun& run : chunk->runs) {
+      const auto [next, first] = next_record.try_emplace(run.thread, run.first_record);
+      EXPECT_EQ(run.first_record, next->second) << "records doubled or lost on thread " << run.thread;
+      next->second += run.record_count;
+      for (const Event& event : run.events) {
+        calls += event.kind == memoir::v1::RANGE_BEGIN_FUNCTION;
+        if (event.kind != memoir::v1::STEP) continue;
+        const std::uint64_t expected = next_step.try_emplace(run.thread, event.step).first->second++;
+        EXPECT_EQ(event.step, expected);
+      }
+    }
+  }
+  std::uint64_t expected_calls = 1;  // of the quiet thread
+  std::vector<std::uint64_t> steps;
+  for (const auto& [thread, count] : next_step) {
+    EXPECT_GT(count, 5u) << "records of the thread that has been quiet since";
+    steps.push_back(count);
+    expected_calls += (count + 6) / 7;
+  }
+  std::sort(steps.begin(), steps.end());
+  std::sort(counts.begin(), counts.end());
+  for (std::size_t i = 0; i < steps.size(); ++i) EXPECT_GE(steps[i], counts[i]);
+  if (steps.size() < counts.size()) return false;
+  EXPECT_LE(calls, expected_calls);
+  EXPECT_GE(calls + counts.size(), expected_calls) << "the kill may have come before the last one of each thread";
+  return true;
+}
+
+// MEMOIR_TEST_LONG=1: two hundred of them.
+TEST(Drain, KillsAfterEviction) {
+  std::mt19937 random(3);
+  const int rounds = std::getenv("MEMOIR_TEST_LONG") != nullptr ? 200 : 25;
+  int complete = 0;
+  for (int round = 0; round < rounds; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    Victim victim(256 * 1024);
+    victim.WaitForPart(9);
+    victim.KillAfter(static_cast<unsigned>(random() % 30'000));
+    const Outcome outcome = Drain(victim.ring());
+    ASSERT_EQ(outcome.exit, 0) << outcome.errors;
+    const DecodedCapture capture = DecodeKilled(victim.capture());
+    complete += CheckEvicted(capture, victim.counts());
+    EXPECT_EQ(capture.end().reason(), memoir::v1::End::MERGED);
+    EXPECT_GT(capture.counters().folded_parts(), 0u);
+    if (HasFailure()) break;
+  }
+  EXPECT_GT(complete, 0);
 }
 
 // As if it had died between appending and removing the ring.

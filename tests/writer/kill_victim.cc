@@ -1,7 +1,10 @@
 // The program that drain_test kills: threads record numbered steps and operators, and count in shared memory what is
 // committed.
 //
-//   writer_kill_victim RING_FOLDER CAPTURE_FOLDER COUNT_FILE THREADS
+//   writer_kill_victim RING_FOLDER CAPTURE_FOLDER COUNT_FILE THREADS [MAX_BYTES]
+//
+// With MAX_BYTES older parts are evicted, and there are besides, from the very beginning, a block that stays live and a
+// thread that records five steps and goes quiet.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -24,12 +27,12 @@ namespace {
 
 using Count = std::atomic<std::uint64_t>;
 
-void Produce(Count* count) {
+void Produce(Count* count, std::uint64_t last) {
   RingProducer producer;
   StepStream stream;
   Event step;
   step.kind = memoir::v1::STEP;
-  for (;; ++step.step) {
+  for (; step.step < last; ++step.step) {
     step.tick = Tick();
     if (!producer.Record(step)) std::_Exit(3);
     count->store(step.step + 1, std::memory_order_release);
@@ -41,7 +44,21 @@ void Produce(Count* count) {
   }
 }
 
-int Main(char** arguments) {
+// Whose records lie in parts that are evicted soon.
+void RecordQuietly(Count* count) {
+  RingProducer producer;
+  Event block;
+  block.kind = memoir::v1::ALLOCATE;
+  block.tick = Tick();
+  block.address = kLongLivedAddress;
+  block.bytes = kLongLivedBytes;
+  block.serial = 1;
+  if (!producer.Record(block)) std::_Exit(3);
+  Produce(count, 5);
+  for (;;) pause();
+}
+
+int Main(int count, char** arguments) {
   const int file = open(arguments[3], O_RDWR);
   void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (page == MAP_FAILED) return 2;
@@ -54,6 +71,7 @@ int Main(char** arguments) {
   options.stem = kStem;
   options.process = SomeFacts();
   options.part_bytes = 200'000;
+  if (count > 5) options.max_bytes = std::strtoull(arguments[5], nullptr, 10);
   std::string why;
   std::unique_ptr<Writer> writer = Writer::Start(options, &why);
   if (writer == nullptr) return 2;
@@ -62,11 +80,16 @@ int Main(char** arguments) {
   if (forked == 0) _exit(0);
   waitpid(forked, nullptr, 0);
   std::vector<std::thread> threads;
-  for (int i = 0; i < std::atoi(arguments[4]); ++i) threads.emplace_back(Produce, &counts[i]);
+  const int producers = std::atoi(arguments[4]);
+  if (options.max_bytes != 0) {
+    threads.emplace_back(RecordQuietly, &counts[producers]);
+    while (counts[producers].load() != 5) usleep(100);
+  }
+  for (int i = 0; i < producers; ++i) threads.emplace_back(Produce, &counts[i], ~std::uint64_t{0});
   for (;;) writer->Flush();  // so that kills come at every point of a chunk's way
 }
 
 }  // namespace
 }  // namespace memoir::test
 
-int main(int count, char** arguments) { return count == 5 ? memoir::test::Main(arguments) : 2; }
+int main(int count, char** arguments) { return count == 5 || count == 6 ? memoir::test::Main(count, arguments) : 2; }

@@ -12,6 +12,9 @@
 namespace memoir::test {
 
 inline constexpr char kStem[] = "r00000.a0.testhost.1";
+// What writer_kill_victim allocates at first and never frees.
+inline constexpr std::uint64_t kLongLivedAddress = 0x7e0000000000;
+inline constexpr std::uint64_t kLongLivedBytes = 100u << 20;
 
 class TemporaryFolder {
  public:

@@ -140,16 +140,21 @@ bool ReadOnePart(const std::string& path, const std::string& identity, bool newe
 }  // namespace
 
 OnFile ScanCapture(const std::string& folder, const std::string& stem, const std::string& process_info,
-                   const std::set<std::uint32_t>& threads) {
+                   const std::map<std::uint32_t, std::uint64_t>& threads) {
   OnFile on_file;
   const std::string identity = Identity(process_info);
   bool newest = true;
   for (const auto& [number, path] : PartsOf(folder, stem)) {
-    if (ReadOnePart(path, identity, newest, &on_file)) newest = false;
+    if (ReadOnePart(path, identity, newest, &on_file)) {
+      newest = false;
+      on_file.next_part = std::max(on_file.next_part, number + 1);
+    }
     const bool all_met = std::all_of(threads.begin(), threads.end(),
-                                     [&](std::uint32_t thread) { return on_file.next_record.contains(thread); });
+                                     [&](const auto& thread) { return on_file.next_record.contains(thread.first); });
     if (!newest && all_met) break;
   }
+  // The last word on a thread that no part left knows.
+  for (const auto& [thread, consumed] : threads) on_file.next_record.try_emplace(thread, consumed);
   return on_file;
 }
 

@@ -5,7 +5,7 @@
 #define TRACKER_DRAIN_CAPTURE_SCAN_H_
 
 #include <cstdint>
-#include <set>
+#include <map>
 #include <string>
 #include <unordered_map>
 
@@ -16,13 +16,16 @@ namespace memoir {
 struct OnFile {
   std::unordered_map<std::uint32_t, std::uint64_t> next_record;  // by thread
   std::uint64_t next_sequence = 0;
+  std::uint32_t next_part = 0;  // number
   bool ended = false;    // an End is there: the process, or an earlier drain, came to its last chunk
   WriterStatus counted;  // losses that the newest chunk notes
 };
 
-// `process_info` tells the process's own parts from those of an earlier recording under the same name.
+// `process_info` tells the process's own parts from those of an earlier recording under the same name. `threads`: those
+// with records in the ring, and for each the index up to which its process had brought them on file: the part where
+// they lie may be evicted.
 OnFile ScanCapture(const std::string& folder, const std::string& stem, const std::string& process_info,
-                   const std::set<std::uint32_t>& threads);
+                   const std::map<std::uint32_t, std::uint64_t>& threads);
 
 }  // namespace memoir
 

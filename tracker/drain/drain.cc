@@ -2,11 +2,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <memory>
-#include <set>
 #include <system_error>
 #include <vector>
 
@@ -20,12 +21,17 @@
 namespace memoir {
 namespace {
 
-std::set<std::uint32_t> ThreadsIn(RingReader& ring) {
+// The threads of which the ring has records, and for each the index up to which the dead process consumed them.
+std::map<std::uint32_t, std::uint64_t> ThreadsIn(RingReader& ring) {
   std::vector<SegmentView> views(1024);
   std::size_t count;
   while ((count = ring.Scan(views.data(), views.size())) == views.size()) views.resize(views.size() * 2);
-  std::set<std::uint32_t> threads;
-  for (std::size_t i = 0; i < count; ++i) threads.insert(views[i].thread);
+  std::map<std::uint32_t, std::uint64_t> threads;
+  for (std::size_t i = 0; i < count; ++i) {
+    const SegmentView& view = views[i];
+    std::uint64_t& consumed = threads[view.thread];
+    if (view.consumed_records != 0) consumed = std::max(consumed, view.first_record + view.consumed_records);
+  }
   return threads;
 }
 
@@ -77,6 +83,7 @@ std::string DrainRing(const std::string& ring_path) {
   options.keyframes = false;
   options.retry = false;
   options.first_sequence = on_file.next_sequence;
+  options.first_part = on_file.next_part;
   options.clock = ring->last_clock();
   options.counted_before = on_file.counted;
   const std::string failure = Append(ring.get(), options, on_file);

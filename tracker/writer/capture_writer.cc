@@ -21,6 +21,8 @@ constexpr std::uint64_t kMinKeyframeDistance = 16u << 20;
 constexpr std::uint64_t kMaxPartChunks = 32 * 1024;
 constexpr std::uint64_t kRetryNs = 1'000'000'000;
 constexpr std::size_t kMaxKeptBytes = 2u << 20;
+// A chunk beside its payload's columns, about: header, clock, counters.
+constexpr std::size_t kCountersBytes = 512;
 
 std::uint64_t PartBytes(const CaptureOptions& options) {
   const std::uint64_t part = options.part_bytes == 0 ? kDefaultPartBytes : options.part_bytes;
@@ -57,7 +59,7 @@ CaptureWriter::CaptureWriter(const CaptureOptions& options, const RingReader& ri
     : options_(options),
       ring_(ring),
       builder_(*builder),
-      sink_(options.folder, options.stem, options.max_bytes),
+      sink_(options.folder, options.stem, options.max_bytes, options.first_part),
       chunk_bytes_(std::clamp<std::size_t>(PartBytes(options) / 16, kMinChunkBytes, kChunkBytes)),
       sequence_(options.first_sequence) {
   options_.part_bytes = PartBytes(options);
@@ -109,6 +111,7 @@ bool CaptureWriter::KeyframeIsDue() const {
 }
 
 void CaptureWriter::AddClockAndCounters() {
+  if (sink_.is_open()) sink_.PlanRoom(payload_.size() + kCountersBytes + pending_process_.size());
   protozero::pbf_writer payload(payload_);
   AddClock(payload, options_.clock ? *options_.clock : ReadClock());
   counters_written_ = ring_.Counters();

@@ -30,6 +30,7 @@ struct CaptureOptions {
   bool retry = true;       // after a failed write; a drainer rather fails and is run again
   bool keep_empty = true;  // false: a recording without any event leaves no file
   std::uint64_t first_sequence = 0;
+  std::uint32_t first_part = 0;  // its number
   // Instead of this process's clocks in every chunk: the last reading of the dead one, tick 0: none. A drainer's own
   // say nothing about the ticks in the ring; it may run after the machine has started anew.
   std::optional<RingClock> clock;
@@ -68,7 +69,7 @@ class CaptureWriter {
   bool PartIsFull() const;
   bool KeyframeIsDue() const;
   bool WriteKeyframe();
-  void AddClockAndCounters();
+  void AddClockAndCounters();  // to the payload that is about to be written
   bool AppendPayload(ChunkHeader header);
   void CountLost(std::uint64_t events);
   void TryLater();

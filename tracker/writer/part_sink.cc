@@ -72,8 +72,8 @@ std::string MakeFolder(const std::string& folder) {
   return "cannot make the folder " + folder + ": " + error.message() + "; " + FixFor(error.value());
 }
 
-PartSink::PartSink(std::string folder, std::string stem, std::uint64_t max_bytes)
-    : folder_(std::move(folder)), stem_(std::move(stem)), max_bytes_(max_bytes) {}
+PartSink::PartSink(std::string folder, std::string stem, std::uint64_t max_bytes, std::uint32_t first_number)
+    : folder_(std::move(folder)), stem_(std::move(stem)), max_bytes_(max_bytes), next_number_(first_number) {}
 
 PartSink::~PartSink() { Close(); }
 
@@ -113,25 +113,34 @@ bool PartSink::WriteAll(std::string_view bytes) {
   return true;
 }
 
-// The oldest parts go; what they held stays in the sums of the keyframes behind them.
-void PartSink::MakeRoom(std::uint64_t bytes) {
-  while (max_bytes_ != 0 && parts_.size() > 1 && bytes_on_disk_ + bytes > max_bytes_) {
+// The oldest parts go; what they held stays in the sums of the keyframes behind them. A part without a chunk has no
+// keyframe yet: the one before it stays until then. Room for two: the old parts go only behind this chunk.
+void PartSink::PlanRoom(std::uint64_t bytes) {
+  const std::size_t needed = offset_ == 0 ? 2 : 1;
+  while (max_bytes_ != 0 && parts_.size() > needed && bytes_on_disk_ + 2 * bytes > max_bytes_) {
     const Part& oldest = parts_.front();
-    if (unlink(oldest.path.c_str()) != 0 && errno != ENOENT) {
-      last_errno_ = errno;
-      last_error_ = "cannot remove " + oldest.path + ": " + std::strerror(errno);
-    }
     bytes_on_disk_ -= oldest.bytes;
     folded_events_ += oldest.events;
     ++folded_parts_;
+    planned_.push_back(oldest.path);
     parts_.pop_front();
   }
 }
 
+void PartSink::RemovePlanned() {
+  for (const std::string& path : planned_) {
+    if (unlink(path.c_str()) == 0 || errno == ENOENT) continue;
+    last_errno_ = errno;
+    last_error_ = "cannot remove " + path + ": " + std::strerror(errno);
+  }
+  planned_.clear();
+}
+
 bool PartSink::Append(std::string_view chunk, const ChunkFacts& facts) {
   if (file_ < 0) return false;
-  MakeRoom(chunk.size());
-  if (!WriteAll(chunk)) {
+  const bool written = WriteAll(chunk);
+  RemovePlanned();
+  if (!written) {
     Abandon();
     return false;
   }

@@ -9,6 +9,7 @@
 #include <deque>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace memoir {
 
@@ -32,7 +33,8 @@ std::string MakeFolder(const std::string& folder);
 
 class PartSink {
  public:
-  PartSink(std::string folder, std::string stem, std::uint64_t max_bytes);
+  // `first_number`: of the first part, where no file of that number is there already.
+  PartSink(std::string folder, std::string stem, std::uint64_t max_bytes, std::uint32_t first_number);
   ~PartSink();
   PartSink(const PartSink&) = delete;
   PartSink& operator=(const PartSink&) = delete;
@@ -43,8 +45,12 @@ class PartSink {
   std::uint32_t number() const { return number_; }
   std::string path() const { return PartPath(folder_, stem_, number_); }
 
-  // Appends a whole chunk (with tag and length), removing old parts first where the cap asks for it. False: nothing of
-  // it is on file, the part is closed, and last_error() says why.
+  // Decides which of the oldest parts the cap evicts for a chunk of at most so many bytes. They are counted at once, so
+  // that the chunk can say so, and go only when it is on file: a process killed in between has evicted nothing that no
+  // chunk counts.
+  void PlanRoom(std::uint64_t bytes);
+  // Appends a whole chunk (with tag and length), and removes what was planned. False: nothing of it is on file, the
+  // part is closed, and last_error() says why.
   bool Append(std::string_view chunk, const ChunkFacts& facts);
   // Encoded Index of the part so far.
   const std::string& index() const { return index_; }
@@ -69,7 +75,7 @@ class PartSink {
     std::uint64_t events = 0;
   };
   bool WriteAll(std::string_view bytes);
-  void MakeRoom(std::uint64_t bytes);
+  void RemovePlanned();
   void Abandon();
   void NoteError(const char* what, int error_number);
 
@@ -82,7 +88,8 @@ class PartSink {
   std::uint64_t offset_ = 0;
   std::uint64_t chunks_ = 0;
   std::string index_;
-  std::deque<Part> parts_;  // on disk, oldest first; the last one is written
+  std::deque<Part> parts_;            // oldest first; the last one is written
+  std::vector<std::string> planned_;  // evicted with the next chunk
   std::uint64_t bytes_on_disk_ = 0;
   std::uint64_t bytes_written_ = 0;
   std::uint64_t folded_events_ = 0;
