@@ -168,14 +168,6 @@ void Replayer::SetDepth(ThreadReplay& thread, std::size_t depth, Tick tick) {
   }
 }
 
-void Replayer::CloseOtherRanges(const absl::flat_hash_set<ThreadId>& except, Tick tick) {
-  for (const std::unique_ptr<ThreadReplay>& thread : threads_) {
-    if (thread == nullptr || except.contains(thread->id())) continue;
-    SetDepth(*thread, 0, tick);
-    thread->modules().clear();
-  }
-}
-
 void Replayer::PushRange(ThreadReplay& thread, OpenRange range, const RangeBeginEvent& like) {
   range.call = ++calls_;
   if (options_.modules) range.role = RoleOf(range.name, range.source);

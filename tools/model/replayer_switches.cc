@@ -20,6 +20,14 @@ void End(ReplayReport::Process::Gap& gap, std::uint64_t ns, bool ended) {
 
 }  // namespace
 
+void Replayer::CloseOtherRanges(const absl::flat_hash_set<ThreadId>& except, Tick tick) {
+  for (const std::unique_ptr<ThreadReplay>& thread : threads_) {
+    if (thread == nullptr || except.contains(thread->id())) continue;
+    SetDepth(*thread, 0, tick);
+    thread->modules().clear();
+  }
+}
+
 void Replayer::ShowSwitch(ThreadReplay& thread, RunCursor& cursor) {
   const std::uint32_t levels = cursor.run.level.Next32();
   auto event = MakeEvent<SwitchEvent>(process_, thread.id(), cursor.tick);
