@@ -51,6 +51,31 @@ def test_a_reused_block_reads_zero(tree, configuration):
     assert found == [[True, 1000, 0], [True, 1 << 18, 0], [True, 0, 0]], "the last one is too large to be kept"
 
 
+ONE_THREAD = '''
+import json, os, torch
+def threads(): return len(os.listdir("/proc/self/task"))
+torch.set_num_threads(4)
+x = torch.randn(64, 64, device="cuda", requires_grad=True)
+weight = torch.randn(64, 64, device="cuda", requires_grad=True)
+torch.cuda.synchronize()
+def compute():
+    y = torch.nn.functional.layer_norm((x @ weight).softmax(-1), (64,))
+    (y * torch.arange(64, device="cuda")).gather(0, torch.zeros(64, 64, dtype=torch.long, device="cuda")).sum().backward()
+    torch.nn.functional.embedding(torch.arange(64, device="cuda"), y).bfloat16().mm(weight.bfloat16().t()).sum().item()
+before = threads()
+compute()
+computed = threads() - before - 1                 # autograd's own thread of the device
+torch.nn.functional.layer_norm(torch.randn(512, 512), (512,))
+print(json.dumps([computed, threads() - before - 1, torch.get_num_threads(), x.grad.abs().sum().item() > 0]))
+'''
+
+
+def test_small_values_are_computed_by_one_thread_and_the_programs_own_work_by_all_of_its(tree):
+    computed, own, number, has_values = answers(tree, ONE_THREAD, OMP_NUM_THREADS="4")
+    assert [computed, number, has_values] == [0, 4, True]
+    assert own == 3
+
+
 UNKNOWN = '''
 import json, torch
 large = torch.randn(300, 300, device="cuda")

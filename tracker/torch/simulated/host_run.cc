@@ -13,6 +13,7 @@
 
 #include "interpose/own_work.h"
 #include "tracker/torch/simulated/host_alias.h"
+#include "tracker/torch/simulated/one_host_thread.h"
 
 namespace memoir {
 namespace {
@@ -52,6 +53,7 @@ class UnseenWork {
   Silence silence_;
   const OwnWork own_work_;
   const NoProfiler no_profiler_;
+  const OneHostThread thread_;
   const c10::impl::ForceDispatchKeyGuard keys_;
   const c10::WarningUtils::WarningHandlerGuard warnings_;
   std::optional<at::RecordFunctionGuard> ranges_;
