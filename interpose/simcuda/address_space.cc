@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <iterator>
 
 namespace memoir::simcuda {
 namespace {
@@ -18,6 +17,8 @@ constexpr std::uint64_t kFirstRegion = 0;
 #else
 constexpr std::uint64_t kFirstRegion = 0x2000'0000'0000;
 #endif
+
+constexpr std::uint64_t kPage = 4096;
 
 // Bytes of address space that this process may still take; as good as unlimited without `ulimit -v`.
 std::uint64_t AddressLimit() {
@@ -65,35 +66,32 @@ void AddressSpace::Reserve(int ordinal, std::uint64_t wanted, std::uint64_t leas
   madvise(region, size_, MADV_DONTDUMP);
   madvise(region, size_, MADV_NOHUGEPAGE);  // a small copy would fill 2 MiB
   base_ = reinterpret_cast<std::uint64_t>(region);
-  holes_[base_] = size_;
+  holes_.Give(base_, size_);
 }
 
 std::uint64_t AddressSpace::Take(std::uint64_t bytes, std::uint64_t alignment) {
-  for (auto hole = holes_.begin(); hole != holes_.end(); ++hole) {
+  const auto& holes = holes_.all();
+  const auto hole = std::ranges::find_if(holes, [&](const auto& each) { return Suffices(each, bytes, alignment); });
+  if (hole == holes.end()) return 0;
+  const std::uint64_t address = RoundUp(hole->first, alignment);
+  holes_.Cut(hole, address, bytes);
+  return address;
+}
+
+std::uint64_t AddressSpace::TakeHighest(std::uint64_t bytes, std::uint64_t alignment) {
+  const std::uint64_t asked = bytes + alignment - kPage;
+  const auto& holes = holes_.all();
+  for (auto hole = holes.end(); hole != holes.begin();) {
+    --hole;
     const auto [begin, size] = *hole;
-    const std::uint64_t address = (begin + alignment - 1) & ~(alignment - 1);
-    const std::uint64_t skipped = address - begin;
-    if (size < skipped || size - skipped < bytes) continue;
-    holes_.erase(hole);
-    if (skipped > 0) holes_[begin] = skipped;
-    if (size - skipped > bytes) holes_[address + bytes] = size - skipped - bytes;
+    if (size < asked) continue;
+    const std::uint64_t address = RoundUp(begin + size - asked, alignment);
+    holes_.Cut(hole, address, bytes);
     return address;
   }
   return 0;
 }
 
-void AddressSpace::Give(std::uint64_t address, std::uint64_t bytes) {
-  const auto here = holes_.emplace(address, bytes).first;
-  const auto next = std::next(here);
-  if (next != holes_.end() && address + here->second == next->first) {
-    here->second += next->second;
-    holes_.erase(next);
-  }
-  if (here == holes_.begin()) return;
-  const auto before = std::prev(here);
-  if (before->first + before->second != address) return;
-  before->second += here->second;
-  holes_.erase(here);
-}
+void AddressSpace::Give(std::uint64_t address, std::uint64_t bytes) { holes_.Give(address, bytes); }
 
 }  // namespace memoir::simcuda

@@ -1,4 +1,4 @@
-// A device's addresses: one region of the process's address space, dealt out first fit, lowest first, so that equal
+// A device's addresses: one region of the process's address space, dealt out first fit from either end, so that equal
 // programs see equal addresses.
 //
 // The region is reserved once and backed by nothing: pages exist only where `Contents` wrote bytes. Not thread-safe; a
@@ -7,7 +7,8 @@
 #define INTERPOSE_SIMCUDA_ADDRESS_SPACE_H_
 
 #include <cstdint>
-#include <map>
+
+#include "interpose/simcuda/address_holes.h"
 
 namespace memoir::simcuda {
 
@@ -17,9 +18,13 @@ class AddressSpace {
   // `least`. `ordinal` decides where. On failure size() is 0 and errno says why.
   void Reserve(int ordinal, std::uint64_t wanted, std::uint64_t least);
 
-  // Addresses of `bytes` bytes at a multiple of `alignment` (a power of two); 0 when there is no such hole.
+  // Addresses of `bytes` bytes at a multiple of `alignment` (a power of two), the lowest there are; 0 when there is no
+  // such hole.
   std::uint64_t Take(std::uint64_t bytes, std::uint64_t alignment);
-  // What Take gave, whole.
+  // The highest, as Linux's mmap deals them to one who needs an alignment: it asks for `alignment` bytes more (but a
+  // page), which the hole must have, and returns what it does not need.
+  std::uint64_t TakeHighest(std::uint64_t bytes, std::uint64_t alignment);
+  // What was taken, whole.
   void Give(std::uint64_t address, std::uint64_t bytes);
 
   std::uint64_t base() const { return base_; }
@@ -29,7 +34,7 @@ class AddressSpace {
  private:
   std::uint64_t base_ = 0;
   std::uint64_t size_ = 0;
-  std::map<std::uint64_t, std::uint64_t> holes_;  // address -> bytes; neighbours are merged
+  AddressHoles holes_;
 };
 
 // Whether this process may take addresses only up to a limit (ulimit -v).

@@ -1,6 +1,7 @@
 #include "interpose/simcuda/configuration.h"
 
 #include <fcntl.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -67,13 +68,14 @@ std::string ChooseProfile(const std::string& key, const std::vector<Profile>& pr
 }
 
 std::string ChooseMemory(const std::string& text, Profile& profile) {
+  if (!text.empty()) profile.memory_most = 0;
   const std::uint64_t memory = text.empty() ? profile.memory : ParseBytes(text);
-  const std::uint64_t least = profile.context + kGranularity;
+  const std::uint64_t least = profile.context + profile.unowned + kGranularity;
   if (memory < least || memory > kMostMemory) {
     return "MEMOIR_SIM_MEMORY=" + text + ": expected a size from " + ReadableBytes(least) +
            " (what the context takes, and a block) to " + ReadableBytes(kMostMemory);
   }
-  profile.memory = memory / kGranularity * kGranularity;
+  profile.memory = memory;
   return "";
 }
 
@@ -107,7 +109,7 @@ std::string ChooseSize(const char* variable, const std::string& text, std::uint6
 }
 
 std::string ChooseSizes(const ConfigurationRequest& request, Configuration& result) {
-  const std::uint64_t left = result.profile.memory - result.profile.context - kGranularity;
+  const std::uint64_t left = result.profile.memory - result.profile.context - result.profile.unowned - kGranularity;
   std::string error = ChooseSize("MEMOIR_SIM_OTHERS", request.others, left, result.others);
   if (error.empty()) error = ChooseSize("MEMOIR_SIM_PINNED", request.pinned, kMostMemory, result.pinned);
   if (error.empty()) error = ChooseSize("MEMOIR_SIM_HANDLES", request.handles, kMostMemory, result.handle);
@@ -118,6 +120,19 @@ std::string ChooseUnknown(const std::string& text, bool& takes_most) {
   takes_most = text == "most";
   if (takes_most || text.empty() || text == "least") return "";
   return "MEMOIR_SIM_UNKNOWN=" + text + ": expected least or most";
+}
+
+// Under WSL the kernel's name says so.
+bool IsWsl() {
+  utsname system{};
+  return uname(&system) == 0 && std::strstr(system.release, "icrosoft") != nullptr;
+}
+
+std::string ChooseAddresses(const std::string& text, AddressOrder& order) {
+  if (!text.empty() && text != "linux" && text != "wsl")
+    return "MEMOIR_SIM_ADDRESSES=" + text + ": expected linux or wsl";
+  order = text == "wsl" || (text.empty() && IsWsl()) ? AddressOrder::kWsl : AddressOrder::kLinux;
+  return "";
 }
 
 std::string ChooseLate(const std::string& text, std::uint64_t& late) {
@@ -144,6 +159,7 @@ Configuration Configure(const ConfigurationRequest& request) {
   if (result.error.empty()) result.error = ChooseSizes(request, result);
   if (result.error.empty()) result.error = ChooseUnknown(request.unknown, result.takes_most);
   if (result.error.empty()) result.error = ChooseLate(request.late, result.late);
+  if (result.error.empty()) result.error = ChooseAddresses(request.addresses, result.addresses);
   if (!result.error.empty()) {
     result.devices = 0;
     return result;
@@ -159,7 +175,7 @@ ConfigurationRequest RequestOfEnvironment() {
           Variable("MEMOIR_SIM_PROFILES"),   Variable("MEMOIR_SIM_RANK"),    Variable("MEMOIR_SIM_WORLD"),
           Variable("MEMOIR_SIM_TIMEOUT"),    Variable("MEMOIR_SIM_UNKNOWN"), Variable("MEMOIR_SIM_LATE"),
           Variable("MEMOIR_SIM_WORKSPACES"), Variable("MEMOIR_SIM_OTHERS"),  Variable("MEMOIR_SIM_PINNED"),
-          Variable("MEMOIR_SIM_HANDLES")};
+          Variable("MEMOIR_SIM_HANDLES"),    Variable("MEMOIR_SIM_ADDRESSES")};
 }
 
 }  // namespace memoir::simcuda

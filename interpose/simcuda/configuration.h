@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "interpose/simcuda/block_addresses.h"
 #include "interpose/simcuda/profile.h"
 #include "interpose/simcuda/workspaces.h"
 
@@ -36,6 +37,7 @@ struct Configuration {
   std::uint64_t pinned = UINT64_MAX;  // bytes of host memory that may be pinned
   std::uint64_t handle = 0;           // bytes that a handle of cuBLAS and its like, or a communicator, takes at once
   std::uint64_t late = 0;             // work is done when so many pieces were queued after it (progress.h)
+  AddressOrder addresses = AddressOrder::kLinux;
   bool takes_most = false;  // a shape that depends on unknown values is the largest possible, not the smallest
   std::string error;        // one line, cause and fix; then there are no devices
   std::string
@@ -46,7 +48,7 @@ struct Configuration {
 // The variables' values, "" where not set. Files are read from `profiles` and `workspaces`.
 struct ConfigurationRequest {
   std::string gpu = "", memory = "", devices = "", profiles = "", rank = "", world = "", timeout = "", unknown = "",
-              late = "", workspaces = "", others = "", pinned = "", handles = "";
+              late = "", workspaces = "", others = "", pinned = "", handles = "", addresses = "";
 };
 
 Configuration Configure(const ConfigurationRequest& request);

@@ -16,13 +16,21 @@ namespace {
 
 // Expandable segments reserve 9/8 of a card for each stream and pool, and never give it back.
 constexpr std::uint64_t kAddressesPerMemory = 32;
+// Chunks of addresses may be half empty; with less than this (ulimit -v) blocks are dealt lowest first, without chunks.
+constexpr std::uint64_t kAddressesForChunks = 2;
 
 bool IsCharged(BlockKind kind) { return kind == BlockKind::kDevice; }
 
 }  // namespace
 
-Device::Device(int ordinal, const Profile& profile, Contents& contents, std::uint64_t others)
-    : ordinal_(ordinal), total_(profile.memory), context_(profile.context), others_(others), contents_(contents) {}
+Device::Device(int ordinal, const Profile& profile, Contents& contents, std::uint64_t others, AddressOrder order)
+    : ordinal_(ordinal),
+      total_(profile.memory),
+      context_(profile.context),
+      unowned_(profile.unowned),
+      others_(others),
+      order_(order),
+      contents_(contents) {}
 
 bool Device::ReserveAddresses() {
   const std::lock_guard lock(mutex_);
@@ -39,6 +47,7 @@ bool Device::ReserveAddresses() {
     return false;
   }
   contents_.AddRegion(addresses_.base(), addresses_.size());
+  if (addresses_.size() >= total_ * kAddressesForChunks) block_addresses_.emplace(addresses_, order_);
   return true;
 }
 
@@ -46,7 +55,8 @@ bool Device::Start() {
   if (started()) return true;
   if (!ReserveAddresses()) return false;
   const std::lock_guard lock(mutex_);
-  if (!started_.load() && ChargeLocked(context_, Holder::kContext)) started_.store(true, std::memory_order_release);
+  if (!started_.load() && ChargeLocked(context_ + unowned_, Holder::kContext))
+    started_.store(true, std::memory_order_release);
   return started_.load();
 }
 
@@ -55,7 +65,9 @@ std::uint64_t Device::Allocate(std::uint64_t bytes, BlockKind kind, std::uint64_
   bytes = std::max<std::uint64_t>((bytes + alignment - 1) / alignment * alignment, alignment);
   const std::lock_guard lock(mutex_);
   if (IsCharged(kind) && !ChargeLocked(bytes, Holder::kBlocks)) return 0;
-  const std::uint64_t address = addresses_.Take(bytes, alignment);
+  const bool chunked = kind == BlockKind::kDevice && block_addresses_.has_value();
+  const std::uint64_t address =
+      chunked ? block_addresses_->Take(bytes, alignment) : addresses_.Take(bytes, alignment);
   if (address == 0) {
     if (IsCharged(kind)) RefundLocked(bytes, Holder::kBlocks);
     return 0;
@@ -70,7 +82,11 @@ bool Device::Free(std::uint64_t address, BlockKind kind) {
   if (found == blocks_.end() || found->second.kind != kind) return false;
   if (IsCharged(kind)) RefundLocked(found->second.bytes, Holder::kBlocks);
   contents_.Forget(address, found->second.bytes);
-  addresses_.Give(address, found->second.bytes);
+  if (kind == BlockKind::kDevice && block_addresses_.has_value()) {
+    block_addresses_->Give(address, found->second.bytes);
+  } else {
+    addresses_.Give(address, found->second.bytes);
+  }
   blocks_.erase(found);
   return true;
 }
@@ -97,7 +113,7 @@ void Device::Refund(std::uint64_t bytes, Holder holder) {
 
 MemoryInfo Device::Info() const {
   const std::lock_guard lock(mutex_);
-  return {total_, used_, peak_, others_};
+  return {total_, used_ - (started() ? unowned_ : 0), peak_, others_ + unowned_};
 }
 
 bool Device::Contains(std::uint64_t address) const {
@@ -136,7 +152,7 @@ void Device::Report(bool new_peak) const {
   DeviceWords* const words = WordsOf(ordinal_);
   if (words == nullptr) return;
   words->total.store(total_);
-  words->context.store(context_);
+  words->context.store(context_ + unowned_);
   words->card.store(static_cast<std::uint64_t>(PhysicalDevice(ordinal_)) + 1);
   words->used.store(used_);
   if (!new_peak && words->peak.load() != 0) return;  // 0: the file of a forked child begins

@@ -1,7 +1,7 @@
 // One simulated device's memory: its budget, its addresses, and the blocks that live there.
 //
-//   total = other processes' + context + blocks + physical memory that virtual.h handed out + reserved bytes of pools
-//           + what libraries took + free
+//   total = other processes' + what nobody owns + context + blocks + physical memory that virtual.h handed out
+//           + reserved bytes of pools + what libraries took + free
 //
 // Any thread; each device has one lock. Sizes are bytes.
 #ifndef INTERPOSE_SIMCUDA_DEVICE_H_
@@ -16,6 +16,7 @@
 #include <optional>
 
 #include "interpose/simcuda/address_space.h"
+#include "interpose/simcuda/block_addresses.h"
 #include "interpose/simcuda/contents.h"
 #include "interpose/simcuda/profile.h"
 
@@ -47,8 +48,8 @@ enum class Holder : std::uint8_t {
 inline constexpr std::size_t kHolders = 5;
 
 struct MemoryInfo {
-  std::uint64_t total = 0, used = 0, peak = 0;  // used and peak: by this process
-  std::uint64_t others = 0;
+  std::uint64_t total = 0, used = 0, peak = 0;  // used: by this process; peak: with what nobody owns
+  std::uint64_t others = 0;                      // by others, and by nobody
 
   std::uint64_t free() const { return total - used - others; }
 };
@@ -57,7 +58,8 @@ class Device {
  public:
   // `contents` outlives the device.
   // `others`: what other processes hold of it.
-  Device(int ordinal, const Profile& profile, Contents& contents, std::uint64_t others = 0);
+  Device(int ordinal, const Profile& profile, Contents& contents, std::uint64_t others = 0,
+         AddressOrder order = AddressOrder::kLinux);
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
@@ -89,12 +91,14 @@ class Device {
   void Report(bool new_peak) const;
 
   const int ordinal_;
-  const std::uint64_t total_, context_, others_;
+  const std::uint64_t total_, context_, unowned_, others_;
+  const AddressOrder order_;
   Contents& contents_;
   std::atomic<bool> started_{false};
   mutable std::mutex mutex_;
   bool refused_ = false;  // addresses: said once
   AddressSpace addresses_;
+  std::optional<BlockAddresses> block_addresses_;  // cudaMalloc's; none where addresses are scarce
   std::map<std::uint64_t, Block> blocks_;
   std::uint64_t used_ = 0, peak_ = 0;
   std::array<std::uint64_t, kHolders> held_{};  // they add up to used_

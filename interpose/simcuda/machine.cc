@@ -17,7 +17,8 @@ Machine::Machine(const Configuration& configuration)
     return;
   }
   for (int ordinal = 0; ordinal < configuration.devices; ++ordinal)
-    devices_.push_back(std::make_unique<Device>(ordinal, configuration_.profile, contents_, configuration_.others));
+    devices_.push_back(std::make_unique<Device>(ordinal, configuration_.profile, contents_, configuration_.others,
+                                                configuration_.addresses));
   // A device without addresses would run out of memory at its first block: rather none, after the line that says why.
   if (!devices_.front()->ReserveAddresses()) devices_.clear();
 }

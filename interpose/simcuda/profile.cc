@@ -39,8 +39,11 @@ bool SetField(Profile& profile, std::string_view field, std::string_view value) 
     return true;
   }
   if (field == "binary_version") return ParseVersion(value, profile.binary_version);
+  if (field == "common") return profile.common = value == "yes";
   if (field == "memory") return SetSize(value, profile.memory);
+  if (field == "memory_most") return SetSize(value, profile.memory_most);
   if (field == "context") return SetSize(value, profile.context);
+  if (field == "unowned") return SetSize(value, profile.unowned);
   if (field == "multiprocessors") return ParseCount(value, profile.multiprocessors);
   if (field == "threads_per_multiprocessor") return ParseCount(value, profile.threads_per_multiprocessor);
   if (field == "blocks_per_multiprocessor") return ParseCount(value, profile.blocks_per_multiprocessor);
@@ -53,6 +56,17 @@ bool SetField(Profile& profile, std::string_view field, std::string_view value) 
   if (field == "nccl_group") return SetSize(value, profile.nccl_group);
   if (field == "nccl_peer") return SetSize(value, profile.nccl_peer);
   return false;
+}
+
+// False: there is no such card above it, or some of its fields were given already.
+bool BeLike(Profile& profile, std::string_view key, const std::vector<Profile>& profiles) {
+  const auto found = std::ranges::find(profiles, key, &Profile::key);
+  if (found == profiles.end() || !profile.name.empty() || profile.memory != 0) return false;
+  const std::string own = profile.key;
+  profile = *found;
+  profile.key = own;
+  profile.common = false;
+  return true;
 }
 
 // "" or the field that a card lacks.
@@ -77,7 +91,8 @@ std::string AddProfile(Profile& profile, std::vector<Profile>& profiles) {
   if (profile.key.empty()) return "";
   if (const std::string_view field = MissingField(profile); !field.empty())
     return "[" + profile.key + "] lacks " + std::string(field);
-  if (profile.context >= profile.memory) return "[" + profile.key + "] has a context that is larger than its memory";
+  if (profile.context + profile.unowned >= profile.memory)
+    return "[" + profile.key + "] has a context that is larger than its memory";
   std::erase_if(profiles, [&](const Profile& other) { return other.key == profile.key; });
   profiles.push_back(std::move(profile));
   profile = Profile();
@@ -113,7 +128,7 @@ std::string ParseProfiles(std::string_view text, std::vector<Profile>& profiles)
     std::string_view field, value;
     if (open.key.empty() || !lines.Split(field, value))
       return lines.Error("expected [card], or below one: field = value");
-    if (!SetField(open, field, value))
+    if (field == "like" ? !BeLike(open, value, profiles) : !SetField(open, field, value))
       return lines.Error(std::string(field) + " = " + std::string(value) + ": no such field or value");
   }
   const std::string error = AddProfile(open, profiles);

@@ -44,6 +44,20 @@ TEST_F(AddressSpaceTest, AlignmentLeavesWhatLiesBeforeFree) {
   EXPECT_EQ(space.Take(kStep, kStep), last + kStep);
 }
 
+TEST_F(AddressSpaceTest, TheHighestAlignedGapLeavesRoomForItsAlignment) {
+  constexpr std::uint64_t kAlignment = 4 * kMebibyte;
+  const std::uint64_t top = (space.base() + space.size()) / kAlignment * kAlignment;
+  const std::uint64_t first = space.TakeHighest(kAlignment, kAlignment), second = space.TakeHighest(kStep, kAlignment),
+                      third = space.TakeHighest(kAlignment, kAlignment);
+  EXPECT_EQ(first, top - kAlignment);
+  EXPECT_EQ(second, first - kAlignment);
+  EXPECT_EQ(third, second - kAlignment);
+  space.Give(second, kStep);
+  EXPECT_EQ(space.TakeHighest(kAlignment, kAlignment), third - kAlignment) << "a gap of that very size is too small";
+  space.Give(first, kAlignment);
+  EXPECT_EQ(space.TakeHighest(kAlignment, kAlignment), first);
+}
+
 TEST_F(AddressSpaceTest, WhatDoesNotFitIsRefused) {
   EXPECT_EQ(space.Take(65 * kMebibyte, kStep), 0u);
   const std::uint64_t all = space.Take(64 * kMebibyte - kStep, kStep);

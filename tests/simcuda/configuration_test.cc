@@ -1,6 +1,7 @@
 // Cards from text, and what is asked of them: good values, and one clear line for each bad one.
 #include "interpose/simcuda/configuration.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -38,12 +39,28 @@ TEST(Profiles, TheBuiltInOnesAreWhole) {
   std::vector<std::string> keys;
   for (const Profile& profile : profiles) {
     keys.push_back(profile.key);
-    EXPECT_GT(profile.memory, 14 * kGiB) << profile.key;
+    EXPECT_GT(profile.memory, 7 * kGiB) << profile.key;
+    EXPECT_LE(profile.memory, profile.memory_most) << profile.key << ": drivers differ";
+    EXPECT_EQ(std::ranges::count(keys, profile.key), 1) << profile.key;
     EXPECT_LE(profile.binary_version, profile.compute_major * 10 + profile.compute_minor) << profile.key;
     EXPECT_LE(profile.shared_memory_per_block, profile.shared_memory) << profile.key;
   }
-  EXPECT_THAT(keys,
-              ::testing::ElementsAre("h100", "h200", "a100-80", "a100-40", "l4", "a10g", "t4", "rtx4090", "b200"));
+  EXPECT_THAT(keys, ::testing::IsSupersetOf({"h100", "h200", "a100-80", "a100-40", "l4", "a10g", "t4", "rtx4090",
+                                             "b200", "v100-32", "v100-16", "p100", "a40", "l40s", "rtx3090"}));
+}
+
+TEST(Profiles, OneCardIsLikeAnotherButForWhatFollows) {
+  std::vector<Profile> profiles;
+  const std::string base = std::string("[x]\n") + kCard + "common = yes\nunowned = 3MiB\n";
+  ASSERT_EQ(ParseProfiles(base + "[y]\nlike = x\nmemory = 9GiB\nmemory_most = 10GiB\n", profiles), "");
+  ASSERT_EQ(profiles.size(), 2u);
+  EXPECT_EQ(profiles[1].key, "y");
+  EXPECT_EQ(profiles[1].name, "Card");
+  EXPECT_EQ(profiles[1].memory, 9 * kGiB);
+  EXPECT_EQ(profiles[1].memory_most, 10 * kGiB);
+  EXPECT_EQ(profiles[1].unowned, 3 * kMiB);
+  EXPECT_TRUE(profiles[0].common);
+  EXPECT_FALSE(profiles[1].common);
 }
 
 TEST(Profiles, EveryFieldIsRead) {
@@ -74,6 +91,8 @@ TEST(Profiles, ErrorsNameLineAndField) {
   EXPECT_THAT(ErrorOf("[x]\nspeed = 3\n"), HasSubstr("line 2: speed = 3: no such field or value"));
   EXPECT_THAT(ErrorOf("[x]\ncompute_capability = 9\n"), HasSubstr("line 2"));
   EXPECT_THAT(ErrorOf(std::string("[x]\n") + kCard + "context = 9GiB\n"), HasSubstr("larger than its memory"));
+  EXPECT_THAT(ErrorOf("[x]\nlike = y\n"), HasSubstr("line 2: like = y: no such field or value"));
+  EXPECT_THAT(ErrorOf(std::string("[x]\n") + kCard + "[y]\nname = z\nlike = x\n"), HasSubstr("like = x"));
   EXPECT_THAT(ErrorOf(std::string(100000, '[')), HasSubstr("line 1"));
 }
 
@@ -105,17 +124,19 @@ TEST(Configure, BadValuesAreOneLineAndNoDevice) {
                                       {"", "", "", "/dev/zero"},
                                       {.unknown = "some"},
                                       {.late = "-1"},
-                                      {.late = "1e3"}};
+                                      {.late = "1e3"},
+                                      {.addresses = "windows"}};
   for (const ConfigurationRequest& request : bad) {
     const Configuration made = Configure(request);
     EXPECT_EQ(made.devices, 0);
     EXPECT_NE(made.error, "");
     EXPECT_THAT(made.error, Not(HasSubstr("\n")));
   }
-  EXPECT_THAT(Configure(bad[0]).error, HasSubstr("unknown card h101; known are h100, h200"));
+  EXPECT_THAT(Configure(bad[0]).error, HasSubstr("unknown card h101; known are h100, h100-pcie"));
   EXPECT_THAT(Configure(bad[9]).error, HasSubstr("larger than 1 MiB"));
   EXPECT_THAT(Configure(bad[10]).error, HasSubstr("MEMOIR_SIM_UNKNOWN=some: expected least or most"));
   EXPECT_THAT(Configure(bad[11]).error, HasSubstr("MEMOIR_SIM_LATE=-1: expected a number from 0"));
+  EXPECT_THAT(Configure(bad[13]).error, HasSubstr("MEMOIR_SIM_ADDRESSES=windows: expected linux or wsl"));
 }
 
 TEST(Configure, UnknownShapesAndLateWork) {

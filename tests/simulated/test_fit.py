@@ -63,7 +63,7 @@ def test_largest_batch(tree, tmp_path):
     report = json.loads(done.stdout)
     points = {point["value"]: point for point in report["points"]}
     assert done.returncode == 0 and list(points) == [2, 4, 6, 8]
-    fitting = [value for value, point in points.items() if point["verdict"] == "fits"]
+    fitting = [value for value, point in points.items() if point["verdict"] in ("fits", "fits_barely")]
     assert report["largest_that_fits"] == max(fitting) < 8 and points[8]["verdict"] == "does_not_fit", report
     needs = [points[value]["need"]["high_bytes"] for value in points]
     assert needs == sorted(needs) and needs[0] < report["memory_bytes"] < needs[-1]
@@ -166,18 +166,18 @@ def test_a_card_with_what_it_takes_is_enough_and_one_without_torchs_own_peak_is_
 
 
 def test_verdict_flips_with_the_cards_memory(tree, tmp_path):
-    """1000 MiB and T4's context of 110; --mem takes no less than 1 GiB."""
+    """1000 MiB and T4's context of 145; --mem takes no less than 1 GiB."""
     command = ["--", sys.executable, "-c", PROGRAMS, "keeps"]
     verdicts = {}
-    for memory in (1108, 1110):
+    for memory in (1144, 1145):
         done = fit(tree, "--json", "--gpu", "t4", "--mem", f"{memory}MiB", "-o", tmp_path / str(memory), *command)
         card, = json.loads(done.stdout)["cards"]
         verdicts[memory] = card["verdict"], done.returncode, card["need"]["high_bytes"] // MIB
-    assert verdicts == {1108: ("does_not_fit", 1, 1110), 1110: ("fits", 0, 1110)}
+    assert verdicts == {1144: ("does_not_fit", 1, 1145), 1145: ("fits_barely", 0, 1145)}
     # What -o keeps says what it is.
     for view in (["show"], ["show", "--json"], ["export", "events"]):
-        done = subprocess.run([tree / "bin/memoir", *view, tmp_path / "1108"], capture_output=True, text=True, timeout=100)
-        assert done.returncode == 0 and "Tesla T4 (t4) with 1.08 GiB" in " ".join(done.stdout.split()), done
+        done = subprocess.run([tree / "bin/memoir", *view, tmp_path / "1144"], capture_output=True, text=True, timeout=100)
+        assert done.returncode == 0 and "Tesla T4 (t4) with 1.12 GiB" in " ".join(done.stdout.split()), done
 
 
 SHARES = '''
@@ -192,7 +192,7 @@ def test_processes_that_share_a_card_may_not_fit_together(tree, tmp_path):
     (tmp_path / "shares.py").write_text(SHARES)
     done = fit(tree, "--gpu", "t4", "--mem", "1GiB", "--", sys.executable, tmp_path / "shares.py")
     text = " ".join(done.stderr.replace("memoir: ", "").split())
-    assert "depends: takes 710.0 MiB to 1.4 GiB, the card has 1.0 GiB" in text and "Several processes used one card" in text, done
+    assert "depends: takes 745.0 MiB to 1.5 GiB, the card has 1.0 GiB" in text and "Several processes used one card" in text, done
 
 
 # Bad input

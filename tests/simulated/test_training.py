@@ -27,7 +27,7 @@ def ran(request, tree):
     variables = {"MEMOIR_SIM_GPU": "a100-40", "MEMOIR_SIM_DEVICES": 2, "PYTORCH_CUDA_ALLOC_CONF": request.param}
     done = subprocess.run([sys.executable, WORKLOADS, *filter(can_run, CASES)], env=environment(tree, **variables), capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout.splitlines()[-1])
+    return {**json.loads(done.stdout.splitlines()[-1]), "configuration": request.param}
 
 
 def test_optimizer_state_is_four_times_the_parameters(ran):
@@ -60,9 +60,10 @@ def test_graphs(ran):
 
 def test_out_of_memory_at_the_budget(ran):
     found = ran["out_of_memory_and_recovery"]
-    assert found["left"] < 2 * MIB and found["ooms"] == 1 and found["free again"] and found["allocated"] == 0
+    step = 20 * MIB if ran["configuration"] else 2 * MIB      # in which segments of large blocks grow
+    assert found["left"] < step and found["ooms"] == 1 and found["free again"] and found["allocated"] == 0
     assert found["message"].startswith(f"CUDA out of memory. Tried to allocate 400.00 MiB. GPU 0 has a total capacity of {found['total'] / (1 << 30):.2f} GiB")
-    assert ON_GPU or found["total"] == 40448 * MIB
+    assert ON_GPU or found["total"] == 40391363 << 10
 
 
 def test_memory_pool(ran):

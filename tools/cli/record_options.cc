@@ -21,6 +21,7 @@ constexpr OptionKind kFlag = OptionKind::kFlag;
 constexpr OptionKind kNumber = OptionKind::kNumber;
 constexpr OptionKind kText = OptionKind::kText;
 constexpr OptionKind kBound = OptionKind::kBound;
+constexpr OptionKind kAddresses = OptionKind::kAddresses;
 constexpr OptionKind kOperators = OptionKind::kOperators;
 constexpr OptionKind kSteps = OptionKind::kSteps;
 constexpr OptionKind kSchedule = OptionKind::kSchedule;
@@ -115,6 +116,9 @@ absl::StatusOr<std::string> NormalizeOption(const RecordOption& option, std::str
     case OptionKind::kBound:
       if (value == "least" || value == "most") break;
       return BadValue(source, value, "least or most");
+    case OptionKind::kAddresses:
+      if (value == "linux" || value == "wsl") break;
+      return BadValue(source, value, "linux or wsl");
     case OptionKind::kSteps:
       if (IsSteps(value)) return std::string(value);
       return BadValue(source, value, "A:B with A before B, such as 10:12");

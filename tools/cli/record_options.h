@@ -26,6 +26,7 @@ enum class OptionKind {
   kSignal,
   kOperators,
   kBound,
+  kAddresses,
   kSwitch
 };
 

@@ -20,16 +20,23 @@ std::string Trimmed(const std::string& text) {
 }
 
 // "memory = 81080MiB   # E", below a card's "[h100]".
-void SetField(SimulatedCard& card, const std::string& line) {
+void SetField(const std::vector<SimulatedCard>& cards, SimulatedCard& card, const std::string& line) {
   const std::size_t equals = line.find('=');
   if (equals == std::string::npos) return;
   const std::string field = Trimmed(line.substr(0, equals));
   const std::string value = Trimmed(line.substr(equals + 1, line.find('#') - equals - 1));
   if (field == "name") card.name = value;
   if (field == "memory") card.memory = ParseSize(value).value_or(0);
+  if (field == "memory_most") card.memory_most = ParseSize(value).value_or(0);
+  if (field == "common") card.common = value == "yes";
+  if (field != "like") return;
+  const auto other = std::ranges::find(cards, value, &SimulatedCard::key);
+  if (other == cards.end()) return;
+  card = {card.key, other->name, other->memory, other->memory_most, card.common};
 }
 
-void AddCards(const std::filesystem::path& file, std::vector<SimulatedCard>& cards) {
+// `own`: the user's, who means all of them.
+void AddCards(const std::filesystem::path& file, bool own, std::vector<SimulatedCard>& cards) {
   std::ifstream in(file);
   bool below_a_card = false;
   for (std::string line; std::getline(in, line) && line.size() <= kLongestLine;) {
@@ -37,10 +44,10 @@ void AddCards(const std::filesystem::path& file, std::vector<SimulatedCard>& car
     if (line.starts_with('[') && end != std::string::npos) {
       const std::string key = line.substr(1, end - 1);
       std::erase_if(cards, [&](const SimulatedCard& card) { return card.key == key; });
-      cards.push_back({key, key, 0});
+      cards.push_back({key, key, 0, 0, own});
       below_a_card = true;
     } else if (below_a_card && !line.starts_with('#')) {
-      SetField(cards.back(), line);
+      SetField(cards, cards.back(), line);
     }
   }
 }
@@ -54,8 +61,8 @@ std::string Get(const std::map<std::string, std::string>& variables, const std::
 
 std::vector<SimulatedCard> ReadSimulatedCards(const InstallTree& tree, const std::string& own_file) {
   std::vector<SimulatedCard> cards;
-  AddCards(tree.simulated_cards, cards);
-  if (!own_file.empty()) AddCards(own_file, cards);
+  AddCards(tree.simulated_cards, false, cards);
+  if (!own_file.empty()) AddCards(own_file, true, cards);
   return cards;
 }
 
@@ -69,7 +76,8 @@ absl::Status CheckSimulation(const InstallTree& tree, const std::map<std::string
   const std::string card = Get(variables, "MEMOIR_SIM_GPU");
   if (card.empty()) {
     for (const char* needs : {"MEMOIR_SIM_MEMORY", "MEMOIR_SIM_DEVICES", "MEMOIR_SIM_PROFILES", "MEMOIR_SIM_WORLD",
-                              "MEMOIR_SIM_RANK", "MEMOIR_SIM_UNKNOWN", "MEMOIR_SIM_LATE", "MEMOIR_SIM_VALUES"}) {
+                              "MEMOIR_SIM_RANK", "MEMOIR_SIM_UNKNOWN", "MEMOIR_SIM_LATE", "MEMOIR_SIM_VALUES",
+                              "MEMOIR_SIM_ADDRESSES"}) {
       if (!Get(variables, needs).empty())
         return absl::InvalidArgumentError(fmt::format("{} is set, but no simulated GPU: add --simulate CARD", needs));
     }

@@ -20,7 +20,9 @@ namespace memoir {
 struct SimulatedCard {
   std::string key;           // "h100"
   std::string name;          // "NVIDIA H100 80GB HBM3"
-  std::uint64_t memory = 0;  // bytes
+  std::uint64_t memory = 0;  // bytes: the least that a driver reports
+  std::uint64_t memory_most = 0;
+  bool common = false;  // one of `memoir fit --gpu all`
 };
 
 // Of `tree` and of the user's own file ("": none), in the files' order; the user's replace those of the same key.

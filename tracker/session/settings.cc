@@ -29,6 +29,7 @@ enum OptionKind {
   kSignal,
   kOperators,
   kBound,
+  kAddresses,
   kSwitch
 };
 

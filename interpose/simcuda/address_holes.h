@@ -1,0 +1,38 @@
+// Free ranges of addresses: by address, and neighbours are one. Which of them is taken is for its owner to choose.
+//
+// Not thread-safe.
+#ifndef INTERPOSE_SIMCUDA_ADDRESS_HOLES_H_
+#define INTERPOSE_SIMCUDA_ADDRESS_HOLES_H_
+
+#include <cstdint>
+#include <map>
+
+namespace memoir::simcuda {
+
+// `step` is a power of two.
+inline std::uint64_t RoundUp(std::uint64_t value, std::uint64_t step) { return (value + step - 1) & ~(step - 1); }
+
+class AddressHoles {
+ public:
+  using Map = std::map<std::uint64_t, std::uint64_t>;  // address -> bytes
+
+  void Give(std::uint64_t address, std::uint64_t bytes);
+  // Takes [address, address + bytes), which lies in `hole`.
+  void Cut(Map::const_iterator hole, std::uint64_t address, std::uint64_t bytes);
+
+  const Map& all() const { return holes_; }
+  std::uint64_t Largest() const;
+
+ private:
+  Map holes_;
+};
+
+// What rounding up to `alignment` leaves of a hole, at its beginning, suffices.
+inline bool Suffices(const AddressHoles::Map::value_type& hole, std::uint64_t bytes, std::uint64_t alignment) {
+  const std::uint64_t skipped = RoundUp(hole.first, alignment) - hole.first;
+  return hole.second >= skipped && hole.second - skipped >= bytes;
+}
+
+}  // namespace memoir::simcuda
+
+#endif  // INTERPOSE_SIMCUDA_ADDRESS_HOLES_H_
