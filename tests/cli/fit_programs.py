@@ -1,7 +1,9 @@
 """Programs that write a device's report as the simulated device would, and memoir fit in a tree that has a stand-in for it."""
 
+import importlib.util
 import os
 import pathlib
+import re
 import shutil
 import sys
 
@@ -9,6 +11,16 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MIB = 1 << 20
+
+
+def torch_words():
+    """How an answer ends: what the interpreter of these tests would import, which need not be there."""
+    spec = importlib.util.find_spec("torch")
+    version = re.search(r"__version__ = '([^']+)'", (pathlib.Path(spec.origin).parent / "version.py").read_text()) if spec else None
+    return f" (torch {version[1]})" if version else ""
+
+
+TORCH = torch_words()
 
 # fake.py NEED: allocates so many MiB beside a context of 500, and fails where the card has less; `--code N` ends with it first.
 FAKE = '''

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from fit_programs import FAKE, fake, fit, fit_tree, one_paragraph  # noqa: F401 (fixtures)
+from fit_programs import TORCH, FAKE, fake, fit, fit_tree, one_paragraph  # noqa: F401 (fixtures)
 
 @pytest.mark.parametrize("arguments, words", [
     (["--gpu", "h10", "--", "true"], "--gpu: unknown card h10; did you mean h100?; known are h100"),
@@ -21,6 +21,7 @@ from fit_programs import FAKE, fake, fit, fit_tree, one_paragraph  # noqa: F401 
     (["--vary", "B=1:5", "--", "true"], "COMMAND holds no {B}"),
     (["--vary", "B=1:5", "--gpu", "all", "--", "x", "{B}"], "name it with --gpu"),
     (["--png", "x.png", "--", "true"], "--png draws a curve: add --vary"),
+    (["--addresses", "windows", "--", "true"], "--addresses windows: expected linux or wsl"),
     (["--devices", "0", "--", "true"], "--devices: expected a number from 1 to 64"),
     (["--rank", "3", "--", "true"], "--rank=3: of which world? add --world N"),
     (["--rank", "8", "--world", "8", "--", "true"], "--rank=8: a world of 8 has the ranks 0 to 7"),
@@ -82,7 +83,7 @@ def limited(fit_tree, tmp_path, gibibytes, *arguments):
 
 def test_too_few_addresses(fit_tree, tmp_path, one_line):
     done = limited(fit_tree, tmp_path, 20, "--gpu", "h100", *fake("8000"))
-    assert done.returncode == 1 and one_line(done).startswith("memoir: ulimit -v allows 20.0 GiB of addresses, fewer than 1 simulated h100 takes (79.2 GiB")
+    assert done.returncode == 1 and one_line(done).startswith("memoir: ulimit -v allows 20.0 GiB of addresses, fewer than 1 simulated h100 takes (79.1 GiB")
     done = limited(fit_tree, tmp_path, 20, "--gpu", "t4", "--devices", "2", *fake("8000"))
     assert done.returncode == 1 and "fewer than 2 simulated t4" in one_line(done)
     assert limited(fit_tree, tmp_path, 20, "--gpu", "t4", *fake("8000")).returncode == 0
@@ -123,7 +124,7 @@ def test_interrupted_script_says_what_it_took_up_to_then(fit_tree, tmp_path, how
         time.sleep(0.3)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (code, "")
-    assert err.splitlines()[-1] == ("memoir: endless.py on a SIMULATED Tesla T4 (t4): interrupted: no verdict; up to then it took 7.8 GiB of 14.6 GiB")
+    assert err.splitlines()[-1] == ("memoir: endless.py on a SIMULATED Tesla T4 (t4): interrupted: no verdict; up to then it took 7.8 GiB of 14.6 GiB" + TORCH)
 
 
 @pytest.mark.parametrize("options", [["--gpu", "all"], ["--vary", "N=1:9"]])

@@ -39,6 +39,7 @@ FitCard Card(const std::string& key, const std::string& name, std::uint64_t memo
   FitCard card;
   card.key = key;
   card.name = name;
+  card.torch = "2.11.0";
   card.memory = memory * kMiB;
   return card;
 }
@@ -67,6 +68,7 @@ FitCard Lacks() {
 
 FitCard Barely() {
   FitCard card = Card("l4", "NVIDIA L4", 22478);
+  card.memory_most = 22702 * kMiB;
   card.low.run = Ended(0, 22478, 21800);
   card.low.run.processes[0].devices[0].refusals = 1;
   return card;
@@ -113,6 +115,7 @@ FitCurve Curve() {
   curve.variable = "BATCH";
   curve.key = "l4";
   curve.name = "NVIDIA L4";
+  curve.torch = "2.11.0";
   curve.memory = 22478 * kMiB;
   curve.first = 1;
   curve.last = 64;
@@ -124,7 +127,8 @@ FitCurve Curve() {
   point(1, FitVerdict::kFits, 1500, 1500);
   point(8, FitVerdict::kFits, 6000, 6000);
   point(12, FitVerdict::kDoesNotFit, 0, 0);
-  point(16, FitVerdict::kFits, 12000, 12000);
+  point(16, FitVerdict::kFits, 22000, 22000);
+  curve.points.back().barely = true;
   point(24, FitVerdict::kFailed, 0, 0);
   point(32, FitVerdict::kDepends, 20000, 26000);
   point(64, FitVerdict::kDoesNotFit, 40000, 40000);

@@ -104,6 +104,12 @@ std::optional<FitInterval> NeedOf(const FitCard& card) {
   return need;
 }
 
+bool FitsBarely(const FitCard& card) {
+  const auto need = NeedOf(card);
+  if (VerdictOf(card) != FitVerdict::kFits || !need) return false;
+  return need->high + TablesAreExactTo(card.memory) > card.memory;
+}
+
 std::uint64_t SharedNeedOf(const FitRun& run) {
   std::map<std::uint64_t, std::uint64_t> sums;
   for (const SimulatedProcess& process : run.processes) {

@@ -5,6 +5,7 @@
 #ifndef TOOLS_ANALYZE_FIT_H_
 #define TOOLS_ANALYZE_FIT_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -60,7 +61,9 @@ std::optional<std::uint64_t> NeedOf(const FitTry& attempt);
 struct FitCard {
   std::string key;           // "h100"
   std::string name;          // "NVIDIA H100 80GB HBM3"
-  std::uint64_t memory = 0;  // what a program could have of it in all
+  std::uint64_t memory = 0;  // what a program could have of it in all: the least that a driver reports
+  std::uint64_t memory_most = 0;  // the most that one reports; 0: only the one is known
+  std::string torch;              // version of the torch that ran: what it allocates differs by it; "": not known
   FitTry low;                // with the assumption that needs least
   // Where what is needed depends on something that a simulation cannot know: with the assumption that needs most.
   std::optional<FitTry> high;
@@ -85,8 +88,15 @@ bool SharesADevice(const FitRun& run);
 // Then: what those of one card take together if all have their peaks at once, the greatest of such sums; else 0.
 std::uint64_t SharedNeedOf(const FitRun& run);
 
-// Nearer to the card's end than its tables are exact: contexts of real processes differ by some 100 MiB.
-inline constexpr std::uint64_t kTablesAreExactTo = 512ull << 20;
+// What the tables of a card with so much memory are exact to: contexts of real processes differ by some 100 MiB, and
+// what drivers call total by up to 3 % (docs/truth.md).
+constexpr std::uint64_t TablesAreExactTo(std::uint64_t memory) {
+  constexpr std::uint64_t kLeast = 512ull << 20;
+  return std::max(kLeast, memory / 100 * 3);
+}
+
+// It fits, and what is left is less than the tables are exact to.
+bool FitsBarely(const FitCard& card);
 
 }  // namespace memoir
 

@@ -16,11 +16,13 @@ struct FitPoint {
   FitVerdict verdict = FitVerdict::kFailed;
   std::optional<FitInterval> need;  // bytes of the device; of one that does not fit: without the card's limit
   int exit_code = 0;
+  bool barely = false;  // it fits, with less to spare than the tables are exact to
 };
 
 struct FitCurve {
   std::string variable;  // "BATCH"
   std::string key, name;
+  std::string torch;  // its version; "": not known
   std::uint64_t memory = 0;
   std::uint64_t first = 0, last = 0, step = 1;
   std::vector<FitPoint> points;  // all that were tried, ascending

@@ -109,6 +109,7 @@ absl::StatusOr<std::optional<FitRecording>> AnalyzeFitRecording(const Capture& c
   const DeviceRow& device = summary->devices[*index];
   if (device.peak_allocated_bytes == 0 && device.num_ooms == 0) return std::optional<FitRecording>();
   FitRecording recording;
+  recording.torch_version = capture.processes()[device.process.value].info.torch_version();
   recording.peak_allocated = device.peak_allocated_bytes;
   if (device.caching) recording.peak_reserved = device.peak_reserved_bytes;
   recording.by_operator = RowsAtPeak(*summary, *index);

@@ -27,6 +27,7 @@ struct FitOutOfMemory {
 };
 
 struct FitRecording {
+  std::string torch_version;                   // "2.11.0"
   std::uint64_t peak_allocated = 0;            // of the device, as torch.cuda.max_memory_allocated
   std::optional<std::uint64_t> peak_reserved;  // as torch.cuda.max_memory_reserved
   // Of peak_allocated, greatest first; each adds up to it.

@@ -56,6 +56,7 @@ class Fitting {
 
  private:
   std::string Hint(const FitCard& card) const;
+  void NoteTorch(std::vector<FitCard>& cards) const;
   void SayFailures(const std::vector<FitCard>& cards, const std::vector<FitSubject>& subjects) const;
 
   int RunOne();
@@ -88,6 +89,21 @@ std::string Fitting::Hint(const FitCard& card) const {
   return "";
 }
 
+// Its version as a recording has it; where no run has one, what the interpreter would import.
+void Fitting::NoteTorch(std::vector<FitCard>& cards) const {
+  std::string version;
+  for (const FitCard& card : cards) {
+    for (const FitRun* const run : {&card.low.run, card.high ? &card.high->run : nullptr}) {
+      if (run != nullptr && run->recording) version = run->recording->torch_version;
+    }
+  }
+  if (const std::string interpreter = InterpreterOf(options_.command); version.empty() && !interpreter.empty()) {
+    const auto python = ExaminePython(interpreter);
+    if (python.ok()) version = python->torch_version;
+  }
+  for (FitCard& card : cards) card.torch = version;
+}
+
 int Fitting::ShowOne(const FitCard& card) const {
   if (options_.json) return WriteOutput(ToText(FitJson({card}, options_.command)));
   Terminal terminal = DetectTerminal(STDERR_FILENO);
@@ -109,6 +125,7 @@ int Fitting::RunOne() {
     if (!subjects_.RunBounds(subjects, cards) || !subjects_.LearnNeeds(subjects, cards)) return result.exit_code;
   }
   if (const std::string hint = Hint(cards[0]); !hint.empty() && cards[0].low.run.processes.empty()) Say(hint);
+  NoteTorch(cards);
   const int shown = ShowOne(cards[0]);
   // Of a program that failed because nothing was selected, the run that was spared that counts.
   const bool failed = VerdictOf(cards[0].low.run) == FitVerdict::kFailed;
@@ -145,6 +162,7 @@ int Fitting::RunCards() {
   SayFailures(*cards, subjects);
   int shown = kExitFine;
   const Terminal terminal = DetectTerminal(STDOUT_FILENO);
+  NoteTorch(*cards);
   if (options_.json) {
     shown = WriteOutput(ToText(FitJson(*cards, options_.command)));
   } else if (options_.quiet) {
@@ -169,8 +187,9 @@ void AddPoints(const std::vector<std::uint64_t>& values, const std::vector<FitCa
   for (std::size_t i = 0; i < cards.size(); ++i) {
     const FitVerdict verdict = VerdictOf(cards[i]);
     const auto need = verdict == FitVerdict::kUnused ? std::nullopt : NeedOf(cards[i]);
-    curve.points.push_back({values[i], verdict, need, cards[i].low.run.exit_code});
+    curve.points.push_back({values[i], verdict, need, cards[i].low.run.exit_code, FitsBarely(cards[i])});
     curve.memory = cards[i].memory;
+    if (curve.torch.empty()) curve.torch = cards[i].torch;
   }
 }
 
@@ -197,6 +216,7 @@ int Fitting::RunVariation() {
     // Of all values of the first round, which lie far apart, the need is worth a run, for the curve.
     if (curve.points.empty() && !subjects_.LearnNeeds(subjects, *cards)) return simulator_.exit_code();
     if (curve.points.empty()) SayFailures(*cards, subjects);
+    if (curve.points.empty()) NoteTorch(*cards);
     AddPoints(values, *cards, curve);
   }
   std::ranges::sort(curve.points, {}, &FitPoint::value);

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/str_split.h"
 #include "fmt/format.h"
 #include "tools/cli/install_tree.h"
 #include "tools/cli/message.h"
@@ -53,12 +54,16 @@ bool IsName(std::string_view text) {
 }
 
 void AddOptions(CLI::App& app, FitOptions& options) {
-  app.add_option("--gpu", options.gpu, "card: h100, h200, a100-80, a100-40, l4, a10g, t4, rtx4090, b200; all [h100]");
+  app.add_option("--gpu", options.gpu,
+                 "card: h100, a100-80, l4, v100-32, rtx3090 ... (all known: lib/memoir/simulated_gpus.txt), several "
+                 "with commas, or all: the common ones [h100]");
   app.add_option("--mem", options.memory, "memory of the card, such as 24GiB, in place of the table's");
   AddNumber(app, "--devices", options.devices, "number of cards that each process sees [1]");
   AddNumber(app, "--rank", options.rank, "rank of --world that is run; the others are not there [0]");
   AddNumber(app, "--world", options.world, "be one of so many ranks, without a launcher: up to 4096");
   app.add_option("--profiles", options.profiles, "file with further cards, as lib/memoir/simulated_gpus.txt");
+  app.add_option("--addresses", options.addresses,
+                 "linux or wsl: in which order the driver deals addresses [as this host]");
   app.add_option("--vary", options.vary,
                  "NAME=A:B or NAME=A:B:STEP: the largest value that fits; {NAME} in COMMAND stands for it");
   app.add_option("--png", options.png, "file for a picture of the peak against the value; with --vary");
@@ -70,27 +75,40 @@ void AddOptions(CLI::App& app, FitOptions& options) {
 
 absl::Status Wrong(const std::string& text) { return absl::InvalidArgumentError(text); }
 
-absl::Status ResolveCards(FitOptions& options) {
-  const InstallTree tree = FindInstallTree();
-  Variables variables = {{"MEMOIR_SIM_GPU", options.gpu}, {"MEMOIR_SIM_PROFILES", options.profiles}};
-  const std::vector<SimulatedCard> known = ReadSimulatedCards(tree, options.profiles);
-  if (options.gpu == "all" && !known.empty()) variables["MEMOIR_SIM_GPU"] = known.front().key;
+absl::Status CheckCard(const InstallTree& tree, const FitOptions& options, const std::string& key) {
+  Variables variables = {{"MEMOIR_SIM_GPU", key}, {"MEMOIR_SIM_PROFILES", options.profiles}};
   if (options.world) variables["MEMOIR_SIM_WORLD"] = std::to_string(*options.world);
   if (options.rank) variables["MEMOIR_SIM_RANK"] = std::to_string(*options.rank);
-  if (const absl::Status status = CheckSimulation(tree, variables); !status.ok()) {
-    std::string text(status.message());
-    // As its own options are called here.
-    for (const auto& [run, fit] : {std::pair<std::string, std::string>{"--simulate: unknown", "--gpu: unknown"},
-                                   {"--sim-profiles", "--profiles"},
-                                   {"--sim-world", "--world"},
-                                   {"--sim-rank", "--rank"}}) {
-      for (std::size_t at = text.find(run); at != std::string::npos; at = text.find(run))
-        text.replace(at, run.size(), fit);
-    }
-    return absl::Status(status.code(), text);
+  const absl::Status status = CheckSimulation(tree, variables);
+  if (status.ok()) return status;
+  std::string text(status.message());
+  // As its own options are called here.
+  for (const auto& [run, fit] : {std::pair<std::string, std::string>{"--simulate: unknown", "--gpu: unknown"},
+                                 {"--sim-profiles", "--profiles"},
+                                 {"--sim-world", "--world"},
+                                 {"--sim-rank", "--rank"}}) {
+    for (std::size_t at = text.find(run); at != std::string::npos; at = text.find(run))
+      text.replace(at, run.size(), fit);
   }
-  for (const SimulatedCard& card : known) {
-    if (options.gpu == "all" || options.gpu == card.key) options.cards.push_back(card);
+  return absl::Status(status.code(), text);
+}
+
+absl::Status ResolveCards(FitOptions& options) {
+  const InstallTree tree = FindInstallTree();
+  const std::vector<SimulatedCard> known = ReadSimulatedCards(tree, options.profiles);
+  std::vector<std::string> keys;
+  if (options.gpu != "all" || known.empty()) {
+    keys = absl::StrSplit(options.gpu, ',');
+  } else {
+    for (const SimulatedCard& card : known) {
+      if (card.common) keys.push_back(card.key);
+    }
+  }
+  for (const std::string& key : keys) {
+    if (const absl::Status status = CheckCard(tree, options, key); !status.ok()) return status;
+    const auto card = std::ranges::find(known, key, &SimulatedCard::key);
+    const bool is_new = std::ranges::find(options.cards, key, &SimulatedCard::key) == options.cards.end();
+    if (card != known.end() && is_new) options.cards.push_back(*card);
   }
   return absl::OkStatus();
 }
@@ -101,8 +119,13 @@ absl::Status ResolveMemory(FitOptions& options) {
   const auto bytes = ParseSize(options.memory);
   if (!bytes || *bytes < kLeast || *bytes > kMost)
     return Wrong("--mem " + options.memory + ": expected a size from 1GiB to 4TiB, such as 24GiB");
-  for (SimulatedCard& card : options.cards) card.memory = *bytes;
+  for (SimulatedCard& card : options.cards) card.memory = card.memory_most = *bytes;
   return absl::OkStatus();
+}
+
+absl::Status CheckAddresses(FitOptions& options) {
+  if (options.addresses.empty() || options.addresses == "linux" || options.addresses == "wsl") return absl::OkStatus();
+  return Wrong("--addresses " + options.addresses + ": expected linux or wsl");
 }
 
 // Addresses stand for the card's memory: less of them than it has, and the program would find no GPU.
@@ -164,7 +187,8 @@ absl::Status Resolve(FitOptions& options) {
   if (options.command.empty()) return Wrong("no command to run: memoir fit [OPTIONS] -- COMMAND...");
   if (options.devices && (*options.devices < 1 || *options.devices > 64))
     return Wrong("--devices: expected a number from 1 to 64");
-  for (const auto resolve : {&ResolveCards, &ResolveMemory, &ResolveAddressSpace, &ResolveVariation, &ResolvePng}) {
+  for (const auto resolve :
+       {&ResolveCards, &ResolveMemory, &CheckAddresses, &ResolveAddressSpace, &ResolveVariation, &ResolvePng}) {
     if (absl::Status status = resolve(options); !status.ok()) return status;
   }
   return absl::OkStatus();

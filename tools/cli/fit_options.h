@@ -29,6 +29,7 @@ struct FitOptions {
   std::string gpu = "h100";  // a card's key, or "all"
   std::string memory;        // as written; "": the card's
   std::string profiles;      // file of further cards
+  std::string addresses;     // linux, wsl; "": as this host is
   std::optional<std::uint32_t> devices, rank, world;
   std::string vary, png, output;
   bool quiet = false, json = false;

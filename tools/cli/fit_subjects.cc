@@ -23,6 +23,7 @@ FitCard CardOf(const FitSubject& subject, FitRun run) {
   card.key = subject.card.key;
   card.name = subject.card.name;
   card.memory = subject.card.memory;
+  card.memory_most = subject.card.memory_most;
   // What the device called total, which is rounded.
   if (const auto deciding = DecidingDeviceOf(run)) card.memory = deciding->device.total;
   card.low.run = std::move(run);

@@ -109,6 +109,7 @@ Variables Simulator::VariablesOf(const Simulation& simulation) const {
       {"MEMOIR_SIM_GPU", simulation.card}, {"MEMOIR_SIM_REPORT", (folder / "report").string()}, {"MEMOIR_QUIET", "1"}};
   if (!simulation.memory.empty()) variables["MEMOIR_SIM_MEMORY"] = simulation.memory;
   if (!options_.profiles.empty()) variables["MEMOIR_SIM_PROFILES"] = fs::absolute(options_.profiles).string();
+  if (!options_.addresses.empty()) variables["MEMOIR_SIM_ADDRESSES"] = options_.addresses;
   if (options_.devices) variables["MEMOIR_SIM_DEVICES"] = std::to_string(*options_.devices);
   if (options_.world) variables["MEMOIR_SIM_WORLD"] = std::to_string(*options_.world);
   if (options_.rank) variables["MEMOIR_SIM_RANK"] = std::to_string(*options_.rank);

@@ -18,10 +18,10 @@ namespace {
 constexpr std::size_t kBytesWidth = 22;  // "1023.9 MiB to 1.2 GiB" and its like
 constexpr std::size_t kWordsWidth = 14;
 
-std::string Words(FitVerdict verdict) {
-  switch (verdict) {
+std::string Words(const FitPoint& point) {
+  switch (point.verdict) {
     case FitVerdict::kFits:
-      return "";
+      return point.barely ? "barely" : "";
     case FitVerdict::kDoesNotFit:
       return "does not fit";
     case FitVerdict::kWentOn:
@@ -67,10 +67,13 @@ std::string CurveAnswer(const FitCurve& curve) {
   const std::string variable = Escaped(curve.variable);
   if (!curve.largest) {
     if (!curve.next_that_fails) return fmt::format("no {} gave an answer", variable);
-    return fmt::format("no {} that was tried fits, the smallest being {}", variable,
-                       FormatCount(curve.points.front().value));
+    return fmt::format("no {} that was tried fits, the smallest being {}{}", variable,
+                       FormatCount(curve.points.front().value), TorchWords(curve.torch));
   }
   std::string text = fmt::format("the largest {} that fits is {}", variable, FormatCount(*curve.largest));
+  const auto at = std::ranges::find(curve.points, *curve.largest, &FitPoint::value);
+  if (at != curve.points.end() && at->barely && at->need)
+    text += fmt::format(", barely ({} to spare)", FormatBytes(curve.memory - at->need->high));
   if (curve.next_that_fails) {
     text += fmt::format("; {} does not", FormatCount(*curve.next_that_fails));
   } else if (*curve.largest + curve.step > curve.last) {
@@ -82,7 +85,7 @@ std::string CurveAnswer(const FitCurve& curve) {
     text += fmt::format(". NOT MONOTONIC: {} did not fit although smaller: others that were not tried may fail as well",
                         Listed(curve.contradictions));
   }
-  return text;
+  return text + TorchWords(curve.torch);
 }
 
 std::string RenderFitCurve(const FitCurve& curve, const std::string& what, const Terminal& terminal) {
@@ -108,7 +111,7 @@ std::string RenderFitCurve(const FitCurve& curve, const std::string& what, const
     const double eighths = point.need ? static_cast<double>(point.need->high) * scale : 0;
     std::string line = fmt::format(
         "  {}  {}  {} {}", PaddedLeft(FormatCount(point.value), value_width), PaddedLeft(NeedWords(point), kBytesWidth),
-        Bar(static_cast<std::size_t>(std::llround(eighths)), columns, mark), Words(point.verdict));
+        Bar(static_cast<std::size_t>(std::llround(eighths)), columns, mark), Words(point));
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }

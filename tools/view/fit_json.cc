@@ -1,5 +1,6 @@
 #include "tools/view/fit_json.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace memoir {
@@ -23,6 +24,10 @@ const char* VerdictName(FitVerdict verdict) {
       return "interrupted";
   }
   return "";
+}
+
+const char* VerdictName(const FitCard& card) {
+  return FitsBarely(card) ? "fits_barely" : VerdictName(VerdictOf(card));
 }
 
 Json DeviceJson(const SimulatedDevice& device) {
@@ -100,7 +105,9 @@ Json CardJson(const FitCard& card) {
   Json json = {{"card", card.key},
                {"product", card.name},
                {"memory_bytes", card.memory},
-               {"verdict", VerdictName(VerdictOf(card))},
+               {"memory_most_bytes", std::max(card.memory, card.memory_most)},
+               {"tables_are_exact_to_bytes", TablesAreExactTo(card.memory)},
+               {"verdict", VerdictName(card)},
                {"need", NeedJson(need)},
                {"headroom_bytes", nullptr},
                {"unknowns", card.unknowns},
@@ -112,26 +119,30 @@ Json CardJson(const FitCard& card) {
   return json;
 }
 
-Json Begin(const char* view, const std::vector<std::string>& command) {
+Json Begin(const char* view, const std::vector<std::string>& command, const std::string& torch,
+           std::uint64_t exact_to) {
   return {{"version", 1},
           {"view", view},
           {"simulated", true},
           {"from_tables", {"memory_bytes", "context_bytes", "libraries_bytes"}},
-          {"tables_are_exact_to_bytes", kTablesAreExactTo},
+          {"tables_are_exact_to_bytes", exact_to},
+          {"torch_version", torch.empty() ? Json() : Json(torch)},
           {"command", command}};
 }
 
 }  // namespace
 
 Json FitJson(const std::vector<FitCard>& cards, const std::vector<std::string>& command) {
-  Json json = Begin("fit", command);
+  std::uint64_t exact_to = 0;
+  for (const FitCard& card : cards) exact_to = std::max(exact_to, TablesAreExactTo(card.memory));
+  Json json = Begin("fit", command, cards.empty() ? "" : cards.front().torch, exact_to);
   json["cards"] = Json::array();
   for (const FitCard& card : cards) json["cards"].push_back(CardJson(card));
   return json;
 }
 
 Json FitCurveJson(const FitCurve& curve, const std::vector<std::string>& command) {
-  Json json = Begin("fit_vary", command);
+  Json json = Begin("fit_vary", command, curve.torch, TablesAreExactTo(curve.memory));
   json["card"] = curve.key;
   json["product"] = curve.name;
   json["memory_bytes"] = curve.memory;
@@ -145,7 +156,7 @@ Json FitCurveJson(const FitCurve& curve, const std::vector<std::string>& command
   json["points"] = Json::array();
   for (const FitPoint& point : curve.points) {
     json["points"].push_back({{"value", point.value},
-                              {"verdict", VerdictName(point.verdict)},
+                              {"verdict", point.barely ? "fits_barely" : VerdictName(point.verdict)},
                               {"need", NeedJson(point.need)},
                               {"exit_code", point.exit_code}});
   }

@@ -30,12 +30,6 @@ std::int64_t Headroom(const FitCard& card, const FitInterval& need) {
   return static_cast<std::int64_t>(card.memory) - static_cast<std::int64_t>(need.high);
 }
 
-bool IsTight(const FitCard& card) {
-  const auto need = NeedOf(card);
-  if (VerdictOf(card) != FitVerdict::kFits || !need) return false;
-  return Headroom(card, *need) < static_cast<std::int64_t>(kTablesAreExactTo);
-}
-
 // The one that ran out, where any did.
 const FitTry& DecidingTry(const FitCard& card) {
   const FitVerdict low = VerdictOf(card.low.run);
@@ -107,6 +101,15 @@ const FitRun* RunOfNeed(const FitCard& card) {
   return attempt.unlimited ? &*attempt.unlimited : &attempt.run;
 }
 
+// Of a verdict that another driver might overturn: "" otherwise.
+std::string MemoryRange(const FitCard& card) {
+  const auto need = NeedOf(card);
+  if (card.memory_most <= card.memory || (need && need->low > card.memory_most)) return "";
+  if (!FitsBarely(card) && VerdictOf(card) != FitVerdict::kDoesNotFit) return "";
+  return fmt::format("Drivers report {} to {} for this card (ECC, driver, cloud); the verdict is for the least.",
+                     FormatBytes(card.memory), FormatBytes(card.memory_most));
+}
+
 // Why the answer is an interval, or could be another.
 std::vector<std::string> Doubts(const FitCard& card) {
   std::vector<std::string> doubts;
@@ -147,11 +150,12 @@ std::string RenderDoubts(const FitCard& card, const Terminal& terminal) {
                                   FormatCounted(deciding->device.refusals, "time", "times")),
                       terminal);
   }
-  if (IsTight(card)) {
+  if (FitsBarely(card)) {
     text += Paragraph(fmt::format("What is left is less than the tables are exact to ({}): it may not fit.",
-                                  FormatBytes(kTablesAreExactTo)),
+                                  FormatBytes(TablesAreExactTo(card.memory))),
                       terminal);
   }
+  if (const std::string range = MemoryRange(card); !range.empty()) text += Paragraph(range, terminal);
   for (const std::string& doubt : Doubts(card)) text += Paragraph(doubt, terminal);
   return text;
 }
@@ -163,10 +167,14 @@ std::string Spare(const FitCard& card) {
 
 }  // namespace
 
+std::string TorchWords(const std::string& version) {
+  return version.empty() ? "" : fmt::format(" (torch {})", Escaped(version));
+}
+
 std::string VerdictWords(const FitCard& card) {
   switch (VerdictOf(card)) {
     case FitVerdict::kFits:
-      return IsTight(card) ? "fits, barely" : "fits";
+      return FitsBarely(card) ? "fits, barely" : "fits";
     case FitVerdict::kDoesNotFit:
       return "does not fit";
     case FitVerdict::kWentOn:
@@ -208,8 +216,9 @@ std::string VerdictReason(const FitCard& card) {
 }
 
 std::string RenderFitLine(const FitCard& card, const std::string& what, const Terminal& terminal) {
-  return fmt::format("{} on a SIMULATED {} ({}): {}: {}\n", Escaped(what), Escaped(card.name), Escaped(card.key),
-                     Painted(terminal, VerdictColor(VerdictOf(card)), VerdictWords(card)), VerdictReason(card));
+  return fmt::format("{} on a SIMULATED {} ({}): {}: {}{}\n", Escaped(what), Escaped(card.name), Escaped(card.key),
+                     Painted(terminal, VerdictColor(VerdictOf(card)), VerdictWords(card)), VerdictReason(card),
+                     TorchWords(card.torch));
 }
 
 std::string RenderFit(const FitCard& card, const std::string& what, const Terminal& terminal) {
@@ -261,16 +270,18 @@ std::string RenderFitTable(std::vector<FitCard> cards, const std::string& what, 
       remarks += Paragraph(fmt::format("{}: runs out {}{}", Escaped(card.key), where,
                                        verdict == FitVerdict::kDepends ? ", with the most that it may take" : ""),
                            terminal);
-    if (IsTight(card)) {
+    if (FitsBarely(card)) {
       remarks += Paragraph(fmt::format("{}: what is left is less than the tables are exact to ({})", Escaped(card.key),
-                                       FormatBytes(kTablesAreExactTo)),
+                                       FormatBytes(TablesAreExactTo(card.memory))),
                            terminal);
     }
     for (const std::string& doubt : Doubts(card)) {
       if (std::ranges::find(said, doubt) == said.end()) said.push_back(doubt);
     }
   }
-  text = Painted(terminal, Color::kBold, Escaped(what) + " on SIMULATED cards") + "\n" + table.Render(terminal, 2);
+  const std::string torch = cards.empty() ? "" : TorchWords(cards.front().torch);
+  text = Painted(terminal, Color::kBold, Escaped(what) + " on SIMULATED cards" + torch) + "\n" +
+         table.Render(terminal, 2);
   if (without_limit)
     text += Paragraph("Where it does not fit: what it takes in a run without the card's limit.", terminal);
   text += remarks;

@@ -23,6 +23,9 @@ std::string RenderFit(const FitCard& card, const std::string& what, const Termin
 // By memory, the smallest first.
 std::string RenderFitTable(std::vector<FitCard> cards, const std::string& what, const Terminal& terminal);
 
+// " (torch 2.11.0)", for the end of an answer: what a program takes differs by it; "" where it is not known.
+std::string TorchWords(const std::string& version);
+
 // What is said below every answer.
 std::string RenderFitNotes(const Terminal& terminal);
 
