@@ -46,6 +46,7 @@ Recording::Recording(const Options& options)
   writer.process = facts_;
   writer.max_bytes = options.max_bytes;
   writer.part_bytes = options.part_bytes;
+  writer.retry_ns = options.retry_ns;
   char error[512] = "";
   if (!RingOpen({temporary_.path().c_str(), options.ring_bytes, capture_.c_str(), kStem}, error, sizeof(error))) {
     error_ = error;

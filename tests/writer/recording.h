@@ -36,6 +36,7 @@ class Recording {
     std::uint64_t ring_bytes = kMinRingBytes;
     std::uint64_t max_bytes = 0;
     std::uint64_t part_bytes = kDefaultPartBytes;
+    std::uint64_t retry_ns = kDefaultRetryNs;
   };
   explicit Recording(const Options& options);
   Recording() : Recording(Options{}) {}

@@ -19,7 +19,6 @@ constexpr std::size_t kMinChunkBytes = 4 * 1024;
 constexpr std::uint64_t kMinKeyframeDistance = 16u << 20;
 // The index stays in memory until its part is closed.
 constexpr std::uint64_t kMaxPartChunks = 32 * 1024;
-constexpr std::uint64_t kRetryNs = 1'000'000'000;
 constexpr std::size_t kMaxKeptBytes = 2u << 20;
 // A chunk beside its payload's columns, about: header, clock, counters.
 constexpr std::size_t kCountersBytes = 512;
@@ -145,7 +144,9 @@ void CaptureWriter::SetProcess(std::string process_info) {
   if (sink_.is_open()) pending_process_ = WithPart(options_.process_info, sink_.number());
 }
 
-void CaptureWriter::TryLater() { retry_at_ns_ = options_.retry ? MonotonicNs() + kRetryNs : ~std::uint64_t{0}; }
+void CaptureWriter::TryLater() {
+  retry_at_ns_ = options_.retry ? MonotonicNs() + options_.retry_ns : ~std::uint64_t{0};
+}
 
 void CaptureWriter::Write(std::uint64_t complete_until_tick) {
   complete_until_tick_ = std::max(complete_until_tick_, complete_until_tick);

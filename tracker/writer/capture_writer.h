@@ -28,6 +28,7 @@ struct CaptureOptions {
   std::uint64_t part_bytes = kDefaultPartBytes;
   bool keyframes = true;   // not when draining: the live set died with the process
   bool retry = true;       // after a failed write; a drainer rather fails and is run again
+  std::uint64_t retry_ns = kDefaultRetryNs;  // but not before so long
   bool keep_empty = true;  // false: a recording without any event leaves no file
   std::uint64_t first_sequence = 0;
   std::uint32_t first_part = 0;  // its number

@@ -41,6 +41,7 @@ CaptureOptions OptionsFor(const WriterOptions& options, const RingClock& start) 
   capture.keep_empty = options.keep_empty;
   capture.max_bytes = options.max_bytes;
   capture.part_bytes = options.part_bytes;
+  capture.retry_ns = options.retry_ns;
   return capture;
 }
 

@@ -25,6 +25,7 @@
 namespace memoir {
 
 inline constexpr std::uint64_t kDefaultPartBytes = 1ull << 30;
+inline constexpr std::uint64_t kDefaultRetryNs = 1'000'000'000;
 
 struct WriterOptions {
   std::string folder;  // of the capture; made, with its parents, when it is missing
@@ -33,6 +34,7 @@ struct WriterOptions {
   std::uint64_t max_bytes = 0;                   // all parts of this process together; 0: no cap
   std::uint64_t part_bytes = kDefaultPartBytes;  // less where max_bytes asks for it (a quarter of it)
   bool keep_empty = true;                        // false: a recording without any event leaves no file
+  std::uint64_t retry_ns = kDefaultRetryNs;      // after a failed write another part is tried so much later
   // On the writer's thread: with each of its looks at the ring (every 10 to 100 ms), and once when it gives up. May not
   // wait for anybody who waits for room in the ring.
   std::function<void()> on_look;
