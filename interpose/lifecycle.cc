@@ -31,7 +31,7 @@ constinit RingState ring_state{.page = nullptr,
                                .max_wait_ns = kMaxWaitNs,
                                .exit_key = 0,
                                .exit_key_made = false,
-                               .fd = -1,
+                               .file = {},
                                .path = {}};
 constinit thread_local bool thread_has_left = false;
 
@@ -87,11 +87,10 @@ void MakeExitKey() {
 // In a forked child: the parent's ring is still mapped, and a slot of it may still be remembered. Nothing may reach
 // it any more.
 void CoverParentsRing() {
-  if (ring_state.map.header == nullptr || ring_state.fd < 0) return;
+  if (ring_state.map.header == nullptr || ring_state.file.fd < 0) return;
   mmap(ring_state.map.header, OffsetsFor(ring_state.map.segment_count).total, PROT_READ | PROT_WRITE,
        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-  close(ring_state.fd);
-  ring_state.fd = -1;
+  CloseKeptFile(&ring_state.file);
 }
 
 void CopyText(char* to, std::size_t bytes, const char* from) {
@@ -215,12 +214,12 @@ bool RingOpen(const RingOptions& options, char* error, std::size_t error_bytes) 
   const ProcessIdentity process = OwnIdentity();
   RingFile file{};
   if (!CreateRingFile(options, process, &file, error, error_bytes)) return false;
-  LockRingFile(file.fd);  // where it fails, pid and start time still tell
+  LockRingFile(file.kept.fd);  // where it fails, pid and start time still tell
   MakeExitKey();
   if (++ring_state.generation == 0) ring_state.generation = 1;
   ring_state.map = MapAt(file.base, file.segment_count);
   ring_state.map.generation = ring_state.generation;
-  ring_state.fd = file.fd;
+  ring_state.file = file.kept;
   std::memcpy(ring_state.path, file.path, sizeof ring_state.path);
   InitPool(ring_state.map);
   FillHeader(ring_state.map.header, options, process, file.segment_count);
@@ -235,14 +234,20 @@ std::uint64_t RingClose() {
   ForkWiped* page = ring_state.page.load(std::memory_order_relaxed);
   page->generation.store(0, std::memory_order_seq_cst);
   const bool alone = WaitForVisitors(*page);
-  unlink(ring_state.path);
-  close(ring_state.fd);
-  ring_state.fd = -1;
+  if (!IsGoneFrom(ring_state.file, ring_state.path)) unlink(ring_state.path);
+  CloseKeptFile(&ring_state.file);
   ring_state.path[0] = '\0';
   ForgetSlots(*ring);
   const std::uint64_t unread = CountUnread(*ring);
   if (alone) LeaveFile(*ring);  // else rather some memory than a program
   return unread;
+}
+
+void HoldRingLock() {
+  const RingMap* ring = OpenRing();
+  if (ring == nullptr || IsKept(ring_state.file)) return;
+  const std::size_t bytes = OffsetsFor(ring->segment_count).total;
+  if (KeepOpen(&ring_state.file, ring_state.path, O_RDWR, bytes)) LockRingFile(ring_state.file.fd);
 }
 
 const char* RingPath() { return OpenRing() == nullptr ? "" : ring_state.path; }

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "interpose/kept_file.h"
 #include "interpose/ring_layout.h"
 
 namespace memoir {
@@ -31,7 +32,7 @@ struct RingState {
   std::atomic<std::uint64_t> max_wait_ns;  // of one stall
   pthread_key_t exit_key;
   bool exit_key_made;
-  int fd;  // holds the lock by which other processes see that the ring is in use
+  KeptFile file;  // holds the lock by which other processes see that the ring is in use
   char path[4096 + 64];
 };
 
@@ -43,6 +44,9 @@ extern constinit thread_local bool thread_has_left;
 // The ring of this process; nullptr before RingOpen, after RingClose, and in a forked child. For the thread that starts
 // and stops recording, and threads that it joins before RingClose; all others visit.
 const RingMap* OpenRing();
+
+// Takes the ring's lock again where the program has closed the descriptor that held it. For the ring's reader.
+void HoldRingLock();
 
 // A stay of any thread in the ring beyond the fast path of a record. RingClose waits for its end, so that nobody who
 // went into one ring comes out in the next.

@@ -15,7 +15,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "interpose/private_file.h"
 #include "interpose/ring_layout.h"
 
 namespace memoir {
@@ -94,8 +93,8 @@ int CreateIn(const char* folder, const ProcessIdentity& process, RingFile* file)
                                      static_cast<unsigned long long>(process.pid),
                                      static_cast<unsigned long long>(process.start_time), again);
     if (length < 0 || static_cast<std::size_t>(length) >= sizeof file->path) return ENAMETOOLONG;
-    file->fd = OpenPrivateFile(file->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-    if (file->fd >= 0) return 0;
+    file->kept = OpenKeptFile(file->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
+    if (file->kept.fd >= 0) return 0;
     if (errno != EEXIST) return errno;
   }
   return EEXIST;
@@ -118,9 +117,9 @@ int Allocate(int fd, std::size_t bytes) {
 
 int AllocateAndMap(RingFile* file) {
   const std::size_t bytes = OffsetsFor(file->segment_count).total;
-  const int allocated = Allocate(file->fd, bytes);
+  const int allocated = Allocate(file->kept.fd, bytes);
   if (allocated != 0) return allocated;
-  file->base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file->fd, 0);
+  file->base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file->kept.fd, 0);
   return file->base == MAP_FAILED ? errno : 0;
 }
 
@@ -130,7 +129,7 @@ int CreateOfSize(const char* folder, const ProcessIdentity& process, std::uint32
   if (created != 0) return created;
   const int mapped = AllocateAndMap(file);
   if (mapped == 0) return 0;
-  close(file->fd);
+  CloseKeptFile(&file->kept);
   unlink(file->path);
   return mapped;
 }

@@ -8,13 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "interpose/kept_file.h"
 #include "interpose/process_identity.h"
 #include "interpose/ring.h"
 
 namespace memoir {
 
 struct RingFile {
-  int fd;
+  KeptFile kept;
   void* base;
   std::uint32_t segment_count;
   char path[4096 + 64];

@@ -200,6 +200,10 @@ void RingReader::WaitForWork(std::uint64_t max_ns) {
   state_->work_seen = header.work_word.load(std::memory_order_seq_cst);
 }
 
+void RingReader::HoldLock() {
+  if (state_->live) HoldRingLock();
+}
+
 void RingReader::Wake() {
   if (state_->live) WakeReader(state_->map);
 }

@@ -64,7 +64,8 @@ class MEMOIR_INTERPOSE_API RingReader {
 
   // The ring of this process; nullptr when none is open.
   static RingReader* OpenLive();
-  // A dead process's ring file, by path; nullptr with one line in `error` (not a ring, other version, still in use).
+  // A dead process's ring file, by path; nullptr with one line in `error` (not a ring, other version, still in
+  // use), and EAGAIN in errno where another process holds its lock.
   static RingReader* OpenFile(const char* path, char* error, std::size_t error_bytes);
   ~RingReader();
   static void operator delete(void* reader);  // readers are made without the C++ library
@@ -94,6 +95,8 @@ class MEMOIR_INTERPOSE_API RingReader {
   RingClock last_clock() const;
   void set_last_clock(const RingClock& clock);  // living process: the writer notes it at every pass
 
+  // Living process: makes sure that the ring is locked, whatever descriptors the program has closed.
+  void HoldLock();
   // Sleeps until the pool runs low, Wake is called, or the time is over.
   void WaitForWork(std::uint64_t max_ns);
   void Wake();

@@ -62,6 +62,21 @@ std::uint64_t NewNonce() {
   return (static_cast<std::uint64_t>(now.tv_sec) << 30 ^ static_cast<std::uint64_t>(now.tv_nsec)) * 1009 + ++made;
 }
 
+// A number that programs do not close by habit (daemonising, os.closerange), nor get for files of their own.
+int OnHighNumber(int file) {
+  constexpr int kLeast = 960;
+  const int moved = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, kLeast);
+  if (moved < 0) return file;
+  close(file);
+  return moved;
+}
+
+// Whether the descriptor is of the memory with that nonce: a program that closed it may have another file there.
+bool IsMemoryOf(std::uint64_t wanted, int file) {
+  std::uint64_t nonce = 0;
+  return pread(file, &nonce, sizeof nonce, 0) == sizeof nonce && nonce == wanted;
+}
+
 }  // namespace
 
 // All of it is zero at first, and used as it is. Numbers only grow.
@@ -94,7 +109,8 @@ Board::Layout Board::LayoutOf(int ranks) {
 }
 
 Invitation Invite() {
-  Invitation invitation{kMark, NewNonce(), getpid(), memfd_create("memoir-simulated-nccl", MFD_CLOEXEC)};
+  Invitation invitation{kMark, NewNonce(), getpid(),
+                        OnHighNumber(memfd_create("memoir-simulated-nccl", MFD_CLOEXEC))};
   const int file = invitation.file;
   if (file < 0) return invitation;
   if (pwrite(file, &invitation.nonce, sizeof invitation.nonce, 0) == sizeof invitation.nonce) {
@@ -112,7 +128,8 @@ Invitation Invite() {
 void CloseInvitation(const Invitation& invitation) {
   if (invitation.process != getpid()) return;
   const std::lock_guard lock(OpenInvitations().mutex);
-  if (OpenInvitations().nonces.erase(invitation.nonce) > 0) close(invitation.file);
+  const bool was_open = OpenInvitations().nonces.erase(invitation.nonce) > 0;
+  if (was_open && IsMemoryOf(invitation.nonce, invitation.file)) close(invitation.file);
 }
 
 Board::~Board() {
@@ -130,8 +147,7 @@ std::string Board::Join(const Invitation& invitation, int ranks, int rank, int d
   const int file = open(path, O_RDWR | O_CLOEXEC);
   const std::string maker = "process " + std::to_string(invitation.process) + ", which made its id, ";
   if (file < 0) return maker + "cannot be reached (" + std::strerror(errno) + "): it ended, or is on another machine";
-  std::uint64_t nonce = 0;
-  const bool is_it = pread(file, &nonce, sizeof nonce, 0) == sizeof nonce && nonce == invitation.nonce;
+  const bool is_it = IsMemoryOf(invitation.nonce, file);
   layout_ = LayoutOf(ranks);
   const std::size_t bytes = layout_.end;
   void* memory = MAP_FAILED;

@@ -66,7 +66,7 @@ void WriteCounts() {
   AppendRows(UnknownShapes(), "unknown", text);
   const char* const path = std::getenv("MEMOIR_SIM_COUNTS");
   if (text.empty() || path == nullptr || *path == '\0') return;
-  const int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  const int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   const bool written = file >= 0 && write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   if (!written)
     Say("cannot write MEMOIR_SIM_COUNTS=" + std::string(path) + "; name a file in a folder you may write to");

@@ -136,7 +136,7 @@ TEST_F(FolderTest, TheStandardStreamsOfAProgramThatClosedThemStayClosed) {
     for (int stream = 0; stream <= 2; ++stream) {
       if (fcntl(stream, F_GETFD) != -1) _exit(stream + 1);
     }
-    _exit((fcntl(ring_state.fd, F_GETFD) & FD_CLOEXEC) == 0 ? 11 : 0);
+    _exit((fcntl(ring_state.file.fd, F_GETFD) & FD_CLOEXEC) == 0 ? 11 : 0);
   }
   int status = -1;
   waitpid(child, &status, 0);

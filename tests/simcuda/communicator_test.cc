@@ -2,6 +2,9 @@
 // Ranks that are processes: tests/simulated/test_nccl.py.
 #include "interpose/simcuda/communicator.h"
 
+#include <unistd.h>
+
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <numeric>
@@ -140,6 +143,24 @@ TEST(Communicator, JoiningIsChecked) {
   EXPECT_THAT(larger.Meet(invitation, 1, 0, &join), testing::HasSubstr("another rank takes it to have 2 ranks"));
   CloseInvitation(invitation);
   CloseInvitation(invitation);
+}
+
+// Programs close descriptors that they did not open, and get the numbers for files of their own.
+TEST(Communicator, AnInvitationLeavesTheProgramsFilesAlone) {
+  const Invitation invitation = Invite();
+  EXPECT_GT(invitation.file, 255);
+  char text[] = "/tmp/memoir-board-test-XXXXXX";
+  const int file = mkstemp(text);
+  ASSERT_EQ(write(file, "mine", 4), 4);
+  ASSERT_EQ(dup2(file, invitation.file), invitation.file);
+  std::string error;
+  Join(invitation, 2, 0, &error);
+  EXPECT_THAT(error, testing::HasSubstr("is another one by now"));
+  CloseInvitation(invitation);
+  EXPECT_EQ(lseek(invitation.file, 0, SEEK_END), 4) << "closed, or made another length";
+  close(invitation.file);
+  close(file);
+  unlink(text);
 }
 
 TEST(Communicator, AloneEveryOtherRankHoldsTheSame) {

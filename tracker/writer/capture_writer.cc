@@ -65,12 +65,30 @@ CaptureWriter::CaptureWriter(const CaptureOptions& options, const RingReader& ri
 }
 
 void CaptureWriter::Prepare() {
-  if (sink_.is_open() && PartIsFull()) ClosePart();
+  if (sink_.WasRemoved()) LosePart();
+  if (sink_.is_open() && PartIsFull()) LeaveFullPart();
   if (!sink_.is_open()) {
     if (MonotonicNs() >= retry_at_ns_ && !OpenPart()) TryLater();
   } else if (KeyframeIsDue()) {
     WriteKeyframe();
   }
+}
+
+// Not before there is another one: where none may be made any more (a process that gave up its rights by setuid), the
+// part grows on.
+void CaptureWriter::LeaveFullPart() {
+  if (MonotonicNs() < retry_at_ns_) return;
+  no_next_part_ = !sink_.PrepareNext();
+  if (no_next_part_) {
+    TryLater();
+  } else {
+    ClosePart();
+  }
+}
+
+// Of a part that grows on: what the cap allows is used up, and no older part can make room.
+bool CaptureWriter::ComesToTheCap() const {
+  return no_next_part_ && options_.max_bytes != 0 && sink_.part_bytes() > options_.max_bytes;
 }
 
 bool CaptureWriter::OpenPart() {
@@ -155,7 +173,13 @@ void CaptureWriter::Write(std::uint64_t complete_until_tick) {
   AddClockAndCounters();
   ChunkHeader header;
   header.facts = {builder_.first_tick(), builder_.last_tick(), builder_.events(), false};
-  if (AppendPayload(header)) {
+  bool written = false;
+  if (ComesToTheCap()) {
+    ++sequence_;
+  } else {
+    written = AppendPayload(header);
+  }
+  if (written) {
     events_ += builder_.events();
   } else {
     CountLost(builder_.events());
@@ -183,6 +207,14 @@ bool CaptureWriter::ClosePart() {
   if (sink_.Close()) return true;
   ++lost_chunks_;
   return false;
+}
+
+// Somebody has removed the part. What it held is lost; the next one begins with the sums of all.
+void CaptureWriter::LosePart() {
+  const std::uint64_t events = sink_.part_events();
+  sink_.Forget();
+  events_ -= events;
+  CountLost(events);
 }
 
 // A process that only imported torch. Where something was dropped or could not be written, that is worth a file.

@@ -64,10 +64,13 @@ class CaptureWriter {
   WriterStatus Status() const;
 
  private:
+  void LeaveFullPart();
   bool OpenPart();
   bool ClosePart();
+  void LosePart();
   bool HoldsNothing() const;
   bool PartIsFull() const;
+  bool ComesToTheCap() const;
   bool KeyframeIsDue() const;
   bool WriteKeyframe();
   void AddClockAndCounters();  // to the payload that is about to be written
@@ -93,6 +96,7 @@ class CaptureWriter {
   std::uint64_t lost_events_ = 0;
   std::uint64_t lost_chunks_ = 0;
   RingCounters counters_written_{};
+  bool no_next_part_ = false;  // the last try to make one failed
   bool closed_in_order_ = false;
 };
 

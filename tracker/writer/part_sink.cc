@@ -64,51 +64,79 @@ std::string MakeRoomFor(int error_number) {
 }
 
 std::string MakeFolder(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  // Another rank may have made it meanwhile.
-  std::error_code ignored;
-  if (!error || std::filesystem::is_directory(folder, ignored)) return "";
-  return "cannot make the folder " + folder + ": " + error.message() + "; " + FixFor(error.value());
+  namespace fs = std::filesystem;
+  fs::path made;
+  for (const fs::path& name : fs::path(folder)) {
+    made /= name;
+    std::error_code error;
+    if (name.empty() || fs::is_directory(made, error) || MakePrivateFolder(made.c_str())) continue;
+    const int cause = errno == EEXIST ? ENOTDIR : errno;
+    // Another rank may have made it meanwhile.
+    if (fs::is_directory(made, error)) continue;
+    return "cannot make the folder " + folder + ": " + std::strerror(cause) + "; " + FixFor(cause);
+  }
+  return "";
 }
+
+constexpr char kFolderIsGone[] = ": its folder was removed during the recording";
 
 PartSink::PartSink(std::string folder, std::string stem, std::uint64_t max_bytes, std::uint32_t first_number)
     : folder_(std::move(folder)), stem_(std::move(stem)), max_bytes_(max_bytes), next_number_(first_number) {}
 
 PartSink::~PartSink() { Close(); }
 
-void PartSink::NoteError(const char* what, int error_number) {
+void PartSink::NoteError(const char* what, const std::string& file, int error_number) {
   last_errno_ = error_number;
-  last_error_ = std::string("cannot ") + what + " " + path() + ": " + std::strerror(error_number);
+  last_error_ = std::string("cannot ") + what + " " + file + ": " + std::strerror(error_number);
+}
+
+bool PartSink::PrepareNext() {
+  int interruptions = 0;
+  while (next_.fd < 0) {
+    const std::string next = PartPath(folder_, stem_, next_number_);
+    next_ = OpenKeptFile(next.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND);
+    if (next_.fd >= 0) break;
+    if (errno == EEXIST) {
+      ++next_number_;
+    } else if (errno != EINTR || ++interruptions >= kMostInterruptions) {
+      NoteError("create", next, errno);
+      // The folder was there when the recording began.
+      if (last_errno_ == ENOENT) last_error_ = "cannot create " + next + kFolderIsGone;
+      return false;
+    }
+  }
+  return true;
 }
 
 bool PartSink::Open() {
-  int interruptions = 0;
-  do {
-    number_ = next_number_++;
-    file_ = OpenPrivateFile(path().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0644);
-  } while (file_ < 0 && (errno == EEXIST || (errno == EINTR && ++interruptions < kMostInterruptions)));
-  if (file_ < 0) {
-    NoteError("create", errno);
-    next_number_ = number_;  // not used up
-    return false;
-  }
+  if (!PrepareNext()) return false;
+  file_ = std::exchange(next_, {});
+  number_ = next_number_++;
   offset_ = chunks_ = 0;
   index_.clear();
   parts_.push_back({path(), 0, 0});
   return true;
 }
 
+// `bytes`: what it holds by now.
+bool PartSink::KeepPartOpen(std::uint64_t bytes) {
+  if (KeepOpen(&file_, path().c_str(), O_WRONLY | O_APPEND, bytes)) return true;
+  NoteError("go on with", path(), errno);
+  return false;
+}
+
 bool PartSink::WriteAll(std::string_view bytes) {
   int interruptions = 0;
-  while (!bytes.empty()) {
-    const ssize_t written = write(file_, bytes.data(), bytes.size());
+  for (std::uint64_t end = offset_; !bytes.empty();) {
+    if (!KeepPartOpen(end)) return false;
+    const ssize_t written = write(file_.fd, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR && ++interruptions < kMostInterruptions) continue;
     if (written <= 0) {
-      NoteError("write", written < 0 ? errno : ENOSPC);
+      NoteError("write", path(), written < 0 ? errno : ENOSPC);
       return false;
     }
     bytes.remove_prefix(static_cast<std::size_t>(written));
+    end += static_cast<std::uint64_t>(written);
   }
   return true;
 }
@@ -137,7 +165,7 @@ void PartSink::RemovePlanned() {
 }
 
 bool PartSink::Append(std::string_view chunk, const ChunkFacts& facts) {
-  if (file_ < 0) return false;
+  if (!is_open()) return false;
   const bool written = WriteAll(chunk);
   RemovePlanned();
   if (!written) {
@@ -166,27 +194,37 @@ bool PartSink::Append(std::string_view chunk, const ChunkFacts& facts) {
 // Cuts a torn chunk off, which also gives its bytes back to a full disk; a part without any chunk goes altogether.
 void PartSink::Abandon() {
   if (offset_ == 0) {
-    unlink(parts_.back().path.c_str());
+    if (!WasRemoved()) unlink(path().c_str());
     parts_.pop_back();
     next_number_ = number_;
-  } else if (ftruncate(file_, static_cast<off_t>(offset_)) != 0) {
+  } else if (!IsKept(file_) || ftruncate(file_.fd, static_cast<off_t>(offset_)) != 0) {
     // The torn chunk stays; readers skip it.
   }
   // The error that brought us here is the one to report.
-  close(std::exchange(file_, -1));
+  CloseKeptFile(&file_);
 }
 
 bool PartSink::Close() {
-  if (file_ < 0) return true;
+  if (!is_open()) return true;
   // After EINTR it is closed all the same.
-  const bool failed = close(std::exchange(file_, -1)) != 0 && errno != EINTR;
-  if (failed) NoteError("close", errno);
+  const bool failed = CloseKeptFile(&file_) != 0 && errno != EINTR;
+  if (failed) NoteError("close", path(), errno);
   return !failed;
 }
 
+bool PartSink::WasRemoved() const { return is_open() && IsGoneFrom(file_, path().c_str()); }
+
+void PartSink::Forget() {
+  last_errno_ = ENOENT;
+  last_error_ = path() + " was removed while it was written";
+  CloseKeptFile(&file_);
+  bytes_on_disk_ -= parts_.back().bytes;
+  parts_.pop_back();
+}
+
 bool PartSink::Remove() {
-  if (file_ < 0 || unlink(path().c_str()) != 0) return false;
-  close(std::exchange(file_, -1));
+  if (!is_open() || WasRemoved() || unlink(path().c_str()) != 0) return false;
+  CloseKeptFile(&file_);
   bytes_on_disk_ -= parts_.back().bytes;
   parts_.pop_back();
   return true;

@@ -1,7 +1,9 @@
 // The part files of one process: append-only, numbered, kept under a size cap by removing the oldest.
 //
 // Knows chunks only as bytes and index entries. After a failed write the part is cut back to its last whole chunk and
-// closed; whoever writes opens a fresh one later. Never throws but for memory, never ends the program. One thread.
+// closed; whoever writes opens a fresh one later. A descriptor that the program has closed, and may have been given for
+// a file of its own, is not touched: the part is opened anew by its path. Never throws but for memory, never ends the
+// program. One thread.
 #ifndef TRACKER_WRITER_PART_SINK_H_
 #define TRACKER_WRITER_PART_SINK_H_
 
@@ -10,6 +12,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "interpose/kept_file.h"
 
 namespace memoir {
 
@@ -27,8 +31,8 @@ std::string PartPath(const std::string& folder, const std::string& stem, std::ui
 std::string FixFor(int error_number);
 // The same, where no other folder can be chosen any more.
 std::string MakeRoomFor(int error_number);
-// Makes the folder and its parents. "" or one line that says what is wrong and what to do. Does not throw but for
-// memory.
+// Makes the folder and its parents, for their owner alone (0700) whatever the umask. "" or one line that says what is
+// wrong and what to do. Does not throw but for memory.
 std::string MakeFolder(const std::string& folder);
 
 class PartSink {
@@ -39,9 +43,12 @@ class PartSink {
   PartSink(const PartSink&) = delete;
   PartSink& operator=(const PartSink&) = delete;
 
-  // Creates the next part; numbers that exist already are skipped, never overwritten. False: last_error().
+  // Creates the file of the next part; numbers that exist already are skipped, never overwritten. False: last_error(),
+  // and a part that is open stays so.
+  bool PrepareNext();
+  // Begins it, creating its file where that was not done. False: last_error().
   bool Open();
-  bool is_open() const { return file_ >= 0; }
+  bool is_open() const { return file_.fd >= 0; }
   std::uint32_t number() const { return number_; }
   std::string path() const { return PartPath(folder_, stem_, number_); }
 
@@ -58,6 +65,10 @@ class PartSink {
   bool Close();
   // Takes the open part away again. False: it is still there.
   bool Remove();
+  // Whether somebody else has: the open part's name is gone, or another file's. What is written then is lost.
+  bool WasRemoved() const;
+  // Leaves a part that was removed, and notes that as the last error.
+  void Forget();
 
   std::uint64_t part_bytes() const { return offset_; }
   std::uint64_t part_chunks() const { return chunks_; }
@@ -74,15 +85,17 @@ class PartSink {
     std::uint64_t bytes = 0;
     std::uint64_t events = 0;
   };
+  bool KeepPartOpen(std::uint64_t bytes);
   bool WriteAll(std::string_view bytes);
   void RemovePlanned();
   void Abandon();
-  void NoteError(const char* what, int error_number);
+  void NoteError(const char* what, const std::string& file, int error_number);
 
   std::string folder_;
   std::string stem_;
   std::uint64_t max_bytes_;
-  int file_ = -1;
+  KeptFile file_;
+  KeptFile next_;  // prepared, of next_number_
   std::uint32_t number_ = 0;
   std::uint32_t next_number_ = 0;
   std::uint64_t offset_ = 0;

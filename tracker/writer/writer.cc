@@ -154,6 +154,7 @@ void Writer::State::Loop() {
     ring->WaitForWork(wait_ns);
     woken_early = MonotonicNs() - wait_start < wait_ns * 9 / 10;
     ring->set_last_clock(ReadClock());
+    ring->HoldLock();
     std::uint64_t flush_up_to;
     bool stop;
     std::string process_info;
