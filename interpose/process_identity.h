@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "interpose/export.h"
+
 namespace memoir {
 
 struct ProcessIdentity {
@@ -15,11 +17,11 @@ struct ProcessIdentity {
   char boot_id[40];             // "": unknown
 };
 
-ProcessIdentity OwnIdentity();
+MEMOIR_INTERPOSE_API ProcessIdentity OwnIdentity();
 
 // Whether that process still runs, as far as this one can see: not when it is of another boot or pid namespace, or a
 // zombie.
-bool IsRunning(const ProcessIdentity& identity);
+MEMOIR_INTERPOSE_API bool IsRunning(const ProcessIdentity& identity);
 
 }  // namespace memoir
 

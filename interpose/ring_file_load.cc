@@ -72,7 +72,9 @@ bool CheckUnused(const RingHeader& header, int fd, bool writable, const char* pa
                   static_cast<unsigned long long>(process.pid));
   }
   if (writable && !LockRingFile(fd) && (errno == EAGAIN || errno == EACCES)) {
-    return Refuse(message, "%s: still in use, another process holds its lock; wait for its end", path);
+    Refuse(message, "%s: still in use, another process holds its lock; wait for its end", path);
+    errno = EAGAIN;
+    return false;
   }
   struct stat status;
   if (fstat(fd, &status) == 0 && status.st_nlink == 0) {

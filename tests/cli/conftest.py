@@ -24,7 +24,9 @@ def fake_tree(tmp_path_factory):
     subprocess.run(["cc", "-shared", "-fPIC", "-o", root / "lib/memoir/libmemoir_interpose.so", empty], check=True)
     (root / "lib/memoir/libmemoir_tracker-torch9.9.so").write_bytes(b"")
     drain = root / "libexec/memoir/memoir-drain"
-    drain.write_text("#!/bin/sh\necho \"$1\" >> \"$(dirname \"$1\")/drained\"\nrm \"$1\"\n")
+    # Lists what a file beside it says.
+    drain.write_text("#!/bin/sh\ncase \"$1\" in --*) cat \"$(dirname \"$0\")/rings\" 2>/dev/null; exit 0;; esac\n"
+                     "echo \"$1\" >> \"$(dirname \"$1\")/drained\"\nrm \"$1\"\n")
     drain.chmod(0o755)
     return root
 

@@ -224,6 +224,40 @@ def test_the_output_folder(doctor, lies, tmp_path):
             "cap the recording with --max-size, or choose another with -o DIR")
 
 
+@pytest.fixture
+def with_rings(fake_tree, tmp_path):
+    """with_rings(lines): a tree whose memoir-drain finds these."""
+
+    def with_rings(*lines):
+        shutil.copytree(fake_tree, tmp_path / "ringed", dirs_exist_ok=True)
+        (tmp_path / "ringed/libexec/memoir/rings").write_text("".join("\t".join(line) + "\n" for line in lines))
+        return tmp_path / "ringed/bin/memoir"
+
+    return with_rings
+
+
+RING = ("/dev/shm/memoir-ring-7-100.ring", str(36 * MIB), "7")
+
+
+def test_rings_of_dead_processes(doctor, with_rings):
+    assert doctor("dead ring", program=with_rings()) == []
+    is_line(doctor("dead ring", program=with_rings((*RING, "merge", "/runs/a"))), "note",
+            f"{RING[0]} (36.0 MiB) of process 7, which is gone: its newest events are not yet in /runs/a", "memoir doctor --clean puts them there")
+    is_line(doctor("dead ring", program=with_rings((*RING, "gone", "/runs/a"))), "note",
+            f"{RING[0]} (36.0 MiB) of process 7, which is gone as its capture is: /runs/a", "memoir doctor --clean removes it")
+    is_line(doctor("dead ring", program=with_rings((*RING, "foreign", ""))), "note",
+            f"{RING[0]} (36.0 MiB) of process 7, which is gone: of another version, or cut short",
+            "open its capture with the Memoir that recorded it, or remove the file")
+
+
+def test_rings_that_were_cleaned(doctor, with_rings):
+    is_line(doctor("dead ring", "--clean", program=with_rings((*RING, "merged", "/runs/a"))), "ok", f"{RING[0]} was merged into /runs/a")
+    is_line(doctor("dead ring", "--clean", program=with_rings((*RING, "removed", "/runs/a"))), "ok",
+            f"{RING[0]} was removed: its capture is gone, /runs/a")
+    is_line(doctor("dead ring", "--clean", program=with_rings((*RING, "kept", "/runs/a is full"))), "wrong", "/runs/a is full",
+            "mend that, and clean again")
+
+
 def test_an_old_kernel(doctor, lies):
     is_line(doctor("kernel", LD_PRELOAD=lies, LIE_KERNEL="4.13.0-generic"), "note",
             "4.13.0-generic has no MADV_WIPEONFORK: children made by _Fork or clone may disturb the recording",

@@ -39,7 +39,7 @@ ARROWS = {
     "tracker/modules": (("interpose", "tracker"), set()),
     "tracker/torch": (("interpose", "tracker/modules"), {"torch"}),
     "tracker/torch/simulated": (("interpose",), {"torch"}),
-    "tracker/session": (("interpose", "interpose/cuda", "tracker", "tracker/modules", "tracker/writer", "tracker/torch", "proto"), {"protozero"}),
+    "tracker/session": (("interpose", "interpose/cuda", "tracker", "tracker/drain", "tracker/modules", "tracker/writer", "tracker/torch", "proto"), {"protozero"}),
     "proto": ((), set()),
     "tools/read": (("proto",), TOOLS | {"zstd"}),
     "tools/model": (("tools/read", "proto"), TOOLS),

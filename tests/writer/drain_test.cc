@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "interpose/ring_reader.h"
 #include "tests/writer/capture_decoder.h"
 #include "tests/writer/recording.h"
 #include "tracker/writer/part_sink.h"
@@ -32,11 +34,14 @@ using testing::IsEmpty;
 
 constexpr int kThreads = 2;
 
-// Starts a program; its stderr goes to `errors` when given.
+// Starts a program; what it prints goes to `errors` when given.
 pid_t Start(const std::vector<std::string>& command, const std::string& errors = "") {
   const pid_t child = fork();
   if (child != 0) return child;
-  if (!errors.empty()) dup2(open(errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
+  if (!errors.empty()) {
+    dup2(open(errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600), STDERR_FILENO);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+  }
   std::vector<char*> arguments;
   for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
@@ -55,13 +60,16 @@ struct Outcome {
   std::string errors;
 };
 
-Outcome Drain(const std::string& ring) {
+Outcome RunDrain(std::vector<std::string> command) {
   const TemporaryFolder folder;
   const std::string errors = folder.path() + "/errors";
-  const int exit = Wait(Start({MEMOIR_DRAIN, ring}, errors));
+  command.insert(command.begin(), MEMOIR_DRAIN);
+  const int exit = Wait(Start(command, errors));
   std::ifstream file(errors);
   return {exit, {std::istreambuf_iterator<char>(file), {}}};
 }
+
+Outcome Drain(const std::string& ring) { return RunDrain({ring}); }
 
 class Victim {
  public:
@@ -107,6 +115,8 @@ class Victim {
     return "";
   }
   const std::string& capture() const { return capture_; }
+  const std::string& rings() const { return rings_; }
+  pid_t pid() const { return child_; }
   std::vector<std::uint64_t> counts() const {
     std::vector<std::uint64_t> counts(kThreads);
     for (int i = 0; i < kThreads; ++i) counts[static_cast<std::size_t>(i)] = counts_[i].load();
@@ -348,6 +358,62 @@ TEST(Drain, KeepsTheRingWhenTheCaptureIsGone) {
   EXPECT_NE(victim.ring(), "");
 }
 
+TEST(Drain, RemovesTheRingOfACaptureThatIsGoneWhereThatIsAsked) {
+  Victim victim;
+  victim.KillAfter(5'000);
+  const std::string ring = victim.ring(), capture = victim.capture();
+  ASSERT_EQ(RunDrain({"--or-remove", ring}).exit, 0);
+  CheckCapture(DecodeKilled(capture), victim.counts());
+  EXPECT_EQ(victim.ring(), "");
+
+  Victim gone;
+  gone.KillAfter(5'000);
+  fs::remove_all(gone.capture());
+  EXPECT_EQ(RunDrain({"--or-remove", gone.ring()}).exit, 0);
+  EXPECT_EQ(gone.ring(), "");
+  EXPECT_FALSE(fs::exists(gone.capture()));
+}
+
+// What `memoir doctor` reads.
+TEST(Drain, ListsAndCleansTheRingsOfAFolder) {
+  Victim victim;
+  EXPECT_EQ(RunDrain({"--list", victim.rings()}).errors, "") << "it may be running";
+  victim.KillAfter(5'000);
+  const std::string ring = victim.ring();
+  struct stat status;
+  ASSERT_EQ(stat(ring.c_str(), &status), 0);
+  const auto line = [&](const std::string& what, const std::string& text) {
+    return ring + "\t" + std::to_string(status.st_blocks * 512) + "\t" + std::to_string(victim.pid()) + "\t" + what +
+           "\t" + text + "\n";
+  };
+  EXPECT_EQ(RunDrain({"--list", "/no/such/folder", victim.rings()}).errors, line("merge", victim.capture()));
+  fs::rename(victim.capture(), victim.capture() + ".moved");
+  EXPECT_EQ(RunDrain({"--list", victim.rings()}).errors, line("gone", victim.capture()));
+  fs::rename(victim.capture() + ".moved", victim.capture());
+  EXPECT_EQ(RunDrain({"--clean", victim.rings()}).errors, line("merged", victim.capture()));
+  CheckCapture(DecodeKilled(victim.capture()), victim.counts());
+  EXPECT_EQ(RunDrain({"--clean", victim.rings()}).errors, "");
+
+  std::ofstream(victim.rings() + "/memoir-ring-1-1.ring") << "cut short";
+  EXPECT_THAT(RunDrain({"--clean", victim.rings()}).errors, HasSubstr("\t1\tforeign\t\n"));
+}
+
+// A recording process may be at it when `memoir` comes along.
+TEST(Drain, WaitsForAnotherDrain) {
+  Victim victim;
+  victim.KillAfter(5'000);
+  char error[512];
+  std::unique_ptr<RingReader> other(RingReader::OpenFile(victim.ring().c_str(), error, sizeof error));
+  ASSERT_NE(other, nullptr) << error;
+  EXPECT_EQ(RunDrain({"--list", victim.rings()}).errors, "") << "it is locked";
+  const pid_t drain = Start({MEMOIR_DRAIN, victim.ring()});
+  usleep(100'000);  // so that it finds the lock
+  EXPECT_EQ(waitpid(drain, nullptr, WNOHANG), 0);
+  other.reset();
+  EXPECT_EQ(Wait(drain), 0);
+  CheckCapture(DecodeKilled(victim.capture()), victim.counts());
+}
+
 TEST(Drain, AFileSizeLimitIsNamedAndKeepsTheRing) {
   Victim victim;
   victim.KillAfter(5'000);
@@ -364,8 +430,10 @@ TEST(Drain, AFileSizeLimitIsNamedAndKeepsTheRing) {
 }
 
 TEST(Drain, HelpAndUsage) {
-  EXPECT_EQ(Wait(Start({MEMOIR_DRAIN, "--help"})), 0);
+  EXPECT_EQ(Wait(Start({MEMOIR_DRAIN, "--help"}, "/dev/null")), 0);
   EXPECT_EQ(Wait(Start({MEMOIR_DRAIN}, "/dev/null")), 2);
+  EXPECT_EQ(Wait(Start({MEMOIR_DRAIN, "--or-remove"}, "/dev/null")), 2);
+  EXPECT_EQ(Wait(Start({MEMOIR_DRAIN, "--list"}, "/dev/null")), 2);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "tools/cli/arguments.h"
 #include "tools/cli/checks.h"
 #include "tools/cli/child_process.h"
+#include "tools/cli/dead_rings.h"
 #include "tools/cli/exit_code.h"
 #include "tools/cli/install_tree.h"
 #include "tools/cli/message.h"
@@ -98,11 +99,12 @@ std::string DefaultPython() {
   return "python3";
 }
 
-std::vector<Check> AllChecks(const std::string& python, const std::string& output) {
+std::vector<Check> AllChecks(const std::string& python, const std::string& output, bool clean) {
   const InstallTree tree = FindInstallTree();
   std::vector<Check> checks;
   for (const auto& group :
-       {CheckInstallation(tree), CheckPython(tree, python), CheckEnvironment(), CheckSystem(output)}) {
+       {CheckInstallation(tree), CheckPython(tree, python), CheckEnvironment(), CheckSystem(output),
+                            CheckDeadRings(tree, clean)}) {
     checks.insert(checks.end(), group.begin(), group.end());
   }
   return checks;
@@ -114,15 +116,18 @@ int DoctorVerb(const std::vector<std::string>& arguments) {
   const auto app = MakeArguments(kHelp);
   const char* inherited = std::getenv("MEMOIR_OUTPUT");
   std::string python, output = inherited == nullptr || *inherited == '\0' ? "." : inherited;
-  bool json = false, simulated = false;
+  bool json = false, simulated = false, clean = false;
   app->add_option("--python", python, "interpreter of the program [python on PATH]");
   app->add_option("-o,--output", output, "folder that would be recorded into [MEMOIR_OUTPUT, else .]");
   app->add_flag("--simulated", simulated,
                 "also whether the simulated GPU stands in for all that this torch imports of CUDA");
+  app->add_flag("--clean", clean,
+                "put what processes that died left in their rings into their captures, and remove the rings of "
+                "captures that are gone");
   app->add_flag("--json", json, "the same as JSON (docs/json.md)");
   if (const auto code = ParseArguments(*app, "doctor", arguments)) return *code;
   if (python.empty()) python = DefaultPython();
-  auto checks = AllChecks(python, output);
+  auto checks = AllChecks(python, output, clean);
   if (simulated) std::ranges::move(CheckSimulatedDevice(FindInstallTree(), python), std::back_inserter(checks));
   const std::string text = json ? ToText(ChecksJson(checks)) : RenderChecks(checks, DetectTerminal(STDOUT_FILENO));
   if (const int failed = WriteOutput(text); failed != kExitFine) return failed;

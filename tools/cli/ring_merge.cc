@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -10,6 +11,7 @@
 
 #include "fmt/format.h"
 #include "tools/cli/child_process.h"
+#include "tools/cli/dead_rings.h"
 #include "tools/cli/install_tree.h"
 #include "tools/model/job.h"
 #include "tools/view/capture_text.h"
@@ -42,14 +44,22 @@ std::string MergeRing(const InstallTree& tree, const ProcessSummary& process) {
 
 }  // namespace
 
+void MergeRingsOf(const std::string& folder, const InstallTree& tree) {
+  for (const ListedRing& ring : ListDeadRings(tree, false)) {
+    if (ring.state == "merge" && ring.text == folder) RunChild({tree.drain.string(), ring.path}, {});
+  }
+}
+
 absl::StatusOr<Capture> OpenMerged(const std::string& path, const std::function<void(const std::string&)>& say) {
   absl::StatusOr<Capture> capture = Capture::Open(path);
   if (!capture.ok()) return capture;
   bool merged = false;
   for (const ProcessSummary& process : capture->processes()) {
     if (process.pending_ring.empty()) continue;
-    say(MergeRing(FindInstallTree(), process));
     merged = true;
+    // A recording process may just have had it merged.
+    if (access(process.pending_ring.c_str(), F_OK) != 0 && errno == ENOENT) continue;
+    say(MergeRing(FindInstallTree(), process));
   }
   return merged ? Capture::Open(path) : std::move(capture);
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "tools/cli/install_tree.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
@@ -14,6 +15,9 @@ namespace memoir {
 // Opens `path`; where a dead process left its ring on this host, merges it first and opens again. `say` gets one line
 // for each merge that was done or that failed. A failed merge is no error: the parts alone still read.
 absl::StatusOr<Capture> OpenMerged(const std::string& path, const std::function<void(const std::string&)>& say);
+
+// Merges the rings of dead processes that recorded into `folder`, whose parts are not there: somebody has removed them.
+void MergeRingsOf(const std::string& folder, const InstallTree& tree);
 
 }  // namespace memoir
 

@@ -1,5 +1,6 @@
 #include "tracker/drain/drain.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <system_error>
 #include <vector>
 
+#include "interpose/private_file.h"
 #include "interpose/ring_reader.h"
 #include "tracker/drain/capture_scan.h"
 #include "tracker/writer/capture_writer.h"
@@ -57,13 +59,46 @@ std::string Append(RingReader* ring, const CaptureOptions& options, const OnFile
   return failed ? status.last_write_error + "; the ring is kept, " + MakeRoomFor(status.last_write_errno) : "";
 }
 
+// By a process that can be seen from here: a drainer then, for the ring's own would have been seen running.
+bool IsLockedByADrainer(const std::string& ring_path) {
+  const int file = OpenPrivateFile(ring_path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0) return false;
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  const bool known = fcntl(file, F_GETLK, &lock) == 0;
+  close(file);
+  return known && (lock.l_type == F_UNLCK || lock.l_pid > 0);  // F_UNLCK: by now it is not
+}
+
+// nullptr: with what is wrong in `error`, which is "" where another drainer has done it all.
+std::unique_ptr<RingReader> OpenRingFile(const std::string& ring_path, std::string* error) {
+  constexpr int kMostTries = 400;
+  constexpr useconds_t kPauseUs = 50'000;
+  for (int tries = 0;; ++tries) {
+    char message[512] = "";
+    if (access(ring_path.c_str(), F_OK) != 0 && errno == ENOENT) return nullptr;
+    errno = 0;
+    std::unique_ptr<RingReader> ring(RingReader::OpenFile(ring_path.c_str(), message, sizeof(message)));
+    const bool is_locked = ring == nullptr && errno == EAGAIN;
+    if (ring == nullptr && access(ring_path.c_str(), F_OK) != 0 && errno == ENOENT) return nullptr;
+    if (ring == nullptr) *error = message;
+    if (!is_locked || tries == kMostTries || !IsLockedByADrainer(ring_path)) return ring;
+    error->clear();
+    usleep(kPauseUs);
+  }
+}
+
+std::string RemoveRing(const std::string& ring_path) {
+  if (unlink(ring_path.c_str()) == 0 || errno == ENOENT) return "";
+  return "cannot remove " + ring_path + ": " + std::strerror(errno);
+}
+
 }  // namespace
 
-std::string DrainRing(const std::string& ring_path) {
-  // Another drain was first: that is what running it again is for.
-  if (access(ring_path.c_str(), F_OK) != 0 && errno == ENOENT) return "";
-  char error[512] = "";
-  const std::unique_ptr<RingReader> ring(RingReader::OpenFile(ring_path.c_str(), error, sizeof(error)));
+std::string DrainRing(const std::string& ring_path, WithoutCapture without) {
+  std::string error;
+  const std::unique_ptr<RingReader> ring = OpenRingFile(ring_path, &error);
   if (ring == nullptr) return error;
   CaptureOptions options;
   options.folder = ring->capture_folder();
@@ -74,6 +109,7 @@ std::string DrainRing(const std::string& ring_path) {
     return ring_path + ": its capture folder " + options.folder + " cannot be looked at: " + error_code.message() +
            "; run again as who may, the ring is kept: memoir-drain " + ring_path;
   }
+  if (!is_there && without == WithoutCapture::kRemove) return RemoveRing(ring_path);
   if (!is_there) {
     return ring_path + ": its capture folder " + options.folder +
            " is gone; make it again, or remove the ring file to give up what it holds";
@@ -88,11 +124,8 @@ std::string DrainRing(const std::string& ring_path) {
   options.counted_before = on_file.counted;
   const std::string failure = Append(ring.get(), options, on_file);
   if (!failure.empty()) return failure + " and run again: memoir-drain " + ring_path;
-  if (unlink(ring_path.c_str()) != 0 && errno != ENOENT) {
-    return "cannot remove " + ring_path + ": " + std::strerror(errno) +
-           "; all of it is in the capture, remove it by hand";
-  }
-  return "";
+  const std::string left = RemoveRing(ring_path);
+  return left.empty() ? "" : left + "; all of it is in the capture, remove it by hand";
 }
 
 }  // namespace memoir

@@ -6,9 +6,12 @@
 
 namespace memoir {
 
+// What becomes of a ring whose capture's folder is gone.
+enum class WithoutCapture { kKeep, kRemove };
+
 // "" when it is done, or was before (the ring is not there any more), else one line that says what is wrong; the ring
-// is then still there and can be drained again.
-std::string DrainRing(const std::string& ring_path);
+// is then still there and can be drained again. Where another drainer is at it, waits for that, 20 s at most.
+std::string DrainRing(const std::string& ring_path, WithoutCapture without);
 
 }  // namespace memoir
 

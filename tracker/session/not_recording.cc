@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
+#include "interpose/private_file.h"
 #include "tracker/session/rank.h"
 
 namespace memoir {
@@ -26,7 +26,12 @@ void SayNotRecording(const std::string& problem, bool child) {
   const bool said = SpeaksForJob() && (!child || folder.empty());
   if (said) std::fprintf(stderr, "memoir: not recording: %s\n", problem.c_str());
   if (folder.empty()) return;
-  std::ofstream(folder + "/.not-recorded." + std::to_string(getpid()) + (said ? "" : ".unsaid")) << problem << "\n";
+  const std::string note = folder + "/.not-recorded." + std::to_string(getpid()) + (said ? "" : ".unsaid");
+  const int file = OpenPrivateFile(note.c_str(), O_WRONLY | O_CREAT | O_EXCL);
+  if (file < 0) return;
+  const std::string line = problem + "\n";
+  [[maybe_unused]] const ssize_t written = write(file, line.data(), line.size());
+  close(file);
 }
 
 }  // namespace memoir

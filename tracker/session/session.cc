@@ -17,8 +17,10 @@
 #include "interpose/ring.h"
 #include "interpose/thread_start.h"
 #include "interpose/tick.h"
+#include "tracker/drain/drain_process.h"
 #include "tracker/modules/direct_calls.h"
 #include "tracker/modules/module_calls.h"
+#include "tracker/session/dead_rings.h"
 #include "tracker/session/rank.h"
 #include "tracker/session/recording_controls.h"
 #include "tracker/session/standby.h"
@@ -35,6 +37,7 @@ struct Session {
   std::string output;
   bool modules = false;
   std::shared_ptr<Writer> writer;  // while recording
+  std::shared_ptr<DeadRings> dead_rings;
   RecordingControls* controls = nullptr;
   // Of the newest recording:
   ProcessFacts facts;
@@ -183,7 +186,10 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
   own.quiet = settings.quiet;
   own.child = settings.child || settings.forked_from != 0;
   options.stem = FileStem(options.process);
-  options.on_look = [] {
+  if (!FitsInterposer(error) || !OpenRing(settings, options.stem, error)) return false;
+  own.dead_rings = std::make_shared<DeadRings>(RingPath(), settings.output, InstalledDrain());
+  options.on_look = [dead_rings = own.dead_rings] {
+    dead_rings->Look();
     RunAtThreadStartOfLateObjects();
     FollowParallelRegionsOfLateObjects();
     LookAtDriver();
@@ -192,7 +198,6 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
   options.on_failure = [] {
     if (RecordingControls* controls = RecordingControls::Current(); controls != nullptr) controls->GiveUp();
   };
-  if (!FitsInterposer(error) || !OpenRing(settings, options.stem, error)) return false;
   own.writer = Writer::Start(options, error);
   return own.writer != nullptr;
 }
@@ -287,6 +292,7 @@ bool StopSession(EndReason reason, std::string* error) {
   own->writer->Stop(reason, "");
   const WriterStatus status = own->writer->Status();
   own->writer.reset();
+  own->dead_rings->Finish();
   *error = Losses(status, RingClose());
   return error->empty();
 }

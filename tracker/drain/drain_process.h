@@ -1,0 +1,39 @@
+// memoir-drain as a process beside a program that knows nothing of it: no SIGCHLD, not waited for by its wait(), none
+// of its descriptors, streams, signals or preloaded libraries.
+//
+// One at a time, one thread.
+#ifndef TRACKER_DRAIN_DRAIN_PROCESS_H_
+#define TRACKER_DRAIN_DRAIN_PROCESS_H_
+
+#include <sys/types.h>
+
+#include <string>
+
+namespace memoir {
+
+class DrainProcess {
+ public:
+  // `program`: the path of memoir-drain.
+  explicit DrainProcess(std::string program) : program_(std::move(program)) {}
+  // Leaves one that runs alone: it ends by itself.
+  ~DrainProcess() = default;
+  DrainProcess(const DrainProcess&) = delete;
+  DrainProcess& operator=(const DrainProcess&) = delete;
+
+  // `may_remove`: a ring whose capture's folder is gone. False: there is no process to be had, or no such program.
+  bool Start(const std::string& ring, bool may_remove);
+  enum class State { kNone, kRunning, kDone, kFailed };
+  // kDone and kFailed once, then kNone.
+  State Look();
+
+ private:
+  std::string program_;
+  pid_t pid_ = -1;
+};
+
+// Where the library or program that this code is in was installed with its memoir-drain: "" where it is not.
+std::string InstalledDrain();
+
+}  // namespace memoir
+
+#endif  // TRACKER_DRAIN_DRAIN_PROCESS_H_

@@ -1,0 +1,90 @@
+#include "tracker/drain/ring_search.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+#include "interpose/private_file.h"
+#include "interpose/process_identity.h"
+#include "interpose/ring_layout.h"
+
+namespace memoir {
+namespace {
+
+// What comes before the counters; the first that changes while the process records lies behind it, but for its clock.
+constexpr std::size_t kHeadBytes = offsetof(RingHeader, dropped_records);
+
+// "memoir-ring-PID-START.ring", or "...START.N.ring" where that name was taken. False: another file's name.
+bool ReadName(const char* name, ProcessIdentity* process) {
+  unsigned long long pid = 0, start = 0;
+  int end = 0;
+  if (std::sscanf(name, "memoir-ring-%llu-%llu%n", &pid, &start, &end) != 2 || end == 0) return false;
+  if (name[end] != '.' || !std::string_view(name).ends_with(".ring")) return false;
+  process->pid = pid;
+  process->start_time = start;
+  return true;
+}
+
+// Terminated or not, the file's or damaged: no longer than its field.
+template <std::size_t kBytes>
+std::string Text(const char (&field)[kBytes]) {
+  return std::string(field, strnlen(field, kBytes));
+}
+
+void ReadHead(const RingHeader& head, const ProcessIdentity& own, DeadRing* ring) {
+  ring->is_whole = head.magic.load(std::memory_order_relaxed) == kRingMagic && head.version == kRingVersion;
+  if (!ring->is_whole) return;
+  ring->capture_folder = Text(head.capture_folder);
+  ring->last_seen_ns = head.clock[head.clock_switch.load(std::memory_order_relaxed) & 1].realtime_ns;
+  ring->same_view = head.pid_namespace == own.pid_namespace && Text(head.boot_id) == own.boot_id;
+}
+
+bool IsLocked(int file) {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+// False: it is none, or another user's.
+bool Examine(const std::string& path, const ProcessIdentity& own, DeadRing* ring) {
+  const int file = OpenPrivateFile(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (file < 0) return false;
+  struct stat status;
+  const bool is_ours = fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid();
+  alignas(RingHeader) std::uint8_t bytes[kHeadBytes] = {};
+  const bool is_read = is_ours && pread(file, bytes, sizeof bytes, 0) == static_cast<ssize_t>(sizeof bytes);
+  ring->is_locked = is_ours && IsLocked(file);
+  close(file);
+  if (!is_ours) return false;
+  ring->path = path;
+  ring->inode = status.st_ino;
+  ring->bytes = static_cast<std::uint64_t>(status.st_blocks) * 512;
+  if (is_read) ReadHead(*reinterpret_cast<const RingHeader*>(bytes), own, ring);
+  return true;
+}
+
+}  // namespace
+
+void FindDeadRings(const std::string& folder, const std::function<bool(const DeadRing&)>& visit) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder.c_str()), closedir);
+  if (entries == nullptr) return;
+  const ProcessIdentity own = OwnIdentity();
+  if (own.start_time == 0) return;  // without /proc nobody is known to be dead
+  while (const dirent* entry = readdir(entries.get())) {
+    ProcessIdentity process = own;
+    if (!ReadName(entry->d_name, &process) || IsRunning(process)) continue;
+    DeadRing ring;
+    ring.pid = process.pid;
+    if (Examine(folder + "/" + entry->d_name, own, &ring) && !visit(ring)) return;
+  }
+}
+
+}  // namespace memoir
