@@ -65,10 +65,15 @@ def not_recording(problem):
     try:
         if os.path.isdir(folder):
             name = os.path.join(folder, f".not-recorded.{os.getpid()}{'' if said else '.unsaid'}")
-            with open(name, "w", encoding="utf-8", errors="backslashreplace") as note:
+            with open(name, "w", encoding="utf-8", errors="backslashreplace", opener=_private) as note:
                 note.write(f"{problem}\n")
     except Exception:
         pass
+
+
+def _private(path, flags):
+    """For open(): what it makes is for its owner alone, as all that Memoir writes beside a capture."""
+    return os.open(path, flags, 0o600)
 
 
 def guarded(begin):

@@ -13,6 +13,26 @@ import pytest
 FAKE_RECORDER = "import os, shutil; shutil.copytree(os.environ['SAMPLE'], os.environ['MEMOIR_OUTPUT'], dirs_exist_ok=True)"
 
 
+# The folder
+
+
+@pytest.mark.parametrize("umask", [0, 0o022, 0o777])
+def test_a_folder_is_for_its_owner_alone(memoir, tmp_path, umask):
+    modes = "import os; print([oct(os.stat(folder).st_mode & 0o777) for folder in ('new', 'new/inside', 'new/inside/run')])"
+    before = os.umask(umask)
+    try:
+        done = memoir("run", "-q", "-o", "new/inside/run", "--", sys.executable, "-c", modes)
+    finally:
+        os.umask(before)
+    assert (done.returncode, done.stdout) == (0, "['0o700', '0o700', '0o700']\n"), done.stderr
+
+
+def test_a_folder_that_is_removed_meanwhile(memoir, one_line, tmp_path):
+    done = memoir("run", "-o", "out", "--", sys.executable, "-c", "import os; os.rmdir(os.environ['MEMOIR_OUTPUT'])")
+    assert done.returncode == 0 and not (tmp_path / "out").exists()
+    assert one_line(done) == f"memoir: nothing is left of the recording: {tmp_path}/out was removed while the command ran"
+
+
 # Running a command
 
 

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <system_error>
 #include <utility>
+
+#include "tools/cli/private_folder.h"
 
 namespace memoir {
 namespace {
@@ -55,8 +56,7 @@ std::optional<std::vector<FitCard>> FitSubjects::Run(const std::vector<FitSubjec
     simulations.push_back(SimulationOf(subject));
     if (options_.output.empty()) continue;
     simulations.back().keep = (fs::absolute(options_.output) / subject.name).string();
-    std::error_code ignored;
-    fs::create_directories(simulations.back().keep, ignored);
+    MakePrivateFolders(simulations.back().keep);
   }
   auto runs = simulator_.RunAll(simulations, what);
   if (!runs) return std::nullopt;

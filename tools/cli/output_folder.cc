@@ -10,6 +10,7 @@
 #include <system_error>
 #include <vector>
 
+#include "tools/cli/private_folder.h"
 #include "tools/view/terminal_text.h"
 
 namespace memoir {
@@ -43,7 +44,7 @@ fs::path FirstMissing(const fs::path& path) {
 absl::Status OutputFolder::Prepare() {
   std::error_code error;
   const fs::path missing = FirstMissing(path_);
-  fs::create_directories(path_, error);
+  error = MakePrivateFolders(path_);
   if (error) return Unusable(path_, error.message());
   if (!fs::is_directory(path_, error)) return Unusable(path_, "it is not a folder");
   first_made_ = missing;
@@ -67,6 +68,11 @@ std::set<std::string> OutputFolder::Parts() const {
     if (entry.path().extension() == ".memoir") parts.insert(entry.path().filename().string());
   }
   return parts;
+}
+
+bool OutputFolder::WasRemoved() const {
+  std::error_code error;
+  return !fs::exists(path_, error) && !error;
 }
 
 bool OutputFolder::HasNewParts() const {

@@ -18,6 +18,8 @@ class OutputFolder {
 
   // Makes the folder and writes a file into it. The error says cause and fix.
   absl::Status Prepare();
+  // Somebody has taken it away since.
+  bool WasRemoved() const;
   // Part files that were not there when Prepare was called.
   bool HasNewParts() const;
   bool had_parts() const { return !old_parts_.empty(); }

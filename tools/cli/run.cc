@@ -25,6 +25,7 @@
 #include "tools/cli/nothing_recorded.h"
 #include "tools/cli/output_folder.h"
 #include "tools/cli/record_options.h"
+#include "tools/cli/ring_merge.h"
 #include "tools/cli/run_summary.h"
 #include "tools/cli/simulated_device.h"
 #include "tools/cli/start_failure.h"
@@ -149,6 +150,11 @@ int RunRecorded(const Strings& command, Variables variables) {
     return CannotStart(command, result.start_error);
   }
   ProtectExitCode(result.exit_code);
+  if (folder.WasRemoved()) {
+    if (speaks) Say("nothing is left of the recording: " + folder.path() + " was removed while the command ran");
+    return result.exit_code;
+  }
+  if (!folder.HasNewParts()) MergeRingsOf(folder.path(), tree);
   const bool said = folder.TakeNotes([](const std::string& cause) { Say("not recording: " + cause); });
   if (folder.HasNewParts()) {
     FinishRecording(folder.path(), quiet);

@@ -17,6 +17,7 @@
 #include "tools/cli/environment.h"
 #include "tools/cli/message.h"
 #include "tools/cli/output_folder.h"
+#include "tools/cli/private_folder.h"
 #include "tools/cli/process_batch.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/ring_merge.h"
@@ -119,9 +120,8 @@ Variables Simulator::VariablesOf(const Simulation& simulation) const {
   Attachment attachment = AttachmentOf(tree_);
   AddSimulation(tree_, attachment);
   AddTo(variables, attachment);
-  std::error_code ignored;
-  fs::create_directories(folder / "report", ignored);
-  fs::create_directories(variables["MEMOIR_OUTPUT"], ignored);
+  MakePrivateFolders(folder / "report");
+  MakePrivateFolders(variables["MEMOIR_OUTPUT"]);
   return variables;
 }
 

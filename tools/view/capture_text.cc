@@ -72,10 +72,11 @@ void AddCounters(const std::string& who, const v1::Counters& counters, LossLines
   }
 }
 
-void AddEnd(const std::string& who, const v1::End& end, LossLines& lines) {
+void AddEnd(const std::string& who, const v1::End& end, bool is_whole, LossLines& lines) {
   switch (end.reason()) {
     case v1::End::MERGED:
-      lines.AddLossless(who + ": " + kEndedWithoutStopping + "; everything recorded until then is here");
+      lines.AddLossless(who + ": " + kEndedWithoutStopping +
+                        (is_whole ? "; everything recorded until then is here" : ""));
       break;
     case v1::End::FAILED:
       lines.Add(who + ": the recording ended early: " + Escaped(end.message()));
@@ -86,6 +87,26 @@ void AddEnd(const std::string& who, const v1::End& end, LossLines& lines) {
     default:
       lines.Add(who + ": no end is recorded (killed, or still running): its newest events may be missing");
   }
+}
+
+std::uint64_t Dropped(const ReplayReport& report) {
+  std::uint64_t dropped = 0;
+  for (const ReplayReport::Process& process : report.processes) {
+    if (process.replayed) dropped += process.counters.dropped_records();
+  }
+  return dropped;
+}
+
+// Parts that --max-size removed are gone on purpose, and their sums are not.
+std::uint64_t MissingParts(const ProcessSummary& process, const v1::Counters& counters) {
+  return process.missing_parts - std::min(process.missing_parts, counters.folded_parts());
+}
+
+// Nothing that this process recorded is missing, nor anything of which nobody knows whose it was.
+bool IsWhole(const ProcessSummary& process, const v1::Counters& counters, const ReplayReport& report) {
+  return MissingParts(process, counters) == 0 && counters.dropped_records() == 0 && counters.lost_chunks() == 0 &&
+         counters.lost_events() == 0 && report.lost_records <= Dropped(report) && report.lost_chunks == 0 &&
+         report.damage.empty();
 }
 
 std::string FoldedLine(const std::string& who, const ReplayReport::Process& process) {
@@ -177,24 +198,20 @@ std::string RenderLosses(const Capture& capture, const ReplayReport& report, con
   constexpr std::size_t kMostLines = 8;
   LossLines lines(terminal);
   std::string notes;  // about nothing that went wrong
-  std::uint64_t dropped = 0;
   for (const ProcessSummary& process : capture.processes()) {
     const std::string who = ProcessName(capture, process.id);
     const ReplayReport::Process& end = report.processes[process.id.value];
     if (!end.replayed) continue;
-    // Parts that --max-size removed are gone on purpose, and their sums are not.
-    const std::uint64_t folded_parts = end.counters.folded_parts();
-    if (process.missing_parts > folded_parts) {
-      lines.Add(who + ": " + FormatCounted(process.missing_parts - folded_parts, "part is", "parts are") +
+    if (const std::uint64_t missing = MissingParts(process, end.counters); missing > 0) {
+      lines.Add(who + ": " + FormatCounted(missing, "part is", "parts are") +
                 " missing: removed, or not copied with the others");
     }
     AddCounters(who, end.counters, lines);
-    if (!IsIdle(capture, process.id)) AddEnd(who, end.end, lines);
-    dropped += end.counters.dropped_records();
+    if (!IsIdle(capture, process.id)) AddEnd(who, end.end, IsWhole(process, end.counters, report), lines);
     notes += GapLine(who, end, v1::LEVEL_OFF) + GapLine(who, end, v1::LEVEL_MEMORY);
     if (end.counters.folded_events() > 0) notes += FoldedLine(who, end);
   }
-  if (report.lost_records > dropped) {
+  if (const std::uint64_t dropped = Dropped(report); report.lost_records > dropped) {
     lines.Add(fmt::format("{} missing in the parts",
                           FormatCounted(report.lost_records - dropped, "record is", "records are")));
   }

@@ -1,0 +1,57 @@
+// What is said of data that is missing: no two lines may contradict each other.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/captures/capture_builder.h"
+#include "tools/analyze/summary.h"
+#include "tools/view/capture_text.h"
+#include "tools/view/terminal.h"
+
+namespace memoir {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::ProcessBuilder;
+
+std::string Losses(ProcessBuilder& process) {
+  const testing::TemporaryFolder folder;
+  process.WriteTo(folder.path());
+  const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
+  EXPECT_TRUE(capture.ok()) << capture.status();
+  const auto summary = AnalyzeSummary(*capture, {});
+  EXPECT_TRUE(summary.ok()) << summary.status();
+  return RenderLosses(*capture, summary->report, {.width = 200});
+}
+
+TEST(Losses, AMergedProcessIsWholeWhereNothingIsMissing) {
+  ProcessBuilder process;
+  process.Allocate(0x1000, 10).EndChunk().Deallocate(0x1000).set_end(v1::End::MERGED);
+  EXPECT_THAT(Losses(process), HasSubstr("ended without stopping (killed, os._exit or exec); everything recorded"));
+}
+
+TEST(Losses, AMergedProcessIsNotSaidToBeWholeBesideWhatIsMissing) {
+  ProcessBuilder records;
+  records.Allocate(0x1000, 10).LoseRecords(3);
+  records.Mark("m").set_end(v1::End::MERGED);
+  EXPECT_THAT(Losses(records), HasSubstr("3 records are missing in the parts"));
+  EXPECT_THAT(Losses(records), Not(HasSubstr("everything recorded")));
+  EXPECT_THAT(Losses(records), HasSubstr("ended without stopping (killed, os._exit or exec)\n"));
+
+  ProcessBuilder chunks;
+  chunks.Allocate(0x1000, 10).EndChunk().SkipChunks(2);
+  chunks.Mark("m").set_end(v1::End::MERGED);
+  EXPECT_THAT(Losses(chunks), HasSubstr("2 chunks are missing"));
+  EXPECT_THAT(Losses(chunks), Not(HasSubstr("everything recorded")));
+
+  ProcessBuilder counted;
+  counted.Mark("m").set_end(v1::End::MERGED);
+  counted.counters().set_lost_events(5);
+  EXPECT_THAT(Losses(counted), HasSubstr("5 events were not written"));
+  EXPECT_THAT(Losses(counted), Not(HasSubstr("everything recorded")));
+}
+
+}  // namespace
+}  // namespace memoir
