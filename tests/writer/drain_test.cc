@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,10 +19,9 @@
 #include <string>
 #include <vector>
 
-#include "interpose/ring_reader.h"
 #include "tests/writer/capture_decoder.h"
 #include "tests/writer/recording.h"
-#include "tracker/writer/part_sink.h"
+#include "tests/writer/victim.h"
 
 namespace memoir::test {
 namespace {
@@ -31,127 +29,6 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-constexpr int kThreads = 2;
-
-// Starts a program; what it prints goes to `errors` when given.
-pid_t Start(const std::vector<std::string>& command, const std::string& errors = "") {
-  const pid_t child = fork();
-  if (child != 0) return child;
-  if (!errors.empty()) {
-    dup2(open(errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600), STDERR_FILENO);
-    dup2(STDERR_FILENO, STDOUT_FILENO);
-  }
-  std::vector<char*> arguments;
-  for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
-  arguments.push_back(nullptr);
-  execv(arguments[0], arguments.data());
-  _exit(127);
-}
-
-int Wait(pid_t child) {
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-}
-
-struct Outcome {
-  int exit;
-  std::string errors;
-};
-
-Outcome RunDrain(std::vector<std::string> command) {
-  const TemporaryFolder folder;
-  const std::string errors = folder.path() + "/errors";
-  command.insert(command.begin(), MEMOIR_DRAIN);
-  const int exit = Wait(Start(command, errors));
-  std::ifstream file(errors);
-  return {exit, {std::istreambuf_iterator<char>(file), {}}};
-}
-
-Outcome Drain(const std::string& ring) { return RunDrain({ring}); }
-
-class Victim {
- public:
-  explicit Victim(std::uint64_t max_bytes = 0)
-      : capture_(folder_.path() + "/capture"), rings_(folder_.path() + "/rings") {
-    fs::create_directory(rings_);
-    const std::string count_file = folder_.path() + "/counts";
-    const int file = open(count_file.c_str(), O_RDWR | O_CREAT, 0600);
-    EXPECT_EQ(ftruncate(file, 4096), 0);
-    counts_ =
-        static_cast<std::atomic<std::uint64_t>*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
-    close(file);
-    std::vector<std::string> command = {MEMOIR_KILL_VICTIM, rings_, capture_, count_file, std::to_string(kThreads)};
-    if (max_bytes != 0) command.push_back(std::to_string(max_bytes));
-    child_ = Start(command);
-  }
-  ~Victim() { munmap(counts_, 4096); }
-
-  // Once its capture has a part of this number or a later one.
-  void WaitForPart(std::uint32_t number) {
-    for (;;) {
-      ASSERT_EQ(waitpid(child_, nullptr, WNOHANG), 0) << "the victim ended by itself";
-      if (!fs::is_directory(capture_)) continue;
-      for (const auto& entry : fs::directory_iterator(capture_))
-        if (entry.path().filename() >= PartPath("", kStem, number).substr(1)) return;
-      usleep(500);
-    }
-  }
-
-  // Once it records, after so many microseconds more.
-  void KillAfter(unsigned microseconds) {
-    while (counts_[0].load() == 0) {
-      ASSERT_EQ(waitpid(child_, nullptr, WNOHANG), 0) << "the victim ended by itself";
-      usleep(200);
-    }
-    usleep(microseconds);
-    kill(child_, SIGKILL);
-    EXPECT_EQ(Wait(child_), -SIGKILL);
-  }
-
-  std::string ring() const {
-    for (const auto& entry : fs::directory_iterator(rings_)) return entry.path();
-    return "";
-  }
-  const std::string& capture() const { return capture_; }
-  const std::string& rings() const { return rings_; }
-  pid_t pid() const { return child_; }
-  std::vector<std::uint64_t> counts() const {
-    std::vector<std::uint64_t> counts(kThreads);
-    for (int i = 0; i < kThreads; ++i) counts[static_cast<std::size_t>(i)] = counts_[i].load();
-    return counts;
-  }
-
- private:
-  TemporaryFolder folder_;
-  std::string capture_;
-  std::string rings_;
-  std::atomic<std::uint64_t>* counts_;
-  pid_t child_;
-};
-
-// Every record once and in order, and at least as many steps as were counted.
-void CheckCapture(const DecodedCapture& capture, std::vector<std::uint64_t> counts) {
-  std::map<std::uint32_t, std::uint64_t> next_record, next_step;
-  for (const DecodedChunk* chunk : capture.chunks()) {
-    for (const DecodedRun& run : chunk->runs) {
-      ASSERT_EQ(run.first_record, next_record[run.thread]) << "records doubled or lost on thread " << run.thread;
-      next_record[run.thread] += run.record_count;
-      for (const Event& event : run.events) {
-        if (event.kind != memoir::v1::STEP) continue;
-        ASSERT_EQ(event.step, next_step[run.thread]++);
-      }
-    }
-  }
-  std::vector<std::uint64_t> steps;
-  for (const auto& [thread, count] : next_step) steps.push_back(count);
-  steps.resize(counts.size());
-  // Which thread counts where is not known: each count has its own thread, so compare them sorted.
-  std::sort(steps.begin(), steps.end());
-  std::sort(counts.begin(), counts.end());
-  for (std::size_t i = 0; i < counts.size(); ++i) EXPECT_GE(steps[i], counts[i]);
-}
 
 // All readings of the clocks must lie on one line, whose slope the process has measured. (Where ticks are nanoseconds
 // that says little.)
@@ -166,13 +43,6 @@ void CheckClocks(const DecodedCapture& capture) {
     const auto nanoseconds = static_cast<std::int64_t>(clock.monotonic_ns() - process.start().monotonic_ns());
     ASSERT_NEAR(seconds, static_cast<double>(nanoseconds) / 1e9, 0.05) << "chunk " << chunk->header.sequence();
   }
-}
-
-// Decoding is strict, apart from a chunk that the kill cut.
-DecodedCapture DecodeKilled(const std::string& folder) {
-  DecodedCapture capture = DecodeFolder(folder);
-  EXPECT_THAT(capture.errors, IsEmpty());
-  return capture;
 }
 
 std::map<std::string, std::string> Contents(const std::string& folder) {
@@ -356,62 +226,6 @@ TEST(Drain, KeepsTheRingWhenTheCaptureIsGone) {
   EXPECT_EQ(outcome.exit, 1);
   EXPECT_THAT(outcome.errors, HasSubstr("is gone"));
   EXPECT_NE(victim.ring(), "");
-}
-
-TEST(Drain, RemovesTheRingOfACaptureThatIsGoneWhereThatIsAsked) {
-  Victim victim;
-  victim.KillAfter(5'000);
-  const std::string ring = victim.ring(), capture = victim.capture();
-  ASSERT_EQ(RunDrain({"--or-remove", ring}).exit, 0);
-  CheckCapture(DecodeKilled(capture), victim.counts());
-  EXPECT_EQ(victim.ring(), "");
-
-  Victim gone;
-  gone.KillAfter(5'000);
-  fs::remove_all(gone.capture());
-  EXPECT_EQ(RunDrain({"--or-remove", gone.ring()}).exit, 0);
-  EXPECT_EQ(gone.ring(), "");
-  EXPECT_FALSE(fs::exists(gone.capture()));
-}
-
-// What `memoir doctor` reads.
-TEST(Drain, ListsAndCleansTheRingsOfAFolder) {
-  Victim victim;
-  EXPECT_EQ(RunDrain({"--list", victim.rings()}).errors, "") << "it may be running";
-  victim.KillAfter(5'000);
-  const std::string ring = victim.ring();
-  struct stat status;
-  ASSERT_EQ(stat(ring.c_str(), &status), 0);
-  const auto line = [&](const std::string& what, const std::string& text) {
-    return ring + "\t" + std::to_string(status.st_blocks * 512) + "\t" + std::to_string(victim.pid()) + "\t" + what +
-           "\t" + text + "\n";
-  };
-  EXPECT_EQ(RunDrain({"--list", "/no/such/folder", victim.rings()}).errors, line("merge", victim.capture()));
-  fs::rename(victim.capture(), victim.capture() + ".moved");
-  EXPECT_EQ(RunDrain({"--list", victim.rings()}).errors, line("gone", victim.capture()));
-  fs::rename(victim.capture() + ".moved", victim.capture());
-  EXPECT_EQ(RunDrain({"--clean", victim.rings()}).errors, line("merged", victim.capture()));
-  CheckCapture(DecodeKilled(victim.capture()), victim.counts());
-  EXPECT_EQ(RunDrain({"--clean", victim.rings()}).errors, "");
-
-  std::ofstream(victim.rings() + "/memoir-ring-1-1.ring") << "cut short";
-  EXPECT_THAT(RunDrain({"--clean", victim.rings()}).errors, HasSubstr("\t1\tforeign\t\n"));
-}
-
-// A recording process may be at it when `memoir` comes along.
-TEST(Drain, WaitsForAnotherDrain) {
-  Victim victim;
-  victim.KillAfter(5'000);
-  char error[512];
-  std::unique_ptr<RingReader> other(RingReader::OpenFile(victim.ring().c_str(), error, sizeof error));
-  ASSERT_NE(other, nullptr) << error;
-  EXPECT_EQ(RunDrain({"--list", victim.rings()}).errors, "") << "it is locked";
-  const pid_t drain = Start({MEMOIR_DRAIN, victim.ring()});
-  usleep(100'000);  // so that it finds the lock
-  EXPECT_EQ(waitpid(drain, nullptr, WNOHANG), 0);
-  other.reset();
-  EXPECT_EQ(Wait(drain), 0);
-  CheckCapture(DecodeKilled(victim.capture()), victim.counts());
 }
 
 TEST(Drain, AFileSizeLimitIsNamedAndKeepsTheRing) {
