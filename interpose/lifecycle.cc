@@ -7,6 +7,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "interpose/left_rings.h"
 #include "interpose/process_identity.h"
 #include "interpose/ring_file.h"
 #include "interpose/segment_pool.h"
@@ -62,6 +63,7 @@ void OnForkInChild() {
   page->enabled.store(0, std::memory_order_relaxed);
   page->range_epoch.store(0, std::memory_order_relaxed);
   page->generation.store(0, std::memory_order_relaxed);
+  page->opened_here.store(0, std::memory_order_relaxed);
   page->visitors.store(0, std::memory_order_relaxed);
 }
 
@@ -171,16 +173,24 @@ __attribute__((no_sanitize("thread"))) void CopyUsedSlots(const RingMap& ring, v
 
 // Gives the file's pages back: a file that was removed lives on while any of it is mapped. The addresses stay, over
 // memory that is there when touched, for hooks between a reserve and its commit. Of what they read there only the slots
-// matter (cursor, base, committed), so these are copied; the rest may be zero.
-void LeaveFile(const RingMap& ring) {
+// matter (cursor, base, committed), so these are copied; the rest may be zero. False: some of the file stays mapped.
+bool LeaveFile(const RingMap& ring) {
   constexpr std::size_t kSlotBytes = kThreadSlots * sizeof(ThreadSlot);
-  if (!Cover(ring.names, ring.SegmentBytes(ring.segment_count)) || !Cover(ring.header, ring.slots)) return;
+  if (!Cover(ring.names, ring.SegmentBytes(ring.segment_count)) || !Cover(ring.header, ring.slots)) return false;
   void* copy = mmap(nullptr, kSlotBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (copy == MAP_FAILED) return;
+  if (copy == MAP_FAILED) return false;
   CopyUsedSlots(ring, copy);
-  if (mremap(copy, kSlotBytes, kSlotBytes, MREMAP_MAYMOVE | MREMAP_FIXED, ring.slots) == MAP_FAILED) {
-    munmap(copy, kSlotBytes);
-  }
+  if (mremap(copy, kSlotBytes, kSlotBytes, MREMAP_MAYMOVE | MREMAP_FIXED, ring.slots) != MAP_FAILED) return true;
+  munmap(copy, kSlotBytes);
+  return false;
+}
+
+// In a forked child, once: what this thread remembers is its parent's. Then the process's threads are its own.
+void TakeOverFromParent() {
+  ForkWiped* page = ring_state.page.load(std::memory_order_relaxed);
+  if (page->opened_here.exchange(1, std::memory_order_relaxed) != 0) return;
+  ForgetLeftRings();
+  if (ring_state.exit_key_made) pthread_setspecific(ring_state.exit_key, nullptr);
 }
 
 }  // namespace
@@ -209,7 +219,9 @@ bool RingOpen(const RingOptions& options, char* error, std::size_t error_bytes) 
     return Fail("a ring is already open in this process; stop recording first", error, error_bytes);
   if (!MakeForkWipedPage()) return Fail("no memory for the enable flag's page", error, error_bytes);
   CoverParentsRing();
-  memoir_thread_slot = nullptr;
+  LeaveRing();
+  TakeOverFromParent();
+  UnmapLeftRings();
 
   const ProcessIdentity process = OwnIdentity();
   RingFile file{};
@@ -239,7 +251,7 @@ std::uint64_t RingClose() {
   ring_state.path[0] = '\0';
   ForgetSlots(*ring);
   const std::uint64_t unread = CountUnread(*ring);
-  if (alone) LeaveFile(*ring);  // else rather some memory than a program
+  if (alone && LeaveFile(*ring)) KeepLeftRing(*ring);  // else rather some memory than a program
   return unread;
 }
 

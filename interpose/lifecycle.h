@@ -21,6 +21,7 @@ struct ForkWiped {
   std::atomic<std::uint32_t> enabled;              // what memoir_enabled_flag points to: its first word
   std::atomic<std::uint32_t> range_epoch;          // its second
   std::atomic<std::uint32_t> generation;           // of the open ring; 0: none
+  std::atomic<std::uint32_t> opened_here;          // by this process, not by one that it was forked from
   alignas(64) std::atomic<std::int32_t> visitors;  // threads inside a RingVisit; not on the line that every hook reads
 };
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "interpose/errno_keeper.h"
+#include "interpose/left_rings.h"
 #include "interpose/lifecycle.h"
 #include "interpose/name_table.h"
 #include "interpose/segment_pool.h"
@@ -32,6 +33,7 @@ ThreadSlot* RingAttachThread() {
     CountDrop(*ring);
     if (!thread_has_left) ring->header->slotless_records.fetch_add(1, std::memory_order_relaxed);
   }
+  LeaveRing();  // that of an earlier slot
   // Without the key the slot is merely never recycled.
   if (slot != nullptr && ring_state.exit_key_made) pthread_setspecific(ring_state.exit_key, slot);
   memoir_thread_slot = slot;

@@ -39,7 +39,7 @@ struct alignas(64) ThreadSlot {
   std::uint16_t depth;                    // open ranges; kept by whoever records ranges. Read it through RingDepth
   std::uint16_t exit_passes;              // how often this thread's exit has asked to retire the slot
   std::uint32_t segment;                  // number of the owned segment, kNoSegment: none
-  std::uint64_t scratch;                  // for the tracker; 0 in a new ring, then kept for the slot's next thread
+  std::uint64_t scratch;                  // a mapping of the tracker's; 0 in a new ring, kept for the next thread
   std::uint32_t generation;               // of the ring it belongs to; see RingThread
   std::uint32_t range_epoch;              // what `depth` counts in; see RingDepth
 
@@ -50,6 +50,8 @@ struct alignas(64) ThreadSlot {
   char name[16];
   std::atomic<std::uint32_t> segments;   // of this thread, not yet back in the pool
   std::atomic<std::uint32_t> works_for;  // number of the thread in whose parallel region it works; 0: in none
+  std::atomic<std::uint32_t> left;       // the thread has another slot, or has ended: it is at no address of this
+  std::uint32_t scratch_bytes;           // of the mapping that `scratch` is the address of
 };
 static_assert(sizeof(ThreadSlot) == 128);
 inline constexpr std::uint32_t kNoSegment = 0xffffffffu;
@@ -84,7 +86,8 @@ struct RingOptions {
 
 // Creates the ring file and maps it. On failure returns false and writes one line (cause and fix) into `error`.
 MEMOIR_INTERPOSE_API bool RingOpen(const RingOptions& options, char* error, std::size_t error_bytes);
-// Removes the file and gives its memory back, but keeps the addresses: late hooks may still hold pointers. Waits (at
+// Removes the file and gives its memory back, but keeps the addresses: late hooks may still hold pointers. They are
+// given back by a later RingOpen, once each thread that recorded has recorded in another ring, or has ended. Waits (at
 // most a second) for threads that are inside RingAttachThread or RingReserveSlow. Call only after the enable flag is
 // off, all is drained, and the reader is gone. A later RingOpen begins anew: thread numbers, operator ids and counters
 // start over. Returns how many records were committed and never consumed: what hooks that saw the flag on committed

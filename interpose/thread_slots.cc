@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "interpose/errno_keeper.h"
+#include "interpose/left_rings.h"
 #include "interpose/lifecycle.h"
 #include "interpose/segment_pool.h"
 
@@ -74,6 +75,7 @@ ThreadSlot* ClaimSlot(const RingMap& ring) {
   slot->range_epoch = 0;
   slot->exit_passes = 0;
   slot->generation = ring.generation;
+  slot->left.store(0, std::memory_order_relaxed);
   // All segments of the slot's last thread are back, or it would not have been free.
   slot->segments.store(0, std::memory_order_relaxed);
   FillIdentity(ring, slot);
@@ -119,12 +121,17 @@ void OnThreadExit(void* value) {
   auto* slot = static_cast<ThreadSlot*>(value);
   const RingVisit visit;
   const RingMap* ring = visit.ring();
-  if (ring == nullptr || slot->generation != ring->generation) return;
-  if (++slot->exit_passes < kExitPasses && pthread_setspecific(ring_state.exit_key, slot) == 0) return;
-  LeaveSegment(*ring, slot);
-  ring->header->retired_slots.fetch_add(1, std::memory_order_relaxed);
-  slot->state.store(Raw(SlotState::kRetired), std::memory_order_release);
+  const bool is_open = ring != nullptr && slot->generation == ring->generation;
+  if (is_open && ++slot->exit_passes < kExitPasses && pthread_setspecific(ring_state.exit_key, slot) == 0) return;
+  if (is_open) {
+    LeaveSegment(*ring, slot);
+    ring->header->retired_slots.fetch_add(1, std::memory_order_relaxed);
+  }
+  // Before the slot may be another thread's. The key's value, which glibc has taken away, tells LeaveRing of it.
+  if (pthread_setspecific(ring_state.exit_key, slot) == 0) LeaveRing();
+  if (!is_open) return;
   memoir_thread_slot = nullptr;
+  slot->state.store(Raw(SlotState::kRetired), std::memory_order_release);
   thread_has_left = true;
 }
 

@@ -1,6 +1,7 @@
 """Finds and loads the shared libraries that record: the interposer, then the tracker built for this torch."""
 
 import ctypes
+import functools
 import glob
 import os
 import re
@@ -46,12 +47,17 @@ def load(torch_version):
     # The tracker names the interposer by its soname only; loaded first by path, or preloaded, it is found. One copy in a process.
     ctypes.CDLL(os.path.join(folder(), "libmemoir_interpose.so"))
     try:
-        return _declare(ctypes.CDLL(known[minor]))
+        return _tracker(known[minor])
     except OSError:
         others = _other_interposers()
         if not others:
             raise
         raise NoTracker(f"another version of Memoir is in this process already ({', '.join(others)}); use one of the two: {folder()} is this one") from None
+
+
+@functools.cache  # functions of a library object live as long as it does: one for all recordings
+def _tracker(path):
+    return _declare(ctypes.CDLL(path))
 
 
 def _other_interposers():
@@ -63,8 +69,12 @@ def _other_interposers():
 
 def load_modules(torch_version):
     """The same library for functions that are called with the GIL held; load() was called before."""
-    minor = ".".join(torch_version.split("+")[0].split(".")[:2])
-    library = ctypes.PyDLL(trackers()[minor])
+    return _tracker_of_modules(trackers()[".".join(torch_version.split("+")[0].split(".")[:2])])
+
+
+@functools.cache
+def _tracker_of_modules(path):
+    library = ctypes.PyDLL(path)
     library.memoir_define_module.argtypes = [ctypes.c_char_p] * 3
     library.memoir_define_module.restype = ctypes.c_uint32
     library.memoir_set_module.argtypes = [ctypes.c_uint64, ctypes.c_uint32]

@@ -26,10 +26,13 @@ def _wrapped_call_impl(self, *args, **kwargs):
 _TORCHS_OWN = "return self._call_impl(*args, **kwargs) if self._compiled_call_impl is None else self._compiled_call_impl(*args, **kwargs)"
 _ANOTHERS = "return original(self, *args, **kwargs)"
 
+_HOLDERS = "_parameters", "_buffers", "_local_tensor"  # kept here, and with that interned for good
+
 original = enter = leave = is_dynamo_compiling = None  # what our function calls: dynamo looks them up here
 gone = None  # callback of weak references
 _replacement = None  # our function, while it is installed
-_kept = []  # what C holds addresses of
+_kept = []  # what C holds addresses of for good
+_held = ()  # and since the newest start
 _asked = False  # start was called since the last stop
 
 
@@ -47,7 +50,7 @@ class _Interpreter(ctypes.Structure):
 
 def start(library):
     """Before or at the start of a recording into the tracker `library`. Raises when calls of modules can't be seen here."""
-    global _asked
+    global _asked, _held
     _asked = True
     if not _kept:
         _make_functions(library)
@@ -56,7 +59,6 @@ def start(library):
     functions = (python.Py_IncRef, python.Py_DecRef, python.PyObject_CallFunctionObjArgs, python.PyObject_GenericGetAttr,
                  python.PyDict_Next, python.PyErr_Clear, python.PyUnicode_AsUTF8AndSize, python.PyType_IsSubtype)
     objects = (None, _module_names.resolve, _module_names.gone, _set_eval_frame())
-    _kept.append(objects)
     library.memoir_python_setup(ctypes.byref(_Interpreter(
         *(id(o) if o is not None or i == 0 else None for i, o in enumerate(objects)),
         *(ctypes.cast(f, ctypes.c_void_p).value for f in functions),
@@ -64,8 +66,8 @@ def start(library):
     _install()
     _optimizers.start(library)
     frames = _frames_of_torch()
-    _kept.append(frames)
     library.memoir_python_look_at_frames(None if frames is None else ctypes.byref(frames[0]))
+    _held = objects, frames
 
 
 def asked():
@@ -96,9 +98,7 @@ def _what_modules_hold():
     """The names of a module's own parameters and buffers, and of what a DTensor has its bytes in; what holds them; what of it is looked at."""
     import torch
 
-    names = sys.intern("_parameters"), sys.intern("_buffers"), sys.intern("_local_tensor")
-    _kept.append(names)
-    return *(id(name) for name in names), id(dict), id(torch.Tensor), id(torch.nn.Parameter)
+    return *(id(sys.intern(name)) for name in _HOLDERS), id(dict), id(torch.Tensor), id(torch.nn.Parameter)
 
 
 def _frames_of_torch():

@@ -17,6 +17,7 @@ _by_environment = False  # the running recording is `memoir run`'s
 _operators = "ranges"  # which operators the recording that was started last has: ranges or dispatch
 _passed_over = 0  # starts inside of that, whose stops are passed over too
 _next_step = 0
+_follows_cuda = False  # torch will tell, or has told
 
 
 def start(output=None, **options):
@@ -200,9 +201,13 @@ def _call(library, function, options):
 
 def _follow_cuda(library):
     """Have the tracker told once torch has made its CUDA allocators: a hook that is attached before is attached to nothing."""
+    global _follows_cuda
     cuda = sys.modules["torch"].cuda
-    if hasattr(cuda, "_lazy_call") and hasattr(sys.modules["torch"]._C, "_cuda_init"):
+    if not hasattr(cuda, "_lazy_call") or not hasattr(sys.modules["torch"]._C, "_cuda_init"):
+        return
+    if cuda.is_initialized() or not _follows_cuda:  # torch keeps what it is to call then for ever
         cuda._lazy_call(library.memoir_cuda_is_ready)
+    _follows_cuda = True
 
 
 def _record_modules():

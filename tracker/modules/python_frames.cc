@@ -1,5 +1,6 @@
 #include "tracker/modules/python_frames.h"
 
+#include <cstring>
 #include <new>
 
 namespace memoir {
@@ -7,8 +8,15 @@ namespace memoir {
 constinit std::atomic<const memoir_python_frames*> python_frames{nullptr};
 
 void SetPythonFrames(const memoir_python_frames* layout) {
-  const auto* copy = layout == nullptr ? nullptr : new (std::nothrow) memoir_python_frames(*layout);
-  python_frames.store(copy, std::memory_order_release);
+  // It is nearly always the same again.
+  static const memoir_python_frames* last = nullptr;
+  const bool known = layout != nullptr && last != nullptr && std::memcmp(layout, last, sizeof *layout) == 0;
+  if (layout != nullptr && !known) {
+    auto* copy = new (std::nothrow) memoir_python_frames;
+    if (copy != nullptr) std::memcpy(copy, layout, sizeof *layout);  // its padding, too: it is compared
+    last = copy;
+  }
+  python_frames.store(layout == nullptr ? nullptr : last, std::memory_order_release);
 }
 
 }  // namespace memoir

@@ -13,7 +13,7 @@ namespace memoir {
 // Of the interpreter; nullptr: frames are not looked at. Never freed: a thread may just look by it.
 extern constinit std::atomic<const memoir_python_frames*> python_frames;
 
-// nullptr: none. Any thread.
+// nullptr: none. For who starts a recording, or holds the GIL meanwhile.
 void SetPythonFrames(const memoir_python_frames* frames);
 
 inline const char* PointerAt(const char* object, int offset) {

@@ -14,6 +14,8 @@
 
 namespace {
 
+using memoir::RecordingControls;
+
 int Fail(const char* text, char* message, std::size_t size) {
   const int line = static_cast<int>(std::strcspn(text, "\n"));  // torch's errors go on with a backtrace
   if (message != nullptr && size > 0) std::snprintf(message, size, "%.*s", line, text);
@@ -43,9 +45,8 @@ constexpr char kAtStart[] = "at the start of the recording; allow the program mo
 constexpr char kAtEnd[] = "at the end of the recording; its newest events may be missing";
 
 int SetLevel(memoir::RecordingLevel level) {
-  memoir::RecordingControls* controls = memoir::RecordingControls::Current();
   try {
-    return controls != nullptr && controls->Want(level) ? 0 : -1;
+    return RecordingControls::WithCurrent([level](RecordingControls& own) { return own.Want(level) ? 0 : -1; }, -1);
   } catch (...) {
     return -1;
   }
@@ -126,9 +127,12 @@ void memoir_mark(const char* text) {
 
 void memoir_step(uint64_t step) {
   memoir::BeginFromStandbyOrSay();  // who counts steps, trains
-  memoir::RecordingControls* controls = memoir::RecordingControls::Current();
+  const auto record = [step](RecordingControls& own) {
+    own.Step(step);
+    return true;
+  };
   try {
-    if (controls != nullptr) controls->Step(step);
+    RecordingControls::WithCurrent(record, false);
   } catch (...) {  // no memory to switch with: what is recorded stays as it was
   }
 }
@@ -140,9 +144,11 @@ int memoir_pause(int keep_memory) {
 int memoir_resume(void) { return SetLevel(memoir::RecordingLevel::kAll); }
 
 enum memoir_level memoir_level(void) {
-  const memoir::RecordingControls* controls = memoir::RecordingControls::Current();
-  if (controls == nullptr || !controls->recording()) return MEMOIR_OFF;
-  return static_cast<enum memoir_level>(controls->level());
+  return RecordingControls::WithCurrent(
+      [](const RecordingControls& own) {
+        return own.recording() ? static_cast<enum memoir_level>(own.level()) : MEMOIR_OFF;
+      },
+      MEMOIR_OFF);
 }
 
 void memoir_flush(void) {
@@ -153,8 +159,7 @@ void memoir_flush(void) {
 }
 
 int memoir_recording(void) {
-  const memoir::RecordingControls* controls = memoir::RecordingControls::Current();
-  return controls != nullptr && controls->recording() ? 1 : 0;
+  return RecordingControls::WithCurrent([](const RecordingControls& own) { return own.recording() ? 1 : 0; }, 0);
 }
 
 int memoir_recording_modules(void) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
+#include <utility>
 
 #include "interpose/tick.h"
 #include "tracker/session/program_records.h"
@@ -14,22 +16,22 @@ namespace {
 // A look at the file may be a round trip to a server.
 constexpr std::uint64_t kFileLookNs = 200'000'000;
 
-constinit std::atomic<RecordingControls*> current{nullptr};
-
 // Called by torch: nothing may leave.
 bool OnRangeBegins(const void* range, const char* name) {
-  RecordingControls* controls = RecordingControls::Current();
   try {
-    return controls != nullptr && controls->RangeBegins(range, name);
+    return RecordingControls::WithCurrent([=](RecordingControls& own) { return own.RangeBegins(range, name); }, false);
   } catch (...) {
     return false;
   }
 }
 
 void OnRangeEnds(const void* range, const char* name) {
-  RecordingControls* controls = RecordingControls::Current();
+  const auto end = [=](RecordingControls& own) {
+    own.RangeEnds(range, name);
+    return true;
+  };
   try {
-    if (controls != nullptr) controls->RangeEnds(range, name);
+    RecordingControls::WithCurrent(end, false);
   } catch (...) {  // out of memory: the window stays as it is
   }
 }
@@ -44,12 +46,20 @@ RecordingControls::RecordingControls(const ControlOptions& options)
   Obey(file_.First());
 }
 
+constinit Published<RecordingControls> RecordingControls::current_;
+
 RecordingControls* RecordingControls::Begin(const ControlOptions& options, std::string* warning) {
-  auto* controls = new RecordingControls(options);
-  if (options.toggle_signal) InstallToggleSignal(*options.toggle_signal, warning);
-  current.store(controls, std::memory_order_release);
-  WatchUserRanges(controls->windows_ ? &kWatcher : nullptr);
-  controls->switch_.Begin(controls->Desired());
+  std::unique_ptr<RecordingControls> fresh(new RecordingControls(options));
+  RecordingControls* controls = fresh.get();
+  current_.Put(std::move(fresh));
+  try {
+    if (options.toggle_signal) InstallToggleSignal(*options.toggle_signal, warning);
+    WatchUserRanges(controls->windows_ ? &kWatcher : nullptr);
+    controls->switch_.Begin(controls->Desired());
+  } catch (...) {
+    controls->End();
+    throw;
+  }
   return controls;
 }
 
@@ -59,11 +69,6 @@ void RecordingControls::End() {
   switch_.End();
   WatchUserRanges(nullptr);
   RemoveToggleSignal();
-}
-
-RecordingControls* RecordingControls::Current() {
-  RecordingControls* known = current.load(std::memory_order_acquire);
-  return known != nullptr && known->owner_ == getpid() ? known : nullptr;
 }
 
 RecordingLevel RecordingControls::Desired() const {

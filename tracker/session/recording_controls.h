@@ -5,7 +5,7 @@
 //     steps, ranges ───────┴─► window ───────┴─► the lesser of both ─► RecordingSwitch
 //
 // Outside of a window memory alone is recorded, so that a window begins with the live set that it needs. One object a
-// recording, never destroyed: ranges of other threads may be in it. Any thread; Look is the writer's.
+// recording, which stays until the next one begins. Any thread; Look is the writer's.
 #ifndef TRACKER_SESSION_RECORDING_CONTROLS_H_
 #define TRACKER_SESSION_RECORDING_CONTROLS_H_
 
@@ -17,6 +17,7 @@
 #include <string>
 
 #include "tracker/session/control_file.h"
+#include "tracker/session/published.h"
 #include "tracker/session/recording_switch.h"
 #include "tracker/session/windows.h"
 
@@ -32,7 +33,7 @@ struct ControlOptions {
 
 class RecordingControls {
  public:
-  // Where the signal cannot be had, a line in `warning`; all else works.
+  // Where the signal cannot be had, a line in `warning`; all else works. Lives until the next Begin.
   static RecordingControls* Begin(const ControlOptions& options, std::string* warning);
   // Recording is off for good, and the signal does what it did before.
   void End();
@@ -40,8 +41,14 @@ class RecordingControls {
   // later. For the writer's thread: neither allocates, waits nor calls torch.
   void GiveUp() noexcept;
 
-  // This process's; nullptr before its first recording. A forked child has none.
-  static RecordingControls* Current();
+  // What `work` says of this process's; RecordingControls that are gone are freed when nobody is in here with them.
+  // `otherwise` before its first recording. A forked child has none.
+  template <class Work, class Result>
+  static Result WithCurrent(const Work& work, Result otherwise) {
+    const Published<RecordingControls>::Visit visit(current_);
+    RecordingControls* controls = visit.get();
+    return controls != nullptr && controls->owner_ == getpid() ? work(*controls) : otherwise;
+  }
 
   // A recording that is switched off is one still.
   bool recording() const { return switch_.active() && (level() == RecordingLevel::kOff || RecordingEnabled()); }
@@ -65,6 +72,8 @@ class RecordingControls {
   void Apply(std::optional<std::uint64_t> new_step);
   void Obey(ControlWord word);
   void Toggle();
+
+  static Published<RecordingControls> current_;
 
   const pid_t owner_ = getpid();
   const ControlOptions options_;

@@ -174,6 +174,16 @@ OperatorHook ChooseOperatorHook(const Settings& settings) {
   return had;
 }
 
+// For the writer's thread.
+template <class Work>
+void OfControls(const Work& work) {
+  const auto done = [&](RecordingControls& controls) {
+    work(controls);
+    return true;
+  };
+  RecordingControls::WithCurrent(done, false);
+}
+
 bool StartWriter(const Settings& settings, OperatorHook operators, Session& own, std::string* error) {
   WriterOptions options;
   options.folder = settings.output;
@@ -193,11 +203,9 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
     RunAtThreadStartOfLateObjects();
     FollowParallelRegionsOfLateObjects();
     LookAtDriver();
-    if (RecordingControls* controls = RecordingControls::Current(); controls != nullptr) controls->Look();
+    OfControls([](RecordingControls& controls) { controls.Look(); });
   };
-  options.on_failure = [] {
-    if (RecordingControls* controls = RecordingControls::Current(); controls != nullptr) controls->GiveUp();
-  };
+  options.on_failure = [] { OfControls([](RecordingControls& controls) { controls.GiveUp(); }); };
   own.writer = Writer::Start(options, error);
   return own.writer != nullptr;
 }
@@ -262,6 +270,7 @@ bool StartSession(const Settings& settings, std::string* error) {
     return false;
   }
   try {
+    own.controls = nullptr;  // those of the recording before, which a new one frees
     const OperatorHook operators = ChooseOperatorHook(settings);
     ForgetModules();
     if (!settings.modules) SetPythonFrames(nullptr);

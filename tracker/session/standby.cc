@@ -4,9 +4,11 @@
 
 #include <atomic>
 #include <exception>
-#include <utility>
+#include <memory>
+#include <optional>
 
 #include "tracker/session/not_recording.h"
+#include "tracker/session/published.h"
 #include "tracker/session/session.h"
 #include "tracker/torch/hooks.h"
 #include "tracker/torch/training_watch.h"
@@ -17,13 +19,15 @@ namespace {
 struct Standby {
   Settings settings;
   pid_t recorder;  // who records by these settings; 0: nobody
+  std::atomic<bool> taken{false};
+
+  bool stands_by() const { return recorder != getpid() && !taken.load(std::memory_order_acquire); }
 };
 
-// Never freed: a forked child may just read it.
-constinit std::atomic<const Standby*> standby{nullptr};
+constinit Published<Standby> standby;
 
 void Keep(const Settings& settings, pid_t recorder) {
-  standby.store(new Standby{settings, recorder}, std::memory_order_release);
+  standby.Put(std::unique_ptr<Standby>(new Standby{settings, recorder}));
 }
 
 void Watch() {
@@ -31,14 +35,21 @@ void Watch() {
   WatchTraining(&BeginFromStandbyOrSay);
 }
 
-// By what this process stands by, for whoever is first to ask; nullptr: it does not.
-const Standby* Take() {
-  const Standby* known = standby.load(std::memory_order_acquire);
-  if (known == nullptr || known->recorder == getpid()) return nullptr;
-  return standby.compare_exchange_strong(known, nullptr, std::memory_order_acq_rel) ? known : nullptr;
+// By what this process stands by, for whoever is first to ask.
+struct Taken {
+  Settings settings;
+  pid_t recorder;
+};
+std::optional<Taken> Take() {
+  const Published<Standby>::Visit visit(standby);
+  Standby* known = visit.get();
+  if (known == nullptr || !known->stands_by()) return std::nullopt;
+  std::optional<Taken> copy({known->settings, known->recorder});  // may throw: before it is taken
+  if (known->taken.exchange(true, std::memory_order_acq_rel)) return std::nullopt;
+  return copy;
 }
 
-bool Begin(const Standby& taken, std::string* error) {
+bool Begin(const Taken& taken, std::string* error) {
   WatchTraining(nullptr);
   Settings settings = taken.settings;
   settings.automatic = true;
@@ -46,7 +57,7 @@ bool Begin(const Standby& taken, std::string* error) {
   return StartSession(settings, error);
 }
 
-void BeginOrSay(const Standby& taken) {
+void BeginOrSay(const Taken& taken) {
   std::string error = "unknown failure at the start of the recording";
   try {
     if (Begin(taken, &error)) return;
@@ -64,7 +75,7 @@ void KeepForChildren(const Settings& settings) {
   WatchTraining(nullptr);
 }
 
-void ForgetChildren() { standby.store(nullptr, std::memory_order_release); }
+void ForgetChildren() { standby.Put(nullptr); }
 
 void StandBy(const Settings& settings) {
   Keep(settings, 0);
@@ -72,8 +83,8 @@ void StandBy(const Settings& settings) {
 }
 
 bool StandsBy() {
-  const Standby* known = standby.load(std::memory_order_acquire);
-  return known != nullptr && known->recorder != getpid();
+  const Published<Standby>::Visit visit(standby);
+  return visit.get() != nullptr && visit.get()->stands_by();
 }
 
 void StandByAfterFork() {
@@ -88,13 +99,13 @@ void LeaveStandby() {
 }
 
 bool BeginFromStandby(std::string* error) {
-  const Standby* taken = Take();
-  return taken == nullptr || Begin(*taken, error);
+  const std::optional<Taken> taken = Take();
+  return !taken || Begin(*taken, error);
 }
 
 void BeginFromStandbyOrSay() noexcept {
   try {
-    if (const Standby* taken = Take()) BeginOrSay(*taken);
+    if (const std::optional<Taken> taken = Take()) BeginOrSay(*taken);
   } catch (...) {  // not even memory for a line
   }
 }

@@ -1,0 +1,62 @@
+#include "interpose/left_rings.h"
+
+#include <sys/mman.h>
+
+#include "interpose/lifecycle.h"
+#include "interpose/ring.h"
+
+namespace memoir {
+namespace {
+
+// More stay mapped for good.
+constexpr std::size_t kMost = 64;
+constinit RingMap kept[kMost]{};
+constinit std::size_t kept_count = 0;
+
+bool AllHaveLeft(const RingMap& ring) {
+  for (std::uint32_t index = 0; index < kThreadSlots; ++index) {
+    const ThreadSlot& slot = ring.slots[index];
+    if (slot.thread != 0 && slot.left.load(std::memory_order_acquire) == 0) return false;
+  }
+  return true;
+}
+
+void Unmap(const RingMap& ring) {
+  for (std::uint32_t index = 0; index < kThreadSlots; ++index) {
+    const ThreadSlot& slot = ring.slots[index];
+    if (slot.thread != 0 && slot.scratch != 0) munmap(reinterpret_cast<void*>(slot.scratch), slot.scratch_bytes);
+  }
+  munmap(ring.header, OffsetsFor(ring.segment_count).total);
+}
+
+}  // namespace
+
+void KeepLeftRing(const RingMap& ring) {
+  if (kept_count < kMost) kept[kept_count++] = ring;
+}
+
+void UnmapLeftRings() {
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < kept_count; ++i) {
+    if (AllHaveLeft(kept[i])) {
+      Unmap(kept[i]);
+    } else {
+      kept[left++] = kept[i];
+    }
+  }
+  kept_count = left;
+}
+
+void ForgetLeftRings() { kept_count = 0; }
+
+void LeaveRing() {
+  memoir_thread_slot = nullptr;
+  const ForkWiped* page = ring_state.page.load(std::memory_order_acquire);
+  // A forked child's slot is its parent's, in memory that both see.
+  if (!ring_state.exit_key_made || page == nullptr || page->opened_here.load(std::memory_order_relaxed) == 0) return;
+  auto* slot = static_cast<ThreadSlot*>(pthread_getspecific(ring_state.exit_key));
+  if (slot == nullptr || pthread_setspecific(ring_state.exit_key, nullptr) != 0) return;
+  slot->left.store(1, std::memory_order_release);
+}
+
+}  // namespace memoir
