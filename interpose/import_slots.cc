@@ -190,7 +190,7 @@ void ChooseFor(const LoadedObject& object, const DynamicSection& imports, const 
   }
   void* to = search->choose(slot.name, original);
   if (to == nullptr || to == now || object.Contains(to)) return;
-  if (Store(object, slot.at, to)) ++search->counts.changed;
+  ++(Store(object, slot.at, to) ? search->counts.changed : search->counts.refused);
 }
 
 // An object's program headers lie where they do as long as it is loaded.
@@ -212,7 +212,7 @@ int RedirectByChoice(dl_phdr_info* info, std::size_t, void* context) {
   const LoadedObject object(*info);
   const DynamicSection imports = object.Dynamic();
   ChoiceCounts& counts = search.counts;
-  const std::size_t left_before = counts.loading + counts.undecided;
+  const std::size_t left_before = counts.left();
   int is_loaded = -1;  // not asked yet: it reads a file
   ForEachSlot(object, imports, [&](const Slot& slot) {
     if (!search.wanted(slot.name)) return;
@@ -226,7 +226,7 @@ int RedirectByChoice(dl_phdr_info* info, std::size_t, void* context) {
       ChooseFor(object, imports, slot, &search);
     }
   });
-  if (counts.loading + counts.undecided == left_before && seen.count < SeenObjects::kMost)
+  if (counts.left() == left_before && seen.count < SeenObjects::kMost)
     seen.objects[seen.count++] = info->dlpi_phdr;
   return 0;
 }

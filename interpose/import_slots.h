@@ -50,9 +50,11 @@ struct SeenObjects {
 };
 
 // Of slots: `loading`, of objects that the loader is not done with, which may hold anything yet; `undecided`, lazy ones
-// of which only the loader knows where they will lead. Both are left alone: call again later.
+// of which only the loader knows where they will lead; `refused`, whose page could not be made writable. All three are
+// as they were: call again later.
 struct ChoiceCounts {
-  std::size_t changed, loading, undecided;
+  std::size_t changed, loading, undecided, refused;
+  std::size_t left() const { return loading + undecided + refused; }
 };
 
 // Offers every import slot of a `wanted` function, in every object that is not in `seen`, but for those of the object

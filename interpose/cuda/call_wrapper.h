@@ -20,7 +20,8 @@ inline constexpr int kWrapperVariants = 4;
 
 struct WrappedCall {
   const char* name;
-  std::atomic<const void*>* originals;  // of each variant; nullptr: it stands for nothing yet
+  // Of each variant, nullptr: it stands for nothing yet; and last the first definition for which there was none left.
+  std::atomic<const void*>* originals;
   const void* (*wrapper)(int variant);
 };
 
@@ -34,7 +35,7 @@ struct Called {
 struct LookedUp {};
 
 template <class Tag>
-constinit inline std::atomic<const void*> originals_of[kWrapperVariants]{};
+constinit inline std::atomic<const void*> originals_of[kWrapperVariants + 1]{};
 
 template <class Tag, int kVariant, auto kHandler>
 struct Wrapper;

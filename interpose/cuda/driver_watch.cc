@@ -21,6 +21,7 @@
 #include "interpose/import_slots.h"
 #include "interpose/lifecycle.h"
 #include "interpose/loader_look.h"
+#include "interpose/tick.h"
 
 namespace memoir {
 namespace {
@@ -32,6 +33,8 @@ constinit std::atomic<std::uint64_t> unloads_seen{0};
 constinit SeenObjects seen{};
 constinit void* dlsym_hook = nullptr;
 constinit std::atomic<bool> undecided{false};  // some slots are lazy yet, and who they are for is not known
+constinit std::atomic<std::uint32_t> refused{0};  // slots, at the last look
+constinit std::atomic<std::uint64_t> refused_since{0};
 constinit unsigned pause = 0, left = 0;        // the writer's looks to let pass while it is; and how many are to come
 
 bool IsWanted(const char* function) { return std::strcmp(function, "dlsym") == 0 || IsWrappedName(function); }
@@ -44,13 +47,20 @@ void* ChooseSlot(const char* function, const void* original) {
 // A forked child has no ring before it records itself.
 bool IsWatching() { return watching.load(std::memory_order_acquire) && OpenRing() != nullptr; }
 
+void NoteRefused(std::size_t slots) {
+  if (slots != 0 && refused_since.load(std::memory_order_relaxed) == 0)
+    refused_since.store(Tick(), std::memory_order_relaxed);
+  refused.store(static_cast<std::uint32_t>(slots), std::memory_order_release);
+}
+
 // Takes the turn's caller through all objects that are new.
 void Look(const LoaderCounts& loads) {
   FindCudaFunctions();
   const ChoiceCounts counts = RedirectImportsBy(&IsWanted, &ChooseSlot, &seen);
   ForgetCallersOfUnloaded(seen.unloaded);
   ObserveSimulatedLibraries();
-  undecided.store(counts.undecided != 0, std::memory_order_relaxed);
+  undecided.store(counts.undecided + counts.refused != 0, std::memory_order_relaxed);
+  NoteRefused(counts.refused);
   unloads_seen.store(loads.unloaded, std::memory_order_release);
   if (counts.loading == 0) objects_seen.store(loads.loaded, std::memory_order_release);
 }
@@ -128,6 +138,13 @@ void LeaveDriver() {
   WrapLookUps(false);
   watching.store(false, std::memory_order_release);
   ForgetReadingThread();
+}
+
+PassedCalls CountPassedCalls() {
+  const PassedNames passed = CountPassedNames();
+  PassedCalls calls{passed.names, passed.first, refused.load(std::memory_order_acquire), passed.since_tick};
+  if (calls.refused != 0 && calls.since_tick == 0) calls.since_tick = refused_since.load(std::memory_order_relaxed);
+  return calls;
 }
 
 }  // namespace memoir

@@ -11,6 +11,8 @@
 #ifndef INTERPOSE_CUDA_DRIVER_WATCH_H_
 #define INTERPOSE_CUDA_DRIVER_WATCH_H_
 
+#include <cstdint>
+
 #include "interpose/export.h"
 
 namespace memoir {
@@ -29,6 +31,15 @@ MEMOIR_INTERPOSE_API void ReadDevicesLast();
 // From here on nothing is looked at, and look-ups find what they would without Memoir, until WatchDriver. By whoever
 // ends the recording, or gives up its start.
 MEMOIR_INTERPOSE_API void LeaveDriver();
+
+// Calls that go past the wrappers and are not recorded. Any thread.
+struct PassedCalls {
+  std::uint32_t functions;   // that more than kWrapperVariants loaded libraries define: calls of the further ones
+  const char* function;      // the first of them
+  std::uint32_t refused;     // import slots that the system did not let be written to; tried again with later looks
+  std::uint64_t since_tick;  // 0: none are
+};
+MEMOIR_INTERPOSE_API PassedCalls CountPassedCalls();
 
 }  // namespace memoir
 

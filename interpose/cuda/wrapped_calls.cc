@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "interpose/own_work.h"
+#include "interpose/tick.h"
 
 namespace memoir {
 namespace {
@@ -22,6 +23,20 @@ const WrappedCall* FindCall(Wanted is_wanted) {
   return nullptr;
 }
 
+constinit std::atomic<std::uint32_t> names_passed{0};
+constinit std::atomic<const char*> first_passed{nullptr};
+constinit std::atomic<std::uint64_t> passed_since{0};
+
+// A definition of its name that no variant is left for. Counted once for a name.
+void CountPassed(const WrappedCall& call, const void* function) {
+  const void* none = nullptr;
+  if (!call.originals[kWrapperVariants].compare_exchange_strong(none, function, std::memory_order_acq_rel)) return;
+  const char* nobody = nullptr;
+  if (first_passed.compare_exchange_strong(nobody, call.name, std::memory_order_relaxed))
+    passed_since.store(Tick(), std::memory_order_relaxed);
+  names_passed.fetch_add(1, std::memory_order_release);
+}
+
 bool IsWrapper(const void* function) {
   return FindCall([&](const WrappedCall& call) {
            for (int i = 0; i < kWrapperVariants; ++i) {
@@ -39,6 +54,7 @@ void* VariantOf(const WrappedCall* call, void* function) {
         standing == function)
       return const_cast<void*>(call->wrapper(i));
   }
+  CountPassed(*call, function);
   return function;
 }
 
@@ -53,6 +69,11 @@ const WrappedCall* CallNamed(const char* name) {
 
 Outermost::Outermost() : outermost_(calls_open++ == 0 && memoir_own_work == 0) {}
 Outermost::~Outermost() { --calls_open; }
+
+PassedNames CountPassedNames() {
+  const std::uint32_t names = names_passed.load(std::memory_order_acquire);
+  return {names, first_passed.load(std::memory_order_relaxed), passed_since.load(std::memory_order_relaxed)};
+}
 
 bool IsWrappedName(const char* name) { return CallNamed(name) != nullptr; }
 

@@ -6,6 +6,7 @@
 #ifndef INTERPOSE_CUDA_WRAPPED_CALLS_H_
 #define INTERPOSE_CUDA_WRAPPED_CALLS_H_
 
+#include <cstdint>
 #include <span>
 
 #include "interpose/cuda/call_wrapper.h"
@@ -23,10 +24,18 @@ std::span<const WrappedCall> LookUpCalls();
 bool IsWrappedName(const char* name);
 
 // What is to be called in place of `function`, a definition of that name: itself where the name is none that is
-// wrapped, where it is a wrapper already, and where all variants stand for others, which are then not recorded.
+// wrapped, where it is a wrapper already, and where all variants stand for others: such are not recorded, but counted.
 void* WrapperFor(const char* name, void* function);
 // By the name that cuGetProcAddress knows a function by: without version or stream ("cuMemAlloc").
 void* WrapperForShortName(const char* name, void* function);
+
+// Functions of which one more library than there are variants has a definition that is called. In this process, ever.
+struct PassedNames {
+  std::uint32_t names;
+  const char* first;
+  std::uint64_t since_tick;
+};
+PassedNames CountPassedNames();
 
 }  // namespace memoir
 

@@ -18,7 +18,7 @@ INTERPOSER_EXPORTS = """
   memoir::OwnIdentity memoir::IsRunning
   memoir::RunAtThreadStart memoir::RunAtThreadStartOfLateObjects
   memoir::FindImported memoir::RedirectImports memoir::RedirectSlot
-  memoir::WatchDriver memoir::LeaveDriver memoir::LookAtDriver memoir::ReadDevicesLast
+  memoir::WatchDriver memoir::LeaveDriver memoir::LookAtDriver memoir::ReadDevicesLast memoir::CountPassedCalls
 """
 TRACKER_EXPORTS = """
   memoir_start memoir_stop memoir_mark memoir_step memoir_flush memoir_pause memoir_resume memoir_level memoir_recording memoir_output memoir_torch_version
