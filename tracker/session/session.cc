@@ -1,13 +1,11 @@
 #include "tracker/session/session.h"
 
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <ctime>
-#include <fstream>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -21,9 +19,11 @@
 #include "tracker/modules/direct_calls.h"
 #include "tracker/modules/module_calls.h"
 #include "tracker/session/dead_rings.h"
+#include "tracker/session/host_facts.h"
 #include "tracker/session/rank.h"
 #include "tracker/session/recording_controls.h"
 #include "tracker/session/standby.h"
+#include "tracker/session/unrecorded.h"
 #include "tracker/torch/hooks.h"
 
 namespace memoir {
@@ -45,6 +45,7 @@ struct Session {
   std::optional<ProcessGroup> group;
   bool quiet = false;
   bool child = false;
+  bool said_unrecorded = false;
 };
 constinit std::atomic<Session*> session{nullptr};
 
@@ -63,32 +64,10 @@ Session& OwnOrNew() {
   return *known;  // another thread's
 }
 
-std::string BootId() {
-  std::string id;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
-  return id;
-}
-
-std::string HostName() {
-  char name[256] = "";
-  gethostname(name, sizeof name - 1);
-  std::string host(name);
-  for (char& c : host) {
-    if (c == '/' || c == '\n') c = '_';
-  }
-  return host.empty() ? "host" : host;
-}
-
 std::string FileStem(const ProcessFacts& facts) {
   char rank[16];
   std::snprintf(rank, sizeof rank, "r%05u", facts.rank);
   return std::string(rank) + ".a" + std::to_string(facts.restart) + "." + facts.host + "." + std::to_string(facts.pid);
-}
-
-// The simulated GPU that this process runs on, by its own word: a variable alone proves nothing. "": none.
-std::string SimulatedDevice() {
-  const auto describe = reinterpret_cast<const char* (*)()>(dlsym(RTLD_DEFAULT, "memoir_simulated_device"));
-  return describe == nullptr ? "" : describe();
 }
 
 void TakeRank(const Rank& rank, ProcessFacts* facts) {
@@ -117,6 +96,26 @@ void FindRankAgain(Session& own) {
   if (!said) SayConflict(own);
   own.controls->SetSpeaks(!own.child && own.facts.rank == 0);
   own.writer->SetProcess(own.facts);
+}
+
+// Under the mutex, while a writer is there. The first of it is said: without `memoir run` nobody shows a summary.
+void NoteUnrecorded(Session& own) {
+  if (!TakeUnrecorded(&own.facts, own.writer.get()) || own.said_unrecorded || own.quiet) return;
+  if (own.child || own.facts.rank != 0) return;
+  own.said_unrecorded = true;
+  std::fprintf(stderr, "memoir: %s\n", UnrecordedLine(own.facts.unrecorded.front()).c_str());
+}
+
+// On the writer's thread, which whoever holds the mutex may wait for: it never waits for that.
+void LookForUnrecorded() {
+  Session* own = Own();
+  if (own == nullptr) return;
+  const std::unique_lock lock(own->mutex, std::try_to_lock);
+  if (!lock.owns_lock() || own->writer == nullptr) return;
+  try {
+    NoteUnrecorded(*own);
+  } catch (...) {  // no memory: with the next look
+  }
 }
 
 constexpr char kDeviceLevel[] = "cuda-device-level";
@@ -194,6 +193,7 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
   own.given_rank = settings.rank;
   own.group.reset();
   own.quiet = settings.quiet;
+  own.said_unrecorded = false;
   own.child = settings.child || settings.forked_from != 0;
   options.stem = FileStem(options.process);
   if (!FitsInterposer(error) || !OpenRing(settings, options.stem, error)) return false;
@@ -204,6 +204,7 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
     FollowParallelRegionsOfLateObjects();
     LookAtDriver();
     OfControls([](RecordingControls& controls) { controls.Look(); });
+    LookForUnrecorded();
   };
   options.on_failure = [] { OfControls([](RecordingControls& controls) { controls.GiveUp(); }); };
   own.writer = Writer::Start(options, error);
@@ -241,10 +242,11 @@ void Abandon(Session& own) {
   if (own.controls != nullptr) own.controls->End();
 }
 
-// Without memory to look again the rank stays what it was.
-void FindRankLast(Session& own) {
+// Without memory to look again what is known stays.
+void LookLast(Session& own) {
   try {
     FindRankAgain(own);
+    NoteUnrecorded(own);
   } catch (...) {
   }
 }
@@ -292,7 +294,7 @@ bool StopSession(EndReason reason, std::string* error) {
   const std::lock_guard lock(own->mutex);
   if (own->writer == nullptr) return true;
   ForgetChildren();
-  FindRankLast(*own);
+  LookLast(*own);
   const LastOf last{*own};
   ReadDevicesLast();
   LeaveDriver();
@@ -318,9 +320,11 @@ void NameRank(std::uint32_t rank, std::uint32_t world_size) {
 void SeeCuda() {
   const char* problem = CudaIsReady();
   Session* own = Own();
-  if (problem == nullptr || own == nullptr) return;
+  if (own == nullptr) return;
   const std::lock_guard lock(own->mutex);
   if (own->writer == nullptr) return;
+  NoteUnrecorded(*own);
+  if (problem == nullptr) return;
   if (CudaIsAtDeviceLevel() && std::ranges::find(own->facts.sources, kDeviceLevel) == own->facts.sources.end()) {
     own->facts.sources.emplace_back(kDeviceLevel);
     own->writer->SetProcess(own->facts);

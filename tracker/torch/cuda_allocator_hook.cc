@@ -6,23 +6,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <string>
-
-#include "interpose/import_slots.h"
-#include "interpose/ring.h"
-#include "tracker/torch/hooks.h"
-
-// Where the torch of this build has no CUDA, or its headers lack NVIDIA's, there is nothing to follow.
-#if __has_include(<cuda_runtime.h>) && __has_include(<c10/cuda/impl/cuda_cmake_macros.h>)
-#define MEMOIR_TORCH_HAS_CUDA 1
-#include <c10/cuda/CUDACachingAllocator.h>
 
 #include "interpose/errno_keeper.h"
-#include "tracker/torch/device_level_hook.h"
+#include "interpose/import_slots.h"
+#include "interpose/ring.h"
+#include "interpose/tick.h"
+#include "tracker/torch/cuda_allocator_kind.h"
+#include "tracker/torch/cuda_gaps.h"
 #include "tracker/torch/device_records.h"
-#endif
+#include "tracker/torch/hooks.h"
 
 namespace memoir {
 
@@ -68,14 +60,15 @@ struct alignas(64) Device {
 constinit Device devices[kMaxDevices];
 
 constinit std::atomic<std::uint32_t> epoch{1};
-constinit std::atomic<std::uint32_t> found_in{0};  // the epoch whose blocks were found
+constinit std::atomic<std::uint64_t> unknown_since{0};  // the tick at which it began; 0: there were no blocks then
+constinit std::atomic<std::uint32_t> found_in{0};      // the epoch whose blocks were found
 constinit std::atomic<pid_t> ready_in{0};  // the process in which torch made its allocators; not a forked child of it
 constinit std::atomic<bool> attached{false};
 constinit std::atomic<bool> finding{false};
 constinit std::atomic<const ThreadSlot*> finder{nullptr};  // whose snapshot it is
 constinit int devices_found = 0;                           // by it; the finder's alone
-constinit char problem[256] = "";                          // why torch's allocator cannot be followed block by block
-constinit std::atomic<bool> at_device_level{false};
+constinit std::atomic<std::uint32_t> unfollowed{0};         // reports since the first attempt that failed
+constinit std::atomic<bool> follows_reports{false};        // all slots of the report are redirected
 constinit Report report = nullptr;
 constinit std::atomic<CUDAAllocator*>* allocator_variable = nullptr;
 constinit MemoryInfo memory_info = nullptr;  // cudaMemGetInfo
@@ -194,7 +187,14 @@ void OnTrace(const TraceEntry& entry) {
   if (Follows(device)) RecordTraced(entry, device);
 }
 
+// At the end of the range around, and ever less often: what failed may fail for good.
+void AskForAnotherAttempt() {
+  const std::uint32_t reports = unfollowed.fetch_add(1, std::memory_order_relaxed) + 1;
+  if ((reports & (reports - 1)) == 0 && RecordingEnabled()) cuda_look.fetch_or(kAsked, std::memory_order_relaxed);
+}
+
 void NoteReport(const void* block, std::int64_t bytes, c10::Device on) {
+  if (CudaGapIsOpen()) return AskForAnotherAttempt();
   if (!attached.load(std::memory_order_acquire)) {
     if (RecordingEnabled()) cuda_look.fetch_or(kBlockSeen, std::memory_order_relaxed);
     return;
@@ -255,102 +255,110 @@ void RecordFoundNumbers() {
   }
 }
 
-template <class Allocator>
-bool IsEnabled(Allocator& allocator) {
-  if constexpr (requires { allocator.isEnabled(); }) {
-    return allocator.isEnabled();
-  } else {
-    return true;
-  }
+// Finds the report, and redirects its slots. While that fails each call tries again. nullptr, or why.
+const char* FollowReports() {
+  if (follows_reports.load(std::memory_order_relaxed)) return nullptr;
+  if (allocator_variable == nullptr)
+    allocator_variable = static_cast<std::atomic<CUDAAllocator*>*>(const_cast<void*>(FindImported(kAllocator)));
+  if (report == nullptr) report = reinterpret_cast<Report>(const_cast<void*>(FindImported(kReport)));
+  if (allocator_variable == nullptr || report == nullptr)
+    return "torch's CUDA allocator was not found in the libraries that are loaded";
+  memory_info = reinterpret_cast<MemoryInfo>(const_cast<void*>(FindImported("cudaMemGetInfo")));
+  std::size_t refused = 0, loading = 0;
+  RedirectImports(kReport, reinterpret_cast<const void*>(report), reinterpret_cast<void*>(&OnReport), &refused,
+                  &loading);
+  follows_reports.store(refused + loading == 0, std::memory_order_relaxed);
+  return refused == 0 ? nullptr : "the system refused to make an import slot of torch's CUDA library writable";
 }
 
-// Another allocator than torch's own, or torch's own with its cache switched off, tells nobody of its blocks. "" for
-// one that does.
-std::string WhyItTellsOfNone(CUDAAllocator& allocator) {
-  if (const auto name = allocator.name(); name != "native") return "torch's allocator is " + std::string(name);
-  const char* uncached = std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING");  // as torch asks
-  return uncached == nullptr && IsEnabled(allocator) ? "" : "the cache of torch's allocator is switched off";
-}
-
-constinit bool may_tell_later = false;  // torch's own, its cache switched off by a call
-
-// By the allocator that is recorded at device level.
-bool TellsOfBlocks() {
-  if (!may_tell_later) return false;
-  CUDAAllocator* allocator = Allocator();
-  return allocator != nullptr && IsEnabled(*allocator);
-}
-
-// Whether it is followed block by block; if not, what it is asked for is recorded, and one line says so.
-bool CanBeFollowed(CUDAAllocator& allocator) {
-  const std::string why = WhyItTellsOfNone(allocator);
-  if (why.empty()) return true;
-  may_tell_later = allocator.name() == "native" && std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING") == nullptr;
-  at_device_level = InstallDeviceLevelHook(&allocator, &TellsOfBlocks);
-  if (at_device_level) {
-    std::snprintf(
-        problem, sizeof problem,
-        "CUDA memory is recorded at device level: %s, which tells of no blocks; allocations have operator and "
-        "module, but there is no active and no reserved memory",
-        why.c_str());
-  } else {
-    std::snprintf(problem, sizeof problem, "CUDA memory is not recorded: %s, which tells of no blocks", why.c_str());
-  }
-  return false;
-}
-
-void Find(CUDAAllocator& allocator) {
-  if (!CanBeFollowed(allocator)) return;
+// What was live is recorded, and followed from here on. False: torch showed no device.
+bool TakeSnapshot(CUDAAllocator& allocator) {
   if (!attached.load(std::memory_order_relaxed)) {
     allocator.attachAllocatorTraceTracker(&OnTrace);
     attached.store(true, std::memory_order_release);
   }
   devices_found = 0;
-  finder.store(RingThread(), std::memory_order_relaxed);
+  finder.store(memoir_thread_slot, std::memory_order_relaxed);
   const auto info = Snapshot(allocator);
   finder.store(nullptr, std::memory_order_relaxed);
+  if (devices_found == 0) return false;
   for (const auto& segment : info.segments) RecordFound(segment);
   RecordFoundNumbers();
+  return true;
+}
+
+const char* FindOrThrow() {
+  if (const char* why = FollowReports(); why != nullptr) return why;
+  CUDAAllocator* allocator = Allocator();
+  if (allocator == nullptr) return "torch's CUDA allocator is not made yet";
+  const CudaRecording how = ChooseCudaRecording(&Allocator);
+  if (how != CudaRecording::kBlocks) return how == CudaRecording::kNothing ? WhyCudaIsNotRecorded() : nullptr;
+  if (RingThread() == nullptr) return "the thread that would have recorded them got no slot: more than 2,048 threads";
+  return TakeSnapshot(*allocator) ? nullptr : "torch's snapshot showed no device";
+}
+
+// nullptr, or why the blocks are not known: a text that stays.
+const char* Find() {
+  try {
+    return FindOrThrow();
+  } catch (...) {
+    finder.store(nullptr, std::memory_order_relaxed);
+    return "torch failed to show the blocks that were live (its snapshot threw an exception)";
+  }
+}
+
+// Returns the epoch that was looked at.
+std::uint32_t FindInEpoch() {
+  const std::uint32_t now = epoch.load();
+  if (found_in.load(std::memory_order_relaxed) == now) return now;
+  const char* why = Find();
+  if (!RecordingEnabled()) return now;  // nobody wants to know any more
+  if (why == nullptr) {
+    found_in.store(now, std::memory_order_relaxed);
+    CloseCudaGap(Tick());
+    return now;
+  }
+  const std::uint64_t since = unknown_since.load(std::memory_order_relaxed);
+  if (!CudaGapIsOpen()) unfollowed.store(0, std::memory_order_relaxed);
+  OpenCudaGap(why, since != 0 ? since : Tick());
+  // Devices that a snapshot had shown before it failed are not followed either.
+  std::uint32_t expected = now;
+  return epoch.compare_exchange_strong(expected, now + 1) ? now + 1 : now;
 }
 
 }  // namespace
 
 void InstallCudaAllocatorHook() {
-  if (report != nullptr) return;
-  allocator_variable = static_cast<std::atomic<CUDAAllocator*>*>(const_cast<void*>(FindImported(kAllocator)));
-  const void* original = FindImported(kReport);
-  if (allocator_variable == nullptr || original == nullptr) return;
-  report = reinterpret_cast<Report>(const_cast<void*>(original));
-  memory_info = reinterpret_cast<MemoryInfo>(const_cast<void*>(FindImported("cudaMemGetInfo")));
-  RedirectImports(kReport, original, reinterpret_cast<void*>(&OnReport));
+  ForgetCudaGaps();
+  FollowReports();
 }
 
 const char* CudaIsReady() {
   ready_in.store(getpid(), std::memory_order_release);
   if (RecordingEnabled()) FindCudaBlocks();
-  return problem[0] == '\0' ? nullptr : problem;
+  return CudaAtDeviceLevel();
 }
 
-bool CudaIsAtDeviceLevel() { return at_device_level.load(std::memory_order_relaxed); }
+bool CudaIsAtDeviceLevel() { return CudaAtDeviceLevel() != nullptr; }
 
-void ForgetCudaBlocks() { epoch.fetch_add(1, std::memory_order_acq_rel); }
+void ForgetCudaBlocks() {
+  const bool ready = ready_in.load(std::memory_order_acquire) == getpid();
+  unknown_since.store(ready ? Tick() : 0, std::memory_order_relaxed);
+  epoch.fetch_add(1);
+}
 
 void FindCudaBlocksSoon() { cuda_look.fetch_or(kAsked, std::memory_order_relaxed); }
 
 void FindCudaBlocks() {
-  CUDAAllocator* allocator = Allocator();
-  if (allocator == nullptr || report == nullptr) return;
   if ((cuda_look.exchange(0) & kBlockSeen) != 0) ready_in.store(getpid(), std::memory_order_release);
   if (ready_in.load(std::memory_order_acquire) != getpid()) return;
-  if (finding.exchange(true, std::memory_order_acq_rel)) return;  // another thread is at it
-  const std::uint32_t now = epoch.load(std::memory_order_acquire);
-  const bool known = found_in.exchange(now, std::memory_order_relaxed) == now;
-  try {
-    if (!known) Find(*allocator);
-  } catch (...) {
-    std::snprintf(problem, sizeof problem, "CUDA memory is not recorded: torch did not show its blocks");
+  const ErrnoKeeper errno_keeper;
+  // Another thread that is at it looks again when it is done: all of these are in one order.
+  while (!finding.exchange(true)) {
+    const std::uint32_t looked_at = FindInEpoch();
+    finding.store(false);
+    if (epoch.load() == looked_at) return;
   }
-  finding.store(false, std::memory_order_release);
 }
 
 #endif

@@ -23,7 +23,7 @@ void InstallCudaAllocatorHook();
 // Why FindCudaBlocks is due with the next range of a thread of the program's, if it is.
 enum CudaLook : std::uint8_t {
   kBlockSeen = 1,  // the first one, before anybody has called CudaIsReady
-  kAsked = 2,      // FindCudaBlocksSoon
+  kAsked = 2,      // FindCudaBlocksSoon, or another attempt
 };
 extern constinit std::atomic<std::uint8_t> cuda_look;
 inline bool CudaLookIsDue() { return cuda_look.load(std::memory_order_relaxed) != 0; }

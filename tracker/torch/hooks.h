@@ -3,6 +3,7 @@
 #define TRACKER_TORCH_HOOKS_H_
 
 #include <cstddef>
+#include <cstdint>
 
 namespace memoir {
 
@@ -22,10 +23,22 @@ OperatorHook PrepareOperatorHook(OperatorHook asked, char* problem, std::size_t 
 void InstallTorchHooks(OperatorHook operators);
 
 // torch has made its CUDA allocators; before that nothing can be attached to them. Any thread that holds no lock of
-// torch's. nullptr, or why they are not followed block by block: one line.
+// torch's. nullptr, or why they are recorded at device level: one line.
 const char* CudaIsReady();
-// Whether what they are asked for is recorded instead.
 bool CudaIsAtDeviceLevel();
+
+// A span of this recording in which the memory of CUDA devices is not known.
+struct CudaGap {
+  const char* why;  // one line; never freed
+  std::uint64_t begin_tick;
+  std::uint64_t end_tick;  // 0: it is open
+};
+inline constexpr std::size_t kMostCudaGaps = 8;
+// In order; returns how many. Any thread; one that is about to change may be caught half-way, and counts as a change
+// afterwards.
+std::size_t CudaGaps(CudaGap (&found)[kMostCudaGaps]);
+// Grows with each change of them.
+std::uint32_t CudaGapChanges();
 
 // Recording goes on after it was off, or begins. ForgetCudaBlocks before it does, FindCudaBlocks after: what was live
 // all the while is recorded then, and followed. FindCudaBlocks takes locks of torch's.

@@ -49,7 +49,11 @@ enum : std::uint32_t {
   kBootId = 18,
   kRankConflict = 25,
   kForkedFrom = 26,
+  kUnrecorded = 27,
 };
+}
+namespace unrecorded {
+enum : std::uint32_t { kWhat = 1, kBeginTick = 2, kEndTick = 3, kWhy = 4 };
 }
 namespace clock {
 enum : std::uint32_t { kTick = 1, kMonotonicNs = 2, kRealtimeNs = 3 };

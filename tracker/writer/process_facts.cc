@@ -15,6 +15,14 @@ void AddText(protozero::pbf_writer& message, protozero::pbf_tag_type tag, const 
   if (!text.empty()) message.add_string(tag, text.data(), std::min(text.size(), limit));
 }
 
+void AddUnrecorded(protozero::pbf_writer& message, const Unrecorded& unrecorded, std::size_t text_limit) {
+  protozero::pbf_writer part(message, fields::kUnrecorded);
+  part.add_enum(field::unrecorded::kWhat, static_cast<std::int32_t>(unrecorded.what));
+  part.add_uint64(field::unrecorded::kBeginTick, unrecorded.begin_tick);
+  if (unrecorded.end_tick != 0) part.add_uint64(field::unrecorded::kEndTick, unrecorded.end_tick);
+  AddText(part, field::unrecorded::kWhy, unrecorded.why, text_limit);
+}
+
 std::string EncodeWithTexts(const ProcessFacts& facts, const RingClock& start, const std::string& ring_path,
                             std::size_t text_limit) {
   std::string bytes;
@@ -43,6 +51,7 @@ std::string EncodeWithTexts(const ProcessFacts& facts, const RingClock& start, c
   AddText(message, fields::kBootId, facts.boot_id, text_limit);
   AddText(message, fields::kRankConflict, facts.rank_conflict, text_limit);
   if (facts.forked_from != 0) message.add_uint64(fields::kForkedFrom, facts.forked_from);
+  for (const Unrecorded& unrecorded : facts.unrecorded) AddUnrecorded(message, unrecorded, text_limit);
   return bytes;
 }
 

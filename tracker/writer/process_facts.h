@@ -12,6 +12,16 @@ namespace memoir {
 
 inline constexpr std::uint32_t kFormatVersion = 1;
 
+// What happened and is not in the capture. As Unrecorded of the capture.
+struct Unrecorded {
+  enum class What : std::uint8_t { kCudaMemory = 1, kDriverCalls = 2 };
+  What what = What::kCudaMemory;
+  std::uint64_t begin_tick = 0;
+  std::uint64_t end_tick = 0;  // 0: to the end of the recording
+  std::string why;
+  bool operator==(const Unrecorded&) const = default;
+};
+
 struct ProcessFacts {
   std::uint64_t pid = 0;
   std::string host;
@@ -29,6 +39,7 @@ struct ProcessFacts {
   std::string simulated_device;
   std::string boot_id;  // /proc/sys/kernel/random/boot_id
   std::uint64_t forked_from = 0;
+  std::vector<Unrecorded> unrecorded;
 };
 
 // A ProcessInfo message without its part number, at most `limit` bytes: texts are cut where it would be longer.

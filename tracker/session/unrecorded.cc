@@ -1,0 +1,61 @@
+#include "tracker/session/unrecorded.h"
+
+#include <utility>
+
+#include "interpose/cuda/driver_watch.h"
+#include "tracker/torch/hooks.h"
+
+namespace memoir {
+namespace {
+
+// A gap may be opened while it is read; then the count of changes says so.
+std::vector<Unrecorded> FindCudaGaps() {
+  CudaGap gaps[kMostCudaGaps];
+  std::size_t count = 0;
+  std::uint32_t changes = 0;
+  do {
+    changes = CudaGapChanges();
+    count = CudaGaps(gaps);
+  } while (changes != CudaGapChanges());
+  std::vector<Unrecorded> found;
+  for (std::size_t i = 0; i < count; ++i)
+    found.push_back({Unrecorded::What::kCudaMemory, gaps[i].begin_tick, gaps[i].end_tick, gaps[i].why});
+  return found;
+}
+
+std::string WhyCallsPass(const PassedCalls& calls) {
+  if (calls.functions == 0)
+    return "the system refused to make " + std::to_string(calls.refused) + " import slots writable";
+  std::string why = "more than 4 of the loaded libraries define " + std::string(calls.function);
+  if (calls.functions > 1) why += " and " + std::to_string(calls.functions - 1) + " other functions";
+  return why + ": calls of the fifth are not seen";
+}
+
+}  // namespace
+
+std::vector<Unrecorded> FindUnrecorded() {
+  std::vector<Unrecorded> found = FindCudaGaps();
+  const PassedCalls calls = CountPassedCalls();
+  if (calls.functions + calls.refused > 0)
+    found.push_back({Unrecorded::What::kDriverCalls, calls.since_tick, 0, WhyCallsPass(calls)});
+  return found;
+}
+
+// What is new counts as known when the capture has it: without memory the next look tries again.
+bool TakeUnrecorded(ProcessFacts* facts, Writer* writer) {
+  std::vector<Unrecorded> now = FindUnrecorded();
+  if (now == facts->unrecorded) return false;
+  ProcessFacts newer = *facts;
+  newer.unrecorded = std::move(now);
+  writer->SetProcess(newer);
+  *facts = std::move(newer);
+  return !facts->unrecorded.empty();
+}
+
+std::string UnrecordedLine(const Unrecorded& unrecorded) {
+  const bool memory = unrecorded.what == Unrecorded::What::kCudaMemory;
+  return (memory ? "CUDA memory is not known for now: " : "some calls of CUDA's libraries are not recorded: ") +
+         unrecorded.why + (memory ? "; tried again while the program allocates" : "");
+}
+
+}  // namespace memoir

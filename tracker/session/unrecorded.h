@@ -1,0 +1,26 @@
+// What happens in this process and is not recorded, because a hook could not be set or torch did not answer.
+//
+// Any thread.
+#ifndef TRACKER_SESSION_UNRECORDED_H_
+#define TRACKER_SESSION_UNRECORDED_H_
+
+#include <string>
+#include <vector>
+
+#include "tracker/writer/process_facts.h"
+#include "tracker/writer/writer.h"
+
+namespace memoir {
+
+// Of the recording that runs, as of now.
+std::vector<Unrecorded> FindUnrecorded();
+
+// Into the capture, where it is not what `facts` has. True: there is news, and some that is not recorded.
+bool TakeUnrecorded(ProcessFacts* facts, Writer* writer);
+
+// For the terminal, as of the moment at which it is found.
+std::string UnrecordedLine(const Unrecorded& unrecorded);
+
+}  // namespace memoir
+
+#endif  // TRACKER_SESSION_UNRECORDED_H_

@@ -1,0 +1,80 @@
+#include "tracker/torch/cuda_allocator_kind.h"
+
+#ifdef MEMOIR_TORCH_HAS_CUDA
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "tracker/torch/device_level_hook.h"
+
+namespace memoir {
+namespace {
+
+using c10::cuda::CUDACachingAllocator::CUDAAllocator;
+using Find = CUDAAllocator* (*)();
+
+// Written once, before the pointer to it is.
+constinit char device_level_line[256] = "";
+constinit char nothing_line[256] = "";
+constinit std::atomic<const char*> at_device_level{nullptr};
+constinit std::atomic<const char*> why_nothing{nullptr};
+constinit bool may_tell_later = false;  // torch's own, its cache switched off by a call
+constinit Find find_allocator = nullptr;
+
+template <class Allocator>
+bool IsEnabled(Allocator& allocator) {
+  if constexpr (requires { allocator.isEnabled(); }) {
+    return allocator.isEnabled();
+  } else {
+    return true;
+  }
+}
+
+// Another allocator than torch's own, or torch's own with its cache switched off, tells nobody of its blocks. "" for
+// one that does.
+std::string WhyItTellsOfNone(CUDAAllocator& allocator) {
+  if (const auto name = allocator.name(); name != "native") return "torch's allocator is " + std::string(name);
+  const char* uncached = std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING");  // as torch asks
+  return uncached == nullptr && IsEnabled(allocator) ? "" : "the cache of torch's allocator is switched off";
+}
+
+// Asked at each allocation of the allocator that is recorded at device level.
+bool TellsOfBlocks() {
+  if (!may_tell_later) return false;
+  CUDAAllocator* allocator = find_allocator();
+  return allocator != nullptr && IsEnabled(*allocator);
+}
+
+void SayOnce(std::atomic<const char*>* said, char (&line)[256], const char* format, const std::string& why) {
+  if (said->load(std::memory_order_relaxed) != nullptr) return;
+  std::snprintf(line, sizeof line, format, why.c_str());
+  said->store(line, std::memory_order_release);
+}
+
+}  // namespace
+
+CudaRecording ChooseCudaRecording(Find find) {
+  CUDAAllocator& allocator = *find();
+  const std::string why = WhyItTellsOfNone(allocator);
+  if (why.empty()) return CudaRecording::kBlocks;
+  find_allocator = find;
+  may_tell_later = allocator.name() == "native" && std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING") == nullptr;
+  if (!InstallDeviceLevelHook(&allocator, &TellsOfBlocks)) {
+    SayOnce(&why_nothing, nothing_line, "%s, which tells of no blocks", why);
+    return CudaRecording::kNothing;
+  }
+  SayOnce(&at_device_level, device_level_line,
+          "CUDA memory is recorded at device level: %s, which tells of no blocks; allocations have operator and "
+          "module, but there is no active and no reserved memory",
+          why);
+  return CudaRecording::kDeviceLevel;
+}
+
+const char* WhyCudaIsNotRecorded() { return why_nothing.load(std::memory_order_acquire); }
+const char* CudaAtDeviceLevel() { return at_device_level.load(std::memory_order_acquire); }
+
+}  // namespace memoir
+
+#endif  // MEMOIR_TORCH_HAS_CUDA
