@@ -117,6 +117,11 @@ struct memoir_python_frames {
 };
 /* NULL: frames are not looked at. */
 MEMOIR_API void memoir_python_look_at_frames(const struct memoir_python_frames* layout);
+/* Of torch's compilers `depth` events are open on the calling thread. `begun`: the name of the innermost, where that
+ * has just begun, with "torch.compile: " before it; NULL: others have ended. memoir_python_compiled: what was compiled,
+ * as JSON, with the same before it. */
+MEMOIR_API void memoir_python_compiler(uint32_t depth, const char* begun);
+MEMOIR_API void memoir_python_compiled(const char* text);
 /* As PyCFunction with METH_O: a call of `module` begins, ends. */
 MEMOIR_API void* memoir_python_enter(void* self, void* module);
 MEMOIR_API void* memoir_python_exit(void* self, void* module);

@@ -110,7 +110,10 @@ def _declare(library):
     library.memoir_output.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
     library.memoir_watch.argtypes = [ctypes.POINTER(ctypes.c_char_p), ctypes.c_char_p, ctypes.c_size_t]
     library.memoir_begin.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+    library.memoir_python_compiler.argtypes = [ctypes.c_uint32, ctypes.c_char_p]
+    library.memoir_python_compiled.argtypes = [ctypes.c_char_p]
     library.memoir_rank.argtypes = [ctypes.c_uint32, ctypes.c_uint32]
-    for function in (library.memoir_forked, library.memoir_leave, library.memoir_rank, library.memoir_cuda_is_ready):
+    for function in (library.memoir_forked, library.memoir_leave, library.memoir_rank, library.memoir_cuda_is_ready,
+                     library.memoir_python_compiler, library.memoir_python_compiled):
         function.restype = None
     return library

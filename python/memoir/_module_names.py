@@ -87,7 +87,7 @@ class Names:
     def resolve(self, module):
         import torch
 
-        if "compile_subgraph_reason" in _attributes(module):  # made by dynamo: the region stands for the modules in it
+        if _is_compilers(module):  # the region stands for the modules in it
             return self.pass_over(module)
         with torch._C.DisableTorchFunctionSubclass():  # looking at a parameter calls nothing of the program's
             try:
@@ -232,6 +232,24 @@ class Names:
         self._library.memoir_forget_module(reference.address)
         for address in reference.parameters:
             self._library.memoir_forget_parameter(address, reference.number)
+
+
+def _is_compilers(module):
+    """Whether torch.compile made it: by dynamo's mark, or a graph that the compilers themselves call, maybe from inside of another."""
+    if "compile_subgraph_reason" in _attributes(module):
+        return True
+    graph_module = getattr(sys.modules.get("torch.fx.graph_module"), "GraphModule", None)
+    if graph_module is None or graph_module not in type(module).__mro__:
+        return False
+    frame = sys._getframe(2)
+    while frame is not None and (frame.f_code.co_filename.startswith("<eval_with_key>") or
+                                 _module_of(frame).startswith(("memoir.", "torch.fx.", "torch.nn.modules.module"))):
+        frame = frame.f_back
+    return frame is not None and _module_of(frame).startswith(("torch._functorch.", "torch._dynamo.", "torch._inductor."))
+
+
+def _module_of(frame):
+    return str(frame.f_globals.get("__name__"))
 
 
 def _answers_plainly(kind):

@@ -7,7 +7,7 @@ import os
 import platform
 import sys
 
-from memoir import _dispatch, _library, _modules, _processes
+from memoir import _compiler, _dispatch, _library, _modules, _processes
 from memoir._terminal import say
 
 _STOPPED, _EXITED = 1, 2  # enum memoir_end
@@ -197,6 +197,7 @@ def _call(library, function, options):
         _processes.follow()
     _tracker = library
     _follow_cuda(library)
+    _compiler.start(library)
 
 
 def _follow_cuda(library):
@@ -239,6 +240,7 @@ def _stop(reason):
     if _tracker is None:
         return
     _modules.stop()
+    _compiler.stop()
     message = ctypes.create_string_buffer(1024)
     if _tracker.memoir_stop(reason, message, len(message)) != 0:
         say(f"memoir: {message.value.decode(errors='replace')}")

@@ -7,6 +7,7 @@
 #include "interpose/errno_keeper.h"
 #include "interpose/ring.h"
 #include "tracker/memoir.h"
+#include "tracker/modules/compiler_work.h"
 #include "tracker/modules/direct_calls.h"
 #include "tracker/modules/held_tensors.h"
 #include "tracker/modules/module_calls.h"
@@ -202,7 +203,7 @@ void memoir_python_look_at_frames(const struct memoir_python_frames* layout) { m
 
 void* memoir_python_enter(void*, void* module) {
   const memoir::ErrnoKeeper errno_keeper;
-  if (memoir::RangeEpoch() == 0) return None();
+  if (memoir::RangeEpoch() == 0 || memoir::InCompiler()) return None();
   memoir::ModuleCallBegins();
   if (Enter(module)) return None();
   memoir::ModuleCallEnds();  // the exception ends it
@@ -211,13 +212,17 @@ void* memoir_python_enter(void*, void* module) {
 
 void* memoir_python_exit(void*, void* module) {
   const memoir::ErrnoKeeper errno_keeper;
-  if (memoir::RangeEpoch() != 0) {
+  if (memoir::RangeEpoch() != 0 && !memoir::InCompiler()) {
     memoir::ModuleCallEnds();
     const std::uint32_t id = memoir::module_tables.modules.Find(AddressOf(module));
     if (id != 0 && id != memoir::AddressTable::kUnknown) memoir::RecordModuleExit(id);
   }
   return None();
 }
+
+void memoir_python_compiler(uint32_t depth, const char* begun) { memoir::FollowCompiler(depth, begun); }
+
+void memoir_python_compiled(const char* text) { memoir::NoteCompiled(text); }
 
 void* memoir_python_gone(void*, void* reference) {
   const memoir::ErrnoKeeper errno_keeper;

@@ -73,6 +73,7 @@ class TreePass : public WindowedVisitor {
     if (threads_.size() <= id.value) threads_.resize(id.value + 1);
     return threads_[id.value];
   }
+  bool IsOfCompiler(const OpenRange& range) const;
   bool IsLikeWindow(const OpenRange& range) const;
   bool IsOfHost(DeviceId device) const {
     const std::string& type = state().dictionary().device(device).type;
@@ -236,6 +237,11 @@ bool TreePass::IsLikeWindow(const OpenRange& range) const {
          state().dictionary().text(range.name) == selection().window.range;
 }
 
+// Memoir's own range of torch.compile's work (docs/event_schema.md): torch.profiler sees none.
+bool TreePass::IsOfCompiler(const OpenRange& range) const {
+  return range.source == RangeSource::kUser && state().dictionary().text(range.name).starts_with("torch.compile: ");
+}
+
 void TreePass::RangeBegins(const RangeBeginEvent& event) {
   if (IsLikeWindow(*event.range)) ++like_window_;
   Thread& thread = ThreadOf(event.thread);
@@ -248,7 +254,7 @@ void TreePass::RangeBegins(const RangeBeginEvent& event) {
   Frame& frame = thread.frames[depth];
   frame.node = TreeNode::kNone;
   frame.impls.clear();
-  if (skip_ || !in_window() || event.before || !event.range->name.valid()) {
+  if (skip_ || !in_window() || event.before || !event.range->name.valid() || IsOfCompiler(*event.range)) {
     thread.open = depth + 1;
     return;
   }
