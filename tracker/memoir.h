@@ -113,7 +113,7 @@ struct memoir_python_frames {
   int apply_arguments;
   int tuple_size, tuple_items; /* in a tuple */
   int base;                    /* in a type: what it derives from */
-  struct memoir_python_kind kinds[7];
+  struct memoir_python_kind kinds[8];
 };
 /* NULL: frames are not looked at. */
 MEMOIR_API void memoir_python_look_at_frames(const struct memoir_python_frames* layout);

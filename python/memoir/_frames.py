@@ -32,7 +32,7 @@ class Layout(ctypes.Structure):
     """struct memoir_python_frames."""
 
     _fields_ = [(name, ctypes.c_void_p) for name in _POINTERS] + [(name, ctypes.c_int) for name in _OFFSETS] + [
-        ("apply", ctypes.c_void_p), *((name, ctypes.c_int) for name in ("apply_arguments", "tuple_size", "tuple_items", "base")), ("kinds", Kind * 7)]
+        ("apply", ctypes.c_void_p), *((name, ctypes.c_int) for name in ("apply_arguments", "tuple_size", "tuple_items", "base")), ("kinds", Kind * 8)]
 
 
 def layout(call_impl, slow_forward, apply, tensor):
@@ -49,8 +49,8 @@ def layout(call_impl, slow_forward, apply, tensor):
     thread_state = ctypes.cast(ctypes.pythonapi.PyGILState_GetThisThreadState, ctypes.c_void_p).value
     objects = [sys.intern("forward"), *callers, *[None] * (4 - len(callers)), types.CellType]
     addresses = (None if o is None else id(o) for o in objects)
-    known_types = {tensor: "T", type(None): "N", bool: "b", int: "i", float: "d", complex: "c", str: "s"}
-    kinds = (Kind * 7)(*(Kind(id(of), ord(kind)) for of, kind in known_types.items()))
+    known_types = {tensor: "T", type(None): "N", bool: "b", int: "i", float: "d", complex: "c", tuple: "o", list: "l"}
+    kinds = (Kind * 8)(*(Kind(id(of), ord(kind)) for of, kind in known_types.items()))
     made = Layout(thread_state, *addresses, frame, through, *inside, name, _TYPE, _CELL_CONTENT, *_arguments_of(apply, inside[-1]), _TUPLE_SIZE, _TUPLE_ITEMS, _BASE, kinds)
     return made, [*objects, apply, *known_types]
 

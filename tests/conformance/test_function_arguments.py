@@ -14,11 +14,11 @@ class Own(torch.Tensor):
 
 class Scale(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, x, factor, flag, name, nothing, function, other, z, sizes):
+    def forward(ctx, x, factor, flag, name, nothing, function, other, z, sizes, more=()):
         return x * factor + other
     @staticmethod
     def backward(ctx, gradient):
-        return gradient, None, None, None, None, None, None, None, None
+        return gradient, *[None] * 9
 
 class Named(torch.autograd.Function):
     @staticmethod
@@ -38,8 +38,9 @@ for profiled in (True, False):
     own = torch.ones(4, 4).as_subclass(Own)
     around = torch.profiler.profile(record_shapes=True, profile_memory=True) if profiled else contextlib.nullcontext()
     with around, torch.profiler.record_function("region"):
-        Scale.apply(x, 3, True, "name", None, print, parameter, 1j, (1, 2)).sum().backward()
-        Scale.apply(own, 2.5, False, "", None, len, x, own, [x]).sum()
+        Scale.apply(x, 3, True, "name", None, print, parameter, 1j, (1, (None, 2.5)), [3, 4]).sum().backward()
+        Scale.apply(own, 2.5, False, "", None, len, x, [x], (1, "a"), [1, 2.5]).sum()
+        Scale.apply(own, 2.5, [True], [0.5], {}, len, x, [], (), torch.Size([1])).sum()
         Named.apply(x, 2).sum()
         checkpoint(layer, x, use_reentrant=True).sum().backward()
 '''
@@ -58,5 +59,5 @@ def test_as_beside_torch_profiler(tree, tmp_path):
 
     beside, alone = ranges(0), ranges(1)
     functions = [row for row in alone if row[0] in ("Scale", "Named", "CheckpointFunction")]
-    assert [kinds for _, kinds, _ in functions] == ["TibsNTc", "TdbsNTT", "Tid", "bT"]
+    assert [kinds for _, kinds, _ in functions] == ["TibNTcoI", "TdbNT", "TdBDToo", "Tid", "bT"]
     assert alone == beside

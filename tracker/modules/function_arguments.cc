@@ -5,8 +5,10 @@
 namespace memoir {
 namespace {
 
-// Of an object by its type, or what that derives from; 0: it is none that torch.profiler shows.
-std::uint8_t KindOf(const memoir_python_frames& frames, const char* object) {
+constexpr int kMostNested = 8;
+
+// By the object's type, or what that derives from; 0: by none that is known.
+std::uint8_t KindOfType(const memoir_python_frames& frames, const char* object) {
   constexpr int kMostBases = 32;
   const char* type = PointerAt(object, frames.type);
   for (int i = 0; type != nullptr && i < kMostBases; ++i, type = PointerAt(type, frames.base)) {
@@ -15,6 +17,59 @@ std::uint8_t KindOf(const memoir_python_frames& frames, const char* object) {
     }
   }
   return 0;
+}
+
+std::ptrdiff_t SizeOf(const memoir_python_frames& frames, const char* sequence) {
+  return *reinterpret_cast<const std::ptrdiff_t*>(sequence + frames.tuple_size);
+}
+
+const char* ItemAt(const char* items, std::ptrdiff_t index) {
+  return PointerAt(items, static_cast<int>(index * static_cast<std::ptrdiff_t>(sizeof(void*))));
+}
+
+bool IsPlain(const memoir_python_frames& frames, const char* object, int nested);
+
+bool IsPlainTuple(const memoir_python_frames& frames, const char* tuple, int nested) {
+  for (std::ptrdiff_t i = 0; i < SizeOf(frames, tuple); ++i) {
+    if (!IsPlain(frames, ItemAt(tuple + frames.tuple_items, i), nested + 1)) return false;
+  }
+  return true;
+}
+
+// What torch turns into a value of its own (tryToInferContainerType): None, numbers, and tuples of such.
+bool IsPlain(const memoir_python_frames& frames, const char* object, int nested) {
+  const std::uint8_t kind = KindOfType(frames, object);
+  if (kind == 'o') return nested < kMostNested && IsPlainTuple(frames, object, nested);
+  return kind == 'N' || kind == 'b' || kind == 'i' || kind == 'd' || kind == 'c';
+}
+
+// A list of numbers of one type; 0: another, which torch makes no value of, or one that is none to torch.profiler.
+std::uint8_t KindOfList(const memoir_python_frames& frames, const char* list) {
+  const std::ptrdiff_t size = SizeOf(frames, list);
+  const char* items = PointerAt(list, frames.tuple_items);
+  const std::uint8_t first = size == 0 ? std::uint8_t{0} : KindOfType(frames, ItemAt(items, 0));
+  for (std::ptrdiff_t i = 1; i < size; ++i) {
+    if (KindOfType(frames, ItemAt(items, i)) != first) return 0;
+  }
+  switch (first) {
+    case 'i':
+      return 'I';
+    case 'd':
+      return 'D';
+    case 'b':
+      return 'B';
+    case 'c':
+      return 'l';
+    default:
+      return 0;
+  }
+}
+
+// 0: torch.profiler does not show it.
+std::uint8_t KindOf(const memoir_python_frames& frames, const char* object) {
+  const std::uint8_t kind = KindOfType(frames, object);
+  if (kind == 'l') return KindOfList(frames, object);
+  return kind != 'o' || IsPlainTuple(frames, object, 0) ? kind : std::uint8_t{0};
 }
 
 }  // namespace
@@ -26,11 +81,10 @@ void ReadFunctionArguments(FunctionArguments* arguments) {
   if (frame == nullptr || HoldsNoFunction(*frames, frame) || PointerAt(frame, frames->code) != frames->apply) return;
   const char* tuple = PointerAt(frame, frames->apply_arguments);
   if (tuple == nullptr) return;
-  const auto size = *reinterpret_cast<const std::ptrdiff_t*>(tuple + frames->tuple_size);
+  const std::ptrdiff_t size = SizeOf(*frames, tuple);
   std::uint16_t count = 0, tensors = 0;
   for (std::ptrdiff_t i = 0; i < size; ++i) {
-    const int offset = frames->tuple_items + static_cast<int>(i * static_cast<std::ptrdiff_t>(sizeof(void*)));
-    const std::uint8_t kind = KindOf(*frames, PointerAt(tuple, offset));
+    const std::uint8_t kind = KindOf(*frames, ItemAt(tuple + frames->tuple_items, i));
     if (kind == 0) continue;
     if (count == kMaxArguments) return;
     arguments->kinds[count++] = kind;

@@ -1,6 +1,6 @@
 // What a Function of Python's (torch.autograd.Function) was given. Its range shows the tensors alone, unless
-// torch.profiler records shapes: then also None, numbers and texts. Here they are read from the frame of
-// Function.apply, which stands around the range.
+// torch.profiler records shapes: then also None, numbers, and tuples and lists of these. Here they are read from the
+// frame of Function.apply, which stands around the range.
 #ifndef TRACKER_MODULES_FUNCTION_ARGUMENTS_H_
 #define TRACKER_MODULES_FUNCTION_ARGUMENTS_H_
 
