@@ -20,7 +20,7 @@ bool IsCertain(const Rule& rule) {
       return true;
     default:
       return rule.name == "loaded_input" || rule.name == "saved_for_backward" || rule.name == "moved_parameter" ||
-             rule.name == "workspace" || rule.name == "gradient_to_come";
+             rule.name == "workspace";
   }
 }
 
@@ -68,8 +68,9 @@ EvidencePass::Judgement EvidencePass::JudgeAtCut(const Watched& watched, std::ui
   if (passes_ended_ > watched.passes_before) evidence.Note(Sign::kPassedOver);
   if (moved_.contains(watched.ordinal)) evidence.Note(Sign::kMovedParameter);
   if (CopiesParameter(watched)) evidence.Note(Sign::kCopiesParameter);
-  // No graph keeps it, and the program has seen nothing of it.
-  const bool kept_inside = watched.inner && !evidence.Has(Sign::kGradMode) && !evidence.Has(Sign::kReadByProgram);
+  // No graph keeps it, and nobody outside of the model that made it has seen it.
+  const bool kept_inside = watched.inner && watched.read_call == 0 && !evidence.Has(Sign::kGradMode) &&
+                           !evidence.Has(Sign::kReadByProgram);
   if (evidence.Has(Sign::kOutlivedModel) && (kept_inside || WasCarried(watched.place))) evidence.Note(Sign::kCarried);
   if (!pass_open_ || passes_begun_ != watched.passes_before) evidence.Drop(Sign::kToLeaf);
   if (stepped_) evidence.Drop(Sign::kLikeLeaf);

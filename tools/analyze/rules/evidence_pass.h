@@ -85,6 +85,7 @@ class EvidencePass : public Visitor {
     std::uint64_t passes_before = 0;         // backward passes that had begun in the process
     std::uint64_t copied_from = kNoOrdinal;  // the block that it is a copy of, and its slot
     std::uint32_t copied_slot = 0;
+    std::uint64_t summed_pass = 0;           // of a leaf: the backward pass that adds up several gradients of it
     Judgement at_cut;  // what it was when less began to be known, if nothing has used it since
   };
   struct ThreadFacts {

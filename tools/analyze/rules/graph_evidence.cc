@@ -34,13 +34,16 @@ std::uint64_t EvidencePass::NoteNode(const RangeBeginEvent& event) {
 }
 
 // Of leaves that its operator was given the node computes gradients: as many bytes each. A size that something else has
-// that it was given tells nothing.
+// that it was given tells nothing. Where more nodes than that of a view (aten::t) are to come, autograd adds up what
+// each of them gives, and none of that is the gradient.
 void EvidencePass::NoteOwed(const GraphBook::Node& ran, ThreadFacts& facts) {
   for (const BlockRef& block : ran.given) {
     if (!Lives(block)) continue;
-    const Watched& leaf = watched_[block.slot];
+    Watched& leaf = watched_[block.slot];
     const bool wants = leaf.evidence.IsParameter() || leaf.evidence.Has(Sign::kWantsGradient);
-    if (wants && leaf.evidence.phase != Phase::kForward && !Lives(leaf.gradient)) facts.owed.push_back(leaf.bytes);
+    if (!wants || leaf.evidence.phase == Phase::kForward || Lives(leaf.gradient)) continue;
+    if (graph_.Keepers(block) > 1) leaf.summed_pass = passes_begun_;
+    if (leaf.summed_pass != passes_begun_) facts.owed.push_back(leaf.bytes);
   }
   for (const BlockRef& block : ran.given) {
     if (facts.owed.empty() || !Lives(block)) continue;

@@ -20,12 +20,12 @@ PlaceBook::Thread& PlaceBook::Of(ThreadId thread) {
 
 void PlaceBook::EnterModule(ThreadId thread, std::uint32_t depth, ModuleId module) {
   Exit(thread, depth, true);
-  if (thread.valid()) Of(thread).open.push_back({Mix(module.value), depth, true});
+  if (thread.valid()) Of(thread).open.push_back({Mix(module.value), Mix(module.value), depth, true});
 }
 
 void PlaceBook::EnterRange(ThreadId thread, std::uint32_t depth, NameId name, std::uint64_t maker) {
   Exit(thread, depth, false);
-  if (thread.valid()) Of(thread).open.push_back({Mix(name.value, maker), depth, false});
+  if (thread.valid()) Of(thread).open.push_back({Mix(name.value, maker), Mix(name.value, maker), depth, false});
 }
 
 // What stands above it, or at its depth where another begins, has lost its end.
@@ -36,7 +36,7 @@ void PlaceBook::Exit(ThreadId thread, std::uint32_t depth, bool module) {
     const Open& open = of.open[i - 1];
     if (open.module != module || open.depth > depth) continue;
     if (open.depth < depth) return;
-    if (i == 1) of.outside = Mix(open.depth, module);
+    if (i == 1) of.outside = Mix(open.began, module, 0);
     of.open.resize(i - 1);
     return;
   }

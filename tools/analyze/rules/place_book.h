@@ -47,6 +47,7 @@ class PlaceBook {
   static constexpr std::size_t kMostPlaces = std::size_t{1} << 20;
   struct Open {
     std::uint64_t here = 0;
+    std::uint64_t began = 0;  // as `here`, before anything was allocated
     std::uint32_t depth = 0;
     bool module = false;
   };
