@@ -75,6 +75,28 @@ TEST(Devices, CountsOfAWindowAreItsOwn) {
   EXPECT_EQ(RowNamed(summary, "aten::mm").total.reserved_bytes, 2 * kMiB);
 }
 
+// What it begins with is the most that it has.
+TEST(Devices, AWindowThatAllocatesNothing) {
+  ProcessBuilder process;
+  const std::uint32_t cuda = process.AddDevice("cuda", 0);
+  process.Begin("aten::mm").ChangeSegment(v1::SEGMENT_ALLOCATE, cuda, 0x1000000, 20 * kMiB);
+  process.AllocateBlock(cuda, 0x1000000, 3 * kMiB, 3 * kMiB - 100).End();
+  process.BeginUser("idle").Begin("aten::add_").End().End();
+  process.BeginUser("frees").FreeBlock(cuda, 0x1000000).End();
+  for (const char* name : {"idle", "frees"}) {
+    SummaryOptions options;
+    options.window = Window::Range(name);
+    const Summary summary = Summarise(process, options);
+    const DeviceRow& device = Device(summary, "cuda:0");
+    EXPECT_EQ(device.peak_allocated_bytes, 3 * kMiB) << name;
+    EXPECT_EQ(device.peak_active_bytes, 3 * kMiB) << name;
+    EXPECT_EQ(device.peak_reserved_bytes, 20 * kMiB) << name;
+    EXPECT_EQ(device.reserved_bytes_at_peak, 20 * kMiB) << name;
+    EXPECT_EQ(device.requested_bytes_at_peak, 3 * kMiB - 100) << name;
+    EXPECT_EQ(device.reserved_bytes_at_end, 20 * kMiB) << name;
+  }
+}
+
 TEST(Devices, TheFocusIsOnTheGpu) {
   ProcessBuilder process;
   Fill(process, process.AddDevice("cuda", 0));

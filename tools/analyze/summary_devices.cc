@@ -7,8 +7,11 @@ namespace memoir {
 
 // After every event that changes what the allocator has.
 void SummaryPass::NoteCaching(const Event& event, DeviceId id) {
+  if (state().memory(id).caching() && in_window()) NoteCachingPeaks(event, id);
+}
+
+void SummaryPass::NoteCachingPeaks(const Event& event, DeviceId id) {
   const DeviceMemory& memory = state().memory(id);
-  if (!memory.caching() || !in_window()) return;
   DeviceMoments& moments = device_moments_[id];
   if (memory.active().all > moments.peak_active) {
     moments.peak_active = memory.active().all;
@@ -43,6 +46,7 @@ void SummaryPass::DeviceCounted(const DeviceStatisticsEvent& event) {
   device_moments_[event.device];
 }
 
+// The window is not open yet when it is told that it opens: what it begins with may be its peak.
 void SummaryPass::OpenCaching(const Event& event) {
   for (std::size_t i = 0; i < table_.devices().size(); ++i) {
     const DeviceTable& table = table_.devices()[i];
@@ -50,8 +54,15 @@ void SummaryPass::OpenCaching(const Event& event) {
     if (!table.used || table.process != event.process || !state().memory(id).caching()) continue;
     device_moments_[id].retries_at_begin = state().memory(id).alloc_retries();
     device_moments_[id].ooms_at_begin = state().memory(id).ooms();
-    NoteCaching(event, id);
+    NoteCachingPeaks(event, id);
+    if (table.peak_tick == event.tick && table.live.bytes == table.peak.bytes) NoteAtPeak(id);
   }
+}
+
+void SummaryPass::NoteAtPeak(DeviceId id) {
+  const DeviceMemory& memory = state().memory(id);
+  device_moments_[id].requested_at_peak = memory.requested_bytes();
+  device_moments_[id].reserved_at_peak = memory.reserved().all;
 }
 
 void SummaryPass::CloseCaching(const Event& event) {

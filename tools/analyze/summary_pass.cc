@@ -82,10 +82,7 @@ void SummaryPass::Allocated(const AllocateEvent& event) {
 void SummaryPass::NotePeakMoment(const AllocateEvent& event) {
   const DeviceTable& device = table_.device(event.block->device, event.process);
   if (!in_window() || event.before || device.peak_tick != event.tick || device.live.bytes != device.peak.bytes) return;
-  if (const DeviceMemory& memory = state().memory(event.block->device); memory.caching()) {
-    device_moments_[event.block->device].requested_at_peak = memory.requested_bytes();
-    device_moments_[event.block->device].reserved_at_peak = memory.reserved().all;
-  }
+  if (state().memory(event.block->device).caching()) NoteAtPeak(event.block->device);
   PeakMoment& moment = peak_moments_[event.block->device];
   moment = {event.block->operator_name, event.block->user_name, std::nullopt};
   if (const auto step = last_step_.find(event.process); step != last_step_.end()) moment.step = step->second;

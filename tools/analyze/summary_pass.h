@@ -61,6 +61,8 @@ class SummaryPass : public WindowedVisitor {
   void NotePeakMoment(const AllocateEvent& event);
   // summary_devices.cc
   void NoteCaching(const Event& event, DeviceId id);
+  void NoteCachingPeaks(const Event& event, DeviceId id);
+  void NoteAtPeak(DeviceId id);
   void OpenCaching(const Event& event);
   void CloseCaching(const Event& event);
   void FinishCaching(DeviceId id, const DeviceTable& table, DeviceRow& row);
