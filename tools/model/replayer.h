@@ -126,7 +126,7 @@ class Replayer : public ReplayState {
   bool TakeGradientOf(ThreadReplay& thread, ModuleEvent& event);
 
   // Threads that work for others: replayer_bases.cc.
-  const ThreadReplay* Known(ThreadId id) const {
+  const ThreadReplay* FindThread(ThreadId id) const {
     return id.valid() && id.value < threads_.size() ? threads_[id.value].get() : nullptr;
   }
   const ThreadReplay& WorkingThread(const ThreadReplay& thread) const;

@@ -39,7 +39,7 @@ const ThreadReplay& Replayer::WorkingThread(const ThreadReplay& thread) const {
   constexpr int kMostRegions = 4;
   const ThreadReplay* working = &thread;
   for (int i = 0; i < kMostRegions; ++i) {
-    const ThreadReplay* owner = Known(dictionary_.thread(working->id()).works_for);
+    const ThreadReplay* owner = FindThread(dictionary_.thread(working->id()).works_for);
     if (owner == nullptr) break;
     working = owner;
   }
@@ -47,13 +47,13 @@ const ThreadReplay& Replayer::WorkingThread(const ThreadReplay& thread) const {
 }
 
 ThreadId Replayer::working_thread(ThreadId thread) const {
-  const ThreadReplay* known = Known(thread);
+  const ThreadReplay* known = FindThread(thread);
   return known == nullptr ? thread : WorkingThread(*known).id();
 }
 
 const RangeStack& Replayer::stack(ThreadId thread) const {
   static const RangeStack empty;
-  const ThreadReplay* known = Known(thread);
+  const ThreadReplay* known = FindThread(thread);
   return known == nullptr ? empty : WorkingThread(*known).stack();
 }
 
@@ -68,17 +68,17 @@ RangeBase Replayer::BaseOf(const ThreadReplay& thread) const {
   if (!thread.stack().empty()) return {};
   const ThreadReplay& working = WorkingThread(thread);
   if (&working != &thread) return {working.id(), static_cast<std::uint32_t>(working.stack().size())};
-  const ThreadReplay* forward = Known(thread.forward_thread);
+  const ThreadReplay* forward = FindThread(thread.forward_thread);
   const RangeBase base = forward == nullptr ? RangeBase() : UserBaseOf(*forward);
   if (base.depth > 0 || forward == nullptr) return base;
   // That thread may be gone, as those of torch.nn.DataParallel. The pass is most likely the one that nodes before were
   // of.
-  const ThreadReplay* last = Known(last_forward_thread_);
+  const ThreadReplay* last = FindThread(last_forward_thread_);
   return last == nullptr || last == &thread ? base : UserBaseOf(*last);
 }
 
 NameId Replayer::UserNameOf(const RangeBase& base) const {
-  const ThreadReplay* thread = Known(base.thread);
+  const ThreadReplay* thread = FindThread(base.thread);
   if (thread == nullptr || base.depth == 0 || base.depth > thread->stack().size()) return {};
   return thread->stack()[base.depth - 1].user_name;
 }
