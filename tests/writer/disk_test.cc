@@ -36,7 +36,10 @@ int __wrap_close(int file) {
   [[maybe_unused]] const auto size =
       readlink(("/proc/self/fd/" + std::to_string(file)).c_str(), name, sizeof(name) - 1);
   const int result = __real_close(file);
-  if (!std::string_view(name).ends_with(".memoir") || closes_that_fail.fetch_sub(1) <= 0) return result;
+  // The number that open gave is closed as well, once the file has the one that it keeps.
+  constexpr int kFirstKept = 256;
+  if (file < kFirstKept || !std::string_view(name).ends_with(".memoir")) return result;
+  if (closes_that_fail.fetch_sub(1) <= 0) return result;
   errno = EIO;
   return -1;
 }
