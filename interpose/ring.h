@@ -110,8 +110,10 @@ MEMOIR_INTERPOSE_API ThreadSlot* RingAttachThread();
 // nullptr: dropped and counted.
 MEMOIR_INTERPOSE_API std::uint8_t* RingReserveSlow(ThreadSlot* slot, std::size_t bytes, OnEmptyPool on_empty);
 inline std::uint8_t* RingReserve(ThreadSlot* slot, std::size_t bytes, OnEmptyPool on_empty) {
-  // Signed: RingClose sets the limits of slots that are left behind to nullptr.
-  if (__atomic_load_n(&slot->limit, __ATOMIC_RELAXED) - slot->cursor >= static_cast<std::ptrdiff_t>(bytes)) [[likely]]
+  // Signed: RingClose sets the limits of slots that are left behind to nullptr. As numbers: both may be it.
+  const auto limit = reinterpret_cast<std::uintptr_t>(__atomic_load_n(&slot->limit, __ATOMIC_RELAXED));
+  const std::uintptr_t room = limit - reinterpret_cast<std::uintptr_t>(slot->cursor);
+  if (static_cast<std::ptrdiff_t>(room) >= static_cast<std::ptrdiff_t>(bytes)) [[likely]]
     return slot->cursor;
   return RingReserveSlow(slot, bytes, on_empty);
 }

@@ -53,7 +53,8 @@ void FillIdentity(const RingMap& ring, ThreadSlot* slot) {
 }
 
 void Disown(ThreadSlot* slot) {
-  slot->cursor = slot->limit = slot->base = nullptr;
+  slot->cursor = slot->base = nullptr;
+  __atomic_store_n(&slot->limit, nullptr, __ATOMIC_RELAXED);  // RingClose writes it, too
   slot->committed = nullptr;
   slot->segment = kNoSegment;
 }
@@ -103,7 +104,7 @@ void EnterSegment(const RingMap& ring, ThreadSlot* slot, std::uint32_t segment) 
   header.state.store(Raw(SegmentState::kOwned), std::memory_order_release);
   slot->segment = segment;
   slot->base = slot->cursor = ring.SegmentBytes(segment);
-  slot->limit = slot->base + kSegmentBytes;
+  __atomic_store_n(&slot->limit, slot->base + kSegmentBytes, __ATOMIC_RELAXED);
   slot->committed = &header.committed;
 }
 

@@ -55,8 +55,12 @@ Reading ReadBoth() {
 
 std::uint64_t MeasureTicksPerSecond() {
   const Reading first = ReadBoth();
-  const timespec pause{0, 5'000'000};
-  nanosleep(&pause, nullptr);
+  // To the end of it: a signal may cut a sleep, and over a shorter time the readings' errors weigh more.
+  constexpr std::uint64_t kMeasuredNs = 5'000'000;
+  for (std::uint64_t now; (now = MonotonicNs()) - first.ns < kMeasuredNs;) {
+    const timespec rest{0, static_cast<long>(kMeasuredNs - (now - first.ns))};
+    nanosleep(&rest, nullptr);
+  }
   const Reading last = ReadBoth();
   const auto rate = static_cast<unsigned __int128>(last.tick - first.tick) * 1'000'000'000u / (last.ns - first.ns);
   return static_cast<std::uint64_t>(rate);

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstring>
 
 namespace memoir {
 namespace {
@@ -13,13 +14,37 @@ constexpr std::size_t kSlots = 1u << 16;
 constexpr std::size_t kTries = 64;
 constexpr int kKindShift = 60;
 
+// A slot's key is there once its entry is: until then the slot is busy. Entries are two words, and the word of the mark
+// has a number beside it that changes with each entry, by which whoever goes through the whole table can tell what
+// became of one meanwhile.
 struct Slot {
   std::atomic<std::uint64_t> key;  // 0: free
-  TableEntry entry;
-  std::atomic<std::uint16_t> mark;  // 0: none
+  std::atomic<std::uint64_t> entry[2];
+  std::atomic<std::uint32_t> mark;  // low half: 0: none; high half: counts entries
   std::atomic<std::uint16_t> more;  // holds beside the first
 };
-static_assert(sizeof(Slot) == 32);
+static_assert(sizeof(Slot) == 32 && sizeof(TableEntry) == 2 * sizeof(std::uint64_t));
+constexpr std::uint64_t kBusy = 1;  // of no kind
+constexpr std::uint32_t kMarkBits = 16, kMark = 0xffff;
+
+TableEntry Load(const Slot& slot) {
+  const std::uint64_t words[] = {slot.entry[0].load(std::memory_order_acquire),
+                                 slot.entry[1].load(std::memory_order_acquire)};
+  TableEntry entry;
+  std::memcpy(&entry, words, sizeof entry);
+  return entry;
+}
+
+void Store(const TableEntry& entry, Slot* slot) {
+  std::uint64_t words[2];
+  std::memcpy(words, &entry, sizeof words);
+  // The count first, and visible before the entry: whoever sees some of the entry and looks again sees another count.
+  const std::uint32_t count = (slot->mark.load(std::memory_order_relaxed) >> kMarkBits) + 1;
+  slot->mark.store(count << kMarkBits, std::memory_order_relaxed);
+  slot->more.store(0, std::memory_order_relaxed);
+  slot->entry[0].store(words[0], std::memory_order_release);
+  slot->entry[1].store(words[1], std::memory_order_release);
+}
 
 constinit std::atomic<Slot*> table{nullptr};
 
@@ -41,12 +66,16 @@ Slot* Find(std::uint64_t key) {
   return nullptr;
 }
 
+// Busy, for the caller to fill: the key's own, or a free one.
 Slot* Claim(std::uint64_t key) {
+  Slot* known = Find(key);
+  std::uint64_t expected = key;
+  if (known != nullptr && known->key.compare_exchange_strong(expected, kBusy, std::memory_order_acq_rel)) return known;
   Slot* slots = table.load(std::memory_order_acquire);
   for (std::size_t i = 0; slots != nullptr && i < kTries; ++i) {
     Slot& slot = slots[(FirstSlot(key) + i) % kSlots];
     std::uint64_t free = 0;
-    if (slot.key.compare_exchange_strong(free, key, std::memory_order_acq_rel)) return &slot;
+    if (slot.key.compare_exchange_strong(free, kBusy, std::memory_order_acq_rel)) return &slot;
   }
   return nullptr;
 }
@@ -65,26 +94,24 @@ bool ClearBlockTable() {
 
 bool PutEntry(KeyKind kind, std::uint64_t number, const TableEntry& entry) {
   const std::uint64_t key = KeyOf(kind, number);
-  Slot* slot = Find(key);
-  if (slot == nullptr) slot = Claim(key);
+  Slot* slot = Claim(key);
   if (slot == nullptr) return false;
-  slot->entry = entry;
-  slot->mark.store(0, std::memory_order_relaxed);
-  slot->more.store(0, std::memory_order_relaxed);
+  Store(entry, slot);
+  slot->key.store(key, std::memory_order_release);
   return true;
 }
 
 bool FindEntry(KeyKind kind, std::uint64_t number, TableEntry* entry) {
   const Slot* slot = Find(KeyOf(kind, number));
   if (slot == nullptr) return false;
-  *entry = slot->entry;
+  *entry = Load(*slot);
   return true;
 }
 
 bool TakeEntry(KeyKind kind, std::uint64_t number, TableEntry* entry) {
   Slot* slot = Find(KeyOf(kind, number));
   if (slot == nullptr) return false;
-  *entry = slot->entry;
+  *entry = Load(*slot);
   std::uint64_t key = KeyOf(kind, number);  // of two who take it one has it
   return slot->key.compare_exchange_strong(key, 0, std::memory_order_acq_rel);
 }
@@ -109,8 +136,12 @@ void MarkBlocks(std::uint16_t mark, bool (*is_meant)(const TableEntry&, const vo
   Slot* slots = table.load(std::memory_order_acquire);
   for (std::size_t i = 0; slots != nullptr && i < kSlots; ++i) {
     const std::uint64_t key = slots[i].key.load(std::memory_order_acquire);
-    if (key >> kKindShift == static_cast<std::uint8_t>(KeyKind::kBlock) && is_meant(slots[i].entry, of))
-      slots[i].mark.store(mark, std::memory_order_release);
+    if (key >> kKindShift != static_cast<std::uint8_t>(KeyKind::kBlock)) continue;
+    std::uint32_t seen = slots[i].mark.load(std::memory_order_acquire);
+    const TableEntry entry = Load(slots[i]);
+    if (slots[i].key.load(std::memory_order_acquire) != key) continue;
+    if (slots[i].mark.load(std::memory_order_acquire) != seen || !is_meant(entry, of)) continue;
+    slots[i].mark.compare_exchange_strong(seen, (seen & ~kMark) | mark, std::memory_order_acq_rel);
   }
 }
 
@@ -119,9 +150,11 @@ void TakeMarkedBlocks(std::uint16_t mark, std::uint64_t serial,
   Slot* slots = table.load(std::memory_order_acquire);
   for (std::size_t i = 0; slots != nullptr && i < kSlots; ++i) {
     std::uint64_t key = slots[i].key.load(std::memory_order_acquire);
-    if (key == 0 || slots[i].mark.load(std::memory_order_acquire) != mark) continue;
-    const TableEntry entry = slots[i].entry;
-    slots[i].mark.store(0, std::memory_order_relaxed);
+    std::uint32_t seen = slots[i].mark.load(std::memory_order_acquire);
+    if (key == 0 || key == kBusy || (seen & kMark) != mark) continue;
+    const TableEntry entry = Load(slots[i]);
+    // Whoever gives another block meanwhile counts on, and has no mark.
+    if (!slots[i].mark.compare_exchange_strong(seen, seen & ~kMark, std::memory_order_acq_rel)) continue;
     if (visit != nullptr && slots[i].key.compare_exchange_strong(key, 0, std::memory_order_acq_rel))
       visit(key ^ KeyOf(KeyKind::kBlock, 0), entry, serial);
   }
