@@ -67,12 +67,13 @@ RangeStart StartOf(const c10::FunctionSchema& schema, Values arguments) {
   return start;
 }
 
-// Whatever fails in Memoir is no failure of the operator's: it is not recorded then.
+// Whatever fails in Memoir is no failure of the operator's: it is counted then, and not recorded.
 template <class Work>
 void Guarded(const Work& work) {
   try {
     work();
   } catch (...) {
+    CountLostRange();
   }
 }
 

@@ -60,11 +60,7 @@ void WhileRangesAreOff() {
     LeaveIfAsked();
 }
 
-std::unique_ptr<at::ObserverContext> OnBegin(const at::RecordFunction& range) {
-  if (RangeEpoch() == 0) {
-    WhileRangesAreOff();
-    return nullptr;
-  }
+void Begin(const at::RecordFunction& range) {
   RangeStart start{};
   start.source = Source(range.scope());
   if (start.source == RangeSource::kFunction) FollowDirectCalls();
@@ -90,11 +86,28 @@ std::unique_ptr<at::ObserverContext> OnBegin(const at::RecordFunction& range) {
   }
   if (parameter != nullptr) [[unlikely]]
     RecordGradientOf(parameter);
+}
+
+// torch takes what a callback throws, and goes on without a word.
+std::unique_ptr<at::ObserverContext> OnBegin(const at::RecordFunction& range) {
+  try {
+    if (RangeEpoch() != 0) {
+      Begin(range);
+    } else {
+      WhileRangesAreOff();
+    }
+  } catch (...) {
+    CountLostRange();
+  }
   return nullptr;
 }
 
 void OnEnd(const at::RecordFunction& range, at::ObserverContext*) {
-  EndRange(&range, c10::ArrayRef<const c10::IValue>(range.outputs().data(), range.outputs().size()));
+  try {
+    EndRange(&range, c10::ArrayRef<const c10::IValue>(range.outputs().data(), range.outputs().size()));
+  } catch (...) {
+    CountLostRange();
+  }
 }
 
 at::CallbackHandle AddCallback(RangeScopes scopes) {

@@ -121,4 +121,10 @@ void EndRange(const void* range, c10::ArrayRef<const c10::IValue> results) {
   RecordEnd(slot, results, tick);
 }
 
+void CountLostRange() noexcept {
+  const ErrnoKeeper errno_keeper;
+  if (RangeEpoch() == 0) return;
+  if (ThreadSlot* slot = RingThread()) RingDropRecord(slot);
+}
+
 }  // namespace memoir

@@ -39,6 +39,9 @@ void RecordInstantRange(const RangeStart& start, c10::ArrayRef<const c10::IValue
 // Does nothing when the begin was not recorded. Closes what stands open above it, so the record always nests.
 void EndRange(const void* range, c10::ArrayRef<const c10::IValue> results);
 
+// A hook has thrown, or what it calls: memory has run out. Counts a drop, which the capture shows in its place.
+void CountLostRange() noexcept;
+
 }  // namespace memoir
 
 #endif  // TRACKER_TORCH_RANGE_RECORD_H_
