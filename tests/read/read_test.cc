@@ -96,6 +96,67 @@ TEST(StrangersTest, ACopyOfAPartCountsOnce) {
   EXPECT_THAT(ToString(summary->report.damage[0]), AllOf(HasSubstr("repeats chunks of"), HasSubstr("left out")));
 }
 
+// memoir-drain once took the lowest number that was free, which eviction had freed: the newest events came first.
+TEST(StrangersTest, PartsStandInTheOrderOfTheirChunksWhateverTheirNumbers) {
+  const TemporaryFolder folder;
+  ProcessBuilder process;
+  process.Begin("aten::a").Allocate(0x1000, 1000).End().EndPart().FoldParts(1);
+  process.Begin("aten::a").Allocate(0x2000, 20).End().EndPart();
+  process.Begin("aten::a").Allocate(0x3000, 3).End().Deallocate(0x2000);
+  const std::vector<std::string>& parts = process.parts();
+  v1::Part newest;
+  ASSERT_TRUE(newest.ParseFromString(parts[2]));
+  newest.mutable_chunk(0)->mutable_process()->set_part(0);
+  WriteFile(folder / process.FileName(0), newest.SerializeAsString());
+  WriteFile(folder / process.FileName(1), parts[1]);
+  const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
+  ASSERT_TRUE(capture.ok()) << capture.status();
+  const absl::StatusOr<Summary> summary = AnalyzeSummary(*capture, {});
+  EXPECT_EQ(summary->devices[0].live_bytes_at_end, 1003u);
+  EXPECT_EQ(summary->devices[0].peak_allocated_bytes, 1023u);
+  EXPECT_EQ(summary->report.lost_chunks + summary->report.lost_records + summary->report.keyframe_mismatches, 0u);
+  EXPECT_EQ(capture->processes()[0].missing_parts, 1u) << "the one that was evicted";
+}
+
+// As it would be if a ring were merged twice into captures that were joined.
+TEST(StrangersTest, RecordsThatStandThereTwiceCountOnceAndAreSaid) {
+  const TemporaryFolder folder;
+  ProcessBuilder process;
+  process.Begin("aten::a").Allocate(0x1000, 1000).End().EndPart();
+  process.Begin("aten::a").Allocate(0x2000, 20).End();
+  const std::vector<std::string>& parts = process.parts();
+  v1::Part again;
+  ASSERT_TRUE(again.ParseFromString(parts[1]));
+  for (v1::Chunk& chunk : *again.mutable_chunk()) chunk.set_sequence(chunk.sequence() + 10);
+  again.mutable_chunk(0)->mutable_process()->set_part(2);
+  for (std::uint32_t i = 0; i < 2; ++i) WriteFile(folder / process.FileName(i), parts[i]);
+  WriteFile(folder / "again.memoir", again.SerializeAsString());
+  const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
+  ASSERT_TRUE(capture.ok()) << capture.status();
+  const absl::StatusOr<Summary> summary = AnalyzeSummary(*capture, {});
+  EXPECT_EQ(summary->report.repeated_records, 3u);
+  EXPECT_EQ(summary->devices[0].allocations, 2u);
+}
+
+// The kill came between the making of a part and its first chunk; the ring held all that was to be in it.
+TEST(StrangersTest, AnEmptyPartBeforeTheMergedOneIsNoDamage) {
+  for (const bool lost : {false, true}) {
+    const TemporaryFolder folder;
+    ProcessBuilder process;
+    process.Allocate(0x1000, 5).EndPart(false).Allocate(0x3000, 7).Finish();
+    v1::Part merged;
+    ASSERT_TRUE(merged.ParseFromString(process.parts()[1]));
+    merged.mutable_chunk(0)->mutable_process()->set_part(2);
+    for (v1::Chunk& chunk : *merged.mutable_chunk()) chunk.set_sequence(chunk.sequence() + lost);
+    WriteFile(folder / process.FileName(0), process.parts()[0]);
+    WriteFile(folder / process.FileName(1), "");
+    WriteFile(folder / process.FileName(2), merged.SerializeAsString());
+    const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
+    ASSERT_TRUE(capture.ok()) << capture.status();
+    EXPECT_EQ(capture->damage().size(), lost ? 1u : 0u);
+  }
+}
+
 TEST(StrangersTest, OneForeignFileAmongPartsIsDamage) {
   const TemporaryFolder folder;
   ProcessBuilder process;

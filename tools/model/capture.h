@@ -56,6 +56,7 @@ struct ReplayOptions {
 struct ReplayReport {
   std::uint64_t events = 0;                   // decoded
   std::uint64_t lost_records = 0;             // gaps in record indices
+  std::uint64_t repeated_records = 0;         // overlaps of record indices
   std::uint64_t lost_chunks = 0;              // gaps in chunk sequence
   std::uint64_t late_events = 0;              // earlier tick than an event already shown
   std::uint64_t replaced_blocks = 0;          // DeallocateCause::kReplaced

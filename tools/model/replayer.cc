@@ -134,27 +134,10 @@ void Replayer::Drain(Tick until) {
 void Replayer::RunThread(ThreadReplay& thread, Tick until) {
   while (!thread.runs.empty() && thread.runs.front().tick <= until) {
     RunCursor& cursor = thread.runs.front();
-    if (!cursor.started) StartRun(thread, cursor);
-    if (!ShowEvents(thread, cursor, until)) return;
+    const bool is_new = cursor.started || StartRun(thread, cursor);
+    if (is_new && !ShowEvents(thread, cursor, until)) return;
     thread.runs.pop_front();
   }
-}
-
-void Replayer::StartRun(ThreadReplay& thread, RunCursor& cursor) {
-  cursor.started = true;
-  const Run& run = cursor.run;
-  // A thread whose first runs are in parts that are gone has lost nothing that was not said already.
-  const bool known = thread.next_record_known || processes_[process_.value].starts_at_first_chunk;
-  if (known && run.first_record > thread.next_record) {
-    auto event = MakeEvent<LostEvent>(process_, thread.id(), cursor.tick);
-    event.records = run.first_record - thread.next_record;
-    report_->lost_records += event.records;
-    thread.modules().clear();  // which of them are still open, nobody knows
-    visitor_.OnLost(event);
-  }
-  thread.next_record = std::max(thread.next_record, run.first_record + run.record_count);
-  thread.next_record_known = true;
-  SetDepth(thread, run.start_depth, cursor.tick);
 }
 
 void Replayer::SetDepth(ThreadReplay& thread, std::size_t depth, Tick tick) {

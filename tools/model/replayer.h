@@ -72,7 +72,7 @@ class Replayer : public ReplayState {
   // Shows what is read up to a tick, all threads merged.
   void Drain(Tick until);
   void RunThread(ThreadReplay& thread, Tick until);
-  void StartRun(ThreadReplay& thread, RunCursor& cursor);
+  bool StartRun(ThreadReplay& thread, RunCursor& cursor);  // false: all of it was shown before
   bool ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until);  // true: the run is done
   void ShowRangeBegin(ThreadReplay& thread, RunCursor& cursor, RangeSource source);
   void ShowRangeEnd(ThreadReplay& thread, RunCursor& cursor);

@@ -6,6 +6,29 @@
 
 namespace memoir {
 
+bool Replayer::StartRun(ThreadReplay& thread, RunCursor& cursor) {
+  cursor.started = true;
+  const Run& run = cursor.run;
+  const std::uint64_t end = run.first_record + run.record_count;
+  if (thread.next_record_known && run.first_record < thread.next_record && run.record_count != 0) {
+    report_->repeated_records += std::min(end, thread.next_record) - run.first_record;
+    if (end <= thread.next_record) return false;
+  }
+  // A thread whose first runs are in parts that are gone has lost nothing that was not said already.
+  const bool known = thread.next_record_known || processes_[process_.value].starts_at_first_chunk;
+  if (known && run.first_record > thread.next_record) {
+    auto event = MakeEvent<LostEvent>(process_, thread.id(), cursor.tick);
+    event.records = run.first_record - thread.next_record;
+    report_->lost_records += event.records;
+    thread.modules().clear();  // which of them are still open, nobody knows
+    visitor_.OnLost(event);
+  }
+  thread.next_record = std::max(thread.next_record, end);
+  thread.next_record_known = true;
+  SetDepth(thread, run.start_depth, cursor.tick);
+  return true;
+}
+
 bool Replayer::ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until) {
   do {
     if (cursor.tick > until) return false;

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <system_error>
 #include <tuple>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "tools/read/protobuf_log.h"
 
@@ -54,6 +56,7 @@ absl::StatusOr<std::vector<std::string>> ListParts(const std::string& path) {
 struct Opened {
   std::vector<PartFile> parts;
   std::vector<Damage> damage;
+  std::vector<std::string> unbegun;  // files of `damage` that hold no whole chunk
   absl::Status first_error;
 };
 
@@ -91,6 +94,7 @@ Opened OpenParts(const std::vector<std::string>& paths) {
       continue;
     }
     opened.damage.push_back({path, 0, "left out: " + Cause(part.status(), path), true});
+    if (absl::IsDataLoss(part.status())) opened.unbegun.push_back(path);
     opened.first_error.Update(part.status());
   }
   return opened;
@@ -116,9 +120,11 @@ std::vector<ProcessFiles> GroupByProcess(std::vector<PartFile> parts) {
   for (PartFile& part : parts) processes[KeyOf(part)].parts.push_back(std::move(part));
   std::vector<ProcessFiles> result;
   for (auto& [key, process] : processes) {
-    // Of copies the longest comes first: the others may be cut.
+    // By what the chunks say: a file can be renamed, and memoir-drain once took the lowest number that was free. Of
+    // copies the longest comes first: the others may be cut.
     std::stable_sort(process.parts.begin(), process.parts.end(), [](const PartFile& a, const PartFile& b) {
-      if (a.process.part() != b.process.part()) return a.process.part() < b.process.part();
+      const std::uint64_t first_of_a = a.chunks.front().sequence, first_of_b = b.chunks.front().sequence;
+      if (first_of_a != first_of_b) return first_of_a < first_of_b;
       return a.chunks.size() > b.chunks.size();
     });
     result.push_back(std::move(process));
@@ -146,6 +152,42 @@ void LeaveOutRepeated(ProcessFiles* process, std::vector<Damage>* damage) {
   process->parts = std::move(kept);
 }
 
+struct PartName {
+  std::string stem;
+  std::uint64_t number = 0;
+};
+// Of "<stem>.p0000.memoir".
+std::optional<PartName> ParsePartName(const std::string& path) {
+  const std::string stem = fs::path(path).stem().string();
+  const std::size_t at = stem.rfind(".p");
+  PartName name;
+  if (at == std::string::npos || !absl::SimpleAtoi(stem.substr(at + 2), &name.number)) return std::nullopt;
+  name.stem = stem.substr(0, at);
+  return name;
+}
+
+bool HasStem(const PartFile& part, const std::string& stem) {
+  const std::optional<PartName> name = ParsePartName(part.path);
+  return name && name->stem == stem;
+}
+
+// Whether nothing is missing where the file would stand: its process was killed before its first chunk was whole, and
+// memoir-drain has gone on behind it.
+bool IsMadeGood(const std::string& path, const std::vector<ProcessFiles>& processes) {
+  const std::optional<PartName> name = ParsePartName(path);
+  if (!name) return false;
+  for (const ProcessFiles& process : processes) {
+    for (std::size_t i = 0; i + 1 < process.parts.size(); ++i) {
+      const PartFile& before = process.parts[i];
+      const PartFile& behind = process.parts[i + 1];
+      if (before.process.part() >= name->number || behind.process.part() <= name->number) continue;
+      const bool goes_on = behind.chunks.front().sequence <= before.chunks.back().sequence + 1;
+      if (goes_on && HasStem(before, name->stem) && HasStem(behind, name->stem)) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 bool HasRank(const v1::ProcessInfo& info) { return info.rank_source() != "none"; }
@@ -160,6 +202,10 @@ absl::StatusOr<CaptureFolder> OpenFolder(const std::string& path) {
   CaptureFolder folder;
   folder.damage = std::move(opened.damage);
   folder.processes = GroupByProcess(std::move(opened.parts));
+  for (const std::string& unbegun : opened.unbegun) {
+    if (!IsMadeGood(unbegun, folder.processes)) continue;
+    std::erase_if(folder.damage, [&](const Damage& damage) { return damage.file == unbegun; });
+  }
   for (ProcessFiles& process : folder.processes) {
     LeaveOutRepeated(&process, &folder.damage);
     for (const PartFile& part : process.parts) {

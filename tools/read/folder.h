@@ -12,7 +12,7 @@
 namespace memoir {
 
 struct ProcessFiles {
-  std::vector<PartFile> parts;  // by part number, at least one
+  std::vector<PartFile> parts;  // in the order of their chunks, at least one
 };
 
 struct CaptureFolder {

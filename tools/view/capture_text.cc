@@ -215,6 +215,10 @@ std::string RenderLosses(const Capture& capture, const ReplayReport& report, con
     lines.Add(fmt::format("{} missing in the parts",
                           FormatCounted(report.lost_records - dropped, "record is", "records are")));
   }
+  if (report.repeated_records > 0) {
+    lines.Add(fmt::format("{} in the parts twice: sums may be too large",
+                          FormatCounted(report.repeated_records, "record is", "records are")));
+  }
   if (report.lost_chunks > 0) {
     lines.Add(fmt::format("{} missing: written nowhere (a full disk), or in a part that is gone",
                           FormatCounted(report.lost_chunks, "chunk is", "chunks are")));

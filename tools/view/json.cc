@@ -109,6 +109,7 @@ Json CaptureJson(const Capture& capture, const ReplayReport& report, const std::
   json["dropped_events"] = dropped;
   json["lost_records"] = report.lost_records;
   json["lost_chunks"] = report.lost_chunks;
+  if (report.repeated_records > 0) json["repeated_records"] = report.repeated_records;
   json["late_events"] = report.late_events;
   json["unmatched_deallocations"] = report.unmatched_deallocations;
   json["keyframe_mismatches"] = report.keyframe_mismatches;
