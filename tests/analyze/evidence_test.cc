@@ -5,51 +5,28 @@
 #include <string>
 #include <vector>
 
-#include "tests/captures/capture_builder.h"
-#include "tools/analyze/block_lives.h"
+#include "tests/analyze/told.h"
 #include "tools/analyze/explain.h"
 
 namespace memoir {
 namespace {
 
+using testing::At;
+using testing::Compute;
+using testing::kBias;
+using testing::kFlow;
+using testing::kGradient;
+using testing::kHidden;
+using testing::kInput;
+using testing::kLoss;
+using testing::kMean;
+using testing::kMomentum;
+using testing::kScratch;
+using testing::kWeight;
 using testing::ProcessBuilder;
+using testing::Tell;
 using testing::TemporaryFolder;
 using testing::TensorSpec;
-
-TensorSpec At(std::uint64_t address) {
-  return {.impl = address + 1, .storage = address, .storage_bytes = 64, .sizes = {16}};
-}
-
-struct Told {
-  std::string rule;
-  std::string parameter;
-};
-
-// By address, of the last block there.
-std::map<std::uint64_t, Told> Tell(ProcessBuilder& process) {
-  const TemporaryFolder folder;
-  process.WriteTo(folder.path());
-  const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
-  EXPECT_TRUE(capture.ok()) << capture.status();
-  const absl::StatusOr<BlockCategories> categories = CategorizeBlocks(*capture, {});
-  EXPECT_TRUE(categories.ok()) << categories.status();
-  std::map<std::uint64_t, Told> told;
-  const auto report = ForEachBlockLife(*capture, {}, *categories, [&](const BlockLife& life, const ReplayState&) {
-    Told& one = told[life.block->address];
-    one.rule = Rules()[life.rule].name;
-    if (life.parameter != kNoParameter) one.parameter = categories->parameters[life.parameter].label();
-  });
-  EXPECT_TRUE(report.ok()) << report.status();
-  return told;
-}
-
-constexpr std::uint64_t kWeight = 0x1000, kBias = 0x2000, kMean = 0x3000, kInput = 0x4000, kHidden = 0x5000,
-                        kLoss = 0x6000, kGradient = 0x7000, kMomentum = 0x8000, kScratch = 0x9000, kFlow = 0xa000;
-
-// An operator that computes something from what it is given.
-ProcessBuilder& Compute(ProcessBuilder& process, const std::string& name, std::int64_t sequence, std::uint64_t result) {
-  return process.BeginForward(name, sequence).Allocate(result, 64).End({At(result)});
-}
 
 void Train(ProcessBuilder& process) {
   for (const std::uint64_t address : {kWeight, kBias, kMean})
@@ -223,95 +200,6 @@ TEST(Evidence, AGraphThatIsDroppedUnused) {
   const auto told = Tell(process);
   EXPECT_EQ(told.at(kHidden).rule, "graph_dropped");
   EXPECT_EQ(told.at(kScratch).rule, "not_saved");
-}
-
-// What a node may keep that has not run yet, whatever other nodes have.
-TEST(Evidence, ARecordingThatEndsInBackward) {
-  ProcessBuilder process;
-  process.EnterModule("fc", "Linear");
-  Compute(process, "aten::linear", 7, kHidden);
-  Compute(process, "aten::gelu", 8, kScratch);
-  Compute(process, "aten::eq", 9, kMean);  // makes no node: its number is the next one's
-  Compute(process, "aten::linear", 9, kLoss).ExitModule("fc", "Linear");
-  process.BeginBackward("AddmmBackward0", 9, 1).Begin("aten::mm", {At(kScratch)}).End().End();
-  process.BeginBackward("GeluBackward0", 8, 1).Begin("aten::gelu_backward").Allocate(kFlow, 64);
-  const auto told = Tell(process);
-  EXPECT_EQ(told.at(kHidden).rule, "awaits_backward");
-  EXPECT_EQ(told.at(kScratch).rule, "saved_for_backward");
-  EXPECT_EQ(told.at(kMean).rule, "not_saved");
-  EXPECT_EQ(told.at(kLoss).rule, "not_saved");
-  EXPECT_EQ(told.at(kFlow).rule, "flows_through_backward");
-}
-
-// Everything is given back while the exception goes up; nothing of that says what it was for.
-TEST(Evidence, WhatAnOutOfMemoryErrorInBackwardLeaves) {
-  ProcessBuilder process;
-  const std::uint32_t cuda = process.AddDevice("cuda", 0);
-  process.EnterModule("fc", "Linear");
-  Compute(process, "aten::linear", 7, kHidden);
-  Compute(process, "aten::gelu", 8, kScratch).ExitModule("fc", "Linear");
-  process.BeginBackward("GeluBackward0", 8, 1).Begin("aten::gelu_backward").RunOutOfMemory(cuda, 1 << 20, 512);
-  process.End().End().Deallocate(kHidden);
-  EXPECT_EQ(Tell(process).at(kHidden).rule, "awaits_backward");
-}
-
-// A program that goes on after it: what is used again is judged by that.
-TEST(Evidence, WhatIsUsedAfterAnOutOfMemoryError) {
-  ProcessBuilder process;
-  const std::uint32_t cuda = process.AddDevice("cuda", 0);
-  process.EnterModule("fc", "Linear");
-  Compute(process, "aten::linear", 7, kHidden);
-  process.RunOutOfMemory(cuda, 1 << 20, 512);
-  Compute(process, "aten::add", 8, kScratch).ExitModule("fc", "Linear");
-  process.BeginBackward("AddBackward0", 8, 1).End().BeginBackward("AddmmBackward0", 7, 1);
-  process.Begin("aten::mm", {At(kHidden)}).End().End().Deallocate(kHidden);
-  EXPECT_EQ(Tell(process).at(kHidden).rule, "saved_for_backward");
-}
-
-// Training, then a validation without torch.no_grad whose losses are kept, then training again.
-TEST(Evidence, AGraphThatAnotherBackwardPassesBy) {
-  ProcessBuilder process;
-  process.EnterModule("", "Net");
-  Compute(process, "aten::linear", 7, kHidden).ExitModule("", "Net").EnterModule("", "Net");
-  Compute(process, "aten::linear", 8, kScratch).ExitModule("", "Net");
-  process.BeginBackward("AddmmBackward0", 8, 1).Deallocate(kScratch).End();
-  process.BeginUser("Optimizer.step#SGD.step").End();
-  auto live = Tell(process);
-  EXPECT_EQ(live.at(kHidden).rule, "graph_dropped");
-  EXPECT_EQ(live.at(kScratch).rule, "released_by_backward");
-  process.Deallocate(kHidden);
-  EXPECT_EQ(Tell(process).at(kHidden).rule, "graph_dropped");
-}
-
-// loss.backward(retain_graph=True): what no program has seen is still there after the pass.
-TEST(Evidence, AGraphThatBackwardKeeps) {
-  ProcessBuilder process;
-  process.EnterModule("fc", "Linear");
-  Compute(process, "aten::linear", 7, kHidden);
-  Compute(process, "aten::linear", 8, kScratch).ExitModule("fc", "Linear");
-  process.BeginBackward("AddmmBackward0", 8, 1).Begin("aten::mm", {At(kScratch)}).End().End();
-  process.BeginBackward("AddmmBackward0", 7, 1).Begin("aten::mm", {At(kHidden)}).End().End();
-  process.BeginUser("Optimizer.step#SGD.step").End().Deallocate(kHidden);
-  const auto told = Tell(process);
-  EXPECT_EQ(told.at(kHidden).rule, "graph_retained");
-  EXPECT_EQ(told.at(kScratch).rule, "graph_retained");
-}
-
-// Keys and values: the last call's, which no other reads, are as those before.
-TEST(Evidence, WhatIsCarriedFromCallToCall) {
-  ProcessBuilder process;
-  std::uint64_t before = kInput;
-  for (const std::uint64_t cache : {kHidden, kScratch, kLoss}) {
-    process.EnterModule("", "Net").EnterModule("attention", "Attention");
-    process.Begin("aten::cat", {At(before)}).Allocate(cache, 64).End({At(cache)});
-    process.ExitModule("attention", "Attention").ExitModule("", "Net");
-    if (before != kInput) process.Deallocate(before);
-    before = cache;
-  }
-  process.Deallocate(kLoss);
-  const auto told = Tell(process);
-  for (const std::uint64_t cache : {kHidden, kScratch, kLoss})
-    EXPECT_EQ(told.at(cache).rule, "carried_between_calls");
 }
 
 TEST(Evidence, GradientsOnTheirWayBetweenRanks) {

@@ -84,6 +84,11 @@ void EvidencePass::NoteArguments(const RangeBeginEvent& event) {
   const bool leaf = first != nullptr && event.tensors[0].wants_gradient;
   facts.like_leaf = leaf && marks.fills && !marks.copies;
   if (leaf && marks.initialises) first->evidence.Note(Sign::kInitialised);
+  // Written by a module's call, memory of the program's is that call's.
+  if (first != nullptr && marks.writes && range.phase == Phase::kForward && first->evidence.phase == Phase::kOther) {
+    first->model_call = facts.model_call;
+    first->model = facts.model;
+  }
 }
 
 void EvidencePass::NoteUse(const RangeBeginEvent& event, const ThreadFacts& facts, Watched& watched) {

@@ -11,6 +11,7 @@ RangeMarks MarksOf(std::string_view name) {
   marks.known = true;
   marks.loader = name.starts_with("enumerate(DataLoader)#");
   marks.copies = is("aten::to") || is("aten::_to_copy") || is("aten::clone");
+  marks.writes = name.substr(0, name.find('.')).ends_with('_');
   for (const std::string_view fill : {"aten::uniform_", "aten::normal_", "aten::zero_", "aten::fill_"})
     marks.initialises = marks.initialises || is(fill);
   for (const std::string_view fills : {"aten::zeros", "aten::zeros_like", "aten::ones_like", "aten::full",

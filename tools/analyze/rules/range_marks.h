@@ -19,6 +19,7 @@ struct RangeMarks {
   bool copies_out : 1 = false;  // FSDP, after it: from the first tensor into all others
   bool scatters : 1 = false;    // reduce-scatter: likewise, its first from its second
   bool fills : 1 = false;       // makes what it makes of one value, or of a copy
+  bool writes : 1 = false;       // to its first argument, in place
   bool initialises : 1 = false;  // writes values to its first argument that come from no other tensor
   bool chunks : 1 = false;      // FSDP, before a reduce-scatter: the last tensor is written to
   bool known : 1 = false;

@@ -26,6 +26,7 @@ bool LeafOfForward(const Evidence& block) {
   return block.Has(kWantsGradient) && block.phase == Phase::kForward && kept && !block.Has(kDerived);
 }
 bool MovedParameter(const Evidence& block) { return block.Has(kMovedParameter); }
+// Also where a module has it in the place of its own part for as long (FSDP).
 bool GatheredParameter(const Evidence& block) { return block.Has(kGathered); }
 // An average of a model's past, or what is to be compared with later: copied outside of modules, and of no backward.
 bool CopyOfParameter(const Evidence& block) {
@@ -53,7 +54,7 @@ bool LeafInput(const Evidence& block) {
 }
 bool ProgramInput(const Evidence& block) {
   return block.phase == Phase::kOther && !block.found && !block.compiled && block.Has(kTensor) &&
-         block.Has(kOutlivedOperator) && !block.Has(kDerived) && !block.Has(kDifferentiable);
+         block.Has(kOutlivedOperator) && !block.Has(kDerived) && !block.Has(kDifferentiable) && !block.Has(kCarried);
 }
 
 // Kept for backward.
@@ -61,8 +62,8 @@ bool ComputedInForward(const Evidence& block) { return block.phase == Phase::kFo
 bool CastParameter(const Evidence& block) { return block.Has(kCastParameter) && block.phase == Phase::kForward; }
 // cuBLAS keeps one for each stream, taken from torch's allocator.
 bool Workspace(const Evidence& block) {
-  return !block.Has(kTensor) && block.Has(kOutlivedOperator) && !block.found && !block.compiled &&
-         !block.Has(kFreedInBackward) && block.Has(kInOperator);
+  return !block.Has(kTensor) && block.Has(kOutlivedOperator) && !block.found && !block.Has(kFreedInBackward) &&
+         block.Has(kInOperator);
 }
 // Where the recording ended before its node ran.
 bool StillAwaits(const Evidence& block) {
@@ -92,8 +93,8 @@ bool GraphDropped(const Evidence& block) {
          !block.Has(kDifferentiable);
 }
 
-// Calls of modules that the same one, or several others, read again. Not for backward: those are above.
-bool CarriedBetweenCalls(const Evidence& block) { return block.phase == Phase::kForward && block.Has(kCarried); }
+// What a call of modules made or wrote and the same one, or several others, read again. What backward needs is above.
+bool CarriedBetweenCalls(const Evidence& block) { return ComputedInForward(block) && block.Has(kCarried); }
 
 // The rest of backward.
 bool GradientToCome(const Evidence& block) {
@@ -119,6 +120,8 @@ bool ComputedFromModel(const Evidence& block) { return block.Has(kDerived) || bl
 bool Anything(const Evidence&) { return true; }
 
 constexpr Rule kRules[] = {
+    {"gathered_parameter", KeptAs::kParameter, "gathered", Keeper::kRanks, GatheredParameter,
+     "an all-gather puts the ranks' parts of parameters together in it, or it is copied out of there"},
     {"parameter_of_module", KeptAs::kParameter, "", Keeper::kHolder, HeldByModule, "a module holds it as a parameter"},
     {"parameter_of_optimizer", KeptAs::kParameter, "", Keeper::kHolder, HeldByOptimizer, "an optimizer steps it"},
     {"leaf_with_gradients", KeptAs::kParameter, "", Keeper::kHolder, LeafWithGradients,
@@ -127,8 +130,6 @@ constexpr Rule kRules[] = {
      "a leaf that wants a gradient, made in a model's forward from nothing, and kept"},
     {"moved_parameter", KeptAs::kParameter, "original", Keeper::kProgram, MovedParameter,
      "what was copied from it is a parameter"},
-    {"gathered_parameter", KeptAs::kParameter, "gathered", Keeper::kRanks, GatheredParameter,
-     "an all-gather puts the ranks' parts of parameters together in it, or it is copied out of there"},
     {"buffer_of_module", KeptAs::kBuffer, "", Keeper::kHolder, BufferOfModule, "a module holds it as a buffer"},
     {"gradient_of_parameter", KeptAs::kGradient, "", Keeper::kGradient, GradientOfParameter,
      "it is the .grad of a parameter, or of another leaf"},
@@ -168,7 +169,7 @@ constexpr Rule kRules[] = {
      "made while autograd was recording and kept after the model had returned, but the node that may keep it never "
      "ran"},
     {"carried_between_calls", KeptAs::kBuffer, "cache", Keeper::kProgram, CarriedBetweenCalls,
-     "a module's call made it and the program gave it to a later one, as it does with keys and values"},
+     "a module's call made or wrote it and a later one read it, as it is with keys and values"},
     {"gradient_to_come", KeptAs::kGradient, "", Keeper::kAutograd, GradientToCome,
      "backward made it for a leaf without a gradient, and the recording ends before autograd accumulates it"},
     {"gradient_asked_for", KeptAs::kGradient, "", Keeper::kProgram, GradientAskedFor,
