@@ -1,5 +1,5 @@
-// libprotobuf writes lines of its own to standard error, of text that is not UTF-8 for one. The reader says damage once,
-// with file and offset.
+// libprotobuf writes lines of its own to standard error, of text that is not UTF-8 for one. The reader says damage
+// once, with file and offset.
 #ifndef TOOLS_READ_PROTOBUF_LOG_H_
 #define TOOLS_READ_PROTOBUF_LOG_H_
 
