@@ -1,8 +1,9 @@
-/* Memoir's C interface: what the Python package calls, and what a libtorch program may call.
+/* Memoir's C interface, for libtorch programs and the Python package (of which memoir_python.h has the rest).
  *
- * The functions are exported by libmemoir_tracker-torchX.Y.so, which must match the program's torch. One recording at a
- * time; after a stop another may start. Functions return 0, or -1 after writing one line (cause and fix) into
- * `message`, which is cut to `size` and always terminated. None throws; none ends the program.
+ * Under `memoir run` a libtorch program is recorded without calling any of it. The functions are exported by
+ * libmemoir_tracker-torchX.Y.so, which must match the program's torch. One recording at a time; after a stop another
+ * may start. Functions return 0, or -1 after writing one line (cause and fix) into `message`, which is cut to `size`
+ * and always terminated. None throws; none ends the program.
  *
  * Threads: any; start and stop outside of torch's operators. In a forked child they do nothing and return 0 until the
  * child starts a recording of its own.
@@ -30,6 +31,10 @@ MEMOIR_API int memoir_start(const char* const* settings, char* message, size_t s
 /* Ends the recording and closes the capture; returns when everything is on file. -1: something could not be written. */
 MEMOIR_API int memoir_stop(enum memoir_end reason, char* message, size_t size);
 
+/* What libmemoir_interpose.so calls before main, in a program that has libtorch and no Python: records as the
+ * environment asks, until the program exits. */
+MEMOIR_API void memoir_program_starts(const char* program);
+
 /* Of a job's processes, those that may or may not train (Python's package calls these; a libtorch program that forks
  * may, too):
  * memoir_watch: this process is ready to record, with `settings` as of memoir_start, and begins once it trains, that is
@@ -53,95 +58,54 @@ MEMOIR_API void memoir_cuda_is_ready(void);
 MEMOIR_API void memoir_mark(const char* text);
 MEMOIR_API void memoir_step(uint64_t step);
 
-/* Modules: parts of a model, each with a path from its root ("layers.3.mlp.fc1"; "" is the root itself), a class, and
- * the class of the root. A libtorch program defines each once per recording and calls enter and exit around its
- * forward; the Python package does so for every torch.nn.Module. Define returns 0, which the others pass over, when
- * nothing is recorded or no more fit. */
+/* What a program is made of. Python's package tells it of every torch.nn.Module and torch.optim.Optimizer; a libtorch
+ * program calls these, or memoir_torch.h, which does so for modules and optimizers of torch's C++ interface. In all of
+ * them a tensor is the address of its TensorImpl (at::Tensor::unsafeGetTensorImpl), which the caller keeps alive during
+ * the call. What is defined holds for one recording; memoir_recordings says which. Nothing is recorded while operators
+ * are not (memoir_level).
+ *
+ * A module is a part of a model, with a path from its root ("layers.3.mlp.fc1"; "" is the root itself), a class, and
+ * the class of the root. Define it once per recording, and call enter and exit around its forward. Define returns 0,
+ * which the others pass over, when nothing is recorded or no more fit. */
 MEMOIR_API uint32_t memoir_define_module(const char* root, const char* path, const char* class_name);
 MEMOIR_API void memoir_enter_module(uint32_t module);
 MEMOIR_API void memoir_exit_module(uint32_t module);
-/* Whose gradient is accumulated: `tensor` is the address of the parameter's TensorImpl. Forget it when the parameter
- * goes. -1: no more fit. */
+
+/* What a module holds itself, with names ("weight"; NULL: none): call it once defined, when it changed, and when
+ * memoir_parts did. Gradients are read from the parameters. A parameter that several modules hold belongs to the one
+ * that said so first. */
+struct memoir_held {
+  const void* tensor;
+  const char* name;
+};
+MEMOIR_API void memoir_module_holds(uint32_t module, const struct memoir_held* parameters, size_t parameter_count,
+                                    const struct memoir_held* buffers, size_t buffer_count);
+/* Which module a parameter's gradient belongs to, where memoir_module_holds does not say so. Forget a parameter before
+ * it goes: its address may be another tensor's then. -1: no more fit. */
 MEMOIR_API int memoir_set_parameter(uint64_t tensor, uint32_t module);
 MEMOIR_API void memoir_forget_parameter(uint64_t tensor, uint32_t module);
+
 /* 1 while this process records modules (the option `modules`). */
 MEMOIR_API int memoir_recording_modules(void);
 
-/* For the Python package alone: under the GIL, with Python objects as void pointers. */
-struct memoir_python {
-  void* none;
-  void*
-      resolve; /* called with a module of which nothing is known; it calls memoir_set_module, module 0: not recorded */
-  void* gone;  /* called by memoir_python_gone */
-  void*
-      set_eval_frame; /* dynamo's: with None it looks at no frame and returns what it called for each before; or NULL */
-  void (*inc_ref)(void* object);
-  void (*dec_ref)(void* object);
-  void* (*call)(void* callable, ...); /* PyObject_CallFunctionObjArgs */
-  /* What a module holds is looked at where all of these are given. */
-  void* (*generic_attribute)(void* object, void* name);                        /* PyObject_GenericGetAttr */
-  int (*next_entry)(void* dict, intptr_t* position, void** key, void** value); /* PyDict_Next */
-  void (*clear_error)(void);                                                   /* PyErr_Clear */
-  const char* (*utf8)(void* text, intptr_t* size);                             /* PyUnicode_AsUTF8AndSize */
-  int (*is_subtype)(void* type, void* of);                                     /* PyType_IsSubtype */
-  void* parameters;                                                            /* the name "_parameters" */
-  void* buffers;                                                               /* the name "_buffers" */
-  void* local_tensor;                                                          /* the name "_local_tensor" */
-  void* dict_type;                                                             /* dict */
-  void* tensor_types[2]; /* torch.Tensor, torch.nn.Parameter: those that torch.profiler looks at */
-};
-/* Before each recording of modules. Forgets all modules and parameters. */
-MEMOIR_API void memoir_python_setup(const struct memoir_python* interpreter);
-/* Where the object of a tensor has the address of its TensorImpl; until then no module's tensors are looked at. */
-MEMOIR_API void memoir_python_tensor_layout(size_t offset);
-/* Where the interpreter's frames hold what is looked for in them (tracker/modules/direct_calls.h): offsets in bytes. */
-struct memoir_python_kind {
-  void* type;
-  int kind; /* of an argument: docs/capture_format.md */
-};
-struct memoir_python_frames {
-  void* (*thread_state)(void); /* PyGILState_GetThisThreadState */
-  void* forward;               /* the name, as the interpreter keeps it */
-  void* callers[4];            /* code of torch's functions that call forward */
-  void* cell;                  /* the type of what holds a closure's variable */
-  int frame, through;          /* in the thread's state; then in what that leads to, -1: nothing lies between */
-  int code, previous, owner, first_local; /* in a frame; owner -1: there is none */
-  int name;                               /* in its code */
-  int type, cell_content;                 /* in an object; in a cell */
-  /* Of torch.autograd.Function.apply: its code, NULL: it is not looked at; in its frame, the tuple of arguments. */
-  void* apply;
-  int apply_arguments;
-  int tuple_size, tuple_items; /* in a tuple */
-  int base;                    /* in a type: what it derives from */
-  struct memoir_python_kind kinds[8];
-};
-/* NULL: frames are not looked at. */
-MEMOIR_API void memoir_python_look_at_frames(const struct memoir_python_frames* layout);
-/* Of torch's compilers `depth` events are open on the calling thread. `begun`: the name of the innermost, where that
- * has just begun, with "torch.compile: " before it; NULL: others have ended. memoir_python_compiled: what was compiled,
- * as JSON, with the same before it. */
-MEMOIR_API void memoir_python_compiler(uint32_t depth, const char* begun);
-MEMOIR_API void memoir_python_compiled(const char* text);
-/* As PyCFunction with METH_O: a call of `module` begins, ends. */
-MEMOIR_API void* memoir_python_enter(void* self, void* module);
-MEMOIR_API void* memoir_python_exit(void* self, void* module);
-/* The same, as the callback of a weak reference to a module: passes it on. */
-MEMOIR_API void* memoir_python_gone(void* self, void* reference);
-MEMOIR_API int memoir_set_module(uint64_t object, uint32_t module);
-MEMOIR_API void memoir_forget_module(uint64_t object);
-/* Records what a module holds that is new, or has a new name; it is looked at again at its calls. `module` 0: it never
- * is, because its class answers in place of its dicts. */
-MEMOIR_API void memoir_look_at_module(uint64_t object, uint32_t module);
+/* A user range, as torch's record_function makes one: torch.profiler sees it, too. It ends on the thread where it
+ * began, before those around it. "Optimizer.step#NAME" and "Optimizer.zero_grad#NAME" are the phase `optimizer`.
+ * NULL: nobody watches, or there is no memory; memoir_end_range passes it over. */
+MEMOIR_API void* memoir_begin_range(const char* name);
+MEMOIR_API void memoir_end_range(void* range);
 
-/* What optimizer number `optimizer` holds after a step, as addresses of TensorImpls that the caller keeps alive: at
- * most 126 parameters, and `state_counts[i]` tensors of the state of the i-th one, all in one row in `state`. `more`:
- * goes on with the call before. Without parameters: it holds what was said last. An address of the state whose lowest
- * bit is set is of a tensor inside a list or dict of the state, where torch.profiler does not look. */
+/* What an optimizer holds, at the end of each of its steps, inside their range; `optimizer` is a number that tells it
+ * from others. At most 126 parameters, and `state_counts[i]` tensors of the state of the i-th one, all in one row in
+ * `state`. `more`: goes on with the call before. Without parameters: it holds what was said last. An address of the
+ * state whose lowest bit is set is of a tensor inside a list or dict of the state, where torch.profiler does not
+ * look. */
 MEMOIR_API void memoir_optimizer_holds(uint64_t optimizer, const void* const* parameters, size_t count,
                                        const void* const* state, const uint32_t* state_counts, int more);
 
 /* Parts of the capture that were begun after the first: what is held is said again in each. */
 MEMOIR_API uint64_t memoir_parts(void);
+/* Changes with each recording: what was defined before is forgotten. */
+MEMOIR_API uint64_t memoir_recordings(void);
 
 /* Returns when everything recorded before the call is on file. */
 MEMOIR_API void memoir_flush(void);

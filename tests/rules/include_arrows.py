@@ -20,6 +20,7 @@ LIBRARIES = {
     "json": r"nlohmann/",
     "stb": r"stb/",
     "gtest": r"(gtest|gmock)/",
+    "memoir": r"memoir/memoir\.h$",  # our own C interface, as it is installed for programs
     "benchmark": r"benchmark/",
 }
 SYSTEM = re.compile(r"(sys|linux|asm|arpa|net|netinet)/\w+\.h$|\w+(\.h)?$|x86intrin\.h$")
@@ -37,7 +38,7 @@ ARROWS = {
     "tracker/writer": (("interpose",), {"zstd", "protozero", "xxhash"}),
     "tracker/drain": (("interpose", "tracker/writer"), {"zstd", "protozero", "xxhash"}),
     "tracker/modules": (("interpose", "tracker"), set()),
-    "tracker/torch": (("interpose", "tracker/modules"), {"torch"}),
+    "tracker/torch": (("interpose", "tracker/modules"), {"torch", "memoir"}),
     "tracker/torch/simulated": (("interpose",), {"torch"}),
     "tracker/session": (("interpose", "interpose/cuda", "tracker", "tracker/drain", "tracker/modules", "tracker/writer", "tracker/torch", "proto"), {"protozero"}),
     "proto": ((), set()),

@@ -37,6 +37,7 @@ void ForgetModules() {
   module_tables.holdings.Clear(forked);
   module_tables.looks_left.store(kLooks, std::memory_order_relaxed);
   module_tables.look_wanted.store(false, std::memory_order_relaxed);
+  module_tables.times_forgotten.fetch_add(1, std::memory_order_release);
 }
 
 void RecordModuleEnter(std::uint32_t module) {

@@ -18,6 +18,7 @@ struct ModuleTables {
   // How often a parameter of no known module may still ask that modules be looked at again.
   std::atomic<std::uint32_t> looks_left;
   std::atomic<bool> look_wanted;
+  std::atomic<std::uint64_t> times_forgotten;
 };
 extern constinit ModuleTables module_tables;
 

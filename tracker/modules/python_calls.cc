@@ -1,4 +1,4 @@
-// The functions that Python calls at each call of a module, and those by which the Python package names modules. Built
+// The functions that Python calls at each call of a module, and those by which the Python package finds them. Built
 // without Python's headers, so that one library serves every version: what is needed of the interpreter comes as
 // addresses.
 #include <atomic>
@@ -6,7 +6,7 @@
 
 #include "interpose/errno_keeper.h"
 #include "interpose/ring.h"
-#include "tracker/memoir.h"
+#include "tracker/memoir_python.h"
 #include "tracker/modules/compiler_work.h"
 #include "tracker/modules/direct_calls.h"
 #include "tracker/modules/held_tensors.h"
@@ -229,18 +229,6 @@ void* memoir_python_gone(void*, void* reference) {
   return Call(python.gone, reference) ? None() : nullptr;
 }
 
-uint32_t memoir_define_module(const char* root, const char* path, const char* class_name) {
-  return memoir::RingDefineModule(root, path, class_name);
-}
-
-void memoir_enter_module(uint32_t module) {
-  if (module != 0) memoir::RecordModuleEnter(module);
-}
-
-void memoir_exit_module(uint32_t module) {
-  if (module != 0) memoir::RecordModuleExit(module);
-}
-
 int memoir_set_module(uint64_t object, uint32_t module) {
   return memoir::module_tables.modules.Set(object, module) ? 0 : -1;
 }
@@ -258,22 +246,5 @@ void memoir_look_at_module(uint64_t object, uint32_t module) {
   } else {
     LookAtHeld(reinterpret_cast<void*>(object), module, true);
   }
-}
-
-uint64_t memoir_parts(void) { return memoir::RingReadCounters().parts; }
-
-void memoir_optimizer_holds(uint64_t optimizer, const void* const* parameters, size_t count, const void* const* state,
-                            const uint32_t* state_counts, int more) {
-  const memoir::ErrnoKeeper errno_keeper;
-  if (count <= memoir::kMostOptimized)
-    memoir::RecordOptimizerHolds(optimizer, parameters, count, state, state_counts, more != 0);
-}
-
-int memoir_set_parameter(uint64_t tensor, uint32_t module) {
-  return memoir::module_tables.parameters.Set(tensor, module) ? 0 : -1;
-}
-
-void memoir_forget_parameter(uint64_t tensor, uint32_t module) {
-  memoir::module_tables.parameters.Forget(tensor, module);
 }
 }

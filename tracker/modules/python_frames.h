@@ -6,7 +6,7 @@
 
 #include <atomic>
 
-#include "tracker/memoir.h"
+#include "tracker/memoir_python.h"
 
 namespace memoir {
 

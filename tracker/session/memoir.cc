@@ -1,16 +1,20 @@
 #include "tracker/memoir.h"
 
+#include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <new>
 #include <optional>
 #include <string>
 
+#include "tracker/session/not_recording.h"
 #include "tracker/session/program_records.h"
 #include "tracker/session/recording_controls.h"
 #include "tracker/session/session.h"
 #include "tracker/session/standby.h"
+#include "tracker/torch/hooks.h"
 
 namespace {
 
@@ -52,9 +56,14 @@ int SetLevel(memoir::RecordingLevel level) {
   }
 }
 
+// The recording that runs is the program's own, begun before main.
+constinit std::atomic<bool> program_records{false};
+
 bool Start(const char* const* given, std::string* error) {
   const std::optional<memoir::Settings> settings = memoir::ReadSettings(given, error);
   if (!settings) return false;
+  // torch is imported by an interpreter in that program: what Python sees of it goes into the same recording.
+  if (settings->automatic && program_records.load(std::memory_order_relaxed) && memoir_recording() == 1) return true;
   for (const std::string& warning : settings->warnings) std::fprintf(stderr, "memoir: %s\n", warning.c_str());
   return memoir::StartSession(*settings, error);
 }
@@ -65,10 +74,27 @@ bool Watch(const char* const* given, std::string* error) {
   return settings.has_value();
 }
 
+void StopAtExit() {
+  char message[1024];
+  if (memoir_stop(MEMOIR_EXITED, message, sizeof message) != 0) std::fprintf(stderr, "memoir: %s\n", message);
+}
+
 }  // namespace
 
 int memoir_start(const char* const* settings, char* message, size_t size) {
   return Guarded(kAtStart, message, size, [&](std::string* error) { return Start(settings, error); });
+}
+
+void memoir_program_starts(const char* program) {
+  try {
+    const std::string name = std::string("program=") + program;
+    const char* const settings[] = {"automatic=1", name.c_str(), nullptr};
+    char message[1024] = "";
+    if (memoir_start(settings, message, sizeof message) != 0) return memoir::SayNotRecording(message, false);
+    program_records.store(true, std::memory_order_relaxed);
+    std::atexit(&StopAtExit);
+  } catch (...) {  // not even memory for a line
+  }
 }
 
 int memoir_watch(const char* const* given, char* message, size_t size) {
@@ -134,6 +160,21 @@ void memoir_step(uint64_t step) {
   try {
     RecordingControls::WithCurrent(record, false);
   } catch (...) {  // no memory to switch with: what is recorded stays as it was
+  }
+}
+
+void* memoir_begin_range(const char* name) {
+  try {
+    return name == nullptr ? nullptr : memoir::BeginUserRange(name);
+  } catch (...) {  // no memory, or a callback of another tool's
+    return nullptr;
+  }
+}
+
+void memoir_end_range(void* range) {
+  try {
+    memoir::EndUserRange(range);
+  } catch (...) {  // likewise
   }
 }
 

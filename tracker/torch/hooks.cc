@@ -1,6 +1,10 @@
 #include "tracker/torch/hooks.h"
 
+#include <ATen/record_function.h>
 #include <torch/version.h>
+
+#include <memory>
+#include <string>
 
 #include "tracker/torch/cpu_allocator_hook.h"
 #include "tracker/torch/cuda_allocator_hook.h"
@@ -28,6 +32,15 @@ void InstallTorchHooks(OperatorHook operators) {
   installed = true;
   InstallCpuAllocatorHook();
 }
+
+void* BeginUserRange(const char* name) {
+  auto range = std::make_unique<at::RecordFunction>(at::RecordScope::USER_SCOPE);
+  if (!range->isActive()) return nullptr;
+  range->before(std::string(name));
+  return range.release();
+}
+
+void EndUserRange(void* range) { delete static_cast<at::RecordFunction*>(range); }
 
 const char* TorchVersion() { return TORCH_VERSION; }
 

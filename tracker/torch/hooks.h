@@ -66,6 +66,11 @@ struct RangeWatcher {
 };
 void WatchUserRanges(const RangeWatcher* watcher);
 
+// A user range of the program's own, which all see that watch torch's ranges; nullptr: nobody does. It ends on the
+// thread where it began, before those around it.
+void* BeginUserRange(const char* name);
+void EndUserRange(void* range);
+
 // The running torch's version as its headers state it: "2.11.0".
 const char* TorchVersion();
 
