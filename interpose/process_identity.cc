@@ -61,9 +61,11 @@ void ReadBootId(char* boot_id, std::size_t bytes) {
 
 }  // namespace
 
-ProcessIdentity OwnIdentity() {
+ProcessIdentity OwnIdentity() { return IdentityOf(static_cast<std::uint64_t>(getpid())); }
+
+ProcessIdentity IdentityOf(std::uint64_t pid) {
   ProcessIdentity identity{};
-  identity.pid = static_cast<std::uint64_t>(getpid());
+  identity.pid = pid;
   Stat stat{};
   if (ReadStat(identity.pid, &stat)) identity.start_time = stat.start_time;
   identity.pid_namespace = PidNamespace();

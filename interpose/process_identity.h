@@ -19,6 +19,9 @@ struct ProcessIdentity {
 
 MEMOIR_INTERPOSE_API ProcessIdentity OwnIdentity();
 
+// Of another process of this pid namespace; start time 0: there is none.
+MEMOIR_INTERPOSE_API ProcessIdentity IdentityOf(std::uint64_t pid);
+
 // Whether that process still runs, as far as this one can see: not when it is of another boot or pid namespace, or a
 // zombie.
 MEMOIR_INTERPOSE_API bool IsRunning(const ProcessIdentity& identity);

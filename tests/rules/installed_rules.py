@@ -15,7 +15,7 @@ INTERPOSER_EXPORTS = """
   memoir::RingDropRecord
   memoir::RingDefineOperator memoir::RingDefineModule memoir::RingReadCounters memoir::RingCountDroppedAllocation
   memoir::RingReader::*
-  memoir::OwnIdentity memoir::IsRunning
+  memoir::OwnIdentity memoir::IdentityOf memoir::IsRunning
   memoir::RunAtThreadStart memoir::RunAtThreadStartOfLateObjects
   memoir::FindImported memoir::RedirectImports memoir::RedirectSlot
   memoir::WatchDriver memoir::LeaveDriver memoir::LookAtDriver memoir::ReadDevicesLast memoir::CountPassedCalls

@@ -189,8 +189,8 @@ class TwoSegments : public testing::Test {
 
   ThreadRecords::Found Read(std::uint64_t second_first, std::uint64_t seen, int segments = 2,
                             std::uint64_t next_record = 0) {
-    const SegmentView views[2] = {{0, 1, 0, bytes_[0], bytes_[0] + used_[0], true},
-                                  {1, 1, second_first, bytes_[1], bytes_[1] + used_[1], false}};
+    const SegmentView views[2] = {{0, 1, 0, bytes_[0], bytes_[0] + used_[0], true, 0},
+                                  {1, 1, second_first, bytes_[1], bytes_[1] + used_[1], false, 0}};
     records_.Reset(views, static_cast<std::size_t>(segments), next_record);
     return records_.Peek(&group_, seen);
   }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,9 +23,11 @@ constexpr unsigned kFirstToClose = 3;
 struct Command {
   const char* program;
   char* const* arguments;
+  void* inner_stack;  // its top
+  pid_t pid;          // of the process that became it; -1: none
 };
 
-// In the child, which shares the program's memory until its exec: system calls only. All signals are blocked, so no
+// In a process that shares the program's memory until its exec: system calls only. All signals are blocked, so no
 // handler of the program's runs here.
 int Become(void* given) {
   const auto* command = static_cast<const Command*>(given);
@@ -39,36 +42,56 @@ int Become(void* given) {
   _exit(127);
 }
 
-// Without an end signal (the flags' lowest byte), and this thread waits for the exec.
+// Between the two: ends once the other has called exec, which then is no child of the program's.
+int StartAndLeave(void* given) {
+  auto* command = static_cast<Command*>(given);
+  command->pid = clone(Become, command->inner_stack, CLONE_VM | CLONE_VFORK, command);
+  _exit(0);
+}
+
+// Without an end signal (the flags' lowest byte). exec would give a child its end signal back: hence the one between. This
+// thread waits for the exec.
 pid_t StartWithoutSignal(Command* command) {
-  const std::unique_ptr<char[]> stack(new char[kStackBytes]);
+  const std::unique_ptr<char[]> stacks(new char[2 * kStackBytes]);
+  command->inner_stack = stacks.get() + 2 * kStackBytes;
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  const pid_t pid = clone(Become, stack.get() + kStackBytes, CLONE_VM | CLONE_VFORK, command);
+  const pid_t between = clone(StartAndLeave, stacks.get() + kStackBytes, CLONE_VM | CLONE_VFORK, command);
+  while (between > 0 && waitpid(between, nullptr, __WCLONE) < 0 && errno == EINTR) {
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return pid;
+  return between > 0 ? command->pid : -1;
+}
+
+// Processes without a parent become children of process 1 of a container, or of one that asked for it: there ours would be
+// seen.
+bool AdoptsOrphans() {
+  int adopts = 0;
+  return getpid() == 1 || (prctl(PR_GET_CHILD_SUBREAPER, &adopts) == 0 && adopts != 0);
 }
 
 }  // namespace
 
 bool DrainProcess::Start(const std::string& ring, bool may_remove) {
-  if (program_.empty() || pid_ > 0) return false;
+  if (program_.empty() || is_running_ || AdoptsOrphans()) return false;
   std::string name = "memoir-drain", option = "--or-remove", path = ring;
   char* const both[] = {name.data(), option.data(), path.data(), nullptr};
   char* const one[] = {name.data(), path.data(), nullptr};
-  Command command{program_.c_str(), may_remove ? both : one};
-  pid_ = StartWithoutSignal(&command);
-  return pid_ > 0;
+  Command command{program_.c_str(), may_remove ? both : one, nullptr, -1};
+  const pid_t pid = StartWithoutSignal(&command);
+  if (pid <= 0) return false;
+  process_ = IdentityOf(static_cast<std::uint64_t>(pid));
+  ring_ = ring;
+  is_running_ = true;
+  return true;
 }
 
 DrainProcess::State DrainProcess::Look() {
-  if (pid_ <= 0) return State::kNone;
-  int status = 0;
-  const pid_t ended = waitpid(pid_, &status, WNOHANG | __WALL);
-  if (ended == 0 || (ended < 0 && errno == EINTR)) return State::kRunning;
-  pid_ = -1;
-  return ended > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? State::kDone : State::kFailed;
+  if (!is_running_) return State::kNone;
+  if (IsRunning(process_)) return State::kRunning;
+  is_running_ = false;
+  return access(ring_.c_str(), F_OK) != 0 ? State::kDone : State::kFailed;
 }
 
 std::string InstalledDrain() {

@@ -5,9 +5,10 @@
 #ifndef TRACKER_DRAIN_DRAIN_PROCESS_H_
 #define TRACKER_DRAIN_DRAIN_PROCESS_H_
 
-#include <sys/types.h>
-
 #include <string>
+#include <utility>
+
+#include "interpose/process_identity.h"
 
 namespace memoir {
 
@@ -20,15 +21,18 @@ class DrainProcess {
   DrainProcess(const DrainProcess&) = delete;
   DrainProcess& operator=(const DrainProcess&) = delete;
 
-  // `may_remove`: a ring whose capture's folder is gone. False: there is no process to be had, or no such program.
+  // `may_remove`: a ring whose capture's folder is gone. False: there is no process to be had, or no such program, or the
+  // program is one that processes without a parent become children of.
   bool Start(const std::string& ring, bool may_remove);
   enum class State { kNone, kRunning, kDone, kFailed };
-  // kDone and kFailed once, then kNone.
+  // kDone (the ring is gone) and kFailed once, then kNone.
   State Look();
 
  private:
   std::string program_;
-  pid_t pid_ = -1;
+  std::string ring_;
+  ProcessIdentity process_{};
+  bool is_running_ = false;
 };
 
 // Where the library or program that this code is in was installed with its memoir-drain: "" where it is not.
