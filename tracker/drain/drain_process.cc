@@ -49,8 +49,8 @@ int StartAndLeave(void* given) {
   _exit(0);
 }
 
-// Without an end signal (the flags' lowest byte). exec would give a child its end signal back: hence the one between. This
-// thread waits for the exec.
+// Without an end signal (the flags' lowest byte). exec would give a child its end signal back: hence the one between.
+// This thread waits for the exec.
 pid_t StartWithoutSignal(Command* command) {
   const std::unique_ptr<char[]> stacks(new char[2 * kStackBytes]);
   command->inner_stack = stacks.get() + 2 * kStackBytes;
@@ -64,8 +64,8 @@ pid_t StartWithoutSignal(Command* command) {
   return between > 0 ? command->pid : -1;
 }
 
-// Processes without a parent become children of process 1 of a container, or of one that asked for it: there ours would be
-// seen.
+// Processes without a parent become children of process 1 of a container, or of one that asked for it: there ours would
+// be seen.
 bool AdoptsOrphans() {
   int adopts = 0;
   return getpid() == 1 || (prctl(PR_GET_CHILD_SUBREAPER, &adopts) == 0 && adopts != 0);

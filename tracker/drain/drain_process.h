@@ -21,8 +21,8 @@ class DrainProcess {
   DrainProcess(const DrainProcess&) = delete;
   DrainProcess& operator=(const DrainProcess&) = delete;
 
-  // `may_remove`: a ring whose capture's folder is gone. False: there is no process to be had, or no such program, or the
-  // program is one that processes without a parent become children of.
+  // `may_remove`: a ring whose capture's folder is gone. False: there is no process to be had, or no such program, or
+  // this process is one that those without a parent become children of.
   bool Start(const std::string& ring, bool may_remove);
   enum class State { kNone, kRunning, kDone, kFailed };
   // kDone (the ring is gone) and kFailed once, then kNone.
