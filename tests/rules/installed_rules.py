@@ -16,7 +16,8 @@ INTERPOSER_EXPORTS = """
   memoir::RingDefineOperator memoir::RingDefineModule memoir::RingReadCounters memoir::RingCountDroppedAllocation
   memoir::RingReader::*
   memoir::OwnIdentity memoir::IdentityOf memoir::IsRunning
-  memoir::RunAtThreadStart memoir::RunAtThreadStartOfLateObjects
+  memoir::RunAtThreadStart memoir::RunAtThreadStartOfLateObjects memoir::StartOwnThread
+  memoir::FollowParallelRegions memoir::FollowParallelRegionsOfLateObjects
   memoir::FindImported memoir::RedirectImports memoir::RedirectSlot
   memoir::WatchDriver memoir::LeaveDriver memoir::LookAtDriver memoir::ReadDevicesLast memoir::CountPassedCalls
 """
@@ -26,6 +27,8 @@ TRACKER_EXPORTS = """
   memoir_python_setup memoir_python_look_at_frames memoir_python_enter memoir_python_exit memoir_python_gone memoir_set_module memoir_forget_module
   memoir_watch memoir_forked memoir_begin memoir_leave memoir_rank memoir_cuda_is_ready
   memoir_optimizer_holds memoir_parts memoir_python_tensor_layout memoir_look_at_module
+  memoir_begin_range memoir_end_range memoir_module_holds memoir_program_starts memoir_recordings
+  memoir_python_compiled memoir_python_compiler
 """
 
 
