@@ -1,0 +1,34 @@
+"""docs/cli.md, made from the program's own help: python3 setup/cli_page.py build/install/bin/memoir > docs/cli.md"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+INTRODUCTION = """# Command line
+
+Made from `memoir --help` and `memoir VERB --help` by `python3 setup/cli_page.py build/install/bin/memoir > docs/cli.md`; not edited by hand.
+"""
+
+
+def help_of(program, *words):
+    """As it is printed where no terminal has a say."""
+    return subprocess.run([program, *words, "--help"], check=True, capture_output=True, text=True, env={"LC_ALL": "C.UTF-8"}).stdout.strip("\n")
+
+
+def verbs(text):
+    """Those that `memoir --help` lists, in its order."""
+    listed = text.partition("\nverbs:")[2].partition("\n\n")[0]
+    return re.findall(r"^ *([a-z]+) {2,}\S", listed, re.MULTILINE)
+
+
+def page(program):
+    overview = help_of(program)
+    parts = [INTRODUCTION, f"```\n{overview}\n```\n"]
+    for verb in verbs(overview):
+        parts.append(f"## memoir {verb}\n\n```\n{help_of(program, verb)}\n```\n")
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    print(page(pathlib.Path(sys.argv[1])), end="")
