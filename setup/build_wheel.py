@@ -5,6 +5,7 @@ wheel asks for this system's glibc. Its platform tag is what its programs and li
 """
 
 import argparse
+import os
 import pathlib
 import re
 import shutil
@@ -115,6 +116,8 @@ def main():
     parser.add_argument("-o", "--output", type=pathlib.Path, default=ROOT / "dist", help="folder of the wheel [dist]")
     parser.add_argument("--flags-of-tests", action="store_true", help="compile as ./dev test does, for its tests: not what is shipped")
     options = parser.parse_args()
+    if options.flags_of_tests:  # scikit-build-core would take the names that Python was built with, which the cache does not know
+        os.environ |= {"CC": "cc", "CXX": "c++"}
     sysroot = SYSROOT
     try:
         make_sysroot()
