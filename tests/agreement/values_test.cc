@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/analyze/options.h"
-#include "tools/cli/record_options.h"
-#include "tools/cli/window_values.h"
+#include "tools/analyze/pass/options.h"
+#include "tools/cli/arguments/window_values.h"
+#include "tools/cli/attach/record_options.h"
 #include "tracker/session/settings.h"
 #include "tracker/session/toggle_signal.h"
 #include "tracker/session/windows.h"

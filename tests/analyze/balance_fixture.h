@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tests/captures/capture_builder.h"
-#include "tools/analyze/balance.h"
+#include "tools/analyze/accounting/balance.h"
 
 namespace memoir::testing {
 

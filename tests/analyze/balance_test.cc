@@ -2,7 +2,7 @@
 #include <string>
 
 #include "tests/analyze/balance_fixture.h"
-#include "tools/analyze/driver_holders.h"
+#include "tools/analyze/grouping/driver_holders.h"
 
 namespace memoir {
 namespace {

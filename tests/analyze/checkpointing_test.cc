@@ -1,5 +1,5 @@
 // What checkpointing would do to the peak of small captures, to the byte.
-#include "tools/analyze/checkpointing.h"
+#include "tools/analyze/checkpointing/checkpointing.h"
 
 #include <gtest/gtest.h>
 

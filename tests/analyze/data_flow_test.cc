@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "tests/captures/capture_builder.h"
-#include "tools/analyze/categories/category_profile.h"
 #include "tools/analyze/data_flow/schema_match.h"
 #include "tools/analyze/data_flow/tensor_extent.h"
 #include "tools/analyze/data_flow/tensor_identities.h"
 #include "tools/analyze/data_flow/tree_builder.h"
+#include "tools/analyze/torch_profiler/category_profile.h"
 
 namespace memoir {
 namespace {

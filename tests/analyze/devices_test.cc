@@ -3,8 +3,8 @@
 
 #include "tests/analyze/summarised.h"
 #include "tests/captures/capture_builder.h"
-#include "tools/analyze/focus.h"
-#include "tools/analyze/summary.h"
+#include "tools/analyze/summary/focus.h"
+#include "tools/analyze/summary/summary.h"
 
 namespace memoir {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tests/analyze/told.h"
-#include "tools/analyze/explain.h"
+#include "tools/analyze/lives/explain.h"
 
 namespace memoir {
 namespace {

@@ -1,5 +1,5 @@
 // What a recording adds to the answer of a simulated run: torch's figures, who held them, where memory ran out.
-#include "tools/analyze/fit_recording.h"
+#include "tools/analyze/fit/fit_recording.h"
 
 #include <gtest/gtest.h>
 

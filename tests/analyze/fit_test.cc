@@ -1,5 +1,5 @@
 // What runs on simulated devices say together.
-#include "tools/analyze/fit.h"
+#include "tools/analyze/fit/fit.h"
 
 #include "gtest/gtest.h"
 

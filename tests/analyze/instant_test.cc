@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "tests/captures/capture_builder.h"
-#include "tools/analyze/fragmentation.h"
-#include "tools/analyze/live_at.h"
-#include "tools/analyze/over_time.h"
-#include "tools/analyze/range_tree.h"
-#include "tools/analyze/summary.h"
+#include "tools/analyze/segments/fragmentation.h"
+#include "tools/analyze/summary/summary.h"
+#include "tools/analyze/time/live_at.h"
+#include "tools/analyze/time/over_time.h"
+#include "tools/analyze/tree/range_tree.h"
 
 namespace memoir {
 namespace {

@@ -1,5 +1,5 @@
 // Which values are tried, and what is said of programs whose need does not grow with the value.
-#include "tools/analyze/largest_fit.h"
+#include "tools/analyze/fit/largest_fit.h"
 
 #include <functional>
 

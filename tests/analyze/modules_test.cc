@@ -8,8 +8,8 @@
 
 #include "tests/analyze/summarised.h"
 #include "tests/captures/capture_builder.h"
-#include "tools/analyze/module_tree.h"
-#include "tools/analyze/summary.h"
+#include "tools/analyze/summary/module_tree.h"
+#include "tools/analyze/summary/summary.h"
 
 namespace memoir {
 namespace {

@@ -1,5 +1,5 @@
 // Device memory call by call, and the markers of iterations, with numbers computed by hand.
-#include "tools/analyze/operator_curve.h"
+#include "tools/analyze/time/operator_curve.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/captures/capture_builder.h"
-#include "tools/analyze/explain.h"
+#include "tools/analyze/lives/explain.h"
 
 namespace memoir {
 namespace {

@@ -7,10 +7,10 @@
 #include <set>
 
 #include "tests/captures/capture_builder.h"
-#include "tools/analyze/live_at.h"
-#include "tools/analyze/over_time.h"
-#include "tools/analyze/range_tree.h"
-#include "tools/analyze/summary.h"
+#include "tools/analyze/summary/summary.h"
+#include "tools/analyze/time/live_at.h"
+#include "tools/analyze/time/over_time.h"
+#include "tools/analyze/tree/range_tree.h"
 
 namespace memoir {
 namespace {

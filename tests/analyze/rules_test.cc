@@ -1,6 +1,6 @@
 // Each rule of Memoir's: what it says, and of what it does not hold. The signs that they go by come from small captures
 // in evidence_test.cc.
-#include "tools/analyze/rules/rules.h"
+#include "tools/analyze/categories/rules.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // How much of a device's reserved memory is of no use, with layouts drawn by hand.
-#include "tools/analyze/segment_map.h"
+#include "tools/analyze/segments/segment_map.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "tests/captures/capture_builder.h"
-#include "tools/analyze/summary.h"
+#include "tools/analyze/summary/summary.h"
 
 namespace memoir::testing {
 

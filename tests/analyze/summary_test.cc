@@ -1,5 +1,5 @@
 // Summaries of small captures whose numbers are computed by hand.
-#include "tools/analyze/summary.h"
+#include "tools/analyze/summary/summary.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -14,7 +14,7 @@
 #include <random>
 
 #include "tests/captures/capture_builder.h"
-#include "tools/analyze/summary.h"
+#include "tools/analyze/summary/summary.h"
 
 namespace memoir {
 namespace {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "fmt/format.h"
-#include "tools/analyze/rules/block_categories.h"
-#include "tools/analyze/rules/evidence_pass.h"
+#include "tools/analyze/categories/block_categories.h"
+#include "tools/analyze/categories/evidence_pass.h"
 #include "tools/model/capture.h"
 
 namespace memoir {

@@ -1,4 +1,4 @@
-#include "tools/cli/child_process.h"
+#include "tools/cli/process/child_process.h"
 
 #include <poll.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "tools/cli/nearest.h"
+#include "tools/cli/terminal/nearest.h"
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "tools/cli/record_options.h"
+#include "tools/cli/attach/record_options.h"
 
 #include <string>
 #include <string_view>

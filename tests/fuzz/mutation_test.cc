@@ -12,14 +12,14 @@
 #include <random>
 
 #include "tests/captures/capture_builder.h"
-#include "tools/analyze/balance.h"
-#include "tools/analyze/block_lives.h"
-#include "tools/analyze/event_stream.h"
-#include "tools/analyze/explain.h"
-#include "tools/analyze/live_at.h"
-#include "tools/analyze/over_time.h"
-#include "tools/analyze/range_tree.h"
-#include "tools/analyze/summary.h"
+#include "tools/analyze/accounting/balance.h"
+#include "tools/analyze/lives/block_lives.h"
+#include "tools/analyze/lives/explain.h"
+#include "tools/analyze/pass/event_stream.h"
+#include "tools/analyze/summary/summary.h"
+#include "tools/analyze/time/live_at.h"
+#include "tools/analyze/time/over_time.h"
+#include "tools/analyze/tree/range_tree.h"
 
 namespace memoir {
 namespace {

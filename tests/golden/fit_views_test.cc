@@ -4,12 +4,12 @@
 
 #include "gtest/gtest.h"
 #include "tests/golden/expect_golden.h"
-#include "tools/analyze/fit.h"
-#include "tools/analyze/fit_curve.h"
-#include "tools/view/fit_curve_png.h"
-#include "tools/view/fit_curve_text.h"
-#include "tools/view/fit_json.h"
-#include "tools/view/fit_text.h"
+#include "tools/analyze/fit/fit.h"
+#include "tools/analyze/fit/fit_curve.h"
+#include "tools/view/fit/fit_curve_png.h"
+#include "tools/view/fit/fit_curve_text.h"
+#include "tools/view/fit/fit_json.h"
+#include "tools/view/fit/fit_text.h"
 
 namespace memoir {
 namespace {

@@ -8,8 +8,8 @@
 #include <set>
 
 #include "tests/captures/capture_builder.h"
-#include "tools/analyze/event_stream.h"
-#include "tools/analyze/summary.h"
+#include "tools/analyze/pass/event_stream.h"
+#include "tools/analyze/summary/summary.h"
 #include "tools/model/capture.h"
 #include "tools/read/part_file.h"
 

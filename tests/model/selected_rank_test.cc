@@ -5,7 +5,7 @@
 
 #include "tests/captures/capture_builder.h"
 #include "tools/model/capture.h"
-#include "tools/view/capture_text.h"
+#include "tools/view/capture/capture_text.h"
 
 namespace memoir {
 namespace {

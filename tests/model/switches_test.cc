@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/captures/capture_builder.h"
-#include "tools/analyze/summary.h"
+#include "tools/analyze/summary/summary.h"
 #include "tools/model/capture.h"
 
 namespace memoir {

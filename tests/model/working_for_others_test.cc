@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tests/captures/capture_builder.h"
-#include "tools/analyze/range_tree.h"
+#include "tools/analyze/tree/range_tree.h"
 #include "tools/model/capture.h"
 
 namespace memoir {

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "tests/captures/capture_builder.h"
-#include "tools/analyze/summary.h"
+#include "tools/analyze/summary/summary.h"
 #include "tools/read/folder.h"
 
 namespace memoir {

@@ -13,15 +13,15 @@ def words(name):
 
 
 def category_rules(tree):
-    """docs/categories.md has a row for each rule of tools/analyze/rules/rules.cc, in its order, with its words."""
-    source, page = tree / "tools/analyze/rules/rules.cc", tree / "docs/categories.md"
+    """docs/categories.md has a row for each rule of tools/analyze/categories/rules.cc, in its order, with its words."""
+    source, page = tree / "tools/analyze/categories/rules.cc", tree / "docs/categories.md"
     code = source.read_text() if source.exists() else ""
     rules = [(name, words(kept) + (f" ({detail})" if detail else ""), "".join(re.findall(r'"([^"]*)"', because)))
              for name, kept, detail, because in RULE.findall(code)]
     rows = ROW.findall(page.read_text()) if page.exists() else []
     rows = rows[: len(rules)] if rules else rows
     if len(rules) < code.count("Keeper::"):
-        yield f"tools/analyze/rules/rules.cc: {code.count('Keeper::')} rules, of which {len(rules)} can be read"
+        yield f"tools/analyze/categories/rules.cc: {code.count('Keeper::')} rules, of which {len(rules)} can be read"
     for number, rule in enumerate(rules):
         row = rows[number] if number < len(rows) else None
         if row != rule:
@@ -31,9 +31,9 @@ def category_rules(tree):
 CODE = 'Rule kRules[] = {{"a", KeptAs::kOptimizerState, "b", Keeper::kProgram, A, "because "\n "so"}};'
 RULES = (
     Rule(category_rules, (
-        {"tools/analyze/rules/rules.cc": CODE, "docs/categories.md": "| `a` | optimizer state | because so |\n"},
-        {"tools/analyze/rules/rules.cc": CODE, "docs/categories.md": "| `a` | optimizer state (b) | because |\n"},
-        {"tools/analyze/rules/rules.cc": CODE, "docs/categories.md": ""},
-        {"tools/analyze/rules/rules.cc": CODE.replace("A,", "A, 1,"), "docs/categories.md": "| `a` | optimizer state (b) | because so |\n"},
+        {"tools/analyze/categories/rules.cc": CODE, "docs/categories.md": "| `a` | optimizer state | because so |\n"},
+        {"tools/analyze/categories/rules.cc": CODE, "docs/categories.md": "| `a` | optimizer state (b) | because |\n"},
+        {"tools/analyze/categories/rules.cc": CODE, "docs/categories.md": ""},
+        {"tools/analyze/categories/rules.cc": CODE.replace("A,", "A, 1,"), "docs/categories.md": "| `a` | optimizer state (b) | because so |\n"},
     )),
 )

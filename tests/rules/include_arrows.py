@@ -44,10 +44,64 @@ ARROWS = {
     "proto": ((), set()),
     "tools/read": (("proto",), TOOLS | {"zstd"}),
     "tools/model": (("tools/read", "proto"), TOOLS),
-    "tools/analyze": (("tools/read", "tools/model"), TOOLS),
-    "tools/view": (("tools/model", "tools/analyze"), TOOLS | {"json", "stb", "zlib"}),
-    "tools/cli": (("tools/read", "tools/model", "tools/analyze", "tools/view", "proto"), TOOLS | {"cli11", "json"}),
+    "tools/cli": (("tools/read", "tools/cli/arguments", "tools/cli/terminal"), TOOLS | {"cli11", "json"}),
 }
+
+# The rooms of tools/analyze, tools/view and tools/cli are divided by the same nouns: what a room may include of its own folder's, and of the others'.
+# Captures (tools/model, and tools/read for what they are read with) are everybody's.
+ANALYZE = {
+    "pass": "",  # the recording, gone through once: options, windows, instants, streams of events
+    "driver": "",
+    "categories": "driver",
+    "checkpointing": "categories pass",
+    "grouping": "categories driver pass",
+    "segments": "grouping pass",
+    "oom": "categories driver grouping pass segments",
+    "summary": "categories checkpointing driver grouping oom pass segments",
+    "time": "categories grouping pass",
+    "tree": "pass",
+    "lives": "categories grouping pass",
+    "accounting": "driver grouping pass",
+    "fit": "summary",
+    "data_flow": "pass",
+    "torch_profiler": "data_flow pass time",
+}
+VIEW = {
+    "json": "",
+    "terminal": "",
+    "picture": "analyze/torch_profiler",
+    "capture": "json terminal analyze/lives analyze/pass analyze/segments analyze/summary",
+    "events": "json",
+    "accounting": "capture json terminal analyze/accounting",
+    "checkpointing": "capture json terminal analyze/checkpointing analyze/summary",
+    "fit": "json picture terminal analyze/fit",
+    "lives": "capture json terminal analyze/categories analyze/lives",
+    "oom": "capture json terminal analyze/categories analyze/oom analyze/summary",
+    "segments": "capture json terminal analyze/segments",
+    "summary": "capture checkpointing json oom terminal analyze/pass analyze/summary",
+    "time": "capture json picture summary terminal analyze/time",
+    "torch_profiler": "json analyze/data_flow analyze/torch_profiler",
+    "tree": "capture json terminal analyze/tree",
+}
+CLI = {
+    "terminal": "view/terminal",
+    "arguments": "terminal analyze/pass view/terminal",
+    "process": "view/terminal",
+    "installed": "process",
+    "attach": "arguments installed process terminal view/capture",
+    "launch": "arguments attach installed process terminal analyze/summary view/summary view/terminal",
+    "doctor": "arguments attach installed launch process terminal view/json view/terminal",
+    "fit": "arguments attach installed launch process terminal analyze/fit view/fit view/terminal",
+    "check": "arguments attach terminal analyze/accounting analyze/segments analyze/summary view/accounting view/capture view/oom view/segments view/terminal",
+    "show": "arguments attach terminal "
+    + " ".join(f"analyze/{room}" for room in ANALYZE if room not in ("accounting", "fit"))
+    + " "
+    + " ".join(f"view/{room}" for room in VIEW if room not in ("accounting", "fit")),
+}
+for folder, rooms, libraries in (("analyze", ANALYZE, set()), ("view", VIEW, {"json", "stb", "zlib"}), ("cli", CLI, {"cli11", "json"})):
+    for room, others in rooms.items():
+        arrows = [f"tools/{other}" if "/" in other else f"tools/{folder}/{other}" for other in others.split()]
+        ARROWS[f"tools/{folder}/{room}"] = (("tools/read", "tools/model", "proto", *arrows), TOOLS | libraries)
 
 # What needs nothing but libc at run time. <string>, <vector>, <mutex>, <functional> and their like bring libstdc++.
 HEADER_ONLY = set(
@@ -146,12 +200,14 @@ RULES = (
             _include("interpose/ring.cc", '"tracker/memoir.h"'),
             _include("tools/read/part.cc", '"interpose/ring_record.h"'),
             _include("tools/model/capture.cc", '"tracker/writer/writer.h"'),
-            _include("tools/model/capture.cc", '"tools/analyze/summary.h"'),
-            _include("tools/view/table.cc", '"CLI/CLI.hpp"'),
+            _include("tools/model/capture.cc", '"tools/analyze/summary/summary.h"'),
+            _include("tools/view/terminal/table.cc", '"CLI/CLI.hpp"'),
             _include("tracker/writer/pack.cc", '"google/protobuf/message.h"'),
             _include("tracker/writer/pack.cc", '"memoir/v1/capture.pb.h"'),
             _include("tools/model/capture.cc", "<boost/optional.hpp>"),
             _include("tools/brandnew/thing.cc", "<cstdint>"),
+            _include("tools/view/brandnew/thing.cc", "<cstdint>"),
+            _include("tools/analyze/pass/options.h", '"tools/analyze/summary/summary.h"'),
         ),
     ),
     Rule(

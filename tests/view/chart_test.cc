@@ -4,7 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tools/view/over_time_view.h"
+#include "tools/view/time/over_time_view.h"
 
 namespace memoir {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "tests/captures/capture_builder.h"
-#include "tools/analyze/summary.h"
-#include "tools/view/capture_text.h"
-#include "tools/view/terminal.h"
+#include "tools/analyze/summary/summary.h"
+#include "tools/view/capture/capture_text.h"
+#include "tools/view/terminal/terminal.h"
 
 namespace memoir {
 namespace {

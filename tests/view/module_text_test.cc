@@ -1,5 +1,5 @@
 // The tree of modules as text: layers that are alike are one line, unless all lines are asked for.
-#include "tools/view/module_text.h"
+#include "tools/view/capture/module_text.h"
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // The bytes that Python's pickletools would show as these values. That Python reads them: tests/simulated.
-#include "tools/view/pickle.h"
+#include "tools/view/json/pickle.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "tools/view/table.h"
+#include "tools/view/terminal/table.h"
 
 #include <sstream>
 #include <string>
 
 #include "gtest/gtest.h"
-#include "tools/view/terminal_text.h"
+#include "tools/view/terminal/terminal_text.h"
 
 namespace memoir {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/view/terminal_text.h"
+#include "tools/view/terminal/terminal_text.h"
 
 #include <string>
 

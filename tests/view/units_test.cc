@@ -1,4 +1,4 @@
-#include "tools/view/units.h"
+#include "tools/view/terminal/units.h"
 
 #include "gtest/gtest.h"
 

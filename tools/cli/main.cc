@@ -6,10 +6,10 @@
 #include <system_error>
 #include <vector>
 
-#include "tools/cli/exit_code.h"
-#include "tools/cli/message.h"
-#include "tools/cli/nearest.h"
-#include "tools/cli/verbs.h"
+#include "tools/cli/arguments/verbs.h"
+#include "tools/cli/terminal/exit_code.h"
+#include "tools/cli/terminal/message.h"
+#include "tools/cli/terminal/nearest.h"
 #include "tools/read/protobuf_log.h"
 
 namespace memoir {

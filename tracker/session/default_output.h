@@ -1,4 +1,4 @@
-// The folder of a recording that was given none. tools/cli/launcher.h names it alike for `memoir run`.
+// The folder of a recording that was given none. tools/cli/attach/launcher.h names it alike for `memoir run`.
 #ifndef TRACKER_SESSION_DEFAULT_OUTPUT_H_
 #define TRACKER_SESSION_DEFAULT_OUTPUT_H_
 

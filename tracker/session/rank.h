@@ -30,8 +30,8 @@ struct ProcessGroup {
 // `given` comes before MEMOIR_RANK: the argument of memoir.start().
 Rank FindRank(std::optional<std::uint32_t> given, std::optional<ProcessGroup> group);
 
-// Of a job's processes one says what concerns all of them: rank 0, by the environment. tools/cli/launcher.h and the
-// Python package decide alike.
+// Of a job's processes one says what concerns all of them: rank 0, by the environment. tools/cli/attach/launcher.h and
+// the Python package decide alike.
 bool SpeaksForJob();
 
 // Whether a launcher started this process as one of a job's.

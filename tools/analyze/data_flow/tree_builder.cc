@@ -12,7 +12,7 @@
 #include "tools/analyze/data_flow/recorded_enough.h"
 #include "tools/analyze/data_flow/schema_match.h"
 #include "tools/analyze/data_flow/tensor_extent.h"
-#include "tools/analyze/windowed_visitor.h"
+#include "tools/analyze/pass/windowed_visitor.h"
 
 namespace memoir {
 namespace {

@@ -1,0 +1,202 @@
+#include "tools/analyze/accounting/balance.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "tools/analyze/accounting/balance_moments.h"
+#include "tools/analyze/accounting/balance_snapshot.h"
+
+namespace memoir {
+namespace {
+
+constexpr std::uint64_t kLeastFinding = std::uint64_t{64} << 20;
+constexpr std::uint64_t kShareOfFinding = 100;  // one part in so many
+
+class BalancePass : public DevicePass {
+ public:
+  BalancePass(const Capture& capture, const Selection& selection, const BalanceMoments& moments)
+      : DevicePass(capture, selection), moments_(moments) {}
+  std::vector<DeviceBalance> TakeBalances() {
+    std::vector<DeviceBalance> balances;
+    for (auto& [id, balance] : balances_) balances.push_back(std::move(balance));
+    return balances;
+  }
+
+ protected:
+  void ProcessBegins(const ProcessEvent&) override {
+    last_step_.reset();
+    settling_.clear();
+  }
+  void Stepped(const StepEvent& event) override { last_step_ = event.step; }
+  void Changed(const Event& event, DeviceId id, const Device& device, const DeviceReadingEvent* reading) override;
+  void SegmentChanged(const SegmentEvent& event) override {
+    DevicePass::SegmentChanged(event);
+    Settle(event.segment->device);
+  }
+  // The block that the segment was taken for comes next.
+  void Allocated(const AllocateEvent& event) override {
+    DevicePass::Allocated(event);
+    const DeviceId id = event.block->device;
+    if (!settling_.contains(id) || !IsSettled(balances_[id])) return;
+    TakeHoldings(state(), id, balances_[id]);
+    settling_.erase(id);
+  }
+  void DriverGave(const DriverAllocateEvent& event) override {
+    settling_.erase(event.block->device);
+    DevicePass::DriverGave(event);
+  }
+  void DriverTookBack(const DriverFreeEvent& event) override {
+    settling_.erase(event.device);
+    DevicePass::DriverTookBack(event);
+  }
+
+ private:
+  DeviceBalance BalanceOf(const Event& event, DeviceId id, const DeviceReadingEvent* reading,
+                          const BalanceMoment& moment) const;
+  bool IsSettled(const DeviceBalance& balance) const {
+    return balance.torch_driver_bytes + balance.in_mem_pools == balance.torch_reserved;
+  }
+  void Settle(DeviceId id);
+
+  const BalanceMoments& moments_;
+  std::map<DeviceId, DeviceBalance> balances_;
+  std::map<DeviceId, std::int64_t> at_start_;  // unexplained
+  // Torch takes memory from the driver first and then says so: a reading in between sees one without the other.
+  std::map<DeviceId, DeviceBalance> settling_;
+  std::optional<std::uint64_t> last_step_;
+};
+
+DeviceBalance BalancePass::BalanceOf(const Event& event, DeviceId id, const DeviceReadingEvent* reading,
+                                     const BalanceMoment& moment) const {
+  const DeviceInfo& device = state().dictionary().device(id);
+  DeviceBalance balance;
+  balance.name = ToString(device);
+  balance.product = device.product;
+  balance.process = event.process;
+  balance.rank = capture().processes()[event.process.value].rank();
+  balance.ns = Nanoseconds(event);
+  balance.step = last_step_;
+  balance.went_on = moment.went_on;
+  if (reading != nullptr) {
+    balance.cause = reading->cause;
+    balance.free = reading->free_bytes;
+    balance.total = reading->total_bytes;
+    balance.used = UsedBytes(*reading);
+    balance.process_bytes = reading->process_bytes;
+    balance.other_processes_bytes =
+        reading->other_processes_bytes ? reading->other_processes_bytes : moment.other_processes;
+    balance.pool_bytes = reading->pool_bytes;
+  }
+  TakeHoldings(state(), id, balance);
+  balance.forgotten_bytes = state().driver().forgotten_bytes();
+  balance.host = TakeHostBalance(state());
+  return balance;
+}
+
+void BalancePass::Changed(const Event& event, DeviceId id, const Device& device, const DeviceReadingEvent* reading) {
+  const auto moment = moments_.find(id);
+  if (moment == moments_.end()) return;
+  const bool first = device.changes == moment->second.first_reading, wanted = device.changes == moment->second.after;
+  if (!first && !wanted) return;
+  DeviceBalance balance = BalanceOf(event, id, reading, moment->second);
+  if (first && balance.unexplained) at_start_[id] = *balance.unexplained;
+  if (!wanted) return;
+  if (const auto at_start = at_start_.find(id); at_start != at_start_.end())
+    balance.unexplained_at_start = at_start->second;
+  balance.folded_used = moment->second.folded_used;
+  balance.folded_ns = moment->second.folded_ns;
+  if (reading != nullptr && !IsSettled(balance)) settling_[id] = balance;
+  balances_[id] = std::move(balance);
+}
+
+void BalancePass::Settle(DeviceId id) {
+  const auto settling = settling_.find(id);
+  if (settling == settling_.end()) return;
+  DeviceBalance later = settling->second;
+  TakeHoldings(state(), id, later);
+  if (!IsSettled(later)) return;
+  balances_[id] = std::move(later);
+}
+
+// What is from before the recording is no leak, and no row either. Who has seen the context being made has seen all.
+void TakeOutWhatIsFromBefore(DeviceBalance& balance) {
+  const bool saw_all = !balance.went_on && std::ranges::any_of(balance.rows, [](const BalanceRow& row) {
+    return row.part == BalancePart::kContext;
+  });
+  if (saw_all) return;
+  const std::int64_t at_most = std::min(balance.unexplained.value_or(0), balance.unexplained_at_start.value_or(0));
+  if (at_most <= 0) return;
+  balance.from_before = static_cast<std::uint64_t>(at_most);
+  *balance.unexplained -= at_most;
+}
+
+std::uint64_t Distance(const std::optional<std::int64_t>& unexplained) {
+  if (!unexplained) return 0;
+  const auto bytes = static_cast<std::uint64_t>(*unexplained);
+  return *unexplained < 0 ? std::uint64_t{0} - bytes : bytes;
+}
+
+}  // namespace
+
+std::string_view ToString(BalancePart part) {
+  switch (part) {
+    case BalancePart::kAllocated:
+      return "allocated";
+    case BalancePart::kWaiting:
+      return "waiting";
+    case BalancePart::kCache:
+      return "cache";
+    case BalancePart::kPrivatePools:
+      return "private_pools";
+    case BalancePart::kInNoSegment:
+      return "in_no_segment";
+    case BalancePart::kWithoutCache:
+      return "without_cache";
+    case BalancePart::kMemoryPools:
+      return "memory_pools";
+    case BalancePart::kNccl:
+      return "nccl";
+    case BalancePart::kLibrary:
+      return "library";
+    case BalancePart::kContext:
+      return "context";
+    case BalancePart::kCode:
+      return "code";
+    case BalancePart::kForeign:
+      return "foreign";
+    case BalancePart::kOtherProcesses:
+      return "other_processes";
+  }
+  return "foreign";
+}
+
+double DeviceBalance::share_explained() const {
+  if (!used || !unexplained || *used == 0) return 1;
+  const std::uint64_t distance = std::min(Distance(unexplained) + from_before, *used);
+  return 1 - static_cast<double>(distance) / static_cast<double>(*used);
+}
+
+bool DeviceBalance::IsFinding() const {
+  const std::uint64_t distance = Distance(unexplained);
+  return used && distance > kLeastFinding && distance > *used / kShareOfFinding;
+}
+
+absl::StatusOr<Balance> AnalyzeBalance(const Capture& capture, const Selection& selection, const At& at) {
+  const absl::StatusOr<BalanceMoments> moments = FindBalanceMoments(capture, selection, at);
+  if (!moments.ok()) return moments.status();
+  BalancePass pass(capture, selection, *moments);
+  absl::StatusOr<ReplayReport> report = capture.Replay(pass, ReplayOptionsFor(selection, false, false));
+  if (!report.ok()) return report.status();
+  Balance balance;
+  balance.devices = pass.TakeBalances();
+  for (DeviceBalance& device : balance.devices) TakeOutWhatIsFromBefore(device);
+  balance.report = *std::move(report);
+  std::ranges::stable_sort(balance.devices, [](const DeviceBalance& a, const DeviceBalance& b) {
+    return std::tuple(a.IsFinding(), Distance(a.unexplained), a.used.value_or(a.sum)) >
+           std::tuple(b.IsFinding(), Distance(b.unexplained), b.used.value_or(b.sum));
+  });
+  return balance;
+}
+
+}  // namespace memoir

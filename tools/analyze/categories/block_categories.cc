@@ -1,0 +1,68 @@
+#include "tools/analyze/categories/block_categories.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "tools/analyze/categories/evidence_pass.h"
+
+namespace memoir {
+
+namespace {
+
+// By RuleNumber.
+std::vector<CategoryNumber> FirstAlike() {
+  const absl::Span<const Rule> rules = Rules();
+  std::vector<CategoryNumber> categories;
+  for (const Rule& rule : rules) {
+    const auto alike = [&](const Rule& other) { return other.kept == rule.kept && other.detail == rule.detail; };
+    categories.push_back(static_cast<CategoryNumber>(std::ranges::find_if(rules, alike) - rules.begin()));
+  }
+  return categories;
+}
+
+std::string Missing(const Capture& capture, std::optional<std::uint32_t> rank, double without_operators) {
+  const auto has_modules = [&](const ProcessSummary& process) {
+    return (rank && process.rank() != rank) ||
+           std::ranges::find(process.info.sources(), "modules") != process.info.sources().end();
+  };
+  constexpr double kWorthTelling = 0.01;
+  if (without_operators >= kWorthTelling) {
+    return absl::StrCat("Operators were switched off for a time (--start memory, --steps, --range): of ",
+                        std::lround(100 * without_operators),
+                        "% of what was allocated categories are told by who holds it alone.");
+  }
+  if (std::ranges::all_of(capture.processes(), has_modules)) return "";
+  return "No modules were recorded: parameters are those that optimizers and autograd show. Record without --modules "
+         "off.";
+}
+
+}  // namespace
+
+CategoryNumber CategoryOf(RuleNumber rule) {
+  static const std::vector<CategoryNumber> categories = FirstAlike();
+  return categories[rule];
+}
+
+std::string LabelOfCategory(CategoryNumber category) {
+  const Rule& rule = Rules()[category];
+  std::string label(ToString(rule.kept));
+  if (!rule.detail.empty()) label.append(" (").append(rule.detail).append(")");
+  return label;
+}
+
+CategoryNumber BlockCategories::CategoryOf(const Block& block) const { return memoir::CategoryOf(RuleOf(block)); }
+
+absl::StatusOr<BlockCategories> CategorizeBlocks(const Capture& capture, ReplayOptions options) {
+  EvidencePass pass;
+  options.tensors = options.modules = true;
+  options.first_seen = false;
+  const absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
+  if (!report.ok()) return report.status();
+  return BlockCategories{pass.TakeRules(), pass.TakeExpected(), pass.TakeOwners(), pass.TakeParameters(),
+                         Missing(capture, options.rank, pass.without_operators())};
+}
+
+}  // namespace memoir

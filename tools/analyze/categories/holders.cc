@@ -1,0 +1,109 @@
+// The part of the evidence that modules, optimizers and autograd give by saying what they hold.
+#include "tools/analyze/categories/evidence_pass.h"
+#include "tools/model/held_lists.h"
+
+namespace memoir {
+void EvidencePass::OnHolds(const HoldsEvent& event) {
+  if (!event.signature.valid()) return;
+  if (event.is_gradient) return NoteGradient(event);
+  ThreadFacts& facts = FactsOf(event.thread);
+  if (!event.more) {
+    facts.holder = event.module;
+    facts.holder_is_module = event.is_module;
+    facts.parameters = facts.buffers = 0;
+  }
+  if (facts.holder_is_module) {
+    HoldByModule(event, facts);
+  } else {
+    HoldByOptimizer(event);
+  }
+}
+
+void EvidencePass::Hold(const Tensor& tensor, Sign sign, ParameterNumber parameter) {
+  Watched* watched = At(tensor);
+  if (watched == nullptr) return;
+  watched->at_cut = {};
+  watched->evidence.Note(sign);
+  if (sign == Sign::kParameterGradient)
+    places_.Note(watched->place, {RuleFor(watched->evidence), SlotOf(*watched), watched->ordinal});
+  if (watched->evidence.parameter == kNoParameter) watched->evidence.parameter = parameter;
+  const bool parameter_itself = sign == Sign::kModuleParameter || sign == Sign::kOptimizedParameter;
+  if (!parameter_itself || watched->copied_from == kNoOrdinal) return;
+  // What it was copied from was a parameter, too. It may be gone already.
+  if (watched->copied_from >= rules_.size() || rules_[watched->copied_from] == kNotJudged) {
+    moved_.insert(watched->copied_from);
+  } else if (Rules()[rules_[watched->copied_from]].kept == KeptAs::kInput) {
+    Evidence moved;
+    moved.Note(Sign::kMovedParameter);
+    rules_[watched->copied_from] = RuleFor(moved);
+  }
+}
+
+void EvidencePass::HoldGradient(const Tensor& leaf, const Tensor& gradient, ParameterNumber parameter) {
+  Hold(gradient, Sign::kParameterGradient, parameter);
+  Watched* of = At(leaf);
+  const Watched* held = At(gradient);
+  if (of != nullptr && held != nullptr) of->gradient = {SlotOf(*held), held->ordinal};
+}
+
+BookedTensor EvidencePass::Booked(const Tensor& tensor) {
+  const Watched* watched = At(tensor);
+  return {tensor.impl, tensor.layout, watched == nullptr ? BookedTensor::kNoBlock : watched->ordinal};
+}
+
+void EvidencePass::HoldByModule(const HoldsEvent& event, ThreadFacts& facts) {
+  HeldLists lists(event, state_->dictionary());
+  const absl::Span<const Tensor> parameters = lists.Next();
+  const absl::Span<const Tensor> gradients = lists.Next();
+  const absl::Span<const Tensor> buffers = lists.Next();
+  trains_ = trains_ || !parameters.empty();
+  const auto name = [&](std::size_t index) { return index < event.names.size() ? event.names[index] : NameId(); };
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].impl == 0) continue;
+    const ParameterNumber number =
+        book_.Held(event.process, facts.holder, name(i), facts.parameters++, false, Booked(parameters[i]));
+    Hold(parameters[i], Sign::kModuleParameter, number);
+    if (i < gradients.size() && gradients[i].impl != 0) HoldGradient(parameters[i], gradients[i], number);
+  }
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    if (buffers[i].impl == 0) continue;
+    const NameId of = name(parameters.size() + i);
+    Hold(buffers[i], Sign::kModuleBuffer,
+         book_.Held(event.process, facts.holder, of, facts.buffers++, true, Booked(buffers[i])));
+  }
+}
+
+void EvidencePass::HoldByOptimizer(const HoldsEvent& event) {
+  HeldLists lists(event, state_->dictionary());
+  const absl::Span<const Tensor> parameters = lists.Next();
+  const absl::Span<const Tensor> gradients = lists.Next();
+  trains_ = trains_ || !parameters.empty();
+  stepped_ = true;
+  std::vector<ParameterNumber> numbers;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    numbers.push_back(parameters[i].impl == 0 ? kNoParameter : book_.Leaf(event.process, Booked(parameters[i])));
+    if (parameters[i].impl == 0) continue;
+    Hold(parameters[i], Sign::kOptimizedParameter, numbers[i]);
+    if (i < gradients.size() && gradients[i].impl != 0) HoldGradient(parameters[i], gradients[i], numbers[i]);
+  }
+  const bool by_parameter = lists.size() == parameters.size() + 2;  // else one list, as older recordings have it
+  for (std::size_t list = 2; list < lists.size(); ++list) {
+    const ParameterNumber number = by_parameter ? numbers[list - 2] : kNoParameter;
+    for (const Tensor& state : lists.Next()) Hold(state, Sign::kOptimizerState, number);
+  }
+}
+
+// Autograd has accumulated the gradient of a leaf.
+void EvidencePass::NoteGradient(const HoldsEvent& event) {
+  HeldLists lists(event, state_->dictionary());
+  const absl::Span<const Tensor> leaf = lists.Next();
+  const absl::Span<const Tensor> gradient = lists.Next();
+  if (leaf.empty() || leaf[0].impl == 0) return;
+  const ParameterNumber number = book_.Leaf(event.process, Booked(leaf[0]));
+  const Watched* known = At(leaf[0]);
+  const bool again = known != nullptr && known->evidence.Has(Sign::kLeaf);
+  Hold(leaf[0], again ? Sign::kLeafAgain : Sign::kLeaf, number);
+  if (!gradient.empty() && gradient[0].impl != 0) HoldGradient(leaf[0], gradient[0], number);
+}
+
+}  // namespace memoir

@@ -1,0 +1,118 @@
+#include "tools/analyze/grouping/grouping.h"
+
+#include "absl/strings/str_cat.h"
+#include "tools/analyze/grouping/block_shapes.h"
+#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/model/job.h"
+
+namespace memoir {
+namespace {
+
+std::string ThreadLabel(const ThreadInfo& thread, const Capture& capture) {
+  const std::string rank = capture.processes().size() > 1 ? ProcessLabel(capture, thread.process) + " " : "";
+  const std::string name = thread.name.empty() ? "" : absl::StrCat(" (", thread.name, ")");
+  return absl::StrCat(rank, "thread ", thread.number, name);
+}
+
+const char* NoneLabel(GroupBy by) {
+  switch (by) {
+    case GroupBy::kOperator:
+      return "(no operator)";
+    case GroupBy::kLeaf:
+      return "(no range)";
+    case GroupBy::kRange:
+      return "(no range)";
+    case GroupBy::kThread:
+      return "(no thread)";
+    case GroupBy::kModule:
+      return "(no module)";
+    case GroupBy::kShape:
+      return "(no tensor)";
+    case GroupBy::kRank:
+      return "(no rank)";
+    case GroupBy::kCategory:
+    case GroupBy::kCategoryModule:
+      return "(no category)";
+    case GroupBy::kParameter:
+      return "(of no parameter)";
+  }
+  return "(none)";
+}
+
+}  // namespace
+
+absl::StatusOr<Grouping> Grouping::Make(const Capture& capture, GroupBy by, const Selection& selection) {
+  Grouping grouping(by);
+  if (NeedsCategories(by)) {
+    absl::StatusOr<BlockCategories> categories = CategorizeBlocks(capture, ReplayOptionsFor(selection, true, false));
+    if (!categories.ok()) return categories.status();
+    grouping.categories_ = *std::move(categories);
+  }
+  if (by != GroupBy::kShape) return grouping;
+  BlockShapes shapes;
+  const absl::StatusOr<ReplayReport> report = capture.Replay(shapes, ReplayOptionsFor(selection, true, false));
+  if (!report.ok()) return report.status();
+  grouping.shapes_ = shapes.Take();
+  return grouping;
+}
+
+Group Grouping::OfParameter(const Block& block) const {
+  const ParameterNumber owner = categories_.OwnerOf(block);
+  if (owner == kNoParameter) return kNoneGroup;
+  ParameterPart part;
+  switch (Rules()[categories_.RuleOf(block)].kept) {
+    case KeptAs::kParameter:
+    case KeptAs::kBuffer:
+      part = ParameterPart::kItself;
+      break;
+    case KeptAs::kGradient:
+      part = ParameterPart::kGradient;
+      break;
+    case KeptAs::kOptimizerState:
+      part = ParameterPart::kState;
+      break;
+    default:
+      return kNoneGroup;
+  }
+  return kFirstGroup + owner * static_cast<Group>(kParameterParts) + static_cast<Group>(part);
+}
+
+std::string Grouping::Key(Group group, const Capture& capture, const Dictionary& dictionary) const {
+  std::string key = Label(group, capture, dictionary);
+  if (IsNone(group) || group == kBeforeGroup) return key;
+  if (by_ == GroupBy::kParameter) return absl::StrCat(key, "\n", ParameterOf(group).root);
+  if (by_ != GroupBy::kModule && by_ != GroupBy::kCategoryModule) return key;
+  const ModuleId id = by_ == GroupBy::kModule ? ModuleOf(group).module : ModuleOfCategoryGroup(group);
+  if (!id.valid()) return key;
+  const Module& module = dictionary.module(id);
+  return absl::StrCat(key, "\n", module.root, "\n", module.class_name);
+}
+
+std::string Grouping::Label(Group group, const Capture& capture, const Dictionary& dictionary) const {
+  if (IsNone(group)) return NoneLabel(by_);
+  if (group == kBeforeGroup) return "(before the window)";
+  const std::uint32_t id = group - kFirstGroup;
+  switch (by_) {
+    case GroupBy::kModule:
+      return dictionary.module(ModuleOf(group).module).place();
+    case GroupBy::kThread:
+      return ThreadLabel(dictionary.thread(ThreadId{id}), capture);
+    case GroupBy::kShape:
+      return ToString(dictionary.layout(LayoutId{id}));
+    case GroupBy::kRank:
+      return RankLabel(capture.processes()[id]);
+    case GroupBy::kCategory:
+      return LabelOfCategory(CategoryOfGroup(group));
+    case GroupBy::kCategoryModule: {
+      const std::string label = LabelOfCategory(CategoryOfGroup(group));
+      const ModuleId module = ModuleOfCategoryGroup(group);
+      return module.valid() ? absl::StrCat(dictionary.module(module).place(), ": ", label) : label;
+    }
+    case GroupBy::kParameter:
+      return ParameterOf(group).label();
+    default:
+      return dictionary.name(NameId{id}).text;
+  }
+}
+
+}  // namespace memoir

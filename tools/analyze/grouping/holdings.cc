@@ -1,0 +1,63 @@
+#include "tools/analyze/grouping/holdings.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace memoir {
+namespace {
+
+constexpr char kFromBefore[] = "(from before)";
+
+void AddTo(Holdings::ByName& holders, std::string name, const Block& block) {
+  Holder& holder = holders[name];
+  holder.name = std::move(name);
+  holder.bytes += block.bytes;
+  ++holder.blocks;
+}
+
+}  // namespace
+
+std::string OperatorHolding(const Block& block, const Dictionary& dictionary) {
+  if (block.origin == BlockOrigin::kFound) return kFromBefore;
+  return block.operator_name.valid() ? std::string(dictionary.text(block.operator_name)) : "(no operator)";
+}
+
+std::string ModuleHolding(const Block& block, const Dictionary& dictionary) {
+  if (block.origin == BlockOrigin::kFound) return kFromBefore;
+  if (!block.module.valid()) return "(no module)";
+  const Module& module = dictionary.module(block.module);
+  return module.place();
+}
+
+void Holdings::Add(const Block& block, const Dictionary& dictionary) {
+  AddTo(by_operator, OperatorHolding(block, dictionary), block);
+  AddTo(by_module, ModuleHolding(block, dictionary), block);
+  bytes += block.bytes;
+}
+
+Holdings HoldingsOf(const ReplayState& state, DeviceId device, std::uint64_t without_call) {
+  Holdings holdings;
+  state.ForEachLiveBlock([&](const Block& block) {
+    const bool left_out = without_call != 0 && block.operator_call == without_call;
+    if (block.device == device && !left_out) holdings.Add(block, state.dictionary());
+  });
+  return holdings;
+}
+
+std::vector<Holder> Sorted(const Holdings::ByName& holders) {
+  std::vector<Holder> sorted;
+  for (const auto& [name, holder] : holders) sorted.push_back(holder);
+  std::ranges::stable_sort(sorted, std::ranges::greater(), &Holder::bytes);
+  return sorted;
+}
+
+std::vector<Holder> HoldingsByCategory(const ReplayState& state, DeviceId device, const BlockCategories& categories) {
+  Holdings::ByName holders;
+  state.ForEachLiveBlock([&](const Block& block) {
+    if (block.device == device) AddTo(holders, LabelOfCategory(categories.CategoryOf(block)), block);
+  });
+  return Sorted(holders);
+}
+
+}  // namespace memoir

@@ -1,0 +1,51 @@
+#include "tools/analyze/lives/block_lives.h"
+
+#include "tools/analyze/pass/window_births.h"
+#include "tools/analyze/pass/windowed_visitor.h"
+
+namespace memoir {
+namespace {
+
+class LivesPass : public WindowedVisitor {
+ public:
+  LivesPass(const Capture& capture, const Selection& selection, const BlockCategories& categories, const ShowLife& show)
+      : WindowedVisitor(capture, selection), categories_(categories), show_(show) {}
+
+ protected:
+  // Whatever lives while a window is open was in it.
+  void WindowOpens(const Event&) override { births_.WindowOpens(); }
+  void Allocated(const AllocateEvent& event) override { births_.Allocated(*event.block, in_window()); }
+  void Deallocated(const DeallocateEvent& event) override {
+    if (births_.WasInWindow(*event.block, in_window())) Show(*event.block, event.process, Nanoseconds(event));
+  }
+  void ProcessEnds(const ProcessEvent& event) override {
+    state().ForEachLiveBlock([&](const Block& block) {
+      if (IsSelected(block.device) && births_.WasInWindow(block, in_window())) Show(block, event.process, std::nullopt);
+    });
+  }
+
+ private:
+  void Show(const Block& block, ProcessId process, std::optional<std::uint64_t> freed_ns) {
+    show_({&block, process, state().Nanoseconds(process, block.tick), freed_ns, categories_.RuleOf(block),
+           categories_.OwnerOf(block)},
+          state());
+  }
+
+  const BlockCategories& categories_;
+  const ShowLife& show_;
+  WindowBirths births_;
+};
+
+}  // namespace
+
+absl::StatusOr<ReplayReport> ForEachBlockLife(const Capture& capture, const Selection& selection,
+                                              const BlockCategories& categories, const ShowLife& show) {
+  LivesPass pass(capture, selection, categories, show);
+  ReplayOptions options = ReplayOptionsFor(selection, false, false);
+  options.modules = true;
+  absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
+  if (report.ok() && !pass.found().ok()) return pass.found();
+  return report;
+}
+
+}  // namespace memoir

@@ -1,0 +1,263 @@
+#include "tools/analyze/lives/explain.h"
+
+#include <algorithm>
+#include <charconv>
+#include <deque>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "tools/analyze/categories/block_categories.h"
+#include "tools/analyze/pass/operator_numbers.h"
+#include "tools/analyze/pass/window_births.h"
+#include "tools/analyze/pass/windowed_visitor.h"
+
+namespace memoir {
+namespace {
+
+// Of a parameter's blocks first those that there is one of, and not one in every step.
+int Place(const BlockStory& story) {
+  switch (Rules()[story.rule].kept) {
+    case KeptAs::kParameter:
+    case KeptAs::kBuffer:
+      return 0;
+    case KeptAs::kOptimizerState:
+      return 1;
+    default:
+      return 2;
+  }
+}
+
+class ExplainPass : public WindowedVisitor {
+ public:
+  ExplainPass(const Capture& capture, const Selection& selection, const Subject& subject,
+              const BlockCategories& categories)
+      : WindowedVisitor(capture, selection), subject_(subject), categories_(categories) {}
+
+  std::deque<BlockStory> stories;
+  std::uint64_t matches = 0;
+
+ protected:
+  void WindowOpens(const Event&) override { births_.WindowOpens(); }
+  void RangeBegins(const RangeBeginEvent& event) override;
+  void Allocated(const AllocateEvent& event) override;
+  void Deallocated(const DeallocateEvent& event) override;
+  void Stepped(const StepEvent& event) override { step_ = event.step; }
+  void ProcessEnds(const ProcessEvent& event) override;
+
+ private:
+  struct Followed {
+    BlockStory story;
+    std::uint64_t ordinal = 0;
+    std::uint64_t last_call = 0;
+  };
+  void Add(BlockStory story);
+  bool IsMeant(const Block& block, const RangeStack* stack) const;
+  void NoteReading(const RangeBeginEvent& event, const Tensor& tensor, Followed& followed);
+  std::string Text(NameId name) const { return std::string(state().dictionary().text(name)); }
+  std::string Path(ModuleId module) const {
+    return module.valid() ? state().dictionary().module(module).place() : std::string();
+  }
+  static const OpenRange* NodeIn(const RangeStack& stack) {
+    const std::int32_t depth = stack.empty() ? -1 : stack.back().innermost_backward;
+    return depth < 0 ? nullptr : &stack[static_cast<std::size_t>(depth)];
+  }
+
+  const Subject& subject_;
+  const BlockCategories& categories_;
+  WindowBirths births_;
+  absl::flat_hash_map<std::uint32_t, Followed> followed_;  // by slot
+  std::optional<std::uint64_t> step_;
+  std::uint64_t calls_ = 0;       // of the operator that is asked about, that began in the window
+  std::uint64_t meant_call_ = 0;  // OpenRange::call of the one that is meant; 0: not yet
+};
+
+bool ExplainPass::IsMeant(const Block& block, const RangeStack* stack) const {
+  switch (subject_.kind) {
+    case Subject::Kind::kAddress:
+      return block.address <= subject_.address &&
+             (subject_.address == block.address || subject_.address - block.address < block.bytes);
+    case Subject::Kind::kCall:
+      return meant_call_ != 0 && stack != nullptr &&
+             std::ranges::any_of(*stack, [&](const OpenRange& range) { return range.call == meant_call_; });
+    case Subject::Kind::kParameter: {
+      const ParameterNumber owner = categories_.OwnerOf(block);
+      return owner != kNoParameter && categories_.parameters[owner].IsNamed(subject_.name);
+    }
+  }
+  return false;
+}
+
+void ExplainPass::Allocated(const AllocateEvent& event) {
+  const Block& block = *event.block;
+  births_.Allocated(block, in_window());
+  if (block.slot == Block::kNoSlot || !IsMeant(block, event.stack)) return;
+  BlockStory story;
+  story.address = block.address;
+  story.bytes = block.bytes;
+  story.device = ToString(state().dictionary().device(block.device));
+  story.rank = capture().processes()[event.process.value].rank();
+  story.made_ns = state().Nanoseconds(event.process, block.tick);
+  story.made_by = Text(block.operator_name);
+  story.module = Path(block.module);
+  story.phase = block.phase;
+  story.step = step_;
+  story.rule = categories_.RuleOf(block);
+  if (const ParameterNumber owner = categories_.OwnerOf(block); owner != kNoParameter)
+    story.parameter = categories_.parameters[owner].label();
+  followed_[block.slot] = {std::move(story), block.ordinal};
+}
+
+void ExplainPass::RangeBegins(const RangeBeginEvent& event) {
+  const OpenRange& range = *event.range;
+  if (subject_.kind == Subject::Kind::kCall && in_window() && meant_call_ == 0 && range.is_operator &&
+      IsOperatorNamed(state().dictionary().text(range.name), subject_.name) && calls_++ == subject_.call)
+    meant_call_ = range.call;
+  if (followed_.empty()) return;
+  for (const Tensor& tensor : event.tensors) {
+    if (tensor.storage == 0) continue;
+    const Block* block = state().LiveBlockAt(tensor.device, tensor.storage);
+    if (block == nullptr) continue;
+    if (const auto found = followed_.find(block->slot); found != followed_.end())
+      NoteReading(event, tensor, found->second);
+  }
+}
+
+// Of operators inside each other the outermost counts.
+void ExplainPass::NoteReading(const RangeBeginEvent& event, const Tensor& tensor, Followed& followed) {
+  const RangeStack& stack = *event.stack;
+  const OpenRange& range = *event.range;
+  const OpenRange& outermost =
+      range.outermost_operator < 0 ? range : stack[static_cast<std::size_t>(range.outermost_operator)];
+  const Layout* layout = tensor.layout.valid() ? &state().dictionary().layout(tensor.layout) : nullptr;
+  if (layout != nullptr && followed.story.tensor.empty()) followed.story.tensor = ToString(*layout);
+  if (outermost.call == followed.last_call) return;
+  followed.last_call = outermost.call;
+  ++followed.story.readings;
+  const OpenRange* node = NodeIn(stack);
+  Reading reading{Nanoseconds(event), Text(outermost.name), Path(range.module), range.phase,
+                  node == nullptr ? "" : Text(node->name)};
+  if (node != nullptr && range.source != RangeSource::kBackward && followed.story.saved_for.empty())
+    followed.story.saved_for = reading.node + (reading.module.empty() ? "" : " of " + reading.module);
+  if (followed.story.first_readings.size() < kShownReadings) {
+    followed.story.first_readings.push_back(std::move(reading));
+  } else {
+    followed.story.last_reading = std::move(reading);
+  }
+}
+
+void ExplainPass::Deallocated(const DeallocateEvent& event) {
+  const auto found = followed_.find(event.block->slot);
+  if (event.block->slot == Block::kNoSlot || found == followed_.end()) return;
+  BlockStory& story = found->second.story;
+  story.freed_ns = Nanoseconds(event);
+  if (event.thread.valid()) {
+    const RangeStack& stack = state().stack(event.thread);
+    const OpenRange* node = NodeIn(stack);
+    if (node != nullptr) {
+      story.freed_inside = Text(node->name);
+    } else if (!stack.empty() && stack.back().outermost_operator >= 0) {
+      story.freed_inside = Text(stack[static_cast<std::size_t>(stack.back().outermost_operator)].name);
+    }
+  }
+  if (births_.WasInWindow(*event.block, in_window())) Add(std::move(story));
+  followed_.erase(found);
+}
+
+void ExplainPass::Add(BlockStory story) {
+  ++matches;
+  stories.push_back(std::move(story));
+  if (stories.size() > kMostStories) stories.pop_front();
+}
+
+void ExplainPass::ProcessEnds(const ProcessEvent&) {
+  std::vector<Followed*> live;
+  state().ForEachLiveBlock([&](const Block& block) {
+    const auto found = followed_.find(block.slot);
+    if (found != followed_.end() && births_.WasInWindow(block, in_window())) live.push_back(&found->second);
+  });
+  std::ranges::sort(live, {}, &Followed::ordinal);
+  for (Followed* followed : live) Add(std::move(followed->story));
+  followed_.clear();
+  step_.reset();
+  calls_ = meant_call_ = 0;
+}
+
+absl::Status NotFound(const Capture& capture, const Subject& subject, const BlockCategories& categories) {
+  std::string text = capture.path() + ": ";
+  switch (subject.kind) {
+    case Subject::Kind::kAddress:
+      absl::StrAppend(&text, "no block there; addresses are in memoir show --at peak --json and memoir export events");
+      break;
+    case Subject::Kind::kCall:
+      absl::StrAppend(&text, "no call ", subject.call, " of an operator ", subject.name,
+                      " that allocated anything; memoir show lists operators with their calls");
+      break;
+    case Subject::Kind::kParameter:
+      absl::StrAppend(&text, "no parameter ", subject.name, " among ", categories.parameters.size(),
+                      "; memoir show --by parameter --top 0 lists them");
+      break;
+  }
+  return absl::NotFoundError(text);
+}
+
+}  // namespace
+
+absl::StatusOr<Subject> ParseSubject(const std::string& text) {
+  Subject subject;
+  subject.name = subject.text = text;
+  const char* const end = text.data() + text.size();
+  if (text.starts_with("0x")) {
+    const auto [rest, error] = std::from_chars(text.data() + 2, end, subject.address, 16);
+    if (error != std::errc() || rest != end)
+      return absl::InvalidArgumentError("no address '" + text + "': 0x and up to 16 digits");
+    subject.kind = Subject::Kind::kAddress;
+    return subject;
+  }
+  if (text.find("::") == std::string::npos) return subject;
+  subject.kind = Subject::Kind::kCall;
+  const std::size_t hash = text.rfind('#');
+  if (hash == std::string::npos) return subject;
+  const auto [rest, error] = std::from_chars(text.data() + hash + 1, end, subject.call);
+  if (error != std::errc() || rest != end)
+    return absl::InvalidArgumentError("no call '" + text + "': behind # goes its number, from 0");
+  subject.name = text.substr(0, hash);
+  return subject;
+}
+
+absl::StatusOr<Explanation> Explain(const Capture& capture, const Selection& selection, Subject subject,
+                                    std::vector<std::string>* parameters) {
+  const absl::StatusOr<BlockCategories> categories =
+      CategorizeBlocks(capture, ReplayOptionsFor(selection, true, false));
+  if (!categories.ok()) return categories.status();
+  const auto is_named = [&](const Parameter& parameter) { return parameter.IsNamed(subject.text); };
+  if (std::ranges::any_of(categories->parameters, is_named)) {
+    subject.kind = Subject::Kind::kParameter;
+    subject.name = subject.text;
+  }
+  ExplainPass pass(capture, selection, subject, *categories);
+  ReplayOptions options = ReplayOptionsFor(selection, true, false);
+  options.modules = true;
+  absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
+  if (!report.ok()) return report.status();
+  if (!pass.found().ok()) return pass.found();
+  if (pass.matches == 0) {
+    for (const Parameter& parameter : categories->parameters) {
+      if (parameters != nullptr)
+        parameters->insert(parameters->end(), parameter.labels.begin(), parameter.labels.end());
+    }
+    return NotFound(capture, subject, *categories);
+  }
+  Explanation explanation;
+  explanation.stories.assign(std::make_move_iterator(pass.stories.begin()),
+                             std::make_move_iterator(pass.stories.end()));
+  std::ranges::stable_sort(explanation.stories, [](const BlockStory& a, const BlockStory& b) {
+    return std::pair(Place(a), b.made_ns) < std::pair(Place(b), a.made_ns);
+  });
+  explanation.matches = pass.matches;
+  explanation.missing = categories->missing;
+  explanation.report = *std::move(report);
+  return explanation;
+}
+
+}  // namespace memoir

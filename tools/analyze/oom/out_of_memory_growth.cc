@@ -1,0 +1,161 @@
+#include "tools/analyze/oom/out_of_memory_growth.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "tools/analyze/pass/windowed_visitor.h"
+
+namespace memoir {
+namespace {
+
+std::vector<Grown> Difference(const Holdings::ByName& now, const Holdings::ByName& then) {
+  std::map<std::string, std::int64_t> more;
+  for (const auto& [name, holder] : now) more[name] += static_cast<std::int64_t>(holder.bytes);
+  for (const auto& [name, holder] : then) more[name] -= static_cast<std::int64_t>(holder.bytes);
+  std::vector<Grown> grown;
+  for (const auto& [name, bytes] : more) {
+    if (bytes != 0) grown.push_back({name, bytes});
+  }
+  std::ranges::stable_sort(grown, std::ranges::greater(), &Grown::bytes);
+  return grown;
+}
+
+std::int64_t Less(std::uint64_t now, std::uint64_t then) {
+  return static_cast<std::int64_t>(now) - static_cast<std::int64_t>(then);
+}
+
+// Stops at the moments that the questions compare with.
+class EarlierPass : public WindowedVisitor {
+ public:
+  EarlierPass(const Capture& capture, const Selection& selection, const std::vector<GrowthQuestion>& questions,
+              std::vector<Growth>* growths)
+      : WindowedVisitor(capture, selection), questions_(questions), growths_(*growths) {
+    for (std::size_t i = 0; i < questions.size(); ++i) Ask(i);
+  }
+
+ protected:
+  void ProcessBegins(const ProcessEvent&) override {
+    clock_ = {};
+    requests_.clear();
+    last_step_.reset();
+  }
+  void RangeBegins(const RangeBeginEvent& event) override;
+  void RangeEnds(const RangeEndEvent& event) override {
+    Begins(clock_.RangeEnds(event, state().dictionary().text(event.range->name)), event);
+  }
+  void ModuleEnters(const ModuleEvent& event) override { Begins(clock_.ModuleEnters(event), event); }
+  void Stepped(const StepEvent& event) override {
+    Begins(clock_.Stepped(), event);
+    last_step_ = event.step;
+  }
+  void Allocated(const AllocateEvent& event) override;
+
+ private:
+  using Moment = std::pair<ProcessId, LoopPosition>;
+  struct Request {
+    std::size_t question;
+    std::uint64_t call;
+    std::uint32_t before;
+  };
+  void Ask(std::size_t question);
+  // A step of the kind has begun: what is live now is what the one before left.
+  void Begins(std::optional<StepKind> kind, const Event& event);
+  void Compare(std::size_t question, const Event& event);
+
+  const std::vector<GrowthQuestion>& questions_;
+  std::vector<Growth>& growths_;
+  absl::flat_hash_map<Moment, std::vector<std::size_t>> calls_;
+  absl::flat_hash_map<Moment, std::vector<std::size_t>> begins_;  // by kind and step alone
+  LoopClock clock_;
+  std::optional<std::uint64_t> last_step_;
+  std::vector<Request> requests_;  // that are about to come
+};
+
+void EarlierPass::Ask(std::size_t question) {
+  const GrowthQuestion& asked = questions_[question];
+  const LoopPosition& at = asked.position;
+  growths_[question].kind = at.kind;
+  // An optimizer's step ends one, so that the first has none ended.
+  const std::uint64_t first = at.kind == StepKind::kOptimizer ? 0 : 1;
+  growths_[question].first = at.step <= first;
+  if (at.step <= first) return;
+  LoopPosition begin;
+  begin.kind = at.kind;
+  begin.step = at.step;
+  begins_[{asked.process, begin}].push_back(question);
+  if (!at.operator_name.valid()) return;
+  LoopPosition earlier = at;
+  --earlier.step;
+  calls_[{asked.process, earlier}].push_back(question);
+}
+
+void EarlierPass::Compare(std::size_t question, const Event& event) {
+  const GrowthQuestion& asked = questions_[question];
+  const Holdings then = HoldingsOf(state(), asked.device);
+  Growth& growth = growths_[question];
+  growth.ns = Nanoseconds(event);
+  growth.step = last_step_;
+  growth.allocated = Less(asked.held.bytes, then.bytes);
+  growth.by_operator = Difference(asked.held.by_operator, then.by_operator);
+  growth.by_module = Difference(asked.held.by_module, then.by_module);
+  growth.reserved = Less(asked.reserved, state().memory(asked.device).reserved().all);
+}
+
+void EarlierPass::Begins(std::optional<StepKind> kind, const Event& event) {
+  if (!kind) return;
+  LoopPosition begin;
+  begin.kind = *kind;
+  begin.step = clock_.steps(*kind);
+  const auto asked = begins_.find({event.process, begin});
+  if (asked == begins_.end()) return;
+  for (const std::size_t question : asked->second) {
+    if (!growths_[question].same_call) Compare(question, event);
+  }
+}
+
+void EarlierPass::RangeBegins(const RangeBeginEvent& event) {
+  const LoopClock::Positions* positions = clock_.RangeBegins(event);
+  if (positions == nullptr) return;
+  for (const LoopPosition& position : *positions) {
+    const auto asked = calls_.find({event.process, position});
+    if (asked == calls_.end()) continue;
+    for (const std::size_t question : asked->second) {
+      Compare(question, event);
+      growths_[question].same_call = true;
+      requests_.push_back({question, event.range->call, questions_[question].requests_before});
+    }
+  }
+}
+
+void EarlierPass::Allocated(const AllocateEvent& event) {
+  constexpr std::uint64_t kRounding = 512;
+  const Block& block = *event.block;
+  for (std::size_t i = 0; i < requests_.size();) {
+    Request& request = requests_[i];
+    const bool same = block.operator_call == request.call && block.device == questions_[request.question].device;
+    if (!same || request.before-- > 0) {
+      ++i;
+      continue;
+    }
+    const bool caching = state().memory(block.device).caching();
+    growths_[request.question].asked_then =
+        caching ? (block.requested_bytes + kRounding - 1) / kRounding * kRounding : block.bytes;
+    requests_.erase(requests_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+}  // namespace
+
+absl::Status AnalyzeGrowth(const Capture& capture, const Selection& selection,
+                           const std::vector<GrowthQuestion>& questions, std::vector<Growth>* growths) {
+  if (questions.empty()) return absl::OkStatus();
+  EarlierPass pass(capture, selection, questions, growths);
+  ReplayOptions replay = ReplayOptionsFor(selection, false, false);
+  replay.modules = true;
+  return capture.Replay(pass, replay).status();
+}
+
+}  // namespace memoir

@@ -1,0 +1,24 @@
+// The instant that a question about what is live asks for.
+#ifndef TOOLS_ANALYZE_PASS_AT_H_
+#define TOOLS_ANALYZE_PASS_AT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace memoir {
+
+struct At {
+  enum class Kind : std::uint8_t { kPeak, kEnd, kTime, kMark, kOutOfMemory, kStart };
+  Kind kind = Kind::kPeak;
+  std::uint64_t ns = 0;  // kTime: since the start of the capture
+  std::string mark;      // kMark: the first with this name in each process
+};
+// kStart: the first reading of a device (balance.h); no view of live blocks has it.
+// "peak", "end", "oom" (the last out-of-memory error of each device), "mark:NAME", or a time: "1.5s", "20ms", "300us",
+// "1234ns", plain numbers are seconds.
+std::optional<At> ParseAt(const std::string& text);
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_PASS_AT_H_

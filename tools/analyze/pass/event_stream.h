@@ -1,0 +1,20 @@
+// Every event of a selection in replay order, for exports: Capture::Replay with the window, device and rank applied.
+#ifndef TOOLS_ANALYZE_PASS_EVENT_STREAM_H_
+#define TOOLS_ANALYZE_PASS_EVENT_STREAM_H_
+
+#include "absl/status/statusor.h"
+#include "tools/analyze/pass/options.h"
+#include "tools/model/capture.h"
+
+namespace memoir {
+
+struct EventStreamOptions : Selection {
+  bool tensors = true;
+};
+
+// `visitor` sees what lies in the window; deallocations inside it may be of blocks from before.
+absl::StatusOr<ReplayReport> StreamEvents(const Capture& capture, const EventStreamOptions& options, Visitor& visitor);
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_PASS_EVENT_STREAM_H_

@@ -1,0 +1,145 @@
+#include "tools/analyze/pass/instant.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "tools/model/job.h"
+
+namespace memoir {
+namespace {
+
+std::string Seconds(std::uint64_t ns) { return absl::StrFormat("%.4f s", static_cast<double>(ns) / 1e9); }
+
+class InstantPass : public ChangePass {
+ public:
+  InstantPass(const Capture& capture, const Selection& selection, const At& at)
+      : ChangePass(capture, selection), at_(at) {}
+  const Instants& instants() const { return instants_; }
+  bool found_mark() const { return found_mark_; }
+  bool found_out_of_memory() const { return found_out_of_memory_; }
+  bool mark_is_outside() const { return mark_is_outside_; }
+  // Why the instant lies outside of the windows of a process, if it does.
+  const absl::Status& outside() const { return outside_; }
+  std::uint64_t first_left_ns() const { return first_left_ns_; }
+  std::uint64_t end_ns() const { return end_ns_; }
+
+ protected:
+  void Changed(const Event& event, DeviceId id, Device& device) override {
+    if (!in_window()) return;
+    const bool peak = at_.kind == At::Kind::kPeak && device.live > device.peak;
+    if (peak) device.peak = device.live;
+    if (peak) Note(event, id, device);
+    if (at_.kind == At::Kind::kTime) NoteTime(event, id, device);
+  }
+  void WindowCloses(const Event& event) override {
+    if (at_.kind == At::Kind::kEnd) NoteAll(event);
+  }
+  void ProcessBegins(const ProcessEvent& event) override {
+    marked_ = false;
+    if (!capture().processes()[event.process.value].starts_at_first_chunk)
+      first_left_ns_ = std::max(first_left_ns_, Nanoseconds(event));
+  }
+  void ProcessEnds(const ProcessEvent& event) override {
+    end_ns_ = std::max(end_ns_, Nanoseconds(event));
+    if (at_.kind == At::Kind::kTime && outside_.ok()) outside_ = CheckInWindow(event.process);
+  }
+  void RanOutOfMemory(const OutOfMemoryEvent& event) override {
+    if (at_.kind != At::Kind::kOutOfMemory || !in_window()) return;
+    found_out_of_memory_ = true;
+    devices()[event.asked->device].process = event.process;
+    Note(event, event.asked->device, devices()[event.asked->device]);
+  }
+  void Marked(const MarkEvent& event) override {
+    if (at_.kind != At::Kind::kMark || marked_) return;
+    if (state().dictionary().text(event.name) != at_.mark) return;
+    if (!in_window()) {
+      mark_is_outside_ = true;
+      return;
+    }
+    marked_ = found_mark_ = true;
+    NoteAll(event);
+  }
+
+ private:
+  void Note(const Event& event, DeviceId id, const Device& device) {
+    instants_[id] = {device.changes, Nanoseconds(event)};
+  }
+  // An instant in the middle of what a snapshot finds is that at its end.
+  void NoteTime(const Event& event, DeviceId id, const Device& device) {
+    const bool before = Nanoseconds(event) <= at_.ns, finding = state().memory(id).is_being_found();
+    if (before || (finding && in_snapshot_.contains(id))) Note(event, id, device);
+    if (!finding) in_snapshot_.erase(id);
+    if (finding && before) in_snapshot_.insert(id);
+  }
+  void NoteAll(const Event& event) {
+    for (const auto& [id, device] : devices()) {
+      if (device.process == event.process) Note(event, id, device);
+    }
+  }
+  absl::Status CheckInWindow(ProcessId process) const;
+
+  const At& at_;
+  Instants instants_;
+  absl::Status outside_;
+  std::set<DeviceId> in_snapshot_;  // the instant is inside of what one finds
+  bool mark_is_outside_ = false;
+  bool marked_ = false;
+  bool found_mark_ = false;
+  bool found_out_of_memory_ = false;
+  std::uint64_t first_left_ns_ = 0;  // of a process whose beginning is gone
+  std::uint64_t end_ns_ = 0;
+};
+
+// Blocks are followed in windows alone, so that outside of them nothing is known to be live.
+absl::Status InstantPass::CheckInWindow(ProcessId process) const {
+  const Window::Kind kind = selection().window.kind;
+  const std::uint64_t ns = at_.ns;
+  if (kind == Window::Kind::kAll || spans().spans().empty() || spans().Contains(ns)) return absl::OkStatus();
+  const std::size_t count = spans().spans().size();
+  const Span nearest = spans().Nearest(ns);
+  const std::string who = capture().processes().size() == 1 ? "" : ProcessLabel(capture(), process) + ": ";
+  return absl::OutOfRangeError(absl::StrCat(capture().path(), ": ", who, Seconds(ns), " lies outside of the ",
+                                            count == 1 ? "window, " : absl::StrCat(count, " windows; the nearest is "),
+                                            Seconds(nearest.begin_ns), " to ", Seconds(nearest.end_ns), "; leave out ",
+                                            kind == Window::Kind::kSteps ? "--steps" : "--range",
+                                            ", or choose an instant inside"));
+}
+
+// An instant of which the capture knows nothing is no instant with nothing live.
+absl::Status CheckInside(const Capture& capture, const At& at, const InstantPass& instants) {
+  if (at.kind != At::Kind::kTime) return absl::OkStatus();
+  if (at.ns > instants.end_ns()) {
+    return absl::OutOfRangeError(absl::StrCat(capture.path(), ": the recording ends at ", Seconds(instants.end_ns()),
+                                              ", before ", Seconds(at.ns)));
+  }
+  if (at.ns < instants.first_left_ns()) {
+    return absl::OutOfRangeError(absl::StrCat(capture.path(), ": what is left of the recording begins at ",
+                                              Seconds(instants.first_left_ns()), ", after ", Seconds(at.ns)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Instants> FindInstants(const Capture& capture, const Selection& selection, const At& at) {
+  InstantPass instants(capture, selection, at);
+  const absl::StatusOr<ReplayReport> report = capture.Replay(instants, ReplayOptionsFor(selection, false, false));
+  if (!report.ok()) return report.status();
+  if (!instants.found().ok()) return instants.found();
+  if (at.kind == At::Kind::kMark && !instants.found_mark() && instants.mark_is_outside()) {
+    return absl::NotFoundError(absl::StrCat(capture.path(), ": mark '", at.mark, "' lies outside of the window"));
+  }
+  if (at.kind == At::Kind::kMark && !instants.found_mark()) {
+    return absl::NotFoundError(absl::StrCat(capture.path(), ": no mark '", at.mark, "'; memoir.mark() makes them"));
+  }
+  if (at.kind == At::Kind::kOutOfMemory && !instants.found_out_of_memory())
+    return absl::NotFoundError("no out-of-memory error is recorded in " + capture.path());
+  if (absl::Status inside = CheckInside(capture, at, instants); !inside.ok()) return inside;
+  if (!instants.outside().ok()) return instants.outside();
+  return instants.instants();
+}
+
+}  // namespace memoir

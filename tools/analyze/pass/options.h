@@ -1,0 +1,88 @@
+// What every analysis can be limited to. Inside a limit the sums still close.
+#ifndef TOOLS_ANALYZE_PASS_OPTIONS_H_
+#define TOOLS_ANALYZE_PASS_OPTIONS_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace memoir {
+
+// The part of a recording that counts. Blocks from before it are one line of their own, "(before the window)".
+struct Window {
+  enum class Kind : std::uint8_t {
+    kAll,
+    kRange,  // user ranges named `range`: from begin to end, events of all threads in between
+    kSteps,  // from step event `first_step` up to step event `last_step`
+    kTime,   // from `begin_ns` up to `end_ns`, since the start of the capture
+  };
+  Kind kind = Kind::kAll;
+  std::string range;
+  std::optional<std::uint64_t> occurrence;  // of the range in its process, from 0; none: all of them
+  std::uint64_t first_step = 0;
+  std::uint64_t last_step = 0;
+  std::uint64_t begin_ns = 0;
+  std::uint64_t end_ns = 0;
+
+  static Window All() { return {}; }
+  static Window Range(std::string name, std::optional<std::uint64_t> occurrence = std::nullopt) {
+    Window window;
+    window.kind = Kind::kRange;
+    window.range = std::move(name);
+    window.occurrence = occurrence;
+    return window;
+  }
+  static Window Steps(std::uint64_t first, std::uint64_t last) {
+    Window window;
+    window.kind = Kind::kSteps;
+    window.first_step = first;
+    window.last_step = last;
+    return window;
+  }
+  static Window Time(std::uint64_t begin_ns, std::uint64_t end_ns) {
+    Window window;
+    window.kind = Kind::kTime;
+    window.begin_ns = begin_ns;
+    window.end_ns = end_ns;
+    return window;
+  }
+};
+
+// "forward" or "forward#3". A '#' not followed by digits alone belongs to the name.
+Window ParseRangeWindow(const std::string& text);
+// "10:12", the first before the second. The recorder reads windows alike (tracker/session/windows.h), which a test
+// compares.
+std::optional<Window> ParseStepsWindow(std::string_view text);
+
+enum class GroupBy : std::uint8_t {
+  kOperator,  // outermost operator
+  kLeaf,      // innermost range
+  kRange,     // innermost user range
+  kThread,
+  kModule,
+  kShape,  // layout of the largest tensor that was seen on the block (block_shapes.h)
+  kRank,
+  kCategory,        // by Memoir's rules (rules/rules.h)
+  kCategoryModule,  // what a module allocated, by category
+  kParameter,       // what belongs to a parameter: itself, its gradient, its optimizer's state
+};
+// "operator", "leaf", "range", "thread", "module", "shape", "rank", "category", "category,module", "parameter"
+std::optional<GroupBy> ParseGroupBy(const std::string& text);
+// Whether categories have to be known for it; their pass comes first.
+bool NeedsCategories(GroupBy by);
+// Whether a block's module has to be known.
+bool NeedsModules(GroupBy by);
+
+struct Selection {
+  Window window;
+  bool forget_before = false;         // leave out blocks from before the window altogether
+  std::optional<std::string> device;  // "cpu", "cuda:0"
+  std::optional<std::uint32_t> rank;
+  std::function<void(double)> progress;  // 0..1, over all passes
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_PASS_OPTIONS_H_

@@ -1,0 +1,118 @@
+// A visitor that knows whether the current event lies in the window of a selection. Analyses derive from it.
+//
+// Events outside of the window are shown too, since what they leave live matters inside.
+#ifndef TOOLS_ANALYZE_PASS_WINDOWED_VISITOR_H_
+#define TOOLS_ANALYZE_PASS_WINDOWED_VISITOR_H_
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "tools/analyze/pass/options.h"
+#include "tools/analyze/pass/window_spans.h"
+#include "tools/model/capture.h"
+#include "tools/model/event.h"
+
+namespace memoir {
+
+class WindowedVisitor : public Visitor {
+ public:
+  WindowedVisitor(const Capture& capture, const Selection& selection) : capture_(capture), selection_(selection) {}
+
+  // After the replay: NotFound when the window, the device or the rank did not occur.
+  const absl::Status& found() const { return found_; }
+
+  void OnStart(const ReplayState& state) final;
+  void OnEnd(const ReplayReport& report) final;
+  void OnProcessBegin(const ProcessEvent& event) final;
+  void OnProcessEnd(const ProcessEvent& event) final;
+  void OnRangeBegin(const RangeBeginEvent& event) final;
+  void OnRangeEnd(const RangeEndEvent& event) final;
+  void OnAllocate(const AllocateEvent& event) final;
+  void OnDeallocate(const DeallocateEvent& event) final;
+  void OnFreeCompleted(const FreeCompletedEvent& event) final;
+  void OnSegment(const SegmentEvent& event) final;
+  void OnOutOfMemory(const OutOfMemoryEvent& event) final;
+  void OnDeviceStatistics(const DeviceStatisticsEvent& event) final;
+  void OnDriverAllocate(const DriverAllocateEvent& event) final;
+  void OnDriverFree(const DriverFreeEvent& event) final;
+  void OnDriverRefused(const DriverRefusedEvent& event) final;
+  void OnDeviceReading(const DeviceReadingEvent& event) final;
+  void OnFirstSeen(const FirstSeenEvent& event) final;
+  void OnMark(const MarkEvent& event) final;
+  void OnStep(const StepEvent& event) final;
+  void OnModuleEnter(const ModuleEvent& event) final;
+  void OnModuleExit(const ModuleEvent& event) final;
+  void OnHolds(const HoldsEvent& event) final;
+  void OnLost(const LostEvent& event) final;
+
+ protected:
+  const Capture& capture() const { return capture_; }
+  const Selection& selection() const { return selection_; }
+  const ReplayState& state() const { return *state_; }
+  bool in_window() const { return depth_ > 0; }
+  std::uint64_t windows() const { return windows_; }
+  // When the windows of the process in hand were open; complete and merged in ProcessEnds.
+  const WindowSpans& spans() const { return spans_; }
+  bool IsSelected(DeviceId device);
+  std::uint64_t Nanoseconds(const Event& event) const { return state_->Nanoseconds(event.process, event.tick); }
+
+  // What happens on devices that the selection leaves out is not shown.
+  virtual void Ends(const ReplayReport&) {}  // only when the selection was found; state() is still valid
+  virtual void ProcessBegins(const ProcessEvent&) {}
+  virtual void ProcessEnds(const ProcessEvent&) {}
+  virtual void WindowOpens(const Event&) {}   // before the event that opens it
+  virtual void WindowCloses(const Event&) {}  // after the event that closes it
+  virtual void RangeBegins(const RangeBeginEvent&) {}
+  virtual void RangeEnds(const RangeEndEvent&) {}
+  virtual void Allocated(const AllocateEvent&) {}
+  virtual void Deallocated(const DeallocateEvent&) {}
+  virtual void FreeCompleted(const FreeCompletedEvent&) {}
+  virtual void SegmentChanged(const SegmentEvent&) {}
+  virtual void RanOutOfMemory(const OutOfMemoryEvent&) {}
+  virtual void DeviceCounted(const DeviceStatisticsEvent&) {}
+  virtual void DriverGave(const DriverAllocateEvent&) {}
+  virtual void DriverTookBack(const DriverFreeEvent&) {}
+  virtual void DriverRefused(const DriverRefusedEvent&) {}
+  virtual void DeviceRead(const DeviceReadingEvent&) {}
+  virtual void FirstSeen(const FirstSeenEvent&) {}
+  virtual void Marked(const MarkEvent&) {}
+  virtual void Stepped(const StepEvent&) {}
+  virtual void ModuleEnters(const ModuleEvent&) {}
+  virtual void ModuleExits(const ModuleEvent&) {}
+  virtual void Holds(const HoldsEvent&) {}
+  virtual void Lost(const LostEvent&) {}
+
+ private:
+  void Open(const Event& event);
+  void Close(const Event& event);
+  void FollowTime(const Event& event) {
+    if (selection_.window.kind == Window::Kind::kTime) CompareTime(event);
+  }
+  void CompareTime(const Event& event);
+  absl::Status CheckFound() const;
+  absl::Status WindowNotFound() const;
+
+  const Capture& capture_;
+  const Selection& selection_;
+  const ReplayState* state_ = nullptr;
+  std::uint32_t depth_ = 0;      // windows open now
+  std::uint64_t opened_ns_ = 0;  // when the window that is open did
+  WindowSpans spans_;
+  std::uint64_t windows_ = 0;                 // opened so far, in all processes
+  std::uint64_t occurrence_ = 0;              // of the window's range in this process
+  std::vector<std::uint64_t> open_calls_;     // of ranges that opened a window
+  std::vector<std::int8_t> device_selected_;  // by DeviceId; -1: not looked up yet
+  bool any_device_ = false;
+  absl::Status found_;
+  std::set<std::string> range_names_;  // for the error message
+};
+
+// Replay options that suit a selection.
+ReplayOptions ReplayOptionsFor(const Selection& selection, bool tensors, bool first_seen);
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_PASS_WINDOWED_VISITOR_H_

@@ -1,0 +1,277 @@
+#include "tools/analyze/segments/fragmentation.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "tools/analyze/grouping/holdings.h"
+#include "tools/analyze/pass/instant.h"
+#include "tools/analyze/segments/segment_book.h"
+#include "tools/analyze/segments/unusable_curve.h"
+
+namespace memoir {
+namespace {
+
+using Moments = std::map<DeviceId, std::vector<Instant>>;
+
+// When most was unusable, and the end.
+class ExtremesPass : public ChangePass {
+ public:
+  using ChangePass::ChangePass;
+  struct Extremes {
+    std::uint64_t most = 0;
+    Instant peak, end;
+    UnusableCurve curve;
+  };
+  std::map<DeviceId, Extremes>& extremes() { return extremes_; }
+
+  void OnKeyframe(const KeyframeEvent& event) override { RebuildAll(event); }
+  void OnSwitch(const SwitchEvent& event) override { RebuildAll(event); }
+
+ protected:
+  void ProcessBegins(const ProcessEvent&) override { books_.clear(); }
+  void Allocated(const AllocateEvent& event) override {
+    books_[event.block->device].AddBlock(event.block->address, event.block->bytes);
+    ChangePass::Allocated(event);
+  }
+  void Deallocated(const DeallocateEvent& event) override {
+    if (event.cause != DeallocateCause::kRecorded) books_[event.block->device].RemoveBlock(event.block->address);
+    ChangePass::Deallocated(event);
+  }
+  void FreeCompleted(const FreeCompletedEvent& event) override {
+    if (event.bytes > 0) books_[event.device].RemoveBlock(event.address);
+    ChangePass::FreeCompleted(event);
+  }
+  void SegmentChanged(const SegmentEvent& event) override;
+  void Changed(const Event& event, DeviceId id, Device& device) override;
+  // Statistics end what a snapshot found.
+  void DeviceCounted(const DeviceStatisticsEvent& event) override {
+    if (found_.erase(event.device) > 0) Changed(event, event.device, devices()[event.device]);
+  }
+  void WindowCloses(const Event& event) override {
+    for (const auto& [id, device] : devices()) {
+      if (device.process == event.process && state().memory(id).caching())
+        extremes_[id].end = {device.changes, Nanoseconds(event)};
+    }
+  }
+
+ private:
+  void RebuildAll(const Event& event) {
+    for (const auto& [id, device] : devices()) {
+      if (device.process == event.process) books_[id].Rebuild(state(), id);
+    }
+  }
+  std::map<DeviceId, SegmentBook> books_;
+  std::map<DeviceId, Extremes> extremes_;
+  bool in_between_ = false;   // a segment that was just taken holds nothing yet
+  std::set<DeviceId> found_;  // by a snapshot that is being shown
+};
+
+void ExtremesPass::SegmentChanged(const SegmentEvent& event) {
+  SegmentBook& book = books_[event.segment->device];
+  const Block& at = *event.segment;
+  if (event.action == SegmentAction::kFree || event.action == SegmentAction::kUnmap) {
+    book.RemovePiece(at.address, at.bytes);
+  } else {
+    book.AddPiece(at.address, {at.bytes, at.stream, at.pool_graph, at.pool_user, DeviceMemory::IsSmallSegment(at.bytes),
+                               event.action == SegmentAction::kMap});
+  }
+  in_between_ = true;
+  ChangePass::SegmentChanged(event);
+  in_between_ = false;
+}
+
+void ExtremesPass::Changed(const Event& event, DeviceId id, Device& device) {
+  const DeviceMemory& memory = state().memory(id);
+  if (!in_window() || !memory.caching()) return;
+  if (memory.is_being_found()) found_.insert(id);
+  if (memory.is_being_found() || in_between_) return;
+  const SegmentBook& book = books_[id];
+  Extremes& extremes = extremes_[id];
+  const std::uint64_t ns = Nanoseconds(event);
+  extremes.curve.Add(ns, book.unusable(), book.reserved());
+  const bool more = book.unusable() > extremes.most || extremes.peak.after == 0;
+  if (!more) return;
+  extremes.most = book.unusable();
+  extremes.peak = {device.changes, ns};
+}
+
+std::uint64_t Age(std::uint64_t now, std::uint64_t since) { return now > since ? now - since : 0; }
+
+std::vector<Pin> SortedPins(const std::map<std::string, Pin>& by_name, std::uint64_t Pin::*measure) {
+  std::vector<Pin> pins;
+  for (const auto& [name, pin] : by_name) pins.push_back(pin);
+  std::ranges::stable_sort(pins, std::ranges::greater(), measure);
+  return pins;
+}
+
+// What the segments are, and who lives in them.
+class SegmentsPass : public ChangePass {
+ public:
+  SegmentsPass(const Capture& capture, const Selection& selection, const Moments& moments)
+      : ChangePass(capture, selection), moments_(moments) {}
+  struct Found {
+    std::string name;
+    ProcessId process;
+    std::optional<std::uint32_t> rank;
+    std::vector<SegmentsAt> at;  // as the moments of the device
+  };
+  std::map<DeviceId, Found>& found() { return found_; }
+
+ protected:
+  void ProcessBegins(const ProcessEvent&) override { last_step_.reset(); }
+  void Stepped(const StepEvent& event) override { last_step_ = event.step; }
+  void Changed(const Event&, DeviceId id, Device& device) override {
+    const auto wanted = moments_.find(id);
+    if (wanted == moments_.end()) return;
+    Found& found = FoundOf(id, device.process);
+    for (std::size_t i = 0; i < wanted->second.size(); ++i) {
+      const Instant& instant = wanted->second[i];
+      if (instant.after == device.changes && found.at[i].segments.empty())
+        found.at[i] = Look(id, device.process, instant);
+    }
+  }
+
+ private:
+  Found& FoundOf(DeviceId id, ProcessId process) {
+    Found& found = found_[id];
+    if (!found.at.empty()) return found;
+    const auto wanted = moments_.find(id);
+    found.name = ToString(state().dictionary().device(id));
+    found.process = process;
+    found.rank = capture().processes()[process.value].rank();
+    for (const Instant& instant : wanted->second) found.at.emplace_back().ns = instant.ns;
+    return found;
+  }
+  SegmentsAt Look(DeviceId id, ProcessId process, const Instant& instant) const;
+  BlockFacts FactsOf(const SegmentBlock& there, ProcessId process) const {
+    if (there.waiting) return {};
+    const Dictionary& dictionary = state().dictionary();
+    return {OperatorHolding(there.block, dictionary), ModuleHolding(there.block, dictionary),
+            state().Nanoseconds(process, there.block.tick)};
+  }
+  std::vector<Pin> PinsOf(const Segment& segment, ProcessId process, std::uint64_t now,
+                          std::map<std::string, Pin>& all) const;
+
+  const Moments& moments_;
+  std::map<DeviceId, Found> found_;
+  std::optional<std::uint64_t> last_step_;
+};
+
+std::vector<Pin> SegmentsPass::PinsOf(const Segment& segment, ProcessId process, std::uint64_t now,
+                                      std::map<std::string, Pin>& all) const {
+  std::map<std::string, Pin> own;
+  for (const SegmentBlock& there : segment.blocks) {
+    const Block& block = there.block;
+    std::string name = there.waiting ? "(waiting for other streams)" : OperatorHolding(block, state().dictionary());
+    if (block.module.valid()) name += " in " + ModuleHolding(block, state().dictionary());
+    Pin& pin = own[name];
+    pin.name = std::move(name);
+    ++pin.blocks;
+    pin.bytes += block.bytes;
+    const bool known = !there.waiting && block.origin == BlockOrigin::kRecorded;
+    pin.from_before = pin.from_before || (!known && !there.waiting);
+    if (known) pin.oldest_ns = std::max(pin.oldest_ns, Age(now, state().Nanoseconds(process, block.tick)));
+  }
+  if (segment.unusable == 0) return SortedPins(own, &Pin::bytes);
+  for (auto& [name, pin] : own) {
+    pin.segments = 1;
+    pin.unusable = segment.unusable;
+    Pin& sum = all[name];
+    sum.name = name;
+    sum.blocks += pin.blocks;
+    sum.bytes += pin.bytes;
+    sum.segments += 1;
+    sum.unusable += segment.unusable;
+    sum.oldest_ns = std::max(sum.oldest_ns, pin.oldest_ns);
+    sum.from_before = sum.from_before || pin.from_before;
+  }
+  return SortedPins(own, &Pin::bytes);
+}
+
+SegmentsAt SegmentsPass::Look(DeviceId id, ProcessId process, const Instant& instant) const {
+  SegmentsAt at;
+  at.ns = instant.ns;
+  at.step = last_step_;
+  std::map<std::tuple<PoolId, std::uint64_t>, PlaceRow> places;
+  std::map<std::string, Pin> pins;
+  for (Segment& segment : MapSegments(state(), id).segments) {
+    PlaceRow& place = places[{segment.pool(), segment.piece.stream}];
+    place.pool = segment.pool();
+    place.stream = segment.piece.stream;
+    ++place.segments;
+    place.reserved += segment.piece.bytes;
+    place.used += segment.used;
+    place.unusable += segment.unusable;
+    place.largest_hole = std::max(place.largest_hole, segment.largest_hole());
+    SegmentRow row;
+    row.pins = PinsOf(segment, process, instant.ns, pins);
+    for (const SegmentBlock& there : segment.blocks) row.facts.push_back(FactsOf(there, process));
+    row.segment = std::move(segment);
+    at.segments.push_back(std::move(row));
+  }
+  for (const auto& [where, place] : places) {
+    at.reserved += place.reserved;
+    at.used += place.used;
+    at.unusable += place.unusable;
+    at.largest_hole = std::max(at.largest_hole, place.largest_hole);
+    at.places.push_back(place);
+  }
+  std::ranges::stable_sort(at.places, std::ranges::greater(), &PlaceRow::unusable);
+  at.pins = SortedPins(pins, &Pin::unusable);
+  return at;
+}
+
+absl::StatusOr<ReplayReport> Look(const Capture& capture, const Selection& selection, SegmentsPass& pass) {
+  ReplayOptions replay = ReplayOptionsFor(selection, false, false);
+  replay.modules = true;
+  return capture.Replay(pass, replay);
+}
+
+}  // namespace
+
+bool IsFragmented(const SegmentsAt& moment) {
+  constexpr std::uint64_t kLeast = 64u << 20;
+  return moment.unusable >= kLeast && moment.unusable >= moment.reserved / 10;
+}
+
+absl::StatusOr<Fragmentation> AnalyzeFragmentation(const Capture& capture, const Selection& selection) {
+  ExtremesPass extremes(capture, selection);
+  absl::StatusOr<ReplayReport> report = capture.Replay(extremes, ReplayOptionsFor(selection, false, false));
+  if (!report.ok()) return report.status();
+  if (!extremes.found().ok()) return extremes.found();
+  Moments moments;
+  for (const auto& [id, of] : extremes.extremes()) moments[id] = {of.peak, of.end};
+  SegmentsPass pass(capture, selection, moments);
+  report = Look(capture, selection, pass);
+  if (!report.ok()) return report.status();
+  Fragmentation result;
+  for (auto& [id, found] : pass.found()) {
+    result.devices.push_back({found.name, found.process, found.rank, std::move(found.at[0]), std::move(found.at[1]),
+                              extremes.extremes()[id].curve.Take()});
+  }
+  result.report = *std::move(report);
+  return result;
+}
+
+absl::StatusOr<SegmentMaps> AnalyzeSegmentsAt(const Capture& capture, const Selection& selection, const At& at) {
+  const absl::StatusOr<Instants> instants = FindInstants(capture, selection, at);
+  if (!instants.ok()) return instants.status();
+  Moments moments;
+  for (const auto& [id, instant] : *instants) moments[id] = {instant};
+  SegmentsPass pass(capture, selection, moments);
+  absl::StatusOr<ReplayReport> report = Look(capture, selection, pass);
+  if (!report.ok()) return report.status();
+  SegmentMaps result;
+  for (auto& [id, found] : pass.found()) {
+    if (!found.at.front().segments.empty())
+      result.devices.push_back({found.name, found.process, found.rank, std::move(found.at.front())});
+  }
+  result.report = *std::move(report);
+  return result;
+}
+
+}  // namespace memoir

@@ -1,0 +1,40 @@
+// Reserved, used and unusable bytes of a device, kept up to date from event to event: what MapSegments would say, at
+// the cost of a look-up for each event.
+#ifndef TOOLS_ANALYZE_SEGMENTS_SEGMENT_BOOK_H_
+#define TOOLS_ANALYZE_SEGMENTS_SEGMENT_BOOK_H_
+
+#include <cstdint>
+#include <map>
+
+#include "tools/analyze/segments/segment_map.h"
+#include "tools/model/capture.h"
+
+namespace memoir {
+
+class SegmentBook {
+ public:
+  // From what a replay knows at this point: where it began, or went on after a loss.
+  void Rebuild(const ReplayState& state, DeviceId device);
+
+  void AddPiece(std::uint64_t address, const ReservedPiece& piece);
+  void RemovePiece(std::uint64_t address, std::uint64_t bytes);
+  void AddBlock(std::uint64_t address, std::uint64_t bytes);
+  void RemoveBlock(std::uint64_t address);  // nothing where none is known
+
+  std::uint64_t reserved() const { return reserved_; }
+  std::uint64_t used() const { return used_; }
+  std::uint64_t unusable() const { return kept_ - (kept_ < used_ ? kept_ : used_); }
+
+ private:
+  std::uint64_t TouchedBy(std::uint64_t address, std::uint64_t bytes) const;
+
+  std::map<std::uint64_t, ReservedPiece> pieces_;  // by address
+  std::map<std::uint64_t, std::uint64_t> blocks_;  // address, bytes
+  std::uint64_t reserved_ = 0;
+  std::uint64_t used_ = 0;
+  std::uint64_t kept_ = 0;  // pages that blocks touch, and private pools
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_SEGMENTS_SEGMENT_BOOK_H_

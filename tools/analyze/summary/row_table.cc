@@ -1,0 +1,106 @@
+#include "tools/analyze/summary/row_table.h"
+
+#include <algorithm>
+
+namespace memoir {
+
+DeviceTable& RowTable::device(DeviceId id, ProcessId process) {
+  if (id.value >= devices_.size()) devices_.resize(id.value + 1);
+  DeviceTable& device = devices_[id.value];
+  device.used = true;
+  device.process = process;
+  return device;
+}
+
+Group& RowTable::GroupAt(const Block& block) {
+  if (block.slot == Block::kNoSlot) return group_of_late_block_;
+  if (block.slot >= group_of_slot_.size()) group_of_slot_.resize(block.slot + 1, kNotFollowed);
+  return group_of_slot_[block.slot];
+}
+
+void RowTable::NotePeak(DeviceTable& device, Tick tick) {
+  if (device.live.bytes <= device.peak.bytes) return;
+  device.peak = device.live;
+  device.peak_tick = tick;
+  ++device.peaks;
+}
+
+void RowTable::Add(const Block& block, ProcessId process, Group group, bool counts, bool in_window, Tick tick) {
+  DeviceTable& on = device(block.device, process);
+  GroupAt(block) = group;
+  if (group >= on.cells.size()) on.cells.resize(group + 1);
+  Cell& cell = on.cells[group];
+  cell.at_peak.BeforeChange(cell.live, on.peaks);
+  cell.at_end.BeforeChange(cell.live, on.ends);
+  cell.live.bytes += block.bytes;
+  cell.live.blocks += 1;
+  on.live.bytes += block.bytes;
+  on.live.blocks += 1;
+  if (counts) {
+    cell.columns.allocations += 1;
+    cell.columns.allocated_bytes += block.bytes;
+  }
+  if (in_window && !counts) {  // from the keyframe that the whole starts with
+    on.begin.bytes += block.bytes;
+    on.begin.blocks += 1;
+  }
+  if (in_window) NotePeak(on, tick);
+}
+
+void RowTable::Remove(const Block& block, bool in_window, bool temporary, bool known, Tick tick) {
+  const Group group = std::exchange(GroupAt(block), kNotFollowed);
+  if (group == kNotFollowed) return;
+  DeviceTable& on = devices_[block.device.value];
+  Cell& cell = on.cells[group];
+  cell.at_peak.BeforeChange(cell.live, on.peaks);
+  cell.at_end.BeforeChange(cell.live, on.ends);
+  cell.live.bytes -= block.bytes;
+  cell.live.blocks -= 1;
+  on.live.bytes -= block.bytes;
+  on.live.blocks -= 1;
+  if (!in_window) return;
+  cell.columns.deallocations += 1;
+  cell.columns.deallocated_bytes += block.bytes;
+  cell.life_ticks += known && tick > block.tick ? tick - block.tick : 0;
+  cell.unknown_lives += !known;
+  if (!temporary || group == kBeforeGroup) return;
+  cell.columns.temporaries += 1;
+  cell.columns.temporary_bytes += block.bytes;
+}
+
+void RowTable::AddReserved(DeviceId id, ProcessId process, Group group, std::uint64_t bytes) {
+  DeviceTable& on = device(id, process);
+  if (group >= on.cells.size()) on.cells.resize(group + 1);
+  on.cells[group].columns.reserved_bytes += bytes;
+}
+
+void RowTable::OpenWindow(ProcessId process, Tick tick, bool first) {
+  for (DeviceTable& device : devices_) {
+    if (!device.used || device.process != process) continue;
+    if (first) device.begin = device.live;
+    NotePeak(device, tick);
+  }
+}
+
+void RowTable::CloseWindow(ProcessId process) {
+  for (DeviceTable& device : devices_) {
+    if (!device.used || device.process != process) continue;
+    device.end = device.live;
+    ++device.ends;
+  }
+}
+
+Columns RowTable::Finish(const Cell& cell, const DeviceTable& device, double ns_per_tick) {
+  Columns columns = cell.columns;
+  const LiveCount at_peak = cell.at_peak.AsOf(cell.live, device.peaks);
+  const LiveCount at_end = cell.at_end.AsOf(cell.live, device.ends);
+  columns.bytes_at_peak = at_peak.bytes;
+  columns.blocks_at_peak = at_peak.blocks;
+  columns.net_bytes = at_end.bytes;
+  columns.net_blocks = at_end.blocks;
+  columns.lives = columns.deallocations - cell.unknown_lives;
+  columns.life_ns = static_cast<std::uint64_t>(static_cast<double>(cell.life_ticks) * ns_per_tick);
+  return columns;
+}
+
+}  // namespace memoir

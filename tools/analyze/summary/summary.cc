@@ -1,0 +1,86 @@
+#include "tools/analyze/summary/summary.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tools/analyze/grouping/grouping.h"
+#include "tools/analyze/summary/summary_pass.h"
+
+namespace memoir {
+
+Columns& Columns::operator+=(const Columns& other) {
+  allocations += other.allocations;
+  allocated_bytes += other.allocated_bytes;
+  deallocations += other.deallocations;
+  deallocated_bytes += other.deallocated_bytes;
+  net_blocks += other.net_blocks;
+  net_bytes += other.net_bytes;
+  bytes_at_peak += other.bytes_at_peak;
+  blocks_at_peak += other.blocks_at_peak;
+  temporaries += other.temporaries;
+  temporary_bytes += other.temporary_bytes;
+  life_ns += other.life_ns;
+  lives += other.lives;
+  reserved_bytes += other.reserved_bytes;
+  return *this;
+}
+
+Folded& Folded::operator+=(const Folded& other) {
+  count += other.count;
+  outermost_count += other.outermost_count;
+  allocations += other.allocations;
+  allocated_bytes += other.allocated_bytes;
+  deallocated_bytes += other.deallocated_bytes;
+  return *this;
+}
+
+namespace {
+
+absl::Status AddCheckpointing(const Capture& capture, const Selection& selection, const BlockCategories& categories,
+                              Summary& summary) {
+  const auto checkpointing = AnalyzeCheckpointing(capture, selection, categories);
+  if (!checkpointing.ok()) return checkpointing.status();
+  for (DeviceRow& row : summary.devices) {
+    for (const CheckpointDevice& device : checkpointing->devices) {
+      const bool same = device.process == row.process && device.name == row.name && !row.peak_is_folded;
+      if (const CheckpointRow* best = same ? device.best() : nullptr) row.checkpointing = *best;
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Columns Summary::total() const {
+  Columns total;
+  for (const Row& row : rows) total += row.total;
+  return total;
+}
+
+absl::StatusOr<Summary> AnalyzeSummary(const Capture& capture, const SummaryOptions& options) {
+  const absl::StatusOr<Grouping> grouping = Grouping::Make(capture, options.by, options);
+  if (!grouping.ok()) return grouping.status();
+  ReplayOptions replay = ReplayOptionsFor(options, false, true);
+  replay.modules = NeedsModules(options.by);
+  SummaryPass pass(capture, options, *grouping);
+  absl::StatusOr<ReplayReport> report = capture.Replay(pass, replay);
+  if (!report.ok()) return report.status();
+  if (!pass.found().ok()) return pass.found();
+  Summary summary = pass.TakeSummary();
+  summary.report = *std::move(report);
+  summary.missing = grouping->missing();
+  if (options.by == GroupBy::kCategory && options.checkpointing) {
+    const absl::Status added = AddCheckpointing(capture, options, grouping->categories(), summary);
+    if (!added.ok()) return added;
+  }
+  // Who held the bytes is asked of a replay of its own: few captures have a reason to.
+  const auto ran_out = [](const DeviceRow& device) { return device.num_ooms > 0; };
+  if (summary.refusals > 0 || std::ranges::any_of(summary.devices, ran_out)) {
+    auto errors = AnalyzeOutOfMemory(capture, options);
+    if (!errors.ok()) return errors.status();
+    summary.out_of_memory = *std::move(errors);
+  }
+  return summary;
+}
+
+}  // namespace memoir

@@ -1,0 +1,101 @@
+// The part of a summary that knows devices with a caching allocator: active and reserved bytes, retries, OOMs.
+#include <algorithm>
+
+#include "tools/analyze/summary/summary_pass.h"
+
+namespace memoir {
+
+// After every event that changes what the allocator has.
+void SummaryPass::NoteCaching(const Event& event, DeviceId id) {
+  if (state().memory(id).caching() && in_window()) NoteCachingPeaks(event, id);
+}
+
+void SummaryPass::NoteCachingPeaks(const Event& event, DeviceId id) {
+  const DeviceMemory& memory = state().memory(id);
+  DeviceMoments& moments = device_moments_[id];
+  if (memory.active().all > moments.peak_active) {
+    moments.peak_active = memory.active().all;
+    moments.peak_active_tick = event.tick;
+  }
+  if (memory.reserved().all > moments.peak_reserved) {
+    moments.peak_reserved = memory.reserved().all;
+    moments.peak_reserved_tick = event.tick;
+  }
+}
+
+void SummaryPass::FreeCompleted(const FreeCompletedEvent& event) { CountEvent(event, true); }
+
+void SummaryPass::SegmentChanged(const SegmentEvent& event) {
+  CountEvent(event, true);
+  const Block& segment = *event.segment;
+  table_.device(segment.device, event.process);
+  if (in_window() && event.grows())
+    table_.AddReserved(segment.device, event.process, grouping_.Of(segment, event.process), segment.bytes);
+  NoteCaching(event, segment.device);
+}
+
+void SummaryPass::RanOutOfMemory(const OutOfMemoryEvent& event) {
+  CountEvent(event, true);
+  table_.device(event.asked->device, event.process);
+  device_moments_[event.asked->device];
+}
+
+void SummaryPass::DeviceCounted(const DeviceStatisticsEvent& event) {
+  CountEvent(event, true);
+  table_.device(event.device, event.process);
+  device_moments_[event.device];
+}
+
+// The window is not open yet when it is told that it opens: what it begins with may be its peak.
+void SummaryPass::OpenCaching(const Event& event) {
+  for (std::size_t i = 0; i < table_.devices().size(); ++i) {
+    const DeviceTable& table = table_.devices()[i];
+    const DeviceId id{static_cast<std::uint32_t>(i)};
+    if (!table.used || table.process != event.process || !state().memory(id).caching()) continue;
+    device_moments_[id].retries_at_begin = state().memory(id).alloc_retries();
+    device_moments_[id].ooms_at_begin = state().memory(id).ooms();
+    NoteCachingPeaks(event, id);
+    if (table.peak_tick == event.tick && table.live.bytes == table.peak.bytes) NoteAtPeak(id);
+  }
+}
+
+void SummaryPass::NoteAtPeak(DeviceId id) {
+  const DeviceMemory& memory = state().memory(id);
+  device_moments_[id].requested_at_peak = memory.requested_bytes();
+  device_moments_[id].reserved_at_peak = memory.reserved().all;
+}
+
+void SummaryPass::CloseCaching(const Event& event) {
+  for (auto& [id, moments] : device_moments_) {
+    const DeviceMemory& memory = state().memory(id);
+    if (table_.devices()[id.value].process != event.process || !memory.caching()) continue;
+    moments.active_at_end = memory.active().all;
+    moments.reserved_at_end = memory.reserved().all;
+    moments.retries += memory.alloc_retries() - moments.retries_at_begin;
+    moments.ooms += memory.ooms() - moments.ooms_at_begin;
+    moments.caching = true;
+  }
+}
+
+void SummaryPass::FinishCaching(DeviceId id, const DeviceTable& table, DeviceRow& row) {
+  const auto found = device_moments_.find(id);
+  if (found == device_moments_.end()) return;
+  const DeviceMoments& moments = found->second;
+  row.compiled_allocations = moments.compiled_allocations;
+  row.compiled_bytes = moments.compiled_bytes;
+  row.caching = moments.caching;
+  if (!row.caching) return;
+  const auto ns = [&](Tick tick) { return tick == 0 ? 0 : state().Nanoseconds(table.process, tick); };
+  row.peak_active_bytes = moments.peak_active;
+  row.peak_active_ns = ns(moments.peak_active_tick);
+  row.peak_reserved_bytes = moments.peak_reserved;
+  row.peak_reserved_ns = ns(moments.peak_reserved_tick);
+  row.active_bytes_at_end = moments.active_at_end;
+  row.reserved_bytes_at_end = moments.reserved_at_end;
+  row.requested_bytes_at_peak = moments.requested_at_peak;
+  row.reserved_bytes_at_peak = moments.reserved_at_peak;
+  row.num_alloc_retries = moments.retries;
+  row.num_ooms = moments.ooms;
+}
+
+}  // namespace memoir

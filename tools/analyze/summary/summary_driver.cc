@@ -1,0 +1,58 @@
+// The part of a summary that knows what the driver gives past torch's caching allocator.
+#include <algorithm>
+
+#include "tools/analyze/grouping/driver_holders.h"
+#include "tools/analyze/summary/summary_pass.h"
+
+namespace memoir {
+
+void SummaryPass::NoteOutside(DeviceId id) {
+  if (!in_window() || state().dictionary().device(id).type != "cuda") return;
+  const std::uint64_t bytes = OutsideTorchBytes(state(), id);
+  OutsideMoment& moment = outside_[id];
+  if (bytes <= moment.bytes) return;
+  moment.bytes = bytes;
+  moment.holders = OutsideTorch(state(), id);
+}
+
+// What a window finds there already.
+void SummaryPass::OpenOutside(const Event& event) {
+  for (const auto& [who, held] : state().driver().held()) {
+    if (state().dictionary().device(who.device).type != "cuda" || !IsSelected(who.device)) continue;
+    table_.device(who.device, event.process);
+    NoteOutside(who.device);
+  }
+}
+
+void SummaryPass::DriverGave(const DriverAllocateEvent& event) {
+  CountEvent(event, true);
+  if (state().dictionary().device(event.block->device).type != "cuda") return;
+  table_.device(event.block->device, event.process);
+  NoteOutside(event.block->device);
+}
+
+void SummaryPass::DriverRefused(const DriverRefusedEvent& event) {
+  CountEvent(event, true);
+  if (in_window() && IsOutOfMemory(state(), event)) ++summary_.refusals;
+}
+
+void SummaryPass::DeviceRead(const DeviceReadingEvent& event) {
+  CountEvent(event, !event.before);
+  if (!in_window() || !event.free_bytes || !event.total_bytes) return;
+  table_.device(event.device, event.process);
+  OutsideMoment& moment = outside_[event.device];
+  if (moment.least_free && *moment.least_free <= *event.free_bytes) return;
+  moment.least_free = event.free_bytes;
+  moment.total = *event.total_bytes;
+}
+
+void SummaryPass::FinishOutside(DeviceId id, DeviceRow& row) {
+  const auto found = outside_.find(id);
+  if (found == outside_.end()) return;
+  row.outside_bytes = found->second.bytes;
+  row.outside = found->second.holders;
+  row.least_free = found->second.least_free;
+  row.total_bytes = found->second.total;
+}
+
+}  // namespace memoir

@@ -1,0 +1,287 @@
+#include "tools/analyze/summary/summary_pass.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tools/model/job.h"
+
+namespace memoir {
+namespace {
+
+constexpr std::size_t kMaxMarks = 1000;
+
+}  // namespace
+
+void SummaryPass::WindowOpens(const Event& event) {
+  const std::uint64_t ns = Nanoseconds(event);
+  summary_.begin_ns = windows() == 0 ? ns : std::min(summary_.begin_ns, ns);
+  table_.OpenWindow(event.process, event.tick, opened_.insert(event.process).second);
+  OpenCaching(event);
+  OpenOutside(event);
+}
+
+void SummaryPass::WindowCloses(const Event& event) {
+  summary_.end_ns = std::max({summary_.end_ns, summary_.begin_ns, Nanoseconds(event)});
+  table_.CloseWindow(event.process);
+  CloseCaching(event);
+}
+
+void SummaryPass::CountCall(const OpenRange& range) {
+  ++summary_.ranges;
+  summary_.operator_calls += range.is_operator;
+  const bool counts = grouping_.by() == GroupBy::kLeaf || (grouping_.by() == GroupBy::kOperator && range.is_operator) ||
+                      (grouping_.by() == GroupBy::kRange && range.source == RangeSource::kUser);
+  if (!counts || !range.name.valid()) return;
+  if (range.name.value >= calls_.size()) calls_.resize(range.name.value + 1);
+  Calls& calls = calls_[range.name.value];
+  ++calls.count;
+  const bool inside_operator =
+      range.outermost_operator >= 0 && static_cast<std::uint32_t>(range.outermost_operator) < range.depth;
+  calls.outermost += !inside_operator;
+}
+
+void SummaryPass::ModuleEnters(const ModuleEvent& event) {
+  CountEvent(event, true);
+  if (grouping_.by() != GroupBy::kModule || !in_window()) return;
+  if (event.of_gradient || event.again || !event.module.valid()) return;
+  ++summary_.module_calls;
+  if (event.module.value >= calls_.size()) calls_.resize(event.module.value + 1);
+  Calls& calls = calls_[event.module.value];
+  ++calls.count;
+  calls.outermost += event.depth == 0;
+}
+
+void SummaryPass::RangeBegins(const RangeBeginEvent& event) {
+  CountEvent(event, !event.before);
+  if (in_window() && !event.before) CountCall(*event.range);
+}
+
+void SummaryPass::Allocated(const AllocateEvent& event) {
+  CountEvent(event, event.block->origin != BlockOrigin::kKeyframe);
+  // What a keyframe knows from before the first event left keeps its operator, as long as no window was asked for.
+  const bool whole = selection().window.kind == Window::Kind::kAll;
+  if (!in_window() && selection().forget_before) return;
+  const bool found = event.block->origin == BlockOrigin::kFound;
+  // What a block is does not depend on when it was allocated, who allocated it does.
+  const bool grouped = NeedsCategories(grouping_.by()) || (!found && (in_window() || (whole && event.before)));
+  const Group group = grouped ? grouping_.Of(*event.block, event.process) : kBeforeGroup;
+  if (in_window() && !event.before && !event.block->operator_name.valid())
+    unattributed_[event.block->device] += event.block->bytes;
+  if (in_window() && !event.before && event.block->in_compiled_region) {
+    ++summary_.compiled_allocations;
+    summary_.compiled_bytes += event.block->bytes;
+    ++device_moments_[event.block->device].compiled_allocations;
+    device_moments_[event.block->device].compiled_bytes += event.block->bytes;
+  }
+  table_.Add(*event.block, event.process, group, in_window() && !event.before, in_window(), event.tick);
+  NotePeakMoment(event);
+  NoteCaching(event, event.block->device);
+}
+
+// After the block is counted: it made the peak when the device is at it, since now.
+void SummaryPass::NotePeakMoment(const AllocateEvent& event) {
+  const DeviceTable& device = table_.device(event.block->device, event.process);
+  if (!in_window() || event.before || device.peak_tick != event.tick || device.live.bytes != device.peak.bytes) return;
+  if (state().memory(event.block->device).caching()) NoteAtPeak(event.block->device);
+  PeakMoment& moment = peak_moments_[event.block->device];
+  moment = {event.block->operator_name, event.block->user_name, std::nullopt};
+  if (const auto step = last_step_.find(event.process); step != last_step_.end()) moment.step = step->second;
+}
+
+void SummaryPass::Deallocated(const DeallocateEvent& event) {
+  CountEvent(event, event.cause == DeallocateCause::kRecorded);
+  table_.Remove(*event.block, in_window(), event.temporary, event.cause != DeallocateCause::kUnknown, event.tick);
+}
+
+void SummaryPass::FirstSeen(const FirstSeenEvent& event) {
+  if (!in_window()) return;
+  DeviceTable& device = table_.device(event.tensor->device, event.process);
+  device.first_seen += 1;
+  device.first_seen_bytes += event.tensor->storage_bytes;
+}
+
+void SummaryPass::Marked(const MarkEvent& event) {
+  CountEvent(event, true);
+  if (!in_window()) return;
+  ++summary_.mark_count;
+  if (summary_.marks.size() == kMaxMarks) return;
+  summary_.marks.push_back({std::string(state().dictionary().text(event.name)), Nanoseconds(event), event.process});
+}
+
+void SummaryPass::Stepped(const StepEvent& event) {
+  CountEvent(event, true);
+  summary_.steps += in_window();
+  last_step_[event.process] = event.step;
+}
+
+void SummaryPass::ProcessEnds(const ProcessEvent& event) {
+  spans_.Add(spans());
+  const ProcessSummary& process = capture().processes()[event.process.value];
+  ns_per_tick_.resize(capture().processes().size(), 1);
+  if (process.last_tick <= process.first_tick) return;
+  const std::uint64_t begin = state().Nanoseconds(event.process, process.first_tick);
+  const std::uint64_t end = state().Nanoseconds(event.process, process.last_tick);
+  ns_per_tick_[event.process.value] =
+      static_cast<double>(end - begin) / static_cast<double>(process.last_tick - process.first_tick);
+}
+
+void SummaryPass::Ends(const ReplayReport& report) {
+  summary_.by = grouping_.by();
+  summary_.windows = selection().window.kind == Window::Kind::kAll ? 1 : windows();  // not one a process
+  summary_.threads = static_cast<std::uint64_t>(std::count(thread_has_events_.begin(), thread_has_events_.end(), true));
+  spans_.Merge();
+  summary_.duration_ns = spans_.total_ns();
+  FinishDevices();
+  FinishRows();
+  FinishProcesses(report);
+}
+
+void SummaryPass::FinishDevices() {
+  for (std::size_t i = 0; i < table_.devices().size(); ++i) {
+    const DeviceTable& table = table_.devices()[i];
+    if (!table.used) continue;
+    const DeviceId id{static_cast<std::uint32_t>(i)};
+    const DeviceInfo& info = state().dictionary().device(id);
+    DeviceRow row;
+    row.name = ToString(info);
+    row.product = info.product;
+    row.process = table.process;
+    row.rank = capture().processes()[table.process.value].rank();
+    row.peak_allocated_bytes = table.peak.bytes;
+    row.peak_blocks = table.peak.blocks;
+    row.peak_ns = table.peaks == 0 ? 0 : state().Nanoseconds(table.process, table.peak_tick);
+    if (const auto moment = peak_moments_.find(id); moment != peak_moments_.end()) {
+      row.peak_operator = state().dictionary().text(moment->second.operator_name);
+      row.peak_range = state().dictionary().text(moment->second.user_name);
+      row.peak_step = moment->second.step;
+    }
+    row.live_bytes_at_begin = table.begin.bytes;
+    row.live_bytes_at_end = table.end.bytes;
+    row.live_blocks_at_end = table.end.blocks;
+    row.first_seen_storages = table.first_seen;
+    row.first_seen_bytes = table.first_seen_bytes;
+    FinishCaching(id, table, row);
+    FinishOutside(id, row);
+    if (const FoldedDevice* folded = FoldedOf(id)) FinishFoldedDevice(*folded, row);
+    summary_.devices.push_back(std::move(row));
+    device_ids_.push_back(id);
+  }
+}
+
+Row& SummaryPass::RowOf(Group group) {
+  constexpr std::size_t kUnknown = ~std::size_t{0};
+  if (group >= row_of_group_.size()) row_of_group_.resize(group + 1, kUnknown);
+  if (row_of_group_[group] != kUnknown) return summary_.rows[row_of_group_[group]];
+  const Row::Kind kind = grouping_.IsNone(group) ? Row::Kind::kNone
+                         : group == kBeforeGroup ? Row::Kind::kBefore
+                                                 : Row::Kind::kNamed;
+  Row& row = RowOf(kind, grouping_.Label(group, capture(), state().dictionary()),
+                   grouping_.Key(group, capture(), state().dictionary()));
+  row_of_group_[group] = static_cast<std::size_t>(&row - summary_.rows.data());
+  if (kind != Row::Kind::kNamed) return row;
+  if (grouping_.by() == GroupBy::kCategory || grouping_.by() == GroupBy::kCategoryModule) {
+    const Rule& rule = Rules()[grouping_.CategoryOfGroup(group)];
+    row.category = NameOf(rule.kept);
+    row.detail = rule.detail;
+  }
+  if (grouping_.by() == GroupBy::kParameter) {
+    row.parameter.is_buffer = grouping_.ParameterOf(group).is_buffer;
+    row.parameter.root = grouping_.ParameterOf(group).root;
+  }
+  if (grouping_.by() != GroupBy::kModule) return row;
+  const Module& module = state().dictionary().module(Grouping::ModuleOf(group).module);
+  row.module.root = module.root;
+  row.module.path = module.path;
+  row.module.class_name = module.class_name;
+  return row;
+}
+
+// `key`: what tells it from rows of the same name; "": nothing.
+Row& SummaryPass::RowOf(Row::Kind kind, std::string name, std::string key) {
+  if (key.empty()) key = name;
+  const auto [known, added] = row_of_label_.try_emplace({kind, std::move(key)}, summary_.rows.size());
+  if (added) {
+    Row row;
+    row.name = std::move(name);
+    row.kind = kind;
+    row.by_device.resize(summary_.devices.size());
+    summary_.rows.push_back(std::move(row));
+  }
+  return summary_.rows[known->second];
+}
+
+void SummaryPass::AddCells(DeviceTable& table, std::size_t column) {
+  DeviceRow& device = summary_.devices[column];
+  for (Group group = 0; group < table.cells.size(); ++group) {
+    Columns columns = RowTable::Finish(table.cells[group], table, ns_per_tick_[table.process.value]);
+    if (device.peak_is_folded) columns.bytes_at_peak = columns.blocks_at_peak = 0;  // it was at another peak
+    if (columns == Columns()) continue;
+    Row& row = RowOf(group);
+    row.by_device[column] += columns;
+    row.total += columns;
+    if (grouping_.by() == GroupBy::kModule) {
+      const auto phase = static_cast<std::size_t>(Grouping::ModuleOf(group).phase);
+      row.module.by_phase[phase] += columns;
+      row.module.by_device.resize(summary_.devices.size());
+      row.module.by_device[column][phase] += columns;
+      summary_.phases[phase] += columns;
+    }
+    if (row.kind == Row::Kind::kNamed && grouping_.by() == GroupBy::kParameter) {
+      const auto part = static_cast<std::size_t>(grouping_.PartOf(group));
+      row.parameter.by_part[part] += columns;
+      row.parameter.by_device.resize(summary_.devices.size());
+      row.parameter.by_device[column][part] += columns;
+    }
+    device.allocations += columns.allocations;
+    device.allocated_bytes += columns.allocated_bytes;
+    device.deallocations += columns.deallocations;
+    device.deallocated_bytes += columns.deallocated_bytes;
+  }
+  device.unattributed_bytes += unattributed_[device_ids_[column]];
+}
+
+void SummaryPass::FinishRows() {
+  for (std::size_t i = 0; i < device_ids_.size(); ++i) AddCells(table_.devices()[device_ids_[i].value], i);
+  for (std::uint32_t name = 0; name < calls_.size(); ++name) {
+    if (calls_[name].count == 0) continue;
+    Row& row = grouping_.by() == GroupBy::kModule ? RowOf(Grouping::OfModule(ModuleId{name}, Phase::kForward))
+                                                  : RowOf(name + kFirstGroup);
+    row.count += calls_[name].count;
+    row.outermost_count += calls_[name].outermost;
+  }
+  for (const FoldedProcess& folded : folded_) AddFolded(folded);
+  if (grouping_.by() == GroupBy::kRank) AddQuietRanks();
+  for (const Row& row : summary_.rows) {
+    if (row.kind == Row::Kind::kFolded) summary_.phases[static_cast<std::size_t>(Phase::kOther)] += row.total;
+  }
+  SortRows();
+}
+
+// A rank that allocated nothing is there all the same.
+void SummaryPass::AddQuietRanks() {
+  for (const ProcessSummary& process : capture().processes()) {
+    const bool selected = !selection().rank || process.rank() == selection().rank;
+    if (selected && !IsIdle(capture(), process.id)) RowOf(Row::Kind::kNamed, RankLabel(process));
+  }
+}
+
+void SummaryPass::SortRows() {
+  std::sort(summary_.rows.begin(), summary_.rows.end(), [](const Row& a, const Row& b) {
+    if ((a.kind == Row::Kind::kNamed) != (b.kind == Row::Kind::kNamed)) return a.kind == Row::Kind::kNamed;
+    if (a.total.allocated_bytes != b.total.allocated_bytes) return a.total.allocated_bytes > b.total.allocated_bytes;
+    if (a.count != b.count) return a.count > b.count;
+    return a.name < b.name;
+  });
+}
+
+void SummaryPass::FinishProcesses(const ReplayReport& report) {
+  for (const ProcessSummary& process : capture().processes()) {
+    if (selection().rank && process.rank() != selection().rank) continue;
+    const ReplayReport::Process& seen = report.processes[process.id.value];
+    summary_.processes.push_back(
+        {process.id, process.rank(), process.info.pid(), seen.duration_ns, seen.counters, seen.end});
+    summary_.dropped_events += seen.counters.dropped_records() + seen.counters.lost_events();
+  }
+}
+
+}  // namespace memoir

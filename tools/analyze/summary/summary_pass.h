@@ -1,0 +1,107 @@
+// The pass behind AnalyzeSummary: counts while a replay runs, and makes rows of it at the end.
+#ifndef TOOLS_ANALYZE_SUMMARY_SUMMARY_PASS_H_
+#define TOOLS_ANALYZE_SUMMARY_SUMMARY_PASS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/analyze/grouping/grouping.h"
+#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/summary/row_table.h"
+#include "tools/analyze/summary/summary.h"
+#include "tools/analyze/summary/summary_notes.h"
+
+namespace memoir {
+
+class SummaryPass : public WindowedVisitor {
+ public:
+  SummaryPass(const Capture& capture, const Selection& selection, const Grouping& grouping)
+      : WindowedVisitor(capture, selection), grouping_(grouping) {}
+
+  void OnKeyframe(const KeyframeEvent& event) override;
+  Summary TakeSummary() { return std::move(summary_); }
+
+ protected:
+  void Ends(const ReplayReport& report) override;
+  void ProcessEnds(const ProcessEvent& event) override;
+  void WindowOpens(const Event& event) override;
+  void WindowCloses(const Event& event) override;
+  void RangeBegins(const RangeBeginEvent& event) override;
+  void RangeEnds(const RangeEndEvent& event) override { CountEvent(event, !event.implicit); }
+  void Allocated(const AllocateEvent& event) override;
+  void Deallocated(const DeallocateEvent& event) override;
+  void FreeCompleted(const FreeCompletedEvent& event) override;
+  void SegmentChanged(const SegmentEvent& event) override;
+  void RanOutOfMemory(const OutOfMemoryEvent& event) override;
+  void DeviceCounted(const DeviceStatisticsEvent& event) override;
+  // summary_driver.cc
+  void DriverGave(const DriverAllocateEvent& event) override;
+  void DriverTookBack(const DriverFreeEvent& event) override { CountEvent(event, true); }
+  void DriverRefused(const DriverRefusedEvent& event) override;
+  void DeviceRead(const DeviceReadingEvent& event) override;
+  void FirstSeen(const FirstSeenEvent& event) override;
+  void Marked(const MarkEvent& event) override;
+  void Stepped(const StepEvent& event) override;
+  void ModuleEnters(const ModuleEvent& event) override;
+  void ModuleExits(const ModuleEvent& event) override { CountEvent(event, true); }
+
+ private:
+  void CountEvent(const Event& event, bool recorded) {
+    if (!in_window() || !recorded) return;
+    ++summary_.events;
+    if (event.thread.value >= thread_has_events_.size()) thread_has_events_.resize(event.thread.value + 1);
+    thread_has_events_[event.thread.value] = true;
+  }
+  void CountCall(const OpenRange& range);
+  void NotePeakMoment(const AllocateEvent& event);
+  // summary_devices.cc
+  void NoteCaching(const Event& event, DeviceId id);
+  void NoteCachingPeaks(const Event& event, DeviceId id);
+  void NoteAtPeak(DeviceId id);
+  void OpenCaching(const Event& event);
+  void CloseCaching(const Event& event);
+  void FinishCaching(DeviceId id, const DeviceTable& table, DeviceRow& row);
+  void NoteOutside(DeviceId id);
+  void OpenOutside(const Event& event);
+  void FinishOutside(DeviceId id, DeviceRow& row);
+  void FinishDevices();
+  void FinishFoldedDevice(const FoldedDevice& folded, DeviceRow& row);
+  void AddFolded(const FoldedProcess& folded);
+  void AddFoldedOperators(const FoldedProcess& folded, std::map<DeviceId, Columns>& rest, Columns& rest_of_all);
+  std::size_t ColumnOf(DeviceId id) const;
+  const FoldedDevice* FoldedOf(DeviceId id) const;
+  void FinishProcesses(const ReplayReport& report);
+  void FinishRows();
+  void AddCells(DeviceTable& table, std::size_t column);
+  Row& RowOf(Group group);
+  Row& RowOf(Row::Kind kind, std::string name, std::string key = "");
+  void AddQuietRanks();
+  void SortRows();
+
+  const Grouping& grouping_;
+  RowTable table_;
+  Summary summary_;
+  WindowSpans spans_;                               // of all processes
+  std::vector<Calls> calls_;                        // by NameId; GroupBy::kModule: by ModuleId
+  std::vector<bool> thread_has_events_;             // by ThreadId
+  std::set<ProcessId> opened_;                      // whose window has opened
+  std::map<DeviceId, std::uint64_t> unattributed_;  // bytes
+  std::map<DeviceId, PeakMoment> peak_moments_;
+  std::map<DeviceId, DeviceMoments> device_moments_;
+  std::map<DeviceId, OutsideMoment> outside_;
+  std::map<ProcessId, std::uint64_t> last_step_;
+  std::vector<double> ns_per_tick_;  // by ProcessId
+  std::vector<FoldedProcess> folded_;
+  std::vector<DeviceId> device_ids_;  // of summary_.devices
+  std::map<std::pair<Row::Kind, std::string>, std::size_t> row_of_label_;
+  std::vector<std::size_t> row_of_group_;
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_SUMMARY_SUMMARY_PASS_H_

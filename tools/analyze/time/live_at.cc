@@ -1,0 +1,130 @@
+#include "tools/analyze/time/live_at.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "tools/analyze/grouping/grouping.h"
+#include "tools/analyze/pass/instant.h"
+
+namespace memoir {
+namespace {
+
+class LivePass : public ChangePass {
+ public:
+  LivePass(const Capture& capture, const LiveAtOptions& options, const Grouping& grouping, const Instants& instants)
+      : ChangePass(capture, options), options_(options), grouping_(grouping), instants_(instants) {}
+  std::vector<LiveDevice> result;
+
+ protected:
+  void Added(const Block& block, const Event& event) override {
+    if (Passed(block.device)) return;
+    const bool whole = selection().window.kind == Window::Kind::kAll;
+    const bool before = !in_window() || block.origin != BlockOrigin::kRecorded;
+    const bool grouped = in_window() || whole || NeedsCategories(options_.by);
+    const Group group = grouped ? grouping_.Of(block, event.process) : kBeforeGroup;
+    blocks_[block.device][block.address] = {block, group, before};
+  }
+  void Removed(const Block& block) override {
+    if (!Passed(block.device)) blocks_[block.device].erase(block.address);
+  }
+  void Changed(const Event&, DeviceId id, Device& device) override {
+    const auto instant = instants_.find(id);
+    if (instant == instants_.end() || device.changes != instant->second.after || Passed(id)) return;
+    Snapshot(id, device, instant->second);
+  }
+  // Instants before the first change of a device hold nothing; say so.
+  void ProcessEnds(const ProcessEvent& event) override {
+    for (auto& [id, device] : devices()) {
+      if (device.process == event.process && !Passed(id)) Empty(id, device);
+    }
+    blocks_.clear();
+  }
+
+ private:
+  struct Live {
+    Block block;
+    Group group;
+    bool before;
+  };
+  bool Passed(DeviceId id) const { return done_.count(id) != 0; }
+  void Empty(DeviceId id, const Device& device) {
+    blocks_[id].clear();
+    Device none = device;
+    none.live = 0;
+    Snapshot(id, none, {0, options_.at.kind == At::Kind::kTime ? options_.at.ns : 0});
+  }
+  void Snapshot(DeviceId id, const Device& device, const Instant& instant);
+  LiveBlock Show(const Live& live, ProcessId process) const;
+
+  const LiveAtOptions& options_;
+  const Grouping& grouping_;
+  const Instants& instants_;
+  std::map<DeviceId, absl::flat_hash_map<std::uint64_t, Live>> blocks_;
+  std::map<DeviceId, bool> done_;
+};
+
+LiveBlock LivePass::Show(const Live& live, ProcessId process) const {
+  const Dictionary& dictionary = state().dictionary();
+  const Block& block = live.block;
+  LiveBlock shown{block.address, block.bytes, block.serial, state().Nanoseconds(process, block.tick), "", "", "", "",
+                  live.before};
+  if (block.thread.valid()) shown.thread = absl::StrCat("thread ", dictionary.thread(block.thread).number);
+  shown.operator_name = dictionary.text(block.operator_name);
+  shown.leaf_name = dictionary.text(block.leaf_name);
+  shown.range_name = dictionary.text(block.user_name);
+  return shown;
+}
+
+void LivePass::Snapshot(DeviceId id, const Device& device, const Instant& instant) {
+  done_[id] = true;
+  LiveDevice shown;
+  shown.name = ToString(state().dictionary().device(id));
+  shown.process = device.process;
+  shown.rank = capture().processes()[device.process.value].rank();
+  shown.ns = options_.at.kind == At::Kind::kTime ? options_.at.ns : instant.ns;
+  shown.live_bytes = device.live;
+  std::map<std::string, LiveRow> rows;
+  std::vector<const Live*> largest;
+  for (const auto& [address, live] : blocks_[id]) {
+    LiveRow& row = rows[grouping_.Key(live.group, capture(), state().dictionary())];
+    if (row.blocks == 0) row.name = grouping_.Label(live.group, capture(), state().dictionary());
+    row.bytes += live.block.bytes;
+    row.blocks += 1;
+    shown.live_blocks += 1;
+    largest.push_back(&live);
+  }
+  for (auto& [key, row] : rows) shown.rows.push_back(std::move(row));
+  std::stable_sort(shown.rows.begin(), shown.rows.end(),
+                   [](const LiveRow& a, const LiveRow& b) { return a.bytes > b.bytes; });
+  std::sort(largest.begin(), largest.end(), [](const Live* a, const Live* b) {
+    return std::pair(b->block.bytes, a->block.ordinal) < std::pair(a->block.bytes, b->block.ordinal);
+  });
+  if (largest.size() > options_.largest) largest.resize(options_.largest);
+  for (const Live* live : largest) shown.largest.push_back(Show(*live, device.process));
+  blocks_[id].clear();
+  result.push_back(std::move(shown));
+}
+
+}  // namespace
+
+absl::StatusOr<LiveAt> AnalyzeLiveAt(const Capture& capture, const LiveAtOptions& options) {
+  const absl::StatusOr<Instants> instants = FindInstants(capture, options, options.at);
+  if (!instants.ok()) return instants.status();
+  const absl::StatusOr<Grouping> grouping = Grouping::Make(capture, options.by, options);
+  if (!grouping.ok()) return grouping.status();
+  LivePass pass(capture, options, *grouping, *instants);
+  ReplayOptions replay = ReplayOptionsFor(options, false, false);
+  replay.modules = NeedsModules(options.by);
+  absl::StatusOr<ReplayReport> report = capture.Replay(pass, replay);
+  if (!report.ok()) return report.status();
+  LiveAt result;
+  result.by = options.by;
+  result.missing = grouping->missing();
+  result.devices = std::move(pass.result);
+  result.report = *std::move(report);
+  return result;
+}
+
+}  // namespace memoir

@@ -1,0 +1,262 @@
+#include "tools/analyze/time/over_time.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "tools/analyze/pass/windowed_visitor.h"
+
+namespace memoir {
+namespace {
+
+// Begin and end of the window over all processes.
+class SpanPass : public WindowedVisitor {
+ public:
+  using WindowedVisitor::WindowedVisitor;
+  std::uint64_t begin_ns = ~std::uint64_t{0};
+  std::uint64_t end_ns = 0;
+
+ protected:
+  void WindowOpens(const Event& event) override { begin_ns = std::min(begin_ns, Nanoseconds(event)); }
+  void WindowCloses(const Event& event) override { end_ns = std::max(end_ns, Nanoseconds(event)); }
+};
+
+// Those that are there in some bucket.
+std::vector<CategoryCurve> CategoriesOf(const std::vector<std::vector<std::uint64_t>>& parts_of_most) {
+  std::vector<CategoryCurve> curves;
+  for (std::size_t category = 0; category < Rules().size(); ++category) {
+    CategoryCurve curve{static_cast<CategoryNumber>(category), {}};
+    for (const std::vector<std::uint64_t>& parts : parts_of_most)
+      curve.bytes.push_back(parts.empty() ? 0 : parts[category]);
+    if (std::ranges::any_of(curve.bytes, [](std::uint64_t bytes) { return bytes > 0; }))
+      curves.push_back(std::move(curve));
+  }
+  return curves;
+}
+
+class CurvePass : public WindowedVisitor {
+ public:
+  // `categories`: nullptr: not asked for.
+  CurvePass(const Capture& capture, const OverTimeOptions& options, const BlockCategories* categories, OverTime* result)
+      : WindowedVisitor(capture, options),
+        categories_(categories),
+        buckets_(std::max<std::size_t>(options.buckets, 1)),
+        in_window_(buckets_),
+        result_(result) {}
+
+ protected:
+  void ProcessEnds(const ProcessEvent& event) override;
+  void WindowOpens(const Event& event) override {
+    opened_ = BucketOf(event);
+    ForEachTrack([&](Track& track) { Note(event, track); });
+  }
+  void WindowCloses(const Event& event) override {
+    const std::size_t closed = BucketOf(event);
+    for (std::size_t i = opened_; i <= closed; ++i) in_window_[i] = true;
+    ForEachTrack([&](Track& track) { FillTo(closed, track); });
+  }
+  void Allocated(const AllocateEvent& event) override;
+  void Deallocated(const DeallocateEvent& event) override;
+  void FreeCompleted(const FreeCompletedEvent& event) override { TakeCaching(event, event.device); }
+  void SegmentChanged(const SegmentEvent& event) override { TakeCaching(event, event.segment->device); }
+  void RangeBegins(const RangeBeginEvent& event) override {
+    if (in_window()) iterations_.RangeBegins(event, state().dictionary().text(event.range->name), Now(event));
+  }
+  void RangeEnds(const RangeEndEvent& event) override;
+  void ModuleEnters(const ModuleEvent& event) override {
+    if (in_window()) iterations_.ModuleEnters(event, Now(event));
+  }
+  void ModuleExits(const ModuleEvent& event) override {
+    if (in_window()) iterations_.ModuleExits(event, Now(event));
+  }
+
+ private:
+  struct Track {
+    Level shown;
+    std::uint64_t now = 0;
+    std::vector<std::uint64_t> parts;                       // of `now`, by category; the live track only
+    std::vector<std::vector<std::uint64_t>> parts_of_most;  // by bucket
+    std::size_t filled = 0;                                 // buckets before it are final
+  };
+  struct Curve {
+    DeviceCurve shown;
+    Track allocated, active, reserved;
+    std::vector<bool> followed;  // by slot
+  };
+  template <class Function>
+  void ForEachTrack(Function function) {
+    for (auto& [id, curve] : curves_) {
+      for (Track* track : {&curve.allocated, &curve.active, &curve.reserved}) function(*track);
+    }
+  }
+  Moment Now(const Event& event) const { return {Nanoseconds(event), calls_}; }
+  Curve& CurveOf(DeviceId id, ProcessId process);
+  std::size_t BucketOf(const Event& event) const;
+  void FillTo(std::size_t bucket, Track& track);
+  void Note(const Event& event, Track& track);
+  static void TakeMost(std::size_t bucket, Track& track);
+  void ChangeLive(const Event& event, Track& track, const Block& block, bool more);
+  void Change(const Event& event, Track& track, std::uint64_t bytes);
+  void TakeCaching(const Event& event, DeviceId id);
+
+  const BlockCategories* const categories_;
+  std::size_t buckets_;
+  std::size_t opened_ = 0;       // bucket where the window in hand opened
+  std::vector<bool> in_window_;  // by bucket, of the process in hand
+  OverTime* result_;
+  std::map<DeviceId, Curve> curves_;  // of the process in hand
+  IterationFinder iterations_;
+  std::uint64_t calls_ = 0;  // operator calls that have ended
+};
+
+CurvePass::Curve& CurvePass::CurveOf(DeviceId id, ProcessId process) {
+  const auto [known, added] = curves_.try_emplace(id);
+  Curve& curve = known->second;
+  if (!added) return curve;
+  curve.shown.name = ToString(state().dictionary().device(id));
+  curve.shown.process = process;
+  curve.shown.rank = capture().processes()[process.value].rank();
+  for (Track* track : {&curve.allocated, &curve.active, &curve.reserved}) track->shown.max_bytes.resize(buckets_);
+  if (categories_ == nullptr) return curve;
+  curve.allocated.parts.resize(Rules().size());
+  curve.allocated.parts_of_most.resize(buckets_);
+  return curve;
+}
+
+std::size_t CurvePass::BucketOf(const Event& event) const {
+  const std::uint64_t ns = std::clamp(Nanoseconds(event), result_->begin_ns, result_->end_ns);
+  const std::uint64_t span = result_->end_ns - result_->begin_ns;
+  if (span == 0) return 0;
+  const double place = static_cast<double>(ns - result_->begin_ns) / static_cast<double>(span);
+  return std::min(buckets_ - 1, static_cast<std::size_t>(place * static_cast<double>(buckets_)));
+}
+
+// What there is lasts until the next event: all buckets on the way have it.
+void CurvePass::FillTo(std::size_t bucket, Track& track) {
+  for (; track.filled <= bucket; ++track.filled) TakeMost(track.filled, track);
+  track.filled = bucket;
+}
+
+void CurvePass::TakeMost(std::size_t bucket, Track& track) {
+  std::uint64_t& most = track.shown.max_bytes[bucket];
+  if (track.now <= most) return;
+  most = track.now;
+  if (!track.parts_of_most.empty()) track.parts_of_most[bucket] = track.parts;
+}
+
+void CurvePass::Note(const Event& event, Track& track) {
+  TakeMost(track.filled = BucketOf(event), track);
+  if (track.now <= track.shown.peak_bytes) return;
+  track.shown.peak_bytes = track.now;
+  track.shown.peak_ns = Nanoseconds(event);
+}
+
+void CurvePass::ChangeLive(const Event& event, Track& track, const Block& block, bool more) {
+  if (in_window()) FillTo(BucketOf(event), track);
+  if (categories_ != nullptr) {
+    std::uint64_t& part = track.parts[categories_->CategoryOf(block)];
+    part = more ? part + block.bytes : part - block.bytes;
+  }
+  track.now = more ? track.now + block.bytes : track.now - block.bytes;
+  if (in_window()) Note(event, track);
+}
+
+void CurvePass::Change(const Event& event, Track& track, std::uint64_t bytes) {
+  if (bytes == track.now) return;
+  if (in_window()) FillTo(BucketOf(event), track);
+  track.now = bytes;
+  if (in_window()) Note(event, track);
+}
+
+void CurvePass::TakeCaching(const Event& event, DeviceId id) {
+  const DeviceMemory& memory = state().memory(id);
+  if (!memory.caching()) return;
+  Curve& curve = CurveOf(id, event.process);
+  Change(event, curve.active, memory.active().all);
+  Change(event, curve.reserved, memory.reserved().all);
+}
+
+void CurvePass::Allocated(const AllocateEvent& event) {
+  TakeCaching(event, event.block->device);
+  if (!in_window() && selection().forget_before) return;
+  Curve& curve = CurveOf(event.block->device, event.process);
+  if (event.block->slot != Block::kNoSlot) {
+    if (event.block->slot >= curve.followed.size()) curve.followed.resize(event.block->slot + 1);
+    curve.followed[event.block->slot] = true;
+  }
+  ChangeLive(event, curve.allocated, *event.block, true);
+}
+
+void CurvePass::Deallocated(const DeallocateEvent& event) {
+  TakeCaching(event, event.block->device);
+  Curve& curve = CurveOf(event.block->device, event.process);
+  if (event.block->slot != Block::kNoSlot) {
+    if (event.block->slot >= curve.followed.size() || !curve.followed[event.block->slot]) return;
+    curve.followed[event.block->slot] = false;
+  } else if (!in_window() && selection().forget_before) {
+    return;
+  }
+  ChangeLive(event, curve.allocated, *event.block, false);
+}
+
+void CurvePass::RangeEnds(const RangeEndEvent& event) {
+  if (!in_window()) return;
+  const OpenRange& range = *event.range;
+  if (range.is_operator && range.outermost_operator == static_cast<std::int32_t>(range.depth) && !event.implicit)
+    ++calls_;
+  iterations_.RangeEnds(event, Now(event));
+}
+
+void CurvePass::ProcessEnds(const ProcessEvent&) {
+  // Before and after the whole of a process nothing of it is live; between windows nobody looked.
+  if (selection().window.kind == Window::Kind::kAll) in_window_.assign(buckets_, true);
+  const std::vector<Iteration> iterations = iterations_.Take();
+  std::vector<DeviceCurve> shown;
+  for (auto& [id, curve] : curves_) {
+    curve.shown.in_window = in_window_;
+    curve.shown.caching = state().memory(id).caching();
+    curve.shown.allocated = std::move(curve.allocated.shown);
+    curve.shown.categories = CategoriesOf(curve.allocated.parts_of_most);
+    if (curve.shown.caching) {
+      curve.shown.active = std::move(curve.active.shown);
+      curve.shown.reserved = std::move(curve.reserved.shown);
+      curve.shown.iterations = iterations;
+    }
+    shown.push_back(std::move(curve.shown));
+  }
+  std::ranges::stable_partition(shown, &DeviceCurve::caching);  // GPUs first
+  std::ranges::move(shown, std::back_inserter(result_->devices));
+  curves_.clear();
+  in_window_.assign(buckets_, false);
+  iterations_ = {};
+  calls_ = 0;
+}
+
+}  // namespace
+
+absl::StatusOr<OverTime> AnalyzeOverTime(const Capture& capture, const OverTimeOptions& options) {
+  SpanPass span(capture, options);
+  absl::StatusOr<ReplayReport> report = capture.Replay(span, ReplayOptionsFor(options, false, false));
+  if (!report.ok()) return report.status();
+  if (!span.found().ok()) return span.found();
+  OverTime result;
+  result.begin_ns = span.begin_ns;
+  result.end_ns = span.end_ns;
+  BlockCategories categories;
+  if (options.categories) {
+    absl::StatusOr<BlockCategories> found = CategorizeBlocks(capture, ReplayOptionsFor(options, true, false));
+    if (!found.ok()) return found.status();
+    categories = *std::move(found);
+    result.missing = categories.missing;
+  }
+  CurvePass pass(capture, options, options.categories ? &categories : nullptr, &result);
+  ReplayOptions replay = ReplayOptionsFor(options, false, false);
+  replay.modules = true;  // iterations are told by them
+  report = capture.Replay(pass, replay);
+  if (!report.ok()) return report.status();
+  result.report = *std::move(report);
+  return result;
+}
+
+}  // namespace memoir

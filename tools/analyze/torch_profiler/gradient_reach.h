@@ -1,0 +1,16 @@
+// Which tensors depend on a gradient or a parameter, in any of their versions.
+#ifndef TOOLS_ANALYZE_TORCH_PROFILER_GRADIENT_REACH_H_
+#define TOOLS_ANALYZE_TORCH_PROFILER_GRADIENT_REACH_H_
+
+#include <vector>
+
+#include "tools/analyze/torch_profiler/torch_rules.h"
+
+namespace memoir {
+
+// By TensorId: torch's _any_version_depends_on_gradient. Linear in the edges of the graph.
+std::vector<bool> DependOnGradient(const EventTree& tree, const DataFlowGraph& graph, const CategoryTable& table);
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_TORCH_PROFILER_GRADIENT_REACH_H_

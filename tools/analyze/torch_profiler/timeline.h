@@ -1,0 +1,55 @@
+// torch.profiler's memory timeline: what is made, written to and freed in the order of time, each version of a storage
+// with its category.
+#ifndef TOOLS_ANALYZE_TORCH_PROFILER_TIMELINE_H_
+#define TOOLS_ANALYZE_TORCH_PROFILER_TIMELINE_H_
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "tools/analyze/torch_profiler/category.h"
+#include "tools/analyze/torch_profiler/torch_rules.h"
+
+namespace memoir {
+
+enum class TimelineAction : std::uint8_t { kPreexisting = 1, kCreate, kIncrementVersion, kDestroy };
+std::string_view ToString(TimelineAction action);  // "PREEXISTING", ...
+
+struct TimelineEvent {
+  static constexpr std::int64_t kBefore = -1;
+
+  std::int64_t ns = kBefore;  // kBefore: live when it all began
+  TimelineAction action = TimelineAction::kPreexisting;
+  AllocationId storage = kNoAllocation;  // kNoAllocation: memory that nothing showed to be a tensor's
+  std::uint32_t version = 0;             // kIncrementVersion: that is replaced by the next one
+  std::uint64_t bytes = 0;
+  DeviceId device;
+};
+
+// `known`: KnownVersions.
+std::vector<TimelineEvent> BuildTimeline(const EventTree& tree, const DataFlowGraph& graph,
+                                         const std::vector<bool>& known, const CategoryTable& table);
+
+// One row of torch's raw export: an event, or one of the two halves of an increment.
+struct TimelineRow {
+  std::int64_t ns = 0;
+  TimelineAction action = TimelineAction::kPreexisting;
+  std::int64_t bytes = 0;  // negative: so many less of this category
+  Category category = Category::kUnknown;
+  AllocationId storage = kNoAllocation;
+  std::uint32_t version = 0;
+  DeviceId device;
+};
+std::vector<TimelineRow> RowsOf(const std::vector<TimelineEvent>& events, const CategoryTable& table);
+
+// Bytes by category from an instant on; torch's export_memory_timeline has the same, with one column of zeros before.
+struct TimelineState {
+  std::int64_t us = 0;
+  std::array<std::int64_t, kCategories> bytes{};
+};
+std::vector<TimelineState> StatesOf(const std::vector<TimelineRow>& rows);
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_TORCH_PROFILER_TIMELINE_H_

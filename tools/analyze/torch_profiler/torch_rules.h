@@ -1,0 +1,55 @@
+// The category of each version of each storage by the rules of torch.profiler's memory profiler
+// (torch/profiler/_memory_profiler.py, MemoryProfile), its mistakes included: seven passes, in its order.
+#ifndef TOOLS_ANALYZE_TORCH_PROFILER_TORCH_RULES_H_
+#define TOOLS_ANALYZE_TORCH_PROFILER_TORCH_RULES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "tools/analyze/data_flow/data_flow_graph.h"
+#include "tools/analyze/data_flow/event_tree.h"
+#include "tools/analyze/torch_profiler/category.h"
+
+namespace memoir {
+
+// torch's CategoryDict. What is said of a tensor counts more than what is said of a storage, and that more than what is
+// said of a version.
+class CategoryTable {
+ public:
+  CategoryTable(const EventTree& tree, const DataFlowGraph& graph);
+
+  Category Get(AllocationId storage, std::uint32_t version) const;
+  void SetTensor(AllocationId storage, Category category);
+  void SetStorage(AllocationId storage, Category category) { by_storage_[storage] = category; }
+  // Unless something is said of it already.
+  void SuggestVersion(std::size_t slot, Category category) {
+    if (by_version_[slot] == Category::kUnknown) by_version_[slot] = category;
+  }
+
+  // Versions of all storages, numbered: flat sets of them are indexed by it.
+  std::size_t Slot(AllocationId storage, std::uint32_t version) const { return first_slot_[storage] + version; }
+  std::size_t slots() const { return by_version_.size(); }
+  Category GetSlot(AllocationId storage, std::size_t slot) const;
+
+  // Whether the tensor that a storage belongs to was given its category by this storage.
+  bool named_by(AllocationId storage) const { return named_[storage]; }
+  TensorId tensor(AllocationId storage) const { return tensors_[storage]; }
+
+ private:
+  const std::vector<TensorId>& tensors_;
+  std::vector<std::size_t> first_slot_;  // by AllocationId
+  std::vector<Category> by_tensor_;      // by TensorId
+  std::vector<Category> by_storage_;     // by AllocationId
+  std::vector<Category> by_version_;     // by slot
+  std::vector<bool> named_;              // by AllocationId
+};
+
+// `tree` must outlive the answer.
+CategoryTable CategorizeByTorchRules(const EventTree& tree, const DataFlowGraph& graph);
+
+// By slot: versions that the graph or the table know, torch's _category_snapshot.
+std::vector<bool> KnownVersions(const EventTree& tree, const DataFlowGraph& graph, const CategoryTable& table);
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_TORCH_PROFILER_TORCH_RULES_H_

@@ -1,0 +1,20 @@
+// The verbs of the program: each takes what follows it on the command line and returns the exit code.
+#ifndef TOOLS_CLI_ARGUMENTS_VERBS_H_
+#define TOOLS_CLI_ARGUMENTS_VERBS_H_
+
+#include <string>
+#include <vector>
+
+namespace memoir {
+
+int RunVerb(const std::vector<std::string>& arguments);      // memoir run
+int ShowVerb(const std::vector<std::string>& arguments);     // memoir show, memoir CAPTURE
+int CheckVerb(const std::vector<std::string>& arguments);    // memoir check
+int FitVerb(const std::vector<std::string>& arguments);      // memoir fit
+int ExplainVerb(const std::vector<std::string>& arguments);  // memoir explain
+int ExportVerb(const std::vector<std::string>& arguments);   // memoir export
+int DoctorVerb(const std::vector<std::string>& arguments);   // memoir doctor
+
+}  // namespace memoir
+
+#endif  // TOOLS_CLI_ARGUMENTS_VERBS_H_

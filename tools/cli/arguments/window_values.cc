@@ -1,0 +1,53 @@
+#include "tools/cli/arguments/window_values.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+
+#include "tools/analyze/pass/options.h"
+
+namespace memoir {
+namespace {
+
+std::optional<std::uint64_t> Digits(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+bool IsSteps(std::string_view text) { return ParseStepsWindow(text).has_value(); }
+
+bool IsSchedule(std::string_view text) {
+  constexpr std::array<std::string_view, 5> kFields = {"skip_first", "wait", "warmup", "active", "repeat"};
+  std::uint64_t active = 0;
+  while (!text.empty()) {
+    const std::string_view field = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(field.size() + 1, text.size()));
+    const std::size_t equals = field.find('=');
+    if (equals == std::string_view::npos) return false;
+    const auto number = Digits(field.substr(equals + 1));
+    if (std::ranges::find(kFields, field.substr(0, equals)) == kFields.end() || !number || *number > 1'000'000'000)
+      return false;
+    if (field.starts_with("active=")) active = *number;
+  }
+  return active > 0;
+}
+
+bool IsSignal(std::string_view text) {
+  constexpr std::array<std::string_view, 12> kNames = {"HUP",   "INT", "QUIT", "TERM", "USR1", "USR2",
+                                                       "WINCH", "URG", "CONT", "PROF", "ALRM", "IO"};
+  // SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGKILL, SIGSEGV, SIGCHLD, SIGSTOP
+  constexpr std::array<std::uint64_t, 9> kNot = {4, 5, 6, 7, 8, 9, 11, 17, 19};
+  if (const auto number = Digits(text)) {
+    return *number >= 1 && *number <= 64 && std::ranges::find(kNot, *number) == kNot.end();
+  }
+  if (text.starts_with("SIG")) text.remove_prefix(3);
+  return std::ranges::find(kNames, text) != kNames.end();
+}
+
+}  // namespace memoir

@@ -1,0 +1,152 @@
+#include "tools/cli/attach/launcher.h"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <optional>
+#include <sstream>
+#include <system_error>
+
+#include "fmt/format.h"
+
+namespace memoir {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Launcher {
+  const char* rank;
+  const char* unless;
+};
+constexpr Launcher kLaunchers[] = {
+    // the first is the user's own word
+#define MEMOIR_LAUNCHER(name, rank, world_size, unless) {rank, unless},
+#include "proto/memoir/launchers.def"
+#undef MEMOIR_LAUNCHER
+};
+
+struct Job {
+  const char* name;
+  const char* values[3];
+};
+constexpr Job kJobs[] = {
+#define MEMOIR_JOB(name, first, second, third) {name, {first, second, third}},
+#include "proto/memoir/launchers.def"
+#undef MEMOIR_JOB
+};
+
+std::string Value(const char* variable) {
+  const char* value = *variable == '\0' ? nullptr : std::getenv(variable);
+  return value == nullptr ? "" : value;
+}
+
+std::optional<std::uint32_t> Number(const std::string& text) {
+  std::uint32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// `first`: of kLaunchers, whom to ask.
+std::optional<std::uint32_t> RankOf(std::size_t first) {
+  for (std::size_t i = first; i < std::size(kLaunchers); ++i) {
+    const auto rank = Number(Value(kLaunchers[i].rank));
+    if (rank && Value(kLaunchers[i].unless).empty()) return rank;
+  }
+  return std::nullopt;
+}
+
+// As part of a file's name.
+std::string Plain(std::string text) {
+  constexpr std::size_t kLongest = 64;
+  for (char& c : text) {
+    const bool plain =
+        (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' || c == '.';
+    if (!plain) c = '_';
+  }
+  return text.substr(0, kLongest);
+}
+
+std::string NameOf(const Job& job) {
+  const std::string first = Value(job.values[0]), second = Value(job.values[1]), third = Value(job.values[2]);
+  if (first.empty() || first == "none" || (*job.values[1] != '\0' && second.empty())) return "";
+  std::string name = std::string("memoir-") + job.name + "-" + Plain(first);
+  if (!second.empty()) name += "." + Plain(second);
+  if (!third.empty() && third != "0") name += "." + Plain(third);
+  return name;
+}
+
+// When the process that started this one began: the same for each rank that it started.
+std::optional<std::time_t> StartOfParent() {
+  std::string line, word;
+  std::getline(std::ifstream(fmt::format("/proc/{}/stat", getppid())), line);
+  const std::size_t name_ends = line.rfind(')');
+  if (name_ends == std::string::npos) return std::nullopt;
+  std::istringstream fields(line.substr(name_ends + 1));
+  for (int field = 3; field < 22; ++field) fields >> word;
+  long long ticks = 0, boot = 0;
+  fields >> ticks;
+  std::ifstream system("/proc/stat");
+  while (system >> word && word != "btime") system.ignore(1 << 16, '\n');
+  system >> boot;
+  if (!fields || !system) return std::nullopt;
+  return static_cast<std::time_t>(boot + ticks / sysconf(_SC_CLK_TCK));
+}
+
+std::string NamedForTime(std::time_t time) {
+  std::tm local = {};
+  localtime_r(&time, &local);
+  char name[64];
+  std::strftime(name, sizeof name, "memoir-%Y%m%d-%H%M%S", &local);
+  return name;
+}
+
+std::string NameOfJob() {
+  for (const Job& job : kJobs) {
+    if (const std::string name = NameOf(job); !name.empty()) return name;
+  }
+  return NamedForTime(StartOfParent().value_or(std::time(nullptr)));
+}
+
+bool HoldsPartOf(const fs::path& folder, const std::string& rank) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().filename().string().starts_with(rank)) return true;
+  }
+  return false;
+}
+
+std::string FirstFree(const std::string& name, const std::function<bool(const fs::path&)>& taken) {
+  std::string path = name;
+  for (int i = 2; taken(path) && i < 1000; ++i) path = fmt::format("{}-{}", name, i);
+  return path;
+}
+
+}  // namespace
+
+bool SpeaksForJob(const Variables& given) {
+  const auto own = given.find(kLaunchers[0].rank);
+  const auto rank = own == given.end() ? std::nullopt : Number(own->second);
+  return (rank ? *rank : RankOf(0).value_or(0)) == 0;
+}
+
+bool HasRankOfLauncher() { return RankOf(1).has_value(); }
+
+std::string DefaultOutputFolder() {
+  std::error_code error;
+  if (!HasRankOfLauncher()) {
+    return FirstFree(NamedForTime(std::time(nullptr)), [&](const fs::path& path) { return fs::exists(path, error); });
+  }
+  const std::uint32_t restart = Number(Value("TORCHELASTIC_RESTART_COUNT")).value_or(0);
+  const std::string own = fmt::format("r{:05}.a{}.", RankOf(0).value_or(0), restart);
+  return FirstFree(NameOfJob(), [&](const fs::path& path) { return HoldsPartOf(path, own); });
+}
+
+}  // namespace memoir

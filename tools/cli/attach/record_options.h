@@ -1,0 +1,59 @@
+// The options of a recording (proto/memoir/options.def), as `memoir run` and `memoir doctor` need them: known names,
+// checked values, and the MEMOIR_* variables of the environment that mean nothing.
+#ifndef TOOLS_CLI_ATTACH_RECORD_OPTIONS_H_
+#define TOOLS_CLI_ATTACH_RECORD_OPTIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace memoir {
+
+enum class OptionKind {
+  kPath,
+  kSize,
+  kFlag,
+  kNumber,
+  kText,
+  kSteps,
+  kSchedule,
+  kLevel,
+  kSignal,
+  kOperators,
+  kBound,
+  kAddresses,
+  kSwitch
+};
+
+struct RecordOption {
+  const char* variable;  // "MEMOIR_MAX_SIZE"
+  const char* flag;      // "--max-size", or "" when `memoir run` has none
+  OptionKind kind;
+  const char* fallback;
+  const char* help;
+};
+
+std::span<const RecordOption> RecordOptions();
+
+// The value as the recorder reads it: sizes in plain bytes, flags as 0 or 1, paths absolute. An error names `source`
+// (the option or variable) and what may be written instead.
+absl::StatusOr<std::string> NormalizeOption(const RecordOption& option, std::string_view source,
+                                            std::string_view value);
+
+// As it is where it cannot be made absolute: the folder that the process works in is gone.
+std::string AbsolutePath(const std::string& path);
+
+// 512MiB, 512M, 536870912; 512MB is 512,000,000. The recorder reads sizes the same way.
+std::optional<std::uint64_t> ParseSize(std::string_view text);
+
+// One line for each MEMOIR_* variable of `environment` ("NAME=value" strings) that Memoir does not know.
+std::vector<std::string> UnknownVariables(std::span<const std::string> environment);
+
+}  // namespace memoir
+
+#endif  // TOOLS_CLI_ATTACH_RECORD_OPTIONS_H_

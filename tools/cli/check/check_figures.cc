@@ -1,0 +1,117 @@
+#include "tools/cli/check/check_figures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "tools/view/capture/capture_text.h"
+#include "tools/view/terminal/terminal_text.h"
+
+namespace memoir {
+namespace {
+
+// The worst of all devices: the most, of least_free the least.
+class Worst {
+ public:
+  explicit Worst(bool least = false) : least_(least) {}
+  void Add(double value) {
+    if (!value_ || (least_ ? value < *value_ : value > *value_)) value_ = value;
+  }
+  std::optional<double> value() const { return value_; }
+
+ private:
+  bool least_;
+  std::optional<double> value_;
+};
+
+double Share(double part, double whole) { return whole == 0 ? 0 : 100 * part / whole; }
+
+std::optional<double> OfSummary(std::string_view figure, const Summary& summary) {
+  Worst worst(figure == "least_free");
+  double sum = 0;
+  for (const DeviceRow& device : summary.devices) {
+    if (figure == "least_free" && device.least_free) worst.Add(static_cast<double>(*device.least_free));
+    if (figure == "outside_torch" && device.least_free) worst.Add(static_cast<double>(device.outside_bytes));
+    sum += static_cast<double>(figure == "num_ooms" ? device.num_ooms : device.num_alloc_retries);
+    if (!device.caching) continue;
+    if (figure == "peak_allocated") worst.Add(static_cast<double>(device.peak_allocated_bytes));
+    if (figure == "peak_active") worst.Add(static_cast<double>(device.peak_active_bytes));
+    if (figure == "peak_reserved") worst.Add(static_cast<double>(device.peak_reserved_bytes));
+  }
+  if (figure == "num_ooms") return std::max(sum, static_cast<double>(summary.out_of_memory.size()));
+  return figure == "num_alloc_retries" ? std::optional(sum) : worst.value();
+}
+
+std::optional<double> OfFragmentation(bool percent, const Fragmentation& fragmentation) {
+  Worst worst;
+  for (const FragmentedDevice& device : fragmentation.devices) {
+    const auto bytes = static_cast<double>(device.peak.unusable);
+    worst.Add(percent ? Share(bytes, static_cast<double>(device.peak.reserved)) : bytes);
+  }
+  return worst.value();
+}
+
+std::optional<double> OfBalance(bool percent, const Balance& balance) {
+  Worst worst;
+  for (const DeviceBalance& device : balance.devices) {
+    if (!device.unexplained || !device.used) continue;
+    const double bytes = std::fabs(static_cast<double>(*device.unexplained));
+    worst.Add(percent ? Share(bytes, static_cast<double>(*device.used)) : bytes);
+  }
+  return worst.value();
+}
+
+bool IsOfTheDriver(std::string_view figure) {
+  return figure == "outside_torch" || figure == "least_free" || figure == "unexplained";
+}
+
+// Processes whose allocator on the GPU was recorded by its calls to the driver.
+bool IsAtDeviceLevel(const CheckedFigures& checked) {
+  return std::ranges::any_of(checked.summary.processes, [&](const ProcessRow& process) {
+    const auto& sources = checked.capture.processes()[process.process.value].info.sources();
+    return std::ranges::find(sources, "cuda-device-level") != sources.end();
+  });
+}
+
+bool HasGpu(const Summary& summary) {
+  return std::ranges::any_of(summary.devices, [](const DeviceRow& row) { return row.name.starts_with("cuda"); });
+}
+
+std::string WhyUnknown(std::string_view figure, const CheckedFigures& checked) {
+  if (!HasGpu(checked.summary) && checked.balance.devices.empty()) {
+    return checked.device ? "nothing of " + Escaped(*checked.device) + " is recorded"
+                          : "no memory of a GPU is recorded; record the program on one, or leave the condition out";
+  }
+  if (checked.summary.folded && !checked.capture.processes().empty())
+    return "it lay in parts that --max-size folded away; record with a larger --max-size";
+  if (IsOfTheDriver(figure)) return "no reading of the device is recorded (docs/balance.md)";
+  if (IsAtDeviceLevel(checked)) {
+    return "torch's own caching allocator was not in use (cudaMallocAsync, a pluggable allocator, or no cache), and "
+           "it is a figure of that; least_free and outside_torch are known";
+  }
+  return "torch's CUDA allocator allocated nothing";
+}
+
+}  // namespace
+
+CheckedFigure FigureOf(std::string_view figure, bool percent, const CheckedFigures& checked) {
+  CheckedFigure found;
+  found.least = figure == "least_free";
+  if (checked.device && !checked.device->starts_with("cuda")) {
+    found.unknown = "it is of GPUs, and --device " + Escaped(*checked.device) + " is none";
+    return found;
+  }
+  if (figure == "unusable") {
+    found.value = OfFragmentation(percent, checked.fragmentation);
+  } else if (figure == "unexplained") {
+    found.value = OfBalance(percent, checked.balance);
+  } else {
+    found.value = OfSummary(figure, checked.summary);
+  }
+  if (!found.value) found.unknown = WhyUnknown(figure, checked);
+  // The balance is of one moment.
+  if (figure != "unexplained") found.incomplete = RecordingWasOff(checked.summary.report);
+  return found;
+}
+
+}  // namespace memoir

@@ -1,0 +1,140 @@
+#include "tools/cli/check/fail_if.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "tools/cli/terminal/nearest.h"
+
+namespace memoir {
+namespace {
+
+enum class Unit { kBytes, kCount, kBytesOrShare };
+
+struct Figure {
+  const char* name;
+  Unit unit;
+  const char* what;
+};
+constexpr std::array kFigures = {
+    Figure{"peak_allocated", Unit::kBytes, "most that torch had allocated on a GPU"},
+    Figure{"peak_active", Unit::kBytes, "most that was active"},
+    Figure{"peak_reserved", Unit::kBytes, "most that torch had reserved"},
+    Figure{"num_alloc_retries", Unit::kCount, "times that torch freed its cache and asked again"},
+    Figure{"num_ooms", Unit::kCount, "out-of-memory errors, torch's and others'"},
+    Figure{"unusable", Unit::kBytesOrShare, "most that was reserved and of no use (% of what was reserved)"},
+    Figure{"outside_torch", Unit::kBytes, "most that the driver gave past torch's allocator"},
+    Figure{"least_free", Unit::kBytes, "least that a GPU had free"},
+    Figure{"unexplained", Unit::kBytesOrShare, "of the balance, either way (% of what was used)"}};
+
+const Figure* FigureNamed(std::string_view name) {
+  const auto found = std::ranges::find_if(kFigures, [&](const Figure& figure) { return figure.name == name; });
+  return found == kFigures.end() ? nullptr : &*found;
+}
+
+absl::Status Wrong(const std::string& text, const std::string& why) {
+  return absl::InvalidArgumentError(absl::StrCat("--fail-if ", text, ": ", why));
+}
+
+std::vector<std::string> FigureNames() {
+  std::vector<std::string> names;
+  for (const Figure& figure : kFigures) names.emplace_back(figure.name);
+  return names;
+}
+
+std::string Listed(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return list;
+}
+
+double FactorOf(std::string_view unit) {
+  static const std::map<std::string_view, double> kUnits = {{"B", 1},        {"KiB", 0x1p10}, {"MiB", 0x1p20},
+                                                            {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"kB", 1e3},
+                                                            {"MB", 1e6},     {"GB", 1e9},     {"TB", 1e12}};
+  const auto found = kUnits.find(unit);
+  return found == kUnits.end() ? 0 : found->second;
+}
+
+// The value behind the comparison; what is wrong with it, or "".
+std::string ParseValue(std::string_view value, Unit unit, FailIf& condition) {
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), condition.value);
+  if (error != std::errc() || !std::isfinite(condition.value) || condition.value < 0) return "expected a number";
+  const std::string_view suffix(end, static_cast<std::size_t>(value.data() + value.size() - end));
+  condition.percent = suffix == "%";
+  if (unit == Unit::kCount) return suffix.empty() ? "" : "a count has no unit";
+  if (condition.percent) return unit == Unit::kBytesOrShare ? "" : "there is no whole to take % of; give bytes";
+  const double factor = FactorOf(suffix);
+  if (factor == 0)
+    return unit == Unit::kBytesOrShare ? "expected a unit: 64MiB, 1.5GiB, 2%" : "expected a unit: 64MiB, 1.5GiB";
+  condition.value *= factor;
+  return "";
+}
+
+// Spaces around the comparison are what a shell's quotes are for.
+std::string WithoutSpaces(std::string_view text) {
+  const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
+  return std::string(text.substr(begin, text.find_last_not_of(" \t") + 1 - begin));
+}
+
+bool Compare(double figure, const std::string& compare, double value) {
+  if (compare == ">") return figure > value;
+  if (compare == ">=") return figure >= value;
+  if (compare == "<") return figure < value;
+  if (compare == "<=") return figure <= value;
+  return figure == value;
+}
+
+// Whether what was not recorded could change the answer. It could only make the figure worse.
+bool IsSure(const FailIf& condition, const CheckedFigure& figure, bool holds) {
+  if (figure.incomplete.empty()) return true;
+  if (condition.compare == "==") return false;
+  const bool worse_holds = condition.compare.starts_with(figure.least ? '<' : '>');
+  return worse_holds == holds;
+}
+
+}  // namespace
+
+absl::StatusOr<FailIf> ParseFailIf(const std::string& text) {
+  const std::size_t at = text.find_first_of("<>=");
+  if (at == std::string::npos || at == 0) return Wrong(text, "expected FIGURE>VALUE, such as unexplained>1GiB");
+  FailIf condition;
+  condition.text = text;
+  condition.figure = WithoutSpaces(text.substr(0, at));
+  const std::size_t end = std::min(text.find_first_not_of("<>=", at), text.size());
+  condition.compare = text.substr(at, end - at);
+  const Figure* figure = FigureNamed(condition.figure);
+  if (figure == nullptr) {
+    const std::vector<std::string> names = FigureNames();
+    return Wrong(text, absl::StrCat("'", condition.figure, "' is no figure; there are: ", Listed(names),
+                                    DidYouMean(condition.figure, names)));
+  }
+  constexpr std::array kCompares = {">", ">=", "<", "<=", "=="};
+  if (std::ranges::find(kCompares, condition.compare) == kCompares.end())
+    return Wrong(text, "'" + condition.compare + "' is no comparison; there are: > >= < <= ==");
+  const std::string value = WithoutSpaces(text.substr(end));
+  const std::string wrong = ParseValue(value, figure->unit, condition);
+  if (!wrong.empty()) return Wrong(text, wrong);
+  return condition;
+}
+
+std::string FailIfFigures() {
+  std::string text;
+  for (const Figure& figure : kFigures) text += absl::StrCat(text.empty() ? "" : "; ", figure.name, ", ", figure.what);
+  return text;
+}
+
+Verdict Judge(const FailIf& condition, const CheckedFigures& figures) {
+  const CheckedFigure figure = FigureOf(condition.figure, condition.percent, figures);
+  if (!figure.value) return {std::nullopt, false, figure.unknown};
+  const bool holds = Compare(*figure.value, condition.compare, condition.value);
+  const bool sure = IsSure(condition, figure, holds);
+  return {holds, sure, sure ? "" : figure.incomplete};
+}
+
+}  // namespace memoir

@@ -1,0 +1,210 @@
+#include "tools/cli/doctor/checks.h"
+
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+#include "fmt/format.h"
+#include "tools/cli/attach/environment.h"
+#include "tools/cli/attach/folder_facts.h"
+#include "tools/cli/attach/record_options.h"
+#include "tools/cli/installed/python_facts.h"
+#include "tools/cli/process/child_process.h"
+#include "tools/view/terminal/units.h"
+
+namespace memoir {
+namespace {
+
+using Level = Check::Level;
+using Checks = std::vector<Check>;
+
+// The ring's file: segments, and 4.5 MiB of names and thread slots (docs/architecture.md).
+constexpr std::uint64_t kRingOverhead = 9u << 19;
+constexpr std::uint64_t kDefaultSegmentBytes = 32u << 20;                 // of --ring-size
+constexpr std::uint64_t kSmallestRingBytes = (2u << 20) + kRingOverhead;  // below it the recorder refuses
+constexpr std::uint64_t kShareOfSharedMemory = 2;  // /dev/shm has to have twice the room: programs use it, too
+
+std::string Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+bool Exists(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error);
+}
+
+Check PartCheck(const std::string& subject, const std::filesystem::path& path) {
+  if (Exists(path)) return {Level::kFine, subject, path.string(), ""};
+  return {Level::kWrong, subject, path.string() + " is missing", "install Memoir again"};
+}
+
+std::string Joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+Check TrackersCheck(const InstallTree& tree) {
+  const auto versions = TrackedTorchVersions(tree);
+  if (!versions.empty()) return {Level::kFine, "trackers", "for torch " + Joined(versions), ""};
+  return {Level::kWrong, "trackers", "none in " + tree.trackers.string(), "install Memoir again, built for your torch"};
+}
+
+Check TrackerCheck(const InstallTree& tree, const PythonFacts& python) {
+  const auto versions = TrackedTorchVersions(tree);
+  if (std::ranges::find(versions, python.torch_minor) != versions.end()) {
+    return {Level::kFine, "tracker", "for torch " + python.torch_minor, ""};
+  }
+  return {Level::kWrong, "tracker", "none for torch " + python.torch_version + ": its programs run unrecorded",
+          fmt::format("in Memoir's sources: {} -m pip install . (builds one for torch {})", python.executable,
+                      python.torch_minor)};
+}
+
+Check TorchCheck(const PythonFacts& python) {
+  if (python.torch_folder.empty()) {
+    return {Level::kWrong, "torch", "none in this python",
+            "name the python of your program: memoir doctor --python PATH"};
+  }
+  if (python.torch_version.empty()) {
+    return {Level::kWrong, "torch", "no version in " + python.torch_folder + "/version.py", "install torch again"};
+  }
+  return {Level::kFine, "torch", python.torch_version + " in " + python.torch_folder, ""};
+}
+
+std::uint64_t RingBytes() {
+  const std::optional<std::uint64_t> set = ParseSize(Variable("MEMOIR_RING_SIZE"));
+  return set.value_or(kDefaultSegmentBytes) + kRingOverhead;
+}
+
+// The first that RingOpen would take: MEMOIR_RING_DIR alone when it is set, else where all of the ring has room.
+Check RingCheck() {
+  const std::string chosen = Variable("MEMOIR_RING_DIR");
+  std::vector<std::string> folders = {chosen};
+  if (chosen.empty()) folders = {"/dev/shm", Variable("TMPDIR"), "/tmp"};
+  std::string refused;
+  std::optional<FolderFacts> small;
+  for (const std::string& folder : folders) {
+    if (folder.empty()) continue;
+    const FolderFacts facts = ExamineFolder(folder);
+    const std::string where = fmt::format("{} ({} free)", folder, FormatBytes(facts.room));
+    const std::string cause = !facts.error.empty()     ? facts.error
+                              : !facts.network.empty() ? "on a network: " + facts.network
+                                                       : "";
+    const std::uint64_t wanted = RingBytes() * (chosen.empty() && folder == "/dev/shm" ? kShareOfSharedMemory : 1);
+    if (cause.empty() && facts.room >= wanted) return {Level::kFine, "ring folder", where, ""};
+    if (cause.empty() && facts.room >= kSmallestRingBytes && !small) small = facts;
+    refused += (refused.empty() ? "" : "; ") + where + (cause.empty() ? "" : ": " + cause);
+  }
+  const std::string fix = "set MEMOIR_RING_DIR (or --ring-dir) to a local folder with 64 MiB free";
+  if (small)
+    return {Level::kNote, "ring folder",
+            fmt::format("{} has {} free: the ring will be smaller", small->path, FormatBytes(small->room)), fix};
+  return {Level::kWrong, "ring folder", refused, fix};
+}
+
+Check SharedMemoryCheck() {
+  const FolderFacts facts = ExamineFolder("/dev/shm");
+  if (!facts.error.empty())
+    return {Level::kNote, "/dev/shm", facts.error, "the ring goes to TMPDIR or /tmp; on a disk it is slower"};
+  if (facts.room < kShareOfSharedMemory * RingBytes()) {
+    return {Level::kNote, "/dev/shm", FormatBytes(facts.room) + " free: left to the program, the ring goes elsewhere",
+            "in a container: --shm-size=1g"};
+  }
+  return {Level::kFine, "/dev/shm", FormatBytes(facts.room) + " free", ""};
+}
+
+Check OutputCheck(const std::string& output) {
+  constexpr std::uint64_t kLittle = std::uint64_t{1} << 30;
+  const FolderFacts facts = ExamineFolder(NearestExisting(output));
+  const std::string where = fmt::format("{} ({} free)", facts.path, FormatBytes(facts.room));
+  if (!facts.error.empty())
+    return {Level::kWrong, "output folder", where + ": " + facts.error, "choose another with -o DIR"};
+  if (!facts.network.empty()) {
+    return {Level::kNote, "output folder", where + " is on a network: " + facts.network,
+            "a slow one makes the program wait; a local folder (-o DIR) does not"};
+  }
+  if (facts.room < kLittle)
+    return {Level::kNote, "output folder", where, "cap the recording with --max-size, or choose another with -o DIR"};
+  return {Level::kFine, "output folder", where, ""};
+}
+
+// MADV_WIPEONFORK, by which a forked child knows that the recording is not its own. Without, fork() tells it.
+Check KernelCheck() {
+  utsname system = {};
+  uname(&system);
+  int major = 0, minor = 0;
+  const bool known = std::sscanf(system.release, "%d.%d", &major, &minor) == 2;
+  if (!known || major > 4 || (major == 4 && minor >= 14)) return {Level::kFine, "kernel", system.release, ""};
+  return {Level::kNote, "kernel",
+          std::string(system.release) +
+              " has no MADV_WIPEONFORK: children made by _Fork or clone may disturb the recording",
+          "Linux 4.14 or newer; programs that use fork() need none"};
+}
+
+Check PreloadCheck() {
+  const std::string preload = Variable("LD_PRELOAD");
+  if (preload.empty()) return {Level::kFine, "LD_PRELOAD", "not set", ""};
+  return {Level::kNote, "LD_PRELOAD", preload, "it is kept behind Memoir's; if a program misbehaves, try without it"};
+}
+
+}  // namespace
+
+Checks CheckInstallation(const InstallTree& tree) {
+  Checks checks = {PartCheck("interposer", tree.interposer),
+                   PartCheck("python package", tree.python / "memoir" / "__init__.py"),
+                   PartCheck("memoir-drain", tree.drain), TrackersCheck(tree)};
+  if (tree.interposer.string().find_first_of(" :") != std::string::npos) {
+    checks.push_back({Level::kNote, "install path",
+                      tree.root.string() + " holds a space or colon, which LD_PRELOAD cannot name",
+                      "move the installed tree to a path without"});
+  }
+  return checks;
+}
+
+Checks CheckPython(const InstallTree& tree, const std::string& python) {
+  const auto facts = ExaminePython(python);
+  if (!facts.ok()) {
+    return {
+        {Level::kWrong, "python", std::string(facts.status().message()), "name yours: memoir doctor --python PATH"}};
+  }
+  Checks checks = {{Level::kFine, "python", facts->version + " (" + facts->executable + ")", ""}, TorchCheck(*facts)};
+  if (!facts->torch_version.empty()) checks.push_back(TrackerCheck(tree, *facts));
+  return checks;
+}
+
+Checks CheckEnvironment() {
+  Checks checks;
+  if (const auto value = AutoloadRefusal()) {
+    checks.push_back({Level::kWrong, "start-up",
+                      fmt::format("TORCH_DEVICE_BACKEND_AUTOLOAD='{}' keeps torch from starting Memoir", *value),
+                      "unset it, or call memoir.start() in the program"});
+  } else {
+    checks.push_back({Level::kFine, "start-up", "torch starts Memoir at the end of its import", ""});
+  }
+  const auto environment = CurrentEnvironment();
+  for (const std::string& line : UnknownVariables(environment))
+    checks.push_back({Level::kWrong, "variables", line, "correct or unset it"});
+  for (const RecordOption& option : RecordOptions()) {
+    const std::string value = Variable(option.variable);
+    const auto normal = NormalizeOption(option, option.variable, value);
+    if (!value.empty() && !normal.ok()) {
+      checks.push_back({Level::kWrong, "variables", std::string(normal.status().message()), "correct or unset it"});
+    }
+  }
+  checks.push_back(PreloadCheck());
+  return checks;
+}
+
+Checks CheckSystem(const std::string& output) {
+  return {RingCheck(), SharedMemoryCheck(), OutputCheck(output), KernelCheck()};
+}
+
+}  // namespace memoir

@@ -1,0 +1,137 @@
+// memoir doctor: what will be recorded here, what not, why, and the fix.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "fmt/format.h"
+#include "tools/cli/arguments/arguments.h"
+#include "tools/cli/arguments/verbs.h"
+#include "tools/cli/doctor/checks.h"
+#include "tools/cli/doctor/dead_ring_checks.h"
+#include "tools/cli/doctor/simulation_checks.h"
+#include "tools/cli/installed/install_tree.h"
+#include "tools/cli/process/child_process.h"
+#include "tools/cli/terminal/exit_code.h"
+#include "tools/cli/terminal/message.h"
+#include "tools/view/json/json.h"
+#include "tools/view/terminal/terminal.h"
+#include "tools/view/terminal/terminal_text.h"
+
+namespace memoir {
+namespace {
+
+const VerbHelp kHelp = {
+    .verb = "doctor",
+    .usage = "doctor [OPTIONS]",
+    .description =
+        "What will be recorded on this machine, what not, why, and what to do. Exit code 3 when something is wrong.",
+    .examples =
+        "  memoir doctor\n"
+        "  memoir doctor --python /opt/env/bin/python --output /scratch/run7\n",
+};
+
+const char* LevelName(Check::Level level) {
+  switch (level) {
+    case Check::Level::kFine:
+      return "ok";
+    case Check::Level::kNote:
+      return "note";
+    case Check::Level::kWrong:
+      return "wrong";
+  }
+  return "ok";
+}
+
+Color LevelColor(Check::Level level) {
+  switch (level) {
+    case Check::Level::kFine:
+      return Color::kGreen;
+    case Check::Level::kNote:
+      return Color::kYellow;
+    case Check::Level::kWrong:
+      return Color::kRed;
+  }
+  return Color::kGreen;
+}
+
+std::size_t Wrong(const std::vector<Check>& checks) {
+  return static_cast<std::size_t>(std::ranges::count(checks, Check::Level::kWrong, &Check::level));
+}
+
+std::string Verdict(const std::vector<Check>& checks) {
+  const std::size_t wrong = Wrong(checks);
+  if (wrong == 0)
+    return "Recorded here: operators, backward nodes and user ranges with their tensors, and every CPU tensor's "
+           "memory.";
+  return fmt::format("{} {} wrong: recording will fail or be incomplete until fixed.", wrong,
+                     wrong == 1 ? "thing is" : "things are");
+}
+
+std::string RenderChecks(const std::vector<Check>& checks, const Terminal& terminal) {
+  std::string text;
+  for (const Check& check : checks) {
+    text += Painted(terminal, LevelColor(check.level), PaddedRight(LevelName(check.level), 6)) +
+            PaddedRight(check.subject, 16) + Escaped(check.finding) + "\n";
+    if (!check.fix.empty()) text += std::string(22, ' ') + "-> " + Escaped(check.fix) + "\n";
+  }
+  return text + "\n" + Verdict(checks) + "\n";
+}
+
+Json ChecksJson(const std::vector<Check>& checks) {
+  Json json = {{"version", 1}, {"view", "doctor"}, {"wrong", Wrong(checks)}, {"checks", Json::array()}};
+  for (const Check& check : checks) {
+    json["checks"].push_back({{"level", LevelName(check.level)},
+                              {"subject", check.subject},
+                              {"finding", check.finding},
+                              {"fix", check.fix}});
+  }
+  return json;
+}
+
+std::string DefaultPython() {
+  for (const char* name : {"python", "python3"}) {
+    if (!FindOnPath(name).empty()) return name;
+  }
+  return "python3";
+}
+
+std::vector<Check> AllChecks(const std::string& python, const std::string& output, bool clean) {
+  const InstallTree tree = FindInstallTree();
+  std::vector<Check> checks;
+  for (const auto& group :
+       {CheckInstallation(tree), CheckPython(tree, python), CheckEnvironment(), CheckSystem(output),
+                            CheckDeadRings(tree, clean)}) {
+    checks.insert(checks.end(), group.begin(), group.end());
+  }
+  return checks;
+}
+
+}  // namespace
+
+int DoctorVerb(const std::vector<std::string>& arguments) {
+  const auto app = MakeArguments(kHelp);
+  const char* inherited = std::getenv("MEMOIR_OUTPUT");
+  std::string python, output = inherited == nullptr || *inherited == '\0' ? "." : inherited;
+  bool json = false, simulated = false, clean = false;
+  app->add_option("--python", python, "interpreter of the program [python on PATH]");
+  app->add_option("-o,--output", output, "folder that would be recorded into [MEMOIR_OUTPUT, else .]");
+  app->add_flag("--simulated", simulated,
+                "also whether the simulated GPU stands in for all that this torch imports of CUDA");
+  app->add_flag("--clean", clean,
+                "put what processes that died left in their rings into their captures, and remove the rings of "
+                "captures that are gone");
+  app->add_flag("--json", json, "the same as JSON (docs/json.md)");
+  if (const auto code = ParseArguments(*app, "doctor", arguments)) return *code;
+  if (python.empty()) python = DefaultPython();
+  auto checks = AllChecks(python, output, clean);
+  if (simulated) std::ranges::move(CheckSimulatedDevice(FindInstallTree(), python), std::back_inserter(checks));
+  const std::string text = json ? ToText(ChecksJson(checks)) : RenderChecks(checks, DetectTerminal(STDOUT_FILENO));
+  if (const int failed = WriteOutput(text); failed != kExitFine) return failed;
+  return Wrong(checks) > 0 ? kExitFinding : kExitFine;
+}
+
+}  // namespace memoir

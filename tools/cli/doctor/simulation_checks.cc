@@ -1,0 +1,114 @@
+#include "tools/cli/doctor/simulation_checks.h"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <set>
+#include <string_view>
+
+#include "fmt/format.h"
+#include "tools/cli/installed/elf_symbols.h"
+#include "tools/cli/installed/python_facts.h"
+#include "tools/cli/launch/simulated_device.h"
+
+namespace memoir {
+namespace {
+
+using Level = Check::Level;
+using Names = std::set<std::string>;
+
+// Every function of NVIDIA's libraries is called after its library.
+bool IsCudaName(std::string_view name) {
+  for (std::string_view family : {"__cuda", "cuda", "cublas", "cudnn", "cufft", "curand", "cusolver", "cusparse",
+                                  "nccl", "pnccl", "cupti", "nvshmem", "nvrtc", "nvml", "nvJitLink"}) {
+    if (name.starts_with(family)) return true;
+  }
+  return name.starts_with("cu") && name.size() > 2 && std::isupper(static_cast<unsigned char>(name[2])) != 0;
+}
+
+// Of libraries that are not stood in for: they are used as they are, and fail or are not called.
+bool IsLeftToTheRealLibrary(std::string_view name) {
+  for (std::string_view family : {"cuFile", "cupti", "nvshmem", "nvrtc", "nvml", "nvJitLink"}) {
+    if (name.starts_with(family)) return true;
+  }
+  return false;
+}
+
+std::string FirstOf(const Names& names) {
+  constexpr std::size_t kMost = 12;
+  std::string text;
+  std::size_t shown = 0;
+  for (const std::string& name : names) {
+    if (++shown > kMost) return text + fmt::format(" and {} more", names.size() - kMost);
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return text;
+}
+
+// What torch's libraries want of CUDA.
+Names WantedOfCuda(const std::filesystem::path& torch_folder) {
+  Names wanted;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(torch_folder / "lib", error)) {
+    if (entry.path().extension() != ".so") continue;
+    const auto symbols = ReadDynamicSymbols(entry.path().string(), IsCudaName);
+    if (symbols.ok()) wanted.insert(symbols->wanted.begin(), symbols->wanted.end());
+  }
+  return wanted;
+}
+
+std::vector<Check> CompareSymbols(const InstallTree& tree, const PythonFacts& python) {
+  const auto shown = ReadDynamicSymbols(tree.simulated_device.string(), IsCudaName);
+  if (!shown.ok())
+    return {{Level::kWrong, "simulated CUDA", std::string(shown.status().message()), "install Memoir again"}};
+  const Names wanted = WantedOfCuda(python.torch_folder);
+  if (wanted.empty()) {
+    return {{Level::kWrong, "simulated CUDA", "this torch is built without CUDA",
+             "install one with it: pip install torch"}};
+  }
+  Names missing, real;
+  for (const std::string& name : wanted) {
+    if (IsLeftToTheRealLibrary(name)) {
+      real.insert(name);
+    } else if (!shown->defined.contains(name)) {
+      missing.insert(name);
+    }
+  }
+  std::vector<Check> checks;
+  const std::size_t asked = wanted.size() - real.size();
+  if (missing.empty()) {
+    checks.push_back({Level::kFine, "simulated CUDA",
+                      fmt::format("stands in for all {} functions that torch {} imports", asked, python.torch_version),
+                      ""});
+  } else {
+    checks.push_back({Level::kWrong, "simulated CUDA",
+                      fmt::format("lacks {} of {} functions that torch {} imports: {}", missing.size(), asked,
+                                  python.torch_version, FirstOf(missing)),
+                      "install a Memoir built beside this torch"});
+  }
+  if (!real.empty()) {
+    checks.push_back({Level::kNote, "real libraries", "not stood in for, and used as they are: " + FirstOf(real),
+                      "programs that need them (GPUDirect storage, symmetric memory, CUDA activity in torch.profiler) "
+                      "see them fail"});
+  }
+  return checks;
+}
+
+}  // namespace
+
+std::vector<Check> CheckSimulatedDevice(const InstallTree& tree, const std::string& python) {
+  std::error_code error;
+  if (!std::filesystem::exists(tree.simulated_device, error)) {
+    return {{Level::kWrong, "simulated GPU", tree.simulated_device.string() + " is missing",
+             "build Memoir beside a torch with CUDA, with the headers that setup/requirements.txt names"}};
+  }
+  std::string cards;
+  for (const std::string& card : SimulatedCards(tree, "")) cards += (cards.empty() ? "" : ", ") + card;
+  std::vector<Check> checks = {{Level::kFine, "simulated GPU", cards, ""}};
+  const auto facts = ExaminePython(python);
+  if (!facts.ok() || facts->torch_folder.empty()) return checks;  // said by the checks of python and torch
+  for (Check& check : CompareSymbols(tree, *facts)) checks.push_back(std::move(check));
+  return checks;
+}
+
+}  // namespace memoir

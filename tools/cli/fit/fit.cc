@@ -1,0 +1,260 @@
+// memoir fit: does a program fit on a card, on which cards, and with how much of a value. Simulated.
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "tools/analyze/fit/fit_curve.h"
+#include "tools/analyze/fit/largest_fit.h"
+#include "tools/cli/arguments/verbs.h"
+#include "tools/cli/attach/start_failure.h"
+#include "tools/cli/fit/fit_options.h"
+#include "tools/cli/fit/fit_subjects.h"
+#include "tools/cli/fit/simulator.h"
+#include "tools/cli/installed/python_facts.h"
+#include "tools/cli/terminal/exit_code.h"
+#include "tools/cli/terminal/message.h"
+#include "tools/view/fit/fit_curve_png.h"
+#include "tools/view/fit/fit_curve_text.h"
+#include "tools/view/fit/fit_json.h"
+#include "tools/view/fit/fit_text.h"
+#include "tools/view/terminal/terminal.h"
+
+namespace memoir {
+namespace {
+
+namespace fs = std::filesystem;
+using Strings = std::vector<std::string>;
+
+// "train.py" of "python train.py", "torchrun" of "torchrun -m pkg".
+std::string NameOf(const Strings& command) {
+  for (const std::string& word : command) {
+    if (word.ends_with(".py")) return fs::path(word).filename().string();
+  }
+  return fs::path(command.front()).filename().string();
+}
+
+class Fitting {
+ public:
+  explicit Fitting(const FitOptions& options)
+      : options_(options), simulator_(options), subjects_(options, simulator_), what_(NameOf(options.command)) {}
+
+  int Run() {
+    if (const absl::Status status = simulator_.Prepare(); !status.ok()) return Fail(status);
+    if (options_.variation) return RunVariation();
+    return options_.cards.size() == 1 ? RunOne() : RunCards();
+  }
+
+ private:
+  std::string Hint(const FitCard& card) const;
+  void NoteTorch(std::vector<FitCard>& cards) const;
+  void SayFailures(const std::vector<FitCard>& cards, const std::vector<FitSubject>& subjects) const;
+
+  int RunOne();
+  int RunCards();
+  int RunVariation();
+  int ShowOne(const FitCard& card) const;
+  int WritePng(const FitCurve& curve) const;
+  int ShowCurve(const FitCurve& curve) const;
+
+  const FitOptions& options_;
+  Simulator simulator_;
+  FitSubjects subjects_;
+  const std::string what_;
+};
+
+// Why a program may have left the GPU alone, or failed before it came to it; "" where nothing is known.
+std::string Fitting::Hint(const FitCard& card) const {
+  const FitRun& run = card.low.run;
+  if (run.signal == SIGKILL) return "was it the host's memory that ran out?";
+  if (!run.processes.empty()) return "";
+  const std::string interpreter = InterpreterOf(options_.command);
+  const auto python = ExaminePython(interpreter);
+  if (interpreter.empty() || !python.ok()) return "";
+  if (python->torch_folder.empty()) return python->executable + " has no torch; run it with a python that has";
+  std::error_code error;
+  if (!fs::exists(fs::path(python->torch_folder) / "lib" / "libtorch_cuda.so", error)) {
+    return fmt::format("torch {} of {} is built without CUDA; install one with it: pip install torch",
+                       python->torch_version, python->executable);
+  }
+  return "";
+}
+
+// Its version as a recording has it; where no run has one, what the interpreter would import.
+void Fitting::NoteTorch(std::vector<FitCard>& cards) const {
+  std::string version;
+  for (const FitCard& card : cards) {
+    for (const FitRun* const run : {&card.low.run, card.high ? &card.high->run : nullptr}) {
+      if (run != nullptr && run->recording) version = run->recording->torch_version;
+    }
+  }
+  if (const std::string interpreter = InterpreterOf(options_.command); version.empty() && !interpreter.empty()) {
+    const auto python = ExaminePython(interpreter);
+    if (python.ok()) version = python->torch_version;
+  }
+  for (FitCard& card : cards) card.torch = version;
+}
+
+int Fitting::ShowOne(const FitCard& card) const {
+  if (options_.json) return WriteOutput(ToText(FitJson({card}, options_.command)));
+  Terminal terminal = DetectTerminal(STDERR_FILENO);
+  terminal.width -= 8;  // "memoir: "
+  SayReport(options_.quiet ? RenderFitLine(card, what_, terminal) : RenderFit(card, what_, terminal));
+  return kExitFine;
+}
+
+int Fitting::RunOne() {
+  const std::vector<FitSubject> subjects = {{options_.cards.front().key, options_.cards.front(), options_.command}};
+  if (!options_.quiet && DetectTerminal(STDERR_FILENO).interactive) {
+    Say(fmt::format("{} runs on a SIMULATED {}; the answer follows what it writes (^C: what it took up to then)", what_,
+                    options_.cards.front().name));
+  }
+  ChildResult result;
+  std::vector<FitCard> cards = {subjects_.RunHere(subjects.front(), result)};
+  if (result.start_error != 0) return CannotStart(options_.command, result.start_error);
+  if (!cards[0].low.run.interrupted) {
+    if (!subjects_.RunBounds(subjects, cards) || !subjects_.LearnNeeds(subjects, cards)) return result.exit_code;
+  }
+  if (const std::string hint = Hint(cards[0]); !hint.empty() && cards[0].low.run.processes.empty()) Say(hint);
+  NoteTorch(cards);
+  const int shown = ShowOne(cards[0]);
+  // Of a program that failed because nothing was selected, the run that was spared that counts.
+  const bool failed = VerdictOf(cards[0].low.run) == FitVerdict::kFailed;
+  const int code = failed ? LeadingRun(cards[0]).exit_code : result.exit_code;
+  return code != 0 ? code : shown;
+}
+
+// Of those that failed for another reason, the last line of the first.
+void Fitting::SayFailures(const std::vector<FitCard>& cards, const std::vector<FitSubject>& subjects) const {
+  for (std::size_t i = 0; i < cards.size(); ++i) {
+    const FitVerdict verdict = VerdictOf(cards[i]);
+    if (verdict != FitVerdict::kFailed && verdict != FitVerdict::kUnused) continue;
+    if (const std::string hint = Hint(cards[i]); !hint.empty()) Say(hint);
+    const std::string end = simulator_.EndOfOutput(subjects[i].name);
+    if (verdict == FitVerdict::kFailed && !end.empty()) Say(fmt::format("{}: {}", subjects[i].name, end));
+    return;
+  }
+}
+
+// 0, unless it failed on every card for a reason other than memory: then its code.
+int CodeOf(const std::vector<FitCard>& cards) {
+  for (const FitCard& card : cards) {
+    if (VerdictOf(card) != FitVerdict::kFailed) return kExitFine;
+  }
+  return cards.front().low.run.exit_code;
+}
+
+int Fitting::RunCards() {
+  std::vector<FitSubject> subjects;
+  for (const SimulatedCard& card : options_.cards) subjects.push_back({card.key, card, options_.command});
+  auto cards = subjects_.Run(subjects, "simulating " + what_);
+  if (!cards || !subjects_.RunBounds(subjects, *cards) || !subjects_.LearnNeeds(subjects, *cards))
+    return simulator_.exit_code();
+  SayFailures(*cards, subjects);
+  int shown = kExitFine;
+  const Terminal terminal = DetectTerminal(STDOUT_FILENO);
+  NoteTorch(*cards);
+  if (options_.json) {
+    shown = WriteOutput(ToText(FitJson(*cards, options_.command)));
+  } else if (options_.quiet) {
+    std::string text;
+    for (const FitCard& card : *cards) text += RenderFitLine(card, what_, terminal);
+    shown = WriteOutput(text);
+  } else {
+    shown = WriteOutput(RenderFitTable(*cards, what_, terminal));
+  }
+  return shown != kExitFine ? shown : CodeOf(*cards);
+}
+
+// What is not known to fit does not.
+FitOutcome OutcomeOf(FitVerdict verdict) {
+  if (verdict == FitVerdict::kFits) return FitOutcome::kFits;
+  const bool unanswered =
+      verdict == FitVerdict::kFailed || verdict == FitVerdict::kUnused || verdict == FitVerdict::kInterrupted;
+  return unanswered ? FitOutcome::kFailed : FitOutcome::kDoesNotFit;
+}
+
+void AddPoints(const std::vector<std::uint64_t>& values, const std::vector<FitCard>& cards, FitCurve& curve) {
+  for (std::size_t i = 0; i < cards.size(); ++i) {
+    const FitVerdict verdict = VerdictOf(cards[i]);
+    const auto need = verdict == FitVerdict::kUnused ? std::nullopt : NeedOf(cards[i]);
+    curve.points.push_back({values[i], verdict, need, cards[i].low.run.exit_code, FitsBarely(cards[i])});
+    curve.memory = cards[i].memory;
+    if (curve.torch.empty()) curve.torch = cards[i].torch;
+  }
+}
+
+int Fitting::RunVariation() {
+  const Variation& variation = *options_.variation;
+  LargestFit search(variation.first, variation.last, variation.step);
+  FitCurve curve;
+  curve.variable = variation.name;
+  curve.key = options_.cards.front().key;
+  curve.name = options_.cards.front().name;
+  curve.first = variation.first;
+  curve.last = variation.last;
+  curve.step = variation.step;
+  const std::size_t at_once = std::max(1u, std::thread::hardware_concurrency());
+  for (auto values = search.Next(at_once); !values.empty(); values = search.Next(at_once)) {
+    std::vector<FitSubject> subjects;
+    for (const std::uint64_t value : values) {
+      subjects.push_back({fmt::format("{}-{}", variation.name, value), options_.cards.front(),
+                          WithValue(options_.command, variation, value)});
+    }
+    auto cards = subjects_.Run(subjects, "simulating " + what_);
+    if (!cards || !subjects_.RunBounds(subjects, *cards)) return simulator_.exit_code();
+    for (std::size_t i = 0; i < values.size(); ++i) search.Add(values[i], OutcomeOf(VerdictOf((*cards)[i])));
+    // Of all values of the first round, which lie far apart, the need is worth a run, for the curve.
+    if (curve.points.empty() && !subjects_.LearnNeeds(subjects, *cards)) return simulator_.exit_code();
+    if (curve.points.empty()) SayFailures(*cards, subjects);
+    if (curve.points.empty()) NoteTorch(*cards);
+    AddPoints(values, *cards, curve);
+  }
+  std::ranges::sort(curve.points, {}, &FitPoint::value);
+  curve.largest = search.largest();
+  curve.next_that_fails = search.next_that_fails();
+  curve.contradictions = search.contradictions();
+  return ShowCurve(curve);
+}
+
+// Whether the file can be written was tried before anything ran; a disk may be full by now.
+int Fitting::WritePng(const FitCurve& curve) const {
+  if (options_.png.empty()) return kExitFine;
+  std::ofstream file(options_.png, std::ios::binary);
+  file << FitCurvePng(curve, what_);
+  if (file.flush()) return kExitFine;
+  Say("cannot write " + options_.png + " any more; free space, or choose another file with --png FILE");
+  return kExitError;
+}
+
+int Fitting::ShowCurve(const FitCurve& curve) const {
+  int shown = WritePng(curve);
+  const Terminal terminal = DetectTerminal(STDOUT_FILENO);
+  const std::string text = options_.json    ? ToText(FitCurveJson(curve, options_.command))
+                           : options_.quiet ? CurveAnswer(curve) + "\n"
+                                            : RenderFitCurve(curve, what_, terminal);
+  shown = std::max(shown, WriteOutput(text));
+  const bool any = std::ranges::any_of(
+      curve.points, [](const FitPoint& point) { return OutcomeOf(point.verdict) != FitOutcome::kFailed; });
+  if (shown != kExitFine || any) return shown;
+  return std::max(curve.points.front().exit_code, kExitError);
+}
+
+}  // namespace
+
+int FitVerb(const std::vector<std::string>& arguments) {
+  FitOptions options;
+  if (const auto code = ParseFitOptions(arguments, options)) return *code;
+  return Fitting(options).Run();
+}
+
+}  // namespace memoir

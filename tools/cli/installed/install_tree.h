@@ -1,0 +1,31 @@
+// Where this installed copy of Memoir keeps its parts, found from the running program's own place, so that the tree can
+// be moved.
+#ifndef TOOLS_CLI_INSTALLED_INSTALL_TREE_H_
+#define TOOLS_CLI_INSTALLED_INSTALL_TREE_H_
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace memoir {
+
+struct InstallTree {
+  std::filesystem::path root;
+  std::filesystem::path interposer;        // lib/memoir/libmemoir_interpose.so
+  std::filesystem::path python;            // folder for PYTHONPATH; holds the memoir package
+  std::filesystem::path simulated_device;  // lib/memoir/libmemoir_simcuda.so; not in every installation
+  std::filesystem::path simulated_driver;  // the same by the driver's name, lib/memoir/simulated/libcuda.so.1
+  std::filesystem::path simulated_cards;   // lib/memoir/simulated_gpus.txt
+  std::filesystem::path drain;             // libexec/memoir/memoir-drain
+  std::filesystem::path trackers;          // folder of libmemoir_tracker-torch<X.Y>.so
+};
+
+// By /proc/self/exe, and without /proc by what was executed. The parts need not exist.
+InstallTree FindInstallTree();
+
+// The torch versions ("2.11") for which `tree` has a tracker, sorted.
+std::vector<std::string> TrackedTorchVersions(const InstallTree& tree);
+
+}  // namespace memoir
+
+#endif  // TOOLS_CLI_INSTALLED_INSTALL_TREE_H_

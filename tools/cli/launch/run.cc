@@ -1,0 +1,210 @@
+// memoir run: records a command from its start to its end, then shows the summary.
+//
+// The command runs whatever becomes of the recording: a recording that cannot be made is one line, never a reason not
+// to run.
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "tools/cli/arguments/arguments.h"
+#include "tools/cli/arguments/verbs.h"
+#include "tools/cli/attach/attachment.h"
+#include "tools/cli/attach/environment.h"
+#include "tools/cli/attach/launcher.h"
+#include "tools/cli/attach/nothing_recorded.h"
+#include "tools/cli/attach/record_options.h"
+#include "tools/cli/attach/ring_merge.h"
+#include "tools/cli/attach/start_failure.h"
+#include "tools/cli/installed/install_tree.h"
+#include "tools/cli/launch/run_summary.h"
+#include "tools/cli/launch/simulated_device.h"
+#include "tools/cli/process/child_process.h"
+#include "tools/cli/process/output_folder.h"
+#include "tools/cli/terminal/message.h"
+
+namespace memoir {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+const VerbHelp kHelp = {
+    .verb = "run",
+    .usage = "run [OPTIONS] -- COMMAND...",
+    .description =
+        "Record COMMAND and every process it starts that imports torch, then show the summary on standard error. "
+        "COMMAND's exit code, signals and standard streams pass through. Where recording is not possible (an output "
+        "folder that cannot be written, a torch without a tracker) a line says so and COMMAND runs unrecorded.\n"
+        "Of a job, all processes record into the one folder, and the summary says which ranks are there. Where a "
+        "launcher starts memoir itself (srun memoir run -- ...), the one of rank 0 speaks, and a folder that nobody "
+        "named is named for the job: memoir-slurm-JOB.STEP, or the launcher's start.\n"
+        "Each option can be given as a variable instead (--max-size: MEMOIR_MAX_SIZE), and is handed to COMMAND as "
+        "one. --simulate CARD runs it on a simulated GPU, whose kernels do nothing: the same memory, no results.\n"
+        "With --print-env no COMMAND is run: the variables are printed, for launchers that start the processes "
+        "themselves: eval \"$(memoir run --print-env -o run7)\"; srun python train.py; memoir show run7",
+    .examples =
+        "  memoir run -- python train.py --epochs 1\n"
+        "  memoir run -q -o /scratch/run7 --max-size 1GiB --simulate h100 -- python train.py\n",
+};
+
+std::set<std::string> FlagsWithoutValue() {
+  std::set<std::string> flags = {"-q", "-h", "--help", "--print-env"};
+  for (const RecordOption& option : RecordOptions()) {
+    if (option.kind == OptionKind::kFlag) flags.insert(option.flag);
+  }
+  return flags;
+}
+
+void AddOptions(CLI::App& app, Variables& given) {
+  for (const RecordOption& option : RecordOptions()) {
+    if (*option.flag == '\0') continue;
+    std::string names = option.flag;
+    if (names == "--output") names = "-o,--output";
+    if (names == "--quiet") names = "-q,--quiet";
+    std::string help = option.help;
+    if (*option.fallback != '\0') help += fmt::format(" [{}]", option.fallback);
+    if (option.kind == OptionKind::kFlag) {
+      app.add_flag_callback(
+          names, [&given, &option] { given[option.variable] = "1"; }, help);
+    } else {
+      app.add_option_function<std::string>(
+          names, [&given, &option](const std::string& value) { given[option.variable] = value; }, help);
+    }
+  }
+}
+
+// Options as given, else as the environment has them; values that mean nothing are refused before anything starts.
+std::optional<int> ResolveOptions(const Variables& given, Variables& resolved) {
+  for (const RecordOption& option : RecordOptions()) {
+    const auto found = given.find(option.variable);
+    const char* inherited = std::getenv(option.variable);
+    const bool from_option = found != given.end();
+    if (!from_option && (inherited == nullptr || *inherited == '\0')) continue;
+    const std::string value = from_option ? found->second : inherited;
+    const auto normal = NormalizeOption(option, from_option ? option.flag : option.variable, value);
+    if (!normal.ok()) return FailUsage("run", std::string(normal.status().message()));
+    resolved[option.variable] = *normal;
+  }
+  return std::nullopt;
+}
+
+Attachment AttachmentFor(const Variables& variables) {
+  const InstallTree tree = FindInstallTree();
+  Attachment attachment = AttachmentOf(tree);
+  if (variables.contains("MEMOIR_SIM_GPU")) AddSimulation(tree, attachment);
+  return attachment;
+}
+
+// ^C while the summary is made: the command's code is what counts.
+int code_to_leave_with = 0;
+void LeaveNow(int) { _exit(code_to_leave_with); }
+
+void ProtectExitCode(int code) {
+  code_to_leave_with = code;
+  std::signal(SIGINT, LeaveNow);
+  std::signal(SIGTERM, LeaveNow);
+  std::signal(SIGPIPE, SIG_IGN);  // standard error may be gone with the terminal
+}
+
+int RunUnrecorded(const Strings& command) {
+  const ChildResult result = RunChild(command, CurrentEnvironment());
+  return result.start_error != 0 ? CannotStart(command, result.start_error) : result.exit_code;
+}
+
+bool IsQuiet(const Variables& variables) {
+  const auto given = variables.find("MEMOIR_QUIET");
+  return given != variables.end() && given->second == "1";
+}
+
+std::string OutputOf(const Variables& variables) {
+  const auto given = variables.find("MEMOIR_OUTPUT");
+  return given == variables.end() ? AbsolutePath(DefaultOutputFolder()) : given->second;
+}
+
+int RunRecorded(const Strings& command, Variables variables) {
+  // Where nobody chose a folder, what lies in a job's is of its other ranks.
+  const bool others_may_be_there = !variables.contains("MEMOIR_OUTPUT") && HasRankOfLauncher();
+  OutputFolder folder(OutputOf(variables));
+  const bool speaks = SpeaksForJob(variables);
+  const bool quiet = IsQuiet(variables) || !speaks;
+  if (const absl::Status status = folder.Prepare(); !status.ok()) {
+    Say(std::string(status.message()) + ". The command runs unrecorded");
+    return RunUnrecorded(command);
+  }
+  if (folder.had_parts() && !others_may_be_there && !quiet)
+    Say(folder.path() + " already holds a capture; this recording is added to it");
+  variables["MEMOIR_OUTPUT"] = variables["MEMOIR_NOTES"] = folder.path();
+  const InstallTree tree = FindInstallTree();
+  AddTo(variables, AttachmentFor(variables));
+  const ChildResult result = RunChild(command, EnvironmentWith(variables));
+  if (result.start_error != 0) {
+    folder.RemoveIfEmpty();
+    return CannotStart(command, result.start_error);
+  }
+  ProtectExitCode(result.exit_code);
+  if (folder.WasRemoved()) {
+    if (speaks) Say("nothing is left of the recording: " + folder.path() + " was removed while the command ran");
+    return result.exit_code;
+  }
+  if (!folder.HasNewParts()) MergeRingsOf(folder.path(), tree);
+  const bool said = folder.TakeNotes([](const std::string& cause) { Say("not recording: " + cause); });
+  if (folder.HasNewParts()) {
+    FinishRecording(folder.path(), quiet);
+  } else {
+    folder.RemoveIfEmpty();
+    if (!said && speaks) Say(WhyNothingRecorded(command, result.signal, tree));
+  }
+  return result.exit_code;
+}
+
+std::size_t GivenWindows(const Variables& variables) {
+  return variables.count("MEMOIR_STEPS") + variables.count("MEMOIR_RANGE") + variables.count("MEMOIR_SCHEDULE");
+}
+
+int PrintEnvironment(Variables variables, const std::string& format) {
+  variables["MEMOIR_OUTPUT"] = OutputOf(variables);
+  variables.erase("MEMOIR_NOTES");  // of a `memoir run` around, which would not be there to take them away
+  const Attachment attachment = AttachmentFor(variables);
+  return WriteOutput(format == "json" ? AsJson(variables, attachment) : AsShell(variables, attachment));
+}
+
+}  // namespace
+
+int RunVerb(const std::vector<std::string>& arguments) {
+  const CommandSplit split = SplitAtCommand(arguments, FlagsWithoutValue());
+  const auto app = MakeArguments(kHelp);
+  Variables given, variables;
+  AddOptions(*app, given);
+  std::string print_env;
+  app->add_option("--print-env", print_env,
+                  "print the variables that attach Memoir, as `export` lines or =json, and run nothing")
+      ->expected(0, 1)
+      ->check(CLI::IsMember({"shell", "json"}));
+  if (const auto code = ParseArguments(*app, "run", split.options)) return *code;
+  const bool prints = app->count("--print-env") > 0;
+  if (prints && !split.command.empty()) return FailUsage("run", "--print-env runs no command; leave one of them out");
+  if (!prints && split.command.empty())
+    return FailUsage("run", "no command to run: memoir run [OPTIONS] -- COMMAND...");
+  if (const auto code = ResolveOptions(given, variables)) return *code;
+  if (GivenWindows(variables) > 1)
+    return FailUsage("run", "--steps, --range and --schedule are different windows; give one of them");
+  if (const absl::Status status = CheckSimulation(FindInstallTree(), variables); !status.ok()) {
+    if (absl::IsInvalidArgument(status)) return FailUsage("run", std::string(status.message()));
+    return Fail(status);
+  }
+  if (SpeaksForJob(variables) && !IsQuiet(variables)) {
+    for (const std::string& line : UnknownVariables(CurrentEnvironment())) Say(line);
+  }
+  if (prints) return PrintEnvironment(std::move(variables), print_env);
+  return RunRecorded(split.command, std::move(variables));
+}
+
+}  // namespace memoir

@@ -1,0 +1,210 @@
+#include "tools/cli/process/child_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <cstdlib>
+#include <string_view>
+
+namespace memoir {
+namespace {
+
+constexpr std::array kForwarded = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+
+// Read in the handler.
+volatile sig_atomic_t child_pid = 0;
+volatile sig_atomic_t interrupts = 0;
+volatile sig_atomic_t interrupts_to_kill = 0;
+
+void ForwardSignal(int signal, siginfo_t* info, void*) {
+  const int saved = errno;
+  // si_code > 0: from the kernel, that is from the terminal, and the child is in the same process group.
+  if (info->si_code <= 0 && child_pid > 0) kill(static_cast<pid_t>(child_pid), signal);
+  if (signal == SIGINT) interrupts = interrupts + 1;
+  if (interrupts_to_kill > 0 && interrupts >= interrupts_to_kill && child_pid > 0)
+    kill(static_cast<pid_t>(child_pid), SIGKILL);
+  errno = saved;
+}
+
+// Forwards for its lifetime. Signals that were ignored when we started (nohup, background jobs) stay ignored for us and
+// the child.
+class SignalForwarding {
+ public:
+  SignalForwarding() {
+    struct sigaction action = {};
+    action.sa_sigaction = &ForwardSignal;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    for (std::size_t i = 0; i < kForwarded.size(); ++i) {
+      sigaction(kForwarded[i], nullptr, &old_[i]);
+      if (old_[i].sa_handler != SIG_IGN) sigaction(kForwarded[i], &action, nullptr);
+    }
+  }
+  ~SignalForwarding() { Restore(); }
+  void Restore() const {
+    for (std::size_t i = 0; i < kForwarded.size(); ++i) sigaction(kForwarded[i], &old_[i], nullptr);
+    child_pid = 0;
+  }
+  SignalForwarding(const SignalForwarding&) = delete;
+  SignalForwarding& operator=(const SignalForwarding&) = delete;
+
+ private:
+  std::array<struct sigaction, kForwarded.size()> old_;
+};
+
+// Between fork and child_pid a signal would be lost: it waits.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &old_);
+  }
+  ~SignalsBlocked() { Restore(); }
+  void Restore() const { sigprocmask(SIG_SETMASK, &old_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t old_;
+};
+
+std::vector<char*> Pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> pointers;
+  for (const std::string& text : strings) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// In the child. A failing exec reports through the pipe, which a succeeding one closes.
+[[noreturn]] void Execute(const std::vector<char*>& argv, const std::vector<char*>& environment, int report) {
+  execvpe(argv[0], argv.data(), environment.data());
+  const int error = errno;
+  [[maybe_unused]] const auto written = write(report, &error, sizeof error);
+  _exit(127);
+}
+
+int ReadStartError(int descriptor) {
+  int error = 0;
+  while (read(descriptor, &error, sizeof error) < 0 && errno == EINTR) {
+  }
+  close(descriptor);
+  return error;
+}
+
+int WaitFor(pid_t pid) {
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+// Reads until the end or the deadline; true at the end.
+bool ReadUntil(int descriptor, std::chrono::steady_clock::time_point deadline, std::string* output) {
+  constexpr std::size_t kMost = 1 << 20;
+  while (output->size() < kMost) {
+    // Rounded up: a time-out is one only once the deadline has passed.
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    pollfd ready = {descriptor, POLLIN, 0};
+    if (left.count() <= 0 || poll(&ready, 1, static_cast<int>(left.count())) == 0) return false;
+    char buffer[4096];
+    const ssize_t bytes = read(descriptor, buffer, sizeof buffer);
+    if (bytes == 0) return true;
+    if (bytes > 0) output->append(buffer, static_cast<std::size_t>(bytes));
+    if (bytes < 0 && errno != EINTR) return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+ChildResult RunChild(const std::vector<std::string>& command, const std::vector<std::string>& environment,
+                     int patience) {
+  const auto argv = Pointers(command);
+  const auto variables = Pointers(environment);
+  int report[2];
+  if (pipe2(report, O_CLOEXEC) != 0) return {.start_error = errno};
+  interrupts = 0;
+  interrupts_to_kill = patience;
+  SignalForwarding forwarding;
+  pid_t pid = 0;
+  {
+    SignalsBlocked blocked;
+    pid = fork();
+    if (pid == 0) {
+      forwarding.Restore();  // first: a signal that waited must end the child, not its copy of our handler
+      blocked.Restore();
+      Execute(argv, variables, report[1]);
+    }
+    child_pid = pid;
+  }
+  const int fork_error = pid < 0 ? errno : 0;
+  close(report[1]);
+  if (pid < 0) {
+    close(report[0]);
+    return {.start_error = fork_error};
+  }
+  ChildResult result;
+  result.start_error = ReadStartError(report[0]);
+  const int status = WaitFor(pid);
+  if (result.start_error != 0) return result;
+  result.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  result.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  result.interrupts = static_cast<int>(interrupts);
+  return result;
+}
+
+absl::StatusOr<std::string> CaptureOutput(const std::vector<std::string>& command, int seconds) {
+  const auto argv = Pointers(command);
+  const absl::Status failed = absl::UnavailableError(command.front() + " does not run here");
+  int output[2];
+  if (pipe2(output, O_CLOEXEC) != 0) return failed;
+  const pid_t pid = fork();
+  if (pid == 0) {
+    setpgid(0, 0);                     // so that what it starts can be ended with it
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // ^C reaches us alone then
+    const int null = open("/dev/null", O_RDWR);
+    dup2(null, STDIN_FILENO);
+    dup2(null, STDERR_FILENO);
+    dup2(output[1], STDOUT_FILENO);
+    execvp(argv[0], argv.data());
+    _exit(127);
+  }
+  if (pid > 0) setpgid(pid, pid);  // whichever of the two comes first; fails where the other was
+  close(output[1]);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+  std::string text;
+  const bool ended = pid > 0 && ReadUntil(output[0], deadline, &text);
+  close(output[0]);
+  if (pid < 0) return failed;
+  if (!ended) kill(-pid, SIGKILL);
+  const int status = WaitFor(pid);
+  if (!ended && std::chrono::steady_clock::now() >= deadline) {
+    return absl::DeadlineExceededError(command.front() + " did not answer in " + std::to_string(seconds) + " s");
+  }
+  if (!ended || !WIFEXITED(status) || WEXITSTATUS(status) != 0) return failed;
+  return text;
+}
+
+std::string FindOnPath(const std::string& program) {
+  if (program.find('/') != std::string::npos) return access(program.c_str(), X_OK) == 0 ? program : "";
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path == nullptr ? "/usr/bin:/bin" : path;
+  while (true) {
+    const std::size_t colon = rest.find(':');
+    const std::string candidate = std::string(rest.substr(0, colon)) + "/" + program;
+    if (access(candidate.c_str(), X_OK) == 0) return candidate;
+    if (colon == std::string_view::npos) return "";
+    rest.remove_prefix(colon + 1);
+  }
+}
+
+}  // namespace memoir

@@ -1,0 +1,92 @@
+// memoir explain: the life of one parameter, address, or operator's results.
+#include <unistd.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "tools/analyze/lives/explain.h"
+#include "tools/cli/arguments/arguments.h"
+#include "tools/cli/arguments/selection_arguments.h"
+#include "tools/cli/arguments/verbs.h"
+#include "tools/cli/attach/ring_merge.h"
+#include "tools/cli/terminal/exit_code.h"
+#include "tools/cli/terminal/message.h"
+#include "tools/cli/terminal/nearest.h"
+#include "tools/cli/terminal/progress.h"
+#include "tools/view/lives/explain_view.h"
+#include "tools/view/terminal/terminal.h"
+
+namespace memoir {
+namespace {
+
+const VerbHelp kHelp = {
+    .verb = "explain",
+    .usage = "explain [OPTIONS] CAPTURE SUBJECT",
+    .description =
+        "Tell the life of memory: who made it, its category and the rule that gave it, who read it, who keeps it, "
+        "and who gave it back. SUBJECT is a parameter (with its gradients and its optimizer's state), an address, or a "
+        "call of an operator, counted from 0: what was allocated inside it.",
+    .examples =
+        "  memoir explain run7 layers.3.mlp.fc1.weight\n"
+        "  memoir explain run7 'aten::mm#12'\n",
+};
+
+struct ExplainArguments : SelectionArguments {
+  std::string capture;
+  std::string subject;
+  std::optional<std::uint32_t> top;
+  bool json = false;
+};
+
+void AddOptions(CLI::App& app, ExplainArguments& arguments) {
+  app.add_option("CAPTURE", arguments.capture, "folder of the capture");
+  app.add_option("SUBJECT", arguments.subject, "PARAMETER, 0xADDRESS or OPERATOR#n");
+  app.add_option("--range", arguments.range, "only inside the user ranges NAME, or NAME#n, its n-th from 0");
+  app.add_option("--steps", arguments.steps, "only from step A up to step B: A:B");
+  app.add_option("--device", arguments.device, "only this device: cpu, pinned, cuda:0");
+  AddNumber(app, "--rank", arguments.rank, "only this rank");
+  AddNumber(app, "--top", arguments.top, "blocks; 0: all, of very many the last 1000 [6; all in --json]");
+  app.add_flag("--json", arguments.json, "exact numbers (docs/json.md)");
+}
+
+std::string Complaint(const ExplainArguments& arguments) {
+  if (arguments.capture.empty()) return "no capture given";
+  if (arguments.subject.empty()) return "nothing to explain: name a parameter, an address (0x...) or OPERATOR#n";
+  return WindowComplaint(arguments);
+}
+
+absl::StatusOr<std::string> Explained(const ExplainArguments& arguments) {
+  const auto capture = OpenMerged(arguments.capture, [](const std::string& line) { Say(line); });
+  if (!capture.ok()) return capture.status();
+  Progress progress("reading " + arguments.capture);
+  Selection selection = SelectionOf(arguments);
+  selection.progress = progress.callback();
+  const absl::StatusOr<Subject> subject = ParseSubject(arguments.subject);
+  if (!subject.ok()) return subject.status();
+  std::vector<std::string> parameters;
+  const auto explanation = Explain(*capture, selection, *subject, &parameters);
+  if (absl::IsNotFound(explanation.status())) {
+    return absl::NotFoundError(absl::StrCat(explanation.status().message(), DidYouMean(arguments.subject, parameters)));
+  }
+  if (!explanation.ok()) return explanation.status();
+  if (arguments.json) return ToText(ExplanationJson(*capture, *explanation));
+  constexpr std::uint32_t kStories = 6;
+  return RenderExplanation(*capture, *explanation, arguments.top.value_or(kStories), DetectTerminal(STDOUT_FILENO));
+}
+
+}  // namespace
+
+int ExplainVerb(const std::vector<std::string>& arguments) {
+  ExplainArguments asked;
+  const auto app = MakeArguments(kHelp);
+  AddOptions(*app, asked);
+  if (const auto code = ParseArguments(*app, "explain", arguments)) return *code;
+  if (const std::string complaint = Complaint(asked); !complaint.empty()) return FailUsage("explain", complaint);
+  const auto explained = Explained(asked);
+  return explained.ok() ? WriteOutput(*explained) : Fail(explained.status());
+}
+
+}  // namespace memoir

@@ -1,0 +1,33 @@
+// memoir export categories (by Memoir's rules or torch.profiler's), data-flow and memory-timeline (by torch's).
+#ifndef TOOLS_CLI_SHOW_EXPORT_CATEGORIES_H_
+#define TOOLS_CLI_SHOW_EXPORT_CATEGORIES_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "tools/analyze/pass/options.h"
+#include "tools/model/capture.h"
+
+namespace memoir {
+
+struct CategoryExport {
+  std::string what;    // "categories", "data-flow", "memory-timeline"
+  std::string rules;   // "torch", "memoir", or "": not given
+  std::string output;  // file name, which chooses the form
+  bool forget_before = false;
+};
+
+bool IsCategoryExport(std::string_view what);
+// What is wrong with it; "" when all is well.
+std::string ComplaintAbout(const CategoryExport& asked);
+
+// `write` gets the file's bytes in order.
+absl::StatusOr<ReplayReport> ExportCategories(const Capture& capture, const CategoryExport& asked,
+                                              const Selection& selection,
+                                              const std::function<void(std::string_view)>& write);
+
+}  // namespace memoir
+
+#endif  // TOOLS_CLI_SHOW_EXPORT_CATEGORIES_H_

@@ -1,0 +1,268 @@
+// memoir show: the views of a capture.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "fmt/format.h"
+#include "fmt/ranges.h"
+#include "tools/analyze/checkpointing/checkpointing.h"
+#include "tools/analyze/segments/fragmentation.h"
+#include "tools/analyze/summary/summary.h"
+#include "tools/analyze/time/live_at.h"
+#include "tools/analyze/time/operator_curve.h"
+#include "tools/analyze/time/over_time.h"
+#include "tools/analyze/tree/range_tree.h"
+#include "tools/cli/arguments/arguments.h"
+#include "tools/cli/arguments/selection_arguments.h"
+#include "tools/cli/arguments/verbs.h"
+#include "tools/cli/attach/ring_merge.h"
+#include "tools/cli/terminal/exit_code.h"
+#include "tools/cli/terminal/message.h"
+#include "tools/cli/terminal/nearest.h"
+#include "tools/cli/terminal/progress.h"
+#include "tools/view/checkpointing/checkpoint_view.h"
+#include "tools/view/segments/fragmentation_view.h"
+#include "tools/view/summary/summary_json.h"
+#include "tools/view/summary/summary_text.h"
+#include "tools/view/terminal/terminal.h"
+#include "tools/view/time/live_view.h"
+#include "tools/view/time/operator_curve_view.h"
+#include "tools/view/time/over_time_picture.h"
+#include "tools/view/time/over_time_view.h"
+#include "tools/view/tree/tree_view.h"
+
+namespace memoir {
+namespace {
+
+const VerbHelp kHelp = {
+    .verb = "show",
+    .usage = "[show] [OPTIONS] CAPTURE",
+    .description =
+        "Show what a capture holds: the peak and what was live at it, who allocates, what stays. Numbers add up to the "
+        "totals shown. CAPTURE is the folder that `memoir run` wrote, or one part file of it.",
+    .examples =
+        "  memoir memoir-20260102-030405 --by category --steps 10:12\n"
+        "  memoir show run7 --by checkpoint\n",
+};
+
+struct ShowArguments : SelectionArguments {
+  std::string capture;
+  std::string by = "operator";
+  std::string at;
+  std::string over;
+  bool tree = false;
+  std::optional<std::uint32_t> depth;
+  std::optional<std::uint32_t> top;
+  bool json = false;
+  std::string png;
+  std::string svg;
+};
+
+void AddOptions(CLI::App& app, ShowArguments& arguments) {
+  app.add_option("CAPTURE", arguments.capture, "folder of the capture");
+  app.add_option("--by", arguments.by,
+                 "rows: operator, module, category, category,module, parameter, leaf, range, thread, shape or rank; "
+                 "checkpoint: what activation checkpointing of each module would do to the peak; "
+                 "with --at also "
+                 "segment, the map of a GPU's reserved memory [operator]");
+  app.add_option("--at", arguments.at,
+                 "what is live at: peak, end, a TIME (1.5s, 20ms; without unit: seconds), mark:NAME, oom");
+  app.add_option("--over", arguments.over,
+                 "time: live bytes over time, with --by category those of each category; operators: what a GPU held "
+                 "after each operator call, and the markers of "
+                 "every iteration");
+  app.add_flag("--tree", arguments.tree, "ranges by their nesting");
+  AddNumber(app, "--depth", arguments.depth,
+            "levels of --tree, counted from the window's range; 0: all [6; all with --top 0 and in --json]");
+  app.add_option("--range", arguments.range, "only inside the user ranges NAME, or NAME#n, its n-th from 0");
+  app.add_option("--steps", arguments.steps, "only from step A up to step B: A:B");
+  AddNumber(app, "--top", arguments.top,
+            "rows of a table; 0: all, layers that are alike each by itself [10; all in --json]");
+  app.add_option("--device", arguments.device, "only this device: cpu, pinned, cuda:0");
+  AddNumber(app, "--rank", arguments.rank, "only this rank");
+  app.add_option("--png", arguments.png, "file for the picture of --over time");
+  app.add_option("--svg", arguments.svg, "the same as SVG");
+  app.add_flag("--json", arguments.json, "exact numbers, every row (docs/json.md)");
+}
+
+bool ByCheckpoint(const ShowArguments& arguments) { return arguments.by == "checkpoint"; }
+bool BySegment(const ShowArguments& arguments) { return arguments.by == "segment"; }
+
+// What is asked for in words that mean nothing, or that do not go together; "" when all is well.
+std::string Complaint(const ShowArguments& arguments) {
+  if (arguments.capture.empty()) return "no capture given";
+  const std::vector<std::string> groups = {"operator",  "module", "category", "category,module",
+                                           "parameter", "leaf",   "range",    "thread",
+                                           "shape",     "rank",   "segment",  "checkpoint"};
+  if (BySegment(arguments) && arguments.at.empty()) return "--by segment is of an instant: add --at peak, or a time";
+  if (ByCheckpoint(arguments) && !arguments.at.empty())
+    return "--by checkpoint is about the peak of a whole window; leave out --at";
+  if (!BySegment(arguments) && !ByCheckpoint(arguments) && !ParseGroupBy(arguments.by)) {
+    const std::string nearest = DidYouMean(arguments.by, groups);
+    return fmt::format("--by {}: not one of {}{}", arguments.by, fmt::join(groups, ", "), nearest);
+  }
+  if (!arguments.at.empty() && !ParseAt(arguments.at)) {
+    return "--at " + arguments.at +
+           ": expected peak, end, a time such as 1.5s, 20ms or 1.5 (seconds), mark:NAME or oom";
+  }
+  const std::vector<std::string> overs = {"time", "operators"};
+  if (!arguments.over.empty() && std::ranges::find(overs, arguments.over) == overs.end())
+    return "--over " + arguments.over + ": not one of time, operators" + DidYouMean(arguments.over, overs);
+  if (const std::string wrong = WindowComplaint(arguments); !wrong.empty()) return wrong;
+  const int views = (arguments.at.empty() ? 0 : 1) + (arguments.over.empty() ? 0 : 1) + (arguments.tree ? 1 : 0);
+  if (arguments.depth && !arguments.tree) return "--depth is of --tree; add that";
+  if (views > 1) return "--at, --over and --tree are different views; give one";
+  if (!(arguments.png + arguments.svg).empty() && arguments.over != "time")
+    return "--png and --svg draw --over time; add that";
+  const bool stacked = arguments.over == "time" && arguments.by == "category";
+  if (arguments.by != "operator" && (arguments.tree || !arguments.over.empty()) && !stacked)
+    return "--by has no meaning with --tree and --over; --over time --by category alone";
+  return "";
+}
+
+std::string InstantName(const std::string& at) {
+  if (at == "oom") return "the last out-of-memory error";
+  return at == "peak" || at == "end" ? "the " + at : at;
+}
+
+// Each view: analysis, then text or JSON.
+using Shown = absl::StatusOr<std::string>;
+
+Shown ShowSummary(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
+                  const Terminal& terminal) {
+  SummaryOptions options;
+  static_cast<Selection&>(options) = selection;
+  options.by = *ParseGroupBy(arguments.by);
+  options.checkpointing = !arguments.json;  // a view of its own there
+  const auto summary = AnalyzeSummary(capture, options);
+  if (!summary.ok()) return summary.status();
+  if (arguments.json) return ToText(SummaryJson(capture, *summary, arguments.top.value_or(0)));
+  const bool windowed = selection.window.kind != Window::Kind::kAll;
+  return RenderSummary(capture, *summary, {.top = arguments.top.value_or(10), .windowed = windowed}, terminal);
+}
+
+Shown ShowSegments(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
+                   const Terminal& terminal) {
+  const auto maps = AnalyzeSegmentsAt(capture, selection, *ParseAt(arguments.at));
+  if (!maps.ok()) return maps.status();
+  if (arguments.json) return ToText(SegmentsJson(capture, *maps, arguments.at));
+  constexpr std::uint32_t kSegments = 40;
+  return RenderSegments(capture, *maps, InstantName(arguments.at), arguments.top.value_or(kSegments), terminal);
+}
+
+Shown ShowCheckpointing(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
+                        const Terminal& terminal) {
+  const auto checkpointing = AnalyzeCheckpointing(capture, selection);
+  if (!checkpointing.ok()) return checkpointing.status();
+  if (arguments.json) return ToText(CheckpointingJson(capture, *checkpointing, arguments.top.value_or(0)));
+  return RenderCheckpointing(capture, *checkpointing, arguments.top.value_or(10), terminal);
+}
+
+Shown ShowLiveAt(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
+                 const Terminal& terminal) {
+  LiveAtOptions options;
+  static_cast<Selection&>(options) = selection;
+  options.at = *ParseAt(arguments.at);
+  options.by = *ParseGroupBy(arguments.by);
+  const auto live = AnalyzeLiveAt(capture, options);
+  if (!live.ok()) return live.status();
+  if (arguments.json) return ToText(LiveAtJson(capture, *live, arguments.at, arguments.top.value_or(0)));
+  return RenderLiveAt(capture, *live, InstantName(arguments.at), arguments.top.value_or(10), terminal);
+}
+
+absl::Status WritePicture(const std::string& path, const std::string& bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file << bytes;
+  if (!file.flush()) return absl::UnavailableError("cannot write " + path + "; choose another file");
+  return absl::OkStatus();
+}
+
+absl::Status DrawOverTime(const Capture& capture, const ShowArguments& arguments, const Selection& selection) {
+  OverTimeOptions options;
+  static_cast<Selection&>(options) = selection;
+  options.buckets = kPictureBuckets;
+  options.categories = arguments.by == "category";
+  const auto over_time = AnalyzeOverTime(capture, options);
+  if (!over_time.ok()) return over_time.status();
+  absl::Status status;
+  if (!arguments.png.empty()) status = WritePicture(arguments.png, OverTimePng(capture, *over_time));
+  if (status.ok() && !arguments.svg.empty()) status = WritePicture(arguments.svg, OverTimeSvg(capture, *over_time));
+  return status;
+}
+
+Shown ShowOverTime(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
+                   const Terminal& terminal) {
+  if (!(arguments.png + arguments.svg).empty()) {
+    const absl::Status drawn = DrawOverTime(capture, arguments, selection);
+    if (!drawn.ok()) return drawn;
+  }
+  OverTimeOptions options;
+  static_cast<Selection&>(options) = selection;
+  constexpr std::size_t kJsonBuckets = 100;  // the same on every terminal
+  options.buckets = arguments.json ? kJsonBuckets : ChartColumns(terminal);
+  options.categories = arguments.by == "category";
+  const auto over_time = AnalyzeOverTime(capture, options);
+  if (!over_time.ok()) return over_time.status();
+  if (arguments.json) return ToText(OverTimeJson(capture, *over_time));
+  return RenderOverTime(capture, *over_time, terminal);
+}
+
+Shown ShowOverOperators(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
+                        const Terminal& terminal) {
+  const auto curve = AnalyzeOperatorCurve(capture, selection);
+  if (!curve.ok()) return curve.status();
+  if (arguments.json) return ToText(OperatorCurveJson(capture, *curve, arguments.top.value_or(0)));
+  return RenderOperatorCurve(capture, *curve, arguments.top.value_or(10), terminal);
+}
+
+Shown ShowTree(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
+               const Terminal& terminal) {
+  RangeTreeOptions options;
+  static_cast<Selection&>(options) = selection;
+  if (arguments.json) options.width = SIZE_MAX;
+  if (arguments.top) options.width = *arguments.top == 0 ? SIZE_MAX : *arguments.top;
+  if (options.width == SIZE_MAX) options.depth = 0;
+  if (arguments.depth) options.depth = *arguments.depth;
+  const auto tree = AnalyzeRangeTree(capture, options);
+  if (!tree.ok()) return tree.status();
+  return arguments.json ? ToText(TreeJson(capture, *tree)) : RenderTree(capture, *tree, terminal);
+}
+
+Shown Show(const ShowArguments& arguments) {
+  const auto capture = OpenMerged(arguments.capture, [](const std::string& line) { Say(line); });
+  if (!capture.ok()) return capture.status();
+  const Terminal terminal = DetectTerminal(STDOUT_FILENO);
+  Progress progress("reading " + arguments.capture);
+  Selection selection = SelectionOf(arguments);
+  selection.progress = progress.callback();
+  if (BySegment(arguments)) return ShowSegments(*capture, arguments, selection, terminal);
+  if (ByCheckpoint(arguments)) return ShowCheckpointing(*capture, arguments, selection, terminal);
+  if (!arguments.at.empty()) return ShowLiveAt(*capture, arguments, selection, terminal);
+  if (arguments.over == "operators") return ShowOverOperators(*capture, arguments, selection, terminal);
+  if (!arguments.over.empty()) return ShowOverTime(*capture, arguments, selection, terminal);
+  if (arguments.tree) return ShowTree(*capture, arguments, selection, terminal);
+  return ShowSummary(*capture, arguments, selection, terminal);
+}
+
+}  // namespace
+
+int ShowVerb(const std::vector<std::string>& arguments) {
+  ShowArguments asked;
+  const auto app = MakeArguments(kHelp);
+  AddOptions(*app, asked);
+  if (const auto code = ParseArguments(*app, "show", arguments)) return *code;
+  if (const std::string complaint = Complaint(asked); !complaint.empty()) return FailUsage("show", complaint);
+  const auto shown = Show(asked);
+  return shown.ok() ? WriteOutput(*shown) : Fail(shown.status());
+}
+
+}  // namespace memoir

@@ -1,0 +1,20 @@
+// The known word that a mistyped one probably meant. For messages only; never acted upon.
+#ifndef TOOLS_CLI_TERMINAL_NEAREST_H_
+#define TOOLS_CLI_TERMINAL_NEAREST_H_
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace memoir {
+
+// The word of `known` with the smallest edit distance to `word`, or "" when none is near enough to be meant (more than
+// a third of the letters differ). A word that begins with `word` counts as near.
+std::string NearestWord(std::string_view word, std::span<const std::string> known);
+
+// "; did you mean X?" or "".
+std::string DidYouMean(std::string_view word, std::span<const std::string> known);
+
+}  // namespace memoir
+
+#endif  // TOOLS_CLI_TERMINAL_NEAREST_H_

@@ -1,0 +1,19 @@
+// Blocks with their lives and categories as one JSON document (docs/json.md), streamed.
+#ifndef TOOLS_VIEW_CAPTURE_BLOCK_JSON_H_
+#define TOOLS_VIEW_CAPTURE_BLOCK_JSON_H_
+
+#include <functional>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "tools/analyze/pass/options.h"
+#include "tools/model/capture.h"
+
+namespace memoir {
+
+absl::StatusOr<ReplayReport> WriteBlockCategories(const Capture& capture, const Selection& selection,
+                                                  const std::function<void(std::string_view)>& write);
+
+}  // namespace memoir
+
+#endif  // TOOLS_VIEW_CAPTURE_BLOCK_JSON_H_

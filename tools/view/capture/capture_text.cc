@@ -1,0 +1,240 @@
+#include "tools/view/capture/capture_text.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "fmt/format.h"
+#include "tools/model/job.h"
+#include "tools/view/capture/job_text.h"
+#include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/units.h"
+
+namespace memoir {
+namespace {
+
+// Collects lines; `loud` ones are about missing data.
+class LossLines {
+ public:
+  explicit LossLines(const Terminal& terminal) : terminal_(terminal) {}
+  void Add(const std::string& line) {
+    lines_.push_back("! " + line);
+    lossless_ = false;
+  }
+  // Worth as much attention, but all events are there.
+  void AddLossless(const std::string& line) { lines_.push_back("! " + line); }
+  bool lossless() const { return lossless_; }
+  std::string Render(std::size_t most) const {
+    std::string text;
+    for (std::size_t i = 0; i < std::min(most, lines_.size()); ++i)
+      text += Painted(terminal_, Color::kRed, lines_[i]) + "\n";
+    if (lines_.size() > most) {
+      text += Painted(terminal_, Color::kRed,
+                      fmt::format("! {} more lines like these: --json has them all", lines_.size() - most)) +
+              "\n";
+    }
+    return text;
+  }
+
+ private:
+  const Terminal& terminal_;
+  std::vector<std::string> lines_;
+  bool lossless_ = true;
+};
+
+void AddCounters(const std::string& who, const v1::Counters& counters, LossLines& lines) {
+  // Two causes with two remedies. The bytes are of both.
+  const std::uint64_t slotless = std::min(counters.slotless_records(), counters.dropped_records());
+  const std::uint64_t full = counters.dropped_records() - slotless;
+  const std::string bytes = fmt::format(" ({} of allocations)", FormatBytes(counters.dropped_allocated_bytes()));
+  if (full > 0) {
+    lines.Add(fmt::format(
+        "{}: {} dropped{}: the ring was full (or ranges were nested deeper than 8,190); record again with a larger "
+        "--ring-size",
+        who, FormatCounted(full, "event", "events"), bytes));
+  }
+  if (slotless > 0) {
+    lines.Add(fmt::format("{}: {} dropped{}: more than 2,048 threads at once: the rest is not recorded", who,
+                          FormatCounted(slotless, "event", "events"), full > 0 ? "" : bytes));
+  }
+  if (counters.lost_events() > 0) {
+    lines.Add(fmt::format("{}: {} not written: {}", who,
+                          FormatCounted(counters.lost_events(), "event was", "events were"),
+                          Escaped(counters.last_write_error())));
+  }
+  if (counters.lost_events() == 0 && counters.lost_chunks() > 0) {
+    lines.Add(fmt::format("{}: its newest part may be incomplete: {}", who, Escaped(counters.last_write_error())));
+  }
+  if (counters.untracked_blocks() > 0) {
+    lines.Add(fmt::format("{}: {} missing from keyframes: too many were live at once", who,
+                          FormatCounted(counters.untracked_blocks(), "block is", "blocks are")));
+  }
+}
+
+void AddEnd(const std::string& who, const v1::End& end, bool is_whole, LossLines& lines) {
+  switch (end.reason()) {
+    case v1::End::MERGED:
+      lines.AddLossless(who + ": " + kEndedWithoutStopping +
+                        (is_whole ? "; everything recorded until then is here" : ""));
+      break;
+    case v1::End::FAILED:
+      lines.Add(who + ": the recording ended early: " + Escaped(end.message()));
+      break;
+    case v1::End::STOPPED:
+    case v1::End::EXITED:
+      break;
+    default:
+      lines.Add(who + ": no end is recorded (killed, or still running): its newest events may be missing");
+  }
+}
+
+std::uint64_t Dropped(const ReplayReport& report) {
+  std::uint64_t dropped = 0;
+  for (const ReplayReport::Process& process : report.processes) {
+    if (process.replayed) dropped += process.counters.dropped_records();
+  }
+  return dropped;
+}
+
+// Parts that --max-size removed are gone on purpose, and their sums are not.
+std::uint64_t MissingParts(const ProcessSummary& process, const v1::Counters& counters) {
+  return process.missing_parts - std::min(process.missing_parts, counters.folded_parts());
+}
+
+// Nothing that this process recorded is missing, nor anything of which nobody knows whose it was.
+bool IsWhole(const ProcessSummary& process, const v1::Counters& counters, const ReplayReport& report) {
+  return MissingParts(process, counters) == 0 && counters.dropped_records() == 0 && counters.lost_chunks() == 0 &&
+         counters.lost_events() == 0 && report.lost_records <= Dropped(report) && report.lost_chunks == 0 &&
+         report.damage.empty();
+}
+
+std::string FoldedLine(const std::string& who, const ReplayReport::Process& process) {
+  std::string peaks;
+  for (const auto& peak : process.folded_peaks) {
+    if (peak.bytes == 0) continue;
+    peaks += fmt::format(", {} peak {} at {}", Escaped(peak.device), FormatBytes(peak.bytes), FormatMoment(peak.ns));
+  }
+  return fmt::format("{}: --max-size kept only sums of its first {} ({}{})\n", who,
+                     FormatCounted(process.counters.folded_parts(), "part", "parts"),
+                     FormatCounted(process.counters.folded_events(), "event", "events"), peaks);
+}
+
+// Windows may be thousands: the first, and how long all of them are.
+std::string GapLine(const std::string& who, const ReplayReport::Process& process, v1::RecordingLevel level) {
+  constexpr std::size_t kMostSpans = 3;
+  std::string spans;
+  std::size_t count = 0;
+  std::uint64_t total_ns = 0;
+  for (const auto& gap : process.gaps) {
+    if (gap.level != level) continue;
+    total_ns += gap.end_ns - gap.begin_ns;
+    if (++count > kMostSpans) continue;
+    spans += fmt::format("{}from {} to {}", count == 1 ? "" : ", ", FormatMoment(gap.begin_ns),
+                         gap.ended ? FormatMoment(gap.end_ns) : "the end");
+  }
+  if (count == 0) return "";
+  if (count > kMostSpans)
+    spans += fmt::format(" and {} times more, {} in all", count - kMostSpans, FormatDuration(total_ns));
+  if (level == v1::LEVEL_MEMORY) return who + ": only memory was recorded, no operators, " + spans + "\n";
+  std::string line = who + ": recording was off " + spans;
+  if (process.unknown_blocks > 0) {
+    line += fmt::format("; what became of {} in {} is not known", FormatBytes(process.unknown_bytes),
+                        FormatCounted(process.unknown_blocks, "block", "blocks"));
+  }
+  return line + "\n";
+}
+
+// Said of the whole capture when it holds of any process: no figure of it may be taken for a measured one.
+std::string Simulated(const Capture& capture) {
+  for (const ProcessSummary& process : capture.processes()) {
+    const std::string& device = process.info.simulated_device();
+    if (!device.empty()) return ", on a SIMULATED GPU: " + Escaped(device);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string RenderWhatRan(const Capture& capture, const Terminal& terminal) {
+  const v1::ProcessInfo& info = capture.processes().front().info;
+  const std::string program = info.program().empty() ? "(unnamed program)" : Escaped(info.program());
+  std::string line = program;
+  if (!info.torch_version().empty()) line += ", torch " + Escaped(info.torch_version());
+  if (!info.python_version().empty()) line += ", python " + Escaped(info.python_version());
+  line += Simulated(capture);
+  const Job job = DescribeJob(capture);
+  const bool alone = job.processes <= 1;
+  const std::string where = RenderWhere(capture);
+  line = Wrapped(alone ? line + ", " + where : line, terminal.width, 0) + "\n";
+  // Painted last, because colour codes would count as columns; a program's name that was broken is left plain.
+  if (line.starts_with(program)) line = Painted(terminal, Color::kBold, program) + line.substr(program.size());
+  if (alone) return line;
+  const bool whole = std::ranges::all_of(job.attempts, [](const Attempt& attempt) { return attempt.missing.empty(); });
+  const std::string wrapped = Wrapped(where, terminal.width, 0);
+  return line + (whole ? wrapped : Painted(terminal, Color::kRed, wrapped)) + "\n";
+}
+
+std::string DeviceLabel(const Capture& capture, const std::string& device, ProcessId process) {
+  if (DescribeJob(capture).processes <= 1) return Escaped(device);
+  return ProcessLabel(capture, process) + " " + Escaped(device);
+}
+
+std::string RecordingWasOff(const ReplayReport& report) {
+  std::uint64_t ns = 0;
+  const ReplayReport::Process::Gap* open = nullptr;
+  for (const ReplayReport::Process& process : report.processes) {
+    for (const ReplayReport::Process::Gap& gap : process.gaps) {
+      if (gap.level != v1::LEVEL_OFF) continue;
+      ns += gap.end_ns - gap.begin_ns;
+      if (!gap.ended) open = &gap;
+    }
+  }
+  if (open != nullptr) return "recording was off from " + FormatMoment(open->begin_ns) + " to the end";
+  return ns == 0 ? "" : "recording was off for " + FormatDuration(ns);
+}
+
+std::string RenderLosses(const Capture& capture, const ReplayReport& report, const Terminal& terminal) {
+  constexpr std::size_t kMostLines = 8;
+  LossLines lines(terminal);
+  std::string notes;  // about nothing that went wrong
+  for (const ProcessSummary& process : capture.processes()) {
+    const std::string who = ProcessName(capture, process.id);
+    const ReplayReport::Process& end = report.processes[process.id.value];
+    if (!end.replayed) continue;
+    if (const std::uint64_t missing = MissingParts(process, end.counters); missing > 0) {
+      lines.Add(who + ": " + FormatCounted(missing, "part is", "parts are") +
+                " missing: removed, or not copied with the others");
+    }
+    AddCounters(who, end.counters, lines);
+    if (!IsIdle(capture, process.id)) AddEnd(who, end.end, IsWhole(process, end.counters, report), lines);
+    notes += GapLine(who, end, v1::LEVEL_OFF) + GapLine(who, end, v1::LEVEL_MEMORY);
+    if (end.counters.folded_events() > 0) notes += FoldedLine(who, end);
+  }
+  if (const std::uint64_t dropped = Dropped(report); report.lost_records > dropped) {
+    lines.Add(fmt::format("{} missing in the parts",
+                          FormatCounted(report.lost_records - dropped, "record is", "records are")));
+  }
+  if (report.repeated_records > 0) {
+    lines.Add(fmt::format("{} in the parts twice: sums may be too large",
+                          FormatCounted(report.repeated_records, "record is", "records are")));
+  }
+  if (report.lost_chunks > 0) {
+    lines.Add(fmt::format("{} missing: written nowhere (a full disk), or in a part that is gone",
+                          FormatCounted(report.lost_chunks, "chunk is", "chunks are")));
+  }
+  for (const Damage& damage : report.damage) lines.Add("damaged: " + Escaped(ToString(damage)));
+  if (report.keyframe_mismatches > 0) {
+    lines.Add(fmt::format("the events' sums differ from the recorder's own at {}",
+                          FormatCounted(report.keyframe_mismatches, "keyframe", "keyframes")));
+  }
+  if (report.statistics_mismatches > 0) {
+    lines.Add(fmt::format("a CUDA allocator's own sums differ from those of its events, {}",
+                          FormatCounted(report.statistics_mismatches, "time", "times")));
+  }
+  if (const std::string conflict = RenderRankConflicts(capture, report); !conflict.empty()) lines.AddLossless(conflict);
+  notes += RenderForkedChildren(capture, report);
+  return notes + lines.Render(kMostLines) + (lines.lossless() ? kNothingLost : "");
+}
+
+}  // namespace memoir

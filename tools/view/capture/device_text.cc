@@ -1,0 +1,91 @@
+#include "tools/view/capture/device_text.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "tools/analyze/summary/focus.h"
+#include "tools/view/capture/capture_text.h"
+#include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/units.h"
+
+namespace memoir {
+namespace {
+
+constexpr std::size_t kNameInLine = 40;
+
+// What the caching allocator took from the device, of which allocated bytes are a part.
+std::string CachingLine(const DeviceRow& device) {
+  if (!device.caching) return "";
+  std::string line = "  reserved at most " + FormatBytes(device.peak_reserved_bytes);
+  if (device.reserved_bytes_at_peak > 0)
+    line += fmt::format(" ({} at that peak)", FormatBytes(device.reserved_bytes_at_peak));
+  line += fmt::format(", active {}; ", FormatBytes(device.peak_active_bytes));
+  line += FormatCounted(device.num_alloc_retries, "retry", "retries") + ", ";
+  return line + FormatCounted(device.num_ooms, "out-of-memory error", "out-of-memory errors") + "\n";
+}
+
+// What lay there past torch's allocator, when that was most.
+std::string OutsideLine(const DeviceRow& device) {
+  constexpr std::size_t kShown = 4;
+  if (device.outside_bytes == 0) return "";
+  std::string list;
+  for (std::size_t i = 0; i < std::min(kShown, device.outside.size()); ++i) {
+    list += fmt::format("{}{} {}", i == 0 ? "" : ", ", Shortened(Escaped(device.outside[i].name), kNameInLine),
+                        FormatBytes(device.outside[i].bytes));
+  }
+  if (device.outside.size() > kShown) list += fmt::format(", {} others", device.outside.size() - kShown);
+  return fmt::format("  outside torch at most {} ({})\n", FormatBytes(device.outside_bytes), list);
+}
+
+// "cpu: peak 1.2 GiB at 0.3312 s during aten::mm in step 3; 12.0 MiB live at the end"
+std::string DeviceLine(const Capture& capture, const DeviceRow& device, const Terminal& terminal) {
+  const std::string label = DeviceLabel(capture, device.name, device.process);
+  if (device.peak_allocated_bytes == 0) return label + ": nothing was live\n" + OutsideLine(device);
+  std::string line = label + ": " + Painted(terminal, Color::kBold, "peak " + FormatBytes(device.peak_allocated_bytes));
+  line += " at " + FormatMoment(device.peak_ns);
+  if (device.peak_is_folded) {
+    line += fmt::format(", in parts since folded away; at most {} after them", FormatBytes(device.newest_peak_bytes));
+  }
+  if (!device.peak_operator.empty()) line += " in " + Shortened(Escaped(device.peak_operator), kNameInLine);
+  if (!device.peak_range.empty()) line += ", range " + Shortened(Escaped(device.peak_range), kNameInLine);
+  if (device.peak_step) line += fmt::format(", step {}", *device.peak_step);
+  line += fmt::format("; {} at the end", FormatBytes(device.live_bytes_at_end));
+  return line + "\n" + CachingLine(device) + OutsideLine(device);
+}
+
+// GPUs before hosts, then the largest.
+std::pair<bool, std::uint64_t> Importance(const DeviceRow& device) {
+  return {device.caching, device.peak_allocated_bytes};
+}
+
+}  // namespace
+
+std::size_t LargestDevice(const Summary& summary) {
+  const auto largest = std::ranges::max_element(summary.devices, {}, &Importance);
+  return static_cast<std::size_t>(largest - summary.devices.begin());
+}
+
+std::string RenderDevices(const Capture& capture, const Summary& summary, std::size_t top, bool brief,
+                          const Terminal& terminal) {
+  std::vector<const DeviceRow*> devices;
+  for (const DeviceRow& device : summary.devices) devices.push_back(&device);
+  std::ranges::stable_sort(devices, std::ranges::greater(), [](const DeviceRow* d) { return Importance(*d); });
+  const std::size_t most = brief ? 3 : top == 0 ? devices.size() : std::max<std::size_t>(top, 4);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, devices.size()); ++i) text += DeviceLine(capture, *devices[i], terminal);
+  if (devices.size() > most) text += fmt::format("and {} more devices with smaller peaks\n", devices.size() - most);
+  return text;
+}
+
+std::string WhichDevices(const Summary& summary) {
+  const auto in_focus =
+      std::ranges::count_if(summary.devices, [&](const auto& device) { return InFocus(summary, device); });
+  if (static_cast<std::size_t>(in_focus) == summary.devices.size()) return "";
+  return in_focus == 1 ? " on " + Escaped(summary.devices[LargestDevice(summary)].name) : " on GPUs";
+}
+
+}  // namespace memoir

@@ -1,0 +1,26 @@
+// What checkpointing of modules would do to the peak of each device: as text and JSON.
+#ifndef TOOLS_VIEW_CHECKPOINTING_CHECKPOINT_VIEW_H_
+#define TOOLS_VIEW_CHECKPOINTING_CHECKPOINT_VIEW_H_
+
+#include <cstddef>
+#include <string>
+
+#include "tools/analyze/checkpointing/checkpointing.h"
+#include "tools/analyze/summary/summary.h"
+#include "tools/model/capture.h"
+#include "tools/view/json/json.h"
+#include "tools/view/terminal/terminal.h"
+
+namespace memoir {
+
+// The `top` that free most; 0: all. Of hosts nothing where there are GPUs.
+std::string RenderCheckpointing(const Capture& capture, const Checkpointing& checkpointing, std::size_t top,
+                                const Terminal& terminal);
+Json CheckpointingJson(const Capture& capture, const Checkpointing& checkpointing, std::size_t top);
+
+// One line in another view, about what frees most; "" where nothing is worth it.
+std::string CheckpointLine(const Capture& capture, const DeviceRow& device, const Terminal& terminal);
+
+}  // namespace memoir
+
+#endif  // TOOLS_VIEW_CHECKPOINTING_CHECKPOINT_VIEW_H_

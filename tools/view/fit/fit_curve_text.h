@@ -1,0 +1,18 @@
+// Peak against value, on a terminal: a bar for each value that was tried, and the card's memory across them.
+#ifndef TOOLS_VIEW_FIT_FIT_CURVE_TEXT_H_
+#define TOOLS_VIEW_FIT_FIT_CURVE_TEXT_H_
+
+#include <string>
+
+#include "tools/analyze/fit/fit_curve.h"
+#include "tools/view/terminal/terminal.h"
+
+namespace memoir {
+
+// "the largest BATCH that fits is 96"; one line without its end.
+std::string CurveAnswer(const FitCurve& curve);
+std::string RenderFitCurve(const FitCurve& curve, const std::string& what, const Terminal& terminal);
+
+}  // namespace memoir
+
+#endif  // TOOLS_VIEW_FIT_FIT_CURVE_TEXT_H_

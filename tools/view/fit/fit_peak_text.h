@@ -1,0 +1,21 @@
+// Who held a simulated device's memory at its peak: context, torch and libraries, and of torch's part the operators,
+// modules and phases.
+#ifndef TOOLS_VIEW_FIT_FIT_PEAK_TEXT_H_
+#define TOOLS_VIEW_FIT_FIT_PEAK_TEXT_H_
+
+#include <string>
+
+#include "tools/analyze/fit/fit.h"
+#include "tools/view/terminal/terminal.h"
+
+namespace memoir {
+
+// Tables. `when` follows "The peak of device 0", as ", up to then"; "" where nothing used a device.
+std::string RenderFitPeak(const FitRun& run, const std::string& when, const Terminal& terminal);
+
+// The same in a paragraph: "context 500.0 MiB, torch 40.0 GiB reserved, of which ...".
+std::string FitPeakWords(const FitRun& run);
+
+}  // namespace memoir
+
+#endif  // TOOLS_VIEW_FIT_FIT_PEAK_TEXT_H_

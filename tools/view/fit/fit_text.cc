@@ -1,0 +1,302 @@
+#include "tools/view/fit/fit_text.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "tools/view/fit/fit_peak_text.h"
+#include "tools/view/terminal/table.h"
+#include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/units.h"
+
+namespace memoir {
+namespace {
+
+std::string Paragraph(const std::string& text, const Terminal& terminal) {
+  return Wrapped(text, terminal.width, 0) + "\n";
+}
+
+std::string NeedWords(const FitInterval& need) {
+  if (need.is_point()) return FormatBytes(need.high);
+  if (need.low == 0) return "up to " + FormatBytes(need.high);
+  return fmt::format("{} to {}", FormatBytes(need.low), FormatBytes(need.high));
+}
+
+// What is left of the card where all goes on as simulated; negative: what is lacking.
+std::int64_t Headroom(const FitCard& card, const FitInterval& need) {
+  return static_cast<std::int64_t>(card.memory) - static_cast<std::int64_t>(need.high);
+}
+
+// The one that ran out, where any did.
+const FitTry& DecidingTry(const FitCard& card) {
+  const FitVerdict low = VerdictOf(card.low.run);
+  return card.high && (low == FitVerdict::kFits || low == FitVerdict::kFailed) ? *card.high : card.low;
+}
+
+std::string Ended(const FitRun& run) {
+  if (run.signal != 0) return fmt::format("signal {} ended it", run.signal);
+  return fmt::format("exit code {}", run.exit_code);
+}
+
+// "in aten::linear, module blocks.3, which asked for 512 MiB with 13.9 GiB in use"; "" where it did not run out.
+std::string WhereItRanOut(const FitRun& run) {
+  const auto deciding = DecidingDeviceOf(run);
+  const auto& recorded = run.recording ? run.recording->out_of_memory : std::nullopt;
+  std::uint64_t asked = deciding ? deciding->device.refused : 0;
+  std::string place;
+  if (recorded) {
+    place = recorded->operator_name.empty() ? "outside of any operator" : "in " + Escaped(recorded->operator_name);
+    if (!recorded->module.empty()) place += ", module " + Escaped(recorded->module);
+    if (recorded->phase != Phase::kOther) place += fmt::format(" ({})", ToString(recorded->phase));
+    place += ",";
+    asked = recorded->asked;
+  }
+  if (asked == 0) return "";
+  std::string text = fmt::format("{}{}asking for {}", place, place.empty() ? "" : " ", FormatBytes(asked));
+  if (deciding && deciding->device.refused > 0)
+    text += fmt::format(" with {} in use", FormatBytes(deciding->device.refused_used));
+  return text;
+}
+
+std::string LackReason(const FitCard& card) {
+  const auto need = NeedOf(card);
+  if (need) {
+    const std::int64_t left = Headroom(card, *need);
+    if (left >= 0 || !need->is_point())
+      return fmt::format("takes {}, the card has {}", NeedWords(*need), FormatBytes(card.memory));
+    return fmt::format("takes {}, {} more than the card's {}", NeedWords(*need),
+                       FormatBytes(static_cast<std::uint64_t>(-left)), FormatBytes(card.memory));
+  }
+  const FitTry& attempt = DecidingTry(card);
+  const std::string has = "has " + FormatBytes(card.memory) + "; ";
+  if (!attempt.unlimited) return has + "what it would take was not tried";
+  if (VerdictOf(*attempt.unlimited) == FitVerdict::kDoesNotFit) {
+    const auto device = DecidingDeviceOf(*attempt.unlimited);
+    return has + "takes more than " + FormatBytes(device ? device->device.total : 0);
+  }
+  return has + "what it would take is not known: without the card's limit: " + Ended(*attempt.unlimited);
+}
+
+// By one that was ended early.
+std::string Taken(const FitCard& card) {
+  const auto deciding = DecidingDeviceOf(card.low.run);
+  if (!deciding) return "before it used the GPU: no answer";
+  const bool ran_out = deciding->device.refused > 0;
+  return fmt::format("no verdict; up to then it took {} of {}{}", FormatBytes(deciding->device.peak),
+                     FormatBytes(card.memory), ran_out ? ", and asked for more than there was" : "");
+}
+
+Color VerdictColor(FitVerdict verdict) {
+  if (verdict == FitVerdict::kFits) return Color::kGreen;
+  return verdict == FitVerdict::kDepends || verdict == FitVerdict::kWentOn ? Color::kYellow : Color::kRed;
+}
+
+// The run whose peak is the need: it got to its end.
+const FitRun* RunOfNeed(const FitCard& card) {
+  const FitTry& attempt = card.high && NeedOf(*card.high) ? *card.high : card.low;
+  if (!NeedOf(attempt)) return nullptr;
+  return attempt.unlimited ? &*attempt.unlimited : &attempt.run;
+}
+
+// Of a verdict that another driver might overturn: "" otherwise.
+std::string MemoryRange(const FitCard& card) {
+  const auto need = NeedOf(card);
+  if (card.memory_most <= card.memory || (need && need->low > card.memory_most)) return "";
+  if (!FitsBarely(card) && VerdictOf(card) != FitVerdict::kDoesNotFit) return "";
+  return fmt::format("Drivers report {} to {} for this card (ECC, driver, cloud); the verdict is for the least.",
+                     FormatBytes(card.memory), FormatBytes(card.memory_most));
+}
+
+// Why the answer is an interval, or could be another.
+std::vector<std::string> Doubts(const FitCard& card) {
+  std::vector<std::string> doubts;
+  const auto need = NeedOf(card);
+  for (const std::string& unknown : card.unknowns) {
+    doubts.push_back("What it takes depends on " + unknown +
+                     (need && need->is_point() ? ": the least and the most take the same."
+                                               : ": it ran with the least and with the most."));
+  }
+  if (card.high && VerdictOf(card.low.run) == FitVerdict::kFailed) {
+    doubts.push_back(
+        fmt::format("With the least it failed ({}), as a program may that is given nothing.", Ended(card.low.run)));
+  }
+  if (SharesADevice(card.low.run)) {
+    doubts.push_back(
+        "Several processes used one card. Each had it to itself here; on a real one their needs add up, as far as they "
+        "come at the same time.");
+  }
+  if (card.low.run.unknown_numbers) {
+    doubts.push_back(
+        "The program read numbers that were not computed (.item(), .tolist(), .cpu()) as zeros: if it allocates by "
+        "them, it may take more.");
+  }
+  return doubts;
+}
+
+// Each a paragraph of its own.
+std::string RenderDoubts(const FitCard& card, const Terminal& terminal) {
+  std::string text;
+  const FitVerdict verdict = VerdictOf(card);
+  if (const std::string where = WhereItRanOut(DecidingTry(card).run); !where.empty())
+    text += Paragraph(verdict == FitVerdict::kDepends ? "With the most that it may take it runs out " + where + "."
+                                                      : "It runs out " + where + ".",
+                      terminal);
+  if (const auto deciding = DecidingDeviceOf(card.low.run);
+      deciding && deciding->device.refusals > 0 && verdict == FitVerdict::kFits) {
+    text += Paragraph(fmt::format("The card was full {}; torch gave cached memory back and went on.",
+                                  FormatCounted(deciding->device.refusals, "time", "times")),
+                      terminal);
+  }
+  if (FitsBarely(card)) {
+    text += Paragraph(fmt::format("What is left is less than the tables are exact to ({}): it may not fit.",
+                                  FormatBytes(TablesAreExactTo(card.memory))),
+                      terminal);
+  }
+  if (const std::string range = MemoryRange(card); !range.empty()) text += Paragraph(range, terminal);
+  for (const std::string& doubt : Doubts(card)) text += Paragraph(doubt, terminal);
+  return text;
+}
+
+std::string Spare(const FitCard& card) {
+  const auto need = NeedOf(card);
+  return need ? FormatSignedBytes(Headroom(card, *need)) : "?";
+}
+
+}  // namespace
+
+std::string TorchWords(const std::string& version) {
+  return version.empty() ? "" : fmt::format(" (torch {})", Escaped(version));
+}
+
+std::string VerdictWords(const FitCard& card) {
+  switch (VerdictOf(card)) {
+    case FitVerdict::kFits:
+      return FitsBarely(card) ? "fits, barely" : "fits";
+    case FitVerdict::kDoesNotFit:
+      return "does not fit";
+    case FitVerdict::kWentOn:
+      return "ran out, and went on";
+    case FitVerdict::kDepends:
+      return "depends";
+    case FitVerdict::kFailed:
+      return "failed";
+    case FitVerdict::kUnused:
+      return "unused";
+    case FitVerdict::kInterrupted:
+      return "interrupted";
+  }
+  return "";
+}
+
+std::string VerdictReason(const FitCard& card) {
+  const auto need = NeedOf(card);
+  switch (VerdictOf(card)) {
+    case FitVerdict::kFits:
+      if (!need) return "what it takes is not known";
+      return fmt::format("takes {} of {}, {}{} to spare", NeedWords(*need), FormatBytes(card.memory),
+                         need->is_point() ? "" : "at least ", FormatBytes(card.memory - need->high));
+    case FitVerdict::kWentOn:
+      return fmt::format("all {} of the card were asked for; the program handled that", FormatBytes(card.memory));
+    case FitVerdict::kDoesNotFit:
+    case FitVerdict::kDepends:
+      return LackReason(card);
+    case FitVerdict::kFailed:
+      return fmt::format(
+          "{}, {}: no answer", Ended(card.low.run),
+          card.low.run.processes.empty() ? "before it used the GPU" : "and not for lack of the GPU's memory");
+    case FitVerdict::kUnused:
+      return "nothing was allocated on the GPU: does the script choose cuda?";
+    case FitVerdict::kInterrupted:
+      return Taken(card);
+  }
+  return "";
+}
+
+std::string RenderFitLine(const FitCard& card, const std::string& what, const Terminal& terminal) {
+  return fmt::format("{} on a SIMULATED {} ({}): {}: {}{}\n", Escaped(what), Escaped(card.name), Escaped(card.key),
+                     Painted(terminal, VerdictColor(VerdictOf(card)), VerdictWords(card)), VerdictReason(card),
+                     TorchWords(card.torch));
+}
+
+std::string RenderFit(const FitCard& card, const std::string& what, const Terminal& terminal) {
+  const FitVerdict verdict = VerdictOf(card);
+  std::string text = RenderFitLine(card, what, terminal);
+  if (verdict == FitVerdict::kFailed || verdict == FitVerdict::kUnused) return text;
+  if (verdict == FitVerdict::kInterrupted)
+    return text + RenderFitPeak(card.low.run, ", up to then", terminal) + RenderFitNotes(terminal);
+  text += RenderDoubts(card, terminal);
+  if (const FitRun* const run = RunOfNeed(card)) {
+    const bool limited = run == &card.low.run || (card.high && run == &card.high->run);
+    const bool most = card.high && run != &card.low.run && (!card.low.unlimited || run != &*card.low.unlimited);
+    text += RenderFitPeak(*run,
+                          std::string(most ? ", with the most that it may take" : "") +
+                              (limited ? "" : ", in a run without the card's limit"),
+                          terminal);
+  }
+  return text + RenderFitNotes(terminal);
+}
+
+// Below the table: who holds the peak, on the smallest card where it fits.
+std::string RenderPeakOf(const std::vector<FitCard>& cards, const Terminal& terminal) {
+  for (const FitCard& card : cards) {
+    const FitRun* const run = RunOfNeed(card);
+    if (VerdictOf(card) != FitVerdict::kFits || run == nullptr) continue;
+    return Paragraph(fmt::format("The peak on {0}: {1}. All who hold it: memoir fit --gpu {0}.", Escaped(card.key),
+                                 FitPeakWords(*run)),
+                     terminal);
+  }
+  return "";
+}
+
+std::string RenderFitTable(std::vector<FitCard> cards, const std::string& what, const Terminal& terminal) {
+  std::ranges::stable_sort(cards, {}, &FitCard::memory);
+  Table table({"card", "has", "takes", "to spare", "verdict"});
+  bool without_limit = false;
+  std::string text, remarks;
+  std::vector<std::string> said;  // what holds for several cards is said once
+  for (const FitCard& card : cards) {
+    const auto need = NeedOf(card);
+    without_limit = without_limit || (need && (card.low.unlimited || (card.high && card.high->unlimited)));
+    table.AddRow(
+        {Escaped(card.key), FormatBytes(card.memory), need ? NeedWords(*need) : "?", Spare(card), VerdictWords(card)});
+    const FitVerdict verdict = VerdictOf(card);
+    const std::string where = WhereItRanOut(DecidingTry(card).run);
+    if (verdict == FitVerdict::kFailed || verdict == FitVerdict::kUnused || verdict == FitVerdict::kWentOn || !need)
+      remarks += Paragraph(Escaped(card.key) + ": " + VerdictReason(card), terminal);
+    if (!where.empty() && verdict != FitVerdict::kFits)
+      remarks += Paragraph(fmt::format("{}: runs out {}{}", Escaped(card.key), where,
+                                       verdict == FitVerdict::kDepends ? ", with the most that it may take" : ""),
+                           terminal);
+    if (FitsBarely(card)) {
+      remarks += Paragraph(fmt::format("{}: what is left is less than the tables are exact to ({})", Escaped(card.key),
+                                       FormatBytes(TablesAreExactTo(card.memory))),
+                           terminal);
+    }
+    for (const std::string& doubt : Doubts(card)) {
+      if (std::ranges::find(said, doubt) == said.end()) said.push_back(doubt);
+    }
+  }
+  const std::string torch = cards.empty() ? "" : TorchWords(cards.front().torch);
+  text = Painted(terminal, Color::kBold, Escaped(what) + " on SIMULATED cards" + torch) + "\n" +
+         table.Render(terminal, 2);
+  if (without_limit)
+    text += Paragraph("Where it does not fit: what it takes in a run without the card's limit.", terminal);
+  text += remarks;
+  for (const std::string& doubt : said) text += Paragraph(doubt, terminal);
+  return text + RenderPeakOf(cards, terminal) + RenderFitNotes(terminal);
+}
+
+std::string RenderFitNotes(const Terminal& terminal) {
+  return Painted(
+             terminal, Color::kDim,
+             Wrapped("Simulated: kernels did nothing, no GPU was measured. From tables, as estimates: each card's "
+                     "memory and context, NCCL's buffers, and workspaces that NVIDIA's libraries ask torch for. Not "
+                     "counted: workspaces of which nothing is published, other programs on the card (docs/fit.md).",
+                     terminal.width, 0)) +
+         "\n";
+}
+
+}  // namespace memoir

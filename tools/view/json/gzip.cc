@@ -1,0 +1,38 @@
+#include "tools/view/json/gzip.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace memoir {
+namespace {
+
+constexpr int kGzipWindow = 15 + 16;  // the largest window, with gzip's header and not zlib's
+constexpr std::size_t kPiece = 1 << 16;
+
+}  // namespace
+
+std::string Gzip(std::string_view bytes) {
+  z_stream stream{};
+  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY) != Z_OK) return "";
+  std::string file;
+  char piece[kPiece];
+  int result = Z_OK;
+  while (result == Z_OK) {
+    if (stream.avail_in == 0) {
+      const std::size_t size = std::min<std::size_t>(bytes.size(), std::numeric_limits<uInt>::max());
+      stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+      stream.avail_in = static_cast<uInt>(size);
+      bytes.remove_prefix(size);
+    }
+    stream.next_out = reinterpret_cast<Bytef*>(piece);
+    stream.avail_out = kPiece;
+    result = deflate(&stream, bytes.empty() ? Z_FINISH : Z_NO_FLUSH);
+    file.append(piece, kPiece - stream.avail_out);
+  }
+  deflateEnd(&stream);
+  return file;
+}
+
+}  // namespace memoir

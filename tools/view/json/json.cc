@@ -1,0 +1,140 @@
+#include "tools/view/json/json.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "tools/model/job.h"
+
+namespace memoir {
+namespace {
+
+constexpr int kJsonVersion = 1;
+
+const char* EndName(v1::End::Reason reason) {
+  switch (reason) {
+    case v1::End::STOPPED:
+      return "stopped";
+    case v1::End::EXITED:
+      return "exited";
+    case v1::End::MERGED:
+      return "merged";
+    case v1::End::FAILED:
+      return "failed";
+    default:
+      return "unknown";
+  }
+}
+
+// Only where there is any.
+void AddGaps(Json& json, const ReplayReport::Process& process) {
+  if (process.gap_count == 0) return;
+  json["gap_count"] = process.gap_count;
+  json["gaps"] = Json::array();
+  for (const auto& gap : process.gaps) {
+    json["gaps"].push_back({{"level", LevelName(gap.level)}, {"begin_ns", gap.begin_ns}, {"end_ns", gap.end_ns}});
+  }
+  json["unknown_blocks"] = process.unknown_blocks;
+  json["unknown_bytes"] = process.unknown_bytes;
+}
+
+void AddCounters(Json& json, const v1::Counters& counters) {
+  json["dropped_events"] = counters.dropped_records();
+  json["dropped_allocated_bytes"] = counters.dropped_allocated_bytes();
+  json["lost_events"] = counters.lost_events();
+  json["last_write_error"] = counters.last_write_error();
+  json["folded_events"] = counters.folded_events();
+  json["folded_parts"] = counters.folded_parts();
+  json["waits"] = counters.waits();
+  json["wait_ns"] = counters.wait_ns();
+  json["untracked_blocks"] = counters.untracked_blocks();
+  json["slotless_records"] = counters.slotless_records();
+  json["forked_children"] = counters.forked_children();
+}
+
+Json ProcessJson(const ProcessSummary& process, const ReplayReport& report) {
+  const v1::ProcessInfo& info = process.info;
+  Json json = {{"rank", RankJson(process.rank())},
+               {"rank_source", info.rank_source()},
+               {"rank_conflict", info.rank_conflict()},
+               {"world_size", info.world_size()},
+               {"restart", info.restart()},
+               {"pid", info.pid()},
+               {"forked_from", nullptr},
+               {"host", info.host()},
+               {"program", info.program()},
+               {"torch_version", info.torch_version()},
+               {"python_version", info.python_version()},
+               {"memoir_version", info.memoir_version()},
+               {"simulated_device", info.simulated_device()},
+               {"start_ns", process.start_ns},
+               {"events", process.events},
+               {"parts", process.parts},
+               {"missing_parts", process.missing_parts},
+               {"file_bytes", process.file_bytes}};
+  json["sources"] = Json::array();
+  for (const std::string& source : info.sources()) json["sources"].push_back(source);
+  if (info.forked_from() != 0) json["forked_from"] = info.forked_from();
+  const auto& seen = report.processes[process.id.value];
+  if (!seen.replayed) return json;
+  json["duration_ns"] = seen.duration_ns;
+  json["end"] = EndName(seen.end.reason());
+  json["end_message"] = seen.end.message();
+  AddCounters(json, seen.counters);
+  AddGaps(json, seen);
+  // What --max-size removed is not missing.
+  json["missing_parts"] = process.missing_parts - std::min(process.missing_parts, seen.counters.folded_parts());
+  return json;
+}
+
+Json AttemptsJson(const Capture& capture) {
+  Json attempts = Json::array();
+  for (const Attempt& attempt : DescribeJob(capture).attempts) {
+    attempts.push_back({{"restart", attempt.restart},
+                        {"world_size", attempt.world_size},
+                        {"ranks", attempt.ranks},
+                        {"missing_ranks", attempt.missing}});
+  }
+  return attempts;
+}
+
+}  // namespace
+
+Json RankJson(std::optional<std::uint32_t> rank) { return rank ? Json(*rank) : Json(nullptr); }
+
+Json CaptureJson(const Capture& capture, const ReplayReport& report, const std::string& view) {
+  Json json = {{"version", kJsonVersion}, {"capture", capture.path()}, {"view", view}};
+  std::uint64_t dropped = 0;
+  for (const auto& process : report.processes)
+    dropped += process.counters.dropped_records() + process.counters.lost_events();
+  json["dropped_events"] = dropped;
+  json["lost_records"] = report.lost_records;
+  json["lost_chunks"] = report.lost_chunks;
+  if (report.repeated_records > 0) json["repeated_records"] = report.repeated_records;
+  json["late_events"] = report.late_events;
+  json["unmatched_deallocations"] = report.unmatched_deallocations;
+  json["keyframe_mismatches"] = report.keyframe_mismatches;
+  json["statistics_mismatches"] = report.statistics_mismatches;
+  json["damage"] = Json::array();
+  for (const Damage& damage : report.damage) {
+    json["damage"].push_back({{"file", damage.file}, {"offset", damage.offset}, {"what", damage.what}});
+  }
+  json["attempts"] = AttemptsJson(capture);
+  json["processes"] = Json::array();
+  for (const ProcessSummary& process : capture.processes()) json["processes"].push_back(ProcessJson(process, report));
+  return json;
+}
+
+const char* LevelName(v1::RecordingLevel level) {
+  switch (level) {
+    case v1::LEVEL_OFF:
+      return "off";
+    case v1::LEVEL_MEMORY:
+      return "memory";
+    default:
+      return "all";
+  }
+}
+
+std::string ToText(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+}  // namespace memoir

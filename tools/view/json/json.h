@@ -1,0 +1,31 @@
+// What every JSON document of `memoir show --json` begins with (docs/json.md). Keys are stable: added to, never
+// renamed.
+#ifndef TOOLS_VIEW_JSON_JSON_H_
+#define TOOLS_VIEW_JSON_JSON_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "nlohmann/json.hpp"
+#include "tools/model/capture.h"
+
+namespace memoir {
+
+using Json = nlohmann::ordered_json;
+
+// version, capture, view, dropped_events, lost_records, lost_chunks, damage, processes
+Json CaptureJson(const Capture& capture, const ReplayReport& report, const std::string& view);
+
+// null: of no rank.
+Json RankJson(std::optional<std::uint32_t> rank);
+
+// Invalid UTF-8 in a capture's names becomes U+FFFD: JSON has no other way. Ends with a newline.
+// "off", "memory", "all"
+const char* LevelName(v1::RecordingLevel level);
+
+std::string ToText(const Json& json);
+
+}  // namespace memoir
+
+#endif  // TOOLS_VIEW_JSON_JSON_H_

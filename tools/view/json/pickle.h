@@ -1,0 +1,41 @@
+// Writes Python's pickle format: dictionaries, tuples of two, text, integers and floating-point numbers, and nothing
+// that a reader would have to execute. Protocol 2, which every Python since 2.3 reads.
+//
+// Not a reader: pickles from elsewhere are programs. Values are written in order, a dictionary's as key, value, key...
+#ifndef TOOLS_VIEW_JSON_PICKLE_H_
+#define TOOLS_VIEW_JSON_PICKLE_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace memoir {
+
+class Pickle {
+ public:
+  // `write` gets bytes now and then, and the rest in End.
+  explicit Pickle(std::function<void(std::string_view)> write);
+
+  void BeginDictionary();
+  void EndDictionary();
+  void Text(std::string_view utf8);
+  // The text is given the number, by which Recall writes it again.
+  void Remember(std::string_view utf8, std::uint32_t number);
+  void Recall(std::uint32_t number);
+  void Integer(std::uint64_t value);
+  void Real(double value);
+  void EndPair();  // of the two values before
+  void End();
+
+ private:
+  void Little(std::uint64_t value, int bytes);
+  void Flush(std::size_t most);
+
+  std::function<void(std::string_view)> write_;
+  std::string bytes_;
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_VIEW_JSON_PICKLE_H_

@@ -1,0 +1,363 @@
+#include "tools/view/oom/out_of_memory_text.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "fmt/format.h"
+#include "tools/analyze/categories/kept_as.h"
+#include "tools/model/job.h"
+#include "tools/view/capture/capture_text.h"
+#include "tools/view/capture/pool_text.h"
+#include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/units.h"
+
+namespace memoir {
+namespace {
+
+constexpr std::size_t kNameInLine = 40;
+constexpr std::size_t kIndent = 17;  // as the facts of a summary
+
+struct Detail {
+  std::size_t top = 0;  // names in a list; 0: all
+  bool grown_operators = true;
+};
+
+std::string Line(const Terminal& terminal, std::string_view name, Color color, const std::string& text) {
+  return Painted(terminal, color, PaddedRight(name, kIndent)) + Wrapped(text, terminal.width, kIndent) + "\n";
+}
+
+std::string Named(std::string_view name) { return Shortened(Escaped(name), kNameInLine); }
+
+// "aten::mm in layers.3.mlp.fc1 (Linear), backward, step 7"
+std::string Place(const OutOfMemory& error) {
+  std::string place = error.operator_name.empty() ? "code outside of any operator" : Named(error.operator_name);
+  if (!error.module.empty()) place += " in " + Named(error.module);
+  if (!error.module_class.empty() && error.module_class != error.module)
+    place += " (" + Named(error.module_class) + ")";
+  if (error.phase != Phase::kOther) place += ", " + std::string(ToString(error.phase));
+  if (!error.range_name.empty()) place += ", range " + Named(error.range_name);
+  if (error.step) return place + fmt::format(", step {}", *error.step);
+  if (error.optimizer_steps == 0) return place;
+  return place + ", after " + FormatCounted(error.optimizer_steps, "optimizer step", "optimizer steps");
+}
+
+// "a 3.0 MiB, b 2.0 MiB, others 1.0 MiB": they add up to the whole.
+std::string HolderList(const std::vector<Holder>& holders, std::size_t top) {
+  std::string text;
+  std::uint64_t rest = 0;
+  for (std::size_t i = 0; i < holders.size(); ++i) {
+    if (top != 0 && i >= top) {
+      rest += holders[i].bytes;
+      continue;
+    }
+    text += (i == 0 ? "" : ", ") + Named(holders[i].name) + " " + FormatBytes(holders[i].bytes);
+  }
+  if (rest > 0) text += ", others " + FormatBytes(rest);
+  return holders.empty() ? "nobody" : text;
+}
+
+// What grew most; the rest, also what shrank, as one.
+std::string GrownList(const Growth& growth, const std::vector<Grown>& grown, std::size_t top) {
+  std::string text;
+  std::int64_t rest = growth.allocated;
+  for (std::size_t i = 0; i < grown.size() && (top == 0 || i < top) && grown[i].bytes > 0; ++i) {
+    text += (i == 0 ? "" : ", ") + Named(grown[i].name) + " " + FormatSignedBytes(grown[i].bytes);
+    rest -= grown[i].bytes;
+  }
+  if (rest != 0) text += (text.empty() ? "others " : ", others ") + FormatSignedBytes(rest);
+  return text;
+}
+
+// cudaMallocAsync, a pluggable allocator, no cache: torch reserves nothing beside what it has allocated.
+bool HasNoCache(const OutOfMemory& error) { return error.reserved_bytes == 0 && error.allocated_bytes > 0; }
+
+std::string TorchHeld(const OutOfMemory& error) {
+  std::string text = FormatBytes(error.allocated_bytes) + " allocated, ";
+  if (error.room.waiting > 0)
+    text += FormatBytes(error.room.waiting) + " freed but waiting for other streams (record_stream), ";
+  text +=
+      HasNoCache(error) ? "without a cache of torch's own" : FormatBytes(error.reserved_bytes) + " reserved by torch";
+  if (error.device_free_known) text += ", " + FormatBytes(error.device_free) + " left on the device";
+  if (error.room.private_reserved > 0) {
+    text += fmt::format("; private pools (CUDA graphs, MemPools) have {} of it reserved, {} allocated",
+                        FormatBytes(error.room.private_reserved), FormatBytes(error.room.private_allocated));
+  }
+  return error.outside ? text : text + "; outside torch: not recorded";
+}
+
+// "2.9 GiB: NCCL 1.9 GiB, libcublas 0.6 GiB, context 0.4 GiB; other processes 3.0 GiB"
+std::string OutsideHeld(const OutOfMemory& error, std::size_t top) {
+  std::uint64_t bytes = 0;
+  for (const Holder& holder : *error.outside) bytes += holder.bytes;
+  std::string text = bytes == 0 ? "nothing" : FormatBytes(bytes) + ": " + HolderList(*error.outside, top);
+  if (error.other_processes.value_or(0) > 0) text += "; other processes " + FormatBytes(*error.other_processes);
+  if (error.unaccounted > 0) text += "; not known whose " + FormatBytes(error.unaccounted) + ": memoir check balance";
+  return text;
+}
+
+// Who has most of the device.
+std::string Hoarder(const OutOfMemory& error) {
+  Holder most;
+  if (error.outside && !error.outside->empty()) most = error.outside->front();
+  if (error.other_processes.value_or(0) > most.bytes) most = {"other processes", *error.other_processes, 0};
+  if (error.unaccounted > std::max(most.bytes, error.reserved_bytes))
+    return "nobody that is known holds " + FormatBytes(error.unaccounted) + " of it";
+  const std::string of = error.device_total ? " of " + FormatBytes(*error.device_total) : "";
+  if (HasNoCache(error) && error.allocated_bytes >= most.bytes)
+    return fmt::format("torch holds {}{}", FormatBytes(error.allocated_bytes), of);
+  if (error.reserved_bytes >= most.bytes && error.reserved_bytes > 0) {
+    return fmt::format("torch reserves {}{}, of which {} is cache", FormatBytes(error.reserved_bytes), of,
+                       FormatBytes(error.reserved_bytes - std::min(error.reserved_bytes, error.active_bytes)));
+  }
+  return most.bytes == 0 ? "who holds the rest is not recorded"
+                         : Named(most.name) + " holds " + FormatBytes(most.bytes) + of;
+}
+
+std::string WhyRefused(const OutOfMemory& error, std::size_t top) {
+  if (error.refusal->of_host) {
+    return error.pinned.empty() ? "of the HOST's memory; nothing of it was pinned by this process"
+                                : "of the HOST's memory; pinned already: " + HolderList(error.pinned, top);
+  }
+  const std::string left = error.device_free_known ? "the device had " + FormatBytes(error.device_free) + " left"
+                                                   : "what was left is not known";
+  return left + ": " + Hoarder(error);
+}
+
+// "NCCL could not make a communicator", "libforeign.so asked for 64.0 MiB (malloc)"
+std::string WhatWasRefused(const OutOfMemory& error) {
+  const Refusal& refusal = *error.refusal;
+  const std::string library = refusal.library.starts_with("libc10_cuda") ? "torch" : Named(refusal.library);
+  const std::string bytes = error.asked_bytes == 0 ? "memory" : FormatBytes(error.asked_bytes);
+  switch (refusal.call) {
+    case v1::COMMUNICATOR:
+      return library + " could not make a communicator" + (error.asked_bytes == 0 ? "" : ", which asked for " + bytes);
+    case v1::HANDLE:
+      return library + " could not make a handle" + (error.asked_bytes == 0 ? "" : ", which asked for " + bytes);
+    case v1::HOST_ALLOCATE:
+      return library + " asked for " + bytes + " of pinned host memory";
+    case v1::HOST_REGISTER:
+      return library + " asked to pin " + bytes + " of host memory";
+    default:
+      return library + " asked for " + bytes + " (" + std::string(ToString(refusal.call)) + ")";
+  }
+}
+
+std::string FreeForIt(const Room& room) {
+  if (room.own_free == 0) return "nothing of its pool and stream is free";
+  return fmt::format("{} of its pool and stream free in {}, the largest {}", FormatBytes(room.own_free),
+                     FormatCounted(room.own_holes, "hole", "holes"), FormatBytes(room.largest_hole));
+}
+
+std::string Elsewhere(const Room& room) {
+  std::string text;
+  const auto add = [&](std::uint64_t bytes, const std::string& where) {
+    if (bytes > 0) text += (text.empty() ? "" : ", ") + FormatBytes(bytes) + " " + where;
+  };
+  add(room.other_pool_free, room.pool.is_private() ? "in other pools" : "in private pools (CUDA graphs, MemPools)");
+  add(room.other_stream_free, "of other streams");
+  add(room.other_size_free, room.small ? "for requests above 1 MiB" : "for requests up to 1 MiB");
+  return text;
+}
+
+std::string Pins(const Room& room, std::size_t top) {
+  if (room.pinned_by.empty()) return "";
+  std::uint64_t blocks = 0;
+  for (const Holder& holder : room.pinned_by) blocks += holder.blocks;
+  return fmt::format("; live between the holes: {} of {}", FormatCounted(blocks, "block", "blocks"),
+                     HolderList(room.pinned_by, top));
+}
+
+std::string Why(const OutOfMemory& error, std::size_t top) {
+  const Room& room = error.room;
+  const std::string from = room.pool.is_private() ? " It asked in " + PoolName(room.pool) + "." : "";
+  switch (room.cause) {
+    case OutOfMemoryCause::kFragmentation:
+      return "FRAGMENTATION: " + FreeForIt(room) +
+             (room.own_free >= error.asked_bytes ? ""
+                                                 : ", with what the device "
+                                                   "had left enough, but not in one piece") +
+             Pins(room, top) + "." + from;
+    case OutOfMemoryCause::kLimit:
+      return fmt::format(
+          "a LIMIT: the device had {} left, but torch may not reserve {} more than the {} that it has, {}"
+          "(set_per_process_memory_fraction). No fragmentation: {}.{}",
+          FormatBytes(error.device_free), FormatBytes(room.needed_segment), FormatBytes(error.reserved_bytes),
+          error.device_limit ? "at most " + FormatBytes(*error.device_limit) + " in all " : "", FreeForIt(room), from);
+    case OutOfMemoryCause::kRefused:
+      if (error.refusal) return WhyRefused(error, top);
+      return fmt::format("REFUSED by the driver, although it says that {} are left and torch may reserve {}.{}",
+                         FormatBytes(error.device_free), FormatBytes(error.device_limit.value_or(0)), from);
+    case OutOfMemoryCause::kOtherPools:
+      return fmt::format("free, but ELSEWHERE: {}; {}.{}", Elsewhere(room), FreeForIt(room), from);
+    case OutOfMemoryCause::kTooLarge:
+      return fmt::format("TOO LARGE: more than all that torch had and the device had left, {} together.{}",
+                         FormatBytes(error.reserved_bytes + error.device_free), from);
+    case OutOfMemoryCause::kFull:
+      break;
+  }
+  const std::uint64_t lacking = error.asked_bytes - std::min(error.asked_bytes, room.free + error.device_free);
+  return fmt::format(
+      "FULL: {} lacking, even with all that torch had free ({}) and the device had left. "
+      "No fragmentation: {}.{}",
+      FormatBytes(lacking), FormatBytes(room.free), FreeForIt(room), from);
+}
+
+std::string StepBefore(const Growth& growth) {
+  if (growth.kind == StepKind::kStep && growth.step) return fmt::format("step {}", *growth.step);
+  return "the " + std::string(ToString(*growth.kind)) + " before";
+}
+
+std::string WhyNow(const OutOfMemory& error, const Detail& detail) {
+  const Growth& growth = error.growth;
+  if (!growth.kind) return "no step was recorded to compare with (memoir.step(), an optimizer, a module)";
+  if (growth.first) return "it is the first " + std::string(ToString(*growth.kind)) + ": nothing earlier to compare";
+  const std::string since = growth.same_call ? "since the same call of " + StepBefore(growth)
+                                             : "since the end of " + StepBefore(growth) + " (it never came here)";
+  std::string text = growth.allocated == 0 ? "nothing more is allocated " + since
+                                           : FormatSignedBytes(growth.allocated) + " allocated " + since;
+  const std::string modules = GrownList(growth, growth.by_module, detail.top);
+  const std::string operators = GrownList(growth, growth.by_operator, detail.top);
+  if (!modules.empty()) text += ": " + modules;
+  if (!operators.empty() && detail.grown_operators)
+    text += (modules.empty() ? ": by operator: " : "; by operator: ") + operators;
+  if (growth.reserved != 0) text += fmt::format("; {} reserved", FormatSignedBytes(growth.reserved));
+  if (!growth.asked_then) return text;
+  if (*growth.asked_then == error.asked_bytes) return text + "; it asked for as much then";
+  return text + fmt::format("; then it asked for {}", FormatBytes(*growth.asked_then));
+}
+
+bool HasModules(const OutOfMemory& error) {
+  return std::ranges::any_of(error.by_module, [](const Holder& holder) { return !holder.name.starts_with('('); });
+}
+
+std::string Headline(const Capture& capture, const OutOfMemory& error) {
+  if (error.refusal) {
+    return fmt::format("{} at {}: {}, in {}", DeviceLabel(capture, error.device, error.process), FormatMoment(error.ns),
+                       WhatWasRefused(error), Place(error));
+  }
+  return fmt::format("{} at {}: {} asked for {}", DeviceLabel(capture, error.device, error.process),
+                     FormatMoment(error.ns), Place(error), FormatBytes(error.asked_bytes));
+}
+
+// Nothing but unknown says nothing.
+bool HasCategories(const OutOfMemory& error) {
+  return std::ranges::any_of(error.by_category,
+                             [](const Holder& holder) { return holder.name != ToString(KeptAs::kUnknown); });
+}
+
+std::string Render(const OutOfMemory& error, const std::string& headline, const Detail& detail,
+                   const Terminal& terminal) {
+  const std::size_t top = detail.top;
+  std::string text = Line(terminal, "out of memory", Color::kRed, headline);
+  text += Line(terminal, "why", Color::kRed, Why(error, top));
+  const bool of_host = error.refusal && error.refusal->of_host;
+  if (!of_host) text += Line(terminal, "torch", Color::kBold, TorchHeld(error));
+  if (error.outside && !of_host) text += Line(terminal, "outside torch", Color::kBold, OutsideHeld(error, top));
+  if (of_host && error.by_operator.empty()) return text;
+  text += Line(terminal, "held then", Color::kBold, HolderList(error.by_operator, top));
+  if (HasModules(error)) text += Line(terminal, "by module", Color::kBold, HolderList(error.by_module, top));
+  if (HasCategories(error)) text += Line(terminal, "by category", Color::kBold, HolderList(error.by_category, top));
+  return of_host ? text : text + Line(terminal, "why now", Color::kBold, WhyNow(error, detail));
+}
+
+// "; also on ranks 1-3", "; 2 more processes": who else ran out.
+std::string Others(const Capture& capture, const std::vector<OutOfMemory>& errors, const OutOfMemory& shown) {
+  std::set<std::uint32_t> ranks;
+  std::set<ProcessId> unnumbered;
+  for (const OutOfMemory& error : errors) {
+    if (error.process == shown.process) continue;
+    if (error.rank && error.rank != shown.rank) ranks.insert(*error.rank);
+    if (!error.rank) unnumbered.insert(error.process);
+  }
+  std::string text;
+  if (!ranks.empty()) text = fmt::format("; also on {} {}", ranks.size() == 1 ? "rank" : "ranks", RankList(ranks));
+  if (!unnumbered.empty())
+    text += "; also in " + FormatCounted(unnumbered.size(), "process", "processes") + " of no rank";
+  return capture.processes().size() > 1 ? text : "";
+}
+
+// What is known of the errors that were counted, but not recorded: their number.
+std::string RenderUnrecorded(const Summary& summary) {
+  const std::size_t known = summary.out_of_memory.size();
+  const std::uint64_t count = CountOutOfMemory(summary);
+  if (count <= known) return "";
+  const std::string all = FormatCounted(count, "out-of-memory error", "out-of-memory errors");
+  if (known >= kMostOutOfMemory) return fmt::format("{}; the newest {} are known in detail", all, FormatCount(known));
+  const std::string off = RecordingWasOff(summary.report);
+  return all + " by the count of torch's allocator; " +
+         (known == 0 ? "nothing else of them is known"
+                     : fmt::format("of {} nothing else is known", FormatCount(count - known))) +
+         ": " + (off.empty() ? "they were lost, or lay in parts that are gone" : off);
+}
+
+std::string Cut(const std::string& text, std::size_t lines) {
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < lines && end != std::string::npos; ++i) end = text.find('\n', end == 0 ? 0 : end + 1);
+  return end == std::string::npos ? text : text.substr(0, end + 1);
+}
+
+}  // namespace
+
+std::uint64_t CountOutOfMemory(const Summary& summary) {
+  std::uint64_t counted = 0;
+  for (const DeviceRow& device : summary.devices) counted += device.num_ooms;
+  const auto recorded = static_cast<std::uint64_t>(std::ranges::count_if(
+      summary.out_of_memory, [](const OutOfMemory& error) { return !error.refusal.has_value(); }));
+  return summary.out_of_memory.size() + (counted > recorded ? counted - recorded : 0);
+}
+
+std::string RenderOutOfMemory(const Capture& capture, const Summary& summary, const Terminal& terminal) {
+  if (summary.out_of_memory.empty()) {
+    const std::string unrecorded = RenderUnrecorded(summary);
+    return unrecorded.empty() ? "" : Line(terminal, "out of memory", Color::kRed, unrecorded);
+  }
+  const OutOfMemory& error = DecisiveError(summary.out_of_memory);
+  std::string headline = Headline(capture, error);
+  const auto own =
+      static_cast<std::uint64_t>(std::ranges::count(summary.out_of_memory, error.process, &OutOfMemory::process));
+  if (own > 1) headline += fmt::format("; the last of {}", own);
+  headline += Others(capture, summary.out_of_memory, error);
+  std::string text;
+  for (const Detail& detail : {Detail{3, true}, Detail{3, false}, Detail{2, false}, Detail{1, false}}) {
+    text = Render(error, headline, detail, terminal);
+    if (std::ranges::count(text, '\n') <= static_cast<std::ptrdiff_t>(kLinesOfOutOfMemory)) break;
+  }
+  return Cut(text, kLinesOfOutOfMemory);
+}
+
+std::string RenderOutOfMemoryErrors(const Capture& capture, const Summary& summary, std::size_t top,
+                                    const Terminal& terminal) {
+  std::string text = RenderUnrecorded(summary);
+  if (!text.empty()) text = Wrapped(text, terminal.width, 0) + "\n";
+  for (const OutOfMemory& error : summary.out_of_memory)
+    text += "\n" + Render(error, Headline(capture, error), {top, true}, terminal);
+  return text;
+}
+
+std::string NoOutOfMemoryKnown(const ReplayReport& report) {
+  const std::string off = RecordingWasOff(report);
+  return off.empty() ? "no out-of-memory error" : "no out-of-memory error is known of, but " + off;
+}
+
+std::string RenderNoOutOfMemory(const Capture& capture, const Summary& summary, const Terminal& terminal) {
+  const std::string none = NoOutOfMemoryKnown(summary.report);
+  std::string text;
+  for (const DeviceRow& device : summary.devices) {
+    if (!device.caching) continue;
+    const std::string line = fmt::format(
+        "{}: {}: at most {} allocated, {} reserved, {}; {}", DeviceLabel(capture, device.name, device.process), none,
+        FormatBytes(device.peak_allocated_bytes), FormatBytes(device.peak_reserved_bytes),
+        FormatCounted(device.num_alloc_retries, "retry", "retries"),
+        device.least_free ? fmt::format("at least {} of {} were free", FormatBytes(*device.least_free),
+                                        FormatBytes(device.total_bytes))
+                          : "what the device had besides is not recorded");
+    text += Wrapped(line, terminal.width, 0) + "\n";
+  }
+  if (!text.empty()) return text;
+  return Wrapped(none + ": no allocation of torch's CUDA allocator is recorded", terminal.width, 0) + "\n";
+}
+
+}  // namespace memoir

@@ -1,0 +1,21 @@
+// Where the lines of a chart's axis stand.
+#ifndef TOOLS_VIEW_PICTURE_AXIS_STEPS_H_
+#define TOOLS_VIEW_PICTURE_AXIS_STEPS_H_
+
+namespace memoir {
+
+// 1, 2 or 5 times a power of two (bytes) or ten (values), so that there are four to nine of them in `whole`.
+inline double AxisStep(double whole, double base) {
+  double step = 1;
+  while (whole / (step * base) >= 4) step *= base;
+  if (base > 2) {
+    for (const double times : {5.0, 2.0}) {
+      if (whole / (step * times) >= 4) return step * times;
+    }
+  }
+  return step;
+}
+
+}  // namespace memoir
+
+#endif  // TOOLS_VIEW_PICTURE_AXIS_STEPS_H_

@@ -1,0 +1,51 @@
+// A picture to draw plain charts on: rectangles, lines, points and text; and its bytes as PNG.
+//
+// Text is ASCII (other letters become '?'), in the one face of stb_easy_font.
+#ifndef TOOLS_VIEW_PICTURE_CANVAS_H_
+#define TOOLS_VIEW_PICTURE_CANVAS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace memoir {
+
+struct Pigment {
+  std::uint8_t red = 0, green = 0, blue = 0;
+};
+
+class Canvas {
+ public:
+  // White. At most 4,096 pixels a side.
+  Canvas(int width, int height);
+
+  int width() const { return width_; }
+  int height() const { return height_; }
+
+  // What lies outside is not drawn. Pixels count from the upper left.
+  void Fill(double left, double top, double right, double bottom, Pigment pigment);
+  void Line(double from_x, double from_y, double to_x, double to_y, double thickness, Pigment pigment);
+  // Straight from point to point.
+  void Curve(const std::vector<std::pair<double, double>>& points, double thickness, Pigment pigment);
+  void Disc(double x, double y, double radius, Pigment pigment);
+
+  enum class Anchor : std::uint8_t { kLeft, kMiddle, kRight };
+  // Letters are 7 pixels high at scale 1. `y` is their top.
+  void Text(double x, double y, std::string_view text, double scale, Pigment pigment, Anchor anchor = Anchor::kLeft);
+  static double TextWidth(std::string_view text, double scale);
+
+  // `description`: ASCII, "" for none: a text of the file for programs that read it, as people read the picture.
+  std::string Png(std::string_view description = "") const;
+
+ private:
+  void Blend(int x, int y, double share, Pigment pigment);
+
+  const int width_, height_;
+  std::vector<std::uint8_t> pixels_;  // red, green, blue
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_VIEW_PICTURE_CANVAS_H_

@@ -1,0 +1,26 @@
+// Fragmentation, and the map of segments, as text and as JSON.
+#ifndef TOOLS_VIEW_SEGMENTS_FRAGMENTATION_VIEW_H_
+#define TOOLS_VIEW_SEGMENTS_FRAGMENTATION_VIEW_H_
+
+#include <cstddef>
+#include <string>
+
+#include "tools/analyze/segments/fragmentation.h"
+#include "tools/view/json/json.h"
+#include "tools/view/terminal/terminal.h"
+
+namespace memoir {
+
+// `top`: rows of a table; 0: all.
+std::string RenderFragmentation(const Capture& capture, const Fragmentation& fragmentation, std::size_t top,
+                                const Terminal& terminal);
+Json FragmentationJson(const Capture& capture, const Fragmentation& fragmentation);
+
+// `instant` is what was asked for: "the peak". `top`: segments of a device, those with the most free bytes; 0: all.
+std::string RenderSegments(const Capture& capture, const SegmentMaps& maps, const std::string& instant, std::size_t top,
+                           const Terminal& terminal);
+Json SegmentsJson(const Capture& capture, const SegmentMaps& maps, const std::string& instant);
+
+}  // namespace memoir
+
+#endif  // TOOLS_VIEW_SEGMENTS_FRAGMENTATION_VIEW_H_

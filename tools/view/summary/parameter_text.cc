@@ -1,0 +1,95 @@
+#include "tools/view/summary/parameter_text.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fmt/format.h"
+#include "tools/view/capture/device_text.h"
+#include "tools/view/terminal/table.h"
+#include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/units.h"
+
+namespace memoir {
+namespace {
+
+constexpr std::size_t kNameWidth = 48;
+
+struct Cost {
+  std::string name;
+  std::uint64_t parameter = 0, buffer = 0, gradient = 0, state = 0;
+  std::uint64_t together() const { return parameter + buffer + gradient + state; }
+
+  Cost& operator+=(const Cost& other) {
+    parameter += other.parameter;
+    buffer += other.buffer;
+    gradient += other.gradient;
+    state += other.state;
+    return *this;
+  }
+};
+
+Cost CostOf(const Row& row, const std::string& name) {
+  const auto part = [&](ParameterPart which) {
+    return row.parameter.by_part[static_cast<std::size_t>(which)].bytes_at_peak;
+  };
+  Cost cost{Shortened(name, kNameWidth)};
+  (row.parameter.is_buffer ? cost.buffer : cost.parameter) = part(ParameterPart::kItself);
+  cost.gradient = part(ParameterPart::kGradient);
+  cost.state = part(ParameterPart::kState);
+  return cost;
+}
+
+std::string Cell(std::uint64_t bytes) { return bytes == 0 ? "" : FormatBytes(bytes); }
+
+std::vector<std::string> Cells(const Cost& cost, std::uint64_t all) {
+  return {cost.name,
+          Cell(cost.parameter),
+          Cell(cost.buffer),
+          Cell(cost.gradient),
+          Cell(cost.state),
+          FormatBytes(cost.together()),
+          FormatShare(cost.together(), all)};
+}
+
+}  // namespace
+
+std::string RenderParameters(const Summary& summary, std::size_t top, const Terminal& terminal) {
+  std::map<std::string, int> alike;  // models of one kind have parameters of the same names
+  for (const Row& row : summary.rows) alike[row.name] += row.kind == Row::Kind::kNamed ? 1 : 0;
+  std::vector<Cost> costs;
+  std::uint64_t others = 0;
+  for (const Row& row : summary.rows) {
+    if (row.kind != Row::Kind::kNamed) {
+      others += row.total.bytes_at_peak;
+      continue;
+    }
+    const std::string of_root = alike[row.name] > 1 ? " of " + ShownName(row.parameter.root) : "";
+    const Cost cost = CostOf(row, ShownName(row.name) + of_root);
+    if (cost.together() > 0) costs.push_back(cost);
+  }
+  std::ranges::stable_sort(costs, [](const Cost& a, const Cost& b) { return a.together() > b.together(); });
+  Cost total{"total"};
+  for (const Cost& cost : costs) total += cost;
+  const std::uint64_t all = total.together() + others;
+  if (top != 0 && costs.size() > top + 1) {
+    Cost rest{fmt::format("other ({} parameters)", FormatCount(costs.size() - top))};
+    for (const Cost& cost : std::span(costs).subspan(top)) rest += cost;
+    costs.resize(top);
+    costs.push_back(std::move(rest));
+  }
+  Table table({"parameter", "itself", "buffer", "gradient", "optimizer state", "together", "of the peak"});
+  for (const Cost& cost : costs) table.AddRow(Cells(cost, all));
+  table.AddRow({"(of no parameter)", "", "", "", "", FormatBytes(others), FormatShare(others, all)});
+  std::vector<std::string> last = Cells(total, all);
+  last[5] = FormatBytes(all);
+  last[6] = FormatShare(all, all);
+  table.AddTotal(last);
+  return Painted(terminal, Color::kBold, "What parameters cost at the peak" + WhichDevices(summary)) + "\n" +
+         table.Render(terminal, 2);
+}
+
+}  // namespace memoir

@@ -1,0 +1,18 @@
+// The summary as JSON (docs/json.md): exact numbers, every row.
+#ifndef TOOLS_VIEW_SUMMARY_SUMMARY_JSON_H_
+#define TOOLS_VIEW_SUMMARY_SUMMARY_JSON_H_
+
+#include <cstddef>
+
+#include "tools/analyze/summary/summary.h"
+#include "tools/model/capture.h"
+#include "tools/view/json/json.h"
+
+namespace memoir {
+
+// `top`: rows of the grouping, the rest as one row "(other)"; 0: all.
+Json SummaryJson(const Capture& capture, const Summary& summary, std::size_t top);
+
+}  // namespace memoir
+
+#endif  // TOOLS_VIEW_SUMMARY_SUMMARY_JSON_H_

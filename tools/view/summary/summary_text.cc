@@ -1,0 +1,339 @@
+#include "tools/view/summary/summary_text.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "tools/analyze/summary/focus.h"
+#include "tools/view/capture/capture_text.h"
+#include "tools/view/capture/device_text.h"
+#include "tools/view/capture/module_text.h"
+#include "tools/view/checkpointing/checkpoint_view.h"
+#include "tools/view/oom/out_of_memory_text.h"
+#include "tools/view/summary/grouping.h"
+#include "tools/view/summary/parameter_text.h"
+#include "tools/view/terminal/table.h"
+#include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/units.h"
+
+namespace memoir {
+namespace {
+
+// One row of a table, or what the rows that are not shown add up to.
+struct Line {
+  std::string name;
+  std::uint64_t count = 0;
+  Columns columns;
+};
+
+constexpr std::size_t kNameInLine = 40;
+
+using Measure = std::function<std::uint64_t(const Columns&)>;
+std::uint64_t Allocated(const Columns& columns) { return columns.allocated_bytes; }
+std::uint64_t Kept(const Columns& columns) { return columns.net_bytes; }
+std::uint64_t AtPeak(const Columns& columns) { return columns.bytes_at_peak; }
+// What was live before a window allocates nothing in it, but is part of its sums.
+std::uint64_t AnyBytes(const Columns& columns) {
+  return columns.allocated_bytes | columns.net_bytes | columns.bytes_at_peak;
+}
+
+Line Together(std::span<const Line> lines, const GroupingNames& names) {
+  Line rest{fmt::format("other ({} {})", FormatCount(lines.size()), lines.size() == 1 ? names.one : names.many), 0, {}};
+  for (const Line& line : lines) {
+    rest.count += line.count;
+    rest.columns += line.columns;
+  }
+  return rest;
+}
+
+// The largest `top` rows by `measure`, the rest as one. Ties keep the analysis's order.
+std::vector<Line> TopLines(std::vector<Line> lines, std::size_t top, const Measure& measure,
+                           const GroupingNames& names) {
+  std::ranges::stable_sort(lines,
+                           [&](const Line& a, const Line& b) { return measure(a.columns) > measure(b.columns); });
+  // A rest of one would take the line of the row that it hides.
+  if (top == 0 || lines.size() <= top + 1) return lines;
+  Line rest = Together(std::span(lines).subspan(top), names);
+  lines.resize(top);
+  lines.push_back(std::move(rest));
+  return lines;
+}
+
+// As TopLines by allocated bytes, with those that allocate nothing in the rest, so that calls add up to all calls.
+std::vector<Line> TopAllocating(std::vector<Line> lines, std::size_t top, const GroupingNames& names) {
+  std::ranges::stable_sort(lines,
+                           [](const Line& a, const Line& b) { return Allocated(a.columns) > Allocated(b.columns); });
+  std::erase_if(lines, [](const Line& line) { return AnyBytes(line.columns) == 0 && line.count == 0; });
+  const auto quiet = std::ranges::stable_partition(lines, [](const Line& line) { return AnyBytes(line.columns) != 0; });
+  std::size_t shown = lines.size() - quiet.size();
+  if (top != 0 && lines.size() > top + 1) shown = std::min(shown, top);
+  if (shown == lines.size()) return lines;
+  Line rest = Together(std::span(lines).subspan(shown), names);
+  lines.resize(shown);
+  lines.push_back(std::move(rest));
+  return lines;
+}
+
+std::vector<Line> AllLines(const Summary& summary) {
+  std::vector<Line> lines;
+  for (const Row& row : summary.rows) lines.push_back({ShownName(row.name), row.count, row.total});
+  return lines;
+}
+
+// Rows without any of what `measure` counts say nothing; JSON has them.
+std::vector<Line> Having(std::vector<Line> lines, const Measure& measure) {
+  std::erase_if(lines, [&](const Line& line) { return measure(line.columns) == 0; });
+  return lines;
+}
+
+std::vector<Line> DeviceLines(const Summary& summary, std::size_t device) {
+  std::vector<Line> lines;
+  for (const Row& row : summary.rows) {
+    if (device < row.by_device.size()) lines.push_back({ShownName(row.name), row.count, row.by_device[device]});
+  }
+  return lines;
+}
+
+std::string Heading(const Terminal& terminal, const std::string& text) {
+  return Painted(terminal, Color::kBold, text) + "\n";
+}
+
+// Operators below autograd are others than those above: whoever compares two summaries must see it.
+std::string WhichOperators(const Capture& capture) {
+  const auto& processes = capture.processes();
+  const auto below = std::ranges::count_if(processes, [](const ProcessSummary& process) {
+    return std::ranges::find(process.info.sources(), "dispatch") != process.info.sources().end();
+  });
+  if (below == 0) return "";
+  if (static_cast<std::size_t>(below) == processes.size()) return " below autograd (--ops dispatch)";
+  return fmt::format(" (in {} of {} processes those below autograd)", below, processes.size());
+}
+
+std::string RecordedLine(const Capture& capture, const Summary& summary, bool windowed) {
+  // By the clock of all moments that views name, which starts with the recording, not with the first event.
+  std::string line = windowed ? FormatDuration(summary.duration_ns) + " in the window"
+                              : FormatDuration(summary.end_ns) + " recorded";
+  if (windowed && summary.windows == 1)
+    line += fmt::format(" (from {} to {})", FormatMoment(summary.begin_ns), FormatMoment(summary.end_ns));
+  if (windowed && summary.windows > 1) line += fmt::format(" (from {} ranges)", FormatCount(summary.windows));
+  line += ", " + FormatCounted(summary.events, "event", "events");
+  line += ", " + FormatCounted(summary.operator_calls, "operator call", "operator calls") + WhichOperators(capture);
+  line += ", " + FormatCounted(summary.threads, "thread", "threads");
+  if (summary.steps > 0) line += ", " + FormatCounted(summary.steps, "step", "steps");
+  if (summary.mark_count > 0) line += ", " + FormatCounted(summary.mark_count, "mark", "marks");
+  return line + "\n";
+}
+
+std::string PeakTable(const Capture& capture, const Summary& summary, const SummaryTextOptions& options,
+                      const Terminal& terminal) {
+  const std::size_t index = LargestDevice(summary);
+  const DeviceRow& device = summary.devices[index];
+  const GroupingNames names = NamesOf(summary.by);
+  const std::string label = DeviceLabel(capture, device.name, device.process);
+  if (device.peak_is_folded) {
+    return Heading(terminal, "Live at the peak of " + label) +
+           "  gone with the folded parts; --at peak shows the highest point of what is left\n";
+  }
+  Table table({std::string(names.one), "live", "share", "blocks"});
+  const auto lines = TopLines(Having(DeviceLines(summary, index), AtPeak), options.top, AtPeak, names);
+  for (const Line& line : lines) {
+    table.AddRow({line.name, FormatBytes(line.columns.bytes_at_peak),
+                  FormatShare(line.columns.bytes_at_peak, device.peak_allocated_bytes),
+                  FormatCount(line.columns.blocks_at_peak)});
+  }
+  table.AddTotal({"total", FormatBytes(device.peak_allocated_bytes),
+                  FormatShare(device.peak_allocated_bytes, device.peak_allocated_bytes),
+                  FormatCount(device.peak_blocks)});
+  return Heading(terminal, fmt::format("Live at the peak of {}, by {}", label, names.one)) + table.Render(terminal, 2) +
+         CheckpointLine(capture, device, terminal);
+}
+
+std::string MeanLife(const Columns& columns) {
+  return columns.lives == 0 ? "-" : FormatDuration(static_cast<std::uint64_t>(columns.mean_life_ns()));
+}
+
+// `caching`: of devices with a caching allocator, where what it had to reserve says more than how long blocks lived.
+std::vector<std::string> AllocationCells(const Line& line, bool has_calls, bool caching) {
+  const Columns& columns = line.columns;
+  std::vector<std::string> cells = {line.name};
+  if (has_calls) cells.push_back(line.count == 0 ? "" : FormatCount(line.count));
+  cells.insert(cells.end(),
+               {FormatCount(columns.allocations), FormatBytes(columns.allocated_bytes), FormatBytes(columns.net_bytes),
+                FormatBytes(columns.bytes_at_peak), caching ? FormatBytes(columns.reserved_bytes) : MeanLife(columns)});
+  return cells;
+}
+
+// Which columns reach back to the beginning of the run, and which do not.
+std::string FoldedNote(const Summary& summary, const Terminal& terminal) {
+  if (!summary.folded) return "";
+  std::string note = "Whole run, folded parts included: ";
+  switch (summary.by) {
+    case GroupBy::kOperator:
+      note += "calls, allocs, allocated, kept.";
+      break;
+    case GroupBy::kRank:
+      note += "allocs, allocated, kept.";
+      break;
+    default:
+      note +=
+          fmt::format("the total; by {} they are not known and stand in a row of their own.", NamesOf(summary.by).one);
+  }
+  return "  " + Wrapped(note + " Mean life, temporaries, threads, steps, marks: of the rest.", terminal.width, 2) +
+         "\n";
+}
+
+// A sum of peaks at different times reads as if it were one.
+std::string ManyPeaksNote(const Summary& summary, const SummaryTextOptions& options, const Terminal& terminal) {
+  const auto used = std::ranges::count_if(
+      summary.devices, [&](const auto& device) { return device.peak_allocated_bytes > 0 && InFocus(summary, device); });
+  if (used < 2) return "";
+  std::string note = "at peak: summed over the devices, each at its own peak.";
+  if (!options.brief && summary.processes.size() > 1) note += " One rank alone, with its table of the peak: --rank N.";
+  return "  " + Wrapped(note, terminal.width, 2) + "\n";
+}
+
+std::string MissingNote(const Summary& summary, const Terminal& terminal) {
+  return summary.missing.empty() ? "" : "  " + Wrapped(summary.missing, terminal.width, 2) + "\n";
+}
+
+std::string AllocationTable(const Summary& summary, const SummaryTextOptions& options, const Terminal& terminal) {
+  const GroupingNames names = NamesOf(summary.by);
+  std::vector<std::string> titles = {std::string(names.one)};
+  if (names.has_calls) titles.emplace_back("calls");
+  const bool caching = !summary.devices.empty() && summary.devices[LargestDevice(summary)].caching;
+  titles.insert(titles.end(), {"allocs", "allocated", "kept", "at peak", caching ? "reserved" : "mean life"});
+  Table table(std::move(titles));
+  const auto lines = TopAllocating(AllLines(summary), options.top, names);
+  Line total{"total", 0, {}};
+  for (const Line& line : lines) {
+    total.count += line.count;
+    total.columns += line.columns;
+    table.AddRow(AllocationCells(line, names.has_calls, caching));
+  }
+  table.AddTotal(AllocationCells(total, names.has_calls, caching));
+  return Heading(terminal, fmt::format("Who allocates{}, by {} ({}kept: still live at the end)", WhichDevices(summary),
+                                       names.one, names.has_calls ? "calls: at any depth; " : "")) +
+         table.Render(terminal, 2) + ManyPeaksNote(summary, options, terminal) + FoldedNote(summary, terminal);
+}
+
+// "aten::empty 1.2 GiB, aten::mm 3.0 MiB, other 12 B"
+std::string Holders(const Summary& summary, std::size_t top) {
+  std::string text;
+  for (const Line& line : TopLines(Having(AllLines(summary), Kept), top, Kept, NamesOf(summary.by))) {
+    text += (text.empty() ? "" : ", ") + Shortened(line.name, kNameInLine) + " " + FormatBytes(line.columns.net_bytes);
+  }
+  return text;
+}
+
+std::string FactLine(const Terminal& terminal, std::string_view name, const std::string& text) {
+  constexpr std::size_t kIndent = 17;
+  return Painted(terminal, Color::kBold, PaddedRight(name, kIndent)) + Wrapped(text, terminal.width, kIndent) + "\n";
+}
+
+// ", 6.4% of all"; nothing where nothing was allocated
+std::string ShareOf(std::uint64_t bytes, std::uint64_t all, std::string_view what = "of all") {
+  return all == 0 ? "" : ", " + FormatShare(bytes, all) + " " + std::string(what);
+}
+
+// Over all devices.
+struct Facts {
+  Columns rows;
+  std::uint64_t unattributed_bytes = 0;
+  std::uint64_t folded_bytes = 0;  // allocated in parts that are gone
+  std::uint64_t live_bytes = 0;
+  std::uint64_t live_blocks = 0;
+  std::uint64_t first_seen_storages = 0;
+  std::uint64_t first_seen_bytes = 0;
+};
+
+Facts FactsOf(const Summary& summary) {
+  Facts facts;
+  facts.rows = summary.total();
+  for (const DeviceRow& device : summary.devices) {
+    if (!InFocus(summary, device)) continue;
+    facts.unattributed_bytes += device.unattributed_bytes;
+    facts.folded_bytes += device.folded_allocated_bytes;
+    facts.live_bytes += device.live_bytes_at_end;
+    facts.live_blocks += device.live_blocks_at_end;
+    facts.first_seen_storages += device.first_seen_storages;
+    facts.first_seen_bytes += device.first_seen_bytes;
+  }
+  return facts;
+}
+
+std::string Counted(std::uint64_t bytes, std::uint64_t count, std::string_view one, std::string_view many) {
+  return FormatBytes(bytes) + " in " + FormatCounted(count, one, many);
+}
+
+std::string FactLines(const Summary& summary, const SummaryTextOptions& options, const Terminal& terminal) {
+  const Facts facts = FactsOf(summary);
+  std::string text =
+      FactLine(terminal, "temporaries",
+               Counted(facts.rows.temporary_bytes, facts.rows.temporaries, "allocation", "allocations") +
+                   " freed within " + (facts.rows.temporaries == 1 ? "its" : "their") + " operator call" +
+                   ShareOf(facts.rows.temporary_bytes, facts.rows.allocated_bytes - facts.folded_bytes,
+                           summary.folded ? "of what the newest parts allocated" : "of all"));
+  std::string at_end = Counted(facts.live_bytes, facts.live_blocks, "block", "blocks");
+  if (facts.live_bytes > 0 && !options.brief) at_end += ": " + Holders(summary, 3);
+  text += FactLine(terminal, "live at the end", at_end);
+  if (facts.first_seen_storages > 0) {
+    text += FactLine(terminal, "first seen",
+                     Counted(facts.first_seen_bytes, facts.first_seen_storages, "storage", "storages") +
+                         " allocated elsewhere, in no sum above");
+  } else if (!options.brief) {
+    text += FactLine(terminal, "first seen", "no storage allocated elsewhere (numpy, files, from before)");
+  }
+  if (summary.compiled_allocations > 0) {
+    text += FactLine(terminal, "compiled",
+                     Counted(summary.compiled_bytes, summary.compiled_allocations, "allocation", "allocations") +
+                         " of compiled regions, which stand for the modules inside them" +
+                         ShareOf(summary.compiled_bytes, facts.rows.allocated_bytes));
+  }
+  return text + FactLine(terminal, "not attributed",
+                         FormatBytes(facts.unattributed_bytes) + " allocated outside of any operator" +
+                             ShareOf(facts.unattributed_bytes, facts.rows.allocated_bytes));
+}
+
+// A heading above nothing would be noise.
+std::string Tables(const Capture& capture, const Summary& summary, const SummaryTextOptions& options,
+                   const Terminal& terminal) {
+  std::string text;
+  if (summary.devices.empty() || summary.devices[LargestDevice(summary)].peak_allocated_bytes == 0) {
+    return "No allocation was recorded" + std::string(options.windowed ? " in this window" : "") + ".\n";
+  }
+  if (summary.by == GroupBy::kModule) {
+    return RenderModules(summary, options.top, terminal) + ManyPeaksNote(summary, options, terminal) +
+           FoldedNote(summary, terminal);
+  }
+  if (summary.by == GroupBy::kParameter) {
+    return RenderParameters(summary, options.top, terminal) + ManyPeaksNote(summary, options, terminal) +
+           FoldedNote(summary, terminal) + MissingNote(summary, terminal);
+  }
+  text += PeakTable(capture, summary, options, terminal);
+  if (!options.brief) text += "\n";
+  return text + AllocationTable(summary, options, terminal) + MissingNote(summary, terminal);
+}
+
+}  // namespace
+
+std::string RenderSummary(const Capture& capture, const Summary& whole, const SummaryTextOptions& options,
+                          const Terminal& terminal) {
+  const Summary summary = Focus(whole);
+  SummaryTextOptions limited = options;
+  // 25 lines in all: devices take theirs from the tables.
+  if (options.brief) limited.top = summary.devices.size() > 1 ? 3 : 4;
+  const std::string gap = options.brief ? "" : "\n";
+  std::string text = RenderWhatRan(capture, terminal) + RecordedLine(capture, summary, options.windowed);
+  text += RenderDevices(capture, summary, limited.top, limited.brief, terminal) + gap;
+  text += Tables(capture, summary, limited, terminal) + gap;
+  text += FactLines(summary, limited, terminal);
+  text += RenderOutOfMemory(capture, summary, terminal);
+  return text + RenderLosses(capture, summary.report, terminal);
+}
+
+}  // namespace memoir

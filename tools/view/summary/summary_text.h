@@ -1,0 +1,25 @@
+// The summary as text: what ran, the peak and who held it, who allocates, what stays, what is missing.
+#ifndef TOOLS_VIEW_SUMMARY_SUMMARY_TEXT_H_
+#define TOOLS_VIEW_SUMMARY_SUMMARY_TEXT_H_
+
+#include <cstddef>
+#include <string>
+
+#include "tools/analyze/summary/summary.h"
+#include "tools/model/capture.h"
+#include "tools/view/terminal/terminal.h"
+
+namespace memoir {
+
+struct SummaryTextOptions {
+  std::size_t top = 10;   // rows of a table; 0: all. The rest is one row, so that columns add up to the total shown
+  bool brief = false;     // at most 25 lines, for the end of `memoir run`
+  bool windowed = false;  // the summary is of a part of the recording
+};
+
+std::string RenderSummary(const Capture& capture, const Summary& summary, const SummaryTextOptions& options,
+                          const Terminal& terminal);
+
+}  // namespace memoir
+
+#endif  // TOOLS_VIEW_SUMMARY_SUMMARY_TEXT_H_

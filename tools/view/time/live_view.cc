@@ -1,0 +1,124 @@
+#include "tools/view/time/live_view.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "tools/view/capture/capture_text.h"
+#include "tools/view/summary/grouping.h"
+#include "tools/view/terminal/table.h"
+#include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/units.h"
+
+namespace memoir {
+namespace {
+
+// The first `top` rows; the rest as one, so that the column adds up.
+std::vector<LiveRow> Cut(const std::vector<LiveRow>& rows, std::size_t top, const std::string& rest_name) {
+  if (top == 0 || rows.size() <= top + 1) return rows;
+  std::vector<LiveRow> cut(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(top));
+  LiveRow rest{rest_name};
+  for (std::size_t i = top; i < rows.size(); ++i) {
+    rest.bytes += rows[i].bytes;
+    rest.blocks += rows[i].blocks;
+  }
+  cut.push_back(std::move(rest));
+  return cut;
+}
+
+std::string GroupTable(const LiveDevice& device, const LiveAt& live, std::size_t top, const Terminal& terminal) {
+  const GroupingNames names = NamesOf(live.by);
+  Table table({std::string(names.one), "live", "share", "blocks"});
+  const std::string rest =
+      top == 0 ? ""
+               : fmt::format("other ({} {})", FormatCount(device.rows.size() - std::min(top, device.rows.size())),
+                             names.many);
+  for (const LiveRow& row : Cut(device.rows, top, rest)) {
+    table.AddRow({ShownName(row.name), FormatBytes(row.bytes), FormatShare(row.bytes, device.live_bytes),
+                  FormatCount(row.blocks)});
+  }
+  table.AddTotal({"total", FormatBytes(device.live_bytes), FormatShare(device.live_bytes, device.live_bytes),
+                  FormatCount(device.live_blocks)});
+  return table.Render(terminal, 2);
+}
+
+std::string BlockTable(const LiveDevice& device, std::size_t top, const Terminal& terminal) {
+  if (device.largest.empty()) return "";
+  Table table({"largest blocks", "bytes", "since", "address", "thread"});
+  const std::size_t shown = top == 0 ? device.largest.size() : std::min(top, device.largest.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const LiveBlock& block = device.largest[i];
+    std::string name = block.operator_name.empty() ? "(no operator)" : Escaped(block.operator_name);
+    if (!block.range_name.empty()) name += " in " + Escaped(block.range_name);
+    table.AddRow({name, FormatBytes(block.bytes), block.before ? "before" : FormatMoment(block.allocated_ns),
+                  fmt::format("0x{:x}", block.address), Shortened(Escaped(block.thread), 20)});
+  }
+  return "\n" + table.Render(terminal, 2);
+}
+
+Json BlockJson(const LiveBlock& block) {
+  return {{"address", fmt::format("0x{:x}", block.address)},
+          {"bytes", block.bytes},
+          {"serial", block.serial},
+          {"allocated_time_ns", block.allocated_ns},
+          {"thread", block.thread},
+          {"operator", block.operator_name},
+          {"leaf", block.leaf_name},
+          {"range", block.range_name},
+          {"before_window", block.before}};
+}
+
+Json LiveDeviceJson(const LiveDevice& device, GroupBy by, std::size_t top) {
+  Json json = {{"device", device.name}, {"rank", RankJson(device.rank)},   {"process", device.process.value},
+               {"time_ns", device.ns},  {"live_bytes", device.live_bytes}, {"live_blocks", device.live_blocks}};
+  Json& rows = json[NamesOf(by).json_key] = Json::array();
+  for (const LiveRow& row : Cut(device.rows, top, "(other)")) {
+    rows.push_back({{"name", row.name}, {"bytes", row.bytes}, {"blocks", row.blocks}});
+  }
+  json["largest_blocks"] = Json::array();
+  for (const LiveBlock& block : device.largest) json["largest_blocks"].push_back(BlockJson(block));
+  return json;
+}
+
+// "the peak" of a run whose peak was folded away is only that of what is left.
+std::string InstantOf(const std::string& instant, const LiveDevice& device, const ReplayReport& report) {
+  if (instant == "the peak" && device.process.value < report.processes.size()) {
+    for (const auto& peak : report.processes[device.process.value].folded_peaks) {
+      if (peak.device == device.name && peak.bytes > device.live_bytes)
+        return "the peak, since parts were folded away,";
+    }
+  }
+  return Escaped(instant);
+}
+
+}  // namespace
+
+std::string RenderLiveAt(const Capture& capture, const LiveAt& live, const std::string& instant, std::size_t top,
+                         const Terminal& terminal) {
+  std::string text = RenderWhatRan(capture, terminal);
+  for (const LiveDevice& device : live.devices) {
+    text += "\n" +
+            Painted(terminal, Color::kBold,
+                    fmt::format("Live at {} of {}: {} in {}, at {}", InstantOf(instant, device, live.report),
+                                DeviceLabel(capture, device.name, device.process), FormatBytes(device.live_bytes),
+                                FormatCounted(device.live_blocks, "block", "blocks"), FormatMoment(device.ns))) +
+            "\n";
+    if (device.live_bytes == 0) continue;
+    text += GroupTable(device, live, top, terminal) + BlockTable(device, top, terminal);
+  }
+  if (!live.missing.empty()) text += "  " + Wrapped(live.missing, terminal.width, 2) + "\n";
+  if (live.devices.empty()) text += "No allocation was recorded.\n";
+  return text + "\n" + RenderLosses(capture, live.report, terminal);
+}
+
+Json LiveAtJson(const Capture& capture, const LiveAt& live, const std::string& instant, std::size_t top) {
+  Json json = CaptureJson(capture, live.report, "live");
+  json["at"] = instant;
+  json["by"] = NamesOf(live.by).json_key;
+  json["devices"] = Json::array();
+  for (const LiveDevice& device : live.devices) json["devices"].push_back(LiveDeviceJson(device, live.by, top));
+  return json;
+}
+
+}  // namespace memoir

@@ -1,0 +1,22 @@
+// Categories by torch's rules as JSON, section by section, and a memory timeline in the forms of torch.profiler's
+// export_memory_timeline.
+#ifndef TOOLS_VIEW_TORCH_PROFILER_CATEGORY_VIEW_H_
+#define TOOLS_VIEW_TORCH_PROFILER_CATEGORY_VIEW_H_
+
+#include <string>
+
+#include "tools/analyze/torch_profiler/category_profile.h"
+#include "tools/view/torch_profiler/data_flow_view.h"
+
+namespace memoir {
+
+// The sections of docs/json.md.
+void WriteCategoriesJson(const CategoryProfile& profile, const WriteText& write);
+
+// Of one device, "cpu" or "cuda:0".
+std::string TimelineJson(const CategoryProfile& profile, DeviceId device);     // [times, sizes]
+std::string RawTimelineJson(const CategoryProfile& profile, DeviceId device);  // [[ns, action, bytes, category], ...]
+
+}  // namespace memoir
+
+#endif  // TOOLS_VIEW_TORCH_PROFILER_CATEGORY_VIEW_H_

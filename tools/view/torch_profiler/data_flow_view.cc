@@ -1,0 +1,157 @@
+#include "tools/view/torch_profiler/data_flow_view.h"
+
+#include <cstdint>
+#include <vector>
+
+#include "fmt/format.h"
+#include "tools/view/json/json.h"
+
+namespace memoir {
+namespace {
+
+constexpr std::size_t kFlushBytes = 1 << 20;
+
+// Collects text and hands it on in large pieces.
+class Pieces {
+ public:
+  explicit Pieces(const WriteText& write) : write_(write) {}
+  ~Pieces() { write_(text_); }
+  Pieces(const Pieces&) = delete;
+  Pieces& operator=(const Pieces&) = delete;
+  void Add(std::string_view text) {
+    text_ += text;
+    if (text_.size() < kFlushBytes) return;
+    write_(text_);
+    text_.clear();
+  }
+
+ private:
+  const WriteText& write_;
+  std::string text_;
+};
+
+std::string_view EventName(const EventTree& tree, const TreeNode& event) {
+  constexpr std::string_view kPrefix = "torch::autograd::";
+  if (event.kind != TreeNode::Kind::kRange) return "[memory]";
+  std::string_view name = tree.names[event.name];
+  if (name.starts_with(kPrefix)) name.remove_prefix(kPrefix.size());
+  return name;
+}
+
+std::string Quoted(std::string_view text) { return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+std::string TensorsOf(const EventTree& tree, const DataFlowGraph& graph, std::size_t node, bool inputs) {
+  std::string text;
+  for (const FlowEdge& edge : graph.EdgesOf(node)) {
+    if (inputs ? !edge.is_input() : !edge.is_output()) continue;
+    text += fmt::format("{}T{}(v{}{})", text.empty() ? "" : ", ", tree.tensors[edge.storage],
+                        inputs ? edge.version : edge.output_version(), inputs && edge.freed ? "*" : "");
+  }
+  return text;
+}
+
+std::string TensorJson(const EventTree& tree, const FlowEdge& edge, std::uint32_t version) {
+  return fmt::format(R"({{"tensor":{},"storage":{},"version":{},"bytes":{},"device":{}}})", tree.tensors[edge.storage],
+                     edge.storage, version, tree.bytes[edge.storage],
+                     Quoted(tree.device_names[tree.devices[edge.storage].value]));
+}
+
+std::string ListJson(const EventTree& tree, const DataFlowGraph& graph, std::size_t node, std::string_view list) {
+  std::string text;
+  for (const FlowEdge& edge : graph.EdgesOf(node)) {
+    const bool in = list == "inputs"    ? edge.is_input()
+                    : list == "outputs" ? edge.is_output()
+                                        : edge.freed && (list == "intermediates") == edge.allocated();
+    if (!in) continue;
+    if (!text.empty()) text += ',';
+    text += TensorJson(tree, edge, list == "outputs" ? edge.output_version() : edge.allocated() ? 0 : edge.version);
+  }
+  return fmt::format(R"("{}":[{}])", list, text);
+}
+
+}  // namespace
+
+std::string FlowLine(const EventTree& tree, const DataFlowGraph& graph, std::size_t node) {
+  const std::string inputs = TensorsOf(tree, graph, node, true), outputs = TensorsOf(tree, graph, node, false);
+  if (inputs.empty() && outputs.empty()) return "";
+  const std::string_view name = EventName(tree, tree.nodes[graph.nodes[node].event]);
+  std::string line = fmt::format("{:<25} {:<15}  ->  {}", name, inputs, outputs);
+  while (line.ends_with(' ')) line.pop_back();
+  return line;
+}
+
+void WriteDataFlowText(const EventTree& tree, const DataFlowGraph& graph, const WriteText& write) {
+  Pieces pieces(write);
+  for (std::size_t node = 0; node < graph.nodes.size(); ++node) {
+    const std::string line = FlowLine(tree, graph, node);
+    if (!line.empty()) pieces.Add(line + "\n");
+  }
+}
+
+void WriteDataFlowJson(const EventTree& tree, const DataFlowGraph& graph, const WriteText& write) {
+  Pieces pieces(write);
+  pieces.Add(R"({"version":1,"view":"data-flow","nodes":[)");
+  for (std::size_t node = 0; node < graph.nodes.size(); ++node) {
+    const TreeNode& event = tree.nodes[graph.nodes[node].event];
+    pieces.Add(fmt::format(R"({}{{"name":{},"time_ns":{},"backward":{},{},{},{},{}}})", node == 0 ? "\n" : ",\n",
+                           Quoted(EventName(tree, event)), event.ns, event.in_backward,
+                           ListJson(tree, graph, node, "inputs"), ListJson(tree, graph, node, "outputs"),
+                           ListJson(tree, graph, node, "freed"), ListJson(tree, graph, node, "intermediates")));
+  }
+  pieces.Add("\n]}\n");
+}
+
+void WriteDataFlowDot(const EventTree& tree, const DataFlowGraph& graph, const WriteText& write) {
+  Pieces pieces(write);
+  pieces.Add("digraph data_flow {\n  node [fontname=\"sans-serif\"];\n");
+  std::vector<bool> drawn(tree.tensors.size());
+  const auto version = [&](const FlowEdge& edge, std::uint32_t number) {
+    const std::string id = fmt::format("s{}v{}", edge.storage, number);
+    pieces.Add(fmt::format("  {} [label=\"T{}(v{})\\n{} B\"];\n", id, tree.tensors[edge.storage], number,
+                           tree.bytes[edge.storage]));
+    drawn[edge.storage] = true;
+    return id;
+  };
+  for (std::size_t node = 0; node < graph.nodes.size(); ++node) {
+    if (FlowLine(tree, graph, node).empty()) continue;
+    const std::string name(EventName(tree, tree.nodes[graph.nodes[node].event]));
+    if (name == "[memory]") continue;
+    pieces.Add(fmt::format("  n{} [shape=box, label={}];\n", node, Quoted(name)));
+    for (const FlowEdge& edge : graph.EdgesOf(node)) {
+      if (edge.is_input()) pieces.Add(fmt::format("  {} -> n{};\n", version(edge, edge.version), node));
+      if (edge.is_output()) pieces.Add(fmt::format("  n{} -> {};\n", node, version(edge, edge.output_version())));
+    }
+  }
+  pieces.Add("}\n");
+}
+
+void WriteTreeText(const EventTree& tree, const WriteText& write) {
+  // Children stand behind their parent, but with those of other threads in between: depth first, by lists.
+  std::vector<std::uint32_t> first(tree.nodes.size(), TreeNode::kNone), next(tree.nodes.size(), TreeNode::kNone);
+  std::uint32_t root = TreeNode::kNone;
+  for (std::uint32_t i = static_cast<std::uint32_t>(tree.nodes.size()); i-- > 0;) {
+    std::uint32_t& head = tree.nodes[i].parent == TreeNode::kNone ? root : first[tree.nodes[i].parent];
+    next[i] = head;
+    head = i;
+  }
+  Pieces pieces(write);
+  std::size_t depth = 0;
+  for (std::uint32_t i = root; i != TreeNode::kNone;) {
+    const TreeNode& node = tree.nodes[i];
+    const bool is_range = node.kind == TreeNode::Kind::kRange;
+    const std::string_view name = is_range ? std::string_view(tree.names[node.name]) : "[memory]";
+    pieces.Add(fmt::format("{:{}}{}\n", "", depth * 2, name));
+    if (first[i] != TreeNode::kNone) {
+      ++depth;
+      i = first[i];
+      continue;
+    }
+    while (i != TreeNode::kNone && next[i] == TreeNode::kNone) {
+      i = tree.nodes[i].parent;
+      if (i != TreeNode::kNone) --depth;
+    }
+    if (i != TreeNode::kNone) i = next[i];
+  }
+}
+
+}  // namespace memoir
