@@ -225,6 +225,9 @@ ProcessBuilder& ProcessBuilder::BeginBackward(const std::string& node, std::int6
 ProcessBuilder& ProcessBuilder::BeginText(const std::string& name) {
   return BeginRange(v1::RANGE_BEGIN_FUNCTION, name, false, -1, 0, {});
 }
+ProcessBuilder& ProcessBuilder::BeginDispatch(const std::string& operator_name) {
+  return BeginRange(v1::RANGE_BEGIN_DISPATCH, operator_name, true, -1, 0, {});
+}
 
 ProcessBuilder& ProcessBuilder::End(const std::vector<TensorSpec>& results) {
   if (recording_) AddTensors(AddEvent(v1::RANGE_END, results.size()), results);

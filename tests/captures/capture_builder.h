@@ -67,6 +67,7 @@ class ProcessBuilder {
   ProcessBuilder& BeginUser(const std::string& name);
   ProcessBuilder& BeginBackward(const std::string& node, std::int64_t sequence, std::uint64_t forward_thread);
   ProcessBuilder& BeginText(const std::string& name);  // a function range without schema
+  ProcessBuilder& BeginDispatch(const std::string& operator_name);  // an operator below autograd
   ProcessBuilder& End(const std::vector<TensorSpec>& results = {});
   // The operator is defined anew, as a library does that comes back changed.
   ProcessBuilder& Redefine(const std::string& operator_name, const std::string& schema,

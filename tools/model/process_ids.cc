@@ -86,6 +86,12 @@ void ProcessIds::DefineDevice(const v1::DeviceDef& def) {
   }
 }
 
+ModuleId ProcessIds::called_module(std::uint32_t number) {
+  if (const ModuleId known = names_.Get(number).module; known.valid()) return known;
+  if (!unknown_module_.valid()) unknown_module_ = dictionary_->AddModule({"(unknown module)", "", ""});
+  return unknown_module_;
+}
+
 ThreadId ProcessIds::thread(std::uint32_t number) {
   if (const ThreadId known = threads_.Get(number); known.valid()) return known;
   if (number >= NumberedValues<ThreadId>::kMax) {

@@ -51,6 +51,9 @@ class ProcessIds {
   void ForgetPart();
 
   NameEntry name(std::uint32_t number) const { return names_.Get(number); }
+  // Of a number that no chunk defined as a module's: one that stands for all of these. `module`: of 0 none.
+  ModuleId called_module(std::uint32_t number);
+  ModuleId module(std::uint32_t number) { return number == 0 ? ModuleId() : called_module(number); }
   LayoutId layout(std::uint32_t number) const { return layouts_.Get(number); }
   SignatureEntry signature(std::uint32_t number) const { return signatures_.Get(number); }
   // Threads and devices that no chunk defined (that chunk was lost) come into being when they are asked for.
@@ -68,6 +71,7 @@ class ProcessIds {
   NumberedValues<SignatureEntry> signatures_;
   NumberedValues<ThreadId> threads_;
   NumberedValues<DeviceId> devices_;
+  ModuleId unknown_module_;
   ThreadId overflow_thread_;  // stands for numbers beyond reason
   DeviceId overflow_device_;
 };

@@ -103,7 +103,7 @@ void Replayer::ShowHolds(const ThreadReplay& thread, RunCursor& cursor) {
   event.is_module = cursor.kind() == v1::MODULE_HOLDS;
   event.more = cursor.kind() == v1::HOLDS_MORE;
   event.is_gradient = cursor.kind() == v1::GRADIENT_OF;
-  if (event.is_module) event.module = ids_->name(cursor.run.module.Next32()).module;
+  if (event.is_module) event.module = ids_->module(cursor.run.module.Next32());
   if (cursor.kind() == v1::OPTIMIZER_HOLDS) event.owner = cursor.run.owner.Next();
   const SignatureEntry signature = ids_->signature(cursor.run.signature.Next32());
   TakeTensors(cursor, signature.tensors);

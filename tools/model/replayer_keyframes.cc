@@ -109,7 +109,7 @@ void Replayer::ApplyLiveBlocks(const v1::Keyframe& keyframe) {
     block.thread = live.thread(i) == 0 ? ThreadId() : ids_->thread(live.thread(i));
     block.operator_name = ids_->name(live.operator_name(i)).id;
     block.leaf_name = ids_->name(live.leaf_name(i)).id;
-    if (options_.modules && live.place_size() != 0) SetPlace(ids_->name(live.module(i)).module, live.place(i), block);
+    if (options_.modules && live.place_size() != 0) SetPlace(ids_->module(live.module(i)), live.place(i), block);
     serials[{block.device, block.address}] = block.serial;
     const Block* there = blocks_.live().Find(block.device, block.address);
     if (there == nullptr || there->serial != block.serial) wanted.push_back(block);
@@ -134,7 +134,7 @@ void Replayer::ApplyOpenModules(const v1::Keyframe& keyframe) {
     ThreadReplay& thread = ThreadOf(ids_->thread(open.thread()));
     for (int i = 0; i < open.module_size(); ++i) {
       const auto depth = static_cast<std::size_t>(std::min<std::uint64_t>(open.depth(i), thread.stack().size()));
-      thread.modules().push_back({ids_->name(open.module(i)).module, depth, open.recompute(i) != 0});
+      thread.modules().push_back({ids_->module(open.module(i)), depth, open.recompute(i) != 0});
     }
   }
 }
@@ -168,7 +168,7 @@ void Replayer::ApplyOpenRanges(const v1::Keyframe& keyframe) {
       event.before = true;
       PushRange(thread, range, event);
       if (options_.modules && static_cast<std::size_t>(open.module_size()) == depth && thread.stack().size() == at + 1)
-        thread.range_at(static_cast<std::int32_t>(at))->module = ids_->name(open.module(static_cast<int>(at))).module;
+        thread.range_at(static_cast<std::int32_t>(at))->module = ids_->module(open.module(static_cast<int>(at)));
     }
   }
   CloseOtherRanges(listed, keyframe.tick());

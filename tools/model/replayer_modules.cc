@@ -119,7 +119,7 @@ bool Replayer::TakeGradientOf(ThreadReplay& thread, ModuleEvent& event) {
 // depth and `again` are known of one.
 void Replayer::ShowModule(ThreadReplay& thread, RunCursor& cursor, bool enter) {
   auto event = MakeEvent<ModuleEvent>(process_, thread.id(), cursor.tick);
-  event.module = ids_->name(cursor.run.module.Next32()).module;
+  event.module = ids_->called_module(cursor.run.module.Next32());
   std::vector<OpenModule>& open = thread.modules();
   if (enter && options_.modules && TakeGradientOf(thread, event)) return visitor_.OnModuleEnter(event);
   if (enter) {
