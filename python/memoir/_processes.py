@@ -2,11 +2,20 @@
 data loader never, unless they call memoir.start(). And how a rank's number comes in once torch.distributed knows it.
 """
 
+from __future__ import annotations
+
 import os
 import re
 import sys
 
 from memoir._terminal import say
+
+TYPE_CHECKING = False  # typing takes milliseconds to import
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Task = tuple[str | None, str | None]  # module and name of the function that multiprocessing runs
 
 RECORDS, WAITS, STAYS_OUT, UNDECIDED = "records", "waits until it trains", "stays out", "undecided"
 
@@ -29,16 +38,35 @@ _LAUNCHERS_RANKS = (
 )
 
 _following = False
-_when_task_is_known = None  # of a spawned child
+_when_task_is_known: Callable[[], None] | None = None  # of a spawned child
 
 
-def is_child():
+class Followed:
+    """What is called of a recording as processes of the job come and go. _recording.py imports this file, and hands it in."""
+
+    def __init__(
+        self, *, forked: Callable[[], None], begin: Callable[[], None], leave: Callable[[], None], stop_at_exit: Callable[[], None],
+        name_rank: Callable[[int, int], None],
+    ) -> None:
+        self.forked = forked  # in a forked child
+        self.begin = begin  # of a process that was to wait until it trains: it does
+        self.leave = leave  # it never does
+        self.stop_at_exit = stop_at_exit
+        self.name_rank = name_rank  # the rank and the number of ranks, once torch.distributed knows them
+
+
+def _multiprocessing() -> Any:
+    """multiprocessing.process, where the program has imported it."""
+    return sys.modules.get("multiprocessing.process")
+
+
+def is_child() -> bool:
     """Whether multiprocessing started this process."""
-    process = sys.modules.get("multiprocessing.process")
+    process = _multiprocessing()
     return process is not None and process.parent_process() is not None
 
 
-def speaks():
+def speaks() -> bool:
     """Of a job's processes one says what concerns all of them: rank 0, and no child of it. Of a simulated world there is one process."""
     if is_child():
         return False
@@ -51,7 +79,7 @@ def speaks():
     return True
 
 
-def not_recording(problem):
+def not_recording(problem: Exception) -> None:
     """Says why this process is not recorded: one line, by the process that speaks; for `memoir run` also a note in the folder that it
     names, which it takes away, and says what nobody has said."""
     said = True
@@ -71,12 +99,12 @@ def not_recording(problem):
         pass
 
 
-def _private(path, flags):
+def _private(path: str, flags: int) -> int:
     """For open(): what it makes is for its owner alone, as all that Memoir writes beside a capture."""
     return os.open(path, flags, 0o600)
 
 
-def guarded(begin):
+def guarded(begin: Callable[[], None]) -> None:
     """Whatever goes wrong with a recording is one line; the program runs on."""
     try:
         begin()
@@ -84,105 +112,87 @@ def guarded(begin):
         not_recording(problem)
 
 
-def part(when_task_is_known):
+def part(followed: Followed, when_task_is_known: Callable[[], None]) -> str:
     """What this process does at the end of torch's import. UNDECIDED: a spawned child, which calls `when_task_is_known` once it is."""
     global _when_task_is_known
-    process = sys.modules.get("multiprocessing.process")
+    process = _multiprocessing()
     current = None if process is None else process.current_process()
     if getattr(current, "_inheriting", False):  # its main module is being imported, its task comes after that
         _when_task_is_known = when_task_is_known
-        follow()
+        follow(followed)
         return UNDECIDED
     if _task(current) == _LOADER or _program() in _COMPILERS:
         return STAYS_OUT
-    waits = _task(current) in _POOLS or _program() in _LAUNCHERS or (_program() == _SERVER and process.parent_process() is None)
+    waits = _task(current) in _POOLS or _program() in _LAUNCHERS or (_program() == _SERVER and not is_child())
     return WAITS if waits else RECORDS
 
 
-def follow():
-    """Sees this process's forked and spawned children, and its process group, from now on."""
+def follow(followed: Followed) -> None:
+    """Sees this process's forked and spawned children, and its process group, from now on, and tells `followed`."""
     global _following
     if _following:
         return
     _following = True
     from multiprocessing import context, process, util
 
-    os.register_at_fork(after_in_child=_in_forked_child)
-    util.register_after_fork(_Follower.one, _in_forked_task)
+    os.register_at_fork(after_in_child=followed.forked)
+    util.register_after_fork(followed, _in_forked_task)  # as long as `followed` lives
     # Python 3.11 and later tell nobody of a spawned child's task. What they call there does nothing of its own.
+    child: Any  # its _after_fork is in no stub
     for child in (context.SpawnProcess, context.ForkServerProcess):
         if "_after_fork" in vars(child):
-            child._after_fork = staticmethod(_in_spawned_task)
+            child._after_fork = staticmethod(lambda: _in_spawned_task(followed))
     if process.parent_process() is not None:
-        _stop_with_task()
-    _follow_process_group()
+        _stop_with_task(followed)
+    _follow_process_group(followed)
 
 
-class _Follower:
-    """multiprocessing calls back as long as this object lives."""
-
-
-_Follower.one = _Follower()
-
-
-def _in_forked_child():
-    from memoir import _recording
-
-    _recording.forked()
-
-
-def _in_forked_task(_):
+def _in_forked_task(followed: Followed) -> None:
     """In a child of multiprocessing made by fork, before its task runs."""
-    from memoir import _recording
-
-    _stop_with_task()
+    _stop_with_task(followed)
     task = _own_task()
     if task == _LOADER:
-        _recording.leave()
+        followed.leave()
     elif _when_task_is_known is not None:  # Python 3.10: spawned
-        _in_spawned_task()
+        _in_spawned_task(followed)
     elif task in _TRAINERS:
-        guarded(_recording.begin)
+        guarded(followed.begin)
 
 
-def _in_spawned_task():
+def _in_spawned_task(followed: Followed) -> None:
     """In a child that a fresh Python, or a server of such, runs its task in; before it does."""
     global _when_task_is_known
-    from memoir import _recording
-
-    _stop_with_task()
+    _stop_with_task(followed)
     start, _when_task_is_known = _when_task_is_known, None
     if start is not None:
         start()
     elif _own_task() == _LOADER:
-        _recording.leave()
+        followed.leave()
     elif _own_task() not in _POOLS:
-        guarded(_recording.begin)
+        guarded(followed.begin)
 
 
-def _stop_with_task():
+def _stop_with_task(followed: Followed) -> None:
     """A task's process ends without Python's exit handlers, but for multiprocessing's."""
     from multiprocessing import util
 
-    from memoir import _recording
-
-    util.Finalize(None, _recording.stop_at_exit, exitpriority=-100)
+    util.Finalize(None, followed.stop_at_exit, exitpriority=-100)
 
 
-def _own_task():
+def _own_task() -> Task:
     from multiprocessing import process
 
     return _task(process.current_process())
 
 
-def _task(process):
+def _task(process: object) -> Task:
     target = getattr(process, "_target", None)
     return getattr(target, "__module__", None), getattr(target, "__qualname__", None)
 
 
-def _program():
+def _program() -> str:
     """Name of the script, or of the module after `-m`."""
-    words = getattr(sys, "orig_argv", [])
+    words: list[str] = getattr(sys, "orig_argv", [])
     if "-m" in words[1:-1]:
         module = words[words.index("-m") + 1]
         if module in _LAUNCHERS or module in _COMPILERS:
@@ -195,20 +205,18 @@ def _program():
     return os.path.basename(script)
 
 
-def _follow_process_group():
+def _follow_process_group(followed: Followed) -> None:
     """torch.distributed has no place to ask to be told, but one function that every default group goes through."""
-    c10d = sys.modules.get("torch.distributed.distributed_c10d")
+    c10d: Any = sys.modules.get("torch.distributed.distributed_c10d")
     update = getattr(c10d, "_update_default_pg", None)
     if update is None:
         return
 
-    def _update_default_pg(group):
+    def _update_default_pg(group: Any) -> None:
         update(group)
         try:
             if group is not None and group is not c10d.GroupMember.NON_GROUP_MEMBER:
-                from memoir import _recording
-
-                _recording.name_rank(group.rank(), group.size())
+                followed.name_rank(group.rank(), group.size())
         except Exception as problem:
             say(f"memoir: the rank that torch.distributed gave is not in the capture: {problem}; MEMOIR_RANK=N names it")
 

@@ -60,7 +60,7 @@ def watch_by_environment(torch_version):
     _by_environment = True
 
 
-def forked():
+def _forked():
     """In a forked child: what its parent recorded is none of its concern, and it records once it trains."""
     global _by_environment, _passed_over
     if _tracker is not None:
@@ -69,7 +69,7 @@ def forked():
         _tracker.memoir_forked()
 
 
-def begin():
+def _begin_waiting():
     """Of a process that was to wait until it trains: it does."""
     if _tracker is not None:
         message = ctypes.create_string_buffer(1024)
@@ -78,15 +78,15 @@ def begin():
         _record_modules()
 
 
-def leave():
+def _leave():
     """Of a process that was to wait until it trains: it never does."""
     if _tracker is not None:
         _tracker.memoir_leave()
 
 
-def name_rank(rank, world_size):
+def _name_rank(rank, world_size):
     """The job's process group is there, which only a process has that trains."""
-    _processes.guarded(begin)
+    _processes.guarded(_begin_waiting)
     if _tracker is not None:
         _tracker.memoir_rank(rank, world_size)
 
@@ -193,8 +193,8 @@ def _call(library, function, options):
         raise RuntimeError(message.value.decode(errors="replace"))
     _dispatch.let_higher_order_operators_pass()
     if _tracker is None:
-        atexit.register(stop_at_exit)
-        _processes.follow()
+        atexit.register(_stop_at_exit)
+        _processes.follow(followed)
     _tracker = library
     _follow_cuda(library)
     _compiler.start(library)
@@ -246,8 +246,11 @@ def _stop(reason):
         say(f"memoir: {message.value.decode(errors='replace')}")
 
 
-def stop_at_exit():
+def _stop_at_exit():
     _stop(_EXITED)
+
+
+followed = _processes.Followed(forked=_forked, begin=_begin_waiting, leave=_leave, stop_at_exit=_stop_at_exit, name_rank=_name_rank)
 
 
 def _text(value):

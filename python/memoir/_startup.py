@@ -37,10 +37,11 @@ def _enter_world():
 
 def _take_part():
     import torch
+
     from memoir import _recording
 
     version = torch.__version__
-    part = _processes.part(lambda: _processes.guarded(_take_part))
+    part = _processes.part(_recording.followed, lambda: _processes.guarded(_take_part))
     if part == _processes.RECORDS:
         _recording.start_by_environment(version)
     elif part == _processes.WAITS:

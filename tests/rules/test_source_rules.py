@@ -9,9 +9,10 @@ import include_arrows
 import launcher_variables
 import pages
 import pytest
+import python_package
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-RULES = include_arrows.RULES + conventions.RULES + doctor_lines.RULES + launcher_variables.RULES + category_rules.RULES + pages.RULES
+RULES = include_arrows.RULES + conventions.RULES + doctor_lines.RULES + launcher_variables.RULES + category_rules.RULES + pages.RULES + python_package.RULES
 SEEDS = [pytest.param(rule, seed, id=f"{rule.name}-{number}") for rule in RULES for number, seed in enumerate(rule.seeds)]
 
 
