@@ -4,8 +4,18 @@ Each event becomes a range "torch.compile: NAME" of its thread (tracker/modules/
 what it was about, as JSON behind the same words. Nothing of torch's compilers is imported for it: they are looked for when the program does.
 """
 
+from __future__ import annotations
+
 import json
 import sys
+
+TYPE_CHECKING = False  # typing takes milliseconds to import
+if TYPE_CHECKING:
+    import ctypes
+    from collections.abc import Callable, Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+    from typing import Any
 
 _UTILS = "torch._dynamo.utils"
 _PREFIX = "torch.compile: "
@@ -16,12 +26,12 @@ _FACTS = {"compile_id": "id", "co_name": "function", "co_filename": "file", "co_
 # Of what they time, what is the program's: inductor's first run of a CUDA graph, whose memory is the model's.
 _PROGRAMS = {"CUDAGraphNode.record"}
 
-_library = None
-_replaced = []  # (class, name, torch's function, ours)
-_noted = None  # the metrics of the newest compilation that was recorded
+_library: ctypes.CDLL | None = None
+_replaced: list[tuple[type, str, Any, Any]] = []  # (class, name, torch's function, ours)
+_noted: object = None  # the metrics of the newest compilation that was recorded
 
 
-def start(library):
+def start(library: ctypes.CDLL) -> None:
     """Before a recording into the tracker `library`."""
     global _library
     _library = library
@@ -32,7 +42,7 @@ def start(library):
         sys.meta_path.insert(0, _Finder())
 
 
-def stop():
+def stop() -> None:
     global _library
     _library = None
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Finder)]
@@ -45,7 +55,7 @@ def stop():
 class _Finder:
     """On sys.meta_path until the program imports torch's compilers, and never an answer for anything else."""
 
-    def find_spec(self, name, path=None, target=None):
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
         if name != _UTILS:
             return None
         sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self]
@@ -53,7 +63,8 @@ class _Finder:
             spec = finder.find_spec(name, path, target)
             if spec is not None:
                 if spec.loader is not None and hasattr(spec.loader, "exec_module"):
-                    spec.loader = _Loader(spec.loader)
+                    loader: Any = _Loader(spec.loader)  # what importlib calls of a loader, without the methods that it has no more
+                    spec.loader = loader
                 return spec
         return None
 
@@ -61,20 +72,21 @@ class _Finder:
 class _Loader:
     """Runs the module as its own loader does, which it has again before its first line runs."""
 
-    def __init__(self, loader):
+    def __init__(self, loader: Any) -> None:
         self._loader = loader
 
-    def create_module(self, spec):
-        return self._loader.create_module(spec)
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        module: ModuleType | None = self._loader.create_module(spec)
+        return module
 
-    def exec_module(self, module):
+    def exec_module(self, module: Any) -> None:
         module.__spec__.loader = module.__loader__ = self._loader
         self._loader.exec_module(module)
         if _library is not None:
             _install(module)
 
 
-def _install(utils):
+def _install(utils: ModuleType) -> None:
     logger = getattr(utils, "ChromiumEventLogger", None)
     if _replaced or logger is None:
         return
@@ -84,7 +96,7 @@ def _install(utils):
         _replace(logger, name, _resetting)
 
 
-def _replace(owner, name, around):
+def _replace(owner: type, name: str, around: Callable[[Any], Any]) -> None:
     original = vars(owner).get(name)
     if original is None:
         return
@@ -96,16 +108,16 @@ def _replace(owner, name, around):
     _replaced.append((owner, name, original, ours))
 
 
-def _starting(original):
-    def log_event_start(self, *arguments, **named):
+def _starting(original: Callable[..., None]) -> Callable[..., None]:
+    def log_event_start(self: Any, *arguments: Any, **named: Any) -> None:
         original(self, *arguments, **named)
         _tell(self, True)
 
     return log_event_start
 
 
-def _ending(original, utils):
-    def log_event_end(self, *arguments, **named):
+def _ending(original: Callable[..., None], utils: ModuleType) -> Callable[..., None]:
+    def log_event_end(self: Any, *arguments: Any, **named: Any) -> None:
         _note(self, utils)
         original(self, *arguments, **named)
         _tell(self, False)
@@ -113,15 +125,15 @@ def _ending(original, utils):
     return log_event_end
 
 
-def _resetting(original):
-    def reset(self, *arguments, **named):
+def _resetting(original: Callable[..., None]) -> Callable[..., None]:
+    def reset(self: Any, *arguments: Any, **named: Any) -> None:
         original(self, *arguments, **named)
         _tell(self, False)
 
     return reset
 
 
-def _tell(logger, begun):
+def _tell(logger: Any, begun: bool) -> None:
     library = _library
     if library is None:
         return
@@ -133,7 +145,7 @@ def _tell(logger, begun):
         pass
 
 
-def _note(logger, utils):
+def _note(logger: Any, utils: ModuleType) -> None:
     """At the end of the outermost event, when torch has made its metrics of a compilation."""
     global _noted
     library = _library

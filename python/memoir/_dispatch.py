@@ -1,7 +1,9 @@
 """What --ops dispatch needs of torch's Python side."""
 
+from __future__ import annotations
 
-def let_higher_order_operators_pass():
+
+def let_higher_order_operators_pass() -> None:
     """Operators such as torch.cond find their kernel in Python, by the thread's dispatch keys, and know no fallbacks there: without this
     they would stop with "could not find kernel" at the key that the tracker includes. They go on to the next key then, as they do for
     autocast's. Does nothing unless the tracker has included it."""

@@ -3,10 +3,16 @@
 Offsets in bytes, of CPython's own headers; the same in all releases of a minor version. Elsewhere frames are not looked at.
 """
 
+from __future__ import annotations
+
 import ctypes
 import sys
 import sysconfig
 import types
+
+TYPE_CHECKING = False  # typing takes milliseconds to import
+if TYPE_CHECKING:
+    from typing import Any
 
 # (frame in the thread's state, the same in what that leads to, or -1), (code, previous, owner or -1, first local) in a frame, name in code
 _LAYOUTS = {
@@ -31,11 +37,12 @@ class Kind(ctypes.Structure):
 class Layout(ctypes.Structure):
     """struct memoir_python_frames."""
 
-    _fields_ = [(name, ctypes.c_void_p) for name in _POINTERS] + [(name, ctypes.c_int) for name in _OFFSETS] + [
-        ("apply", ctypes.c_void_p), *((name, ctypes.c_int) for name in ("apply_arguments", "tuple_size", "tuple_items", "base")), ("kinds", Kind * 8)]
+    _fields_ = [
+        *((name, ctypes.c_void_p) for name in _POINTERS), *((name, ctypes.c_int) for name in _OFFSETS), ("apply", ctypes.c_void_p),
+        *((name, ctypes.c_int) for name in ("apply_arguments", "tuple_size", "tuple_items", "base")), ("kinds", Kind * 8)]
 
 
-def layout(call_impl, slow_forward, apply, tensor):
+def layout(call_impl: Any, slow_forward: Any, apply: Any, tensor: type) -> tuple[Layout, list[object]] | None:
     """A Layout and what must live as long as it is in use; or None. The arguments are torch's functions that call forward, that of a Function's, and the base of tensors' types."""
     known = _LAYOUTS.get(sys.version_info[:2])
     plain = not hasattr(sys, "gettotalrefcount") and not sysconfig.get_config_var("Py_GIL_DISABLED") and sys.maxsize == 2**63 - 1
@@ -55,7 +62,7 @@ def layout(call_impl, slow_forward, apply, tensor):
     return made, [*objects, apply, *known_types]
 
 
-def _arguments_of(apply, first_local):
+def _arguments_of(apply: object, first_local: int) -> tuple[int | None, int]:
     """Code of torch.autograd.Function.apply, and where its frame has `*args`; (None, 0) where it is another."""
     code = getattr(getattr(apply, "__func__", None), "__code__", None)
     if code is None or code.co_varnames[:2] != ("cls", "args") or "args" in code.co_cellvars or not code.co_flags & 4:

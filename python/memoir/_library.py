@@ -1,5 +1,7 @@
 """Finds and loads the shared libraries that record: the interposer, then the tracker built for this torch."""
 
+from __future__ import annotations
+
 import ctypes
 import functools
 import glob
@@ -12,7 +14,7 @@ class NoTracker(RuntimeError):
     """Nothing here can record this torch; the message says what to do."""
 
 
-def folder():
+def folder() -> str:
     """The folder of the shared libraries: ../ in an installed tree, _tree/lib/memoir inside a wheel."""
     here = os.path.dirname(os.path.abspath(__file__))
     for candidate in (os.path.join(here, "_tree", "lib", "memoir"), os.path.dirname(os.path.dirname(here))):
@@ -21,7 +23,7 @@ def folder():
     raise NoTracker(f"libmemoir_interpose.so is missing beside {here}; install Memoir again")
 
 
-def program():
+def program() -> str:
     """The program `memoir`: of the tree inside a wheel, or of the installed tree whose lib/memoir/python this is."""
     here = os.path.dirname(os.path.abspath(__file__))
     for tree in (os.path.join(here, "_tree"), os.path.join(here, *[os.pardir] * 4)):
@@ -31,13 +33,14 @@ def program():
     raise NoTracker(f"no bin/memoir beside {here}; install Memoir again")
 
 
-def trackers():
+def trackers() -> dict[str, str]:
     """Torch minors that this installation has trackers for: {"2.11": path}."""
     paths = glob.glob(os.path.join(glob.escape(folder()), "libmemoir_tracker-torch*.so"))
-    return {re.search(r"torch([0-9.]+)\.so$", path).group(1): path for path in paths}
+    minors = ((re.search(r"torch([0-9.]+)\.so$", path), path) for path in paths)
+    return {minor.group(1): path for minor, path in minors if minor is not None}
 
 
-def load(torch_version):
+def load(torch_version: str) -> ctypes.CDLL:
     """The tracker for `torch_version` ("2.11.0+cu130"), with its functions declared."""
     minor = ".".join(torch_version.split("+")[0].split(".")[:2])
     known = trackers()
@@ -56,24 +59,24 @@ def load(torch_version):
 
 
 @functools.cache  # functions of a library object live as long as it does: one for all recordings
-def _tracker(path):
+def _tracker(path: str) -> ctypes.CDLL:
     return _declare(ctypes.CDLL(path))
 
 
-def _other_interposers():
+def _other_interposers() -> list[str]:
     """Interposers that another installation has loaded, by LD_PRELOAD or an import of its own."""
     with open("/proc/self/maps") as maps:
         loaded = {line.split(None, 5)[5].rstrip("\n") for line in maps if "/libmemoir_interpose" in line}
     return sorted(path for path in loaded if os.path.realpath(os.path.dirname(path)) != os.path.realpath(folder()))
 
 
-def load_modules(torch_version):
+def load_modules(torch_version: str) -> ctypes.PyDLL:
     """The same library for functions that are called with the GIL held; load() was called before."""
     return _tracker_of_modules(trackers()[".".join(torch_version.split("+")[0].split(".")[:2])])
 
 
 @functools.cache
-def _tracker_of_modules(path):
+def _tracker_of_modules(path: str) -> ctypes.PyDLL:
     library = ctypes.PyDLL(path)
     library.memoir_define_module.argtypes = [ctypes.c_char_p] * 3
     library.memoir_define_module.restype = ctypes.c_uint32
@@ -98,7 +101,7 @@ def _tracker_of_modules(path):
     return library
 
 
-def _declare(library):
+def _declare(library: ctypes.CDLL) -> ctypes.CDLL:
     library.memoir_start.argtypes = [ctypes.POINTER(ctypes.c_char_p), ctypes.c_char_p, ctypes.c_size_t]
     library.memoir_stop.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t]
     library.memoir_mark.argtypes = [ctypes.c_char_p]

@@ -5,6 +5,8 @@ one. Modules added later are found when they are first called; their root is wal
 no trace in any.
 """
 
+from __future__ import annotations
+
 import ctypes
 import gc
 import heapq
@@ -12,7 +14,16 @@ import sys
 import time
 import weakref
 
-current = None  # the Names of the recording that is running
+TYPE_CHECKING = False  # typing takes milliseconds to import
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import FrameType
+    from typing import Any
+
+    from torch import Tensor
+    from torch.nn import Module
+
+current: Names | None = None  # the Names of the recording that is running
 
 # Modules that belong to no root are looked for in all of them, and their owners in all objects. Programs make modules all the time:
 # the owners of all have a limit, as has the look into all roots for those without parts and parameters. For others that look, and the
@@ -24,7 +35,7 @@ _LOOK_SECONDS = 1.0
 _LOOK_SHARE = 0.01
 
 
-def resolve(module):
+def resolve(module: Module) -> None:
     """Called from C with a module of which the tracker knows nothing, or whose parameters it should look at again."""
     names = current
     if names is None:
@@ -35,56 +46,64 @@ def resolve(module):
         names.pass_over(module)
 
 
-def forked():
+def forked() -> None:
     """In a forked child: the numbers of its parent's recording mean nothing in one of its own."""
     global current
     if current is not None:
         current = Names.after(current)
 
 
-def gone(reference):
+def gone(reference: _Reference) -> None:
     """Called from C when a module that has a name has died."""
     names = current
     if names is not None:
         names.forget(reference)
 
 
-class _Reference(weakref.ref):
+class _Reference(weakref.ref["Module"]):
     """To a module that has a name. `parameters`: addresses that lead to it."""
 
     __slots__ = ("address", "number", "parameters")
+    address: int
+    number: int
+    parameters: set[int]
 
 
-class _Root(weakref.ref):
+class _Root(weakref.ref["Module"]):
     """To a root. Its label is its class and, where another of that class is alive, the lowest number that is free."""
 
     __slots__ = ("address", "label", "name", "number")
+    address: int
+    label: str
+    name: str
+    number: int
 
 
 class Names:
-    def __init__(self, library, gone_callback):
+    def __init__(self, library: ctypes.PyDLL, gone_callback: Callable[[_Reference], None]) -> None:
         self._library = library
         self._gone = gone_callback
-        self._known = {}    # address: _Reference
-        self._numbers = {}  # (root, path, class): its id in the ring
-        self._roots = {}    # address: _Root
-        self._labels = {}   # class: how many labels it ever had at once, and the numbers of those that are free again
+        self._known: dict[int, _Reference] = {}  # address: _Reference
+        self._numbers: dict[tuple[str, str, str], int] = {}  # (root, path, class): its id in the ring
+        self._roots: dict[int, _Root] = {}  # address: _Root
+        self._labels: dict[str, tuple[list[int], list[int]]] = {}  # class: how many labels it ever had at once, and the numbers of those that are free again
         self._fruitless = 0
         self._begun, self._looking = time.monotonic(), 0.0
         self._seconds = 0.0
-        self._ownerless = {}  # class: how often one had no owner
+        self._ownerless: dict[type, int] = {}  # class: how often one had no owner
         self._layout_told = False
-        self._new = []  # (module, its number): what they hold is to be looked at
-        self._parts = library.memoir_parts()
+        self._new: list[tuple[Module, int]] = []  # (module, its number): what they hold is to be looked at
+        self._parts: int = library.memoir_parts()
+        self._parents: Names | None = None
 
     @classmethod
-    def after(cls, parents):
+    def after(cls, parents: Names) -> Names:
         """For a child of the process of `parents`, which is kept: to let go of all its references would cost each fork."""
         names = cls(parents._library, parents._gone)
         names._parents = parents
         return names
 
-    def resolve(self, module):
+    def resolve(self, module: Module) -> None:
         import torch
 
         if _is_compilers(module):  # the region stands for the modules in it
@@ -97,7 +116,7 @@ class Names:
             finally:
                 self._new.clear()  # it keeps them alive
 
-    def _say_again(self):
+    def _say_again(self) -> bool:
         """In a new part of the capture, since those before it may be removed: what all modules hold."""
         parts, before = self._library.memoir_parts(), self._parts
         self._parts = parts
@@ -107,7 +126,7 @@ class Names:
         self._new.extend((module, number) for module, number in modules if module is not None and number)
         return True
 
-    def _find(self, module):
+    def _find(self, module: Module) -> None:
         begun = time.monotonic()
         root = self._root_of(module)
         again = id(root) in self._roots
@@ -117,17 +136,17 @@ class Names:
         if not self._knows(module):  # called through something that is no owner, such as torch.compile's wrapper
             self._add(module, self._label(module), "", set())
 
-    def pass_over(self, module):
+    def pass_over(self, module: Module) -> None:
         self._refer(module, 0)
         self._library.memoir_set_module(id(module), 0)
 
-    def _look_at_new(self):
+    def _look_at_new(self) -> None:
         """Once the layout of tensors is told, and also at those that are never called themselves."""
         for module, number in self._new:
             if number:
                 self._library.memoir_look_at_module(id(module), number if _answers_plainly(type(module)) else 0)
 
-    def _refer(self, module, number):
+    def _refer(self, module: Module, number: int) -> _Reference:
         reference = self._known.get(id(module))
         if reference is None or reference() is not module:
             reference = self._known[id(module)] = _Reference(module, self._gone)
@@ -135,11 +154,11 @@ class Names:
         reference.number = number
         return reference
 
-    def _knows(self, module):
+    def _knows(self, module: Module) -> bool:
         known = self._known.get(id(module))
         return known is not None and known() is module
 
-    def _root_of(self, module):
+    def _root_of(self, module: Module) -> Module:
         module = _behind(module)
         if self._knows(module) or self._may_look(module):
             begun = time.monotonic()
@@ -151,12 +170,12 @@ class Names:
             self._looking += time.monotonic() - begun
         return self._outermost_owner(module)
 
-    def _may_look(self, module):
+    def _may_look(self, module: Module) -> bool:
         if not _has_parts(module) and self._fruitless >= _FRUITLESS_LOOKS:
             return False
         return self._looking <= _LOOK_SECONDS + _LOOK_SHARE * (time.monotonic() - self._begun)
 
-    def _outermost_owner(self, module):
+    def _outermost_owner(self, module: Module) -> Module:
         seen, first = {id(module)}, module
         while self._seconds < _OWNER_SECONDS and self._ownerless.get(type(module), 0) < _OWNERLESS_OF_A_CLASS:
             begin = time.monotonic()
@@ -170,16 +189,16 @@ class Names:
             module = owner
         return module
 
-    def _walk(self, root):
+    def _walk(self, root: Module) -> None:
         label = self._label(root)
-        taken = set()
+        taken: set[int] = set()
         for path, module in _parts(root):
             self._add(module, label, path, taken)
             inner = _behind(module)
             if inner is not module and path == "":  # torch.compile's wrapper is the model that it wraps
                 self._add(inner, label, path, taken)
 
-    def _label(self, root):
+    def _label(self, root: Module) -> str:
         """The class of the root, and a number where another of that class is alive."""
         there = self._roots.get(id(root))
         if there is not None and there() is root:
@@ -194,12 +213,12 @@ class Names:
         reference.label = name if number == 1 else f"{name}#{number}"
         return reference.label
 
-    def _root_gone(self, reference):
+    def _root_gone(self, reference: _Root) -> None:
         if self._roots.get(reference.address) is reference:
             del self._roots[reference.address]
         heapq.heappush(self._labels[reference.name][1], reference.number)
 
-    def _add(self, module, label, path, taken):
+    def _add(self, module: Module, label: str, path: str, taken: set[int]) -> None:
         """`taken`: parameters that a module before this one has: a tied one belongs to the first."""
         key = (label, path, type(_behind(module)).__name__)
         number = self._numbers.get(key)
@@ -220,12 +239,12 @@ class Names:
                 reference.parameters.add(address)
                 self._library.memoir_set_parameter(address, number)
 
-    def _tell_layout(self, tensors):
+    def _tell_layout(self, tensors: list[Tensor]) -> None:
         for tensor in tensors[:1]:
             self._layout_told = True
             self._library.memoir_python_tensor_layout(_impl_offset(tensor))
 
-    def forget(self, reference):
+    def forget(self, reference: _Reference) -> None:
         if self._known.get(reference.address) is not reference:
             return  # of another recording, or another module is there by now
         del self._known[reference.address]
@@ -234,34 +253,34 @@ class Names:
             self._library.memoir_forget_parameter(address, reference.number)
 
 
-def _is_compilers(module):
+def _is_compilers(module: Module) -> bool:
     """Whether torch.compile made it: by dynamo's mark, or a graph that the compilers themselves call, maybe from inside of another."""
     if "compile_subgraph_reason" in _attributes(module):
         return True
     graph_module = getattr(sys.modules.get("torch.fx.graph_module"), "GraphModule", None)
     if graph_module is None or graph_module not in type(module).__mro__:
         return False
-    frame = sys._getframe(2)
+    frame: FrameType | None = sys._getframe(2)
     while frame is not None and (frame.f_code.co_filename.startswith("<eval_with_key>") or
                                  _module_of(frame).startswith(("memoir.", "torch.fx.", "torch.nn.modules.module"))):
         frame = frame.f_back
     return frame is not None and _module_of(frame).startswith(("torch._functorch.", "torch._dynamo.", "torch._inductor."))
 
 
-def _module_of(frame):
+def _module_of(frame: FrameType) -> str:
     return str(frame.f_globals.get("__name__"))
 
 
-def _answers_plainly(kind):
+def _answers_plainly(kind: type) -> bool:
     """Whether a class leaves its modules' dicts of parameters and buffers to be found where torch puts them: no property, say, is asked."""
     return not any(name in vars(base) for base in kind.__mro__ for name in ("_parameters", "_buffers"))
 
 
-def _bytes(text):
+def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def _impl_offset(tensor):
+def _impl_offset(tensor: Tensor) -> int:
     """Where in a tensor's object the address of its TensorImpl stands; 0: not found."""
     if not getattr(sys, "_is_gil_enabled", lambda: True)():  # objects of a Python without have another shape
         return 0
@@ -269,9 +288,10 @@ def _impl_offset(tensor):
     return 8 * next((i for i, word in enumerate(words) if i >= 2 and word == tensor._cdata), 0)
 
 
-def _parts(root):
+def _parts(root: Module) -> Iterator[tuple[str, Module]]:
     """(path, module) of the root and all below it, as named_modules gives them: a shared one by its first path."""
-    seen, waiting = set(), [("", root)]
+    seen: set[int] = set()
+    waiting = [("", root)]
     while waiting:
         path, module = waiting.pop()
         if id(module) in seen:
@@ -285,36 +305,37 @@ def _parts(root):
                 waiting.append((path if part is wrapped else f"{prefix}{name}", part))
 
 
-def _attributes(module):
-    return object.__getattribute__(module, "__dict__")
+def _attributes(module: object) -> dict[str, Any]:
+    attributes: dict[str, Any] = object.__getattribute__(module, "__dict__")
+    return attributes
 
 
-def _entries(module, name):
+def _entries(module: Module, name: str) -> list[tuple[str, Any]]:
     """(key, value) of its dict of that name, or of what torch's scripted modules have in its place. Calls nothing of the program's."""
-    held = _attributes(module).get(name)
+    held: Any = _attributes(module).get(name)
     if issubclass(type(held), dict):
         return list(dict.items(held))
     return list(held.items()) if type(held).__module__ == "torch.jit._script" else []
 
 
-def _own_tensors(module, name):
+def _own_tensors(module: Module, name: str) -> list[Tensor]:
     import torch
 
     return [value for _, value in _entries(module, name) if issubclass(type(value), torch.Tensor)]
 
 
-def _has_parts(module):
+def _has_parts(module: Module) -> bool:
     return bool(_entries(module, "_modules")) or bool(_entries(module, "_parameters"))
 
 
-def _behind(module):
+def _behind(module: Module) -> Module:
     """The model that torch.compile wrapped, or the module itself."""
     if type(module).__module__ == "torch._dynamo.eval_frame":
         return next((part for name, part in _entries(module, "_modules") if name == "_orig_mod" and part is not None), module)
     return module
 
 
-def _owner(module):
+def _owner(module: Module) -> Module | None:
     """A module that has `module` as a part. Asks the garbage collector, and calls nothing of any object."""
     import torch
 

@@ -4,9 +4,22 @@ torch calls Optimizer._optimizer_step_code, which does nothing, after every step
 and call it. Keeps no optimizer alive, and leaves no trace in any.
 """
 
+from __future__ import annotations
+
 import ctypes
 import time
 import weakref
+
+TYPE_CHECKING = False  # typing takes milliseconds to import
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from torch import Tensor
+    from torch.optim import Optimizer
+
+    State = list[tuple[Tensor, int]]  # tensors of a parameter's state, and their addresses
+    Held = list[tuple[Tensor, State, int | None]]  # a parameter, its state, the address of its gradient
 
 _MOST = 126  # parameters of one call into the tracker,
 _MOST_STATE = 512  # and tensors of their state
@@ -15,22 +28,26 @@ _DEEPEST = 2  # lists and dicts in it
 _SECONDS = 0.1
 _SHARE = 0.005
 
-original = look = is_dynamo_compiling = None  # what our function calls
-_replacement = None
-_library = None
-_known = {}  # id: (weak reference, number, what it held in which part of the capture)
+# What our function calls.
+original: Callable[..., Any] | None = None
+look: Callable[[Optimizer], None] | None = None
+is_dynamo_compiling: Callable[[], bool] | None = None
+
+_replacement: Callable[..., Any] | None = None
+_library: ctypes.PyDLL | None = None
+_known: dict[int, tuple[weakref.ref[Optimizer], int, Any]] = {}  # id: (weak reference, number, what it held in which part of the capture)
 _numbers = 0
 _begun = _looking = 0.0
 
 
-def start(library):
+def start(library: ctypes.PyDLL) -> None:
     global _library, _begun, _looking
     _library, _begun, _looking = library, time.monotonic(), 0.0
     _known.clear()
     _install()
 
 
-def stop():
+def stop() -> None:
     global _library, _replacement
     _library = None
     _known.clear()
@@ -41,7 +58,7 @@ def stop():
         _replacement = None
 
 
-def _install():
+def _install() -> None:
     global original, look, is_dynamo_compiling, _replacement
     import torch
 
@@ -50,7 +67,7 @@ def _install():
         return
     original, look, is_dynamo_compiling = own, _look, torch.compiler.is_dynamo_compiling
 
-    def _optimizer_step_code(self) -> None:
+    def _optimizer_step_code(self: Optimizer) -> None:
         original(self)
         if not is_dynamo_compiling():
             look(self)
@@ -59,45 +76,46 @@ def _install():
     _replacement = torch.optim.Optimizer._optimizer_step_code = _optimizer_step_code
 
 
-def _look(optimizer):
+def _look(optimizer: Optimizer) -> None:
     if _library is None or _library.memoir_level() != 2:
         return
     import torch
 
     try:
         with torch._C.DisableTorchFunctionSubclass():
-            _look_at(optimizer, torch.Tensor)
+            _look_at(_library, optimizer, torch.Tensor)
     except Exception:  # a strange optimizer is not recorded; the program must not see why
         pass
 
 
-def _look_at(optimizer, kind):
+def _look_at(library: ctypes.PyDLL, optimizer: Optimizer, kind: type) -> None:
     global _looking, _numbers
-    parts = _library.memoir_parts()
+    parts = library.memoir_parts()
     known = _known.get(id(optimizer))
     if known is None or known[0]() is not optimizer:
         _numbers += 1
         known = (weakref.ref(optimizer), _numbers, None)
     begun = time.monotonic()
     if known[2] is not None and known[2][0] == parts and _looking > _SECONDS + _SHARE * (begun - _begun):
-        return _stepped(known[1])
+        _stepped(library, known[1])
+        return
     held = _held(optimizer, kind)
     what = parts, [(parameter._cdata, [address for _, address in state], gradient) for parameter, state, gradient in held]
     if what != known[2]:
         _known[id(optimizer)] = (known[0], known[1], what)
-        _record(known[1], held)
-    _stepped(known[1])
+        _record(library, known[1], held)
+    _stepped(library, known[1])
     _looking += time.monotonic() - begun
 
 
-def _stepped(number):
+def _stepped(library: ctypes.PyDLL, number: int) -> None:
     """It holds what was said of it last."""
-    _library.memoir_optimizer_holds(number, None, 0, None, None, 0)
+    library.memoir_optimizer_holds(number, None, 0, None, None, 0)
 
 
-def _held(optimizer, kind):
+def _held(optimizer: Optimizer, kind: type) -> Held:
     """(parameter, tensors of its state, address of its gradient). Tensors of subclasses, too, and those in lists: torch.profiler leaves them out, and so do its rules."""
-    held = []
+    held: Held = []
     for group in optimizer.param_groups:
         for parameter in group["params"]:
             if issubclass(type(parameter), kind) and type(parameter).__hash__ is kind.__hash__:
@@ -108,7 +126,7 @@ def _held(optimizer, kind):
     return held
 
 
-def _tensors_in(state, kind, depth):
+def _tensors_in(state: Any, kind: type, depth: int) -> Iterator[tuple[Tensor, int]]:
     """(tensor, its address) of those in a parameter's state; of those in lists and dicts in it, as LBFGS has them, the address with its lowest bit set."""
     for value in list(dict.values(state) if issubclass(type(state), dict) else state):
         if issubclass(type(value), kind):
@@ -117,21 +135,22 @@ def _tensors_in(state, kind, depth):
             yield from _tensors_in(value, kind, depth + 1)
 
 
-def _record(number, held):
+def _record(library: ctypes.PyDLL, number: int, held: Held) -> None:
     more = 0
     for part in _parts(held):
         parameters = [parameter._cdata for parameter, _ in part]
         state = [address for _, tensors in part for _, address in tensors]
         counts = (ctypes.c_uint32 * len(part))(*(len(tensors) for _, tensors in part))
-        _library.memoir_optimizer_holds(number, _addresses(parameters), len(part), _addresses(state), counts, more)
+        library.memoir_optimizer_holds(number, _addresses(parameters), len(part), _addresses(state), counts, more)
         more = 1
 
 
-def _parts(held):
+def _parts(held: Held) -> Iterator[list[tuple[Tensor, State]]]:
     """Lists of (parameter, its state), each for one call."""
-    part, states = [], 0
-    for parameter, tensors, _ in held:
-        tensors = tensors[:_MOST_STATE]
+    part: list[tuple[Tensor, State]] = []
+    states = 0
+    for parameter, all_tensors, _ in held:
+        tensors = all_tensors[:_MOST_STATE]
         if len(part) == _MOST or (part and states + len(tensors) > _MOST_STATE):
             yield part
             part, states = [], 0
@@ -141,5 +160,5 @@ def _parts(held):
         yield part
 
 
-def _addresses(numbers):
+def _addresses(numbers: list[int]) -> ctypes.Array[ctypes.c_void_p]:
     return (ctypes.c_void_p * len(numbers))(*numbers)

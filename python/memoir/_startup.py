@@ -1,5 +1,7 @@
 """Start-up inside a program that knows nothing of Memoir: torch's import ends here, and recording starts if the environment asks."""
 
+from __future__ import annotations
+
 import os
 
 from memoir import _processes
@@ -8,7 +10,7 @@ from memoir._terminal import say
 _OFF = {"", "0", "false", "off", "no"}
 
 
-def from_torch():
+def from_torch() -> None:
     _compute_values()  # first: nothing of it is in a recording
     if os.environ.get("MEMOIR_SIM_GPU"):
         _check_cuda()
@@ -18,7 +20,7 @@ def from_torch():
         _processes.guarded(_take_part)
 
 
-def _check_cuda():
+def _check_cuda() -> None:
     import torch
 
     if not torch.version.cuda and _processes.speaks():
@@ -26,7 +28,7 @@ def _check_cuda():
             "install one with it: pip install torch")
 
 
-def _enter_world():
+def _enter_world() -> None:
     from memoir import _world
 
     try:
@@ -35,7 +37,7 @@ def _enter_world():
         say(f"memoir: this process is not simulated as one rank of a world: {problem}")
 
 
-def _take_part():
+def _take_part() -> None:
     import torch
 
     from memoir import _recording
@@ -48,7 +50,7 @@ def _take_part():
         _recording.watch_by_environment(version)
 
 
-def _compute_values():
+def _compute_values() -> None:
     try:
         from memoir import _values
 

@@ -1,5 +1,7 @@
 """Values of small tensors on the simulated GPU: loaded into each process that has that device, recorded or not."""
 
+from __future__ import annotations
+
 import ctypes
 import os
 
@@ -7,12 +9,12 @@ _NOT_SIMULATED = 1
 _OFF = {"0", "false", "off", "no"}
 
 
-def wanted():
+def wanted() -> bool:
     """Whether this process has the simulated GPU, and its values are not switched off."""
     return hasattr(ctypes.CDLL(None), "memoir_simulated_is_known") and os.environ.get("MEMOIR_SIM_VALUES", "").lower() not in _OFF
 
 
-def start(torch_version):
+def start(torch_version: str) -> None:
     """At the end of torch's import, where they are wanted. Raises where values cannot be had."""
     from memoir import _library
 

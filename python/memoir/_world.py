@@ -5,6 +5,8 @@ others set. So `init_process_group` is handed a store that waits for nobody, in 
 file:// would make. docs/decisions/0011-one-rank-of-a-world.md says why so.
 """
 
+from __future__ import annotations
+
 import ctypes
 import os
 import re
@@ -13,11 +15,16 @@ import threading
 
 from memoir._terminal import say
 
+TYPE_CHECKING = False  # typing takes milliseconds to import
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
+
 _NCCL_ID_BYTES = 128  # what a rank waits for before its first collective; the device does not read it
 _OF_NCCL = re.compile(r"(^|/)(\w*nccl\w*(:\d+)?|\d+(:\d+)?)$", re.IGNORECASE)
 
 
-def enter():
+def enter() -> None:
     """Makes this process the rank that the environment says, as far as torch.distributed goes. Ends it where a launcher says otherwise."""
     rank, world = int(os.environ.get("MEMOIR_SIM_RANK") or 0), int(os.environ["MEMOIR_SIM_WORLD"])
     _check_launcher(rank, world)
@@ -35,7 +42,7 @@ def enter():
     _gloo_loops_back(c10d)
 
 
-def _check_launcher(rank, world):
+def _check_launcher(rank: int, world: int) -> None:
     told = os.environ.get("RANK"), os.environ.get("WORLD_SIZE")
     if None not in told and told != (str(rank), str(world)):
         say(f"memoir: simulated as rank {rank} of {world}, but a launcher says rank {told[0]} of {told[1]}: start the program itself under "
@@ -43,11 +50,11 @@ def _check_launcher(rank, world):
         sys.exit(2)
 
 
-def _meet_nobody(rank, world):
+def _meet_nobody(rank: int, world: int) -> None:
     rendezvous = sys.modules["torch.distributed.rendezvous"]
     store = _lone_store(rank, world)
 
-    def alone(url, **_):
+    def alone(url: str, **_: object) -> Iterator[tuple[Any, int, int]]:
         asked = dict(re.findall(r"[?&](rank|world_size)=(-?\d+)", url))
         if int(asked.get("rank", rank)) != rank or int(asked.get("world_size", world)) != world:
             raise ValueError(f"memoir: simulated as rank {rank} of {world}, but the program makes itself rank {asked.get('rank', rank)} of "
@@ -58,55 +65,56 @@ def _meet_nobody(rank, world):
         rendezvous._rendezvous_handlers[scheme] = alone
 
 
-def _lone_store(rank, world):
+def _lone_store(rank: int, world: int) -> Any:
     import torch.distributed as dist
 
-    class LoneStore(dist.Store):
+    class LoneStore(dist.Store):  # type: ignore[misc]  # a class of torch's, which is Any here
         """Holds what this rank sets. What another one would set is there at once: zeros."""
 
-        def __init__(self):
+        def __init__(self) -> None:
             super().__init__()
-            self._values, self._lock, self._said = {}, threading.Lock(), False
+            self._values: dict[str, bytes] = {}
+            self._lock, self._said = threading.Lock(), False
 
-        def set(self, key, value):
+        def set(self, key: str, value: str | bytes) -> None:
             self._values[key] = value if isinstance(value, bytes) else str(value).encode()
 
-        def get(self, key):
+        def get(self, key: str) -> bytes:
             value = self._values.get(key)
             if value is None and not _OF_NCCL.search(key) and not self._said:
                 self._said = True
                 say(f"memoir: rank {rank} of {world} asks torch's store for {key!r}, which a rank that is not there would set; it gets zeros")
             return bytes(_NCCL_ID_BYTES) if value is None else value
 
-        def add(self, key, amount):
+        def add(self, key: str, amount: int) -> int:
             with self._lock:
                 total = int(self._values.get(key, b"0")) + amount
                 self._values[key] = str(total).encode()
             return total
 
-        def compare_set(self, key, expected, desired):
+        def compare_set(self, key: str, expected: str | bytes, desired: str | bytes) -> bytes:
             with self._lock:
-                expected, desired = (value if isinstance(value, bytes) else value.encode() for value in (expected, desired))
-                if self._values.get(key, expected) == expected:
-                    self._values[key] = desired
+                before, after = (value if isinstance(value, bytes) else value.encode() for value in (expected, desired))
+                if self._values.get(key, before) == before:
+                    self._values[key] = after
                 return self._values[key]
 
-        def check(self, keys):
+        def check(self, keys: Sequence[str]) -> bool:
             return all(key in self._values for key in keys)
 
-        def wait(self, keys, timeout=None):
+        def wait(self, keys: Sequence[str], timeout: object = None) -> None:
             pass
 
-        def delete_key(self, key):
+        def delete_key(self, key: str) -> bool:
             return self._values.pop(key, None) is not None
 
-        def num_keys(self):
+        def num_keys(self) -> int:
             return len(self._values)
 
-        def clone(self):
+        def clone(self) -> LoneStore:
             return self
 
-        def has_extended_api(self):
+        def has_extended_api(self) -> bool:
             return False
 
         deleteKey, getNumKeys = delete_key, num_keys  # as torch's C++ looks them up
@@ -114,13 +122,13 @@ def _lone_store(rank, world):
     return LoneStore()
 
 
-def _tell_sizes_of_splits(c10d, device):
+def _tell_sizes_of_splits(c10d: Any, device: ctypes.CDLL) -> None:
     """ncclCommSplit is told a colour, and finds out how many have it from the others. Torch knows."""
     tell, any_colour = device.memoir_simulated_split, -1
     color_of = c10d._process_group_color
 
-    def _process_group_color(ranks):
-        color = color_of(ranks)
+    def _process_group_color(ranks: Sequence[int]) -> int:
+        color: int = color_of(ranks)
         tell(color, len(ranks))
         return color
 
@@ -132,8 +140,8 @@ def _tell_sizes_of_splits(c10d, device):
             setattr(getattr(c10d, kind), name, _announced(split, tell, any_colour))
 
 
-def _announced(split, tell, any_colour):
-    def announced(self, *arguments, **named):
+def _announced(split: Callable[..., Any], tell: Callable[[int, int], object], any_colour: int) -> Callable[..., Any]:
+    def announced(self: object, *arguments: Any, **named: Any) -> Any:
         ranks = named.get("ranks") or next((argument for argument in arguments if isinstance(argument, (list, tuple))), ())
         tell(any_colour, len(ranks))
         try:
@@ -144,29 +152,29 @@ def _announced(split, tell, any_colour):
     return announced
 
 
-def _gloo_loops_back(c10d):
+def _gloo_loops_back(c10d: Any) -> None:
     """Gloo would connect to every other process. Torch's own stand-in gathers what this rank has, and leaves the rest as it is."""
     from torch._C._distributed_c10d import FakeProcessGroup
 
-    gloo = getattr(c10d, "ProcessGroupGloo", None)
+    gloo: Any = getattr(c10d, "ProcessGroupGloo", None)
     if gloo is None:
         return
 
     FakeProcessGroup._set_sequence_number_for_group = lambda group: None  # before torch 2.12 it lacks this
 
-    class Kind(type(gloo)):
-        def __instancecheck__(cls, group):
+    class Kind(type(gloo)):  # type: ignore[misc]  # likewise
+        def __instancecheck__(cls, group: object) -> bool:
             return isinstance(group, (gloo, FakeProcessGroup))
 
-    class ProcessGroupGloo(gloo, metaclass=Kind):
-        def __new__(cls, store, rank, size, *_, **__):
+    class ProcessGroupGloo(gloo, metaclass=Kind):  # type: ignore[misc]  # likewise
+        def __new__(cls, store: object, rank: int, size: int, *_: object, **__: object) -> Any:
             return FakeProcessGroup._create_internal(rank, size, FakeProcessGroup.Options())
 
     c10d.ProcessGroupGloo = ProcessGroupGloo
     _split_without_gloo(c10d, FakeProcessGroup)
 
 
-def _split_without_gloo(c10d, stand_in):
+def _split_without_gloo(c10d: Any, stand_in: type) -> None:
     """The stand-in cannot be split as NCCL's and gloo's groups can; a new group of the same ranks needs nobody else here."""
     import torch
 
@@ -174,13 +182,15 @@ def _split_without_gloo(c10d, stand_in):
     if split is None:
         return
 
-    def has_stand_in(group):
+    def has_stand_in(group: Any) -> bool:
         try:
             return isinstance(group._get_backend(torch.device("cpu")), stand_in)
         except RuntimeError:  # it has none for tensors of the CPU
             return False
 
-    def split_group(parent_pg=None, split_ranks=None, timeout=None, pg_options=None, group_desc=None, **named):
+    def split_group(
+        parent_pg: Any = None, split_ranks: Any = None, timeout: Any = None, pg_options: Any = None, group_desc: Any = None, **named: Any,
+    ) -> Any:
         parent = parent_pg or c10d._get_default_group()
         if split_ranks is None or not has_stand_in(parent):
             return split(parent_pg, split_ranks, timeout, pg_options, group_desc, **named)
@@ -192,5 +202,6 @@ def _split_without_gloo(c10d, stand_in):
 
     c10d.split_group = split_group
     for name in ("torch.distributed", "torch.distributed.device_mesh"):
-        if getattr(sys.modules.get(name), "split_group", None) is split:
-            sys.modules[name].split_group = split_group
+        module: Any = sys.modules.get(name)
+        if getattr(module, "split_group", None) is split:
+            module.split_group = split_group
