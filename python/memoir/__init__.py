@@ -1,31 +1,39 @@
-"""Memoir: who holds the bytes of a PyTorch program.
+"""Memoir, a memory profiler for PyTorch: which operator, module and category holds the bytes of a program.
 
     import memoir
-    memoir.start("run1")        # or: memoir run -- python train.py, with no change to the program
+    memoir.start("run1")        # or `memoir run -- python train.py`, with no change to the program
     ...
-    memoir.step()               # optional: where a training step begins
-    memoir.mark("validation")   # optional: a named instant
+    memoir.step()               # optional: a training step begins
+    memoir.mark("validation")   # optional: a name for this instant
     memoir.pause()              # optional: nothing is recorded until memoir.resume()
     memoir.stop()
 
-`memoir.MemoryTracker` stands in for torch's class of that name. `start` records this process until `stop`, or until the interpreter exits. Nothing here computes anything about memory:
-`memoir show run1` does.
+`start` records this process until `stop`, or until the interpreter exits. `memoir show run1`, in a shell, shows what was recorded.
+`memoir.MemoryTracker` has the methods of torch's class of that name.
 """
 
-from memoir._recording import flush, mark, output, pause, recording, resume, session, start, step, stop
+from __future__ import annotations
 
-__all__ = ["MemoryTracker", "flush", "mark", "output", "pause", "recording", "resume", "session", "start", "step", "stop"]
+from memoir._recording import flush, is_recording, mark, output, output_dir, pause, recording, resume, session, start, step, stop
+
+TYPE_CHECKING = False  # typing takes milliseconds to import
+if TYPE_CHECKING:
+    from memoir._memory_tracker import MemoryTracker
+else:
+
+    def __getattr__(name):
+        if name == "MemoryTracker":  # not before somebody asks for it: every process that imports torch comes by here
+            from memoir._memory_tracker import MemoryTracker
+
+            return MemoryTracker
+        raise AttributeError(f"module 'memoir' has no attribute '{name}'")
 
 
-def __getattr__(name):
-    if name == "MemoryTracker":  # not before somebody asks for it: every process that imports torch comes by here
-        from memoir._memory_tracker import MemoryTracker
-
-        return MemoryTracker
-    raise AttributeError(f"module 'memoir' has no attribute '{name}'")
+__all__ = [
+    "MemoryTracker", "flush", "is_recording", "mark", "output", "output_dir", "pause", "recording", "resume", "session", "start", "step", "stop"]
 
 
-def _autoload():
+def _autoload() -> None:
     """torch calls this at the end of its import (entry point group `torch.backends`)."""
     from memoir import _startup
 

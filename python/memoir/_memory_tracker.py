@@ -5,14 +5,26 @@ mode around operators: hooks of the watched modules write marks into a recording
 memory-tracker` makes rows of it at the stop.
 """
 
+from __future__ import annotations
+
 import os
 import pickle
 import subprocess
 import tempfile
 import uuid
-from itertools import chain
+from itertools import chain, pairwise
 
 from memoir import _library, _recording
+
+TYPE_CHECKING = False  # typing takes milliseconds to import
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    import torch
+
+    Path = str | os.PathLike[str]
+    Memories = dict[int, tuple[str, float]]  # by number of the operator's call: its name, and MB after it
 
 _PASSED_OVER = ".fused_proxy_grouped_embedding_bag"  # such modules cannot have hooks
 _RULE = "------------------------------------------------"
@@ -32,13 +44,17 @@ class MemoryTracker:
     Records by itself, or uses the recording that runs, which must be one with ops="dispatch".
     """
 
-    def __init__(self):
-        self._hooks = []
-        self._name = None  # of what is being watched, in its marks
-        self._folder = None  # of a recording of our own
+    memories_allocated: Memories
+    memories_active: Memories
+    memories_reserved: Memories
+
+    def __init__(self) -> None:
+        self._hooks: list[Any] = []
+        self._name: str | None = None  # of what is being watched, in its marks
+        self._folder: tempfile.TemporaryDirectory[str] | None = None  # of a recording of our own
         self._clear_state()
 
-    def start_monitor(self, root_module):
+    def start_monitor(self, root_module: torch.nn.Module) -> None:
         """Watch `root_module` and the modules in it; what was known of another one is forgotten."""
         if self._name is not None:
             raise RuntimeError("memoir.MemoryTracker: it watches a module already; call stop() first")
@@ -53,7 +69,7 @@ class MemoryTracker:
                 self._hooks.append(module.register_forward_hook(self._marking("leaves")))
         self._marking("begins")()
 
-    def stop(self):
+    def stop(self) -> None:
         """End it, and make rows of what was recorded."""
         if self._name is None:
             raise RuntimeError("memoir.MemoryTracker: it watches nothing; call start_monitor(module) first")
@@ -65,7 +81,8 @@ class MemoryTracker:
         self._hooks.clear()
         name, self._name = self._name, None
         folder, self._folder = self._folder, None
-        capture = _recording.output()
+        capture = _recording.output_dir()
+        assert capture is not None, "start_monitor() began a recording or found one"
         if folder is None:
             _recording.flush()
         else:
@@ -77,11 +94,11 @@ class MemoryTracker:
             if folder is not None:
                 folder.cleanup()
 
-    def summary(self, top=20):
+    def summary(self, top: int = 20) -> None:
         """Print out the top operators that generate the most memories."""
         growth = {}
         rows = [self.memories_allocated[i] for i in range(self._op_index)]
-        for (_, before), (name, after) in zip(rows, rows[1:]):
+        for (_, before), (name, after) in pairwise(rows):
             growth[name] = after - before
         print(_RULE)
         print(f"The number of alloc retries are: {self._num_alloc_retries}")
@@ -90,7 +107,7 @@ class MemoryTracker:
             print(f"{name}: {added}MB")
         print(_RULE)
 
-    def show_traces(self, path=""):
+    def show_traces(self, path: Path = "") -> None:
         """Plot allocated, active and reserved memory, together and each alone; of the file at `path`, if one is given."""
         import matplotlib.pyplot as plt
 
@@ -99,39 +116,39 @@ class MemoryTracker:
         columns = [[mb for _, mb in memories.values()] for memories in (self.memories_allocated, self.memories_active, self.memories_reserved)]
         labels = ["allocated_memory", "active_memory", "reserved_memory"]
         self._plot(plt, columns, labels)
-        for column, label in zip(columns, labels):
+        for column, label in zip(columns, labels, strict=True):
             self._plot(plt, [column], [label])
 
-    def save_stats(self, path):
+    def save_stats(self, path: Path) -> None:
         """Save what was recorded, for load() of this class and of torch's."""
         with open(path, "wb") as file:
             pickle.dump(self._stats(), file, pickle.HIGHEST_PROTOCOL)
 
-    def load(self, path):
+    def load(self, path: Path) -> None:
         """Load what save_stats() of this class or of torch's saved, or `memoir export memory-tracker` wrote. Executes nothing of it."""
         with open(path, "rb") as file:
             self._take(_checked(_Plain(file).load(), path))
 
-    def _begin_recording(self):
-        if not _recording.recording():
+    def _begin_recording(self) -> None:
+        if not _recording.is_recording():
             self._folder = tempfile.TemporaryDirectory(prefix="memoir-tracker-", ignore_cleanup_errors=True)
             _recording.start(os.path.join(self._folder.name, "capture"), ops="dispatch", modules="off", max_size=0, quiet=True)
         elif _recording.operators() != "dispatch":
             raise RuntimeError("memoir.MemoryTracker: the recording that runs has the operators above autograd; record with --ops dispatch")
 
-    def _marking(self, what):
+    def _marking(self, what: str) -> Callable[..., None]:
         """A hook that writes a mark."""
         mark, text = _recording.marker(), f"memoir.MemoryTracker#{self._name} {what}".encode("utf-8", "replace")
 
-        def hook(*_):
+        def hook(*_: object) -> None:
             mark(text)
 
         return hook
 
-    def _plot(self, plt, columns, labels):
+    def _plot(self, plt: Any, columns: list[list[float]], labels: list[str]) -> None:
         low, high = min(chain.from_iterable(columns)) * 0.999, max(chain.from_iterable(columns)) * 1.001
         plt.figure()
-        for column, label in zip(columns, labels):
+        for column, label in zip(columns, labels, strict=True):
             plt.plot(list(range(len(column))), column, label=label)
         plt.xlabel("# Operator Calls")
         plt.ylabel("Memory (MB)")
@@ -139,7 +156,7 @@ class MemoryTracker:
         for name, place in self._markers.items():
             plt.plot([place, place], [low, high], "r" if name == "fw_bw_boundary" else "k-", lw=2, label=name)
 
-    def _stats(self):
+    def _stats(self) -> dict[str, Any]:
         return {
             "memories_allocated": self.memories_allocated,
             "memories_active": self.memories_active,
@@ -149,40 +166,41 @@ class MemoryTracker:
             "op_index": self._op_index,
         }
 
-    def _take(self, stats):
+    def _take(self, stats: dict[str, Any]) -> None:
         self.memories_allocated = stats["memories_allocated"]
         self.memories_active = stats["memories_active"]
         self.memories_reserved = stats["memories_reserved"]
-        self._markers = stats["markers"]
-        self._num_alloc_retries = stats["num_alloc_retries"]
-        self._op_index = stats.get("op_index", len(self.memories_allocated))
+        self._markers: dict[str, int] = stats["markers"]
+        self._num_alloc_retries: int = stats["num_alloc_retries"]
+        self._op_index: int = stats.get("op_index", len(self.memories_allocated))
 
-    def _clear_state(self):
+    def _clear_state(self) -> None:
         self._take({"memories_allocated": {}, "memories_active": {}, "memories_reserved": {}, "markers": {}, "num_alloc_retries": 0})
 
 
-def _exported(capture, name, device):
+def _exported(capture: str, name: str, device: str | None) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="memoir-tracker-") as folder:
         path = os.path.join(folder, "stats.pickle")
         command = [_library.program(), "export", "memory-tracker", "--tracker", name, "-o", path, capture]
         if device is not None:
             command += ["--device", device]
         clean = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
-        done = subprocess.run(command, env=clean, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+        done = subprocess.run(command, env=clean, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
         if done.returncode != 0:
             raise RuntimeError(done.stderr.strip() or f"memoir export ended with {done.returncode}")
         with open(path, "rb") as file:
-            return _Plain(file).load()
+            stats: dict[str, Any] = _Plain(file).load()
+            return stats
 
 
-def _dictionary(*_):
+def _dictionary(*_: object) -> dict[Any, Any]:
     return {}
 
 
 class _Plain(pickle.Unpickler):
     """Plain values, and the default dictionaries that torch's MemoryTracker saves, as plain ones. Anything else is refused."""
 
-    def find_class(self, module, name):
+    def find_class(self, module: str, name: str) -> Any:
         if (module, name) == ("collections", "defaultdict"):
             return _dictionary
         if (module, name) in (("builtins", "int"), ("__builtin__", "int")):
@@ -190,7 +208,7 @@ class _Plain(pickle.Unpickler):
         raise pickle.UnpicklingError(f"{module}.{name} has no place in a file of MemoryTracker's")
 
 
-def _checked(stats, path):
+def _checked(stats: object, path: Path) -> dict[str, Any]:
     """`stats` when it is what MemoryTracker saves."""
     if isinstance(stats, dict):
         columns = [stats.get(f"memories_{what}") for what in ("allocated", "active", "reserved")]
@@ -199,6 +217,6 @@ def _checked(stats, path):
     raise ValueError(f"{path}: not a file that MemoryTracker.save_stats wrote")
 
 
-def _is_column(column):
+def _is_column(column: object) -> bool:
     return isinstance(column, dict) and all(
         isinstance(row, tuple) and len(row) == 2 and isinstance(row[0], str) and isinstance(row[1], (int, float)) for row in column.values())

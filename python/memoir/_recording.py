@@ -1,4 +1,6 @@
-"""start, stop, mark, step: thin calls into the tracker's C interface (memoir.h)."""
+"""start, stop, mark, step: thin calls into the tracker's C interface (memoir.h). The docstrings here are those of `memoir.start` and so on."""
+
+from __future__ import annotations
 
 import atexit
 import contextlib
@@ -10,9 +12,16 @@ import sys
 from memoir import _compiler, _dispatch, _library, _modules, _processes
 from memoir._terminal import say
 
+TYPE_CHECKING = False  # typing takes milliseconds to import
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any, Literal, NoReturn
+
+    from _typeshed import StrOrBytesPath
+
 _STOPPED, _EXITED = 1, 2  # enum memoir_end
 
-_tracker = None  # the loaded library, once a recording was started here
+_tracker: ctypes.CDLL | None = None  # the loaded library, once a recording was started here
 _by_environment = False  # the running recording is `memoir run`'s
 _operators = "ranges"  # which operators the recording that was started last has: ranges or dispatch
 _passed_over = 0  # starts inside of that, whose stops are passed over too
@@ -20,47 +29,95 @@ _next_step = 0
 _follows_cuda = False  # torch will tell, or has told
 
 
-def start(output=None, **options):
-    """Record this process into the folder `output` (default: ./memoir-DATE-TIME).
+def start(
+    output: StrOrBytesPath | None = None,
+    *,
+    max_size: int | str | None = None,
+    ring_dir: StrOrBytesPath | None = None,
+    ring_size: int | str | None = None,
+    rank: int | None = None,
+    ops: Literal["ranges", "dispatch"] | None = None,
+    modules: bool | Literal["on", "off"] | None = None,
+    quiet: bool | None = None,
+    steps: str | None = None,
+    range: str | None = None,
+    schedule: str | None = None,
+    start: Literal["on", "memory", "off"] | None = None,
+    toggle_signal: str | None = None,
+    control: StrOrBytesPath | None = None,
+    **unknown: NoReturn,
+) -> None:
+    """Record the memory of this process into a folder, until `stop()` or the end of the program.
 
-    Options are those of `memoir run`, without dashes: max_size="2GiB", ring_dir="/tmp", ring_size="32MiB", rank=3, quiet=True.
-    Imports torch when the program has not. Raises RuntimeError with the cause and the fix when recording can't start. Under
-    `memoir run`, which records already, it says so in one line and leaves it at that, and so does the stop that belongs to it.
+        memoir.start("run1", max_size="2GiB")
+        train(model)
+        memoir.stop()               # then, in a shell: memoir show run1
+
+    Every allocation and deallocation of PyTorch is recorded, on the CPU and on CUDA devices, with the operator and the torch.nn.Module that
+    was running. The results of the program do not change. torch is imported if it is not yet.
+
+    An option that is not given is taken from its environment variable (max_size from MEMOIR_MAX_SIZE); where that is not set, the default
+    counts. A size is a number of bytes, or text with a unit: "512MiB" and "2GiB" are powers of 1024, "2GB" is one of 1000.
+
+    output: folder of the capture, made if it is not there; a capture that it holds is added to (default: memoir-DATE-TIME in the current folder)
+    max_size: most that one process keeps in the capture. Beyond it the oldest events are evicted, and their sums stay. 0: no limit (default: 4GiB)
+    ring_dir: folder on this machine for the event ring, the buffer between the program and the capture (default: /dev/shm where there is room, else TMPDIR)
+    ring_size: size of the event ring; smaller where the folder has less room (default: 32MiB)
+    rank: number of this process in a distributed job, from 0 (default: what the launcher says, such as RANK of torchrun, else 0)
+    ops: "ranges" records the operators that the program calls, "dispatch" those below autograd, as a TorchDispatchMode sees them (default: ranges)
+    modules: on or off: record which torch.nn.Module each operator belongs to (default: on)
+    quiet: print nothing but errors (default: False)
+    steps: "10:12" records operators in the steps 10 and 11, and outside of them allocations only. Steps are counted from 0: calls of memoir.step();
+        where there are none, steps of torch.profiler, else of the first optimizer
+    range: "NAME" records operators inside of torch.profiler.record_function("NAME"), "NAME#2" inside of call 2 of it, counted from 0
+    schedule: records operators in a cycle of steps, with the words of torch.profiler.schedule: "wait=1,warmup=1,active=3,repeat=2", also skip_first
+    start: what is recorded at first: "on", "memory" (allocations, no operators) or "off", nothing until `resume()` (default: on)
+    toggle_signal: name of a signal that switches the recording off and on in turn, such as "USR2"
+    control: file that switches the recording when the word on, memory or off is written into it, or when it is touched (default: control, in the capture's folder)
+
+    Raises RuntimeError, which says what to do, where an option is not known or recording can't start. A program under `memoir run` is
+    recorded already: there this call and its `stop()` do nothing, and one line on standard error says so.
     """
+    _start(locals())  # the arguments by their names
+
+
+def _start(given: dict[str, Any]) -> None:
     global _by_environment, _passed_over
     import torch  # under `memoir run`, this starts that recording
 
-    if _by_environment and recording():
+    if _by_environment and _tracker is not None and is_recording():
         _passed_over += 1
         if _processes.speaks():
-            say(f"memoir: memoir.start() passed over: this process is being recorded already, into {_folder()}")
+            say(f"memoir: memoir.start() passed over: this process is being recorded already, into {_folder(_tracker)}")
         return
+    options = {name: value for name, value in (*given.items(), *given["unknown"].items()) if name != "unknown" and value is not None}
+    output = options.get("output")
     quiet = options.get("quiet", False) or not _processes.speaks()
     if output is not None and not quiet and any(name.endswith(b".memoir") for name in _names(os.fsencode(output))):
         say(f"memoir: {os.fsdecode(output)} already holds a capture; this recording is added to it")
-    _begin(torch.__version__, output, options)
+    _begin(torch.__version__, options)
     _by_environment, _passed_over = False, 0
 
 
-def start_by_environment(torch_version):
+def start_by_environment(torch_version: str) -> None:
     """What `memoir run` asks for, at the end of torch's import."""
     global _by_environment
-    if recording():
+    if is_recording():
         return
-    _begin(torch_version, None, {"automatic": True})
+    tracker = _begin(torch_version, {"automatic": True})
     _by_environment = True
     if not os.environ.get("MEMOIR_OUTPUT"):  # nobody chose a folder: those that this process starts record into its own, too
-        os.environ["MEMOIR_OUTPUT"] = _folder()
+        os.environ["MEMOIR_OUTPUT"] = _folder(tracker)
 
 
-def watch_by_environment(torch_version):
+def watch_by_environment(torch_version: str) -> None:
     """The same in a process that may never train: it is recorded once it does."""
     global _by_environment
     _call(_library.load(torch_version), "memoir_watch", {"automatic": True})
     _by_environment = True
 
 
-def _forked():
+def _forked() -> None:
     """In a forked child: what its parent recorded is none of its concern, and it records once it trains."""
     global _by_environment, _passed_over
     if _tracker is not None:
@@ -69,55 +126,82 @@ def _forked():
         _tracker.memoir_forked()
 
 
-def _begin_waiting():
+def _begin_waiting() -> None:
     """Of a process that was to wait until it trains: it does."""
     if _tracker is not None:
         message = ctypes.create_string_buffer(1024)
         if _tracker.memoir_begin(message, len(message)) != 0:
             raise RuntimeError(message.value.decode(errors="replace"))
-        _record_modules()
+        _record_modules(_tracker)
 
 
-def _leave():
+def _leave() -> None:
     """Of a process that was to wait until it trains: it never does."""
     if _tracker is not None:
         _tracker.memoir_leave()
 
 
-def _name_rank(rank, world_size):
+def _name_rank(rank: int, world_size: int) -> None:
     """The job's process group is there, which only a process has that trains."""
     _processes.guarded(_begin_waiting)
     if _tracker is not None:
         _tracker.memoir_rank(rank, world_size)
 
 
-def stop():
-    """End the recording; returns when the capture is complete. Does nothing when none is running."""
+def stop() -> None:
+    """End the recording. Returns when all of it is on file, and `memoir show` can read it. Does nothing where none is running."""
     global _passed_over
-    if _passed_over > 0 and recording():
+    if _passed_over > 0 and is_recording():
         _passed_over -= 1
     else:
         _stop(_STOPPED)
 
 
 @contextlib.contextmanager
-def session(output=None, **options):
-    """`with memoir.session("run1"): ...` records what happens inside."""
-    start(output, **options)
+def session(
+    output: StrOrBytesPath | None = None,
+    *,
+    max_size: int | str | None = None,
+    ring_dir: StrOrBytesPath | None = None,
+    ring_size: int | str | None = None,
+    rank: int | None = None,
+    ops: Literal["ranges", "dispatch"] | None = None,
+    modules: bool | Literal["on", "off"] | None = None,
+    quiet: bool | None = None,
+    steps: str | None = None,
+    range: str | None = None,
+    schedule: str | None = None,
+    start: Literal["on", "memory", "off"] | None = None,
+    toggle_signal: str | None = None,
+    control: StrOrBytesPath | None = None,
+    **unknown: NoReturn,
+) -> Iterator[None]:
+    """Record what happens inside of a `with` block: `start()`, whose options it takes, and `stop()` at its end.
+
+        with memoir.session("run1"):
+            train(model)
+    """
+    _start(locals())
     try:
         yield
     finally:
         stop()
 
 
-def mark(name):
-    """A named instant in the recording; `memoir show --at mark:NAME` looks at it."""
+def mark(name: object) -> None:
+    """Give this instant a name: `memoir show --at mark:NAME` shows what is live then. Does nothing where this process is not recorded.
+
+    The name may have 1024 bytes in UTF-8; what is longer is cut off.
+    """
     if _tracker is not None:
         _tracker.memoir_mark(str(name).encode("utf-8", "replace"))
 
 
-def step(number=None):
-    """The start of a training step; without a number, the one after the last (from 0)."""
+def step(number: int | None = None) -> None:
+    """Say that a training step begins: call it first in the body of the loop. `memoir show --steps 10:12` and the option `steps` count these.
+
+    `number` is the step's, from 0; without it, the one after the last. Does nothing where this process is not recorded.
+    """
     global _next_step
     number = _next_step if number is None else int(number)
     if not 0 <= number < 2**64:
@@ -125,62 +209,73 @@ def step(number=None):
     _next_step = number + 1
     if _tracker is not None:
         _tracker.memoir_step(number)
-        _record_modules()
+        _record_modules(_tracker)
 
 
-def pause(memory=False):
-    """Switch the recording off until `resume`; a hook then costs next to nothing.
+def pause(memory: bool = False) -> None:
+    """Stop recording until `resume()`; until then the recording costs next to nothing.
 
-    With memory=True allocations and deallocations are recorded on, and only operators are not: what is live stays known.
-    Without, blocks from before the resume are not followed any more. Does nothing when this process is not recorded.
+    With memory=True allocations and deallocations are still recorded, and only operators are not: what is live stays known.
+    Without, blocks that were live at the pause are unknown after `resume()`. Does nothing where this process is not recorded.
     """
     if _tracker is not None:
         _tracker.memoir_pause(int(memory))
 
 
-def resume():
-    """Record everything again (inside the window, where the recording has one)."""
+def resume() -> None:
+    """Record everything again after `pause()`, as far as the options `steps`, `range` or `schedule` ask for it."""
     if _tracker is not None:
         _tracker.memoir_resume()
 
 
-def flush():
-    """Return when everything recorded so far is on file."""
+def flush() -> None:
+    """Write out what is recorded so far, and return when it is on file: `memoir show` can then read it while the program runs."""
     if _tracker is not None:
         _tracker.memoir_flush()
 
 
-def recording():
-    """Whether this process is being recorded; also while that is paused."""
-    return _tracker is not None and _tracker.memoir_recording() == 1
+def is_recording() -> bool:
+    """Whether this process is recorded at the moment; True also while that is paused."""
+    return _tracker is not None and bool(_tracker.memoir_recording() == 1)
 
 
-def operators():
+def recording() -> bool:
+    """The old name of `is_recording()`."""
+    return is_recording()
+
+
+def operators() -> str:
     """Which operators the recording has that was asked for last: "ranges" or "dispatch"."""
     return _operators
 
 
-def marker():
+def marker() -> Callable[[bytes], None]:
     """The function of the library that is behind `mark`, for who calls it often: takes bytes."""
-    return _tracker.memoir_mark
+    assert _tracker is not None, "only while this process is recorded"
+    function: Callable[[bytes], None] = _tracker.memoir_mark
+    return function
 
 
-def output():
-    """The capture's folder, or None before the first start."""
-    return None if _tracker is None else _folder()
+def output_dir() -> str | None:
+    """The folder of the capture as an absolute path, also after `stop()`; None before the first `start()`."""
+    return None if _tracker is None else _folder(_tracker)
 
 
-def _begin(torch_version, output, options):
+def output() -> str | None:
+    """The old name of `output_dir()`."""
+    return output_dir()
+
+
+def _begin(torch_version: str, options: dict[str, Any]) -> ctypes.CDLL:
     library = _library.load(torch_version)
-    if output is not None:
-        options["output"] = os.fsdecode(output)
     _call(library, "memoir_start", options)
     if _modules.asked() and library.memoir_recording_modules() != 1:
         _modules.stop()  # in a forked child, whose parent's recording sees them
-    _record_modules()
+    _record_modules(library)
+    return library
 
 
-def _call(library, function, options):
+def _call(library: ctypes.CDLL, function: str, options: dict[str, Any]) -> None:
     global _operators, _tracker
     _operators = options.get("ops") or os.environ.get("MEMOIR_OPS") or "ranges"
     options.setdefault("program", os.path.basename(sys.argv[0]) if sys.argv and sys.argv[0] else "python")
@@ -200,7 +295,7 @@ def _call(library, function, options):
     _compiler.start(library)
 
 
-def _follow_cuda(library):
+def _follow_cuda(library: ctypes.CDLL) -> None:
     """Have the tracker told once torch has made its CUDA allocators: a hook that is attached before is attached to nothing."""
     global _follows_cuda
     cuda = sys.modules["torch"].cuda
@@ -211,9 +306,9 @@ def _follow_cuda(library):
     _follows_cuda = True
 
 
-def _record_modules():
+def _record_modules(library: ctypes.CDLL) -> None:
     """From here on, where this process's recording asks for it and does not do so yet."""
-    if _modules.asked() or _tracker.memoir_recording_modules() != 1:
+    if _modules.asked() or library.memoir_recording_modules() != 1:
         return
     import torch
 
@@ -223,20 +318,20 @@ def _record_modules():
         say(f"memoir: going on without modules: {problem}; --modules off leaves them out")
 
 
-def _names(folder):
+def _names(folder: bytes) -> list[bytes]:
     try:
         return os.listdir(folder)
     except OSError:
         return []
 
 
-def _folder():
+def _folder(tracker: ctypes.CDLL) -> str:
     folder = ctypes.create_string_buffer(4096)
-    _tracker.memoir_output(folder, len(folder))
+    tracker.memoir_output(folder, len(folder))
     return os.fsdecode(folder.value)
 
 
-def _stop(reason):
+def _stop(reason: int) -> None:
     if _tracker is None:
         return
     _modules.stop()
@@ -246,12 +341,14 @@ def _stop(reason):
         say(f"memoir: {message.value.decode(errors='replace')}")
 
 
-def _stop_at_exit():
+def _stop_at_exit() -> None:
     _stop(_EXITED)
 
 
 followed = _processes.Followed(forked=_forked, begin=_begin_waiting, leave=_leave, stop_at_exit=_stop_at_exit, name_rank=_name_rank)
 
 
-def _text(value):
+def _text(value: object) -> str:
+    if isinstance(value, (bytes, os.PathLike)):
+        return os.fsdecode(value)
     return str(int(value)) if isinstance(value, bool) else str(value)

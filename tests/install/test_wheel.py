@@ -64,6 +64,10 @@ def test_a_tracker_for_each_torch(wheel):
     assert trackers == {f"libmemoir_tracker-torch{version}.so" for version in versions}
 
 
+def test_type_checkers_are_told_that_it_has_types(wheel):
+    assert "memoir/py.typed" in zipfile.ZipFile(wheel).namelist()
+
+
 def test_the_command(environment):
     assert (ROOT / "VERSION").read_text().strip() in run(environment / "bin" / "memoir", "--version")
 

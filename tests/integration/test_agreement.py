@@ -102,7 +102,7 @@ for case in json.loads(sys.argv[1]):
     for _ in range(2):
         memoir.start(ring_size="2MiB")
         memoir.stop()
-        print(os.path.basename(memoir.output()))
+        print(os.path.basename(memoir.output_dir()))
 '''
 
 

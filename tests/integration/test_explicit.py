@@ -87,7 +87,7 @@ torch.add(torch.ones(4), 1)
 memoir.stop()
 assert results.count("started") == 1, results
 assert sum("recorded already" in result for result in results) == 7, results
-print(memoir.output())
+print(memoir.output_dir())
 '''
 
 
@@ -151,7 +151,7 @@ for text in ["", "caf\\u00e9 \\U0001f525", "lone \\ud800 half", "x" * 5000, "nul
 try: memoir.step(-1)
 except ValueError as problem: assert "counted from 0" in str(problem)
 memoir.step(2**63); memoir.step()
-assert memoir.output() == sys.argv[1] + "/\\udcff capture", ascii(memoir.output())
+assert memoir.output_dir() == sys.argv[1] + "/\\udcff capture", ascii(memoir.output_dir())
 '''
 
 
@@ -169,7 +169,7 @@ torch.set_num_threads(1)
 a = torch.ones(4)
 done = threading.Event()
 def flush():
-    while not done.is_set(): memoir.flush(); memoir.output(); memoir.mark("x")
+    while not done.is_set(): memoir.flush(); memoir.output_dir(); memoir.mark("x")
 def compute():
     while not done.is_set(): torch.add(a, a)
 threads = [threading.Thread(target=work) for work in (flush, flush, compute)]

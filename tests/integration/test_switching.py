@@ -44,7 +44,7 @@ del kept[2]
 memoir.pause(memory=True)
 memoir.resume()
 torch.add(a, 1)
-assert memoir.recording()
+assert memoir.is_recording()
 del kept
 '''
 
@@ -74,11 +74,11 @@ memoir.pause()
 pid = os.fork()
 if pid == 0:
     memoir.resume()
-    os._exit(memoir.recording())
+    os._exit(memoir.is_recording())
 assert os.waitpid(pid, 0)[1] == 0
-assert memoir.recording()
+assert memoir.is_recording()
 memoir.resume(); torch.add(torch.ones(3), 1); memoir.stop()
-assert not memoir.recording()
+assert not memoir.is_recording()
 memoir.resume()
 '''
     done = run_explicit(tree, tmp_path, program, cwd=tmp_path)
@@ -146,7 +146,7 @@ os.kill(os.getpid(), signal.SIGUSR1)
 
 def test_by_file(tree, tmp_path):
     program = UNTIL + '''
-control = os.path.join(memoir.output(), "control")
+control = os.path.join(memoir.output_dir(), "control")
 say = lambda word: os.system(f"echo {word} > {control}")
 torch.add(a, 1)
 say("off"); until(0)

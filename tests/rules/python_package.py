@@ -1,11 +1,30 @@
-"""What holds for the sources of the Python package."""
+"""What holds for the sources of the Python package: no circles, every option of a recording in memoir.start's signature, no silent exceptions."""
 
 import ast
+import re
 
 from include_arrows import circles
 from sources import Rule, sources
 
 FOLDER = "python/memoir"
+TABLE = "proto/memoir/options.def"
+API = f"{FOLDER}/_recording.py"
+
+# What memoir.start takes for an option of that kind.
+TYPES = {
+    "kPath": "StrOrBytesPath",
+    "kSize": "int | str",
+    "kFlag": "bool",
+    "kNumber": "int",
+    "kText": "str",
+    "kSteps": "str",
+    "kSchedule": "str",
+    "kLevel": "Literal['on', 'memory', 'off']",
+    "kSignal": "str",
+    "kOperators": "Literal['ranges', 'dispatch']",
+    "kSwitch": "bool | Literal['on', 'off']",
+}
+FLAGS = {"0": "False", "1": "True"}  # how the table's default of a kFlag reads in Python
 
 
 def modules(tree):
@@ -34,6 +53,58 @@ def no_import_circles(tree):
     yield from (f"modules in a circle: {' -> '.join(circle)}" for circle in circles(graph))
 
 
+def options(tree):
+    """(argument, kind, default) of each option that memoir.start takes."""
+    table = next((source.text for source in sources(tree) if source.path == TABLE), "")
+    rows = re.findall(r'^MEMOIR_OPTION\("\w+", "[^"]*", "(\w*)", (\w+), "([^"]*)"', table, re.MULTILINE)
+    return [row for row in rows if row[0]]
+
+
+def start_takes_every_option(tree):
+    """memoir.start has each option of options.def as an argument, in that order, of a type that fits, with a line of its docstring; session takes the same."""
+    defined = {node.name: node for node in ast.walk(modules(tree).get("memoir._recording", ast.Module([], []))) if isinstance(node, ast.FunctionDef)}
+    start, session = defined.get("start"), defined.get("session")
+    if start is None or session is None:
+        yield f"{API}: has no start, or no session"
+        return
+    if ast.dump(start.args) != ast.dump(session.args):
+        yield f"{API}: session does not take what start takes"
+    taken = [(given.arg, ast.unparse(given.annotation)) for given in (*start.args.args, *start.args.kwonlyargs) if given.annotation]
+    wanted = [(argument, f"{TYPES.get(kind)} | None") for argument, kind, _ in options(tree)]
+    if taken != wanted:
+        yield f"{API}: start takes {taken}; {TABLE} has {wanted}"
+    if {ast.unparse(default) for default in (*start.args.defaults, *filter(None, start.args.kw_defaults))} != {"None"} or None in start.args.kw_defaults:
+        yield f"{API}: an argument of start has another default than None, which the environment could not replace"
+    lines = dict(re.findall(r"^(\w+): (.*(?:\n    .*)*)", ast.get_docstring(start) or "", re.MULTILINE))
+    for argument, kind, default in options(tree):
+        default = FLAGS.get(default, default) if kind == "kFlag" else default
+        if argument not in lines:
+            yield f"{API}: the docstring of start has no line `{argument}: ...`"
+        elif default and f"(default: {default})" not in lines[argument]:
+            yield f"{API}: the docstring of start does not say (default: {default}) of {argument}"
+
+
+def exceptions_have_reasons(tree):
+    """What mypy or ruff is told to pass over names the one thing that is passed over, and says why."""
+    for source in sources(tree):
+        if source.folder == FOLDER and source.suffix == ".py":
+            for number, line in enumerate(source.lines, 1):
+                if re.search(r"#\s*(type:\s*ignore|noqa)", line) and not re.search(r"# (type: ignore\[[\w-]+\]|noqa: \w+)  # \w", line):
+                    yield f"{source.path}:{number}: write `# type: ignore[CODE]  # WHY` or `# noqa: CODE  # WHY`"
+
+
+_ROWS = 'MEMOIR_OPTION("MEMOIR_A", "--a", "a", kPath, "", "")\nMEMOIR_OPTION("MEMOIR_B", "--b", "b", kSize, "2GiB", "")\nMEMOIR_OPTION("MEMOIR_C", "", "", kFlag, "", "")\n'
+_TAKES = "(a: StrOrBytesPath | None = None, *, b: int | str | None = None):\n"
+_START = f'def start{_TAKES}    """Start.\n\n    a: a folder\n    b: a size\n        (default: 2GiB)\n    """\n'
+_SESSION = f"def session{_TAKES}    pass\n"
+
+
+def _with(before="", after="", start=_START, session=_SESSION):
+    text = start + session
+    assert before in text
+    return {TABLE: _ROWS, API: text.replace(before, after) if before else text}
+
+
 RULES = (
     Rule(
         no_import_circles,
@@ -43,5 +114,22 @@ RULES = (
             {f"{FOLDER}/__init__.py": "from memoir._a import x\n", f"{FOLDER}/_a.py": "def f():\n    from memoir import start\n"},
             {f"{FOLDER}/_a.py": "if TYPE_CHECKING:\n    from . import _b\n", f"{FOLDER}/_b.py": "from memoir import _a\n"},
         ),
+    ),
+    Rule(
+        start_takes_every_option,
+        (
+            _with(start=""),
+            _with("a: StrOrBytesPath | None = None, *, ", "*, a: StrOrBytesPath | None = None, c: bool | None = None, "),
+            _with("int | str | None", "int | None"),
+            _with("b: int | str | None = None", 'b: int | str | None = "2GiB"'),
+            _with("b: int | str | None = None", "b: int | str | None"),
+            _with("    b: a size\n", ""),
+            _with("2GiB", "4GiB"),
+            _with(session="def session(a: StrOrBytesPath | None = None):\n    pass\n"),
+        ),
+    ),
+    Rule(
+        exceptions_have_reasons,
+        ({f"{FOLDER}/_a.py": "x = f()  # type: ignore[misc]\n"}, {f"{FOLDER}/_a.py": "x = f()  # noqa\n"}, {f"{FOLDER}/_a.py": "x = f()  # type: ignore  # because\n"}),
     ),
 )

@@ -224,7 +224,7 @@ def program(seed):
 def switch():
     """Off, or on into the next folder."""
     global recording
-    if memoir.recording():
+    if memoir.is_recording():
         memoir.stop()
         recording = None
     else:
@@ -241,7 +241,7 @@ if warm or restart:
     del live[1]
 import memoir  # noqa: E402
 
-if memoir.recording():
+if memoir.is_recording():
     recording = 0
 else:
     switch()
@@ -250,5 +250,5 @@ for each in seeds:
     program(each)
 with open(books_path, "w") as file:
     json.dump({"books": books, "caught": caught, "torch": torch.__version__}, file)
-if memoir.recording():
+if memoir.is_recording():
     memoir.stop()

@@ -222,7 +222,7 @@ result["first"], result["second"] = watch(one, 2), watch(two, 1)
 result["kept"] = torch.cuda.memory_reserved() == before
 result["hooks"] = len(one._forward_pre_hooks) + len(two._forward_hooks)
 result["attributes"] = [name for name in vars(one) if "tracker" in name]
-result["recording"] = memoir.recording()
+result["recording"] = memoir.is_recording()
 for wrong in (tracker.stop, lambda: (tracker.start_monitor(one), tracker.start_monitor(one))):
     try:
         wrong()
@@ -237,7 +237,7 @@ except RuntimeError as problem:
 memoir.stop()
 memoir.start(sys.argv[2], quiet=True, ops="dispatch")
 result["inside"] = watch(one, 1)
-result["recording inside"] = memoir.recording()
+result["recording inside"] = memoir.is_recording()
 memoir.stop()
 print(json.dumps(result))
 '''
