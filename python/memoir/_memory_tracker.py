@@ -41,7 +41,11 @@ class MemoryTracker:
         tracker.summary()
         tracker.show_traces()
 
-    Records by itself, or uses the recording that runs, which must be one with ops="dispatch".
+    Has the methods, attributes and figures of torch.distributed._tools.memory_tracker.MemoryTracker. It makes a recording of its own, or uses
+    the one that runs, which must have been started with ops="dispatch".
+
+    After stop() or load(), memories_allocated, memories_active and memories_reserved have one row for each operator call, by its number from 0:
+    (name, MB after the call). MB are 2**20 bytes; the figures are those of torch.cuda.memory_stats() of one device.
     """
 
     memories_allocated: Memories
@@ -55,7 +59,7 @@ class MemoryTracker:
         self._clear_state()
 
     def start_monitor(self, root_module: torch.nn.Module) -> None:
-        """Watch `root_module` and the modules in it; what was known of another one is forgotten."""
+        """Watch the forward and backward passes of `root_module` until stop(). What was known of an earlier run is forgotten."""
         if self._name is not None:
             raise RuntimeError("memoir.MemoryTracker: it watches a module already; call stop() first")
         self._clear_state()
@@ -70,7 +74,7 @@ class MemoryTracker:
         self._marking("begins")()
 
     def stop(self) -> None:
-        """End it, and make rows of what was recorded."""
+        """End what start_monitor() began, and fill memories_allocated, memories_active and memories_reserved."""
         if self._name is None:
             raise RuntimeError("memoir.MemoryTracker: it watches nothing; call start_monitor(module) first")
         import torch
@@ -95,7 +99,7 @@ class MemoryTracker:
                 folder.cleanup()
 
     def summary(self, top: int = 20) -> None:
-        """Print out the top operators that generate the most memories."""
+        """Print the `top` operator calls that added most to the allocated memory, in MB of 2**20 bytes, and how often an allocation was retried."""
         growth = {}
         rows = [self.memories_allocated[i] for i in range(self._op_index)]
         for (_, before), (name, after) in pairwise(rows):
@@ -108,7 +112,10 @@ class MemoryTracker:
         print(_RULE)
 
     def show_traces(self, path: Path = "") -> None:
-        """Plot allocated, active and reserved memory, together and each alone; of the file at `path`, if one is given."""
+        """Plot allocated, active and reserved memory in MB over the operator calls with matplotlib, together and each alone.
+
+        `path`: a file that save_stats() wrote, which is loaded first; "": what is there already.
+        """
         import matplotlib.pyplot as plt
 
         if path != "":
@@ -120,12 +127,15 @@ class MemoryTracker:
             self._plot(plt, [column], [label])
 
     def save_stats(self, path: Path) -> None:
-        """Save what was recorded, for load() of this class and of torch's."""
+        """Write what stop() found to the file `path`, a pickle that load() of this class and of torch's reads."""
         with open(path, "wb") as file:
             pickle.dump(self._stats(), file, pickle.HIGHEST_PROTOCOL)
 
     def load(self, path: Path) -> None:
-        """Load what save_stats() of this class or of torch's saved, or `memoir export memory-tracker` wrote. Executes nothing of it."""
+        """Read a file of save_stats() of this class or of torch's, or of `memoir export memory-tracker`. No code in it is executed.
+
+        Raises ValueError where the file is another one, pickle.UnpicklingError where it would run code.
+        """
         with open(path, "rb") as file:
             self._take(_checked(_Plain(file).load(), path))
 
