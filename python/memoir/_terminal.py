@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def say(line: str) -> None:
     """One line on standard error; none where there is no standard error, or it takes none (closed, full, at the other end of a broken pipe)."""
     try:
         if sys.stderr is not None:  # print would take standard output instead
-            print(line, file=sys.stderr)
+            with _write_signals_held():
+                print(line, file=sys.stderr, flush=True)
     except Exception:
         pass
+
+
+@contextlib.contextmanager
+def _write_signals_held() -> Iterator[None]:
+    """SIGPIPE and SIGXFSZ, where the program gave them back their own action, end a process that writes what is not taken."""
+    held = {signal.SIGPIPE, signal.SIGXFSZ} - signal.sigpending()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, held)
+    try:
+        yield
+    finally:
+        while signal.sigtimedwait(held, 0):
+            pass
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

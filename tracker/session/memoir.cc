@@ -14,6 +14,7 @@
 #include "tracker/session/recording_controls.h"
 #include "tracker/session/session.h"
 #include "tracker/session/standby.h"
+#include "tracker/session/terminal_line.h"
 #include "tracker/torch/hooks.h"
 
 namespace {
@@ -64,7 +65,7 @@ bool Start(const char* const* given, std::string* error) {
   if (!settings) return false;
   // torch is imported by an interpreter in that program: what Python sees of it goes into the same recording.
   if (settings->automatic && program_records.load(std::memory_order_relaxed) && memoir_recording() == 1) return true;
-  for (const std::string& warning : settings->warnings) std::fprintf(stderr, "memoir: %s\n", warning.c_str());
+  for (const std::string& warning : settings->warnings) memoir::SayLine("%s", warning.c_str());
   return memoir::StartSession(*settings, error);
 }
 
@@ -76,7 +77,7 @@ bool Watch(const char* const* given, std::string* error) {
 
 void StopAtExit() {
   char message[1024];
-  if (memoir_stop(MEMOIR_EXITED, message, sizeof message) != 0) std::fprintf(stderr, "memoir: %s\n", message);
+  if (memoir_stop(MEMOIR_EXITED, message, sizeof message) != 0) memoir::SayLine("%s", message);
 }
 
 }  // namespace

@@ -2,12 +2,12 @@
 
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
 #include "interpose/private_file.h"
 #include "tracker/session/rank.h"
+#include "tracker/session/terminal_line.h"
 
 namespace memoir {
 namespace {
@@ -24,12 +24,13 @@ std::string FolderForNotes() {
 void SayNotRecording(const std::string& problem, bool child) {
   const std::string folder = FolderForNotes();
   const bool said = SpeaksForJob() && (!child || folder.empty());
-  if (said) std::fprintf(stderr, "memoir: not recording: %s\n", problem.c_str());
+  if (said) SayLine("not recording: %s", problem.c_str());
   if (folder.empty()) return;
   const std::string note = folder + "/.not-recorded." + std::to_string(getpid()) + (said ? "" : ".unsaid");
   const int file = OpenPrivateFile(note.c_str(), O_WRONLY | O_CREAT | O_EXCL);
   if (file < 0) return;
   const std::string line = problem + "\n";
+  const WriteSignalsHeld held;
   [[maybe_unused]] const ssize_t written = write(file, line.data(), line.size());
   close(file);
 }

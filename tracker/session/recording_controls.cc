@@ -1,12 +1,12 @@
 #include "tracker/session/recording_controls.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <utility>
 
 #include "interpose/tick.h"
 #include "tracker/session/program_records.h"
+#include "tracker/session/terminal_line.h"
 #include "tracker/session/toggle_signal.h"
 #include "tracker/torch/hooks.h"
 
@@ -123,8 +123,7 @@ void RecordingControls::Obey(ControlWord word) {
       return Toggle();
     case ControlWord::kUnknown:
       if (!speaks_.load(std::memory_order_relaxed)) return;
-      std::fprintf(stderr, "memoir: %s says neither on, off nor memory; recording goes on as it was\n",
-                   file_.path().c_str());
+      SayLine("%s says neither on, off nor memory; recording goes on as it was", file_.path().c_str());
       return;
     case ControlWord::kNone:
       return;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "interpose/cuda/driver_watch.h"
 #include "interpose/parallel_regions.h"
@@ -23,6 +24,7 @@
 #include "tracker/session/rank.h"
 #include "tracker/session/recording_controls.h"
 #include "tracker/session/standby.h"
+#include "tracker/session/terminal_line.h"
 #include "tracker/session/unrecorded.h"
 #include "tracker/torch/hooks.h"
 
@@ -81,7 +83,7 @@ void TakeRank(const Rank& rank, ProcessFacts* facts) {
 // One process says it; the capture of each knows its own.
 void SayConflict(const Session& own) {
   if (own.quiet || own.facts.rank != 0 || own.facts.rank_conflict.empty()) return;
-  std::fprintf(stderr, "memoir: %s\n", own.facts.rank_conflict.c_str());
+  SayLine("%s", own.facts.rank_conflict.c_str());
 }
 
 // Looks again; tells the writer where that found more.
@@ -100,10 +102,8 @@ void FindRankAgain(Session& own) {
 
 // Under the mutex, while a writer is there. The first of it is said: without `memoir run` nobody shows a summary.
 void NoteUnrecorded(Session& own) {
-  if (!TakeUnrecorded(&own.facts, own.writer.get()) || own.said_unrecorded || own.quiet) return;
-  if (own.child || own.facts.rank != 0) return;
-  own.said_unrecorded = true;
-  std::fprintf(stderr, "memoir: %s\n", UnrecordedLine(own.facts.unrecorded.front()).c_str());
+  if (!TakeUnrecorded(&own.facts, own.writer.get()) || own.quiet || own.child || own.facts.rank != 0) return;
+  if (!std::exchange(own.said_unrecorded, true)) SayLine("%s", UnrecordedLine(own.facts.unrecorded.front()).c_str());
 }
 
 // On the writer's thread, which whoever holds the mutex may wait for: it never waits for that.
@@ -169,7 +169,7 @@ OperatorHook ChooseOperatorHook(const Settings& settings) {
   char problem[512] = "";
   const OperatorHook had = PrepareOperatorHook(asked, problem, sizeof problem);
   if (had != asked && !settings.quiet && SpeaksForJob())
-    std::fprintf(stderr, "memoir: ops=dispatch: %s; operators are recorded as ranges, above autograd\n", problem);
+    SayLine("ops=dispatch: %s; operators are recorded as ranges, above autograd", problem);
   return had;
 }
 
@@ -223,7 +223,7 @@ void StartHooks(const Settings& settings, OperatorHook operators, Session& own) 
   ControlOptions controls = settings.controls;
   controls.speaks = !own.child && own.facts.rank == 0;
   own.controls = RecordingControls::Begin(controls, &warning);
-  if (!warning.empty() && controls.speaks) std::fprintf(stderr, "memoir: %s\n", warning.c_str());
+  if (!warning.empty() && controls.speaks) SayLine("%s", warning.c_str());
 }
 
 // The last of a recording, whatever failed before: a later start must find nothing in its way.
@@ -329,7 +329,7 @@ void SeeCuda() {
     own->facts.sources.emplace_back(kDeviceLevel);
     own->writer->SetProcess(own->facts);
   }
-  if (!own->quiet && SpeaksForJob()) std::fprintf(stderr, "memoir: %s\n", problem);
+  if (!own->quiet && SpeaksForJob()) SayLine("%s", problem);
 }
 
 void FlushSession() {

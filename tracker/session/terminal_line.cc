@@ -1,0 +1,41 @@
+#include "tracker/session/terminal_line.h"
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <ctime>
+#include <initializer_list>
+
+namespace memoir {
+
+WriteSignalsHeld::WriteSignalsHeld() {
+  sigset_t pending;
+  sigemptyset(&held_);
+  sigpending(&pending);
+  for (const int signal : {SIGPIPE, SIGXFSZ}) {
+    if (sigismember(&pending, signal) == 0) sigaddset(&held_, signal);
+  }
+  pthread_sigmask(SIG_BLOCK, &held_, &before_);
+}
+
+WriteSignalsHeld::~WriteSignalsHeld() {
+  const int error_number = errno;
+  const timespec at_once{};
+  while (sigtimedwait(&held_, nullptr, &at_once) > 0) {
+  }
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  errno = error_number;
+}
+
+// On the stack: memory may be what there is to complain about.
+void SayLine(const char* format, ...) {
+  const WriteSignalsHeld held;
+  char text[2048];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  std::fprintf(stderr, "memoir: %s\n", text);
+}
+
+}  // namespace memoir
