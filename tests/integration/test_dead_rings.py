@@ -80,7 +80,6 @@ def test_doctor_names_and_cleans_them(tree, tmp_path, killed):
     assert counts(show(tree, tmp_path / "killed"))["aten::add.Tensor"] == 1
 
 
-@pytest.mark.xfail(strict=True, reason="memoir-drain takes what the ring's reader had consumed for written, also where that part was removed since")
 def test_a_capture_whose_parts_were_removed(tree, tmp_path):
     """Killed afterwards: what its ring still has is there, and nobody says that it never imported torch."""
     program = tmp_path / "program.py"

@@ -37,6 +37,18 @@ std::map<std::uint32_t, std::uint64_t> ThreadsIn(RingReader& ring) {
   return threads;
 }
 
+// The process had brought records on file, and there is no part of its recording: somebody has removed them.
+bool PartsAreGone(const OnFile& on_file, const std::map<std::uint32_t, std::uint64_t>& threads) {
+  return on_file.next_sequence == 0 &&
+         std::any_of(threads.begin(), threads.end(), [](const auto& thread) { return thread.second > 0; });
+}
+
+// The part to come keeps a distance by which readers see that others, of at least a chunk, were before it.
+void LeaveRoomForParts(std::uint64_t parts, OnFile* on_file) {
+  on_file->next_sequence = 1;
+  on_file->next_part = std::max({on_file->next_part, std::uint32_t{1}, static_cast<std::uint32_t>(parts)});
+}
+
 // The process may have died before it told the ring who it is; a part needs some ProcessInfo.
 std::string ProcessInfoOf(const RingReader& ring, const std::string& ring_path) {
   std::size_t size = 0;
@@ -115,7 +127,9 @@ std::string DrainRing(const std::string& ring_path, WithoutCapture without) {
            " is gone; make it again, or remove the ring file to give up what it holds";
   }
   options.process_info = ProcessInfoOf(*ring, ring_path);
-  const OnFile on_file = ScanCapture(options.folder, options.stem, options.process_info, ThreadsIn(*ring));
+  const std::map<std::uint32_t, std::uint64_t> threads = ThreadsIn(*ring);
+  OnFile on_file = ScanCapture(options.folder, options.stem, options.process_info, threads);
+  if (PartsAreGone(on_file, threads)) LeaveRoomForParts(ring->Counters().parts, &on_file);
   options.keyframes = false;
   options.retry = false;
   options.first_sequence = on_file.next_sequence;
