@@ -214,6 +214,7 @@ std::string ReplacePayload(const std::string& bytes, Mutator& mutator) {
 }
 
 TEST_F(MutationTest, OfPayloads) {
+  RecordProperty("mutations", kMutations);  // for docs/reliability.md
   const TemporaryFolder folder;
   for (int i = 0; i < kMutations; ++i) {
     SCOPED_TRACE(i);

@@ -1,0 +1,107 @@
+"""Captures that were damaged on purpose, read by `memoir show`; a try's program is that tool, and what it says of the damage is its word."""
+
+import json
+import pathlib
+import subprocess
+
+from faults import fault
+from lab import NOT_JUDGED, NotHere, Try
+
+HANGS_AFTER = 120
+
+
+def original(lab):
+    folder = lab.new_folder()
+    lab.run(folder=folder, keep=True, program="shapes", arguments=[3000])
+    part, = (folder / "capture").glob("*.memoir")
+    return part
+
+
+def flipped(random, data):
+    at = random.randrange(len(data))
+    data[at] ^= 1 << random.randrange(8)
+
+
+def header_flipped(random, data):
+    data[random.randrange(min(400, len(data)))] ^= 1 << random.randrange(8)
+
+
+def cut(random, data):
+    del data[random.randrange(len(data)):]
+
+
+def hole(random, data):
+    at = random.randrange(len(data))
+    del data[at:at + random.randrange(1, 4096)]
+
+
+def zeroed(random, data):
+    at = random.randrange(len(data))
+    end = min(len(data), at + random.randrange(1, 4096))
+    data[at:end] = bytes(end - at)
+
+
+def doubled(random, data):
+    at = random.randrange(len(data))
+    data[at:at] = data[at:at + random.randrange(1, 4096)]
+
+
+def look(lab, folder):
+    """Exit code, the page as JSON without what damage is said, and the words that were said."""
+    try:
+        done = subprocess.run([lab.tree / "bin" / "memoir", "show", "--json", folder], capture_output=True, text=True, timeout=HANGS_AFTER)
+    except subprocess.TimeoutExpired:
+        return -1, None, ""
+    if done.returncode != 0:
+        return done.returncode, None, done.stderr.strip()
+    report = json.loads(done.stdout)
+    words = [damage["what"] for damage in report.pop("damage")]
+    words += [f"{name} {report[name]}" for name in ("lost_records", "lost_chunks") if report[name]]
+    words += [f"missing_parts {process['missing_parts']}" for process in report["processes"] if process["missing_parts"]]
+    words += [f"end {process['end']}" for process in report["processes"] if process["end"] not in ("stopped", "exited")]
+    return 0, report, "; ".join(words)
+
+
+def calls(report):
+    return sum(row["count"] for row in report["operators"]) if report else 0
+
+
+def damaged(*ways):
+    def tries(lab, long):
+        part = original(lab)
+        whole = part.read_bytes()
+        _, right, words = look(lab, part.parent)
+        assert right is not None and not words, words
+        for number in range(600 if long else 30):
+            data = bytearray(whole)
+            ways[number % len(ways)](lab.random, data)
+            part.write_bytes(data)
+            code, page, words = look(lab, part.parent)
+            result = Try(of=calls(right), lost=max(0, calls(right) - calls(page)), words=words)
+            if code < 0:
+                result.disturbed = f"memoir show ended by signal or hung after {ways[number % len(ways)].__name__}"
+            elif words:
+                result.verdict = "said"
+            elif page != right:
+                result.verdict, result.words = "wrong", f"{ways[number % len(ways)].__name__}: another page, and not a word"
+            yield result
+
+    return tries
+
+
+fault("captures with a bit flipped, checksums as they were")(damaged(flipped))
+fault("captures with a bit flipped in the first 400 bytes")(damaged(header_flipped))
+fault("captures cut, with holes, zeros, doubled pieces")(damaged(cut, hole, zeroed, doubled))
+
+
+@fault("captures with damage of each kind under valid checksums, every analysis (tests/fuzz)", only_long=True)
+def with_checksums(lab, long):
+    program = pathlib.Path(lab.tree).parent / "tests" / "fuzz" / "mutation_test"
+    if not program.exists():
+        raise NotHere(f"{program.name} was not built")
+    report = lab.folder / "mutations.json"
+    done = subprocess.run([program, "--gtest_filter=MutationTest.OfPayloads", f"--gtest_output=json:{report}"], capture_output=True, text=True)
+    suite, = json.loads(report.read_text())["testsuites"]
+    test, = suite["testsuite"]
+    for number in range(int(test["mutations"])):
+        yield Try(verdict=NOT_JUDGED, disturbed="" if done.returncode == 0 else f"mutation_test: {done.stdout[-300:]}")
