@@ -72,6 +72,8 @@ const Case kCases[] = {
      Seen(Phase::kBackward, {kInOperator, kOutlivedOperator}),
      {kTensor, kFreedInBackward},
      {Flag::kFound}},
+    {"autotuning", KeptAs::kTemporary, Seen(Phase::kCompile, {kTuning}), {}},
+    {"made_while_compiling", KeptAs::kTemporary, Seen(Phase::kCompile, {}), {}},
     {"recomputed", KeptAs::kActivation, Seen(Phase::kRecompute, {kReadInBackward}), {kParameterGradient}},
     {"saved_in_backward",
      KeptAs::kActivation,

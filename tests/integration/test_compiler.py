@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from recording import events, record, run_explicit, show
+from recording import events, record, run_explicit, run_memoir, show
 
 # A backend as inductor is one: it works, measures, keeps something, and hands on to aot_eager. Sizes tell what is whose.
 COMPILED = '''
@@ -56,6 +56,20 @@ def test_what_was_compiled_and_why(tree, compiled):
     assert all(fact["function"] == "forward" and fact["file"].endswith("program.py") and fact["line"] > 10 for fact in forward)
     assert "reason" not in forward[0] and "size mismatch" in forward[1]["reason"]
     assert {"dynamo", "entire_frame_compile"} <= set(begun)
+
+
+def test_its_memory_is_none_of_the_models(tree, compiled):
+    categories = {(row["category"], row["detail"]): row for row in show(tree, compiled, "--by", "category")["categories"]}
+    tuning = categories[("TEMPORARY", "autotuning")]
+    assert tuning["allocated_bytes"] == 2 * (50 << 20), categories  # two compilations
+    assert categories[("TEMPORARY", "compile")]["net_bytes"] >= 2 << 20, categories
+    by_module = show(tree, compiled, "--by", "module")
+    assert by_module["phases"]["compile"]["allocated_bytes"] > 100 << 20
+    assert all(row["allocated_bytes"] < 50 << 20 for row in by_module["modules"] if row["name"] != "(no module)")
+    device = by_module["devices"][0]
+    assert device["compile_bytes_at_peak"] > 50 << 20
+    assert device["peak_without_compile_bytes"] < device["peak_allocated_bytes"] - (50 << 20)
+    assert "peak while compiling: " in run_memoir(tree, "show", compiled).stdout
 
 
 GRAPHS = '''

@@ -87,6 +87,13 @@ void RunProgram(Program& program) {
   program.Begin(memoir::v1::RANGE_BEGIN_USER, "Optimizer.step#AdamW.step");
   program.Allocate(0x9000);
   program.End();
+  program.Enter("other");
+  program.Begin(memoir::v1::RANGE_BEGIN_USER, "torch.compile: dynamo");
+  program.Begin(memoir::v1::RANGE_BEGIN_FUNCTION, "mm", 8);
+  program.Allocate(0xa000);
+  program.End();
+  program.End();
+  program.Exit("other");
   program.Enter("open");
 }
 
@@ -95,7 +102,7 @@ const std::map<std::uint64_t, std::pair<std::string, std::uint32_t>> kPlaces = {
     {0x3000, {"Net/", memoir::v1::PLACE_FORWARD + 8}}, {0x4000, {"none", memoir::v1::PLACE_OTHER}},
     {0x5000, {"Net/fc", memoir::v1::PLACE_BACKWARD}},  {0x6000, {"Net/other", memoir::v1::PLACE_RECOMPUTE}},
     {0x7000, {"Net/fc", memoir::v1::PLACE_BACKWARD}},  {0x8000, {"Net/fc", memoir::v1::PLACE_BACKWARD}},
-    {0x9000, {"none", memoir::v1::PLACE_OPTIMIZER}}};
+    {0x9000, {"none", memoir::v1::PLACE_OPTIMIZER}},   {0xa000, {"none", memoir::v1::PLACE_COMPILE}}};
 
 // By the rules of docs/event_schema.md.
 TEST(Places, OfBlocksAndOpenCallsInKeyframes) {

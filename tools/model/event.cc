@@ -42,6 +42,8 @@ std::string_view ToString(Phase phase) {
       return "recompute";
     case Phase::kOptimizer:
       return "optimizer";
+    case Phase::kCompile:
+      return "compile";
     case Phase::kOther:
       return "other";
   }

@@ -27,6 +27,9 @@ struct RangeRole {
   bool backward = false;   // a node of autograd's, or the engine around one
   bool optimizer = false;  // the optimizer's own range
   bool compiled = false;   // a region that torch.compile made, or inside one
+  // Known without ReplayOptions::modules, too.
+  bool compiling = false;  // torch.compile's own work, or inside it
+  bool tuning = false;     // of that, what tries kernels out
 };
 
 // Ranges of another thread that a thread's own stand inside of (docs/event_schema.md, "Threads that work for others"):
@@ -47,7 +50,7 @@ struct OpenRange {
   std::int32_t innermost_user = -1;      // depth of the innermost user range at or around it; -1: none
   std::int32_t innermost_backward = -1;  // likewise, of those whose role is backward
   std::int32_t innermost_optimizer = -1;
-  RangeRole role;   // ReplayOptions::modules only, as the next two
+  RangeRole role;   // ReplayOptions::modules only, as the next two, but for torch.compile's own work
   ModuleId module;  // that it belongs to; backward: that the forward operator belonged to
   Phase phase = Phase::kOther;
   std::uint64_t call = 0;  // running number of ranges in the replay, from 1
@@ -93,6 +96,7 @@ struct Block {
   std::uint32_t slot = 0;
   static constexpr std::uint32_t kNoSlot = 0xffffffffu;
   BlockOrigin origin = BlockOrigin::kRecorded;
+  bool compiling = false;  // torch.compile made it while it worked
   // ReplayOptions::modules only.
   ModuleId module;  // invalid: of none
   Phase phase = Phase::kOther;

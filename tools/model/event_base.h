@@ -22,9 +22,10 @@ enum class Phase : std::uint8_t {
   kBackward,   // inside autograd's engine
   kRecompute,  // a module that the engine calls again (activation checkpointing)
   kOptimizer,  // inside a range Optimizer.step#... or Optimizer.zero_grad#...
+  kCompile,    // torch.compile works: inside a range "torch.compile: ..."
   kOther,
 };
-inline constexpr std::size_t kPhases = 5;
+inline constexpr std::size_t kPhases = 6;
 std::string_view ToString(Phase phase);  // "forward", "backward", ...
 
 enum class BlockOrigin : std::uint8_t {

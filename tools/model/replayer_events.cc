@@ -215,6 +215,7 @@ Block Replayer::BlockAt(ThreadReplay& thread, RunCursor& cursor) {
   const OpenRange* const leaf = thread.innermost() == nullptr ? working.innermost() : thread.innermost();
   if (leaf != nullptr) block.leaf_name = leaf->name;
   block.user_name = UserNameOf(thread);
+  block.compiling = working.innermost() != nullptr && working.innermost()->role.compiling;
   if (options_.modules) {
     const ModuleContext context = ContextOf(working);
     block.module = context.module;

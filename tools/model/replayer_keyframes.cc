@@ -18,13 +18,16 @@ Phase PhaseOf(std::uint32_t place) {
       return Phase::kRecompute;
     case v1::PLACE_OPTIMIZER:
       return Phase::kOptimizer;
+    case v1::PLACE_COMPILE:
+      return Phase::kCompile;
     default:
       return Phase::kOther;
   }
 }
 
+constexpr std::uint32_t kCompiled = 8;  // beside a Place
+
 void SetPlace(ModuleId module, std::uint32_t place, Block& block) {
-  constexpr std::uint32_t kCompiled = 8;
   block.module = module;
   block.phase = PhaseOf(place & (kCompiled - 1));
   block.in_compiled_region = (place & kCompiled) != 0;
@@ -109,6 +112,7 @@ void Replayer::ApplyLiveBlocks(const v1::Keyframe& keyframe) {
     block.thread = live.thread(i) == 0 ? ThreadId() : ids_->thread(live.thread(i));
     block.operator_name = ids_->name(live.operator_name(i)).id;
     block.leaf_name = ids_->name(live.leaf_name(i)).id;
+    block.compiling = live.place_size() != 0 && (live.place(i) & (kCompiled - 1)) == v1::PLACE_COMPILE;
     if (options_.modules && live.place_size() != 0) SetPlace(ids_->module(live.module(i)), live.place(i), block);
     serials[{block.device, block.address}] = block.serial;
     const Block* there = blocks_.live().Find(block.device, block.address);

@@ -12,13 +12,22 @@ namespace {
 
 enum NameMark : std::uint8_t {
   kLookedAt = 1,
-  kEngine = 2,      // autograd's engine around a node
-  kOptimizer = 4,   // when it is a user range
-  kCompiled = 8,    // made by torch.compile
-  kAccumulate = 16  // the node that accumulates a parameter's gradient
+  kEngine = 2,       // autograd's engine around a node
+  kOptimizer = 4,    // when it is a user range
+  kCompiled = 8,     // made by torch.compile
+  kAccumulate = 16,  // the node that accumulates a parameter's gradient
+  kCompiling = 32,   // torch.compile's own work, when it is a user range
+  kTuning = 64       // likewise, trying kernels out
 };
 
 constexpr std::size_t kMostOpenModules = 1u << 16;  // more are a damaged capture's
+
+// Of the events of torch.compile (docs/event_schema.md) those in which it runs kernels to choose among them.
+bool IsTuning(std::string_view name) {
+  constexpr std::string_view kWords[] = {"autotun", "Autotun", "benchmark", "coordinate_descent"};
+  return name.find('{') == std::string_view::npos &&
+         std::ranges::any_of(kWords, [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
+}
 
 std::uint8_t MarksOf(std::string_view name) {
   std::uint8_t marks = kLookedAt;
@@ -26,6 +35,8 @@ std::uint8_t MarksOf(std::string_view name) {
   if (name.starts_with("Optimizer.step#") || name.starts_with("Optimizer.zero_grad#")) marks |= kOptimizer;
   if (name.starts_with("Torch-Compiled Region") || name.starts_with("CompiledFunction")) marks |= kCompiled;
   if (name == "torch::autograd::AccumulateGrad") marks |= kAccumulate;
+  if (name.starts_with("torch.compile: ")) marks |= kCompiling;
+  if ((marks & kCompiling) != 0 && IsTuning(name)) marks |= kTuning;
   return marks;
 }
 
@@ -42,11 +53,14 @@ RangeRole Replayer::RoleOf(NameId name, RangeSource source) {
   role.backward = role.backward || (marks & kEngine) != 0;
   role.optimizer = source == RangeSource::kUser && (marks & kOptimizer) != 0;
   role.compiled = (marks & kCompiled) != 0;
+  role.compiling = source == RangeSource::kUser && (marks & kCompiling) != 0;
+  role.tuning = role.compiling && (marks & kTuning) != 0;
   return role;
 }
 
 Replayer::ModuleContext Replayer::OwnContextOf(const ThreadReplay& thread) {
   const OpenRange* innermost = thread.innermost();
+  if (innermost != nullptr && innermost->role.compiling) return {ModuleId(), Phase::kCompile};
   const std::int32_t backward = innermost == nullptr ? -1 : innermost->innermost_backward;
   const std::int32_t optimizer = innermost == nullptr ? -1 : innermost->innermost_optimizer;
   const OpenModule* module = thread.modules().empty() ? nullptr : &thread.modules().back();

@@ -115,6 +115,10 @@ inline const OpenRange* ThreadReplay::Push(OpenRange range) {
   range.innermost_backward = range.role.backward ? depth : stack_.empty() ? -1 : stack_.back().innermost_backward;
   range.innermost_optimizer = range.role.optimizer ? depth : stack_.empty() ? -1 : stack_.back().innermost_optimizer;
   range.role.compiled = range.role.compiled || (!stack_.empty() && stack_.back().role.compiled);
+  if (!stack_.empty() && stack_.back().role.compiling) {
+    range.role.compiling = true;
+    range.role.tuning = range.role.tuning || stack_.back().role.tuning;
+  }
   if (range.is_operator && range.outermost_operator < 0) range.outermost_operator = depth;
   if (range.source == RangeSource::kUser) {
     range.innermost_user = depth;

@@ -21,6 +21,7 @@ RangeRole RoleOf(EventKind kind, std::string_view text) {
   role.optimizer = kind == EventKind::kRangeBeginUser &&
                    (text.starts_with("Optimizer.step#") || text.starts_with("Optimizer.zero_grad#"));
   role.compiled = text.starts_with("Torch-Compiled Region") || text.starts_with("CompiledFunction");
+  role.compiling = kind == EventKind::kRangeBeginUser && text.starts_with("torch.compile: ");
   role.accumulates = text == "torch::autograd::AccumulateGrad";
   return role;
 }
@@ -31,6 +32,7 @@ ThreadModules::~ThreadModules() {
 
 Place ThreadModules::FindPlace(const RangeStack& ranges) const {
   const OpenRange* innermost = ranges.innermost();
+  if (innermost != nullptr && innermost->role.compiling) return {0, kPlaceCompile};
   const std::int64_t backward = Around(innermost, &OpenRange::backward);
   const std::int64_t optimizer = Around(innermost, &OpenRange::optimizer);
   const std::int64_t inside = open_.empty() ? 0 : static_cast<std::int64_t>(open_.back().depth);

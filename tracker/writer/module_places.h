@@ -23,6 +23,7 @@ enum PlaceBits : std::uint8_t {
   kPlaceRecompute = 3,
   kPlaceOptimizer = 4,
   kPlaceOther = 5,
+  kPlaceCompile = 6,
   kPlaceCompiled = 8,
 };
 

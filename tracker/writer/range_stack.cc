@@ -17,6 +17,7 @@ void RangeStack::Keep(OpenRange range) {
   range.backward = range.role.backward ? depth : around == nullptr ? -1 : around->backward;
   range.optimizer = range.role.optimizer ? depth : around == nullptr ? -1 : around->optimizer;
   range.role.compiled = range.role.compiled || (around != nullptr && around->role.compiled);
+  range.role.compiling = range.role.compiling || (around != nullptr && around->role.compiling);
   kept_.push_back(range);
 }
 

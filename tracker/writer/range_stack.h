@@ -18,6 +18,7 @@ struct RangeRole {
   bool backward = false;     // a node of autograd's, or the engine around one
   bool optimizer = false;    // the optimizer's own
   bool compiled = false;     // made by torch.compile
+  bool compiling = false;    // torch.compile's own work, or inside it
   bool accumulates = false;  // a parameter's gradient
 };
 

@@ -41,15 +41,16 @@ enum class Sign : std::uint64_t {
   kReadOutside = std::uint64_t{1} << 22,       // by an operator outside of any
   kNodeArgument = std::uint64_t{1} << 23,      // a node of autograd took it as the gradient of its output
   kFreedInBackward = std::uint64_t{1} << 24,   // inside a node of autograd
-  kPending = std::uint64_t{1} << 25,     // a node of autograd that may keep it had not run at its end
-  kLeftLive = std::uint64_t{1} << 26,    // it has no end: the recording ended before, or is judged as if
-  kPassedOver = std::uint64_t{1} << 30,  // a whole backward pass has gone by since
-  kRetained = std::uint64_t{1} << 31,    // backward read it and kept the graph
-  kToLeaf = std::uint64_t{1} << 34,      // as large as a leaf without a gradient that the node computes one of
-  kInitialised = std::uint64_t{1} << 35,      // a leaf that wants a gradient was filled in place
-  kLikeLeaf = std::uint64_t{1} << 36,         // filled with a value, as large as a leaf that wants a gradient
-  kReadByProgram = std::uint64_t{1} << 32,    // by an operator outside of modules and backward
-  kCarried = std::uint64_t{1} << 33,          // modules' calls read it that came after the one that made or wrote it
+  kPending = std::uint64_t{1} << 25,           // a node of autograd that may keep it had not run at its end
+  kLeftLive = std::uint64_t{1} << 26,          // it has no end: the recording ended before, or is judged as if
+  kPassedOver = std::uint64_t{1} << 30,        // a whole backward pass has gone by since
+  kRetained = std::uint64_t{1} << 31,          // backward read it and kept the graph
+  kToLeaf = std::uint64_t{1} << 34,            // as large as a leaf without a gradient that the node computes one of
+  kInitialised = std::uint64_t{1} << 35,       // a leaf that wants a gradient was filled in place
+  kLikeLeaf = std::uint64_t{1} << 36,          // filled with a value, as large as a leaf that wants a gradient
+  kReadByProgram = std::uint64_t{1} << 32,     // by an operator outside of modules and backward
+  kCarried = std::uint64_t{1} << 33,           // modules' calls read it that came after the one that made or wrote it
+  kTuning = std::uint64_t{1} << 40,            // torch.compile tried kernels out
   // Distributed.
   kReduced = std::uint64_t{1} << 27,    // all-reduced inside autograd
   kGathered = std::uint64_t{1} << 28,   // an all-gather wrote it, or was copied out to it

@@ -33,6 +33,7 @@ void EvidencePass::NoteOrigin(const AllocateEvent& event, Watched& watched) {
   watched.operation = RangeAt(stack, innermost.outermost_operator);
   watched.node = RangeAt(stack, innermost.innermost_backward);
   watched.step = RangeAt(stack, innermost.innermost_optimizer);
+  if (innermost.role.tuning) evidence.Note(Sign::kTuning);
   const Block& block = *event.block;
   watched.place = places_.Next(watched.thread, block.operator_name, block.leaf_name, block.phase);
   const ThreadFacts& facts = FactsOf(watched.thread);

@@ -65,6 +65,9 @@ bool Workspace(const Evidence& block) {
   return !block.Has(kTensor) && block.Has(kOutlivedOperator) && !block.found && !block.Has(kFreedInBackward) &&
          block.Has(kInOperator);
 }
+// What torch.compile made while it worked is none of the model's, whoever reads it.
+bool Autotuning(const Evidence& block) { return block.phase == Phase::kCompile && block.Has(kTuning); }
+bool MadeWhileCompiling(const Evidence& block) { return block.phase == Phase::kCompile; }
 // Where the recording ended before its node ran.
 bool StillAwaits(const Evidence& block) {
   return block.Has(kLeftLive) && block.Has(kPending) && !block.Has(kDifferentiable) && !block.Has(kPassedOver);
@@ -153,6 +156,10 @@ constexpr Rule kRules[] = {
      "a copy of a parameter that forward made, as autocast does"},
     {"workspace", KeptAs::kTemporary, "workspace", Keeper::kLibrary, Workspace,
      "no operator was given it, and it outlived the one that made it, as a library's workspace does"},
+    {"autotuning", KeptAs::kTemporary, "autotuning", Keeper::kCompiler, Autotuning,
+     "torch.compile made it to try kernels out"},
+    {"made_while_compiling", KeptAs::kTemporary, "compile", Keeper::kCompiler, MadeWhileCompiling,
+     "torch.compile made it while it worked"},
     {"recomputed", KeptAs::kActivation, "recomputed", Keeper::kGraph, Recomputed,
      "made again for backward, as activation checkpointing does, and read there"},
     {"saved_in_backward", KeptAs::kActivation, "of a double backward", Keeper::kGraph, SavedInBackward,

@@ -15,17 +15,18 @@ namespace memoir {
 // Who keeps what a rule is about from being freed.
 enum class Keeper : std::uint8_t {
   kNotKnown,
-  kHolder,       // who holds the parameter
-  kGradient,     // .grad of the parameter
-  kOptimizer,    // as state of the parameter
-  kGraph,        // autograd's, for backward
-  kUnusedGraph,  // likewise, but no backward came
+  kHolder,         // who holds the parameter
+  kGradient,       // .grad of the parameter
+  kOptimizer,      // as state of the parameter
+  kGraph,          // autograd's, for backward
+  kUnusedGraph,    // likewise, but no backward came
   kRetainedGraph,  // likewise, after a backward that kept it
-  kAutograd,     // on its way to the next node
-  kProgram,      // its own references
-  kMaker,        // what made it: an operator, a node, a step
+  kAutograd,       // on its way to the next node
+  kProgram,        // its own references
+  kMaker,          // what made it: an operator, a node, a step
   kLibrary,
-  kRanks,  // who puts their parts together
+  kCompiler,  // torch.compile
+  kRanks,     // who puts their parts together
 };
 
 struct Rule {

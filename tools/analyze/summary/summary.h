@@ -105,6 +105,9 @@ struct DeviceRow {
   std::string peak_operator;               // its operator, "" outside of any
   std::string peak_range;                  // its innermost user range, "" outside of any
   std::optional<std::uint64_t> peak_step;  // the last step event of the process before it
+  // Of what torch.compile made while it worked: live at the peak; and the peak that there would have been without.
+  std::uint64_t compile_bytes_at_peak = 0;
+  std::uint64_t peak_without_compile_bytes = 0;
   std::uint64_t live_bytes_at_begin = 0;   // of the window
   std::uint64_t live_bytes_at_end = 0;
   std::uint64_t live_blocks_at_end = 0;

@@ -16,6 +16,7 @@ void SummaryPass::WindowOpens(const Event& event) {
   const std::uint64_t ns = Nanoseconds(event);
   summary_.begin_ns = windows() == 0 ? ns : std::min(summary_.begin_ns, ns);
   table_.OpenWindow(event.process, event.tick, opened_.insert(event.process).second);
+  compile_peaks_.WindowOpens(table_.devices(), event.process);
   OpenCaching(event);
   OpenOutside(event);
 }
@@ -74,6 +75,7 @@ void SummaryPass::Allocated(const AllocateEvent& event) {
     device_moments_[event.block->device].compiled_bytes += event.block->bytes;
   }
   table_.Add(*event.block, event.process, group, in_window() && !event.before, in_window(), event.tick);
+  compile_peaks_.Allocated(*event.block, table_.device(event.block->device, event.process), in_window());
   NotePeakMoment(event);
   NoteCaching(event, event.block->device);
 }
@@ -90,6 +92,7 @@ void SummaryPass::NotePeakMoment(const AllocateEvent& event) {
 
 void SummaryPass::Deallocated(const DeallocateEvent& event) {
   CountEvent(event, event.cause == DeallocateCause::kRecorded);
+  compile_peaks_.Deallocated(*event.block);
   table_.Remove(*event.block, in_window(), event.temporary, event.cause != DeallocateCause::kUnknown, event.tick);
 }
 
@@ -155,6 +158,7 @@ void SummaryPass::FinishDevices() {
       row.peak_range = state().dictionary().text(moment->second.user_name);
       row.peak_step = moment->second.step;
     }
+    compile_peaks_.Finish(id, row);
     row.live_bytes_at_begin = table.begin.bytes;
     row.live_bytes_at_end = table.end.bytes;
     row.live_blocks_at_end = table.end.blocks;

@@ -12,6 +12,7 @@
 
 #include "tools/analyze/grouping/grouping.h"
 #include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/summary/compile_peaks.h"
 #include "tools/analyze/summary/row_table.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/analyze/summary/summary_notes.h"
@@ -94,6 +95,7 @@ class SummaryPass : public WindowedVisitor {
   std::map<DeviceId, PeakMoment> peak_moments_;
   std::map<DeviceId, DeviceMoments> device_moments_;
   std::map<DeviceId, OutsideMoment> outside_;
+  CompilePeaks compile_peaks_;
   std::map<ProcessId, std::uint64_t> last_step_;
   std::vector<double> ns_per_tick_;  // by ProcessId
   std::vector<FoldedProcess> folded_;

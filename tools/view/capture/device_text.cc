@@ -41,6 +41,13 @@ std::string OutsideLine(const DeviceRow& device) {
   return fmt::format("  outside torch at most {} ({})\n", FormatBytes(device.outside_bytes), list);
 }
 
+// torch.compile's own work is of the first steps alone.
+std::string CompileLine(const DeviceRow& device) {
+  if (device.compile_bytes_at_peak == 0 || device.peak_is_folded) return "";
+  return fmt::format("  peak while compiling: {} of it is torch.compile's own; without it {}\n",
+                     FormatBytes(device.compile_bytes_at_peak), FormatBytes(device.peak_without_compile_bytes));
+}
+
 // "cpu: peak 1.2 GiB at 0.3312 s during aten::mm in step 3; 12.0 MiB live at the end"
 std::string DeviceLine(const Capture& capture, const DeviceRow& device, const Terminal& terminal) {
   const std::string label = DeviceLabel(capture, device.name, device.process);
@@ -54,7 +61,7 @@ std::string DeviceLine(const Capture& capture, const DeviceRow& device, const Te
   if (!device.peak_range.empty()) line += ", range " + Shortened(Escaped(device.peak_range), kNameInLine);
   if (device.peak_step) line += fmt::format(", step {}", *device.peak_step);
   line += fmt::format("; {} at the end", FormatBytes(device.live_bytes_at_end));
-  return line + "\n" + CachingLine(device) + OutsideLine(device);
+  return line + "\n" + CompileLine(device) + CachingLine(device) + OutsideLine(device);
 }
 
 // GPUs before hosts, then the largest.

@@ -68,6 +68,8 @@ std::string KeptBy(const BlockStory& story) {
       return "what made it, while that ran";
     case Keeper::kLibrary:
       return "the library that works in it";
+    case Keeper::kCompiler:
+      return "torch.compile, as long as it had a use for it";
     case Keeper::kRanks:
       return "who puts the ranks' parts together";
     case Keeper::kNotKnown:

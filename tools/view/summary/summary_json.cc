@@ -26,6 +26,8 @@ Json DeviceJson(const DeviceRow& device) {
                {"peak_operator", device.peak_operator},
                {"peak_range", device.peak_range},
                {"peak_step", nullptr},
+               {"compile_bytes_at_peak", device.compile_bytes_at_peak},
+               {"peak_without_compile_bytes", device.peak_without_compile_bytes},
                {"live_bytes_at_begin", device.live_bytes_at_begin},
                {"live_bytes_at_end", device.live_bytes_at_end},
                {"live_blocks_at_end", device.live_blocks_at_end},
@@ -55,7 +57,8 @@ Json DeviceJson(const DeviceRow& device) {
     json["least_free_bytes"] = device.least_free ? Json(*device.least_free) : Json(nullptr);
     json["total_bytes"] = device.least_free ? Json(device.total_bytes) : Json(nullptr);
   }
-  if (device.peak_is_folded) json["peak_blocks"] = nullptr;
+  if (device.peak_is_folded)
+    json["peak_blocks"] = json["compile_bytes_at_peak"] = json["peak_without_compile_bytes"] = nullptr;
   if (device.peak_step) json["peak_step"] = *device.peak_step;
   if (device.folded_allocations > 0) {
     json["folded"] = {
