@@ -19,6 +19,7 @@
 #include <set>
 
 #include "interpose/simcuda/message.h"
+#include "interpose/simcuda/mutex.h"
 
 namespace memoir::simcuda {
 namespace {
@@ -46,14 +47,13 @@ std::uint64_t BeginningOf(int process) {
 
 // Whose descriptors are open here: each is closed once, however many ranks this process is.
 struct Invitations {
-  std::mutex mutex;
+  Mutex mutex;
   std::set<std::uint64_t> nonces;
 };
 
-Invitations& OpenInvitations() {
-  static Invitations* const invitations = new Invitations;
-  return *invitations;
-}
+constinit MadeOnce<Invitations> invitations;
+
+Invitations& OpenInvitations() { return invitations.Get(); }
 
 std::uint64_t NewNonce() {
   static std::atomic<std::uint64_t> made{0};
@@ -109,8 +109,7 @@ Board::Layout Board::LayoutOf(int ranks) {
 }
 
 Invitation Invite() {
-  Invitation invitation{kMark, NewNonce(), getpid(),
-                        OnHighNumber(memfd_create("memoir-simulated-nccl", MFD_CLOEXEC))};
+  Invitation invitation{kMark, NewNonce(), getpid(), OnHighNumber(memfd_create("memoir-simulated-nccl", MFD_CLOEXEC))};
   const int file = invitation.file;
   if (file < 0) return invitation;
   if (pwrite(file, &invitation.nonce, sizeof invitation.nonce, 0) == sizeof invitation.nonce) {

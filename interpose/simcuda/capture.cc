@@ -8,6 +8,7 @@
 
 #include "interpose/simcuda/handles.h"
 #include "interpose/simcuda/machine.h"
+#include "interpose/simcuda/mutex.h"
 
 namespace memoir::simcuda {
 
@@ -24,16 +25,15 @@ struct Capture {
 namespace {
 
 struct Captures {
-  std::mutex mutex;
+  Mutex mutex;
   std::vector<Capture*> under_way;
   std::map<void*, Graph> executables;
   std::uint64_t next_id = 1;
 };
 
-Captures& All() {
-  static Captures* const captures = new Captures;
-  return *captures;
-}
+constinit MadeOnce<Captures> captures;
+
+Captures& All() { return captures.Get(); }
 
 // So that the many calls outside of any capture take no lock.
 std::atomic<int> captures_under_way{0};

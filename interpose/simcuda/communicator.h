@@ -15,11 +15,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "interpose/simcuda/board.h"
+#include "interpose/simcuda/mutex.h"
 #include "interpose/simcuda/nccl_buffers.h"
 #include "interpose/simcuda/reduction.h"
 
@@ -88,7 +88,7 @@ class Communicator {
   Invitation invitation_;
   NcclBuffers buffers_;
   std::atomic<bool> stopped_{false};
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::string error_;
   std::uint64_t next_collective_ = 0;
   std::vector<std::uint64_t> next_send_, next_receive_;  // by peer

@@ -16,10 +16,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <vector>
 
 #include "interpose/simcuda/byte_ranges.h"
+#include "interpose/simcuda/mutex.h"
 
 namespace memoir::simcuda {
 
@@ -67,7 +67,7 @@ class Contents {
   std::array<std::atomic<std::uint64_t>, kMostRegions> region_base_{}, region_bytes_{};
   std::atomic<int> regions_{0};
   std::atomic<std::uint64_t> dropped_copies_{0};
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   Pages pages_;
   ByteRanges known_;
   std::uint64_t kept_ = 0;

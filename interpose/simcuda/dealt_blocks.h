@@ -7,9 +7,9 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 
 #include "interpose/simcuda/byte_ranges.h"
+#include "interpose/simcuda/mutex.h"
 
 namespace memoir::simcuda {
 
@@ -23,7 +23,7 @@ class DealtBlocks {
   ByteRange Around(std::uint64_t address, ByteRange within) const;
 
  private:
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::map<std::uint64_t, std::uint64_t> blocks_;  // first -> end; disjoint
 };
 

@@ -12,12 +12,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 
 #include "interpose/simcuda/address_space.h"
 #include "interpose/simcuda/block_addresses.h"
 #include "interpose/simcuda/contents.h"
+#include "interpose/simcuda/mutex.h"
 #include "interpose/simcuda/profile.h"
 
 namespace memoir::simcuda {
@@ -49,7 +49,7 @@ inline constexpr std::size_t kHolders = 5;
 
 struct MemoryInfo {
   std::uint64_t total = 0, used = 0, peak = 0;  // used: by this process; peak: with what nobody owns
-  std::uint64_t others = 0;                      // by others, and by nobody
+  std::uint64_t others = 0;                     // by others, and by nobody
 
   std::uint64_t free() const { return total - used - others; }
 };
@@ -95,7 +95,7 @@ class Device {
   const AddressOrder order_;
   Contents& contents_;
   std::atomic<bool> started_{false};
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   bool refused_ = false;  // addresses: said once
   AddressSpace addresses_;
   std::optional<BlockAddresses> block_addresses_;  // cudaMalloc's; none where addresses are scarce

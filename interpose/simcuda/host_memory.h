@@ -7,7 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <mutex>
+
+#include "interpose/simcuda/mutex.h"
 
 namespace memoir::simcuda {
 
@@ -38,7 +39,7 @@ class HostMemory {
   bool Take(std::uint64_t bytes);
 
   const std::uint64_t most_;
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::uint64_t pinned_ = 0;
   std::map<std::uint64_t, Range> ranges_;
 };

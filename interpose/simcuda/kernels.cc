@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "interpose/simcuda/machine.h"
+#include "interpose/simcuda/mutex.h"
 
 namespace memoir::simcuda {
 namespace {
@@ -20,7 +21,7 @@ struct Variable {
 };
 
 struct Registry {
-  std::mutex mutex;
+  Mutex mutex;
   std::deque<Kernel> kernels;  // addresses are handles
   std::deque<std::string> names;
   std::unordered_map<const void*, Kernel*> by_host;
@@ -30,10 +31,9 @@ struct Registry {
 };
 
 // Made at the first registration, before main; never destroyed, as kernels may be launched until the very end.
-Registry& Known() {
-  static Registry* const registry = new Registry;
-  return *registry;
-}
+constinit MadeOnce<Registry> registry;
+
+Registry& Known() { return registry.Get(); }
 
 }  // namespace
 
@@ -84,13 +84,14 @@ void RegisterVariable(const void* host, std::size_t bytes) {
 }
 
 std::uint64_t VariableAddress(const void* host, int device) {
+  Device& owner = TheMachine().device(device);
   Registry& known = Known();
   const std::lock_guard lock(known.mutex);
   const auto found = known.variables.find(host);
   if (found == known.variables.end()) return 0;
   std::uint64_t& address = found->second.addresses[device];
   if (address == 0) {
-    address = TheMachine().device(device).Allocate(found->second.bytes, BlockKind::kVariable, kVariableAlignment);
+    address = owner.Allocate(found->second.bytes, BlockKind::kVariable, kVariableAlignment);
   }
   return address;
 }

@@ -3,6 +3,8 @@
 #include <map>
 #include <mutex>
 
+#include "interpose/simcuda/mutex.h"
+
 namespace memoir::simcuda {
 namespace {
 
@@ -13,15 +15,14 @@ struct Held {
 };
 
 struct Observed {
-  std::mutex mutex;
+  Mutex mutex;
   LibraryObserver observer = nullptr;
   std::map<unsigned long long, Held> held;
 };
 
-Observed& TheObserved() {
-  static Observed* const observed = new Observed;
-  return *observed;
-}
+constinit MadeOnce<Observed> the_observed;
+
+Observed& TheObserved() { return the_observed.Get(); }
 
 // Under the lock, so that whoever begins to observe misses and doubles nothing.
 void Tell(unsigned long long id, const Held& held) {

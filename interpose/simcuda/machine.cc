@@ -2,11 +2,14 @@
 
 #include "interpose/simcuda/management_library.h"
 #include "interpose/simcuda/message.h"
+#include "interpose/simcuda/mutex.h"
 
 namespace memoir::simcuda {
 namespace {
 
 thread_local int current_device = 0;
+
+constinit MadeOnce<Machine> the_machine;
 
 }  // namespace
 
@@ -32,11 +35,12 @@ Device* Machine::DeviceOf(const void* address) {
 }
 
 Machine& TheMachine() {
-  static Machine* const machine = [] {
-    LoadManagementLibrary();
-    return new Machine(Configure(RequestOfEnvironment()));
-  }();
-  return *machine;
+  if (Machine* const made = the_machine.GetIfMade()) return *made;
+  {
+    const LibraryLoad load;
+    if (the_machine.GetIfMade() == nullptr) LoadManagementLibrary();
+  }
+  return the_machine.Get([] { return new Machine(Configure(RequestOfEnvironment())); });
 }
 
 int CurrentDevice() { return current_device; }

@@ -48,7 +48,7 @@ class Machine {
   VirtualMemory virtual_memory_;
 };
 
-// This process's.
+// This process's. Its first use loads a library: not under a Mutex.
 Machine& TheMachine();
 
 // The calling thread's device; 0 until it chooses.

@@ -4,20 +4,20 @@
 #include <map>
 
 #include "interpose/simcuda/machine.h"
+#include "interpose/simcuda/mutex.h"
 
 namespace memoir::simcuda {
 namespace {
 
 struct Pools {
-  std::mutex mutex;
+  Mutex mutex;
   std::map<int, MemoryPool> defaults;
   std::map<std::uint64_t, MemoryPool*> of_block;
 };
 
-Pools& AllPools() {
-  static Pools* const pools = new Pools;
-  return *pools;
-}
+constinit MadeOnce<Pools> all_pools;
+
+Pools& AllPools() { return all_pools.Get(); }
 
 }  // namespace
 
@@ -81,9 +81,10 @@ void MemoryPool::ResetHighMarks(bool used, bool reserved) {
 }
 
 MemoryPool& DefaultPool(int device) {
+  Device& owner = TheMachine().device(device);
   Pools& pools = AllPools();
   const std::lock_guard lock(pools.mutex);
-  return pools.defaults.try_emplace(device, TheMachine().device(device)).first->second;
+  return pools.defaults.try_emplace(device, owner).first->second;
 }
 
 MemoryPool* PoolOfBlock(std::uint64_t address) {

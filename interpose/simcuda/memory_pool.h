@@ -7,9 +7,9 @@
 #define INTERPOSE_SIMCUDA_MEMORY_POOL_H_
 
 #include <cstdint>
-#include <mutex>
 
 #include "interpose/simcuda/device.h"
+#include "interpose/simcuda/mutex.h"
 
 namespace memoir::simcuda {
 
@@ -36,7 +36,7 @@ class MemoryPool {
 
  private:
   Device& device_;
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   Statistics statistics_;
 };
 

@@ -9,12 +9,12 @@
 #define INTERPOSE_SIMCUDA_NCCL_BUFFERS_H_
 
 #include <cstdint>
-#include <mutex>
 #include <set>
 #include <string>
 
 #include "interpose/simcuda/device.h"
 #include "interpose/simcuda/library_charges.h"
+#include "interpose/simcuda/mutex.h"
 #include "interpose/simcuda/profile.h"
 
 namespace memoir::simcuda {
@@ -33,7 +33,7 @@ class NcclBuffers {
  private:
   std::string Take(Device& device, std::uint64_t bytes, const std::string& what);
 
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   LibraryCharge charge_{"libnccl.so.2"};
   bool collective_ = false;
   std::set<int> peers_;

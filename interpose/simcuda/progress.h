@@ -14,7 +14,8 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
+
+#include "interpose/simcuda/mutex.h"
 
 namespace memoir::simcuda {
 
@@ -72,7 +73,7 @@ class Progress {
   void FinishLocked(StreamNumber stream, Position position, const std::map<StreamNumber, Position>& others);
 
   const std::uint64_t late_;
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::map<int, Device> devices_;
   std::map<StreamNumber, Stream> streams_;
 };

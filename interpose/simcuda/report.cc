@@ -14,6 +14,7 @@
 
 #include "interpose/simcuda/configuration.h"
 #include "interpose/simcuda/message.h"
+#include "interpose/simcuda/mutex.h"
 
 namespace memoir::simcuda {
 namespace {
@@ -47,10 +48,12 @@ ReportFile* MakeFile(const std::string& folder) {
 }
 
 struct Report {
-  std::mutex mutex;
+  Mutex mutex;
   pid_t owner = 0;  // another process's number: this one is its child
   ReportFile* file = nullptr;
 };
+
+constinit Report report;
 
 std::string Folder() {
   const char* const folder = std::getenv("MEMOIR_SIM_REPORT");
@@ -60,7 +63,6 @@ std::string Folder() {
 }  // namespace
 
 DeviceWords* WordsOf(int ordinal) {
-  static Report report;
   const int error = errno;
   const std::lock_guard lock(report.mutex);
   if (report.owner != getpid()) {

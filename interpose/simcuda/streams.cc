@@ -7,22 +7,22 @@
 
 #include "interpose/simcuda/capture.h"
 #include "interpose/simcuda/machine.h"
+#include "interpose/simcuda/mutex.h"
 
 namespace memoir::simcuda {
 namespace {
 
 struct Handles {
-  std::mutex mutex;
+  Mutex mutex;
   std::unordered_set<Stream*> streams;
   std::unordered_set<Event*> events;
   std::array<Stream, kMostDevices> defaults{};
   std::uint64_t next_id = 1;
 };
 
-Handles& All() {
-  static Handles* const handles = new Handles;
-  return *handles;
-}
+constinit MadeOnce<Handles> handles;
+
+Handles& All() { return handles.Get(); }
 
 std::uint64_t Now() {
   timespec now{};

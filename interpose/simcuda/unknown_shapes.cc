@@ -5,21 +5,21 @@
 #include <map>
 #include <mutex>
 
+#include "interpose/simcuda/mutex.h"
 #include "interpose/simcuda/report.h"
 
 namespace memoir::simcuda {
 namespace {
 
 struct Known {
-  std::mutex mutex;
+  Mutex mutex;
   std::map<std::string, std::uint64_t> counts;
 };
 
 // Never destroyed: operators run until the very end.
-Known& All() {
-  static Known* const all = new Known;
-  return *all;
-}
+constinit MadeOnce<Known> all;
+
+Known& All() { return all.Get(); }
 
 constexpr std::size_t kMostNamed = 4;
 

@@ -9,10 +9,10 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 
 #include "interpose/simcuda/device.h"
+#include "interpose/simcuda/mutex.h"
 
 namespace memoir::simcuda {
 
@@ -46,7 +46,7 @@ class VirtualMemory {
   };
   void DropIfUnused(Handle handle);
 
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   Handle next_ = 1;
   std::map<Handle, Physical> physical_;
   std::map<std::uint64_t, Mapping> mappings_;

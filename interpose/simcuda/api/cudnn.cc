@@ -4,11 +4,13 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "interpose/simcuda/api/attributes.h"
 #include "interpose/simcuda/api/exported.h"
 #include "interpose/simcuda/handles.h"
 #include "interpose/simcuda/machine.h"
+#include "interpose/simcuda/mutex.h"
 
 using memoir::simcuda::In;
 
@@ -40,13 +42,14 @@ cudnnStatus_t OneAlgorithm(int* found, Result* results) {
 // That of the library beside torch, which refuses an older one than it was built with: the headers here may be another
 // torch's. It is loaded, because torch is linked with it, and answers this without a GPU.
 SIMULATED std::size_t cudnnGetVersion() {
-  static const std::size_t version = [] {
-    void* const library = dlopen("libcudnn.so.9", RTLD_LAZY | RTLD_NOLOAD);
-    void* const function = library == nullptr ? nullptr : dlsym(library, "cudnnGetVersion");
-    const bool is_real = function != nullptr && function != reinterpret_cast<void*>(&cudnnGetVersion);
-    return is_real ? reinterpret_cast<decltype(&cudnnGetVersion)>(function)() : std::size_t{CUDNN_VERSION};
-  }();
-  return version;
+  static constinit std::atomic<std::size_t> known{0};
+  if (const std::size_t version = known.load(std::memory_order_relaxed)) return version;
+  const memoir::simcuda::LibraryLoad load;
+  void* const library = dlopen("libcudnn.so.9", RTLD_LAZY | RTLD_NOLOAD);
+  void* const function = library == nullptr ? nullptr : dlsym(library, "cudnnGetVersion");
+  const bool is_real = function != nullptr && function != reinterpret_cast<void*>(&cudnnGetVersion);
+  known.store(is_real ? reinterpret_cast<decltype(&cudnnGetVersion)>(function)() : std::size_t{CUDNN_VERSION});
+  return known.load(std::memory_order_relaxed);
 }
 SIMULATED std::size_t cudnnGetCudartVersion() { return memoir::simcuda::kCudaVersion; }
 SIMULATED const char* cudnnGetErrorString(cudnnStatus_t status) {

@@ -14,6 +14,7 @@
 #include "interpose/simcuda/api/exported.h"
 #include "interpose/simcuda/machine.h"
 #include "interpose/simcuda/message.h"
+#include "interpose/simcuda/mutex.h"
 
 using memoir::simcuda::CurrentDevice;
 using memoir::simcuda::TheMachine;
@@ -44,12 +45,13 @@ CUresult Known(CUdevice device) { return TheMachine().IsDevice(device) ? CUDA_SU
 
 // This library's own symbols, whatever else the process holds.
 void* Self() {
-  static void* const self = [] {
-    Dl_info info{};
-    dladdr(&contexts, &info);
-    return dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
-  }();
-  return self;
+  static constinit std::atomic<void*> self{nullptr};
+  if (void* const found = self.load(std::memory_order_acquire)) return found;
+  const memoir::simcuda::LibraryLoad load;
+  Dl_info info{};
+  dladdr(&contexts, &info);
+  self.store(dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD), std::memory_order_release);
+  return self.load(std::memory_order_relaxed);
 }
 
 // Names are without version; the newest that the headers had is taken, as a driver of their age would.

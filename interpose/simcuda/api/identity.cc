@@ -8,20 +8,20 @@
 #include "interpose/simcuda/kernels.h"
 #include "interpose/simcuda/library_charges.h"
 #include "interpose/simcuda/machine.h"
+#include "interpose/simcuda/mutex.h"
 
 using memoir::simcuda::TheMachine;
 
 namespace {
 
 struct Splits {
-  std::mutex mutex;
+  memoir::simcuda::Mutex mutex;
   std::map<int, int> ranks;  // by colour
 };
 
-Splits& TheSplits() {
-  static Splits* const splits = new Splits;
-  return *splits;
-}
+constinit memoir::simcuda::MadeOnce<Splits> splits;
+
+Splits& TheSplits() { return splits.Get(); }
 
 }  // namespace
 

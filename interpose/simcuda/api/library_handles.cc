@@ -14,6 +14,7 @@
 #include "interpose/simcuda/handles.h"
 #include "interpose/simcuda/library_charges.h"
 #include "interpose/simcuda/machine.h"
+#include "interpose/simcuda/mutex.h"
 
 using memoir::simcuda::CurrentDevice;
 using memoir::simcuda::LibraryCharge;
@@ -22,14 +23,13 @@ using memoir::simcuda::TheMachine;
 namespace {
 
 struct Charges {
-  std::mutex mutex;
+  memoir::simcuda::Mutex mutex;
   std::map<const void*, std::unique_ptr<LibraryCharge>> of;
 };
 
-Charges& TheCharges() {
-  static Charges* const charges = new Charges;
-  return *charges;
-}
+constinit memoir::simcuda::MadeOnce<Charges> charges;
+
+Charges& TheCharges() { return charges.Get(); }
 
 template <typename Handle>
 bool Make(Handle* handle, const char* library) {

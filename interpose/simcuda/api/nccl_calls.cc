@@ -15,6 +15,7 @@
 #include "interpose/simcuda/capture.h"
 #include "interpose/simcuda/machine.h"
 #include "interpose/simcuda/message.h"
+#include "interpose/simcuda/mutex.h"
 #include "interpose/simcuda/streams.h"
 
 using memoir::simcuda::Board;
@@ -37,14 +38,13 @@ std::size_t BytesOf(ncclDataType_t type) { return memoir::simcuda::BytesOf(stati
 
 // Operations that programs made, with their numbers from ncclNumOps on.
 struct Operations {
-  std::mutex mutex;
+  memoir::simcuda::Mutex mutex;
   std::map<int, Operation> made;
 };
 
-Operations& TheOperations() {
-  static Operations* const operations = new Operations;
-  return *operations;
-}
+constinit memoir::simcuda::MadeOnce<Operations> operations;
+
+Operations& TheOperations() { return operations.Get(); }
 
 bool FindOperation(ncclRedOp_t number, Operation& operation) {
   if (static_cast<int>(number) < memoir::simcuda::kReductions) {

@@ -7,19 +7,19 @@
 #include <vector>
 
 #include "interpose/simcuda/machine.h"
+#include "interpose/simcuda/mutex.h"
 
 namespace memoir::simcuda {
 namespace {
 
 struct Communicators {
-  std::mutex mutex;
+  Mutex mutex;
   std::map<const void*, std::shared_ptr<Communicator>> all;
 };
 
-Communicators& TheCommunicators() {
-  static Communicators* const communicators = new Communicators;
-  return *communicators;
-}
+constinit MadeOnce<Communicators> communicators;
+
+Communicators& TheCommunicators() { return communicators.Get(); }
 
 std::atomic<const char*> last_error{""};
 

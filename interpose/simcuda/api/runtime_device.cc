@@ -14,6 +14,7 @@
 #include "interpose/simcuda/machine.h"
 #include "interpose/simcuda/memory_pool.h"
 #include "interpose/simcuda/message.h"
+#include "interpose/simcuda/mutex.h"
 
 using memoir::simcuda::CurrentDevice;
 using memoir::simcuda::Expect;
@@ -24,14 +25,13 @@ namespace {
 
 // (from, to) of the pairs that were enabled.
 struct PeerAccess {
-  std::mutex mutex;
+  memoir::simcuda::Mutex mutex;
   std::set<std::pair<int, int>> enabled;
 };
 
-PeerAccess& Peers() {
-  static PeerAccess* const peers = new PeerAccess;
-  return *peers;
-}
+constinit memoir::simcuda::MadeOnce<PeerAccess> peers;
+
+PeerAccess& Peers() { return peers.Get(); }
 
 // Once: programs try again, and ask in every thread. Where there is none, why was said before.
 void SayHowMany(int asked) {

@@ -1,0 +1,76 @@
+#include "interpose/simcuda/mutex.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+
+namespace memoir::simcuda {
+
+constinit std::atomic<unsigned> ForkGate::word_{0};
+constinit thread_local unsigned ForkGate::depth_ = 0;
+
+namespace {
+
+constinit pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+
+void Wait(const std::atomic<unsigned>& word, unsigned seen) {
+  const int error = errno;
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
+  errno = error;
+}
+
+}  // namespace
+
+void ForkGate::EnterOnceOpen() {
+  do {
+    if ((word_.fetch_sub(1, std::memory_order_release) & kClosedMask) != 0) WakeAll();
+    for (unsigned seen = word_.load(); (seen & kClosedMask) != 0; seen = word_.load()) Wait(word_, seen);
+  } while ((word_.fetch_add(1, std::memory_order_acquire) & kClosedMask) != 0);
+}
+
+void ForkGate::WakeAll() {
+  const int error = errno;
+  syscall(SYS_futex, &word_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+  errno = error;
+}
+
+// A thread that forks inside, from a signal's handler, does not wait for itself.
+void ForkGate::Close() {
+  pthread_mutex_lock(&loading);
+  const unsigned own = depth_ > 0 ? 1 : 0;
+  for (unsigned seen = word_.fetch_add(kClosed) + kClosed; (seen & ~kClosedMask) != own;
+       seen = word_.load(std::memory_order_acquire))
+    Wait(word_, seen);
+}
+
+void ForkGate::Open() {
+  word_.fetch_sub(kClosed, std::memory_order_release);
+  WakeAll();
+  pthread_mutex_unlock(&loading);
+}
+
+// Alone: other threads that were about to enter, or to fork, are not in the child.
+void ForkGate::OpenInChild() {
+  word_.store(depth_ > 0 ? 1 : 0, std::memory_order_release);
+  pthread_mutex_unlock(&loading);
+}
+
+// When the library is loaded: what registers later is called earlier before a fork, and so may hold locks of its own
+// while it calls in here (interpose/loader_look.h). The call of malloc lets one that is not libc's register first: who
+// is inside allocates.
+void ForkGate::Register() {
+  void* volatile const first = std::malloc(1);
+  std::free(first);
+  pthread_atfork(&Close, &Open, &OpenInChild);
+}
+
+LibraryLoad::LibraryLoad() { pthread_mutex_lock(&loading); }
+
+LibraryLoad::~LibraryLoad() { pthread_mutex_unlock(&loading); }
+
+}  // namespace memoir::simcuda
