@@ -38,7 +38,7 @@ def test_processes_of_torchrun(tree, tmp_path):
         assert one["ddp"] == WEIGHTS and one["fsdp2"] == WEIGHTS / 2 and one["fsdp1"] == WEIGHTS / 2
         assert one["unequal_objects"] == [[1, 11], [{"from": 0}, "second"]]
         assert one["objects"] == [0, 1] and one["rings"] == [10.0 + other, [0.0 + rank, 100.0 + rank]] and one["groups"] == [2.0, 1.0, 2.0]
-    # A segment more or less: docs/simulated_device.md, What is late.
+    # A segment more or less: docs/simulated_device.md, Late completion.
     assert abs(seen[0]["reserved"] - seen[1]["reserved"]) <= SEGMENT and "memoir: simulated" not in done.stderr
 
 
