@@ -88,16 +88,27 @@ NOTES |= {
 }
 HEAD = """# Does it say what torch.profiler says?
 
-Printed by `python tests/conformance/conformance.py` from what one run of the conformance tests counted; not edited by hand.
+This page tells users of torch.profiler's memory profiler which of its results Memoir reproduces, test by test.
+It compares `memoir export categories --rules torch` with torch.profiler ([categories.md](categories.md)).
 
-`memoir export categories --rules torch` beside torch.profiler's memory profiler ([categories.md](categories.md)). Live: one process runs the workload once, under
-`torch.profiler.profile(record_shapes=True, profile_memory=True, with_stack=True)` and recorded by Memoir. Equal means each of these, number by number: the tree of ranges
-and allocations, each range's name, overload and which of its arguments are written to, which storage each argument was, data flow as text and as JSON, each storage with
-its tensor, address, bytes and the category of each of its versions, what was found to be a gradient and of which parameter, the timeline with actions, bytes, categories,
-versions and storages in their order.
+Printed by `python tests/conformance/conformance.py` from the counts of one run of the conformance tests; not edited by
+hand.
 
-Annotations (`record_function`) are left out of the tree that is compared: with_stack makes torch.profiler end each with the Python call that began it
-(`record_function.__enter__`), so that what it holds stands beside it there and inside it here. The frozen trees, made without stacks, have them.
+*Live* means that one process runs the workload once, both under
+`torch.profiler.profile(record_shapes=True, profile_memory=True, with_stack=True)` and recorded by Memoir.
+*Equal* means that each of these is equal, number by number:
+
+- the tree of ranges and allocations;
+- each range's name and overload, which of its arguments are written to, and which storage each argument was;
+- data flow, as text and as JSON;
+- each storage with its tensor, address, bytes and the category of each of its versions;
+- which storages are gradients, and of which parameter;
+- the timeline, with actions, bytes, categories, versions and storages in their order.
+
+Annotations (`record_function`) are left out of the tree that is compared.
+With `with_stack`, torch.profiler ends each of them with the Python call that began it (`record_function.__enter__`).
+So its contents stand beside it there and inside it here.
+The frozen trees, made without stacks, have annotations.
 """
 
 

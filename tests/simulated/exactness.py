@@ -30,19 +30,29 @@ def page(runs):
     total = {key: sum(run[key] for run in runs) for key in ("programs", "recordings", "operations compared", "events")}
     faults = {kind: sum(run["faults"].get(kind, 0) for run in runs) for kind in sorted({kind for run in runs for kind in run["faults"]})}
     lines = [
-        "# Is it exact?",
+        "# Are the figures of torch's CUDA allocator exact?",
         "",
-        "Printed by `python tests/simulated/exactness.py` from the counts of one run of `tests/simulated/test_device_books.py`; not edited by hand.",
+        "This page shows how Memoir's figures of a GPU's memory were compared with torch's own, and with what result.",
         "",
-        "**The device was simulated** (two cards of 1 GiB): the allocator that was followed is the unmodified torch's own, the driver below it is not NVIDIA's.",
+        "Printed by `python tests/simulated/exactness.py` from the counts of one run of",
+        "`tests/simulated/test_device_books.py`; not edited by hand.",
         "",
-        "Random programs allocate, free, free on other threads, use streams and `record_stream`, private pools, graphs with replays, checkpointed pools as",
-        "cudagraph trees use them, backward passes, memory fractions, `empty_cache`, and ask for more than there is. After **every** operation these are compared",
-        "for each device with `torch.cuda.memory_stats()`, all rebuilt from the capture alone: allocated, active and reserved bytes (all, small pool, large pool),",
-        "requested bytes, retries, OOMs. One byte off anywhere ends a run. (Pools and graphs are left out under expandable segments.)",
+        "**The device was simulated** (two cards of 1 GiB).",
+        "The allocator is the unmodified torch's own; the driver below it is not NVIDIA's.",
         "",
-        "One number may come late: where an error of the driver leaves torch's allocator in place of its own out of memory (seen under expandable segments), it has counted a retry of",
-        f"which it tells nobody before its next statistics. After {sum(run['retries told late'] for run in runs):,} operations the count of retries was behind by just these.",
+        "Random programs allocate, free, free on other threads, use streams and `record_stream`, private pools, graphs with",
+        "replays, checkpointed pools as cudagraph trees use them, backward passes, memory fractions and `empty_cache`, and ask",
+        "for more than there is.",
+        "(Pools and graphs are left out under expandable segments.)",
+        "",
+        "After **every** operation these are rebuilt from the capture alone and compared with `torch.cuda.memory_stats()`, for",
+        "each device: allocated, active and reserved bytes (all, small pool, large pool), requested bytes, retries, OOMs.",
+        "One byte of difference anywhere ends a run.",
+        "",
+        "One number may be late.",
+        "Where torch's allocator raises an error of the driver in place of its own out-of-memory error (seen under expandable",
+        "segments), it has counted a retry that nobody can see before its next statistics.",
+        f"After {sum(run['retries told late'] for run in runs):,} operations the count of retries was behind by just these.",
         "",
         f"| programs | recordings | operations after which all was compared | events | {' | '.join(faults)} | runs that differ |",
         f"|{'---:|' * (5 + len(faults))}",
@@ -56,9 +66,10 @@ def page(runs):
         lines.append(f"| {run['torch']} | `{run['configuration']}` | {ORIGIN[run['mode']]} | {numbers} | {run['difference'] or 'exact'} |")
     lines += [
         "",
-        f"**Injected one by one**, each with its victim and its hoarder named by `memoir check oom`: {len(CAUSES) + len(VICTIMS)} kinds of errors.",
+        f"**Out-of-memory errors** of {len(CAUSES) + len(VICTIMS)} kinds were injected one by one.",
+        "`memoir check oom` names for each who asked and who held the memory.",
         f"Of torch's allocator (`tests/simulated/test_check_oom.py`): {', '.join(f'{case} ({cause})' for case, cause in CAUSES.items())}.",
-        f"Past it (`tests/simulated/test_check_oom_outside.py`): {', '.join(f'{kind} of {library}' for kind, library, *_ in VICTIMS.values())}.",
+        f"Outside of it (`tests/simulated/test_check_oom_outside.py`): {', '.join(f'{kind} of {library}' for kind, library, *_ in VICTIMS.values())}.",
     ]
     return "\n".join(lines) + "\n"
 
