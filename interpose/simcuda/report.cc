@@ -50,14 +50,27 @@ ReportFile* MakeFile(const std::string& folder) {
 struct Report {
   Mutex mutex;
   pid_t owner = 0;  // another process's number: this one is its child
+  const std::string* folder = nullptr;
+  bool has_begun = false;
   ReportFile* file = nullptr;
 };
 
 constinit Report report;
 
-std::string Folder() {
+// Looked up once in a process: later, the program may be changing its environment.
+const std::string& FolderLocked() {
+  if (report.owner == getpid()) return *report.folder;
   const char* const folder = std::getenv("MEMOIR_SIM_REPORT");
-  return folder == nullptr ? "" : folder;
+  report.owner = getpid();
+  report.folder = new std::string(folder == nullptr ? "" : folder);
+  report.has_begun = false;
+  report.file = nullptr;
+  return *report.folder;
+}
+
+std::string Folder() {
+  const std::lock_guard lock(report.mutex);
+  return FolderLocked();
 }
 
 }  // namespace
@@ -65,11 +78,9 @@ std::string Folder() {
 DeviceWords* WordsOf(int ordinal) {
   const int error = errno;
   const std::lock_guard lock(report.mutex);
-  if (report.owner != getpid()) {
-    report.owner = getpid();
-    const std::string folder = Folder();
-    report.file = folder.empty() ? nullptr : MakeFile(folder);
-  }
+  const std::string& folder = FolderLocked();
+  if (!report.has_begun && !folder.empty()) report.file = MakeFile(folder);
+  report.has_begun = true;
   errno = error;
   return report.file == nullptr ? nullptr : &report.file->of_device[ordinal];
 }

@@ -3,13 +3,24 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
+#include "interpose/simcuda/mutex.h"
+
 namespace memoir::simcuda {
+namespace {
+
+// As it was at the first use of CUDA, as with a real driver: later, the program may be changing its environment.
+constinit MadeOnce<std::string> visible;
+
+}  // namespace
 
 int PhysicalDevice(int device) {
-  const char* const variable = std::getenv("CUDA_VISIBLE_DEVICES");
-  std::string_view list = variable == nullptr ? "" : variable;
+  std::string_view list = visible.Get([] {
+    const char* const variable = std::getenv("CUDA_VISIBLE_DEVICES");
+    return new std::string(variable == nullptr ? "" : variable);
+  });
   for (int skipped = 0; skipped < device && !list.empty(); ++skipped)
     list.remove_prefix(std::min(list.find(','), list.size() - 1) + 1);
   const std::string_view name = list.substr(0, list.find(','));

@@ -4,7 +4,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -15,6 +17,17 @@
 #include "interpose/simcuda/configuration.h"
 #include "interpose/simcuda/device.h"
 #include "interpose/simcuda/unknown_shapes.h"
+
+// In place of libc's: how often the environment was looked at.
+std::atomic<int> looks{0};
+extern "C" char* getenv(const char* name) noexcept {
+  ++looks;
+  const std::size_t length = std::strlen(name);
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (std::strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') return *entry + length + 1;
+  }
+  return nullptr;
+}
 
 namespace memoir::simcuda {
 namespace {
@@ -143,6 +156,20 @@ TEST_F(ReportTest, WhatWasNotKnownIsThereAtOnce) {
   std::ifstream file(folder_ / "unknown");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   EXPECT_EQ(text, "shape aten::nonzero\nnumber\n");
+}
+
+// The program may be changing it, in another thread.
+TEST_F(ReportTest, TheEnvironmentIsNotLookedAtAfterTheFirstUse) {
+  EXPECT_EQ(InChild(folder_,
+                    [](Device& device) {
+                      device.Charge(kMiB, Holder::kMapped);
+                      if (looks.exchange(0) == 0) _exit(100);
+                      device.Free(device.Allocate(20 * kMiB, BlockKind::kDevice, kGranularity), BlockKind::kDevice);
+                      CountUnknownShape("aten::unique");
+                      NoteUnknownNumber(4);
+                      _exit(looks.load());
+                    }),
+            0);
 }
 
 TEST_F(ReportTest, AFolderThatDoesNotExistCostsTheReportAlone) {

@@ -30,7 +30,6 @@ void FindCudaBlocks() {}
 void FindCudaBlocksSoon() {}
 
 #else
-
 namespace {
 
 using c10::cuda::CUDACachingAllocator::CUDAAllocator;
@@ -61,13 +60,13 @@ constinit Device devices[kMaxDevices];
 
 constinit std::atomic<std::uint32_t> epoch{1};
 constinit std::atomic<std::uint64_t> unknown_since{0};  // the tick at which it began; 0: there were no blocks then
-constinit std::atomic<std::uint32_t> found_in{0};      // the epoch whose blocks were found
+constinit std::atomic<std::uint32_t> found_in{0};       // the epoch whose blocks were found
 constinit std::atomic<pid_t> ready_in{0};  // the process in which torch made its allocators; not a forked child of it
 constinit std::atomic<bool> attached{false};
 constinit std::atomic<bool> finding{false};
 constinit std::atomic<const ThreadSlot*> finder{nullptr};  // whose snapshot it is
 constinit int devices_found = 0;                           // by it; the finder's alone
-constinit std::atomic<std::uint32_t> unfollowed{0};         // reports since the first attempt that failed
+constinit std::atomic<std::uint32_t> unfollowed{0};        // reports since the first attempt that failed
 constinit std::atomic<bool> follows_reports{false};        // all slots of the report are redirected
 constinit Report report = nullptr;
 constinit std::atomic<CUDAAllocator*>* allocator_variable = nullptr;
@@ -329,11 +328,13 @@ std::uint32_t FindInEpoch() {
 }  // namespace
 
 void InstallCudaAllocatorHook() {
+  LookForCachingVariable();
   ForgetCudaGaps();
   FollowReports();
 }
 
 const char* CudaIsReady() {
+  LookForCachingVariable();
   ready_in.store(getpid(), std::memory_order_release);
   if (RecordingEnabled()) FindCudaBlocks();
   return CudaAtDeviceLevel();

@@ -22,6 +22,7 @@ constinit std::atomic<const char*> at_device_level{nullptr};
 constinit std::atomic<const char*> why_nothing{nullptr};
 constinit bool may_tell_later = false;  // torch's own, its cache switched off by a call
 constinit Find find_allocator = nullptr;
+constinit std::atomic<bool> is_uncached{false};  // by the variable, as torch asks for it
 
 template <class Allocator>
 bool IsEnabled(Allocator& allocator) {
@@ -36,8 +37,7 @@ bool IsEnabled(Allocator& allocator) {
 // one that does.
 std::string WhyItTellsOfNone(CUDAAllocator& allocator) {
   if (const auto name = allocator.name(); name != "native") return "torch's allocator is " + std::string(name);
-  const char* uncached = std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING");  // as torch asks
-  return uncached == nullptr && IsEnabled(allocator) ? "" : "the cache of torch's allocator is switched off";
+  return !is_uncached.load() && IsEnabled(allocator) ? "" : "the cache of torch's allocator is switched off";
 }
 
 // Asked at each allocation of the allocator that is recorded at device level.
@@ -55,12 +55,14 @@ void SayOnce(std::atomic<const char*>* said, char (&line)[256], const char* form
 
 }  // namespace
 
+void LookForCachingVariable() { is_uncached.store(std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING") != nullptr); }
+
 CudaRecording ChooseCudaRecording(Find find) {
   CUDAAllocator& allocator = *find();
   const std::string why = WhyItTellsOfNone(allocator);
   if (why.empty()) return CudaRecording::kBlocks;
   find_allocator = find;
-  may_tell_later = allocator.name() == "native" && std::getenv("PYTORCH_NO_CUDA_MEMORY_CACHING") == nullptr;
+  may_tell_later = allocator.name() == "native" && !is_uncached.load();
   if (!InstallDeviceLevelHook(&allocator, &TellsOfBlocks)) {
     SayOnce(&why_nothing, nothing_line, "%s, which tells of no blocks", why);
     return CudaRecording::kNothing;

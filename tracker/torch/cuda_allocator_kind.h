@@ -1,7 +1,7 @@
 // Which allocator torch has for CUDA devices, and how far it can be recorded: torch's own tells of its blocks, another
 // one of nothing, but what it is asked for can be recorded instead (device_level_hook.h).
 //
-// One thread at a time, but for the last two.
+// One thread at a time, but for the last three.
 #ifndef TRACKER_TORCH_CUDA_ALLOCATOR_KIND_H_
 #define TRACKER_TORCH_CUDA_ALLOCATOR_KIND_H_
 
@@ -17,6 +17,10 @@ enum class CudaRecording {
   kDeviceLevel,  // what it is asked for is recorded, from this call on
   kNothing,
 };
+
+// Looks at the environment, for what follows: at the start, and once CUDA is ready, under Python's lock where there is
+// Python. Threads of operators may not look: the program may be changing its environment.
+void LookForCachingVariable();
 
 // `find`: where the allocator in use is now, for a program may switch the cache on again.
 CudaRecording ChooseCudaRecording(c10::cuda::CUDACachingAllocator::CUDAAllocator* (*find)());
