@@ -54,51 +54,18 @@ std::uint64_t NeededMark(const std::uint8_t* at, std::size_t bytes) {
 // 64-bit sums of 32-bit lengths cannot wrap, so the caller's one comparison settles all of them. A kind that this
 // version does not know counts as damage: the ring's version is checked before its records.
 std::uint64_t Needed(RecordKind kind, const std::uint8_t* at, std::size_t bytes) {
+#define MEMOIR_LENGTH_Fixed(Name, Struct) sizeof(Struct)
+#define MEMOIR_LENGTH_Varies(Name, Struct) Needed##Name(at, bytes)
   switch (kind) {
-    case RecordKind::kRangeBegin:
-      return NeededRangeBegin(at, bytes);
-    case RecordKind::kRangeEnd:
-      return NeededRangeEnd(at, bytes);
-    case RecordKind::kHolds:
-      return NeededHolds(at, bytes);
-    case RecordKind::kTensor:
-      return NeededTensor(at, bytes);
-    case RecordKind::kAllocate:
-      return sizeof(AllocateRecord);
-    case RecordKind::kDeallocate:
-    case RecordKind::kBlockFreeCompleted:
-    case RecordKind::kDriverFree:
-      return sizeof(DeallocateRecord);
-    case RecordKind::kBlockAllocate:
-    case RecordKind::kBlockFound:
-      return sizeof(BlockRecord);
-    case RecordKind::kSegment:
-      return sizeof(SegmentRecord);
-    case RecordKind::kOutOfMemory:
-      return sizeof(OutOfMemoryRecord);
-    case RecordKind::kDeviceStatistics:
-      return sizeof(DeviceStatisticsRecord);
-    case RecordKind::kDriverAllocate:
-      return sizeof(DriverBlockRecord);
-    case RecordKind::kDriverRefused:
-      return sizeof(DriverRefusedRecord);
-    case RecordKind::kDeviceReading:
-      return sizeof(DeviceReadingRecord);
-    case RecordKind::kMark:
-      return NeededMark(at, bytes);
-    case RecordKind::kStep:
-      return sizeof(StepRecord);
-    case RecordKind::kModuleEnter:
-    case RecordKind::kModuleExit:
-      return sizeof(ModuleRecord);
-    case RecordKind::kDropped:
-      return sizeof(RecordHeader);
-    case RecordKind::kPause:
-    case RecordKind::kResume:
-      return sizeof(SwitchRecord);
+#define MEMOIR_RECORD(Name, number, Struct, length) \
+  case RecordKind::k##Name:                         \
+    return MEMOIR_LENGTH_##length(Name, Struct);
+#include "proto/memoir/events.def"
     case RecordKind::kNone:
       break;
   }
+#undef MEMOIR_LENGTH_Fixed
+#undef MEMOIR_LENGTH_Varies
   return UINT64_MAX;
 }
 

@@ -17,31 +17,8 @@ inline constexpr std::uint32_t kRingVersion = 9;
 
 enum class RecordKind : std::uint8_t {
   kNone = 0,
-  kRangeBegin = 1,
-  kRangeEnd = 2,
-  kTensor = 3,  // belongs to the kRangeBegin or kRangeEnd before it on the same thread
-  kAllocate = 4,
-  kDeallocate = 5,
-  kMark = 6,
-  kStep = 7,
-  kDropped = 8,  // a header alone: a record with this index was dropped by its hook (RingDropRecord)
-  kPause = 11,   // less is recorded from here on
-  kResume = 12,  // more is recorded from here on
-  kModuleEnter = 9,
-  kModuleExit = 10,
-  // Of devices with a caching allocator. That a block's free was requested is a kDeallocate.
-  kBlockAllocate = 13,       // BlockRecord
-  kBlockFound = 14,          // BlockRecord: from before the recording
-  kBlockFreeCompleted = 15,  // DeallocateRecord
-  kSegment = 16,
-  kOutOfMemory = 17,
-  kDeviceStatistics = 18,
-  // What the driver gives, past torch's caching allocator.
-  kDriverAllocate = 19,  // DriverBlockRecord
-  kDriverFree = 20,      // DeallocateRecord
-  kDriverRefused = 21,
-  kDeviceReading = 22,
-  kHolds = 40,  // with its kTensor records
+#define MEMOIR_RECORD(Name, number, Struct, length) k##Name = number,
+#include "proto/memoir/events.def"
 };
 
 enum class RangeSource : std::uint8_t { kFunction = 0, kBackward = 1, kUser = 2, kDispatch = 3 };

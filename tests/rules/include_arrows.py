@@ -29,13 +29,13 @@ SYSTEM = re.compile(r"(sys|linux|asm|arpa|net|netinet)/\w+\.h$|\w+(\.h)?$|x86int
 # A room that is not here may not exist: add it with its arrows.
 TOOLS = {"absl", "protobuf", "fmt", "xxhash"}
 ARROWS = {
-    "interpose": ((), set()),
+    "interpose": (("proto",), set()),
     "interpose/cuda": (("interpose",), set()),
     # The simulated device may use libstdc++, which it links statically; its state and rules know nothing of CUDA.
     "interpose/simcuda": (("proto",), set()),
     "interpose/simcuda/api": (("interpose/simcuda",), {"cuda"}),
     "tracker": ((), set()),
-    "tracker/writer": (("interpose",), {"zstd", "protozero", "xxhash"}),
+    "tracker/writer": (("interpose", "proto"), {"zstd", "protozero", "xxhash"}),
     "tracker/drain": (("interpose", "tracker/writer"), {"zstd", "protozero", "xxhash"}),
     "tracker/modules": (("interpose", "tracker"), set()),
     "tracker/torch": (("interpose", "tracker/modules"), {"torch", "memoir"}),

@@ -264,7 +264,7 @@ void Replayer::ShowAllocate(ThreadReplay& thread, RunCursor& cursor) {
   Block block = BlockAt(thread, cursor);
   block.bytes = cursor.run.bytes.Next();
   if (cursor.kind() != v1::ALLOCATE) {
-    block.requested_bytes = cursor.run.requested.Next();
+    block.requested_bytes = cursor.run.requested_bytes.Next();
     TakePlace(cursor, block);
     NoteFinding(MemoryOf(block.device), thread.id(), cursor.kind() == v1::BLOCK_FOUND);
   }

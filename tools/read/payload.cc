@@ -43,64 +43,11 @@ absl::Status ParseMessage(const WireField& field, Message* message) {
 
 // The column that a field of a ThreadRun is, or nullptr.
 Column* ColumnOf(Run& run, std::uint32_t field) {
-  Column* const columns[] = {&run.tick_delta,
-                             &run.name,
-                             &run.sequence_delta,
-                             &run.forward_thread,
-                             &run.signature,
-                             &run.tensor,
-                             nullptr,
-                             nullptr,
-                             nullptr,
-                             nullptr,
-                             nullptr,
-                             nullptr};
-  if (field >= 7 && field <= 12) return columns[field - 7];
   switch (field) {
-    case 13:
-      return &run.address_delta;
-    case 14:
-      return &run.serial_delta;
-    case 15:
-      return &run.device;
-    case 16:
-      return &run.bytes;
-    case 17:
-      return &run.mark_name;
-    case 18:
-      return &run.step;
-    case 30:
-      return &run.level;
-    case 19:
-      return &run.module;
-    case 43:
-      return &run.owner;
-    case 44:
-      return &run.holds_name;
-    case 31:
-      return &run.requested;
-    case 32:
-      return &run.stream_delta;
-    case 33:
-      return &run.pool_graph;
-    case 34:
-      return &run.pool_user;
-    case 35:
-      return &run.device_free;
-    case 36:
-      return &run.statistic;
-    case 37:
-      return &run.driver_call;
-    case 38:
-      return &run.library;
-    case 39:
-      return &run.driver_error;
-    case 40:
-      return &run.reading_cause;
-    case 41:
-      return &run.reading;
-    case 42:
-      return &run.device_limit;
+#define MEMOIR_COLUMN(Name, name, field, values, absence) \
+  case field:                                             \
+    return &run.name;
+#include "proto/memoir/events.def"
     default:
       return nullptr;
   }
@@ -123,22 +70,22 @@ absl::Status ParseRun(std::string_view bytes, Run* run) {
       continue;
     }
     switch (field.number) {
-      case 1:
+      case v1::ThreadRun::kThreadFieldNumber:
         run->thread = static_cast<std::uint32_t>(field.value);
         break;
-      case 2:
+      case v1::ThreadRun::kFirstRecordFieldNumber:
         run->first_record = field.value;
         break;
-      case 3:
+      case v1::ThreadRun::kRecordCountFieldNumber:
         run->record_count = field.value;
         break;
-      case 4:
+      case v1::ThreadRun::kStartDepthFieldNumber:
         run->start_depth = static_cast<std::uint32_t>(field.value);
         break;
-      case 5:
+      case v1::ThreadRun::kFirstTickFieldNumber:
         run->first_tick = field.value;
         break;
-      case 6:
+      case v1::ThreadRun::kKindFieldNumber:
         run->kind = field.bytes;
         break;
       default:
@@ -195,29 +142,29 @@ absl::Status ParseTable(std::string_view bytes, std::vector<TensorRow>* rows) {
 absl::Status AddField(const WireField& field, Payload* payload) {
   if (field.type != WireType::kBytes) return absl::OkStatus();  // version 1 has none; a later one may
   switch (field.number) {
-    case 1:
+    case v1::Payload::kNamesFieldNumber:
       return AddDefinition(field, &payload->names);
-    case 2:
+    case v1::Payload::kLayoutsFieldNumber:
       return AddDefinition(field, &payload->layouts);
-    case 3:
+    case v1::Payload::kSignaturesFieldNumber:
       return AddDefinition(field, &payload->signatures);
-    case 4:
+    case v1::Payload::kThreadsFieldNumber:
       return AddDefinition(field, &payload->threads);
-    case 5:
+    case v1::Payload::kDevicesFieldNumber:
       return AddDefinition(field, &payload->devices);
-    case 6:
+    case v1::Payload::kTensorsFieldNumber:
       return ParseTable(field.bytes, &payload->tensors);
-    case 7:
+    case v1::Payload::kRunsFieldNumber:
       return AddRun(field, payload);
-    case 8:
+    case v1::Payload::kClockFieldNumber:
       return ParseMessage(field, &payload->clock);
-    case 9:
+    case v1::Payload::kCountersFieldNumber:
       payload->has_counters = true;
       return ParseMessage(field, &payload->counters);
-    case 10:
+    case v1::Payload::kKeyframeFieldNumber:
       payload->keyframe = field.bytes;
       return absl::OkStatus();
-    case 11:
+    case v1::Payload::kEndFieldNumber:
       payload->has_end = true;
       return ParseMessage(field, &payload->end);
     default:

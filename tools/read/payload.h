@@ -18,7 +18,7 @@
 
 namespace memoir {
 
-// Events of one thread that follow one another (ThreadRun).
+// Events of one thread that follow one another (ThreadRun), with its columns under their names there.
 struct Run {
   std::uint32_t thread = 0;
   std::uint32_t start_depth = 0;
@@ -26,34 +26,8 @@ struct Run {
   std::uint64_t record_count = 0;
   std::uint64_t first_tick = 0;
   std::string_view kind;  // one EventKind per event
-  Column tick_delta;
-  Column name;
-  Column sequence_delta;
-  Column forward_thread;
-  Column signature;
-  Column tensor;
-  Column address_delta;
-  Column serial_delta;
-  Column device;  // empty: all on device 0
-  Column bytes;
-  Column mark_name;
-  Column step;
-  Column level;
-  Column module;
-  Column owner;
-  Column holds_name;  // empty: not known
-  Column requested;
-  Column stream_delta;
-  Column pool_graph;  // empty: all 0
-  Column pool_user;   // likewise
-  Column device_free;
-  Column statistic;
-  Column driver_call;
-  Column library;
-  Column driver_error;
-  Column reading_cause;
-  Column reading;
-  Column device_limit;  // empty: not known
+#define MEMOIR_COLUMN(Name, name, field, values, absence) Column name;
+#include "proto/memoir/events.def"
 };
 
 // A row of the chunk's tensor table; layout and device are the part's numbers.

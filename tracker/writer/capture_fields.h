@@ -110,43 +110,8 @@ enum : std::uint32_t { kId = 1, kType = 2, kIndex = 3, kProduct = 4 };
 namespace tensors {
 enum : std::uint32_t { kImplDelta = 1, kStorageDelta = 2, kStorageBytes = 3, kLayout = 4, kDevice = 5, kTraits = 6 };
 }
-namespace run {
-enum : std::uint32_t {
-  kThread = 1,
-  kFirstRecord = 2,
-  kRecordCount = 3,
-  kStartDepth = 4,
-  kFirstTick = 5,
-  kKind = 6,
-  kTickDelta = 7,
-  kName = 8,
-  kSequenceDelta = 9,
-  kForwardThread = 10,
-  kSignature = 11,
-  kTensor = 12,
-  kAddressDelta = 13,
-  kSerialDelta = 14,
-  kDevice = 15,
-  kBytes = 16,
-  kMarkName = 17,
-  kStep = 18,
-  kLevel = 30,
-  kModule = 19,
-  kRequestedBytes = 31,
-  kStreamDelta = 32,
-  kPoolGraph = 33,
-  kPoolUser = 34,
-  kDeviceFree = 35,
-  kStatistic = 36,
-  kDriverCall = 37,
-  kLibrary = 38,
-  kDriverError = 39,
-  kReadingCause = 40,
-  kReading = 41,
-  kDeviceLimit = 42,
-  kOwner = 43,
-  kHoldsName = 44,
-};
+namespace run {  // its columns: run_columns.h
+enum : std::uint32_t { kThread = 1, kFirstRecord = 2, kRecordCount = 3, kStartDepth = 4, kFirstTick = 5, kKind = 6 };
 }
 namespace counters {
 enum : std::uint32_t {
@@ -282,37 +247,8 @@ namespace memoir {
 // memoir.v1.EventKind.
 enum class EventKind : std::uint8_t {
   kUnknown = 0,
-  kRangeBeginFunction = 1,
-  kRangeBeginBackward = 2,
-  kRangeBeginUser = 3,
-  kRangeBeginDispatch = 4,
-  kRangeEnd = 5,
-  kAllocate = 6,
-  kDeallocate = 7,
-  kMark = 8,
-  kStep = 9,
-  kDeallocateCompleted = 16,
-  kSegmentAllocate = 17,
-  kSegmentFree = 18,
-  kSegmentMap = 19,
-  kSegmentUnmap = 20,
-  kOutOfMemory = 21,
-  kDeviceStatistics = 22,
-  kBlockAllocate = 28,
-  kBlockFound = 29,
-  kSegmentFound = 30,
-  kPause = 25,
-  kResume = 26,
-  kModuleEnter = 23,
-  kModuleExit = 24,
-  kDriverAllocate = 31,
-  kDriverFree = 32,
-  kDriverRefused = 33,
-  kDeviceReading = 34,
-  kModuleHolds = 40,
-  kOptimizerHolds = 41,
-  kHoldsMore = 42,
-  kGradientOf = 27,
+#define MEMOIR_EVENT(Name, NAME, number, Record, variant, columns) k##Name = number,
+#include "proto/memoir/events.def"
 };
 
 }  // namespace memoir

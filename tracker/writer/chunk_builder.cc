@@ -72,7 +72,7 @@ void ChunkBuilder::Add(ThreadState& thread, const EventGroup& group) {
       AddDeallocate(group, run);
       break;
     case RecordKind::kStep:
-      run.Step(group.As<StepRecord>().step);
+      run.Put(RunColumn::kStep, group.As<StepRecord>().step);
       break;
     case RecordKind::kPause:
     case RecordKind::kResume:
@@ -81,7 +81,7 @@ void ChunkBuilder::Add(ThreadState& thread, const EventGroup& group) {
     case RecordKind::kMark: {
       Names::Name* name = names_.Text(group.text);
       names_.Define(name, part_, &definitions_);
-      run.Mark(name->id);
+      run.Put(RunColumn::kMarkName, name->id);
       break;
     }
     case RecordKind::kHolds:
@@ -91,7 +91,7 @@ void ChunkBuilder::Add(ThreadState& thread, const EventGroup& group) {
     case RecordKind::kModuleExit: {
       Names::Name* name = names_.Operator(group.As<ModuleRecord>().module);
       if (name != nullptr) names_.Define(name, part_, &definitions_);
-      run.Module(name == nullptr ? 0 : name->id);
+      run.Put(RunColumn::kModule, name == nullptr ? 0 : name->id);
       thread.modules.Called(thread.ranges, name == nullptr ? 0 : name->ring_id, group.kind == RecordKind::kModuleEnter);
       modules_are_followed_ = true;
       break;
@@ -111,7 +111,7 @@ void ChunkBuilder::Add(ThreadState& thread, const EventGroup& group) {
 // The model does the same with what it keeps: keyframes must agree with it.
 void ChunkBuilder::AddSwitch(const EventGroup& group, RunColumns& run) {
   const std::uint8_t levels = group.header->flags;
-  run.Level(levels);
+  run.Put(RunColumn::kLevel, levels);
   level_ = LevelAfter(levels);
   threads_.CloseRanges();
   if (LevelBefore(levels) != RecordingLevel::kOff) return;
@@ -167,7 +167,7 @@ void ChunkBuilder::AddBegin(ThreadState& thread, const EventGroup& group, RunCol
   const ThreadState* forward = backward ? threads_.ByTorchId(record.forward_thread) : nullptr;
   thread.modules.RangeBegan(thread.ranges, record.sequence, forward == nullptr ? nullptr : &forward->modules);
   run.Begin(range.name, record.sequence);
-  if (backward) run.ForwardThread(record.forward_thread);
+  if (backward) run.Put(RunColumn::kForwardThread, record.forward_thread);
   AddArguments(group, run);
 }
 
@@ -183,9 +183,9 @@ void ChunkBuilder::AddHolds(const EventGroup& group, RunColumns& run) {
   if (holder == HolderKind::kModule) {
     Names::Name* name = names_.Operator(static_cast<std::uint32_t>(record.owner));
     if (name != nullptr) names_.Define(name, part_, &definitions_);
-    run.Module(name == nullptr ? 0 : name->id);
+    run.Put(RunColumn::kModule, name == nullptr ? 0 : name->id);
   }
-  if (holder == HolderKind::kOptimizer) run.Owner(record.owner);
+  if (holder == HolderKind::kOptimizer) run.Put(RunColumn::kOwner, record.owner);
   const bool may_have_names = holder != HolderKind::kOptimizer && group.kinds == "LLL";
   if (AddArguments(group, run) && may_have_names) AddHoldsNames(group, run);
 }
@@ -198,7 +198,7 @@ void ChunkBuilder::AddHoldsNames(const EventGroup& group, RunColumns& run) {
     names.remove_prefix(std::min(text.size() + 1, names.size()));
     Names::Name* name = text.empty() ? nullptr : names_.Text(text);
     if (name != nullptr) names_.Define(name, part_, &definitions_);
-    run.HoldsName(name == nullptr ? 0 : name->id);
+    run.Put(RunColumn::kHoldsName, name == nullptr ? 0 : name->id);
   }
 }
 
@@ -206,7 +206,7 @@ void ChunkBuilder::AddAllocate(ThreadState& thread, const EventGroup& group, Run
   const auto& record = group.As<AllocateRecord>();
   const std::uint32_t device = devices_.Find(record.device_type, record.device_index, part_, &definitions_);
   run.Block(record.address, record.serial, device);
-  run.Bytes(record.bytes);
+  run.Put(RunColumn::kBytes, record.bytes);
   LiveBlock block = BlockHere(thread, device);
   block.address = record.address;
   block.bytes = record.bytes;
@@ -228,12 +228,13 @@ void ChunkBuilder::AddDeallocate(const EventGroup& group, RunColumns& run) {
 bool ChunkBuilder::AddArguments(const EventGroup& group, RunColumns& run) {
   const std::uint64_t announced = AnnouncedTensors(group);
   if (group.kinds.empty() || announced > group.tensors.size() + kMaxMissingTensors) {
-    run.Signature(0);
+    run.Put(RunColumn::kSignature, 0);
     return false;
   }
-  run.Signature(Signature(group));
+  run.Put(RunColumn::kSignature, Signature(group));
   for (std::size_t i = 0; i < announced; ++i) {
-    run.Tensor(i < group.tensors.size() ? tensors_.Reference(*group.tensors[i], part_, &definitions_) : 0);
+    run.Put(RunColumn::kTensor,
+            i < group.tensors.size() ? tensors_.Reference(*group.tensors[i], part_, &definitions_) : 0);
   }
   return true;
 }

@@ -42,8 +42,8 @@ void ChunkBuilder::AddBlock(ThreadState& thread, const EventGroup& group, RunCol
   const auto& record = group.As<BlockRecord>();
   const std::uint32_t device = DeviceOf(record.place);
   run.Block(record.address, record.serial, device);
-  run.Bytes(record.bytes);
-  run.Requested(record.requested);
+  run.Put(RunColumn::kBytes, record.bytes);
+  run.Put(RunColumn::kRequestedBytes, record.requested);
   run.Place(record.place);
   LiveBlock block = BlockHere(thread, device);
   block.address = record.address;
@@ -65,7 +65,7 @@ void ChunkBuilder::AddSegment(const EventGroup& group, RunColumns& run) {
   const auto& record = group.As<SegmentRecord>();
   const std::uint32_t device = DeviceOf(record.place);
   run.Block(record.address, record.serial, device);
-  run.Bytes(record.bytes);
+  run.Put(RunColumn::kBytes, record.bytes);
   run.Place(record.place);
   const auto action = static_cast<SegmentAction>(record.header.flags);
   if (action == SegmentAction::kFree || action == SegmentAction::kUnmap)
@@ -77,10 +77,10 @@ void ChunkBuilder::AddOutOfMemory(const EventGroup& group, RunColumns& run) {
   const auto& record = group.As<OutOfMemoryRecord>();
   const std::uint32_t device = DeviceOf(record.place);
   run.Block(run.last_address(), record.serial, device);
-  run.Bytes(record.requested);
+  run.Put(RunColumn::kBytes, record.requested);
   run.Place(record.place);
-  run.DeviceFree(record.device_free);
-  run.DeviceLimit(record.device_limit);
+  run.Put(RunColumn::kDeviceFree, record.device_free);
+  run.PutKnown(RunColumn::kDeviceLimit, record.device_limit);
   memory_.CountOutOfMemory(device);
 }
 
@@ -90,7 +90,7 @@ void ChunkBuilder::AddStatistics(const EventGroup& group, RunColumns& run) {
   run.Block(run.last_address(), record.serial, device);
   for (const std::uint64_t value :
        {record.allocated_bytes, record.active_bytes, record.reserved_bytes, record.alloc_retries, record.ooms}) {
-    run.Statistic(value);
+    run.Put(RunColumn::kStatistic, value);
   }
   memory_.Count(device, record.alloc_retries, record.ooms);
 }

@@ -42,7 +42,7 @@ void ChunkBuilder::AddDriverAllocate(const EventGroup& group, RunColumns& run) {
   block.serial = record.serial;
   block.tick = record.tick;
   run.Block(block.address, block.serial, block.device);
-  run.Bytes(block.bytes);
+  run.Put(RunColumn::kBytes, block.bytes);
   run.DriverCall(block.place, block.leaf_name);
   driver_.Allocate(block);
 }
@@ -58,20 +58,20 @@ void ChunkBuilder::AddDriverRefused(const EventGroup& group, RunColumns& run) {
   const auto& record = group.As<DriverRefusedRecord>();
   const std::uint32_t device = devices_.Find(record.device_type, record.device_index, part_, &definitions_);
   run.Block(run.last_address(), record.serial, device);
-  run.Bytes(record.bytes);
-  run.DeviceFree(record.device_free);
+  run.Put(RunColumn::kBytes, record.bytes);
+  run.Put(RunColumn::kDeviceFree, record.device_free);
   run.DriverCall(record.header.flags, Library(record.library));
-  run.DriverError(record.error);
+  run.Put(RunColumn::kDriverError, record.error);
 }
 
 void ChunkBuilder::AddReading(const EventGroup& group, RunColumns& run) {
   const auto& record = group.As<DeviceReadingRecord>();
   const std::uint32_t device = devices_.Find(record.device_type, record.device_index, part_, &definitions_);
   run.Block(run.last_address(), record.serial, device);
-  run.ReadingCause(record.header.flags);
+  run.Put(RunColumn::kReadingCause, record.header.flags);
   for (const std::uint64_t value :
        {record.free_bytes, record.total_bytes, record.process_bytes, record.other_processes_bytes, record.pool_bytes}) {
-    run.Reading(value);
+    run.PutKnown(RunColumn::kReading, value);
   }
   driver_.Read(device, {record.tick, record.serial, record.free_bytes, record.total_bytes, record.process_bytes,
                         record.other_processes_bytes, record.pool_bytes, record.header.flags});

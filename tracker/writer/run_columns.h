@@ -2,11 +2,13 @@
 #ifndef TRACKER_WRITER_RUN_COLUMNS_H_
 #define TRACKER_WRITER_RUN_COLUMNS_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
 #include "interpose/ring_record.h"
+#include "proto/memoir/run_schema.h"
 #include "tracker/writer/capture_fields.h"
 #include "tracker/writer/varint_column.h"
 
@@ -17,36 +19,32 @@ class RunColumns {
   // Empties the columns for a new run.
   void Start(std::uint32_t thread, std::uint64_t first_record, std::uint64_t start_depth);
 
-  // First the event itself, then the columns that its kind takes.
+  // First the event itself, then the columns that its kind takes (proto/memoir/events.def).
   void Event(EventKind kind, std::uint64_t tick);
+  void Put(RunColumn column, std::uint64_t value) {
+    const std::size_t number = static_cast<std::size_t>(column);
+    const std::size_t before = columns_[number].size();
+    columns_[number].Put(value);
+    if (!SchemaOf(column).zeros_left_out || (used_ >> number & 1) != 0) [[likely]] {
+      bytes_ += columns_[number].size() - before;
+    } else if (value != 0) {
+      used_ |= std::uint64_t{1} << number;
+      bytes_ += columns_[number].size();
+    }
+  }
+  // Those of which a value says more, or several columns have one.
   void Begin(std::uint32_t name, std::int64_t sequence);
-  void ForwardThread(std::uint64_t forward_thread) { forward_thread_.Put(forward_thread); }
-  void Signature(std::uint32_t signature) { signature_.Put(signature); }
-  void Tensor(std::uint32_t reference) { tensor_.Put(reference); }
   void Block(std::uint64_t address, std::uint64_t serial, std::uint32_t device);
-  void Bytes(std::uint64_t bytes) { allocated_bytes_.Put(bytes); }
-  void Requested(std::uint64_t bytes) { requested_.Put(bytes); }
   void Place(const DevicePlace& place);
-  void DeviceFree(std::uint64_t bytes) { device_free_.Put(bytes); }
-  void DeviceLimit(std::uint64_t bytes);  // kNotKnown
-  void Statistic(std::uint64_t value) { statistic_.Put(value); }
+  void PutKnown(RunColumn column, std::uint64_t value) { Put(column, value + 1); }  // kNotKnown
   void DriverCall(std::uint8_t call, std::uint32_t library);
-  void DriverError(std::uint32_t error) { driver_error_.Put(error); }
-  void ReadingCause(std::uint8_t cause) { reading_cause_.Put(cause); }
-  void Reading(std::uint64_t value) { reading_.Put(value + 1); }  // kNotKnown
-  void Mark(std::uint32_t name) { mark_name_.Put(name); }
-  void Step(std::uint64_t step) { step_.Put(step); }
-  void Level(std::uint8_t levels) { level_.Put(levels); }
-  void Module(std::uint32_t name) { module_.Put(name); }
-  void Owner(std::uint64_t owner) { owner_.Put(owner); }
-  void HoldsName(std::uint32_t name);  // 0: not known
   void CountRecords(std::uint64_t records) { record_count_ += records; }
 
   // The address of the memory event before: what one without an address repeats.
   std::uint64_t last_address() const { return address_; }
   std::uint64_t next_record() const { return first_record_ + record_count_; }
   std::uint64_t events() const { return kind_.size(); }
-  std::size_t bytes() const;     // encoded size so far
+  std::size_t bytes() const { return bytes_; }  // encoded size so far
   std::size_t capacity() const;  // memory held
   void AddTo(std::string* payload) const;
 
@@ -62,15 +60,11 @@ class RunColumns {
   std::uint64_t address_ = 0;
   std::uint64_t serial_ = 0;
   std::uint64_t stream_ = 0;
-  bool any_device_ = false;
-  bool any_pool_ = false;
-  bool any_limit_ = false;
-  bool any_holds_name_ = false;
+  std::size_t bytes_ = 0;
+  std::uint64_t used_ = 0;  // bits by RunColumn: of those that may be left out, the ones with another value than 0
 
-  VarintColumn kind_, tick_delta_, name_, sequence_delta_, forward_thread_, signature_, tensor_, address_delta_,
-      serial_delta_, device_, allocated_bytes_, mark_name_, step_, level_, module_, requested_, stream_delta_,
-      pool_graph_, pool_user_, device_free_, statistic_, driver_call_, library_, driver_error_, reading_cause_,
-      reading_, device_limit_, owner_, holds_name_;
+  VarintColumn kind_;
+  std::array<VarintColumn, kRunColumnCount> columns_;  // by RunColumn
 };
 
 }  // namespace memoir
