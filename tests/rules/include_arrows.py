@@ -20,7 +20,7 @@ LIBRARIES = {
     "json": r"nlohmann/",
     "stb": r"stb/",
     "gtest": r"(gtest|gmock)/",
-    "memoir": r"memoir/memoir\.h$",  # our own C interface, as it is installed for programs
+    "memoir": r"memoir/memoir(_functions|_modules|_optimizers)?\.h$",  # our own C interface and parts of memoir_torch.h, as they are installed for programs
     "benchmark": r"benchmark/",
 }
 SYSTEM = re.compile(r"(sys|linux|asm|arpa|net|netinet)/\w+\.h$|\w+(\.h)?$|x86intrin\.h$")

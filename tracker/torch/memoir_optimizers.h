@@ -1,0 +1,105 @@
+// What an optimizer of torch's C++ interface holds: its parameters and their state. A part of memoir_torch.h: include
+// that instead.
+#ifndef TRACKER_TORCH_MEMOIR_OPTIMIZERS_H_
+#define TRACKER_TORCH_MEMOIR_OPTIMIZERS_H_
+
+#include <memoir/memoir_functions.h>
+#include <torch/optim.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace memoir {
+namespace internal {
+
+// The tensors in the state of a parameter, whatever the optimizer. Those in lists have the lowest bit set (memoir.h).
+class State {
+ public:
+  explicit State(const torch::optim::OptimizerParamState& state) {
+    using namespace torch::optim;
+    if (const auto* adam = dynamic_cast<const AdamParamState*>(&state)) {
+      Take(adam->exp_avg(), adam->exp_avg_sq(), adam->max_exp_avg_sq());
+    } else if (const auto* adamw = dynamic_cast<const AdamWParamState*>(&state)) {
+      Take(adamw->exp_avg(), adamw->exp_avg_sq(), adamw->max_exp_avg_sq());
+    } else if (const auto* sgd = dynamic_cast<const SGDParamState*>(&state)) {
+      Take(sgd->momentum_buffer());
+    } else if (const auto* rms = dynamic_cast<const RMSpropParamState*>(&state)) {
+      Take(rms->square_avg(), rms->momentum_buffer(), rms->grad_avg());
+    } else if (const auto* ada = dynamic_cast<const AdagradParamState*>(&state)) {
+      Take(ada->sum());
+    } else if (const auto* lbfgs = dynamic_cast<const LBFGSParamState*>(&state)) {
+      Take(lbfgs->d(), lbfgs->H_diag(), lbfgs->prev_flat_grad());
+      TakeListed(lbfgs->old_dirs());
+      TakeListed(lbfgs->old_stps());
+      TakeListed(lbfgs->ro());
+      if (lbfgs->al()) TakeListed(*lbfgs->al());
+    }
+  }
+  const std::vector<const void*>& tensors() const { return tensors_; }
+
+ private:
+  static constexpr std::size_t kMost = 512;
+
+  template <class... Tensors>
+  void Take(const Tensors&... tensors) {
+    (Add(tensors, 0), ...);
+  }
+  template <class List>
+  void TakeListed(const List& list) {
+    for (const torch::Tensor& tensor : list) Add(tensor, 1);
+  }
+  void Add(const torch::Tensor& tensor, std::uintptr_t mark) {
+    if (!tensor.defined() || tensors_.size() == kMost) return;
+    const auto address = reinterpret_cast<std::uintptr_t>(tensor.unsafeGetTensorImpl());
+    tensors_.push_back(reinterpret_cast<const void*>(address | mark));
+  }
+
+  std::vector<const void*> tensors_;
+};
+
+// Says what an optimizer holds, in as many calls as it takes.
+class Holdings {
+ public:
+  Holdings(const Functions& functions, torch::optim::Optimizer& optimizer)
+      : functions_(functions), optimizer_(reinterpret_cast<std::uint64_t>(&optimizer)) {
+    const auto& states = optimizer.state();
+    for (const torch::optim::OptimizerParamGroup& group : optimizer.param_groups()) {
+      for (const torch::Tensor& parameter : group.params()) {
+        if (!parameter.defined()) continue;
+        const auto state = states.find(parameter.unsafeGetTensorImpl());
+        Add(parameter, state == states.end() ? std::vector<const void*>() : State(*state->second).tensors());
+      }
+    }
+    if (!parameters_.empty()) Say();
+  }
+
+ private:
+  static constexpr std::size_t kMostParameters = 126, kMostState = 512;
+
+  void Add(const torch::Tensor& parameter, const std::vector<const void*>& state) {
+    if (parameters_.size() == kMostParameters || state_.size() + state.size() > kMostState) Say();
+    parameters_.push_back(parameter.unsafeGetTensorImpl());
+    counts_.push_back(static_cast<std::uint32_t>(state.size()));
+    state_.insert(state_.end(), state.begin(), state.end());
+  }
+  void Say() {
+    functions_.optimizer_holds(optimizer_, parameters_.data(), parameters_.size(), state_.data(), counts_.data(),
+                               more_);
+    more_ = 1;
+    parameters_.clear();
+    state_.clear();
+    counts_.clear();
+  }
+
+  const Functions& functions_;
+  std::uint64_t optimizer_;
+  std::vector<const void*> parameters_, state_;
+  std::vector<std::uint32_t> counts_;
+  int more_ = 0;
+};
+
+}  // namespace internal
+}  // namespace memoir
+
+#endif  // TRACKER_TORCH_MEMOIR_OPTIMIZERS_H_
