@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import sys
 
 import pytest
@@ -78,6 +79,19 @@ def test_doctor_names_and_cleans_them(tree, tmp_path, killed):
     assert check == {"level": "ok", "subject": "dead ring", "finding": f"{killed} was merged into {tmp_path}/killed", "fix": ""}
     assert not killed.exists() and doctor() == []
     assert counts(show(tree, tmp_path / "killed"))["aten::add.Tensor"] == 1
+
+
+def test_nobody_waits_for_the_dead_process(tree, tmp_path):
+    """In a container that may be so for ever."""
+    (tmp_path / "rings").mkdir()
+    (tmp_path / "program.py").write_text(KILLED)
+    environment = {**os.environ, "PYTHONPATH": str(tree / "lib" / "memoir" / "python")}
+    process = subprocess.Popen([sys.executable, tmp_path / "program.py", tmp_path], env=environment)
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    report = show(tree, tmp_path / "killed")
+    assert counts(report)["aten::add.Tensor"] == 1 and report["processes"][0]["end"] == "merged"
+    assert not os.listdir(tmp_path / "rings")
+    assert process.wait() == -signal.SIGKILL
 
 
 def test_a_capture_whose_parts_were_removed(tree, tmp_path):
