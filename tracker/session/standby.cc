@@ -88,14 +88,14 @@ bool StandsBy() {
 }
 
 void StandByAfterFork() {
-  if (StandsBy()) Watch();
+  if (StandsBy() && !WatchFromNextRange(&BeginFromStandbyOrSay)) Watch();
 }
 
 void LeaveStandby() {
   if (!StandsBy()) return;
   ForgetChildren();
   WatchTraining(nullptr);
-  EnableRangeHook(false);
+  LetRangeHookLeave();
 }
 
 bool BeginFromStandby(std::string* error) {

@@ -6,8 +6,8 @@
 //                                  └──► a data loader's worker leaves: it never trains
 //
 // Any thread. What fork copied is read only: the child takes no lock of its parent's but torch's, on its list of
-// callbacks, and no thread of Memoir's is in there at a fork (tracker/torch/callback_lock.h). One of the program's own
-// might be, where it changes that list while it forks.
+// callbacks, and that with its first operator. No thread of Memoir's is in there at a fork
+// (tracker/torch/callback_lock.h). One of the program's own might be, at its own first operator.
 #ifndef TRACKER_SESSION_STANDBY_H_
 #define TRACKER_SESSION_STANDBY_H_
 

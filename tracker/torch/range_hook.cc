@@ -8,6 +8,7 @@
 #include <optional>
 #include <unordered_set>
 
+#include "interpose/errno_keeper.h"
 #include "interpose/ring.h"
 #include "tracker/modules/direct_calls.h"
 #include "tracker/modules/function_arguments.h"
@@ -18,6 +19,7 @@
 #include "tracker/torch/hooks.h"
 #include "tracker/torch/operator_names.h"
 #include "tracker/torch/range_record.h"
+#include "tracker/torch/training_watch.h"
 
 namespace memoir {
 namespace {
@@ -44,20 +46,30 @@ void Leave() noexcept {
   }
 }
 
-// Not in a forked child: another thread of its parent's may have held torch's lock.
-void LeaveIfAsked() {
+constinit std::atomic<void (*)()> watches_instead{nullptr};  // from when it leaves
+
+// Not in a forked child, unless it was asked itself: another thread of its parent's may have held torch's lock.
+void LeaveIfAsked(const at::RecordFunction& range) {
   if (leaves_in.load(std::memory_order_relaxed) != getpid()) return;
-  const CallbackLock lock;
-  if (leaves_in.exchange(0, std::memory_order_relaxed) != 0) Leave();
+  const ErrnoKeeper errno_keeper;
+  const auto begins = watches_instead.exchange(nullptr, std::memory_order_acq_rel);
+  const bool trains = begins != nullptr && IsTraining(range);
+  if (trains) begins();
+  {
+    const CallbackLock lock;
+    if (leaves_in.exchange(0, std::memory_order_relaxed) == 0) return;  // it records, or another thread was first
+    Leave();
+  }
+  if (begins != nullptr && !trains) WatchTraining(begins);
 }
 
 // Ranges are off, and torch calls the hook all the same: it does what threads of Memoir's own have left to the
 // program's.
-void WhileRangesAreOff() {
+void WhileRangesAreOff(const at::RecordFunction& range) {
   if (CudaLookIsDue()) [[unlikely]]
     FindCudaBlocks();
   if (leaves_in.load(std::memory_order_relaxed) != 0) [[unlikely]]
-    LeaveIfAsked();
+    LeaveIfAsked(range);
 }
 
 void Begin(const at::RecordFunction& range) {
@@ -94,7 +106,7 @@ std::unique_ptr<at::ObserverContext> OnBegin(const at::RecordFunction& range) {
     if (RangeEpoch() != 0) {
       Begin(range);
     } else {
-      WhileRangesAreOff();
+      WhileRangesAreOff(range);
     }
   } catch (...) {
     CountLostRange();
@@ -138,11 +150,22 @@ void OnWatchedEnd(const at::RecordFunction& range, at::ObserverContext* context)
 void EnableRangeHook(bool enabled) {
   const CallbackLock lock;
   leaves_in.store(0, std::memory_order_relaxed);
+  watches_instead.store(nullptr, std::memory_order_relaxed);
   if (!enabled) return Leave();
   if (range_hook == at::INVALID_CALLBACK_HANDLE && range_scopes) range_hook = AddCallback(*range_scopes);
 }
 
-void LetRangeHookLeave() { leaves_in.store(getpid(), std::memory_order_relaxed); }
+void LetRangeHookLeave() {
+  watches_instead.store(nullptr, std::memory_order_relaxed);
+  leaves_in.store(getpid(), std::memory_order_relaxed);
+}
+
+bool WatchFromNextRange(void (*begins)()) {
+  if (range_hook == at::INVALID_CALLBACK_HANDLE) return false;
+  watches_instead.store(begins, std::memory_order_release);
+  leaves_in.store(getpid(), std::memory_order_relaxed);
+  return true;
+}
 
 void WatchUserRanges(const RangeWatcher* watcher) {
   const CallbackLock lock;

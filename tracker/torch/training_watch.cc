@@ -14,12 +14,6 @@ namespace {
 
 constinit std::atomic<void (*)()> training_begins{nullptr};
 
-bool IsTraining(const at::RecordFunction& range) {
-  constexpr char kOptimizer[] = "Optimizer.step#";
-  return range.scope() == at::RecordScope::BACKWARD_FUNCTION ||
-         std::strncmp(range.name(), kOptimizer, sizeof kOptimizer - 1) == 0;
-}
-
 std::unique_ptr<at::ObserverContext> OnBegin(const at::RecordFunction& range) {
   const ErrnoKeeper errno_keeper;
   const auto begins = training_begins.load(std::memory_order_acquire);
@@ -28,6 +22,12 @@ std::unique_ptr<at::ObserverContext> OnBegin(const at::RecordFunction& range) {
 }
 
 }  // namespace
+
+bool IsTraining(const at::RecordFunction& range) {
+  constexpr char kOptimizer[] = "Optimizer.step#";
+  return range.scope() == at::RecordScope::BACKWARD_FUNCTION ||
+         std::strncmp(range.name(), kOptimizer, sizeof kOptimizer - 1) == 0;
+}
 
 void WatchTraining(void (*begins)()) {
   const CallbackLock lock;
