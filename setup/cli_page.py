@@ -7,7 +7,10 @@ import sys
 
 INTRODUCTION = """# Command line
 
-Made from `memoir --help` and `memoir VERB --help` by `python3 setup/cli_page.py build/install/bin/memoir > docs/cli.md`; not edited by hand.
+This page lists every verb and option of the `memoir` program.
+
+It is made from `memoir --help` and `memoir VERB --help`, and not edited by hand:
+`python3 setup/cli_page.py build/install/bin/memoir > docs/cli.md`.
 """
 
 

@@ -15,26 +15,28 @@
 namespace memoir {
 namespace {
 
-constexpr const char* kHelp = R"(memoir: who holds the memory of a PyTorch program
+constexpr const char* kHelp = R"(memoir: a memory profiler for PyTorch programs
 
 usage: memoir run [OPTIONS] -- COMMAND...     record a command, then show the summary
        memoir CAPTURE                         the summary again (memoir show CAPTURE)
        memoir VERB --help                     a verb's options
 
 verbs: run      record a command
-       show     what a capture holds: the peak, who holds it, who allocates, over time; --json
-       check    what went wrong: oom, frag, and the balance of what a GPU has; all without a name
-       fit      does a program fit on a card that is not here, up to which batch: SIMULATED
-       explain  the life of a parameter, an address or an operator's results, and who keeps it
-       export   events, categories, data flow, timelines, in other forms
-       doctor   what will be recorded here, what not, why, and the fix
+       show     the peak and what was live at it, by operator, module, category ...; over time
+       check    find problems: out of memory, fragmentation, GPU memory that nobody explains
+       fit      whether a program fits on a GPU that you do not have, and up to which batch
+       explain  the life of a parameter, an address or an operator's results, and what keeps it
+       export   events, categories, data flow, timelines, as files for other programs
+       doctor   what can be recorded on this machine, what not, why, and what to do
 
-exit codes: 0 fine, 1 error, 2 usage, 3 a finding (check, doctor); 141 (128 + SIGPIPE), or 1 where
-            that signal is ignored: standard output was closed before the end; `memoir run`
-            returns its command's code
+A capture is the folder that a recording writes.
+
+exit codes: 0 success, 1 error, 2 wrong usage, 3 a finding (check, doctor). `memoir run` returns
+            the code of its command. 141 (128 + SIGPIPE), or 1 where that signal is ignored, means
+            that standard output was closed before the end.
 
 Examples:
-  memoir run -- python train.py       # records ./memoir-DATE-TIME and shows who held the peak
+  memoir run -- python train.py       # records ./memoir-DATE-TIME and shows what used the memory
   memoir memoir-20260102-030405 --by range --top 5
 )";
 

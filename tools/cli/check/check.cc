@@ -40,20 +40,21 @@ VerbHelp Help() {
       .verb = "check",
       .usage = "check [OPTIONS] [oom|frag|balance] CAPTURE...",
       .description =
-          "Look for what went wrong. Exit code 3 where something is found or --fail-if holds, 0 where nothing is, 1 "
-          "where a capture cannot be read or a figure of --fail-if is not known (all else is checked and shown then, "
-          "too). "
-          "Without a name all checks run, a line each for those that find nothing.\n"
-          "oom: every out-of-memory error, also those that the program caught, of torch's CUDA allocator and past it "
-          "(NCCL, cuBLAS, cudaMalloc, pinned memory): which rank, step, module and operator asked for what; why it "
-          "failed; who held the bytes, torch and outside torch; and what had grown since the step before.\n"
+          "Look for problems in a recording. Without a name all three checks run, and those that find nothing take a "
+          "line each. Exit code 3: a check found something, or a condition of --fail-if is true. 0: nothing found. 1: "
+          "a capture cannot be read, or a figure of --fail-if is not known; everything else is checked and shown "
+          "nevertheless.\n"
+          "oom: out-of-memory errors, also those that the program caught, of torch's CUDA allocator and of others "
+          "(NCCL, cuBLAS, cudaMalloc, pinned memory). Shows which rank, step, module and operator asked for how much, "
+          "why it failed, what used the memory, in torch and outside of it, and what had grown since the step "
+          "before.\n"
           "frag: memory that torch's CUDA allocator has reserved and nobody can use: how much, in which pools and "
-          "streams, and which live blocks keep it. Free memory beside a live block is such, where the block keeps its "
-          "page from going back to the device. A finding from a tenth of what is reserved on, and never below 64 "
-          "MiB.\n"
-          "balance: whether what torch, NCCL, libraries, the context and other processes hold adds up to what the "
-          "device says is used. A finding where more than 1 %, and 64 MiB, are not explained; what was there before "
-          "recording began is a row of its own, and none (docs/balance.md).\n"
+          "streams, and because of which live blocks. Free memory next to a live block counts if the block keeps its "
+          "page from going back to the device. A finding if it is a tenth of the reserved memory or more, and at least "
+          "64 MiB.\n"
+          "balance: memory accounting of a GPU: whether the memory of torch, NCCL, libraries, the context and other "
+          "processes adds up to what the device says is used. A finding if more than 1 %, and more than 64 MiB, are "
+          "unexplained. Memory from before recording began has a row of its own and is no finding (docs/balance.md).\n"
           "Figures of --fail-if: " +
           FailIfFigures() + ".",
       .examples =
@@ -94,10 +95,10 @@ const std::vector<std::string>& CheckNames() {
 }
 
 void AddOptions(CLI::App& app, CheckArguments& arguments) {
-  app.add_option("WHAT CAPTURE", arguments.words, "what to look for, then the folder of a capture, or several");
+  app.add_option("WHAT CAPTURE", arguments.words, "the check, then the folder of a capture, or several");
   app.add_option("--fail-if", arguments.fail_if,
-                 "exit code 3 also where this holds: FIGURE>VALUE (or >= < <= ==), such as unexplained>1GiB, "
-                 "unusable>20%, num_ooms>0; may be given again")
+                 "exit code 3 also if this condition is true: FIGURE>VALUE (or >= < <= ==), such as unexplained>1GiB, "
+                 "unusable>20%, num_ooms>0; may be given several times")
       ->allow_extra_args(false);
   app.add_option("--at", arguments.at, "balance: at the peak, start, end, oom, a TIME, mark:NAME [peak]");
   AddNumber(app, "--top", arguments.top, "names in a list, rows of a table; 0: all [5; all in --json]");

@@ -27,10 +27,10 @@ constexpr std::array kFigures = {
     Figure{"peak_reserved", Unit::kBytes, "most that torch had reserved"},
     Figure{"num_alloc_retries", Unit::kCount, "times that torch freed its cache and asked again"},
     Figure{"num_ooms", Unit::kCount, "out-of-memory errors, torch's and others'"},
-    Figure{"unusable", Unit::kBytesOrShare, "most that was reserved and of no use (% of what was reserved)"},
-    Figure{"outside_torch", Unit::kBytes, "most that the driver gave past torch's allocator"},
+    Figure{"unusable", Unit::kBytesOrShare, "most reserved memory that nobody could use (%: of what was reserved)"},
+    Figure{"outside_torch", Unit::kBytes, "most that the driver gave outside of torch's allocator"},
     Figure{"least_free", Unit::kBytes, "least that a GPU had free"},
-    Figure{"unexplained", Unit::kBytesOrShare, "of the balance, either way (% of what was used)"}};
+    Figure{"unexplained", Unit::kBytesOrShare, "of the memory accounting, positive or negative (%: of what was used)"}};
 
 const Figure* FigureNamed(std::string_view name) {
   const auto found = std::ranges::find_if(kFigures, [&](const Figure& figure) { return figure.name == name; });

@@ -28,7 +28,7 @@ const VerbHelp kHelp = {
     .verb = "doctor",
     .usage = "doctor [OPTIONS]",
     .description =
-        "What will be recorded on this machine, what not, why, and what to do. Exit code 3 when something is wrong.",
+        "Tell what can be recorded on this machine, what not, why, and what to do. Exit code 3: something is wrong.",
     .examples =
         "  memoir doctor\n"
         "  memoir doctor --python /opt/env/bin/python --output /scratch/run7\n",
@@ -117,13 +117,13 @@ int DoctorVerb(const std::vector<std::string>& arguments) {
   const char* inherited = std::getenv("MEMOIR_OUTPUT");
   std::string python, output = inherited == nullptr || *inherited == '\0' ? "." : inherited;
   bool json = false, simulated = false, clean = false;
-  app->add_option("--python", python, "interpreter of the program [python on PATH]");
-  app->add_option("-o,--output", output, "folder that would be recorded into [MEMOIR_OUTPUT, else .]");
+  app->add_option("--python", python, "Python interpreter of the program [python on PATH]");
+  app->add_option("-o,--output", output, "folder into which you want to record [MEMOIR_OUTPUT, else .]");
   app->add_flag("--simulated", simulated,
-                "also whether the simulated GPU stands in for all that this torch imports of CUDA");
+                "also check whether the simulated GPU has every function of CUDA that this torch imports");
   app->add_flag("--clean", clean,
-                "put what processes that died left in their rings into their captures, and remove the rings of "
-                "captures that are gone");
+                "move the last events of killed processes from shared memory into their captures, and remove those "
+                "whose captures are gone");
   app->add_flag("--json", json, "the same as JSON (docs/json.md)");
   if (const auto code = ParseArguments(*app, "doctor", arguments)) return *code;
   if (python.empty()) python = DefaultPython();

@@ -29,14 +29,14 @@ const VerbHelp kHelp = {
     .verb = "fit",
     .usage = "fit [OPTIONS] -- COMMAND...",
     .description =
-        "Does a program fit on a card that is not here? COMMAND runs unchanged, with the real torch, on a SIMULATED "
-        "GPU "
-        "whose kernels do nothing; what it allocates is counted. Says whether it fits, its peak and who holds it, what "
-        "is left, or where it runs out. A card's memory and context are from tables; docs/fit.md says what is exact, "
-        "what is from tables and what cannot be known.\n"
-        "On one card COMMAND's streams and exit code pass through, and the answer is on standard error (--json: on "
-        "standard output, COMMAND's going to standard error). --gpu all and --vary run it as often as is needed, as "
-        "many at once as there are cores, with its output in files; the answer is on standard output.",
+        "Tell whether a program fits on a GPU that you do not have. COMMAND runs unchanged, with the real torch, on a "
+        "SIMULATED GPU: its allocations are counted, its kernels do nothing. The answer is whether it fits, its peak "
+        "and what used it, and what is left, or where memory ran out. A card's memory and context are from tables; "
+        "docs/fit.md says what is exact, what is from tables and what cannot be known.\n"
+        "With one card, COMMAND's streams and exit code are its own and the answer is on standard error. With --json "
+        "the answer is on standard output, and COMMAND's output on standard error. --gpu all and --vary run COMMAND "
+        "as often as needed, as many at once as there are cores, with its output in files and the answer on standard "
+        "output.",
     .examples =
         "  memoir fit --gpu all -- python train.py\n"
         "  memoir fit --gpu l4 --vary BATCH=1:512 --png curve.png -- python train.py --batch {BATCH}\n",
@@ -55,21 +55,21 @@ bool IsName(std::string_view text) {
 
 void AddOptions(CLI::App& app, FitOptions& options) {
   app.add_option("--gpu", options.gpu,
-                 "card: h100, a100-80, l4, v100-32, rtx3090 ... (all known: lib/memoir/simulated_gpus.txt), several "
-                 "with commas, or all: the common ones [h100]");
+                 "card: h100, a100-80, l4, v100-32, rtx3090 ... (the list: lib/memoir/simulated_gpus.txt); several "
+                 "with commas; or all, for the common ones [h100]");
   app.add_option("--mem", options.memory, "memory of the card, such as 24GiB, in place of the table's");
   AddNumber(app, "--devices", options.devices, "number of cards that each process sees [1]");
-  AddNumber(app, "--rank", options.rank, "rank of --world that is run; the others are not there [0]");
-  AddNumber(app, "--world", options.world, "be one of so many ranks, without a launcher: up to 4096");
+  AddNumber(app, "--rank", options.rank, "the rank of --world that runs; the others do not run [0]");
+  AddNumber(app, "--world", options.world, "run as one of so many ranks, without a launcher: up to 4096");
   app.add_option("--profiles", options.profiles, "file with further cards, as lib/memoir/simulated_gpus.txt");
   app.add_option("--addresses", options.addresses,
-                 "linux or wsl: in which order the driver deals addresses [as this host]");
+                 "linux or wsl: the order in which the driver gives out addresses [as this host]");
   app.add_option("--vary", options.vary,
-                 "NAME=A:B or NAME=A:B:STEP: the largest value that fits; {NAME} in COMMAND stands for it");
+                 "NAME=A:B or NAME=A:B:STEP: find the largest value that fits; {NAME} in COMMAND is replaced by it");
   app.add_option("--png", options.png, "file for a picture of the peak against the value; with --vary");
   app.add_option("-o,--output", options.output,
-                 "folder to keep the recording in; of several runs one folder each, and their output");
-  app.add_flag("-q,--quiet", options.quiet, "the verdict alone, a line for each card");
+                 "folder in which to keep the recording; of several runs a folder each, with their output");
+  app.add_flag("-q,--quiet", options.quiet, "only the verdict, a line for each card");
   app.add_flag("--json", options.json, "exact bytes of every run (docs/json.md)");
 }
 

@@ -41,14 +41,16 @@ const VerbHelp kHelp = {
     .usage = "run [OPTIONS] -- COMMAND...",
     .description =
         "Record COMMAND and every process it starts that imports torch, then show the summary on standard error. "
-        "COMMAND's exit code, signals and standard streams pass through. Where recording is not possible (an output "
-        "folder that cannot be written, a torch without a tracker) a line says so and COMMAND runs unrecorded.\n"
-        "Of a job, all processes record into the one folder, and the summary says which ranks are there. Where a "
-        "launcher starts memoir itself (srun memoir run -- ...), the one of rank 0 speaks, and a folder that nobody "
-        "named is named for the job: memoir-slurm-JOB.STEP, or the launcher's start.\n"
-        "Each option can be given as a variable instead (--max-size: MEMOIR_MAX_SIZE), and is handed to COMMAND as "
-        "one. --simulate CARD runs it on a simulated GPU, whose kernels do nothing: the same memory, no results.\n"
-        "With --print-env no COMMAND is run: the variables are printed, for launchers that start the processes "
+        "COMMAND's exit code, signals and standard streams are its own. If recording is not possible (an output folder "
+        "that cannot be written, a torch that this Memoir does not support), a line says so and COMMAND runs "
+        "unrecorded.\n"
+        "All processes of a job record into one folder, and the summary says which ranks it has. Where a launcher "
+        "starts memoir itself (srun memoir run -- ...), only rank 0 writes to the terminal, and without -o the folder "
+        "is named after the job: memoir-slurm-JOB.STEP, or after the time at which the launcher started.\n"
+        "Each option can also be given as an environment variable (--max-size: MEMOIR_MAX_SIZE); COMMAND gets it as "
+        "one. --simulate CARD runs COMMAND on a simulated GPU, whose kernels do nothing: the same memory, no results "
+        "(docs/simulated_device.md).\n"
+        "With --print-env no COMMAND is run. The variables are printed, for launchers that start the processes "
         "themselves: eval \"$(memoir run --print-env -o run7)\"; srun python train.py; memoir show run7",
     .examples =
         "  memoir run -- python train.py --epochs 1\n"
@@ -185,7 +187,7 @@ int RunVerb(const std::vector<std::string>& arguments) {
   AddOptions(*app, given);
   std::string print_env;
   app->add_option("--print-env", print_env,
-                  "print the variables that attach Memoir, as `export` lines or =json, and run nothing")
+                  "print the variables that attach Memoir, as `export` lines or as JSON (=json), and run nothing")
       ->expected(0, 1)
       ->check(CLI::IsMember({"shell", "json"}));
   if (const auto code = ParseArguments(*app, "run", split.options)) return *code;

@@ -26,9 +26,9 @@ const VerbHelp kHelp = {
     .verb = "explain",
     .usage = "explain [OPTIONS] CAPTURE SUBJECT",
     .description =
-        "Tell the life of memory: who made it, its category and the rule that gave it, who read it, who keeps it, "
-        "and who gave it back. SUBJECT is a parameter (with its gradients and its optimizer's state), an address, or a "
-        "call of an operator, counted from 0: what was allocated inside it.",
+        "Tell the life of a block of memory: which operator made it, its category and by which rule, which operators "
+        "read it, what keeps it alive, and when it was freed. SUBJECT is a parameter (shown with its gradients and its "
+        "optimizer's state), an address, or a call of an operator, counted from 0 (all that was allocated in it).",
     .examples =
         "  memoir explain run7 layers.3.mlp.fc1.weight\n"
         "  memoir explain run7 'aten::mm#12'\n",
@@ -44,11 +44,11 @@ struct ExplainArguments : SelectionArguments {
 void AddOptions(CLI::App& app, ExplainArguments& arguments) {
   app.add_option("CAPTURE", arguments.capture, "folder of the capture");
   app.add_option("SUBJECT", arguments.subject, "PARAMETER, 0xADDRESS or OPERATOR#n");
-  app.add_option("--range", arguments.range, "only inside the user ranges NAME, or NAME#n, its n-th from 0");
+  app.add_option("--range", arguments.range, "only inside the user ranges NAME; NAME#n: only its n-th call, from 0");
   app.add_option("--steps", arguments.steps, "only from step A up to step B: A:B");
   app.add_option("--device", arguments.device, "only this device: cpu, pinned, cuda:0");
   AddNumber(app, "--rank", arguments.rank, "only this rank");
-  AddNumber(app, "--top", arguments.top, "blocks; 0: all, of very many the last 1000 [6; all in --json]");
+  AddNumber(app, "--top", arguments.top, "blocks shown; 0: all, of more than 1000 the last 1000 [6; all in --json]");
   app.add_flag("--json", arguments.json, "exact numbers (docs/json.md)");
 }
 

@@ -34,11 +34,13 @@ const VerbHelp kHelp = {
     .verb = "export",
     .usage = "export [OPTIONS] WHAT CAPTURE",
     .description =
-        "Write a capture in another form. events: JSON lines, one event a line (docs/json.md). memory-tracker: the "
-        "file that torch's MemoryTracker loads, of a recording with --ops dispatch (docs/memory_tracker.md). "
-        "categories: every block with its life and category, as JSON (--rules torch: as torch.profiler says it). "
-        "data-flow: which versions of which "
-        "tensors each operator takes, makes and frees: text, or by the output's name .json or .dot, for Graphviz. "
+        "Write a capture as a file for other programs. WHAT is one of these.\n"
+        "events: JSON lines, one event a line (docs/json.md).\n"
+        "memory-tracker: the file that torch's MemoryTracker loads; needs a recording with --ops dispatch "
+        "(docs/memory_tracker.md).\n"
+        "categories: every block with its life and category, as JSON (--rules torch: torch.profiler's categories).\n"
+        "data-flow: which versions of which tensors each operator takes, makes and frees. Text, or JSON or Graphviz "
+        "where the name of the output ends in .json or .dot.\n"
         "memory-timeline: the files of torch.profiler's export_memory_timeline (docs/categories.md).",
     .examples =
         "  memoir export events run7 | grep '\"event\":\"allocate\"' | head\n"
@@ -60,18 +62,19 @@ void AddOptions(CLI::App& app, ExportArguments& arguments) {
   app.add_option("WHAT", arguments.what, "events, memory-tracker, categories, data-flow or memory-timeline");
   app.add_option("CAPTURE", arguments.capture, "folder of the capture");
   app.add_option("-o,--output", arguments.output, "file to write [standard output]");
-  app.add_option("--range", arguments.range, "only inside the user ranges NAME, or NAME#n, its n-th from 0");
+  app.add_option("--range", arguments.range, "only inside the user ranges NAME; NAME#n: only its n-th call, from 0");
   app.add_option("--steps", arguments.steps, "only from step A up to step B: A:B");
   app.add_flag("--forget-before", arguments.forget_before,
                "categories, data-flow, memory-timeline: as if recording had begun with the window");
   app.add_option("--rules", arguments.rules,
-                 "categories: whose rules: memoir, or torch, as torch.profiler has them [memoir]");
+                 "categories: by the rules of memoir, or of torch (torch.profiler) [memoir]");
   app.add_option("--device", arguments.device, "only this device: cpu, pinned, cuda:0");
   AddNumber(app, "--rank", arguments.rank, "only this rank");
   app.add_option("--root", arguments.root,
-                 "memory-tracker: the model it watches: Net, or a part of one, Net.encoder [the one of most modules]");
+                 "memory-tracker: the model that it watches, such as Net, or a part of one, Net.encoder [the model of "
+                 "which most modules were called]");
   app.add_option("--tracker", arguments.tracker,
-                 "memory-tracker: what the object of memoir.MemoryTracker with this name watched");
+                 "memory-tracker: the rows that the memoir.MemoryTracker of this name watched");
 }
 
 struct CloseFile {

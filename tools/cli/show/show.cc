@@ -47,8 +47,9 @@ const VerbHelp kHelp = {
     .verb = "show",
     .usage = "[show] [OPTIONS] CAPTURE",
     .description =
-        "Show what a capture holds: the peak and what was live at it, who allocates, what stays. Numbers add up to the "
-        "totals shown. CAPTURE is the folder that `memoir run` wrote, or one part file of it.",
+        "Show a recording: the peak and what was live at it, what allocates, what stays until the end. The rows of a "
+        "table add up to its total. CAPTURE is the folder that `memoir run` wrote, or one part file of it. What the "
+        "columns mean: docs/reading_the_numbers.md.",
     .examples =
         "  memoir memoir-20260102-030405 --by category --steps 10:12\n"
         "  memoir show run7 --by checkpoint\n",
@@ -72,21 +73,19 @@ void AddOptions(CLI::App& app, ShowArguments& arguments) {
   app.add_option("--by", arguments.by,
                  "rows: operator, module, category, category,module, parameter, leaf, range, thread, shape or rank; "
                  "checkpoint: what activation checkpointing of each module would do to the peak; "
-                 "with --at also "
-                 "segment, the map of a GPU's reserved memory [operator]");
+                 "with --at also segment: the map of a GPU's reserved memory [operator]");
   app.add_option("--at", arguments.at,
-                 "what is live at: peak, end, a TIME (1.5s, 20ms; without unit: seconds), mark:NAME, oom");
+                 "what is live at this instant: peak, end, a TIME (1.5s, 20ms; without unit: seconds), mark:NAME, oom");
   app.add_option("--over", arguments.over,
-                 "time: live bytes over time, with --by category those of each category; operators: what a GPU held "
-                 "after each operator call, and the markers of "
-                 "every iteration");
-  app.add_flag("--tree", arguments.tree, "ranges by their nesting");
+                 "time: live bytes over time, with --by category those of each category; operators: allocated, active "
+                 "and reserved bytes of a GPU after each operator call, and the markers of every iteration");
+  app.add_flag("--tree", arguments.tree, "operators and user ranges as a tree, by their nesting");
   AddNumber(app, "--depth", arguments.depth,
-            "levels of --tree, counted from the window's range; 0: all [6; all with --top 0 and in --json]");
-  app.add_option("--range", arguments.range, "only inside the user ranges NAME, or NAME#n, its n-th from 0");
+            "levels of --tree, from the range of the window on; 0: all [6; all with --top 0 and in --json]");
+  app.add_option("--range", arguments.range, "only inside the user ranges NAME; NAME#n: only its n-th call, from 0");
   app.add_option("--steps", arguments.steps, "only from step A up to step B: A:B");
   AddNumber(app, "--top", arguments.top,
-            "rows of a table; 0: all, layers that are alike each by itself [10; all in --json]");
+            "rows of a table; 0: all, and each of several equal layers in a row of its own [10; all in --json]");
   app.add_option("--device", arguments.device, "only this device: cpu, pinned, cuda:0");
   AddNumber(app, "--rank", arguments.rank, "only this rank");
   app.add_option("--png", arguments.png, "file for the picture of --over time");
