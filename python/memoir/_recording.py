@@ -88,7 +88,7 @@ def _start(given: dict[str, Any]) -> None:
     if _by_environment and _tracker is not None and is_recording():
         _passed_over += 1
         if _processes.speaks():
-            say(f"memoir: memoir.start() passed over: this process is being recorded already, into {_folder(_tracker)}")
+            say(f"memoir: memoir.start() ignored: this process is being recorded already, into {_folder(_tracker)}")
         return
     options = {name: value for name, value in (*given.items(), *given["unknown"].items()) if name != "unknown" and value is not None}
     output = options.get("output")
@@ -315,7 +315,7 @@ def _record_modules(library: ctypes.CDLL) -> None:
     try:
         _modules.start(_library.load_modules(torch.__version__))
     except Exception as problem:
-        say(f"memoir: going on without modules: {problem}; --modules off leaves them out")
+        say(f"memoir: recording without modules: {problem}; --modules off hides this line")
 
 
 def _names(folder: bytes) -> list[bytes]:

@@ -34,7 +34,7 @@ def _enter_world() -> None:
     try:
         _world.enter()
     except Exception as problem:
-        say(f"memoir: this process is not simulated as one rank of a world: {problem}")
+        say(f"memoir: this process does not run as one rank of a simulated job: {problem}")
 
 
 def _take_part() -> None:

@@ -21,7 +21,7 @@ def start(torch_version: str) -> None:
     minor = ".".join(torch_version.split("+")[0].split(".")[:2])
     path = os.path.join(_library.folder(), f"libmemoir_values-torch{minor}.so")
     if not os.path.exists(path):
-        raise RuntimeError(f"this Memoir has none for torch {minor}")
+        raise RuntimeError(f"this Memoir has no library for values with torch {minor}")
     ctypes.CDLL(os.path.join(_library.folder(), "libmemoir_interpose.so"))
     message = ctypes.create_string_buffer(1024)
     library = ctypes.CDLL(path)

@@ -376,6 +376,6 @@ memoir.start(sys.argv[1])
 torch.nn.Linear(2, 2)(torch.ones(1, 2))
 ''', tmp_path / "capture")
     assert done.returncode == 0 and len(done.stderr.splitlines()) == 1, done.stderr
-    assert done.stderr.startswith("memoir: going on without modules: ") and "--modules off" in done.stderr
+    assert done.stderr.startswith("memoir: recording without modules: ") and "--modules off" in done.stderr
     report = show(tree, tmp_path / "capture")
     assert {row["name"]: row["count"] for row in report["operators"]}["aten::linear"] == 1
