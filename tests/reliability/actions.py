@@ -122,8 +122,24 @@ def full_stderr():
     limit("FSIZE", 0)
 
 
+def real_time():
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+
+
+def lock_memory(mib):
+    """Of what is mapped from here on no more than so much, for all of it is locked; root alone is above that."""
+    resource.setrlimit(resource.RLIMIT_MEMLOCK, (mib << 20, mib << 20))
+    user(65534)
+    libc.mlockall(2)  # MCL_FUTURE
+
+
 def environment(name, value):
     os.environ[name] = value
+
+
+def signal_process(process, name):
+    os.kill(process, getattr(signal, name))
 
 
 def close_descriptors():

@@ -94,6 +94,46 @@ fault("captures with a bit flipped in the first 400 bytes")(damaged(header_flipp
 fault("captures cut, with holes, zeros, doubled pieces")(damaged(cut, hole, zeroed, doubled))
 
 
+def damage_ring(random, data, pages, way):
+    page = random.choice(pages)
+    at, size = page + random.randrange(4096), random.randrange(1, 64)
+    if way == "a bit":
+        data[at] ^= 1 << random.randrange(8)
+    elif way == "zeros":
+        data[at:at + size] = bytes(len(data[at:at + size]))
+    elif way == "noise":
+        data[at:at + size] = random.randbytes(len(data[at:at + size]))
+    elif way == "a page of another place":
+        other = random.choice(pages)
+        data[page:page + 4096] = data[other:other + 4096]
+    else:
+        del data[at:]
+
+
+@fault("the ring of a killed process with bits, pieces or pages changed, or cut; merged afterwards")
+def rings(lab, long):
+    """The program is memoir-drain, and `memoir show` of what it merged: whether the calls are those of the program is not asked."""
+    ways = ("a bit", "zeros", "noise", "a page of another place", "cut")
+    folder = lab.new_folder()
+    lab.ask(folder, arguments=[1_000_000_000], kill_at=3000)
+    ring, = (folder / "ring").glob("*.ring")
+    whole, parts = ring.read_bytes(), {path: path.read_bytes() for path in (folder / "capture").iterdir()}
+    pages = [at for at in range(0, len(whole), 4096) if whole[at:at + 4096] != bytes(4096)]  # most of a ring is zeros
+    for number in range(600 if long else 20):
+        way, data = ways[number % len(ways)], bytearray(whole)
+        for _ in range(1 if way == "cut" else lab.random.choice((1, 3, 30))):
+            damage_ring(lab.random, data, pages, way)
+        for path in (folder / "capture").iterdir():
+            path.unlink()
+        for path, content in parts.items():
+            path.write_bytes(content)
+        ring.write_bytes(data)
+        drained = subprocess.run([lab.tree / "libexec" / "memoir" / "memoir-drain", ring], capture_output=True, text=True, timeout=HANGS_AFTER)
+        code, _, _ = look(lab, folder / "capture")
+        yield Try(verdict=NOT_JUDGED, disturbed="" if drained.returncode in (0, 1) and code >= 0 else f"{way}: memoir-drain {drained.returncode}, memoir show {code}")
+    lab.remove(folder)
+
+
 @fault("captures with damage of each kind under valid checksums, every analysis (tests/fuzz)", only_long=True)
 def with_checksums(lab, long):
     program = pathlib.Path(lab.tree).parent / "tests" / "fuzz" / "mutation_test"

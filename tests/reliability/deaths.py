@@ -26,9 +26,9 @@ def killed_at_the_stop(lab, long):
         yield lab.run(ends=["signal 9", "0"], first=0, arguments=[times], kill_at=times, flush=False)
 
 
-@fault("SIGSEGV, SIGABRT, SIGTERM, `os._exit`")
+@fault("SIGSEGV, SIGABRT, SIGTERM, `os._exit`, exec of another program")
 def other_deaths(lab, long):
     for _ in range(10 if long else 1):
-        for end in ("SIGSEGV", "SIGABRT", "SIGTERM", "_exit"):
-            number = {"SIGSEGV": 11, "SIGABRT": 6, "SIGTERM": 15, "_exit": 0}[end]
+        for end in ("SIGSEGV", "SIGABRT", "SIGTERM", "_exit", "exec"):
+            number = {"SIGSEGV": 11, "SIGABRT": 6, "SIGTERM": 15, "_exit": 0, "exec": 0}[end]
             yield lab.run(ends=[f"signal {number}" if number else "0"], arguments=[lab.random.randrange(1, 20_000)], end=end, during=[["limit", "CORE", 0]])

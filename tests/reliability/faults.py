@@ -25,6 +25,7 @@ def fault(name, only_long=False):
 
 # In the order of the table.
 import deaths  # noqa: E402, F401
+import runs  # noqa: E402, F401
 import limits  # noqa: E402, F401
 import files  # noqa: E402, F401
 import processes  # noqa: E402, F401

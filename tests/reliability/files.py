@@ -15,30 +15,54 @@ def need_root():
 def on_full(lab, name, kib, **case):
     folder = lab.new_folder()
     lab.mount(folder / "full", kib)
-    os.rmdir(folder / "ring") if name == "ring" else None
-    os.symlink("full" if name == "ring" else "full/capture", folder / name)
+    (folder / "full" / name).mkdir()
+    if name == "ring":
+        (folder / "ring").rmdir()
+    (folder / name).symlink_to(f"full/{name}")
     return lab.run(folder=folder, **case)
 
 
-@fault("the capture's file system is full, after 0 to 1,024 KiB")
+@fault("the capture's file system is full, after 4 KiB to 16 MiB")
 def full_capture(lab, long):
-    for kib in (4, 8, 16, 64, 256, 1024) if long else (4, 64):
+    for kib in (4, 8, 16, 64, 256, 1024, 16384) if long else (4, 64):
         yield on_full(lab, "capture", kib, program="shapes", arguments=[40_000])
         yield on_full(lab, "capture", kib, program="shapes", arguments=[40_000], during=[["fill", "../full"]])
 
 
-@fault("the ring's file system is full, after 0 to 8 MiB")
+@fault("the ring's file system is full, after 4 KiB to 16 MiB")
 def full_ring(lab, long):
-    for kib in (4, 64, 512, 1024, 2048, 4096, 8192) if long else (64, 2048):
+    for kib in (4, 64, 1024, 4096, 8192, 16384) if long else (64, 2048):
         yield on_full(lab, "ring", kib)
         yield on_full(lab, "ring", kib, before=[["deny", "fallocate", errno.EOPNOTSUPP]])
         yield on_full(lab, "ring", kib, during=[["fill", "../full"]])
 
 
-@fault("a file system that takes 1 to 50 ms for each write")
+@fault("writes to the capture take 1 to 50 ms")
 def slow(lab, long):
     for milliseconds in (1, 5, 20, 50) if long else (5,):
         yield lab.run(program="shapes", arguments=[40_000], before=[["odd_writes", milliseconds * 1000, 0, 0]])
+
+
+@fault("a file system in another process (FUSE), without fallocate, that takes 1 to 20 ms for each operation")
+def far(lab, long):
+    for milliseconds in (1, 5, 20) if long else (2,):
+        with lab.far_files(milliseconds) as (folder, _):
+            yield lab.run(folder=folder, keep=True, program="shapes", arguments=[20_000])
+
+
+@fault("the FUSE file system does not answer while 20,000 calls are recorded, then does again")
+def far_and_silent(lab, long):
+    for _ in range(5 if long else 1):
+        with lab.far_files(0) as (folder, process):
+            yield lab.run(folder=folder, keep=True, during=[["signal_process", process.pid, "SIGSTOP"]], arguments=[20_000],
+                          after=[["signal_process", process.pid, "SIGCONT"]])
+
+
+@fault("the FUSE file system is gone while recording (ENOTCONN)")
+def far_and_gone(lab, long):
+    for _ in range(5 if long else 1):
+        with lab.far_files(0) as (folder, process):
+            yield lab.run(folder=folder, keep=True, during=[["signal_process", process.pid, "SIGKILL"]], arguments=[20_000])
 
 
 @fault("each second or third write is interrupted, or takes only a half")

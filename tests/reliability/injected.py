@@ -26,11 +26,18 @@ class Judged(Sweep):
         lines = answer["problems"] + answer["said"]
         of, _ = self.adds(folder / "second.memoir")
         had, words = self.adds(folder / "first.memoir")
+        if had < of:
+            had += self.adds_by_text(folder / "first.memoir")
         self.tried.of, self.tried.lost, self.tried.words = of, max(of - had, 0), "; ".join(lines + words)
         if lines or words:
             self.tried.verdict = "said"
         elif had != of:
             self.tried.verdict, self.tried.words = "wrong", f"{case}: {had} calls for {of}, and not a word"
+
+    def adds_by_text(self, capture):
+        """Without memory for an operator's schema it is recorded by its name alone: a range that is no operator."""
+        events = subprocess.run([self.tree / "bin" / "memoir", "export", "events", capture], capture_output=True, text=True).stdout
+        return sum('"event":"range_begin"' in line and '"name":"aten::add",' in line for line in events.splitlines())
 
     def adds(self, capture):
         if not capture.exists():

@@ -5,6 +5,7 @@ A try is judged once, here, in three questions. Did the program end as it does w
 counted? Where it has fewer, does it or the recorder say so? Nothing is done to the machine: file systems are mounted in a namespace of our own.
 """
 
+import contextlib
 import ctypes
 import dataclasses
 import json
@@ -20,6 +21,7 @@ HERE = pathlib.Path(__file__).parent
 NOBODY = 65534
 CLONE_NEWNS = 0x20000
 MOST_SHOWN = 300
+HANGS_AFTER = 300  # s: a machine may be busy, a hang is for ever
 NOT_JUDGED = "not judged"  # a verdict: only whether the program was disturbed is asked
 
 
@@ -73,9 +75,29 @@ class Lab:
         folder.mkdir(exist_ok=True)
         subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={kib}k,mode=777", "tmpfs", folder], check=True)
 
+    @contextlib.contextmanager
+    def far_files(self, milliseconds):
+        """A folder with room for a capture, on a file system of far_files.py, and its process."""
+        if not (self.can_mount and os.access("/dev/fuse", os.R_OK | os.W_OK)):
+            raise NotHere("mounting by FUSE takes root, and a container that allows it")
+        folder = self.new_folder()
+        (folder / "full").mkdir()
+        process = subprocess.Popen([sys.executable, HERE / "far_files.py", folder / "full", str(milliseconds)], stdout=subprocess.PIPE, text=True)
+        try:
+            if process.stdout.readline() != "ready\n":
+                raise NotHere("FUSE is not allowed here")
+            (folder / "full" / "capture").mkdir()
+            (folder / "capture").symlink_to("full/capture")
+            yield folder, process
+        finally:
+            subprocess.run(["umount", "-l", folder / "full"], capture_output=True)
+            process.kill()
+            process.wait()
+            shutil.rmtree(folder, ignore_errors=True)
+
     def ask(self, folder, **case):
-        case = {"record": True, "options": {"ring_size": "4MiB"}, "before": [], "during": [], "program": "adds", "arguments": [5000], "first": 100, "flush": True,
-                "kill_at": None, "end": "stop", "folder": str(folder), **case}
+        case = {"record": True, "options": {"ring_size": "4MiB"}, "before": [], "during": [], "after": [], "program": "adds", "arguments": [5000], "first": 100, "flush": True,
+                "kill_at": None, "hangs_after": HANGS_AFTER, "end": "stop", "folder": str(folder), **case}
         print(json.dumps(case), file=self.server.stdin, flush=True)
         return json.loads(self.server.stdout.readline())
 

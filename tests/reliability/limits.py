@@ -26,6 +26,13 @@ def address_space(lab, long):
     yield from at_start_and_later(lab, long, lambda mib: [["limit", "AS", mib * MIB]], (0, 1, 2, 3, 4, 6, 8, 10, 12, 16, 24, 32, 48, 64))
 
 
+@fault("RLIMIT_MEMLOCK: 1 to 256 MiB, all memory to come locked (mlockall), as a user who is not root")
+def locked_memory(lab, long):
+    if os.geteuid() != 0:
+        raise NotHere("becoming another user takes root")
+    yield from at_start_and_later(lab, long, lambda mib: [["lock_memory", mib]], (1, 4, 16, 64, 256))
+
+
 @fault("RLIMIT_FSIZE: 0 to 8 MiB, SIGXFSZ ignored as Python does")
 def file_size(lab, long):
     yield from at_start_and_later(lab, long, lambda kib: [["limit", "FSIZE", kib << 10]], (0, 1, 4, 16, 32, 64, 1024, 4096, 8192))

@@ -3,6 +3,7 @@
 import os
 import struct
 import threading
+import time
 
 import torch
 
@@ -86,6 +87,47 @@ def children(page, count, times, each=10):
     return count
 
 
+def forks_beside_threads(page, count, times):
+    """Children that end at once, made while other threads start others again and again, each of which calls torch.add once."""
+    a = torch.ones(1)
+    stop, counts = threading.Event(), []
+
+    def run():
+        done = 0
+        while not stop.is_set():
+            thread = threading.Thread(target=torch.add, args=(a, a))
+            thread.start()
+            thread.join()
+            done += 1
+        counts.append(done)
+
+    running = [threading.Thread(target=run) for _ in range(4)]
+    for thread in running:
+        thread.start()
+    for _ in range(times):
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    stop.set()
+    for thread in running:
+        thread.join()
+    count += sum(counts)
+    count_into(page, count)
+    return count
+
+
+def short_threads(page, count, times):
+    """Threads of one call each, one after another."""
+    a = torch.ones(1)
+    for count in range(count + 1, count + times + 1):
+        thread = threading.Thread(target=torch.add, args=(a, a))
+        thread.start()
+        thread.join()
+        count_into(page, count)
+    return count
+
+
 def daemon(page, count, times):
     """A daemon that closes what it inherited, opens a log on those numbers, trains, and stops its recording. Waits for it."""
     import memoir
@@ -113,14 +155,17 @@ def daemon(page, count, times):
     return count + times
 
 
-def steady(page, count, times):
-    """Steps of a training, one each millisecond or so, for `times` seconds."""
-    import time
+def resident():
+    with open("/proc/self/status") as lines:
+        return next(int(line.split()[1]) << 10 for line in lines if line.startswith("VmRSS:"))
 
+
+def steady(page, count, times):
+    """Steps of a training, a few hundred a second, for `times` seconds. Fails where the process grows after the first tenth."""
     w = torch.ones(64, 64, requires_grad=True)
-    optimizer = torch.optim.SGD([w], lr=1e-3)
-    until = time.monotonic() + times
-    while time.monotonic() < until:
+    optimizer = torch.optim.SGD([w], lr=1e-3, momentum=0.9)
+    begin, before = time.monotonic(), None
+    while (passed := time.monotonic() - begin) < times:
         for _ in range(10):
             torch.add(w.detach(), 1)
             count += 1
@@ -128,5 +173,7 @@ def steady(page, count, times):
         optimizer.step()
         optimizer.zero_grad()
         count_into(page, count)
-        time.sleep(0.002)
+        time.sleep(0.005)
+        before = resident() if before is None and passed > times / 10 else before
+    assert resident() - before < 16 << 20, f"{before} bytes were resident, now {resident()}"
     return count

@@ -1,4 +1,4 @@
-"""./dev reliability [--long] [--only TEXT] [--tree FOLDER]: tries the faults of this folder and writes the table of docs/reliability.md.
+"""./dev reliability [--long] [--only TEXT] [--tree FOLDER]: tries the faults of this folder; with --long it writes the table of docs/reliability.md.
 
 A row is what was seen in one run: none of its figures is written by hand. Rows of faults that were not tried this time stay as they were.
 """
@@ -23,8 +23,8 @@ COLUMNS = ("fault", "tries", "program as without", "capture whole", "less, and s
 
 
 class Row:
-    def __init__(self, fault, tries, long):
-        self.name, self.tries, self.long = fault.name, tries, long
+    def __init__(self, fault, tries):
+        self.name, self.tries = fault.name, tries
         self.disturbed = [one for one in tries if one.disturbed]
         self.verdicts = collections.Counter(one.verdict for one in tries if not one.disturbed)
         self.worst = max(tries, key=lambda one: one.lost / max(one.of, 1), default=None)
@@ -33,7 +33,7 @@ class Row:
         import torch
 
         lost = "nothing" if self.worst.lost == 0 else f"{self.worst.lost:,} of {self.worst.of:,} calls"
-        seen = f"{datetime.date.today()}, torch {torch.__version__.split('+')[0]}, {os.cpu_count()} cores" + ("" if self.long else ", short")
+        seen = f"{datetime.date.today()}, torch {torch.__version__.split('+')[0]}, {os.cpu_count()} cores"
         verdicts = [f"{self.verdicts[name]:,}" for name in ("whole", "said", "wrong")] + [lost]
         if self.verdicts[NOT_JUDGED]:
             verdicts = ["–"] * 4
@@ -50,7 +50,7 @@ def try_fault(lab, fault, long):
     except NotHere as reason:
         return str(reason)
     assert tries, fault.name
-    return Row(fault, tries, long)
+    return Row(fault, tries)
 
 
 def known_rows(text):
@@ -69,11 +69,11 @@ def write(rows):
 
 def main():
     parser = argparse.ArgumentParser(prog="./dev reliability", description=__doc__.splitlines()[0])
-    parser.add_argument("--long", action="store_true", help="each fault as often as the page says, hours; without, in a minute or two")
+    parser.add_argument("--long", action="store_true", help="each fault as often as the page says, which takes two hours, and write the page; without, a minute or two, and no page")
     parser.add_argument("--only", default="", metavar="TEXT", help="faults with TEXT in their names")
     parser.add_argument("--tree", default=os.environ.get("TESTED_TREE") or ROOT / "build" / "dev" / "installed", help="an installed Memoir (default: of ./dev test)")
     parser.add_argument("--rows-of", metavar="PAGE", help="try nothing: take the rows of this page into docs/reliability.md")
-    parser.add_argument("--no-page", action="store_true", help="leave docs/reliability.md as it is")
+    parser.add_argument("--no-page", action="store_true", help="with --long: leave docs/reliability.md as it is")
     arguments = parser.parse_args()
     if arguments.rows_of:
         return write(known_rows(pathlib.Path(arguments.rows_of).read_text()))
@@ -91,7 +91,7 @@ def main():
             for problem, times in collections.Counter(row.problems()).most_common(8):
                 print(f"          {times}x {problem}", flush=True)
             failed = failed or bool(row.problems())
-            if not arguments.no_page:
+            if arguments.long and not arguments.no_page:
                 write({fault.name: row.cells()})
     finally:
         lab.close()

@@ -1,6 +1,6 @@
 """Records in a forked child for each case that it reads: a line of JSON from standard input, answered by one.
 
-A case: {"folder"; "record"; "options" of memoir.start(); "before" and "during" the recording (actions.py); "program" (programs.py) and its
+A case: {"folder"; "record"; "options" of memoir.start(); "before" it, "during" the recording and "after" the program (actions.py); "program" (programs.py) and its
 "arguments"; "first": calls of torch.add between the start and "during"; "kill_at": SIGKILL once so many were counted; "end": how the child ends}.
 The answer: {"ended": "0", "signal 9", "hung"; "count": calls of torch.add that were done; "problem": what start or stop raised; "right";
 "said": lines on standard error}.
@@ -22,7 +22,6 @@ import memoir
 import programs
 from memoir import _library
 
-HANGS_AFTER = 900  # s: a machine may be busy, a hang is for ever
 
 torch.set_num_threads(1)
 w = torch.ones(1, requires_grad=True)
@@ -51,10 +50,13 @@ def child(case, page, answer):
     act(case["during"])
     answer["count"] = getattr(programs, case["program"])(page, count, *case["arguments"])
     answer["right"] = bool(torch.equal(torch.mul(torch.arange(8.0), 2), torch.arange(0, 16, 2.0)))
+    act(case["after"])
     put(page, answer)  # some ends say no more
     try:
         if case["end"] == "stop":
             memoir.stop()
+        elif case["end"] == "exec":
+            os.execv("/bin/true", ["true"])
         elif case["end"] != "_exit":
             os.kill(os.getpid(), getattr(signal, case["end"]))
     except RuntimeError as problem:
@@ -71,11 +73,12 @@ def taken(page):
     return {"count": struct.unpack("<q", page[:8])[0], "problem": "", "right": False, **json.loads(page[16:16 + length] or b"{}")}
 
 
-def wait_for(process, page, kill_at):
-    give_up = time.monotonic() + HANGS_AFTER
+def wait_for(process, page, kill_at, hangs_after):
+    give_up = time.monotonic() + hangs_after
     while (status := os.waitpid(process, os.WNOHANG))[0] == 0:
-        if (kill_at is not None and struct.unpack("<q", page[:8])[0] >= kill_at) or time.monotonic() > give_up:
-            os.kill(process, signal.SIGKILL)
+        hangs = time.monotonic() > give_up
+        if hangs or (kill_at is not None and struct.unpack("<q", page[:8])[0] >= kill_at):
+            os.killpg(process, signal.SIGKILL) if hangs else os.kill(process, signal.SIGKILL)
             status = os.waitpid(process, 0)
             break
         time.sleep(0.0005)
@@ -89,6 +92,7 @@ def run(case):
     process = os.fork()
     if process == 0:
         answer, code = {}, 0
+        os.setpgid(0, 0)
         os.dup2(stderr, 2)
         os.closerange(3, 100)
         try:
@@ -98,7 +102,7 @@ def run(case):
         put(page, answer)
         os._exit(code)
     os.close(stderr)
-    answer = {"ended": wait_for(process, page, case["kill_at"]), **taken(page)}
+    answer = {"ended": wait_for(process, page, case["kill_at"], case["hangs_after"]), **taken(page)}
     os.set_blocking(said, False)  # what the child started may live on
     try:
         answer["said"] = os.read(said, 1 << 16).decode(errors="replace").splitlines()
