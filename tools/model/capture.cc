@@ -106,6 +106,7 @@ struct Capture::Contents {
   std::string path;
   CaptureFolder folder;
   std::vector<ProcessSummary> processes;
+  DecodedChunks decoded;
 };
 
 Capture::Capture(std::unique_ptr<Contents> contents) : contents_(std::move(contents)) {}
@@ -143,6 +144,11 @@ std::uint64_t Capture::events() const {
   return events;
 }
 
+Capture::SharedDecoding::SharedDecoding(const Capture& capture) : decoded_(&capture.contents_->decoded) {
+  decoded_->Share();
+}
+Capture::SharedDecoding::~SharedDecoding() { decoded_->Release(); }
+
 absl::StatusOr<ReplayReport> Capture::Replay(Visitor& visitor, const ReplayOptions& options) const {
   std::uint64_t file_bytes = 0;
   std::set<std::size_t> wanted;
@@ -157,7 +163,7 @@ absl::StatusOr<ReplayReport> Capture::Replay(Visitor& visitor, const ReplayOptio
     if (!wanted.contains(i)) ForgetDamageOf(contents_->folder.processes[i], &report.damage);
   Replayer replayer(contents_->processes, visitor, options, &report);
   for (const std::size_t process : wanted) report.processes[process].replayed = true;
-  ChunkSource source(contents_->folder, std::move(wanted));
+  ChunkSource source(contents_->folder, contents_->decoded, std::move(wanted));
   SourceItem item;
   while (source.Next(&item)) {
     replayer.Take(item);

@@ -111,6 +111,8 @@ class ReplayState {
   virtual const DriverMemory& driver() const = 0;
 };
 
+class DecodedChunks;
+
 class Capture {
  public:
   // `path`: a capture folder, or one part file of it. Errors say what it is instead and what to do:
@@ -127,6 +129,19 @@ class Capture {
 
   // Streams all events through `visitor`. Damage is no error; it is in the report.
   absl::StatusOr<ReplayReport> Replay(Visitor& visitor, const ReplayOptions& options = {}) const;
+
+  // While one lives, what a replay decoded is kept for the next, up to a bound (decoded_chunks.h): around analyses that
+  // go through the capture several times. The capture must outlive it, and not be moved.
+  class SharedDecoding {
+   public:
+    explicit SharedDecoding(const Capture& capture);
+    ~SharedDecoding();
+    SharedDecoding(const SharedDecoding&) = delete;
+    SharedDecoding& operator=(const SharedDecoding&) = delete;
+
+   private:
+    DecodedChunks* decoded_;
+  };
 
  private:
   struct Contents;

@@ -6,7 +6,7 @@
 namespace memoir {
 namespace {
 
-std::uint64_t MemoryOf(const SourceItem& item) { return item.chunk == nullptr ? 0 : item.chunk->payload.memory(); }
+std::uint64_t MemoryOf(const SourceItem& item) { return item.chunk == nullptr ? 0 : item.chunk->payload->memory(); }
 
 // Where a process's replay starts: at its first chunk when that is the beginning, else at the first keyframe that is
 // left.
@@ -23,8 +23,8 @@ std::pair<std::size_t, std::size_t> FindStart(const ProcessFiles& process) {
 
 }  // namespace
 
-ChunkSource::ChunkSource(const CaptureFolder& folder, std::set<std::size_t> wanted)
-    : folder_(folder), wanted_(std::move(wanted)), thread_([this] { Produce(); }) {}
+ChunkSource::ChunkSource(const CaptureFolder& folder, DecodedChunks& decoded, std::set<std::size_t> wanted)
+    : folder_(folder), decoded_(decoded), wanted_(std::move(wanted)), thread_([this] { Produce(); }) {}
 
 ChunkSource::~ChunkSource() {
   {
@@ -86,6 +86,18 @@ void ChunkSource::ProduceProcess(std::size_t process) {
   Push(item);
 }
 
+absl::Status ChunkSource::Decode(const PartFile& part, Chunk& chunk, SignatureTensors* signatures) {
+  chunk.payload = decoded_.Find(part, chunk.header.offset);
+  if (chunk.payload != nullptr) return AddSignatures(*chunk.payload, signatures);
+  std::string bytes;
+  if (absl::Status read = reader_.Read(part, chunk.header, &bytes); !read.ok()) return read;
+  const auto payload = std::make_shared<Payload>();
+  if (absl::Status parsed = ParsePayload(std::move(bytes), signatures, payload.get()); !parsed.ok()) return parsed;
+  decoded_.Keep(part, chunk.header.offset, payload);
+  chunk.payload = payload;
+  return absl::OkStatus();
+}
+
 bool ChunkSource::ProducePart(std::size_t process, const PartFile& part, std::size_t first_chunk,
                               SignatureTensors* signatures) {
   signatures->clear();  // dictionaries end with their part
@@ -102,12 +114,10 @@ bool ChunkSource::ProducePart(std::size_t process, const PartFile& part, std::si
     expected_sequence_ = sequence_known_ ? std::max(expected_sequence_, header.sequence + 1) : header.sequence + 1;
     sequence_known_ = true;
     if (header.stored_bytes == 0) continue;
-    std::string bytes;
-    absl::Status status = reader_.Read(part, header, &bytes);
     item.chunk = std::make_shared<Chunk>();
     item.chunk->file = &part.path;
     item.chunk->header = header;
-    if (status.ok()) status = ParsePayload(std::move(bytes), signatures, &item.chunk->payload);
+    const absl::Status status = Decode(part, *item.chunk, signatures);
     item.chunk->part_begins = std::exchange(part_begins, false);
     if (status.ok()) {
       item.kind = SourceItem::Kind::kChunk;

@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "tools/model/decoded_chunks.h"
 #include "tools/read/damage.h"
 #include "tools/read/folder.h"
 #include "tools/read/payload.h"
@@ -26,7 +27,7 @@ namespace memoir {
 struct Chunk {
   const std::string* file = nullptr;  // the CaptureFolder's
   ChunkHeader header;
-  Payload payload;
+  std::shared_ptr<const Payload> payload;
   bool part_begins = false;  // the first of its part that is replayed: earlier names, layouts and signatures end here
   std::vector<bool> tensor_is_known;  // per row of the tensor table: the replay has looked at its storage
 };
@@ -46,8 +47,8 @@ class ChunkSource {
   static constexpr std::uint64_t kMaxQueuedBytes = 192u << 20;
   static constexpr std::size_t kMaxQueuedItems = 16;
 
-  // `folder` must outlive it. `wanted`: only these of its processes.
-  ChunkSource(const CaptureFolder& folder, std::set<std::size_t> wanted);
+  // `folder` and `decoded` must outlive it. `wanted`: only these of its processes.
+  ChunkSource(const CaptureFolder& folder, DecodedChunks& decoded, std::set<std::size_t> wanted);
   ~ChunkSource();  // may be called in the middle
   ChunkSource(const ChunkSource&) = delete;
   ChunkSource& operator=(const ChunkSource&) = delete;
@@ -58,9 +59,11 @@ class ChunkSource {
   void Produce();
   void ProduceProcess(std::size_t process);
   bool ProducePart(std::size_t process, const PartFile& part, std::size_t first_chunk, SignatureTensors* signatures);
+  absl::Status Decode(const PartFile& part, Chunk& chunk, SignatureTensors* signatures);
   bool Push(SourceItem item);  // false: stopped
 
   const CaptureFolder& folder_;
+  DecodedChunks& decoded_;
   const std::set<std::size_t> wanted_;
   std::mutex mutex_;
   std::condition_variable changed_;

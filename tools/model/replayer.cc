@@ -84,7 +84,7 @@ void Replayer::EndProcess() {
 }
 
 void Replayer::TakeChunk(const std::shared_ptr<Chunk>& chunk) {
-  const Payload& payload = chunk->payload;
+  const Payload& payload = *chunk->payload;
   damage_place_ = {*chunk->file, chunk->header.offset, ""};
   if (chunk->part_begins) {
     Drain(kForever);  // what waits still speaks in the numbers of the part before
@@ -107,8 +107,8 @@ void Replayer::TakeChunk(const std::shared_ptr<Chunk>& chunk) {
 }
 
 void Replayer::AddRuns(const std::shared_ptr<Chunk>& chunk) {
-  if (look_at_tensors_) chunk->tensor_is_known.resize(chunk->payload.tensors.size());
-  for (const Run& run : chunk->payload.runs) {
+  if (look_at_tensors_) chunk->tensor_is_known.resize(chunk->payload->tensors.size());
+  for (const Run& run : chunk->payload->runs) {
     ThreadReplay& thread = ThreadOf(ids_->thread(run.thread));
     const bool was_idle = thread.runs.empty();
     thread.runs.emplace_back(chunk, run);

@@ -172,7 +172,7 @@ void Replayer::TakeTensors(RunCursor& cursor, std::uint32_t count) {
   for (std::uint32_t i = 0; i < count; ++i) tensor_rows_.push_back(cursor.run.tensor.Next32());
   tensors_.clear();
   if (!options_.tensors) return;
-  const std::vector<TensorRow>& table = cursor.chunk->payload.tensors;
+  const std::vector<TensorRow>& table = cursor.chunk->payload->tensors;
   for (const std::uint32_t reference : tensor_rows_) {
     Tensor& tensor = tensors_.emplace_back();
     if (reference == 0 || reference > table.size()) continue;
@@ -188,7 +188,7 @@ void Replayer::ShowFirstSeen(ThreadReplay& thread, RunCursor& cursor, bool as_re
     // One look per row of the table is enough: a storage stays where it is while tensors show it.
     if (reference == 0 || reference > known.size() || known[reference - 1]) continue;
     known[reference - 1] = true;
-    const TensorRow& row = cursor.chunk->payload.tensors[reference - 1];
+    const TensorRow& row = cursor.chunk->payload->tensors[reference - 1];
     const Tensor tensor = TensorOf(row);
     if (!blocks_.IsFirstSeen(tensor)) continue;
     auto event = MakeEvent<FirstSeenEvent>(process_, thread.id(), cursor.tick);

@@ -40,7 +40,7 @@ void Replayer::TakeKeyframe(const Chunk& chunk) {
   if (!apply && !heap_.empty()) return;  // its state is between events that are not shown yet
   v1::Keyframe keyframe;
   const KeyframeParts parts = apply ? KeyframeParts::kAll : KeyframeParts::kDevices;
-  if (const absl::Status parsed = ParseKeyframe(chunk.payload.keyframe, parts, &keyframe); !parsed.ok()) {
+  if (const absl::Status parsed = ParseKeyframe(chunk.payload->keyframe, parts, &keyframe); !parsed.ok()) {
     return SayDamage(std::string(parsed.message()));
   }
   if (!apply) return CompareKeyframe(keyframe);

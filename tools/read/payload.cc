@@ -206,6 +206,16 @@ std::uint64_t Payload::memory() const {
          256 * (names.size() + layouts.size() + signatures.size());
 }
 
+absl::Status AddSignatures(const Payload& payload, SignatureTensors* signature_tensors) {
+  for (const v1::SignatureDef& signature : payload.signatures) {
+    SignatureCounts counts{0, CountHoldsNames(signature)};
+    if (!CountTensors(signature, &counts.tensors)) return Damaged("signature does not match its list lengths");
+    const auto [known, added] = signature_tensors->try_emplace(signature.id(), counts);
+    if (known->second != counts) return Damaged("signature is defined again as something else");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ParsePayload(std::string bytes, SignatureTensors* signature_tensors, Payload* payload) {
   *payload = Payload();
   payload->bytes = std::move(bytes);
@@ -216,12 +226,7 @@ absl::Status ParsePayload(std::string bytes, SignatureTensors* signature_tensors
   }
   if (!reader.ok()) return Damaged("payload of a chunk is damaged");
   if (absl::Status layouts = CheckLayouts(payload->layouts); !layouts.ok()) return layouts;
-  for (const v1::SignatureDef& signature : payload->signatures) {
-    SignatureCounts counts{0, CountHoldsNames(signature)};
-    if (!CountTensors(signature, &counts.tensors)) return Damaged("signature does not match its list lengths");
-    const auto [known, added] = signature_tensors->try_emplace(signature.id(), counts);
-    if (known->second != counts) return Damaged("signature is defined again as something else");
-  }
+  if (absl::Status signatures = AddSignatures(*payload, signature_tensors); !signatures.ok()) return signatures;
   for (const Run& run : payload->runs) {
     if (absl::Status checked = CheckRun(run, *signature_tensors); !checked.ok()) return checked;
     payload->events += run.kind.size();

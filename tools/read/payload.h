@@ -72,6 +72,9 @@ using SignatureTensors = absl::flat_hash_map<std::uint32_t, SignatureCounts>;
 // Damage::what wants.
 absl::Status ParsePayload(std::string bytes, SignatureTensors* signature_tensors, Payload* payload);
 
+// The second half of that alone, of a payload that was parsed before.
+absl::Status AddSignatures(const Payload& payload, SignatureTensors* signature_tensors);
+
 // Entries that a signature takes from the tensor column; false when its list lengths do not match its kinds.
 bool CountTensors(const v1::SignatureDef& signature, std::uint64_t* tensors);
 // Entries that it takes from the column of names as what a module holds: of three lists the first and the third.

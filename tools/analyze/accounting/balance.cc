@@ -183,6 +183,7 @@ bool DeviceBalance::IsFinding() const {
 }
 
 absl::StatusOr<Balance> AnalyzeBalance(const Capture& capture, const Selection& selection, const At& at) {
+  const Capture::SharedDecoding shared(capture);
   const absl::StatusOr<BalanceMoments> moments = FindBalanceMoments(capture, selection, at);
   if (!moments.ok()) return moments.status();
   BalancePass pass(capture, selection, *moments);

@@ -227,6 +227,7 @@ absl::StatusOr<Subject> ParseSubject(const std::string& text) {
 
 absl::StatusOr<Explanation> Explain(const Capture& capture, const Selection& selection, Subject subject,
                                     std::vector<std::string>* parameters) {
+  const Capture::SharedDecoding shared(capture);
   const absl::StatusOr<BlockCategories> categories =
       CategorizeBlocks(capture, ReplayOptionsFor(selection, true, false));
   if (!categories.ok()) return categories.status();

@@ -295,6 +295,7 @@ absl::Status AddGrowth(const Capture& capture, const Selection& selection, std::
 
 absl::StatusOr<std::vector<OutOfMemory>> AnalyzeOutOfMemory(const Capture& capture, const Selection& selection,
                                                             std::size_t most) {
+  const Capture::SharedDecoding shared(capture);
   ReplayOptions replay = ReplayOptionsFor(selection, false, false);
   replay.modules = true;
   OutOfMemoryPass first(capture, selection, most, nullptr);

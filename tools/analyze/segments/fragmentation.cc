@@ -239,6 +239,7 @@ bool IsFragmented(const SegmentsAt& moment) {
 }
 
 absl::StatusOr<Fragmentation> AnalyzeFragmentation(const Capture& capture, const Selection& selection) {
+  const Capture::SharedDecoding shared(capture);
   ExtremesPass extremes(capture, selection);
   absl::StatusOr<ReplayReport> report = capture.Replay(extremes, ReplayOptionsFor(selection, false, false));
   if (!report.ok()) return report.status();
@@ -258,6 +259,7 @@ absl::StatusOr<Fragmentation> AnalyzeFragmentation(const Capture& capture, const
 }
 
 absl::StatusOr<SegmentMaps> AnalyzeSegmentsAt(const Capture& capture, const Selection& selection, const At& at) {
+  const Capture::SharedDecoding shared(capture);
   const absl::StatusOr<Instants> instants = FindInstants(capture, selection, at);
   if (!instants.ok()) return instants.status();
   Moments moments;

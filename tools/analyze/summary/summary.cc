@@ -1,6 +1,7 @@
 #include "tools/analyze/summary/summary.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "tools/analyze/grouping/grouping.h"
@@ -58,6 +59,8 @@ Columns Summary::total() const {
 }
 
 absl::StatusOr<Summary> AnalyzeSummary(const Capture& capture, const SummaryOptions& options) {
+  std::optional<Capture::SharedDecoding> shared;
+  if (NeedsCategories(options.by) || options.by == GroupBy::kShape) shared.emplace(capture);
   const absl::StatusOr<Grouping> grouping = Grouping::Make(capture, options.by, options);
   if (!grouping.ok()) return grouping.status();
   ReplayOptions replay = ReplayOptionsFor(options, false, true);

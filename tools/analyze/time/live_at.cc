@@ -110,6 +110,7 @@ void LivePass::Snapshot(DeviceId id, const Device& device, const Instant& instan
 }  // namespace
 
 absl::StatusOr<LiveAt> AnalyzeLiveAt(const Capture& capture, const LiveAtOptions& options) {
+  const Capture::SharedDecoding shared(capture);
   const absl::StatusOr<Instants> instants = FindInstants(capture, options, options.at);
   if (!instants.ok()) return instants.status();
   const absl::StatusOr<Grouping> grouping = Grouping::Make(capture, options.by, options);

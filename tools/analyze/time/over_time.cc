@@ -236,6 +236,7 @@ void CurvePass::ProcessEnds(const ProcessEvent&) {
 }  // namespace
 
 absl::StatusOr<OverTime> AnalyzeOverTime(const Capture& capture, const OverTimeOptions& options) {
+  const Capture::SharedDecoding shared(capture);
   SpanPass span(capture, options);
   absl::StatusOr<ReplayReport> report = capture.Replay(span, ReplayOptionsFor(options, false, false));
   if (!report.ok()) return report.status();

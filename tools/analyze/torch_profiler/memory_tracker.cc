@@ -269,6 +269,7 @@ std::string NameOf(const MemoryTrackerStats& stats, const MemoryTrackerRow& row)
 }
 
 absl::StatusOr<MemoryTrackerStats> AnalyzeMemoryTracker(const Capture& capture, const MemoryTrackerOptions& options) {
+  const Capture::SharedDecoding shared(capture);
   ReplayOptions replay = ReplayOptionsFor(options, false, false);
   replay.modules = true;  // which of a module's enters are of a gradient
   SurveyPass survey(capture, options);

@@ -296,6 +296,7 @@ absl::StatusOr<Checked> CheckCapture(const std::string& path, const CheckArgumen
   options.progress = progress.callback();
   options.rank = arguments.rank;
   if (!arguments.device.empty()) options.device = arguments.device;
+  const Capture::SharedDecoding shared(*capture);
   Analyses analyses(*capture, options, asked.at);
   const Shown shown{arguments, asked, Escaped(TypedPath(path)), DetectTerminal(STDOUT_FILENO)};
   absl::StatusOr<Checked> checked = RunChecks(analyses, shown);

@@ -1,0 +1,54 @@
+// Chunks that were decoded before, so that several replays of one capture decode each once: the first that fit into a
+// bound of memory. They are kept as long as somebody shares them (Capture::SharedDecoding). Any thread.
+#ifndef TOOLS_MODEL_DECODED_CHUNKS_H_
+#define TOOLS_MODEL_DECODED_CHUNKS_H_
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "tools/read/part_file.h"
+#include "tools/read/payload.h"
+
+namespace memoir {
+
+class DecodedChunks {
+ public:
+  static constexpr std::uint64_t kMaxBytes = 256u << 20;
+
+  void Share() {
+    const std::lock_guard lock(mutex_);
+    ++sharing_;
+  }
+  void Release() {
+    const std::lock_guard lock(mutex_);
+    if (--sharing_ > 0) return;
+    chunks_.clear();
+    bytes_ = 0;
+  }
+
+  // nullptr: not kept.
+  std::shared_ptr<const Payload> Find(const PartFile& part, std::uint64_t offset) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = chunks_.find({&part, offset});
+    return found == chunks_.end() ? nullptr : found->second;
+  }
+  void Keep(const PartFile& part, std::uint64_t offset, const std::shared_ptr<const Payload>& payload) {
+    const std::lock_guard lock(mutex_);
+    const std::uint64_t bytes = payload->memory();
+    if (sharing_ == 0 || bytes_ + bytes > kMaxBytes) return;
+    if (chunks_.try_emplace({&part, offset}, payload).second) bytes_ += bytes;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  int sharing_ = 0;
+  std::uint64_t bytes_ = 0;
+  absl::flat_hash_map<std::pair<const PartFile*, std::uint64_t>, std::shared_ptr<const Payload>> chunks_;
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_MODEL_DECODED_CHUNKS_H_
