@@ -2,15 +2,16 @@
 
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <system_error>
 
+#include "interpose/process_identity.h"
 #include "tracker/session/rank.h"
 
 namespace memoir {
@@ -54,19 +55,15 @@ std::string NameOf(const Job& job) {
 
 // When the process that started this one began; now where that is not known.
 std::time_t StartOfParent() {
-  std::string line, word;
-  std::getline(std::ifstream("/proc/" + std::to_string(getppid()) + "/stat"), line);
-  const std::size_t name_ends = line.rfind(')');
-  std::istringstream fields(name_ends == std::string::npos ? "" : line.substr(name_ends + 1));
-  long long ticks = 0, boot = 0;
-  for (int field = 3; field < 22; ++field) fields >> word;
-  fields >> ticks;
+  const std::uint64_t ticks = IdentityOf(static_cast<std::uint64_t>(getppid())).start_time;
+  std::string line;
+  long long boot = 0;
   std::ifstream system("/proc/stat");
   while (std::getline(system, line)) {
     if (line.starts_with("btime ")) boot = std::atoll(line.c_str() + 6);
   }
-  if (!fields || boot == 0) return std::time(nullptr);
-  return static_cast<std::time_t>(boot + ticks / sysconf(_SC_CLK_TCK));
+  if (ticks == 0 || boot == 0) return std::time(nullptr);
+  return static_cast<std::time_t>(boot + static_cast<long long>(ticks) / sysconf(_SC_CLK_TCK));
 }
 
 std::string NamedForTime(std::time_t time) {

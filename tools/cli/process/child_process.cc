@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +13,8 @@
 #include <cstddef>
 #include <cstdlib>
 #include <string_view>
+
+#include "tools/cli/process/spawn.h"
 
 namespace memoir {
 namespace {
@@ -77,36 +78,6 @@ class SignalsBlocked {
   sigset_t old_;
 };
 
-std::vector<char*> Pointers(const std::vector<std::string>& strings) {
-  std::vector<char*> pointers;
-  for (const std::string& text : strings) pointers.push_back(const_cast<char*>(text.c_str()));
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-// In the child. A failing exec reports through the pipe, which a succeeding one closes.
-[[noreturn]] void Execute(const std::vector<char*>& argv, const std::vector<char*>& environment, int report) {
-  execvpe(argv[0], argv.data(), environment.data());
-  const int error = errno;
-  [[maybe_unused]] const auto written = write(report, &error, sizeof error);
-  _exit(127);
-}
-
-int ReadStartError(int descriptor) {
-  int error = 0;
-  while (read(descriptor, &error, sizeof error) < 0 && errno == EINTR) {
-  }
-  close(descriptor);
-  return error;
-}
-
-int WaitFor(pid_t pid) {
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
-}
-
 // Reads until the end or the deadline; true at the end.
 bool ReadUntil(int descriptor, std::chrono::steady_clock::time_point deadline, std::string* output) {
   constexpr std::size_t kMost = 1 << 20;
@@ -126,67 +97,56 @@ bool ReadUntil(int descriptor, std::chrono::steady_clock::time_point deadline, s
 
 }  // namespace
 
+ChildResult ResultOf(int status) {
+  ChildResult result;
+  result.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  result.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return result;
+}
+
 ChildResult RunChild(const std::vector<std::string>& command, const std::vector<std::string>& environment,
                      int patience) {
-  const auto argv = Pointers(command);
-  const auto variables = Pointers(environment);
-  int report[2];
-  if (pipe2(report, O_CLOEXEC) != 0) return {.start_error = errno};
   interrupts = 0;
   interrupts_to_kill = patience;
   SignalForwarding forwarding;
-  pid_t pid = 0;
+  SpawnOptions options;
+  options.environment = &environment;
+  Spawned child;
   {
     SignalsBlocked blocked;
-    pid = fork();
-    if (pid == 0) {
+    options.in_child = [&] {
       forwarding.Restore();  // first: a signal that waited must end the child, not its copy of our handler
       blocked.Restore();
-      Execute(argv, variables, report[1]);
-    }
-    child_pid = pid;
+    };
+    child = Spawn(command, options);
+    child_pid = child.pid;
   }
-  const int fork_error = pid < 0 ? errno : 0;
-  close(report[1]);
-  if (pid < 0) {
-    close(report[0]);
-    return {.start_error = fork_error};
-  }
-  ChildResult result;
-  result.start_error = ReadStartError(report[0]);
-  const int status = WaitFor(pid);
-  if (result.start_error != 0) return result;
-  result.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-  result.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  if (child.error != 0) return {.start_error = child.error};
+  ChildResult result = ResultOf(WaitFor(child.pid));
   result.interrupts = static_cast<int>(interrupts);
   return result;
 }
 
 absl::StatusOr<std::string> CaptureOutput(const std::vector<std::string>& command, int seconds) {
-  const auto argv = Pointers(command);
   const absl::Status failed = absl::UnavailableError(command.front() + " does not run here");
   int output[2];
   if (pipe2(output, O_CLOEXEC) != 0) return failed;
-  const pid_t pid = fork();
-  if (pid == 0) {
-    setpgid(0, 0);                     // so that what it starts can be ended with it
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // ^C reaches us alone then
-    const int null = open("/dev/null", O_RDWR);
-    dup2(null, STDIN_FILENO);
-    dup2(null, STDERR_FILENO);
-    dup2(output[1], STDOUT_FILENO);
-    execvp(argv[0], argv.data());
-    _exit(127);
-  }
-  if (pid > 0) setpgid(pid, pid);  // whichever of the two comes first; fails where the other was
-  close(output[1]);
+  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  SpawnOptions options;
+  options.input = options.errors = null;
+  options.output = output[1];
+  options.own_group = true;
+  options.dies_with_us = SIGKILL;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+  const Spawned child = Spawn(command, options);
+  close(output[1]);
+  close(null);
   std::string text;
-  const bool ended = pid > 0 && ReadUntil(output[0], deadline, &text);
+  const bool ended = child.error == 0 && ReadUntil(output[0], deadline, &text);
   close(output[0]);
-  if (pid < 0) return failed;
-  if (!ended) kill(-pid, SIGKILL);
-  const int status = WaitFor(pid);
+  if (child.error != 0) return failed;
+  if (!ended) kill(-child.pid, SIGKILL);
+  const int status = WaitFor(child.pid);
   if (!ended && std::chrono::steady_clock::now() >= deadline) {
     return absl::DeadlineExceededError(command.front() + " did not answer in " + std::to_string(seconds) + " s");
   }

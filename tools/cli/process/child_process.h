@@ -20,6 +20,9 @@ struct ChildResult {
   int interrupts = 0;  // SIGINTs that came while it ran
 };
 
+// Of a child that has ended, by what waitpid says of it.
+ChildResult ResultOf(int status);
+
 // Runs `command` (found by PATH) with exactly `environment` and waits.
 //
 // Signals: what the terminal sends (^C, ^\) the kernel delivers to the whole process group, so the child has it already

@@ -1,7 +1,6 @@
 #include "tools/cli/process/process_batch.h"
 
 #include <fcntl.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +10,8 @@
 #include <csignal>
 #include <map>
 #include <thread>
+
+#include "tools/cli/process/spawn.h"
 
 namespace memoir {
 namespace {
@@ -43,55 +44,25 @@ class InterruptsNoted {
   std::array<struct sigaction, kEnding.size()> old_;
 };
 
-std::vector<char*> Pointers(const std::vector<std::string>& strings) {
-  std::vector<char*> pointers;
-  for (const std::string& text : strings) pointers.push_back(const_cast<char*>(text.c_str()));
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-// A group of its own, so that what a launcher started can be ended with it; ^C then reaches us alone, and we end them.
-[[noreturn]] void Execute(const std::vector<char*>& argv, const std::vector<char*>& environment, const char* output,
-                          int report) {
-  setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
-  const int null = open("/dev/null", O_RDONLY);
-  const int file = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  if (null >= 0) dup2(null, STDIN_FILENO);
-  if (file >= 0) dup2(file, STDOUT_FILENO);
-  if (file >= 0) dup2(file, STDERR_FILENO);
-  if (file >= 0) execvpe(argv[0], argv.data(), environment.data());
-  const int error = errno;
-  [[maybe_unused]] const auto written = write(report, &error, sizeof error);
-  _exit(127);
-}
-
-// Its number, or 0 after a failure, which is in `result`.
+// Its number, or 0 after a failure, which is in `result`. What a launcher starts is of its group and ended with it.
 pid_t Start(const BatchCommand& command, ChildResult& result) {
-  const auto argv = Pointers(command.command);
-  const auto environment = Pointers(command.environment);
-  int report[2];
-  if (pipe2(report, O_CLOEXEC) != 0) {
+  const int file = open(command.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (file < 0) {
     result.start_error = errno;
     return 0;
   }
-  const pid_t pid = fork();
-  if (pid == 0) Execute(argv, environment, command.output.c_str(), report[1]);
-  if (pid < 0) result.start_error = errno;
-  if (pid > 0) setpgid(pid, pid);  // whichever of the two comes first
-  close(report[1]);
-  while (pid > 0 && read(report[0], &result.start_error, sizeof result.start_error) < 0 && errno == EINTR) {
-  }
-  close(report[0]);
-  if (pid > 0 && result.start_error != 0) waitpid(pid, nullptr, 0);
-  return pid > 0 && result.start_error == 0 ? pid : 0;
-}
-
-ChildResult Ended(int status) {
-  ChildResult result;
-  result.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-  result.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-  return result;
+  const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  SpawnOptions options;
+  options.environment = &command.environment;
+  options.input = null;
+  options.output = options.errors = file;
+  options.own_group = true;
+  options.dies_with_us = SIGTERM;
+  const Spawned child = Spawn(command.command, options);
+  result.start_error = child.error;
+  close(file);
+  close(null);
+  return child.pid;
 }
 
 using Running = std::map<pid_t, std::size_t>;
@@ -104,7 +75,7 @@ void Collect(Running& running, std::vector<ChildResult>& results) {
       ++at;
       continue;
     }
-    results[at->second] = Ended(status);
+    results[at->second] = ResultOf(status);
     at = running.erase(at);
   }
 }
@@ -117,12 +88,7 @@ void EndAll(Running& running, std::vector<ChildResult>& results) {
     std::this_thread::sleep_for(kTick);
   }
   for (const auto& [pid, index] : running) kill(-pid, SIGKILL);
-  for (const auto& [pid, index] : running) {
-    int status = 0;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
-    results[index] = Ended(status);
-  }
+  for (const auto& [pid, index] : running) results[index] = ResultOf(WaitFor(pid));
 }
 
 }  // namespace
