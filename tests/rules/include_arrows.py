@@ -79,7 +79,7 @@ VIEW = {
     "oom": "capture json terminal analyze/categories analyze/oom analyze/summary",
     "segments": "capture json terminal analyze/segments",
     "summary": "capture checkpointing json oom terminal analyze/pass analyze/summary",
-    "time": "capture json picture summary terminal analyze/time",
+    "time": "capture json picture summary terminal analyze/pass analyze/time",
     "torch_profiler": "json analyze/data_flow analyze/torch_profiler",
     "tree": "capture json terminal analyze/tree",
 }

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tools/analyze/grouping/block_shapes.h"
+#include "tools/analyze/pass/groupings.h"
 #include "tools/analyze/pass/windowed_visitor.h"
 #include "tools/model/job.h"
 
@@ -12,31 +13,6 @@ std::string ThreadLabel(const ThreadInfo& thread, const Capture& capture) {
   const std::string rank = capture.processes().size() > 1 ? ProcessLabel(capture, thread.process) + " " : "";
   const std::string name = thread.name.empty() ? "" : absl::StrCat(" (", thread.name, ")");
   return absl::StrCat(rank, "thread ", thread.number, name);
-}
-
-const char* NoneLabel(GroupBy by) {
-  switch (by) {
-    case GroupBy::kOperator:
-      return "(no operator)";
-    case GroupBy::kLeaf:
-      return "(no range)";
-    case GroupBy::kRange:
-      return "(no range)";
-    case GroupBy::kThread:
-      return "(no thread)";
-    case GroupBy::kModule:
-      return "(no module)";
-    case GroupBy::kShape:
-      return "(no tensor)";
-    case GroupBy::kRank:
-      return "(no rank)";
-    case GroupBy::kCategory:
-    case GroupBy::kCategoryModule:
-      return "(no category)";
-    case GroupBy::kParameter:
-      return "(of no parameter)";
-  }
-  return "(none)";
 }
 
 }  // namespace
@@ -89,7 +65,7 @@ std::string Grouping::Key(Group group, const Capture& capture, const Dictionary&
 }
 
 std::string Grouping::Label(Group group, const Capture& capture, const Dictionary& dictionary) const {
-  if (IsNone(group)) return NoneLabel(by_);
+  if (IsNone(group)) return std::string(FactsAbout(by_).none);
   if (group == kBeforeGroup) return "(before the window)";
   const std::uint32_t id = group - kFirstGroup;
   switch (by_) {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 
 #include "absl/strings/numbers.h"
+#include "tools/analyze/pass/groupings.h"
 
 namespace memoir {
 
@@ -28,23 +30,12 @@ std::optional<Window> ParseStepsWindow(std::string_view text) {
 }
 
 std::optional<GroupBy> ParseGroupBy(const std::string& text) {
-  if (text == "operator") return GroupBy::kOperator;
-  if (text == "leaf") return GroupBy::kLeaf;
-  if (text == "range") return GroupBy::kRange;
-  if (text == "thread") return GroupBy::kThread;
-  if (text == "module") return GroupBy::kModule;
-  if (text == "shape") return GroupBy::kShape;
-  if (text == "rank") return GroupBy::kRank;
-  if (text == "category") return GroupBy::kCategory;
-  if (text == "category,module") return GroupBy::kCategoryModule;
-  if (text == "parameter") return GroupBy::kParameter;
-  return std::nullopt;
+  const auto* const found = std::ranges::find(kGroupings, text, &GroupingFacts::word);
+  return found == std::end(kGroupings) ? std::nullopt : std::optional(found->by);
 }
 
-bool NeedsCategories(GroupBy by) {
-  return by == GroupBy::kCategory || by == GroupBy::kCategoryModule || by == GroupBy::kParameter;
-}
+bool NeedsCategories(GroupBy by) { return FactsAbout(by).needs_categories; }
 
-bool NeedsModules(GroupBy by) { return by == GroupBy::kModule || by == GroupBy::kCategoryModule; }
+bool NeedsModules(GroupBy by) { return FactsAbout(by).needs_modules; }
 
 }  // namespace memoir

@@ -68,7 +68,7 @@ enum class GroupBy : std::uint8_t {
   kCategoryModule,  // what a module allocated, by category
   kParameter,       // what belongs to a parameter: itself, its gradient, its optimizer's state
 };
-// "operator", "leaf", "range", "thread", "module", "shape", "rank", "category", "category,module", "parameter"
+// By the word that groupings.h has for it.
 std::optional<GroupBy> ParseGroupBy(const std::string& text);
 // Whether categories have to be known for it; their pass comes first.
 bool NeedsCategories(GroupBy by);

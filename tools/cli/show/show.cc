@@ -15,6 +15,7 @@
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "tools/analyze/checkpointing/checkpointing.h"
+#include "tools/analyze/pass/groupings.h"
 #include "tools/analyze/segments/fragmentation.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/analyze/time/live_at.h"
@@ -99,9 +100,9 @@ bool BySegment(const ShowArguments& arguments) { return arguments.by == "segment
 // What is asked for in words that mean nothing, or that do not go together; "" when all is well.
 std::string Complaint(const ShowArguments& arguments) {
   if (arguments.capture.empty()) return "no capture given";
-  const std::vector<std::string> groups = {"operator",  "module", "category", "category,module",
-                                           "parameter", "leaf",   "range",    "thread",
-                                           "shape",     "rank",   "segment",  "checkpoint"};
+  std::vector<std::string> groups;
+  for (const GroupingFacts& grouping : kGroupings) groups.emplace_back(grouping.word);
+  groups.insert(groups.end(), {"segment", "checkpoint"});
   if (BySegment(arguments) && arguments.at.empty()) return "--by segment is of an instant: add --at peak, or a time";
   if (ByCheckpoint(arguments) && !arguments.at.empty())
     return "--by checkpoint is about the peak of a whole window; leave out --at";

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "tools/analyze/pass/groupings.h"
 #include "tools/analyze/summary/module_tree.h"
 #include "tools/model/job.h"
 #include "tools/view/oom/out_of_memory_json.h"
-#include "tools/view/summary/grouping.h"
 
 namespace memoir {
 namespace {
@@ -183,7 +183,7 @@ void AddParts(Json& json, const ParameterFacts& parameter) {
 
 Json RowJson(const Row& row, const Summary& summary) {
   Json json = {{"name", row.name}, {"kind", KindName(row.kind)}};
-  if (NamesOf(summary.by).has_calls) {
+  if (FactsAbout(summary.by).has_calls) {
     json["count"] = row.count;
     json["outermost_count"] = row.outermost_count;
   }
@@ -274,8 +274,8 @@ Json SummaryJson(const Capture& capture, const Summary& summary, std::size_t top
                                 {"allocated_bytes", summary.compiled_bytes}};
   }
   if (NeedsCategories(summary.by)) json["missing"] = summary.missing;
-  json["by"] = NamesOf(summary.by).json_key;
-  json[NamesOf(summary.by).json_key] = RowsJson(capture, summary, top);
+  json["by"] = FactsAbout(summary.by).json_key;
+  json[FactsAbout(summary.by).json_key] = RowsJson(capture, summary, top);
   return json;
 }
 

@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "tools/analyze/pass/groupings.h"
 #include "tools/analyze/summary/focus.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/device_text.h"
 #include "tools/view/capture/module_text.h"
 #include "tools/view/checkpointing/checkpoint_view.h"
 #include "tools/view/oom/out_of_memory_text.h"
-#include "tools/view/summary/grouping.h"
 #include "tools/view/summary/parameter_text.h"
 #include "tools/view/terminal/table.h"
 #include "tools/view/terminal/terminal_text.h"
@@ -42,7 +42,7 @@ std::uint64_t AnyBytes(const Columns& columns) {
   return columns.allocated_bytes | columns.net_bytes | columns.bytes_at_peak;
 }
 
-Line Together(std::span<const Line> lines, const GroupingNames& names) {
+Line Together(std::span<const Line> lines, const GroupingFacts& names) {
   Line rest{fmt::format("other ({} {})", FormatCount(lines.size()), lines.size() == 1 ? names.one : names.many), 0, {}};
   for (const Line& line : lines) {
     rest.count += line.count;
@@ -53,7 +53,7 @@ Line Together(std::span<const Line> lines, const GroupingNames& names) {
 
 // The largest `top` rows by `measure`, the rest as one. Ties keep the analysis's order.
 std::vector<Line> TopLines(std::vector<Line> lines, std::size_t top, const Measure& measure,
-                           const GroupingNames& names) {
+                           const GroupingFacts& names) {
   std::ranges::stable_sort(lines,
                            [&](const Line& a, const Line& b) { return measure(a.columns) > measure(b.columns); });
   // A rest of one would take the line of the row that it hides.
@@ -65,7 +65,7 @@ std::vector<Line> TopLines(std::vector<Line> lines, std::size_t top, const Measu
 }
 
 // As TopLines by allocated bytes, with those that allocate nothing in the rest, so that calls add up to all calls.
-std::vector<Line> TopAllocating(std::vector<Line> lines, std::size_t top, const GroupingNames& names) {
+std::vector<Line> TopAllocating(std::vector<Line> lines, std::size_t top, const GroupingFacts& names) {
   std::ranges::stable_sort(lines,
                            [](const Line& a, const Line& b) { return Allocated(a.columns) > Allocated(b.columns); });
   std::erase_if(lines, [](const Line& line) { return AnyBytes(line.columns) == 0 && line.count == 0; });
@@ -133,7 +133,7 @@ std::string PeakTable(const Capture& capture, const Summary& summary, const Summ
                       const Terminal& terminal) {
   const std::size_t index = LargestDevice(summary);
   const DeviceRow& device = summary.devices[index];
-  const GroupingNames names = NamesOf(summary.by);
+  const GroupingFacts names = FactsAbout(summary.by);
   const std::string label = DeviceLabel(capture, device.name, device.process);
   if (device.peak_is_folded) {
     return Heading(terminal, "Live at the peak of " + label) +
@@ -180,8 +180,8 @@ std::string FoldedNote(const Summary& summary, const Terminal& terminal) {
       note += "allocs, allocated, kept.";
       break;
     default:
-      note +=
-          fmt::format("the total; by {} they are not known and stand in a row of their own.", NamesOf(summary.by).one);
+      note += fmt::format("the total; by {} they are not known and stand in a row of their own.",
+                          FactsAbout(summary.by).one);
   }
   return "  " + Wrapped(note + " Mean life, temporaries, threads, steps, marks: of the rest.", terminal.width, 2) +
          "\n";
@@ -202,7 +202,7 @@ std::string MissingNote(const Summary& summary, const Terminal& terminal) {
 }
 
 std::string AllocationTable(const Summary& summary, const SummaryTextOptions& options, const Terminal& terminal) {
-  const GroupingNames names = NamesOf(summary.by);
+  const GroupingFacts names = FactsAbout(summary.by);
   std::vector<std::string> titles = {std::string(names.one)};
   if (names.has_calls) titles.emplace_back("calls");
   const bool caching = !summary.devices.empty() && summary.devices[LargestDevice(summary)].caching;
@@ -224,7 +224,7 @@ std::string AllocationTable(const Summary& summary, const SummaryTextOptions& op
 // "aten::empty 1.2 GiB, aten::mm 3.0 MiB, other 12 B"
 std::string Holders(const Summary& summary, std::size_t top) {
   std::string text;
-  for (const Line& line : TopLines(Having(AllLines(summary), Kept), top, Kept, NamesOf(summary.by))) {
+  for (const Line& line : TopLines(Having(AllLines(summary), Kept), top, Kept, FactsAbout(summary.by))) {
     text += (text.empty() ? "" : ", ") + Shortened(line.name, kNameInLine) + " " + FormatBytes(line.columns.net_bytes);
   }
   return text;

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "tools/analyze/pass/groupings.h"
 #include "tools/view/capture/capture_text.h"
-#include "tools/view/summary/grouping.h"
 #include "tools/view/terminal/table.h"
 #include "tools/view/terminal/terminal_text.h"
 #include "tools/view/terminal/units.h"
@@ -28,7 +28,7 @@ std::vector<LiveRow> Cut(const std::vector<LiveRow>& rows, std::size_t top, cons
 }
 
 std::string GroupTable(const LiveDevice& device, const LiveAt& live, std::size_t top, const Terminal& terminal) {
-  const GroupingNames names = NamesOf(live.by);
+  const GroupingFacts names = FactsAbout(live.by);
   Table table({std::string(names.one), "live", "share", "blocks"});
   const std::string rest =
       top == 0 ? ""
@@ -72,7 +72,7 @@ Json BlockJson(const LiveBlock& block) {
 Json LiveDeviceJson(const LiveDevice& device, GroupBy by, std::size_t top) {
   Json json = {{"device", device.name}, {"rank", RankJson(device.rank)},   {"process", device.process.value},
                {"time_ns", device.ns},  {"live_bytes", device.live_bytes}, {"live_blocks", device.live_blocks}};
-  Json& rows = json[NamesOf(by).json_key] = Json::array();
+  Json& rows = json[FactsAbout(by).json_key] = Json::array();
   for (const LiveRow& row : Cut(device.rows, top, "(other)")) {
     rows.push_back({{"name", row.name}, {"bytes", row.bytes}, {"blocks", row.blocks}});
   }
@@ -115,7 +115,7 @@ std::string RenderLiveAt(const Capture& capture, const LiveAt& live, const std::
 Json LiveAtJson(const Capture& capture, const LiveAt& live, const std::string& instant, std::size_t top) {
   Json json = CaptureJson(capture, live.report, "live");
   json["at"] = instant;
-  json["by"] = NamesOf(live.by).json_key;
+  json["by"] = FactsAbout(live.by).json_key;
   json["devices"] = Json::array();
   for (const LiveDevice& device : live.devices) json["devices"].push_back(LiveDeviceJson(device, live.by, top));
   return json;

@@ -1,0 +1,44 @@
+// What rows can be made by (`--by`), once: the word that is typed, what rows are called, and what must be known for it.
+#ifndef TOOLS_ANALYZE_PASS_GROUPINGS_H_
+#define TOOLS_ANALYZE_PASS_GROUPINGS_H_
+
+#include <algorithm>
+#include <string_view>
+
+#include "tools/analyze/pass/options.h"
+
+namespace memoir {
+
+struct GroupingFacts {
+  GroupBy by;
+  std::string_view word;      // of --by
+  std::string_view one;       // "user range"
+  std::string_view many;      // "user ranges"
+  std::string_view json_key;  // "ranges"
+  std::string_view none;      // the row of what is in none
+  bool has_calls;             // rows are calls of something, so that counting them makes sense
+  bool needs_modules;         // a block's module has to be known
+  bool needs_categories;      // so have categories, whose pass comes first
+};
+
+// In the order in which they are listed to people.
+inline constexpr GroupingFacts kGroupings[] = {
+    {GroupBy::kOperator, "operator", "operator", "operators", "operators", "(no operator)", true, false, false},
+    {GroupBy::kModule, "module", "module", "modules", "modules", "(no module)", true, true, false},
+    {GroupBy::kCategory, "category", "category", "categories", "categories", "(no category)", false, false, true},
+    {GroupBy::kCategoryModule, "category,module", "module and category", "modules and categories", "module_categories",
+     "(no category)", false, true, true},
+    {GroupBy::kParameter, "parameter", "parameter", "parameters", "parameters", "(of no parameter)", false, false,
+     true},
+    {GroupBy::kLeaf, "leaf", "innermost range", "innermost ranges", "leaves", "(no range)", true, false, false},
+    {GroupBy::kRange, "range", "user range", "user ranges", "ranges", "(no range)", true, false, false},
+    {GroupBy::kThread, "thread", "thread", "threads", "threads", "(no thread)", false, false, false},
+    {GroupBy::kShape, "shape", "shape", "shapes", "shapes", "(no tensor)", false, false, false},
+    {GroupBy::kRank, "rank", "rank", "ranks", "ranks", "(no rank)", false, false, false},
+};
+
+constexpr const GroupingFacts& FactsAbout(GroupBy by) { return *std::ranges::find(kGroupings, by, &GroupingFacts::by); }
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_PASS_GROUPINGS_H_
