@@ -14,6 +14,8 @@ import sys
 import time
 import weakref
 
+from memoir import _unseen
+
 TYPE_CHECKING = False  # typing takes milliseconds to import
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,10 +42,14 @@ def resolve(module: Module) -> None:
     names = current
     if names is None:
         return
+    thread = _unseen.thread()
+    _unseen.pause(thread)
     try:
         names.resolve(module)
     except Exception:  # a strange module is not recorded; the program must not see why
         names.pass_over(module)
+    finally:
+        _unseen.resume(thread)
 
 
 def forked() -> None:
@@ -57,7 +63,12 @@ def gone(reference: _Reference) -> None:
     """Called from C when a module that has a name has died."""
     names = current
     if names is not None:
-        names.forget(reference)
+        thread = _unseen.thread()
+        _unseen.pause(thread)
+        try:
+            names.forget(reference)
+        finally:
+            _unseen.resume(thread)
 
 
 class _Reference(weakref.ref["Module"]):

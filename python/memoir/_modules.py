@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import ctypes
+import functools
 import sys
 
 from memoir import _frames, _module_names, _optimizers
@@ -138,8 +139,9 @@ def _make_functions(library: ctypes.PyDLL) -> None:
         _kept.append(definition)
         return make(ctypes.addressof(definition), None, None)
 
-    enter = builtin(b"memoir_enter", library.memoir_python_enter)
-    leave = builtin(b"memoir_exit", library.memoir_python_exit)
+    # Profile functions are told of calls of builtins, but not of calls of those through `partial`.
+    enter = functools.partial(builtin(b"memoir_enter", library.memoir_python_enter))
+    leave = functools.partial(builtin(b"memoir_exit", library.memoir_python_exit))
     gone = builtin(b"memoir_gone", library.memoir_python_gone)
 
 

@@ -10,6 +10,8 @@ import ctypes
 import time
 import weakref
 
+from memoir import _unseen
+
 TYPE_CHECKING = False  # typing takes milliseconds to import
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -70,7 +72,12 @@ def _install() -> None:
     def _optimizer_step_code(self: Optimizer) -> None:
         original(self)
         if not is_dynamo_compiling():
-            look(self)
+            thread = _unseen.thread()
+            _unseen.pause(thread)
+            try:
+                look(self)
+            finally:
+                _unseen.resume(thread)
 
     _optimizer_step_code.__qualname__, _optimizer_step_code.__module__ = own.__qualname__, own.__module__
     _replacement = torch.optim.Optimizer._optimizer_step_code = _optimizer_step_code

@@ -20,7 +20,8 @@ def lines_of(call):
     return count
 x = torch.ones(1)
 memoir.start("capture")
-from memoir import _module_names
+from memoir import _module_names, _unseen
+_unseen.pause = _unseen.resume = id  # else the trace function sees nothing
 for kind in (nn.Identity, lambda: nn.Linear(1, 1)):
     roots = [kind() for _ in range(1000)]
     for root in roots[:500]:
