@@ -8,6 +8,7 @@ using testing::At;
 using testing::Compute;
 using testing::kBias;
 using testing::kFlow;
+using testing::kGradient;
 using testing::kHidden;
 using testing::kInput;
 using testing::kLoss;
@@ -141,8 +142,140 @@ TEST(Evidence, WhatIsCarriedFromCallToCall) {
   }
   process.Deallocate(kLoss);
   const auto told = Tell(process);
-  for (const std::uint64_t cache : {kHidden, kScratch, kLoss})
-    EXPECT_EQ(told.at(cache).rule, "carried_between_calls");
+  for (const std::uint64_t cache : {kHidden, kScratch, kLoss}) EXPECT_EQ(told.at(cache).rule, "carried_between_calls");
+}
+
+TensorSpec Leaf(std::uint64_t address) {
+  TensorSpec leaf = At(address);
+  leaf.wants_gradient = true;
+  return leaf;
+}
+
+// aten::addmm saves its factors, each where the other wants a gradient, and neither the bias nor its result.
+TEST(Evidence, WhatAnOperatorOfTorchSaves) {
+  ProcessBuilder process;
+  process.EnterModule("fc", "Linear").Begin("aten::randn").Allocate(kInput, 64).End({At(kInput)});
+  process.Begin("aten::randn").Allocate(kMean, 64).End({At(kMean)});
+  process.BeginForward("aten::addmm", 7, {At(kMean), At(kInput), Leaf(kWeight)}).Allocate(kHidden, 64);
+  process.End({At(kHidden)});
+  process.BeginForward("aten::relu", 8, {At(kHidden)}).Allocate(kScratch, 64).End({At(kScratch)});
+  process.BeginForward("aten::mul.Tensor", 9, {At(kScratch), At(kMean)}).Allocate(kLoss, 64).End({At(kLoss)});
+  const auto told = Tell(process);
+  EXPECT_EQ(told.at(kInput).rule, "awaits_backward");    // for the weight's gradient
+  EXPECT_EQ(told.at(kMean).rule, "awaits_backward");     // for that of kScratch
+  EXPECT_EQ(told.at(kHidden).rule, "not_saved");         // aten::relu keeps its result alone
+  EXPECT_EQ(told.at(kScratch).rule, "awaits_backward");  // as that
+  EXPECT_EQ(told.at(kLoss).rule, "not_saved");
+}
+
+// Without a parameter that wants a gradient nothing is saved at all.
+TEST(Evidence, AFrozenModelSavesNothing) {
+  ProcessBuilder process;
+  process.EnterModule("fc", "Linear").Begin("aten::randn").Allocate(kInput, 64).End({At(kInput)});
+  process.Begin("aten::randn").Allocate(kWeight, 64).End({At(kWeight)});
+  process.BeginForward("aten::mm", 7, {At(kInput), At(kWeight)}).Allocate(kHidden, 64).End({At(kHidden)});
+  process.BeginForward("aten::relu", 7, {At(kHidden)}).Allocate(kScratch, 64).End({At(kScratch)});
+  const auto told = Tell(process);
+  for (const std::uint64_t address : {kInput, kHidden, kScratch}) EXPECT_EQ(told.at(address).rule, "not_saved");
+}
+
+// What a program's own function gives is not known to want no gradient, though it computes without autograd.
+TEST(Evidence, AFunctionOfTheProgramMaySaveAnything) {
+  ProcessBuilder process;
+  process.EnterModule("fc", "Linear").BeginForward("Square", 7, {Leaf(kWeight)});
+  process.Begin("aten::mul.Tensor", {At(kWeight)}).Allocate(kHidden, 64).End({At(kHidden)}).End();
+  process.BeginForward("aten::gelu", 8, {At(kHidden)}).Allocate(kScratch, 64).End({At(kScratch)});
+  process.BeginForward("aten::relu", 9, {At(kScratch)}).Allocate(kLoss, 64).End({At(kLoss)});
+  const auto told = Tell(process);
+  EXPECT_EQ(told.at(kHidden).rule, "awaits_backward");
+  EXPECT_EQ(told.at(kLoss).rule, "awaits_backward");
+}
+
+// The gradient of the first factor alone was asked for: the first was saved all the same.
+TEST(Evidence, WhatANodeSavedAndDidNotRead) {
+  ProcessBuilder process;
+  process.EnterModule("fc", "Linear").Begin("aten::randn").Allocate(kHidden, 64).End({At(kHidden)});
+  process.BeginForward("aten::mm", 7, {At(kHidden), Leaf(kWeight)}).Allocate(kLoss, 64).End({At(kLoss)});
+  process.ExitModule("fc", "Linear").BeginBackward("MmBackward0", 7, 1).End().Deallocate(kHidden);
+  EXPECT_EQ(Tell(process).at(kHidden).rule, "saved_unread");
+}
+
+// The gradients of both factors are of one size; that of the weight is computed from what it was multiplied with.
+TEST(Evidence, TwoGradientsOfOneSize) {
+  ProcessBuilder process;
+  process.Begin("aten::randn").Allocate(kWeight, 64).End({Leaf(kWeight)}).EnterModule("fc", "Linear");
+  process.Begin("aten::randn").Allocate(kHidden, 64).End({At(kHidden)});
+  process.BeginForward("aten::mm", 7, {At(kHidden), Leaf(kWeight)}).Allocate(kLoss, 64).End({At(kLoss)});
+  process.ExitModule("fc", "Linear").BeginBackward("MmBackward0", 7, 1);
+  process.Begin("aten::mm", {At(kLoss), At(kWeight)}).Allocate(kFlow, 64).End({At(kFlow)});
+  process.Begin("aten::mm", {At(kHidden), At(kLoss)}).Allocate(kGradient, 64).End({At(kGradient)}).End();
+  const auto told = Tell(process);
+  EXPECT_EQ(told.at(kGradient).rule, "gradient_to_come");
+  EXPECT_EQ(told.at(kFlow).rule, "flows_through_backward");
+}
+
+// A gradient of the same place before has become .grad of a leaf; that has another one by now, which is added to.
+TEST(Evidence, AGradientThatIsAddedToAnother) {
+  ProcessBuilder process;
+  process.Begin("aten::randn").Allocate(kWeight, 64).End({Leaf(kWeight)});
+  process.Begin("aten::zeros").Allocate(kScratch, 64).End({At(kScratch)});
+  process.BeginBackward("MmBackward0", 7, 1).Begin("aten::mm").Allocate(kGradient, 64).End({At(kGradient)}).End();
+  process.BeginBackward("torch::autograd::AccumulateGrad", 8, 1).GradientOf(Leaf(kWeight), At(kGradient));
+  process.GradientOf(Leaf(kWeight), At(kScratch)).End().Deallocate(kGradient).Begin("aten::linear").End();
+  process.BeginBackward("MmBackward0", 7, 1).Begin("aten::mm").Allocate(kFlow, 64).End({At(kFlow)}).End();
+  const auto told = Tell(process);
+  EXPECT_EQ(told.at(kGradient).rule, "gradient_of_parameter");
+  EXPECT_EQ(told.at(kFlow).rule, "flows_through_backward");
+}
+
+// DDP's buckets before the first all-reduce.
+TEST(Evidence, ABucketThatIsNotReducedYet) {
+  ProcessBuilder process;
+  const auto of = [](std::uint64_t address, std::int64_t elements) {
+    return TensorSpec{.impl = address + 1, .storage = address, .storage_bytes = 128, .sizes = {elements}};
+  };
+  for (const std::uint64_t address : {kWeight, kBias}) {
+    process.Begin("aten::randn").Allocate(address, 64).End({At(address)});
+    process.Begin("aten::detach", {Leaf(address)}).End({At(address)});
+  }
+  for (const std::uint64_t address : {kMean, kInput})
+    process.Begin("aten::empty.memory_format").Allocate(address, 128).End({of(address, 32)});
+  for (int i = 0; i < 2; ++i) process.Begin("aten::as_strided", {of(kMean, 32)}).End({of(kMean, 16)});
+  process.Begin("aten::as_strided", {of(kInput, 32)}).End({of(kInput, 31)});
+  const auto told = Tell(process);
+  EXPECT_EQ(told.at(kMean).rule, "bucket_to_come");
+  EXPECT_EQ(told.at(kInput).rule, "program_input");
+}
+
+// FSDP copies where there is nothing to gather from other ranks, or to reduce with them.
+TEST(Evidence, FsdpOnOneRank) {
+  ProcessBuilder process;
+  const TensorSpec none{.impl = 0, .sizes = {}};
+  process.Begin("aten::randn").Allocate(kWeight, 64).End({At(kWeight)});
+  process.ModuleHolds("fc", {{At(kWeight)}, {none}, {}}, {"weight"}).EnterModule("fc", "Linear");
+  process.BeginUser("FSDP::pre_forward (fc)").Begin("aten::empty.memory_format").Allocate(kHidden, 64);
+  process.End({At(kHidden)}).Begin("aten::copy_", {At(kHidden), At(kWeight)}).End({At(kHidden)}).End();
+  process.ExitModule("fc", "Linear").BeginBackward("RegisterPostBackwardFunctionBackward", 7, 1);
+  process.Begin("aten::empty.memory_format").Allocate(kFlow, 64).End({At(kFlow)});
+  process.Begin("fsdp::chunk_cat", {At(kLoss), At(kFlow)}).End();
+  process.Begin("aten::empty.memory_format").Allocate(kGradient, 64).End({At(kGradient)});
+  process.Begin("aten::copy_", {At(kGradient), At(kFlow)}).End({At(kGradient)}).End().Deallocate(kHidden);
+  const auto told = Tell(process);
+  EXPECT_EQ(told.at(kHidden).rule, "gathered_parameter");
+  EXPECT_EQ(told.at(kGradient).rule, "scattered_gradient");
+}
+
+// An attention of a model that runs has made keys and values; its caller has read none of it, but goes on.
+TEST(Evidence, WhatAModuleKeepsWhileItsModelRuns) {
+  ProcessBuilder process;
+  process.EnterModule("", "Net").EnterModule("attention", "Attention");
+  for (const std::uint64_t made : {kHidden, kScratch})
+    process.Begin("aten::cat", {At(kInput)}).Allocate(made, 64).End({At(made)}).Begin("aten::mm", {At(made)}).End();
+  process.ExitModule("attention", "Attention").EnterModule("mlp", "Linear");
+  process.Begin("aten::mm", {At(kScratch)}).End();
+  const auto told = Tell(process);
+  EXPECT_EQ(told.at(kHidden).rule, "carried_between_calls");
+  EXPECT_EQ(told.at(kScratch).rule, "not_saved");
 }
 
 }  // namespace

@@ -161,7 +161,10 @@ std::uint32_t ProcessBuilder::SignatureIdOf(const std::string& kinds, const std:
 void ProcessBuilder::AddTensors(v1::ThreadRun& run, const std::vector<TensorSpec>& tensors) {
   const std::size_t count = tensors.size();
   // One tensor stands alone; several are half list, so that both ways are read.
-  run.add_signature(count == 0 ? 0 : count == 1 ? SignatureIdOf("Ti", {}) : SignatureIdOf("TNL", {count - 1}));
+  run.add_signature(count == 0    ? 0
+                    : positional_ ? SignatureIdOf(std::string(count, 'T'), {})
+                    : count == 1  ? SignatureIdOf("Ti", {})
+                                  : SignatureIdOf("TNL", {count - 1}));
   payload_.mutable_tensors();  // also where there is none, as an empty table
   for (const TensorSpec& tensor : tensors) AddTensor(run, tensor);
 }
@@ -337,8 +340,12 @@ ProcessBuilder& ProcessBuilder::ExitModule(const std::string& path, const std::s
   return AddModule(v1::MODULE_EXIT, ModuleIdOf(root, path, class_name));
 }
 
-ProcessBuilder& ProcessBuilder::BeginForward(const std::string& operator_name, std::int64_t sequence) {
-  return BeginRange(v1::RANGE_BEGIN_FUNCTION, operator_name, true, sequence, 0, {});
+ProcessBuilder& ProcessBuilder::BeginForward(const std::string& operator_name, std::int64_t sequence,
+                                             const std::vector<TensorSpec>& arguments) {
+  positional_ = true;
+  BeginRange(v1::RANGE_BEGIN_FUNCTION, operator_name, true, sequence, 0, arguments);
+  positional_ = false;
+  return *this;
 }
 
 ProcessBuilder& ProcessBuilder::Mark(const std::string& name) {

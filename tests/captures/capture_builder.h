@@ -127,8 +127,9 @@ class ProcessBuilder {
   ProcessBuilder& HoldsMore(const std::vector<std::vector<TensorSpec>>& lists,
                             const std::vector<std::string>& names = {});
   ProcessBuilder& GradientOf(const TensorSpec& parameter, const TensorSpec& gradient);  // impl 0: none
-  // An operator with an autograd sequence number.
-  ProcessBuilder& BeginForward(const std::string& operator_name, std::int64_t sequence);
+  // An operator with an autograd sequence number, and an argument for each tensor.
+  ProcessBuilder& BeginForward(const std::string& operator_name, std::int64_t sequence,
+                               const std::vector<TensorSpec>& arguments = {});
 
   ProcessBuilder& Mark(const std::string& name);
   ProcessBuilder& Step(std::uint64_t step);
@@ -228,6 +229,7 @@ class ProcessBuilder {
   bool process_again_ = false;
   bool killed_ = false;
   bool finished_ = false;
+  bool positional_ = false;  // each tensor is an argument of its own
   bool recording_ = true;
 
   std::uint64_t tick_;

@@ -2,19 +2,23 @@
 //
 // One replay. At each of CUTS random events a copy of the pass that watches blocks is told that the recording ends
 // there, and judges what is live; what the whole recording says of the same blocks is compared with that. One object a
-// cut in a list of JSON: where it was, bytes live, bytes of which both say the same, and the largest that differ.
+// cut in a list of JSON: where it was, bytes live, bytes of which both say the same, the largest that differ, and the
+// bytes that are left out of all that: memory that nobody has used yet, of which the future alone tells what it is for.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
+#include <map>
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fmt/format.h"
 #include "tools/analyze/categories/block_categories.h"
 #include "tools/analyze/categories/evidence_pass.h"
+#include "tools/analyze/categories/saved_tensors.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
@@ -30,6 +34,7 @@ struct Cut {
   std::string inside;
   Phase phase = Phase::kOther;
   std::vector<Judged> live;
+  std::uint64_t unused = 0;
 };
 
 std::string MadeIn(const Block& block, const Dictionary& dictionary) {
@@ -53,6 +58,7 @@ class CuttingPass : public Visitor {
   void OnProcessEnd(const ProcessEvent& event) override { pass_.OnProcessEnd(event); }
   void OnRangeBegin(const RangeBeginEvent& event) override {
     pass_.OnRangeBegin(event);
+    NoteUse(event);
     Count(event);
   }
   void OnRangeEnd(const RangeEndEvent& event) override {
@@ -61,6 +67,10 @@ class CuttingPass : public Visitor {
   }
   void OnAllocate(const AllocateEvent& event) override {
     pass_.OnAllocate(event);
+    if (event.stack != nullptr && !event.stack->empty() && event.stack->back().innermost_backward >= 0) {
+      const OpenRange& node = (*event.stack)[static_cast<std::size_t>(event.stack->back().innermost_backward)];
+      nodes_[event.block->ordinal] = {node.depth, node.call};
+    }
     Count(event);
   }
   void OnDeallocate(const DeallocateEvent& event) override {
@@ -72,6 +82,7 @@ class CuttingPass : public Visitor {
   void OnSwitch(const SwitchEvent& event) override { pass_.OnSwitch(event); }
   void OnHolds(const HoldsEvent& event) override {
     pass_.OnHolds(event);
+    for (const Tensor& tensor : event.tensors) Use(tensor);
     Count(event);
   }
   void OnModuleEnter(const ModuleEvent& event) override {
@@ -84,6 +95,38 @@ class CuttingPass : public Visitor {
   }
 
  private:
+  void Use(const Tensor& tensor) {
+    const Block* block = tensor.storage == 0 ? nullptr : state_->LiveBlockAt(tensor.device, tensor.storage);
+    if (block != nullptr) used_.insert(block->ordinal);
+  }
+  // By an operator, but for one that makes a view of it and those inside of what makes it.
+  void NoteUse(const RangeBeginEvent& event) {
+    const OpenRange& range = *event.range;
+    if (range.outermost_operator >= 0 && range.outermost_operator != static_cast<std::int32_t>(range.depth)) return;
+    const std::string_view name = state_->dictionary().text(range.name);
+    const SavedTensors* saves = SavedBy(name);
+    const bool asks = name == "aten::_has_compatible_shallow_copy_type";  // p.data = ..., which reads nothing
+    if ((saves != nullptr && saves->is_view) || asks) return;
+    if (range.is_operator) newest_[event.thread.value] = range.call;
+    for (const Tensor& tensor : event.tensors) Use(tensor);
+  }
+  // What a program has made outside of modules, backward and optimizer may become anything, and so may what is empty.
+  // What the newest operator of a thread makes shows with the next.
+  bool IsOpen(const Block& block) const {
+    if (used_.contains(block.ordinal)) return false;
+    const bool empty = state_->dictionary().text(block.operator_name).starts_with("aten::empty");
+    const auto newest = newest_.find(block.thread.value);
+    const bool is_new = block.operator_call != 0 && newest != newest_.end() && block.operator_call >= newest->second;
+    return block.phase == Phase::kOther || empty || is_new || ItsNodeRuns(block);
+  }
+  // Which may give it back, or have made it for itself.
+  bool ItsNodeRuns(const Block& block) const {
+    const auto node = nodes_.find(block.ordinal);
+    if (node == nodes_.end() || !block.thread.valid()) return false;
+    const RangeStack& stack = state_->stack(block.thread);
+    return node->second.first < stack.size() && stack[node->second.first].call == node->second.second;
+  }
+
   void Count(const Event& event) {
     if (!at_.contains(events++)) return;
     Cut cut;
@@ -104,6 +147,10 @@ class CuttingPass : public Visitor {
     ends_here.OnProcessEnd(end);
     const std::vector<RuleNumber> rules = ends_here.TakeRules();
     state_->ForEachLiveBlock([&](const Block& block) {
+      if (IsOpen(block)) {
+        cut.unused += block.bytes;
+        return;
+      }
       cut.live.push_back({block.ordinal, block.bytes, rules[block.ordinal], MadeIn(block, state_->dictionary())});
     });
     cuts.push_back(std::move(cut));
@@ -112,6 +159,9 @@ class CuttingPass : public Visitor {
   const ReplayState* state_ = nullptr;
   EvidencePass pass_;
   std::set<std::uint64_t> at_;
+  std::set<std::uint64_t> used_;                                            // ordinals
+  std::map<std::uint64_t, std::pair<std::uint32_t, std::uint64_t>> nodes_;  // by ordinal: depth, OpenRange::call
+  std::map<std::uint32_t, std::uint64_t> newest_;  // by ThreadId: the newest operator, OpenRange::call
 };
 
 std::string Quoted(const std::string& text) {
@@ -132,7 +182,8 @@ void Print(const Cut& cut, const std::vector<RuleNumber>& whole) {
   std::ranges::stable_sort(differ, [](const Judged* a, const Judged* b) { return a->bytes > b->bytes; });
   std::cout << fmt::format(R"({{"event": {}, "ns": {}, "phase": "{}", "inside": {}, )", cut.event, cut.ns,
                            ToString(cut.phase), Quoted(cut.inside));
-  std::cout << fmt::format(R"("live_bytes": {}, "same_bytes": {}, "differ": [)", live, same);
+  std::cout << fmt::format(R"("live_bytes": {}, "same_bytes": {}, "unused_bytes": {}, "differ": [)", live, same,
+                           cut.unused);
   constexpr std::size_t kShown = 5;
   for (std::size_t i = 0; i < std::min(kShown, differ.size()); ++i) {
     const Judged& one = *differ[i];

@@ -222,6 +222,44 @@ def inference(truth):
         del scores
 
 
+class CachedAttention(nn.Module):
+    """Puts the keys and values of what it is given behind those of the calls before, as transformers' DynamicCache does."""
+
+    def __init__(self, width=64, heads=4):
+        super().__init__()
+        self.heads, self.qkv, self.out = heads, nn.Linear(width, 3 * width), nn.Linear(width, width)
+
+    def forward(self, x, cache):
+        q, k, v = (part.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in self.qkv(x).chunk(3, -1))
+        cache[:] = [torch.cat([before, now], -2) for before, now in zip(cache, (k, v))] if cache else [k.contiguous(), v.contiguous()]
+        return self.out(F.scaled_dot_product_attention(q, *cache).transpose(1, 2).flatten(-2))
+
+
+class Generator(nn.Module):
+    def __init__(self, words=500, width=64, layers=3):
+        super().__init__()
+        self.embed, self.layers, self.head = nn.Embedding(words, width), nn.ModuleList(CachedAttention(width) for _ in range(layers)), nn.Linear(width, words)
+
+    def forward(self, tokens, caches):
+        x = self.embed(tokens)
+        for layer, cache in zip(self.layers, caches):
+            x = x + layer(x, cache)
+        return self.head(x[:, -1])
+
+
+def generation(truth):
+    """A prompt, then word after word."""
+    model = Generator().eval()
+    truth.models = [model]
+    tokens, caches = torch.randint(0, 500, (8, 128)), [[] for _ in range(3)]
+    for _ in range(5):
+        with truth.step(), torch.no_grad():
+            scores = model(tokens, caches)
+        truth.look(inputs=[tokens], caches=[part for cache in caches for part in cache])
+        tokens = scores.argmax(-1, keepdim=True)
+        del scores
+
+
 def in_memory(truth):
     """Batches and targets cut from a data set that the program holds, in three ways; an average of the model's past; sparse gradients."""
     model = nn.Sequential(nn.Embedding(1000, 64, sparse=True), nn.Flatten(), nn.Linear(4 * 64, 64))

@@ -10,14 +10,16 @@ import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAMS = ["transformer", "checkpointed", "checkpointed_reentrant", "autocast", "conv_net", "lstm", "gan", "frozen_backbone", "custom_function", "double_backward",
-            "raw_leaves", "inference", "in_memory", "lazy", "ddp", "ddp_bucket_view", "fsdp2"]
+            "raw_leaves", "inference", "generation", "in_memory", "lazy", "ddp", "ddp_bucket_view", "fsdp2"]
 # Held by somebody, so that there is no doubt.
 HELD = {"PARAMETER", "BUFFER", "GRADIENT", "OPTIMIZER_STATE"}
 
-# Where it ends early: how much of what was live at 50 random instants must be what the whole recording says. Below 99% where a program has too little
-# behind it: buckets of DDP before their first all-reduce, FSDP's parts before the first forward, a first step or one call alone.
-CUTS, OF_CUTS = 50, 0.99
-LESS = {"ddp": 0.88, "ddp_bucket_view": 0.91, "double_backward": 0.92, "fsdp2": 0.89, "lazy": 0.8, "raw_leaves": 0.95, "in_memory": 0.97}
+# Where it ends early: how much of what was live at random instants must be what the whole recording says. What nobody has used yet is left out
+# (cut_categories.cc): what it is for is to come. That must be little; the lazy model is one call, half of which makes parameters.
+CUTS, OF_CUTS, UNUSED = 200, 0.99, 0.2
+MORE_UNUSED = {"lazy": 0.35}
+# While an attention runs that makes keys and values for the first time, nothing tells them from what it makes for itself.
+LESS = {"generation": 0.93}
 
 
 def read(tree, *arguments):
@@ -77,13 +79,14 @@ def check(tree, tmp_path, name, device, *options):
     all_of_it = sum(block["bytes"] * ((block["freed_time_ns"] or marks[-1]) - block["allocated_time_ns"]) for block in blocks)
     assert unknown <= 0.01 * all_of_it
     if device == "cpu":
-        check_cuts(capture, LESS.get(name, OF_CUTS))
+        check_cuts(capture, LESS.get(name, OF_CUTS), MORE_UNUSED.get(name, UNUSED))
 
 
-def check_cuts(capture, share):
+def check_cuts(capture, share, most_unused):
     done = subprocess.run([os.environ["CUT_CATEGORIES"], capture, str(CUTS), "1"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     cuts = json.loads(done.stdout)
-    assert len(cuts) == CUTS
-    live, same = (sum(cut[key] for cut in cuts) for key in ("live_bytes", "same_bytes"))
-    assert same >= share * live, [cut for cut in cuts if cut["same_bytes"] < 0.99 * cut["live_bytes"]]
+    assert CUTS / 2 <= len(cuts) <= CUTS  # the shortest program has fewer events
+    live, same, unused = (sum(cut[key] for cut in cuts) for key in ("live_bytes", "same_bytes", "unused_bytes"))
+    assert same >= share * live, [cut for cut in cuts if cut["same_bytes"] < share * cut["live_bytes"]]
+    assert unused <= most_unused * (live + unused)

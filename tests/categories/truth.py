@@ -43,7 +43,7 @@ class Truth:
         self.saved.append((weakref.ref(alias), address(alias)))
         return alias
 
-    def look(self, inputs=()):
+    def look(self, inputs=(), caches=()):
         """What is held now: {address: [category, bytes]}. Later entries count more."""
         held = {}
 
@@ -56,7 +56,7 @@ class Truth:
         say("TEMPORARY", [thing for thing in gc.get_objects() if type(thing) is torch.Tensor and not thing.is_sparse])
         say("ACTIVATION", [alias() for alias, _ in self.saved])
         say("INPUT", inputs)
-        say("BUFFER", [buffer for model in self.models for buffer in model.buffers()])
+        say("BUFFER", [*caches, *(buffer for model in self.models for buffer in model.buffers())])
         parameters = [parameter for model in self.models for parameter in model.parameters()] + list(self.leaves)
         say("GRADIENT", [parameter.grad for parameter in parameters])
         for optimizer in self.optimizers:

@@ -51,6 +51,10 @@ enum class Sign : std::uint64_t {
   kReadByProgram = std::uint64_t{1} << 32,     // by an operator outside of modules and backward
   kCarried = std::uint64_t{1} << 33,           // modules' calls read it that came after the one that made or wrote it
   kTuning = std::uint64_t{1} << 40,            // torch.compile tried kernels out
+  kSaved = std::uint64_t{1} << 37,             // a node of autograd had saved it when that ran
+  kReadAfterCall = std::uint64_t{1} << 41,     // after the innermost module's call that made it
+  kReadByItsNode = std::uint64_t{1} << 38,     // by a later operator of the node that made it
+  kCutLikeLeaves = std::uint64_t{1} << 39,     // empty, and viewed in parts as large as leaves that want a gradient
   // Distributed.
   kReduced = std::uint64_t{1} << 27,    // all-reduced inside autograd
   kGathered = std::uint64_t{1} << 28,   // an all-gather wrote it, or was copied out to it

@@ -5,9 +5,9 @@
 namespace memoir {
 namespace {
 
-constexpr Sign kOfModels[] = {Sign::kModuleParameter, Sign::kOptimizedParameter, Sign::kLeaf,
-                              Sign::kWantsGradient,   Sign::kModuleBuffer,       Sign::kParameterGradient,
-                              Sign::kOptimizerState,  Sign::kDerived};
+constexpr Sign kOfModels[] = {
+    Sign::kModuleParameter, Sign::kOptimizedParameter, Sign::kLeaf,           Sign::kWantsGradient,
+    Sign::kModuleBuffer,    Sign::kParameterGradient,  Sign::kOptimizerState, Sign::kDerived};
 
 // Whether what is computed from it says something about the model.
 bool Derives(const Evidence& evidence) {
@@ -17,7 +17,7 @@ bool Derives(const Evidence& evidence) {
 
 }  // namespace
 
-EvidencePass::OpenAt EvidencePass::RangeAt(const RangeStack& stack, std::int32_t depth) {
+OpenAt EvidencePass::RangeAt(const RangeStack& stack, std::int32_t depth) {
   if (depth < 0 || static_cast<std::size_t>(depth) >= stack.size()) return {};
   return {depth, stack[static_cast<std::size_t>(depth)].call};
 }
@@ -29,19 +29,19 @@ bool EvidencePass::IsOpen(ThreadId thread, const OpenAt& range) const {
   return depth < stack.size() && stack[depth].call == range.call;
 }
 
-EvidencePass::Watched& EvidencePass::WatchedOf(const Block& block) {
+Watched& EvidencePass::WatchedOf(const Block& block) {
   if (block.slot == Block::kNoSlot) return late_;
   if (block.slot >= watched_.size()) watched_.resize(block.slot + 1);
   return watched_[block.slot];
 }
 
-EvidencePass::Watched* EvidencePass::At(const Tensor& tensor) {
+Watched* EvidencePass::At(const Tensor& tensor) {
   if (tensor.storage == 0) return nullptr;
   const Block* block = state_->LiveBlockAt(tensor.device, tensor.storage);
   return block == nullptr ? nullptr : &WatchedOf(*block);
 }
 
-EvidencePass::ThreadFacts& EvidencePass::FactsOf(ThreadId thread) {
+ThreadFacts& EvidencePass::FactsOf(ThreadId thread) {
   if (thread.value >= threads_.size()) threads_.resize(thread.value + 1);
   return threads_[thread.value];
 }
@@ -56,10 +56,12 @@ void EvidencePass::OnRangeBegin(const RangeBeginEvent& event) {
     if (range.role.optimizer) places_.EnterRange(event.thread, range.depth, range.name);
   }
   NoteArguments(event);
-  if (event.tensors.empty()) return;
   NoteGiven(event);
+  if (event.tensors.empty()) return;
   const RangeMarks marks = marks_.Of(range.name, state_->dictionary());
   if (marks.copies) NoteCopy(event);
+  if (marks.copies_over) NoteCopyOver(event);
+  if (marks.cuts) NoteCut(event);
   if (marks.reduces || marks.gathers || marks.scatters) NoteCollective(event, marks);
   if (marks.copies_in || marks.copies_out || marks.chunks) NoteSharding(event, marks);
 }
@@ -67,15 +69,17 @@ void EvidencePass::OnRangeBegin(const RangeBeginEvent& event) {
 void EvidencePass::NoteArguments(const RangeBeginEvent& event) {
   const OpenRange& range = *event.range;
   ThreadFacts& facts = FactsOf(event.thread);
+  const bool outermost = range.is_operator && range.outermost_operator == static_cast<std::int32_t>(range.depth);
+  if (outermost) facts.given.clear();
   bool derived = false;
   for (const Tensor& tensor : event.tensors) {
     Watched* watched = At(tensor);
     if (watched == nullptr) continue;
     NoteUse(event, facts, *watched);
-    if (tensor.wants_gradient) watched->evidence.Note(Sign::kWantsGradient);
+    if (outermost && range.innermost_backward >= 0) facts.given.push_back(watched->ordinal);
+    if (tensor.wants_gradient) NoteLeaf(tensor, *watched);
     derived = derived || Derives(watched->evidence);
   }
-  const bool outermost = range.is_operator && range.outermost_operator == static_cast<std::int32_t>(range.depth);
   if (!outermost) return;
   facts.derived = derived;
   const RangeMarks marks = marks_.Of(range.name, state_->dictionary());
@@ -97,9 +101,18 @@ void EvidencePass::NoteUse(const RangeBeginEvent& event, const ThreadFacts& fact
   Evidence& evidence = watched.evidence;
   evidence.Note(Sign::kTensor);
   if (range.source == RangeSource::kBackward) return evidence.Note(Sign::kNodeArgument);
-  if (range.innermost_backward >= 0) return evidence.Note(Sign::kReadInBackward);
+  const RangeMarks marks = marks_.Of(range.name, state_->dictionary());
+  const bool views = marks.saves != nullptr && marks.saves->is_view;
+  watched.blank = watched.blank && views;
+  if (range.innermost_backward >= 0) {
+    const bool outermost = range.is_operator && range.outermost_operator == static_cast<std::int32_t>(range.depth);
+    if (outermost && !views && !marks.writes && IsOpen(watched.thread, watched.node))
+      evidence.Note(Sign::kReadByItsNode);
+    return evidence.Note(Sign::kReadInBackward);
+  }
   evidence.Note(Sign::kReadOutside);
   if (range.phase == Phase::kOther) evidence.Note(Sign::kReadByProgram);
+  if (!IsCalled(facts, watched)) evidence.Note(Sign::kReadAfterCall);
   if (facts.model_call == 0 || watched.model_call == 0 || watched.model_call == facts.model_call) return;
   // By the same model again, or by another in more than one call.
   if (watched.model == facts.model || (watched.read_call != 0 && watched.read_call != facts.model_call))
@@ -113,19 +126,30 @@ void EvidencePass::OnRangeEnd(const RangeEndEvent& event) {
   for (const Tensor& tensor : event.tensors) {
     if (Watched* watched = At(tensor)) watched->evidence.Note(Sign::kTensor);
   }
+  NoteSaved(event);
+  if (marks_.Of(range.name, state_->dictionary()).cuts) NoteCutResult(event);
 }
 
 void EvidencePass::OnModuleEnter(const ModuleEvent& event) {
   if (event.of_gradient) return;
   places_.EnterModule(event.thread, event.depth, event.module);
+  ThreadFacts& facts = FactsOf(event.thread);
+  facts.module_calls.resize(event.depth);
+  facts.module_calls.push_back(++module_calls_);
   if (event.depth != 0) return;
-  FactsOf(event.thread).model_call = ++model_calls_;
-  FactsOf(event.thread).model = event.module;
+  facts.model_call = module_calls_;
+  facts.model = event.module;
+}
+
+bool EvidencePass::IsCalled(const ThreadFacts& facts, const Watched& watched) {
+  return std::ranges::find(facts.module_calls, watched.module_call) != facts.module_calls.end();
 }
 
 void EvidencePass::OnModuleExit(const ModuleEvent& event) {
   places_.ExitModule(event.thread, event.depth);
-  if (event.depth == 0) FactsOf(event.thread).model_call = 0;
+  ThreadFacts& facts = FactsOf(event.thread);
+  facts.module_calls.resize(std::min<std::size_t>(facts.module_calls.size(), event.depth));
+  if (event.depth == 0) facts.model_call = 0;
 }
 
 void EvidencePass::OnDeallocate(const DeallocateEvent& event) {
@@ -157,7 +181,8 @@ void EvidencePass::NoteEnd(const Block& block, Watched& watched) {
     if (evidence.phase == Phase::kForward && evidence.Has(Sign::kOutlivedModel) && WasCarried(watched.place))
       evidence.Note(Sign::kCarried);
     const RuleNumber rule = RuleFor(evidence);
-    places_.Note(watched.place, {rule, block.slot, block.ordinal});
+    places_.Note(watched.place,
+                 {rule, block.slot, block.ordinal, watched.gradient_of.slot, watched.gradient_of.ordinal});
     Judge(watched, {rule, false});
     if (watched.computed_by != GraphBook::kNoStep) LeaveComputed(watched, block.slot);
   }

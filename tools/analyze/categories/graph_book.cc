@@ -7,19 +7,17 @@ namespace memoir {
 void GraphBook::Keep(BlockRef block) {
   if (block.slot >= kept_.size()) kept_.resize(block.slot + 1);
   Kept& kept = kept_[block.slot];
-  if (kept.ordinal != block.ordinal || kept.nodes == 0) kept = {block.ordinal, 0};
+  if (kept.ordinal != block.ordinal || kept.nodes == 0) kept = {block.ordinal, 0, 0};
   ++kept.nodes;
+  if (block.saved != Saves::kNo) ++kept.keepers;
 }
 
 void GraphBook::Release(BlockRef block) {
   if (block.slot >= kept_.size()) return;
   Kept& kept = kept_[block.slot];
-  if (kept.ordinal == block.ordinal && kept.nodes > 0) --kept.nodes;
-}
-
-std::uint32_t GraphBook::Keepers(BlockRef block) const {
-  if (block.slot >= kept_.size() || kept_[block.slot].ordinal != block.ordinal) return 0;
-  return kept_[block.slot].nodes;
+  if (kept.ordinal != block.ordinal || kept.nodes == 0) return;
+  --kept.nodes;
+  if (block.saved != Saves::kNo && kept.keepers > 0) --kept.keepers;
 }
 
 // Operators inside each other have one number where the inner one makes the node: the last of them counts.
@@ -55,6 +53,22 @@ bool GraphBook::Compute(const Step& step, std::uint64_t call, std::uint64_t plac
   return true;
 }
 
+std::size_t GraphBook::Computed(const Step& step, std::uint64_t call) const {
+  const auto found = nodes_.find(step);
+  return found == nodes_.end() || found->second.call != call ? 0 : found->second.computed.size();
+}
+
+void GraphBook::Settle(const Step& step, std::uint64_t call, const std::vector<BlockRef>& saved) {
+  const auto found = nodes_.find(step);
+  if (found == nodes_.end() || found->second.call != call) return;
+  for (BlockRef& block : found->second.computed) {
+    Release(block);
+    const auto same = std::ranges::find(saved, block.ordinal, &BlockRef::ordinal);
+    block.saved = same == saved.end() ? Saves::kNo : same->saved;
+    Keep(block);
+  }
+}
+
 std::optional<GraphBook::Node> GraphBook::Run(const Step& step) {
   const auto found = nodes_.find(step);
   if (found == nodes_.end()) return std::nullopt;
@@ -70,11 +84,8 @@ void GraphBook::Count(const Step& step, bool counts) {
   const auto found = nodes_.find(step);
   if (found == nodes_.end()) return;
   for (const BlockRef& block : found->second.given) {
-    if (!counts) {
-      Release(block);
-    } else if (block.slot < kept_.size() && kept_[block.slot].ordinal == block.ordinal) {
-      ++kept_[block.slot].nodes;
-    }
+    if (block.saved == Saves::kNo || KeptOf(block).nodes == 0) continue;
+    kept_[block.slot].keepers += counts ? 1 : -1u;
   }
 }
 
@@ -86,8 +97,7 @@ void GraphBook::EraseIfEmpty(const Step& step) {
 }
 
 // Autograd mostly gives back what an operator computed before it runs that operator's node.
-void GraphBook::BlockEnds(const Step& step, std::uint64_t call, BlockRef block,
-                          const std::optional<Ended>& otherwise) {
+void GraphBook::BlockEnds(const Step& step, std::uint64_t call, BlockRef block, const std::optional<Ended>& otherwise) {
   const auto found = nodes_.find(step);
   if (found == nodes_.end() || found->second.call != call) return;
   Node& node = found->second;

@@ -6,8 +6,8 @@
 //     aten::eq  #7 ─┐ makes none           the number goes to the next
 //     aten::mul #7 ─┴─► MulBackward0 #7    may keep what aten::mul was given and what it computed, until it has run
 //
-// What a node really saves is not known before backward reads it: of a block that lives and that some such node may
-// keep, autograd is taken to be the keeper.
+// What a node saves of that is known for torch's own operators (saved_tensors.h). Of others it is not before backward
+// reads it: of a block that lives and that some such node may keep, autograd is taken to be the keeper.
 #ifndef TOOLS_ANALYZE_CATEGORIES_GRAPH_BOOK_H_
 #define TOOLS_ANALYZE_CATEGORIES_GRAPH_BOOK_H_
 
@@ -29,9 +29,11 @@ class GraphBook {
   using Step = std::pair<std::uint64_t, std::int64_t>;
   static constexpr Step kNoStep{0, -1};
 
+  enum class Saves : std::uint8_t { kNo, kMaybe, kYes };
   struct BlockRef {
     std::uint32_t slot = 0;
     std::uint64_t ordinal = 0;
+    Saves saved = Saves::kMaybe;
   };
   // A block that ended before, of which a rule would say otherwise if its operator turned out to be differentiable.
   struct Ended {
@@ -51,13 +53,18 @@ class GraphBook {
   // operator that has the number.
   bool Give(const Step& step, std::uint64_t call, std::uint64_t place, BlockRef block);
   bool Compute(const Step& step, std::uint64_t call, std::uint64_t place, BlockRef block);
+  // How many blocks that live the operator has computed so far.
+  std::size_t Computed(const Step& step, std::uint64_t call) const;
+  // The operator has ended, and what it computed is known: of that the node saves `saved` alone.
+  void Settle(const Step& step, std::uint64_t call, const std::vector<BlockRef>& saved);
   // The node runs, and keeps nothing any more.
   std::optional<Node> Run(const Step& step);
   // A block ends that `call` has computed. `otherwise`: what it would be if that was differentiable.
   void BlockEnds(const Step& step, std::uint64_t call, BlockRef block, const std::optional<Ended>& otherwise);
 
-  // How many nodes that have not run may keep it.
-  std::uint32_t Keepers(BlockRef block) const;
+  // How many nodes that have not run may keep it, and how many have to do with it at all.
+  std::uint32_t Keepers(BlockRef block) const { return KeptOf(block).keepers; }
+  std::uint32_t Users(BlockRef block) const { return KeptOf(block).nodes; }
   // Whether what the node was given, whose operator may have made none, counts there.
   void Count(const Step& step, bool counts);
   void Clear();
@@ -68,10 +75,14 @@ class GraphBook {
   static constexpr std::size_t kMostNodes = std::size_t{1} << 18;  // with blocks that they were given
   struct Kept {
     std::uint64_t ordinal = 0;
-    std::uint32_t nodes = 0;
+    std::uint32_t nodes = 0, keepers = 0;
   };
 
   Node* NodeOf(const Step& step, std::uint64_t call, std::uint64_t place);
+  Kept KeptOf(BlockRef block) const {
+    const bool known = block.slot < kept_.size() && kept_[block.slot].ordinal == block.ordinal;
+    return known ? kept_[block.slot] : Kept();
+  }
   void Keep(BlockRef block);
   void Release(BlockRef block);
   void ForgetEnded();

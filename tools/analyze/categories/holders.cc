@@ -24,8 +24,6 @@ void EvidencePass::Hold(const Tensor& tensor, Sign sign, ParameterNumber paramet
   if (watched == nullptr) return;
   watched->at_cut = {};
   watched->evidence.Note(sign);
-  if (sign == Sign::kParameterGradient)
-    places_.Note(watched->place, {RuleFor(watched->evidence), SlotOf(*watched), watched->ordinal});
   if (watched->evidence.parameter == kNoParameter) watched->evidence.parameter = parameter;
   const bool parameter_itself = sign == Sign::kModuleParameter || sign == Sign::kOptimizedParameter;
   if (!parameter_itself || watched->copied_from == kNoOrdinal) return;
@@ -42,8 +40,14 @@ void EvidencePass::Hold(const Tensor& tensor, Sign sign, ParameterNumber paramet
 void EvidencePass::HoldGradient(const Tensor& leaf, const Tensor& gradient, ParameterNumber parameter) {
   Hold(gradient, Sign::kParameterGradient, parameter);
   Watched* of = At(leaf);
-  const Watched* held = At(gradient);
-  if (of != nullptr && held != nullptr) of->gradient = {SlotOf(*held), held->ordinal};
+  Watched* held = At(gradient);
+  if (held == nullptr) return;
+  if (of != nullptr) {
+    of->gradient = {SlotOf(*held), held->ordinal};
+    held->gradient_of = {SlotOf(*of), of->ordinal};
+  }
+  places_.Note(held->place, {RuleFor(held->evidence), SlotOf(*held), held->ordinal, held->gradient_of.slot,
+                             held->gradient_of.ordinal});
 }
 
 BookedTensor EvidencePass::Booked(const Tensor& tensor) {

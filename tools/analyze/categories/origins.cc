@@ -1,4 +1,4 @@
-// The part of the evidence that a block's beginning gives: what ran, and what it is a copy of.
+// The part of the evidence that a block's beginning gives: what ran.
 #include <algorithm>
 
 #include "tools/analyze/categories/evidence_pass.h"
@@ -16,6 +16,7 @@ void EvidencePass::OnAllocate(const AllocateEvent& event) {
   if (watched.thread.valid()) {
     const ThreadFacts& facts = FactsOf(watched.thread);
     watched.model_call = facts.model_call;
+    watched.module_call = facts.module_calls.empty() ? 0 : facts.module_calls.back();
     if (facts.model_call != 0) watched.model = facts.model;
     watched.inner = facts.model_call != 0 && block.module != facts.model;
   }
@@ -37,13 +38,12 @@ void EvidencePass::NoteOrigin(const AllocateEvent& event, Watched& watched) {
   const Block& block = *event.block;
   watched.place = places_.Next(watched.thread, block.operator_name, block.leaf_name, block.phase);
   const ThreadFacts& facts = FactsOf(watched.thread);
-  if (block.phase == Phase::kBackward && watched.node.call != 0 && watched.node.call == facts.node.call &&
-      std::ranges::find(facts.owed, block.bytes) != facts.owed.end())
-    evidence.Note(Sign::kToLeaf);
+  if (block.phase == Phase::kBackward && IsOwed(facts, watched)) evidence.Note(Sign::kToLeaf);
   if (innermost.outermost_operator >= 0) {
     evidence.Note(Sign::kInOperator);
     if (facts.derived) evidence.Note(Sign::kDerived);
     watched.filled = facts.fills;
+    watched.blank = watched.operation.call == innermost.call && marks_.Of(innermost.name, state_->dictionary()).empties;
     if (facts.like_leaf) evidence.Note(Sign::kLikeLeaf);
   }
   if (IsOpen(watched.thread, facts.copy)) {
@@ -56,27 +56,16 @@ void EvidencePass::NoteOrigin(const AllocateEvent& event, Watched& watched) {
   NoteMaker(stack, watched.thread, watched, block.slot);
 }
 
-void EvidencePass::NoteCopy(const RangeBeginEvent& event) {
-  ThreadFacts& facts = FactsOf(event.thread);
-  const Watched* from = At(event.tensors[0]);
-  facts.copy = RangeAt(*event.stack, static_cast<std::int32_t>(event.range->depth));
-  facts.copy_of = from == nullptr ? kNoOrdinal : from->ordinal;
-  facts.copy_slot = from == nullptr ? 0 : SlotOf(*from);
-  facts.copies_parameter = from != nullptr && from->evidence.IsParameter();
-}
-
-bool EvidencePass::CopiesParameter(const Watched& copy) const {
-  constexpr int kMostCopies = 16;  // of copies
-  const Watched* from = &copy;
-  for (int i = 0; i < kMostCopies && from->copied_from != kNoOrdinal; ++i) {
-    const std::uint64_t ordinal = from->copied_from;
-    if (ordinal < rules_.size() && rules_[ordinal] != kNotJudged)
-      return Rules()[rules_[ordinal]].kept == KeptAs::kParameter;
-    if (from->copied_slot >= watched_.size() || watched_[from->copied_slot].ordinal != ordinal) return false;
-    from = &watched_[from->copied_slot];
-    if (from->evidence.IsParameter()) return true;
-  }
-  return false;
+// Of two gradients of one size: that of a factor is computed from the other factor, and not from itself.
+bool EvidencePass::IsOwed(const ThreadFacts& facts, const Watched& watched) const {
+  if (watched.node.call == 0 || watched.node.call != facts.node.call) return false;
+  const auto given = [&](const BlockRef& block) {
+    return std::ranges::find(facts.given, block.ordinal) != facts.given.end();
+  };
+  return std::ranges::any_of(facts.owed, [&](const Owed& owed) {
+    if (owed.bytes != watched.bytes) return false;
+    return owed.other.ordinal == kNoOrdinal || (given(owed.other) && !given(owed.leaf));
+  });
 }
 
 }  // namespace memoir

@@ -26,6 +26,8 @@ class PlaceBook {
     RuleNumber rule = 0;
     std::uint32_t slot = 0;
     std::uint64_t ordinal = 0;
+    std::uint32_t leaf_slot = 0;  // a gradient: of what
+    std::uint64_t leaf = ~std::uint64_t{0};
   };
 
   void EnterModule(ThreadId thread, std::uint32_t depth, ModuleId module);

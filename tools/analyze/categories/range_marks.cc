@@ -24,6 +24,13 @@ RangeMarks MarksOf(std::string_view name) {
   marks.copies_out = is("fsdp::split_with_sizes_copy");
   marks.scatters = is("c10d::_reduce_scatter_base_");
   marks.chunks = is("fsdp::chunk_cat");
+  marks.copies_over = is("aten::copy_");
+  marks.empties = is("aten::empty") || is("aten::empty_strided") || is("aten::new_empty");
+  marks.cuts = is("aten::as_strided");
+  for (const std::string_view range : {"FSDP::pre_forward", "FSDP::root_pre_forward", "FSDP::pre_backward",
+                                       "FSDP::backward_prefetch", "FSDP::all_gather"})
+    marks.shards = marks.shards || name.starts_with(range);
+  marks.saves = SavedBy(name);
   return marks;
 }
 

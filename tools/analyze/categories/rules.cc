@@ -7,6 +7,8 @@ namespace {
 
 using enum Sign;
 
+bool ComputedInForward(const Evidence& block) { return block.phase == Phase::kForward || block.phase == Phase::kOther; }
+
 // Held by somebody: these are facts, not conclusions.
 
 bool HeldByModule(const Evidence& block) { return block.Has(kModuleParameter); }
@@ -43,6 +45,11 @@ bool StateToCome(const Evidence& block) {
   return block.phase == Phase::kOther && block.Has(kLeftLive) && block.Has(kLikeLeaf);
 }
 
+// DDP makes its buckets before the first gradient, and anew after it.
+bool BucketToCome(const Evidence& block) {
+  return ComputedInForward(block) && block.Has(kLeftLive) && block.Has(kCutLikeLeaves);
+}
+
 // Gradients on their way between ranks.
 bool ReducedBucket(const Evidence& block) { return block.Has(kReduced); }
 bool ScatteredGradient(const Evidence& block) { return block.Has(kScattered); }
@@ -58,7 +65,6 @@ bool ProgramInput(const Evidence& block) {
 }
 
 // Kept for backward.
-bool ComputedInForward(const Evidence& block) { return block.phase == Phase::kForward || block.phase == Phase::kOther; }
 bool CastParameter(const Evidence& block) { return block.Has(kCastParameter) && block.phase == Phase::kForward; }
 // cuBLAS keeps one for each stream, taken from torch's allocator.
 bool Workspace(const Evidence& block) {
@@ -77,7 +83,7 @@ bool Recomputed(const Evidence& block) {
 }
 bool SavedInBackward(const Evidence& block) {
   return block.phase == Phase::kBackward &&
-         ((block.Has(kDifferentiable) && block.Has(kReadInBackward)) || StillAwaits(block));
+         (((block.Has(kDifferentiable) || block.Has(kSaved)) && block.Has(kReadInBackward)) || StillAwaits(block));
 }
 bool GraphRetained(const Evidence& block) {
   return ComputedInForward(block) && block.Has(kRetained) && !block.Has(kFreedInBackward);
@@ -88,6 +94,8 @@ bool SavedForBackward(const Evidence& block) {
 bool ReleasedByBackward(const Evidence& block) {
   return ComputedInForward(block) && block.Has(kFreedInBackward) && !block.Has(kNodeArgument);
 }
+// Kept by a node that ran for the gradients of other tensors.
+bool SavedUnread(const Evidence& block) { return ComputedInForward(block) && block.Has(kSaved); }
 bool AwaitsBackward(const Evidence& block) { return ComputedInForward(block) && StillAwaits(block); }
 
 // Of a graph that backward went through what is gone before was of no use to it.
@@ -141,6 +149,8 @@ constexpr Rule kRules[] = {
     {"reduced_bucket", KeptAs::kGradient, "bucket", Keeper::kRanks, ReducedBucket, "it is all-reduced during backward"},
     {"scattered_gradient", KeptAs::kGradient, "reduce-scatter", Keeper::kRanks, ScatteredGradient,
      "a reduce-scatter of gradients takes or gives it"},
+    {"bucket_to_come", KeptAs::kGradient, "bucket", Keeper::kRanks, BucketToCome,
+     "empty and cut into views as large as leaves that want a gradient, where the recording ends before it is reduced"},
     {"kept_by_step", KeptAs::kOptimizerState, "", Keeper::kOptimizer, KeptByStep,
      "allocated in an optimizer's step, it outlived that"},
     {"state_to_come", KeptAs::kOptimizerState, "", Keeper::kProgram, StateToCome,
@@ -170,6 +180,8 @@ constexpr Rule kRules[] = {
      "made in forward, read in backward"},
     {"released_by_backward", KeptAs::kActivation, "", Keeper::kGraph, ReleasedByBackward,
      "made in forward, given back by backward"},
+    {"saved_unread", KeptAs::kActivation, "", Keeper::kGraph, SavedUnread,
+     "made in forward and saved by a node of autograd that ran, but had no need of it"},
     {"awaits_backward", KeptAs::kActivation, "", Keeper::kGraph, AwaitsBackward,
      "made while autograd was recording, and live where the recording ends, before the node has run that may keep it"},
     {"graph_dropped", KeptAs::kActivation, "no backward came", Keeper::kUnusedGraph, GraphDropped,
