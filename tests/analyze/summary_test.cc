@@ -315,6 +315,61 @@ TEST(SummaryTest, FoldedSumsCloseInEveryGrouping) {
   EXPECT_EQ(RowNamed(Summarise(process, By(GroupBy::kRank)), "rank 0").total.bytes_at_peak, 900u) << "ranks are known";
 }
 
+// The peak is in the first part, which is kept; the second one is folded away.
+void FillAround(ProcessBuilder& process) {
+  process.Begin("aten::big").Allocate(0x1000, 900).End().Begin("aten::kept").Allocate(0x2000, 100).End();
+  process.Deallocate(0x1000).EndPart();
+  process.Begin("aten::gone").Allocate(0x3000, 50).Allocate(0x4000, 7).End().Deallocate(0x4000).Deallocate(0x2000);
+  process.Begin("aten::kept").Allocate(0x5000, 20).End().EndPart();
+  process.FoldPart(1);
+  process.Begin("aten::kept").Allocate(0x6000, 30).End().Deallocate(0x3000);
+}
+
+TEST(SummaryTest, APeakInAPartThatWasKeptIsKnownInFullAndTheSumsAreOfAll) {
+  ProcessBuilder process;
+  FillAround(process);
+  const Summary summary = Summarise(process);
+  EXPECT_TRUE(summary.folded);
+  EXPECT_EQ(summary.events, process.events());
+  EXPECT_EQ(summary.operator_calls, 5u);
+  const DeviceRow& cpu = summary.devices[0];
+  EXPECT_FALSE(cpu.peak_is_folded);
+  EXPECT_EQ(cpu.peak_allocated_bytes, 1000u);
+  EXPECT_EQ(cpu.peak_operator, "aten::kept");
+  EXPECT_EQ(RowNamed(summary, "aten::big").total.bytes_at_peak, 900u);
+  EXPECT_EQ(cpu.allocations, 6u);
+  EXPECT_EQ(cpu.allocated_bytes, 1107u);
+  EXPECT_EQ(cpu.deallocations, 4u);
+  EXPECT_EQ(cpu.deallocated_bytes, 1057u);
+  EXPECT_EQ(cpu.live_bytes_at_end, 50u);
+  const Row& kept = RowNamed(summary, "aten::kept");
+  EXPECT_EQ(kept.count, 3u);
+  EXPECT_EQ(kept.total.allocated_bytes, 150u);
+  EXPECT_EQ(kept.total.net_bytes, 50u);
+  EXPECT_EQ(RowNamed(summary, "aten::gone").total.allocated_bytes, 57u);
+  EXPECT_EQ(summary.report.lost_chunks + summary.report.lost_records, 0u) << "folded is not lost";
+  EXPECT_EQ(summary.report.keyframe_mismatches, 0u);
+  ASSERT_EQ(summary.report.processes[0].evicted.size(), 1u);
+  EXPECT_LT(summary.report.processes[0].evicted[0].begin_ns, summary.report.processes[0].evicted[0].end_ns);
+}
+
+TEST(SummaryTest, SumsAroundAGapCloseInEveryGrouping) {
+  for (const GroupBy by : {GroupBy::kOperator, GroupBy::kLeaf, GroupBy::kRange, GroupBy::kThread, GroupBy::kModule,
+                           GroupBy::kCategory, GroupBy::kParameter, GroupBy::kShape, GroupBy::kRank}) {
+    ProcessBuilder process;
+    FillAround(process);
+    const Summary summary = Summarise(process, By(by));
+    const DeviceRow& cpu = summary.devices[0];
+    const Columns total = summary.total();
+    EXPECT_EQ(total.allocations, 6u);
+    EXPECT_EQ(total.allocated_bytes, 1107u);
+    EXPECT_EQ(total.deallocations, cpu.deallocations);
+    EXPECT_EQ(total.deallocated_bytes, 1057u);
+    EXPECT_EQ(total.net_bytes, cpu.live_bytes_at_end);
+    EXPECT_EQ(total.bytes_at_peak, 1000u);
+  }
+}
+
 TEST(SummaryTest, FoldedSumsOfOperatorsThatShareDevicesBelongToNone) {
   ProcessBuilder process;
   const std::uint32_t cuda = process.AddDevice("cuda", 0);

@@ -151,7 +151,9 @@ class ProcessBuilder {
   ProcessBuilder& EndPart(bool with_index = true);   // the next part starts with a keyframe
   ProcessBuilder& RenumberDictionaries();            // as memoir-drain does in the part it adds
   ProcessBuilder& RemovePart(std::uint32_t part);    // its file is not written
-  ProcessBuilder& FoldParts(std::uint32_t parts);    // as --max-size: the oldest removed and counted
+  // As --max-size: removed and counted, the oldest or one.
+  ProcessBuilder& FoldParts(std::uint32_t parts);
+  ProcessBuilder& FoldPart(std::uint32_t part);
 
   v1::Counters& counters() { return counters_; }  // written with every later chunk
   v1::ProcessInfo& info() { return info_; }

@@ -178,13 +178,16 @@ ProcessBuilder& ProcessBuilder::RemovePart(std::uint32_t part) {
 }
 
 ProcessBuilder& ProcessBuilder::FoldParts(std::uint32_t parts) {
-  for (std::uint32_t part = 0; part < parts; ++part) {
-    RemovePart(part);
-    for (const v1::ChunkRef& chunk : indices_[part].chunks()) {
-      counters_.set_folded_events(counters_.folded_events() + chunk.event_count());
-    }
+  for (std::uint32_t part = 0; part < parts; ++part) FoldPart(part);
+  return *this;
+}
+
+ProcessBuilder& ProcessBuilder::FoldPart(std::uint32_t part) {
+  RemovePart(part);
+  for (const v1::ChunkRef& chunk : indices_[part].chunks()) {
+    counters_.set_folded_events(counters_.folded_events() + chunk.event_count());
   }
-  counters_.set_folded_parts(parts);
+  counters_.set_folded_parts(counters_.folded_parts() + 1);
   return *this;
 }
 

@@ -86,7 +86,15 @@ struct ReplayReport {
     std::uint64_t gap_count = 0;       // all of them
     std::uint64_t unknown_blocks = 0;  // DeallocateCause::kUnknown
     std::uint64_t unknown_bytes = 0;
-    std::vector<FoldedPeak> folded_peaks;  // of the parts before the first keyframe left, where they are gone
+    // Of which --max-size left sums alone: before the first keyframe left, and between parts that it kept. At most
+    // kMaxGaps.
+    struct Span {
+      std::uint64_t begin_ns = 0;
+      std::uint64_t end_ns = 0;
+    };
+    std::vector<Span> evicted;
+    bool evicted_at_start = false;         // the first of them is that
+    std::vector<FoldedPeak> folded_peaks;  // of all before the keyframe behind the last of these
   };
   std::vector<Process> processes;  // by ProcessId
 };

@@ -58,6 +58,8 @@ class Replayer : public ReplayState {
  private:
   void BeginProcess(std::size_t process);
   void EndProcess();
+  void PassEvicted();
+  void NoteEvicted(const v1::Keyframe& keyframe);
   void Cut() { visitor_.OnCut(MakeEvent<CutEvent>(process_, ThreadId(), now_)); }
   void TakeChunk(const std::shared_ptr<Chunk>& chunk);
   void TakeKeyframe(const Chunk& chunk);
@@ -178,6 +180,9 @@ class Replayer : public ReplayState {
   ThreadId last_forward_thread_;                                // of a node, where a user range was open
   bool began_ = false;                                          // a chunk of this process was taken
   bool resync_ = false;                                         // chunks were lost: apply the next keyframe
+  bool after_evicted_ = false;                                  // no keyframe yet behind a gap that --max-size made
+  bool passed_evicted_ = false;                                 // in this process
+  Tick evicted_from_ = 0;
   bool told_full_ = false;
   bool gap_open_ = false;  // less than everything is recorded here
 };

@@ -15,7 +15,7 @@ bool Replayer::StartRun(ThreadReplay& thread, RunCursor& cursor) {
     if (end <= thread.next_record) return false;
   }
   // A thread whose first runs are in parts that are gone has lost nothing that was not said already.
-  const bool known = thread.next_record_known || processes_[process_.value].starts_at_first_chunk;
+  const bool known = thread.next_record_known || (!passed_evicted_ && processes_[process_.value].starts_at_first_chunk);
   if (known && run.first_record > thread.next_record) {
     auto event = MakeEvent<LostEvent>(process_, thread.id(), cursor.tick);
     event.records = run.first_record - thread.next_record;
@@ -237,7 +237,8 @@ Block* Replayer::Open(const Block& block, const RangeStack* stack, Tick tick) {
   event.block = &added;
   event.stack = stack;
   if (stack != nullptr) event.base = BaseOf(ThreadOf(added.thread));
-  event.before = (block.origin == BlockOrigin::kKeyframe && !began_) || block.origin == BlockOrigin::kFound;
+  event.before =
+      (block.origin == BlockOrigin::kKeyframe && (!began_ || after_evicted_)) || block.origin == BlockOrigin::kFound;
   visitor_.OnAllocate(event);
   return &added;
 }

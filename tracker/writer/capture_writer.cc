@@ -128,7 +128,9 @@ bool CaptureWriter::KeyframeIsDue() const {
 }
 
 void CaptureWriter::AddClockAndCounters() {
-  if (sink_.is_open()) sink_.PlanRoom(payload_.size() + kCountersBytes + pending_process_.size());
+  if (sink_.is_open() && options_.max_bytes != 0) {
+    sink_.PlanRoom(payload_.size() + kCountersBytes + pending_process_.size(), kept_.ByImportance());
+  }
   protozero::pbf_writer payload(payload_);
   AddClock(payload, options_.clock ? *options_.clock : ReadClock());
   counters_written_ = ring_.Counters();
@@ -179,6 +181,7 @@ void CaptureWriter::Write(std::uint64_t complete_until_tick) {
   } else {
     written = AppendPayload(header);
   }
+  kept_.Note(builder_.memory().devices(), written ? sink_.number() : KeptParts::kNoPart);
   if (written) {
     events_ += builder_.events();
   } else {

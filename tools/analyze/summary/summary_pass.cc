@@ -83,7 +83,9 @@ void SummaryPass::Allocated(const AllocateEvent& event) {
 // After the block is counted: it made the peak when the device is at it, since now.
 void SummaryPass::NotePeakMoment(const AllocateEvent& event) {
   const DeviceTable& device = table_.device(event.block->device, event.process);
-  if (!in_window() || event.before || device.peak_tick != event.tick || device.live.bytes != device.peak.bytes) return;
+  const bool is_peak = device.peak_tick == event.tick && device.live.bytes == device.peak.bytes;
+  if (is_peak && event.before) peak_moments_.erase(event.block->device);
+  if (!in_window() || event.before || !is_peak) return;
   if (state().memory(event.block->device).caching()) NoteAtPeak(event.block->device);
   PeakMoment& moment = peak_moments_[event.block->device];
   moment = {event.block->operator_name, event.block->user_name, std::nullopt};
@@ -115,6 +117,10 @@ void SummaryPass::Stepped(const StepEvent& event) {
   CountEvent(event, true);
   summary_.steps += in_window();
   last_step_[event.process] = event.step;
+}
+
+void SummaryPass::ProcessBegins(const ProcessEvent&) {
+  process_begin_ = {summary_.events, summary_.operator_calls, calls_};
 }
 
 void SummaryPass::ProcessEnds(const ProcessEvent& event) {

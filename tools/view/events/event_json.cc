@@ -302,6 +302,7 @@ void EventJsonWriter::OnLost(const LostEvent& event) {
 void EventJsonWriter::OnKeyframe(const KeyframeEvent& event) {
   Begin("keyframe", event);
   lines_ += event.at_start ? R"(,"at_start":true)" : R"(,"at_start":false)";
+  if (event.after_evicted) lines_ += R"(,"after_evicted":true)";
   End();
 }
 

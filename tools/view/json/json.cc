@@ -83,6 +83,10 @@ Json ProcessJson(const ProcessSummary& process, const ReplayReport& report) {
   AddGaps(json, seen);
   // What --max-size removed is not missing.
   json["missing_parts"] = process.missing_parts - std::min(process.missing_parts, seen.counters.folded_parts());
+  if (seen.counters.folded_parts() == 0) return json;
+  json["evicted"] = Json::array();
+  for (const auto& span : seen.evicted)
+    json["evicted"].push_back({{"begin_ns", span.begin_ns}, {"end_ns", span.end_ns}});
   return json;
 }
 
