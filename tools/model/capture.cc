@@ -89,6 +89,7 @@ void ForgetDamageOf(const ProcessFiles& process, std::vector<Damage>* damage) {
     if (part.damage) std::erase(*damage, *part.damage);
   }
 }
+    for (const Damage& passed : part.passed_over) std::erase(*damage, passed);
 
 // A program alone is rank 0, numbered or not; beside ranks, what is not numbered is none.
 void MarkRanks(std::vector<ProcessSummary>* processes) {

@@ -127,9 +127,12 @@ void ReadPayload(std::string_view bytes, bool newest, OnFile* on_file) {
 bool ReadOnePart(const std::string& path, const std::string& identity, bool newest, OnFile* on_file) {
   bool first = true;
   bool ours = false;
+  std::uint64_t recording = 0;
   ReadPart(path, [&](const ChunkView& chunk) {
     if (std::exchange(first, false)) ours = Identity(chunk.process) == identity;
     if (!ours) return false;
+    if (recording == 0) recording = chunk.recording;
+    if (chunk.recording != recording) return true;  // of another recording
     on_file->next_sequence = std::max(on_file->next_sequence, chunk.sequence + 1);
     ReadPayload(chunk.payload, newest, on_file);
     return true;

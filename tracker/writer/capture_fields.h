@@ -23,6 +23,8 @@ enum : std::uint32_t {
   kEventCount = 8,
   kCompleteUntilTick = 9,
   kHasKeyframe = 10,
+  kRecording = 11,
+  kHeaderChecksum = 12,
   kIndex = 14,
   kChunkBytes = 15,
 };

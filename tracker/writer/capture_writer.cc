@@ -59,6 +59,7 @@ CaptureWriter::CaptureWriter(const CaptureOptions& options, const RingReader& ri
       ring_(ring),
       builder_(*builder),
       sink_(options.folder, options.stem, options.max_bytes, options.first_part),
+      frame_(RecordingOf(options.process_info)),
       chunk_bytes_(std::clamp<std::size_t>(PartBytes(options) / 16, kMinChunkBytes, kChunkBytes)),
       sequence_(options.first_sequence) {
   options_.part_bytes = PartBytes(options);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <xxhash.h>
+#include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 
 #include "tracker/writer/capture_fields.h"
@@ -69,6 +71,21 @@ std::string EncodeProcessInfo(const ProcessFacts& facts, const RingClock& start,
 }
 
 std::string WithPart(const std::string& process_info, std::uint32_t part) {
+std::uint64_t RecordingOf(const std::string& process_info) {
+  std::string identity;
+  for (protozero::pbf_reader reader(process_info); reader.next();) {
+    if (reader.tag() == fields::kPid) {
+      identity += std::to_string(reader.get_uint64()) + " ";
+    } else if (reader.tag() == fields::kStart) {
+      const protozero::data_view bytes = reader.get_view();
+      identity.append(bytes.data(), bytes.size());
+    } else {
+      reader.skip();
+    }
+  }
+  return std::max<std::uint64_t>(XXH64(identity.data(), identity.size(), 0), 1);
+}
+
   std::string bytes = process_info;
   protozero::pbf_writer(bytes).add_uint32(fields::kPart, part);
   return bytes;

@@ -47,6 +47,9 @@ std::string EncodeProcessInfo(const ProcessFacts& facts, const RingClock& start,
                               std::size_t limit);
 
 // The same message with `part` appended; works on bytes that came out of a dead ring as well.
+// What all chunks of a recording carry, of its encoded ProcessInfo: a hash of process id and clocks at its start. Never 0.
+std::uint64_t RecordingOf(const std::string& process_info);
+
 std::string WithPart(const std::string& process_info, std::uint32_t part);
 
 }  // namespace memoir
