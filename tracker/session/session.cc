@@ -136,6 +136,7 @@ ProcessFacts Facts(const Settings& settings, OperatorHook operators, std::uint64
   if (settings.modules) facts.sources.emplace_back("modules");
   if (CudaIsAtDeviceLevel()) facts.sources.emplace_back(kDeviceLevel);
   facts.boot_id = BootId();
+  if (const char* run = std::getenv("MEMOIR_RUN"); run != nullptr) facts.run = run;
   return facts;
 }
 

@@ -52,6 +52,7 @@ enum : std::uint32_t {
   kRankConflict = 25,
   kForkedFrom = 26,
   kUnrecorded = 27,
+  kRun = 28,
 };
 }
 namespace unrecorded {

@@ -52,6 +52,7 @@ std::string EncodeWithTexts(const ProcessFacts& facts, const RingClock& start, c
   AddText(message, fields::kSimulatedDevice, facts.simulated_device, text_limit);
   AddText(message, fields::kBootId, facts.boot_id, text_limit);
   AddText(message, fields::kRankConflict, facts.rank_conflict, text_limit);
+  if (!facts.run.empty()) AddText(message, fields::kRun, facts.run, text_limit);
   if (facts.forked_from != 0) message.add_uint64(fields::kForkedFrom, facts.forked_from);
   for (const Unrecorded& unrecorded : facts.unrecorded) AddUnrecorded(message, unrecorded, text_limit);
   return bytes;
@@ -70,7 +71,6 @@ std::string EncodeProcessInfo(const ProcessFacts& facts, const RingClock& start,
   return bytes;
 }
 
-std::string WithPart(const std::string& process_info, std::uint32_t part) {
 std::uint64_t RecordingOf(const std::string& process_info) {
   std::string identity;
   for (protozero::pbf_reader reader(process_info); reader.next();) {
@@ -86,6 +86,7 @@ std::uint64_t RecordingOf(const std::string& process_info) {
   return std::max<std::uint64_t>(XXH64(identity.data(), identity.size(), 0), 1);
 }
 
+std::string WithPart(const std::string& process_info, std::uint32_t part) {
   std::string bytes = process_info;
   protozero::pbf_writer(bytes).add_uint32(fields::kPart, part);
   return bytes;

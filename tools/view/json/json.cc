@@ -108,6 +108,8 @@ Json RankJson(std::optional<std::uint32_t> rank) { return rank ? Json(*rank) : J
 Json CaptureJson(const Capture& capture, const ReplayReport& report, const std::string& view) {
   Json json = {{"version", kJsonVersion}, {"capture", capture.path()}, {"view", view}};
   std::uint64_t dropped = 0;
+  json["run"] = capture.run();
+  json["runs"] = capture.runs().size();
   for (const auto& process : report.processes)
     dropped += process.counters.dropped_records() + process.counters.lost_events();
   json["dropped_events"] = dropped;
