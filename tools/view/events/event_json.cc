@@ -11,8 +11,6 @@ namespace {
 
 constexpr std::size_t kFlushBytes = 1 << 20;
 
-std::string Quoted(std::string_view text) { return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 std::string_view CauseName(DeallocateCause cause) {
   switch (cause) {
     case DeallocateCause::kRecorded:

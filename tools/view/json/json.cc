@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "tools/model/job.h"
+#include "tools/view/terminal/terminal_text.h"
 
 namespace memoir {
 namespace {
@@ -107,9 +108,9 @@ Json RankJson(std::optional<std::uint32_t> rank) { return rank ? Json(*rank) : J
 
 Json CaptureJson(const Capture& capture, const ReplayReport& report, const std::string& view) {
   Json json = {{"version", kJsonVersion}, {"capture", capture.path()}, {"view", view}};
-  std::uint64_t dropped = 0;
   json["run"] = capture.run();
   json["runs"] = capture.runs().size();
+  std::uint64_t dropped = 0;
   for (const auto& process : report.processes)
     dropped += process.counters.dropped_records() + process.counters.lost_events();
   json["dropped_events"] = dropped;
@@ -141,6 +142,12 @@ const char* LevelName(v1::RecordingLevel level) {
   }
 }
 
-std::string ToText(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string ToText(const Json& json) {
+  return EscapedInJson(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
+}
+
+std::string Quoted(std::string_view text) {
+  return EscapedInJson(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace));
+}
 
 }  // namespace memoir
