@@ -183,6 +183,7 @@ class Replayer : public ReplayState {
   bool after_evicted_ = false;                                  // no keyframe yet behind a gap that --max-size made
   bool passed_evicted_ = false;                                 // in this process
   Tick evicted_from_ = 0;
+  bool finding_ = false;  // the allocation in hand is of a block that a snapshot found
   bool told_full_ = false;
   bool gap_open_ = false;  // less than everything is recorded here
 };

@@ -237,8 +237,7 @@ Block* Replayer::Open(const Block& block, const RangeStack* stack, Tick tick) {
   event.block = &added;
   event.stack = stack;
   if (stack != nullptr) event.base = BaseOf(ThreadOf(added.thread));
-  event.before =
-      (block.origin == BlockOrigin::kKeyframe && (!began_ || after_evicted_)) || block.origin == BlockOrigin::kFound;
+  event.before = (block.origin == BlockOrigin::kKeyframe && (!began_ || after_evicted_)) || finding_;
   visitor_.OnAllocate(event);
   return &added;
 }
@@ -269,8 +268,10 @@ void Replayer::ShowAllocate(ThreadReplay& thread, RunCursor& cursor) {
     TakePlace(cursor, block);
     NoteFinding(MemoryOf(block.device), thread.id(), cursor.kind() == v1::BLOCK_FOUND);
   }
-  // Found while an operator ran: it was this one's, the first of a device that nobody had told of.
-  if (cursor.kind() == v1::BLOCK_FOUND && !block.operator_name.valid()) block.origin = BlockOrigin::kFound;
+  // Found while an operator ran: it is this one's, the first of a device that nobody had told of. No allocation all the
+  // same: nobody saw it, and no keyframe counts it.
+  finding_ = cursor.kind() == v1::BLOCK_FOUND;
+  if (finding_ && !block.operator_name.valid()) block.origin = BlockOrigin::kFound;
   const BlockTracker::Verdict verdict = blocks_.Judge(block.device, block.address, block.serial);
   if (verdict.replaced != nullptr) Close(*verdict.replaced, thread.id(), cursor.tick, verdict.cause);
   if (!verdict.closed_at_once) {

@@ -10,6 +10,13 @@ namespace {
 
 constexpr std::size_t kMaxMarks = 1000;
 
+// That were recorded: read, or in parts that --max-size removed.
+std::uint64_t AllEvents(const ReplayReport& report) {
+  std::uint64_t events = report.events;
+  for (const ReplayReport::Process& process : report.processes) events += process.counters.folded_events();
+  return events;
+}
+
 }  // namespace
 
 void SummaryPass::WindowOpens(const Event& event) {
@@ -84,8 +91,10 @@ void SummaryPass::Allocated(const AllocateEvent& event) {
 void SummaryPass::NotePeakMoment(const AllocateEvent& event) {
   const DeviceTable& device = table_.device(event.block->device, event.process);
   const bool is_peak = device.peak_tick == event.tick && device.live.bytes == device.peak.bytes;
-  if (is_peak && event.before) peak_moments_.erase(event.block->device);
-  if (!in_window() || event.before || !is_peak) return;
+  const bool is_known = !event.before || event.block->operator_name.valid();
+  const bool is_of_keyframe = event.block->origin == BlockOrigin::kKeyframe;
+  if (is_peak && is_of_keyframe) peak_moments_.erase(event.block->device);
+  if (!in_window() || !is_known || is_of_keyframe || !is_peak) return;
   if (state().memory(event.block->device).caching()) NoteAtPeak(event.block->device);
   PeakMoment& moment = peak_moments_[event.block->device];
   moment = {event.block->operator_name, event.block->user_name, std::nullopt};
@@ -136,6 +145,9 @@ void SummaryPass::ProcessEnds(const ProcessEvent& event) {
 
 void SummaryPass::Ends(const ReplayReport& report) {
   summary_.by = grouping_.by();
+  // Also those that say the end of what nobody knows.
+  if (selection().window.kind == Window::Kind::kAll && !selection().device)
+    summary_.events = std::max(summary_.events, AllEvents(report));
   summary_.windows = selection().window.kind == Window::Kind::kAll ? 1 : windows();  // not one a process
   summary_.threads = static_cast<std::uint64_t>(std::count(thread_has_events_.begin(), thread_has_events_.end(), true));
   spans_.Merge();

@@ -25,6 +25,7 @@ class SummaryPass : public WindowedVisitor {
       : WindowedVisitor(capture, selection), grouping_(grouping) {}
 
   void OnKeyframe(const KeyframeEvent& event) override;
+  void OnSwitch(const SwitchEvent& event) override { CountEvent(event, true); }
   Summary TakeSummary() { return std::move(summary_); }
 
  protected:
@@ -51,6 +52,7 @@ class SummaryPass : public WindowedVisitor {
   void Stepped(const StepEvent& event) override;
   void ModuleEnters(const ModuleEvent& event) override;
   void ModuleExits(const ModuleEvent& event) override { CountEvent(event, true); }
+  void Holds(const HoldsEvent& event) override { CountEvent(event, true); }
 
  private:
   void CountEvent(const Event& event, bool recorded) {
