@@ -156,8 +156,10 @@ OnFile ScanCapture(const std::string& folder, const std::string& stem, const std
                                      [&](const auto& thread) { return on_file.next_record.contains(thread.first); });
     if (!newest && all_met) break;
   }
-  // The last word on a thread that no part left knows.
-  for (const auto& [thread, consumed] : threads) on_file.next_record.try_emplace(thread, consumed);
+  // Of a thread that no part left knows: its parts are evicted, or were lost in writing and counted. Where neither was,
+  // somebody has removed them, and what the ring still has of them is written again.
+  const bool is_counted = on_file.counted.folded_parts + on_file.counted.lost_chunks > 0;
+  for (const auto& [thread, consumed] : threads) on_file.next_record.try_emplace(thread, is_counted ? consumed : 0);
   return on_file;
 }
 
