@@ -131,8 +131,8 @@ inline constexpr std::uint32_t kAllRuns = 0;  // as if they were one
 
 class Capture {
  public:
-  // `path`: a capture folder, or one part file of it; `run`: of its runs the n-th, from 1. Errors say what it is instead
-  // and what to do: NotFound (also of a run), InvalidArgument (not a capture), Unimplemented (newer format).
+  // `path`: a capture folder, or one part file of it; `run`: of its runs the n-th, from 1. Errors say what it is
+  // instead and what to do: NotFound (also of a run), InvalidArgument (not a capture), Unimplemented (newer format).
   static absl::StatusOr<Capture> Open(const std::string& path, std::uint32_t run = kLastRun);
   Capture(Capture&&) noexcept;
   Capture& operator=(Capture&&) noexcept;

@@ -180,8 +180,7 @@ class Replayer : public ReplayState {
   ThreadId last_forward_thread_;                                // of a node, where a user range was open
   bool began_ = false;                                          // a chunk of this process was taken
   bool resync_ = false;                                         // chunks were lost: apply the next keyframe
-  bool after_evicted_ = false;                                  // no keyframe yet behind a gap that --max-size made
-  bool passed_evicted_ = false;                                 // in this process
+  bool after_evicted_ = false, passed_evicted_ = false;  // a gap of --max-size: no keyframe behind it yet
   Tick evicted_from_ = 0;
   bool finding_ = false;  // the allocation in hand is of a block that a snapshot found
   bool told_full_ = false;

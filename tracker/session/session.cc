@@ -119,7 +119,6 @@ void LookForUnrecorded() {
 }
 
 constexpr char kDeviceLevel[] = "cuda-device-level";
-
 ProcessFacts Facts(const Settings& settings, OperatorHook operators, std::uint64_t ticks_per_second) {
   ProcessFacts facts;
   TakeRank(FindRank(settings.rank, std::nullopt), &facts);

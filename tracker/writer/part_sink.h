@@ -55,9 +55,9 @@ class PartSink {
   std::string path() const { return PartPath(folder_, stem_, number_); }
 
   // Decides which parts the cap evicts for a chunk of at most so many bytes: the oldest that are not in `kept` (numbers
-  // of parts, the most important first), which may take half of the cap; then the least important of these. They are counted at once, so
-  // that the chunk can say so, and go only when it is on file: a process killed in between has evicted nothing that no
-  // chunk counts.
+  // of parts, the most important first), which may take half of the cap; then the least important of
+  // these. They are counted at once, so that the chunk can say so, and go only when it is on file: a process killed in
+  // between has evicted nothing that no chunk counts.
   void PlanRoom(std::uint64_t bytes, std::span<const std::uint32_t> kept);
   // Appends a whole chunk (with tag and length), and removes what was planned. False: nothing of it is on file, the
   // part is closed, and last_error() says why.

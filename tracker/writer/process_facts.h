@@ -47,7 +47,8 @@ struct ProcessFacts {
 std::string EncodeProcessInfo(const ProcessFacts& facts, const RingClock& start, const std::string& ring_path,
                               std::size_t limit);
 
-// What all chunks of a recording carry, of its encoded ProcessInfo: a hash of process id and clocks at its start. Never 0.
+// What all chunks of a recording carry, of its encoded ProcessInfo: a hash of process id and clocks at its start.
+// Never 0.
 std::uint64_t RecordingOf(const std::string& process_info);
 
 // The same message with `part` appended; works on bytes that came out of a dead ring as well.

@@ -1,4 +1,5 @@
-// The part of a summary that knows devices with a caching allocator: active and reserved bytes, retries, OOMs.
+// The part of a summary that knows devices: their rows, and of those with a caching allocator active and reserved
+// bytes, retries, OOMs.
 #include <algorithm>
 
 #include "tools/analyze/summary/summary_pass.h"
@@ -96,6 +97,39 @@ void SummaryPass::FinishCaching(DeviceId id, const DeviceTable& table, DeviceRow
   row.reserved_bytes_at_peak = moments.reserved_at_peak;
   row.num_alloc_retries = moments.retries;
   row.num_ooms = moments.ooms;
+}
+
+void SummaryPass::FinishDevices() {
+  for (std::size_t i = 0; i < table_.devices().size(); ++i) {
+    const DeviceTable& table = table_.devices()[i];
+    if (!table.used) continue;
+    const DeviceId id{static_cast<std::uint32_t>(i)};
+    const DeviceInfo& info = state().dictionary().device(id);
+    DeviceRow row;
+    row.name = ToString(info);
+    row.product = info.product;
+    row.process = table.process;
+    row.rank = capture().processes()[table.process.value].rank();
+    row.peak_allocated_bytes = table.peak.bytes;
+    row.peak_blocks = table.peak.blocks;
+    row.peak_ns = table.peaks == 0 ? 0 : state().Nanoseconds(table.process, table.peak_tick);
+    if (const auto moment = peak_moments_.find(id); moment != peak_moments_.end()) {
+      row.peak_operator = state().dictionary().text(moment->second.operator_name);
+      row.peak_range = state().dictionary().text(moment->second.user_name);
+      row.peak_step = moment->second.step;
+    }
+    compile_peaks_.Finish(id, row);
+    row.live_bytes_at_begin = table.begin.bytes;
+    row.live_bytes_at_end = table.end.bytes;
+    row.live_blocks_at_end = table.end.blocks;
+    row.first_seen_storages = table.first_seen;
+    row.first_seen_bytes = table.first_seen_bytes;
+    FinishCaching(id, table, row);
+    FinishOutside(id, row);
+    if (const FoldedDevice* folded = FoldedOf(id)) FinishFoldedDevice(*folded, row);
+    summary_.devices.push_back(std::move(row));
+    device_ids_.push_back(id);
+  }
 }
 
 }  // namespace memoir
