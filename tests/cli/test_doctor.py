@@ -168,6 +168,43 @@ def test_another_patch_of_the_same_torch(doctor, torch_of):
     is_line(doctor("tracker", PYTHONPATH=torch_of("__version__ = '9.9.7.dev20301231+cu200'\n")), "ok", "for torch 9.9")
 
 
+@pytest.fixture
+def with_cuda(fake_tree, torch_of, tmp_path):
+    """with_cuda(source of libc10_cuda.so, tracker): the program of a tree, and the folder of a torch, that have these."""
+
+    def with_cuda(source, tracker):
+        library = torch_of("__version__ = '9.9.1+cu130'\n") / "torch/lib/libc10_cuda.so"
+        library.parent.mkdir()
+        (tmp_path / "c10.c").write_text(source)
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", library, tmp_path / "c10.c"], check=True)
+        shutil.copytree(fake_tree, tmp_path / "tree")
+        (tmp_path / "tree/lib/memoir/libmemoir_tracker-torch9.9.so").write_bytes(tracker)
+        return {"program": tmp_path / "tree/bin/memoir", "PYTHONPATH": tmp_path / "site"}
+
+    return with_cuda
+
+
+CUDA_ALLOCATOR = "_ZN3c104cuda20CUDACachingAllocator9allocatorE"
+CUDA_LIBRARY = f"void *{CUDA_ALLOCATOR}; void _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE(void); " \
+               "void allocate(void) { _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE(); }\n"
+
+
+def test_cuda_memory(doctor, with_cuda):
+    assert doctor("CUDA memory") == [], "of a torch with CUDA only"
+    is_line(doctor("CUDA memory", **with_cuda(CUDA_LIBRARY, CUDA_ALLOCATOR.encode())), "ok", "blocks and segments of torch's allocator")
+
+
+def test_a_torch_whose_cuda_allocator_is_another(doctor, with_cuda):
+    found = doctor("CUDA memory", **with_cuda("int nothing;\n", CUDA_ALLOCATOR.encode()))
+    is_line(found, "wrong", "not known: torch's allocator is not found in ", "install a torch and a Memoir that were built for each other")
+    is_line(found, "wrong", ": it will not be recorded")
+
+
+def test_a_tracker_without_cuda(doctor, with_cuda):
+    is_line(doctor("CUDA memory", **with_cuda(CUDA_LIBRARY, b"")), "wrong", "not known: the tracker for torch 9.9 was built without CUDA",
+            "build Memoir beside a torch with CUDA, with the headers that setup/requirements.txt names")
+
+
 # The environment
 
 

@@ -80,4 +80,28 @@ void Replayer::EndGap() {
   gap_open_ = false;
 }
 
+// Spans stand in the capture in ticks, and may begin before its first event.
+void Replayer::NoteUnrecorded() {
+  ReplayReport::Process& process = report_->processes[process_.value];
+  for (const v1::Unrecorded& span : processes_[process_.value].info.unrecorded()) {
+    const bool ended = span.end_tick() != 0;
+    const std::uint64_t begin = Nanoseconds(process_, span.begin_tick());
+    const std::uint64_t end = Nanoseconds(process_, ended ? span.end_tick() : now_);
+    process.unrecorded.push_back({span.what(), begin, std::max(begin, end), ended, ToUtf8(span.why())});
+  }
+}
+
+using Unrecorded = ReplayReport::Process::Unrecorded;
+
+const Unrecorded* ReplayReport::Process::UnknownCudaMemory() const {
+  const auto found = std::ranges::find(unrecorded, v1::Unrecorded::CUDA_MEMORY, &Unrecorded::what);
+  return found == unrecorded.end() ? nullptr : &*found;
+}
+
+const Unrecorded* ReplayReport::Process::UnknownCudaMemoryAtEnd() const {
+  const auto found = std::ranges::find_if(
+      unrecorded, [](const Unrecorded& span) { return span.what == v1::Unrecorded::CUDA_MEMORY && !span.ended; });
+  return found == unrecorded.end() ? nullptr : &*found;
+}
+
 }  // namespace memoir

@@ -15,7 +15,6 @@
 #include "tools/analyze/segments/fragmentation.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/cli/arguments/arguments.h"
-#include "tools/cli/arguments/selection_arguments.h"
 #include "tools/cli/arguments/typed_path.h"
 #include "tools/cli/arguments/verbs.h"
 #include "tools/cli/attach/ring_merge.h"
@@ -26,6 +25,7 @@
 #include "tools/cli/terminal/progress.h"
 #include "tools/view/accounting/balance_view.h"
 #include "tools/view/capture/capture_text.h"
+#include "tools/view/capture/unrecorded_text.h"
 #include "tools/view/oom/out_of_memory_json.h"
 #include "tools/view/oom/out_of_memory_text.h"
 #include "tools/view/segments/fragmentation_view.h"
@@ -70,7 +70,6 @@ struct CheckArguments {
   std::optional<std::string> at;
   std::optional<std::uint32_t> top;
   std::optional<std::uint32_t> rank;
-  std::string run = "last";
   std::string device;
   bool json = false;
 };
@@ -106,7 +105,6 @@ void AddOptions(CLI::App& app, CheckArguments& arguments) {
   AddNumber(app, "--top", arguments.top, "names in a list, rows of a table; 0: all [5; all in --json]");
   app.add_option("--device", arguments.device, "only this device: cuda:0");
   AddNumber(app, "--rank", arguments.rank, "only this rank");
-  AddRun(app, arguments.run);
   app.add_flag("--json", arguments.json, "exact numbers (docs/json.md); of one capture");
 }
 
@@ -158,11 +156,13 @@ std::string NoOutOfMemoryLine(const Summary& summary) {
 }
 
 std::string LittleUnusableLine(const Fragmentation& fragmentation) {
+  const std::string unknown = CudaMemoryNotKnown(fragmentation.report);
+  if (fragmentation.devices.empty() && !unknown.empty()) return "not known: " + unknown + "\n";
   if (fragmentation.devices.empty()) return "nothing was reserved by torch's CUDA allocator\n";
   const auto most = std::ranges::max_element(fragmentation.devices, {},
                                              [](const FragmentedDevice& device) { return device.peak.unusable; });
-  return fmt::format("at most {} of {} reserved were unusable\n", FormatBytes(most->peak.unusable),
-                     FormatBytes(most->peak.reserved));
+  return fmt::format("at most {} of {} reserved were unusable{}\n", FormatBytes(most->peak.unusable),
+                     FormatBytes(most->peak.reserved), unknown.empty() ? "" : ", as far as known: " + unknown);
 }
 
 absl::StatusOr<Checked> CheckOom(Analyses& analyses, const Shown& shown, bool brief) {
@@ -292,7 +292,7 @@ absl::StatusOr<Checked> RunChecks(Analyses& analyses, const Shown& shown) {
 }
 
 absl::StatusOr<Checked> CheckCapture(const std::string& path, const CheckArguments& arguments, const Asked& asked) {
-  const auto capture = OpenMerged(path, [](const std::string& line) { Say(line); }, RunOf(arguments.run));
+  const auto capture = OpenMerged(path, [](const std::string& line) { Say(line); });
   if (!capture.ok()) return capture.status();
   Progress progress("reading " + path);
   SummaryOptions options;
@@ -327,7 +327,6 @@ bool IsCapture(const std::string& word) {
 // What is wrong with the arguments; "" when all is well.
 std::string Understand(const CheckArguments& arguments, Asked& asked) {
   const std::vector<std::string>& names = CheckNames();
-  if (std::string wrong = RunComplaint(arguments.run); !wrong.empty()) return wrong;
   if (arguments.words.empty()) return "nothing to check: memoir check CAPTURE, memoir check oom CAPTURE";
   const std::string& what = arguments.words.front();
   const bool named = std::ranges::find(names, what) != names.end();

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "tools/view/capture/capture_text.h"
+#include "tools/view/capture/unrecorded_text.h"
 #include "tools/view/terminal/terminal_text.h"
 
 namespace memoir {
@@ -92,6 +93,23 @@ std::string WhyUnknown(std::string_view figure, const CheckedFigures& checked) {
   return "torch's CUDA allocator allocated nothing";
 }
 
+bool NeedsTorchsMemory(std::string_view figure) { return figure != "outside_torch" && figure != "least_free"; }
+
+// Where nothing of torch's CUDA allocator was recorded, 0 is no figure.
+void TakeUnknown(const CheckedFigures& checked, CheckedFigure& found) {
+  const std::string unknown = CudaMemoryNotKnown(checked.summary.report);
+  if (unknown.empty()) return;
+  const bool any = std::ranges::any_of(checked.summary.devices, [](const DeviceRow& device) {
+    return device.caching && device.peak_allocated_bytes > 0;
+  });
+  if (any && found.value) {
+    found.incomplete = unknown;
+    return;
+  }
+  found.value.reset();
+  found.unknown = unknown;
+}
+
 }  // namespace
 
 CheckedFigure FigureOf(std::string_view figure, bool percent, const CheckedFigures& checked) {
@@ -111,6 +129,7 @@ CheckedFigure FigureOf(std::string_view figure, bool percent, const CheckedFigur
   if (!found.value) found.unknown = WhyUnknown(figure, checked);
   // The balance is of one moment.
   if (figure != "unexplained") found.incomplete = RecordingWasOff(checked.summary.report);
+  if (NeedsTorchsMemory(figure)) TakeUnknown(checked, found);
   return found;
 }
 

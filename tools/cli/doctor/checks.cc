@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -15,6 +17,7 @@
 #include "tools/cli/attach/environment.h"
 #include "tools/cli/attach/folder_facts.h"
 #include "tools/cli/attach/record_options.h"
+#include "tools/cli/installed/elf_symbols.h"
 #include "tools/cli/installed/python_facts.h"
 #include "tools/cli/process/child_process.h"
 #include "tools/view/terminal/units.h"
@@ -66,6 +69,37 @@ Check TrackerCheck(const InstallTree& tree, const PythonFacts& python) {
   return {Level::kWrong, "tracker", "none for torch " + python.torch_version + ": its programs run unrecorded",
           fmt::format("in Memoir's sources: {} -m pip install . (builds one for torch {})", python.executable,
                       python.torch_minor)};
+}
+
+// What a tracker follows CUDA memory by (tracker/torch/cuda_allocator_hook.cc).
+constexpr std::string_view kCudaAllocator = "_ZN3c104cuda20CUDACachingAllocator9allocatorE";
+constexpr std::string_view kCudaReport = "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE";
+
+// A tracker that was built without CUDA does not have the name.
+bool HasCuda(const std::filesystem::path& tracker) {
+  std::ifstream file(tracker, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  return bytes.find(kCudaAllocator) != std::string::npos;
+}
+
+// Nothing of a torch without CUDA.
+std::optional<Check> CudaMemoryCheck(const InstallTree& tree, const PythonFacts& python) {
+  const std::filesystem::path library = std::filesystem::path(python.torch_folder) / "lib" / "libc10_cuda.so";
+  if (!Exists(library)) return std::nullopt;
+  const auto symbols = ReadDynamicSymbols(
+      library.string(), [](std::string_view name) { return name == kCudaAllocator || name == kCudaReport; });
+  if (!symbols.ok() || !symbols->defined.contains(std::string(kCudaAllocator)) ||
+      !symbols->wanted.contains(std::string(kCudaReport))) {
+    return Check{Level::kWrong, "CUDA memory",
+                 "not known: torch's allocator is not found in " + library.string() + ": it will not be recorded",
+                 "install a torch and a Memoir that were built for each other"};
+  }
+  if (!HasCuda(tree.trackers / fmt::format("libmemoir_tracker-torch{}.so", python.torch_minor))) {
+    return Check{Level::kWrong, "CUDA memory",
+                 fmt::format("not known: the tracker for torch {} was built without CUDA", python.torch_minor),
+                 "build Memoir beside a torch with CUDA, with the headers that setup/requirements.txt names"};
+  }
+  return Check{Level::kFine, "CUDA memory", "blocks and segments of torch's allocator", ""};
 }
 
 Check TorchCheck(const PythonFacts& python) {
@@ -176,7 +210,11 @@ Checks CheckPython(const InstallTree& tree, const std::string& python) {
         {Level::kWrong, "python", std::string(facts.status().message()), "name yours: memoir doctor --python PATH"}};
   }
   Checks checks = {{Level::kFine, "python", facts->version + " (" + facts->executable + ")", ""}, TorchCheck(*facts)};
-  if (!facts->torch_version.empty()) checks.push_back(TrackerCheck(tree, *facts));
+  if (facts->torch_version.empty()) return checks;
+  checks.push_back(TrackerCheck(tree, *facts));
+  const bool tracked = checks.back().level == Level::kFine;
+  const std::optional<Check> cuda = tracked ? CudaMemoryCheck(tree, *facts) : std::nullopt;
+  if (cuda) checks.push_back(*cuda);
   return checks;
 }
 

@@ -7,6 +7,7 @@
 
 #include "fmt/format.h"
 #include "tools/view/capture/capture_text.h"
+#include "tools/view/capture/unrecorded_text.h"
 #include "tools/view/terminal/table.h"
 #include "tools/view/terminal/terminal_text.h"
 #include "tools/view/terminal/units.h"
@@ -124,8 +125,10 @@ std::vector<std::string> UnexplainedNotes(const DeviceBalance& device) {
   return notes;
 }
 
-std::vector<std::string> Notes(const DeviceBalance& device) {
+std::vector<std::string> Notes(const DeviceBalance& device, const ReplayReport& report) {
   std::vector<std::string> notes = UnexplainedNotes(device);
+  for (const std::string& line : UnrecordedLines(report.processes[device.process.value]))
+    notes.push_back(line + "; the rows lack it");
   notes.push_back(TorchNote(device));
   if (device.torch_in_pools > 0)
     notes.push_back(fmt::format("torch has {} of the pools of cudaMallocAsync", FormatBytes(device.torch_in_pools)));
@@ -154,12 +157,12 @@ std::string HostLine(const HostBalance& host) {
   return host.pinned.empty() ? text : text + ": " + BesideList(host.pinned);
 }
 
-std::string Render(const Capture& capture, const DeviceBalance& device, const BalanceShown& shown,
-                   const Terminal& terminal) {
+std::string Render(const Capture& capture, const DeviceBalance& device, const ReplayReport& report,
+                   const BalanceShown& shown, const Terminal& terminal) {
   const std::string headline = Wrapped(Headline(capture, device, shown.moment), terminal.width, 0);
   std::string text = Painted(terminal, device.IsFinding() ? Color::kRed : Color::kBold, headline) + "\n";
   text += RowTable(device, shown.top, terminal);
-  for (const std::string& note : Notes(device)) text += "  " + Wrapped(note, terminal.width, 2) + "\n";
+  for (const std::string& note : Notes(device, report)) text += "  " + Wrapped(note, terminal.width, 2) + "\n";
   const std::string host = HostLine(device.host);
   return host.empty() ? text : text + "  " + Wrapped(host, terminal.width, 2) + "\n";
 }
@@ -237,6 +240,8 @@ std::string BalanceLine(const Capture& capture, const Balance& balance) {
     distance += Size(*device.unexplained) + device.from_before;
     if (worst == nullptr || device.share_explained() < worst->share_explained()) worst = &device;
   }
+  const std::string unknown = CudaMemoryNotKnown(balance.report);
+  if (worst == nullptr && !unknown.empty()) return "not known: " + unknown;
   if (worst == nullptr) {
     return balance.devices.empty() ? "no memory of a GPU is recorded"
                                    : "what GPUs had used is not known: no reading of them is recorded";
@@ -256,7 +261,7 @@ std::string RenderBalance(const Capture& capture, const Balance& balance, const 
   const std::size_t tables =
       shown.tables == 0 ? balance.devices.size() : std::min(shown.tables, balance.devices.size());
   for (std::size_t i = 0; i < tables; ++i)
-    text += (i == 0 ? "" : "\n") + Render(capture, balance.devices[i], shown, terminal);
+    text += (i == 0 ? "" : "\n") + Render(capture, balance.devices[i], balance.report, shown, terminal);
   if (balance.devices.size() > tables) {
     text += fmt::format("\nand {} more GPUs, better explained (--rank N shows one, --top 0 all)\n",
                         FormatCount(balance.devices.size() - tables));

@@ -9,6 +9,7 @@
 #include "fmt/format.h"
 #include "tools/analyze/summary/focus.h"
 #include "tools/view/capture/capture_text.h"
+#include "tools/view/capture/unrecorded_text.h"
 #include "tools/view/terminal/terminal_text.h"
 #include "tools/view/terminal/units.h"
 
@@ -48,11 +49,33 @@ std::string CompileLine(const DeviceRow& device) {
                      FormatBytes(device.compile_bytes_at_peak), FormatBytes(device.peak_without_compile_bytes));
 }
 
+std::string UnknownLine(const std::string& label, const Unrecorded& unknown) {
+  return label + ": memory not known: " + Escaped(unknown.why) + "\n";
+}
+
+// Processes whose CUDA memory is not known, and of which not even a device is.
+std::vector<std::string> UnknownDevices(const Capture& capture, const Summary& summary) {
+  std::vector<std::string> lines;
+  for (const ProcessSummary& process : capture.processes()) {
+    const Unrecorded* unknown = summary.report.processes[process.id.value].UnknownCudaMemory();
+    const bool has_row = std::ranges::any_of(summary.devices, [&](const DeviceRow& device) {
+      return device.process == process.id && device.name.starts_with("cuda");
+    });
+    if (unknown != nullptr && !has_row)
+      lines.push_back(UnknownLine(DeviceLabel(capture, "cuda", process.id), *unknown));
+  }
+  return lines;
+}
+
 // "cpu: peak 1.2 GiB at 0.3312 s during aten::mm in step 3; 12.0 MiB live at the end"
-std::string DeviceLine(const Capture& capture, const DeviceRow& device, const Terminal& terminal) {
+std::string DeviceLine(const Capture& capture, const DeviceRow& device, const ReplayReport& report,
+                       const Terminal& terminal) {
   const std::string label = DeviceLabel(capture, device.name, device.process);
+  const Unrecorded* unknown = UnknownMemory(report, device.process, device.name);
+  if (device.peak_allocated_bytes == 0 && unknown != nullptr) return UnknownLine(label, *unknown) + OutsideLine(device);
   if (device.peak_allocated_bytes == 0) return label + ": nothing was live\n" + OutsideLine(device);
-  std::string line = label + ": " + Painted(terminal, Color::kBold, "peak " + FormatBytes(device.peak_allocated_bytes));
+  const std::string peak = (unknown == nullptr ? "peak " : "peak at least ") + FormatBytes(device.peak_allocated_bytes);
+  std::string line = label + ": " + Painted(terminal, Color::kBold, peak);
   line += " at " + FormatMoment(device.peak_ns);
   if (device.peak_is_folded) {
     line += fmt::format(", in parts since folded away; at most {} after them", FormatBytes(device.newest_peak_bytes));
@@ -60,7 +83,9 @@ std::string DeviceLine(const Capture& capture, const DeviceRow& device, const Te
   if (!device.peak_operator.empty()) line += " in " + Shortened(Escaped(device.peak_operator), kNameInLine);
   if (!device.peak_range.empty()) line += ", range " + Shortened(Escaped(device.peak_range), kNameInLine);
   if (device.peak_step) line += fmt::format(", step {}", *device.peak_step);
-  line += fmt::format("; {} at the end", FormatBytes(device.live_bytes_at_end));
+  line += UnknownMemoryAtEnd(report, device.process, device.name) != nullptr
+              ? "; not known at the end"
+              : fmt::format("; {} at the end", FormatBytes(device.live_bytes_at_end));
   return line + "\n" + CompileLine(device) + CachingLine(device) + OutsideLine(device);
 }
 
@@ -83,8 +108,13 @@ std::string RenderDevices(const Capture& capture, const Summary& summary, std::s
   std::ranges::stable_sort(devices, std::ranges::greater(), [](const DeviceRow* d) { return Importance(*d); });
   const std::size_t most = brief ? 3 : top == 0 ? devices.size() : std::max<std::size_t>(top, 4);
   std::string text;
-  for (std::size_t i = 0; i < std::min(most, devices.size()); ++i) text += DeviceLine(capture, *devices[i], terminal);
+  for (std::size_t i = 0; i < std::min(most, devices.size()); ++i)
+    text += DeviceLine(capture, *devices[i], summary.report, terminal);
   if (devices.size() > most) text += fmt::format("and {} more devices with smaller peaks\n", devices.size() - most);
+  const std::vector<std::string> unknown = UnknownDevices(capture, summary);
+  for (std::size_t i = 0; i < std::min(most, unknown.size()); ++i) text += unknown[i];
+  if (unknown.size() > most)
+    text += fmt::format("and {} more processes whose CUDA memory is not known\n", unknown.size() - most);
   return text;
 }
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "tools/model/job.h"
-#include "tools/view/terminal/terminal_text.h"
 
 namespace memoir {
 namespace {
@@ -26,6 +25,17 @@ const char* EndName(v1::End::Reason reason) {
   }
 }
 
+const char* UnrecordedName(v1::Unrecorded::What what) {
+  switch (what) {
+    case v1::Unrecorded::CUDA_MEMORY:
+      return "cuda_memory";
+    case v1::Unrecorded::DRIVER_CALLS:
+      return "driver_calls";
+    default:
+      return "unknown";
+  }
+}
+
 // Only where there is any.
 void AddGaps(Json& json, const ReplayReport::Process& process) {
   if (process.gap_count == 0) return;
@@ -36,6 +46,16 @@ void AddGaps(Json& json, const ReplayReport::Process& process) {
   }
   json["unknown_blocks"] = process.unknown_blocks;
   json["unknown_bytes"] = process.unknown_bytes;
+}
+
+// Only where there is any. `end_ns` null: to the end.
+void AddUnrecorded(Json& json, const ReplayReport::Process& process) {
+  for (const auto& span : process.unrecorded) {
+    json["unrecorded"].push_back({{"what", UnrecordedName(span.what)},
+                                  {"begin_ns", span.begin_ns},
+                                  {"end_ns", span.ended ? Json(span.end_ns) : Json(nullptr)},
+                                  {"why", span.why}});
+  }
 }
 
 void AddCounters(Json& json, const v1::Counters& counters) {
@@ -82,12 +102,9 @@ Json ProcessJson(const ProcessSummary& process, const ReplayReport& report) {
   json["end_message"] = seen.end.message();
   AddCounters(json, seen.counters);
   AddGaps(json, seen);
+  AddUnrecorded(json, seen);
   // What --max-size removed is not missing.
   json["missing_parts"] = process.missing_parts - std::min(process.missing_parts, seen.counters.folded_parts());
-  if (seen.counters.folded_parts() == 0) return json;
-  json["evicted"] = Json::array();
-  for (const auto& span : seen.evicted)
-    json["evicted"].push_back({{"begin_ns", span.begin_ns}, {"end_ns", span.end_ns}});
   return json;
 }
 
@@ -108,8 +125,6 @@ Json RankJson(std::optional<std::uint32_t> rank) { return rank ? Json(*rank) : J
 
 Json CaptureJson(const Capture& capture, const ReplayReport& report, const std::string& view) {
   Json json = {{"version", kJsonVersion}, {"capture", capture.path()}, {"view", view}};
-  json["run"] = capture.run();
-  json["runs"] = capture.runs().size();
   std::uint64_t dropped = 0;
   for (const auto& process : report.processes)
     dropped += process.counters.dropped_records() + process.counters.lost_events();
@@ -142,12 +157,6 @@ const char* LevelName(v1::RecordingLevel level) {
   }
 }
 
-std::string ToText(const Json& json) {
-  return EscapedInJson(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
-}
-
-std::string Quoted(std::string_view text) {
-  return EscapedInJson(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace));
-}
+std::string ToText(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 }  // namespace memoir

@@ -8,6 +8,7 @@
 #include "fmt/format.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/pool_text.h"
+#include "tools/view/capture/unrecorded_text.h"
 #include "tools/view/terminal/table.h"
 #include "tools/view/terminal/terminal_text.h"
 #include "tools/view/terminal/units.h"
@@ -281,6 +282,8 @@ std::string RenderFragmentation(const Capture& capture, const Fragmentation& fra
         "What lives beside it (a segment that several keep counts for each)\n" + PinTable(device.peak, top, terminal);
     text += "Segments that it lies in\n" + SegmentTable(device.peak, top, terminal);
   }
+  const std::string unknown = CudaMemoryNotKnown(fragmentation.report);
+  if (!unknown.empty()) return text + Wrapped("not known in full: " + unknown, terminal.width, 0) + "\n";
   return text.empty() ? "no allocation of torch's CUDA allocator is recorded\n" : text;
 }
 
