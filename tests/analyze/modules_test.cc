@@ -16,6 +16,7 @@ namespace {
 
 using ::testing::Pair;
 using testing::ProcessBuilder;
+using testing::RowNamed;
 using testing::Summarise;
 using ::testing::UnorderedElementsAre;
 
@@ -207,6 +208,18 @@ TEST(Modules, PhasesAndRowsCloseInAWindow) {
   EXPECT_EQ(summary.total().bytes_at_peak, summary.devices[0].peak_allocated_bytes);
   EXPECT_THAT(Allocated(summary), UnorderedElementsAre(Pair("a forward", 6), Pair("(no module) other", 8)));
   EXPECT_EQ(summary.module_calls, 1u);
+}
+
+// Code that torch.compile made calls no operator: its region is who allocates.
+TEST(Modules, CompiledRegionsStandAmongOperators) {
+  ProcessBuilder process;
+  process.EnterModule("", "Net", "Net").BeginText("Torch-Compiled Region: 0/0").Allocate(0x1000, 64);
+  process.Begin("aten::mm").Allocate(0x2000, 32).End().End().ExitModule("", "Net", "Net").Allocate(0x3000, 16);
+  const Summary summary = Summarise(process);
+  EXPECT_EQ(RowNamed(summary, "Torch-Compiled Region: 0/0").total.allocated_bytes, 64u);
+  EXPECT_EQ(RowNamed(summary, "aten::mm").total.allocated_bytes, 32u);
+  EXPECT_EQ(RowNamed(summary, "(no operator)").total.allocated_bytes, 16u);
+  EXPECT_EQ(summary.devices[0].unattributed_bytes, 80u);
 }
 
 }  // namespace

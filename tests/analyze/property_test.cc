@@ -152,7 +152,10 @@ std::uint64_t SumOf(const Amounts& amounts) {
 NaiveDevice Walk(const NaiveProgram& program, std::uint32_t device, GroupBy by, bool window, bool forget) {
   NaiveDevice result;
   const auto group_of = [&](const NaiveBlock& block) {
-    return window && !block.born_in_window ? "(before the window)" : block.group.at(by);
+    const std::string& group = block.group.at(by);
+    if (!window || block.born_in_window) return group;
+    const bool named = by != GroupBy::kThread && !group.starts_with('(');
+    return named ? group + " (before the window)" : std::string("(before the window)");
   };
   bool was_in_window = !window;
   for (std::size_t i = 0; i <= program.events.size(); ++i) {

@@ -245,20 +245,28 @@ def test_windows(tree, tmp_path, program, options, steps):
     check_sums(report)
 
 
-def test_a_window_is_the_same_in_a_recording_of_the_window_alone(tree, tmp_path):
+@pytest.mark.parametrize("program, steps, kind", [
+    (BY_STEP, "3:6", "step"), (BY_OPTIMIZER, "2:4", "optimizer_step"), (BY_OPTIMIZER, "0:2", "optimizer_step"), (BY_PROFILER, "3:5", "profiler_step"),
+], ids=["steps", "optimizer", "from the start", "profiler"])
+def test_a_window_is_the_same_in_a_recording_of_the_window_alone(tree, tmp_path, program, steps, kind):
     whole, window = tmp_path / "whole", tmp_path / "window"
     whole.mkdir(), window.mkdir()
     reports = []
-    for folder, options in ((whole, []), (window, ["--steps", "3:6"])):
-        capture, done = record(tree, folder, BY_STEP, options=options)
+    for folder, options in ((whole, []), (window, ["--steps", steps])):
+        capture, done = record(tree, folder, program, options=options)
         assert done.returncode == 0, done.stderr
-        reports.append(show(tree, capture, "--steps", "3:6"))
+        reports.append(show(tree, capture, "--steps", steps))
+    first, last = map(int, steps.split(":"))
+    assert reports[0]["step_kind"] == kind and reports[0]["step_count"] == last - first
     for report in reports:
         check_sums(report)
-        assert report["devices"][0]["live_bytes_at_begin"] > 2400  # what steps 0 to 2 left
+        assert report["devices"][0]["live_bytes_at_begin"] > 2400 or program != BY_STEP  # what steps 0 to 2 left
+        assert counts(report)["aten::mul.Tensor"] == sum(2 ** step for step in range(first, last))
     for key in ("live_bytes_at_begin", "live_bytes_at_end", "allocated_bytes", "peak_allocated_bytes", "unattributed_bytes"):
         assert reports[0]["devices"][0][key] == reports[1]["devices"][0][key], key
-    assert counts(reports[0]) == counts(reports[1])
+    # Who allocated what was live before is not recorded outside of the window.
+    named = [{row["name"]: row["count"] for row in report["operators"] if row["kind"] == "named"} for report in reports]
+    assert named[0] == named[1]
 
 
 def test_the_range_that_opens_a_window_is_recorded_itself(tree, tmp_path):

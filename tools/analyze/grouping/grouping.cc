@@ -66,7 +66,7 @@ std::string Grouping::Key(Group group, const Capture& capture, const Dictionary&
 
 std::string Grouping::Label(Group group, const Capture& capture, const Dictionary& dictionary) const {
   if (IsNone(group)) return std::string(FactsAbout(by_).none);
-  if (group == kBeforeGroup) return "(before the window)";
+  if (group == kBeforeGroup) return kBeforeLabel;
   const std::uint32_t id = group - kFirstGroup;
   switch (by_) {
     case GroupBy::kModule:

@@ -18,6 +18,12 @@ using Group = std::uint32_t;
 inline constexpr Group kNoneGroup = 0;
 inline constexpr Group kBeforeGroup = 1;
 inline constexpr Group kFirstGroup = 2;
+inline constexpr char kBeforeLabel[] = "(before the window)";
+
+// The outermost operator that allocated; of compiled code, which calls none, its region.
+inline NameId MakerOf(const Block& block) {
+  return block.operator_name.valid() || !block.in_compiled_region ? block.operator_name : block.leaf_name;
+}
 
 class Grouping {
  public:
@@ -30,7 +36,7 @@ class Grouping {
   Group Of(const Block& block, ProcessId process) const {
     switch (by_) {
       case GroupBy::kOperator:
-        return FromId(block.operator_name);
+        return FromId(MakerOf(block));
       case GroupBy::kLeaf:
         return FromId(block.leaf_name);
       case GroupBy::kRange:
@@ -52,6 +58,16 @@ class Grouping {
     }
     return kNoneGroup;
   }
+  // The same of a block that was live `before` the window: by its operator, range or shape where that is known.
+  Group Of(const Block& block, ProcessId process, bool before) const {
+    if (!before) return Of(block, process);
+    const bool named =
+        by_ == GroupBy::kOperator || by_ == GroupBy::kLeaf || by_ == GroupBy::kRange || by_ == GroupBy::kShape;
+    const Group group = named && block.origin != BlockOrigin::kFound ? Of(block, process) : kNoneGroup;
+    return group == kNoneGroup ? kBeforeGroup : group;
+  }
+  // Of a segment, which is like a block but for its ordinal, nothing is known.
+  bool NeedsTheBlock() const { return NeedsCategories(by_) || by_ == GroupBy::kShape; }
   // A module has a group for each phase.
   static Group OfModule(ModuleId module, Phase phase) {
     return kFirstGroup + (module.valid() ? module.value + 1 : 0) * static_cast<Group>(kPhases) +

@@ -4,6 +4,8 @@
 #include <functional>
 #include <utility>
 
+#include "tools/analyze/grouping/grouping.h"
+
 namespace memoir {
 namespace {
 
@@ -20,7 +22,8 @@ void AddTo(Holdings::ByName& holders, std::string name, const Block& block) {
 
 std::string OperatorHolding(const Block& block, const Dictionary& dictionary) {
   if (block.origin == BlockOrigin::kFound) return kFromBefore;
-  return block.operator_name.valid() ? std::string(dictionary.text(block.operator_name)) : "(no operator)";
+  const NameId maker = MakerOf(block);
+  return maker.valid() ? std::string(dictionary.text(maker)) : "(no operator)";
 }
 
 std::string ModuleHolding(const Block& block, const Dictionary& dictionary) {

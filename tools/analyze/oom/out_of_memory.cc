@@ -31,9 +31,8 @@ bool IsOfTensors(const OutOfMemory& error) {
 
 class OutOfMemoryPass : public WindowedVisitor {
  public:
-  // `categories`: nullptr as long as nobody knows whether there is an error.
   OutOfMemoryPass(const Capture& capture, const Selection& selection, std::size_t most,
-                  const BlockCategories* categories)
+                  const BlockCategories& categories)
       : WindowedVisitor(capture, selection), most_(most), categories_(categories) {}
   std::vector<OutOfMemory> TakeErrors() { return {errors_.begin(), errors_.end()}; }
   // As many as errors.
@@ -92,7 +91,7 @@ class OutOfMemoryPass : public WindowedVisitor {
   void Add(OutOfMemory error, GrowthQuestion question);
 
   const std::size_t most_;
-  const BlockCategories* const categories_;
+  const BlockCategories& categories_;
   std::deque<OutOfMemory> errors_;
   std::deque<GrowthQuestion> questions_;
   LoopClock clock_;
@@ -131,7 +130,7 @@ void OutOfMemoryPass::AddHolders(DeviceId device, OutOfMemory& error) const {
   if (!state().memory(device).caching()) error.allocated_bytes = held.bytes;
   error.by_operator = Sorted(held.by_operator);
   error.by_module = Sorted(held.by_module);
-  if (categories_ != nullptr) error.by_category = HoldingsByCategory(state(), device, *categories_);
+  error.by_category = HoldingsByCategory(state(), device, categories_);
   if (driver_is_recorded_ || state().driver().size() > 0) error.outside = OutsideTorch(state(), device);
   const auto reading = readings_.find(device);
   if (reading == readings_.end()) return;
@@ -149,7 +148,7 @@ void OutOfMemoryPass::AddPinned(OutOfMemory& error) const {
     const Holdings held = HoldingsOf(state(), DeviceId{i});
     error.by_operator = Sorted(held.by_operator);
     error.by_module = Sorted(held.by_module);
-    if (categories_ != nullptr) error.by_category = HoldingsByCategory(state(), DeviceId{i}, *categories_);
+    error.by_category = HoldingsByCategory(state(), DeviceId{i}, categories_);
     error.allocated_bytes = held.bytes;
   }
 }
@@ -298,19 +297,14 @@ absl::StatusOr<std::vector<OutOfMemory>> AnalyzeOutOfMemory(const Capture& captu
   const Capture::SharedDecoding shared(capture);
   ReplayOptions replay = ReplayOptionsFor(selection, false, false);
   replay.modules = true;
-  OutOfMemoryPass first(capture, selection, most, nullptr);
-  absl::StatusOr<ReplayReport> report = capture.Replay(first, replay);
-  if (!report.ok()) return report.status();
-  if (!first.found().ok()) return first.found();
-  std::vector<OutOfMemory> errors = first.TakeErrors();
-  if (errors.empty()) return errors;
   const absl::StatusOr<BlockCategories> categories =
       CategorizeBlocks(capture, ReplayOptionsFor(selection, true, false));
   if (!categories.ok()) return categories.status();
-  OutOfMemoryPass pass(capture, selection, most, &*categories);
-  report = capture.Replay(pass, replay);
+  OutOfMemoryPass pass(capture, selection, most, *categories);
+  const absl::StatusOr<ReplayReport> report = capture.Replay(pass, replay);
   if (!report.ok()) return report.status();
-  errors = pass.TakeErrors();
+  if (!pass.found().ok()) return pass.found();
+  std::vector<OutOfMemory> errors = pass.TakeErrors();
   const absl::Status status = AddGrowth(capture, selection, pass.TakeQuestions(), errors);
   if (!status.ok()) return status;
   return errors;

@@ -54,6 +54,7 @@ struct OutOfMemory {
   Growth growth;
 };
 
+// For whoever knows that there are such errors: finding that out takes less (Summary::refusals, DeviceRow::num_ooms).
 // In order: processes one after another, each in time. Of more than `most` only the newest of the last processes.
 inline constexpr std::size_t kMostOutOfMemory = 256;
 absl::StatusOr<std::vector<OutOfMemory>> AnalyzeOutOfMemory(const Capture& capture, const Selection& selection,

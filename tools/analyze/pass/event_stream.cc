@@ -93,7 +93,6 @@ absl::StatusOr<ReplayReport> StreamEvents(const Capture& capture, const EventStr
   StreamPass pass(capture, options, visitor);
   ReplayOptions replay = ReplayOptionsFor(options, options.tensors, true);
   replay.modules = true;
-  replay.go_on = options.go_on;
   absl::StatusOr<ReplayReport> report = capture.Replay(pass, replay);
   if (report.ok() && !pass.found().ok()) return pass.found();
   return report;

@@ -17,13 +17,13 @@ struct GroupingFacts {
   std::string_view json_key;  // "ranges"
   std::string_view none;      // the row of what is in none
   bool has_calls;             // rows are calls of something, so that counting them makes sense
-  bool needs_modules;         // a block's module has to be known
+  bool needs_modules;         // a block's module, or that it is of compiled code, has to be known
   bool needs_categories;      // so have categories, whose pass comes first
 };
 
 // In the order in which they are listed to people.
 inline constexpr GroupingFacts kGroupings[] = {
-    {GroupBy::kOperator, "operator", "operator", "operators", "operators", "(no operator)", true, false, false},
+    {GroupBy::kOperator, "operator", "operator", "operators", "operators", "(no operator)", true, true, false},
     {GroupBy::kModule, "module", "module", "modules", "modules", "(no module)", true, true, false},
     {GroupBy::kCategory, "category", "category", "categories", "categories", "(no category)", false, false, true},
     {GroupBy::kCategoryModule, "category,module", "module and category", "modules and categories", "module_categories",

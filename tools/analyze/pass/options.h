@@ -2,20 +2,30 @@
 #ifndef TOOLS_ANALYZE_PASS_OPTIONS_H_
 #define TOOLS_ANALYZE_PASS_OPTIONS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace memoir {
 
-// The part of a recording that counts. Blocks from before it are one line of their own, "(before the window)".
+// What says where a step begins (steps.h), the best last.
+enum class StepSource : std::uint8_t { kNone, kModule, kOptimizer, kProfiler, kProgram };
+inline constexpr std::size_t kStepSources = 5;
+struct ProcessSteps {
+  StepSource source = StepSource::kProgram;
+  bool first_is_before = false;  // step 0 begins with the process: no other begins it
+};
+
+// The part of a recording that counts. Blocks from before it have lines of their own, "(before the window)".
 struct Window {
   enum class Kind : std::uint8_t {
     kAll,
     kRange,  // user ranges named `range`: from begin to end, events of all threads in between
-    kSteps,  // from step event `first_step` up to step event `last_step`
+    kSteps,  // from step `first_step` up to step `last_step`, by what counts as a step: Selection::steps
     kTime,   // from `begin_ns` up to `end_ns`, since the start of the capture
   };
   Kind kind = Kind::kAll;
@@ -72,11 +82,12 @@ enum class GroupBy : std::uint8_t {
 std::optional<GroupBy> ParseGroupBy(const std::string& text);
 // Whether categories have to be known for it; their pass comes first.
 bool NeedsCategories(GroupBy by);
-// Whether a block's module has to be known.
+// Whether a block's module, or that it is of compiled code, has to be known.
 bool NeedsModules(GroupBy by);
 
 struct Selection {
   Window window;
+  std::vector<ProcessSteps> steps;    // by ProcessId, of windows of steps; empty: memoir.step() alone
   bool forget_before = false;         // leave out blocks from before the window altogether
   std::optional<std::string> device;  // "cpu", "cuda:0"
   std::optional<std::uint32_t> rank;

@@ -2,21 +2,10 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-
 namespace memoir {
 namespace {
 
-constexpr std::size_t kNamesInMessage = 8;
 constexpr std::size_t kMaxNames = 1000;
-
-std::string ListOf(const std::set<std::string>& names) {
-  std::vector<std::string> shown(names.begin(), names.end());
-  const bool more = shown.size() > kNamesInMessage;
-  if (more) shown.resize(kNamesInMessage);
-  return absl::StrCat(absl::StrJoin(shown, ", "), more ? ", ..." : "");
-}
 
 }  // namespace
 
@@ -38,14 +27,19 @@ void WindowedVisitor::OnEnd(const ReplayReport& report) {
 
 void WindowedVisitor::OnProcessBegin(const ProcessEvent& event) {
   occurrence_ = 0;
+  steps_ = {};
   spans_.Clear();
   ProcessBegins(event);
-  if (selection_.window.kind == Window::Kind::kAll) Open(event);
+  const Window& window = selection_.window;
+  const bool step_0 = window.kind == Window::Kind::kSteps && window.first_step == 0;
+  if (window.kind == Window::Kind::kAll || (step_0 && StepsOf(event.process).first_is_before)) Open(event);
   FollowTime(event);
 }
 
 void WindowedVisitor::OnProcessEnd(const ProcessEvent& event) {
   open_calls_.clear();
+  best_source_ = std::max(best_source_, steps_.source());
+  newest_step_ = std::max(newest_step_, steps_.newest(steps_.source()));
   if (depth_ > 0) {
     depth_ = 1;
     Close(event);
@@ -76,8 +70,25 @@ void WindowedVisitor::CompareTime(const Event& event) {
   if (!inside && depth_ > 0 && ns >= selection_.window.end_ns) Close(event);
 }
 
+ProcessSteps WindowedVisitor::StepsOf(ProcessId process) const {
+  return process.value < selection_.steps.size() ? selection_.steps[process.value] : ProcessSteps();
+}
+
+void WindowedVisitor::FollowSteps(StepSource source, const Event& event) {
+  const Window& window = selection_.window;
+  if (window.kind != Window::Kind::kSteps || source != StepsOf(event.process).source) return;
+  const std::uint64_t step = steps_.newest(source);
+  const bool inside = step >= window.first_step && step < window.last_step;
+  if (inside && depth_ == 0) Open(event);
+  if (!inside && depth_ > 0) Close(event);
+}
+
 void WindowedVisitor::OnRangeBegin(const RangeBeginEvent& event) {
   FollowTime(event);
+  if (const StepSource source = steps_.RangeBegins(event, state_->dictionary()); source != StepSource::kNone) {
+    FollowSteps(source, event);
+    StepBegins(source, event);
+  }
   const Window& window = selection_.window;
   if (window.kind == Window::Kind::kRange && event.range->source == RangeSource::kUser) {
     const std::string_view name = state_->dictionary().text(event.range->name);
@@ -97,6 +108,10 @@ void WindowedVisitor::OnRangeBegin(const RangeBeginEvent& event) {
 void WindowedVisitor::OnRangeEnd(const RangeEndEvent& event) {
   FollowTime(event);
   RangeEnds(event);
+  if (const StepSource source = steps_.RangeEnds(event, state_->dictionary()); source != StepSource::kNone) {
+    StepBegins(source, event);
+    FollowSteps(source, event);
+  }
   if (open_calls_.empty()) return;
   const auto opened = std::find(open_calls_.begin(), open_calls_.end(), event.range->call);
   if (opened == open_calls_.end()) return;
@@ -106,13 +121,10 @@ void WindowedVisitor::OnRangeEnd(const RangeEndEvent& event) {
 
 void WindowedVisitor::OnStep(const StepEvent& event) {
   FollowTime(event);
-  const Window& window = selection_.window;
-  if (window.kind == Window::Kind::kSteps) {
-    const bool inside = event.step >= window.first_step && event.step < window.last_step;
-    if (inside && depth_ == 0) Open(event);
-    if (!inside && depth_ > 0) Close(event);
-  }
+  const StepSource source = steps_.Stepped(event);
+  FollowSteps(source, event);
   Stepped(event);
+  StepBegins(source, event);
 }
 
 void WindowedVisitor::OnAllocate(const AllocateEvent& event) {
@@ -176,6 +188,10 @@ void WindowedVisitor::OnMark(const MarkEvent& event) {
 
 void WindowedVisitor::OnModuleEnter(const ModuleEvent& event) {
   FollowTime(event);
+  if (const StepSource source = steps_.ModuleEnters(event, state_->stack(event.thread)); source != StepSource::kNone) {
+    FollowSteps(source, event);
+    StepBegins(source, event);
+  }
   ModuleEnters(event);
 }
 
@@ -200,50 +216,6 @@ bool WindowedVisitor::IsSelected(DeviceId device) {
     any_device_ = any_device_ || selected == 1;
   }
   return selected == 1;
-}
-
-absl::Status WindowedVisitor::WindowNotFound() const {
-  const Window& window = selection_.window;
-  if (window.kind == Window::Kind::kSteps) {
-    return absl::NotFoundError(absl::StrCat(capture_.path(), ": no step from ", window.first_step, " to below ",
-                                            window.last_step, "; the program must call memoir.step()"));
-  }
-  if (window.kind == Window::Kind::kTime) {
-    return absl::NotFoundError(absl::StrCat(capture_.path(), ": no event in that span of time"));
-  }
-  if (occurrence_ > 0) {
-    return absl::NotFoundError(absl::StrCat(capture_.path(), ": range '", window.range, "' occurs ", occurrence_,
-                                            " times, counted from 0; there is no #", *window.occurrence));
-  }
-  return absl::NotFoundError(absl::StrCat(
-      capture_.path(), ": no user range is named '", window.range, "'; ",
-      range_names_.empty() ? std::string("the program has none (torch.profiler.record_function makes them)")
-                           : "there are: " + ListOf(range_names_)));
-}
-
-absl::Status WindowedVisitor::CheckFound() const {
-  const std::vector<ProcessSummary>& processes = capture_.processes();
-  if (selection_.rank) {
-    std::set<std::string> ranks;
-    for (const ProcessSummary& process : processes) {
-      if (process.is_rank) ranks.insert(std::to_string(process.info.rank()));
-    }
-    if (ranks.count(std::to_string(*selection_.rank)) == 0) {
-      return absl::NotFoundError(
-          absl::StrCat(capture_.path(), ": no rank ", *selection_.rank, "; there are: ", ListOf(ranks)));
-    }
-  }
-  if (selection_.device && !any_device_) {
-    std::set<std::string> devices;
-    for (std::size_t i = 0; i < state_->dictionary().devices(); ++i) {
-      devices.insert(ToString(state_->dictionary().device(DeviceId{static_cast<std::uint32_t>(i)})));
-    }
-    if (devices.count(*selection_.device) == 0) {
-      return absl::NotFoundError(
-          absl::StrCat(capture_.path(), ": no device '", *selection_.device, "'; there are: ", ListOf(devices)));
-    }
-  }
-  return windows_ == 0 ? WindowNotFound() : absl::OkStatus();
 }
 
 }  // namespace memoir

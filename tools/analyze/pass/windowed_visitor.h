@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "tools/analyze/pass/options.h"
+#include "tools/analyze/pass/steps.h"
 #include "tools/analyze/pass/window_spans.h"
 #include "tools/model/capture.h"
 #include "tools/model/event.h"
@@ -56,6 +57,7 @@ class WindowedVisitor : public Visitor {
   std::uint64_t windows() const { return windows_; }
   // When the windows of the process in hand were open; complete and merged in ProcessEnds.
   const WindowSpans& spans() const { return spans_; }
+  const StepCounter& steps() const { return steps_; }  // of the process in hand, so far
   bool IsSelected(DeviceId device);
   std::uint64_t Nanoseconds(const Event& event) const { return state_->Nanoseconds(event.process, event.tick); }
 
@@ -80,6 +82,8 @@ class WindowedVisitor : public Visitor {
   virtual void FirstSeen(const FirstSeenEvent&) {}
   virtual void Marked(const MarkEvent&) {}
   virtual void Stepped(const StepEvent&) {}
+  // A step begins, of any source: of an optimizer behind the event, inside the window that it closes; else before it.
+  virtual void StepBegins(StepSource, const Event&) {}
   virtual void ModuleEnters(const ModuleEvent&) {}
   virtual void ModuleExits(const ModuleEvent&) {}
   virtual void Holds(const HoldsEvent&) {}
@@ -92,6 +96,9 @@ class WindowedVisitor : public Visitor {
     if (selection_.window.kind == Window::Kind::kTime) CompareTime(event);
   }
   void CompareTime(const Event& event);
+  ProcessSteps StepsOf(ProcessId process) const;
+  // Opens or closes a window of steps, where steps of that source are what counts.
+  void FollowSteps(StepSource source, const Event& event);
   absl::Status CheckFound() const;
   absl::Status WindowNotFound() const;
 
@@ -103,6 +110,9 @@ class WindowedVisitor : public Visitor {
   WindowSpans spans_;
   std::uint64_t windows_ = 0;                 // opened so far, in all processes
   std::uint64_t occurrence_ = 0;              // of the window's range in this process
+  StepCounter steps_;
+  std::uint64_t newest_step_ = 0;  // of all processes, for the error message as the next
+  StepSource best_source_ = StepSource::kNone;
   std::vector<std::uint64_t> open_calls_;     // of ranges that opened a window
   std::vector<std::int8_t> device_selected_;  // by DeviceId; -1: not looked up yet
   bool any_device_ = false;

@@ -12,10 +12,10 @@ DeviceTable& RowTable::device(DeviceId id, ProcessId process) {
   return device;
 }
 
-Group& RowTable::GroupAt(const Block& block) {
-  if (block.slot == Block::kNoSlot) return group_of_late_block_;
-  if (block.slot >= group_of_slot_.size()) group_of_slot_.resize(block.slot + 1, kNotFollowed);
-  return group_of_slot_[block.slot];
+CellNumber& RowTable::CellAt(const Block& block) {
+  if (block.slot == Block::kNoSlot) return cell_of_late_block_;
+  if (block.slot >= cell_of_slot_.size()) cell_of_slot_.resize(block.slot + 1, kNotFollowed);
+  return cell_of_slot_[block.slot];
 }
 
 void RowTable::NotePeak(DeviceTable& device, Tick tick) {
@@ -25,11 +25,11 @@ void RowTable::NotePeak(DeviceTable& device, Tick tick) {
   ++device.peaks;
 }
 
-void RowTable::Add(const Block& block, ProcessId process, Group group, bool counts, bool in_window, Tick tick) {
+void RowTable::Add(const Block& block, ProcessId process, CellNumber number, bool counts, bool in_window, Tick tick) {
   DeviceTable& on = device(block.device, process);
-  GroupAt(block) = group;
-  if (group >= on.cells.size()) on.cells.resize(group + 1);
-  Cell& cell = on.cells[group];
+  CellAt(block) = number;
+  if (number >= on.cells.size()) on.cells.resize(number + 1);
+  Cell& cell = on.cells[number];
   cell.at_peak.BeforeChange(cell.live, on.peaks);
   cell.at_end.BeforeChange(cell.live, on.ends);
   cell.live.bytes += block.bytes;
@@ -48,10 +48,10 @@ void RowTable::Add(const Block& block, ProcessId process, Group group, bool coun
 }
 
 void RowTable::Remove(const Block& block, bool in_window, bool temporary, bool known, Tick tick) {
-  const Group group = std::exchange(GroupAt(block), kNotFollowed);
-  if (group == kNotFollowed) return;
+  const CellNumber number = std::exchange(CellAt(block), kNotFollowed);
+  if (number == kNotFollowed) return;
   DeviceTable& on = devices_[block.device.value];
-  Cell& cell = on.cells[group];
+  Cell& cell = on.cells[number];
   cell.at_peak.BeforeChange(cell.live, on.peaks);
   cell.at_end.BeforeChange(cell.live, on.ends);
   cell.live.bytes -= block.bytes;
@@ -63,15 +63,15 @@ void RowTable::Remove(const Block& block, bool in_window, bool temporary, bool k
   cell.columns.deallocated_bytes += block.bytes;
   cell.life_ticks += known && tick > block.tick ? tick - block.tick : 0;
   cell.unknown_lives += !known;
-  if (!temporary || group == kBeforeGroup) return;
+  if (!temporary || IsBefore(number)) return;
   cell.columns.temporaries += 1;
   cell.columns.temporary_bytes += block.bytes;
 }
 
-void RowTable::AddReserved(DeviceId id, ProcessId process, Group group, std::uint64_t bytes) {
+void RowTable::AddReserved(DeviceId id, ProcessId process, CellNumber cell, std::uint64_t bytes) {
   DeviceTable& on = device(id, process);
-  if (group >= on.cells.size()) on.cells.resize(group + 1);
-  on.cells[group].columns.reserved_bytes += bytes;
+  if (cell >= on.cells.size()) on.cells.resize(cell + 1);
+  on.cells[cell].columns.reserved_bytes += bytes;
 }
 
 void RowTable::OpenWindow(ProcessId process, Tick tick, bool first) {

@@ -15,6 +15,12 @@
 
 namespace memoir {
 
+// A group has two cells: of blocks that were allocated in the window, and of those that were live before it.
+using CellNumber = std::uint32_t;
+constexpr CellNumber CellOf(Group group, bool before) { return 2 * group + (before ? 1 : 0); }
+constexpr Group GroupOf(CellNumber cell) { return cell / 2; }
+constexpr bool IsBefore(CellNumber cell) { return cell % 2 != 0; }
+
 struct LiveCount {
   std::uint64_t bytes = 0;
   std::uint64_t blocks = 0;
@@ -54,18 +60,18 @@ struct DeviceTable {
   std::uint64_t ends = 0;
   std::uint64_t first_seen = 0;
   std::uint64_t first_seen_bytes = 0;
-  std::vector<Cell> cells;  // by group
+  std::vector<Cell> cells;  // by CellNumber
 };
 
 class RowTable {
  public:
   // A block becomes live. `counts`: its allocation is an event of the window.
-  void Add(const Block& block, ProcessId process, Group group, bool counts, bool in_window, Tick tick);
+  void Add(const Block& block, ProcessId process, CellNumber cell, bool counts, bool in_window, Tick tick);
   // `known`: it ended at the tick; else somewhere before.
   void Remove(const Block& block, bool in_window, bool temporary, bool known, Tick tick);
 
   // A segment that the allocator took for the group.
-  void AddReserved(DeviceId id, ProcessId process, Group group, std::uint64_t bytes);
+  void AddReserved(DeviceId id, ProcessId process, CellNumber cell, std::uint64_t bytes);
 
   void OpenWindow(ProcessId process, Tick tick, bool first);
   void CloseWindow(ProcessId process);
@@ -76,13 +82,13 @@ class RowTable {
   static Columns Finish(const Cell& cell, const DeviceTable& device, double ns_per_tick);
 
  private:
-  static constexpr Group kNotFollowed = 0xffffffffu;
+  static constexpr CellNumber kNotFollowed = 0xffffffffu;
   void NotePeak(DeviceTable& device, Tick tick);
-  Group& GroupAt(const Block& block);
+  CellNumber& CellAt(const Block& block);
 
   std::vector<DeviceTable> devices_;
-  std::vector<Group> group_of_slot_;  // by Block::slot
-  Group group_of_late_block_ = kNotFollowed;
+  std::vector<CellNumber> cell_of_slot_;  // by Block::slot
+  CellNumber cell_of_late_block_ = kNotFollowed;
 };
 
 }  // namespace memoir

@@ -22,8 +22,8 @@
 
 namespace memoir {
 
-// Inside the window, of the blocks that a row allocated. For the row "(before the window)": blocks that were live at
-// its begin.
+// Inside the window, of the blocks that a row allocated. For rows "(before the window)": blocks that were live at its
+// begin.
 struct Columns {
   std::uint64_t allocations = 0;
   std::uint64_t allocated_bytes = 0;
@@ -78,7 +78,7 @@ struct Row {
   enum class Kind : std::uint8_t {
     kNamed,
     kNone,    // "(no operator)", "(no range)", ...: allocated outside of any
-    kBefore,  // "(before the window)"
+    kBefore,  // "aten::mm (before the window)", or "(before the window)" where nothing more is known or asked
     kFolded,  // "(in folded parts)": sums from a keyframe that does not know this grouping
   };
   std::string name;
@@ -104,7 +104,7 @@ struct DeviceRow {
   std::uint64_t peak_ns = 0;               // when, by the allocation that reached it first:
   std::string peak_operator;               // its operator, "" outside of any
   std::string peak_range;                  // its innermost user range, "" outside of any
-  std::optional<std::uint64_t> peak_step;  // the last step event of the process before it
+  std::optional<std::uint64_t> peak_step;  // the step in which it was, by what counts as one in its process
   // Of what torch.compile made while it worked: live at the peak; and the peak that there would have been without.
   std::uint64_t compile_bytes_at_peak = 0;
   std::uint64_t peak_without_compile_bytes = 0;
@@ -187,7 +187,8 @@ struct Summary {
   std::uint64_t ranges = 0;          // range begins in the window
   std::uint64_t operator_calls = 0;  // of these, operators
   std::uint64_t threads = 0;         // that have events in the window
-  std::uint64_t steps = 0;
+  std::uint64_t steps = 0;           // that begin in the window, of an optimizer: that end there
+  StepSource step_source = StepSource::kNone;  // what counts as a step; of several processes the best
   std::uint64_t mark_count = 0;
   std::uint64_t refusals = 0;              // of memory past torch's caching allocator
   std::vector<OutOfMemory> out_of_memory;  // the newest, in order; the devices have their number

@@ -1,6 +1,7 @@
-// The part of a summary that knows devices: their rows, and of those with a caching allocator active and reserved
-// bytes, retries, OOMs.
+// The part of a summary that knows devices: of those with a caching allocator also active and reserved bytes, retries,
+// OOMs.
 #include <algorithm>
+#include <utility>
 
 #include "tools/analyze/summary/summary_pass.h"
 
@@ -30,9 +31,23 @@ void SummaryPass::SegmentChanged(const SegmentEvent& event) {
   CountEvent(event, true);
   const Block& segment = *event.segment;
   table_.device(segment.device, event.process);
-  if (in_window() && event.grows())
-    table_.AddReserved(segment.device, event.process, grouping_.Of(segment, event.process), segment.bytes);
+  // The replay numbers blocks, and no segments: what a segment is for shows in its first block.
+  if (in_window() && event.grows() && grouping_.NeedsTheBlock()) {
+    new_segments_.push_back(segment);
+  } else if (in_window() && event.grows()) {
+    const Group group = grouping_.Of(segment, event.process);
+    table_.AddReserved(segment.device, event.process, CellOf(group, false), segment.bytes);
+  }
   NoteCaching(event, segment.device);
+}
+
+void SummaryPass::TakeSegmentsFor(const Block& block, ProcessId process, CellNumber cell) {
+  std::erase_if(new_segments_, [&](const Block& segment) {
+    const bool inside = block.device == segment.device && block.address >= segment.address &&
+                        block.address - segment.address < segment.bytes;
+    if (inside) table_.AddReserved(segment.device, process, cell, segment.bytes);
+    return inside;
+  });
 }
 
 void SummaryPass::RanOutOfMemory(const OutOfMemoryEvent& event) {
@@ -116,7 +131,7 @@ void SummaryPass::FinishDevices() {
     if (const auto moment = peak_moments_.find(id); moment != peak_moments_.end()) {
       row.peak_operator = state().dictionary().text(moment->second.operator_name);
       row.peak_range = state().dictionary().text(moment->second.user_name);
-      row.peak_step = moment->second.step;
+      row.peak_step = moment->second.steps[static_cast<std::size_t>(step_sources_[table.process])];
     }
     compile_peaks_.Finish(id, row);
     row.live_bytes_at_begin = table.begin.bytes;

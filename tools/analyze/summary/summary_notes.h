@@ -2,6 +2,7 @@
 #ifndef TOOLS_ANALYZE_SUMMARY_SUMMARY_NOTES_H_
 #define TOOLS_ANALYZE_SUMMARY_SUMMARY_NOTES_H_
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -18,13 +19,6 @@ struct Calls {
   std::uint64_t outermost = 0;
 };
 
-// Sums over the processes before the one in hand.
-struct ProcessBegin {
-  std::uint64_t events = 0;
-  std::uint64_t operator_calls = 0;
-  std::vector<Calls> calls;
-};
-
 struct FoldedDevice {
   v1::DeviceTotals totals;
   std::uint64_t peak_ns = 0;
@@ -32,8 +26,7 @@ struct FoldedDevice {
   Columns columns() const;
 };
 
-// The sums that keyframes have of parts that are gone: of the first one left, and of those behind a gap less what the
-// events before them show.
+// The sums that a process's first keyframe has of parts that are gone.
 struct FoldedProcess {
   ProcessId process;
   std::map<DeviceId, FoldedDevice> devices;  // the selected ones
@@ -72,7 +65,7 @@ struct OutsideMoment {
 struct PeakMoment {
   NameId operator_name;
   NameId user_name;
-  std::optional<std::uint64_t> step;
+  std::array<std::optional<std::uint64_t>, kStepSources> steps;  // the newest of each source
 };
 
 }  // namespace memoir

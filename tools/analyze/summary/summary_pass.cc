@@ -10,13 +10,6 @@ namespace {
 
 constexpr std::size_t kMaxMarks = 1000;
 
-// That were recorded: read, or in parts that --max-size removed.
-std::uint64_t AllEvents(const ReplayReport& report) {
-  std::uint64_t events = report.events;
-  for (const ReplayReport::Process& process : report.processes) events += process.counters.folded_events();
-  return events;
-}
-
 }  // namespace
 
 void SummaryPass::WindowOpens(const Event& event) {
@@ -72,7 +65,7 @@ void SummaryPass::Allocated(const AllocateEvent& event) {
   const bool found = event.block->origin == BlockOrigin::kFound;
   // What a block is does not depend on when it was allocated, who allocated it does.
   const bool grouped = NeedsCategories(grouping_.by()) || (!found && (in_window() || (whole && event.before)));
-  const Group group = grouped ? grouping_.Of(*event.block, event.process) : kBeforeGroup;
+  const CellNumber cell = CellOf(grouping_.Of(*event.block, event.process, !grouped), !grouped);
   if (in_window() && !event.before && !event.block->operator_name.valid())
     unattributed_[event.block->device] += event.block->bytes;
   if (in_window() && !event.before && event.block->in_compiled_region) {
@@ -81,8 +74,9 @@ void SummaryPass::Allocated(const AllocateEvent& event) {
     ++device_moments_[event.block->device].compiled_allocations;
     device_moments_[event.block->device].compiled_bytes += event.block->bytes;
   }
-  table_.Add(*event.block, event.process, group, in_window() && !event.before, in_window(), event.tick);
+  table_.Add(*event.block, event.process, cell, in_window() && !event.before, in_window(), event.tick);
   compile_peaks_.Allocated(*event.block, table_.device(event.block->device, event.process), in_window());
+  if (!new_segments_.empty()) TakeSegmentsFor(*event.block, event.process, cell);
   NotePeakMoment(event);
   NoteCaching(event, event.block->device);
 }
@@ -90,15 +84,15 @@ void SummaryPass::Allocated(const AllocateEvent& event) {
 // After the block is counted: it made the peak when the device is at it, since now.
 void SummaryPass::NotePeakMoment(const AllocateEvent& event) {
   const DeviceTable& device = table_.device(event.block->device, event.process);
-  const bool is_peak = device.peak_tick == event.tick && device.live.bytes == device.peak.bytes;
-  const bool is_known = !event.before || event.block->operator_name.valid();
-  const bool is_of_keyframe = event.block->origin == BlockOrigin::kKeyframe;
-  if (is_peak && is_of_keyframe) peak_moments_.erase(event.block->device);
-  if (!in_window() || !is_known || is_of_keyframe || !is_peak) return;
+  if (!in_window() || event.before || device.peak_tick != event.tick || device.live.bytes != device.peak.bytes) return;
   if (state().memory(event.block->device).caching()) NoteAtPeak(event.block->device);
   PeakMoment& moment = peak_moments_[event.block->device];
-  moment = {event.block->operator_name, event.block->user_name, std::nullopt};
-  if (const auto step = last_step_.find(event.process); step != last_step_.end()) moment.step = step->second;
+  moment = {event.block->operator_name, event.block->user_name, {}};
+  for (std::size_t i = 0; i < kStepSources; ++i) {
+    const auto source = static_cast<StepSource>(i);
+    // Before its first call an optimizer is in step 0.
+    if (steps().begun(source) > 0 || source == StepSource::kOptimizer) moment.steps[i] = steps().newest(source);
+  }
 }
 
 void SummaryPass::Deallocated(const DeallocateEvent& event) {
@@ -122,18 +116,21 @@ void SummaryPass::Marked(const MarkEvent& event) {
   summary_.marks.push_back({std::string(state().dictionary().text(event.name)), Nanoseconds(event), event.process});
 }
 
-void SummaryPass::Stepped(const StepEvent& event) {
-  CountEvent(event, true);
-  summary_.steps += in_window();
-  last_step_[event.process] = event.step;
-}
-
-void SummaryPass::ProcessBegins(const ProcessEvent&) {
-  process_begin_ = {summary_.events, summary_.operator_calls, calls_};
+void SummaryPass::StepBegins(StepSource source, const Event&) {
+  window_steps_[static_cast<std::size_t>(source)] += in_window();
 }
 
 void SummaryPass::ProcessEnds(const ProcessEvent& event) {
+  for (const Block& segment : new_segments_)
+    table_.AddReserved(segment.device, event.process, CellOf(grouping_.Of(segment, event.process), false),
+                       segment.bytes);
+  new_segments_.clear();
   spans_.Add(spans());
+  const StepSource source = steps().source();
+  step_sources_[event.process] = source;
+  summary_.step_source = std::max(summary_.step_source, source);
+  summary_.steps += window_steps_[static_cast<std::size_t>(source)];
+  window_steps_ = {};
   const ProcessSummary& process = capture().processes()[event.process.value];
   ns_per_tick_.resize(capture().processes().size(), 1);
   if (process.last_tick <= process.first_tick) return;
@@ -145,9 +142,6 @@ void SummaryPass::ProcessEnds(const ProcessEvent& event) {
 
 void SummaryPass::Ends(const ReplayReport& report) {
   summary_.by = grouping_.by();
-  // Also those that say the end of what nobody knows.
-  if (selection().window.kind == Window::Kind::kAll && !selection().device)
-    summary_.events = std::max(summary_.events, AllEvents(report));
   summary_.windows = selection().window.kind == Window::Kind::kAll ? 1 : windows();  // not one a process
   summary_.threads = static_cast<std::uint64_t>(std::count(thread_has_events_.begin(), thread_has_events_.end(), true));
   spans_.Merge();
@@ -157,16 +151,16 @@ void SummaryPass::Ends(const ReplayReport& report) {
   FinishProcesses(report);
 }
 
-Row& SummaryPass::RowOf(Group group) {
+Row& SummaryPass::RowOf(Group group, bool before) {
   constexpr std::size_t kUnknown = ~std::size_t{0};
-  if (group >= row_of_group_.size()) row_of_group_.resize(group + 1, kUnknown);
-  if (row_of_group_[group] != kUnknown) return summary_.rows[row_of_group_[group]];
-  const Row::Kind kind = grouping_.IsNone(group) ? Row::Kind::kNone
-                         : group == kBeforeGroup ? Row::Kind::kBefore
-                                                 : Row::Kind::kNamed;
-  Row& row = RowOf(kind, grouping_.Label(group, capture(), state().dictionary()),
-                   grouping_.Key(group, capture(), state().dictionary()));
-  row_of_group_[group] = static_cast<std::size_t>(&row - summary_.rows.data());
+  const CellNumber cell = CellOf(group, before);
+  if (cell >= row_of_cell_.size()) row_of_cell_.resize(cell + 1, kUnknown);
+  if (row_of_cell_[cell] != kUnknown) return summary_.rows[row_of_cell_[cell]];
+  const Row::Kind kind = before ? Row::Kind::kBefore : grouping_.IsNone(group) ? Row::Kind::kNone : Row::Kind::kNamed;
+  const std::string then = before && group != kBeforeGroup ? std::string(" ") + kBeforeLabel : "";
+  Row& row = RowOf(kind, grouping_.Label(group, capture(), state().dictionary()) + then,
+                   grouping_.Key(group, capture(), state().dictionary()) + then);
+  row_of_cell_[cell] = static_cast<std::size_t>(&row - summary_.rows.data());
   if (kind != Row::Kind::kNamed) return row;
   if (grouping_.by() == GroupBy::kCategory || grouping_.by() == GroupBy::kCategoryModule) {
     const Rule& rule = Rules()[grouping_.CategoryOfGroup(group)];
@@ -201,11 +195,12 @@ Row& SummaryPass::RowOf(Row::Kind kind, std::string name, std::string key) {
 
 void SummaryPass::AddCells(DeviceTable& table, std::size_t column) {
   DeviceRow& device = summary_.devices[column];
-  for (Group group = 0; group < table.cells.size(); ++group) {
-    Columns columns = RowTable::Finish(table.cells[group], table, ns_per_tick_[table.process.value]);
+  for (CellNumber cell = 0; cell < table.cells.size(); ++cell) {
+    const Group group = GroupOf(cell);
+    Columns columns = RowTable::Finish(table.cells[cell], table, ns_per_tick_[table.process.value]);
     if (device.peak_is_folded) columns.bytes_at_peak = columns.blocks_at_peak = 0;  // it was at another peak
     if (columns == Columns()) continue;
-    Row& row = RowOf(group);
+    Row& row = RowOf(group, IsBefore(cell));
     row.by_device[column] += columns;
     row.total += columns;
     if (grouping_.by() == GroupBy::kModule) {

@@ -2,6 +2,7 @@
 #ifndef TOOLS_ANALYZE_SUMMARY_SUMMARY_PASS_H_
 #define TOOLS_ANALYZE_SUMMARY_SUMMARY_PASS_H_
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -25,12 +26,10 @@ class SummaryPass : public WindowedVisitor {
       : WindowedVisitor(capture, selection), grouping_(grouping) {}
 
   void OnKeyframe(const KeyframeEvent& event) override;
-  void OnSwitch(const SwitchEvent& event) override { CountEvent(event, true); }
   Summary TakeSummary() { return std::move(summary_); }
 
  protected:
   void Ends(const ReplayReport& report) override;
-  void ProcessBegins(const ProcessEvent& event) override;
   void ProcessEnds(const ProcessEvent& event) override;
   void WindowOpens(const Event& event) override;
   void WindowCloses(const Event& event) override;
@@ -49,10 +48,10 @@ class SummaryPass : public WindowedVisitor {
   void DeviceRead(const DeviceReadingEvent& event) override;
   void FirstSeen(const FirstSeenEvent& event) override;
   void Marked(const MarkEvent& event) override;
-  void Stepped(const StepEvent& event) override;
+  void Stepped(const StepEvent& event) override { CountEvent(event, true); }
+  void StepBegins(StepSource source, const Event& event) override;
   void ModuleEnters(const ModuleEvent& event) override;
   void ModuleExits(const ModuleEvent& event) override { CountEvent(event, true); }
-  void Holds(const HoldsEvent& event) override { CountEvent(event, true); }
 
  private:
   void CountEvent(const Event& event, bool recorded) {
@@ -67,6 +66,7 @@ class SummaryPass : public WindowedVisitor {
   void NoteCaching(const Event& event, DeviceId id);
   void NoteCachingPeaks(const Event& event, DeviceId id);
   void NoteAtPeak(DeviceId id);
+  void TakeSegmentsFor(const Block& block, ProcessId process, CellNumber cell);
   void OpenCaching(const Event& event);
   void CloseCaching(const Event& event);
   void FinishCaching(DeviceId id, const DeviceTable& table, DeviceRow& row);
@@ -78,17 +78,11 @@ class SummaryPass : public WindowedVisitor {
   void AddFolded(const FoldedProcess& folded);
   void AddFoldedOperators(const FoldedProcess& folded, std::map<DeviceId, Columns>& rest, Columns& rest_of_all);
   std::size_t ColumnOf(DeviceId id) const;
-  FoldedProcess& FoldedOf(ProcessId process);
   const FoldedDevice* FoldedOf(DeviceId id) const;
-  void FoldDevices(const KeyframeEvent& event, FoldedProcess& folded);
-  void FoldOperators(const KeyframeEvent& event, FoldedProcess& folded);
-  // What the events of the process have shown so far, of one device or of one operator on all that are selected.
-  Columns ShownOf(DeviceId id);
-  Folded ShownOf(NameId name, ProcessId process);
   void FinishProcesses(const ReplayReport& report);
   void FinishRows();
   void AddCells(DeviceTable& table, std::size_t column);
-  Row& RowOf(Group group);
+  Row& RowOf(Group group, bool before = false);
   Row& RowOf(Row::Kind kind, std::string name, std::string key = "");
   void AddQuietRanks();
   void SortRows();
@@ -97,7 +91,6 @@ class SummaryPass : public WindowedVisitor {
   RowTable table_;
   Summary summary_;
   WindowSpans spans_;                               // of all processes
-  ProcessBegin process_begin_;
   std::vector<Calls> calls_;                        // by NameId; GroupBy::kModule: by ModuleId
   std::vector<bool> thread_has_events_;             // by ThreadId
   std::set<ProcessId> opened_;                      // whose window has opened
@@ -106,12 +99,14 @@ class SummaryPass : public WindowedVisitor {
   std::map<DeviceId, DeviceMoments> device_moments_;
   std::map<DeviceId, OutsideMoment> outside_;
   CompilePeaks compile_peaks_;
-  std::map<ProcessId, std::uint64_t> last_step_;
+  std::array<std::uint64_t, kStepSources> window_steps_{};  // of the process in hand
+  std::map<ProcessId, StepSource> step_sources_;
   std::vector<double> ns_per_tick_;  // by ProcessId
   std::vector<FoldedProcess> folded_;
   std::vector<DeviceId> device_ids_;  // of summary_.devices
   std::map<std::pair<Row::Kind, std::string>, std::size_t> row_of_label_;
-  std::vector<std::size_t> row_of_group_;
+  std::vector<std::size_t> row_of_cell_;  // by CellNumber
+  std::vector<Block> new_segments_;       // whose first block is awaited: what it is, they were taken for
 };
 
 }  // namespace memoir

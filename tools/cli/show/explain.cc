@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tools/analyze/lives/explain.h"
+#include "tools/analyze/pass/steps.h"
 #include "tools/cli/arguments/arguments.h"
 #include "tools/cli/arguments/selection_arguments.h"
 #include "tools/cli/arguments/verbs.h"
@@ -45,10 +46,9 @@ void AddOptions(CLI::App& app, ExplainArguments& arguments) {
   app.add_option("CAPTURE", arguments.capture, "folder of the capture");
   app.add_option("SUBJECT", arguments.subject, "PARAMETER, 0xADDRESS or OPERATOR#n");
   app.add_option("--range", arguments.range, "only inside the user ranges NAME; NAME#n: only its n-th call, from 0");
-  app.add_option("--steps", arguments.steps, "only from step A up to step B: A:B");
+  app.add_option("--steps", arguments.steps, kStepsHelp);
   app.add_option("--device", arguments.device, "only this device: cpu, pinned, cuda:0");
   AddNumber(app, "--rank", arguments.rank, "only this rank");
-  AddRun(app, arguments.run);
   AddNumber(app, "--top", arguments.top, "blocks shown; 0: all, of more than 1000 the last 1000 [6; all in --json]");
   app.add_flag("--json", arguments.json, "exact numbers (docs/json.md)");
 }
@@ -60,11 +60,12 @@ std::string Complaint(const ExplainArguments& arguments) {
 }
 
 absl::StatusOr<std::string> Explained(const ExplainArguments& arguments) {
-  const auto capture = OpenMerged(arguments.capture, [](const std::string& line) { Say(line); }, RunOf(arguments.run));
+  const auto capture = OpenMerged(arguments.capture, [](const std::string& line) { Say(line); });
   if (!capture.ok()) return capture.status();
   Progress progress("reading " + arguments.capture);
   Selection selection = SelectionOf(arguments);
   selection.progress = progress.callback();
+  if (const absl::Status status = FindSteps(*capture, selection); !status.ok()) return status;
   const absl::StatusOr<Subject> subject = ParseSubject(arguments.subject);
   if (!subject.ok()) return subject.status();
   std::vector<std::string> parameters;

@@ -1,0 +1,85 @@
+// What a WindowedVisitor says of a selection that the recording does not have: what there is instead.
+#include <cstddef>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "tools/analyze/pass/windowed_visitor.h"
+
+namespace memoir {
+namespace {
+
+constexpr std::size_t kNamesInMessage = 8;
+
+std::string ListOf(const std::set<std::string>& names) {
+  std::vector<std::string> shown(names.begin(), names.end());
+  const bool more = shown.size() > kNamesInMessage;
+  if (more) shown.resize(kNamesInMessage);
+  return absl::StrCat(absl::StrJoin(shown, ", "), more ? ", ..." : "");
+}
+
+std::string WhatStepsThereAre(StepSource source, std::uint64_t newest) {
+  switch (source) {
+    case StepSource::kNone:
+      return "the recording has none: no call of memoir.step(), of an optimizer or of a module";
+    case StepSource::kModule:
+      return absl::StrCat("steps are calls of the outermost module here, 0 to ", newest);
+    case StepSource::kOptimizer:
+      return absl::StrCat("steps are those of the optimizer here, 0 to ", newest);
+    case StepSource::kProfiler:
+      return absl::StrCat("steps are torch.profiler's here, up to ", newest);
+    case StepSource::kProgram:
+      return absl::StrCat("memoir.step() counted up to ", newest);
+  }
+  return "";
+}
+
+}  // namespace
+
+absl::Status WindowedVisitor::WindowNotFound() const {
+  const Window& window = selection_.window;
+  if (window.kind == Window::Kind::kSteps) {
+    return absl::NotFoundError(absl::StrCat(capture_.path(), ": no step from ", window.first_step, " to below ",
+                                            window.last_step, "; ", WhatStepsThereAre(best_source_, newest_step_)));
+  }
+  if (window.kind == Window::Kind::kTime) {
+    return absl::NotFoundError(absl::StrCat(capture_.path(), ": no event in that span of time"));
+  }
+  if (occurrence_ > 0) {
+    return absl::NotFoundError(absl::StrCat(capture_.path(), ": range '", window.range, "' occurs ", occurrence_,
+                                            " times, counted from 0; there is no #", *window.occurrence));
+  }
+  return absl::NotFoundError(absl::StrCat(
+      capture_.path(), ": no user range is named '", window.range, "'; ",
+      range_names_.empty() ? std::string("the program has none (torch.profiler.record_function makes them)")
+                           : "there are: " + ListOf(range_names_)));
+}
+
+absl::Status WindowedVisitor::CheckFound() const {
+  const std::vector<ProcessSummary>& processes = capture_.processes();
+  if (selection_.rank) {
+    std::set<std::string> ranks;
+    for (const ProcessSummary& process : processes) {
+      if (process.is_rank) ranks.insert(std::to_string(process.info.rank()));
+    }
+    if (ranks.count(std::to_string(*selection_.rank)) == 0) {
+      return absl::NotFoundError(
+          absl::StrCat(capture_.path(), ": no rank ", *selection_.rank, "; there are: ", ListOf(ranks)));
+    }
+  }
+  if (selection_.device && !any_device_) {
+    std::set<std::string> devices;
+    for (std::size_t i = 0; i < state_->dictionary().devices(); ++i) {
+      devices.insert(ToString(state_->dictionary().device(DeviceId{static_cast<std::uint32_t>(i)})));
+    }
+    if (devices.count(*selection_.device) == 0) {
+      return absl::NotFoundError(
+          absl::StrCat(capture_.path(), ": no device '", *selection_.device, "'; there are: ", ListOf(devices)));
+    }
+  }
+  return windows_ == 0 ? WindowNotFound() : absl::OkStatus();
+}
+
+}  // namespace memoir
