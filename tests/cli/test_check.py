@@ -99,7 +99,8 @@ def test_all_checks_run_without_a_name(memoir, samples):
 
 
 @pytest.mark.parametrize("condition, code", [("peak_reserved>11GiB", 3), ("peak_reserved>12GiB", 0), ("num_ooms==0", 0), ("unexplained>=1%", 0),
-                                             ("least_free<2GiB", 3), ("outside_torch<=1GiB", 0)])
+                                             ("least_free<2GiB", 3), ("outside_torch<=1GiB", 0),
+                                             ("peak_reserved > 11 GiB", 3), ("peak_reserved > 11811 MB", 3), ("peak_reserved >= 99 gb", 0), ("unexplained > 1 %", 0)])
 def test_fail_if(memoir, samples, condition, code):
     done = memoir("check", "frag", "--fail-if", condition, samples / "driver")
     assert (f"--fail-if {condition}: holds" in done.stdout) == (code == 3), done.stdout
@@ -109,11 +110,29 @@ def test_fail_if(memoir, samples, condition, code):
 
 @pytest.mark.parametrize("condition, message", [
     ("unexplaned>1GiB", "'unexplaned' is no figure; there are: peak_allocated"), ("unexplained>1GiB2", "expected a unit"), ("num_ooms>1GiB", "a count has no unit"),
+    ("x > 100 MB", "'x' is no figure"), ("peak_reserved > 100 XB", "'XB' is no unit; expected a unit: 64MiB"), ("peak_reserved > many MB", "expected a number instead of 'many MB'"),
     ("peak_reserved>20%", "no whole"), ("peak_reserved=>1GiB", "'=>' is no comparison"), ("peak_reserved", "expected FIGURE>VALUE"), ("peak_reserved>x", "expected a number"),
 ])
 def test_fail_if_refuses(memoir, samples, one_line, condition, message):
     done = memoir("check", "--fail-if", condition, samples / "driver")
     assert done.returncode == 2 and message in one_line(done)
+
+
+@pytest.mark.parametrize("sample", ["cuda_unknown", "cuda_lost"])
+def test_memory_that_was_not_recorded_is_not_known(memoir, samples, sample):
+    done = memoir("check", samples / sample)
+    lines = dict(line.split(None, 1) for line in done.stdout.splitlines() if line.split()[0] in ("oom", "frag", "balance"))
+    assert done.returncode == 0 and len(lines) == 3 and "nothing" not in done.stdout, done.stdout
+    assert all("not known" in line or "as far as known" in line for line in lines.values()), done.stdout
+    for check in ("oom", "frag"):
+        assert "CUDA memory is not known from " in " ".join(memoir("check", check, samples / sample).stdout.split())
+    (process,) = json.loads(memoir("check", "--json", samples / sample).stdout)["oom"]["processes"]
+    assert [(span["what"], span["end_ns"]) for span in process["unrecorded"]] == [("cuda_memory", None)]
+    figure = memoir("check", "--fail-if", "peak_reserved<1GiB", "--fail-if", "num_ooms>0", samples / sample)
+    if sample == "cuda_unknown":
+        assert figure.returncode == 1 and figure.stderr.count("not known: CUDA memory is not known") == 2, figure
+    else:
+        assert "holds of what was recorded: CUDA memory is not known" in " ".join(figure.stdout.split()), figure
 
 
 def test_a_figure_that_is_not_known_is_no_pass(memoir, samples, one_line):

@@ -200,6 +200,7 @@ def test_largest_value(fit, tmp_path):
     done = fit("--gpu", "t4", "--vary", "NEED=1000:30000:1000", "--png", "curve.png", *fake("{NEED}"))
     assert done.returncode == 0
     assert f"the largest NEED that fits is 14,000, barely (409.0 MiB to spare); 15,000 does not{TORCH}." in one_paragraph(done.stdout)
+    assert "What is left is less than the tables are exact to (512.0 MiB): it may not fit." in one_paragraph(done.stdout)
     assert "30,000 29.8 GiB" in one_paragraph(done.stdout)
     colors = {color for row in pixels((tmp_path / "curve.png").read_bytes()) for color in row}
     assert {(31, 119, 180), (214, 39, 40), (44, 160, 44)} <= colors      # a point that fits, one that does not, the card
@@ -246,5 +247,5 @@ def test_the_picture_says_that_it_is_simulated_also_to_programs(fit, tmp_path):
     assert fit("--gpu", "t4", "--vary", "NEED=1000:2000:1000", "--png", "curve.png", *fake("{NEED}")).returncode == 0
     png = (tmp_path / "curve.png").read_bytes()
     begin = png.index(b"tEXtDescription\0") + 16
-    assert png[begin:].startswith(b"fake.py on a SIMULATED Tesla T4: the largest NEED that fits is 2,000")
+    assert png[begin:].startswith(b"fake.py on a SIMULATED Tesla T4: the largest NEED that fits is 2,000 (")
     pixels(png)     # checksums of every chunk

@@ -133,6 +133,7 @@ FitCurve Curve() {
   point(32, FitVerdict::kDepends, 20000, 26000);
   point(64, FitVerdict::kDoesNotFit, 40000, 40000);
   curve.largest = 16;
+  curve.at_largest = Barely();
   curve.next_that_fails = 32;
   curve.contradictions = {12};
   return curve;

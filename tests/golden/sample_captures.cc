@@ -186,6 +186,24 @@ ProcessBuilder Cuda() {
   return process;
 }
 
+// CUDA memory that was not recorded: never (`known` false), or from the middle of the recording on.
+ProcessBuilder CudaUnknown(bool known) {
+  ProcessBuilder process = Process(Options());
+  process.info().set_torch_version("2.11.0+cu130");
+  process.Begin("aten::randn").Allocate(0x10000, 4 * kMiB).End();
+  if (known) {
+    const std::uint32_t cuda = process.AddDevice("cuda", 0, "NVIDIA L4");
+    process.Begin("aten::to").TakeSegment(cuda, 0x1000000, 20 * kMiB).AllocateBlock(cuda, 0x1000000, 4 * kMiB).End();
+  }
+  v1::Unrecorded* unrecorded = process.info().add_unrecorded();
+  unrecorded->set_what(v1::Unrecorded::CUDA_MEMORY);
+  unrecorded->set_begin_tick(process.tick());
+  unrecorded->set_why(known ? "torch failed to show the blocks that were live (its snapshot threw an exception)"
+                            : "torch's CUDA allocator was not found in the libraries that are loaded");
+  process.Begin("aten::add").Allocate(0x20000, kMiB).End().Deallocate(0x20000);
+  return process;
+}
+
 ProcessBuilder OddNames() {
   ProcessBuilder process = Process(Options());
   process.info().set_program("evil\x1b[2J\x1b]0;title\x07.py");
@@ -352,8 +370,9 @@ ProcessBuilder Driver() {
 }  // namespace
 
 std::vector<std::string> SampleNames() {
-  return {"training", "empty",       "one_operator", "odd_names", "many", "ranks",   "job",  "losses",
-          "folded",   "folded_peak", "paused",       "modules",   "held", "trained", "cuda", "driver"};
+  return {"training", "empty",   "one_operator", "odd_names",   "many",         "ranks",
+          "job",      "losses",  "folded",       "folded_peak", "paused",       "modules",
+          "held",     "trained", "cuda",         "driver",      "cuda_unknown", "cuda_lost"};
 }
 
 void WriteSample(const std::string& name, const std::string& folder) {
@@ -372,6 +391,8 @@ void WriteSample(const std::string& name, const std::string& folder) {
   if (name == "trained") Trained().WriteTo(folder);
   if (name == "held") Held().WriteTo(folder);
   if (name == "cuda") Cuda().WriteTo(folder);
+  if (name == "cuda_unknown") CudaUnknown(false).WriteTo(folder);
+  if (name == "cuda_lost") CudaUnknown(true).WriteTo(folder);
   if (name == "driver") Driver().WriteTo(folder);
   if (name == "folded") Folded().WriteTo(folder);
 }

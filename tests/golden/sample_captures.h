@@ -13,6 +13,7 @@ namespace memoir::testing {
 // odd_names: very long, wide, and hostile names      ranks: two processes, one with a second device
 // losses: drops, a cut part, a missing chunk         folded: older parts removed by the size cap
 // trained: two steps with parameters, buffers, gradients and an optimizer's state
+// cuda_unknown: a recording without CUDA's memory, cuda_lost: one that has lost it midway
 // driver: torch, NCCL, cuBLAS, a foreign library, pinned memory and other processes on a GPU; refusals
 std::vector<std::string> SampleNames();
 // Writes the capture of that name into `folder`, which need not exist.

@@ -197,6 +197,16 @@ TEST_F(Views, LiveAt) {
   }
 }
 
+TEST_F(Views, LiveAtAnInstantThatWasNotRecorded) {
+  const Capture capture = Open("cuda_lost");
+  LiveAtOptions options;
+  options.at = *ParseAt("end");
+  const auto live = AnalyzeLiveAt(capture, options);
+  ASSERT_TRUE(live.ok()) << live.status();
+  ExpectGolden("live_at_end_cuda_lost.txt", RenderLiveAt(capture, *live, "the end", 10, kNarrow));
+  ExpectGolden("live_at_end_cuda_lost.json", ToText(LiveAtJson(capture, *live, "end", 0)));
+}
+
 TEST_F(Views, LiveAtOutOfMemory) {
   const Capture capture = Open("cuda");
   LiveAtOptions options;

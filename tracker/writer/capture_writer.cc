@@ -59,7 +59,6 @@ CaptureWriter::CaptureWriter(const CaptureOptions& options, const RingReader& ri
       ring_(ring),
       builder_(*builder),
       sink_(options.folder, options.stem, options.max_bytes, options.first_part),
-      frame_(RecordingOf(options.process_info)),
       chunk_bytes_(std::clamp<std::size_t>(PartBytes(options) / 16, kMinChunkBytes, kChunkBytes)),
       sequence_(options.first_sequence) {
   options_.part_bytes = PartBytes(options);
@@ -129,9 +128,7 @@ bool CaptureWriter::KeyframeIsDue() const {
 }
 
 void CaptureWriter::AddClockAndCounters() {
-  if (sink_.is_open() && options_.max_bytes != 0) {
-    sink_.PlanRoom(payload_.size() + kCountersBytes + pending_process_.size(), kept_.ByImportance());
-  }
+  if (sink_.is_open()) sink_.PlanRoom(payload_.size() + kCountersBytes + pending_process_.size());
   protozero::pbf_writer payload(payload_);
   AddClock(payload, options_.clock ? *options_.clock : ReadClock());
   counters_written_ = ring_.Counters();
@@ -182,7 +179,6 @@ void CaptureWriter::Write(std::uint64_t complete_until_tick) {
   } else {
     written = AppendPayload(header);
   }
-  kept_.Note(builder_.memory().devices(), written ? sink_.number() : KeptParts::kNoPart);
   if (written) {
     events_ += builder_.events();
   } else {

@@ -27,6 +27,7 @@ struct FitCurve {
   std::uint64_t first = 0, last = 0, step = 1;
   std::vector<FitPoint> points;  // all that were tried, ascending
   std::optional<std::uint64_t> largest, next_that_fails;
+  std::optional<FitCard> at_largest;          // the answer for `largest`, with all that is to be said of it
   std::vector<std::uint64_t> contradictions;  // smaller than `largest`, and did not fit
 };
 

@@ -103,6 +103,7 @@ void ExplainPass::Allocated(const AllocateEvent& event) {
   story.phase = block.phase;
   story.step = step_;
   story.rule = categories_.RuleOf(block);
+  story.expected = categories_.IsExpected(block);
   if (const ParameterNumber owner = categories_.OwnerOf(block); owner != kNoParameter)
     story.parameter = categories_.parameters[owner].label();
   followed_[block.slot] = {std::move(story), block.ordinal};

@@ -46,6 +46,7 @@ struct BlockStory {
   Phase phase = Phase::kOther;
   std::optional<std::uint64_t> step;
   RuleNumber rule = 0;
+  bool expected = false;  // the recording ended before it showed: blocks of the same place became that before
   std::string parameter;  // that it is, or whose gradient or state
   std::uint64_t readings = 0;
   std::vector<Reading> first_readings;    // at most kShownReadings

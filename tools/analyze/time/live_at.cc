@@ -13,8 +13,13 @@ namespace {
 
 class LivePass : public ChangePass {
  public:
-  LivePass(const Capture& capture, const LiveAtOptions& options, const Grouping& grouping, const Instants& instants)
-      : ChangePass(capture, options), options_(options), grouping_(grouping), instants_(instants) {}
+  LivePass(const Capture& capture, const LiveAtOptions& options, const Grouping& grouping,
+           const BlockCategories& categories, const Instants& instants)
+      : ChangePass(capture, options),
+        options_(options),
+        grouping_(grouping),
+        categories_(categories),
+        instants_(instants) {}
   std::vector<LiveDevice> result;
 
  protected:
@@ -23,8 +28,8 @@ class LivePass : public ChangePass {
     const bool whole = selection().window.kind == Window::Kind::kAll;
     const bool before = !in_window() || block.origin != BlockOrigin::kRecorded;
     const bool grouped = in_window() || whole || NeedsCategories(options_.by);
-    const Group group = grouped ? grouping_.Of(block, event.process) : kBeforeGroup;
-    blocks_[block.device][block.address] = {block, group, before};
+    const Group group = grouping_.Of(block, event.process, !grouped);
+    blocks_[block.device][block.address] = {block, group, before, !grouped && group != kBeforeGroup};
   }
   void Removed(const Block& block) override {
     if (!Passed(block.device)) blocks_[block.device].erase(block.address);
@@ -47,6 +52,7 @@ class LivePass : public ChangePass {
     Block block;
     Group group;
     bool before;
+    bool says_before;  // its row's name does
   };
   bool Passed(DeviceId id) const { return done_.count(id) != 0; }
   void Empty(DeviceId id, const Device& device) {
@@ -60,6 +66,7 @@ class LivePass : public ChangePass {
 
   const LiveAtOptions& options_;
   const Grouping& grouping_;
+  const BlockCategories& categories_;
   const Instants& instants_;
   std::map<DeviceId, absl::flat_hash_map<std::uint64_t, Live>> blocks_;
   std::map<DeviceId, bool> done_;
@@ -68,12 +75,20 @@ class LivePass : public ChangePass {
 LiveBlock LivePass::Show(const Live& live, ProcessId process) const {
   const Dictionary& dictionary = state().dictionary();
   const Block& block = live.block;
-  LiveBlock shown{block.address, block.bytes, block.serial, state().Nanoseconds(process, block.tick), "", "", "", "",
-                  live.before};
+  LiveBlock shown;
+  shown.address = block.address;
+  shown.bytes = block.bytes;
+  shown.serial = block.serial;
+  shown.allocated_ns = state().Nanoseconds(process, block.tick);
+  shown.before = live.before;
   if (block.thread.valid()) shown.thread = absl::StrCat("thread ", dictionary.thread(block.thread).number);
-  shown.operator_name = dictionary.text(block.operator_name);
+  shown.operator_name = dictionary.text(MakerOf(block));
   shown.leaf_name = dictionary.text(block.leaf_name);
   shown.range_name = dictionary.text(block.user_name);
+  if (block.module.valid()) shown.module = dictionary.module(block.module).place();
+  shown.category = LabelOfCategory(categories_.CategoryOf(block));
+  if (const ParameterNumber owner = categories_.OwnerOf(block); owner != kNoParameter)
+    shown.parameter = categories_.parameters[owner].label();
   return shown;
 }
 
@@ -88,8 +103,9 @@ void LivePass::Snapshot(DeviceId id, const Device& device, const Instant& instan
   std::map<std::string, LiveRow> rows;
   std::vector<const Live*> largest;
   for (const auto& [address, live] : blocks_[id]) {
-    LiveRow& row = rows[grouping_.Key(live.group, capture(), state().dictionary())];
-    if (row.blocks == 0) row.name = grouping_.Label(live.group, capture(), state().dictionary());
+    const std::string then = live.says_before ? absl::StrCat(" ", kBeforeLabel) : "";
+    LiveRow& row = rows[grouping_.Key(live.group, capture(), state().dictionary()) + then];
+    if (row.blocks == 0) row.name = grouping_.Label(live.group, capture(), state().dictionary()) + then;
     row.bytes += live.block.bytes;
     row.blocks += 1;
     shown.live_blocks += 1;
@@ -115,9 +131,14 @@ absl::StatusOr<LiveAt> AnalyzeLiveAt(const Capture& capture, const LiveAtOptions
   if (!instants.ok()) return instants.status();
   const absl::StatusOr<Grouping> grouping = Grouping::Make(capture, options.by, options);
   if (!grouping.ok()) return grouping.status();
-  LivePass pass(capture, options, *grouping, *instants);
+  // The largest blocks say what they are, whatever the rows are.
+  absl::StatusOr<BlockCategories> categories = BlockCategories();
+  if (!NeedsCategories(options.by)) categories = CategorizeBlocks(capture, ReplayOptionsFor(options, true, false));
+  if (!categories.ok()) return categories.status();
+  LivePass pass(capture, options, *grouping, NeedsCategories(options.by) ? grouping->categories() : *categories,
+                *instants);
   ReplayOptions replay = ReplayOptionsFor(options, false, false);
-  replay.modules = NeedsModules(options.by);
+  replay.modules = true;
   absl::StatusOr<ReplayReport> report = capture.Replay(pass, replay);
   if (!report.ok()) return report.status();
   LiveAt result;

@@ -27,9 +27,12 @@ struct LiveBlock {
   std::uint64_t serial = 0;
   std::uint64_t allocated_ns = 0;
   std::string thread;
-  std::string operator_name;  // "" outside of any
+  std::string operator_name;  // "" outside of any; of compiled code its region
   std::string leaf_name;
   std::string range_name;  // innermost user range
+  std::string module;      // path, or the root where that is empty; "": of none
+  std::string category;    // by Memoir's rules: "activation (recomputed)"
+  std::string parameter;   // that it is, or whose gradient or optimizer's state; "": of none
   bool before = false;     // from before the window, or from a keyframe
 };
 

@@ -56,6 +56,9 @@ struct OverTimeOptions : Selection {
 
 absl::StatusOr<OverTime> AnalyzeOverTime(const Capture& capture, const OverTimeOptions& options);
 
+// The same in fewer buckets: a divisor of their number.
+OverTime WithBuckets(OverTime over_time, std::size_t buckets);
+
 }  // namespace memoir
 
 #endif  // TOOLS_ANALYZE_TIME_OVER_TIME_H_

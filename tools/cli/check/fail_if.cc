@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "tools/cli/terminal/nearest.h"
 
@@ -53,33 +54,37 @@ std::string Listed(const std::vector<std::string>& names) {
   return list;
 }
 
+// In whatever letters: "mb" is no millibit, and "GIB" nothing else than GiB.
 double FactorOf(std::string_view unit) {
-  static const std::map<std::string_view, double> kUnits = {{"B", 1},        {"KiB", 0x1p10}, {"MiB", 0x1p20},
-                                                            {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"kB", 1e3},
-                                                            {"MB", 1e6},     {"GB", 1e9},     {"TB", 1e12}};
-  const auto found = kUnits.find(unit);
+  static const std::map<std::string, double> kUnits = {
+      {"b", 1},        {"byte", 1}, {"bytes", 1}, {"kib", 0x1p10}, {"mib", 0x1p20}, {"gib", 0x1p30},
+      {"tib", 0x1p40}, {"kb", 1e3}, {"mb", 1e6},  {"gb", 1e9},     {"tb", 1e12}};
+  const auto found = kUnits.find(absl::AsciiStrToLower(std::string(unit)));
   return found == kUnits.end() ? 0 : found->second;
+}
+
+// Spaces around the comparison, and before a unit, are what a shell's quotes are for.
+std::string WithoutSpaces(std::string_view text) {
+  const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
+  return std::string(text.substr(begin, text.find_last_not_of(" \t") + 1 - begin));
 }
 
 // The value behind the comparison; what is wrong with it, or "".
 std::string ParseValue(std::string_view value, Unit unit, FailIf& condition) {
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), condition.value);
-  if (error != std::errc() || !std::isfinite(condition.value) || condition.value < 0) return "expected a number";
-  const std::string_view suffix(end, static_cast<std::size_t>(value.data() + value.size() - end));
+  if (error != std::errc() || !std::isfinite(condition.value) || condition.value < 0)
+    return absl::StrCat("expected a number instead of '", std::string(value), "'");
+  const std::string suffix =
+      WithoutSpaces(std::string_view(end, static_cast<std::size_t>(value.data() + value.size() - end)));
   condition.percent = suffix == "%";
   if (unit == Unit::kCount) return suffix.empty() ? "" : "a count has no unit";
   if (condition.percent) return unit == Unit::kBytesOrShare ? "" : "there is no whole to take % of; give bytes";
   const double factor = FactorOf(suffix);
-  if (factor == 0)
-    return unit == Unit::kBytesOrShare ? "expected a unit: 64MiB, 1.5GiB, 2%" : "expected a unit: 64MiB, 1.5GiB";
+  const char* const units =
+      unit == Unit::kBytesOrShare ? "expected a unit: 64MiB, 1.5 GB, 2%" : "expected a unit: 64MiB, 1.5 GB";
+  if (factor == 0) return suffix.empty() ? units : absl::StrCat("'", suffix, "' is no unit; ", units);
   condition.value *= factor;
   return "";
-}
-
-// Spaces around the comparison are what a shell's quotes are for.
-std::string WithoutSpaces(std::string_view text) {
-  const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
-  return std::string(text.substr(begin, text.find_last_not_of(" \t") + 1 - begin));
 }
 
 bool Compare(double figure, const std::string& compare, double value) {

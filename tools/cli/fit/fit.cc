@@ -189,6 +189,10 @@ void AddPoints(const std::vector<std::uint64_t>& values, const std::vector<FitCa
     const auto need = verdict == FitVerdict::kUnused ? std::nullopt : NeedOf(cards[i]);
     curve.points.push_back({values[i], verdict, need, cards[i].low.run.exit_code, FitsBarely(cards[i])});
     curve.memory = cards[i].memory;
+    const bool larger = std::ranges::none_of(curve.points, [&](const FitPoint& point) {
+      return point.verdict == FitVerdict::kFits && point.value > values[i];
+    });
+    if (verdict == FitVerdict::kFits && larger) curve.at_largest = cards[i];
     if (curve.torch.empty()) curve.torch = cards[i].torch;
   }
 }

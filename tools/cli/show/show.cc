@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <fstream>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "fmt/ranges.h"
 #include "tools/analyze/checkpointing/checkpointing.h"
 #include "tools/analyze/pass/groupings.h"
+#include "tools/analyze/pass/steps.h"
 #include "tools/analyze/segments/fragmentation.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/analyze/time/live_at.h"
@@ -84,12 +86,11 @@ void AddOptions(CLI::App& app, ShowArguments& arguments) {
   AddNumber(app, "--depth", arguments.depth,
             "levels of --tree, from the range of the window on; 0: all [6; all with --top 0 and in --json]");
   app.add_option("--range", arguments.range, "only inside the user ranges NAME; NAME#n: only its n-th call, from 0");
-  app.add_option("--steps", arguments.steps, "only from step A up to step B: A:B");
+  app.add_option("--steps", arguments.steps, kStepsHelp);
   AddNumber(app, "--top", arguments.top,
             "rows of a table; 0: all, and each of several equal layers in a row of its own [10; all in --json]");
   app.add_option("--device", arguments.device, "only this device: cpu, pinned, cuda:0");
   AddNumber(app, "--rank", arguments.rank, "only this rank");
-  AddRun(app, arguments.run);
   app.add_option("--png", arguments.png, "file for the picture of --over time");
   app.add_option("--svg", arguments.svg, "the same as SVG");
   app.add_flag("--json", arguments.json, "exact numbers, every row (docs/json.md)");
@@ -187,34 +188,31 @@ absl::Status WritePicture(const std::string& path, const std::string& bytes) {
   return absl::OkStatus();
 }
 
-absl::Status DrawOverTime(const Capture& capture, const ShowArguments& arguments, const Selection& selection) {
-  OverTimeOptions options;
-  static_cast<Selection&>(options) = selection;
-  options.buckets = kPictureBuckets;
-  options.categories = arguments.by == "category";
-  const auto over_time = AnalyzeOverTime(capture, options);
-  if (!over_time.ok()) return over_time.status();
+absl::Status DrawOverTime(const Capture& capture, const ShowArguments& arguments, const OverTime& over_time) {
   absl::Status status;
-  if (!arguments.png.empty()) status = WritePicture(arguments.png, OverTimePng(capture, *over_time));
-  if (status.ok() && !arguments.svg.empty()) status = WritePicture(arguments.svg, OverTimeSvg(capture, *over_time));
+  if (!arguments.png.empty()) status = WritePicture(arguments.png, OverTimePng(capture, over_time));
+  if (status.ok() && !arguments.svg.empty()) status = WritePicture(arguments.svg, OverTimeSvg(capture, over_time));
   return status;
 }
 
+// A picture has more points than a line of text: one analysis for both, of as many points as both can be made of.
 Shown ShowOverTime(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
                    const Terminal& terminal) {
-  if (!(arguments.png + arguments.svg).empty()) {
-    const absl::Status drawn = DrawOverTime(capture, arguments, selection);
-    if (!drawn.ok()) return drawn;
-  }
+  const bool drawn = !(arguments.png + arguments.svg).empty();
+  constexpr std::size_t kJsonBuckets = 100;  // the same on every terminal
+  const std::size_t shown = arguments.json ? kJsonBuckets : ChartColumns(terminal);
   OverTimeOptions options;
   static_cast<Selection&>(options) = selection;
-  constexpr std::size_t kJsonBuckets = 100;  // the same on every terminal
-  options.buckets = arguments.json ? kJsonBuckets : ChartColumns(terminal);
+  options.buckets = drawn ? std::lcm(shown, kPictureBuckets) : shown;
   options.categories = arguments.by == "category";
-  const auto over_time = AnalyzeOverTime(capture, options);
-  if (!over_time.ok()) return over_time.status();
-  if (arguments.json) return ToText(OverTimeJson(capture, *over_time));
-  return RenderOverTime(capture, *over_time, terminal);
+  const auto analyzed = AnalyzeOverTime(capture, options);
+  if (!analyzed.ok()) return analyzed.status();
+  if (drawn) {
+    const absl::Status status = DrawOverTime(capture, arguments, WithBuckets(*analyzed, kPictureBuckets));
+    if (!status.ok()) return status;
+  }
+  const OverTime over_time = WithBuckets(*analyzed, shown);
+  return arguments.json ? ToText(OverTimeJson(capture, over_time)) : RenderOverTime(capture, over_time, terminal);
 }
 
 Shown ShowOverOperators(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
@@ -239,12 +237,13 @@ Shown ShowTree(const Capture& capture, const ShowArguments& arguments, const Sel
 }
 
 Shown Show(const ShowArguments& arguments) {
-  const auto capture = OpenMerged(arguments.capture, [](const std::string& line) { Say(line); }, RunOf(arguments.run));
+  const auto capture = OpenMerged(arguments.capture, [](const std::string& line) { Say(line); });
   if (!capture.ok()) return capture.status();
   const Terminal terminal = DetectTerminal(STDOUT_FILENO);
   Progress progress("reading " + arguments.capture);
   Selection selection = SelectionOf(arguments);
   selection.progress = progress.callback();
+  if (const absl::Status status = FindSteps(*capture, selection); !status.ok()) return status;
   if (BySegment(arguments)) return ShowSegments(*capture, arguments, selection, terminal);
   if (ByCheckpoint(arguments)) return ShowCheckpointing(*capture, arguments, selection, terminal);
   if (!arguments.at.empty()) return ShowLiveAt(*capture, arguments, selection, terminal);

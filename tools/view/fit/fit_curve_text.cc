@@ -72,8 +72,9 @@ std::string CurveAnswer(const FitCurve& curve) {
   }
   std::string text = fmt::format("the largest {} that fits is {}", variable, FormatCount(*curve.largest));
   const auto at = std::ranges::find(curve.points, *curve.largest, &FitPoint::value);
-  if (at != curve.points.end() && at->barely && at->need)
-    text += fmt::format(", barely ({} to spare)", FormatBytes(curve.memory - at->need->high));
+  if (at != curve.points.end() && at->need && at->need->high <= curve.memory)
+    text += fmt::format("{} ({}{} to spare)", at->barely ? ", barely" : "", at->need->is_point() ? "" : "at least ",
+                        FormatBytes(curve.memory - at->need->high));
   if (curve.next_that_fails) {
     text += fmt::format("; {} does not", FormatCount(*curve.next_that_fails));
   } else if (*curve.largest + curve.step > curve.last) {
@@ -103,6 +104,7 @@ std::string RenderFitCurve(const FitCurve& curve, const std::string& what, const
                                          Escaped(curve.key), FormatBytes(curve.memory), CurveAnswer(curve)),
                              terminal.width, 0) +
                      "\n";
+  if (curve.at_largest) text += RenderDoubts(*curve.at_largest, terminal);
   text += Painted(terminal, Color::kDim,
                   fmt::format("  {}  {}", PaddedLeft(Escaped(curve.variable), value_width),
                               PaddedLeft("device peak", kBytesWidth))) +

@@ -136,7 +136,13 @@ std::vector<std::string> Doubts(const FitCard& card) {
   return doubts;
 }
 
-// Each a paragraph of its own.
+std::string Spare(const FitCard& card) {
+  const auto need = NeedOf(card);
+  return need ? FormatSignedBytes(Headroom(card, *need)) : "?";
+}
+
+}  // namespace
+
 std::string RenderDoubts(const FitCard& card, const Terminal& terminal) {
   std::string text;
   const FitVerdict verdict = VerdictOf(card);
@@ -159,13 +165,6 @@ std::string RenderDoubts(const FitCard& card, const Terminal& terminal) {
   for (const std::string& doubt : Doubts(card)) text += Paragraph(doubt, terminal);
   return text;
 }
-
-std::string Spare(const FitCard& card) {
-  const auto need = NeedOf(card);
-  return need ? FormatSignedBytes(Headroom(card, *need)) : "?";
-}
-
-}  // namespace
 
 std::string TorchWords(const std::string& version) {
   return version.empty() ? "" : fmt::format(" (torch {})", Escaped(version));

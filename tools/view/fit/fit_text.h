@@ -26,6 +26,9 @@ std::string RenderFitTable(std::vector<FitCard> cards, const std::string& what, 
 // " (torch 2.11.0)", for the end of an answer: what a program takes differs by it; "" where it is not known.
 std::string TorchWords(const std::string& version);
 
+// Why the answer could be another, and what it leaves open: a paragraph each.
+std::string RenderDoubts(const FitCard& card, const Terminal& terminal);
+
 // What is said below every answer.
 std::string RenderFitNotes(const Terminal& terminal);
 

@@ -11,6 +11,9 @@
 namespace memoir {
 namespace {
 
+constexpr char kExpected[] =
+    "; expected: the recording ended before that showed, and earlier blocks of the same place became it";
+
 std::string Line(const Terminal& terminal, std::string_view name, const std::string& text) {
   constexpr std::size_t kIndent = 11;
   return "  " + Painted(terminal, Color::kBold, PaddedRight(name, kIndent - 2)) +
@@ -87,7 +90,7 @@ std::string Story(const BlockStory& story, const Terminal& terminal) {
   const std::string step = story.step ? fmt::format(", step {}", *story.step) : "";
   const std::string maker = story.made_by.empty() ? "outside of any operator" : "by " + Escaped(story.made_by);
   text += Line(terminal, "made", FormatMoment(story.made_ns) + " " + maker + Where(story.module, story.phase) + step);
-  text += Line(terminal, "rule", fmt::format("{}: {}", rule.name, rule.because));
+  text += Line(terminal, "rule", fmt::format("{}: {}{}", rule.name, rule.because, story.expected ? kExpected : ""));
   text += Line(terminal, "kept by", Escaped(KeptBy(story)));
   text += Line(terminal, "read", Readings(story));
   if (!story.freed_ns) return text + Line(terminal, "freed", "not: live at the end");
@@ -122,6 +125,7 @@ Json StoryJson(const BlockStory& story) {
                {"detail", rule.detail},
                {"rule", rule.name},
                {"because", rule.because},
+               {"expected", story.expected},
                {"parameter", story.parameter.empty() ? Json(nullptr) : Json(story.parameter)},
                {"kept_by", KeptBy(story)},
                {"reading_count", story.readings},

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fmt/format.h"
@@ -11,6 +12,8 @@
 #include "tools/model/job.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/pool_text.h"
+#include "tools/view/capture/unrecorded_text.h"
+#include "tools/view/oom/fact_lines.h"
 #include "tools/view/terminal/terminal_text.h"
 #include "tools/view/terminal/units.h"
 
@@ -18,16 +21,11 @@ namespace memoir {
 namespace {
 
 constexpr std::size_t kNameInLine = 40;
-constexpr std::size_t kIndent = 17;  // as the facts of a summary
 
 struct Detail {
   std::size_t top = 0;  // names in a list; 0: all
   bool grown_operators = true;
 };
-
-std::string Line(const Terminal& terminal, std::string_view name, Color color, const std::string& text) {
-  return Painted(terminal, color, PaddedRight(name, kIndent)) + Wrapped(text, terminal.width, kIndent) + "\n";
-}
 
 std::string Named(std::string_view name) { return Shortened(Escaped(name), kNameInLine); }
 
@@ -248,19 +246,24 @@ bool HasCategories(const OutOfMemory& error) {
                              [](const Holder& holder) { return holder.name != ToString(KeptAs::kUnknown); });
 }
 
-std::string Render(const OutOfMemory& error, const std::string& headline, const Detail& detail,
-                   const Terminal& terminal) {
+std::vector<Fact> FactsOf(const OutOfMemory& error, const std::string& headline, const Detail& detail,
+                          const Terminal& terminal) {
   const std::size_t top = detail.top;
-  std::string text = Line(terminal, "out of memory", Color::kRed, headline);
-  text += Line(terminal, "why", Color::kRed, Why(error, top));
   const bool of_host = error.refusal && error.refusal->of_host;
-  if (!of_host) text += Line(terminal, "torch", Color::kBold, TorchHeld(error));
-  if (error.outside && !of_host) text += Line(terminal, "outside torch", Color::kBold, OutsideHeld(error, top));
-  if (of_host && error.by_operator.empty()) return text;
-  text += Line(terminal, "held then", Color::kBold, HolderList(error.by_operator, top));
-  if (HasModules(error)) text += Line(terminal, "by module", Color::kBold, HolderList(error.by_module, top));
-  if (HasCategories(error)) text += Line(terminal, "by category", Color::kBold, HolderList(error.by_category, top));
-  return of_host ? text : text + Line(terminal, "why now", Color::kBold, WhyNow(error, detail));
+  std::vector<Fact> facts;
+  const auto add = [&](std::string_view name, const std::string& text, int leaves_first) {
+    facts.push_back({FactLine(terminal, name, leaves_first == 0 ? Color::kRed : Color::kBold, text), leaves_first});
+  };
+  add("out of memory", headline, 0);
+  add("why", Why(error, top), 0);
+  if (!of_host) add("torch", TorchHeld(error), 3);
+  if (error.outside && !of_host) add("outside torch", OutsideHeld(error, top), 2);
+  if (of_host && error.by_operator.empty()) return facts;
+  add("held then", HolderList(error.by_operator, top), 1);
+  if (HasModules(error)) add("by module", HolderList(error.by_module, top), 4);
+  if (HasCategories(error)) add("by category", HolderList(error.by_category, top), 6);
+  if (!of_host) add("why now", WhyNow(error, detail), 5);
+  return facts;
 }
 
 // "; also on ranks 1-3", "; 2 more processes": who else ran out.
@@ -293,12 +296,6 @@ std::string RenderUnrecorded(const Summary& summary) {
          ": " + (off.empty() ? "they were lost, or lay in parts that are gone" : off);
 }
 
-std::string Cut(const std::string& text, std::size_t lines) {
-  std::size_t end = 0;
-  for (std::size_t i = 0; i < lines && end != std::string::npos; ++i) end = text.find('\n', end == 0 ? 0 : end + 1);
-  return end == std::string::npos ? text : text.substr(0, end + 1);
-}
-
 }  // namespace
 
 std::uint64_t CountOutOfMemory(const Summary& summary) {
@@ -312,7 +309,7 @@ std::uint64_t CountOutOfMemory(const Summary& summary) {
 std::string RenderOutOfMemory(const Capture& capture, const Summary& summary, const Terminal& terminal) {
   if (summary.out_of_memory.empty()) {
     const std::string unrecorded = RenderUnrecorded(summary);
-    return unrecorded.empty() ? "" : Line(terminal, "out of memory", Color::kRed, unrecorded);
+    return unrecorded.empty() ? "" : FactLine(terminal, "out of memory", Color::kRed, unrecorded);
   }
   const OutOfMemory& error = DecisiveError(summary.out_of_memory);
   std::string headline = Headline(capture, error);
@@ -320,12 +317,12 @@ std::string RenderOutOfMemory(const Capture& capture, const Summary& summary, co
       static_cast<std::uint64_t>(std::ranges::count(summary.out_of_memory, error.process, &OutOfMemory::process));
   if (own > 1) headline += fmt::format("; the last of {}", own);
   headline += Others(capture, summary.out_of_memory, error);
-  std::string text;
+  std::vector<Fact> facts;
   for (const Detail& detail : {Detail{3, true}, Detail{3, false}, Detail{2, false}, Detail{1, false}}) {
-    text = Render(error, headline, detail, terminal);
-    if (std::ranges::count(text, '\n') <= static_cast<std::ptrdiff_t>(kLinesOfOutOfMemory)) break;
+    facts = FactsOf(error, headline, detail, terminal);
+    if (Fit(facts, kLinesOfOutOfMemory)) break;
   }
-  return Cut(text, kLinesOfOutOfMemory);
+  return Fitted(std::move(facts), kLinesOfOutOfMemory, FactLine(terminal, "", Color::kBold, "more: memoir check oom"));
 }
 
 std::string RenderOutOfMemoryErrors(const Capture& capture, const Summary& summary, std::size_t top,
@@ -333,13 +330,14 @@ std::string RenderOutOfMemoryErrors(const Capture& capture, const Summary& summa
   std::string text = RenderUnrecorded(summary);
   if (!text.empty()) text = Wrapped(text, terminal.width, 0) + "\n";
   for (const OutOfMemory& error : summary.out_of_memory)
-    text += "\n" + Render(error, Headline(capture, error), {top, true}, terminal);
+    text += "\n" + Together(FactsOf(error, Headline(capture, error), {top, true}, terminal));
   return text;
 }
 
 std::string NoOutOfMemoryKnown(const ReplayReport& report) {
-  const std::string off = RecordingWasOff(report);
-  return off.empty() ? "no out-of-memory error" : "no out-of-memory error is known of, but " + off;
+  const std::string off = RecordingWasOff(report), unknown = CudaMemoryNotKnown(report);
+  if (off.empty() && unknown.empty()) return "no out-of-memory error";
+  return "no out-of-memory error is known of, but " + (off.empty() ? unknown : off);
 }
 
 std::string RenderNoOutOfMemory(const Capture& capture, const Summary& summary, const Terminal& terminal) {

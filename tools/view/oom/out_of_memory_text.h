@@ -14,7 +14,7 @@ namespace memoir {
 
 // One message for the job, of at most this many lines: of the error that decided, and how many there were. "" where
 // there was none.
-inline constexpr std::size_t kLinesOfOutOfMemory = 11;
+inline constexpr std::size_t kLinesOfOutOfMemory = 16;
 std::string RenderOutOfMemory(const Capture& capture, const Summary& summary, const Terminal& terminal);
 
 // Also those that torch's allocator alone has counted, as while recording was off.

@@ -16,8 +16,6 @@
 namespace memoir {
 namespace {
 
-constexpr std::size_t kNameWidth = 48;
-
 struct Cost {
   std::string name;
   std::uint64_t parameter = 0, buffer = 0, gradient = 0, state = 0;
@@ -36,7 +34,7 @@ Cost CostOf(const Row& row, const std::string& name) {
   const auto part = [&](ParameterPart which) {
     return row.parameter.by_part[static_cast<std::size_t>(which)].bytes_at_peak;
   };
-  Cost cost{Shortened(name, kNameWidth)};
+  Cost cost{name};
   (row.parameter.is_buffer ? cost.buffer : cost.parameter) = part(ParameterPart::kItself);
   cost.gradient = part(ParameterPart::kGradient);
   cost.state = part(ParameterPart::kState);
@@ -45,14 +43,28 @@ Cost CostOf(const Row& row, const std::string& name) {
 
 std::string Cell(std::uint64_t bytes) { return bytes == 0 ? "" : FormatBytes(bytes); }
 
-std::vector<std::string> Cells(const Cost& cost, std::uint64_t all) {
-  return {cost.name,
-          Cell(cost.parameter),
-          Cell(cost.buffer),
-          Cell(cost.gradient),
-          Cell(cost.state),
-          FormatBytes(cost.together()),
-          FormatShare(cost.together(), all)};
+// Columns of parts that nothing has say nothing, and take room from the names.
+struct Part {
+  const char* title;
+  std::uint64_t Cost::* bytes;
+};
+std::vector<Part> PartsOf(const Cost& total) {
+  std::vector<Part> parts = {{"itself", &Cost::parameter},
+                             {"buffer", &Cost::buffer},
+                             {"gradient", &Cost::gradient},
+                             {"optimizer state", &Cost::state}};
+  std::erase_if(parts, [&](const Part& part) { return total.*part.bytes == 0; });
+  return parts;
+}
+
+// `together`: of the last two columns.
+std::vector<std::string> Cells(const Cost& cost, const std::vector<Part>& parts, std::uint64_t together,
+                               std::uint64_t all) {
+  std::vector<std::string> cells = {cost.name};
+  for (const Part& part : parts) cells.push_back(Cell(cost.*part.bytes));
+  cells.push_back(FormatBytes(together));
+  cells.push_back(FormatShare(together, all));
+  return cells;
 }
 
 }  // namespace
@@ -81,13 +93,14 @@ std::string RenderParameters(const Summary& summary, std::size_t top, const Term
     costs.resize(top);
     costs.push_back(std::move(rest));
   }
-  Table table({"parameter", "itself", "buffer", "gradient", "optimizer state", "together", "of the peak"});
-  for (const Cost& cost : costs) table.AddRow(Cells(cost, all));
-  table.AddRow({"(of no parameter)", "", "", "", "", FormatBytes(others), FormatShare(others, all)});
-  std::vector<std::string> last = Cells(total, all);
-  last[5] = FormatBytes(all);
-  last[6] = FormatShare(all, all);
-  table.AddTotal(last);
+  const std::vector<Part> parts = PartsOf(total);
+  std::vector<std::string> titles = {"parameter"};
+  for (const Part& part : parts) titles.emplace_back(part.title);
+  titles.insert(titles.end(), {"together", "of the peak"});
+  Table table(std::move(titles));
+  for (const Cost& cost : costs) table.AddRow(Cells(cost, parts, cost.together(), all));
+  table.AddRow(Cells(Cost{"(of no parameter)"}, parts, others, all));
+  table.AddTotal(Cells(total, parts, all, all));
   return Painted(terminal, Color::kBold, "What parameters cost at the peak" + WhichDevices(summary)) + "\n" +
          table.Render(terminal, 2);
 }

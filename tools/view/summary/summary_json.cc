@@ -2,19 +2,39 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "tools/analyze/pass/groupings.h"
+#include "tools/analyze/pass/steps.h"
 #include "tools/analyze/summary/module_tree.h"
 #include "tools/model/job.h"
+#include "tools/view/capture/unrecorded_text.h"
 #include "tools/view/oom/out_of_memory_json.h"
 
 namespace memoir {
 namespace {
 
-Json DeviceJson(const DeviceRow& device) {
+// What was not recorded is null, not 0.
+void TakeUnknown(Json& json, const DeviceRow& device, const ReplayReport& report) {
+  if (UnknownMemory(report, device.process, device.name) == nullptr) return;
+  const auto forget = [&](std::initializer_list<const char*> keys) {
+    for (const char* key : keys) {
+      if (json.contains(key)) json[key] = nullptr;
+    }
+  };
+  json["memory_known"] = device.peak_allocated_bytes > 0 ? "in_part" : "no";
+  if (device.peak_allocated_bytes == 0)
+    forget({"peak_allocated_bytes", "peak_blocks", "peak_time_ns", "live_bytes_at_begin", "peak_active_bytes",
+            "peak_active_time_ns", "peak_reserved_bytes", "peak_reserved_time_ns", "requested_bytes_at_peak",
+            "reserved_bytes_at_peak"});
+  if (UnknownMemoryAtEnd(report, device.process, device.name) != nullptr)
+    forget({"live_bytes_at_end", "live_blocks_at_end", "active_bytes_at_end", "reserved_bytes_at_end"});
+}
+
+Json DeviceJson(const DeviceRow& device, const ReplayReport& report) {
   Json json = {{"device", device.name},
                {"product", device.product},
                {"rank", RankJson(device.rank)},
@@ -70,6 +90,7 @@ Json DeviceJson(const DeviceRow& device) {
       json["folded"]["newest_peak_time_ns"] = device.newest_peak_ns;
     }
   }
+  TakeUnknown(json, device, report);
   return json;
 }
 
@@ -260,12 +281,13 @@ Json SummaryJson(const Capture& capture, const Summary& summary, std::size_t top
   json["operator_calls"] = summary.operator_calls;
   json["thread_count"] = summary.threads;
   json["step_count"] = summary.steps;
+  json["step_kind"] = summary.step_source == StepSource::kNone ? Json(nullptr) : Json(ToString(summary.step_source));
   json["mark_count"] = summary.mark_count;
   json["marks"] = Json::array();
   for (const Mark& mark : summary.marks)
     json["marks"].push_back({{"name", mark.name}, {"time_ns", mark.ns}, {"process", mark.process.value}});
   json["devices"] = Json::array();
-  for (const DeviceRow& device : summary.devices) json["devices"].push_back(DeviceJson(device));
+  for (const DeviceRow& device : summary.devices) json["devices"].push_back(DeviceJson(device, summary.report));
   json["out_of_memory"] = OutOfMemoryJson(summary);
   if (summary.by == GroupBy::kModule) {
     json["module_calls"] = summary.module_calls;

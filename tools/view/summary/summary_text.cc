@@ -14,6 +14,7 @@
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/device_text.h"
 #include "tools/view/capture/module_text.h"
+#include "tools/view/capture/unrecorded_text.h"
 #include "tools/view/checkpointing/checkpoint_view.h"
 #include "tools/view/oom/out_of_memory_text.h"
 #include "tools/view/summary/parameter_text.h"
@@ -114,6 +115,19 @@ std::string WhichOperators(const Capture& capture) {
   return fmt::format(" (in {} of {} processes those below autograd)", below, processes.size());
 }
 
+std::string StepsText(const Summary& summary) {
+  switch (summary.step_source) {
+    case StepSource::kModule:
+      return FormatCounted(summary.steps, "call", "calls") + " of the outermost module";
+    case StepSource::kOptimizer:
+      return FormatCounted(summary.steps, "optimizer step", "optimizer steps");
+    case StepSource::kProfiler:
+      return FormatCounted(summary.steps, "profiler step", "profiler steps");
+    default:
+      return FormatCounted(summary.steps, "step", "steps");
+  }
+}
+
 std::string RecordedLine(const Capture& capture, const Summary& summary, bool windowed) {
   // By the clock of all moments that views name, which starts with the recording, not with the first event.
   std::string line = windowed ? FormatDuration(summary.duration_ns) + " in the window"
@@ -124,7 +138,7 @@ std::string RecordedLine(const Capture& capture, const Summary& summary, bool wi
   line += ", " + FormatCounted(summary.events, "event", "events");
   line += ", " + FormatCounted(summary.operator_calls, "operator call", "operator calls") + WhichOperators(capture);
   line += ", " + FormatCounted(summary.threads, "thread", "threads");
-  if (summary.steps > 0) line += ", " + FormatCounted(summary.steps, "step", "steps");
+  if (summary.steps > 0) line += ", " + StepsText(summary);
   if (summary.mark_count > 0) line += ", " + FormatCounted(summary.mark_count, "mark", "marks");
   return line + "\n";
 }
@@ -205,7 +219,9 @@ std::string AllocationTable(const Summary& summary, const SummaryTextOptions& op
   const GroupingFacts names = FactsAbout(summary.by);
   std::vector<std::string> titles = {std::string(names.one)};
   if (names.has_calls) titles.emplace_back("calls");
-  const bool caching = !summary.devices.empty() && summary.devices[LargestDevice(summary)].caching;
+  // A window in which nothing was reserved anew has no use for that column.
+  const bool caching =
+      !summary.devices.empty() && summary.devices[LargestDevice(summary)].caching && summary.total().reserved_bytes > 0;
   titles.insert(titles.end(), {"allocs", "allocated", "kept", "at peak", caching ? "reserved" : "mean life"});
   Table table(std::move(titles));
   const auto lines = TopAllocating(AllLines(summary), options.top, names);
@@ -270,6 +286,17 @@ std::string Counted(std::uint64_t bytes, std::uint64_t count, std::string_view o
   return FormatBytes(bytes) + " in " + FormatCounted(count, one, many);
 }
 
+// What is live at the end, where that is not known of CUDA devices.
+std::string AsFarAsKnown(const std::string& at_end, const Summary& summary) {
+  const auto unknown = [&](const DeviceRow& device) {
+    return InFocus(summary, device) && UnknownMemoryAtEnd(summary.report, device.process, device.name) != nullptr;
+  };
+  const bool any = std::ranges::any_of(summary.report.processes,
+                                       [](const auto& process) { return process.UnknownCudaMemoryAtEnd() != nullptr; });
+  if (std::ranges::any_of(summary.devices, unknown)) return "not known: CUDA memory was not recorded then";
+  return any ? at_end + "; of CUDA devices not known" : at_end;
+}
+
 std::string FactLines(const Summary& summary, const SummaryTextOptions& options, const Terminal& terminal) {
   const Facts facts = FactsOf(summary);
   std::string text =
@@ -280,7 +307,7 @@ std::string FactLines(const Summary& summary, const SummaryTextOptions& options,
                            summary.folded ? "of what the newest parts allocated" : "of all"));
   std::string at_end = Counted(facts.live_bytes, facts.live_blocks, "block", "blocks");
   if (facts.live_bytes > 0 && !options.brief) at_end += ": " + Holders(summary, 3);
-  text += FactLine(terminal, "live at the end", at_end);
+  text += FactLine(terminal, "live at the end", AsFarAsKnown(at_end, summary));
   if (facts.first_seen_storages > 0) {
     text += FactLine(terminal, "first seen",
                      Counted(facts.first_seen_bytes, facts.first_seen_storages, "storage", "storages") +
@@ -304,7 +331,9 @@ std::string Tables(const Capture& capture, const Summary& summary, const Summary
                    const Terminal& terminal) {
   std::string text;
   if (summary.devices.empty() || summary.devices[LargestDevice(summary)].peak_allocated_bytes == 0) {
-    return "No allocation was recorded" + std::string(options.windowed ? " in this window" : "") + ".\n";
+    const std::string unknown = CudaMemoryNotKnown(summary.report);
+    return "No allocation was recorded" + std::string(options.windowed ? " in this window" : "") +
+           (unknown.empty() ? "" : "; CUDA memory is not known") + ".\n";
   }
   if (summary.by == GroupBy::kModule) {
     return RenderModules(summary, options.top, terminal) + ManyPeaksNote(summary, options, terminal) +

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tools/view/terminal/shortened_names.h"
 #include "tools/view/terminal/terminal_text.h"
 
 namespace memoir {
@@ -10,8 +11,9 @@ namespace {
 constexpr std::size_t kGap = 2;
 constexpr std::size_t kShortestName = 20;
 
-std::string RenderCells(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) {
-  std::string line = PaddedRight(Shortened(cells[0], widths[0]), widths[0]);
+std::string RenderCells(const std::string& name, const std::vector<std::string>& cells,
+                        const std::vector<std::size_t>& widths) {
+  std::string line = PaddedRight(name, widths[0]);
   for (std::size_t i = 1; i < widths.size(); ++i) {
     line += std::string(kGap, ' ') + PaddedLeft(i < cells.size() ? cells[i] : "", widths[i]);
   }
@@ -44,10 +46,16 @@ std::string Table::Render(const Terminal& terminal, std::size_t indent) const {
   const std::size_t numbers = Total(widths) - widths[0];
   widths[0] = std::min(widths[0], room > numbers ? room - numbers : 1);
 
+  std::vector<std::string> names;
+  for (const Row& row : rows_) names.push_back(row.cells[0]);
+  names = ShortenedApart(names, widths[0]);
+
   const std::string margin(indent, ' ');
-  std::string text = margin + Painted(terminal, Color::kDim, RenderCells(titles_, widths)) + "\n";
-  for (const Row& row : rows_) {
-    const std::string line = RenderCells(row.cells, widths);
+  std::string text =
+      margin + Painted(terminal, Color::kDim, RenderCells(Shortened(titles_[0], widths[0]), titles_, widths)) + "\n";
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const Row& row = rows_[i];
+    const std::string line = RenderCells(names[i], row.cells, widths);
     text += margin + (row.total ? Painted(terminal, Color::kBold, line) : line) + "\n";
   }
   return text;

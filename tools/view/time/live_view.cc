@@ -7,6 +7,7 @@
 #include "fmt/format.h"
 #include "tools/analyze/pass/groupings.h"
 #include "tools/view/capture/capture_text.h"
+#include "tools/view/capture/unrecorded_text.h"
 #include "tools/view/terminal/table.h"
 #include "tools/view/terminal/terminal_text.h"
 #include "tools/view/terminal/units.h"
@@ -43,16 +44,23 @@ std::string GroupTable(const LiveDevice& device, const LiveAt& live, std::size_t
   return table.Render(terminal, 2);
 }
 
+// The parameter's name where it belongs to one; else who made it, where.
+std::string BlockName(const LiveBlock& block) {
+  if (!block.parameter.empty()) return Escaped(block.parameter);
+  const std::string& place = block.module.empty() ? block.range_name : block.module;
+  const std::string maker = block.operator_name.empty() ? "(no operator)" : Escaped(block.operator_name);
+  return place.empty() ? maker : maker + " in " + Escaped(place);
+}
+
 std::string BlockTable(const LiveDevice& device, std::size_t top, const Terminal& terminal) {
   if (device.largest.empty()) return "";
-  Table table({"largest blocks", "bytes", "since", "address", "thread"});
+  Table table({"largest blocks", "bytes", "category", "since", "address", "thread"});
   const std::size_t shown = top == 0 ? device.largest.size() : std::min(top, device.largest.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const LiveBlock& block = device.largest[i];
-    std::string name = block.operator_name.empty() ? "(no operator)" : Escaped(block.operator_name);
-    if (!block.range_name.empty()) name += " in " + Escaped(block.range_name);
-    table.AddRow({name, FormatBytes(block.bytes), block.before ? "before" : FormatMoment(block.allocated_ns),
-                  fmt::format("0x{:x}", block.address), Shortened(Escaped(block.thread), 20)});
+    table.AddRow({BlockName(block), FormatBytes(block.bytes), block.category,
+                  block.before ? "before" : FormatMoment(block.allocated_ns), fmt::format("0x{:x}", block.address),
+                  Shortened(Escaped(block.thread), 20)});
   }
   return "\n" + table.Render(terminal, 2);
 }
@@ -66,7 +74,16 @@ Json BlockJson(const LiveBlock& block) {
           {"operator", block.operator_name},
           {"leaf", block.leaf_name},
           {"range", block.range_name},
+          {"module", block.module},
+          {"category", block.category},
+          {"parameter", block.parameter.empty() ? Json(nullptr) : Json(block.parameter)},
           {"before_window", block.before}};
+}
+
+// `instant`: as it was asked for, or in words.
+const Unrecorded* UnknownThen(const LiveDevice& device, const std::string& instant, const ReplayReport& report) {
+  return instant.ends_with("end") ? UnknownMemoryAtEnd(report, device.process, device.name)
+                                  : UnknownMemoryAt(report, device.process, device.name, device.ns);
 }
 
 Json LiveDeviceJson(const LiveDevice& device, GroupBy by, std::size_t top) {
@@ -98,6 +115,14 @@ std::string RenderLiveAt(const Capture& capture, const LiveAt& live, const std::
                          const Terminal& terminal) {
   std::string text = RenderWhatRan(capture, terminal);
   for (const LiveDevice& device : live.devices) {
+    if (const Unrecorded* unknown = UnknownThen(device, instant, live.report)) {
+      text += "\n" +
+              Wrapped(fmt::format("Live at {} of {}: not known: {}", Escaped(instant),
+                                  DeviceLabel(capture, device.name, device.process), Escaped(unknown->why)),
+                      terminal.width, 0) +
+              "\n";
+      continue;
+    }
     text += "\n" +
             Painted(terminal, Color::kBold,
                     fmt::format("Live at {} of {}: {} in {}, at {}", InstantOf(instant, device, live.report),
@@ -117,7 +142,11 @@ Json LiveAtJson(const Capture& capture, const LiveAt& live, const std::string& i
   json["at"] = instant;
   json["by"] = FactsAbout(live.by).json_key;
   json["devices"] = Json::array();
-  for (const LiveDevice& device : live.devices) json["devices"].push_back(LiveDeviceJson(device, live.by, top));
+  for (const LiveDevice& device : live.devices) {
+    json["devices"].push_back(LiveDeviceJson(device, live.by, top));
+    if (UnknownThen(device, instant, live.report) == nullptr) continue;
+    json["devices"].back()["live_bytes"] = json["devices"].back()["live_blocks"] = nullptr;
+  }
   return json;
 }
 
