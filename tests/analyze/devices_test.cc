@@ -165,7 +165,13 @@ TEST(Devices, ABlockFoundWhileAnOperatorRunsIsItsOwn) {
   const std::uint32_t cuda = process.AddDevice("cuda", 0);
   process.Begin("aten::empty").ChangeSegment(v1::SEGMENT_FOUND, cuda, 0x1000000, 2 * kMiB);
   process.FindBlock(cuda, 0x1000000, 512).End();
-  EXPECT_EQ(RowNamed(Summarise(process), "aten::empty").total.allocated_bytes, 512u);
+  const Summary summary = Summarise(process);
+  const Columns& own = RowNamed(summary, "aten::empty").total;
+  EXPECT_EQ(own.bytes_at_peak, 512u);
+  EXPECT_EQ(own.net_bytes, 512u);
+  EXPECT_EQ(Device(summary, "cuda:0").peak_operator, "aten::empty");
+  EXPECT_EQ(own.allocations + own.allocated_bytes, 0u) << "that were found are in no count of allocations";
+  EXPECT_EQ(Device(summary, "cuda:0").allocations, 0u);
 }
 
 TEST(Devices, APartlyUnmappedRangeStaysPartlyReserved) {

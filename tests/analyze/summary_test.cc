@@ -16,6 +16,7 @@ using testing::ProcessOptions;
 using testing::RowNamed;
 using testing::Summarise;
 using testing::TemporaryFolder;
+using testing::TensorSpec;
 
 Capture OpenOrDie(const std::string& folder) {
   absl::StatusOr<Capture> capture = Capture::Open(folder);
@@ -250,104 +251,22 @@ TEST(SummaryTest, StoragesOfOthersAreFirstSeenOnce) {
   EXPECT_EQ(summary.devices[0].first_seen_bytes, 512u);
 }
 
-// The run of which the first part is folded away.
-void FillFolded(ProcessBuilder& process) {
-  process.Begin("aten::big").Allocate(0x1000, 900).End().Deallocate(0x1000);
-  process.Begin("aten::kept").Allocate(0x2000, 100).End().Allocate(0x5000, 1).Deallocate(0x5000);
-  process.EndPart();
-  process.FoldParts(1);
-  process.Begin("aten::kept").Allocate(0x3000, 30).End();
-}
-
-TEST(SummaryTest, FoldedPartsKeepTheirSums) {
+TEST(SummaryTest, EventsAreThoseOfTheProcesses) {
   ProcessBuilder process;
-  FillFolded(process);
-  const Summary summary = Summarise(process);
-  EXPECT_TRUE(summary.folded);
-  EXPECT_EQ(summary.begin_ns, 0u);
-  EXPECT_EQ(summary.events, process.events());
-  EXPECT_EQ(summary.operator_calls, 3u);
-  const DeviceRow& cpu = summary.devices[0];
-  EXPECT_EQ(cpu.peak_allocated_bytes, 900u) << "of the whole run";
-  EXPECT_TRUE(cpu.peak_is_folded);
-  EXPECT_EQ(cpu.peak_ns, cpu.folded_peak_ns);
-  EXPECT_EQ(cpu.newest_peak_bytes, 130u);
-  EXPECT_EQ(cpu.folded_peak_bytes, 900u);
-  EXPECT_EQ(cpu.folded_allocated_bytes, 1001u);
-  EXPECT_EQ(cpu.live_bytes_at_begin, 0u);
-  EXPECT_EQ(cpu.live_bytes_at_end, 130u);
-  EXPECT_EQ(cpu.allocations, 4u);
-  EXPECT_EQ(cpu.allocated_bytes, 1031u);
-  EXPECT_EQ(cpu.deallocations, 2u);
-  EXPECT_EQ(cpu.deallocated_bytes, 901u);
-  EXPECT_EQ(cpu.unattributed_bytes, 1u);
-  const Row& kept = RowNamed(summary, "aten::kept");
-  EXPECT_EQ(kept.count, 2u);
-  EXPECT_EQ(kept.total.allocated_bytes, 130u);
-  EXPECT_EQ(kept.total.net_bytes, 130u);
-  EXPECT_EQ(kept.by_device[0], kept.total);
-  EXPECT_EQ(kept.folded.allocated_bytes, 100u);
-  EXPECT_EQ(RowNamed(summary, "aten::big").total.deallocated_bytes, 900u);
-  EXPECT_EQ(RowNamed(summary, "(in folded parts)").total.bytes_at_peak, 900u) << "whose it was is gone";
-  EXPECT_EQ(RowNamed(summary, "(in folded parts)").kind, Row::Kind::kFolded);
-  EXPECT_EQ(summary.processes[0].counters.folded_parts(), 1u);
-  EXPECT_EQ(summary.report.lost_chunks, 0u) << "folded is not lost";
-  EXPECT_EQ(summary.report.lost_records, 0u);
-}
-
-TEST(SummaryTest, FoldedSumsCloseInEveryGrouping) {
-  for (const GroupBy by :
-       {GroupBy::kOperator, GroupBy::kLeaf, GroupBy::kRange, GroupBy::kThread, GroupBy::kShape, GroupBy::kRank}) {
-    ProcessBuilder process;
-    FillFolded(process);
-    const Summary summary = Summarise(process, By(by));
-    const DeviceRow& cpu = summary.devices[0];
-    const Columns total = summary.total();
-    EXPECT_EQ(total.allocations, cpu.allocations);
-    EXPECT_EQ(total.allocated_bytes, 1031u);
-    EXPECT_EQ(total.deallocations, cpu.deallocations);
-    EXPECT_EQ(total.deallocated_bytes, cpu.deallocated_bytes);
-    EXPECT_EQ(total.net_bytes, cpu.live_bytes_at_end);
-    EXPECT_EQ(total.bytes_at_peak, 900u);
-  }
-  ProcessBuilder process;
-  FillFolded(process);
-  EXPECT_EQ(RowNamed(Summarise(process, By(GroupBy::kRank)), "rank 0").total.bytes_at_peak, 900u) << "ranks are known";
-}
-
-TEST(SummaryTest, FoldedSumsOfOperatorsThatShareDevicesBelongToNone) {
-  ProcessBuilder process;
-  const std::uint32_t cuda = process.AddDevice("cuda", 0);
-  process.Begin("aten::to").Allocate(0x1000, 10).Allocate(0x9000, 700, cuda).End().Deallocate(0x9000, cuda);
-  process.EndPart();
-  process.FoldParts(1);
-  process.Begin("aten::to").Allocate(0x2000, 5).End();
+  const TensorSpec weight{7, 0x9000, 512, {2, 64}};
+  process.EnterModule("fc").ExitModule("fc").ModuleHolds("fc", {{weight}, {weight}, {}}, {"weight"});
+  process.OptimizerHolds(1, {{weight}, {weight}, {}})
+      .HoldsMore({{weight}, {weight}, {}}, {"more"})
+      .GradientOf(weight, weight);
+  process.Begin("aten::a").Allocate(0x1000, 100).End().ExitModule("never").DeallocateAs(9, 0x7000);
+  process.SwitchTo(v1::LEVEL_MEMORY).SwitchTo(v1::LEVEL_ALL).Mark("m").Step(1);
   const TemporaryFolder folder;
   process.WriteTo(folder.path());
   const Capture capture = OpenOrDie(folder.path());
-  const Summary both = *AnalyzeSummary(capture, {});
-  ASSERT_EQ(both.devices.size(), 2u);
-  EXPECT_EQ(both.devices[1].peak_allocated_bytes, 700u);
-  EXPECT_EQ(RowNamed(both, "aten::to").total.allocated_bytes, 715u);
-  EXPECT_EQ(both.total().allocated_bytes, 715u);
-  EXPECT_EQ(RowNamed(both, "(in folded parts)").by_device[1].allocated_bytes, 700u);
-  SummaryOptions options;
-  options.device = "cuda:0";
-  const Summary one = *AnalyzeSummary(capture, options);
-  EXPECT_EQ(one.devices[0].allocated_bytes, 700u);
-  EXPECT_EQ(one.total().allocated_bytes, 700u);
-}
-
-TEST(SummaryTest, OfTwoEqualPeaksTheOneWithItsRowsCounts) {
-  ProcessBuilder process;
-  process.Begin("aten::a").Allocate(0x1000, 50).End().Deallocate(0x1000);
-  process.EndPart();
-  process.FoldParts(1);
-  process.Begin("aten::b").Allocate(0x1000, 50).End();
-  const Summary summary = Summarise(process);
-  EXPECT_FALSE(summary.devices[0].peak_is_folded);
-  EXPECT_EQ(RowNamed(summary, "aten::b").total.bytes_at_peak, 50u);
-  EXPECT_EQ(summary.devices[0].allocated_bytes, 100u);
+  const Summary summary = *AnalyzeSummary(capture, {});
+  EXPECT_TRUE(summary.report.damage.empty()) << ToString(summary.report.damage[0]);
+  EXPECT_EQ(summary.events, process.events());
+  EXPECT_EQ(capture.processes()[0].events, process.events());
 }
 
 }  // namespace

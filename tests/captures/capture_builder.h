@@ -47,6 +47,8 @@ struct ProcessOptions {
   std::uint64_t chunk_events = 0;  // ends a chunk after so many events; 0: only at EndChunk
   std::string ring_path;
   std::vector<std::string> sources = {"ranges", "cpu-allocator"};
+  std::uint64_t recording =
+      0x1234567890abcdef;        // that chunks carry; 0: as early versions, without checksums of headers
   std::uint32_t first_part = 0;  // of a program that replaced itself: where the recording before ended
 };
 
@@ -151,7 +153,9 @@ class ProcessBuilder {
   ProcessBuilder& EndPart(bool with_index = true);   // the next part starts with a keyframe
   ProcessBuilder& RenumberDictionaries();            // as memoir-drain does in the part it adds
   ProcessBuilder& RemovePart(std::uint32_t part);    // its file is not written
-  ProcessBuilder& FoldParts(std::uint32_t parts);    // as --max-size: the oldest removed and counted
+  // As --max-size: removed and counted, the oldest or one.
+  ProcessBuilder& FoldParts(std::uint32_t parts);
+  ProcessBuilder& FoldPart(std::uint32_t part);
 
   v1::Counters& counters() { return counters_; }  // written with every later chunk
   v1::ProcessInfo& info() { return info_; }
@@ -269,8 +273,9 @@ class ProcessBuilder {
 // zstd and checksum of a payload into a chunk, as the format wants it.
 void Seal(const v1::Payload& payload, v1::Chunk* chunk);
 void SealBytes(const std::string& plain, v1::Chunk* chunk);
-// Tag, length and chunk.
+// Tag, length and chunk; with a checksum of its header where it says of which recording it is.
 std::string Delimited(const v1::Chunk& chunk);
+std::string Delimited(const v1::Part& part);  // all of its chunks
 
 // A folder under the test's temporary directory, removed at the end.
 class TemporaryFolder {

@@ -27,7 +27,29 @@ void SealBytes(const std::string& plain, v1::Chunk* chunk) {
 std::string Delimited(const v1::Chunk& chunk) {
   v1::Part part;
   *part.add_chunk() = chunk;
-  return part.SerializeAsString();
+  if (chunk.recording() == 0) return part.SerializeAsString();
+  v1::Chunk header = chunk, behind;
+  header.clear_payload();
+  header.clear_index();
+  header.clear_chunk_bytes();
+  header.clear_header_checksum();
+  behind.set_payload(chunk.payload());
+  if (chunk.has_index()) *behind.mutable_index() = chunk.index();
+  behind.set_chunk_bytes(chunk.chunk_bytes());
+  std::string bytes = header.SerializeAsString();
+  header.Clear();
+  header.set_header_checksum(XXH64(bytes.data(), bytes.size(), 0));
+  bytes += header.SerializeAsString() + behind.SerializeAsString();
+  std::string front = "\x0a";
+  std::size_t size = bytes.size();
+  for (; size >= 0x80; size >>= 7) front += static_cast<char>(0x80 | (size & 0x7f));
+  return front + static_cast<char>(size) + bytes;
+}
+
+std::string Delimited(const v1::Part& part) {
+  std::string bytes;
+  for (const v1::Chunk& chunk : part.chunk()) bytes += Delimited(chunk);
+  return bytes;
 }
 
 void ProcessBuilder::StartChunk(bool keyframe) {
@@ -121,6 +143,7 @@ ProcessBuilder& ProcessBuilder::EndChunk(bool keyframe_next) {
 
 void ProcessBuilder::WriteChunk(v1::Chunk& chunk) {
   chunk.set_sequence(sequence_++);
+  chunk.set_recording(options_.recording);
   if (parts_.back().empty() || std::exchange(process_again_, false)) {
     info_.set_part(options_.first_part + static_cast<std::uint32_t>(parts_.size() - 1));
     *chunk.mutable_process() = info_;
@@ -140,6 +163,8 @@ void ProcessBuilder::WriteChunk(v1::Chunk& chunk) {
 void ProcessBuilder::AppendIndex() {
   v1::Chunk chunk;
   chunk.set_sequence(sequence_++);
+  chunk.set_recording(options_.recording);
+  if (chunk.recording() != 0) chunk.set_header_checksum(1);  // for its size
   *chunk.mutable_index() = indices_.back();
   chunk.set_chunk_bytes(chunk.ByteSizeLong() + 9);
   chunk_offsets_.back().push_back(parts_.back().size());
@@ -178,13 +203,16 @@ ProcessBuilder& ProcessBuilder::RemovePart(std::uint32_t part) {
 }
 
 ProcessBuilder& ProcessBuilder::FoldParts(std::uint32_t parts) {
-  for (std::uint32_t part = 0; part < parts; ++part) {
-    RemovePart(part);
-    for (const v1::ChunkRef& chunk : indices_[part].chunks()) {
-      counters_.set_folded_events(counters_.folded_events() + chunk.event_count());
-    }
+  for (std::uint32_t part = 0; part < parts; ++part) FoldPart(part);
+  return *this;
+}
+
+ProcessBuilder& ProcessBuilder::FoldPart(std::uint32_t part) {
+  RemovePart(part);
+  for (const v1::ChunkRef& chunk : indices_[part].chunks()) {
+    counters_.set_folded_events(counters_.folded_events() + chunk.event_count());
   }
-  counters_.set_folded_parts(parts);
+  counters_.set_folded_parts(counters_.folded_parts() + 1);
   return *this;
 }
 

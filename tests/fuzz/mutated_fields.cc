@@ -111,13 +111,13 @@ std::string MutatePart(const std::string& bytes, const Random& random) {
     MutateField(&around, random);
     around.set_payload(chunk->payload());
     *chunk = around;
-    return part.SerializeAsString();
+    return Delimited(part);
   }
   v1::Payload payload;
   payload.ParseFromString(Unpack(*chunk));
   for (std::uint64_t times = 1 + random() % 4; times > 0; --times) MutateField(&payload, random);
   Seal(payload, chunk);
-  return part.SerializeAsString();
+  return Delimited(part);
 }
 
 std::string ChangePayloads(const std::string& bytes, const std::function<void(v1::Payload*)>& change) {
@@ -130,7 +130,7 @@ std::string ChangePayloads(const std::string& bytes, const std::function<void(v1
     change(&payload);
     Seal(payload, &chunk);
   }
-  return part.SerializeAsString();
+  return Delimited(part);
 }
 
 }  // namespace memoir::testing

@@ -210,7 +210,7 @@ std::string ReplacePayload(const std::string& bytes, Mutator& mutator) {
   ZSTD_decompress(plain.data(), plain.size(), chunk->payload().data(), chunk->payload().size());
   mutator.Mutate(&plain);
   testing::SealBytes(plain, chunk);
-  return part.SerializeAsString();
+  return testing::Delimited(part);
 }
 
 TEST_F(MutationTest, OfPayloads) {

@@ -130,7 +130,7 @@ TEST(StrangersTest, RecordsThatStandThereTwiceCountOnceAndAreSaid) {
   for (v1::Chunk& chunk : *again.mutable_chunk()) chunk.set_sequence(chunk.sequence() + 10);
   again.mutable_chunk(0)->mutable_process()->set_part(2);
   for (std::uint32_t i = 0; i < 2; ++i) WriteFile(folder / process.FileName(i), parts[i]);
-  WriteFile(folder / "again.memoir", again.SerializeAsString());
+  WriteFile(folder / "again.memoir", testing::Delimited(again));
   const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
   ASSERT_TRUE(capture.ok()) << capture.status();
   const absl::StatusOr<Summary> summary = AnalyzeSummary(*capture, {});
@@ -150,7 +150,7 @@ TEST(StrangersTest, AnEmptyPartBeforeTheMergedOneIsNoDamage) {
     for (v1::Chunk& chunk : *merged.mutable_chunk()) chunk.set_sequence(chunk.sequence() + lost);
     WriteFile(folder / process.FileName(0), process.parts()[0]);
     WriteFile(folder / process.FileName(1), "");
-    WriteFile(folder / process.FileName(2), merged.SerializeAsString());
+    WriteFile(folder / process.FileName(2), testing::Delimited(merged));
     const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
     ASSERT_TRUE(capture.ok()) << capture.status();
     EXPECT_EQ(capture->damage().size(), lost ? 1u : 0u);

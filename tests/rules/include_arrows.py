@@ -67,7 +67,7 @@ ANALYZE = {
     "torch_profiler": "data_flow pass time",
 }
 VIEW = {
-    "json": "",
+    "json": "terminal",
     "terminal": "",
     "picture": "analyze/torch_profiler",
     "capture": "json terminal analyze/lives analyze/pass analyze/segments analyze/summary",
@@ -80,7 +80,7 @@ VIEW = {
     "segments": "capture json terminal analyze/segments",
     "summary": "capture checkpointing json oom terminal analyze/pass analyze/summary",
     "time": "capture json picture summary terminal analyze/pass analyze/time",
-    "torch_profiler": "json analyze/data_flow analyze/torch_profiler",
+    "torch_profiler": "json terminal analyze/data_flow analyze/torch_profiler",
     "tree": "capture json terminal analyze/tree",
 }
 CLI = {

@@ -36,6 +36,13 @@ TEST(Escaped, InvalidUtf8) {
   EXPECT_EQ(Escaped("\xF5\x80\x80\x80"), "\\xf5\\x80\\x80\\x80");
 }
 
+TEST(EscapedInJson, IsTheSameToAReaderAndShowsNothingElseOnATerminal) {
+  EXPECT_EQ(EscapedInJson("{\"n\": \"\u6a21 \u00e9 \U0001F525\"}\n"), "{\"n\": \"\u6a21 \u00e9 \U0001F525\"}\n");
+  EXPECT_EQ(EscapedInJson("\xC2\x85\xC2\x9B\x7f"), "\\u0085\\u009b\\u007f");
+  EXPECT_EQ(EscapedInJson("\u202Eabc\u2066"), "\\u202eabc\\u2066");
+  EXPECT_EQ(EscapedInJson("\U000E0041"), "\\udb40\\udc41");  // a tag, above U+FFFF
+}
+
 TEST(DisplayWidth, CountsColumns) {
   EXPECT_EQ(DisplayWidth("abc"), 3u);
   EXPECT_EQ(DisplayWidth("é"), 1u);

@@ -9,6 +9,7 @@
 #include <zstd.h>
 
 #include "tests/writer/device_columns.h"
+#include "tests/writer/header_check.h"
 
 namespace memoir::test {
 namespace {
@@ -58,6 +59,8 @@ class PartDecoder {
     if (!chunk.ParseFromArray(bytes_.data() + at, static_cast<int>(length)))
       return Error("chunk does not parse"), false;
     *offset = at + length;
+    if (const std::string wrong = WhatIsWrongWithHeader(chunk, bytes_.substr(at, length), &recording_); !wrong.empty())
+      Error(wrong);
     if (part_.has_index) Error("a chunk behind the index");
     if (chunk.has_index()) return CheckIndex(chunk, length), true;
     ChunkRef ref;
@@ -379,6 +382,7 @@ class PartDecoder {
   std::vector<TensorSeen> tensors_;
   int duplicate_rows_ = 0;
   std::uint64_t last_sequence_seen_ = 0;
+  std::uint64_t recording_ = 0;
 };
 
 }  // namespace

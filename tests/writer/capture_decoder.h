@@ -50,6 +50,8 @@ struct DecodedCapture {
   const memoir::v1::Counters& counters() const;  // of the last chunk
   const memoir::v1::End& end() const;
   std::vector<const DecodedChunk*> chunks() const;
+  // Leaves the parts without a gap between them up to the newest: older ones were kept for what is in them.
+  void ForgetBeforeGaps();
 };
 
 // All *.memoir files of the folder.

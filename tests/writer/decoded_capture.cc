@@ -41,6 +41,12 @@ std::uint64_t DecodedCapture::events() const {
   return count;
 }
 
+void DecodedCapture::ForgetBeforeGaps() {
+  std::size_t first = parts.size() - 1;
+  while (first > 0 && parts[first - 1].process.part() + 1 == parts[first].process.part()) --first;
+  parts.erase(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(first));
+}
+
 const memoir::v1::Counters& DecodedCapture::counters() const { return chunks().back()->payload.counters(); }
 const memoir::v1::End& DecodedCapture::end() const { return chunks().back()->payload.end(); }
 

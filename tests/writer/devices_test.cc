@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,9 @@
 #include "interpose/tick.h"
 #include "tests/writer/capture_decoder.h"
 #include "tests/writer/driver_model.h"
+#include "tests/writer/random_stream.h"
 #include "tests/writer/recording.h"
+#include "tests/writer/ring_producer.h"
 
 namespace memoir::test {
 namespace {
@@ -314,6 +317,61 @@ TEST(Devices, KeyframesKnowThem) {
   const std::vector<std::pair<std::uint64_t, std::uint64_t>> wanted = {
       {0x1000000, 20 * kMiB}, {0x9000000, 2 * kMiB}, {0x20000000, 2 * kMiB}, {0x20000000 + 4 * kMiB, 2 * kMiB}};
   EXPECT_EQ(segments, wanted);
+}
+
+std::uint64_t FolderBytes(const std::string& folder) {
+  std::uint64_t bytes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) bytes += entry.file_size();
+  return bytes;
+}
+
+// Peak and error stand in early parts, which would be evicted long since.
+TEST(Devices, ASizeCapKeepsThePartsWithThePeakAndWithOutOfMemoryErrors) {
+  constexpr std::uint64_t kCap = 400'000, kAsked = 77, kPeakBytes = std::uint64_t{1} << 60;
+  Recording recording({.capture = "", .ring_bytes = kMinRingBytes, .max_bytes = kCap, .part_bytes = kDefaultPartBytes});
+  RandomHeap heap(11);
+  RingProducer producer;
+  RandomStream stream(11, &heap);
+  std::uint64_t produced = 0;
+  const auto produce = [&](int events) {
+    for (int i = 0; i < events; ++i, ++produced) {
+      Event event = stream.Next();
+      event.tick = Tick();
+      ASSERT_TRUE(producer.Record(event));
+      if (i % 100 != 0) continue;
+      recording.writer().Flush();
+      ASSERT_LE(FolderBytes(recording.folder()), kCap);
+    }
+  };
+  produce(4000);
+  Hook hook;
+  hook.Segment(SegmentAction::kAllocate, 0x1000000, kPeakBytes);
+  hook.Block(0x1000000, kPeakBytes, kPeakBytes);
+  hook.Free(RecordKind::kDeallocate, 0x1000000);
+  hook.Free(RecordKind::kBlockFreeCompleted, 0x1000000);
+  produce(6000);
+  hook.Write(RecordKind::kOutOfMemory, OutOfMemoryRecord{.header = {},
+                                                         .tick = 0,
+                                                         .requested = kAsked,
+                                                         .device_free = 7,
+                                                         .device_limit = 80 * kMiB,
+                                                         .serial = 0,
+                                                         .place = kPlace});
+  produce(15'000);
+  recording.Stop();
+  const DecodedCapture capture = DecodeFolder(recording.folder());
+  EXPECT_EQ(capture.errors, std::vector<std::string>());
+  EXPECT_GT(capture.counters().folded_parts(), 3u);
+  EXPECT_EQ(capture.events() + capture.counters().folded_events(), produced + 5);
+  std::uint64_t peaks = 0, errors = 0;
+  for (const auto& [id, events] : capture.EventsByThread()) {
+    for (const Event& event : events) {
+      peaks += event.kind == memoir::v1::BLOCK_ALLOCATE && event.bytes == kPeakBytes;
+      errors += event.kind == memoir::v1::OUT_OF_MEMORY && event.bytes == kAsked;
+    }
+  }
+  EXPECT_EQ(peaks, 1u);
+  EXPECT_EQ(errors, 1u);
 }
 
 }  // namespace

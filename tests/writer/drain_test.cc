@@ -150,7 +150,8 @@ TEST(Drain, KillsAfterEviction) {
     victim.KillAfter(static_cast<unsigned>(random() % 30'000));
     const Outcome outcome = Drain(victim.ring());
     ASSERT_EQ(outcome.exit, 0) << outcome.errors;
-    const DecodedCapture capture = DecodeKilled(victim.capture());
+    DecodedCapture capture = DecodeKilled(victim.capture());
+    capture.ForgetBeforeGaps();
     complete += CheckEvicted(capture, victim.counts());
     EXPECT_EQ(capture.end().reason(), memoir::v1::End::MERGED);
     EXPECT_GT(capture.counters().folded_parts(), 0u);

@@ -5,9 +5,11 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "tools/model/chunk_source.h"
 #include "tools/model/pending_ring.h"
 #include "tools/model/replayer.h"
+#include "tools/model/runs.h"
 #include "tools/read/folder.h"
 
 namespace memoir {
@@ -88,6 +90,7 @@ void ForgetRecoveredCuts(const CaptureFolder& folder, std::vector<Damage>* damag
 void ForgetDamageOf(const ProcessFiles& process, std::vector<Damage>* damage) {
   for (const PartFile& part : process.parts) {
     if (part.damage) std::erase(*damage, *part.damage);
+    for (const Damage& passed : part.passed_over) std::erase(*damage, passed);
   }
 }
 
@@ -108,19 +111,46 @@ struct Capture::Contents {
   CaptureFolder folder;
   std::vector<ProcessSummary> processes;
   DecodedChunks decoded;
+  std::vector<RecordedRun> runs;
+  std::uint32_t run = kAllRuns;
 };
+
+// Leaves the processes of one run in the folder.
+absl::Status Capture::ChooseRun(std::uint32_t run, Contents& contents) {
+  const std::vector<RunFiles> runs = FindRuns(contents.folder);
+  for (const RunFiles& files : runs) contents.runs.push_back({files.start_ns, files.processes.size()});
+  if (run == kAllRuns) return absl::OkStatus();
+  contents.run = run == kLastRun ? static_cast<std::uint32_t>(runs.size()) : run;
+  if (contents.run > runs.size()) {
+    return absl::NotFoundError(absl::StrCat(contents.path, ": no run ", run, ", it holds ", runs.size(),
+                                            runs.size() == 1 ? " run" : " runs", "; leave out --run for the last"));
+  }
+  std::vector<ProcessFiles> processes;
+  const std::vector<std::size_t>& wanted = runs[contents.run - 1].processes;
+  for (std::size_t i = 0; i < contents.folder.processes.size(); ++i) {
+    ProcessFiles& process = contents.folder.processes[i];
+    if (std::ranges::binary_search(wanted, i)) {
+      processes.push_back(std::move(process));
+    } else {
+      ForgetDamageOf(process, &contents.folder.damage);
+    }
+  }
+  contents.folder.processes = std::move(processes);
+  return absl::OkStatus();
+}
 
 Capture::Capture(std::unique_ptr<Contents> contents) : contents_(std::move(contents)) {}
 Capture::Capture(Capture&&) noexcept = default;
 Capture& Capture::operator=(Capture&&) noexcept = default;
 Capture::~Capture() = default;
 
-absl::StatusOr<Capture> Capture::Open(const std::string& path) {
+absl::StatusOr<Capture> Capture::Open(const std::string& path, std::uint32_t run) {
   absl::StatusOr<CaptureFolder> folder = OpenFolder(path);
   if (!folder.ok()) return folder.status();
   auto contents = std::make_unique<Contents>();
   contents->path = path;
   contents->folder = *std::move(folder);
+  if (absl::Status chosen = ChooseRun(run, *contents); !chosen.ok()) return chosen;
   std::uint64_t earliest = std::numeric_limits<std::uint64_t>::max();
   for (const ProcessFiles& files : contents->folder.processes) {
     earliest = std::min<std::uint64_t>(earliest, files.parts[0].process.start().realtime_ns());
@@ -137,6 +167,8 @@ absl::StatusOr<Capture> Capture::Open(const std::string& path) {
 
 const std::string& Capture::path() const { return contents_->path; }
 const std::vector<ProcessSummary>& Capture::processes() const { return contents_->processes; }
+const std::vector<RecordedRun>& Capture::runs() const { return contents_->runs; }
+std::uint32_t Capture::run() const { return contents_->run; }
 const std::vector<Damage>& Capture::damage() const { return contents_->folder.damage; }
 
 std::uint64_t Capture::events() const {

@@ -86,7 +86,15 @@ struct ReplayReport {
     std::uint64_t gap_count = 0;       // all of them
     std::uint64_t unknown_blocks = 0;  // DeallocateCause::kUnknown
     std::uint64_t unknown_bytes = 0;
-    std::vector<FoldedPeak> folded_peaks;  // of the parts before the first keyframe left, where they are gone
+    // Of which --max-size left sums alone: before the first keyframe left, and between parts that it kept. At most
+    // kMaxGaps.
+    struct Span {
+      std::uint64_t begin_ns = 0;
+      std::uint64_t end_ns = 0;
+    };
+    std::vector<Span> evicted;
+    bool evicted_at_start = false;         // the first of them is that
+    std::vector<FoldedPeak> folded_peaks;  // of all before the keyframe behind the last of these
     // What happened and is not in the capture, because the recorder could not see it; in order.
     struct Unrecorded {
       v1::Unrecorded::What what = v1::Unrecorded::UNKNOWN;
@@ -125,17 +133,28 @@ class ReplayState {
 
 class DecodedChunks;
 
+// One use of a folder that was used several times.
+struct RecordedRun {
+  std::uint64_t start_ns = 0;  // since 1970
+  std::size_t processes = 0;
+};
+inline constexpr std::uint32_t kLastRun = 0xffffffffu;
+inline constexpr std::uint32_t kAllRuns = 0;  // as if they were one
+
 class Capture {
  public:
-  // `path`: a capture folder, or one part file of it. Errors say what it is instead and what to do:
-  // NotFound, InvalidArgument (not a capture), Unimplemented (newer format).
-  static absl::StatusOr<Capture> Open(const std::string& path);
+  // `path`: a capture folder, or one part file of it; `run`: of its runs the n-th, from 1. Errors say what it is
+  // instead and what to do: NotFound (also of a run), InvalidArgument (not a capture), Unimplemented (newer format).
+  static absl::StatusOr<Capture> Open(const std::string& path, std::uint32_t run = kLastRun);
   Capture(Capture&&) noexcept;
   Capture& operator=(Capture&&) noexcept;
   ~Capture();
 
   const std::string& path() const;
   const std::vector<ProcessSummary>& processes() const;  // by rank, restart, start; index == ProcessId
+  // Of the folder, by their start. All else that a Capture says is of `run()`, the n-th of them, from 1; 0: of all.
+  const std::vector<RecordedRun>& runs() const;
+  std::uint32_t run() const;
   const std::vector<Damage>& damage() const;             // found so far by opening
   std::uint64_t events() const;                          // over all processes, as the chunk headers count them
 
@@ -158,6 +177,7 @@ class Capture {
  private:
   struct Contents;
   explicit Capture(std::unique_ptr<Contents> contents);
+  static absl::Status ChooseRun(std::uint32_t run, Contents& contents);
   std::unique_ptr<Contents> contents_;
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/model/evicted_parts.h"
+
 namespace memoir {
 namespace {
 
@@ -77,9 +79,10 @@ void ChunkSource::ProduceProcess(std::size_t process) {
   SignatureTensors signatures;
   const std::vector<PartFile>& parts = folder_.processes[process].parts;
   const auto [first_part, first_chunk] = FindStart(folder_.processes[process]);
-  sequence_known_ = false;
+  sequence_known_ = evicted_known_ = false;
   for (std::size_t part = first_part; part < parts.size(); ++part) {
     if (!ProducePart(process, parts[part], part == first_part ? first_chunk : 0, &signatures)) return;
+    expected_part_ = parts[part].process.part() + std::uint64_t{1};
     file_bytes_done_ += parts[part].file_bytes;
   }
   item.kind = SourceItem::Kind::kProcessEnd;
@@ -98,6 +101,23 @@ absl::Status ChunkSource::Decode(const PartFile& part, Chunk& chunk, SignatureTe
   return absl::OkStatus();
 }
 
+// Chunks are missing before this one.
+bool ChunkSource::ProduceGap(std::size_t process, const PartFile& part, const ChunkHeader& header) {
+  SourceItem item;
+  item.process = process;
+  item.kind = SourceItem::Kind::kLost;
+  item.lost_chunks = header.sequence - expected_sequence_;
+  const bool between_parts = &header == &part.chunks.front() && part.process.part() > expected_part_;
+  if (between_parts && !std::exchange(evicted_known_, true))
+    evicted_parts_ = CountEvictedParts(folder_.processes[process]);
+  const std::uint64_t parts = between_parts ? part.process.part() - expected_part_ : 0;
+  if (parts > 0 && parts <= evicted_parts_) {
+    evicted_parts_ -= parts;
+    item.kind = SourceItem::Kind::kEvicted;
+  }
+  return Push(std::move(item));
+}
+
 bool ChunkSource::ProducePart(std::size_t process, const PartFile& part, std::size_t first_chunk,
                               SignatureTensors* signatures) {
   signatures->clear();  // dictionaries end with their part
@@ -106,11 +126,7 @@ bool ChunkSource::ProducePart(std::size_t process, const PartFile& part, std::si
     const ChunkHeader& header = part.chunks[i];
     SourceItem item;
     item.process = process;
-    if (sequence_known_ && header.sequence > expected_sequence_) {
-      item.kind = SourceItem::Kind::kLost;
-      item.lost_chunks = header.sequence - expected_sequence_;
-      if (!Push(item)) return false;
-    }
+    if (sequence_known_ && header.sequence > expected_sequence_ && !ProduceGap(process, part, header)) return false;
     expected_sequence_ = sequence_known_ ? std::max(expected_sequence_, header.sequence + 1) : header.sequence + 1;
     sequence_known_ = true;
     if (header.stored_bytes == 0) continue;

@@ -33,7 +33,14 @@ struct Chunk {
 };
 
 struct SourceItem {
-  enum class Kind : std::uint8_t { kProcessBegin, kChunk, kLost, kDamage, kProcessEnd };
+  enum class Kind : std::uint8_t {
+    kProcessBegin,
+    kChunk,
+    kLost,
+    kEvicted,  // parts that --max-size removed would stand here
+    kDamage,
+    kProcessEnd,
+  };
   Kind kind = Kind::kChunk;
   std::size_t process = 0;
   std::shared_ptr<Chunk> chunk;   // kChunk
@@ -58,6 +65,7 @@ class ChunkSource {
  private:
   void Produce();
   void ProduceProcess(std::size_t process);
+  bool ProduceGap(std::size_t process, const PartFile& part, const ChunkHeader& header);
   bool ProducePart(std::size_t process, const PartFile& part, std::size_t first_chunk, SignatureTensors* signatures);
   absl::Status Decode(const PartFile& part, Chunk& chunk, SignatureTensors* signatures);
   bool Push(SourceItem item);  // false: stopped
@@ -72,9 +80,12 @@ class ChunkSource {
   bool stopped_ = false;
   bool done_ = false;
 
-  PayloadReader reader_;  // the decoding thread's alone, like the next three
+  PayloadReader reader_;  // the decoding thread's alone, like the next six
   std::uint64_t expected_sequence_ = 0;
   bool sequence_known_ = false;
+  std::uint64_t expected_part_ = 0;
+  std::uint64_t evicted_parts_ = 0;  // of those not there yet
+  bool evicted_known_ = false;
   std::uint64_t file_bytes_done_ = 0;
   std::thread thread_;
 };

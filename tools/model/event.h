@@ -241,6 +241,7 @@ struct LostEvent : Event {
 struct KeyframeEvent : Event {
   const v1::Keyframe* keyframe = nullptr;
   bool at_start = false;
+  bool after_evicted = false;                    // parts were removed on purpose between this one and the one before
   std::function<NameId(std::uint32_t)> name_of;  // its numbers are the process's
   std::function<DeviceId(std::uint32_t)> device_of;
 };

@@ -47,6 +47,8 @@ void Replayer::Take(SourceItem& item) {
       event.chunks = item.lost_chunks;
       return visitor_.OnLost(event);
     }
+    case SourceItem::Kind::kEvicted:
+      return PassEvicted();
     case SourceItem::Kind::kDamage:
       Drain(kForever);
       Cut();
@@ -58,11 +60,25 @@ void Replayer::Take(SourceItem& item) {
   }
 }
 
+// The next part begins with a keyframe, and what its threads recorded in between is nobody's loss.
+void Replayer::PassEvicted() {
+  Drain(kForever);
+  Cut();
+  resync_ = after_evicted_ = passed_evicted_ = true;
+  evicted_from_ = now_;
+  for (const std::unique_ptr<ThreadReplay>& thread : threads_) {
+    if (thread == nullptr) continue;
+    thread->next_record_known = false;
+    thread->modules().clear();
+  }
+}
+
 void Replayer::BeginProcess(std::size_t process) {
   process_ = ProcessId{static_cast<std::uint32_t>(process)};
   ids_.emplace(process_, &dictionary_);
   now_ = processes_[process].first_tick;
-  began_ = resync_ = false;
+  began_ = resync_ = after_evicted_ = passed_evicted_ = false;
+  evicted_from_ = processes_[process].info.start().tick();
   visitor_.OnProcessBegin(MakeEvent<ProcessEvent>(process_, ThreadId(), now_));
 }
 
@@ -71,7 +87,6 @@ void Replayer::EndProcess() {
   Cut();
   CloseOtherRanges({}, now_);
   EndGap();
-  NoteUnrecorded();
   const std::uint64_t end = Nanoseconds(process_, now_);
   const std::uint64_t start = processes_[process_.value].start_ns;
   report_->processes[process_.value].duration_ns = end > start ? end - start : 0;

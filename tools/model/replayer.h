@@ -58,6 +58,8 @@ class Replayer : public ReplayState {
  private:
   void BeginProcess(std::size_t process);
   void EndProcess();
+  void PassEvicted();
+  void NoteEvicted(const v1::Keyframe& keyframe);
   void Cut() { visitor_.OnCut(MakeEvent<CutEvent>(process_, ThreadId(), now_)); }
   void TakeChunk(const std::shared_ptr<Chunk>& chunk);
   void TakeKeyframe(const Chunk& chunk);
@@ -111,7 +113,6 @@ class Replayer : public ReplayState {
   void ForgetBefore(ThreadId by, Tick tick);
   void BeginGap(v1::RecordingLevel level, std::uint64_t ns);
   void EndGap();
-  void NoteUnrecorded();
 
   struct ModuleContext {
     ModuleId module;
@@ -179,6 +180,9 @@ class Replayer : public ReplayState {
   ThreadId last_forward_thread_;                                // of a node, where a user range was open
   bool began_ = false;                                          // a chunk of this process was taken
   bool resync_ = false;                                         // chunks were lost: apply the next keyframe
+  bool after_evicted_ = false, passed_evicted_ = false;  // a gap of --max-size: no keyframe behind it yet
+  Tick evicted_from_ = 0;
+  bool finding_ = false;  // the allocation in hand is of a block that a snapshot found
   bool told_full_ = false;
   bool gap_open_ = false;  // less than everything is recorded here
 };

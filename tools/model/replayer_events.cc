@@ -15,7 +15,7 @@ bool Replayer::StartRun(ThreadReplay& thread, RunCursor& cursor) {
     if (end <= thread.next_record) return false;
   }
   // A thread whose first runs are in parts that are gone has lost nothing that was not said already.
-  const bool known = thread.next_record_known || processes_[process_.value].starts_at_first_chunk;
+  const bool known = thread.next_record_known || (!passed_evicted_ && processes_[process_.value].starts_at_first_chunk);
   if (known && run.first_record > thread.next_record) {
     auto event = MakeEvent<LostEvent>(process_, thread.id(), cursor.tick);
     event.records = run.first_record - thread.next_record;
@@ -237,7 +237,7 @@ Block* Replayer::Open(const Block& block, const RangeStack* stack, Tick tick) {
   event.block = &added;
   event.stack = stack;
   if (stack != nullptr) event.base = BaseOf(ThreadOf(added.thread));
-  event.before = (block.origin == BlockOrigin::kKeyframe && !began_) || block.origin == BlockOrigin::kFound;
+  event.before = (block.origin == BlockOrigin::kKeyframe && (!began_ || after_evicted_)) || finding_;
   visitor_.OnAllocate(event);
   return &added;
 }
@@ -268,8 +268,10 @@ void Replayer::ShowAllocate(ThreadReplay& thread, RunCursor& cursor) {
     TakePlace(cursor, block);
     NoteFinding(MemoryOf(block.device), thread.id(), cursor.kind() == v1::BLOCK_FOUND);
   }
-  // Found while an operator ran: it was this one's, the first of a device that nobody had told of.
-  if (cursor.kind() == v1::BLOCK_FOUND && !block.operator_name.valid()) block.origin = BlockOrigin::kFound;
+  // Found while an operator ran: it is this one's, the first of a device that nobody had told of. No allocation all the
+  // same: nobody saw it, and no keyframe counts it.
+  finding_ = cursor.kind() == v1::BLOCK_FOUND;
+  if (finding_ && !block.operator_name.valid()) block.origin = BlockOrigin::kFound;
   const BlockTracker::Verdict verdict = blocks_.Judge(block.device, block.address, block.serial);
   if (verdict.replaced != nullptr) Close(*verdict.replaced, thread.id(), cursor.tick, verdict.cause);
   if (!verdict.closed_at_once) {

@@ -64,27 +64,40 @@ void Replayer::ApplyKeyframe(const v1::Keyframe& keyframe) {
   now_ = std::max(now_, keyframe.tick());
   ApplyOpenRanges(keyframe);
   ApplySegments(keyframe);
-  if (!began_) ApplyOpenModules(keyframe);
+  const bool anew = !began_ || after_evicted_;
+  if (anew) ApplyOpenModules(keyframe);
   ApplyLiveBlocks(keyframe);
   ApplyFreeing(keyframe);
   ApplyDriver(keyframe);
   auto event = MakeEvent<KeyframeEvent>(process_, ThreadId(), keyframe.tick());
   event.keyframe = &keyframe;
   event.at_start = !began_;
+  event.after_evicted = began_ && after_evicted_;
   event.name_of = [this](std::uint32_t number) { return ids_->name(number).id; };
   event.device_of = [this](std::uint32_t number) { return ids_->device(number); };
   visitor_.OnKeyframe(event);
   if (!began_) ShowReadings(keyframe);
-  if (!began_) NoteFoldedPeaks(keyframe);
-  if (!began_ && keyframe.ranges_off())
+  if (anew) NoteFoldedPeaks(keyframe);
+  if (anew) NoteEvicted(keyframe);
+  after_evicted_ = false;
+  if (anew) EndGap();
+  if (anew && keyframe.ranges_off())
     BeginGap(keyframe.memory_off() ? v1::LEVEL_OFF : v1::LEVEL_MEMORY, Nanoseconds(process_, keyframe.tick()));
 }
 
+void Replayer::NoteEvicted(const v1::Keyframe& keyframe) {
+  std::vector<ReplayReport::Process::Span>& evicted = report_->processes[process_.value].evicted;
+  if (!began_) report_->processes[process_.value].evicted_at_start = true;
+  if (evicted.size() == ReplayReport::Process::kMaxGaps) return;
+  evicted.push_back({Nanoseconds(process_, evicted_from_), Nanoseconds(process_, keyframe.tick())});
+}
+
 void Replayer::NoteFoldedPeaks(const v1::Keyframe& keyframe) {
+  std::vector<ReplayReport::Process::FoldedPeak>& peaks = report_->processes[process_.value].folded_peaks;
+  peaks.clear();  // of a gap before: those are among these
   for (const v1::DeviceTotals& totals : keyframe.devices()) {
-    report_->processes[process_.value].folded_peaks.push_back(
-        {ToString(dictionary_.device(ids_->device(totals.device()))), totals.peak_bytes(),
-         Nanoseconds(process_, totals.peak_tick())});
+    peaks.push_back({ToString(dictionary_.device(ids_->device(totals.device()))), totals.peak_bytes(),
+                     Nanoseconds(process_, totals.peak_tick())});
   }
 }
 

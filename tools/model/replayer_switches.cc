@@ -78,11 +78,7 @@ void Replayer::EndGap() {
   ReplayReport::Process& process = report_->processes[process_.value];
   if (gap_open_ && process.gap_count <= process.kMaxGaps) End(process.gaps.back(), Nanoseconds(process_, now_), false);
   gap_open_ = false;
-}
-
-// Spans stand in the capture in ticks, and may begin before its first event.
-void Replayer::NoteUnrecorded() {
-  ReplayReport::Process& process = report_->processes[process_.value];
+  // Spans stand in the capture in ticks, and may begin before its first event.
   for (const v1::Unrecorded& span : processes_[process_.value].info.unrecorded()) {
     const bool ended = span.end_tick() != 0;
     const std::uint64_t begin = Nanoseconds(process_, span.begin_tick());

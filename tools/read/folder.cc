@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -209,6 +210,7 @@ absl::StatusOr<CaptureFolder> OpenFolder(const std::string& path) {
   for (ProcessFiles& process : folder.processes) {
     LeaveOutRepeated(&process, &folder.damage);
     for (const PartFile& part : process.parts) {
+      std::ranges::copy(part.passed_over, std::back_inserter(folder.damage));
       if (part.damage) folder.damage.push_back(*part.damage);
     }
   }

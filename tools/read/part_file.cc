@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "tools/read/varint.h"
@@ -26,6 +27,11 @@ constexpr char kCutPart[] =
     "cut before its first chunk was complete, so that nothing of it can be read; copy it again, or record again";
 constexpr std::uint32_t kPayloadField = 5;
 constexpr std::uint32_t kIndexField = 14;
+constexpr std::uint32_t kHeaderChecksumField = 12;
+constexpr std::uint32_t kChunkBytesField = 15;
+constexpr char kWrongFirstHeader[] =
+    "header of the first chunk does not match its checksum: what it says of the process may be wrong";
+constexpr char kWrongHeader[] = "header of a chunk does not match its checksum";
 
 // The whole of [offset, offset + size), or false.
 bool ReadFully(int file, std::uint64_t offset, char* to, std::size_t size) {
@@ -117,11 +123,14 @@ struct WalkedChunk {
   ChunkHeader header;
   v1::Chunk fields;
   bool has_index = false;
+  bool header_is_wrong = false;  // it is not what was written
 };
 
 // An empty string, or what is wrong with the chunk in [offset, end).
 std::string WalkChunk(Window& file, std::uint64_t offset, std::uint64_t end, WalkedChunk* chunk) {
   std::string small;
+  bool has_checksum = false;
+  std::uint64_t checksum = 0;
   while (offset < end) {
     const std::uint64_t begin = offset;
     std::uint64_t tag = 0, body = 0, body_size = 0;
@@ -133,6 +142,13 @@ std::string WalkChunk(Window& file, std::uint64_t offset, std::uint64_t end, Wal
     } else if (number == kIndexField) {
       chunk->has_index = true;
     } else {
+      if (number == kHeaderChecksumField && !std::exchange(has_checksum, true)) {
+        checksum = XXH64(small.data(), small.size(), 0);
+        // Payload and index belong behind it.
+        chunk->header_is_wrong = chunk->header.payload_offset != 0 || chunk->has_index;
+      } else if (has_checksum && number != kChunkBytesField) {
+        chunk->header_is_wrong = true;
+      }
       if (small.size() + (offset - begin) > kMaxHeaderBytes) return "chunk header is damaged (too large)";
       small += file.Peek(begin, static_cast<std::size_t>(offset - begin));
     }
@@ -147,6 +163,9 @@ std::string WalkChunk(Window& file, std::uint64_t offset, std::uint64_t end, Wal
   header.event_count = chunk->fields.event_count();
   header.complete_until_tick = chunk->fields.complete_until_tick();
   header.has_keyframe = chunk->fields.has_keyframe();
+  header.recording = chunk->fields.recording();
+  if (has_checksum != (header.recording != 0) || checksum != chunk->fields.header_checksum())
+    chunk->header_is_wrong = true;
   if (header.stored_bytes == 0 && !chunk->has_index) return "chunk holds nothing";
   if (header.payload_bytes > kMaxPayloadBytes) return "chunk says that it is larger than 64 MiB";
   if (header.stored_bytes > kMaxPayloadBytes + (1u << 20)) return "chunk is stored in more than 64 MiB";
@@ -179,6 +198,7 @@ void TakeNewer(const v1::ProcessInfo& newer, v1::ProcessInfo* process) {
 // Goes from chunk to chunk until the end or the first damage.
 absl::Status WalkPart(Window& file, PartFile* part) {
   std::uint64_t offset = 0;
+  std::uint64_t recording = 0;
   const auto damaged = [&](std::string what) {
     part->damage = Damage{part->path, offset, std::move(what)};
     return absl::OkStatus();
@@ -198,6 +218,14 @@ absl::Status WalkPart(Window& file, PartFile* part) {
     chunk.header.offset = offset;
     const std::string wrong = WalkChunk(file, at, at + length, &chunk);
     if (!wrong.empty()) return offset == 0 ? NotACapture(part->path, wrong) : damaged(wrong);
+    if (chunk.header_is_wrong && offset != 0) return damaged(kWrongHeader);
+    if (chunk.header_is_wrong) part->passed_over.push_back({part->path, offset, kWrongFirstHeader});
+    if (offset == 0) recording = chunk.header.recording;
+    if (chunk.header.recording != recording) {
+      part->passed_over.push_back({part->path, offset, "chunk of another recording, left out"});
+      offset = at + length;
+      continue;
+    }
     if (offset == 0) {
       if (!chunk.fields.has_process()) return NotACapture(part->path, "no process information");
       part->process = chunk.fields.process();

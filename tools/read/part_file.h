@@ -34,6 +34,7 @@ struct ChunkHeader {
   std::uint64_t event_count = 0;
   std::uint64_t complete_until_tick = 0;
   bool has_keyframe = false;
+  std::uint64_t recording = 0;  // 0: an early version's, whose headers have no checksum
 };
 
 struct PartFile {
@@ -43,6 +44,7 @@ struct PartFile {
   std::vector<ChunkHeader> chunks;  // all before the damage
   bool closed_in_order = false;     // ends with an index
   std::optional<Damage> damage;     // where the walk ended, if not at the end
+  std::vector<Damage> passed_over;  // before that: chunks of other recordings, which are not in `chunks`, and the like
   std::string newer;                // why it is refused, if a newer Memoir wrote it: only `process` is known then
 };
 

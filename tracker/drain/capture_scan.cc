@@ -127,9 +127,12 @@ void ReadPayload(std::string_view bytes, bool newest, OnFile* on_file) {
 bool ReadOnePart(const std::string& path, const std::string& identity, bool newest, OnFile* on_file) {
   bool first = true;
   bool ours = false;
+  std::uint64_t recording = 0;
   ReadPart(path, [&](const ChunkView& chunk) {
     if (std::exchange(first, false)) ours = Identity(chunk.process) == identity;
     if (!ours) return false;
+    if (recording == 0) recording = chunk.recording;
+    if (chunk.recording != recording) return true;  // of another recording
     on_file->next_sequence = std::max(on_file->next_sequence, chunk.sequence + 1);
     ReadPayload(chunk.payload, newest, on_file);
     return true;
@@ -153,8 +156,10 @@ OnFile ScanCapture(const std::string& folder, const std::string& stem, const std
                                      [&](const auto& thread) { return on_file.next_record.contains(thread.first); });
     if (!newest && all_met) break;
   }
-  // The last word on a thread that no part left knows.
-  for (const auto& [thread, consumed] : threads) on_file.next_record.try_emplace(thread, consumed);
+  // Of a thread that no part left knows: its parts are evicted, or were lost in writing and counted. Where neither was,
+  // somebody has removed them, and what the ring still has of them is written again.
+  const bool is_counted = on_file.counted.folded_parts + on_file.counted.lost_chunks > 0;
+  for (const auto& [thread, consumed] : threads) on_file.next_record.try_emplace(thread, is_counted ? consumed : 0);
   return on_file;
 }
 

@@ -85,6 +85,9 @@ bool ReadChunk(const std::string& message, std::string* payload, ChunkView* chun
       case field::chunk::kSequence:
         chunk->sequence = reader.get_uint64();
         break;
+      case field::chunk::kRecording:
+        chunk->recording = reader.get_fixed64();
+        break;
       case field::chunk::kProcess:
         chunk->process = Bytes(reader.get_view());
         break;

@@ -12,6 +12,7 @@ namespace memoir {
 
 struct ChunkView {
   std::uint64_t sequence = 0;
+  std::uint64_t recording = 0;  // 0: an early version's
   std::string_view process;  // encoded ProcessInfo, in a part's first chunk
   std::string_view payload;  // decompressed; empty in an index chunk
 };

@@ -119,7 +119,6 @@ void LookForUnrecorded() {
 }
 
 constexpr char kDeviceLevel[] = "cuda-device-level";
-
 ProcessFacts Facts(const Settings& settings, OperatorHook operators, std::uint64_t ticks_per_second) {
   ProcessFacts facts;
   TakeRank(FindRank(settings.rank, std::nullopt), &facts);
@@ -136,6 +135,7 @@ ProcessFacts Facts(const Settings& settings, OperatorHook operators, std::uint64
   if (settings.modules) facts.sources.emplace_back("modules");
   if (CudaIsAtDeviceLevel()) facts.sources.emplace_back(kDeviceLevel);
   facts.boot_id = BootId();
+  if (const char* run = std::getenv("MEMOIR_RUN"); run != nullptr) facts.run = run;
   return facts;
 }
 

@@ -23,6 +23,8 @@ enum : std::uint32_t {
   kEventCount = 8,
   kCompleteUntilTick = 9,
   kHasKeyframe = 10,
+  kRecording = 11,
+  kHeaderChecksum = 12,
   kIndex = 14,
   kChunkBytes = 15,
 };
@@ -50,6 +52,7 @@ enum : std::uint32_t {
   kRankConflict = 25,
   kForkedFrom = 26,
   kUnrecorded = 27,
+  kRun = 28,
 };
 }
 namespace unrecorded {

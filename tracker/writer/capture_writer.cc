@@ -59,6 +59,7 @@ CaptureWriter::CaptureWriter(const CaptureOptions& options, const RingReader& ri
       ring_(ring),
       builder_(*builder),
       sink_(options.folder, options.stem, options.max_bytes, options.first_part),
+      frame_(RecordingOf(options.process_info)),
       chunk_bytes_(std::clamp<std::size_t>(PartBytes(options) / 16, kMinChunkBytes, kChunkBytes)),
       sequence_(options.first_sequence) {
   options_.part_bytes = PartBytes(options);
@@ -128,7 +129,9 @@ bool CaptureWriter::KeyframeIsDue() const {
 }
 
 void CaptureWriter::AddClockAndCounters() {
-  if (sink_.is_open()) sink_.PlanRoom(payload_.size() + kCountersBytes + pending_process_.size());
+  if (sink_.is_open() && options_.max_bytes != 0) {
+    sink_.PlanRoom(payload_.size() + kCountersBytes + pending_process_.size(), kept_.ByImportance());
+  }
   protozero::pbf_writer payload(payload_);
   AddClock(payload, options_.clock ? *options_.clock : ReadClock());
   counters_written_ = ring_.Counters();
@@ -179,6 +182,7 @@ void CaptureWriter::Write(std::uint64_t complete_until_tick) {
   } else {
     written = AppendPayload(header);
   }
+  kept_.Note(builder_.memory().devices(), written ? sink_.number() : KeptParts::kNoPart);
   if (written) {
     events_ += builder_.events();
   } else {

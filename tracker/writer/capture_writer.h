@@ -14,6 +14,7 @@
 #include "interpose/ring_reader.h"
 #include "tracker/writer/chunk_builder.h"
 #include "tracker/writer/chunk_frame.h"
+#include "tracker/writer/kept_parts.h"
 #include "tracker/writer/part_sink.h"
 #include "tracker/writer/writer.h"
 
@@ -82,6 +83,7 @@ class CaptureWriter {
   const RingReader& ring_;
   ChunkBuilder& builder_;
   PartSink sink_;
+  KeptParts kept_;
   ChunkFrame frame_;
   std::string payload_;
   std::size_t chunk_bytes_;

@@ -15,7 +15,16 @@ constexpr int kLevel = 1;
 // A buffer that a large keyframe needed is not kept for ordinary chunks.
 constexpr std::size_t kMaxKeptBytes = 2u << 20;
 
-std::string EncodeHeader(const ChunkHeader& header, std::uint64_t checksum, std::size_t payload_bytes) {
+// Ends the fields that it is a checksum of.
+void AddHeaderChecksum(std::uint64_t recording, std::string* bytes) {
+  protozero::pbf_writer chunk(*bytes);
+  chunk.add_fixed64(field::chunk::kRecording, recording);
+  const std::uint64_t checksum = XXH64(bytes->data(), bytes->size(), 0);
+  chunk.add_fixed64(field::chunk::kHeaderChecksum, checksum);
+}
+
+std::string EncodeHeader(const ChunkHeader& header, std::uint64_t recording, std::uint64_t checksum,
+                         std::size_t payload_bytes) {
   std::string bytes;
   protozero::pbf_writer chunk(bytes);
   chunk.add_uint64(field::chunk::kSequence, header.sequence);
@@ -27,6 +36,7 @@ std::string EncodeHeader(const ChunkHeader& header, std::uint64_t checksum, std:
   chunk.add_uint64(field::chunk::kEventCount, header.facts.event_count);
   chunk.add_uint64(field::chunk::kCompleteUntilTick, header.complete_until_tick);
   if (header.facts.has_keyframe) chunk.add_bool(field::chunk::kHasKeyframe, true);
+  AddHeaderChecksum(recording, &bytes);
   return bytes;
 }
 
@@ -38,7 +48,7 @@ void PutTag(std::string* bytes, std::uint32_t field, protozero::pbf_wire_type ty
 
 }  // namespace
 
-ChunkFrame::ChunkFrame() : context_(ZSTD_createCCtx()) {
+ChunkFrame::ChunkFrame(std::uint64_t recording) : recording_(recording), context_(ZSTD_createCCtx()) {
   if (context_ == nullptr) throw std::bad_alloc();
   ZSTD_CCtx_setParameter(context_, ZSTD_c_compressionLevel, kLevel);
 }
@@ -55,7 +65,7 @@ std::string_view ChunkFrame::Payload(const ChunkHeader& header, std::string_view
       ZSTD_compress2(context_, bytes_.data() + gap, bytes_.size() - gap, payload.data(), payload.size());
   if (ZSTD_isError(size) != 0) throw std::bad_alloc();  // with room enough, only memory can be missing
 
-  std::string body = EncodeHeader(header, XXH64(bytes_.data() + gap, size, 0), payload.size());
+  std::string body = EncodeHeader(header, recording_, XXH64(bytes_.data() + gap, size, 0), payload.size());
   PutTag(&body, field::chunk::kPayload, protozero::pbf_wire_type::length_delimited);
   PutVarint(&body, size);
   std::string front;
@@ -71,6 +81,7 @@ std::string_view ChunkFrame::Index(std::uint64_t sequence, std::string_view inde
   std::string body;
   protozero::pbf_writer chunk(body);
   chunk.add_uint64(field::chunk::kSequence, sequence);
+  AddHeaderChecksum(recording_, &body);
   chunk.add_message(field::chunk::kIndex, index.data(), index.size());
   constexpr std::size_t kLengthField = 1 + 8;  // tag 0x79 and a fixed64
   chunk.add_fixed64(field::chunk::kChunkBytes, body.size() + kLengthField);

@@ -23,7 +23,8 @@ struct ChunkHeader {
 
 class ChunkFrame {
  public:
-  ChunkFrame();
+  // `recording`: what all of its chunks carry (RecordingOf).
+  explicit ChunkFrame(std::uint64_t recording);
   ~ChunkFrame();
 
   // The view is valid until the next call.
@@ -32,6 +33,7 @@ class ChunkFrame {
   std::string_view Index(std::uint64_t sequence, std::string_view index);
 
  private:
+  const std::uint64_t recording_;
   ZSTD_CCtx_s* context_;
   std::string bytes_;
 };

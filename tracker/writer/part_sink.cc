@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -114,7 +116,7 @@ bool PartSink::Open() {
   number_ = next_number_++;
   offset_ = chunks_ = 0;
   index_.clear();
-  parts_.push_back({path(), 0, 0});
+  parts_.push_back({path(), number_, 0, 0});
   return true;
 }
 
@@ -141,18 +143,35 @@ bool PartSink::WriteAll(std::string_view bytes) {
   return true;
 }
 
-// The oldest parts go; what they held stays in the sums of the keyframes behind them. A part without a chunk has no
-// keyframe yet: the one before it stays until then. Room for two: the old parts go only behind this chunk.
-void PartSink::PlanRoom(std::uint64_t bytes) {
+// What the parts held that go stays in the sums of the keyframes behind them. A part without a chunk has no keyframe
+// yet: the one before it stays until then. Room for two: the old parts go only behind this chunk.
+void PartSink::PlanRoom(std::uint64_t bytes, std::span<const std::uint32_t> kept) {
   const std::size_t needed = offset_ == 0 ? 2 : 1;
   while (max_bytes_ != 0 && parts_.size() > needed && bytes_on_disk_ + 2 * bytes > max_bytes_) {
-    const Part& oldest = parts_.front();
-    bytes_on_disk_ -= oldest.bytes;
-    folded_events_ += oldest.events;
+    const auto goes = parts_.begin() + static_cast<std::ptrdiff_t>(LeastImportant(parts_.size() - needed, kept));
+    bytes_on_disk_ -= goes->bytes;
+    folded_events_ += goes->events;
     ++folded_parts_;
-    planned_.push_back(oldest.path);
-    parts_.pop_front();
+    planned_.push_back(goes->path);
+    parts_.erase(goes);
   }
+}
+
+// Of the first `count` parts.
+std::size_t PartSink::LeastImportant(std::size_t count, std::span<const std::uint32_t> kept) const {
+  std::vector<bool> stays(count);
+  std::uint64_t room = max_bytes_ / 2;
+  std::size_t last = 0;
+  for (const std::uint32_t number : kept) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (parts_[i].number != number || stays[i] || parts_[i].bytes > room) continue;
+      stays[i] = true;
+      room -= parts_[i].bytes;
+      last = i;
+    }
+  }
+  const auto goes = std::find(stays.begin(), stays.end(), false);
+  return goes == stays.end() ? last : static_cast<std::size_t>(goes - stays.begin());
 }
 
 void PartSink::RemovePlanned() {

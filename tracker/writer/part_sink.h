@@ -1,4 +1,5 @@
-// The part files of one process: append-only, numbered, kept under a size cap by removing the oldest.
+// The part files of one process: append-only, numbered, kept under a size cap by removing the oldest, but for those
+// that hold what people ask for.
 //
 // Knows chunks only as bytes and index entries. After a failed write the part is cut back to its last whole chunk and
 // closed; whoever writes opens a fresh one later. A descriptor that the program has closed, and may have been given for
@@ -9,6 +10,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,10 +54,11 @@ class PartSink {
   std::uint32_t number() const { return number_; }
   std::string path() const { return PartPath(folder_, stem_, number_); }
 
-  // Decides which of the oldest parts the cap evicts for a chunk of at most so many bytes. They are counted at once, so
-  // that the chunk can say so, and go only when it is on file: a process killed in between has evicted nothing that no
-  // chunk counts.
-  void PlanRoom(std::uint64_t bytes);
+  // Decides which parts the cap evicts for a chunk of at most so many bytes: the oldest that are not in `kept` (numbers
+  // of parts, the most important first), which may take half of the cap; then the least important of
+  // these. They are counted at once, so that the chunk can say so, and go only when it is on file: a process killed in
+  // between has evicted nothing that no chunk counts.
+  void PlanRoom(std::uint64_t bytes, std::span<const std::uint32_t> kept);
   // Appends a whole chunk (with tag and length), and removes what was planned. False: nothing of it is on file, the
   // part is closed, and last_error() says why.
   bool Append(std::string_view chunk, const ChunkFacts& facts);
@@ -82,11 +85,13 @@ class PartSink {
  private:
   struct Part {
     std::string path;
+    std::uint32_t number = 0;
     std::uint64_t bytes = 0;
     std::uint64_t events = 0;
   };
   bool KeepPartOpen(std::uint64_t bytes);
   bool WriteAll(std::string_view bytes);
+  std::size_t LeastImportant(std::size_t count, std::span<const std::uint32_t> kept) const;
   void RemovePlanned();
   void Abandon();
   void NoteError(const char* what, const std::string& file, int error_number);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <xxhash.h>
+#include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 
 #include "tracker/writer/capture_fields.h"
@@ -50,6 +52,7 @@ std::string EncodeWithTexts(const ProcessFacts& facts, const RingClock& start, c
   AddText(message, fields::kSimulatedDevice, facts.simulated_device, text_limit);
   AddText(message, fields::kBootId, facts.boot_id, text_limit);
   AddText(message, fields::kRankConflict, facts.rank_conflict, text_limit);
+  if (!facts.run.empty()) AddText(message, fields::kRun, facts.run, text_limit);
   if (facts.forked_from != 0) message.add_uint64(fields::kForkedFrom, facts.forked_from);
   for (const Unrecorded& unrecorded : facts.unrecorded) AddUnrecorded(message, unrecorded, text_limit);
   return bytes;
@@ -66,6 +69,21 @@ std::string EncodeProcessInfo(const ProcessFacts& facts, const RingClock& start,
     bytes = EncodeWithTexts(facts, start, ring_path, text_limit);
   }
   return bytes;
+}
+
+std::uint64_t RecordingOf(const std::string& process_info) {
+  std::string identity;
+  for (protozero::pbf_reader reader(process_info); reader.next();) {
+    if (reader.tag() == fields::kPid) {
+      identity += std::to_string(reader.get_uint64()) + " ";
+    } else if (reader.tag() == fields::kStart) {
+      const protozero::data_view bytes = reader.get_view();
+      identity.append(bytes.data(), bytes.size());
+    } else {
+      reader.skip();
+    }
+  }
+  return std::max<std::uint64_t>(XXH64(identity.data(), identity.size(), 0), 1);
 }
 
 std::string WithPart(const std::string& process_info, std::uint32_t part) {

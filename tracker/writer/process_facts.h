@@ -39,12 +39,17 @@ struct ProcessFacts {
   std::string simulated_device;
   std::string boot_id;  // /proc/sys/kernel/random/boot_id
   std::uint64_t forked_from = 0;
+  std::string run;  // tells the processes of one `memoir run` from those of another; "": of none
   std::vector<Unrecorded> unrecorded;
 };
 
 // A ProcessInfo message without its part number, at most `limit` bytes: texts are cut where it would be longer.
 std::string EncodeProcessInfo(const ProcessFacts& facts, const RingClock& start, const std::string& ring_path,
                               std::size_t limit);
+
+// What all chunks of a recording carry, of its encoded ProcessInfo: a hash of process id and clocks at its start.
+// Never 0.
+std::uint64_t RecordingOf(const std::string& process_info);
 
 // The same message with `part` appended; works on bytes that came out of a dead ring as well.
 std::string WithPart(const std::string& process_info, std::uint32_t part);

@@ -93,6 +93,7 @@ absl::StatusOr<ReplayReport> StreamEvents(const Capture& capture, const EventStr
   StreamPass pass(capture, options, visitor);
   ReplayOptions replay = ReplayOptionsFor(options, options.tensors, true);
   replay.modules = true;
+  replay.go_on = options.go_on;
   absl::StatusOr<ReplayReport> report = capture.Replay(pass, replay);
   if (report.ok() && !pass.found().ok()) return pass.found();
   return report;

@@ -2,6 +2,8 @@
 #ifndef TOOLS_ANALYZE_PASS_EVENT_STREAM_H_
 #define TOOLS_ANALYZE_PASS_EVENT_STREAM_H_
 
+#include <functional>
+
 #include "absl/status/statusor.h"
 #include "tools/analyze/pass/options.h"
 #include "tools/model/capture.h"
@@ -10,6 +12,7 @@ namespace memoir {
 
 struct EventStreamOptions : Selection {
   bool tensors = true;
+  std::function<bool()> go_on;  // as ReplayOptions::go_on; may be empty
 };
 
 // `visitor` sees what lies in the window; deallocations inside it may be of blocks from before.

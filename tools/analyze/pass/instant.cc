@@ -109,7 +109,8 @@ absl::Status InstantPass::CheckInWindow(ProcessId process) const {
 }
 
 // An instant of which the capture knows nothing is no instant with nothing live.
-absl::Status CheckInside(const Capture& capture, const At& at, const InstantPass& instants) {
+absl::Status CheckInside(const Capture& capture, const At& at, const InstantPass& instants,
+                         const ReplayReport& report) {
   if (at.kind != At::Kind::kTime) return absl::OkStatus();
   if (at.ns > instants.end_ns()) {
     return absl::OutOfRangeError(absl::StrCat(capture.path(), ": the recording ends at ", Seconds(instants.end_ns()),
@@ -118,6 +119,14 @@ absl::Status CheckInside(const Capture& capture, const At& at, const InstantPass
   if (at.ns < instants.first_left_ns()) {
     return absl::OutOfRangeError(absl::StrCat(capture.path(), ": what is left of the recording begins at ",
                                               Seconds(instants.first_left_ns()), ", after ", Seconds(at.ns)));
+  }
+  for (const ReplayReport::Process& process : report.processes) {
+    for (const auto& span : process.evicted) {
+      if (at.ns <= span.begin_ns || at.ns >= span.end_ns) continue;
+      return absl::OutOfRangeError(absl::StrCat(capture.path(), ": --max-size kept only sums from ",
+                                                Seconds(span.begin_ns), " to ", Seconds(span.end_ns),
+                                                "; choose an instant before or after"));
+    }
   }
   return absl::OkStatus();
 }
@@ -137,7 +146,7 @@ absl::StatusOr<Instants> FindInstants(const Capture& capture, const Selection& s
   }
   if (at.kind == At::Kind::kOutOfMemory && !instants.found_out_of_memory())
     return absl::NotFoundError("no out-of-memory error is recorded in " + capture.path());
-  if (absl::Status inside = CheckInside(capture, at, instants); !inside.ok()) return inside;
+  if (absl::Status inside = CheckInside(capture, at, instants, *report); !inside.ok()) return inside;
   if (!instants.outside().ok()) return instants.outside();
   return instants.instants();
 }

@@ -1,5 +1,5 @@
-// The part of a summary that knows devices: of those with a caching allocator also active and reserved bytes, retries,
-// OOMs.
+// The part of a summary that knows devices: their rows, and of those with a caching allocator active and reserved
+// bytes, retries, OOMs.
 #include <algorithm>
 #include <utility>
 

@@ -11,6 +11,9 @@
 namespace memoir {
 namespace {
 
+// 0 where a damaged keyframe knows of less than was shown.
+std::uint64_t Less(std::uint64_t whole, std::uint64_t shown) { return whole - std::min(whole, shown); }
+
 Columns ColumnsOf(const Folded& folded) {
   Columns columns;
   columns.allocations = folded.allocations;
@@ -45,26 +48,84 @@ Columns FoldedDevice::columns() const {
 }
 
 void SummaryPass::OnKeyframe(const KeyframeEvent& event) {
-  if (!event.at_start || selection().window.kind != Window::Kind::kAll) return;
-  FoldedProcess folded;
-  folded.process = event.process;
+  const bool has_sums = event.at_start || event.after_evicted;
+  if (!has_sums || selection().window.kind != Window::Kind::kAll) return;
+  FoldedProcess& folded = FoldedOf(event.process);
+  FoldDevices(event, folded);
+  FoldOperators(event, folded);
+  summary_.events = std::max(summary_.events, process_begin_.events + event.keyframe->events_before());
+  summary_.begin_ns = std::min(summary_.begin_ns, capture().processes()[event.process.value].start_ns);
+  summary_.folded = true;
+}
+
+FoldedProcess& SummaryPass::FoldedOf(ProcessId process) {
+  if (folded_.empty() || folded_.back().process != process) folded_.emplace_back().process = process;
+  return folded_.back();
+}
+
+// A keyframe's sums are of all that came before: what was shown of it is taken off.
+void SummaryPass::FoldDevices(const KeyframeEvent& event, FoldedProcess& folded) {
   for (const v1::DeviceTotals& totals : event.keyframe->devices()) {
     const DeviceId id = event.device_of(totals.device());
     if (!IsSelected(id)) continue;
     table_.device(id, event.process);  // it has a row, even if nothing of it is left
-    folded.devices[id] = {totals, state().Nanoseconds(event.process, totals.peak_tick())};
+    FoldedDevice device{totals, state().Nanoseconds(event.process, totals.peak_tick())};
+    const Columns shown = ShownOf(id), all = device.columns();
+    device.totals.set_allocations(Less(all.allocations, shown.allocations));
+    device.totals.set_allocated_bytes(Less(all.allocated_bytes, shown.allocated_bytes));
+    device.totals.set_deallocations(Less(all.deallocations, shown.deallocations));
+    device.totals.set_live_bytes(
+        Less(device.totals.allocated_bytes(), Less(all.deallocated_bytes, shown.deallocated_bytes)));
+    folded.devices[id] = std::move(device);
   }
+}
+
+void SummaryPass::FoldOperators(const KeyframeEvent& event, FoldedProcess& folded) {
+  folded.operators.clear();
+  std::uint64_t calls = 0;
   for (const v1::OperatorTotals& totals : event.keyframe->operators()) {
     Folded& sums = folded.operators[totals.name() == 0 ? NameId() : event.name_of(totals.name())];
     sums += {totals.count(), totals.outermost_count(), totals.allocations(), totals.allocated_bytes(),
              totals.deallocated_bytes()};
-    summary_.operator_calls += totals.count();
+    calls += totals.count();
   }
+  for (auto& [name, sums] : folded.operators) {
+    const Folded shown = ShownOf(name, event.process);
+    sums = {Less(sums.count, shown.count), Less(sums.outermost_count, shown.outermost_count),
+            Less(sums.allocations, shown.allocations), Less(sums.allocated_bytes, shown.allocated_bytes),
+            Less(sums.deallocated_bytes, shown.deallocated_bytes)};
+  }
+  summary_.operator_calls = std::max(summary_.operator_calls, process_begin_.operator_calls + calls);
   folded.operators_have_one_device = event.keyframe->devices_size() == 1;
-  summary_.events += event.keyframe->events_before();
-  summary_.begin_ns = std::min(summary_.begin_ns, capture().processes()[event.process.value].start_ns);
-  summary_.folded = true;
-  folded_.push_back(std::move(folded));
+}
+
+Columns SummaryPass::ShownOf(DeviceId id) {
+  Columns shown;
+  for (const Cell& cell : table_.devices()[id.value].cells) shown += cell.columns;
+  return shown;
+}
+
+Folded SummaryPass::ShownOf(NameId name, ProcessId process) {
+  Folded shown;
+  const bool by_operator = grouping_.by() == GroupBy::kOperator;
+  for (std::size_t id = 0; id < table_.devices().size(); ++id) {
+    const DeviceTable& device = table_.devices()[id];
+    if (!device.used || device.process != process) continue;
+    if (!by_operator) {
+      if (!name.valid()) shown.allocated_bytes += unattributed_[DeviceId{static_cast<std::uint32_t>(id)}];
+      continue;
+    }
+    const Group group = name.valid() ? name.value + kFirstGroup : kNoneGroup;
+    const CellNumber cell = CellOf(group, false);
+    if (cell >= device.cells.size()) continue;
+    const Columns& columns = device.cells[cell].columns;
+    shown += {0, 0, columns.allocations, columns.allocated_bytes, columns.deallocated_bytes};
+  }
+  if (!by_operator || !name.valid() || name.value >= calls_.size()) return shown;
+  const Calls before = name.value < process_begin_.calls.size() ? process_begin_.calls[name.value] : Calls();
+  shown.count = calls_[name.value].count - before.count;
+  shown.outermost_count = calls_[name.value].outermost - before.outermost;
+  return shown;
 }
 
 const FoldedDevice* SummaryPass::FoldedOf(DeviceId id) const {

@@ -19,6 +19,13 @@ struct Calls {
   std::uint64_t outermost = 0;
 };
 
+// Sums over the processes before the one in hand.
+struct ProcessBegin {
+  std::uint64_t events = 0;
+  std::uint64_t operator_calls = 0;
+  std::vector<Calls> calls;
+};
+
 struct FoldedDevice {
   v1::DeviceTotals totals;
   std::uint64_t peak_ns = 0;
@@ -26,7 +33,8 @@ struct FoldedDevice {
   Columns columns() const;
 };
 
-// The sums that a process's first keyframe has of parts that are gone.
+// The sums that keyframes have of parts that are gone: of the first one left, and of those behind a gap less what the
+// events before them show.
 struct FoldedProcess {
   ProcessId process;
   std::map<DeviceId, FoldedDevice> devices;  // the selected ones

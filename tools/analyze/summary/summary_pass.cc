@@ -10,6 +10,13 @@ namespace {
 
 constexpr std::size_t kMaxMarks = 1000;
 
+// That were recorded: read, or in parts that --max-size removed.
+std::uint64_t AllEvents(const ReplayReport& report) {
+  std::uint64_t events = report.events;
+  for (const ReplayReport::Process& process : report.processes) events += process.counters.folded_events();
+  return events;
+}
+
 }  // namespace
 
 void SummaryPass::WindowOpens(const Event& event) {
@@ -84,7 +91,11 @@ void SummaryPass::Allocated(const AllocateEvent& event) {
 // After the block is counted: it made the peak when the device is at it, since now.
 void SummaryPass::NotePeakMoment(const AllocateEvent& event) {
   const DeviceTable& device = table_.device(event.block->device, event.process);
-  if (!in_window() || event.before || device.peak_tick != event.tick || device.live.bytes != device.peak.bytes) return;
+  const bool is_peak = device.peak_tick == event.tick && device.live.bytes == device.peak.bytes;
+  const bool is_known = !event.before || event.block->operator_name.valid();
+  const bool is_of_keyframe = event.block->origin == BlockOrigin::kKeyframe;
+  if (is_peak && is_of_keyframe) peak_moments_.erase(event.block->device);
+  if (!in_window() || !is_known || is_of_keyframe || !is_peak) return;
   if (state().memory(event.block->device).caching()) NoteAtPeak(event.block->device);
   PeakMoment& moment = peak_moments_[event.block->device];
   moment = {event.block->operator_name, event.block->user_name, {}};
@@ -120,6 +131,10 @@ void SummaryPass::StepBegins(StepSource source, const Event&) {
   window_steps_[static_cast<std::size_t>(source)] += in_window();
 }
 
+void SummaryPass::ProcessBegins(const ProcessEvent&) {
+  process_begin_ = {summary_.events, summary_.operator_calls, calls_};
+}
+
 void SummaryPass::ProcessEnds(const ProcessEvent& event) {
   for (const Block& segment : new_segments_)
     table_.AddReserved(segment.device, event.process, CellOf(grouping_.Of(segment, event.process), false),
@@ -142,6 +157,9 @@ void SummaryPass::ProcessEnds(const ProcessEvent& event) {
 
 void SummaryPass::Ends(const ReplayReport& report) {
   summary_.by = grouping_.by();
+  // Also those that say the end of what nobody knows.
+  if (selection().window.kind == Window::Kind::kAll && !selection().device)
+    summary_.events = std::max(summary_.events, AllEvents(report));
   summary_.windows = selection().window.kind == Window::Kind::kAll ? 1 : windows();  // not one a process
   summary_.threads = static_cast<std::uint64_t>(std::count(thread_has_events_.begin(), thread_has_events_.end(), true));
   spans_.Merge();
@@ -239,23 +257,6 @@ void SummaryPass::FinishRows() {
     if (row.kind == Row::Kind::kFolded) summary_.phases[static_cast<std::size_t>(Phase::kOther)] += row.total;
   }
   SortRows();
-}
-
-// A rank that allocated nothing is there all the same.
-void SummaryPass::AddQuietRanks() {
-  for (const ProcessSummary& process : capture().processes()) {
-    const bool selected = !selection().rank || process.rank() == selection().rank;
-    if (selected && !IsIdle(capture(), process.id)) RowOf(Row::Kind::kNamed, RankLabel(process));
-  }
-}
-
-void SummaryPass::SortRows() {
-  std::sort(summary_.rows.begin(), summary_.rows.end(), [](const Row& a, const Row& b) {
-    if ((a.kind == Row::Kind::kNamed) != (b.kind == Row::Kind::kNamed)) return a.kind == Row::Kind::kNamed;
-    if (a.total.allocated_bytes != b.total.allocated_bytes) return a.total.allocated_bytes > b.total.allocated_bytes;
-    if (a.count != b.count) return a.count > b.count;
-    return a.name < b.name;
-  });
 }
 
 void SummaryPass::FinishProcesses(const ReplayReport& report) {

@@ -26,10 +26,12 @@ class SummaryPass : public WindowedVisitor {
       : WindowedVisitor(capture, selection), grouping_(grouping) {}
 
   void OnKeyframe(const KeyframeEvent& event) override;
+  void OnSwitch(const SwitchEvent& event) override { CountEvent(event, true); }
   Summary TakeSummary() { return std::move(summary_); }
 
  protected:
   void Ends(const ReplayReport& report) override;
+  void ProcessBegins(const ProcessEvent& event) override;
   void ProcessEnds(const ProcessEvent& event) override;
   void WindowOpens(const Event& event) override;
   void WindowCloses(const Event& event) override;
@@ -52,6 +54,7 @@ class SummaryPass : public WindowedVisitor {
   void StepBegins(StepSource source, const Event& event) override;
   void ModuleEnters(const ModuleEvent& event) override;
   void ModuleExits(const ModuleEvent& event) override { CountEvent(event, true); }
+  void Holds(const HoldsEvent& event) override { CountEvent(event, true); }
 
  private:
   void CountEvent(const Event& event, bool recorded) {
@@ -78,7 +81,13 @@ class SummaryPass : public WindowedVisitor {
   void AddFolded(const FoldedProcess& folded);
   void AddFoldedOperators(const FoldedProcess& folded, std::map<DeviceId, Columns>& rest, Columns& rest_of_all);
   std::size_t ColumnOf(DeviceId id) const;
+  FoldedProcess& FoldedOf(ProcessId process);
   const FoldedDevice* FoldedOf(DeviceId id) const;
+  void FoldDevices(const KeyframeEvent& event, FoldedProcess& folded);
+  void FoldOperators(const KeyframeEvent& event, FoldedProcess& folded);
+  // What the events of the process have shown so far, of one device or of one operator on all that are selected.
+  Columns ShownOf(DeviceId id);
+  Folded ShownOf(NameId name, ProcessId process);
   void FinishProcesses(const ReplayReport& report);
   void FinishRows();
   void AddCells(DeviceTable& table, std::size_t column);
@@ -91,6 +100,7 @@ class SummaryPass : public WindowedVisitor {
   RowTable table_;
   Summary summary_;
   WindowSpans spans_;                               // of all processes
+  ProcessBegin process_begin_;
   std::vector<Calls> calls_;                        // by NameId; GroupBy::kModule: by ModuleId
   std::vector<bool> thread_has_events_;             // by ThreadId
   std::set<ProcessId> opened_;                      // whose window has opened

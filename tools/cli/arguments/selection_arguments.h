@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tools/analyze/pass/options.h"
+#include "tools/cli/arguments/arguments.h"
 
 namespace memoir {
 
@@ -21,9 +22,17 @@ struct SelectionArguments {
   std::string device;
   std::optional<std::uint32_t> rank;
   bool forget_before = false;
+  std::string run = "last";
 };
 
-// What is wrong with the window; "" when all is well.
+// Adds --run to an app: of the runs in a folder that was used again, which.
+void AddRun(CLI::App& app, std::string& run);
+// What is wrong with it; "" when all is well.
+std::string RunComplaint(const std::string& run);
+// As Capture::Open has it, of one without a complaint.
+std::uint32_t RunOf(const std::string& run);
+
+// What is wrong with the window, or with the run; "" when all is well.
 std::string WindowComplaint(const SelectionArguments& arguments);
 
 // Of arguments without a complaint.

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,27 @@ std::string MergeRing(const InstallTree& tree, const ProcessSummary& process) {
   return fmt::format("{} were merged from {}", who, ring);
 }
 
+// "05:12", with the date where the runs are of several days.
+std::string StartOf(const RecordedRun& run, bool with_date) {
+  const auto seconds = static_cast<std::time_t>(run.start_ns / 1'000'000'000);
+  std::tm time{};
+  char text[32] = "";
+  if (localtime_r(&seconds, &time) != nullptr)
+    std::strftime(text, sizeof text, with_date ? "%Y-%m-%d %H:%M" : "%H:%M", &time);
+  return text;
+}
+
+// "run 2 of 2, of 05:12; --run 1 shows the other"
+std::string RunLine(const Capture& capture) {
+  const std::vector<RecordedRun>& runs = capture.runs();
+  constexpr std::uint64_t kDay = 86'400'000'000'000;
+  const bool with_date = runs.back().start_ns - runs.front().start_ns >= kDay / 2;
+  const std::string others = runs.size() == 2 ? fmt::format("--run {} shows the other", 3 - capture.run())
+                                              : fmt::format("--run 1 to --run {} show the others", runs.size());
+  return fmt::format("run {} of {}, of {}; {}", capture.run(), runs.size(), StartOf(runs[capture.run() - 1], with_date),
+                     others);
+}
+
 }  // namespace
 
 void MergeRingsOf(const std::string& folder, const InstallTree& tree) {
@@ -50,8 +72,9 @@ void MergeRingsOf(const std::string& folder, const InstallTree& tree) {
   }
 }
 
-absl::StatusOr<Capture> OpenMerged(const std::string& path, const std::function<void(const std::string&)>& say) {
-  absl::StatusOr<Capture> capture = Capture::Open(path);
+absl::StatusOr<Capture> OpenMerged(const std::string& path, const std::function<void(const std::string&)>& say,
+                                   std::uint32_t run) {
+  absl::StatusOr<Capture> capture = Capture::Open(path, run);
   if (!capture.ok()) return capture;
   bool merged = false;
   for (const ProcessSummary& process : capture->processes()) {
@@ -61,7 +84,9 @@ absl::StatusOr<Capture> OpenMerged(const std::string& path, const std::function<
     if (access(process.pending_ring.c_str(), F_OK) != 0 && errno == ENOENT) continue;
     say(MergeRing(FindInstallTree(), process));
   }
-  return merged ? Capture::Open(path) : std::move(capture);
+  if (merged) capture = Capture::Open(path, run);
+  if (capture.ok() && capture->run() != kAllRuns && capture->runs().size() > 1) say(RunLine(*capture));
+  return capture;
 }
 
 }  // namespace memoir

@@ -15,6 +15,7 @@
 #include "tools/analyze/segments/fragmentation.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/cli/arguments/arguments.h"
+#include "tools/cli/arguments/selection_arguments.h"
 #include "tools/cli/arguments/typed_path.h"
 #include "tools/cli/arguments/verbs.h"
 #include "tools/cli/attach/ring_merge.h"
@@ -70,6 +71,7 @@ struct CheckArguments {
   std::optional<std::string> at;
   std::optional<std::uint32_t> top;
   std::optional<std::uint32_t> rank;
+  std::string run = "last";
   std::string device;
   bool json = false;
 };
@@ -105,6 +107,7 @@ void AddOptions(CLI::App& app, CheckArguments& arguments) {
   AddNumber(app, "--top", arguments.top, "names in a list, rows of a table; 0: all [5; all in --json]");
   app.add_option("--device", arguments.device, "only this device: cuda:0");
   AddNumber(app, "--rank", arguments.rank, "only this rank");
+  AddRun(app, arguments.run);
   app.add_flag("--json", arguments.json, "exact numbers (docs/json.md); of one capture");
 }
 
@@ -292,7 +295,7 @@ absl::StatusOr<Checked> RunChecks(Analyses& analyses, const Shown& shown) {
 }
 
 absl::StatusOr<Checked> CheckCapture(const std::string& path, const CheckArguments& arguments, const Asked& asked) {
-  const auto capture = OpenMerged(path, [](const std::string& line) { Say(line); });
+  const auto capture = OpenMerged(path, [](const std::string& line) { Say(line); }, RunOf(arguments.run));
   if (!capture.ok()) return capture.status();
   Progress progress("reading " + path);
   SummaryOptions options;
@@ -327,6 +330,7 @@ bool IsCapture(const std::string& word) {
 // What is wrong with the arguments; "" when all is well.
 std::string Understand(const CheckArguments& arguments, Asked& asked) {
   const std::vector<std::string>& names = CheckNames();
+  if (std::string wrong = RunComplaint(arguments.run); !wrong.empty()) return wrong;
   if (arguments.words.empty()) return "nothing to check: memoir check CAPTURE, memoir check oom CAPTURE";
   const std::string& what = arguments.words.front();
   const bool named = std::ranges::find(names, what) != names.end();

@@ -186,7 +186,7 @@ std::optional<FitRecording> Simulator::ReadRecording(const Simulation& simulatio
   OutputFolder folder(path);
   folder.TakeNotes([this](const std::string& cause) { SayOnce("torch's own figures are missing: " + cause); });
   if (!deciding) return std::nullopt;
-  const auto capture = OpenMerged(path, [this](const std::string& line) { SayOnce(line); });
+  const auto capture = OpenMerged(path, [this](const std::string& line) { SayOnce(line); }, kAllRuns);
   if (!capture.ok()) return std::nullopt;
   Progress progress("reading the recording");
   auto recording = AnalyzeFitRecording(*capture, deciding->pid, deciding->device.ordinal, progress.callback());

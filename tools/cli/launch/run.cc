@@ -4,6 +4,7 @@
 // to run.
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -131,6 +132,14 @@ std::string OutputOf(const Variables& variables) {
   return given == variables.end() ? AbsolutePath(DefaultOutputFolder()) : given->second;
 }
 
+// No other run's, on any host: one within another takes over its name.
+std::string NameOfRun() {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return fmt::format("{}-{}-{}", host, getpid(), std::chrono::nanoseconds(now).count());
+}
+
 int RunRecorded(const Strings& command, Variables variables) {
   // Where nobody chose a folder, what lies in a job's is of its other ranks.
   const bool others_may_be_there = !variables.contains("MEMOIR_OUTPUT") && HasRankOfLauncher();
@@ -144,6 +153,7 @@ int RunRecorded(const Strings& command, Variables variables) {
   if (folder.had_parts() && !others_may_be_there && !quiet)
     Say(folder.path() + " already holds a capture; this recording is added to it");
   variables["MEMOIR_OUTPUT"] = variables["MEMOIR_NOTES"] = folder.path();
+  if (std::getenv("MEMOIR_RUN") == nullptr) variables["MEMOIR_RUN"] = NameOfRun();
   const InstallTree tree = FindInstallTree();
   AddTo(variables, AttachmentFor(variables));
   const ChildResult result = RunChild(command, EnvironmentWith(variables));

@@ -14,7 +14,7 @@
 
 namespace memoir {
 void FinishRecording(const std::string& folder, bool quiet) {
-  const auto capture = OpenMerged(folder, [](const std::string& line) { Say(line); });
+  const auto capture = OpenMerged(folder, [](const std::string& line) { Say(line); }, quiet ? kAllRuns : kLastRun);
   if (!capture.ok()) {
     Say(std::string(capture.status().message()));
     return;

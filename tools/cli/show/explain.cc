@@ -49,6 +49,7 @@ void AddOptions(CLI::App& app, ExplainArguments& arguments) {
   app.add_option("--steps", arguments.steps, kStepsHelp);
   app.add_option("--device", arguments.device, "only this device: cpu, pinned, cuda:0");
   AddNumber(app, "--rank", arguments.rank, "only this rank");
+  AddRun(app, arguments.run);
   AddNumber(app, "--top", arguments.top, "blocks shown; 0: all, of more than 1000 the last 1000 [6; all in --json]");
   app.add_flag("--json", arguments.json, "exact numbers (docs/json.md)");
 }
@@ -60,7 +61,7 @@ std::string Complaint(const ExplainArguments& arguments) {
 }
 
 absl::StatusOr<std::string> Explained(const ExplainArguments& arguments) {
-  const auto capture = OpenMerged(arguments.capture, [](const std::string& line) { Say(line); });
+  const auto capture = OpenMerged(arguments.capture, [](const std::string& line) { Say(line); }, RunOf(arguments.run));
   if (!capture.ok()) return capture.status();
   Progress progress("reading " + arguments.capture);
   Selection selection = SelectionOf(arguments);

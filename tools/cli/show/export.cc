@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -26,6 +29,7 @@
 #include "tools/cli/terminal/nearest.h"
 #include "tools/cli/terminal/progress.h"
 #include "tools/view/events/event_json.h"
+#include "tools/view/terminal/units.h"
 #include "tools/view/torch_profiler/memory_tracker_pickle.h"
 
 namespace memoir {
@@ -55,6 +59,7 @@ struct ExportArguments : SelectionArguments {
   std::string root;
   std::string tracker;
   std::string rules;
+  bool force = false;
 };
 
 const std::vector<std::string> kKnown = {"events", "memory-tracker", "categories", "data-flow", "memory-timeline"};
@@ -71,9 +76,12 @@ void AddOptions(CLI::App& app, ExportArguments& arguments) {
                  "categories: by the rules of memoir, or of torch (torch.profiler) [memoir]");
   app.add_option("--device", arguments.device, "only this device: cpu, pinned, cuda:0");
   AddNumber(app, "--rank", arguments.rank, "only this rank");
+  AddRun(app, arguments.run);
   app.add_option("--root", arguments.root,
                  "memory-tracker: the model that it watches, such as Net, or a part of one, Net.encoder [the model of "
                  "which most modules were called]");
+  app.add_flag("--force", arguments.force,
+               "events: write them also where they are thousands of times what was recorded");
   app.add_option("--tracker", arguments.tracker,
                  "memory-tracker: the rows that the memoir.MemoryTracker of this name watched");
 }
@@ -113,15 +121,27 @@ class Output {
   explicit Output(const std::string& path) : path_(path) {}
 
   void Write(std::string_view bytes) {
-    if (error_ != 0 || !Open()) return;
+    if (error_ != 0 || is_full_ || !Open()) return;
+    is_full_ = most_bytes_ != 0 && written_ + bytes.size() > most_bytes_;
+    if (is_full_) return Remove();
+    written_ += bytes.size();
     if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) error_ = errno;
   }
+  // What would come to more is not written any further, and its file is removed. 0: no bound.
+  void set_most_bytes(std::uint64_t bytes) { most_bytes_ = bytes; }
+  bool is_full() const { return is_full_; }
   absl::Status Finish() {
     if (error_ == 0 && Open() && std::fflush(file_.get()) != 0) error_ = errno;
     return error_ == 0 ? absl::OkStatus() : CannotWrite(ToStdout() ? "standard output" : path_, error_);
   }
 
  private:
+  void Remove() {
+    if (ToStdout()) return;
+    file_.reset();
+    std::error_code error;
+    if (std::filesystem::is_regular_file(path_, error)) std::filesystem::remove(path_, error);
+  }
   bool ToStdout() const { return path_.empty() || path_ == "-"; }
   bool Open() {
     if (file_ != nullptr) return true;
@@ -132,6 +152,9 @@ class Output {
 
   const std::string& path_;
   File file_;
+  std::uint64_t most_bytes_ = 0;
+  std::uint64_t written_ = 0;
+  bool is_full_ = false;
   int error_ = 0;  // errno of the first call that failed
 };
 
@@ -142,13 +165,34 @@ absl::Status Finish(Output& output, const ReplayReport& report) {
   return absl::OkStatus();
 }
 
-absl::Status ExportEvents(const Capture& capture, const Selection& selection, Output& output) {
+// Bytes of JSON for a byte of the capture: whole ones come to some hundred. A damaged one can say in a byte what takes
+// pages to print.
+constexpr std::uint64_t kMostJsonPerByte = 4096;
+constexpr std::uint64_t kLeastBound = std::uint64_t{64} << 20;
+
+std::uint64_t MostEventBytes(const Capture& capture) {
+  std::uint64_t bytes = 0;
+  for (const ProcessSummary& process : capture.processes()) bytes += process.file_bytes;
+  return kLeastBound + kMostJsonPerByte * bytes;
+}
+
+absl::Status TooMuch(const Capture& capture, std::uint64_t most) {
+  return absl::ResourceExhaustedError(
+      capture.path() + ": its events take more than " + FormatBytes(most) +
+      ", thousands of times what was recorded: it is damaged, or repeats itself; --force writes them all");
+}
+
+absl::Status ExportEvents(const Capture& capture, bool force, const Selection& selection, Output& output) {
+  const std::uint64_t most = force ? 0 : MostEventBytes(capture);
+  output.set_most_bytes(most);
   EventJsonWriter writer(capture, [&](std::string_view lines) { output.Write(lines); });
   EventStreamOptions options;
   static_cast<Selection&>(options) = selection;
+  options.go_on = [&output] { return !output.is_full(); };
   const auto report = StreamEvents(capture, options, writer);
   if (!report.ok()) return report.status();
   writer.Flush();
+  if (output.is_full()) return TooMuch(capture, most);
   return Finish(output, *report);
 }
 
@@ -181,14 +225,14 @@ CategoryExport CategoryExportOf(const ExportArguments& arguments) {
 }
 
 absl::Status Export(const ExportArguments& arguments) {
-  const auto capture = OpenMerged(arguments.capture, [](const std::string& line) { Say(line); });
+  const auto capture = OpenMerged(arguments.capture, [](const std::string& line) { Say(line); }, RunOf(arguments.run));
   if (!capture.ok()) return capture.status();
   Output output(arguments.output);
   Progress progress("exporting");
   Selection selection = SelectionOf(arguments);
   selection.progress = progress.callback();
   if (const absl::Status status = FindSteps(*capture, selection); !status.ok()) return status;
-  if (arguments.what == "events") return ExportEvents(*capture, selection, output);
+  if (arguments.what == "events") return ExportEvents(*capture, arguments.force, selection, output);
   if (IsCategoryExport(arguments.what)) {
     const auto report = ExportCategories(*capture, CategoryExportOf(arguments), selection,
                                          [&](std::string_view bytes) { output.Write(bytes); });
@@ -206,6 +250,7 @@ std::string Complaint(const ExportArguments& arguments) {
   if (const std::string wrong = WindowComplaint(arguments); !wrong.empty()) return wrong;
   if (what == "memory-tracker" && (arguments.output.empty() || arguments.output == "-") && isatty(STDOUT_FILENO) == 1)
     return "a pickle is nothing for a terminal: -o FILE";
+  if (arguments.force && what != "events") return "--force is of events";
   if (what != "memory-tracker" && !(arguments.root + arguments.tracker).empty())
     return "--root and --tracker are of memory-tracker";
   if (arguments.forget_before && !IsCategoryExport(what))

@@ -91,6 +91,7 @@ void AddOptions(CLI::App& app, ShowArguments& arguments) {
             "rows of a table; 0: all, and each of several equal layers in a row of its own [10; all in --json]");
   app.add_option("--device", arguments.device, "only this device: cpu, pinned, cuda:0");
   AddNumber(app, "--rank", arguments.rank, "only this rank");
+  AddRun(app, arguments.run);
   app.add_option("--png", arguments.png, "file for the picture of --over time");
   app.add_option("--svg", arguments.svg, "the same as SVG");
   app.add_flag("--json", arguments.json, "exact numbers, every row (docs/json.md)");
@@ -237,7 +238,7 @@ Shown ShowTree(const Capture& capture, const ShowArguments& arguments, const Sel
 }
 
 Shown Show(const ShowArguments& arguments) {
-  const auto capture = OpenMerged(arguments.capture, [](const std::string& line) { Say(line); });
+  const auto capture = OpenMerged(arguments.capture, [](const std::string& line) { Say(line); }, RunOf(arguments.run));
   if (!capture.ok()) return capture.status();
   const Terminal terminal = DetectTerminal(STDOUT_FILENO);
   Progress progress("reading " + arguments.capture);

@@ -111,14 +111,26 @@ bool IsWhole(const ProcessSummary& process, const v1::Counters& counters, const 
 }
 
 std::string FoldedLine(const std::string& who, const ReplayReport::Process& process) {
+  const std::string parts = FormatCounted(process.counters.folded_parts(), "part", "parts");
+  const std::string events = FormatCounted(process.counters.folded_events(), "event", "events");
+  // Those of several spans may lie in what was kept between.
+  if (process.evicted.size() > 1 || (process.evicted.size() == 1 && !process.evicted_at_start)) {
+    constexpr std::size_t kMostSpans = 3;
+    std::string spans;
+    for (std::size_t i = 0; i < std::min(kMostSpans, process.evicted.size()); ++i) {
+      spans += fmt::format("{}{} to {}", i == 0 ? "" : ", ", FormatMoment(process.evicted[i].begin_ns),
+                           FormatMoment(process.evicted[i].end_ns));
+    }
+    if (process.evicted.size() > kMostSpans)
+      spans += fmt::format(" and {} times more", process.evicted.size() - kMostSpans);
+    return fmt::format("{}: --max-size kept only sums of {} ({}): from {}\n", who, parts, events, spans);
+  }
   std::string peaks;
   for (const auto& peak : process.folded_peaks) {
     if (peak.bytes == 0) continue;
     peaks += fmt::format(", {} peak {} at {}", Escaped(peak.device), FormatBytes(peak.bytes), FormatMoment(peak.ns));
   }
-  return fmt::format("{}: --max-size kept only sums of its first {} ({}{})\n", who,
-                     FormatCounted(process.counters.folded_parts(), "part", "parts"),
-                     FormatCounted(process.counters.folded_events(), "event", "events"), peaks);
+  return fmt::format("{}: --max-size kept only sums of its first {} ({}{})\n", who, parts, events, peaks);
 }
 
 // Windows may be thousands: the first, and how long all of them are.

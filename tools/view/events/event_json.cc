@@ -11,8 +11,6 @@ namespace {
 
 constexpr std::size_t kFlushBytes = 1 << 20;
 
-std::string Quoted(std::string_view text) { return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 std::string_view CauseName(DeallocateCause cause) {
   switch (cause) {
     case DeallocateCause::kRecorded:
@@ -302,6 +300,7 @@ void EventJsonWriter::OnLost(const LostEvent& event) {
 void EventJsonWriter::OnKeyframe(const KeyframeEvent& event) {
   Begin("keyframe", event);
   lines_ += event.at_start ? R"(,"at_start":true)" : R"(,"at_start":false)";
+  if (event.after_evicted) lines_ += R"(,"after_evicted":true)";
   End();
 }
 

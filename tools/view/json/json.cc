@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "tools/model/job.h"
+#include "tools/view/terminal/terminal_text.h"
 
 namespace memoir {
 namespace {
@@ -105,6 +106,10 @@ Json ProcessJson(const ProcessSummary& process, const ReplayReport& report) {
   AddUnrecorded(json, seen);
   // What --max-size removed is not missing.
   json["missing_parts"] = process.missing_parts - std::min(process.missing_parts, seen.counters.folded_parts());
+  if (seen.counters.folded_parts() == 0) return json;
+  json["evicted"] = Json::array();
+  for (const auto& span : seen.evicted)
+    json["evicted"].push_back({{"begin_ns", span.begin_ns}, {"end_ns", span.end_ns}});
   return json;
 }
 
@@ -125,6 +130,8 @@ Json RankJson(std::optional<std::uint32_t> rank) { return rank ? Json(*rank) : J
 
 Json CaptureJson(const Capture& capture, const ReplayReport& report, const std::string& view) {
   Json json = {{"version", kJsonVersion}, {"capture", capture.path()}, {"view", view}};
+  json["run"] = capture.run();
+  json["runs"] = capture.runs().size();
   std::uint64_t dropped = 0;
   for (const auto& process : report.processes)
     dropped += process.counters.dropped_records() + process.counters.lost_events();
@@ -157,6 +164,12 @@ const char* LevelName(v1::RecordingLevel level) {
   }
 }
 
-std::string ToText(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string ToText(const Json& json) {
+  return EscapedInJson(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
+}
+
+std::string Quoted(std::string_view text) {
+  return EscapedInJson(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace));
+}
 
 }  // namespace memoir

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "nlohmann/json.hpp"
 #include "tools/model/capture.h"
@@ -20,11 +21,14 @@ Json CaptureJson(const Capture& capture, const ReplayReport& report, const std::
 // null: of no rank.
 Json RankJson(std::optional<std::uint32_t> rank);
 
-// Invalid UTF-8 in a capture's names becomes U+FFFD: JSON has no other way. Ends with a newline.
 // "off", "memory", "all"
 const char* LevelName(v1::RecordingLevel level);
 
+// Invalid UTF-8 in a capture's names becomes U+FFFD: JSON has no other way. What would change how a terminal shows text
+// (controls, characters that reorder) is escaped. Ends with a newline.
 std::string ToText(const Json& json);
+// A string with its quotes, on one line.
+std::string Quoted(std::string_view text);
 
 }  // namespace memoir
 

@@ -97,6 +97,24 @@ std::string Escaped(std::string_view text) {
   return escaped;
 }
 
+std::string EscapedInJson(std::string_view json) {
+  std::string escaped;
+  escaped.reserve(json.size());
+  while (!json.empty()) {
+    const CodePoint code = Decode(json);
+    if (!code.valid || code.value < 0x7F || !MustBeEscaped(code.value)) {
+      escaped.append(json.substr(0, code.bytes));
+    } else if (code.value < 0x10000) {
+      escaped += fmt::format("\\u{:04x}", code.value);
+    } else {
+      const std::uint32_t above = code.value - 0x10000;
+      escaped += fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + (above >> 10), 0xDC00 + (above & 0x3FF));
+    }
+    json.remove_prefix(code.bytes);
+  }
+  return escaped;
+}
+
 std::string ShownName(std::string_view name) { return name.empty() ? "(unnamed)" : Escaped(name); }
 
 std::size_t DisplayWidth(std::string_view text) {

@@ -13,6 +13,10 @@ namespace memoir {
 // \u{202e}.
 std::string Escaped(std::string_view text);
 
+// JSON text, in which the same characters from U+007F on are \\u escapes: they stand in strings alone, and mean the
+// same.
+std::string EscapedInJson(std::string_view json);
+
 // A name from a capture, escaped; "(unnamed)" for one that is empty.
 std::string ShownName(std::string_view name);
 

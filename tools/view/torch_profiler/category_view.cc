@@ -12,8 +12,6 @@
 namespace memoir {
 namespace {
 
-std::string Quoted(std::string_view text) { return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 void WriteTimeline(const CategoryProfile& profile, const WriteText& write) {
   write("\"timeline\": [");
   std::string text;

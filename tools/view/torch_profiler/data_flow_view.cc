@@ -5,6 +5,7 @@
 
 #include "fmt/format.h"
 #include "tools/view/json/json.h"
+#include "tools/view/terminal/terminal_text.h"
 
 namespace memoir {
 namespace {
@@ -37,8 +38,6 @@ std::string_view EventName(const EventTree& tree, const TreeNode& event) {
   if (name.starts_with(kPrefix)) name.remove_prefix(kPrefix.size());
   return name;
 }
-
-std::string Quoted(std::string_view text) { return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 std::string TensorsOf(const EventTree& tree, const DataFlowGraph& graph, std::size_t node, bool inputs) {
   std::string text;
@@ -84,7 +83,7 @@ void WriteDataFlowText(const EventTree& tree, const DataFlowGraph& graph, const 
   Pieces pieces(write);
   for (std::size_t node = 0; node < graph.nodes.size(); ++node) {
     const std::string line = FlowLine(tree, graph, node);
-    if (!line.empty()) pieces.Add(line + "\n");
+    if (!line.empty()) pieces.Add(Escaped(line) + "\n");
   }
 }
 

@@ -1,0 +1,104 @@
+// A folder that is used again: which processes are one run, and that the last run is what a capture is of.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "tests/captures/capture_builder.h"
+#include "tools/analyze/summary/summary.h"
+
+namespace memoir {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::ProcessBuilder;
+using testing::ProcessOptions;
+using testing::TemporaryFolder;
+
+struct Given {
+  std::uint64_t pid = 0;
+  std::uint64_t start_s = 0;
+  std::uint64_t bytes = 0;
+  std::string rank_source = "none";
+  std::uint32_t rank = 0;
+  std::uint32_t restart = 0;
+  std::uint64_t seconds = 1;  // how long it lives
+  std::string run = "";       // the name that `memoir run` gave it
+  std::uint64_t forked_from = 0;
+};
+
+void Write(const Given& given, const TemporaryFolder& folder) {
+  ProcessOptions options;
+  options.pid = given.pid;
+  options.rank = given.rank;
+  options.restart = given.restart;
+  options.world_size = given.rank_source == "none" ? 1 : 2;
+  options.start_realtime_ns = given.start_s * 1'000'000'000;
+  ProcessBuilder process(options);
+  process.info().set_rank_source(given.rank_source);
+  process.info().set_run(given.run);
+  process.info().set_forked_from(given.forked_from);
+  process.Allocate(0x1000, given.bytes).AtTick(options.start_tick + given.seconds * 1'000'000'000).Mark("end");
+  process.WriteTo(folder.path());
+}
+
+std::uint64_t RunsOf(std::initializer_list<Given> processes) {
+  const TemporaryFolder folder;
+  for (const Given& process : processes) Write(process, folder);
+  return Capture::Open(folder.path())->runs().size();
+}
+
+TEST(RunsTest, TheLastOneIsShownAndTheOthersAreThere) {
+  const TemporaryFolder folder;
+  Write({.pid = 10, .start_s = 100, .bytes = 7}, folder);
+  Write({.pid = 11, .start_s = 200, .bytes = 30}, folder);
+  const auto bytes = [](const absl::StatusOr<Capture>& capture) {
+    EXPECT_EQ(capture->processes().size(), 1u);
+    EXPECT_EQ(capture->processes()[0].start_ns, 0u);
+    return AnalyzeSummary(*capture, {})->total().allocated_bytes;
+  };
+  const absl::StatusOr<Capture> last = Capture::Open(folder.path());
+  EXPECT_EQ(last->run(), 2u);
+  ASSERT_EQ(last->runs().size(), 2u);
+  EXPECT_EQ(last->runs()[0].start_ns, 100'000'000'000u);
+  EXPECT_EQ(bytes(last), 30u);
+  EXPECT_EQ(bytes(Capture::Open(folder.path(), 2)), 30u);
+  EXPECT_EQ(bytes(Capture::Open(folder.path(), 1)), 7u);
+  EXPECT_EQ(AnalyzeSummary(*Capture::Open(folder.path(), kAllRuns), {})->total().allocated_bytes, 37u);
+  EXPECT_THAT(std::string(Capture::Open(folder.path(), 3).status().message()),
+              ::testing::AllOf(HasSubstr("no run 3"), HasSubstr("2 runs")));
+}
+
+TEST(RunsTest, ProcessesThatBelongTogetherAreOne) {
+  const Given first{.pid = 10, .start_s = 100, .bytes = 1}, later{.pid = 11, .start_s = 200, .bytes = 1};
+  EXPECT_EQ(RunsOf({first, later}), 2u);
+  Given long_lived = first;
+  long_lived.seconds = 150;
+  EXPECT_EQ(RunsOf({long_lived, later}), 1u) << "both were there at once";
+  Given named = first, also_named = later;
+  named.run = also_named.run = "one";
+  EXPECT_EQ(RunsOf({named, also_named}), 1u) << "a script that runs two programs";
+  also_named.run = "two";
+  EXPECT_EQ(RunsOf({named, also_named}), 2u);
+  Given replaced = later;
+  replaced.pid = first.pid;
+  EXPECT_EQ(RunsOf({first, replaced}), 1u) << "exec, or two recordings of a process";
+  Given fork = later;
+  fork.forked_from = first.pid;
+  EXPECT_EQ(RunsOf({first, fork}), 1u);
+}
+
+TEST(RunsTest, RanksOfOneWorldAreOneUntilARankIsThereTwice) {
+  const Given zero{.pid = 10, .start_s = 100, .bytes = 1, .rank_source = "torchrun", .rank = 0};
+  Given one = zero, restarted = zero, again = zero;
+  one.pid = 11, one.start_s = 200, one.rank = 1;
+  restarted.pid = 12, restarted.start_s = 300, restarted.restart = 1;
+  again.pid = 13, again.start_s = 400;
+  EXPECT_EQ(RunsOf({zero, one}), 1u);
+  EXPECT_EQ(RunsOf({zero, one, restarted}), 1u);
+  EXPECT_EQ(RunsOf({zero, one, again}), 2u);
+}
+
+}  // namespace
+}  // namespace memoir
