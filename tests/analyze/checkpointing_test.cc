@@ -30,7 +30,8 @@ ProcessBuilder Process() {
 
 // Two layers. Each makes 100 bytes that it alone saves, 40 in the same operator that are of no use to backward, and 10
 // that the next one is given and saves; then backward, which takes 5 bytes before it reads the 100.
-ProcessBuilder TwoLayers() {
+// `workspace`: bytes that a library takes in the first of them, and keeps.
+ProcessBuilder TwoLayers(std::uint64_t workspace = 0) {
   ProcessBuilder process = Process();
   process.Begin("aten::randn").Allocate(0x10, 10).End({At(0x10)}).EnterModule("", "Net", "Net");
   const auto saved = [](std::uint64_t layer) { return 0x1000 + 0x100 * layer; };
@@ -39,6 +40,7 @@ ProcessBuilder TwoLayers() {
     const std::string path = "layers." + std::to_string(layer);
     const auto sequence = static_cast<std::int64_t>(2 * layer);
     process.EnterModule(path, "Block", "Net").BeginForward("aten::exp", sequence);
+    if (workspace != 0 && layer == 0) process.Allocate(0x9000, workspace);
     process.Allocate(saved(layer), 100).Allocate(0x3000, 40).End({At(saved(layer))}).Deallocate(0x3000);
     process.BeginForward("aten::sum", sequence + 1);
     process.Allocate(given(layer + 1), 10).End({At(given(layer + 1))}).ExitModule(path, "Block", "Net");
@@ -84,6 +86,13 @@ TEST(CheckpointingTest, LayersAreMadeAgainOneAtATime) {
   EXPECT_EQ(layers.freed_bytes, 100);
   EXPECT_EQ(checkpointing.devices[0].best(), &checkpointing.devices[0].rows[0]);
   EXPECT_EQ(checkpointing.devices[0].rows[0].name, "layers.*");
+}
+
+TEST(CheckpointingTest, AWorkspaceIsNotMadeAgain) {
+  const Checkpointing checkpointing = Analyzed(TwoLayers(1000));
+  EXPECT_EQ(checkpointing.devices.at(0).peak_bytes, 1000 + 10 + 110 + 100 + 40u);
+  EXPECT_EQ(RowOf(checkpointing, "layers.*").again_bytes, 100u);
+  EXPECT_EQ(RowOf(checkpointing, "layers.*").freed_bytes, 100);
 }
 
 TEST(CheckpointingTest, TheWholeModelIsMadeAgainAtOnce) {

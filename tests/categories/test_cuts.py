@@ -21,20 +21,21 @@ def live(tree, capture, device, model, how, at, *options):
     return {row["name"]: row["bytes"] for row in found["categories"]}
 
 
-def checkpoint_rows(tree, capture, how):
+def checkpoint_rows(tree, capture, device, how, *options):
     """{(path, class): bytes that checkpointing would free} of a recording that ends, or goes on, in the first backward pass."""
-    command = [tree / "bin" / "memoir", "run", "-q", "-o", capture, "--", sys.executable, HERE / "ended.py", "transformer", how, "first"]
-    subprocess.run(command, capture_output=True, env={**os.environ, "DEVICE": "cpu"})
+    command = [tree / "bin" / "memoir", "run", "-q", *options, "-o", capture, "--", sys.executable, HERE / "ended.py", "transformer", how, "first"]
+    subprocess.run(command, capture_output=True, env={**os.environ, "DEVICE": device})
     done = subprocess.run([tree / "bin" / "memoir", "show", "--json", "--by", "checkpoint", capture], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    (found,) = json.loads(done.stdout)["devices"]
+    (found,) = [one for one in json.loads(done.stdout)["devices"] if one["device"].startswith(device)]
     return {(row["path"], row["class"]): row["freed_bytes"] for row in found["modules"]}
 
 
-def test_checkpointing_of_a_run_that_ended(tree, tmp_path):
+@pytest.mark.parametrize("device, how, options", [("cpu", "kill", []), ("cuda", "oom", ["--simulate", "h100"])])
+def test_checkpointing_of_a_run_that_ended(tree, tmp_path, device, how, options):
     """What it would free is known where backward has hardly begun. Later steps have a higher peak, of optimizer state, but the same activations."""
-    goes_on = checkpoint_rows(tree, tmp_path / "mark", "mark")
-    ended = checkpoint_rows(tree, tmp_path / "ended", "kill")
+    goes_on = checkpoint_rows(tree, tmp_path / "mark", device, "mark", *options)
+    ended = checkpoint_rows(tree, tmp_path / "ended", device, how, *options)
     for row, least in (("blocks.*", "Block"), 8 << 20), (("blocks.*.attention", "MultiheadAttention"), 2 << 20):
         assert ended[row] >= least and abs(ended[row] - goes_on[row]) <= 0.01 * goes_on[row], (row, ended[row], goes_on[row])
 

@@ -32,6 +32,7 @@ class UsesPass : public Visitor {
     if (block.slot == Block::kNoSlot || made_in_[block.slot] == 0 || !event.thread.valid()) return;
     const RangeStack& stack = state_->stack(event.thread);
     if (!stack.empty() && stack.back().innermost_backward >= 0) UseOf(block).freed_in_backward = true;
+    if (block.thread.valid() && calls_.Innermost(block.thread) != 0) UseOf(block).freed_in_forward = true;
   }
 
   void OnRangeBegin(const RangeBeginEvent& event) override {

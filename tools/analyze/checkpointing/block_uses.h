@@ -21,6 +21,7 @@ struct BlockUse {
   std::uint8_t saved_innermost = 0;
   std::uint8_t read_outermost = kNever;  // by operators of forward
   bool freed_in_backward = false;
+  bool freed_in_forward = false;  // before the outermost call that it was made in returned
   std::uint32_t reads = 0;  // by operators of forward
 
   // Whether checkpointing the call at `depth`, in which it is made, keeps it all the same: an operator outside saved

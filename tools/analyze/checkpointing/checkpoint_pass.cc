@@ -11,7 +11,7 @@ std::vector<CheckpointPass::RuleMarks> CheckpointPass::MarksOfRules() {
     const bool activation = rule.kept == KeptAs::kActivation;
     const bool cast = rule.name == "cast_parameter";
     const bool passes = activation || rule.kept == KeptAs::kTemporary || rule.kept == KeptAs::kInput;
-    marks.push_back({activation, cast, passes && !cast});
+    marks.push_back({activation, cast, passes && !cast, rule.name == "workspace"});
   }
   return marks;
 }
@@ -151,9 +151,19 @@ void CheckpointPass::Allocated(const AllocateEvent& event) {
   const bool activation = watched != nullptr && watched->activation;
   if (activation) AddMade(*watched, peaks);
   peaks.Change(peaks.live() + block.bytes, event.tick);
+  if (watched != nullptr && marks_[categories_.RuleOf(block)].workspace && !uses_.Of(block).freed_in_forward)
+    LeaveOut(block, peaks);
   if (!activation) return;
   NoteResult(event, *watched);
   if (watched->reads == 0) AwaitReturn(block.slot);
+}
+
+// A library has its workspace from its first call on: who is made again finds it there.
+void CheckpointPass::LeaveOut(const Block& workspace, const AlikePeaks& peaks) {
+  if (!workspace.thread.valid()) return;
+  ForCallsOf(calls_.Innermost(workspace.thread), [&](Call& call) {
+    if (!call.ended) On(call, workspace.device, peaks).live_at_begin += workspace.bytes;
+  });
 }
 
 void CheckpointPass::Deallocated(const DeallocateEvent& event) {

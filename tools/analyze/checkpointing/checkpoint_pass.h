@@ -45,7 +45,7 @@ class CheckpointPass : public WindowedVisitor {
 
  private:
   struct RuleMarks {
-    bool activation, cast, may_be_input;
+    bool activation, cast, may_be_input, workspace;
   };
   // A block that is live.
   struct Watched {
@@ -126,6 +126,7 @@ class CheckpointPass : public WindowedVisitor {
                                     devices_.begin());
   }
   Watched& Watch(const AllocateEvent& event);
+  void LeaveOut(const Block& workspace, const AlikePeaks& peaks);
   void NoteResult(const AllocateEvent& event, const Watched& watched);
   void NoteForwardReads(const RangeBeginEvent& event);
   void NoteBackwardReads(const RangeBeginEvent& event);
