@@ -2,9 +2,9 @@
 // a kernel's first launch, is not seen.
 #include <cstdint>
 
-#include "interpose/cuda/cuda_functions.h"
 #include "interpose/cuda/device_readings.h"
 #include "interpose/cuda/driver_blocks.h"
+#include "interpose/cuda/driver_questions.h"
 #include "interpose/cuda/wrapped_calls.h"
 #include "interpose/errno_keeper.h"
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "interpose/cuda/context_watch.h"
-#include "interpose/cuda/cuda_functions.h"
 #include "interpose/cuda/driver_blocks.h"
+#include "interpose/cuda/driver_questions.h"
 #include "interpose/cuda/wrapped_calls.h"
 #include "interpose/errno_keeper.h"
 

@@ -2,9 +2,9 @@
 
 #include <atomic>
 
-#include "interpose/cuda/cuda_functions.h"
 #include "interpose/cuda/device_readings.h"
 #include "interpose/cuda/driver_blocks.h"
+#include "interpose/cuda/driver_questions.h"
 #include "interpose/cuda/management.h"
 
 namespace memoir {

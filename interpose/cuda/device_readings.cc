@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "interpose/cuda/cuda_functions.h"
+#include "interpose/cuda/driver_questions.h"
 #include "interpose/cuda/driver_records.h"
 #include "interpose/cuda/management.h"
 #include "interpose/cuda/reading_thread.h"

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <ctime>
 
-#include "interpose/cuda/cuda_functions.h"
+#include "interpose/cuda/driver_questions.h"
 
 namespace memoir {
 namespace {

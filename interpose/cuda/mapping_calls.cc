@@ -1,8 +1,8 @@
 // Calls on physical memory and its mappings: cuMemCreate and its like.
 #include <cstdint>
 
-#include "interpose/cuda/cuda_functions.h"
 #include "interpose/cuda/device_readings.h"
+#include "interpose/cuda/driver_questions.h"
 #include "interpose/cuda/driver_records.h"
 #include "interpose/cuda/physical_memory.h"
 #include "interpose/cuda/wrapped_calls.h"

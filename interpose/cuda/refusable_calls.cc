@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "interpose/cuda/cuda_functions.h"
 #include "interpose/cuda/device_readings.h"
+#include "interpose/cuda/driver_questions.h"
 #include "interpose/cuda/driver_records.h"
 #include "interpose/cuda/wrapped_calls.h"
 #include "interpose/errno_keeper.h"

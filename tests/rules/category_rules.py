@@ -4,7 +4,7 @@ import re
 
 from sources import Rule
 
-RULE = re.compile(r'\{"(\w+)", KeptAs::k(\w+), "([^"]*)", Keeper::k\w+, \w+,\s*((?:"[^"]*"\s*)+)\}')
+RULE = re.compile(r'\{"(\w+)", Category::k(\w+), "([^"]*)", Keeper::k\w+, \w+,\s*((?:"[^"]*"\s*)+)\}')
 ROW = re.compile(r"^\| `(\w+)` \| (.*?) \| (.*?) \|$", re.MULTILINE)
 
 
@@ -28,7 +28,7 @@ def category_rules(tree):
             yield f"docs/categories.md: row {number + 1} is {row}, the rule {rule}"
 
 
-CODE = 'Rule kRules[] = {{"a", KeptAs::kOptimizerState, "b", Keeper::kProgram, A, "because "\n "so"}};'
+CODE = 'Rule kRules[] = {{"a", Category::kOptimizerState, "b", Keeper::kProgram, A, "because "\n "so"}};'
 RULES = (
     Rule(category_rules, (
         {"tools/analyze/categories/rules.cc": CODE, "docs/categories.md": "| `a` | optimizer state | because so |\n"},

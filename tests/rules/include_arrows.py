@@ -64,12 +64,12 @@ ANALYZE = {
     "accounting": "driver grouping pass",
     "fit": "summary",
     "data_flow": "pass",
-    "torch_profiler": "data_flow pass time",
+    "torch_profiler": "categories data_flow pass time",
 }
 VIEW = {
     "json": "terminal",
     "terminal": "",
-    "picture": "analyze/torch_profiler",
+    "picture": "analyze/categories analyze/torch_profiler",
     "capture": "json terminal analyze/lives analyze/pass analyze/segments analyze/summary",
     "events": "json",
     "accounting": "capture json terminal analyze/accounting",

@@ -261,30 +261,9 @@ class Visitor {
   virtual ~Visitor() = default;
   virtual void OnStart(const ReplayState&) {}  // before everything; the state is valid until OnEnd returns
   virtual void OnEnd(const ReplayReport&) {}   // after everything
-  virtual void OnProcessBegin(const ProcessEvent&) {}
-  virtual void OnProcessEnd(const ProcessEvent&) {}
-  virtual void OnCut(const CutEvent&) {}
-  virtual void OnRangeBegin(const RangeBeginEvent&) {}
-  virtual void OnRangeEnd(const RangeEndEvent&) {}
-  virtual void OnAllocate(const AllocateEvent&) {}
-  virtual void OnDeallocate(const DeallocateEvent&) {}
-  virtual void OnFreeCompleted(const FreeCompletedEvent&) {}
-  virtual void OnSegment(const SegmentEvent&) {}
-  virtual void OnOutOfMemory(const OutOfMemoryEvent&) {}
-  virtual void OnDeviceStatistics(const DeviceStatisticsEvent&) {}
-  virtual void OnDriverAllocate(const DriverAllocateEvent&) {}
-  virtual void OnDriverFree(const DriverFreeEvent&) {}
-  virtual void OnDriverRefused(const DriverRefusedEvent&) {}
-  virtual void OnDeviceReading(const DeviceReadingEvent&) {}
-  virtual void OnFirstSeen(const FirstSeenEvent&) {}
-  virtual void OnMark(const MarkEvent&) {}
-  virtual void OnStep(const StepEvent&) {}
-  virtual void OnSwitch(const SwitchEvent&) {}
-  virtual void OnModuleEnter(const ModuleEvent&) {}
-  virtual void OnModuleExit(const ModuleEvent&) {}
-  virtual void OnHolds(const HoldsEvent&) {}
-  virtual void OnLost(const LostEvent&) {}
-  virtual void OnKeyframe(const KeyframeEvent&) {}
+#define MEMOIR_VISITED(Name, EventType, who) \
+  virtual void On##Name(const EventType&) {}
+#include "tools/model/visited.def"
 };
 
 }  // namespace memoir

@@ -24,31 +24,31 @@ class BalancePass : public DevicePass {
   }
 
  protected:
-  void ProcessBegins(const ProcessEvent&) override {
+  void SeeProcessBegin(const ProcessEvent&) override {
     last_step_.reset();
     settling_.clear();
   }
-  void Stepped(const StepEvent& event) override { last_step_ = event.step; }
+  void SeeStep(const StepEvent& event) override { last_step_ = event.step; }
   void Changed(const Event& event, DeviceId id, const Device& device, const DeviceReadingEvent* reading) override;
-  void SegmentChanged(const SegmentEvent& event) override {
-    DevicePass::SegmentChanged(event);
+  void SeeSegment(const SegmentEvent& event) override {
+    DevicePass::SeeSegment(event);
     Settle(event.segment->device);
   }
   // The block that the segment was taken for comes next.
-  void Allocated(const AllocateEvent& event) override {
-    DevicePass::Allocated(event);
+  void SeeAllocate(const AllocateEvent& event) override {
+    DevicePass::SeeAllocate(event);
     const DeviceId id = event.block->device;
     if (!settling_.contains(id) || !IsSettled(balances_[id])) return;
     TakeHoldings(state(), id, balances_[id]);
     settling_.erase(id);
   }
-  void DriverGave(const DriverAllocateEvent& event) override {
+  void SeeDriverAllocate(const DriverAllocateEvent& event) override {
     settling_.erase(event.block->device);
-    DevicePass::DriverGave(event);
+    DevicePass::SeeDriverAllocate(event);
   }
-  void DriverTookBack(const DriverFreeEvent& event) override {
+  void SeeDriverFree(const DriverFreeEvent& event) override {
     settling_.erase(event.device);
-    DevicePass::DriverTookBack(event);
+    DevicePass::SeeDriverFree(event);
   }
 
  private:

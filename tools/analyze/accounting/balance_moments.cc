@@ -52,12 +52,12 @@ class MomentPass : public DevicePass {
       choice.call = {};
     }
   }
-  void ProcessBegins(const ProcessEvent& event) override {
+  void SeeProcessBegin(const ProcessEvent& event) override {
     marked_ = false;
     if (!capture().processes()[event.process.value].starts_at_first_chunk)
       first_left_ns_ = std::max(first_left_ns_, Nanoseconds(event));
   }
-  void ProcessEnds(const ProcessEvent& event) override {
+  void SeeProcessEnd(const ProcessEvent& event) override {
     end_ns_ = std::max(end_ns_, Nanoseconds(event));
     if (at_.kind != At::Kind::kMark || marked_) return;
     for (const auto& [id, device] : devices()) {
@@ -66,20 +66,20 @@ class MomentPass : public DevicePass {
   }
   void Changed(const Event& event, DeviceId id, const Device& device, const DeviceReadingEvent* reading) override;
   void ReadBefore(const DeviceReadingEvent& reading) override;
-  void DriverGave(const DriverAllocateEvent& event) override {
+  void SeeDriverAllocate(const DriverAllocateEvent& event) override {
     given_ = event.block;
-    DevicePass::DriverGave(event);
+    DevicePass::SeeDriverAllocate(event);
     given_ = nullptr;
   }
-  void RanOutOfMemory(const OutOfMemoryEvent& event) override {
-    DevicePass::RanOutOfMemory(event);
+  void SeeOutOfMemory(const OutOfMemoryEvent& event) override {
+    DevicePass::SeeOutOfMemory(event);
     Refused(event, event.asked->device);
   }
-  void DriverRefused(const DriverRefusedEvent& event) override {
-    DevicePass::DriverRefused(event);
+  void SeeDriverRefused(const DriverRefusedEvent& event) override {
+    DevicePass::SeeDriverRefused(event);
     Refused(event, event.asked->device);
   }
-  void Marked(const MarkEvent& event) override {
+  void SeeMark(const MarkEvent& event) override {
     if (at_.kind == At::Kind::kMark && in_window() && state().dictionary().text(event.name) == at_.mark)
       marked_ = found_mark_ = true;
   }

@@ -27,15 +27,15 @@ class DevicePass : public WindowedVisitor {
   virtual void ReadBefore(const DeviceReadingEvent&) {}  // of parts that are gone
   const std::map<DeviceId, Device>& devices() const { return devices_; }
 
-  void Allocated(const AllocateEvent& event) override { Count(event, event.block->device); }
-  void Deallocated(const DeallocateEvent& event) override { Count(event, event.block->device); }
-  void FreeCompleted(const FreeCompletedEvent& event) override { Count(event, event.device); }
-  void SegmentChanged(const SegmentEvent& event) override { Count(event, event.segment->device); }
-  void RanOutOfMemory(const OutOfMemoryEvent& event) override { Count(event, event.asked->device); }
-  void DriverGave(const DriverAllocateEvent& event) override { Count(event, event.block->device); }
-  void DriverTookBack(const DriverFreeEvent& event) override { Count(event, event.device); }
-  void DriverRefused(const DriverRefusedEvent& event) override { Count(event, event.asked->device); }
-  void DeviceRead(const DeviceReadingEvent& event) override {
+  void SeeAllocate(const AllocateEvent& event) override { Count(event, event.block->device); }
+  void SeeDeallocate(const DeallocateEvent& event) override { Count(event, event.block->device); }
+  void SeeFreeCompleted(const FreeCompletedEvent& event) override { Count(event, event.device); }
+  void SeeSegment(const SegmentEvent& event) override { Count(event, event.segment->device); }
+  void SeeOutOfMemory(const OutOfMemoryEvent& event) override { Count(event, event.asked->device); }
+  void SeeDriverAllocate(const DriverAllocateEvent& event) override { Count(event, event.block->device); }
+  void SeeDriverFree(const DriverFreeEvent& event) override { Count(event, event.device); }
+  void SeeDriverRefused(const DriverRefusedEvent& event) override { Count(event, event.asked->device); }
+  void SeeDeviceReading(const DeviceReadingEvent& event) override {
     if (!IsCuda(event.device)) return;
     if (event.before) return ReadBefore(event);
     Count(event, event.device, &event);

@@ -30,7 +30,7 @@ void EvidencePass::Hold(const Tensor& tensor, Sign sign, ParameterNumber paramet
   // What it was copied from was a parameter, too. It may be gone already.
   if (watched->copied_from >= rules_.size() || rules_[watched->copied_from] == kNotJudged) {
     moved_.insert(watched->copied_from);
-  } else if (Rules()[rules_[watched->copied_from]].kept == KeptAs::kInput) {
+  } else if (Rules()[rules_[watched->copied_from]].kept == Category::kInput) {
     Evidence moved;
     moved.Note(Sign::kMovedParameter);
     rules_[watched->copied_from] = RuleFor(moved);

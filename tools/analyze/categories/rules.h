@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "absl/types/span.h"
+#include "tools/analyze/categories/category.h"
 #include "tools/analyze/categories/evidence.h"
-#include "tools/analyze/categories/kept_as.h"
 
 namespace memoir {
 
@@ -31,7 +31,7 @@ enum class Keeper : std::uint8_t {
 
 struct Rule {
   std::string_view name;  // "saved_for_backward"
-  KeptAs kept;
+  Category kept;
   std::string_view detail;  // "recomputed"; "": none
   Keeper keeper;
   bool (*holds)(const Evidence&);

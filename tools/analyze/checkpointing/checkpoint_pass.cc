@@ -8,9 +8,9 @@ namespace memoir {
 std::vector<CheckpointPass::RuleMarks> CheckpointPass::MarksOfRules() {
   std::vector<RuleMarks> marks;
   for (const Rule& rule : Rules()) {
-    const bool activation = rule.kept == KeptAs::kActivation;
+    const bool activation = rule.kept == Category::kActivation;
     const bool cast = rule.name == "cast_parameter";
-    const bool passes = activation || rule.kept == KeptAs::kTemporary || rule.kept == KeptAs::kInput;
+    const bool passes = activation || rule.kept == Category::kTemporary || rule.kept == Category::kInput;
     marks.push_back({activation, cast, passes && !cast, rule.name == "workspace"});
   }
   return marks;
@@ -38,7 +38,7 @@ CheckpointPass::CallOnDevice& CheckpointPass::On(Call& call, DeviceId device, co
   return call.devices.emplace_back(CallOnDevice{device, peaks.heights().now(), peaks.live()});
 }
 
-void CheckpointPass::ModuleEnters(const ModuleEvent& event) {
+void CheckpointPass::SeeModuleEnter(const ModuleEvent& event) {
   if (event.of_gradient) return;
   const CallNumber number = calls_.Enter(event, state().dictionary());
   const bool again = event.phase == Phase::kRecompute && !event.again;
@@ -54,7 +54,7 @@ void CheckpointPass::ModuleEnters(const ModuleEvent& event) {
   for (const auto& [device, peaks] : devices_) On(call, device, peaks);
 }
 
-void CheckpointPass::ModuleExits(const ModuleEvent& event) {
+void CheckpointPass::SeeModuleExit(const ModuleEvent& event) {
   calls_.Exit(event, [this](CallNumber number) { EndCall(number); });
 }
 
@@ -70,7 +70,7 @@ void CheckpointPass::EndCall(CallNumber number) {
   if (call.blocks == 0) Release(number);
 }
 
-void CheckpointPass::RangeBegins(const RangeBeginEvent& event) {
+void CheckpointPass::SeeRangeBegin(const RangeBeginEvent& event) {
   const OpenRange& range = *event.range;
   if (range.source == RangeSource::kBackward) {
     if (event.thread.value >= live_at_node_.size()) live_at_node_.resize(event.thread.value + 1);
@@ -144,7 +144,7 @@ CheckpointPass::Watched& CheckpointPass::Watch(const AllocateEvent& event) {
   return watched;
 }
 
-void CheckpointPass::Allocated(const AllocateEvent& event) {
+void CheckpointPass::SeeAllocate(const AllocateEvent& event) {
   const Block& block = *event.block;
   AlikePeaks& peaks = PeaksOf(block.device, event);
   const Watched* watched = block.slot == Block::kNoSlot ? nullptr : &Watch(event);
@@ -158,15 +158,7 @@ void CheckpointPass::Allocated(const AllocateEvent& event) {
   if (watched->reads == 0) AwaitReturn(block.slot);
 }
 
-// A library has its workspace from its first call on: who is made again finds it there.
-void CheckpointPass::LeaveOut(const Block& workspace, const AlikePeaks& peaks) {
-  if (!workspace.thread.valid()) return;
-  ForCallsOf(calls_.Innermost(workspace.thread), [&](Call& call) {
-    if (!call.ended) On(call, workspace.device, peaks).live_at_begin += workspace.bytes;
-  });
-}
-
-void CheckpointPass::Deallocated(const DeallocateEvent& event) {
+void CheckpointPass::SeeDeallocate(const DeallocateEvent& event) {
   const Block& block = *event.block;
   AlikePeaks& peaks = PeaksOf(block.device, event);
   Watched* watched = block.slot < watched_.size() ? &watched_[block.slot] : nullptr;
@@ -187,7 +179,7 @@ void CheckpointPass::Deallocated(const DeallocateEvent& event) {
   }
 }
 
-void CheckpointPass::ProcessEnds(const ProcessEvent& event) {
+void CheckpointPass::SeeProcessEnd(const ProcessEvent& event) {
   // What waits for a backward that the recording does not have would be made again all the same.
   if (selection().window.kind == Window::Kind::kAll) {
     for (auto& [number, call] : open_) {

@@ -33,15 +33,15 @@ class CheckpointPass : public WindowedVisitor {
   std::vector<CheckpointDevice> Take() { return std::move(rows_); }
 
  protected:
-  void ProcessEnds(const ProcessEvent& event) override;
+  void SeeProcessEnd(const ProcessEvent& event) override;
   void WindowOpens(const Event& event) override;
   void WindowCloses(const Event& event) override;
-  void RangeBegins(const RangeBeginEvent& event) override;
-  void RangeEnds(const RangeEndEvent& event) override;
-  void Allocated(const AllocateEvent& event) override;
-  void Deallocated(const DeallocateEvent& event) override;
-  void ModuleEnters(const ModuleEvent& event) override;
-  void ModuleExits(const ModuleEvent& event) override;
+  void SeeRangeBegin(const RangeBeginEvent& event) override;
+  void SeeRangeEnd(const RangeEndEvent& event) override;
+  void SeeAllocate(const AllocateEvent& event) override;
+  void SeeDeallocate(const DeallocateEvent& event) override;
+  void SeeModuleEnter(const ModuleEvent& event) override;
+  void SeeModuleExit(const ModuleEvent& event) override;
 
  private:
   struct RuleMarks {

@@ -36,28 +36,28 @@ class TreePass : public WindowedVisitor {
   }
 
  protected:
-  void ProcessBegins(const ProcessEvent& event) override {
+  void SeeProcessBegin(const ProcessEvent& event) override {
     skip_ = tree_.process.valid() && !tree_.nodes.empty();
     if (skip_) return;
     tree_.process = event.process;
     held_ = HeldTensors();
     like_window_ = 0;
   }
-  void ProcessEnds(const ProcessEvent&) override {
+  void SeeProcessEnd(const ProcessEvent&) override {
     for (std::uint32_t i = 0; i < state().dictionary().devices(); ++i) {
       if (tree_.device_names.size() <= i)
         tree_.device_names.push_back(ToString(state().dictionary().device(DeviceId{i})));
     }
   }
-  void RangeBegins(const RangeBeginEvent& event) override;
-  void RangeEnds(const RangeEndEvent& event) override;
-  void Allocated(const AllocateEvent& event) override;
-  void Deallocated(const DeallocateEvent& event) override;
-  void SegmentChanged(const SegmentEvent& event) override {
+  void SeeRangeBegin(const RangeBeginEvent& event) override;
+  void SeeRangeEnd(const RangeEndEvent& event) override;
+  void SeeAllocate(const AllocateEvent& event) override;
+  void SeeDeallocate(const DeallocateEvent& event) override;
+  void SeeSegment(const SegmentEvent& event) override {
     if (!skip_) NotePeak(state().memory(event.segment->device), event.segment->device, tree_);
   }
-  void Holds(const HoldsEvent& event) override;
-  void ModuleEnters(const ModuleEvent& event) override;
+  void SeeHolds(const HoldsEvent& event) override;
+  void SeeModuleEnter(const ModuleEvent& event) override;
 
  private:
   struct Frame {
@@ -242,7 +242,7 @@ bool TreePass::IsOfCompiler(const OpenRange& range) const {
   return range.source == RangeSource::kUser && state().dictionary().text(range.name).starts_with("torch.compile: ");
 }
 
-void TreePass::RangeBegins(const RangeBeginEvent& event) {
+void TreePass::SeeRangeBegin(const RangeBeginEvent& event) {
   if (IsLikeWindow(*event.range)) ++like_window_;
   Thread& thread = ThreadOf(event.thread);
   const std::size_t depth = event.range->depth;
@@ -276,7 +276,7 @@ void TreePass::RangeBegins(const RangeBeginEvent& event) {
   if (node.is_backward && tree_.names[node.name] == kAccumulateGrad) childless_.insert(index);
 }
 
-void TreePass::RangeEnds(const RangeEndEvent& event) {
+void TreePass::SeeRangeEnd(const RangeEndEvent& event) {
   if (like_window_ > 0 && IsLikeWindow(*event.range)) --like_window_;
   Thread& thread = ThreadOf(event.thread);
   const std::size_t depth = event.range->depth;
@@ -308,11 +308,11 @@ void TreePass::AddHolding(const HeldTensors::Holding* holding) {
   }
 }
 
-void TreePass::Holds(const HoldsEvent& event) {
+void TreePass::SeeHolds(const HoldsEvent& event) {
   if (!skip_) AddHolding(held_.Take(event, state().dictionary(), in_window()));
 }
 
-void TreePass::ModuleEnters(const ModuleEvent& event) {
+void TreePass::SeeModuleEnter(const ModuleEvent& event) {
   if (!skip_ && in_window() && !event.of_gradient) AddHolding(held_.CallModule(event.module));
 }
 
@@ -327,7 +327,7 @@ void TreePass::AddAllocation(TreeNode::Kind kind, const Event& event, const Bloc
   NoteGradient(AddNode(node, event));
 }
 
-void TreePass::Allocated(const AllocateEvent& event) {
+void TreePass::SeeAllocate(const AllocateEvent& event) {
   const Block& block = *event.block;
   if (!skip_) NotePeak(state().memory(block.device), block.device, tree_);
   // torch.profiler knows what it saw allocated in an earlier run: in an earlier range of that name.
@@ -337,7 +337,7 @@ void TreePass::Allocated(const AllocateEvent& event) {
   AddAllocation(TreeNode::Kind::kAllocate, event, block, identities_.Allocated(block.device, block.address));
 }
 
-void TreePass::Deallocated(const DeallocateEvent& event) {
+void TreePass::SeeDeallocate(const DeallocateEvent& event) {
   Block block = *event.block;
   if (block.bytes == 0 || (!in_window() && like_window_ == 0)) return;
   const auto known = sizes_.extract({block.device, block.address});

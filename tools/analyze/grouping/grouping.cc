@@ -37,14 +37,14 @@ Group Grouping::OfParameter(const Block& block) const {
   if (owner == kNoParameter) return kNoneGroup;
   ParameterPart part;
   switch (Rules()[categories_.RuleOf(block)].kept) {
-    case KeptAs::kParameter:
-    case KeptAs::kBuffer:
+    case Category::kParameter:
+    case Category::kBuffer:
       part = ParameterPart::kItself;
       break;
-    case KeptAs::kGradient:
+    case Category::kGradient:
       part = ParameterPart::kGradient;
       break;
-    case KeptAs::kOptimizerState:
+    case Category::kOptimizerState:
       part = ParameterPart::kState;
       break;
     default:

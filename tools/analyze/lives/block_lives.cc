@@ -14,11 +14,11 @@ class LivesPass : public WindowedVisitor {
  protected:
   // Whatever lives while a window is open was in it.
   void WindowOpens(const Event&) override { births_.WindowOpens(); }
-  void Allocated(const AllocateEvent& event) override { births_.Allocated(*event.block, in_window()); }
-  void Deallocated(const DeallocateEvent& event) override {
+  void SeeAllocate(const AllocateEvent& event) override { births_.Allocated(*event.block, in_window()); }
+  void SeeDeallocate(const DeallocateEvent& event) override {
     if (births_.WasInWindow(*event.block, in_window())) Show(*event.block, event.process, Nanoseconds(event));
   }
-  void ProcessEnds(const ProcessEvent& event) override {
+  void SeeProcessEnd(const ProcessEvent& event) override {
     state().ForEachLiveBlock([&](const Block& block) {
       if (IsSelected(block.device) && births_.WasInWindow(block, in_window())) Show(block, event.process, std::nullopt);
     });

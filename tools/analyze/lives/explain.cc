@@ -18,10 +18,10 @@ namespace {
 // Of a parameter's blocks first those that there is one of, and not one in every step.
 int Place(const BlockStory& story) {
   switch (Rules()[story.rule].kept) {
-    case KeptAs::kParameter:
-    case KeptAs::kBuffer:
+    case Category::kParameter:
+    case Category::kBuffer:
       return 0;
-    case KeptAs::kOptimizerState:
+    case Category::kOptimizerState:
       return 1;
     default:
       return 2;
@@ -39,11 +39,11 @@ class ExplainPass : public WindowedVisitor {
 
  protected:
   void WindowOpens(const Event&) override { births_.WindowOpens(); }
-  void RangeBegins(const RangeBeginEvent& event) override;
-  void Allocated(const AllocateEvent& event) override;
-  void Deallocated(const DeallocateEvent& event) override;
-  void Stepped(const StepEvent& event) override { step_ = event.step; }
-  void ProcessEnds(const ProcessEvent& event) override;
+  void SeeRangeBegin(const RangeBeginEvent& event) override;
+  void SeeAllocate(const AllocateEvent& event) override;
+  void SeeDeallocate(const DeallocateEvent& event) override;
+  void SeeStep(const StepEvent& event) override { step_ = event.step; }
+  void SeeProcessEnd(const ProcessEvent& event) override;
 
  private:
   struct Followed {
@@ -88,7 +88,7 @@ bool ExplainPass::IsMeant(const Block& block, const RangeStack* stack) const {
   return false;
 }
 
-void ExplainPass::Allocated(const AllocateEvent& event) {
+void ExplainPass::SeeAllocate(const AllocateEvent& event) {
   const Block& block = *event.block;
   births_.Allocated(block, in_window());
   if (block.slot == Block::kNoSlot || !IsMeant(block, event.stack)) return;
@@ -109,7 +109,7 @@ void ExplainPass::Allocated(const AllocateEvent& event) {
   followed_[block.slot] = {std::move(story), block.ordinal};
 }
 
-void ExplainPass::RangeBegins(const RangeBeginEvent& event) {
+void ExplainPass::SeeRangeBegin(const RangeBeginEvent& event) {
   const OpenRange& range = *event.range;
   if (subject_.kind == Subject::Kind::kCall && in_window() && meant_call_ == 0 && range.is_operator &&
       IsOperatorNamed(state().dictionary().text(range.name), subject_.name) && calls_++ == subject_.call)
@@ -147,7 +147,7 @@ void ExplainPass::NoteReading(const RangeBeginEvent& event, const Tensor& tensor
   }
 }
 
-void ExplainPass::Deallocated(const DeallocateEvent& event) {
+void ExplainPass::SeeDeallocate(const DeallocateEvent& event) {
   const auto found = followed_.find(event.block->slot);
   if (event.block->slot == Block::kNoSlot || found == followed_.end()) return;
   BlockStory& story = found->second.story;
@@ -171,7 +171,7 @@ void ExplainPass::Add(BlockStory story) {
   if (stories.size() > kMostStories) stories.pop_front();
 }
 
-void ExplainPass::ProcessEnds(const ProcessEvent&) {
+void ExplainPass::SeeProcessEnd(const ProcessEvent&) {
   std::vector<Followed*> live;
   state().ForEachLiveBlock([&](const Block& block) {
     const auto found = followed_.find(block.slot);

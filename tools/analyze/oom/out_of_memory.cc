@@ -39,27 +39,27 @@ class OutOfMemoryPass : public WindowedVisitor {
   std::vector<GrowthQuestion> TakeQuestions() { return {questions_.begin(), questions_.end()}; }
 
  protected:
-  void ProcessBegins(const ProcessEvent&) override {
+  void SeeProcessBegin(const ProcessEvent&) override {
     clock_ = {};
     requests_.clear();
     last_step_.reset();
     readings_.clear();
     driver_is_recorded_ = false;
   }
-  void RangeBegins(const RangeBeginEvent& event) override { clock_.RangeBegins(event); }
-  void RangeEnds(const RangeEndEvent& event) override {
+  void SeeRangeBegin(const RangeBeginEvent& event) override { clock_.RangeBegins(event); }
+  void SeeRangeEnd(const RangeEndEvent& event) override {
     clock_.RangeEnds(event, state().dictionary().text(event.range->name));
   }
-  void ModuleEnters(const ModuleEvent& event) override { clock_.ModuleEnters(event); }
-  void Stepped(const StepEvent& event) override {
+  void SeeModuleEnter(const ModuleEvent& event) override { clock_.ModuleEnters(event); }
+  void SeeStep(const StepEvent& event) override {
     clock_.Stepped();
     last_step_ = event.step;
   }
-  void Allocated(const AllocateEvent& event) override;
-  void RanOutOfMemory(const OutOfMemoryEvent& event) override;
-  void DriverGave(const DriverAllocateEvent& event) override;
-  void DriverRefused(const DriverRefusedEvent& event) override;
-  void DeviceRead(const DeviceReadingEvent& event) override {
+  void SeeAllocate(const AllocateEvent& event) override;
+  void SeeOutOfMemory(const OutOfMemoryEvent& event) override;
+  void SeeDriverAllocate(const DriverAllocateEvent& event) override;
+  void SeeDriverRefused(const DriverRefusedEvent& event) override;
+  void SeeDeviceReading(const DeviceReadingEvent& event) override {
     driver_is_recorded_ = true;
     readings_[event.device] = event;
   }
@@ -102,7 +102,7 @@ class OutOfMemoryPass : public WindowedVisitor {
   std::optional<Asked> refused_;                     // the newest error, where it is a refusal
 };
 
-void OutOfMemoryPass::Allocated(const AllocateEvent& event) {
+void OutOfMemoryPass::SeeAllocate(const AllocateEvent& event) {
   if (event.block->operator_call == 0) return;
   Requests& requests = requests_[event.block->device];
   if (requests.call != event.block->operator_call) requests = {event.block->operator_call, 0};
@@ -237,7 +237,7 @@ void OutOfMemoryPass::Add(OutOfMemory error, GrowthQuestion question) {
 }
 
 // A library that makes a communicator or a handle was refused memory first: that is one error.
-void OutOfMemoryPass::DriverRefused(const DriverRefusedEvent& event) {
+void OutOfMemoryPass::SeeDriverRefused(const DriverRefusedEvent& event) {
   driver_is_recorded_ = true;
   if (!in_window()) return;
   Asked where = WhereOf(event, *event.asked);
@@ -257,7 +257,7 @@ void OutOfMemoryPass::DriverRefused(const DriverRefusedEvent& event) {
 }
 
 // The same request of the same operator call was given after all: it was tried again with success.
-void OutOfMemoryPass::DriverGave(const DriverAllocateEvent& event) {
+void OutOfMemoryPass::SeeDriverAllocate(const DriverAllocateEvent& event) {
   driver_is_recorded_ = true;
   if (!refused_ || refused_->call == 0 || WhereOf(event, *event.block) != *refused_) return;
   errors_.pop_back();
@@ -265,7 +265,7 @@ void OutOfMemoryPass::DriverGave(const DriverAllocateEvent& event) {
   refused_.reset();
 }
 
-void OutOfMemoryPass::RanOutOfMemory(const OutOfMemoryEvent& event) {
+void OutOfMemoryPass::SeeOutOfMemory(const OutOfMemoryEvent& event) {
   if (!in_window()) return;
   Add(ErrorOf(event), QuestionOf(event, event.asked->device, event.asked->operator_call));
 }

@@ -49,7 +49,7 @@ struct OutOfMemory {
   std::vector<Holder> pinned;       // of a refusal of host memory: who has pinned how much
   std::vector<Holder> by_operator;  // of allocated bytes, largest first
   std::vector<Holder> by_module;
-  std::vector<Holder> by_category;  // by Memoir's rules (rules/rules.h)
+  std::vector<Holder> by_category;  // by Memoir's rules (categories/rules.h)
   Room room;
   Growth growth;
 };

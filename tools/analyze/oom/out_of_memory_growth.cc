@@ -37,21 +37,21 @@ class EarlierPass : public WindowedVisitor {
   }
 
  protected:
-  void ProcessBegins(const ProcessEvent&) override {
+  void SeeProcessBegin(const ProcessEvent&) override {
     clock_ = {};
     requests_.clear();
     last_step_.reset();
   }
-  void RangeBegins(const RangeBeginEvent& event) override;
-  void RangeEnds(const RangeEndEvent& event) override {
+  void SeeRangeBegin(const RangeBeginEvent& event) override;
+  void SeeRangeEnd(const RangeEndEvent& event) override {
     Begins(clock_.RangeEnds(event, state().dictionary().text(event.range->name)), event);
   }
-  void ModuleEnters(const ModuleEvent& event) override { Begins(clock_.ModuleEnters(event), event); }
-  void Stepped(const StepEvent& event) override {
+  void SeeModuleEnter(const ModuleEvent& event) override { Begins(clock_.ModuleEnters(event), event); }
+  void SeeStep(const StepEvent& event) override {
     Begins(clock_.Stepped(), event);
     last_step_ = event.step;
   }
-  void Allocated(const AllocateEvent& event) override;
+  void SeeAllocate(const AllocateEvent& event) override;
 
  private:
   using Moment = std::pair<ProcessId, LoopPosition>;
@@ -116,7 +116,7 @@ void EarlierPass::Begins(std::optional<StepKind> kind, const Event& event) {
   }
 }
 
-void EarlierPass::RangeBegins(const RangeBeginEvent& event) {
+void EarlierPass::SeeRangeBegin(const RangeBeginEvent& event) {
   const LoopClock::Positions* positions = clock_.RangeBegins(event);
   if (positions == nullptr) return;
   for (const LoopPosition& position : *positions) {
@@ -130,7 +130,7 @@ void EarlierPass::RangeBegins(const RangeBeginEvent& event) {
   }
 }
 
-void EarlierPass::Allocated(const AllocateEvent& event) {
+void EarlierPass::SeeAllocate(const AllocateEvent& event) {
   constexpr std::uint64_t kRounding = 512;
   const Block& block = *event.block;
   for (std::size_t i = 0; i < requests_.size();) {

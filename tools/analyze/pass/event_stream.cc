@@ -18,69 +18,23 @@ class StreamPass : public WindowedVisitor {
   }
 
  protected:
-  void Ends(const ReplayReport& report) override { visitor_.OnEnd(report); }
-  void ProcessBegins(const ProcessEvent& event) override {
+  void SeeEnd(const ReplayReport& report) override { visitor_.OnEnd(report); }
+  void SeeProcessBegin(const ProcessEvent& event) override {
     if (!std::exchange(started_, true)) visitor_.OnStart(state());
     visitor_.OnProcessBegin(event);
   }
-  void ProcessEnds(const ProcessEvent& event) override { visitor_.OnProcessEnd(event); }
-  void RangeBegins(const RangeBeginEvent& event) override {
-    if (in_window()) visitor_.OnRangeBegin(event);
+  void SeeProcessEnd(const ProcessEvent& event) override { visitor_.OnProcessEnd(event); }
+#define MEMOIR_STREAMED_Process(Name, EventType)
+#define MEMOIR_STREAMED_Whole(Name, EventType)
+#define MEMOIR_STREAMED_Windowed(Name, EventType)   \
+  void See##Name(const EventType& event) override { \
+    if (in_window()) visitor_.On##Name(event);      \
   }
-  void RangeEnds(const RangeEndEvent& event) override {
-    if (in_window()) visitor_.OnRangeEnd(event);
-  }
-  void Allocated(const AllocateEvent& event) override {
-    if (in_window()) visitor_.OnAllocate(event);
-  }
-  void Deallocated(const DeallocateEvent& event) override {
-    if (in_window()) visitor_.OnDeallocate(event);
-  }
-  void FreeCompleted(const FreeCompletedEvent& event) override {
-    if (in_window()) visitor_.OnFreeCompleted(event);
-  }
-  void SegmentChanged(const SegmentEvent& event) override {
-    if (in_window()) visitor_.OnSegment(event);
-  }
-  void RanOutOfMemory(const OutOfMemoryEvent& event) override {
-    if (in_window()) visitor_.OnOutOfMemory(event);
-  }
-  void DeviceCounted(const DeviceStatisticsEvent& event) override {
-    if (in_window()) visitor_.OnDeviceStatistics(event);
-  }
-  void DriverGave(const DriverAllocateEvent& event) override {
-    if (in_window()) visitor_.OnDriverAllocate(event);
-  }
-  void DriverTookBack(const DriverFreeEvent& event) override {
-    if (in_window()) visitor_.OnDriverFree(event);
-  }
-  void DriverRefused(const DriverRefusedEvent& event) override {
-    if (in_window()) visitor_.OnDriverRefused(event);
-  }
-  void DeviceRead(const DeviceReadingEvent& event) override {
-    if (in_window()) visitor_.OnDeviceReading(event);
-  }
-  void FirstSeen(const FirstSeenEvent& event) override {
-    if (in_window()) visitor_.OnFirstSeen(event);
-  }
-  void Marked(const MarkEvent& event) override {
-    if (in_window()) visitor_.OnMark(event);
-  }
-  void Stepped(const StepEvent& event) override {
-    if (in_window()) visitor_.OnStep(event);
-  }
-  void ModuleEnters(const ModuleEvent& event) override {
-    if (in_window()) visitor_.OnModuleEnter(event);
-  }
-  void ModuleExits(const ModuleEvent& event) override {
-    if (in_window()) visitor_.OnModuleExit(event);
-  }
-  void Holds(const HoldsEvent& event) override {
-    if (in_window()) visitor_.OnHolds(event);
-  }
-  void Lost(const LostEvent& event) override {
-    if (in_window()) visitor_.OnLost(event);
-  }
+#define MEMOIR_VISITED(Name, EventType, who) MEMOIR_STREAMED_##who(Name, EventType)
+#include "tools/model/visited.def"
+#undef MEMOIR_STREAMED_Process
+#undef MEMOIR_STREAMED_Whole
+#undef MEMOIR_STREAMED_Windowed
 
  private:
   Visitor& visitor_;

@@ -37,22 +37,22 @@ class InstantPass : public ChangePass {
   void WindowCloses(const Event& event) override {
     if (at_.kind == At::Kind::kEnd) NoteAll(event);
   }
-  void ProcessBegins(const ProcessEvent& event) override {
+  void SeeProcessBegin(const ProcessEvent& event) override {
     marked_ = false;
     if (!capture().processes()[event.process.value].starts_at_first_chunk)
       first_left_ns_ = std::max(first_left_ns_, Nanoseconds(event));
   }
-  void ProcessEnds(const ProcessEvent& event) override {
+  void SeeProcessEnd(const ProcessEvent& event) override {
     end_ns_ = std::max(end_ns_, Nanoseconds(event));
     if (at_.kind == At::Kind::kTime && outside_.ok()) outside_ = CheckInWindow(event.process);
   }
-  void RanOutOfMemory(const OutOfMemoryEvent& event) override {
+  void SeeOutOfMemory(const OutOfMemoryEvent& event) override {
     if (at_.kind != At::Kind::kOutOfMemory || !in_window()) return;
     found_out_of_memory_ = true;
     devices()[event.asked->device].process = event.process;
     Note(event, event.asked->device, devices()[event.asked->device]);
   }
-  void Marked(const MarkEvent& event) override {
+  void SeeMark(const MarkEvent& event) override {
     if (at_.kind != At::Kind::kMark || marked_) return;
     if (state().dictionary().text(event.name) != at_.mark) return;
     if (!in_window()) {

@@ -42,16 +42,16 @@ class ChangePass : public WindowedVisitor {
       if (device.process == event.process) Changed(event, id, device);
     }
   }
-  void Allocated(const AllocateEvent& event) override {
+  void SeeAllocate(const AllocateEvent& event) override {
     if (!in_window() && selection().forget_before) return;
     Follow(*event.block);
     devices_[event.block->device].live += event.block->bytes;
     Added(*event.block, event);
     AddChange(event, event.block->device);
   }
-  void FreeCompleted(const FreeCompletedEvent& event) override { AddChange(event, event.device); }
-  void SegmentChanged(const SegmentEvent& event) override { AddChange(event, event.segment->device); }
-  void Deallocated(const DeallocateEvent& event) override {
+  void SeeFreeCompleted(const FreeCompletedEvent& event) override { AddChange(event, event.device); }
+  void SeeSegment(const SegmentEvent& event) override { AddChange(event, event.segment->device); }
+  void SeeDeallocate(const DeallocateEvent& event) override {
     if (!Unfollow(*event.block)) return;
     devices_[event.block->device].live -= event.block->bytes;
     Removed(*event.block);

@@ -74,7 +74,7 @@ enum class GroupBy : std::uint8_t {
   kModule,
   kShape,  // layout of the largest tensor that was seen on the block (block_shapes.h)
   kRank,
-  kCategory,        // by Memoir's rules (rules/rules.h)
+  kCategory,        // by Memoir's rules (categories/rules.h)
   kCategoryModule,  // what a module allocated, by category
   kParameter,       // what belongs to a parameter: itself, its gradient, its optimizer's state
 };

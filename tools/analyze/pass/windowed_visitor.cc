@@ -22,14 +22,14 @@ void WindowedVisitor::OnStart(const ReplayState& state) { state_ = &state; }
 
 void WindowedVisitor::OnEnd(const ReplayReport& report) {
   found_ = CheckFound();
-  if (found_.ok()) Ends(report);
+  if (found_.ok()) SeeEnd(report);
 }
 
 void WindowedVisitor::OnProcessBegin(const ProcessEvent& event) {
   occurrence_ = 0;
   steps_ = {};
   spans_.Clear();
-  ProcessBegins(event);
+  SeeProcessBegin(event);
   const Window& window = selection_.window;
   const bool step_0 = window.kind == Window::Kind::kSteps && window.first_step == 0;
   if (window.kind == Window::Kind::kAll || (step_0 && StepsOf(event.process).first_is_before)) Open(event);
@@ -45,7 +45,7 @@ void WindowedVisitor::OnProcessEnd(const ProcessEvent& event) {
     Close(event);
   }
   spans_.Merge();
-  ProcessEnds(event);
+  SeeProcessEnd(event);
 }
 
 void WindowedVisitor::Open(const Event& event) {
@@ -102,12 +102,12 @@ void WindowedVisitor::OnRangeBegin(const RangeBeginEvent& event) {
       range_names_.emplace(name);
     }
   }
-  RangeBegins(event);
+  SeeRangeBegin(event);
 }
 
 void WindowedVisitor::OnRangeEnd(const RangeEndEvent& event) {
   FollowTime(event);
-  RangeEnds(event);
+  SeeRangeEnd(event);
   if (const StepSource source = steps_.RangeEnds(event, state_->dictionary()); source != StepSource::kNone) {
     StepBegins(source, event);
     FollowSteps(source, event);
@@ -123,67 +123,67 @@ void WindowedVisitor::OnStep(const StepEvent& event) {
   FollowTime(event);
   const StepSource source = steps_.Stepped(event);
   FollowSteps(source, event);
-  Stepped(event);
+  SeeStep(event);
   StepBegins(source, event);
 }
 
 void WindowedVisitor::OnAllocate(const AllocateEvent& event) {
   FollowTime(event);
-  if (IsSelected(event.block->device)) Allocated(event);
+  if (IsSelected(event.block->device)) SeeAllocate(event);
 }
 
 void WindowedVisitor::OnDeallocate(const DeallocateEvent& event) {
   FollowTime(event);
-  if (IsSelected(event.block->device)) Deallocated(event);
+  if (IsSelected(event.block->device)) SeeDeallocate(event);
 }
 
 void WindowedVisitor::OnFreeCompleted(const FreeCompletedEvent& event) {
   FollowTime(event);
-  if (IsSelected(event.device)) FreeCompleted(event);
+  if (IsSelected(event.device)) SeeFreeCompleted(event);
 }
 
 void WindowedVisitor::OnSegment(const SegmentEvent& event) {
   FollowTime(event);
-  if (IsSelected(event.segment->device)) SegmentChanged(event);
+  if (IsSelected(event.segment->device)) SeeSegment(event);
 }
 
 void WindowedVisitor::OnOutOfMemory(const OutOfMemoryEvent& event) {
   FollowTime(event);
-  if (IsSelected(event.asked->device)) RanOutOfMemory(event);
+  if (IsSelected(event.asked->device)) SeeOutOfMemory(event);
 }
 
 void WindowedVisitor::OnDeviceStatistics(const DeviceStatisticsEvent& event) {
   FollowTime(event);
-  if (IsSelected(event.device)) DeviceCounted(event);
+  if (IsSelected(event.device)) SeeDeviceStatistics(event);
 }
 
 void WindowedVisitor::OnDriverAllocate(const DriverAllocateEvent& event) {
   FollowTime(event);
-  if (IsSelected(event.block->device)) DriverGave(event);
+  if (IsSelected(event.block->device)) SeeDriverAllocate(event);
 }
 
 void WindowedVisitor::OnDriverFree(const DriverFreeEvent& event) {
   FollowTime(event);
-  if (IsSelected(event.device)) DriverTookBack(event);
+  if (IsSelected(event.device)) SeeDriverFree(event);
 }
 
 void WindowedVisitor::OnDriverRefused(const DriverRefusedEvent& event) {
   FollowTime(event);
-  if (IsSelected(event.asked->device)) DriverRefused(event);
+  if (IsSelected(event.asked->device)) SeeDriverRefused(event);
 }
 
 void WindowedVisitor::OnDeviceReading(const DeviceReadingEvent& event) {
   if (!event.before) FollowTime(event);
-  if (IsSelected(event.device)) DeviceRead(event);
+  if (IsSelected(event.device)) SeeDeviceReading(event);
 }
 
 void WindowedVisitor::OnFirstSeen(const FirstSeenEvent& event) {
-  if (IsSelected(event.tensor->device)) FirstSeen(event);
+  if (IsSelected(event.tensor->device)) SeeFirstSeen(event);
 }
 
 void WindowedVisitor::OnMark(const MarkEvent& event) {
   FollowTime(event);
-  Marked(event);
+  SeeMark(event);
 }
 
 void WindowedVisitor::OnModuleEnter(const ModuleEvent& event) {
@@ -192,20 +192,20 @@ void WindowedVisitor::OnModuleEnter(const ModuleEvent& event) {
     FollowSteps(source, event);
     StepBegins(source, event);
   }
-  ModuleEnters(event);
+  SeeModuleEnter(event);
 }
 
 void WindowedVisitor::OnModuleExit(const ModuleEvent& event) {
   FollowTime(event);
-  ModuleExits(event);
+  SeeModuleExit(event);
 }
 
 void WindowedVisitor::OnHolds(const HoldsEvent& event) {
   FollowTime(event);
-  Holds(event);
+  SeeHolds(event);
 }
 
-void WindowedVisitor::OnLost(const LostEvent& event) { Lost(event); }
+void WindowedVisitor::OnLost(const LostEvent& event) { SeeLost(event); }
 
 bool WindowedVisitor::IsSelected(DeviceId device) {
   if (!selection_.device) return true;

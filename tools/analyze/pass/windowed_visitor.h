@@ -27,27 +27,13 @@ class WindowedVisitor : public Visitor {
 
   void OnStart(const ReplayState& state) final;
   void OnEnd(const ReplayReport& report) final;
-  void OnProcessBegin(const ProcessEvent& event) final;
-  void OnProcessEnd(const ProcessEvent& event) final;
-  void OnRangeBegin(const RangeBeginEvent& event) final;
-  void OnRangeEnd(const RangeEndEvent& event) final;
-  void OnAllocate(const AllocateEvent& event) final;
-  void OnDeallocate(const DeallocateEvent& event) final;
-  void OnFreeCompleted(const FreeCompletedEvent& event) final;
-  void OnSegment(const SegmentEvent& event) final;
-  void OnOutOfMemory(const OutOfMemoryEvent& event) final;
-  void OnDeviceStatistics(const DeviceStatisticsEvent& event) final;
-  void OnDriverAllocate(const DriverAllocateEvent& event) final;
-  void OnDriverFree(const DriverFreeEvent& event) final;
-  void OnDriverRefused(const DriverRefusedEvent& event) final;
-  void OnDeviceReading(const DeviceReadingEvent& event) final;
-  void OnFirstSeen(const FirstSeenEvent& event) final;
-  void OnMark(const MarkEvent& event) final;
-  void OnStep(const StepEvent& event) final;
-  void OnModuleEnter(const ModuleEvent& event) final;
-  void OnModuleExit(const ModuleEvent& event) final;
-  void OnHolds(const HoldsEvent& event) final;
-  void OnLost(const LostEvent& event) final;
+#define MEMOIR_HANDED_ON_Process(Name, EventType) void On##Name(const EventType& event) final;
+#define MEMOIR_HANDED_ON_Windowed(Name, EventType) void On##Name(const EventType& event) final;
+#define MEMOIR_HANDED_ON_Whole(Name, EventType)
+#define MEMOIR_VISITED(Name, EventType, who) MEMOIR_HANDED_ON_##who(Name, EventType)
+#include "tools/model/visited.def"
+#undef MEMOIR_HANDED_ON_Process
+#undef MEMOIR_HANDED_ON_Windowed
 
  protected:
   const Capture& capture() const { return capture_; }
@@ -61,33 +47,22 @@ class WindowedVisitor : public Visitor {
   bool IsSelected(DeviceId device);
   std::uint64_t Nanoseconds(const Event& event) const { return state_->Nanoseconds(event.process, event.tick); }
 
-  // What happens on devices that the selection leaves out is not shown.
-  virtual void Ends(const ReplayReport&) {}  // only when the selection was found; state() is still valid
-  virtual void ProcessBegins(const ProcessEvent&) {}
-  virtual void ProcessEnds(const ProcessEvent&) {}
+  // In the words of the visitor: what it has as OnX comes here as SeeX, with the window followed. What happens on
+  // devices that the selection leaves out is not shown.
+  virtual void SeeEnd(const ReplayReport&) {}  // only when the selection was found; state() is still valid
   virtual void WindowOpens(const Event&) {}   // before the event that opens it
   virtual void WindowCloses(const Event&) {}  // after the event that closes it
-  virtual void RangeBegins(const RangeBeginEvent&) {}
-  virtual void RangeEnds(const RangeEndEvent&) {}
-  virtual void Allocated(const AllocateEvent&) {}
-  virtual void Deallocated(const DeallocateEvent&) {}
-  virtual void FreeCompleted(const FreeCompletedEvent&) {}
-  virtual void SegmentChanged(const SegmentEvent&) {}
-  virtual void RanOutOfMemory(const OutOfMemoryEvent&) {}
-  virtual void DeviceCounted(const DeviceStatisticsEvent&) {}
-  virtual void DriverGave(const DriverAllocateEvent&) {}
-  virtual void DriverTookBack(const DriverFreeEvent&) {}
-  virtual void DriverRefused(const DriverRefusedEvent&) {}
-  virtual void DeviceRead(const DeviceReadingEvent&) {}
-  virtual void FirstSeen(const FirstSeenEvent&) {}
-  virtual void Marked(const MarkEvent&) {}
-  virtual void Stepped(const StepEvent&) {}
   // A step begins, of any source: of an optimizer behind the event, inside the window that it closes; else before it.
   virtual void StepBegins(StepSource, const Event&) {}
-  virtual void ModuleEnters(const ModuleEvent&) {}
-  virtual void ModuleExits(const ModuleEvent&) {}
-  virtual void Holds(const HoldsEvent&) {}
-  virtual void Lost(const LostEvent&) {}
+#define MEMOIR_HANDED_ON_Process(Name, EventType) \
+  virtual void See##Name(const EventType&) {}
+#define MEMOIR_HANDED_ON_Windowed(Name, EventType) \
+  virtual void See##Name(const EventType&) {}
+#define MEMOIR_VISITED(Name, EventType, who) MEMOIR_HANDED_ON_##who(Name, EventType)
+#include "tools/model/visited.def"
+#undef MEMOIR_HANDED_ON_Process
+#undef MEMOIR_HANDED_ON_Windowed
+#undef MEMOIR_HANDED_ON_Whole
 
  private:
   void Open(const Event& event);

@@ -32,23 +32,23 @@ class ExtremesPass : public ChangePass {
   void OnSwitch(const SwitchEvent& event) override { RebuildAll(event); }
 
  protected:
-  void ProcessBegins(const ProcessEvent&) override { books_.clear(); }
-  void Allocated(const AllocateEvent& event) override {
+  void SeeProcessBegin(const ProcessEvent&) override { books_.clear(); }
+  void SeeAllocate(const AllocateEvent& event) override {
     books_[event.block->device].AddBlock(event.block->address, event.block->bytes);
-    ChangePass::Allocated(event);
+    ChangePass::SeeAllocate(event);
   }
-  void Deallocated(const DeallocateEvent& event) override {
+  void SeeDeallocate(const DeallocateEvent& event) override {
     if (event.cause != DeallocateCause::kRecorded) books_[event.block->device].RemoveBlock(event.block->address);
-    ChangePass::Deallocated(event);
+    ChangePass::SeeDeallocate(event);
   }
-  void FreeCompleted(const FreeCompletedEvent& event) override {
+  void SeeFreeCompleted(const FreeCompletedEvent& event) override {
     if (event.bytes > 0) books_[event.device].RemoveBlock(event.address);
-    ChangePass::FreeCompleted(event);
+    ChangePass::SeeFreeCompleted(event);
   }
-  void SegmentChanged(const SegmentEvent& event) override;
+  void SeeSegment(const SegmentEvent& event) override;
   void Changed(const Event& event, DeviceId id, Device& device) override;
   // Statistics end what a snapshot found.
-  void DeviceCounted(const DeviceStatisticsEvent& event) override {
+  void SeeDeviceStatistics(const DeviceStatisticsEvent& event) override {
     if (found_.erase(event.device) > 0) Changed(event, event.device, devices()[event.device]);
   }
   void WindowCloses(const Event& event) override {
@@ -70,7 +70,7 @@ class ExtremesPass : public ChangePass {
   std::set<DeviceId> found_;  // by a snapshot that is being shown
 };
 
-void ExtremesPass::SegmentChanged(const SegmentEvent& event) {
+void ExtremesPass::SeeSegment(const SegmentEvent& event) {
   SegmentBook& book = books_[event.segment->device];
   const Block& at = *event.segment;
   if (event.action == SegmentAction::kFree || event.action == SegmentAction::kUnmap) {
@@ -80,7 +80,7 @@ void ExtremesPass::SegmentChanged(const SegmentEvent& event) {
                                event.action == SegmentAction::kMap});
   }
   in_between_ = true;
-  ChangePass::SegmentChanged(event);
+  ChangePass::SeeSegment(event);
   in_between_ = false;
 }
 
@@ -122,8 +122,8 @@ class SegmentsPass : public ChangePass {
   std::map<DeviceId, Found>& found() { return found_; }
 
  protected:
-  void ProcessBegins(const ProcessEvent&) override { last_step_.reset(); }
-  void Stepped(const StepEvent& event) override { last_step_ = event.step; }
+  void SeeProcessBegin(const ProcessEvent&) override { last_step_.reset(); }
+  void SeeStep(const StepEvent& event) override { last_step_ = event.step; }
   void Changed(const Event&, DeviceId id, Device& device) override {
     const auto wanted = moments_.find(id);
     if (wanted == moments_.end()) return;

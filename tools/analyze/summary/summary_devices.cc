@@ -25,9 +25,9 @@ void SummaryPass::NoteCachingPeaks(const Event& event, DeviceId id) {
   }
 }
 
-void SummaryPass::FreeCompleted(const FreeCompletedEvent& event) { CountEvent(event, true); }
+void SummaryPass::SeeFreeCompleted(const FreeCompletedEvent& event) { CountEvent(event, true); }
 
-void SummaryPass::SegmentChanged(const SegmentEvent& event) {
+void SummaryPass::SeeSegment(const SegmentEvent& event) {
   CountEvent(event, true);
   const Block& segment = *event.segment;
   table_.device(segment.device, event.process);
@@ -50,13 +50,13 @@ void SummaryPass::TakeSegmentsFor(const Block& block, ProcessId process, CellNum
   });
 }
 
-void SummaryPass::RanOutOfMemory(const OutOfMemoryEvent& event) {
+void SummaryPass::SeeOutOfMemory(const OutOfMemoryEvent& event) {
   CountEvent(event, true);
   table_.device(event.asked->device, event.process);
   device_moments_[event.asked->device];
 }
 
-void SummaryPass::DeviceCounted(const DeviceStatisticsEvent& event) {
+void SummaryPass::SeeDeviceStatistics(const DeviceStatisticsEvent& event) {
   CountEvent(event, true);
   table_.device(event.device, event.process);
   device_moments_[event.device];

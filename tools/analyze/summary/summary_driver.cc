@@ -24,19 +24,19 @@ void SummaryPass::OpenOutside(const Event& event) {
   }
 }
 
-void SummaryPass::DriverGave(const DriverAllocateEvent& event) {
+void SummaryPass::SeeDriverAllocate(const DriverAllocateEvent& event) {
   CountEvent(event, true);
   if (state().dictionary().device(event.block->device).type != "cuda") return;
   table_.device(event.block->device, event.process);
   NoteOutside(event.block->device);
 }
 
-void SummaryPass::DriverRefused(const DriverRefusedEvent& event) {
+void SummaryPass::SeeDriverRefused(const DriverRefusedEvent& event) {
   CountEvent(event, true);
   if (in_window() && IsOutOfMemory(state(), event)) ++summary_.refusals;
 }
 
-void SummaryPass::DeviceRead(const DeviceReadingEvent& event) {
+void SummaryPass::SeeDeviceReading(const DeviceReadingEvent& event) {
   CountEvent(event, !event.before);
   if (!in_window() || !event.free_bytes || !event.total_bytes) return;
   table_.device(event.device, event.process);

@@ -48,7 +48,7 @@ void SummaryPass::CountCall(const OpenRange& range) {
   calls.outermost += !inside_operator;
 }
 
-void SummaryPass::ModuleEnters(const ModuleEvent& event) {
+void SummaryPass::SeeModuleEnter(const ModuleEvent& event) {
   CountEvent(event, true);
   if (grouping_.by() != GroupBy::kModule || !in_window()) return;
   if (event.of_gradient || event.again || !event.module.valid()) return;
@@ -59,12 +59,12 @@ void SummaryPass::ModuleEnters(const ModuleEvent& event) {
   calls.outermost += event.depth == 0;
 }
 
-void SummaryPass::RangeBegins(const RangeBeginEvent& event) {
+void SummaryPass::SeeRangeBegin(const RangeBeginEvent& event) {
   CountEvent(event, !event.before);
   if (in_window() && !event.before) CountCall(*event.range);
 }
 
-void SummaryPass::Allocated(const AllocateEvent& event) {
+void SummaryPass::SeeAllocate(const AllocateEvent& event) {
   CountEvent(event, event.block->origin != BlockOrigin::kKeyframe);
   // What a keyframe knows from before the first event left keeps its operator, as long as no window was asked for.
   const bool whole = selection().window.kind == Window::Kind::kAll;
@@ -106,20 +106,20 @@ void SummaryPass::NotePeakMoment(const AllocateEvent& event) {
   }
 }
 
-void SummaryPass::Deallocated(const DeallocateEvent& event) {
+void SummaryPass::SeeDeallocate(const DeallocateEvent& event) {
   CountEvent(event, event.cause == DeallocateCause::kRecorded);
   compile_peaks_.Deallocated(*event.block);
   table_.Remove(*event.block, in_window(), event.temporary, event.cause != DeallocateCause::kUnknown, event.tick);
 }
 
-void SummaryPass::FirstSeen(const FirstSeenEvent& event) {
+void SummaryPass::SeeFirstSeen(const FirstSeenEvent& event) {
   if (!in_window()) return;
   DeviceTable& device = table_.device(event.tensor->device, event.process);
   device.first_seen += 1;
   device.first_seen_bytes += event.tensor->storage_bytes;
 }
 
-void SummaryPass::Marked(const MarkEvent& event) {
+void SummaryPass::SeeMark(const MarkEvent& event) {
   CountEvent(event, true);
   if (!in_window()) return;
   ++summary_.mark_count;
@@ -131,11 +131,11 @@ void SummaryPass::StepBegins(StepSource source, const Event&) {
   window_steps_[static_cast<std::size_t>(source)] += in_window();
 }
 
-void SummaryPass::ProcessBegins(const ProcessEvent&) {
+void SummaryPass::SeeProcessBegin(const ProcessEvent&) {
   process_begin_ = {summary_.events, summary_.operator_calls, calls_};
 }
 
-void SummaryPass::ProcessEnds(const ProcessEvent& event) {
+void SummaryPass::SeeProcessEnd(const ProcessEvent& event) {
   for (const Block& segment : new_segments_)
     table_.AddReserved(segment.device, event.process, CellOf(grouping_.Of(segment, event.process), false),
                        segment.bytes);
@@ -155,7 +155,7 @@ void SummaryPass::ProcessEnds(const ProcessEvent& event) {
       static_cast<double>(end - begin) / static_cast<double>(process.last_tick - process.first_tick);
 }
 
-void SummaryPass::Ends(const ReplayReport& report) {
+void SummaryPass::SeeEnd(const ReplayReport& report) {
   summary_.by = grouping_.by();
   // Also those that say the end of what nobody knows.
   if (selection().window.kind == Window::Kind::kAll && !selection().device)

@@ -30,31 +30,31 @@ class SummaryPass : public WindowedVisitor {
   Summary TakeSummary() { return std::move(summary_); }
 
  protected:
-  void Ends(const ReplayReport& report) override;
-  void ProcessBegins(const ProcessEvent& event) override;
-  void ProcessEnds(const ProcessEvent& event) override;
+  void SeeEnd(const ReplayReport& report) override;
+  void SeeProcessBegin(const ProcessEvent& event) override;
+  void SeeProcessEnd(const ProcessEvent& event) override;
   void WindowOpens(const Event& event) override;
   void WindowCloses(const Event& event) override;
-  void RangeBegins(const RangeBeginEvent& event) override;
-  void RangeEnds(const RangeEndEvent& event) override { CountEvent(event, !event.implicit); }
-  void Allocated(const AllocateEvent& event) override;
-  void Deallocated(const DeallocateEvent& event) override;
-  void FreeCompleted(const FreeCompletedEvent& event) override;
-  void SegmentChanged(const SegmentEvent& event) override;
-  void RanOutOfMemory(const OutOfMemoryEvent& event) override;
-  void DeviceCounted(const DeviceStatisticsEvent& event) override;
+  void SeeRangeBegin(const RangeBeginEvent& event) override;
+  void SeeRangeEnd(const RangeEndEvent& event) override { CountEvent(event, !event.implicit); }
+  void SeeAllocate(const AllocateEvent& event) override;
+  void SeeDeallocate(const DeallocateEvent& event) override;
+  void SeeFreeCompleted(const FreeCompletedEvent& event) override;
+  void SeeSegment(const SegmentEvent& event) override;
+  void SeeOutOfMemory(const OutOfMemoryEvent& event) override;
+  void SeeDeviceStatistics(const DeviceStatisticsEvent& event) override;
   // summary_driver.cc
-  void DriverGave(const DriverAllocateEvent& event) override;
-  void DriverTookBack(const DriverFreeEvent& event) override { CountEvent(event, true); }
-  void DriverRefused(const DriverRefusedEvent& event) override;
-  void DeviceRead(const DeviceReadingEvent& event) override;
-  void FirstSeen(const FirstSeenEvent& event) override;
-  void Marked(const MarkEvent& event) override;
-  void Stepped(const StepEvent& event) override { CountEvent(event, true); }
+  void SeeDriverAllocate(const DriverAllocateEvent& event) override;
+  void SeeDriverFree(const DriverFreeEvent& event) override { CountEvent(event, true); }
+  void SeeDriverRefused(const DriverRefusedEvent& event) override;
+  void SeeDeviceReading(const DeviceReadingEvent& event) override;
+  void SeeFirstSeen(const FirstSeenEvent& event) override;
+  void SeeMark(const MarkEvent& event) override;
+  void SeeStep(const StepEvent& event) override { CountEvent(event, true); }
   void StepBegins(StepSource source, const Event& event) override;
-  void ModuleEnters(const ModuleEvent& event) override;
-  void ModuleExits(const ModuleEvent& event) override { CountEvent(event, true); }
-  void Holds(const HoldsEvent& event) override { CountEvent(event, true); }
+  void SeeModuleEnter(const ModuleEvent& event) override;
+  void SeeModuleExit(const ModuleEvent& event) override { CountEvent(event, true); }
+  void SeeHolds(const HoldsEvent& event) override { CountEvent(event, true); }
 
  private:
   void CountEvent(const Event& event, bool recorded) {

@@ -40,7 +40,7 @@ class LivePass : public ChangePass {
     Snapshot(id, device, instant->second);
   }
   // Instants before the first change of a device hold nothing; say so.
-  void ProcessEnds(const ProcessEvent& event) override {
+  void SeeProcessEnd(const ProcessEvent& event) override {
     for (auto& [id, device] : devices()) {
       if (device.process == event.process && !Passed(id)) Empty(id, device);
     }

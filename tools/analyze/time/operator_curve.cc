@@ -42,20 +42,20 @@ class OperatorCurvePass : public WindowedVisitor {
   }
 
  protected:
-  void ProcessBegins(const ProcessEvent& event) override;
-  void ProcessEnds(const ProcessEvent& event) override;
+  void SeeProcessBegin(const ProcessEvent& event) override;
+  void SeeProcessEnd(const ProcessEvent& event) override;
   void WindowOpens(const Event&) override { NoteCounts(false); }
   void WindowCloses(const Event&) override { NoteCounts(true); }
-  void RangeBegins(const RangeBeginEvent& event) override;
-  void RangeEnds(const RangeEndEvent& event) override;
-  void Allocated(const AllocateEvent& event) override { Follow(event.block->device); }
-  void SegmentChanged(const SegmentEvent& event) override { Follow(event.segment->device); }
-  void RanOutOfMemory(const OutOfMemoryEvent& event) override { Follow(event.asked->device); }
-  void DeviceCounted(const DeviceStatisticsEvent& event) override { Follow(event.device); }
-  void ModuleEnters(const ModuleEvent& event) override {
+  void SeeRangeBegin(const RangeBeginEvent& event) override;
+  void SeeRangeEnd(const RangeEndEvent& event) override;
+  void SeeAllocate(const AllocateEvent& event) override { Follow(event.block->device); }
+  void SeeSegment(const SegmentEvent& event) override { Follow(event.segment->device); }
+  void SeeOutOfMemory(const OutOfMemoryEvent& event) override { Follow(event.asked->device); }
+  void SeeDeviceStatistics(const DeviceStatisticsEvent& event) override { Follow(event.device); }
+  void SeeModuleEnter(const ModuleEvent& event) override {
     if (in_window()) iterations_.ModuleEnters(event, Now(event));
   }
-  void ModuleExits(const ModuleEvent& event) override {
+  void SeeModuleExit(const ModuleEvent& event) override {
     if (in_window()) iterations_.ModuleExits(event, Now(event));
   }
 
@@ -84,7 +84,7 @@ class OperatorCurvePass : public WindowedVisitor {
   FirstSeenOrder<Module> modules_;
 };
 
-void OperatorCurvePass::ProcessBegins(const ProcessEvent& event) {
+void OperatorCurvePass::SeeProcessBegin(const ProcessEvent& event) {
   process_ = {};
   process_.process = event.process;
   process_.rank = capture().processes()[event.process.value].rank();
@@ -94,7 +94,7 @@ void OperatorCurvePass::ProcessBegins(const ProcessEvent& event) {
   outermost_.clear();
 }
 
-void OperatorCurvePass::ProcessEnds(const ProcessEvent&) {
+void OperatorCurvePass::SeeProcessEnd(const ProcessEvent&) {
   std::ranges::sort(followed_, {}, [](const Followed& device) { return device.shown.name; });
   for (Followed& device : followed_) {
     if (!state().memory(device.id).caching()) continue;
@@ -131,7 +131,7 @@ std::uint32_t OperatorCurvePass::ModuleOf(ModuleId id) {
   return modules_.Of(id.value, [&] { return state().dictionary().module(id); });
 }
 
-void OperatorCurvePass::RangeBegins(const RangeBeginEvent& event) {
+void OperatorCurvePass::SeeRangeBegin(const RangeBeginEvent& event) {
   const OpenRange& range = *event.range;
   const bool outermost = IsOutermost(range);
   const std::uint64_t number =
@@ -140,7 +140,7 @@ void OperatorCurvePass::RangeBegins(const RangeBeginEvent& event) {
   if (in_window()) iterations_.RangeBegins(event, state().dictionary().text(range.name), Now(event));
 }
 
-void OperatorCurvePass::RangeEnds(const RangeEndEvent& event) {
+void OperatorCurvePass::SeeRangeEnd(const RangeEndEvent& event) {
   if (!in_window()) return;
   const OpenRange& range = *event.range;
   if (IsOutermost(range) && !event.implicit) {

@@ -46,7 +46,7 @@ class CurvePass : public WindowedVisitor {
         result_(result) {}
 
  protected:
-  void ProcessEnds(const ProcessEvent& event) override;
+  void SeeProcessEnd(const ProcessEvent& event) override;
   void WindowOpens(const Event& event) override {
     opened_ = BucketOf(event);
     ForEachTrack([&](Track& track) { Note(event, track); });
@@ -56,18 +56,18 @@ class CurvePass : public WindowedVisitor {
     for (std::size_t i = opened_; i <= closed; ++i) in_window_[i] = true;
     ForEachTrack([&](Track& track) { FillTo(closed, track); });
   }
-  void Allocated(const AllocateEvent& event) override;
-  void Deallocated(const DeallocateEvent& event) override;
-  void FreeCompleted(const FreeCompletedEvent& event) override { TakeCaching(event, event.device); }
-  void SegmentChanged(const SegmentEvent& event) override { TakeCaching(event, event.segment->device); }
-  void RangeBegins(const RangeBeginEvent& event) override {
+  void SeeAllocate(const AllocateEvent& event) override;
+  void SeeDeallocate(const DeallocateEvent& event) override;
+  void SeeFreeCompleted(const FreeCompletedEvent& event) override { TakeCaching(event, event.device); }
+  void SeeSegment(const SegmentEvent& event) override { TakeCaching(event, event.segment->device); }
+  void SeeRangeBegin(const RangeBeginEvent& event) override {
     if (in_window()) iterations_.RangeBegins(event, state().dictionary().text(event.range->name), Now(event));
   }
-  void RangeEnds(const RangeEndEvent& event) override;
-  void ModuleEnters(const ModuleEvent& event) override {
+  void SeeRangeEnd(const RangeEndEvent& event) override;
+  void SeeModuleEnter(const ModuleEvent& event) override {
     if (in_window()) iterations_.ModuleEnters(event, Now(event));
   }
-  void ModuleExits(const ModuleEvent& event) override {
+  void SeeModuleExit(const ModuleEvent& event) override {
     if (in_window()) iterations_.ModuleExits(event, Now(event));
   }
 
@@ -177,7 +177,7 @@ void CurvePass::TakeCaching(const Event& event, DeviceId id) {
   Change(event, curve.reserved, memory.reserved().all);
 }
 
-void CurvePass::Allocated(const AllocateEvent& event) {
+void CurvePass::SeeAllocate(const AllocateEvent& event) {
   TakeCaching(event, event.block->device);
   if (!in_window() && selection().forget_before) return;
   Curve& curve = CurveOf(event.block->device, event.process);
@@ -188,7 +188,7 @@ void CurvePass::Allocated(const AllocateEvent& event) {
   ChangeLive(event, curve.allocated, *event.block, true);
 }
 
-void CurvePass::Deallocated(const DeallocateEvent& event) {
+void CurvePass::SeeDeallocate(const DeallocateEvent& event) {
   TakeCaching(event, event.block->device);
   Curve& curve = CurveOf(event.block->device, event.process);
   if (event.block->slot != Block::kNoSlot) {
@@ -200,7 +200,7 @@ void CurvePass::Deallocated(const DeallocateEvent& event) {
   ChangeLive(event, curve.allocated, *event.block, false);
 }
 
-void CurvePass::RangeEnds(const RangeEndEvent& event) {
+void CurvePass::SeeRangeEnd(const RangeEndEvent& event) {
   if (!in_window()) return;
   const OpenRange& range = *event.range;
   if (range.is_operator && range.outermost_operator == static_cast<std::int32_t>(range.depth) && !event.implicit)
@@ -208,7 +208,7 @@ void CurvePass::RangeEnds(const RangeEndEvent& event) {
   iterations_.RangeEnds(event, Now(event));
 }
 
-void CurvePass::ProcessEnds(const ProcessEvent&) {
+void CurvePass::SeeProcessEnd(const ProcessEvent&) {
   // Before and after the whole of a process nothing of it is live; between windows nobody looked.
   if (selection().window.kind == Window::Kind::kAll) in_window_.assign(buckets_, true);
   const std::vector<Iteration> iterations = iterations_.Take();

@@ -10,10 +10,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "tools/analyze/categories/category.h"
 #include "tools/analyze/data_flow/data_flow_graph.h"
 #include "tools/analyze/data_flow/event_tree.h"
 #include "tools/analyze/pass/options.h"
-#include "tools/analyze/torch_profiler/category.h"
 #include "tools/analyze/torch_profiler/timeline.h"
 #include "tools/model/capture.h"
 
@@ -34,7 +34,7 @@ struct CategoryProfile {
   absl::Span<const Category> CategoriesOf(std::size_t storage) const;  // index in `storages`
 
   // Of one device, from its rows: bytes by category.
-  using Bytes = std::array<std::int64_t, kCategories>;
+  using Bytes = std::array<std::int64_t, kTorchCategories>;
   struct Totals {
     DeviceId device;
     std::int64_t peak = 0;

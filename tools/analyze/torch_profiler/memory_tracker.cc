@@ -43,17 +43,17 @@ class SurveyPass : public WindowedVisitor {
   std::map<ProcessId, Process> processes;
 
  protected:
-  void ProcessEnds(const ProcessEvent& event) override {
+  void SeeProcessEnd(const ProcessEvent& event) override {
     for (const DeviceId id : seen_) {
       if (state().memory(id).caching())
         processes[event.process].devices.insert(ToString(state().dictionary().device(id)));
     }
     seen_.clear();
   }
-  void Allocated(const AllocateEvent& event) override { seen_.insert(event.block->device); }
-  void SegmentChanged(const SegmentEvent& event) override { seen_.insert(event.segment->device); }
-  void DeviceCounted(const DeviceStatisticsEvent& event) override { seen_.insert(event.device); }
-  void ModuleEnters(const ModuleEvent& event) override {
+  void SeeAllocate(const AllocateEvent& event) override { seen_.insert(event.block->device); }
+  void SeeSegment(const SegmentEvent& event) override { seen_.insert(event.segment->device); }
+  void SeeDeviceStatistics(const DeviceStatisticsEvent& event) override { seen_.insert(event.device); }
+  void SeeModuleEnter(const ModuleEvent& event) override {
     if (!in_window() || event.of_gradient) return;
     std::vector<Root>& roots = processes[event.process].roots;
     const std::string& name = state().dictionary().module(event.module).root;
@@ -61,7 +61,7 @@ class SurveyPass : public WindowedVisitor {
     if (root == roots.end()) root = roots.insert(root, {name, {}});
     root->called.insert(event.module);
   }
-  void Marked(const MarkEvent& event) override {
+  void SeeMark(const MarkEvent& event) override {
     if (state().dictionary().text(event.name) == begin_mark_) processes[event.process].marked = true;
   }
 
@@ -101,13 +101,13 @@ class TrackerPass : public WindowedVisitor {
   void WindowCloses(const Event& event) override {
     if (!by_marks()) TakeRetries(event);
   }
-  void Allocated(const AllocateEvent& event) override { Look(event, event.block->device); }
-  void SegmentChanged(const SegmentEvent& event) override { Look(event, event.segment->device); }
-  void DeviceCounted(const DeviceStatisticsEvent& event) override { Look(event, event.device); }
-  void RangeEnds(const RangeEndEvent& event) override;
-  void ModuleEnters(const ModuleEvent& event) override;
-  void ModuleExits(const ModuleEvent& event) override;
-  void Marked(const MarkEvent& event) override;
+  void SeeAllocate(const AllocateEvent& event) override { Look(event, event.block->device); }
+  void SeeSegment(const SegmentEvent& event) override { Look(event, event.segment->device); }
+  void SeeDeviceStatistics(const DeviceStatisticsEvent& event) override { Look(event, event.device); }
+  void SeeRangeEnd(const RangeEndEvent& event) override;
+  void SeeModuleEnter(const ModuleEvent& event) override;
+  void SeeModuleExit(const ModuleEvent& event) override;
+  void SeeMark(const MarkEvent& event) override;
 
  private:
   bool by_marks() const { return !options_.tracker.empty(); }
@@ -160,17 +160,17 @@ void TrackerPass::SetMarker(std::string_view name) {
   }
 }
 
-void TrackerPass::ModuleEnters(const ModuleEvent& event) {
+void TrackerPass::SeeModuleEnter(const ModuleEvent& event) {
   if (by_marks() || event.of_gradient || !Follows(event)) return;
   if (const auto name = NameBelow(state().dictionary().module(event.module), stats_.root)) Enter(*name);
 }
 
-void TrackerPass::ModuleExits(const ModuleEvent& event) {
+void TrackerPass::SeeModuleExit(const ModuleEvent& event) {
   if (by_marks() || !Follows(event)) return;
   if (NameBelow(state().dictionary().module(event.module), stats_.root) == "") SetMarker(kBoundary);
 }
 
-void TrackerPass::Marked(const MarkEvent& event) {
+void TrackerPass::SeeMark(const MarkEvent& event) {
   if (!by_marks() || event.process != stats_.process) return;
   std::string_view what = state().dictionary().text(event.name);
   if (!what.starts_with(mark_prefix_)) return;
@@ -192,7 +192,7 @@ bool TrackerPass::Failed(const RangeEndEvent& event) const {
   return event.range->schema.valid() && !state().dictionary().schema(event.range->schema).text.ends_with("-> ()");
 }
 
-void TrackerPass::RangeEnds(const RangeEndEvent& event) {
+void TrackerPass::SeeRangeEnd(const RangeEndEvent& event) {
   if (event.range->source != RangeSource::kDispatch || !Follows(event) || Failed(event)) return;
   const std::string_view full = state().dictionary().text(event.range->name);
   if (full == "aten::detach" || event.range->sequence == kUnseenByModes) return;

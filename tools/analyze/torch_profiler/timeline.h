@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/analyze/torch_profiler/category.h"
+#include "tools/analyze/categories/category.h"
 #include "tools/analyze/torch_profiler/torch_rules.h"
 
 namespace memoir {
@@ -46,7 +46,7 @@ std::vector<TimelineRow> RowsOf(const std::vector<TimelineEvent>& events, const 
 // Bytes by category from an instant on; torch's export_memory_timeline has the same, with one column of zeros before.
 struct TimelineState {
   std::int64_t us = 0;
-  std::array<std::int64_t, kCategories> bytes{};
+  std::array<std::int64_t, kTorchCategories> bytes{};
 };
 std::vector<TimelineState> StatesOf(const std::vector<TimelineRow>& rows);
 

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "tools/analyze/categories/category.h"
 #include "tools/analyze/data_flow/data_flow_graph.h"
 #include "tools/analyze/data_flow/event_tree.h"
-#include "tools/analyze/torch_profiler/category.h"
 
 namespace memoir {
 

@@ -36,12 +36,12 @@ class TreePass : public WindowedVisitor {
 
  protected:
   void WindowCloses(const Event&) override { ++ends_; }
-  void RangeBegins(const RangeBeginEvent& event) override;
-  void RangeEnds(const RangeEndEvent& event) override;
-  void Allocated(const AllocateEvent& event) override;
-  void Deallocated(const DeallocateEvent& event) override;
-  void ProcessEnds(const ProcessEvent& event) override;
-  void Ends(const ReplayReport&) override;
+  void SeeRangeBegin(const RangeBeginEvent& event) override;
+  void SeeRangeEnd(const RangeEndEvent& event) override;
+  void SeeAllocate(const AllocateEvent& event) override;
+  void SeeDeallocate(const DeallocateEvent& event) override;
+  void SeeProcessEnd(const ProcessEvent& event) override;
+  void SeeEnd(const ReplayReport&) override;
 
  private:
   static constexpr std::uint32_t kNotFollowed = 0xffffffffu;
@@ -90,7 +90,7 @@ std::uint32_t TreePass::Child(std::uint32_t parent, const OpenRange& range) {
   return next;
 }
 
-void TreePass::RangeBegins(const RangeBeginEvent& event) {
+void TreePass::SeeRangeBegin(const RangeBeginEvent& event) {
   std::vector<std::uint32_t>& path = PathOf(event.thread);
   path.resize(event.range->depth, kRoot);
   const std::uint32_t parent = path.empty() ? NodeAround(event.range->base) : path.back();
@@ -101,7 +101,7 @@ void TreePass::RangeBegins(const RangeBeginEvent& event) {
   if (in_window() && !event.before && node != parent) ++nodes_[node].calls;
 }
 
-void TreePass::RangeEnds(const RangeEndEvent& event) {
+void TreePass::SeeRangeEnd(const RangeEndEvent& event) {
   std::vector<std::uint32_t>& path = PathOf(event.thread);
   if (path.size() <= event.range->depth) return;
   const std::uint32_t node = path[event.range->depth];
@@ -116,7 +116,7 @@ std::uint32_t& TreePass::NodeOf(const Block& block) {
   return node_of_slot_[block.slot];
 }
 
-void TreePass::Allocated(const AllocateEvent& event) {
+void TreePass::SeeAllocate(const AllocateEvent& event) {
   std::uint32_t& node_of_block = NodeOf(*event.block);
   node_of_block = kNotFollowed;
   if (!in_window() || event.before) return;
@@ -129,14 +129,14 @@ void TreePass::Allocated(const AllocateEvent& event) {
   node.live += event.block->bytes;
 }
 
-void TreePass::Deallocated(const DeallocateEvent& event) {
+void TreePass::SeeDeallocate(const DeallocateEvent& event) {
   const std::uint32_t at = std::exchange(NodeOf(*event.block), kNotFollowed);
   if (at == kNotFollowed) return;
   Note(nodes_[at]);
   nodes_[at].live -= event.block->bytes;
 }
 
-void TreePass::ProcessEnds(const ProcessEvent& event) {
+void TreePass::SeeProcessEnd(const ProcessEvent& event) {
   paths_.clear();
   node_of_slot_.clear();
   const ProcessSummary& process = capture().processes()[event.process.value];
@@ -146,7 +146,7 @@ void TreePass::ProcessEnds(const ProcessEvent& event) {
   ns_per_tick_ = static_cast<double>(end - begin) / static_cast<double>(process.last_tick - process.first_tick);
 }
 
-void TreePass::Ends(const ReplayReport&) {
+void TreePass::SeeEnd(const ReplayReport&) {
   all_bytes_.resize(nodes_.size());
   all_net_.resize(nodes_.size());
   all_allocations_.resize(nodes_.size());

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fmt/format.h"
-#include "tools/analyze/categories/kept_as.h"
+#include "tools/analyze/categories/category.h"
 #include "tools/model/job.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/pool_text.h"
@@ -243,7 +243,7 @@ std::string Headline(const Capture& capture, const OutOfMemory& error) {
 // Nothing but unknown says nothing.
 bool HasCategories(const OutOfMemory& error) {
   return std::ranges::any_of(error.by_category,
-                             [](const Holder& holder) { return holder.name != ToString(KeptAs::kUnknown); });
+                             [](const Holder& holder) { return holder.name != ToString(Category::kUnknown); });
 }
 
 std::vector<Fact> FactsOf(const OutOfMemory& error, const std::string& headline, const Detail& detail,

@@ -18,7 +18,7 @@ namespace memoir {
 namespace {
 
 using Anchor = Canvas::Anchor;
-using Bytes = std::array<double, kCategories>;
+using Bytes = std::array<double, kTorchCategories>;
 
 // matplotlib's figure of 20 by 12 inches and 80 dots each, and where its axes stand in it.
 constexpr int kWidth = 1600, kHeight = 960;
@@ -31,9 +31,9 @@ constexpr Pigment Faded(int red, int green, int blue) {
   const auto fade = [](int part) { return static_cast<std::uint8_t>((part * 7 + 255 * 3) / 10); };
   return {fade(red), fade(green), fade(blue)};
 }
-constexpr std::array<Pigment, kCategories> kPigments = {Faded(0, 100, 0),     Faded(218, 165, 32), Faded(0, 0, 0),
-                                                        Faded(147, 112, 219), Faded(255, 0, 0),    Faded(0, 0, 205),
-                                                        Faded(65, 105, 225),  Faded(128, 128, 128)};
+constexpr std::array<Pigment, kTorchCategories> kPigments = {
+    Faded(0, 100, 0), Faded(218, 165, 32), Faded(0, 0, 0),      Faded(147, 112, 219),
+    Faded(255, 0, 0), Faded(0, 0, 205),    Faded(65, 105, 225), Faded(128, 128, 128)};
 
 double Sum(const Bytes& bytes) { return std::accumulate(bytes.begin(), bytes.end(), 0.0); }
 
@@ -91,7 +91,7 @@ class Columns {
     const double length = chart_.Us(next_) - chart_.Us(next_ - 1);
     const double share = length <= 0 ? 1 : std::clamp((us - chart_.Us(next_ - 1)) / length, 0.0, 1.0);
     Bytes between{};
-    for (std::size_t i = 0; i < kCategories; ++i) between[i] = before[i] + (after[i] - before[i]) * share;
+    for (std::size_t i = 0; i < kTorchCategories; ++i) between[i] = before[i] + (after[i] - before[i]) * share;
     return between;
   }
 
@@ -106,7 +106,7 @@ void DrawStack(Canvas& canvas, const Chart& chart) {
     const double begin = (x - kLeft) * us_per_column;
     const Bytes bytes = columns.Next(begin, begin + us_per_column);
     double below = 0;
-    for (std::size_t i = 0; i < kCategories; ++i) {
+    for (std::size_t i = 0; i < kTorchCategories; ++i) {
       if (bytes[i] > 0) canvas.Fill(x, chart.Y(below + bytes[i]), x + 1, chart.Y(below), kPigments[i]);
       below += bytes[i];
     }
@@ -141,9 +141,9 @@ void DrawAxes(Canvas& canvas, const Chart& chart) {
 
 void DrawLegend(Canvas& canvas) {
   constexpr double kX = 1424, kY = 14, kLine = 22;
-  canvas.Fill(kX - 6, kY - 6, kWidth - 6, kY + kLine * kCategories + 2, kFrame);
-  canvas.Fill(kX - 5, kY - 5, kWidth - 7, kY + kLine * kCategories + 1, {255, 255, 255});
-  for (std::size_t i = 0; i < kCategories; ++i) {
+  canvas.Fill(kX - 6, kY - 6, kWidth - 6, kY + kLine * kTorchCategories + 2, kFrame);
+  canvas.Fill(kX - 5, kY - 5, kWidth - 7, kY + kLine * kTorchCategories + 1, {255, 255, 255});
+  for (std::size_t i = 0; i < kTorchCategories; ++i) {
     const double y = kY + kLine * static_cast<double>(i);
     const auto category = static_cast<Category>(i);
     canvas.Fill(kX, y, kX + 28, y + 13, kPigments[i]);

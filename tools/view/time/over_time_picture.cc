@@ -144,10 +144,10 @@ void DrawPanel(Page& page, double top, const OverTime& over_time, const DeviceCu
   for (auto shown = curves.rbegin(); shown != curves.rend(); ++shown) DrawCurve(page, frame, *shown, device.in_window);
 }
 
-// One colour for each of KeptAs; what is told apart in one category is a shade of it.
-constexpr Pigment kCategoryPigments[kKeptAs] = {{31, 119, 180}, {23, 190, 207},  {148, 103, 189},
-                                                {44, 160, 44},  {188, 189, 34},  {255, 127, 14},
-                                                {214, 39, 40},  {227, 119, 194}, {127, 127, 127}};
+// One colour for each of Category; what is told apart in one category is a shade of it.
+constexpr Pigment kCategoryPigments[kCategories] = {{31, 119, 180},  {148, 103, 189}, {44, 160, 44},
+                                                    {188, 189, 34},  {255, 127, 14},  {214, 39, 40},
+                                                    {227, 119, 194}, {127, 127, 127}, {23, 190, 207}};
 Pigment PigmentOf(CategoryNumber category) {
   const Rule& rule = Rules()[category];
   Pigment pigment = kCategoryPigments[static_cast<std::size_t>(rule.kept)];

@@ -29,7 +29,7 @@ void WriteTimeline(const CategoryProfile& profile, const WriteText& write) {
 
 Json BytesJson(const CategoryProfile::Bytes& bytes) {
   Json json = Json::object();
-  for (std::size_t i = 0; i < kCategories; ++i) {
+  for (std::size_t i = 0; i < kTorchCategories; ++i) {
     if (bytes[i] != 0) json[std::string(NameOf(static_cast<Category>(i)))] = bytes[i];
   }
   return json;

@@ -1,4 +1,4 @@
-#include "interpose/cuda/cuda_functions.h"
+#include "interpose/cuda/driver_questions.h"
 
 #include <atomic>
 

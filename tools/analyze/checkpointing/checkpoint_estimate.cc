@@ -53,6 +53,14 @@ void CheckpointPass::Settle(Watched& watched) {
   });
 }
 
+// A library has its workspace from its first call on: who is made again finds it there.
+void CheckpointPass::LeaveOut(const Block& workspace, const AlikePeaks& peaks) {
+  if (!workspace.thread.valid()) return;
+  ForCallsOf(calls_.Innermost(workspace.thread), [&](Call& call) {
+    if (!call.ended) On(call, workspace.device, peaks).live_at_begin += workspace.bytes;
+  });
+}
+
 // Recomputation stops at the last operator that saves something; so does what it takes.
 void CheckpointPass::NoteMost(const Watched& watched, CallNumber within, DeviceId device) {
   const AlikePeaks& peaks = devices_[DeviceIndex(device)].second;
@@ -74,7 +82,7 @@ void CheckpointPass::NoteResult(const AllocateEvent& event, const Watched& watch
   NoteMost(watched, watched.call, watched.device);
 }
 
-void CheckpointPass::RangeEnds(const RangeEndEvent& event) {
+void CheckpointPass::SeeRangeEnd(const RangeEndEvent& event) {
   if (event.thread.value >= results_.size()) return;
   std::vector<Result>& results = results_[event.thread.value];
   while (!results.empty() && results.back().operator_call >= event.range->call) {

@@ -6,8 +6,8 @@
 // counts on a fresh one.
 //
 // libc only. Any thread, also under torch's lock of a device; not in a forked child that does not record.
-#ifndef INTERPOSE_CUDA_CUDA_FUNCTIONS_H_
-#define INTERPOSE_CUDA_CUDA_FUNCTIONS_H_
+#ifndef INTERPOSE_CUDA_DRIVER_QUESTIONS_H_
+#define INTERPOSE_CUDA_DRIVER_QUESTIONS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -48,4 +48,4 @@ bool ReadTotalBytes(int device, std::uint64_t* bytes);
 
 }  // namespace memoir
 
-#endif  // INTERPOSE_CUDA_CUDA_FUNCTIONS_H_
+#endif  // INTERPOSE_CUDA_DRIVER_QUESTIONS_H_

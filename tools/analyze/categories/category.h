@@ -1,0 +1,44 @@
+// What a block of memory is: torch.profiler's categories in the order of its exports, and one of ours.
+#ifndef TOOLS_ANALYZE_CATEGORIES_CATEGORY_H_
+#define TOOLS_ANALYZE_CATEGORIES_CATEGORY_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace memoir {
+
+enum class Category : std::uint8_t {
+  kParameter,
+  kOptimizerState,
+  kInput,
+  kTemporary,
+  kActivation,
+  kGradient,
+  kAutogradDetail,
+  kUnknown,
+  kBuffer,  // by Memoir's rules alone
+};
+inline constexpr std::size_t kTorchCategories = 8;  // the first ones
+inline constexpr std::size_t kCategories = 9;
+
+// "PARAMETER", as torch.profiler writes them.
+constexpr std::string_view NameOf(Category category) {
+  constexpr std::array<std::string_view, kCategories> kNames = {"PARAMETER",       "OPTIMIZER_STATE", "INPUT",
+                                                                "TEMPORARY",       "ACTIVATION",      "GRADIENT",
+                                                                "AUTOGRAD_DETAIL", "UNKNOWN",         "BUFFER"};
+  return kNames[static_cast<std::size_t>(category)];
+}
+
+// "parameter", for people.
+constexpr std::string_view ToString(Category category) {
+  constexpr std::array<std::string_view, kCategories> kTexts = {"parameter",       "optimizer state", "input",
+                                                                "temporary",       "activation",      "gradient",
+                                                                "autograd detail", "unknown",         "buffer"};
+  return kTexts[static_cast<std::size_t>(category)];
+}
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_CATEGORIES_CATEGORY_H_
