@@ -21,6 +21,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   # GCC bug 105651: at -O3 it takes `"text" + std::string()` for an overlapping copy. Can go with g++ 12.
   target_compile_options(memoir_flags INTERFACE -Wno-restrict)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+  # It takes an element of a span that a function returned for a part of a temporary.
+  target_compile_options(memoir_flags INTERFACE -Wno-dangling-reference)
+endif()
 if(MEMOIR_SANITIZE)
   target_compile_options(memoir_flags INTERFACE -fsanitize=${MEMOIR_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(memoir_flags INTERFACE -fsanitize=${MEMOIR_SANITIZE})

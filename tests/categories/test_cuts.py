@@ -36,8 +36,10 @@ def test_checkpointing_of_a_run_that_ended(tree, tmp_path, device, how, options)
     """What it would free is known where backward has hardly begun. Later steps have a higher peak, of optimizer state, but the same activations."""
     goes_on = checkpoint_rows(tree, tmp_path / "mark", device, "mark", *options)
     ended = checkpoint_rows(tree, tmp_path / "ended", device, how, *options)
+    # On the card the one that goes on has its peak in the second step's backward, the other where it was refused in the first's.
+    near = 0.01 if device == "cpu" else 0.15
     for row, least in (("blocks.*", "Block"), 8 << 20), (("blocks.*.attention", "MultiheadAttention"), 2 << 20):
-        assert ended[row] >= least and abs(ended[row] - goes_on[row]) <= 0.01 * goes_on[row], (row, ended[row], goes_on[row])
+        assert ended[row] >= least and abs(ended[row] - goes_on[row]) <= near * goes_on[row], (row, ended[row], goes_on[row])
 
 
 @pytest.mark.parametrize("model, device, how, at, options", [

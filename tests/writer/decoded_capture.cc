@@ -42,8 +42,13 @@ std::uint64_t DecodedCapture::events() const {
 }
 
 void DecodedCapture::ForgetBeforeGaps() {
+  std::erase_if(parts, [](const DecodedPart& part) { return part.chunks.empty(); });
   std::size_t first = parts.size() - 1;
-  while (first > 0 && parts[first - 1].process.part() + 1 == parts[first].process.part()) --first;
+  // Not by numbers of parts, of which a kill may leave one without a chunk. A part's index takes a number of its own.
+  const auto follows = [&](std::size_t part) {
+    return parts[part].chunks.front().header.sequence() <= parts[part - 1].chunks.back().header.sequence() + 2;
+  };
+  while (first > 0 && follows(first)) --first;
   parts.erase(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(first));
 }
 

@@ -25,7 +25,7 @@ constexpr std::size_t kCountersBytes = 512;
 
 std::uint64_t PartBytes(const CaptureOptions& options) {
   const std::uint64_t part = options.part_bytes == 0 ? kDefaultPartBytes : options.part_bytes;
-  return options.max_bytes == 0 ? part : std::min(part, options.max_bytes / 4);
+  return options.max_bytes == 0 ? part : std::min(part, options.max_bytes / 5);
 }
 
 void AddClock(protozero::pbf_writer& payload, const RingClock& now) {

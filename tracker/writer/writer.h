@@ -32,7 +32,7 @@ struct WriterOptions {
   std::string stem;    // "r00000.a0.host.pid": what part names start with
   ProcessFacts process;
   std::uint64_t max_bytes = 0;                   // all parts of this process together; 0: no cap
-  std::uint64_t part_bytes = kDefaultPartBytes;  // less where max_bytes asks for it (a quarter of it)
+  std::uint64_t part_bytes = kDefaultPartBytes;  // less where max_bytes asks for it (a fifth of it)
   bool keep_empty = true;                        // false: a recording without any event leaves no file
   std::uint64_t retry_ns = kDefaultRetryNs;      // after a failed write another part is tried so much later
   // On the writer's thread: with each of its looks at the ring (every 10 to 100 ms), and once when it gives up. May not
