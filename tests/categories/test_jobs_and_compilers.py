@@ -1,6 +1,7 @@
 """Categories in jobs of two ranks that share parameters (FSDP2), and in compiled programs."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -73,7 +74,8 @@ def test_a_workspace_is_one_in_every_mode(tree, tmp_path, backend):
     program, capture = tmp_path / "program.py", tmp_path / "capture"
     program.write_text(COMPILED)
     command = [tree / "bin" / "memoir", "run", "-q", "--simulate", "h100", "-o", capture, "--", sys.executable, program, backend]
-    done = subprocess.run(command, capture_output=True, text=True)
+    # With a cache of its own inductor tries kernels out, whatever it remembers of earlier programs.
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "inductor")})
     assert done.returncode == 0, done.stderr
     found = categories(tree, capture, "--device", "cuda:0")
     # cuBLAS's on the streams' two threads and cuBLASLt's: none of it given back, none of it autograd's.
