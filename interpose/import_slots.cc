@@ -36,7 +36,7 @@ struct Search {
 bool Store(const LoadedObject& object, void** slot, void* value) {
   const auto page_bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   void* page = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(slot) & ~(page_bytes - 1));
-  const bool sealed = object.IsReadOnlyAfterLoading(slot);
+  const bool sealed = object.IsReadOnlyAfterLoading(static_cast<const void*>(slot));
   if (sealed && mprotect(page, page_bytes, PROT_READ | PROT_WRITE) != 0) return false;
   __atomic_store_n(slot, value, __ATOMIC_RELEASE);
   if (sealed) mprotect(page, page_bytes, PROT_READ);
@@ -61,7 +61,7 @@ void ForEachSlot(const LoadedObject& object, const DynamicSection& imports, Visi
   for (int table = 0; table < 2; ++table) {
     const std::size_t count = imports.tables[table] == nullptr ? 0 : imports.bytes[table] / sizeof(ElfW(Rela));
     for (std::size_t i = 0; i < count; ++i) {
-      const ElfW(Rela)& entry = imports.tables[table][i];
+      const ElfW(Rela) & entry = imports.tables[table][i];
       if (!IsImport(entry)) continue;
       const auto symbol = static_cast<std::uint32_t>(ELF64_R_SYM(entry.r_info));
       visit(Slot{imports.names + imports.symbols[symbol].st_name, symbol, object.At<void*>(entry.r_offset)});
@@ -122,7 +122,7 @@ struct OneSlot {
 int RedirectOne(dl_phdr_info* info, std::size_t, void* context) {
   OneSlot& one = *static_cast<OneSlot*>(context);
   const LoadedObject object(*info);
-  if (!object.Contains(one.slot)) return 0;
+  if (!object.Contains(static_cast<const void*>(one.slot))) return 0;
   one.stored = __atomic_load_n(one.slot, __ATOMIC_RELAXED) == one.from && Store(object, one.slot, one.to);
   return 1;
 }
@@ -167,7 +167,7 @@ const void* FindForLazySlot(const LoadedObject& importer, const DynamicSection& 
 }
 
 bool IsOwnDefinition(const LoadedObject& object, const DynamicSection& imports, const Slot& slot, const void* now) {
-  const ElfW(Sym)& symbol = imports.symbols[slot.symbol];
+  const ElfW(Sym) & symbol = imports.symbols[slot.symbol];
   return symbol.st_shndx != SHN_UNDEF && object.At<const void>(symbol.st_value) == now;
 }
 
@@ -226,8 +226,7 @@ int RedirectByChoice(dl_phdr_info* info, std::size_t, void* context) {
       ChooseFor(object, imports, slot, &search);
     }
   });
-  if (counts.left() == left_before && seen.count < SeenObjects::kMost)
-    seen.objects[seen.count++] = info->dlpi_phdr;
+  if (counts.left() == left_before && seen.count < SeenObjects::kMost) seen.objects[seen.count++] = info->dlpi_phdr;
   return 0;
 }
 

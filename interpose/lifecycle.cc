@@ -41,7 +41,7 @@ constinit thread_local ThreadSlot* memoir_thread_slot = nullptr;
 // Read-only memory: whoever would switch recording on without a ring must find out at once.
 constinit std::atomic<std::uint32_t>* memoir_enabled_flag = const_cast<std::atomic<std::uint32_t>*>(never_enabled);
 constinit bool memoir_tick_is_counter = false;
-const std::uint32_t memoir_ring_layout_9 = kRingVersion;
+const std::uint32_t memoir_ring_layout_10 = kRingVersion;
 }
 
 namespace {
@@ -90,8 +90,11 @@ void MakeExitKey() {
 // it any more.
 void CoverParentsRing() {
   if (ring_state.map.header == nullptr || ring_state.file.fd < 0) return;
-  mmap(ring_state.map.header, OffsetsFor(ring_state.map.segment_count).total, PROT_READ | PROT_WRITE,
-       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  const std::size_t bytes = OffsetsFor(ring_state.map.segment_count).total;
+  constexpr int kAccess = PROT_READ | PROT_WRITE, kFlags = MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  // A limit on data (RLIMIT_DATA) refuses private memory alone. Shared with the child's own children it does no harm.
+  if (mmap(ring_state.map.header, bytes, kAccess, kFlags | MAP_PRIVATE, -1, 0) == MAP_FAILED)
+    (void)mmap(ring_state.map.header, bytes, kAccess, kFlags | MAP_SHARED, -1, 0);
   CloseKeptFile(&ring_state.file);
 }
 

@@ -7,11 +7,13 @@
 namespace memoir {
 namespace {
 
+enum class NameKind : std::uint32_t { kOther = 0, kModule = 1, kCode = 2 };
+
 struct Entry {
   std::uint32_t text_bytes;
   std::uint32_t schema_bytes;
   std::uint32_t arguments;
-  std::uint32_t is_module;
+  NameKind kind;
 };
 
 // Held for one copy; whoever finds it taken sleeps rather than spins, since the holder may have lost its processor.
@@ -43,6 +45,8 @@ struct Parts {
   const void* written;
 };
 
+std::uint32_t CutLength(const char* text) { return static_cast<std::uint32_t>(strnlen(text, kMaxInlineName)); }
+
 std::uint32_t Define(const RingMap& ring, const Entry& entry, const Parts& parts) {
   RingHeader& header = *ring.header;
   const std::size_t bytes = std::size_t{entry.text_bytes} + entry.schema_bytes + entry.arguments;
@@ -70,14 +74,18 @@ std::uint32_t DefineName(const RingMap& ring, const char* name, const char* sche
   const std::size_t schema_bytes = schema == nullptr ? 0 : std::strlen(schema);
   if (text_bytes > kNameArenaBytes || schema_bytes > kNameArenaBytes || arguments > kNameArenaBytes) return 0;
   const Entry entry{static_cast<std::uint32_t>(text_bytes), static_cast<std::uint32_t>(schema_bytes),
-                    static_cast<std::uint32_t>(arguments), 0};
+                    static_cast<std::uint32_t>(arguments), NameKind::kOther};
   return Define(ring, entry, {name, schema, written});
 }
 
 std::uint32_t DefineModule(const RingMap& ring, const char* root, const char* path, const char* class_name) {
-  const auto length = [](const char* text) { return static_cast<std::uint32_t>(strnlen(text, kMaxInlineName)); };
-  const Entry entry{length(path), length(class_name), length(root), 1};
+  const Entry entry{CutLength(path), CutLength(class_name), CutLength(root), NameKind::kModule};
   return Define(ring, entry, {path, class_name, root});
+}
+
+std::uint32_t DefineCode(const RingMap& ring, const char* file, const char* function) {
+  const Entry entry{CutLength(function), CutLength(file), 0, NameKind::kCode};
+  return Define(ring, entry, {function, file, nullptr});
 }
 
 bool LookUpName(const RingMap& ring, std::uint32_t id, NameView* view) {
@@ -91,7 +99,8 @@ bool LookUpName(const RingMap& ring, std::uint32_t id, NameView* view) {
   if (needed > kNameArenaBytes - sizeof(Entry) - offset) return false;
   const std::uint8_t* text = ring.names + offset + sizeof entry;
   view->id = id;
-  view->is_module = entry.is_module != 0;
+  view->is_module = entry.kind == NameKind::kModule;
+  view->is_code = entry.kind == NameKind::kCode;
   view->text = reinterpret_cast<const char*>(text);
   view->text_bytes = entry.text_bytes;
   view->schema = view->text + entry.text_bytes;

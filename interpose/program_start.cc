@@ -85,8 +85,8 @@ bool FindTorchMinor(const Loaded& torch, TorchMinor* found) {
     *found = {static_cast<unsigned>(number >> 56), static_cast<unsigned>(number >> 48 & 0xff)};
     if (found->major >= 2) return true;
   }
-  return torch.folder[0] != '\0' && (ReadMinorBeside(torch.folder, "version.py", found) ||
-                                     ReadMinorBeside(torch.folder, "build-version", found));
+  return torch.folder[0] != '\0' &&
+         (ReadMinorBeside(torch.folder, "version.py", found) || ReadMinorBeside(torch.folder, "build-version", found));
 }
 
 // For `memoir run`, which says it, or else here.
@@ -117,9 +117,10 @@ void StartValues(const Loader& loader, const char* folder, TorchMinor torch) {
   char path[4200], message[1024] = "";
   std::snprintf(path, sizeof path, "%s/libmemoir_values-torch%u.%u.so", folder, torch.major, torch.minor);
   void* library = loader.open(path, kBindNow);
-  const auto start = library == nullptr ? nullptr
-                                        : reinterpret_cast<int (*)(char*, unsigned long long)>(
-                                              loader.find(library, "memoir_values_start"));
+  const auto start =
+      library == nullptr
+          ? nullptr
+          : reinterpret_cast<int (*)(char*, unsigned long long)>(loader.find(library, "memoir_values_start"));
   constexpr int kNotSimulated = 1;
   if (start != nullptr && start(message, sizeof message) <= kNotSimulated) return;
   std::fprintf(stderr, "memoir: the simulated GPU computes no values here, and every tensor holds zeros: %s\n",
@@ -194,7 +195,8 @@ bool ReadTorchMinor(const char* text, std::size_t size, TorchMinor* found) {
       *value = *value * 10 + static_cast<unsigned>(*at - '0');
     return at != first;
   };
-  if (!number(&found->major) || at == end || *at++ != '.') return false;
+  if (!number(&found->major) || at == end || *at != '.') return false;
+  ++at;
   return number(&found->minor) && found->major >= 1;
 }
 

@@ -51,6 +51,12 @@ std::uint64_t NeededMark(const std::uint8_t* at, std::size_t bytes) {
   return sizeof record + record.length;
 }
 
+std::uint64_t NeededStack(const std::uint8_t* at, std::size_t bytes) {
+  StackRecord record;
+  if (!Load(at, bytes, &record)) return UINT64_MAX;
+  return sizeof record + std::uint64_t{record.header.count} * sizeof(StackFrame);
+}
+
 // 64-bit sums of 32-bit lengths cannot wrap, so the caller's one comparison settles all of them. A kind that this
 // version does not know counts as damage: the ring's version is checked before its records.
 std::uint64_t Needed(RecordKind kind, const std::uint8_t* at, std::size_t bytes) {

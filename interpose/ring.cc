@@ -72,6 +72,7 @@ void RingDropRecord(ThreadSlot* slot) {
   if (place == nullptr) return;  // that has counted it
   std::memcpy(place, &header, sizeof header);
   RingCommit(slot, sizeof header);
+  slot->stack_is_known = 0;
   const RingVisit visit;
   if (visit.ring() != nullptr) CountDrop(*visit.ring());
 }
@@ -91,6 +92,13 @@ std::uint32_t RingDefineModule(const char* root, const char* path, const char* c
   return ring == nullptr ? 0 : DefineModule(*ring, root, path, class_name);
 }
 
+std::uint32_t RingDefineCode(const char* file, const char* function) {
+  ErrnoKeeper errno_keeper;
+  const RingVisit visit;
+  const RingMap* ring = visit.ring();
+  return ring == nullptr ? 0 : DefineCode(*ring, file, function);
+}
+
 RingCounters RingReadCounters() {
   const RingVisit visit;
   const RingMap* ring = visit.ring();
@@ -102,6 +110,13 @@ void RingCountDroppedAllocation(std::uint64_t bytes) {
   const RingVisit visit;
   const RingMap* ring = visit.ring();
   if (ring != nullptr) ring->header->dropped_allocated_bytes.fetch_add(bytes, std::memory_order_relaxed);
+}
+
+void RingCountStack(StackLoss loss) {
+  const RingVisit visit;
+  if (visit.ring() == nullptr) return;
+  RingHeader& header = *visit.ring()->header;
+  (loss == StackLoss::kCut ? header.cut_stacks : header.unread_stacks).fetch_add(1, std::memory_order_relaxed);
 }
 
 void RingSetProcessInfo(const void* bytes, std::size_t size) {

@@ -52,6 +52,7 @@ struct alignas(64) ThreadSlot {
   std::atomic<std::uint32_t> works_for;  // number of the thread in whose parallel region it works; 0: in none
   std::atomic<std::uint32_t> left;       // the thread has another slot, or has ended: it is at no address of this
   std::uint32_t scratch_bytes;           // of the mapping that `scratch` is the address of
+  std::uint32_t stack_is_known;          // the owner's: its segment has a Stack record, without a drop behind it
 };
 static_assert(sizeof(ThreadSlot) == 128);
 inline constexpr std::uint32_t kNoSegment = 0xffffffffu;
@@ -68,6 +69,8 @@ struct RingCounters {
   // call no handlers: their children are not counted.
   std::uint64_t forked_children;
   std::uint64_t parts;  // of the capture, that the writer began after the first
+  std::uint64_t cut_stacks;     // Python stacks whose outermost frames were left out
+  std::uint64_t unread_stacks;  // that were not as they can be, and not recorded
 };
 
 enum class OnEmptyPool : std::uint8_t {
@@ -138,8 +141,13 @@ MEMOIR_INTERPOSE_API std::uint32_t RingDefineOperator(const char* name, const ch
 // Defines a module, as RingDefineOperator does an operator. Texts over kMaxInlineName bytes are cut.
 MEMOIR_INTERPOSE_API std::uint32_t RingDefineModule(const char* root, const char* path, const char* class_name);
 
+// Defines Python code: the file of a code object and its qualified name, as it has them. Cut likewise.
+MEMOIR_INTERPOSE_API std::uint32_t RingDefineCode(const char* file, const char* function);
+
 MEMOIR_INTERPOSE_API RingCounters RingReadCounters();
 MEMOIR_INTERPOSE_API void RingCountDroppedAllocation(std::uint64_t bytes);
+enum class StackLoss : std::uint8_t { kCut, kUnread };  // RingCounters::cut_stacks, unread_stacks
+MEMOIR_INTERPOSE_API void RingCountStack(StackLoss loss);
 
 // The thread's slot without attaching: nullptr before its first record. After RingClose, and in a forked child, it
 // still names a slot of the ring that was: take it through RingThread.
@@ -170,7 +178,7 @@ inline std::uint16_t RingDepth(const ThreadSlot* slot) { return slot->range_epoc
 
 // There is one for each layout of records and ring: a tracker that was built for another layout finds no such symbol,
 // and does not load into a process that has this interposer.
-extern "C" MEMOIR_INTERPOSE_API const std::uint32_t memoir_ring_layout_9;
+extern "C" MEMOIR_INTERPOSE_API const std::uint32_t memoir_ring_layout_10;
 
 // The calling thread's slot in the ring that is open now; attaches when there is none, or only one of an earlier ring.
 inline ThreadSlot* RingThread() {

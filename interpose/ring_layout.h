@@ -66,6 +66,8 @@ struct RingHeader {
   std::atomic<std::uint64_t> slotless_records;
   std::atomic<std::uint64_t> forked_children;
   std::atomic<std::uint64_t> parts;  // counted by the reader
+  std::atomic<std::uint64_t> cut_stacks;
+  std::atomic<std::uint64_t> unread_stacks;
 
   // The pool: segment_pool.h.
   alignas(64) std::atomic<std::uint64_t> free_head;  // change count << 32 | index + 1
@@ -100,6 +102,8 @@ inline RingCounters ReadCounters(const RingHeader& header) {
   counters.slotless_records = header.slotless_records.load(kRelaxed);
   counters.forked_children = header.forked_children.load(kRelaxed);
   counters.parts = header.parts.load(kRelaxed);
+  counters.cut_stacks = header.cut_stacks.load(kRelaxed);
+  counters.unread_stacks = header.unread_stacks.load(kRelaxed);
   return counters;
 }
 

@@ -99,6 +99,7 @@ RingReader::~RingReader() {
   munmap(state_, state_->state_bytes);
 }
 
+// NOLINTNEXTLINE(misc-new-delete-overloads): see the header
 void RingReader::operator delete(void* reader) { std::free(reader); }
 
 std::size_t RingReader::RecordBytes(const std::uint8_t* at, const std::uint8_t* end) {

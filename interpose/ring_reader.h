@@ -44,9 +44,10 @@ struct ThreadView {
 struct NameView {
   std::uint32_t id;
   bool is_module;
-  const char* text;  // not terminated; of a module its path
+  bool is_code;
+  const char* text;  // not terminated; of a module its path, of code its function
   std::size_t text_bytes;
-  const char* schema;  // of a module its class
+  const char* schema;  // of a module its class, of code its file
   std::size_t schema_bytes;
   const std::uint8_t* written;  // one byte per argument; of a module the text of its root
   std::size_t arguments;
@@ -68,7 +69,8 @@ class MEMOIR_INTERPOSE_API RingReader {
   // use), and EAGAIN in errno where another process holds its lock.
   static RingReader* OpenFile(const char* path, char* error, std::size_t error_bytes);
   ~RingReader();
-  static void operator delete(void* reader);  // readers are made without the C++ library
+  // NOLINTNEXTLINE(misc-new-delete-overloads): readers are made in place, without the C++ library
+  static void operator delete(void* reader);
 
   // Bytes of the record at `at`: what its kind and lengths need, within [at, end); 0: none that can be trusted. Of a
   // living process too, whose wild stores must not take the reader along.

@@ -13,7 +13,7 @@
 
 namespace memoir {
 
-inline constexpr std::uint32_t kRingVersion = 9;
+inline constexpr std::uint32_t kRingVersion = 10;
 
 enum class RecordKind : std::uint8_t {
   kNone = 0,
@@ -300,12 +300,31 @@ struct HoldsRecord {
 };
 static_assert(sizeof(HoldsRecord) == 32);
 
+// A frame of a Python stack: what runs there, and the line that it is at.
+struct StackFrame {
+  std::uint32_t code;  // id in the ring's name table; 0: the table is full
+  std::uint32_t line;  // 0: not known
+};
+static_assert(sizeof(StackFrame) == 8);
+
+// The Python stack of the thread from here on: the `kept` outermost frames of the one before, then the `count` frames
+// behind the struct, outermost first. In each segment the first has none kept (ThreadSlot::stack_is_known), so that a
+// segment says it by itself.
+struct StackRecord {
+  RecordHeader header;
+  std::uint64_t tick;
+  std::uint32_t kept;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(StackRecord) == 24);
+
 // Limits of one record, so that a segment always has room for one.
 inline constexpr std::size_t kMaxRecordBytes = 4096;
 inline constexpr std::size_t kMaxInlineName = 1024;  // longer texts are cut
 inline constexpr std::size_t kMaxArguments = 512;    // kinds beyond are not recorded
 inline constexpr std::size_t kMaxLists = 128;
 inline constexpr std::size_t kMaxDimensions = 64;
+inline constexpr std::size_t kMaxRecordFrames = (kMaxRecordBytes - sizeof(StackRecord)) / sizeof(StackFrame);
 
 }  // namespace memoir
 

@@ -103,6 +103,7 @@ void EnterSegment(const RingMap& ring, ThreadSlot* slot, std::uint32_t segment) 
   slot->segments.fetch_add(1, std::memory_order_relaxed);
   header.state.store(Raw(SegmentState::kOwned), std::memory_order_release);
   slot->segment = segment;
+  slot->stack_is_known = 0;
   slot->base = slot->cursor = ring.SegmentBytes(segment);
   __atomic_store_n(&slot->limit, slot->base + kSegmentBytes, __ATOMIC_RELAXED);
   slot->committed = &header.committed;

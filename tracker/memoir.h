@@ -23,25 +23,25 @@ extern "C" {
 enum memoir_end { MEMOIR_STOPPED = 1, MEMOIR_EXITED = 2 };
 
 /* Starts to record. `settings` is a null-terminated list of "name=value", names as in proto/memoir/options.def without
- * "MEMOIR_" and in lower case ("output=run1", "max_size=2GiB"); they come before the environment's MEMOIR_* variables.
- * Also "program", "python_version", and "child=1" of a process that another of the job's started: it leaves to that one
- * what concerns all of them. */
+ * "MEMOIR_" and in lower case ("output=run1", "max_size=2GiB"); they override the environment's MEMOIR_* variables.
+ * Also "program", "python_version", and "child=1" in a process that another process of the job started: messages about
+ * the whole job are then left to that one. */
 MEMOIR_API int memoir_start(const char* const* settings, char* message, size_t size);
 
-/* Ends the recording and closes the capture; returns when everything is on file. -1: something could not be written. */
+/* Ends the recording and closes the capture; returns when all events are written. -1: some could not be written. */
 MEMOIR_API int memoir_stop(enum memoir_end reason, char* message, size_t size);
 
 /* What libmemoir_interpose.so calls before main, in a program that has libtorch and no Python: records as the
  * environment asks, until the program exits. */
 MEMOIR_API void memoir_program_starts(const char* program);
 
-/* Of a job's processes, those that may or may not train (Python's package calls these; a libtorch program that forks
- * may, too):
+/* For processes of a job that train only perhaps (the Python package calls these; a libtorch program that forks may,
+ * too):
  * memoir_watch: this process is ready to record, with `settings` as of memoir_start, and begins once it trains, that is
  * at its first backward pass or optimizer step, or at memoir_begin. Until then it has no ring, thread or file.
  * memoir_forked: to be called in a forked child: it is ready as by memoir_watch, if its parent recorded.
- * memoir_begin: begins now where it was ready; 0 also where it was not.
- * memoir_leave: this process never trains; only memoir_start will record it. */
+ * memoir_begin: begins now if it was ready; returns 0 also if it was not.
+ * memoir_leave: this process never trains; from now on only memoir_start records it. */
 MEMOIR_API int memoir_watch(const char* const* settings, char* message, size_t size);
 MEMOIR_API void memoir_forked(void);
 MEMOIR_API int memoir_begin(char* message, size_t size);
@@ -50,38 +50,38 @@ MEMOIR_API void memoir_leave(void);
 /* The rank, now that it is known: of the job's default process group. */
 MEMOIR_API void memoir_rank(uint32_t rank, uint32_t world_size);
 
-/* torch has made its CUDA allocators (torch.cuda.init() is done): from here on they are followed, with what is live
- * already. Without this call, from the first CUDA block that an operator allocates. */
+/* To be called once torch has made its CUDA allocators (torch.cuda.init()): they are recorded from here on, with the
+ * blocks that are live. Without this call they are recorded from the first CUDA block that an operator allocates. */
 MEMOIR_API void memoir_cuda_is_ready(void);
 
 /* A named instant, and the start of step `step`, in the recording. Texts over 1,024 bytes are cut. */
 MEMOIR_API void memoir_mark(const char* text);
 MEMOIR_API void memoir_step(uint64_t step);
 
-/* What a program is made of. Python's package tells it of every torch.nn.Module and torch.optim.Optimizer; a libtorch
- * program calls these, or memoir_torch.h, which does so for modules and optimizers of torch's C++ interface. In all of
+/* Modules and optimizers. The Python package reports every torch.nn.Module and torch.optim.Optimizer; a libtorch
+ * program calls these functions, or memoir_torch.h, which does so for torch's C++ modules and optimizers. In all of
  * them a tensor is the address of its TensorImpl (at::Tensor::unsafeGetTensorImpl), which the caller keeps alive during
  * the call. What is defined holds for one recording; memoir_recordings says which. Nothing is recorded while operators
  * are not (memoir_level).
  *
  * A module is a part of a model, with a path from its root ("layers.3.mlp.fc1"; "" is the root itself), a class, and
  * the class of the root. Define it once per recording, and call enter and exit around its forward. Define returns 0,
- * which the others pass over, when nothing is recorded or no more fit. */
+ * which the others ignore, when nothing is recorded or the table of names is full. */
 MEMOIR_API uint32_t memoir_define_module(const char* root, const char* path, const char* class_name);
 MEMOIR_API void memoir_enter_module(uint32_t module);
 MEMOIR_API void memoir_exit_module(uint32_t module);
 
-/* What a module holds itself, with names ("weight"; NULL: none): call it once defined, when it changed, and when
- * memoir_parts did. Gradients are read from the parameters. A parameter that several modules hold belongs to the one
- * that said so first. */
+/* The tensors that a module itself holds, with names ("weight"; NULL: none): call it once the module is defined, when
+ * they change, and when memoir_parts changes. Gradients are read from the parameters. A parameter that several modules
+ * hold belongs to the first of them that was reported. */
 struct memoir_held {
   const void* tensor;
   const char* name;
 };
 MEMOIR_API void memoir_module_holds(uint32_t module, const struct memoir_held* parameters, size_t parameter_count,
                                     const struct memoir_held* buffers, size_t buffer_count);
-/* Which module a parameter's gradient belongs to, where memoir_module_holds does not say so. Forget a parameter before
- * it goes: its address may be another tensor's then. -1: no more fit. */
+/* The module of a parameter's gradient, where memoir_module_holds does not report it. Forget a parameter before it is
+ * destroyed: its address may be another tensor's then. -1: the table is full. */
 MEMOIR_API int memoir_set_parameter(uint64_t tensor, uint32_t module);
 MEMOIR_API void memoir_forget_parameter(uint64_t tensor, uint32_t module);
 
@@ -90,37 +90,37 @@ MEMOIR_API int memoir_recording_modules(void);
 
 /* A user range, as torch's record_function makes one: torch.profiler sees it, too. It ends on the thread where it
  * began, before those around it. "Optimizer.step#NAME" and "Optimizer.zero_grad#NAME" are the phase `optimizer`.
- * NULL: nobody watches, or there is no memory; memoir_end_range passes it over. */
+ * NULL: nothing records ranges, or there is no memory; memoir_end_range ignores it. */
 MEMOIR_API void* memoir_begin_range(const char* name);
 MEMOIR_API void memoir_end_range(void* range);
 
-/* What an optimizer holds, at the end of each of its steps, inside their range; `optimizer` is a number that tells it
- * from others. At most 126 parameters, and `state_counts[i]` tensors of the state of the i-th one, all in one row in
- * `state`. `more`: goes on with the call before. Without parameters: it holds what was said last. An address of the
- * state whose lowest bit is set is of a tensor inside a list or dict of the state, where torch.profiler does not
- * look. */
+/* The tensors that an optimizer holds, at the end of each of its steps, inside the step's range; `optimizer` is a
+ * number that identifies it. At most 126 parameters, and `state_counts[i]` tensors of the state of the i-th one, one
+ * parameter's after the other's in `state`. `more`: continues the call before. Without parameters: they are those of
+ * the call before. An address of the state whose lowest bit is set is of a tensor inside a list or dict of the state,
+ * which torch.profiler does not look at. */
 MEMOIR_API void memoir_optimizer_holds(uint64_t optimizer, const void* const* parameters, size_t count,
                                        const void* const* state, const uint32_t* state_counts, int more);
 
-/* Parts of the capture that were begun after the first: what is held is said again in each. */
+/* Number of parts begun after the first: what modules hold has to be reported again in each. */
 MEMOIR_API uint64_t memoir_parts(void);
 /* Changes with each recording: what was defined before is forgotten. */
 MEMOIR_API uint64_t memoir_recordings(void);
 
-/* Returns when everything recorded before the call is on file. */
+/* Returns when everything recorded before the call is written. */
 MEMOIR_API void memoir_flush(void);
 
-/* How much is recorded: nothing, allocations and deallocations alone, or operators, too. */
+/* What is recorded: nothing; allocations and deallocations; or these and operators. */
 enum memoir_level { MEMOIR_OFF = 0, MEMOIR_MEMORY = 1, MEMOIR_ALL = 2 };
 
-/* Switches the running recording off and on again. With `keep_memory` allocations and deallocations are recorded on, so
- * that what is live is known throughout; without, a hook costs next to nothing, and blocks from before the resume are
- * not followed any more. In effect when it returns. -1: nothing is recorded, or the ring had no room for the switch. */
+/* Switches the running recording off and on again. With `keep_memory` allocations and deallocations are still recorded,
+ * so that live memory stays known; without, a hook costs next to nothing, and blocks from before the resume are not
+ * followed any more. In effect when it returns. -1: nothing is recorded, or the ring had no room for the switch. */
 MEMOIR_API int memoir_pause(int keep_memory);
 MEMOIR_API int memoir_resume(void);
 MEMOIR_API enum memoir_level memoir_level(void);
 
-/* 1 while this process records; also while that is switched off. */
+/* 1 between start and stop, also while the recording is paused. */
 MEMOIR_API int memoir_recording(void);
 
 /* Folder of the capture, "" before the first start; cut to `size`. */

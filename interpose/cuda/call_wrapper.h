@@ -77,7 +77,8 @@ const void* WrapperOf(int variant) {
 template <std::size_t kLength>
 struct CallName {
   char text[kLength];
-  constexpr CallName(const char (&name)[kLength]) {  // NOLINT: a literal becomes one
+  // NOLINTNEXTLINE(misc-explicit-constructor): a literal becomes one
+  constexpr CallName(const char (&name)[kLength]) {
     for (std::size_t i = 0; i < kLength; ++i) text[i] = name[i];
   }
 };

@@ -38,7 +38,9 @@ std::uint64_t BlockAddresses::TakeNewChunk(std::uint64_t bytes, std::uint64_t al
 
 void BlockAddresses::Give(std::uint64_t address, std::uint64_t bytes) {
   auto chunk = chunks_.upper_bound(address);
-  if (chunk == chunks_.begin() || address - (--chunk)->first >= chunk->second.bytes) return space_.Give(address, bytes);
+  if (chunk == chunks_.begin()) return space_.Give(address, bytes);
+  --chunk;
+  if (address - chunk->first >= chunk->second.bytes) return space_.Give(address, bytes);
   chunk->second.used -= bytes;
   chunk->second.holes.Give(address, bytes);
   if (chunk->second.used > 0) return NoteRoom(chunk);

@@ -103,8 +103,9 @@ std::string AddProfile(Profile& profile, std::vector<Profile>& profiles) {
 
 std::uint64_t ParseBytes(std::string_view text) {
   std::uint64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [unit, error] = std::from_chars(text.data(), end, value);
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto [unit, error] = std::from_chars(begin, end, value);
   if (error != std::errc{}) return 0;
   constexpr std::pair<std::string_view, int> kUnits[] = {{"", 0},     {"B", 0},  {"KiB", 10}, {"MiB", 20}, {"GiB", 30},
                                                          {"TiB", 40}, {"K", 10}, {"M", 20},   {"G", 30},   {"T", 40}};

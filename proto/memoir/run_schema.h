@@ -22,9 +22,9 @@ struct ColumnSchema {
 };
 
 struct EventSchema {
-  const char* name;  // in capture.proto
-  std::uint8_t number;
-  std::uint64_t columns;  // bits by RunColumn, besides kTickDelta
+  const char* name = nullptr;  // in capture.proto
+  std::uint8_t number = 0;
+  std::uint64_t columns = 0;  // bits by RunColumn, besides kTickDelta
 
   constexpr bool Takes(RunColumn column) const { return (columns >> static_cast<unsigned>(column) & 1) != 0; }
 };

@@ -61,7 +61,7 @@ class MemoryTracker:
     def start_monitor(self, root_module: torch.nn.Module) -> None:
         """Watch the forward and backward passes of `root_module` until stop(). What was known of an earlier run is forgotten."""
         if self._name is not None:
-            raise RuntimeError("memoir.MemoryTracker: it watches a module already; call stop() first")
+            raise RuntimeError("memoir.MemoryTracker: it already watches a module; call stop() first")
         self._clear_state()
         self._begin_recording()
         self._name = uuid.uuid4().hex[:12]

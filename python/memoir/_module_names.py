@@ -1,8 +1,8 @@
 """What a module is called: its path from its root, its class, and its root. Found at a module's first call, never before.
 
 A root is the outermost module that owns the one called: mostly the one called first, but also a model whose parts are called one by
-one. Modules added later are found when they are first called; their root is walked again then. Keeps no module alive, and leaves
-no trace in any.
+one. Modules added later are found when they are first called; their root is walked again then. A module that none owns and that is
+first called by another one belongs to that one (_calls.py). Keeps no module alive, and leaves no trace in any.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 import time
 import weakref
 
-from memoir import _unseen
+from memoir import _calls, _unseen
 
 TYPE_CHECKING = False  # typing takes milliseconds to import
 if TYPE_CHECKING:
@@ -72,22 +72,26 @@ def gone(reference: _Reference) -> None:
 
 
 class _Reference(weakref.ref["Module"]):
-    """To a module that has a name. `parameters`: addresses that lead to it."""
+    """To a module that has a name. `parameters`: addresses that lead to it. `root`, `path`: its name; "" of one that is passed over."""
 
-    __slots__ = ("address", "number", "parameters")
+    __slots__ = ("address", "number", "parameters", "path", "root")
     address: int
     number: int
     parameters: set[int]
+    path: str
+    root: str
 
 
 class _Root(weakref.ref["Module"]):
-    """To a root. Its label is its class and, where another of that class is alive, the lowest number that is free."""
+    """To a root. Its label is its class and, where another of that class is alive, the lowest number that is free. Of one that belongs to
+    the module that called it `label` is that module's, and `path` where it stands there."""
 
-    __slots__ = ("address", "label", "name", "number")
+    __slots__ = ("address", "counted", "label", "number", "path")
     address: int
+    counted: str  # what the number counts; "" where it has none
     label: str
-    name: str
     number: int
+    path: str
 
 
 class Names:
@@ -97,7 +101,8 @@ class Names:
         self._known: dict[int, _Reference] = {}  # address: _Reference
         self._numbers: dict[tuple[str, str, str], int] = {}  # (root, path, class): its id in the ring
         self._roots: dict[int, _Root] = {}  # address: _Root
-        self._labels: dict[str, tuple[list[int], list[int]]] = {}  # class: how many labels it ever had at once, and the numbers of those that are free again
+        # By class, or the place of one in its caller: how many labels it ever had at once, and the numbers of those that are free again.
+        self._labels: dict[str, tuple[list[int], list[int]]] = {}
         self._fruitless = 0
         self._begun, self._looking = time.monotonic(), 0.0
         self._seconds = 0.0
@@ -141,11 +146,11 @@ class Names:
         begun = time.monotonic()
         root = self._root_of(module)
         again = id(root) in self._roots
-        self._walk(root)
+        self._walk(root, _behind(root) is _behind(module))
         if again:
             self._looking += time.monotonic() - begun
         if not self._knows(module):  # called through something that is no owner, such as torch.compile's wrapper
-            self._add(module, self._label(module), "", set())
+            self._add(module, *self._place(module, True), set())
 
     def pass_over(self, module: Module) -> None:
         self._refer(module, 0)
@@ -162,6 +167,7 @@ class Names:
         if reference is None or reference() is not module:
             reference = self._known[id(module)] = _Reference(module, self._gone)
             reference.address, reference.parameters = id(module), set()
+            reference.root = reference.path = ""
         reference.number = number
         return reference
 
@@ -200,34 +206,57 @@ class Names:
             module = owner
         return module
 
-    def _walk(self, root: Module) -> None:
-        label = self._label(root)
+    def _walk(self, root: Module, called: bool) -> None:
+        label, place = self._place(root, called)
         taken: set[int] = set()
         for path, module in _parts(root):
-            self._add(module, label, path, taken)
+            self._add(module, label, _below(place, path), taken)
             inner = _behind(module)
             if inner is not module and path == "":  # torch.compile's wrapper is the model that it wraps
-                self._add(inner, label, path, taken)
+                self._add(inner, label, place, taken)
 
-    def _label(self, root: Module) -> str:
-        """The class of the root, and a number where another of that class is alive."""
+    def _place(self, root: Module, called: bool) -> tuple[str, str]:
+        """The label and path of a root: "" where it belongs to no other module. `called`: it, and not a part of it, is the one called now."""
         there = self._roots.get(id(root))
         if there is not None and there() is root:
-            return there.label
+            return there.label, there.path
+        reference = self._roots[id(root)] = _Root(root, self._root_gone)
+        reference.address, reference.counted, reference.number = id(root), "", 1
         name = type(_behind(root)).__name__
-        used, free = self._labels.setdefault(name, ([0], []))
+        caller, attribute = self._caller_of(root)
+        if caller is None or not (called or attribute):
+            reference.label, reference.path = self._numbered(reference, "", name), ""
+        else:
+            reference.label = caller.root
+            reference.path = _below(caller.path, attribute or self._numbered(reference, f"{caller.root}.{caller.path}.", name))
+        return reference.label, reference.path
+
+    def _caller_of(self, root: Module) -> tuple[_Reference | None, str]:
+        """The innermost module that is being called and has `root` among its attributes, and where; else the innermost one, and ""."""
+        innermost: _Reference | None = None
+        for module in _calls.open_calls():
+            caller = self._known.get(id(module))
+            if module is root or _behind(module) is root or caller is None or not caller.root:
+                continue
+            innermost = innermost or caller
+            if attribute := _calls.attribute_of(_attributes(_behind(module)), root):
+                return caller, attribute
+        return innermost, ""
+
+    def _numbered(self, reference: _Root, place: str, name: str) -> str:
+        """The name, and a number where another of that name is alive in that place."""
+        reference.counted = place + name
+        used, free = self._labels.setdefault(reference.counted, ([0], []))
         if not free:
             used[0] += 1
-        number = heapq.heappop(free) if free else used[0]
-        reference = self._roots[id(root)] = _Root(root, self._root_gone)
-        reference.address, reference.name, reference.number = id(root), name, number
-        reference.label = name if number == 1 else f"{name}#{number}"
-        return reference.label
+        reference.number = heapq.heappop(free) if free else used[0]
+        return name if reference.number == 1 else f"{name}#{reference.number}"
 
     def _root_gone(self, reference: _Root) -> None:
         if self._roots.get(reference.address) is reference:
             del self._roots[reference.address]
-        heapq.heappush(self._labels[reference.name][1], reference.number)
+        if reference.counted:
+            heapq.heappush(self._labels[reference.counted][1], reference.number)
 
     def _add(self, module: Module, label: str, path: str, taken: set[int]) -> None:
         """`taken`: parameters that a module before this one has: a tied one belongs to the first."""
@@ -239,6 +268,7 @@ class Names:
         if not self._knows(module) or self._known[id(module)].number != number:
             self._new.append((module, number))
         reference = self._refer(module, number)
+        reference.root, reference.path = label, path
         self._library.memoir_set_module(id(module), number)
         parameters = _own_tensors(module, "_parameters")
         if not self._layout_told:
@@ -280,6 +310,10 @@ def _is_compilers(module: Module) -> bool:
 
 def _module_of(frame: FrameType) -> str:
     return str(frame.f_globals.get("__name__"))
+
+
+def _below(place: str, path: str) -> str:
+    return f"{place}.{path}" if place and path else place or path
 
 
 def _answers_plainly(kind: type) -> bool:

@@ -5,9 +5,9 @@ data loader never, unless they call memoir.start(). And how a rank's number come
 from __future__ import annotations
 
 import os
-import re
 import sys
 
+from memoir._launchers import launchers_rank
 from memoir._terminal import say
 
 TYPE_CHECKING = False  # typing takes milliseconds to import
@@ -26,16 +26,6 @@ _POOLS = {("multiprocessing.pool", "worker"), ("concurrent.futures.process", "_p
 _SERVER = "multiprocessing.forkserver"
 _LOADER = ("torch.utils.data._utils.worker", "_worker_loop")
 _TRAINERS = {("torch.multiprocessing.spawn", "_wrap")}
-
-# (rank, unless) of each row of proto/memoir/launchers.def, which tests/rules compares.
-_LAUNCHERS_RANKS = (
-    ("MEMOIR_RANK", ""),
-    ("RANK", ""),
-    ("OMPI_COMM_WORLD_RANK", "TORCHELASTIC_RUN_ID"),
-    ("PMI_RANK", "TORCHELASTIC_RUN_ID"),
-    ("PMIX_RANK", "TORCHELASTIC_RUN_ID"),
-    ("SLURM_PROCID", "TORCHELASTIC_RUN_ID"),
-)
 
 _following = False
 _when_task_is_known: Callable[[], None] | None = None  # of a spawned child
@@ -72,11 +62,7 @@ def speaks() -> bool:
         return False
     if os.environ.get("MEMOIR_SIM_WORLD"):
         return True
-    for rank, unless in _LAUNCHERS_RANKS:
-        number = os.environ.get(rank, "")
-        if re.fullmatch("[0-9]+", number) and int(number) < 2**32 and not os.environ.get(unless):
-            return int(number) == 0
-    return True
+    return launchers_rank() in (None, 0)
 
 
 def not_recording(problem: Exception) -> None:

@@ -38,6 +38,7 @@ def start(
     rank: int | None = None,
     ops: Literal["ranges", "dispatch"] | None = None,
     modules: bool | Literal["on", "off"] | None = None,
+    stacks: Literal["python", "off"] | None = None,
     quiet: bool | None = None,
     steps: str | None = None,
     range: str | None = None,
@@ -66,6 +67,7 @@ def start(
     rank: number of this process in a distributed job, from 0 (default: what the launcher says, such as RANK of torchrun, else 0)
     ops: "ranges" records the operators that the program calls, "dispatch" those below autograd, as a TorchDispatchMode sees them (default: ranges)
     modules: on or off: record which torch.nn.Module each operator belongs to (default: on)
+    stacks: "python" or "off": record by which line of Python code each block and operator was made (default: python)
     quiet: print nothing but errors (default: False)
     steps: "10:12" records operators in the steps 10 and 11, and outside of them allocations only. Steps are counted from 0: calls of memoir.step();
         where there are none, steps of torch.profiler, else of the first optimizer
@@ -167,6 +169,7 @@ def session(
     rank: int | None = None,
     ops: Literal["ranges", "dispatch"] | None = None,
     modules: bool | Literal["on", "off"] | None = None,
+    stacks: Literal["python", "off"] | None = None,
     quiet: bool | None = None,
     steps: str | None = None,
     range: str | None = None,

@@ -112,6 +112,18 @@ TEST(TensorIdentitiesTest, AnAddressThatComesTwiceIsTwoTensors) {
   EXPECT_NE(tensors[second], tensors[third]);
 }
 
+// aten::arange gives an empty tensor to the overload that resizes it, and returns that.
+TEST(TensorIdentitiesTest, WhatAnOperatorInsideHasResizedIsTheSameTensor) {
+  TensorIdentities identities;
+  const AllocationId none = identities.Seen(At(1, 0));
+  identities.StorageChanges(1, 0x200);
+  identities.Returned(1, 0x200);
+  const AllocationId resized = identities.Seen(At(1, 0x200));
+  EXPECT_NE(none, resized);
+  const auto tensors = identities.Finish();
+  EXPECT_EQ(tensors[none], tensors[resized]);
+}
+
 TEST(TensorIdentitiesTest, WhatNoArgumentShowsIsNoTensor) {
   TensorIdentities identities;
   const AllocationId block = identities.Allocated(DeviceId{0}, 0x100);
@@ -170,6 +182,40 @@ void Train(ProcessBuilder& process) {
   process.Begin("aten::detach", {T(4, 0x400)}).End({T(5, 0x400)}).End();
   process.Begin("aten::add_", {T(2, 0x200), T(5, 0x400)}).End({T(2, 0x200)});
   process.Deallocate(0x300).End();
+}
+
+// torch.profiler is not told of pinned memory.
+TEST(EventTreeTest, PinnedMemoryIsNotInIt) {
+  ProcessBuilder process(Recorded());
+  const std::uint32_t pinned = process.AddDevice("pinned", 0);
+  process.Begin("aten::nonzero").Allocate(0x100, 4, pinned).Allocate(0x200, 8).Deallocate(0x100, pinned);
+  process.Deallocate(0x200).End();
+  const TemporaryFolder folder;
+  process.WriteTo(folder.path());
+  const absl::StatusOr<EventTree> tree = BuildEventTree(*Capture::Open(folder.path()), {});
+  ASSERT_TRUE(tree.ok()) << tree.status();
+  std::vector<TreeNode::Kind> kinds;
+  for (const TreeNode& node : tree->nodes) kinds.push_back(node.kind);
+  EXPECT_EQ(kinds, (std::vector{TreeNode::Kind::kRange, TreeNode::Kind::kAllocate, TreeNode::Kind::kFree}));
+}
+
+// Autograd's range on a GPU's thread stands where its node says, also behind operators of a hook.
+TEST(EventTreeTest, ANodeBehindAHookStandsInTheRangeOfItsForwardThread) {
+  ProcessBuilder process(Recorded());
+  process.BeginUser("step").OnThread(2).BeginText("autograd::engine::evaluate_function: MulBackward0");
+  process.Begin("aten::mul.Tensor", {T(1, 0x100)}).End().BeginBackward("MulBackward0", 7, 1).End().End();
+  process.OnThread(1).End();
+  const TemporaryFolder folder;
+  process.WriteTo(folder.path());
+  const absl::StatusOr<EventTree> tree = BuildEventTree(*Capture::Open(folder.path()), {});
+  ASSERT_TRUE(tree.ok()) << tree.status();
+  std::vector<std::pair<std::string, std::uint32_t>> nodes;
+  for (const TreeNode& node : tree->nodes) nodes.emplace_back(tree->names[node.name], node.parent);
+  EXPECT_EQ(nodes, (std::vector<std::pair<std::string, std::uint32_t>>{
+                       {"step", TreeNode::kNone},
+                       {"autograd::engine::evaluate_function: MulBackward0", 0},
+                       {"aten::mul", 1},
+                       {"MulBackward0", 1}}));
 }
 
 // Buffers are no state, and what autograd left is not what a module held when it was called.

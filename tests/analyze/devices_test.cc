@@ -24,12 +24,16 @@ const DeviceRow& Device(const Summary& summary, const std::string& name) {
   return none;
 }
 
+testing::TensorSpec On(std::uint32_t device, std::uint64_t address) {
+  return {.impl = address + 1, .storage = address, .storage_bytes = kMiB, .sizes = {512, 512}, .device = device};
+}
+
 // 3 MiB and 1 MiB live together once; the first waits for its free while 2 MiB more come.
 void Fill(ProcessBuilder& process, std::uint32_t cuda) {
   process.Begin("aten::mm").ChangeSegment(v1::SEGMENT_ALLOCATE, cuda, 0x1000000, 20 * kMiB);
   process.CountDevice(cuda, {0, 0, 20 * kMiB, 0, 0});
-  process.AllocateBlock(cuda, 0x1000000, 3 * kMiB, 3 * kMiB - 100).End();
-  process.Begin("aten::add").AllocateBlock(cuda, 0x1400000, kMiB).Allocate(0x10, 64).End();
+  process.AllocateBlock(cuda, 0x1000000, 3 * kMiB, 3 * kMiB - 100).End({On(cuda, 0x1000000)});
+  process.Begin("aten::add").AllocateBlock(cuda, 0x1400000, kMiB).Allocate(0x10, 64).End({On(cuda, 0x1400000)});
   process.RequestFree(cuda, 0x1000000);
   process.BeginUser("later").Begin("aten::mm").ChangeSegment(v1::SEGMENT_ALLOCATE, cuda, 0x3000000, 2 * kMiB);
   process.CountDevice(cuda, {kMiB, 4 * kMiB, 22 * kMiB, 2, 0});
@@ -67,7 +71,7 @@ TEST(Devices, CountsOfAWindowAreItsOwn) {
   const auto grow = [&](std::uint64_t address, std::uint64_t mebibytes, const ProcessBuilder::Statistics& statistics) {
     process.Begin("aten::mm").ChangeSegment(v1::SEGMENT_ALLOCATE, cuda, address, mebibytes * kMiB);
     process.CountDevice(cuda, statistics).AllocateBlock(cuda, address, mebibytes * kMiB);
-    process.RunOutOfMemory(cuda, 80 * kMiB, 512).End();
+    process.RunOutOfMemory(cuda, 80 * kMiB, 512).End({On(cuda, address)});
   };
   grow(0x1000000, 20, {0, 0, 20 * kMiB, 3, 0});
   process.FreeBlock(cuda, 0x1000000).BeginUser("window");
@@ -164,7 +168,7 @@ TEST(Devices, ABlockFoundWhileAnOperatorRunsIsItsOwn) {
   ProcessBuilder process;
   const std::uint32_t cuda = process.AddDevice("cuda", 0);
   process.Begin("aten::empty").ChangeSegment(v1::SEGMENT_FOUND, cuda, 0x1000000, 2 * kMiB);
-  process.FindBlock(cuda, 0x1000000, 512).End();
+  process.FindBlock(cuda, 0x1000000, 512).End({On(cuda, 0x1000000)});
   const Summary summary = Summarise(process);
   const Columns& own = RowNamed(summary, "aten::empty").total;
   EXPECT_EQ(own.bytes_at_peak, 512u);

@@ -36,8 +36,11 @@ TEST(FitRecording, FiguresAndHoldersOfTheDeviceAlone) {
   const std::uint32_t first = process.AddDevice("cuda", 0), second = process.AddDevice("cuda", 1);
   process.EnterModule("").EnterModule("mlp").Begin("aten::linear");
   process.ChangeSegment(v1::SEGMENT_ALLOCATE, second, 0x1000000, 20 * kMiB).AllocateBlock(second, 0x1000000, 3 * kMiB);
-  process.End().ExitModule("mlp").ExitModule("");
-  process.Begin("aten::zeros").AllocateBlock(second, 0x1400000, kMiB).End();
+  const auto tensor = [&](std::uint64_t address) {
+    return testing::TensorSpec{.storage = address, .storage_bytes = kMiB, .sizes = {512, 512}, .device = second};
+  };
+  process.End({tensor(0x1000000)}).ExitModule("mlp").ExitModule("");
+  process.Begin("aten::zeros").AllocateBlock(second, 0x1400000, kMiB).End({tensor(0x1400000)});
   process.ChangeSegment(v1::SEGMENT_ALLOCATE, first, 0x9000000, 2 * kMiB).AllocateBlock(first, 0x9000000, kMiB);
   process.Allocate(0x10, 900 * kMiB);  // of the host
   const auto recording = Recorded(process, kPid, 1);

@@ -57,8 +57,8 @@ TEST(FoldedTest, FoldedPartsKeepTheirSums) {
   EXPECT_EQ(kept.by_device[0], kept.total);
   EXPECT_EQ(kept.folded.allocated_bytes, 100u);
   EXPECT_EQ(RowNamed(summary, "aten::big").total.deallocated_bytes, 900u);
-  EXPECT_EQ(RowNamed(summary, "(in folded parts)").total.bytes_at_peak, 900u) << "whose it was is gone";
-  EXPECT_EQ(RowNamed(summary, "(in folded parts)").kind, Row::Kind::kFolded);
+  EXPECT_EQ(RowNamed(summary, "(in evicted parts)").total.bytes_at_peak, 900u) << "whose it was is gone";
+  EXPECT_EQ(RowNamed(summary, "(in evicted parts)").kind, Row::Kind::kFolded);
   EXPECT_EQ(summary.processes[0].counters.folded_parts(), 1u);
   EXPECT_EQ(summary.report.lost_chunks, 0u) << "folded is not lost";
   EXPECT_EQ(summary.report.lost_records, 0u);
@@ -154,7 +154,7 @@ TEST(FoldedTest, FoldedSumsOfOperatorsThatShareDevicesBelongToNone) {
   EXPECT_EQ(both.devices[1].peak_allocated_bytes, 700u);
   EXPECT_EQ(RowNamed(both, "aten::to").total.allocated_bytes, 715u);
   EXPECT_EQ(both.total().allocated_bytes, 715u);
-  EXPECT_EQ(RowNamed(both, "(in folded parts)").by_device[1].allocated_bytes, 700u);
+  EXPECT_EQ(RowNamed(both, "(in evicted parts)").by_device[1].allocated_bytes, 700u);
   SummaryOptions options;
   options.device = "cuda:0";
   const Summary one = *AnalyzeSummary(capture, options);

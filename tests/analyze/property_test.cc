@@ -294,9 +294,10 @@ TEST_P(PropertyTest, TreeSumsToTheTotal) {
   options.width = 1 + static_cast<std::size_t>(GetParam() % 4);
   const absl::StatusOr<RangeTree> tree = AnalyzeRangeTree(*capture_, options);
   ASSERT_TRUE(tree.ok());
-  std::uint64_t allocated = 0, net = 0;
+  std::uint64_t allocated = 0, net = 0, peaks = 0;
   for (std::uint32_t device = 0; device < 2; ++device) {
     const NaiveDevice expected = Walk(program_.naive(), device, GroupBy::kOperator, false, false);
+    peaks += expected.peak;
     allocated += SumOf(expected.allocated);
     net += SumOf(expected.at_end);
   }
@@ -309,7 +310,14 @@ TEST_P(PropertyTest, TreeSumsToTheTotal) {
     std::uint64_t below = node.self_bytes;
     for (const std::uint32_t child : node.children) below += tree->nodes[child].allocated_bytes;
     EXPECT_EQ(node.allocated_bytes, below) << node.name;
+    std::uint64_t at_peak = 0;
+    for (const TreeMemory& memory : node.memory) at_peak += memory.bytes_at_peak;
+    for (const std::uint32_t child : node.children) at_peak += tree->nodes[child].bytes_at_peak;
+    if (node.kind != RangeNode::Kind::kOther && node.kind != RangeNode::Kind::kDeeper) {
+      EXPECT_EQ(node.bytes_at_peak, at_peak) << node.name;
+    }
   }
+  EXPECT_EQ(tree->nodes[0].bytes_at_peak, peaks);
   EXPECT_EQ(self, allocated);
   EXPECT_EQ(self_net, net);
   EXPECT_EQ(tree->nodes[0].allocated_bytes, allocated);

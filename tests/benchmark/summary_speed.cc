@@ -1,7 +1,9 @@
 // How fast a capture is opened and summarised, and in how much memory: writes a synthetic capture of N events, then
 // measures in a child process, so that the builder's memory does not count.
 //
-//     summary_speed [events | capture folder]
+//     summary_speed [events | capture folder | --write events folder]
+//
+// With --write it leaves the capture there, for other benchmarks.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +14,7 @@
 #include <ctime>
 #include <filesystem>
 #include <random>
+#include <string_view>
 
 #include "tests/captures/capture_builder.h"
 #include "tools/analyze/summary/summary.h"
@@ -79,6 +82,10 @@ int Measure(const std::string& folder) {
 }  // namespace memoir
 
 int main(int argc, char** argv) {
+  if (argc == 4 && std::string_view(argv[1]) == "--write") {
+    memoir::WriteCapture(argv[3], std::strtoull(argv[2], nullptr, 10));
+    return 0;
+  }
   if (argc > 1 && std::filesystem::exists(argv[1])) return memoir::Measure(argv[1]);
   const std::uint64_t events = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 10'000'000;
   const memoir::testing::TemporaryFolder folder;

@@ -1,23 +1,11 @@
 #include "tests/captures/capture_builder.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "tests/captures/capture_encoding.h"
 
 namespace memoir::testing {
-namespace {
-
-std::string Hash(const std::string& text) {
-  XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, XXH3_128bits(text.data(), text.size()));
-  return std::string(reinterpret_cast<const char*>(canonical.digest), sizeof canonical.digest);
-}
-
-}  // namespace
-
 ProcessBuilder::ProcessBuilder(ProcessOptions options) : options_(std::move(options)), tick_(options_.start_tick) {
   info_.set_format_version(1);
   info_.set_pid(options_.pid);
@@ -82,6 +70,7 @@ v1::ThreadRun& ProcessBuilder::AddEvent(v1::EventKind kind, std::uint64_t tensor
     run.set_thread(thread_);
     run.set_first_record(on.next_record);
     run.set_start_depth(static_cast<std::uint32_t>(on.stack.size()));
+    run.set_start_stack(StackIdOf(on.python));
     run.set_first_tick(tick_);
     on.last_tick = tick_;
     on.last_address = on.last_serial = 0;
@@ -251,7 +240,8 @@ void ProcessBuilder::Track(bool allocate, std::uint64_t serial, std::uint64_t ad
                      tick_,
                      thread_,
                      outermost == stack.end() ? 0 : outermost->name,
-                     stack.empty() ? 0 : stack.back().name};
+                     stack.empty() ? 0 : stack.back().name,
+                     thread().python};
     live_[{device, address}] = block;
     totals.set_live_bytes(totals.live_bytes() + bytes);
     totals.set_live_blocks(totals.live_blocks() + 1);

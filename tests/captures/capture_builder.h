@@ -133,6 +133,13 @@ class ProcessBuilder {
   ProcessBuilder& BeginForward(const std::string& operator_name, std::int64_t sequence,
                                const std::vector<TensorSpec>& arguments = {});
 
+  // The Python stack of the current thread from here on, outermost first.
+  struct PythonFrame {
+    std::string file, function;
+    std::uint32_t line = 0;
+  };
+  ProcessBuilder& Stack(const std::vector<PythonFrame>& frames);
+
   ProcessBuilder& Mark(const std::string& name);
   ProcessBuilder& Step(std::uint64_t step);
   // How much is recorded from here on. Closes all ranges; coming from LEVEL_OFF forgets all blocks.
@@ -186,6 +193,7 @@ class ProcessBuilder {
   struct Live {
     std::uint64_t bytes, serial, tick;
     std::uint32_t thread, operator_name, leaf_name;
+    std::vector<PythonFrame> python;
   };
   struct DriverLive {
     std::uint64_t bytes, serial, tick;
@@ -201,6 +209,7 @@ class ProcessBuilder {
     std::vector<std::uint32_t> devices;
     std::string name;
     std::uint32_t works_for = 0;
+    std::vector<PythonFrame> python;
   };
 
   Thread& thread() { return threads_[thread_]; }
@@ -215,11 +224,13 @@ class ProcessBuilder {
   v1::ThreadRun& AddLists(v1::EventKind kind, const std::vector<std::vector<TensorSpec>>& lists,
                           const std::vector<std::string>& names);
   std::uint32_t NameIdOf(const std::string& text, bool is_operator);
+  std::uint32_t CodeIdOf(const PythonFrame& frame);
+  std::uint32_t StackIdOf(const std::vector<PythonFrame>& frames);
   std::uint32_t LayoutIdOf(const TensorSpec& tensor);
   std::uint32_t SignatureIdOf(const std::string& kinds, const std::vector<std::size_t>& list_lengths);
   void AddTensors(v1::ThreadRun& run, const std::vector<TensorSpec>& tensors);
   void AddTensor(v1::ThreadRun& run, const TensorSpec& tensor);
-  void FillKeyframe(v1::Keyframe* keyframe) const;
+  void FillKeyframe(v1::Keyframe* keyframe);
   void FillDriver(v1::Keyframe* keyframe) const;
   void StartChunk(bool keyframe);
   void WriteChunk(v1::Chunk& chunk);
@@ -247,6 +258,7 @@ class ProcessBuilder {
   std::vector<v1::DeviceDef> devices_;
   std::map<std::pair<bool, std::string>, std::uint32_t> names_;
   std::map<std::string, std::uint32_t> layouts_;
+  std::map<std::vector<std::pair<std::uint32_t, std::uint32_t>>, std::uint32_t> stacks_;  // by code and line
   std::map<std::string, std::uint32_t> signatures_;  // by kinds and list lengths
   // What the part in progress has not defined yet is added to the chunk in progress.
   std::map<std::pair<int, std::uint32_t>, bool> defined_;

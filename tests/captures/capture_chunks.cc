@@ -65,7 +65,7 @@ void ProcessBuilder::StartChunk(bool keyframe) {
   if (keyframe) FillKeyframe(payload_.mutable_keyframe());
 }
 
-void ProcessBuilder::FillKeyframe(v1::Keyframe* keyframe) const {
+void ProcessBuilder::FillKeyframe(v1::Keyframe* keyframe) {
   keyframe->set_tick(tick_);
   keyframe->set_events_before(events_);
   keyframe->set_ranges_off(level_ != v1::LEVEL_ALL);
@@ -82,6 +82,10 @@ void ProcessBuilder::FillKeyframe(v1::Keyframe* keyframe) const {
     live->add_thread(block.thread);
     live->add_operator_name(block.operator_name);
     live->add_leaf_name(block.leaf_name);
+  }
+  const auto has_stack = [](const auto& block) { return !block.second.python.empty(); };
+  if (std::ranges::any_of(live_, has_stack)) {
+    for (const auto& [where, block] : live_) live->add_stack(StackIdOf(block.python));
   }
   FillDriver(keyframe);
   for (const auto& [id, on] : threads_) {
@@ -103,7 +107,9 @@ void ProcessBuilder::FillKeyframe(v1::Keyframe* keyframe) const {
 ProcessBuilder& ProcessBuilder::EndChunk(bool keyframe_next) {
   // A keyframe may name what this part has not defined yet.
   if (chunk_has_keyframe_) {
-    for (const auto& [key, id] : std::map(names_)) NameIdOf(key.second, key.first);
+    for (const auto& [key, id] : std::map(names_)) {
+      if (!key.second.starts_with('\3')) NameIdOf(key.second, key.first);  // stacks define their code
+    }
   }
   for (auto& [id, on] : threads_) {
     if (!std::exchange(defined_[{kThread, id}], true)) {

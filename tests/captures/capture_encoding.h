@@ -1,15 +1,24 @@
-// What both sources of the builder need.
+// What all sources of the builder need.
 #ifndef TESTS_CAPTURES_CAPTURE_ENCODING_H_
 #define TESTS_CAPTURES_CAPTURE_ENCODING_H_
 
+#include <xxhash.h>
+
 #include <cstdint>
+#include <string>
 
 #include "tests/captures/capture_builder.h"
 
 namespace memoir::testing {
 
 // What a part has defined already.
-enum Defined { kName, kLayout, kSignature, kThread, kDevice };
+enum Defined { kName, kLayout, kSignature, kThread, kDevice, kStack };
+
+inline std::string Hash(const std::string& text) {
+  XXH128_canonical_t canonical;
+  XXH128_canonicalFromHash(&canonical, XXH3_128bits(text.data(), text.size()));
+  return std::string(reinterpret_cast<const char*>(canonical.digest), sizeof canonical.digest);
+}
 
 // To the value before, which it replaces.
 inline std::int64_t Difference(std::uint64_t value, std::uint64_t& last) {

@@ -150,13 +150,24 @@ def test_no_torch(doctor, tmp_path):
     (tmp_path / "none").mkdir()
     bare = [sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"]
     subprocess.run(bare, check=True)
-    is_line(doctor("torch", "--python", tmp_path / "bare/bin/python", PYTHONPATH=tmp_path / "none"), "wrong", "none in this python",
+    is_line(doctor("torch", "--python", tmp_path / "bare/bin/python", PYTHONPATH=tmp_path / "none"), "wrong", "not installed in this python",
             "name the python of your program: memoir doctor --python PATH")
 
 
 def test_a_torch_without_version(doctor, torch_of):
     is_line(doctor("torch", PYTHONPATH=torch_of("")), "wrong", "no version in ", "install torch again")
     is_line(doctor("torch", PYTHONPATH=torch_of("")), "wrong", "/site/torch/version.py", "install torch again")
+
+
+@pytest.mark.parametrize("version, build, words", [("3.15.0", "cpython", "Python 3.15.0"), ("3.9.2", "cpython", "Python 3.9.2"),
+                                                   ("3.13.1", "free-threaded", "free-threaded Python 3.13.1"), ("3.11.13", "pypy", "pypy Python 3.11.13")])
+def test_python_stacks(doctor, torch_of, tmp_path, version, build, words):
+    is_line(doctor("Python stacks"), "ok", "of this Python")
+    python, site = tmp_path / "python", torch_of("__version__ = '9.9.1'\n")
+    python.write_text(f"#!/bin/sh\nprintf '%s\\n' {python} {version} {site}/torch {build}\n")
+    python.chmod(0o755)
+    is_line(doctor("Python stacks", "--python", python), "note", f"not of {words}: blocks will have no lines; all else is recorded",
+            "record with a CPython 3.10 to 3.14 as it is released")
 
 
 def test_no_tracker_for_this_torch(doctor, torch_of):
@@ -292,7 +303,7 @@ def test_rings_that_were_cleaned(doctor, with_rings):
     is_line(doctor("dead ring", "--clean", program=with_rings((*RING, "removed", "/runs/a"))), "ok",
             f"{RING[0]} was removed: its capture is gone, /runs/a")
     is_line(doctor("dead ring", "--clean", program=with_rings((*RING, "kept", "/runs/a is full"))), "wrong", "/runs/a is full",
-            "mend that, and clean again")
+            "correct that and run memoir doctor --clean again")
 
 
 def test_an_old_kernel(doctor, lies):
@@ -328,7 +339,7 @@ def simulated(doctor, fake_tree, torch_of, tmp_path):
 def test_all_that_torch_imports_is_stood_in_for(simulated, doctor):
     names = ["cudaMalloc", "__cudaGetKernel", "cuInit", "ncclSend"]
     is_line(simulated("simulated CUDA", [*names, "memcpy", "cuddle", "ncclRecv"], [*names, "ncclRecv"]), "ok",
-            "stands in for all 5 functions that torch 9.9.1 imports")
+            "has all 5 functions that torch 9.9.1 imports")
     is_line(simulated("simulated GPU", names, names), "ok", "h1, h2")
     for subject in (doctor("simulated GPU"), doctor("simulated CUDA"), doctor("real libraries")):
         assert subject == [], "only where it is asked for"
@@ -343,7 +354,7 @@ def test_what_the_simulated_device_lacks_is_named(simulated):
 
 def test_libraries_that_stay_real(simulated):
     is_line(simulated("real libraries", ["cudaMalloc", "cuptiGetVersion", "cuFileOpen"], ["cudaMalloc"]), "note",
-            "not stood in for, and used as they are: cuFileOpen, cuptiGetVersion",
+            "not replaced, used as they are: cuFileOpen, cuptiGetVersion",
             "programs that need them (GPUDirect storage, symmetric memory, CUDA activity in torch.profiler) see them fail")
 
 

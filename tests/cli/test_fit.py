@@ -23,7 +23,7 @@ def test_fits(fit):
     assert done.returncode == 0 and done.stdout == "out of t4\n"
     text = one_paragraph(done.stderr)
     assert "fake.py on a SIMULATED Tesla T4 (t4): fits: takes 8.3 GiB of 14.6 GiB, 6.3 GiB to spare" in text
-    assert "context 500.0 MiB" in text and "From tables, as estimates" in text
+    assert "context 500.0 MiB" in text and "Estimates from tables" in text
 
 
 def test_does_not_fit(fit):
@@ -117,7 +117,7 @@ def test_least_that_fails_is_bounded_by_the_most(fit, tmp_path):
     (tmp_path / "needs_some.py").write_text(FAKE.replace(end, 'sys.exit(0 if os.environ.get("MEMOIR_SIM_UNKNOWN") == "most" else 1)'))
     done = fit("--gpu", "t4", "--", sys.executable, "needs_some.py", "3000", "--routes")
     text = one_paragraph(done.stderr)
-    assert done.returncode == 0 and "fits: takes up to 12.2 GiB of 14.6 GiB" in text and "With the least it failed (exit code 1)" in text
+    assert done.returncode == 0 and "fits: takes up to 12.2 GiB of 14.6 GiB" in text and "With the lowest the program failed (exit code 1)" in text
 
 
 def test_line_before_it_starts_on_a_terminal_alone(fit_tree, tmp_path):
@@ -129,7 +129,7 @@ def test_line_before_it_starts_on_a_terminal_alone(fit_tree, tmp_path):
     written = os.read(master, 1 << 16).decode()
     os.close(master)
     assert done.returncode == 0 and done.stdout == "out of t4\n"
-    assert written.startswith("memoir: fake.py runs on a SIMULATED Tesla T4; the answer follows what it writes (^C: what it took up to then)")
+    assert written.startswith("memoir: fake.py runs on a SIMULATED Tesla T4; the answer comes after its output (^C: what it took until then)")
 
 
 # Several cards
@@ -200,7 +200,7 @@ def test_largest_value(fit, tmp_path):
     done = fit("--gpu", "t4", "--vary", "NEED=1000:30000:1000", "--png", "curve.png", *fake("{NEED}"))
     assert done.returncode == 0
     assert f"the largest NEED that fits is 14,000, barely (409.0 MiB to spare); 15,000 does not{TORCH}." in one_paragraph(done.stdout)
-    assert "What is left is less than the tables are exact to (512.0 MiB): it may not fit." in one_paragraph(done.stdout)
+    assert "The spare memory is less than the uncertainty of the tables (512.0 MiB): it may not fit." in one_paragraph(done.stdout)
     assert "30,000 29.8 GiB" in one_paragraph(done.stdout)
     colors = {color for row in pixels((tmp_path / "curve.png").read_bytes()) for color in row}
     assert {(31, 119, 180), (214, 39, 40), (44, 160, 44)} <= colors      # a point that fits, one that does not, the card
@@ -215,7 +215,7 @@ def test_largest_value_as_json(fit):
 
 def test_no_value_fits(fit):
     done = fit("-q", "--gpu", "t4", "--vary", "NEED=20000:30000", *fake("{NEED}"))
-    assert done.returncode == 0 and done.stdout == "no NEED that was tried fits, the smallest being 20,000" + TORCH + "\n"
+    assert done.returncode == 0 and done.stdout == "no NEED that was tried fits; the smallest was 20,000" + TORCH + "\n"
 
 
 def test_no_value_gives_an_answer(fit):

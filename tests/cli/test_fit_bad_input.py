@@ -95,7 +95,7 @@ def test_too_few_addresses_for_a_run_without_limit(fit_tree, tmp_path):
     done = limited(fit_tree, tmp_path, 20, "--gpu", "t4", *fake("20000"))
     text = one_paragraph(done.stderr)
     assert done.returncode == 7 and "ulimit -v leaves too few addresses for a run without the card's limit" in text
-    assert "does not fit: has 14.6 GiB; what it would take was not tried" in text
+    assert "does not fit: has 14.6 GiB; what it takes was not tried" in text
     assert "takes 20.0 GiB" in one_paragraph(limited(fit_tree, tmp_path, 200, "--gpu", "t4", *fake("20000")).stderr)
 
 

@@ -1,6 +1,6 @@
 """What the conformance tests found, test by test, and docs/conformance.md made of it.
 
-    MEMOIR_CONFORMANCE_COUNTS=FILE pytest tests/conformance/test_{memory_profiler,oracle_live,categories}.py     with each torch (the last with 2.11); adds to FILE
+    MEMOIR_CONFORMANCE_COUNTS=FILE pytest tests/conformance/test_{memory_profiler,profiler_tree,oracle_live,categories}.py     with each torch (the last with 2.11); adds to FILE
     python tests/conformance/conformance.py [FILE]     prints the page: of FILE, or of what is kept here
 """
 
@@ -45,6 +45,12 @@ SUITES = {
         "PyTorch's test_memory_profiler.py",
         "Every test, under its own name; a block is what a test profiles once. `tests/conformance/test_memory_profiler.py`; the texts that the tests expect are in"
         " `tests/conformance/expected`.",
+        "blocks",
+    ),
+    "test_profiler_tree.py": (
+        "PyTorch's test_profiler_tree.py",
+        "Every test, under its own name: the text of `memoir export tree --format torch` beside that of ProfilerTree.format, letter by letter; a block is one of three runs."
+        " `tests/conformance/test_profiler_tree.py`; the tests of CUDA on the simulated GPU, with torch.profiler's activities of the CPU alone: there are no kernels to see.",
         "blocks",
     ),
     "scripts": (
@@ -109,6 +115,12 @@ Annotations (`record_function`) are left out of the tree that is compared.
 With `with_stack`, torch.profiler ends each of them with the Python call that began it (`record_function.__enter__`).
 So its contents stand beside it there and inside it here.
 The frozen trees, made without stacks, have annotations.
+
+On a GPU, autograd runs nodes on a thread of its own.
+torch.profiler's tree has the nodes of all backward passes of a recording inside the Python call of the first one:
+`build_tree` (`torch/csrc/profiler/collection.cpp`) leaves a thread's stack at the parent of what ended.
+The comparison puts what began after its Python call had returned where it began, as it is in the timeline.
+Neither that order nor the two threads' was seen to vary from run to run.
 """
 
 

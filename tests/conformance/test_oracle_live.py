@@ -38,17 +38,9 @@ def recorded(tree, tmp_path_factory, request):
     return device, capture, regions
 
 
-# Known to differ. On a GPU, backward's thread and the program's free and run at the same time, and the order of a block that is freed there and of the
-# next node is not always torch.profiler's; tensors that another storage is put behind are numbered otherwise.
-DIFFERS_ON_A_GPU = {"extract_gradients_from_optimizer", "extract_gradients_from_optimizer_set_to_none", "inputs_fwd_bwd", "parameters_and_gradients_set_to_none"}
-DIFFERS = {"tensor_programs"}
-
-
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
-def test_equals_torch_profiler(tree, recorded, script, request):
+def test_equals_torch_profiler(tree, recorded, script):
     device, capture, regions = recorded
-    if script.stem in DIFFERS or (device == "cuda" and script.stem in DIFFERS_ON_A_GPU):
-        request.applymarker(pytest.mark.xfail(strict=script.stem in DIFFERS, reason="not yet as torch.profiler has it"))
     with conformance.counted(SUITES[device], script.stem) as count:
         for number, torch in regions[script.stem]:
             command = [tree / "bin" / "memoir", "export", "categories", "--rules", "torch", "--forget-before", "--range", f"{RANGE}#{number}", capture]

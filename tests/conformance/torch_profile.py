@@ -1,7 +1,62 @@
 """What torch.profiler's memory profiler says of a run, as the document that `memoir export categories` writes: for tests that compare the two."""
 
+import bisect
+from unittest import mock
+
 from torch._C._profiler import _EventType, _TensorMetadata, RecordScope
 from torch.profiler import _memory_profiler as memory
+
+
+class Node:
+    """A node of torch.profiler's tree, whose place can be changed."""
+
+    def __init__(self, event, parent=None):
+        self.event, self.parent = event, parent
+        self.children = [Node(child, self) for child in event.children]
+
+    def __getattr__(self, name):
+        return getattr(self.event, name)
+
+    def holds(self, time):
+        return self.start_time_ns <= time <= self.end_time_ns
+
+
+def begins(node):
+    return node.start_time_ns
+
+
+def misplaced(nodes):
+    """Takes out what began after the Python call that it stands in had returned."""
+    for node in nodes:
+        if node.tag != _EventType.Allocation and not is_range(node):
+            late = [child for child in node.children if begins(child) > node.end_time_ns]
+            node.children = [child for child in node.children if begins(child) <= node.end_time_ns]
+            yield from late
+        yield from misplaced(node.children)
+
+
+class TreeInTime(memory.OpTree):
+    """Where a node of autograd's on a GPU's thread stands is told by the first that ran there: build_tree (torch/csrc/profiler/collection.cpp) leaves a thread's stack at
+    the parent of what ended, which is the Python call in which the first backward pass ran. Nodes of later passes stand there, too, when that call has long returned.
+    Here they stand where they began."""
+
+    def __init__(self, result):
+        super().__init__(result)
+        self._root_nodes = [Node(event) for event in self._root_nodes]
+        self.moved = list(misplaced(self._root_nodes))
+        for node in self.moved:
+            self.place(node)
+        self._sorted_nodes = tuple(sorted(self.dfs(), key=begins))
+
+    def place(self, node):
+        siblings, parent = self._root_nodes, None
+        while True:
+            call = next((one for one in siblings if not is_range(one) and one.tag != _EventType.Allocation and one.holds(begins(node))), None)
+            if call is None:
+                break
+            siblings, parent = call.children, call
+        node.parent = parent
+        bisect.insort_right(siblings, node, key=begins)
 
 
 def name_of(category):
@@ -109,7 +164,8 @@ def impl_rows(profile):
 
 
 def document(profiler):
-    profile = profiler._memory_profile()
+    with mock.patch.object(memory, "OpTree", TreeInTime):
+        profile = profiler._memory_profile()
     ranges = [node for node in profile._op_tree.dfs() if is_range(node)]
     return {
         "timeline": timeline_rows(profile),
@@ -117,6 +173,7 @@ def document(profiler):
         "schemas": [schema_row(node) for node in ranges],
         "arguments": [argument_row(node) for node in ranges],
         "tree": list(tree_lines(profile._op_tree._root_nodes)),
+        "moved": len(profile._op_tree.moved),
         "annotations": sorted({node.name for node in ranges if is_annotation(node)}),
         "timeline_storages": timeline_storages(profile),
         "storages": storage_rows(profile),

@@ -23,9 +23,15 @@
 
 #include "tests/captures/capture_builder.h"
 #include "tests/fuzz/mutated_fields.h"
+#include "tools/analyze/accounting/balance.h"
 #include "tools/analyze/fit/fit_recording.h"
+#include "tools/analyze/report/report.h"
+#include "tools/analyze/segments/fragmentation.h"
 #include "tools/cli/arguments/verbs.h"
 #include "tools/cli/terminal/exit_code.h"
+#include "tools/view/json/json.h"
+#include "tools/view/report/report_facts.h"
+#include "tools/view/report/report_sections.h"
 
 namespace memoir {
 namespace {
@@ -54,6 +60,9 @@ const std::vector<Command>& Commands() {
   static const std::vector<Command> kCommands = [] {
     std::vector<Command> commands = {
         {"show", "--tree"},
+        {"show", "--tree", "--grep", "a", "--thread", "1", "--from", "1us"},
+        {"export", "tree"},
+        {"export", "tree", "--format", "torch"},
         {"show", "--tree", "--top", "0", "--json"},
         {"show", "--over", "time"},
         {"show", "--over", "time", "--by", "category", "--json"},
@@ -86,6 +95,7 @@ const std::vector<Command>& Commands() {
         {"export", "data-flow"},
         {"export", "memory-timeline"},
         {"fit recording"},
+        {"report"},
     };
     for (const char* by : {"operator", "module", "category", "category,module", "parameter", "leaf", "range", "thread",
                            "shape", "rank"}) {
@@ -112,9 +122,26 @@ int RunFit(const std::string& folder) {
   return recording.ok() && recording->has_value() ? kExitFine : kExitError;
 }
 
+// All but the page, which no tree of a test has.
+int RunReport(const std::string& folder) {
+  const auto capture = Capture::Open(folder);
+  if (!capture.ok()) return kExitError;
+  const auto report = AnalyzeReport(*capture, {});
+  if (!report.ok()) return kExitError;
+  const auto fragmentation = AnalyzeFragmentation(*capture, {});
+  const auto balance = AnalyzeBalance(*capture, {}, {});
+  if (!fragmentation.ok() || !balance.ok()) return kExitError;
+  const auto findings = FindingsOf(*capture, report->summaries.front(), *fragmentation, *balance, folder);
+  const bool whole = !ToText(ReportFacts(*capture, *report, findings, folder)).empty() &&
+                     !ToText(ReportTables(*capture, *report)).empty() &&
+                     ReportSections(*report).size() >= report->devices.size();
+  return whole ? kExitFine : kExitError;
+}
+
 // What the program would exit with.
 int RunCommand(const Command& command, const std::string& folder, const std::string& output) {
   if (command[0] == "fit recording") return RunFit(folder);
+  if (command[0] == "report") return RunReport(folder);
   Command arguments(command.begin() + 1, command.end());
   if (command[0] == "explain") {
     arguments.insert(arguments.end() - 1, folder);
@@ -144,6 +171,8 @@ ProcessBuilder MakeProcess(Operators operators) {
   for (std::uint64_t part = 0; part < 2; ++part) {
     for (std::uint64_t i = 0; i < 20; ++i) {
       const std::uint64_t block = 0x100000 + 0x400 * i;
+      const auto line = static_cast<std::uint32_t>(i);
+      process.OnThread(1 + i % 2).Stack({{"train.py", "main", line}, {"net.py", "Net.forward", line % 3}});
       process.OnThread(1 + i % 2).BeginUser("step").EnterModule("", "Net").EnterModule("fc", "Linear");
       process.Begin("aten::add", {weight, own, own}).Allocate(0x1000 + 64 * i, 100 + i);
       if (below) process.BeginDispatch("aten::add.Tensor");

@@ -31,9 +31,9 @@ ProcessBuilder Process(const ProcessOptions& options) {
   return process;
 }
 
-TensorSpec Matrix(std::uint64_t storage, std::int64_t rows, std::int64_t columns) {
-  return {
-      .storage = storage, .storage_bytes = static_cast<std::uint64_t>(rows * columns * 4), .sizes = {rows, columns}};
+TensorSpec Matrix(std::uint64_t storage, std::int64_t rows, std::int64_t columns, std::uint32_t on = 0) {
+  const auto bytes = static_cast<std::uint64_t>(rows * columns * 4);
+  return {.storage = storage, .storage_bytes = bytes, .sizes = {rows, columns}, .device = on};
 }
 
 // A weight that stays, and the activations of a step that do not.
@@ -161,7 +161,7 @@ ProcessBuilder Held() {
   return process;
 }
 
-// A CUDA device beside the host's: a weight, a step, and one that asks for more than there is.
+// A CUDA device beside the host's: a weight, a step with a library's workspace, and one that asks for too much.
 ProcessBuilder Cuda() {
   ProcessBuilder process = Process(Options());
   process.info().set_torch_version("2.11.0+cu130");
@@ -169,20 +169,19 @@ ProcessBuilder Cuda() {
   const std::uint32_t cuda = process.AddDevice("cuda", 0, "NVIDIA L4");
   process.Begin("aten::randn").Allocate(0x10000, 4 * kMiB).End();
   process.Begin("aten::to").ChangeSegment(v1::SEGMENT_ALLOCATE, cuda, 0x1000000, 20 * kMiB);
-  process.CountDevice(cuda, {0, 0, 20 * kMiB, 0, 0}).AllocateBlock(cuda, 0x1000000, 4 * kMiB, 4 * kMiB - 96).End();
-  process.Deallocate(0x10000).Step(0).EnterModule("", "Net", "Net").EnterModule("layers.0", "Linear", "Net");
-  process.BeginForward("aten::linear", 0).AllocateBlock(cuda, 0x1400000, 12 * kMiB).End();
-  process.ExitModule("layers.0", "Linear", "Net").ExitModule("", "Net", "Net");
-  process.OnThread(2).BeginBackward("AddmmBackward0", 0, 1).Begin("aten::mm");
-  process.ChangeSegment(v1::SEGMENT_ALLOCATE, cuda, 0x4000000, 2 * kMiB)
-      .CountDevice(cuda, {16 * kMiB, 16 * kMiB, 22 * kMiB, 0, 0});
+  process.CountDevice(cuda, {0, 0, 20 * kMiB, 0, 0}).AllocateBlock(cuda, 0x1000000, 4 * kMiB, 4 * kMiB - 96);
+  process.End({Matrix(0x1000000, 1024, 1024, cuda)}).Deallocate(0x10000).Step(0).EnterModule("", "Net", "Net");
+  process.EnterModule("layers.0", "Linear", "Net").BeginForward("aten::linear", 0);
+  process.AllocateBlock(cuda, 0x1400000, 12 * kMiB).AllocateBlock(cuda, 0x2000000, kMiB);
+  process.End({Matrix(0x1400000, 3072, 1024, cuda)}).ExitModule("layers.0", "Linear", "Net");
+  process.ExitModule("", "Net", "Net").OnThread(2).BeginBackward("AddmmBackward0", 0, 1).Begin("aten::mm");
+  process.ChangeSegment(v1::SEGMENT_ALLOCATE, cuda, 0x4000000, 2 * kMiB);
+  process.CountDevice(cuda, {17 * kMiB, 17 * kMiB, 22 * kMiB, 0, 0});
   process.AllocateBlock(cuda, 0x4000000, kMiB).FreeBlock(cuda, 0x4000000).End().End().OnThread(1);
   process.RequestFree(cuda, 0x1400000).Step(1).EnterModule("", "Net", "Net").EnterModule("layers.0", "Linear", "Net");
   process.BeginForward("aten::linear", 1).ChangeSegment(v1::SEGMENT_FREE, cuda, 0x4000000, 2 * kMiB);
-  process.CountDevice(cuda, {4 * kMiB, 16 * kMiB, 20 * kMiB, 1, 0})
-      .RunOutOfMemory(cuda, 60 * kMiB, 3 * kMiB + 512)
-      .End();
-  process.CompleteFree(cuda, 0x1400000);
+  process.CountDevice(cuda, {5 * kMiB, 17 * kMiB, 20 * kMiB, 1, 0});
+  process.RunOutOfMemory(cuda, 60 * kMiB, 3 * kMiB + 512).End().CompleteFree(cuda, 0x1400000);
   return process;
 }
 
@@ -193,13 +192,14 @@ ProcessBuilder CudaUnknown(bool known) {
   process.Begin("aten::randn").Allocate(0x10000, 4 * kMiB).End();
   if (known) {
     const std::uint32_t cuda = process.AddDevice("cuda", 0, "NVIDIA L4");
-    process.Begin("aten::to").TakeSegment(cuda, 0x1000000, 20 * kMiB).AllocateBlock(cuda, 0x1000000, 4 * kMiB).End();
+    process.Begin("aten::to").TakeSegment(cuda, 0x1000000, 20 * kMiB).AllocateBlock(cuda, 0x1000000, 4 * kMiB);
+    process.End({Matrix(0x1000000, 1024, 1024, cuda)});
   }
-  v1::Unrecorded* unrecorded = process.info().add_unrecorded();
-  unrecorded->set_what(v1::Unrecorded::CUDA_MEMORY);
-  unrecorded->set_begin_tick(process.tick());
-  unrecorded->set_why(known ? "torch failed to show the blocks that were live (its snapshot threw an exception)"
-                            : "torch's CUDA allocator was not found in the libraries that are loaded");
+  v1::Unrecorded& unrecorded = *process.info().add_unrecorded();
+  unrecorded.set_what(v1::Unrecorded::CUDA_MEMORY);
+  unrecorded.set_begin_tick(process.tick());
+  unrecorded.set_why(known ? "torch failed to show the blocks that were live (its snapshot threw an exception)"
+                           : "torch's CUDA allocator was not found in the libraries that are loaded");
   process.Begin("aten::add").Allocate(0x20000, kMiB).End().Deallocate(0x20000);
   return process;
 }
@@ -348,7 +348,8 @@ ProcessBuilder Driver() {
   read(v1::START, 544);
   process.EnterModule("", "Net").EnterModule("fc", "Linear").Begin("aten::linear");
   process.TakeSegment(gpu, 0x1000000, 12000 * kMiB).AllocateBlock(gpu, 0x1000000, 9000 * kMiB);
-  process.GiveDriverBlock(gpu, 0x500000000, 64 * kMiB, v1::MALLOC, "libcublas.so.12").End();
+  process.GiveDriverBlock(gpu, 0x500000000, 64 * kMiB, v1::MALLOC, "libcublas.so.12");
+  process.End({Matrix(0x1000000, 9000 * 256, 1024, gpu)});
   process.ExitModule("fc", "Linear").ExitModule("", "Net").Step(0);
   process.GiveDriverBlock(gpu, 0x600000000, 37 * kMiB, v1::MALLOC, "libforeign.so");
   process.GiveDriverBlock(gpu, 0x700000000, 8000 * kMiB, v1::MEMORY_CREATE, "libnccl.so.2");
@@ -391,8 +392,7 @@ void WriteSample(const std::string& name, const std::string& folder) {
   if (name == "trained") Trained().WriteTo(folder);
   if (name == "held") Held().WriteTo(folder);
   if (name == "cuda") Cuda().WriteTo(folder);
-  if (name == "cuda_unknown") CudaUnknown(false).WriteTo(folder);
-  if (name == "cuda_lost") CudaUnknown(true).WriteTo(folder);
+  if (name.starts_with("cuda_")) CudaUnknown(name == "cuda_lost").WriteTo(folder);
   if (name == "driver") Driver().WriteTo(folder);
   if (name == "folded") Folded().WriteTo(folder);
 }

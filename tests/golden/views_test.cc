@@ -294,13 +294,13 @@ TEST_F(Views, CheckBalance) {
   for (const std::string at : {"peak", "end"}) {
     const auto balance = AnalyzeBalance(capture, {}, *ParseAt(at));
     ASSERT_TRUE(balance.ok()) << balance.status();
-    ExpectGolden("check_balance_" + at + ".txt", RenderBalance(capture, *balance, {.moment = "its reading"}, kNarrow));
+    ExpectGolden("check_balance_" + at + ".txt", RenderBalance(capture, *balance, {.moment = "its sample"}, kNarrow));
     ExpectGolden("check_balance_" + at + ".json", ToText(BalanceJson(capture, *balance)));
   }
   const Capture old = Open("cuda");
   const auto balance = AnalyzeBalance(old, {}, {});
   ASSERT_TRUE(balance.ok()) << balance.status();
-  ExpectGolden("check_balance_cuda.txt", RenderBalance(old, *balance, {.moment = "its reading"}, kNarrow));
+  ExpectGolden("check_balance_cuda.txt", RenderBalance(old, *balance, {.moment = "its sample"}, kNarrow));
 }
 
 TEST_F(Views, CheckOomPastTorch) {
@@ -317,16 +317,6 @@ TEST_F(Views, OverOperators) {
   ExpectGolden("over_operators_cuda.txt", RenderOperatorCurve(capture, *curve, 2, kNarrow));
   ExpectGolden("over_operators_cuda_all.txt", RenderOperatorCurve(capture, *curve, 0, kWide));
   ExpectGolden("over_operators_cuda.json", ToText(OperatorCurveJson(capture, *curve, 0)));
-}
-
-TEST_F(Views, Tree) {
-  for (const std::string name : {"training", "odd_names", "empty"}) {
-    const Capture capture = Open(name);
-    const auto tree = AnalyzeRangeTree(capture, {});
-    ASSERT_TRUE(tree.ok()) << tree.status();
-    ExpectGolden("tree_" + name + ".txt", RenderTree(capture, *tree, kNarrow));
-    ExpectGolden("tree_" + name + ".json", ToText(TreeJson(capture, *tree)));
-  }
 }
 
 TEST_F(Views, Events) {

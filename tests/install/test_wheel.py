@@ -64,6 +64,11 @@ def test_a_tracker_for_each_torch(wheel):
     assert trackers == {f"libmemoir_tracker-torch{version}.so" for version in versions}
 
 
+@pytest.mark.skipif(not (ROOT / "tools" / "web" / "node_modules").exists(), reason="tools/web has no node_modules: the page is not built")
+def test_the_page_of_the_report(wheel):
+    assert "memoir/_tree/lib/memoir/report.html" in zipfile.ZipFile(wheel).namelist()
+
+
 def test_type_checkers_are_told_that_it_has_types(wheel):
     assert "memoir/py.typed" in zipfile.ZipFile(wheel).namelist()
 

@@ -156,7 +156,7 @@ def test_children_that_become_ranks(tree, tmp_path, how):
     assert sorted(ranks, key=str) == [0, 1, None], done.stderr
     assert {process["rank_source"] for process in report["processes"]} == {"none", "torch.distributed"}
     assert report["attempts"] == [{"restart": 0, "world_size": 2, "ranks": [0, 1], "missing_ranks": []}]
-    assert "ranks 0-1 of 2; 1 of the processes is no rank" in done.stderr
+    assert "ranks 0-1 of 2; 1 of the processes has no rank" in done.stderr
     everything = counts(show(tree, tmp_path / "capture"))
     assert everything["aten::addmm"] == 2 and everything["aten::neg"] == 1 and everything["aten::mul.Tensor"] == 1
     one = show(tree, tmp_path / "capture", "--rank", "1")
@@ -311,7 +311,7 @@ def test_contradicting_variables_are_one_line(tree, tmp_path):
 
 
 def test_a_rank_that_is_no_number_is_one_line(tree, tmp_path):
-    line = "RANK=abc (torchrun) is not a number: passed over; MEMOIR_RANK=N names the rank"
+    line = "RANK=abc (torchrun) is not a number: ignored; MEMOIR_RANK=N sets the rank"
     done = launch(tree, tmp_path, STARTS, sys.executable, "train.py", "spawn", options=("-o", "capture"), environment={**PLAIN, "RANK": "abc"})
     assert done.returncode == 0 and done.stderr.splitlines().count(f"memoir: {line}") == 1, done.stderr
     report = show(tree, tmp_path / "capture")

@@ -1,5 +1,6 @@
 // Children, however they are made, find recording off and leave the parent's ring alone.
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -170,6 +171,26 @@ TEST_F(ForkTest, TheParentsThreadExitKeyIsHarmlessInTheChild) {
   Collected collected;
   collected.Drain(reader_.get());
   EXPECT_EQ(collected.total(), 2u);
+}
+
+TEST_F(ForkTest, AChildWithoutRoomForDataLeavesTheParentsSlotsAlone) {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "a sanitizer needs private memory of its own";
+#endif
+  Open(kMinRingBytes);
+  ASSERT_TRUE(HookNumber(0));
+  static const std::string folder = folder_.path();
+  static ThreadSlot* const slot = memoir_thread_slot;
+  const std::uint8_t* const limit = slot->limit;
+  ASSERT_NE(limit, nullptr);
+  ASSERT_TRUE(ForkAndWait([] {
+    const rlimit none{0, 0};
+    if (setrlimit(RLIMIT_DATA, &none) != 0) return 1;
+    if (!OpenRingIn(folder, kMinRingBytes).empty()) return 2;
+    slot->limit = nullptr;  // as a hook that still remembers it
+    return 0;
+  }));
+  EXPECT_EQ(slot->limit, limit);
 }
 
 TEST_F(ForkTest, VforkAndExecLeaveTheParentRecording) {

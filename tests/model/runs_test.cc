@@ -26,6 +26,9 @@ struct Given {
   std::uint64_t seconds = 1;  // how long it lives
   std::string run = "";       // the name that `memoir run` gave it
   std::uint64_t forked_from = 0;
+  std::uint64_t process_start = 0;
+  std::uint64_t parent_pid = 0;
+  std::uint64_t parent_start = 0;
 };
 
 void Write(const Given& given, const TemporaryFolder& folder) {
@@ -39,6 +42,9 @@ void Write(const Given& given, const TemporaryFolder& folder) {
   process.info().set_rank_source(given.rank_source);
   process.info().set_run(given.run);
   process.info().set_forked_from(given.forked_from);
+  process.info().set_process_start(given.process_start);
+  process.info().set_parent_pid(given.parent_pid);
+  process.info().set_parent_start(given.parent_start);
   process.Allocate(0x1000, given.bytes).AtTick(options.start_tick + given.seconds * 1'000'000'000).Mark("end");
   process.WriteTo(folder.path());
 }
@@ -87,6 +93,27 @@ TEST(RunsTest, ProcessesThatBelongTogetherAreOne) {
   Given fork = later;
   fork.forked_from = first.pid;
   EXPECT_EQ(RunsOf({first, fork}), 1u);
+}
+
+TEST(RunsTest, AProgramThatAnotherStartedIsOfItsRunHoweverLongItsImportsTake) {
+  const Given parent{.pid = 10, .start_s = 100, .bytes = 1, .process_start = 7};
+  Given child{.pid = 11, .start_s = 200, .bytes = 1, .process_start = 9, .parent_pid = 10, .parent_start = 7};
+  EXPECT_EQ(RunsOf({parent, child}), 1u);
+  child.parent_start = 8;
+  EXPECT_EQ(RunsOf({parent, child}), 2u) << "of another process that had the number";
+  Given sibling = parent;
+  sibling.pid = 12, sibling.start_s = 300, sibling.parent_pid = child.parent_pid = 5;
+  sibling.parent_start = child.parent_start = 3;
+  EXPECT_EQ(RunsOf({sibling, child}), 2u) << "two programs of one shell";
+}
+
+TEST(RunsTest, ANumberThatIsUsedAgainIsAnotherProcess) {
+  const Given first{.pid = 7, .start_s = 100, .bytes = 1, .process_start = 100};
+  Given restarted = first;
+  restarted.start_s = 200;
+  EXPECT_EQ(RunsOf({first, restarted}), 1u);
+  restarted.process_start = 200;
+  EXPECT_EQ(RunsOf({first, restarted}), 2u) << "a container that was started again";
 }
 
 TEST(RunsTest, RanksOfOneWorldAreOneUntilARankIsThereTwice) {

@@ -9,7 +9,8 @@ import sys
 import pytest
 
 PROGRAM = pathlib.Path(__file__).with_name("random_program.py")
-GROUPINGS = {"operator": "operators", "module": "modules", "thread": "threads", "range": "ranges", "shape": "shapes"}
+GROUPINGS = {"operator": "operators", "module": "modules", "thread": "threads", "range": "ranges", "shape": "shapes",
+             "line": "lines", "category,line": "line_categories"}
 
 
 def record(tree, folder, seed, threads):

@@ -139,6 +139,14 @@ def thread_locals_need_no_call(tree):
                 yield f'{source.path}:{number}: thread_local without [[gnu::tls_model("initial-exec")]]'
 
 
+def silenced_checks_have_a_reason(tree):
+    """A finding of clang-tidy that stays names its check and says why: NOLINT(check): why."""
+    for source in cxx_sources(tree):
+        for number, line in enumerate(source.lines, 1):
+            if re.search(r"\bNOLINT", line) and not re.search(r"\bNOLINT(NEXTLINE|BEGIN)?\([a-z][\w.,-]*\): \w|\bNOLINTEND\([a-z][\w.,-]*\)", line):
+                yield f"{source.path}:{number}: NOLINT without a check or a reason"
+
+
 _LONG_FUNCTION = "int F(int x) {\n" + "  ++x;\n" * MAX_FUNCTION_LINES + "  return x;\n}\n"
 
 RULES = (
@@ -177,6 +185,7 @@ RULES = (
             {"docs/hacking.md": "Set `MEMOIR_FAST=1`.\n"},
         ),
     ),
+    Rule(silenced_checks_have_a_reason, ({"tools/read/part.cc": "int a;  // NOLINT\n"}, {"tools/read/part.cc": "int a;  // NOLINT(misc-x)\n"})),
     Rule(thread_locals_need_no_call, ({"tracker/torch/x.cc": "constinit thread_local int depth = 0;\n"},)),
     Rule(no_paths_of_one_machine, ({"docs/hacking.md": "Go to /" + "home/me.\n"}, {"tools/read/part.cc": '// see /' + "work/main\n"})),
 )

@@ -38,9 +38,10 @@ ARROWS = {
     "tracker/writer": (("interpose", "proto"), {"zstd", "protozero", "xxhash"}),
     "tracker/drain": (("interpose", "tracker/writer"), {"zstd", "protozero", "xxhash"}),
     "tracker/modules": (("interpose", "tracker"), set()),
-    "tracker/torch": (("interpose", "tracker/modules"), {"torch", "memoir"}),
+    "tracker/stacks": (("interpose",), set()),
+    "tracker/torch": (("interpose", "tracker/modules", "tracker/stacks"), {"torch", "memoir"}),
     "tracker/torch/simulated": (("interpose",), {"torch"}),
-    "tracker/session": (("interpose", "interpose/cuda", "tracker", "tracker/drain", "tracker/modules", "tracker/writer", "tracker/torch", "proto"), {"protozero"}),
+    "tracker/session": (("interpose", "interpose/cuda", "tracker", "tracker/drain", "tracker/modules", "tracker/stacks", "tracker/writer", "tracker/torch", "proto"), {"protozero"}),
     "proto": ((), set()),
     "tools/read": (("proto",), TOOLS | {"zstd"}),
     "tools/model": (("tools/read", "proto"), TOOLS),
@@ -58,6 +59,7 @@ ANALYZE = {
     "segments": "grouping pass",
     "oom": "categories driver grouping pass segments",
     "summary": "categories checkpointing driver grouping oom pass segments",
+    "stacks": "grouping pass summary",
     "time": "categories grouping pass",
     "tree": "pass",
     "lives": "categories grouping pass",
@@ -65,12 +67,13 @@ ANALYZE = {
     "fit": "summary",
     "data_flow": "pass",
     "torch_profiler": "categories data_flow pass time",
+    "report": "categories grouping oom pass summary",
 }
 VIEW = {
     "json": "terminal",
     "terminal": "",
     "picture": "analyze/categories analyze/torch_profiler",
-    "capture": "json terminal analyze/lives analyze/pass analyze/segments analyze/summary",
+    "capture": "json terminal analyze/grouping analyze/lives analyze/pass analyze/segments analyze/summary",
     "events": "json",
     "accounting": "capture json terminal analyze/accounting",
     "checkpointing": "capture json terminal analyze/checkpointing analyze/summary",
@@ -78,10 +81,12 @@ VIEW = {
     "lives": "capture json terminal analyze/categories analyze/lives",
     "oom": "capture json terminal analyze/categories analyze/oom analyze/summary",
     "segments": "capture json terminal analyze/segments",
+    "stacks": "capture json terminal analyze/grouping analyze/pass analyze/stacks",
     "summary": "capture checkpointing json oom terminal analyze/pass analyze/summary",
     "time": "capture json picture summary terminal analyze/pass analyze/time",
     "torch_profiler": "json terminal analyze/data_flow analyze/torch_profiler",
     "tree": "capture json terminal analyze/tree",
+    "report": "accounting capture json oom segments summary terminal analyze/accounting analyze/categories analyze/pass analyze/report analyze/segments analyze/summary",
 }
 CLI = {
     "terminal": "view/terminal",
@@ -93,10 +98,11 @@ CLI = {
     "doctor": "arguments attach installed launch process terminal view/json view/terminal",
     "fit": "arguments attach installed launch process terminal analyze/fit view/fit view/terminal",
     "check": "arguments attach terminal analyze/accounting analyze/segments analyze/summary view/accounting view/capture view/oom view/segments view/terminal",
+    "report": "arguments attach installed terminal analyze/accounting analyze/report analyze/segments view/json view/report view/terminal",
     "show": "arguments attach terminal "
-    + " ".join(f"analyze/{room}" for room in ANALYZE if room not in ("accounting", "fit"))
+    + " ".join(f"analyze/{room}" for room in ANALYZE if room not in ("accounting", "fit", "report"))
     + " "
-    + " ".join(f"view/{room}" for room in VIEW if room not in ("accounting", "fit")),
+    + " ".join(f"view/{room}" for room in VIEW if room not in ("accounting", "fit", "report")),
 }
 for folder, rooms, libraries in (("analyze", ANALYZE, set()), ("view", VIEW, {"json", "stb", "zlib"}), ("cli", CLI, {"cli11", "json"})):
     for room, others in rooms.items():

@@ -9,11 +9,11 @@ import subprocess
 LIBC = {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 CXX = LIBC | {"libm.so.6", "libstdc++.so.6", "libgcc_s.so.1"}
 INTERPOSER_EXPORTS = """
-  memoir_enabled_flag memoir_thread_slot memoir_own_work memoir_tick_is_counter memoir_ring_layout_9
+  memoir_enabled_flag memoir_thread_slot memoir_own_work memoir_tick_is_counter memoir_ring_layout_10
   memoir::ChooseTick memoir::SetRecordingLevel
   memoir::RingOpen memoir::RingClose memoir::RingPath memoir::RingSetProcessInfo memoir::RingAttachThread memoir::RingReserveSlow
   memoir::RingDropRecord
-  memoir::RingDefineOperator memoir::RingDefineModule memoir::RingReadCounters memoir::RingCountDroppedAllocation
+  memoir::RingDefineOperator memoir::RingDefineModule memoir::RingDefineCode memoir::RingReadCounters memoir::RingCountDroppedAllocation memoir::RingCountStack
   memoir::RingReader::*
   memoir::OwnIdentity memoir::IdentityOf memoir::IsRunning
   memoir::RunAtThreadStart memoir::RunAtThreadStartOfLateObjects memoir::StartOwnThread

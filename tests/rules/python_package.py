@@ -22,6 +22,7 @@ TYPES = {
     "kLevel": "Literal['on', 'memory', 'off']",
     "kSignal": "str",
     "kOperators": "Literal['ranges', 'dispatch']",
+    "kStacks": "Literal['python', 'off']",
     "kSwitch": "bool | Literal['on', 'off']",
 }
 FLAGS = {"0": "False", "1": "True"}  # how the table's default of a kFlag reads in Python

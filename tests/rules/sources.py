@@ -67,7 +67,7 @@ def sources(tree):
     found = [path for path in tree.iterdir() if path.is_file() and not path.name.startswith(".")]
     for top in FOLDERS:
         for folder, folders, names in os.walk(tree / top):
-            folders[:] = [name for name in folders if not name.startswith((".", "__pycache__"))]
+            folders[:] = [name for name in folders if not name.startswith((".", "__pycache__", "node_modules"))]
             found += [pathlib.Path(folder, name) for name in names]
     result = []
     for path in sorted(found):

@@ -35,7 +35,7 @@ TEST(RankTest, ARankBeyondTheWorldIsNamedAsTheUserNamedIt) {
 TEST(RankTest, VariablesThatAreNoNumbersArePassedOverAndSaid) {
   const Variables variables{{"RANK", "abc"}};
   EXPECT_EQ(FindRank(std::nullopt, std::nullopt).source, "none");
-  const std::string said = "RANK=abc (torchrun) is not a number: passed over; MEMOIR_RANK=N names the rank";
+  const std::string said = "RANK=abc (torchrun) is not a number: ignored; MEMOIR_RANK=N sets the rank";
   EXPECT_EQ(FindRank(std::nullopt, std::nullopt).conflict, said);
   EXPECT_EQ(FindRank(std::nullopt, ProcessGroup{1, 2}).conflict, said) << "which is known, and need not be said again";
   EXPECT_EQ(FindRank(0, std::nullopt).conflict, "") << "the fix ends the complaint";
@@ -50,8 +50,7 @@ TEST(RankTest, ANumberOfRanksThatIsNoneIsSaid) {
   const Rank rank = FindRank(std::nullopt, std::nullopt);
   EXPECT_EQ(rank.rank, 1u);
   EXPECT_EQ(rank.world_size, 0u);
-  EXPECT_EQ(rank.conflict,
-            "WORLD_SIZE=many (torchrun) is not a number: passed over; set it to how many ranks there are");
+  EXPECT_EQ(rank.conflict, "WORLD_SIZE=many (torchrun) is not a number: ignored; set it to the number of ranks");
 }
 
 TEST(RankTest, VariablesThatAreNotAskedMayHoldAnything) {

@@ -4,9 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -17,17 +15,7 @@
 #include "interpose/simcuda/configuration.h"
 #include "interpose/simcuda/device.h"
 #include "interpose/simcuda/unknown_shapes.h"
-
-// In place of libc's: how often the environment was looked at.
-std::atomic<int> looks{0};
-extern "C" char* getenv(const char* name) noexcept {
-  ++looks;
-  const std::size_t length = std::strlen(name);
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    if (std::strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') return *entry + length + 1;
-  }
-  return nullptr;
-}
+#include "tests/counted_getenv.h"
 
 namespace memoir::simcuda {
 namespace {

@@ -99,7 +99,7 @@ def test_the_run_says_it_in_one_message(ran):
     begins = [i for i, line in enumerate(lines) if line.startswith("out of memory")]
     ends = next(i for i, line in enumerate(lines) if line.startswith("every error: memoir check oom"))
     message = " ".join(" ".join(lines[begins[0] : ends]).split())
-    assert len(begins) == 1 and ends - begins[0] <= 16 and "NCCL could not make a communicator" in message and "hoard" in message, message
+    assert len(begins) == 1 and ends - begins[0] <= 16 and "NCCL could not create a communicator" in message and "hoard" in message, message
 
 
 UNSEEN = """
@@ -133,4 +133,4 @@ except torch.OutOfMemoryError: pass
     (error,) = json.loads(checked.stdout)["out_of_memory"]
     assert error["unaccounted_bytes"] == 2 << 30
     said = " ".join(subprocess.run([tree / "bin/memoir", "check", "oom", tmp_path / "capture"], capture_output=True, text=True, timeout=120).stdout.split())
-    assert "not known whose 2.0 GiB: memoir check balance" in said, said
+    assert "unexplained 2.0 GiB: memoir check balance" in said, said

@@ -52,7 +52,7 @@ def test_a_model_that_does_not_fit(tree):
     done = fit(tree, "--gpu", "t4", "--mem", "1500MiB", "--", sys.executable, EXAMPLE, *SMALL, "--batch", 16)
     assert done.returncode == 1 and "OutOfMemoryError" in done.stderr
     text = " ".join(done.stderr.replace("memoir: ", "").split())
-    assert "does not fit: takes" in text and "GiB more than the card's 1.5 GiB" in text and "It runs out in aten::" in text
+    assert "does not fit: takes" in text and "GiB more than the card's 1.5 GiB" in text and "It runs out of memory in aten::" in text
     assert "in a run without the card's limit" in text and "blocks.*" in text and "forward" in text
 
 

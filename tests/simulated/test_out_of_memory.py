@@ -58,7 +58,7 @@ def test_the_summary_names_victim_and_hoarder(ran):
     said = " ".join(line.removeprefix("memoir: ") for line in done.stderr.splitlines() if line.startswith("memoir:"))
     said = " ".join(said.split())
     assert "aten::new_empty in head (Victim), forward, step" in said and "asked for 1.2 GiB" in said, said
-    assert "held then aten::zeros 600.0 MiB" in said if which == "dies" else "held then aten::zeros 1.2 GiB" in said, said
+    assert "by operator aten::zeros 600.0 MiB" in said if which == "dies" else "by operator aten::zeros 1.2 GiB" in said, said
     assert "by module hoard" in said, said
 
 

@@ -3,45 +3,20 @@
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include <atomic>
-#include <cerrno>
-#include <cstring>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "interpose/lifecycle.h"
+#include "tests/counted_getenv.h"
 #include "tests/interpose/numbered_records.h"
+#include "tests/refused_mprotect.h"
 #include "tests/torch/fake_cuda_allocator.h"
 #include "tracker/torch/cuda_allocator_hook.h"
 #include "tracker/torch/device_level_hook.h"
 #include "tracker/torch/device_records.h"
 #include "tracker/torch/hooks.h"
-
-namespace {
-bool refuse_mprotect = false;
-}
-
-// In place of libc's.
-extern "C" int mprotect(void* address, std::size_t bytes, int protection) {
-  if (!refuse_mprotect) return static_cast<int>(syscall(SYS_mprotect, address, bytes, protection));
-  errno = EACCES;
-  return -1;
-}
-
-// In place of libc's: how often the environment was looked at.
-std::atomic<int> looks{0};
-extern "C" char* getenv(const char* name) noexcept {
-  ++looks;
-  const std::size_t length = std::strlen(name);
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    if (std::strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') return *entry + length + 1;
-  }
-  return nullptr;
-}
 
 namespace memoir {
 namespace {
@@ -247,7 +222,7 @@ TEST_F(CudaAllocatorTest, AnAllocatorThatCannotBeRecordedAtAllIsNamed) {
   Resume();
   device_level_works = true;
   ASSERT_EQ(Gaps().size(), 1u);
-  EXPECT_STREQ(Gaps()[0].why, "torch's allocator is somebody's, which tells of no blocks");
+  EXPECT_STREQ(Gaps()[0].why, "torch's allocator is somebody's, which does not report its blocks");
 }
 
 // On whatever thread an operator ends, while the program may be changing it.

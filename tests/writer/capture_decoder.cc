@@ -1,13 +1,13 @@
 #include "tests/writer/capture_decoder.h"
 
 #include <algorithm>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 
 #include <xxhash.h>
 #include <zstd.h>
 
+#include "tests/writer/content_hashes.h"
 #include "tests/writer/device_columns.h"
 #include "tests/writer/header_check.h"
 
@@ -140,13 +140,10 @@ class PartDecoder {
     for (const NameDef& name : payload.names()) {
       if (name.id() == 0 || name.hash().size() != 16) Error("name definition");
       if (part_.names.contains(name.id())) Error("name defined twice: " + name.text());
-      std::string hashed(1, static_cast<char>(name.kind()));
-      const std::string zero(1, '\0');
-      const bool module = name.kind() == NameDef::MODULE;
-      hashed += module ? name.module_root() + zero + name.text() + zero + name.module_class() : name.text();
-      if (Canonical(hashed) != name.hash()) Error("hash of name " + name.text());
+      if (NameHash(name) != name.hash()) Error("hash of name " + name.text());
       part_.names[name.id()] = name;
     }
+    for (const StackDef& stack : payload.stacks()) DefineStack(stack);
     for (const LayoutDef& layout : payload.layouts()) {
       if (layout.id() == 0 || LayoutHash(layout) != layout.hash()) Error("layout definition");
       if (!layouts_.emplace(layout.id(), layout).second) Error("layout defined twice");
@@ -158,23 +155,28 @@ class PartDecoder {
     for (const DeviceDef& device : payload.devices()) part_.devices[device.id()] = device;
   }
 
-  static std::string Canonical(const std::string& bytes) {
-    XXH128_canonical_t canonical;
-    XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes.data(), bytes.size()));
-    return {reinterpret_cast<const char*>(canonical.digest), 16};
+  void DefineStack(const StackDef& stack) {
+    if (stack.id() == 0 || part_.stacks.contains(stack.id())) Error("stack definition");
+    if (stack.parent() != 0 && !part_.stacks.contains(stack.parent()))
+      Error("a stack's parent is not defined before it");
+    std::vector<FrameSeen> frames;
+    if (stack.parent() != 0) frames = part_.stacks[stack.parent()];
+    FrameSeen& frame = frames.emplace_back();
+    frame.line = stack.line();
+    if (stack.code() != 0) {
+      const NameDef& code = part_.names[stack.code()];
+      if (code.kind() != NameDef::CODE) Error("code of a stack");
+      frame.file = code.code_file();
+      frame.function = code.text();
+    }
+    part_.stacks[stack.id()] = frames;
   }
 
-  static std::string LayoutHash(const LayoutDef& layout) {
-    std::string bytes(8, '\0');
-    bytes[0] = static_cast<char>(layout.dtype());
-    bytes[1] = static_cast<char>(layout.sizes_size());
-    bytes[2] = static_cast<char>((layout.strides_size() == 0 ? 1 : 0) | (layout.has_storage() ? 2 : 0) |
-                                 (layout.shape_unknown() ? 4 : 0));
-    bytes.append(reinterpret_cast<const char*>(layout.sizes().data()),
-                 8 * static_cast<std::size_t>(layout.sizes_size()));
-    bytes.append(reinterpret_cast<const char*>(layout.strides().data()),
-                 8 * static_cast<std::size_t>(layout.strides_size()));
-    return Canonical(bytes);
+  bool SetFrames(std::uint32_t id, std::vector<FrameSeen>* frames) {
+    if (id == 0) return true;
+    if (!part_.stacks.contains(id)) return Error("undefined stack"), false;
+    *frames = part_.stacks[id];
+    return true;
   }
 
   DeviceName Device(std::uint32_t id) {
@@ -209,7 +211,8 @@ class PartDecoder {
   }
 
   DecodedRun DecodeRun(const ThreadRun& run) {
-    DecodedRun decoded{run.thread(), run.first_record(), run.record_count(), run.start_depth(), {}};
+    DecodedRun decoded{run.thread(), run.first_record(), run.record_count(), run.start_depth(), {}, {}};
+    SetFrames(run.start_stack(), &decoded.start_stack);
     if (!part_.threads.contains(run.thread())) Error("undefined thread");
     Columns columns(run);
     std::uint64_t tick = run.first_tick();
@@ -230,7 +233,7 @@ class PartDecoder {
   struct Columns {
     explicit Columns(const ThreadRun& run) : no_devices(run.device_size() == 0) {}
     int name = 0, sequence = 0, forward = 0, signature = 0, tensor = 0, block = 0, bytes = 0, mark = 0, step = 0,
-        level = 0, module = 0, owner = 0, holds_name = 0;
+        level = 0, module = 0, owner = 0, holds_name = 0, stack = 0;
     std::uint64_t sequence_value = 0, address = 0, serial = 0;
     DeviceColumns of_device;
     bool no_devices;
@@ -240,7 +243,7 @@ class PartDecoder {
              block == run.serial_delta_size() && (no_devices || block == run.device_size()) &&
              bytes == run.bytes_size() && mark == run.mark_name_size() && step == run.step_size() &&
              level == run.level_size() && module == run.module_size() && owner == run.owner_size() &&
-             holds_name == run.holds_name_size() && of_device.AllTaken(run);
+             holds_name == run.holds_name_size() && stack == run.stack_size() && of_device.AllTaken(run);
     }
   };
 
@@ -269,6 +272,9 @@ class PartDecoder {
         if (at->step >= run.step_size()) return false;
         event->step = run.step(at->step++);
         return true;
+      case STACK:
+        if (at->stack >= run.stack_size()) return false;
+        return SetFrames(run.stack(at->stack++), &event->frames);
       case PAUSE:
       case RESUME:
         if (at->level >= run.level_size()) return false;

@@ -20,6 +20,7 @@ struct DecodedRun {
   std::uint64_t first_record = 0;
   std::uint64_t record_count = 0;
   std::uint32_t start_depth = 0;
+  std::vector<FrameSeen> start_stack;
   std::vector<Event> events;
 };
 
@@ -37,6 +38,7 @@ struct DecodedPart {
   bool has_index = false;
   std::vector<DecodedChunk> chunks;  // the index chunk apart
   std::map<std::uint32_t, memoir::v1::NameDef> names;
+  std::map<std::uint32_t, std::vector<FrameSeen>> stacks;
   std::map<std::uint32_t, memoir::v1::ThreadDef> threads;
   std::map<std::uint32_t, memoir::v1::DeviceDef> devices;
 };

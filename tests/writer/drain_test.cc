@@ -114,6 +114,7 @@ bool CheckEvicted(const DecodedCapture& capture, std::vector<std::uint64_t> coun
       const auto [next, first] = next_record.try_emplace(run.thread, run.first_record);
       EXPECT_EQ(run.first_record, next->second) << "records doubled or lost on thread " << run.thread;
       next->second += run.record_count;
+      CheckStacks(run);
       for (const Event& event : run.events) {
         calls += event.kind == memoir::v1::RANGE_BEGIN_FUNCTION;
         if (event.kind != memoir::v1::STEP) continue;

@@ -29,6 +29,13 @@ struct TensorSeen {
   bool operator==(const TensorSeen&) const = default;
 };
 
+struct FrameSeen {
+  std::string file;
+  std::string function;
+  std::uint32_t line = 0;
+  bool operator==(const FrameSeen&) const = default;
+};
+
 struct Event {
   int kind = 0;  // memoir.v1.EventKind
   std::uint64_t tick = 0;
@@ -60,6 +67,7 @@ struct Event {
   std::uint32_t driver_error = 0;
   std::uint32_t reading_cause = 0;
   std::vector<std::uint64_t> reading;  // all ones: not known
+  std::vector<FrameSeen> frames;       // of a stack, outermost first
   std::uint32_t level = 0;             // after, plus 4 times before
 
   bool operator==(const Event&) const = default;

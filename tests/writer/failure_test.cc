@@ -77,9 +77,9 @@ TEST(Failure, AWriterWithoutMemoryEndsTheRecordingAndNotTheProgram) {
   RecordOperators(100, &stream, &producer);
   recording.Stop();
   writer_has_memory = true;
-  EXPECT_EQ(recording.status().last_write_error, "the writer gave up: std::bad_alloc");
+  EXPECT_EQ(recording.status().last_write_error, "the writer failed: std::bad_alloc");
   const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_THAT(said, HasSubstr("memoir: recording has ended: the writer gave up: std::bad_alloc; what was written"));
+  EXPECT_THAT(said, HasSubstr("memoir: recording has ended: the writer failed: std::bad_alloc; what was written"));
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1);
 
   EXPECT_GT(recording.unread(), 0u);
@@ -97,7 +97,7 @@ TEST(Failure, AWriterThatCannotBeginIsNotStarted) {
   writer_has_memory = true;
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
   EXPECT_FALSE(recording.ok());
-  EXPECT_THAT(recording.error(), HasSubstr("the writer gave up: std::bad_alloc; allow the program more memory"));
+  EXPECT_THAT(recording.error(), HasSubstr("the writer failed: std::bad_alloc; allow the program more memory"));
 }
 
 std::ptrdiff_t Threads() {

@@ -1,4 +1,4 @@
-// Whose a live block is, as keyframes say it.
+// Whose a live block is, and by which line, as keyframes say it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,6 +30,11 @@ class Program {
   void End() { Record(Named(memoir::v1::RANGE_END, "")); }
   void Enter(const std::string& path) { Call(memoir::v1::MODULE_ENTER, path); }
   void Exit(const std::string& path) { Call(memoir::v1::MODULE_EXIT, path); }
+  void Stack(const std::vector<std::string>& functions) {
+    Event event = Named(memoir::v1::STACK, "");
+    for (const std::string& function : functions) event.frames.push_back({"train.py", function, 1});
+    Record(event);
+  }
   void Allocate(std::uint64_t address) {
     Event event = Named(memoir::v1::ALLOCATE, "");
     event.address = event.serial = address;
@@ -104,17 +109,22 @@ const std::map<std::uint64_t, std::pair<std::string, std::uint32_t>> kPlaces = {
     {0x7000, {"Net/fc", memoir::v1::PLACE_BACKWARD}},  {0x8000, {"Net/fc", memoir::v1::PLACE_BACKWARD}},
     {0x9000, {"none", memoir::v1::PLACE_OPTIMIZER}},   {0xa000, {"none", memoir::v1::PLACE_COMPILE}}};
 
-// By the rules of docs/event_schema.md.
-TEST(Places, OfBlocksAndOpenCallsInKeyframes) {
-  Recording recording({.capture = "", .ring_bytes = kMinRingBytes, .max_bytes = 0, .part_bytes = 50'000});
-  Program program;
-  RunProgram(program);
+// More parts, so that the last one's keyframe has all of it.
+void Fill(Program& program, Recording& recording) {
   for (int i = 0; i < 3000; ++i) {
     program.Begin(memoir::v1::RANGE_BEGIN_USER, "filler " + std::to_string(i));
     program.End();
     if (i % 97 == 0) recording.writer().Flush();
   }
   recording.Stop();
+}
+
+// By the rules of docs/event_schema.md.
+TEST(Places, OfBlocksAndOpenCallsInKeyframes) {
+  Recording recording({.capture = "", .ring_bytes = kMinRingBytes, .max_bytes = 0, .part_bytes = 50'000});
+  Program program;
+  RunProgram(program);
+  Fill(program, recording);
   const DecodedCapture capture = DecodeFolder(recording.folder());
   EXPECT_THAT(capture.errors, IsEmpty());
   ASSERT_GT(capture.parts.size(), 1u);
@@ -134,6 +144,66 @@ TEST(Places, OfBlocksAndOpenCallsInKeyframes) {
   ASSERT_EQ(frame.open_modules(0).module_size(), 1);
   EXPECT_EQ(path(frame.open_modules(0).module(0)), "Net/open");
   EXPECT_EQ(frame.open_modules(0).recompute(0), 0u);
+}
+
+void RunLines(Program& program) {
+  program.Stack({"main", "forward"});
+  program.Begin(memoir::v1::RANGE_BEGIN_FUNCTION, "mm", 7);
+  program.Allocate(0x1000);
+  program.End();
+  program.Stack({"main"});
+  program.Begin(memoir::v1::RANGE_BEGIN_FUNCTION, "autograd::engine::evaluate_function: MmBackward0", 7);
+  program.Begin(memoir::v1::RANGE_BEGIN_BACKWARD, "MmBackward0", 7);
+  program.Allocate(0x2000);
+  program.Begin(memoir::v1::RANGE_BEGIN_FUNCTION, "mul", 8);  // of a graph of the graph
+  program.End();
+  program.Stack({"main", "hook"});
+  program.Allocate(0x3000);
+  program.Stack({"main"});
+  program.Allocate(0x4000);
+  program.End();
+  program.Allocate(0x5000);
+  program.End();
+  program.Begin(memoir::v1::RANGE_BEGIN_BACKWARD, "MulBackward0", 8);
+  program.Allocate(0x6000);
+  program.End();
+  program.Stack({});
+  program.Allocate(0x7000);
+}
+
+const std::map<std::uint64_t, std::pair<std::string, std::string>> kLines = {{0x1000, {"main forward", ""}},
+                                                                             {0x2000, {"main", "main forward"}},
+                                                                             {0x3000, {"main hook", ""}},
+                                                                             {0x4000, {"main", "main forward"}},
+                                                                             {0x5000, {"main", "main forward"}},
+                                                                             {0x6000, {"main", "main forward"}},
+                                                                             {0x7000, {"", ""}}};
+
+TEST(Places, LinesOfBlocksInKeyframes) {
+  Recording recording({.capture = "", .ring_bytes = kMinRingBytes, .max_bytes = 0, .part_bytes = 50'000});
+  Program program;
+  RunLines(program);
+  Fill(program, recording);
+  const DecodedCapture capture = DecodeFolder(recording.folder());
+  EXPECT_THAT(capture.errors, IsEmpty());
+  ASSERT_GT(capture.parts.size(), 1u);
+  const DecodedPart& part = capture.parts.back();
+  const memoir::v1::LiveBlocks& live = part.chunks.front().payload.keyframe().live();
+  const auto text = [&](std::uint32_t id) {
+    std::string functions;
+    if (id == 0) return functions;
+    for (const FrameSeen& frame : part.stacks.at(id)) functions += (functions.empty() ? "" : " ") + frame.function;
+    return functions;
+  };
+  ASSERT_EQ(live.stack_size(), live.bytes_size());
+  ASSERT_EQ(live.forward_stack_size(), live.bytes_size());
+  std::map<std::uint64_t, std::pair<std::string, std::string>> lines;
+  std::uint64_t address = 0;
+  for (int i = 0; i < live.bytes_size(); ++i) {
+    address += static_cast<std::uint64_t>(live.address_delta(i));
+    lines[address] = {text(live.stack(i)), text(live.forward_stack(i))};
+  }
+  EXPECT_EQ(lines, kLines);
 }
 
 }  // namespace

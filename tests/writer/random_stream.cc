@@ -78,6 +78,7 @@ Event RandomStream::Next() {
     heap_.Driver(&event);
     return event;
   }
+  if (Chance(10)) return Stack();
   if (choice < 25 && depth_ < 60) return Begin();
   if (choice < 50 && depth_ > 0) return End();
   if (choice < 70 && heap_.Deallocate(&event)) return event;
@@ -108,6 +109,23 @@ void RandomStream::NameHeld(Event* event) {
     const bool is_known = i < known && !Chance(10);
     event->held_names.push_back(is_known ? "name" + std::to_string(Below(9)) + std::string(Below(30), 'x') : "");
   }
+}
+
+// Some frames return, others are called; the innermost that is left goes on to another line.
+Event RandomStream::Stack() {
+  stack_.resize(Below(stack_.size() + 1));
+  if (!stack_.empty() && Chance(70)) stack_.back().line = static_cast<std::uint32_t>(Below(40));
+  const std::uint64_t most = Chance(2) ? 480 : 12;
+  for (std::uint64_t calls = Below(5); calls > 0 && stack_.size() < most; --calls) {
+    for (std::uint64_t again = Chance(2) ? 100 : 1; again > 0 && stack_.size() < most; --again) {
+      const std::string name = "function" + std::to_string(Below(20)) + (Chance(1) ? std::string(900, 'f') : "");
+      stack_.push_back({"folder/file" + std::to_string(Below(4)) + ".py", name, static_cast<std::uint32_t>(Below(40))});
+    }
+  }
+  Event event;
+  event.kind = memoir::v1::STACK;
+  event.frames = stack_;
+  return event;
 }
 
 Event RandomStream::Holds() {

@@ -48,6 +48,7 @@ class RandomStream {
   Event End();
   Event Mark();
   Event Holds();
+  Event Stack();
   void Module(Event* event);
   void AddList(std::uint64_t length, Event* event);
   void NameHeld(Event* event);
@@ -58,6 +59,7 @@ class RandomStream {
   std::mt19937_64 random_;
   RandomHeap& heap_;
   std::size_t depth_ = 0;
+  std::vector<FrameSeen> stack_;
   std::vector<TensorSeen> recent_;
 };
 

@@ -1,5 +1,6 @@
 #include "tests/writer/ring_producer.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "interpose/ring.h"
@@ -123,6 +124,28 @@ bool RingProducer::RecordEnd(const Event& event) {
   return RecordValues(event, RangeEndRecord{}, RecordKind::kRangeEnd, 0);
 }
 
+// As hooks do: what has not changed since the record before is not said again, but in another segment all is.
+bool RingProducer::RecordStack(const Event& event) {
+  std::uint8_t* at = Reserve(sizeof(StackRecord) + event.frames.size() * sizeof(StackFrame));
+  if (at == nullptr) return false;
+  const auto different = std::mismatch(event.frames.begin(), event.frames.end(), stack_.begin(), stack_.end()).first;
+  const auto kept = RingThread()->stack_is_known == 0 ? event.frames.begin() : different;
+  const auto count = static_cast<std::size_t>(event.frames.end() - kept);
+  const std::size_t bytes = sizeof(StackRecord) + count * sizeof(StackFrame);
+  Store(at, StackRecord{Header(bytes, RecordKind::kStack, 0, depth_, count), event.tick,
+                        static_cast<std::uint32_t>(kept - event.frames.begin()), 0});
+  at += sizeof(StackRecord);
+  for (auto frame = kept; frame != event.frames.end(); ++frame, at += sizeof(StackFrame)) {
+    std::uint32_t& code = codes_[frame->file + "\n" + frame->function];
+    if (code == 0) code = RingDefineCode(frame->file.c_str(), frame->function.c_str());
+    Store(at, StackFrame{code, frame->line});
+  }
+  Commit(bytes);
+  RingThread()->stack_is_known = 1;
+  stack_ = event.frames;
+  return true;
+}
+
 bool RingProducer::RecordHolds(const Event& event) {
   const auto kind = static_cast<EventKind>(event.kind);
   HoldsRecord record{};
@@ -242,6 +265,7 @@ bool RingProducer::Record(const Event& event) {
   if (IsDriver(kind)) return RecordDriver(event);
   if (kind >= EventKind::kModuleHolds && kind <= EventKind::kHoldsMore) return RecordHolds(event);
   if (kind == EventKind::kGradientOf) return RecordHolds(event);
+  if (kind == EventKind::kStack) return RecordStack(event);
   const std::size_t bytes = kind == EventKind::kAllocate     ? sizeof(AllocateRecord)
                             : kind == EventKind::kDeallocate ? sizeof(DeallocateRecord)
                             : IsSwitch(kind)                 ? sizeof(SwitchRecord)

@@ -26,6 +26,7 @@ class RingProducer {
   bool RecordBegin(const Event& event);
   bool RecordEnd(const Event& event);
   bool RecordHolds(const Event& event);
+  bool RecordStack(const Event& event);
   bool RecordDriver(const Event& event);
   template <class Struct>
   bool RecordValues(const Event& event, Struct record, RecordKind kind, std::size_t flags,
@@ -42,6 +43,8 @@ class RingProducer {
   std::uint64_t records_ = 0;
   std::map<std::string, std::uint32_t> operators_;
   std::map<std::string, std::uint32_t> modules_;
+  std::map<std::string, std::uint32_t> codes_;
+  std::vector<FrameSeen> stack_;  // that was recorded last
 };
 
 }  // namespace memoir::test

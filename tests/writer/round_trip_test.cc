@@ -76,20 +76,23 @@ void Check(const DecodedCapture& capture, const Recorded& recorded) {
   }
 }
 
-// Runs of a thread follow one another without a gap, and with the depth that the events before left.
+// Runs of a thread follow one another without a gap, and with the depth and the stack that the events before left.
 void CheckRuns(const DecodedCapture& capture, std::uint64_t records) {
   std::map<std::uint32_t, std::uint64_t> next_record;
   std::map<std::uint32_t, std::uint32_t> depth;
+  std::map<std::uint32_t, std::vector<FrameSeen>> stack;
   std::uint64_t all = 0;
   for (const DecodedChunk* chunk : capture.chunks()) {
     for (const DecodedRun& run : chunk->runs) {
       EXPECT_EQ(run.first_record, next_record[run.thread]);
       EXPECT_EQ(run.start_depth, depth[run.thread]);
+      EXPECT_EQ(run.start_stack, stack[run.thread]);
       next_record[run.thread] += run.record_count;
       all += run.record_count;
       for (const Event& event : run.events) {
         if (event.kind <= memoir::v1::RANGE_BEGIN_DISPATCH) ++depth[run.thread];
         if (event.kind == memoir::v1::RANGE_END) --depth[run.thread];
+        if (event.kind == memoir::v1::STACK) stack[run.thread] = event.frames;
       }
     }
   }

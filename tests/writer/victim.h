@@ -21,6 +21,7 @@
 
 #include "tests/writer/capture_decoder.h"
 #include "tests/writer/recording.h"
+#include "tests/writer/step_stream.h"
 #include "tracker/writer/part_sink.h"
 
 namespace memoir::test {
@@ -124,6 +125,17 @@ class Victim {
   pid_t child_;
 };
 
+// Of a run's steps; each stands under its stack, whoever wrote the run.
+inline void CheckStacks(const DecodedRun& run) {
+  std::vector<FrameSeen> stack = run.start_stack;
+  for (const Event& event : run.events) {
+    if (event.kind == memoir::v1::STACK) stack = event.frames;
+    if (event.kind == memoir::v1::STEP) {
+      ASSERT_EQ(stack, StackAt(event.step)) << "step " << event.step;
+    }
+  }
+}
+
 // Every record once and in order, and at least as many steps as were counted.
 inline void CheckCapture(const DecodedCapture& capture, std::vector<std::uint64_t> counts) {
   std::map<std::uint32_t, std::uint64_t> next_record, next_step;
@@ -131,6 +143,7 @@ inline void CheckCapture(const DecodedCapture& capture, std::vector<std::uint64_
     for (const DecodedRun& run : chunk->runs) {
       ASSERT_EQ(run.first_record, next_record[run.thread]) << "records doubled or lost on thread " << run.thread;
       next_record[run.thread] += run.record_count;
+      ASSERT_NO_FATAL_FAILURE(CheckStacks(run));
       for (const Event& event : run.events) {
         if (event.kind != memoir::v1::STEP) continue;
         ASSERT_EQ(event.step, next_step[run.thread]++);

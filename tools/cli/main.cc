@@ -26,6 +26,7 @@ verbs: run      record a command
        check    find problems: out of memory, fragmentation, GPU memory that nobody explains
        fit      whether a program fits on a GPU that you do not have, and up to which batch
        explain  the life of a parameter, an address or an operator's results, and what keeps it
+       report   one HTML file with all of it, to open in a browser
        export   events, categories, data flow, timelines, as files for other programs
        doctor   what can be recorded on this machine, what not, why, and what to do
 
@@ -44,8 +45,9 @@ struct Verb {
   const char* name;
   int (*run)(const std::vector<std::string>&);
 };
-constexpr Verb kVerbs[] = {{"run", RunVerb},         {"show", ShowVerb},     {"check", CheckVerb},  {"fit", FitVerb},
-                           {"explain", ExplainVerb}, {"export", ExportVerb}, {"doctor", DoctorVerb}};
+constexpr Verb kVerbs[] = {{"run", RunVerb},       {"show", ShowVerb},       {"check", CheckVerb},
+                           {"fit", FitVerb},       {"explain", ExplainVerb}, {"report", ReportVerb},
+                           {"export", ExportVerb}, {"doctor", DoctorVerb}};
 
 int NotAVerb(const std::vector<std::string>& arguments) {
   std::vector<std::string> verbs;
@@ -70,7 +72,7 @@ int Main(const std::vector<std::string>& arguments) {
   }
   std::error_code error;
   // A path is a capture, or was meant to be one: show says what is wrong with it.
-  if (first.starts_with("-") || first.find('/') != std::string::npos || std::filesystem::exists(first, error)) {
+  if (first.starts_with('-') || first.find('/') != std::string::npos || std::filesystem::exists(first, error)) {
     return ShowVerb(arguments);
   }
   return NotAVerb(arguments);

@@ -58,6 +58,7 @@ std::uint64_t Clock::Nanoseconds(Tick tick) const {
   const double start = Difference(from.ns, readings_.front().ns);
   const double ns = start + Difference(tick, from.tick) * rate + static_cast<double>(offset_ns_);
   if (ns <= 0) return 0;
+  // NOLINTNEXTLINE(bugprone-incorrect-roundings): positive, and for each event, where a call of llround would show
   return ns < 9e18 ? static_cast<std::uint64_t>(ns + 0.5) : static_cast<std::uint64_t>(9e18);
 }
 

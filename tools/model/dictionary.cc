@@ -8,7 +8,8 @@ namespace {
 
 // Adds `value` under `key` unless it is there already.
 template <class Value, class IdType>
-IdType Intern(std::deque<Value>& values, absl::flat_hash_map<std::string, IdType>& ids, std::string key, Value value) {
+IdType Intern(std::deque<Value>& values, absl::flat_hash_map<std::string, IdType>& ids, std::string&& key,
+              Value value) {
   auto [it, added] = ids.try_emplace(std::move(key), IdType{static_cast<std::uint32_t>(values.size())});
   if (added) values.push_back(std::move(value));
   return it->second;
@@ -85,6 +86,26 @@ LayoutId Dictionary::AddLayout(Layout layout) {
 SignatureId Dictionary::AddSignature(Signature signature) {
   std::string key = absl::StrCat(signature.kinds, ";", absl::StrJoin(signature.list_lengths, ","));
   return Intern(signatures_, signature_ids_, std::move(key), std::move(signature));
+}
+
+CodeId Dictionary::AddCode(Code code) {
+  std::string key = absl::StrCat(code.file.size(), ";", code.file, code.function);
+  return Intern(codes_, code_ids_, std::move(key), std::move(code));
+}
+
+StackId Dictionary::AddStack(StackId parent, Frame frame) {
+  const std::uint32_t depth = parent.valid() ? stack(parent).depth + 1 : 1;
+  if (depth > kMostFrames) return StackId();
+  const auto [it, added] = stack_ids_.try_emplace(std::tuple(parent, frame.code, frame.line),
+                                                  StackId{static_cast<std::uint32_t>(stacks_.size())});
+  if (added) stacks_.push_back({parent, frame, depth});
+  return it->second;
+}
+
+std::vector<Frame> Dictionary::Frames(StackId id) const {
+  std::vector<Frame> frames;
+  for (; id.valid(); id = stack(id).parent) frames.push_back(stack(id).frame);
+  return frames;
 }
 
 ThreadId Dictionary::AddThread(ThreadInfo thread) {

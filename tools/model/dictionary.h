@@ -1,5 +1,6 @@
-// What ids stand for: names, layouts, signatures, threads, devices. Filled while a replay reads dictionaries, because a
-// part defines an id only where it is first used; what an event refers to is always there when the event is shown.
+// What ids stand for: names, layouts, signatures, threads, devices, Python stacks. Filled while a replay reads
+// dictionaries, because a part defines an id only where it is first used; what an event refers to is always there when
+// the event is shown.
 //
 // Not thread-safe; belongs to one replay.
 #ifndef TOOLS_MODEL_DICTIONARY_H_
@@ -9,6 +10,7 @@
 #include <deque>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -56,6 +58,25 @@ struct Signature {
   std::uint64_t tensors = 0;  // entries it takes from the tensor column
 };
 
+// Python code: a function, a class body, a module's statements.
+struct Code {
+  std::string file;      // as the interpreter has it: a path, "<string>", "<ipython-input-3-...>"
+  std::string function;  // qualified name: "Block.forward", "<module>"
+  bool operator==(const Code&) const = default;
+};
+
+struct Frame {
+  CodeId code;             // always valid
+  std::uint32_t line = 0;  // 0: not known
+};
+
+// A stack of Python frames: its innermost one, and the stack around that.
+struct Stack {
+  StackId parent;  // invalid: the frame is the outermost
+  Frame frame;
+  std::uint32_t depth = 1;  // frames
+};
+
 struct ThreadInfo {
   ProcessId process;
   std::uint32_t number = 0;  // in its process, from 1
@@ -84,12 +105,18 @@ class Dictionary {
   const Module& module(ModuleId id) const { return modules_[id.value]; }
   const Layout& layout(LayoutId id) const { return layouts_[id.value]; }
   const Signature& signature(SignatureId id) const { return signatures_[id.value]; }
+  const Code& code(CodeId id) const { return codes_[id.value]; }
+  const Stack& stack(StackId id) const { return stacks_[id.value]; }
+  // Innermost first; none of an invalid id.
+  std::vector<Frame> Frames(StackId id) const;
   const ThreadInfo& thread(ThreadId id) const { return threads_[id.value]; }
   const DeviceInfo& device(DeviceId id) const { return devices_[id.value]; }
 
   std::size_t names() const { return names_.size(); }
   std::size_t layouts() const { return layouts_.size(); }
   std::size_t signatures() const { return signatures_.size(); }
+  std::size_t codes() const { return codes_.size(); }
+  std::size_t stacks() const { return stacks_.size(); }
   std::size_t threads() const { return threads_.size(); }
   std::size_t devices() const { return devices_.size(); }
 
@@ -101,6 +128,10 @@ class Dictionary {
   ModuleId AddModule(Module module);
   LayoutId AddLayout(Layout layout);
   SignatureId AddSignature(Signature signature);
+  CodeId AddCode(Code code);
+  // One frame inward. Invalid beyond kMostFrames, which no program has: a capture is damaged there.
+  StackId AddStack(StackId parent, Frame frame);
+  static constexpr std::uint32_t kMostFrames = 1u << 16;
   ThreadId AddThread(ThreadInfo thread);  // not merged
   DeviceId AddDevice(DeviceInfo device);  // not merged
   // A later definition may know what an earlier one did not (a thread's name).
@@ -113,6 +144,8 @@ class Dictionary {
   std::deque<Module> modules_;
   std::deque<Layout> layouts_;
   std::deque<Signature> signatures_;
+  std::deque<Code> codes_;
+  std::deque<Stack> stacks_;
   std::deque<ThreadInfo> threads_;
   std::deque<DeviceInfo> devices_;
   absl::flat_hash_map<std::string, NameId> name_ids_;
@@ -120,6 +153,8 @@ class Dictionary {
   absl::flat_hash_map<std::string, ModuleId> module_ids_;
   absl::flat_hash_map<std::string, LayoutId> layout_ids_;
   absl::flat_hash_map<std::string, SignatureId> signature_ids_;
+  absl::flat_hash_map<std::string, CodeId> code_ids_;
+  absl::flat_hash_map<std::tuple<StackId, CodeId, std::uint32_t>, StackId> stack_ids_;
 };
 
 }  // namespace memoir

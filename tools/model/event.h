@@ -53,6 +53,8 @@ struct OpenRange {
   RangeRole role;   // ReplayOptions::modules only, as the next two, but for torch.compile's own work
   ModuleId module;  // that it belongs to; backward: that the forward operator belonged to
   Phase phase = Phase::kOther;
+  StackId callstack;          // of Python, when it began; invalid: none, or not known
+  StackId forward_callstack;  // backward: of the forward operator. ReplayOptions::modules only
   std::uint64_t call = 0;  // running number of ranges in the replay, from 1
   Tick begin = 0;
   std::int64_t sequence = -1;        // autograd's; -1: none
@@ -97,6 +99,13 @@ struct Block {
   static constexpr std::uint32_t kNoSlot = 0xffffffffu;
   BlockOrigin origin = BlockOrigin::kRecorded;
   bool compiling = false;  // torch.compile made it while it worked
+  // Of Python, when it was allocated; invalid: no Python frames, or not known.
+  StackId callstack;
+  // Of the forward operator of the autograd node that made it; invalid: no node did, or Python code that the node runs
+  // did (a custom backward, recomputed forward). ReplayOptions::modules only.
+  StackId forward_callstack;
+  // Whose line says what it is for.
+  StackId line_callstack() const { return forward_callstack.valid() ? forward_callstack : callstack; }
   // ReplayOptions::modules only.
   ModuleId module;  // invalid: of none
   Phase phase = Phase::kOther;
@@ -186,6 +195,12 @@ struct FirstSeenEvent : Event {
 
 struct MarkEvent : Event {
   NameId name;
+};
+
+// The Python stack of the thread is this from here on. Dictionary::Frames has its frames.
+struct StackEvent : Event {
+  StackId stack;        // invalid: no Python frames, or not known
+  bool before = false;  // it has been for some time: what said so is lost, or in parts that are gone
 };
 
 struct StepEvent : Event {

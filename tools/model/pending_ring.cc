@@ -6,10 +6,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
+#include <charconv>
+#include <cstdint>
 #include <fstream>
 #include <limits>
 #include <sstream>
+#include <string_view>
+#include <system_error>
 
 #include "absl/strings/numbers.h"
 
@@ -34,9 +37,14 @@ bool IsPid(std::uint64_t pid) {
 
 // A ring is named after its process, "memoir-ring-PID-START...": when that began, in the kernel's ticks. 0: not known.
 std::uint64_t StartInName(const std::string& ring_path) {
-  unsigned long long pid = 0, start = 0;
+  constexpr std::string_view kBegin = "memoir-ring-";
   const std::string name = ring_path.substr(ring_path.find_last_of('/') + 1);
-  return std::sscanf(name.c_str(), "memoir-ring-%llu-%llu", &pid, &start) == 2 ? start : 0;
+  if (!name.starts_with(kBegin)) return 0;
+  const char* const end = name.data() + name.size();
+  std::uint64_t pid = 0, start = 0;
+  const auto [after_pid, pid_error] = std::from_chars(name.data() + kBegin.size(), end, pid);
+  if (pid_error != std::errc{} || *after_pid != '-') return 0;
+  return std::from_chars(after_pid + 1, end, start).ec == std::errc{} ? start : 0;
 }
 
 // A process that nobody has waited for is dead, too: in a container nobody may ever do so. And its number may be

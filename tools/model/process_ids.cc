@@ -30,20 +30,38 @@ ProcessIds::ProcessIds(ProcessId process, Dictionary* dictionary) : process_(pro
   DefineDevice(cpu);
 }
 
+void ProcessIds::DefineName(const v1::NameDef& def) {
+  NameEntry entry;
+  if (def.kind() == v1::NameDef::MODULE) {
+    entry.module = dictionary_->AddModule({ToUtf8(def.module_root()), ToUtf8(def.text()), ToUtf8(def.module_class())});
+  } else if (def.kind() == v1::NameDef::CODE) {
+    entry.code = dictionary_->AddCode({ToUtf8(def.code_file()), ToUtf8(def.text())});
+  } else {
+    entry.is_operator = def.kind() == v1::NameDef::OPERATOR;
+    entry.id = dictionary_->AddName({ToUtf8(def.text()), entry.is_operator});
+    if (entry.is_operator) entry.schema = dictionary_->AddSchema(ToSchema(def));
+  }
+  names_.Set(def.id(), entry);
+}
+
+// What its parent is must have been said before, so no stack can be inside itself.
+void ProcessIds::DefineStack(const v1::StackDef& def) {
+  const StackId parent = stacks_.Get(def.parent());
+  if (def.parent() != 0 && !parent.valid()) return;
+  CodeId code = names_.Get(def.code()).code;
+  if (!code.valid()) {
+    if (!unknown_code_.valid()) unknown_code_ = dictionary_->AddCode({"", "(unknown)"});
+    code = unknown_code_;
+  }
+  stacks_.Set(def.id(), dictionary_->AddStack(parent, {code, def.line()}));
+}
+
 void ProcessIds::Define(const Payload& payload) {
   for (const v1::NameDef& def : payload.names) {
-    if (def.id() == 0) continue;
-    if (def.kind() == v1::NameDef::MODULE) {
-      NameEntry entry;
-      entry.module =
-          dictionary_->AddModule({ToUtf8(def.module_root()), ToUtf8(def.text()), ToUtf8(def.module_class())});
-      names_.Set(def.id(), entry);
-      continue;
-    }
-    const bool is_operator = def.kind() == v1::NameDef::OPERATOR;
-    const NameId name = dictionary_->AddName({ToUtf8(def.text()), is_operator});
-    names_.Set(def.id(),
-               {name, is_operator ? dictionary_->AddSchema(ToSchema(def)) : SchemaId(), is_operator, ModuleId()});
+    if (def.id() != 0) DefineName(def);
+  }
+  for (const v1::StackDef& def : payload.stacks) {
+    if (def.id() != 0) DefineStack(def);
   }
   for (const v1::LayoutDef& def : payload.layouts) {
     if (def.id() != 0) layouts_.Set(def.id(), dictionary_->AddLayout(ToLayout(def)));
@@ -63,6 +81,7 @@ void ProcessIds::ForgetPart() {
   names_.Clear();
   layouts_.Clear();
   signatures_.Clear();
+  stacks_.Clear();
 }
 
 void ProcessIds::DefineThread(const v1::ThreadDef& def) {

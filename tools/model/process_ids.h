@@ -35,6 +35,7 @@ struct NameEntry {
   SchemaId schema;  // operator only
   bool is_operator = false;
   ModuleId module;  // module only
+  CodeId code;      // code only
 };
 struct SignatureEntry {
   SignatureId id;
@@ -47,7 +48,7 @@ class ProcessIds {
   ProcessIds(ProcessId process, Dictionary* dictionary);
 
   void Define(const Payload& payload);
-  // A part's names, layouts and signatures end with it: memoir-drain numbers those of its part anew.
+  // A part's names, layouts, signatures and stacks end with it: memoir-drain numbers those of its part anew.
   void ForgetPart();
 
   NameEntry name(std::uint32_t number) const { return names_.Get(number); }
@@ -56,11 +57,15 @@ class ProcessIds {
   ModuleId module(std::uint32_t number) { return number == 0 ? ModuleId() : called_module(number); }
   LayoutId layout(std::uint32_t number) const { return layouts_.Get(number); }
   SignatureEntry signature(std::uint32_t number) const { return signatures_.Get(number); }
+  // Invalid: no Python frames, or not known.
+  StackId stack(std::uint32_t number) const { return stacks_.Get(number); }
   // Threads and devices that no chunk defined (that chunk was lost) come into being when they are asked for.
   ThreadId thread(std::uint32_t number);
   DeviceId device(std::uint32_t number);
 
  private:
+  void DefineName(const v1::NameDef& def);
+  void DefineStack(const v1::StackDef& def);
   void DefineThread(const v1::ThreadDef& def);
   void DefineDevice(const v1::DeviceDef& def);
 
@@ -69,9 +74,11 @@ class ProcessIds {
   NumberedValues<NameEntry> names_;
   NumberedValues<LayoutId> layouts_;
   NumberedValues<SignatureEntry> signatures_;
+  NumberedValues<StackId> stacks_;
   NumberedValues<ThreadId> threads_;
   NumberedValues<DeviceId> devices_;
   ModuleId unknown_module_;
+  CodeId unknown_code_;
   ThreadId overflow_thread_;  // stands for numbers beyond reason
   DeviceId overflow_device_;
 };

@@ -81,6 +81,7 @@ class Replayer : public ReplayState {
   void ShowAllocate(ThreadReplay& thread, RunCursor& cursor);
   void ShowDeallocate(ThreadReplay& thread, RunCursor& cursor);
   void ShowHolds(const ThreadReplay& thread, RunCursor& cursor);
+  void ShowStack(ThreadReplay& thread, StackId stack, Tick tick, bool before);
   void ShowMark(const ThreadReplay& thread, RunCursor& cursor);
   void ShowStep(const ThreadReplay& thread, RunCursor& cursor);
   // Of devices with a caching allocator: replayer_devices.cc.
@@ -114,14 +115,11 @@ class Replayer : public ReplayState {
   void BeginGap(v1::RecordingLevel level, std::uint64_t ns);
   void EndGap();
 
-  struct ModuleContext {
-    ModuleId module;
-    Phase phase = Phase::kOther;
-  };
   RangeRole RoleOf(NameId name, RangeSource source);
   static ModuleContext OwnContextOf(const ThreadReplay& thread);
   ModuleContext ContextOf(const ThreadReplay& thread) const;
-  ModuleId ForwardModuleOf(const OpenRange& backward);
+  ForwardOperator ForwardOperatorOf(const OpenRange& backward);
+  Callstacks CallstacksOf(const ThreadReplay& thread) const;
   ThreadReplay* FindTorchThread(std::uint64_t torch_id);
   void FindModule(ThreadReplay& thread);  // of the range that has just begun
   void ShowModule(ThreadReplay& thread, RunCursor& cursor, bool enter);

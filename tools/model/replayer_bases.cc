@@ -35,6 +35,7 @@ std::uint64_t ForwardThreadAhead(const ThreadReplay& thread) {
 }  // namespace
 
 // Of regions inside each other the outermost counts, as of operators.
+// NOLINTBEGIN(bugprone-return-const-ref-from-parameter): of the threads that this holds, never a temporary
 const ThreadReplay& Replayer::WorkingThread(const ThreadReplay& thread) const {
   constexpr int kMostRegions = 4;
   const ThreadReplay* working = &thread;
@@ -45,6 +46,7 @@ const ThreadReplay& Replayer::WorkingThread(const ThreadReplay& thread) const {
   }
   return working->stack().empty() ? thread : *working;
 }
+// NOLINTEND(bugprone-return-const-ref-from-parameter)
 
 ThreadId Replayer::working_thread(ThreadId thread) const {
   const ThreadReplay* known = FindThread(thread);

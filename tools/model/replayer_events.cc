@@ -26,6 +26,7 @@ bool Replayer::StartRun(ThreadReplay& thread, RunCursor& cursor) {
   thread.next_record = std::max(thread.next_record, end);
   thread.next_record_known = true;
   SetDepth(thread, run.start_depth, cursor.tick);
+  ShowStack(thread, ids_->stack(run.start_stack), cursor.tick, true);
   return true;
 }
 
@@ -68,6 +69,9 @@ bool Replayer::ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until) {
       case v1::RESUME:
         ShowSwitch(thread, cursor);
         break;
+      case v1::STACK:
+        ShowStack(thread, ids_->stack(cursor.run.stack.Next32()), cursor.tick, false);
+        break;
       case v1::MODULE_HOLDS:
       case v1::OPTIMIZER_HOLDS:
       case v1::HOLDS_MORE:
@@ -84,6 +88,16 @@ bool Replayer::ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until) {
     }
   } while (cursor.Advance());
   return true;
+}
+
+// A run begins with what its thread has; after a loss that is news.
+void Replayer::ShowStack(ThreadReplay& thread, StackId stack, Tick tick, bool before) {
+  if (before && stack == thread.callstack) return;
+  thread.callstack = stack;
+  auto event = MakeEvent<StackEvent>(process_, thread.id(), tick);
+  event.stack = stack;
+  event.before = before;
+  visitor_.OnStack(event);
 }
 
 void Replayer::ShowMark(const ThreadReplay& thread, RunCursor& cursor) {
@@ -215,6 +229,9 @@ Block Replayer::BlockAt(ThreadReplay& thread, RunCursor& cursor) {
   const OpenRange* const leaf = thread.innermost() == nullptr ? working.innermost() : thread.innermost();
   if (leaf != nullptr) block.leaf_name = leaf->name;
   block.user_name = UserNameOf(thread);
+  const Callstacks callstacks = CallstacksOf(thread);
+  block.callstack = callstacks.own;
+  block.forward_callstack = callstacks.forward;
   block.compiling = working.innermost() != nullptr && working.innermost()->role.compiling;
   if (options_.modules) {
     const ModuleContext context = ContextOf(working);

@@ -104,12 +104,14 @@ void Replayer::NoteFoldedPeaks(const v1::Keyframe& keyframe) {
 void Replayer::ApplyLiveBlocks(const v1::Keyframe& keyframe) {
   const v1::LiveBlocks& live = keyframe.live();
   const int count = live.address_delta_size();
-  const bool match = live.bytes_size() == count && live.serial_delta_size() == count &&
-                     live.tick_delta_size() == count && live.thread_size() == count &&
-                     live.operator_name_size() == count && live.leaf_name_size() == count &&
-                     (live.device_size() == 0 || live.device_size() == count) &&
-                     (live.requested_bytes_size() == 0 || live.requested_bytes_size() == count) &&
-                     live.module_size() == live.place_size() && (live.place_size() == 0 || live.place_size() == count);
+  const bool match =
+      live.bytes_size() == count && live.serial_delta_size() == count && live.tick_delta_size() == count &&
+      live.thread_size() == count && live.operator_name_size() == count && live.leaf_name_size() == count &&
+      (live.device_size() == 0 || live.device_size() == count) &&
+      (live.requested_bytes_size() == 0 || live.requested_bytes_size() == count) &&
+      live.module_size() == live.place_size() && (live.place_size() == 0 || live.place_size() == count) &&
+      (live.stack_size() == 0 || live.stack_size() == count) &&
+      (live.forward_stack_size() == 0 || live.forward_stack_size() == count);
   if (!match) return SayDamage("columns of a keyframe do not match");
   std::vector<Block> wanted;
   absl::flat_hash_map<std::pair<DeviceId, std::uint64_t>, std::uint64_t> serials;
@@ -125,6 +127,10 @@ void Replayer::ApplyLiveBlocks(const v1::Keyframe& keyframe) {
     block.thread = live.thread(i) == 0 ? ThreadId() : ids_->thread(live.thread(i));
     block.operator_name = ids_->name(live.operator_name(i)).id;
     block.leaf_name = ids_->name(live.leaf_name(i)).id;
+    block.callstack = live.stack_size() == 0 ? StackId() : ids_->stack(live.stack(i));
+    block.forward_callstack = StackId();
+    if (options_.modules && live.forward_stack_size() != 0)
+      block.forward_callstack = ids_->stack(live.forward_stack(i));
     block.compiling = live.place_size() != 0 && (live.place(i) & (kCompiled - 1)) == v1::PLACE_COMPILE;
     if (options_.modules && live.place_size() != 0) SetPlace(ids_->module(live.module(i)), live.place(i), block);
     serials[{block.device, block.address}] = block.serial;

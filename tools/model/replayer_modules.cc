@@ -58,7 +58,7 @@ RangeRole Replayer::RoleOf(NameId name, RangeSource source) {
   return role;
 }
 
-Replayer::ModuleContext Replayer::OwnContextOf(const ThreadReplay& thread) {
+ModuleContext Replayer::OwnContextOf(const ThreadReplay& thread) {
   const OpenRange* innermost = thread.innermost();
   if (innermost != nullptr && innermost->role.compiling) return {ModuleId(), Phase::kCompile};
   const std::int32_t backward = innermost == nullptr ? -1 : innermost->innermost_backward;
@@ -73,7 +73,7 @@ Replayer::ModuleContext Replayer::OwnContextOf(const ThreadReplay& thread) {
   return {};
 }
 
-Replayer::ModuleContext Replayer::ContextOf(const ThreadReplay& thread) const {
+ModuleContext Replayer::ContextOf(const ThreadReplay& thread) const {
   const ModuleContext own = OwnContextOf(thread);
   const ThreadReplay& working = WorkingThread(thread);
   return own.phase != Phase::kOther || &working == &thread ? own : OwnContextOf(working);
@@ -82,20 +82,26 @@ Replayer::ModuleContext Replayer::ContextOf(const ThreadReplay& thread) const {
 void Replayer::FindModule(ThreadReplay& thread) {
   OpenRange& range = *thread.range_at(static_cast<std::int32_t>(thread.stack().size()) - 1);
   if (range.source == RangeSource::kBackward) {
-    range.module = ForwardModuleOf(range);
+    const ForwardOperator forward = ForwardOperatorOf(range);
+    range.module = forward.module;
+    range.forward_callstack = forward.callstack;
     range.phase = Phase::kBackward;
     // The engine's range around a node works for that node, before and after.
     OpenRange* around = thread.range_at(static_cast<std::int32_t>(range.depth) - 1);
-    if (around != nullptr && around->role.backward && around->source != RangeSource::kBackward)
+    if (around != nullptr && around->role.backward && around->source != RangeSource::kBackward) {
       around->module = range.module;
+      around->forward_callstack = range.forward_callstack;
+    }
     return;
   }
   const ModuleContext context = range.role.backward ? ModuleContext{ModuleId(), Phase::kBackward} : ContextOf(thread);
   range.module = context.module;
   range.phase = context.phase;
   const bool forward = range.source == RangeSource::kFunction || range.source == RangeSource::kDispatch;
-  if (forward && !range.role.backward && range.sequence >= 0)
-    thread.forward_modules().Note(range.sequence, range.module);
+  if (!forward || range.role.backward || range.sequence < 0) return;
+  const Callstacks callstacks = CallstacksOf(thread);
+  thread.forward_operators().Note(range.sequence,
+                                  {range.module, callstacks.forward.valid() ? callstacks.forward : callstacks.own});
 }
 
 ThreadReplay* Replayer::FindTorchThread(std::uint64_t torch_id) {
@@ -111,9 +117,20 @@ ThreadReplay* Replayer::FindTorchThread(std::uint64_t torch_id) {
   return found->second.valid() ? &ThreadOf(found->second) : nullptr;
 }
 
-ModuleId Replayer::ForwardModuleOf(const OpenRange& backward) {
+// Python code that a node runs has frames that the node did not have when it began.
+Callstacks Replayer::CallstacksOf(const ThreadReplay& thread) const {
+  const ThreadReplay& working = WorkingThread(thread);
+  Callstacks callstacks{thread.callstack.valid() ? thread.callstack : working.callstack, StackId()};
+  const OpenRange* innermost = working.innermost();
+  if (innermost == nullptr || innermost->innermost_backward < 0) return callstacks;
+  const OpenRange& node = working.stack()[static_cast<std::size_t>(innermost->innermost_backward)];
+  if (node.callstack == callstacks.own) callstacks.forward = node.forward_callstack;
+  return callstacks;
+}
+
+ForwardOperator Replayer::ForwardOperatorOf(const OpenRange& backward) {
   ThreadReplay* forward = FindTorchThread(backward.forward_thread);
-  return forward == nullptr ? ModuleId() : forward->forward_modules().Find(backward.sequence);
+  return forward == nullptr ? ForwardOperator() : forward->forward_operators().Find(backward.sequence);
 }
 
 bool Replayer::TakeGradientOf(ThreadReplay& thread, ModuleEvent& event) {

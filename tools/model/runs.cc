@@ -42,12 +42,23 @@ Life LifeOf(const ProcessFiles& process) {
   return life;
 }
 
+// A number is used again, most often in containers, where each first program has the same one.
+bool IsSame(std::uint64_t pid, std::uint64_t start, const v1::ProcessInfo& process) {
+  return pid == process.pid() && (start == 0 || process.process_start() == 0 || start == process.process_start());
+}
+
+// The parent may have written nothing for long, and end without a word: its last event says little.
+bool Started(const v1::ProcessInfo& parent, const v1::ProcessInfo& child) {
+  const bool known = child.parent_start() != 0 && child.parent_start() == parent.process_start();
+  return (known && child.parent_pid() == parent.pid()) || child.forked_from() == parent.pid();
+}
+
 bool AreTogether(const Life& a, const Life& b) {
   if (!a.info->run().empty() && a.info->run() == b.info->run()) return true;
   if (a.begin_ns <= b.end_ns + kSlackNs && b.begin_ns <= a.end_ns + kSlackNs) return true;
   if (a.info->host() != b.info->host()) return false;
-  return a.info->pid() == b.info->pid() || a.info->forked_from() == b.info->pid() ||
-         b.info->forked_from() == a.info->pid();
+  return IsSame(a.info->pid(), a.info->process_start(), *b.info) || Started(*a.info, *b.info) ||
+         Started(*b.info, *a.info);
 }
 
 // Each value is the number of a group's first member.
@@ -91,6 +102,7 @@ bool AreOneWorld(const Ranks& a, const Ranks& b) {
 
 std::vector<RunFiles> FindRuns(const CaptureFolder& folder) {
   std::vector<Life> lives;
+  lives.reserve(folder.processes.size());
   for (const ProcessFiles& process : folder.processes) lives.push_back(LifeOf(process));
   Groups groups(lives.size());
   for (std::size_t a = 0; a < lives.size(); ++a) {

@@ -1,7 +1,8 @@
 // Which processes of a folder belong together: a folder that is used again holds several runs.
 //
 // Together are processes that one `memoir run` started, that were there at the same time, that are one process (it
-// recorded twice, or replaced itself) or its fork; and ranks of one world, where none is there twice.
+// recorded twice, or replaced itself), its fork or a program that it started; and ranks of one world, where none is
+// there twice.
 #ifndef TOOLS_MODEL_RUNS_H_
 #define TOOLS_MODEL_RUNS_H_
 

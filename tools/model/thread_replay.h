@@ -8,7 +8,7 @@
 
 #include "tools/model/chunk_source.h"
 #include "tools/model/event.h"
-#include "tools/model/forward_modules.h"
+#include "tools/model/forward_operators.h"
 
 namespace memoir {
 
@@ -54,6 +54,17 @@ struct OpenModule {
   bool recompute = false;
 };
 
+// Where a thread is: docs/event_schema.md, "Modules".
+struct ModuleContext {
+  ModuleId module;
+  Phase phase = Phase::kOther;
+};
+
+struct Callstacks {
+  StackId own;
+  StackId forward;  // where an autograd node runs, and no Python code inside it
+};
+
 class ThreadReplay {
  public:
   static constexpr std::size_t kMaxDepth = 1u << 16;  // the ring counts them in 16 bits
@@ -86,8 +97,9 @@ class ThreadReplay {
 
   std::vector<OpenModule>& modules() { return modules_; }  // outermost first
   const std::vector<OpenModule>& modules() const { return modules_; }
-  ForwardModules& forward_modules() { return forward_modules_; }
+  ForwardOperators& forward_operators() { return forward_operators_; }
 
+  StackId callstack;  // of Python
   // Of one on which autograd's engine runs: the thread whose forward pass made the node that it ran last.
   ThreadId forward_thread;
   std::deque<RunCursor> runs;
@@ -100,7 +112,7 @@ class ThreadReplay {
   RangeStack stack_;
   std::uint64_t beyond_ = 0;
   std::vector<OpenModule> modules_;
-  ForwardModules forward_modules_;
+  ForwardOperators forward_operators_;
 };
 
 inline const OpenRange* ThreadReplay::Push(OpenRange range) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "tools/read/run_check.h"
@@ -15,7 +16,7 @@ constexpr std::size_t kMaxDefinitionBytes = 1u << 18;
 constexpr std::size_t kMaxRuns = 1u << 18;
 constexpr int kMaxDimensions = 1024;
 
-absl::Status Damaged(std::string what) { return absl::DataLossError(std::move(what)); }
+absl::Status Damaged(const std::string& what) { return absl::DataLossError(what); }
 
 bool Has(const Column& column, std::uint64_t wanted) {
   std::uint64_t values = 0;
@@ -85,6 +86,9 @@ absl::Status ParseRun(std::string_view bytes, Run* run) {
       case v1::ThreadRun::kFirstTickFieldNumber:
         run->first_tick = field.value;
         break;
+      case v1::ThreadRun::kStartStackFieldNumber:
+        run->start_stack = static_cast<std::uint32_t>(field.value);
+        break;
       case v1::ThreadRun::kKindFieldNumber:
         run->kind = field.bytes;
         break;
@@ -152,6 +156,8 @@ absl::Status AddField(const WireField& field, Payload* payload) {
       return AddDefinition(field, &payload->threads);
     case v1::Payload::kDevicesFieldNumber:
       return AddDefinition(field, &payload->devices);
+    case v1::Payload::kStacksFieldNumber:
+      return AddDefinition(field, &payload->stacks);
     case v1::Payload::kTensorsFieldNumber:
       return ParseTable(field.bytes, &payload->tensors);
     case v1::Payload::kRunsFieldNumber:
@@ -203,7 +209,7 @@ std::uint64_t CountHoldsNames(const v1::SignatureDef& signature) {
 
 std::uint64_t Payload::memory() const {
   return bytes.capacity() + tensors.capacity() * sizeof(TensorRow) + runs.capacity() * sizeof(Run) +
-         256 * (names.size() + layouts.size() + signatures.size());
+         256 * (names.size() + layouts.size() + signatures.size()) + 64 * stacks.size();
 }
 
 absl::Status AddSignatures(const Payload& payload, SignatureTensors* signature_tensors) {

@@ -22,6 +22,7 @@ namespace memoir {
 struct Run {
   std::uint32_t thread = 0;
   std::uint32_t start_depth = 0;
+  std::uint32_t start_stack = 0;
   std::uint64_t first_record = 0;
   std::uint64_t record_count = 0;
   std::uint64_t first_tick = 0;
@@ -47,6 +48,7 @@ struct Payload {
   std::vector<v1::SignatureDef> signatures;
   std::vector<v1::ThreadDef> threads;
   std::vector<v1::DeviceDef> devices;
+  std::vector<v1::StackDef> stacks;
   std::vector<TensorRow> tensors;
   std::vector<Run> runs;
   v1::ClockSync clock;  // tick 0: none

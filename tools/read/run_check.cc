@@ -9,24 +9,16 @@
 namespace memoir {
 namespace {
 
-absl::Status Damaged(std::string what) { return absl::DataLossError(std::move(what)); }
+absl::Status Damaged(const std::string& what) { return absl::DataLossError(what); }
 
-struct Schema {
-  std::array<std::uint64_t, 256> columns{};  // by number of the event: bits by RunColumn
-  std::array<bool, 256> known{};
-};
-constexpr Schema kSchema = [] {
-  Schema schema;
-  for (const EventSchema& event : kEventSchemas) {
-    schema.columns[event.number] = event.columns;
-    schema.known[event.number] = true;
-  }
-  return schema;
+// By number; one without a name is of no event.
+constexpr auto kEvents = [] {
+  std::array<EventSchema, 256> events{};
+  for (const EventSchema& event : kEventSchemas) events[event.number] = event;
+  return events;
 }();
 
-bool Takes(char kind, RunColumn column) {
-  return (kSchema.columns[static_cast<std::uint8_t>(kind)] >> static_cast<unsigned>(column) & 1) != 0;
-}
+const EventSchema& EventOf(char kind) { return kEvents[static_cast<std::uint8_t>(kind)]; }
 
 // Values that each column must have, as far as kinds tell; columns that follow signatures have none here.
 struct Wanted {
@@ -41,8 +33,8 @@ Wanted WantedBy(std::string_view kinds) {
   wanted.values[static_cast<std::size_t>(RunColumn::kTickDelta)] = kinds.size();
   for (std::size_t kind = 0; kind < count.size(); ++kind) {
     if (count[kind] == 0) continue;
-    wanted.all_known = wanted.all_known && kSchema.known[kind];
-    for (std::uint64_t left = kSchema.columns[kind]; left != 0; left &= left - 1) {
+    wanted.all_known = wanted.all_known && kEvents[kind].name != nullptr;
+    for (std::uint64_t left = kEvents[kind].columns; left != 0; left &= left - 1) {
       const auto column = static_cast<std::size_t>(std::countr_zero(left));
       wanted.values[column] += count[kind] * kRunColumns[column].values;
     }
@@ -83,9 +75,10 @@ bool HoldsNamesMatch(const Run& run, const SignatureTensors& signature_tensors) 
   Column signature = run.signature;
   std::uint64_t wanted = 0;
   for (const char kind : run.kind) {
-    if (!Takes(kind, RunColumn::kSignature)) continue;
+    const EventSchema& event = EventOf(kind);
+    if (!event.Takes(RunColumn::kSignature)) continue;
     const std::uint32_t id = signature.Next32();
-    if (id == 0 || !Takes(kind, RunColumn::kHoldsName)) continue;
+    if (id == 0 || !event.Takes(RunColumn::kHoldsName)) continue;
     wanted += signature_tensors.at(id).names;
     if (wanted > run.holds_name.size()) return false;
   }

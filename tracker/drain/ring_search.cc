@@ -5,11 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstddef>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <string_view>
+#include <system_error>
 
 #include "interpose/private_file.h"
 #include "interpose/process_identity.h"
@@ -23,13 +24,14 @@ constexpr std::size_t kHeadBytes = offsetof(RingHeader, dropped_records);
 
 // "memoir-ring-PID-START.ring", or "...START.N.ring" where that name was taken. False: another file's name.
 bool ReadName(const char* name, ProcessIdentity* process) {
-  unsigned long long pid = 0, start = 0;
-  int end = 0;
-  if (std::sscanf(name, "memoir-ring-%llu-%llu%n", &pid, &start, &end) != 2 || end == 0) return false;
-  if (name[end] != '.' || !std::string_view(name).ends_with(".ring")) return false;
-  process->pid = pid;
-  process->start_time = start;
-  return true;
+  constexpr std::string_view kBegin = "memoir-ring-";
+  const std::string_view whole = name;
+  if (!whole.starts_with(kBegin) || !whole.ends_with(".ring")) return false;
+  const char* const last = whole.data() + whole.size();
+  const auto [after_pid, pid_error] = std::from_chars(whole.data() + kBegin.size(), last, process->pid);
+  if (pid_error != std::errc{} || *after_pid != '-') return false;
+  const auto [after_start, start_error] = std::from_chars(after_pid + 1, last, process->start_time);
+  return start_error == std::errc{} && *after_start == '.';
 }
 
 // Terminated or not, the file's or damaged: no longer than its field.
@@ -47,7 +49,7 @@ void ReadHead(const RingHeader& head, const ProcessIdentity& own, DeadRing* ring
 }
 
 bool IsLocked(int file) {
-  struct flock lock {};
+  struct flock lock{};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   return fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;

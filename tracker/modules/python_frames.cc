@@ -10,10 +10,11 @@ constinit std::atomic<const memoir_python_frames*> python_frames{nullptr};
 void SetPythonFrames(const memoir_python_frames* layout) {
   // It is nearly always the same again.
   static const memoir_python_frames* last = nullptr;
+  // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): bytes between fields are copied, too
   const bool known = layout != nullptr && last != nullptr && std::memcmp(layout, last, sizeof *layout) == 0;
   if (layout != nullptr && !known) {
     auto* copy = new (std::nothrow) memoir_python_frames;
-    if (copy != nullptr) std::memcpy(copy, layout, sizeof *layout);  // its padding, too: it is compared
+    if (copy != nullptr) std::memcpy(copy, layout, sizeof *layout);
     last = copy;
   }
   python_frames.store(layout == nullptr ? nullptr : last, std::memory_order_release);

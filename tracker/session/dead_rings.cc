@@ -22,7 +22,7 @@ std::uint64_t RealtimeNs() {
 
 }  // namespace
 
-DeadRings::DeadRings(const std::string& ring, std::string capture_folder, std::string drain)
+DeadRings::DeadRings(const std::string& ring, std::string capture_folder, const std::string& drain)
     : folder_(ring.substr(0, ring.find_last_of('/'))),
       capture_folder_(std::move(capture_folder)),
       process_(drain),

@@ -23,7 +23,7 @@ namespace memoir {
 class DeadRings {
  public:
   // `ring`: the path of this process's own. `drain`: of memoir-drain; "": nothing is done.
-  DeadRings(const std::string& ring, std::string capture_folder, std::string drain);
+  DeadRings(const std::string& ring, std::string capture_folder, const std::string& drain);
 
   // With each of the writer's looks; does something only now and then. Never throws.
   void Look() noexcept;

@@ -60,7 +60,7 @@ std::time_t StartOfParent() {
   long long boot = 0;
   std::ifstream system("/proc/stat");
   while (std::getline(system, line)) {
-    if (line.starts_with("btime ")) boot = std::atoll(line.c_str() + 6);
+    if (line.starts_with("btime ")) boot = std::strtoll(line.c_str() + 6, nullptr, 10);
   }
   if (ticks == 0 || boot == 0) return std::time(nullptr);
   return static_cast<std::time_t>(boot + static_cast<long long>(ticks) / sysconf(_SC_CLK_TCK));

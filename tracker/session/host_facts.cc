@@ -3,15 +3,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include <fstream>
-
 namespace memoir {
-
-std::string BootId() {
-  std::string id;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
-  return id;
-}
 
 std::string HostName() {
   char name[256] = "";

@@ -6,7 +6,6 @@
 
 namespace memoir {
 
-std::string BootId();    // "" where the system has none
 std::string HostName();  // fit for a file's name
 // The simulated GPU that this process runs on, by its own word: a variable alone proves nothing. "": none.
 std::string SimulatedDevice();

@@ -128,9 +128,9 @@ std::string Unreadables(bool by_user) {
   for (const Launcher& launcher : kLaunchers) {
     if (by_user || launcher.name == kUser || !Counts(launcher)) continue;
     if (const std::string what = Unreadable(launcher, launcher.rank); !what.empty())
-      return what + ": passed over; MEMOIR_RANK=N names the rank";
+      return what + ": ignored; MEMOIR_RANK=N sets the rank";
     if (const std::string what = Unreadable(launcher, launcher.world_size); !what.empty())
-      return what + ": passed over; set it to how many ranks there are";
+      return what + ": ignored; set it to the number of ranks";
   }
   return "";
 }

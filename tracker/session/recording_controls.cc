@@ -123,7 +123,7 @@ void RecordingControls::Obey(ControlWord word) {
       return Toggle();
     case ControlWord::kUnknown:
       if (!speaks_.load(std::memory_order_relaxed)) return;
-      SayLine("%s says neither on, off nor memory; recording goes on as it was", file_.path().c_str());
+      SayLine("%s contains neither on, off nor memory; recording is unchanged", file_.path().c_str());
       return;
     case ControlWord::kNone:
       return;

@@ -13,6 +13,7 @@
 
 #include "interpose/cuda/driver_watch.h"
 #include "interpose/parallel_regions.h"
+#include "interpose/process_identity.h"
 #include "interpose/ring.h"
 #include "interpose/thread_start.h"
 #include "interpose/tick.h"
@@ -26,6 +27,7 @@
 #include "tracker/session/standby.h"
 #include "tracker/session/terminal_line.h"
 #include "tracker/session/unrecorded.h"
+#include "tracker/stacks/stack_recorder.h"
 #include "tracker/torch/hooks.h"
 
 namespace memoir {
@@ -122,7 +124,12 @@ constexpr char kDeviceLevel[] = "cuda-device-level";
 ProcessFacts Facts(const Settings& settings, OperatorHook operators, std::uint64_t ticks_per_second) {
   ProcessFacts facts;
   TakeRank(FindRank(settings.rank, std::nullopt), &facts);
-  facts.pid = static_cast<std::uint64_t>(getpid());
+  const ProcessIdentity process = OwnIdentity();
+  const ProcessIdentity parent = IdentityOf(static_cast<std::uint64_t>(getppid()));
+  facts.pid = process.pid;
+  facts.process_start = process.start_time;
+  facts.parent_pid = parent.pid;
+  facts.parent_start = parent.start_time;
   facts.host = HostName();
   facts.forked_from = settings.forked_from;
   facts.program = settings.program;
@@ -133,15 +140,16 @@ ProcessFacts Facts(const Settings& settings, OperatorHook operators, std::uint64
   facts.sources = {operators == OperatorHook::kDispatch ? "dispatch" : "ranges", "cpu-allocator"};
   facts.simulated_device = SimulatedDevice();
   if (settings.modules) facts.sources.emplace_back("modules");
+  if (StacksAreRecorded()) facts.sources.emplace_back("python-stacks");
   if (CudaIsAtDeviceLevel()) facts.sources.emplace_back(kDeviceLevel);
-  facts.boot_id = BootId();
+  facts.boot_id = process.boot_id;
   if (const char* run = std::getenv("MEMOIR_RUN"); run != nullptr) facts.run = run;
   return facts;
 }
 
 // Also makes the loader look for the symbol: an interposer of another Memoir does not have it.
 bool FitsInterposer(std::string* error) {
-  if (memoir_ring_layout_9 == kRingVersion) return true;
+  if (memoir_ring_layout_10 == kRingVersion) return true;
   *error = "the interposer that is loaded is another Memoir's; install Memoir again";
   return false;
 }
@@ -251,17 +259,6 @@ void LookLast(Session& own) {
   }
 }
 
-// What of the recording is not on file, and why; "" when all of it is. `late`: records that hooks committed after the
-// writer's last look, or that a writer which gave up has left. No counter in the capture knows of them.
-std::string Losses(const WriterStatus& status, std::uint64_t late) {
-  const std::string& why = status.last_write_error;
-  if (status.lost_events > 0) return std::to_string(status.lost_events) + " events could not be written: " + why;
-  if (status.lost_chunks > 0) return "the newest part may be incomplete: " + why;
-  if (late == 0) return "";
-  return std::to_string(late) + " records are not in the capture: " +
-         (why.empty() ? "they came after its end; stop when no other thread runs operators" : why);
-}
-
 }  // namespace
 
 bool StartSession(const Settings& settings, std::string* error) {
@@ -274,6 +271,7 @@ bool StartSession(const Settings& settings, std::string* error) {
   try {
     own.controls = nullptr;  // those of the recording before, which a new one frees
     const OperatorHook operators = ChooseOperatorHook(settings);
+    PrepareStacks(settings.stacks);
     ForgetModules();
     if (!settings.modules) SetPythonFrames(nullptr);
     if (StartWriter(settings, operators, own, error)) {

@@ -30,6 +30,7 @@ enum OptionKind {
   kOperators,
   kBound,
   kAddresses,
+  kStacks,
   kSwitch
 };
 
@@ -65,6 +66,7 @@ std::string Complaint(const Option& option, const std::string& value) {
   const bool flag = option.kind == kFlag || option.kind == kSwitch;
   if (flag && !IsFlag(value)) return "is neither on nor off; write 1 or 0";
   if (option.kind == kNumber && !IsNumber(value)) return "is not a whole number";
+  if (option.kind == kStacks && value != "python" && value != "off") return "is neither python nor off";
   if (option.kind == kOperators && value != "ranges" && value != "dispatch") return "is neither ranges nor dispatch";
   return "";
 }
@@ -83,7 +85,7 @@ std::size_t EditDistance(const std::string& a, const std::string& b) {
 }
 
 // The option whose variable or argument (`field`) is spelt most like `name`.
-std::string Nearest(const std::string& name, const char* Option::*field) {
+std::string Nearest(const std::string& name, const char* Option::* field) {
   const auto distance = [&](const Option& o) { return *(o.*field) == '\0' ? SIZE_MAX : EditDistance(o.*field, name); };
   const auto nearest = std::min_element(std::begin(kOptions), std::end(kOptions),
                                         [&](const Option& a, const Option& b) { return distance(a) < distance(b); });
@@ -162,11 +164,13 @@ bool ReadWindows(Values& values, WindowOptions* windows, std::string* error) {
   const std::string &steps = values["steps"], &range = values["range"], &schedule = values["schedule"];
   if (static_cast<int>(!steps.empty()) + static_cast<int>(!range.empty()) + static_cast<int>(!schedule.empty()) > 1) {
     *error = "steps, range and schedule are different windows; give one of them";
-  } else if (!steps.empty() && !(windows->steps = ParseSteps(steps))) {
-    *error = "steps=" + steps + ": write A:B with A before B, such as 10:12";
-  } else if (!schedule.empty() && !(windows->schedule = ParseSchedule(schedule))) {
-    *error = "schedule=" + schedule + ": write wait=1,warmup=1,active=3,repeat=2, with active at least 1";
+    return false;
   }
+  if (!steps.empty()) windows->steps = ParseSteps(steps);
+  if (!steps.empty() && !windows->steps) *error = "steps=" + steps + ": write A:B with A before B, such as 10:12";
+  if (!schedule.empty()) windows->schedule = ParseSchedule(schedule);
+  if (!schedule.empty() && !windows->schedule)
+    *error = "schedule=" + schedule + ": write wait=1,warmup=1,active=3,repeat=2, with active at least 1";
   if (!range.empty()) windows->range = ParseRange(range);
   return error->empty();
 }
@@ -233,6 +237,7 @@ std::optional<Settings> ReadSettings(const char* const* given, std::string* erro
   settings.ring_dir = (*values)["ring_dir"];
   settings.ring_size = ParseSize((*values)["ring_size"]).value_or(0);
   settings.modules = IsOn((*values)["modules"]);
+  settings.stacks = (*values)["stacks"] != "off";
   settings.program = (*values)["program"];
   settings.python_version = (*values)["python_version"];
   settings.dispatched_operators = (*values)["ops"] == "dispatch";

@@ -22,6 +22,7 @@ struct Settings {
   bool quiet = false;
   ControlOptions controls;
   bool modules = true;
+  bool stacks = true;   // of Python
   std::string program;  // what the caller knows of its process
   std::string python_version;
   bool automatic = false;             // nobody asked for this very process: without events it leaves no file

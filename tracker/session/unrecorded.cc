@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "interpose/cuda/driver_watch.h"
+#include "tracker/stacks/stack_recorder.h"
 #include "tracker/torch/hooks.h"
 
 namespace memoir {
@@ -18,6 +19,7 @@ std::vector<Unrecorded> FindCudaGaps() {
     count = CudaGaps(gaps);
   } while (changes != CudaGapChanges());
   std::vector<Unrecorded> found;
+  found.reserve(count);
   for (std::size_t i = 0; i < count; ++i)
     found.push_back({Unrecorded::What::kCudaMemory, gaps[i].begin_tick, gaps[i].end_tick, gaps[i].why});
   return found;
@@ -38,6 +40,8 @@ std::vector<Unrecorded> FindUnrecorded() {
   const PassedCalls calls = CountPassedCalls();
   if (calls.functions + calls.refused > 0)
     found.push_back({Unrecorded::What::kDriverCalls, calls.since_tick, 0, WhyCallsPass(calls)});
+  if (const char* problem = StacksProblem(); *problem != '\0')
+    found.push_back({Unrecorded::What::kPythonStacks, StacksSince(), 0, problem});
   return found;
 }
 
@@ -53,9 +57,20 @@ bool TakeUnrecorded(ProcessFacts* facts, Writer* writer) {
 }
 
 std::string UnrecordedLine(const Unrecorded& unrecorded) {
+  if (unrecorded.what == Unrecorded::What::kPythonStacks)
+    return "Python stacks are not recorded: " + unrecorded.why + "; --stacks off hides this line";
   const bool memory = unrecorded.what == Unrecorded::What::kCudaMemory;
   return (memory ? "CUDA memory is not known for now: " : "some calls of CUDA's libraries are not recorded: ") +
          unrecorded.why + (memory ? "; tried again while the program allocates" : "");
+}
+
+std::string Losses(const WriterStatus& status, std::uint64_t late) {
+  const std::string& why = status.last_write_error;
+  if (status.lost_events > 0) return std::to_string(status.lost_events) + " events could not be written: " + why;
+  if (status.lost_chunks > 0) return "the newest part may be incomplete: " + why;
+  if (late == 0) return "";
+  return std::to_string(late) + " records are not in the capture: " +
+         (why.empty() ? "they came after its end; stop when no other thread runs operators" : why);
 }
 
 }  // namespace memoir

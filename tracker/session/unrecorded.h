@@ -4,6 +4,7 @@
 #ifndef TRACKER_SESSION_UNRECORDED_H_
 #define TRACKER_SESSION_UNRECORDED_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,10 @@ bool TakeUnrecorded(ProcessFacts* facts, Writer* writer);
 
 // For the terminal, as of the moment at which it is found.
 std::string UnrecordedLine(const Unrecorded& unrecorded);
+
+// What of the recording is not on file, and why; "" when all of it is. `late`: records that hooks committed after the
+// writer's last look, or that a writer which gave up has left. No counter in the capture knows of them.
+std::string Losses(const WriterStatus& status, std::uint64_t late);
 
 }  // namespace memoir
 

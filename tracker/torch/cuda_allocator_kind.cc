@@ -64,13 +64,14 @@ CudaRecording ChooseCudaRecording(Find find) {
   find_allocator = find;
   may_tell_later = allocator.name() == "native" && !is_uncached.load();
   if (!InstallDeviceLevelHook(&allocator, &TellsOfBlocks)) {
-    SayOnce(&why_nothing, nothing_line, "%s, which tells of no blocks", why);
+    SayOnce(&why_nothing, nothing_line, "%s, which does not report its blocks", why);
     return CudaRecording::kNothing;
   }
-  SayOnce(&at_device_level, device_level_line,
-          "CUDA memory is recorded at device level: %s, which tells of no blocks; allocations have operator and "
-          "module, but there is no active and no reserved memory",
-          why);
+  SayOnce(
+      &at_device_level, device_level_line,
+      "CUDA memory is recorded at device level: %s, which does not report its blocks; allocations have operator and "
+      "module, but there is no active and no reserved memory",
+      why);
   return CudaRecording::kDeviceLevel;
 }
 

@@ -2,12 +2,21 @@
 
 #include "interpose/ring.h"
 #include "interpose/write_record.h"
+#include "tracker/stacks/stack_recorder.h"
 
 namespace memoir {
 // WriteRecord and not TorchThread, which calls torch.
+namespace {
+
+void RecordStackBefore(std::size_t room) {
+  if (ThreadSlot* slot = RingThread(); slot != nullptr) RecordStack(slot, room, OnEmptyPool::kDrop);
+}
+
+}  // namespace
 
 void RecordBlock(RecordKind kind, std::uint64_t address, std::uint64_t bytes, std::uint64_t requested,
                  std::uint64_t serial, const DevicePlace& place) {
+  if (kind == RecordKind::kBlockAllocate) RecordStackBefore(sizeof(BlockRecord));
   const bool written = WriteRecord<BlockRecord>(kind, 0, [&](BlockRecord& record) {
     record.address = address;
     record.bytes = bytes;
@@ -29,6 +38,7 @@ void RecordFree(RecordKind kind, std::uint64_t address, std::uint64_t serial, co
 
 void RecordSegment(SegmentAction action, std::uint64_t address, std::uint64_t bytes, std::uint64_t serial,
                    const DevicePlace& place) {
+  if (action == SegmentAction::kAllocate || action == SegmentAction::kMap) RecordStackBefore(sizeof(SegmentRecord));
   WriteRecord<SegmentRecord>(RecordKind::kSegment, static_cast<std::uint8_t>(action), [&](SegmentRecord& record) {
     record.address = address;
     record.bytes = bytes;
@@ -39,6 +49,7 @@ void RecordSegment(SegmentAction action, std::uint64_t address, std::uint64_t by
 
 void RecordOutOfMemory(std::uint64_t requested, std::uint64_t device_free, std::uint64_t device_limit,
                        std::uint64_t serial, const DevicePlace& place) {
+  RecordStackBefore(sizeof(OutOfMemoryRecord));
   WriteRecord<OutOfMemoryRecord>(RecordKind::kOutOfMemory, 0, [&](OutOfMemoryRecord& record) {
     record.requested = requested;
     record.device_free = device_free;

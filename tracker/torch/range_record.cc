@@ -1,4 +1,5 @@
 #include "tracker/torch/range_record.h"
+#include "tracker/stacks/stack_recorder.h"
 
 #include <cstring>
 
@@ -32,6 +33,8 @@ void RecordBegin(ThreadSlot* slot, const RangeStart& start, c10::ArrayRef<const 
   const std::size_t text_bytes = start.name == 0 ? strnlen(start.text, kMaxInlineName) : 0;
   const std::size_t bytes = sizeof(RangeBeginRecord) + kinds.RecordBytes() + ((text_bytes + 7) & ~std::size_t{7});
 
+  // By the number a backward node finds the line of its forward operator; and by its own what Python it runs itself.
+  if (start.sequence >= 0 || start.source == RangeSource::kBackward) RecordStack(slot, bytes, OnEmptyPool::kWait);
   std::uint8_t* place = RingReserve(slot, bytes, OnEmptyPool::kWait);
   if (place == nullptr) return;
   auto* record = new (place) RangeBeginRecord{};

@@ -53,6 +53,9 @@ enum : std::uint32_t {
   kForkedFrom = 26,
   kUnrecorded = 27,
   kRun = 28,
+  kProcessStart = 29,
+  kParentPid = 30,
+  kParentStart = 31,
 };
 }
 namespace unrecorded {
@@ -74,6 +77,7 @@ enum : std::uint32_t {
   kCounters = 9,
   kKeyframe = 10,
   kEnd = 11,
+  kStacks = 12,
 };
 }
 namespace name {
@@ -86,7 +90,8 @@ enum : std::uint32_t {
   kArgumentIsWritten = 6,
   kModuleClass = 7,
   kModuleRoot = 8,
-  kOverloads = 9
+  kOverloads = 9,
+  kCodeFile = 10,
 };
 }
 namespace layout {
@@ -104,6 +109,9 @@ enum : std::uint32_t {
 namespace signature {
 enum : std::uint32_t { kId = 1, kKinds = 2, kListLengths = 3 };
 }
+namespace stack {
+enum : std::uint32_t { kId = 1, kParent = 2, kCode = 3, kLine = 4 };
+}
 namespace thread {
 enum : std::uint32_t { kId = 1, kOsId = 2, kTorchId = 3, kName = 4, kWorksFor = 5 };
 }
@@ -114,7 +122,15 @@ namespace tensors {
 enum : std::uint32_t { kImplDelta = 1, kStorageDelta = 2, kStorageBytes = 3, kLayout = 4, kDevice = 5, kTraits = 6 };
 }
 namespace run {  // its columns: run_columns.h
-enum : std::uint32_t { kThread = 1, kFirstRecord = 2, kRecordCount = 3, kStartDepth = 4, kFirstTick = 5, kKind = 6 };
+enum : std::uint32_t {
+  kThread = 1,
+  kFirstRecord = 2,
+  kRecordCount = 3,
+  kStartDepth = 4,
+  kFirstTick = 5,
+  kKind = 6,
+  kStartStack = 46,
+};
 }
 namespace counters {
 enum : std::uint32_t {
@@ -130,6 +146,8 @@ enum : std::uint32_t {
   kUntrackedBlocks = 10,
   kSlotlessRecords = 11,
   kForkedChildren = 12,
+  kCutStacks = 13,
+  kUnreadStacks = 14,
 };
 }
 namespace keyframe {
@@ -181,6 +199,8 @@ enum : std::uint32_t {
   kRequestedBytes = 9,
   kModule = 10,
   kPlace = 11,
+  kStack = 12,
+  kForwardStack = 13,
 };
 }
 namespace segments {

@@ -40,6 +40,7 @@ std::uint64_t AnnouncedTensors(const EventGroup& group) {
 ChunkBuilder::ChunkBuilder(const RingReader& ring, std::size_t max_live_blocks)
     : threads_(ring),
       names_(ring, [this](std::unordered_set<std::uint32_t>* used) { MarkUsedNames(used); }),
+      stacks_([this](const auto& use) { MarkUsedStacks(use); }),
       tensors_(&devices_),
       memory_(max_live_blocks) {}
 
@@ -84,6 +85,9 @@ void ChunkBuilder::Add(ThreadState& thread, const EventGroup& group) {
       run.Put(RunColumn::kMarkName, name->id);
       break;
     }
+    case RecordKind::kStack:
+      AddStack(thread, group, run);
+      break;
     case RecordKind::kHolds:
       AddHolds(group, run);
       break;
@@ -126,7 +130,10 @@ RunColumns& ChunkBuilder::RunFor(ThreadState& thread, const EventGroup& group) {
     return *thread.run;
   if (!same_depth) thread.ranges.SetDepth(DepthBefore(group));
   thread.modules.RangesEnded(thread.ranges);
-  if (group.first_record > thread.next_record) thread.modules.Clear();  // which of them are still open, nobody knows
+  if (group.first_record > thread.next_record) {
+    thread.modules.Clear();  // which of them are still open, nobody knows
+    thread.stack = 0;
+  }
   return StartRun(thread, group);
 }
 
@@ -143,7 +150,8 @@ RunColumns& ChunkBuilder::StartRun(ThreadState& thread, const EventGroup& group)
     spare_runs_.pop_back();
   }
   thread.run = runs_.back().get();
-  thread.run->Start(thread.thread, group.first_record, thread.ranges.depth());
+  if (!stacks_.Define(thread.stack, part_, names_, &definitions_)) thread.stack = 0;
+  thread.run->Start(thread.thread, group.first_record, thread.ranges.depth(), thread.stack);
   run_bytes_ += kRunOverhead;
   return *thread.run;
 }
@@ -165,7 +173,8 @@ void ChunkBuilder::AddBegin(ThreadState& thread, const EventGroup& group, RunCol
   thread.ranges.Push(range);
   const bool backward = range.kind == EventKind::kRangeBeginBackward;
   const ThreadState* forward = backward ? threads_.ByTorchId(record.forward_thread) : nullptr;
-  thread.modules.RangeBegan(thread.ranges, record.sequence, forward == nullptr ? nullptr : &forward->modules);
+  thread.modules.RangeBegan(thread.ranges, OwnStack(thread), record.sequence,
+                            forward == nullptr ? nullptr : &forward->modules);
   run.Begin(range.name, record.sequence);
   if (backward) run.Put(RunColumn::kForwardThread, record.forward_thread);
   AddArguments(group, run);
@@ -175,31 +184,6 @@ void ChunkBuilder::AddEnd(ThreadState& thread, const EventGroup& group, RunColum
   thread.ranges.Pop();
   thread.modules.RangesEnded(thread.ranges);
   AddArguments(group, run);
-}
-
-void ChunkBuilder::AddHolds(const EventGroup& group, RunColumns& run) {
-  const auto& record = group.As<HoldsRecord>();
-  const auto holder = static_cast<HolderKind>(record.header.flags);
-  if (holder == HolderKind::kModule) {
-    Names::Name* name = names_.Operator(static_cast<std::uint32_t>(record.owner));
-    if (name != nullptr) names_.Define(name, part_, &definitions_);
-    run.Put(RunColumn::kModule, name == nullptr ? 0 : name->id);
-  }
-  if (holder == HolderKind::kOptimizer) run.Put(RunColumn::kOwner, record.owner);
-  const bool may_have_names = holder != HolderKind::kOptimizer && group.kinds == "LLL";
-  if (AddArguments(group, run) && may_have_names) AddHoldsNames(group, run);
-}
-
-// One for each parameter, then one for each buffer.
-void ChunkBuilder::AddHoldsNames(const EventGroup& group, RunColumns& run) {
-  std::string_view names = group.text;
-  for (std::uint64_t wanted = std::uint64_t{group.list_lengths[0]} + group.list_lengths[2]; wanted > 0; --wanted) {
-    const std::string_view text = names.substr(0, names.find('\0'));
-    names.remove_prefix(std::min(text.size() + 1, names.size()));
-    Names::Name* name = text.empty() ? nullptr : names_.Text(text);
-    if (name != nullptr) names_.Define(name, part_, &definitions_);
-    run.Put(RunColumn::kHoldsName, name == nullptr ? 0 : name->id);
-  }
 }
 
 void ChunkBuilder::AddAllocate(ThreadState& thread, const EventGroup& group, RunColumns& run) {
@@ -279,7 +263,7 @@ void ChunkBuilder::Clear() {
 }
 
 void ChunkBuilder::AddKeyframe(std::uint64_t tick, std::string* payload) {
-  KeyframeSources sources{memory_, driver_, names_, devices_, threads_, level_};
+  KeyframeSources sources{memory_, driver_, names_, devices_, threads_, stacks_, level_};
   EncodeKeyframe(sources, part_, tick, all_events_, payload);
 }
 

@@ -1,7 +1,7 @@
 // Packs events into the payload of one chunk, and keeps the state that keyframes need.
 //
 //     EventGroup ──► run columns of its thread
-//                ──► names, layouts, signatures, threads, devices this part has not defined
+//                ──► names, layouts, signatures, threads, devices, stacks this part has not defined
 //                ──► tensor table of this chunk
 //                ──► open ranges, live blocks, totals
 //
@@ -10,6 +10,7 @@
 #define TRACKER_WRITER_CHUNK_BUILDER_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_set>
@@ -22,6 +23,7 @@
 #include "tracker/writer/memory_state.h"
 #include "tracker/writer/names.h"
 #include "tracker/writer/run_columns.h"
+#include "tracker/writer/stack_table.h"
 #include "tracker/writer/tensor_table.h"
 #include "tracker/writer/threads.h"
 
@@ -34,6 +36,8 @@ class ChunkBuilder {
   // Dictionaries are defined anew in another part. Only while the chunk is empty.
   void SetPart(std::uint32_t part) { part_ = part; }
   void Add(ThreadState& thread, const EventGroup& group);
+  // Says the thread's Python stack where that was recorded before the first event that is added.
+  void TakeStack(ThreadState& thread, const StackRecord& record);
 
   bool empty() const { return runs_.empty(); }
   std::size_t bytes() const { return definitions_.size() + run_bytes_ + tensors_.bytes(); }
@@ -59,12 +63,16 @@ class ChunkBuilder {
   void AddEnd(ThreadState& thread, const EventGroup& group, RunColumns& run);
   // A block that the thread allocates where it is now.
   LiveBlock BlockHere(const ThreadState& thread, std::uint32_t device) const;
+  // chunk_builder_holds.cc.
   void AddHolds(const EventGroup& group, RunColumns& run);
   void AddHoldsNames(const EventGroup& group, RunColumns& run);
   void AddAllocate(ThreadState& thread, const EventGroup& group, RunColumns& run);
   void AddDeallocate(const EventGroup& group, RunColumns& run);
   bool AddArguments(const EventGroup& group, RunColumns& run);  // false: they are damaged, and none are in the capture
   void AddSwitch(const EventGroup& group, RunColumns& run);
+  // chunk_builder_stacks.cc. Of a thread without Python frames that of the thread it works for.
+  std::uint32_t OwnStack(const ThreadState& thread) const;
+  void AddStack(ThreadState& thread, const EventGroup& group, RunColumns& run);
   // Of devices with a caching allocator: chunk_builder_devices.cc.
   void AddDeviceEvent(ThreadState& thread, const EventGroup& group, RunColumns& run);
   std::uint32_t DeviceOf(const DevicePlace& place);
@@ -82,11 +90,13 @@ class ChunkBuilder {
   void AddReading(const EventGroup& group, RunColumns& run);
   std::uint32_t Signature(const EventGroup& group);
   void MarkUsedNames(std::unordered_set<std::uint32_t>* used) const;
+  void MarkUsedStacks(const std::function<void(std::uint32_t)>& use) const;
 
   Threads threads_;
   Names names_;
   Devices devices_;
   ContentIds signatures_;
+  StackTable stacks_;
   TensorTable tensors_;
   MemoryState memory_;
   DriverState driver_;

@@ -17,6 +17,9 @@ LiveBlock ChunkBuilder::BlockHere(const ThreadState& thread, std::uint32_t devic
   block.module = static_cast<std::uint16_t>(place.module);
   block.device = static_cast<std::uint16_t>(device);
   block.place = place.place;
+  const Callstacks stacks = ThreadModules::CallstacksHere(working.ranges, OwnStack(thread));
+  block.stack = stacks.own;
+  block.forward_stack = stacks.forward;
   return block;
 }
 

@@ -28,13 +28,17 @@ const char* AfterArguments(const EventGroup& group) {
 
 void ThreadRecords::Reset(const SegmentView* views, std::size_t count, std::uint64_t next_record) {
   segments_.clear();
+  skipped_stacks_.clear();
   for (std::size_t i = 0; i < count; ++i) segments_.push_back({views[i], views[i].first_record});
   consumed_segments_ = 0;
   position_ = {0, views[0].begin, views[0].first_record};
   // Not through FindRecord's gaps: what is skipped was read before, so it is whole.
   std::size_t bytes;
   while (position_.record < next_record && FindRecord(&position_, &bytes) != Step::kEnd) {
-    if (position_.record < next_record) StepOver(&position_, bytes);
+    if (position_.record >= next_record) break;
+    const auto* header = reinterpret_cast<const RecordHeader*>(position_.at);
+    if (header->kind == RecordKind::kStack) skipped_stacks_.push_back(reinterpret_cast<const StackRecord*>(header));
+    StepOver(&position_, bytes);
   }
 }
 

@@ -60,6 +60,9 @@ class ThreadRecords {
   // Views of one thread, in order. Records before `next_record` were read in an earlier pass and are skipped.
   void Reset(const SegmentView* views, std::size_t count, std::uint64_t next_record);
 
+  // Of those that Reset skipped: a reader that starts here learns from them which Python stack the thread has.
+  const std::vector<const StackRecord*>& skipped_stacks() const { return skipped_stacks_; }
+
   // Reads the group at the position without moving on. Damaged, dropped and orphaned records (tensors whose begin was
   // lost) are stepped over. A scan reads one segment after the other while threads go on, so that an index can seem to
   // be missing that is not: a gap inside a group is believed where what stands behind it was there in an earlier pass
@@ -82,6 +85,7 @@ class ThreadRecords {
   static std::uint32_t ReadRecord(EventGroup* group);
 
   std::vector<Segment> segments_;
+  std::vector<const StackRecord*> skipped_stacks_;
   std::size_t consumed_segments_ = 0;
   Position position_;
   Position after_;

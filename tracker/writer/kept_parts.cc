@@ -30,6 +30,7 @@ std::vector<std::uint32_t> KeptParts::ByImportance() const {
   });
   std::erase_if(peaks, [](const Peak& peak) { return peak.part == kNoPart; });
   std::vector<std::uint32_t> parts;
+  parts.reserve(peaks.size() + errors_.size());
   for (const Peak& peak : peaks) parts.push_back(peak.part);
   parts.insert(parts.empty() ? parts.end() : parts.begin() + 1, errors_.begin(), errors_.end());
   return parts;

@@ -28,6 +28,8 @@ void Define(const KeyframeSources& from, std::uint32_t part, std::string* payloa
     DefineName(from.names, from.names.Operator(block.operator_id), part, payload);
     DefineName(from.names, from.names.Operator(block.module), part, payload);
     from.threads.Define(block.thread, part, payload);
+    from.stacks.Define(block.stack, part, from.names, payload);
+    from.stacks.Define(block.forward_stack, part, from.names, payload);
   };
   from.memory.live().ForEach(define);
   from.memory.freeing().ForEach(define);
@@ -88,7 +90,18 @@ void AddDeltas(const LiveTable& blocks, pbf_writer& live, protozero::pbf_tag_typ
   });
 }
 
-void AddLive(pbf_writer& keyframe, std::uint32_t where, const LiveTable& blocks, Names& names) {
+// 0 where it is not known any more.
+template <typename Value>
+void AddStacks(const LiveTable& blocks, pbf_writer& live, protozero::pbf_tag_type tag, const StackTable& stacks,
+               Value value) {
+  bool any = false;
+  blocks.ForEach([&](const LiveBlock& block) { any = any || stacks.Knows(value(block)); });
+  if (!any) return;
+  AddColumn(blocks, live, tag, [&](const LiveBlock& block) { return stacks.Knows(value(block)) ? value(block) : 0; });
+}
+
+void AddLive(pbf_writer& keyframe, std::uint32_t where, const LiveTable& blocks, const KeyframeSources& from) {
+  Names& names = from.names;
   if (blocks.size() == 0) return;
   pbf_writer live(keyframe, where);
   AddDeltas(blocks, live, field::live::kAddressDelta, [](const LiveBlock& block) { return block.address; });
@@ -107,6 +120,9 @@ void AddLive(pbf_writer& keyframe, std::uint32_t where, const LiveTable& blocks,
   blocks.ForEach([&](const LiveBlock& block) { any_requested = any_requested || block.requested != 0; });
   if (any_requested)
     AddColumn(blocks, live, field::live::kRequestedBytes, [](const LiveBlock& block) { return block.requested; });
+  AddStacks(blocks, live, field::live::kStack, from.stacks, [](const LiveBlock& block) { return block.stack; });
+  AddStacks(blocks, live, field::live::kForwardStack, from.stacks,
+            [](const LiveBlock& block) { return block.forward_stack; });
   bool any_place = false;
   blocks.ForEach([&](const LiveBlock& block) { any_place = any_place || block.place != 0; });
   if (!any_place) return;
@@ -227,8 +243,8 @@ void EncodeKeyframe(const KeyframeSources& from, std::uint32_t part, std::uint64
   keyframe.add_uint64(field::keyframe::kEventsBefore, events_before);
   const auto& devices = from.memory.devices();
   for (std::uint32_t id = 0; id < devices.size(); ++id) AddDevice(keyframe, id, devices[id]);
-  AddLive(keyframe, field::keyframe::kLive, from.memory.live(), from.names);
-  AddLive(keyframe, field::keyframe::kFreeing, from.memory.freeing(), from.names);
+  AddLive(keyframe, field::keyframe::kLive, from.memory.live(), from);
+  AddLive(keyframe, field::keyframe::kFreeing, from.memory.freeing(), from);
   AddSegments(keyframe, from.memory.segments());
   AddDriver(keyframe, from.driver.blocks(), from.names);
   for (const auto& [device, readings] : from.driver.readings()) AddReadings(keyframe, device, readings);

@@ -9,6 +9,7 @@
 #include "tracker/writer/driver_state.h"
 #include "tracker/writer/memory_state.h"
 #include "tracker/writer/names.h"
+#include "tracker/writer/stack_table.h"
 #include "tracker/writer/tensor_table.h"
 #include "tracker/writer/threads.h"
 
@@ -20,6 +21,7 @@ struct KeyframeSources {
   Names& names;
   Devices& devices;
   Threads& threads;
+  StackTable& stacks;
   RecordingLevel level;
 };
 

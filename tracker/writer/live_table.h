@@ -16,7 +16,7 @@
 
 namespace memoir {
 
-inline constexpr std::size_t kMaxLiveBlocks = 128 * 1024;
+inline constexpr std::size_t kMaxLiveBlocks = 96 * 1024;
 
 struct LiveBlock {
   std::uint64_t address = 0;
@@ -30,8 +30,10 @@ struct LiveBlock {
   std::uint16_t module = 0;       // likewise
   std::uint16_t device = 0;       // fewer than types times indices of 8 bits each
   std::uint8_t place = 0;         // as LiveBlocks.place has it
+  std::uint32_t stack = 0;        // of Python (stack_table.h)
+  std::uint32_t forward_stack = 0;  // of the forward operator of the autograd node that made it
 };
-static_assert(sizeof(LiveBlock) == 56 && kMaxNames <= UINT16_MAX);
+static_assert(sizeof(LiveBlock) == 64 && kMaxNames <= UINT16_MAX);
 
 class LiveTable {
  public:

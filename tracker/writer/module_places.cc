@@ -49,22 +49,38 @@ Place ThreadModules::Here(const RangeStack& ranges) const {
   return found;
 }
 
-void ThreadModules::RangeBegan(RangeStack& ranges, std::int64_t sequence, const ThreadModules* forward) {
+// Python code that a node runs has frames that the node did not have when it began.
+Callstacks ThreadModules::CallstacksHere(const RangeStack& ranges, std::uint32_t own) {
+  const std::int64_t backward = Around(ranges.innermost(), &OpenRange::backward);
+  if (backward < 0) return {own, 0};
+  const OpenRange& node = ranges.kept()[static_cast<std::size_t>(backward)];
+  return {own, node.stack == own ? node.forward_stack : 0};
+}
+
+void ThreadModules::RangeBegan(RangeStack& ranges, std::uint32_t stack, std::int64_t sequence,
+                               const ThreadModules* forward) {
   OpenRange* range = ranges.innermost();
   if (range == nullptr || ranges.kept().size() != ranges.depth()) return;
+  range->stack = stack;
   if (range->kind == EventKind::kRangeBeginBackward) {
-    range->module = forward == nullptr ? 0 : forward->Find(sequence);
+    const Number ran = forward == nullptr ? Number() : forward->Find(sequence);
+    range->module = ran.module;
+    range->forward_stack = ran.stack;
     // The engine's range around a node works for that node, before and after.
     OpenRange* around = ranges.around_innermost();
-    if (around != nullptr && around->role.backward && around->kind != EventKind::kRangeBeginBackward)
+    if (around != nullptr && around->role.backward && around->kind != EventKind::kRangeBeginBackward) {
       around->module = range->module;
+      around->forward_stack = range->forward_stack;
+    }
     return;
   }
   if (range->role.backward) return;
   range->module = Here(ranges).module;
   const bool is_forward =
       range->kind == EventKind::kRangeBeginFunction || range->kind == EventKind::kRangeBeginDispatch;
-  if (is_forward && sequence >= 0) Note(sequence, range->module);
+  if (!is_forward || sequence < 0) return;
+  const Callstacks here = CallstacksHere(ranges, stack);
+  Note(sequence, range->module, here.forward != 0 ? here.forward : here.own);
 }
 
 void ThreadModules::RangesEnded(const RangeStack& ranges) {
@@ -94,20 +110,20 @@ void ThreadModules::Called(RangeStack& ranges, std::uint32_t module, bool begins
   if (found != open_.rend()) open_.resize(static_cast<std::size_t>(open_.rend() - found - 1));
 }
 
-void ThreadModules::Note(std::int64_t sequence, std::uint32_t module) {
+void ThreadModules::Note(std::int64_t sequence, std::uint32_t module, std::uint32_t stack) {
   const auto low = static_cast<std::uint32_t>(sequence + 1);
   if (numbers_.empty() && !Grow()) return;
   const auto at = [&]() -> Number& { return numbers_[low & (numbers_.size() - 1)]; };
   while (at().low != 0 && at().low != low && Grow()) {
   }
-  at() = {low, module};
+  at() = {low, stack, static_cast<std::uint16_t>(module)};
 }
 
-std::uint32_t ThreadModules::Find(std::int64_t sequence) const {
-  if (numbers_.empty() || sequence < 0) return 0;
+ThreadModules::Number ThreadModules::Find(std::int64_t sequence) const {
+  if (numbers_.empty() || sequence < 0) return {};
   const auto low = static_cast<std::uint32_t>(sequence + 1);
   const Number& number = numbers_[low & (numbers_.size() - 1)];
-  return number.low == low ? number.module : 0;
+  return number.low == low ? number : Number();
 }
 
 bool ThreadModules::Grow() {

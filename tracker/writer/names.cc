@@ -10,7 +10,7 @@
 namespace memoir {
 namespace {
 
-enum class Kind : std::uint8_t { kText = 0, kOperator = 1, kModule = 2 };  // NameDef.Kind
+enum class Kind : std::uint8_t { kText = 0, kOperator = 1, kModule = 2, kCode = 3 };  // NameDef.Kind
 
 // A damaged ring can ask for any number; the ring's own table is smaller.
 constexpr std::uint32_t kMaxRingNames = 1u << 20;
@@ -30,11 +30,29 @@ ContentHash HashModule(const NameView& view) {
   return HashName(Kind::kModule, text);
 }
 
+ContentHash HashCode(const NameView& view) {
+  std::string text(view.schema, view.schema_bytes);
+  text.append(1, '\0').append(view.text, view.text_bytes);
+  return HashName(Kind::kCode, text);
+}
+
+ContentHash HashOf(const NameView& view, bool is_operator) {
+  if (view.is_module) return HashModule(view);
+  if (view.is_code) return HashCode(view);
+  return HashName(is_operator ? Kind::kOperator : Kind::kText, {view.text, view.text_bytes});
+}
+
+Kind KindOf(const Names::Name& name) {
+  if (name.is_operator) return Kind::kOperator;
+  if (name.is_module) return Kind::kModule;
+  return name.is_code ? Kind::kCode : Kind::kText;
+}
+
 // The operator's own on the first line, then those of its name.
 void AddSchemas(std::string_view lines, protozero::pbf_writer& definition) {
   for (auto field = field::name::kSchema; !lines.empty(); field = field::name::kOverloads) {
     const std::size_t end = std::min(lines.find('\n'), lines.size());
-    definition.add_string(field, lines.data(), end);
+    definition.add_string(field, lines.data(), end);  // NOLINT(bugprone-suspicious-stringview-data-usage): sized
     lines.remove_prefix(std::min(end + 1, lines.size()));
   }
 }
@@ -53,12 +71,12 @@ Names::Name* Names::Operator(std::uint32_t ring_id) {
     return operators_[ring_id];
   NameView view;
   if (ring_id == 0 || ring_id >= kMaxRingNames || !ring_.FindName(ring_id, &view)) return nullptr;
-  const bool is_operator = view.schema_bytes != 0 && !view.is_module;
-  const Kind kind = is_operator ? Kind::kOperator : Kind::kText;
-  Name* name = Add(view.is_module ? HashModule(view) : HashName(kind, {view.text, view.text_bytes}));
+  const bool is_operator = view.schema_bytes != 0 && !view.is_module && !view.is_code;
+  Name* name = Add(HashOf(view, is_operator));
   name->ring_id = ring_id;
   name->is_operator = is_operator;
   name->is_module = view.is_module;
+  name->is_code = view.is_code;
   if (operators_.size() <= ring_id) operators_.resize(std::size_t{ring_id} + 1);
   operators_[ring_id] = name;
   return name;
@@ -103,9 +121,9 @@ void Names::Define(Name* name, std::uint32_t part, std::string* payload) {
     definition.add_string(field::name::kText, name->text);
     return;
   }
-  const Kind kind = name->is_operator ? Kind::kOperator : name->is_module ? Kind::kModule : Kind::kText;
-  definition.add_enum(field::name::kKind, static_cast<int>(kind));
+  definition.add_enum(field::name::kKind, static_cast<int>(KindOf(*name)));
   definition.add_string(field::name::kText, view.text, view.text_bytes);
+  if (name->is_code) definition.add_string(field::name::kCodeFile, view.schema, view.schema_bytes);
   if (name->is_module) {
     definition.add_string(field::name::kModuleClass, view.schema, view.schema_bytes);
     definition.add_string(field::name::kModuleRoot, reinterpret_cast<const char*>(view.written), view.arguments);

@@ -1,5 +1,5 @@
-// Names of ranges, marks and modules: operators and modules, which the ring's table defines once, and free texts, which
-// come with their record.
+// Names of ranges, marks, modules and Python code: operators, modules and code, which the ring's table defines once,
+// and free texts, which come with their record.
 //
 // Texts are bounded: past kMaxTexts those that nothing refers to any more are forgotten, and come back under a new id.
 // One thread.
@@ -29,6 +29,7 @@ class Names {
     std::uint32_t ring_id = 0;  // 0: a text
     bool is_operator = false;   // has a schema
     bool is_module = false;
+    bool is_code = false;
     std::uint32_t part = 0;  // last defined in
     ContentHash hash;
     std::string text;  // of a text; an operator's stays in the ring
@@ -38,7 +39,7 @@ class Names {
   // `mark_used` adds the ids that stacks and live blocks hold.
   Names(const RingReader& ring, MarkUsed mark_used) : ring_(ring), mark_used_(std::move(mark_used)) {}
 
-  // Of the ring's table, so a module's too; nullptr when the ring has no such name.
+  // Of the ring's table, so a module's and that of code too; nullptr when the ring has no such name.
   Name* Operator(std::uint32_t ring_id);
   Name* Text(std::string_view text);
   Name* ById(std::uint32_t id);  // nullptr: forgotten

@@ -33,7 +33,7 @@ std::string PartPath(const std::string& folder, const std::string& stem, std::ui
 }
 
 std::string FixFor(int error_number) {
-  const std::string choose = "choose another folder (MEMOIR_OUTPUT, --output)";
+  std::string choose = "choose another folder (MEMOIR_OUTPUT, --output)";
   switch (error_number) {
     case EACCES:
     case EPERM:
@@ -61,7 +61,7 @@ std::string MakeRoomFor(int error_number) {
     case EFBIG:
       return "raise the limit on file sizes (ulimit -f)";
     default:
-      return "see to the folder's disk";
+      return "check the folder's disk";
   }
 }
 

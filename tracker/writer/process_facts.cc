@@ -54,6 +54,9 @@ std::string EncodeWithTexts(const ProcessFacts& facts, const RingClock& start, c
   AddText(message, fields::kRankConflict, facts.rank_conflict, text_limit);
   if (!facts.run.empty()) AddText(message, fields::kRun, facts.run, text_limit);
   if (facts.forked_from != 0) message.add_uint64(fields::kForkedFrom, facts.forked_from);
+  message.add_uint64(fields::kProcessStart, facts.process_start);
+  message.add_uint64(fields::kParentPid, facts.parent_pid);
+  message.add_uint64(fields::kParentStart, facts.parent_start);
   for (const Unrecorded& unrecorded : facts.unrecorded) AddUnrecorded(message, unrecorded, text_limit);
   return bytes;
 }

@@ -14,7 +14,7 @@ inline constexpr std::uint32_t kFormatVersion = 1;
 
 // What happened and is not in the capture. As Unrecorded of the capture.
 struct Unrecorded {
-  enum class What : std::uint8_t { kCudaMemory = 1, kDriverCalls = 2 };
+  enum class What : std::uint8_t { kCudaMemory = 1, kDriverCalls = 2, kPythonStacks = 3 };
   What what = What::kCudaMemory;
   std::uint64_t begin_tick = 0;
   std::uint64_t end_tick = 0;  // 0: to the end of the recording
@@ -39,6 +39,9 @@ struct ProcessFacts {
   std::string simulated_device;
   std::string boot_id;  // /proc/sys/kernel/random/boot_id
   std::uint64_t forked_from = 0;
+  std::uint64_t process_start = 0;  // clock ticks since boot; 0: unknown
+  std::uint64_t parent_pid = 0;
+  std::uint64_t parent_start = 0;
   std::string run;  // tells the processes of one `memoir run` from those of another; "": of none
   std::vector<Unrecorded> unrecorded;
 };

@@ -29,6 +29,8 @@ struct OpenRange {
   std::uint64_t begin_tick = 0;
   RangeRole role;
   std::uint32_t module = 0;  // that it works for, in the ring's table (module_places.h)
+  std::uint32_t stack = 0;   // of Python, when it began
+  std::uint32_t forward_stack = 0;  // backward: of the forward operator
   // Of the innermost range, at it or around, that has the role; -1: none. The stack fills them in.
   std::int32_t backward = -1;
   std::int32_t optimizer = -1;

@@ -60,6 +60,7 @@ void RingPump::OpenSources() {
     Source& source = *sources_[source_count_++];
     source.thread = &builder_.threads().State(views_[first].thread);
     source.records.Reset(&views_[first], end - first, source.thread->next_record);
+    for (const StackRecord* stack : source.records.skipped_stacks()) builder_.TakeStack(*source.thread, *stack);
     first = end;
   }
 }

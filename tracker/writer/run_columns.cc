@@ -12,10 +12,12 @@ std::uint64_t Delta(std::uint64_t value, std::uint64_t before) {
 
 }  // namespace
 
-void RunColumns::Start(std::uint32_t thread, std::uint64_t first_record, std::uint64_t start_depth) {
+void RunColumns::Start(std::uint32_t thread, std::uint64_t first_record, std::uint64_t start_depth,
+                       std::uint32_t start_stack) {
   thread_ = thread;
   first_record_ = first_record;
   start_depth_ = start_depth;
+  start_stack_ = start_stack;
   record_count_ = first_tick_ = tick_ = address_ = serial_ = stream_ = 0;
   sequence_ = 0;
   bytes_ = 0;
@@ -75,6 +77,7 @@ void RunColumns::AddTo(std::string* payload) const {
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     if (!kRunColumns[i].zeros_left_out || (used_ >> i & 1) != 0) columns_[i].AddTo(run, kRunColumns[i].field);
   }
+  if (start_stack_ != 0) run.add_uint32(field::run::kStartStack, start_stack_);
 }
 
 }  // namespace memoir

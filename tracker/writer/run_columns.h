@@ -17,7 +17,7 @@ namespace memoir {
 class RunColumns {
  public:
   // Empties the columns for a new run.
-  void Start(std::uint32_t thread, std::uint64_t first_record, std::uint64_t start_depth);
+  void Start(std::uint32_t thread, std::uint64_t first_record, std::uint64_t start_depth, std::uint32_t start_stack);
 
   // First the event itself, then the columns that its kind takes (proto/memoir/events.def).
   void Event(EventKind kind, std::uint64_t tick);
@@ -53,6 +53,7 @@ class RunColumns {
   std::uint64_t first_record_ = 0;
   std::uint64_t record_count_ = 0;
   std::uint64_t start_depth_ = 0;
+  std::uint32_t start_stack_ = 0;
   std::uint64_t first_tick_ = 0;
   // The values before, for deltas.
   std::uint64_t tick_ = 0;

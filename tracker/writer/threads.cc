@@ -41,6 +41,7 @@ const ThreadState* Threads::ByTorchId(std::uint64_t torch_id) {
   return found_.first != torch_id || state == states_.end() ? nullptr : &state->second;
 }
 
+// NOLINTBEGIN(bugprone-return-const-ref-from-parameter): of the states that this holds, never a temporary
 const ThreadState& Threads::Working(const ThreadState& thread) const {
   constexpr int kMostRegions = 4;
   const ThreadState* working = &thread;
@@ -51,6 +52,7 @@ const ThreadState& Threads::Working(const ThreadState& thread) const {
   }
   return working->ranges.depth() == 0 ? thread : *working;
 }
+// NOLINTEND(bugprone-return-const-ref-from-parameter)
 
 bool Threads::Refresh(std::uint32_t thread) {
   ThreadView view{};

@@ -112,7 +112,7 @@ void Writer::State::Fail(const char* what, int cause) noexcept {
   SetRecordingEnabled(false);
   if (on_failure) on_failure();
   const std::lock_guard<std::mutex> lock(mutex);
-  std::snprintf(failure, sizeof(failure), "the writer gave up: %s", what);
+  std::snprintf(failure, sizeof(failure), "the writer failed: %s", what);
   failure_errno = cause;
   if (!accepted) return;  // Start says it
   // Said now: the program may go on for days.

@@ -21,7 +21,7 @@ int StartWriterThread(void* (*body)(void*), void* argument, pthread_t* thread) {
 
 // pthread_create says EAGAIN also where there is no memory for a stack.
 std::string CannotStartThread(int failed) {
-  const std::string what = std::string("cannot start the writer's thread: ") + std::strerror(failed);
+  std::string what = std::string("cannot start the writer's thread: ") + std::strerror(failed);
   if (failed != EAGAIN && failed != ENOMEM) return what;
   return what + "; allow the program more threads (ulimit -u, the container's pids limit) or memory (ulimit -v)";
 }

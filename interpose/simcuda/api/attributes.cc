@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 
@@ -146,8 +147,12 @@ void FillBusId(int ordinal, char* text, int length) {
 }
 
 int OrdinalOfBusId(const char* text) {
-  unsigned domain = 0, bus = 0;
-  return std::sscanf(text, "%x:%x", &domain, &bus) == 2 ? static_cast<int>(bus) - kFirstBus : -1;
+  // "DOMAIN:BUS:DEVICE.FUNCTION" in hexadecimal digits.
+  const char* const colon = std::strchr(text, ':');
+  if (colon == nullptr || colon == text) return -1;
+  char* end = nullptr;
+  const unsigned long bus = std::strtoul(colon + 1, &end, 16);
+  return end == colon + 1 || bus > 0xff ? -1 : static_cast<int>(bus) - kFirstBus;
 }
 
 void FillUuid(int ordinal, char* bytes) {

@@ -15,7 +15,6 @@
 #include "interpose/simcuda/handles.h"
 #include "interpose/simcuda/machine.h"
 
-using memoir::simcuda::Figure;
 using memoir::simcuda::In;
 using memoir::simcuda::TheMachine;
 using memoir::simcuda::Word;
@@ -87,7 +86,8 @@ Operand Describe(const Tensor& tensor) {
   return operand;
 }
 
-void SetOperand(Descriptor& operation, Operand Descriptor::*which, cudnnBackendDescriptor_t from, const char* formula) {
+void SetOperand(Descriptor& operation, Operand Descriptor::* which, cudnnBackendDescriptor_t from,
+                const char* formula) {
   const Tensor& tensor = In<Descriptor>(from).tensor;
   operation.*which = Describe(tensor);
   operation.element = ElementBytes(tensor.type);

@@ -1,24 +1,25 @@
-// The driver's memory: blocks, copies, physical memory and its mapping, what an address is.
+// The driver's memory: blocks, memory of the host, copies, physical memory and its mapping, what an address is, memory
+// of other processes.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <cstring>
 
+#include "interpose/simcuda/api/driver_calls.h"
 #include "interpose/simcuda/api/exported.h"
 #include "interpose/simcuda/machine.h"
 
 using memoir::simcuda::BlockKind;
 using memoir::simcuda::CurrentDevice;
 using memoir::simcuda::Device;
+using memoir::simcuda::Driver;
+using memoir::simcuda::Into;
 using memoir::simcuda::kGranularity;
+using memoir::simcuda::Pointer;
 using memoir::simcuda::TheMachine;
 
 namespace {
-
-// The runtime's codes are the driver's.
-CUresult Driver(cudaError_t error) { return static_cast<CUresult>(error); }
-
-void* Pointer(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
 
 CUresult Expect(bool condition, CUresult error) { return condition ? CUDA_SUCCESS : error; }
 
@@ -39,11 +40,30 @@ SIMULATED CUresult cuMemAlloc_v2(CUdeviceptr* address, std::size_t bytes) {
 
 SIMULATED CUresult cuMemFree_v2(CUdeviceptr address) { return Driver(cudaFree(Pointer(address))); }
 
+SIMULATED CUresult cuMemAllocManaged(CUdeviceptr* address, std::size_t bytes, unsigned flags) {
+  return Into(address, [&](void** pointer) { return cudaMallocManaged(pointer, bytes, flags); });
+}
+
+SIMULATED CUresult cuMemAllocPitch_v2(CUdeviceptr* address, std::size_t* pitch, std::size_t width, std::size_t height,
+                                      unsigned) {
+  return Into(address, [&](void** pointer) { return cudaMallocPitch(pointer, pitch, width, height); });
+}
+
+SIMULATED CUresult cuMemAllocHost_v2(void** pointer, std::size_t bytes) {
+  return Driver(cudaMallocHost(pointer, bytes));
+}
+
 SIMULATED CUresult cuMemHostAlloc(void** pointer, std::size_t bytes, unsigned flags) {
   return Driver(cudaHostAlloc(pointer, bytes, flags));
 }
 
 SIMULATED CUresult cuMemFreeHost(void* pointer) { return Driver(cudaFreeHost(pointer)); }
+
+SIMULATED CUresult cuMemHostRegister_v2(void* pointer, std::size_t bytes, unsigned flags) {
+  return Driver(cudaHostRegister(pointer, bytes, flags));
+}
+
+SIMULATED CUresult cuMemHostUnregister(void* pointer) { return Driver(cudaHostUnregister(pointer)); }
 
 SIMULATED CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, std::size_t bytes) {
   return Driver(cudaMemcpy(Pointer(to), from, bytes, cudaMemcpyDefault));
@@ -178,3 +198,18 @@ SIMULATED CUresult cuPointerGetAttribute(void* value, CUpointer_attribute attrib
 SIMULATED CUresult cuMemSetAccess(CUdeviceptr, std::size_t, const CUmemAccessDesc*, std::size_t) {
   return CUDA_SUCCESS;
 }
+
+SIMULATED CUresult cuIpcGetMemHandle(CUipcMemHandle* handle, CUdeviceptr address) {
+  cudaIpcMemHandle_t got{};
+  const cudaError_t error = cudaIpcGetMemHandle(&got, Pointer(address));
+  std::memcpy(handle->reserved, got.reserved, sizeof got.reserved);
+  return Driver(error);
+}
+
+SIMULATED CUresult cuIpcOpenMemHandle_v2(CUdeviceptr* address, CUipcMemHandle handle, unsigned flags) {
+  cudaIpcMemHandle_t given{};
+  std::memcpy(given.reserved, handle.reserved, sizeof given.reserved);
+  return Into(address, [&](void** pointer) { return cudaIpcOpenMemHandle(pointer, given, flags); });
+}
+
+SIMULATED CUresult cuIpcCloseMemHandle(CUdeviceptr address) { return Driver(cudaIpcCloseMemHandle(Pointer(address))); }

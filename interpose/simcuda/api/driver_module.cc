@@ -1,4 +1,4 @@
-// The driver's modules (taken unread: triton and nvrtc compile for real), launches, streams and events.
+// The driver's modules (taken unread: triton and nvrtc compile for real), and launches of their kernels.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
@@ -22,8 +22,6 @@ using memoir::simcuda::Kernel;
 using memoir::simcuda::TheMachine;
 
 namespace {
-
-CUresult Driver(cudaError_t error) { return static_cast<CUresult>(error); }
 
 using memoir::simcuda::ModuleParameters;
 
@@ -162,34 +160,3 @@ SIMULATED CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType,
   map->opaque[0] = reinterpret_cast<cuuint64_t>(address);
   return CUDA_SUCCESS;
 }
-
-SIMULATED CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
-  return Driver(cudaStreamCreateWithFlags(stream, flags));
-}
-SIMULATED CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned flags, int priority) {
-  return Driver(cudaStreamCreateWithPriority(stream, flags, priority));
-}
-SIMULATED CUresult cuStreamDestroy_v2(CUstream stream) { return Driver(cudaStreamDestroy(stream)); }
-SIMULATED CUresult cuStreamQuery(CUstream stream) { return Driver(cudaStreamQuery(stream)); }
-SIMULATED CUresult cuStreamSynchronize(CUstream stream) { return Driver(cudaStreamSynchronize(stream)); }
-SIMULATED CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
-  return Driver(cudaStreamWaitEvent(stream, event, flags));
-}
-SIMULATED CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus* status) {
-  const auto* const stream = memoir::simcuda::FindStream(handle);
-  if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  *status = static_cast<CUstreamCaptureStatus>(StateOf(*stream));
-  return CUDA_SUCCESS;
-}
-
-SIMULATED CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* data) {
-  return Driver(cudaLaunchHostFunc(stream, function, data));
-}
-
-SIMULATED CUresult cuEventCreate(CUevent* event, unsigned flags) {
-  return Driver(cudaEventCreateWithFlags(event, flags));
-}
-SIMULATED CUresult cuEventDestroy_v2(CUevent event) { return Driver(cudaEventDestroy(event)); }
-SIMULATED CUresult cuEventRecord(CUevent event, CUstream stream) { return Driver(cudaEventRecord(event, stream)); }
-SIMULATED CUresult cuEventQuery(CUevent event) { return Driver(cudaEventQuery(event)); }
-SIMULATED CUresult cuEventSynchronize(CUevent event) { return Driver(cudaEventSynchronize(event)); }

@@ -73,11 +73,11 @@ SIMULATED void __cudaRegisterFunction(void**, const char* host, char*, const cha
 }
 
 SIMULATED void __cudaRegisterVar(void**, char* host, char*, const char*, int, std::size_t bytes, int, int) {
-  memoir::simcuda::RegisterVariable(host, bytes);
+  memoir::simcuda::RegisterVariable(static_cast<const void*>(host), bytes);
 }
 
 SIMULATED void __cudaRegisterManagedVar(void**, void** host, char*, const char*, int, std::size_t bytes, int, int) {
-  memoir::simcuda::RegisterVariable(host, bytes);
+  memoir::simcuda::RegisterVariable(static_cast<const void*>(host), bytes);
 }
 
 SIMULATED cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host) {

@@ -1,24 +1,11 @@
 // Calls that go past the wrappers are counted: those of a fifth library that defines a name, and those through slots
 // that may not be written to. A program of its own: the wrappers' variants are used up for the process.
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 
 #include "tests/interpose/cuda/driver_events.h"
-
-namespace {
-bool refuse_mprotect = false;
-}
-
-// In place of libc's.
-extern "C" int mprotect(void* address, std::size_t bytes, int protection) {
-  if (!refuse_mprotect) return static_cast<int>(syscall(SYS_mprotect, address, bytes, protection));
-  errno = EACCES;
-  return -1;
-}
+#include "tests/refused_mprotect.h"
 
 namespace memoir {
 namespace {

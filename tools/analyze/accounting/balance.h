@@ -1,6 +1,6 @@
-// Whether what is known of a device's memory adds up to what the device says is used: docs/balance.md.
+// Memory accounting: whether the memory of all known owners adds up to the used memory of a device (docs/balance.md).
 //
-// Every row is a sum of recorded blocks or a reading; nothing but `unexplained` is a difference.
+// Every row is a sum of recorded blocks or a sample, in bytes; only `unexplained` is a difference.
 #ifndef TOOLS_ANALYZE_ACCOUNTING_BALANCE_H_
 #define TOOLS_ANALYZE_ACCOUNTING_BALANCE_H_
 

@@ -38,10 +38,9 @@ class MomentPass : public DevicePass {
   MomentPass(const Capture& capture, const Selection& selection, const At& at)
       : DevicePass(capture, selection), at_(at) {}
   BalanceMoments TakeMoments();
-  absl::Status CheckFound() const;
+  absl::Status CheckMoments() const;
 
- protected:
-  // What was given meanwhile was not seen: the next reading is a first one.
+  // Driver blocks of the meantime are not recorded: the next sample is a first one.
   void OnSwitch(const SwitchEvent& event) override {
     if (event.before != v1::LEVEL_OFF) return;
     for (auto& [id, choice] : choices_) {
@@ -52,6 +51,8 @@ class MomentPass : public DevicePass {
       choice.call = {};
     }
   }
+
+ protected:
   void SeeProcessBegin(const ProcessEvent& event) override {
     marked_ = false;
     if (!capture().processes()[event.process.value].starts_at_first_chunk)
@@ -232,7 +233,7 @@ BalanceMoments MomentPass::TakeMoments() {
   return moments;
 }
 
-absl::Status MomentPass::CheckFound() const {
+absl::Status MomentPass::CheckMoments() const {
   const std::string& path = capture().path();
   if (at_.kind == At::Kind::kMark && !found_mark_)
     return absl::NotFoundError(absl::StrCat(path, ": no mark '", at_.mark, "'; memoir.mark() makes them"));
@@ -269,7 +270,7 @@ absl::StatusOr<BalanceMoments> FindBalanceMoments(const Capture& capture, const 
   const absl::StatusOr<ReplayReport> report = capture.Replay(pass, ReplayOptionsFor(selection, false, false));
   if (!report.ok()) return report.status();
   if (!pass.found().ok()) return pass.found();
-  if (absl::Status found = pass.CheckFound(); !found.ok()) return found;
+  if (absl::Status found = pass.CheckMoments(); !found.ok()) return found;
   return pass.TakeMoments();
 }
 

@@ -1,4 +1,4 @@
-// The moment of each device that a balance is drawn up for: one replay finds it, the next stops at it.
+// The moment of each device that memory accounting is done for: one replay finds it, the next stops at it.
 #ifndef TOOLS_ANALYZE_ACCOUNTING_BALANCE_MOMENTS_H_
 #define TOOLS_ANALYZE_ACCOUNTING_BALANCE_MOMENTS_H_
 

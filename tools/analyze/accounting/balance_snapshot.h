@@ -1,4 +1,4 @@
-// Who holds what of a device and of the host, at one point of a replay.
+// The owners of the memory of a device and of the host, at one point of a replay.
 #ifndef TOOLS_ANALYZE_ACCOUNTING_BALANCE_SNAPSHOT_H_
 #define TOOLS_ANALYZE_ACCOUNTING_BALANCE_SNAPSHOT_H_
 

@@ -30,12 +30,11 @@ std::string Missing(const Capture& capture, std::optional<std::uint32_t> rank, d
   };
   constexpr double kWorthTelling = 0.01;
   if (without_operators >= kWorthTelling) {
-    return absl::StrCat("Operators were switched off for a time (--start memory, --steps, --range): of ",
-                        std::lround(100 * without_operators),
-                        "% of what was allocated categories are told by who holds it alone.");
+    return absl::StrCat("Operators were not recorded for a time (--start memory, --steps, --range): the categories of ",
+                        std::lround(100 * without_operators), "% of the allocated bytes are known from holders alone.");
   }
   if (std::ranges::all_of(capture.processes(), has_modules)) return "";
-  return "No modules were recorded: parameters are those that optimizers and autograd show. Record without --modules "
+  return "No modules were recorded: parameters are only those of optimizers and autograd. Record without --modules "
          "off.";
 }
 

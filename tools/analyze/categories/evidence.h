@@ -1,4 +1,4 @@
-// What a recording shows of one block of memory while it lives: all that the rules go by.
+// What a recording shows of one block of memory while it is live: the input of the rules.
 #ifndef TOOLS_ANALYZE_CATEGORIES_EVIDENCE_H_
 #define TOOLS_ANALYZE_CATEGORIES_EVIDENCE_H_
 

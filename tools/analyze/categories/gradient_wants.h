@@ -1,4 +1,4 @@
-// Which tensors want a gradient. A recording says it of leaves; of what operators compute from them it follows.
+// Which tensors require a gradient. A recording has it for leaf tensors; for results of operators it is derived.
 #ifndef TOOLS_ANALYZE_CATEGORIES_GRADIENT_WANTS_H_
 #define TOOLS_ANALYZE_CATEGORIES_GRADIENT_WANTS_H_
 

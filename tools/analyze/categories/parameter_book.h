@@ -1,4 +1,4 @@
-// The parameters of a process: who is the same, under which names, from what modules and optimizers were seen to hold.
+// The parameters of a process and their names, from what modules and optimizers hold. Tied ones are one parameter.
 #ifndef TOOLS_ANALYZE_CATEGORIES_PARAMETER_BOOK_H_
 #define TOOLS_ANALYZE_CATEGORIES_PARAMETER_BOOK_H_
 

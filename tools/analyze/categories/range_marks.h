@@ -1,4 +1,4 @@
-// What a range's name says about the memory that it touches.
+// What the name of a range tells about the memory that the range reads or writes.
 #ifndef TOOLS_ANALYZE_CATEGORIES_RANGE_MARKS_H_
 #define TOOLS_ANALYZE_CATEGORIES_RANGE_MARKS_H_
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "tools/analyze/checkpointing/call_tree.h"
 #include "tools/analyze/checkpointing/live_heights.h"
-#include "tools/analyze/checkpointing/module_calls.h"
 
 namespace memoir {
 

@@ -91,7 +91,7 @@ class UsesPass : public Visitor {
   }
 
   const ReplayState* state_ = nullptr;
-  ModuleCalls calls_;
+  CallTree calls_;
   ForwardCalls forward_;
   std::vector<CallNumber> made_in_;  // by Block::slot; 0: not in forward, or in none
   BlockUses uses_;

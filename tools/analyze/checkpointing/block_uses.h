@@ -1,5 +1,5 @@
-// What becomes of blocks that a module's call makes: who reads them in forward and who saved them for backward, inside
-// of the call or outside of it.
+// The uses of blocks that a module's call makes: which operators read them in forward, and which saved them for
+// backward, inside of the call or outside of it.
 #ifndef TOOLS_ANALYZE_CHECKPOINTING_BLOCK_USES_H_
 #define TOOLS_ANALYZE_CHECKPOINTING_BLOCK_USES_H_
 
@@ -9,7 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-#include "tools/analyze/checkpointing/module_calls.h"
+#include "tools/analyze/checkpointing/call_tree.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
@@ -22,7 +22,7 @@ struct BlockUse {
   std::uint8_t read_outermost = kNever;  // by operators of forward
   bool freed_in_backward = false;
   bool freed_in_forward = false;  // before the outermost call that it was made in returned
-  std::uint32_t reads = 0;  // by operators of forward
+  std::uint32_t reads = 0;        // by operators of forward
 
   // Whether checkpointing the call at `depth`, in which it is made, keeps it all the same: an operator outside saved
   // it. Where no node is seen to read it (compiled code), who reads it in forward is taken to have saved it.

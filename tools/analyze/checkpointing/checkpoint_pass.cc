@@ -92,7 +92,9 @@ void CheckpointPass::NoteForwardReads(const RangeBeginEvent& event) {
     if (!watched->activation) continue;
     // Operators below autograd have no number, and save nothing.
     if (event.range->sequence >= 0) NoteMost(*watched, calls_.Common(watched->call, call), watched->device);
-    if (watched->reads == 0 || --watched->reads > 0) continue;
+    if (watched->reads == 0) continue;
+    --watched->reads;
+    if (watched->reads > 0) continue;
     // A frame that gave it to a last call mostly has something else in its place when that returns: x = layer(x).
     const CallNumber last = AtDepth(call, calls_[watched->holder].depth + 1);
     if (last != 0 && !watched->cast) watched->holder = last;

@@ -19,8 +19,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "tools/analyze/checkpointing/alike_peaks.h"
 #include "tools/analyze/checkpointing/block_uses.h"
+#include "tools/analyze/checkpointing/call_tree.h"
 #include "tools/analyze/checkpointing/checkpointing.h"
-#include "tools/analyze/checkpointing/module_calls.h"
 #include "tools/analyze/pass/windowed_visitor.h"
 
 namespace memoir {
@@ -149,7 +149,7 @@ class CheckpointPass : public WindowedVisitor {
   const BlockCategories& categories_;
   const BlockUses& uses_;
   const std::vector<RuleMarks> marks_ = MarksOfRules();  // by RuleNumber
-  ModuleCalls calls_;
+  CallTree calls_;
   absl::flat_hash_map<CallNumber, Call> open_;  // that have not ended, or have blocks that count
   std::vector<Watched> watched_;                // by Block::slot
   std::vector<Held> held_;

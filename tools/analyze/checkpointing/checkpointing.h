@@ -1,5 +1,5 @@
 // What activation checkpointing (torch.utils.checkpoint, use_reentrant=False) of modules would do to the peak of a
-// device: a simulation of the recording with their activations given back after each call and made again when backward
+// device: the recording is replayed as if their activations were freed after each call and recomputed when backward
 // first needs one of them.
 //
 // An estimate in that the program was not run so; each group of modules by itself, all calls of it. What stays: what

@@ -10,6 +10,30 @@ absl::Span<const TreeInput> EventTree::InputsOf(std::uint32_t node) const {
   return absl::MakeConstSpan(inputs).subspan(begin, end - begin);
 }
 
+void WalkDepthFirst(const EventTree& tree, const std::function<void(std::size_t depth, const TreeNode& node)>& see) {
+  std::vector<std::uint32_t> first(tree.nodes.size(), TreeNode::kNone), next(tree.nodes.size(), TreeNode::kNone);
+  std::uint32_t root = TreeNode::kNone;
+  for (std::uint32_t i = static_cast<std::uint32_t>(tree.nodes.size()); i-- > 0;) {
+    std::uint32_t& head = tree.nodes[i].parent == TreeNode::kNone ? root : first[tree.nodes[i].parent];
+    next[i] = head;
+    head = i;
+  }
+  std::size_t depth = 0;
+  for (std::uint32_t i = root; i != TreeNode::kNone;) {
+    see(depth, tree.nodes[i]);
+    if (first[i] != TreeNode::kNone) {
+      ++depth;
+      i = first[i];
+      continue;
+    }
+    while (i != TreeNode::kNone && next[i] == TreeNode::kNone) {
+      i = tree.nodes[i].parent;
+      if (i != TreeNode::kNone) --depth;
+    }
+    if (i != TreeNode::kNone) i = next[i];
+  }
+}
+
 void NotePeak(const DeviceMemory& memory, DeviceId device, EventTree& tree) {
   if (!memory.caching()) return;
   if (tree.peaks.size() <= device.value) tree.peaks.resize(device.value + 1);

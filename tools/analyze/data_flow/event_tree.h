@@ -5,7 +5,9 @@
 #ifndef TOOLS_ANALYZE_DATA_FLOW_EVENT_TREE_H_
 #define TOOLS_ANALYZE_DATA_FLOW_EVENT_TREE_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -80,6 +82,10 @@ struct EventTree {
 
   absl::Span<const TreeInput> InputsOf(std::uint32_t node) const;
 };
+
+// Every node behind its parent and what stands before it there: children stand behind their parent in `nodes`, too, but
+// with those of other threads in between.
+void WalkDepthFirst(const EventTree& tree, const std::function<void(std::size_t depth, const TreeNode& node)>& see);
 
 // Where a caching allocator has the device: more than its peaks so far are the new ones.
 void NotePeak(const DeviceMemory& memory, DeviceId device, EventTree& tree);

@@ -18,14 +18,14 @@ absl::Status Missing(const Capture& capture, std::string_view what) {
 
 }  // namespace
 
-absl::Status RecordedEnough(const Capture& capture, const EventTree& tree) {
+absl::Status RecordedEnough(const Capture& capture, const EventTree& tree, bool parameters) {
   if (!tree.process.valid()) return absl::OkStatus();
   if (IsRecorded(capture, tree.process, "dispatch")) {
     return Missing(capture,
                    "its operators are those below autograd, and torch.profiler's rules are for those above: record "
                    "without --ops dispatch");
   }
-  if (!IsRecorded(capture, tree.process, "modules")) {
+  if (parameters && !IsRecorded(capture, tree.process, "modules")) {
     return Missing(capture,
                    "modules were not recorded, and torch.profiler's rules know parameters by them: record without "
                    "--modules off");

@@ -42,6 +42,8 @@ void TensorIdentities::StorageChanges(std::uint64_t impl, std::uint64_t storage)
 void TensorIdentities::Returned(std::uint64_t impl, std::uint64_t storage) {
   const auto known = impls_.find(impl);
   if (known == impls_.end() || known->second.storage == storage) return;
+  // Made inside, and given to an operator that has resized it (aten::arange and its `out`).
+  if (known->second.changes && known->second.expected == storage) return;
   impls_.erase(known);
 }
 

@@ -75,10 +75,9 @@ class TreePass : public WindowedVisitor {
   }
   bool IsOfCompiler(const OpenRange& range) const;
   bool IsLikeWindow(const OpenRange& range) const;
-  bool IsOfHost(DeviceId device) const {
-    const std::string& type = state().dictionary().device(device).type;
-    return type == "cpu" || type == "pinned";
-  }
+  bool IsOfHost(DeviceId device) const { return state().dictionary().device(device).type == "cpu"; }
+  // torch reports it to no profiler (ATen/core/CachingHostAllocator.h).
+  bool IsPinned(DeviceId device) const { return state().dictionary().device(device).type == "pinned"; }
   static std::uint32_t Innermost(const Thread& thread) {
     for (std::size_t i = thread.open; i-- > 0;) {
       if (thread.frames[i].node != TreeNode::kNone) return thread.frames[i].node;
@@ -133,8 +132,7 @@ std::uint32_t TreePass::ParentOf(const RangeBeginEvent& event, const Thread& thr
   if (own == TreeNode::kNone) return around;
   TreeNode& engine = tree_.nodes[own];
   const bool is_engine = engine.name != TreeNode::kNone && tree_.names[engine.name].starts_with(kEngine);
-  if (own + 1 == tree_.nodes.size() && engine.parent == TreeNode::kNone && is_engine && around != own)
-    engine.parent = around;
+  if (engine.parent == TreeNode::kNone && is_engine && around != own) engine.parent = around;
   return own;
 }
 
@@ -329,6 +327,7 @@ void TreePass::AddAllocation(TreeNode::Kind kind, const Event& event, const Bloc
 
 void TreePass::SeeAllocate(const AllocateEvent& event) {
   const Block& block = *event.block;
+  if (IsPinned(block.device)) return;
   if (!skip_) NotePeak(state().memory(block.device), block.device, tree_);
   // torch.profiler knows what it saw allocated in an earlier run: in an earlier range of that name.
   if ((in_window() || like_window_ > 0) && block.bytes > 0 && block.origin == BlockOrigin::kRecorded)
@@ -339,6 +338,7 @@ void TreePass::SeeAllocate(const AllocateEvent& event) {
 
 void TreePass::SeeDeallocate(const DeallocateEvent& event) {
   Block block = *event.block;
+  if (IsPinned(block.device)) return;
   if (block.bytes == 0 || (!in_window() && like_window_ == 0)) return;
   const auto known = sizes_.extract({block.device, block.address});
   if (skip_ || !in_window()) return;
@@ -351,7 +351,7 @@ void TreePass::SeeDeallocate(const DeallocateEvent& event) {
 
 }  // namespace
 
-absl::StatusOr<EventTree> BuildEventTree(const Capture& capture, const Selection& selection) {
+absl::StatusOr<EventTree> BuildEventTree(const Capture& capture, const Selection& selection, bool parameters) {
   TreePass pass(capture, selection);
   ReplayOptions options = ReplayOptionsFor(selection, true, false);
   options.modules = true;  // which of a module's enters are of a gradient
@@ -360,7 +360,7 @@ absl::StatusOr<EventTree> BuildEventTree(const Capture& capture, const Selection
   if (!pass.found().ok()) return pass.found();
   EventTree tree = pass.Take();
   tree.report = *std::move(report);
-  if (const absl::Status enough = RecordedEnough(capture, tree); !enough.ok()) return enough;
+  if (const absl::Status enough = RecordedEnough(capture, tree, parameters); !enough.ok()) return enough;
   return tree;
 }
 

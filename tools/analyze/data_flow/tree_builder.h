@@ -11,7 +11,8 @@ namespace memoir {
 
 // Of the first process of the selection. NotFound: the selection does not occur. FailedPrecondition: its operators are
 // those below autograd, or no ranges were recorded.
-absl::StatusOr<EventTree> BuildEventTree(const Capture& capture, const Selection& selection);
+// `parameters`: what follows has to know them, so that calls of modules have to be recorded.
+absl::StatusOr<EventTree> BuildEventTree(const Capture& capture, const Selection& selection, bool parameters = true);
 
 }  // namespace memoir
 

@@ -1,4 +1,4 @@
-// What the library that asked the driver for memory is to a PyTorch program.
+// The role in a PyTorch program of the library that allocated memory of the driver.
 #ifndef TOOLS_ANALYZE_DRIVER_DRIVER_ROLE_H_
 #define TOOLS_ANALYZE_DRIVER_DRIVER_ROLE_H_
 

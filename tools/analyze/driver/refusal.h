@@ -1,4 +1,4 @@
-// Requests for memory that the driver, or a library, refused past torch's caching allocator.
+// Requests for memory outside of torch's caching allocator that the driver or a library refused.
 #ifndef TOOLS_ANALYZE_DRIVER_REFUSAL_H_
 #define TOOLS_ANALYZE_DRIVER_REFUSAL_H_
 

@@ -1,5 +1,5 @@
-// What the capture of a simulated run adds to what its device said: torch's own figures, who held the peak, and where
-// memory ran out.
+// What the capture of a simulated run adds to the report of its device: torch's own figures, the owners of the peak,
+// and where memory ran out.
 #ifndef TOOLS_ANALYZE_FIT_FIT_RECORDING_H_
 #define TOOLS_ANALYZE_FIT_FIT_RECORDING_H_
 

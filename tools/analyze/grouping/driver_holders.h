@@ -1,4 +1,4 @@
-// Whose the driver's blocks are: the library that called stands for what it is to a PyTorch program.
+// The owners of the driver's blocks: the role of the library that called (driver_role.h), else its file name.
 #ifndef TOOLS_ANALYZE_GROUPING_DRIVER_HOLDERS_H_
 #define TOOLS_ANALYZE_GROUPING_DRIVER_HOLDERS_H_
 

@@ -1,5 +1,7 @@
 #include "tools/analyze/grouping/grouping.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "tools/analyze/grouping/block_shapes.h"
 #include "tools/analyze/pass/groupings.h"
@@ -18,7 +20,7 @@ std::string ThreadLabel(const ThreadInfo& thread, const Capture& capture) {
 }  // namespace
 
 absl::StatusOr<Grouping> Grouping::Make(const Capture& capture, GroupBy by, const Selection& selection) {
-  Grouping grouping(by);
+  Grouping grouping(by, selection.own);
   if (NeedsCategories(by)) {
     absl::StatusOr<BlockCategories> categories = CategorizeBlocks(capture, ReplayOptionsFor(selection, true, false));
     if (!categories.ok()) return categories.status();
@@ -29,6 +31,18 @@ absl::StatusOr<Grouping> Grouping::Make(const Capture& capture, GroupBy by, cons
   const absl::StatusOr<ReplayReport> report = capture.Replay(shapes, ReplayOptionsFor(selection, true, false));
   if (!report.ok()) return report.status();
   grouping.shapes_ = shapes.Take();
+  return grouping;
+}
+
+Grouping Grouping::Of(GroupBy by, BlockCategories categories) {
+  Grouping grouping(by);
+  grouping.categories_ = std::move(categories);
+  return grouping;
+}
+
+Grouping Grouping::OfShapes(std::vector<LayoutId> shapes) {
+  Grouping grouping(GroupBy::kShape);
+  grouping.shapes_ = std::move(shapes);
   return grouping;
 }
 
@@ -55,7 +69,7 @@ Group Grouping::OfParameter(const Block& block) const {
 
 std::string Grouping::Key(Group group, const Capture& capture, const Dictionary& dictionary) const {
   std::string key = Label(group, capture, dictionary);
-  if (IsNone(group) || group == kBeforeGroup) return key;
+  if (IsNone(group) || IsWorkspace(group) || group == kBeforeGroup) return key;
   if (by_ == GroupBy::kParameter) return absl::StrCat(key, "\n", ParameterOf(group).root);
   if (by_ != GroupBy::kModule && by_ != GroupBy::kCategoryModule) return key;
   const ModuleId id = by_ == GroupBy::kModule ? ModuleOf(group).module : ModuleOfCategoryGroup(group);
@@ -64,8 +78,25 @@ std::string Grouping::Key(Group group, const Capture& capture, const Dictionary&
   return absl::StrCat(key, "\n", module.root, "\n", module.class_name);
 }
 
+SourceLine Grouping::LineOf(Group group, const Dictionary& dictionary) const {
+  if (!NeedsStacks(by_) || LinePlaceOf(group) < kFirstLine) return {};
+  return SourceLineOf(lines_->FrameOf(LinePlaceOf(group) - kFirstLine), dictionary);
+}
+
+std::string Grouping::PlaceLabel(Group group, const Dictionary& dictionary) const {
+  return LinePlaceOf(group) == kCompiledPlace ? kCompiledLabel : ToString(LineOf(group, dictionary));
+}
+
+std::string Grouping::Missing(const Dictionary& dictionary) const {
+  if (!NeedsStacks(by_)) return categories_.missing;
+  const std::string of_lines = lines_->Missing(dictionary);
+  if (of_lines.empty() || categories_.missing.empty()) return categories_.missing + of_lines;
+  return absl::StrCat(categories_.missing, " ", of_lines);
+}
+
 std::string Grouping::Label(Group group, const Capture& capture, const Dictionary& dictionary) const {
   if (IsNone(group)) return std::string(FactsAbout(by_).none);
+  if (IsWorkspace(group)) return kWorkspaceLabel;
   if (group == kBeforeGroup) return kBeforeLabel;
   const std::uint32_t id = group - kFirstGroup;
   switch (by_) {
@@ -83,6 +114,12 @@ std::string Grouping::Label(Group group, const Capture& capture, const Dictionar
       const std::string label = LabelOfCategory(CategoryOfGroup(group));
       const ModuleId module = ModuleOfCategoryGroup(group);
       return module.valid() ? absl::StrCat(dictionary.module(module).place(), ": ", label) : label;
+    }
+    case GroupBy::kLine:
+      return PlaceLabel(group, dictionary);
+    case GroupBy::kCategoryLine: {
+      const std::string label = LabelOfCategory(CategoryOfGroup(group));
+      return LinePlaceOf(group) == kNoPlace ? label : absl::StrCat(PlaceLabel(group, dictionary), ": ", label);
     }
     case GroupBy::kParameter:
       return ParameterOf(group).label();

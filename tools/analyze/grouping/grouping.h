@@ -3,22 +3,30 @@
 #define TOOLS_ANALYZE_GROUPING_GROUPING_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/categories/block_categories.h"
+#include "tools/analyze/categories/library_workspaces.h"
+#include "tools/analyze/grouping/source_lines.h"
 #include "tools/analyze/pass/options.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
 
-// A small number: kNoneGroup, kBeforeGroup, or from kFirstGroup on one per operator, thread, ...
+// A small number: kNoneGroup, kBeforeGroup, kWorkspaceGroup, or from kFirstGroup on one per operator, thread, ...
 using Group = std::uint32_t;
 inline constexpr Group kNoneGroup = 0;
 inline constexpr Group kBeforeGroup = 1;
-inline constexpr Group kFirstGroup = 2;
+inline constexpr Group kWorkspaceGroup = 2;
+inline constexpr Group kFirstGroup = 3;
 inline constexpr char kBeforeLabel[] = "(before the window)";
+inline constexpr char kWorkspaceLabel[] = "(library workspace)";
+// Of lines: what compiled code allocated on a thread without Python frames.
+inline constexpr char kCompiledLabel[] = "(compiled code)";
 
 // The outermost operator that allocated; of compiled code, which calls none, its region.
 inline NameId MakerOf(const Block& block) {
@@ -31,9 +39,23 @@ class Grouping {
   // allocation.
   static absl::StatusOr<Grouping> Make(const Capture& capture, GroupBy by, const Selection& selection);
 
+  // From what such a pass found: of groupings that need categories, and of kShape.
+  static Grouping Of(GroupBy by, BlockCategories categories);
+  static Grouping OfShapes(std::vector<LayoutId> shapes);
+
+  // Operators, modules and lines of a device with a caching allocator: what a library took of it for itself belongs to
+  // none of those that used the library, and not to the one that did so first.
+  static constexpr bool TellsWorkspaces(GroupBy by) {
+    return by == GroupBy::kOperator || by == GroupBy::kModule || by == GroupBy::kLine;
+  }
+  // They become a group of their own. Without this they are of what allocated them.
+  void SetApart(LibraryWorkspaces workspaces) { workspaces_ = std::move(workspaces); }
+  bool IsApart(const Block& block) const { return !workspaces_.empty() && workspaces_.contains(block.ordinal); }
+
   GroupBy by() const { return by_; }
   const BlockCategories& categories() const { return categories_; }  // empty unless NeedsCategories
-  Group Of(const Block& block, ProcessId process) const {
+  Group Of(const Block& block, ProcessId process, const Dictionary& dictionary) const {
+    if (IsApart(block)) return by_ == GroupBy::kModule ? OfNumber(kWorkspaceNumber, block.phase) : kWorkspaceGroup;
     switch (by_) {
       case GroupBy::kOperator:
         return FromId(MakerOf(block));
@@ -52,26 +74,32 @@ class Grouping {
       case GroupBy::kCategory:
         return kFirstGroup + categories_.CategoryOf(block);
       case GroupBy::kCategoryModule:
-        return OfCategory(categories_.CategoryOf(block), block.module);
+        return OfCategory(categories_.CategoryOf(block), ModulePlaceOf(block));
+      case GroupBy::kLine: {
+        const std::uint32_t place = LinePlaceOf(block, dictionary);
+        return place == kNoPlace ? kNoneGroup : kFirstGroup + place - 1;
+      }
+      case GroupBy::kCategoryLine:
+        return OfCategory(categories_.CategoryOf(block), LinePlaceOf(block, dictionary));
       case GroupBy::kParameter:
         return OfParameter(block);
     }
     return kNoneGroup;
   }
-  // The same of a block that was live `before` the window: by its operator, range or shape where that is known.
-  Group Of(const Block& block, ProcessId process, bool before) const {
-    if (!before) return Of(block, process);
-    const bool named =
-        by_ == GroupBy::kOperator || by_ == GroupBy::kLeaf || by_ == GroupBy::kRange || by_ == GroupBy::kShape;
-    const Group group = named && block.origin != BlockOrigin::kFound ? Of(block, process) : kNoneGroup;
+  // The same of a block that was live `before` the window: by its operator, range, shape or line where that is
+  // known.
+  Group Of(const Block& block, ProcessId process, const Dictionary& dictionary, bool before) const {
+    if (!before) return Of(block, process, dictionary);
+    const bool named = by_ == GroupBy::kOperator || by_ == GroupBy::kLeaf || by_ == GroupBy::kRange ||
+                       by_ == GroupBy::kShape || by_ == GroupBy::kLine || IsApart(block);
+    const Group group = named && block.origin != BlockOrigin::kFound ? Of(block, process, dictionary) : kNoneGroup;
     return group == kNoneGroup ? kBeforeGroup : group;
   }
   // Of a segment, which is like a block but for its ordinal, nothing is known.
-  bool NeedsTheBlock() const { return NeedsCategories(by_) || by_ == GroupBy::kShape; }
+  bool NeedsTheBlock() const { return NeedsCategories(by_) || by_ == GroupBy::kShape || !workspaces_.empty(); }
   // A module has a group for each phase.
   static Group OfModule(ModuleId module, Phase phase) {
-    return kFirstGroup + (module.valid() ? module.value + 1 : 0) * static_cast<Group>(kPhases) +
-           static_cast<Group>(phase);
+    return OfNumber(module.valid() ? module.value + kFirstModule : 0, phase);
   }
   struct ModuleGroup {
     ModuleId module;  // invalid: of none
@@ -79,14 +107,15 @@ class Grouping {
   };
   static ModuleGroup ModuleOf(Group group) {
     if (group < kFirstGroup) return {};
-    const Group number = (group - kFirstGroup) / static_cast<Group>(kPhases);
-    return {number == 0 ? ModuleId() : ModuleId{number - 1}, static_cast<Phase>((group - kFirstGroup) % kPhases)};
+    const Group number = NumberOf(group);
+    return {number < kFirstModule ? ModuleId() : ModuleId{number - kFirstModule},
+            static_cast<Phase>((group - kFirstGroup) % kPhases)};
   }
-  // A category has a group for each module, and for none.
-  static Group OfCategory(CategoryNumber category, ModuleId module) {
-    return kFirstGroup + (module.valid() ? module.value + 1 : 0) * kMostCategories + category;
+  // A category has a group for each place: a module, or line, of which 0 is none.
+  static Group OfCategory(CategoryNumber category, std::uint32_t place) {
+    return kFirstGroup + place * kMostCategories + category;
   }
-  // Of GroupBy::kCategory and kCategoryModule.
+  // Of GroupBy::kCategory, kCategoryModule and kCategoryLine.
   CategoryNumber CategoryOfGroup(Group group) const {
     return static_cast<CategoryNumber>((group - kFirstGroup) % kMostCategories);
   }
@@ -94,6 +123,8 @@ class Grouping {
     const Group number = (group - kFirstGroup) / kMostCategories;
     return number == 0 ? ModuleId() : ModuleId{number - 1};
   }
+  // Of GroupBy::kLine and kCategoryLine: the line, where it has one.
+  SourceLine LineOf(Group group, const Dictionary& dictionary) const;
   // What of a parameter a group is. Buffers stand among parameters.
   ParameterPart PartOf(Group group) const {
     return static_cast<ParameterPart>((group - kFirstGroup) % static_cast<Group>(kParameterParts));
@@ -103,27 +134,59 @@ class Grouping {
   }
   // Allocated outside of any operator, module, ...
   bool IsNone(Group group) const {
-    return group == kNoneGroup || (by_ == GroupBy::kModule && group >= kFirstGroup && !ModuleOf(group).module.valid());
+    return group == kNoneGroup || (by_ == GroupBy::kModule && group >= kFirstGroup && NumberOf(group) == 0);
+  }
+  // Of what is set apart.
+  bool IsWorkspace(Group group) const {
+    return by_ == GroupBy::kModule ? group >= kFirstGroup && NumberOf(group) == kWorkspaceNumber
+                                   : group == kWorkspaceGroup;
   }
   // What tells rows apart: the label, and of a module its root and class, too.
   std::string Key(Group group, const Capture& capture, const Dictionary& dictionary) const;
-  const std::string& missing() const { return categories_.missing; }  // of groupings that need categories
+  // What is not known of the rows, in one line; mostly empty. After the last block.
+  std::string Missing(const Dictionary& dictionary) const;
   // Different groups may share a label: processes of one rank, a name that is an operator and a text.
   std::string Label(Group group, const Capture& capture, const Dictionary& dictionary) const;
 
  private:
-  explicit Grouping(GroupBy by) : by_(by) {}
+  explicit Grouping(GroupBy by, const std::string& own = "") : by_(by), lines_(std::make_shared<SourceLines>(own)) {}
   template <class IdType>
   static Group FromId(IdType id) {
     return id.valid() ? id.value + kFirstGroup : kNoneGroup;
   }
 
   static constexpr Group kMostCategories = kMostRules;
+  // Of GroupBy::kModule; 0: of none.
+  static constexpr Group kWorkspaceNumber = 1;
+  static constexpr Group kFirstModule = 2;
+  static Group OfNumber(Group number, Phase phase) {
+    return kFirstGroup + number * static_cast<Group>(kPhases) + static_cast<Group>(phase);
+  }
+  static Group NumberOf(Group group) { return (group - kFirstGroup) / static_cast<Group>(kPhases); }
   Group OfParameter(const Block& block) const;
+  // Of GroupBy::kCategoryModule; 0: of none, as libraries' workspaces are.
+  std::uint32_t ModulePlaceOf(const Block& block) const {
+    const bool none = !block.module.valid() || IsOfLibrary(categories_.RuleOf(block));
+    return none ? 0 : block.module.value + 1;
+  }
+  std::string PlaceLabel(Group group, const Dictionary& dictionary) const;
+  // Of GroupBy::kLine and kCategoryLine: kNoPlace, kCompiledPlace, or from kFirstLine on one for each line.
+  static constexpr std::uint32_t kNoPlace = 0, kCompiledPlace = 1, kFirstLine = 2;
+  std::uint32_t LinePlaceOf(const Block& block, const Dictionary& dictionary) const {
+    if (const StackId stack = block.line_callstack(); stack.valid())
+      return kFirstLine + lines_->NumberOf(stack, dictionary);
+    return block.in_compiled_region ? kCompiledPlace : kNoPlace;
+  }
+  std::uint32_t LinePlaceOf(Group group) const {
+    if (group < kFirstGroup) return kNoPlace;
+    return by_ == GroupBy::kLine ? group - kFirstGroup + 1 : (group - kFirstGroup) / kMostCategories;
+  }
 
   GroupBy by_;
   std::vector<LayoutId> shapes_;  // by Block::ordinal
   BlockCategories categories_;
+  LibraryWorkspaces workspaces_;
+  std::shared_ptr<SourceLines> lines_;  // numbers lines as they are first asked for; never null
 };
 
 }  // namespace memoir

@@ -39,11 +39,21 @@ void Holdings::Add(const Block& block, const Dictionary& dictionary) {
   bytes += block.bytes;
 }
 
-Holdings HoldingsOf(const ReplayState& state, DeviceId device, std::uint64_t without_call) {
+void Holdings::AddWorkspace(const Block& block) {
+  AddTo(by_operator, kWorkspaceLabel, block);
+  AddTo(by_module, kWorkspaceLabel, block);
+  bytes += block.bytes;
+}
+
+Holdings HoldingsOf(const ReplayState& state, DeviceId device, const BlockCategories& categories,
+                    std::uint64_t without_call) {
   Holdings holdings;
+  const bool has_workspaces = state.memory(device).caching();
   state.ForEachLiveBlock([&](const Block& block) {
     const bool left_out = without_call != 0 && block.operator_call == without_call;
-    if (block.device == device && !left_out) holdings.Add(block, state.dictionary());
+    if (block.device != device || left_out) return;
+    if (has_workspaces && IsOfLibrary(categories.RuleOf(block))) return holdings.AddWorkspace(block);
+    holdings.Add(block, state.dictionary());
   });
   return holdings;
 }

@@ -32,7 +32,7 @@ class ExplainPass : public WindowedVisitor {
  public:
   ExplainPass(const Capture& capture, const Selection& selection, const Subject& subject,
               const BlockCategories& categories)
-      : WindowedVisitor(capture, selection), subject_(subject), categories_(categories) {}
+      : WindowedVisitor(capture, selection), subject_(subject), categories_(categories), lines_(selection.own) {}
 
   std::deque<BlockStory> stories;
   std::uint64_t matches = 0;
@@ -55,6 +55,13 @@ class ExplainPass : public WindowedVisitor {
   bool IsMeant(const Block& block, const RangeStack* stack) const;
   void NoteReading(const RangeBeginEvent& event, const Tensor& tensor, Followed& followed);
   std::string Text(NameId name) const { return std::string(state().dictionary().text(name)); }
+  std::vector<SourceLine> Frames(StackId stack) const {
+    std::vector<SourceLine> frames;
+    for (const Frame& frame : state().dictionary().Frames(stack))
+      frames.push_back(SourceLineOf(frame, state().dictionary()));
+    std::ranges::reverse(frames);
+    return frames;
+  }
   std::string Path(ModuleId module) const {
     return module.valid() ? state().dictionary().module(module).place() : std::string();
   }
@@ -65,6 +72,7 @@ class ExplainPass : public WindowedVisitor {
 
   const Subject& subject_;
   const BlockCategories& categories_;
+  SourceLines lines_;
   WindowBirths births_;
   absl::flat_hash_map<std::uint32_t, Followed> followed_;  // by slot
   std::optional<std::uint64_t> step_;
@@ -99,6 +107,9 @@ void ExplainPass::SeeAllocate(const AllocateEvent& event) {
   story.rank = capture().processes()[event.process.value].rank();
   story.made_ns = state().Nanoseconds(event.process, block.tick);
   story.made_by = Text(block.operator_name);
+  story.line = lines_.Of(block.line_callstack(), state().dictionary());
+  story.stack = Frames(block.callstack);
+  story.forward_stack = Frames(block.forward_callstack);
   story.module = Path(block.module);
   story.phase = block.phase;
   story.step = step_;
@@ -221,7 +232,7 @@ absl::StatusOr<Subject> ParseSubject(const std::string& text) {
   if (hash == std::string::npos) return subject;
   const auto [rest, error] = std::from_chars(text.data() + hash + 1, end, subject.call);
   if (error != std::errc() || rest != end)
-    return absl::InvalidArgumentError("no call '" + text + "': behind # goes its number, from 0");
+    return absl::InvalidArgumentError("no call '" + text + "': after # comes its number, from 0");
   subject.name = text.substr(0, hash);
   return subject;
 }

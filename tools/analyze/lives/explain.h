@@ -1,4 +1,4 @@
-// The life of a tensor's memory: who made it, what it is and by which rule, who read it, who kept it, who gave it back.
+// The life of a tensor's memory: which operator made it, its category and rule, its readers, its holder, its free.
 #ifndef TOOLS_ANALYZE_LIVES_EXPLAIN_H_
 #define TOOLS_ANALYZE_LIVES_EXPLAIN_H_
 
@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/categories/rules.h"
+#include "tools/analyze/grouping/source_lines.h"
 #include "tools/analyze/pass/options.h"
 #include "tools/model/capture.h"
 
@@ -42,6 +43,9 @@ struct BlockStory {
   std::string tensor;  // the first layout seen on it: "float32[32, 128]"
   std::uint64_t made_ns = 0;
   std::string made_by;  // outermost operator
+  SourceLine line;                // of a backward node that its forward operator is of; none: not known
+  std::vector<SourceLine> stack;  // when it was made, outermost first
+  std::vector<SourceLine> forward_stack;  // of the forward operator, likewise
   std::string module;
   Phase phase = Phase::kOther;
   std::optional<std::uint64_t> step;

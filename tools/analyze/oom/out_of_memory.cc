@@ -33,7 +33,7 @@ class OutOfMemoryPass : public WindowedVisitor {
  public:
   OutOfMemoryPass(const Capture& capture, const Selection& selection, std::size_t most,
                   const BlockCategories& categories)
-      : WindowedVisitor(capture, selection), most_(most), categories_(categories) {}
+      : WindowedVisitor(capture, selection), most_(most), categories_(categories), lines_(selection.own) {}
   std::vector<OutOfMemory> TakeErrors() { return {errors_.begin(), errors_.end()}; }
   // As many as errors.
   std::vector<GrowthQuestion> TakeQuestions() { return {questions_.begin(), questions_.end()}; }
@@ -83,7 +83,7 @@ class OutOfMemoryPass : public WindowedVisitor {
   OutOfMemory ErrorAt(const Event& event, DeviceId device) const;
   void AddHolders(DeviceId device, OutOfMemory& error) const;
   void AddPinned(OutOfMemory& error) const;
-  OutOfMemory ErrorOf(const OutOfMemoryEvent& event) const;
+  OutOfMemory ErrorOf(const OutOfMemoryEvent& event);
   OutOfMemory ErrorOf(const DriverRefusedEvent& event) const;
   // Of the outermost operator that runs on the thread; 0: none.
   std::uint64_t OperatorCall(ThreadId thread) const;
@@ -92,6 +92,7 @@ class OutOfMemoryPass : public WindowedVisitor {
 
   const std::size_t most_;
   const BlockCategories& categories_;
+  SourceLines lines_;
   std::deque<OutOfMemory> errors_;
   std::deque<GrowthQuestion> questions_;
   LoopClock clock_;
@@ -126,7 +127,7 @@ OutOfMemory OutOfMemoryPass::ErrorAt(const Event& event, DeviceId device) const 
 }
 
 void OutOfMemoryPass::AddHolders(DeviceId device, OutOfMemory& error) const {
-  const Holdings held = HoldingsOf(state(), device);
+  const Holdings held = HoldingsOf(state(), device, categories_);
   if (!state().memory(device).caching()) error.allocated_bytes = held.bytes;
   error.by_operator = Sorted(held.by_operator);
   error.by_module = Sorted(held.by_module);
@@ -145,7 +146,7 @@ void OutOfMemoryPass::AddPinned(OutOfMemory& error) const {
   for (std::uint32_t i = 0; i < dictionary.devices(); ++i) {
     const DeviceInfo& device = dictionary.device(DeviceId{i});
     if (device.process != error.process || device.type != "pinned") continue;
-    const Holdings held = HoldingsOf(state(), DeviceId{i});
+    const Holdings held = HoldingsOf(state(), DeviceId{i}, categories_);
     error.by_operator = Sorted(held.by_operator);
     error.by_module = Sorted(held.by_module);
     error.by_category = HoldingsByCategory(state(), DeviceId{i}, categories_);
@@ -153,7 +154,7 @@ void OutOfMemoryPass::AddPinned(OutOfMemory& error) const {
   }
 }
 
-OutOfMemory OutOfMemoryPass::ErrorOf(const OutOfMemoryEvent& event) const {
+OutOfMemory OutOfMemoryPass::ErrorOf(const OutOfMemoryEvent& event) {
   const Block& asked = *event.asked;
   const Dictionary& dictionary = state().dictionary();
   OutOfMemory error = ErrorAt(event, asked.device);
@@ -163,6 +164,8 @@ OutOfMemory OutOfMemoryPass::ErrorOf(const OutOfMemoryEvent& event) const {
   error.device_limit = event.device_limit;
   error.operator_name = dictionary.text(asked.operator_name);
   error.leaf_name = dictionary.text(asked.leaf_name);
+  error.line = lines_.Of(asked.line_callstack(), dictionary);
+  if (asked.forward_callstack.valid()) error.backward_line = lines_.Of(asked.callstack, dictionary);
   error.range_name = dictionary.text(asked.user_name);
   if (asked.module.valid()) error.module = ModuleHolding(asked, dictionary);
   if (asked.module.valid()) error.module_class = dictionary.module(asked.module).class_name;
@@ -221,7 +224,7 @@ GrowthQuestion OutOfMemoryPass::QuestionOf(const Event& event, DeviceId device, 
   const auto requests = requests_.find(device);
   if (requests != requests_.end() && requests->second.call == operator_call)
     question.requests_before = requests->second.count;
-  question.held = HoldingsOf(state(), device, operator_call);
+  question.held = HoldingsOf(state(), device, categories_, operator_call);
   question.reserved = state().memory(device).reserved().all;
   return question;
 }
@@ -271,8 +274,8 @@ void OutOfMemoryPass::SeeOutOfMemory(const OutOfMemoryEvent& event) {
 }
 
 // What is asked of the second replay: errors of programs that have steps.
-absl::Status AddGrowth(const Capture& capture, const Selection& selection, std::vector<GrowthQuestion> questions,
-                       std::vector<OutOfMemory>& errors) {
+absl::Status AddGrowth(const Capture& capture, const Selection& selection, const BlockCategories& categories,
+                       std::vector<GrowthQuestion> questions, std::vector<OutOfMemory>& errors) {
   std::vector<GrowthQuestion> asked;
   std::vector<OutOfMemory*> of;
   for (std::size_t i = 0; i < errors.size(); ++i) {
@@ -281,7 +284,7 @@ absl::Status AddGrowth(const Capture& capture, const Selection& selection, std::
     of.push_back(&errors[i]);
   }
   std::vector<Growth> growths(asked.size());
-  const absl::Status status = AnalyzeGrowth(capture, selection, asked, &growths);
+  const absl::Status status = AnalyzeGrowth(capture, selection, categories, asked, &growths);
   for (std::size_t i = 0; i < of.size(); ++i) {
     of[i]->growth = std::move(growths[i]);
     // Else no request of the step before is the same.
@@ -305,7 +308,7 @@ absl::StatusOr<std::vector<OutOfMemory>> AnalyzeOutOfMemory(const Capture& captu
   if (!report.ok()) return report.status();
   if (!pass.found().ok()) return pass.found();
   std::vector<OutOfMemory> errors = pass.TakeErrors();
-  const absl::Status status = AddGrowth(capture, selection, pass.TakeQuestions(), errors);
+  const absl::Status status = AddGrowth(capture, selection, *categories, pass.TakeQuestions(), errors);
   if (!status.ok()) return status;
   return errors;
 }

@@ -1,5 +1,5 @@
-// The times that torch's CUDA allocator, the driver or a library could not give what was asked for: who asked, for how
-// much, who held the bytes, what was free and why that did not serve, and what had grown since the step before.
+// Out-of-memory errors of torch's CUDA allocator, the driver and libraries: what requested how many bytes, the owners
+// of the used memory, what was free and why the request could not use it, and what had grown since the step before.
 #ifndef TOOLS_ANALYZE_OOM_OUT_OF_MEMORY_H_
 #define TOOLS_ANALYZE_OOM_OUT_OF_MEMORY_H_
 
@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "tools/analyze/driver/refusal.h"
 #include "tools/analyze/grouping/holdings.h"
+#include "tools/analyze/grouping/source_lines.h"
 #include "tools/analyze/oom/out_of_memory_growth.h"
 #include "tools/analyze/oom/out_of_memory_room.h"
 #include "tools/analyze/pass/options.h"
@@ -31,6 +32,8 @@ struct OutOfMemory {
   std::optional<std::uint64_t> device_limit;  // what torch's allocator may reserve; empty: not known
   std::string operator_name;                  // "" outside of any, as the next four
   std::string leaf_name;                      // innermost range
+  SourceLine line;                            // whose it is: in backward that of the forward operator
+  SourceLine backward_line;                   // then: where backward was called
   std::string range_name;                     // innermost user range
   std::string module;                         // path, or the root where that is empty
   std::string module_class;

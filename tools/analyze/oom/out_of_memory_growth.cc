@@ -30,9 +30,9 @@ std::int64_t Less(std::uint64_t now, std::uint64_t then) {
 // Stops at the moments that the questions compare with.
 class EarlierPass : public WindowedVisitor {
  public:
-  EarlierPass(const Capture& capture, const Selection& selection, const std::vector<GrowthQuestion>& questions,
-              std::vector<Growth>* growths)
-      : WindowedVisitor(capture, selection), questions_(questions), growths_(*growths) {
+  EarlierPass(const Capture& capture, const Selection& selection, const BlockCategories& categories,
+              const std::vector<GrowthQuestion>& questions, std::vector<Growth>* growths)
+      : WindowedVisitor(capture, selection), categories_(categories), questions_(questions), growths_(*growths) {
     for (std::size_t i = 0; i < questions.size(); ++i) Ask(i);
   }
 
@@ -65,6 +65,7 @@ class EarlierPass : public WindowedVisitor {
   void Begins(std::optional<StepKind> kind, const Event& event);
   void Compare(std::size_t question, const Event& event);
 
+  const BlockCategories& categories_;
   const std::vector<GrowthQuestion>& questions_;
   std::vector<Growth>& growths_;
   absl::flat_hash_map<Moment, std::vector<std::size_t>> calls_;
@@ -94,7 +95,7 @@ void EarlierPass::Ask(std::size_t question) {
 
 void EarlierPass::Compare(std::size_t question, const Event& event) {
   const GrowthQuestion& asked = questions_[question];
-  const Holdings then = HoldingsOf(state(), asked.device);
+  const Holdings then = HoldingsOf(state(), asked.device, categories_);
   Growth& growth = growths_[question];
   growth.ns = Nanoseconds(event);
   growth.step = last_step_;
@@ -149,10 +150,10 @@ void EarlierPass::SeeAllocate(const AllocateEvent& event) {
 
 }  // namespace
 
-absl::Status AnalyzeGrowth(const Capture& capture, const Selection& selection,
+absl::Status AnalyzeGrowth(const Capture& capture, const Selection& selection, const BlockCategories& categories,
                            const std::vector<GrowthQuestion>& questions, std::vector<Growth>* growths) {
   if (questions.empty()) return absl::OkStatus();
-  EarlierPass pass(capture, selection, questions, growths);
+  EarlierPass pass(capture, selection, categories, questions, growths);
   ReplayOptions replay = ReplayOptionsFor(selection, false, false);
   replay.modules = true;
   return capture.Replay(pass, replay).status();

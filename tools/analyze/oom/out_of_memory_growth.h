@@ -46,7 +46,7 @@ struct GrowthQuestion {
 };
 
 // Answers to the questions that have one, in another replay; `growths` as many as `questions`.
-absl::Status AnalyzeGrowth(const Capture& capture, const Selection& selection,
+absl::Status AnalyzeGrowth(const Capture& capture, const Selection& selection, const BlockCategories& categories,
                            const std::vector<GrowthQuestion>& questions, std::vector<Growth>* growths);
 
 }  // namespace memoir

@@ -1,5 +1,5 @@
-// What was free when a request failed, and why none of it served: fragmentation, a limit, another pool, or there was
-// simply too little.
+// What was free when a request failed, and why the request could not use it: fragmentation, a limit, another pool, or
+// too little.
 #ifndef TOOLS_ANALYZE_OOM_OUT_OF_MEMORY_ROOM_H_
 #define TOOLS_ANALYZE_OOM_OUT_OF_MEMORY_ROOM_H_
 

@@ -1,5 +1,7 @@
 #include "tools/analyze/pass/at.h"
 
+#include <cmath>
+
 #include "absl/strings/numbers.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
@@ -21,7 +23,7 @@ std::optional<std::uint64_t> ParseTime(absl::string_view text) {
   }
   double value = 0;
   if (!absl::SimpleAtod(text, &value) || !(value >= 0) || value * scale > 9e18) return std::nullopt;
-  return static_cast<std::uint64_t>(value * scale + 0.5);
+  return static_cast<std::uint64_t>(std::llround(value * scale));
 }
 
 }  // namespace

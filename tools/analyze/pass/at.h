@@ -1,4 +1,4 @@
-// The instant that a question about what is live asks for.
+// The instant at which live memory is shown: the value of `--at`.
 #ifndef TOOLS_ANALYZE_PASS_AT_H_
 #define TOOLS_ANALYZE_PASS_AT_H_
 

@@ -19,6 +19,7 @@ struct GroupingFacts {
   bool has_calls;             // rows are calls of something, so that counting them makes sense
   bool needs_modules;         // a block's module, or that it is of compiled code, has to be known
   bool needs_categories;      // so have categories, whose pass comes first
+  bool needs_stacks = false;  // rows are lines, which recordings with Python stacks have
 };
 
 // In the order in which they are listed to people.
@@ -28,6 +29,9 @@ inline constexpr GroupingFacts kGroupings[] = {
     {GroupBy::kCategory, "category", "category", "categories", "categories", "(no category)", false, false, true},
     {GroupBy::kCategoryModule, "category,module", "module and category", "modules and categories", "module_categories",
      "(no category)", false, true, true},
+    {GroupBy::kLine, "line", "line", "lines", "lines", "(no Python line)", false, true, false, true},
+    {GroupBy::kCategoryLine, "category,line", "line and category", "lines and categories", "line_categories",
+     "(no category)", false, true, true, true},
     {GroupBy::kParameter, "parameter", "parameter", "parameters", "parameters", "(of no parameter)", false, false,
      true},
     {GroupBy::kLeaf, "leaf", "innermost range", "innermost ranges", "leaves", "(no range)", true, false, false},

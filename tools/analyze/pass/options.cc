@@ -20,9 +20,10 @@ Window ParseRangeWindow(const std::string& text) {
 }
 
 std::optional<Window> ParseStepsWindow(std::string_view text) {
-  const char* const end = text.data() + text.size();
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
   std::uint64_t first = 0, last = 0;
-  const auto [colon, error] = std::from_chars(text.data(), end, first);
+  const auto [colon, error] = std::from_chars(begin, end, first);
   if (error != std::errc() || colon == end || *colon != ':') return std::nullopt;
   const auto [rest, last_error] = std::from_chars(colon + 1, end, last);
   if (last_error != std::errc() || rest != end || last <= first) return std::nullopt;
@@ -37,5 +38,7 @@ std::optional<GroupBy> ParseGroupBy(const std::string& text) {
 bool NeedsCategories(GroupBy by) { return FactsAbout(by).needs_categories; }
 
 bool NeedsModules(GroupBy by) { return FactsAbout(by).needs_modules; }
+
+bool NeedsStacks(GroupBy by) { return FactsAbout(by).needs_stacks; }
 
 }  // namespace memoir

@@ -76,6 +76,8 @@ enum class GroupBy : std::uint8_t {
   kRank,
   kCategory,        // by Memoir's rules (categories/rules.h)
   kCategoryModule,  // what a module allocated, by category
+  kLine,            // of the user's own code (source_lines.h)
+  kCategoryLine,    // what a line allocated, by category
   kParameter,       // what belongs to a parameter: itself, its gradient, its optimizer's state
 };
 // By the word that groupings.h has for it.
@@ -84,6 +86,8 @@ std::optional<GroupBy> ParseGroupBy(const std::string& text);
 bool NeedsCategories(GroupBy by);
 // Whether a block's module, or that it is of compiled code, has to be known.
 bool NeedsModules(GroupBy by);
+// Whether rows are lines of the program.
+bool NeedsStacks(GroupBy by);
 
 struct Selection {
   Window window;
@@ -91,6 +95,7 @@ struct Selection {
   bool forget_before = false;         // leave out blocks from before the window altogether
   std::optional<std::string> device;  // "cpu", "cuda:0"
   std::optional<std::uint32_t> rank;
+  std::string own;                    // whose lines count, of --own (source_lines.h); "": all that is no library's
   std::function<void(double)> progress;  // 0..1, over all passes
 };
 

@@ -1,4 +1,4 @@
-// The steps of a recording, whoever says them: memoir.step(); where the program calls none, torch.profiler's steps;
+// The steps of a recording, from the first of these that it has: memoir.step(); where the program calls none,
 // else calls of the first optimizer, each of which ends a step; else calls of the first outermost module, each of
 // which begins one. As the recorder counts them for `run --steps` (tracker/session/windows.h), which knows no modules.
 //

@@ -200,6 +200,11 @@ void WindowedVisitor::OnModuleExit(const ModuleEvent& event) {
   SeeModuleExit(event);
 }
 
+void WindowedVisitor::OnStack(const StackEvent& event) {
+  FollowTime(event);
+  SeeStack(event);
+}
+
 void WindowedVisitor::OnHolds(const HoldsEvent& event) {
   FollowTime(event);
   SeeHolds(event);

@@ -1,5 +1,5 @@
-// Memory that a CUDA caching allocator has reserved and nobody can use: how much over time, where, and which live
-// blocks keep it.
+// Memory that a CUDA caching allocator has reserved and no request can use: how much over time, where, and which live
+// blocks cause it.
 //
 // Unusable is a hole beside a live block, in a page that therefore cannot be given back to the device (segment_map.h),
 // and what a private pool has free. It serves requests of its own pool and stream alone, that fit the hole.

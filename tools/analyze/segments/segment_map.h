@@ -1,5 +1,5 @@
 // What a CUDA caching allocator has reserved, at one moment of a replay: its segments, the blocks in them, the holes
-// between, and how much of that is of no use.
+// between, and how many bytes of them are unusable.
 //
 // A segment here is what torch.cuda.memory_snapshot() calls one: of an expandable segment each stretch that is mapped.
 #ifndef TOOLS_ANALYZE_SEGMENTS_SEGMENT_MAP_H_

@@ -1,5 +1,5 @@
-// A summary narrowed to the devices that its reader means: where a program uses a GPU, the host's tensors beside it are
-// another matter, and sums of both mean nothing.
+// A summary limited to the devices that matter: where a program uses a GPU, tensors on the host are left out, because
+// sums of both mean nothing.
 #ifndef TOOLS_ANALYZE_SUMMARY_FOCUS_H_
 #define TOOLS_ANALYZE_SUMMARY_FOCUS_H_
 

@@ -50,6 +50,41 @@ absl::Status AddCheckpointing(const Capture& capture, const Selection& selection
   return absl::OkStatus();
 }
 
+// One pass. Empty: stopped where the first device with a caching allocator showed, as `stop` says.
+absl::StatusOr<std::optional<Summary>> SummaryBy(const Grouping& grouping, const Capture& capture,
+                                                 const SummaryOptions& options, bool stop) {
+  ReplayOptions replay = ReplayOptionsFor(options, false, true);
+  replay.modules = NeedsModules(options.by);
+  SummaryPass pass(capture, options, grouping);
+  if (stop) {
+    pass.StopAtCachingDevice();
+    replay.go_on = [&pass] { return !pass.stopped(); };
+  }
+  absl::StatusOr<ReplayReport> report = capture.Replay(pass, replay);
+  if (!report.ok()) return report.status();
+  if (pass.stopped()) return std::optional<Summary>();
+  if (!pass.found().ok()) return pass.found();
+  Summary summary = pass.TakeSummary();
+  summary.report = *std::move(report);
+  return std::optional(std::move(summary));
+}
+
+// Whether there is a device of which libraries get workspaces shows in the pass itself: a capture without one takes no
+// other.
+absl::StatusOr<Summary> SummaryWithWorkspaces(Grouping& grouping, const Capture& capture,
+                                              const SummaryOptions& options) {
+  auto summary = SummaryBy(grouping, capture, options, Grouping::TellsWorkspaces(options.by));
+  if (summary.ok() && !summary->has_value()) {
+    absl::StatusOr<LibraryWorkspaces> workspaces =
+        FindLibraryWorkspaces(capture, ReplayOptionsFor(options, true, false));
+    if (!workspaces.ok()) return workspaces.status();
+    grouping.SetApart(*std::move(workspaces));
+    summary = SummaryBy(grouping, capture, options, false);
+  }
+  if (!summary.ok()) return summary.status();
+  return **std::move(summary);
+}
+
 }  // namespace
 
 Columns Summary::total() const {
@@ -61,17 +96,11 @@ Columns Summary::total() const {
 absl::StatusOr<Summary> AnalyzeSummary(const Capture& capture, const SummaryOptions& options) {
   std::optional<Capture::SharedDecoding> shared;
   if (NeedsCategories(options.by) || options.by == GroupBy::kShape) shared.emplace(capture);
-  const absl::StatusOr<Grouping> grouping = Grouping::Make(capture, options.by, options);
+  absl::StatusOr<Grouping> grouping = Grouping::Make(capture, options.by, options);
   if (!grouping.ok()) return grouping.status();
-  ReplayOptions replay = ReplayOptionsFor(options, false, true);
-  replay.modules = NeedsModules(options.by);
-  SummaryPass pass(capture, options, *grouping);
-  absl::StatusOr<ReplayReport> report = capture.Replay(pass, replay);
-  if (!report.ok()) return report.status();
-  if (!pass.found().ok()) return pass.found();
-  Summary summary = pass.TakeSummary();
-  summary.report = *std::move(report);
-  summary.missing = grouping->missing();
+  absl::StatusOr<Summary> summarised = SummaryWithWorkspaces(*grouping, capture, options);
+  if (!summarised.ok()) return summarised.status();
+  Summary summary = *std::move(summarised);
   if (options.by == GroupBy::kCategory && options.checkpointing) {
     const absl::Status added = AddCheckpointing(capture, options, grouping->categories(), summary);
     if (!added.ok()) return added;

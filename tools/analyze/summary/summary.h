@@ -1,4 +1,4 @@
-// Who allocated, who kept, who held the peak: totals per device and rows per operator (or another grouping), in one
+// Allocated, kept and peak memory in bytes: totals per device and rows per operator (or another grouping), in one
 // pass.
 //
 // Every column sums over the rows to the device's total, exactly. Rows hold all of them; leaving out the small ones is
@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "tools/analyze/categories/parameter_book.h"
 #include "tools/analyze/checkpointing/checkpointing.h"
+#include "tools/analyze/grouping/source_lines.h"
 #include "tools/analyze/oom/out_of_memory.h"
 #include "tools/analyze/pass/options.h"
 #include "tools/model/capture.h"
@@ -77,9 +78,10 @@ struct ParameterFacts {
 struct Row {
   enum class Kind : std::uint8_t {
     kNamed,
-    kNone,    // "(no operator)", "(no range)", ...: allocated outside of any
-    kBefore,  // "aten::mm (before the window)", or "(before the window)" where nothing more is known or asked
-    kFolded,  // "(in folded parts)": sums from a keyframe that does not know this grouping
+    kNone,       // "(no operator)", "(no range)", ...: allocated outside of any
+    kWorkspace,  // "(library workspace)": of no operator or module, see Grouping::TellsWorkspaces
+    kBefore,     // "aten::mm (before the window)", or "(before the window)" where nothing more is known or asked
+    kFolded,     // "(in evicted parts)": sums from a keyframe that does not know this grouping
   };
   std::string name;
   Kind kind = Kind::kNamed;
@@ -90,7 +92,8 @@ struct Row {
   Folded folded;                      // of `total` and the counts; GroupBy::kOperator only
   ModuleFacts module;                 // GroupBy::kModule only
   ParameterFacts parameter;           // GroupBy::kParameter only
-  // GroupBy::kCategory and kCategoryModule only: "ACTIVATION", "recomputed" or "".
+  SourceLine source;                  // GroupBy::kLine and kCategoryLine only
+  // GroupBy::kCategory, kCategoryModule and kCategoryLine only: "ACTIVATION", "recomputed" or "".
   std::string_view category, detail;
 };
 
@@ -103,12 +106,13 @@ struct DeviceRow {
   std::uint64_t peak_blocks = 0;
   std::uint64_t peak_ns = 0;               // when, by the allocation that reached it first:
   std::string peak_operator;               // its operator, "" outside of any
+  SourceLine peak_line;                    // the line that it is of; none: not known
   std::string peak_range;                  // its innermost user range, "" outside of any
   std::optional<std::uint64_t> peak_step;  // the step in which it was, by what counts as one in its process
   // Of what torch.compile made while it worked: live at the peak; and the peak that there would have been without.
   std::uint64_t compile_bytes_at_peak = 0;
   std::uint64_t peak_without_compile_bytes = 0;
-  std::uint64_t live_bytes_at_begin = 0;   // of the window
+  std::uint64_t live_bytes_at_begin = 0;  // of the window
   std::uint64_t live_bytes_at_end = 0;
   std::uint64_t live_blocks_at_end = 0;
   std::uint64_t allocations = 0;
@@ -137,8 +141,8 @@ struct DeviceRow {
   std::vector<Holder> outside;              // largest first
   std::optional<std::uint64_t> least_free;  // empty: no reading
   std::uint64_t total_bytes = 0;            // of the device, where there is one
-  // True: the peak lies in parts that are gone. What was live at it, and what ran, is not known; the row "(in folded
-  // parts)" has its bytes.
+  // True: the peak lies in evicted parts. What was live at it, and what ran, is not known; the row "(in evicted parts)"
+  // has its bytes.
   bool peak_is_folded = false;
   std::uint64_t newest_peak_bytes = 0;  // then: the most that was live since, in the parts that are left
   std::uint64_t newest_peak_ns = 0;
@@ -181,13 +185,13 @@ struct Summary {
   std::vector<Mark> marks;     // at most 1,000 of them
   std::uint64_t begin_ns = 0;  // of the window
   std::uint64_t end_ns = 0;
-  std::uint64_t duration_ns = 0;     // of the windows together, counted once where processes overlap
-  std::uint64_t windows = 0;         // how many ranges the window was made of; 1 for the whole
-  std::uint64_t events = 0;          // in the window
-  std::uint64_t ranges = 0;          // range begins in the window
-  std::uint64_t operator_calls = 0;  // of these, operators
-  std::uint64_t threads = 0;         // that have events in the window
-  std::uint64_t steps = 0;           // that begin in the window, of an optimizer: that end there
+  std::uint64_t duration_ns = 0;               // of the windows together, counted once where processes overlap
+  std::uint64_t windows = 0;                   // how many ranges the window was made of; 1 for the whole
+  std::uint64_t events = 0;                    // in the window
+  std::uint64_t ranges = 0;                    // range begins in the window
+  std::uint64_t operator_calls = 0;            // of these, operators
+  std::uint64_t threads = 0;                   // that have events in the window
+  std::uint64_t steps = 0;                     // that begin in the window, of an optimizer: that end there
   StepSource step_source = StepSource::kNone;  // what counts as a step; of several processes the best
   std::uint64_t mark_count = 0;
   std::uint64_t refusals = 0;              // of memory past torch's caching allocator
@@ -197,7 +201,7 @@ struct Summary {
   std::uint64_t compiled_bytes = 0;
   std::uint64_t module_calls = 0;
   std::array<Columns, kPhases> phases;  // over all rows; they sum to total()
-  std::string missing;                  // categories: what the capture lacks for them, in one line; mostly empty
+  std::string missing;                  // what is not known of the rows, in one line; mostly empty
   std::uint64_t dropped_events = 0;     // counted by the recorder: dropped in the ring or lost in writing
   ReplayReport report;
   Columns total() const;  // over rows

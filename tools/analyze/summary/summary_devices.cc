@@ -9,7 +9,9 @@ namespace memoir {
 
 // After every event that changes what the allocator has.
 void SummaryPass::NoteCaching(const Event& event, DeviceId id) {
-  if (state().memory(id).caching() && in_window()) NoteCachingPeaks(event, id);
+  if (!state().memory(id).caching()) return;
+  has_caching_device_ = true;
+  if (in_window()) NoteCachingPeaks(event, id);
 }
 
 void SummaryPass::NoteCachingPeaks(const Event& event, DeviceId id) {
@@ -35,7 +37,7 @@ void SummaryPass::SeeSegment(const SegmentEvent& event) {
   if (in_window() && event.grows() && grouping_.NeedsTheBlock()) {
     new_segments_.push_back(segment);
   } else if (in_window() && event.grows()) {
-    const Group group = grouping_.Of(segment, event.process);
+    const Group group = grouping_.Of(segment, event.process, state().dictionary());
     table_.AddReserved(segment.device, event.process, CellOf(group, false), segment.bytes);
   }
   NoteCaching(event, segment.device);
@@ -130,6 +132,7 @@ void SummaryPass::FinishDevices() {
     row.peak_ns = table.peaks == 0 ? 0 : state().Nanoseconds(table.process, table.peak_tick);
     if (const auto moment = peak_moments_.find(id); moment != peak_moments_.end()) {
       row.peak_operator = state().dictionary().text(moment->second.operator_name);
+      row.peak_line = lines_.Of(moment->second.callstack, state().dictionary());
       row.peak_range = state().dictionary().text(moment->second.user_name);
       row.peak_step = moment->second.steps[static_cast<std::size_t>(step_sources_[table.process])];
     }

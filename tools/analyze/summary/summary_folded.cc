@@ -1,7 +1,7 @@
 // The part of a summary that comes from keyframes: sums of parts that --max-size folded away.
 //
 // What a keyframe does not know by row (by thread, shape or range, or when operators share several devices) goes to one
-// row, "(in folded parts)", so that every column still sums to the devices' totals.
+// row, "(in evicted parts)", so that every column still sums to the devices' totals.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -121,6 +121,7 @@ Folded SummaryPass::ShownOf(NameId name, ProcessId process) {
     const Columns& columns = device.cells[cell].columns;
     shown += {0, 0, columns.allocations, columns.allocated_bytes, columns.deallocated_bytes};
   }
+  if (const auto apart = apart_.find({process, name}); by_operator && apart != apart_.end()) shown += apart->second;
   if (!by_operator || !name.valid() || name.value >= calls_.size()) return shown;
   const Calls before = name.value < process_begin_.calls.size() ? process_begin_.calls[name.value] : Calls();
   shown.count = calls_[name.value].count - before.count;
@@ -158,6 +159,7 @@ void SummaryPass::FinishFoldedDevice(const FoldedDevice& folded, DeviceRow& row)
   row.newest_peak_ns = std::exchange(row.peak_ns, folded.peak_ns);
   row.peak_blocks = 0;
   row.peak_operator.clear();
+  row.peak_line = {};
   row.peak_range.clear();
   row.peak_step.reset();
 }
@@ -185,7 +187,7 @@ void SummaryPass::AddFolded(const FoldedProcess& folded) {
       std::all_of(rest.begin(), rest.end(), [](const auto& device) { return device.second == Columns(); });
   if (none && rest_of_all == Columns()) return;
   Row& row = grouping_.by() == GroupBy::kRank ? RowOf(folded.process.value + kFirstGroup)
-                                              : RowOf(Row::Kind::kFolded, "(in folded parts)");
+                                              : RowOf(Row::Kind::kFolded, "(in evicted parts)");
   row.total += rest_of_all;
   for (const auto& [id, columns] : rest) row.by_device[ColumnOf(id)] += columns;
 }

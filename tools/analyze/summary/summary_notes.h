@@ -73,6 +73,7 @@ struct OutsideMoment {
 struct PeakMoment {
   NameId operator_name;
   NameId user_name;
+  StackId callstack;  // whose line it is
   std::array<std::optional<std::uint64_t>, kStepSources> steps;  // the newest of each source
 };
 

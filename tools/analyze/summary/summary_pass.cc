@@ -72,7 +72,7 @@ void SummaryPass::SeeAllocate(const AllocateEvent& event) {
   const bool found = event.block->origin == BlockOrigin::kFound;
   // What a block is does not depend on when it was allocated, who allocated it does.
   const bool grouped = NeedsCategories(grouping_.by()) || (!found && (in_window() || (whole && event.before)));
-  const CellNumber cell = CellOf(grouping_.Of(*event.block, event.process, !grouped), !grouped);
+  const CellNumber cell = CellOf(grouping_.Of(*event.block, event.process, state().dictionary(), !grouped), !grouped);
   if (in_window() && !event.before && !event.block->operator_name.valid())
     unattributed_[event.block->device] += event.block->bytes;
   if (in_window() && !event.before && event.block->in_compiled_region) {
@@ -81,7 +81,10 @@ void SummaryPass::SeeAllocate(const AllocateEvent& event) {
     ++device_moments_[event.block->device].compiled_allocations;
     device_moments_[event.block->device].compiled_bytes += event.block->bytes;
   }
-  table_.Add(*event.block, event.process, cell, in_window() && !event.before, in_window(), event.tick);
+  const bool counts = in_window() && !event.before;
+  table_.Add(*event.block, event.process, cell, counts, in_window(), event.tick);
+  if (counts && grouping_.IsWorkspace(GroupOf(cell)))
+    apart_[{event.process, MakerOf(*event.block)}] += {0, 0, 1, event.block->bytes, 0};
   compile_peaks_.Allocated(*event.block, table_.device(event.block->device, event.process), in_window());
   if (!new_segments_.empty()) TakeSegmentsFor(*event.block, event.process, cell);
   NotePeakMoment(event);
@@ -98,7 +101,7 @@ void SummaryPass::NotePeakMoment(const AllocateEvent& event) {
   if (!in_window() || !is_known || is_of_keyframe || !is_peak) return;
   if (state().memory(event.block->device).caching()) NoteAtPeak(event.block->device);
   PeakMoment& moment = peak_moments_[event.block->device];
-  moment = {event.block->operator_name, event.block->user_name, {}};
+  moment = {event.block->operator_name, event.block->user_name, event.block->line_callstack(), {}};
   for (std::size_t i = 0; i < kStepSources; ++i) {
     const auto source = static_cast<StepSource>(i);
     // Before its first call an optimizer is in step 0.
@@ -109,6 +112,8 @@ void SummaryPass::NotePeakMoment(const AllocateEvent& event) {
 void SummaryPass::SeeDeallocate(const DeallocateEvent& event) {
   CountEvent(event, event.cause == DeallocateCause::kRecorded);
   compile_peaks_.Deallocated(*event.block);
+  if (in_window() && grouping_.IsApart(*event.block))
+    apart_[{event.process, MakerOf(*event.block)}] += {0, 0, 0, 0, event.block->bytes};
   table_.Remove(*event.block, in_window(), event.temporary, event.cause != DeallocateCause::kUnknown, event.tick);
 }
 
@@ -137,8 +142,8 @@ void SummaryPass::SeeProcessBegin(const ProcessEvent&) {
 
 void SummaryPass::SeeProcessEnd(const ProcessEvent& event) {
   for (const Block& segment : new_segments_)
-    table_.AddReserved(segment.device, event.process, CellOf(grouping_.Of(segment, event.process), false),
-                       segment.bytes);
+    table_.AddReserved(segment.device, event.process,
+                       CellOf(grouping_.Of(segment, event.process, state().dictionary()), false), segment.bytes);
   new_segments_.clear();
   spans_.Add(spans());
   const StepSource source = steps().source();
@@ -156,6 +161,7 @@ void SummaryPass::SeeProcessEnd(const ProcessEvent& event) {
 }
 
 void SummaryPass::SeeEnd(const ReplayReport& report) {
+  if (stopped()) return;
   summary_.by = grouping_.by();
   // Also those that say the end of what nobody knows.
   if (selection().window.kind == Window::Kind::kAll && !selection().device)
@@ -174,13 +180,17 @@ Row& SummaryPass::RowOf(Group group, bool before) {
   const CellNumber cell = CellOf(group, before);
   if (cell >= row_of_cell_.size()) row_of_cell_.resize(cell + 1, kUnknown);
   if (row_of_cell_[cell] != kUnknown) return summary_.rows[row_of_cell_[cell]];
-  const Row::Kind kind = before ? Row::Kind::kBefore : grouping_.IsNone(group) ? Row::Kind::kNone : Row::Kind::kNamed;
+  const Row::Kind kind = before                         ? Row::Kind::kBefore
+                         : grouping_.IsNone(group)      ? Row::Kind::kNone
+                         : grouping_.IsWorkspace(group) ? Row::Kind::kWorkspace
+                                                        : Row::Kind::kNamed;
   const std::string then = before && group != kBeforeGroup ? std::string(" ") + kBeforeLabel : "";
   Row& row = RowOf(kind, grouping_.Label(group, capture(), state().dictionary()) + then,
                    grouping_.Key(group, capture(), state().dictionary()) + then);
   row_of_cell_[cell] = static_cast<std::size_t>(&row - summary_.rows.data());
+  row.source = grouping_.LineOf(group, state().dictionary());
   if (kind != Row::Kind::kNamed) return row;
-  if (grouping_.by() == GroupBy::kCategory || grouping_.by() == GroupBy::kCategoryModule) {
+  if (NeedsCategories(grouping_.by()) && grouping_.by() != GroupBy::kParameter) {
     const Rule& rule = Rules()[grouping_.CategoryOfGroup(group)];
     row.category = NameOf(rule.kept);
     row.detail = rule.detail;
@@ -240,23 +250,6 @@ void SummaryPass::AddCells(DeviceTable& table, std::size_t column) {
     device.deallocated_bytes += columns.deallocated_bytes;
   }
   device.unattributed_bytes += unattributed_[device_ids_[column]];
-}
-
-void SummaryPass::FinishRows() {
-  for (std::size_t i = 0; i < device_ids_.size(); ++i) AddCells(table_.devices()[device_ids_[i].value], i);
-  for (std::uint32_t name = 0; name < calls_.size(); ++name) {
-    if (calls_[name].count == 0) continue;
-    Row& row = grouping_.by() == GroupBy::kModule ? RowOf(Grouping::OfModule(ModuleId{name}, Phase::kForward))
-                                                  : RowOf(name + kFirstGroup);
-    row.count += calls_[name].count;
-    row.outermost_count += calls_[name].outermost;
-  }
-  for (const FoldedProcess& folded : folded_) AddFolded(folded);
-  if (grouping_.by() == GroupBy::kRank) AddQuietRanks();
-  for (const Row& row : summary_.rows) {
-    if (row.kind == Row::Kind::kFolded) summary_.phases[static_cast<std::size_t>(Phase::kOther)] += row.total;
-  }
-  SortRows();
 }
 
 void SummaryPass::FinishProcesses(const ReplayReport& report) {

@@ -23,11 +23,14 @@ namespace memoir {
 class SummaryPass : public WindowedVisitor {
  public:
   SummaryPass(const Capture& capture, const Selection& selection, const Grouping& grouping)
-      : WindowedVisitor(capture, selection), grouping_(grouping) {}
+      : WindowedVisitor(capture, selection), grouping_(grouping), lines_(selection.own) {}
 
   void OnKeyframe(const KeyframeEvent& event) override;
   void OnSwitch(const SwitchEvent& event) override { CountEvent(event, true); }
   Summary TakeSummary() { return std::move(summary_); }
+  // Of no use beyond the first device with a caching allocator: then there is no summary.
+  void StopAtCachingDevice() { stops_ = true; }
+  bool stopped() const { return stops_ && has_caching_device_; }
 
  protected:
   void SeeEnd(const ReplayReport& report) override;
@@ -97,6 +100,7 @@ class SummaryPass : public WindowedVisitor {
   void SortRows();
 
   const Grouping& grouping_;
+  SourceLines lines_;
   RowTable table_;
   Summary summary_;
   WindowSpans spans_;                               // of all processes
@@ -105,10 +109,12 @@ class SummaryPass : public WindowedVisitor {
   std::vector<bool> thread_has_events_;             // by ThreadId
   std::set<ProcessId> opened_;                      // whose window has opened
   std::map<DeviceId, std::uint64_t> unattributed_;  // bytes
+  std::map<std::pair<ProcessId, NameId>, Folded> apart_;  // what operators allocated that is in no row of theirs
   std::map<DeviceId, PeakMoment> peak_moments_;
   std::map<DeviceId, DeviceMoments> device_moments_;
   std::map<DeviceId, OutsideMoment> outside_;
   CompilePeaks compile_peaks_;
+  bool stops_ = false, has_caching_device_ = false;
   std::array<std::uint64_t, kStepSources> window_steps_{};  // of the process in hand
   std::map<ProcessId, StepSource> step_sources_;
   std::vector<double> ns_per_tick_;  // by ProcessId

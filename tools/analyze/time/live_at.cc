@@ -19,8 +19,10 @@ class LivePass : public ChangePass {
         options_(options),
         grouping_(grouping),
         categories_(categories),
-        instants_(instants) {}
+        instants_(instants),
+        lines_(options.own) {}
   std::vector<LiveDevice> result;
+  std::string missing;
 
  protected:
   void Added(const Block& block, const Event& event) override {
@@ -28,7 +30,7 @@ class LivePass : public ChangePass {
     const bool whole = selection().window.kind == Window::Kind::kAll;
     const bool before = !in_window() || block.origin != BlockOrigin::kRecorded;
     const bool grouped = in_window() || whole || NeedsCategories(options_.by);
-    const Group group = grouping_.Of(block, event.process, !grouped);
+    const Group group = grouping_.Of(block, event.process, state().dictionary(), !grouped);
     blocks_[block.device][block.address] = {block, group, before, !grouped && group != kBeforeGroup};
   }
   void Removed(const Block& block) override {
@@ -39,6 +41,7 @@ class LivePass : public ChangePass {
     if (instant == instants_.end() || device.changes != instant->second.after || Passed(id)) return;
     Snapshot(id, device, instant->second);
   }
+  void SeeEnd(const ReplayReport&) override { missing = grouping_.Missing(state().dictionary()); }
   // Instants before the first change of a device hold nothing; say so.
   void SeeProcessEnd(const ProcessEvent& event) override {
     for (auto& [id, device] : devices()) {
@@ -62,17 +65,18 @@ class LivePass : public ChangePass {
     Snapshot(id, none, {0, options_.at.kind == At::Kind::kTime ? options_.at.ns : 0});
   }
   void Snapshot(DeviceId id, const Device& device, const Instant& instant);
-  LiveBlock Show(const Live& live, ProcessId process) const;
+  LiveBlock Show(const Live& live, ProcessId process);
 
   const LiveAtOptions& options_;
   const Grouping& grouping_;
   const BlockCategories& categories_;
   const Instants& instants_;
+  SourceLines lines_;
   std::map<DeviceId, absl::flat_hash_map<std::uint64_t, Live>> blocks_;
   std::map<DeviceId, bool> done_;
 };
 
-LiveBlock LivePass::Show(const Live& live, ProcessId process) const {
+LiveBlock LivePass::Show(const Live& live, ProcessId process) {
   const Dictionary& dictionary = state().dictionary();
   const Block& block = live.block;
   LiveBlock shown;
@@ -84,6 +88,7 @@ LiveBlock LivePass::Show(const Live& live, ProcessId process) const {
   if (block.thread.valid()) shown.thread = absl::StrCat("thread ", dictionary.thread(block.thread).number);
   shown.operator_name = dictionary.text(MakerOf(block));
   shown.leaf_name = dictionary.text(block.leaf_name);
+  shown.line = lines_.Of(block.line_callstack(), dictionary);
   shown.range_name = dictionary.text(block.user_name);
   if (block.module.valid()) shown.module = dictionary.module(block.module).place();
   shown.category = LabelOfCategory(categories_.CategoryOf(block));
@@ -105,7 +110,10 @@ void LivePass::Snapshot(DeviceId id, const Device& device, const Instant& instan
   for (const auto& [address, live] : blocks_[id]) {
     const std::string then = live.says_before ? absl::StrCat(" ", kBeforeLabel) : "";
     LiveRow& row = rows[grouping_.Key(live.group, capture(), state().dictionary()) + then];
-    if (row.blocks == 0) row.name = grouping_.Label(live.group, capture(), state().dictionary()) + then;
+    if (row.blocks == 0) {
+      row.name = grouping_.Label(live.group, capture(), state().dictionary()) + then;
+      row.source = grouping_.LineOf(live.group, state().dictionary());
+    }
     row.bytes += live.block.bytes;
     row.blocks += 1;
     shown.live_blocks += 1;
@@ -129,12 +137,18 @@ absl::StatusOr<LiveAt> AnalyzeLiveAt(const Capture& capture, const LiveAtOptions
   const Capture::SharedDecoding shared(capture);
   const absl::StatusOr<Instants> instants = FindInstants(capture, options, options.at);
   if (!instants.ok()) return instants.status();
-  const absl::StatusOr<Grouping> grouping = Grouping::Make(capture, options.by, options);
+  absl::StatusOr<Grouping> grouping = Grouping::Make(capture, options.by, options);
   if (!grouping.ok()) return grouping.status();
   // The largest blocks say what they are, whatever the rows are.
   absl::StatusOr<BlockCategories> categories = BlockCategories();
   if (!NeedsCategories(options.by)) categories = CategorizeBlocks(capture, ReplayOptionsFor(options, true, false));
   if (!categories.ok()) return categories.status();
+  if (Grouping::TellsWorkspaces(options.by) && std::ranges::any_of(categories->rules, IsOfLibrary)) {
+    absl::StatusOr<LibraryWorkspaces> workspaces =
+        FindLibraryWorkspaces(capture, ReplayOptionsFor(options, true, false));
+    if (!workspaces.ok()) return workspaces.status();
+    grouping->SetApart(*std::move(workspaces));
+  }
   LivePass pass(capture, options, *grouping, NeedsCategories(options.by) ? grouping->categories() : *categories,
                 *instants);
   ReplayOptions replay = ReplayOptionsFor(options, false, false);
@@ -143,7 +157,7 @@ absl::StatusOr<LiveAt> AnalyzeLiveAt(const Capture& capture, const LiveAtOptions
   if (!report.ok()) return report.status();
   LiveAt result;
   result.by = options.by;
-  result.missing = grouping->missing();
+  result.missing = std::move(pass.missing);
   result.devices = std::move(pass.result);
   result.report = *std::move(report);
   return result;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tools/analyze/grouping/source_lines.h"
 #include "tools/analyze/pass/at.h"
 #include "tools/analyze/pass/options.h"
 #include "tools/model/capture.h"
@@ -19,6 +20,7 @@ struct LiveRow {
   std::string name;
   std::uint64_t bytes = 0;
   std::uint64_t blocks = 0;
+  SourceLine source;  // GroupBy::kLine and kCategoryLine only
 };
 
 struct LiveBlock {
@@ -29,6 +31,7 @@ struct LiveBlock {
   std::string thread;
   std::string operator_name;  // "" outside of any; of compiled code its region
   std::string leaf_name;
+  SourceLine line;         // that made it, of a backward node that its forward operator is of
   std::string range_name;  // innermost user range
   std::string module;      // path, or the root where that is empty; "": of none
   std::string category;    // by Memoir's rules: "activation (recomputed)"

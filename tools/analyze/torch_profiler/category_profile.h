@@ -1,4 +1,4 @@
-// All that torch.profiler's memory profiler says of a stretch of a recording: event tree, data flow, categories,
+// The results of torch.profiler's memory profiler for a window of a recording: event tree, data flow, categories,
 // timeline.
 #ifndef TOOLS_ANALYZE_TORCH_PROFILER_CATEGORY_PROFILE_H_
 #define TOOLS_ANALYZE_TORCH_PROFILER_CATEGORY_PROFILE_H_

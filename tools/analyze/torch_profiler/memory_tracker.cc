@@ -232,7 +232,7 @@ absl::Status Choose(const Capture& capture, const SurveyPass& survey, const Memo
   if (chosen == survey.processes.end()) {
     return absl::NotFoundError(absl::StrCat(capture.path(), ": no memory of a CUDA device was recorded",
                                             options.device ? " on " + *options.device : "",
-                                            ", and MemoryTracker speaks of nothing else"));
+                                            ", and MemoryTracker shows nothing else"));
   }
   stats.process = chosen->first;
   if (!SeesBelowAutograd(capture.processes()[stats.process.value])) {

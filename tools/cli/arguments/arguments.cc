@@ -53,7 +53,7 @@ std::vector<std::string> OptionNames(const CLI::App& app) {
 }
 
 std::string UnknownArgument(const CLI::App& app, const std::string& argument) {
-  if (!argument.starts_with("-")) return "unexpected argument '" + argument + "'";
+  if (!argument.starts_with('-')) return "unexpected argument '" + argument + "'";
   const std::string name = argument.substr(0, argument.find('='));
   return "unknown option " + name + DidYouMean(name, OptionNames(app));
 }

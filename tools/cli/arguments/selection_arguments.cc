@@ -1,9 +1,42 @@
 #include "tools/cli/arguments/selection_arguments.h"
 
+#include <cstdint>
+#include <optional>
+#include <utility>
+
 #include "absl/strings/numbers.h"
+#include "tools/analyze/pass/at.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
+namespace {
+
+std::optional<std::uint64_t> TimeOf(const std::string& text) {
+  const std::optional<At> at = ParseAt(text);
+  return at && at->kind == At::Kind::kTime ? std::optional(at->ns) : std::nullopt;
+}
+
+Window TimesOf(const SelectionArguments& arguments) {
+  return Window::Time(TimeOf(arguments.from).value_or(0), TimeOf(arguments.to).value_or(UINT64_MAX));
+}
+
+std::string TimesComplaint(const SelectionArguments& arguments) {
+  if ((arguments.from + arguments.to).empty()) return "";
+  if (!(arguments.range + arguments.steps).empty())
+    return "--from and --to are a window as --range and --steps are; give one";
+  for (const auto& [option, text] : {std::pair("--from ", arguments.from), std::pair("--to ", arguments.to)}) {
+    if (!text.empty() && !TimeOf(text)) return option + text + ": expected a time such as 1.5s, 20ms or 1.5 (seconds)";
+  }
+  const Window window = TimesOf(arguments);
+  return window.end_ns <= window.begin_ns ? "--to is not behind --from" : "";
+}
+
+}  // namespace
+
+void AddTimes(CLI::App& app, SelectionArguments& arguments, const std::string& of) {
+  app.add_option("--from", arguments.from, of + ": only from this time on, such as 1.5s or 20ms");
+  app.add_option("--to", arguments.to, of + ": only up to this time");
+}
 
 void AddRun(CLI::App& app, std::string& run) {
   app.add_option("--run", run,
@@ -24,6 +57,7 @@ std::uint32_t RunOf(const std::string& run) {
 
 std::string WindowComplaint(const SelectionArguments& arguments) {
   if (std::string wrong = RunComplaint(arguments.run); !wrong.empty()) return wrong;
+  if (std::string wrong = TimesComplaint(arguments); !wrong.empty()) return wrong;
   if (!arguments.steps.empty() && !ParseStepsWindow(arguments.steps))
     return "--steps " + arguments.steps + ": expected A:B with A before B, such as 10:12";
   if (arguments.forget_before && arguments.steps.empty() && arguments.range.empty())
@@ -36,6 +70,7 @@ Selection SelectionOf(const SelectionArguments& arguments) {
   Selection selection;
   if (!arguments.range.empty()) selection.window = ParseRangeWindow(arguments.range);
   if (!arguments.steps.empty()) selection.window = *ParseStepsWindow(arguments.steps);
+  if (!(arguments.from + arguments.to).empty()) selection.window = TimesOf(arguments);
   if (!arguments.device.empty()) selection.device = arguments.device;
   selection.rank = arguments.rank;
   selection.forget_before = arguments.forget_before;

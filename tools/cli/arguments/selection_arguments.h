@@ -19,12 +19,16 @@ inline constexpr char kStepsHelp[] =
 struct SelectionArguments {
   std::string range;
   std::string steps;
+  std::string from;
+  std::string to;
   std::string device;
   std::optional<std::uint32_t> rank;
   bool forget_before = false;
   std::string run = "last";
 };
 
+// Adds --from and --to to an app, for the view or the form that `of` names.
+void AddTimes(CLI::App& app, SelectionArguments& arguments, const std::string& of);
 // Adds --run to an app: of the runs in a folder that was used again, which.
 void AddRun(CLI::App& app, std::string& run);
 // What is wrong with it; "" when all is well.

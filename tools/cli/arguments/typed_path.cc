@@ -8,7 +8,7 @@ namespace memoir {
 std::string TypedPath(const std::string& path) {
   std::error_code error;
   const auto relative = std::filesystem::relative(path, error);
-  const std::string shown = error || relative.string().starts_with("..") ? path : relative.string();
+  std::string shown = error || relative.string().starts_with("..") ? path : relative.string();
   const bool plain =
       shown.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./+=:,@%") ==
       std::string::npos;

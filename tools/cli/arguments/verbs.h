@@ -13,6 +13,7 @@ int CheckVerb(const std::vector<std::string>& arguments);    // memoir check
 int FitVerb(const std::vector<std::string>& arguments);      // memoir fit
 int ExplainVerb(const std::vector<std::string>& arguments);  // memoir explain
 int ExportVerb(const std::vector<std::string>& arguments);   // memoir export
+int ReportVerb(const std::vector<std::string>& arguments);   // memoir report
 int DoctorVerb(const std::vector<std::string>& arguments);   // memoir doctor
 
 }  // namespace memoir

@@ -1,5 +1,5 @@
-// Rings of processes that died, which nobody has put into their captures yet: each keeps its room in memory.
-// memoir-drain finds them and deals with them, because it shares its code with the recorder.
+// Rings of processes that died, whose events are not in their captures yet: each takes its size in memory.
+// memoir-drain finds and merges them, because it shares its code with the recorder.
 #ifndef TOOLS_CLI_ATTACH_DEAD_RINGS_H_
 #define TOOLS_CLI_ATTACH_DEAD_RINGS_H_
 

@@ -20,7 +20,7 @@ std::string Joined(const std::vector<std::string>& words) {
 
 // -I and -E make Python ignore PYTHONPATH, by which it finds Memoir.
 bool IgnoresEnvironment(const std::vector<std::string>& command) {
-  for (std::size_t i = 1; i < command.size() && command[i].starts_with("-"); ++i) {
+  for (std::size_t i = 1; i < command.size() && command[i].starts_with('-'); ++i) {
     if (command[i] == "-c" || command[i] == "-m" || command[i].starts_with("--")) return false;
     if (command[i].find_first_of("IE") != std::string::npos) return true;
   }

@@ -23,6 +23,7 @@ constexpr OptionKind kText = OptionKind::kText;
 constexpr OptionKind kBound = OptionKind::kBound;
 constexpr OptionKind kAddresses = OptionKind::kAddresses;
 constexpr OptionKind kOperators = OptionKind::kOperators;
+constexpr OptionKind kStacks = OptionKind::kStacks;
 constexpr OptionKind kSteps = OptionKind::kSteps;
 constexpr OptionKind kSchedule = OptionKind::kSchedule;
 constexpr OptionKind kLevel = OptionKind::kLevel;
@@ -113,6 +114,9 @@ absl::StatusOr<std::string> NormalizeOption(const RecordOption& option, std::str
     case OptionKind::kOperators:
       if (value == "ranges" || value == "dispatch") break;
       return BadValue(source, value, "ranges or dispatch");
+    case OptionKind::kStacks:
+      if (value == "python" || value == "off") break;
+      return BadValue(source, value, "python or off");
     case OptionKind::kBound:
       if (value == "least" || value == "most") break;
       return BadValue(source, value, "least or most");

@@ -27,6 +27,7 @@ enum class OptionKind {
   kOperators,
   kBound,
   kAddresses,
+  kStacks,
   kSwitch
 };
 

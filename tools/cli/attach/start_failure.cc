@@ -15,7 +15,7 @@ namespace {
 std::string WhyNotStarted(const std::string& program, int error) {
   std::error_code ignored;
   if (program.empty()) return "its name is empty; a variable that is not set?";
-  if (program.starts_with("-")) return "no such command; options of memoir stand before the command";
+  if (program.starts_with('-')) return "no such command; options of memoir stand before the command";
   if (std::filesystem::is_directory(program, ignored)) return "it is a directory; name the program in it";
   const std::string interpreter = ShebangOf(program);
   if (error == ENOENT && !interpreter.empty()) {

@@ -1,4 +1,4 @@
-// What is said of a command that cannot be started: cause and fix, with the shell's exit codes.
+// The message for a command that cannot be started: cause and fix, with the shell's exit codes.
 #ifndef TOOLS_CLI_ATTACH_START_FAILURE_H_
 #define TOOLS_CLI_ATTACH_START_FAILURE_H_
 

@@ -165,7 +165,7 @@ std::string LittleUnusableLine(const Fragmentation& fragmentation) {
   const auto most = std::ranges::max_element(fragmentation.devices, {},
                                              [](const FragmentedDevice& device) { return device.peak.unusable; });
   return fmt::format("at most {} of {} reserved were unusable{}\n", FormatBytes(most->peak.unusable),
-                     FormatBytes(most->peak.reserved), unknown.empty() ? "" : ", as far as known: " + unknown);
+                     FormatBytes(most->peak.reserved), unknown.empty() ? "" : ", as far as recorded: " + unknown);
 }
 
 absl::StatusOr<Checked> CheckOom(Analyses& analyses, const Shown& shown, bool brief) {
@@ -207,13 +207,13 @@ absl::StatusOr<Checked> CheckFrag(Analyses& analyses, const Shown& shown, bool b
   return checked;
 }
 
-// Which reading the figures are of.
+// Which sample the figures are from.
 std::string MomentName(const std::string& at) {
-  if (at == "peak") return "its fullest reading";
-  if (at == "start") return "its first reading";
-  if (at == "end") return "its last reading";
-  if (at == "oom") return "its last refusal";
-  return "the newest reading before " + at + ",";
+  if (at == "peak") return "its fullest sample";
+  if (at == "start") return "its first sample";
+  if (at == "end") return "its last sample";
+  if (at == "oom") return "its last refused allocation";
+  return "the newest sample before " + at + ",";
 }
 
 absl::StatusOr<Checked> CheckBalance(Analyses& analyses, const Shown& shown, bool brief) {
@@ -250,7 +250,7 @@ absl::StatusOr<Checked> RunCheck(const std::string& name, Analyses& analyses, co
 std::string ConditionLine(const Verdict& verdict) {
   if (!verdict.holds) return "not known: " + verdict.why;
   if (verdict.sure) return *verdict.holds ? "holds" : "";
-  return (*verdict.holds ? "holds of what was recorded: " : "does not hold of what was recorded: ") + verdict.why;
+  return (*verdict.holds ? "holds for what was recorded: " : "does not hold for what was recorded: ") + verdict.why;
 }
 
 absl::Status AddConditions(Analyses& analyses, const Shown& shown, Checked& checked) {
@@ -288,7 +288,7 @@ absl::StatusOr<Checked> RunChecks(Analyses& analyses, const Shown& shown) {
     if (all) result.json[name] = std::move(checked->json);
     if (!all) result.json = std::move(checked->json);
   }
-  const absl::Status status = AddConditions(analyses, shown, result);
+  absl::Status status = AddConditions(analyses, shown, result);
   if (!status.ok()) return status;
   if (all) result.json["found"] = result.found;
   return result;
@@ -343,7 +343,7 @@ std::string Understand(const CheckArguments& arguments, Asked& asked) {
   if (asked.paths.empty()) return "no capture given";
   if (arguments.json && asked.paths.size() > 1) return "--json is of one capture; give one";
   if (arguments.at && (asked.check == "oom" || asked.check == "frag"))
-    return "--at is of the balance: memoir check balance --at " + *arguments.at;
+    return "--at belongs to memory accounting: memoir check balance --at " + *arguments.at;
   if (arguments.at == "start") {
     asked.at.kind = At::Kind::kStart;
   } else if (arguments.at) {

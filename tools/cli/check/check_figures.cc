@@ -81,14 +81,14 @@ bool HasGpu(const Summary& summary) {
 std::string WhyUnknown(std::string_view figure, const CheckedFigures& checked) {
   if (!HasGpu(checked.summary) && checked.balance.devices.empty()) {
     return checked.device ? "nothing of " + Escaped(*checked.device) + " is recorded"
-                          : "no memory of a GPU is recorded; record the program on one, or leave the condition out";
+                          : "no GPU memory is recorded; record the program on a GPU, or leave the condition out";
   }
   if (checked.summary.folded && !checked.capture.processes().empty())
-    return "it lay in parts that --max-size folded away; record with a larger --max-size";
-  if (IsOfTheDriver(figure)) return "no reading of the device is recorded (docs/balance.md)";
+    return "it was in parts that --max-size evicted; record with a larger --max-size";
+  if (IsOfTheDriver(figure)) return "no sample of the device is recorded (docs/balance.md)";
   if (IsAtDeviceLevel(checked)) {
-    return "torch's own caching allocator was not in use (cudaMallocAsync, a pluggable allocator, or no cache), and "
-           "it is a figure of that; least_free and outside_torch are known";
+    return "it is a figure of torch's caching allocator, which was not in use (cudaMallocAsync, a pluggable allocator, "
+           "or no cache); least_free and outside_torch are known";
   }
   return "torch's CUDA allocator allocated nothing";
 }
@@ -116,7 +116,7 @@ CheckedFigure FigureOf(std::string_view figure, bool percent, const CheckedFigur
   CheckedFigure found;
   found.least = figure == "least_free";
   if (checked.device && !checked.device->starts_with("cuda")) {
-    found.unknown = "it is of GPUs, and --device " + Escaped(*checked.device) + " is none";
+    found.unknown = "it is a figure of GPUs, and --device " + Escaped(*checked.device) + " is no GPU";
     return found;
   }
   if (figure == "unusable") {
@@ -127,7 +127,7 @@ CheckedFigure FigureOf(std::string_view figure, bool percent, const CheckedFigur
     found.value = OfSummary(figure, checked.summary);
   }
   if (!found.value) found.unknown = WhyUnknown(figure, checked);
-  // The balance is of one moment.
+  // Memory accounting is of one moment.
   if (figure != "unexplained") found.incomplete = RecordingWasOff(checked.summary.report);
   if (NeedsTorchsMemory(figure)) TakeUnknown(checked, found);
   return found;

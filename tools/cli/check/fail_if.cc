@@ -23,15 +23,17 @@ struct Figure {
   const char* what;
 };
 constexpr std::array kFigures = {
-    Figure{"peak_allocated", Unit::kBytes, "most that torch had allocated on a GPU"},
-    Figure{"peak_active", Unit::kBytes, "most that was active"},
-    Figure{"peak_reserved", Unit::kBytes, "most that torch had reserved"},
+    Figure{"peak_allocated", Unit::kBytes, "most memory that torch had allocated on a GPU"},
+    Figure{"peak_active", Unit::kBytes, "most active memory"},
+    Figure{"peak_reserved", Unit::kBytes, "most memory that torch had reserved"},
     Figure{"num_alloc_retries", Unit::kCount, "times that torch freed its cache and asked again"},
     Figure{"num_ooms", Unit::kCount, "out-of-memory errors, torch's and others'"},
-    Figure{"unusable", Unit::kBytesOrShare, "most reserved memory that nobody could use (%: of what was reserved)"},
-    Figure{"outside_torch", Unit::kBytes, "most that the driver gave outside of torch's allocator"},
-    Figure{"least_free", Unit::kBytes, "least that a GPU had free"},
-    Figure{"unexplained", Unit::kBytesOrShare, "of the memory accounting, positive or negative (%: of what was used)"}};
+    Figure{"unusable", Unit::kBytesOrShare,
+           "most reserved memory that no request could use (%: of the reserved memory)"},
+    Figure{"outside_torch", Unit::kBytes, "most non-PyTorch memory on a GPU"},
+    Figure{"least_free", Unit::kBytes, "least free memory of a GPU"},
+    Figure{"unexplained", Unit::kBytesOrShare,
+           "bytes without an owner in memory accounting, positive or negative (%: of the used memory)"}};
 
 const Figure* FigureNamed(std::string_view name) {
   const auto found = std::ranges::find_if(kFigures, [&](const Figure& figure) { return figure.name == name; });

@@ -3,9 +3,10 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -71,6 +72,18 @@ Check TrackerCheck(const InstallTree& tree, const PythonFacts& python) {
                       python.torch_minor)};
 }
 
+// Of which interpreters frames are known: tracker/stacks/frame_layout.cc.
+Check StacksCheck(const PythonFacts& python) {
+  constexpr std::string_view kKnown[] = {"3.10.", "3.11.", "3.12.", "3.13.", "3.14."};
+  const bool known =
+      std::ranges::any_of(kKnown, [&](std::string_view minor) { return python.version.starts_with(minor); });
+  if (known && python.build == "cpython") return {Level::kFine, "Python stacks", "of this Python", ""};
+  const std::string what =
+      python.build == "cpython" ? "Python " + python.version : python.build + " Python " + python.version;
+  return {Level::kNote, "Python stacks", "not of " + what + ": blocks will have no lines; all else is recorded",
+          "record with a CPython 3.10 to 3.14 as it is released"};
+}
+
 // What a tracker follows CUDA memory by (tracker/torch/cuda_allocator_hook.cc).
 constexpr std::string_view kCudaAllocator = "_ZN3c104cuda20CUDACachingAllocator9allocatorE";
 constexpr std::string_view kCudaReport = "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE";
@@ -104,7 +117,7 @@ std::optional<Check> CudaMemoryCheck(const InstallTree& tree, const PythonFacts&
 
 Check TorchCheck(const PythonFacts& python) {
   if (python.torch_folder.empty()) {
-    return {Level::kWrong, "torch", "none in this python",
+    return {Level::kWrong, "torch", "not installed in this python",
             "name the python of your program: memoir doctor --python PATH"};
   }
   if (python.torch_version.empty()) {
@@ -175,7 +188,9 @@ Check KernelCheck() {
   utsname system = {};
   uname(&system);
   int major = 0, minor = 0;
-  const bool known = std::sscanf(system.release, "%d.%d", &major, &minor) == 2;
+  const char* const end = system.release + std::strlen(system.release);
+  const auto [dot, error] = std::from_chars(system.release, end, major);
+  const bool known = error == std::errc{} && *dot == '.' && std::from_chars(dot + 1, end, minor).ec == std::errc{};
   if (!known || major > 4 || (major == 4 && minor >= 14)) return {Level::kFine, "kernel", system.release, ""};
   return {Level::kNote, "kernel",
           std::string(system.release) +
@@ -215,6 +230,7 @@ Checks CheckPython(const InstallTree& tree, const std::string& python) {
   const bool tracked = checks.back().level == Level::kFine;
   const std::optional<Check> cuda = tracked ? CudaMemoryCheck(tree, *facts) : std::nullopt;
   if (cuda) checks.push_back(*cuda);
+  if (tracked) checks.push_back(StacksCheck(*facts));
   return checks;
 }
 

@@ -23,7 +23,8 @@ Check CheckOf(const ListedRing& ring) {
   if (ring.state == "merged") return {Level::kFine, "dead ring", ring.path + " was merged into " + ring.text, ""};
   if (ring.state == "removed")
     return {Level::kFine, "dead ring", ring.path + " was removed: its capture is gone, " + ring.text, ""};
-  if (ring.state == "kept") return {Level::kWrong, "dead ring", ring.text, "mend that, and clean again"};
+  if (ring.state == "kept")
+    return {Level::kWrong, "dead ring", ring.text, "correct that and run memoir doctor --clean again"};
   return {Level::kNote, "dead ring", what + ": of another version, or cut short",
           "open its capture with the Memoir that recorded it, or remove the file"};
 }

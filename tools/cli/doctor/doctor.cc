@@ -20,10 +20,12 @@
 #include "tools/view/json/json.h"
 #include "tools/view/terminal/terminal.h"
 #include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/units.h"
 
 namespace memoir {
 namespace {
 
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): before main, with no memory the program is at its end
 const VerbHelp kHelp = {
     .verb = "doctor",
     .usage = "doctor [OPTIONS]",
@@ -67,8 +69,8 @@ std::string Verdict(const std::vector<Check>& checks) {
   if (wrong == 0)
     return "Recorded here: operators, backward nodes and user ranges with their tensors, and every CPU tensor's "
            "memory.";
-  return fmt::format("{} {} wrong: recording will fail or be incomplete until fixed.", wrong,
-                     wrong == 1 ? "thing is" : "things are");
+  return fmt::format("{}: recording will fail or be incomplete until {} fixed.",
+                     FormatCounted(wrong, "problem", "problems"), wrong == 1 ? "it is" : "they are");
 }
 
 std::string RenderChecks(const std::vector<Check>& checks, const Terminal& terminal) {
@@ -102,8 +104,7 @@ std::string DefaultPython() {
 std::vector<Check> AllChecks(const std::string& python, const std::string& output, bool clean) {
   const InstallTree tree = FindInstallTree();
   std::vector<Check> checks;
-  for (const auto& group :
-       {CheckInstallation(tree), CheckPython(tree, python), CheckEnvironment(), CheckSystem(output),
+  for (const auto& group : {CheckInstallation(tree), CheckPython(tree, python), CheckEnvironment(), CheckSystem(output),
                             CheckDeadRings(tree, clean)}) {
     checks.insert(checks.end(), group.begin(), group.end());
   }

@@ -78,8 +78,7 @@ std::vector<Check> CompareSymbols(const InstallTree& tree, const PythonFacts& py
   const std::size_t asked = wanted.size() - real.size();
   if (missing.empty()) {
     checks.push_back({Level::kFine, "simulated CUDA",
-                      fmt::format("stands in for all {} functions that torch {} imports", asked, python.torch_version),
-                      ""});
+                      fmt::format("has all {} functions that torch {} imports", asked, python.torch_version), ""});
   } else {
     checks.push_back({Level::kWrong, "simulated CUDA",
                       fmt::format("lacks {} of {} functions that torch {} imports: {}", missing.size(), asked,
@@ -87,7 +86,7 @@ std::vector<Check> CompareSymbols(const InstallTree& tree, const PythonFacts& py
                       "install a Memoir built beside this torch"});
   }
   if (!real.empty()) {
-    checks.push_back({Level::kNote, "real libraries", "not stood in for, and used as they are: " + FirstOf(real),
+    checks.push_back({Level::kNote, "real libraries", "not replaced, used as they are: " + FirstOf(real),
                       "programs that need them (GPUDirect storage, symmetric memory, CUDA activity in torch.profiler) "
                       "see them fail"});
   }

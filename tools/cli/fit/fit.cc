@@ -115,7 +115,7 @@ int Fitting::ShowOne(const FitCard& card) const {
 int Fitting::RunOne() {
   const std::vector<FitSubject> subjects = {{options_.cards.front().key, options_.cards.front(), options_.command}};
   if (!options_.quiet && DetectTerminal(STDERR_FILENO).interactive) {
-    Say(fmt::format("{} runs on a SIMULATED {}; the answer follows what it writes (^C: what it took up to then)", what_,
+    Say(fmt::format("{} runs on a SIMULATED {}; the answer comes after its output (^C: what it took until then)", what_,
                     options_.cards.front().name));
   }
   ChildResult result;

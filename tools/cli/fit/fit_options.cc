@@ -25,6 +25,7 @@
 namespace memoir {
 namespace {
 
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): before main, with no memory the program is at its end
 const VerbHelp kHelp = {
     .verb = "fit",
     .usage = "fit [OPTIONS] -- COMMAND...",
@@ -236,7 +237,7 @@ std::optional<int> ParseFitOptions(const std::vector<std::string>& arguments, Fi
   CommandSplit split = SplitAtCommand(arguments, {"-q", "--quiet", "--json", "-h", "--help"});
   const auto app = MakeArguments(kHelp);
   AddOptions(*app, options);
-  if (const auto code = ParseArguments(*app, "fit", split.options)) return *code;
+  if (const auto code = ParseArguments(*app, "fit", split.options)) return code;
   options.command = std::move(split.command);
   const absl::Status status = Resolve(options);
   if (status.ok()) return std::nullopt;

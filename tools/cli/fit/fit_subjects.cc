@@ -56,7 +56,7 @@ std::optional<std::vector<FitCard>> FitSubjects::Run(const std::vector<FitSubjec
     simulations.push_back(SimulationOf(subject));
     if (options_.output.empty()) continue;
     simulations.back().keep = (fs::absolute(options_.output) / subject.name).string();
-    MakePrivateFolders(simulations.back().keep);
+    (void)MakePrivateFolders(simulations.back().keep);
   }
   auto runs = simulator_.RunAll(simulations, what);
   if (!runs) return std::nullopt;

@@ -120,8 +120,9 @@ Variables Simulator::VariablesOf(const Simulation& simulation) const {
   Attachment attachment = AttachmentOf(tree_);
   AddSimulation(tree_, attachment);
   AddTo(variables, attachment);
-  MakePrivateFolders(folder / "report");
-  MakePrivateFolders(variables["MEMOIR_OUTPUT"]);
+  // Where that fails, what is written into them says so.
+  (void)MakePrivateFolders(folder / "report");
+  (void)MakePrivateFolders(variables["MEMOIR_OUTPUT"]);
   return variables;
 }
 

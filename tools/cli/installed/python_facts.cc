@@ -14,11 +14,14 @@ namespace {
 
 // One value a line. find_spec of a top-level package imports nothing.
 constexpr const char* kQuestion =
-    "import sys, importlib.util as u\n"
+    "import sys, sysconfig, importlib.util as u\n"
     "s = u.find_spec('torch')\n"
     "print(sys.executable)\n"
     "print('.'.join(map(str, sys.version_info[:3])))\n"
-    "print(s.submodule_search_locations[0] if s and s.submodule_search_locations else '')\n";
+    "print(s.submodule_search_locations[0] if s and s.submodule_search_locations else '')\n"
+    "print('free-threaded' if sysconfig.get_config_var('Py_GIL_DISABLED') else 'debug' if hasattr(sys, "
+    "'gettotalrefcount') "
+    "else sys.implementation.name)\n";
 
 std::string ReadStart(const std::filesystem::path& path, std::size_t most) {
   std::ifstream file(path, std::ios::binary);
@@ -56,6 +59,7 @@ absl::StatusOr<PythonFacts> ExaminePython(const std::string& program) {
   // Python does not know its own path where PATH is not set.
   if (facts.executable.empty()) facts.executable = FindOnPath(program);
   std::getline(lines, facts.torch_folder);
+  std::getline(lines, facts.build);
   if (facts.torch_folder.empty()) return facts;
   facts.torch_version = TorchVersion(facts.torch_folder);
   facts.torch_minor = Minor(facts.torch_version);

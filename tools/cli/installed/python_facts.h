@@ -14,6 +14,7 @@ struct PythonFacts {
   std::string program;        // as asked for
   std::string executable;     // what ran
   std::string version;        // "3.11.7"
+  std::string build;          // "cpython", or another interpreter's name; "free-threaded", "debug": such a CPython
   std::string torch_folder;   // "" when it has no torch
   std::string torch_version;  // "2.11.0+cu130", from version.py; "" when that could not be read
   std::string torch_minor;    // "2.11"

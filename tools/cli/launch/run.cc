@@ -37,6 +37,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): before main, with no memory the program is at its end
 const VerbHelp kHelp = {
     .verb = "run",
     .usage = "run [OPTIONS] -- COMMAND...",
@@ -75,8 +76,7 @@ void AddOptions(CLI::App& app, Variables& given) {
     std::string help = option.help;
     if (*option.fallback != '\0') help += fmt::format(" [{}]", option.fallback);
     if (option.kind == OptionKind::kFlag) {
-      app.add_flag_callback(
-          names, [&given, &option] { given[option.variable] = "1"; }, help);
+      app.add_flag_callback(names, [&given, &option] { given[option.variable] = "1"; }, help);
     } else {
       app.add_option_function<std::string>(
           names, [&given, &option](const std::string& value) { given[option.variable] = value; }, help);

@@ -23,6 +23,7 @@
 namespace memoir {
 namespace {
 
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): before main, with no memory the program is at its end
 const VerbHelp kHelp = {
     .verb = "explain",
     .usage = "explain [OPTIONS] CAPTURE SUBJECT",

@@ -3,15 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <memory>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -23,7 +17,9 @@
 #include "tools/cli/arguments/selection_arguments.h"
 #include "tools/cli/arguments/verbs.h"
 #include "tools/cli/attach/ring_merge.h"
+#include "tools/cli/output/output_file.h"
 #include "tools/cli/show/export_categories.h"
+#include "tools/cli/show/export_tree.h"
 #include "tools/cli/terminal/exit_code.h"
 #include "tools/cli/terminal/message.h"
 #include "tools/cli/terminal/nearest.h"
@@ -35,6 +31,7 @@
 namespace memoir {
 namespace {
 
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): before main, with no memory the program is at its end
 const VerbHelp kHelp = {
     .verb = "export",
     .usage = "export [OPTIONS] WHAT CAPTURE",
@@ -46,6 +43,9 @@ const VerbHelp kHelp = {
         "categories: every block with its life and category, as JSON (--rules torch: torch.profiler's categories).\n"
         "data-flow: which versions of which tensors each operator takes, makes and frees. Text, or JSON or Graphviz "
         "where the name of the output ends in .json or .dot.\n"
+        "tree: ranges, calls of modules and what happened to memory, as they stand in each other: JSON lines, one node "
+        "a "
+        "line, or --format torch (docs/tree.md).\n"
         "memory-timeline: the files of torch.profiler's export_memory_timeline (docs/categories.md).",
     .examples =
         "  memoir export events run7 | grep '\"event\":\"allocate\"' | head\n"
@@ -59,13 +59,16 @@ struct ExportArguments : SelectionArguments {
   std::string root;
   std::string tracker;
   std::string rules;
+  TreeExport tree;
   bool force = false;
 };
 
-const std::vector<std::string> kKnown = {"events", "memory-tracker", "categories", "data-flow", "memory-timeline"};
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): before main, with no memory the program is at its end
+const std::vector<std::string> kKnown = {"events",    "memory-tracker",  "categories",
+                                         "data-flow", "memory-timeline", "tree"};
 
 void AddOptions(CLI::App& app, ExportArguments& arguments) {
-  app.add_option("WHAT", arguments.what, "events, memory-tracker, categories, data-flow or memory-timeline");
+  app.add_option("WHAT", arguments.what, "events, memory-tracker, categories, data-flow, memory-timeline or tree");
   app.add_option("CAPTURE", arguments.capture, "folder of the capture");
   app.add_option("-o,--output", arguments.output, "file to write [standard output]");
   app.add_option("--range", arguments.range, "only inside the user ranges NAME; NAME#n: only its n-th call, from 0");
@@ -81,81 +84,34 @@ void AddOptions(CLI::App& app, ExportArguments& arguments) {
                  "memory-tracker: the model that it watches, such as Net, or a part of one, Net.encoder [the model of "
                  "which most modules were called]");
   app.add_flag("--force", arguments.force,
-               "events: write them also where they are thousands of times what was recorded");
+               "events, tree: write them also where they are thousands of times what was recorded");
+  app.add_option("--format", arguments.tree.format,
+                 "tree: json, or torch: the text that ProfilerTree.format of PyTorch's tests prints [json]");
+  app.add_flag("--no-memory", arguments.tree.no_memory, "tree: leave out what happened to memory");
+  AddTimes(app, arguments, "tree");
+  app.add_option("--thread", arguments.tree.thread, "tree: only what this thread did; its number or name");
   app.add_option("--tracker", arguments.tracker,
                  "memory-tracker: the rows that the memoir.MemoryTracker of this name watched");
 }
 
-struct CloseFile {
-  void operator()(std::FILE* file) const {
-    if (file != stdout) std::fclose(file);
-  }
-};
-using File = std::unique_ptr<std::FILE, CloseFile>;
-
-std::string FixFor(int error) {
-  switch (error) {
-    case ENOENT:
-      return "; make its folder first";
-    case EISDIR:
-      return "; name a file in it";
-    case ENOSPC:
-    case EDQUOT:
-      return "; make room there, or write to another place";
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return "; choose a place where you may write";
-    default:
-      return "";
-  }
-}
-
-absl::Status CannotWrite(const std::string& path, int error) {
-  return absl::UnavailableError("cannot write " + path + ": " + std::strerror(error) + FixFor(error));
-}
-
-// Where an export goes. Opened with the first byte, so that an export that fails before leaves no file.
+// Where an export goes.
 class Output {
  public:
-  explicit Output(const std::string& path) : path_(path) {}
+  explicit Output(const std::string& path) : file_(path) {}
 
   void Write(std::string_view bytes) {
-    if (error_ != 0 || is_full_ || !Open()) return;
-    is_full_ = most_bytes_ != 0 && written_ + bytes.size() > most_bytes_;
-    if (is_full_) return Remove();
-    written_ += bytes.size();
-    if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) error_ = errno;
+    is_full_ |= most_bytes_ != 0 && file_.bytes() + bytes.size() > most_bytes_;
+    if (!is_full_) file_.Write(bytes);
   }
-  // What would come to more is not written any further, and its file is removed. 0: no bound.
+  // What would come to more is not written any further, and no file stays. 0: no bound.
   void set_most_bytes(std::uint64_t bytes) { most_bytes_ = bytes; }
   bool is_full() const { return is_full_; }
-  absl::Status Finish() {
-    if (error_ == 0 && Open() && std::fflush(file_.get()) != 0) error_ = errno;
-    return error_ == 0 ? absl::OkStatus() : CannotWrite(ToStdout() ? "standard output" : path_, error_);
-  }
+  absl::Status Finish() { return file_.Finish(); }
 
  private:
-  void Remove() {
-    if (ToStdout()) return;
-    file_.reset();
-    std::error_code error;
-    if (std::filesystem::is_regular_file(path_, error)) std::filesystem::remove(path_, error);
-  }
-  bool ToStdout() const { return path_.empty() || path_ == "-"; }
-  bool Open() {
-    if (file_ != nullptr) return true;
-    file_.reset(ToStdout() ? stdout : std::fopen(path_.c_str(), "wb"));
-    if (file_ == nullptr) error_ = errno;
-    return file_ != nullptr;
-  }
-
-  const std::string& path_;
-  File file_;
+  OutputFile file_;
   std::uint64_t most_bytes_ = 0;
-  std::uint64_t written_ = 0;
   bool is_full_ = false;
-  int error_ = 0;  // errno of the first call that failed
 };
 
 absl::Status Finish(Output& output, const ReplayReport& report) {
@@ -192,6 +148,18 @@ absl::Status ExportEvents(const Capture& capture, bool force, const Selection& s
   const auto report = StreamEvents(capture, options, writer);
   if (!report.ok()) return report.status();
   writer.Flush();
+  if (output.is_full()) return TooMuch(capture, most);
+  return Finish(output, *report);
+}
+
+absl::Status ExportNodes(const Capture& capture, const ExportArguments& arguments, const Selection& selection,
+                         Output& output) {
+  const std::uint64_t most = arguments.force ? 0 : MostEventBytes(capture);
+  output.set_most_bytes(most);
+  TreeExport asked = arguments.tree;
+  asked.go_on = [&output] { return !output.is_full(); };
+  const auto report = ExportTree(capture, asked, selection, [&](std::string_view bytes) { output.Write(bytes); });
+  if (!report.ok()) return report.status();
   if (output.is_full()) return TooMuch(capture, most);
   return Finish(output, *report);
 }
@@ -233,9 +201,10 @@ absl::Status Export(const ExportArguments& arguments) {
   selection.progress = progress.callback();
   if (const absl::Status status = FindSteps(*capture, selection); !status.ok()) return status;
   if (arguments.what == "events") return ExportEvents(*capture, arguments.force, selection, output);
+  const auto write = [&](std::string_view bytes) { output.Write(bytes); };
+  if (arguments.what == "tree") return ExportNodes(*capture, arguments, selection, output);
   if (IsCategoryExport(arguments.what)) {
-    const auto report = ExportCategories(*capture, CategoryExportOf(arguments), selection,
-                                         [&](std::string_view bytes) { output.Write(bytes); });
+    const auto report = ExportCategories(*capture, CategoryExportOf(arguments), selection, write);
     return report.ok() ? Finish(output, *report) : report.status();
   }
   return ExportMemoryTracker(*capture, arguments, selection, output);
@@ -243,19 +212,21 @@ absl::Status Export(const ExportArguments& arguments) {
 
 std::string Complaint(const ExportArguments& arguments) {
   const std::string& what = arguments.what;
-  if (what.empty()) return "what to export? memoir export events CAPTURE, or memoir export memory-tracker CAPTURE";
+  if (what.empty()) return "nothing to export: memoir export events CAPTURE, or memoir export memory-tracker CAPTURE";
   if (std::ranges::find(kKnown, what) == kKnown.end())
     return "cannot export '" + what + "', only " + absl::StrJoin(kKnown, ", ") + DidYouMean(what, kKnown);
   if (arguments.capture.empty()) return "no capture given: memoir export " + what + " CAPTURE";
   if (const std::string wrong = WindowComplaint(arguments); !wrong.empty()) return wrong;
   if (what == "memory-tracker" && (arguments.output.empty() || arguments.output == "-") && isatty(STDOUT_FILENO) == 1)
-    return "a pickle is nothing for a terminal: -o FILE";
-  if (arguments.force && what != "events") return "--force is of events";
+    return "a pickle cannot be written to a terminal: add -o FILE";
+  if (arguments.force && what != "events" && what != "tree") return "--force is of events and tree";
   if (what != "memory-tracker" && !(arguments.root + arguments.tracker).empty())
     return "--root and --tracker are of memory-tracker";
   if (arguments.forget_before && !IsCategoryExport(what))
     return "--forget-before is of categories, data-flow and memory-timeline";
   if (const std::string wrong = ComplaintAbout(CategoryExportOf(arguments)); !wrong.empty()) return wrong;
+  if (what != "tree" && !(arguments.from + arguments.to).empty()) return "--from and --to are of tree";
+  if (const std::string wrong = ComplaintAbout(arguments.tree, what); !wrong.empty()) return wrong;
   return "";
 }
 

@@ -19,6 +19,7 @@
 #include "tools/analyze/pass/groupings.h"
 #include "tools/analyze/pass/steps.h"
 #include "tools/analyze/segments/fragmentation.h"
+#include "tools/analyze/stacks/stack_tree.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/analyze/time/live_at.h"
 #include "tools/analyze/time/operator_curve.h"
@@ -34,6 +35,7 @@
 #include "tools/cli/terminal/progress.h"
 #include "tools/view/checkpointing/checkpoint_view.h"
 #include "tools/view/segments/fragmentation_view.h"
+#include "tools/view/stacks/stack_view.h"
 #include "tools/view/summary/summary_json.h"
 #include "tools/view/summary/summary_text.h"
 #include "tools/view/terminal/terminal.h"
@@ -46,6 +48,7 @@
 namespace memoir {
 namespace {
 
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): before main, with no memory the program is at its end
 const VerbHelp kHelp = {
     .verb = "show",
     .usage = "[show] [OPTIONS] CAPTURE",
@@ -61,10 +64,13 @@ const VerbHelp kHelp = {
 struct ShowArguments : SelectionArguments {
   std::string capture;
   std::string by = "operator";
+  std::string own;
   std::string at;
   std::string over;
   bool tree = false;
   std::optional<std::uint32_t> depth;
+  std::string thread;
+  std::string grep;
   std::optional<std::uint32_t> top;
   bool json = false;
   std::string png;
@@ -73,22 +79,36 @@ struct ShowArguments : SelectionArguments {
 
 void AddOptions(CLI::App& app, ShowArguments& arguments) {
   app.add_option("CAPTURE", arguments.capture, "folder of the capture");
-  app.add_option("--by", arguments.by,
-                 "rows: operator, module, category, category,module, parameter, leaf, range, thread, shape or rank; "
-                 "checkpoint: what activation checkpointing of each module would do to the peak; "
-                 "with --at also segment: the map of a GPU's reserved memory [operator]");
+  app.add_option(
+      "--by", arguments.by,
+      "rows: operator, module, category, category,module, line, category,line, parameter, leaf, range, thread, shape "
+      "or rank; line: of Python code, the innermost of your own; stack: the tree of its callers; "
+      "checkpoint: what activation checkpointing of each module would do to the peak; "
+      "with --at also segment: the map of a GPU's reserved memory [operator]");
+  app.add_option("--own", arguments.own,
+                 "of --by line and stack: what your own code is, a folder or file [all but site-packages, the standard "
+                 "library and torch]");
   app.add_option("--at", arguments.at,
                  "what is live at this instant: peak, end, a TIME (1.5s, 20ms; without unit: seconds), mark:NAME, oom");
   app.add_option("--over", arguments.over,
                  "time: live bytes over time, with --by category those of each category; operators: allocated, active "
                  "and reserved bytes of a GPU after each operator call, and the markers of every iteration");
-  app.add_flag("--tree", arguments.tree, "operators and user ranges as a tree, by their nesting");
+  app.add_flag("--tree", arguments.tree,
+               "user ranges, modules, operators and autograd nodes as a tree, by their nesting, with what they did to "
+               "memory (docs/tree.md)");
   AddNumber(app, "--depth", arguments.depth,
-            "levels of --tree, from the range of the window on; 0: all [6; all with --top 0 and in --json]");
+            "levels of --tree, from the range of the window on, or of --by stack; 0: all [6, 12; all with --top 0 and "
+            "in --json]");
+  app.add_option("--grep", arguments.grep,
+                 "--tree: only nodes with this text in their name or module, and what is around them and inside");
+  app.add_option("--thread", arguments.thread, "--tree: only what this thread did; its number or name");
+  AddTimes(app, arguments, "--tree");
   app.add_option("--range", arguments.range, "only inside the user ranges NAME; NAME#n: only its n-th call, from 0");
   app.add_option("--steps", arguments.steps, kStepsHelp);
-  AddNumber(app, "--top", arguments.top,
-            "rows of a table; 0: all, and each of several equal layers in a row of its own [10; all in --json]");
+  AddNumber(
+      app, "--top", arguments.top,
+      "rows of a table, children of a node of --tree; 0: all, and each of several equal layers in a row of its own "
+      "[10, in --tree those with 0.5% of the bytes or more; all in --json]");
   app.add_option("--device", arguments.device, "only this device: cpu, pinned, cuda:0");
   AddNumber(app, "--rank", arguments.rank, "only this rank");
   AddRun(app, arguments.run);
@@ -98,6 +118,7 @@ void AddOptions(CLI::App& app, ShowArguments& arguments) {
 }
 
 bool ByCheckpoint(const ShowArguments& arguments) { return arguments.by == "checkpoint"; }
+bool ByStack(const ShowArguments& arguments) { return arguments.by == "stack"; }
 bool BySegment(const ShowArguments& arguments) { return arguments.by == "segment"; }
 
 // What is asked for in words that mean nothing, or that do not go together; "" when all is well.
@@ -105,11 +126,13 @@ std::string Complaint(const ShowArguments& arguments) {
   if (arguments.capture.empty()) return "no capture given";
   std::vector<std::string> groups;
   for (const GroupingFacts& grouping : kGroupings) groups.emplace_back(grouping.word);
-  groups.insert(groups.end(), {"segment", "checkpoint"});
+  groups.insert(groups.end(), {"stack", "segment", "checkpoint"});
   if (BySegment(arguments) && arguments.at.empty()) return "--by segment is of an instant: add --at peak, or a time";
   if (ByCheckpoint(arguments) && !arguments.at.empty())
     return "--by checkpoint is about the peak of a whole window; leave out --at";
-  if (!BySegment(arguments) && !ByCheckpoint(arguments) && !ParseGroupBy(arguments.by)) {
+  if (ByStack(arguments) && !arguments.at.empty())
+    return "--by stack is about a whole window and its peak; leave out --at, or use --by line";
+  if (!BySegment(arguments) && !ByCheckpoint(arguments) && !ByStack(arguments) && !ParseGroupBy(arguments.by)) {
     const std::string nearest = DidYouMean(arguments.by, groups);
     return fmt::format("--by {}: not one of {}{}", arguments.by, fmt::join(groups, ", "), nearest);
   }
@@ -121,8 +144,13 @@ std::string Complaint(const ShowArguments& arguments) {
   if (!arguments.over.empty() && std::ranges::find(overs, arguments.over) == overs.end())
     return "--over " + arguments.over + ": not one of time, operators" + DidYouMean(arguments.over, overs);
   if (const std::string wrong = WindowComplaint(arguments); !wrong.empty()) return wrong;
+  const auto by = ParseGroupBy(arguments.by);
+  if (!arguments.own.empty() && !ByStack(arguments) && !(by && NeedsStacks(*by)))
+    return "--own is of lines; add --by line or --by stack";
   const int views = (arguments.at.empty() ? 0 : 1) + (arguments.over.empty() ? 0 : 1) + (arguments.tree ? 1 : 0);
-  if (arguments.depth && !arguments.tree) return "--depth is of --tree; add that";
+  const bool of_tree = !(arguments.from + arguments.to + arguments.thread + arguments.grep).empty();
+  if (of_tree && !arguments.tree) return "--from, --to, --thread and --grep are of --tree; add that";
+  if (arguments.depth && !arguments.tree && !ByStack(arguments)) return "--depth is of --tree and --by stack; add one";
   if (views > 1) return "--at, --over and --tree are different views; give one";
   if (!(arguments.png + arguments.svg).empty() && arguments.over != "time")
     return "--png and --svg draw --over time; add that";
@@ -232,9 +260,27 @@ Shown ShowTree(const Capture& capture, const ShowArguments& arguments, const Sel
   if (arguments.top) options.width = *arguments.top == 0 ? SIZE_MAX : *arguments.top;
   if (options.width == SIZE_MAX) options.depth = 0;
   if (arguments.depth) options.depth = *arguments.depth;
+  constexpr double kShare = 0.005;  // a page that a person reads
+  if (!arguments.json && !arguments.top && arguments.grep.empty()) options.share = kShare;
+  options.thread = arguments.thread;
+  options.grep = arguments.grep;
   const auto tree = AnalyzeRangeTree(capture, options);
   if (!tree.ok()) return tree.status();
   return arguments.json ? ToText(TreeJson(capture, *tree)) : RenderTree(capture, *tree, terminal);
+}
+
+Shown ShowStacks(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
+                 const Terminal& terminal) {
+  StackTreeOptions options;
+  static_cast<Selection&>(options) = selection;
+  options.all_frames = arguments.json || arguments.top == 0u;
+  const auto tree = AnalyzeStackTree(capture, options);
+  if (!tree.ok()) return tree.status();
+  if (arguments.json) return ToText(StackTreeJson(capture, *tree));
+  StackTextOptions text{.top = arguments.top.value_or(10)};
+  if (text.top == 0) text.depth = 0;
+  if (arguments.depth) text.depth = *arguments.depth;
+  return RenderStackTree(capture, *tree, text, terminal);
 }
 
 Shown Show(const ShowArguments& arguments) {
@@ -243,9 +289,11 @@ Shown Show(const ShowArguments& arguments) {
   const Terminal terminal = DetectTerminal(STDOUT_FILENO);
   Progress progress("reading " + arguments.capture);
   Selection selection = SelectionOf(arguments);
+  selection.own = arguments.own;
   selection.progress = progress.callback();
   if (const absl::Status status = FindSteps(*capture, selection); !status.ok()) return status;
   if (BySegment(arguments)) return ShowSegments(*capture, arguments, selection, terminal);
+  if (ByStack(arguments)) return ShowStacks(*capture, arguments, selection, terminal);
   if (ByCheckpoint(arguments)) return ShowCheckpointing(*capture, arguments, selection, terminal);
   if (!arguments.at.empty()) return ShowLiveAt(*capture, arguments, selection, terminal);
   if (arguments.over == "operators") return ShowOverOperators(*capture, arguments, selection, terminal);

@@ -36,7 +36,7 @@ std::string Headline(const Capture& capture, const DeviceBalance& device, std::s
   std::string when = fmt::format("at {}", FormatMoment(device.ns));
   if (device.step) when += fmt::format(", step {}", *device.step);
   if (!device.used) {
-    return fmt::format("{}: what was used of it is not known: no reading of the device is recorded; {}",
+    return fmt::format("{}: used memory not known, because no sample of the device is recorded; {}",
                        Label(capture, device), when);
   }
   return fmt::format("{}: {} used of {}, {} explained; {} {}", Label(capture, device), FormatBytes(*device.used),
@@ -50,7 +50,7 @@ std::vector<std::string> Cells(const DeviceBalance& device, const std::string& n
 }
 
 std::string RowTable(const DeviceBalance& device, std::size_t top, const Terminal& terminal) {
-  Table table({"held by", "bytes", "share", "blocks"});
+  Table table({"owner", "bytes", "share", "blocks"});
   BalanceRow others;
   std::size_t left_out = 0;
   for (std::size_t i = 0; i < device.rows.size(); ++i) {
@@ -64,25 +64,24 @@ std::string RowTable(const DeviceBalance& device, std::size_t top, const Termina
     others.blocks += row.blocks;
   }
   if (left_out > 0)
-    table.AddRow(Cells(device, fmt::format("{} others (--top 0)", left_out), others.bytes, others.blocks));
+    table.AddRow(Cells(device, FormatCounted(left_out, "other", "others") + " (--top 0)", others.bytes, others.blocks));
   if (device.from_before > 0) table.AddRow(Cells(device, "from before recording began", device.from_before, 0));
   if (device.unexplained) {
     const std::uint64_t size = Size(*device.unexplained);
     const bool negative = *device.unexplained < 0;
     std::vector<std::string> cells =
-        Cells(device, negative ? "unexplained: counted twice, or freed unseen" : "unexplained", size, 0);
+        Cells(device, negative ? "unexplained: counted twice, or a free missed" : "unexplained", size, 0);
     if (negative) cells[1] = FormatSignedBytes(*device.unexplained);
     if (negative) cells[2] = "-" + cells[2];
     table.AddRow(std::move(cells));
   }
-  table.AddTotal(
-      Cells(device, device.used ? "used, as the device says" : "together", device.used.value_or(device.sum), 0));
+  table.AddTotal(Cells(device, device.used ? "used, from the sample" : "total", device.used.value_or(device.sum), 0));
   return table.Render(terminal, 2);
 }
 
 std::string CallName(const std::string& call) {
-  if (call == "malloc_managed") return "managed, may lie on the host";
-  if (call == "ipc_open") return "opened by IPC, another process's";
+  if (call == "malloc_managed") return "managed, may be on the host";
+  if (call == "ipc_open") return "opened by IPC, of another process";
   return call == "host_register" ? "registered" : "allocated";
 }
 
@@ -94,18 +93,18 @@ std::string BesideList(const std::vector<BesideRow>& rows) {
     text += fmt::format("{}{} {} ({})", i == 0 ? "" : ", ", Escaped(rows[i].name), FormatBytes(rows[i].bytes),
                         CallName(rows[i].call));
   }
-  if (rows.size() > kShown) text += fmt::format(", {} others", rows.size() - kShown);
+  if (rows.size() > kShown) text += ", " + FormatCounted(rows.size() - kShown, "other", "others");
   return text;
 }
 
 std::string TorchNote(const DeviceBalance& device) {
   const std::uint64_t taken = device.torch_driver_bytes + device.in_mem_pools;
   if (device.torch_reserved == 0 || taken == device.torch_reserved) return "";
-  if (taken == 0) return "torch was not seen to take its segments from the driver: it did so before the recording";
+  if (taken == 0) return "the calls that allocated torch's segments are not recorded: they were before the recording";
   return fmt::format(
-      "torch's segments are {}, but it was seen to take {} from the driver{}", FormatBytes(device.torch_reserved),
+      "torch's segments have {}, but recorded calls allocated {} for them{}", FormatBytes(device.torch_reserved),
       FormatBytes(taken),
-      taken < device.torch_reserved ? ": the rest was before the recording, or past what is watched" : "");
+      taken < device.torch_reserved ? ": the other calls were before the recording, or where Memoir sees none" : "");
 }
 
 // Why bytes have no row, as far as that can be told.
@@ -114,33 +113,34 @@ std::vector<std::string> UnexplainedNotes(const DeviceBalance& device) {
   if (!IsWorthANote(device)) return notes;
   if (device.from_before > 0)
     notes.push_back(
-        "from before: no row had it at the first reading already, when recording began or went on; from then on the "
-        "driver's blocks are known");
+        "from before recording began: used already at the first sample of the recording, or at the first after a "
+        "pause, and without an owner");
   if (!device.other_processes_bytes)
-    notes.push_back("other processes on the device: not known (no NVML); they are in what has no row");
+    notes.push_back("memory of other processes is not known (no NVML); it is part of the memory without an owner");
   if (device.IsFinding() && *device.unexplained > 0)
     notes.push_back(
-        "unexplained: taken where no call is seen, as through a pointer that dlsym(RTLD_DEFAULT, \"cudaMalloc\") gave, "
-        "by mipmapped arrays, or by code loaded at a kernel's first launch (docs/balance.md)");
+        "unexplained: usually allocated by calls that Memoir does not see: through a pointer from dlsym(RTLD_DEFAULT, "
+        "\"cudaMalloc\"), as mipmapped arrays, or as code loaded at a kernel's first launch (docs/balance.md)");
   return notes;
 }
 
 std::vector<std::string> Notes(const DeviceBalance& device, const ReplayReport& report) {
   std::vector<std::string> notes = UnexplainedNotes(device);
   for (const std::string& line : UnrecordedLines(report.processes[device.process.value]))
-    notes.push_back(line + "; the rows lack it");
+    notes.push_back(line + "; it is in no row");
   notes.push_back(TorchNote(device));
   if (device.torch_in_pools > 0)
-    notes.push_back(fmt::format("torch has {} of the pools of cudaMallocAsync", FormatBytes(device.torch_in_pools)));
+    notes.push_back(fmt::format("{} of the cudaMallocAsync pools are torch's", FormatBytes(device.torch_in_pools)));
   if (device.in_mem_pools > 0 && device.torch_reserved > 0)
-    notes.push_back(fmt::format("{} that another library took are a MemPool's or torch's, and counted there",
-                                FormatBytes(device.in_mem_pools)));
-  if (!device.beside.empty()) notes.push_back("beside the sum: " + BesideList(device.beside));
+    notes.push_back(
+        fmt::format("{} that another library allocated belong to a MemPool or to torch, and are counted there",
+                    FormatBytes(device.in_mem_pools)));
+  if (!device.beside.empty()) notes.push_back("not in the sum: " + BesideList(device.beside));
   if (device.forgotten_bytes > 0)
-    notes.push_back(fmt::format("recording was off before; what became of {} that the driver had given is not known",
+    notes.push_back(fmt::format("recording was off before; {} of the driver's blocks may have been freed meanwhile",
                                 FormatBytes(device.forgotten_bytes)));
   if (device.folded_used)
-    notes.push_back(fmt::format("{} were used at {}, in parts since folded away: who held them is not known",
+    notes.push_back(fmt::format("{} were used at {}, in parts since evicted: their owners are not known",
                                 FormatBytes(*device.folded_used), FormatMoment(device.folded_ns)));
   std::erase(notes, "");
   return notes;
@@ -150,10 +150,10 @@ std::string HostLine(const HostBalance& host) {
   if (host.cpu_bytes == 0 && host.pinned_taken == 0 && host.pinned_asked.value_or(0) == 0) return "";
   std::string text = "host: CPU tensors " + FormatBytes(host.cpu_bytes);
   if (host.pinned_taken == 0 && host.pinned_asked.value_or(0) == 0) return text + "; nothing pinned";
-  text += host.pinned_asked ? fmt::format("; pinned: {} asked for in {}", FormatBytes(*host.pinned_asked),
+  text += host.pinned_asked ? fmt::format("; pinned: {} requested in {}", FormatBytes(*host.pinned_asked),
                                           FormatCounted(host.pinned_blocks, "block", "blocks"))
-                            : "; pinned: what tensors asked for is not known";
-  text += ", " + FormatBytes(host.pinned_taken) + " taken";
+                            : "; pinned: bytes requested by tensors not known";
+  text += ", " + FormatBytes(host.pinned_taken) + " pinned in all";
   return host.pinned.empty() ? text : text + ": " + BesideList(host.pinned);
 }
 
@@ -243,14 +243,14 @@ std::string BalanceLine(const Capture& capture, const Balance& balance) {
   const std::string unknown = CudaMemoryNotKnown(balance.report);
   if (worst == nullptr && !unknown.empty()) return "not known: " + unknown;
   if (worst == nullptr) {
-    return balance.devices.empty() ? "no memory of a GPU is recorded"
-                                   : "what GPUs had used is not known: no reading of them is recorded";
+    return balance.devices.empty() ? "no GPU memory is recorded"
+                                   : "used memory of the GPUs not known, because no sample of them is recorded";
   }
   const double share = used == 0 ? 1 : 1 - static_cast<double>(std::min(distance, used)) / static_cast<double>(used);
   std::string text = fmt::format("{}: {} used, {} explained", FormatCounted(known, "GPU", "GPUs"), FormatBytes(used),
                                  FormatExplained(share));
   if (known > 1)
-    text += fmt::format("; least of {}: {}", DeviceLabel(capture, worst->name, worst->process),
+    text += fmt::format("; lowest on {}: {}", DeviceLabel(capture, worst->name, worst->process),
                         FormatExplained(worst->share_explained()));
   return text;
 }

@@ -15,7 +15,7 @@ namespace memoir {
 // "99.98%": never rounded up to 100.
 std::string FormatExplained(double share);
 
-// `moment`: which reading it is, "its fullest reading". Of more devices than `tables` the best explained are counted
+// `moment`: which reading it is, "its fullest sample". Of more devices than `tables` the best explained are counted
 // alone; `top` rows of a table (0: all).
 struct BalanceShown {
   std::string_view moment;

@@ -31,8 +31,7 @@ class LossLines {
     for (std::size_t i = 0; i < std::min(most, lines_.size()); ++i)
       text += Painted(terminal_, Color::kRed, lines_[i]) + "\n";
     if (lines_.size() > most) {
-      text += Painted(terminal_, Color::kRed,
-                      fmt::format("! {} more lines like these: --json has them all", lines_.size() - most)) +
+      text += Painted(terminal_, Color::kRed, fmt::format("! {} more such lines (all: --json)", lines_.size() - most)) +
               "\n";
     }
     return text;
@@ -56,7 +55,7 @@ void AddCounters(const std::string& who, const v1::Counters& counters, LossLines
         who, FormatCounted(full, "event", "events"), bytes));
   }
   if (slotless > 0) {
-    lines.Add(fmt::format("{}: {} dropped{}: more than 2,048 threads at once: the rest is not recorded", who,
+    lines.Add(fmt::format("{}: {} dropped{}: more than 2,048 threads ran at once; those beyond are not recorded", who,
                           FormatCounted(slotless, "event", "events"), full > 0 ? "" : bytes));
   }
   if (counters.lost_events() > 0) {
@@ -71,13 +70,21 @@ void AddCounters(const std::string& who, const v1::Counters& counters, LossLines
     lines.Add(fmt::format("{}: {} missing from keyframes: too many were live at once", who,
                           FormatCounted(counters.untracked_blocks(), "block is", "blocks are")));
   }
+  if (counters.unread_stacks() > 0) {
+    lines.Add(fmt::format("{}: {} could not be read: those blocks have the line of what was recorded before", who,
+                          FormatCounted(counters.unread_stacks(), "Python stack", "Python stacks")));
+  }
+  if (counters.cut_stacks() > 0) {
+    lines.AddLossless(fmt::format("{}: {} deeper than 1,024 frames: the outermost frames are left out", who,
+                                  FormatCounted(counters.cut_stacks(), "Python stack is", "Python stacks are")));
+  }
 }
 
 void AddEnd(const std::string& who, const v1::End& end, bool is_whole, LossLines& lines) {
   switch (end.reason()) {
     case v1::End::MERGED:
       lines.AddLossless(who + ": " + kEndedWithoutStopping +
-                        (is_whole ? "; everything recorded until then is here" : ""));
+                        (is_whole ? "; all events until then are in the capture" : ""));
       break;
     case v1::End::FAILED:
       lines.Add(who + ": the recording ended early: " + Escaped(end.message()));
@@ -123,14 +130,14 @@ std::string FoldedLine(const std::string& who, const ReplayReport::Process& proc
     }
     if (process.evicted.size() > kMostSpans)
       spans += fmt::format(" and {} times more", process.evicted.size() - kMostSpans);
-    return fmt::format("{}: --max-size kept only sums of {} ({}): from {}\n", who, parts, events, spans);
+    return fmt::format("{}: --max-size evicted {} ({}) and kept their sums: from {}\n", who, parts, events, spans);
   }
   std::string peaks;
   for (const auto& peak : process.folded_peaks) {
     if (peak.bytes == 0) continue;
     peaks += fmt::format(", {} peak {} at {}", Escaped(peak.device), FormatBytes(peak.bytes), FormatMoment(peak.ns));
   }
-  return fmt::format("{}: --max-size kept only sums of its first {} ({}{})\n", who, parts, events, peaks);
+  return fmt::format("{}: --max-size evicted its first {} ({}{}) and kept their sums\n", who, parts, events, peaks);
 }
 
 // Windows may be thousands: the first, and how long all of them are.
@@ -152,7 +159,7 @@ std::string GapLine(const std::string& who, const ReplayReport::Process& process
   if (level == v1::LEVEL_MEMORY) return who + ": only memory was recorded, no operators, " + spans + "\n";
   std::string line = who + ": recording was off " + spans;
   if (process.unknown_blocks > 0) {
-    line += fmt::format("; what became of {} in {} is not known", FormatBytes(process.unknown_bytes),
+    line += fmt::format("; {} in {} may have been freed meanwhile", FormatBytes(process.unknown_bytes),
                         FormatCounted(process.unknown_blocks, "block", "blocks"));
   }
   return line + "\n";
@@ -234,16 +241,16 @@ std::string RenderLosses(const Capture& capture, const ReplayReport& report, con
                           FormatCounted(report.repeated_records, "record is", "records are")));
   }
   if (report.lost_chunks > 0) {
-    lines.Add(fmt::format("{} missing: written nowhere (a full disk), or in a part that is gone",
+    lines.Add(fmt::format("{} missing: never written (a full disk), or in a missing part",
                           FormatCounted(report.lost_chunks, "chunk is", "chunks are")));
   }
   for (const Damage& damage : report.damage) lines.Add("damaged: " + Escaped(ToString(damage)));
   if (report.keyframe_mismatches > 0) {
-    lines.Add(fmt::format("the events' sums differ from the recorder's own at {}",
+    lines.Add(fmt::format("sums of the events differ from the recorder's at {}",
                           FormatCounted(report.keyframe_mismatches, "keyframe", "keyframes")));
   }
   if (report.statistics_mismatches > 0) {
-    lines.Add(fmt::format("a CUDA allocator's own sums differ from those of its events, {}",
+    lines.Add(fmt::format("sums of the events differ from the CUDA allocator's statistics, {}",
                           FormatCounted(report.statistics_mismatches, "time", "times")));
   }
   if (const std::string conflict = RenderRankConflicts(capture, report); !conflict.empty()) lines.AddLossless(conflict);

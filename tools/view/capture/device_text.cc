@@ -9,6 +9,7 @@
 #include "fmt/format.h"
 #include "tools/analyze/summary/focus.h"
 #include "tools/view/capture/capture_text.h"
+#include "tools/view/capture/line_text.h"
 #include "tools/view/capture/unrecorded_text.h"
 #include "tools/view/terminal/terminal_text.h"
 #include "tools/view/terminal/units.h"
@@ -38,8 +39,8 @@ std::string OutsideLine(const DeviceRow& device) {
     list += fmt::format("{}{} {}", i == 0 ? "" : ", ", Shortened(Escaped(device.outside[i].name), kNameInLine),
                         FormatBytes(device.outside[i].bytes));
   }
-  if (device.outside.size() > kShown) list += fmt::format(", {} others", device.outside.size() - kShown);
-  return fmt::format("  outside torch at most {} ({})\n", FormatBytes(device.outside_bytes), list);
+  if (device.outside.size() > kShown) list += ", " + FormatCounted(device.outside.size() - kShown, "other", "others");
+  return fmt::format("  non-PyTorch memory at most {} ({})\n", FormatBytes(device.outside_bytes), list);
 }
 
 // torch.compile's own work is of the first steps alone.
@@ -67,8 +68,15 @@ std::vector<std::string> UnknownDevices(const Capture& capture, const Summary& s
   return lines;
 }
 
+// Of the largest device alone: a summary has few lines.
+std::string PeakLine(const DeviceRow& device) {
+  if (!device.peak_line.known()) return "";
+  constexpr std::size_t kWidth = 50;
+  return "  the peak was reached at " + ShownLine(device.peak_line, kWidth) + "\n";
+}
+
 // "cpu: peak 1.2 GiB at 0.3312 s during aten::mm in step 3; 12.0 MiB live at the end"
-std::string DeviceLine(const Capture& capture, const DeviceRow& device, const ReplayReport& report,
+std::string DeviceLine(const Capture& capture, const DeviceRow& device, const ReplayReport& report, bool largest,
                        const Terminal& terminal) {
   const std::string label = DeviceLabel(capture, device.name, device.process);
   const Unrecorded* unknown = UnknownMemory(report, device.process, device.name);
@@ -78,7 +86,7 @@ std::string DeviceLine(const Capture& capture, const DeviceRow& device, const Re
   std::string line = label + ": " + Painted(terminal, Color::kBold, peak);
   line += " at " + FormatMoment(device.peak_ns);
   if (device.peak_is_folded) {
-    line += fmt::format(", in parts since folded away; at most {} after them", FormatBytes(device.newest_peak_bytes));
+    line += fmt::format(", in parts since evicted; at most {} after them", FormatBytes(device.newest_peak_bytes));
   }
   if (!device.peak_operator.empty()) line += " in " + Shortened(Escaped(device.peak_operator), kNameInLine);
   if (!device.peak_range.empty()) line += ", range " + Shortened(Escaped(device.peak_range), kNameInLine);
@@ -86,7 +94,8 @@ std::string DeviceLine(const Capture& capture, const DeviceRow& device, const Re
   line += UnknownMemoryAtEnd(report, device.process, device.name) != nullptr
               ? "; not known at the end"
               : fmt::format("; {} at the end", FormatBytes(device.live_bytes_at_end));
-  return line + "\n" + CompileLine(device) + CachingLine(device) + OutsideLine(device);
+  return line + "\n" + (largest ? PeakLine(device) : "") + CompileLine(device) + CachingLine(device) +
+         OutsideLine(device);
 }
 
 // GPUs before hosts, then the largest.
@@ -109,7 +118,7 @@ std::string RenderDevices(const Capture& capture, const Summary& summary, std::s
   const std::size_t most = brief ? 3 : top == 0 ? devices.size() : std::max<std::size_t>(top, 4);
   std::string text;
   for (std::size_t i = 0; i < std::min(most, devices.size()); ++i)
-    text += DeviceLine(capture, *devices[i], summary.report, terminal);
+    text += DeviceLine(capture, *devices[i], summary.report, i == 0, terminal);
   if (devices.size() > most) text += fmt::format("and {} more devices with smaller peaks\n", devices.size() - most);
   const std::vector<std::string> unknown = UnknownDevices(capture, summary);
   for (std::size_t i = 0; i < std::min(most, unknown.size()); ++i) text += unknown[i];

@@ -62,7 +62,7 @@ std::string RenderWhere(const Capture& capture) {
   }
   std::string text = fmt::format("{} processes on {}, {}", job.processes, HostsText(job), AttemptsText(job));
   if (job.without_rank > 0) {
-    text += fmt::format("; {} of the processes {} no rank", job.without_rank, job.without_rank == 1 ? "is" : "are");
+    text += fmt::format("; {} of the processes {} no rank", job.without_rank, job.without_rank == 1 ? "has" : "have");
   }
   return text;
 }
@@ -85,7 +85,7 @@ std::string RenderRankConflicts(const Capture& capture, const ReplayReport& repo
     }
     text = ProcessName(capture, process.id) + ": " + Escaped(process.info.rank_conflict());
   }
-  if (more > 0) text += fmt::format("; so in {} more", FormatCounted(more, "process", "processes"));
+  if (more > 0) text += fmt::format("; also in {}", FormatCounted(more, "more process", "more processes"));
   return text;
 }
 
@@ -101,7 +101,7 @@ std::string RenderForkedChildren(const Capture& capture, const ReplayReport& rep
   for (const ProcessSummary& process : capture.processes()) recorded += parents.count(process.info.forked_from());
   if (children <= recorded) return "";
   const std::uint64_t rest = children - recorded;
-  return fmt::format("{} not recorded, because {} did not train, as a data loader's workers do not\n",
+  return fmt::format("{} not recorded, because {} did not train (data loader workers, for example)\n",
                      FormatCounted(rest, "forked child was", "forked children were"), rest == 1 ? "it" : "they");
 }
 

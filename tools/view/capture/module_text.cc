@@ -60,7 +60,7 @@ class TreeTable {
   }
 
   std::string Name(const ModuleNode& node) const {
-    std::string name(2 * (node.depth - 1), ' ');
+    std::string name(2 * std::size_t{node.depth - 1}, ' ');
     name += ShownName(node.name);
     if (!node.class_name.empty() && node.class_name != node.name) name += " " + ShownName(node.class_name);
     if (node.alike > 1) name += fmt::format(" ×{}", node.alike);
@@ -72,7 +72,7 @@ class TreeTable {
     std::uint64_t rest_modules = 0;
     const bool any = std::ranges::any_of(node.children, [this](std::size_t child) { return shown_[child]; });
     if (node.depth > 0 && any && Counts(node.own))
-      table_.AddRow(Cells(std::string(2 * node.depth, ' ') + "(itself)", 0, node.own));
+      table_.AddRow(Cells(std::string(2 * std::size_t{node.depth}, ' ') + "(itself)", 0, node.own));
     for (const std::size_t child : node.children) {
       if (shown_[child]) {
         AddNode(nodes_[child]);
@@ -83,9 +83,10 @@ class TreeTable {
     }
     for (const std::size_t child : node.children) calls_ += shown_[child] ? 0 : CallsBelow(nodes_[child]);
     if (any && Counts(rest)) {
-      table_.AddRow(Cells(std::string(2 * node.depth, ' ') + fmt::format("other ({} {})", FormatCount(rest_modules),
-                                                                         rest_modules == 1 ? "module" : "modules"),
-                          0, rest));
+      table_.AddRow(
+          Cells(std::string(2 * std::size_t{node.depth}, ' ') +
+                    fmt::format("other ({} {})", FormatCount(rest_modules), rest_modules == 1 ? "module" : "modules"),
+                0, rest));
     }
   }
 
@@ -130,7 +131,7 @@ std::string PhaseTable(const Summary& summary, const Columns& all, const Termina
 std::string RenderModules(const Summary& summary, std::size_t top, const Terminal& terminal) {
   const std::vector<ModuleNode> all = BuildModuleTree(summary);
   const std::vector<ModuleNode> nodes = top == 0 ? all : FoldAlike(all);
-  std::string text = Painted(terminal, Color::kBold, "By module, each line with all that stands below it") + "\n";
+  std::string text = Painted(terminal, Color::kBold, "By module, each line with the modules inside it") + "\n";
   text += TreeTable(nodes, Shown(nodes, 2 * top)).Render(terminal);
   if (summary.module_calls == 0 && nodes[0].modules == 0)
     text += "  No module was recorded: the program called none, or was recorded with --modules off.\n";

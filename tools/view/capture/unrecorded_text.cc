@@ -17,6 +17,8 @@ const char* Subject(v1::Unrecorded::What what) {
       return "CUDA memory is not known";
     case v1::Unrecorded::DRIVER_CALLS:
       return "some calls of CUDA's libraries are not recorded";
+    case v1::Unrecorded::PYTHON_STACKS:
+      return "Python stacks are not recorded";
     default:
       return "something is not recorded";
   }

@@ -74,21 +74,22 @@ std::string DeviceText(const Capture& capture, const CheckpointDevice& device, s
 std::string Notes(const Checkpointing& checkpointing, std::size_t top, const Terminal& terminal) {
   const auto line = [&](std::string_view text) { return "  " + Wrapped(text, terminal.width, 2) + "\n"; };
   std::string text = line(
-      "An estimate, each row by itself: all calls of these modules under torch.utils.checkpoint with "
+      "An estimate, for each row alone: all calls of these modules under torch.utils.checkpoint with "
       "use_reentrant=False, which costs one more forward of them.");
-  text +=
-      line("kept: at the peak, of what they computed for backward. again: most that one call makes again at a time.");
+  text += line(
+      "kept: live at the peak, computed by these modules for backward. again: the most that one call recomputes at a "
+      "time.");
   const auto shows_negative = [&](const CheckpointDevice& device) {
     const std::size_t shown = Shown(device, top);
     return shown > 0 && device.rows[shown - 1].freed_bytes < 0;  // they come last
   };
   if (std::ranges::any_of(checkpointing.devices, shows_negative))
-    text += line("Negative: it would keep inputs that are not kept now.");
+    text += line("Negative: checkpointing would keep inputs that are freed now.");
   const auto has_already = [](const CheckpointDevice& device) {
     return std::ranges::any_of(device.rows, [](const CheckpointRow& row) { return row.already > 0; });
   };
   if (std::ranges::any_of(checkpointing.devices, has_already))
-    text += line("already: calls that checkpointing has made again in this recording.");
+    text += line("already: calls that checkpointing recomputed in this recording.");
   return text;
 }
 

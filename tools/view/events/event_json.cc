@@ -123,16 +123,16 @@ void EventJsonWriter::AddTensor(const Tensor& tensor) {
   if (tensor.layout.valid()) lines_ += QuotedLayout(tensor.layout);
   if (tensor.wants_gradient) lines_ += R"(,"wants_gradient":true)";
   if (tensor.unlisted) lines_ += R"(,"unlisted":true)";
-  lines_ += "}";
+  lines_ += '}';
 }
 
 void EventJsonWriter::AddTensors(absl::Span<const Tensor> tensors) {
   lines_ += R"(,"tensors":[)";
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    if (i > 0) lines_ += ",";
+    if (i > 0) lines_ += ',';
     AddTensor(tensors[i]);
   }
-  lines_ += "]";
+  lines_ += ']';
 }
 
 void EventJsonWriter::AddBlock(const Block& block) {

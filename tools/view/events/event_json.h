@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "tools/model/capture.h"
 #include "tools/model/event.h"
 
@@ -41,6 +42,7 @@ class EventJsonWriter : public Visitor {
   void OnStep(const StepEvent& event) override;
   void OnSwitch(const SwitchEvent& event) override;
   void OnModuleEnter(const ModuleEvent& event) override { AddModuleEvent("module_enter", event); }
+  void OnStack(const StackEvent& event) override;
   void OnHolds(const HoldsEvent& event) override;
   void OnModuleExit(const ModuleEvent& event) override { AddModuleEvent("module_exit", event); }
   void OnLost(const LostEvent& event) override;
@@ -69,6 +71,8 @@ class EventJsonWriter : public Visitor {
   void AddNames(absl::Span<const NameId> names);
   const std::string& QuotedName(NameId name);
   const std::string& QuotedLayout(LayoutId layout);
+  const std::string& QuotedCode(CodeId code);
+  void AddFrames(StackId stack);
 
   const Capture& capture_;
   std::function<void(std::string_view)> write_;
@@ -77,6 +81,8 @@ class EventJsonWriter : public Visitor {
   std::vector<std::string> names_;    // by id, as JSON: a name is escaped once, not at every event
   std::vector<std::string> modules_;  // by id: ,"module":...
   std::vector<std::string> layouts_;  // by id: ,"dtype":...
+  std::vector<std::string> codes_;    // by id: "file":...,"function":...
+  absl::flat_hash_set<StackId> stacks_shown_;
 };
 
 }  // namespace memoir

@@ -7,10 +7,10 @@ void EventJsonWriter::AddNames(absl::Span<const NameId> names) {
   if (names.empty()) return;
   lines_ += R"(,"names":[)";
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (i > 0) lines_ += ",";
+    if (i > 0) lines_ += ',';
     lines_ += names[i].valid() ? QuotedName(names[i]) : "null";
   }
-  lines_ += "]";
+  lines_ += ']';
 }
 
 void EventJsonWriter::OnHolds(const HoldsEvent& event) {

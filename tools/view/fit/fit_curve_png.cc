@@ -21,7 +21,7 @@ constexpr Pigment kInk = {40, 40, 40}, kFaint = {225, 225, 225}, kNote = {120, 1
 constexpr Pigment kFits = {31, 119, 180}, kDoesNot = {214, 39, 40}, kCard = {44, 160, 44};
 constexpr double kLeft = 130, kRight = 1160, kTop = 100, kBottom = 640;
 
-struct Frame {
+struct PlotFrame {
   double first, last;  // values
   double most;         // bytes
 
@@ -32,8 +32,8 @@ struct Frame {
   double Y(double bytes) const { return kBottom - bytes / most * (kBottom - kTop); }
 };
 
-Frame FrameOf(const FitCurve& curve) {
-  Frame frame = {0, 1, static_cast<double>(curve.memory)};
+PlotFrame FrameOf(const FitCurve& curve) {
+  PlotFrame frame = {0, 1, static_cast<double>(curve.memory)};
   if (!curve.points.empty()) {
     frame.first = static_cast<double>(curve.points.front().value);
     frame.last = static_cast<double>(curve.points.back().value);
@@ -51,7 +51,7 @@ Frame FrameOf(const FitCurve& curve) {
   return frame;
 }
 
-void DrawAxes(Canvas& canvas, const Frame& frame, const FitCurve& curve) {
+void DrawAxes(Canvas& canvas, const PlotFrame& frame, const FitCurve& curve) {
   const double bytes_step = AxisStep(frame.most, 2);
   for (double bytes = 0; bytes <= frame.most; bytes += bytes_step) {
     const double y = frame.Y(bytes);
@@ -69,13 +69,13 @@ void DrawAxes(Canvas& canvas, const Frame& frame, const FitCurve& curve) {
   canvas.Text((kLeft + kRight) / 2, kBottom + 40, curve.variable, 2, kInk, Anchor::kMiddle);
 }
 
-void DrawCard(Canvas& canvas, const Frame& frame, const FitCurve& curve) {
+void DrawCard(Canvas& canvas, const PlotFrame& frame, const FitCurve& curve) {
   const double y = frame.Y(static_cast<double>(curve.memory));
   for (double x = kLeft; x < kRight; x += 16) canvas.Line(x, y, std::min(x + 8, kRight), y, 2, kCard);
   canvas.Text(kLeft + 12, y - 20, curve.key + ": " + FormatBytes(curve.memory), 2, kCard);
 }
 
-void DrawPoints(Canvas& canvas, const Frame& frame, const FitCurve& curve) {
+void DrawPoints(Canvas& canvas, const PlotFrame& frame, const FitCurve& curve) {
   const FitPoint* before = nullptr;
   for (const FitPoint& point : curve.points) {
     if (!point.need) continue;
@@ -97,7 +97,7 @@ void DrawPoints(Canvas& canvas, const Frame& frame, const FitCurve& curve) {
 
 std::string FitCurvePng(const FitCurve& curve, const std::string& what) {
   Canvas canvas(1200, 750);
-  const Frame frame = FrameOf(curve);
+  const PlotFrame frame = FrameOf(curve);
   canvas.Text(kLeft, 20, fmt::format("{} on a SIMULATED {}", what, curve.name), 3, kInk);
   canvas.Text(kLeft, 56, CurveAnswer(curve), 2, kInk);
   DrawAxes(canvas, frame, curve);

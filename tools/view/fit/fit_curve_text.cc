@@ -67,7 +67,7 @@ std::string CurveAnswer(const FitCurve& curve) {
   const std::string variable = Escaped(curve.variable);
   if (!curve.largest) {
     if (!curve.next_that_fails) return fmt::format("no {} gave an answer", variable);
-    return fmt::format("no {} that was tried fits, the smallest being {}{}", variable,
+    return fmt::format("no {} that was tried fits; the smallest was {}{}", variable,
                        FormatCount(curve.points.front().value), TorchWords(curve.torch));
   }
   std::string text = fmt::format("the largest {} that fits is {}", variable, FormatCount(*curve.largest));
@@ -78,13 +78,14 @@ std::string CurveAnswer(const FitCurve& curve) {
   if (curve.next_that_fails) {
     text += fmt::format("; {} does not", FormatCount(*curve.next_that_fails));
   } else if (*curve.largest + curve.step > curve.last) {
-    text += ", the largest that was asked for";
+    text += ", the end of the range";
   } else {
     text += "; the larger ones that were tried failed for other reasons";
   }
   if (!curve.contradictions.empty()) {
-    text += fmt::format(". NOT MONOTONIC: {} did not fit although smaller: others that were not tried may fail as well",
-                        Listed(curve.contradictions));
+    text +=
+        fmt::format(". NOT MONOTONIC: {} did not fit although smaller; values that were not tried may not fit either",
+                    Listed(curve.contradictions));
   }
   return text + TorchWords(curve.torch);
 }
@@ -111,15 +112,15 @@ std::string RenderFitCurve(const FitCurve& curve, const std::string& what, const
           "\n";
   for (const FitPoint& point : curve.points) {
     const double eighths = point.need ? static_cast<double>(point.need->high) * scale : 0;
-    std::string line = fmt::format(
-        "  {}  {}  {} {}", PaddedLeft(FormatCount(point.value), value_width), PaddedLeft(NeedWords(point), kBytesWidth),
-        Bar(static_cast<std::size_t>(std::llround(eighths)), columns, mark), Words(point));
+    std::string line = fmt::format("  {}  {}  {} {}", PaddedLeft(FormatCount(point.value), value_width),
+                                   PaddedLeft(NeedWords(point), kBytesWidth),
+                                   Bar(static_cast<std::size_t>(std::llround(eighths)), columns, mark), Words(point));
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }
   text += Wrapped(
-              "│ is where the card ends. Peaks of values that do not fit are of runs without its limit; ? was not "
-              "learned. These values were tried and no others.",
+              "│ marks the card's memory. Peaks of values that do not fit are from runs without its limit; ?: not "
+              "known. Only these values were tried.",
               terminal.width, 0) +
           "\n";
   return text + RenderFitNotes(terminal);

@@ -22,7 +22,7 @@ constexpr std::size_t kTopInWords = 3;
 
 struct Part {
   const char* name;
-  std::uint64_t SimulatedDevice::*bytes;
+  std::uint64_t SimulatedDevice::* bytes;
   const char* source;
 };
 constexpr Part kParts[] = {
@@ -44,7 +44,7 @@ std::size_t UsedDevices(const FitRun& run) {
 
 std::string RenderDevice(const FitRun& run, const SimulatedDevice& device, const std::string& when,
                          const Terminal& terminal) {
-  Table table({"held by", "bytes", "share", "known"});
+  Table table({"owner", "bytes", "share", "source"});
   for (const Part& part : kParts) {
     if (const std::uint64_t bytes = device.*part.bytes; bytes > 0)
       table.AddRow({part.name, FormatBytes(bytes), FormatShare(bytes, device.peak), part.source});
@@ -99,8 +99,8 @@ std::vector<FitRow> AlikeTogether(const std::vector<FitRow>& rows) {
 std::string RenderRecording(const FitRecording& recording, const Terminal& terminal) {
   std::string heading = "torch:";
   if (recording.peak_reserved)
-    heading += fmt::format(" {} reserved at most, of which", FormatBytes(*recording.peak_reserved));
-  heading += fmt::format(" tensors held {} at most (allocated):", FormatBytes(recording.peak_allocated));
+    heading += fmt::format(" at most {} reserved and", FormatBytes(*recording.peak_reserved));
+  heading += fmt::format(" at most {} allocated; at that peak:", FormatBytes(recording.peak_allocated));
   return Painted(terminal, Color::kBold, heading) + "\n" + RenderRows("operator", recording.by_operator, terminal) +
          RenderRows("module", AlikeTogether(recording.by_module), terminal) +
          RenderRows("phase", recording.by_phase, terminal);
@@ -139,7 +139,7 @@ std::string FitPeakWords(const FitRun& run) {
   }
   if (!run.recording) return text;
   const FitRecording& recording = *run.recording;
-  text += fmt::format(". Tensors held {} of torch's at most; by phase: {}", FormatBytes(recording.peak_allocated),
+  text += fmt::format(". torch allocated at most {}; by phase: {}", FormatBytes(recording.peak_allocated),
                       Largest(recording.by_phase));
   if (!recording.by_operator.empty()) text += "; by operator: " + Largest(recording.by_operator);
   return text;

@@ -51,7 +51,7 @@ std::string WhereItRanOut(const FitRun& run) {
     place = recorded->operator_name.empty() ? "outside of any operator" : "in " + Escaped(recorded->operator_name);
     if (!recorded->module.empty()) place += ", module " + Escaped(recorded->module);
     if (recorded->phase != Phase::kOther) place += fmt::format(" ({})", ToString(recorded->phase));
-    place += ",";
+    place += ',';
     asked = recorded->asked;
   }
   if (asked == 0) return "";
@@ -72,12 +72,13 @@ std::string LackReason(const FitCard& card) {
   }
   const FitTry& attempt = DecidingTry(card);
   const std::string has = "has " + FormatBytes(card.memory) + "; ";
-  if (!attempt.unlimited) return has + "what it would take was not tried";
+  if (!attempt.unlimited) return has + "what it takes was not tried";
   if (VerdictOf(*attempt.unlimited) == FitVerdict::kDoesNotFit) {
     const auto device = DecidingDeviceOf(*attempt.unlimited);
     return has + "takes more than " + FormatBytes(device ? device->device.total : 0);
   }
-  return has + "what it would take is not known: without the card's limit: " + Ended(*attempt.unlimited);
+  return has +
+         "what it takes is not known, because a run without the card's limit failed: " + Ended(*attempt.unlimited);
 }
 
 // By one that was ended early.
@@ -86,7 +87,7 @@ std::string Taken(const FitCard& card) {
   if (!deciding) return "before it used the GPU: no answer";
   const bool ran_out = deciding->device.refused > 0;
   return fmt::format("no verdict; up to then it took {} of {}{}", FormatBytes(deciding->device.peak),
-                     FormatBytes(card.memory), ran_out ? ", and asked for more than there was" : "");
+                     FormatBytes(card.memory), ran_out ? ", and asked for more than the card has" : "");
 }
 
 Color VerdictColor(FitVerdict verdict) {
@@ -116,21 +117,22 @@ std::vector<std::string> Doubts(const FitCard& card) {
   const auto need = NeedOf(card);
   for (const std::string& unknown : card.unknowns) {
     doubts.push_back("What it takes depends on " + unknown +
-                     (need && need->is_point() ? ": the least and the most take the same."
-                                               : ": it ran with the least and with the most."));
+                     (need && need->is_point()
+                          ? ": the program was run with the lowest and the highest, and takes the same."
+                          : ": the program was run with the lowest and the highest."));
   }
   if (card.high && VerdictOf(card.low.run) == FitVerdict::kFailed) {
     doubts.push_back(
-        fmt::format("With the least it failed ({}), as a program may that is given nothing.", Ended(card.low.run)));
+        fmt::format("With the lowest the program failed ({}), as it may with empty tensors.", Ended(card.low.run)));
   }
   if (SharesADevice(card.low.run)) {
     doubts.push_back(
-        "Several processes used one card. Each had it to itself here; on a real one their needs add up, as far as they "
-        "come at the same time.");
+        "Several processes used one card. Here each had the whole card; on a real one they share it, and what they "
+        "need at the same time adds up.");
   }
   if (card.low.run.unknown_numbers) {
     doubts.push_back(
-        "The program read numbers that were not computed (.item(), .tolist(), .cpu()) as zeros: if it allocates by "
+        "The program read numbers that were not computed (.item(), .tolist(), .cpu()) as zeros: if sizes depend on "
         "them, it may take more.");
   }
   return doubts;
@@ -147,17 +149,17 @@ std::string RenderDoubts(const FitCard& card, const Terminal& terminal) {
   std::string text;
   const FitVerdict verdict = VerdictOf(card);
   if (const std::string where = WhereItRanOut(DecidingTry(card).run); !where.empty())
-    text += Paragraph(verdict == FitVerdict::kDepends ? "With the most that it may take it runs out " + where + "."
-                                                      : "It runs out " + where + ".",
+    text += Paragraph(verdict == FitVerdict::kDepends ? "In the worst case it runs out of memory " + where + "."
+                                                      : "It runs out of memory " + where + ".",
                       terminal);
   if (const auto deciding = DecidingDeviceOf(card.low.run);
       deciding && deciding->device.refusals > 0 && verdict == FitVerdict::kFits) {
-    text += Paragraph(fmt::format("The card was full {}; torch gave cached memory back and went on.",
+    text += Paragraph(fmt::format("The card was full {}; torch then freed its cache and continued.",
                                   FormatCounted(deciding->device.refusals, "time", "times")),
                       terminal);
   }
   if (FitsBarely(card)) {
-    text += Paragraph(fmt::format("What is left is less than the tables are exact to ({}): it may not fit.",
+    text += Paragraph(fmt::format("The spare memory is less than the uncertainty of the tables ({}): it may not fit.",
                                   FormatBytes(TablesAreExactTo(card.memory))),
                       terminal);
   }
@@ -198,14 +200,13 @@ std::string VerdictReason(const FitCard& card) {
       return fmt::format("takes {} of {}, {}{} to spare", NeedWords(*need), FormatBytes(card.memory),
                          need->is_point() ? "" : "at least ", FormatBytes(card.memory - need->high));
     case FitVerdict::kWentOn:
-      return fmt::format("all {} of the card were asked for; the program handled that", FormatBytes(card.memory));
+      return fmt::format("it used all {} of the card; the program handled the error", FormatBytes(card.memory));
     case FitVerdict::kDoesNotFit:
     case FitVerdict::kDepends:
       return LackReason(card);
     case FitVerdict::kFailed:
-      return fmt::format(
-          "{}, {}: no answer", Ended(card.low.run),
-          card.low.run.processes.empty() ? "before it used the GPU" : "and not for lack of the GPU's memory");
+      return fmt::format("{}, {}: no answer", Ended(card.low.run),
+                         card.low.run.processes.empty() ? "before it used the GPU" : "not because of GPU memory");
     case FitVerdict::kUnused:
       return "nothing was allocated on the GPU: does the script choose cuda?";
     case FitVerdict::kInterrupted:
@@ -230,22 +231,21 @@ std::string RenderFit(const FitCard& card, const std::string& what, const Termin
   if (const FitRun* const run = RunOfNeed(card)) {
     const bool limited = run == &card.low.run || (card.high && run == &card.high->run);
     const bool most = card.high && run != &card.low.run && (!card.low.unlimited || run != &*card.low.unlimited);
-    text += RenderFitPeak(*run,
-                          std::string(most ? ", with the most that it may take" : "") +
-                              (limited ? "" : ", in a run without the card's limit"),
-                          terminal);
+    text += RenderFitPeak(
+        *run, std::string(most ? ", in the worst case" : "") + (limited ? "" : ", in a run without the card's limit"),
+        terminal);
   }
   return text + RenderFitNotes(terminal);
 }
 
-// Below the table: who holds the peak, on the smallest card where it fits.
-std::string RenderPeakOf(const std::vector<FitCard>& cards, const Terminal& terminal) {
+// Below the table: the owners of the peak, on the smallest card where it fits.
+static std::string RenderPeakOf(const std::vector<FitCard>& cards, const Terminal& terminal) {
   for (const FitCard& card : cards) {
     const FitRun* const run = RunOfNeed(card);
     if (VerdictOf(card) != FitVerdict::kFits || run == nullptr) continue;
-    return Paragraph(fmt::format("The peak on {0}: {1}. All who hold it: memoir fit --gpu {0}.", Escaped(card.key),
-                                 FitPeakWords(*run)),
-                     terminal);
+    return Paragraph(
+        fmt::format("The peak on {0}: {1}. All owners: memoir fit --gpu {0}.", Escaped(card.key), FitPeakWords(*run)),
+        terminal);
   }
   return "";
 }
@@ -266,12 +266,12 @@ std::string RenderFitTable(std::vector<FitCard> cards, const std::string& what, 
     if (verdict == FitVerdict::kFailed || verdict == FitVerdict::kUnused || verdict == FitVerdict::kWentOn || !need)
       remarks += Paragraph(Escaped(card.key) + ": " + VerdictReason(card), terminal);
     if (!where.empty() && verdict != FitVerdict::kFits)
-      remarks += Paragraph(fmt::format("{}: runs out {}{}", Escaped(card.key), where,
-                                       verdict == FitVerdict::kDepends ? ", with the most that it may take" : ""),
+      remarks += Paragraph(fmt::format("{}: runs out of memory {}{}", Escaped(card.key), where,
+                                       verdict == FitVerdict::kDepends ? ", in the worst case" : ""),
                            terminal);
     if (FitsBarely(card)) {
-      remarks += Paragraph(fmt::format("{}: what is left is less than the tables are exact to ({})", Escaped(card.key),
-                                       FormatBytes(TablesAreExactTo(card.memory))),
+      remarks += Paragraph(fmt::format("{}: the spare memory is less than the uncertainty of the tables ({})",
+                                       Escaped(card.key), FormatBytes(TablesAreExactTo(card.memory))),
                            terminal);
     }
     for (const std::string& doubt : Doubts(card)) {
@@ -279,8 +279,8 @@ std::string RenderFitTable(std::vector<FitCard> cards, const std::string& what, 
     }
   }
   const std::string torch = cards.empty() ? "" : TorchWords(cards.front().torch);
-  text = Painted(terminal, Color::kBold, Escaped(what) + " on SIMULATED cards" + torch) + "\n" +
-         table.Render(terminal, 2);
+  text =
+      Painted(terminal, Color::kBold, Escaped(what) + " on SIMULATED cards" + torch) + "\n" + table.Render(terminal, 2);
   if (without_limit)
     text += Paragraph("Where it does not fit: what it takes in a run without the card's limit.", terminal);
   text += remarks;
@@ -291,9 +291,9 @@ std::string RenderFitTable(std::vector<FitCard> cards, const std::string& what, 
 std::string RenderFitNotes(const Terminal& terminal) {
   return Painted(
              terminal, Color::kDim,
-             Wrapped("Simulated: kernels did nothing, no GPU was measured. From tables, as estimates: each card's "
-                     "memory and context, NCCL's buffers, and workspaces that NVIDIA's libraries ask torch for. Not "
-                     "counted: workspaces of which nothing is published, other programs on the card (docs/fit.md).",
+             Wrapped("Simulated: kernels did nothing, no GPU was measured. Estimates from tables: each card's memory "
+                     "and context, NCCL's buffers, and workspaces that NVIDIA's libraries request from torch. Not "
+                     "counted: workspaces of unpublished size, other programs on the card (docs/fit.md).",
                      terminal.width, 0)) +
          "\n";
 }

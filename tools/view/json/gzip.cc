@@ -9,13 +9,12 @@ namespace memoir {
 namespace {
 
 constexpr int kGzipWindow = 15 + 16;  // the largest window, with gzip's header and not zlib's
+constexpr int kRawWindow = -15;       // the same, with none
 constexpr std::size_t kPiece = 1 << 16;
 
-}  // namespace
-
-std::string Gzip(std::string_view bytes) {
+std::string Packed(std::string_view bytes, int window) {
   z_stream stream{};
-  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY) != Z_OK) return "";
+  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY) != Z_OK) return "";
   std::string file;
   char piece[kPiece];
   int result = Z_OK;
@@ -34,5 +33,10 @@ std::string Gzip(std::string_view bytes) {
   deflateEnd(&stream);
   return file;
 }
+
+}  // namespace
+
+std::string Gzip(std::string_view bytes) { return Packed(bytes, kGzipWindow); }
+std::string Deflate(std::string_view bytes) { return Packed(bytes, kRawWindow); }
 
 }  // namespace memoir

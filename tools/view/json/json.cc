@@ -32,6 +32,8 @@ const char* UnrecordedName(v1::Unrecorded::What what) {
       return "cuda_memory";
     case v1::Unrecorded::DRIVER_CALLS:
       return "driver_calls";
+    case v1::Unrecorded::PYTHON_STACKS:
+      return "python_stacks";
     default:
       return "unknown";
   }
@@ -70,6 +72,8 @@ void AddCounters(Json& json, const v1::Counters& counters) {
   json["wait_ns"] = counters.wait_ns();
   json["untracked_blocks"] = counters.untracked_blocks();
   json["slotless_records"] = counters.slotless_records();
+  json["cut_stacks"] = counters.cut_stacks();
+  json["unread_stacks"] = counters.unread_stacks();
   json["forked_children"] = counters.forked_children();
 }
 

@@ -5,6 +5,7 @@
 #include "fmt/format.h"
 #include "tools/analyze/categories/block_categories.h"
 #include "tools/view/capture/capture_text.h"
+#include "tools/view/capture/line_text.h"
 #include "tools/view/terminal/terminal_text.h"
 #include "tools/view/terminal/units.h"
 
@@ -12,7 +13,7 @@ namespace memoir {
 namespace {
 
 constexpr char kExpected[] =
-    "; expected: the recording ended before that showed, and earlier blocks of the same place became it";
+    "; expected, not observed: the recording ended too early, but earlier blocks of the same place became it";
 
 std::string Line(const Terminal& terminal, std::string_view name, const std::string& text) {
   constexpr std::size_t kIndent = 11;
@@ -39,20 +40,21 @@ std::string Readings(const BlockStory& story) {
   return text.empty() ? "by no operator" : text;
 }
 
-// What backward is through with and nobody gave back there is kept by somebody else.
+// A block that backward has read and not freed is kept by a reference of the program from then on.
 std::string KeptByGraph(const BlockStory& story) {
   const std::string graph = "autograd, for " + (story.saved_for.empty() ? "backward" : story.saved_for);
   if (story.first_readings.empty()) return graph;
   const Reading& last = story.last_reading ? *story.last_reading : story.first_readings.back();
   if (last.node.empty() || !story.freed_inside.empty()) return graph;
-  return graph + ", until " + FormatMoment(last.ns) + "; then the program, as long as it had a reference";
+  return graph + ", until " + FormatMoment(last.ns) + "; then by a reference of the program";
 }
 
 std::string KeptBy(const BlockStory& story) {
   const std::string of = story.parameter.empty() ? "a parameter" : story.parameter;
   switch (Rules()[story.rule].keeper) {
     case Keeper::kHolder:
-      return "who holds " + (story.parameter.empty() ? "it" : story.parameter);
+      return "references to " + (story.parameter.empty() ? "it" : story.parameter) +
+             " in its module, its optimizer or the program";
     case Keeper::kGradient:
       return ".grad of " + of;
     case Keeper::kOptimizer:
@@ -60,25 +62,59 @@ std::string KeptBy(const BlockStory& story) {
     case Keeper::kGraph:
       return KeptByGraph(story);
     case Keeper::kUnusedGraph:
-      return "autograd's graph, as long as the program had a result of it";
+      return "autograd's graph, while the program refers to a result of it";
     case Keeper::kRetainedGraph:
-      return "autograd's graph, which backward kept (retain_graph=True), as long as the program had a result of it";
+      return "autograd's graph, which backward kept (retain_graph=True), while the program refers to a result of it";
     case Keeper::kAutograd:
-      return "autograd, on its way to the next node";
+      return "autograd, until the next node has run";
     case Keeper::kProgram:
-      return "the program, as long as it had a reference";
+      return "a reference of the program";
     case Keeper::kMaker:
-      return "what made it, while that ran";
+      return "the operator, node or step that made it, while it ran";
     case Keeper::kLibrary:
-      return "the library that works in it";
+      return "the library whose workspace it is";
     case Keeper::kCompiler:
-      return "torch.compile, as long as it had a use for it";
+      return "torch.compile, while it uses it";
     case Keeper::kRanks:
-      return "who puts the ranks' parts together";
+      return "the code that combines the ranks' parts (DDP, FSDP)";
     case Keeper::kNotKnown:
       break;
   }
   return "not known";
+}
+
+// "train.py:90 main > net.py:12 Net.forward": where many frames are, the outermost and those further in.
+std::string StackText(const std::vector<SourceLine>& stack) {
+  constexpr std::size_t kInnermost = 9;
+  std::vector<std::string_view> files;
+  for (const SourceLine& frame : stack) files.push_back(frame.file);
+  const ShownFiles shown(files);
+  std::string text;
+  for (std::size_t i = 0; i < stack.size(); ++i) {
+    const std::size_t hidden = stack.size() - std::min(stack.size(), kInnermost + 2);
+    if (i == 1 && hidden > 0) {
+      text += fmt::format(" > ({} more)", FormatCount(hidden + 1));
+      i += hidden + 1;
+    }
+    text += (i == 0 ? "" : " > ") + Escaped(shown.LineText(stack[i]));
+  }
+  return text;
+}
+
+std::string LineLines(const BlockStory& story, const Terminal& terminal) {
+  if (!story.line.known()) return "";
+  constexpr std::size_t kWidth = 60;
+  const bool backward = !story.forward_stack.empty();
+  const std::string line = ShownLine(story.line, kWidth);
+  std::string text = Line(terminal, "line", backward ? line + ", by backward of what it computed" : line);
+  if (backward) text += Line(terminal, "forward", StackText(story.forward_stack));
+  return story.stack.empty() ? text : text + Line(terminal, backward ? "backward" : "stack", StackText(story.stack));
+}
+
+Json FramesJson(const std::vector<SourceLine>& frames) {
+  Json json = Json::array();
+  for (const SourceLine& frame : frames) json.push_back(LineJson(frame));
+  return json;
 }
 
 std::string Story(const BlockStory& story, const Terminal& terminal) {
@@ -90,10 +126,11 @@ std::string Story(const BlockStory& story, const Terminal& terminal) {
   const std::string step = story.step ? fmt::format(", step {}", *story.step) : "";
   const std::string maker = story.made_by.empty() ? "outside of any operator" : "by " + Escaped(story.made_by);
   text += Line(terminal, "made", FormatMoment(story.made_ns) + " " + maker + Where(story.module, story.phase) + step);
+  text += LineLines(story, terminal);
   text += Line(terminal, "rule", fmt::format("{}: {}{}", rule.name, rule.because, story.expected ? kExpected : ""));
   text += Line(terminal, "kept by", Escaped(KeptBy(story)));
   text += Line(terminal, "read", Readings(story));
-  if (!story.freed_ns) return text + Line(terminal, "freed", "not: live at the end");
+  if (!story.freed_ns) return text + Line(terminal, "freed", "never: live at the end");
   const std::string inside =
       story.freed_inside.empty() ? "outside of any operator" : "inside " + Escaped(story.freed_inside);
   return text + Line(terminal, "freed",
@@ -118,6 +155,9 @@ Json StoryJson(const BlockStory& story) {
                {"tensor", story.tensor},
                {"made_time_ns", story.made_ns},
                {"made_by", story.made_by},
+               {"line", LineJson(story.line)},
+               {"stack", FramesJson(story.stack)},
+               {"forward_stack", FramesJson(story.forward_stack)},
                {"module", story.module},
                {"phase", ToString(story.phase)},
                {"step", story.step ? Json(*story.step) : Json(nullptr)},
@@ -145,7 +185,7 @@ std::string RenderExplanation(const Capture& capture, const Explanation& explana
   const std::vector<BlockStory>& stories = explanation.stories;
   const std::size_t shown = top == 0 ? stories.size() : std::min(top, stories.size());
   if (shown < explanation.matches) {
-    text += fmt::format("{} in all; here {}, parameters and their like first, then the newest{}\n",
+    text += fmt::format("{} in all, {} shown: first parameters, gradients and optimizer state, then the newest{}\n",
                         FormatCounted(explanation.matches, "block", "blocks"), shown,
                         shown < stories.size() ? " (--top 0: all)" : "");
   }

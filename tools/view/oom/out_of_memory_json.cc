@@ -1,6 +1,7 @@
 #include "tools/view/oom/out_of_memory_json.h"
 
 #include "tools/view/capture/capture_text.h"
+#include "tools/view/capture/line_text.h"
 #include "tools/view/capture/pool_text.h"
 #include "tools/view/oom/out_of_memory_text.h"
 
@@ -70,6 +71,8 @@ Json ErrorJson(const OutOfMemory& error) {
           {"device_total_bytes", OrNull(error.device_total)},
           {"operator", error.operator_name},
           {"leaf", error.leaf_name},
+          {"line", LineJson(error.line)},
+          {"backward_line", LineJson(error.backward_line)},
           {"range", error.range_name},
           {"module", error.module},
           {"class", error.module_class},

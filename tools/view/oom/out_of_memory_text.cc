@@ -13,6 +13,7 @@
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/pool_text.h"
 #include "tools/view/capture/unrecorded_text.h"
+#include "tools/view/oom/asker_text.h"
 #include "tools/view/oom/fact_lines.h"
 #include "tools/view/terminal/terminal_text.h"
 #include "tools/view/terminal/units.h"
@@ -28,19 +29,6 @@ struct Detail {
 };
 
 std::string Named(std::string_view name) { return Shortened(Escaped(name), kNameInLine); }
-
-// "aten::mm in layers.3.mlp.fc1 (Linear), backward, step 7"
-std::string Place(const OutOfMemory& error) {
-  std::string place = error.operator_name.empty() ? "code outside of any operator" : Named(error.operator_name);
-  if (!error.module.empty()) place += " in " + Named(error.module);
-  if (!error.module_class.empty() && error.module_class != error.module)
-    place += " (" + Named(error.module_class) + ")";
-  if (error.phase != Phase::kOther) place += ", " + std::string(ToString(error.phase));
-  if (!error.range_name.empty()) place += ", range " + Named(error.range_name);
-  if (error.step) return place + fmt::format(", step {}", *error.step);
-  if (error.optimizer_steps == 0) return place;
-  return place + ", after " + FormatCounted(error.optimizer_steps, "optimizer step", "optimizer steps");
-}
 
 // "a 3.0 MiB, b 2.0 MiB, others 1.0 MiB": they add up to the whole.
 std::string HolderList(const std::vector<Holder>& holders, std::size_t top) {
@@ -76,14 +64,13 @@ std::string TorchHeld(const OutOfMemory& error) {
   std::string text = FormatBytes(error.allocated_bytes) + " allocated, ";
   if (error.room.waiting > 0)
     text += FormatBytes(error.room.waiting) + " freed but waiting for other streams (record_stream), ";
-  text +=
-      HasNoCache(error) ? "without a cache of torch's own" : FormatBytes(error.reserved_bytes) + " reserved by torch";
-  if (error.device_free_known) text += ", " + FormatBytes(error.device_free) + " left on the device";
+  text += HasNoCache(error) ? "no cache" : FormatBytes(error.reserved_bytes) + " reserved by torch";
+  if (error.device_free_known) text += ", " + FormatBytes(error.device_free) + " free on the device";
   if (error.room.private_reserved > 0) {
     text += fmt::format("; private pools (CUDA graphs, MemPools) have {} of it reserved, {} allocated",
                         FormatBytes(error.room.private_reserved), FormatBytes(error.room.private_allocated));
   }
-  return error.outside ? text : text + "; outside torch: not recorded";
+  return error.outside ? text : text + "; non-PyTorch memory: not recorded";
 }
 
 // "2.9 GiB: NCCL 1.9 GiB, libcublas 0.6 GiB, context 0.4 GiB; other processes 3.0 GiB"
@@ -92,7 +79,7 @@ std::string OutsideHeld(const OutOfMemory& error, std::size_t top) {
   for (const Holder& holder : *error.outside) bytes += holder.bytes;
   std::string text = bytes == 0 ? "nothing" : FormatBytes(bytes) + ": " + HolderList(*error.outside, top);
   if (error.other_processes.value_or(0) > 0) text += "; other processes " + FormatBytes(*error.other_processes);
-  if (error.unaccounted > 0) text += "; not known whose " + FormatBytes(error.unaccounted) + ": memoir check balance";
+  if (error.unaccounted > 0) text += "; unexplained " + FormatBytes(error.unaccounted) + ": memoir check balance";
   return text;
 }
 
@@ -101,39 +88,39 @@ std::string Hoarder(const OutOfMemory& error) {
   Holder most;
   if (error.outside && !error.outside->empty()) most = error.outside->front();
   if (error.other_processes.value_or(0) > most.bytes) most = {"other processes", *error.other_processes, 0};
-  if (error.unaccounted > std::max(most.bytes, error.reserved_bytes))
-    return "nobody that is known holds " + FormatBytes(error.unaccounted) + " of it";
   const std::string of = error.device_total ? " of " + FormatBytes(*error.device_total) : "";
+  if (error.unaccounted > std::max(most.bytes, error.reserved_bytes))
+    return FormatBytes(error.unaccounted) + of + " have no known owner";
   if (HasNoCache(error) && error.allocated_bytes >= most.bytes)
-    return fmt::format("torch holds {}{}", FormatBytes(error.allocated_bytes), of);
+    return fmt::format("torch has allocated {}{}", FormatBytes(error.allocated_bytes), of);
   if (error.reserved_bytes >= most.bytes && error.reserved_bytes > 0) {
     return fmt::format("torch reserves {}{}, of which {} is cache", FormatBytes(error.reserved_bytes), of,
                        FormatBytes(error.reserved_bytes - std::min(error.reserved_bytes, error.active_bytes)));
   }
-  return most.bytes == 0 ? "who holds the rest is not recorded"
+  return most.bytes == 0 ? "the owners of the rest are not recorded"
                          : Named(most.name) + " holds " + FormatBytes(most.bytes) + of;
 }
 
 std::string WhyRefused(const OutOfMemory& error, std::size_t top) {
   if (error.refusal->of_host) {
-    return error.pinned.empty() ? "of the HOST's memory; nothing of it was pinned by this process"
-                                : "of the HOST's memory; pinned already: " + HolderList(error.pinned, top);
+    return error.pinned.empty() ? "HOST memory was refused; this process had pinned none"
+                                : "HOST memory was refused; pinned by this process: " + HolderList(error.pinned, top);
   }
-  const std::string left = error.device_free_known ? "the device had " + FormatBytes(error.device_free) + " left"
-                                                   : "what was left is not known";
+  const std::string left = error.device_free_known ? "the device had " + FormatBytes(error.device_free) + " free"
+                                                   : "free memory of the device not known";
   return left + ": " + Hoarder(error);
 }
 
-// "NCCL could not make a communicator", "libforeign.so asked for 64.0 MiB (malloc)"
+// "NCCL could not create a communicator", "libforeign.so asked for 64.0 MiB (malloc)"
 std::string WhatWasRefused(const OutOfMemory& error) {
   const Refusal& refusal = *error.refusal;
   const std::string library = refusal.library.starts_with("libc10_cuda") ? "torch" : Named(refusal.library);
   const std::string bytes = error.asked_bytes == 0 ? "memory" : FormatBytes(error.asked_bytes);
   switch (refusal.call) {
     case v1::COMMUNICATOR:
-      return library + " could not make a communicator" + (error.asked_bytes == 0 ? "" : ", which asked for " + bytes);
+      return library + " could not create a communicator" + (error.asked_bytes == 0 ? "" : " of " + bytes);
     case v1::HANDLE:
-      return library + " could not make a handle" + (error.asked_bytes == 0 ? "" : ", which asked for " + bytes);
+      return library + " could not create a handle" + (error.asked_bytes == 0 ? "" : " of " + bytes);
     case v1::HOST_ALLOCATE:
       return library + " asked for " + bytes + " of pinned host memory";
     case v1::HOST_REGISTER:
@@ -144,8 +131,8 @@ std::string WhatWasRefused(const OutOfMemory& error) {
 }
 
 std::string FreeForIt(const Room& room) {
-  if (room.own_free == 0) return "nothing of its pool and stream is free";
-  return fmt::format("{} of its pool and stream free in {}, the largest {}", FormatBytes(room.own_free),
+  if (room.own_free == 0) return "its pool and stream have no free memory";
+  return fmt::format("its pool and stream have {} free in {}, the largest {}", FormatBytes(room.own_free),
                      FormatCounted(room.own_holes, "hole", "holes"), FormatBytes(room.largest_hole));
 }
 
@@ -155,8 +142,9 @@ std::string Elsewhere(const Room& room) {
     if (bytes > 0) text += (text.empty() ? "" : ", ") + FormatBytes(bytes) + " " + where;
   };
   add(room.other_pool_free, room.pool.is_private() ? "in other pools" : "in private pools (CUDA graphs, MemPools)");
-  add(room.other_stream_free, "of other streams");
-  add(room.other_size_free, room.small ? "for requests above 1 MiB" : "for requests up to 1 MiB");
+  add(room.other_stream_free, "in blocks of other streams");
+  add(room.other_size_free,
+      room.small ? "in segments for requests above 1 MiB" : "in segments for requests up to 1 MiB");
   return text;
 }
 
@@ -170,37 +158,35 @@ std::string Pins(const Room& room, std::size_t top) {
 
 std::string Why(const OutOfMemory& error, std::size_t top) {
   const Room& room = error.room;
-  const std::string from = room.pool.is_private() ? " It asked in " + PoolName(room.pool) + "." : "";
+  const std::string from = room.pool.is_private() ? " The request was to " + PoolName(room.pool) + "." : "";
   switch (room.cause) {
     case OutOfMemoryCause::kFragmentation:
       return "FRAGMENTATION: " + FreeForIt(room) +
              (room.own_free >= error.asked_bytes ? ""
-                                                 : ", with what the device "
-                                                   "had left enough, but not in one piece") +
+                                                 : ", enough with the device's free memory, but not in one piece") +
              Pins(room, top) + "." + from;
     case OutOfMemoryCause::kLimit:
       return fmt::format(
-          "a LIMIT: the device had {} left, but torch may not reserve {} more than the {} that it has, {}"
+          "LIMIT: the device had {} free, but torch may not reserve {} more than the {} that it has{} "
           "(set_per_process_memory_fraction). No fragmentation: {}.{}",
           FormatBytes(error.device_free), FormatBytes(room.needed_segment), FormatBytes(error.reserved_bytes),
-          error.device_limit ? "at most " + FormatBytes(*error.device_limit) + " in all " : "", FreeForIt(room), from);
+          error.device_limit ? ", at most " + FormatBytes(*error.device_limit) + " in all" : "", FreeForIt(room), from);
     case OutOfMemoryCause::kRefused:
       if (error.refusal) return WhyRefused(error, top);
-      return fmt::format("REFUSED by the driver, although it says that {} are left and torch may reserve {}.{}",
+      return fmt::format("REFUSED by the driver, although it reports {} free and torch may reserve {}.{}",
                          FormatBytes(error.device_free), FormatBytes(error.device_limit.value_or(0)), from);
     case OutOfMemoryCause::kOtherPools:
       return fmt::format("free, but ELSEWHERE: {}; {}.{}", Elsewhere(room), FreeForIt(room), from);
     case OutOfMemoryCause::kTooLarge:
-      return fmt::format("TOO LARGE: more than all that torch had and the device had left, {} together.{}",
+      return fmt::format("TOO LARGE: more than all that torch had reserved and the device had free, {} together.{}",
                          FormatBytes(error.reserved_bytes + error.device_free), from);
     case OutOfMemoryCause::kFull:
       break;
   }
   const std::uint64_t lacking = error.asked_bytes - std::min(error.asked_bytes, room.free + error.device_free);
   return fmt::format(
-      "FULL: {} lacking, even with all that torch had free ({}) and the device had left. "
-      "No fragmentation: {}.{}",
-      FormatBytes(lacking), FormatBytes(room.free), FreeForIt(room), from);
+      "FULL: {} lacking, even with all that torch ({}) and the device ({}) had free. No fragmentation: {}.{}",
+      FormatBytes(lacking), FormatBytes(room.free), FormatBytes(error.device_free), FreeForIt(room), from);
 }
 
 std::string StepBefore(const Growth& growth) {
@@ -210,11 +196,13 @@ std::string StepBefore(const Growth& growth) {
 
 std::string WhyNow(const OutOfMemory& error, const Detail& detail) {
   const Growth& growth = error.growth;
-  if (!growth.kind) return "no step was recorded to compare with (memoir.step(), an optimizer, a module)";
-  if (growth.first) return "it is the first " + std::string(ToString(*growth.kind)) + ": nothing earlier to compare";
-  const std::string since = growth.same_call ? "since the same call of " + StepBefore(growth)
-                                             : "since the end of " + StepBefore(growth) + " (it never came here)";
-  std::string text = growth.allocated == 0 ? "nothing more is allocated " + since
+  if (!growth.kind) return "no earlier step is recorded to compare with (memoir.step(), an optimizer, a module)";
+  if (growth.first)
+    return "it is the first " + std::string(ToString(*growth.kind)) + "; there is no earlier one to compare with";
+  const std::string since = growth.same_call
+                                ? "since the same call of " + StepBefore(growth)
+                                : "since the end of " + StepBefore(growth) + " (it did not reach this call)";
+  std::string text = growth.allocated == 0 ? "allocated memory has not grown " + since
                                            : FormatSignedBytes(growth.allocated) + " allocated " + since;
   const std::string modules = GrownList(growth, growth.by_module, detail.top);
   const std::string operators = GrownList(growth, growth.by_operator, detail.top);
@@ -223,8 +211,8 @@ std::string WhyNow(const OutOfMemory& error, const Detail& detail) {
     text += (modules.empty() ? ": by operator: " : "; by operator: ") + operators;
   if (growth.reserved != 0) text += fmt::format("; {} reserved", FormatSignedBytes(growth.reserved));
   if (!growth.asked_then) return text;
-  if (*growth.asked_then == error.asked_bytes) return text + "; it asked for as much then";
-  return text + fmt::format("; then it asked for {}", FormatBytes(*growth.asked_then));
+  if (*growth.asked_then == error.asked_bytes) return text + "; that call asked for as much";
+  return text + fmt::format("; that call asked for {}", FormatBytes(*growth.asked_then));
 }
 
 bool HasModules(const OutOfMemory& error) {
@@ -255,11 +243,12 @@ std::vector<Fact> FactsOf(const OutOfMemory& error, const std::string& headline,
     facts.push_back({FactLine(terminal, name, leaves_first == 0 ? Color::kRed : Color::kBold, text), leaves_first});
   };
   add("out of memory", headline, 0);
+  if (error.line.known()) add("asked by", AskedBy(error), 0);
   add("why", Why(error, top), 0);
   if (!of_host) add("torch", TorchHeld(error), 3);
-  if (error.outside && !of_host) add("outside torch", OutsideHeld(error, top), 2);
+  if (error.outside && !of_host) add("non-PyTorch", OutsideHeld(error, top), 2);
   if (of_host && error.by_operator.empty()) return facts;
-  add("held then", HolderList(error.by_operator, top), 1);
+  add("by operator", HolderList(error.by_operator, top), 1);
   if (HasModules(error)) add("by module", HolderList(error.by_module, top), 4);
   if (HasCategories(error)) add("by category", HolderList(error.by_category, top), 6);
   if (!of_host) add("why now", WhyNow(error, detail), 5);
@@ -278,7 +267,7 @@ std::string Others(const Capture& capture, const std::vector<OutOfMemory>& error
   std::string text;
   if (!ranks.empty()) text = fmt::format("; also on {} {}", ranks.size() == 1 ? "rank" : "ranks", RankList(ranks));
   if (!unnumbered.empty())
-    text += "; also in " + FormatCounted(unnumbered.size(), "process", "processes") + " of no rank";
+    text += "; also in " + FormatCounted(unnumbered.size(), "process", "processes") + " without a rank";
   return capture.processes().size() > 1 ? text : "";
 }
 
@@ -288,12 +277,12 @@ std::string RenderUnrecorded(const Summary& summary) {
   const std::uint64_t count = CountOutOfMemory(summary);
   if (count <= known) return "";
   const std::string all = FormatCounted(count, "out-of-memory error", "out-of-memory errors");
-  if (known >= kMostOutOfMemory) return fmt::format("{}; the newest {} are known in detail", all, FormatCount(known));
+  if (known >= kMostOutOfMemory) return fmt::format("{}; shown are the newest {}", all, FormatCount(known));
   const std::string off = RecordingWasOff(summary.report);
-  return all + " by the count of torch's allocator; " +
-         (known == 0 ? "nothing else of them is known"
-                     : fmt::format("of {} nothing else is known", FormatCount(count - known))) +
-         ": " + (off.empty() ? "they were lost, or lay in parts that are gone" : off);
+  return all + " counted by torch's allocator, " +
+         (known == 0 ? "of which no details are recorded"
+                     : fmt::format("{} of them without recorded details", FormatCount(count - known))) +
+         ": " + (off.empty() ? "their events were dropped, or were in parts that are missing" : off);
 }
 
 }  // namespace
@@ -337,7 +326,7 @@ std::string RenderOutOfMemoryErrors(const Capture& capture, const Summary& summa
 std::string NoOutOfMemoryKnown(const ReplayReport& report) {
   const std::string off = RecordingWasOff(report), unknown = CudaMemoryNotKnown(report);
   if (off.empty() && unknown.empty()) return "no out-of-memory error";
-  return "no out-of-memory error is known of, but " + (off.empty() ? unknown : off);
+  return "no out-of-memory error is recorded, but " + (off.empty() ? unknown : off);
 }
 
 std::string RenderNoOutOfMemory(const Capture& capture, const Summary& summary, const Terminal& terminal) {
@@ -351,7 +340,7 @@ std::string RenderNoOutOfMemory(const Capture& capture, const Summary& summary, 
         FormatCounted(device.num_alloc_retries, "retry", "retries"),
         device.least_free ? fmt::format("at least {} of {} were free", FormatBytes(*device.least_free),
                                         FormatBytes(device.total_bytes))
-                          : "what the device had besides is not recorded");
+                          : "the device's free memory is not recorded");
     text += Wrapped(line, terminal.width, 0) + "\n";
   }
   if (!text.empty()) return text;

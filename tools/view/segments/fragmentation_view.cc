@@ -43,10 +43,10 @@ std::string Explanation(const SegmentsAt& at, const Terminal& terminal) {
   const bool expandable =
       std::ranges::any_of(at.segments, [](const SegmentRow& row) { return row.segment.piece.mapped; });
   std::string text =
-      "unusable: free, but beside live blocks in pages that cannot go back to the device because of these, or kept by "
-      "a private pool. Only requests of the same pool and stream that fit a hole can have it. To have less of it: free "
-      "what lives beside it (below) earlier, or make it before or after what comes and goes";
-  if (!expandable) text += "; or PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, whose pages are smaller";
+      "unusable: free memory in pages that cannot go back to the device, because live blocks lie in the same pages or "
+      "a private pool keeps them. Only requests of the same pool and stream that fit a hole can use it. To reduce it, "
+      "free these live blocks (below) earlier, or allocate them before or after the temporary ones";
+  if (!expandable) text += "; or set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, which has smaller pages";
   return Wrapped(text, terminal.width, 0) + "\n";
 }
 
@@ -79,8 +79,8 @@ std::string PinList(const std::vector<Pin>& pins) {
     text += (i == 0 ? "" : ", ") + Shortened(Escaped(pins[i].name), 40) + " " +
             FormatCounted(pins[i].blocks, "block", "blocks");
   }
-  if (pins.size() > kShown) text += fmt::format(", {} others", pins.size() - kShown);
-  return pins.empty() ? "nobody: its pool keeps it" : text;
+  if (pins.size() > kShown) text += ", " + FormatCounted(pins.size() - kShown, "other", "others");
+  return pins.empty() ? "its private pool" : text;
 }
 
 std::vector<const SegmentRow*> ByBytes(const SegmentsAt& at, std::size_t top,
@@ -268,22 +268,22 @@ std::string RenderFragmentation(const Capture& capture, const Fragmentation& fra
   for (const FragmentedDevice& device : fragmentation.devices) {
     const std::string label = DeviceLabel(capture, device.name, device.process);
     const std::string what = label + ": at most " + Moment("", device.peak).substr(1);
-    if (!text.empty()) text += "\n";
+    if (!text.empty()) text += '\n';
     text +=
         Painted(terminal, IsFragmented(device.peak) ? Color::kRed : Color::kBold, Wrapped(what, terminal.width, 0)) +
         "\n";
     const bool still = device.end.unusable == device.peak.unusable && device.end.reserved == device.peak.reserved;
-    const std::string end = still ? "still so at the end" : Moment("at the end", device.end);
+    const std::string end = still ? "the same at the end" : Moment("at the end", device.end);
     text += Wrapped(label + ": " + end, terminal.width, 0) + "\n";
     if (device.peak.unusable == 0) continue;
     text += Explanation(device.peak, terminal);
-    text += "When it was most, by pool and stream\n" + PlaceTable(device.peak, terminal);
-    text +=
-        "What lives beside it (a segment that several keep counts for each)\n" + PinTable(device.peak, top, terminal);
-    text += "Segments that it lies in\n" + SegmentTable(device.peak, top, terminal);
+    text += "At the maximum, by pool and stream\n" + PlaceTable(device.peak, terminal);
+    text += "Live blocks in the same pages (a segment with several of them counts for each)\n" +
+            PinTable(device.peak, top, terminal);
+    text += "Segments with unusable memory\n" + SegmentTable(device.peak, top, terminal);
   }
   const std::string unknown = CudaMemoryNotKnown(fragmentation.report);
-  if (!unknown.empty()) return text + Wrapped("not known in full: " + unknown, terminal.width, 0) + "\n";
+  if (!unknown.empty()) return text + Wrapped("incomplete: " + unknown, terminal.width, 0) + "\n";
   return text.empty() ? "no allocation of torch's CUDA allocator is recorded\n" : text;
 }
 
@@ -317,8 +317,8 @@ std::string RenderSegments(const Capture& capture, const SegmentMaps& maps, cons
     text += "\n" + Painted(terminal, Color::kBold, Wrapped(heading, terminal.width, 0)) + "\n" +
             Lines(device, top, terminal);
   }
-  if (maps.devices.empty()) return text + "No segment of torch's CUDA allocator is there at that moment.\n";
-  return text + "\n█ in blocks, ▒ in part, · free, ~ given back but waiting for other streams\n" +
+  if (maps.devices.empty()) return text + "torch's CUDA allocator had no segment at that moment.\n";
+  return text + "\n█ in blocks, ▒ partly in blocks, · free, ~ freed but waiting for other streams\n" +
          RenderLosses(capture, maps.report, terminal);
 }
 

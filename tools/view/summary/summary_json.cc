@@ -11,6 +11,7 @@
 #include "tools/analyze/pass/steps.h"
 #include "tools/analyze/summary/module_tree.h"
 #include "tools/model/job.h"
+#include "tools/view/capture/line_text.h"
 #include "tools/view/capture/unrecorded_text.h"
 #include "tools/view/oom/out_of_memory_json.h"
 
@@ -34,6 +35,42 @@ void TakeUnknown(Json& json, const DeviceRow& device, const ReplayReport& report
     forget({"live_bytes_at_end", "live_blocks_at_end", "active_bytes_at_end", "reserved_bytes_at_end"});
 }
 
+// What only a caching allocator knows.
+void AddCaching(Json& json, const DeviceRow& device) {
+  if (!device.caching) return;
+  json["peak_active_bytes"] = device.peak_active_bytes;
+  json["peak_active_time_ns"] = device.peak_active_ns;
+  json["peak_reserved_bytes"] = device.peak_reserved_bytes;
+  json["peak_reserved_time_ns"] = device.peak_reserved_ns;
+  json["requested_bytes_at_peak"] = device.requested_bytes_at_peak;
+  json["reserved_bytes_at_peak"] = device.reserved_bytes_at_peak;
+  json["active_bytes_at_end"] = device.active_bytes_at_end;
+  json["reserved_bytes_at_end"] = device.reserved_bytes_at_end;
+  json["num_alloc_retries"] = device.num_alloc_retries;
+  json["num_ooms"] = device.num_ooms;
+}
+
+void AddOutside(Json& json, const DeviceRow& device) {
+  if (!device.least_free && device.outside_bytes == 0) return;
+  json["outside_torch_bytes"] = device.outside_bytes;
+  json["outside_torch"] = Json::array();
+  for (const Holder& holder : device.outside)
+    json["outside_torch"].push_back({{"name", holder.name}, {"bytes", holder.bytes}, {"blocks", holder.blocks}});
+  json["least_free_bytes"] = device.least_free ? Json(*device.least_free) : Json(nullptr);
+  json["total_bytes"] = device.least_free ? Json(device.total_bytes) : Json(nullptr);
+}
+
+void AddFolded(Json& json, const DeviceRow& device) {
+  if (device.folded_allocations == 0) return;
+  json["folded"] = {{"peak_bytes", device.folded_peak_bytes},       {"peak_time_ns", device.folded_peak_ns},
+                    {"allocations", device.folded_allocations},     {"allocated_bytes", device.folded_allocated_bytes},
+                    {"deallocations", device.folded_deallocations}, {"live_bytes", device.folded_live_bytes}};
+  if (device.peak_is_folded) {
+    json["folded"]["newest_peak_bytes"] = device.newest_peak_bytes;
+    json["folded"]["newest_peak_time_ns"] = device.newest_peak_ns;
+  }
+}
+
 Json DeviceJson(const DeviceRow& device, const ReplayReport& report) {
   Json json = {{"device", device.name},
                {"product", device.product},
@@ -44,6 +81,7 @@ Json DeviceJson(const DeviceRow& device, const ReplayReport& report) {
                {"peak_blocks", device.peak_blocks},
                {"peak_time_ns", device.peak_ns},
                {"peak_operator", device.peak_operator},
+               {"peak_line", LineJson(device.peak_line)},
                {"peak_range", device.peak_range},
                {"peak_step", nullptr},
                {"compile_bytes_at_peak", device.compile_bytes_at_peak},
@@ -57,39 +95,12 @@ Json DeviceJson(const DeviceRow& device, const ReplayReport& report) {
                {"deallocated_bytes", device.deallocated_bytes},
                {"unattributed_bytes", device.unattributed_bytes},
                {"first_seen", {{"storages", device.first_seen_storages}, {"bytes", device.first_seen_bytes}}}};
-  if (device.caching) {
-    json["peak_active_bytes"] = device.peak_active_bytes;
-    json["peak_active_time_ns"] = device.peak_active_ns;
-    json["peak_reserved_bytes"] = device.peak_reserved_bytes;
-    json["peak_reserved_time_ns"] = device.peak_reserved_ns;
-    json["requested_bytes_at_peak"] = device.requested_bytes_at_peak;
-    json["reserved_bytes_at_peak"] = device.reserved_bytes_at_peak;
-    json["active_bytes_at_end"] = device.active_bytes_at_end;
-    json["reserved_bytes_at_end"] = device.reserved_bytes_at_end;
-    json["num_alloc_retries"] = device.num_alloc_retries;
-    json["num_ooms"] = device.num_ooms;
-  }
-  if (device.least_free || device.outside_bytes > 0) {
-    json["outside_torch_bytes"] = device.outside_bytes;
-    json["outside_torch"] = Json::array();
-    for (const Holder& holder : device.outside)
-      json["outside_torch"].push_back({{"name", holder.name}, {"bytes", holder.bytes}, {"blocks", holder.blocks}});
-    json["least_free_bytes"] = device.least_free ? Json(*device.least_free) : Json(nullptr);
-    json["total_bytes"] = device.least_free ? Json(device.total_bytes) : Json(nullptr);
-  }
+  AddCaching(json, device);
+  AddOutside(json, device);
   if (device.peak_is_folded)
     json["peak_blocks"] = json["compile_bytes_at_peak"] = json["peak_without_compile_bytes"] = nullptr;
   if (device.peak_step) json["peak_step"] = *device.peak_step;
-  if (device.folded_allocations > 0) {
-    json["folded"] = {
-        {"peak_bytes", device.folded_peak_bytes},       {"peak_time_ns", device.folded_peak_ns},
-        {"allocations", device.folded_allocations},     {"allocated_bytes", device.folded_allocated_bytes},
-        {"deallocations", device.folded_deallocations}, {"live_bytes", device.folded_live_bytes}};
-    if (device.peak_is_folded) {
-      json["folded"]["newest_peak_bytes"] = device.newest_peak_bytes;
-      json["folded"]["newest_peak_time_ns"] = device.newest_peak_ns;
-    }
-  }
+  AddFolded(json, device);
   TakeUnknown(json, device, report);
   return json;
 }
@@ -127,6 +138,8 @@ const char* KindName(Row::Kind kind) {
       return "named";
     case Row::Kind::kNone:
       return "none";
+    case Row::Kind::kWorkspace:
+      return "workspace";
     case Row::Kind::kBefore:
       return "before";
     case Row::Kind::kFolded:
@@ -210,6 +223,7 @@ Json RowJson(const Row& row, const Summary& summary) {
   }
   AddColumns(json, row.total);
   AddByDevice(json, row, summary);
+  if (NeedsStacks(summary.by)) AddLine(json, row.source);
   if (!row.category.empty()) {
     json["category"] = row.category;
     json["detail"] = row.detail;
@@ -295,7 +309,7 @@ Json SummaryJson(const Capture& capture, const Summary& summary, std::size_t top
     json["compiled_regions"] = {{"allocations", summary.compiled_allocations},
                                 {"allocated_bytes", summary.compiled_bytes}};
   }
-  if (NeedsCategories(summary.by)) json["missing"] = summary.missing;
+  if (NeedsCategories(summary.by) || NeedsStacks(summary.by)) json["missing"] = summary.missing;
   json["by"] = FactsAbout(summary.by).json_key;
   json[FactsAbout(summary.by).json_key] = RowsJson(capture, summary, top);
   return json;

@@ -13,6 +13,7 @@
 #include "tools/analyze/summary/focus.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/device_text.h"
+#include "tools/view/capture/line_text.h"
 #include "tools/view/capture/module_text.h"
 #include "tools/view/capture/unrecorded_text.h"
 #include "tools/view/checkpointing/checkpoint_view.h"
@@ -130,8 +131,8 @@ std::string StepsText(const Summary& summary) {
 
 std::string RecordedLine(const Capture& capture, const Summary& summary, bool windowed) {
   // By the clock of all moments that views name, which starts with the recording, not with the first event.
-  std::string line = windowed ? FormatDuration(summary.duration_ns) + " in the window"
-                              : FormatDuration(summary.end_ns) + " recorded";
+  std::string line =
+      windowed ? FormatDuration(summary.duration_ns) + " in the window" : FormatDuration(summary.end_ns) + " recorded";
   if (windowed && summary.windows == 1)
     line += fmt::format(" (from {} to {})", FormatMoment(summary.begin_ns), FormatMoment(summary.end_ns));
   if (windowed && summary.windows > 1) line += fmt::format(" (from {} ranges)", FormatCount(summary.windows));
@@ -151,9 +152,10 @@ std::string PeakTable(const Capture& capture, const Summary& summary, const Summ
   const std::string label = DeviceLabel(capture, device.name, device.process);
   if (device.peak_is_folded) {
     return Heading(terminal, "Live at the peak of " + label) +
-           "  gone with the folded parts; --at peak shows the highest point of what is left\n";
+           "  evicted by --max-size; --at peak shows the highest moment in the parts that are left\n";
   }
   Table table({std::string(names.one), "live", "share", "blocks"});
+  if (names.needs_stacks) table.CutNamesAtEnd();
   const auto lines = TopLines(Having(DeviceLines(summary, index), AtPeak), options.top, AtPeak, names);
   for (const Line& line : lines) {
     table.AddRow({line.name, FormatBytes(line.columns.bytes_at_peak),
@@ -185,7 +187,7 @@ std::vector<std::string> AllocationCells(const Line& line, bool has_calls, bool 
 // Which columns reach back to the beginning of the run, and which do not.
 std::string FoldedNote(const Summary& summary, const Terminal& terminal) {
   if (!summary.folded) return "";
-  std::string note = "Whole run, folded parts included: ";
+  std::string note = "Of the whole run, evicted parts included: ";
   switch (summary.by) {
     case GroupBy::kOperator:
       note += "calls, allocs, allocated, kept.";
@@ -194,10 +196,10 @@ std::string FoldedNote(const Summary& summary, const Terminal& terminal) {
       note += "allocs, allocated, kept.";
       break;
     default:
-      note += fmt::format("the total; by {} they are not known and stand in a row of their own.",
-                          FactsAbout(summary.by).one);
+      note += fmt::format("the total; by {}, evicted parts are one row.", FactsAbout(summary.by).one);
   }
-  return "  " + Wrapped(note + " Mean life, temporaries, threads, steps, marks: of the rest.", terminal.width, 2) +
+  return "  " +
+         Wrapped(note + " Without evicted parts: mean life, temporaries, threads, steps, marks.", terminal.width, 2) +
          "\n";
 }
 
@@ -224,6 +226,7 @@ std::string AllocationTable(const Summary& summary, const SummaryTextOptions& op
       !summary.devices.empty() && summary.devices[LargestDevice(summary)].caching && summary.total().reserved_bytes > 0;
   titles.insert(titles.end(), {"allocs", "allocated", "kept", "at peak", caching ? "reserved" : "mean life"});
   Table table(std::move(titles));
+  if (names.needs_stacks) table.CutNamesAtEnd();
   const auto lines = TopAllocating(AllLines(summary), options.top, names);
   Line total{"total", 0, {}};
   for (const Line& line : lines) {
@@ -313,15 +316,15 @@ std::string FactLines(const Summary& summary, const SummaryTextOptions& options,
                      Counted(facts.first_seen_bytes, facts.first_seen_storages, "storage", "storages") +
                          " allocated elsewhere, in no sum above");
   } else if (!options.brief) {
-    text += FactLine(terminal, "first seen", "no storage allocated elsewhere (numpy, files, from before)");
+    text += FactLine(terminal, "first seen", "no storage allocated elsewhere (numpy, files, before recording)");
   }
   if (summary.compiled_allocations > 0) {
     text += FactLine(terminal, "compiled",
                      Counted(summary.compiled_bytes, summary.compiled_allocations, "allocation", "allocations") +
-                         " of compiled regions, which stand for the modules inside them" +
+                         " of compiled regions, in which modules are not told apart" +
                          ShareOf(summary.compiled_bytes, facts.rows.allocated_bytes));
   }
-  return text + FactLine(terminal, "not attributed",
+  return text + FactLine(terminal, "unattributed",
                          FormatBytes(facts.unattributed_bytes) + " allocated outside of any operator" +
                              ShareOf(facts.unattributed_bytes, facts.rows.allocated_bytes));
 }
@@ -344,7 +347,7 @@ std::string Tables(const Capture& capture, const Summary& summary, const Summary
            FoldedNote(summary, terminal) + MissingNote(summary, terminal);
   }
   text += PeakTable(capture, summary, options, terminal);
-  if (!options.brief) text += "\n";
+  if (!options.brief) text += '\n';
   return text + AllocationTable(summary, options, terminal) + MissingNote(summary, terminal);
 }
 
@@ -352,7 +355,8 @@ std::string Tables(const Capture& capture, const Summary& summary, const Summary
 
 std::string RenderSummary(const Capture& capture, const Summary& whole, const SummaryTextOptions& options,
                           const Terminal& terminal) {
-  const Summary summary = Focus(whole);
+  Summary summary = Focus(whole);
+  ShortenFiles(summary.rows);
   SummaryTextOptions limited = options;
   // 25 lines in all: devices take theirs from the tables.
   if (options.brief) limited.top = summary.devices.size() > 1 ? 3 : 4;

@@ -39,6 +39,18 @@ std::string TextOf(const Name& name) {
   return text;
 }
 
+std::string CutAtEnd(const std::string& text, std::size_t width) {
+  if (DisplayWidth(text) <= width) return text;
+  std::string cut;
+  std::size_t columns = 1;  // of the ellipsis
+  for (const std::string& character : NameOf(text).characters) {
+    columns += DisplayWidth(character);
+    if (columns > width) break;
+    cut += character;
+  }
+  return cut + "…";
+}
+
 // As much of both ends as there is room for beside what stays anyhow.
 std::string Filled(Name name, std::size_t width) {
   if (DisplayWidth(TextOf(name)) > width) return Shortened(TextOf(name), width);
@@ -87,6 +99,17 @@ void KeepDifference(const std::vector<std::size_t>& members, std::size_t width, 
 }
 
 }  // namespace
+
+std::vector<std::string> CutApart(const std::vector<std::string>& texts, std::size_t width) {
+  std::vector<std::string> shown;
+  std::map<std::string, const std::string*> whole;
+  for (const std::string& text : texts) {
+    shown.push_back(CutAtEnd(text, width));
+    const auto [known, added] = whole.try_emplace(shown.back(), &text);
+    if (!added && *known->second != text) return ShortenedApart(texts, width);
+  }
+  return shown;
+}
 
 std::vector<std::string> ShortenedApart(const std::vector<std::string>& texts, std::size_t width) {
   constexpr int kMostRounds = 4;  // names that differ in several places take several

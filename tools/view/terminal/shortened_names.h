@@ -15,6 +15,11 @@ namespace memoir {
 //     transformer.layers.1.mlp.weight ──► transfor….1.….weight
 std::vector<std::string> ShortenedApart(const std::vector<std::string>& names, std::size_t width);
 
+// Cut at their end, where that leaves those apart which differ; else as ShortenedApart.
+//
+//     modeling_llama.py:310 LlamaMLP.forward ──► modeling_llama.py:310 LlamaM…
+std::vector<std::string> CutApart(const std::vector<std::string>& names, std::size_t width);
+
 }  // namespace memoir
 
 #endif  // TOOLS_VIEW_TERMINAL_SHORTENED_NAMES_H_

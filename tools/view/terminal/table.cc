@@ -48,7 +48,7 @@ std::string Table::Render(const Terminal& terminal, std::size_t indent) const {
 
   std::vector<std::string> names;
   for (const Row& row : rows_) names.push_back(row.cells[0]);
-  names = ShortenedApart(names, widths[0]);
+  names = cut_at_end_ ? CutApart(names, widths[0]) : ShortenedApart(names, widths[0]);
 
   const std::string margin(indent, ' ');
   std::string text =

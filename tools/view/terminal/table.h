@@ -16,6 +16,8 @@ class Table {
   // right while the table does not fit the terminal with a readable name.
   explicit Table(std::vector<std::string> titles) : titles_(std::move(titles)) {}
 
+  // Names whose beginning says most, as that of a line does: they are cut at their end, unless that made two alike.
+  void CutNamesAtEnd() { cut_at_end_ = true; }
   void AddRow(std::vector<std::string> cells) { rows_.push_back({std::move(cells), false}); }
   // Below a rule, bold.
   void AddTotal(std::vector<std::string> cells) { rows_.push_back({std::move(cells), true}); }
@@ -33,6 +35,7 @@ class Table {
 
   std::vector<std::string> titles_;
   std::vector<Row> rows_;
+  bool cut_at_end_ = false;
 };
 
 }  // namespace memoir

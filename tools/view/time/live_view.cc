@@ -7,6 +7,7 @@
 #include "fmt/format.h"
 #include "tools/analyze/pass/groupings.h"
 #include "tools/view/capture/capture_text.h"
+#include "tools/view/capture/line_text.h"
 #include "tools/view/capture/unrecorded_text.h"
 #include "tools/view/terminal/table.h"
 #include "tools/view/terminal/terminal_text.h"
@@ -19,7 +20,8 @@ namespace {
 std::vector<LiveRow> Cut(const std::vector<LiveRow>& rows, std::size_t top, const std::string& rest_name) {
   if (top == 0 || rows.size() <= top + 1) return rows;
   std::vector<LiveRow> cut(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(top));
-  LiveRow rest{rest_name};
+  LiveRow rest;
+  rest.name = rest_name;
   for (std::size_t i = top; i < rows.size(); ++i) {
     rest.bytes += rows[i].bytes;
     rest.blocks += rows[i].blocks;
@@ -31,6 +33,7 @@ std::vector<LiveRow> Cut(const std::vector<LiveRow>& rows, std::size_t top, cons
 std::string GroupTable(const LiveDevice& device, const LiveAt& live, std::size_t top, const Terminal& terminal) {
   const GroupingFacts names = FactsAbout(live.by);
   Table table({std::string(names.one), "live", "share", "blocks"});
+  if (names.needs_stacks) table.CutNamesAtEnd();
   const std::string rest =
       top == 0 ? ""
                : fmt::format("other ({} {})", FormatCount(device.rows.size() - std::min(top, device.rows.size())),
@@ -52,15 +55,29 @@ std::string BlockName(const LiveBlock& block) {
   return place.empty() ? maker : maker + " in " + Escaped(place);
 }
 
+// "net.py:12"; the table has no room for the function, which JSON has.
+std::string LineCell(const SourceLine& line) {
+  constexpr std::size_t kWidth = 24;
+  return line.known() ? ShownPlace(line, kWidth) : "";
+}
+
 std::string BlockTable(const LiveDevice& device, std::size_t top, const Terminal& terminal) {
   if (device.largest.empty()) return "";
-  Table table({"largest blocks", "bytes", "category", "since", "address", "thread"});
+  const bool lines = std::ranges::any_of(device.largest, [](const LiveBlock& block) { return block.line.known(); });
+  std::vector<std::string> titles = {"largest blocks", "bytes", "category", "since", "address", "thread"};
+  if (lines) titles.insert(titles.begin() + 3, "line");
+  Table table(std::move(titles));
   const std::size_t shown = top == 0 ? device.largest.size() : std::min(top, device.largest.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const LiveBlock& block = device.largest[i];
-    table.AddRow({BlockName(block), FormatBytes(block.bytes), block.category,
-                  block.before ? "before" : FormatMoment(block.allocated_ns), fmt::format("0x{:x}", block.address),
-                  Shortened(Escaped(block.thread), 20)});
+    std::vector<std::string> cells = {BlockName(block),
+                                      FormatBytes(block.bytes),
+                                      block.category,
+                                      block.before ? "before" : FormatMoment(block.allocated_ns),
+                                      fmt::format("0x{:x}", block.address),
+                                      Shortened(Escaped(block.thread), 20)};
+    if (lines) cells.insert(cells.begin() + 3, LineCell(block.line));
+    table.AddRow(std::move(cells));
   }
   return "\n" + table.Render(terminal, 2);
 }
@@ -73,6 +90,7 @@ Json BlockJson(const LiveBlock& block) {
           {"thread", block.thread},
           {"operator", block.operator_name},
           {"leaf", block.leaf_name},
+          {"line", LineJson(block.line)},
           {"range", block.range_name},
           {"module", block.module},
           {"category", block.category},
@@ -92,18 +110,18 @@ Json LiveDeviceJson(const LiveDevice& device, GroupBy by, std::size_t top) {
   Json& rows = json[FactsAbout(by).json_key] = Json::array();
   for (const LiveRow& row : Cut(device.rows, top, "(other)")) {
     rows.push_back({{"name", row.name}, {"bytes", row.bytes}, {"blocks", row.blocks}});
+    if (NeedsStacks(by)) AddLine(rows.back(), row.source);
   }
   json["largest_blocks"] = Json::array();
   for (const LiveBlock& block : device.largest) json["largest_blocks"].push_back(BlockJson(block));
   return json;
 }
 
-// "the peak" of a run whose peak was folded away is only that of what is left.
+// "the peak" of a run whose peak was evicted is only that of what is left.
 std::string InstantOf(const std::string& instant, const LiveDevice& device, const ReplayReport& report) {
   if (instant == "the peak" && device.process.value < report.processes.size()) {
     for (const auto& peak : report.processes[device.process.value].folded_peaks) {
-      if (peak.device == device.name && peak.bytes > device.live_bytes)
-        return "the peak, since parts were folded away,";
+      if (peak.device == device.name && peak.bytes > device.live_bytes) return "the peak of the parts that are left,";
     }
   }
   return Escaped(instant);
@@ -130,7 +148,9 @@ std::string RenderLiveAt(const Capture& capture, const LiveAt& live, const std::
                                 FormatCounted(device.live_blocks, "block", "blocks"), FormatMoment(device.ns))) +
             "\n";
     if (device.live_bytes == 0) continue;
-    text += GroupTable(device, live, top, terminal) + BlockTable(device, top, terminal);
+    LiveDevice shown = device;
+    ShortenFiles(shown.rows);
+    text += GroupTable(shown, live, top, terminal) + BlockTable(device, top, terminal);
   }
   if (!live.missing.empty()) text += "  " + Wrapped(live.missing, terminal.width, 2) + "\n";
   if (live.devices.empty()) text += "No allocation was recorded.\n";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -21,7 +22,7 @@ constexpr std::size_t kAxisWidth = 11;  // "1023.9 MiB" and a space
 std::size_t Eighths(std::uint64_t value, std::uint64_t most, std::size_t rows) {
   if (value == 0 || most == 0) return 0;
   const double share = static_cast<double>(value) / static_cast<double>(most);
-  const auto eighths = static_cast<std::size_t>(share * static_cast<double>(rows * 8) + 0.5);
+  const auto eighths = static_cast<std::size_t>(std::llround(share * static_cast<double>(rows * 8)));
   return std::clamp<std::size_t>(eighths, 1, rows * 8);
 }
 

@@ -125,32 +125,12 @@ void WriteDataFlowDot(const EventTree& tree, const DataFlowGraph& graph, const W
 }
 
 void WriteTreeText(const EventTree& tree, const WriteText& write) {
-  // Children stand behind their parent, but with those of other threads in between: depth first, by lists.
-  std::vector<std::uint32_t> first(tree.nodes.size(), TreeNode::kNone), next(tree.nodes.size(), TreeNode::kNone);
-  std::uint32_t root = TreeNode::kNone;
-  for (std::uint32_t i = static_cast<std::uint32_t>(tree.nodes.size()); i-- > 0;) {
-    std::uint32_t& head = tree.nodes[i].parent == TreeNode::kNone ? root : first[tree.nodes[i].parent];
-    next[i] = head;
-    head = i;
-  }
   Pieces pieces(write);
-  std::size_t depth = 0;
-  for (std::uint32_t i = root; i != TreeNode::kNone;) {
-    const TreeNode& node = tree.nodes[i];
+  WalkDepthFirst(tree, [&](std::size_t depth, const TreeNode& node) {
     const bool is_range = node.kind == TreeNode::Kind::kRange;
     const std::string_view name = is_range ? std::string_view(tree.names[node.name]) : "[memory]";
     pieces.Add(fmt::format("{:{}}{}\n", "", depth * 2, name));
-    if (first[i] != TreeNode::kNone) {
-      ++depth;
-      i = first[i];
-      continue;
-    }
-    while (i != TreeNode::kNone && next[i] == TreeNode::kNone) {
-      i = tree.nodes[i].parent;
-      if (i != TreeNode::kNone) --depth;
-    }
-    if (i != TreeNode::kNone) i = next[i];
-  }
+  });
 }
 
 }  // namespace memoir

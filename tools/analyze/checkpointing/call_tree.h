@@ -1,9 +1,9 @@
-// The calls of modules in a replay as a tree: who called whom, and which calls are of modules that are alike.
+// The calls of modules in a replay as a tree, by caller, and which calls are of modules that are alike.
 //
-// Every replay of the same processes numbers calls and groups alike, so that what one pass finds of a call the next can
-// use. Calls inside autograd, which make again what a forward made, are none of these.
-#ifndef TOOLS_ANALYZE_CHECKPOINTING_MODULE_CALLS_H_
-#define TOOLS_ANALYZE_CHECKPOINTING_MODULE_CALLS_H_
+// Every replay of the same processes numbers calls and groups in the same way, so that a pass can use what the pass
+// before found of a call. Calls inside autograd, which recompute a forward, are not in the tree.
+#ifndef TOOLS_ANALYZE_CHECKPOINTING_CALL_TREE_H_
+#define TOOLS_ANALYZE_CHECKPOINTING_CALL_TREE_H_
 
 #include <cstdint>
 #include <map>
@@ -33,9 +33,9 @@ struct AlikeModules {
   absl::flat_hash_set<std::uint32_t> modules;  // ModuleId
 };
 
-class ModuleCalls {
+class CallTree {
  public:
-  ModuleCalls() : calls_(1) {}
+  CallTree() : calls_(1) {}
 
   // Of a ModuleEvent that is no gradient's. Returns the call that began; 0: none that counts.
   CallNumber Enter(const ModuleEvent& event, const Dictionary& dictionary);
@@ -80,4 +80,4 @@ class ModuleCalls {
 
 }  // namespace memoir
 
-#endif  // TOOLS_ANALYZE_CHECKPOINTING_MODULE_CALLS_H_
+#endif  // TOOLS_ANALYZE_CHECKPOINTING_CALL_TREE_H_

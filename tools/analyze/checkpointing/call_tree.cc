@@ -1,4 +1,4 @@
-#include "tools/analyze/checkpointing/module_calls.h"
+#include "tools/analyze/checkpointing/call_tree.h"
 
 #include <algorithm>
 
@@ -20,7 +20,7 @@ std::string WithoutNumbers(const std::string& path) {
 
 }  // namespace
 
-AlikeNumber ModuleCalls::AlikeOf(ModuleId module, const Dictionary& dictionary) {
+AlikeNumber CallTree::AlikeOf(ModuleId module, const Dictionary& dictionary) {
   if (!module.valid()) return kNoAlike;
   if (module.value >= alike_of_.size()) alike_of_.resize(module.value + 1, kNoAlike);
   AlikeNumber& number = alike_of_[module.value];
@@ -35,7 +35,7 @@ AlikeNumber ModuleCalls::AlikeOf(ModuleId module, const Dictionary& dictionary) 
   return number;
 }
 
-CallNumber ModuleCalls::Enter(const ModuleEvent& event, const Dictionary& dictionary) {
+CallNumber CallTree::Enter(const ModuleEvent& event, const Dictionary& dictionary) {
   if (!event.thread.valid()) return 0;
   if (event.thread.value >= threads_.size()) threads_.resize(event.thread.value + 1);
   std::vector<CallNumber>& open = threads_[event.thread.value];
@@ -54,7 +54,7 @@ CallNumber ModuleCalls::Enter(const ModuleEvent& event, const Dictionary& dictio
   return number;
 }
 
-CallNumber ModuleCalls::Common(CallNumber a, CallNumber b) const {
+CallNumber CallTree::Common(CallNumber a, CallNumber b) const {
   while (a != b) {
     if (calls_[a].depth >= calls_[b].depth) {
       a = calls_[a].caller;

@@ -1,0 +1,109 @@
+"""What Python stacks cost, beside the same recording without them and what torch's memory history adds for its own: stack_cost.py [--memoir PATH] [--rounds 5]
+
+Each contestant runs in processes of its own, in turn, on one thread; figures are medians over the rounds, of time on the clock. The card is simulated (its kernels do nothing,
+values off): what is seen is the processor's side alone, the worst case. Memoir writes its capture to disk as in real use.
+
+  pair      a block allocated and freed through torch's caching allocator, under 30 Python frames that do not change
+  step      one training step of a small transformer with AdamW
+  bytes     of the capture of examples/transformer.py, on the CPU
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from device_cost import per_call, training
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CONTESTANTS = ["bare", "memoir-off", "memoir", "history", "history-stacks"]
+FRAMES = 30
+
+
+def under(frames, function):
+    return function() if frames <= 0 else under(frames - 1, function)
+
+
+def contestant(name, pairs, steps):
+    import torch
+
+    torch.set_num_threads(1)
+    _, step = training()
+    step()
+    alloc, delete = torch._C._cuda_cudaCachingAllocator_raw_alloc, torch._C._cuda_cudaCachingAllocator_raw_delete
+    stream = torch.cuda.current_stream().cuda_stream
+
+    def pair():
+        delete(alloc(1 << 16, stream))
+
+    if name.startswith("history"):
+        stacks = name == "history-stacks"
+        torch.cuda.memory._record_memory_history(stacks="python" if stacks else "all", context="all" if stacks else None)
+    around = 4  # main, contestant, per_call and pair
+    print(json.dumps({"pair_ns": under(FRAMES - around - 1, lambda: per_call(pair, pairs)), "step_ns": per_call(step, steps)}))
+
+
+def run(name, options):
+    command = [sys.executable, __file__, "--contestant", name, "--pairs", str(options.pairs), "--steps", str(options.steps)]
+    tree = pathlib.Path(options.memoir).resolve().parents[1]
+    if not name.startswith("memoir"):
+        environment = {**os.environ, "MEMOIR_SIM_VALUES": "off", "LD_PRELOAD": str(tree / "lib/memoir/libmemoir_simcuda.so")}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{name}: {done.stderr[-2000:]}")
+        return json.loads(done.stdout.splitlines()[-1])
+    return recorded(options, name, ["--simulate", "a100-40", "--sim-values", "off"], command)[0]
+
+
+def recorded(options, name, device, command):
+    """What the program prints last, and the bytes of its capture."""
+    folder = tempfile.mkdtemp(prefix="memoir-benchmark-")
+    try:
+        stacks = ["--stacks", "off" if name == "memoir-off" else "python"]
+        line = [options.memoir, "run", "-q", *stacks, *device, "-o", f"{folder}/capture", "--", *command]
+        done = subprocess.run(line, check=True, capture_output=True, text=True)
+        shown = json.loads(subprocess.run([options.memoir, "show", "--json", f"{folder}/capture"], check=True, capture_output=True, text=True).stdout)
+        assert shown["dropped_events"] == 0, "events were dropped"
+        if device:
+            cuda = [device for device in shown["devices"] if device["device"].startswith("cuda")]
+            assert cuda and cuda[0]["allocations"] >= options.pairs, "the pairs are not in the capture"
+        size = sum(part.stat().st_size for part in pathlib.Path(folder, "capture").glob("*.memoir"))
+        return json.loads(done.stdout.splitlines()[-1]) if device else None, size
+    finally:
+        shutil.rmtree(folder)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--memoir", default=str(ROOT / "build" / "install" / "bin" / "memoir"))
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--pairs", type=int, default=200_000)
+    parser.add_argument("--steps", type=int, default=40)
+    parser.add_argument("--contestant", choices=CONTESTANTS)
+    options = parser.parse_args()
+    if options.contestant:
+        return contestant(options.contestant, options.pairs, options.steps)
+    rounds = {name: [] for name in CONTESTANTS}
+    for number in range(options.rounds):
+        for name in CONTESTANTS:
+            print(f"round {number + 1}/{options.rounds} {name}", file=sys.stderr)
+            rounds[name].append(run(name, options))
+    middle = {name: {key: statistics.median(r[key] for r in rounds[name]) for key in ("pair_ns", "step_ns")} for name in CONTESTANTS}
+    size = {name: recorded(options, name, [], [sys.executable, str(ROOT / "examples" / "transformer.py")])[1] for name in ("memoir-off", "memoir")}
+    print(f"{'':16}{'pair, ns':>10}{'step, ms':>10}")
+    for name in CONTESTANTS:
+        print(f"{name:16}{middle[name]['pair_ns']:10.0f}{middle[name]['step_ns'] / 1e6:10.2f}")
+    more = lambda name, without: middle[name]["pair_ns"] - middle[without]["pair_ns"]
+    print(f"a stack of {FRAMES} unchanged frames at an allocation: {more('memoir', 'memoir-off'):.0f} ns more; history: {more('history-stacks', 'history'):.0f} ns more")
+    print(f"a step with stacks: {middle['memoir']['step_ns'] / middle['memoir-off']['step_ns']:.2f} x of without; history: {middle['history-stacks']['step_ns'] / middle['history']['step_ns']:.2f} x")
+    print(f"bytes of the capture: {size['memoir']:,} with, {size['memoir-off']:,} without: {size['memoir'] / size['memoir-off']:.2f} x")
+    return None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,236 @@
+// Opens every view of a report, clicks, searches and zooms in it, and prints what it saw as JSON:
+//
+//     node tests/browser/check_page.mjs REPORT.html WIDTH HEIGHT
+//
+// tests/browser/test_report_page.py compares that with what the program says.
+import {openReport, settle, show} from './report_page.mjs';
+
+const [file, width, height] = process.argv.slice(2);
+const {browser, page, said, requests} = await openReport(file, {width: Number(width), height: Number(height)});
+const seen = {};
+
+const texts = (selector) => page.$$eval(selector, (all) => all.map((one) => one.textContent));
+const exact = (title) => (title ? Number(title.replace(/[^0-9]/g, '')) : null);
+// Rows of the first table in `selector`: name and exact bytes of its first column of bytes.
+const rowsOf = async (selector) => {
+  const rows = await page.$$eval(
+      `${selector} tbody tr`,
+      (all) => all.map(
+          (row) => ({
+            name: row.cells[0].textContent,
+            title: [...row.cells].map((cell) => cell.title).find((title) => /^[\d,]+ bytes$/.test(title)) ?? null
+          })),
+  );
+  return rows.map(({name, title}) => ({name, bytes: exact(title)}));
+};
+const ended = async () => settle(page);
+
+async function overview() {
+  await show(page, 'overview');
+  seen.overview = {
+    peak: exact(await page.getAttribute('.hero .peak', 'title')),
+    kind: await page.textContent('.hero .kind strong'),
+    categories: await rowsOf('.card.category table'),
+    findings: await texts('.finding h3'),
+    spark: await painted('.spark canvas'),
+  };
+}
+
+// How many colours a canvas shows: one that was never drawn shows none.
+const painted = (selector) => page.$eval(selector, (canvas) => {
+  const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  const colours = new Set();
+  for (let i = 0; i < data.length; i += 4)
+    if (data[i + 3] > 0) colours.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
+  return colours.size;
+});
+
+// The next device, where there is one.
+async function otherDevice() {
+  await page.keyboard.press(']');
+  await ended();
+  const device = await page.$eval(
+      '#chooser', (chooser) => chooser.querySelector('select')?.selectedOptions[0].textContent ?? null);
+  const peak = exact(await page.getAttribute('.hero .peak', 'title'));
+  await page.keyboard.press('[');
+  await ended();
+  seen.other_device = {device, peak};
+}
+
+async function timeline() {
+  await show(page, 'timeline');
+  await page.waitForSelector('.chart .u-over');
+  await page.click('.chips button.peak');
+  await page.waitForFunction(() => document.querySelector('.headline h2')?.textContent.includes('peak'));
+  const groupings = await page.$$eval('.instant .choice button', (all) => all.map((one) => one.dataset.value));
+  const rows = {};
+  for (const word of groupings) {
+    await page.click(`.instant .choice button[data-value="${word}"]`);
+    await page.waitForFunction(
+        (wanted) => document.querySelector('.instant .choice button[aria-checked=true]')?.dataset.value === wanted,
+        word);
+    await ended();
+    while (await page.isVisible('.split .more')) await page.click('.split .more');
+    rows[word] = await rowsOf('.split .table');
+  }
+  await page.evaluate(() => scrollTo(0, 0));
+  const box = await page.locator('.chart .u-over').boundingBox();
+  const axis = () => page.$eval('.chart canvas', (canvas) => canvas.toDataURL());
+  const before = await axis();
+  await page.mouse.move(box.x + box.width * 0.7, box.y + box.height / 2);
+  const tip = await page.textContent('#tip');
+  for (let i = 0; i < 6; ++i) await page.mouse.wheel(0, -240);
+  await ended();
+  const zoomed = await axis();
+  await page.keyboard.press('0');
+  await ended();
+  const whole = await axis();
+  await page.mouse.click(box.x + box.width * 0.93, box.y + box.height / 2);
+  await ended();
+  const clicked = await page.textContent('.headline h2');
+  const by = {};
+  for (const word of ['layers', 'module', 'operator', 'category']) {
+    await page.click(`.controls .choice button[data-value=${word}]`);
+    await ended();
+    by[word] = await texts('.legend .entry');
+  }
+  await page.keyboard.press('p');
+  await ended();
+  seen.timeline = {
+    rows,
+    tip,
+    zoom_changed: before !== zoomed,
+    whole_changed: zoomed !== whole,
+    clicked,
+    legend: by,
+    stepped: await page.textContent('.headline h2'),
+    map: await painted('.split .map canvas')
+  };
+}
+
+async function blocks() {
+  await show(page, 'blocks');
+  await ended();
+  const note = await page.textContent('.blocks > .note');
+  const colours = await painted('.canvas-box canvas');
+  const box = await page.locator('.canvas-box canvas').boundingBox();
+  let details = '';
+  for (let share = 0.994; share > 0.02 && details === ''; share -= 0.012) {
+    await page.mouse.click(box.x + 80 + (box.width - 80) * 0.6, box.y + (box.height - 24) * share);
+    await ended();
+    details = (await page.textContent('.details')) ?? '';
+  }
+  await page.mouse.wheel(0, -360);
+  await ended();
+  seen.blocks = {note, colours, details};
+}
+
+async function flame() {
+  await show(page, 'flame');
+  await ended();
+  const note = await page.textContent('.flame > .note');
+  await page.fill('.flame .find', 'aten::');
+  await ended();
+  const found = await page.textContent('.flame > .note');
+  await page.fill('.flame .find', '');
+  await page.click('.flame-box canvas', {position: {x: 12, y: 32}});
+  await ended();
+  const crumbs = await texts('.crumbs button');
+  await page.locator('.flame .find').blur();
+  await page.keyboard.press('Escape');
+  await ended();
+  const notes = {};
+  for (const measure of ['allocated', 'temporary', 'kept', 'atPeak']) {
+    await page.click(`.flame button[data-value=${measure}]`);
+    await ended();
+    notes[measure] = await page.textContent('.flame > .note');
+  }
+  await page.click('.flame button[data-value=ranges]');
+  await ended();
+  seen.flame = {
+    note,
+    found,
+    crumbs,
+    back: await page.isHidden('.crumbs'),
+    notes,
+    ranges: await page.textContent('.flame > .note'),
+    colours: await painted('.flame-box canvas')
+  };
+}
+
+async function segments() {
+  await show(page, 'segments');
+  await ended();
+  if (await page.isVisible('.segments .empty')) return (seen.segments = null);
+  await page.click('.segments .chips button.peak');
+  await ended();
+  while (await page.isVisible('.segments .more')) await page.click('.segments .more');
+  const rows = await page.$$eval(
+      '.segments .table tbody tr',
+      (all) => all.map(
+          (row) =>
+              [row.cells[0].textContent, row.cells[1].title, row.cells[2].title, row.cells[5].textContent,
+               row.cells[6].textContent]));
+  seen.segments = {
+    headline: await page.textContent('.segments h2'),
+    rows: rows.map(([address, bytes, free, pool,
+                     stream]) => ({address, bytes: exact(bytes), free: exact(free), pool, stream: Number(stream)}))
+  };
+}
+
+async function table(view) {
+  await show(page, view);
+  await ended();
+  if (await page.isVisible('.rows .empty')) return (seen[view] = null);
+  while (await page.isVisible('.rows .more')) await page.click('.rows .more');
+  const rows = await rowsOf('.rows .table');
+  const head = '.rows th:nth-child(1) button';
+  await page.click(head);
+  const sorted = (await rowsOf('.rows .table')).map((row) => row.name);
+  const word = rows[0].name.slice(0, 6);
+  await page.fill('.rows .find', word);
+  const filtered = (await rowsOf('.rows .table')).map((row) => row.name);
+  await page.fill('.rows .find', '');
+  await page.locator('.rows .find').blur();
+  seen[view] = {rows, sorted, word, filtered};
+}
+
+async function keyboard() {
+  const views = [];
+  for (let key = 1; key <= 8; ++key) {
+    await page.keyboard.press(String(key));
+    await ended();
+    views.push(await page.getAttribute('html', 'data-view'));
+  }
+  const theme = () => page.getAttribute('html', 'data-theme');
+  const before = await theme();
+  await page.keyboard.press('t');
+  const after = await theme();
+  await page.keyboard.press('?');
+  const keys = await page.isVisible('#keys');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('/');
+  const focused = await page.evaluate(() => document.activeElement?.getAttribute('type'));
+  seen.keyboard = {views, theme_changed: before !== after, keys, focused};
+}
+
+seen.failed = await page.isVisible('.failed') ? await page.textContent('.failed') : null;
+if (seen.failed === null) {
+  await overview();
+  await otherDevice();
+  await timeline();
+  await blocks();
+  await flame();
+  await segments();
+  for (const view of ['modules', 'operators', 'parameters']) await table(view);
+  await keyboard();
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+  await ended();
+}
+seen.said = said;
+seen.requests = requests();
+seen.scripts = await page.$$eval('script', (all) => all.filter((one) => !one.type).length);
+seen.body =
+    await page.$$eval('body > *', (all) => all.filter((one) => one.tagName !== 'SCRIPT').map((one) => one.tagName));
+console.log(JSON.stringify(seen));
+await browser.close();

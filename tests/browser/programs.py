@@ -1,0 +1,56 @@
+"""Programs whose reports the tests of this folder open."""
+
+# On the simulated GPU: a model, an optimizer, steps, and a mark.
+TRAINING = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(256, 512), nn.ReLU(), nn.Sequential(nn.Linear(512, 512), nn.GELU()), nn.Linear(512, 64)).cuda()
+optimizer = torch.optim.AdamW(model.parameters())
+for step in range(4):
+    with torch.profiler.record_function("forward"):
+        loss = model(torch.randn(512, 256, device="cuda")).square().mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    if step == 1:
+        import memoir
+        memoir.mark("after two steps")
+"""
+
+# Names that would do something, were they not text.
+EVIL = """
+import memoir
+import torch
+from torch import nn
+
+NAMES = ['</script><script>document.body.dataset.evil=1</script>', '<img src=x onerror=alert(1)>', 'quote"\\'&amp;', 'new\\nline',
+         '\\x1b[31mred', '\\U0001f525 fire', '\\u202eright to left', '\\u05e9\\u05dc\\u05d5\\u05dd', '{{constructor}}', 'a;b=c#d']
+
+
+class Evil(nn.Module):
+    def __init__(self):
+        super().__init__()
+        for name in NAMES:
+            self.add_module(name.replace('.', '_'), nn.Linear(32, 32))
+
+    def forward(self, x):
+        for child in self.children():
+            x = child(x)
+        return x
+
+
+model = Evil()
+for name in NAMES:
+    memoir.mark(name)
+    with torch.profiler.record_function(name):
+        model(torch.randn(64, 32)).sum().backward()
+"""
+
+# A few tensors of no module.
+PLAIN = """
+import torch
+
+kept = [torch.empty(1000 * (i + 1)) for i in range(5)]
+"""

@@ -1,0 +1,249 @@
+"""The report in a browser: every view opened, its numbers compared with --json, nothing said on the console, nothing asked of the network.
+
+Skipped where Node.js, its packages (tools/web, npm ci) or Chromium are missing; then `memoir report` must say so.
+"""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+from programs import EVIL, PLAIN, TRAINING
+
+HERE = pathlib.Path(__file__).resolve().parent
+SIZES = ((1366, 768), (2560, 1440))
+CHROMIUM = next((path for path in (os.environ.get("CHROMIUM"), "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome") if path and os.path.exists(path)), None)
+
+
+def missing(tree):
+    if not (tree / "lib" / "memoir" / "report.html").exists():
+        return "this tree was built without Node.js: it has no page of the report"
+    if shutil.which("node") is None:
+        return "no node here"
+    if not (HERE.parents[1] / "tools" / "web" / "node_modules" / "playwright-core").exists():
+        return "tools/web has no node_modules: npm ci"
+    return None if CHROMIUM else "no Chromium here"
+
+
+@pytest.fixture(scope="module")
+def browser(tree):
+    reason = missing(tree)
+    if reason:
+        pytest.skip(reason)
+
+
+def memoir(tree, *arguments, **options):
+    return subprocess.run([tree / "bin" / "memoir", *map(str, arguments)], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120, **options)
+
+
+def shown(tree, *arguments):
+    done = memoir(tree, "show", "--json", *arguments)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+class Reported:
+    """A recorded program, its report, and what the browser saw of it at each size."""
+
+    def __init__(self, tree, folder, program, *options):
+        script = folder / "program.py"
+        script.write_text(program)
+        self.tree, self.capture, self.file = tree, folder / "capture", folder / "report.html"
+        done = subprocess.run([tree / "bin" / "memoir", "run", "-q", *options, "-o", self.capture, "--", os.sys.executable, script], capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr
+        made = memoir(tree, "report", self.capture, "-o", self.file)
+        assert made.returncode == 0, made.stderr
+        self.seen = [self.look(width, height) for width, height in SIZES]
+
+    def look(self, width, height):
+        done = subprocess.run(["node", HERE / "check_page.mjs", self.file, str(width), str(height)], capture_output=True, text=True, timeout=280, env={**os.environ, "CHROMIUM": CHROMIUM})
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def training(tree, tmp_path_factory, browser):
+    return Reported(tree, tmp_path_factory.mktemp("training"), TRAINING, "--simulate", "h100")
+
+
+@pytest.fixture(scope="module")
+def evil(tree, tmp_path_factory, browser):
+    return Reported(tree, tmp_path_factory.mktemp("evil"), EVIL)
+
+
+@pytest.fixture(scope="module")
+def plain(tree, tmp_path_factory, browser):
+    return Reported(tree, tmp_path_factory.mktemp("plain"), PLAIN)
+
+
+@pytest.fixture(params=["training", "evil", "plain"])
+def reported(request):
+    return request.getfixturevalue(request.param)
+
+
+def test_says_nothing_and_asks_for_nothing(reported):
+    for seen in reported.seen:
+        assert seen["failed"] is None
+        assert seen["said"] == []
+        assert seen["requests"] == []
+        assert seen["scripts"] == 1, "a name became a script"
+        assert "IMG" not in seen["body"]
+
+
+def test_every_view_shows_something(reported):
+    for seen in reported.seen:
+        assert seen["overview"]["spark"] >= 1
+        assert seen["timeline"]["map"] >= 1
+        assert seen["blocks"]["colours"] >= 2
+        assert seen["flame"]["colours"] >= 2
+        assert seen["blocks"]["details"] != "", "no band could be clicked"
+        assert "bytes" in seen["blocks"]["details"]
+        assert seen["keyboard"] == {"views": ["overview", "timeline", "blocks", "flame", "segments", "modules", "operators", "parameters"], "theme_changed": True, "keys": True, "focused": "search"}
+
+
+def test_zooms_and_steps(reported):
+    for seen in reported.seen:
+        timeline = seen["timeline"]
+        assert timeline["zoom_changed"] and timeline["whole_changed"]
+        assert " live at " in timeline["clicked"] and " live at " in timeline["stepped"]
+        assert "allocated at" in timeline["tip"]
+
+
+def first_device(document):
+    """The page shows GPUs first."""
+    return next((device for device in document["devices"] if device["device"].startswith("cuda")), document["devices"][0])
+
+
+def of_device(row, document, device):
+    if len(document["devices"]) == 1:
+        return row
+    return next((part for part in row.get("devices", ()) if part["device"] == device), None)
+
+
+def test_overview_is_that_of_json(reported):
+    document = shown(reported.tree, "--by", "category", reported.capture)
+    device = first_device(document)
+    expected = {}
+    for row in document["categories"]:
+        part = of_device(row, document, device["device"])
+        if part and part["bytes_at_peak"]:
+            expected[row["name"]] = part["bytes_at_peak"]
+    for seen in reported.seen:
+        assert seen["overview"]["peak"] == device["peak_allocated_bytes"]
+        assert {row["name"]: row["bytes"] for row in seen["overview"]["categories"]} == expected
+        assert sum(expected.values()) == seen["overview"]["peak"]
+
+
+def test_the_chooser_shows_the_other_device(training, plain):
+    document = shown(training.tree, training.capture)
+    cpu = next(device for device in document["devices"] if device["device"] == "cpu")
+    for seen in training.seen:
+        assert seen["other_device"] == {"device": "cpu", "peak": cpu["peak_allocated_bytes"]}
+    assert all(seen["other_device"]["device"] is None for seen in plain.seen)
+
+
+def test_rows_at_the_peak_are_those_of_json(reported):
+    for word, key in (("category", "categories"), ("module", "modules"), ("operator", "operators"), ("shape", "shapes"), ("parameter", "parameters")):
+        document = shown(reported.tree, "--at", "peak", "--by", word, reported.capture)
+        device = first_device(document)
+        expected = {}
+        for row in device[key]:
+            expected.setdefault(row["name"], []).append(row["bytes"])
+        for seen in reported.seen:
+            rows = {}
+            for row in seen["timeline"]["rows"][word]:
+                rows.setdefault(row["name"], []).append(row["bytes"])
+            assert {name: sorted(values) for name, values in rows.items()} == {name: sorted(values) for name, values in expected.items()}, word
+
+
+def test_tables_are_those_of_json(reported):
+    for view, word, key in (("modules", "module", "modules"), ("operators", "operator", "operators"), ("parameters", "parameter", "parameters")):
+        document = shown(reported.tree, "--by", word, reported.capture)
+        device = first_device(document)["device"]
+        expected = {}
+        for row in document[key]:
+            part = of_device(row, document, device)
+            if part and (part["allocations"] or part["bytes_at_peak"] or row.get("count")) or row["kind"] == "container":
+                expected.setdefault(row["name"], []).append((part or row)["bytes_at_peak"])
+        for seen in reported.seen:
+            if seen[view] is None:
+                assert not any(any(values) for values in expected.values())
+                continue
+            rows = {}
+            for row in seen[view]["rows"]:
+                rows.setdefault(row["name"], []).append(row["bytes"])
+            assert {name: sorted(values) for name, values in rows.items()} == {name: sorted(values) for name, values in expected.items()}, view
+            assert seen[view]["sorted"] == sorted(seen[view]["sorted"], key=lambda name: name.encode("utf-16-be"))
+            assert seen[view]["filtered"] and all(seen[view]["word"].lower() in name.lower() for name in seen[view]["filtered"])
+
+
+def test_segments_are_those_of_json(training):
+    document = shown(training.tree, "--at", "peak", "--by", "segment", training.capture)
+    expected = [(segment["address"], segment["bytes"]) for segment in document["devices"][0]["segments"]]
+    for seen in training.seen:
+        assert sorted((row["address"], row["bytes"]) for row in seen["segments"]["rows"]) == sorted(expected)
+        assert sum(row["bytes"] - row["free"] for row in seen["segments"]["rows"]) == seen["overview"]["peak"]
+
+
+def test_a_simulated_figure_says_so(training, plain):
+    assert all(seen["overview"]["kind"] == "SIMULATED" for seen in training.seen)
+    assert all(seen["overview"]["kind"] == "MEASURED" for seen in plain.seen)
+
+
+def test_flame_graph_adds_up(reported):
+    document = shown(reported.tree, "--by", "operator", reported.capture)
+    device = first_device(document)
+    for seen in reported.seen:
+        of = {measure: text.partition(" in all")[0] for measure, text in seen["flame"]["notes"].items()}
+        assert of["atPeak"] == seen["flame"]["ranges"].partition(" in all")[0] == in_units(device["peak_allocated_bytes"])
+        assert of["allocated"] == in_units(device["allocated_bytes"])
+        assert re.search(r"matches .*%", seen["flame"]["found"])
+        assert len(seen["flame"]["crumbs"]) >= 2 and seen["flame"]["back"]
+
+
+def in_units(count):
+    if count < 1024:
+        return f"{count} B"
+    for unit in ("KiB", "MiB", "GiB"):
+        count /= 1024
+        if count < 1023.95:
+            break
+    return f"{count:.1f} {unit}"
+
+
+@pytest.mark.skipif("MEMOIR_WRITE_SAMPLES" not in os.environ, reason="MEMOIR_WRITE_SAMPLES does not name the program that writes samples; ctest does")
+def test_every_sample_opens(tree, browser, tmp_path):
+    """Captures without events, with damage, drops, several ranks, evicted parts ...: every view opens, quietly."""
+    (tmp_path / "samples").mkdir()
+    subprocess.run([os.environ["MEMOIR_WRITE_SAMPLES"], tmp_path / "samples"], check=True, capture_output=True)
+    reports = []
+    for sample in sorted((tmp_path / "samples").iterdir()):
+        report = tmp_path / f"{sample.name}.html"
+        made = memoir(tree, "report", sample, "-o", report)
+        assert made.returncode == 0, made.stderr
+        reports.append(report)
+    done = subprocess.run(["node", HERE / "open_all.mjs", *reports], capture_output=True, text=True, timeout=280, env={**os.environ, "CHROMIUM": CHROMIUM})
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    assert len(seen) == len(reports) > 10
+    for report, of in seen.items():
+        assert of["said"] == [] and of["requests"] == [], report
+        assert of["views"] == 8 or "No allocation was recorded" in of["failed"], report
+    assert any(of["failed"] for of in seen.values())
+
+
+def test_a_browser_without_what_it_needs_says_so(training, tmp_path):
+    script = f"""
+import {{ openReport }} from "{(HERE / "report_page.mjs").as_uri()}";
+const {{ browser, page, said }} = await openReport({json.dumps(str(training.file))}, {{ width: 800, height: 600, script: "delete window.DecompressionStream" }});
+console.log(JSON.stringify({{ text: await page.textContent(".failed"), said }}));
+await browser.close();
+"""
+    done = subprocess.run(["node", "--input-type=module"], input=script, capture_output=True, text=True, timeout=120, env={**os.environ, "CHROMIUM": CHROMIUM})
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert "DecompressionStream" in answer["text"] and "newer browser" in answer["text"]
+    assert answer["said"] == []

@@ -1,0 +1,98 @@
+"""memoir report: its file, and what it says where there can be none. What the page shows: tests/browser."""
+
+import resource
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+PAGE = "<title><!--memoir:title--></title><!--memoir:sections--><p>end</p>"
+
+
+@pytest.fixture
+def page(fake_tree):
+    """A page that stands for the one that Node.js builds."""
+    file = fake_tree / "lib" / "memoir" / "report.html"
+    file.write_text(PAGE)
+    yield file
+    file.unlink(missing_ok=True)
+
+
+def test_without_the_page_names_the_fix(memoir, samples, one_line):
+    done = memoir("report", samples / "training")
+    assert done.returncode == 1
+    line = one_line(done)
+    assert "report.html is not there" in line
+    assert "nodejs and npm" in line and "wheel" in line
+
+
+def test_writes_a_file_named_after_the_capture(memoir, samples, page, tmp_path):
+    done = memoir("report", samples / "training")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith("memoir: wrote training.html (")
+    text = (tmp_path / "training.html").read_text()
+    assert text.startswith("<title>Memoir: ") and text.endswith("<p>end</p>")
+    assert text.count('<script type="application/octet-stream" id="facts">') == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["training.html"]
+
+
+def test_every_sample_has_a_report(memoir, samples, page, tmp_path, one_line):
+    for sample in sorted(samples.iterdir()):
+        done = memoir("report", sample, "-o", "out.html")
+        assert done.returncode in (0, 1), sample
+        assert (tmp_path / "out.html").exists() == (done.returncode == 0), sample
+        if done.returncode == 1:
+            assert one_line(done)
+        (tmp_path / "out.html").unlink(missing_ok=True)
+
+
+def test_output_can_be_standard_output(memoir, samples, page):
+    done = memoir("report", samples / "training", "-o", "-")
+    assert done.returncode == 0 and done.stderr == ""
+    assert done.stdout.endswith("<p>end</p>")
+
+
+def test_a_title_is_text(memoir, samples, page, tmp_path):
+    folder = tmp_path / "<script>&'\""
+    shutil.copytree(samples / "training", folder)
+    done = memoir("report", folder, "-o", "out.html")
+    assert done.returncode == 0, done.stderr
+    head = (tmp_path / "out.html").read_text().partition("</title>")[0]
+    assert "<script>" not in head and "&lt;script&gt;" in head
+
+
+@pytest.mark.parametrize("output, says", [("/dev/full", "make room there"), ("missing/out.html", "make its folder first"), (".", "name a file in it")])
+def test_what_cannot_be_written_says_why(memoir, samples, page, one_line, output, says):
+    done = memoir("report", samples / "training", "-o", output)
+    assert done.returncode == 1
+    assert says in one_line(done)
+
+
+def test_a_full_disk_leaves_no_half_file_and_the_old_one(fake_tree, samples, page, tmp_path):
+    page.write_text(PAGE + "x" * 1_000_000)
+    (tmp_path / "out.html").write_text("the report of before")
+
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+    done = subprocess.run([fake_tree / "bin" / "memoir", "report", samples / "training", "-o", "out.html"], cwd=tmp_path, preexec_fn=limit,
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert "cannot write out.html" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["out.html"]
+    assert (tmp_path / "out.html").read_text() == "the report of before"
+
+
+def test_a_damaged_page_is_said(memoir, samples, page, one_line, tmp_path):
+    page.write_text("<p>nothing to fill in</p>")
+    done = memoir("report", samples / "training", "-o", "out.html")
+    assert done.returncode == 1 and "install Memoir again" in one_line(done)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_wrong_usage(memoir, one_line):
+    done = memoir("report")
+    assert done.returncode == 2 and "no capture given" in one_line(done)
+    assert memoir("report", "nothing-here").returncode == 1

@@ -1,0 +1,113 @@
+"""clang-tidy over the C++ sources, as .clang-tidy configures it, with the compiler's own flags (compile_commands.json of the build).
+
+A file takes seconds, so a file that was found clean is not looked at again: build/clang-tidy has the hashes of what the preprocessor made of it,
+comments included, with the flags, the configuration and the version.
+"""
+
+import functools
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("TESTED_TREE", ROOT / "build/dev/installed")).parent
+CLANG_TIDY = pathlib.Path(sys.executable).parent / "clang-tidy"
+CONFIGURATION = f"--config-file={ROOT / '.clang-tidy'}"
+SHARES = pathlib.Path(__file__).parent / "clang_tidy_shares.txt"
+PRODUCT = ("interpose/", "tracker/", "tools/")
+
+WARNING = re.compile(r"^(?P<file>/.+?):(?P<line>\d+):\d+: (?:warning|error): .* \[(?P<check>[\w.,-]+)\]$", re.MULTILINE)
+
+# Functions of libc that concurrency-mt-unsafe refuses and that are safe here.
+SAFE = re.compile(
+    r"\b(?:"
+    r"getenv"  # as long as nobody calls setenv at the same time; Memoir never calls it
+    r"|strerror|strsignal"  # glibc has a text for every number, or a buffer for each thread
+    r"|dlerror"  # of each thread
+    r"|readdir"  # of streams that one thread has
+    r"|sigprocmask"  # in programs of Memoir's own, before they have threads
+    r")\("
+)
+
+
+def commands():
+    """Source (from the root) to (folder, flags), the first of each."""
+    found = {}
+    for entry in json.loads((BUILD / "compile_commands.json").read_text()):
+        path = os.path.relpath(entry["file"], ROOT)
+        if path.startswith(PRODUCT) and path not in found:
+            found[path] = entry["directory"], flags(shlex.split(entry["command"])[1:])
+    return found
+
+
+def flags(arguments):
+    """What decides how a file reads: neither input and output, nor g++'s warnings and precompiled headers, which clang cannot take."""
+    kept, rest = [], iter(arguments)
+    for argument in rest:
+        if argument in ("-o", "-c"):
+            next(rest)
+        elif argument == "-include":
+            header = next(rest)
+            kept += [] if "cmake_pch" in header else [argument, header]
+        elif not argument.startswith("-W"):
+            kept.append(argument)
+    return kept
+
+
+def shares():
+    """Folders that are an entry of ctest each."""
+    return [line for line in SHARES.read_text().splitlines() if line and not line.startswith("#")]
+
+
+def share_of(path):
+    """The longest of the folders that has it."""
+    return max((share for share in shares() if path.startswith(f"{share}/")), key=len, default=None)
+
+
+@functools.cache
+def checker():
+    """The version of clang-tidy, and its configuration without comments."""
+    asked = ([CLANG_TIDY, "--version"], [CLANG_TIDY, CONFIGURATION, "--dump-config", "-"])
+    return b"".join(subprocess.run(command, capture_output=True, check=True).stdout for command in asked)
+
+
+def fingerprint(source, folder, arguments):
+    """Of all that the verdict depends on."""
+    read = subprocess.run(["c++", "-E", "-P", "-C", *arguments, source], cwd=folder, capture_output=True, check=True).stdout
+    parts = (read, checker(), "\0".join(arguments).replace(str(ROOT), "").encode())
+    return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
+
+
+def complaints(source, folder, arguments):
+    """What clang-tidy says of `source` and of our headers in it, a line each."""
+    done = subprocess.run(
+        [CLANG_TIDY, "--quiet", CONFIGURATION, source, "--", *arguments], cwd=folder, capture_output=True, text=True
+    )
+    found = list(WARNING.finditer(done.stdout))
+    if done.returncode != 0 and not found:
+        raise RuntimeError(f"clang-tidy ended with {done.returncode}: {done.stdout}{done.stderr}")
+    for one in found:
+        line = pathlib.Path(one["file"]).read_text().split("\n")[int(one["line"]) - 1]
+        if not (one["check"] == "concurrency-mt-unsafe" and SAFE.search(line)):
+            yield one[0]
+
+
+def complaints_of_share(share):
+    """Of all sources in one folder of clang_tidy_shares.txt; those that were clean before are passed by."""
+    clean = ROOT / "build" / "clang-tidy"
+    clean.mkdir(parents=True, exist_ok=True)
+    for path, (folder, arguments) in commands().items():
+        if share_of(path) != share:
+            continue
+        known = clean / fingerprint(ROOT / path, folder, arguments)
+        if known.exists():
+            continue
+        found = list(complaints(ROOT / path, folder, arguments))
+        yield from found
+        if not found:
+            known.touch()

@@ -1,0 +1,77 @@
+#include "tools/analyze/grouping/own_code.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace memoir {
+namespace {
+
+// Calls `take` with each part of a path between slashes, until it returns true; returns whether it did.
+template <class Take>
+bool AnyPart(std::string_view path, Take take) {
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find('/', begin), path.size());
+    if (take(path.substr(begin, end - begin))) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+// "python3.12", "python3", "python312.zip", which hold the standard library where they stand in "lib".
+bool IsPythonFolder(std::string_view part) {
+  if (!part.starts_with("python")) return false;
+  part.remove_prefix(6);
+  if (part.ends_with(".zip")) part.remove_suffix(4);
+  return !part.empty() && part.find_first_not_of("0123456789.t") == std::string_view::npos;  // 3.13t: without the GIL
+}
+
+// torch where it is not installed, but built: what its own package has below "torch".
+bool IsOfTorch(std::string_view part) {
+  constexpr std::array<std::string_view, 9> kParts = {"nn",  "autograd",      "optim",        "utils", "distributed",
+                                                      "jit", "functional.py", "overrides.py", "fx"};
+  return part.starts_with('_') || std::ranges::find(kParts, part) != kParts.end();
+}
+
+bool IsLibraryFile(std::string_view file) {
+  if (file.find("/lib/memoir/python/") != std::string_view::npos) return true;  // Memoir's own package
+  std::string_view before;
+  return AnyPart(file, [&](std::string_view part) {
+    if (part == "site-packages" || part == "dist-packages") return true;
+    if ((before == "lib" || before == "lib64") && IsPythonFolder(part)) return true;
+    if (before == "torch" && IsOfTorch(part)) return true;
+    if (part.starts_with("torchinductor_")) return true;  // code that inductor generated
+    before = part;
+    return false;
+  });
+}
+
+// "<frozen importlib._bootstrap>", code that torch.fx and attrs generate. The rest of its kind is the program's:
+// "<string>" of exec(), "<stdin>", "<ipython-input-3-...>".
+bool IsMadeByLibrary(std::string_view file) {
+  constexpr std::array<std::string_view, 4> kStarts = {"<frozen ", "<eval_with_key>", "<attrs generated ",
+                                                       "<__array_function__"};
+  return std::ranges::any_of(kStarts, [&](std::string_view start) { return file.starts_with(start); });
+}
+
+bool EndsPart(std::string_view file, std::size_t at) { return at == file.size() || file[at] == '/'; }
+
+}  // namespace
+
+OwnCode::OwnCode(std::string_view path) {
+  while (path.starts_with("./")) path.remove_prefix(2);
+  while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+  path_ = path;
+}
+
+CodeOwner OwnCode::OwnerOf(std::string_view file) const {
+  if (path_ == "/" && file.starts_with('/')) return CodeOwner::kNamed;
+  for (std::size_t at = path_.empty() ? std::string_view::npos : file.find(path_); at != std::string_view::npos;
+       at = file.find(path_, at + 1)) {
+    const bool begins = at == 0 || (file[at - 1] == '/' && !path_.starts_with('/'));
+    if (begins && EndsPart(file, at + path_.size())) return CodeOwner::kNamed;
+  }
+  return IsMadeByLibrary(file) || IsLibraryFile(file) ? CodeOwner::kLibrary : CodeOwner::kProgram;
+}
+
+}  // namespace memoir

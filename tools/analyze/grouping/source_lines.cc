@@ -1,0 +1,78 @@
+#include "tools/analyze/grouping/source_lines.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace memoir {
+
+SourceLine SourceLineOf(const Frame& frame, const Dictionary& dictionary) {
+  const Code& code = dictionary.code(frame.code);
+  return {code.file, code.function.empty() ? "?" : code.function, frame.line};
+}
+
+std::string ToString(const SourceLine& line) {
+  return line.file.empty() ? line.function : absl::StrCat(PlaceOf(line), " ", line.function);
+}
+
+std::string PlaceOf(const SourceLine& line) {
+  if (line.file.empty()) return line.function;
+  return line.line == 0 ? line.file : absl::StrCat(line.file, ":", line.line);
+}
+
+CodeOwner SourceLines::OwnerOf(CodeId code, const Dictionary& dictionary) {
+  if (code.value >= owners_.size()) owners_.resize(code.value + 1, -1);
+  std::int8_t& known = owners_[code.value];
+  if (known < 0) {
+    const CodeOwner owner = own_.OwnerOf(dictionary.code(code).file);
+    known = static_cast<std::int8_t>(owner);
+    found_named_ = found_named_ || owner == CodeOwner::kNamed;
+  }
+  return static_cast<CodeOwner>(known);
+}
+
+void SourceLines::LookAtNext(const Dictionary& dictionary) {
+  const StackId id{static_cast<std::uint32_t>(innermost_.size())};
+  const Stack& stack = dictionary.stack(id);
+  Innermost innermost = stack.parent.valid() ? innermost_[stack.parent.value] : Innermost();
+  const CodeOwner owner = OwnerOf(stack.frame.code, dictionary);
+  if (owner == CodeOwner::kNamed) innermost.named = id;
+  if (owner != CodeOwner::kLibrary) innermost.of_program = id;
+  innermost_.push_back(innermost);
+}
+
+Frame SourceLines::Choose(StackId stack, const Dictionary& dictionary) const {
+  const Innermost& innermost = innermost_[stack.value];
+  const StackId chosen = innermost.named.valid()        ? innermost.named
+                         : innermost.of_program.valid() ? innermost.of_program
+                                                        : stack;
+  return dictionary.stack(chosen).frame;
+}
+
+std::uint32_t SourceLines::NumberOf(StackId stack, const Dictionary& dictionary) {
+  while (innermost_.size() <= stack.value) LookAtNext(dictionary);
+  if (stack.value >= number_of_.size()) number_of_.resize(innermost_.size(), kUnknown);
+  std::uint32_t& number = number_of_[stack.value];
+  if (number != kUnknown) return number;
+  const Frame frame = Choose(stack, dictionary);
+  const auto [known, added] =
+      numbers_.try_emplace({frame.code, frame.line}, static_cast<std::uint32_t>(frames_.size()));
+  if (added) frames_.push_back(frame);
+  return number = known->second;
+}
+
+bool SourceLines::IsOwn(StackId stack, const Dictionary& dictionary) {
+  const CodeOwner owner = OwnerOf(dictionary.stack(stack).frame.code, dictionary);
+  return owner == CodeOwner::kNamed || (path_.empty() && owner == CodeOwner::kProgram);
+}
+
+std::string SourceLines::Missing(const Dictionary& dictionary) const {
+  if (dictionary.stacks() == 0) return kNoStacks;
+  if (path_.empty() || found_named_) return "";
+  return absl::StrCat("No frame lies in --own ", path_, ".");
+}
+
+SourceLine SourceLines::Of(StackId stack, const Dictionary& dictionary) {
+  if (!stack.valid()) return {};
+  return SourceLineOf(frames_[NumberOf(stack, dictionary)], dictionary);
+}
+
+}  // namespace memoir

@@ -1,0 +1,35 @@
+// Several visitors that see one replay: what each of them would see alone, for the price of one decoding.
+#ifndef TOOLS_ANALYZE_PASS_VISITOR_GROUP_H_
+#define TOOLS_ANALYZE_PASS_VISITOR_GROUP_H_
+
+#include <utility>
+#include <vector>
+
+#include "tools/model/event.h"
+
+namespace memoir {
+
+class VisitorGroup : public Visitor {
+ public:
+  // They must outlive it. Each event goes to them in this order.
+  explicit VisitorGroup(std::vector<Visitor*> visitors) : visitors_(std::move(visitors)) {}
+
+  void OnStart(const ReplayState& state) override {
+    for (Visitor* const visitor : visitors_) visitor->OnStart(state);
+  }
+  void OnEnd(const ReplayReport& report) override {
+    for (Visitor* const visitor : visitors_) visitor->OnEnd(report);
+  }
+#define MEMOIR_VISITED(Name, EventType, who)                           \
+  void On##Name(const EventType& event) override {                     \
+    for (Visitor* const visitor : visitors_) visitor->On##Name(event); \
+  }
+#include "tools/model/visited.def"
+
+ private:
+  std::vector<Visitor*> visitors_;
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_PASS_VISITOR_GROUP_H_

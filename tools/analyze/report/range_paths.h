@@ -1,0 +1,48 @@
+// Under which ranges blocks are allocated, as a tree of names: for each thread the node of what is open there, kept
+// from one allocation to the next, so that a block costs no walk over its stack.
+#ifndef TOOLS_ANALYZE_REPORT_RANGE_PATHS_H_
+#define TOOLS_ANALYZE_REPORT_RANGE_PATHS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "tools/model/event.h"
+
+namespace memoir {
+
+class RangePaths {
+ public:
+  // A program that makes up names, or nests without end, must not fill the page: what comes on top counts for the last
+  // node that is there.
+  static constexpr std::size_t kMostNodes = std::size_t{1} << 15;
+  static constexpr std::size_t kMostDepth = 64;
+  struct Node {
+    NameId name;
+    RangeSource source = RangeSource::kFunction;
+    std::uint32_t parent = 0;
+  };
+
+  RangePaths() { nodes_.emplace_back(); }
+
+  // The node of what is open on a thread; `base`: of the ranges of another thread that these stand inside of.
+  std::uint32_t NodeOf(ThreadId thread, const RangeStack& stack, const ReplayState& state, const RangeBase& base);
+  const std::vector<Node>& nodes() const { return nodes_; }  // [0] is the root
+
+ private:
+  struct Open {
+    std::uint64_t call;
+    std::uint32_t node;
+  };
+  std::uint32_t Child(std::uint32_t parent, const OpenRange& range);
+  std::uint32_t Follow(ThreadId thread, const RangeStack& stack, std::size_t depth, std::uint32_t root);
+
+  std::vector<Node> nodes_;
+  absl::flat_hash_map<std::uint64_t, std::uint32_t> children_;  // by parent, name and source
+  std::vector<std::vector<Open>> open_;                         // by ThreadId, outermost first
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_REPORT_RANGE_PATHS_H_

@@ -1,0 +1,133 @@
+#include "tools/analyze/report/report.h"
+
+#include <algorithm>
+#include <functional>
+#include <future>
+#include <memory>
+#include <utility>
+
+#include "tools/analyze/grouping/block_shapes.h"
+#include "tools/analyze/grouping/grouping.h"
+#include "tools/analyze/oom/out_of_memory.h"
+#include "tools/analyze/pass/visitor_group.h"
+#include "tools/analyze/report/first_look.h"
+#include "tools/analyze/report/report_pass.h"
+#include "tools/analyze/summary/summary_pass.h"
+
+namespace memoir {
+namespace {
+
+// What has to be known of every block before the report can be made.
+struct Prepared {
+  std::vector<Grouping> groupings;  // as Wanted
+  std::map<DeviceId, DeviceLook> looks;
+};
+
+// By which blocks are told apart, then what else tables are made by.
+std::vector<GroupBy> Wanted() {
+  std::vector<GroupBy> wanted;
+  for (const ReportGrouping& grouping : kReportGroupings) wanted.push_back(grouping.by);
+  for (const GroupBy by : kReportTables) {
+    if (std::ranges::find(wanted, by) == wanted.end()) wanted.push_back(by);
+  }
+  return wanted;
+}
+
+absl::StatusOr<Prepared> Prepare(const Capture& capture, const ReportOptions& options) {
+  // Two replays side by side: each is bound by one processor.
+  auto categories =
+      std::async(std::launch::async, [&] { return CategorizeBlocks(capture, ReplayOptionsFor(options, true, false)); });
+  Selection quiet = options;
+  quiet.progress = nullptr;  // one of the two tells
+  BlockShapes shapes;
+  FirstLook look(capture, quiet);
+  VisitorGroup both({&shapes, &look});
+  const absl::StatusOr<ReplayReport> report = capture.Replay(both, ReplayOptionsFor(quiet, true, false));
+  const absl::StatusOr<BlockCategories> found = categories.get();
+  if (!report.ok()) return report.status();
+  if (!found.ok()) return found.status();
+  if (!look.found().ok()) return look.found();
+  LibraryWorkspaces workspaces;
+  if (std::ranges::any_of(found->rules, IsOfLibrary)) {
+    absl::StatusOr<LibraryWorkspaces> apart = FindLibraryWorkspaces(capture, ReplayOptionsFor(quiet, true, false));
+    if (!apart.ok()) return apart.status();
+    workspaces = *std::move(apart);
+  }
+  Prepared prepared;
+  prepared.looks = look.ChooseBlocks(options.most_blocks);
+  for (const GroupBy by : Wanted()) {
+    if (by == GroupBy::kShape) {
+      prepared.groupings.push_back(Grouping::OfShapes(shapes.Take()));
+    } else {
+      prepared.groupings.push_back(Grouping::Of(by, NeedsCategories(by) ? *found : BlockCategories()));
+      if (Grouping::TellsWorkspaces(by)) prepared.groupings.back().SetApart(workspaces);
+    }
+  }
+  return prepared;
+}
+
+// Summaries in a replay of their own: it has to find storages first seen, and the report has not.
+absl::Status Summarize(const Capture& capture, const Selection& selection, const std::vector<Grouping>& groupings,
+                       std::vector<Summary>& summaries) {
+  std::vector<std::unique_ptr<SummaryPass>> passes;
+  std::vector<Visitor*> visitors;
+  const std::vector<GroupBy> wanted = Wanted();
+  std::vector<const Grouping*> used;
+  for (const GroupBy by : kReportTables) {
+    used.push_back(&groupings[static_cast<std::size_t>(std::ranges::find(wanted, by) - wanted.begin())]);
+    passes.push_back(std::make_unique<SummaryPass>(capture, selection, *used.back()));
+    visitors.push_back(passes.back().get());
+  }
+  VisitorGroup all(visitors);
+  ReplayOptions replay = ReplayOptionsFor(selection, false, true);
+  replay.modules = true;
+  const absl::StatusOr<ReplayReport> report = capture.Replay(all, replay);
+  if (!report.ok()) return report.status();
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    if (!passes[i]->found().ok()) return passes[i]->found();
+    summaries.push_back(passes[i]->TakeSummary());
+    summaries.back().by = kReportTables[i];
+    summaries.back().report = *report;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AddOutOfMemory(const Capture& capture, const Selection& selection, std::vector<Summary>& summaries) {
+  const auto ran_out = [](const DeviceRow& device) { return device.num_ooms > 0; };
+  if (summaries.front().refusals == 0 && !std::ranges::any_of(summaries.front().devices, ran_out))
+    return absl::OkStatus();
+  const auto errors = AnalyzeOutOfMemory(capture, selection);
+  if (!errors.ok()) return errors.status();
+  for (Summary& summary : summaries) summary.out_of_memory = *errors;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Report> AnalyzeReport(const Capture& capture, const ReportOptions& options) {
+  const Capture::SharedDecoding shared(capture);
+  const absl::StatusOr<Prepared> prepared = Prepare(capture, options);
+  if (!prepared.ok()) return prepared.status();
+  Selection quiet = options;
+  quiet.progress = nullptr;
+  std::vector<Summary> summaries;
+  auto summarized =
+      std::async(std::launch::async, [&] { return Summarize(capture, quiet, prepared->groupings, summaries); });
+  std::vector<const Grouping*> groupings;
+  for (const Grouping& grouping : prepared->groupings) groupings.push_back(&grouping);
+  ReportPass pass(capture, options, groupings, prepared->looks);
+  ReplayOptions replay = ReplayOptionsFor(options, false, false);
+  replay.modules = true;
+  const absl::StatusOr<ReplayReport> replayed = capture.Replay(pass, replay);
+  const absl::Status tables = summarized.get();
+  if (!replayed.ok()) return replayed.status();
+  if (!tables.ok()) return tables;
+  Report report = pass.TakeReport();
+  report.summaries = std::move(summaries);
+  const absl::Status errors = AddOutOfMemory(capture, options, report.summaries);
+  if (!errors.ok()) return errors;
+  std::ranges::stable_partition(report.devices, &ReportDevice::caching);  // GPUs first
+  return report;
+}
+
+}  // namespace memoir

@@ -1,0 +1,153 @@
+// What `memoir report` draws: of each device its bytes over time, its blocks, where they were made, and its segments;
+// and the summaries whose rows are the report's tables.
+//
+// Bounded, whatever the length of the recording. Of a long one the largest and longest-lived blocks are kept singly,
+// and all that are live at the exact instants; the curves always have every maximum.
+#ifndef TOOLS_ANALYZE_REPORT_REPORT_H_
+#define TOOLS_ANALYZE_REPORT_REPORT_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tools/analyze/pass/iterations.h"
+#include "tools/analyze/pass/options.h"
+#include "tools/analyze/summary/summary.h"
+#include "tools/model/capture.h"
+
+namespace memoir {
+
+// What blocks can be told apart by, in the page's order. A further one is a line here.
+struct ReportGrouping {
+  GroupBy by;
+  bool stacked;                // over time, too; the others are known of single blocks alone
+  bool merges_layers = false;  // of modules: "blocks.*.mlp" for those of all layers
+};
+inline constexpr ReportGrouping kReportGroupings[] = {
+    {GroupBy::kCategory, true},  // a line each
+    {GroupBy::kModule, true, true}, {GroupBy::kModule, true},     {GroupBy::kOperator, true},
+    {GroupBy::kShape, false},       {GroupBy::kParameter, false},
+};
+inline constexpr std::size_t kReportGroupingCount = std::size(kReportGroupings);
+
+// What tables are made by.
+inline constexpr GroupBy kReportTables[] = {GroupBy::kCategory, GroupBy::kModule, GroupBy::kOperator,
+                                            GroupBy::kParameter};
+
+// A row of a grouping: index in ReportDevice::labels of the grouping.
+using LabelNumber = std::uint32_t;
+
+// Over buckets of equal length: the most at any instant of each, and what that was made of.
+struct ReportCurve {
+  std::vector<std::uint64_t> most;
+  std::vector<std::uint64_t> most_ns;  // when that was first so
+  // By grouping: what of `most` each label had, as differences to the bucket before. Of those that are stacked.
+  struct Change {
+    LabelNumber label;
+    std::uint64_t bytes;  // from this bucket on
+  };
+  std::array<std::vector<std::vector<Change>>, kReportGroupingCount> changes;  // by bucket
+};
+
+struct ReportBlock {
+  static constexpr std::uint64_t kLive = ~std::uint64_t{0};
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t begin_ns = 0;
+  std::uint64_t end_ns = kLive;  // it is live at the end
+  bool from_before = false;      // it was live when the recording began
+  std::array<LabelNumber, kReportGroupingCount> labels{};
+  std::uint32_t path = 0;  // in ReportDevice::paths
+};
+
+// An instant at which every live block is among `blocks`.
+struct ReportInstant {
+  enum class Kind : std::uint8_t { kPeak, kMark, kOutOfMemory, kRegular, kEnd };
+  Kind kind = Kind::kRegular;
+  std::string name;  // of a mark
+  std::uint64_t ns = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t blocks = 0;
+};
+
+// Ranges inside each other, by name; [0] is the root.
+struct ReportPath {
+  std::uint32_t parent = 0;
+  std::uint32_t name = 0;  // in Report::names
+  RangeSource source = RangeSource::kFunction;
+  // Of blocks that were allocated with this range innermost.
+  std::uint64_t allocated_bytes = 0;
+  std::uint64_t temporary_bytes = 0;
+  std::uint64_t bytes_at_peak = 0;
+  std::uint64_t net_bytes = 0;
+};
+
+// The same of blocks of one module and one operator.
+struct ReportPlace {
+  LabelNumber module = 0;
+  LabelNumber operator_label = 0;
+  std::uint64_t allocated_bytes = 0;
+  std::uint64_t temporary_bytes = 0;
+  std::uint64_t bytes_at_peak = 0;
+  std::uint64_t net_bytes = 0;
+};
+
+struct ReportSegmentChange {
+  std::uint64_t ns = 0;
+  bool grows = false;
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t stream = 0;
+  std::uint32_t pool_graph = 0;
+  std::uint32_t pool_user = 0;
+};
+
+struct ReportDevice {
+  std::string name;
+  ProcessId process;
+  std::optional<std::uint32_t> rank;
+  bool caching = false;
+  std::uint64_t begin_ns = 0;  // of the first bucket: its first event
+  std::uint64_t end_ns = 0;    // of the last
+  ReportCurve allocated;
+  std::vector<std::uint64_t> active, reserved;  // the most in each bucket; caching only
+  std::array<std::vector<std::string>, kReportGroupingCount> labels;
+  std::vector<ReportBlock> blocks;  // by begin
+  std::uint64_t all_blocks = 0;     // that there were; `blocks` are fewer of a long recording
+  bool complete = false;            // they are all of them
+  std::vector<ReportInstant> instants;
+  std::vector<ReportPath> paths;
+  std::vector<ReportPlace> places;
+  std::vector<ReportSegmentChange> segments;
+  bool all_segments = true;  // false: there were more changes
+};
+
+struct ReportProcess {
+  ProcessId process;
+  std::vector<Iteration> iterations;
+  StepSource step_source = StepSource::kNone;
+  std::vector<std::uint64_t> steps_ns;  // where each begins
+};
+
+struct Report {
+  std::vector<Summary> summaries;  // as kReportTables
+  std::vector<ReportDevice> devices;
+  std::vector<ReportProcess> processes;  // with events
+  std::vector<Mark> marks;
+  std::vector<std::string> names;  // of ranges
+};
+
+struct ReportOptions : Selection {
+  std::size_t buckets = 8192;
+  std::size_t most_blocks = 400'000;  // kept singly, over all devices
+};
+
+absl::StatusOr<Report> AnalyzeReport(const Capture& capture, const ReportOptions& options);
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_REPORT_REPORT_H_

@@ -1,0 +1,262 @@
+#include "tools/analyze/report/report_pass.h"
+
+#include <algorithm>
+
+namespace memoir {
+namespace {
+
+std::size_t PlaceOfGrouping(GroupBy by) {
+  const auto found = std::ranges::find_if(
+      kReportGroupings, [by](const ReportGrouping& grouping) { return grouping.by == by && !grouping.merges_layers; });
+  return static_cast<std::size_t>(found - std::begin(kReportGroupings));
+}
+
+// "blocks.3.mlp.fc1" as "blocks.*.mlp.fc1".
+std::string WithLayersMerged(const std::string& path) {
+  std::string merged;
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find('.', begin), path.size());
+    const std::string part = path.substr(begin, end - begin);
+    const bool number = !part.empty() && part.find_first_not_of("0123456789") == std::string::npos;
+    merged += (begin == 0 ? "" : ".") + (number ? "*" : part);
+    begin = end + 1;
+  }
+  return merged;
+}
+
+}  // namespace
+
+ReportPass::Track& ReportPass::TrackOf(DeviceId id, ProcessId process) {
+  const auto known = tracks_.find(id);
+  if (known != tracks_.end()) return known->second;
+  const auto look = looks_.find(id);
+  const DeviceLook seen = look == looks_.end() ? DeviceLook() : look->second;
+  const Buckets buckets = {seen.begin_ns, seen.end_ns, options_.buckets};
+  Track& track = tracks_.try_emplace(id, seen, buckets).first->second;
+  ReportDevice& shown = track.shown;
+  shown.name = ToString(state().dictionary().device(id));
+  shown.process = process;
+  shown.rank = capture().processes()[process.value].rank();
+  shown.begin_ns = buckets.begin_ns;
+  shown.end_ns = buckets.end_ns;
+  track.next_regular_ns = buckets.begin_ns;
+  return track;
+}
+
+LabelNumber ReportPass::LabelOf(Track& track, std::size_t grouping, Group group) {
+  const auto [known, added] = track.label_of_group[grouping].try_emplace(group);
+  if (!added) return known->second;
+  const Grouping& how = *groupings_[grouping];
+  std::vector<std::string>& labels = track.shown.labels[grouping];
+  const bool merges = kReportGroupings[grouping].merges_layers;
+  std::string label = how.Label(group, capture(), state().dictionary());
+  if (merges) label = WithLayersMerged(label);
+  const auto [same, is_new] = track.label_of_key[grouping].try_emplace(
+      merges ? label : how.Key(group, capture(), state().dictionary()), static_cast<LabelNumber>(labels.size()));
+  if (is_new) labels.push_back(std::move(label));
+  return known->second = same->second;
+}
+
+std::uint32_t ReportPass::PlaceOf(Track& track, const ReportBlock& block) {
+  static const std::size_t kModule = PlaceOfGrouping(GroupBy::kModule);
+  static const std::size_t kOperator = PlaceOfGrouping(GroupBy::kOperator);
+  const LabelNumber module = block.labels[kModule], operator_label = block.labels[kOperator];
+  std::vector<ReportPlace>& places = track.shown.places;
+  const auto [known, added] = track.place_of.try_emplace((std::uint64_t{module} << 32) | operator_label,
+                                                         static_cast<std::uint32_t>(places.size()));
+  if (added) {
+    places.emplace_back();
+    places.back().module = module;
+    places.back().operator_label = operator_label;
+  }
+  return known->second;
+}
+
+ReportPass::Live& ReportPass::LiveOf(const Block& block) {
+  if (block.slot == Block::kNoSlot) return late_;
+  if (block.slot >= live_.size()) live_.resize(block.slot + std::size_t{1});
+  return live_[block.slot];
+}
+
+void ReportPass::SeeAllocate(const AllocateEvent& event) {
+  event_ = &event;
+  ChangePass::SeeAllocate(event);
+}
+
+void ReportPass::Added(const Block& block, const Event& event) {
+  Track& track = TrackOf(block.device, event.process);
+  Live& live = LiveOf(block);
+  live = {};
+  live.device = block.device;
+  live.block.address = block.address;
+  live.block.bytes = block.bytes;
+  live.block.begin_ns = Nanoseconds(event);
+  live.block.from_before = block.origin != BlockOrigin::kRecorded;
+  for (std::size_t i = 0; i < kReportGroupingCount; ++i)
+    live.block.labels[i] = LabelOf(track, i, groupings_[i]->Of(block, event.process, state().dictionary()));
+  live.block.path = event_->stack == nullptr ? 0 : paths_.NodeOf(event.thread, *event_->stack, state(), event_->base);
+  live.place = PlaceOf(track, live.block);
+  if (live.block.path >= track.sums.size()) track.sums.resize(paths_.nodes().size());
+  track.sums[live.block.path].allocated_bytes += block.bytes;
+  track.shown.places[live.place].allocated_bytes += block.bytes;
+  track.allocated.Add(live.block.begin_ns, block.bytes, live.block.labels);
+  ++track.shown.all_blocks;
+}
+
+void ReportPass::SeeDeallocate(const DeallocateEvent& event) {
+  ended_ = &event;
+  ChangePass::SeeDeallocate(event);
+}
+
+void ReportPass::Removed(const Block& block) {
+  Live& live = LiveOf(block);
+  Track& track = TrackOf(block.device, ended_->process);
+  const std::uint64_t ns = Nanoseconds(*ended_);
+  track.allocated.Remove(ns, live.block.bytes, live.block.labels);
+  if (ended_->temporary) {
+    track.sums[live.block.path].temporary_bytes += live.block.bytes;
+    track.shown.places[live.place].temporary_bytes += live.block.bytes;
+  }
+  EndBlock(live, ns, false);
+}
+
+void ReportPass::EndBlock(Live& live, std::uint64_t end_ns, bool is_live) {
+  Track& track = TrackOf(live.device, ProcessId());
+  const std::uint64_t life_ns = end_ns - std::min(end_ns, live.block.begin_ns);
+  if (live.kept || WeightOf(live.block.bytes, life_ns) >= track.look.least_weight) {
+    live.block.end_ns = is_live ? ReportBlock::kLive : end_ns;
+    track.shown.blocks.push_back(live.block);
+  }
+  if (is_live) {
+    track.sums[live.block.path].net_bytes += live.block.bytes;
+    track.shown.places[live.place].net_bytes += live.block.bytes;
+  }
+  live.device = DeviceId();
+}
+
+void ReportPass::Changed(const Event& event, DeviceId id, Device& device) {
+  Track& track = TrackOf(id, event.process);
+  const std::uint64_t ns = Nanoseconds(event);
+  const DeviceMemory& memory = state().memory(id);
+  if (memory.caching()) {
+    track.active.Set(ns, memory.active().all);
+    track.reserved.Set(ns, memory.reserved().all);
+  }
+  if (device.changes == track.look.peak_change) TakeInstant(id, track, {ReportInstant::Kind::kPeak, "", ns});
+  if (ns < track.next_regular_ns || track.regular > kRegularInstants) return;
+  ++track.regular;
+  TakeInstant(id, track, {ReportInstant::Kind::kRegular, "", ns});
+  track.next_regular_ns = ns + (track.look.end_ns - track.look.begin_ns) / kRegularInstants + 1;
+}
+
+// Every block that is live now is kept.
+void ReportPass::TakeInstant(DeviceId id, Track& track, ReportInstant instant) {
+  const bool is_peak = instant.kind == ReportInstant::Kind::kPeak;
+  if (!is_peak && track.look.least_weight == 0 && instant.kind == ReportInstant::Kind::kRegular) return;
+  for (Live& live : live_) {
+    if (live.device != id) continue;
+    live.kept = true;
+    instant.bytes += live.block.bytes;
+    ++instant.blocks;
+    if (!is_peak) continue;
+    track.sums[live.block.path].bytes_at_peak += live.block.bytes;
+    track.shown.places[live.place].bytes_at_peak += live.block.bytes;
+  }
+  track.shown.instants.push_back(std::move(instant));
+}
+
+void ReportPass::SeeSegment(const SegmentEvent& event) {
+  const Block& segment = *event.segment;
+  Track& track = TrackOf(segment.device, event.process);
+  const bool grows = event.grows() || event.action == SegmentAction::kFound;
+  if (track.shown.segments.size() < kMostSegmentChanges) {
+    track.shown.segments.push_back({Nanoseconds(event), grows, segment.address, segment.bytes, segment.stream,
+                                    segment.pool_graph, segment.pool_user});
+  } else {
+    track.shown.all_segments = false;
+  }
+  ChangePass::SeeSegment(event);
+}
+
+void ReportPass::SeeOutOfMemory(const OutOfMemoryEvent& event) {
+  Track& track = TrackOf(event.asked->device, event.process);
+  if (++track.marks > kMostInstants) return;
+  TakeInstant(event.asked->device, track, {ReportInstant::Kind::kOutOfMemory, "", Nanoseconds(event)});
+}
+
+void ReportPass::SeeMark(const MarkEvent& event) {
+  const std::string name(state().dictionary().text(event.name));
+  if (report_.marks.size() < kMostMarks) report_.marks.push_back({name, Nanoseconds(event), event.process});
+  for (auto& [id, track] : tracks_) {
+    if (++track.marks <= kMostInstants) TakeInstant(id, track, {ReportInstant::Kind::kMark, name, Nanoseconds(event)});
+  }
+}
+
+void ReportPass::SeeRangeBegin(const RangeBeginEvent& event) {
+  iterations_.RangeBegins(event, state().dictionary().text(event.range->name), Now(event));
+}
+
+void ReportPass::SeeRangeEnd(const RangeEndEvent& event) { iterations_.RangeEnds(event, Now(event)); }
+
+void ReportPass::StepBegins(StepSource source, const Event& event) {
+  std::vector<std::uint64_t>& begun = steps_[static_cast<std::size_t>(source)];
+  if (begun.size() < kMostSteps) begun.push_back(Nanoseconds(event));
+}
+
+std::uint32_t ReportPass::NameOf(NameId name) {
+  const auto [known, added] = name_numbers_.try_emplace(name, static_cast<std::uint32_t>(report_.names.size()));
+  if (added) report_.names.emplace_back(state().dictionary().text(name));
+  return known->second;
+}
+
+void ReportPass::FinishPaths(Track& track) {
+  const std::vector<RangePaths::Node>& nodes = paths_.nodes();
+  track.sums.resize(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    track.sums[i].parent = nodes[i].parent;
+    track.sums[i].name = NameOf(nodes[i].name);
+    track.sums[i].source = nodes[i].source;
+  }
+  track.shown.paths = std::move(track.sums);
+}
+
+void ReportPass::FinishDevice(Track& track, std::uint64_t end_ns) {
+  ReportDevice& shown = track.shown;
+  FinishPaths(track);
+  shown.allocated = track.allocated.Take();
+  if (shown.caching) {
+    shown.active = track.active.Take();
+    shown.reserved = track.reserved.Take();
+  }
+  shown.end_ns = std::max(shown.end_ns, end_ns);
+  shown.complete = shown.blocks.size() == shown.all_blocks;
+  std::ranges::stable_sort(shown.blocks, {}, &ReportBlock::begin_ns);
+  std::ranges::stable_sort(shown.instants, {}, &ReportInstant::ns);
+  report_.devices.push_back(std::move(shown));
+}
+
+void ReportPass::SeeProcessEnd(const ProcessEvent& event) {
+  const std::uint64_t end_ns = Nanoseconds(event);
+  for (auto& [id, track] : tracks_) TakeInstant(id, track, {ReportInstant::Kind::kEnd, "", end_ns});
+  for (Live& live : live_) {
+    if (live.device.valid()) EndBlock(live, end_ns, true);
+  }
+  live_.clear();
+  for (auto& [id, track] : tracks_) {
+    track.shown.caching = state().memory(id).caching();
+    FinishDevice(track, end_ns);
+  }
+  if (!tracks_.empty()) {
+    const StepSource source = steps().source();
+    std::vector<Iteration> iterations = iterations_.Take();
+    if (iterations.size() > kMostIterations) iterations.resize(kMostIterations);
+    report_.processes.push_back(
+        {event.process, std::move(iterations), source, std::move(steps_[static_cast<std::size_t>(source)])});
+  }
+  tracks_.clear();
+  paths_ = {};
+  iterations_ = {};
+  steps_ = {};
+}
+
+}  // namespace memoir

@@ -1,0 +1,104 @@
+// The pass behind AnalyzeReport: everything of it but the tables, in one replay. What a FirstLook found says what to
+// keep.
+#ifndef TOOLS_ANALYZE_REPORT_REPORT_PASS_H_
+#define TOOLS_ANALYZE_REPORT_REPORT_PASS_H_
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "tools/analyze/grouping/grouping.h"
+#include "tools/analyze/pass/instant.h"
+#include "tools/analyze/report/first_look.h"
+#include "tools/analyze/report/range_paths.h"
+#include "tools/analyze/report/report.h"
+#include "tools/analyze/report/stack_curve.h"
+
+namespace memoir {
+
+class ReportPass : public ChangePass {
+ public:
+  // `groupings`: as kReportGroupings.
+  ReportPass(const Capture& capture, const ReportOptions& options, const std::vector<const Grouping*>& groupings,
+             const std::map<DeviceId, DeviceLook>& looks)
+      : ChangePass(capture, options), options_(options), groupings_(groupings), looks_(looks) {}
+
+  // Without summaries.
+  Report TakeReport() { return std::move(report_); }
+
+ protected:
+  void Added(const Block& block, const Event& event) override;
+  void SeeAllocate(const AllocateEvent& event) override;
+  void SeeDeallocate(const DeallocateEvent& event) override;
+  void Removed(const Block& block) override;
+  void Changed(const Event& event, DeviceId id, Device& device) override;
+  void SeeSegment(const SegmentEvent& event) override;
+  void SeeOutOfMemory(const OutOfMemoryEvent& event) override;
+  void SeeMark(const MarkEvent& event) override;
+  void SeeRangeBegin(const RangeBeginEvent& event) override;
+  void SeeRangeEnd(const RangeEndEvent& event) override;
+  void SeeModuleEnter(const ModuleEvent& event) override { iterations_.ModuleEnters(event, Now(event)); }
+  void SeeModuleExit(const ModuleEvent& event) override { iterations_.ModuleExits(event, Now(event)); }
+  void StepBegins(StepSource source, const Event& event) override;
+  void SeeProcessEnd(const ProcessEvent& event) override;
+
+ private:
+  static constexpr std::size_t kMostInstants = 64, kRegularInstants = 16, kMostMarks = 1000;
+  static constexpr std::size_t kMostIterations = std::size_t{1} << 14;
+  static constexpr std::size_t kMostSteps = std::size_t{1} << 16, kMostSegmentChanges = std::size_t{1} << 17;
+
+  struct Live {
+    ReportBlock block;
+    DeviceId device;
+    std::uint32_t place = 0;  // in ReportDevice::places
+    bool kept = false;        // it is live at an exact instant
+  };
+  struct Track {
+    Track(const DeviceLook& a_look, const Buckets& buckets)
+        : look(a_look), allocated(buckets), active(buckets), reserved(buckets) {}
+    DeviceLook look;
+    StackCurve allocated;
+    MostCurve active, reserved;
+    ReportDevice shown;
+    std::array<absl::flat_hash_map<Group, LabelNumber>, kReportGroupingCount> label_of_group;
+    std::array<absl::flat_hash_map<std::string, LabelNumber>, kReportGroupingCount> label_of_key;
+    absl::flat_hash_map<std::uint64_t, std::uint32_t> place_of;  // by labels of module and operator
+    std::vector<ReportPath> sums;                                // by node of paths_; names are not set
+    std::uint64_t next_regular_ns = 0;
+    std::size_t regular = 0;  // exact instants that were taken for it
+    std::size_t marks = 0;  // exact instants that are marks or out-of-memory errors
+  };
+
+  Moment Now(const Event& event) const { return {Nanoseconds(event), 0}; }
+  Track& TrackOf(DeviceId id, ProcessId process);
+  LabelNumber LabelOf(Track& track, std::size_t grouping, Group group);
+  std::uint32_t PlaceOf(Track& track, const ReportBlock& block);
+  Live& LiveOf(const Block& block);
+  void EndBlock(Live& live, std::uint64_t end_ns, bool is_live);
+  void TakeInstant(DeviceId id, Track& track, ReportInstant instant);
+  void FinishDevice(Track& track, std::uint64_t end_ns);
+  void FinishPaths(Track& track);
+  std::uint32_t NameOf(NameId name);
+
+  const ReportOptions& options_;
+  const std::vector<const Grouping*>& groupings_;
+  const std::map<DeviceId, DeviceLook>& looks_;
+  Report report_;
+  std::map<DeviceId, Track> tracks_;  // of the process in hand
+  std::vector<Live> live_;            // by slot
+  Live late_;
+  RangePaths paths_;                        // of the process in hand
+  const AllocateEvent* event_ = nullptr;    // in hand
+  const DeallocateEvent* ended_ = nullptr;  // likewise
+  IterationFinder iterations_;
+  std::array<std::vector<std::uint64_t>, kStepSources> steps_;
+  absl::flat_hash_map<NameId, std::uint32_t> name_numbers_;
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_REPORT_REPORT_PASS_H_

@@ -1,0 +1,159 @@
+#include "tools/analyze/stacks/stack_tree.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/summary/row_table.h"
+
+namespace memoir {
+namespace {
+
+// Nodes are groups of the table, whose cells are few where libraries' frames are none.
+class TreePass : public WindowedVisitor {
+ public:
+  TreePass(const Capture& capture, const StackTreeOptions& options)
+      : WindowedVisitor(capture, options), all_frames_(options.all_frames), lines_(options.own) {
+    tree.nodes.resize(1);
+    tree.nodes[0].kind = StackNode::Kind::kTop;
+  }
+  StackTree tree;
+
+ protected:
+  void WindowOpens(const Event& event) override { table_.OpenWindow(event.process, event.tick, false); }
+  void WindowCloses(const Event& event) override { table_.CloseWindow(event.process); }
+  void SeeAllocate(const AllocateEvent& event) override {
+    if (!in_window() && selection().forget_before) return;
+    const bool whole = selection().window.kind == Window::Kind::kAll;
+    const bool found = event.block->origin == BlockOrigin::kFound;
+    const bool named = !found && (in_window() || (whole && event.before));
+    const std::uint32_t node = named ? NodeOf(*event.block) : Special(StackNode::Kind::kBefore);
+    table_.Add(*event.block, event.process, node, in_window() && !event.before, in_window(), event.tick);
+  }
+  void SeeDeallocate(const DeallocateEvent& event) override {
+    table_.Remove(*event.block, in_window(), event.temporary, event.cause != DeallocateCause::kUnknown, event.tick);
+  }
+  void SeeEnd(const ReplayReport& report) override;
+
+ private:
+  std::uint32_t Child(std::uint32_t parent, StackNode::Kind kind, std::uint32_t frame);
+  std::uint32_t Special(StackNode::Kind kind) { return Child(0, kind, 0); }
+  std::uint32_t FrameNode(std::uint32_t parent, const Frame& frame);
+  std::uint32_t NodeOf(const Block& block);
+  void LookAtNext();
+  void AddSums();
+  void Sort(std::vector<std::uint32_t>& children) const;
+
+  const bool all_frames_;
+  SourceLines lines_;
+  RowTable table_;
+  // By StackId: the node of the innermost frame that is one; 0: none is. A stack's parent has the smaller number.
+  std::vector<std::uint32_t> nodes_;
+  absl::flat_hash_map<std::tuple<std::uint32_t, StackNode::Kind, std::uint32_t>, std::uint32_t> children_;
+  absl::flat_hash_map<std::pair<CodeId, std::uint32_t>, std::uint32_t> frames_;
+};
+
+std::uint32_t TreePass::Child(std::uint32_t parent, StackNode::Kind kind, std::uint32_t frame) {
+  const auto next = static_cast<std::uint32_t>(tree.nodes.size());
+  const auto [known, added] = children_.try_emplace({parent, kind, frame}, next);
+  if (!added) return known->second;
+  StackNode node;
+  node.kind = kind;
+  node.frame = frame;
+  node.parent = parent;
+  node.depth = tree.nodes[parent].depth + 1;
+  tree.nodes.push_back(std::move(node));
+  return next;
+}
+
+std::uint32_t TreePass::FrameNode(std::uint32_t parent, const Frame& frame) {
+  const auto [known, added] =
+      frames_.try_emplace({frame.code, frame.line}, static_cast<std::uint32_t>(tree.frames.size()));
+  if (added) tree.frames.push_back(SourceLineOf(frame, state().dictionary()));
+  return Child(parent, StackNode::Kind::kFrame, known->second);
+}
+
+void TreePass::LookAtNext() {
+  const Dictionary& dictionary = state().dictionary();
+  const StackId id{static_cast<std::uint32_t>(nodes_.size())};
+  const Stack& stack = dictionary.stack(id);
+  const std::uint32_t around = stack.parent.valid() ? nodes_[stack.parent.value] : 0;
+  const bool is_node = all_frames_ || lines_.IsOwn(id, dictionary);
+  nodes_.push_back(is_node ? FrameNode(around, stack.frame) : around);
+}
+
+std::uint32_t TreePass::NodeOf(const Block& block) {
+  const StackId stack = block.line_callstack();
+  if (!stack.valid()) return Special(block.in_compiled_region ? StackNode::Kind::kCompiled : StackNode::Kind::kNone);
+  while (nodes_.size() <= stack.value) LookAtNext();
+  const std::uint32_t node = nodes_[stack.value];
+  // A stack without one stands at the top with its line.
+  return node != 0 ? node : FrameNode(0, lines_.FrameOf(lines_.NumberOf(stack, state().dictionary())));
+}
+
+void TreePass::AddSums() {
+  const Dictionary& dictionary = state().dictionary();
+  const auto caching = [&](std::size_t i) { return state().memory(DeviceId{static_cast<std::uint32_t>(i)}).caching(); };
+  bool any_caching = false;
+  for (std::size_t i = 0; i < table_.devices().size(); ++i) any_caching |= table_.devices()[i].used && caching(i);
+  for (std::size_t i = 0; i < table_.devices().size(); ++i) {
+    const DeviceTable& device = table_.devices()[i];
+    if (!device.used || (any_caching && !caching(i))) continue;
+    tree.devices.push_back(ToString(dictionary.device(DeviceId{static_cast<std::uint32_t>(i)})));
+    for (std::size_t node = 0; node < device.cells.size(); ++node) {
+      const Columns columns = RowTable::Finish(device.cells[node], device, 1);
+      tree.nodes[node].own += {columns.bytes_at_peak, columns.blocks_at_peak, columns.allocations,
+                               columns.allocated_bytes, columns.net_bytes};
+    }
+  }
+}
+
+void TreePass::Sort(std::vector<std::uint32_t>& children) const {
+  std::ranges::sort(children, [this](std::uint32_t left, std::uint32_t right) {
+    const StackSums &a = tree.nodes[left].subtree, &b = tree.nodes[right].subtree;
+    return std::tuple(b.bytes_at_peak, b.allocated_bytes, left) < std::tuple(a.bytes_at_peak, a.allocated_bytes, right);
+  });
+}
+
+void TreePass::SeeEnd(const ReplayReport& report) {
+  AddSums();
+  for (std::size_t i = tree.nodes.size(); i-- > 0;) {  // children stand behind their parents
+    StackNode& node = tree.nodes[i];
+    node.subtree += node.own;
+    if (i > 0) tree.nodes[node.parent].subtree += node.subtree;
+  }
+  for (std::uint32_t i = 1; i < tree.nodes.size(); ++i) {
+    // What neither holds nor has made anything is no line of a view.
+    if (tree.nodes[i].subtree != StackSums()) tree.nodes[tree.nodes[i].parent].children.push_back(i);
+  }
+  for (StackNode& node : tree.nodes) Sort(node.children);
+  for (const ReplayReport::Process& process : report.processes) tree.folded |= !process.evicted.empty();
+  tree.missing = lines_.Missing(state().dictionary());
+}
+
+}  // namespace
+
+StackSums& StackSums::operator+=(const StackSums& other) {
+  bytes_at_peak += other.bytes_at_peak;
+  blocks_at_peak += other.blocks_at_peak;
+  allocations += other.allocations;
+  allocated_bytes += other.allocated_bytes;
+  net_bytes += other.net_bytes;
+  return *this;
+}
+
+absl::StatusOr<StackTree> AnalyzeStackTree(const Capture& capture, const StackTreeOptions& options) {
+  TreePass pass(capture, options);
+  ReplayOptions replay = ReplayOptionsFor(options, false, false);
+  replay.modules = true;  // by them backward finds its forward operators
+  absl::StatusOr<ReplayReport> report = capture.Replay(pass, replay);
+  if (!report.ok()) return report.status();
+  if (!pass.found().ok()) return pass.found();
+  StackTree tree = std::move(pass.tree);
+  tree.report = *std::move(report);
+  return tree;
+}
+
+}  // namespace memoir

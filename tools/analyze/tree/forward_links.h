@@ -1,0 +1,51 @@
+// From a node of autograd's to the forward operator that made it, as nodes of a tree: the last one that carries the
+// node's sequence number on its forward thread, as for modules (docs/event_schema.md, "Modules").
+#ifndef TOOLS_ANALYZE_TREE_FORWARD_LINKS_H_
+#define TOOLS_ANALYZE_TREE_FORWARD_LINKS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "tools/analyze/tree/open_nodes.h"
+#include "tools/model/by_sequence.h"
+#include "tools/model/dictionary.h"
+#include "tools/model/event.h"
+
+namespace memoir {
+
+class ForwardLinks {
+ public:
+  // `node`: of the range that begins.
+  void Note(const RangeBeginEvent& event, const Dictionary& dictionary, std::uint32_t node) {
+    const OpenRange& range = *event.range;
+    if (range.depth == 0) threads_[dictionary.thread(event.thread).torch_id] = event.thread;
+    const bool forward = range.source == RangeSource::kFunction || range.source == RangeSource::kDispatch;
+    if (!forward || range.role.backward || range.sequence < 0) return;
+    if (event.thread.value >= made_.size()) made_.resize(event.thread.value + 1);
+    made_[event.thread.value].Note(range.sequence, Link{node});
+  }
+  // kNoTreeNode: not known, or no node of autograd's.
+  std::uint32_t Find(const OpenRange& range) const {
+    if (range.source != RangeSource::kBackward || range.forward_thread == 0) return kNoTreeNode;
+    const auto thread = threads_.find(range.forward_thread);
+    if (thread == threads_.end() || thread->second.value >= made_.size()) return kNoTreeNode;
+    return made_[thread->second.value].Find(range.sequence).node;
+  }
+  // Threads of another process have other numbers.
+  void Clear() {
+    threads_.clear();
+    made_.clear();
+  }
+
+ private:
+  struct Link {
+    std::uint32_t node = kNoTreeNode;
+  };
+  absl::flat_hash_map<std::uint64_t, ThreadId> threads_;  // by torch's number
+  std::vector<BySequence<Link>> made_;                    // by ThreadId
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_TREE_FORWARD_LINKS_H_

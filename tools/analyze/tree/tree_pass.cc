@@ -1,0 +1,206 @@
+#include "tools/analyze/tree/tree_pass.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace memoir {
+
+// The root where nothing is open.
+std::uint32_t MergedTreePass::Around(ThreadId thread, const RangeBase& base) const {
+  const std::uint32_t node = open_.Around(thread, base);
+  return node == kNoTreeNode ? kTreeRoot : node;
+}
+
+void MergedTreePass::AddTime(const OpenNode& node, Tick end) {
+  const Tick begin = std::max(node.begin, opened_);
+  if (in_window() && node.node != kTreeRoot && end > begin) tree_.nodes()[node.node].ticks += end - begin;
+}
+
+void MergedTreePass::WindowOpens(const Event& event) {
+  opened_ = event.tick;
+  for (const DeviceId device : devices_) tree_.NoteHeight(device);
+}
+
+void MergedTreePass::WindowCloses(const Event& event) {
+  tree_.NoteEnd();
+  open_.ForEach([&](const OpenNode& node) {
+    const Tick begin = std::max(node.begin, opened_);
+    if (node.node != kTreeRoot && event.tick > begin) tree_.nodes()[node.node].ticks += event.tick - begin;
+  });
+}
+
+void MergedTreePass::SeeRangeBegin(const RangeBeginEvent& event) {
+  if (!Follows(event.thread)) return;
+  const OpenRange& range = *event.range;
+  open_.EndRange(event.thread, range.depth, [](const OpenNode&) {});
+  NodePlace place;
+  place.parent = Around(event.thread, range.base);
+  place.source = range.source;
+  place.name = range.name;
+  place.forward = links_.Find(range);
+  if (range.source == RangeSource::kBackward) place.module = range.module;
+  const std::uint32_t node = tree_.Child(place);
+  links_.Note(event, state().dictionary(), node);
+  // One that is counted with its parent takes no time of its own.
+  const bool own = node != place.parent;
+  if (in_window() && own && !event.before) ++tree_.nodes()[node].calls;
+  open_.Begin(event.thread, {node, range.depth, false, ModuleId(), own ? range.begin : kForeverOpen});
+}
+
+void MergedTreePass::SeeRangeEnd(const RangeEndEvent& event) {
+  open_.EndRange(event.thread, event.range->depth, [&](const OpenNode& node) {
+    AddTime(node, event.tick);
+    const bool counted = in_window() && event.implicit && node.begin != kForeverOpen;
+    if (counted && tree_.nodes()[node.node].calls > 0) ++tree_.nodes()[node.node].unfinished;
+  });
+}
+
+void MergedTreePass::SeeModuleEnter(const ModuleEvent& event) {
+  if (!Follows(event.thread)) return;
+  if (event.of_gradient) {
+    // The range in hand accumulates the gradient of a parameter: now it is known of which module.
+    OpenNode* innermost = open_.Innermost(event.thread);
+    if (innermost == nullptr || innermost->is_module || innermost->node == kTreeRoot) return;
+    NodePlace place = tree_.nodes()[innermost->node].place;
+    if (place.source != RangeSource::kBackward || place.module.valid()) return;
+    place.module = event.module;
+    const std::uint32_t node = tree_.Child(place);
+    if (node == place.parent || !in_window()) return;
+    if (tree_.nodes()[innermost->node].calls > 0) --tree_.nodes()[innermost->node].calls;
+    ++tree_.nodes()[node].calls;
+    innermost->node = node;
+    return;
+  }
+  NodePlace place;
+  place.parent = Around(event.thread, {});
+  place.is_module = true;
+  place.module = event.module;
+  // torch.compile's wrapper and the model in it are one.
+  const std::uint32_t node = event.again ? place.parent : tree_.Child(place);
+  const bool own = node != place.parent;
+  if (in_window() && own) ++tree_.nodes()[node].calls;
+  open_.Begin(event.thread, {node, event.depth, true, event.module, own ? event.tick : kForeverOpen});
+}
+
+void MergedTreePass::SeeModuleExit(const ModuleEvent& event) {
+  open_.EndModule(event.thread, event.depth, [&](const OpenNode& node) { AddTime(node, event.tick); });
+}
+
+std::uint32_t& MergedTreePass::LeafOf(const Block& block) {
+  if (block.slot == Block::kNoSlot) return leaf_of_late_block_;
+  if (block.slot >= leaf_of_slot_.size()) leaf_of_slot_.resize(block.slot + 1, kNotFollowed);
+  return leaf_of_slot_[block.slot];
+}
+
+std::uint32_t MergedTreePass::LeafFor(const AllocateEvent& event) {
+  LeafPlace place;
+  place.device = event.block->device;
+  if (!in_window() || event.before) {
+    place.action = MemoryAction::kBefore;
+  } else if (!Follows(event.thread)) {
+    place.action = MemoryAction::kElsewhere;
+  } else {
+    place.node = event.stack == nullptr ? kTreeRoot : Around(event.thread, event.base);
+    place.stream = event.block->stream;
+  }
+  return tree_.Leaf(place);
+}
+
+void MergedTreePass::SeeAllocate(const AllocateEvent& event) {
+  const std::uint32_t leaf = LeafFor(event);
+  LeafOf(*event.block) = leaf;
+  devices_.insert(event.block->device);
+  ++tree_.leaves()[leaf].count;
+  tree_.leaves()[leaf].bytes += event.block->bytes;
+  tree_.Add(leaf, event.block->bytes);
+  if (in_window()) tree_.NoteHeight(event.block->device);
+}
+
+void MergedTreePass::SeeDeallocate(const DeallocateEvent& event) {
+  const std::uint32_t leaf = std::exchange(LeafOf(*event.block), kNotFollowed);
+  if (leaf == kNotFollowed) return;
+  tree_.Remove(leaf, event.block->bytes);
+  if (event.cause != DeallocateCause::kRecorded && event.cause != DeallocateCause::kReplaced) return;
+  LeafPlace place;
+  place.action = MemoryAction::kFree;
+  place.device = event.block->device;
+  place.stream = event.block->stream;
+  Count(event, place, event.block->bytes);
+}
+
+// Where the thread is.
+void MergedTreePass::Count(const Event& event, LeafPlace place, std::uint64_t bytes) {
+  if (!in_window() || !Follows(event.thread)) return;
+  const std::uint32_t own = open_.Around(event.thread, {});
+  const bool idle = own == kNoTreeNode && event.thread.valid();
+  place.node = idle ? Around(state().working_thread(event.thread), {}) : Around(event.thread, {});
+  MergedLeaf& leaf = tree_.leaves()[tree_.Leaf(place)];
+  ++leaf.count;
+  leaf.bytes += bytes;
+}
+
+void MergedTreePass::SeeSegment(const SegmentEvent& event) {
+  if (event.action == SegmentAction::kFound) return;
+  LeafPlace place;
+  place.action = ActionOf(event.action);
+  place.device = event.segment->device;
+  place.stream = event.segment->stream;
+  Count(event, place, event.segment->bytes);
+}
+
+void MergedTreePass::SeeOutOfMemory(const OutOfMemoryEvent& event) {
+  LeafPlace place;
+  place.action = MemoryAction::kOutOfMemory;
+  place.device = event.asked->device;
+  place.stream = event.asked->stream;
+  Count(event, place, event.asked->bytes);
+}
+
+void MergedTreePass::SeeDriver(const Event& event, const DriverBlock& block) {
+  if (block.origin != BlockOrigin::kRecorded) return;
+  LeafPlace place;
+  place.action = MemoryAction::kDriverAllocate;
+  place.device = block.device;
+  place.call = block.call;
+  place.library = block.library;
+  Count(event, place, block.bytes);
+}
+
+void MergedTreePass::SeeDriverFree(const DriverFreeEvent& event) {
+  LeafPlace place;
+  place.action = MemoryAction::kDriverFree;
+  place.device = event.device;
+  if (event.block != nullptr) {
+    place.call = event.block->call;
+    place.library = event.block->library;
+  }
+  Count(event, place, event.block == nullptr ? 0 : event.block->bytes);
+}
+
+void MergedTreePass::SeeDriverRefused(const DriverRefusedEvent& event) {
+  LeafPlace place;
+  place.action = MemoryAction::kDriverRefused;
+  place.device = event.asked->device;
+  place.call = event.asked->call;
+  place.library = event.asked->library;
+  Count(event, place, event.asked->bytes);
+}
+
+void MergedTreePass::SeeProcessEnd(const ProcessEvent& event) {
+  // Of ranges the replay said it; a call of a module that is still open has no end either.
+  open_.ForEach([&](const OpenNode& node) {
+    const bool counted = node.is_module && node.begin != kForeverOpen && tree_.nodes()[node.node].calls > 0;
+    if (counted) ++tree_.nodes()[node.node].unfinished;
+  });
+  open_.Clear();
+  links_.Clear();
+  leaf_of_slot_.clear();
+  devices_.clear();
+  const ProcessSummary& process = capture().processes()[event.process.value];
+  if (process.last_tick <= process.first_tick) return;
+  const std::uint64_t begin = state().Nanoseconds(event.process, process.first_tick);
+  const std::uint64_t end = state().Nanoseconds(event.process, process.last_tick);
+  ns_per_tick_ = static_cast<double>(end - begin) / static_cast<double>(process.last_tick - process.first_tick);
+}
+
+}  // namespace memoir

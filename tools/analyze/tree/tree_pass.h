@@ -1,0 +1,74 @@
+// Goes through a recording and merges what it shows into one tree.
+#ifndef TOOLS_ANALYZE_TREE_TREE_PASS_H_
+#define TOOLS_ANALYZE_TREE_TREE_PASS_H_
+
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/tree/forward_links.h"
+#include "tools/analyze/tree/merged_tree.h"
+#include "tools/analyze/tree/open_nodes.h"
+#include "tools/analyze/tree/thread_choice.h"
+
+namespace memoir {
+
+// Needs a replay with modules. `thread`: the number or the name of the only one that counts; "": all.
+class MergedTreePass : public WindowedVisitor {
+ public:
+  // `done` is called at the end, while names are still known.
+  MergedTreePass(const Capture& capture, const Selection& selection, const std::string& thread,
+                 std::function<void(const ReplayState&)> done)
+      : WindowedVisitor(capture, selection), thread_(thread), done_(std::move(done)) {}
+
+  const MergedTree& tree() const { return tree_; }
+  double ns_per_tick() const { return ns_per_tick_; }
+  const ThreadChoice& thread() const { return thread_; }
+
+ protected:
+  void WindowOpens(const Event& event) override;
+  void WindowCloses(const Event& event) override;
+  void SeeRangeBegin(const RangeBeginEvent& event) override;
+  void SeeRangeEnd(const RangeEndEvent& event) override;
+  void SeeModuleEnter(const ModuleEvent& event) override;
+  void SeeModuleExit(const ModuleEvent& event) override;
+  void SeeAllocate(const AllocateEvent& event) override;
+  void SeeDeallocate(const DeallocateEvent& event) override;
+  void SeeSegment(const SegmentEvent& event) override;
+  void SeeOutOfMemory(const OutOfMemoryEvent& event) override;
+  void SeeDriverAllocate(const DriverAllocateEvent& event) override { SeeDriver(event, *event.block); }
+  void SeeDriverFree(const DriverFreeEvent& event) override;
+  void SeeDriverRefused(const DriverRefusedEvent& event) override;
+  void SeeLost(const LostEvent& event) override { open_.ForgetModules(event.thread); }
+  void SeeProcessEnd(const ProcessEvent& event) override;
+  void SeeEnd(const ReplayReport&) override { done_(state()); }
+
+ private:
+  static constexpr std::uint32_t kNotFollowed = 0xffffffffu;
+
+  bool Follows(ThreadId thread) { return thread_.Has(thread, state().dictionary()); }
+  std::uint32_t Around(ThreadId thread, const RangeBase& base) const;
+  void SeeDriver(const Event& event, const DriverBlock& block);
+  void Count(const Event& event, LeafPlace place, std::uint64_t bytes);
+  void AddTime(const OpenNode& node, Tick end);
+  std::uint32_t& LeafOf(const Block& block);
+  std::uint32_t LeafFor(const AllocateEvent& event);
+
+  ThreadChoice thread_;
+  std::function<void(const ReplayState&)> done_;
+  MergedTree tree_;
+  OpenNodes open_;
+  ForwardLinks links_;
+  std::vector<std::uint32_t> leaf_of_slot_;
+  std::uint32_t leaf_of_late_block_ = kNotFollowed;
+  std::set<DeviceId> devices_;  // of the process in hand, that something is live on
+  Tick opened_ = 0;             // when the window in hand did
+  double ns_per_tick_ = 1;
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_TREE_TREE_PASS_H_

@@ -1,0 +1,287 @@
+#include "tools/analyze/tree/tree_stream.h"
+
+#include <deque>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/tree/forward_links.h"
+#include "tools/analyze/tree/thread_choice.h"
+
+namespace memoir {
+namespace {
+
+constexpr Tick kNoEnd = ~Tick{0};
+
+// What becomes known of a node behind its begin.
+struct Outcome {
+  Tick end = kNoEnd;
+  std::uint64_t allocated = 0;
+  std::uint64_t freed = 0;
+  std::uint32_t parent = kNoTreeNode;
+  ModuleId gradient_of;
+};
+
+// The first time outcomes are found, the second time nodes are shown with them: what is counted is the same both times.
+class StreamPass : public WindowedVisitor {
+ public:
+  StreamPass(const Capture& capture, const TreeStreamOptions& options, std::deque<Outcome>& outcomes,
+             const SeeNode* see)
+      : WindowedVisitor(capture, options), options_(options), thread_(options.thread), outcomes_(outcomes), see_(see) {}
+  bool is_full() const { return is_full_; }
+  const ThreadChoice& thread() const { return thread_; }
+
+ protected:
+  void WindowOpens(const Event& event) override;
+  void SeeRangeBegin(const RangeBeginEvent& event) override;
+  void SeeRangeEnd(const RangeEndEvent& event) override;
+  void SeeModuleEnter(const ModuleEvent& event) override;
+  void SeeModuleExit(const ModuleEvent& event) override;
+  void SeeAllocate(const AllocateEvent& event) override;
+  void SeeDeallocate(const DeallocateEvent& event) override;
+  void SeeSegment(const SegmentEvent& event) override;
+  void SeeOutOfMemory(const OutOfMemoryEvent& event) override;
+  void SeeDriverAllocate(const DriverAllocateEvent& event) override {
+    if (event.block->origin == BlockOrigin::kRecorded) SeeDriver(event, MemoryAction::kDriverAllocate, *event.block);
+  }
+  void SeeDriverFree(const DriverFreeEvent& event) override;
+  void SeeDriverRefused(const DriverRefusedEvent& event) override {
+    SeeDriver(event, MemoryAction::kDriverRefused, *event.asked);
+  }
+  void SeeLost(const LostEvent& event) override { open_.ForgetModules(event.thread); }
+  void SeeProcessEnd(const ProcessEvent&) override {
+    open_.Clear();
+    links_.Clear();
+  }
+
+ private:
+  bool finds() const { return see_ == nullptr; }
+  bool Follows(ThreadId thread) { return thread_.Has(thread, state().dictionary()); }
+  StreamedNode RangeNode(ThreadId thread, const OpenRange& range) const;
+  StreamedNode ModuleNode(ThreadId thread, const OpenNode& call, Phase phase) const;
+  // The number that it got.
+  std::uint32_t Emit(StreamedNode node);
+  void End(const OpenNode& open, Tick end);
+  static StreamedNode MemoryNode(const Event& event, MemoryAction action, const Block& block);
+  void ShowMemory(StreamedNode node, const RangeBase& base);
+  void SeeDriver(const Event& event, MemoryAction action, const DriverBlock& block);
+
+  const TreeStreamOptions& options_;
+  ThreadChoice thread_;
+  std::deque<Outcome>& outcomes_;  // by number
+  const SeeNode* see_;             // nullptr: outcomes are found
+  OpenNodes open_;                 // what began outside of the window has no number until one opens
+  ForwardLinks links_;
+  std::uint32_t next_ = 0;
+  bool is_full_ = false;
+};
+
+std::uint32_t StreamPass::Emit(StreamedNode node) {
+  if (next_ >= TreeStreamOptions::kMostNodes) is_full_ = true;
+  if (is_full_) return kNoTreeNode;
+  node.number = next_++;
+  if (finds()) {
+    outcomes_.push_back({kNoEnd, 0, 0, node.parent, {}});
+    return node.number;
+  }
+  const Outcome& outcome = outcomes_[node.number];
+  if (outcome.end != kNoEnd) node.end = outcome.end;
+  if (outcome.gradient_of.valid()) node.module = outcome.gradient_of;
+  node.allocated = outcome.allocated;
+  node.freed = outcome.freed;
+  (*see_)(node, state());
+  return node.number;
+}
+
+StreamedNode StreamPass::RangeNode(ThreadId thread, const OpenRange& range) const {
+  StreamedNode node;
+  node.thread = thread;
+  node.process = state().dictionary().thread(thread).process;
+  node.begin = range.begin;
+  node.module = range.module;
+  node.phase = range.phase;
+  node.name = range.name;
+  node.source = range.source;
+  node.forward = links_.Find(range);
+  node.sequence = range.sequence;
+  return node;
+}
+
+StreamedNode StreamPass::ModuleNode(ThreadId thread, const OpenNode& call, Phase phase) const {
+  StreamedNode node;
+  node.kind = StreamedNode::Kind::kModule;
+  node.thread = thread;
+  node.process = state().dictionary().thread(thread).process;
+  node.begin = call.begin;
+  node.module = call.module;
+  node.phase = phase;
+  return node;
+}
+
+// What is open around the window.
+void StreamPass::WindowOpens(const Event& event) {
+  ThreadId last;
+  std::uint32_t around = kNoTreeNode;
+  open_.Change([&](ThreadId thread, OpenNode& open) {
+    if (thread != last) around = kNoTreeNode;
+    last = thread;
+    const RangeStack& stack = state().stack(thread);
+    const bool known = open.is_module || open.level < stack.size();
+    if (open.node == kNoTreeNode && known && open.begin <= event.tick) {
+      StreamedNode node =
+          open.is_module ? ModuleNode(thread, open, Phase::kForward) : RangeNode(thread, stack[open.level]);
+      node.parent = around;
+      open.node = Emit(node);
+    }
+    around = open.node;
+  });
+}
+
+void StreamPass::SeeRangeBegin(const RangeBeginEvent& event) {
+  if (!Follows(event.thread)) return;
+  const OpenRange& range = *event.range;
+  open_.EndRange(event.thread, range.depth, [](const OpenNode&) {});
+  OpenNode open{kNoTreeNode, range.depth, false, ModuleId(), range.begin};
+  if (in_window()) {
+    StreamedNode node = RangeNode(event.thread, range);
+    node.parent = open_.Around(event.thread, range.base);
+    open.node = Emit(node);
+  }
+  links_.Note(event, state().dictionary(), open.node);
+  open_.Begin(event.thread, open);
+}
+
+void StreamPass::SeeRangeEnd(const RangeEndEvent& event) {
+  open_.EndRange(event.thread, event.range->depth, [&](const OpenNode& open) {
+    if (!event.implicit) End(open, event.tick);
+  });
+}
+
+void StreamPass::End(const OpenNode& open, Tick end) {
+  if (finds() && open.node != kNoTreeNode && open.begin != kForeverOpen) outcomes_[open.node].end = end;
+}
+
+void StreamPass::SeeModuleEnter(const ModuleEvent& event) {
+  if (!Follows(event.thread)) return;
+  if (event.of_gradient) {
+    const OpenNode* innermost = open_.Innermost(event.thread);
+    if (finds() && innermost != nullptr && !innermost->is_module && innermost->node != kNoTreeNode)
+      outcomes_[innermost->node].gradient_of = event.module;
+    return;
+  }
+  OpenNode open{kNoTreeNode, event.depth, true, event.module, event.tick};
+  const std::uint32_t around = open_.Around(event.thread, {});
+  if (event.again) {
+    open.node = around;  // torch.compile's wrapper and the model in it are one
+    open.begin = kForeverOpen;
+  } else if (in_window()) {
+    StreamedNode node = ModuleNode(event.thread, open, event.phase);
+    node.parent = around;
+    open.node = Emit(node);
+  }
+  open_.Begin(event.thread, open);
+}
+
+void StreamPass::SeeModuleExit(const ModuleEvent& event) {
+  open_.EndModule(event.thread, event.depth, [&](const OpenNode& open) { End(open, event.tick); });
+}
+
+StreamedNode StreamPass::MemoryNode(const Event& event, MemoryAction action, const Block& block) {
+  StreamedNode node;
+  node.kind = StreamedNode::Kind::kMemory;
+  node.process = event.process;
+  node.thread = event.thread;
+  node.begin = event.tick;
+  node.action = action;
+  node.device = block.device;
+  node.address = block.address;
+  node.bytes = block.bytes;
+  node.serial = block.serial;
+  node.stream = block.stream;
+  return node;
+}
+
+// Where the thread is, or the one in whose parallel region it works.
+void StreamPass::ShowMemory(StreamedNode node, const RangeBase& base) {
+  if (!in_window() || !Follows(node.thread)) return;
+  if (node.thread.valid()) {
+    node.parent = open_.Around(node.thread, base);
+    if (node.parent == kNoTreeNode) node.parent = open_.Around(state().working_thread(node.thread), {});
+  }
+  if (finds()) {
+    const bool allocates = node.action == MemoryAction::kAllocate;
+    if (!allocates && node.action != MemoryAction::kFree) return;
+    for (std::uint32_t at = node.parent; at != kNoTreeNode; at = outcomes_[at].parent)
+      (allocates ? outcomes_[at].allocated : outcomes_[at].freed) += node.bytes;
+  } else if (options_.memory) {
+    (*see_)(node, state());
+  }
+}
+
+void StreamPass::SeeAllocate(const AllocateEvent& event) {
+  if (event.before || event.block->origin != BlockOrigin::kRecorded) return;
+  StreamedNode node = MemoryNode(event, MemoryAction::kAllocate, *event.block);
+  node.module = event.block->module;
+  node.phase = event.block->phase;
+  ShowMemory(node, event.base);
+}
+
+void StreamPass::SeeDeallocate(const DeallocateEvent& event) {
+  if (event.cause == DeallocateCause::kRecorded || event.cause == DeallocateCause::kReplaced)
+    ShowMemory(MemoryNode(event, MemoryAction::kFree, *event.block), {});
+}
+
+void StreamPass::SeeSegment(const SegmentEvent& event) {
+  if (event.action != SegmentAction::kFound) ShowMemory(MemoryNode(event, ActionOf(event.action), *event.segment), {});
+}
+
+void StreamPass::SeeOutOfMemory(const OutOfMemoryEvent& event) {
+  ShowMemory(MemoryNode(event, MemoryAction::kOutOfMemory, *event.asked), {});
+}
+
+void StreamPass::SeeDriver(const Event& event, MemoryAction action, const DriverBlock& block) {
+  StreamedNode node = MemoryNode(event, action, Block());
+  node.device = block.device;
+  node.address = block.address;
+  node.bytes = block.bytes;
+  node.serial = block.serial;
+  node.call = block.call;
+  node.library = block.library;
+  ShowMemory(node, {});
+}
+
+void StreamPass::SeeDriverFree(const DriverFreeEvent& event) {
+  DriverBlock block;
+  if (event.block != nullptr) block = *event.block;
+  block.device = event.device;
+  block.address = event.address;
+  block.serial = event.serial;
+  SeeDriver(event, MemoryAction::kDriverFree, block);
+}
+
+}  // namespace
+
+absl::StatusOr<ReplayReport> StreamTree(const Capture& capture, const TreeStreamOptions& options, const SeeNode& see) {
+  const Capture::SharedDecoding decoded(capture);
+  std::deque<Outcome> outcomes;
+  absl::StatusOr<ReplayReport> report;
+  for (const SeeNode* seen : {static_cast<const SeeNode*>(nullptr), &see}) {
+    StreamPass pass(capture, options, outcomes, seen);
+    ReplayOptions replay = ReplayOptionsFor(options, false, false);
+    replay.modules = true;
+    if (options.progress)
+      replay.progress = [&](double done) { options.progress(seen == nullptr ? done / 2 : 0.5 + done / 2); };
+    replay.go_on = [&] { return !pass.is_full() && (!options.go_on || options.go_on()); };
+    report = capture.Replay(pass, replay);
+    if (!report.ok()) return report.status();
+    if (pass.is_full())
+      return absl::ResourceExhaustedError(
+          absl::StrCat(capture.path(), " has more than ", TreeStreamOptions::kMostNodes,
+                       " ranges and calls of modules there; choose a part: --from and --to, --steps or --range"));
+    if (!pass.found().ok()) return pass.found();
+    if (const absl::Status found = pass.thread().Found(capture.path()); !found.ok()) return found;
+  }
+  return report;
+}
+
+}  // namespace memoir

@@ -1,0 +1,31 @@
+// memoir export tree: every node in the order of time as JSON lines, or the text of torch's own tests.
+#ifndef TOOLS_CLI_SHOW_EXPORT_TREE_H_
+#define TOOLS_CLI_SHOW_EXPORT_TREE_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "tools/analyze/pass/options.h"
+#include "tools/model/capture.h"
+
+namespace memoir {
+
+struct TreeExport {
+  std::string format;  // "torch", "json", or "": not given
+  std::string thread;
+  bool no_memory = false;
+  std::function<bool()> go_on;  // of json: false stops it
+};
+
+// What is wrong with it, of an export of `what`; "" when all is well.
+std::string ComplaintAbout(const TreeExport& asked, std::string_view what);
+
+// `write` gets the file's bytes in order.
+absl::StatusOr<ReplayReport> ExportTree(const Capture& capture, const TreeExport& asked, const Selection& selection,
+                                        const std::function<void(std::string_view)>& write);
+
+}  // namespace memoir
+
+#endif  // TOOLS_CLI_SHOW_EXPORT_TREE_H_

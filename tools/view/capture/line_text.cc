@@ -1,0 +1,74 @@
+#include "tools/view/capture/line_text.h"
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "tools/view/terminal/terminal_text.h"
+
+namespace memoir {
+namespace {
+
+// The last `parts` parts of a path; all of it where it has no more.
+std::string_view End(std::string_view path, std::size_t parts) {
+  std::size_t at = path.size();
+  for (std::size_t i = 0; i < parts && at != std::string_view::npos && at > 0; ++i) at = path.rfind('/', at - 1);
+  return at == std::string_view::npos || at == 0 ? path : path.substr(at + 1);
+}
+
+}  // namespace
+
+ShownFiles::ShownFiles(absl::Span<const std::string_view> files) {
+  constexpr std::size_t kMostParts = 8;  // those that are still alike have their whole path
+  absl::flat_hash_set<std::string_view> distinct(files.begin(), files.end());
+  std::vector<std::string_view> alike(distinct.begin(), distinct.end());
+  for (std::size_t parts = 1; !alike.empty(); ++parts) {
+    absl::flat_hash_map<std::string_view, int> count;
+    for (const std::string_view file : alike) ++count[End(file, parts)];
+    std::vector<std::string_view> still;
+    for (const std::string_view file : alike) {
+      const std::string_view end = End(file, parts);
+      const bool differs = count[end] == 1 || end == file;
+      if (!differs && parts < kMostParts) {
+        still.push_back(file);
+      } else if (parts > 1) {
+        names_[std::string(file)] = std::string(differs ? end : file);
+      }
+    }
+    alike = std::move(still);
+  }
+}
+
+std::string_view ShownFiles::NameOf(std::string_view file) const {
+  const auto found = names_.find(file);
+  return found == names_.end() ? End(file, 1) : std::string_view(found->second);
+}
+
+std::string ShownFiles::LineText(const SourceLine& line) const {
+  return ToString(SourceLine{std::string(NameOf(line.file)), line.function, line.line});
+}
+
+std::string ShownLine(const SourceLine& line, std::size_t width) {
+  return Shortened(Escaped(ShownFiles({}).LineText(line)), width);
+}
+
+std::string ShownPlace(const SourceLine& line, std::size_t width) {
+  return Shortened(Escaped(PlaceOf({std::string(End(line.file, 1)), line.function, line.line})), width);
+}
+
+void AddLine(Json& json, const SourceLine& line) {
+  json["file"] = line.known() ? Json(line.file) : Json(nullptr);
+  json["line"] = line.line > 0 ? Json(line.line) : Json(nullptr);
+  json["function"] = line.known() ? Json(line.function) : Json(nullptr);
+}
+
+Json LineJson(const SourceLine& line) {
+  if (!line.known()) return nullptr;
+  Json json = Json::object();
+  AddLine(json, line);
+  return json;
+}
+
+}  // namespace memoir

@@ -1,0 +1,178 @@
+#include "tools/view/report/report_facts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "fmt/format.h"
+#include "tools/analyze/pass/groupings.h"
+#include "tools/analyze/pass/steps.h"
+#include "tools/view/accounting/balance_view.h"
+#include "tools/view/capture/capture_text.h"
+#include "tools/view/oom/out_of_memory_text.h"
+#include "tools/view/report/report_sections.h"
+#include "tools/view/segments/fragmentation_view.h"
+#include "tools/view/summary/summary_json.h"
+#include "tools/view/terminal/terminal.h"
+#include "tools/view/terminal/units.h"
+
+namespace memoir {
+namespace {
+
+constexpr Terminal kPage{.width = 110};  // lines of text on the page
+constexpr std::size_t kTop = 5;
+
+ReportFinding FindingOf(const std::string& check, const std::string& path) {
+  ReportFinding finding;
+  finding.check = check;
+  finding.command = "memoir check " + check + " " + path;
+  return finding;
+}
+
+ReportFinding OutOfMemoryFinding(const Capture& capture, const Summary& summary, const std::string& path) {
+  ReportFinding finding = FindingOf("oom", path);
+  const std::uint64_t count = CountOutOfMemory(summary);
+  finding.found = count > 0;
+  if (!finding.found) {
+    finding.headline = NoOutOfMemoryKnown(summary.report);
+    return finding;
+  }
+  finding.headline = FormatCounted(count, "out-of-memory error", "out-of-memory errors");
+  finding.text = RenderOutOfMemoryErrors(capture, summary, kTop, kPage);
+  return finding;
+}
+
+ReportFinding FragmentationFinding(const Capture& capture, const Fragmentation& fragmentation,
+                                   const std::string& path) {
+  ReportFinding finding = FindingOf("frag", path);
+  const auto unusable = [](const FragmentedDevice& device) { return device.peak.unusable; };
+  const auto worst = std::ranges::max_element(fragmentation.devices, {}, unusable);
+  if (worst == fragmentation.devices.end()) {
+    finding.headline = "nothing was reserved by torch's CUDA allocator";
+    return finding;
+  }
+  finding.found =
+      std::ranges::any_of(fragmentation.devices, [](const auto& device) { return IsFragmented(device.peak); });
+  finding.headline = fmt::format("at most {} of {} reserved were unusable", FormatBytes(worst->peak.unusable),
+                                 FormatBytes(worst->peak.reserved));
+  if (finding.found) finding.text = RenderFragmentation(capture, fragmentation, kTop, kPage);
+  return finding;
+}
+
+ReportFinding BalanceFinding(const Capture& capture, const Balance& balance, const std::string& path) {
+  ReportFinding finding = FindingOf("balance", path);
+  finding.found = std::ranges::any_of(balance.devices, [](const DeviceBalance& device) { return device.IsFinding(); });
+  finding.headline = BalanceLine(capture, balance);
+  if (finding.found) finding.text = RenderBalance(capture, balance, {.moment = "its fullest reading"}, kPage);
+  return finding;
+}
+
+const char* InstantName(ReportInstant::Kind kind) {
+  switch (kind) {
+    case ReportInstant::Kind::kPeak:
+      return "peak";
+    case ReportInstant::Kind::kMark:
+      return "mark";
+    case ReportInstant::Kind::kOutOfMemory:
+      return "oom";
+    case ReportInstant::Kind::kRegular:
+      return "regular";
+    case ReportInstant::Kind::kEnd:
+      return "end";
+  }
+  return "regular";
+}
+
+Json DeviceJson(const ReportDevice& device) {
+  Json json = {{"device", device.name},           {"process", device.process.value},
+               {"rank", RankJson(device.rank)},   {"caching", device.caching},
+               {"begin_ns", device.begin_ns},     {"end_ns", device.end_ns},
+               {"all_blocks", device.all_blocks}, {"kept_blocks", device.blocks.size()},
+               {"complete", device.complete},     {"all_segments", device.all_segments}};
+  json["instants"] = Json::array();
+  for (const ReportInstant& instant : device.instants) {
+    json["instants"].push_back({{"kind", InstantName(instant.kind)},
+                                {"name", instant.name},
+                                {"time_ns", instant.ns},
+                                {"bytes", instant.bytes},
+                                {"blocks", instant.blocks}});
+  }
+  return json;
+}
+
+Json ProcessJson(const ReportProcess& process) {
+  Json json = {{"process", process.process.value}, {"step_kind", ToString(process.step_source)}};
+  json["steps_ns"] = process.steps_ns;
+  json["iterations"] = Json::array();
+  for (const Iteration& iteration : process.iterations) {
+    Json markers = Json::object();
+    for (const auto& [name, moment] : MarkersOf(iteration)) markers[std::string(name)] = moment.ns;
+    json["iterations"].push_back(std::move(markers));
+  }
+  return json;
+}
+
+Json GroupingsJson() {
+  Json json = Json::array();
+  for (const ReportGrouping& grouping : kReportGroupings) {
+    const GroupingFacts& facts = FactsAbout(grouping.by);
+    json.push_back({{"word", WordOf(grouping)},
+                    {"one", grouping.merges_layers ? "module, layers merged" : facts.one},
+                    {"many", facts.many},
+                    {"stacked", grouping.stacked}});
+  }
+  return json;
+}
+
+// What `--by category` calls each, and torch's name of it: colours go by these.
+Json CategoriesJson() {
+  Json json = Json::object();
+  for (std::size_t rule = 0; rule < Rules().size(); ++rule)
+    json[LabelOfCategory(CategoryOf(static_cast<RuleNumber>(rule)))] = {
+        {"category", NameOf(Rules()[rule].kept)},
+        {"detail", Rules()[CategoryOf(static_cast<RuleNumber>(rule))].detail}};
+  return json;
+}
+
+}  // namespace
+
+std::vector<ReportFinding> FindingsOf(const Capture& capture, const Summary& summary,
+                                      const Fragmentation& fragmentation, const Balance& balance,
+                                      const std::string& path) {
+  return {OutOfMemoryFinding(capture, summary, path), FragmentationFinding(capture, fragmentation, path),
+          BalanceFinding(capture, balance, path)};
+}
+
+Json ReportFacts(const Capture& capture, const Report& report, const std::vector<ReportFinding>& findings,
+                 const std::string& path) {
+  const Summary& summary = report.summaries.front();
+  Json json = {{"format", 1},
+               {"path", path},
+               {"what_ran", RenderWhatRan(capture, kPage)},
+               {"losses", RenderLosses(capture, summary.report, kPage)}};
+  json["summary"] = SummaryJson(capture, summary, 0);
+  json["groupings"] = GroupingsJson();
+  json["categories"] = CategoriesJson();
+  json["names"] = report.names;
+  json["devices"] = Json::array();
+  for (const ReportDevice& device : report.devices) json["devices"].push_back(DeviceJson(device));
+  json["processes"] = Json::array();
+  for (const ReportProcess& process : report.processes) json["processes"].push_back(ProcessJson(process));
+  json["findings"] = Json::array();
+  for (const ReportFinding& finding : findings) {
+    json["findings"].push_back({{"check", finding.check},
+                                {"found", finding.found},
+                                {"headline", finding.headline},
+                                {"text", finding.text},
+                                {"command", finding.command}});
+  }
+  return json;
+}
+
+Json ReportTables(const Capture& capture, const Report& report) {
+  Json json = Json::object();
+  for (const Summary& summary : report.summaries)
+    json[std::string(FactsAbout(summary.by).word)] = SummaryJson(capture, summary, 0)[FactsAbout(summary.by).json_key];
+  return json;
+}
+
+}  // namespace memoir

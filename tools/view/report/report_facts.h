@@ -1,0 +1,37 @@
+// What a report's page shows first, as one JSON document: the summary, the devices and their exact instants, what the
+// checks found. docs/report.md.
+#ifndef TOOLS_VIEW_REPORT_REPORT_FACTS_H_
+#define TOOLS_VIEW_REPORT_REPORT_FACTS_H_
+
+#include <string>
+#include <vector>
+
+#include "tools/analyze/accounting/balance.h"
+#include "tools/analyze/report/report.h"
+#include "tools/analyze/segments/fragmentation.h"
+#include "tools/view/json/json.h"
+
+namespace memoir {
+
+// What `memoir check` says, one entry for each check.
+struct ReportFinding {
+  std::string check;     // "oom"
+  std::string headline;  // one line
+  std::string text;      // as `memoir check` prints it
+  std::string command;   // that shows more
+  bool found = false;
+};
+
+// `path`: of the capture, as it can be typed.
+std::vector<ReportFinding> FindingsOf(const Capture& capture, const Summary& summary,
+                                      const Fragmentation& fragmentation, const Balance& balance,
+                                      const std::string& path);
+
+// Sections besides those of the devices: "facts" and "tables".
+Json ReportFacts(const Capture& capture, const Report& report, const std::vector<ReportFinding>& findings,
+                 const std::string& path);
+Json ReportTables(const Capture& capture, const Report& report);
+
+}  // namespace memoir
+
+#endif  // TOOLS_VIEW_REPORT_REPORT_FACTS_H_

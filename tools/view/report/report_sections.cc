@@ -1,0 +1,162 @@
+#include "tools/view/report/report_sections.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "fmt/format.h"
+#include "tools/analyze/pass/groupings.h"
+#include "tools/view/json/json.h"
+
+namespace memoir {
+namespace {
+
+// One column of a list of structs.
+template <class Row, class Get>
+std::vector<std::uint64_t> Column(const std::vector<Row>& rows, Get get) {
+  std::vector<std::uint64_t> column;
+  column.reserve(rows.size());
+  for (const Row& row : rows) column.push_back(static_cast<std::uint64_t>(std::invoke(get, row)));
+  return column;
+}
+
+std::string CurveBytes(const ReportDevice& device) {
+  ColumnWriter columns;
+  columns.Number(device.allocated.most.size());
+  columns.Differences(device.allocated.most);
+  columns.Differences(device.allocated.most_ns);
+  columns.Number(device.caching ? 1 : 0);
+  if (!device.caching) return columns.bytes();
+  columns.Differences(device.active);
+  columns.Differences(device.reserved);
+  return columns.bytes();
+}
+
+using Changes = std::vector<std::vector<ReportCurve::Change>>;
+
+std::vector<LabelNumber> LargestLabels(const Changes& changes, std::size_t labels) {
+  std::vector<std::uint64_t> most(labels);
+  for (const auto& bucket : changes) {
+    for (const ReportCurve::Change& change : bucket) most[change.label] = std::max(most[change.label], change.bytes);
+  }
+  std::vector<LabelNumber> largest;
+  for (LabelNumber i = 0; i < labels; ++i) {
+    if (most[i] > 0) largest.push_back(i);
+  }
+  std::ranges::stable_sort(largest, std::greater<>(), [&](LabelNumber label) { return most[label]; });
+  if (largest.size() > kMostStackedLabels) largest.resize(kMostStackedLabels);
+  return largest;
+}
+
+std::string StackBytes(const Changes& changes, std::size_t labels) {
+  const std::vector<LabelNumber> largest = LargestLabels(changes, labels);
+  std::vector<std::size_t> place(labels, largest.size());
+  for (std::size_t i = 0; i < largest.size(); ++i) place[largest[i]] = i;
+  std::vector<std::vector<std::uint64_t>> curves(largest.size(), std::vector<std::uint64_t>(changes.size()));
+  std::vector<std::uint64_t> now(largest.size() + 1);
+  for (std::size_t bucket = 0; bucket < changes.size(); ++bucket) {
+    for (const ReportCurve::Change& change : changes[bucket]) now[place[change.label]] = change.bytes;
+    for (std::size_t i = 0; i < largest.size(); ++i) curves[i][bucket] = now[i];
+  }
+  ColumnWriter columns;
+  columns.Number(largest.size());
+  for (std::size_t i = 0; i < largest.size(); ++i) {
+    columns.Number(largest[i]);
+    columns.Differences(curves[i]);
+  }
+  return columns.bytes();
+}
+
+std::string BlockBytes(const ReportDevice& device) {
+  const std::vector<ReportBlock>& blocks = device.blocks;
+  ColumnWriter columns;
+  columns.Number(blocks.size());
+  columns.Differences(Column(blocks, &ReportBlock::begin_ns));
+  for (const ReportBlock& block : blocks)
+    columns.Number(block.end_ns == ReportBlock::kLive ? 0 : block.end_ns - std::min(block.end_ns, block.begin_ns) + 1);
+  columns.Repeated(Column(blocks, &ReportBlock::bytes));
+  columns.Repeated(Column(blocks, &ReportBlock::address));
+  columns.Repeated(Column(blocks, &ReportBlock::from_before));
+  for (std::size_t i = 0; i < kReportGroupingCount; ++i)
+    columns.Repeated(Column(blocks, [i](const ReportBlock& block) { return block.labels[i]; }));
+  columns.Repeated(Column(blocks, &ReportBlock::path));
+  return columns.bytes();
+}
+
+template <class Row>
+void AddBytes(const std::vector<Row>& rows, ColumnWriter& columns) {
+  for (const auto member : {&Row::allocated_bytes, &Row::temporary_bytes, &Row::bytes_at_peak, &Row::net_bytes}) {
+    for (const Row& row : rows) columns.Number(row.*member);
+  }
+}
+
+std::string PathBytes(const std::vector<ReportPath>& paths) {
+  ColumnWriter columns;
+  columns.Number(paths.size());
+  columns.Differences(Column(paths, &ReportPath::parent));
+  columns.Repeated(Column(paths, &ReportPath::name));
+  columns.Repeated(Column(paths, &ReportPath::source));
+  AddBytes(paths, columns);
+  return columns.bytes();
+}
+
+std::string PlaceBytes(const std::vector<ReportPlace>& places) {
+  ColumnWriter columns;
+  columns.Number(places.size());
+  columns.Differences(Column(places, &ReportPlace::module));
+  columns.Differences(Column(places, &ReportPlace::operator_label));
+  AddBytes(places, columns);
+  return columns.bytes();
+}
+
+std::string SegmentBytes(const std::vector<ReportSegmentChange>& segments) {
+  ColumnWriter columns;
+  columns.Number(segments.size());
+  columns.Differences(Column(segments, &ReportSegmentChange::ns));
+  columns.Repeated(Column(segments, &ReportSegmentChange::grows));
+  columns.Repeated(Column(segments, &ReportSegmentChange::address));
+  columns.Repeated(Column(segments, &ReportSegmentChange::bytes));
+  columns.Repeated(Column(segments, &ReportSegmentChange::stream));
+  columns.Repeated(Column(segments, &ReportSegmentChange::pool_graph));
+  columns.Repeated(Column(segments, &ReportSegmentChange::pool_user));
+  return columns.bytes();
+}
+
+std::string LabelText(const ReportDevice& device) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < kReportGroupingCount; ++i)
+    json[std::string(WordOf(kReportGroupings[i]))] = device.labels[i];
+  return ToText(json);
+}
+
+}  // namespace
+
+std::string_view WordOf(const ReportGrouping& grouping) {
+  return grouping.merges_layers ? "layers" : FactsAbout(grouping.by).word;
+}
+
+std::vector<Section> ReportSections(const Report& report) {
+  std::vector<Section> sections;
+  for (std::size_t number = 0; number < report.devices.size(); ++number) {
+    const ReportDevice& device = report.devices[number];
+    const auto add = [&](std::string_view name, const std::string& bytes) {
+      sections.push_back(MakeSection(fmt::format("{}{}", name, number), bytes));
+    };
+    add("curve", CurveBytes(device));
+    add("labels", LabelText(device));
+    for (std::size_t i = 0; i < kReportGroupingCount; ++i) {
+      if (!kReportGroupings[i].stacked) continue;
+      const std::string bytes = StackBytes(device.allocated.changes[i], device.labels[i].size());
+      sections.push_back(MakeSection(fmt::format("stack{}.{}", number, WordOf(kReportGroupings[i])), bytes));
+    }
+    add("blocks", BlockBytes(device));
+    add("paths", PathBytes(device.paths));
+    add("places", PlaceBytes(device.places));
+    add("segments", SegmentBytes(device.segments));
+  }
+  return sections;
+}
+
+}  // namespace memoir

@@ -1,0 +1,91 @@
+// Under the timeline: the steps of the program, and in which phase it was.
+import type {App} from './app';
+import {fitted, kFont, surface, type Surface} from './canvas';
+import {variable} from './colours';
+import {lowerBound} from './curves';
+
+interface Band {
+  from: number;
+  to: number;
+  name: string;
+  colour: string;
+}
+
+function phasesOf(app: App): Band[] {
+  const {iterations} = app.device.process;
+  const bands: Band[] = [];
+  const add = (from: number|undefined, to: number|undefined, name: string, colour: string): void => {
+    if (from !== undefined && to !== undefined && to > from) bands.push({from, to, name, colour});
+  };
+  iterations.forEach((iteration, i) => {
+    const next = iterations[i + 1]?.fw_start ?? app.device.facts.end_ns;
+    add(iteration.fw_start, iteration.fw_bw_boundary, 'forward', '--phase-forward');
+    if (iteration.backward_end !== undefined)
+      add(iteration.fw_bw_boundary, iteration.backward_end, 'backward', '--phase-backward');
+    add(iteration.optimizer_step, next, 'optimizer', '--phase-optimizer');
+  });
+  return bands;
+}
+
+export interface Bands extends Surface {
+  place(left: number, width: number): void;  // under the plot
+}
+
+export function bands(app: App): Bands {
+  let [left, plotWidth] = [78, 100];
+  let phases: Band[] = [];
+  let phasesFor = -1;
+  const paint = ({context}: Surface): void => {
+    if (phasesFor !== app.place.device) {
+      phases = phasesOf(app);
+      phasesFor = app.place.device;
+    }
+    const {from, to} = app.place;
+    const x = (ns: number): number => left + ((ns - from) / (to - from)) * plotWidth;
+    context.font = kFont;
+    context.textBaseline = 'middle';
+    context.fillStyle = variable('--ink-soft');
+    const steps = app.device.process.steps_ns;
+    if (steps.length > 0) context.fillText('steps', 4, 9);
+    if (phases.length > 0) context.fillText('phases', 4, 29);
+    context.save();
+    context.beginPath();
+    context.rect(left, 0, plotWidth, 40);
+    context.clip();
+    const first = Math.max(0, lowerBound(steps.length, from, (i) => steps[i]!) - 1);
+    const dense =
+        ((to - from) / Math.max(1, (app.device.facts.end_ns - app.device.facts.begin_ns) / Math.max(steps.length, 1))) *
+            3 >
+        plotWidth;
+    for (let i = first; i < steps.length && steps[i]! <= to && !dense; ++i) {
+      const [begins, ends] = [x(steps[i]!), x(steps[i + 1] ?? app.device.facts.end_ns)];
+      context.fillStyle = variable(i % 2 === 0 ? '--step-even' : '--step-odd');
+      context.fillRect(begins, 1, ends - begins, 16);
+      context.fillStyle = variable('--ink-soft');
+      const begin = Math.max(begins, left);
+      context.fillText(fitted(context, String(i), ends - begin - 6), begin + 4, 9.5);
+    }
+    if (dense) context.fillText(`${steps.length} steps; zoom in to see them`, left + 6, 9.5);
+    let drawnTo = -1;
+    for (const band of phases) {
+      if (band.to < from || band.from > to) continue;
+      const [begins, ends] = [x(band.from), x(band.to)];
+      if (ends - drawnTo < 0.3) continue;
+      drawnTo = ends;
+      context.fillStyle = variable(band.colour);
+      context.fillRect(begins, 21, Math.max(ends - begins, 0.5), 16);
+      context.fillStyle = variable('--phase-ink');
+      const begin = Math.max(begins, left);
+      context.fillText(fitted(context, band.name, ends - begin - 6), begin + 4, 29.5);
+    }
+    context.restore();
+  };
+  const made = surface('steps and phases of the program over time', () => 40, paint);
+  return Object.assign(made, {
+    place(begin: number, width: number): void {
+      if (begin === left && width === plotWidth) return;
+      [left, plotWidth] = [begin, width];
+      made.draw();
+    },
+  });
+}

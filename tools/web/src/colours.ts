@@ -1,0 +1,45 @@
+// Colours: those of categories are tools/view/time/over_time_picture.cc's. In the dark they are a little lighter.
+
+const kCategories: Record<string, [number, number, number]> = {
+  PARAMETER: [31, 119, 180],
+  OPTIMIZER_STATE: [148, 103, 189],
+  INPUT: [44, 160, 44],
+  TEMPORARY: [188, 189, 34],
+  ACTIVATION: [255, 127, 14],
+  GRADIENT: [214, 39, 40],
+  AUTOGRAD_DETAIL: [227, 119, 194],
+  UNKNOWN: [127, 127, 127],
+  BUFFER: [23, 190, 207],
+};
+
+// For everything else that is told apart: neighbours differ in lightness, too, so that they can be told apart without
+// their hue.
+const kRow: [number, number, number][] = [
+  [53, 109, 168],  [240, 160, 75],  [86, 155, 101],  [197, 90, 86],   [150, 125, 190], [158, 117, 90],
+  [226, 153, 196], [110, 110, 118], [199, 190, 92],  [66, 170, 190],  [31, 78, 121],   [250, 196, 140],
+  [45, 106, 60],   [240, 150, 145], [98, 70, 140],   [205, 170, 150], [160, 75, 125],  [165, 165, 175],
+  [130, 122, 30],  [150, 210, 222], [120, 165, 215], [185, 100, 30],  [150, 205, 150], [130, 45, 45],
+];
+
+const css = (rgb: number[]): string => `rgb(${rgb.map(Math.round).join(' ')})`;
+
+export const isDark = (): boolean => document.documentElement.dataset['theme'] === 'dark';
+
+export function categoryColour(category: string, detail: string): string {
+  const rgb = kCategories[category] ?? kCategories['UNKNOWN']!;
+  const toward = detail === '' ? 0 : 0.5;  // what is told apart in one category is a shade of it
+  return css(rgb.map((part) => part + (255 - part) * (isDark() ? Math.min(toward, 0.4) : toward)));
+}
+
+export const kOther = (): string => (isDark() ? 'rgb(92 98 108)' : 'rgb(198 202 208)');
+
+export function rowColour(rank: number): string { return rank < kRow.length ? css(kRow[rank]!) : kOther(); }
+
+// Ink on a colour of the above: whichever is read better.
+export function inkOn(colour: string): string {
+  const [red, green, blue] = colour.match(/\d+/g)!.map(Number) as [number, number, number];
+  return 0.299 * red + 0.587 * green + 0.114 * blue > 140 ? '#16181d' : '#ffffff';
+}
+
+export const variable = (name: string): string =>
+    getComputedStyle(document.documentElement).getPropertyValue(name).trim();

@@ -1,0 +1,180 @@
+// What the timeline draws: for a span of time, points with the most bytes at any instant of each, and what those were
+// made of. No maximum is ever left out, whatever the zoom.
+import type {Blocks, Device} from './device';
+
+export interface Points {
+  exact: boolean;  // false: coarser than what is asked for; each point is a bucket of the recording
+  ns: number[];    // where each begins
+  most: number[];
+  mostNs: number[];  // when its most was
+  active: (number|null)[];
+  reserved: (number|null)[];
+  labels: number[];  // of `parts`; what is missing to `most` is others'
+  parts: number[][];
+}
+
+const kMostSweptEvents = 60_000;
+
+interface Order {
+  ends: Uint32Array;  // blocks by end, those that end
+}
+const orders = new WeakMap<Blocks, Order>();
+
+function orderOf(blocks: Blocks): Order {
+  const known = orders.get(blocks);
+  if (known) return known;
+  const ended: number[] = [];
+  for (let i = 0; i < blocks.count; ++i)
+    if (blocks.end[i] !== Infinity) ended.push(i);
+  const ends = Uint32Array.from(ended).sort((a, b) => blocks.end[a]! - blocks.end[b]! || a - b);
+  const order = {ends};
+  orders.set(blocks, order);
+  return order;
+}
+
+// The first index for which `at` is not below `value`.
+export function lowerBound(count: number, value: number, at: (index: number) => number): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (at(middle) < value)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+export async function pointsOf(device: Device, word: string, from: number, to: number, width: number): Promise<Points> {
+  const curve = await device.curve();
+  const {begin_ns, end_ns} = device.facts;
+  const inView = ((to - from) / Math.max(end_ns - begin_ns, 1)) * curve.buckets;
+  if (inView < width && device.facts.complete) {
+    const swept = sweep(await device.blocks(), word, from, to, width, (await device.stack(word)).labels);
+    if (swept) return withLines(swept, device, curve);
+  }
+  return bucketsOf(device, word, from, to, width);
+}
+
+async function bucketsOf(device: Device, word: string, from: number, to: number, width: number): Promise<Points> {
+  const curve = await device.curve();
+  const stack = await device.stack(word);
+  const {begin_ns, end_ns} = device.facts;
+  const span = Math.max(end_ns - begin_ns, 1) / curve.buckets;
+  const first = Math.max(0, Math.floor((from - begin_ns) / span));
+  const last = Math.min(curve.buckets - 1, Math.floor((to - begin_ns) / span));
+  const points: Points = {
+    exact: (to - from) / span >= width,
+    ns: [],
+    most: [],
+    mostNs: [],
+    active: [],
+    reserved: [],
+    labels: stack.labels,
+    parts: stack.labels.map(() => []),
+  };
+  const each = Math.max(1, (last - first + 1) / width);
+  for (let at = first; at <= last; at += each) {
+    const begin = Math.floor(at);
+    const end = Math.min(last + 1, Math.max(begin + 1, Math.floor(at + each)));
+    let best = begin;
+    let active = -1;
+    let reserved = -1;
+    for (let i = begin; i < end; ++i) {
+      if (curve.most[i]! > curve.most[best]!) best = i;
+      if (curve.active) active = Math.max(active, curve.active[i]!);
+      if (curve.reserved) reserved = Math.max(reserved, curve.reserved[i]!);
+    }
+    points.ns.push(begin_ns + begin * span);
+    points.most.push(curve.most[best]!);
+    points.mostNs.push(curve.mostNs[best]!);
+    points.active.push(active < 0 ? null : active);
+    points.reserved.push(reserved < 0 ? null : reserved);
+    stack.curves.forEach((values, i) => points.parts[i]!.push(values[best]!));
+  }
+  close(points, Math.min(to, end_ns));
+  return points;
+}
+
+// The last point holds until the end of what is shown.
+function close(points: Points, end: number): void {
+  const last = points.ns.length - 1;
+  if (last < 0) return;
+  points.ns.push(Math.max(end, points.ns[last]! + 1));
+  for (const column of [points.most, points.mostNs, points.active, points.reserved, ...points.parts]) {
+    (column as (number | null)[]).push(column[last]!);
+  }
+}
+
+// From single blocks: every change is known, so any zoom is exact. Nothing where there are too many in view.
+function sweep(blocks: Blocks, word: string, from: number, to: number, width: number, labels: number[]): Points|
+    undefined {
+  const {ends} = orderOf(blocks);
+  let nextBegin = lowerBound(blocks.count, from, (i) => blocks.begin[i]!);
+  let nextEnd = lowerBound(ends.length, from, (i) => blocks.end[ends[i]!]!);
+  const lastBegin = lowerBound(blocks.count, to, (i) => blocks.begin[i]!);
+  const lastEnd = lowerBound(ends.length, to, (i) => blocks.end[ends[i]!]!);
+  if (lastBegin - nextBegin + lastEnd - nextEnd > kMostSweptEvents) return undefined;
+  const place = new Map(labels.map((label, i) => [label, i]));
+  const column = blocks.labels[word]!;
+  const now = new Float64Array(labels.length + 1);
+  const placeOf = (block: number): number => place.get(column[block]!) ?? labels.length;
+  let live = 0;
+  for (let i = 0; i < blocks.count && blocks.begin[i]! < from; ++i) {
+    if (blocks.end[i]! < from) continue;
+    live += blocks.bytes[i]!;
+    now[placeOf(i)]! += blocks.bytes[i]!;
+  }
+  const points: Points =
+      {exact: true, ns: [], most: [], mostNs: [], active: [], reserved: [], labels, parts: labels.map(() => [])};
+  const step = (to - from) / width;
+  const note = (index: number, ns: number): void => {
+    points.most[index] = live;
+    points.mostNs[index] = ns;
+    points.parts.forEach((part, i) => (part[index] = now[i]!));
+  };
+  let open = -1;
+  const openAt = (ns: number): void => {
+    const index = Math.min(width - 1, Math.floor((ns - from) / step));
+    if (index === open) return;
+    // What there is lasts until the next change: the points on the way are one.
+    for (const wanted of index > open + 1 ? [open + 1, index] : [index]) {
+      points.ns.push(from + wanted * step);
+      note(points.ns.length - 1, from + wanted * step);
+    }
+    open = index;
+  };
+  openAt(from);
+  while (nextBegin < lastBegin || nextEnd < lastEnd) {
+    const begin = nextBegin < lastBegin ? blocks.begin[nextBegin]! : Infinity;
+    const end = nextEnd < lastEnd ? blocks.end[ends[nextEnd]!]! : Infinity;
+    const ends1st = end <= begin;
+    openAt(ends1st ? end : begin);
+    const block = ends1st ? ends[nextEnd++]! : nextBegin++;
+    const bytes = ends1st ? -blocks.bytes[block]! : blocks.bytes[block]!;
+    live += bytes;
+    now[placeOf(block)]! += bytes;
+    const index = points.ns.length - 1;
+    if (live > points.most[index]!) note(index, begin);
+  }
+  close(points, to);
+  return points;
+}
+
+// Active and reserved bytes are known by buckets alone.
+function withLines(points: Points, device: Device, curve: Awaited<ReturnType<Device['curve']>>): Points {
+  const {begin_ns, end_ns} = device.facts;
+  const span = Math.max(end_ns - begin_ns, 1) / curve.buckets;
+  const at = (values: Float64Array|null, ns: number): number|null =>
+      values ? values[Math.max(0, Math.min(curve.buckets - 1, Math.floor((ns - begin_ns) / span)))]! : null;
+  points.active = points.ns.map((ns) => at(curve.active, ns));
+  points.reserved = points.ns.map((ns) => at(curve.reserved, ns));
+  return points;
+}
+
+// The instant of the most bytes in the point that `ns` is in.
+export function instantAt(points: Points, ns: number): number {
+  const index = Math.max(0, lowerBound(points.ns.length, ns + 1, (i) => points.ns[i]!) - 1);
+  return points.mostNs[index] ?? ns;
+}

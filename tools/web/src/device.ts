@@ -1,0 +1,188 @@
+// One device of the report, with its columns as they are first wanted.
+import type {DeviceFacts, DeviceSummary, Facts, ProcessFacts} from './facts';
+import {sectionJson, sectionReader} from './payload';
+
+export interface Curve {
+  buckets: number;
+  most: Float64Array;
+  mostNs: Float64Array;
+  active: Float64Array|null;
+  reserved: Float64Array|null;
+}
+
+export interface Stack {
+  labels: number[];  // those that have a curve of their own, the largest first
+  curves: Float64Array[];
+}
+
+export interface Blocks {
+  count: number;
+  begin: Float64Array;
+  end: Float64Array;  // Infinity: live at the end
+  bytes: Float64Array;
+  address: Float64Array;
+  before: Float64Array;
+  labels: Record<string, Float64Array>;  // by word of the grouping
+  path: Float64Array;
+}
+
+export interface Tree {
+  count: number;
+  parent: Float64Array;
+  name: Float64Array;
+  source: Float64Array;
+  allocated: Float64Array;
+  temporary: Float64Array;
+  atPeak: Float64Array;
+  kept: Float64Array;
+}
+
+export interface Places {
+  count: number;
+  module: Float64Array;
+  operator: Float64Array;
+  allocated: Float64Array;
+  temporary: Float64Array;
+  atPeak: Float64Array;
+  kept: Float64Array;
+}
+
+export interface SegmentChanges {
+  count: number;
+  ns: Float64Array;
+  grows: Float64Array;
+  address: Float64Array;
+  bytes: Float64Array;
+  stream: Float64Array;
+  poolGraph: Float64Array;
+  poolUser: Float64Array;
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T>|undefined;
+  return () => (made ??= make());
+}
+
+export class Device {
+  readonly facts: DeviceFacts;
+  readonly summary: DeviceSummary;
+  readonly process: ProcessFacts;
+  private readonly stacks = new Map<string, Promise<Stack>>();
+
+  constructor(
+      readonly all: Facts,
+      readonly number: number,
+  ) {
+    this.facts = all.devices[number]!;
+    const same = (device: DeviceSummary) =>
+        device.device === this.facts.device && device.process === this.facts.process;
+    this.summary = all.summary.devices.find(same)!;
+    this.process = all.processes.find((process) => process.process === this.facts.process)!;
+  }
+
+  get name(): string {
+    const rank = this.facts.rank;
+    const several = this.all.summary.processes.length > 1;
+    return several ? `${rank === null ? `process ${this.facts.process}` : `rank ${rank}`} ${this.facts.device}` :
+                     this.facts.device;
+  }
+
+  // The simulated GPU that it is; "" for none.
+  get simulated(): string {
+    return this.facts.device.startsWith('cuda') ?
+        (this.all.summary.processes[this.facts.process]?.simulated_device ?? '') :
+        '';
+  }
+
+  readonly curve = once(async(): Promise<Curve> => {
+    const reader = await sectionReader(`curve${this.number}`);
+    const buckets = reader.number();
+    const most = reader.differences(buckets);
+    const mostNs = reader.differences(buckets);
+    const caching = reader.number() === 1;
+    const active = caching ? reader.differences(buckets) : null;
+    return {buckets, most, mostNs, active, reserved: caching ? reader.differences(buckets) : null};
+  });
+
+  readonly labels = once(() => sectionJson<Record<string, string[]>>(`labels${this.number}`));
+
+  async stack(word: string): Promise<Stack> {
+    const known = this.stacks.get(word);
+    if (known) return known;
+    const made = this.readStack(word);
+    this.stacks.set(word, made);
+    return made;
+  }
+
+  private async readStack(word: string): Promise<Stack> {
+    const {buckets} = await this.curve();
+    const reader = await sectionReader(`stack${this.number}.${word}`);
+    const stack: Stack = {labels: [], curves: []};
+    const count = reader.number();
+    for (let i = 0; i < count; ++i) {
+      stack.labels.push(reader.number());
+      stack.curves.push(reader.differences(buckets));
+    }
+    return stack;
+  }
+
+  readonly blocks = once(async(): Promise<Blocks> => {
+    const reader = await sectionReader(`blocks${this.number}`);
+    const count = reader.number();
+    const begin = reader.differences(count);
+    const end = reader.numbers(count);
+    for (let i = 0; i < count; ++i) end[i] = end[i] === 0 ? Infinity : begin[i]! + end[i]! - 1;
+    const bytes = reader.repeated(count);
+    const address = reader.repeated(count);
+    const before = reader.repeated(count);
+    const labels: Record<string, Float64Array> = {};
+    for (const grouping of this.all.groupings) labels[grouping.word] = reader.repeated(count);
+    return {count, begin, end, bytes, address, before, labels, path: reader.repeated(count)};
+  });
+
+  readonly paths = once(async(): Promise<Tree> => {
+    const reader = await sectionReader(`paths${this.number}`);
+    const count = reader.number();
+    const parent = reader.differences(count);
+    const name = reader.repeated(count);
+    const source = reader.repeated(count);
+    const [allocated, temporary, atPeak, kept] = [0, 1, 2, 3].map(() => reader.numbers(count)) as [
+      Float64Array,
+      Float64Array,
+      Float64Array,
+      Float64Array,
+    ];
+    return {count, parent, name, source, allocated, temporary, atPeak, kept};
+  });
+
+  readonly places = once(async(): Promise<Places> => {
+    const reader = await sectionReader(`places${this.number}`);
+    const count = reader.number();
+    const module = reader.differences(count);
+    const operator = reader.differences(count);
+    const [allocated, temporary, atPeak, kept] = [0, 1, 2, 3].map(() => reader.numbers(count)) as [
+      Float64Array,
+      Float64Array,
+      Float64Array,
+      Float64Array,
+    ];
+    return {count, module, operator, allocated, temporary, atPeak, kept};
+  });
+
+  readonly segments = once(async(): Promise<SegmentChanges> => {
+    const reader = await sectionReader(`segments${this.number}`);
+    const count = reader.number();
+    const ns = reader.differences(count);
+    const column = () => reader.repeated(count);
+    return {
+      count,
+      ns,
+      grows: column(),
+      address: column(),
+      bytes: column(),
+      stream: column(),
+      poolGraph: column(),
+      poolUser: column(),
+    };
+  });
+}

@@ -1,0 +1,170 @@
+// The documents "facts" and "tables" of a report: keys as in docs/json.md and docs/report.md.
+
+export interface Columns {
+  allocations: number;
+  allocated_bytes: number;
+  deallocations: number;
+  deallocated_bytes: number;
+  net_blocks: number;
+  net_bytes: number;
+  bytes_at_peak: number;
+  blocks_at_peak: number;
+  temporaries: number;
+  temporary_bytes: number;
+  mean_life_ns: number;
+  reserved_bytes: number;
+}
+
+export interface DeviceColumns extends Columns {
+  device: string;
+  rank: number|null;
+}
+
+export interface Row extends Columns {
+  name: string;
+  kind: string;
+  count?: number;
+  outermost_count?: number;
+  devices?: DeviceColumns[];
+  category?: string;
+  detail?: string;
+  root?: string;
+  path?: string;
+  class
+  ?: string;
+  subtree?: Columns;
+  is_buffer?: boolean;
+  parameter?: Columns;
+  gradient?: Columns;
+  optimizer_state?: Columns;
+}
+
+export interface DeviceSummary {
+  device: string;
+  product: string;
+  rank: number|null;
+  process: number;
+  peak_allocated_bytes: number|null;
+  peak_in_folded_parts: boolean;
+  peak_blocks: number|null;
+  peak_time_ns: number|null;
+  peak_operator: string;
+  peak_range: string;
+  peak_step: number|null;
+  live_bytes_at_end: number|null;
+  allocations: number;
+  allocated_bytes: number;
+  peak_active_bytes?: number|null;
+  peak_reserved_bytes?: number|null;
+  requested_bytes_at_peak?: number|null;
+  reserved_bytes_at_peak?: number|null;
+  num_alloc_retries?: number;
+  num_ooms?: number;
+  outside_torch_bytes?: number;
+  outside_torch?: {name: string; bytes: number; blocks: number}[];
+  least_free_bytes?: number|null;
+  total_bytes?: number|null;
+  memory_known?: string;
+}
+
+export interface Process {
+  rank: number|null;
+  pid: number;
+  host: string;
+  program: string;
+  simulated_device: string;
+  torch_version: string;
+}
+
+export interface OutOfMemory {
+  device: string;
+  process: number;
+  time_ns: number;
+  operator: string;
+  asked_bytes: number;
+}
+
+export interface Summary {
+  capture: string;
+  events: number;
+  step_count: number;
+  step_kind: string|null;
+  operator_calls: number;
+  dropped_events: number;
+  processes: Process[];
+  devices: DeviceSummary[];
+  marks: {name: string; time_ns: number; process: number}[];
+  out_of_memory: OutOfMemory[];
+  missing: string;
+}
+
+export interface Instant {
+  kind: 'peak'|'mark'|'oom'|'regular'|'end';
+  name: string;
+  time_ns: number;
+  bytes: number;
+  blocks: number;
+}
+
+export interface DeviceFacts {
+  device: string;
+  process: number;
+  rank: number|null;
+  caching: boolean;
+  begin_ns: number;
+  end_ns: number;
+  all_blocks: number;
+  kept_blocks: number;
+  complete: boolean;
+  all_segments: boolean;
+  instants: Instant[];
+}
+
+export interface Iteration {
+  fw_start?: number;
+  fw_bw_boundary?: number;
+  backward_end?: number;
+  optimizer_step?: number;
+}
+
+export interface ProcessFacts {
+  process: number;
+  step_kind: string;
+  steps_ns: number[];
+  iterations: Iteration[];
+}
+
+export interface GroupingFacts {
+  word: string;
+  one: string;
+  many: string;
+  stacked: boolean;
+}
+
+export interface Finding {
+  check: string;
+  found: boolean;
+  headline: string;
+  text: string;
+  command: string;
+}
+
+export interface Facts {
+  format: number;
+  path: string;
+  what_ran: string;
+  losses: string;
+  summary: Summary;
+  groupings: GroupingFacts[];
+  categories: Record < string, {
+    category: string;
+    detail: string
+  }
+  > ;
+  names: string[];
+  devices: DeviceFacts[];
+  processes: ProcessFacts[];
+  findings: Finding[];
+}
+
+export type Tables = Record<string, Row[]>;

@@ -1,0 +1,35 @@
+// What the rows of a grouping are called and how they are coloured: the same in every view.
+import type {App} from './app';
+import {categoryColour, kOther, rowColour} from './colours';
+
+export interface Labels {
+  word: string;
+  names: string[];
+  colour(label: number): string;
+}
+
+// Canvases ask for a colour for every block.
+function remembered(colour: (label: number) => string): (label: number) => string {
+  const known: string[] = [];
+  return (label) => (known[label] ??= colour(label));
+}
+
+export async function labelsOf(app: App, word: string): Promise<Labels> {
+  const names = (await app.device.labels())[word] ?? [];
+  if (word === 'category') {
+    const known = app.facts.categories;
+    const colour = (label: number): string => {
+      const category = known[names[label] ?? ''];
+      return category ? categoryColour(category.category, category.detail) : kOther();
+    };
+    return {word, names, colour: remembered(colour)};
+  }
+  const grouping = app.facts.groupings.find((one) => one.word === word);
+  const rank = new Map<number, number>();
+  if (grouping?.stacked) (await app.device.stack(word)).labels.forEach((label, i) => rank.set(label, i));
+  return {
+    word,
+    names,
+    colour: remembered((label) => (rank.size > 0 ? rowColour(rank.get(label) ?? Infinity) : rowColour(label % 24))),
+  };
+}

@@ -1,0 +1,179 @@
+// The page of `memoir report`: reads what the file contains and shows one view after another.
+import 'uplot/dist/uPlot.min.css';
+import './style.css';
+
+import {App, type ViewName} from './app';
+import {blocksView} from './blocks';
+import {el, hideTip} from './element';
+import type {Facts, Tables} from './facts';
+import {flameView} from './flame';
+import {overviewView} from './overview';
+import {missingFeature, sectionJson} from './payload';
+import {rowsView} from './rows';
+import {segmentsView} from './segments';
+import {timelineView, type View} from './timeline';
+
+const kViews: {name: ViewName; text: string; make: (app: App) => View}[] = [
+  {name: 'overview', text: 'Overview', make: overviewView},
+  {name: 'timeline', text: 'Timeline', make: timelineView},
+  {name: 'blocks', text: 'Blocks', make: blocksView},
+  {name: 'flame', text: 'Flame graph', make: flameView},
+  {name: 'segments', text: 'Segments', make: segmentsView},
+  {name: 'modules', text: 'Modules', make: (app) => rowsView(app, 'module', 'modules')},
+  {name: 'operators', text: 'Operators', make: (app) => rowsView(app, 'operator', 'operators')},
+  {name: 'parameters', text: 'Parameters', make: (app) => rowsView(app, 'parameter', 'parameters')},
+];
+
+const kKeys: [string, string][] = [
+  ['1 … 8', 'views, in their order'],
+  ['/', 'search or filter'],
+  ['+  −  0', 'zoom in, out, the whole recording'],
+  ['← →  ↑ ↓', 'move'],
+  ['n  p', 'timeline: next and previous exact instant'],
+  ['[  ]', 'previous and next device'],
+  ['Esc', 'flame graph: back out; leave a field'],
+  ['t', 'dark or light'],
+  ['?', 'this'],
+];
+
+const by = (id: string): HTMLElement => document.getElementById(id)!;
+
+function setTheme(theme: string): void { document.documentElement.dataset['theme'] = theme; }
+
+function fail(text: string): void { by('view').replaceChildren(el('p', {class: 'failed', role: 'alert'}, text)); }
+
+class Shell {
+  private readonly views = new Map<ViewName, View>();
+
+  constructor(private readonly app: App) {
+    by('what').replaceChildren(el('bdi', {title: app.facts.what_ran}, app.facts.path));
+    if (app.simulated.length > 0) by('what').append(el('strong', {class: 'badge'}, 'SIMULATED'));
+    this.fillChooser();
+    this.fillNavigation();
+    by('theme').addEventListener('click', () => this.toggleTheme());
+    by('help').addEventListener('click', () => this.showKeys());
+    addEventListener('keydown', (event) => this.key(event));
+    addEventListener('hashchange', () => app.goToHash(kViews.map((view) => view.name)));
+    app.onChange(() => this.show());
+  }
+
+  private fillChooser(): void {
+    if (this.app.devices.length < 2) return;
+    const select =
+        el('select', {id: 'device', 'aria-label': 'device'},
+           ...this.app.devices.map((device, i) => el('option', {value: String(i)}, device.name)));
+    select.addEventListener('change', () => this.app.go({device: Number(select.value)}));
+    by('chooser').replaceChildren('device ', select);
+  }
+
+  private fillNavigation(): void {
+    by('views').replaceChildren(
+        ...kViews.map((view, i) => {
+          const link =
+              el('a', {href: `#${view.name}`, 'data-view': view.name, title: `${view.text} (${i + 1})`}, view.text);
+          link.addEventListener('click', (event: MouseEvent) => {
+            event.preventDefault();
+            this.app.go({view: view.name});
+          });
+          return link;
+        }),
+    );
+  }
+
+  show(): void {
+    const {view, device} = this.app.place;
+    hideTip();
+    let shown = this.views.get(view);
+    if (!shown) {
+      shown = kViews.find((one) => one.name === view)!.make(this.app);
+      this.views.set(view, shown);
+    }
+    const main = by('view');
+    if (main.firstElementChild !== shown.element) {
+      main.replaceChildren(shown.element);
+      scrollTo(0, 0);
+    }
+    document.documentElement.dataset['view'] = view;
+    for (const link of by('views').children)
+      link.setAttribute('aria-current', (link as HTMLElement).dataset['view'] === view ? 'page' : 'false');
+    const select = document.getElementById('device') as HTMLSelectElement | null;
+    if (select) select.value = String(device);
+    shown.update();
+  }
+
+  private toggleTheme(): void {
+    setTheme(document.documentElement.dataset['theme'] === 'dark' ? 'light' : 'dark');
+    this.show();
+  }
+
+  private showKeys(): void {
+    const dialog = by('keys') as HTMLDialogElement;
+    const close = el('button', {type: 'button'}, 'close');
+    close.addEventListener('click', () => dialog.close());
+    dialog.replaceChildren(
+        el('h2', {}, 'Keys'),
+        el('table', {class: 'plain'},
+           el('tbody', {},
+              ...kKeys.map(([key, text]) => el('tr', {}, el('th', {scope: 'row'}, key), el('td', {}, text))))),
+        close);
+    dialog.showModal();
+  }
+
+  private key(event: KeyboardEvent): void {
+    const target = event.target as HTMLElement;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (target instanceof HTMLInputElement || target instanceof HTMLSelectElement) {
+      if (event.key === 'Escape') target.blur();
+      return;
+    }
+    if (this.views.get(this.app.place.view)?.key?.(event) || this.shellKey(event.key)) event.preventDefault();
+  }
+
+  private shellKey(key: string): boolean {
+    const view = /^[1-8]$/.test(key) ? kViews[Number(key) - 1] : undefined;
+    const {device} = this.app.place;
+    if (view)
+      this.app.go({view: view.name});
+    else if (key === 't')
+      this.toggleTheme();
+    else if (key === '?')
+      this.showKeys();
+    else if (key === '[' && device > 0)
+      this.app.go({device: device - 1});
+    else if (key === ']' && device + 1 < this.app.devices.length)
+      this.app.go({device: device + 1});
+    else if (key === '/')
+      by('view').querySelector<HTMLInputElement>('input[type=search]')?.focus();
+    else
+      return false;
+    return true;
+  }
+}
+
+async function main(): Promise<void> {
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  setTheme(dark.matches ? 'dark' : 'light');
+  const missing = missingFeature();
+  if (missing !== '')
+    return fail(`This browser lacks what the report needs: ${missing}. Open the file in a newer browser.`);
+  const [facts, tables] = await Promise.all([sectionJson<Facts>('facts'), sectionJson<Tables>('tables')]);
+  if (facts.devices.length === 0) {
+    return fail(`No allocation was recorded in ${facts.path}. ${facts.losses.trim()}`);
+  }
+  const app = new App(facts, tables);
+  const shell = new Shell(app);
+  app.goToHash(kViews.map((view) => view.name));
+  dark.addEventListener('change', () => {
+    setTheme(dark.matches ? 'dark' : 'light');
+    shell.show();
+  });
+  addEventListener('beforeprint', () => {
+    setTheme('light');
+    shell.show();
+  });
+  document.documentElement.dataset['ready'] = 'yes';
+  performance.mark('memoir-ready');
+}
+
+main().catch(
+    (error: unknown) => fail(`This report cannot be shown: ${error instanceof Error ? error.message : String(error)}`));

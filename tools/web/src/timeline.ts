@@ -1,0 +1,122 @@
+// The timeline: bytes over time by category, module or operator, and what is live at the instant that is clicked.
+import type {App} from './app';
+import {bands} from './bands';
+import {kOther, variable} from './colours';
+import type {Points} from './curves';
+import {choice, el} from './element';
+import {instantPanel} from './instant';
+import {type Labels, labelsOf} from './labels';
+import {kLines, TimelineChart} from './timeline_chart';
+
+export interface View {
+  element: HTMLElement;
+  update(): void;
+  key?(event: KeyboardEvent): boolean;
+}
+
+function legend(chart: TimelineChart, points: Points, labels: Labels): HTMLElement[] {
+  const others = points.most.some((most, i) => most - points.parts.reduce((sum, part) => sum + part[i]!, 0) > 0);
+  const entry = (place: number, name: string, colour: string): HTMLElement => {
+    const swatch = el('i', {class: 'swatch'});
+    swatch.style.background = colour;
+    const item = el('button', {type: 'button', class: 'entry', title: name}, swatch, el('bdi', {}, name));
+    item.addEventListener('mouseenter', () => chart.highlight(place));
+    item.addEventListener('focus', () => chart.highlight(place));
+    item.addEventListener('mouseleave', () => chart.highlight(null));
+    item.addEventListener('blur', () => chart.highlight(null));
+    return item;
+  };
+  const entries = points.labels.map((label, i) => ({label, i}))
+                      .filter(({i}) => points.parts[i]!.some((bytes) => bytes > 0))
+                      .map(({label, i}) => entry(i, labels.names[label] ?? '', labels.colour(label)));
+  if (others) entries.push(entry(points.labels.length, 'others', kOther()));
+  for (const line of kLines) {
+    const values = line.name === 'allocated' ? points.most : points[line.name];
+    if (line.name !== 'allocated' && values[0] === null) continue;
+    const stroke = el('i', {class: `line ${line.name}`});
+    stroke.style.borderColor = variable(line.variable);
+    entries.push(el('span', {class: 'entry'}, stroke, line.name));
+  }
+  return entries;
+}
+
+export function timelineView(app: App): View {
+  const controls = el('div', {class: 'controls'});
+  const box = el('div', {class: 'chart'});
+  const names = el('div', {class: 'legend'});
+  const note = el('p', {class: 'note'});
+  const under = bands(app);
+  const underBox = el('div', {class: 'bands'}, under.canvas);
+  const panel = instantPanel(app);
+  const onPoints = (points: Points, labels: Labels): void => {
+    names.replaceChildren(...legend(chart, points, labels));
+    const part = app.isZoomed() ? 'A part of the recording; 0 shows the whole. ' : '';
+    note.textContent = part +
+        (points.exact ?
+             'Each pixel shows the most bytes at any instant of it.' :
+             'Coarser here: the report of this long recording keeps the most bytes of each of its buckets, and this is one bucket a step.');
+  };
+  const chart = new TimelineChart(
+      app, box, () => Math.max(240, Math.min(440, innerHeight * 0.42)), onPoints,
+      (left, width) => under.place(left, width));
+  const element = el('section', {class: 'timeline'}, controls, box, underBox, names, note, panel.element);
+  let labels: Labels|undefined;
+  let labelsFor = '';
+
+  async function refresh(): Promise<void> {
+    const key = `${app.place.device} ${app.place.by} ${document.documentElement.dataset['theme']}`;
+    if (key !== labelsFor) {
+      labels = await labelsOf(app, app.place.by);
+      labelsFor = key;
+    }
+    await chart.show(labels!);
+    chart.redraw();
+  }
+
+  function fillControls(): void {
+    const groupings = app.facts.groupings.filter((grouping) => grouping.stacked);
+    const button = (text: string, title: string, act: () => void): HTMLElement => {
+      const made = el('button', {type: 'button', title}, text);
+      made.addEventListener('click', act);
+      return made;
+    };
+    controls.replaceChildren(
+        choice(
+            'by', groupings.map((grouping) => ({value: grouping.word, text: grouping.one})), app.place.by,
+            (by) => app.go({by})),
+        el(
+            'div',
+            {class: 'zoom'},
+            button('−', 'zoom out (-)', () => chart.zoomBy(1.6)),
+            button('+', 'zoom in (+)', () => chart.zoomBy(1 / 1.6)),
+            button('whole', 'the whole recording (0)', () => app.wholeTime()),
+            ),
+        el('span', {class: 'hint'}, 'drag or scroll to zoom · shift-scroll to move · click for what is live then'),
+    );
+  }
+
+  return {
+    element,
+    update() {
+      fillControls();
+      under.draw();
+      panel.update();
+      app.draws(refresh());
+    },
+    key(event) {
+      const acts: Record<string, () => void> = {
+        '+': () => chart.zoomBy(1 / 1.6),
+        '=': () => chart.zoomBy(1 / 1.6),
+        '-': () => chart.zoomBy(1.6),
+        '0': () => app.wholeTime(),
+        ArrowLeft: () => chart.pan(-0.2),
+        ArrowRight: () => chart.pan(0.2),
+        n: () => panel.step(1),
+        p: () => panel.step(-1),
+      };
+      const act = acts[event.key];
+      act?.();
+      return act !== undefined;
+    },
+  };
+}

@@ -1,0 +1,211 @@
+#include "tracker/stacks/code_table.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+
+#include "interpose/ring.h"
+#include "tracker/stacks/code_text.h"
+#include "tracker/stacks/line_table.h"
+
+namespace memoir {
+namespace {
+
+constexpr auto kRelaxed = std::memory_order_relaxed;
+constexpr auto kAcquire = std::memory_order_acquire;
+constexpr auto kRelease = std::memory_order_release;
+constexpr std::size_t kTypeDealloc = 48;  // tp_dealloc in a type, 3.10 to 3.14
+constexpr std::size_t kBytesSize = 16, kBytesText = 32, kObjectType = 8;
+
+std::uint64_t Mix(std::uint64_t key) {
+  key = (key ^ key >> 33) * 0xff51afd7ed558ccdu;
+  return key ^ key >> 32;
+}
+
+// Open addressing from a key, not 0, to a value. Filled under the room's lock; whoever reads it looks at the key again
+// behind the value, because all may be forgotten meanwhile.
+template <std::size_t kSlots>
+class Table {
+ public:
+  std::uint64_t Find(std::uint64_t key) const {
+    for (std::size_t at = Mix(key) % kSlots;; at = (at + 1) % kSlots) {
+      const std::uint64_t there = slots_[at].key.load(kAcquire);
+      if (there == 0) return 0;
+      if (there != key) continue;
+      const std::uint64_t value = slots_[at].value.load(kAcquire);
+      return slots_[at].key.load(kRelaxed) == key ? value : 0;
+    }
+  }
+  // Under the lock. False: it is full.
+  bool Put(std::uint64_t key, std::uint64_t value) {
+    std::size_t at = Mix(key) % kSlots;
+    for (; slots_[at].key.load(kRelaxed) != 0; at = (at + 1) % kSlots) {
+      if (slots_[at].key.load(kRelaxed) == key) return slots_[at].value.store(value, kRelease), true;
+    }
+    if (used_ > kSlots * 3 / 4) return false;
+    ++used_;
+    slots_[at].value.store(value, kRelease);
+    slots_[at].key.store(key, kRelease);
+    return true;
+  }
+  // Without the lock. False: there was no value.
+  bool TakeValue(std::uint64_t key) {
+    for (std::size_t at = Mix(key) % kSlots; slots_[at].key.load(kAcquire) != 0; at = (at + 1) % kSlots) {
+      if (slots_[at].key.load(kRelaxed) == key) return slots_[at].value.exchange(0, std::memory_order_acq_rel) != 0;
+    }
+    return false;
+  }
+  // Under the lock. The value last: a reader that still finds the key must not find another's value.
+  void Clear() {
+    if (used_ == 0) return;
+    for (Slot& slot : slots_) {
+      slot.key.store(0, kRelease);
+      slot.value.store(0, kRelease);
+    }
+    used_ = 0;
+  }
+
+ private:
+  struct Slot {
+    std::atomic<std::uint64_t> key, value;
+  };
+  std::array<Slot, kSlots> slots_{};
+  std::size_t used_ = 0;
+};
+
+constinit Table<8 * 1024> codes;   // by address: sighting << 32 | name
+constinit Table<8 * 1024> names;   // by what file and function hash to: name. Code that is made anew has the same
+constinit Table<32 * 1024> lines;  // by sighting << 32 | instruction: line + 1
+constinit std::uint32_t last_sighting = 0;
+constinit std::atomic<std::uint32_t> deaths{0};
+constinit std::atomic<bool> locked{false};
+constinit pid_t prepared_in = 0;
+constinit std::atomic<void (*)(void*)> next_dealloc{nullptr};
+
+// Held for microseconds; who finds it taken lets others run, since the holder may have lost its processor.
+class Lock {
+ public:
+  Lock() {
+    while (locked.exchange(true, kAcquire)) sched_yield();
+  }
+  ~Lock() { locked.store(false, kRelease); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+};
+
+std::uint64_t KeyOf(const char* code) { return reinterpret_cast<std::uint64_t>(code); }
+KnownCode AsKnown(std::uint64_t value) {
+  return {static_cast<std::uint32_t>(value >> 32), static_cast<std::uint32_t>(value)};
+}
+
+const char* PointerIn(const char* object, int offset) {
+  const char* pointer;
+  std::memcpy(static_cast<void*>(&pointer), object + offset, sizeof pointer);
+  return pointer;
+}
+
+void OnCodeDeath(void* code) {
+  if (codes.TakeValue(reinterpret_cast<std::uint64_t>(code))) deaths.fetch_add(1, kRelease);
+  next_dealloc.load(kAcquire)(code);
+}
+
+// Python may free code on another thread right now, by the one function or the other.
+void HearOfDeaths(const FrameLayout& layout) {
+  auto& slot = *reinterpret_cast<std::atomic<void (*)(void*)>*>(layout.code_type + kTypeDealloc);
+  void (*const there)(void*) = slot.load(kAcquire);
+  void (*const next)(void*) = next_dealloc.load(kRelaxed);
+  // Another tool that has put its own in the place of ours calls ours.
+  if (there == &OnCodeDeath || (next != nullptr && there != next)) return;
+  next_dealloc.store(there, kRelease);
+  slot.store(&OnCodeDeath, kRelease);
+}
+
+std::uint64_t HashTexts(const char* file, std::size_t file_bytes, const char* function, std::size_t function_bytes) {
+  std::uint64_t hash = 0xcbf29ce484222325u ^ file_bytes << 32 ^ function_bytes;
+  for (std::size_t i = 0; i < file_bytes; ++i)
+    hash = Mix(hash ^ static_cast<std::uint8_t>(file[i])) * 0x9e3779b97f4a7c15u;
+  for (std::size_t i = 0; i < function_bytes; ++i)
+    hash = Mix(hash ^ static_cast<std::uint8_t>(function[i])) * 0x9e3779b97f4a7c15u;
+  return hash | 1;
+}
+
+std::uint32_t NameOf(const FrameLayout& layout, const char* code) {
+  char file[kMaxInlineName], function[kMaxInlineName];
+  const std::size_t file_bytes = CopyText(layout, PointerIn(code, layout.file), file, sizeof file);
+  const std::size_t function_bytes = CopyText(layout, PointerIn(code, layout.function), function, sizeof function);
+  const std::uint64_t hash = HashTexts(file, file_bytes, function, function_bytes);
+  if (const std::uint64_t known = names.Find(hash); known != 0) return static_cast<std::uint32_t>(known);
+  const std::uint32_t name = RingDefineCode(file, function);
+  if (name != 0) names.Put(hash, name);  // without room it is defined again another time
+  return name;
+}
+
+void ForgetCodes() {
+  codes.Clear();
+  deaths.fetch_add(1, kRelease);
+}
+
+KnownCode SeeCode(const FrameLayout& layout, const char* code) {
+  const bool is_object = (KeyOf(code) & 7) == 0 && code != nullptr;
+  if (!is_object || PointerIn(code, kObjectType) != layout.code_type) return {};
+  const Lock lock;
+  if (const std::uint64_t known = codes.Find(KeyOf(code)); known != 0) return AsKnown(known);
+  const KnownCode seen{++last_sighting, NameOf(layout, code)};
+  const std::uint64_t value = std::uint64_t{seen.sighting} << 32 | seen.name;
+  if (!codes.Put(KeyOf(code), value)) {
+    ForgetCodes();
+    codes.Put(KeyOf(code), value);
+  }
+  return seen;
+}
+
+std::uint32_t DecodeLine(const FrameLayout& layout, const char* code, std::uint32_t instruction) {
+  const char* table = PointerIn(code, layout.line_table);
+  if (table == nullptr) return 0;
+  std::int64_t size;
+  std::int32_t first;
+  std::memcpy(&size, table + kBytesSize, sizeof size);
+  std::memcpy(&first, code + layout.first_line, sizeof first);
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(table + kBytesText);
+  return (layout.lines_in_pairs ? LineInPairs : LineInLocations)(bytes, static_cast<std::size_t>(size), first,
+                                                                 instruction);
+}
+
+}  // namespace
+
+void PrepareCodes(const FrameLayout& layout) {
+  // A forked child's lock may be held by a thread that it does not have.
+  if (prepared_in != getpid()) locked.store(false, kRelaxed);
+  prepared_in = getpid();
+  const Lock lock;
+  names.Clear();
+  lines.Clear();
+  ForgetCodes();
+  HearOfDeaths(layout);
+}
+
+KnownCode FindCode(const FrameLayout& layout, const char* code) {
+  if (const std::uint64_t known = codes.Find(KeyOf(code)); known != 0) [[likely]]
+    return AsKnown(known);
+  return SeeCode(layout, code);
+}
+
+std::uint32_t FindLine(const FrameLayout& layout, const char* code, std::uint32_t sighting, std::uint32_t instruction) {
+  const std::uint64_t key = std::uint64_t{sighting} << 32 | instruction;
+  if (const std::uint64_t known = lines.Find(key); known != 0) [[likely]]
+    return static_cast<std::uint32_t>(known - 1);
+  const std::uint32_t line = DecodeLine(layout, code, instruction);
+  const Lock lock;
+  if (!lines.Put(key, std::uint64_t{line} + 1)) {
+    lines.Clear();
+    lines.Put(key, std::uint64_t{line} + 1);
+  }
+  return line;
+}
+
+std::uint32_t CodeDeaths() { return deaths.load(kAcquire); }
+
+}  // namespace memoir

@@ -1,0 +1,168 @@
+#include "tracker/stacks/stack_recorder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "interpose/tick.h"
+#include "tracker/stacks/code_table.h"
+#include "tracker/stacks/frame_walk.h"
+#include "tracker/stacks/thread_memory.h"
+
+namespace memoir {
+
+constinit std::atomic<const FrameLayout*> stack_layout{nullptr};
+
+namespace {
+
+constinit char problem[256] = "";
+constinit std::uint64_t since = 0;
+constinit std::atomic<std::uint32_t> recording{0};  // running number: what was found in another means nothing
+
+struct Entry {
+  FrameAt at;
+  StackFrame recorded;
+  std::uint32_t sighting;  // of its code
+};
+
+// What a thread has recorded, and room for what it has now. In memory that begins as zeros.
+struct ThreadStack {
+  std::uint32_t thread;     // a recycled slot begins anew
+  std::uint32_t recording;  // as above
+  std::uint32_t deaths;     // CodeDeaths() when the last of the frames was found
+  std::uint32_t count;
+  std::uint32_t which;           // of the two below
+  Entry frames[2][kMostFrames];  // innermost first
+};
+static_assert(sizeof(ThreadStack) <= kStackBytes);
+
+struct Comparison {
+  std::size_t count = 0;  // frames now
+  bool same = true;       // as before
+  bool all = true;        // none was left out
+};
+
+Comparison Compare(const FrameLayout& layout, ThreadStack& stack, std::size_t count_before) {
+  const Entry* before = stack.frames[stack.which];
+  Entry* now = stack.frames[1 - stack.which];
+  Comparison found;
+  found.all = WalkFrames(layout, [&](const FrameAt& frame) {
+    found.same = found.same && found.count < count_before && frame == before[found.count].at;
+    now[found.count++].at = frame;
+  });
+  found.same = found.same && found.count == count_before;
+  return found;
+}
+
+// Names and lines of `count` frames, and how many of the outermost are as before. False: one is none.
+bool Resolve(const FrameLayout& layout, ThreadStack& stack, std::size_t count_before, std::size_t count,
+             std::size_t* kept) {
+  const std::uint32_t deaths = CodeDeaths();
+  const bool trusted = deaths == stack.deaths;
+  const Entry none{};
+  bool outermost_are_kept = true;
+  *kept = 0;
+  for (std::size_t i = 1; i <= count; ++i) {
+    Entry& now = stack.frames[1 - stack.which][count - i];
+    const Entry& before = i <= count_before ? stack.frames[stack.which][count_before - i] : none;
+    const bool alike = now.at == before.at;
+    if (alike && trusted) {
+      now = before;
+    } else {
+      const KnownCode code = FindCode(layout, now.at.code);
+      if (code.sighting == 0) return false;
+      now.sighting = code.sighting;
+      now.recorded = {code.name, FindLine(layout, now.at.code, code.sighting, now.at.instruction)};
+    }
+    outermost_are_kept = outermost_are_kept && alike && now.sighting == before.sighting;
+    if (outermost_are_kept) *kept = i;
+  }
+  stack.deaths = deaths;
+  return true;
+}
+
+// Frames from the `first` of `count`, outermost first, as many as a record holds; returns how many.
+std::size_t WriteRecord(ThreadSlot* slot, const Entry* frames, std::size_t count, std::size_t first) {
+  const std::size_t number = std::min(count - first, kMaxRecordFrames);
+  const std::size_t bytes = sizeof(StackRecord) + number * sizeof(StackFrame);
+  std::uint8_t* place = slot->cursor;
+  new (place) StackRecord{.header = {.words = static_cast<std::uint16_t>(bytes / 8),
+                                     .kind = RecordKind::kStack,
+                                     .flags = 0,
+                                     .depth = RingDepth(slot),
+                                     .count = static_cast<std::uint16_t>(number)},
+                          .tick = Tick(),
+                          .kept = static_cast<std::uint32_t>(first),
+                          .reserved = 0};
+  std::uint8_t* to = place + sizeof(StackRecord);
+  for (std::size_t i = 0; i < number; ++i, to += sizeof(StackFrame))
+    std::memcpy(to, &frames[count - 1 - first - i].recorded, sizeof(StackFrame));
+  RingCommit(slot, bytes);
+  slot->stack_is_known = 1;
+  return number;
+}
+
+std::size_t RecordBytes(std::size_t frames) {
+  return sizeof(StackRecord) + std::min(frames, kMaxRecordFrames) * sizeof(StackFrame);
+}
+
+// What has changed, where the segment says the rest; else all. False: there was no room.
+bool Write(ThreadSlot* slot, const Entry* frames, std::size_t count, std::size_t kept, std::size_t room,
+           OnEmptyPool on_empty) {
+  std::size_t first = slot->stack_is_known == 0 ? 0 : kept;
+  do {
+    const std::size_t bytes = RecordBytes(count - first);
+    if (RingReserve(slot, std::min(bytes + room, kMaxRecordBytes), on_empty) == nullptr) return false;
+    // Another segment has begun: it needs all, and has room for more than was asked for.
+    if (slot->stack_is_known == 0) first = 0;
+    if (RingReserve(slot, RecordBytes(count - first), on_empty) == nullptr) return false;
+    first += WriteRecord(slot, frames, count, first);
+  } while (first < count);
+  return true;
+}
+
+}  // namespace
+
+void PrepareStacks(bool wanted) {
+  stack_layout.store(nullptr, std::memory_order_release);
+  *problem = '\0';
+  since = Tick();
+  const FrameLayout* layout = wanted ? FindFrameLayout(problem, sizeof problem) : nullptr;
+  if (layout == nullptr) return;
+  recording.fetch_add(1, std::memory_order_relaxed);
+  PrepareCodes(*layout);
+  stack_layout.store(layout, std::memory_order_release);
+}
+
+const char* StacksProblem() { return problem; }
+std::uint64_t StacksSince() { return since; }
+
+void RecordStackHere(const FrameLayout& layout, ThreadSlot* slot, std::size_t room, OnEmptyPool on_empty) {
+  if (RingReserve(slot, std::min(sizeof(StackRecord) + room, kMaxRecordBytes), on_empty) == nullptr) return;
+  char* memory = ThreadMemory(slot);
+  if (memory == nullptr) return;
+  auto& stack = *reinterpret_cast<ThreadStack*>(memory + kRangesBytes);
+  // A thread that runs no Python writes nothing here, so that its pages stay untouched.
+  const std::uint32_t now = recording.load(std::memory_order_relaxed);
+  const bool is_mine = stack.thread == slot->thread && stack.recording == now;
+  const std::size_t count_before = is_mine ? stack.count : 0;
+  const Comparison found = Compare(layout, stack, count_before);
+  const bool is_known = slot->stack_is_known != 0 || found.count == 0;
+  if (found.same && is_known && (found.count == 0 || stack.deaths == CodeDeaths())) [[likely]]
+    return;
+  std::size_t kept = 0;
+  if (!Resolve(layout, stack, count_before, found.count, &kept)) return RingCountStack(StackLoss::kUnread);
+  if (!found.all) RingCountStack(StackLoss::kCut);
+  const bool unchanged = kept == found.count && kept == count_before && is_known;
+  const std::uint32_t other = 1 - stack.which;
+  if (!unchanged && !Write(slot, stack.frames[other], found.count, kept, room, on_empty)) {
+    slot->stack_is_known = 0;
+    return;
+  }
+  stack.thread = slot->thread;
+  stack.recording = now;
+  stack.which = other;
+  stack.count = static_cast<std::uint32_t>(found.count);
+}
+
+}  // namespace memoir

@@ -1,0 +1,34 @@
+// Python stacks.
+#include "tracker/writer/chunk_builder.h"
+
+namespace memoir {
+
+void ChunkBuilder::MarkUsedStacks(const std::function<void(std::uint32_t)>& use) const {
+  const auto use_both = [&use](const auto& of) {
+    use(of.stack);
+    use(of.forward_stack);
+  };
+  for (const auto& [thread, state] : threads_.states()) {
+    use(state.stack);
+    for (const OpenRange& range : state.ranges.kept()) use_both(range);
+  }
+  memory_.live().ForEach(use_both);
+  memory_.freeing().ForEach(use_both);
+}
+
+void ChunkBuilder::TakeStack(ThreadState& thread, const StackRecord& record) {
+  const auto* frames = reinterpret_cast<const StackFrame*>(&record + 1);
+  thread.stack = stacks_.Replace(thread.stack, record.kept, {frames, record.header.count});
+}
+
+std::uint32_t ChunkBuilder::OwnStack(const ThreadState& thread) const {
+  return thread.stack != 0 ? thread.stack : threads_.Working(thread).stack;
+}
+
+void ChunkBuilder::AddStack(ThreadState& thread, const EventGroup& group, RunColumns& run) {
+  TakeStack(thread, group.As<StackRecord>());
+  stacks_.Define(thread.stack, part_, names_, &definitions_);
+  run.Put(RunColumn::kStack, thread.stack);
+}
+
+}  // namespace memoir
