@@ -43,29 +43,34 @@ def counted(suite, name):
 SUITES = {
     "test_memory_profiler.py": (
         "PyTorch's test_memory_profiler.py",
-        "Every test, under its own name; a block is what a test profiles once. `tests/conformance/test_memory_profiler.py`; the texts that the tests expect are in"
-        " `tests/conformance/expected`.",
+        "Every test, under its own name; a block is what a test profiles once.\n"
+        "`tests/conformance/test_memory_profiler.py`; the texts that the tests expect are in `tests/conformance/expected`.",
         "blocks",
     ),
     "test_profiler_tree.py": (
         "PyTorch's test_profiler_tree.py",
-        "Every test, under its own name: the text of `memoir export tree --format torch` beside that of ProfilerTree.format, letter by letter; a block is one of three runs."
-        " `tests/conformance/test_profiler_tree.py`; the tests of CUDA on the simulated GPU, with torch.profiler's activities of the CPU alone: there are no kernels to see.",
+        "Every test, under its own name: the text of `memoir export tree --format torch` beside that of ProfilerTree.format,\n"
+        "letter by letter; a block is one of three runs.\n"
+        "`tests/conformance/test_profiler_tree.py`; the tests of CUDA on the simulated GPU,\n"
+        "with torch.profiler's activities of the CPU alone: there are no kernels to see.",
         "blocks",
     ),
     "scripts": (
         "Plain scripts, live",
-        "`tests/conformance/test_oracle_live.py`; the scripts are not part of this repository, but for `tensor_programs`. A region is a part of a script that it marks.",
+        "`tests/conformance/test_oracle_live.py`; the scripts are not part of this repository, but for `tensor_programs`.\n"
+        "A region is a part of a script that it marks.",
         "regions",
     ),
     "scripts on a GPU": (
         "Plain scripts, live, on the simulated GPU",
-        "The same, with `--simulate h100`: backward passes run on autograd's thread of the device, and frees are known with their bytes.",
+        "The same, with `--simulate h100`: backward passes run on autograd's thread of the device,\n"
+        "and frees are known with their bytes.",
         "regions",
     ),
     "frozen results": (
         "Plain scripts, frozen results of torch 2.11",
-        "`tests/conformance/test_categories.py`: no torch.profiler runs beside Memoir. A scope is a region, as if recording had begun with it, or the whole program.",
+        "`tests/conformance/test_categories.py`: no torch.profiler runs beside Memoir.\n"
+        "A scope is a region, as if recording had begun with it, or the whole program.",
         "scopes",
     ),
 }

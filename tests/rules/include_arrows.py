@@ -92,14 +92,15 @@ CLI = {
     "terminal": "view/terminal",
     "arguments": "terminal analyze/pass view/terminal",
     "process": "view/terminal",
+    "output": "",
     "installed": "process",
     "attach": "arguments installed process terminal view/capture",
     "launch": "arguments attach installed process terminal analyze/summary view/summary view/terminal",
     "doctor": "arguments attach installed launch process terminal view/json view/terminal",
     "fit": "arguments attach installed launch process terminal analyze/fit view/fit view/terminal",
     "check": "arguments attach terminal analyze/accounting analyze/segments analyze/summary view/accounting view/capture view/oom view/segments view/terminal",
-    "report": "arguments attach installed terminal analyze/accounting analyze/report analyze/segments view/json view/report view/terminal",
-    "show": "arguments attach terminal "
+    "report": "arguments attach installed output terminal analyze/accounting analyze/report analyze/segments view/json view/report view/terminal",
+    "show": "arguments attach output terminal "
     + " ".join(f"analyze/{room}" for room in ANALYZE if room not in ("accounting", "fit", "report"))
     + " "
     + " ".join(f"view/{room}" for room in VIEW if room not in ("accounting", "fit", "report")),

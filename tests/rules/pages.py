@@ -2,6 +2,7 @@
 
 import re
 
+from conventions import MAX_COLUMNS
 from sources import Rule, sources
 
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)(#[^)\s]*)?\)")
@@ -18,4 +19,18 @@ def links_lead_somewhere(tree):
                     yield f"{page.path}:{number}: {target} is not there"
 
 
-RULES = (Rule(links_lead_somewhere, ({"docs/fit.md": "see [this](nowhere.md#at-all)\n"}, {"README.md": "see [this](docs/nowhere.md)\n"})),)
+def prose_fits(tree):
+    """A line of text has at most MAX_COLUMNS, so that a change of it shows as a line; tables, code, headings and pictures are as long as they are."""
+    for page in (source for source in sources(tree) if source.suffix == ".md"):
+        in_code = False
+        for number, line in enumerate(page.lines, 1):
+            in_code ^= line.lstrip().startswith("```")
+            is_prose = not in_code and not line.startswith("    ") and not re.match(r"\s*[|#!<]", line)
+            if is_prose and len(line) > MAX_COLUMNS and " " in line.strip():
+                yield f"{page.path}:{number}: {len(line)} columns, more than {MAX_COLUMNS}"
+
+
+RULES = (
+    Rule(links_lead_somewhere, ({"docs/fit.md": "see [this](nowhere.md#at-all)\n"}, {"README.md": "see [this](docs/nowhere.md)\n"})),
+    Rule(prose_fits, ({"docs/fit.md": "word " * 30},)),
+)

@@ -8,12 +8,17 @@ import json
 import os
 import pathlib
 import sys
+import textwrap
 
 from test_check_oom import CAUSES
 from test_check_oom_outside import VICTIMS
 
 COUNTS = pathlib.Path(__file__).with_name("exactness.json")  # of the run that the page is of
 ORIGIN = {"preload": "under `memoir run`, from the start", "warm": "`memoir.start()` with CUDA in use", "restart": "started, stopped and started again in the middle of each program"}
+
+
+def filled(text):
+    return textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False)
 
 
 def note(torch, configuration, mode, count, faults, difference):
@@ -68,8 +73,8 @@ def page(runs):
         "",
         f"**Out-of-memory errors** of {len(CAUSES) + len(VICTIMS)} kinds were injected one by one.",
         "`memoir check oom` names for each who asked and who held the memory.",
-        f"Of torch's allocator (`tests/simulated/test_check_oom.py`): {', '.join(f'{case} ({cause})' for case, cause in CAUSES.items())}.",
-        f"Outside of it (`tests/simulated/test_check_oom_outside.py`): {', '.join(f'{kind} of {library}' for kind, library, *_ in VICTIMS.values())}.",
+        filled(f"Of torch's allocator (`tests/simulated/test_check_oom.py`): {', '.join(f'{case} ({cause})' for case, cause in CAUSES.items())}."),
+        filled(f"Outside of it (`tests/simulated/test_check_oom_outside.py`): {', '.join(f'{kind} of {library}' for kind, library, *_ in VICTIMS.values())}."),
     ]
     return "\n".join(lines) + "\n"
 

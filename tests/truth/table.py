@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import sys
+import textwrap
 
 from truth import HERE, error, events_agree, facts, numbers_of, run
 
@@ -13,6 +14,10 @@ ROOT = HERE.parents[1]
 RESULTS = HERE / "results.json"
 CAUSES = HERE / "causes.json"
 MIB = 1 << 20
+
+
+def lines(text):
+    return textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False)
 
 
 def percent(value):
@@ -52,7 +57,8 @@ def training_rows(pairs, causes):
 
 def attention_line(fact, result):
     equal = sum(row["real_allocated_mib"] == found for row, found in zip(fact["rows"], result["allocated_mib"]))
-    return f"`attention` ({fact['phase']}; {fact['gpu']}, torch {fact['torch']} there, {result['torch']} here): {equal} of {len(fact['rows'])} rows equal to what was printed."
+    torches = f"{fact['gpu']}, torch {fact['torch']} there, {result['torch']} here"
+    return lines(f"`attention` ({fact['phase']}; {torches}): {equal} of {len(fact['rows'])} rows equal to what was printed.")
 
 
 def summary(pairs):
@@ -61,9 +67,9 @@ def summary(pairs):
     equal = [sum(fact["real"][key] == result[key] for fact, result in snapshots) for key in ("peak_allocated", "peak_reserved")]
     right = sum(fact["real"]["ended"] == result["ended"] for fact, result in trainings)
     ran_out = sum(fact["real"]["ended"] == "failed" for fact, _ in trainings)
-    return (f"Compared with {len(snapshots)} published memory snapshots of real A100 and H100 cards, the simulated peak of allocated bytes is equal to the byte in {equal[0]} of them, and "
-            f"that of reserved bytes in {equal[1]}; of {len(trainings)} published training runs on an A100, {ran_out} of which ran out of memory, {right} are judged as they ended "
-            "([docs/truth.md](docs/truth.md)).")
+    return lines(f"Compared with {len(snapshots)} published memory snapshots of real A100 and H100 cards, the simulated peak of allocated bytes is equal to the byte in {equal[0]} of them, "
+                 f"and that of reserved bytes in {equal[1]}.") + "\n" + lines(
+                     f"Of {len(trainings)} published training runs on an A100, {ran_out} of which ran out of memory, {right} are judged as they ended ([docs/truth.md](docs/truth.md)).")
 
 
 def put_between(path, name, text):

@@ -327,7 +327,7 @@ std::uint64_t FolderBytes(const std::string& folder) {
 
 // Peak and error stand in early parts, which would be evicted long since.
 TEST(Devices, ASizeCapKeepsThePartsWithThePeakAndWithOutOfMemoryErrors) {
-  constexpr std::uint64_t kCap = 500'000, kAsked = 77, kPeakBytes = std::uint64_t{1} << 60;
+  constexpr std::uint64_t kCap = 400'000, kAsked = 77, kPeakBytes = std::uint64_t{1} << 60;
   Recording recording({.capture = "", .ring_bytes = kMinRingBytes, .max_bytes = kCap, .part_bytes = kDefaultPartBytes});
   RandomHeap heap(11);
   RingProducer producer;

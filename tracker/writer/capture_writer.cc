@@ -130,10 +130,17 @@ bool CaptureWriter::KeyframeIsDue() const {
          sink_.part_bytes() - bytes_at_keyframe_ > std::max(kMinKeyframeDistance, 8 * keyframe_bytes_);
 }
 
+// The counters say what was evicted, so that it is decided before they are there to be compressed. Compressing the rest
+// for its size alone costs time only where parts are evicted; its plain size, several times as large, would evict parts
+// that have room.
+void CaptureWriter::MakeRoom() {
+  const std::uint64_t beside = kCountersBytes + pending_process_.size();
+  if (!sink_.is_open() || sink_.HasRoom(payload_.size() + beside)) return;
+  sink_.PlanRoom(frame_.Payload({}, payload_).size() + beside, kept_.ByImportance());
+}
+
 void CaptureWriter::AddClockAndCounters() {
-  if (sink_.is_open() && options_.max_bytes != 0) {
-    sink_.PlanRoom(payload_.size() + kCountersBytes + pending_process_.size(), kept_.ByImportance());
-  }
+  MakeRoom();
   protozero::pbf_writer payload(payload_);
   AddClock(payload, options_.clock ? *options_.clock : ReadClock());
   counters_written_ = ring_.Counters();

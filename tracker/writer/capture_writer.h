@@ -74,6 +74,7 @@ class CaptureWriter {
   bool ComesToTheCap() const;
   bool KeyframeIsDue() const;
   bool WriteKeyframe();
+  void MakeRoom();
   void AddClockAndCounters();  // to the payload that is about to be written
   bool AppendPayload(ChunkHeader header);
   void CountLost(std::uint64_t events);

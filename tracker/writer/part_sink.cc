@@ -143,11 +143,16 @@ bool PartSink::WriteAll(std::string_view bytes) {
   return true;
 }
 
+// For two: the old parts go only behind this chunk.
+bool PartSink::HasRoom(std::uint64_t bytes) const {
+  return max_bytes_ == 0 || bytes_on_disk_ + 2 * bytes <= max_bytes_;
+}
+
 // What the parts held that go stays in the sums of the keyframes behind them. A part without a chunk has no keyframe
-// yet: the one before it stays until then. Room for two: the old parts go only behind this chunk.
+// yet: the one before it stays until then.
 void PartSink::PlanRoom(std::uint64_t bytes, std::span<const std::uint32_t> kept) {
   const std::size_t needed = offset_ == 0 ? 2 : 1;
-  while (max_bytes_ != 0 && parts_.size() > needed && bytes_on_disk_ + 2 * bytes > max_bytes_) {
+  while (parts_.size() > needed && !HasRoom(bytes)) {
     const auto goes = parts_.begin() + static_cast<std::ptrdiff_t>(LeastImportant(parts_.size() - needed, kept));
     bytes_on_disk_ -= goes->bytes;
     folded_events_ += goes->events;

@@ -54,6 +54,8 @@ class PartSink {
   std::uint32_t number() const { return number_; }
   std::string path() const { return PartPath(folder_, stem_, number_); }
 
+  // Whether the cap evicts nothing for a chunk of so many bytes.
+  bool HasRoom(std::uint64_t bytes) const;
   // Decides which parts the cap evicts for a chunk of at most so many bytes: the oldest that are not in `kept` (numbers
   // of parts, the most important first), which may take half of the cap; then the least important of
   // these. They are counted at once, so that the chunk can say so, and go only when it is on file: a process killed in
