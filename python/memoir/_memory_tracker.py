@@ -12,19 +12,20 @@ import pickle
 import subprocess
 import tempfile
 import uuid
+from collections.abc import Callable  # noqa: TC003  # typing.get_type_hints evaluates annotations
 from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Any
 
 from memoir import _library, _recording
+from memoir._lazy import Lazy
 
-TYPE_CHECKING = False  # typing takes milliseconds to import
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
     import torch
+else:
+    globals()["torch"] = Lazy("torch")
 
-    Path = str | os.PathLike[str]
-    Memories = dict[int, tuple[str, float]]  # by number of the operator's call: its name, and MB after it
+Path = str | os.PathLike[str]
+Memories = dict[int, tuple[str, float]]  # by number of the operator's call: its name, and MB after it
 
 _PASSED_OVER = ".fused_proxy_grouped_embedding_bag"  # such modules cannot have hooks
 _RULE = "------------------------------------------------"

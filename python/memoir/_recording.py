@@ -8,16 +8,19 @@ import ctypes
 import os
 import platform
 import sys
+from collections.abc import Callable, Iterator  # noqa: TC003  # typing.get_type_hints evaluates annotations
 
 from memoir import _compiler, _dispatch, _library, _modules, _processes
+from memoir._lazy import Lazy
 from memoir._terminal import say
 
-TYPE_CHECKING = False  # typing takes milliseconds to import
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any, Literal, NoReturn
+    import typing
+else:
+    globals()["typing"] = Lazy("typing")
 
-    from _typeshed import StrOrBytesPath
+StrOrBytesPath = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 _STOPPED, _EXITED = 1, 2  # enum memoir_end
 
@@ -36,17 +39,17 @@ def start(
     ring_dir: StrOrBytesPath | None = None,
     ring_size: int | str | None = None,
     rank: int | None = None,
-    ops: Literal["ranges", "dispatch"] | None = None,
-    modules: bool | Literal["on", "off"] | None = None,
-    stacks: Literal["python", "off"] | None = None,
+    ops: typing.Literal["ranges", "dispatch"] | None = None,
+    modules: bool | typing.Literal["on", "off"] | None = None,
+    stacks: typing.Literal["python", "off"] | None = None,
     quiet: bool | None = None,
     steps: str | None = None,
     range: str | None = None,
     schedule: str | None = None,
-    start: Literal["on", "memory", "off"] | None = None,
+    start: typing.Literal["on", "memory", "off"] | None = None,
     toggle_signal: str | None = None,
     control: StrOrBytesPath | None = None,
-    **unknown: NoReturn,
+    **unknown: typing.NoReturn,
 ) -> None:
     """Record the memory of this process into a folder, until `stop()` or the end of the program.
 
@@ -83,7 +86,7 @@ def start(
     _start(locals())  # the arguments by their names
 
 
-def _start(given: dict[str, Any]) -> None:
+def _start(given: dict[str, typing.Any]) -> None:
     global _by_environment, _passed_over
     import torch  # under `memoir run`, this starts that recording
 
@@ -167,17 +170,17 @@ def session(
     ring_dir: StrOrBytesPath | None = None,
     ring_size: int | str | None = None,
     rank: int | None = None,
-    ops: Literal["ranges", "dispatch"] | None = None,
-    modules: bool | Literal["on", "off"] | None = None,
-    stacks: Literal["python", "off"] | None = None,
+    ops: typing.Literal["ranges", "dispatch"] | None = None,
+    modules: bool | typing.Literal["on", "off"] | None = None,
+    stacks: typing.Literal["python", "off"] | None = None,
     quiet: bool | None = None,
     steps: str | None = None,
     range: str | None = None,
     schedule: str | None = None,
-    start: Literal["on", "memory", "off"] | None = None,
+    start: typing.Literal["on", "memory", "off"] | None = None,
     toggle_signal: str | None = None,
     control: StrOrBytesPath | None = None,
-    **unknown: NoReturn,
+    **unknown: typing.NoReturn,
 ) -> Iterator[None]:
     """Record what happens inside of a `with` block: `start()`, whose options it takes, and `stop()` at its end.
 
@@ -269,7 +272,7 @@ def output() -> str | None:
     return output_dir()
 
 
-def _begin(torch_version: str, options: dict[str, Any]) -> ctypes.CDLL:
+def _begin(torch_version: str, options: dict[str, typing.Any]) -> ctypes.CDLL:
     library = _library.load(torch_version)
     _call(library, "memoir_start", options)
     if _modules.asked() and library.memoir_recording_modules() != 1:
@@ -278,7 +281,7 @@ def _begin(torch_version: str, options: dict[str, Any]) -> ctypes.CDLL:
     return library
 
 
-def _call(library: ctypes.CDLL, function: str, options: dict[str, Any]) -> None:
+def _call(library: ctypes.CDLL, function: str, options: dict[str, typing.Any]) -> None:
     global _operators, _tracker
     _operators = options.get("ops") or os.environ.get("MEMOIR_OPS") or "ranges"
     options.setdefault("program", os.path.basename(sys.argv[0]) if sys.argv and sys.argv[0] else "python")

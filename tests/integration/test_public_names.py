@@ -22,6 +22,25 @@ def test_help_shows_the_options(tree, tmp_path):
     assert text.index("max_size: 'int | str | None' = None") < text.index("Record the memory of this process") < text.index("(default: 4GiB)")
 
 
+HINTS = '''
+import inspect, os, sys, types, typing, memoir
+torch = sys.modules["torch"] = types.ModuleType("torch")  # an annotation names it, and importing it takes seconds
+torch.nn = types.SimpleNamespace(Module=type("Module", (), {}))
+functions = {name: getattr(memoir, name) for name in memoir.__all__ if name != "MemoryTracker"}
+functions |= {name: method for name, method in inspect.getmembers(memoir.MemoryTracker, inspect.isfunction) if not name.startswith("_")}
+hints = {name: typing.get_type_hints(function) for name, function in functions.items()} | {"": typing.get_type_hints(memoir.MemoryTracker)}
+print(sorted(name for name in functions if set(inspect.signature(functions[name]).parameters) - {"self"} != set(hints[name]) - {"return"}))
+print(hints["start"]["ops"] == typing.Literal["ranges", "dispatch"] | None, hints["start"]["unknown"] is typing.NoReturn,
+      hints["session"]["output"] == str | bytes | os.PathLike[str] | os.PathLike[bytes] | None, hints["start_monitor"]["root_module"] is torch.nn.Module,
+      hints[""]["memories_active"] == dict[int, tuple[str, float]])
+'''
+
+
+def test_types_are_known_at_run_time(tree, tmp_path):
+    done = run_explicit(tree, tmp_path, HINTS)
+    assert (done.returncode, done.stdout) == (0, "[]\nTrue True True True True\n"), done.stderr
+
+
 IMPORTS = '''
 import sys
 before = set(sys.modules)

@@ -19,11 +19,11 @@ TYPES = {
     "kText": "str",
     "kSteps": "str",
     "kSchedule": "str",
-    "kLevel": "Literal['on', 'memory', 'off']",
+    "kLevel": "typing.Literal['on', 'memory', 'off']",
     "kSignal": "str",
-    "kOperators": "Literal['ranges', 'dispatch']",
-    "kStacks": "Literal['python', 'off']",
-    "kSwitch": "bool | Literal['on', 'off']",
+    "kOperators": "typing.Literal['ranges', 'dispatch']",
+    "kStacks": "typing.Literal['python', 'off']",
+    "kSwitch": "bool | typing.Literal['on', 'off']",
 }
 FLAGS = {"0": "False", "1": "True"}  # how the table's default of a kFlag reads in Python
 
