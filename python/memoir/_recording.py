@@ -225,13 +225,19 @@ def pause(memory: bool = False) -> None:
     Without, blocks that were live at the pause are unknown after `resume()`. Does nothing where this process is not recorded.
     """
     if _tracker is not None:
-        _tracker.memoir_pause(int(memory))
+        _say_if_late("pause", _tracker.memoir_pause(int(memory)))
 
 
 def resume() -> None:
     """Record everything again after `pause()`, as far as the options `steps`, `range` or `schedule` ask for it."""
     if _tracker is not None:
-        _tracker.memoir_resume()
+        _say_if_late("resume", _tracker.memoir_resume())
+
+
+def _say_if_late(call: str, result: int) -> None:
+    """The writer tries a switch that failed again by itself: it is late, and not lost."""
+    if result != 0 and is_recording():
+        say(f"memoir: memoir.{call}() is late: no memory, or no room in the event ring; it is tried again (a larger ring_size may help)")
 
 
 def flush() -> None:

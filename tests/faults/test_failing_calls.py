@@ -121,3 +121,34 @@ def test_a_start_that_is_refused_says_why(sweep):
         answer = sweep.run(call, "start", 1, True, FAILURES[call])
         assert len(answer["problems"]) == 1, answer
         assert call == "fallocate" or said in answer["problems"][0], answer
+
+
+LATE = '''
+import ctypes, sys, time, torch, memoir
+from memoir import _recording
+failing = ctypes.CDLL(None)
+failing.failing_calls_arm.argtypes = [ctypes.c_int, ctypes.c_long, ctypes.c_int, ctypes.c_int, ctypes.c_int]
+NEW = 2
+x = torch.ones(1)
+memoir.start(sys.argv[1])
+torch.add(x, 1)
+memoir.pause()
+torch.mul(x, 1)
+failing.failing_calls_arm(NEW, 1, 1, 0, 0)
+memoir.resume()
+assert failing.failing_calls_disarm() > 0, "the resume makes no such call"
+while memoir.is_recording() and _recording._tracker.memoir_level() != 2:
+    time.sleep(0.01)
+torch.sub(x, 1)
+memoir.stop()
+'''
+
+
+def test_a_resume_that_fails_says_so_and_is_tried_again(sweep, tree, tmp_path):
+    environment = {**os.environ, "LD_PRELOAD": str(sweep.folder / "failing_calls.so"), "PYTHONPATH": str(tree / "lib" / "memoir" / "python")}
+    done = subprocess.run([sys.executable, "-c", LATE, tmp_path / "capture"], env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith("memoir: memoir.resume() is late: ") and done.stderr.count("\n") == 1, done.stderr
+    shown = subprocess.run([tree / "bin" / "memoir", "show", "--json", tmp_path / "capture"], capture_output=True, text=True, check=True)
+    names = {row["name"] for row in json.loads(shown.stdout)["operators"]}
+    assert "aten::mul.Tensor" not in names and {"aten::add.Tensor", "aten::sub.Tensor"} <= names, names
