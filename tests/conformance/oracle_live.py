@@ -26,7 +26,7 @@ class Region:
 
     def __init__(self, name, args=None):
         self.range = record_function(name, args)
-        # Without CUDA's activity: no kernel is compared, and CUPTI 13.2 (torch 2.15) calls itself without end where no driver of NVIDIA's serves it.
+        # Without CUDA's activity: no kernel is compared, and CUPTI sees none on the simulated GPU.
         host = [torch.profiler.ProfilerActivity.CPU]
         self.profiler = torch.profiler.profile(activities=host, record_shapes=True, profile_memory=True, with_stack=True) if name == RANGE else None
 

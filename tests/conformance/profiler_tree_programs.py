@@ -88,7 +88,7 @@ def text(profiler, keep=everything):
 @contextlib.contextmanager
 def profile(test, **options):
     gc.collect()
-    if "_cuda" in test:   # on the simulated GPU there is nothing for CUPTI to see; that of torch 2.15 crashes as it looks
+    if "_cuda" in test:   # on the simulated GPU there is nothing for CUPTI to see
         options["activities"] = [torch.profiler.ProfilerActivity.CPU]
     with torch.profiler.profile(**options) as profiler:
         with torch.profiler.record_function(RANGE):

@@ -44,7 +44,7 @@ BINARIES = {
     "lib/memoir/libmemoir_interpose.so": Binary(frozenset(LIBC), tuple(INTERPOSER_EXPORTS.split())),
     # The functions of NVIDIA's libraries; libstdc++ is inside, and must not show; libm, glibc's own part, rounds
     # small floats.
-    "lib/memoir/libmemoir_simcuda.so": Binary(frozenset(LIBC | {"libm.so.6", "libgcc_s.so.1"}), ("cu[A-Zdbsfr]*", "__cuda*", "nccl*", "pnccl*", "memoir_simulated_*")),
+    "lib/memoir/libmemoir_simcuda.so": Binary(frozenset(LIBC | {"libm.so.6", "libgcc_s.so.1"}), ("cu[A-Zdbsfpr]*", "__cuda*", "nccl*", "pnccl*", "memoir_simulated_*")),
     # What torch asks NVIDIA's management library.
     "lib/memoir/simulated/libnvidia-ml.so.1": Binary(frozenset(LIBC), ("nvml*",)),
     # Values on the simulated device: only where there is a torch with CUDA, whose allocator it follows.

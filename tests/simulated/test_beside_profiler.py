@@ -1,4 +1,4 @@
-"""What computes the values of small tensors on the host is not seen by torch.profiler: it reports no more of the host's memory than on a real GPU."""
+"""torch.profiler on the simulated GPU: it works as it does by default, and what computes the values of small tensors on the host is not seen."""
 
 from simulation import answers
 
@@ -35,3 +35,20 @@ def test_computed_values_are_not_seen_as_memory_of_the_host(tree):
     assert (computed.pop("item"), not_computed.pop("item")) == (36, 0)
     assert computed == not_computed, "torch's own, as of a number that becomes a tensor, and no others"
     assert computed["add"] == [0, True] and len(computed) == 7
+
+
+BY_DEFAULT = '''
+import json, torch
+a = torch.ones(8, device="cuda")
+found = []
+for activities in (None, [torch.profiler.ProfilerActivity.CUDA]):  # by default those of the CPU and of CUDA
+    with torch.profiler.profile(activities=activities) as profile:
+        b = a + a
+    found.append(sorted({event.name for event in profile.events() if event.name.startswith("aten::")}))
+print(json.dumps([*found, b.sum().item()]))
+'''
+
+
+def test_a_profiler_that_asks_for_activity_on_the_gpu_goes_on_without(tree):
+    """CUPTI of torch 2.15 calls itself without end where no driver of NVIDIA's serves it."""
+    assert answers(tree, BY_DEFAULT) == [["aten::add"], [], 16.0]
