@@ -62,7 +62,8 @@ ReportFinding BalanceFinding(const Capture& capture, const Balance& balance, con
   ReportFinding finding = FindingOf("balance", path);
   finding.found = std::ranges::any_of(balance.devices, [](const DeviceBalance& device) { return device.IsFinding(); });
   finding.headline = BalanceLine(capture, balance);
-  if (finding.found) finding.text = RenderBalance(capture, balance, {.moment = "its sample with the most used memory"}, kPage);
+  if (finding.found)
+    finding.text = RenderBalance(capture, balance, {.moment = "its sample with the most used memory"}, kPage);
   return finding;
 }
 
