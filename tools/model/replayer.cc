@@ -118,7 +118,7 @@ void Replayer::TakeChunk(const std::shared_ptr<Chunk>& chunk) {
   AddRuns(chunk);
   const Tick complete = chunk->header.complete_until_tick;
   const bool wait = complete != 0 && ++waiting_chunks_ < kMaxWaitingChunks;
-  Drain(wait ? complete : kForever);
+  Drain(wait ? complete : kForever, wait);
   if (heap_.empty()) waiting_chunks_ = 0;
 }
 
@@ -135,8 +135,9 @@ void Replayer::AddRuns(const std::shared_ptr<Chunk>& chunk) {
   }
 }
 
-void Replayer::Drain(Tick until) {
-  while (!heap_.empty() && heap_.front()->NextTick() <= until) {
+void Replayer::Drain(Tick until, bool may_wait) {
+  waiting_ = may_wait ? kMayWait : kNever;
+  while (!heap_.empty() && heap_.front()->NextTick() <= until && waiting_ != kWaits) {
     std::pop_heap(heap_.begin(), heap_.end(), Later);
     ThreadReplay* thread = heap_.back();
     heap_.pop_back();

@@ -71,8 +71,8 @@ class Replayer : public ReplayState {
   void CompareKeyframe(const v1::Keyframe& keyframe);
   void AddRuns(const std::shared_ptr<Chunk>& chunk);
 
-  // Shows what is read up to a tick, all threads merged.
-  void Drain(Tick until);
+  // Shows what is read up to a tick, all threads merged; less where it `may_wait` for what the next chunk says.
+  void Drain(Tick until, bool may_wait = false);
   void RunThread(ThreadReplay& thread, Tick until);
   bool StartRun(ThreadReplay& thread, RunCursor& cursor);  // false: all of it was shown before
   bool ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until);  // true: the run is done
@@ -135,6 +135,7 @@ class Replayer : public ReplayState {
   NameId UserNameOf(const RangeBase& base) const;
   NameId UserNameOf(const ThreadReplay& thread) const;
   void NoteForwardThread(ThreadReplay& thread, const OpenRange& beginning);
+  bool WaitsForNode(const ThreadReplay& thread, const RunCursor& cursor);
 
   Tensor TensorOf(const TensorRow& row);
   void TakeTensors(RunCursor& cursor, std::uint32_t count);
@@ -170,19 +171,18 @@ class Replayer : public ReplayState {
   std::vector<NameId> holds_names_;                      // of the event in hand
   Damage damage_place_;                                  // the chunk in hand
   Tick now_ = 0;                                         // latest tick shown
-  std::uint64_t calls_ = 0;
-  std::uint64_t allocations_ = 0;
+  std::uint64_t calls_ = 0, allocations_ = 0;
   std::vector<std::uint8_t> name_marks_;                        // by NameId: what a range's name says; 0: not looked at
   absl::flat_hash_map<std::uint64_t, ThreadId> torch_threads_;  // of this process
   std::size_t waiting_chunks_ = 0;                              // taken while runs were held back
   ThreadId last_forward_thread_;                                // of a node, where a user range was open
+  enum { kNever, kMayWait, kWaits } waiting_ = kNever;          // of the Drain that runs
   bool began_ = false;                                          // a chunk of this process was taken
   bool resync_ = false;                                         // chunks were lost: apply the next keyframe
   bool after_evicted_ = false, passed_evicted_ = false;  // a gap of --max-size: no keyframe behind it yet
   Tick evicted_from_ = 0;
   bool finding_ = false;  // the allocation in hand is of a block that a snapshot found
-  bool told_full_ = false;
-  bool gap_open_ = false;  // less than everything is recorded here
+  bool told_full_ = false, gap_open_ = false;  // gap: less than everything is recorded here
 };
 
 }  // namespace memoir

@@ -3,6 +3,7 @@
 // Autograd runs the nodes of a GPU on a thread of its own, while the thread that called backward waits: what stands
 // there stands inside the user range that is open on the thread of the forward pass. A thread of OpenMP works in the
 // parallel region of another one: all that is open there is around it.
+#include <optional>
 #include <string_view>
 
 #include "tools/model/replayer.h"
@@ -17,8 +18,9 @@ bool BeginsRange(v1::EventKind kind) {
          kind == v1::RANGE_BEGIN_DISPATCH;
 }
 
-// The engine's range around a node does not say where its forward pass was, and the node inside does.
-std::uint64_t ForwardThreadAhead(const ThreadReplay& thread) {
+// The engine's range around a node does not say where its forward pass was, and the node inside does. nullopt: what is
+// read of the thread ends before one of both.
+std::optional<std::uint64_t> ForwardThreadAhead(const ThreadReplay& thread) {
   int depth = 1;  // the range that begins, and those inside it
   for (const RunCursor& cursor : thread.runs) {
     const bool in_hand = &cursor == &thread.runs.front();
@@ -29,7 +31,7 @@ std::uint64_t ForwardThreadAhead(const ThreadReplay& thread) {
       if (kind == v1::RANGE_END && --depth == 0) return 0;
     }
   }
-  return 0;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -89,6 +91,15 @@ NameId Replayer::UserNameOf(const ThreadReplay& thread) const {
   return thread.innermost() == nullptr ? UserNameOf(BaseOf(thread)) : thread.innermost()->user_name;
 }
 
+// Between two chunks no record is lost: the node is in the next one.
+bool Replayer::WaitsForNode(const ThreadReplay& thread, const RunCursor& cursor) {
+  if (waiting_ == kNever || !thread.stack().empty() || cursor.kind() != v1::RANGE_BEGIN_FUNCTION) return false;
+  const NameId name = ids_->name(Column(cursor.run.name).Next32()).id;
+  const bool waits = RoleOf(name, RangeSource::kFunction).backward && !ForwardThreadAhead(thread);
+  if (waits) waiting_ = kWaits;
+  return waits;
+}
+
 void Replayer::NoteForwardThread(ThreadReplay& thread, const OpenRange& beginning) {
   if (!RoleOf(beginning.name, beginning.source).backward) {
     // What the engine runs behind a pass is of that pass; another thread does something of its own.
@@ -97,7 +108,8 @@ void Replayer::NoteForwardThread(ThreadReplay& thread, const OpenRange& beginnin
     return;
   }
   const bool node = beginning.source == RangeSource::kBackward;
-  const ThreadReplay* forward = FindTorchThread(node ? beginning.forward_thread : ForwardThreadAhead(thread));
+  const ThreadReplay* forward =
+      FindTorchThread(node ? beginning.forward_thread : ForwardThreadAhead(thread).value_or(0));
   if (forward == nullptr || forward == &thread) return;
   thread.forward_thread = forward->id();
   if (UserBaseOf(*forward).depth > 0) last_forward_thread_ = forward->id();
