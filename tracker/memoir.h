@@ -39,7 +39,8 @@ MEMOIR_API void memoir_program_starts(const char* program);
  * too):
  * memoir_watch: this process is ready to record, with `settings` as of memoir_start, and begins once it trains, that is
  * at its first backward pass or optimizer step, or at memoir_begin. Until then it has no ring, thread or file.
- * memoir_forked: to be called in a forked child: it is ready as by memoir_watch, if its parent recorded.
+ * memoir_forked: to be called in a forked child: it is ready as by memoir_watch, if its parent recorded. Under
+ * `memoir run` a libtorch program's children are, without a call.
  * memoir_begin: begins now if it was ready; returns 0 also if it was not.
  * memoir_leave: this process never trains; from now on only memoir_start records it. */
 MEMOIR_API int memoir_watch(const char* const* settings, char* message, size_t size);

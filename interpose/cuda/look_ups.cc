@@ -44,22 +44,40 @@ namespace memoir {
 namespace {
 
 using Dlsym = void* (*)(void*, const char*);
-constinit std::atomic<void (*)()> after_look_up{nullptr};
+constinit std::atomic<void (*)()> after_look_up{nullptr}, watcher{nullptr};
+constexpr std::uint32_t kWrapped = 1, kWatched = 2;
+
+void Set(std::uint32_t what, bool on) {
+  if (on) {
+    __atomic_fetch_or(&memoir_hidden_look_ups_wrapped, what, __ATOMIC_ACQ_REL);
+  } else {
+    __atomic_fetch_and(&memoir_hidden_look_ups_wrapped, ~what, __ATOMIC_ACQ_REL);
+  }
+}
 
 // A forked child inherits the word, but not the ring.
 bool AreWrapped() {
-  return __atomic_load_n(&memoir_hidden_look_ups_wrapped, __ATOMIC_ACQUIRE) != 0 && OpenRing() != nullptr;
+  return (__atomic_load_n(&memoir_hidden_look_ups_wrapped, __ATOMIC_ACQUIRE) & kWrapped) != 0 && OpenRing() != nullptr;
 }
 
 }  // namespace
 
-void WrapLookUps(bool wrapped) {
-  __atomic_store_n(&memoir_hidden_look_ups_wrapped, wrapped ? 1u : 0u, __ATOMIC_RELEASE);
+void WrapLookUps(bool wrapped) { Set(kWrapped, wrapped); }
+
+void WatchLookUps(void (*look)()) {
+  watcher.store(look, std::memory_order_release);
+  Set(kWatched, look != nullptr);
+}
+
+static void TellWatcher() {
+  const ErrnoKeeper errno_keeper;
+  if (void (*look)() = watcher.load(std::memory_order_acquire); look != nullptr) look();
 }
 
 // Neither the wrapping nor what runs after it calls dlsym or its like: dlerror says what the real one has left.
 extern "C" void* memoir_hidden_look_up(void* handle, const char* name) {
   void* found = reinterpret_cast<Dlsym>(memoir_hidden_real_dlsym)(handle, name);
+  if (found != nullptr) TellWatcher();
   if (!AreWrapped()) return found;
   const ErrnoKeeper errno_keeper;
   if (void (*after)() = after_look_up.load(std::memory_order_acquire); after != nullptr) after();

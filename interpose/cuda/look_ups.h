@@ -7,6 +7,7 @@
 // does not matter.
 //
 // Between recordings, and in a forked child that does not record, every look-up yields what it would without Memoir.
+// Before the first one somebody may wait for a look-up, and change nothing of it (late_library.h).
 //
 // libc only. Any thread.
 #ifndef INTERPOSE_CUDA_LOOK_UPS_H_
@@ -24,6 +25,10 @@ void* RealDlsym();
 
 // A recording begins, or it ends.
 void WrapLookUps(bool wrapped);
+
+// `look` runs after each look-up that found something, before a recording too; nullptr: nothing does any more. Whatever
+// it leaves in dlerror is its own affair.
+void WatchLookUps(void (*look)());
 
 }  // namespace memoir
 

@@ -31,6 +31,7 @@ TOOLS = {"absl", "protobuf", "fmt", "xxhash"}
 ARROWS = {
     "interpose": (("proto",), set()),
     "interpose/cuda": (("interpose",), set()),
+    "interpose/start": (("interpose", "interpose/cuda"), set()),
     # The simulated device may use libstdc++, which it links statically; its state and rules know nothing of CUDA.
     "interpose/simcuda": (("proto",), set()),
     "interpose/simcuda/api": (("interpose/simcuda",), {"cuda"}),

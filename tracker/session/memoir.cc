@@ -1,5 +1,7 @@
 #include "tracker/memoir.h"
 
+#include <pthread.h>
+
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -94,6 +96,7 @@ void memoir_program_starts(const char* program) {
     if (memoir_start(settings, message, sizeof message) != 0) return memoir::SayNotRecording(message, false);
     program_records.store(true, std::memory_order_relaxed);
     std::atexit(&StopAtExit);
+    pthread_atfork(nullptr, nullptr, &memoir_forked);  // behind those of the recording: a child records once it trains
   } catch (...) {  // not even memory for a line
   }
 }

@@ -1,7 +1,5 @@
 """Programs of libtorch without Python: recorded by `memoir run` as they are, and, where they tell what they consist of, as the same program in Python."""
 
-import os
-import pathlib
 import shutil
 import subprocess
 
@@ -48,20 +46,13 @@ memoir.mark("trained")
 
 
 @pytest.fixture(scope="session")
-def program(tree):
-    """examples/libtorch_training.cc, as CMake built it for this torch."""
-    path = pathlib.Path(os.environ.get("LIBTORCH_TRAINING") or tree.parent / "tests" / "integration" / f"libtorch_training-torch{MINOR}")
-    assert path.exists(), f"no {path}: build libtorch_training-torch{MINOR}, or name it in LIBTORCH_TRAINING"
-    return path
-
-
-def clean(**variables):
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("MEMOIR_", "LD_PRELOAD", "PYTHONPATH"))}
-    return {**kept, **variables}
+def program(built):
+    """examples/libtorch_training.cc"""
+    return built("libtorch_training")
 
 
 @pytest.fixture(scope="module", params=["cpu", "cuda"])
-def pair(request, tree, program, tmp_path_factory):
+def pair(request, tree, program, clean, tmp_path_factory):
     """(captures of the program and of its twin, device, what memoir run said of the first)."""
     if request.param == "cuda" and not torch.version.cuda:
         pytest.skip("this torch has no CUDA half")
@@ -137,12 +128,12 @@ def test_modules_and_phases_are_the_twins(tree, pair):
     assert mine == other and len(mine) == 1 + 1 + 3 * 4
 
 
-def test_it_runs_alike_without_memoir(program):
+def test_it_runs_alike_without_memoir(program, clean):
     done = subprocess.run([program], env=clean(), capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout, done.stderr) == (0, "trained\n", "")
 
 
-def test_a_torch_without_a_tracker(tree, program, tmp_path):
+def test_a_torch_without_a_tracker(tree, program, clean, tmp_path):
     """A tree that has none for this torch: one line, and the program runs."""
     other = tmp_path / "tree"
     shutil.copytree(tree, other, symlinks=True, ignore=shutil.ignore_patterns("libmemoir_tracker-*"))

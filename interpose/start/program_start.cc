@@ -1,10 +1,10 @@
-#include "interpose/program_start.h"
+#include "interpose/start/program_start.h"
 
 #include <fcntl.h>
-#include <link.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +12,8 @@
 
 #include "interpose/import_slots.h"
 #include "interpose/private_file.h"
+#include "interpose/start/late_library.h"
+#include "interpose/start/loaded_library.h"
 
 namespace memoir {
 namespace {
@@ -24,6 +26,8 @@ using Open = void* (*)(const char*, int);
 using Find = void* (*)(void*, const char*);
 using Why = char* (*)();
 
+constexpr char kTorch[] = "libtorch_cpu.so";
+
 // Of the process, until main runs.
 constinit Main program_main = nullptr;
 constinit StartOfLibc start_of_libc = nullptr;
@@ -31,32 +35,6 @@ constinit StartOfLibc start_of_libc = nullptr;
 template <class Function>
 Function Definition(const char* name) {
   return reinterpret_cast<Function>(const_cast<void*>(FindDefinition(name)));
-}
-
-// An object of the process by the start of its file name, and the folder that it lies in.
-struct Loaded {
-  const char* name;
-  const void* address;  // in its place: the object that has it
-  char folder[4000];    // "" where the loader does not say it
-  bool found;
-};
-
-int LookAt(dl_phdr_info* info, std::size_t, void* context) {
-  Loaded& loaded = *static_cast<Loaded*>(context);
-  const char* slash = std::strrchr(info->dlpi_name, '/');
-  const char* file = slash == nullptr ? info->dlpi_name : slash + 1;
-  if (std::strncmp(file, loaded.name, std::strlen(loaded.name)) != 0) return 0;
-  loaded.found = true;
-  const std::size_t length = slash == nullptr ? 0 : static_cast<std::size_t>(slash - info->dlpi_name);
-  if (length < sizeof loaded.folder) std::memcpy(loaded.folder, info->dlpi_name, length);
-  return 1;
-}
-
-bool FindLoaded(const char* name, Loaded* loaded) {
-  *loaded = Loaded{};
-  loaded->name = name;
-  dl_iterate_phdr(&LookAt, loaded);
-  return loaded->found;
 }
 
 bool IsOn(const char* variable, bool otherwise) {
@@ -148,7 +126,7 @@ void* OpenTracker(const Loader& loader, const char* folder, TorchMinor torch) {
 void BeginRecording(const char* program) {
   Loaded torch, own;
   TorchMinor version{};
-  if (!FindLoaded("libtorch_cpu.so", &torch) || !FindLoaded("libmemoir_interpose.so", &own)) return;
+  if (!FindLoaded(kTorch, &torch) || !FindLoaded("libmemoir_interpose.so", &own)) return;
   const Loader loader = {Definition<Open>("dlopen"), Definition<Find>("dlsym"), Definition<Why>("dlerror")};
   if (loader.open == nullptr || loader.find == nullptr) return;
   if (!FindTorchMinor(torch, &version))
@@ -172,10 +150,24 @@ int StartProgram(Main given, int count, char** arguments, int (*begin)(), void (
   return start_of_libc(&MainInRecording, count, arguments, begin, end, loader_end, stack);
 }
 
+// Python's package sees to its torch.
+bool HasPython() { return FindDefinition("Py_IsInitialized") != nullptr; }
+
+void BeginLate() {
+  if (HasPython()) return;
+  BeginRecording(program_invocation_short_name);
+  if (const auto forget = Definition<Why>("dlerror"); forget != nullptr)
+    forget();  // the program's look-up did not fail
+}
+
 // The program's own start calls libc's through a slot, which is filled by now and not read yet.
 __attribute__((constructor)) void WaitForMain() {
   Loaded torch;
-  if (!IsOn("MEMOIR_ENABLE", false) || !FindLoaded("libtorch_cpu.so", &torch)) return;
+  if (!IsOn("MEMOIR_ENABLE", false)) return;
+  if (!FindLoaded(kTorch, &torch)) {
+    if (!HasPython()) AwaitLibrary(kTorch, &BeginLate);
+    return;
+  }
   const void* original = FindImported("__libc_start_main");
   if (original == nullptr) return;
   start_of_libc = reinterpret_cast<StartOfLibc>(const_cast<void*>(original));

@@ -1,0 +1,58 @@
+#include "interpose/start/late_library.h"
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+
+#include "interpose/cuda/look_ups.h"
+#include "interpose/import_slots.h"
+#include "interpose/loader_look.h"
+#include "interpose/start/loaded_library.h"
+
+namespace memoir {
+namespace {
+
+constinit const char* awaited = nullptr;
+using Then = void (*)();
+constinit Then arrived = nullptr;
+constinit std::atomic<bool> has_arrived{false};
+constinit std::atomic<std::uint64_t> objects_seen{0};
+// Of whoever has a turn at the loader.
+constinit SeenObjects seen{};
+constinit void* hook = nullptr;
+
+bool IsDlsym(const char* function) { return std::strcmp(function, "dlsym") == 0; }
+void* ChooseHook(const char*, const void* original) { return original == RealDlsym() ? hook : nullptr; }
+
+// Objects that are new may look up, too.
+bool IsThere(LoaderLook::Patience patience) {
+  const std::uint64_t objects = CountLoads().loaded;
+  if (objects == objects_seen.load(std::memory_order_acquire)) return false;
+  const LoaderLook turn(patience);
+  if (!turn.has_turn()) return false;
+  if (RedirectImportsBy(&IsDlsym, &ChooseHook, &seen).left() == 0)
+    objects_seen.store(objects, std::memory_order_release);
+  Loaded library;
+  return FindLoaded(awaited, &library);
+}
+
+void LookForIt() {
+  if (!IsThere(LoaderLook::Patience::kGivesUp) || has_arrived.exchange(true, std::memory_order_acq_rel)) return;
+  WatchLookUps(nullptr);
+  arrived();
+}
+
+}  // namespace
+
+bool AwaitLibrary(const char* name, void (*then)()) {
+  hook = DlsymHook(nullptr);
+  if (hook == nullptr) return false;
+  awaited = name;
+  arrived = then;
+  LetForksWaitForLooks();
+  IsThere(LoaderLook::Patience::kWaits);
+  WatchLookUps(&LookForIt);
+  return true;
+}
+
+}  // namespace memoir

@@ -1,0 +1,30 @@
+#include "interpose/start/loaded_library.h"
+
+#include <link.h>
+
+#include <cstring>
+
+namespace memoir {
+namespace {
+
+int LookAt(dl_phdr_info* info, std::size_t, void* context) {
+  Loaded& loaded = *static_cast<Loaded*>(context);
+  const char* slash = std::strrchr(info->dlpi_name, '/');
+  const char* file = slash == nullptr ? info->dlpi_name : slash + 1;
+  if (std::strncmp(file, loaded.name, std::strlen(loaded.name)) != 0) return 0;
+  loaded.found = true;
+  const std::size_t length = slash == nullptr ? 0 : static_cast<std::size_t>(slash - info->dlpi_name);
+  if (length < sizeof loaded.folder) std::memcpy(loaded.folder, info->dlpi_name, length);
+  return 1;
+}
+
+}  // namespace
+
+bool FindLoaded(const char* name, Loaded* loaded) {
+  *loaded = Loaded{};
+  loaded->name = name;
+  dl_iterate_phdr(&LookAt, loaded);
+  return loaded->found;
+}
+
+}  // namespace memoir
