@@ -26,6 +26,7 @@ struct Given {
   std::uint64_t seconds = 1;  // how long it lives
   std::string run = "";       // the name that `memoir run` gave it
   std::uint64_t forked_from = 0;
+  std::uint32_t first_part = 0;  // of one whose files are there already
   std::uint64_t process_start = 0;
   std::uint64_t parent_pid = 0;
   std::uint64_t parent_start = 0;
@@ -38,6 +39,7 @@ void Write(const Given& given, const TemporaryFolder& folder) {
   options.restart = given.restart;
   options.world_size = given.rank_source == "none" ? 1 : 2;
   options.start_realtime_ns = given.start_s * 1'000'000'000;
+  options.first_part = given.first_part;
   ProcessBuilder process(options);
   process.info().set_rank_source(given.rank_source);
   process.info().set_run(given.run);
@@ -88,7 +90,7 @@ TEST(RunsTest, ProcessesThatBelongTogetherAreOne) {
   also_named.run = "two";
   EXPECT_EQ(RunsOf({named, also_named}), 2u);
   Given replaced = later;
-  replaced.pid = first.pid;
+  replaced.pid = first.pid, replaced.first_part = 1;
   EXPECT_EQ(RunsOf({first, replaced}), 1u) << "exec, or two recordings of a process";
   Given fork = later;
   fork.forked_from = first.pid;
@@ -110,7 +112,7 @@ TEST(RunsTest, AProgramThatAnotherStartedIsOfItsRunHoweverLongItsImportsTake) {
 TEST(RunsTest, ANumberThatIsUsedAgainIsAnotherProcess) {
   const Given first{.pid = 7, .start_s = 100, .bytes = 1, .process_start = 100};
   Given restarted = first;
-  restarted.start_s = 200;
+  restarted.start_s = 200, restarted.first_part = 1;
   EXPECT_EQ(RunsOf({first, restarted}), 1u);
   restarted.process_start = 200;
   EXPECT_EQ(RunsOf({first, restarted}), 2u) << "a container that was started again";
