@@ -49,7 +49,8 @@ void Write(const Given& given, const TemporaryFolder& folder) {
   process.Allocate(0x1000, given.bytes).AtTick(options.start_tick + given.seconds * 1'000'000'000).Mark("end");
   // A number that is used again makes files of the same name, of which a recorder takes the next part's.
   for (std::uint32_t part = 0; part < process.parts().size(); ++part)
-    WriteFile(folder.path() + "/" + std::to_string(given.start_s) + "." + process.FileName(part), process.parts()[part]);
+    WriteFile(folder.path() + "/" + std::to_string(given.start_s) + "." + process.FileName(part),
+              process.parts()[part]);
 }
 
 std::uint64_t RunsOf(std::initializer_list<Given> processes) {
