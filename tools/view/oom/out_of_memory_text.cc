@@ -248,7 +248,7 @@ std::vector<Fact> FactsOf(const OutOfMemory& error, const std::string& headline,
   if (!of_host) add("torch", TorchHeld(error), 3);
   if (error.outside && !of_host) add("non-PyTorch", OutsideHeld(error, top), 2);
   if (of_host && error.by_operator.empty()) return facts;
-  add("by operator", HolderList(error.by_operator, top), 1);
+  if (!error.by_operator.empty()) add("by operator", HolderList(error.by_operator, top), 1);
   if (HasModules(error)) add("by module", HolderList(error.by_module, top), 4);
   if (HasCategories(error)) add("by category", HolderList(error.by_category, top), 6);
   if (!of_host) add("why now", WhyNow(error, detail), 5);
