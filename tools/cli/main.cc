@@ -28,6 +28,7 @@ verbs: run      record a command
        explain  the life of a parameter, an address or an operator's results, and what keeps it
        report   one HTML file with all of it, to open in a browser
        export   events, categories, data flow, timelines, as files for other programs
+       symbolize  names for native frames (run --stacks native)
        doctor   what can be recorded on this machine, what not, why, and what to do
 
 A capture is the folder that a recording writes.
@@ -45,9 +46,9 @@ struct Verb {
   const char* name;
   int (*run)(const std::vector<std::string>&);
 };
-constexpr Verb kVerbs[] = {{"run", RunVerb},       {"show", ShowVerb},       {"check", CheckVerb},
-                           {"fit", FitVerb},       {"explain", ExplainVerb}, {"report", ReportVerb},
-                           {"export", ExportVerb}, {"doctor", DoctorVerb}};
+constexpr Verb kVerbs[] = {{"run", RunVerb},       {"show", ShowVerb},           {"check", CheckVerb},
+                           {"fit", FitVerb},       {"explain", ExplainVerb},     {"report", ReportVerb},
+                           {"export", ExportVerb}, {"symbolize", SymbolizeVerb}, {"doctor", DoctorVerb}};
 
 int NotAVerb(const std::vector<std::string>& arguments) {
   std::vector<std::string> verbs;

@@ -109,6 +109,7 @@ bool IsWanted(const ProcessSummary& process, const ReplayOptions& options) {
 struct Capture::Contents {
   std::string path;
   CaptureFolder folder;
+  Symbols symbols;  // of native frames
   std::vector<ProcessSummary> processes;
   DecodedChunks decoded;
   std::vector<RecordedRun> runs;
@@ -151,6 +152,12 @@ absl::StatusOr<Capture> Capture::Open(const std::string& path, std::uint32_t run
   contents->path = path;
   contents->folder = *std::move(folder);
   if (absl::Status chosen = ChooseRun(run, *contents); !chosen.ok()) return chosen;
+  absl::StatusOr<Symbols> symbols = Symbols::Read(path);
+  if (symbols.ok()) {
+    contents->symbols = *std::move(symbols);
+  } else {
+    contents->folder.damage.push_back({SymbolsPath(path), 0, std::string(symbols.status().message()), true});
+  }
   std::uint64_t earliest = std::numeric_limits<std::uint64_t>::max();
   for (const ProcessFiles& files : contents->folder.processes) {
     earliest = std::min<std::uint64_t>(earliest, files.parts[0].process.start().realtime_ns());
@@ -194,7 +201,7 @@ absl::StatusOr<ReplayReport> Capture::Replay(Visitor& visitor, const ReplayOptio
   report.damage = contents_->folder.damage;
   for (std::size_t i = 0; i < contents_->folder.processes.size(); ++i)
     if (!wanted.contains(i)) ForgetDamageOf(contents_->folder.processes[i], &report.damage);
-  Replayer replayer(contents_->processes, visitor, options, &report);
+  Replayer replayer(contents_->processes, contents_->symbols, visitor, options, &report);
   for (const std::size_t process : wanted) report.processes[process].replayed = true;
   ChunkSource source(contents_->folder, contents_->decoded, std::move(wanted));
   SourceItem item;

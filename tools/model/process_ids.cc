@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+
 namespace memoir {
 namespace {
 
@@ -24,7 +26,8 @@ Layout ToLayout(const v1::LayoutDef& def) {
 
 }  // namespace
 
-ProcessIds::ProcessIds(ProcessId process, Dictionary* dictionary) : process_(process), dictionary_(dictionary) {
+ProcessIds::ProcessIds(ProcessId process, Dictionary* dictionary, const Symbols& symbols)
+    : process_(process), dictionary_(dictionary), symbols_(symbols) {
   v1::DeviceDef cpu;  // number 0 is the CPU, defined or not
   cpu.set_type("cpu");
   DefineDevice(cpu);
@@ -34,6 +37,9 @@ void ProcessIds::DefineName(const v1::NameDef& def) {
   NameEntry entry;
   if (def.kind() == v1::NameDef::MODULE) {
     entry.module = dictionary_->AddModule({ToUtf8(def.module_root()), ToUtf8(def.text()), ToUtf8(def.module_class())});
+  } else if (def.kind() == v1::NameDef::CODE && IsNativeObject(def.text())) {
+    native_.push_back(NativeObjectOf(ToUtf8(def.code_file()), ToUtf8(def.text())));
+    entry.native = static_cast<std::uint32_t>(native_.size());
   } else if (def.kind() == v1::NameDef::CODE) {
     entry.code = dictionary_->AddCode({ToUtf8(def.code_file()), ToUtf8(def.text())});
   } else {
@@ -48,12 +54,28 @@ void ProcessIds::DefineName(const v1::NameDef& def) {
 void ProcessIds::DefineStack(const v1::StackDef& def) {
   const StackId parent = stacks_.Get(def.parent());
   if (def.parent() != 0 && !parent.valid()) return;
-  CodeId code = names_.Get(def.code()).code;
+  const NameEntry name = names_.Get(def.code());
+  if (name.native != 0) return stacks_.Set(def.id(), AddNativeFrame(parent, native_[name.native - 1], def.line()));
+  CodeId code = name.code;
   if (!code.valid()) {
     if (!unknown_code_.valid()) unknown_code_ = dictionary_->AddCode({"", "(unknown)"});
     code = unknown_code_;
   }
   stacks_.Set(def.id(), dictionary_->AddStack(parent, {code, def.line()}));
+}
+
+// An address is a frame for each function that was inlined there. Without symbols it is known by itself.
+StackId ProcessIds::AddNativeFrame(StackId parent, const NativeObjectName& object, std::uint32_t offset) {
+  const std::vector<v1::SymbolFunction>* functions = symbols_.Find(object, offset);
+  if (functions == nullptr) {
+    const CodeId code = dictionary_->AddCode({object.path, absl::StrCat("+0x", absl::Hex(offset))});
+    return dictionary_->AddStack(parent, {code, 0});
+  }
+  for (auto function = functions->rbegin(); function != functions->rend(); ++function) {
+    const std::string file = function->file().empty() ? object.path : ToUtf8(function->file());
+    parent = dictionary_->AddStack(parent, {dictionary_->AddCode({file, ToUtf8(function->name())}), function->line()});
+  }
+  return parent;
 }
 
 void ProcessIds::Define(const Payload& payload) {
@@ -82,6 +104,7 @@ void ProcessIds::ForgetPart() {
   layouts_.Clear();
   signatures_.Clear();
   stacks_.Clear();
+  native_.clear();
 }
 
 void ProcessIds::DefineThread(const v1::ThreadDef& def) {

@@ -9,6 +9,7 @@
 #include "tools/model/event.h"
 #include "tools/model/ids.h"
 #include "tools/read/payload.h"
+#include "tools/read/symbols.h"
 
 namespace memoir {
 
@@ -36,6 +37,7 @@ struct NameEntry {
   bool is_operator = false;
   ModuleId module;  // module only
   CodeId code;      // code only
+  std::uint32_t native = 0;  // code only: 1 + place in the list of native objects; 0: it is Python's
 };
 struct SignatureEntry {
   SignatureId id;
@@ -45,7 +47,8 @@ struct SignatureEntry {
 
 class ProcessIds {
  public:
-  ProcessIds(ProcessId process, Dictionary* dictionary);
+  // `symbols`: names of native frames.
+  ProcessIds(ProcessId process, Dictionary* dictionary, const Symbols& symbols);
 
   void Define(const Payload& payload);
   // A part's names, layouts, signatures and stacks end with it: memoir-drain numbers those of its part anew.
@@ -66,11 +69,14 @@ class ProcessIds {
  private:
   void DefineName(const v1::NameDef& def);
   void DefineStack(const v1::StackDef& def);
+  StackId AddNativeFrame(StackId parent, const NativeObjectName& object, std::uint32_t offset);
   void DefineThread(const v1::ThreadDef& def);
   void DefineDevice(const v1::DeviceDef& def);
 
   ProcessId process_;
   Dictionary* dictionary_;
+  const Symbols& symbols_;
+  std::vector<NativeObjectName> native_;
   NumberedValues<NameEntry> names_;
   NumberedValues<LayoutId> layouts_;
   NumberedValues<SignatureEntry> signatures_;
