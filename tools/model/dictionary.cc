@@ -89,7 +89,7 @@ SignatureId Dictionary::AddSignature(Signature signature) {
 }
 
 CodeId Dictionary::AddCode(Code code) {
-  std::string key = absl::StrCat(code.file.size(), ";", code.file, code.function);
+  std::string key = absl::StrCat(code.file.size(), ";", code.object.size(), ";", code.file, code.object, code.function);
   return Intern(codes_, code_ids_, std::move(key), std::move(code));
 }
 

@@ -58,10 +58,11 @@ struct Signature {
   std::uint64_t tensors = 0;  // entries it takes from the tensor column
 };
 
-// Python code: a function, a class body, a module's statements.
+// Python code: a function, a class body, a module's statements. Or a native function.
 struct Code {
   std::string file;      // as the interpreter has it: a path, "<string>", "<ipython-input-3-...>"
-  std::string function;  // qualified name: "Block.forward", "<module>"
+  std::string function;  // qualified name: "Block.forward", "<module>"; native without a name: "+0x1f2a"
+  std::string object;    // native: the library or program that it is in; "": it is Python's
   bool operator==(const Code&) const = default;
 };
 

@@ -41,7 +41,7 @@ void ProcessIds::DefineName(const v1::NameDef& def) {
     native_.push_back(NativeObjectOf(ToUtf8(def.code_file()), ToUtf8(def.text())));
     entry.native = static_cast<std::uint32_t>(native_.size());
   } else if (def.kind() == v1::NameDef::CODE) {
-    entry.code = dictionary_->AddCode({ToUtf8(def.code_file()), ToUtf8(def.text())});
+    entry.code = dictionary_->AddCode({ToUtf8(def.code_file()), ToUtf8(def.text()), ""});
   } else {
     entry.is_operator = def.kind() == v1::NameDef::OPERATOR;
     entry.id = dictionary_->AddName({ToUtf8(def.text()), entry.is_operator});
@@ -58,7 +58,7 @@ void ProcessIds::DefineStack(const v1::StackDef& def) {
   if (name.native != 0) return stacks_.Set(def.id(), AddNativeFrame(parent, native_[name.native - 1], def.line()));
   CodeId code = name.code;
   if (!code.valid()) {
-    if (!unknown_code_.valid()) unknown_code_ = dictionary_->AddCode({"", "(unknown)"});
+    if (!unknown_code_.valid()) unknown_code_ = dictionary_->AddCode({"", "(unknown)", ""});
     code = unknown_code_;
   }
   stacks_.Set(def.id(), dictionary_->AddStack(parent, {code, def.line()}));
@@ -68,12 +68,13 @@ void ProcessIds::DefineStack(const v1::StackDef& def) {
 StackId ProcessIds::AddNativeFrame(StackId parent, const NativeObjectName& object, std::uint32_t offset) {
   const std::vector<v1::SymbolFunction>* functions = symbols_.Find(object, offset);
   if (functions == nullptr) {
-    const CodeId code = dictionary_->AddCode({object.path, absl::StrCat("+0x", absl::Hex(offset))});
+    const CodeId code = dictionary_->AddCode({object.path, absl::StrCat("+0x", absl::Hex(offset)), object.path});
     return dictionary_->AddStack(parent, {code, 0});
   }
   for (auto function = functions->rbegin(); function != functions->rend(); ++function) {
     const std::string file = function->file().empty() ? object.path : ToUtf8(function->file());
-    parent = dictionary_->AddStack(parent, {dictionary_->AddCode({file, ToUtf8(function->name())}), function->line()});
+    const CodeId code = dictionary_->AddCode({file, ToUtf8(function->name()), object.path});
+    parent = dictionary_->AddStack(parent, {code, function->line()});
   }
   return parent;
 }

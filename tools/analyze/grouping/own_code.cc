@@ -54,6 +54,16 @@ bool IsMadeByLibrary(std::string_view file) {
   return std::ranges::any_of(kStarts, [&](std::string_view start) { return file.starts_with(start); });
 }
 
+// "/usr/lib/x86_64-linux-gnu/libc.so.6", "linux-vdso.so.1", and what conda has in its "lib".
+bool IsSystemLibrary(std::string_view path) {
+  constexpr std::array<std::string_view, 4> kFolders = {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"};
+  const bool is_library = path.ends_with(".so") || path.find(".so.") != std::string_view::npos;
+  const bool is_shared = path.find("/lib/lib") != std::string_view::npos;
+  return is_library &&
+         (path.find('/') == std::string_view::npos || is_shared ||
+          std::ranges::any_of(kFolders, [&](std::string_view folder) { return path.starts_with(folder); }));
+}
+
 bool EndsPart(std::string_view file, std::size_t at) { return at == file.size() || file[at] == '/'; }
 
 }  // namespace
@@ -64,13 +74,23 @@ OwnCode::OwnCode(std::string_view path) {
   path_ = path;
 }
 
-CodeOwner OwnCode::OwnerOf(std::string_view file) const {
-  if (path_ == "/" && file.starts_with('/')) return CodeOwner::kNamed;
+bool OwnCode::Names(std::string_view file) const {
+  if (path_ == "/" && file.starts_with('/')) return true;
   for (std::size_t at = path_.empty() ? std::string_view::npos : file.find(path_); at != std::string_view::npos;
        at = file.find(path_, at + 1)) {
     const bool begins = at == 0 || (file[at - 1] == '/' && !path_.starts_with('/'));
-    if (begins && EndsPart(file, at + path_.size())) return CodeOwner::kNamed;
+    if (begins && EndsPart(file, at + path_.size())) return true;
   }
+  return false;
+}
+
+CodeOwner OwnCode::OwnerOfObject(std::string_view path) const {
+  if (Names(path)) return CodeOwner::kNamed;
+  return IsSystemLibrary(path) || IsLibraryFile(path) ? CodeOwner::kLibrary : CodeOwner::kProgram;
+}
+
+CodeOwner OwnCode::OwnerOf(std::string_view file) const {
+  if (Names(file)) return CodeOwner::kNamed;
   return IsMadeByLibrary(file) || IsLibraryFile(file) ? CodeOwner::kLibrary : CodeOwner::kProgram;
 }
 

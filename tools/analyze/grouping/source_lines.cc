@@ -22,7 +22,9 @@ CodeOwner SourceLines::OwnerOf(CodeId code, const Dictionary& dictionary) {
   if (code.value >= owners_.size()) owners_.resize(code.value + 1, -1);
   std::int8_t& known = owners_[code.value];
   if (known < 0) {
-    const CodeOwner owner = own_.OwnerOf(dictionary.code(code).file);
+    const Code& known_code = dictionary.code(code);
+    const CodeOwner owner =
+        known_code.object.empty() ? own_.OwnerOf(known_code.file) : own_.OwnerOfObject(known_code.object);
     known = static_cast<std::int8_t>(owner);
     found_named_ = found_named_ || owner == CodeOwner::kNamed;
   }
