@@ -51,18 +51,6 @@ struct Comparison {
   bool all = true;        // none was left out
 };
 
-Comparison Compare(const FrameLayout& layout, ThreadStack& stack, std::size_t count_before) {
-  const Entry* before = stack.frames[stack.which];
-  Entry* now = stack.frames[1 - stack.which];
-  Comparison found;
-  found.all = WalkAllFrames(layout, [&](const FrameAt& frame) {
-    found.same = found.same && found.count < count_before && frame == before[found.count].at;
-    now[found.count++].at = frame;
-  });
-  found.same = found.same && found.count == count_before;
-  return found;
-}
-
 // The native frames up to where Python called, then those of Python.
 template <class Take>
 bool WalkAllFrames(const FrameLayout& layout, Take take) {
@@ -73,6 +61,18 @@ bool WalkAllFrames(const FrameLayout& layout, Take take) {
       take(FrameAt{reinterpret_cast<const char*>(frames[i].object), frames[i].offset});
   }
   return WalkFrames(layout, take);
+}
+
+Comparison Compare(const FrameLayout& layout, ThreadStack& stack, std::size_t count_before) {
+  const Entry* before = stack.frames[stack.which];
+  Entry* now = stack.frames[1 - stack.which];
+  Comparison found;
+  found.all = WalkAllFrames(layout, [&](const FrameAt& frame) {
+    found.same = found.same && found.count < count_before && frame == before[found.count].at;
+    now[found.count++].at = frame;
+  });
+  found.same = found.same && found.count == count_before;
+  return found;
 }
 
 // False: what lies there is no code.
