@@ -81,6 +81,7 @@ class Replayer : public ReplayState {
   void ShowAllocate(ThreadReplay& thread, RunCursor& cursor);
   void ShowDeallocate(ThreadReplay& thread, RunCursor& cursor);
   void ShowHolds(const ThreadReplay& thread, RunCursor& cursor);
+  void ShowCall(const ThreadReplay& thread, RunCursor& cursor);
   void ShowStack(ThreadReplay& thread, StackId stack, Tick tick, bool before);
   void ShowMark(const ThreadReplay& thread, RunCursor& cursor);
   void ShowStep(const ThreadReplay& thread, RunCursor& cursor);

@@ -206,7 +206,15 @@ int memoir_recording(void) {
 
 int memoir_recording_modules(void) {
   try {
-    return memoir::SessionRecordsModules() ? 1 : 0;
+    return memoir::SessionRecords(&memoir::Settings::modules) ? 1 : 0;
+  } catch (...) {
+    return 0;
+  }
+}
+
+int memoir_recording_calls(void) {
+  try {
+    return memoir::SessionRecords(&memoir::Settings::calls) ? 1 : 0;
   } catch (...) {
     return 0;
   }

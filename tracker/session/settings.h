@@ -24,6 +24,7 @@ struct Settings {
   bool modules = true;
   bool stacks = true;   // of Python
   bool native_stacks = false;
+  bool calls = false;   // and calls of its functions
   std::string program;  // what the caller knows of its process
   std::string python_version;
   bool automatic = false;             // nobody asked for this very process: without events it leaves no file

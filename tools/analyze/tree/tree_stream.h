@@ -1,5 +1,5 @@
-// Every node of a tree by itself, in the order of their begins: each range, each call of a module, and each thing that
-// happened to memory, inside what stands around it.
+// Every node of a tree by itself, in the order of their begins: each range, each call of a module or of a Python
+// function (but those of Memoir's own package), and each thing that happened to memory, inside what stands around it.
 //
 // Goes through the recording twice, since a node is shown when it begins with what is known at its end. Takes 40 bytes
 // for each range and call in the window; names and events stay in the files.
@@ -20,7 +20,7 @@
 namespace memoir {
 
 struct StreamedNode {
-  enum class Kind : std::uint8_t { kRange, kModule, kMemory };
+  enum class Kind : std::uint8_t { kRange, kModule, kCall, kMemory };
   Kind kind = Kind::kRange;
   std::uint32_t number = kNoTreeNode;  // from 0; memory has none
   std::uint32_t parent = kNoTreeNode;  // kNoTreeNode: nothing is around it
@@ -30,6 +30,7 @@ struct StreamedNode {
   std::optional<Tick> end;  // none: not recorded; memory has none
   ModuleId module;          // that a range belongs to, that is called, or that memory is of
   Phase phase = Phase::kOther;
+  CodeId code;  // of a function that is called; invalid: not known
 
   NameId name;  // range, as the next three
   RangeSource source = RangeSource::kFunction;
