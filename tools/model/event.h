@@ -30,6 +30,8 @@ struct RangeRole {
   // Known without ReplayOptions::modules, too.
   bool compiling = false;  // torch.compile's own work, or inside it
   bool tuning = false;     // of that, what tries kernels out
+  bool region = false;     // "Torch-Compiled Region: 0/1"
+  bool note = false;       // of user ranges: without length, says something of torch.compile
 };
 
 // Ranges of another thread that a thread's own stand inside of (docs/event_schema.md, "Threads that work for others"):
@@ -60,6 +62,9 @@ struct OpenRange {
   std::int64_t sequence = -1;        // autograd's; -1: none
   std::uint64_t forward_thread = 0;  // torch's number; backward only
   NameId user_name;                  // of the innermost user range at or around it, also in `base`; invalid: none
+  // Of the innermost compiled region at or around it; backward: around the forward operator. ReplayOptions::modules
+  // only.
+  NameId region;
   RangeBase base;                    // at depth 0 only
 };
 
@@ -110,6 +115,7 @@ struct Block {
   ModuleId module;  // invalid: of none
   Phase phase = Phase::kOther;
   bool in_compiled_region = false;
+  NameId region;  // "Torch-Compiled Region: 0/1", in which it, or the forward operator of its node, ran; invalid: none
 };
 
 struct RangeBeginEvent : Event {
