@@ -22,8 +22,9 @@ struct Settings {
   bool quiet = false;
   ControlOptions controls;
   bool modules = true;
-  bool stacks = true;   // of Python
-  std::string program;  // what the caller knows of its process
+  bool stacks = true;    // of Python
+  bool kernels = false;  // launches of CUDA's
+  std::string program;   // what the caller knows of its process
   std::string python_version;
   bool automatic = false;             // nobody asked for this very process: without events it leaves no file
   bool child = false;                 // multiprocessing started it for another of the job's processes
