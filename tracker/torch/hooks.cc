@@ -31,6 +31,7 @@ void InstallTorchHooks(OperatorHook operators) {
   if (installed) return;
   installed = true;
   InstallCpuAllocatorHook();
+  InstallNvtxRanges();
 }
 
 void* BeginUserRange(const char* name) {
