@@ -127,3 +127,43 @@ def test_modules_nest_as_they_are_called(tree, recorded, name):
         found = inside_range(module_text(export(tree, capture, block).splitlines()))
         assert without_annotations(block, found) == block["modules"]
         assert ("nn.Module: LayersInAList_0" in found) == ("modules" in name)
+
+
+CALL = re.compile(r"cu(da)?[A-Z]\w+")
+
+
+@pytest.fixture(scope="module")
+def with_kernels(tree, tmp_path_factory):
+    """The capture of the tests of CUDA with --kernels, and its blocks. torch.profiler beside it sees no call of CUDA here; on a card it would."""
+    if not (tree / "lib/memoir/libmemoir_simcuda.so").exists():
+        pytest.skip("this tree was built without the simulated device")
+    folder = tmp_path_factory.mktemp("kernels")
+    command = [tree / "bin" / "memoir", "run", "--simulate", "h100", "--kernels", "-q", "-o", folder / "capture", "--", sys.executable, PROGRAM, folder / "answers.json", "cuda"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return folder / "capture", json.loads((folder / "answers.json").read_text())
+
+
+def without_calls(text, dropped=CALL):
+    """Without calls of CUDA and what runs on the device for them."""
+    kept, below = [], None
+    for line in text.splitlines():
+        depth = len(line) - len(line.lstrip())
+        if below is not None and depth > below:
+            continue
+        below = depth if dropped.fullmatch(line.strip()) else None
+        kept += [line] * (below is None)
+    return "".join(line + "\n" for line in kept)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if device_of(name) == "cuda"])
+def test_calls_of_cuda(tree, with_kernels, name):
+    """Each launch with its kernel stands in its operator, as in the text of PyTorch's test; without calls the tree is torch.profiler's."""
+    capture, blocks = with_kernels
+    expected = HERE / "expected" / f"{name}_kernels.txt"
+    for block in (block for block in blocks if block["test"] == name):
+        found = inside_range(export(tree, capture, block, "--format", "torch"))
+        assert without_annotations(block, without_calls(found)) == (block["ranges"] if block["python"] else block["text"])
+        if expected.exists():   # segments are taken in the first of three blocks alone
+            malloc = re.compile("cudaMalloc")
+            assert without_calls(found, malloc) == without_calls(expected.read_text(), malloc)

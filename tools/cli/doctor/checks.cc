@@ -234,6 +234,15 @@ Checks CheckPython(const InstallTree& tree, const std::string& python) {
   return checks;
 }
 
+// Where launches come from (docs/kernels.md).
+Check KernelsCheck() {
+  constexpr std::string_view kOfDriver = "with --kernels, from interposed calls of this driver";
+  constexpr std::string_view kOfSimulation =
+      "with --kernels, from interposed calls, on the simulated GPU alone: no driver";
+  const bool driver = access("/proc/driver/nvidia/version", F_OK) == 0;
+  return {Level::kFine, "CUDA kernels", fmt::format("{}; CUPTI is not used", driver ? kOfDriver : kOfSimulation), ""};
+}
+
 Checks CheckEnvironment() {
   Checks checks;
   if (const auto value = AutoloadRefusal()) {
@@ -254,11 +263,14 @@ Checks CheckEnvironment() {
     }
   }
   checks.push_back(PreloadCheck());
+  if (const std::string injection = Variable("NVTX_INJECTION64_PATH"); !injection.empty())
+    checks.push_back({Level::kNote, "NVTX", fmt::format("NVTX_INJECTION64_PATH={}: ranges of NVTX go there", injection),
+                      "unset it to have them in the recording"});
   return checks;
 }
 
 Checks CheckSystem(const std::string& output) {
-  return {RingCheck(), SharedMemoryCheck(), OutputCheck(output), KernelCheck()};
+  return {RingCheck(), SharedMemoryCheck(), OutputCheck(output), KernelCheck(), KernelsCheck()};
 }
 
 }  // namespace memoir
