@@ -128,7 +128,7 @@ function deviceBar(app: App): HTMLElement|null {
     {name: 'allocated', bytes: allocated, colour: variable('--line-allocated')},
     {name: 'in no block', bytes: Math.max(0, then - allocated), colour: variable('--waste')},
     ...(reserved > then ? [{name: 'reserved later', bytes: reserved - then, colour: variable('--waste-faint')}] : []),
-    ...(outside > 0 ? [{name: 'outside of torch', bytes: outside, colour: variable('--outside')}] : []),
+    ...(outside > 0 ? [{name: 'non-PyTorch memory', bytes: outside, colour: variable('--outside')}] : []),
     ...(total > reserved + outside ? [{name: 'free', bytes: total - reserved - outside, colour: variable('--free')}] :
                                      []),
   ];
