@@ -118,6 +118,7 @@ class Dictionary {
   std::size_t codes() const { return codes_.size(); }
   std::size_t stacks() const { return stacks_.size(); }
   std::size_t threads() const { return threads_.size(); }
+  bool threads_work_for_others() const { return threads_work_for_others_; }  // any of them
   std::size_t devices() const { return devices_.size(); }
 
   // Equal content gives the same id. `id.valid()` of none is false, and the text of it is "".
@@ -135,7 +136,10 @@ class Dictionary {
   ThreadId AddThread(ThreadInfo thread);  // not merged
   DeviceId AddDevice(DeviceInfo device);  // not merged
   // A later definition may know what an earlier one did not (a thread's name).
-  void UpdateThread(ThreadId id, ThreadInfo thread) { threads_[id.value] = std::move(thread); }
+  void UpdateThread(ThreadId id, ThreadInfo thread) {
+    threads_work_for_others_ = threads_work_for_others_ || thread.works_for.valid();
+    threads_[id.value] = std::move(thread);
+  }
   void UpdateDevice(DeviceId id, DeviceInfo device) { devices_[id.value] = std::move(device); }
 
  private:
@@ -155,6 +159,7 @@ class Dictionary {
   absl::flat_hash_map<std::string, SignatureId> signature_ids_;
   absl::flat_hash_map<std::string, CodeId> code_ids_;
   absl::flat_hash_map<std::tuple<StackId, CodeId, std::uint32_t>, StackId> stack_ids_;
+  bool threads_work_for_others_ = false;
 };
 
 }  // namespace memoir

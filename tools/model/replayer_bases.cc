@@ -39,6 +39,7 @@ std::optional<std::uint64_t> ForwardThreadAhead(const ThreadReplay& thread) {
 // Of regions inside each other the outermost counts, as of operators.
 // NOLINTBEGIN(bugprone-return-const-ref-from-parameter): of the threads that this holds, never a temporary
 const ThreadReplay& Replayer::WorkingThread(const ThreadReplay& thread) const {
+  if (!dictionary_.threads_work_for_others()) return thread;
   constexpr int kMostRegions = 4;
   const ThreadReplay* working = &thread;
   for (int i = 0; i < kMostRegions; ++i) {
@@ -101,7 +102,8 @@ bool Replayer::WaitsForNode(const ThreadReplay& thread, const RunCursor& cursor)
 }
 
 void Replayer::NoteForwardThread(ThreadReplay& thread, const OpenRange& beginning) {
-  if (!RoleOf(beginning.name, beginning.source).backward) {
+  const bool backward = options_.modules ? beginning.role.backward : RoleOf(beginning.name, beginning.source).backward;
+  if (!backward) {
     // What the engine runs behind a pass is of that pass; another thread does something of its own.
     if (thread.forward_thread.valid() && !dictionary_.thread(thread.id()).name.starts_with(kEngineThread))
       thread.forward_thread = ThreadId();

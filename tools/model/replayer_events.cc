@@ -32,7 +32,7 @@ bool Replayer::StartRun(ThreadReplay& thread, RunCursor& cursor) {
 
 bool Replayer::ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until) {
   do {
-    if (cursor.tick > until || WaitsForNode(thread, cursor)) return false;
+    if (cursor.tick > until || (waiting_ != kNever && WaitsForNode(thread, cursor))) return false;
     if (cursor.tick < now_) ++report_->late_events;
     now_ = std::max(now_, cursor.tick);
     switch (cursor.kind()) {

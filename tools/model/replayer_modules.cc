@@ -50,6 +50,8 @@ RangeRole Replayer::RoleOf(NameId name, RangeSource source) {
   std::uint8_t& marks = name_marks_[name.value];
   if (marks == 0) [[unlikely]]
     marks = MarksOf(dictionary_.text(name));
+  if (marks == kLookedAt) [[likely]]
+    return role;
   role.backward = role.backward || (marks & kEngine) != 0;
   role.optimizer = source == RangeSource::kUser && (marks & kOptimizer) != 0;
   role.compiled = (marks & kCompiled) != 0;
