@@ -33,7 +33,7 @@ class LiveSet {
   }
 
   template <class Function>
-  void ForEach(Function function) const {
+  void ForEach(const Function& function) const {
     for (const Device& device : devices_) {
       for (const auto& [address, slot] : device.slots) function(blocks_[slot]);
     }
