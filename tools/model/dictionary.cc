@@ -109,9 +109,10 @@ std::vector<Frame> Dictionary::Frames(StackId id) const {
 }
 
 ThreadId Dictionary::AddThread(ThreadInfo thread) {
-  threads_work_for_others_ = threads_work_for_others_ || thread.works_for.valid();
-  threads_.push_back(std::move(thread));
-  return ThreadId{static_cast<std::uint32_t>(threads_.size() - 1)};
+  const ThreadId id{static_cast<std::uint32_t>(threads_.size())};
+  threads_.emplace_back();
+  UpdateThread(id, std::move(thread));
+  return id;
 }
 
 DeviceId Dictionary::AddDevice(DeviceInfo device) {

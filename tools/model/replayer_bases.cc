@@ -94,7 +94,7 @@ NameId Replayer::UserNameOf(const ThreadReplay& thread) const {
 
 // Between two chunks no record is lost: the node is in the next one.
 bool Replayer::WaitsForNode(const ThreadReplay& thread, const RunCursor& cursor) {
-  if (waiting_ == kNever || !thread.stack().empty() || cursor.kind() != v1::RANGE_BEGIN_FUNCTION) return false;
+  if (!thread.stack().empty() || cursor.kind() != v1::RANGE_BEGIN_FUNCTION) return false;
   const NameId name = ids_->name(Column(cursor.run.name).Next32()).id;
   const bool waits = RoleOf(name, RangeSource::kFunction).backward && !ForwardThreadAhead(thread);
   if (waits) waiting_ = kWaits;
@@ -102,8 +102,7 @@ bool Replayer::WaitsForNode(const ThreadReplay& thread, const RunCursor& cursor)
 }
 
 void Replayer::NoteForwardThread(ThreadReplay& thread, const OpenRange& beginning) {
-  const bool backward = options_.modules ? beginning.role.backward : RoleOf(beginning.name, beginning.source).backward;
-  if (!backward) {
+  if (!RoleOf(beginning.name, beginning.source).backward) {
     // What the engine runs behind a pass is of that pass; another thread does something of its own.
     if (thread.forward_thread.valid() && !dictionary_.thread(thread.id()).name.starts_with(kEngineThread))
       thread.forward_thread = ThreadId();
