@@ -102,6 +102,7 @@ void WriteCapture(const std::string& folder, std::size_t blocks) {
   for (std::uint64_t i = 0; i < blocks; ++i) {
     const std::string path = i % 3 == 0 ? "encoder" : "decoder.0";
     process.EnterModule(path);
+    if (i % 5 == 0) process.Stack({{"train.py", "main", 90}, {"net.py", "Net.forward", i % 2 == 0 ? 12u : 14u}});
     const std::uint64_t address = 0x10000 + i * 0x1000;
     process.Begin("aten::linear").Begin(i % 2 == 0 ? "aten::addmm" : "aten::mm");
     process.Allocate(address, 64 + random() % 4000).End().End();
@@ -164,9 +165,20 @@ TEST_P(Reported, AddsUpWhateverIsKept) {
                                                            : row.live_bytes_at_end);
   }
   EXPECT_THAT(device.labels[1], ::testing::UnorderedElementsAre("encoder", "decoder.*"));
-  std::uint64_t at_peak = 0;
-  for (const ReportPath& path : device.paths) at_peak += path.bytes_at_peak;
-  EXPECT_EQ(at_peak, row.peak_allocated_bytes);
+  const auto sum_of = [](const auto& nodes, std::uint64_t ReportSums::* member) {
+    std::uint64_t sum = 0;
+    for (const auto& node : nodes) sum += node.*member;
+    return sum;
+  };
+  EXPECT_EQ(sum_of(device.paths, &ReportSums::bytes_at_peak), row.peak_allocated_bytes);
+  EXPECT_EQ(sum_of(device.callers, &ReportSums::bytes_at_peak), row.peak_allocated_bytes);
+  EXPECT_EQ(sum_of(device.callers, &ReportSums::allocated_bytes), row.allocated_bytes);
+  EXPECT_EQ(sum_of(device.callers, &ReportSums::net_bytes), row.live_bytes_at_end);
+  ASSERT_EQ(device.frames.size(), 3u);
+  ASSERT_EQ(device.callers.size(), 4u) << "the top, the program, and two lines that it called";
+  EXPECT_EQ(device.frames[device.callers[1].frame].function, "main");
+  EXPECT_EQ(device.callers[1].allocated_bytes, 0u);
+  EXPECT_EQ(device.callers[3].parent, 1u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kept, Reported, ::testing::Values(10, 500, 3000, 100'000));

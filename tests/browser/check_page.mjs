@@ -89,7 +89,7 @@ async function timeline() {
   await ended();
   const clicked = await page.textContent('.headline h2');
   const by = {};
-  for (const word of ['layers', 'module', 'operator', 'category']) {
+  for (const word of ['layers', 'module', 'operator', 'line', 'category']) {
     await page.click(`.controls .choice button[data-value=${word}]`);
     await ended();
     by[word] = await texts('.legend .entry');
@@ -145,11 +145,25 @@ async function flame() {
     await ended();
     notes[measure] = await page.textContent('.flame > .note');
   }
+  const lastNote = () => page.textContent('.flame > .note');
+  await page.click('.flame button[data-value=callers]');
+  await ended();
+  const callers = await lastNote();
+  // All that is live at the peak is new since the beginning.
+  await page.click('.flame button[data-value=grown]');
+  await ended();
+  const until = page.locator('.flame select[aria-label="instant: to"]');
+  await until.selectOption(await until.locator('option', {hasText: 'peak'}).first().getAttribute('value'));
+  await ended();
+  const grown = await lastNote();
+  await page.click('.flame button[data-value=atPeak]');
   await page.click('.flame button[data-value=ranges]');
   await ended();
   seen.flame = {
     note,
     found,
+    callers,
+    grown,
     crumbs,
     back: await page.isHidden('.crumbs'),
     notes,
@@ -197,7 +211,7 @@ async function table(view) {
 
 async function keyboard() {
   const views = [];
-  for (let key = 1; key <= 8; ++key) {
+  for (let key = 1; key <= 9; ++key) {
     await page.keyboard.press(String(key));
     await ended();
     views.push(await page.getAttribute('html', 'data-view'));
@@ -222,7 +236,7 @@ if (seen.failed === null) {
   await blocks();
   await flame();
   await segments();
-  for (const view of ['modules', 'operators', 'parameters']) await table(view);
+  for (const view of ['modules', 'operators', 'lines', 'parameters']) await table(view);
   await keyboard();
   await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
   await ended();

@@ -20,6 +20,12 @@ for (const theme of ['light', 'dark']) {
     const name = `report-${view}${theme === 'dark' ? '-dark' : ''}.png`;
     await page.screenshot({path: join(folder, name), fullPage: view === 'overview'});
   }
+  if (theme === 'light') {
+    await show(page, 'flame');
+    await page.click('.flame button[data-value=callers]');
+    await settle(page);
+    await page.screenshot({path: join(folder, 'report-callers.png')});
+  }
   await browser.close();
   if (said.length > 0) throw new Error(said.join('\n'));
 }

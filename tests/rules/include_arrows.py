@@ -68,7 +68,7 @@ ANALYZE = {
     "fit": "summary",
     "data_flow": "pass",
     "torch_profiler": "categories data_flow pass time",
-    "report": "categories grouping oom pass summary",
+    "report": "categories grouping oom pass stacks summary",
 }
 VIEW = {
     "json": "terminal",
@@ -87,7 +87,7 @@ VIEW = {
     "time": "capture json picture summary terminal analyze/pass analyze/time",
     "torch_profiler": "json terminal analyze/data_flow analyze/torch_profiler",
     "tree": "capture json terminal analyze/tree",
-    "report": "accounting capture json oom segments summary terminal analyze/accounting analyze/categories analyze/pass analyze/report analyze/segments analyze/summary",
+    "report": "accounting capture json oom segments summary terminal analyze/accounting analyze/categories analyze/grouping analyze/pass analyze/report analyze/segments analyze/stacks analyze/summary",
 }
 CLI = {
     "terminal": "view/terminal",

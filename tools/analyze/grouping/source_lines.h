@@ -66,8 +66,8 @@ class SourceLines {
   Frame Choose(StackId stack, const Dictionary& dictionary) const;
 
   static constexpr std::uint32_t kUnknown = 0xffffffffu;
-  const std::string path_;
-  const OwnCode own_;
+  std::string path_;
+  OwnCode own_;
   bool found_named_ = false;
   std::vector<std::int8_t> owners_;       // by CodeId; -1: not looked at
   std::vector<Innermost> innermost_;      // by StackId: a stack's parent has the smaller number

@@ -20,6 +20,8 @@ namespace {
 // What has to be known of every block before the report can be made.
 struct Prepared {
   std::vector<Grouping> groupings;  // as Wanted
+  // Lines are numbered as they are met, in each of two replays that run side by side.
+  Grouping lines_of_tables = Grouping::Of(GroupBy::kLine, {});
   std::map<DeviceId, DeviceLook> looks;
 };
 
@@ -61,20 +63,22 @@ absl::StatusOr<Prepared> Prepare(const Capture& capture, const ReportOptions& op
     } else {
       prepared.groupings.push_back(Grouping::Of(by, NeedsCategories(by) ? *found : BlockCategories()));
       if (Grouping::TellsWorkspaces(by)) prepared.groupings.back().SetApart(workspaces);
+      if (by == GroupBy::kLine) prepared.lines_of_tables.SetApart(workspaces);
     }
   }
   return prepared;
 }
 
 // Summaries in a replay of their own: it has to find storages first seen, and the report has not.
-absl::Status Summarize(const Capture& capture, const Selection& selection, const std::vector<Grouping>& groupings,
+absl::Status Summarize(const Capture& capture, const Selection& selection, const Prepared& prepared,
                        std::vector<Summary>& summaries) {
   std::vector<std::unique_ptr<SummaryPass>> passes;
   std::vector<Visitor*> visitors;
   const std::vector<GroupBy> wanted = Wanted();
   std::vector<const Grouping*> used;
   for (const GroupBy by : kReportTables) {
-    used.push_back(&groupings[static_cast<std::size_t>(std::ranges::find(wanted, by) - wanted.begin())]);
+    const auto place = static_cast<std::size_t>(std::ranges::find(wanted, by) - wanted.begin());
+    used.push_back(by == GroupBy::kLine ? &prepared.lines_of_tables : &prepared.groupings[place]);
     passes.push_back(std::make_unique<SummaryPass>(capture, selection, *used.back()));
     visitors.push_back(passes.back().get());
   }
@@ -111,8 +115,7 @@ absl::StatusOr<Report> AnalyzeReport(const Capture& capture, const ReportOptions
   Selection quiet = options;
   quiet.progress = nullptr;
   std::vector<Summary> summaries;
-  auto summarized =
-      std::async(std::launch::async, [&] { return Summarize(capture, quiet, prepared->groupings, summaries); });
+  auto summarized = std::async(std::launch::async, [&] { return Summarize(capture, quiet, *prepared, summaries); });
   std::vector<const Grouping*> groupings;
   for (const Grouping& grouping : prepared->groupings) groupings.push_back(&grouping);
   ReportPass pass(capture, options, groupings, prepared->looks);

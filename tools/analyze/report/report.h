@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "tools/analyze/pass/iterations.h"
 #include "tools/analyze/pass/options.h"
+#include "tools/analyze/stacks/caller_nodes.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/model/capture.h"
 
@@ -29,13 +30,13 @@ struct ReportGrouping {
 };
 inline constexpr ReportGrouping kReportGroupings[] = {
     {GroupBy::kCategory, true},  // a line each
-    {GroupBy::kModule, true, true}, {GroupBy::kModule, true},     {GroupBy::kOperator, true},
-    {GroupBy::kShape, false},       {GroupBy::kParameter, false},
+    {GroupBy::kModule, true, true}, {GroupBy::kModule, true}, {GroupBy::kOperator, true},
+    {GroupBy::kLine, true},         {GroupBy::kShape, false}, {GroupBy::kParameter, false},
 };
 inline constexpr std::size_t kReportGroupingCount = std::size(kReportGroupings);
 
 // What tables are made by.
-inline constexpr GroupBy kReportTables[] = {GroupBy::kCategory, GroupBy::kModule, GroupBy::kOperator,
+inline constexpr GroupBy kReportTables[] = {GroupBy::kCategory, GroupBy::kModule, GroupBy::kOperator, GroupBy::kLine,
                                             GroupBy::kParameter};
 
 // A row of a grouping: index in ReportDevice::labels of the grouping.
@@ -61,7 +62,8 @@ struct ReportBlock {
   std::uint64_t end_ns = kLive;  // it is live at the end
   bool from_before = false;      // it was live when the recording began
   std::array<LabelNumber, kReportGroupingCount> labels{};
-  std::uint32_t path = 0;  // in ReportDevice::paths
+  std::uint32_t path = 0;    // in ReportDevice::paths
+  std::uint32_t caller = 0;  // in ReportDevice::callers
 };
 
 // An instant at which every live block is among `blocks`.
@@ -74,26 +76,32 @@ struct ReportInstant {
   std::uint64_t blocks = 0;
 };
 
-// Ranges inside each other, by name; [0] is the root.
-struct ReportPath {
-  std::uint32_t parent = 0;
-  std::uint32_t name = 0;  // in Report::names
-  RangeSource source = RangeSource::kFunction;
-  // Of blocks that were allocated with this range innermost.
+// Of the blocks of a node of a flame graph, without those of the nodes inside it.
+struct ReportSums {
   std::uint64_t allocated_bytes = 0;
   std::uint64_t temporary_bytes = 0;
   std::uint64_t bytes_at_peak = 0;
   std::uint64_t net_bytes = 0;
 };
 
-// The same of blocks of one module and one operator.
-struct ReportPlace {
+// Ranges inside each other, by name; [0] is the root. Sums: of blocks that were allocated with this range innermost.
+struct ReportPath : ReportSums {
+  std::uint32_t parent = 0;
+  std::uint32_t name = 0;  // in Report::names
+  RangeSource source = RangeSource::kFunction;
+};
+
+// Of blocks of one module and one operator.
+struct ReportPlace : ReportSums {
   LabelNumber module = 0;
   LabelNumber operator_label = 0;
-  std::uint64_t allocated_bytes = 0;
-  std::uint64_t temporary_bytes = 0;
-  std::uint64_t bytes_at_peak = 0;
-  std::uint64_t net_bytes = 0;
+};
+
+// Python callers inside each other, as in StackTree; [0] is the top.
+struct ReportCaller : ReportSums {
+  CallerNode::Kind kind = CallerNode::Kind::kTop;
+  std::uint32_t parent = 0;
+  std::uint32_t frame = 0;  // in ReportDevice::frames
 };
 
 struct ReportSegmentChange {
@@ -122,6 +130,9 @@ struct ReportDevice {
   std::vector<ReportInstant> instants;
   std::vector<ReportPath> paths;
   std::vector<ReportPlace> places;
+  std::vector<ReportCaller> callers;
+  std::vector<SourceLine> frames;  // of callers
+  std::vector<SourceLine> lines;   // as `labels` of the lines
   std::vector<ReportSegmentChange> segments;
   bool all_segments = true;  // false: there were more changes
 };

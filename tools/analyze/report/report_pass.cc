@@ -54,6 +54,8 @@ LabelNumber ReportPass::LabelOf(Track& track, std::size_t grouping, Group group)
   const auto [same, is_new] = track.label_of_key[grouping].try_emplace(
       merges ? label : how.Key(group, capture(), state().dictionary()), static_cast<LabelNumber>(labels.size()));
   if (is_new) labels.push_back(std::move(label));
+  if (is_new && kReportGroupings[grouping].by == GroupBy::kLine)
+    track.shown.lines.push_back(how.LineOf(group, state().dictionary()));
   return known->second = same->second;
 }
 
@@ -70,6 +72,13 @@ std::uint32_t ReportPass::PlaceOf(Track& track, const ReportBlock& block) {
     places.back().operator_label = operator_label;
   }
   return known->second;
+}
+
+template <class Add>
+void ReportPass::AddToSums(Track& track, const Live& live, Add add) {
+  add(track.path_sums[live.block.path]);
+  add(track.caller_sums[live.block.caller]);
+  add(track.shown.places[live.place]);
 }
 
 ReportPass::Live& ReportPass::LiveOf(const Block& block) {
@@ -95,10 +104,12 @@ void ReportPass::Added(const Block& block, const Event& event) {
   for (std::size_t i = 0; i < kReportGroupingCount; ++i)
     live.block.labels[i] = LabelOf(track, i, groupings_[i]->Of(block, event.process, state().dictionary()));
   live.block.path = event_->stack == nullptr ? 0 : paths_.NodeOf(event.thread, *event_->stack, state(), event_->base);
+  live.block.caller = live.block.from_before ? callers_.NodeOf(CallerNode::Kind::kBefore)
+                                             : callers_.NodeOf(block, state().dictionary());
   live.place = PlaceOf(track, live.block);
-  if (live.block.path >= track.sums.size()) track.sums.resize(paths_.nodes().size());
-  track.sums[live.block.path].allocated_bytes += block.bytes;
-  track.shown.places[live.place].allocated_bytes += block.bytes;
+  if (live.block.path >= track.path_sums.size()) track.path_sums.resize(paths_.nodes().size());
+  if (live.block.caller >= track.caller_sums.size()) track.caller_sums.resize(callers_.nodes().size());
+  AddToSums(track, live, [&](ReportSums& sums) { sums.allocated_bytes += block.bytes; });
   track.allocated.Add(live.block.begin_ns, block.bytes, live.block.labels);
   ++track.shown.all_blocks;
 }
@@ -113,10 +124,7 @@ void ReportPass::Removed(const Block& block) {
   Track& track = TrackOf(block.device, ended_->process);
   const std::uint64_t ns = Nanoseconds(*ended_);
   track.allocated.Remove(ns, live.block.bytes, live.block.labels);
-  if (ended_->temporary) {
-    track.sums[live.block.path].temporary_bytes += live.block.bytes;
-    track.shown.places[live.place].temporary_bytes += live.block.bytes;
-  }
+  if (ended_->temporary) AddToSums(track, live, [&](ReportSums& sums) { sums.temporary_bytes += live.block.bytes; });
   EndBlock(live, ns, false);
 }
 
@@ -127,10 +135,7 @@ void ReportPass::EndBlock(Live& live, std::uint64_t end_ns, bool is_live) {
     live.block.end_ns = is_live ? ReportBlock::kLive : end_ns;
     track.shown.blocks.push_back(live.block);
   }
-  if (is_live) {
-    track.sums[live.block.path].net_bytes += live.block.bytes;
-    track.shown.places[live.place].net_bytes += live.block.bytes;
-  }
+  if (is_live) AddToSums(track, live, [&](ReportSums& sums) { sums.net_bytes += live.block.bytes; });
   live.device = DeviceId();
 }
 
@@ -158,9 +163,7 @@ void ReportPass::TakeInstant(DeviceId id, Track& track, ReportInstant instant) {
     live.kept = true;
     instant.bytes += live.block.bytes;
     ++instant.blocks;
-    if (!is_peak) continue;
-    track.sums[live.block.path].bytes_at_peak += live.block.bytes;
-    track.shown.places[live.place].bytes_at_peak += live.block.bytes;
+    if (is_peak) AddToSums(track, live, [&](ReportSums& sums) { sums.bytes_at_peak += live.block.bytes; });
   }
   track.shown.instants.push_back(std::move(instant));
 }
@@ -211,18 +214,23 @@ std::uint32_t ReportPass::NameOf(NameId name) {
 
 void ReportPass::FinishPaths(Track& track) {
   const std::vector<RangePaths::Node>& nodes = paths_.nodes();
-  track.sums.resize(nodes.size());
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    track.sums[i].parent = nodes[i].parent;
-    track.sums[i].name = NameOf(nodes[i].name);
-    track.sums[i].source = nodes[i].source;
-  }
-  track.shown.paths = std::move(track.sums);
+  track.path_sums.resize(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    track.shown.paths.push_back({track.path_sums[i], nodes[i].parent, NameOf(nodes[i].name), nodes[i].source});
+}
+
+void ReportPass::FinishCallers(Track& track) {
+  const std::vector<CallerNode>& nodes = callers_.nodes();
+  track.caller_sums.resize(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    track.shown.callers.push_back({track.caller_sums[i], nodes[i].kind, nodes[i].parent, nodes[i].frame});
+  track.shown.frames = callers_.frames();
 }
 
 void ReportPass::FinishDevice(Track& track, std::uint64_t end_ns) {
   ReportDevice& shown = track.shown;
   FinishPaths(track);
+  FinishCallers(track);
   shown.allocated = track.allocated.Take();
   if (shown.caching) {
     shown.active = track.active.Take();
@@ -255,6 +263,7 @@ void ReportPass::SeeProcessEnd(const ProcessEvent& event) {
   }
   tracks_.clear();
   paths_ = {};
+  callers_ = NewCallers();
   iterations_ = {};
   steps_ = {};
 }

@@ -17,6 +17,7 @@
 #include "tools/analyze/report/range_paths.h"
 #include "tools/analyze/report/report.h"
 #include "tools/analyze/report/stack_curve.h"
+#include "tools/analyze/stacks/caller_nodes.h"
 
 namespace memoir {
 
@@ -67,12 +68,15 @@ class ReportPass : public ChangePass {
     std::array<absl::flat_hash_map<Group, LabelNumber>, kReportGroupingCount> label_of_group;
     std::array<absl::flat_hash_map<std::string, LabelNumber>, kReportGroupingCount> label_of_key;
     absl::flat_hash_map<std::uint64_t, std::uint32_t> place_of;  // by labels of module and operator
-    std::vector<ReportPath> sums;                                // by node of paths_; names are not set
+    std::vector<ReportSums> path_sums;                           // by node of paths_
+    std::vector<ReportSums> caller_sums;                         // by node of callers_
     std::uint64_t next_regular_ns = 0;
     std::size_t regular = 0;  // exact instants that were taken for it
     std::size_t marks = 0;  // exact instants that are marks or out-of-memory errors
   };
 
+  // A page shows no more of them; a program can have a million.
+  static CallerNodes NewCallers() { return CallerNodes({.most_nodes = std::size_t{1} << 15}); }
   Moment Now(const Event& event) const { return {Nanoseconds(event), 0}; }
   Track& TrackOf(DeviceId id, ProcessId process);
   LabelNumber LabelOf(Track& track, std::size_t grouping, Group group);
@@ -81,7 +85,11 @@ class ReportPass : public ChangePass {
   void EndBlock(Live& live, std::uint64_t end_ns, bool is_live);
   void TakeInstant(DeviceId id, Track& track, ReportInstant instant);
   void FinishDevice(Track& track, std::uint64_t end_ns);
+  // Calls `add` for the sums of all nodes that a block belongs to.
+  template <class Add>
+  void AddToSums(Track& track, const Live& live, Add add);
   void FinishPaths(Track& track);
+  void FinishCallers(Track& track);
   std::uint32_t NameOf(NameId name);
 
   const ReportOptions& options_;
@@ -92,6 +100,7 @@ class ReportPass : public ChangePass {
   std::vector<Live> live_;            // by slot
   Live late_;
   RangePaths paths_;                        // of the process in hand
+  CallerNodes callers_ = NewCallers();      // likewise
   const AllocateEvent* event_ = nullptr;    // in hand
   const DeallocateEvent* ended_ = nullptr;  // likewise
   IterationFinder iterations_;

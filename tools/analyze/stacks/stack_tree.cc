@@ -4,7 +4,6 @@
 #include <tuple>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "tools/analyze/pass/windowed_visitor.h"
 #include "tools/analyze/summary/row_table.h"
 
@@ -15,10 +14,7 @@ namespace {
 class TreePass : public WindowedVisitor {
  public:
   TreePass(const Capture& capture, const StackTreeOptions& options)
-      : WindowedVisitor(capture, options), all_frames_(options.all_frames), lines_(options.own) {
-    tree.nodes.resize(1);
-    tree.nodes[0].kind = StackNode::Kind::kTop;
-  }
+      : WindowedVisitor(capture, options), callers_({.own = options.own, .all_frames = options.all_frames}) {}
   StackTree tree;
 
  protected:
@@ -29,7 +25,8 @@ class TreePass : public WindowedVisitor {
     const bool whole = selection().window.kind == Window::Kind::kAll;
     const bool found = event.block->origin == BlockOrigin::kFound;
     const bool named = !found && (in_window() || (whole && event.before));
-    const std::uint32_t node = named ? NodeOf(*event.block) : Special(StackNode::Kind::kBefore);
+    const std::uint32_t node =
+        named ? callers_.NodeOf(*event.block, state().dictionary()) : callers_.NodeOf(CallerNode::Kind::kBefore);
     table_.Add(*event.block, event.process, node, in_window() && !event.before, in_window(), event.tick);
   }
   void SeeDeallocate(const DeallocateEvent& event) override {
@@ -38,60 +35,12 @@ class TreePass : public WindowedVisitor {
   void SeeEnd(const ReplayReport& report) override;
 
  private:
-  std::uint32_t Child(std::uint32_t parent, StackNode::Kind kind, std::uint32_t frame);
-  std::uint32_t Special(StackNode::Kind kind) { return Child(0, kind, 0); }
-  std::uint32_t FrameNode(std::uint32_t parent, const Frame& frame);
-  std::uint32_t NodeOf(const Block& block);
-  void LookAtNext();
   void AddSums();
   void Sort(std::vector<std::uint32_t>& children) const;
 
-  const bool all_frames_;
-  SourceLines lines_;
+  CallerNodes callers_;
   RowTable table_;
-  // By StackId: the node of the innermost frame that is one; 0: none is. A stack's parent has the smaller number.
-  std::vector<std::uint32_t> nodes_;
-  absl::flat_hash_map<std::tuple<std::uint32_t, StackNode::Kind, std::uint32_t>, std::uint32_t> children_;
-  absl::flat_hash_map<std::pair<CodeId, std::uint32_t>, std::uint32_t> frames_;
 };
-
-std::uint32_t TreePass::Child(std::uint32_t parent, StackNode::Kind kind, std::uint32_t frame) {
-  const auto next = static_cast<std::uint32_t>(tree.nodes.size());
-  const auto [known, added] = children_.try_emplace({parent, kind, frame}, next);
-  if (!added) return known->second;
-  StackNode node;
-  node.kind = kind;
-  node.frame = frame;
-  node.parent = parent;
-  node.depth = tree.nodes[parent].depth + 1;
-  tree.nodes.push_back(std::move(node));
-  return next;
-}
-
-std::uint32_t TreePass::FrameNode(std::uint32_t parent, const Frame& frame) {
-  const auto [known, added] =
-      frames_.try_emplace({frame.code, frame.line}, static_cast<std::uint32_t>(tree.frames.size()));
-  if (added) tree.frames.push_back(SourceLineOf(frame, state().dictionary()));
-  return Child(parent, StackNode::Kind::kFrame, known->second);
-}
-
-void TreePass::LookAtNext() {
-  const Dictionary& dictionary = state().dictionary();
-  const StackId id{static_cast<std::uint32_t>(nodes_.size())};
-  const Stack& stack = dictionary.stack(id);
-  const std::uint32_t around = stack.parent.valid() ? nodes_[stack.parent.value] : 0;
-  const bool is_node = all_frames_ || lines_.IsOwn(id, dictionary);
-  nodes_.push_back(is_node ? FrameNode(around, stack.frame) : around);
-}
-
-std::uint32_t TreePass::NodeOf(const Block& block) {
-  const StackId stack = block.line_callstack();
-  if (!stack.valid()) return Special(block.in_compiled_region ? StackNode::Kind::kCompiled : StackNode::Kind::kNone);
-  while (nodes_.size() <= stack.value) LookAtNext();
-  const std::uint32_t node = nodes_[stack.value];
-  // A stack without one stands at the top with its line.
-  return node != 0 ? node : FrameNode(0, lines_.FrameOf(lines_.NumberOf(stack, state().dictionary())));
-}
 
 void TreePass::AddSums() {
   const Dictionary& dictionary = state().dictionary();
@@ -118,6 +67,8 @@ void TreePass::Sort(std::vector<std::uint32_t>& children) const {
 }
 
 void TreePass::SeeEnd(const ReplayReport& report) {
+  for (const CallerNode& node : callers_.nodes()) tree.nodes.push_back({node, {}, {}, {}});
+  tree.frames = callers_.frames();
   AddSums();
   for (std::size_t i = tree.nodes.size(); i-- > 0;) {  // children stand behind their parents
     StackNode& node = tree.nodes[i];
@@ -130,7 +81,7 @@ void TreePass::SeeEnd(const ReplayReport& report) {
   }
   for (StackNode& node : tree.nodes) Sort(node.children);
   for (const ReplayReport::Process& process : report.processes) tree.folded |= !process.evicted.empty();
-  tree.missing = lines_.Missing(state().dictionary());
+  tree.missing = callers_.Missing(state().dictionary());
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "tools/analyze/grouping/source_lines.h"
 #include "tools/analyze/pass/options.h"
+#include "tools/analyze/stacks/caller_nodes.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
@@ -30,12 +31,7 @@ struct StackSums {
   bool operator==(const StackSums&) const = default;
 };
 
-struct StackNode {
-  enum class Kind : std::uint8_t { kTop, kFrame, kNone, kCompiled, kBefore };
-  Kind kind = Kind::kFrame;
-  std::uint32_t frame = 0;  // in StackTree::frames; kFrame only
-  std::uint32_t depth = 0;  // 0: the top
-  std::uint32_t parent = 0;
+struct StackNode : CallerNode {
   StackSums own;                        // made by the frame itself, or by what is no node
   StackSums subtree;                    // at or under it
   std::vector<std::uint32_t> children;  // most bytes at the peak first, then most allocated bytes

@@ -8,6 +8,7 @@
 #include "tools/analyze/pass/steps.h"
 #include "tools/view/accounting/balance_view.h"
 #include "tools/view/capture/capture_text.h"
+#include "tools/view/capture/line_text.h"
 #include "tools/view/oom/out_of_memory_text.h"
 #include "tools/view/report/report_sections.h"
 #include "tools/view/segments/fragmentation_view.h"
@@ -154,6 +155,8 @@ Json ReportFacts(const Capture& capture, const Report& report, const std::vector
   json["groupings"] = GroupingsJson();
   json["categories"] = CategoriesJson();
   json["names"] = report.names;
+  json["has_lines"] =
+      std::ranges::any_of(report.devices, [](const ReportDevice& device) { return !device.frames.empty(); });
   json["devices"] = Json::array();
   for (const ReportDevice& device : report.devices) json["devices"].push_back(DeviceJson(device));
   json["processes"] = Json::array();
@@ -171,8 +174,11 @@ Json ReportFacts(const Capture& capture, const Report& report, const std::vector
 
 Json ReportTables(const Capture& capture, const Report& report) {
   Json json = Json::object();
-  for (const Summary& summary : report.summaries)
-    json[std::string(FactsAbout(summary.by).word)] = SummaryJson(capture, summary, 0)[FactsAbout(summary.by).json_key];
+  for (const Summary& summary : report.summaries) {
+    Summary shown = summary;
+    if (shown.by == GroupBy::kLine) ShortenFiles(shown.rows);
+    json[std::string(FactsAbout(summary.by).word)] = SummaryJson(capture, shown, 0)[FactsAbout(summary.by).json_key];
+  }
   return json;
 }
 

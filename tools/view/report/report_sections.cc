@@ -8,6 +8,7 @@
 
 #include "fmt/format.h"
 #include "tools/analyze/pass/groupings.h"
+#include "tools/view/capture/line_text.h"
 #include "tools/view/json/json.h"
 
 namespace memoir {
@@ -82,12 +83,14 @@ std::string BlockBytes(const ReportDevice& device) {
   for (std::size_t i = 0; i < kReportGroupingCount; ++i)
     columns.Repeated(Column(blocks, [i](const ReportBlock& block) { return block.labels[i]; }));
   columns.Repeated(Column(blocks, &ReportBlock::path));
+  columns.Repeated(Column(blocks, &ReportBlock::caller));
   return columns.bytes();
 }
 
 template <class Row>
 void AddBytes(const std::vector<Row>& rows, ColumnWriter& columns) {
-  for (const auto member : {&Row::allocated_bytes, &Row::temporary_bytes, &Row::bytes_at_peak, &Row::net_bytes}) {
+  for (const auto member : {&ReportSums::allocated_bytes, &ReportSums::temporary_bytes, &ReportSums::bytes_at_peak,
+                            &ReportSums::net_bytes}) {
     for (const Row& row : rows) columns.Number(row.*member);
   }
 }
@@ -111,6 +114,16 @@ std::string PlaceBytes(const std::vector<ReportPlace>& places) {
   return columns.bytes();
 }
 
+std::string CallerBytes(const std::vector<ReportCaller>& callers) {
+  ColumnWriter columns;
+  columns.Number(callers.size());
+  columns.Differences(Column(callers, &ReportCaller::parent));
+  columns.Repeated(Column(callers, &ReportCaller::frame));
+  columns.Repeated(Column(callers, &ReportCaller::kind));
+  AddBytes(callers, columns);
+  return columns.bytes();
+}
+
 std::string SegmentBytes(const std::vector<ReportSegmentChange>& segments) {
   ColumnWriter columns;
   columns.Number(segments.size());
@@ -124,10 +137,22 @@ std::string SegmentBytes(const std::vector<ReportSegmentChange>& segments) {
   return columns.bytes();
 }
 
+// Of lines and callers with files in short; Unicode of any kind may be in their names, and JSON escapes it.
 std::string LabelText(const ReportDevice& device) {
+  std::vector<std::string_view> files;
+  for (const SourceLine& line : device.lines) files.push_back(line.file);
+  for (const SourceLine& frame : device.frames) files.push_back(frame.file);
+  const ShownFiles shown(files);
   Json json = Json::object();
-  for (std::size_t i = 0; i < kReportGroupingCount; ++i)
-    json[std::string(WordOf(kReportGroupings[i]))] = device.labels[i];
+  for (std::size_t i = 0; i < kReportGroupingCount; ++i) {
+    Json& labels = json[std::string(WordOf(kReportGroupings[i]))] = device.labels[i];
+    if (kReportGroupings[i].by != GroupBy::kLine) continue;
+    for (std::size_t label = 0; label < device.lines.size(); ++label) {
+      if (device.lines[label].known()) labels[label] = shown.LineText(device.lines[label]);
+    }
+  }
+  json["frames"] = Json::array();
+  for (const SourceLine& frame : device.frames) json["frames"].push_back(shown.LineText(frame));
   return ToText(json);
 }
 
@@ -154,6 +179,7 @@ std::vector<Section> ReportSections(const Report& report) {
     add("blocks", BlockBytes(device));
     add("paths", PathBytes(device.paths));
     add("places", PlaceBytes(device.places));
+    add("callers", CallerBytes(device.callers));
     add("segments", SegmentBytes(device.segments));
   }
   return sections;

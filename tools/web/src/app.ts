@@ -2,7 +2,8 @@
 import {Device} from './device';
 import type {Facts, Instant, Tables} from './facts';
 
-export type ViewName = 'overview'|'timeline'|'blocks'|'flame'|'segments'|'modules'|'operators'|'parameters';
+export type ViewName = 'overview'|'timeline'|'blocks'|'flame'|'segments'|'modules'|'operators'|'lines'|'parameters';
+export type FlameBy = 'modules'|'ranges'|'callers';
 
 export interface Place {
   view: ViewName;
@@ -11,7 +12,8 @@ export interface Place {
   instant: number;  // ns
   from: number;     // ns, what the timeline and the blocks show
   to: number;
-  find: string;  // what is searched for in the flame graph and in tables
+  find: string;       // what is searched for in the flame graph and in tables
+  flame: FlameBy|'';  // the tree that the flame graph shows next; '': the one that it shows
 }
 
 type Listener = () => void;
@@ -45,7 +47,7 @@ export class App {
   ) {
     this.devices = facts.devices.map((_, i) => new Device(facts, i));
     const device = this.devices[0];
-    this.place = {view: 'overview', device: 0, by: 'category', instant: 0, from: 0, to: 1, find: ''};
+    this.place = {view: 'overview', device: 0, by: 'category', instant: 0, from: 0, to: 1, find: '', flame: ''};
     if (device) Object.assign(this.place, this.wholeOf(device));
   }
 

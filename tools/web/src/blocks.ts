@@ -6,7 +6,7 @@ import {variable} from './colours';
 import type {Blocks} from './device';
 import {choice, el, hideTip, showTip} from './element';
 import {type Labels, labelsOf} from './labels';
-import {pathText} from './paths';
+import {callersText, pathText} from './paths';
 import type {View} from './timeline';
 import {formatBytes, formatCount, formatDuration, formatMoment} from './units';
 
@@ -127,6 +127,7 @@ export function blocksView(app: App): View {
     const block = which[chosen]!;
     const names = await app.device.labels();
     const tree = await app.device.paths();
+    const callers = await app.device.callers();
     const row = (name: string, value: string): HTMLElement =>
         el('tr', {}, el('th', {scope: 'row'}, name), el('td', {}, el('bdi', {}, value)));
     const at = el('button', {type: 'button'}, 'what was live when it was allocated');
@@ -138,6 +139,7 @@ export function blocksView(app: App): View {
               ...app.facts.groupings.map(
                   (grouping) => row(grouping.one, names[grouping.word]?.[blocks.labels[grouping.word]![block]!] ?? '')),
               row('allocated in', pathText(app, tree, blocks.path[block]!, 12)),
+              row('Python callers', callersText(callers, names['frames'] ?? [], blocks.caller[block]!)),
               row('address', `0x${blocks.address[block]!.toString(16)}`))),
         at,
     );

@@ -24,6 +24,7 @@ export interface Blocks {
   before: Float64Array;
   labels: Record<string, Float64Array>;  // by word of the grouping
   path: Float64Array;
+  caller: Float64Array;
 }
 
 export interface Tree {
@@ -41,6 +42,18 @@ export interface Places {
   count: number;
   module: Float64Array;
   operator: Float64Array;
+  allocated: Float64Array;
+  temporary: Float64Array;
+  atPeak: Float64Array;
+  kept: Float64Array;
+}
+
+// Frames of Python by who called whom; kinds as CallerNode::Kind.
+export interface Callers {
+  count: number;
+  parent: Float64Array;
+  frame: Float64Array;
+  kind: Float64Array;
   allocated: Float64Array;
   temporary: Float64Array;
   atPeak: Float64Array;
@@ -137,7 +150,8 @@ export class Device {
     const before = reader.repeated(count);
     const labels: Record<string, Float64Array> = {};
     for (const grouping of this.all.groupings) labels[grouping.word] = reader.repeated(count);
-    return {count, begin, end, bytes, address, before, labels, path: reader.repeated(count)};
+    const path = reader.repeated(count);
+    return {count, begin, end, bytes, address, before, labels, path, caller: reader.repeated(count)};
   });
 
   readonly paths = once(async(): Promise<Tree> => {
@@ -167,6 +181,21 @@ export class Device {
       Float64Array,
     ];
     return {count, module, operator, allocated, temporary, atPeak, kept};
+  });
+
+  readonly callers = once(async(): Promise<Callers> => {
+    const reader = await sectionReader(`callers${this.number}`);
+    const count = reader.number();
+    const parent = reader.differences(count);
+    const frame = reader.repeated(count);
+    const kind = reader.repeated(count);
+    const [allocated, temporary, atPeak, kept] = [0, 1, 2, 3].map(() => reader.numbers(count)) as [
+      Float64Array,
+      Float64Array,
+      Float64Array,
+      Float64Array,
+    ];
+    return {count, parent, frame, kind, allocated, temporary, atPeak, kept};
   });
 
   readonly segments = once(async(): Promise<SegmentChanges> => {

@@ -165,6 +165,7 @@ export interface Facts {
   devices: DeviceFacts[];
   processes: ProcessFacts[];
   findings: Finding[];
+  has_lines: boolean;  // Python stacks were recorded
 }
 
 export type Tables = Record<string, Row[]>;

@@ -1,11 +1,12 @@
 // The flame graph, hanging: each node under the one that it is inside of, as wide as its bytes.
-import type {App} from './app';
+import type {App, FlameBy} from './app';
 import {fitted, kFont, surface} from './canvas';
 import {inkOn} from './colours';
 import {choice, el, hideTip, showTip} from './element';
-import {kMeasures, type Measure, moduleTree, type Node, rangeTree} from './flame_tree';
+import {addGrowth, callerTree, type FlameTree, kMeasures, type Measure, moduleTree, type Node, rangeTree} from './flame_tree';
+import {momentOf} from './instant';
 import type {View} from './timeline';
-import {formatBytes, formatCount, formatShare} from './units';
+import {formatBytes, formatCount, formatMoment, formatShare} from './units';
 
 const kRow = 23;
 const kColours: Record<Node['kind'], string[]> = {
@@ -15,6 +16,7 @@ const kColours: Record<Node['kind'], string[]> = {
   function: ['rgb(226 150 70)', 'rgb(235 168 96)', 'rgb(240 184 122)'],
   dispatch: ['rgb(226 150 70)', 'rgb(235 168 96)', 'rgb(240 184 122)'],
   backward: ['rgb(170 92 112)', 'rgb(184 112 130)', 'rgb(197 132 148)'],
+  frame: ['rgb(126 108 176)', 'rgb(142 126 188)', 'rgb(158 144 200)'],
   user: ['rgb(92 150 110)', 'rgb(112 165 128)', 'rgb(132 180 146)'],
 };
 
@@ -33,11 +35,19 @@ function colourOf(node: Node): string {
   return colours[hash % colours.length]!;
 }
 
+const kTrees: {value: FlameBy; text: string; make: (app: App) => Promise<FlameTree>}[] = [
+  {value: 'modules', text: 'modules › operators', make: moduleTree},
+  {value: 'ranges', text: 'operators and ranges by nesting', make: rangeTree},
+  {value: 'callers', text: 'Python lines by caller', make: callerTree},
+];
+
 export function flameView(app: App): View {
-  let by: 'modules'|'ranges' = 'modules';
+  let by: FlameBy = 'modules';
   let measure: Measure = 'atPeak';
+  let flame: FlameTree|undefined;
   let tree: Node|undefined;
-  let focus: Node[] = [];  // from the root down
+  let between = {from: 0, to: 0};  // ns
+  let focus: Node[] = [];          // from the root down
   let shapes: Shape[] = [];
   let madeFor = '';
   const controls = el('div', {class: 'controls'});
@@ -70,6 +80,14 @@ export function flameView(app: App): View {
     if (bytes(top()) > 0) visit(top(), focus.slice(0, -1), 0, width, 0);
   }
 
+  const beginning = (): number => app.device.facts.begin_ns - 1;  // before the first block
+  const isExact = (ns: number): boolean =>
+      app.device.facts.complete || ns === beginning() || app.instants().some((instant) => instant.time_ns === ns);
+  const partial = (): string => measure !== 'grown' ?
+      '' :
+      isExact(between.from) && isExact(between.to) ?
+      ' Blocks that are live at the second instant and were not at the first.' :
+      ' Of the blocks that this report has singly: choose two exact instants for all.';
   const depth = (): number => shapes.reduce((most, shape) => Math.max(most, shape.depth + 1), 1);
   const drawn = surface(
       'flame graph: bytes by nesting',
@@ -102,7 +120,7 @@ export function flameView(app: App): View {
         note.textContent = all === 0 ?
             'Nothing to show: no block has bytes of this kind.' :
             wanted === '' ?
-            `${formatBytes(all)} in all. Click to focus, Escape to go back.` :
+            `${formatBytes(all)} in all. Click to focus, Escape to go back.${partial()}` :
             `“${find.value}” matches ${formatBytes(found)}, ${formatShare(found, bytes(top()))} of what is shown.`;
       },
   );
@@ -126,19 +144,32 @@ export function flameView(app: App): View {
   }
 
   async function make(): Promise<void> {
-    tree = await (by === 'modules' ? moduleTree(app) : rangeTree(app));
+    flame = await kTrees.find((one) => one.value === by)!.make(app);
+    tree = flame.root;
+    if (measure === 'grown') await addGrowth(app, flame, between.from, between.to);
     setFocus([]);
+  }
+
+  function instantChoice(label: string, which: 'from'|'to'): HTMLElement {
+    const offered = new Map([[beginning(), 'the beginning']]);
+    offered.set(app.place.instant, `the chosen instant, ${formatMoment(app.place.instant)}`);
+    for (const instant of app.instants()) offered.set(instant.time_ns, momentOf(instant));
+    offered.set(between[which], offered.get(between[which]) ?? formatMoment(between[which]));
+    const select =
+        el('select', {'aria-label': `instant: ${label}`},
+           ...[...offered].sort(([a], [b]) => a - b).map(([ns, text]) => el('option', {value: String(ns)}, text)));
+    select.value = String(between[which]);
+    select.addEventListener('change', () => {
+      between[which] = Number(select.value);
+      app.draws(make());
+    });
+    return el('label', {class: 'choice'}, el('span', {class: 'label'}, label), select);
   }
 
   function fillControls(): void {
     controls.replaceChildren(
         choice(
-            'tree',
-            [
-              {value: 'modules', text: 'modules › operators'},
-              {value: 'ranges', text: 'operators and ranges by nesting'}
-            ],
-            by,
+            'tree', kTrees.filter((one) => one.value !== 'callers' || app.facts.has_lines), by,
             (value) => {
               by = value;
               fillControls();
@@ -149,8 +180,9 @@ export function flameView(app: App): View {
             (value) => {
               measure = value;
               fillControls();
-              drawn.draw();
+              app.draws(make());
             }),
+        ...(measure === 'grown' ? [instantChoice('from', 'from'), instantChoice('to', 'to')] : []),
         find,
     );
   }
@@ -190,11 +222,16 @@ export function flameView(app: App): View {
         find.value = app.place.find;
         app.place.find = '';
       }
+      const wanted = app.place.flame;
       const key = `${app.place.device}`;
-      if (key !== madeFor) {
+      if (key !== madeFor || (wanted !== '' && wanted !== by)) {
+        if (key !== madeFor) between = {from: beginning(), to: app.place.instant};
         madeFor = key;
+        if (wanted !== '') by = wanted;
+        fillControls();
         app.draws(make());
       }
+      app.place.flame = '';
       drawn.draw();
     },
     key(event) {

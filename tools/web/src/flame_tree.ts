@@ -1,10 +1,12 @@
-// The trees of the flame graph: ranges inside each other as they were recorded, or modules by their paths with the
-// operators that allocated in them.
+// The trees of the flame graph: ranges inside each other as they were recorded, modules by their paths with the
+// operators that allocated in them, and Python lines by who called whom.
 import type {App} from './app';
+import type {Blocks} from './device';
+import {callerName} from './paths';
 
 export interface Node {
   name: string;
-  kind: 'root'|'module'|'operator'|'function'|'backward'|'user'|'dispatch';
+  kind: 'root'|'module'|'operator'|'function'|'backward'|'user'|'dispatch'|'frame';
   children: Map<string, Node>;
   own: number[];  // by measure
   sum: number[];
@@ -15,13 +17,20 @@ export const kMeasures = [
   {value: 'allocated', text: 'allocated'},
   {value: 'temporary', text: 'temporaries'},
   {value: 'kept', text: 'live at the end'},
+  {value: 'grown', text: 'new between two instants'},
 ] as const;
 export type Measure = (typeof kMeasures)[number]['value'];
+const kGrown = 4;
 
-type Sums = Record<Measure, Float64Array>;
+export interface FlameTree {
+  root: Node;
+  nodeOf: (blocks: Blocks, block: number) => Node;
+}
+
+type Sums = Record<Exclude<Measure, 'grown'>, Float64Array>;
 
 const node = (name: string, kind: Node['kind']): Node =>
-    ({name, kind, children: new Map(), own: [0, 0, 0, 0], sum: [0, 0, 0, 0]});
+    ({name, kind, children: new Map(), own: [0, 0, 0, 0, 0], sum: [0, 0, 0, 0, 0]});
 
 function child(parent: Node, name: string, kind: Node['kind']): Node {
   const key = `${kind} ${name}`;
@@ -33,8 +42,9 @@ function child(parent: Node, name: string, kind: Node['kind']): Node {
   return found;
 }
 
-const addOwn = (to: Node, sums: Sums, at: number): void =>
-    kMeasures.forEach((measure, i) => (to.own[i]! += sums[measure.value][at]!));
+function addOwn(to: Node, sums: Sums, at: number): void {
+  (['atPeak', 'allocated', 'temporary', 'kept'] as const).forEach((measure, i) => (to.own[i]! += sums[measure][at]!));
+}
 
 function addUp(root: Node): Node {
   root.sum = [...root.own];
@@ -44,27 +54,59 @@ function addUp(root: Node): Node {
 
 const kSources = ['function', 'backward', 'user', 'dispatch'] as const;
 
-export async function rangeTree(app: App): Promise<Node> {
+export async function rangeTree(app: App): Promise<FlameTree> {
   const paths = await app.device.paths();
   const root = node('all', 'root');
-  const nodes: Node[] = [root];
-  for (let i = 1; i < paths.count; ++i)
+  const nodes: Node[] = [child(root, '(no range)', 'function')];
+  for (let i = 1; i < paths.count; ++i) {
+    const parent = paths.parent[i]!;
     nodes.push(child(
-        nodes[paths.parent[i]!]!, app.facts.names[paths.name[i]!] ?? '', kSources[paths.source[i]!] ?? 'function'));
-  for (let i = 1; i < paths.count; ++i) addOwn(nodes[i]!, paths, i);
-  addOwn(child(root, '(no range)', 'function'), paths, 0);
-  return addUp(root);
+        parent === 0 ? root : nodes[parent]!, app.facts.names[paths.name[i]!] ?? '',
+        kSources[paths.source[i]!] ?? 'function'));
+  }
+  for (let i = 0; i < paths.count; ++i) addOwn(nodes[i]!, paths, i);
+  return {root: addUp(root), nodeOf: (blocks, block) => nodes[blocks.path[block]!]!};
 }
 
-export async function moduleTree(app: App): Promise<Node> {
+export async function moduleTree(app: App): Promise<FlameTree> {
   const places = await app.device.places();
   const labels = await app.device.labels();
   const root = node('all', 'root');
-  for (let i = 0; i < places.count; ++i) {
-    const path = labels['module']?.[places.module[i]!] ?? '';
+  const placeOf = (module: number, operator: number): Node => {
+    const path = labels['module']?.[module] ?? '';
     let at = root;
     for (const part of path.startsWith('(') ? [path] : path.split('.')) at = child(at, part, 'module');
-    addOwn(child(at, labels['operator']?.[places.operator[i]!] ?? '', 'operator'), places, i);
+    return child(at, labels['operator']?.[operator] ?? '', 'operator');
+  };
+  for (let i = 0; i < places.count; ++i) addOwn(placeOf(places.module[i]!, places.operator[i]!), places, i);
+  return {
+    root: addUp(root),
+    nodeOf: (blocks, block) => placeOf(blocks.labels['module']![block]!, blocks.labels['operator']![block]!)
+  };
+}
+
+export async function callerTree(app: App): Promise<FlameTree> {
+  const callers = await app.device.callers();
+  const frames = (await app.device.labels())['frames'] ?? [];
+  const nodes: Node[] = [node('all', 'root')];
+  for (let i = 1; i < callers.count; ++i)
+    nodes.push(child(nodes[callers.parent[i]!]!, callerName(callers, frames, i), 'frame'));
+  for (let i = 0; i < callers.count; ++i) addOwn(nodes[i]!, callers, i);
+  return {root: addUp(nodes[0]!), nodeOf: (blocks, block) => nodes[blocks.caller[block]!]!};
+}
+
+// What is live at `to` and was not at `from`. What is from before the recording was live all the time before.
+export async function addGrowth(app: App, tree: FlameTree, from: number, to: number): Promise<void> {
+  const clear = (one: Node): void => {
+    one.own[kGrown] = 0;
+    one.children.forEach(clear);
+  };
+  clear(tree.root);
+  const blocks = await app.device.blocks();
+  const live = (block: number, ns: number): boolean =>
+      (blocks.begin[block]! <= ns || blocks.before[block] === 1) && blocks.end[block]! > ns;
+  for (let i = 0; i < blocks.count; ++i) {
+    if (live(i, to) && !live(i, from)) tree.nodeOf(blocks, i).own[kGrown]! += blocks.bytes[i]!;
   }
-  return addUp(root);
+  addUp(tree.root);
 }

@@ -24,7 +24,7 @@ export const instantName = (instant: Instant): string => instant.kind === 'mark'
                                  instant.kind;
 
 // "peak, 1.2345 s"
-const momentOf = (instant: Instant): string => instant.kind === 'regular' ?
+export const momentOf = (instant: Instant): string => instant.kind === 'regular' ?
     formatMoment(instant.time_ns) :
     `${instantName(instant)}, ${formatMoment(instant.time_ns)}`;
 

@@ -21,11 +21,12 @@ const kViews: {name: ViewName; text: string; make: (app: App) => View}[] = [
   {name: 'segments', text: 'Segments', make: segmentsView},
   {name: 'modules', text: 'Modules', make: (app) => rowsView(app, 'module', 'modules')},
   {name: 'operators', text: 'Operators', make: (app) => rowsView(app, 'operator', 'operators')},
+  {name: 'lines', text: 'Lines', make: (app) => rowsView(app, 'line', 'lines')},
   {name: 'parameters', text: 'Parameters', make: (app) => rowsView(app, 'parameter', 'parameters')},
 ];
 
 const kKeys: [string, string][] = [
-  ['1 … 8', 'views, in their order'],
+  ['1 … 9', 'views, in their order'],
   ['/', 'search or filter'],
   ['+  −  0', 'zoom in, out, the whole recording'],
   ['← →  ↑ ↓', 'move'],
@@ -130,7 +131,7 @@ class Shell {
   }
 
   private shellKey(key: string): boolean {
-    const view = /^[1-8]$/.test(key) ? kViews[Number(key) - 1] : undefined;
+    const view = /^[1-9]$/.test(key) ? kViews[Number(key) - 1] : undefined;
     const {device} = this.app.place;
     if (view)
       this.app.go({view: view.name});

@@ -257,7 +257,9 @@ export function overviewView(app: App): View {
               el('div', {class: 'column double'},
                  el('div', {class: 'pair'},
                     madeOf(app, 'The peak by module', 'module', 'modules', 8, () => open('modules')),
-                    madeOf(app, 'The peak by operator', 'operator', 'operators', 8, () => open('operators'))),
+                    app.facts.has_lines ?
+                        madeOf(app, 'The peak by line', 'line', 'lines', 8, () => open('lines')) :
+                        madeOf(app, 'The peak by operator', 'operator', 'operators', 8, () => open('operators'))),
                  sparkline(app, open)),
               devices(app),
               el('div', {class: 'card wide-card fine-print'}, el('h2', {}, 'What ran'),

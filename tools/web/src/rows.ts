@@ -1,5 +1,5 @@
-// Modules, operators and parameters as tables. Their numbers are those of `memoir show --json`.
-import type {App} from './app';
+// Modules, operators, lines and parameters as tables. Their numbers are those of `memoir show --json`.
+import type {App, Place} from './app';
 import {el} from './element';
 import type {Columns, Row} from './facts';
 import {columnsOf} from './overview';
@@ -55,6 +55,7 @@ function columnsFor(word: string, rows: Shown[]): Column<Shown>[] {
       part('optimizer state', 'optimizer_state'), ...own.slice(1, 3)
     ];
   }
+  if (word === 'line') return [name, ...own];
   const calls = count('calls', 'calls that began', ({row}) => row.count ?? 0);
   if (word !== 'module') return [name, own[0]!, own[1]!, calls, ...own.slice(2)];
   const subtree = bytes(
@@ -64,6 +65,11 @@ function columnsFor(word: string, rows: Shown[]): Column<Shown>[] {
     name, {head: 'class', text: ({row}) => row.class ?? '', sort: ({row}) => row.class ?? ''}, own[0]!, subtree,
     own[1]!, calls, ...own.slice(2)
   ];
+}
+
+function flameOf(word: string, row: Row): Partial<Place> {
+  if (word === 'line') return {view: 'flame', flame: 'callers', find: row.name};
+  return {view: 'flame', flame: 'modules', find: row.name.split('.').pop() ?? row.name};
 }
 
 export function rowsView(app: App, word: string, many: string): View {
@@ -86,7 +92,9 @@ export function rowsView(app: App, word: string, many: string): View {
       });
       const command = `memoir show --by ${word} --json ${app.facts.path}`;
       if (shown.length === 0) {
-        element.replaceChildren(el('p', {class: 'empty'}, `No ${word} is known of ${app.device.name}.`));
+        const why =
+            word === 'line' && !app.facts.has_lines ? ' No Python stack was recorded (memoir run --stacks).' : '';
+        element.replaceChildren(el('p', {class: 'empty'}, `No ${word} is known of ${app.device.name}.${why}`));
         return;
       }
       element.replaceChildren(
@@ -100,9 +108,7 @@ export function rowsView(app: App, word: string, many: string): View {
             sortedBy: word === 'module' ? 2 : 1,
             shown: 60,
             columns: columnsFor(word, shown),
-            ...(word === 'parameter' ?
-                    {} :
-                    {choose: ({row}: Shown) => app.go({view: 'flame', find: row.name.split('.').pop() ?? row.name})}),
+            ...(word === 'parameter' ? {} : {choose: ({row}: Shown) => app.go(flameOf(word, row))}),
           }),
       );
     },
