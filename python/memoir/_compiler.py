@@ -1,27 +1,28 @@
 """When torch.compile works: dynamo and inductor tell their event logger, with or without a profiler, and we stand between.
 
-Each event becomes a range "torch.compile: NAME" of its thread (tracker/modules/compiler_work.h). When a compilation ends, one more says
-what it was about, as JSON behind the same words. Nothing of torch's compilers is imported for it: they are looked for when the program does.
+Each event becomes a range "torch.compile: NAME" of its thread (tracker/modules/compiler_work.h). When a compilation ends, ranges without
+length say what was compiled and where graphs broke, and which operations generated code is for (_compiled_code.py): docs/event_schema.md has
+their texts. Nothing of torch's compilers is imported for it: they are looked for when the program does.
 """
 
 from __future__ import annotations
 
-import json
 import sys
+
+from memoir import _compiled_code
 
 TYPE_CHECKING = False  # typing takes milliseconds to import
 if TYPE_CHECKING:
     import ctypes
     from collections.abc import Callable, Sequence
     from importlib.machinery import ModuleSpec
-    from types import ModuleType
+    from types import FrameType, ModuleType
     from typing import Any
 
 _UTILS = "torch._dynamo.utils"
 _PREFIX = "torch.compile: "
 _LONGEST = 300  # characters of a file's name, or of a reason
-_FACTS = {"compile_id": "id", "co_name": "function", "co_filename": "file", "co_firstlineno": "line", "recompile_reason": "reason",
-          "fail_type": "failure", "fail_reason": "failed_because"}
+_MOST_BREAKS = 10_000  # that are noted
 
 # Of what they time, what is the program's: inductor's first run of a CUDA graph, whose memory is the model's.
 _PROGRAMS = {"CUDAGraphNode.record"}
@@ -29,22 +30,29 @@ _PROGRAMS = {"CUDAGraphNode.record"}
 _library: ctypes.CDLL | None = None
 _replaced: list[tuple[type, str, Any, Any]] = []  # (class, name, torch's function, ours)
 _noted: object = None  # the metrics of the newest compilation that was recorded
+_breaks = 0  # of dynamo's list, that were looked at
+_breaks_noted = 0
+_code: _compiled_code.CompiledCode | None = None
 
 
 def start(library: ctypes.CDLL) -> None:
     """Before a recording into the tracker `library`."""
-    global _library
+    global _library, _code, _breaks, _breaks_noted
     _library = library
+    _code = _compiled_code.CompiledCode(_say)
+    _breaks_noted = 0
     utils = sys.modules.get(_UTILS)
     if utils is not None and not getattr(utils.__spec__, "_initializing", False):
         _install(utils)
+        _breaks = len(getattr(utils, "graph_break_reasons", ()))
+        _quietly(_code.loaded)  # what was compiled before
     elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
 
 
 def stop() -> None:
-    global _library
-    _library = None
+    global _library, _code
+    _library = _code = None
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Finder)]
     for owner, name, original, ours in _replaced:
         if vars(owner).get(name) is ours:  # or another tool has built on it: it stays, and does nothing
@@ -94,6 +102,9 @@ def _install(utils: ModuleType) -> None:
     _replace(logger, "log_event_end", lambda original: _ending(original, utils))
     for name in ("reset", "_reset_to_state"):
         _replace(logger, name, _resetting)
+    graphs = getattr(sys.modules.get("torch.fx.graph_module"), "GraphModule", None)
+    if graphs is not None:
+        _replace(graphs, "recompile", _recompiling)
 
 
 def _replace(owner: type, name: str, around: Callable[[Any], Any]) -> None:
@@ -112,13 +123,14 @@ def _starting(original: Callable[..., None]) -> Callable[..., None]:
     def log_event_start(self: Any, *arguments: Any, **named: Any) -> None:
         original(self, *arguments, **named)
         _tell(self, True)
+        _quietly(_look_at_graph, self)
 
     return log_event_start
 
 
 def _ending(original: Callable[..., None], utils: ModuleType) -> Callable[..., None]:
     def log_event_end(self: Any, *arguments: Any, **named: Any) -> None:
-        _note(self, utils)
+        _quietly(_note, self, utils)
         original(self, *arguments, **named)
         _tell(self, False)
 
@@ -133,6 +145,22 @@ def _resetting(original: Callable[..., None]) -> Callable[..., None]:
     return reset
 
 
+def _recompiling(original: Callable[..., Any]) -> Callable[..., Any]:
+    def recompile(self: Any, *arguments: Any, **named: Any) -> Any:
+        made = original(self, *arguments, **named)
+        _quietly(_see_graph, self)
+        return made
+
+    return recompile
+
+
+def _quietly(function: Callable[..., None], *arguments: Any) -> None:
+    try:
+        function(*arguments)
+    except Exception:  # another torch's: what is not known is not recorded
+        pass
+
+
 def _tell(logger: Any, begun: bool) -> None:
     library = _library
     if library is None:
@@ -145,23 +173,79 @@ def _tell(logger: Any, begun: bool) -> None:
         pass
 
 
-def _note(logger: Any, utils: ModuleType) -> None:
-    """At the end of the outermost event, when torch has made its metrics of a compilation."""
-    global _noted
-    library = _library
-    if library is None:
+def _look_at_graph(logger: Any) -> None:
+    """Dynamo hands its graph on to a backend: it is a variable of the function that says so."""
+    stack = logger.get_stack()
+    if _code is None or not stack or stack[-1] != "backend_compile":
         return
-    try:
-        if len(logger.get_stack()) != 1:
+    frame: FrameType | None = sys._getframe()
+    for _ in range(10):
+        graph = getattr(frame.f_locals.get("gm"), "graph", None) if frame is not None else None
+        if graph is not None:
+            _code.dynamo_made(graph)
             return
-        newest = utils.get_compilation_metrics()[-1:]
-        if not newest or newest[0] is _noted:
+        frame = frame.f_back if frame is not None else None
+
+
+def _see_graph(module: Any) -> None:
+    """Its function may be called at once where nothing is being compiled."""
+    if _code is None or _library is None:
+        return
+    _code.recompiled(module)
+    utils = sys.modules.get(_UTILS)
+    logger = getattr(utils, "get_chromium_event_logger", None)
+    if logger is None or not logger().get_stack():
+        _code.note_graphs()
+
+
+def _note(logger: Any, utils: Any) -> None:
+    """An event ends: of inductor's that ran a file, or the outermost, when torch has made its metrics of a compilation."""
+    global _noted
+    code = _code
+    if code is None or _library is None:
+        return
+    stack = logger.get_stack()
+    if stack and stack[-1] == "PyCodeCache.load_by_key_path":
+        code.forget_graphs()
+        code.loaded()
+    if len(stack) != 1:
+        return
+    code.note_graphs()
+    newest = utils.get_compilation_metrics()[-1:]
+    facts = newest[0] if newest and newest[0] is not _noted else None
+    number = str(getattr(facts, "compile_id", None) or "")
+    _note_breaks(code, utils, number)
+    if facts is None:
+        return
+    _noted = facts
+    # Where autograd's thread compiles a backward graph, two say so, of which one does not know that it is one.
+    forward = getattr(facts, "is_forward", True) is not False and getattr(facts, "co_name", None)
+    kind = "forward" if forward else "backward"
+    file, line = str(getattr(facts, "co_filename", None) or ""), int(getattr(facts, "co_firstlineno", None) or 0)
+    function = code.qualified(file, line, str(getattr(facts, "co_name", None) or ""))
+    failure = ": ".join(str(fact) for fact in (getattr(facts, "fail_type", None), getattr(facts, "fail_reason", None)) if fact)
+    _say_fields(kind, number, function, file, str(line), str(getattr(facts, "recompile_reason", None) or ""), failure)
+
+
+def _note_breaks(code: _compiled_code.CompiledCode, utils: Any, number: str) -> None:
+    global _breaks, _breaks_noted
+    reasons = getattr(utils, "graph_break_reasons", ())
+    first = _breaks if _breaks <= len(reasons) else 0  # dynamo was reset
+    _breaks = len(reasons)
+    for broken in reasons[first:]:
+        _breaks_noted += 1
+        if _breaks_noted > _MOST_BREAKS:
             return
-        _noted = newest[0]
-        facts = {ours: getattr(_noted, theirs, None) for theirs, ours in _FACTS.items()}
-        facts = {name: fact[:_LONGEST] if isinstance(fact, str) else fact for name, fact in facts.items() if fact is not None}
-        if getattr(_noted, "is_forward", True) is False:
-            facts["backward"] = True
-        library.memoir_python_compiled((_PREFIX + json.dumps(facts)).encode("utf-8", "replace"))
-    except Exception:  # likewise
-        pass
+        place = broken.user_stack[-1] if broken.user_stack else None
+        file, line, name = (place.filename, place.lineno or 0, place.name) if place is not None else ("", 0, "")
+        reason = str(broken.reason).partition("\n  Hint:")[0].partition("\n  Developer debug context:")[0]
+        _say_fields("break", number, code.qualified(file, line, name), file, str(line), reason, "")
+
+
+def _say_fields(*fields: str) -> None:
+    _say("\t".join(" ".join(field.split())[:_LONGEST] for field in fields))
+
+
+def _say(text: str) -> None:
+    if _library is not None:
+        _library.memoir_python_compiled((_PREFIX + text).encode("utf-8", "replace"))

@@ -1,6 +1,6 @@
 """What the conformance tests found, test by test, and docs/conformance.md made of it.
 
-    MEMOIR_CONFORMANCE_COUNTS=FILE pytest tests/conformance/test_{memory_profiler,profiler_tree,oracle_live,categories}.py     with each torch (the last with 2.11); adds to FILE
+    MEMOIR_CONFORMANCE_COUNTS=FILE pytest tests/conformance/test_{memory_profiler,profiler_tree,dynamo_profiler,oracle_live,categories}.py     with each torch (the last with 2.11); adds to FILE
     python tests/conformance/conformance.py [FILE]     prints the page: of FILE, or of what is kept here
 """
 
@@ -54,6 +54,13 @@ SUITES = {
         "`tests/conformance/test_profiler_tree.py`; the tests of CUDA on the simulated GPU,\n"
         "with torch.profiler's activities of the CPU alone: there are no kernels to see.",
         "blocks",
+    ),
+    "test_dynamo_profiler.py": (
+        "PyTorch's test/dynamo/test_profiler.py",
+        "Every test, under its own name: what it looks for in torch.profiler's trace is there, and is a node of\n"
+        "`memoir export tree` of the same run, with the memory inside it. `tests/conformance/test_dynamo_profiler.py`.\n"
+        "Ranges of torch's compilers, `NAME (dynamo_timed)` there, are `torch.compile: NAME` here.",
+        "tests",
     ),
     "scripts": (
         "Plain scripts, live",

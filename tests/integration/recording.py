@@ -19,11 +19,11 @@ def record(tree, folder, source, *arguments, options=(), **popen):
     return capture, done
 
 
-def run_explicit(tree, folder, source, *arguments, **popen):
+def run_explicit(tree, folder, source, *arguments, environment=None, **popen):
     """Runs `source`, which imports memoir itself, with the installed package on its path and nothing else of Memoir's."""
     program = folder / "program.py"
     program.write_text(source)
-    environment = {**os.environ, "PYTHONPATH": str(tree / "lib" / "memoir" / "python")}
+    environment = {**(environment or os.environ), "PYTHONPATH": str(tree / "lib" / "memoir" / "python")}
     return subprocess.run([sys.executable, program, *map(str, arguments)], env=environment, capture_output=True, text=True,
                           timeout=300, **popen)
 

@@ -123,6 +123,32 @@ OpenRange Range(EventKind kind, std::uint32_t name, std::uint32_t operator_id) {
   return range;
 }
 
+TEST(Names, NotesAreInEveryPartUpToABound) {
+  const Recording recording;
+  const std::unique_ptr<RingReader> ring(RingReader::OpenLive());
+  Names names(*ring, [](std::unordered_set<std::uint32_t>*) {});
+  const std::string note = "torch.compile: code\t/a.py\nl\t1";
+  const std::uint32_t id = names.Text(note)->id;
+  for (std::size_t i = 0; i < 2 * kMaxTexts; ++i) names.Text("text " + std::to_string(i));
+  EXPECT_EQ(names.Text(note)->id, id);
+  std::string first, again, next;
+  names.DefineNotes(1, &first);
+  names.DefineNotes(1, &again);
+  names.DefineNotes(2, &next);
+  memoir::v1::Payload payload;
+  ASSERT_TRUE(payload.ParseFromString(first));
+  ASSERT_EQ(payload.names_size(), 1);
+  EXPECT_EQ(payload.names(0).text(), note);
+  EXPECT_EQ(again, "");
+  EXPECT_EQ(next, first);
+  for (std::size_t i = 0; i < 4 * kMaxNoteBytes / 1000; ++i)
+    names.Text("torch.compile: code\t" + std::string(980, 'a') + std::to_string(i));
+  std::string all;
+  names.DefineNotes(3, &all);
+  EXPECT_LT(all.size(), kMaxNoteBytes * 5 / 4);
+  EXPECT_GT(all.size(), kMaxNoteBytes / 2);
+}
+
 TEST(RangeStack, OperatorIsTheOutermostWithASchema) {
   RangeStack stack;
   EXPECT_EQ(stack.leaf(), 0u);

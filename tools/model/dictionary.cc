@@ -102,6 +102,17 @@ StackId Dictionary::AddStack(StackId parent, Frame frame) {
   return it->second;
 }
 
+void Dictionary::SetOrigins(StackId stack, const std::vector<CodeOrigin>* origins) {
+  if (!stack.valid()) return;
+  if (stack.value >= stack_origins_.size()) stack_origins_.resize(stack.value + 1);
+  if (stack_origins_[stack.value] == nullptr) stack_origins_[stack.value] = origins;
+}
+
+void Dictionary::SetGenerated(CodeId code) {
+  if (code.value >= generated_.size()) generated_.resize(code.value + 1);
+  generated_[code.value] = true;
+}
+
 std::vector<Frame> Dictionary::Frames(StackId id) const {
   std::vector<Frame> frames;
   for (; id.valid(); id = stack(id).parent) frames.push_back(stack(id).frame);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "tools/model/compiler_notes.h"
 #include "tools/model/ids.h"
 
 namespace memoir {
@@ -109,6 +110,21 @@ class Dictionary {
   const Stack& stack(StackId id) const { return stacks_[id.value]; }
   // Innermost first; none of an invalid id.
   std::vector<Frame> Frames(StackId id) const;
+  // Of a stack through generated code, what the line of that is for, all of it. Empty: it is through none, or that is
+  // not known.
+  const std::vector<CodeOrigin>& origins(StackId id) const {
+    return id.value < stack_origins_.size() && stack_origins_[id.value] != nullptr ? *stack_origins_[id.value]
+                                                                                   : no_origins_;
+  }
+  // Whether a compiler made it, and said so.
+  bool IsGenerated(CodeId id) const { return id.value < generated_.size() && generated_[id.value]; }
+  // Whether it names a range without length that says what a compiler did.
+  bool IsNote(NameId id) const { return compilation(id) != nullptr || text(id) == kGeneratedCodeNote; }
+  // What was compiled, of a range without length that says so; nullptr: it does not.
+  const Compilation* compilation(NameId id) const {
+    const auto found = compilations_.find(id);
+    return found == compilations_.end() ? nullptr : &found->second;
+  }
   const ThreadInfo& thread(ThreadId id) const { return threads_[id.value]; }
   const DeviceInfo& device(DeviceId id) const { return devices_[id.value]; }
 
@@ -133,6 +149,12 @@ class Dictionary {
   // One frame inward. Invalid beyond kMostFrames, which no program has: a capture is damaged there.
   StackId AddStack(StackId parent, Frame frame);
   static constexpr std::uint32_t kMostFrames = 1u << 16;
+  const std::vector<CodeOrigin>* AddOrigins(std::vector<CodeOrigin> origins) {
+    return &origins_.emplace_back(std::move(origins));
+  }
+  void SetOrigins(StackId stack, const std::vector<CodeOrigin>* origins);
+  void SetGenerated(CodeId code);
+  void SetCompilation(NameId name, const Compilation& compilation) { compilations_.try_emplace(name, compilation); }
   ThreadId AddThread(ThreadInfo thread);  // not merged
   DeviceId AddDevice(DeviceInfo device);  // not merged
   // A later definition may know what an earlier one did not (a thread's name).
@@ -150,6 +172,11 @@ class Dictionary {
   std::deque<Signature> signatures_;
   std::deque<Code> codes_;
   std::deque<Stack> stacks_;
+  std::deque<std::vector<CodeOrigin>> origins_;
+  std::vector<const std::vector<CodeOrigin>*> stack_origins_;  // by StackId
+  const std::vector<CodeOrigin> no_origins_;
+  std::vector<bool> generated_;  // by CodeId
+  absl::flat_hash_map<NameId, Compilation> compilations_;
   std::deque<ThreadInfo> threads_;
   std::deque<DeviceInfo> devices_;
   absl::flat_hash_map<std::string, NameId> name_ids_;

@@ -30,6 +30,8 @@ struct RangeRole {
   // Known without ReplayOptions::modules, too.
   bool compiling = false;  // torch.compile's own work, or inside it
   bool tuning = false;     // of that, what tries kernels out
+  bool region = false;     // "Torch-Compiled Region: 0/1"
+  bool note = false;       // of user ranges: without length, says something of torch.compile
 };
 
 // Ranges of another thread that a thread's own stand inside of (docs/event_schema.md, "Threads that work for others"):
@@ -60,6 +62,9 @@ struct OpenRange {
   std::int64_t sequence = -1;        // autograd's; -1: none
   std::uint64_t forward_thread = 0;  // torch's number; backward only
   NameId user_name;                  // of the innermost user range at or around it, also in `base`; invalid: none
+  // Of the innermost compiled region at or around it; backward: around the forward operator. ReplayOptions::modules
+  // only.
+  NameId region;
   RangeBase base;                    // at depth 0 only
 };
 
@@ -101,8 +106,9 @@ struct Block {
   bool compiling = false;  // torch.compile made it while it worked
   // Of Python, when it was allocated; invalid: no Python frames, or not known.
   StackId callstack;
-  // Of the forward operator of the autograd node that made it; invalid: no node did, or Python code that the node runs
-  // did (a custom backward, recomputed forward). ReplayOptions::modules only.
+  // Of the forward operator of the autograd node that made it, and from there through generated code to the operation
+  // for which that is; invalid: no node did, or Python code that the node runs did (a custom backward, recomputed
+  // forward). ReplayOptions::modules only.
   StackId forward_callstack;
   // Whose line says what it is for.
   StackId line_callstack() const { return forward_callstack.valid() ? forward_callstack : callstack; }
@@ -110,6 +116,7 @@ struct Block {
   ModuleId module;  // invalid: of none
   Phase phase = Phase::kOther;
   bool in_compiled_region = false;
+  NameId region;  // "Torch-Compiled Region: 0/1", in which it, or the forward operator of its node, ran; invalid: none
 };
 
 struct RangeBeginEvent : Event {

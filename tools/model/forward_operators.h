@@ -1,5 +1,5 @@
 // Where the forward operator with an autograd sequence number ran, for one thread: by it a backward node finds its
-// module and its line.
+// module, its line and its compiled region.
 #ifndef TOOLS_MODEL_FORWARD_OPERATORS_H_
 #define TOOLS_MODEL_FORWARD_OPERATORS_H_
 
@@ -11,6 +11,7 @@ namespace memoir {
 struct ForwardOperator {
   ModuleId module;    // invalid: it ran in none
   StackId callstack;  // of Python; invalid: not known
+  NameId region;      // that torch.compile made, in which it ran; invalid: none
 };
 
 using ForwardOperators = BySequence<ForwardOperator>;

@@ -1,6 +1,10 @@
 #include "tools/model/process_ids.h"
 
+#include <iterator>
+#include <optional>
+#include <ranges>
 #include <utility>
+#include <vector>
 
 namespace memoir {
 namespace {
@@ -38,10 +42,72 @@ void ProcessIds::DefineName(const v1::NameDef& def) {
     entry.code = dictionary_->AddCode({ToUtf8(def.code_file()), ToUtf8(def.text())});
   } else {
     entry.is_operator = def.kind() == v1::NameDef::OPERATOR;
-    entry.id = dictionary_->AddName({ToUtf8(def.text()), entry.is_operator});
+    std::string text = ToUtf8(def.text());
+    const auto note = entry.is_operator ? std::nullopt : ParseCompilerNote(text);
+    if (note && note->generated) text = kGeneratedCodeNote;
+    if (note && note->compilation) text = "torch.compile: " + ToString(*note->compilation);
+    entry.id = dictionary_->AddName({std::move(text), entry.is_operator});
+    if (note) TakeNote(*note, entry.id);
     if (entry.is_operator) entry.schema = dictionary_->AddSchema(ToSchema(def));
   }
   names_.Set(def.id(), entry);
+}
+
+void ProcessIds::TakeNote(const CompilerNote& note, NameId name) {
+  if (note.compilation) dictionary_->SetCompilation(name, *note.compilation);
+  if (!note.generated) return;
+  auto& lines = generated_[note.generated->file];
+  for (const auto& [line, origins] : note.generated->origins) lines[line] = dictionary_->AddOrigins(origins);
+}
+
+// A frame of generated code calls, so to say, the lines of the program for which it runs; what is called from there
+// runs for them, too.
+StackId ProcessIds::WithOrigins(StackId stack, Frame frame, StackId parent) {
+  Origins origins = nullptr;
+  if (const auto of_parent = origins_.find(parent); of_parent != origins_.end()) origins = of_parent->second;
+  if (const auto file = generated_.find(dictionary_->code(frame.code).file); file != generated_.end()) {
+    dictionary_->SetGenerated(frame.code);
+    const auto next = file->second.upper_bound(frame.line);
+    const Origins of_line = next == file->second.begin() ? nullptr : std::prev(next)->second;
+    if (of_line != nullptr && !of_line->empty()) {
+      origins = of_line;
+      for (const CodeOrigin::Place& place : origins->front().frames)
+        stack = dictionary_->AddStack(stack, {dictionary_->AddCode({place.file, place.function}), place.line});
+    }
+  }
+  if (origins == nullptr || !stack.valid()) return stack;
+  dictionary_->SetOrigins(stack, origins);
+  origins_[stack] = origins;
+  return stack;
+}
+
+ModuleId ProcessIds::ModuleAt(StackId stack, ModuleId around) {
+  const auto found = origins_.empty() ? origins_.end() : origins_.find(stack);
+  if (found == origins_.end()) return around;
+  const CodeOrigin& origin = found->second->front();
+  if (origin.module_class.empty()) return around;
+  const auto [known, added] = modules_at_.try_emplace({found->second, around});
+  if (!added) return known->second;
+  if (!origin.root.empty())
+    return known->second = dictionary_->AddModule({origin.root, origin.path, origin.module_class});
+  if (!around.valid()) return known->second = around;
+  const Module base = dictionary_->module(around);
+  const std::string path =
+      base.path.empty() || origin.path.empty() ? base.path + origin.path : base.path + "." + origin.path;
+  return known->second = dictionary_->AddModule({base.root, path, origin.module_class});
+}
+
+StackId ProcessIds::UnderForward(StackId stack, StackId forward) {
+  const auto found = origins_.empty() ? origins_.end() : origins_.find(stack);
+  if (found == origins_.end()) return StackId();
+  const auto [known, added] = under_forward_.try_emplace({stack, forward});
+  if (!added) return known->second;
+  std::vector<Frame> frames = dictionary_->Frames(stack);
+  while (!frames.empty() && !dictionary_->IsGenerated(frames.back().code)) frames.pop_back();
+  StackId joined = forward;
+  for (const Frame& frame : frames | std::views::reverse) joined = dictionary_->AddStack(joined, frame);
+  dictionary_->SetOrigins(joined, found->second);
+  return known->second = joined;
 }
 
 // What its parent is must have been said before, so no stack can be inside itself.
@@ -53,7 +119,9 @@ void ProcessIds::DefineStack(const v1::StackDef& def) {
     if (!unknown_code_.valid()) unknown_code_ = dictionary_->AddCode({"", "(unknown)"});
     code = unknown_code_;
   }
-  stacks_.Set(def.id(), dictionary_->AddStack(parent, {code, def.line()}));
+  const Frame frame{code, def.line()};
+  const StackId stack = dictionary_->AddStack(parent, frame);
+  stacks_.Set(def.id(), generated_.empty() || !stack.valid() ? stack : WithOrigins(stack, frame, parent));
 }
 
 void ProcessIds::Define(const Payload& payload) {

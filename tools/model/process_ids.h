@@ -3,8 +3,12 @@
 #define TOOLS_MODEL_PROCESS_IDS_H_
 
 #include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "tools/model/dictionary.h"
 #include "tools/model/event.h"
 #include "tools/model/ids.h"
@@ -59,6 +63,12 @@ class ProcessIds {
   SignatureEntry signature(std::uint32_t number) const { return signatures_.Get(number); }
   // Invalid: no Python frames, or not known.
   StackId stack(std::uint32_t number) const { return stacks_.Get(number); }
+  // Of what runs with this stack: `around`, or, where it is code that a compiler generated, the module that the program
+  // has there.
+  ModuleId ModuleAt(StackId stack, ModuleId around);
+  // Of generated code that an autograd node runs: its part of `stack` under `forward`, where the program called what
+  // the node is of. Invalid: `stack` goes through no generated code.
+  StackId UnderForward(StackId stack, StackId forward);
   // Threads and devices that no chunk defined (that chunk was lost) come into being when they are asked for.
   ThreadId thread(std::uint32_t number);
   DeviceId device(std::uint32_t number);
@@ -66,6 +76,8 @@ class ProcessIds {
  private:
   void DefineName(const v1::NameDef& def);
   void DefineStack(const v1::StackDef& def);
+  void TakeNote(const CompilerNote& note, NameId name);
+  StackId WithOrigins(StackId stack, Frame frame, StackId parent);
   void DefineThread(const v1::ThreadDef& def);
   void DefineDevice(const v1::DeviceDef& def);
 
@@ -77,6 +89,12 @@ class ProcessIds {
   NumberedValues<StackId> stacks_;
   NumberedValues<ThreadId> threads_;
   NumberedValues<DeviceId> devices_;
+  // What generated code is for, by its file, then from a line on to the next one.
+  using Origins = const std::vector<CodeOrigin>*;
+  absl::flat_hash_map<std::string, std::map<std::uint32_t, Origins>> generated_;
+  absl::flat_hash_map<StackId, Origins> origins_;  // of stacks that run for what generated code is for
+  absl::flat_hash_map<std::pair<Origins, ModuleId>, ModuleId> modules_at_;
+  absl::flat_hash_map<std::pair<StackId, StackId>, StackId> under_forward_;
   ModuleId unknown_module_;
   CodeId unknown_code_;
   ThreadId overflow_thread_;  // stands for numbers beyond reason

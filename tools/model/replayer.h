@@ -117,9 +117,9 @@ class Replayer : public ReplayState {
 
   RangeRole RoleOf(NameId name, RangeSource source);
   static ModuleContext OwnContextOf(const ThreadReplay& thread);
-  ModuleContext ContextOf(const ThreadReplay& thread) const;
+  ModuleContext ContextOf(const ThreadReplay& thread);
   ForwardOperator ForwardOperatorOf(const OpenRange& backward);
-  Callstacks CallstacksOf(const ThreadReplay& thread) const;
+  Callstacks CallstacksOf(const ThreadReplay& thread);
   ThreadReplay* FindTorchThread(std::uint64_t torch_id);
   void FindModule(ThreadReplay& thread);  // of the range that has just begun
   void ShowModule(ThreadReplay& thread, RunCursor& cursor, bool enter);
@@ -172,7 +172,7 @@ class Replayer : public ReplayState {
   Damage damage_place_;                                  // the chunk in hand
   Tick now_ = 0;                                         // latest tick shown
   std::uint64_t calls_ = 0, allocations_ = 0;
-  std::vector<std::uint8_t> name_marks_;                        // by NameId: what a range's name says; 0: not looked at
+  std::vector<std::uint16_t> name_marks_;                       // by NameId: what a range's name says; 0: not looked at
   absl::flat_hash_map<std::uint64_t, ThreadId> torch_threads_;  // of this process
   std::size_t waiting_chunks_ = 0;                              // taken while runs were held back
   ThreadId last_forward_thread_;                                // of a node, where a user range was open

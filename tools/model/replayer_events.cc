@@ -238,6 +238,7 @@ Block Replayer::BlockAt(ThreadReplay& thread, RunCursor& cursor) {
     block.module = context.module;
     block.phase = context.phase;
     block.in_compiled_region = working.innermost() != nullptr && working.innermost()->role.compiled;
+    if (working.innermost() != nullptr) block.region = working.innermost()->region;
   }
   return block;
 }

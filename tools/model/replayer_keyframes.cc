@@ -133,6 +133,7 @@ void Replayer::ApplyLiveBlocks(const v1::Keyframe& keyframe) {
       block.forward_callstack = ids_->stack(live.forward_stack(i));
     block.compiling = live.place_size() != 0 && (live.place(i) & (kCompiled - 1)) == v1::PLACE_COMPILE;
     if (options_.modules && live.place_size() != 0) SetPlace(ids_->module(live.module(i)), live.place(i), block);
+    if (options_.modules && !block.compiling) block.module = ids_->ModuleAt(block.callstack, block.module);
     serials[{block.device, block.address}] = block.serial;
     const Block* there = blocks_.live().Find(block.device, block.address);
     if (there == nullptr || there->serial != block.serial) wanted.push_back(block);

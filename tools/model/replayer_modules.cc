@@ -10,14 +10,16 @@
 namespace memoir {
 namespace {
 
-enum NameMark : std::uint8_t {
+enum NameMark : std::uint16_t {
   kLookedAt = 1,
   kEngine = 2,       // autograd's engine around a node
   kOptimizer = 4,    // when it is a user range
   kCompiled = 8,     // made by torch.compile
   kAccumulate = 16,  // the node that accumulates a parameter's gradient
   kCompiling = 32,   // torch.compile's own work, when it is a user range
-  kTuning = 64       // likewise, trying kernels out
+  kTuning = 64,      // likewise, trying kernels out
+  kRegion = 128,     // a region that torch.compile made
+  kNote = 256        // says of torch.compile what it did
 };
 
 constexpr std::size_t kMostOpenModules = 1u << 16;  // more are a damaged capture's
@@ -29,11 +31,12 @@ bool IsTuning(std::string_view name) {
          std::ranges::any_of(kWords, [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
 }
 
-std::uint8_t MarksOf(std::string_view name) {
-  std::uint8_t marks = kLookedAt;
+std::uint16_t MarksOf(std::string_view name) {
+  std::uint16_t marks = kLookedAt;
   if (name.starts_with("autograd::engine::")) marks |= kEngine;
   if (name.starts_with("Optimizer.step#") || name.starts_with("Optimizer.zero_grad#")) marks |= kOptimizer;
   if (name.starts_with("Torch-Compiled Region") || name.starts_with("CompiledFunction")) marks |= kCompiled;
+  if (name.starts_with("Torch-Compiled Region")) marks |= kRegion;
   if (name == "torch::autograd::AccumulateGrad") marks |= kAccumulate;
   if (name.starts_with("torch.compile: ")) marks |= kCompiling;
   if ((marks & kCompiling) != 0 && IsTuning(name)) marks |= kTuning;
@@ -47,15 +50,19 @@ RangeRole Replayer::RoleOf(NameId name, RangeSource source) {
   role.backward = source == RangeSource::kBackward;
   if (!name.valid()) return role;
   if (name.value >= name_marks_.size()) name_marks_.resize(name.value + 1);
-  std::uint8_t& marks = name_marks_[name.value];
-  if (marks == 0) [[unlikely]]
+  std::uint16_t& marks = name_marks_[name.value];
+  if (marks == 0) [[unlikely]] {
     marks = MarksOf(dictionary_.text(name));
+    if (dictionary_.IsNote(name)) marks |= kNote;
+  }
   if (marks == kLookedAt) [[likely]]
     return role;
   role.backward = role.backward || (marks & kEngine) != 0;
   role.optimizer = source == RangeSource::kUser && (marks & kOptimizer) != 0;
   role.compiled = (marks & kCompiled) != 0;
+  role.region = (marks & kRegion) != 0;
   role.compiling = source == RangeSource::kUser && (marks & kCompiling) != 0;
+  role.note = role.compiling && (marks & kNote) != 0;
   role.tuning = role.compiling && (marks & kTuning) != 0;
   return role;
 }
@@ -75,10 +82,13 @@ ModuleContext Replayer::OwnContextOf(const ThreadReplay& thread) {
   return {};
 }
 
-ModuleContext Replayer::ContextOf(const ThreadReplay& thread) const {
+ModuleContext Replayer::ContextOf(const ThreadReplay& thread) {
   const ModuleContext own = OwnContextOf(thread);
   const ThreadReplay& working = WorkingThread(thread);
-  return own.phase != Phase::kOther || &working == &thread ? own : OwnContextOf(working);
+  ModuleContext context = own.phase != Phase::kOther || &working == &thread ? own : OwnContextOf(working);
+  if (context.phase == Phase::kCompile) return context;
+  context.module = ids_->ModuleAt(thread.callstack.valid() ? thread.callstack : working.callstack, context.module);
+  return context;
 }
 
 void Replayer::FindModule(ThreadReplay& thread) {
@@ -87,12 +97,14 @@ void Replayer::FindModule(ThreadReplay& thread) {
     const ForwardOperator forward = ForwardOperatorOf(range);
     range.module = forward.module;
     range.forward_callstack = forward.callstack;
+    range.region = forward.region;
     range.phase = Phase::kBackward;
     // The engine's range around a node works for that node, before and after.
     OpenRange* around = thread.range_at(static_cast<std::int32_t>(range.depth) - 1);
     if (around != nullptr && around->role.backward && around->source != RangeSource::kBackward) {
       around->module = range.module;
       around->forward_callstack = range.forward_callstack;
+      around->region = range.region;
     }
     return;
   }
@@ -102,8 +114,8 @@ void Replayer::FindModule(ThreadReplay& thread) {
   const bool forward = range.source == RangeSource::kFunction || range.source == RangeSource::kDispatch;
   if (!forward || range.role.backward || range.sequence < 0) return;
   const Callstacks callstacks = CallstacksOf(thread);
-  thread.forward_operators().Note(range.sequence,
-                                  {range.module, callstacks.forward.valid() ? callstacks.forward : callstacks.own});
+  const StackId callstack = callstacks.forward.valid() ? callstacks.forward : callstacks.own;
+  thread.forward_operators().Note(range.sequence, {range.module, callstack, range.region});
 }
 
 ThreadReplay* Replayer::FindTorchThread(std::uint64_t torch_id) {
@@ -119,14 +131,16 @@ ThreadReplay* Replayer::FindTorchThread(std::uint64_t torch_id) {
   return found->second.valid() ? &ThreadOf(found->second) : nullptr;
 }
 
-// Python code that a node runs has frames that the node did not have when it began.
-Callstacks Replayer::CallstacksOf(const ThreadReplay& thread) const {
+// Python code that a node runs has frames that the node did not have when it began; generated code belongs to forward.
+Callstacks Replayer::CallstacksOf(const ThreadReplay& thread) {
   const ThreadReplay& working = WorkingThread(thread);
   Callstacks callstacks{thread.callstack.valid() ? thread.callstack : working.callstack, StackId()};
   const OpenRange* innermost = working.innermost();
   if (innermost == nullptr || innermost->innermost_backward < 0) return callstacks;
   const OpenRange& node = working.stack()[static_cast<std::size_t>(innermost->innermost_backward)];
-  if (node.callstack == callstacks.own) callstacks.forward = node.forward_callstack;
+  if (!node.forward_callstack.valid()) return callstacks;
+  callstacks.forward = node.callstack == callstacks.own ? node.forward_callstack
+                                                        : ids_->UnderForward(callstacks.own, node.forward_callstack);
   return callstacks;
 }
 

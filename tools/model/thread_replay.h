@@ -62,7 +62,7 @@ struct ModuleContext {
 
 struct Callstacks {
   StackId own;
-  StackId forward;  // where an autograd node runs, and no Python code inside it
+  StackId forward;  // where an autograd node runs, and no Python code inside it but such as torch.compile generated
 };
 
 class ThreadReplay {
@@ -127,6 +127,7 @@ inline const OpenRange* ThreadReplay::Push(OpenRange range) {
   range.innermost_backward = range.role.backward ? depth : stack_.empty() ? -1 : stack_.back().innermost_backward;
   range.innermost_optimizer = range.role.optimizer ? depth : stack_.empty() ? -1 : stack_.back().innermost_optimizer;
   range.role.compiled = range.role.compiled || (!stack_.empty() && stack_.back().role.compiled);
+  range.region = range.role.region ? range.name : stack_.empty() ? NameId() : stack_.back().region;
   if (!stack_.empty() && stack_.back().role.compiling) {
     range.role.compiling = true;
     range.role.tuning = range.role.tuning || stack_.back().role.tuning;

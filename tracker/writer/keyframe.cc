@@ -23,6 +23,7 @@ void DefineName(Names& names, Names::Name* name, std::uint32_t part, std::string
 }
 
 void Define(const KeyframeSources& from, std::uint32_t part, std::string* payload) {
+  from.names.DefineNotes(part, payload);  // before the stacks of which they say something
   const auto define = [&](const LiveBlock& block) {
     DefineName(from.names, from.names.ById(block.leaf_name), part, payload);
     DefineName(from.names, from.names.Operator(block.operator_id), part, payload);

@@ -89,7 +89,19 @@ Names::Name* Names::Text(std::string_view text) {
   Name* name = Add(hash);
   name->text = text;
   texts_.emplace(hash.low, name->id);
+  KeepNote(*name);
   return name;
+}
+
+void Names::KeepNote(const Name& name) {
+  const bool is_note = name.text.starts_with("torch.compile: ") && name.text.find('\t') != std::string::npos;
+  if (!is_note || note_bytes_ + name.text.size() > kMaxNoteBytes || notes_.size() == max_texts_ / 2) return;
+  note_bytes_ += name.text.size();
+  notes_.push_back(name.id);
+}
+
+void Names::DefineNotes(std::uint32_t part, std::string* payload) {
+  for (const std::uint32_t id : notes_) Define(&names_[id], part, payload);
 }
 
 Names::Name* Names::ById(std::uint32_t id) {
@@ -102,8 +114,9 @@ void Names::ForgetUnused() {
   mark_used_(&used);
   // Where more than half is in use, the rest goes without: a keyframe then names no leaf for those blocks.
   const bool keep_used = used.size() <= max_texts_ / 2;
+  const std::unordered_set<std::uint32_t> notes(notes_.begin(), notes_.end());
   std::erase_if(texts_, [&](const auto& entry) {
-    if (keep_used && used.contains(entry.second)) return false;
+    if (notes.contains(entry.second) || (keep_used && used.contains(entry.second))) return false;
     names_.erase(entry.second);
     return true;
   });

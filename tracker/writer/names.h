@@ -2,6 +2,7 @@
 // and free texts, which come with their record.
 //
 // Texts are bounded: past kMaxTexts those that nothing refers to any more are forgotten, and come back under a new id.
+// Notes of torch.compile (docs/event_schema.md) are kept, up to kMaxNoteBytes: every part has to have them.
 // One thread.
 #ifndef TRACKER_WRITER_NAMES_H_
 #define TRACKER_WRITER_NAMES_H_
@@ -21,6 +22,7 @@
 namespace memoir {
 
 inline constexpr std::size_t kMaxTexts = 8 * 1024;
+inline constexpr std::size_t kMaxNoteBytes = 1024 * 1024;
 
 class Names {
  public:
@@ -46,9 +48,11 @@ class Names {
 
   // Appends the NameDef to a Payload unless this part has it.
   void Define(Name* name, std::uint32_t part, std::string* payload);
+  void DefineNotes(std::uint32_t part, std::string* payload);
 
  private:
   Name* Add(const ContentHash& hash);
+  void KeepNote(const Name& name);
   void ForgetUnused();
 
   const RingReader& ring_;
@@ -56,6 +60,8 @@ class Names {
   std::vector<Name*> operators_;                            // by ring id
   std::unordered_map<std::uint32_t, Name> names_;           // by id; nodes stay where they are
   std::unordered_map<std::uint64_t, std::uint32_t> texts_;  // low half of the hash to id
+  std::vector<std::uint32_t> notes_;                        // ids, in order; those are not forgotten
+  std::size_t note_bytes_ = 0;
   std::uint32_t last_id_ = 0;
   std::size_t max_texts_ = kMaxTexts;
 };

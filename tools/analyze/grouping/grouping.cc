@@ -83,6 +83,11 @@ SourceLine Grouping::LineOf(Group group, const Dictionary& dictionary) const {
   return SourceLineOf(lines_->FrameOf(LinePlaceOf(group) - kFirstLine), dictionary);
 }
 
+std::vector<GeneratedPlace> Grouping::ViaOf(Group group) const {
+  if (!NeedsStacks(by_) || LinePlaceOf(group) < kFirstLine) return {};
+  return lines_->ViaOf(LinePlaceOf(group) - kFirstLine);
+}
+
 std::string Grouping::PlaceLabel(Group group, const Dictionary& dictionary) const {
   return LinePlaceOf(group) == kCompiledPlace ? kCompiledLabel : ToString(LineOf(group, dictionary));
 }

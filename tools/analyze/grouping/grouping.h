@@ -63,6 +63,8 @@ class Grouping {
         return FromId(block.leaf_name);
       case GroupBy::kRange:
         return FromId(block.user_name);
+      case GroupBy::kRegion:
+        return FromId(block.region);
       case GroupBy::kThread:
         return FromId(block.thread);
       case GroupBy::kRank:
@@ -91,7 +93,7 @@ class Grouping {
   Group Of(const Block& block, ProcessId process, const Dictionary& dictionary, bool before) const {
     if (!before) return Of(block, process, dictionary);
     const bool named = by_ == GroupBy::kOperator || by_ == GroupBy::kLeaf || by_ == GroupBy::kRange ||
-                       by_ == GroupBy::kShape || by_ == GroupBy::kLine || IsApart(block);
+                       by_ == GroupBy::kShape || by_ == GroupBy::kLine || by_ == GroupBy::kRegion || IsApart(block);
     const Group group = named && block.origin != BlockOrigin::kFound ? Of(block, process, dictionary) : kNoneGroup;
     return group == kNoneGroup ? kBeforeGroup : group;
   }
@@ -125,6 +127,8 @@ class Grouping {
   }
   // Of GroupBy::kLine and kCategoryLine: the line, where it has one.
   SourceLine LineOf(Group group, const Dictionary& dictionary) const;
+  // The generated code through which it allocated.
+  std::vector<GeneratedPlace> ViaOf(Group group) const;
   // What of a parameter a group is. Buffers stand among parameters.
   ParameterPart PartOf(Group group) const {
     return static_cast<ParameterPart>((group - kFirstGroup) % static_cast<Group>(kParameterParts));

@@ -33,7 +33,22 @@ bool IsOfTorch(std::string_view part) {
   return part.starts_with('_') || std::ranges::find(kParts, part) != kParts.end();
 }
 
+// "/tmp/torchinductor_me/nd/cndgu4alhwtwbcn….py", wherever inductor's cache lies: a letter, the hash of the code, in a
+// folder that the hash begins with.
+bool IsOfInductor(std::string_view file) {
+  constexpr std::size_t kName = 52;
+  if (!file.ends_with(".py")) return false;
+  file.remove_suffix(3);
+  if (file.size() < kName + 4) return false;
+  const std::string_view name = file.substr(file.size() - kName);
+  const std::string_view around = file.substr(file.size() - kName - 4, 4);
+  const bool hash = std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '2' && c <= '7'); });
+  return hash && name.front() == 'c' && around.front() == '/' && around.back() == '/' &&
+         around.substr(1, 2) == name.substr(1, 2);
+}
+
 bool IsLibraryFile(std::string_view file) {
+  if (IsOfInductor(file)) return true;
   if (file.find("/lib/memoir/python/") != std::string_view::npos) return true;  // Memoir's own package
   std::string_view before;
   return AnyPart(file, [&](std::string_view part) {

@@ -1,5 +1,7 @@
 #include "tools/analyze/grouping/source_lines.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 
 namespace memoir {
@@ -22,7 +24,8 @@ CodeOwner SourceLines::OwnerOf(CodeId code, const Dictionary& dictionary) {
   if (code.value >= owners_.size()) owners_.resize(code.value + 1, -1);
   std::int8_t& known = owners_[code.value];
   if (known < 0) {
-    const CodeOwner owner = own_.OwnerOf(dictionary.code(code).file);
+    CodeOwner owner = own_.OwnerOf(dictionary.code(code).file);
+    if (owner == CodeOwner::kProgram && dictionary.IsGenerated(code)) owner = CodeOwner::kLibrary;
     known = static_cast<std::int8_t>(owner);
     found_named_ = found_named_ || owner == CodeOwner::kNamed;
   }
@@ -55,8 +58,20 @@ std::uint32_t SourceLines::NumberOf(StackId stack, const Dictionary& dictionary)
   const Frame frame = Choose(stack, dictionary);
   const auto [known, added] =
       numbers_.try_emplace({frame.code, frame.line}, static_cast<std::uint32_t>(frames_.size()));
-  if (added) frames_.push_back(frame);
+  if (added) frames_.push_back(frame), via_.emplace_back();
+  NoteVia(stack, dictionary, via_[known->second]);
   return number = known->second;
+}
+
+void SourceLines::NoteVia(StackId stack, const Dictionary& dictionary, std::vector<GeneratedPlace>& via) const {
+  const std::vector<CodeOrigin>& origins = dictionary.origins(stack);
+  if (origins.empty() || via.size() == kMostVia) return;
+  StackId around = stack;
+  while (around.valid() && !dictionary.IsGenerated(dictionary.stack(around).frame.code))
+    around = dictionary.stack(around).parent;
+  if (!around.valid()) return;
+  GeneratedPlace place{SourceLineOf(dictionary.stack(around).frame, dictionary), origins};
+  if (std::ranges::find(via, place) == via.end()) via.push_back(std::move(place));
 }
 
 bool SourceLines::IsOwn(StackId stack, const Dictionary& dictionary) {

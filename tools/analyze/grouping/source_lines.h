@@ -9,6 +9,7 @@
 #ifndef TOOLS_ANALYZE_GROUPING_SOURCE_LINES_H_
 #define TOOLS_ANALYZE_GROUPING_SOURCE_LINES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -34,6 +35,13 @@ struct SourceLine {
   bool operator==(const SourceLine&) const = default;
 };
 
+// A line of generated code through which a line allocated, and all operations of the program that it carries out.
+struct GeneratedPlace {
+  SourceLine line;
+  std::vector<CodeOrigin> origins;
+  bool operator==(const GeneratedPlace&) const = default;
+};
+
 SourceLine SourceLineOf(const Frame& frame, const Dictionary& dictionary);
 // "/src/me/net.py:12 Net.forward"; "" of none.
 std::string ToString(const SourceLine& line);
@@ -49,6 +57,9 @@ class SourceLines {
   // Small numbers, from 0, one for each line. `stack` is valid.
   std::uint32_t NumberOf(StackId stack, const Dictionary& dictionary);
   const Frame& FrameOf(std::uint32_t number) const { return frames_[number]; }
+  // As first seen, at most kMostVia.
+  const std::vector<GeneratedPlace>& ViaOf(std::uint32_t number) const { return via_[number]; }
+  static constexpr std::size_t kMostVia = 100;
   // Of an invalid stack none.
   SourceLine Of(StackId stack, const Dictionary& dictionary);
   // Whether the innermost frame is the program's; with --own, that which is named.
@@ -63,6 +74,7 @@ class SourceLines {
   };
   void LookAtNext(const Dictionary& dictionary);
   CodeOwner OwnerOf(CodeId code, const Dictionary& dictionary);
+  void NoteVia(StackId stack, const Dictionary& dictionary, std::vector<GeneratedPlace>& via) const;
   Frame Choose(StackId stack, const Dictionary& dictionary) const;
 
   static constexpr std::uint32_t kUnknown = 0xffffffffu;
@@ -73,6 +85,7 @@ class SourceLines {
   std::vector<Innermost> innermost_;      // by StackId: a stack's parent has the smaller number
   std::vector<std::uint32_t> number_of_;  // by StackId
   std::vector<Frame> frames_;             // by number
+  std::vector<std::vector<GeneratedPlace>> via_;  // likewise
   absl::flat_hash_map<std::pair<CodeId, std::uint32_t>, std::uint32_t> numbers_;
 };
 

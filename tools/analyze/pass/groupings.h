@@ -36,6 +36,8 @@ inline constexpr GroupingFacts kGroupings[] = {
      true},
     {GroupBy::kLeaf, "leaf", "innermost range", "innermost ranges", "leaves", "(no range)", true, false, false},
     {GroupBy::kRange, "range", "user range", "user ranges", "ranges", "(no range)", true, false, false},
+    {GroupBy::kRegion, "region", "compiled region", "compiled regions", "regions", "(no compiled region)", true, true,
+     false},
     {GroupBy::kThread, "thread", "thread", "threads", "threads", "(no thread)", false, false, false},
     {GroupBy::kShape, "shape", "shape", "shapes", "shapes", "(no tensor)", false, false, false},
     {GroupBy::kRank, "rank", "rank", "ranks", "ranks", "(no rank)", false, false, false},

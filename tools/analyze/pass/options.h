@@ -70,6 +70,7 @@ enum class GroupBy : std::uint8_t {
   kOperator,  // outermost operator
   kLeaf,      // innermost range
   kRange,     // innermost user range
+  kRegion,    // that torch.compile made
   kThread,
   kModule,
   kShape,  // layout of the largest tensor that was seen on the block (block_shapes.h)

@@ -93,6 +93,7 @@ struct Row {
   ModuleFacts module;                 // GroupBy::kModule only
   ParameterFacts parameter;           // GroupBy::kParameter only
   SourceLine source;                  // GroupBy::kLine and kCategoryLine only
+  std::vector<GeneratedPlace> via;    // likewise: code that a compiler generated for it, which allocated
   // GroupBy::kCategory, kCategoryModule and kCategoryLine only: "ACTIVATION", "recomputed" or "".
   std::string_view category, detail;
 };
@@ -196,7 +197,8 @@ struct Summary {
   std::uint64_t mark_count = 0;
   std::uint64_t refusals = 0;              // of memory past torch's caching allocator
   std::vector<OutOfMemory> out_of_memory;  // the newest, in order; the devices have their number
-  // GroupBy::kModule only. Inside a region that torch.compile made no module is called: it stands for all of them.
+  // GroupBy::kModule only. Inside a region that torch.compile made no module is called: where it is not known for which
+  // operation a block is, the region stands for all of them.
   std::uint64_t compiled_allocations = 0;
   std::uint64_t compiled_bytes = 0;
   std::uint64_t module_calls = 0;

@@ -38,8 +38,9 @@ void SummaryPass::CountCall(const OpenRange& range) {
   ++summary_.ranges;
   summary_.operator_calls += range.is_operator;
   const bool counts = grouping_.by() == GroupBy::kLeaf || (grouping_.by() == GroupBy::kOperator && range.is_operator) ||
-                      (grouping_.by() == GroupBy::kRange && range.source == RangeSource::kUser);
-  if (!counts || !range.name.valid()) return;
+                      (grouping_.by() == GroupBy::kRange && range.source == RangeSource::kUser) ||
+                      (grouping_.by() == GroupBy::kRegion && range.role.region);
+  if (!counts || !range.name.valid() || range.role.note) return;
   if (range.name.value >= calls_.size()) calls_.resize(range.name.value + 1);
   Calls& calls = calls_[range.name.value];
   ++calls.count;
@@ -75,7 +76,8 @@ void SummaryPass::SeeAllocate(const AllocateEvent& event) {
   const CellNumber cell = CellOf(grouping_.Of(*event.block, event.process, state().dictionary(), !grouped), !grouped);
   if (in_window() && !event.before && !event.block->operator_name.valid())
     unattributed_[event.block->device] += event.block->bytes;
-  if (in_window() && !event.before && event.block->in_compiled_region) {
+  const bool told = !state().dictionary().origins(event.block->callstack).empty();
+  if (in_window() && !event.before && event.block->in_compiled_region && !told) {
     ++summary_.compiled_allocations;
     summary_.compiled_bytes += event.block->bytes;
     ++device_moments_[event.block->device].compiled_allocations;
@@ -189,6 +191,7 @@ Row& SummaryPass::RowOf(Group group, bool before) {
                    grouping_.Key(group, capture(), state().dictionary()) + then);
   row_of_cell_[cell] = static_cast<std::size_t>(&row - summary_.rows.data());
   row.source = grouping_.LineOf(group, state().dictionary());
+  row.via = grouping_.ViaOf(group);
   if (kind != Row::Kind::kNamed) return row;
   if (NeedsCategories(grouping_.by()) && grouping_.by() != GroupBy::kParameter) {
     const Rule& rule = Rules()[grouping_.CategoryOfGroup(group)];

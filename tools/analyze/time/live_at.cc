@@ -113,6 +113,7 @@ void LivePass::Snapshot(DeviceId id, const Device& device, const Instant& instan
     if (row.blocks == 0) {
       row.name = grouping_.Label(live.group, capture(), state().dictionary()) + then;
       row.source = grouping_.LineOf(live.group, state().dictionary());
+      row.via = grouping_.ViaOf(live.group);
     }
     row.bytes += live.block.bytes;
     row.blocks += 1;

@@ -21,6 +21,7 @@ struct LiveRow {
   std::uint64_t bytes = 0;
   std::uint64_t blocks = 0;
   SourceLine source;  // GroupBy::kLine and kCategoryLine only
+  std::vector<GeneratedPlace> via;  // likewise: code that a compiler generated for it, which allocated
 };
 
 struct LiveBlock {

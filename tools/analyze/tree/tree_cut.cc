@@ -67,7 +67,7 @@ class Cutter {
   std::vector<std::uint64_t> all_nodes_;  // under a node
   std::vector<std::vector<std::uint32_t>> children_, leaves_;
   std::vector<bool> matches_, holds_match_;
-  std::vector<bool> notable_;  // it, or something inside it, did more than allocate and free
+  std::vector<bool> notable_;  // it, or something inside it, did more than allocate and free, or was compiled
   std::vector<bool> endless_;  // likewise, has a call without an end
   std::uint64_t least_ = 0;
 };
@@ -118,6 +118,7 @@ void Cutter::SumUp() {
     all_[node.place.parent] += all_[i];
     const bool empty = node.calls == 0 && leaves_[i].empty() && children_[i].empty();
     if (empty) continue;
+    if (!node.place.is_module && dictionary_.compilation(node.place.name) != nullptr) notable_[i] = true;
     children_[node.place.parent].push_back(i);
     endless_[i] = endless_[i] || node.unfinished > 0;
     if (notable_[i]) notable_[node.place.parent] = true;

@@ -33,6 +33,7 @@ void MergedTreePass::SeeRangeBegin(const RangeBeginEvent& event) {
   if (!Follows(event.thread)) return;
   const OpenRange& range = *event.range;
   open_.EndRange(event.thread, range.depth, [](const OpenNode&) {});
+  if (range.role.note && state().dictionary().compilation(range.name) == nullptr) return;  // of use to no person
   NodePlace place;
   place.parent = Around(event.thread, range.base);
   place.source = range.source;

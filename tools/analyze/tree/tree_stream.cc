@@ -141,6 +141,7 @@ void StreamPass::SeeRangeBegin(const RangeBeginEvent& event) {
   if (!Follows(event.thread)) return;
   const OpenRange& range = *event.range;
   open_.EndRange(event.thread, range.depth, [](const OpenNode&) {});
+  if (range.role.note && state().dictionary().compilation(range.name) == nullptr) return;  // of use to no person
   OpenNode open{kNoTreeNode, range.depth, false, ModuleId(), range.begin};
   if (in_window()) {
     StreamedNode node = RangeNode(event.thread, range);

@@ -16,6 +16,7 @@
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 #include "tools/analyze/checkpointing/checkpointing.h"
+#include "tools/analyze/compiled/compiled_frames.h"
 #include "tools/analyze/pass/groupings.h"
 #include "tools/analyze/pass/steps.h"
 #include "tools/analyze/segments/fragmentation.h"
@@ -34,6 +35,7 @@
 #include "tools/cli/terminal/nearest.h"
 #include "tools/cli/terminal/progress.h"
 #include "tools/view/checkpointing/checkpoint_view.h"
+#include "tools/view/compiled/compiled_view.h"
 #include "tools/view/segments/fragmentation_view.h"
 #include "tools/view/stacks/stack_view.h"
 #include "tools/view/summary/summary_json.h"
@@ -81,8 +83,9 @@ void AddOptions(CLI::App& app, ShowArguments& arguments) {
   app.add_option("CAPTURE", arguments.capture, "folder of the capture");
   app.add_option(
       "--by", arguments.by,
-      "rows: operator, module, category, category,module, line, category,line, parameter, leaf, range, thread, shape "
-      "or rank; line: of Python code, the innermost of your own; stack: the tree of its callers; "
+      "rows: operator, module, category, category,module, line, category,line, parameter, leaf, range, region, thread, "
+      "shape or rank; line: of Python code, the innermost of your own; stack: the tree of its callers; region: that "
+      "torch.compile made; compiled: each frame that it compiled, why again, and where graphs broke; "
       "checkpoint: what activation checkpointing of each module would do to the peak; "
       "with --at also segment: the map of a GPU's reserved memory [operator]");
   app.add_option("--own", arguments.own,
@@ -118,6 +121,7 @@ void AddOptions(CLI::App& app, ShowArguments& arguments) {
 }
 
 bool ByCheckpoint(const ShowArguments& arguments) { return arguments.by == "checkpoint"; }
+bool ByCompiled(const ShowArguments& arguments) { return arguments.by == "compiled"; }
 bool ByStack(const ShowArguments& arguments) { return arguments.by == "stack"; }
 bool BySegment(const ShowArguments& arguments) { return arguments.by == "segment"; }
 
@@ -126,13 +130,16 @@ std::string Complaint(const ShowArguments& arguments) {
   if (arguments.capture.empty()) return "no capture given";
   std::vector<std::string> groups;
   for (const GroupingFacts& grouping : kGroupings) groups.emplace_back(grouping.word);
-  groups.insert(groups.end(), {"stack", "segment", "checkpoint"});
+  groups.insert(groups.end(), {"stack", "compiled", "segment", "checkpoint"});
   if (BySegment(arguments) && arguments.at.empty()) return "--by segment is of an instant: add --at peak, or a time";
   if (ByCheckpoint(arguments) && !arguments.at.empty())
     return "--by checkpoint is about the peak of a whole window; leave out --at";
+  if (ByCompiled(arguments) && !arguments.at.empty())
+    return "--by compiled is about a whole window and its peak; leave out --at, or use --by region";
   if (ByStack(arguments) && !arguments.at.empty())
     return "--by stack is about a whole window and its peak; leave out --at, or use --by line";
-  if (!BySegment(arguments) && !ByCheckpoint(arguments) && !ByStack(arguments) && !ParseGroupBy(arguments.by)) {
+  const bool view = BySegment(arguments) || ByCheckpoint(arguments) || ByStack(arguments) || ByCompiled(arguments);
+  if (!view && !ParseGroupBy(arguments.by)) {
     const std::string nearest = DidYouMean(arguments.by, groups);
     return fmt::format("--by {}: not one of {}{}", arguments.by, fmt::join(groups, ", "), nearest);
   }
@@ -283,6 +290,14 @@ Shown ShowStacks(const Capture& capture, const ShowArguments& arguments, const S
   return RenderStackTree(capture, *tree, text, terminal);
 }
 
+Shown ShowCompiled(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
+                   const Terminal& terminal) {
+  const auto compiled = AnalyzeCompiledFrames(capture, selection);
+  if (!compiled.ok()) return compiled.status();
+  if (arguments.json) return ToText(CompiledJson(capture, *compiled, arguments.top.value_or(0)));
+  return RenderCompiled(capture, *compiled, arguments.top.value_or(10), terminal);
+}
+
 Shown Show(const ShowArguments& arguments) {
   const auto capture = OpenMerged(arguments.capture, [](const std::string& line) { Say(line); }, RunOf(arguments.run));
   if (!capture.ok()) return capture.status();
@@ -293,6 +308,7 @@ Shown Show(const ShowArguments& arguments) {
   selection.progress = progress.callback();
   if (const absl::Status status = FindSteps(*capture, selection); !status.ok()) return status;
   if (BySegment(arguments)) return ShowSegments(*capture, arguments, selection, terminal);
+  if (ByCompiled(arguments)) return ShowCompiled(*capture, arguments, selection, terminal);
   if (ByStack(arguments)) return ShowStacks(*capture, arguments, selection, terminal);
   if (ByCheckpoint(arguments)) return ShowCheckpointing(*capture, arguments, selection, terminal);
   if (!arguments.at.empty()) return ShowLiveAt(*capture, arguments, selection, terminal);

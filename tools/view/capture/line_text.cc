@@ -18,6 +18,17 @@ std::string_view End(std::string_view path, std::size_t parts) {
   return at == std::string_view::npos || at == 0 ? path : path.substr(at + 1);
 }
 
+Json OriginJson(const CodeOrigin& origin) {
+  Json json = Json::object();
+  const bool known = !origin.frames.empty();
+  AddLine(json, known ? SourceLine{origin.frames.back().file, origin.frames.back().function, origin.frames.back().line}
+                      : SourceLine());
+  const std::string& module = origin.path.empty() ? origin.root : origin.path;
+  json["module"] = origin.module_class.empty() ? Json(nullptr) : Json(module);
+  json["operation"] = origin.operation.empty() ? Json(nullptr) : Json(origin.operation);
+  return json;
+}
+
 }  // namespace
 
 ShownFiles::ShownFiles(absl::Span<const std::string_view> files) {
@@ -62,6 +73,17 @@ void AddLine(Json& json, const SourceLine& line) {
   json["file"] = line.known() ? Json(line.file) : Json(nullptr);
   json["line"] = line.line > 0 ? Json(line.line) : Json(nullptr);
   json["function"] = line.known() ? Json(line.function) : Json(nullptr);
+}
+
+void AddVia(Json& json, absl::Span<const GeneratedPlace> via) {
+  if (via.empty()) return;
+  json["via"] = Json::array();
+  for (const GeneratedPlace& place : via) {
+    Json generated = LineJson(place.line);
+    generated["origins"] = Json::array();
+    for (const CodeOrigin& origin : place.origins) generated["origins"].push_back(OriginJson(origin));
+    json["via"].push_back(std::move(generated));
+  }
 }
 
 Json LineJson(const SourceLine& line) {

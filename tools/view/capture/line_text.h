@@ -52,6 +52,8 @@ void ShortenFiles(Rows& rows) {
 
 // "file", "line" and "function"; null where there is none.
 void AddLine(Json& json, const SourceLine& line);
+// "via", where there is any: lines of generated code, each with all the operations that it carries out.
+void AddVia(Json& json, absl::Span<const GeneratedPlace> via);
 // An object of these; null of none.
 Json LineJson(const SourceLine& line);
 

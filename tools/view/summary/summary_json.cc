@@ -224,6 +224,7 @@ Json RowJson(const Row& row, const Summary& summary) {
   AddColumns(json, row.total);
   AddByDevice(json, row, summary);
   if (NeedsStacks(summary.by)) AddLine(json, row.source);
+  AddVia(json, row.via);
   if (!row.category.empty()) {
     json["category"] = row.category;
     json["detail"] = row.detail;

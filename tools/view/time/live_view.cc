@@ -111,6 +111,7 @@ Json LiveDeviceJson(const LiveDevice& device, GroupBy by, std::size_t top) {
   for (const LiveRow& row : Cut(device.rows, top, "(other)")) {
     rows.push_back({{"name", row.name}, {"bytes", row.bytes}, {"blocks", row.blocks}});
     if (NeedsStacks(by)) AddLine(rows.back(), row.source);
+    AddVia(rows.back(), row.via);
   }
   json["largest_blocks"] = Json::array();
   for (const LiveBlock& block : device.largest) json["largest_blocks"].push_back(BlockJson(block));

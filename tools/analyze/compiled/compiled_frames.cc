@@ -1,0 +1,226 @@
+#include "tools/analyze/compiled/compiled_frames.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "tools/analyze/categories/block_categories.h"
+#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/summary/summary.h"
+
+namespace memoir {
+namespace {
+
+constexpr std::string_view kRegion = "Torch-Compiled Region";
+
+// "Torch-Compiled Region: 1/0" -> "1/0"; "" of one without a number.
+std::string_view IdOfRegion(std::string_view name) {
+  name.remove_prefix(std::min(name.size(), kRegion.size() + 2));
+  return name;
+}
+
+// Frames and their compilations in the order of their numbers: "2/0" before "10/0".
+std::pair<std::uint64_t, std::uint64_t> Numbers(std::string_view id) {
+  std::pair<std::uint64_t, std::uint64_t> numbers{~std::uint64_t{0}, 0};
+  const auto frame = std::from_chars(id.data(), id.data() + id.size(), numbers.first);
+  if (frame.ec != std::errc() || frame.ptr == id.data() + id.size()) return numbers;
+  std::from_chars(frame.ptr + 1, id.data() + id.size(), numbers.second);
+  return numbers;
+}
+
+// Of what a thread makes while torch.compile works on it, from the outermost of its events to its end.
+struct CompilingThread {
+  struct OfDevice {
+    std::uint64_t live = 0, peak = 0;
+  };
+  absl::flat_hash_map<DeviceId, OfDevice> devices;
+  absl::flat_hash_map<std::uint32_t, std::pair<DeviceId, std::uint64_t>> blocks;  // live, by Block::slot
+};
+
+class CompiledPass : public WindowedVisitor {
+ public:
+  CompiledPass(const Capture& capture, const Selection& selection, const BlockCategories& categories)
+      : WindowedVisitor(capture, selection), categories_(categories) {}
+  CompiledFrames Take() { return std::move(result_); }
+
+ protected:
+  void SeeRangeBegin(const RangeBeginEvent& event) override;
+  void SeeAllocate(const AllocateEvent& event) override;
+  void SeeDeallocate(const DeallocateEvent& event) override;
+  void SeeProcessEnd(const ProcessEvent&) override {
+    threads_.clear();
+    thread_of_.clear();
+  }
+
+ private:
+  CompiledFrame* FrameOf(ProcessId process, std::string_view id);
+  CompiledBytes& BytesOf(CompiledFrame& frame, DeviceId device);
+  void Note(const Event& event, const Compilation& compilation);
+  void NoteBreak(const Compilation& compilation);
+
+  const BlockCategories& categories_;
+  CompiledFrames result_;
+  absl::flat_hash_map<std::pair<ProcessId, std::string>, std::size_t> frames_;
+  absl::flat_hash_map<std::string, std::size_t> breaks_;
+  absl::flat_hash_map<ThreadId, CompilingThread> threads_;
+  absl::flat_hash_map<std::uint32_t, ThreadId> thread_of_;  // of live blocks, by their slot
+};
+
+CompiledFrame* CompiledPass::FrameOf(ProcessId process, std::string_view id) {
+  const auto [known, added] = frames_.try_emplace({process, std::string(id)}, result_.frames.size());
+  if (!added) return &result_.frames[known->second];
+  if (result_.frames.size() == CompiledFrames::kMost) {
+    frames_.erase(known);
+    ++result_.left_out;
+    return nullptr;
+  }
+  CompiledFrame& frame = result_.frames.emplace_back();
+  frame.process = process;
+  frame.rank = capture().processes()[process.value].rank();
+  frame.id = id;
+  return &frame;
+}
+
+CompiledBytes& CompiledPass::BytesOf(CompiledFrame& frame, DeviceId device) {
+  const std::string name = ToString(state().dictionary().device(device));
+  const auto known = std::ranges::find(frame.by_device, name, &CompiledBytes::device);
+  if (known != frame.by_device.end()) return *known;
+  CompiledBytes& bytes = frame.by_device.emplace_back();
+  bytes.device = name;
+  bytes.caching = state().memory(device).caching();
+  return bytes;
+}
+
+void CompiledPass::NoteBreak(const Compilation& compilation) {
+  const auto [known, added] = breaks_.try_emplace(ToString(compilation), result_.breaks.size());
+  if (added && result_.breaks.size() == CompiledFrames::kMost) {
+    breaks_.erase(known);
+    ++result_.left_out;
+    return;
+  }
+  if (added) result_.breaks.push_back({compilation, 0});
+  ++result_.breaks[known->second].count;
+}
+
+void CompiledPass::Note(const Event& event, const Compilation& compilation) {
+  if (compilation.kind == Compilation::Kind::kGraphBreak) return in_window() ? NoteBreak(compilation) : void();
+  CompiledFrame* frame = FrameOf(event.process, compilation.id);
+  if (frame == nullptr) return;
+  if (compilation.kind == Compilation::Kind::kForward && !compilation.function.empty()) frame->forward = compilation;
+  if (!in_window()) return;
+  for (const auto& [device, of_device] : threads_[event.thread].devices) {
+    if (!selection().device || IsSelected(device)) {
+      CompiledBytes& bytes = BytesOf(*frame, device);
+      bytes.compile_peak_bytes = std::max(bytes.compile_peak_bytes, of_device.peak);
+    }
+  }
+}
+
+void CompiledPass::SeeRangeBegin(const RangeBeginEvent& event) {
+  const OpenRange& range = *event.range;
+  if (range.role.region && in_window() && !event.before) {
+    if (CompiledFrame* frame = FrameOf(event.process, IdOfRegion(state().dictionary().text(range.name))))
+      ++frame->calls;
+  }
+  if (!range.role.compiling) return;
+  if (range.role.note) {
+    const Compilation* compilation = state().dictionary().compilation(range.name);
+    if (compilation != nullptr) Note(event, *compilation);
+    return;
+  }
+  const bool outermost = range.depth == 0 || !(*event.stack)[range.depth - 1].role.compiling;
+  if (!outermost) return;
+  for (const auto& [slot, block] : threads_[event.thread].blocks) thread_of_.erase(slot);
+  threads_[event.thread] = {};
+}
+
+void CompiledPass::SeeAllocate(const AllocateEvent& event) {
+  const Block& block = *event.block;
+  if (event.before) return;
+  if (block.compiling) {
+    if (block.slot == Block::kNoSlot) return;
+    CompilingThread& thread = threads_[block.thread];
+    CompilingThread::OfDevice& device = thread.devices[block.device];
+    device.live += block.bytes;
+    device.peak = std::max(device.peak, device.live);
+    thread.blocks[block.slot] = {block.device, block.bytes};
+    thread_of_[block.slot] = block.thread;
+    return;
+  }
+  if (!in_window() || !block.region.valid()) return;
+  CompiledFrame* frame = FrameOf(event.process, IdOfRegion(state().dictionary().text(block.region)));
+  if (frame == nullptr) return;
+  CompiledBytes& bytes = BytesOf(*frame, block.device);
+  ++bytes.allocations;
+  bytes.allocated_bytes += block.bytes;
+  const bool activation = Rules()[categories_.RuleOf(block)].kept == Category::kActivation;
+  if (activation && block.phase != Phase::kBackward) bytes.saved_bytes += block.bytes;
+}
+
+void CompiledPass::SeeDeallocate(const DeallocateEvent& event) {
+  const auto known = event.block->compiling ? thread_of_.find(event.block->slot) : thread_of_.end();
+  if (known == thread_of_.end()) return;
+  CompilingThread& thread = threads_[known->second];
+  thread.devices[event.block->device].live -= event.block->bytes;
+  thread.blocks.erase(event.block->slot);
+  thread_of_.erase(known);
+}
+
+// Bytes at the peak of each device, as the summary has them.
+void AddPeaks(const Summary& summary, CompiledFrames& frames) {
+  for (CompiledFrame& frame : frames.frames) {
+    const std::string name = frame.id.empty() ? std::string(kRegion) : std::string(kRegion) + ": " + frame.id;
+    const auto row = std::ranges::find_if(summary.rows, [&](const Row& candidate) {
+      return candidate.kind == Row::Kind::kNamed && candidate.name == name;
+    });
+    if (row == summary.rows.end()) continue;
+    for (CompiledBytes& bytes : frame.by_device) {
+      for (std::size_t i = 0; i < summary.devices.size(); ++i) {
+        const DeviceRow& device = summary.devices[i];
+        if (device.process == frame.process && device.name == bytes.device)
+          bytes.bytes_at_peak = row->by_device[i].bytes_at_peak;
+      }
+    }
+  }
+}
+
+std::tuple<std::uint64_t, std::uint64_t> SizeOf(const CompiledFrame& frame) {
+  std::uint64_t at_peak = 0, allocated = 0;
+  for (const CompiledBytes& bytes : frame.by_device) {
+    at_peak += bytes.bytes_at_peak;
+    allocated += bytes.allocated_bytes;
+  }
+  return {at_peak, allocated};
+}
+
+}  // namespace
+
+absl::StatusOr<CompiledFrames> AnalyzeCompiledFrames(const Capture& capture, const Selection& selection) {
+  const auto categories = CategorizeBlocks(capture, ReplayOptionsFor(selection, true, false));
+  if (!categories.ok()) return categories.status();
+  SummaryOptions options;
+  static_cast<Selection&>(options) = selection;
+  options.by = GroupBy::kRegion;
+  const auto summary = AnalyzeSummary(capture, options);
+  if (!summary.ok()) return summary.status();
+  ReplayOptions replay = ReplayOptionsFor(selection, false, false);
+  replay.modules = true;
+  CompiledPass pass(capture, selection, *categories);
+  absl::StatusOr<ReplayReport> report = capture.Replay(pass, replay);
+  if (!report.ok()) return report.status();
+  if (!pass.found().ok()) return pass.found();
+  CompiledFrames frames = pass.Take();
+  frames.missing = categories->missing;
+  frames.report = *std::move(report);
+  AddPeaks(*summary, frames);
+  std::ranges::stable_sort(frames.frames, [](const CompiledFrame& a, const CompiledFrame& b) {
+    return std::pair(SizeOf(b), Numbers(a.id)) < std::pair(SizeOf(a), Numbers(b.id));
+  });
+  return frames;
+}
+
+}  // namespace memoir
