@@ -41,5 +41,24 @@ TEST(Table, ColorsOnlyWhereTheyShow) {
   EXPECT_NE(table.Render({.width = 40, .color = true}, 0).find("\x1b[1mtotal"), std::string::npos);
 }
 
+TEST(Table, DrawsSharesOnATerminal) {
+  Table table({"name", "share"});
+  table.AddRow({"a", "40.0%"});
+  table.AddRow({"b", "20.0%"});
+  table.AddRow({"c", "-"});
+  table.AddTotal({"total", "100.0%"});
+  EXPECT_EQ(table.Render({.width = 25, .interactive = true}, 0),
+            "name    share\n"
+            "a       40.0%  ██████████\n"
+            "b       20.0%  █████\n"
+            "c           -\n"
+            "total  100.0%\n");
+  EXPECT_EQ(table.Render({.width = 25}, 0).find("█"), std::string::npos) << "other programs read the numbers";
+  EXPECT_EQ(table.Render({.width = 20, .interactive = true}, 0).find("█"), std::string::npos) << "no room";
+  Table without({"name", "bytes"});
+  without.AddRow({"a", "40.0%"});
+  EXPECT_EQ(without.Render({.width = 40, .interactive = true}, 0).find("█"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace memoir

@@ -1,6 +1,9 @@
 #include "tools/view/terminal/table.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <system_error>
 
 #include "tools/view/terminal/shortened_names.h"
 #include "tools/view/terminal/terminal_text.h"
@@ -27,7 +30,39 @@ std::size_t Total(const std::vector<std::size_t>& widths) {
   return total - kGap;
 }
 
+// "22.1%" as 22.1; of anything else 0.
+double Percent(const std::string& cell) {
+  double percent = 0;
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), percent);
+  return error == std::errc() && end != cell.data() + cell.size() && *end == '%' ? percent : 0;
+}
+
+// In eighths of a column.
+std::string Bar(double eighths) {
+  constexpr std::array<const char*, 8> kParts = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const auto count = static_cast<std::size_t>(eighths + 0.5);
+  std::string bar;
+  for (std::size_t i = 0; i < count / 8; ++i) bar += "█";
+  return bar + kParts[count % 8];
+}
+
 }  // namespace
+
+// By row, as long as the largest share takes all of the room; "" of totals, and where there are none.
+std::vector<std::string> Table::Bars(std::size_t room) const {
+  constexpr std::size_t kLongest = 24, kShortest = 8;
+  std::vector<std::string> bars(rows_.size());
+  const auto share = static_cast<std::size_t>(std::ranges::find(titles_, "share") - titles_.begin());
+  if (share == titles_.size() || room < kShortest) return bars;
+  std::vector<double> percents;
+  for (const Row& row : rows_)
+    percents.push_back(row.total || share >= row.cells.size() ? 0 : Percent(row.cells[share]));
+  const double largest = percents.empty() ? 0 : *std::ranges::max_element(percents);
+  if (largest <= 0) return bars;
+  const auto eighths = static_cast<double>(8 * std::min(room, kLongest));
+  for (std::size_t i = 0; i < rows_.size(); ++i) bars[i] = Bar(percents[i] / largest * eighths);
+  return bars;
+}
 
 std::size_t Table::ColumnWidth(std::size_t column) const {
   std::size_t width = DisplayWidth(titles_[column]);
@@ -50,13 +85,19 @@ std::string Table::Render(const Terminal& terminal, std::size_t indent) const {
   for (const Row& row : rows_) names.push_back(row.cells[0]);
   names = cut_at_end_ ? CutApart(names, widths[0]) : ShortenedApart(names, widths[0]);
 
+  const std::size_t used = Total(widths) + kGap;
+  const std::vector<std::string> bars = Bars(terminal.interactive && room > used ? room - used : 0);
+
   const std::string margin(indent, ' ');
   std::string text =
       margin + Painted(terminal, Color::kDim, RenderCells(Shortened(titles_[0], widths[0]), titles_, widths)) + "\n";
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const Row& row = rows_[i];
     const std::string line = RenderCells(names[i], row.cells, widths);
-    text += margin + (row.total ? Painted(terminal, Color::kBold, line) : line) + "\n";
+    text += margin + (row.total ? Painted(terminal, Color::kBold, line) : line);
+    if (!bars[i].empty())
+      text += std::string(used - DisplayWidth(line), ' ') + Painted(terminal, Color::kGreen, bars[i]);
+    text += "\n";
   }
   return text;
 }

@@ -1,4 +1,5 @@
-// A text table: one flexible column of names, numbers right-aligned beside it.
+// A text table: one flexible column of names, numbers right-aligned beside it. On a terminal with room for it a bar
+// behind each row shows the column named "share".
 #ifndef TOOLS_VIEW_TERMINAL_TABLE_H_
 #define TOOLS_VIEW_TERMINAL_TABLE_H_
 
@@ -32,6 +33,7 @@ class Table {
     bool total = false;
   };
   std::size_t ColumnWidth(std::size_t column) const;
+  std::vector<std::string> Bars(std::size_t room) const;
 
   std::vector<std::string> titles_;
   std::vector<Row> rows_;
