@@ -15,14 +15,14 @@ It is made from `memoir --help` and `memoir VERB --help`, and not edited by hand
 
 
 def help_of(program, *words):
-    """As it is printed where no terminal has a say."""
-    return subprocess.run([program, *words, "--help"], check=True, capture_output=True, text=True, env={"LC_ALL": "C.UTF-8"}).stdout.strip("\n")
+    """As it is printed on a terminal of 100 columns."""
+    environment = {"LC_ALL": "C.UTF-8", "COLUMNS": "100"}
+    return subprocess.run([program, *words, "--help"], check=True, capture_output=True, text=True, env=environment).stdout.strip("\n")
 
 
 def verbs(text):
     """Those that `memoir --help` lists, in its order."""
-    listed = text.partition("\nverbs:")[2].partition("\n\n")[0]
-    return re.findall(r"^ *([a-z]+) {2,}\S", listed, re.MULTILINE)
+    return re.findall(r"^  ([a-z]+) {2,}\S", text, re.MULTILINE)
 
 
 def page(program):

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import pty
 import shutil
 import subprocess
@@ -236,7 +237,7 @@ def test_help_has_two_examples(memoir, verb):
 
 
 @pytest.mark.parametrize("verb", ["run", "show", "check", "fit", "explain", "export", "doctor"])
-@pytest.mark.parametrize("columns, most", [("", 100), ("70", 70), ("300", 100)])
+@pytest.mark.parametrize("columns, most", [("", 80), ("70", 70), ("300", 100)])
 def test_help_fits_the_terminal(memoir, verb, columns, most):
     lines = memoir(verb, "--help", COLUMNS=columns).stdout.split("Examples:")[0].splitlines()
     # A word that fits nowhere stands alone in its line.
@@ -244,9 +245,16 @@ def test_help_fits_the_terminal(memoir, verb, columns, most):
     assert max(map(len, lines)) > most * 3 // 4
 
 
+def test_help_names_every_verb_with_an_example(memoir):
+    text = memoir("--help").stdout
+    for verb in ("run", "show", "explain", "check", "fit", "report", "export", "doctor"):
+        assert re.search(rf"^  {verb} +\S", text, re.MULTILINE) and f"\n             memoir {verb}" in text, verb
+        assert memoir(verb, "--help").returncode == 0
+
+
 def test_help_and_version(memoir):
     assert memoir("--help").returncode == 0 and "memoir run" in memoir("--help").stdout
-    assert max(map(len, memoir("--help").stdout.splitlines())) <= 100
+    assert max(map(len, memoir("--help").stdout.splitlines())) <= 80
     assert memoir("--version").stdout.startswith("memoir 0.")
     assert memoir().returncode == 2
 

@@ -17,28 +17,51 @@ namespace {
 
 constexpr const char* kHelp = R"(memoir: a memory profiler for PyTorch programs
 
-usage: memoir run [OPTIONS] -- COMMAND...     record a command, then show the summary
-       memoir CAPTURE                         the summary again (memoir show CAPTURE)
-       memoir VERB --help                     a verb's options
+usage: memoir run [OPTIONS] -- COMMAND...   record a command
+       memoir CAPTURE                       its tables (memoir show CAPTURE)
+       memoir VERB --help                   a verb's options
 
-verbs: run      record a command
-       show     the peak and what was live at it, by operator, module, category ...; over time
-       check    find problems: out of memory, fragmentation, GPU memory that nobody explains
-       fit      whether a program fits on a GPU that you do not have, and up to which batch
-       explain  the life of a parameter, an address or an operator's results, and what keeps it
-       report   one HTML file with all of it, to open in a browser
-       export   events, categories, data flow, timelines, as files for other programs
-       doctor   what can be recorded on this machine, what not, why, and what to do
+Record a program
+  run      record a command, then say how much, who, and what to ask next
+             memoir run -o run1 -- python train.py
+             memoir run -o run1 --simulate h100 -- python train.py
 
-A capture is the folder that a recording writes.
+Who holds the bytes?
+  show     the peak and what was live at it, by operator, module, category, line
+           or parameter; at any instant; over time
+             memoir show run1 --by category,module
+             memoir show run1 --at oom --by line
+  explain  the life of a parameter, an address or an operator's results, and
+           what keeps it alive
+             memoir explain run1 layers.3.mlp.fc1.weight
 
-exit codes: 0 success, 1 error, 2 wrong usage, 3 a finding (check, doctor). `memoir run` returns
-            the code of its command. 141 (128 + SIGPIPE), or 1 where that signal is ignored, means
-            that standard output was closed before the end.
+Is something wrong?
+  check    out of memory, fragmentation, GPU memory that nobody explains
+             memoir check run1
+             memoir check --fail-if 'peak_allocated>8GiB' run1
 
-Examples:
-  memoir run -- python train.py       # records ./memoir-DATE-TIME and shows what used the memory
-  memoir memoir-20260102-030405 --by range --top 5
+What will it need?
+  fit      whether a program fits on a GPU that you do not have, and up to which
+           batch
+             memoir fit --gpu l4,a100-40 -- python train.py
+             memoir fit --gpu l4 --vary N=1:64 -- python train.py --batch {N}
+
+See it elsewhere
+  report   one HTML file with all of it, to open in a browser
+             memoir report run1 -o run1.html
+  export   events, categories, data flow, timelines, as files for other programs
+             memoir export events run1 > events.jsonl
+
+What works on this machine?
+  doctor   what can be recorded here, what not, why, and what to do
+             memoir doctor
+
+A capture (run1) is the folder that a recording writes.
+
+exit codes: 0 success, 1 error, 2 wrong usage, 3 a finding (check, doctor).
+            `memoir run` returns the code of its command. 141 (128 + SIGPIPE),
+            or 1 where that signal is ignored, means that standard output was
+            closed before the end.
 )";
 
 struct Verb {

@@ -9,7 +9,7 @@
 namespace memoir {
 
 struct Terminal {
-  std::size_t width = 100;  // where it is no terminal and COLUMNS is not set
+  std::size_t width = 80;   // where it is no terminal and COLUMNS is not set
   bool color = false;       // only on a terminal, without NO_COLOR and with a TERM that is not dumb
   bool interactive = false;
 };
