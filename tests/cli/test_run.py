@@ -111,9 +111,21 @@ def test_summary_at_the_end(memoir, samples):
     done = memoir("run", "-o", "out", "--", sys.executable, "-c", FAKE_RECORDER, SAMPLE=samples / "training")
     assert done.returncode == 0 and done.stdout == ""
     lines = done.stderr.splitlines()
-    assert all(line.startswith("memoir:") for line in lines) and len(lines) <= 25
-    assert any("peak 10.0 MiB" in line for line in lines)
-    assert lines[-1] == "memoir: more: memoir out"
+    assert all(line.startswith("memoir:") for line in lines) and len(lines) <= 12
+    assert lines[1].startswith("memoir: peak      10.0 MiB on cpu, step 0 ")
+
+
+@pytest.mark.parametrize("sample", ["training", "cuda", "losses", "ranks"])
+@pytest.mark.parametrize("on_path", [True, False])
+def test_the_next_commands_work_when_pasted(memoir, fake_tree, samples, tmp_path, sample, on_path):
+    path = f"{fake_tree / 'bin'}:{os.environ['PATH']}" if on_path else os.environ["PATH"]
+    done = memoir("run", "-o", "it's out", "--", sys.executable, "-c", FAKE_RECORDER, SAMPLE=samples / sample, PATH=path)
+    commands = [line.split(maxsplit=2)[2] for line in done.stderr.splitlines() if line.split()[1] in ("tables", "errors", "lower", "browser")]
+    assert len(commands) == (2 if sample == "cuda" else 1), done.stderr  # this tree has no page for a report
+    for command in commands:
+        assert command.startswith("memoir " if on_path else f"{fake_tree}/bin/memoir "), command
+        pasted = subprocess.run(command, shell=True, cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True)
+        assert pasted.returncode == (3 if "check oom" in command else 0) and "train.py" in pasted.stdout or "out of memory" in pasted.stdout, pasted
 
 
 def test_quiet_says_nothing(memoir, samples):

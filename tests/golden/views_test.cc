@@ -18,6 +18,7 @@
 #include "tools/analyze/lives/explain.h"
 #include "tools/analyze/pass/event_stream.h"
 #include "tools/analyze/segments/fragmentation.h"
+#include "tools/analyze/summary/peak_holders.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/analyze/time/live_at.h"
 #include "tools/analyze/time/operator_curve.h"
@@ -30,6 +31,7 @@
 #include "tools/view/oom/out_of_memory_json.h"
 #include "tools/view/oom/out_of_memory_text.h"
 #include "tools/view/segments/fragmentation_view.h"
+#include "tools/view/summary/run_summary_text.h"
 #include "tools/view/summary/summary_json.h"
 #include "tools/view/summary/summary_text.h"
 #include "tools/view/terminal/terminal_text.h"
@@ -91,15 +93,18 @@ TEST_F(Views, SummaryWide) {
   ExpectGolden("summary_odd_names_wide.txt", RenderSummary(capture, Summarise(capture), {}, kWide));
 }
 
-TEST_F(Views, SummaryBrief) {
-  for (const std::string name : {"training", "losses", "ranks", "job", "empty", "cuda"}) {
+// At most 12 lines, whatever went wrong; after an out-of-memory error the message about that has so many of its own.
+TEST_F(Views, RunSummary) {
+  for (const std::string& name : ::memoir::testing::SampleNames()) {
     const Capture capture = Open(name);
-    const std::string text = RenderSummary(capture, Summarise(capture), {.brief = true}, kNarrow);
-    // Losses, and an error, come on top: they are worth their lines.
-    if (name != "losses" && name != "cuda") {
-      EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 25);
-    }
-    ExpectGolden("brief_" + name + ".txt", text);
+    const auto holders = AnalyzePeakHolders(capture, {});
+    ASSERT_TRUE(holders.ok()) << holders.status();
+    const std::string text = RenderRunSummary(capture, *holders, {.program = "memoir", .capture = "run1"}, kNarrow);
+    const bool ran_out = !holders->by_category.out_of_memory.empty();
+    EXPECT_LE(std::count(text.begin(), text.end(), '\n'), kLinesOfRunSummary + (ran_out ? 7 : 0)) << name;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(DisplayWidth(line), kNarrow.width) << line;
+    ExpectGolden("run_" + name + ".txt", text);
   }
 }
 
@@ -221,7 +226,8 @@ TEST_F(Views, CheckOutOfMemory) {
   const Summary summary = Summarise(capture);
   ExpectGolden("check_oom_cuda.txt", RenderOutOfMemoryErrors(capture, summary, 5, kNarrow));
   ExpectGolden("check_oom_cuda.json", ToText(CheckOutOfMemoryJson(capture, summary)));
-  const std::string message = RenderOutOfMemory(capture, summary, {.width = 40});
+  const std::string message =
+      RenderOutOfMemory(capture, summary, kLinesOfOutOfMemory, "more: memoir check oom", {.width = 40});
   EXPECT_LE(std::count(message.begin(), message.end(), '\n'), static_cast<std::ptrdiff_t>(kLinesOfOutOfMemory));
 }
 

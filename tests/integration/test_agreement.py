@@ -132,6 +132,6 @@ def test_ranks_that_start_memoir_themselves(tree, tmp_path):
              for rank in range(2)]
     said = [rank.communicate()[1] for rank in ranks]
     assert [rank.returncode for rank in ranks] == [0, 0]
-    assert said[1] == "" and "more: memoir memoir-slurm-7.0" in said[0] and "already holds" not in said[0]
+    assert said[1] == "" and " show memoir-slurm-7.0\n" in said[0] and "already holds" not in said[0]
     report = show(tree, tmp_path / "memoir-slurm-7.0")
     assert report["attempts"] == [{"restart": 0, "world_size": 2, "ranks": [0, 1], "missing_ranks": []}]

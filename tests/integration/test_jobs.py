@@ -76,7 +76,8 @@ def test_a_restart_appends_and_is_told_apart(tree, tmp_path):
     assert [attempt["restart"] for attempt in report["attempts"]][-1] == 1
     assert report["attempts"][-1]["ranks"] == [0, 1]
     assert {"rank 0 restart 1", "rank 1 restart 1"} <= {row["name"] for row in report["ranks"]}
-    assert "restart 1: ranks 0-1 of 2" in done.stderr and "rank 0 restart 1 cpu: peak" in done.stderr
+    assert "restart 1: ranks 0-1 of 2" in done.stderr
+    assert "rank 0 restart 1 cpu: peak" in run_memoir(tree, "show", tmp_path / "capture").stdout
 
 
 def test_a_rank_that_dies_once(tree, tmp_path):

@@ -78,7 +78,7 @@ def column(report, key, device, columns):
 
 def test_the_summary_is_printed(pair):
     _, _, device, said = pair
-    assert "libtorch_training" in said and "operator calls" in said and f"{device}: " in said
+    assert "libtorch_training" in said and "memoir: peak " in said and f" on {device}" in said
 
 
 def test_operators_and_memory(tree, pair):

@@ -82,7 +82,7 @@ VIEW = {
     "compiled": "capture json terminal analyze/compiled",
     "fit": "json picture terminal analyze/fit",
     "lives": "capture json terminal analyze/categories analyze/lives",
-    "oom": "capture json terminal analyze/categories analyze/oom analyze/summary",
+    "oom": "capture json terminal analyze/categories analyze/grouping analyze/oom analyze/pass analyze/summary",
     "segments": "capture json terminal analyze/segments",
     "stacks": "capture json terminal analyze/grouping analyze/pass analyze/stacks",
     "summary": "capture checkpointing json oom terminal analyze/pass analyze/summary",

@@ -1,24 +1,8 @@
 #include "tools/analyze/checkpointing/call_tree.h"
 
-#include <algorithm>
+#include "tools/analyze/pass/layer_pattern.h"
 
 namespace memoir {
-namespace {
-
-// "layers.3.mlp" as "layers.*.mlp".
-std::string WithoutNumbers(const std::string& path) {
-  std::string pattern;
-  for (std::size_t begin = 0; begin < path.size();) {
-    const std::size_t end = std::min(path.find('.', begin), path.size());
-    const std::string part = path.substr(begin, end - begin);
-    if (begin > 0) pattern += '.';
-    pattern += !part.empty() && part.find_first_not_of("0123456789") == std::string::npos ? "*" : part;
-    begin = end + 1;
-  }
-  return pattern;
-}
-
-}  // namespace
 
 AlikeNumber CallTree::AlikeOf(ModuleId module, const Dictionary& dictionary) {
   if (!module.valid()) return kNoAlike;
@@ -26,7 +10,7 @@ AlikeNumber CallTree::AlikeOf(ModuleId module, const Dictionary& dictionary) {
   AlikeNumber& number = alike_of_[module.value];
   if (number != kNoAlike) return number;
   const Module& named = dictionary.module(module);
-  const std::string pattern = WithoutNumbers(named.path);
+  const std::string pattern = WithLayersMerged(named.path);
   const auto [known, added] = by_key_.try_emplace(named.root + "\n" + pattern + "\n" + named.class_name,
                                                   static_cast<AlikeNumber>(alike_.size()));
   if (added) alike_.push_back({named.root, pattern, named.class_name, {}});

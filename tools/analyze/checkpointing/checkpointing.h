@@ -7,6 +7,7 @@
 #ifndef TOOLS_ANALYZE_CHECKPOINTING_CHECKPOINTING_H_
 #define TOOLS_ANALYZE_CHECKPOINTING_CHECKPOINTING_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -40,11 +41,14 @@ struct CheckpointDevice {
   std::uint64_t peak_bytes = 0;
   std::uint64_t peak_ns = 0;
   std::vector<CheckpointRow> rows;  // what frees most first
-  // What frees most, where it is worth its time: at least a twentieth of the peak.
+  // What frees most, where it is worth its time: at least a twentieth of the peak. Not one module alone that backward
+  // never came to, as after an error in forward: what making it again would take is not known.
   const CheckpointRow* best() const {
-    const bool worth = !rows.empty() && rows[0].freed_bytes > 0 &&
-                       static_cast<std::uint64_t>(rows[0].freed_bytes) >= (peak_bytes + 19) / 20;
-    return worth ? &rows[0] : nullptr;
+    const auto known = [](const CheckpointRow& row) { return row.modules > 1 || row.again_bytes > 0; };
+    const auto row = std::ranges::find_if(rows, known);
+    const bool worth = row != rows.end() && row->freed_bytes > 0 &&
+                       static_cast<std::uint64_t>(row->freed_bytes) >= (peak_bytes + 19) / 20;
+    return worth ? &*row : nullptr;
   }
 };
 

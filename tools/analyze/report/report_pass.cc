@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tools/analyze/pass/layer_pattern.h"
+
 namespace memoir {
 namespace {
 
@@ -9,19 +11,6 @@ std::size_t PlaceOfGrouping(GroupBy by) {
   const auto found = std::ranges::find_if(
       kReportGroupings, [by](const ReportGrouping& grouping) { return grouping.by == by && !grouping.merges_layers; });
   return static_cast<std::size_t>(found - std::begin(kReportGroupings));
-}
-
-// "blocks.3.mlp.fc1" as "blocks.*.mlp.fc1".
-std::string WithLayersMerged(const std::string& path) {
-  std::string merged;
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const std::size_t end = std::min(path.find('.', begin), path.size());
-    const std::string part = path.substr(begin, end - begin);
-    const bool number = !part.empty() && part.find_first_not_of("0123456789") == std::string::npos;
-    merged += (begin == 0 ? "" : ".") + (number ? "*" : part);
-    begin = end + 1;
-  }
-  return merged;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tools/analyze/grouping/grouping.h"
+#include "tools/analyze/summary/summary_errors.h"
 #include "tools/analyze/summary/summary_pass.h"
 
 namespace memoir {
@@ -36,19 +37,6 @@ Folded& Folded::operator+=(const Folded& other) {
 }
 
 namespace {
-
-absl::Status AddCheckpointing(const Capture& capture, const Selection& selection, const BlockCategories& categories,
-                              Summary& summary) {
-  const auto checkpointing = AnalyzeCheckpointing(capture, selection, categories);
-  if (!checkpointing.ok()) return checkpointing.status();
-  for (DeviceRow& row : summary.devices) {
-    for (const CheckpointDevice& device : checkpointing->devices) {
-      const bool same = device.process == row.process && device.name == row.name && !row.peak_is_folded;
-      if (const CheckpointRow* best = same ? device.best() : nullptr) row.checkpointing = *best;
-    }
-  }
-  return absl::OkStatus();
-}
 
 // One pass. Empty: stopped where the first device with a caching allocator showed, as `stop` says.
 absl::StatusOr<std::optional<Summary>> SummaryBy(const Grouping& grouping, const Capture& capture,
@@ -101,17 +89,13 @@ absl::StatusOr<Summary> AnalyzeSummary(const Capture& capture, const SummaryOpti
   absl::StatusOr<Summary> summarised = SummaryWithWorkspaces(*grouping, capture, options);
   if (!summarised.ok()) return summarised.status();
   Summary summary = *std::move(summarised);
-  if (options.by == GroupBy::kCategory && options.checkpointing) {
-    const absl::Status added = AddCheckpointing(capture, options, grouping->categories(), summary);
+  if (options.checkpointing && (options.by == GroupBy::kCategory || RanOut(summary))) {
+    const absl::Status added = NeedsCategories(options.by)
+                                   ? AddCheckpointing(capture, options, grouping->categories(), summary)
+                                   : AddCheckpointing(capture, options, summary);
     if (!added.ok()) return added;
   }
-  // Who held the bytes is asked of a replay of its own: few captures have a reason to.
-  const auto ran_out = [](const DeviceRow& device) { return device.num_ooms > 0; };
-  if (summary.refusals > 0 || std::ranges::any_of(summary.devices, ran_out)) {
-    auto errors = AnalyzeOutOfMemory(capture, options);
-    if (!errors.ok()) return errors.status();
-    summary.out_of_memory = *std::move(errors);
-  }
+  if (const absl::Status added = AddOutOfMemory(capture, options, summary); !added.ok()) return added;
   return summary;
 }
 

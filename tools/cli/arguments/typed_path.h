@@ -1,4 +1,4 @@
-// A path as it can be typed in the working folder and pasted into a shell.
+// Paths as they can be typed in the working folder and pasted into a shell.
 #ifndef TOOLS_CLI_ARGUMENTS_TYPED_PATH_H_
 #define TOOLS_CLI_ARGUMENTS_TYPED_PATH_H_
 
@@ -7,6 +7,9 @@
 namespace memoir {
 
 std::string TypedPath(const std::string& path);
+
+// How the program at `path` is started: "memoir" where the shell finds one of that name, else by its path.
+std::string TypedProgram(const std::string& path);
 
 }  // namespace memoir
 

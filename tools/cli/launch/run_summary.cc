@@ -2,17 +2,21 @@
 
 #include <unistd.h>
 
-#include "fmt/format.h"
-#include "tools/analyze/summary/summary.h"
+#include <filesystem>
+#include <system_error>
+
+#include "tools/analyze/summary/peak_holders.h"
 #include "tools/cli/arguments/typed_path.h"
 #include "tools/cli/attach/ring_merge.h"
+#include "tools/cli/installed/install_tree.h"
 #include "tools/cli/terminal/message.h"
 #include "tools/cli/terminal/progress.h"
-#include "tools/view/summary/summary_text.h"
+#include "tools/view/summary/run_summary_text.h"
 #include "tools/view/terminal/terminal.h"
 #include "tools/view/terminal/terminal_text.h"
 
 namespace memoir {
+
 void FinishRecording(const std::string& folder, bool quiet) {
   const auto capture = OpenMerged(folder, [](const std::string& line) { Say(line); }, quiet ? kAllRuns : kLastRun);
   if (!capture.ok()) {
@@ -21,19 +25,22 @@ void FinishRecording(const std::string& folder, bool quiet) {
   }
   if (quiet) return;
   Progress progress("reading the recording");
-  SummaryOptions options;
-  options.progress = progress.callback();
-  const auto summary = AnalyzeSummary(*capture, options);
-  if (!summary.ok()) {
-    Say(std::string(summary.status().message()));
+  Selection selection;
+  selection.progress = progress.callback();
+  const auto holders = AnalyzePeakHolders(*capture, selection);
+  if (!holders.ok()) {
+    Say(std::string(holders.status().message()));
     return;
   }
   Terminal terminal = DetectTerminal(STDERR_FILENO);
   terminal.width -= 8;  // "memoir: "
-  SayReport(RenderSummary(*capture, *summary, {.brief = true}, terminal));
-  const std::string path = Escaped(TypedPath(folder));
-  if (!summary->out_of_memory.empty()) SayReport(fmt::format("every error: memoir check oom {}\n", path));
-  SayReport(fmt::format("more: memoir {}\n", path));
+  const InstallTree tree = FindInstallTree();
+  std::error_code error;
+  SayReport(RenderRunSummary(*capture, *holders,
+                             {.program = Escaped(TypedProgram(tree.root / "bin" / "memoir")),
+                              .capture = Escaped(TypedPath(folder)),
+                              .has_report = std::filesystem::exists(tree.report_page, error)},
+                             terminal));
 }
 
 }  // namespace memoir

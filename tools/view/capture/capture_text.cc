@@ -105,11 +105,6 @@ std::uint64_t Dropped(const ReplayReport& report) {
   return dropped;
 }
 
-// Parts that --max-size removed are gone on purpose, and their sums are not.
-std::uint64_t MissingParts(const ProcessSummary& process, const v1::Counters& counters) {
-  return process.missing_parts - std::min(process.missing_parts, counters.folded_parts());
-}
-
 // Nothing that this process recorded is missing, nor anything of which nobody knows whose it was.
 bool IsWhole(const ProcessSummary& process, const v1::Counters& counters, const ReplayReport& report) {
   return MissingParts(process, counters) == 0 && counters.dropped_records() == 0 && counters.lost_chunks() == 0 &&
@@ -165,16 +160,19 @@ std::string GapLine(const std::string& who, const ReplayReport::Process& process
   return line + "\n";
 }
 
-// Said of the whole capture when it holds of any process: no figure of it may be taken for a measured one.
-std::string Simulated(const Capture& capture) {
+}  // namespace
+
+std::uint64_t MissingParts(const ProcessSummary& process, const v1::Counters& counters) {
+  return process.missing_parts - std::min(process.missing_parts, counters.folded_parts());
+}
+
+std::string SimulatedOn(const Capture& capture) {
   for (const ProcessSummary& process : capture.processes()) {
     const std::string& device = process.info.simulated_device();
-    if (!device.empty()) return ", on a SIMULATED GPU: " + Escaped(device);
+    if (!device.empty()) return "on a SIMULATED GPU: " + Escaped(device);
   }
   return "";
 }
-
-}  // namespace
 
 std::string RenderWhatRan(const Capture& capture, const Terminal& terminal) {
   const v1::ProcessInfo& info = capture.processes().front().info;
@@ -182,7 +180,7 @@ std::string RenderWhatRan(const Capture& capture, const Terminal& terminal) {
   std::string line = program;
   if (!info.torch_version().empty()) line += ", torch " + Escaped(info.torch_version());
   if (!info.python_version().empty()) line += ", python " + Escaped(info.python_version());
-  line += Simulated(capture);
+  if (const std::string simulated = SimulatedOn(capture); !simulated.empty()) line += ", " + simulated;
   const Job job = DescribeJob(capture);
   const bool alone = job.processes <= 1;
   const std::string where = RenderWhere(capture);

@@ -110,12 +110,11 @@ std::size_t LargestDevice(const Summary& summary) {
   return static_cast<std::size_t>(largest - summary.devices.begin());
 }
 
-std::string RenderDevices(const Capture& capture, const Summary& summary, std::size_t top, bool brief,
-                          const Terminal& terminal) {
+std::string RenderDevices(const Capture& capture, const Summary& summary, std::size_t top, const Terminal& terminal) {
   std::vector<const DeviceRow*> devices;
   for (const DeviceRow& device : summary.devices) devices.push_back(&device);
   std::ranges::stable_sort(devices, std::ranges::greater(), [](const DeviceRow* d) { return Importance(*d); });
-  const std::size_t most = brief ? 3 : top == 0 ? devices.size() : std::max<std::size_t>(top, 4);
+  const std::size_t most = top == 0 ? devices.size() : std::max<std::size_t>(top, 4);
   std::string text;
   for (std::size_t i = 0; i < std::min(most, devices.size()); ++i)
     text += DeviceLine(capture, *devices[i], summary.report, i == 0, terminal);

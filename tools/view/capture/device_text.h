@@ -15,8 +15,7 @@ namespace memoir {
 std::size_t LargestDevice(const Summary& summary);
 
 // At most `top` of them (0: all), never fewer than a few.
-std::string RenderDevices(const Capture& capture, const Summary& summary, std::size_t top, bool brief,
-                          const Terminal& terminal);
+std::string RenderDevices(const Capture& capture, const Summary& summary, std::size_t top, const Terminal& terminal);
 
 // " on cuda:0" where the rows are not of all devices (analyze/focus.h), else "".
 std::string WhichDevices(const Summary& summary);

@@ -1,19 +1,16 @@
 #include "tools/view/oom/asker_text.h"
 
 #include <cstddef>
-#include <string_view>
 
 #include "fmt/format.h"
 #include "tools/view/capture/line_text.h"
-#include "tools/view/terminal/terminal_text.h"
+#include "tools/view/oom/holder_lists.h"
 #include "tools/view/terminal/units.h"
 
 namespace memoir {
 namespace {
 
 constexpr std::size_t kNameInLine = 40;
-
-std::string Named(std::string_view name) { return Shortened(Escaped(name), kNameInLine); }
 
 }  // namespace
 

@@ -15,35 +15,18 @@
 #include "tools/view/capture/unrecorded_text.h"
 #include "tools/view/oom/asker_text.h"
 #include "tools/view/oom/fact_lines.h"
+#include "tools/view/oom/holder_lists.h"
+#include "tools/view/oom/remedy_text.h"
 #include "tools/view/terminal/terminal_text.h"
 #include "tools/view/terminal/units.h"
 
 namespace memoir {
 namespace {
 
-constexpr std::size_t kNameInLine = 40;
-
 struct Detail {
   std::size_t top = 0;  // names in a list; 0: all
   bool grown_operators = true;
 };
-
-std::string Named(std::string_view name) { return Shortened(Escaped(name), kNameInLine); }
-
-// "a 3.0 MiB, b 2.0 MiB, others 1.0 MiB": they add up to the whole.
-std::string HolderList(const std::vector<Holder>& holders, std::size_t top) {
-  std::string text;
-  std::uint64_t rest = 0;
-  for (std::size_t i = 0; i < holders.size(); ++i) {
-    if (top != 0 && i >= top) {
-      rest += holders[i].bytes;
-      continue;
-    }
-    text += (i == 0 ? "" : ", ") + Named(holders[i].name) + " " + FormatBytes(holders[i].bytes);
-  }
-  if (rest > 0) text += ", others " + FormatBytes(rest);
-  return holders.empty() ? "nobody" : text;
-}
 
 // What grew most; the rest, also what shrank, as one.
 std::string GrownList(const Growth& growth, const std::vector<Grown>& grown, std::size_t top) {
@@ -235,7 +218,7 @@ bool HasCategories(const OutOfMemory& error) {
 }
 
 std::vector<Fact> FactsOf(const OutOfMemory& error, const std::string& headline, const Detail& detail,
-                          const Terminal& terminal) {
+                          const Summary& summary, const Terminal& terminal) {
   const std::size_t top = detail.top;
   const bool of_host = error.refusal && error.refusal->of_host;
   std::vector<Fact> facts;
@@ -249,9 +232,11 @@ std::vector<Fact> FactsOf(const OutOfMemory& error, const std::string& headline,
   if (error.outside && !of_host) add("non-PyTorch", OutsideHeld(error, top), 2);
   if (of_host && error.by_operator.empty()) return facts;
   if (!error.by_operator.empty()) add("by operator", HolderList(error.by_operator, top), 1);
-  if (HasModules(error)) add("by module", HolderList(error.by_module, top), 4);
+  if (HasModules(error)) add("by module", HolderList(LayersMerged(error.by_module), top), 4);
   if (HasCategories(error)) add("by category", HolderList(error.by_category, top), 6);
-  if (!of_host) add("why now", WhyNow(error, detail), 5);
+  const bool has_grown = error.growth.kind && !error.growth.first;
+  if (!of_host) add("why now", WhyNow(error, detail), has_grown ? 5 : 1);
+  if (const std::string helps = WhatHelps(error, summary); !helps.empty()) add("what helps", helps, 0);
   return facts;
 }
 
@@ -295,7 +280,8 @@ std::uint64_t CountOutOfMemory(const Summary& summary) {
   return summary.out_of_memory.size() + (counted > recorded ? counted - recorded : 0);
 }
 
-std::string RenderOutOfMemory(const Capture& capture, const Summary& summary, const Terminal& terminal) {
+std::string RenderOutOfMemory(const Capture& capture, const Summary& summary, std::size_t lines, std::string_view more,
+                              const Terminal& terminal) {
   if (summary.out_of_memory.empty()) {
     const std::string unrecorded = RenderUnrecorded(summary);
     return unrecorded.empty() ? "" : FactLine(terminal, "out of memory", Color::kRed, unrecorded);
@@ -308,10 +294,10 @@ std::string RenderOutOfMemory(const Capture& capture, const Summary& summary, co
   headline += Others(capture, summary.out_of_memory, error);
   std::vector<Fact> facts;
   for (const Detail& detail : {Detail{3, true}, Detail{3, false}, Detail{2, false}, Detail{1, false}}) {
-    facts = FactsOf(error, headline, detail, terminal);
-    if (Fit(facts, kLinesOfOutOfMemory)) break;
+    facts = FactsOf(error, headline, detail, summary, terminal);
+    if (Fit(facts, lines)) break;
   }
-  return Fitted(std::move(facts), kLinesOfOutOfMemory, FactLine(terminal, "", Color::kBold, "more: memoir check oom"));
+  return Fitted(std::move(facts), lines, more.empty() ? "" : FactLine(terminal, "", Color::kBold, std::string(more)));
 }
 
 std::string RenderOutOfMemoryErrors(const Capture& capture, const Summary& summary, std::size_t top,
@@ -319,7 +305,7 @@ std::string RenderOutOfMemoryErrors(const Capture& capture, const Summary& summa
   std::string text = RenderUnrecorded(summary);
   if (!text.empty()) text = Wrapped(text, terminal.width, 0) + "\n";
   for (const OutOfMemory& error : summary.out_of_memory)
-    text += "\n" + Together(FactsOf(error, Headline(capture, error), {top, true}, terminal));
+    text += "\n" + Together(FactsOf(error, Headline(capture, error), {top, true}, summary, terminal));
   return text;
 }
 

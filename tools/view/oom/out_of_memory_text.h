@@ -6,16 +6,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "tools/analyze/summary/summary.h"
 #include "tools/view/terminal/terminal.h"
 
 namespace memoir {
 
-// One message for the job, of at most this many lines: of the error that decided, and how many there were. "" where
-// there was none.
+// One message for the job, of at most so many lines: of the error that decided, how many there were, and what would
+// help; `more`: the line that says where the rest is. "" where there was none.
 inline constexpr std::size_t kLinesOfOutOfMemory = 16;
-std::string RenderOutOfMemory(const Capture& capture, const Summary& summary, const Terminal& terminal);
+std::string RenderOutOfMemory(const Capture& capture, const Summary& summary, std::size_t lines, std::string_view more,
+                              const Terminal& terminal);
 
 // Also those that torch's allocator alone has counted, as while recording was off.
 std::uint64_t CountOutOfMemory(const Summary& summary);

@@ -116,19 +116,6 @@ std::string WhichOperators(const Capture& capture) {
   return fmt::format(" (in {} of {} processes those below autograd)", below, processes.size());
 }
 
-std::string StepsText(const Summary& summary) {
-  switch (summary.step_source) {
-    case StepSource::kModule:
-      return FormatCounted(summary.steps, "call", "calls") + " of the outermost module";
-    case StepSource::kOptimizer:
-      return FormatCounted(summary.steps, "optimizer step", "optimizer steps");
-    case StepSource::kProfiler:
-      return FormatCounted(summary.steps, "profiler step", "profiler steps");
-    default:
-      return FormatCounted(summary.steps, "step", "steps");
-  }
-}
-
 std::string RecordedLine(const Capture& capture, const Summary& summary, bool windowed) {
   // By the clock of all moments that views name, which starts with the recording, not with the first event.
   std::string line =
@@ -166,7 +153,7 @@ std::string PeakTable(const Capture& capture, const Summary& summary, const Summ
                   FormatShare(device.peak_allocated_bytes, device.peak_allocated_bytes),
                   FormatCount(device.peak_blocks)});
   return Heading(terminal, fmt::format("Live at the peak of {}, by {}", label, names.one)) + table.Render(terminal, 2) +
-         CheckpointLine(capture, device, terminal);
+         (summary.by == GroupBy::kCategory ? CheckpointLine(capture, device, terminal) : "");
 }
 
 std::string MeanLife(const Columns& columns) {
@@ -204,12 +191,12 @@ std::string FoldedNote(const Summary& summary, const Terminal& terminal) {
 }
 
 // A sum of peaks at different times reads as if it were one.
-std::string ManyPeaksNote(const Summary& summary, const SummaryTextOptions& options, const Terminal& terminal) {
+std::string ManyPeaksNote(const Summary& summary, const Terminal& terminal) {
   const auto used = std::ranges::count_if(
       summary.devices, [&](const auto& device) { return device.peak_allocated_bytes > 0 && InFocus(summary, device); });
   if (used < 2) return "";
   std::string note = "at peak: summed over the devices, each at its own peak.";
-  if (!options.brief && summary.processes.size() > 1) note += " One rank alone, with its table of the peak: --rank N.";
+  if (summary.processes.size() > 1) note += " One rank alone, with its table of the peak: --rank N.";
   return "  " + Wrapped(note, terminal.width, 2) + "\n";
 }
 
@@ -237,7 +224,7 @@ std::string AllocationTable(const Summary& summary, const SummaryTextOptions& op
   table.AddTotal(AllocationCells(total, names.has_calls, caching));
   return Heading(terminal, fmt::format("Who allocates{}, by {} ({}kept: still live at the end)", WhichDevices(summary),
                                        names.one, names.has_calls ? "calls: at any depth; " : "")) +
-         table.Render(terminal, 2) + ManyPeaksNote(summary, options, terminal) + FoldedNote(summary, terminal);
+         table.Render(terminal, 2) + ManyPeaksNote(summary, terminal) + FoldedNote(summary, terminal);
 }
 
 // "aten::empty 1.2 GiB, aten::mm 3.0 MiB, other 12 B"
@@ -300,7 +287,7 @@ std::string AsFarAsKnown(const std::string& at_end, const Summary& summary) {
   return any ? at_end + "; of CUDA devices not known" : at_end;
 }
 
-std::string FactLines(const Summary& summary, const SummaryTextOptions& options, const Terminal& terminal) {
+std::string FactLines(const Summary& summary, const Terminal& terminal) {
   const Facts facts = FactsOf(summary);
   std::string text =
       FactLine(terminal, "temporaries",
@@ -309,13 +296,13 @@ std::string FactLines(const Summary& summary, const SummaryTextOptions& options,
                    ShareOf(facts.rows.temporary_bytes, facts.rows.allocated_bytes - facts.folded_bytes,
                            summary.folded ? "of what the newest parts allocated" : "of all"));
   std::string at_end = Counted(facts.live_bytes, facts.live_blocks, "block", "blocks");
-  if (facts.live_bytes > 0 && !options.brief) at_end += ": " + Holders(summary, 3);
+  if (facts.live_bytes > 0) at_end += ": " + Holders(summary, 3);
   text += FactLine(terminal, "live at the end", AsFarAsKnown(at_end, summary));
   if (facts.first_seen_storages > 0) {
     text += FactLine(terminal, "first seen",
                      Counted(facts.first_seen_bytes, facts.first_seen_storages, "storage", "storages") +
                          " allocated elsewhere, in no sum above");
-  } else if (!options.brief) {
+  } else {
     text += FactLine(terminal, "first seen", "no storage allocated elsewhere (numpy, files, before recording)");
   }
   if (summary.compiled_allocations > 0) {
@@ -332,40 +319,47 @@ std::string FactLines(const Summary& summary, const SummaryTextOptions& options,
 // A heading above nothing would be noise.
 std::string Tables(const Capture& capture, const Summary& summary, const SummaryTextOptions& options,
                    const Terminal& terminal) {
-  std::string text;
   if (summary.devices.empty() || summary.devices[LargestDevice(summary)].peak_allocated_bytes == 0) {
     const std::string unknown = CudaMemoryNotKnown(summary.report);
     return "No allocation was recorded" + std::string(options.windowed ? " in this window" : "") +
            (unknown.empty() ? "" : "; CUDA memory is not known") + ".\n";
   }
   if (summary.by == GroupBy::kModule) {
-    return RenderModules(summary, options.top, terminal) + ManyPeaksNote(summary, options, terminal) +
+    return RenderModules(summary, options.top, terminal) + ManyPeaksNote(summary, terminal) +
            FoldedNote(summary, terminal);
   }
   if (summary.by == GroupBy::kParameter) {
-    return RenderParameters(summary, options.top, terminal) + ManyPeaksNote(summary, options, terminal) +
+    return RenderParameters(summary, options.top, terminal) + ManyPeaksNote(summary, terminal) +
            FoldedNote(summary, terminal) + MissingNote(summary, terminal);
   }
-  text += PeakTable(capture, summary, options, terminal);
-  if (!options.brief) text += '\n';
-  return text + AllocationTable(summary, options, terminal) + MissingNote(summary, terminal);
+  return PeakTable(capture, summary, options, terminal) + "\n" + AllocationTable(summary, options, terminal) +
+         MissingNote(summary, terminal);
 }
 
 }  // namespace
+
+std::string StepsText(const Summary& summary) {
+  switch (summary.step_source) {
+    case StepSource::kModule:
+      return FormatCounted(summary.steps, "call", "calls") + " of the outermost module";
+    case StepSource::kOptimizer:
+      return FormatCounted(summary.steps, "optimizer step", "optimizer steps");
+    case StepSource::kProfiler:
+      return FormatCounted(summary.steps, "profiler step", "profiler steps");
+    default:
+      return FormatCounted(summary.steps, "step", "steps");
+  }
+}
 
 std::string RenderSummary(const Capture& capture, const Summary& whole, const SummaryTextOptions& options,
                           const Terminal& terminal) {
   Summary summary = Focus(whole);
   ShortenFiles(summary.rows);
-  SummaryTextOptions limited = options;
-  // 25 lines in all: devices take theirs from the tables.
-  if (options.brief) limited.top = summary.devices.size() > 1 ? 3 : 4;
-  const std::string gap = options.brief ? "" : "\n";
   std::string text = RenderWhatRan(capture, terminal) + RecordedLine(capture, summary, options.windowed);
-  text += RenderDevices(capture, summary, limited.top, limited.brief, terminal) + gap;
-  text += Tables(capture, summary, limited, terminal) + gap;
-  text += FactLines(summary, limited, terminal);
-  text += RenderOutOfMemory(capture, summary, terminal);
+  text += RenderDevices(capture, summary, options.top, terminal) + "\n";
+  text += Tables(capture, summary, options, terminal) + "\n";
+  text += FactLines(summary, terminal);
+  text += RenderOutOfMemory(capture, summary, kLinesOfOutOfMemory, "more: memoir check oom", terminal);
   return text + RenderLosses(capture, summary.report, terminal);
 }
 

@@ -13,12 +13,14 @@ namespace memoir {
 
 struct SummaryTextOptions {
   std::size_t top = 10;   // rows of a table; 0: all. The rest is one row, so that columns add up to the total shown
-  bool brief = false;     // at most 25 lines, for the end of `memoir run`
   bool windowed = false;  // the summary is of a part of the recording
 };
 
 std::string RenderSummary(const Capture& capture, const Summary& summary, const SummaryTextOptions& options,
                           const Terminal& terminal);
+
+// "10 optimizer steps", "3 calls of the outermost module".
+std::string StepsText(const Summary& summary);
 
 }  // namespace memoir
 

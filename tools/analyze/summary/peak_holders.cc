@@ -1,0 +1,73 @@
+#include "tools/analyze/summary/peak_holders.h"
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "tools/analyze/grouping/grouping.h"
+#include "tools/analyze/pass/visitor_group.h"
+#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/summary/summary_errors.h"
+#include "tools/analyze/summary/summary_pass.h"
+
+namespace memoir {
+namespace {
+
+constexpr GroupBy kAsked[] = {GroupBy::kCategory, GroupBy::kModule, GroupBy::kLine};
+
+absl::StatusOr<std::vector<Grouping>> Groupings(const Capture& capture, const Selection& selection) {
+  absl::StatusOr<BlockCategories> categories = CategorizeBlocks(capture, ReplayOptionsFor(selection, true, false));
+  if (!categories.ok()) return categories.status();
+  LibraryWorkspaces workspaces;
+  if (std::ranges::any_of(categories->rules, IsOfLibrary)) {
+    absl::StatusOr<LibraryWorkspaces> found = FindLibraryWorkspaces(capture, ReplayOptionsFor(selection, true, false));
+    if (!found.ok()) return found.status();
+    workspaces = *std::move(found);
+  }
+  std::vector<Grouping> groupings;
+  for (const GroupBy by : kAsked) {
+    groupings.push_back(Grouping::Of(by, NeedsCategories(by) ? *std::move(categories) : BlockCategories()));
+    if (Grouping::TellsWorkspaces(by)) groupings.back().SetApart(workspaces);
+  }
+  return groupings;
+}
+
+absl::StatusOr<std::vector<Summary>> Summaries(const Capture& capture, const Selection& selection,
+                                               const std::vector<Grouping>& groupings) {
+  std::deque<SummaryPass> passes;  // the group points at them
+  std::vector<Visitor*> visitors;
+  for (const Grouping& grouping : groupings) visitors.push_back(&passes.emplace_back(capture, selection, grouping));
+  VisitorGroup all(visitors);
+  ReplayOptions replay = ReplayOptionsFor(selection, false, true);
+  replay.modules = true;
+  const absl::StatusOr<ReplayReport> report = capture.Replay(all, replay);
+  if (!report.ok()) return report.status();
+  std::vector<Summary> summaries;
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    if (!passes[i].found().ok()) return passes[i].found();
+    summaries.push_back(passes[i].TakeSummary());
+    summaries.back().by = groupings[i].by();
+    summaries.back().report = *report;
+  }
+  return summaries;
+}
+
+}  // namespace
+
+absl::StatusOr<PeakHolders> AnalyzePeakHolders(const Capture& capture, const Selection& selection) {
+  const Capture::SharedDecoding shared(capture);
+  const absl::StatusOr<std::vector<Grouping>> groupings = Groupings(capture, selection);
+  if (!groupings.ok()) return groupings.status();
+  absl::StatusOr<std::vector<Summary>> summaries = Summaries(capture, selection, *groupings);
+  if (!summaries.ok()) return summaries.status();
+  PeakHolders holders = {std::move((*summaries)[0]), std::move((*summaries)[1]), std::move((*summaries)[2])};
+  Summary& first = holders.by_category;
+  if (!RanOut(first)) return holders;
+  absl::Status added = AddOutOfMemory(capture, selection, first);
+  if (added.ok()) added = AddCheckpointing(capture, selection, groupings->front().categories(), first);
+  if (!added.ok()) return added;
+  return holders;
+}
+
+}  // namespace memoir

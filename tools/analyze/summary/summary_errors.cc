@@ -1,0 +1,44 @@
+#include "tools/analyze/summary/summary_errors.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tools/analyze/checkpointing/checkpointing.h"
+#include "tools/analyze/oom/out_of_memory.h"
+#include "tools/analyze/pass/windowed_visitor.h"
+
+namespace memoir {
+
+absl::Status AddCheckpointing(const Capture& capture, const Selection& selection, const BlockCategories& categories,
+                              Summary& summary) {
+  const auto checkpointing = AnalyzeCheckpointing(capture, selection, categories);
+  if (!checkpointing.ok()) return checkpointing.status();
+  for (DeviceRow& row : summary.devices) {
+    for (const CheckpointDevice& device : checkpointing->devices) {
+      const bool same = device.process == row.process && device.name == row.name && !row.peak_is_folded;
+      if (const CheckpointRow* best = same ? device.best() : nullptr) row.checkpointing = *best;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AddCheckpointing(const Capture& capture, const Selection& selection, Summary& summary) {
+  const auto categories = CategorizeBlocks(capture, ReplayOptionsFor(selection, true, false));
+  if (!categories.ok()) return categories.status();
+  return AddCheckpointing(capture, selection, *categories, summary);
+}
+
+bool RanOut(const Summary& summary) {
+  const auto ran_out = [](const DeviceRow& device) { return device.num_ooms > 0; };
+  return summary.refusals > 0 || std::ranges::any_of(summary.devices, ran_out);
+}
+
+absl::Status AddOutOfMemory(const Capture& capture, const Selection& selection, Summary& summary) {
+  if (!RanOut(summary)) return absl::OkStatus();
+  auto errors = AnalyzeOutOfMemory(capture, selection);
+  if (!errors.ok()) return errors.status();
+  summary.out_of_memory = *std::move(errors);
+  return absl::OkStatus();
+}
+
+}  // namespace memoir
