@@ -27,11 +27,13 @@
 #include "tools/analyze/fit/fit_recording.h"
 #include "tools/analyze/report/report.h"
 #include "tools/analyze/segments/fragmentation.h"
+#include "tools/analyze/summary/peak_holders.h"
 #include "tools/cli/arguments/verbs.h"
 #include "tools/cli/terminal/exit_code.h"
 #include "tools/view/json/json.h"
 #include "tools/view/report/report_facts.h"
 #include "tools/view/report/report_sections.h"
+#include "tools/view/summary/run_summary_text.h"
 
 namespace memoir {
 namespace {
@@ -96,6 +98,7 @@ const std::vector<Command>& Commands() {
         {"export", "memory-timeline"},
         {"fit recording"},
         {"report"},
+        {"run summary"},
     };
     for (const char* by : {"operator", "module", "category", "category,module", "parameter", "leaf", "range", "thread",
                            "shape", "rank"}) {
@@ -138,10 +141,21 @@ int RunReport(const std::string& folder) {
   return whole ? kExitFine : kExitError;
 }
 
+// What `memoir run` ends with, without what it had run.
+int RunSummary(const std::string& folder) {
+  const auto capture = Capture::Open(folder);
+  if (!capture.ok()) return kExitError;
+  const auto holders = AnalyzePeakHolders(*capture, {});
+  if (!holders.ok()) return kExitError;
+  const std::string text = RenderRunSummary(*capture, *holders, {.program = "memoir", .capture = folder}, Terminal());
+  return text.empty() ? kExitError : kExitFine;
+}
+
 // What the program would exit with.
 int RunCommand(const Command& command, const std::string& folder, const std::string& output) {
   if (command[0] == "fit recording") return RunFit(folder);
   if (command[0] == "report") return RunReport(folder);
+  if (command[0] == "run summary") return RunSummary(folder);
   Command arguments(command.begin() + 1, command.end());
   if (command[0] == "explain") {
     arguments.insert(arguments.end() - 1, folder);

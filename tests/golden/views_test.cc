@@ -108,6 +108,17 @@ TEST_F(Views, RunSummary) {
   }
 }
 
+TEST_F(Views, RunSummaryOfALeak) {
+  testing::ProcessBuilder process;
+  for (std::uint64_t step = 0; step < 9; ++step)
+    process.Step(step).Stack({{"/src/me/train.py", "remember", 40}}).Allocate(0x1000 + step * 0x100000, 1 << 20);
+  process.WriteTo(folder_ / "leak");
+  const Capture capture = *Capture::Open(folder_ / "leak");
+  const auto holders = AnalyzePeakHolders(capture, {});
+  ASSERT_TRUE(holders.ok()) << holders.status();
+  ExpectGolden("run_leak.txt", RenderRunSummary(capture, *holders, {.program = "memoir", .capture = "run1"}, kNarrow));
+}
+
 TEST_F(Views, SummaryByEachGrouping) {
   for (const std::string by : {"operator", "leaf", "range", "thread", "shape", "rank"}) {
     SummaryOptions options;

@@ -59,7 +59,7 @@ ANALYZE = {
     "grouping": "categories driver pass",
     "segments": "grouping pass",
     "oom": "categories driver grouping pass segments",
-    "summary": "categories checkpointing driver grouping oom pass segments",
+    "summary": "categories checkpointing driver grouping lives oom pass segments",
     "stacks": "grouping pass summary",
     "compiled": "categories pass summary",
     "time": "categories grouping pass",

@@ -64,6 +64,34 @@ def test_the_summary_names_victim_and_hoarder(tree, ran):
     assert f"by operator aten::zeros {held}" in tables, tables
 
 
+LEAKS = '''
+import torch
+from torch import nn
+model = nn.Sequential(*[nn.Linear(1024, 1024) for _ in range(4)]).cuda()
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+history = []
+while True:
+    model(torch.randn(1024, 1024, device="cuda")).square().mean().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    history.append(model(torch.randn(1024, 1024, device="cuda")))
+'''
+
+
+def test_a_leak_is_said_with_its_line(tree, tmp_path):
+    (tmp_path / "program.py").write_text(LEAKS)
+    command = [tree / "bin/memoir", "run", "-o", "capture", "--simulate", "l4", "--sim-memory", "1GiB", "--", sys.executable, "program.py"]
+    done = subprocess.run(list(map(str, command)), cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert "torch.OutOfMemoryError" in done.stderr
+    said = [line.removeprefix("memoir: ") for line in done.stderr.splitlines() if line.startswith("memoir:")]
+    # Four outputs and the input, of 4 MiB each: none is freed, for the graph is kept.
+    assert any(line.startswith("! leak? program.py:11: +20.0 MiB each step, ") for line in said), said
+    (paste,) = [line.split(maxsplit=1)[1] for line in said if line.startswith("leaked ")]
+    pasted = subprocess.run(paste, shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    first = next(line for line in pasted.stdout.splitlines() if "program.py:" in line)
+    assert pasted.returncode == 0 and first.split()[0] == "program.py:11", pasted
+
+
 def test_each_error_is_there(ran):
     which, _, report, _ = ran
     errors, device = report["out_of_memory"], next(d for d in report["devices"] if d["device"] == "cuda:0")

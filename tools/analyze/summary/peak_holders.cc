@@ -34,10 +34,11 @@ absl::StatusOr<std::vector<Grouping>> Groupings(const Capture& capture, const Se
 }
 
 absl::StatusOr<std::vector<Summary>> Summaries(const Capture& capture, const Selection& selection,
-                                               const std::vector<Grouping>& groupings) {
+                                               const std::vector<Grouping>& groupings, LeakPass& leaks) {
   std::deque<SummaryPass> passes;  // the group points at them
   std::vector<Visitor*> visitors;
   for (const Grouping& grouping : groupings) visitors.push_back(&passes.emplace_back(capture, selection, grouping));
+  visitors.push_back(&leaks);
   VisitorGroup all(visitors);
   ReplayOptions replay = ReplayOptionsFor(selection, false, true);
   replay.modules = true;
@@ -59,9 +60,11 @@ absl::StatusOr<PeakHolders> AnalyzePeakHolders(const Capture& capture, const Sel
   const Capture::SharedDecoding shared(capture);
   const absl::StatusOr<std::vector<Grouping>> groupings = Groupings(capture, selection);
   if (!groupings.ok()) return groupings.status();
-  absl::StatusOr<std::vector<Summary>> summaries = Summaries(capture, selection, *groupings);
+  LeakPass leaks(capture, selection);
+  absl::StatusOr<std::vector<Summary>> summaries = Summaries(capture, selection, *groupings, leaks);
   if (!summaries.ok()) return summaries.status();
-  PeakHolders holders = {std::move((*summaries)[0]), std::move((*summaries)[1]), std::move((*summaries)[2])};
+  PeakHolders holders = {std::move((*summaries)[0]), std::move((*summaries)[1]), std::move((*summaries)[2]),
+                         leaks.Take()};
   Summary& first = holders.by_category;
   if (!RanOut(first)) return holders;
   absl::Status added = AddOutOfMemory(capture, selection, first);

@@ -1,9 +1,12 @@
 // Who holds the bytes at the peak, asked three ways: what the end of a run is told. One replay for categories, one for
-// the three summaries together; on a GPU one more for libraries' workspaces.
+// the three summaries and leaks together; on a GPU one more for libraries' workspaces.
 #ifndef TOOLS_ANALYZE_SUMMARY_PEAK_HOLDERS_H_
 #define TOOLS_ANALYZE_SUMMARY_PEAK_HOLDERS_H_
 
+#include <vector>
+
 #include "absl/status/statusor.h"
+#include "tools/analyze/lives/leaks.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/model/capture.h"
 
@@ -14,6 +17,7 @@ struct PeakHolders {
   Summary by_category;
   Summary by_module;
   Summary by_line;
+  std::vector<Leak> leaks;  // most bytes first
 };
 
 absl::StatusOr<PeakHolders> AnalyzePeakHolders(const Capture& capture, const Selection& selection);

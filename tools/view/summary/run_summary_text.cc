@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -105,8 +106,13 @@ std::string ReservedText(const DeviceRow& device, std::size_t room) {
 }
 
 std::string NameOf(const Summary& summary, const Row& row, const ShownFiles& files) {
-  if (summary.by == GroupBy::kModule)
-    return ShownName(row.module.path.empty() ? row.module.root : WithLayersMerged(row.module.path));
+  if (summary.by == GroupBy::kModule) {
+    const std::string layers = WithLayersMerged(row.module.path);
+    // "Sequential.*": a path of numbers alone says nothing.
+    if (layers.empty() || layers.starts_with('*'))
+      return ShownName(row.module.root) + (layers.empty() ? "" : "." + Escaped(layers));
+    return ShownName(layers);
+  }
   if (!row.source.known()) return ShownName(row.name);
   return Escaped(PlaceOf({std::string(files.NameOf(row.source.file)), row.source.function, row.source.line}));
 }
@@ -176,6 +182,24 @@ std::string OthersText(const Capture& capture, const Summary& summary, std::size
   return text;
 }
 
+// "leak? train.py:40: +2.0 MiB each step, 40.0 MiB after 20 steps"
+std::string LeakText(const Capture& capture, const Leak& leak) {
+  const bool alone = DescribeJob(capture).processes <= 1;
+  return fmt::format("leak? {}{}: +{} each step, {} after {}", ShownPlace(leak.line, kNameInLine),
+                     alone ? "" : " on " + DeviceLabel(capture, leak.device, leak.process),
+                     FormatBytes(leak.bytes_per_step()), FormatBytes(leak.bytes),
+                     FormatCounted(leak.steps, "step", "steps"));
+}
+
+// What is wrong, worst first: one line each.
+std::vector<LossHeadline> FindingsOf(const Capture& capture, const PeakHolders& holders) {
+  std::vector<LossHeadline> findings;
+  if (!holders.leaks.empty()) findings.push_back({LeakText(capture, holders.leaks.front()), true});
+  std::vector<LossHeadline> losses = LossHeadlines(capture, holders.by_category.report);
+  std::ranges::move(losses, std::back_inserter(findings));
+  return findings;
+}
+
 std::string Findings(const std::vector<LossHeadline>& headlines, std::size_t most, const Terminal& terminal) {
   std::string text;
   const std::size_t shown = headlines.size() <= most ? headlines.size() : most - 1;
@@ -202,6 +226,9 @@ bool IsLarge(const Summary& by_category, std::size_t device, std::string_view ca
   return bytes > 0 && bytes >= by_category.devices[device].peak_allocated_bytes / 3;
 }
 
+// What is live when the newest step begins.
+std::string LeakWords(const Leak& leak) { return fmt::format("show --by line --at {}ns", leak.ns); }
+
 std::string NextCommands(const PeakHolders& holders, const TypedCommand& command, const Terminal& terminal) {
   const Summary& summary = holders.by_category;
   const auto next = [&](std::string_view name, const std::string& words) {
@@ -209,15 +236,17 @@ std::string NextCommands(const PeakHolders& holders, const TypedCommand& command
   };
   if (!summary.out_of_memory.empty() || CountOutOfMemory(summary) > 0) {
     std::string text = next("errors", "check oom");
+    if (!holders.leaks.empty()) text += next("leaked", LeakWords(holders.leaks.front()));
     if (std::ranges::any_of(summary.devices, [](const DeviceRow& device) { return device.checkpointing.has_value(); }))
       text += next("lower it", "show --by checkpoint");
     return text + next("tables", "show");
   }
   std::string text;
+  if (!holders.leaks.empty()) text += next("leaked", LeakWords(holders.leaks.front()));
   if (!summary.devices.empty()) {
     const std::size_t device = LargestDevice(summary);
     const bool kept = IsLarge(summary, device, "ACTIVATION", "no backward came");
-    if (kept) text += next("kept by", "show --by category,line");
+    if (kept && holders.leaks.empty()) text += next("kept by", "show --by category,line");
     if (!kept && holders.by_module.module_calls > 0 && IsLarge(summary, device, "ACTIVATION", ""))
       text += next("lower it", "show --by checkpoint");
   }
@@ -258,7 +287,7 @@ std::string RenderRunSummary(const Capture& capture, const PeakHolders& holders,
                              const Terminal& terminal) {
   const Summary& summary = holders.by_category;
   const std::string begin = WhatRan(capture, summary, terminal);
-  const std::vector<LossHeadline> headlines = LossHeadlines(capture, summary.report);
+  const std::vector<LossHeadline> headlines = FindingsOf(capture, holders);
   const std::string end = NextCommands(holders, command, terminal);
   std::string text;
   for (const Detail& detail : {Detail{3, 3, true}, Detail{2, 3, true}, Detail{2, 2, true}, Detail{1, 2, true},
