@@ -1,13 +1,16 @@
 """memoir show, export, doctor and help: what they print, where, and what they say about captures that are none."""
 
+import fcntl
 import json
 import os
 import pathlib
-import re
 import pty
+import re
 import shutil
+import struct
 import subprocess
 import sys
+import termios
 
 import pytest
 
@@ -159,17 +162,36 @@ def test_columns_are_respected(memoir, samples):
     assert max(map(len, narrow.splitlines())) <= 60 < max(map(len, wide.splitlines()))
 
 
-def test_colors_only_on_a_terminal(fake_tree, samples):
-    def on_terminal(**variables):
-        ours, theirs = pty.openpty()
-        subprocess.run([fake_tree / "bin/memoir", samples / "one_operator"], stdout=theirs, stderr=theirs,
-                       env={**os.environ, "TERM": "xterm", **variables})
-        os.close(theirs)
-        return os.read(ours, 65536)
+@pytest.fixture
+def on_terminal(fake_tree):
+    """The program's output on a terminal of so many columns."""
 
-    assert b"\x1b[" in on_terminal(NO_COLOR="")
-    assert b"\x1b[" not in on_terminal(NO_COLOR="1")
-    assert b"\x1b[" not in on_terminal(NO_COLOR="", TERM="dumb")
+    def on_terminal(*arguments, columns=80, **variables):
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        environment = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
+        subprocess.run([fake_tree / "bin/memoir", *arguments], stdout=theirs, stderr=theirs, env={**environment, "TERM": "xterm", **variables})
+        os.close(theirs)
+        return os.read(ours, 65536).decode()
+
+    return on_terminal
+
+
+def test_colors_only_on_a_terminal(on_terminal, samples):
+    assert "\x1b[" in on_terminal(samples / "one_operator", NO_COLOR="")
+    assert "\x1b[" not in on_terminal(samples / "one_operator", NO_COLOR="1")
+    assert "\x1b[" not in on_terminal(samples / "one_operator", NO_COLOR="", TERM="dumb")
+
+
+def test_as_wide_as_the_terminal_with_bars(memoir, on_terminal, samples):
+    longest = {}
+    for columns in (60, 80, 140):
+        lines = on_terminal(samples / "training", columns=columns, NO_COLOR="1").splitlines()
+        assert max(map(len, lines)) <= columns, lines
+        longest[columns] = max(line.count("█") for line in lines)
+    assert 0 < longest[80] <= longest[140] == 24
+    piped = memoir(samples / "training").stdout
+    assert "█" not in piped and max(map(len, piped.splitlines())) <= 80
 
 
 def test_export_events(memoir, samples, tmp_path, one_line):

@@ -25,6 +25,7 @@
 #include "tools/analyze/time/over_time.h"
 #include "tools/analyze/tree/range_tree.h"
 #include "tools/view/accounting/balance_view.h"
+#include "tools/view/capture/capture_text.h"
 #include "tools/view/checkpointing/checkpoint_view.h"
 #include "tools/view/events/event_json.h"
 #include "tools/view/lives/explain_view.h"
@@ -360,6 +361,18 @@ TEST_F(Views, NoRawControlBytes) {
         RenderLiveAt(capture, *live, "mark:\x1b[31m", 0, kWide)}) {
     for (const char c : text) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20) << static_cast<int>(c);
     EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("\u202E")));
+  }
+}
+
+// What the recording lacks excepted: a line each, for grep.
+TEST_F(Views, NoLineOfASummaryIsWiderThanTheTerminal) {
+  for (const std::string& name : ::memoir::testing::SampleNames()) {
+    const Capture capture = Open(name);
+    const Summary summary = Summarise(capture);
+    std::istringstream lines(RenderSummary(capture, summary, {}, kNarrow));
+    const std::string losses = RenderLosses(capture, summary.report, kNarrow);
+    for (std::string line; std::getline(lines, line);)
+      EXPECT_TRUE(DisplayWidth(line) <= kNarrow.width || losses.find(line) != std::string::npos) << line;
   }
 }
 

@@ -14,8 +14,7 @@
 namespace memoir {
 namespace {
 
-constexpr GroupBy kAsked[] = {GroupBy::kCategory, GroupBy::kModule, GroupBy::kLine};
-
+// As PeakHolders has them.
 absl::StatusOr<std::vector<Grouping>> Groupings(const Capture& capture, const Selection& selection) {
   absl::StatusOr<BlockCategories> categories = CategorizeBlocks(capture, ReplayOptionsFor(selection, true, false));
   if (!categories.ok()) return categories.status();
@@ -26,9 +25,10 @@ absl::StatusOr<std::vector<Grouping>> Groupings(const Capture& capture, const Se
     workspaces = *std::move(found);
   }
   std::vector<Grouping> groupings;
-  for (const GroupBy by : kAsked) {
-    groupings.push_back(Grouping::Of(by, NeedsCategories(by) ? *std::move(categories) : BlockCategories()));
-    if (Grouping::TellsWorkspaces(by)) groupings.back().SetApart(workspaces);
+  groupings.push_back(Grouping::Of(GroupBy::kCategory, *std::move(categories)));
+  for (const GroupBy by : {GroupBy::kModule, GroupBy::kLine}) {
+    groupings.push_back(Grouping::Of(by, BlockCategories()));
+    groupings.back().SetApart(workspaces);
   }
   return groupings;
 }

@@ -19,19 +19,25 @@ namespace {
 
 constexpr std::size_t kNameInLine = 40;
 
+// A line about a device, below its own.
+std::string Below(const Terminal& terminal, const std::string& text) {
+  constexpr std::size_t kIndent = 4;
+  return "  " + Wrapped(text, terminal.width - 2, kIndent) + "\n";
+}
+
 // What the caching allocator took from the device, of which allocated bytes are a part.
-std::string CachingLine(const DeviceRow& device) {
+std::string CachingLine(const DeviceRow& device, const Terminal& terminal) {
   if (!device.caching) return "";
-  std::string line = "  reserved at most " + FormatBytes(device.peak_reserved_bytes);
+  std::string line = "reserved at most " + FormatBytes(device.peak_reserved_bytes);
   if (device.reserved_bytes_at_peak > 0)
     line += fmt::format(" ({} at that peak)", FormatBytes(device.reserved_bytes_at_peak));
   line += fmt::format(", active {}; ", FormatBytes(device.peak_active_bytes));
   line += FormatCounted(device.num_alloc_retries, "retry", "retries") + ", ";
-  return line + FormatCounted(device.num_ooms, "out-of-memory error", "out-of-memory errors") + "\n";
+  return Below(terminal, line + FormatCounted(device.num_ooms, "out-of-memory error", "out-of-memory errors"));
 }
 
 // What lay there past torch's allocator, when that was most.
-std::string OutsideLine(const DeviceRow& device) {
+std::string OutsideLine(const DeviceRow& device, const Terminal& terminal) {
   constexpr std::size_t kShown = 4;
   if (device.outside_bytes == 0) return "";
   std::string list;
@@ -40,22 +46,24 @@ std::string OutsideLine(const DeviceRow& device) {
                         FormatBytes(device.outside[i].bytes));
   }
   if (device.outside.size() > kShown) list += ", " + FormatCounted(device.outside.size() - kShown, "other", "others");
-  return fmt::format("  non-PyTorch memory at most {} ({})\n", FormatBytes(device.outside_bytes), list);
+  return Below(terminal, fmt::format("non-PyTorch memory at most {} ({})", FormatBytes(device.outside_bytes), list));
 }
 
 // torch.compile's own work is of the first steps alone.
-std::string CompileLine(const DeviceRow& device) {
+std::string CompileLine(const DeviceRow& device, const Terminal& terminal) {
   if (device.compile_bytes_at_peak == 0 || device.peak_is_folded) return "";
-  return fmt::format("  peak while compiling: {} of it is torch.compile's own; without it {}\n",
-                     FormatBytes(device.compile_bytes_at_peak), FormatBytes(device.peak_without_compile_bytes));
+  return Below(terminal,
+               fmt::format("peak while compiling: {} of it is torch.compile's own; without it {}",
+                           FormatBytes(device.compile_bytes_at_peak), FormatBytes(device.peak_without_compile_bytes)));
 }
 
-std::string UnknownLine(const std::string& label, const Unrecorded& unknown) {
-  return label + ": memory not known: " + Escaped(unknown.why) + "\n";
+std::string UnknownLine(const std::string& label, const Unrecorded& unknown, const Terminal& terminal) {
+  constexpr std::size_t kIndent = 2;
+  return Wrapped(label + ": memory not known: " + Escaped(unknown.why), terminal.width, kIndent) + "\n";
 }
 
 // Processes whose CUDA memory is not known, and of which not even a device is.
-std::vector<std::string> UnknownDevices(const Capture& capture, const Summary& summary) {
+std::vector<std::string> UnknownDevices(const Capture& capture, const Summary& summary, const Terminal& terminal) {
   std::vector<std::string> lines;
   for (const ProcessSummary& process : capture.processes()) {
     const Unrecorded* unknown = summary.report.processes[process.id.value].UnknownCudaMemory();
@@ -63,7 +71,7 @@ std::vector<std::string> UnknownDevices(const Capture& capture, const Summary& s
       return device.process == process.id && device.name.starts_with("cuda");
     });
     if (unknown != nullptr && !has_row)
-      lines.push_back(UnknownLine(DeviceLabel(capture, "cuda", process.id), *unknown));
+      lines.push_back(UnknownLine(DeviceLabel(capture, "cuda", process.id), *unknown, terminal));
   }
   return lines;
 }
@@ -80,10 +88,11 @@ std::string DeviceLine(const Capture& capture, const DeviceRow& device, const Re
                        const Terminal& terminal) {
   const std::string label = DeviceLabel(capture, device.name, device.process);
   const Unrecorded* unknown = UnknownMemory(report, device.process, device.name);
-  if (device.peak_allocated_bytes == 0 && unknown != nullptr) return UnknownLine(label, *unknown) + OutsideLine(device);
-  if (device.peak_allocated_bytes == 0) return label + ": nothing was live\n" + OutsideLine(device);
+  if (device.peak_allocated_bytes == 0 && unknown != nullptr)
+    return UnknownLine(label, *unknown, terminal) + OutsideLine(device, terminal);
+  if (device.peak_allocated_bytes == 0) return label + ": nothing was live\n" + OutsideLine(device, terminal);
   const std::string peak = (unknown == nullptr ? "peak " : "peak at least ") + FormatBytes(device.peak_allocated_bytes);
-  std::string line = label + ": " + Painted(terminal, Color::kBold, peak);
+  std::string line = label + ": " + peak;
   line += " at " + FormatMoment(device.peak_ns);
   if (device.peak_is_folded) {
     line += fmt::format(", in parts since evicted; at most {} after them", FormatBytes(device.newest_peak_bytes));
@@ -94,8 +103,13 @@ std::string DeviceLine(const Capture& capture, const DeviceRow& device, const Re
   line += UnknownMemoryAtEnd(report, device.process, device.name) != nullptr
               ? "; not known at the end"
               : fmt::format("; {} at the end", FormatBytes(device.live_bytes_at_end));
-  return line + "\n" + (largest ? PeakLine(device) : "") + CompileLine(device) + CachingLine(device) +
-         OutsideLine(device);
+  constexpr std::size_t kIndent = 2;
+  line = Wrapped(line, terminal.width, kIndent);
+  // Painted last, because colour codes would count as columns; a figure that was broken is left plain.
+  if (const std::size_t at = line.find(peak); at != std::string::npos)
+    line.replace(at, peak.size(), Painted(terminal, Color::kBold, peak));
+  return line + "\n" + (largest ? PeakLine(device) : "") + CompileLine(device, terminal) +
+         CachingLine(device, terminal) + OutsideLine(device, terminal);
 }
 
 // GPUs before hosts, then the largest.
@@ -119,7 +133,7 @@ std::string RenderDevices(const Capture& capture, const Summary& summary, std::s
   for (std::size_t i = 0; i < std::min(most, devices.size()); ++i)
     text += DeviceLine(capture, *devices[i], summary.report, i == 0, terminal);
   if (devices.size() > most) text += fmt::format("and {} more devices with smaller peaks\n", devices.size() - most);
-  const std::vector<std::string> unknown = UnknownDevices(capture, summary);
+  const std::vector<std::string> unknown = UnknownDevices(capture, summary, terminal);
   for (std::size_t i = 0; i < std::min(most, unknown.size()); ++i) text += unknown[i];
   if (unknown.size() > most)
     text += fmt::format("and {} more processes whose CUDA memory is not known\n", unknown.size() - most);

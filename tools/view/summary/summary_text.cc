@@ -102,7 +102,7 @@ std::vector<Line> DeviceLines(const Summary& summary, std::size_t device) {
 }
 
 std::string Heading(const Terminal& terminal, const std::string& text) {
-  return Painted(terminal, Color::kBold, text) + "\n";
+  return Painted(terminal, Color::kBold, Wrapped(text, terminal.width, 2)) + "\n";
 }
 
 // Operators below autograd are others than those above: whoever compares two summaries must see it.
@@ -116,7 +116,7 @@ std::string WhichOperators(const Capture& capture) {
   return fmt::format(" (in {} of {} processes those below autograd)", below, processes.size());
 }
 
-std::string RecordedLine(const Capture& capture, const Summary& summary, bool windowed) {
+std::string RecordedLine(const Capture& capture, const Summary& summary, bool windowed, const Terminal& terminal) {
   // By the clock of all moments that views name, which starts with the recording, not with the first event.
   std::string line =
       windowed ? FormatDuration(summary.duration_ns) + " in the window" : FormatDuration(summary.end_ns) + " recorded";
@@ -128,7 +128,7 @@ std::string RecordedLine(const Capture& capture, const Summary& summary, bool wi
   line += ", " + FormatCounted(summary.threads, "thread", "threads");
   if (summary.steps > 0) line += ", " + StepsText(summary);
   if (summary.mark_count > 0) line += ", " + FormatCounted(summary.mark_count, "mark", "marks");
-  return line + "\n";
+  return Wrapped(line, terminal.width, 2) + "\n";
 }
 
 std::string PeakTable(const Capture& capture, const Summary& summary, const SummaryTextOptions& options,
@@ -138,8 +138,10 @@ std::string PeakTable(const Capture& capture, const Summary& summary, const Summ
   const GroupingFacts names = FactsAbout(summary.by);
   const std::string label = DeviceLabel(capture, device.name, device.process);
   if (device.peak_is_folded) {
-    return Heading(terminal, "Live at the peak of " + label) +
-           "  evicted by --max-size; --at peak shows the highest moment in the parts that are left\n";
+    return Heading(terminal, "Live at the peak of " + label) + "  " +
+           Wrapped("evicted by --max-size; --at peak shows the highest moment in the parts that are left",
+                   terminal.width, 2) +
+           "\n";
   }
   Table table({std::string(names.one), "live", "share", "blocks"});
   if (names.needs_stacks) table.CutNamesAtEnd();
@@ -355,7 +357,7 @@ std::string RenderSummary(const Capture& capture, const Summary& whole, const Su
                           const Terminal& terminal) {
   Summary summary = Focus(whole);
   ShortenFiles(summary.rows);
-  std::string text = RenderWhatRan(capture, terminal) + RecordedLine(capture, summary, options.windowed);
+  std::string text = RenderWhatRan(capture, terminal) + RecordedLine(capture, summary, options.windowed, terminal);
   text += RenderDevices(capture, summary, options.top, terminal) + "\n";
   text += Tables(capture, summary, options, terminal) + "\n";
   text += FactLines(summary, terminal);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <system_error>
 
 #include "tools/view/terminal/shortened_names.h"
@@ -40,7 +41,7 @@ double Percent(const std::string& cell) {
 // In eighths of a column.
 std::string Bar(double eighths) {
   constexpr std::array<const char*, 8> kParts = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-  const auto count = static_cast<std::size_t>(eighths + 0.5);
+  const auto count = static_cast<std::size_t>(std::lround(eighths));
   std::string bar;
   for (std::size_t i = 0; i < count / 8; ++i) bar += "█";
   return bar + kParts[count % 8];
@@ -97,7 +98,7 @@ std::string Table::Render(const Terminal& terminal, std::size_t indent) const {
     text += margin + (row.total ? Painted(terminal, Color::kBold, line) : line);
     if (!bars[i].empty())
       text += std::string(used - DisplayWidth(line), ' ') + Painted(terminal, Color::kGreen, bars[i]);
-    text += "\n";
+    text += '\n';
   }
   return text;
 }
