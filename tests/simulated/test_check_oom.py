@@ -183,6 +183,8 @@ def test_text_has_every_error(tree, ran):
     for cause in ("FRAGMENTATION", "LIMIT", "free, but ELSEWHERE", "TOO LARGE", "FULL"):
         assert cause in text, text
     assert "aten::zeros in fragments.hoard" in text and "since the same call of step" in text
+    assert "what helps PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True" in text
+    assert "what helps a larger fraction in torch.cuda.set_per_process_memory_fraction" in text
 
 
 RANKS = '''

@@ -1,0 +1,65 @@
+// What is said to help after an out-of-memory error, and where nothing is.
+#include "tools/view/oom/remedy_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace memoir {
+namespace {
+
+using ::testing::HasSubstr;
+
+OutOfMemory Error(OutOfMemoryCause cause) {
+  OutOfMemory error;
+  error.device = "cuda:0";
+  error.process = ProcessId{0};
+  error.device_free = 1 << 20;
+  error.room.own_free = 3 << 20;
+  error.room.cause = cause;
+  return error;
+}
+
+Summary WithCheckpointing(const std::string& device) {
+  DeviceRow row;
+  row.name = device;
+  row.process = ProcessId{0};
+  CheckpointRow best;
+  best.name = "layers.*";
+  best.modules = 12;
+  best.freed_bytes = 5 << 20;
+  row.checkpointing = best;
+  Summary summary;
+  summary.devices.push_back(row);
+  return summary;
+}
+
+TEST(WhatHelps, WherePiecesAreFree) {
+  const std::string text = WhatHelps(Error(OutOfMemoryCause::kFragmentation), {});
+  EXPECT_THAT(text, HasSubstr("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"));
+  EXPECT_THAT(text, HasSubstr("4.0 MiB"));
+}
+
+TEST(WhatHelps, WhereTheProgramHasALimit) {
+  EXPECT_THAT(WhatHelps(Error(OutOfMemoryCause::kLimit), {}), HasSubstr("set_per_process_memory_fraction"));
+}
+
+TEST(WhatHelps, Checkpointing) {
+  const std::string full = WhatHelps(Error(OutOfMemoryCause::kFull), WithCheckpointing("cuda:0"));
+  EXPECT_EQ(full, "checkpointing layers.* (12 modules): up to 5.0 MiB less at the peak (an estimate)");
+  const std::string both = WhatHelps(Error(OutOfMemoryCause::kFragmentation), WithCheckpointing("cuda:0"));
+  EXPECT_THAT(both, HasSubstr("expandable_segments"));
+  EXPECT_THAT(both, HasSubstr("; checkpointing layers.*"));
+}
+
+TEST(WhatHelps, NothingThatIsNotKnown) {
+  EXPECT_EQ(WhatHelps(Error(OutOfMemoryCause::kFull), {}), "");
+  EXPECT_EQ(WhatHelps(Error(OutOfMemoryCause::kFull), WithCheckpointing("cuda:1")), "") << "another device";
+  OutOfMemory refused = Error(OutOfMemoryCause::kFragmentation);
+  refused.refusal.emplace();
+  EXPECT_EQ(WhatHelps(refused, {}), "") << "another library's request: torch's setting is no help";
+  refused.refusal->of_host = true;
+  EXPECT_EQ(WhatHelps(refused, WithCheckpointing("cuda:0")), "") << "host memory";
+}
+
+}  // namespace
+}  // namespace memoir
