@@ -162,6 +162,28 @@ def test_columns_are_respected(memoir, samples):
     assert max(map(len, narrow.splitlines())) <= 60 < max(map(len, wide.splitlines()))
 
 
+@pytest.mark.parametrize("by, key", [("operator", "operators"), ("module", "modules"), ("category", "categories"), ("line", "lines"), ("thread", "threads")])
+def test_times_are_a_window_of_every_grouping(memoir, samples, by, key):
+    def show(*arguments):
+        done = memoir("show", samples / "training", "--by", by, "--json", *arguments)
+        assert done.returncode == 0, done.stderr
+        report = json.loads(done.stdout)
+        for column, total in (("bytes_at_peak", "peak_allocated_bytes"), ("allocated_bytes", "allocated_bytes")):
+            assert sum(row[column] for row in report[key]) == report["devices"][0][total]
+        return report["devices"][0]["allocated_bytes"]
+
+    parts = [show("--to", "2.1ms"), show("--from", "2.1ms", "--to", "4ms"), show("--from", "4ms")]
+    assert sum(parts) == show() and all(parts)
+
+
+@pytest.mark.parametrize("view", [["--at", "peak"], ["--over", "time"], ["--by", "stack"], ["--by", "checkpoint"], ["--by", "parameter"], ["--tree"]])
+def test_times_are_a_window_of_every_view(memoir, one_line, samples, view):
+    done = memoir("show", samples / "trained", *view, "--from", "2ms", "--to", "5ms")
+    assert done.returncode == 0 and done.stdout != memoir("show", samples / "trained", *view).stdout, done.stderr
+    late = memoir("show", samples / "trained", *view, "--from", "5s")
+    assert late.returncode == 1 and "no event in that span of time" in one_line(late)
+
+
 @pytest.fixture
 def on_terminal(fake_tree):
     """The program's output on a terminal of so many columns."""

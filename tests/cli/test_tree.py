@@ -5,7 +5,7 @@ import json
 import pytest
 
 
-@pytest.mark.parametrize("arguments, message", [(["--from", "1s"], "are of --tree; add that"),
+@pytest.mark.parametrize("arguments, message", [(["--thread", "1"], "are of --tree; add that"),
                                                 (["--grep", "x"], "are of --tree; add that"),
                                                 (["--tree", "--from", "noon"], "--from noon: expected a time such as 1.5s"),
                                                 (["--tree", "--to", "peak"], "--to peak: expected a time"),

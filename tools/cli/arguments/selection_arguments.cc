@@ -34,8 +34,9 @@ std::string TimesComplaint(const SelectionArguments& arguments) {
 }  // namespace
 
 void AddTimes(CLI::App& app, SelectionArguments& arguments, const std::string& of) {
-  app.add_option("--from", arguments.from, of + ": only from this time on, such as 1.5s or 20ms");
-  app.add_option("--to", arguments.to, of + ": only up to this time");
+  const std::string what = of.empty() ? "" : of + ": ";
+  app.add_option("--from", arguments.from, what + "only from this time on, such as 1.5s or 20ms");
+  app.add_option("--to", arguments.to, what + "only up to this time");
 }
 
 void AddRun(CLI::App& app, std::string& run) {

@@ -27,7 +27,7 @@ struct SelectionArguments {
   std::string run = "last";
 };
 
-// Adds --from and --to to an app, for the view or the form that `of` names.
+// Adds --from and --to to an app, for the form that `of` names; "": for all of the verb.
 void AddTimes(CLI::App& app, SelectionArguments& arguments, const std::string& of);
 // Adds --run to an app: of the runs in a folder that was used again, which.
 void AddRun(CLI::App& app, std::string& run);

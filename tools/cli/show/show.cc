@@ -105,7 +105,7 @@ void AddOptions(CLI::App& app, ShowArguments& arguments) {
   app.add_option("--grep", arguments.grep,
                  "--tree: only nodes with this text in their name or module, and what is around them and inside");
   app.add_option("--thread", arguments.thread, "--tree: only what this thread did; its number or name");
-  AddTimes(app, arguments, "--tree");
+  AddTimes(app, arguments, "");
   app.add_option("--range", arguments.range, "only inside the user ranges NAME; NAME#n: only its n-th call, from 0");
   app.add_option("--steps", arguments.steps, kStepsHelp);
   AddNumber(
@@ -155,8 +155,8 @@ std::string Complaint(const ShowArguments& arguments) {
   if (!arguments.own.empty() && !ByStack(arguments) && !(by && NeedsStacks(*by)))
     return "--own is of lines; add --by line or --by stack";
   const int views = (arguments.at.empty() ? 0 : 1) + (arguments.over.empty() ? 0 : 1) + (arguments.tree ? 1 : 0);
-  const bool of_tree = !(arguments.from + arguments.to + arguments.thread + arguments.grep).empty();
-  if (of_tree && !arguments.tree) return "--from, --to, --thread and --grep are of --tree; add that";
+  const bool of_tree = !(arguments.thread + arguments.grep).empty();
+  if (of_tree && !arguments.tree) return "--thread and --grep are of --tree; add that";
   if (arguments.depth && !arguments.tree && !ByStack(arguments)) return "--depth is of --tree and --by stack; add one";
   if (views > 1) return "--at, --over and --tree are different views; give one";
   if (!(arguments.png + arguments.svg).empty() && arguments.over != "time")
