@@ -81,6 +81,7 @@ VIEW = {
     "checkpointing": "capture json terminal analyze/checkpointing analyze/summary",
     "compiled": "capture json terminal analyze/compiled",
     "fit": "json picture terminal analyze/fit",
+    "flame": "capture json terminal analyze/grouping analyze/pass analyze/stacks",
     "lives": "capture json terminal analyze/categories analyze/lives",
     "oom": "capture json terminal analyze/categories analyze/grouping analyze/oom analyze/pass analyze/summary",
     "segments": "capture json terminal analyze/segments",
@@ -108,7 +109,7 @@ CLI = {
     + " "
     + " ".join(f"view/{room}" for room in VIEW if room not in ("accounting", "fit", "report")),
 }
-for folder, rooms, libraries in (("analyze", ANALYZE, set()), ("view", VIEW, {"json", "stb", "zlib"}), ("cli", CLI, {"cli11", "json"})):
+for folder, rooms, libraries in (("analyze", ANALYZE, set()), ("view", VIEW, {"json", "protozero", "stb", "zlib"}), ("cli", CLI, {"cli11", "json"})):
     for room, others in rooms.items():
         arrows = [f"tools/{other}" if "/" in other else f"tools/{folder}/{other}" for other in others.split()]
         ARROWS[f"tools/{folder}/{room}"] = (("tools/read", "tools/model", "proto", *arrows), TOOLS | libraries)

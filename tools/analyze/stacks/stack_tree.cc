@@ -5,16 +5,18 @@
 #include <utility>
 
 #include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/stacks/place_nodes.h"
 #include "tools/analyze/summary/row_table.h"
 
 namespace memoir {
 namespace {
 
 // Nodes are groups of the table, whose cells are few where libraries' frames are none.
+template <class Nodes>
 class TreePass : public WindowedVisitor {
  public:
-  TreePass(const Capture& capture, const StackTreeOptions& options)
-      : WindowedVisitor(capture, options), callers_({.own = options.own, .all_frames = options.all_frames}) {}
+  TreePass(const Capture& capture, const StackTreeOptions& options, Nodes nodes)
+      : WindowedVisitor(capture, options), nodes_(std::move(nodes)) {}
   StackTree tree;
 
  protected:
@@ -26,7 +28,7 @@ class TreePass : public WindowedVisitor {
     const bool found = event.block->origin == BlockOrigin::kFound;
     const bool named = !found && (in_window() || (whole && event.before));
     const std::uint32_t node =
-        named ? callers_.NodeOf(*event.block, state().dictionary()) : callers_.NodeOf(CallerNode::Kind::kBefore);
+        named ? nodes_.NodeOf(*event.block, state().dictionary()) : nodes_.NodeOf(CallerNode::Kind::kBefore);
     table_.Add(*event.block, event.process, node, in_window() && !event.before, in_window(), event.tick);
   }
   void SeeDeallocate(const DeallocateEvent& event) override {
@@ -38,11 +40,12 @@ class TreePass : public WindowedVisitor {
   void AddSums();
   void Sort(std::vector<std::uint32_t>& children) const;
 
-  CallerNodes callers_;
+  Nodes nodes_;
   RowTable table_;
 };
 
-void TreePass::AddSums() {
+template <class Nodes>
+void TreePass<Nodes>::AddSums() {
   const Dictionary& dictionary = state().dictionary();
   const auto caching = [&](std::size_t i) { return state().memory(DeviceId{static_cast<std::uint32_t>(i)}).caching(); };
   bool any_caching = false;
@@ -53,22 +56,24 @@ void TreePass::AddSums() {
     tree.devices.push_back(ToString(dictionary.device(DeviceId{static_cast<std::uint32_t>(i)})));
     for (std::size_t node = 0; node < device.cells.size(); ++node) {
       const Columns columns = RowTable::Finish(device.cells[node], device, 1);
-      tree.nodes[node].own += {columns.bytes_at_peak, columns.blocks_at_peak, columns.allocations,
-                               columns.allocated_bytes, columns.net_bytes};
+      tree.nodes[node].own += {columns.bytes_at_peak,   columns.blocks_at_peak, columns.allocations,
+                               columns.allocated_bytes, columns.net_bytes,      columns.temporary_bytes};
     }
   }
 }
 
-void TreePass::Sort(std::vector<std::uint32_t>& children) const {
+template <class Nodes>
+void TreePass<Nodes>::Sort(std::vector<std::uint32_t>& children) const {
   std::ranges::sort(children, [this](std::uint32_t left, std::uint32_t right) {
     const StackSums &a = tree.nodes[left].subtree, &b = tree.nodes[right].subtree;
     return std::tuple(b.bytes_at_peak, b.allocated_bytes, left) < std::tuple(a.bytes_at_peak, a.allocated_bytes, right);
   });
 }
 
-void TreePass::SeeEnd(const ReplayReport& report) {
-  for (const CallerNode& node : callers_.nodes()) tree.nodes.push_back({node, {}, {}, {}});
-  tree.frames = callers_.frames();
+template <class Nodes>
+void TreePass<Nodes>::SeeEnd(const ReplayReport& report) {
+  for (const CallerNode& node : nodes_.nodes()) tree.nodes.push_back({node, {}, {}, {}});
+  tree.frames = nodes_.frames();
   AddSums();
   for (std::size_t i = tree.nodes.size(); i-- > 0;) {  // children stand behind their parents
     StackNode& node = tree.nodes[i];
@@ -81,7 +86,20 @@ void TreePass::SeeEnd(const ReplayReport& report) {
   }
   for (StackNode& node : tree.nodes) Sort(node.children);
   for (const ReplayReport::Process& process : report.processes) tree.folded |= !process.evicted.empty();
-  tree.missing = callers_.Missing(state().dictionary());
+  tree.missing = nodes_.Missing(state().dictionary());
+}
+
+template <class Nodes>
+absl::StatusOr<StackTree> Analyze(const Capture& capture, const StackTreeOptions& options, Nodes nodes) {
+  TreePass<Nodes> pass(capture, options, std::move(nodes));
+  ReplayOptions replay = ReplayOptionsFor(options, false, false);
+  replay.modules = true;  // by them backward finds its forward operators
+  absl::StatusOr<ReplayReport> report = capture.Replay(pass, replay);
+  if (!report.ok()) return report.status();
+  if (!pass.found().ok()) return pass.found();
+  StackTree tree = std::move(pass.tree);
+  tree.report = *std::move(report);
+  return tree;
 }
 
 }  // namespace
@@ -92,19 +110,13 @@ StackSums& StackSums::operator+=(const StackSums& other) {
   allocations += other.allocations;
   allocated_bytes += other.allocated_bytes;
   net_bytes += other.net_bytes;
+  temporary_bytes += other.temporary_bytes;
   return *this;
 }
 
 absl::StatusOr<StackTree> AnalyzeStackTree(const Capture& capture, const StackTreeOptions& options) {
-  TreePass pass(capture, options);
-  ReplayOptions replay = ReplayOptionsFor(options, false, false);
-  replay.modules = true;  // by them backward finds its forward operators
-  absl::StatusOr<ReplayReport> report = capture.Replay(pass, replay);
-  if (!report.ok()) return report.status();
-  if (!pass.found().ok()) return pass.found();
-  StackTree tree = std::move(pass.tree);
-  tree.report = *std::move(report);
-  return tree;
+  if (options.of == StackTreeOptions::Of::kPlaces) return Analyze(capture, options, PlaceNodes());
+  return Analyze(capture, options, CallerNodes({.own = options.own, .all_frames = options.all_frames}));
 }
 
 }  // namespace memoir

@@ -4,6 +4,7 @@
 //     train.py:90 main ──► net.py:12 Net.forward ──► net.py:30 Block.forward
 //
 // Frames of libraries are no nodes, unless they are asked for: what they made is the own of the frame that called them.
+// The same sums can be had of modules and operators.
 #ifndef TOOLS_ANALYZE_STACKS_STACK_TREE_H_
 #define TOOLS_ANALYZE_STACKS_STACK_TREE_H_
 
@@ -26,7 +27,8 @@ struct StackSums {
   std::uint64_t blocks_at_peak = 0;
   std::uint64_t allocations = 0;
   std::uint64_t allocated_bytes = 0;
-  std::uint64_t net_bytes = 0;  // live at the window's end
+  std::uint64_t net_bytes = 0;        // live at the window's end
+  std::uint64_t temporary_bytes = 0;  // of allocated_bytes, what was freed before its operator ended
   StackSums& operator+=(const StackSums& other);
   bool operator==(const StackSums&) const = default;
 };
@@ -47,7 +49,12 @@ struct StackTree {
 };
 
 struct StackTreeOptions : Selection {
-  bool all_frames = false;
+  enum class Of : std::uint8_t {
+    kCallers,
+    kPlaces,  // modules and operators (place_nodes.h), for recordings without stacks
+  };
+  Of of = Of::kCallers;
+  bool all_frames = false;  // of callers
 };
 
 // NotFound as AnalyzeSummary.

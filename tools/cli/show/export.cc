@@ -19,6 +19,7 @@
 #include "tools/cli/attach/ring_merge.h"
 #include "tools/cli/output/output_file.h"
 #include "tools/cli/show/export_categories.h"
+#include "tools/cli/show/export_flame.h"
 #include "tools/cli/show/export_tree.h"
 #include "tools/cli/terminal/exit_code.h"
 #include "tools/cli/terminal/message.h"
@@ -46,10 +47,12 @@ const VerbHelp kHelp = {
         "tree: ranges, calls of modules and what happened to memory, as they stand in each other: JSON lines, one node "
         "a "
         "line, or --format torch (docs/tree.md).\n"
-        "memory-timeline: the files of torch.profiler's export_memory_timeline (docs/categories.md).",
+        "memory-timeline: the files of torch.profiler's export_memory_timeline (docs/categories.md).\n"
+        "collapsed, speedscope, pprof: who allocates, as stacks of Python callers or of modules, for viewers of flame "
+        "graphs (docs/exports.md).",
     .examples =
         "  memoir export events run7 | grep '\"event\":\"allocate\"' | head\n"
-        "  memoir export memory-timeline --device cuda:0 run7 -o run7.json.gz\n",
+        "  memoir export pprof run7 -o run7.pb.gz && go tool pprof -http=: run7.pb.gz\n",
 };
 
 struct ExportArguments : SelectionArguments {
@@ -60,15 +63,16 @@ struct ExportArguments : SelectionArguments {
   std::string tracker;
   std::string rules;
   TreeExport tree;
+  FlameExport flame;
   bool force = false;
 };
 
 // NOLINTNEXTLINE(bugprone-throwing-static-initialization): before main, with no memory the program is at its end
-const std::vector<std::string> kKnown = {"events",    "memory-tracker",  "categories",
-                                         "data-flow", "memory-timeline", "tree"};
+const std::vector<std::string> kKnown = {"events", "memory-tracker", "categories", "data-flow", "memory-timeline",
+                                         "tree",   "collapsed",      "speedscope", "pprof"};
 
 void AddOptions(CLI::App& app, ExportArguments& arguments) {
-  app.add_option("WHAT", arguments.what, "events, memory-tracker, categories, data-flow, memory-timeline or tree");
+  app.add_option("WHAT", arguments.what, absl::StrJoin(kKnown, ", "));
   app.add_option("CAPTURE", arguments.capture, "folder of the capture");
   app.add_option("-o,--output", arguments.output, "file to write [standard output]");
   app.add_option("--range", arguments.range, "only inside the user ranges NAME; NAME#n: only its n-th call, from 0");
@@ -92,6 +96,7 @@ void AddOptions(CLI::App& app, ExportArguments& arguments) {
   app.add_option("--thread", arguments.tree.thread, "tree: only what this thread did; its number or name");
   app.add_option("--tracker", arguments.tracker,
                  "memory-tracker: the rows that the memoir.MemoryTracker of this name watched");
+  AddFlameOptions(app, arguments.flame);
 }
 
 // Where an export goes.
@@ -203,12 +208,18 @@ absl::Status Export(const ExportArguments& arguments) {
   if (arguments.what == "events") return ExportEvents(*capture, arguments.force, selection, output);
   const auto write = [&](std::string_view bytes) { output.Write(bytes); };
   if (arguments.what == "tree") return ExportNodes(*capture, arguments, selection, output);
+  if (IsFlameExport(arguments.what)) {
+    const auto report = ExportFlame(*capture, arguments.what, arguments.flame, selection, write);
+    return report.ok() ? Finish(output, *report) : report.status();
+  }
   if (IsCategoryExport(arguments.what)) {
     const auto report = ExportCategories(*capture, CategoryExportOf(arguments), selection, write);
     return report.ok() ? Finish(output, *report) : report.status();
   }
   return ExportMemoryTracker(*capture, arguments, selection, output);
 }
+
+bool IsBinary(std::string_view what) { return what == "memory-tracker" || what == "pprof"; }
 
 std::string Complaint(const ExportArguments& arguments) {
   const std::string& what = arguments.what;
@@ -217,8 +228,8 @@ std::string Complaint(const ExportArguments& arguments) {
     return "cannot export '" + what + "', only " + absl::StrJoin(kKnown, ", ") + DidYouMean(what, kKnown);
   if (arguments.capture.empty()) return "no capture given: memoir export " + what + " CAPTURE";
   if (const std::string wrong = WindowComplaint(arguments); !wrong.empty()) return wrong;
-  if (what == "memory-tracker" && (arguments.output.empty() || arguments.output == "-") && isatty(STDOUT_FILENO) == 1)
-    return "a pickle cannot be written to a terminal: add -o FILE";
+  if (IsBinary(what) && (arguments.output.empty() || arguments.output == "-") && isatty(STDOUT_FILENO) == 1)
+    return what + " is no text and cannot be written to a terminal: add -o FILE";
   if (arguments.force && what != "events" && what != "tree") return "--force is of events and tree";
   if (what != "memory-tracker" && !(arguments.root + arguments.tracker).empty())
     return "--root and --tracker are of memory-tracker";
@@ -227,7 +238,7 @@ std::string Complaint(const ExportArguments& arguments) {
   if (const std::string wrong = ComplaintAbout(CategoryExportOf(arguments)); !wrong.empty()) return wrong;
   if (what != "tree" && !(arguments.from + arguments.to).empty()) return "--from and --to are of tree";
   if (const std::string wrong = ComplaintAbout(arguments.tree, what); !wrong.empty()) return wrong;
-  return "";
+  return ComplaintAbout(arguments.flame, what);
 }
 
 }  // namespace

@@ -1,0 +1,34 @@
+// memoir export collapsed, speedscope and pprof: the tree of stacks for viewers of flame graphs.
+#ifndef TOOLS_CLI_SHOW_EXPORT_FLAME_H_
+#define TOOLS_CLI_SHOW_EXPORT_FLAME_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "tools/analyze/pass/options.h"
+#include "tools/cli/arguments/arguments.h"
+#include "tools/model/capture.h"
+
+namespace memoir {
+
+struct FlameExport {
+  std::string by;       // "stack", "module", or "": not given
+  std::string measure;  // a FlameMeasure's word, or "": not given
+  bool all_frames = false;
+};
+
+bool IsFlameExport(std::string_view what);
+void AddFlameOptions(CLI::App& app, FlameExport& asked);
+// What is wrong with it, of an export of `what`; "" when all is well.
+std::string ComplaintAbout(const FlameExport& asked, std::string_view what);
+
+// `write` gets the file's bytes in order.
+absl::StatusOr<ReplayReport> ExportFlame(const Capture& capture, std::string_view what, const FlameExport& asked,
+                                         const Selection& selection,
+                                         const std::function<void(std::string_view)>& write);
+
+}  // namespace memoir
+
+#endif  // TOOLS_CLI_SHOW_EXPORT_FLAME_H_
