@@ -48,7 +48,7 @@ def test_speedscope(memoir, samples, sample):
     frames = file["shared"]["frames"]
     assert all(isinstance(frame["name"], str) and set(frame) <= {"name", "file", "line", "col"} for frame in frames)
     sums = stacks_of(memoir, samples / sample)
-    for profile, key in zip(file["profiles"], ["bytes_at_peak", "allocated_bytes", None, "net_bytes"]):
+    for profile, key in zip(file["profiles"], ["bytes_at_peak", "allocated_bytes", None, "net_bytes"], strict=True):
         assert (profile["type"], profile["unit"], profile["startValue"]) == ("sampled", "bytes", 0)
         assert len(profile["samples"]) == len(profile["weights"])
         assert all(0 <= frame < len(frames) for stack in profile["samples"] for frame in stack)
@@ -112,7 +112,7 @@ def test_pprof_holds_the_sums(memoir, samples, tmp_path, sample):
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_go_tool_pprof_reads_it(memoir, samples, tmp_path, sample):
     path = profile_of(memoir, tmp_path, samples / sample, "--measure", "allocated")
-    done = subprocess.run(["go", "tool", "pprof", "-raw", path], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(["go", "tool", "pprof", "-raw", path], check=False, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "alloc_space/bytes[dflt]" in done.stdout
     rows = re.findall(r"^((?: +\d+){6}): [\d ]+$", done.stdout, re.MULTILINE)

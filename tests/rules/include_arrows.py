@@ -84,7 +84,7 @@ VIEW = {
     "flame": "capture json terminal analyze/grouping analyze/pass analyze/stacks",
     "lives": "capture json terminal analyze/categories analyze/lives",
     "oom": "capture json terminal analyze/categories analyze/grouping analyze/oom analyze/pass analyze/summary",
-    "segments": "capture json terminal analyze/segments",
+    "segments": "capture json terminal analyze/categories analyze/segments",
     "stacks": "capture json terminal analyze/grouping analyze/pass analyze/stacks",
     "summary": "capture checkpointing json oom terminal analyze/pass analyze/summary",
     "time": "capture json picture summary terminal analyze/pass analyze/time",

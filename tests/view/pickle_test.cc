@@ -49,6 +49,20 @@ TEST(Pickle, ADictionaryOfPairsWhoseTextComesTwice) {
                                27));
 }
 
+TEST(Pickle, AListThatComesTwice) {
+  const std::string bytes = Written([](Pickle& pickle) {
+    pickle.BeginList();
+    pickle.Boolean(true);
+    pickle.Boolean(false);
+    pickle.EndList();
+    pickle.Keep(3);
+    pickle.Recall(3);
+  });
+  EXPECT_EQ(bytes, std::string("](\x88\x89"
+                               "er\x03\0\0\0j\x03\0\0\0",
+                               15));
+}
+
 TEST(Pickle, MuchIsWrittenInPieces) {
   std::size_t pieces = 0, bytes = 0;
   Pickle pickle([&](std::string_view more) {

@@ -20,6 +20,7 @@
 #include "tools/cli/output/output_file.h"
 #include "tools/cli/show/export_categories.h"
 #include "tools/cli/show/export_flame.h"
+#include "tools/cli/show/export_snapshot.h"
 #include "tools/cli/show/export_tree.h"
 #include "tools/cli/terminal/exit_code.h"
 #include "tools/cli/terminal/message.h"
@@ -49,7 +50,8 @@ const VerbHelp kHelp = {
         "line, or --format torch (docs/tree.md).\n"
         "memory-timeline: the files of torch.profiler's export_memory_timeline (docs/categories.md).\n"
         "collapsed, speedscope, pprof: who allocates, as stacks of Python callers or of modules, for viewers of flame "
-        "graphs (docs/exports.md).",
+        "graphs (docs/exports.md).\n"
+        "torch-snapshot: the pickle of torch.cuda.memory._dump_snapshot, for pytorch.org/memory_viz (docs/exports.md).",
     .examples =
         "  memoir export events run7 | grep '\"event\":\"allocate\"' | head\n"
         "  memoir export pprof run7 -o run7.pb.gz && go tool pprof -http=: run7.pb.gz\n",
@@ -69,7 +71,7 @@ struct ExportArguments : SelectionArguments {
 
 // NOLINTNEXTLINE(bugprone-throwing-static-initialization): before main, with no memory the program is at its end
 const std::vector<std::string> kKnown = {"events", "memory-tracker", "categories", "data-flow", "memory-timeline",
-                                         "tree",   "collapsed",      "speedscope", "pprof"};
+                                         "tree",   "collapsed",      "speedscope", "pprof",     "torch-snapshot"};
 
 void AddOptions(CLI::App& app, ExportArguments& arguments) {
   app.add_option("WHAT", arguments.what, absl::StrJoin(kKnown, ", "));
@@ -212,6 +214,10 @@ absl::Status Export(const ExportArguments& arguments) {
     const auto report = ExportFlame(*capture, arguments.what, arguments.flame, selection, write);
     return report.ok() ? Finish(output, *report) : report.status();
   }
+  if (arguments.what == "torch-snapshot") {
+    const auto report = ExportSnapshot(*capture, selection, write);
+    return report.ok() ? Finish(output, *report) : report.status();
+  }
   if (IsCategoryExport(arguments.what)) {
     const auto report = ExportCategories(*capture, CategoryExportOf(arguments), selection, write);
     return report.ok() ? Finish(output, *report) : report.status();
@@ -219,7 +225,7 @@ absl::Status Export(const ExportArguments& arguments) {
   return ExportMemoryTracker(*capture, arguments, selection, output);
 }
 
-bool IsBinary(std::string_view what) { return what == "memory-tracker" || what == "pprof"; }
+bool IsBinary(std::string_view what) { return what == "memory-tracker" || what == "pprof" || what == "torch-snapshot"; }
 
 std::string Complaint(const ExportArguments& arguments) {
   const std::string& what = arguments.what;
@@ -236,6 +242,8 @@ std::string Complaint(const ExportArguments& arguments) {
   if (arguments.forget_before && !IsCategoryExport(what))
     return "--forget-before is of categories, data-flow and memory-timeline";
   if (const std::string wrong = ComplaintAbout(CategoryExportOf(arguments)); !wrong.empty()) return wrong;
+  if (what == "torch-snapshot" && !(arguments.range + arguments.steps).empty())
+    return "torch-snapshot is of a whole recording: --range and --steps are of other exports";
   if (what != "tree" && !(arguments.from + arguments.to).empty()) return "--from and --to are of tree";
   if (const std::string wrong = ComplaintAbout(arguments.tree, what); !wrong.empty()) return wrong;
   return ComplaintAbout(arguments.flame, what);

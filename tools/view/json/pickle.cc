@@ -11,7 +11,8 @@ constexpr std::size_t kWorthWriting = 1u << 16;
 
 // Opcodes, as Python's pickletools names them.
 constexpr char kProtocol = '\x80', kEmptyDictionary = '}', kMark = '(', kSetItems = 'u', kText = 'X', kPut = 'r',
-               kGet = 'j', kInteger = 'J', kLong = '\x8a', kFloat = 'G', kPair = '\x86', kStop = '.';
+               kGet = 'j', kEmptyList = ']', kAppends = 'e', kTrue = '\x88', kFalse = '\x89', kInteger = 'J',
+               kLong = '\x8a', kFloat = 'G', kPair = '\x86', kStop = '.';
 constexpr std::uint64_t kMostInteger = 0x7fffffff;
 
 }  // namespace
@@ -26,7 +27,22 @@ void Pickle::BeginDictionary() {
   bytes_ += kMark;
 }
 
-void Pickle::EndDictionary() { bytes_ += kSetItems; }
+void Pickle::EndDictionary() {
+  bytes_ += kSetItems;
+  Flush(kWorthWriting);
+}
+
+void Pickle::BeginList() {
+  bytes_ += kEmptyList;
+  bytes_ += kMark;
+}
+
+void Pickle::EndList() {
+  bytes_ += kAppends;
+  Flush(kWorthWriting);
+}
+
+void Pickle::Boolean(bool value) { bytes_ += value ? kTrue : kFalse; }
 
 void Pickle::Text(std::string_view utf8) {
   bytes_ += kText;
@@ -37,6 +53,10 @@ void Pickle::Text(std::string_view utf8) {
 
 void Pickle::Remember(std::string_view utf8, std::uint32_t number) {
   Text(utf8);
+  Keep(number);
+}
+
+void Pickle::Keep(std::uint32_t number) {
   bytes_ += kPut;
   Little(number, 4);
 }

@@ -1,4 +1,4 @@
-// Writes Python's pickle format: dictionaries, tuples of two, text, integers and floating-point numbers, and nothing
+// Writes Python's pickle format: dictionaries, lists, tuples of two, text, numbers and truth values, and nothing
 // that a reader would have to execute. Protocol 2, which every Python since 2.3 reads.
 //
 // Not a reader: pickles from elsewhere are programs. Values are written in order, a dictionary's as key, value, key...
@@ -19,10 +19,15 @@ class Pickle {
 
   void BeginDictionary();
   void EndDictionary();
+  void BeginList();
+  void EndList();
   void Text(std::string_view utf8);
   // The text is given the number, by which Recall writes it again.
   void Remember(std::string_view utf8, std::uint32_t number);
+  // The value before is given the number.
+  void Keep(std::uint32_t number);
   void Recall(std::uint32_t number);
+  void Boolean(bool value);
   void Integer(std::uint64_t value);
   void Real(double value);
   void EndPair();  // of the two values before

@@ -1,0 +1,34 @@
+#include "tools/cli/show/export_snapshot.h"
+
+#include <cstdint>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "tools/analyze/categories/block_categories.h"
+#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/segments/allocator_trace.h"
+#include "tools/cli/terminal/message.h"
+#include "tools/view/segments/torch_snapshot.h"
+
+namespace memoir {
+
+absl::StatusOr<ReplayReport> ExportSnapshot(const Capture& capture, const Selection& selection,
+                                            const std::function<void(std::string_view)>& write) {
+  const Capture::SharedDecoding shared(capture);
+  Selection quiet = selection;
+  quiet.progress = nullptr;
+  const absl::StatusOr<BlockCategories> categories = CategorizeBlocks(capture, ReplayOptionsFor(quiet, true, false));
+  if (!categories.ok()) return categories.status();
+  const std::size_t run = capture.run() == kAllRuns ? 0 : capture.run() - 1;
+  const std::uint64_t start_us = run < capture.runs().size() ? capture.runs()[run].start_ns / 1000 : 0;
+  TorchSnapshotWriter writer(*categories, start_us, write);
+  absl::StatusOr<AllocatorTraceResult> result = StreamAllocatorTrace(capture, selection, writer);
+  if (!result.ok()) return result.status();
+  writer.Finish();
+  if (!categories->missing.empty()) Say(categories->missing);
+  if (result->other_processes > 0)
+    Say(absl::StrCat("of the first of ", result->other_processes + 1, " processes with a GPU; --rank takes another"));
+  return std::move(result->report);
+}
+
+}  // namespace memoir

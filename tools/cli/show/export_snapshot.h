@@ -1,0 +1,20 @@
+// memoir export torch-snapshot: the pickle of torch.cuda.memory._dump_snapshot.
+#ifndef TOOLS_CLI_SHOW_EXPORT_SNAPSHOT_H_
+#define TOOLS_CLI_SHOW_EXPORT_SNAPSHOT_H_
+
+#include <functional>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "tools/analyze/pass/options.h"
+#include "tools/model/capture.h"
+
+namespace memoir {
+
+// `write` gets the file's bytes in order.
+absl::StatusOr<ReplayReport> ExportSnapshot(const Capture& capture, const Selection& selection,
+                                            const std::function<void(std::string_view)>& write);
+
+}  // namespace memoir
+
+#endif  // TOOLS_CLI_SHOW_EXPORT_SNAPSHOT_H_
