@@ -1,5 +1,6 @@
 #include "tracker/writer/chunk_frame.h"
 
+#include <memory>
 #include <new>
 
 #include <xxhash.h>
@@ -59,13 +60,11 @@ std::string_view ChunkFrame::Payload(const ChunkHeader& header, std::string_view
   // The frame's length stands before it: compress behind a gap, then write the front right up to it.
   constexpr std::size_t kVarints = 2 * 10 + 2;
   const std::size_t gap = header.process.size() + 128 + kVarints;
-  if (bytes_.capacity() > kMaxKeptBytes) std::string().swap(bytes_);
-  bytes_.resize(gap + ZSTD_compressBound(payload.size()));
-  const std::size_t size =
-      ZSTD_compress2(context_, bytes_.data() + gap, bytes_.size() - gap, payload.data(), payload.size());
+  char* const bytes = Room(gap + ZSTD_compressBound(payload.size()));
+  const std::size_t size = ZSTD_compress2(context_, bytes + gap, room_bytes_ - gap, payload.data(), payload.size());
   if (ZSTD_isError(size) != 0) throw std::bad_alloc();  // with room enough, only memory can be missing
 
-  std::string body = EncodeHeader(header, recording_, XXH64(bytes_.data() + gap, size, 0), payload.size());
+  std::string body = EncodeHeader(header, recording_, XXH64(bytes + gap, size, 0), payload.size());
   PutTag(&body, field::chunk::kPayload, protozero::pbf_wire_type::length_delimited);
   PutVarint(&body, size);
   std::string front;
@@ -73,8 +72,17 @@ std::string_view ChunkFrame::Payload(const ChunkHeader& header, std::string_view
   PutVarint(&front, body.size() + size);
   front += body;
   const std::size_t start = gap - front.size();
-  front.copy(bytes_.data() + start, front.size());
-  return std::string_view(bytes_).substr(start, front.size() + size);
+  front.copy(bytes + start, front.size());
+  return {bytes + start, front.size() + size};
+}
+
+char* ChunkFrame::Room(std::size_t bytes) {
+  if (room_bytes_ >= bytes && room_bytes_ <= kMaxKeptBytes) return room_.get();
+  room_bytes_ = 0;
+  room_.reset();
+  room_ = std::make_unique_for_overwrite<char[]>(bytes);
+  room_bytes_ = bytes;
+  return room_.get();
 }
 
 std::string_view ChunkFrame::Index(std::uint64_t sequence, std::string_view index) {
@@ -85,11 +93,11 @@ std::string_view ChunkFrame::Index(std::uint64_t sequence, std::string_view inde
   chunk.add_message(field::chunk::kIndex, index.data(), index.size());
   constexpr std::size_t kLengthField = 1 + 8;  // tag 0x79 and a fixed64
   chunk.add_fixed64(field::chunk::kChunkBytes, body.size() + kLengthField);
-  bytes_.clear();
-  PutTag(&bytes_, field::part::kChunk, protozero::pbf_wire_type::length_delimited);
-  PutVarint(&bytes_, body.size());
-  bytes_ += body;
-  return bytes_;
+  index_.clear();
+  PutTag(&index_, field::part::kChunk, protozero::pbf_wire_type::length_delimited);
+  PutVarint(&index_, body.size());
+  index_ += body;
+  return index_;
 }
 
 }  // namespace memoir

@@ -3,6 +3,7 @@
 #ifndef TRACKER_WRITER_CHUNK_FRAME_H_
 #define TRACKER_WRITER_CHUNK_FRAME_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -33,9 +34,14 @@ class ChunkFrame {
   std::string_view Index(std::uint64_t sequence, std::string_view index);
 
  private:
+  char* Room(std::size_t bytes);
+
   const std::uint64_t recording_;
   ZSTD_CCtx_s* context_;
-  std::string bytes_;
+  // Compression must have room for the worst case and fills a part of it: the rest stays untouched and takes no memory.
+  std::unique_ptr<char[]> room_;
+  std::size_t room_bytes_ = 0;
+  std::string index_;
 };
 
 }  // namespace memoir
