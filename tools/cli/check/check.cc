@@ -183,6 +183,8 @@ absl::StatusOr<Checked> CheckOom(Analyses& analyses, const Shown& shown, bool br
       checked.text +=
           (of_torch ? "\nmore: memoir show --at oom --by module " : "\nmore: memoir check balance --at oom ") +
           shown.path + "\n";
+    if (std::ranges::any_of(summary->devices, [](const DeviceRow& row) { return row.checkpointing.has_value(); }))
+      checked.text += "more: memoir show --by checkpoint " + shown.path + "\n";
   } else {
     checked.text =
         brief ? NoOutOfMemoryLine(*summary) : RenderNoOutOfMemory(analyses.capture(), *summary, shown.terminal);
