@@ -1,6 +1,7 @@
 #include "tools/analyze/tree/tree_stream.h"
 
 #include <deque>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -39,6 +40,7 @@ class StreamPass : public WindowedVisitor {
   void SeeModuleExit(const ModuleEvent& event) override;
   void SeeAllocate(const AllocateEvent& event) override;
   void SeeDeallocate(const DeallocateEvent& event) override;
+  void SeeFreeCompleted(const FreeCompletedEvent& event) override { ShowChange(event, event.device); }
   void SeeSegment(const SegmentEvent& event) override;
   void SeeOutOfMemory(const OutOfMemoryEvent& event) override;
   void SeeDriverAllocate(const DriverAllocateEvent& event) override {
@@ -65,6 +67,13 @@ class StreamPass : public WindowedVisitor {
   static StreamedNode MemoryNode(const Event& event, MemoryAction action, const Block& block);
   void ShowMemory(StreamedNode node, const RangeBase& base);
   void SeeDriver(const Event& event, MemoryAction action, const DriverBlock& block);
+  std::uint64_t& LiveBytes(DeviceId device) {
+    if (live_bytes_.size() <= device.value) live_bytes_.resize(device.value + std::size_t{1});
+    return live_bytes_[device.value];
+  }
+  void ShowChange(const Event& event, DeviceId device) {
+    if (!finds() && in_window() && options_.see_change) options_.see_change(event, device, LiveBytes(device), state());
+  }
 
   const TreeStreamOptions& options_;
   ThreadChoice thread_;
@@ -72,6 +81,7 @@ class StreamPass : public WindowedVisitor {
   const SeeNode* see_;             // nullptr: outcomes are found
   OpenNodes open_;                 // what began outside of the window has no number until one opens
   ForwardLinks links_;
+  std::vector<std::uint64_t> live_bytes_;  // by DeviceId
   std::uint32_t next_ = 0;
   bool is_full_ = false;
 };
@@ -220,6 +230,8 @@ void StreamPass::ShowMemory(StreamedNode node, const RangeBase& base) {
 }
 
 void StreamPass::SeeAllocate(const AllocateEvent& event) {
+  LiveBytes(event.block->device) += event.block->bytes;
+  ShowChange(event, event.block->device);
   if (event.before || event.block->origin != BlockOrigin::kRecorded) return;
   StreamedNode node = MemoryNode(event, MemoryAction::kAllocate, *event.block);
   node.module = event.block->module;
@@ -228,11 +240,14 @@ void StreamPass::SeeAllocate(const AllocateEvent& event) {
 }
 
 void StreamPass::SeeDeallocate(const DeallocateEvent& event) {
+  LiveBytes(event.block->device) -= event.block->bytes;
+  ShowChange(event, event.block->device);
   if (event.cause == DeallocateCause::kRecorded || event.cause == DeallocateCause::kReplaced)
     ShowMemory(MemoryNode(event, MemoryAction::kFree, *event.block), {});
 }
 
 void StreamPass::SeeSegment(const SegmentEvent& event) {
+  ShowChange(event, event.segment->device);
   if (event.action != SegmentAction::kFound) ShowMemory(MemoryNode(event, ActionOf(event.action), *event.segment), {});
 }
 

@@ -48,10 +48,15 @@ struct StreamedNode {
   NameId library;
 };
 
+// Behind each event of the window that changes what a device holds. `live_bytes`: of its blocks, also where no caching
+// allocator counts them.
+using SeeDeviceChange = std::function<void(const Event&, DeviceId, std::uint64_t live_bytes, const ReplayState&)>;
+
 struct TreeStreamOptions : Selection {
   static constexpr std::size_t kMostNodes = std::size_t{1} << 25;
   bool memory = true;           // show it
   std::string thread;           // number or name of the only one that counts; "": all
+  SeeDeviceChange see_change;   // may be empty; of all threads, whatever `thread` is
   std::function<bool()> go_on;  // as ReplayOptions::go_on; may be empty
 };
 

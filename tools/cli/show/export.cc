@@ -21,6 +21,7 @@
 #include "tools/cli/show/export_categories.h"
 #include "tools/cli/show/export_flame.h"
 #include "tools/cli/show/export_snapshot.h"
+#include "tools/cli/show/export_trace.h"
 #include "tools/cli/show/export_tree.h"
 #include "tools/cli/terminal/exit_code.h"
 #include "tools/cli/terminal/message.h"
@@ -51,7 +52,10 @@ const VerbHelp kHelp = {
         "memory-timeline: the files of torch.profiler's export_memory_timeline (docs/categories.md).\n"
         "collapsed, speedscope, pprof: who allocates, as stacks of Python callers or of modules, for viewers of flame "
         "graphs (docs/exports.md).\n"
-        "torch-snapshot: the pickle of torch.cuda.memory._dump_snapshot, for pytorch.org/memory_viz (docs/exports.md).",
+        "torch-snapshot: the pickle of torch.cuda.memory._dump_snapshot, for pytorch.org/memory_viz "
+        "(docs/exports.md).\n"
+        "perfetto, chrome: ranges and modules of each thread, bytes of each device, for ui.perfetto.dev "
+        "(docs/exports.md).",
     .examples =
         "  memoir export events run7 | grep '\"event\":\"allocate\"' | head\n"
         "  memoir export pprof run7 -o run7.pb.gz && go tool pprof -http=: run7.pb.gz\n",
@@ -70,8 +74,9 @@ struct ExportArguments : SelectionArguments {
 };
 
 // NOLINTNEXTLINE(bugprone-throwing-static-initialization): before main, with no memory the program is at its end
-const std::vector<std::string> kKnown = {"events", "memory-tracker", "categories", "data-flow", "memory-timeline",
-                                         "tree",   "collapsed",      "speedscope", "pprof",     "torch-snapshot"};
+const std::vector<std::string> kKnown = {"events",          "memory-tracker", "categories", "data-flow",
+                                         "memory-timeline", "tree",           "collapsed",  "speedscope",
+                                         "pprof",           "torch-snapshot", "perfetto",   "chrome"};
 
 void AddOptions(CLI::App& app, ExportArguments& arguments) {
   app.add_option("WHAT", arguments.what, absl::StrJoin(kKnown, ", "));
@@ -90,12 +95,13 @@ void AddOptions(CLI::App& app, ExportArguments& arguments) {
                  "memory-tracker: the model that it watches, such as Net, or a part of one, Net.encoder [the model of "
                  "which most modules were called]");
   app.add_flag("--force", arguments.force,
-               "events, tree: write them also where they are thousands of times what was recorded");
+               "events, tree, perfetto, chrome: write them also where they are thousands of times what was recorded");
   app.add_option("--format", arguments.tree.format,
                  "tree: json, or torch: the text that ProfilerTree.format of PyTorch's tests prints [json]");
   app.add_flag("--no-memory", arguments.tree.no_memory, "tree: leave out what happened to memory");
-  AddTimes(app, arguments, "tree");
-  app.add_option("--thread", arguments.tree.thread, "tree: only what this thread did; its number or name");
+  AddTimes(app, arguments, "tree, perfetto, chrome");
+  app.add_option("--thread", arguments.tree.thread,
+                 "tree, perfetto, chrome: only what this thread did; its number or name");
   app.add_option("--tracker", arguments.tracker,
                  "memory-tracker: the rows that the memoir.MemoryTracker of this name watched");
   AddFlameOptions(app, arguments.flame);
@@ -163,9 +169,13 @@ absl::Status ExportNodes(const Capture& capture, const ExportArguments& argument
                          Output& output) {
   const std::uint64_t most = arguments.force ? 0 : MostEventBytes(capture);
   output.set_most_bytes(most);
+  const auto go_on = [&output] { return !output.is_full(); };
+  const auto write = [&output](std::string_view bytes) { output.Write(bytes); };
   TreeExport asked = arguments.tree;
-  asked.go_on = [&output] { return !output.is_full(); };
-  const auto report = ExportTree(capture, asked, selection, [&](std::string_view bytes) { output.Write(bytes); });
+  asked.go_on = go_on;
+  const bool is_trace = IsTraceExport(arguments.what);
+  const auto report = is_trace ? ExportTrace(capture, {arguments.what, asked.thread, go_on}, selection, write)
+                               : ExportTree(capture, asked, selection, write);
   if (!report.ok()) return report.status();
   if (output.is_full()) return TooMuch(capture, most);
   return Finish(output, *report);
@@ -195,6 +205,8 @@ absl::Status ExportMemoryTracker(const Capture& capture, const ExportArguments& 
   return Finish(output, stats->report);
 }
 
+bool HasNodes(std::string_view what) { return what == "tree" || IsTraceExport(what); }
+
 CategoryExport CategoryExportOf(const ExportArguments& arguments) {
   return {arguments.what, arguments.rules, arguments.output, arguments.forget_before};
 }
@@ -209,7 +221,7 @@ absl::Status Export(const ExportArguments& arguments) {
   if (const absl::Status status = FindSteps(*capture, selection); !status.ok()) return status;
   if (arguments.what == "events") return ExportEvents(*capture, arguments.force, selection, output);
   const auto write = [&](std::string_view bytes) { output.Write(bytes); };
-  if (arguments.what == "tree") return ExportNodes(*capture, arguments, selection, output);
+  if (HasNodes(arguments.what)) return ExportNodes(*capture, arguments, selection, output);
   if (IsFlameExport(arguments.what)) {
     const auto report = ExportFlame(*capture, arguments.what, arguments.flame, selection, write);
     return report.ok() ? Finish(output, *report) : report.status();
@@ -225,7 +237,9 @@ absl::Status Export(const ExportArguments& arguments) {
   return ExportMemoryTracker(*capture, arguments, selection, output);
 }
 
-bool IsBinary(std::string_view what) { return what == "memory-tracker" || what == "pprof" || what == "torch-snapshot"; }
+bool IsBinary(std::string_view what) {
+  return what == "memory-tracker" || what == "pprof" || what == "torch-snapshot" || what == "perfetto";
+}
 
 std::string Complaint(const ExportArguments& arguments) {
   const std::string& what = arguments.what;
@@ -236,7 +250,7 @@ std::string Complaint(const ExportArguments& arguments) {
   if (const std::string wrong = WindowComplaint(arguments); !wrong.empty()) return wrong;
   if (IsBinary(what) && (arguments.output.empty() || arguments.output == "-") && isatty(STDOUT_FILENO) == 1)
     return what + " is no text and cannot be written to a terminal: add -o FILE";
-  if (arguments.force && what != "events" && what != "tree") return "--force is of events and tree";
+  if (arguments.force && what != "events" && !HasNodes(what)) return "--force is of events, tree, perfetto and chrome";
   if (what != "memory-tracker" && !(arguments.root + arguments.tracker).empty())
     return "--root and --tracker are of memory-tracker";
   if (arguments.forget_before && !IsCategoryExport(what))
@@ -244,7 +258,8 @@ std::string Complaint(const ExportArguments& arguments) {
   if (const std::string wrong = ComplaintAbout(CategoryExportOf(arguments)); !wrong.empty()) return wrong;
   if (what == "torch-snapshot" && !(arguments.range + arguments.steps).empty())
     return "torch-snapshot is of a whole recording: --range and --steps are of other exports";
-  if (what != "tree" && !(arguments.from + arguments.to).empty()) return "--from and --to are of tree";
+  if (!HasNodes(what) && !(arguments.from + arguments.to).empty())
+    return "--from and --to are of tree, perfetto and chrome";
   if (const std::string wrong = ComplaintAbout(arguments.tree, what); !wrong.empty()) return wrong;
   return ComplaintAbout(arguments.flame, what);
 }

@@ -5,6 +5,7 @@
 
 #include "tools/analyze/data_flow/tree_builder.h"
 #include "tools/analyze/tree/tree_stream.h"
+#include "tools/cli/show/export_trace.h"
 #include "tools/cli/terminal/nearest.h"
 #include "tools/view/torch_profiler/profiler_tree.h"
 #include "tools/view/tree/tree_json.h"
@@ -25,8 +26,8 @@ absl::StatusOr<ReplayReport> ExportAsTorch(const Capture& capture, const TreeExp
 
 std::string ComplaintAbout(const TreeExport& asked, std::string_view what) {
   if (what != "tree") {
-    const bool any = asked.no_memory || !(asked.format + asked.thread).empty();
-    return any ? "--format, --thread and --no-memory are of tree" : "";
+    if (!asked.thread.empty() && !IsTraceExport(what)) return "--thread is of tree, perfetto and chrome";
+    return asked.no_memory || !asked.format.empty() ? "--format and --no-memory are of tree" : "";
   }
   const std::vector<std::string> formats = {"json", "torch"};
   if (!asked.format.empty() && asked.format != "json" && asked.format != "torch")

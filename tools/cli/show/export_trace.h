@@ -1,0 +1,29 @@
+// memoir export perfetto and chrome: slices of threads and counters of devices, for viewers of traces.
+#ifndef TOOLS_CLI_SHOW_EXPORT_TRACE_H_
+#define TOOLS_CLI_SHOW_EXPORT_TRACE_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "tools/analyze/pass/options.h"
+#include "tools/model/capture.h"
+
+namespace memoir {
+
+struct TraceExport {
+  std::string what;    // "perfetto", "chrome"
+  std::string thread;  // number or name of the only one; "": all
+  std::function<bool()> go_on;
+};
+
+bool IsTraceExport(std::string_view what);
+
+// `write` gets the file's bytes in order.
+absl::StatusOr<ReplayReport> ExportTrace(const Capture& capture, const TraceExport& asked, const Selection& selection,
+                                         const std::function<void(std::string_view)>& write);
+
+}  // namespace memoir
+
+#endif  // TOOLS_CLI_SHOW_EXPORT_TRACE_H_

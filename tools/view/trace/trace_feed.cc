@@ -1,0 +1,138 @@
+#include "tools/view/trace/trace_feed.h"
+
+#include <algorithm>
+
+namespace memoir {
+namespace {
+
+constexpr std::uint64_t kOtherHost = 10'000'000;  // more than any system numbers
+
+std::string_view CategoryOf(const StreamedNode& node) {
+  if (node.kind == StreamedNode::Kind::kModule) return "module";
+  switch (node.source) {
+    case RangeSource::kBackward:
+      return "autograd";
+    case RangeSource::kUser:
+      return "user range";
+    case RangeSource::kFunction:
+    case RangeSource::kDispatch:
+      return "operator";
+  }
+  return "operator";
+}
+
+}  // namespace
+
+std::uint64_t TraceFeed::PidOf(ProcessId process) {
+  const auto [known, added] = pids_.try_emplace(process, 0);
+  if (!added) return known->second;
+  const ProcessSummary& summary = capture_.processes()[process.value];
+  std::uint64_t pid = summary.info.pid();
+  while (!used_pids_.insert(pid).second) pid += kOtherHost;
+  known->second = pid;
+  const std::string program = summary.info.program().empty() ? "(unnamed program)" : ToUtf8(summary.info.program());
+  const std::optional<std::uint32_t> rank = summary.rank();
+  sink_.AddProcess(pid, rank ? "rank " + std::to_string(*rank) + ": " + program : program);
+  return pid;
+}
+
+TraceFeed::Thread& TraceFeed::ThreadOf(ThreadId id, ProcessId process, const Dictionary& dictionary) {
+  const auto known = threads_.find(id);
+  if (known != threads_.end()) return known->second;
+  const std::uint64_t pid = PidOf(process);
+  Thread& thread = threads_[id];
+  const ThreadInfo info = id.valid() ? dictionary.thread(id) : ThreadInfo{};
+  thread.shown = {pid, info.os_id != 0 ? info.os_id : info.number};
+  const std::string name = info.name.empty() ? "thread " + std::to_string(info.number) : info.name;
+  sink_.AddThread(thread.shown, id.valid() ? name : "(no thread)");
+  return thread;
+}
+
+// The innermost that is open. Where its end was lost, it ends with what comes next.
+void TraceFeed::Close(Thread& thread, std::uint64_t ns) {
+  const std::uint64_t end_ns = thread.open.back().end_ns.value_or(ns);
+  thread.open.pop_back();
+  thread.latest_ns = std::max(thread.latest_ns, end_ns);
+  sink_.End(thread.shown, thread.latest_ns);
+}
+
+// All that has ended when a node begins: what is not around it.
+void TraceFeed::CloseBefore(Thread& thread, const StreamedNode& node, std::uint64_t ns) {
+  const auto around = [&](const Open& open) { return open.node == node.parent; };
+  const bool inside = node.parent != kNoTreeNode && std::ranges::any_of(thread.open, around);
+  while (!thread.open.empty()) {
+    const Open& last = thread.open.back();
+    if (inside ? around(last) : last.end_ns && *last.end_ns > ns) return;
+    Close(thread, ns);
+  }
+}
+
+std::string_view TraceFeed::ModuleText(ModuleId id, const Dictionary& dictionary) {
+  if (!id.valid()) return "";
+  const auto [known, added] = modules_.try_emplace(id);
+  const Module& module = dictionary.module(id);
+  if (added) known->second = module.path.empty() ? module.root : module.root + "." + module.path;
+  return known->second;
+}
+
+std::string_view TraceFeed::CallText(ModuleId id, const Dictionary& dictionary) {
+  const auto [known, added] = calls_.try_emplace(id);
+  if (!added) return known->second;
+  if (!id.valid()) return known->second = "(unnamed module)";
+  const Module& module = dictionary.module(id);
+  known->second = module.place();
+  if (!module.path.empty() && !module.class_name.empty()) known->second += " (" + module.class_name + ")";
+  return known->second;
+}
+
+void TraceFeed::Add(const StreamedNode& node, const ReplayState& state) {
+  const Dictionary& dictionary = state.dictionary();
+  const std::uint64_t ns = state.Nanoseconds(node.process, node.begin);
+  if (node.kind == StreamedNode::Kind::kMemory) {
+    const bool failed = node.action == MemoryAction::kOutOfMemory || node.action == MemoryAction::kDriverRefused;
+    if (!failed) return;
+    Thread& thread = ThreadOf(node.thread, node.process, dictionary);
+    thread.latest_ns = std::max(thread.latest_ns, ns);
+    return sink_.Instant(thread.shown, ns, "out of memory", node.bytes);
+  }
+  Thread& thread = ThreadOf(node.thread, node.process, dictionary);
+  CloseBefore(thread, node, ns);
+  thread.latest_ns = std::max(thread.latest_ns, ns);
+  const bool is_call = node.kind == StreamedNode::Kind::kModule;
+  const std::string_view name = is_call ? CallText(node.module, dictionary) : dictionary.text(node.name);
+  sink_.Begin(thread.shown, thread.latest_ns,
+              {name.empty() ? "(unnamed)" : name, CategoryOf(node), ModuleText(node.module, dictionary),
+               ToString(node.phase), node.allocated, node.freed});
+  std::optional<std::uint64_t> end_ns;
+  if (node.end) end_ns = state.Nanoseconds(node.process, *node.end);
+  thread.open.push_back({node.number, end_ns});
+}
+
+TraceFeed::Counters& TraceFeed::CountersOf(DeviceId device, const Dictionary& dictionary) {
+  const auto known = counters_.find(device);
+  if (known != counters_.end()) return known->second;
+  const std::string name = ToString(dictionary.device(device));
+  return counters_[device] = {{name + " allocated", name + " active", name + " reserved"}, {}};
+}
+
+void TraceFeed::Changed(const Event& event, DeviceId device, std::uint64_t live_bytes, const ReplayState& state) {
+  Counters& counters = CountersOf(device, state.dictionary());
+  const DeviceMemory& memory = state.memory(device);
+  const std::uint64_t bytes[] = {memory.caching() ? memory.allocated().all : live_bytes, memory.active().all,
+                                 memory.reserved().all};
+  const std::uint64_t ns = state.Nanoseconds(event.process, event.tick);
+  for (std::size_t i = 0; i < (memory.caching() ? kCounters : 1); ++i) {
+    if (counters.shown[i] == bytes[i]) continue;
+    counters.shown[i] = bytes[i];
+    sink_.Count(PidOf(event.process), ns, counters.names[i], bytes[i]);
+  }
+}
+
+void TraceFeed::Finish() {
+  for (auto& [id, thread] : threads_) {
+    while (!thread.open.empty()) Close(thread, thread.latest_ns);
+  }
+  sink_.Finish();
+}
+
+}  // namespace memoir

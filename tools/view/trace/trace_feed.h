@@ -1,0 +1,95 @@
+// What viewers of traces draw, in the order in which they want it: processes with their threads, slices that begin and
+// end, counters, and instants. A format is a TraceSink; both have the same content (docs/exports.md).
+#ifndef TOOLS_VIEW_TRACE_TRACE_FEED_H_
+#define TOOLS_VIEW_TRACE_TRACE_FEED_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "tools/analyze/tree/tree_stream.h"
+#include "tools/model/capture.h"
+
+namespace memoir {
+
+// What a process or a thread is to the viewer. Numbers of processes are the system's, but where two hosts have the
+// same one.
+struct TraceThread {
+  std::uint64_t pid = 0;
+  std::uint64_t tid = 0;
+};
+
+struct TraceSlice {
+  std::string_view name;
+  std::string_view category;  // "operator", "autograd", "user range", "module"
+  std::string_view module;    // "": of none
+  std::string_view phase;
+  std::uint64_t allocated = 0;  // bytes, at or under it, as the next
+  std::uint64_t freed = 0;
+};
+
+class TraceSink {
+ public:
+  virtual ~TraceSink() = default;
+  // Before anything else of it.
+  virtual void AddProcess(std::uint64_t pid, std::string_view name) = 0;
+  virtual void AddThread(const TraceThread& thread, std::string_view name) = 0;
+  // Slices of a thread are inside each other: what began last ends first.
+  virtual void Begin(const TraceThread& thread, std::uint64_t ns, const TraceSlice& slice) = 0;
+  virtual void End(const TraceThread& thread, std::uint64_t ns) = 0;
+  virtual void Instant(const TraceThread& thread, std::uint64_t ns, std::string_view name, std::uint64_t bytes) = 0;
+  // "cuda:0 allocated" has so many bytes from here on.
+  virtual void Count(std::uint64_t pid, std::uint64_t ns, std::string_view name, std::uint64_t bytes) = 0;
+  virtual void Finish() = 0;
+};
+
+class TraceFeed {
+ public:
+  TraceFeed(const Capture& capture, TraceSink& sink) : capture_(capture), sink_(sink) {}
+
+  void Add(const StreamedNode& node, const ReplayState& state);
+  void Changed(const Event& event, DeviceId device, std::uint64_t live_bytes, const ReplayState& state);
+  void Finish();  // after all
+
+ private:
+  static constexpr std::size_t kCounters = 3;
+  struct Open {
+    std::uint32_t node;
+    std::optional<std::uint64_t> end_ns;  // none: not recorded
+  };
+  struct Thread {
+    TraceThread shown;
+    std::vector<Open> open;       // outermost first
+    std::uint64_t latest_ns = 0;  // of what was shown last: nothing after it may be earlier
+  };
+  struct Counters {
+    std::array<std::string, kCounters> names;
+    std::array<std::optional<std::uint64_t>, kCounters> shown;
+  };
+
+  std::uint64_t PidOf(ProcessId process);
+  Thread& ThreadOf(ThreadId id, ProcessId process, const Dictionary& dictionary);
+  void Close(Thread& thread, std::uint64_t ns);
+  void CloseBefore(Thread& thread, const StreamedNode& node, std::uint64_t ns);
+  std::string_view ModuleText(ModuleId id, const Dictionary& dictionary);
+  std::string_view CallText(ModuleId id, const Dictionary& dictionary);
+  Counters& CountersOf(DeviceId device, const Dictionary& dictionary);
+
+  const Capture& capture_;
+  TraceSink& sink_;
+  absl::flat_hash_map<ProcessId, std::uint64_t> pids_;
+  absl::flat_hash_set<std::uint64_t> used_pids_;
+  absl::flat_hash_map<ThreadId, Thread> threads_;
+  absl::flat_hash_map<DeviceId, Counters> counters_;
+  absl::flat_hash_map<ModuleId, std::string> modules_, calls_;
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_VIEW_TRACE_TRACE_FEED_H_
