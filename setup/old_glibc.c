@@ -1,4 +1,4 @@
-/* Three names that static libraries built on a newer system ask of libc, for programs and libraries that are to start on glibc 2.28
+/* Names that static libraries built on a newer system ask of libc, for programs and libraries that are to start on glibc 2.28
  * (docs/decisions/0008-one-wheel.md). Linked, hidden, into each of a wheel's; never part of another build. */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -21,3 +21,14 @@ HIDDEN uint32_t arc4random(void) {
 double log2_of_2_2_5(double);
 __asm__(".symver log2_of_2_2_5,log2@GLIBC_2.2.5");
 HIDDEN double __wrap_log2(double x) { return log2_of_2_2_5(x); }
+
+/* Likewise, for SQLite's functions of numbers. */
+double exp_of_2_2_5(double);
+__asm__(".symver exp_of_2_2_5,exp@GLIBC_2.2.5");
+HIDDEN double __wrap_exp(double x) { return exp_of_2_2_5(x); }
+double log_of_2_2_5(double);
+__asm__(".symver log_of_2_2_5,log@GLIBC_2.2.5");
+HIDDEN double __wrap_log(double x) { return log_of_2_2_5(x); }
+double pow_of_2_2_5(double, double);
+__asm__(".symver pow_of_2_2_5,pow@GLIBC_2.2.5");
+HIDDEN double __wrap_pow(double x, double y) { return pow_of_2_2_5(x, y); }

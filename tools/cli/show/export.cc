@@ -21,6 +21,7 @@
 #include "tools/cli/show/export_categories.h"
 #include "tools/cli/show/export_flame.h"
 #include "tools/cli/show/export_snapshot.h"
+#include "tools/cli/show/export_sqlite.h"
 #include "tools/cli/show/export_trace.h"
 #include "tools/cli/show/export_tree.h"
 #include "tools/cli/terminal/exit_code.h"
@@ -55,7 +56,8 @@ const VerbHelp kHelp = {
         "torch-snapshot: the pickle of torch.cuda.memory._dump_snapshot, for pytorch.org/memory_viz "
         "(docs/exports.md).\n"
         "perfetto, chrome: ranges and modules of each thread, bytes of each device, for ui.perfetto.dev "
-        "(docs/exports.md).",
+        "(docs/exports.md).\n"
+        "sqlite: a database of ranks, modules, steps, operators, blocks and events (docs/exports.md).",
     .examples =
         "  memoir export events run7 | grep '\"event\":\"allocate\"' | head\n"
         "  memoir export pprof run7 -o run7.pb.gz && go tool pprof -http=: run7.pb.gz\n",
@@ -74,9 +76,9 @@ struct ExportArguments : SelectionArguments {
 };
 
 // NOLINTNEXTLINE(bugprone-throwing-static-initialization): before main, with no memory the program is at its end
-const std::vector<std::string> kKnown = {"events",          "memory-tracker", "categories", "data-flow",
-                                         "memory-timeline", "tree",           "collapsed",  "speedscope",
-                                         "pprof",           "torch-snapshot", "perfetto",   "chrome"};
+const std::vector<std::string> kKnown = {"events",   "memory-tracker", "categories", "data-flow", "memory-timeline",
+                                         "tree",     "collapsed",      "speedscope", "pprof",     "torch-snapshot",
+                                         "perfetto", "chrome",         "sqlite"};
 
 void AddOptions(CLI::App& app, ExportArguments& arguments) {
   app.add_option("WHAT", arguments.what, absl::StrJoin(kKnown, ", "));
@@ -127,10 +129,14 @@ class Output {
   bool is_full_ = false;
 };
 
+void SayDamage(const ReplayReport& report) {
+  for (const Damage& damage : report.damage) Say("damaged: " + ToString(damage));
+}
+
 absl::Status Finish(Output& output, const ReplayReport& report) {
   const absl::Status written = output.Finish();
   if (!written.ok()) return written;
-  for (const Damage& damage : report.damage) Say("damaged: " + ToString(damage));
+  SayDamage(report);
   return absl::OkStatus();
 }
 
@@ -214,11 +220,16 @@ CategoryExport CategoryExportOf(const ExportArguments& arguments) {
 absl::Status Export(const ExportArguments& arguments) {
   const auto capture = OpenMerged(arguments.capture, [](const std::string& line) { Say(line); }, RunOf(arguments.run));
   if (!capture.ok()) return capture.status();
-  Output output(arguments.output);
   Progress progress("exporting");
   Selection selection = SelectionOf(arguments);
   selection.progress = progress.callback();
   if (const absl::Status status = FindSteps(*capture, selection); !status.ok()) return status;
+  if (arguments.what == "sqlite") {
+    const auto report = ExportSqlite(*capture, selection, arguments.output);
+    if (report.ok()) SayDamage(*report);
+    return report.status();
+  }
+  Output output(arguments.output);
   if (arguments.what == "events") return ExportEvents(*capture, arguments.force, selection, output);
   const auto write = [&](std::string_view bytes) { output.Write(bytes); };
   if (HasNodes(arguments.what)) return ExportNodes(*capture, arguments, selection, output);
@@ -248,6 +259,8 @@ std::string Complaint(const ExportArguments& arguments) {
     return "cannot export '" + what + "', only " + absl::StrJoin(kKnown, ", ") + DidYouMean(what, kKnown);
   if (arguments.capture.empty()) return "no capture given: memoir export " + what + " CAPTURE";
   if (const std::string wrong = WindowComplaint(arguments); !wrong.empty()) return wrong;
+  if (what == "sqlite" && (arguments.output.empty() || arguments.output == "-"))
+    return "a database goes into a file: add -o FILE";
   if (IsBinary(what) && (arguments.output.empty() || arguments.output == "-") && isatty(STDOUT_FILENO) == 1)
     return what + " is no text and cannot be written to a terminal: add -o FILE";
   if (arguments.force && what != "events" && !HasNodes(what)) return "--force is of events, tree, perfetto and chrome";
