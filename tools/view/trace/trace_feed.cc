@@ -5,7 +5,7 @@
 namespace memoir {
 namespace {
 
-constexpr std::uint64_t kOtherHost = 10'000'000;  // more than any system numbers
+constexpr std::uint64_t kNextSame = 10'000'000;  // more than any system numbers
 
 std::string_view CategoryOf(const StreamedNode& node) {
   if (node.kind == StreamedNode::Kind::kModule) return "module";
@@ -28,7 +28,7 @@ std::uint64_t TraceFeed::PidOf(ProcessId process) {
   if (!added) return known->second;
   const ProcessSummary& summary = capture_.processes()[process.value];
   std::uint64_t pid = summary.info.pid();
-  while (!used_pids_.insert(pid).second) pid += kOtherHost;
+  while (!used_pids_.insert(pid).second) pid += kNextSame;
   known->second = pid;
   const std::string program = summary.info.program().empty() ? "(unnamed program)" : ToUtf8(summary.info.program());
   const std::optional<std::uint32_t> rank = summary.rank();
@@ -42,7 +42,9 @@ TraceFeed::Thread& TraceFeed::ThreadOf(ThreadId id, ProcessId process, const Dic
   const std::uint64_t pid = PidOf(process);
   Thread& thread = threads_[id];
   const ThreadInfo info = id.valid() ? dictionary.thread(id) : ThreadInfo{};
-  thread.shown = {pid, info.os_id != 0 ? info.os_id : info.number};
+  std::uint64_t tid = info.os_id != 0 ? info.os_id : info.number;
+  while (!used_tids_.insert({pid, tid}).second) tid += kNextSame;
+  thread.shown = {pid, tid};
   const std::string name = info.name.empty() ? "thread " + std::to_string(info.number) : info.name;
   sink_.AddThread(thread.shown, id.valid() ? name : "(no thread)");
   return thread;

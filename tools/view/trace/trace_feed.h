@@ -18,8 +18,8 @@
 
 namespace memoir {
 
-// What a process or a thread is to the viewer. Numbers of processes are the system's, but where two hosts have the
-// same one.
+// What a process or a thread is to the viewer. Numbers are the system's, but where two hosts have the same one, or a
+// thread has that of an earlier one.
 struct TraceThread {
   std::uint64_t pid = 0;
   std::uint64_t tid = 0;
@@ -85,6 +85,7 @@ class TraceFeed {
   TraceSink& sink_;
   absl::flat_hash_map<ProcessId, std::uint64_t> pids_;
   absl::flat_hash_set<std::uint64_t> used_pids_;
+  absl::flat_hash_set<std::pair<std::uint64_t, std::uint64_t>> used_tids_;  // with their process
   absl::flat_hash_map<ThreadId, Thread> threads_;
   absl::flat_hash_map<DeviceId, Counters> counters_;
   absl::flat_hash_map<ModuleId, std::string> modules_, calls_;
