@@ -4,7 +4,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -67,7 +66,7 @@ absl::StatusOr<ReplayReport> ExportSqlite(const Capture& capture, const Selectio
     written = file.Finish();
   }
   if (report.ok() && written.ok() && std::rename(partial.c_str(), path.c_str()) == 0) return report;
-  const std::string reason = written.ok() ? std::strerror(errno) : std::string(written.message());
+  const std::string reason = written.ok() ? std::generic_category().message(errno) : std::string(written.message());
   unlink(partial.c_str());
   return report.ok() ? CannotWrite(path, reason) : report.status();
 }

@@ -16,7 +16,7 @@ std::string CollapsedFrame(const FlameFrame& frame) {
   if (!frame.short_file.empty()) {
     text += " (" + frame.short_file;
     if (frame.line != 0) text += ":" + std::to_string(frame.line);
-    text += ")";
+    text += ')';
   }
   text = Escaped(text);
   std::ranges::replace(text, ';', ',');

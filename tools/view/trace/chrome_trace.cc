@@ -24,7 +24,7 @@ void ChromeTrace::BeginEvent(char phase, const TraceThread& thread, std::uint64_
 }
 
 void ChromeTrace::EndEvent() {
-  text_ += "}";
+  text_ += '}';
   if (text_.size() < kWriteAt) return;
   write_(text_);
   text_.clear();
@@ -54,7 +54,7 @@ void ChromeTrace::Begin(const TraceThread& thread, std::uint64_t ns, const Trace
   fmt::format_to(out, R"(,"name":{},"cat":"{}","args":{{"phase":"{}","allocated_bytes":{},"freed_bytes":{})",
                  QuotedName(slice.name), slice.category, slice.phase, slice.allocated, slice.freed);
   if (!slice.module.empty()) fmt::format_to(out, R"(,"module":{})", QuotedName(slice.module));
-  text_ += "}";
+  text_ += '}';
   EndEvent();
 }
 
