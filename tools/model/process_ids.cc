@@ -81,8 +81,8 @@ StackId ProcessIds::WithOrigins(StackId stack, Frame frame, StackId parent) {
   return stack;
 }
 
-ModuleId ProcessIds::ModuleAt(StackId stack, ModuleId around) {
-  const auto found = origins_.empty() ? origins_.end() : origins_.find(stack);
+ModuleId ProcessIds::FindModuleAt(StackId stack, ModuleId around) {
+  const auto found = origins_.find(stack);
   if (found == origins_.end()) return around;
   const CodeOrigin& origin = found->second->front();
   if (origin.module_class.empty()) return around;
@@ -97,8 +97,8 @@ ModuleId ProcessIds::ModuleAt(StackId stack, ModuleId around) {
   return known->second = dictionary_->AddModule({base.root, path, origin.module_class});
 }
 
-StackId ProcessIds::UnderForward(StackId stack, StackId forward) {
-  const auto found = origins_.empty() ? origins_.end() : origins_.find(stack);
+StackId ProcessIds::FindUnderForward(StackId stack, StackId forward) {
+  const auto found = origins_.find(stack);
   if (found == origins_.end()) return StackId();
   const auto [known, added] = under_forward_.try_emplace({stack, forward});
   if (!added) return known->second;

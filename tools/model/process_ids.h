@@ -65,15 +65,19 @@ class ProcessIds {
   StackId stack(std::uint32_t number) const { return stacks_.Get(number); }
   // Of what runs with this stack: `around`, or, where it is code that a compiler generated, the module that the program
   // has there.
-  ModuleId ModuleAt(StackId stack, ModuleId around);
+  ModuleId ModuleAt(StackId stack, ModuleId around) { return origins_.empty() ? around : FindModuleAt(stack, around); }
   // Of generated code that an autograd node runs: its part of `stack` under `forward`, where the program called what
   // the node is of. Invalid: `stack` goes through no generated code.
-  StackId UnderForward(StackId stack, StackId forward);
+  StackId UnderForward(StackId stack, StackId forward) {
+    return origins_.empty() ? StackId() : FindUnderForward(stack, forward);
+  }
   // Threads and devices that no chunk defined (that chunk was lost) come into being when they are asked for.
   ThreadId thread(std::uint32_t number);
   DeviceId device(std::uint32_t number);
 
  private:
+  ModuleId FindModuleAt(StackId stack, ModuleId around);
+  StackId FindUnderForward(StackId stack, StackId forward);
   void DefineName(const v1::NameDef& def);
   void DefineStack(const v1::StackDef& def);
   void TakeNote(const CompilerNote& note, NameId name);
