@@ -41,7 +41,7 @@ def start(
     rank: int | None = None,
     ops: typing.Literal["ranges", "dispatch"] | None = None,
     modules: bool | typing.Literal["on", "off"] | None = None,
-    stacks: typing.Literal["python", "off"] | None = None,
+    stacks: typing.Literal["python", "native", "off"] | None = None,
     quiet: bool | None = None,
     steps: str | None = None,
     range: str | None = None,
@@ -70,7 +70,8 @@ def start(
     rank: number of this process in a distributed job, from 0 (default: what the launcher says, such as RANK of torchrun, else 0)
     ops: "ranges" records the operators that the program calls, "dispatch" those below autograd, as a TorchDispatchMode sees them (default: ranges)
     modules: on or off: record which torch.nn.Module each operator belongs to (default: on)
-    stacks: "python" or "off": record by which line of Python code each block and operator was made (default: python)
+    stacks: "python", "native" or "off": record by which line of Python code each block and operator was made (default: python);
+        native: with the frames of C and C++ inside it, which `memoir symbolize` names afterwards
     quiet: print nothing but errors (default: False)
     steps: "10:12" records operators in the steps 10 and 11, and outside of them allocations only. Steps are counted from 0: calls of memoir.step();
         where there are none, steps of torch.profiler, else of the first optimizer
@@ -172,7 +173,7 @@ def session(
     rank: int | None = None,
     ops: typing.Literal["ranges", "dispatch"] | None = None,
     modules: bool | typing.Literal["on", "off"] | None = None,
-    stacks: typing.Literal["python", "off"] | None = None,
+    stacks: typing.Literal["python", "native", "off"] | None = None,
     quiet: bool | None = None,
     steps: str | None = None,
     range: str | None = None,

@@ -59,10 +59,11 @@ struct Signature {
   std::uint64_t tensors = 0;  // entries it takes from the tensor column
 };
 
-// Python code: a function, a class body, a module's statements.
+// Python code: a function, a class body, a module's statements. Or a native function.
 struct Code {
   std::string file;      // as the interpreter has it: a path, "<string>", "<ipython-input-3-...>"
-  std::string function;  // qualified name: "Block.forward", "<module>"
+  std::string function;  // qualified name: "Block.forward", "<module>"; native without a name: "+0x1f2a"
+  std::string object;    // native: the library or program that it is in; "": it is Python's
   bool operator==(const Code&) const = default;
 };
 
@@ -71,11 +72,12 @@ struct Frame {
   std::uint32_t line = 0;  // 0: not known
 };
 
-// A stack of Python frames: its innermost one, and the stack around that.
+// A stack of frames, of Python and native ones: its innermost one, and the stack around that.
 struct Stack {
   StackId parent;  // invalid: the frame is the outermost
   Frame frame;
   std::uint32_t depth = 1;  // frames
+  StackId python;  // it without the native frames inside the innermost frame of Python; invalid: all are native
 };
 
 struct ThreadInfo {
@@ -83,7 +85,7 @@ struct ThreadInfo {
   std::uint32_t number = 0;  // in its process, from 1
   std::uint64_t os_id = 0;
   std::uint64_t torch_id = 0;
-  std::string name;  // as recorded; may be empty
+  std::string name;    // as recorded; may be empty
   ThreadId works_for;  // in whose parallel regions it works; invalid: in none
 };
 
@@ -108,6 +110,8 @@ class Dictionary {
   const Signature& signature(SignatureId id) const { return signatures_[id.value]; }
   const Code& code(CodeId id) const { return codes_[id.value]; }
   const Stack& stack(StackId id) const { return stacks_[id.value]; }
+  // Stack::python; invalid of an invalid id.
+  StackId PythonPart(StackId id) const { return id.valid() ? stack(id).python : StackId(); }
   // Innermost first; none of an invalid id.
   std::vector<Frame> Frames(StackId id) const;
   // Of a stack through generated code, what the line of that is for, all of it. Empty: it is through none, or that is

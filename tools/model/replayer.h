@@ -1,9 +1,8 @@
 // One replay: takes decoded chunks, merges the threads of each process by tick, keeps range stacks and live blocks, and
 // calls the visitor. Capture::Replay drives it; nothing else needs it.
 //
-// In eight sources: replayer.cc merges, replayer_events.cc decodes and shows, replayer_devices.cc those of devices,
-// replayer_driver.cc those of the driver, replayer_keyframes.cc starts from keyframes, replayer_switches.cc follows how
-// much is recorded, replayer_modules.cc finds modules and phases, replayer_bases.cc which threads work for others.
+// In eight sources: replayer.cc merges; _events decodes and shows, _devices and _driver those of theirs, _keyframes
+// starts from keyframes, _switches follows what is recorded, _modules finds modules, _bases who works for whom.
 #ifndef TOOLS_MODEL_REPLAYER_H_
 #define TOOLS_MODEL_REPLAYER_H_
 
@@ -37,8 +36,8 @@ EventType MakeEvent(ProcessId process, ThreadId thread, Tick tick) {
 
 class Replayer : public ReplayState {
  public:
-  Replayer(const std::vector<ProcessSummary>& processes, Visitor& visitor, const ReplayOptions& options,
-           ReplayReport* report);
+  Replayer(const std::vector<ProcessSummary>& processes, const Symbols& symbols, Visitor& visitor,
+           const ReplayOptions& options, ReplayReport* report);
 
   void Take(SourceItem& item);
 
@@ -74,7 +73,7 @@ class Replayer : public ReplayState {
   // Shows what is read up to a tick, all threads merged; less where it `may_wait` for what the next chunk says.
   void Drain(Tick until, bool may_wait = false);
   void RunThread(ThreadReplay& thread, Tick until);
-  bool StartRun(ThreadReplay& thread, RunCursor& cursor);  // false: all of it was shown before
+  bool StartRun(ThreadReplay& thread, RunCursor& cursor);                // false: all of it was shown before
   bool ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until);  // true: the run is done
   void ShowRangeBegin(ThreadReplay& thread, RunCursor& cursor, RangeSource source);
   void ShowRangeEnd(ThreadReplay& thread, RunCursor& cursor);
@@ -156,7 +155,7 @@ class Replayer : public ReplayState {
   const ReplayOptions& options_;
   ReplayReport* report_;
   const bool look_at_tensors_;
-
+  const Symbols& symbols_;
   Dictionary dictionary_;
   std::vector<Clock> clocks_;  // by ProcessId
   ProcessId process_;
@@ -179,9 +178,9 @@ class Replayer : public ReplayState {
   enum { kNever, kMayWait, kWaits } waiting_ = kNever;          // of the Drain that runs
   bool began_ = false;                                          // a chunk of this process was taken
   bool resync_ = false;                                         // chunks were lost: apply the next keyframe
-  bool after_evicted_ = false, passed_evicted_ = false;  // a gap of --max-size: no keyframe behind it yet
+  bool after_evicted_ = false, passed_evicted_ = false;         // a gap of --max-size: no keyframe behind it yet
   Tick evicted_from_ = 0;
-  bool finding_ = false;  // the allocation in hand is of a block that a snapshot found
+  bool finding_ = false;                       // the allocation in hand is of a block that a snapshot found
   bool told_full_ = false, gap_open_ = false;  // gap: less than everything is recorded here
 };
 

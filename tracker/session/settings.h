@@ -22,7 +22,8 @@ struct Settings {
   bool quiet = false;
   ControlOptions controls;
   bool modules = true;
-  bool stacks = true;   // of Python
+  bool stacks = true;  // of Python
+  bool native_stacks = false;
   std::string program;  // what the caller knows of its process
   std::string python_version;
   bool automatic = false;             // nobody asked for this very process: without events it leaves no file
