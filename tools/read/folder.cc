@@ -215,8 +215,11 @@ absl::StatusOr<CaptureFolder> OpenFolder(const std::string& path) {
     }
   }
   absl::StatusOr<Symbols> symbols = Symbols::Read(path);
-  if (symbols.ok()) folder.symbols = *std::move(symbols);
-  if (!symbols.ok()) folder.damage.push_back({SymbolsPath(path), 0, std::string(symbols.status().message()), true});
+  if (symbols.ok()) {
+    folder.symbols = *std::move(symbols);
+  } else {
+    folder.damage.push_back({SymbolsPath(path), 0, std::string(symbols.status().message()), true});
+  }
   return folder;
 }
 
