@@ -139,6 +139,9 @@ class ProcessBuilder {
     std::uint32_t line = 0;
   };
   ProcessBuilder& Stack(const std::vector<PythonFrame>& frames);
+  // A call of a Python function, and its end. `file` "": a function in C; `function` "": not known.
+  ProcessBuilder& Call(const std::string& file, const std::string& function);
+  ProcessBuilder& Return(std::uint32_t calls = 1);  // of several at once: of the outermost one of them
 
   ProcessBuilder& Mark(const std::string& name);
   ProcessBuilder& Step(std::uint64_t step);
@@ -210,6 +213,7 @@ class ProcessBuilder {
     std::string name;
     std::uint32_t works_for = 0;
     std::vector<PythonFrame> python;
+    std::uint32_t calls = 0;
   };
 
   Thread& thread() { return threads_[thread_]; }

@@ -10,7 +10,7 @@ try:
 except ImportError:
     perfetto_trace_pb2 = None
 
-SAMPLES = ["training", "empty", "one_operator", "odd_names", "ranks", "losses", "folded", "trained", "cuda_unknown", "cuda_lost", "driver"]
+SAMPLES = ["training", "empty", "one_operator", "odd_names", "ranks", "losses", "folded", "trained", "cuda_unknown", "cuda_lost", "driver", "calls"]
 needs_protos = pytest.mark.skipif(perfetto_trace_pb2 is None, reason="the package perfetto, which has the published protos, is not installed")
 
 
@@ -59,7 +59,11 @@ def test_slices_are_the_trees_nodes(memoir, samples, sample):
     for event, node in zip(begins, nodes, strict=True):
         assert round(event["ts"] * 1000) >= node["begin_ns"]
         assert (event["args"]["allocated_bytes"], event["args"]["freed_bytes"]) == (node["allocated_bytes"], node["freed_bytes"])
-        assert node["kind"] == "module" or event["name"] == (node["name"] or "(unnamed)")
+        if node["kind"] == "call":
+            file = (node["file"] or "").rpartition("/")[2]
+            assert event["name"] == (node["function"] or "(unknown function)") + (f" ({file})" if file else "")
+        else:
+            assert node["kind"] == "module" or event["name"] == (node["name"] or "(unnamed)")
 
 
 @pytest.mark.parametrize("sample", SAMPLES)

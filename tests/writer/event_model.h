@@ -67,8 +67,8 @@ struct Event {
   std::uint32_t driver_error = 0;
   std::uint32_t reading_cause = 0;
   std::vector<std::uint64_t> reading;  // all ones: not known
-  std::vector<FrameSeen> frames;       // of a stack, outermost first
-  std::uint32_t level = 0;             // after, plus 4 times before
+  std::vector<FrameSeen> frames;       // of a stack, outermost first; of a call what is called
+  std::uint32_t level = 0;             // after, plus 4 times before; of a call: calls around it
 
   bool operator==(const Event&) const = default;
 };

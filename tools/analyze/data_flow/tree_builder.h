@@ -11,8 +11,9 @@ namespace memoir {
 
 // Of the first process of the selection. NotFound: the selection does not occur. FailedPrecondition: its operators are
 // those below autograd, or no ranges were recorded.
-// `parameters`: what follows has to know them, so that calls of modules have to be recorded.
-absl::StatusOr<EventTree> BuildEventTree(const Capture& capture, const Selection& selection, bool parameters = true);
+// `parameters`: what follows has to know them, so that calls of modules have to be recorded. `calls`: of functions too.
+absl::StatusOr<EventTree> BuildEventTree(const Capture& capture, const Selection& selection, bool parameters = true,
+                                         bool calls = false);
 
 }  // namespace memoir
 

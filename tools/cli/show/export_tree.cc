@@ -16,7 +16,7 @@ namespace {
 absl::StatusOr<ReplayReport> ExportAsTorch(const Capture& capture, const TreeExport& asked, Selection selection,
                                            const std::function<void(std::string_view)>& write) {
   selection.forget_before = true;  // torch.profiler knows nothing from before it began
-  absl::StatusOr<EventTree> tree = BuildEventTree(capture, selection, false);
+  absl::StatusOr<EventTree> tree = BuildEventTree(capture, selection, false, true);
   if (!tree.ok()) return tree.status();
   WriteProfilerTree(*tree, !asked.no_memory, write);
   return std::move(tree->report);

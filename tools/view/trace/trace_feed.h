@@ -27,7 +27,7 @@ struct TraceThread {
 
 struct TraceSlice {
   std::string_view name;
-  std::string_view category;  // "operator", "autograd", "user range", "module"
+  std::string_view category;  // "operator", "autograd", "user range", "module", "Python function"
   std::string_view module;    // "": of none
   std::string_view phase;
   std::uint64_t allocated = 0;  // bytes, at or under it, as the next
@@ -79,6 +79,8 @@ class TraceFeed {
   void CloseBefore(Thread& thread, const StreamedNode& node, std::uint64_t ns);
   std::string_view ModuleText(ModuleId id, const Dictionary& dictionary);
   std::string_view CallText(ModuleId id, const Dictionary& dictionary);
+  std::string_view FunctionText(CodeId id, const Dictionary& dictionary);
+  std::string_view NameOf(const StreamedNode& node, const Dictionary& dictionary);
   Counters& CountersOf(DeviceId device, const Dictionary& dictionary);
 
   const Capture& capture_;
@@ -89,6 +91,7 @@ class TraceFeed {
   absl::flat_hash_map<ThreadId, Thread> threads_;
   absl::flat_hash_map<DeviceId, Counters> counters_;
   absl::flat_hash_map<ModuleId, std::string> modules_, calls_;
+  absl::flat_hash_map<CodeId, std::string> functions_;
 };
 
 }  // namespace memoir
