@@ -10,11 +10,13 @@ namespace memoir::testing {
 namespace {
 
 constexpr std::uint64_t kMiB = 1024 * 1024;
-const std::string kTrain = "/src/train.py", kModel = "/src/model.py";
-const std::string kTorch = "/usr/lib/python3.11/site-packages/torch/";
+constexpr const char* kTrain = "/src/train.py";
+constexpr const char* kModel = "/src/model.py";
+
+std::string InTorch(const std::string& file) { return "/usr/lib/python3.11/site-packages/torch/" + file; }
 
 void Forward(ProcessBuilder& process, std::uint64_t address) {
-  process.Call(kTorch + "nn/modules/module.py", "Module._wrapped_call_impl");
+  process.Call(InTorch("nn/modules/module.py"), "Module._wrapped_call_impl");
   process.Call("/usr/lib/python3.11/site-packages/memoir/_modules.py", "_enter").Return();
   process.EnterModule("", "Net", "Net").Call(kModel, "Net.forward").Call(kModel, "scale_and_shift");
   process.Call("", "<built-in method mul of type object>").BeginForward("aten::mul", 1).Allocate(address, 2 * kMiB);
@@ -22,12 +24,12 @@ void Forward(ProcessBuilder& process, std::uint64_t address) {
 }
 
 void Step(ProcessBuilder& process, std::uint64_t address) {
-  process.Call(kTrain, "train_step").Call(kTorch + "autograd/profiler.py", "record_function.__enter__");
+  process.Call(kTrain, "train_step").Call(InTorch("autograd/profiler.py"), "record_function.__enter__");
   process.BeginUser("step").Return();
   Forward(process, address);
-  process.Call(kTorch + "_tensor.py", "Tensor.backward").Begin("aten::ones_like").Allocate(address + 0x800, kMiB);
+  process.Call(InTorch("_tensor.py"), "Tensor.backward").Begin("aten::ones_like").Allocate(address + 0x800, kMiB);
   process.End().Return().Deallocate(address + 0x800);
-  process.Call(kTorch + "autograd/profiler.py", "record_function.__exit__").End().Return().Return();
+  process.Call(InTorch("autograd/profiler.py"), "record_function.__exit__").End().Return().Return();
 }
 
 }  // namespace

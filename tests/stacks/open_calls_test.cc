@@ -50,7 +50,7 @@ class OpenCallsTest : public RingTest {
   void SetUp() override {
     RingTest::SetUp();
     void (*const die)(void*) = &Die;
-    std::memcpy(code_type.data() + 48, &die, sizeof die);
+    std::memcpy(code_type.data() + 48, static_cast<const void*>(&die), sizeof die);
     Open(kMinRingBytes);
     PrepareCodes(kLayout);
   }

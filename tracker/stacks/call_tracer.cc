@@ -253,7 +253,7 @@ void StandInForSetProfile() {
   python.set = reinterpret_cast<Method>(function);
   python.set_definition = definition;
   const Method ours = &SetBySystem;
-  std::memcpy(const_cast<char*>(definition) + kFunction, &ours, sizeof ours);
+  std::memcpy(const_cast<char*>(definition) + kFunction, static_cast<const void*>(&ours), sizeof ours);
 }
 
 void StandInForLibraries() {

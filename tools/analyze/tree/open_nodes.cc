@@ -31,7 +31,8 @@ std::uint32_t OpenNodes::AroundUserRange(ThreadId thread, const RangeBase& base)
   if (!thread.valid() || thread.value >= threads_.size()) return Around(thread, base);
   const std::vector<OpenNode>& open = threads_[thread.value];
   std::size_t inside = open.size();  // the outermost __enter__ of the calls that nothing else began in
-  for (std::size_t i = open.size(); i-- > 0 && open[i].kind == OpenNode::Kind::kCall;) {
+  for (std::size_t i = open.size(); i-- > 0;) {
+    if (open[i].kind != OpenNode::Kind::kCall) break;
     if (open[i].enters) inside = i;
   }
   if (inside == open.size()) return Around(thread, base);
