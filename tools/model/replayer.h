@@ -129,7 +129,10 @@ class Replayer : public ReplayState {
   const ThreadReplay* FindThread(ThreadId id) const {
     return id.valid() && id.value < threads_.size() ? threads_[id.value].get() : nullptr;
   }
-  const ThreadReplay& WorkingThread(const ThreadReplay& thread) const;
+  const ThreadReplay& WorkingThread(const ThreadReplay& thread) const {
+    return dictionary_.threads_work_for_others() ? FindWorkingThread(thread) : thread;
+  }
+  const ThreadReplay& FindWorkingThread(const ThreadReplay& thread) const;
   RangeBase UserBaseOf(const ThreadReplay& thread) const;
   RangeBase BaseOf(const ThreadReplay& thread) const;  // of what begins with no range open on it
   NameId UserNameOf(const RangeBase& base) const;
@@ -141,7 +144,7 @@ class Replayer : public ReplayState {
   void TakeTensors(RunCursor& cursor, std::uint32_t count);
   void TakeHoldsNames(RunCursor& cursor, std::uint32_t count);
   void ShowFirstSeen(ThreadReplay& thread, RunCursor& cursor, bool as_result);
-  void PushRange(ThreadReplay& thread, OpenRange range, const RangeBeginEvent& like);
+  void PushRange(ThreadReplay& thread, OpenRange& range, RangeBeginEvent& event);
   void PopRange(ThreadReplay& thread, Tick tick, SignatureId signature, bool implicit);
   void SetDepth(ThreadReplay& thread, std::size_t depth, Tick tick);
   void CloseOtherRanges(const absl::flat_hash_set<ThreadId>& except, Tick tick);

@@ -73,7 +73,7 @@ std::string_view TraceFeed::ModuleText(ModuleId id, const Dictionary& dictionary
   if (!id.valid()) return "";
   const auto [known, added] = modules_.try_emplace(id);
   const Module& module = dictionary.module(id);
-  if (added) known->second = module.path.empty() ? module.root : module.root + "." + module.path;
+  if (added) known->second = module.whole();
   return known->second;
 }
 
