@@ -149,7 +149,7 @@ ProcessFacts Facts(const Settings& settings, OperatorHook operators, std::uint64
 
 // Also makes the loader look for the symbol: an interposer of another Memoir does not have it.
 bool FitsInterposer(std::string* error) {
-  if (memoir_ring_layout_10 == kRingVersion) return true;
+  if (memoir_ring_layout_11 == kRingVersion) return true;
   *error = "the interposer that is loaded is another Memoir's; install Memoir again";
   return false;
 }
