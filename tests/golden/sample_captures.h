@@ -16,6 +16,7 @@ namespace memoir::testing {
 // cuda_unknown: a recording without CUDA's memory, cuda_lost: one that has lost it midway
 // driver: torch, NCCL, cuBLAS, a foreign library, pinned memory and other processes on a GPU; refusals
 std::vector<std::string> SampleNames();
+void WriteKernels(const std::string& folder);  // sample_kernels.cc
 // Writes the capture of that name into `folder`, which need not exist.
 void WriteSample(const std::string& name, const std::string& folder);
 

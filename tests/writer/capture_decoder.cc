@@ -16,16 +16,12 @@ namespace {
 
 using namespace memoir::v1;
 
-std::string ReadFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 class PartDecoder {
  public:
   PartDecoder(const std::string& path, std::vector<std::string>* errors) : errors_(*errors) {
     part_.path = path;
-    bytes_ = ReadFile(path);
+    std::ifstream file(path, std::ios::binary);
+    bytes_.assign(std::istreambuf_iterator<char>(file), {});
     part_.file_bytes = bytes_.size();
   }
 
@@ -82,7 +78,6 @@ class PartDecoder {
     if (bytes_[bytes_.size() - 9] != 0x79) Error("the file does not end with field 15");
     if (chunk.index().SerializeAsString() != expected_index_.SerializeAsString())
       Error("the index is not that of the chunks");
-    last_sequence_seen_ = chunk.sequence();
   }
 
   // Only the rank may become known later.
@@ -159,8 +154,7 @@ class PartDecoder {
     if (stack.id() == 0 || part_.stacks.contains(stack.id())) Error("stack definition");
     if (stack.parent() != 0 && !part_.stacks.contains(stack.parent()))
       Error("a stack's parent is not defined before it");
-    std::vector<FrameSeen> frames;
-    if (stack.parent() != 0) frames = part_.stacks[stack.parent()];
+    std::vector<FrameSeen> frames = stack.parent() == 0 ? std::vector<FrameSeen>() : part_.stacks[stack.parent()];
     FrameSeen& frame = frames.emplace_back();
     frame.line = stack.line();
     if (stack.code() != 0) {
@@ -233,14 +227,14 @@ class PartDecoder {
   struct Columns {
     explicit Columns(const ThreadRun& run) : no_devices(run.device_size() == 0) {}
     int name = 0, sequence = 0, forward = 0, signature = 0, tensor = 0, block = 0, bytes = 0, mark = 0, step = 0,
-        level = 0, module = 0, owner = 0, holds_name = 0, stack = 0;
+        level = 0, module = 0, owner = 0, holds_name = 0, stack = 0, device = 0;
     std::uint64_t sequence_value = 0, address = 0, serial = 0;
     DeviceColumns of_device;
     bool no_devices;
     bool AllTaken(const ThreadRun& run) const {
       return name == run.name_size() && sequence == run.sequence_delta_size() && forward == run.forward_thread_size() &&
              signature == run.signature_size() && tensor == run.tensor_size() && block == run.address_delta_size() &&
-             block == run.serial_delta_size() && (no_devices || block == run.device_size()) &&
+             block == run.serial_delta_size() && (no_devices || device == run.device_size()) &&
              bytes == run.bytes_size() && mark == run.mark_name_size() && step == run.step_size() &&
              level == run.level_size() && module == run.module_size() && owner == run.owner_size() &&
              holds_name == run.holds_name_size() && stack == run.stack_size() && of_device.AllTaken(run);
@@ -250,6 +244,8 @@ class PartDecoder {
   bool DecodeEvent(const ThreadRun& run, Columns* at, Event* event) {
     if (IsOfDevice(event->kind))
       return DecodeBlock(run, at, event) && TakeDeviceColumns(run, part_.names, &at->of_device, &at->bytes, event);
+    if (event->kind == KERNEL_LAUNCH || event->kind == DEVICE_CALL)
+      return DecodeDevice(run, at, event) && TakeCallColumns(run, part_.names, &at->of_device, &at->bytes, event);
     switch (event->kind) {
       case RANGE_BEGIN_FUNCTION:
       case RANGE_BEGIN_BACKWARD:
@@ -367,12 +363,17 @@ class PartDecoder {
     return true;
   }
 
+  bool DecodeDevice(const ThreadRun& run, Columns* at, Event* event) {
+    if (!at->no_devices && at->device >= run.device_size()) return false;
+    event->device = Device(at->no_devices ? 0 : run.device(at->device++));
+    return true;
+  }
+
   bool DecodeBlock(const ThreadRun& run, Columns* at, Event* event) {
-    if (at->block >= run.address_delta_size() || at->block >= run.serial_delta_size()) return false;
-    if (!at->no_devices && at->block >= run.device_size()) return false;
+    if (at->block >= run.serial_delta_size() || !DecodeDevice(run, at, event)) return false;
+    if (at->block >= run.address_delta_size()) return false;
     at->address += static_cast<std::uint64_t>(run.address_delta(at->block));
     at->serial += static_cast<std::uint64_t>(run.serial_delta(at->block));
-    event->device = Device(at->no_devices ? 0 : run.device(at->block));
     event->address = at->address;
     event->serial = at->serial;
     ++at->block;
@@ -387,7 +388,6 @@ class PartDecoder {
   std::map<std::uint32_t, SignatureDef> signatures_;
   std::vector<TensorSeen> tensors_;
   int duplicate_rows_ = 0;
-  std::uint64_t last_sequence_seen_ = 0;
   std::uint64_t recording_ = 0;
 };
 

@@ -49,6 +49,7 @@ class RandomStream {
   Event Mark();
   Event Holds();
   Event Stack();
+  Event DeviceCall();
   void Module(Event* event);
   void AddList(std::uint64_t length, Event* event);
   void NameHeld(Event* event);

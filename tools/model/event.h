@@ -13,6 +13,7 @@
 
 #include "absl/types/span.h"
 #include "memoir/v1/capture.pb.h"
+#include "tools/model/device_call.h"
 #include "tools/model/driver_event.h"
 #include "tools/model/event_base.h"
 #include "tools/model/ids.h"

@@ -1,9 +1,8 @@
 // One replay: takes decoded chunks, merges the threads of each process by tick, keeps range stacks and live blocks, and
 // calls the visitor. Capture::Replay drives it; nothing else needs it.
 //
-// In eight sources: replayer.cc merges, replayer_events.cc decodes and shows, replayer_devices.cc those of devices,
-// replayer_driver.cc those of the driver, replayer_keyframes.cc starts from keyframes, replayer_switches.cc follows how
-// much is recorded, replayer_modules.cc finds modules and phases, replayer_bases.cc which threads work for others.
+// In nine sources: replayer.cc merges; of the others each has its part in its name (replayer_calls.cc: calls of CUDA;
+// replayer_switches.cc: how much is recorded; replayer_bases.cc: which threads work for others).
 #ifndef TOOLS_MODEL_REPLAYER_H_
 #define TOOLS_MODEL_REPLAYER_H_
 
@@ -97,6 +96,7 @@ class Replayer : public ReplayState {
   void ShowDriverRefused(ThreadReplay& thread, RunCursor& cursor);
   void ShowDeviceReading(ThreadReplay& thread, RunCursor& cursor);
   DriverBlock DriverBlockAt(ThreadReplay& thread, RunCursor& cursor);
+  void ShowDeviceCall(const ThreadReplay& thread, RunCursor& cursor);
   void ApplyDriver(const v1::Keyframe& keyframe);
   void ShowReadings(const v1::Keyframe& keyframe);
   void ApplySegments(const v1::Keyframe& keyframe);

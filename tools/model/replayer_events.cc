@@ -83,6 +83,10 @@ bool Replayer::ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until) {
       case v1::MODULE_EXIT:
         ShowModule(thread, cursor, cursor.kind() == v1::MODULE_ENTER);
         break;
+      case v1::KERNEL_LAUNCH:
+      case v1::DEVICE_CALL:
+        ShowDeviceCall(thread, cursor);
+        break;
       default:
         ShowDeviceEvent(thread, cursor);
         break;

@@ -22,6 +22,10 @@ struct RunCursor {
         no_pool_user(a_run.pool_user.empty()),
         has_limit(!a_run.device_limit.empty()),
         has_holds_names(!a_run.holds_name.empty()),
+        has_result(!a_run.call_result.empty()),
+        has_copy_kind(!a_run.copy_kind.empty()),
+        has_graph(!a_run.graph.empty()),
+        has_graph_exec(!a_run.graph_exec.empty()),
         tick(a_run.first_tick + run.tick_delta.Next()) {}
 
   std::shared_ptr<Chunk> chunk;
@@ -31,6 +35,10 @@ struct RunCursor {
   bool no_pool_user;
   bool has_limit;
   bool has_holds_names;
+  bool has_result;
+  bool has_copy_kind;
+  bool has_graph;
+  bool has_graph_exec;
   bool started = false;
   std::size_t index = 0;  // of the next event
   Tick tick;              // of the next event

@@ -238,6 +238,7 @@ std::optional<Settings> ReadSettings(const char* const* given, std::string* erro
   settings.ring_size = ParseSize((*values)["ring_size"]).value_or(0);
   settings.modules = IsOn((*values)["modules"]);
   settings.stacks = (*values)["stacks"] != "off";
+  settings.kernels = IsOn((*values)["kernels"]);
   settings.program = (*values)["program"];
   settings.python_version = (*values)["python_version"];
   settings.dispatched_operators = (*values)["ops"] == "dispatch";

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tools/model/kernel_name.h"
+
 namespace memoir {
 namespace {
 
@@ -87,7 +89,32 @@ std::string_view TraceFeed::CallText(ModuleId id, const Dictionary& dictionary) 
   return known->second;
 }
 
+std::string_view TraceFeed::KernelText(const DeviceCallEvent& event, const Dictionary& dictionary) {
+  if (!event.kernel.valid()) return ToString(event.call);
+  const auto [known, added] = kernels_.try_emplace(event.kernel);
+  if (added) known->second = KernelName(dictionary.text(event.kernel));
+  return known->second;
+}
+
+void TraceFeed::AddDeviceCall(const StreamedNode& node, const ReplayState& state) {
+  const DeviceCallEvent& call = *node.device_call;
+  const std::uint64_t ns = state.Nanoseconds(node.process, node.begin);
+  Thread& thread = ThreadOf(node.thread, node.process, state.dictionary());
+  CloseBefore(thread, node, ns);
+  thread.latest_ns = std::max(thread.latest_ns, ns);
+  const std::string device = ToString(state.dictionary().device(call.device));
+  TraceSlice slice{KernelText(call, state.dictionary()), call.is_launch ? "kernel launch" : "cuda call",
+                   ModuleText(node.module, state.dictionary()), ToString(node.phase)};
+  slice.device = device;
+  slice.stream = call.stream;
+  slice.bytes = call.bytes;
+  sink_.Begin(thread.shown, thread.latest_ns, slice);
+  thread.latest_ns = std::max(thread.latest_ns, state.Nanoseconds(call.process, call.tick));
+  sink_.End(thread.shown, thread.latest_ns);
+}
+
 void TraceFeed::Add(const StreamedNode& node, const ReplayState& state) {
+  if (node.kind == StreamedNode::Kind::kCall) return AddDeviceCall(node, state);
   const Dictionary& dictionary = state.dictionary();
   const std::uint64_t ns = state.Nanoseconds(node.process, node.begin);
   if (node.kind == StreamedNode::Kind::kMemory) {

@@ -23,6 +23,7 @@ class TreeJsonWriter {
   void AddNumber(std::string_view key, std::uint32_t number);  // null: none
   void AddModule(const StreamedNode& node, const Dictionary& dictionary);
   void AddRange(const StreamedNode& node, const ReplayState& state);
+  void AddCall(const DeviceCallEvent& call, const ReplayState& state);
   void AddMemory(const StreamedNode& node, const Dictionary& dictionary);
   const std::string& QuotedName(NameId name, const Dictionary& dictionary);
 
