@@ -49,7 +49,7 @@ What will it need?
 See it elsewhere
   report   one HTML file with all of it, to open in a browser
              memoir report run1 -o run1.html
-  export   files for other programs: Perfetto, pprof, memory_viz, SQLite, JSON, ...
+  export   files for other programs: Perfetto, pprof, SQLite, JSON, ...
              memoir export perfetto run1 -o run1.pftrace
 
 What works on this machine?
