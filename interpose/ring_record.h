@@ -13,7 +13,7 @@
 
 namespace memoir {
 
-inline constexpr std::uint32_t kRingVersion = 10;
+inline constexpr std::uint32_t kRingVersion = 11;
 
 enum class RecordKind : std::uint8_t {
   kNone = 0,
@@ -235,6 +235,59 @@ struct DeviceReadingRecord {
   std::uint32_t reserved1;
 };
 static_assert(sizeof(DeviceReadingRecord) == 72);
+
+// Which call of CUDA; the numbers are the capture's (DeviceCall there says more).
+enum class DeviceCall : std::uint8_t {
+  kLaunchKernel = 1,
+  kLaunchKernelExC = 2,
+  kLaunchCooperativeKernel = 3,
+  kCuLaunchKernel = 4,
+  kCuLaunchKernelEx = 5,
+  kCuLaunchCooperativeKernel = 6,
+  kCopy = 7,
+  kCopyAsync = 8,
+  kSet = 9,
+  kSetAsync = 10,
+  kStreamSynchronize = 11,
+  kDeviceSynchronize = 12,
+  kEventSynchronize = 13,
+  kStreamBeginCapture = 14,
+  kStreamEndCapture = 15,
+  kGraphInstantiate = 16,
+  kGraphLaunch = 17,
+  kGraphDestroy = 18,
+  kGraphExecDestroy = 19,
+};
+
+// flags: DeviceCall.
+struct KernelLaunchRecord {
+  RecordHeader header;
+  std::uint64_t tick;
+  std::uint64_t stream;
+  std::uint32_t kernel;   // id in the ring's name table; 0: not known
+  std::uint32_t grid[3];  // all 0: not known
+  std::uint32_t block[3];
+  std::uint16_t result;  // what the call returned
+  std::int8_t device_index;
+  std::uint8_t reserved;
+};
+static_assert(sizeof(KernelLaunchRecord) == 56);
+
+// flags: DeviceCall.
+struct DeviceCallRecord {
+  RecordHeader header;
+  std::uint64_t tick;  // of its end
+  std::uint64_t stream;
+  std::uint64_t bytes;
+  std::uint64_t graph;
+  std::uint64_t graph_exec;
+  std::uint64_t ticks;  // from its begin to its end
+  std::uint16_t result;
+  std::int8_t device_index;
+  std::uint8_t copy_kind;  // cudaMemcpyKind plus 1; 0: it copies nothing
+  std::uint32_t reserved;
+};
+static_assert(sizeof(DeviceCallRecord) == 64);
 
 // After the struct: `length` bytes of text, padded to 8.
 struct MarkRecord {

@@ -48,7 +48,10 @@ def load(torch_version: str) -> ctypes.CDLL:
         have = ", ".join(sorted(known)) or "none"
         raise NoTracker(f"no tracker for torch {minor} (this Memoir has: {have}); in Memoir's sources: {sys.executable} -m pip install .")
     # The tracker names the interposer by its soname only; loaded first by path, or preloaded, it is found. One copy in a process.
-    ctypes.CDLL(os.path.join(folder(), "libmemoir_interpose.so"))
+    interposer = os.path.join(folder(), "libmemoir_interpose.so")
+    ctypes.CDLL(interposer)
+    # By this NVTX finds who follows its ranges, at the first one of each library. A profiler that is there has set it.
+    os.environ.setdefault("NVTX_INJECTION64_PATH", interposer)
     try:
         return _tracker(known[minor])
     except OSError:

@@ -42,6 +42,7 @@ def start(
     ops: typing.Literal["ranges", "dispatch"] | None = None,
     modules: bool | typing.Literal["on", "off"] | None = None,
     stacks: typing.Literal["python", "calls", "off"] | None = None,
+    kernels: bool | typing.Literal["on", "off"] | None = None,
     quiet: bool | None = None,
     steps: str | None = None,
     range: str | None = None,
@@ -72,6 +73,7 @@ def start(
     modules: on or off: record which torch.nn.Module each operator belongs to (default: on)
     stacks: "python", "calls" or "off": record by which line of Python code each block and operator was made (default: python);
         calls: with each call of a Python function, which slows programs down that run much Python
+    kernels: on or off: record each launch of a CUDA kernel, with its name and stream (default: on)
     quiet: print nothing but errors (default: False)
     steps: "10:12" records operators in the steps 10 and 11, and outside of them allocations only. Steps are counted from 0: calls of memoir.step();
         where there are none, steps of torch.profiler, else of the first optimizer
@@ -175,6 +177,7 @@ def session(
     ops: typing.Literal["ranges", "dispatch"] | None = None,
     modules: bool | typing.Literal["on", "off"] | None = None,
     stacks: typing.Literal["python", "calls", "off"] | None = None,
+    kernels: bool | typing.Literal["on", "off"] | None = None,
     quiet: bool | None = None,
     steps: str | None = None,
     range: str | None = None,

@@ -109,6 +109,26 @@ class ProcessBuilder {
     std::uint64_t free = kNotKnown, total = kNotKnown, process = kNotKnown, others = kNotKnown, pools = kNotKnown;
   };
   ProcessBuilder& ReadDevice(std::uint32_t device, v1::ReadingCause cause, const Reading& reading);
+  // Calls of CUDA.
+  struct Launch {
+    std::string kernel;  // mangled; "": not known
+    std::uint64_t stream = 0;
+    v1::DeviceCall call = v1::LAUNCH_KERNEL;
+    std::vector<std::uint32_t> grid = {1, 1, 1, 128, 1, 1};
+    std::uint32_t result = 0;
+  };
+  ProcessBuilder& LaunchKernel(std::uint32_t device, const Launch& launch);
+  struct Call {
+    v1::DeviceCall call = v1::COPY_ASYNC;
+    std::uint64_t stream = 0;
+    std::uint64_t bytes = 0;
+    v1::CopyKind kind = v1::COPY_KIND_UNKNOWN;
+    std::uint64_t graph = 0;
+    std::uint64_t graph_exec = 0;
+    std::uint64_t ticks = 5;
+    std::uint32_t result = 0;
+  };
+  ProcessBuilder& CallDevice(std::uint32_t device, const Call& call);
   // A segment that torch's allocator takes with cudaMalloc, or gives back.
   ProcessBuilder& TakeSegment(std::uint32_t device, std::uint64_t address, std::uint64_t bytes) {
     return GiveDriverBlock(device, address, bytes, v1::MALLOC, "libc10_cuda.so")
@@ -206,7 +226,7 @@ class ProcessBuilder {
   struct Thread {
     v1::ThreadRun run;
     std::uint64_t run_first_record = 0, next_record = 0;
-    std::uint64_t last_tick = 0, last_address = 0, last_serial = 0;
+    std::uint64_t last_tick = 0, last_address = 0, last_serial = 0, last_stream = 0;
     std::int64_t last_sequence = 0;
     std::vector<OpenRange> stack;
     std::vector<std::uint32_t> devices;
@@ -223,6 +243,7 @@ class ProcessBuilder {
   ProcessBuilder& AddAllocator(v1::EventKind kind, std::uint64_t serial, std::uint64_t address, std::uint64_t bytes,
                                std::uint32_t device);
   v1::ThreadRun& AddDeviceEvent(v1::EventKind kind, std::uint32_t device, std::uint64_t address);
+  v1::ThreadRun& AddCall(v1::EventKind kind, std::uint32_t device, std::uint64_t stream);
   std::uint32_t ModuleIdOf(const std::string& root, const std::string& path, const std::string& class_name);
   ProcessBuilder& AddModule(v1::EventKind kind, std::uint32_t module);
   v1::ThreadRun& AddLists(v1::EventKind kind, const std::vector<std::vector<TensorSpec>>& lists,

@@ -38,7 +38,7 @@ def recorded(tree, tmp_path_factory):
             pytest.skip("this tree was built without the simulated device")
         if (device, calls) not in found:
             folder = tmp_path_factory.mktemp(device)
-            options = ["--simulate", "h100"] * (device == "cuda") + ["--stacks", "calls"] * calls
+            options = ["--simulate", "h100", "--kernels", "off"] * (device == "cuda") + ["--stacks", "calls"] * calls
             command = [tree / "bin" / "memoir", "run", *options, "-q", "-o", folder / "capture", "--", sys.executable, PROGRAM, folder / "answers.json", device, *["calls"] * calls]
             done = subprocess.run(command, capture_output=True, text=True)
             assert done.returncode == 0, done.stderr[-2000:]
@@ -145,3 +145,51 @@ def test_modules_nest_as_they_are_called(tree, recorded, name):
         found = inside_range(module_text(export(tree, capture, block).splitlines()))
         assert without_annotations(block, found) == block["modules"]
         assert ("nn.Module: LayersInAList_0" in found) == ("modules" in name)
+
+
+CALL = re.compile(r"cu(da)?[A-Z]\w+")
+
+
+@pytest.fixture(scope="module")
+def with_kernels(tree, tmp_path_factory):
+    """The capture of the tests of CUDA with launches, and its blocks. torch.profiler beside it sees no call of CUDA here; on a card it would."""
+    if not (tree / "lib/memoir/libmemoir_simcuda.so").exists():
+        pytest.skip("this tree was built without the simulated device")
+    folder = tmp_path_factory.mktemp("kernels")
+    command = [tree / "bin" / "memoir", "run", "--simulate", "h100", "-q", "-o", folder / "capture", "--", sys.executable, PROGRAM, folder / "answers.json", "cuda"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return folder / "capture", json.loads((folder / "answers.json").read_text())
+
+
+def without_calls(text, dropped=CALL):
+    """Without calls of CUDA and what runs on the device for them."""
+    kept, below = [], None
+    for line in text.splitlines():
+        depth = len(line) - len(line.lstrip())
+        if below is not None and depth > below:
+            continue
+        below = depth if dropped.fullmatch(line.strip()) else None
+        kept += [line] * (below is None)
+    return "".join(line + "\n" for line in kept)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if device_of(name) == "cuda"])
+def test_calls_of_cuda(tree, with_kernels, name):
+    """Each launch has its kernel below it. Without calls the tree is torch.profiler's; without memory, which has another order in newer torch, it is the text of PyTorch's
+    test, where that says it."""
+    capture, blocks = with_kernels
+    expected = HERE / "expected" / f"{name}_calls.txt"
+    of_test = [block for block in blocks if block["test"] == name]
+    assert len(of_test) == 3
+    for block in of_test:
+        found = inside_range(export(tree, capture, block, "--format", "torch"))
+        without = without_calls(found)
+        assert (without_annotations(block, without) if block["python"] else without) == (block["ranges"] if block["python"] else block["text"])
+        lines = found.splitlines()
+        launches = [(at, line) for at, line in enumerate(lines) if line.strip() == "cudaLaunchKernel"]
+        assert len(launches) >= 7
+        for at, line in launches:
+            assert re.fullmatch(" " * (len(line) - len(line.lstrip()) + 2) + r"void at::native::.*_kernel<\.\.\.>\(\.\.\.\)", lines[at + 1])
+        if expected.exists():
+            assert without_calls(found, re.compile(r"\[memory\]")) == expected.read_text()

@@ -17,6 +17,7 @@ namespace memoir::testing {
 // driver: torch, NCCL, cuBLAS, a foreign library, pinned memory and other processes on a GPU; refusals
 // calls: of Python functions, of which some are not recorded
 std::vector<std::string> SampleNames();
+void WriteKernels(const std::string& folder);  // sample_kernels.cc
 // Writes the capture of that name into `folder`, which need not exist.
 void WriteSample(const std::string& name, const std::string& folder);
 void WriteCalls(const std::string& folder);  // of these the one that sample_calls.cc has

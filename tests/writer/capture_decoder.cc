@@ -17,16 +17,12 @@ namespace {
 
 using namespace memoir::v1;
 
-std::string ReadFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 class PartDecoder {
  public:
   PartDecoder(const std::string& path, std::vector<std::string>* errors) : errors_(*errors) {
     part_.path = path;
-    bytes_ = ReadFile(path);
+    std::ifstream file(path, std::ios::binary);
+    bytes_.assign(std::istreambuf_iterator<char>(file), {});
     part_.file_bytes = bytes_.size();
   }
 
@@ -83,7 +79,6 @@ class PartDecoder {
     if (bytes_[bytes_.size() - 9] != 0x79) Error("the file does not end with field 15");
     if (chunk.index().SerializeAsString() != expected_index_.SerializeAsString())
       Error("the index is not that of the chunks");
-    last_sequence_seen_ = chunk.sequence();
   }
 
   // Only the rank may become known later.
@@ -160,8 +155,7 @@ class PartDecoder {
     if (stack.id() == 0 || part_.stacks.contains(stack.id())) Error("stack definition");
     if (stack.parent() != 0 && !part_.stacks.contains(stack.parent()))
       Error("a stack's parent is not defined before it");
-    std::vector<FrameSeen> frames;
-    if (stack.parent() != 0) frames = part_.stacks[stack.parent()];
+    std::vector<FrameSeen> frames = stack.parent() == 0 ? std::vector<FrameSeen>() : part_.stacks[stack.parent()];
     FrameSeen& frame = frames.emplace_back();
     frame.line = stack.line();
     if (stack.code() != 0) {
@@ -234,6 +228,8 @@ class PartDecoder {
   bool DecodeEvent(const ThreadRun& run, ReadColumns* at, Event* event) {
     if (IsOfDevice(event->kind))
       return DecodeBlock(run, at, event) && TakeDeviceColumns(run, part_.names, &at->of_device, &at->bytes, event);
+    if (event->kind == KERNEL_LAUNCH || event->kind == DEVICE_CALL)
+      return DecodeDevice(run, at, event) && TakeCallColumns(run, part_.names, &at->of_device, &at->bytes, event);
     switch (event->kind) {
       case RANGE_BEGIN_FUNCTION:
       case RANGE_BEGIN_BACKWARD:
@@ -354,12 +350,17 @@ class PartDecoder {
     return true;
   }
 
+  bool DecodeDevice(const ThreadRun& run, ReadColumns* at, Event* event) {
+    if (!at->no_devices && at->device >= run.device_size()) return false;
+    event->device = Device(at->no_devices ? 0 : run.device(at->device++));
+    return true;
+  }
+
   bool DecodeBlock(const ThreadRun& run, ReadColumns* at, Event* event) {
-    if (at->block >= run.address_delta_size() || at->block >= run.serial_delta_size()) return false;
-    if (!at->no_devices && at->block >= run.device_size()) return false;
+    if (at->block >= run.serial_delta_size() || !DecodeDevice(run, at, event)) return false;
+    if (at->block >= run.address_delta_size()) return false;
     at->address += static_cast<std::uint64_t>(run.address_delta(at->block));
     at->serial += static_cast<std::uint64_t>(run.serial_delta(at->block));
-    event->device = Device(at->no_devices ? 0 : run.device(at->block));
     event->address = at->address;
     event->serial = at->serial;
     ++at->block;
@@ -374,7 +375,6 @@ class PartDecoder {
   std::map<std::uint32_t, SignatureDef> signatures_;
   std::vector<TensorSeen> tensors_;
   int duplicate_rows_ = 0;
-  std::uint64_t last_sequence_seen_ = 0;
   std::uint64_t recording_ = 0;
 };
 

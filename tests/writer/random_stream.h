@@ -50,6 +50,7 @@ class RandomStream {
   Event Holds();
   Event Stack();
   Event Call();
+  Event DeviceCall();
   void Module(Event* event);
   void AddList(std::uint64_t length, Event* event);
   void NameHeld(Event* event);

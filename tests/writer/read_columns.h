@@ -27,7 +27,7 @@ struct CallColumns {
 struct ReadColumns {
   explicit ReadColumns(const memoir::v1::ThreadRun& run) : no_devices(run.device_size() == 0) {}
   int name = 0, sequence = 0, forward = 0, signature = 0, tensor = 0, block = 0, bytes = 0, mark = 0, step = 0,
-      level = 0, module = 0, owner = 0, holds_name = 0, stack = 0;
+      level = 0, module = 0, owner = 0, holds_name = 0, stack = 0, device = 0;
   std::uint64_t sequence_value = 0, address = 0, serial = 0;
   DeviceColumns of_device;
   CallColumns of_calls;
@@ -35,7 +35,7 @@ struct ReadColumns {
   bool AllTaken(const memoir::v1::ThreadRun& run) const {
     return name == run.name_size() && sequence == run.sequence_delta_size() && forward == run.forward_thread_size() &&
            signature == run.signature_size() && tensor == run.tensor_size() && block == run.address_delta_size() &&
-           block == run.serial_delta_size() && (no_devices || block == run.device_size()) &&
+           block == run.serial_delta_size() && (no_devices || device == run.device_size()) &&
            bytes == run.bytes_size() && mark == run.mark_name_size() && step == run.step_size() &&
            level == run.level_size() && module == run.module_size() && owner == run.owner_size() &&
            holds_name == run.holds_name_size() && stack == run.stack_size() && of_device.AllTaken(run) &&

@@ -13,6 +13,7 @@
 
 #include "absl/types/span.h"
 #include "memoir/v1/capture.pb.h"
+#include "tools/model/device_call.h"
 #include "tools/model/driver_event.h"
 #include "tools/model/event_base.h"
 #include "tools/model/ids.h"
@@ -24,14 +25,14 @@ std::string_view ToString(RangeSource source);  // "function", "backward", "user
 
 // What a range's name and source make it, beside a range.
 struct RangeRole {
-  bool backward = false;   // a node of autograd's, or the engine around one
-  bool optimizer = false;  // the optimizer's own range
-  bool compiled = false;   // a region that torch.compile made, or inside one
+  bool backward : 1 = false;   // a node of autograd's, or the engine around one
+  bool optimizer : 1 = false;  // the optimizer's own range
+  bool compiled : 1 = false;   // a region that torch.compile made, or inside one
   // Known without ReplayOptions::modules, too.
-  bool compiling = false;  // torch.compile's own work, or inside it
-  bool tuning = false;     // of that, what tries kernels out
-  bool region = false;     // "Torch-Compiled Region: 0/1"
-  bool note = false;       // of user ranges: without length, says something of torch.compile
+  bool compiling : 1 = false;  // torch.compile's own work, or inside it
+  bool tuning : 1 = false;     // of that, what tries kernels out
+  bool region : 1 = false;     // "Torch-Compiled Region: 0/1"
+  bool note : 1 = false;       // of user ranges: without length, says something of torch.compile
 };
 
 // Ranges of another thread that a thread's own stand inside of (docs/event_schema.md, "Threads that work for others"):

@@ -1,9 +1,8 @@
 // One replay: takes decoded chunks, merges the threads of each process by tick, keeps range stacks and live blocks, and
 // calls the visitor. Capture::Replay drives it; nothing else needs it.
 //
-// In eight sources: replayer.cc merges, replayer_events.cc decodes and shows, replayer_devices.cc those of devices,
-// replayer_driver.cc those of the driver, replayer_keyframes.cc starts from keyframes, replayer_switches.cc follows how
-// much is recorded, replayer_modules.cc finds modules and phases, replayer_bases.cc which threads work for others.
+// In nine sources: replayer.cc merges; of the others each has its part in its name (replayer_calls.cc: calls of CUDA;
+// replayer_switches.cc: how much is recorded; replayer_bases.cc: which threads work for others).
 #ifndef TOOLS_MODEL_REPLAYER_H_
 #define TOOLS_MODEL_REPLAYER_H_
 
@@ -100,6 +99,7 @@ class Replayer : public ReplayState {
   void ShowDriverRefused(ThreadReplay& thread, RunCursor& cursor);
   void ShowDeviceReading(ThreadReplay& thread, RunCursor& cursor);
   DriverBlock DriverBlockAt(ThreadReplay& thread, RunCursor& cursor);
+  void ShowDeviceCall(const ThreadReplay& thread, RunCursor& cursor);
   void ApplyDriver(const v1::Keyframe& keyframe);
   void ShowReadings(const v1::Keyframe& keyframe);
   void ApplySegments(const v1::Keyframe& keyframe);
@@ -132,7 +132,10 @@ class Replayer : public ReplayState {
   const ThreadReplay* FindThread(ThreadId id) const {
     return id.valid() && id.value < threads_.size() ? threads_[id.value].get() : nullptr;
   }
-  const ThreadReplay& WorkingThread(const ThreadReplay& thread) const;
+  const ThreadReplay& WorkingThread(const ThreadReplay& thread) const {
+    return dictionary_.threads_work_for_others() ? FindWorkingThread(thread) : thread;
+  }
+  const ThreadReplay& FindWorkingThread(const ThreadReplay& thread) const;
   RangeBase UserBaseOf(const ThreadReplay& thread) const;
   RangeBase BaseOf(const ThreadReplay& thread) const;  // of what begins with no range open on it
   NameId UserNameOf(const RangeBase& base) const;
@@ -144,7 +147,7 @@ class Replayer : public ReplayState {
   void TakeTensors(RunCursor& cursor, std::uint32_t count);
   void TakeHoldsNames(RunCursor& cursor, std::uint32_t count);
   void ShowFirstSeen(ThreadReplay& thread, RunCursor& cursor, bool as_result);
-  void PushRange(ThreadReplay& thread, OpenRange range, const RangeBeginEvent& like);
+  void PushRange(ThreadReplay& thread, OpenRange& range, RangeBeginEvent& event);
   void PopRange(ThreadReplay& thread, Tick tick, SignatureId signature, bool implicit);
   void SetDepth(ThreadReplay& thread, std::size_t depth, Tick tick);
   void CloseOtherRanges(const absl::flat_hash_set<ThreadId>& except, Tick tick);

@@ -241,6 +241,7 @@ std::optional<Settings> ReadSettings(const char* const* given, std::string* erro
   settings.modules = IsOn((*values)["modules"]);
   settings.stacks = (*values)["stacks"] != "off";
   settings.calls = (*values)["stacks"] == "calls";
+  settings.kernels = IsOn((*values)["kernels"]);
   settings.program = (*values)["program"];
   settings.python_version = (*values)["python_version"];
   settings.dispatched_operators = (*values)["ops"] == "dispatch";

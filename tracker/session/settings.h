@@ -24,6 +24,7 @@ struct Settings {
   bool modules = true;
   bool stacks = true;   // of Python
   bool calls = false;   // and calls of its functions
+  bool kernels = true;  // launches of CUDA's
   std::string program;  // what the caller knows of its process
   std::string python_version;
   bool automatic = false;             // nobody asked for this very process: without events it leaves no file

@@ -89,6 +89,9 @@ class ChunkBuilder {
   void AddDriverFree(const EventGroup& group, RunColumns& run);
   void AddDriverRefused(const EventGroup& group, RunColumns& run);
   void AddReading(const EventGroup& group, RunColumns& run);
+  // Calls of CUDA: chunk_builder_calls.cc.
+  void AddKernelLaunch(const EventGroup& group, RunColumns& run);
+  void AddDeviceCall(const EventGroup& group, RunColumns& run);
   std::uint32_t Signature(const EventGroup& group);
   void MarkUsedNames(std::unordered_set<std::uint32_t>* used) const;
   void MarkUsedStacks(const std::function<void(std::uint32_t)>& use) const;

@@ -38,6 +38,7 @@ class RunColumns {
   void Place(const DevicePlace& place);
   void PutKnown(RunColumn column, std::uint64_t value) { Put(column, value + 1); }  // kNotKnown
   void DriverCall(std::uint8_t call, std::uint32_t library);
+  void Stream(std::uint64_t stream);
   void CountRecords(std::uint64_t records) { record_count_ += records; }
 
   // The address of the memory event before: what one without an address repeats.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "tools/analyze/data_flow/call_names.h"
+#include "tools/analyze/data_flow/device_call_names.h"
 #include "tools/analyze/data_flow/held_tensors.h"
 #include "tools/analyze/data_flow/known_calls.h"
 #include "tools/analyze/data_flow/recorded_enough.h"
@@ -26,8 +28,10 @@ constexpr std::string_view kSetsData = "aten::_has_compatible_shallow_copy_type"
 
 class TreePass : public WindowedVisitor {
  public:
-  TreePass(const Capture& capture, const Selection& selection, bool calls)
-      : WindowedVisitor(capture, selection), calls_are_nodes_(calls) {}
+  TreePass(const Capture& capture, const Selection& selection, const EventTreeOptions& asked)
+      : WindowedVisitor(capture, selection), calls_are_nodes_(asked.calls) {
+    if (asked.device_calls) device_calls_.emplace();
+  }
 
   EventTree Take() {
     tree_.calls = calls_.Take();
@@ -61,6 +65,10 @@ class TreePass : public WindowedVisitor {
   void SeeSegment(const SegmentEvent& event) override {
     if (!skip_) NotePeak(state().memory(event.segment->device), event.segment->device, tree_);
   }
+  void SeeDeviceCall(const DeviceCallEvent& event) override;
+  void SeeDriverAllocate(const DriverAllocateEvent& event) override {
+    if (event.block->origin == BlockOrigin::kRecorded) AddCall(event, NameOfDriverCall(event.block->call));
+  }
   void SeeHolds(const HoldsEvent& event) override;
   void SeeModuleEnter(const ModuleEvent& event) override;
   void SeeCallBegin(const CallEvent& event) override;
@@ -82,10 +90,9 @@ class TreePass : public WindowedVisitor {
   std::uint32_t AddNode(TreeNode node, const Event& event);
   void AddInputs(const RangeBeginEvent& event, TorchThread& thread, std::string& kinds);
   AllocationId AddTensor(const Tensor& tensor);
-  std::uint64_t ExtentOfLayout(LayoutId layout);
   void Cover(AllocationId allocation, DeviceId device, std::uint64_t address);
-  std::uint32_t NameIndex(NameId name);
   void NoteGradient(std::uint32_t node);
+  std::uint32_t AddCall(const Event& event, std::string_view name, std::uint32_t parent = TreeNode::kNone);
   void AddAllocation(TreeNode::Kind kind, const Event& event, const Block& block, AllocationId allocation);
 
   void AddHolding(const HeldTensors::Holding* holding);  // may be null
@@ -99,15 +106,16 @@ class TreePass : public WindowedVisitor {
   // As ProfiledCPUMemoryReporter's size_table_, where a free outside of profilers leaves its entry to the next block.
   // Allocators of other devices know what they free.
   absl::flat_hash_map<std::pair<DeviceId, std::uint64_t>, std::uint64_t> sizes_;
-  std::vector<std::uint32_t> name_index_;  // by NameId
+  TreeNames names_;
   KnownCalls calls_;
   absl::flat_hash_map<std::uint64_t, ThreadId> torch_threads_;
-  std::vector<std::uint64_t> layout_extents_;     // by LayoutId
+  LayoutExtents layout_extents_;
   absl::flat_hash_set<std::uint32_t> childless_;  // nodes of AccumulateGrad in which nothing was done yet
   std::uint32_t like_window_ = 0;  // ranges of the window's name that are open, those that are none of it included
   bool skip_ = false;
   const bool calls_are_nodes_;
   std::optional<CallNames> call_names_;  // of the process
+  std::optional<DeviceCallNames> device_calls_;  // where they are asked for
 };
 
 // A backward node that runs on a thread with nothing open belongs to what its forward thread does, as in torch
@@ -135,19 +143,6 @@ std::uint32_t TreePass::AddNode(TreeNode node, const Event& event) {
   return index;
 }
 
-std::uint32_t TreePass::NameIndex(NameId name) {
-  if (!name.valid()) return TreeNode::kNone;
-  if (name_index_.size() <= name.value) name_index_.resize(name.value + 1, TreeNode::kNone);
-  std::uint32_t& index = name_index_[name.value];
-  if (index != TreeNode::kNone) return index;
-  index = static_cast<std::uint32_t>(tree_.names.size());
-  std::string text(state().dictionary().text(name));
-  const std::size_t dot = text.find('.', text.find("::") + 1);
-  if (state().dictionary().name(name).is_operator && dot != std::string::npos) text.resize(dot);
-  tree_.names.push_back(std::move(text));
-  return index;
-}
-
 void TreePass::Cover(AllocationId allocation, DeviceId device, std::uint64_t address) {
   if (extents_.size() > allocation) return;
   extents_.resize(allocation + 1);
@@ -158,21 +153,13 @@ void TreePass::Cover(AllocationId allocation, DeviceId device, std::uint64_t add
   tree_.addresses[allocation] = address;
 }
 
-std::uint64_t TreePass::ExtentOfLayout(LayoutId layout) {
-  constexpr std::uint64_t kNotAsked = ~std::uint64_t{0};
-  if (layout_extents_.size() <= layout.value) layout_extents_.resize(layout.value + 1, kNotAsked);
-  std::uint64_t& extent = layout_extents_[layout.value];
-  if (extent == kNotAsked) extent = ExtentOf(state().dictionary().layout(layout));
-  return extent;
-}
-
 AllocationId TreePass::AddTensor(const Tensor& tensor) {
   const AllocationId allocation = identities_.Seen(tensor);
   Cover(allocation, tensor.device, tensor.storage);
   if (tensor.storage == 0) return kNoAllocation;
   if (tensor.layout.valid()) {
     std::uint64_t& extent = extents_[allocation];
-    extent = std::max(extent, ExtentOfLayout(tensor.layout));
+    extent = std::max(extent, layout_extents_.Of(tensor.layout, state().dictionary()));
   }
   return allocation;
 }
@@ -250,7 +237,7 @@ void TreePass::SeeRangeBegin(const RangeBeginEvent& event) {
   }
   TreeNode node;
   node.parent = ParentOf(event, thread);
-  node.name = NameIndex(event.range->name);
+  node.name = names_.Index(event.range->name, state().dictionary(), tree_.names);
   node.is_backward = node.in_backward = event.range->source == RangeSource::kBackward;
   const std::uint32_t index = AddNode(node, event);
   std::string kinds = calls_.ShownKinds(event, state().dictionary());
@@ -337,6 +324,22 @@ void TreePass::AddAllocation(TreeNode::Kind kind, const Event& event, const Bloc
   NoteGradient(AddNode(node, event));
 }
 
+std::uint32_t TreePass::AddCall(const Event& event, std::string_view name, std::uint32_t parent) {
+  if (!device_calls_ || skip_ || !in_window() || name.empty()) return TreeNode::kNone;
+  TreeNode node;
+  node.name = names_.Index(name, tree_.names);
+  node.parent = parent;
+  if (parent == TreeNode::kNone && event.thread.valid()) node.parent = ThreadOf(event.thread).nodes.Innermost();
+  return AddNode(node, event);
+}
+
+void TreePass::SeeDeviceCall(const DeviceCallEvent& event) {
+  if (!device_calls_) return;
+  const std::string runs = device_calls_->WhatRuns(event, state().dictionary());
+  const std::uint32_t call = AddCall(event, ToString(event.call));
+  if (call != TreeNode::kNone) AddCall(event, runs, call);
+}
+
 void TreePass::SeeAllocate(const AllocateEvent& event) {
   const Block& block = *event.block;
   if (IsPinned(block.device)) return;
@@ -363,9 +366,9 @@ void TreePass::SeeDeallocate(const DeallocateEvent& event) {
 
 }  // namespace
 
-absl::StatusOr<EventTree> BuildEventTree(const Capture& capture, const Selection& selection, bool parameters,
-                                         bool calls) {
-  TreePass pass(capture, selection, calls);
+absl::StatusOr<EventTree> BuildEventTree(const Capture& capture, const Selection& selection,
+                                         const EventTreeOptions& asked) {
+  TreePass pass(capture, selection, asked);
   ReplayOptions options = ReplayOptionsFor(selection, true, false);
   options.modules = true;  // which of a module's enters are of a gradient
   absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
@@ -373,7 +376,7 @@ absl::StatusOr<EventTree> BuildEventTree(const Capture& capture, const Selection
   if (!pass.found().ok()) return pass.found();
   EventTree tree = pass.Take();
   tree.report = *std::move(report);
-  if (const absl::Status enough = RecordedEnough(capture, tree, parameters); !enough.ok()) return enough;
+  if (const absl::Status enough = RecordedEnough(capture, tree, asked.parameters); !enough.ok()) return enough;
   return tree;
 }
 

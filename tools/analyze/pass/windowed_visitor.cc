@@ -177,6 +177,11 @@ void WindowedVisitor::OnDeviceReading(const DeviceReadingEvent& event) {
   if (IsSelected(event.device)) SeeDeviceReading(event);
 }
 
+void WindowedVisitor::OnDeviceCall(const DeviceCallEvent& event) {
+  FollowTime(event);
+  if (IsSelected(event.device)) SeeDeviceCall(event);
+}
+
 void WindowedVisitor::OnFirstSeen(const FirstSeenEvent& event) {
   if (IsSelected(event.tensor->device)) SeeFirstSeen(event);
 }

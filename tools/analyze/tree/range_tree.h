@@ -17,13 +17,18 @@
 
 namespace memoir {
 
-// What a node did to the memory of one device, in one way; on one stream, of one library.
+// What a node did to the memory of one device, in one way; on one stream, of one library. Or its calls of CUDA of one
+// kind.
 struct TreeMemory {
   MemoryAction action = MemoryAction::kAllocate;
   std::string device;
   std::uint64_t stream = 0;
   v1::DriverCall call = v1::DRIVER_CALL_UNKNOWN;  // of driver calls, as the next
   std::string library;
+  v1::DeviceCall device_call = v1::DEVICE_CALL_UNKNOWN;  // of calls of CUDA, as the next three
+  v1::CopyKind copy_kind = v1::COPY_KIND_UNKNOWN;
+  std::string kernel;    // of a launch, mangled; "": not known
+  std::uint64_t ns = 0;  // that the program was in them; launches: 0
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;
   std::uint64_t bytes_at_peak = 0;  // of allocations: of them, live at the peak of their device

@@ -12,9 +12,9 @@
 namespace memoir {
 
 struct StreamedNode {
-  enum class Kind : std::uint8_t { kRange, kModule, kCall, kMemory };
+  enum class Kind : std::uint8_t { kRange, kModule, kCall, kMemory, kDeviceCall };  // kCall: of a Python function; kDeviceCall: of CUDA
   Kind kind = Kind::kRange;
-  std::uint32_t number = kNoTreeNode;  // from 0; memory has none
+  std::uint32_t number = kNoTreeNode;  // from 0; memory and calls of CUDA have none
   std::uint32_t parent = kNoTreeNode;  // kNoTreeNode: nothing is around it
   ProcessId process;
   ThreadId thread;  // invalid: no thread did it
@@ -39,6 +39,8 @@ struct StreamedNode {
   std::uint64_t stream = 0;
   v1::DriverCall call = v1::DRIVER_CALL_UNKNOWN;
   NameId library;
+
+  const DeviceCallEvent* device_call = nullptr;  // call of CUDA: all else that there is of it; `begin` is its begin
 };
 
 }  // namespace memoir

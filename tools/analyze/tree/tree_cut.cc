@@ -72,7 +72,9 @@ class Cutter {
   std::uint64_t least_ = 0;
 };
 
-bool IsOrdinary(MemoryAction action) { return action == MemoryAction::kAllocate || action == MemoryAction::kFree; }
+bool IsOrdinary(MemoryAction action) {
+  return action == MemoryAction::kAllocate || action == MemoryAction::kFree || IsDeviceCall(action);
+}
 
 void Cutter::AddLeaf(const MergedLeaf& leaf) {
   Sums& own = own_[leaf.place.node];
@@ -170,7 +172,10 @@ TreeMemory Cutter::MemoryOf(const MergedLeaf& leaf) const {
   if (leaf.place.device.valid()) memory.device = ToString(dictionary_.device(leaf.place.device));
   memory.stream = leaf.place.stream;
   memory.call = leaf.place.call;
-  memory.library = dictionary_.text(leaf.place.library);
+  (leaf.place.action == MemoryAction::kLaunch ? memory.kernel : memory.library) = dictionary_.text(leaf.place.library);
+  memory.device_call = leaf.place.device_call;
+  memory.copy_kind = leaf.place.copy_kind;
+  memory.ns = leaf.ticks;
   memory.count = leaf.count;
   memory.bytes = leaf.bytes;
   const bool lives = leaf.place.action == MemoryAction::kAllocate || leaf.place.action == MemoryAction::kBefore ||
@@ -205,7 +210,8 @@ RangeNode Cutter::Shown(std::uint32_t at) const {
   shown.total_ns = node.ticks;
   for (const std::uint32_t leaf : leaves_[at]) {
     const MergedLeaf& memory = merged_.leaves()[leaf];
-    if (!IsOrdinary(memory.place.action) || memory.bytes >= least_) shown.memory.push_back(MemoryOf(memory));
+    const bool always = !IsOrdinary(memory.place.action) || IsDeviceCall(memory.place.action);
+    if (always || memory.bytes >= least_) shown.memory.push_back(MemoryOf(memory));
   }
   return shown;
 }

@@ -163,7 +163,7 @@ void MergedTreePass::SeeDeallocate(const DeallocateEvent& event) {
 }
 
 // Where the thread is.
-void MergedTreePass::Count(const Event& event, LeafPlace place, std::uint64_t bytes) {
+void MergedTreePass::Count(const Event& event, LeafPlace place, std::uint64_t bytes, std::uint64_t ticks) {
   if (!in_window() || !Follows(event.thread)) return;
   const std::uint32_t own = open_.Around(event.thread, {});
   const bool idle = own == kNoTreeNode && event.thread.valid();
@@ -171,6 +171,18 @@ void MergedTreePass::Count(const Event& event, LeafPlace place, std::uint64_t by
   MergedLeaf& leaf = tree_.leaves()[tree_.Leaf(place)];
   ++leaf.count;
   leaf.bytes += bytes;
+  leaf.ticks += ticks;
+}
+
+void MergedTreePass::SeeDeviceCall(const DeviceCallEvent& event) {
+  LeafPlace place;
+  place.action = event.is_launch ? MemoryAction::kLaunch : MemoryAction::kDeviceCall;
+  place.device = event.device;
+  place.stream = event.stream;
+  place.library = event.kernel;
+  place.device_call = event.call;
+  place.copy_kind = event.copy_kind;
+  Count(event, place, event.bytes, event.ticks);
 }
 
 void MergedTreePass::SeeSegment(const SegmentEvent& event) {

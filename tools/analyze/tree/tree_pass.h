@@ -50,6 +50,7 @@ class MergedTreePass : public WindowedVisitor {
   void SeeDriverAllocate(const DriverAllocateEvent& event) override { SeeDriver(event, *event.block); }
   void SeeDriverFree(const DriverFreeEvent& event) override;
   void SeeDriverRefused(const DriverRefusedEvent& event) override;
+  void SeeDeviceCall(const DeviceCallEvent& event) override;
   void SeeLost(const LostEvent& event) override { open_.ForgetModules(event.thread); }
   void SeeProcessEnd(const ProcessEvent& event) override;
   void SeeEnd(const ReplayReport&) override { done_(state()); }
@@ -61,7 +62,7 @@ class MergedTreePass : public WindowedVisitor {
   std::uint32_t Around(ThreadId thread, const RangeBase& base) const;
   bool IsShown(const CallEvent& event);
   void SeeDriver(const Event& event, const DriverBlock& block);
-  void Count(const Event& event, LeafPlace place, std::uint64_t bytes);
+  void Count(const Event& event, LeafPlace place, std::uint64_t bytes, std::uint64_t ticks = 0);
   void AddTime(const OpenNode& node, Tick end);
   std::uint32_t& LeafOf(const Block& block);
   std::uint32_t LeafFor(const AllocateEvent& event);

@@ -1,5 +1,6 @@
 #include "tools/analyze/tree/tree_stream.h"
 
+#include <algorithm>
 #include <deque>
 #include <vector>
 
@@ -53,6 +54,7 @@ class StreamPass : public WindowedVisitor {
   void SeeDriverRefused(const DriverRefusedEvent& event) override {
     SeeDriver(event, MemoryAction::kDriverRefused, *event.asked);
   }
+  void SeeDeviceCall(const DeviceCallEvent& event) override;
   void SeeLost(const LostEvent& event) override { open_.ForgetModules(event.thread); }
   void SeeProcessEnd(const ProcessEvent&) override {
     open_.Clear();
@@ -255,7 +257,9 @@ void StreamPass::ShowMemory(StreamedNode node, const RangeBase& base) {
     node.parent = open_.Around(node.thread, base);
     if (node.parent == kNoTreeNode) node.parent = open_.Around(state().working_thread(node.thread), {});
   }
-  if (finds()) {
+  if (node.kind == StreamedNode::Kind::kDeviceCall) {
+    if (!finds()) (*see_)(node, state());
+  } else if (finds()) {
     const bool allocates = node.action == MemoryAction::kAllocate;
     if (!allocates && node.action != MemoryAction::kFree) return;
     for (std::uint32_t at = node.parent; at != kNoTreeNode; at = outcomes_[at].parent)
@@ -280,6 +284,18 @@ void StreamPass::SeeDeallocate(const DeallocateEvent& event) {
   ShowChange(event, event.block->device);
   if (event.cause == DeallocateCause::kRecorded || event.cause == DeallocateCause::kReplaced)
     ShowMemory(MemoryNode(event, MemoryAction::kFree, *event.block), {});
+}
+
+void StreamPass::SeeDeviceCall(const DeviceCallEvent& event) {
+  StreamedNode node;
+  node.kind = StreamedNode::Kind::kDeviceCall;
+  node.process = event.process;
+  node.thread = event.thread;
+  node.begin = event.tick - std::min(event.tick, event.ticks);
+  node.module = event.module;
+  node.phase = event.phase;
+  node.device_call = &event;
+  ShowMemory(node, {});
 }
 
 void StreamPass::SeeSegment(const SegmentEvent& event) {

@@ -37,6 +37,7 @@ class EventJsonWriter : public Visitor {
   void OnDriverFree(const DriverFreeEvent& event) override;
   void OnDriverRefused(const DriverRefusedEvent& event) override;
   void OnDeviceReading(const DeviceReadingEvent& event) override;
+  void OnDeviceCall(const DeviceCallEvent& event) override;
   void OnFirstSeen(const FirstSeenEvent& event) override;
   void OnMark(const MarkEvent& event) override;
   void OnStep(const StepEvent& event) override;
@@ -67,6 +68,7 @@ class EventJsonWriter : public Visitor {
   void AddContext(const Block& block);
   void AddDriverBlock(const DriverBlock& block);
   void AddKnown(std::string_view key, const std::optional<std::uint64_t>& number);  // null: not known
+  void AddLaunch(const DeviceCallEvent& event);
   void AddSignature(SignatureId signature);
   void AddTensor(const Tensor& tensor);
   void AddTensors(absl::Span<const Tensor> tensors);

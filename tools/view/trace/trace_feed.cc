@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tools/model/kernel_name.h"
+
 namespace memoir {
 namespace {
 
@@ -74,7 +76,7 @@ std::string_view TraceFeed::ModuleText(ModuleId id, const Dictionary& dictionary
   if (!id.valid()) return "";
   const auto [known, added] = modules_.try_emplace(id);
   const Module& module = dictionary.module(id);
-  if (added) known->second = module.path.empty() ? module.root : module.root + "." + module.path;
+  if (added) known->second = module.whole();
   return known->second;
 }
 
@@ -107,12 +109,38 @@ std::string_view TraceFeed::NameOf(const StreamedNode& node, const Dictionary& d
       return FunctionText(node.code, dictionary);
     case StreamedNode::Kind::kRange:
     case StreamedNode::Kind::kMemory:
+    case StreamedNode::Kind::kDeviceCall:
       break;
   }
   return dictionary.text(node.name);
 }
 
+std::string_view TraceFeed::KernelText(const DeviceCallEvent& event, const Dictionary& dictionary) {
+  if (!event.kernel.valid()) return ToString(event.call);
+  const auto [known, added] = kernels_.try_emplace(event.kernel);
+  if (added) known->second = KernelName(dictionary.text(event.kernel));
+  return known->second;
+}
+
+void TraceFeed::AddDeviceCall(const StreamedNode& node, const ReplayState& state) {
+  const DeviceCallEvent& call = *node.device_call;
+  const std::uint64_t ns = state.Nanoseconds(node.process, node.begin);
+  Thread& thread = ThreadOf(node.thread, node.process, state.dictionary());
+  CloseBefore(thread, node, ns);
+  thread.latest_ns = std::max(thread.latest_ns, ns);
+  const std::string device = ToString(state.dictionary().device(call.device));
+  TraceSlice slice{KernelText(call, state.dictionary()), call.is_launch ? "kernel launch" : "cuda call",
+                   ModuleText(node.module, state.dictionary()), ToString(node.phase)};
+  slice.device = device;
+  slice.stream = call.stream;
+  slice.bytes = call.bytes;
+  sink_.Begin(thread.shown, thread.latest_ns, slice);
+  thread.latest_ns = std::max(thread.latest_ns, state.Nanoseconds(call.process, call.tick));
+  sink_.End(thread.shown, thread.latest_ns);
+}
+
 void TraceFeed::Add(const StreamedNode& node, const ReplayState& state) {
+  if (node.kind == StreamedNode::Kind::kDeviceCall) return AddDeviceCall(node, state);
   const Dictionary& dictionary = state.dictionary();
   const std::uint64_t ns = state.Nanoseconds(node.process, node.begin);
   if (node.kind == StreamedNode::Kind::kMemory) {

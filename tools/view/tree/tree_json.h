@@ -24,6 +24,7 @@ class TreeJsonWriter {
   void AddModule(const StreamedNode& node, const Dictionary& dictionary);
   void AddCode(CodeId code, const Dictionary& dictionary);
   void AddRange(const StreamedNode& node, const ReplayState& state);
+  void AddCall(const DeviceCallEvent& call, const ReplayState& state);
   void AddMemory(const StreamedNode& node, const Dictionary& dictionary);
   const std::string& QuotedName(NameId name, const Dictionary& dictionary);
 
