@@ -1,8 +1,11 @@
 #include "interpose/nvtx_injection.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstring>
+#include <iterator>
+#include <string_view>
 
 #include "interpose/errno_keeper.h"
 
@@ -13,7 +16,13 @@ namespace {
 constexpr std::uint32_t kCallbacksTable = 1;  // NVTX_ETID_CALLBACKS
 constexpr int kCore = 1, kCore2 = 5;          // NVTX_CB_MODULE_*
 enum CoreCall : unsigned { kRangePushEx = 8, kRangePushA = 9, kRangePushW = 10, kRangePop = 11 };
-enum Core2Call : unsigned { kDomainRangePushEx = 4, kDomainRangePop = 5, kDomainRegisterStringA = 10 };
+enum Core2Call : unsigned {
+  kDomainRangePushEx = 4,
+  kDomainRangePop = 5,
+  kDomainRegisterStringA = 10,
+  kDomainCreateA = 12,
+  kDomainCreateW = 13
+};
 struct Callbacks {  // NvtxExportTableCallbacks
   std::size_t bytes;
   // Of each function, where the program keeps its pointer; nullptr: that one cannot be had.
@@ -34,6 +43,7 @@ constexpr std::int32_t kAscii = 1, kWide = 2, kRegistered = 3;  // NVTX_MESSAGE_
 constexpr char kNoText[] = "(NVTX)";
 constexpr std::size_t kMostText = 256;
 constexpr std::uint32_t kMostNested = 256;
+constexpr int kNotTracked = -2;  // NVTX_NO_PUSH_POP_TRACKING: what the program would get without a tool
 
 constinit std::atomic<const NvtxFollower*> follower{nullptr};
 constinit thread_local std::uint32_t depth = 0;
@@ -64,9 +74,8 @@ int Begin(const char* text) {
   return static_cast<int>(around);
 }
 
-// NVTX_NO_PUSH_POP_TRACKING where none is open: what the program would get without a tool.
+// kNotTracked where none is open.
 int End() {
-  constexpr int kNotTracked = -2;
   if (depth == 0) return kNotTracked;
   const ErrnoKeeper errno_keeper;
   const NvtxFollower* const follows = follower.load(std::memory_order_acquire);
@@ -115,8 +124,24 @@ int PushAttributes(const Attributes* attributes) {
   return Begin(known ? static_cast<const char*>(attributes->message) : nullptr);
 }
 int Pop() { return End(); }
-int DomainPush(void*, const Attributes* attributes) { return PushAttributes(attributes); }
-int DomainPop(void*) { return End(); }
+// A library's own ranges say what its caller's operator says already.
+constexpr std::string_view kLibraries[] = {"CCCL", "NCCL"};
+constexpr char kOfLibrary = 0, kOfProgram = 0;  // domains' handles are their addresses
+
+const void* CreateDomain(const char* name) {
+  const bool library = name != nullptr && std::ranges::find(kLibraries, std::string_view(name)) != std::end(kLibraries);
+  return library ? &kOfLibrary : &kOfProgram;
+}
+const void* CreateWideDomain(const wchar_t* name) {
+  if (name == nullptr) return CreateDomain(nullptr);
+  char narrow[kMostText];
+  Narrow(name, narrow);
+  return CreateDomain(narrow);
+}
+int DomainPush(const void* domain, const Attributes* attributes) {
+  return domain == &kOfLibrary ? kNotTracked : PushAttributes(attributes);
+}
+int DomainPop(const void* domain) { return domain == &kOfLibrary ? kNotTracked : End(); }
 const void* RegisterString(void*, const char* text) { return text == nullptr ? kNoText : Register(text); }
 
 template <class Function>
@@ -136,6 +161,8 @@ bool Take(const Callbacks& callbacks) {
   Put(table, size, kDomainRangePushEx, &DomainPush);
   Put(table, size, kDomainRangePop, &DomainPop);
   Put(table, size, kDomainRegisterStringA, &RegisterString);
+  Put(table, size, kDomainCreateA, &CreateDomain);
+  Put(table, size, kDomainCreateW, &CreateWideDomain);
   return true;
 }
 

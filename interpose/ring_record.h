@@ -21,7 +21,7 @@ enum class RecordKind : std::uint8_t {
 #include "proto/memoir/events.def"
 };
 
-enum class RangeSource : std::uint8_t { kFunction = 0, kBackward = 1, kUser = 2, kDispatch = 3 };
+enum class RangeSource : std::uint8_t { kFunction = 0, kBackward = 1, kUser = 2, kDispatch = 3, kNvtx = 4 };
 
 // Starts every record. `words` counts 8-byte words, header included: the next record lies that far on.
 struct RecordHeader {
@@ -33,7 +33,7 @@ struct RecordHeader {
 };
 static_assert(sizeof(RecordHeader) == 8);
 
-// flags: RangeSource in the low two bits, kInlineName. After the struct: `count` argument kinds (one byte each),
+// flags: RangeSource in the low three bits, kInlineName. After the struct: `count` argument kinds (one byte each),
 // padded to 4; then `list_count` list lengths (uint32); padded to 8; then, with kInlineName, `name` bytes of text,
 // padded to 8. Then, as records of their own, `tensor_count` tensors.
 struct RangeBeginRecord {
@@ -46,8 +46,8 @@ struct RangeBeginRecord {
   std::uint32_t forward_thread;  // torch's thread number; kBackward only
 };
 static_assert(sizeof(RangeBeginRecord) == 40);
-inline constexpr std::uint8_t kRangeSourceMask = 0x03;
-inline constexpr std::uint8_t kInlineName = 0x04;
+inline constexpr std::uint8_t kRangeSourceMask = 0x07;
+inline constexpr std::uint8_t kInlineName = 0x08;
 
 // After the struct: kinds and list lengths as above.
 struct RangeEndRecord {

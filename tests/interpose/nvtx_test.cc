@@ -68,10 +68,14 @@ class NvtxTest : public ::testing::Test {
   static int PushWide(const wchar_t* text) { return reinterpret_cast<int (*)(const wchar_t*)>(program.core[10])(text); }
   static int PushEx(const Attributes& of) { return reinterpret_cast<int (*)(const Attributes*)>(program.core[8])(&of); }
   static int Pop() { return reinterpret_cast<int (*)()>(program.core[11])(); }
-  static int DomainPush(const Attributes& of) {
-    return reinterpret_cast<int (*)(void*, const Attributes*)>(program.core2[4])(nullptr, &of);
+  static int DomainPush(const Attributes& of, void* domain = nullptr) {
+    return reinterpret_cast<int (*)(void*, const Attributes*)>(program.core2[4])(domain, &of);
   }
-  static int DomainPop() { return reinterpret_cast<int (*)(void*)>(program.core2[5])(nullptr); }
+  static int DomainPop(void* domain = nullptr) { return reinterpret_cast<int (*)(void*)>(program.core2[5])(domain); }
+  static void* Domain(const char* name) { return reinterpret_cast<void* (*)(const char*)>(program.core2[12])(name); }
+  static void* Domain(const wchar_t* name) {
+    return reinterpret_cast<void* (*)(const wchar_t*)>(program.core2[13])(name);
+  }
   static const void* Register(const char* text) {
     return reinterpret_cast<const void* (*)(void*, const char*)>(program.core2[10])(nullptr, text);
   }
@@ -102,6 +106,19 @@ TEST_F(NvtxTest, TextsOfAllKindsAreRead) {
   EXPECT_THAT(told, ElementsAre("begin 0 plain", "begin 1 known", "begin 2 (NVTX)", "begin 3 (NVTX)",
                                 "begin 4 w\xc3\xa4rme \xf0\x9f\x94\xa5"));
   for (int i = 0; i < 5; ++i) DomainPop();
+}
+
+TEST_F(NvtxTest, RangesOfLibrariesAreLeftOut) {
+  for (void* library : {Domain("CCCL"), Domain("NCCL"), Domain(L"NCCL")}) {
+    EXPECT_EQ(DomainPush({.message_type = 1, .message = "cub::DeviceRadixSort"}, library), -2);
+    EXPECT_EQ(DomainPop(library), -2);
+  }
+  for (void* program : {Domain("my_program"), Domain(L"w\u00e4rme"), Domain(static_cast<const char*>(nullptr))}) {
+    ASSERT_NE(program, nullptr);
+    EXPECT_EQ(DomainPush({.message_type = 1, .message = "step"}, program), 0);
+    EXPECT_EQ(DomainPop(program), 0);
+  }
+  EXPECT_THAT(told, ElementsAre("begin 0 step", "end 0", "begin 0 step", "end 0", "begin 0 step", "end 0"));
 }
 
 TEST_F(NvtxTest, DeeperOnesThanCanBeToldArePassedOver) {

@@ -156,7 +156,7 @@ def test_a_kernel_that_was_never_registered_has_no_name(tree, tmp_path):
 
 def test_nvtx_ranges_are_user_ranges(tree, training):
     nodes = nodes_of(tree, training)
-    ranges = {node["name"]: node for node in nodes if node["kind"] == "range" and node["source"] == "user"}
+    ranges = {node["name"]: node for node in nodes if node["kind"] == "range" and node["source"] == "nvtx"}
     assert ranges["inner nvtx"]["parent"] == ranges["outer nvtx"]["node"]
     inside = [node["name"] for node in nodes if node["kind"] == "range" and node["parent"] == ranges["inner nvtx"]["node"]]
     assert inside == ["aten::ones"]

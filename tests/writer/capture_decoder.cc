@@ -235,6 +235,7 @@ class PartDecoder {
       case RANGE_BEGIN_BACKWARD:
       case RANGE_BEGIN_USER:
       case RANGE_BEGIN_DISPATCH:
+      case RANGE_BEGIN_NVTX:
         return DecodeBegin(run, at, event) && DecodeArguments(run, at, event);
       case RANGE_END:
         return DecodeArguments(run, at, event);

@@ -20,8 +20,11 @@
 
 namespace memoir {
 
-enum class RangeSource : std::uint8_t { kFunction, kBackward, kUser, kDispatch };
-std::string_view ToString(RangeSource source);  // "function", "backward", "user", "dispatch"
+enum class RangeSource : std::uint8_t { kFunction, kBackward, kUser, kDispatch, kNvtx };
+std::string_view ToString(RangeSource source);  // "function", "backward", "user", "dispatch", "nvtx"
+
+// That the program gives a name itself: with record_function or with NVTX, which torch.profiler does not see.
+inline bool IsOfUser(RangeSource source) { return source == RangeSource::kUser || source == RangeSource::kNvtx; }
 
 // What a range's name and source make it, beside a range.
 struct RangeRole {
@@ -58,7 +61,7 @@ struct OpenRange {
   Phase phase = Phase::kOther;
   StackId callstack;          // of Python, when it began; invalid: none, or not known
   StackId forward_callstack;  // backward: of the forward operator. ReplayOptions::modules only
-  std::uint64_t call = 0;  // running number of ranges in the replay, from 1
+  std::uint64_t call = 0;     // running number of ranges in the replay, from 1
   Tick begin = 0;
   std::int64_t sequence = -1;        // autograd's; -1: none
   std::uint64_t forward_thread = 0;  // torch's number; backward only
@@ -66,7 +69,7 @@ struct OpenRange {
   // Of the innermost compiled region at or around it; backward: around the forward operator. ReplayOptions::modules
   // only.
   NameId region;
-  RangeBase base;                    // at depth 0 only
+  RangeBase base;  // at depth 0 only
 };
 
 // Outermost first.
@@ -140,7 +143,7 @@ struct AllocateEvent : Event {
   const Block* block = nullptr;
   // As ReplayState::stack; nullptr for BlockOrigin::kKeyframe.
   const RangeStack* stack = nullptr;
-  RangeBase base;  // where no range is open on the thread itself
+  RangeBase base;       // where no range is open on the thread itself
   bool before = false;  // live before the first event that is left; its allocation is none of the replay's
 };
 

@@ -75,7 +75,7 @@ class Replayer : public ReplayState {
   // Shows what is read up to a tick, all threads merged; less where it `may_wait` for what the next chunk says.
   void Drain(Tick until, bool may_wait = false);
   void RunThread(ThreadReplay& thread, Tick until);
-  bool StartRun(ThreadReplay& thread, RunCursor& cursor);  // false: all of it was shown before
+  bool StartRun(ThreadReplay& thread, RunCursor& cursor);                // false: all of it was shown before
   bool ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until);  // true: the run is done
   void ShowRangeBegin(ThreadReplay& thread, RunCursor& cursor, RangeSource source);
   void ShowRangeEnd(ThreadReplay& thread, RunCursor& cursor);
@@ -133,6 +133,7 @@ class Replayer : public ReplayState {
     return id.valid() && id.value < threads_.size() ? threads_[id.value].get() : nullptr;
   }
   const ThreadReplay& WorkingThread(const ThreadReplay& thread) const {
+    // NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter): threads are never temporary
     return dictionary_.threads_work_for_others() ? FindWorkingThread(thread) : thread;
   }
   const ThreadReplay& FindWorkingThread(const ThreadReplay& thread) const;
@@ -185,9 +186,9 @@ class Replayer : public ReplayState {
   enum { kNever, kMayWait, kWaits } waiting_ = kNever;          // of the Drain that runs
   bool began_ = false;                                          // a chunk of this process was taken
   bool resync_ = false;                                         // chunks were lost: apply the next keyframe
-  bool after_evicted_ = false, passed_evicted_ = false;  // a gap of --max-size: no keyframe behind it yet
+  bool after_evicted_ = false, passed_evicted_ = false;         // a gap of --max-size: no keyframe behind it yet
   Tick evicted_from_ = 0;
-  bool finding_ = false;  // the allocation in hand is of a block that a snapshot found
+  bool finding_ = false;                       // the allocation in hand is of a block that a snapshot found
   bool told_full_ = false, gap_open_ = false;  // gap: less than everything is recorded here
 };
 

@@ -15,7 +15,7 @@ constexpr std::string_view kEngineThread = "pt_autograd_";  // as torch names th
 
 bool BeginsRange(v1::EventKind kind) {
   return kind == v1::RANGE_BEGIN_FUNCTION || kind == v1::RANGE_BEGIN_BACKWARD || kind == v1::RANGE_BEGIN_USER ||
-         kind == v1::RANGE_BEGIN_DISPATCH;
+         kind == v1::RANGE_BEGIN_DISPATCH || kind == v1::RANGE_BEGIN_NVTX;
 }
 
 // The engine's range around a node does not say where its forward pass was, and the node inside does. nullopt: what is

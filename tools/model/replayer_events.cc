@@ -49,6 +49,9 @@ bool Replayer::ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until) {
       case v1::RANGE_BEGIN_DISPATCH:
         ShowRangeBegin(thread, cursor, RangeSource::kDispatch);
         break;
+      case v1::RANGE_BEGIN_NVTX:
+        ShowRangeBegin(thread, cursor, RangeSource::kNvtx);
+        break;
       case v1::RANGE_END:
         ShowRangeEnd(thread, cursor);
         break;

@@ -151,7 +151,7 @@ inline const OpenRange* ThreadReplay::Push(const OpenRange& begun) {
   if (range.role.optimizer) range.innermost_optimizer = depth;
   if (range.role.region) range.region = range.name;
   if (range.is_operator && range.outermost_operator < 0) range.outermost_operator = depth;
-  if (range.source == RangeSource::kUser) {
+  if (IsOfUser(range.source)) {
     range.innermost_user = depth;
     range.user_name = range.name;
   }

@@ -17,7 +17,7 @@ const void* Place(std::uint32_t depth) { return &kPlaces[std::size_t{2} * (depth
 
 void Begin(std::uint32_t depth, const char* text) {
   RangeStart start{};
-  start.source = RangeSource::kUser;
+  start.source = RangeSource::kNvtx;
   start.text = text;
   start.sequence = -1;
   BeginRange(Place(depth), start, {});

@@ -81,7 +81,7 @@ class TreePass : public WindowedVisitor {
     if (threads_.size() <= id.value) threads_.resize(id.value + 1);
     return threads_[id.value];
   }
-  bool IsOfCompiler(const OpenRange& range) const;
+  bool IsHidden(const OpenRange& range) const;
   bool IsLikeWindow(const OpenRange& range) const;
   bool IsOfHost(DeviceId device) const { return state().dictionary().device(device).type == "cpu"; }
   // torch reports it to no profiler (ATen/core/CachingHostAllocator.h).
@@ -208,12 +208,13 @@ void TreePass::NoteGradient(std::uint32_t node) {
 }
 
 bool TreePass::IsLikeWindow(const OpenRange& range) const {
-  return selection().window.kind == Window::Kind::kRange && range.source == RangeSource::kUser &&
+  return selection().window.kind == Window::Kind::kRange && IsOfUser(range.source) &&
          state().dictionary().text(range.name) == selection().window.range;
 }
 
-// Memoir's own range of torch.compile's work (docs/event_schema.md): torch.profiler sees none.
-bool TreePass::IsOfCompiler(const OpenRange& range) const {
+// Memoir's own range of torch.compile's work (docs/event_schema.md), or one of NVTX: torch.profiler sees none of them.
+bool TreePass::IsHidden(const OpenRange& range) const {
+  if (range.source == RangeSource::kNvtx) return true;
   return range.source == RangeSource::kUser && state().dictionary().text(range.name).starts_with("torch.compile: ");
 }
 
@@ -230,7 +231,7 @@ void TreePass::SeeRangeBegin(const RangeBeginEvent& event) {
   TorchThread::Frame& frame = thread.frames[depth];
   frame.node = TreeNode::kNone;
   frame.impls.clear();
-  if (skip_ || !in_window() || event.before || !event.range->name.valid() || IsOfCompiler(*event.range)) {
+  if (skip_ || !in_window() || event.before || !event.range->name.valid() || IsHidden(*event.range)) {
     thread.open = depth + 1;
     thread.nodes.Begin({TreeNode::kNone, event.range->depth});
     return;

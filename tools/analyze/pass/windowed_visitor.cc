@@ -90,7 +90,7 @@ void WindowedVisitor::OnRangeBegin(const RangeBeginEvent& event) {
     StepBegins(source, event);
   }
   const Window& window = selection_.window;
-  if (window.kind == Window::Kind::kRange && event.range->source == RangeSource::kUser) {
+  if (window.kind == Window::Kind::kRange && IsOfUser(event.range->source)) {
     const std::string_view name = state_->dictionary().text(event.range->name);
     if (name == window.range) {
       const std::uint64_t occurrence = occurrence_++;

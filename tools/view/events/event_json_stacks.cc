@@ -45,7 +45,7 @@ void EventJsonWriter::AddFrames(StackId stack) {
     lines_ += frame.line == 0 ? "null}" : fmt::format("{}}}", frame.line);
     first = false;
   }
-  lines_ += "]";
+  lines_ += ']';
 }
 
 }  // namespace memoir

@@ -16,6 +16,7 @@ std::string_view CategoryOf(const StreamedNode& node) {
     case RangeSource::kBackward:
       return "autograd";
     case RangeSource::kUser:
+    case RangeSource::kNvtx:
       return "user range";
     case RangeSource::kFunction:
     case RangeSource::kDispatch:

@@ -125,7 +125,7 @@ void TreeJsonWriter::AddCall(const DeviceCallEvent& call, const ReplayState& sta
 
 void TreeJsonWriter::Add(const StreamedNode& node, const ReplayState& state) {
   const auto out = std::back_inserter(lines_);
-  lines_ += "{";
+  lines_ += '{';
   const bool is_memory = node.kind == StreamedNode::Kind::kMemory;
   const bool is_call = node.kind == StreamedNode::Kind::kDeviceCall;
   if (!is_memory && !is_call) AddNumber("node", node.number);
