@@ -6,8 +6,8 @@
 //
 // The variable is set only where nobody has (python/memoir/_library.py): a profiler that is there keeps its ranges.
 // ABI: nvtx3/nvtxDetail/nvtxTypes.h, nvtxInitDecls.h. Ranges that begin on one thread and end on another
-// (nvtxRangeStart), marks, colours, payloads and the ranges of CUB, Thrust and NCCL are not followed; ranges of all other
-// domains of a thread are one stack. libc only.
+// (nvtxRangeStart), marks, colours, payloads and the ranges of CUB, Thrust and NCCL are not followed; ranges of all
+// other domains of a thread are one stack. libc only.
 #ifndef INTERPOSE_NVTX_INJECTION_H_
 #define INTERPOSE_NVTX_INJECTION_H_
 

@@ -113,10 +113,10 @@ TEST_F(NvtxTest, RangesOfLibrariesAreLeftOut) {
     EXPECT_EQ(DomainPush({.message_type = 1, .message = "cub::DeviceRadixSort"}, library), -2);
     EXPECT_EQ(DomainPop(library), -2);
   }
-  for (void* program : {Domain("my_program"), Domain(L"w\u00e4rme"), Domain(static_cast<const char*>(nullptr))}) {
-    ASSERT_NE(program, nullptr);
-    EXPECT_EQ(DomainPush({.message_type = 1, .message = "step"}, program), 0);
-    EXPECT_EQ(DomainPop(program), 0);
+  for (void* own : {Domain("my_program"), Domain(L"w\u00e4rme"), Domain(static_cast<const char*>(nullptr))}) {
+    ASSERT_NE(own, nullptr);
+    EXPECT_EQ(DomainPush({.message_type = 1, .message = "step"}, own), 0);
+    EXPECT_EQ(DomainPop(own), 0);
   }
   EXPECT_THAT(told, ElementsAre("begin 0 step", "end 0", "begin 0 step", "end 0", "begin 0 step", "end 0"));
 }
