@@ -59,7 +59,7 @@ class ProcessBuilder {
   ProcessBuilder& OnThread(std::uint32_t thread);  // from 1
   ProcessBuilder& NameThread(std::uint32_t thread, std::string name);
   ProcessBuilder& WorksFor(std::uint32_t thread, std::uint32_t owner);  // in its parallel regions
-  ProcessBuilder& AtTick(std::uint64_t tick);  // of the next event
+  ProcessBuilder& AtTick(std::uint64_t tick);                           // of the next event
   std::uint64_t tick() const { return tick_; }
 
   // Devices besides 0, the cpu: returns the id to allocate with.
@@ -68,7 +68,7 @@ class ProcessBuilder {
   ProcessBuilder& Begin(const std::string& operator_name, const std::vector<TensorSpec>& arguments = {});
   ProcessBuilder& BeginUser(const std::string& name);
   ProcessBuilder& BeginBackward(const std::string& node, std::int64_t sequence, std::uint64_t forward_thread);
-  ProcessBuilder& BeginText(const std::string& name);  // a function range without schema
+  ProcessBuilder& BeginText(const std::string& name);               // a function range without schema
   ProcessBuilder& BeginDispatch(const std::string& operator_name);  // an operator below autograd
   ProcessBuilder& End(const std::vector<TensorSpec>& results = {});
   // The operator is defined anew, as a library does that comes back changed.
@@ -284,7 +284,7 @@ class ProcessBuilder {
   std::map<std::pair<bool, std::string>, std::uint32_t> names_;
   std::map<std::string, std::uint32_t> layouts_;
   std::map<std::vector<std::pair<std::uint32_t, std::uint32_t>>, std::uint32_t> stacks_;  // by code and line
-  std::map<std::string, std::uint32_t> signatures_;  // by kinds and list lengths
+  std::map<std::string, std::uint32_t> signatures_;                                       // by kinds and list lengths
   // What the part in progress has not defined yet is added to the chunk in progress.
   std::map<std::pair<int, std::uint32_t>, bool> defined_;
   std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint32_t, std::uint32_t, std::uint32_t>,

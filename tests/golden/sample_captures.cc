@@ -370,9 +370,9 @@ ProcessBuilder Driver() {
 }  // namespace
 
 std::vector<std::string> SampleNames() {
-  return {"training", "empty",  "one_operator", "odd_names", "many",    "ranks", "job",
-          "losses",   "folded", "folded_peak",  "paused",    "modules", "held",  "trained",
-          "cuda",     "driver", "cuda_unknown", "cuda_lost", "calls", "kernels"};
+  return {"training", "empty",  "one_operator", "odd_names", "many",    "ranks",  "job",
+          "losses",   "folded", "folded_peak",  "paused",    "modules", "held",   "trained",
+          "cuda",     "driver", "cuda_unknown", "cuda_lost", "calls",   "kernels"};
 }
 
 void WriteSample(const std::string& name, const std::string& folder) {

@@ -75,7 +75,7 @@ struct Event {
   std::uint64_t graph = 0;
   std::uint64_t graph_exec = 0;
   std::uint64_t call_ticks = 0;
-  std::uint32_t level = 0;             // after, plus 4 times before; of a call: calls around it
+  std::uint32_t level = 0;  // after, plus 4 times before; of a call: calls around it
 
   bool operator==(const Event&) const = default;
 };

@@ -72,18 +72,17 @@ class TreePass : public WindowedVisitor {
   void SeeHolds(const HoldsEvent& event) override;
   void SeeModuleEnter(const ModuleEvent& event) override;
   void SeeCallBegin(const CallEvent& event) override;
-  void SeeCallEnd(const CallEvent& event) override {
-    if (calls_are_nodes_) ThreadOf(event.thread).nodes.End(true, event.around);
-  }
+  void SeeCallEnd(const CallEvent& event) override { ThreadOf(event.thread).nodes.End(true, event.around); }
 
  private:
   TorchThread& ThreadOf(ThreadId id) {
     if (threads_.size() <= id.value) threads_.resize(id.value + 1);
     return threads_[id.value];
   }
-  bool IsHidden(const OpenRange& range) const;
+  std::uint32_t InnermostOf(const Event& event) {
+    return event.thread.valid() ? ThreadOf(event.thread).nodes.Innermost() : TreeNode::kNone;
+  }
   bool IsLikeWindow(const OpenRange& range) const;
-  bool IsOfHost(DeviceId device) const { return state().dictionary().device(device).type == "cpu"; }
   // torch reports it to no profiler (ATen/core/CachingHostAllocator.h).
   bool IsPinned(DeviceId device) const { return state().dictionary().device(device).type == "pinned"; }
   std::uint32_t ParentOf(const RangeBeginEvent& event, const TorchThread& thread);
@@ -94,7 +93,6 @@ class TreePass : public WindowedVisitor {
   void NoteGradient(std::uint32_t node);
   std::uint32_t AddCall(const Event& event, std::string_view name, std::uint32_t parent = TreeNode::kNone);
   void AddAllocation(TreeNode::Kind kind, const Event& event, const Block& block, AllocationId allocation);
-
   void AddHolding(const HeldTensors::Holding* holding);  // may be null
   AllocationId AddHeld(const Tensor& tensor) { return tensor.impl == 0 ? kNoAllocation : AddTensor(tensor); }
 
@@ -114,7 +112,7 @@ class TreePass : public WindowedVisitor {
   std::uint32_t like_window_ = 0;  // ranges of the window's name that are open, those that are none of it included
   bool skip_ = false;
   const bool calls_are_nodes_;
-  std::optional<CallNames> call_names_;  // of the process
+  std::optional<CallNames> call_names_;          // of the process
   std::optional<DeviceCallNames> device_calls_;  // where they are asked for
 };
 
@@ -212,12 +210,6 @@ bool TreePass::IsLikeWindow(const OpenRange& range) const {
          state().dictionary().text(range.name) == selection().window.range;
 }
 
-// Memoir's own range of torch.compile's work (docs/event_schema.md), or one of NVTX: torch.profiler sees none of them.
-bool TreePass::IsHidden(const OpenRange& range) const {
-  if (range.source == RangeSource::kNvtx) return true;
-  return range.source == RangeSource::kUser && state().dictionary().text(range.name).starts_with("torch.compile: ");
-}
-
 void TreePass::SeeRangeBegin(const RangeBeginEvent& event) {
   if (IsLikeWindow(*event.range)) ++like_window_;
   TorchThread& thread = ThreadOf(event.thread);
@@ -231,7 +223,7 @@ void TreePass::SeeRangeBegin(const RangeBeginEvent& event) {
   TorchThread::Frame& frame = thread.frames[depth];
   frame.node = TreeNode::kNone;
   frame.impls.clear();
-  if (skip_ || !in_window() || event.before || !event.range->name.valid() || IsHidden(*event.range)) {
+  if (skip_ || !in_window() || event.before || TorchHides(*event.range, state().dictionary())) {
     thread.open = depth + 1;
     thread.nodes.Begin({TreeNode::kNone, event.range->depth});
     return;
@@ -295,7 +287,8 @@ void TreePass::SeeHolds(const HoldsEvent& event) {
 void TreePass::SeeModuleEnter(const ModuleEvent& event) {
   if (skip_ || !in_window() || event.of_gradient) return;
   AddHolding(held_.CallModule(event.module));
-  const std::uint32_t call = calls_are_nodes_ ? ThreadOf(event.thread).nodes.TakeModuleCall() : TreeNode::kNone;
+  if (!calls_are_nodes_) return;
+  const std::uint32_t call = ThreadOf(event.thread).nodes.TakeModuleCall();
   if (call != TreeNode::kNone)
     tree_.nodes[call].name = call_names_->OfModule(event.module, state().dictionary(), tree_);
 }
@@ -319,7 +312,7 @@ void TreePass::AddAllocation(TreeNode::Kind kind, const Event& event, const Bloc
   if (allocated_[allocation] == 0) allocated_[allocation] = block.bytes;
   TreeNode node;
   node.kind = kind;
-  node.parent = event.thread.valid() ? ThreadOf(event.thread).nodes.Innermost() : TreeNode::kNone;
+  node.parent = InnermostOf(event);
   node.call = static_cast<std::uint32_t>(tree_.allocations.size());
   tree_.allocations.push_back({allocation, block.device, block.address, block.bytes});
   NoteGradient(AddNode(node, event));
@@ -329,8 +322,7 @@ std::uint32_t TreePass::AddCall(const Event& event, std::string_view name, std::
   if (!device_calls_ || skip_ || !in_window() || name.empty()) return TreeNode::kNone;
   TreeNode node;
   node.name = names_.Index(name, tree_.names);
-  node.parent = parent;
-  if (parent == TreeNode::kNone && event.thread.valid()) node.parent = ThreadOf(event.thread).nodes.Innermost();
+  node.parent = parent == TreeNode::kNone ? InnermostOf(event) : parent;
   return AddNode(node, event);
 }
 
@@ -358,7 +350,7 @@ void TreePass::SeeDeallocate(const DeallocateEvent& event) {
   if (block.bytes == 0 || (!in_window() && like_window_ == 0)) return;
   const auto known = sizes_.extract({block.device, block.address});
   if (skip_ || !in_window()) return;
-  if (selection().forget_before && IsOfHost(block.device)) {
+  if (selection().forget_before && state().dictionary().device(block.device).type == "cpu") {
     if (block.slot == Block::kNoSlot || known.empty()) return;
     block.bytes = known.mapped();
   }

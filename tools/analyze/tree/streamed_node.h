@@ -12,7 +12,8 @@
 namespace memoir {
 
 struct StreamedNode {
-  enum class Kind : std::uint8_t { kRange, kModule, kCall, kMemory, kDeviceCall };  // kCall: of a Python function; kDeviceCall: of CUDA
+  // kCall: of a Python function; kDeviceCall: of CUDA
+  enum class Kind : std::uint8_t { kRange, kModule, kCall, kMemory, kDeviceCall };
   Kind kind = Kind::kRange;
   std::uint32_t number = kNoTreeNode;  // from 0; memory and calls of CUDA have none
   std::uint32_t parent = kNoTreeNode;  // kNoTreeNode: nothing is around it

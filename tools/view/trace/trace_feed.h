@@ -29,7 +29,7 @@ struct TraceSlice {
   std::string_view name;
   // "operator", "autograd", "user range", "module", "Python function", "kernel launch", "cuda call"
   std::string_view category;
-  std::string_view module;    // "": of none
+  std::string_view module;  // "": of none
   std::string_view phase;
   std::uint64_t allocated = 0;  // bytes, at or under it, as the next
   std::uint64_t freed = 0;
