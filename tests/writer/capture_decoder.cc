@@ -14,7 +14,6 @@
 
 namespace memoir::test {
 namespace {
-
 using namespace memoir::v1;
 
 class PartDecoder {
@@ -213,7 +212,8 @@ class PartDecoder {
     std::uint64_t tick = run.first_tick();
     if (run.tick_delta_size() != static_cast<int>(run.kind().size())) return Error("tick_delta"), decoded;
     for (std::size_t i = 0; i < run.kind().size(); ++i) {
-      Event event{.kind = run.kind()[i]};
+      Event event;
+      event.kind = run.kind()[i];
       tick += run.tick_delta(static_cast<int>(i));
       if (i == 0 && run.tick_delta(0) != 0) Error("first tick_delta");
       event.tick = tick;
