@@ -118,7 +118,7 @@ class ProcessBuilder {
     std::uint32_t result = 0;
   };
   ProcessBuilder& LaunchKernel(std::uint32_t device, const Launch& launch);
-  struct Call {
+  struct CudaCall {
     v1::DeviceCall call = v1::COPY_ASYNC;
     std::uint64_t stream = 0;
     std::uint64_t bytes = 0;
@@ -128,7 +128,7 @@ class ProcessBuilder {
     std::uint64_t ticks = 5;
     std::uint32_t result = 0;
   };
-  ProcessBuilder& CallDevice(std::uint32_t device, const Call& call);
+  ProcessBuilder& CallDevice(std::uint32_t device, const CudaCall& call);
   // A segment that torch's allocator takes with cudaMalloc, or gives back.
   ProcessBuilder& TakeSegment(std::uint32_t device, std::uint64_t address, std::uint64_t bytes) {
     return GiveDriverBlock(device, address, bytes, v1::MALLOC, "libc10_cuda.so")
