@@ -68,9 +68,10 @@ struct RingCounters {
   // Made by fork() while recording was on, whether or not they went on to exec. vfork, posix_spawn, _Fork and clone
   // call no handlers: their children are not counted.
   std::uint64_t forked_children;
-  std::uint64_t parts;  // of the capture, that the writer began after the first
+  std::uint64_t parts;          // of the capture, that the writer began after the first
   std::uint64_t cut_stacks;     // Python stacks whose outermost frames were left out
   std::uint64_t unread_stacks;  // that were not as they can be, and not recorded
+  std::uint64_t deep_calls;     // of Python functions, not recorded: too many were open around them
 };
 
 enum class OnEmptyPool : std::uint8_t {
@@ -146,7 +147,8 @@ MEMOIR_INTERPOSE_API std::uint32_t RingDefineCode(const char* file, const char* 
 
 MEMOIR_INTERPOSE_API RingCounters RingReadCounters();
 MEMOIR_INTERPOSE_API void RingCountDroppedAllocation(std::uint64_t bytes);
-enum class StackLoss : std::uint8_t { kCut, kUnread };  // RingCounters::cut_stacks, unread_stacks
+// Of RingCounters cut_stacks, unread_stacks, deep_calls.
+enum class StackLoss : std::uint8_t { kCut, kUnread, kDeepCall };
 MEMOIR_INTERPOSE_API void RingCountStack(StackLoss loss);
 
 // The thread's slot without attaching: nullptr before its first record. After RingClose, and in a forked child, it
@@ -178,7 +180,7 @@ inline std::uint16_t RingDepth(const ThreadSlot* slot) { return slot->range_epoc
 
 // There is one for each layout of records and ring: a tracker that was built for another layout finds no such symbol,
 // and does not load into a process that has this interposer.
-extern "C" MEMOIR_INTERPOSE_API const std::uint32_t memoir_ring_layout_10;
+extern "C" MEMOIR_INTERPOSE_API const std::uint32_t memoir_ring_layout_11;
 
 // The calling thread's slot in the ring that is open now; attaches when there is none, or only one of an earlier ring.
 inline ThreadSlot* RingThread() {

@@ -13,7 +13,7 @@
 
 namespace memoir {
 
-inline constexpr std::uint32_t kRingVersion = 10;
+inline constexpr std::uint32_t kRingVersion = 11;
 
 enum class RecordKind : std::uint8_t {
   kNone = 0,
@@ -21,7 +21,7 @@ enum class RecordKind : std::uint8_t {
 #include "proto/memoir/events.def"
 };
 
-enum class RangeSource : std::uint8_t { kFunction = 0, kBackward = 1, kUser = 2, kDispatch = 3 };
+enum class RangeSource : std::uint8_t { kFunction = 0, kBackward = 1, kUser = 2, kDispatch = 3, kNvtx = 4 };
 
 // Starts every record. `words` counts 8-byte words, header included: the next record lies that far on.
 struct RecordHeader {
@@ -33,7 +33,7 @@ struct RecordHeader {
 };
 static_assert(sizeof(RecordHeader) == 8);
 
-// flags: RangeSource in the low two bits, kInlineName. After the struct: `count` argument kinds (one byte each),
+// flags: RangeSource in the low three bits, kInlineName. After the struct: `count` argument kinds (one byte each),
 // padded to 4; then `list_count` list lengths (uint32); padded to 8; then, with kInlineName, `name` bytes of text,
 // padded to 8. Then, as records of their own, `tensor_count` tensors.
 struct RangeBeginRecord {
@@ -46,8 +46,8 @@ struct RangeBeginRecord {
   std::uint32_t forward_thread;  // torch's thread number; kBackward only
 };
 static_assert(sizeof(RangeBeginRecord) == 40);
-inline constexpr std::uint8_t kRangeSourceMask = 0x03;
-inline constexpr std::uint8_t kInlineName = 0x04;
+inline constexpr std::uint8_t kRangeSourceMask = 0x07;
+inline constexpr std::uint8_t kInlineName = 0x08;
 
 // After the struct: kinds and list lengths as above.
 struct RangeEndRecord {
@@ -236,6 +236,59 @@ struct DeviceReadingRecord {
 };
 static_assert(sizeof(DeviceReadingRecord) == 72);
 
+// Which call of CUDA; the numbers are the capture's (DeviceCall there says more).
+enum class DeviceCall : std::uint8_t {
+  kLaunchKernel = 1,
+  kLaunchKernelExC = 2,
+  kLaunchCooperativeKernel = 3,
+  kCuLaunchKernel = 4,
+  kCuLaunchKernelEx = 5,
+  kCuLaunchCooperativeKernel = 6,
+  kCopy = 7,
+  kCopyAsync = 8,
+  kSet = 9,
+  kSetAsync = 10,
+  kStreamSynchronize = 11,
+  kDeviceSynchronize = 12,
+  kEventSynchronize = 13,
+  kStreamBeginCapture = 14,
+  kStreamEndCapture = 15,
+  kGraphInstantiate = 16,
+  kGraphLaunch = 17,
+  kGraphDestroy = 18,
+  kGraphExecDestroy = 19,
+};
+
+// flags: DeviceCall.
+struct KernelLaunchRecord {
+  RecordHeader header;
+  std::uint64_t tick;
+  std::uint64_t stream;
+  std::uint32_t kernel;   // id in the ring's name table; 0: not known
+  std::uint32_t grid[3];  // all 0: not known
+  std::uint32_t block[3];
+  std::uint16_t result;  // what the call returned
+  std::int8_t device_index;
+  std::uint8_t reserved;
+};
+static_assert(sizeof(KernelLaunchRecord) == 56);
+
+// flags: DeviceCall.
+struct DeviceCallRecord {
+  RecordHeader header;
+  std::uint64_t tick;  // of its end
+  std::uint64_t stream;
+  std::uint64_t bytes;
+  std::uint64_t graph;
+  std::uint64_t graph_exec;
+  std::uint64_t ticks;  // from its begin to its end
+  std::uint16_t result;
+  std::int8_t device_index;
+  std::uint8_t copy_kind;  // cudaMemcpyKind plus 1; 0: it copies nothing
+  std::uint32_t reserved;
+};
+static_assert(sizeof(DeviceCallRecord) == 64);
+
 // After the struct: `length` bytes of text, padded to 8.
 struct MarkRecord {
   RecordHeader header;
@@ -278,6 +331,15 @@ struct ModuleRecord {
   std::uint32_t reserved;
 };
 static_assert(sizeof(ModuleRecord) == 24);
+
+// A call of a Python function, or of one in C that Python calls, begins or ends on the thread.
+struct CallRecord {
+  RecordHeader header;
+  std::uint64_t tick;
+  std::uint32_t code;    // id in the ring's name table, 0: not known; of an end 0
+  std::uint32_t around;  // calls that are open around it on the thread: deeper ones are over
+};
+static_assert(sizeof(CallRecord) == 24);
 
 // What a module or an optimizer holds. flags: HolderKind. After the struct: kinds and list lengths as of a range begin:
 // a list of parameters, one as long of their gradients, then of a module one of its buffers, of an optimizer one of the

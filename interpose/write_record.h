@@ -1,5 +1,5 @@
-// Writes one record of a fixed size into the calling thread's ring segment, or drops it: for hooks that run under an
-// allocator's lock, where nothing may wait.
+// Writes one record of a fixed size into the calling thread's ring segment, or drops it: for hooks that may run under
+// an allocator's lock, where nothing may wait. Others say that they wait.
 #ifndef INTERPOSE_WRITE_RECORD_H_
 #define INTERPOSE_WRITE_RECORD_H_
 
@@ -13,9 +13,9 @@ namespace memoir {
 
 // Lets `fill` write a record of its type; false: there was no room.
 template <class Record, class Fill>
-bool WriteRecord(RecordKind kind, std::uint8_t flags, Fill fill) {
+bool WriteRecord(RecordKind kind, std::uint8_t flags, Fill fill, OnEmptyPool on_empty = OnEmptyPool::kDrop) {
   ThreadSlot* slot = RingThread();
-  std::uint8_t* place = slot == nullptr ? nullptr : RingReserve(slot, sizeof(Record), OnEmptyPool::kDrop);
+  std::uint8_t* place = slot == nullptr ? nullptr : RingReserve(slot, sizeof(Record), on_empty);
   if (place == nullptr) return false;
   auto* record = new (place) Record{};
   record->header.words = sizeof(Record) / 8;

@@ -5,6 +5,7 @@
 #include "interpose/cuda/device_readings.h"
 #include "interpose/cuda/driver_blocks.h"
 #include "interpose/cuda/driver_questions.h"
+#include "interpose/cuda/kernel_names.h"
 #include "interpose/cuda/wrapped_calls.h"
 #include "interpose/errno_keeper.h"
 
@@ -58,6 +59,7 @@ int Unload(const Called&, int (*original)(Code), Code code) {
   const int result = original(code);
   const ErrnoKeeper errno_keeper;
   BlockLeft(block, result == 0);
+  ForgetKernels();
   return result;
 }
 

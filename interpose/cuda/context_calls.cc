@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "interpose/cuda/context_watch.h"
+#include "interpose/cuda/device_calls.h"
 #include "interpose/cuda/driver_blocks.h"
 #include "interpose/cuda/driver_questions.h"
 #include "interpose/cuda/wrapped_calls.h"
@@ -33,6 +34,12 @@ int NeedContext(const Called& called, int (*original)(A...), A... arguments) {
   const ContextWatch context = ContextWatch::OfRuntime();
   errno = saved;
   return WatchContext(called, context, original(arguments...));
+}
+
+// The first call of many programs, and one of those that wait.
+int SynchronizeDevice(const Called& called, int (*original)()) {
+  return Record(
+      DeviceCall::kDeviceSynchronize, [&] { return NeedContext(called, original); }, [](int) { return DeviceWork{}; });
 }
 
 // The runtime makes its contexts by this call, so it is not only the outermost that counts.
@@ -119,7 +126,7 @@ constexpr WrappedCall kCalls[] = {
     Wrapped<"cuCtxCreate_v2", &MakeContext2>(),
     Wrapped<"cuCtxCreate_v3", &MakeContext3>(),
     Wrapped<"cuCtxCreate_v4", &MakeContext4>(),
-    Wrapped<"cudaDeviceSynchronize", &NeedContext<>>(),
+    Wrapped<"cudaDeviceSynchronize", &SynchronizeDevice>(),
     Wrapped<"cudaMemGetInfo", &NeedContext<Bytes*, Bytes*>>(),
     Wrapped<"cudaStreamCreate", &NeedContext<Stream*>>(),
     Wrapped<"cudaStreamCreateWithFlags", &NeedContext<Stream*, unsigned>>(),

@@ -20,6 +20,9 @@ enum Function : std::size_t {
   kUuid,
   kTotal,
   kPointerAttribute,
+  kHostFunctionName,
+  kFunctionName,
+  kKernelName,
   kFunctions,
 };
 constexpr const char* kNames[kFunctions] = {
@@ -29,6 +32,8 @@ constexpr const char* kNames[kFunctions] = {
     "cuMemPoolGetAttribute", "cuMemGetAddressRange_v2",
     "cuDeviceGetPCIBusId",   "cuDeviceGetUuid_v2",
     "cuDeviceTotalMem_v2",   "cuPointerGetAttribute",
+    "cudaFuncGetName",       "cuFuncGetName",
+    "cuKernelGetName",
 };
 constexpr int kDeviceOfPointer = 9;    // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
 constexpr int kReservedMemoryNow = 5;  // CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT
@@ -128,6 +133,15 @@ bool ReadBlockBytes(std::uint64_t address, std::uint64_t* bytes) {
 bool ReadBusId(int device, char* text, std::size_t bytes) { return Ask(kBusId, text, static_cast<int>(bytes), device); }
 
 bool ReadUuid(int device, unsigned char* uuid) { return Ask(kUuid, uuid, device); }
+
+bool ReadHostFunctionName(const void* function, const char** name) { return Ask(kHostFunctionName, name, function); }
+
+bool ReadKernelName(const void* kernel, const char** name) { return Ask(kKernelName, name, kernel); }
+
+// Where a CUfunction is wanted a program may give a CUkernel.
+bool ReadFunctionName(const void* function, const char** name) {
+  return Ask(kFunctionName, name, function) || Ask(kKernelName, name, function);
+}
 
 bool ReadTotalBytes(int device, std::uint64_t* bytes) { return Ask(kTotal, bytes, device); }
 

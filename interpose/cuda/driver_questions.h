@@ -44,6 +44,11 @@ bool ReadBlockBytes(std::uint64_t address, std::uint64_t* bytes);
 bool ReadBusId(int device, char* text, std::size_t bytes);
 // Of a part of a GPU (MIG) those of the part. `uuid`: 16 bytes.
 bool ReadUuid(int device, unsigned char* uuid);
+// Mangled, as CUDA keeps them (12.3 and later). Only of kernels that were launched: of others the runtime would note an
+// error for the program.
+bool ReadHostFunctionName(const void* function, const char** name);
+bool ReadKernelName(const void* kernel, const char** name);      // CUkernel
+bool ReadFunctionName(const void* function, const char** name);  // CUfunction
 bool ReadTotalBytes(int device, std::uint64_t* bytes);
 
 }  // namespace memoir

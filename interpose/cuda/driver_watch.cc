@@ -11,6 +11,7 @@
 #include "interpose/cuda/context_watch.h"
 #include "interpose/cuda/device_readings.h"
 #include "interpose/cuda/driver_questions.h"
+#include "interpose/cuda/kernel_names.h"
 #include "interpose/cuda/look_ups.h"
 #include "interpose/cuda/management.h"
 #include "interpose/cuda/physical_memory.h"
@@ -32,10 +33,10 @@ constinit std::atomic<std::uint64_t> unloads_seen{0};
 // Of whoever has a turn at the loader.
 constinit SeenObjects seen{};
 constinit void* dlsym_hook = nullptr;
-constinit std::atomic<bool> undecided{false};  // some slots are lazy yet, and who they are for is not known
+constinit std::atomic<bool> undecided{false};     // some slots are lazy yet, and who they are for is not known
 constinit std::atomic<std::uint32_t> refused{0};  // slots, at the last look
 constinit std::atomic<std::uint64_t> refused_since{0};
-constinit unsigned pause = 0, left = 0;        // the writer's looks to let pass while it is; and how many are to come
+constinit unsigned pause = 0, left = 0;  // the writer's looks to let pass while it is; and how many are to come
 
 bool IsWanted(const char* function) { return std::strcmp(function, "dlsym") == 0 || IsWrappedName(function); }
 
@@ -98,7 +99,7 @@ bool HasCuda() { return FindDefinition("cudaMalloc") != nullptr || FindDefinitio
 
 }  // namespace
 
-void WatchDriver() {
+void WatchDriver(bool launches) {
   const ErrnoKeeper errno_keeper;
   LetForksWaitForLooks();
   watching.store(ClearBlockTable(), std::memory_order_release);
@@ -107,8 +108,11 @@ void WatchDriver() {
   ForgetContexts();
   ForgetCudaFunctions();
   ForgetReadingThread();
+  ForgetKernelNames();
   {
     const LoaderLook turn(LoaderLook::Patience::kWaits);
+    if (launches && !LaunchesAreWrapped()) seen.count = 0;  // in objects that were seen, theirs are not redirected
+    WrapLaunches(launches);
     if (dlsym_hook == nullptr) {
       dlsym_hook = DlsymHook(&AfterLookUp);
       UseLoader(reinterpret_cast<void* (*)(const char*, int)>(const_cast<void*>(FindImported("dlopen"))),

@@ -18,8 +18,8 @@
 namespace memoir {
 
 // A recording begins: what a former one knew is forgotten. By the thread that starts it, before the enable flag is on.
-// Loads NVML where there is a CUDA driver or runtime in the process.
-MEMOIR_INTERPOSE_API void WatchDriver();
+// Loads NVML where there is a CUDA driver or runtime in the process. `launches`: of kernels are recorded, too.
+MEMOIR_INTERPOSE_API void WatchDriver(bool launches = false);
 
 // Sees to objects that were loaded since, and reads the devices, at most once a second. From the writer's thread, with
 // each of its looks. Cheap where there is nothing new. Does nothing before WatchDriver, and in a child that was forked.

@@ -60,6 +60,11 @@ bool AreWrapped() {
   return (__atomic_load_n(&memoir_hidden_look_ups_wrapped, __ATOMIC_ACQUIRE) & kWrapped) != 0 && OpenRing() != nullptr;
 }
 
+void TellWatcher() {
+  const ErrnoKeeper errno_keeper;
+  if (void (*look)() = watcher.load(std::memory_order_acquire); look != nullptr) look();
+}
+
 }  // namespace
 
 void WrapLookUps(bool wrapped) { Set(kWrapped, wrapped); }
@@ -67,11 +72,6 @@ void WrapLookUps(bool wrapped) { Set(kWrapped, wrapped); }
 void WatchLookUps(void (*look)()) {
   watcher.store(look, std::memory_order_release);
   Set(kWatched, look != nullptr);
-}
-
-static void TellWatcher() {
-  const ErrnoKeeper errno_keeper;
-  if (void (*look)() = watcher.load(std::memory_order_acquire); look != nullptr) look();
 }
 
 // Neither the wrapping nor what runs after it calls dlsym or its like: dlerror says what the real one has left.

@@ -10,11 +10,14 @@ namespace {
 
 constinit thread_local int calls_open = 0;
 
+constinit std::atomic<bool> launches_are_wrapped{false};
+
 // Of the first call for which `is_wanted` says so; nullptr: of none.
 template <class Wanted>
-const WrappedCall* FindCall(Wanted is_wanted) {
-  const std::span<const WrappedCall> groups[] = {MemoryCalls(), ContextCalls(),   MappingCalls(),
-                                                 CodeCalls(),   RefusableCalls(), LookUpCalls()};
+const WrappedCall* FindCall(bool launches, Wanted is_wanted) {
+  const std::span<const WrappedCall> groups[] = {
+      MemoryCalls(),    ContextCalls(), MappingCalls(), CodeCalls(),
+      RefusableCalls(), WorkCalls(),    LookUpCalls(),  launches ? LaunchCalls() : std::span<const WrappedCall>()};
   for (const auto& group : groups) {
     for (const WrappedCall& call : group) {
       if (is_wanted(call)) return &call;
@@ -38,7 +41,7 @@ void CountPassed(const WrappedCall& call, const void* function) {
 }
 
 bool IsWrapper(const void* function) {
-  return FindCall([&](const WrappedCall& call) {
+  return FindCall(true, [&](const WrappedCall& call) {
            for (int i = 0; i < kWrapperVariants; ++i) {
              if (call.wrapper(i) == function) return true;
            }
@@ -58,11 +61,13 @@ void* VariantOf(const WrappedCall* call, void* function) {
   return function;
 }
 
-bool HasPrefix(const char* name) { return std::strncmp(name, "cu", 2) == 0 || std::strncmp(name, "nccl", 4) == 0; }
+bool HasPrefix(const char* name) {
+  return std::strncmp(name, "cu", 2) == 0 || std::strncmp(name, "nccl", 4) == 0 || std::strncmp(name, "__cuda", 6) == 0;
+}
 
 const WrappedCall* CallNamed(const char* name) {
   if (!HasPrefix(name)) return nullptr;
-  return FindCall([&](const WrappedCall& call) { return std::strcmp(call.name, name) == 0; });
+  return FindCall(LaunchesAreWrapped(), [&](const WrappedCall& call) { return std::strcmp(call.name, name) == 0; });
 }
 
 }  // namespace
@@ -75,6 +80,9 @@ PassedNames CountPassedNames() {
   return {names, first_passed.load(std::memory_order_relaxed), passed_since.load(std::memory_order_relaxed)};
 }
 
+void WrapLaunches(bool wrapped) { launches_are_wrapped.store(wrapped, std::memory_order_release); }
+bool LaunchesAreWrapped() { return launches_are_wrapped.load(std::memory_order_acquire); }
+
 bool IsWrappedName(const char* name) { return CallNamed(name) != nullptr; }
 
 void* WrapperFor(const char* name, void* function) { return VariantOf(CallNamed(name), function); }
@@ -83,11 +91,12 @@ void* WrapperFor(const char* name, void* function) { return VariantOf(CallNamed(
 // here: whichever was returned, the first name fits.
 void* WrapperForShortName(const char* name, void* function) {
   const std::size_t length = std::strlen(name);
-  return VariantOf(FindCall([&](const WrappedCall& call) {
-                     if (std::strncmp(call.name, name, length) != 0) return false;
-                     const char* rest = call.name + length;
-                     return *rest == '\0' || std::strcmp(rest, "_v2") == 0;
-                   }),
+  return VariantOf(FindCall(LaunchesAreWrapped(),
+                            [&](const WrappedCall& call) {
+                              if (std::strncmp(call.name, name, length) != 0) return false;
+                              const char* rest = call.name + length;
+                              return *rest == '\0' || std::strcmp(rest, "_v2") == 0;
+                            }),
                    function);
 }
 

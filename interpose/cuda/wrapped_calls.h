@@ -19,7 +19,13 @@ std::span<const WrappedCall> ContextCalls();
 std::span<const WrappedCall> MappingCalls();
 std::span<const WrappedCall> CodeCalls();
 std::span<const WrappedCall> RefusableCalls();
+std::span<const WrappedCall> WorkCalls();
+std::span<const WrappedCall> LaunchCalls();
 std::span<const WrappedCall> LookUpCalls();
+
+// Whether launches are among those that are wrapped from here on; those that are stay so, and record nothing.
+void WrapLaunches(bool wrapped);
+bool LaunchesAreWrapped();
 
 bool IsWrappedName(const char* name);
 

@@ -48,7 +48,10 @@ def load(torch_version: str) -> ctypes.CDLL:
         have = ", ".join(sorted(known)) or "none"
         raise NoTracker(f"no tracker for torch {minor} (this Memoir has: {have}); in Memoir's sources: {sys.executable} -m pip install .")
     # The tracker names the interposer by its soname only; loaded first by path, or preloaded, it is found. One copy in a process.
-    ctypes.CDLL(os.path.join(folder(), "libmemoir_interpose.so"))
+    interposer = os.path.join(folder(), "libmemoir_interpose.so")
+    ctypes.CDLL(interposer)
+    # By this NVTX finds who follows its ranges, at the first one of each library. A profiler that is there has set it.
+    os.environ.setdefault("NVTX_INJECTION64_PATH", interposer)
     try:
         return _tracker(known[minor])
     except OSError:
@@ -91,6 +94,9 @@ def _tracker_of_modules(path: str) -> ctypes.PyDLL:
     library.memoir_optimizer_holds.argtypes = [
         ctypes.c_uint64, ctypes.POINTER(ctypes.c_void_p), ctypes.c_size_t, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_uint32), ctypes.c_int]
     library.memoir_optimizer_holds.restype = None
+    for calls in (library.memoir_python_trace_calls, library.memoir_python_monitor_calls):
+        calls.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+    library.memoir_python_leave_calls.restype = None
     library.memoir_parts.argtypes = []
     library.memoir_parts.restype = ctypes.c_uint64
     library.memoir_python_tensor_layout.argtypes = [ctypes.c_size_t]

@@ -39,7 +39,13 @@ ProcessBuilder Training(std::uint64_t steps, bool leaks = true) {
 std::vector<Leak> LeaksOf(ProcessBuilder process, const Selection& selection = {}) {
   const testing::TemporaryFolder folder;
   process.WriteTo(folder.path());
-  return *FindLeaks(*Capture::Open(folder.path()), selection);
+  const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
+  LeakPass pass(*capture, selection);
+  ReplayOptions options = ReplayOptionsFor(selection, false, false);
+  options.modules = true;
+  EXPECT_TRUE(capture->Replay(pass, options).ok());
+  EXPECT_TRUE(pass.found().ok());
+  return pass.Take();
 }
 
 TEST(Leaks, ALineThatKeepsMoreInEveryStep) {

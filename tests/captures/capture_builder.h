@@ -59,7 +59,7 @@ class ProcessBuilder {
   ProcessBuilder& OnThread(std::uint32_t thread);  // from 1
   ProcessBuilder& NameThread(std::uint32_t thread, std::string name);
   ProcessBuilder& WorksFor(std::uint32_t thread, std::uint32_t owner);  // in its parallel regions
-  ProcessBuilder& AtTick(std::uint64_t tick);  // of the next event
+  ProcessBuilder& AtTick(std::uint64_t tick);                           // of the next event
   std::uint64_t tick() const { return tick_; }
 
   // Devices besides 0, the cpu: returns the id to allocate with.
@@ -68,7 +68,7 @@ class ProcessBuilder {
   ProcessBuilder& Begin(const std::string& operator_name, const std::vector<TensorSpec>& arguments = {});
   ProcessBuilder& BeginUser(const std::string& name);
   ProcessBuilder& BeginBackward(const std::string& node, std::int64_t sequence, std::uint64_t forward_thread);
-  ProcessBuilder& BeginText(const std::string& name);  // a function range without schema
+  ProcessBuilder& BeginText(const std::string& name);               // a function range without schema
   ProcessBuilder& BeginDispatch(const std::string& operator_name);  // an operator below autograd
   ProcessBuilder& End(const std::vector<TensorSpec>& results = {});
   // The operator is defined anew, as a library does that comes back changed.
@@ -109,6 +109,26 @@ class ProcessBuilder {
     std::uint64_t free = kNotKnown, total = kNotKnown, process = kNotKnown, others = kNotKnown, pools = kNotKnown;
   };
   ProcessBuilder& ReadDevice(std::uint32_t device, v1::ReadingCause cause, const Reading& reading);
+  // Calls of CUDA.
+  struct Launch {
+    std::string kernel;  // mangled; "": not known
+    std::uint64_t stream = 0;
+    v1::DeviceCall call = v1::LAUNCH_KERNEL;
+    std::vector<std::uint32_t> grid = {1, 1, 1, 128, 1, 1};
+    std::uint32_t result = 0;
+  };
+  ProcessBuilder& LaunchKernel(std::uint32_t device, const Launch& launch);
+  struct CudaCall {
+    v1::DeviceCall call = v1::COPY_ASYNC;
+    std::uint64_t stream = 0;
+    std::uint64_t bytes = 0;
+    v1::CopyKind kind = v1::COPY_KIND_UNKNOWN;
+    std::uint64_t graph = 0;
+    std::uint64_t graph_exec = 0;
+    std::uint64_t ticks = 5;
+    std::uint32_t result = 0;
+  };
+  ProcessBuilder& CallDevice(std::uint32_t device, const CudaCall& call);
   // A segment that torch's allocator takes with cudaMalloc, or gives back.
   ProcessBuilder& TakeSegment(std::uint32_t device, std::uint64_t address, std::uint64_t bytes) {
     return GiveDriverBlock(device, address, bytes, v1::MALLOC, "libc10_cuda.so")
@@ -139,6 +159,9 @@ class ProcessBuilder {
     std::uint32_t line = 0;
   };
   ProcessBuilder& Stack(const std::vector<PythonFrame>& frames);
+  // A call of a Python function, and its end. `file` "": a function in C; `function` "": not known.
+  ProcessBuilder& Call(const std::string& file, const std::string& function);
+  ProcessBuilder& Return(std::uint32_t calls = 1);  // of several at once: of the outermost one of them
 
   ProcessBuilder& Mark(const std::string& name);
   ProcessBuilder& Step(std::uint64_t step);
@@ -203,13 +226,14 @@ class ProcessBuilder {
   struct Thread {
     v1::ThreadRun run;
     std::uint64_t run_first_record = 0, next_record = 0;
-    std::uint64_t last_tick = 0, last_address = 0, last_serial = 0;
+    std::uint64_t last_tick = 0, last_address = 0, last_serial = 0, last_stream = 0;
     std::int64_t last_sequence = 0;
     std::vector<OpenRange> stack;
     std::vector<std::uint32_t> devices;
     std::string name;
     std::uint32_t works_for = 0;
     std::vector<PythonFrame> python;
+    std::uint32_t calls = 0;
   };
 
   Thread& thread() { return threads_[thread_]; }
@@ -219,6 +243,7 @@ class ProcessBuilder {
   ProcessBuilder& AddAllocator(v1::EventKind kind, std::uint64_t serial, std::uint64_t address, std::uint64_t bytes,
                                std::uint32_t device);
   v1::ThreadRun& AddDeviceEvent(v1::EventKind kind, std::uint32_t device, std::uint64_t address);
+  v1::ThreadRun& AddCall(v1::EventKind kind, std::uint32_t device, std::uint64_t stream);
   std::uint32_t ModuleIdOf(const std::string& root, const std::string& path, const std::string& class_name);
   ProcessBuilder& AddModule(v1::EventKind kind, std::uint32_t module);
   v1::ThreadRun& AddLists(v1::EventKind kind, const std::vector<std::vector<TensorSpec>>& lists,
@@ -259,7 +284,7 @@ class ProcessBuilder {
   std::map<std::pair<bool, std::string>, std::uint32_t> names_;
   std::map<std::string, std::uint32_t> layouts_;
   std::map<std::vector<std::pair<std::uint32_t, std::uint32_t>>, std::uint32_t> stacks_;  // by code and line
-  std::map<std::string, std::uint32_t> signatures_;  // by kinds and list lengths
+  std::map<std::string, std::uint32_t> signatures_;                                       // by kinds and list lengths
   // What the part in progress has not defined yet is added to the chunk in progress.
   std::map<std::pair<int, std::uint32_t>, bool> defined_;
   std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint32_t, std::uint32_t, std::uint32_t>,

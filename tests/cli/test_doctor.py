@@ -111,6 +111,11 @@ def test_all_is_fine(doctor, fake_tree, lies, tmp_path):
     is_line(doctor("/dev/shm", **room), "ok", "1.0 GiB free")
     is_line(doctor("output folder", "-o", tmp_path / "new" / "run"), "ok", str(tmp_path))
     is_line(doctor("kernel"), "ok", os.uname().release)
+    is_line(doctor("CUDA kernels"), "ok", "launches from interposed calls")
+    is_line(doctor("CUDA kernels"), "ok", "CUPTI is not used")
+    assert doctor("NVTX") == []
+    is_line(doctor("NVTX", NVTX_INJECTION64_PATH="/opt/profiler.so"), "note", "NVTX_INJECTION64_PATH=/opt/profiler.so: ranges of NVTX go there",
+            "unset it to have them in the recording")
     assert doctor("variables") == [] and doctor("install path") == []
 
 

@@ -10,8 +10,8 @@ import subprocess
 
 import pytest
 
-SAMPLES = ["training", "empty", "one_operator", "odd_names", "ranks", "losses", "folded", "trained", "cuda_unknown", "cuda_lost", "driver"]
-TABLES = {"ranks", "modules", "steps", "operators", "blocks", "events"}
+SAMPLES = ["training", "empty", "one_operator", "odd_names", "ranks", "losses", "folded", "trained", "cuda_unknown", "cuda_lost", "driver", "calls", "kernels"]
+TABLES = {"ranks", "modules", "steps", "operators", "blocks", "events", "calls"}
 
 
 @pytest.fixture
@@ -39,14 +39,29 @@ def test_the_file_is_sound(query, sample, tmp_path):
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_operators_and_events_are_the_tree(memoir, samples, query, sample):
     lines = [json.loads(line) for line in memoir("export", "tree", samples / sample).stdout.splitlines()]
-    nodes = [node for node in lines if node["kind"] != "memory"]
+    nodes = [node for node in lines if node["kind"] not in ("memory", "device_call")]
     found = query(sample, "SELECT operator, parent, begin_ns, end_ns, allocated_bytes, freed_bytes, phase FROM operators ORDER BY operator")
     keys = ("node", "parent", "begin_ns", "end_ns", "allocated_bytes", "freed_bytes", "phase")
-    assert found == [tuple(node[key] for key in keys) for node in nodes]
-    named = query(sample, "SELECT name FROM operators WHERE kind != 'module' ORDER BY operator")
+    assert found == [tuple(node.get(key) for key in keys) for node in nodes]
+    calls = query(sample, "SELECT name, file FROM operators WHERE kind = 'call' ORDER BY operator")
+    assert calls == [(node["function"], node["file"]) for node in nodes if node["kind"] == "call"]
+    named = query(sample, "SELECT name FROM operators WHERE kind NOT IN ('module', 'call') ORDER BY operator")
     assert [name for (name,) in named] == [node["name"] for node in nodes if node["kind"] == "range"]
     memory = [(node["begin_ns"], node["action"], abs(node["bytes"])) for node in lines if node["kind"] == "memory"]
     assert sorted(query(sample, "SELECT ns, action, bytes FROM events")) == sorted(memory)
+
+
+def test_calls_of_cuda_are_the_trees(memoir, samples, query):
+    lines = [json.loads(line) for line in memoir("export", "tree", samples / "kernels").stdout.splitlines()]
+    calls = [node for node in lines if node["kind"] == "device_call"]
+    keys = ("begin_ns", "end_ns", "parent", "call", "device", "kernel", "copy", "error")
+    found = query("kernels", "SELECT begin_ns, end_ns, operator, call, device, symbol, kind, error FROM calls ORDER BY rowid")
+    assert len(calls) > 30 and found == [tuple(node.get(key) for key in keys) for node in calls]
+    assert query("kernels", "SELECT DISTINCT kernel FROM calls WHERE operator IN (SELECT operator FROM operators WHERE name = 'aten::add')") == [
+        ("at::native::vectorized_elementwise_kernel<...>",)
+    ]
+    assert query("kernels", "SELECT sum(bytes) FROM calls WHERE kind = 'host_to_device'") == [(4 << 20,)]
+    assert query("kernels", "SELECT count(*), count(DISTINCT stream) FROM calls WHERE call = 'cudaGraphLaunch'") == [(20, 1)]
 
 
 @pytest.mark.parametrize("sample", SAMPLES)

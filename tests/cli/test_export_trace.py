@@ -10,7 +10,7 @@ try:
 except ImportError:
     perfetto_trace_pb2 = None
 
-SAMPLES = ["training", "empty", "one_operator", "odd_names", "ranks", "losses", "folded", "trained", "cuda_unknown", "cuda_lost", "driver"]
+SAMPLES = ["training", "empty", "one_operator", "odd_names", "ranks", "losses", "folded", "trained", "cuda_unknown", "cuda_lost", "driver", "calls", "kernels"]
 needs_protos = pytest.mark.skipif(perfetto_trace_pb2 is None, reason="the package perfetto, which has the published protos, is not installed")
 
 
@@ -58,8 +58,17 @@ def test_slices_are_the_trees_nodes(memoir, samples, sample):
     assert len(begins) == len(nodes)
     for event, node in zip(begins, nodes, strict=True):
         assert round(event["ts"] * 1000) >= node["begin_ns"]
+        if node["kind"] == "device_call":
+            expected = (node["device"], node.get("stream", "0x0"), node.get("bytes", 0))
+            assert (event["args"]["device"], event["args"]["stream"], event["args"]["bytes"]) == expected
+            assert event["cat"] == ("kernel launch" if "kernel" in node else "cuda call")
+            continue
         assert (event["args"]["allocated_bytes"], event["args"]["freed_bytes"]) == (node["allocated_bytes"], node["freed_bytes"])
-        assert node["kind"] == "module" or event["name"] == (node["name"] or "(unnamed)")
+        if node["kind"] == "call":
+            file = (node["file"] or "").rpartition("/")[2]
+            assert event["name"] == (node["function"] or "(unknown function)") + (f" ({file})" if file else "")
+        else:
+            assert node["kind"] == "module" or event["name"] == (node["name"] or "(unnamed)")
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
@@ -91,6 +100,22 @@ def test_counters_reach_the_peak(memoir, samples, sample):
 def test_perfetto_has_the_same(memoir, samples, tmp_path, sample):
     events = [plain(event) for event in chrome(memoir, samples / sample) if event["ph"] != "M"]
     assert sorted(perfetto(memoir, tmp_path, samples / sample)) == sorted(events)
+
+
+def test_calls_of_cuda_are_slices_in_their_operator(memoir, samples):
+    events, open_slices, found = chrome(memoir, samples / "kernels"), [], collections.Counter()
+    for event in events:
+        if event["ph"] == "E":
+            ended = open_slices.pop()
+            if ended["name"] == "cudaDeviceSynchronize":
+                assert event["ts"] - ended["ts"] == 90, "microseconds"
+        elif event["ph"] == "B":
+            if event["cat"] == "kernel launch":
+                found[event["name"], open_slices[-1]["name"]] += 1
+            open_slices.append(event)
+    assert found["at::native::vectorized_elementwise_kernel<...>", "aten::add"] == 4
+    assert found["triton_poi_fused_add_0", "custom::op"] == 1
+    assert found["cuLaunchKernel", "custom::op"] == 1, "one whose kernel is not known"
 
 
 def test_ranks_are_processes(memoir, samples):

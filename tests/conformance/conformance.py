@@ -52,7 +52,10 @@ SUITES = {
         "Every test, under its own name: the text of `memoir export tree --format torch` beside that of ProfilerTree.format,\n"
         "letter by letter; a block is one of three runs.\n"
         "`tests/conformance/test_profiler_tree.py`; the tests of CUDA on the simulated GPU,\n"
-        "with torch.profiler's activities of the CPU alone: there are no kernels to see.",
+        "with torch.profiler's activities of the CPU alone: there are no kernels to see.\n"
+        "With launches and other calls of CUDA, which Memoir's text has unless `--kernels off` left them out,\n"
+        "the test with streams is PyTorch's text but for `[memory]`, which newer torch has before the launch\n"
+        "(`test_calls_of_cuda`).",
         "blocks",
     ),
     "test_dynamo_profiler.py": (

@@ -5,6 +5,8 @@ import json
 import subprocess
 import sys
 
+import torch
+
 PROGRAM = '''
 import contextlib, sys, torch
 from torch.utils.checkpoint import checkpoint
@@ -45,6 +47,8 @@ for profiled in (True, False):
         checkpoint(layer, x, use_reentrant=True).sum().backward()
 '''
 
+ALL = ["TibNTcoI", "TdbNT", "TdBDToo", "Tid", "bT"]
+
 
 def test_as_beside_torch_profiler(tree, tmp_path):
     program, capture = tmp_path / "program.py", tmp_path / "capture"
@@ -59,5 +63,8 @@ def test_as_beside_torch_profiler(tree, tmp_path):
 
     beside, alone = ranges(0), ranges(1)
     functions, functions_beside = ([row for row in rows if row[0] in ("Scale", "Named", "CheckpointFunction")] for rows in (alone, beside))
-    assert [kinds for _, kinds, _ in functions] == ["TibNTcoI", "TdbNT", "TdBDToo", "Tid", "bT"]
-    assert functions == functions_beside
+    assert [kinds for _, kinds, _ in functions_beside] == ALL
+    if hasattr(torch.autograd.Function.apply, "__code__"):
+        assert functions == functions_beside
+    else:  # there is no frame of `apply` to read them from (docs/categories.md)
+        assert [kinds for _, kinds, _ in functions] == ["T" * kinds.count("T") for kinds in ALL]

@@ -11,8 +11,7 @@
 namespace memoir::testing {
 namespace {
 
-constexpr std::uint64_t kKiB = 1024;
-constexpr std::uint64_t kMiB = 1024 * kKiB;
+constexpr std::uint64_t kKiB = 1024, kMiB = 1024 * kKiB;
 
 ProcessOptions Options(std::uint32_t rank = 0, std::uint32_t world_size = 1) {
   ProcessOptions options;
@@ -371,9 +370,9 @@ ProcessBuilder Driver() {
 }  // namespace
 
 std::vector<std::string> SampleNames() {
-  return {"training", "empty",   "one_operator", "odd_names",   "many",         "ranks",
-          "job",      "losses",  "folded",       "folded_peak", "paused",       "modules",
-          "held",     "trained", "cuda",         "driver",      "cuda_unknown", "cuda_lost"};
+  return {"training", "empty",  "one_operator", "odd_names", "many",    "ranks",  "job",
+          "losses",   "folded", "folded_peak",  "paused",    "modules", "held",   "trained",
+          "cuda",     "driver", "cuda_unknown", "cuda_lost", "calls",   "kernels"};
 }
 
 void WriteSample(const std::string& name, const std::string& folder) {
@@ -386,15 +385,16 @@ void WriteSample(const std::string& name, const std::string& folder) {
   if (name == "ranks") WriteRanks(folder);
   if (name == "job") WriteJob(folder);
   if (name == "losses") WriteLosses(folder);
-  if (name == "folded_peak") FoldedPeak().WriteTo(folder);
   if (name == "paused") Paused().WriteTo(folder);
   if (name == "modules") Modules().WriteTo(folder);
   if (name == "trained") Trained().WriteTo(folder);
   if (name == "held") Held().WriteTo(folder);
   if (name == "cuda") Cuda().WriteTo(folder);
   if (name.starts_with("cuda_")) CudaUnknown(name == "cuda_lost").WriteTo(folder);
+  if (name == "kernels") WriteKernels(folder);
   if (name == "driver") Driver().WriteTo(folder);
-  if (name == "folded") Folded().WriteTo(folder);
+  if (name.starts_with("folded")) (name == "folded" ? Folded() : FoldedPeak()).WriteTo(folder);
+  if (name == "calls") WriteCalls(folder);
 }
 
 }  // namespace memoir::testing

@@ -8,8 +8,10 @@
 #include "tests/captures/capture_builder.h"
 #include "tests/golden/expect_golden.h"
 #include "tests/golden/sample_captures.h"
+#include "tools/analyze/calls/device_calls.h"
 #include "tools/analyze/tree/range_tree.h"
 #include "tools/analyze/tree/tree_stream.h"
+#include "tools/view/calls/device_calls_view.h"
 #include "tools/view/tree/tree_json.h"
 #include "tools/view/tree/tree_view.h"
 
@@ -37,12 +39,22 @@ class TreeViews : public ::testing::Test {
 };
 
 TEST_F(TreeViews, Tree) {
-  for (const std::string name : {"training", "odd_names", "empty", "modules", "cuda", "driver"}) {
+  for (const std::string name : {"training", "odd_names", "empty", "modules", "cuda", "driver", "calls", "kernels"}) {
     const Capture capture = Open(name);
     const auto tree = AnalyzeRangeTree(capture, {});
     ASSERT_TRUE(tree.ok()) << tree.status();
     ExpectGolden("tree_" + name + ".txt", RenderTree(capture, *tree, kNarrow));
     ExpectGolden("tree_" + name + ".json", ToText(TreeJson(capture, *tree)));
+  }
+}
+
+TEST_F(TreeViews, Kernels) {
+  for (const std::string name : {"kernels", "training"}) {
+    const Capture capture = Open(name);
+    const auto calls = AnalyzeDeviceCalls(capture, {});
+    ASSERT_TRUE(calls.ok()) << calls.status();
+    ExpectGolden("by_kernel_" + name + ".txt", RenderDeviceCalls(capture, *calls, 10, kNarrow));
+    ExpectGolden("by_kernel_" + name + ".json", ToText(DeviceCallsJson(capture, *calls, 0)));
   }
 }
 
@@ -78,7 +90,7 @@ TEST_F(TreeViews, DeepNodesOfATreeHaveTheirLevelInPlaceOfAMargin) {
 }
 
 TEST_F(TreeViews, TreeLines) {
-  for (const std::string name : {"odd_names", "modules", "cuda", "driver"}) {
+  for (const std::string name : {"odd_names", "modules", "cuda", "driver", "calls"}) {
     const Capture capture = Open(name);
     std::string lines;
     TreeJsonWriter writer([&](std::string_view text) { lines += text; });

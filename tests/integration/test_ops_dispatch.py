@@ -30,7 +30,7 @@ def test_operators_below_autograd_with_their_bytes(tree, tmp_path):
     capture, done = record(tree, tmp_path, TRAINING, options=DISPATCH)
     assert done.returncode == 0, done.stderr
     report, found = show(tree, capture), events(tree, capture)
-    assert report["processes"][0]["sources"] == ["dispatch", "cpu-allocator", "modules", "python-stacks"]
+    assert report["processes"][0]["sources"] == ["dispatch", "cpu-allocator", "modules", "python-stacks", "cuda-kernels"]
     assert sources(found) == {"dispatch", "backward", "user"}
     assert counts(report)["aten::addmm"] == 1 and "aten::linear" not in counts(report)
     assert next(row for row in report["operators"] if row["name"] == "aten::addmm")["allocated_bytes"] == 2 * 4 * 4
@@ -118,7 +118,7 @@ def test_a_key_that_is_taken_is_left_alone(tree, tmp_path):
     assert [line for line in done.stderr.splitlines() if line.startswith("memoir:")] == [
         'memoir: ops=dispatch: another library has the dispatch key "Fake"; operators are recorded as ranges, above autograd']
     report = show(tree, tmp_path / "out")
-    assert report["processes"][0]["sources"] == ["ranges", "cpu-allocator", "modules", "python-stacks"]
+    assert report["processes"][0]["sources"] == ["ranges", "cpu-allocator", "modules", "python-stacks", "cuda-kernels"]
     assert counts(report)["aten::linear"] == 1
     assert "below autograd" not in run_memoir(tree, "show", tmp_path / "out").stdout
 

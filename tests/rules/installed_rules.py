@@ -9,7 +9,7 @@ import subprocess
 LIBC = {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 CXX = LIBC | {"libm.so.6", "libstdc++.so.6", "libgcc_s.so.1"}
 INTERPOSER_EXPORTS = """
-  memoir_enabled_flag memoir_thread_slot memoir_own_work memoir_tick_is_counter memoir_ring_layout_10
+  memoir_enabled_flag memoir_thread_slot memoir_own_work memoir_tick_is_counter memoir_ring_layout_11 InitializeInjectionNvtx2
   memoir::ChooseTick memoir::SetRecordingLevel
   memoir::RingOpen memoir::RingClose memoir::RingPath memoir::RingSetProcessInfo memoir::RingAttachThread memoir::RingReserveSlow
   memoir::RingDropRecord
@@ -17,7 +17,7 @@ INTERPOSER_EXPORTS = """
   memoir::RingReader::*
   memoir::OwnIdentity memoir::IdentityOf memoir::IsRunning
   memoir::RunAtThreadStart memoir::RunAtThreadStartOfLateObjects memoir::StartOwnThread
-  memoir::FollowParallelRegions memoir::FollowParallelRegionsOfLateObjects
+  memoir::FollowNvtx memoir::FollowParallelRegions memoir::FollowParallelRegionsOfLateObjects
   memoir::FindImported memoir::RedirectImports memoir::RedirectSlot
   memoir::WatchDriver memoir::LeaveDriver memoir::LookAtDriver memoir::ReadDevicesLast memoir::CountPassedCalls
 """

@@ -41,6 +41,29 @@ TEST(Kernels, AreCountedByName) {
   EXPECT_EQ(SIM(memoir_simulated_launches)() - before, 3u);
 }
 
+TEST(Kernels, SayTheirNames) {
+  static const char host = 0, stranger = 0;  // on the stack they may lie where another test has registered one
+  SIM(__cudaRegisterFunction)(nullptr, &host, nullptr, "_Z5namedv", -1, nullptr, nullptr, nullptr, nullptr, nullptr);
+  const char* name = nullptr;
+  ASSERT_EQ(SIM(cudaFuncGetName)(&name, &host), cudaSuccess);
+  EXPECT_STREQ(name, "_Z5namedv");
+  EXPECT_EQ(SIM(cudaFuncGetName)(&name, &stranger), cudaErrorInvalidDeviceFunction);
+  SIM(cudaGetLastError)();
+  cudaKernel_t kernel = nullptr;
+  ASSERT_EQ(SIM(__cudaGetKernel)(&kernel, &host), cudaSuccess);
+  ASSERT_EQ(SIM(cuKernelGetName)(&name, reinterpret_cast<CUkernel>(kernel)), CUDA_SUCCESS);
+  EXPECT_STREQ(name, "_Z5namedv");
+  ASSERT_EQ(SIM(__cudaGetKernel)(&kernel, &stranger), cudaSuccess);
+  EXPECT_EQ(SIM(cuKernelGetName)(&name, reinterpret_cast<CUkernel>(kernel)), CUDA_ERROR_INVALID_HANDLE);
+  CUmodule module = nullptr;
+  CUfunction function = nullptr;
+  ASSERT_EQ(SIM(cuModuleLoadData)(&module, "no image is read"), CUDA_SUCCESS);
+  ASSERT_EQ(SIM(cuModuleGetFunction)(&function, module, "triton_kernel"), CUDA_SUCCESS);
+  ASSERT_EQ(SIM(cuFuncGetName)(&name, function), CUDA_SUCCESS);
+  EXPECT_STREQ(name, "triton_kernel");
+  EXPECT_EQ(SIM(cuModuleUnload)(module), CUDA_SUCCESS);
+}
+
 TEST(Kernels, CallConfigurationsNest) {
   SIM(__cudaPushCallConfiguration)(dim3{1, 2, 3}, dim3{4, 5, 6}, 7, nullptr);
   SIM(__cudaPushCallConfiguration)(dim3{9, 9, 9}, dim3{9, 9, 9}, 9, nullptr);

@@ -4,6 +4,21 @@ namespace memoir::test {
 
 using memoir::v1::ThreadRun;
 
+namespace {
+
+// Columns that are left out where all of their values are 0.
+bool IsWholeOrEmpty(int size, int wanted) { return size == 0 || size == wanted; }
+
+bool CallsAllTaken(const DeviceColumns& at, const ThreadRun& run) {
+  return at.device_call == run.device_call_size() && at.kernel == run.kernel_size() &&
+         6 * at.kernel == run.grid_size() && at.other_call == run.call_ticks_size() &&
+         IsWholeOrEmpty(run.call_result_size(), at.device_call) &&
+         IsWholeOrEmpty(run.copy_kind_size(), at.other_call) && IsWholeOrEmpty(run.graph_size(), at.other_call) &&
+         IsWholeOrEmpty(run.graph_exec_size(), at.other_call);
+}
+
+}  // namespace
+
 bool DeviceColumns::AllTaken(const ThreadRun& run) const {
   const bool pools =
       run.pool_graph_size() == run.pool_user_size() && (run.pool_graph_size() == 0 || run.pool_graph_size() == place);
@@ -11,13 +26,31 @@ bool DeviceColumns::AllTaken(const ThreadRun& run) const {
   const bool driver = driver_call == run.driver_call_size() && driver_call == run.library_size() &&
                       driver_error == run.driver_error_size() && reading_cause == run.reading_cause_size() &&
                       reading == run.reading_size();
-  return pools && limits && driver && requested == run.requested_bytes_size() && place == run.stream_delta_size() &&
-         device_free == run.device_free_size() && statistic == run.statistic_size();
+  return pools && limits && driver && CallsAllTaken(*this, run) && requested == run.requested_bytes_size() &&
+         stream_delta == run.stream_delta_size() && device_free == run.device_free_size() &&
+         statistic == run.statistic_size();
 }
 
 bool IsOfDriver(int kind) { return kind >= memoir::v1::DRIVER_ALLOCATE && kind <= memoir::v1::DEVICE_READING; }
 
 namespace {
+
+bool TakeStream(const ThreadRun& run, DeviceColumns* at, Event* event) {
+  if (at->stream_delta >= run.stream_delta_size()) return false;
+  event->stream = at->stream += static_cast<std::uint64_t>(run.stream_delta(at->stream_delta++));
+  return true;
+}
+
+bool TakeLaunch(const ThreadRun& run, const NameDefs& names, DeviceColumns* at, Event* event) {
+  if (at->kernel >= run.kernel_size() || 6 * at->kernel + 6 > run.grid_size()) return false;
+  for (int i = 0; i < 6; ++i) event->grid.push_back(run.grid(6 * at->kernel + i));
+  const std::uint32_t kernel = run.kernel(at->kernel++);
+  if (kernel == 0) return true;
+  const auto name = names.find(kernel);
+  if (name == names.end() || name->second.kind() != memoir::v1::NameDef::TEXT) return false;
+  event->name = name->second.text();
+  return true;
+}
 
 bool TakeReading(const ThreadRun& run, DeviceColumns* at, Event* event) {
   if (at->reading_cause >= run.reading_cause_size() || at->reading + 5 > run.reading_size()) return false;
@@ -61,9 +94,8 @@ bool TakeDeviceColumns(const ThreadRun& run, const NameDefs& names, DeviceColumn
       event->statistics.push_back(run.statistic(at->statistic++));
     return event->statistics.size() == 5;
   }
-  if (*bytes >= run.bytes_size() || at->place >= run.stream_delta_size()) return false;
+  if (*bytes >= run.bytes_size() || !TakeStream(run, at, event)) return false;
   event->bytes = run.bytes((*bytes)++);
-  event->stream = at->stream += static_cast<std::uint64_t>(run.stream_delta(at->place));
   if (at->place < run.pool_graph_size() && at->place < run.pool_user_size())
     event->pool = {run.pool_graph(at->place), run.pool_user(at->place)};
   ++at->place;
@@ -77,6 +109,20 @@ bool TakeDeviceColumns(const ThreadRun& run, const NameDefs& names, DeviceColumn
   if (run.device_limit_size() == 0) return true;
   if (at->device_limit >= run.device_limit_size()) return false;
   event->device_limit = run.device_limit(at->device_limit++) - 1;
+  return true;
+}
+
+bool TakeCallColumns(const ThreadRun& run, const NameDefs& names, DeviceColumns* at, int* bytes, Event* event) {
+  if (!TakeStream(run, at, event) || at->device_call >= run.device_call_size()) return false;
+  if (at->device_call < run.call_result_size()) event->call_result = run.call_result(at->device_call);
+  event->device_call = run.device_call(at->device_call++);
+  if (event->kind == memoir::v1::KERNEL_LAUNCH) return TakeLaunch(run, names, at, event);
+  if (*bytes >= run.bytes_size() || at->other_call >= run.call_ticks_size()) return false;
+  event->bytes = run.bytes((*bytes)++);
+  if (at->other_call < run.copy_kind_size()) event->copy_kind = run.copy_kind(at->other_call);
+  if (at->other_call < run.graph_size()) event->graph = run.graph(at->other_call);
+  if (at->other_call < run.graph_exec_size()) event->graph_exec = run.graph_exec(at->other_call);
+  event->call_ticks = run.call_ticks(at->other_call++);
   return true;
 }
 

@@ -14,8 +14,8 @@ using NameDefs = std::map<std::uint32_t, memoir::v1::NameDef>;  // of a part
 
 // How far each column is read.
 struct DeviceColumns {
-  int requested = 0, place = 0, device_free = 0, statistic = 0, device_limit = 0, driver_call = 0, driver_error = 0,
-      reading_cause = 0, reading = 0;
+  int requested = 0, place = 0, stream_delta = 0, device_free = 0, statistic = 0, device_limit = 0, driver_call = 0,
+      driver_error = 0, reading_cause = 0, reading = 0, device_call = 0, kernel = 0, other_call = 0;
   std::uint64_t stream = 0;
   bool AllTaken(const memoir::v1::ThreadRun& run) const;
 };
@@ -27,6 +27,10 @@ bool IsOfDevice(int kind);
 // All but address, serial and device. False: a column is too short, or a library has no name.
 bool TakeDeviceColumns(const memoir::v1::ThreadRun& run, const NameDefs& names, DeviceColumns* at, int* bytes,
                        Event* event);
+
+// Calls of CUDA: all but the device.
+bool TakeCallColumns(const memoir::v1::ThreadRun& run, const NameDefs& names, DeviceColumns* at, int* bytes,
+                     Event* event);
 
 }  // namespace memoir::test
 

@@ -79,6 +79,8 @@ Event RandomStream::Next() {
     return event;
   }
   if (Chance(10)) return Stack();
+  if (Chance(10)) return Call();
+  if (Chance(5)) return DeviceCall();
   if (choice < 25 && depth_ < 60) return Begin();
   if (choice < 50 && depth_ > 0) return End();
   if (choice < 70 && heap_.Deallocate(&event)) return event;
@@ -128,6 +130,23 @@ Event RandomStream::Stack() {
   return event;
 }
 
+// Some calls end together, as one does that throws.
+Event RandomStream::Call() {
+  Event event;
+  if (calls_ > 0 && Chance(50)) {
+    calls_ = static_cast<std::uint32_t>(Below(calls_));
+    event.kind = memoir::v1::CALL_END;
+    event.level = calls_;
+    return event;
+  }
+  event.kind = memoir::v1::CALL_BEGIN;
+  event.level = calls_++;
+  const bool in_c = Chance(40);
+  event.frames = {{in_c ? "" : "folder/file" + std::to_string(Below(4)) + ".py",
+                   (in_c ? "<built-in function " : "function") + std::to_string(Below(20)), 0}};
+  return event;
+}
+
 Event RandomStream::Holds() {
   Event event;
   const std::uint64_t kind = Below(4);
@@ -144,6 +163,26 @@ Event RandomStream::Holds() {
   }
   const bool named = event.kind == memoir::v1::MODULE_HOLDS || event.kind == memoir::v1::HOLDS_MORE;
   if (named && event.kinds == "LLL") NameHeld(&event);
+  return event;
+}
+
+Event RandomStream::DeviceCall() {
+  Event event;
+  event.kind = Chance(50) ? memoir::v1::KERNEL_LAUNCH : memoir::v1::DEVICE_CALL;
+  event.device = {"cuda", static_cast<std::uint32_t>(Below(3))};
+  event.stream = Chance(50) ? 0 : 64 * Below(5);
+  event.device_call = static_cast<std::uint32_t>(1 + Below(19));
+  event.call_result = Chance(5) ? static_cast<std::uint32_t>(Below(1 << 16)) : 0;
+  if (event.kind == memoir::v1::KERNEL_LAUNCH) {
+    if (!Chance(10)) event.name = "_Z6kernel" + std::to_string(Below(20)) + (Chance(2) ? std::string(2000, 'k') : "");
+    for (int i = 0; i < 6; ++i) event.grid.push_back(static_cast<std::uint32_t>(AnyNumber(random_)));
+    return event;
+  }
+  event.bytes = AnyNumber(random_);
+  event.copy_kind = Chance(60) ? 0 : static_cast<std::uint32_t>(1 + Below(5));
+  event.graph = Chance(70) ? 0 : AnyNumber(random_);
+  event.graph_exec = Chance(70) ? 0 : AnyNumber(random_);
+  event.call_ticks = AnyNumber(random_);
   return event;
 }
 

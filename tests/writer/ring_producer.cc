@@ -146,6 +146,23 @@ bool RingProducer::RecordStack(const Event& event) {
   return true;
 }
 
+bool RingProducer::RecordCall(const Event& event) {
+  std::uint8_t* at = Reserve(sizeof(CallRecord));
+  if (at == nullptr) return false;
+  const bool begins = static_cast<EventKind>(event.kind) == EventKind::kCallBegin;
+  std::uint32_t code = 0;
+  if (begins) {
+    const FrameSeen& called = event.frames.front();
+    std::uint32_t& known = codes_[called.file + "\n" + called.function];
+    if (known == 0) known = RingDefineCode(called.file.c_str(), called.function.c_str());
+    code = known;
+  }
+  const RecordKind kind = begins ? RecordKind::kCallBegin : RecordKind::kCallEnd;
+  Store(at, CallRecord{Header(sizeof(CallRecord), kind, 0, depth_, 0), event.tick, code, event.level});
+  Commit(sizeof(CallRecord));
+  return true;
+}
+
 bool RingProducer::RecordHolds(const Event& event) {
   const auto kind = static_cast<EventKind>(event.kind);
   HoldsRecord record{};
@@ -252,6 +269,42 @@ bool RingProducer::RecordDriver(const Event& event) {
   }
 }
 
+bool RingProducer::RecordDeviceCall(const Event& event) {
+  const auto store = [this](const auto& record) {
+    std::uint8_t* at = Reserve(sizeof record);
+    if (at == nullptr) return false;
+    Store(at, record);
+    Commit(sizeof record);
+    return true;
+  };
+  if (static_cast<EventKind>(event.kind) == EventKind::kDeviceCall) {
+    DeviceCallRecord record{};
+    record.header = Header(sizeof record, RecordKind::kDeviceCall, event.device_call, depth_, 0);
+    record.tick = event.tick;
+    record.stream = event.stream;
+    record.bytes = event.bytes;
+    record.graph = event.graph;
+    record.graph_exec = event.graph_exec;
+    record.ticks = event.call_ticks;
+    record.result = static_cast<std::uint16_t>(event.call_result);
+    record.device_index = DeviceIndex(event.device);
+    record.copy_kind = static_cast<std::uint8_t>(event.copy_kind);
+    return store(record);
+  }
+  KernelLaunchRecord record{};
+  record.header = Header(sizeof record, RecordKind::kKernelLaunch, event.device_call, depth_, 0);
+  record.tick = event.tick;
+  record.stream = event.stream;
+  std::uint32_t& kernel = kernels_[event.name];
+  if (kernel == 0 && !event.name.empty()) kernel = RingDefineOperator(event.name.c_str(), nullptr, nullptr, 0);
+  record.kernel = kernel;
+  std::copy_n(event.grid.begin(), 3, record.grid);
+  std::copy_n(event.grid.begin() + 3, 3, record.block);
+  record.result = static_cast<std::uint16_t>(event.call_result);
+  record.device_index = DeviceIndex(event.device);
+  return store(record);
+}
+
 namespace {
 
 bool IsSwitch(EventKind kind) { return kind == EventKind::kPause || kind == EventKind::kResume; }
@@ -266,6 +319,8 @@ bool RingProducer::Record(const Event& event) {
   if (kind >= EventKind::kModuleHolds && kind <= EventKind::kHoldsMore) return RecordHolds(event);
   if (kind == EventKind::kGradientOf) return RecordHolds(event);
   if (kind == EventKind::kStack) return RecordStack(event);
+  if (kind == EventKind::kCallBegin || kind == EventKind::kCallEnd) return RecordCall(event);
+  if (kind == EventKind::kKernelLaunch || kind == EventKind::kDeviceCall) return RecordDeviceCall(event);
   const std::size_t bytes = kind == EventKind::kAllocate     ? sizeof(AllocateRecord)
                             : kind == EventKind::kDeallocate ? sizeof(DeallocateRecord)
                             : IsSwitch(kind)                 ? sizeof(SwitchRecord)

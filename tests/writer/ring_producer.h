@@ -27,7 +27,9 @@ class RingProducer {
   bool RecordEnd(const Event& event);
   bool RecordHolds(const Event& event);
   bool RecordStack(const Event& event);
+  bool RecordCall(const Event& event);
   bool RecordDriver(const Event& event);
+  bool RecordDeviceCall(const Event& event);
   template <class Struct>
   bool RecordValues(const Event& event, Struct record, RecordKind kind, std::size_t flags,
                     const std::string& behind = "");
@@ -44,6 +46,7 @@ class RingProducer {
   std::map<std::string, std::uint32_t> operators_;
   std::map<std::string, std::uint32_t> modules_;
   std::map<std::string, std::uint32_t> codes_;
+  std::map<std::string, std::uint32_t> kernels_;
   std::vector<FrameSeen> stack_;  // that was recorded last
 };
 

@@ -51,8 +51,8 @@ What will it need?
 See it elsewhere
   report   one HTML file with all of it, to open in a browser
              memoir report run1 -o run1.html
-  export   events, categories, data flow, timelines, as files for other programs
-             memoir export events run1 > events.jsonl
+  export   files for other programs: Perfetto, pprof, SQLite, JSON, ...
+             memoir export perfetto run1 -o run1.pftrace
 
 What works on this machine?
   doctor   what can be recorded here, what not, why, and what to do

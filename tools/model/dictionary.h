@@ -32,6 +32,7 @@ struct Module {
   std::string class_name;
   bool operator==(const Module&) const = default;
   const std::string& place() const { return path.empty() ? root : path; }  // as rows show it
+  std::string whole() const { return path.empty() ? root : root + "." + path; }
 };
 
 // One definition of an operator. A library that is loaded anew may define an operator of the same name otherwise.

@@ -12,6 +12,8 @@ std::string_view ToString(RangeSource source) {
       return "user";
     case RangeSource::kDispatch:
       return "dispatch";
+    case RangeSource::kNvtx:
+      return "nvtx";
   }
   return "function";
 }

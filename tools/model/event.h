@@ -13,25 +13,29 @@
 
 #include "absl/types/span.h"
 #include "memoir/v1/capture.pb.h"
+#include "tools/model/device_call.h"
 #include "tools/model/driver_event.h"
 #include "tools/model/event_base.h"
 #include "tools/model/ids.h"
 
 namespace memoir {
 
-enum class RangeSource : std::uint8_t { kFunction, kBackward, kUser, kDispatch };
-std::string_view ToString(RangeSource source);  // "function", "backward", "user", "dispatch"
+enum class RangeSource : std::uint8_t { kFunction, kBackward, kUser, kDispatch, kNvtx };
+std::string_view ToString(RangeSource source);  // "function", "backward", "user", "dispatch", "nvtx"
+
+// That the program gives a name itself: with record_function or with NVTX, which torch.profiler does not see.
+inline bool IsOfUser(RangeSource source) { return source == RangeSource::kUser || source == RangeSource::kNvtx; }
 
 // What a range's name and source make it, beside a range.
 struct RangeRole {
-  bool backward = false;   // a node of autograd's, or the engine around one
-  bool optimizer = false;  // the optimizer's own range
-  bool compiled = false;   // a region that torch.compile made, or inside one
+  bool backward : 1 = false;   // a node of autograd's, or the engine around one
+  bool optimizer : 1 = false;  // the optimizer's own range
+  bool compiled : 1 = false;   // a region that torch.compile made, or inside one
   // Known without ReplayOptions::modules, too.
-  bool compiling = false;  // torch.compile's own work, or inside it
-  bool tuning = false;     // of that, what tries kernels out
-  bool region = false;     // "Torch-Compiled Region: 0/1"
-  bool note = false;       // of user ranges: without length, says something of torch.compile
+  bool compiling : 1 = false;  // torch.compile's own work, or inside it
+  bool tuning : 1 = false;     // of that, what tries kernels out
+  bool region : 1 = false;     // "Torch-Compiled Region: 0/1"
+  bool note : 1 = false;       // of user ranges: without length, says something of torch.compile
 };
 
 // Ranges of another thread that a thread's own stand inside of (docs/event_schema.md, "Threads that work for others"):
@@ -57,7 +61,7 @@ struct OpenRange {
   Phase phase = Phase::kOther;
   StackId callstack;          // of Python, when it began; invalid: none, or not known
   StackId forward_callstack;  // backward: of the forward operator. ReplayOptions::modules only
-  std::uint64_t call = 0;  // running number of ranges in the replay, from 1
+  std::uint64_t call = 0;     // running number of ranges in the replay, from 1
   Tick begin = 0;
   std::int64_t sequence = -1;        // autograd's; -1: none
   std::uint64_t forward_thread = 0;  // torch's number; backward only
@@ -65,7 +69,7 @@ struct OpenRange {
   // Of the innermost compiled region at or around it; backward: around the forward operator. ReplayOptions::modules
   // only.
   NameId region;
-  RangeBase base;                    // at depth 0 only
+  RangeBase base;  // at depth 0 only
 };
 
 // Outermost first.
@@ -139,7 +143,7 @@ struct AllocateEvent : Event {
   const Block* block = nullptr;
   // As ReplayState::stack; nullptr for BlockOrigin::kKeyframe.
   const RangeStack* stack = nullptr;
-  RangeBase base;  // where no range is open on the thread itself
+  RangeBase base;       // where no range is open on the thread itself
   bool before = false;  // live before the first event that is left; its allocation is none of the replay's
 };
 
@@ -208,6 +212,12 @@ struct MarkEvent : Event {
 struct StackEvent : Event {
   StackId stack;        // invalid: no Python frames, or not known
   bool before = false;  // it has been for some time: what said so is lost, or in parts that are gone
+};
+
+// A call of a Python function, or of one in C that Python calls ("<built-in function len>" in no file), begins or ends.
+struct CallEvent : Event {
+  CodeId code;               // of a begin; invalid: not known
+  std::uint32_t around = 0;  // calls that are open around it on its thread: deeper ones are over
 };
 
 struct StepEvent : Event {

@@ -29,10 +29,6 @@ Replayer::Replayer(const std::vector<ProcessSummary>& processes, const Symbols& 
   visitor_.OnStart(*this);
 }
 
-std::uint64_t Replayer::Nanoseconds(ProcessId process, Tick tick) const {
-  return clocks_[process.value].Nanoseconds(tick);
-}
-
 void Replayer::Take(SourceItem& item) {
   switch (item.kind) {
     case SourceItem::Kind::kProcessBegin:
@@ -156,45 +152,6 @@ void Replayer::RunThread(ThreadReplay& thread, Tick until) {
     if (is_new && !ShowEvents(thread, cursor, until)) return;
     thread.runs.pop_front();
   }
-}
-
-void Replayer::SetDepth(ThreadReplay& thread, std::size_t depth, Tick tick) {
-  while (thread.stack().size() > depth) PopRange(thread, tick, SignatureId(), true);
-  while (thread.stack().size() < std::min(depth, ThreadReplay::kMaxDepth)) {
-    OpenRange unknown;
-    unknown.begin = tick;
-    auto event = MakeEvent<RangeBeginEvent>(process_, thread.id(), tick);
-    event.before = true;
-    PushRange(thread, unknown, event);
-  }
-}
-
-void Replayer::PushRange(ThreadReplay& thread, OpenRange range, const RangeBeginEvent& like) {
-  range.call = ++calls_;
-  if (options_.modules || range.source == RangeSource::kUser) range.role = RoleOf(range.name, range.source);
-  range.callstack = CallstacksOf(thread).own;
-  if (thread.stack().empty()) {
-    NoteForwardThread(thread, range);
-    range.base = BaseOf(thread);
-    range.user_name = UserNameOf(range.base);
-  }
-  RangeBeginEvent event = like;
-  event.range = thread.Push(range);
-  if (event.range == nullptr) return;
-  if (options_.modules) FindModule(thread);
-  event.stack = &thread.stack();
-  visitor_.OnRangeBegin(event);
-}
-
-void Replayer::PopRange(ThreadReplay& thread, Tick tick, SignatureId signature, bool implicit) {
-  auto event = MakeEvent<RangeEndEvent>(process_, thread.id(), tick);
-  event.range = thread.innermost();
-  event.stack = &thread.stack();
-  event.signature = signature;
-  event.implicit = implicit;
-  if (!implicit) event.tensors = tensors_;
-  visitor_.OnRangeEnd(event);
-  thread.Pop();
 }
 
 ThreadReplay& Replayer::ThreadOf(ThreadId id) {

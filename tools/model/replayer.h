@@ -1,8 +1,8 @@
 // One replay: takes decoded chunks, merges the threads of each process by tick, keeps range stacks and live blocks, and
 // calls the visitor. Capture::Replay drives it; nothing else needs it.
 //
-// In eight sources: replayer.cc merges; _events decodes and shows, _devices and _driver those of theirs, _keyframes
-// starts from keyframes, _switches follows what is recorded, _modules finds modules, _bases who works for whom.
+// In nine sources: replayer.cc merges; of the others each has its part in its name (replayer_calls.cc: calls of CUDA;
+// replayer_switches.cc: how much is recorded; replayer_bases.cc: which threads work for others).
 #ifndef TOOLS_MODEL_REPLAYER_H_
 #define TOOLS_MODEL_REPLAYER_H_
 
@@ -42,7 +42,9 @@ class Replayer : public ReplayState {
   void Take(SourceItem& item);
 
   const Dictionary& dictionary() const override { return dictionary_; }
-  std::uint64_t Nanoseconds(ProcessId process, Tick tick) const override;
+  std::uint64_t Nanoseconds(ProcessId process, Tick tick) const override {
+    return clocks_[process.value].Nanoseconds(tick);
+  }
   void ForEachLiveBlock(const std::function<void(const Block&)>& function) const override {
     blocks_.live().ForEach(function);
   }
@@ -80,6 +82,7 @@ class Replayer : public ReplayState {
   void ShowAllocate(ThreadReplay& thread, RunCursor& cursor);
   void ShowDeallocate(ThreadReplay& thread, RunCursor& cursor);
   void ShowHolds(const ThreadReplay& thread, RunCursor& cursor);
+  void ShowCall(const ThreadReplay& thread, RunCursor& cursor);
   void ShowStack(ThreadReplay& thread, StackId stack, Tick tick, bool before);
   void ShowMark(const ThreadReplay& thread, RunCursor& cursor);
   void ShowStep(const ThreadReplay& thread, RunCursor& cursor);
@@ -96,6 +99,7 @@ class Replayer : public ReplayState {
   void ShowDriverRefused(ThreadReplay& thread, RunCursor& cursor);
   void ShowDeviceReading(ThreadReplay& thread, RunCursor& cursor);
   DriverBlock DriverBlockAt(ThreadReplay& thread, RunCursor& cursor);
+  void ShowDeviceCall(const ThreadReplay& thread, RunCursor& cursor);
   void ApplyDriver(const v1::Keyframe& keyframe);
   void ShowReadings(const v1::Keyframe& keyframe);
   void ApplySegments(const v1::Keyframe& keyframe);
@@ -128,7 +132,11 @@ class Replayer : public ReplayState {
   const ThreadReplay* FindThread(ThreadId id) const {
     return id.valid() && id.value < threads_.size() ? threads_[id.value].get() : nullptr;
   }
-  const ThreadReplay& WorkingThread(const ThreadReplay& thread) const;
+  const ThreadReplay& WorkingThread(const ThreadReplay& thread) const {
+    // NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter): threads are never temporary
+    return dictionary_.threads_work_for_others() ? FindWorkingThread(thread) : thread;
+  }
+  const ThreadReplay& FindWorkingThread(const ThreadReplay& thread) const;
   RangeBase UserBaseOf(const ThreadReplay& thread) const;
   RangeBase BaseOf(const ThreadReplay& thread) const;  // of what begins with no range open on it
   NameId UserNameOf(const RangeBase& base) const;
@@ -140,7 +148,7 @@ class Replayer : public ReplayState {
   void TakeTensors(RunCursor& cursor, std::uint32_t count);
   void TakeHoldsNames(RunCursor& cursor, std::uint32_t count);
   void ShowFirstSeen(ThreadReplay& thread, RunCursor& cursor, bool as_result);
-  void PushRange(ThreadReplay& thread, OpenRange range, const RangeBeginEvent& like);
+  void PushRange(ThreadReplay& thread, OpenRange& range, RangeBeginEvent& event);
   void PopRange(ThreadReplay& thread, Tick tick, SignatureId signature, bool implicit);
   void SetDepth(ThreadReplay& thread, std::size_t depth, Tick tick);
   void CloseOtherRanges(const absl::flat_hash_set<ThreadId>& except, Tick tick);

@@ -15,7 +15,7 @@ constexpr std::string_view kEngineThread = "pt_autograd_";  // as torch names th
 
 bool BeginsRange(v1::EventKind kind) {
   return kind == v1::RANGE_BEGIN_FUNCTION || kind == v1::RANGE_BEGIN_BACKWARD || kind == v1::RANGE_BEGIN_USER ||
-         kind == v1::RANGE_BEGIN_DISPATCH;
+         kind == v1::RANGE_BEGIN_DISPATCH || kind == v1::RANGE_BEGIN_NVTX;
 }
 
 // The engine's range around a node does not say where its forward pass was, and the node inside does. nullopt: what is
@@ -38,8 +38,7 @@ std::optional<std::uint64_t> ForwardThreadAhead(const ThreadReplay& thread) {
 
 // Of regions inside each other the outermost counts, as of operators.
 // NOLINTBEGIN(bugprone-return-const-ref-from-parameter): of the threads that this holds, never a temporary
-const ThreadReplay& Replayer::WorkingThread(const ThreadReplay& thread) const {
-  if (!dictionary_.threads_work_for_others()) return thread;
+const ThreadReplay& Replayer::FindWorkingThread(const ThreadReplay& thread) const {
   constexpr int kMostRegions = 4;
   const ThreadReplay* working = &thread;
   for (int i = 0; i < kMostRegions; ++i) {
@@ -92,9 +91,9 @@ NameId Replayer::UserNameOf(const ThreadReplay& thread) const {
   return thread.innermost() == nullptr ? UserNameOf(BaseOf(thread)) : thread.innermost()->user_name;
 }
 
-// Between two chunks no record is lost: the node is in the next one.
+// Of a thread with nothing open. Between two chunks no record is lost: the node is in the next one.
 bool Replayer::WaitsForNode(const ThreadReplay& thread, const RunCursor& cursor) {
-  if (!thread.stack().empty() || cursor.kind() != v1::RANGE_BEGIN_FUNCTION) return false;
+  if (cursor.kind() != v1::RANGE_BEGIN_FUNCTION) return false;
   const NameId name = ids_->name(Column(cursor.run.name).Next32()).id;
   const bool waits = RoleOf(name, RangeSource::kFunction).backward && !ForwardThreadAhead(thread);
   if (waits) waiting_ = kWaits;

@@ -32,7 +32,8 @@ bool Replayer::StartRun(ThreadReplay& thread, RunCursor& cursor) {
 
 bool Replayer::ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until) {
   do {
-    if (cursor.tick > until || (waiting_ != kNever && WaitsForNode(thread, cursor))) return false;
+    if (cursor.tick > until || (waiting_ != kNever && thread.stack().empty() && WaitsForNode(thread, cursor)))
+      return false;
     if (cursor.tick < now_) ++report_->late_events;
     now_ = std::max(now_, cursor.tick);
     switch (cursor.kind()) {
@@ -47,6 +48,9 @@ bool Replayer::ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until) {
         break;
       case v1::RANGE_BEGIN_DISPATCH:
         ShowRangeBegin(thread, cursor, RangeSource::kDispatch);
+        break;
+      case v1::RANGE_BEGIN_NVTX:
+        ShowRangeBegin(thread, cursor, RangeSource::kNvtx);
         break;
       case v1::RANGE_END:
         ShowRangeEnd(thread, cursor);
@@ -72,6 +76,10 @@ bool Replayer::ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until) {
       case v1::STACK:
         ShowStack(thread, ids_->stack(cursor.run.stack.Next32()), cursor.tick, false);
         break;
+      case v1::CALL_BEGIN:
+      case v1::CALL_END:
+        ShowCall(thread, cursor);
+        break;
       case v1::MODULE_HOLDS:
       case v1::OPTIMIZER_HOLDS:
       case v1::HOLDS_MORE:
@@ -81,6 +89,10 @@ bool Replayer::ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until) {
       case v1::MODULE_ENTER:
       case v1::MODULE_EXIT:
         ShowModule(thread, cursor, cursor.kind() == v1::MODULE_ENTER);
+        break;
+      case v1::KERNEL_LAUNCH:
+      case v1::DEVICE_CALL:
+        ShowDeviceCall(thread, cursor);
         break;
       default:
         ShowDeviceEvent(thread, cursor);
@@ -98,6 +110,18 @@ void Replayer::ShowStack(ThreadReplay& thread, StackId stack, Tick tick, bool be
   event.stack = stack;
   event.before = before;
   visitor_.OnStack(event);
+}
+
+void Replayer::ShowCall(const ThreadReplay& thread, RunCursor& cursor) {
+  auto event = MakeEvent<CallEvent>(process_, thread.id(), cursor.tick);
+  const bool begins = cursor.kind() == v1::CALL_BEGIN;
+  if (begins) event.code = ids_->name(cursor.run.code.Next32()).code;
+  event.around = cursor.run.calls_around.Next32();
+  if (begins) {
+    visitor_.OnCallBegin(event);
+  } else {
+    visitor_.OnCallEnd(event);
+  }
 }
 
 void Replayer::ShowMark(const ThreadReplay& thread, RunCursor& cursor) {
@@ -140,6 +164,44 @@ void Replayer::TakeHoldsNames(RunCursor& cursor, std::uint32_t count) {
   if (!any) holds_names_.clear();
 }
 
+void Replayer::SetDepth(ThreadReplay& thread, std::size_t depth, Tick tick) {
+  while (thread.stack().size() > depth) PopRange(thread, tick, SignatureId(), true);
+  while (thread.stack().size() < std::min(depth, ThreadReplay::kMaxDepth)) {
+    OpenRange unknown;
+    unknown.begin = tick;
+    auto event = MakeEvent<RangeBeginEvent>(process_, thread.id(), tick);
+    event.before = true;
+    PushRange(thread, unknown, event);
+  }
+}
+
+void Replayer::PushRange(ThreadReplay& thread, OpenRange& range, RangeBeginEvent& event) {
+  range.call = ++calls_;
+  if (options_.modules || range.source == RangeSource::kUser) range.role = RoleOf(range.name, range.source);
+  range.callstack = CallstacksOf(thread).own;
+  if (thread.stack().empty()) {
+    NoteForwardThread(thread, range);
+    range.base = BaseOf(thread);
+    range.user_name = UserNameOf(range.base);
+  }
+  event.range = thread.Push(range);
+  if (event.range == nullptr) return;
+  if (options_.modules) FindModule(thread);
+  event.stack = &thread.stack();
+  visitor_.OnRangeBegin(event);
+}
+
+void Replayer::PopRange(ThreadReplay& thread, Tick tick, SignatureId signature, bool implicit) {
+  auto event = MakeEvent<RangeEndEvent>(process_, thread.id(), tick);
+  event.range = thread.innermost();
+  event.stack = &thread.stack();
+  event.signature = signature;
+  event.implicit = implicit;
+  if (!implicit) event.tensors = tensors_;
+  visitor_.OnRangeEnd(event);
+  thread.Pop();
+}
+
 void Replayer::ShowRangeBegin(ThreadReplay& thread, RunCursor& cursor, RangeSource source) {
   Run& run = cursor.run;
   const NameEntry name = ids_->name(run.name.Next32());
@@ -159,14 +221,14 @@ void Replayer::ShowRangeBegin(ThreadReplay& thread, RunCursor& cursor, RangeSour
   event.signature = signature.id;
   event.tensors = tensors_;
   PushRange(thread, range, event);
-  ShowFirstSeen(thread, cursor, false);
+  if (!tensor_rows_.empty()) ShowFirstSeen(thread, cursor, false);
 }
 
 void Replayer::ShowRangeEnd(ThreadReplay& thread, RunCursor& cursor) {
   const SignatureEntry signature = ids_->signature(cursor.run.signature.Next32());
   TakeTensors(cursor, signature.tensors);
   if (!thread.CanPop()) return;
-  ShowFirstSeen(thread, cursor, true);
+  if (!tensor_rows_.empty()) ShowFirstSeen(thread, cursor, true);
   PopRange(thread, cursor.tick, signature.id, false);
 }
 
@@ -183,9 +245,16 @@ Tensor Replayer::TensorOf(const TensorRow& row) {
 void Replayer::TakeTensors(RunCursor& cursor, std::uint32_t count) {
   if (!look_at_tensors_) return;
   tensor_rows_.clear();
+  if (!options_.tensors) {
+    const std::vector<std::uint8_t>& known = cursor.chunk->tensor_is_known;
+    for (; count > 0; --count) {
+      const std::uint32_t reference = cursor.run.tensor.Next32();
+      if (reference != 0 && reference <= known.size() && known[reference - 1] == 0) tensor_rows_.push_back(reference);
+    }
+    return;
+  }
   for (std::uint32_t i = 0; i < count; ++i) tensor_rows_.push_back(cursor.run.tensor.Next32());
   tensors_.clear();
-  if (!options_.tensors) return;
   const std::vector<TensorRow>& table = cursor.chunk->payload->tensors;
   for (const std::uint32_t reference : tensor_rows_) {
     Tensor& tensor = tensors_.emplace_back();
@@ -197,11 +266,11 @@ void Replayer::TakeTensors(RunCursor& cursor, std::uint32_t count) {
 
 void Replayer::ShowFirstSeen(ThreadReplay& thread, RunCursor& cursor, bool as_result) {
   if (!options_.first_seen) return;
-  std::vector<bool>& known = cursor.chunk->tensor_is_known;
+  std::vector<std::uint8_t>& known = cursor.chunk->tensor_is_known;
   for (const std::uint32_t reference : tensor_rows_) {
     // One look per row of the table is enough: a storage stays where it is while tensors show it.
-    if (reference == 0 || reference > known.size() || known[reference - 1]) continue;
-    known[reference - 1] = true;
+    if (reference == 0 || reference > known.size() || known[reference - 1] != 0) continue;
+    known[reference - 1] = 1;
     const TensorRow& row = cursor.chunk->payload->tensors[reference - 1];
     const Tensor tensor = TensorOf(row);
     if (!blocks_.IsFirstSeen(tensor)) continue;

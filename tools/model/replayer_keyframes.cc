@@ -186,7 +186,8 @@ void Replayer::ApplyOpenRanges(const v1::Keyframe& keyframe) {
       range.schema = name.schema;
       range.is_operator = name.is_operator;
       const int source = open.kind()[at] - v1::RANGE_BEGIN_FUNCTION;
-      range.source = source >= 0 && source <= 3 ? static_cast<RangeSource>(source) : RangeSource::kFunction;
+      if (source >= 0 && source <= 3) range.source = static_cast<RangeSource>(source);
+      if (open.kind()[at] == v1::RANGE_BEGIN_NVTX) range.source = RangeSource::kNvtx;
       range.begin = open.begin_tick(static_cast<int>(at));
       auto event = MakeEvent<RangeBeginEvent>(process_, thread.id(), range.begin);
       event.before = true;

@@ -22,6 +22,10 @@ struct RunCursor {
         no_pool_user(a_run.pool_user.empty()),
         has_limit(!a_run.device_limit.empty()),
         has_holds_names(!a_run.holds_name.empty()),
+        has_result(!a_run.call_result.empty()),
+        has_copy_kind(!a_run.copy_kind.empty()),
+        has_graph(!a_run.graph.empty()),
+        has_graph_exec(!a_run.graph_exec.empty()),
         tick(a_run.first_tick + run.tick_delta.Next()) {}
 
   std::shared_ptr<Chunk> chunk;
@@ -31,6 +35,10 @@ struct RunCursor {
   bool no_pool_user;
   bool has_limit;
   bool has_holds_names;
+  bool has_result;
+  bool has_copy_kind;
+  bool has_graph;
+  bool has_graph_exec;
   bool started = false;
   std::size_t index = 0;  // of the next event
   Tick tick;              // of the next event
@@ -86,7 +94,7 @@ class ThreadReplay {
 
   // Nesting is derived here; of a range with nothing around it on its thread `base` and `user_name` are given. Returns
   // nullptr beyond kMaxDepth: the range is only counted.
-  const OpenRange* Push(OpenRange range);
+  const OpenRange* Push(const OpenRange& begun);
   // False when its begin was beyond kMaxDepth, or is not known: there is nothing to end.
   bool CanPop();
   void Pop() {
@@ -108,6 +116,19 @@ class ThreadReplay {
   Tick NextTick() const { return runs.front().tick; }
 
  private:
+  static void StandInside(OpenRange& range, const OpenRange& around) {
+    range.outermost_operator = around.outermost_operator;
+    range.innermost_user = around.innermost_user;
+    range.innermost_backward = around.innermost_backward;
+    range.innermost_optimizer = around.innermost_optimizer;
+    range.user_name = around.user_name;
+    range.region = around.region;
+    range.role.compiled = range.role.compiled || around.role.compiled;
+    if (!around.role.compiling) return;
+    range.role.compiling = true;
+    range.role.tuning = range.role.tuning || around.role.tuning;
+  }
+
   ThreadId id_;
   RangeStack stack_;
   std::uint64_t beyond_ = 0;
@@ -115,32 +136,26 @@ class ThreadReplay {
   ForwardOperators forward_operators_;
 };
 
-inline const OpenRange* ThreadReplay::Push(OpenRange range) {
-  if (stack_.size() >= kMaxDepth) {
+inline const OpenRange* ThreadReplay::Push(const OpenRange& begun) {
+  const std::size_t around = stack_.size();
+  if (around >= kMaxDepth) {
     ++beyond_;
     return nullptr;
   }
-  const auto depth = static_cast<std::int32_t>(stack_.size());
+  stack_.push_back(begun);
+  OpenRange& range = stack_.back();
+  if (around > 0) StandInside(range, stack_[around - 1]);
+  const auto depth = static_cast<std::int32_t>(around);
   range.depth = static_cast<std::uint32_t>(depth);
-  range.outermost_operator = stack_.empty() ? -1 : stack_.back().outermost_operator;
-  range.innermost_user = stack_.empty() ? -1 : stack_.back().innermost_user;
-  range.innermost_backward = range.role.backward ? depth : stack_.empty() ? -1 : stack_.back().innermost_backward;
-  range.innermost_optimizer = range.role.optimizer ? depth : stack_.empty() ? -1 : stack_.back().innermost_optimizer;
-  range.role.compiled = range.role.compiled || (!stack_.empty() && stack_.back().role.compiled);
-  range.region = range.role.region ? range.name : stack_.empty() ? NameId() : stack_.back().region;
-  if (!stack_.empty() && stack_.back().role.compiling) {
-    range.role.compiling = true;
-    range.role.tuning = range.role.tuning || stack_.back().role.tuning;
-  }
+  if (range.role.backward) range.innermost_backward = depth;
+  if (range.role.optimizer) range.innermost_optimizer = depth;
+  if (range.role.region) range.region = range.name;
   if (range.is_operator && range.outermost_operator < 0) range.outermost_operator = depth;
-  if (range.source == RangeSource::kUser) {
+  if (IsOfUser(range.source)) {
     range.innermost_user = depth;
     range.user_name = range.name;
-  } else if (!stack_.empty()) {
-    range.user_name = stack_.back().user_name;
   }
-  stack_.push_back(range);
-  return &stack_.back();
+  return &range;
 }
 
 inline bool ThreadReplay::CanPop() {

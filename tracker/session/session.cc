@@ -39,7 +39,7 @@ struct Session {
   pid_t owner = getpid();
   std::mutex mutex;  // start and stop on one side, flush on the other
   std::string output;
-  bool modules = false;
+  Settings settings;
   std::shared_ptr<Writer> writer;  // while recording
   std::shared_ptr<DeadRings> dead_rings;
   RecordingControls* controls = nullptr;
@@ -141,6 +141,7 @@ ProcessFacts Facts(const Settings& settings, OperatorHook operators, std::uint64
   facts.simulated_device = SimulatedDevice();
   if (settings.modules) facts.sources.emplace_back("modules");
   if (StacksAreRecorded()) facts.sources.emplace_back("python-stacks");
+  if (settings.kernels) facts.sources.emplace_back("cuda-kernels");
   if (CudaIsAtDeviceLevel()) facts.sources.emplace_back(kDeviceLevel);
   facts.boot_id = process.boot_id;
   if (const char* run = std::getenv("MEMOIR_RUN"); run != nullptr) facts.run = run;
@@ -149,7 +150,7 @@ ProcessFacts Facts(const Settings& settings, OperatorHook operators, std::uint64
 
 // Also makes the loader look for the symbol: an interposer of another Memoir does not have it.
 bool FitsInterposer(std::string* error) {
-  if (memoir_ring_layout_10 == kRingVersion) return true;
+  if (memoir_ring_layout_11 == kRingVersion) return true;
   *error = "the interposer that is loaded is another Memoir's; install Memoir again";
   return false;
 }
@@ -221,8 +222,8 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
 
 void StartHooks(const Settings& settings, OperatorHook operators, Session& own) {
   own.output = settings.output;
-  own.modules = settings.modules;
-  WatchDriver();
+  own.settings = settings;
+  WatchDriver(settings.kernels);
   FollowParallelRegions();
   InstallTorchHooks(operators);
   KeepForChildren(settings);
@@ -341,11 +342,11 @@ void FlushSession() {
   if (writer != nullptr) writer->Flush();
 }
 
-bool SessionRecordsModules() {
+bool SessionRecords(bool Settings::* what) {
   Session* own = Own();
   if (own == nullptr) return false;
   const std::lock_guard lock(own->mutex);
-  return own->writer != nullptr && own->modules;
+  return own->writer != nullptr && own->settings.*what;
 }
 
 std::string SessionOutput() {

@@ -44,6 +44,7 @@ c10::DataPtr AllocateAndRecord(c10::Allocator* self, std::size_t bytes) {
   if (data == nullptr || block.get_context() != data || !RecordingEnabled() || memoir_own_work > 0) return block;
   if (tells_of_blocks()) return block;  // torch knows a cached block by its deleter
   const c10::Device device = block.device();
+  // NOLINTNEXTLINE(bugprone-signed-char-misuse): no device is -1
   const int index = device.index();
   if (index < 0 || static_cast<std::size_t>(index) >= kMaxDevices || !IsInner(block.get_deleter())) return block;
   RecordAllocate(data, bytes, {kCuda, static_cast<std::int8_t>(index)});

@@ -9,6 +9,7 @@
 #include "tracker/torch/cpu_allocator_hook.h"
 #include "tracker/torch/cuda_allocator_hook.h"
 #include "tracker/torch/dispatch_fallback.h"
+#include "tracker/torch/nvtx_ranges.h"
 #include "tracker/torch/operator_names.h"
 #include "tracker/torch/pinned_allocator_hook.h"
 #include "tracker/torch/range_hook.h"
@@ -31,6 +32,7 @@ void InstallTorchHooks(OperatorHook operators) {
   if (installed) return;
   installed = true;
   InstallCpuAllocatorHook();
+  InstallNvtxRanges();
 }
 
 void* BeginUserRange(const char* name) {

@@ -73,6 +73,7 @@ class ChunkBuilder {
   // chunk_builder_stacks.cc. Of a thread without Python frames that of the thread it works for.
   std::uint32_t OwnStack(const ThreadState& thread) const;
   void AddStack(ThreadState& thread, const EventGroup& group, RunColumns& run);
+  void AddCall(const EventGroup& group, RunColumns& run);
   // Of devices with a caching allocator: chunk_builder_devices.cc.
   void AddDeviceEvent(ThreadState& thread, const EventGroup& group, RunColumns& run);
   std::uint32_t DeviceOf(const DevicePlace& place);
@@ -88,6 +89,9 @@ class ChunkBuilder {
   void AddDriverFree(const EventGroup& group, RunColumns& run);
   void AddDriverRefused(const EventGroup& group, RunColumns& run);
   void AddReading(const EventGroup& group, RunColumns& run);
+  // Calls of CUDA: chunk_builder_calls.cc.
+  void AddKernelLaunch(const EventGroup& group, RunColumns& run);
+  void AddDeviceCall(const EventGroup& group, RunColumns& run);
   std::uint32_t Signature(const EventGroup& group);
   void MarkUsedNames(std::unordered_set<std::uint32_t>* used) const;
   void MarkUsedStacks(const std::function<void(std::uint32_t)>& use) const;

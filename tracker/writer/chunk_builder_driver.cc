@@ -16,6 +16,10 @@ void ChunkBuilder::AddDriverEvent(const EventGroup& group, RunColumns& run) {
       return AddDriverRefused(group, run);
     case RecordKind::kDeviceReading:
       return AddReading(group, run);
+    case RecordKind::kKernelLaunch:
+      return AddKernelLaunch(group, run);
+    case RecordKind::kDeviceCall:
+      return AddDeviceCall(group, run);
     default:
       return;
   }

@@ -48,9 +48,13 @@ void RunColumns::Block(std::uint64_t address, std::uint64_t serial, std::uint32_
   serial_ = serial;
 }
 
+void RunColumns::Stream(std::uint64_t stream) {
+  Put(RunColumn::kStreamDelta, Delta(stream, stream_));
+  stream_ = stream;
+}
+
 void RunColumns::Place(const DevicePlace& place) {
-  Put(RunColumn::kStreamDelta, Delta(place.stream, stream_));
-  stream_ = place.stream;
+  Stream(place.stream);
   Put(RunColumn::kPoolGraph, place.pool_graph);
   Put(RunColumn::kPoolUser, place.pool_user);
 }

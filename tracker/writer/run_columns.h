@@ -38,6 +38,7 @@ class RunColumns {
   void Place(const DevicePlace& place);
   void PutKnown(RunColumn column, std::uint64_t value) { Put(column, value + 1); }  // kNotKnown
   void DriverCall(std::uint8_t call, std::uint32_t library);
+  void Stream(std::uint64_t stream);
   void CountRecords(std::uint64_t records) { record_count_ += records; }
 
   // The address of the memory event before: what one without an address repeats.
@@ -45,7 +46,7 @@ class RunColumns {
   std::uint64_t next_record() const { return first_record_ + record_count_; }
   std::uint64_t events() const { return kind_.size(); }
   std::size_t bytes() const { return bytes_; }  // encoded size so far
-  std::size_t capacity() const;  // memory held
+  std::size_t capacity() const;                 // memory held
   void AddTo(std::string* payload) const;
 
  private:

@@ -84,6 +84,17 @@ SIMULATED CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, co
   return CUDA_SUCCESS;
 }
 
+// Of the runtime's kernels and those of modules: here they are one.
+SIMULATED CUresult cuKernelGetName(const char** name, CUkernel handle) {
+  const auto* const kernel = reinterpret_cast<const Kernel*>(handle);
+  if (kernel == &memoir::simcuda::FindKernel(nullptr)) return CUDA_ERROR_INVALID_HANDLE;  // never registered
+  *name = kernel->name;
+  return CUDA_SUCCESS;
+}
+SIMULATED CUresult cuFuncGetName(const char** name, CUfunction function) {
+  return cuKernelGetName(name, reinterpret_cast<CUkernel>(function));
+}
+
 // What is linked is not looked at, but callers copy it.
 SIMULATED CUresult cuLinkComplete(CUlinkState, void** image, std::size_t* bytes) {
   static char nothing[16];

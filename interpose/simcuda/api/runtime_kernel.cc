@@ -105,6 +105,13 @@ SIMULATED cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* configuratio
   return Launch(FindKernel(host), parameters, configuration->stream);
 }
 
+SIMULATED cudaError_t cudaFuncGetName(const char** name, const void* host) {
+  const Kernel& kernel = FindKernel(host);
+  if (&kernel == &FindKernel(nullptr)) return Return(cudaErrorInvalidDeviceFunction);
+  *name = kernel.name;
+  return cudaSuccess;
+}
+
 SIMULATED cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
   const auto& profile = TheMachine().profile();
   *attributes = cudaFuncAttributes();

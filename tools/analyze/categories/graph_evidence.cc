@@ -112,8 +112,8 @@ bool IsDifferentiable(const Layout& layout) {
 // Nodes that the operator may make may save what it is given.
 void EvidencePass::NoteGiven(const RangeBeginEvent& event) {
   const OpenRange& range = *event.range;
-  if (range.source == RangeSource::kBackward || range.source == RangeSource::kUser || range.role.backward ||
-      range.sequence < 0 || !event.thread.valid())
+  if (range.source == RangeSource::kBackward || IsOfUser(range.source) || range.role.backward || range.sequence < 0 ||
+      !event.thread.valid())
     return;
   const Dictionary& dictionary = state_->dictionary();
   ThreadFacts& facts = FactsOf(event.thread);
@@ -178,7 +178,7 @@ void EvidencePass::NoteSaved(const RangeEndEvent& event) {
     // Below autograd, or no_grad: a function of the program's hands on as its own what it computes so.
     const bool in_place = marks_.Of(range.name, state_->dictionary()).writes;
     const Wants wants = facts.numbered.empty() ? Wants::kNo : Wants::kMaybe;
-    if (in_place || range.source == RangeSource::kUser) return;
+    if (in_place || IsOfUser(range.source)) return;
     for (const Tensor& tensor : event.tensors) wants_.Note(tensor, wants, 0);
     return;
   }
@@ -218,7 +218,7 @@ GraphBook::Saves EvidencePass::MayBeSaved(const GradStep& step, std::uint64_t ca
 // The innermost range with an autograd sequence number has computed it.
 void EvidencePass::NoteMaker(const RangeStack& stack, ThreadId thread, Watched& watched, std::uint32_t slot) {
   for (auto range = stack.rbegin(); range != stack.rend() && !range->role.backward; ++range) {
-    if (range->source == RangeSource::kUser || range->sequence < 0) continue;
+    if (IsOfUser(range->source) || range->sequence < 0) continue;
     watched.evidence.Note(Sign::kGradMode);
     watched.place ^= watched.place == PlaceBook::kNowhere ? 0 : 1;  // training and inference are places of their own
     const std::vector<Numbered>& numbered = FactsOf(thread).numbered;

@@ -39,7 +39,7 @@ class UsesPass : public Visitor {
     const OpenRange& range = *event.range;
     if (range.source == RangeSource::kBackward) return;
     const bool forward = range.innermost_backward < 0;
-    if (forward && range.source != RangeSource::kUser && range.sequence >= 0)
+    if (forward && !IsOfUser(range.source) && range.sequence >= 0)
       forward_.Note(state_->dictionary().thread(event.thread).torch_id, range.sequence, calls_.Innermost(event.thread));
     if (event.tensors.empty()) return;
     if (forward) return NoteReads(event);

@@ -74,7 +74,7 @@ void CheckpointPass::NoteMost(const Watched& watched, CallNumber within, DeviceI
 
 void CheckpointPass::NoteResult(const AllocateEvent& event, const Watched& watched) {
   for (auto range = event.stack->rbegin(); range != event.stack->rend(); ++range) {
-    if (range->sequence < 0 || range->source == RangeSource::kUser) continue;
+    if (range->sequence < 0 || IsOfUser(range->source)) continue;
     if (event.thread.value >= results_.size()) results_.resize(event.thread.value + 1);
     results_[event.thread.value].push_back({range->call, event.block->slot, watched.ordinal});
     return;

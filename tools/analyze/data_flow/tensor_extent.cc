@@ -35,4 +35,12 @@ std::uint64_t ExtentOf(const Layout& layout) {
   return static_cast<std::uint64_t>(most) * BytesOfElement(layout.dtype_name);
 }
 
+std::uint64_t LayoutExtents::Of(LayoutId layout, const Dictionary& dictionary) {
+  constexpr std::uint64_t kNotAsked = ~std::uint64_t{0};
+  if (known_.size() <= layout.value) known_.resize(layout.value + 1, kNotAsked);
+  std::uint64_t& extent = known_[layout.value];
+  if (extent == kNotAsked) extent = ExtentOf(dictionary.layout(layout));
+  return extent;
+}
+
 }  // namespace memoir

@@ -3,6 +3,7 @@
 #define TOOLS_ANALYZE_DATA_FLOW_TENSOR_EXTENT_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "tools/model/dictionary.h"
 
@@ -10,6 +11,15 @@ namespace memoir {
 
 // Bytes; 0 for what is no strided tensor, or of a dtype that is not known.
 std::uint64_t ExtentOf(const Layout& layout);
+
+// Of layouts, each once.
+class LayoutExtents {
+ public:
+  std::uint64_t Of(LayoutId layout, const Dictionary& dictionary);
+
+ private:
+  std::vector<std::uint64_t> known_;  // by LayoutId
+};
 
 }  // namespace memoir
 

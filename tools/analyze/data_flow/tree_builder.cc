@@ -1,17 +1,22 @@
 #include "tools/analyze/data_flow/tree_builder.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
+#include "tools/analyze/data_flow/call_names.h"
+#include "tools/analyze/data_flow/device_call_names.h"
 #include "tools/analyze/data_flow/held_tensors.h"
 #include "tools/analyze/data_flow/known_calls.h"
 #include "tools/analyze/data_flow/recorded_enough.h"
 #include "tools/analyze/data_flow/schema_match.h"
 #include "tools/analyze/data_flow/tensor_extent.h"
+#include "tools/analyze/data_flow/torch_open_nodes.h"
 #include "tools/analyze/pass/windowed_visitor.h"
 
 namespace memoir {
@@ -23,7 +28,10 @@ constexpr std::string_view kSetsData = "aten::_has_compatible_shallow_copy_type"
 
 class TreePass : public WindowedVisitor {
  public:
-  TreePass(const Capture& capture, const Selection& selection) : WindowedVisitor(capture, selection) {}
+  TreePass(const Capture& capture, const Selection& selection, const EventTreeOptions& asked)
+      : WindowedVisitor(capture, selection), calls_are_nodes_(asked.calls) {
+    if (asked.device_calls) device_calls_.emplace();
+  }
 
   EventTree Take() {
     tree_.calls = calls_.Take();
@@ -40,6 +48,7 @@ class TreePass : public WindowedVisitor {
     skip_ = tree_.process.valid() && !tree_.nodes.empty();
     if (skip_) return;
     tree_.process = event.process;
+    call_names_.emplace(capture().processes()[event.process.value].info.program());
     held_ = HeldTensors();
     like_window_ = 0;
   }
@@ -56,79 +65,66 @@ class TreePass : public WindowedVisitor {
   void SeeSegment(const SegmentEvent& event) override {
     if (!skip_) NotePeak(state().memory(event.segment->device), event.segment->device, tree_);
   }
+  void SeeDeviceCall(const DeviceCallEvent& event) override;
+  void SeeDriverAllocate(const DriverAllocateEvent& event) override {
+    if (event.block->origin == BlockOrigin::kRecorded) AddCall(event, NameOfDriverCall(event.block->call));
+  }
   void SeeHolds(const HoldsEvent& event) override;
   void SeeModuleEnter(const ModuleEvent& event) override;
+  void SeeCallBegin(const CallEvent& event) override;
+  void SeeCallEnd(const CallEvent& event) override { ThreadOf(event.thread).nodes.End(true, event.around); }
 
  private:
-  struct Frame {
-    std::uint32_t node = TreeNode::kNone;
-    std::vector<std::uint64_t> impls;  // of its arguments
-  };
-  struct Thread {
-    std::vector<Frame> frames;  // by depth; those above `open` are kept for their memory
-    std::size_t open = 0;
-  };
-
-  Thread& ThreadOf(ThreadId id) {
+  TorchThread& ThreadOf(ThreadId id) {
     if (threads_.size() <= id.value) threads_.resize(id.value + 1);
     return threads_[id.value];
   }
-  bool IsOfCompiler(const OpenRange& range) const;
+  std::uint32_t InnermostOf(const Event& event) {
+    return event.thread.valid() ? ThreadOf(event.thread).nodes.Innermost() : TreeNode::kNone;
+  }
   bool IsLikeWindow(const OpenRange& range) const;
-  bool IsOfHost(DeviceId device) const { return state().dictionary().device(device).type == "cpu"; }
   // torch reports it to no profiler (ATen/core/CachingHostAllocator.h).
   bool IsPinned(DeviceId device) const { return state().dictionary().device(device).type == "pinned"; }
-  static std::uint32_t Innermost(const Thread& thread) {
-    for (std::size_t i = thread.open; i-- > 0;) {
-      if (thread.frames[i].node != TreeNode::kNone) return thread.frames[i].node;
-    }
-    return TreeNode::kNone;
-  }
-  // To a range that is open on the thread.
-  static bool WasGiven(const Thread& thread, std::uint64_t impl) {
-    const auto has = [&](const Frame& frame) { return std::ranges::find(frame.impls, impl) != frame.impls.end(); };
-    const auto end = thread.frames.begin() + static_cast<std::ptrdiff_t>(thread.open);
-    return std::any_of(thread.frames.begin(), end, has);
-  }
-  std::uint32_t ParentOf(const RangeBeginEvent& event, const Thread& thread);
+  std::uint32_t ParentOf(const RangeBeginEvent& event, const TorchThread& thread);
   std::uint32_t AddNode(TreeNode node, const Event& event);
-  void AddInputs(const RangeBeginEvent& event, Thread& thread, std::string& kinds);
+  void AddInputs(const RangeBeginEvent& event, TorchThread& thread, std::string& kinds);
   AllocationId AddTensor(const Tensor& tensor);
-  std::uint64_t ExtentOfLayout(LayoutId layout);
   void Cover(AllocationId allocation, DeviceId device, std::uint64_t address);
-  std::uint32_t NameIndex(NameId name);
   void NoteGradient(std::uint32_t node);
+  std::uint32_t AddCall(const Event& event, std::string_view name, std::uint32_t parent = TreeNode::kNone);
   void AddAllocation(TreeNode::Kind kind, const Event& event, const Block& block, AllocationId allocation);
-
   void AddHolding(const HeldTensors::Holding* holding);  // may be null
   AllocationId AddHeld(const Tensor& tensor) { return tensor.impl == 0 ? kNoAllocation : AddTensor(tensor); }
 
   EventTree tree_;
   TensorIdentities identities_;
   HeldTensors held_;
-  std::vector<Thread> threads_;                     // by ThreadId
+  std::vector<TorchThread> threads_;                // by ThreadId
   std::vector<std::uint64_t> extents_, allocated_;  // by AllocationId
   // As ProfiledCPUMemoryReporter's size_table_, where a free outside of profilers leaves its entry to the next block.
   // Allocators of other devices know what they free.
   absl::flat_hash_map<std::pair<DeviceId, std::uint64_t>, std::uint64_t> sizes_;
-  std::vector<std::uint32_t> name_index_;  // by NameId
+  TreeNames names_;
   KnownCalls calls_;
   absl::flat_hash_map<std::uint64_t, ThreadId> torch_threads_;
-  std::vector<std::uint64_t> layout_extents_;     // by LayoutId
+  LayoutExtents layout_extents_;
   absl::flat_hash_set<std::uint32_t> childless_;  // nodes of AccumulateGrad in which nothing was done yet
   std::uint32_t like_window_ = 0;  // ranges of the window's name that are open, those that are none of it included
   bool skip_ = false;
+  const bool calls_are_nodes_;
+  std::optional<CallNames> call_names_;          // of the process
+  std::optional<DeviceCallNames> device_calls_;  // where they are asked for
 };
 
 // A backward node that runs on a thread with nothing open belongs to what its forward thread does, as in torch
 // (build_tree in torch/csrc/profiler/collection.cpp). So does the engine's range around one, where the node is the very
 // next thing that happens in the process (set_autograd_evaluate there).
-std::uint32_t TreePass::ParentOf(const RangeBeginEvent& event, const Thread& thread) {
-  const std::uint32_t own = Innermost(thread);
+std::uint32_t TreePass::ParentOf(const RangeBeginEvent& event, const TorchThread& thread) {
+  const std::uint32_t own = thread.nodes.Innermost();
   if (event.range->forward_thread == 0) return own;
   const auto forward = torch_threads_.find(event.range->forward_thread);
   if (forward == torch_threads_.end()) return own;
-  const std::uint32_t around = Innermost(threads_[forward->second.value]);
+  const std::uint32_t around = threads_[forward->second.value].nodes.Innermost();
   if (own == TreeNode::kNone) return around;
   TreeNode& engine = tree_.nodes[own];
   const bool is_engine = engine.name != TreeNode::kNone && tree_.names[engine.name].starts_with(kEngine);
@@ -145,19 +141,6 @@ std::uint32_t TreePass::AddNode(TreeNode node, const Event& event) {
   return index;
 }
 
-std::uint32_t TreePass::NameIndex(NameId name) {
-  if (!name.valid()) return TreeNode::kNone;
-  if (name_index_.size() <= name.value) name_index_.resize(name.value + 1, TreeNode::kNone);
-  std::uint32_t& index = name_index_[name.value];
-  if (index != TreeNode::kNone) return index;
-  index = static_cast<std::uint32_t>(tree_.names.size());
-  std::string text(state().dictionary().text(name));
-  const std::size_t dot = text.find('.', text.find("::") + 1);
-  if (state().dictionary().name(name).is_operator && dot != std::string::npos) text.resize(dot);
-  tree_.names.push_back(std::move(text));
-  return index;
-}
-
 void TreePass::Cover(AllocationId allocation, DeviceId device, std::uint64_t address) {
   if (extents_.size() > allocation) return;
   extents_.resize(allocation + 1);
@@ -168,27 +151,19 @@ void TreePass::Cover(AllocationId allocation, DeviceId device, std::uint64_t add
   tree_.addresses[allocation] = address;
 }
 
-std::uint64_t TreePass::ExtentOfLayout(LayoutId layout) {
-  constexpr std::uint64_t kNotAsked = ~std::uint64_t{0};
-  if (layout_extents_.size() <= layout.value) layout_extents_.resize(layout.value + 1, kNotAsked);
-  std::uint64_t& extent = layout_extents_[layout.value];
-  if (extent == kNotAsked) extent = ExtentOf(state().dictionary().layout(layout));
-  return extent;
-}
-
 AllocationId TreePass::AddTensor(const Tensor& tensor) {
   const AllocationId allocation = identities_.Seen(tensor);
   Cover(allocation, tensor.device, tensor.storage);
   if (tensor.storage == 0) return kNoAllocation;
   if (tensor.layout.valid()) {
     std::uint64_t& extent = extents_[allocation];
-    extent = std::max(extent, ExtentOfLayout(tensor.layout));
+    extent = std::max(extent, layout_extents_.Of(tensor.layout, state().dictionary()));
   }
   return allocation;
 }
 
 // `kinds`: as shown, changed where a tensor has no storage, or a list an undefined one: that is not shown either.
-void TreePass::AddInputs(const RangeBeginEvent& event, Thread& thread, std::string& kinds) {
+void TreePass::AddInputs(const RangeBeginEvent& event, TorchThread& thread, std::string& kinds) {
   if (!event.signature.valid()) return;
   const Signature& signature = state().dictionary().signature(event.signature);
   std::size_t tensor = 0, list = 0;
@@ -196,7 +171,7 @@ void TreePass::AddInputs(const RangeBeginEvent& event, Thread& thread, std::stri
     const Tensor& shown = event.tensors[tensor];
     if (shown.impl == 0) return true;
     // What an open range was given lives: the operator has resized it, as those that are given `out`.
-    if (identities_.IsElsewhere(shown.impl, shown.storage) && WasGiven(thread, shown.impl))
+    if (identities_.IsElsewhere(shown.impl, shown.storage) && thread.WasGiven(shown.impl))
       identities_.StorageChanges(shown.impl, shown.storage);
     thread.frames[thread.open].impls.push_back(shown.impl);
     const AllocationId allocation = AddTensor(shown);
@@ -231,34 +206,31 @@ void TreePass::NoteGradient(std::uint32_t node) {
 }
 
 bool TreePass::IsLikeWindow(const OpenRange& range) const {
-  return selection().window.kind == Window::Kind::kRange && range.source == RangeSource::kUser &&
+  return selection().window.kind == Window::Kind::kRange && IsOfUser(range.source) &&
          state().dictionary().text(range.name) == selection().window.range;
-}
-
-// Memoir's own range of torch.compile's work (docs/event_schema.md): torch.profiler sees none.
-bool TreePass::IsOfCompiler(const OpenRange& range) const {
-  return range.source == RangeSource::kUser && state().dictionary().text(range.name).starts_with("torch.compile: ");
 }
 
 void TreePass::SeeRangeBegin(const RangeBeginEvent& event) {
   if (IsLikeWindow(*event.range)) ++like_window_;
-  Thread& thread = ThreadOf(event.thread);
+  TorchThread& thread = ThreadOf(event.thread);
   const std::size_t depth = event.range->depth;
   if (thread.frames.size() <= depth) thread.frames.resize(depth + 1);
   for (std::size_t i = thread.open; i < depth; ++i) thread.frames[i].node = TreeNode::kNone;
   thread.open = depth;
+  thread.nodes.End(false, event.range->depth);
   if (const std::uint64_t torch_id = state().dictionary().thread(event.thread).torch_id; depth == 0 && torch_id != 0)
     torch_threads_[torch_id] = event.thread;
-  Frame& frame = thread.frames[depth];
+  TorchThread::Frame& frame = thread.frames[depth];
   frame.node = TreeNode::kNone;
   frame.impls.clear();
-  if (skip_ || !in_window() || event.before || !event.range->name.valid() || IsOfCompiler(*event.range)) {
+  if (skip_ || !in_window() || event.before || TorchHides(*event.range, state().dictionary())) {
     thread.open = depth + 1;
+    thread.nodes.Begin({TreeNode::kNone, event.range->depth});
     return;
   }
   TreeNode node;
   node.parent = ParentOf(event, thread);
-  node.name = NameIndex(event.range->name);
+  node.name = names_.Index(event.range->name, state().dictionary(), tree_.names);
   node.is_backward = node.in_backward = event.range->source == RangeSource::kBackward;
   const std::uint32_t index = AddNode(node, event);
   std::string kinds = calls_.ShownKinds(event, state().dictionary());
@@ -270,19 +242,20 @@ void TreePass::SeeRangeBegin(const RangeBeginEvent& event) {
   tree_.nodes[index].fits_schema = call.fits;
   frame.node = index;
   thread.open = depth + 1;
+  thread.nodes.Begin({index, event.range->depth});
   NoteGradient(index);
   if (node.is_backward && tree_.names[node.name] == kAccumulateGrad) childless_.insert(index);
 }
 
 void TreePass::SeeRangeEnd(const RangeEndEvent& event) {
   if (like_window_ > 0 && IsLikeWindow(*event.range)) --like_window_;
-  Thread& thread = ThreadOf(event.thread);
+  TorchThread& thread = ThreadOf(event.thread);
   const std::size_t depth = event.range->depth;
   if (!skip_ && in_window() && depth < thread.open) {
     childless_.erase(thread.frames[depth].node);
     for (const Tensor& tensor : event.tensors) {
       if (tensor.impl == 0) continue;
-      if (WasGiven(thread, tensor.impl)) {
+      if (thread.WasGiven(tensor.impl)) {
         identities_.StorageChanges(tensor.impl, tensor.storage);
       } else {
         identities_.Returned(tensor.impl, tensor.storage);
@@ -290,6 +263,7 @@ void TreePass::SeeRangeEnd(const RangeEndEvent& event) {
     }
   }
   thread.open = std::min(thread.open, depth);
+  thread.nodes.End(false, event.range->depth);
 }
 
 void TreePass::AddHolding(const HeldTensors::Holding* holding) {
@@ -311,7 +285,26 @@ void TreePass::SeeHolds(const HoldsEvent& event) {
 }
 
 void TreePass::SeeModuleEnter(const ModuleEvent& event) {
-  if (!skip_ && in_window() && !event.of_gradient) AddHolding(held_.CallModule(event.module));
+  if (skip_ || !in_window() || event.of_gradient) return;
+  AddHolding(held_.CallModule(event.module));
+  if (!calls_are_nodes_) return;
+  const std::uint32_t call = ThreadOf(event.thread).nodes.TakeModuleCall();
+  if (call != TreeNode::kNone)
+    tree_.nodes[call].name = call_names_->OfModule(event.module, state().dictionary(), tree_);
+}
+
+void TreePass::SeeCallBegin(const CallEvent& event) {
+  if (!calls_are_nodes_) return;
+  TorchOpenNodes& nodes = ThreadOf(event.thread).nodes;
+  TorchOpenNodes::Node open = call_names_->Begins(event, nodes, state().dictionary());
+  if (!open.hidden && !skip_ && in_window()) {
+    TreeNode node;
+    node.kind = TreeNode::Kind::kCall;
+    node.parent = nodes.Innermost();
+    node.name = call_names_->Of(event.code, state().dictionary(), tree_);
+    open.node = AddNode(node, event);
+  }
+  nodes.Begin(open);
 }
 
 void TreePass::AddAllocation(TreeNode::Kind kind, const Event& event, const Block& block, AllocationId allocation) {
@@ -319,10 +312,25 @@ void TreePass::AddAllocation(TreeNode::Kind kind, const Event& event, const Bloc
   if (allocated_[allocation] == 0) allocated_[allocation] = block.bytes;
   TreeNode node;
   node.kind = kind;
-  node.parent = event.thread.valid() ? Innermost(ThreadOf(event.thread)) : TreeNode::kNone;
+  node.parent = InnermostOf(event);
   node.call = static_cast<std::uint32_t>(tree_.allocations.size());
   tree_.allocations.push_back({allocation, block.device, block.address, block.bytes});
   NoteGradient(AddNode(node, event));
+}
+
+std::uint32_t TreePass::AddCall(const Event& event, std::string_view name, std::uint32_t parent) {
+  if (!device_calls_ || skip_ || !in_window() || name.empty()) return TreeNode::kNone;
+  TreeNode node;
+  node.name = names_.Index(name, tree_.names);
+  node.parent = parent == TreeNode::kNone ? InnermostOf(event) : parent;
+  return AddNode(node, event);
+}
+
+void TreePass::SeeDeviceCall(const DeviceCallEvent& event) {
+  if (!device_calls_) return;
+  const std::string runs = device_calls_->WhatRuns(event, state().dictionary());
+  const std::uint32_t call = AddCall(event, ToString(event.call));
+  if (call != TreeNode::kNone) AddCall(event, runs, call);
 }
 
 void TreePass::SeeAllocate(const AllocateEvent& event) {
@@ -342,7 +350,7 @@ void TreePass::SeeDeallocate(const DeallocateEvent& event) {
   if (block.bytes == 0 || (!in_window() && like_window_ == 0)) return;
   const auto known = sizes_.extract({block.device, block.address});
   if (skip_ || !in_window()) return;
-  if (selection().forget_before && IsOfHost(block.device)) {
+  if (selection().forget_before && state().dictionary().device(block.device).type == "cpu") {
     if (block.slot == Block::kNoSlot || known.empty()) return;
     block.bytes = known.mapped();
   }
@@ -351,8 +359,9 @@ void TreePass::SeeDeallocate(const DeallocateEvent& event) {
 
 }  // namespace
 
-absl::StatusOr<EventTree> BuildEventTree(const Capture& capture, const Selection& selection, bool parameters) {
-  TreePass pass(capture, selection);
+absl::StatusOr<EventTree> BuildEventTree(const Capture& capture, const Selection& selection,
+                                         const EventTreeOptions& asked) {
+  TreePass pass(capture, selection, asked);
   ReplayOptions options = ReplayOptionsFor(selection, true, false);
   options.modules = true;  // which of a module's enters are of a gradient
   absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
@@ -360,7 +369,7 @@ absl::StatusOr<EventTree> BuildEventTree(const Capture& capture, const Selection
   if (!pass.found().ok()) return pass.found();
   EventTree tree = pass.Take();
   tree.report = *std::move(report);
-  if (const absl::Status enough = RecordedEnough(capture, tree, parameters); !enough.ok()) return enough;
+  if (const absl::Status enough = RecordedEnough(capture, tree, asked.parameters); !enough.ok()) return enough;
   return tree;
 }
 

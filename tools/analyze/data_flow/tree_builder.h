@@ -11,8 +11,13 @@ namespace memoir {
 
 // Of the first process of the selection. NotFound: the selection does not occur. FailedPrecondition: its operators are
 // those below autograd, or no ranges were recorded.
-// `parameters`: what follows has to know them, so that calls of modules have to be recorded.
-absl::StatusOr<EventTree> BuildEventTree(const Capture& capture, const Selection& selection, bool parameters = true);
+struct EventTreeOptions {
+  bool parameters = true;     // what follows has to know them, so that calls of modules have to be recorded
+  bool calls = false;         // of functions, too
+  bool device_calls = false;  // with calls of CUDA and kernels, as torch.profiler's activity CUDA adds them
+};
+absl::StatusOr<EventTree> BuildEventTree(const Capture& capture, const Selection& selection,
+                                         const EventTreeOptions& options = {});
 
 }  // namespace memoir
 

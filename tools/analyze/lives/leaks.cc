@@ -108,14 +108,4 @@ std::vector<Leak> LeakPass::Take() {
   return std::move(leaks_);
 }
 
-absl::StatusOr<std::vector<Leak>> FindLeaks(const Capture& capture, const Selection& selection) {
-  LeakPass pass(capture, selection);
-  ReplayOptions replay = ReplayOptionsFor(selection, false, false);
-  replay.modules = true;
-  const absl::StatusOr<ReplayReport> report = capture.Replay(pass, replay);
-  if (!report.ok()) return report.status();
-  if (!pass.found().ok()) return pass.found();
-  return pass.Take();
-}
-
 }  // namespace memoir

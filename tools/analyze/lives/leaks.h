@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/status/statusor.h"
 #include "tools/analyze/grouping/source_lines.h"
 #include "tools/analyze/pass/windowed_visitor.h"
 #include "tools/model/capture.h"
@@ -82,9 +81,6 @@ class LeakPass : public WindowedVisitor {
   std::vector<std::pair<Place, Leak>> newest_;  // of the process in hand, without names
   std::vector<Leak> leaks_;
 };
-
-// NotFound as AnalyzeSummary.
-absl::StatusOr<std::vector<Leak>> FindLeaks(const Capture& capture, const Selection& selection);
 
 }  // namespace memoir
 

@@ -90,7 +90,7 @@ void WindowedVisitor::OnRangeBegin(const RangeBeginEvent& event) {
     StepBegins(source, event);
   }
   const Window& window = selection_.window;
-  if (window.kind == Window::Kind::kRange && event.range->source == RangeSource::kUser) {
+  if (window.kind == Window::Kind::kRange && IsOfUser(event.range->source)) {
     const std::string_view name = state_->dictionary().text(event.range->name);
     if (name == window.range) {
       const std::uint64_t occurrence = occurrence_++;
@@ -177,6 +177,11 @@ void WindowedVisitor::OnDeviceReading(const DeviceReadingEvent& event) {
   if (IsSelected(event.device)) SeeDeviceReading(event);
 }
 
+void WindowedVisitor::OnDeviceCall(const DeviceCallEvent& event) {
+  FollowTime(event);
+  if (IsSelected(event.device)) SeeDeviceCall(event);
+}
+
 void WindowedVisitor::OnFirstSeen(const FirstSeenEvent& event) {
   if (IsSelected(event.tensor->device)) SeeFirstSeen(event);
 }
@@ -203,6 +208,16 @@ void WindowedVisitor::OnModuleExit(const ModuleEvent& event) {
 void WindowedVisitor::OnStack(const StackEvent& event) {
   FollowTime(event);
   SeeStack(event);
+}
+
+void WindowedVisitor::OnCallBegin(const CallEvent& event) {
+  FollowTime(event);
+  SeeCallBegin(event);
+}
+
+void WindowedVisitor::OnCallEnd(const CallEvent& event) {
+  FollowTime(event);
+  SeeCallEnd(event);
 }
 
 void WindowedVisitor::OnHolds(const HoldsEvent& event) {

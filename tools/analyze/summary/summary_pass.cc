@@ -38,7 +38,7 @@ void SummaryPass::CountCall(const OpenRange& range) {
   ++summary_.ranges;
   summary_.operator_calls += range.is_operator;
   const bool counts = grouping_.by() == GroupBy::kLeaf || (grouping_.by() == GroupBy::kOperator && range.is_operator) ||
-                      (grouping_.by() == GroupBy::kRange && range.source == RangeSource::kUser) ||
+                      (grouping_.by() == GroupBy::kRange && IsOfUser(range.source)) ||
                       (grouping_.by() == GroupBy::kRegion && range.role.region);
   if (!counts || !range.name.valid() || range.role.note) return;
   if (range.name.value >= calls_.size()) calls_.resize(range.name.value + 1);

@@ -80,7 +80,7 @@ std::string PythonName(std::string_view name) {
 
 // The path below the root as a name of named_modules(); none when the module is not part of it.
 std::optional<std::string> NameBelow(const Module& module, std::string_view root) {
-  std::string whole = module.path.empty() ? module.root : module.root + "." + module.path;
+  std::string whole = module.whole();
   if (whole == root) return "";
   if (!whole.starts_with(root) || whole[root.size()] != '.') return std::nullopt;
   return whole.substr(root.size() + 1);

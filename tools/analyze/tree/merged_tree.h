@@ -23,6 +23,7 @@ inline constexpr std::uint32_t kTreeRoot = 0;
 struct NodePlace {
   std::uint32_t parent = kTreeRoot;
   bool is_module = false;  // a call of one, not a range
+  CodeId code;             // valid: a call of a Python function
   RangeSource source = RangeSource::kFunction;
   NameId name;                          // range
   ModuleId module;                      // that is called; of a node of autograd's: of its forward operator
@@ -31,7 +32,7 @@ struct NodePlace {
   auto operator<=>(const NodePlace&) const = default;
   template <typename H>
   friend H AbslHashValue(H state, const NodePlace& p) {
-    return H::combine(std::move(state), p.parent, p.is_module, p.source, p.name, p.module, p.forward);
+    return H::combine(std::move(state), p.parent, p.is_module, p.code, p.source, p.name, p.module, p.forward);
   }
 };
 
@@ -48,13 +49,16 @@ struct LeafPlace {
   MemoryAction action = MemoryAction::kAllocate;
   DeviceId device;
   v1::DriverCall call = v1::DRIVER_CALL_UNKNOWN;  // of driver calls, as the next
-  NameId library;
+  NameId library;                                 // of a launch the kernel
   std::uint64_t stream = 0;
+  v1::DeviceCall device_call = v1::DEVICE_CALL_UNKNOWN;  // of calls of CUDA, as the next
+  v1::CopyKind copy_kind = v1::COPY_KIND_UNKNOWN;
 
   auto operator<=>(const LeafPlace&) const = default;
   template <typename H>
   friend H AbslHashValue(H state, const LeafPlace& p) {
-    return H::combine(std::move(state), p.node, p.action, p.device, static_cast<int>(p.call), p.library, p.stream);
+    return H::combine(std::move(state), p.node, p.action, p.device, static_cast<int>(p.call), p.library, p.stream,
+                      static_cast<int>(p.device_call), static_cast<int>(p.copy_kind));
   }
 };
 
@@ -62,6 +66,7 @@ struct MergedLeaf {
   LeafPlace place;
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;
+  std::uint64_t ticks = 0;    // in calls of CUDA
   std::uint64_t live = 0;     // now
   std::uint64_t at_peak = 0;  // at peak number `peaks` of its device
   std::uint64_t at_end = 0;   // at end number `ends` of a window

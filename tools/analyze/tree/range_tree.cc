@@ -12,7 +12,7 @@ namespace memoir {
 absl::StatusOr<RangeTree> AnalyzeRangeTree(const Capture& capture, const RangeTreeOptions& options) {
   RangeTree tree;
   MergedTreePass* merged = nullptr;
-  MergedTreePass pass(capture, options, options.thread,
+  MergedTreePass pass(capture, options, options.thread, options.calls,
                       [&](const ReplayState& state) { tree = CutTree(merged->tree(), state, options); });
   merged = &pass;
   ReplayOptions replay = ReplayOptionsFor(options, false, false);
@@ -21,8 +21,12 @@ absl::StatusOr<RangeTree> AnalyzeRangeTree(const Capture& capture, const RangeTr
   if (!report.ok()) return report.status();
   if (!pass.found().ok()) return pass.found();
   if (const absl::Status found = pass.thread().Found(capture.path()); !found.ok()) return found;
+  const auto to_ns = [&](std::uint64_t& ticks) {
+    ticks = static_cast<std::uint64_t>(static_cast<double>(ticks) * pass.ns_per_tick());
+  };
   for (RangeNode& node : tree.nodes) {
-    node.total_ns = static_cast<std::uint64_t>(static_cast<double>(node.total_ns) * pass.ns_per_tick());
+    to_ns(node.total_ns);
+    for (TreeMemory& memory : node.memory) to_ns(memory.ns);
   }
   tree.report = *std::move(report);
   return tree;

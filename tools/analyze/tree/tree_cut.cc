@@ -72,7 +72,9 @@ class Cutter {
   std::uint64_t least_ = 0;
 };
 
-bool IsOrdinary(MemoryAction action) { return action == MemoryAction::kAllocate || action == MemoryAction::kFree; }
+bool IsOrdinary(MemoryAction action) {
+  return action == MemoryAction::kAllocate || action == MemoryAction::kFree || IsDeviceCall(action);
+}
 
 void Cutter::AddLeaf(const MergedLeaf& leaf) {
   Sums& own = own_[leaf.place.node];
@@ -130,6 +132,7 @@ void Cutter::SumUp() {
 }
 
 std::string Cutter::NameOf(const MergedNode& node) const {
+  if (node.place.code.valid()) return dictionary_.code(node.place.code).function;
   if (node.place.is_module) return dictionary_.module(node.place.module).place();
   const std::string_view name = dictionary_.text(node.place.name);
   return name.empty() ? "(unknown)" : std::string(name);
@@ -146,6 +149,7 @@ bool Cutter::Matches(const MergedNode& node) const {
     return absl::AsciiStrToLower({text.data(), text.size()}).find(wanted) != std::string::npos;
   };
   if (has(NameOf(node)) || has(ForwardName(node))) return true;
+  if (node.place.code.valid()) return has(dictionary_.code(node.place.code).file);
   if (!node.place.module.valid()) return false;
   const Module& module = dictionary_.module(node.place.module);
   return has(module.path) || has(module.root) || has(module.class_name);
@@ -168,7 +172,10 @@ TreeMemory Cutter::MemoryOf(const MergedLeaf& leaf) const {
   if (leaf.place.device.valid()) memory.device = ToString(dictionary_.device(leaf.place.device));
   memory.stream = leaf.place.stream;
   memory.call = leaf.place.call;
-  memory.library = dictionary_.text(leaf.place.library);
+  (leaf.place.action == MemoryAction::kLaunch ? memory.kernel : memory.library) = dictionary_.text(leaf.place.library);
+  memory.device_call = leaf.place.device_call;
+  memory.copy_kind = leaf.place.copy_kind;
+  memory.ns = leaf.ticks;
   memory.count = leaf.count;
   memory.bytes = leaf.bytes;
   const bool lives = leaf.place.action == MemoryAction::kAllocate || leaf.place.action == MemoryAction::kBefore ||
@@ -182,10 +189,12 @@ TreeMemory Cutter::MemoryOf(const MergedLeaf& leaf) const {
 RangeNode Cutter::Shown(std::uint32_t at) const {
   const MergedNode& node = merged_.nodes()[at];
   RangeNode shown;
-  shown.kind = at == kTreeRoot        ? RangeNode::Kind::kRoot
-               : node.place.is_module ? RangeNode::Kind::kModule
-                                      : RangeNode::Kind::kNamed;
+  shown.kind = at == kTreeRoot           ? RangeNode::Kind::kRoot
+               : node.place.is_module    ? RangeNode::Kind::kModule
+               : node.place.code.valid() ? RangeNode::Kind::kCall
+                                         : RangeNode::Kind::kNamed;
   if (at != kTreeRoot) shown.name = NameOf(node);
+  if (node.place.code.valid()) shown.file = dictionary_.code(node.place.code).file;
   shown.source = node.place.source;
   if (node.place.module.valid()) shown.module = dictionary_.module(node.place.module);
   shown.forward = ForwardName(node);
@@ -201,7 +210,8 @@ RangeNode Cutter::Shown(std::uint32_t at) const {
   shown.total_ns = node.ticks;
   for (const std::uint32_t leaf : leaves_[at]) {
     const MergedLeaf& memory = merged_.leaves()[leaf];
-    if (!IsOrdinary(memory.place.action) || memory.bytes >= least_) shown.memory.push_back(MemoryOf(memory));
+    const bool always = !IsOrdinary(memory.place.action) || IsDeviceCall(memory.place.action);
+    if (always || memory.bytes >= least_) shown.memory.push_back(MemoryOf(memory));
   }
   return shown;
 }

@@ -24,6 +24,10 @@ std::string_view ToString(MemoryAction action) {
       return "driver_refused";
     case MemoryAction::kOutOfMemory:
       return "out_of_memory";
+    case MemoryAction::kLaunch:
+      return "kernel_launch";
+    case MemoryAction::kDeviceCall:
+      return "device_call";
     case MemoryAction::kBefore:
       return "before_window";
     case MemoryAction::kElsewhere:

@@ -20,11 +20,16 @@ enum class MemoryAction : std::uint8_t {
   kDriverFree,
   kDriverRefused,
   kOutOfMemory,  // of the CUDA allocator
+  kLaunch,       // no memory, but beside it: a kernel is launched,
+  kDeviceCall,   // or another call of CUDA is made
   kBefore,       // live, and allocated outside of the window
   kElsewhere,    // live, and allocated by a thread that was not asked for
 };
 // "allocate", "segment_free", ...
 std::string_view ToString(MemoryAction action);
+inline bool IsDeviceCall(MemoryAction action) {
+  return action == MemoryAction::kLaunch || action == MemoryAction::kDeviceCall;
+}
 // Whether its bytes go away: shown with a minus.
 bool GivesBack(MemoryAction action);
 MemoryAction ActionOf(SegmentAction action);

@@ -204,6 +204,14 @@ Check PreloadCheck() {
   return {Level::kNote, "LD_PRELOAD", preload, "it is kept behind Memoir's; if a program misbehaves, try without it"};
 }
 
+// Where launches come from (docs/kernels.md).
+Check KernelsCheck() {
+  constexpr std::string_view kOfDriver = "launches from interposed calls of this driver";
+  constexpr std::string_view kOfSimulation = "launches from interposed calls, on the simulated GPU alone: no driver";
+  const bool driver = access("/proc/driver/nvidia/version", F_OK) == 0;
+  return {Level::kFine, "CUDA kernels", fmt::format("{}; CUPTI is not used", driver ? kOfDriver : kOfSimulation), ""};
+}
+
 }  // namespace
 
 Checks CheckInstallation(const InstallTree& tree) {
@@ -254,11 +262,14 @@ Checks CheckEnvironment() {
     }
   }
   checks.push_back(PreloadCheck());
+  if (const std::string injection = Variable("NVTX_INJECTION64_PATH"); !injection.empty())
+    checks.push_back({Level::kNote, "NVTX", fmt::format("NVTX_INJECTION64_PATH={}: ranges of NVTX go there", injection),
+                      "unset it to have them in the recording"});
   return checks;
 }
 
 Checks CheckSystem(const std::string& output) {
-  return {RingCheck(), SharedMemoryCheck(), OutputCheck(output), KernelCheck()};
+  return {RingCheck(), SharedMemoryCheck(), OutputCheck(output), KernelCheck(), KernelsCheck()};
 }
 
 }  // namespace memoir

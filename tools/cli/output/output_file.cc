@@ -71,6 +71,10 @@ absl::Status OutputFile::Finish() {
     if (std::rename(partial_.c_str(), path_.c_str()) != 0) error_ = errno;
     if (error_ == 0) partial_.clear();
   }
+  return status();
+}
+
+absl::Status OutputFile::status() const {
   if (error_ == 0) return absl::OkStatus();
   return absl::UnavailableError("cannot write " + (to_stdout() ? "standard output" : path_) + ": " +
                                 std::strerror(error_) + FixFor(error_));

@@ -21,9 +21,12 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   void Write(std::string_view bytes);
-  absl::Status Finish();  // the error says what to do
+  absl::Status Finish();        // the error says what to do
+  absl::Status status() const;  // likewise, so far
 
   const std::string& path() const { return path_; }
+  // Where the bytes are until Finish(), for who writes them with a library of its own. path(): it is not replaced.
+  const std::string& written_to() const { return partial_.empty() ? path_ : partial_; }
   bool to_stdout() const { return path_.empty() || path_ == "-"; }
   std::uint64_t bytes() const { return bytes_; }
 

@@ -1,12 +1,7 @@
 #include "tools/cli/show/export_sqlite.h"
 
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <filesystem>
-#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "tools/analyze/categories/block_categories.h"
@@ -14,6 +9,7 @@
 #include "tools/analyze/pass/step_times.h"
 #include "tools/analyze/pass/windowed_visitor.h"
 #include "tools/analyze/tree/tree_stream.h"
+#include "tools/cli/output/output_file.h"
 #include "tools/cli/terminal/message.h"
 #include "tools/view/database/capture_tables.h"
 #include "tools/view/database/sqlite_file.h"
@@ -52,23 +48,20 @@ absl::StatusOr<ReplayReport> Fill(const Capture& capture, const Selection& selec
 }  // namespace
 
 absl::StatusOr<ReplayReport> ExportSqlite(const Capture& capture, const Selection& selection, const std::string& path) {
-  std::error_code error;
-  const std::filesystem::file_status there = std::filesystem::status(path, error);
-  if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there))
-    return CannotWrite(path, "a database goes into a file of its own");
-  const std::string partial = path + ".partial-" + std::to_string(getpid());
+  OutputFile output(path);
+  if (const absl::Status opened = output.status(); !opened.ok()) return opened;
+  if (output.written_to() == path) return CannotWrite(path, "a database goes into a file of its own");
   absl::StatusOr<ReplayReport> report = ReplayReport();
-  absl::Status written;
   {
     const Capture::SharedDecoding shared(capture);
-    SqliteFile file(partial);
-    report = file.status().ok() ? Fill(capture, selection, file) : report;
-    written = file.Finish();
+    SqliteFile file(output.written_to());
+    if (file.status().ok()) report = Fill(capture, selection, file);
+    const absl::Status written = file.Finish();
+    if (report.ok() && !written.ok()) report = CannotWrite(path, std::string(written.message()));
   }
-  if (report.ok() && written.ok() && std::rename(partial.c_str(), path.c_str()) == 0) return report;
-  const std::string reason = written.ok() ? std::generic_category().message(errno) : std::string(written.message());
-  unlink(partial.c_str());
-  return report.ok() ? CannotWrite(path, reason) : report.status();
+  if (!report.ok()) return report;
+  const absl::Status finished = output.Finish();
+  return finished.ok() ? report : finished;
 }
 
 }  // namespace memoir

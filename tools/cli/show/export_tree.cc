@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/analyze/calls/device_calls.h"
 #include "tools/analyze/data_flow/tree_builder.h"
 #include "tools/analyze/tree/tree_stream.h"
 #include "tools/cli/show/export_trace.h"
@@ -16,7 +17,9 @@ namespace {
 absl::StatusOr<ReplayReport> ExportAsTorch(const Capture& capture, const TreeExport& asked, Selection selection,
                                            const std::function<void(std::string_view)>& write) {
   selection.forget_before = true;  // torch.profiler knows nothing from before it began
-  absl::StatusOr<EventTree> tree = BuildEventTree(capture, selection, false);
+  // Where launches were recorded, as with torch.profiler's activity CUDA.
+  const EventTreeOptions options{.parameters = false, .calls = true, .device_calls = LaunchesAreRecorded(capture)};
+  absl::StatusOr<EventTree> tree = BuildEventTree(capture, selection, options);
   if (!tree.ok()) return tree.status();
   WriteProfilerTree(*tree, !asked.no_memory, write);
   return std::move(tree->report);

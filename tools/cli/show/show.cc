@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
+#include "tools/analyze/calls/device_calls.h"
 #include "tools/analyze/checkpointing/checkpointing.h"
 #include "tools/analyze/compiled/compiled_frames.h"
 #include "tools/analyze/pass/groupings.h"
@@ -34,6 +35,7 @@
 #include "tools/cli/terminal/message.h"
 #include "tools/cli/terminal/nearest.h"
 #include "tools/cli/terminal/progress.h"
+#include "tools/view/calls/device_calls_view.h"
 #include "tools/view/checkpointing/checkpoint_view.h"
 #include "tools/view/compiled/compiled_view.h"
 #include "tools/view/segments/fragmentation_view.h"
@@ -71,6 +73,7 @@ struct ShowArguments : SelectionArguments {
   std::string over;
   bool tree = false;
   std::optional<std::uint32_t> depth;
+  std::string calls = "own";
   std::string thread;
   std::string grep;
   std::optional<std::uint32_t> top;
@@ -87,6 +90,7 @@ void AddOptions(CLI::App& app, ShowArguments& arguments) {
       "shape or rank; line: of Python code, the innermost of your own; stack: the tree of its callers; region: that "
       "torch.compile made; compiled: each frame that it compiled, why again, and where graphs broke; "
       "checkpoint: what activation checkpointing of each module would do to the peak; "
+      "kernel: launches of CUDA kernels, copies, waits and CUDA graphs; "
       "with --at also segment: the map of a GPU's reserved memory [operator]");
   app.add_option("--own", arguments.own,
                  "of --by line and stack: what your own code is, a folder or file [all but site-packages, the standard "
@@ -104,6 +108,9 @@ void AddOptions(CLI::App& app, ShowArguments& arguments) {
             "in --json]");
   app.add_option("--grep", arguments.grep,
                  "--tree: only nodes with this text in their name or module, and what is around them and inside");
+  app.add_option("--calls", arguments.calls,
+                 "--tree, of a recording with --stacks calls: calls of Python functions of your own code (own), of "
+                 "libraries and in C as well (all), or none [own]");
   app.add_option("--thread", arguments.thread, "--tree: only what this thread did; its number or name");
   AddTimes(app, arguments, "");
   app.add_option("--range", arguments.range, "only inside the user ranges NAME; NAME#n: only its n-th call, from 0");
@@ -123,14 +130,22 @@ void AddOptions(CLI::App& app, ShowArguments& arguments) {
 bool ByCheckpoint(const ShowArguments& arguments) { return arguments.by == "checkpoint"; }
 bool ByCompiled(const ShowArguments& arguments) { return arguments.by == "compiled"; }
 bool ByStack(const ShowArguments& arguments) { return arguments.by == "stack"; }
+bool ByKernel(const ShowArguments& arguments) { return arguments.by == "kernel"; }
 bool BySegment(const ShowArguments& arguments) { return arguments.by == "segment"; }
+
+std::optional<TreeCalls> ParseCalls(std::string_view word) {
+  if (word == "own") return TreeCalls::kOwn;
+  if (word == "all") return TreeCalls::kAll;
+  if (word == "none") return TreeCalls::kNone;
+  return std::nullopt;
+}
 
 // What is asked for in words that mean nothing, or that do not go together; "" when all is well.
 std::string Complaint(const ShowArguments& arguments) {
   if (arguments.capture.empty()) return "no capture given";
   std::vector<std::string> groups;
   for (const GroupingFacts& grouping : kGroupings) groups.emplace_back(grouping.word);
-  groups.insert(groups.end(), {"stack", "compiled", "segment", "checkpoint"});
+  groups.insert(groups.end(), {"stack", "compiled", "kernel", "segment", "checkpoint"});
   if (BySegment(arguments) && arguments.at.empty()) return "--by segment is of an instant: add --at peak, or a time";
   if (ByCheckpoint(arguments) && !arguments.at.empty())
     return "--by checkpoint is about the peak of a whole window; leave out --at";
@@ -138,7 +153,9 @@ std::string Complaint(const ShowArguments& arguments) {
     return "--by compiled is about a whole window and its peak; leave out --at, or use --by region";
   if (ByStack(arguments) && !arguments.at.empty())
     return "--by stack is about a whole window and its peak; leave out --at, or use --by line";
-  const bool view = BySegment(arguments) || ByCheckpoint(arguments) || ByStack(arguments) || ByCompiled(arguments);
+  if (ByKernel(arguments) && !arguments.at.empty()) return "--by kernel is about a whole window; leave out --at";
+  const bool view = BySegment(arguments) || ByCheckpoint(arguments) || ByStack(arguments) || ByCompiled(arguments) ||
+                    ByKernel(arguments);
   if (!view && !ParseGroupBy(arguments.by)) {
     const std::string nearest = DidYouMean(arguments.by, groups);
     return fmt::format("--by {}: not one of {}{}", arguments.by, fmt::join(groups, ", "), nearest);
@@ -152,8 +169,12 @@ std::string Complaint(const ShowArguments& arguments) {
     return "--over " + arguments.over + ": not one of time, operators" + DidYouMean(arguments.over, overs);
   if (const std::string wrong = WindowComplaint(arguments); !wrong.empty()) return wrong;
   const auto by = ParseGroupBy(arguments.by);
-  if (!arguments.own.empty() && !ByStack(arguments) && !(by && NeedsStacks(*by)))
-    return "--own is of lines; add --by line or --by stack";
+  if (!arguments.own.empty() && !ByStack(arguments) && !arguments.tree && !(by && NeedsStacks(*by)))
+    return "--own is of lines and calls; add --by line, --by stack or --tree";
+  const std::vector<std::string> calls = {"own", "all", "none"};
+  if (!ParseCalls(arguments.calls))
+    return "--calls " + arguments.calls + ": not one of own, all, none" + DidYouMean(arguments.calls, calls);
+  if (arguments.calls != "own" && !arguments.tree) return "--calls is of --tree; add that";
   const int views = (arguments.at.empty() ? 0 : 1) + (arguments.over.empty() ? 0 : 1) + (arguments.tree ? 1 : 0);
   const bool of_tree = !(arguments.thread + arguments.grep).empty();
   if (of_tree && !arguments.tree) return "--thread and --grep are of --tree; add that";
@@ -271,6 +292,7 @@ Shown ShowTree(const Capture& capture, const ShowArguments& arguments, const Sel
   if (!arguments.json && !arguments.top && arguments.grep.empty()) options.share = kShare;
   options.thread = arguments.thread;
   options.grep = arguments.grep;
+  options.calls = *ParseCalls(arguments.calls);
   const auto tree = AnalyzeRangeTree(capture, options);
   if (!tree.ok()) return tree.status();
   return arguments.json ? ToText(TreeJson(capture, *tree)) : RenderTree(capture, *tree, terminal);
@@ -298,6 +320,14 @@ Shown ShowCompiled(const Capture& capture, const ShowArguments& arguments, const
   return RenderCompiled(capture, *compiled, arguments.top.value_or(10), terminal);
 }
 
+Shown ShowKernels(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
+                  const Terminal& terminal) {
+  const auto calls = AnalyzeDeviceCalls(capture, selection);
+  if (!calls.ok()) return calls.status();
+  if (arguments.json) return ToText(DeviceCallsJson(capture, *calls, arguments.top.value_or(0)));
+  return RenderDeviceCalls(capture, *calls, arguments.top.value_or(10), terminal);
+}
+
 Shown Show(const ShowArguments& arguments) {
   const auto capture = OpenMerged(arguments.capture, [](const std::string& line) { Say(line); }, RunOf(arguments.run));
   if (!capture.ok()) return capture.status();
@@ -310,6 +340,7 @@ Shown Show(const ShowArguments& arguments) {
   if (BySegment(arguments)) return ShowSegments(*capture, arguments, selection, terminal);
   if (ByCompiled(arguments)) return ShowCompiled(*capture, arguments, selection, terminal);
   if (ByStack(arguments)) return ShowStacks(*capture, arguments, selection, terminal);
+  if (ByKernel(arguments)) return ShowKernels(*capture, arguments, selection, terminal);
   if (ByCheckpoint(arguments)) return ShowCheckpointing(*capture, arguments, selection, terminal);
   if (!arguments.at.empty()) return ShowLiveAt(*capture, arguments, selection, terminal);
   if (arguments.over == "operators") return ShowOverOperators(*capture, arguments, selection, terminal);

@@ -5,6 +5,7 @@
 
 #include "tools/analyze/categories/rules.h"
 #include "tools/analyze/pass/steps.h"
+#include "tools/model/kernel_name.h"
 
 namespace memoir {
 namespace {
@@ -29,7 +30,7 @@ CaptureTables::CaptureTables(SqliteFile& file, std::string_view own)
           "operators",
           "operator INTEGER PRIMARY KEY, parent INTEGER, process INTEGER, thread INTEGER, kind TEXT, name TEXT, "
           "module INTEGER, phase TEXT, begin_ns INTEGER, end_ns INTEGER, allocated_bytes INTEGER, freed_bytes INTEGER, "
-          "forward INTEGER")),
+          "forward INTEGER, file TEXT")),
       blocks_(file.CreateTable(
           "blocks",
           "process INTEGER, device TEXT, address INTEGER, serial INTEGER, bytes INTEGER, requested_bytes INTEGER, "
@@ -37,7 +38,11 @@ CaptureTables::CaptureTables(SqliteFile& file, std::string_view own)
           "phase TEXT, category TEXT, detail TEXT, rule TEXT, parameter TEXT, file TEXT, line INTEGER, function TEXT")),
       events_(file.CreateTable("events",
                                "ns INTEGER, process INTEGER, thread INTEGER, action TEXT, device TEXT, "
-                               "address INTEGER, bytes INTEGER, serial INTEGER, stream INTEGER, operator INTEGER")) {}
+                               "address INTEGER, bytes INTEGER, serial INTEGER, stream INTEGER, operator INTEGER")),
+      calls_(file.CreateTable("calls",
+                              "begin_ns INTEGER, end_ns INTEGER, process INTEGER, thread INTEGER, call TEXT, "
+                              "device TEXT, stream INTEGER, kernel TEXT, symbol TEXT, kind TEXT, bytes INTEGER, "
+                              "error INTEGER, operator INTEGER, module INTEGER, phase TEXT")) {}
 
 void CaptureTables::AddRanks(const Capture& capture, const ReplayReport& report) {
   for (const ProcessSummary& process : capture.processes()) {
@@ -67,7 +72,23 @@ SqlValue CaptureTables::ModuleOf(ModuleId id, const Dictionary& dictionary) {
   return std::uint64_t{id.value};
 }
 
+void CaptureTables::AddCall(const StreamedNode& node, const ReplayState& state) {
+  const Dictionary& dictionary = state.dictionary();
+  const DeviceCallEvent& call = *node.device_call;
+  const std::string device = ToString(dictionary.device(call.device));
+  const std::string_view symbol = dictionary.text(call.kernel);
+  const std::string kernel = symbol.empty() ? "" : KernelName(symbol);
+  const SqlValue module = ModuleOf(node.module, dictionary);
+  file_.Insert(calls_, {state.Nanoseconds(node.process, node.begin), state.Nanoseconds(call.process, call.tick),
+                        std::uint64_t{node.process.value}, NumberOf(node.thread, dictionary), ToString(call.call),
+                        std::string_view(device), call.stream, SqlText(kernel), SqlText(symbol),
+                        SqlText(ToString(call.copy_kind)), call.bytes,
+                        call.result == 0 ? SqlValue() : std::uint64_t{call.result}, NodeNumber(node.parent), module,
+                        ToString(node.phase)});
+}
+
 void CaptureTables::AddNode(const StreamedNode& node, const ReplayState& state) {
+  if (node.kind == StreamedNode::Kind::kDeviceCall) return AddCall(node, state);
   const Dictionary& dictionary = state.dictionary();
   const std::uint64_t process = node.process.value, begin_ns = state.Nanoseconds(node.process, node.begin);
   const SqlValue thread = NumberOf(node.thread, dictionary);
@@ -77,17 +98,23 @@ void CaptureTables::AddNode(const StreamedNode& node, const ReplayState& state) 
                            node.serial, node.stream, NodeNumber(node.parent)});
     return;
   }
-  const bool is_call = node.kind == StreamedNode::Kind::kModule;
+  const bool is_module = node.kind == StreamedNode::Kind::kModule, is_call = node.kind == StreamedNode::Kind::kCall;
   const SqlValue module = ModuleOf(node.module, dictionary);
-  SqlValue name;
+  SqlValue name, file;
   if (node.name.valid()) name = dictionary.text(node.name);
-  if (is_call && node.module.valid()) name = std::string_view(dictionary.module(node.module).place());
+  if (is_call && node.code.valid()) {
+    name = std::string_view(dictionary.code(node.code).function);
+    file = SqlText(dictionary.code(node.code).file);
+  }
+  if (is_module && node.module.valid()) name = std::string_view(dictionary.module(node.module).place());
   std::optional<std::uint64_t> end_ns;
   if (node.end) end_ns = state.Nanoseconds(node.process, *node.end);
-  file_.Insert(operators_,
-               {std::uint64_t{node.number}, NodeNumber(node.parent), process, thread,
-                is_call ? std::string_view("module") : ToString(node.source), name, module, ToString(node.phase),
-                begin_ns, SqlOptional(end_ns), node.allocated, node.freed, NodeNumber(node.forward)});
+  file_.Insert(operators_, {std::uint64_t{node.number}, NodeNumber(node.parent), process, thread,
+                            is_module ? std::string_view("module")
+                            : is_call ? std::string_view("call")
+                                      : ToString(node.source),
+                            name, module, is_call ? SqlValue() : ToString(node.phase), begin_ns, SqlOptional(end_ns),
+                            node.allocated, node.freed, NodeNumber(node.forward), file});
 }
 
 void CaptureTables::AddBlock(const BlockLife& life, const BlockCategories& categories, const ReplayState& state) {

@@ -1,4 +1,4 @@
-// A capture as tables: ranks, modules, steps, operators, blocks, events. docs/exports.md has their columns.
+// A capture as tables: ranks, modules, steps, operators, blocks, events, calls. docs/exports.md has their columns.
 #ifndef TOOLS_VIEW_DATABASE_CAPTURE_TABLES_H_
 #define TOOLS_VIEW_DATABASE_CAPTURE_TABLES_H_
 
@@ -30,12 +30,13 @@ class CaptureTables {
   void AddIndices();  // after all rows
 
  private:
+  void AddCall(const StreamedNode& node, const ReplayState& state);
   SqlValue ModuleOf(ModuleId module, const Dictionary& dictionary);
 
   SqliteFile& file_;
   SourceLines lines_;
   std::vector<bool> known_modules_;  // by ModuleId: it has its row
-  std::size_t ranks_, modules_, steps_, operators_, blocks_, events_;
+  std::size_t ranks_, modules_, steps_, operators_, blocks_, events_, calls_;
 };
 
 }  // namespace memoir

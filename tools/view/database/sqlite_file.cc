@@ -8,8 +8,7 @@
 namespace memoir {
 
 SqliteFile::SqliteFile(const std::string& path) {
-  constexpr int kNewFile = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_EXCLUSIVE;
-  if (sqlite3_open_v2(path.c_str(), &database_, kNewFile, nullptr) != SQLITE_OK) Fail();
+  if (sqlite3_open_v2(path.c_str(), &database_, SQLITE_OPEN_READWRITE, nullptr) != SQLITE_OK) Fail();
   // A file that is not whole is thrown away, so nothing has to survive a crash.
   Execute("PRAGMA journal_mode = OFF");
   Execute("PRAGMA synchronous = OFF");

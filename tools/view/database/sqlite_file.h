@@ -30,7 +30,7 @@ inline SqlValue SqlText(std::string_view text) { return text.empty() ? SqlValue(
 
 class SqliteFile {
  public:
-  // The file must not exist.
+  // The file is there, and empty.
   explicit SqliteFile(const std::string& path);
   ~SqliteFile();
   SqliteFile(const SqliteFile&) = delete;

@@ -37,12 +37,15 @@ class EventJsonWriter : public Visitor {
   void OnDriverFree(const DriverFreeEvent& event) override;
   void OnDriverRefused(const DriverRefusedEvent& event) override;
   void OnDeviceReading(const DeviceReadingEvent& event) override;
+  void OnDeviceCall(const DeviceCallEvent& event) override;
   void OnFirstSeen(const FirstSeenEvent& event) override;
   void OnMark(const MarkEvent& event) override;
   void OnStep(const StepEvent& event) override;
   void OnSwitch(const SwitchEvent& event) override;
   void OnModuleEnter(const ModuleEvent& event) override { AddModuleEvent("module_enter", event); }
   void OnStack(const StackEvent& event) override;
+  void OnCallBegin(const CallEvent& event) override;
+  void OnCallEnd(const CallEvent& event) override;
   void OnHolds(const HoldsEvent& event) override;
   void OnModuleExit(const ModuleEvent& event) override { AddModuleEvent("module_exit", event); }
   void OnLost(const LostEvent& event) override;
@@ -65,6 +68,7 @@ class EventJsonWriter : public Visitor {
   void AddContext(const Block& block);
   void AddDriverBlock(const DriverBlock& block);
   void AddKnown(std::string_view key, const std::optional<std::uint64_t>& number);  // null: not known
+  void AddLaunch(const DeviceCallEvent& event);
   void AddSignature(SignatureId signature);
   void AddTensor(const Tensor& tensor);
   void AddTensors(absl::Span<const Tensor> tensors);

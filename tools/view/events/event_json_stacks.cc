@@ -1,4 +1,4 @@
-// Python stacks, as JSON lines.
+// Python stacks and calls, as JSON lines.
 #include <iterator>
 
 #include "fmt/format.h"
@@ -24,6 +24,19 @@ void EventJsonWriter::OnStack(const StackEvent& event) {
   End();
 }
 
+void EventJsonWriter::OnCallBegin(const CallEvent& event) {
+  Begin("call_begin", event);
+  lines_ += "," + (event.code.valid() ? QuotedCode(event.code) : R"("file":null,"function":null)");
+  AddNumber("around", event.around);
+  End();
+}
+
+void EventJsonWriter::OnCallEnd(const CallEvent& event) {
+  Begin("call_end", event);
+  AddNumber("around", event.around);
+  End();
+}
+
 void EventJsonWriter::AddFrames(StackId stack) {
   lines_ += R"(,"frames":[)";
   bool first = true;
@@ -32,7 +45,7 @@ void EventJsonWriter::AddFrames(StackId stack) {
     lines_ += frame.line == 0 ? "null}" : fmt::format("{}}}", frame.line);
     first = false;
   }
-  lines_ += "]";
+  lines_ += ']';
 }
 
 }  // namespace memoir

@@ -143,6 +143,18 @@ std::string Spare(const FitCard& card) {
   return need ? FormatSignedBytes(Headroom(card, *need)) : "?";
 }
 
+// Below the table: the owners of the peak, on the smallest card where it fits.
+std::string RenderPeakOf(const std::vector<FitCard>& cards, const Terminal& terminal) {
+  for (const FitCard& card : cards) {
+    const FitRun* const run = RunOfNeed(card);
+    if (VerdictOf(card) != FitVerdict::kFits || run == nullptr) continue;
+    return Paragraph(
+        fmt::format("The peak on {0}: {1}. All owners: memoir fit --gpu {0}.", Escaped(card.key), FitPeakWords(*run)),
+        terminal);
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string RenderDoubts(const FitCard& card, const Terminal& terminal) {
@@ -236,18 +248,6 @@ std::string RenderFit(const FitCard& card, const std::string& what, const Termin
         terminal);
   }
   return text + RenderFitNotes(terminal);
-}
-
-// Below the table: the owners of the peak, on the smallest card where it fits.
-static std::string RenderPeakOf(const std::vector<FitCard>& cards, const Terminal& terminal) {
-  for (const FitCard& card : cards) {
-    const FitRun* const run = RunOfNeed(card);
-    if (VerdictOf(card) != FitVerdict::kFits || run == nullptr) continue;
-    return Paragraph(
-        fmt::format("The peak on {0}: {1}. All owners: memoir fit --gpu {0}.", Escaped(card.key), FitPeakWords(*run)),
-        terminal);
-  }
-  return "";
 }
 
 std::string RenderFitTable(std::vector<FitCard> cards, const std::string& what, const Terminal& terminal) {

@@ -30,9 +30,7 @@ std::string_view WordFor(TraceAction action) {
   return "alloc";
 }
 
-std::string PlaceOf(const Module& module) {
-  return module.path.empty() ? module.root : module.root + "." + module.path;
-}
+std::string PlaceOf(const Module& module) { return module.whole(); }
 
 struct SegmentSums {
   std::uint64_t allocated = 0, active = 0, requested = 0;

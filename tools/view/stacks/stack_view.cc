@@ -116,7 +116,7 @@ class TreeTable {
 
   void AddBelow(std::uint32_t parent, std::uint32_t level) {
     const StackNode& node = tree_.nodes[parent];
-    const std::string margin(2 * level, ' ');
+    const std::string margin(std::size_t{2} * level, ' ');
     StackSums rest;
     std::uint64_t rest_frames = 0;
     std::vector<std::pair<std::uint32_t, bool>> rows;  // of a node at the end of its row, whether others share it
@@ -155,7 +155,7 @@ std::string Note(const StackTree& tree, const TreeTable& table, const StackTextO
   if (table.shares_rows()) note += "; …: callers that all of it came through, not shown";
   if (table.leaves_out_files()) note += "; :N: line N of the caller's file";
   if (table.cuts_depth()) note += "; deeper: --depth N";
-  note += ".";
+  note += '.';
   if (tree.folded) note += " What was allocated in parts that --max-size removed is not in it.";
   return note;
 }

@@ -51,8 +51,13 @@ void ChromeTrace::AddThread(const TraceThread& thread, std::string_view name) {
 void ChromeTrace::Begin(const TraceThread& thread, std::uint64_t ns, const TraceSlice& slice) {
   BeginEvent('B', thread, ns);
   const auto out = std::back_inserter(text_);
-  fmt::format_to(out, R"(,"name":{},"cat":"{}","args":{{"phase":"{}","allocated_bytes":{},"freed_bytes":{})",
-                 QuotedName(slice.name), slice.category, slice.phase, slice.allocated, slice.freed);
+  fmt::format_to(out, R"(,"name":{},"cat":"{}","args":{{"phase":"{}")", QuotedName(slice.name), slice.category,
+                 slice.phase);
+  if (slice.device.empty()) {
+    fmt::format_to(out, R"(,"allocated_bytes":{},"freed_bytes":{})", slice.allocated, slice.freed);
+  } else {
+    fmt::format_to(out, R"(,"device":"{}","stream":"{:#x}","bytes":{})", slice.device, slice.stream, slice.bytes);
+  }
   if (!slice.module.empty()) fmt::format_to(out, R"(,"module":{})", QuotedName(slice.module));
   text_ += '}';
   EndEvent();

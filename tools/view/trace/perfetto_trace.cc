@@ -1,6 +1,8 @@
 // Field numbers are those of the published protos.
 #include "tools/view/trace/perfetto_trace.h"
 
+#include "fmt/format.h"
+
 namespace memoir {
 namespace {
 
@@ -153,8 +155,14 @@ void PerfettoTrace::Begin(const TraceThread& thread, std::uint64_t ns, const Tra
   event.add_uint64(kNameIid, NumberOf(names_, slice.name));
   event.add_uint64(kCategoryIids, NumberOf(categories_, slice.category));
   AddNote(event, "phase", slice.phase);
-  AddNote(event, "allocated_bytes", slice.allocated);
-  AddNote(event, "freed_bytes", slice.freed);
+  if (slice.device.empty()) {
+    AddNote(event, "allocated_bytes", slice.allocated);
+    AddNote(event, "freed_bytes", slice.freed);
+  } else {
+    AddNote(event, "device", slice.device);
+    AddNote(event, "stream", fmt::format("{:#x}", slice.stream));
+    AddNote(event, "bytes", slice.bytes);
+  }
   if (!slice.module.empty()) AddNote(event, "module", slice.module);
   AddEvent(ns, bytes);
 }

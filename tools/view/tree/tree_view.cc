@@ -1,11 +1,13 @@
 #include "tools/view/tree/tree_view.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include "fmt/format.h"
+#include "tools/model/kernel_name.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/terminal/table.h"
 #include "tools/view/terminal/terminal_text.h"
@@ -56,6 +58,10 @@ std::string NodeName(const RangeTree& tree, const RangeNode& node, bool wide) {
   const std::string_view name = node.name;
   if (node.kind == RangeNode::Kind::kModule)
     return fmt::format("{} ({})", ShownName(PathInside(tree, node)), ShownName(node.module->class_name));
+  if (node.kind == RangeNode::Kind::kCall) {
+    const std::string_view file = std::string_view(node.file).substr(node.file.rfind('/') + 1);
+    return file.empty() ? ShownName(name) : fmt::format("{} ({})", ShownName(name), ShownName(file));
+  }
   if (node.module || !node.forward.empty()) return BackwardName(tree, node, wide);
   return name.starts_with(kEngine) ? "engine: " + ShownName(name.substr(kEngine.size())) : ShownName(name);
 }
@@ -74,8 +80,29 @@ std::string ShownNodeName(const RangeTree& tree, const RangeNode& node, bool wid
                                        : fmt::format("{} ({} without end)", text, FormatCount(node.unfinished));
 }
 
+// Of a template, too, its name alone, where there is little room.
+std::string KernelText(const std::string& symbol) {
+  if (symbol.empty()) return "?";
+  const std::string name = ShortKernelName(symbol);
+  return ShownName(name.substr(0, name.find("<...>")));
+}
+
+// "[kernel] reduce_kernel cuda:0", "[cudaMemcpyAsync] 4.0 KiB host to device, cuda:0".
+std::string CallName(const TreeMemory& call) {
+  std::string text = fmt::format("[{}] ", call.action == MemoryAction::kLaunch ? "kernel" : ToString(call.device_call));
+  if (call.action == MemoryAction::kLaunch) text += KernelText(call.kernel);
+  if (call.bytes > 0) text += FormatBytes(call.bytes);
+  std::string kind(ToString(call.copy_kind));
+  std::ranges::replace(kind, '_', ' ');
+  if (!kind.empty()) text += " " + kind + ",";
+  if (!text.ends_with(' ')) text += ' ';
+  text += call.device;
+  return call.stream == 0 ? text : fmt::format("{} stream {:#x}", text, call.stream);
+}
+
 std::string MemoryName(const TreeMemory& memory) {
   std::string text;
+  if (IsDeviceCall(memory.action)) return CallName(memory);
   switch (memory.action) {
     case MemoryAction::kAllocate:
       text = "allocated";
@@ -103,6 +130,9 @@ std::string MemoryName(const TreeMemory& memory) {
     case MemoryAction::kOutOfMemory:
       text = "out of memory, asked for";
       break;
+    case MemoryAction::kLaunch:
+    case MemoryAction::kDeviceCall:
+      break;
     case MemoryAction::kBefore:
       text = "before the window";
       break;
@@ -121,6 +151,8 @@ bool IsLive(MemoryAction action) {
 }
 
 std::vector<std::string> MemoryCells(const std::string& name, const TreeMemory& memory) {
+  if (IsDeviceCall(memory.action))
+    return {name, FormatCount(memory.count), "", "", "", memory.ns == 0 ? "" : FormatDuration(memory.ns)};
   const auto bytes = static_cast<std::int64_t>(memory.bytes);
   const bool added = memory.action != MemoryAction::kBefore && memory.action != MemoryAction::kElsewhere;
   return {name, FormatCount(memory.count), added ? FormatSignedBytes(GivesBack(memory.action) ? -bytes : bytes) : "",
@@ -145,12 +177,23 @@ const char* KindName(RangeNode::Kind kind) {
       return "deeper";
     case RangeNode::Kind::kModule:
       return "module";
+    case RangeNode::Kind::kCall:
+      return "call";
   }
   return "named";
 }
 
 std::string Margin(const std::string& margin, std::uint32_t depth, bool last) {
   return depth > kMostIndented ? fmt::format("  …{} ", depth) : margin + (last ? "└ " : "├ ");
+}
+
+// Of the calls of CUDA those that were made most often, behind what was done to memory.
+void CutCalls(std::vector<const TreeMemory*>& leaves) {
+  constexpr std::ptrdiff_t kMostCalls = 5;
+  const auto calls =
+      std::ranges::stable_partition(leaves, [](const TreeMemory* leaf) { return !IsDeviceCall(leaf->action); });
+  std::ranges::stable_sort(calls, [](const TreeMemory* a, const TreeMemory* b) { return a->count > b->count; });
+  if (std::ranges::distance(calls) > kMostCalls) leaves.erase(calls.begin() + kMostCalls, leaves.end());
 }
 
 // Depth is bounded by RangeTreeOptions::kMostDepth, so recursion is too.
@@ -163,6 +206,7 @@ void AddChildren(const RangeTree& tree, const RangeNode& parent, const std::stri
   for (const std::uint32_t child : parent.children) {
     if (tree.nodes[child].kind != RangeNode::Kind::kDeeper) children.push_back(child);
   }
+  CutCalls(leaves);
   // What the last level shown did itself is not apart from what was done inside it.
   const bool cut = children.size() != parent.children.size();
   if (cut) leaves.clear();
@@ -190,6 +234,12 @@ Json MemoryJson(const TreeMemory& memory) {
                {"device", memory.device},
                {"count", memory.count},
                {"bytes", GivesBack(memory.action) ? -bytes : bytes}};
+  if (IsDeviceCall(memory.action)) {
+    json["call"] = std::string(ToString(memory.device_call));
+    if (memory.action == MemoryAction::kLaunch) json["kernel"] = memory.kernel.empty() ? Json() : Json(memory.kernel);
+    if (memory.copy_kind != v1::COPY_KIND_UNKNOWN) json["kind"] = std::string(ToString(memory.copy_kind));
+    json["total_ns"] = memory.ns;
+  }
   if (memory.stream != 0) json["stream"] = fmt::format("{:#x}", memory.stream);
   if (memory.call != v1::DRIVER_CALL_UNKNOWN) json["call"] = std::string(ToString(memory.call));
   if (!memory.library.empty()) json["library"] = memory.library;
@@ -218,6 +268,7 @@ Json NodeJson(const RangeTree& tree, const RangeNode& node) {
                {"memory", Json::array()},
                {"children", Json::array()}};
   if (node.kind == RangeNode::Kind::kNamed) json["source"] = std::string(ToString(node.source));
+  if (node.kind == RangeNode::Kind::kCall) json["file"] = node.file;
   if (!node.forward.empty()) json["forward"] = node.forward;
   if (node.kind == RangeNode::Kind::kOther || node.kind == RangeNode::Kind::kDeeper) {
     json["name"] = fmt::format("({})", KindName(node.kind));

@@ -1,0 +1,198 @@
+// Copies, fills, waits, and graphs of CUDA's runtime and driver. cudaDeviceSynchronize is among the calls that make
+// contexts.
+#include <cstdint>
+
+#include "interpose/cuda/device_calls.h"
+#include "interpose/cuda/wrapped_calls.h"
+
+namespace memoir {
+namespace {
+
+using Bytes = std::size_t;
+using Stream = void*;
+
+// cudaMemcpyKind plus 1.
+constexpr std::uint8_t kHostToDevice = 2, kDeviceToHost = 3, kDeviceToDevice = 4, kByAddress = 5;
+
+std::uint8_t KindOf(int runtime_kind) {
+  return runtime_kind >= 0 && runtime_kind < kByAddress ? static_cast<std::uint8_t>(runtime_kind + 1) : 0;
+}
+
+int Copy(const Called&, int (*original)(void*, const void*, Bytes, int), void* to, const void* from, Bytes bytes,
+         int kind) {
+  return Record(
+      DeviceCall::kCopy, [&] { return original(to, from, bytes, kind); },
+      [&](int) { return DeviceWork{nullptr, bytes, KindOf(kind)}; });
+}
+
+int CopyAsync(const Called&, int (*original)(void*, const void*, Bytes, int, Stream), void* to, const void* from,
+              Bytes bytes, int kind, Stream stream) {
+  return Record(
+      DeviceCall::kCopyAsync, [&] { return original(to, from, bytes, kind, stream); },
+      [&](int) { return DeviceWork{stream, bytes, KindOf(kind)}; });
+}
+
+template <DeviceCall kCall, class... S>  // with a stream, or without
+int CopyRows(const Called&, int (*original)(void*, Bytes, const void*, Bytes, Bytes, Bytes, int, S...), void* to,
+             Bytes to_pitch, const void* from, Bytes from_pitch, Bytes width, Bytes height, int kind, S... stream) {
+  return Record(
+      kCall, [&] { return original(to, to_pitch, from, from_pitch, width, height, kind, stream...); },
+      [&](int) {
+        DeviceWork work{nullptr, width * height, KindOf(kind)};
+        ((work.stream = stream), ...);
+        return work;
+      });
+}
+
+int CopyPeer(const Called&, int (*original)(void*, int, const void*, int, Bytes, Stream), void* to, int to_device,
+             const void* from, int from_device, Bytes bytes, Stream stream) {
+  return Record(
+      DeviceCall::kCopyAsync, [&] { return original(to, to_device, from, from_device, bytes, stream); },
+      [&](int) { return DeviceWork{stream, bytes, kDeviceToDevice}; });
+}
+
+// The driver's: where from and where to is in the name.
+template <DeviceCall kCall, std::uint8_t kKind, class... S>
+int CopyTo(const Called&, int (*original)(void*, const void*, Bytes, S...), void* to, const void* from, Bytes bytes,
+           S... stream) {
+  return Record(
+      kCall, [&] { return original(to, from, bytes, stream...); },
+      [&](int) {
+        DeviceWork work{nullptr, bytes, kKind};
+        ((work.stream = stream), ...);
+        return work;
+      });
+}
+
+template <DeviceCall kCall, class Value, Bytes kWidth, class... S>
+int Set(const Called&, int (*original)(void*, Value, Bytes, S...), void* at, Value value, Bytes count, S... stream) {
+  return Record(
+      kCall, [&] { return original(at, value, count, stream...); },
+      [&](int) {
+        DeviceWork work{nullptr, count * kWidth};
+        ((work.stream = stream), ...);
+        return work;
+      });
+}
+
+int SynchronizeStream(const Called&, int (*original)(Stream), Stream stream) {
+  return Record(
+      DeviceCall::kStreamSynchronize, [&] { return original(stream); }, [&](int) { return DeviceWork{stream}; });
+}
+
+int SynchronizeContext(const Called&, int (*original)()) {
+  return Record(DeviceCall::kDeviceSynchronize, original, [](int) { return DeviceWork{}; });
+}
+
+int SynchronizeEvent(const Called&, int (*original)(void*), void* event) {
+  return Record(DeviceCall::kEventSynchronize, [&] { return original(event); }, [](int) { return DeviceWork{}; });
+}
+
+int BeginCapture(const Called&, int (*original)(Stream, int), Stream stream, int mode) {
+  return Record(
+      DeviceCall::kStreamBeginCapture, [&] { return original(stream, mode); }, [&](int) { return DeviceWork{stream}; });
+}
+
+int EndCapture(const Called&, int (*original)(Stream, void**), Stream stream, void** graph) {
+  return Record(
+      DeviceCall::kStreamEndCapture, [&] { return original(stream, graph); },
+      [&](int result) {
+        DeviceWork work{stream};
+        if (result == 0) work.graph = *graph;
+        return work;
+      });
+}
+
+// Before CUDA 12 cudaGraphInstantiate takes five arguments: what is in their registers is handed on in any case.
+using Word = std::uint64_t;
+template <class... More>
+int Instantiate(const Called&, int (*original)(void**, void*, Word, More...), void** exec, void* graph, Word flags,
+                More... more) {
+  return Record(
+      DeviceCall::kGraphInstantiate, [&] { return original(exec, graph, flags, more...); },
+      [&](int result) {
+        DeviceWork work;
+        work.graph = graph;
+        if (result == 0) work.graph_exec = *exec;
+        return work;
+      });
+}
+
+int LaunchGraph(const Called&, int (*original)(void*, Stream), void* exec, Stream stream) {
+  return Record(
+      DeviceCall::kGraphLaunch, [&] { return original(exec, stream); },
+      [&](int) {
+        DeviceWork work{stream};
+        work.graph_exec = exec;
+        return work;
+      });
+}
+
+int DestroyGraph(const Called&, int (*original)(void*), void* graph) {
+  return Record(
+      DeviceCall::kGraphDestroy, [&] { return original(graph); },
+      [&](int) {
+        DeviceWork work;
+        work.graph = graph;
+        return work;
+      });
+}
+
+int DestroyExec(const Called&, int (*original)(void*), void* exec) {
+  return Record(
+      DeviceCall::kGraphExecDestroy, [&] { return original(exec); },
+      [&](int) {
+        DeviceWork work;
+        work.graph_exec = exec;
+        return work;
+      });
+}
+
+constexpr WrappedCall kCalls[] = {
+    Wrapped<"cudaMemcpy", &Copy>(),
+    Wrapped<"cudaMemcpyAsync", &CopyAsync>(),
+    Wrapped<"cudaMemcpyAsync_ptsz", &CopyAsync>(),
+    Wrapped<"cudaMemcpy2D", &CopyRows<DeviceCall::kCopy>>(),
+    Wrapped<"cudaMemcpy2DAsync", &CopyRows<DeviceCall::kCopyAsync, Stream>>(),
+    Wrapped<"cudaMemcpyPeerAsync", &CopyPeer>(),
+    Wrapped<"cudaMemset", &Set<DeviceCall::kSet, int, 1>>(),
+    Wrapped<"cudaMemsetAsync", &Set<DeviceCall::kSetAsync, int, 1, Stream>>(),
+    Wrapped<"cudaMemsetAsync_ptsz", &Set<DeviceCall::kSetAsync, int, 1, Stream>>(),
+    Wrapped<"cudaStreamSynchronize", &SynchronizeStream>(),
+    Wrapped<"cudaStreamSynchronize_ptsz", &SynchronizeStream>(),
+    Wrapped<"cudaEventSynchronize", &SynchronizeEvent>(),
+    Wrapped<"cudaStreamBeginCapture", &BeginCapture>(),
+    Wrapped<"cudaStreamBeginCapture_ptsz", &BeginCapture>(),
+    Wrapped<"cudaStreamEndCapture", &EndCapture>(),
+    Wrapped<"cudaStreamEndCapture_ptsz", &EndCapture>(),
+    Wrapped<"cudaGraphInstantiate", &Instantiate<Word, Word>>(),
+    Wrapped<"cudaGraphInstantiateWithFlags", &Instantiate<>>(),
+    Wrapped<"cudaGraphLaunch", &LaunchGraph>(),
+    Wrapped<"cudaGraphLaunch_ptsz", &LaunchGraph>(),
+    Wrapped<"cudaGraphDestroy", &DestroyGraph>(),
+    Wrapped<"cudaGraphExecDestroy", &DestroyExec>(),
+    Wrapped<"cuMemcpyHtoD_v2", &CopyTo<DeviceCall::kCopy, kHostToDevice>>(),
+    Wrapped<"cuMemcpyDtoH_v2", &CopyTo<DeviceCall::kCopy, kDeviceToHost>>(),
+    Wrapped<"cuMemcpyDtoD_v2", &CopyTo<DeviceCall::kCopy, kDeviceToDevice>>(),
+    Wrapped<"cuMemcpyAsync", &CopyTo<DeviceCall::kCopyAsync, kByAddress, Stream>>(),
+    Wrapped<"cuMemcpyHtoDAsync_v2", &CopyTo<DeviceCall::kCopyAsync, kHostToDevice, Stream>>(),
+    Wrapped<"cuMemcpyDtoHAsync_v2", &CopyTo<DeviceCall::kCopyAsync, kDeviceToHost, Stream>>(),
+    Wrapped<"cuMemcpyDtoDAsync_v2", &CopyTo<DeviceCall::kCopyAsync, kDeviceToDevice, Stream>>(),
+    Wrapped<"cuMemsetD8Async", &Set<DeviceCall::kSetAsync, unsigned char, 1, Stream>>(),
+    Wrapped<"cuMemsetD32Async", &Set<DeviceCall::kSetAsync, unsigned, 4, Stream>>(),
+    Wrapped<"cuStreamSynchronize", &SynchronizeStream>(),
+    Wrapped<"cuCtxSynchronize", &SynchronizeContext>(),
+    Wrapped<"cuEventSynchronize", &SynchronizeEvent>(),
+    Wrapped<"cuStreamBeginCapture_v2", &BeginCapture>(),
+    Wrapped<"cuStreamEndCapture", &EndCapture>(),
+    Wrapped<"cuGraphInstantiateWithFlags", &Instantiate<>>(),
+    Wrapped<"cuGraphLaunch", &LaunchGraph>(),
+    Wrapped<"cuGraphDestroy", &DestroyGraph>(),
+    Wrapped<"cuGraphExecDestroy", &DestroyExec>(),
+};
+
+}  // namespace
+
+std::span<const WrappedCall> WorkCalls() { return kCalls; }
+
+}  // namespace memoir

@@ -1,0 +1,107 @@
+"""What recording launches costs, beside torch.profiler's: kernel_cost.py [--memoir PATH] [--rounds 3] [--json]
+
+Each contestant runs in processes of its own, in turn, on one thread; figures are medians over the rounds, of time on the clock. The card is simulated: its kernels do
+nothing, so the processor's side alone is seen, and torch.profiler's activity CUDA finds no CUPTI that works: its figures are a lower bound of what it costs on a card.
+
+  launch  torch.ops.aten.relu_ on 4 elements in place: one operator, one launch, no allocation
+  copy    copy_ of 4 elements to the GPU: one cudaMemcpyAsync and what torch does around it
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CONTESTANTS = ["bare", "memoir-no-kernels", "memoir", "profiler-cpu", "profiler-cuda"]
+SLOWER = {"profiler-cpu": 10, "profiler-cuda": 10}  # keeps every event in memory
+
+
+def per_call(function, calls):
+    import torch
+
+    for _ in range(max(2, calls // 10)):
+        function()
+    torch.cuda.synchronize()
+    begin = time.perf_counter_ns()
+    for _ in range(calls):
+        function()
+    torch.cuda.synchronize()
+    return (time.perf_counter_ns() - begin) / calls
+
+
+def contestant(name, calls):
+    import torch
+
+    torch.set_num_threads(1)
+    calls //= SLOWER.get(name, 1)
+    on_device, on_host = torch.zeros(4, device="cuda"), torch.zeros(4)
+
+    def measured():
+        with torch.no_grad():
+            return {"launch_ns": per_call(lambda: on_device.relu_(), calls), "copy_ns": per_call(lambda: on_device.copy_(on_host), calls)}
+
+    if name.startswith("profiler"):
+        activities = [torch.profiler.ProfilerActivity.CPU]
+        if name == "profiler-cuda":
+            activities.append(torch.profiler.ProfilerActivity.CUDA)
+        with torch.profiler.profile(activities=activities):
+            result = measured()
+    else:
+        result = measured()
+    print(json.dumps(result))
+
+
+def run(name, options):
+    command = [sys.executable, __file__, "--contestant", name, "--calls", str(options.calls)]
+    tree = pathlib.Path(options.memoir).resolve().parents[1]
+    if not name.startswith("memoir"):
+        environment = {**os.environ, "MEMOIR_SIM_VALUES": "off", "LD_PRELOAD": str(tree / "lib/memoir/libmemoir_simcuda.so")}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{name}: {done.stderr[-2000:]}")
+        return json.loads(done.stdout.splitlines()[-1])
+    folder = tempfile.mkdtemp(prefix="memoir-benchmark-")
+    try:
+        kernels = ["--kernels", "off"] if name == "memoir-no-kernels" else []
+        line = [options.memoir, "run", "-q", *kernels, "--stacks", "off", "--simulate", "h100", "--sim-values", "off", "-o", f"{folder}/capture", "--", *command]
+        done = subprocess.run(line, check=True, capture_output=True, text=True)
+        shown = json.loads(subprocess.run([options.memoir, "show", "--by", "kernel", "--json", f"{folder}/capture"], check=True, capture_output=True, text=True).stdout)
+        assert shown["dropped_events"] == 0, "events were dropped"
+        assert (shown["launches"] > options.calls) == (name == "memoir")
+        return json.loads(done.stdout.splitlines()[-1])
+    finally:
+        shutil.rmtree(folder)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--memoir", default=str(ROOT / "build/install/bin/memoir"))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--calls", type=int, default=200_000)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--contestant")
+    options = parser.parse_args()
+    if options.contestant:
+        return contestant(options.contestant, options.calls)
+    found = {name: [] for name in CONTESTANTS}
+    for _ in range(options.rounds):
+        for name in CONTESTANTS:
+            found[name].append(run(name, options))
+    medians = {name: {key: statistics.median(result[key] for result in results) for key in results[0]} for name, results in found.items()}
+    if options.json:
+        return print(json.dumps(medians, indent=1))
+    print(f"{'':18}{'launch':>10}{'added':>10}{'copy':>10}{'added':>10}")
+    for name, figures in medians.items():
+        added = {key: value - medians["bare"][key] for key, value in figures.items()}
+        print(f"{name:18}{figures['launch_ns']:>7.0f} ns{added['launch_ns']:>7.0f} ns{figures['copy_ns']:>7.0f} ns{added['copy_ns']:>7.0f} ns")
+
+
+if __name__ == "__main__":
+    main()

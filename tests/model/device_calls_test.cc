@@ -1,0 +1,94 @@
+// Calls of CUDA in a replay: their columns, and what runs around them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/captures/capture_builder.h"
+#include "tools/model/capture.h"
+#include "tools/model/kernel_name.h"
+
+namespace memoir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using testing::ProcessBuilder;
+using testing::TemporaryFolder;
+
+// "call what bytes kind graph exec ticks result in operator/leaf/user on device stream".
+class CallLines : public Visitor {
+ public:
+  std::vector<std::string> lines;
+
+  void OnStart(const ReplayState& state) override { state_ = &state; }
+  void OnDeviceCall(const DeviceCallEvent& event) override {
+    const Dictionary& names = state_->dictionary();
+    std::string line(ToString(event.call));
+    if (event.is_launch) {
+      line += " " + std::string(event.kernel.valid() ? names.text(event.kernel) : "?") + " ";
+      for (const std::uint32_t size : event.grid) line += std::to_string(size) + ",";
+      for (const std::uint32_t size : event.block) line += std::to_string(size) + ",";
+    } else {
+      line += " " + std::to_string(event.bytes) + " " + std::string(ToString(event.copy_kind)) + " " +
+              std::to_string(event.graph) + " " + std::to_string(event.graph_exec) + " " + std::to_string(event.ticks);
+    }
+    line += " -> " + std::to_string(event.result) + " in " + std::string(names.text(event.operator_name)) + "/" +
+            std::string(names.text(event.leaf_name)) + "/" + std::string(names.text(event.user_name)) + " on " +
+            ToString(names.device(event.device)) + " " + std::to_string(event.stream);
+    lines.push_back(line);
+  }
+
+ private:
+  const ReplayState* state_ = nullptr;
+};
+
+TEST(DeviceCalls, HaveTheirColumnsAndWhatRunsAroundThem) {
+  const TemporaryFolder folder;
+  ProcessBuilder process;
+  const std::uint32_t gpu = process.AddDevice("cuda", 0), other = process.AddDevice("cuda", 1);
+  process.BeginUser("step").Begin("aten::linear").Begin("aten::addmm");
+  process.LaunchKernel(gpu, {.kernel = "_Z4gemmv", .stream = 7, .grid = {1, 2, 3, 4, 5, 6}}).Allocate(0x1000, 64);
+  process.CallDevice(other, {.stream = 9, .bytes = 100, .kind = v1::HOST_TO_DEVICE, .ticks = 30}).End().End().End();
+  process.CallDevice(gpu, {.call = v1::GRAPH_INSTANTIATE, .graph = 0x10, .graph_exec = 0x20, .ticks = 1, .result = 2});
+  process.OnThread(2).LaunchKernel(gpu, {.kernel = "", .call = v1::CU_LAUNCH_KERNEL_EX, .grid = {0, 0, 0, 0, 0, 0}});
+  process.WriteTo(folder.path());
+  const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
+  ASSERT_TRUE(capture.ok()) << capture.status();
+  CallLines shown;
+  const absl::StatusOr<ReplayReport> report = capture->Replay(shown);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_THAT(report->damage, IsEmpty());
+  EXPECT_THAT(shown.lines,
+              ElementsAre("cudaLaunchKernel _Z4gemmv 1,2,3,4,5,6, -> 0 in aten::linear/aten::addmm/step on cuda:0 7",
+                          "cudaMemcpyAsync 100 host_to_device 0 0 30 -> 0 in aten::linear/aten::addmm/step on cuda:1 9",
+                          "cudaGraphInstantiate 0  16 32 1 -> 2 in // on cuda:0 0",
+                          "cuLaunchKernelEx ? 0,0,0,0,0,0, -> 0 in // on cuda:0 0"));
+}
+
+constexpr char kFill[] = "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEEEEviT0_T1_";
+
+TEST(KernelName, LeavesOutWhatTemplatesAndFunctionsAreGiven) {
+  EXPECT_EQ(KernelName(kFill), "at::native::vectorized_elementwise_kernel<...>");
+  EXPECT_EQ(KernelSignature(kFill), "void at::native::vectorized_elementwise_kernel<...>(...)");
+  EXPECT_EQ(KernelName("_Z11copy_kernelPfS_i"), "copy_kernel");
+  EXPECT_EQ(KernelSignature("_Z11copy_kernelPfS_i"), "copy_kernel(...)");
+  EXPECT_EQ(KernelName("_ZN12_GLOBAL__N_16kernelEPf"), "(anonymous namespace)::kernel");
+  EXPECT_EQ(KernelName("triton_poi_fused_add_0"), "triton_poi_fused_add_0");
+  EXPECT_EQ(KernelSignature("triton_poi_fused_add_0"), "triton_poi_fused_add_0");
+  EXPECT_EQ(KernelName(""), "");
+  EXPECT_EQ(ShortKernelName(kFill), "vectorized_elementwise_kernel<...>");
+  EXPECT_EQ(ShortKernelName("_ZN12_GLOBAL__N_16kernelEPf"), "kernel");
+  EXPECT_EQ(ShortKernelName("a::b"), "a::b") << "not mangled";
+}
+
+TEST(KernelName, StaysWhereTheNameIsCutOrDamaged) {
+  EXPECT_EQ(KernelName("_ZN2at6native29vectori"), "at::native");
+  EXPECT_EQ(KernelName("_Z"), "_Z");
+  EXPECT_EQ(KernelName("_ZN99999999999999999999999999x"), "_ZN99999999999999999999999999x");
+  EXPECT_EQ(KernelName("_ZNSt3"), "std");
+}
+
+}  // namespace
+}  // namespace memoir

@@ -1,0 +1,55 @@
+// The part of a replay that shows calls of CUDA.
+#include "tools/model/replayer.h"
+
+namespace memoir {
+namespace {
+
+v1::DeviceCall CallOf(std::uint32_t number) {
+  return v1::DeviceCall_IsValid(static_cast<int>(number)) ? static_cast<v1::DeviceCall>(number)
+                                                          : v1::DEVICE_CALL_UNKNOWN;
+}
+
+v1::CopyKind CopyKindOf(std::uint32_t number) {
+  return v1::CopyKind_IsValid(static_cast<int>(number)) ? static_cast<v1::CopyKind>(number) : v1::COPY_KIND_UNKNOWN;
+}
+
+void TakeLaunch(Run& run, ProcessIds& ids, DeviceCallEvent& event) {
+  event.kernel = ids.name(run.kernel.Next32()).id;
+  for (std::uint32_t& blocks : event.grid) blocks = run.grid.Next32();
+  for (std::uint32_t& threads : event.block) threads = run.grid.Next32();
+}
+
+void TakeOther(RunCursor& cursor, DeviceCallEvent& event) {
+  Run& run = cursor.run;
+  event.bytes = run.bytes.Next();
+  if (cursor.has_copy_kind) event.copy_kind = CopyKindOf(run.copy_kind.Next32());
+  if (cursor.has_graph) event.graph = run.graph.Next();
+  if (cursor.has_graph_exec) event.graph_exec = run.graph_exec.Next();
+  event.ticks = run.call_ticks.Next();
+}
+
+}  // namespace
+
+void Replayer::ShowDeviceCall(const ThreadReplay& thread, RunCursor& cursor) {
+  Run& run = cursor.run;
+  auto event = MakeEvent<DeviceCallEvent>(process_, thread.id(), cursor.tick);
+  event.device = ids_->device(cursor.has_device ? run.device.Next32() : 0);
+  event.stream = cursor.stream += static_cast<std::uint64_t>(ZigZag(run.stream_delta.Next()));
+  event.call = CallOf(run.device_call.Next32());
+  if (cursor.has_result) event.result = run.call_result.Next32();
+  const ThreadReplay& working = WorkingThread(thread);
+  if (const OpenRange* range = working.outermost_operator()) event.operator_name = range->name;
+  const OpenRange* const leaf = thread.innermost() == nullptr ? working.innermost() : thread.innermost();
+  if (leaf != nullptr) event.leaf_name = leaf->name;
+  event.user_name = UserNameOf(thread);
+  if (options_.modules) {
+    const ModuleContext context = ContextOf(working);
+    event.module = context.module;
+    event.phase = context.phase;
+  }
+  event.is_launch = cursor.kind() == v1::KERNEL_LAUNCH;
+  event.is_launch ? TakeLaunch(run, *ids_, event) : TakeOther(cursor, event);
+  visitor_.OnDeviceCall(event);
+}
+
+}  // namespace memoir

@@ -1,0 +1,212 @@
+#include "tools/view/calls/device_calls_view.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "fmt/format.h"
+#include "tools/model/kernel_name.h"
+#include "tools/view/capture/capture_text.h"
+#include "tools/view/terminal/table.h"
+#include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/units.h"
+
+namespace memoir {
+namespace {
+
+using Operators = std::vector<std::pair<std::string, std::uint64_t>>;
+
+// Kernels of one name, whatever the arguments of their templates.
+struct NamedKernels {
+  std::string name;
+  std::uint64_t launches = 0, captured = 0, failed = 0, symbols = 0;
+  std::map<std::string, std::uint64_t> operators;
+  std::set<std::string> streams;
+};
+
+std::vector<NamedKernels> ByName(const DeviceCalls& calls) {
+  std::map<std::string, NamedKernels> by_name;
+  for (const KernelRow& row : calls.kernels) {
+    NamedKernels& kernels = by_name[row.name];
+    kernels.name = ShortKernelName(row.symbol);
+    kernels.launches += row.launches;
+    kernels.captured += row.captured;
+    kernels.failed += row.failed;
+    ++kernels.symbols;
+    for (const auto& [name, launches] : row.operators) kernels.operators[name] += launches;
+    kernels.streams.insert(row.streams.begin(), row.streams.end());
+  }
+  std::vector<NamedKernels> rows;
+  for (auto& [name, kernels] : by_name) rows.push_back(std::move(kernels));
+  std::ranges::stable_sort(rows, [](const auto& a, const auto& b) { return a.launches > b.launches; });
+  return rows;
+}
+
+std::string KernelText(const std::string& name) { return name.empty() ? "(name not known)" : ShownName(name); }
+
+// "aten::add", "aten::add and 3 others": whoever does it most.
+template <class Names>
+std::string MostBy(const Names& operators) {
+  if (operators.empty()) return "";
+  const auto most = std::ranges::max_element(operators, {}, [](const auto& entry) { return entry.second; });
+  const std::string name = most->first.empty() ? "(no operator)" : ShownName(most->first);
+  return operators.size() == 1 ? name : fmt::format("{} +{}", name, FormatCount(operators.size() - 1));
+}
+
+std::size_t Shown(std::size_t top, std::size_t rows) { return top == 0 ? rows : std::min(top, rows); }
+
+std::string More(std::size_t shown, std::size_t rows) {
+  return rows > shown ? fmt::format("  and {} more (--top 0: all)\n", FormatCount(rows - shown)) : "";
+}
+
+std::string KernelTable(const DeviceCalls& calls, std::size_t top, const Terminal& terminal) {
+  const std::vector<NamedKernels> rows = ByName(calls);
+  Table table({"kernel", "launches", "share", "streams", "most by"});
+  const std::size_t shown = Shown(top, rows.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    table.AddRow({KernelText(rows[i].name), FormatCount(rows[i].launches),
+                  FormatShare(rows[i].launches, calls.launches), FormatCount(rows[i].streams.size()),
+                  MostBy(rows[i].operators)});
+  }
+  return table.Render(terminal, 2) + More(shown, rows.size());
+}
+
+std::string CallText(const CallRow& row) {
+  std::string text(row.call);
+  std::string kind(ToString(row.kind));
+  std::ranges::replace(kind, '_', ' ');
+  return kind.empty() ? text : text + ", " + kind;
+}
+
+std::string CallTable(const DeviceCalls& calls, std::size_t top, const Terminal& terminal) {
+  Table table({"call", "calls", "bytes", "time in it", "most by"});
+  const std::size_t shown = Shown(top, calls.calls.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const CallRow& row = calls.calls[i];
+    table.AddRow({CallText(row), FormatCount(row.calls), row.bytes == 0 ? "" : FormatBytes(row.bytes),
+                  row.ns ? FormatDuration(*row.ns) : "", MostBy(row.operators)});
+  }
+  return table.Render(terminal, 2) + More(shown, calls.calls.size());
+}
+
+// "graph 1: private pool 3.0 GiB, replayed 20 times".
+std::string GraphLine(const GraphRow& graph, bool job, bool launches_recorded) {
+  std::string text = fmt::format("graph {}{} on {}: ", graph.number,
+                                 job ? fmt::format(" of process {}", graph.process.value) : "", graph.device);
+  if (graph.pool_graph == 0 && graph.pool_user == 0) {
+    text += "no private pool";
+  } else {
+    text +=
+        fmt::format("private pool ({}, {}) of {}", graph.pool_graph, graph.pool_user, FormatBytes(graph.pool_bytes));
+  }
+  if (launches_recorded) text += ", " + FormatCounted(graph.launches, "kernel", "kernels");
+  if (!graph.instantiated && graph.alive) text += ", not instantiated";
+  text += fmt::format(", replayed {}", FormatCounted(graph.replays, "time", "times"));
+  return graph.alive ? text : text + ", destroyed";
+}
+
+std::string GraphLines(const DeviceCalls& calls, std::size_t top, const Terminal& terminal) {
+  const bool job = std::ranges::any_of(
+      calls.graphs, [&](const GraphRow& graph) { return graph.process != calls.graphs.front().process; });
+  std::string text;
+  const std::size_t shown = Shown(top, calls.graphs.size());
+  for (std::size_t i = 0; i < shown; ++i)
+    text += "  " + Wrapped(GraphLine(calls.graphs[i], job, calls.launches_recorded), terminal.width, 4) + "\n";
+  return text + More(shown, calls.graphs.size());
+}
+
+std::string Note(const DeviceCalls& calls) {
+  std::string note;
+  if (!calls.launches_recorded) return "Launches were not recorded: --kernels off, or an older Memoir.";
+  if (calls.kernels.empty() && calls.calls.empty()) return "The program made no call of CUDA that is recorded.";
+  if (calls.unnamed > 0)
+    note += fmt::format("{} without a name: CUDA does not say it (before 12.3), or there are more than 4,096 names. ",
+                        FormatCounted(calls.unnamed, "launch", "launches"));
+  std::uint64_t failed = 0, captured = 0;
+  for (const KernelRow& row : calls.kernels) {
+    failed += row.failed;
+    captured += row.captured;
+  }
+  if (failed > 0) note += fmt::format("{} failed. ", FormatCounted(failed, "launch", "launches"));
+  if (captured > 0)
+    note += fmt::format("{} went into a graph that was captured; what its replays run is not counted. ",
+                        FormatCounted(captured, "launch", "launches"));
+  return note + "How long kernels run is not recorded.";
+}
+
+Json OperatorsJson(const Operators& operators) {
+  Json json = Json::array();
+  for (const auto& [name, count] : operators)
+    json.push_back({{"name", name.empty() ? Json(nullptr) : Json(name)}, {"count", count}});
+  return json;
+}
+
+Json KernelJson(const KernelRow& row) {
+  return {{"kernel", row.symbol.empty() ? Json(nullptr) : Json(row.name)},
+          {"symbol", row.symbol.empty() ? Json(nullptr) : Json(row.symbol)},
+          {"launches", row.launches},
+          {"captured", row.captured},
+          {"failed", row.failed},
+          {"operators", OperatorsJson(row.operators)},
+          {"streams", row.streams}};
+}
+
+Json CallJson(const CallRow& row) {
+  return {{"call", std::string(row.call)},
+          {"kind", row.kind == v1::COPY_KIND_UNKNOWN ? Json(nullptr) : Json(std::string(ToString(row.kind)))},
+          {"calls", row.calls},
+          {"failed", row.failed},
+          {"bytes", row.bytes},
+          {"total_ns", row.ns ? Json(*row.ns) : Json(nullptr)},
+          {"operators", OperatorsJson(row.operators)}};
+}
+
+Json GraphJson(const GraphRow& graph, bool launches_recorded) {
+  const bool has_pool = graph.pool_graph != 0 || graph.pool_user != 0;
+  return {{"graph", graph.number},
+          {"process", graph.process.value},
+          {"device", graph.device},
+          {"captured_stream", graph.stream == 0 ? Json(nullptr) : Json(fmt::format("{:#x}", graph.stream))},
+          {"kernels", launches_recorded ? Json(graph.launches) : Json(nullptr)},
+          {"pool", has_pool ? Json::array({graph.pool_graph, graph.pool_user}) : Json(nullptr)},
+          {"pool_reserved_bytes", graph.pool_bytes},
+          {"replays", graph.replays},
+          {"instantiated", graph.instantiated},
+          {"alive", graph.alive}};
+}
+
+std::string Title(const std::string& text, const Terminal& terminal) {
+  return "\n" + Painted(terminal, Color::kBold, text) + "\n";
+}
+
+}  // namespace
+
+std::string RenderDeviceCalls(const Capture& capture, const DeviceCalls& calls, std::size_t top,
+                              const Terminal& terminal) {
+  std::string text = RenderWhatRan(capture, terminal);
+  text += Title(fmt::format("Kernels, {}", FormatCounted(calls.launches, "launch", "launches")), terminal);
+  if (!calls.kernels.empty()) text += KernelTable(calls, top, terminal);
+  text += "  " + Wrapped(Note(calls), terminal.width, 2) + "\n";
+  if (!calls.calls.empty()) text += Title("Other calls of CUDA", terminal) + CallTable(calls, top, terminal);
+  if (!calls.graphs.empty()) text += Title("CUDA graphs", terminal) + GraphLines(calls, top, terminal);
+  return text + "\n" + RenderLosses(capture, calls.report, terminal);
+}
+
+Json DeviceCallsJson(const Capture& capture, const DeviceCalls& calls, std::size_t top) {
+  Json json = CaptureJson(capture, calls.report, "kernels");
+  json["launches_recorded"] = calls.launches_recorded;
+  json["launches"] = calls.launches;
+  json["unnamed_launches"] = calls.unnamed;
+  json["kernels"] = Json::array();
+  for (std::size_t i = 0; i < Shown(top, calls.kernels.size()); ++i)
+    json["kernels"].push_back(KernelJson(calls.kernels[i]));
+  json["calls"] = Json::array();
+  for (const CallRow& row : calls.calls) json["calls"].push_back(CallJson(row));
+  json["graphs"] = Json::array();
+  for (const GraphRow& graph : calls.graphs) json["graphs"].push_back(GraphJson(graph, calls.launches_recorded));
+  return json;
+}
+
+}  // namespace memoir
