@@ -116,7 +116,10 @@ void RingCountStack(StackLoss loss) {
   const RingVisit visit;
   if (visit.ring() == nullptr) return;
   RingHeader& header = *visit.ring()->header;
-  (loss == StackLoss::kCut ? header.cut_stacks : header.unread_stacks).fetch_add(1, std::memory_order_relaxed);
+  std::atomic<std::uint64_t>& counter = loss == StackLoss::kCut      ? header.cut_stacks
+                                        : loss == StackLoss::kUnread ? header.unread_stacks
+                                                                     : header.deep_calls;
+  counter.fetch_add(1, std::memory_order_relaxed);
 }
 
 void RingSetProcessInfo(const void* bytes, std::size_t size) {

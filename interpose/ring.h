@@ -68,9 +68,10 @@ struct RingCounters {
   // Made by fork() while recording was on, whether or not they went on to exec. vfork, posix_spawn, _Fork and clone
   // call no handlers: their children are not counted.
   std::uint64_t forked_children;
-  std::uint64_t parts;  // of the capture, that the writer began after the first
+  std::uint64_t parts;          // of the capture, that the writer began after the first
   std::uint64_t cut_stacks;     // Python stacks whose outermost frames were left out
   std::uint64_t unread_stacks;  // that were not as they can be, and not recorded
+  std::uint64_t deep_calls;     // of Python functions, not recorded: too many were open around them
 };
 
 enum class OnEmptyPool : std::uint8_t {
@@ -146,7 +147,8 @@ MEMOIR_INTERPOSE_API std::uint32_t RingDefineCode(const char* file, const char* 
 
 MEMOIR_INTERPOSE_API RingCounters RingReadCounters();
 MEMOIR_INTERPOSE_API void RingCountDroppedAllocation(std::uint64_t bytes);
-enum class StackLoss : std::uint8_t { kCut, kUnread };  // RingCounters::cut_stacks, unread_stacks
+// Of RingCounters cut_stacks, unread_stacks, deep_calls.
+enum class StackLoss : std::uint8_t { kCut, kUnread, kDeepCall };
 MEMOIR_INTERPOSE_API void RingCountStack(StackLoss loss);
 
 // The thread's slot without attaching: nullptr before its first record. After RingClose, and in a forked child, it

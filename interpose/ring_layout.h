@@ -68,6 +68,7 @@ struct RingHeader {
   std::atomic<std::uint64_t> parts;  // counted by the reader
   std::atomic<std::uint64_t> cut_stacks;
   std::atomic<std::uint64_t> unread_stacks;
+  std::atomic<std::uint64_t> deep_calls;
 
   // The pool: segment_pool.h.
   alignas(64) std::atomic<std::uint64_t> free_head;  // change count << 32 | index + 1
@@ -104,6 +105,7 @@ inline RingCounters ReadCounters(const RingHeader& header) {
   counters.parts = header.parts.load(kRelaxed);
   counters.cut_stacks = header.cut_stacks.load(kRelaxed);
   counters.unread_stacks = header.unread_stacks.load(kRelaxed);
+  counters.deep_calls = header.deep_calls.load(kRelaxed);
   return counters;
 }
 

@@ -332,6 +332,15 @@ struct ModuleRecord {
 };
 static_assert(sizeof(ModuleRecord) == 24);
 
+// A call of a Python function, or of one in C that Python calls, begins or ends on the thread.
+struct CallRecord {
+  RecordHeader header;
+  std::uint64_t tick;
+  std::uint32_t code;    // id in the ring's name table, 0: not known; of an end 0
+  std::uint32_t around;  // calls that are open around it on the thread: deeper ones are over
+};
+static_assert(sizeof(CallRecord) == 24);
+
 // What a module or an optimizer holds. flags: HolderKind. After the struct: kinds and list lengths as of a range begin:
 // a list of parameters, one as long of their gradients, then of a module one of its buffers, of an optimizer one of the
 // state of each parameter; a gradient is a list of one parameter and one of its gradient. Padded to 8; then of a

@@ -69,6 +69,18 @@ MEMOIR_API void* memoir_python_enter(void* self, void* module);
 MEMOIR_API void* memoir_python_exit(void* self, void* module);
 /* The same, as the callback of a weak reference to a module: passes it on. */
 MEMOIR_API void* memoir_python_gone(void* self, void* reference);
+/* 1 while this process's recording asks for calls of Python functions (stacks=calls); may be called without the GIL. */
+MEMOIR_API int memoir_recording_calls(void);
+/* See those calls: before Python 3.12, on all threads (tracker/stacks/call_tracer.h). -1: `problem` says why not. */
+MEMOIR_API int memoir_python_trace_calls(char* problem, size_t size);
+MEMOIR_API void memoir_python_leave_calls(void);
+/* From Python 3.12 on, by callbacks of sys.monitoring, as PyCFunction with METH_FASTCALL: of functions that start, go
+ * on or are thrown into; of those that return, yield or unwind; CALL; and C_RETURN and C_RAISE. */
+MEMOIR_API int memoir_python_monitor_calls(char* problem, size_t size);
+MEMOIR_API void* memoir_python_call(void* self, void* const* arguments, ptrdiff_t count);
+MEMOIR_API void* memoir_python_return(void* self, void* const* arguments, ptrdiff_t count);
+MEMOIR_API void* memoir_python_builtin_call(void* self, void* const* arguments, ptrdiff_t count);
+MEMOIR_API void* memoir_python_builtin_return(void* self, void* const* arguments, ptrdiff_t count);
 MEMOIR_API int memoir_set_module(uint64_t object, uint32_t module);
 MEMOIR_API void memoir_forget_module(uint64_t object);
 /* Records what a module holds that is new, or has a new name; it is looked at again at its calls. `module` 0: it never

@@ -94,6 +94,9 @@ def _tracker_of_modules(path: str) -> ctypes.PyDLL:
     library.memoir_optimizer_holds.argtypes = [
         ctypes.c_uint64, ctypes.POINTER(ctypes.c_void_p), ctypes.c_size_t, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_uint32), ctypes.c_int]
     library.memoir_optimizer_holds.restype = None
+    for calls in (library.memoir_python_trace_calls, library.memoir_python_monitor_calls):
+        calls.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+    library.memoir_python_leave_calls.restype = None
     library.memoir_parts.argtypes = []
     library.memoir_parts.restype = ctypes.c_uint64
     library.memoir_python_tensor_layout.argtypes = [ctypes.c_size_t]

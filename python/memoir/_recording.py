@@ -10,7 +10,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterator  # noqa: TC003  # typing.get_type_hints evaluates annotations
 
-from memoir import _compiler, _dispatch, _library, _modules, _processes
+from memoir import _compiler, _dispatch, _library, _modules, _processes, _tracing
 from memoir._lazy import Lazy
 from memoir._terminal import say
 
@@ -41,7 +41,7 @@ def start(
     rank: int | None = None,
     ops: typing.Literal["ranges", "dispatch"] | None = None,
     modules: bool | typing.Literal["on", "off"] | None = None,
-    stacks: typing.Literal["python", "off"] | None = None,
+    stacks: typing.Literal["python", "calls", "off"] | None = None,
     kernels: bool | typing.Literal["on", "off"] | None = None,
     quiet: bool | None = None,
     steps: str | None = None,
@@ -71,7 +71,8 @@ def start(
     rank: number of this process in a distributed job, from 0 (default: what the launcher says, such as RANK of torchrun, else 0)
     ops: "ranges" records the operators that the program calls, "dispatch" those below autograd, as a TorchDispatchMode sees them (default: ranges)
     modules: on or off: record which torch.nn.Module each operator belongs to (default: on)
-    stacks: "python" or "off": record by which line of Python code each block and operator was made (default: python)
+    stacks: "python", "calls" or "off": record by which line of Python code each block and operator was made (default: python);
+        calls: with each call of a Python function, which slows programs down that run much Python
     kernels: on or off: record each launch of a CUDA kernel, with its name and stream (default: on)
     quiet: print nothing but errors (default: False)
     steps: "10:12" records operators in the steps 10 and 11, and outside of them allocations only. Steps are counted from 0: calls of memoir.step();
@@ -140,6 +141,7 @@ def _begin_waiting() -> None:
         if _tracker.memoir_begin(message, len(message)) != 0:
             raise RuntimeError(message.value.decode(errors="replace"))
         _record_modules(_tracker)
+        _trace_calls(_tracker)
 
 
 def _leave() -> None:
@@ -174,7 +176,7 @@ def session(
     rank: int | None = None,
     ops: typing.Literal["ranges", "dispatch"] | None = None,
     modules: bool | typing.Literal["on", "off"] | None = None,
-    stacks: typing.Literal["python", "off"] | None = None,
+    stacks: typing.Literal["python", "calls", "off"] | None = None,
     kernels: bool | typing.Literal["on", "off"] | None = None,
     quiet: bool | None = None,
     steps: str | None = None,
@@ -219,6 +221,7 @@ def step(number: int | None = None) -> None:
     if _tracker is not None:
         _tracker.memoir_step(number)
         _record_modules(_tracker)
+        _trace_calls(_tracker)
 
 
 def pause(memory: bool = False) -> None:
@@ -287,6 +290,7 @@ def _begin(torch_version: str, options: dict[str, typing.Any]) -> ctypes.CDLL:
     if _modules.asked() and library.memoir_recording_modules() != 1:
         _modules.stop()  # in a forked child, whose parent's recording sees them
     _record_modules(library)
+    _trace_calls(library)
     return library
 
 
@@ -333,6 +337,17 @@ def _record_modules(library: ctypes.CDLL) -> None:
         say(f"memoir: recording without modules: {problem}; --modules off hides this line")
 
 
+def _trace_calls(library: ctypes.CDLL) -> None:
+    """The same for calls of Python functions."""
+    if _tracing.asked() or library.memoir_recording_calls() != 1:
+        return
+    import torch
+
+    problem = _tracing.start(_library.load_modules(torch.__version__))
+    if problem:
+        say(f"memoir: recording without calls of Python functions: {problem}; --stacks python hides this line")
+
+
 def _names(folder: bytes) -> list[bytes]:
     try:
         return os.listdir(folder)
@@ -349,6 +364,7 @@ def _folder(tracker: ctypes.CDLL) -> str:
 def _stop(reason: int) -> None:
     if _tracker is None:
         return
+    _tracing.stop()
     _modules.stop()
     _compiler.stop()
     message = ctypes.create_string_buffer(1024)

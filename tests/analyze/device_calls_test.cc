@@ -164,8 +164,8 @@ TEST_F(DeviceCallsTest, StandUnderTheirOperatorInTrees) {
                 }
               }).ok());
   using Kind = StreamedNode::Kind;
-  EXPECT_THAT(streamed, ElementsAre(Pair(Kind::kRange, kNoTreeNode), Pair(Kind::kCall, 0u), Pair(Kind::kCall, 0u),
-                                    Pair(Kind::kCall, 0u)));
+  EXPECT_THAT(streamed, ElementsAre(Pair(Kind::kRange, kNoTreeNode), Pair(Kind::kDeviceCall, 0u),
+                                    Pair(Kind::kDeviceCall, 0u), Pair(Kind::kDeviceCall, 0u)));
 }
 
 TEST_F(DeviceCallsTest, AreInTorchsTreeOnlyWhereAskedFor) {

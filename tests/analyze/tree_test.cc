@@ -26,7 +26,8 @@ class TreeTest : public ::testing::Test {
     tree_ = *AnalyzeRangeTree(Open(), options);
     std::vector<std::string> names;
     for (const RangeNode& node : tree_.nodes) {
-      if (node.kind == RangeNode::Kind::kNamed || node.kind == RangeNode::Kind::kModule)
+      if (node.kind == RangeNode::Kind::kNamed || node.kind == RangeNode::Kind::kModule ||
+          node.kind == RangeNode::Kind::kCall)
         names.push_back(std::to_string(node.depth) + " " + node.name);
     }
     return names;
@@ -83,6 +84,52 @@ TEST_F(TreeTest, ModulesNestByCall) {
   EXPECT_EQ(Node("layers.0").total_ns, 2 * 40u);
   EXPECT_EQ(tree_.all_nodes, 7u);
   EXPECT_EQ(tree_.shown_nodes, 7u);
+}
+
+TEST_F(TreeTest, CallsOfOnesOwnFunctionsStandAroundWhatTheyDo) {
+  process_.Call("/me/train.py", "<module>").Call("/me/train.py", "main");
+  process_.Call("/usr/lib/python3.11/functools.py", "wrapper").Call("/me/train.py", "step");
+  process_.EnterModule("", "Net", "Net").Call("/me/net.py", "Net.forward").Call("/me/net.py", "scaled");
+  process_.Call("", "<built-in function mul>").Begin("aten::mul").Allocate(0x10, 8).End();
+  process_.Return().Return().Return().ExitModule("", "Net", "Net").Return().Return().Return().Return();
+  EXPECT_THAT(Names(), ElementsAre("1 <module>", "2 main", "3 step", "4 Net", "5 scaled", "6 aten::mul"));
+  EXPECT_EQ(Node("step").kind, RangeNode::Kind::kCall);
+  EXPECT_EQ(Node("step").file, "/me/train.py");
+  EXPECT_EQ(Node("step").calls, 1u);
+  EXPECT_EQ(Node("scaled").allocated_bytes, 8u);
+  RangeTreeOptions options;
+  options.calls = TreeCalls::kNone;
+  EXPECT_THAT(Names(options), ElementsAre("1 Net", "2 aten::mul"));
+  options.calls = TreeCalls::kAll;
+  options.depth = 0;
+  EXPECT_THAT(Names(options), ElementsAre("1 <module>", "2 main", "3 wrapper", "4 step", "5 Net", "6 Net.forward",
+                                          "7 scaled", "8 <built-in function mul>", "9 aten::mul"));
+  options.grep = "net.py";
+  EXPECT_THAT(Names(options), ::testing::Contains("7 scaled"));
+}
+
+TEST_F(TreeTest, ARangeOutlivesTheCallThatBeganIt) {
+  process_.Call("/me/a.py", "main").Call("/x/site-packages/torch/autograd/profiler.py", "record_function.__enter__");
+  process_.Call("", "<built-in method enter of type object>").BeginUser("step").Return().Return();
+  process_.Call("/me/a.py", "work").Begin("aten::mm").Allocate(0x10, 8).End().Return();
+  process_.Call("/x/site-packages/torch/autograd/profiler.py", "record_function.__exit__").End();
+  process_.Begin("aten::after").End().Return().Return();
+  EXPECT_THAT(Names(), ElementsAre("1 main", "2 step", "3 work", "4 aten::mm", "3 aten::after"))
+      << "__exit__ began in step, and goes on behind its end";
+  const std::vector<StreamedNode> nodes = Stream();
+  ASSERT_EQ(nodes.size(), 9u);
+  EXPECT_EQ(nodes[3].kind, StreamedNode::Kind::kRange);
+  EXPECT_EQ(nodes[3].parent, 0u) << "of main, not of __enter__";
+  EXPECT_EQ(nodes[4].kind, StreamedNode::Kind::kCall);
+  EXPECT_EQ(nodes[4].parent, 3u) << "work is in step";
+  EXPECT_EQ(nodes.back().parent, 6u) << "of __exit__";
+  EXPECT_TRUE(nodes[0].end.has_value());
+}
+
+TEST_F(TreeTest, CallsWhoseEndIsMissingAreOverWhenTheirLevelIsLeft) {
+  process_.Call("/me/a.py", "main").Call("/me/a.py", "f").Call("/me/a.py", "g").LoseRecords(1);
+  process_.Return(2).Call("/me/a.py", "h").Begin("aten::x").End();
+  EXPECT_THAT(Names(), ElementsAre("1 main", "2 f", "3 g", "2 h", "3 aten::x"));
 }
 
 TEST_F(TreeTest, NodesOfAutogradNameTheirForwardOperatorAndModule) {

@@ -59,7 +59,7 @@ class ProcessBuilder {
   ProcessBuilder& OnThread(std::uint32_t thread);  // from 1
   ProcessBuilder& NameThread(std::uint32_t thread, std::string name);
   ProcessBuilder& WorksFor(std::uint32_t thread, std::uint32_t owner);  // in its parallel regions
-  ProcessBuilder& AtTick(std::uint64_t tick);  // of the next event
+  ProcessBuilder& AtTick(std::uint64_t tick);                           // of the next event
   std::uint64_t tick() const { return tick_; }
 
   // Devices besides 0, the cpu: returns the id to allocate with.
@@ -68,7 +68,7 @@ class ProcessBuilder {
   ProcessBuilder& Begin(const std::string& operator_name, const std::vector<TensorSpec>& arguments = {});
   ProcessBuilder& BeginUser(const std::string& name);
   ProcessBuilder& BeginBackward(const std::string& node, std::int64_t sequence, std::uint64_t forward_thread);
-  ProcessBuilder& BeginText(const std::string& name);  // a function range without schema
+  ProcessBuilder& BeginText(const std::string& name);               // a function range without schema
   ProcessBuilder& BeginDispatch(const std::string& operator_name);  // an operator below autograd
   ProcessBuilder& End(const std::vector<TensorSpec>& results = {});
   // The operator is defined anew, as a library does that comes back changed.
@@ -118,7 +118,7 @@ class ProcessBuilder {
     std::uint32_t result = 0;
   };
   ProcessBuilder& LaunchKernel(std::uint32_t device, const Launch& launch);
-  struct Call {
+  struct CudaCall {
     v1::DeviceCall call = v1::COPY_ASYNC;
     std::uint64_t stream = 0;
     std::uint64_t bytes = 0;
@@ -128,7 +128,7 @@ class ProcessBuilder {
     std::uint64_t ticks = 5;
     std::uint32_t result = 0;
   };
-  ProcessBuilder& CallDevice(std::uint32_t device, const Call& call);
+  ProcessBuilder& CallDevice(std::uint32_t device, const CudaCall& call);
   // A segment that torch's allocator takes with cudaMalloc, or gives back.
   ProcessBuilder& TakeSegment(std::uint32_t device, std::uint64_t address, std::uint64_t bytes) {
     return GiveDriverBlock(device, address, bytes, v1::MALLOC, "libc10_cuda.so")
@@ -159,6 +159,9 @@ class ProcessBuilder {
     std::uint32_t line = 0;
   };
   ProcessBuilder& Stack(const std::vector<PythonFrame>& frames);
+  // A call of a Python function, and its end. `file` "": a function in C; `function` "": not known.
+  ProcessBuilder& Call(const std::string& file, const std::string& function);
+  ProcessBuilder& Return(std::uint32_t calls = 1);  // of several at once: of the outermost one of them
 
   ProcessBuilder& Mark(const std::string& name);
   ProcessBuilder& Step(std::uint64_t step);
@@ -230,6 +233,7 @@ class ProcessBuilder {
     std::string name;
     std::uint32_t works_for = 0;
     std::vector<PythonFrame> python;
+    std::uint32_t calls = 0;
   };
 
   Thread& thread() { return threads_[thread_]; }
@@ -280,7 +284,7 @@ class ProcessBuilder {
   std::map<std::pair<bool, std::string>, std::uint32_t> names_;
   std::map<std::string, std::uint32_t> layouts_;
   std::map<std::vector<std::pair<std::uint32_t, std::uint32_t>>, std::uint32_t> stacks_;  // by code and line
-  std::map<std::string, std::uint32_t> signatures_;  // by kinds and list lengths
+  std::map<std::string, std::uint32_t> signatures_;                                       // by kinds and list lengths
   // What the part in progress has not defined yet is added to the chunk in progress.
   std::map<std::pair<int, std::uint32_t>, bool> defined_;
   std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint32_t, std::uint32_t, std::uint32_t>,

@@ -1,4 +1,4 @@
-// The part of the builder that makes Python stacks.
+// The part of the builder that makes Python stacks and calls.
 #include <utility>
 
 #include "tests/captures/capture_builder.h"
@@ -42,6 +42,21 @@ ProcessBuilder& ProcessBuilder::Stack(const std::vector<PythonFrame>& frames) {
   v1::ThreadRun& run = AddEvent(v1::STACK);
   thread().python = frames;
   run.add_stack(StackIdOf(frames));
+  tick_ += options_.tick_step;
+  return *this;
+}
+
+ProcessBuilder& ProcessBuilder::Call(const std::string& file, const std::string& function) {
+  v1::ThreadRun& run = AddEvent(v1::CALL_BEGIN);
+  run.add_code(function.empty() ? 0 : CodeIdOf({file, function, 0}));
+  run.add_calls_around(thread().calls++);
+  tick_ += options_.tick_step;
+  return *this;
+}
+
+ProcessBuilder& ProcessBuilder::Return(std::uint32_t calls) {
+  thread().calls -= calls;
+  AddEvent(v1::CALL_END).add_calls_around(thread().calls);
   tick_ += options_.tick_step;
   return *this;
 }

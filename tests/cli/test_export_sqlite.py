@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-SAMPLES = ["training", "empty", "one_operator", "odd_names", "ranks", "losses", "folded", "trained", "cuda_unknown", "cuda_lost", "driver", "kernels"]
+SAMPLES = ["training", "empty", "one_operator", "odd_names", "ranks", "losses", "folded", "trained", "cuda_unknown", "cuda_lost", "driver", "calls", "kernels"]
 TABLES = {"ranks", "modules", "steps", "operators", "blocks", "events", "calls"}
 
 
@@ -42,8 +42,10 @@ def test_operators_and_events_are_the_tree(memoir, samples, query, sample):
     nodes = [node for node in lines if node["kind"] not in ("memory", "device_call")]
     found = query(sample, "SELECT operator, parent, begin_ns, end_ns, allocated_bytes, freed_bytes, phase FROM operators ORDER BY operator")
     keys = ("node", "parent", "begin_ns", "end_ns", "allocated_bytes", "freed_bytes", "phase")
-    assert found == [tuple(node[key] for key in keys) for node in nodes]
-    named = query(sample, "SELECT name FROM operators WHERE kind != 'module' ORDER BY operator")
+    assert found == [tuple(node.get(key) for key in keys) for node in nodes]
+    calls = query(sample, "SELECT name, file FROM operators WHERE kind = 'call' ORDER BY operator")
+    assert calls == [(node["function"], node["file"]) for node in nodes if node["kind"] == "call"]
+    named = query(sample, "SELECT name FROM operators WHERE kind NOT IN ('module', 'call') ORDER BY operator")
     assert [name for (name,) in named] == [node["name"] for node in nodes if node["kind"] == "range"]
     memory = [(node["begin_ns"], node["action"], abs(node["bytes"])) for node in lines if node["kind"] == "memory"]
     assert sorted(query(sample, "SELECT ns, action, bytes FROM events")) == sorted(memory)

@@ -10,7 +10,7 @@ try:
 except ImportError:
     perfetto_trace_pb2 = None
 
-SAMPLES = ["training", "empty", "one_operator", "odd_names", "ranks", "losses", "folded", "trained", "cuda_unknown", "cuda_lost", "driver", "kernels"]
+SAMPLES = ["training", "empty", "one_operator", "odd_names", "ranks", "losses", "folded", "trained", "cuda_unknown", "cuda_lost", "driver", "calls", "kernels"]
 needs_protos = pytest.mark.skipif(perfetto_trace_pb2 is None, reason="the package perfetto, which has the published protos, is not installed")
 
 
@@ -64,7 +64,11 @@ def test_slices_are_the_trees_nodes(memoir, samples, sample):
             assert event["cat"] == ("kernel launch" if "kernel" in node else "cuda call")
             continue
         assert (event["args"]["allocated_bytes"], event["args"]["freed_bytes"]) == (node["allocated_bytes"], node["freed_bytes"])
-        assert node["kind"] == "module" or event["name"] == (node["name"] or "(unnamed)")
+        if node["kind"] == "call":
+            file = (node["file"] or "").rpartition("/")[2]
+            assert event["name"] == (node["function"] or "(unknown function)") + (f" ({file})" if file else "")
+        else:
+            assert node["kind"] == "module" or event["name"] == (node["name"] or "(unnamed)")
 
 
 @pytest.mark.parametrize("sample", SAMPLES)

@@ -1,9 +1,9 @@
 """The workloads of PyTorch's test/profiler/test_profiler_tree.py, by the names of its tests, each three times as there: what torch.profiler's event tree is, as text.
 
-    memoir run -o CAPTURE -- python profiler_tree_programs.py OUT.json cpu|cuda
+    memoir run -o CAPTURE -- python profiler_tree_programs.py OUT.json cpu|cuda [calls]
 
 Blocks are numbered as in profiled_blocks.py. A block has the text of ProfilerTree.format, and, where Python calls are in it, the same without them and without annotations, with
-and without calls of modules.
+and without calls of modules. With `calls` those alone run that have Python calls, as PyTorch's test runs them: there a block's range is around all of the test.
 """
 
 import contextlib
@@ -19,6 +19,8 @@ from torch.utils import _pytree as pytree
 RANGE = "profiler tree"
 REPLICATES = 3
 BLOCKS = []
+CALLS = len(sys.argv) > 3
+PROFILERS = []   # of a test with `calls`, and what they were made with
 PRUNED = {
     "torch/utils/_pytree.py(...): tree_map": "name",
     "torch/profiler/profiler.py(...): start": "ellipses",
@@ -54,6 +56,11 @@ def is_annotation(node):
     return node.tag == _EventType.TorchOp and node.typed[1].scope == RecordScope.USER_SCOPE
 
 
+def is_memoirs(node):
+    """A call of Memoir's own package, which finds the name of a module when that is first called: in no tree of Memoir's."""
+    return is_python(node) and re.search(r"(^|/)memoir/_\w+\.py\(", node.name)
+
+
 def every(nodes):
     for node in nodes:
         yield node
@@ -69,6 +76,8 @@ def flat(nodes, keep, depth=0):
     for node in nodes:
         name = shown_name(node.name)
         pruned = PRUNED.get(name.strip()) if keep is everything else None
+        if is_memoirs(node):
+            continue
         if not keep(node) or name == RANGE:
             yield from flat(node.children, keep, depth)
         elif pruned is None:
@@ -82,14 +91,34 @@ def flat(nodes, keep, depth=0):
 
 
 def text(profiler, keep=everything):
-    return "".join(f"{'  ' * depth}{name.rstrip()}\n" for depth, name in flat(profiler.profiler.kineto_results.experimental_event_tree(), keep))
+    nodes = list(flat(profiler.profiler.kineto_results.experimental_event_tree(), keep))
+    least = min((depth + 1 for depth, name in nodes if "begin_unit_test_marker" in name), default=0)
+    return "".join(f"{'  ' * (depth - least)}{name.rstrip()}\n" for depth, name in nodes if depth >= least)
 
 
-@contextlib.contextmanager
 def profile(test, **options):
     gc.collect()
     if "_cuda" in test:   # on the simulated GPU there is nothing for CUPTI to see
         options["activities"] = [torch.profiler.ProfilerActivity.CPU]
+    if not CALLS:
+        return marked(test, options)
+    PROFILERS.append((torch.profiler.profile(**options), options))
+    return PROFILERS[-1][0]
+
+
+def begin_unit_test_marker(test, name):
+    test(name)
+
+
+def run_with_calls(name, test):
+    with torch.profiler.record_function(RANGE):
+        begin_unit_test_marker(test, name)
+    profiler, options = PROFILERS.pop()
+    BLOCKS.append({"test": name, "number": len(BLOCKS), "memory": options.get("profile_memory", False), "text": text(profiler)})
+
+
+@contextlib.contextmanager
+def marked(test, options):
     with torch.profiler.profile(**options) as profiler:
         with torch.profiler.record_function(RANGE):
             yield
@@ -232,9 +261,10 @@ def test_profiler_experimental_tree_cuda_detailed(test):
 def main():
     on_gpu = sys.argv[2] == "cuda"
     for name, test in list(globals().items()):
-        if name.startswith("test_") and ("_cuda" in name) == on_gpu:
-            for _ in range(REPLICATES):
-                test(name)
+        if not name.startswith("test_") or ("_cuda" in name) != on_gpu or (CALLS and not ("stack" in name or "detailed" in name)):
+            continue
+        for _ in range(REPLICATES):
+            run_with_calls(name, test) if CALLS else test(name)
     json.dump(BLOCKS, open(sys.argv[1], "w"))
 
 

@@ -1,7 +1,7 @@
 """PyTorch's test/profiler/test_profiler_tree.py, test by test under its own name: its workload runs three times, under torch.profiler and recorded by Memoir, and what
 `memoir export tree --format torch` prints must be what ProfilerTree.format prints of torch.profiler's event tree, letter by letter. The tests of CUDA run on the simulated GPU,
-where torch.profiler sees no kernel and no call of the runtime either. Where Python calls are a part of the tree, the tests fail until Memoir records them; what stands
-between them is compared by itself.
+where torch.profiler sees no kernel and no call of the runtime either. Where Python calls are a part of the tree, Memoir records them, too (--stacks calls), while torch.profiler
+does; what stands between them is compared by itself in a recording without them.
 """
 
 import json
@@ -29,21 +29,21 @@ def device_of(name):
 
 @pytest.fixture(scope="module")
 def recorded(tree, tmp_path_factory):
-    """By device the capture, and by test its blocks."""
+    """By device, with calls of Python functions or without, the capture, and by test its blocks."""
     found = {}
 
-    def of(name):
+    def of(name, calls=False):
         device = device_of(name)
         if device == "cuda" and not (tree / "lib/memoir/libmemoir_simcuda.so").exists():
             pytest.skip("this tree was built without the simulated device")
-        if device not in found:
+        if (device, calls) not in found:
             folder = tmp_path_factory.mktemp(device)
-            simulate = ["--simulate", "h100", "--kernels", "off"] if device == "cuda" else []
-            command = [tree / "bin" / "memoir", "run", *simulate, "-q", "-o", folder / "capture", "--", sys.executable, PROGRAM, folder / "answers.json", device]
+            options = ["--simulate", "h100", "--kernels", "off"] * (device == "cuda") + ["--stacks", "calls"] * calls
+            command = [tree / "bin" / "memoir", "run", *options, "-q", "-o", folder / "capture", "--", sys.executable, PROGRAM, folder / "answers.json", device, *["calls"] * calls]
             done = subprocess.run(command, capture_output=True, text=True)
             assert done.returncode == 0, done.stderr[-2000:]
-            found[device] = folder / "capture", json.loads((folder / "answers.json").read_text())
-        capture, blocks = found[device]
+            found[device, calls] = folder / "capture", json.loads((folder / "answers.json").read_text())
+        capture, blocks = found[device, calls]
         of_test = [block for block in blocks if block["test"] == name]
         assert len(of_test) == 3
         return capture, of_test
@@ -69,23 +69,41 @@ def without_annotations(block, text):
     return "".join(line + "\n" for line in profile_text.without(block["annotations"], text.splitlines()))
 
 
+def depth_of(line):
+    return (len(line) - len(line.lstrip(" "))) // 2
+
+
+ENTER, EXIT, STOP = (f"torch/profiler/profiler.py(...): {name}" for name in ("__enter__", "__exit__", "stop"))
+
+
+def while_profiled(text):
+    """Of a test's calls those that torch.profiler can see: from those around its start on, to the end of its `stop`."""
+    lines = text.splitlines()
+    first = next(i for i, line in enumerate(lines) if line.strip() == ENTER)
+    depth, around = depth_of(lines[first]), {}
+    for line in lines[:first]:
+        around[depth_of(line)] = line
+    kept = [around[i] for i in range(depth)] + lines[first:]
+    left = next(i for i in range(len(kept) - 1, -1, -1) if kept[i] == "  " * depth + EXIT)
+    stop = kept.index("  " * (depth + 1) + STOP, left)
+    end = next((i for i in range(stop + 1, len(kept)) if depth_of(kept[i]) <= depth + 1), len(kept))
+    return "".join(line + "\n" for line in [*kept[: left + 1], *kept[stop:end]])
+
+
 def named(name):
     def test(tree, recorded):
-        capture, blocks = recorded(name)
+        calls = name in WITH_PYTHON
+        capture, blocks = recorded(name, calls)
         expected = HERE / "expected" / f"{name}.txt"   # the text in PyTorch's test, where it is of ranges and memory alone
         with conformance.counted(SUITE, name) as count:
             for block in blocks:
-                found = inside_range(export(tree, capture, block, "--format", "torch"))
-                if block["python"]:
-                    assert without_annotations(block, found) == block["ranges"], "ranges and memory differ, too"
-                    assert found == block["text"], "calls of Python functions are not recorded; without them equal"
+                exported = export(tree, capture, block, "--format", "torch")
+                found = while_profiled(exported) if calls else inside_range(exported)
                 assert found == block["text"]
                 if expected.exists():
                     assert found == expected.read_text()
                 count.blocks += 1
 
-    if name in WITH_PYTHON:
-        test = pytest.mark.xfail(strict=True, reason="calls of Python functions are not recorded")(test)
     test.__name__ = test.__qualname__ = name
     return test
 

@@ -370,9 +370,9 @@ ProcessBuilder Driver() {
 }  // namespace
 
 std::vector<std::string> SampleNames() {
-  return {"training", "empty",  "one_operator", "odd_names", "many",    "ranks", "job",
-          "losses",   "folded", "folded_peak",  "paused",    "modules", "held",  "trained",
-          "cuda",     "driver", "cuda_unknown", "cuda_lost", "kernels"};
+  return {"training", "empty",  "one_operator", "odd_names", "many",    "ranks",  "job",
+          "losses",   "folded", "folded_peak",  "paused",    "modules", "held",   "trained",
+          "cuda",     "driver", "cuda_unknown", "cuda_lost", "calls",   "kernels"};
 }
 
 void WriteSample(const std::string& name, const std::string& folder) {
@@ -385,7 +385,6 @@ void WriteSample(const std::string& name, const std::string& folder) {
   if (name == "ranks") WriteRanks(folder);
   if (name == "job") WriteJob(folder);
   if (name == "losses") WriteLosses(folder);
-  if (name == "folded_peak") FoldedPeak().WriteTo(folder);
   if (name == "paused") Paused().WriteTo(folder);
   if (name == "modules") Modules().WriteTo(folder);
   if (name == "trained") Trained().WriteTo(folder);
@@ -394,7 +393,8 @@ void WriteSample(const std::string& name, const std::string& folder) {
   if (name.starts_with("cuda_")) CudaUnknown(name == "cuda_lost").WriteTo(folder);
   if (name == "kernels") WriteKernels(folder);
   if (name == "driver") Driver().WriteTo(folder);
-  if (name == "folded") Folded().WriteTo(folder);
+  if (name.starts_with("folded")) (name == "folded" ? Folded() : FoldedPeak()).WriteTo(folder);
+  if (name == "calls") WriteCalls(folder);
 }
 
 }  // namespace memoir::testing

@@ -15,10 +15,12 @@ namespace memoir::testing {
 // trained: two steps with parameters, buffers, gradients and an optimizer's state
 // cuda_unknown: a recording without CUDA's memory, cuda_lost: one that has lost it midway
 // driver: torch, NCCL, cuBLAS, a foreign library, pinned memory and other processes on a GPU; refusals
+// calls: of Python functions, of which some are not recorded
 std::vector<std::string> SampleNames();
 void WriteKernels(const std::string& folder);  // sample_kernels.cc
 // Writes the capture of that name into `folder`, which need not exist.
 void WriteSample(const std::string& name, const std::string& folder);
+void WriteCalls(const std::string& folder);  // of these the one that sample_calls.cc has
 
 }  // namespace memoir::testing
 

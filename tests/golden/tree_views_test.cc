@@ -39,7 +39,7 @@ class TreeViews : public ::testing::Test {
 };
 
 TEST_F(TreeViews, Tree) {
-  for (const std::string name : {"training", "odd_names", "empty", "modules", "cuda", "driver", "kernels"}) {
+  for (const std::string name : {"training", "odd_names", "empty", "modules", "cuda", "driver", "calls", "kernels"}) {
     const Capture capture = Open(name);
     const auto tree = AnalyzeRangeTree(capture, {});
     ASSERT_TRUE(tree.ok()) << tree.status();
@@ -90,7 +90,7 @@ TEST_F(TreeViews, DeepNodesOfATreeHaveTheirLevelInPlaceOfAMargin) {
 }
 
 TEST_F(TreeViews, TreeLines) {
-  for (const std::string name : {"odd_names", "modules", "cuda", "driver"}) {
+  for (const std::string name : {"odd_names", "modules", "cuda", "driver", "calls"}) {
     const Capture capture = Open(name);
     std::string lines;
     TreeJsonWriter writer([&](std::string_view text) { lines += text; });

@@ -10,6 +10,7 @@
 #include "tests/writer/content_hashes.h"
 #include "tests/writer/device_columns.h"
 #include "tests/writer/header_check.h"
+#include "tests/writer/read_columns.h"
 
 namespace memoir::test {
 namespace {
@@ -207,7 +208,7 @@ class PartDecoder {
     DecodedRun decoded{run.thread(), run.first_record(), run.record_count(), run.start_depth(), {}, {}};
     SetFrames(run.start_stack(), &decoded.start_stack);
     if (!part_.threads.contains(run.thread())) Error("undefined thread");
-    Columns columns(run);
+    ReadColumns columns(run);
     std::uint64_t tick = run.first_tick();
     if (run.tick_delta_size() != static_cast<int>(run.kind().size())) return Error("tick_delta"), decoded;
     for (std::size_t i = 0; i < run.kind().size(); ++i) {
@@ -223,24 +224,7 @@ class PartDecoder {
     return decoded;
   }
 
-  struct Columns {
-    explicit Columns(const ThreadRun& run) : no_devices(run.device_size() == 0) {}
-    int name = 0, sequence = 0, forward = 0, signature = 0, tensor = 0, block = 0, bytes = 0, mark = 0, step = 0,
-        level = 0, module = 0, owner = 0, holds_name = 0, stack = 0, device = 0;
-    std::uint64_t sequence_value = 0, address = 0, serial = 0;
-    DeviceColumns of_device;
-    bool no_devices;
-    bool AllTaken(const ThreadRun& run) const {
-      return name == run.name_size() && sequence == run.sequence_delta_size() && forward == run.forward_thread_size() &&
-             signature == run.signature_size() && tensor == run.tensor_size() && block == run.address_delta_size() &&
-             block == run.serial_delta_size() && (no_devices || device == run.device_size()) &&
-             bytes == run.bytes_size() && mark == run.mark_name_size() && step == run.step_size() &&
-             level == run.level_size() && module == run.module_size() && owner == run.owner_size() &&
-             holds_name == run.holds_name_size() && stack == run.stack_size() && of_device.AllTaken(run);
-    }
-  };
-
-  bool DecodeEvent(const ThreadRun& run, Columns* at, Event* event) {
+  bool DecodeEvent(const ThreadRun& run, ReadColumns* at, Event* event) {
     if (IsOfDevice(event->kind))
       return DecodeBlock(run, at, event) && TakeDeviceColumns(run, part_.names, &at->of_device, &at->bytes, event);
     if (event->kind == KERNEL_LAUNCH || event->kind == DEVICE_CALL)
@@ -271,6 +255,9 @@ class PartDecoder {
       case STACK:
         if (at->stack >= run.stack_size()) return false;
         return SetFrames(run.stack(at->stack++), &event->frames);
+      case CALL_BEGIN:
+      case CALL_END:
+        return at->of_calls.Take(run, part_.names, event);
       case PAUSE:
       case RESUME:
         if (at->level >= run.level_size()) return false;
@@ -313,7 +300,7 @@ class PartDecoder {
     return true;
   }
 
-  bool DecodeBegin(const ThreadRun& run, Columns* at, Event* event) {
+  bool DecodeBegin(const ThreadRun& run, ReadColumns* at, Event* event) {
     if (at->name >= run.name_size() || at->sequence >= run.sequence_delta_size()) return false;
     at->sequence_value += static_cast<std::uint64_t>(run.sequence_delta(at->sequence++));
     event->sequence = static_cast<std::int64_t>(at->sequence_value);
@@ -324,7 +311,7 @@ class PartDecoder {
     return SetName(run.name(at->name++), event);
   }
 
-  bool DecodeArguments(const ThreadRun& run, Columns* at, Event* event) {
+  bool DecodeArguments(const ThreadRun& run, ReadColumns* at, Event* event) {
     if (at->signature >= run.signature_size()) return false;
     const std::uint32_t id = run.signature(at->signature++);
     if (id == 0) return true;
@@ -348,7 +335,7 @@ class PartDecoder {
   }
 
   // Of three lists the first and the third have names.
-  bool DecodeHeldNames(const ThreadRun& run, Columns* at, Event* event) {
+  bool DecodeHeldNames(const ThreadRun& run, ReadColumns* at, Event* event) {
     if (event->kinds != "LLL") return true;
     event->held_names.resize(event->list_lengths[0] + event->list_lengths[2]);
     if (run.holds_name_size() == 0) return true;
@@ -363,13 +350,13 @@ class PartDecoder {
     return true;
   }
 
-  bool DecodeDevice(const ThreadRun& run, Columns* at, Event* event) {
+  bool DecodeDevice(const ThreadRun& run, ReadColumns* at, Event* event) {
     if (!at->no_devices && at->device >= run.device_size()) return false;
     event->device = Device(at->no_devices ? 0 : run.device(at->device++));
     return true;
   }
 
-  bool DecodeBlock(const ThreadRun& run, Columns* at, Event* event) {
+  bool DecodeBlock(const ThreadRun& run, ReadColumns* at, Event* event) {
     if (at->block >= run.serial_delta_size() || !DecodeDevice(run, at, event)) return false;
     if (at->block >= run.address_delta_size()) return false;
     at->address += static_cast<std::uint64_t>(run.address_delta(at->block));

@@ -67,7 +67,7 @@ struct Event {
   std::uint32_t driver_error = 0;
   std::uint32_t reading_cause = 0;
   std::vector<std::uint64_t> reading;  // all ones: not known
-  std::vector<FrameSeen> frames;       // of a stack, outermost first
+  std::vector<FrameSeen> frames;       // of a stack, outermost first; of a call what is called
   std::uint32_t device_call = 0;       // of calls of CUDA, as the next six
   std::uint32_t call_result = 0;
   std::vector<std::uint32_t> grid;  // launches
@@ -75,7 +75,7 @@ struct Event {
   std::uint64_t graph = 0;
   std::uint64_t graph_exec = 0;
   std::uint64_t call_ticks = 0;
-  std::uint32_t level = 0;  // after, plus 4 times before
+  std::uint32_t level = 0;  // after, plus 4 times before; of a call: calls around it
 
   bool operator==(const Event&) const = default;
 };

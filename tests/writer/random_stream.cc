@@ -79,6 +79,7 @@ Event RandomStream::Next() {
     return event;
   }
   if (Chance(10)) return Stack();
+  if (Chance(10)) return Call();
   if (Chance(5)) return DeviceCall();
   if (choice < 25 && depth_ < 60) return Begin();
   if (choice < 50 && depth_ > 0) return End();
@@ -126,6 +127,23 @@ Event RandomStream::Stack() {
   Event event;
   event.kind = memoir::v1::STACK;
   event.frames = stack_;
+  return event;
+}
+
+// Some calls end together, as one does that throws.
+Event RandomStream::Call() {
+  Event event;
+  if (calls_ > 0 && Chance(50)) {
+    calls_ = static_cast<std::uint32_t>(Below(calls_));
+    event.kind = memoir::v1::CALL_END;
+    event.level = calls_;
+    return event;
+  }
+  event.kind = memoir::v1::CALL_BEGIN;
+  event.level = calls_++;
+  const bool in_c = Chance(40);
+  event.frames = {{in_c ? "" : "folder/file" + std::to_string(Below(4)) + ".py",
+                   (in_c ? "<built-in function " : "function") + std::to_string(Below(20)), 0}};
   return event;
 }
 

@@ -49,6 +49,7 @@ class RandomStream {
   Event Mark();
   Event Holds();
   Event Stack();
+  Event Call();
   Event DeviceCall();
   void Module(Event* event);
   void AddList(std::uint64_t length, Event* event);
@@ -60,6 +61,7 @@ class RandomStream {
   std::mt19937_64 random_;
   RandomHeap& heap_;
   std::size_t depth_ = 0;
+  std::uint32_t calls_ = 0;
   std::vector<FrameSeen> stack_;
   std::vector<TensorSeen> recent_;
 };

@@ -146,6 +146,23 @@ bool RingProducer::RecordStack(const Event& event) {
   return true;
 }
 
+bool RingProducer::RecordCall(const Event& event) {
+  std::uint8_t* at = Reserve(sizeof(CallRecord));
+  if (at == nullptr) return false;
+  const bool begins = static_cast<EventKind>(event.kind) == EventKind::kCallBegin;
+  std::uint32_t code = 0;
+  if (begins) {
+    const FrameSeen& called = event.frames.front();
+    std::uint32_t& known = codes_[called.file + "\n" + called.function];
+    if (known == 0) known = RingDefineCode(called.file.c_str(), called.function.c_str());
+    code = known;
+  }
+  const RecordKind kind = begins ? RecordKind::kCallBegin : RecordKind::kCallEnd;
+  Store(at, CallRecord{Header(sizeof(CallRecord), kind, 0, depth_, 0), event.tick, code, event.level});
+  Commit(sizeof(CallRecord));
+  return true;
+}
+
 bool RingProducer::RecordHolds(const Event& event) {
   const auto kind = static_cast<EventKind>(event.kind);
   HoldsRecord record{};
@@ -252,7 +269,7 @@ bool RingProducer::RecordDriver(const Event& event) {
   }
 }
 
-bool RingProducer::RecordCall(const Event& event) {
+bool RingProducer::RecordDeviceCall(const Event& event) {
   const auto store = [this](const auto& record) {
     std::uint8_t* at = Reserve(sizeof record);
     if (at == nullptr) return false;
@@ -302,7 +319,8 @@ bool RingProducer::Record(const Event& event) {
   if (kind >= EventKind::kModuleHolds && kind <= EventKind::kHoldsMore) return RecordHolds(event);
   if (kind == EventKind::kGradientOf) return RecordHolds(event);
   if (kind == EventKind::kStack) return RecordStack(event);
-  if (kind == EventKind::kKernelLaunch || kind == EventKind::kDeviceCall) return RecordCall(event);
+  if (kind == EventKind::kCallBegin || kind == EventKind::kCallEnd) return RecordCall(event);
+  if (kind == EventKind::kKernelLaunch || kind == EventKind::kDeviceCall) return RecordDeviceCall(event);
   const std::size_t bytes = kind == EventKind::kAllocate     ? sizeof(AllocateRecord)
                             : kind == EventKind::kDeallocate ? sizeof(DeallocateRecord)
                             : IsSwitch(kind)                 ? sizeof(SwitchRecord)

@@ -27,8 +27,9 @@ class RingProducer {
   bool RecordEnd(const Event& event);
   bool RecordHolds(const Event& event);
   bool RecordStack(const Event& event);
-  bool RecordDriver(const Event& event);
   bool RecordCall(const Event& event);
+  bool RecordDriver(const Event& event);
+  bool RecordDeviceCall(const Event& event);
   template <class Struct>
   bool RecordValues(const Event& event, Struct record, RecordKind kind, std::size_t flags,
                     const std::string& behind = "");

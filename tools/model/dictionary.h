@@ -84,7 +84,7 @@ struct ThreadInfo {
   std::uint32_t number = 0;  // in its process, from 1
   std::uint64_t os_id = 0;
   std::uint64_t torch_id = 0;
-  std::string name;  // as recorded; may be empty
+  std::string name;    // as recorded; may be empty
   ThreadId works_for;  // in whose parallel regions it works; invalid: in none
 };
 

@@ -214,6 +214,12 @@ struct StackEvent : Event {
   bool before = false;  // it has been for some time: what said so is lost, or in parts that are gone
 };
 
+// A call of a Python function, or of one in C that Python calls ("<built-in function len>" in no file), begins or ends.
+struct CallEvent : Event {
+  CodeId code;               // of a begin; invalid: not known
+  std::uint32_t around = 0;  // calls that are open around it on its thread: deeper ones are over
+};
+
 struct StepEvent : Event {
   std::uint64_t step = 0;
 };

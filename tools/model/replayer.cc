@@ -28,10 +28,6 @@ Replayer::Replayer(const std::vector<ProcessSummary>& processes, Visitor& visito
   visitor_.OnStart(*this);
 }
 
-std::uint64_t Replayer::Nanoseconds(ProcessId process, Tick tick) const {
-  return clocks_[process.value].Nanoseconds(tick);
-}
-
 void Replayer::Take(SourceItem& item) {
   switch (item.kind) {
     case SourceItem::Kind::kProcessBegin:

@@ -42,7 +42,9 @@ class Replayer : public ReplayState {
   void Take(SourceItem& item);
 
   const Dictionary& dictionary() const override { return dictionary_; }
-  std::uint64_t Nanoseconds(ProcessId process, Tick tick) const override;
+  std::uint64_t Nanoseconds(ProcessId process, Tick tick) const override {
+    return clocks_[process.value].Nanoseconds(tick);
+  }
   void ForEachLiveBlock(const std::function<void(const Block&)>& function) const override {
     blocks_.live().ForEach(function);
   }
@@ -80,6 +82,7 @@ class Replayer : public ReplayState {
   void ShowAllocate(ThreadReplay& thread, RunCursor& cursor);
   void ShowDeallocate(ThreadReplay& thread, RunCursor& cursor);
   void ShowHolds(const ThreadReplay& thread, RunCursor& cursor);
+  void ShowCall(const ThreadReplay& thread, RunCursor& cursor);
   void ShowStack(ThreadReplay& thread, StackId stack, Tick tick, bool before);
   void ShowMark(const ThreadReplay& thread, RunCursor& cursor);
   void ShowStep(const ThreadReplay& thread, RunCursor& cursor);

@@ -76,6 +76,10 @@ bool Replayer::ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until) {
       case v1::STACK:
         ShowStack(thread, ids_->stack(cursor.run.stack.Next32()), cursor.tick, false);
         break;
+      case v1::CALL_BEGIN:
+      case v1::CALL_END:
+        ShowCall(thread, cursor);
+        break;
       case v1::MODULE_HOLDS:
       case v1::OPTIMIZER_HOLDS:
       case v1::HOLDS_MORE:
@@ -106,6 +110,18 @@ void Replayer::ShowStack(ThreadReplay& thread, StackId stack, Tick tick, bool be
   event.stack = stack;
   event.before = before;
   visitor_.OnStack(event);
+}
+
+void Replayer::ShowCall(const ThreadReplay& thread, RunCursor& cursor) {
+  auto event = MakeEvent<CallEvent>(process_, thread.id(), cursor.tick);
+  const bool begins = cursor.kind() == v1::CALL_BEGIN;
+  if (begins) event.code = ids_->name(cursor.run.code.Next32()).code;
+  event.around = cursor.run.calls_around.Next32();
+  if (begins) {
+    visitor_.OnCallBegin(event);
+  } else {
+    visitor_.OnCallEnd(event);
+  }
 }
 
 void Replayer::ShowMark(const ThreadReplay& thread, RunCursor& cursor) {

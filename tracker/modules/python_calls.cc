@@ -11,6 +11,7 @@
 #include "tracker/modules/direct_calls.h"
 #include "tracker/modules/held_tensors.h"
 #include "tracker/modules/module_calls.h"
+#include "tracker/stacks/call_tracer.h"
 
 namespace {
 
@@ -204,6 +205,7 @@ void memoir_python_look_at_frames(const struct memoir_python_frames* layout) { m
 void* memoir_python_enter(void*, void* module) {
   const memoir::ErrnoKeeper errno_keeper;
   if (memoir::RangeEpoch() == 0 || memoir::InCompiler()) return None();
+  memoir::KeepTracingCalls();
   memoir::ModuleCallBegins();
   if (Enter(module)) return None();
   memoir::ModuleCallEnds();  // the exception ends it

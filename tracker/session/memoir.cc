@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "tracker/memoir_python.h"
 #include "tracker/session/not_recording.h"
 #include "tracker/session/program_records.h"
 #include "tracker/session/recording_controls.h"
@@ -209,7 +210,15 @@ int memoir_recording(void) {
 
 int memoir_recording_modules(void) {
   try {
-    return memoir::SessionRecordsModules() ? 1 : 0;
+    return memoir::SessionRecords(&memoir::Settings::modules) ? 1 : 0;
+  } catch (...) {
+    return 0;
+  }
+}
+
+int memoir_recording_calls(void) {
+  try {
+    return memoir::SessionRecords(&memoir::Settings::calls) ? 1 : 0;
   } catch (...) {
     return 0;
   }

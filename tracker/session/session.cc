@@ -39,7 +39,7 @@ struct Session {
   pid_t owner = getpid();
   std::mutex mutex;  // start and stop on one side, flush on the other
   std::string output;
-  bool modules = false;
+  Settings settings;
   std::shared_ptr<Writer> writer;  // while recording
   std::shared_ptr<DeadRings> dead_rings;
   RecordingControls* controls = nullptr;
@@ -222,7 +222,7 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
 
 void StartHooks(const Settings& settings, OperatorHook operators, Session& own) {
   own.output = settings.output;
-  own.modules = settings.modules;
+  own.settings = settings;
   WatchDriver(settings.kernels);
   FollowParallelRegions();
   InstallTorchHooks(operators);
@@ -342,11 +342,11 @@ void FlushSession() {
   if (writer != nullptr) writer->Flush();
 }
 
-bool SessionRecordsModules() {
+bool SessionRecords(bool Settings::* what) {
   Session* own = Own();
   if (own == nullptr) return false;
   const std::lock_guard lock(own->mutex);
-  return own->writer != nullptr && own->modules;
+  return own->writer != nullptr && own->settings.*what;
 }
 
 std::string SessionOutput() {

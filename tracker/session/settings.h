@@ -23,6 +23,7 @@ struct Settings {
   ControlOptions controls;
   bool modules = true;
   bool stacks = true;   // of Python
+  bool calls = false;   // and calls of its functions
   bool kernels = true;  // launches of CUDA's
   std::string program;  // what the caller knows of its process
   std::string python_version;

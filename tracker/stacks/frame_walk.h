@@ -19,33 +19,51 @@ struct FrameAt {
   bool operator==(const FrameAt&) const = default;
 };
 
+inline const char* FramePointer(const char* object, int offset) {
+  const char* found;
+  std::memcpy(static_cast<void*>(&found), object + offset, sizeof found);
+  return found;
+}
+
+// Or what stands between two of them, where `owner` says so; nullptr: the thread is in none.
+inline const char* InnermostOfThread(const FrameLayout& layout) {
+  const auto* frame = static_cast<const char*>(layout.thread_state());
+  if (frame != nullptr) frame = FramePointer(frame, layout.frame);
+  return frame == nullptr || layout.through < 0 ? frame : FramePointer(frame, layout.through);
+}
+
+// From `frame` outwards the first that runs a function.
+inline const char* SkipOthers(const FrameLayout& layout, const char* frame) {
+  constexpr char kOwnedByC = 3;  // or by the loop that runs frames: it holds no function
+  while (frame != nullptr && layout.owner >= 0 && frame[layout.owner] >= kOwnedByC)
+    frame = FramePointer(frame, layout.previous);
+  return frame;
+}
+
+inline const char* CodeOfFrame(const FrameLayout& layout, const char* frame) {
+  constexpr std::uintptr_t kTags = 7;
+  return reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(FramePointer(frame, layout.code)) & ~kTags);
+}
+
 // Gives each frame to `take`, at most kMostFrames. Returns whether that was all of them.
 template <class Take>
 bool WalkFrames(const FrameLayout& layout, Take take) {
   constexpr int kMostSteps = 4096;  // of frames, and of what stands between them
-  const auto pointer = [](const char* object, int offset) {
-    const char* found;
-    std::memcpy(static_cast<void*>(&found), object + offset, sizeof found);
-    return found;
-  };
-  const auto* frame = static_cast<const char*>(layout.thread_state());
-  if (frame != nullptr) frame = pointer(frame, layout.frame);
-  if (frame != nullptr && layout.through >= 0) frame = pointer(frame, layout.through);
+  const char* frame = InnermostOfThread(layout);
   std::size_t count = 0;
-  for (int step = 0; frame != nullptr; frame = pointer(frame, layout.previous)) {
-    constexpr char kOwnedByC = 3;  // or by the loop that runs frames: it holds no function
+  for (int step = 0; frame != nullptr; frame = FramePointer(frame, layout.previous)) {
+    constexpr char kOwnedByC = 3;
     if (++step > kMostSteps) return false;
     if (layout.owner >= 0 && frame[layout.owner] >= kOwnedByC) continue;
     if (count++ == kMostFrames) return false;
-    constexpr std::uintptr_t kTags = 7;
-    const auto code = reinterpret_cast<std::uintptr_t>(pointer(frame, layout.code)) & ~kTags;
-    FrameAt found{reinterpret_cast<const char*>(code), 0};
+    FrameAt found{CodeOfFrame(layout, frame), 0};
     if (layout.instructions == 0) {
       std::memcpy(&found.instruction, frame + layout.instruction, sizeof found.instruction);
       found.instruction *= 2;
     } else {
-      const auto at = reinterpret_cast<std::uintptr_t>(pointer(frame, layout.instruction));
-      found.instruction = static_cast<std::uint32_t>(at - code) - static_cast<std::uint32_t>(layout.instructions);
+      const auto at = reinterpret_cast<std::uintptr_t>(FramePointer(frame, layout.instruction));
+      found.instruction = static_cast<std::uint32_t>(at - reinterpret_cast<std::uintptr_t>(found.code)) -
+                          static_cast<std::uint32_t>(layout.instructions);
     }
     take(found);
   }

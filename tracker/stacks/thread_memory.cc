@@ -5,7 +5,7 @@
 namespace memoir {
 
 void* MapThreadMemory(ThreadSlot* slot) {
-  constexpr std::size_t kBytes = kRangesBytes + kStackBytes;
+  constexpr std::size_t kBytes = kRangesBytes + kStackBytes + kCallsBytes;
   void* memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   slot->scratch_bytes = kBytes;

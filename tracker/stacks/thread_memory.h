@@ -12,6 +12,7 @@ namespace memoir {
 // Who has which part of it.
 inline constexpr std::size_t kRangesBytes = 64 * 1024;  // tracker/torch/open_ranges.h
 inline constexpr std::size_t kStackBytes = 128 * 1024;  // stack_recorder.cc
+inline constexpr std::size_t kCallsBytes = 64 * 1024;   // open_calls.cc
 
 // All zeros at first; nullptr where there is none to be had. The slot's own thread.
 void* MapThreadMemory(ThreadSlot* slot);

@@ -148,6 +148,7 @@ enum : std::uint32_t {
   kForkedChildren = 12,
   kCutStacks = 13,
   kUnreadStacks = 14,
+  kDeepCalls = 15,
 };
 }
 namespace keyframe {

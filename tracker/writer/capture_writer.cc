@@ -52,6 +52,7 @@ void AddCounters(protozero::pbf_writer& payload, const RingCounters& ring, const
   counters.add_uint64(field::counters::kForkedChildren, ring.forked_children);
   if (ring.cut_stacks != 0) counters.add_uint64(field::counters::kCutStacks, ring.cut_stacks);
   if (ring.unread_stacks != 0) counters.add_uint64(field::counters::kUnreadStacks, ring.unread_stacks);
+  if (ring.deep_calls != 0) counters.add_uint64(field::counters::kDeepCalls, ring.deep_calls);
 }
 
 }  // namespace

@@ -88,6 +88,10 @@ void ChunkBuilder::Add(ThreadState& thread, const EventGroup& group) {
     case RecordKind::kStack:
       AddStack(thread, group, run);
       break;
+    case RecordKind::kCallBegin:
+    case RecordKind::kCallEnd:
+      AddCall(group, run);
+      break;
     case RecordKind::kHolds:
       AddHolds(group, run);
       break;

@@ -73,6 +73,7 @@ class ChunkBuilder {
   // chunk_builder_stacks.cc. Of a thread without Python frames that of the thread it works for.
   std::uint32_t OwnStack(const ThreadState& thread) const;
   void AddStack(ThreadState& thread, const EventGroup& group, RunColumns& run);
+  void AddCall(const EventGroup& group, RunColumns& run);
   // Of devices with a caching allocator: chunk_builder_devices.cc.
   void AddDeviceEvent(ThreadState& thread, const EventGroup& group, RunColumns& run);
   std::uint32_t DeviceOf(const DevicePlace& place);

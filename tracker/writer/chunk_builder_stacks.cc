@@ -1,4 +1,4 @@
-// Python stacks.
+// Python stacks and calls.
 #include "tracker/writer/chunk_builder.h"
 
 namespace memoir {
@@ -29,6 +29,16 @@ void ChunkBuilder::AddStack(ThreadState& thread, const EventGroup& group, RunCol
   TakeStack(thread, group.As<StackRecord>());
   stacks_.Define(thread.stack, part_, names_, &definitions_);
   run.Put(RunColumn::kStack, thread.stack);
+}
+
+void ChunkBuilder::AddCall(const EventGroup& group, RunColumns& run) {
+  const auto& record = group.As<CallRecord>();
+  if (group.kind == RecordKind::kCallBegin) {
+    Names::Name* code = names_.Operator(record.code);
+    if (code != nullptr) names_.Define(code, part_, &definitions_);
+    run.Put(RunColumn::kCode, code == nullptr ? 0 : code->id);
+  }
+  run.Put(RunColumn::kCallsAround, record.around);
 }
 
 }  // namespace memoir

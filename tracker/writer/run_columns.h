@@ -46,7 +46,7 @@ class RunColumns {
   std::uint64_t next_record() const { return first_record_ + record_count_; }
   std::uint64_t events() const { return kind_.size(); }
   std::size_t bytes() const { return bytes_; }  // encoded size so far
-  std::size_t capacity() const;  // memory held
+  std::size_t capacity() const;                 // memory held
   void AddTo(std::string* payload) const;
 
  private:

@@ -7,6 +7,11 @@
 
 namespace memoir {
 
+bool TorchHides(const OpenRange& range, const Dictionary& dictionary) {
+  if (!range.name.valid() || range.source == RangeSource::kNvtx) return true;
+  return range.source == RangeSource::kUser && dictionary.text(range.name).starts_with("torch.compile: ");
+}
+
 std::string_view NameOfDriverCall(v1::DriverCall call) {
   switch (call) {
     case v1::MALLOC:

@@ -25,6 +25,10 @@ class TreeNames {
   absl::flat_hash_map<std::string, std::uint32_t> others_;
 };
 
+// One without a name, Memoir's own of torch.compile's work (docs/event_schema.md), or one of NVTX: torch.profiler sees
+// none of them.
+bool TorchHides(const OpenRange& range, const Dictionary& dictionary);
+
 // "cudaMalloc"; "" of what is no call of the program's.
 std::string_view NameOfDriverCall(v1::DriverCall call);
 

@@ -1,5 +1,6 @@
 // What a process did, as torch.profiler's event tree has it: ranges with the tensors that they were given, allocations
-// and frees inside the range that made them, and what modules and optimizers hold at their first call.
+// and frees inside the range that made them, and what modules and optimizers hold at their first call. Where it is
+// asked for, calls of Python functions stand in it, too.
 //
 // Flat: nodes stand in the order of their begin, so a parent comes before its children, and numbers are indices.
 #ifndef TOOLS_ANALYZE_DATA_FLOW_EVENT_TREE_H_
@@ -21,12 +22,12 @@
 namespace memoir {
 
 struct TreeNode {
-  enum class Kind : std::uint8_t { kRange, kAllocate, kFree };
+  enum class Kind : std::uint8_t { kRange, kCall, kAllocate, kFree };
   static constexpr std::uint32_t kNone = 0xffffffffu;
 
   std::uint64_t ns = 0;  // of its begin, since the start of the capture
   std::uint32_t parent = kNone;
-  std::uint32_t name = kNone;  // range: in EventTree::names
+  std::uint32_t name = kNone;  // range, call of a Python function: in EventTree::names
   std::uint32_t inputs = 0;    // range: its first in EventTree::inputs; they end where the next range's begin
   std::uint32_t call = kNone;  // range: in EventTree::calls; allocation: in EventTree::allocations
   Kind kind = Kind::kRange;

@@ -9,12 +9,14 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
+#include "tools/analyze/data_flow/call_names.h"
 #include "tools/analyze/data_flow/device_call_names.h"
 #include "tools/analyze/data_flow/held_tensors.h"
 #include "tools/analyze/data_flow/known_calls.h"
 #include "tools/analyze/data_flow/recorded_enough.h"
 #include "tools/analyze/data_flow/schema_match.h"
 #include "tools/analyze/data_flow/tensor_extent.h"
+#include "tools/analyze/data_flow/torch_open_nodes.h"
 #include "tools/analyze/pass/windowed_visitor.h"
 
 namespace memoir {
@@ -26,9 +28,9 @@ constexpr std::string_view kSetsData = "aten::_has_compatible_shallow_copy_type"
 
 class TreePass : public WindowedVisitor {
  public:
-  TreePass(const Capture& capture, const Selection& selection, bool device_calls)
-      : WindowedVisitor(capture, selection) {
-    if (device_calls) device_calls_.emplace();
+  TreePass(const Capture& capture, const Selection& selection, const EventTreeOptions& asked)
+      : WindowedVisitor(capture, selection), calls_are_nodes_(asked.calls) {
+    if (asked.device_calls) device_calls_.emplace();
   }
 
   EventTree Take() {
@@ -46,6 +48,7 @@ class TreePass : public WindowedVisitor {
     skip_ = tree_.process.valid() && !tree_.nodes.empty();
     if (skip_) return;
     tree_.process = event.process;
+    call_names_.emplace(capture().processes()[event.process.value].info.program());
     held_ = HeldTensors();
     like_window_ = 0;
   }
@@ -68,54 +71,35 @@ class TreePass : public WindowedVisitor {
   }
   void SeeHolds(const HoldsEvent& event) override;
   void SeeModuleEnter(const ModuleEvent& event) override;
+  void SeeCallBegin(const CallEvent& event) override;
+  void SeeCallEnd(const CallEvent& event) override { ThreadOf(event.thread).nodes.End(true, event.around); }
 
  private:
-  struct Frame {
-    std::uint32_t node = TreeNode::kNone;
-    std::vector<std::uint64_t> impls;  // of its arguments
-  };
-  struct Thread {
-    std::vector<Frame> frames;  // by depth; those above `open` are kept for their memory
-    std::size_t open = 0;
-  };
-
-  Thread& ThreadOf(ThreadId id) {
+  TorchThread& ThreadOf(ThreadId id) {
     if (threads_.size() <= id.value) threads_.resize(id.value + 1);
     return threads_[id.value];
   }
-  bool IsHidden(const OpenRange& range) const;
+  std::uint32_t InnermostOf(const Event& event) {
+    return event.thread.valid() ? ThreadOf(event.thread).nodes.Innermost() : TreeNode::kNone;
+  }
   bool IsLikeWindow(const OpenRange& range) const;
-  bool IsOfHost(DeviceId device) const { return state().dictionary().device(device).type == "cpu"; }
   // torch reports it to no profiler (ATen/core/CachingHostAllocator.h).
   bool IsPinned(DeviceId device) const { return state().dictionary().device(device).type == "pinned"; }
-  static std::uint32_t Innermost(const Thread& thread) {
-    for (std::size_t i = thread.open; i-- > 0;) {
-      if (thread.frames[i].node != TreeNode::kNone) return thread.frames[i].node;
-    }
-    return TreeNode::kNone;
-  }
-  // To a range that is open on the thread.
-  static bool WasGiven(const Thread& thread, std::uint64_t impl) {
-    const auto has = [&](const Frame& frame) { return std::ranges::find(frame.impls, impl) != frame.impls.end(); };
-    const auto end = thread.frames.begin() + static_cast<std::ptrdiff_t>(thread.open);
-    return std::any_of(thread.frames.begin(), end, has);
-  }
-  std::uint32_t ParentOf(const RangeBeginEvent& event, const Thread& thread);
+  std::uint32_t ParentOf(const RangeBeginEvent& event, const TorchThread& thread);
   std::uint32_t AddNode(TreeNode node, const Event& event);
-  void AddInputs(const RangeBeginEvent& event, Thread& thread, std::string& kinds);
+  void AddInputs(const RangeBeginEvent& event, TorchThread& thread, std::string& kinds);
   AllocationId AddTensor(const Tensor& tensor);
   void Cover(AllocationId allocation, DeviceId device, std::uint64_t address);
   void NoteGradient(std::uint32_t node);
   std::uint32_t AddCall(const Event& event, std::string_view name, std::uint32_t parent = TreeNode::kNone);
   void AddAllocation(TreeNode::Kind kind, const Event& event, const Block& block, AllocationId allocation);
-
   void AddHolding(const HeldTensors::Holding* holding);  // may be null
   AllocationId AddHeld(const Tensor& tensor) { return tensor.impl == 0 ? kNoAllocation : AddTensor(tensor); }
 
   EventTree tree_;
   TensorIdentities identities_;
   HeldTensors held_;
-  std::vector<Thread> threads_;                     // by ThreadId
+  std::vector<TorchThread> threads_;                // by ThreadId
   std::vector<std::uint64_t> extents_, allocated_;  // by AllocationId
   // As ProfiledCPUMemoryReporter's size_table_, where a free outside of profilers leaves its entry to the next block.
   // Allocators of other devices know what they free.
@@ -127,18 +111,20 @@ class TreePass : public WindowedVisitor {
   absl::flat_hash_set<std::uint32_t> childless_;  // nodes of AccumulateGrad in which nothing was done yet
   std::uint32_t like_window_ = 0;  // ranges of the window's name that are open, those that are none of it included
   bool skip_ = false;
+  const bool calls_are_nodes_;
+  std::optional<CallNames> call_names_;          // of the process
   std::optional<DeviceCallNames> device_calls_;  // where they are asked for
 };
 
 // A backward node that runs on a thread with nothing open belongs to what its forward thread does, as in torch
 // (build_tree in torch/csrc/profiler/collection.cpp). So does the engine's range around one, where the node is the very
 // next thing that happens in the process (set_autograd_evaluate there).
-std::uint32_t TreePass::ParentOf(const RangeBeginEvent& event, const Thread& thread) {
-  const std::uint32_t own = Innermost(thread);
+std::uint32_t TreePass::ParentOf(const RangeBeginEvent& event, const TorchThread& thread) {
+  const std::uint32_t own = thread.nodes.Innermost();
   if (event.range->forward_thread == 0) return own;
   const auto forward = torch_threads_.find(event.range->forward_thread);
   if (forward == torch_threads_.end()) return own;
-  const std::uint32_t around = Innermost(threads_[forward->second.value]);
+  const std::uint32_t around = threads_[forward->second.value].nodes.Innermost();
   if (own == TreeNode::kNone) return around;
   TreeNode& engine = tree_.nodes[own];
   const bool is_engine = engine.name != TreeNode::kNone && tree_.names[engine.name].starts_with(kEngine);
@@ -177,7 +163,7 @@ AllocationId TreePass::AddTensor(const Tensor& tensor) {
 }
 
 // `kinds`: as shown, changed where a tensor has no storage, or a list an undefined one: that is not shown either.
-void TreePass::AddInputs(const RangeBeginEvent& event, Thread& thread, std::string& kinds) {
+void TreePass::AddInputs(const RangeBeginEvent& event, TorchThread& thread, std::string& kinds) {
   if (!event.signature.valid()) return;
   const Signature& signature = state().dictionary().signature(event.signature);
   std::size_t tensor = 0, list = 0;
@@ -185,7 +171,7 @@ void TreePass::AddInputs(const RangeBeginEvent& event, Thread& thread, std::stri
     const Tensor& shown = event.tensors[tensor];
     if (shown.impl == 0) return true;
     // What an open range was given lives: the operator has resized it, as those that are given `out`.
-    if (identities_.IsElsewhere(shown.impl, shown.storage) && WasGiven(thread, shown.impl))
+    if (identities_.IsElsewhere(shown.impl, shown.storage) && thread.WasGiven(shown.impl))
       identities_.StorageChanges(shown.impl, shown.storage);
     thread.frames[thread.open].impls.push_back(shown.impl);
     const AllocationId allocation = AddTensor(shown);
@@ -224,26 +210,22 @@ bool TreePass::IsLikeWindow(const OpenRange& range) const {
          state().dictionary().text(range.name) == selection().window.range;
 }
 
-// Memoir's own range of torch.compile's work (docs/event_schema.md), or one of NVTX: torch.profiler sees none of them.
-bool TreePass::IsHidden(const OpenRange& range) const {
-  if (range.source == RangeSource::kNvtx) return true;
-  return range.source == RangeSource::kUser && state().dictionary().text(range.name).starts_with("torch.compile: ");
-}
-
 void TreePass::SeeRangeBegin(const RangeBeginEvent& event) {
   if (IsLikeWindow(*event.range)) ++like_window_;
-  Thread& thread = ThreadOf(event.thread);
+  TorchThread& thread = ThreadOf(event.thread);
   const std::size_t depth = event.range->depth;
   if (thread.frames.size() <= depth) thread.frames.resize(depth + 1);
   for (std::size_t i = thread.open; i < depth; ++i) thread.frames[i].node = TreeNode::kNone;
   thread.open = depth;
+  thread.nodes.End(false, event.range->depth);
   if (const std::uint64_t torch_id = state().dictionary().thread(event.thread).torch_id; depth == 0 && torch_id != 0)
     torch_threads_[torch_id] = event.thread;
-  Frame& frame = thread.frames[depth];
+  TorchThread::Frame& frame = thread.frames[depth];
   frame.node = TreeNode::kNone;
   frame.impls.clear();
-  if (skip_ || !in_window() || event.before || !event.range->name.valid() || IsHidden(*event.range)) {
+  if (skip_ || !in_window() || event.before || TorchHides(*event.range, state().dictionary())) {
     thread.open = depth + 1;
+    thread.nodes.Begin({TreeNode::kNone, event.range->depth});
     return;
   }
   TreeNode node;
@@ -260,19 +242,20 @@ void TreePass::SeeRangeBegin(const RangeBeginEvent& event) {
   tree_.nodes[index].fits_schema = call.fits;
   frame.node = index;
   thread.open = depth + 1;
+  thread.nodes.Begin({index, event.range->depth});
   NoteGradient(index);
   if (node.is_backward && tree_.names[node.name] == kAccumulateGrad) childless_.insert(index);
 }
 
 void TreePass::SeeRangeEnd(const RangeEndEvent& event) {
   if (like_window_ > 0 && IsLikeWindow(*event.range)) --like_window_;
-  Thread& thread = ThreadOf(event.thread);
+  TorchThread& thread = ThreadOf(event.thread);
   const std::size_t depth = event.range->depth;
   if (!skip_ && in_window() && depth < thread.open) {
     childless_.erase(thread.frames[depth].node);
     for (const Tensor& tensor : event.tensors) {
       if (tensor.impl == 0) continue;
-      if (WasGiven(thread, tensor.impl)) {
+      if (thread.WasGiven(tensor.impl)) {
         identities_.StorageChanges(tensor.impl, tensor.storage);
       } else {
         identities_.Returned(tensor.impl, tensor.storage);
@@ -280,6 +263,7 @@ void TreePass::SeeRangeEnd(const RangeEndEvent& event) {
     }
   }
   thread.open = std::min(thread.open, depth);
+  thread.nodes.End(false, event.range->depth);
 }
 
 void TreePass::AddHolding(const HeldTensors::Holding* holding) {
@@ -301,7 +285,26 @@ void TreePass::SeeHolds(const HoldsEvent& event) {
 }
 
 void TreePass::SeeModuleEnter(const ModuleEvent& event) {
-  if (!skip_ && in_window() && !event.of_gradient) AddHolding(held_.CallModule(event.module));
+  if (skip_ || !in_window() || event.of_gradient) return;
+  AddHolding(held_.CallModule(event.module));
+  if (!calls_are_nodes_) return;
+  const std::uint32_t call = ThreadOf(event.thread).nodes.TakeModuleCall();
+  if (call != TreeNode::kNone)
+    tree_.nodes[call].name = call_names_->OfModule(event.module, state().dictionary(), tree_);
+}
+
+void TreePass::SeeCallBegin(const CallEvent& event) {
+  if (!calls_are_nodes_) return;
+  TorchOpenNodes& nodes = ThreadOf(event.thread).nodes;
+  TorchOpenNodes::Node open = call_names_->Begins(event, nodes, state().dictionary());
+  if (!open.hidden && !skip_ && in_window()) {
+    TreeNode node;
+    node.kind = TreeNode::Kind::kCall;
+    node.parent = nodes.Innermost();
+    node.name = call_names_->Of(event.code, state().dictionary(), tree_);
+    open.node = AddNode(node, event);
+  }
+  nodes.Begin(open);
 }
 
 void TreePass::AddAllocation(TreeNode::Kind kind, const Event& event, const Block& block, AllocationId allocation) {
@@ -309,7 +312,7 @@ void TreePass::AddAllocation(TreeNode::Kind kind, const Event& event, const Bloc
   if (allocated_[allocation] == 0) allocated_[allocation] = block.bytes;
   TreeNode node;
   node.kind = kind;
-  node.parent = event.thread.valid() ? Innermost(ThreadOf(event.thread)) : TreeNode::kNone;
+  node.parent = InnermostOf(event);
   node.call = static_cast<std::uint32_t>(tree_.allocations.size());
   tree_.allocations.push_back({allocation, block.device, block.address, block.bytes});
   NoteGradient(AddNode(node, event));
@@ -319,8 +322,7 @@ std::uint32_t TreePass::AddCall(const Event& event, std::string_view name, std::
   if (!device_calls_ || skip_ || !in_window() || name.empty()) return TreeNode::kNone;
   TreeNode node;
   node.name = names_.Index(name, tree_.names);
-  node.parent = parent;
-  if (parent == TreeNode::kNone && event.thread.valid()) node.parent = Innermost(ThreadOf(event.thread));
+  node.parent = parent == TreeNode::kNone ? InnermostOf(event) : parent;
   return AddNode(node, event);
 }
 
@@ -348,7 +350,7 @@ void TreePass::SeeDeallocate(const DeallocateEvent& event) {
   if (block.bytes == 0 || (!in_window() && like_window_ == 0)) return;
   const auto known = sizes_.extract({block.device, block.address});
   if (skip_ || !in_window()) return;
-  if (selection().forget_before && IsOfHost(block.device)) {
+  if (selection().forget_before && state().dictionary().device(block.device).type == "cpu") {
     if (block.slot == Block::kNoSlot || known.empty()) return;
     block.bytes = known.mapped();
   }
@@ -359,7 +361,7 @@ void TreePass::SeeDeallocate(const DeallocateEvent& event) {
 
 absl::StatusOr<EventTree> BuildEventTree(const Capture& capture, const Selection& selection,
                                          const EventTreeOptions& asked) {
-  TreePass pass(capture, selection, asked.device_calls);
+  TreePass pass(capture, selection, asked);
   ReplayOptions options = ReplayOptionsFor(selection, true, false);
   options.modules = true;  // which of a module's enters are of a gradient
   absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);

@@ -13,6 +13,7 @@ namespace memoir {
 // those below autograd, or no ranges were recorded.
 struct EventTreeOptions {
   bool parameters = true;     // what follows has to know them, so that calls of modules have to be recorded
+  bool calls = false;         // of functions, too
   bool device_calls = false;  // with calls of CUDA and kernels, as torch.profiler's activity CUDA adds them
 };
 absl::StatusOr<EventTree> BuildEventTree(const Capture& capture, const Selection& selection,

@@ -210,6 +210,16 @@ void WindowedVisitor::OnStack(const StackEvent& event) {
   SeeStack(event);
 }
 
+void WindowedVisitor::OnCallBegin(const CallEvent& event) {
+  FollowTime(event);
+  SeeCallBegin(event);
+}
+
+void WindowedVisitor::OnCallEnd(const CallEvent& event) {
+  FollowTime(event);
+  SeeCallEnd(event);
+}
+
 void WindowedVisitor::OnHolds(const HoldsEvent& event) {
   FollowTime(event);
   SeeHolds(event);

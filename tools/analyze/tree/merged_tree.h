@@ -23,6 +23,7 @@ inline constexpr std::uint32_t kTreeRoot = 0;
 struct NodePlace {
   std::uint32_t parent = kTreeRoot;
   bool is_module = false;  // a call of one, not a range
+  CodeId code;             // valid: a call of a Python function
   RangeSource source = RangeSource::kFunction;
   NameId name;                          // range
   ModuleId module;                      // that is called; of a node of autograd's: of its forward operator
@@ -31,7 +32,7 @@ struct NodePlace {
   auto operator<=>(const NodePlace&) const = default;
   template <typename H>
   friend H AbslHashValue(H state, const NodePlace& p) {
-    return H::combine(std::move(state), p.parent, p.is_module, p.source, p.name, p.module, p.forward);
+    return H::combine(std::move(state), p.parent, p.is_module, p.code, p.source, p.name, p.module, p.forward);
   }
 };
 

@@ -1,16 +1,14 @@
 #include "tools/analyze/tree/open_nodes.h"
 
-#include <algorithm>
-
 namespace memoir {
 
-std::optional<std::size_t> OpenNodes::Find(ThreadId thread, std::uint32_t level, bool is_module) const {
+std::optional<std::size_t> OpenNodes::Find(ThreadId thread, std::uint32_t level, OpenNode::Kind kind) const {
   if (!thread.valid() || thread.value >= threads_.size()) return std::nullopt;
   const std::vector<OpenNode>& open = threads_[thread.value];
   // Levels of a kind grow from the outermost on: the first one that is not below this.
   std::optional<std::size_t> found;
   for (std::size_t i = open.size(); i-- > 0;) {
-    if (open[i].is_module != is_module) continue;
+    if (open[i].kind != kind) continue;
     if (open[i].level < level) break;
     found = i;
   }
@@ -24,27 +22,43 @@ std::uint32_t OpenNodes::Around(ThreadId thread, const RangeBase& base) const {
   // Of that thread the calls of modules around its ranges are around this, too.
   const std::vector<OpenNode>& open = threads_[base.thread.value];
   for (std::size_t i = open.size(); i-- > 0;) {
-    if (!open[i].is_module && open[i].level < base.depth) return open[i].node;
+    if (open[i].kind == OpenNode::Kind::kRange && open[i].level < base.depth) return open[i].node;
   }
   return kNoTreeNode;
 }
 
+std::uint32_t OpenNodes::AroundUserRange(ThreadId thread, const RangeBase& base) const {
+  if (!thread.valid() || thread.value >= threads_.size()) return Around(thread, base);
+  const std::vector<OpenNode>& open = threads_[thread.value];
+  std::size_t inside = open.size();  // the outermost __enter__ of the calls that nothing else began in
+  for (std::size_t i = open.size(); i-- > 0;) {
+    if (open[i].kind != OpenNode::Kind::kCall) break;
+    if (open[i].enters) inside = i;
+  }
+  if (inside == open.size()) return Around(thread, base);
+  return inside == 0 ? kNoTreeNode : open[inside - 1].node;
+}
+
 void OpenNodes::Begin(ThreadId thread, const OpenNode& node) {
   if (thread.value >= threads_.size()) threads_.resize(thread.value + 1);
-  if (const std::optional<std::size_t> at = Find(thread, node.level, node.is_module)) {
-    std::vector<OpenNode>& open = threads_[thread.value];
-    if (node.is_module) {
-      EndModule(thread, node.level, [](const OpenNode&) {});
-    } else {
-      open.resize(*at);
-    }
+  const auto over = [](const OpenNode&) {};
+  switch (node.kind) {
+    case OpenNode::Kind::kRange:
+      EndRange(thread, node.level, over);
+      break;
+    case OpenNode::Kind::kModule:
+      EndModule(thread, node.level, over);
+      break;
+    case OpenNode::Kind::kCall:
+      EndCall(thread, node.level, over);
+      break;
   }
   threads_[thread.value].push_back(node);
 }
 
 void OpenNodes::ForgetModules(ThreadId thread) {
   if (!thread.valid() || thread.value >= threads_.size()) return;
-  std::erase_if(threads_[thread.value], [](const OpenNode& node) { return node.is_module; });
+  std::erase_if(threads_[thread.value], [](const OpenNode& node) { return node.kind == OpenNode::Kind::kModule; });
 }
 
 OpenNode* OpenNodes::Innermost(ThreadId thread) {

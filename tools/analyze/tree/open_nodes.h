@@ -1,8 +1,10 @@
-// Where each thread is in a tree: the ranges that are open on it and the calls of modules, in each other as they began.
+// Where each thread is in a tree: the ranges that are open on it, and the calls of modules and of Python functions, in
+// each other as they began.
 //
 //     forward (range 0) ──► Net (call 0) ──► layers.0 (call 1) ──► aten::linear (range 1) ──► aten::addmm (range 2)
 //
-// An end closes what stands inside it, whose own end was lost. Nodes are numbers of the caller's.
+// An end closes what stands inside it, whose own end was lost, but for what outlives it: calls of functions know their
+// ends, and a range may be left open by the function that began it. Nodes are numbers of the caller's.
 #ifndef TOOLS_ANALYZE_TREE_OPEN_NODES_H_
 #define TOOLS_ANALYZE_TREE_OPEN_NODES_H_
 
@@ -19,27 +21,40 @@ inline constexpr std::uint32_t kNoTreeNode = 0xffffffffu;
 inline constexpr Tick kForeverOpen = ~Tick{0};  // begin of what takes no time of its own
 
 struct OpenNode {
+  enum class Kind : std::uint8_t { kRange, kModule, kCall };
   std::uint32_t node = kNoTreeNode;
-  std::uint32_t level = 0;  // of a range: ranges around it on its thread; of a call: calls around it
-  bool is_module = false;
-  ModuleId module;  // of a call
+  std::uint32_t level = 0;  // how many of its kind are around it on its thread
+  Kind kind = Kind::kRange;
+  ModuleId module;  // that is called
   Tick begin = 0;
+  CodeId code{};        // of a Python function that is called
+  bool enters = false;  // likewise, __enter__: what it begins goes on behind it
 };
 
 class OpenNodes {
  public:
   // The innermost node that is open on a thread; where there is none, the innermost of `base`. kNoTreeNode: none.
   std::uint32_t Around(ThreadId thread, const RangeBase& base) const;
+  // The same for a user range: what is around the `with` whose __enter__ begins it.
+  std::uint32_t AroundUserRange(ThreadId thread, const RangeBase& base) const;
   // What stood at its level or deeper is over, though nobody said so.
   void Begin(ThreadId thread, const OpenNode& node);
   // `see` is shown each node that is over, the innermost first: the range at this level last, where it is open.
   template <class Function>
   void EndRange(ThreadId thread, std::uint32_t level, Function see) {
-    if (const std::optional<std::size_t> at = Find(thread, level, false)) CloseFrom(thread, *at, see);
+    End(thread, level, OpenNode::Kind::kRange, [](OpenNode::Kind kind) { return kind != OpenNode::Kind::kCall; }, see);
   }
-  // Likewise of a call of a module. Ranges that began in it and are open still stay.
+  // Likewise of a call of a module, or of a function. What else began in it and is open still stays.
   template <class Function>
-  void EndModule(ThreadId thread, std::uint32_t level, Function see);
+  void EndModule(ThreadId thread, std::uint32_t level, Function see) {
+    End(
+        thread, level, OpenNode::Kind::kModule, [](OpenNode::Kind kind) { return kind == OpenNode::Kind::kModule; },
+        see);
+  }
+  template <class Function>
+  void EndCall(ThreadId thread, std::uint32_t level, Function see) {
+    End(thread, level, OpenNode::Kind::kCall, [](OpenNode::Kind kind) { return kind == OpenNode::Kind::kCall; }, see);
+  }
   // Which calls of modules are open is not known any more.
   void ForgetModules(ThreadId thread);
   template <class Function>
@@ -59,23 +74,20 @@ class OpenNodes {
   OpenNode* Innermost(ThreadId thread);  // nullptr: nothing is open
 
  private:
-  std::optional<std::size_t> Find(ThreadId thread, std::uint32_t level, bool is_module) const;
-  template <class Function>
-  void CloseFrom(ThreadId thread, std::size_t at, Function see) {
-    std::vector<OpenNode>& open = threads_[thread.value];
-    for (; open.size() > at; open.pop_back()) see(open.back());
-  }
+  std::optional<std::size_t> Find(ThreadId thread, std::uint32_t level, OpenNode::Kind kind) const;
+  template <class Wanted, class Function>
+  void End(ThreadId thread, std::uint32_t level, OpenNode::Kind kind, Wanted wanted, Function see);
 
   std::vector<std::vector<OpenNode>> threads_;  // by ThreadId, outermost first
 };
 
-template <class Function>
-void OpenNodes::EndModule(ThreadId thread, std::uint32_t level, Function see) {
-  const std::optional<std::size_t> at = Find(thread, level, true);
+template <class Wanted, class Function>
+void OpenNodes::End(ThreadId thread, std::uint32_t level, OpenNode::Kind kind, Wanted wanted, Function see) {
+  const std::optional<std::size_t> at = Find(thread, level, kind);
   if (!at) return;
   std::vector<OpenNode>& open = threads_[thread.value];
   for (std::size_t i = open.size(); i-- > *at;) {
-    if (!open[i].is_module) continue;
+    if (!wanted(open[i].kind)) continue;
     see(open[i]);
     open.erase(open.begin() + static_cast<std::ptrdiff_t>(i));
   }

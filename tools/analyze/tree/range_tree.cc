@@ -12,7 +12,7 @@ namespace memoir {
 absl::StatusOr<RangeTree> AnalyzeRangeTree(const Capture& capture, const RangeTreeOptions& options) {
   RangeTree tree;
   MergedTreePass* merged = nullptr;
-  MergedTreePass pass(capture, options, options.thread,
+  MergedTreePass pass(capture, options, options.thread, options.calls,
                       [&](const ReplayState& state) { tree = CutTree(merged->tree(), state, options); });
   merged = &pass;
   ReplayOptions replay = ReplayOptionsFor(options, false, false);

@@ -36,9 +36,10 @@ struct TreeMemory {
 };
 
 struct RangeNode {
-  // kOther: what the width or a pattern cut off, kDeeper: depth; kModule: calls of a module.
-  enum class Kind : std::uint8_t { kRoot, kNamed, kOther, kDeeper, kModule };
-  std::string name;  // kNamed: of the range; kModule: its path, or its root
+  // kOther: what the width or a pattern cut off, kDeeper: depth; kModule: calls of a module; kCall: of a function.
+  enum class Kind : std::uint8_t { kRoot, kNamed, kOther, kDeeper, kModule, kCall };
+  std::string name;  // kNamed: of the range; kModule: its path, or its root; kCall: of the function
+  std::string file;  // kCall; "": a function in C
   Kind kind = Kind::kNamed;
   std::uint64_t others = 0;  // kOther: how many siblings it stands for; kDeeper: how many nodes inside its parent
   RangeSource source = RangeSource::kFunction;
@@ -69,6 +70,13 @@ struct RangeTree {
   ReplayReport report;
 };
 
+// Which calls of Python functions are nodes; what is in others stands in what is around these.
+enum class TreeCalls : std::uint8_t {
+  kOwn,  // of the user's own code (own_code.h), but for the forward of a module, which its row is about
+  kAll,  // but for those of Memoir's package
+  kNone
+};
+
 struct RangeTreeOptions : Selection {
   static constexpr std::uint32_t kMostDepth = 1000;
   // Levels that are shown, and what is deeper in one row; 0: all. Of a window that a range opens the first is that
@@ -82,6 +90,7 @@ struct RangeTreeOptions : Selection {
   // Nodes in whose name or module this stands, in any case, with what is around them and `depth` levels inside; "":
   // all.
   std::string grep;
+  TreeCalls calls = TreeCalls::kOwn;
 };
 
 // NotFound: the selection or the thread does not occur.

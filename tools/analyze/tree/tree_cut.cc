@@ -132,6 +132,7 @@ void Cutter::SumUp() {
 }
 
 std::string Cutter::NameOf(const MergedNode& node) const {
+  if (node.place.code.valid()) return dictionary_.code(node.place.code).function;
   if (node.place.is_module) return dictionary_.module(node.place.module).place();
   const std::string_view name = dictionary_.text(node.place.name);
   return name.empty() ? "(unknown)" : std::string(name);
@@ -148,6 +149,7 @@ bool Cutter::Matches(const MergedNode& node) const {
     return absl::AsciiStrToLower({text.data(), text.size()}).find(wanted) != std::string::npos;
   };
   if (has(NameOf(node)) || has(ForwardName(node))) return true;
+  if (node.place.code.valid()) return has(dictionary_.code(node.place.code).file);
   if (!node.place.module.valid()) return false;
   const Module& module = dictionary_.module(node.place.module);
   return has(module.path) || has(module.root) || has(module.class_name);
@@ -187,10 +189,12 @@ TreeMemory Cutter::MemoryOf(const MergedLeaf& leaf) const {
 RangeNode Cutter::Shown(std::uint32_t at) const {
   const MergedNode& node = merged_.nodes()[at];
   RangeNode shown;
-  shown.kind = at == kTreeRoot        ? RangeNode::Kind::kRoot
-               : node.place.is_module ? RangeNode::Kind::kModule
-                                      : RangeNode::Kind::kNamed;
+  shown.kind = at == kTreeRoot           ? RangeNode::Kind::kRoot
+               : node.place.is_module    ? RangeNode::Kind::kModule
+               : node.place.code.valid() ? RangeNode::Kind::kCall
+                                         : RangeNode::Kind::kNamed;
   if (at != kTreeRoot) shown.name = NameOf(node);
+  if (node.place.code.valid()) shown.file = dictionary_.code(node.place.code).file;
   shown.source = node.place.source;
   if (node.place.module.valid()) shown.module = dictionary_.module(node.place.module);
   shown.forward = ForwardName(node);

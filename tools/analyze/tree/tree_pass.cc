@@ -36,6 +36,10 @@ void MergedTreePass::SeeRangeBegin(const RangeBeginEvent& event) {
   if (range.role.note && state().dictionary().compilation(range.name) == nullptr) return;  // of use to no person
   NodePlace place;
   place.parent = Around(event.thread, range.base);
+  if (range.source == RangeSource::kUser) {
+    const std::uint32_t around = open_.AroundUserRange(event.thread, range.base);
+    place.parent = around == kNoTreeNode ? kTreeRoot : around;
+  }
   place.source = range.source;
   place.name = range.name;
   place.forward = links_.Find(range);
@@ -45,7 +49,7 @@ void MergedTreePass::SeeRangeBegin(const RangeBeginEvent& event) {
   // One that is counted with its parent takes no time of its own.
   const bool own = node != place.parent;
   if (in_window() && own && !event.before) ++tree_.nodes()[node].calls;
-  open_.Begin(event.thread, {node, range.depth, false, ModuleId(), own ? range.begin : kForeverOpen});
+  open_.Begin(event.thread, {node, range.depth, OpenNode::Kind::kRange, ModuleId(), own ? range.begin : kForeverOpen});
 }
 
 void MergedTreePass::SeeRangeEnd(const RangeEndEvent& event) {
@@ -61,7 +65,7 @@ void MergedTreePass::SeeModuleEnter(const ModuleEvent& event) {
   if (event.of_gradient) {
     // The range in hand accumulates the gradient of a parameter: now it is known of which module.
     OpenNode* innermost = open_.Innermost(event.thread);
-    if (innermost == nullptr || innermost->is_module || innermost->node == kTreeRoot) return;
+    if (innermost == nullptr || innermost->kind != OpenNode::Kind::kRange || innermost->node == kTreeRoot) return;
     NodePlace place = tree_.nodes()[innermost->node].place;
     if (place.source != RangeSource::kBackward || place.module.valid()) return;
     place.module = event.module;
@@ -80,11 +84,40 @@ void MergedTreePass::SeeModuleEnter(const ModuleEvent& event) {
   const std::uint32_t node = event.again ? place.parent : tree_.Child(place);
   const bool own = node != place.parent;
   if (in_window() && own) ++tree_.nodes()[node].calls;
-  open_.Begin(event.thread, {node, event.depth, true, event.module, own ? event.tick : kForeverOpen});
+  open_.Begin(event.thread,
+              {node, event.depth, OpenNode::Kind::kModule, event.module, own ? event.tick : kForeverOpen});
 }
 
 void MergedTreePass::SeeModuleExit(const ModuleEvent& event) {
   open_.EndModule(event.thread, event.depth, [&](const OpenNode& node) { AddTime(node, event.tick); });
+}
+
+bool MergedTreePass::IsShown(const CallEvent& event) {
+  const CalledCode& code = codes_.Of(event.code, state().dictionary());
+  if (code.of_memoir || !event.code.valid()) return false;
+  if (calls_ == TreeCalls::kAll) return true;
+  if (code.is_builtin || code.of_library) return false;
+  const std::uint32_t around = Around(event.thread, {});
+  return !code.is_forward || !tree_.nodes()[around].place.is_module;
+}
+
+// One that is not shown is open all the same: its end is told, and what it begins may outlive it.
+void MergedTreePass::SeeCallBegin(const CallEvent& event) {
+  if (calls_ == TreeCalls::kNone || !Follows(event.thread)) return;
+  open_.EndCall(event.thread, event.around, [](const OpenNode&) {});
+  NodePlace place;
+  place.parent = Around(event.thread, {});
+  place.code = event.code;
+  const std::uint32_t node = IsShown(event) ? tree_.Child(place) : place.parent;
+  const bool own = node != place.parent;
+  if (in_window() && own) ++tree_.nodes()[node].calls;
+  OpenNode open{node, event.around, OpenNode::Kind::kCall, ModuleId(), own ? event.tick : kForeverOpen, event.code};
+  open.enters = codes_.Of(event.code, state().dictionary()).enters;
+  open_.Begin(event.thread, open);
+}
+
+void MergedTreePass::SeeCallEnd(const CallEvent& event) {
+  open_.EndCall(event.thread, event.around, [&](const OpenNode& node) { AddTime(node, event.tick); });
 }
 
 std::uint32_t& MergedTreePass::LeafOf(const Block& block) {
@@ -202,7 +235,8 @@ void MergedTreePass::SeeDriverRefused(const DriverRefusedEvent& event) {
 void MergedTreePass::SeeProcessEnd(const ProcessEvent& event) {
   // Of ranges the replay said it; a call of a module that is still open has no end either.
   open_.ForEach([&](const OpenNode& node) {
-    const bool counted = node.is_module && node.begin != kForeverOpen && tree_.nodes()[node.node].calls > 0;
+    const bool counted =
+        node.kind == OpenNode::Kind::kModule && node.begin != kForeverOpen && tree_.nodes()[node.node].calls > 0;
     if (counted) ++tree_.nodes()[node.node].unfinished;
   });
   open_.Clear();

@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "tools/analyze/grouping/called_code.h"
 #include "tools/analyze/pass/windowed_visitor.h"
 #include "tools/analyze/tree/forward_links.h"
 #include "tools/analyze/tree/merged_tree.h"
 #include "tools/analyze/tree/open_nodes.h"
+#include "tools/analyze/tree/range_tree.h"
 #include "tools/analyze/tree/thread_choice.h"
 
 namespace memoir {
@@ -20,9 +22,13 @@ namespace memoir {
 class MergedTreePass : public WindowedVisitor {
  public:
   // `done` is called at the end, while names are still known.
-  MergedTreePass(const Capture& capture, const Selection& selection, const std::string& thread,
+  MergedTreePass(const Capture& capture, const Selection& selection, const std::string& thread, TreeCalls calls,
                  std::function<void(const ReplayState&)> done)
-      : WindowedVisitor(capture, selection), thread_(thread), done_(std::move(done)) {}
+      : WindowedVisitor(capture, selection),
+        thread_(thread),
+        calls_(calls),
+        codes_(selection.own),
+        done_(std::move(done)) {}
 
   const MergedTree& tree() const { return tree_; }
   double ns_per_tick() const { return ns_per_tick_; }
@@ -35,6 +41,8 @@ class MergedTreePass : public WindowedVisitor {
   void SeeRangeEnd(const RangeEndEvent& event) override;
   void SeeModuleEnter(const ModuleEvent& event) override;
   void SeeModuleExit(const ModuleEvent& event) override;
+  void SeeCallBegin(const CallEvent& event) override;
+  void SeeCallEnd(const CallEvent& event) override;
   void SeeAllocate(const AllocateEvent& event) override;
   void SeeDeallocate(const DeallocateEvent& event) override;
   void SeeSegment(const SegmentEvent& event) override;
@@ -52,6 +60,7 @@ class MergedTreePass : public WindowedVisitor {
 
   bool Follows(ThreadId thread) { return thread_.Has(thread, state().dictionary()); }
   std::uint32_t Around(ThreadId thread, const RangeBase& base) const;
+  bool IsShown(const CallEvent& event);
   void SeeDriver(const Event& event, const DriverBlock& block);
   void Count(const Event& event, LeafPlace place, std::uint64_t bytes, std::uint64_t ticks = 0);
   void AddTime(const OpenNode& node, Tick end);
@@ -59,6 +68,8 @@ class MergedTreePass : public WindowedVisitor {
   std::uint32_t LeafFor(const AllocateEvent& event);
 
   ThreadChoice thread_;
+  const TreeCalls calls_;
+  CalledCodes codes_;
   std::function<void(const ReplayState&)> done_;
   MergedTree tree_;
   OpenNodes open_;

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "tools/analyze/grouping/called_code.h"
 #include "tools/analyze/pass/windowed_visitor.h"
 #include "tools/analyze/tree/forward_links.h"
 #include "tools/analyze/tree/thread_choice.h"
@@ -39,6 +40,8 @@ class StreamPass : public WindowedVisitor {
   void SeeRangeEnd(const RangeEndEvent& event) override;
   void SeeModuleEnter(const ModuleEvent& event) override;
   void SeeModuleExit(const ModuleEvent& event) override;
+  void SeeCallBegin(const CallEvent& event) override;
+  void SeeCallEnd(const CallEvent& event) override;
   void SeeAllocate(const AllocateEvent& event) override;
   void SeeDeallocate(const DeallocateEvent& event) override;
   void SeeFreeCompleted(const FreeCompletedEvent& event) override { ShowChange(event, event.device); }
@@ -63,6 +66,7 @@ class StreamPass : public WindowedVisitor {
   bool Follows(ThreadId thread) { return thread_.Has(thread, state().dictionary()); }
   StreamedNode RangeNode(ThreadId thread, const OpenRange& range) const;
   StreamedNode ModuleNode(ThreadId thread, const OpenNode& call, Phase phase) const;
+  StreamedNode CallNode(ThreadId thread, const OpenNode& call) const;
   // The number that it got.
   std::uint32_t Emit(StreamedNode node);
   void End(const OpenNode& open, Tick end);
@@ -79,6 +83,7 @@ class StreamPass : public WindowedVisitor {
 
   const TreeStreamOptions& options_;
   ThreadChoice thread_;
+  CalledCodes codes_;
   std::deque<Outcome>& outcomes_;  // by number
   const SeeNode* see_;             // nullptr: outcomes are found
   OpenNodes open_;                 // what began outside of the window has no number until one opens
@@ -130,6 +135,13 @@ StreamedNode StreamPass::ModuleNode(ThreadId thread, const OpenNode& call, Phase
   return node;
 }
 
+StreamedNode StreamPass::CallNode(ThreadId thread, const OpenNode& call) const {
+  StreamedNode node = ModuleNode(thread, call, Phase::kOther);
+  node.kind = StreamedNode::Kind::kCall;
+  node.code = call.code;
+  return node;
+}
+
 // What is open around the window.
 void StreamPass::WindowOpens(const Event& event) {
   ThreadId last;
@@ -138,10 +150,11 @@ void StreamPass::WindowOpens(const Event& event) {
     if (thread != last) around = kNoTreeNode;
     last = thread;
     const RangeStack& stack = state().stack(thread);
-    const bool known = open.is_module || open.level < stack.size();
+    const bool known = open.kind != OpenNode::Kind::kRange || open.level < stack.size();
     if (open.node == kNoTreeNode && known && open.begin <= event.tick) {
-      StreamedNode node =
-          open.is_module ? ModuleNode(thread, open, Phase::kForward) : RangeNode(thread, stack[open.level]);
+      StreamedNode node = open.kind == OpenNode::Kind::kModule ? ModuleNode(thread, open, Phase::kForward)
+                          : open.kind == OpenNode::Kind::kCall ? CallNode(thread, open)
+                                                               : RangeNode(thread, stack[open.level]);
       node.parent = around;
       open.node = Emit(node);
     }
@@ -154,10 +167,11 @@ void StreamPass::SeeRangeBegin(const RangeBeginEvent& event) {
   const OpenRange& range = *event.range;
   open_.EndRange(event.thread, range.depth, [](const OpenNode&) {});
   if (range.role.note && state().dictionary().compilation(range.name) == nullptr) return;  // of use to no person
-  OpenNode open{kNoTreeNode, range.depth, false, ModuleId(), range.begin};
+  OpenNode open{kNoTreeNode, range.depth, OpenNode::Kind::kRange, ModuleId(), range.begin};
   if (in_window()) {
     StreamedNode node = RangeNode(event.thread, range);
-    node.parent = open_.Around(event.thread, range.base);
+    node.parent = range.source == RangeSource::kUser ? open_.AroundUserRange(event.thread, range.base)
+                                                     : open_.Around(event.thread, range.base);
     open.node = Emit(node);
   }
   links_.Note(event, state().dictionary(), open.node);
@@ -178,11 +192,11 @@ void StreamPass::SeeModuleEnter(const ModuleEvent& event) {
   if (!Follows(event.thread)) return;
   if (event.of_gradient) {
     const OpenNode* innermost = open_.Innermost(event.thread);
-    if (finds() && innermost != nullptr && !innermost->is_module && innermost->node != kNoTreeNode)
+    if (finds() && innermost != nullptr && innermost->kind == OpenNode::Kind::kRange && innermost->node != kNoTreeNode)
       outcomes_[innermost->node].gradient_of = event.module;
     return;
   }
-  OpenNode open{kNoTreeNode, event.depth, true, event.module, event.tick};
+  OpenNode open{kNoTreeNode, event.depth, OpenNode::Kind::kModule, event.module, event.tick};
   const std::uint32_t around = open_.Around(event.thread, {});
   if (event.again) {
     open.node = around;  // torch.compile's wrapper and the model in it are one
@@ -197,6 +211,28 @@ void StreamPass::SeeModuleEnter(const ModuleEvent& event) {
 
 void StreamPass::SeeModuleExit(const ModuleEvent& event) {
   open_.EndModule(event.thread, event.depth, [&](const OpenNode& open) { End(open, event.tick); });
+}
+
+void StreamPass::SeeCallBegin(const CallEvent& event) {
+  if (!Follows(event.thread)) return;
+  open_.EndCall(event.thread, event.around, [](const OpenNode&) {});
+  const CalledCode& code = codes_.Of(event.code, state().dictionary());
+  OpenNode open{kNoTreeNode, event.around, OpenNode::Kind::kCall, ModuleId(), event.tick, event.code};
+  open.enters = code.enters;
+  const std::uint32_t around = open_.Around(event.thread, {});
+  if (code.of_memoir) {
+    open.node = around;
+    open.begin = kForeverOpen;
+  } else if (in_window()) {
+    StreamedNode node = CallNode(event.thread, open);
+    node.parent = around;
+    open.node = Emit(node);
+  }
+  open_.Begin(event.thread, open);
+}
+
+void StreamPass::SeeCallEnd(const CallEvent& event) {
+  open_.EndCall(event.thread, event.around, [&](const OpenNode& open) { End(open, event.tick); });
 }
 
 StreamedNode StreamPass::MemoryNode(const Event& event, MemoryAction action, const Block& block) {
@@ -221,7 +257,7 @@ void StreamPass::ShowMemory(StreamedNode node, const RangeBase& base) {
     node.parent = open_.Around(node.thread, base);
     if (node.parent == kNoTreeNode) node.parent = open_.Around(state().working_thread(node.thread), {});
   }
-  if (node.kind == StreamedNode::Kind::kCall) {
+  if (node.kind == StreamedNode::Kind::kDeviceCall) {
     if (!finds()) (*see_)(node, state());
   } else if (finds()) {
     const bool allocates = node.action == MemoryAction::kAllocate;
@@ -252,7 +288,7 @@ void StreamPass::SeeDeallocate(const DeallocateEvent& event) {
 
 void StreamPass::SeeDeviceCall(const DeviceCallEvent& event) {
   StreamedNode node;
-  node.kind = StreamedNode::Kind::kCall;
+  node.kind = StreamedNode::Kind::kDeviceCall;
   node.process = event.process;
   node.thread = event.thread;
   node.begin = event.tick - std::min(event.tick, event.ticks);

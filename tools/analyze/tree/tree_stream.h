@@ -1,5 +1,5 @@
-// Every node of a tree by itself, in the order of their begins: each range, each call of a module, and each thing that
-// happened to memory, inside what stands around it.
+// Every node of a tree by itself, in the order of their begins: each range, each call of a module or of a Python
+// function (but those of Memoir's own package), and each thing that happened to memory, inside what stands around it.
 //
 // Goes through the recording twice, since a node is shown when it begins with what is known at its end. Takes 40 bytes
 // for each range and call in the window; names and events stay in the files.
@@ -8,47 +8,14 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/pass/options.h"
-#include "tools/analyze/tree/open_nodes.h"
-#include "tools/analyze/tree/tree_memory.h"
+#include "tools/analyze/tree/streamed_node.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
-
-struct StreamedNode {
-  enum class Kind : std::uint8_t { kRange, kModule, kMemory, kCall };  // kCall: of CUDA
-  Kind kind = Kind::kRange;
-  std::uint32_t number = kNoTreeNode;  // from 0; memory and calls of CUDA have none
-  std::uint32_t parent = kNoTreeNode;  // kNoTreeNode: nothing is around it
-  ProcessId process;
-  ThreadId thread;  // invalid: no thread did it
-  Tick begin = 0;
-  std::optional<Tick> end;  // none: not recorded; memory has none
-  ModuleId module;          // that a range belongs to, that is called, or that memory is of
-  Phase phase = Phase::kOther;
-
-  NameId name;  // range, as the next three
-  RangeSource source = RangeSource::kFunction;
-  std::uint32_t forward = kNoTreeNode;  // of a node of autograd's: its forward operator
-  std::int64_t sequence = -1;
-  std::uint64_t allocated = 0;  // range, call: at or under it, as the next
-  std::uint64_t freed = 0;
-
-  MemoryAction action = MemoryAction::kAllocate;  // memory, as all below
-  DeviceId device;
-  std::uint64_t address = 0;
-  std::uint64_t bytes = 0;
-  std::uint64_t serial = 0;  // of the block: what is freed was allocated under the same
-  std::uint64_t stream = 0;
-  v1::DriverCall call = v1::DRIVER_CALL_UNKNOWN;
-  NameId library;
-
-  const DeviceCallEvent* device_call = nullptr;  // call of CUDA: all else that there is of it; `begin` is its begin
-};
 
 // Behind each event of the window that changes what a device holds. `live_bytes`: of its blocks, also where no caching
 // allocator counts them.

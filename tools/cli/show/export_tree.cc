@@ -18,7 +18,7 @@ absl::StatusOr<ReplayReport> ExportAsTorch(const Capture& capture, const TreeExp
                                            const std::function<void(std::string_view)>& write) {
   selection.forget_before = true;  // torch.profiler knows nothing from before it began
   // Where launches were recorded, as with torch.profiler's activity CUDA.
-  const EventTreeOptions options{.parameters = false, .device_calls = LaunchesAreRecorded(capture)};
+  const EventTreeOptions options{.parameters = false, .calls = true, .device_calls = LaunchesAreRecorded(capture)};
   absl::StatusOr<EventTree> tree = BuildEventTree(capture, selection, options);
   if (!tree.ok()) return tree.status();
   WriteProfilerTree(*tree, !asked.no_memory, write);

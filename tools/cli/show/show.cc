@@ -73,6 +73,7 @@ struct ShowArguments : SelectionArguments {
   std::string over;
   bool tree = false;
   std::optional<std::uint32_t> depth;
+  std::string calls = "own";
   std::string thread;
   std::string grep;
   std::optional<std::uint32_t> top;
@@ -107,6 +108,9 @@ void AddOptions(CLI::App& app, ShowArguments& arguments) {
             "in --json]");
   app.add_option("--grep", arguments.grep,
                  "--tree: only nodes with this text in their name or module, and what is around them and inside");
+  app.add_option("--calls", arguments.calls,
+                 "--tree, of a recording with --stacks calls: calls of Python functions of your own code (own), of "
+                 "libraries and in C as well (all), or none [own]");
   app.add_option("--thread", arguments.thread, "--tree: only what this thread did; its number or name");
   AddTimes(app, arguments, "");
   app.add_option("--range", arguments.range, "only inside the user ranges NAME; NAME#n: only its n-th call, from 0");
@@ -128,6 +132,13 @@ bool ByCompiled(const ShowArguments& arguments) { return arguments.by == "compil
 bool ByStack(const ShowArguments& arguments) { return arguments.by == "stack"; }
 bool ByKernel(const ShowArguments& arguments) { return arguments.by == "kernel"; }
 bool BySegment(const ShowArguments& arguments) { return arguments.by == "segment"; }
+
+std::optional<TreeCalls> ParseCalls(std::string_view word) {
+  if (word == "own") return TreeCalls::kOwn;
+  if (word == "all") return TreeCalls::kAll;
+  if (word == "none") return TreeCalls::kNone;
+  return std::nullopt;
+}
 
 // What is asked for in words that mean nothing, or that do not go together; "" when all is well.
 std::string Complaint(const ShowArguments& arguments) {
@@ -158,8 +169,12 @@ std::string Complaint(const ShowArguments& arguments) {
     return "--over " + arguments.over + ": not one of time, operators" + DidYouMean(arguments.over, overs);
   if (const std::string wrong = WindowComplaint(arguments); !wrong.empty()) return wrong;
   const auto by = ParseGroupBy(arguments.by);
-  if (!arguments.own.empty() && !ByStack(arguments) && !(by && NeedsStacks(*by)))
-    return "--own is of lines; add --by line or --by stack";
+  if (!arguments.own.empty() && !ByStack(arguments) && !arguments.tree && !(by && NeedsStacks(*by)))
+    return "--own is of lines and calls; add --by line, --by stack or --tree";
+  const std::vector<std::string> calls = {"own", "all", "none"};
+  if (!ParseCalls(arguments.calls))
+    return "--calls " + arguments.calls + ": not one of own, all, none" + DidYouMean(arguments.calls, calls);
+  if (arguments.calls != "own" && !arguments.tree) return "--calls is of --tree; add that";
   const int views = (arguments.at.empty() ? 0 : 1) + (arguments.over.empty() ? 0 : 1) + (arguments.tree ? 1 : 0);
   const bool of_tree = !(arguments.thread + arguments.grep).empty();
   if (of_tree && !arguments.tree) return "--thread and --grep are of --tree; add that";
@@ -277,6 +292,7 @@ Shown ShowTree(const Capture& capture, const ShowArguments& arguments, const Sel
   if (!arguments.json && !arguments.top && arguments.grep.empty()) options.share = kShare;
   options.thread = arguments.thread;
   options.grep = arguments.grep;
+  options.calls = *ParseCalls(arguments.calls);
   const auto tree = AnalyzeRangeTree(capture, options);
   if (!tree.ok()) return tree.status();
   return arguments.json ? ToText(TreeJson(capture, *tree)) : RenderTree(capture, *tree, terminal);

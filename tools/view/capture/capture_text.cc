@@ -78,6 +78,11 @@ void AddCounters(const std::string& who, const v1::Counters& counters, LossLines
     lines.AddLossless(fmt::format("{}: {} deeper than 1,024 frames: the outermost frames are left out", who,
                                   FormatCounted(counters.cut_stacks(), "Python stack is", "Python stacks are")));
   }
+  if (counters.deep_calls() > 0) {
+    lines.AddLossless(fmt::format(
+        "{}: {} not recorded: each has 8,000 others around it", who,
+        FormatCounted(counters.deep_calls(), "call of a Python function is", "calls of Python functions are")));
+  }
 }
 
 void AddEnd(const std::string& who, const v1::End& end, bool is_whole, LossLines& lines) {

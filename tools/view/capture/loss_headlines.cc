@@ -18,7 +18,7 @@ namespace {
 // Over all processes that were replayed.
 struct Losses {
   std::uint64_t dropped = 0, without_slot = 0, lost_events = 0, lost_chunks = 0, missing_parts = 0, untracked = 0;
-  std::uint64_t unread_stacks = 0, cut_stacks = 0, evicted_parts = 0;
+  std::uint64_t unread_stacks = 0, cut_stacks = 0, deep_calls = 0, evicted_parts = 0;
   std::uint64_t failed = 0, killed = 0, merged = 0;
   std::string write_error, failure, unrecorded;
 };
@@ -55,6 +55,7 @@ Losses LossesOf(const Capture& capture, const ReplayReport& report) {
     losses.untracked += counters.untracked_blocks();
     losses.unread_stacks += counters.unread_stacks();
     losses.cut_stacks += counters.cut_stacks();
+    losses.deep_calls += counters.deep_calls();
     losses.evicted_parts += counters.folded_parts();
     if (!counters.last_write_error().empty()) losses.write_error = Escaped(counters.last_write_error());
     const std::vector<std::string> unrecorded = UnrecordedLines(end);
@@ -120,6 +121,8 @@ std::vector<LossHeadline> LossHeadlines(const Capture& capture, const ReplayRepo
             FormatCounted(losses.unread_stacks, "Python stack", "Python stacks") + " could not be read");
   lines.Add(losses.cut_stacks > 0, FormatCounted(losses.cut_stacks, "Python stack is", "Python stacks are") +
                                        " deeper than 1,024 frames, and cut");
+  lines.Add(losses.deep_calls > 0, FormatCounted(losses.deep_calls, "Python call is", "Python calls are") +
+                                       " more than 8,000 deep, and not recorded");
   lines.Add(losses.merged > 0, Processes(losses.merged) + " " + kEndedWithoutStopping);
   const std::string conflict = RenderRankConflicts(capture, report);
   lines.Add(!conflict.empty(), conflict);

@@ -30,7 +30,7 @@ CaptureTables::CaptureTables(SqliteFile& file, std::string_view own)
           "operators",
           "operator INTEGER PRIMARY KEY, parent INTEGER, process INTEGER, thread INTEGER, kind TEXT, name TEXT, "
           "module INTEGER, phase TEXT, begin_ns INTEGER, end_ns INTEGER, allocated_bytes INTEGER, freed_bytes INTEGER, "
-          "forward INTEGER")),
+          "forward INTEGER, file TEXT")),
       blocks_(file.CreateTable(
           "blocks",
           "process INTEGER, device TEXT, address INTEGER, serial INTEGER, bytes INTEGER, requested_bytes INTEGER, "
@@ -88,7 +88,7 @@ void CaptureTables::AddCall(const StreamedNode& node, const ReplayState& state) 
 }
 
 void CaptureTables::AddNode(const StreamedNode& node, const ReplayState& state) {
-  if (node.kind == StreamedNode::Kind::kCall) return AddCall(node, state);
+  if (node.kind == StreamedNode::Kind::kDeviceCall) return AddCall(node, state);
   const Dictionary& dictionary = state.dictionary();
   const std::uint64_t process = node.process.value, begin_ns = state.Nanoseconds(node.process, node.begin);
   const SqlValue thread = NumberOf(node.thread, dictionary);
@@ -98,17 +98,23 @@ void CaptureTables::AddNode(const StreamedNode& node, const ReplayState& state) 
                            node.serial, node.stream, NodeNumber(node.parent)});
     return;
   }
-  const bool is_call = node.kind == StreamedNode::Kind::kModule;
+  const bool is_module = node.kind == StreamedNode::Kind::kModule, is_call = node.kind == StreamedNode::Kind::kCall;
   const SqlValue module = ModuleOf(node.module, dictionary);
-  SqlValue name;
+  SqlValue name, file;
   if (node.name.valid()) name = dictionary.text(node.name);
-  if (is_call && node.module.valid()) name = std::string_view(dictionary.module(node.module).place());
+  if (is_call && node.code.valid()) {
+    name = std::string_view(dictionary.code(node.code).function);
+    file = SqlText(dictionary.code(node.code).file);
+  }
+  if (is_module && node.module.valid()) name = std::string_view(dictionary.module(node.module).place());
   std::optional<std::uint64_t> end_ns;
   if (node.end) end_ns = state.Nanoseconds(node.process, *node.end);
-  file_.Insert(operators_,
-               {std::uint64_t{node.number}, NodeNumber(node.parent), process, thread,
-                is_call ? std::string_view("module") : ToString(node.source), name, module, ToString(node.phase),
-                begin_ns, SqlOptional(end_ns), node.allocated, node.freed, NodeNumber(node.forward)});
+  file_.Insert(operators_, {std::uint64_t{node.number}, NodeNumber(node.parent), process, thread,
+                            is_module ? std::string_view("module")
+                            : is_call ? std::string_view("call")
+                                      : ToString(node.source),
+                            name, module, is_call ? SqlValue() : ToString(node.phase), begin_ns, SqlOptional(end_ns),
+                            node.allocated, node.freed, NodeNumber(node.forward), file});
 }
 
 void CaptureTables::AddBlock(const BlockLife& life, const BlockCategories& categories, const ReplayState& state) {

@@ -63,15 +63,6 @@ void EventJsonWriter::AddModule(ModuleId id, Phase phase) {
   AddText("phase", ToString(phase));
 }
 
-void EventJsonWriter::AddModuleEvent(std::string_view kind, const ModuleEvent& event) {
-  Begin(kind, event);
-  AddModule(event.module, event.phase);
-  if (event.module.valid()) AddText("class", state_->dictionary().module(event.module).class_name);
-  AddNumber("depth", event.depth);
-  if (event.of_gradient) lines_ += R"(,"of_gradient":true)";
-  End();
-}
-
 // Which arguments the operator writes to, by its schema.
 void EventJsonWriter::AddWritten(SchemaId schema) {
   if (!schema.valid()) return;

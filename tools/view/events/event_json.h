@@ -44,6 +44,8 @@ class EventJsonWriter : public Visitor {
   void OnSwitch(const SwitchEvent& event) override;
   void OnModuleEnter(const ModuleEvent& event) override { AddModuleEvent("module_enter", event); }
   void OnStack(const StackEvent& event) override;
+  void OnCallBegin(const CallEvent& event) override;
+  void OnCallEnd(const CallEvent& event) override;
   void OnHolds(const HoldsEvent& event) override;
   void OnModuleExit(const ModuleEvent& event) override { AddModuleEvent("module_exit", event); }
   void OnLost(const LostEvent& event) override;

@@ -29,4 +29,13 @@ void EventJsonWriter::OnHolds(const HoldsEvent& event) {
   End();
 }
 
+void EventJsonWriter::AddModuleEvent(std::string_view kind, const ModuleEvent& event) {
+  Begin(kind, event);
+  AddModule(event.module, event.phase);
+  if (event.module.valid()) AddText("class", state_->dictionary().module(event.module).class_name);
+  AddNumber("depth", event.depth);
+  if (event.of_gradient) lines_ += R"(,"of_gradient":true)";
+  End();
+}
+
 }  // namespace memoir

@@ -1,4 +1,4 @@
-// Python stacks, as JSON lines.
+// Python stacks and calls, as JSON lines.
 #include <iterator>
 
 #include "fmt/format.h"
@@ -21,6 +21,19 @@ void EventJsonWriter::OnStack(const StackEvent& event) {
   AddNumber("stack", event.stack.valid() ? event.stack.value + 1 : 0);
   if (event.stack.valid() && stacks_shown_.insert(event.stack).second) AddFrames(event.stack);
   if (event.before) lines_ += R"(,"before":true)";
+  End();
+}
+
+void EventJsonWriter::OnCallBegin(const CallEvent& event) {
+  Begin("call_begin", event);
+  lines_ += "," + (event.code.valid() ? QuotedCode(event.code) : R"("file":null,"function":null)");
+  AddNumber("around", event.around);
+  End();
+}
+
+void EventJsonWriter::OnCallEnd(const CallEvent& event) {
+  Begin("call_end", event);
+  AddNumber("around", event.around);
   End();
 }
 

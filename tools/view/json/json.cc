@@ -74,6 +74,7 @@ void AddCounters(Json& json, const v1::Counters& counters) {
   json["slotless_records"] = counters.slotless_records();
   json["cut_stacks"] = counters.cut_stacks();
   json["unread_stacks"] = counters.unread_stacks();
+  json["deep_calls"] = counters.deep_calls();
   json["forked_children"] = counters.forked_children();
 }
 

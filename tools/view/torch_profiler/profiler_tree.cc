@@ -133,7 +133,10 @@ class Flattener {
   }
 
  private:
-  bool IsShown(const TreeNode& node) const { return memory_ || node.kind == TreeNode::Kind::kRange; }
+  static bool IsMemory(const TreeNode& node) {
+    return node.kind == TreeNode::Kind::kAllocate || node.kind == TreeNode::Kind::kFree;
+  }
+  bool IsShown(const TreeNode& node) const { return memory_ || !IsMemory(node); }
   void Add(std::size_t depth, const TreeNode& node) {
     if (pruned_ != kNone && depth > pruned_) {
       if (!ellipses_due_ || !IsShown(node)) return;
@@ -142,7 +145,7 @@ class Flattener {
     }
     pruned_ = kNone;
     ellipses_due_ = false;
-    if (node.kind != TreeNode::Kind::kRange) {
+    if (IsMemory(node)) {
       if (IsShown(node)) lines_.push_back({depth, &memory_name_});
       return;
     }

@@ -11,6 +11,7 @@ constexpr std::uint64_t kNextSame = 10'000'000;  // more than any system numbers
 
 std::string_view CategoryOf(const StreamedNode& node) {
   if (node.kind == StreamedNode::Kind::kModule) return "module";
+  if (node.kind == StreamedNode::Kind::kCall) return "Python function";
   switch (node.source) {
     case RangeSource::kBackward:
       return "autograd";
@@ -90,6 +91,31 @@ std::string_view TraceFeed::CallText(ModuleId id, const Dictionary& dictionary) 
   return known->second;
 }
 
+std::string_view TraceFeed::FunctionText(CodeId id, const Dictionary& dictionary) {
+  if (!id.valid()) return "(unknown function)";
+  const auto [known, added] = functions_.try_emplace(id);
+  if (!added) return known->second;
+  const Code& code = dictionary.code(id);
+  const std::string_view file = code.file;
+  known->second = code.function;
+  if (!file.empty()) known->second += " (" + std::string(file.substr(file.rfind('/') + 1)) + ")";
+  return known->second;
+}
+
+std::string_view TraceFeed::NameOf(const StreamedNode& node, const Dictionary& dictionary) {
+  switch (node.kind) {
+    case StreamedNode::Kind::kModule:
+      return CallText(node.module, dictionary);
+    case StreamedNode::Kind::kCall:
+      return FunctionText(node.code, dictionary);
+    case StreamedNode::Kind::kRange:
+    case StreamedNode::Kind::kMemory:
+    case StreamedNode::Kind::kDeviceCall:
+      break;
+  }
+  return dictionary.text(node.name);
+}
+
 std::string_view TraceFeed::KernelText(const DeviceCallEvent& event, const Dictionary& dictionary) {
   if (!event.kernel.valid()) return ToString(event.call);
   const auto [known, added] = kernels_.try_emplace(event.kernel);
@@ -115,7 +141,7 @@ void TraceFeed::AddDeviceCall(const StreamedNode& node, const ReplayState& state
 }
 
 void TraceFeed::Add(const StreamedNode& node, const ReplayState& state) {
-  if (node.kind == StreamedNode::Kind::kCall) return AddDeviceCall(node, state);
+  if (node.kind == StreamedNode::Kind::kDeviceCall) return AddDeviceCall(node, state);
   const Dictionary& dictionary = state.dictionary();
   const std::uint64_t ns = state.Nanoseconds(node.process, node.begin);
   if (node.kind == StreamedNode::Kind::kMemory) {
@@ -128,8 +154,7 @@ void TraceFeed::Add(const StreamedNode& node, const ReplayState& state) {
   Thread& thread = ThreadOf(node.thread, node.process, dictionary);
   CloseBefore(thread, node, ns);
   thread.latest_ns = std::max(thread.latest_ns, ns);
-  const bool is_call = node.kind == StreamedNode::Kind::kModule;
-  const std::string_view name = is_call ? CallText(node.module, dictionary) : dictionary.text(node.name);
+  const std::string_view name = NameOf(node, dictionary);
   sink_.Begin(thread.shown, thread.latest_ns,
               {name.empty() ? "(unnamed)" : name, CategoryOf(node), ModuleText(node.module, dictionary),
                ToString(node.phase), node.allocated, node.freed});

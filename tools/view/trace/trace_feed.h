@@ -27,8 +27,9 @@ struct TraceThread {
 
 struct TraceSlice {
   std::string_view name;
-  std::string_view category;  // "operator", "autograd", "user range", "module", "kernel launch", "cuda call"
-  std::string_view module;    // "": of none
+  // "operator", "autograd", "user range", "module", "Python function", "kernel launch", "cuda call"
+  std::string_view category;
+  std::string_view module;  // "": of none
   std::string_view phase;
   std::uint64_t allocated = 0;  // bytes, at or under it, as the next
   std::uint64_t freed = 0;
@@ -85,6 +86,8 @@ class TraceFeed {
   std::string_view KernelText(const DeviceCallEvent& event, const Dictionary& dictionary);
   std::string_view ModuleText(ModuleId id, const Dictionary& dictionary);
   std::string_view CallText(ModuleId id, const Dictionary& dictionary);
+  std::string_view FunctionText(CodeId id, const Dictionary& dictionary);
+  std::string_view NameOf(const StreamedNode& node, const Dictionary& dictionary);
   Counters& CountersOf(DeviceId device, const Dictionary& dictionary);
 
   const Capture& capture_;
@@ -95,6 +98,7 @@ class TraceFeed {
   absl::flat_hash_map<ThreadId, Thread> threads_;
   absl::flat_hash_map<DeviceId, Counters> counters_;
   absl::flat_hash_map<ModuleId, std::string> modules_, calls_;
+  absl::flat_hash_map<CodeId, std::string> functions_;
   absl::flat_hash_map<NameId, std::string> kernels_;
 };
 

@@ -16,9 +16,11 @@ std::string_view KindName(StreamedNode::Kind kind) {
       return "range";
     case StreamedNode::Kind::kModule:
       return "module";
+    case StreamedNode::Kind::kCall:
+      return "call";
     case StreamedNode::Kind::kMemory:
       return "memory";
-    case StreamedNode::Kind::kCall:
+    case StreamedNode::Kind::kDeviceCall:
       return "device_call";
   }
   return "range";
@@ -60,6 +62,20 @@ void TreeJsonWriter::AddModule(const StreamedNode& node, const Dictionary& dicti
   fmt::format_to(std::back_inserter(lines_), R"(,"phase":"{}")", ToString(node.phase));
 }
 
+void TreeJsonWriter::AddCode(CodeId code, const Dictionary& dictionary) {
+  if (!code.valid()) {
+    lines_ += R"(,"function":null,"file":null)";
+    return;
+  }
+  if (codes_.size() <= code.value) codes_.resize(code.value + 1);
+  std::string& quoted = codes_[code.value];
+  const Code& called = dictionary.code(code);
+  if (quoted.empty())
+    quoted = fmt::format(R"(,"function":{},"file":{})", Quoted(called.function),
+                         called.file.empty() ? "null" : Quoted(called.file));
+  lines_ += quoted;
+}
+
 void TreeJsonWriter::AddRange(const StreamedNode& node, const ReplayState& state) {
   const auto out = std::back_inserter(lines_);
   if (node.kind == StreamedNode::Kind::kRange) {
@@ -68,7 +84,11 @@ void TreeJsonWriter::AddRange(const StreamedNode& node, const ReplayState& state
     if (node.sequence >= 0) fmt::format_to(out, R"(,"sequence":{})", node.sequence);
     if (node.forward != kNoTreeNode) fmt::format_to(out, R"(,"forward":{})", node.forward);
   }
-  AddModule(node, state.dictionary());
+  if (node.kind == StreamedNode::Kind::kCall) {
+    AddCode(node.code, state.dictionary());
+  } else {
+    AddModule(node, state.dictionary());
+  }
   fmt::format_to(out, R"(,"begin_ns":{})", state.Nanoseconds(node.process, node.begin));
   if (node.end) {
     fmt::format_to(out, R"(,"end_ns":{})", state.Nanoseconds(node.process, *node.end));
@@ -107,7 +127,7 @@ void TreeJsonWriter::Add(const StreamedNode& node, const ReplayState& state) {
   const auto out = std::back_inserter(lines_);
   lines_ += '{';
   const bool is_memory = node.kind == StreamedNode::Kind::kMemory;
-  const bool is_call = node.kind == StreamedNode::Kind::kCall;
+  const bool is_call = node.kind == StreamedNode::Kind::kDeviceCall;
   if (!is_memory && !is_call) AddNumber("node", node.number);
   AddNumber("parent", node.parent);
   fmt::format_to(out, R"("kind":"{}","process":{})", KindName(node.kind), node.process.value);

@@ -22,6 +22,7 @@ class TreeJsonWriter {
  private:
   void AddNumber(std::string_view key, std::uint32_t number);  // null: none
   void AddModule(const StreamedNode& node, const Dictionary& dictionary);
+  void AddCode(CodeId code, const Dictionary& dictionary);
   void AddRange(const StreamedNode& node, const ReplayState& state);
   void AddCall(const DeviceCallEvent& call, const ReplayState& state);
   void AddMemory(const StreamedNode& node, const Dictionary& dictionary);
@@ -31,6 +32,7 @@ class TreeJsonWriter {
   std::string lines_;
   std::vector<std::string> names_;    // by id, as JSON: a name is escaped once, not at every node
   std::vector<std::string> modules_;  // by id: ,"module":...
+  std::vector<std::string> codes_;    // by id: ,"function":...
 };
 
 }  // namespace memoir

@@ -58,6 +58,10 @@ std::string NodeName(const RangeTree& tree, const RangeNode& node, bool wide) {
   const std::string_view name = node.name;
   if (node.kind == RangeNode::Kind::kModule)
     return fmt::format("{} ({})", ShownName(PathInside(tree, node)), ShownName(node.module->class_name));
+  if (node.kind == RangeNode::Kind::kCall) {
+    const std::string_view file = std::string_view(node.file).substr(node.file.rfind('/') + 1);
+    return file.empty() ? ShownName(name) : fmt::format("{} ({})", ShownName(name), ShownName(file));
+  }
   if (node.module || !node.forward.empty()) return BackwardName(tree, node, wide);
   return name.starts_with(kEngine) ? "engine: " + ShownName(name.substr(kEngine.size())) : ShownName(name);
 }
@@ -173,6 +177,8 @@ const char* KindName(RangeNode::Kind kind) {
       return "deeper";
     case RangeNode::Kind::kModule:
       return "module";
+    case RangeNode::Kind::kCall:
+      return "call";
   }
   return "named";
 }
@@ -262,6 +268,7 @@ Json NodeJson(const RangeTree& tree, const RangeNode& node) {
                {"memory", Json::array()},
                {"children", Json::array()}};
   if (node.kind == RangeNode::Kind::kNamed) json["source"] = std::string(ToString(node.source));
+  if (node.kind == RangeNode::Kind::kCall) json["file"] = node.file;
   if (!node.forward.empty()) json["forward"] = node.forward;
   if (node.kind == RangeNode::Kind::kOther || node.kind == RangeNode::Kind::kDeeper) {
     json["name"] = fmt::format("({})", KindName(node.kind));

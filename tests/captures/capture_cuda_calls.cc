@@ -22,7 +22,7 @@ ProcessBuilder& ProcessBuilder::LaunchKernel(std::uint32_t device, const Launch&
   return *this;
 }
 
-ProcessBuilder& ProcessBuilder::CallDevice(std::uint32_t device, const Call& call) {
+ProcessBuilder& ProcessBuilder::CallDevice(std::uint32_t device, const CudaCall& call) {
   v1::ThreadRun& run = AddCall(v1::DEVICE_CALL, device, call.stream);
   run.add_device_call(call.call);
   run.add_call_result(call.result);

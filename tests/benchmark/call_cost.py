@@ -1,0 +1,120 @@
+"""What calls of Python functions cost (--stacks calls), beside torch.profiler(with_stack=True): call_cost.py [--memoir PATH] [--rounds 3]
+
+Each contestant runs in processes of its own, in turn, on one thread; figures are medians over the rounds, of time on the clock. Memoir writes its capture to disk as
+in real use; torch.profiler keeps what it saw in memory, and what it takes to make a tree of it at the end is not in the figures.
+
+  call      of a Python function that does nothing, and its return
+  builtin   of a function in C, isinstance, and its return
+  step      one training step of a small transformer on the CPU with AdamW
+"""
+
+import argparse
+import json
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CONTESTANTS = ["bare", "memoir-python", "memoir-calls", "profiler", "profiler-stacks"]
+
+
+def nothing():
+    pass
+
+
+def calls(count):
+    for _ in range(count):
+        nothing()
+
+
+def builtins(count):
+    for _ in range(count):
+        isinstance(count, int)
+
+
+def per_call(function, count):
+    function(count // 10)
+    begin = time.perf_counter_ns()
+    function(count)
+    return (time.perf_counter_ns() - begin) / count
+
+
+def steps(count):
+    import torch
+
+    layer = torch.nn.TransformerEncoderLayer(64, 4, 128, batch_first=True)
+    model = torch.nn.Sequential(torch.nn.Linear(32, 64), torch.nn.TransformerEncoder(layer, 4, enable_nested_tensor=False), torch.nn.Linear(64, 32))
+    optimizer, x = torch.optim.AdamW(model.parameters()), torch.randn(2, 16, 32)
+    for _ in range(count):
+        loss = (model(x) - x).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+def contestant(name, count):
+    import contextlib
+
+    import torch
+
+    torch.set_num_threads(1)
+    activities = [torch.profiler.ProfilerActivity.CPU]
+    watched = contextlib.nullcontext
+    if name.startswith("profiler"):
+        def watched():
+            return torch.profiler.profile(activities=activities, profile_memory=True, with_stack=name == "profiler-stacks", acc_events=False)
+    steps(2)
+    found = {}
+    for key, function, number in (("call_ns", calls, count), ("builtin_ns", builtins, count), ("step_ns", steps, 20)):
+        with watched() as profiler:
+            found[key] = per_call(function, number)
+        if profiler is not None:
+            profiler.profiler = None
+    print(json.dumps(found))
+
+
+def run(name, options):
+    command = [sys.executable, __file__, "--contestant", name, "--calls", str(options.calls)]
+    folder = tempfile.mkdtemp(prefix="memoir-benchmark-")
+    try:
+        if name.startswith("memoir"):
+            command = [options.memoir, "run", "-q", "--stacks", name.split("-")[1], "-o", f"{folder}/capture", "--", *command]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{name}: {done.stderr[-2000:]}")
+        if name.startswith("memoir"):
+            shown = json.loads(subprocess.run([options.memoir, "show", "--json", f"{folder}/capture"], check=True, capture_output=True, text=True).stdout)
+            print(f"  {name}: {shown['dropped_events']} events dropped, {sum(p.stat().st_size for p in pathlib.Path(folder, 'capture').glob('*.memoir')):,} bytes", file=sys.stderr)
+        return json.loads(done.stdout.splitlines()[-1])
+    finally:
+        shutil.rmtree(folder)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--memoir", default=str(ROOT / "build" / "install" / "bin" / "memoir"))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--calls", type=int, default=300_000)
+    parser.add_argument("--contestant", choices=CONTESTANTS)
+    options = parser.parse_args()
+    if options.contestant:
+        return contestant(options.contestant, options.calls)
+    rounds = {name: [] for name in CONTESTANTS}
+    for number in range(options.rounds):
+        for name in CONTESTANTS:
+            print(f"round {number + 1}/{options.rounds} {name}", file=sys.stderr)
+            rounds[name].append(run(name, options))
+    middle = {name: {key: statistics.median(r[key] for r in rounds[name]) for key in ("call_ns", "builtin_ns", "step_ns")} for name in CONTESTANTS}
+    print(f"{'':16}{'call, ns':>10}{'builtin, ns':>13}{'step, ms':>10}{'of bare':>9}")
+    for name in CONTESTANTS:
+        row = middle[name]
+        print(f"{name:16}{row['call_ns']:10.0f}{row['builtin_ns']:13.0f}{row['step_ns'] / 1e6:10.2f}{row['step_ns'] / middle['bare']['step_ns']:9.2f}")
+    return None
+
+
+if __name__ == "__main__":
+    main()

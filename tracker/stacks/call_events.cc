@@ -1,0 +1,88 @@
+// What the Python package calls of tracker/stacks: to see calls before Python 3.12, and from there on the callbacks of
+// sys.monitoring. Built without Python's headers; compiled into the tracker itself.
+#include <dlfcn.h>
+
+#include <cstddef>
+#include <cstring>
+
+#include "tracker/memoir_python.h"
+#include "tracker/stacks/call_tracer.h"
+#include "tracker/stacks/frame_walk.h"
+#include "tracker/stacks/open_calls.h"
+#include "tracker/stacks/stack_recorder.h"
+
+namespace {
+
+// The same in 3.12 to 3.14: the type of an object; the definition of a PyCFunction, what it is bound to; the definition
+// of a method of a type.
+constexpr int kObjectType = 8, kDefinition = 16, kSelf = 24, kMethodDefinition = 40;
+
+struct Known {
+  void* none;
+  const void *builtin_type, *method_type;
+};
+constinit Known known{};
+
+template <class Record>
+void* OnFrame(Record record) {
+  const memoir::FrameLayout* layout = memoir::stack_layout.load(std::memory_order_acquire);
+  const char* frame = layout == nullptr ? nullptr : memoir::InnermostOfThread(*layout);
+  if (frame != nullptr) frame = memoir::SkipOthers(*layout, frame);
+  if (frame != nullptr) record(*layout, frame);
+  return known.none;  // which lives for ever from 3.12 on
+}
+
+// As sys.setprofile tells of it: of functions in C, and methods of types in C on an object, and of nothing else. False:
+// it is none of these. `arguments`: code, instruction, what is called, its first argument.
+bool IsBuiltin(void* const* arguments, std::ptrdiff_t count, memoir::BuiltinCall* call) {
+  if (count < 4) return false;
+  const auto* called = static_cast<const char*>(arguments[2]);
+  const char* type = memoir::FramePointer(called, kObjectType);
+  if (type == known.builtin_type) {
+    *call = {memoir::FramePointer(called, kDefinition), memoir::FramePointer(called, kSelf)};
+    return true;
+  }
+  if (type != known.method_type) return false;
+  *call = {memoir::FramePointer(called, kMethodDefinition), static_cast<const char*>(arguments[3])};
+  return true;
+}
+
+}  // namespace
+
+extern "C" {
+
+int memoir_python_trace_calls(char* problem, size_t size) { return memoir::TraceCalls(problem, size) ? 0 : -1; }
+
+void memoir_python_leave_calls(void) { memoir::LeaveCalls(); }
+
+int memoir_python_monitor_calls(char* problem, size_t size) {
+  known = {dlsym(RTLD_DEFAULT, "_Py_NoneStruct"), dlsym(RTLD_DEFAULT, "PyCFunction_Type"),
+           dlsym(RTLD_DEFAULT, "PyMethodDescr_Type")};
+  if (memoir::StacksAreRecorded() && known.none != nullptr) return 0;
+  constexpr char kWhy[] = "there are no Python stacks either";
+  if (size >= sizeof kWhy) std::memcpy(problem, kWhy, sizeof kWhy);
+  return -1;
+}
+
+void* memoir_python_call(void*, void* const*, ptrdiff_t) {
+  return OnFrame([](const memoir::FrameLayout& layout, const char* frame) { memoir::RecordCall(layout, frame); });
+}
+
+void* memoir_python_return(void*, void* const*, ptrdiff_t) {
+  return OnFrame([](const memoir::FrameLayout& layout, const char* frame) { memoir::RecordReturn(layout, frame); });
+}
+
+void* memoir_python_builtin_call(void*, void* const* arguments, ptrdiff_t count) {
+  memoir::BuiltinCall call;
+  if (!IsBuiltin(arguments, count, &call)) return known.none;
+  return OnFrame(
+      [&](const memoir::FrameLayout& layout, const char* frame) { memoir::RecordBuiltinCall(layout, frame, call); });
+}
+
+void* memoir_python_builtin_return(void*, void* const* arguments, ptrdiff_t count) {
+  memoir::BuiltinCall call;
+  if (!IsBuiltin(arguments, count, &call)) return known.none;
+  return OnFrame(
+      [](const memoir::FrameLayout& layout, const char* frame) { memoir::RecordBuiltinReturn(layout, frame); });
+}
+}

@@ -1,0 +1,302 @@
+#include "tracker/stacks/call_tracer.h"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "interpose/import_slots.h"
+#include "tracker/stacks/frame_layout.h"
+#include "tracker/stacks/open_calls.h"
+#include "tracker/stacks/stack_recorder.h"
+
+namespace memoir {
+
+constinit std::atomic<bool> calls_are_traced{false};
+
+namespace {
+
+using ProfileFunction = int (*)(void* object, void* frame, int what, void* argument);
+using Method = void* (*)(void* self, void* argument);
+
+// What Python calls a profile function with.
+enum What : int { kCall = 0, kReturn = 3, kBuiltinCall = 4, kBuiltinException = 5, kBuiltinReturn = 6 };
+
+// In a PyCFunction: its definition, and what it is bound to; in that: the function in C.
+constexpr int kDefinition = 16, kSelf = 24, kFunction = 8, kObjectType = 8;
+
+struct Python {
+  int (*set_profile)(void* thread_state, ProfileFunction function, void* object);  // _PyEval_SetProfile
+  int (*set_own_profile)(ProfileFunction function, void* object);  // PyEval_SetProfile, which returns nothing
+  void* (*thread_state)();                                         // PyThreadState_Get
+  void* (*interpreter)();
+  void* (*first_thread)(void* interpreter);
+  int (*has_gil)();  // PyGILState_Check
+  void* (*next_thread)(void* thread_state);
+  void* (*import)(const char* name);
+  void* (*attribute)(void* object, const char* name);
+  void* (*system_object)(const char* name);
+  void (*inc_ref)(void* object);
+  void (*dec_ref)(void* object);
+  void (*clear_error)();
+  void* builtin_type;
+  int function, object;        // of a thread's state: its profile function, and what that is given
+  int frame;                   // in the object of a frame; -1: it is that
+  const char* set_definition;  // of sys.setprofile
+  Method set;                  // what it pointed to
+  void* start_thread;          // the function in C of _thread.start_new_thread
+};
+constinit Python python{};
+
+// Profile functions in whose place ours stand; [0]: none.
+constexpr std::size_t kMostOthers = 8;
+constinit std::array<std::atomic<ProfileFunction>, kMostOthers> others{};
+constinit std::array<std::atomic<bool>, kMostOthers> set_by_thread{};  // by _PyEval_SetProfile
+
+// sys.setprofile itself returns to a profile function that it has just set, which Python would not have told.
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool hides_return = false;
+
+const char* PointerIn(const void* object, int offset) {
+  const char* pointer;
+  std::memcpy(static_cast<void*>(&pointer), static_cast<const char*>(object) + offset, sizeof pointer);
+  return pointer;
+}
+
+const char* FrameIn(void* frame) {
+  return python.frame < 0 ? static_cast<const char*>(frame) : PointerIn(frame, python.frame);
+}
+
+void TraceAllThreads();
+
+// Returns whether the other profile function is not to hear of it.
+bool See(void* frame, int what, void* argument) {
+  const FrameLayout* layout = stack_layout.load(std::memory_order_acquire);
+  if (layout == nullptr || !calls_are_traced.load(std::memory_order_relaxed)) return false;
+  const char* at = FrameIn(frame);
+  switch (what) {
+    case kCall:
+      RecordCall(*layout, at);
+      return false;
+    case kReturn:
+      RecordReturn(*layout, at);
+      return false;
+    case kBuiltinCall:
+      RecordBuiltinCall(*layout, at, {PointerIn(argument, kDefinition), PointerIn(argument, kSelf)});
+      return false;
+    case kBuiltinException:
+    case kBuiltinReturn:
+      RecordBuiltinReturn(*layout, at);
+      if (PointerIn(PointerIn(argument, kDefinition), kFunction) == python.start_thread) TraceAllThreads();
+      return hides_return && PointerIn(argument, kDefinition) == python.set_definition &&
+             std::exchange(hides_return, false);
+    default:
+      return false;
+  }
+}
+
+template <std::size_t kNumber>
+int Profile(void* object, void* frame, int what, void* argument) {
+  const bool hidden = See(frame, what, argument);
+  if constexpr (kNumber == 0) return 0;
+  const ProfileFunction other = others[kNumber].load(std::memory_order_relaxed);
+  return hidden || other == nullptr ? 0 : other(object, frame, what, argument);
+}
+
+template <std::size_t... kNumbers>
+constexpr std::array<ProfileFunction, kMostOthers> AllOf(std::index_sequence<kNumbers...>) {
+  return {&Profile<kNumbers>...};
+}
+constexpr std::array<ProfileFunction, kMostOthers> kOurs = AllOf(std::make_index_sequence<kMostOthers>());
+
+// Which of ours it is; kMostOthers: none.
+std::size_t NumberOf(ProfileFunction function) {
+  std::size_t number = 0;
+  while (number < kMostOthers && kOurs[number] != function) ++number;
+  return number;
+}
+
+// The one of ours that calls it; nullptr: there are too many others. Of one of ours itself: PyEval_SetProfile calls
+// _PyEval_SetProfile by an import slot, too, where Python is a shared library.
+ProfileFunction InPlaceOf(ProfileFunction other) {
+  if (other == nullptr) return kOurs[0];
+  if (NumberOf(other) != kMostOthers) return other;
+  for (std::size_t i = 1; i < kMostOthers; ++i) {
+    const ProfileFunction known = others[i].load(std::memory_order_relaxed);
+    if (known == nullptr) others[i].store(other, std::memory_order_relaxed);
+    if (known == nullptr || known == other) return kOurs[i];
+  }
+  return nullptr;
+}
+
+ProfileFunction FunctionOf(void* state) {
+  return reinterpret_cast<ProfileFunction>(const_cast<char*>(PointerIn(state, python.function)));
+}
+
+bool Set(void* state, ProfileFunction function) {
+  auto* object = const_cast<char*>(PointerIn(state, python.object));
+  if (object != nullptr) python.inc_ref(object);  // to set it lets go of it first
+  const bool done = python.set_profile(state, function, object) == 0;
+  if (!done) python.clear_error();  // an audit hook refused
+  if (object != nullptr) python.dec_ref(object);
+  return done;
+}
+
+bool Trace(void* state) {
+  const ProfileFunction there = FunctionOf(state);
+  if (NumberOf(there) != kMostOthers) return true;
+  const ProfileFunction ours = InPlaceOf(there);
+  return ours != nullptr && Set(state, ours);
+}
+
+void TraceAllThreads() {
+  for (void* state = python.first_thread(python.interpreter()); state != nullptr; state = python.next_thread(state))
+    Trace(state);
+}
+
+// In the place of sys.setprofile's function.
+void* SetBySystem(void* self, void* argument) {
+  if (!calls_are_traced.load(std::memory_order_relaxed)) return python.set(self, argument);
+  void* state = python.thread_state();
+  const bool heard = NumberOf(FunctionOf(state)) != 0;  // whoever is there would hear that it returns
+  void* answer = python.set(self, argument);
+  if (answer == nullptr) return nullptr;
+  Trace(state);
+  hides_return = !heard && NumberOf(FunctionOf(state)) != 0;
+  return answer;
+}
+
+// In the place of PyEval_SetProfile and _PyEval_SetProfile, for libraries.
+int SetOf(void* state, ProfileFunction function, void* object) {
+  const ProfileFunction ours = calls_are_traced.load(std::memory_order_relaxed) ? InPlaceOf(function) : nullptr;
+  const bool is_other = ours != nullptr && ours != function && ours != kOurs[0];
+  if (is_other) set_by_thread[NumberOf(ours)].store(true, std::memory_order_relaxed);
+  return python.set_profile(state, ours == nullptr ? function : ours, object);
+}
+void SetByLibrary(ProfileFunction function, void* object) {
+  const ProfileFunction ours = calls_are_traced.load(std::memory_order_relaxed) ? InPlaceOf(function) : nullptr;
+  python.set_own_profile(ours == nullptr ? function : ours, object);
+}
+
+// Python calls its own functions by import slots, too.
+bool IsPythons(const void* code) {
+  Dl_info of_code{}, of_python{};
+  return dladdr(code, &of_code) != 0 && dladdr(reinterpret_cast<const void*>(python.first_thread), &of_python) != 0 &&
+         of_code.dli_fbase == of_python.dli_fbase;
+}
+
+// In the place of PyInterpreterState_ThreadHead, for libraries: at its end torch.profiler of torch 2.11 goes through
+// all threads and takes its function from those whose function that is (PythonTracer::stop), so it has to find it
+// there. That of torch 2.15 goes through them at its start, too, and looks at none. What is left there stays without
+// ours until the next call of a module.
+void* FirstThreadForLibrary(void* interpreter) {
+  void* const first = python.first_thread(interpreter);
+  if (!calls_are_traced.load(std::memory_order_relaxed) || python.has_gil() == 0) return first;
+  if (IsPythons(__builtin_return_address(0))) return first;
+  for (void* state = first; state != nullptr; state = python.next_thread(state)) {
+    const std::size_t number = NumberOf(FunctionOf(state));
+    if (number == 0 || number == kMostOthers || set_by_thread[number].load(std::memory_order_relaxed)) continue;
+    Set(state, others[number].load(std::memory_order_relaxed));
+  }
+  return first;
+}
+
+template <class Function>
+bool Find(const char* name, Function* function) {
+  *function = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
+  return *function != nullptr;
+}
+
+bool FindFunctions() {
+  return Find("_PyEval_SetProfile", &python.set_profile) && Find("PyEval_SetProfile", &python.set_own_profile) &&
+         Find("PyThreadState_Get", &python.thread_state) && Find("PyInterpreterState_Main", &python.interpreter) &&
+         Find("PyInterpreterState_ThreadHead", &python.first_thread) && Find("PyGILState_Check", &python.has_gil) &&
+         Find("PyThreadState_Next", &python.next_thread) && Find("PyImport_ImportModule", &python.import) &&
+         Find("PyObject_GetAttrString", &python.attribute) && Find("PySys_GetObject", &python.system_object) &&
+         Find("Py_IncRef", &python.inc_ref) && Find("Py_DecRef", &python.dec_ref) &&
+         Find("PyErr_Clear", &python.clear_error) && Find("PyCFunction_Type", &python.builtin_type);
+}
+
+// Of the version of PyThreadState and PyFrameObject, from their headers.
+bool FindOffsets() {
+  const auto* version = static_cast<const unsigned long*>(dlsym(RTLD_DEFAULT, "Py_Version"));  // since 3.11
+  const bool is_310 = version == nullptr;
+  if (!is_310 && *version >> 16 != 0x030b) return false;
+  python.function = is_310 ? 56 : 64;
+  python.object = is_310 ? 72 : 80;
+  python.frame = is_310 ? -1 : 24;
+  return true;
+}
+
+bool IsBuiltin(const void* object) {
+  return object != nullptr && PointerIn(object, kObjectType) == python.builtin_type;
+}
+
+void FindStartThread() {
+  void* module = python.import("_thread");
+  void* start = module == nullptr ? nullptr : python.attribute(module, "start_new_thread");
+  if (IsBuiltin(start)) python.start_thread = const_cast<char*>(PointerIn(PointerIn(start, kDefinition), kFunction));
+  if (start == nullptr) python.clear_error();
+  if (start != nullptr) python.dec_ref(start);
+  if (module != nullptr) python.dec_ref(module);
+}
+
+// Another tool's function in its place is left alone; then it is found as cProfile is.
+void StandInForSetProfile() {
+  void* set = python.system_object("setprofile");
+  if (!IsBuiltin(set)) return;
+  const char* definition = PointerIn(set, kDefinition);
+  char* function = const_cast<char*>(PointerIn(definition, kFunction));
+  if (reinterpret_cast<Method>(function) == &SetBySystem) return;
+  python.set = reinterpret_cast<Method>(function);
+  python.set_definition = definition;
+  const Method ours = &SetBySystem;
+  std::memcpy(const_cast<char*>(definition) + kFunction, static_cast<const void*>(&ours), sizeof ours);
+}
+
+void StandInForLibraries() {
+  RedirectImports("PyInterpreterState_ThreadHead", reinterpret_cast<const void*>(python.first_thread),
+                  reinterpret_cast<void*>(&FirstThreadForLibrary));
+  RedirectImports("PyEval_SetProfile", reinterpret_cast<const void*>(python.set_own_profile),
+                  reinterpret_cast<void*>(&SetByLibrary));
+  RedirectImports("_PyEval_SetProfile", reinterpret_cast<const void*>(python.set_profile),
+                  reinterpret_cast<void*>(&SetOf));
+}
+
+bool Refuse(char* problem, std::size_t size, const char* why) {
+  calls_are_traced.store(false, std::memory_order_relaxed);
+  std::snprintf(problem, size, "%s", why);
+  return false;
+}
+
+}  // namespace
+
+bool TraceCalls(char* problem, std::size_t size) {
+  if (!StacksAreRecorded()) return Refuse(problem, size, "there are no Python stacks either");
+  if (!FindFunctions() || !FindOffsets())
+    return Refuse(problem, size, "where this Python keeps its profile functions is not known");
+  void* state = python.thread_state();
+  calls_are_traced.store(true, std::memory_order_relaxed);
+  FindStartThread();
+  if (!Trace(state)) return Refuse(problem, size, "Python refused to set a profile function");
+  if (NumberOf(FunctionOf(state)) == kMostOthers)
+    return Refuse(problem, size, "this Python keeps its profile functions elsewhere than its version does");
+  StandInForSetProfile();
+  StandInForLibraries();
+  TraceAllThreads();
+  return true;
+}
+
+void LeaveCalls() {
+  if (!calls_are_traced.exchange(false, std::memory_order_relaxed)) return;
+  for (void* state = python.first_thread(python.interpreter()); state != nullptr; state = python.next_thread(state)) {
+    const std::size_t number = NumberOf(FunctionOf(state));
+    if (number != kMostOthers) Set(state, others[number].load(std::memory_order_relaxed));
+  }
+}
+
+void TraceCallsHere() { Trace(python.thread_state()); }
+
+}  // namespace memoir
