@@ -11,12 +11,11 @@ in real use; torch.profiler keeps what it saw in memory, and what it takes to ma
 import argparse
 import json
 import pathlib
-import shutil
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
+
+from recorded_run import alone, in_turn, recorded
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CONTESTANTS = ["bare", "memoir-python", "memoir-calls", "profiler", "profiler-stacks"]
@@ -79,19 +78,12 @@ def contestant(name, count):
 
 def run(name, options):
     command = [sys.executable, __file__, "--contestant", name, "--calls", str(options.calls)]
-    folder = tempfile.mkdtemp(prefix="memoir-benchmark-")
-    try:
-        if name.startswith("memoir"):
-            command = [options.memoir, "run", "-q", "--stacks", name.split("-")[1], "-o", f"{folder}/capture", "--", *command]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(f"{name}: {done.stderr[-2000:]}")
-        if name.startswith("memoir"):
-            shown = json.loads(subprocess.run([options.memoir, "show", "--json", f"{folder}/capture"], check=True, capture_output=True, text=True).stdout)
-            print(f"  {name}: {shown['dropped_events']} events dropped, {sum(p.stat().st_size for p in pathlib.Path(folder, 'capture').glob('*.memoir')):,} bytes", file=sys.stderr)
-        return json.loads(done.stdout.splitlines()[-1])
-    finally:
-        shutil.rmtree(folder)
+    if not name.startswith("memoir"):
+        return alone(name, command)
+    printed, _, size = recorded(options.memoir, ["--stacks", name.split("-")[1]], command)
+    print(f"  {name}: no event dropped, {size:,} bytes", file=sys.stderr)
+    return json.loads(printed)
+
 
 
 def main():
@@ -103,11 +95,7 @@ def main():
     options = parser.parse_args()
     if options.contestant:
         return contestant(options.contestant, options.calls)
-    rounds = {name: [] for name in CONTESTANTS}
-    for number in range(options.rounds):
-        for name in CONTESTANTS:
-            print(f"round {number + 1}/{options.rounds} {name}", file=sys.stderr)
-            rounds[name].append(run(name, options))
+    rounds = in_turn(CONTESTANTS, options.rounds, lambda name: run(name, options))
     middle = {name: {key: statistics.median(r[key] for r in rounds[name]) for key in ("call_ns", "builtin_ns", "step_ns")} for name in CONTESTANTS}
     print(f"{'':16}{'call, ns':>10}{'builtin, ns':>13}{'step, ms':>10}{'of bare':>9}")
     for name in CONTESTANTS:

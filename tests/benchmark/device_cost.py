@@ -11,14 +11,12 @@ drop-in is memoir.MemoryTracker in place of torch's, which records by itself.
 
 import argparse
 import json
-import os
 import pathlib
-import shutil
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
+
+from recorded_run import alone, in_turn, recorded
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CONTESTANTS = ["bare", "memoir", "memoir-dispatch", "history", "history-stacks", "profiler", "memory-tracker", "drop-in"]
@@ -100,29 +98,23 @@ def contestant(name, pairs, steps):
 def run(name, options):
     command = [sys.executable, __file__, "--contestant", name, "--pairs", str(options.pairs), "--steps", str(options.steps)]
     tree = pathlib.Path(options.memoir).resolve().parents[1]
-    environment = {**os.environ, "MEMOIR_SIM_VALUES": "off"}
     if not name.startswith("memoir"):
+        variables = {"MEMOIR_SIM_VALUES": "off"}
         if name == "drop-in":
-            environment["PYTHONPATH"] = str(tree / "lib/memoir/python")
+            variables["PYTHONPATH"] = str(tree / "lib/memoir/python")
         if not options.real:
-            environment["LD_PRELOAD"] = str(tree / "lib/memoir/libmemoir_simcuda.so")
-        done = subprocess.run(command, env=environment, capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(f"{name}: {done.stderr[-2000:]}")
-        return json.loads(done.stdout.splitlines()[-1])
-    folder = tempfile.mkdtemp(prefix="memoir-benchmark-")
-    try:
-        device = [] if options.real else ["--simulate", options.gpu, "--sim-values", "off"]
-        operators = "dispatch" if name == "memoir-dispatch" else "ranges"
-        line = [options.memoir, "run", "-q", "--ops", operators, *device, "-o", f"{folder}/capture", "--", *command]
-        done = subprocess.run(line, check=True, capture_output=True, text=True)
-        shown = json.loads(subprocess.run([options.memoir, "show", "--json", f"{folder}/capture"], check=True, capture_output=True, text=True).stdout)
-        assert shown["dropped_events"] == 0, "events were dropped"
-        cuda = [device for device in shown["devices"] if device["device"].startswith("cuda")]
-        assert cuda and cuda[0]["allocations"] >= options.pairs, "the pairs are not in the capture"
-        return json.loads(done.stdout.splitlines()[-1])
-    finally:
-        shutil.rmtree(folder)
+            variables["LD_PRELOAD"] = str(tree / "lib/memoir/libmemoir_simcuda.so")
+        return alone(name, command, **variables)
+    device = [] if options.real else ["--simulate", options.gpu, "--sim-values", "off"]
+    printed, shown, _ = recorded(options.memoir, ["--ops", "dispatch" if name == "memoir-dispatch" else "ranges", *device], command)
+    expect_pairs(shown, options.pairs)
+    return json.loads(printed)
+
+
+def expect_pairs(shown, pairs):
+    cuda = [device for device in shown["devices"] if device["device"].startswith("cuda")]
+    assert cuda and cuda[0]["allocations"] >= pairs, "the pairs are not in the capture"
+
 
 
 def main():
@@ -138,11 +130,7 @@ def main():
     options = parser.parse_args()
     if options.contestant:
         return contestant(options.contestant, options.pairs, options.steps)
-    rounds = {name: [] for name in CONTESTANTS}
-    for number in range(options.rounds):
-        for name in CONTESTANTS:
-            print(f"round {number + 1}/{options.rounds} {name}", file=sys.stderr)
-            rounds[name].append(run(name, options))
+    rounds = in_turn(CONTESTANTS, options.rounds, lambda name: run(name, options))
     middle = lambda name, key: statistics.median(r[key] for r in rounds[name])
     operators = rounds["bare"][0]["operators"]
     added = lambda name, key: middle(name, key) - middle("bare", key)

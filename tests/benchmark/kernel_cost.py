@@ -9,14 +9,12 @@ nothing, so the processor's side alone is seen, and torch.profiler's activity CU
 
 import argparse
 import json
-import os
 import pathlib
-import shutil
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
+
+from recorded_run import alone, in_turn, recorded
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CONTESTANTS = ["bare", "memoir-no-kernels", "memoir", "profiler-cpu", "profiler-cuda"]
@@ -60,24 +58,14 @@ def contestant(name, calls):
 
 def run(name, options):
     command = [sys.executable, __file__, "--contestant", name, "--calls", str(options.calls)]
-    tree = pathlib.Path(options.memoir).resolve().parents[1]
     if not name.startswith("memoir"):
-        environment = {**os.environ, "MEMOIR_SIM_VALUES": "off", "LD_PRELOAD": str(tree / "lib/memoir/libmemoir_simcuda.so")}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(f"{name}: {done.stderr[-2000:]}")
-        return json.loads(done.stdout.splitlines()[-1])
-    folder = tempfile.mkdtemp(prefix="memoir-benchmark-")
-    try:
-        kernels = ["--kernels", "off"] if name == "memoir-no-kernels" else []
-        line = [options.memoir, "run", "-q", *kernels, "--stacks", "off", "--simulate", "h100", "--sim-values", "off", "-o", f"{folder}/capture", "--", *command]
-        done = subprocess.run(line, check=True, capture_output=True, text=True)
-        shown = json.loads(subprocess.run([options.memoir, "show", "--by", "kernel", "--json", f"{folder}/capture"], check=True, capture_output=True, text=True).stdout)
-        assert shown["dropped_events"] == 0, "events were dropped"
-        assert (shown["launches"] > options.calls) == (name == "memoir")
-        return json.loads(done.stdout.splitlines()[-1])
-    finally:
-        shutil.rmtree(folder)
+        tree = pathlib.Path(options.memoir).resolve().parents[1]
+        return alone(name, command, MEMOIR_SIM_VALUES="off", LD_PRELOAD=str(tree / "lib/memoir/libmemoir_simcuda.so"))
+    kernels = ["--kernels", "off"] if name == "memoir-no-kernels" else []
+    printed, shown, _ = recorded(options.memoir, [*kernels, "--stacks", "off", "--simulate", "h100", "--sim-values", "off"], command, view=["--by", "kernel"])
+    assert (shown["launches"] > options.calls) == (name == "memoir")
+    return json.loads(printed)
+
 
 
 def main():
@@ -90,10 +78,7 @@ def main():
     options = parser.parse_args()
     if options.contestant:
         return contestant(options.contestant, options.calls)
-    found = {name: [] for name in CONTESTANTS}
-    for _ in range(options.rounds):
-        for name in CONTESTANTS:
-            found[name].append(run(name, options))
+    found = in_turn(CONTESTANTS, options.rounds, lambda name: run(name, options))
     medians = {name: {key: statistics.median(result[key] for result in results) for key in results[0]} for name, results in found.items()}
     if options.json:
         return print(json.dumps(medians, indent=1))

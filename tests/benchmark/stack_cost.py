@@ -10,18 +10,16 @@ values off): what is seen is the processor's side alone, the worst case. Memoir 
 
 import argparse
 import json
-import os
 import pathlib
-import shutil
 import statistics
-import subprocess
 import sys
-import tempfile
 
-from device_cost import per_call, training
+from device_cost import expect_pairs, per_call, training
+from recorded_run import alone, in_turn, recorded
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CONTESTANTS = ["bare", "memoir-off", "memoir", "history", "history-stacks"]
+STACKS = {"memoir-off": "off", "memoir": "python"}
 FRAMES = 30
 
 
@@ -50,32 +48,13 @@ def contestant(name, pairs, steps):
 
 def run(name, options):
     command = [sys.executable, __file__, "--contestant", name, "--pairs", str(options.pairs), "--steps", str(options.steps)]
-    tree = pathlib.Path(options.memoir).resolve().parents[1]
     if not name.startswith("memoir"):
-        environment = {**os.environ, "MEMOIR_SIM_VALUES": "off", "LD_PRELOAD": str(tree / "lib/memoir/libmemoir_simcuda.so")}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(f"{name}: {done.stderr[-2000:]}")
-        return json.loads(done.stdout.splitlines()[-1])
-    return recorded(options, name, ["--simulate", "a100-40", "--sim-values", "off"], command)[0]
+        tree = pathlib.Path(options.memoir).resolve().parents[1]
+        return alone(name, command, MEMOIR_SIM_VALUES="off", LD_PRELOAD=str(tree / "lib/memoir/libmemoir_simcuda.so"))
+    printed, shown, _ = recorded(options.memoir, ["--stacks", STACKS[name], "--simulate", "a100-40", "--sim-values", "off"], command)
+    expect_pairs(shown, options.pairs)
+    return json.loads(printed)
 
-
-def recorded(options, name, device, command):
-    """What the program prints last, and the bytes of its capture."""
-    folder = tempfile.mkdtemp(prefix="memoir-benchmark-")
-    try:
-        stacks = ["--stacks", "off" if name == "memoir-off" else "python"]
-        line = [options.memoir, "run", "-q", *stacks, *device, "-o", f"{folder}/capture", "--", *command]
-        done = subprocess.run(line, check=True, capture_output=True, text=True)
-        shown = json.loads(subprocess.run([options.memoir, "show", "--json", f"{folder}/capture"], check=True, capture_output=True, text=True).stdout)
-        assert shown["dropped_events"] == 0, "events were dropped"
-        if device:
-            cuda = [device for device in shown["devices"] if device["device"].startswith("cuda")]
-            assert cuda and cuda[0]["allocations"] >= options.pairs, "the pairs are not in the capture"
-        size = sum(part.stat().st_size for part in pathlib.Path(folder, "capture").glob("*.memoir"))
-        return json.loads(done.stdout.splitlines()[-1]) if device else None, size
-    finally:
-        shutil.rmtree(folder)
 
 
 def main():
@@ -88,13 +67,9 @@ def main():
     options = parser.parse_args()
     if options.contestant:
         return contestant(options.contestant, options.pairs, options.steps)
-    rounds = {name: [] for name in CONTESTANTS}
-    for number in range(options.rounds):
-        for name in CONTESTANTS:
-            print(f"round {number + 1}/{options.rounds} {name}", file=sys.stderr)
-            rounds[name].append(run(name, options))
+    rounds = in_turn(CONTESTANTS, options.rounds, lambda name: run(name, options))
     middle = {name: {key: statistics.median(r[key] for r in rounds[name]) for key in ("pair_ns", "step_ns")} for name in CONTESTANTS}
-    size = {name: recorded(options, name, [], [sys.executable, str(ROOT / "examples" / "transformer.py")])[1] for name in ("memoir-off", "memoir")}
+    size = {name: recorded(options.memoir, ["--stacks", of], [sys.executable, str(ROOT / "examples" / "transformer.py")])[2] for name, of in STACKS.items()}
     print(f"{'':16}{'pair, ns':>10}{'step, ms':>10}")
     for name in CONTESTANTS:
         print(f"{name:16}{middle[name]['pair_ns']:10.0f}{middle[name]['step_ns'] / 1e6:10.2f}")
