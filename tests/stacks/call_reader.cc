@@ -29,7 +29,7 @@ void Say(const char* event, const char* name) {
 
 void SayOfFrame(const FrameLayout& layout, const char* frame, const char* event) {
   char name[400];
-  CopyText(layout, FramePointer(CodeOfFrame(layout, frame), layout.function), name, sizeof name);
+  CopyText(layout, PointerAt(CodeOfFrame(layout, frame), layout.function), name, sizeof name);
   Say(event, name);
 }
 
@@ -38,7 +38,7 @@ void SayOfFrame(const FrameLayout& layout, const char* frame, const char* event)
 void RecordCall(const FrameLayout& layout, const char* frame) { SayOfFrame(layout, frame, "call"); }
 void RecordReturn(const FrameLayout& layout, const char* frame) { SayOfFrame(layout, frame, "return"); }
 void RecordBuiltinCall(const FrameLayout&, const char*, const BuiltinCall& call) {
-  Say("c_call", FramePointer(call.definition, 0));
+  Say("c_call", PointerAt(call.definition, 0));
 }
 void RecordBuiltinReturn(const FrameLayout&, const char*) { Say("c_return", ""); }
 

@@ -56,7 +56,7 @@ std::size_t Find(const memoir_python_frames& frames, Call (&found)[kMost], std::
   const char* frame = InnermostFrame(frames);
   for (int i = 0; frame != nullptr && i < kFramesLookedAt && count < kMost;
        ++i, frame = PointerAt(frame, frames.previous)) {
-    if (HoldsNoFunction(frames, frame)) continue;
+    if (HoldsNoFunction(frame, frames.owner)) continue;
     const char* code = PointerAt(frame, frames.code);
     if (IsTorchsCaller(frames, code)) return count;  // also the candidate's: no direct call
     if (candidate.frame != nullptr) found[count++] = candidate;

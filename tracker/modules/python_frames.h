@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "tracker/memoir_python.h"
+#include "tracker/stacks/python_object.h"
 
 namespace memoir {
 
@@ -16,22 +17,12 @@ extern constinit std::atomic<const memoir_python_frames*> python_frames;
 // nullptr: none. For who starts a recording, or holds the GIL meanwhile.
 void SetPythonFrames(const memoir_python_frames* frames);
 
-inline const char* PointerAt(const char* object, int offset) {
-  return *reinterpret_cast<const char* const*>(object + offset);
-}
-
 // nullptr: the thread is in none, or Python does not know it.
 inline const char* InnermostFrame(const memoir_python_frames& frames) {
   const char* state = static_cast<const char*>(frames.thread_state());
   if (state == nullptr) return nullptr;
   const char* frame = PointerAt(state, frames.frame);
   return frame == nullptr || frames.through < 0 ? frame : PointerAt(frame, frames.through);
-}
-
-// One that stands between the frames of two interpreter loops, and holds no function.
-inline bool HoldsNoFunction(const memoir_python_frames& frames, const char* frame) {
-  constexpr char kOwnedByC = 3;
-  return frames.owner >= 0 && frame[frames.owner] >= kOwnedByC;
 }
 
 }  // namespace memoir

@@ -37,9 +37,8 @@ namespace {
 // parent's alone, mutex and writer included, and makes its own when it starts to record.
 struct Session {
   pid_t owner = getpid();
-  std::mutex mutex;  // start and stop on one side, flush on the other
-  std::string output;
-  Settings settings;
+  std::mutex mutex;                // start and stop on one side, flush on the other
+  Settings settings;               // of the newest start
   std::shared_ptr<Writer> writer;  // while recording
   std::shared_ptr<DeadRings> dead_rings;
   RecordingControls* controls = nullptr;
@@ -221,7 +220,6 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
 }
 
 void StartHooks(const Settings& settings, OperatorHook operators, Session& own) {
-  own.output = settings.output;
   own.settings = settings;
   WatchDriver(settings.kernels);
   FollowParallelRegions();
@@ -266,7 +264,8 @@ bool StartSession(const Settings& settings, std::string* error) {
   Session& own = OwnOrNew();
   const std::lock_guard lock(own.mutex);
   if (own.writer != nullptr) {
-    *error = "this process is being recorded already, into " + own.output + "; stop that first, or do not start here";
+    *error = "this process is being recorded already, into " + own.settings.output +
+             "; stop that first, or do not start here";
     return false;
   }
   try {
@@ -353,7 +352,7 @@ std::string SessionOutput() {
   Session* own = Own();
   if (own == nullptr) return "";
   const std::lock_guard lock(own->mutex);
-  return own->output;
+  return own->settings.output;
 }
 
 }  // namespace memoir

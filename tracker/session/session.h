@@ -30,7 +30,7 @@ void FlushSession();
 
 // torch has made its CUDA allocators. One line where they cannot be recorded.
 void SeeCuda();
-// Whether the recording that is running asks for modules.
+// What the recording that is running asks for, such as &Settings::modules; false: none runs.
 bool SessionRecords(bool Settings::* what);
 // The capture's folder, "" before the first start.
 std::string SessionOutput();

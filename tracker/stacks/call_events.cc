@@ -9,13 +9,12 @@
 #include "tracker/stacks/call_tracer.h"
 #include "tracker/stacks/frame_walk.h"
 #include "tracker/stacks/open_calls.h"
+#include "tracker/stacks/python_object.h"
 #include "tracker/stacks/stack_recorder.h"
 
 namespace {
 
-// The same in 3.12 to 3.14: the type of an object; the definition of a PyCFunction, what it is bound to; the definition
-// of a method of a type.
-constexpr int kObjectType = 8, kDefinition = 16, kSelf = 24, kMethodDefinition = 40;
+constexpr int kMethodDefinition = 40;  // of a method of a type, the same in 3.12 to 3.14
 
 struct Known {
   void* none;
@@ -37,13 +36,13 @@ void* OnFrame(Record record) {
 bool IsBuiltin(void* const* arguments, std::ptrdiff_t count, memoir::BuiltinCall* call) {
   if (count < 4) return false;
   const auto* called = static_cast<const char*>(arguments[2]);
-  const char* type = memoir::FramePointer(called, kObjectType);
+  const char* type = memoir::PointerAt(called, memoir::kObjectType);
   if (type == known.builtin_type) {
-    *call = {memoir::FramePointer(called, kDefinition), memoir::FramePointer(called, kSelf)};
+    *call = {memoir::PointerAt(called, memoir::kFunctionDefinition), memoir::PointerAt(called, memoir::kFunctionSelf)};
     return true;
   }
   if (type != known.method_type) return false;
-  *call = {memoir::FramePointer(called, kMethodDefinition), static_cast<const char*>(arguments[3])};
+  *call = {memoir::PointerAt(called, kMethodDefinition), static_cast<const char*>(arguments[3])};
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include "interpose/import_slots.h"
 #include "tracker/stacks/frame_layout.h"
 #include "tracker/stacks/open_calls.h"
+#include "tracker/stacks/python_object.h"
 #include "tracker/stacks/stack_recorder.h"
 
 namespace memoir {
@@ -25,8 +26,7 @@ using Method = void* (*)(void* self, void* argument);
 // What Python calls a profile function with.
 enum What : int { kCall = 0, kReturn = 3, kBuiltinCall = 4, kBuiltinException = 5, kBuiltinReturn = 6 };
 
-// In a PyCFunction: its definition, and what it is bound to; in that: the function in C.
-constexpr int kDefinition = 16, kSelf = 24, kFunction = 8, kObjectType = 8;
+constexpr int kFunction = 8;  // in a PyMethodDef: the function in C
 
 struct Python {
   int (*set_profile)(void* thread_state, ProfileFunction function, void* object);  // _PyEval_SetProfile
@@ -59,14 +59,8 @@ constinit std::array<std::atomic<bool>, kMostOthers> set_by_thread{};  // by _Py
 // sys.setprofile itself returns to a profile function that it has just set, which Python would not have told.
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool hides_return = false;
 
-const char* PointerIn(const void* object, int offset) {
-  const char* pointer;
-  std::memcpy(static_cast<void*>(&pointer), static_cast<const char*>(object) + offset, sizeof pointer);
-  return pointer;
-}
-
 const char* FrameIn(void* frame) {
-  return python.frame < 0 ? static_cast<const char*>(frame) : PointerIn(frame, python.frame);
+  return python.frame < 0 ? static_cast<const char*>(frame) : PointerAt(frame, python.frame);
 }
 
 void TraceAllThreads();
@@ -84,13 +78,13 @@ bool See(void* frame, int what, void* argument) {
       RecordReturn(*layout, at);
       return false;
     case kBuiltinCall:
-      RecordBuiltinCall(*layout, at, {PointerIn(argument, kDefinition), PointerIn(argument, kSelf)});
+      RecordBuiltinCall(*layout, at, {PointerAt(argument, kFunctionDefinition), PointerAt(argument, kFunctionSelf)});
       return false;
     case kBuiltinException:
     case kBuiltinReturn:
       RecordBuiltinReturn(*layout, at);
-      if (PointerIn(PointerIn(argument, kDefinition), kFunction) == python.start_thread) TraceAllThreads();
-      return hides_return && PointerIn(argument, kDefinition) == python.set_definition &&
+      if (PointerAt(PointerAt(argument, kFunctionDefinition), kFunction) == python.start_thread) TraceAllThreads();
+      return hides_return && PointerAt(argument, kFunctionDefinition) == python.set_definition &&
              std::exchange(hides_return, false);
     default:
       return false;
@@ -132,11 +126,11 @@ ProfileFunction InPlaceOf(ProfileFunction other) {
 }
 
 ProfileFunction FunctionOf(void* state) {
-  return reinterpret_cast<ProfileFunction>(const_cast<char*>(PointerIn(state, python.function)));
+  return reinterpret_cast<ProfileFunction>(const_cast<char*>(PointerAt(state, python.function)));
 }
 
 bool Set(void* state, ProfileFunction function) {
-  auto* object = const_cast<char*>(PointerIn(state, python.object));
+  auto* object = const_cast<char*>(PointerAt(state, python.object));
   if (object != nullptr) python.inc_ref(object);  // to set it lets go of it first
   const bool done = python.set_profile(state, function, object) == 0;
   if (!done) python.clear_error();  // an audit hook refused
@@ -231,13 +225,14 @@ bool FindOffsets() {
 }
 
 bool IsBuiltin(const void* object) {
-  return object != nullptr && PointerIn(object, kObjectType) == python.builtin_type;
+  return object != nullptr && PointerAt(object, kObjectType) == python.builtin_type;
 }
 
 void FindStartThread() {
   void* module = python.import("_thread");
   void* start = module == nullptr ? nullptr : python.attribute(module, "start_new_thread");
-  if (IsBuiltin(start)) python.start_thread = const_cast<char*>(PointerIn(PointerIn(start, kDefinition), kFunction));
+  if (IsBuiltin(start))
+    python.start_thread = const_cast<char*>(PointerAt(PointerAt(start, kFunctionDefinition), kFunction));
   if (start == nullptr) python.clear_error();
   if (start != nullptr) python.dec_ref(start);
   if (module != nullptr) python.dec_ref(module);
@@ -247,8 +242,8 @@ void FindStartThread() {
 void StandInForSetProfile() {
   void* set = python.system_object("setprofile");
   if (!IsBuiltin(set)) return;
-  const char* definition = PointerIn(set, kDefinition);
-  char* function = const_cast<char*>(PointerIn(definition, kFunction));
+  const char* definition = PointerAt(set, kFunctionDefinition);
+  char* function = const_cast<char*>(PointerAt(definition, kFunction));
   if (reinterpret_cast<Method>(function) == &SetBySystem) return;
   python.set = reinterpret_cast<Method>(function);
   python.set_definition = definition;

@@ -10,6 +10,7 @@
 #include "interpose/ring.h"
 #include "tracker/stacks/code_text.h"
 #include "tracker/stacks/line_table.h"
+#include "tracker/stacks/python_object.h"
 
 namespace memoir {
 namespace {
@@ -18,7 +19,7 @@ constexpr auto kRelaxed = std::memory_order_relaxed;
 constexpr auto kAcquire = std::memory_order_acquire;
 constexpr auto kRelease = std::memory_order_release;
 constexpr std::size_t kTypeDealloc = 48;  // tp_dealloc in a type, 3.10 to 3.14
-constexpr std::size_t kBytesSize = 16, kBytesText = 32, kObjectType = 8;
+constexpr std::size_t kBytesSize = 16, kBytesText = 32;
 
 std::uint64_t Mix(std::uint64_t key) {
   key = (key ^ key >> 33) * 0xff51afd7ed558ccdu;
@@ -101,12 +102,6 @@ KnownCode AsKnown(std::uint64_t value) {
   return {static_cast<std::uint32_t>(value >> 32), static_cast<std::uint32_t>(value)};
 }
 
-const char* PointerIn(const char* object, int offset) {
-  const char* pointer;
-  std::memcpy(static_cast<void*>(&pointer), object + offset, sizeof pointer);
-  return pointer;
-}
-
 void OnCodeDeath(void* code) {
   if (codes.TakeValue(reinterpret_cast<std::uint64_t>(code))) deaths.fetch_add(1, kRelease);
   next_dealloc.load(kAcquire)(code);
@@ -134,8 +129,8 @@ std::uint64_t HashTexts(const char* file, std::size_t file_bytes, const char* fu
 
 std::uint32_t NameOf(const FrameLayout& layout, const char* code) {
   char file[kMaxInlineName], function[kMaxInlineName];
-  const std::size_t file_bytes = CopyText(layout, PointerIn(code, layout.file), file, sizeof file);
-  const std::size_t function_bytes = CopyText(layout, PointerIn(code, layout.function), function, sizeof function);
+  const std::size_t file_bytes = CopyText(layout, PointerAt(code, layout.file), file, sizeof file);
+  const std::size_t function_bytes = CopyText(layout, PointerAt(code, layout.function), function, sizeof function);
   const std::uint64_t hash = HashTexts(file, file_bytes, function, function_bytes);
   if (const std::uint64_t known = names.Find(hash); known != 0) return static_cast<std::uint32_t>(known);
   const std::uint32_t name = RingDefineCode(file, function);
@@ -150,7 +145,7 @@ void ForgetCodes() {
 
 KnownCode SeeCode(const FrameLayout& layout, const char* code) {
   const bool is_object = (KeyOf(code) & 7) == 0 && code != nullptr;
-  if (!is_object || PointerIn(code, kObjectType) != layout.code_type) return {};
+  if (!is_object || PointerAt(code, kObjectType) != layout.code_type) return {};
   const Lock lock;
   if (const std::uint64_t known = codes.Find(KeyOf(code)); known != 0) return AsKnown(known);
   const KnownCode seen{++last_sighting, NameOf(layout, code)};
@@ -163,7 +158,7 @@ KnownCode SeeCode(const FrameLayout& layout, const char* code) {
 }
 
 std::uint32_t DecodeLine(const FrameLayout& layout, const char* code, std::uint32_t instruction) {
-  const char* table = PointerIn(code, layout.line_table);
+  const char* table = PointerAt(code, layout.line_table);
   if (table == nullptr) return 0;
   std::int64_t size;
   std::int32_t first;

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "tracker/stacks/frame_layout.h"
+#include "tracker/stacks/python_object.h"
 
 namespace memoir {
 
@@ -19,30 +20,22 @@ struct FrameAt {
   bool operator==(const FrameAt&) const = default;
 };
 
-inline const char* FramePointer(const char* object, int offset) {
-  const char* found;
-  std::memcpy(static_cast<void*>(&found), object + offset, sizeof found);
-  return found;
-}
-
 // Or what stands between two of them, where `owner` says so; nullptr: the thread is in none.
 inline const char* InnermostOfThread(const FrameLayout& layout) {
   const auto* frame = static_cast<const char*>(layout.thread_state());
-  if (frame != nullptr) frame = FramePointer(frame, layout.frame);
-  return frame == nullptr || layout.through < 0 ? frame : FramePointer(frame, layout.through);
+  if (frame != nullptr) frame = PointerAt(frame, layout.frame);
+  return frame == nullptr || layout.through < 0 ? frame : PointerAt(frame, layout.through);
 }
 
 // From `frame` outwards the first that runs a function.
 inline const char* SkipOthers(const FrameLayout& layout, const char* frame) {
-  constexpr char kOwnedByC = 3;  // or by the loop that runs frames: it holds no function
-  while (frame != nullptr && layout.owner >= 0 && frame[layout.owner] >= kOwnedByC)
-    frame = FramePointer(frame, layout.previous);
+  while (frame != nullptr && HoldsNoFunction(frame, layout.owner)) frame = PointerAt(frame, layout.previous);
   return frame;
 }
 
 inline const char* CodeOfFrame(const FrameLayout& layout, const char* frame) {
   constexpr std::uintptr_t kTags = 7;
-  return reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(FramePointer(frame, layout.code)) & ~kTags);
+  return reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(PointerAt(frame, layout.code)) & ~kTags);
 }
 
 // Gives each frame to `take`, at most kMostFrames. Returns whether that was all of them.
@@ -51,17 +44,16 @@ bool WalkFrames(const FrameLayout& layout, Take take) {
   constexpr int kMostSteps = 4096;  // of frames, and of what stands between them
   const char* frame = InnermostOfThread(layout);
   std::size_t count = 0;
-  for (int step = 0; frame != nullptr; frame = FramePointer(frame, layout.previous)) {
-    constexpr char kOwnedByC = 3;
+  for (int step = 0; frame != nullptr; frame = PointerAt(frame, layout.previous)) {
     if (++step > kMostSteps) return false;
-    if (layout.owner >= 0 && frame[layout.owner] >= kOwnedByC) continue;
+    if (HoldsNoFunction(frame, layout.owner)) continue;
     if (count++ == kMostFrames) return false;
     FrameAt found{CodeOfFrame(layout, frame), 0};
     if (layout.instructions == 0) {
       std::memcpy(&found.instruction, frame + layout.instruction, sizeof found.instruction);
       found.instruction *= 2;
     } else {
-      const auto at = reinterpret_cast<std::uintptr_t>(FramePointer(frame, layout.instruction));
+      const auto at = reinterpret_cast<std::uintptr_t>(PointerAt(frame, layout.instruction));
       found.instruction = static_cast<std::uint32_t>(at - reinterpret_cast<std::uintptr_t>(found.code)) -
                           static_cast<std::uint32_t>(layout.instructions);
     }

@@ -32,7 +32,7 @@ static_assert(sizeof(OpenCalls) <= kCallsBytes);
 Key KeyOf(const char* frame) { return reinterpret_cast<Key>(frame); }
 
 const char* CallerOf(const FrameLayout& layout, const char* frame) {
-  return SkipOthers(layout, FramePointer(frame, layout.previous));
+  return SkipOthers(layout, PointerAt(frame, layout.previous));
 }
 
 std::uint32_t NameOf(const FrameLayout& layout, const char* frame) {
