@@ -64,6 +64,7 @@ struct Signature {
 struct Code {
   std::string file;      // as the interpreter has it: a path, "<string>", "<ipython-input-3-...>"
   std::string function;  // qualified name: "Block.forward", "<module>"
+  std::string_view file_name() const { return std::string_view(file).substr(file.rfind('/') + 1); }
   bool operator==(const Code&) const = default;
 };
 

@@ -11,8 +11,6 @@ std::string_view LastName(std::string_view function) {
   return dot == std::string_view::npos ? function : function.substr(dot + 1);
 }
 
-std::string_view FileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
 bool IsOfMemoir(std::string_view file) {
   constexpr std::string_view kPackage = "/memoir/_";
   const std::size_t at = file.rfind(kPackage);
@@ -73,7 +71,7 @@ std::string TorchCallName(const Code& code, std::string_view program_folder) {
 std::string ProgramFolder(const Dictionary& dictionary, std::string_view program) {
   for (std::uint32_t i = 0; i < dictionary.codes(); ++i) {
     const Code& code = dictionary.code(CodeId{i});
-    if (code.function != "<module>" || FileName(code.file) != program || !code.file.starts_with('/')) continue;
+    if (code.function != "<module>" || code.file_name() != program || !code.file.starts_with('/')) continue;
     return code.file.substr(0, code.file.rfind('/'));
   }
   return "";

@@ -96,9 +96,8 @@ std::string_view TraceFeed::FunctionText(CodeId id, const Dictionary& dictionary
   const auto [known, added] = functions_.try_emplace(id);
   if (!added) return known->second;
   const Code& code = dictionary.code(id);
-  const std::string_view file = code.file;
   known->second = code.function;
-  if (!file.empty()) known->second += " (" + std::string(file.substr(file.rfind('/') + 1)) + ")";
+  if (!code.file.empty()) known->second += " (" + std::string(code.file_name()) + ")";
   return known->second;
 }
 
