@@ -168,6 +168,16 @@ TEST_F(DeviceCallsTest, StandUnderTheirOperatorInTrees) {
                                     Pair(Kind::kDeviceCall, 0u), Pair(Kind::kDeviceCall, 0u)));
 }
 
+TEST_F(DeviceCallsTest, RangesOfNvtxAreNotInTorchsTree) {
+  process_.BeginUser("user").BeginNvtx("nvtx").Begin("aten::add").End().End().End();
+  const auto tree = BuildEventTree(Open(), {}, {.parameters = false});
+  ASSERT_TRUE(tree.ok()) << tree.status();
+  ASSERT_EQ(tree->nodes.size(), 2u);
+  EXPECT_EQ(tree->names[tree->nodes[0].name], "user");
+  EXPECT_EQ(tree->names[tree->nodes[1].name], "aten::add");
+  EXPECT_EQ(tree->nodes[1].parent, 0u);
+}
+
 TEST_F(DeviceCallsTest, AreInTorchsTreeOnlyWhereAskedFor) {
   process_.Begin("aten::add").LaunchKernel(gpu_, {.kernel = kAdd});
   process_.CallDevice(gpu_, {.call = v1::STREAM_BEGIN_CAPTURE, .stream = 7});

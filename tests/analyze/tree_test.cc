@@ -126,6 +126,18 @@ TEST_F(TreeTest, ARangeOutlivesTheCallThatBeganIt) {
   EXPECT_TRUE(nodes[0].end.has_value());
 }
 
+TEST_F(TreeTest, ARangeOfNvtxOutlivesItToo) {
+  process_.Call("/me/a.py", "main").Call("/usr/lib/python3.11/contextlib.py", "_GeneratorContextManager.__enter__");
+  process_.Call("/x/site-packages/torch/cuda/nvtx.py", "range").BeginNvtx("step").Return().Return();
+  process_.Begin("aten::mm").End().End().Return();
+  EXPECT_THAT(Names(), ElementsAre("1 main", "2 step", "3 aten::mm"));
+  const std::vector<StreamedNode> nodes = Stream();
+  ASSERT_EQ(nodes.size(), 5u);
+  EXPECT_EQ(nodes[3].source, RangeSource::kNvtx);
+  EXPECT_EQ(nodes[3].parent, 0u) << "of main, not of __enter__";
+  EXPECT_EQ(nodes[4].parent, 3u);
+}
+
 TEST_F(TreeTest, CallsWhoseEndIsMissingAreOverWhenTheirLevelIsLeft) {
   process_.Call("/me/a.py", "main").Call("/me/a.py", "f").Call("/me/a.py", "g").LoseRecords(1);
   process_.Return(2).Call("/me/a.py", "h").Begin("aten::x").End();

@@ -210,6 +210,9 @@ ProcessBuilder& ProcessBuilder::Begin(const std::string& operator_name, const st
 ProcessBuilder& ProcessBuilder::BeginUser(const std::string& name) {
   return BeginRange(v1::RANGE_BEGIN_USER, name, false, -1, 0, {});
 }
+ProcessBuilder& ProcessBuilder::BeginNvtx(const std::string& name) {
+  return BeginRange(v1::RANGE_BEGIN_NVTX, name, false, -1, 0, {});
+}
 ProcessBuilder& ProcessBuilder::BeginBackward(const std::string& node, std::int64_t sequence,
                                               std::uint64_t forward_thread) {
   return BeginRange(v1::RANGE_BEGIN_BACKWARD, node, false, sequence, forward_thread, {});

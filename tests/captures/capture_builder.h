@@ -67,6 +67,7 @@ class ProcessBuilder {
 
   ProcessBuilder& Begin(const std::string& operator_name, const std::vector<TensorSpec>& arguments = {});
   ProcessBuilder& BeginUser(const std::string& name);
+  ProcessBuilder& BeginNvtx(const std::string& name);
   ProcessBuilder& BeginBackward(const std::string& node, std::int64_t sequence, std::uint64_t forward_thread);
   ProcessBuilder& BeginText(const std::string& name);               // a function range without schema
   ProcessBuilder& BeginDispatch(const std::string& operator_name);  // an operator below autograd

@@ -27,32 +27,21 @@ std::uint32_t OpenNodes::Around(ThreadId thread, const RangeBase& base) const {
   return kNoTreeNode;
 }
 
-std::uint32_t OpenNodes::AroundUserRange(ThreadId thread, const RangeBase& base) const {
-  if (!thread.valid() || thread.value >= threads_.size()) return Around(thread, base);
+std::uint32_t OpenNodes::AroundRange(ThreadId thread, const OpenRange& range) const {
+  if (!IsOfUser(range.source) || !thread.valid() || thread.value >= threads_.size()) return Around(thread, range.base);
   const std::vector<OpenNode>& open = threads_[thread.value];
   std::size_t inside = open.size();  // the outermost __enter__ of the calls that nothing else began in
   for (std::size_t i = open.size(); i-- > 0;) {
     if (open[i].kind != OpenNode::Kind::kCall) break;
     if (open[i].enters) inside = i;
   }
-  if (inside == open.size()) return Around(thread, base);
+  if (inside == open.size()) return Around(thread, range.base);
   return inside == 0 ? kNoTreeNode : open[inside - 1].node;
 }
 
 void OpenNodes::Begin(ThreadId thread, const OpenNode& node) {
   if (thread.value >= threads_.size()) threads_.resize(thread.value + 1);
-  const auto over = [](const OpenNode&) {};
-  switch (node.kind) {
-    case OpenNode::Kind::kRange:
-      EndRange(thread, node.level, over);
-      break;
-    case OpenNode::Kind::kModule:
-      EndModule(thread, node.level, over);
-      break;
-    case OpenNode::Kind::kCall:
-      EndCall(thread, node.level, over);
-      break;
-  }
+  End(thread, node.level, node.kind, [](const OpenNode&) {});
   threads_[thread.value].push_back(node);
 }
 

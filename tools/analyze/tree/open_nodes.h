@@ -35,25 +35,23 @@ class OpenNodes {
  public:
   // The innermost node that is open on a thread; where there is none, the innermost of `base`. kNoTreeNode: none.
   std::uint32_t Around(ThreadId thread, const RangeBase& base) const;
-  // The same for a user range: what is around the `with` whose __enter__ begins it.
-  std::uint32_t AroundUserRange(ThreadId thread, const RangeBase& base) const;
+  // The same for a range that begins: of a user's, what is around the `with` whose __enter__ begins it.
+  std::uint32_t AroundRange(ThreadId thread, const OpenRange& range) const;
   // What stood at its level or deeper is over, though nobody said so.
   void Begin(ThreadId thread, const OpenNode& node);
   // `see` is shown each node that is over, the innermost first: the range at this level last, where it is open.
   template <class Function>
   void EndRange(ThreadId thread, std::uint32_t level, Function see) {
-    End(thread, level, OpenNode::Kind::kRange, [](OpenNode::Kind kind) { return kind != OpenNode::Kind::kCall; }, see);
+    End(thread, level, OpenNode::Kind::kRange, see);
   }
   // Likewise of a call of a module, or of a function. What else began in it and is open still stays.
   template <class Function>
   void EndModule(ThreadId thread, std::uint32_t level, Function see) {
-    End(
-        thread, level, OpenNode::Kind::kModule, [](OpenNode::Kind kind) { return kind == OpenNode::Kind::kModule; },
-        see);
+    End(thread, level, OpenNode::Kind::kModule, see);
   }
   template <class Function>
   void EndCall(ThreadId thread, std::uint32_t level, Function see) {
-    End(thread, level, OpenNode::Kind::kCall, [](OpenNode::Kind kind) { return kind == OpenNode::Kind::kCall; }, see);
+    End(thread, level, OpenNode::Kind::kCall, see);
   }
   // Which calls of modules are open is not known any more.
   void ForgetModules(ThreadId thread);
@@ -75,19 +73,21 @@ class OpenNodes {
 
  private:
   std::optional<std::size_t> Find(ThreadId thread, std::uint32_t level, OpenNode::Kind kind) const;
-  template <class Wanted, class Function>
-  void End(ThreadId thread, std::uint32_t level, OpenNode::Kind kind, Wanted wanted, Function see);
+  template <class Function>
+  void End(ThreadId thread, std::uint32_t level, OpenNode::Kind kind, Function see);
 
   std::vector<std::vector<OpenNode>> threads_;  // by ThreadId, outermost first
 };
 
-template <class Wanted, class Function>
-void OpenNodes::End(ThreadId thread, std::uint32_t level, OpenNode::Kind kind, Wanted wanted, Function see) {
+template <class Function>
+void OpenNodes::End(ThreadId thread, std::uint32_t level, OpenNode::Kind kind, Function see) {
   const std::optional<std::size_t> at = Find(thread, level, kind);
   if (!at) return;
   std::vector<OpenNode>& open = threads_[thread.value];
   for (std::size_t i = open.size(); i-- > *at;) {
-    if (!wanted(open[i].kind)) continue;
+    // A range takes calls of modules along.
+    const bool over = kind == OpenNode::Kind::kRange ? open[i].kind != OpenNode::Kind::kCall : open[i].kind == kind;
+    if (!over) continue;
     see(open[i]);
     open.erase(open.begin() + static_cast<std::ptrdiff_t>(i));
   }

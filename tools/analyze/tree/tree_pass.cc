@@ -35,11 +35,8 @@ void MergedTreePass::SeeRangeBegin(const RangeBeginEvent& event) {
   open_.EndRange(event.thread, range.depth, [](const OpenNode&) {});
   if (range.role.note && state().dictionary().compilation(range.name) == nullptr) return;  // of use to no person
   NodePlace place;
-  place.parent = Around(event.thread, range.base);
-  if (range.source == RangeSource::kUser) {
-    const std::uint32_t around = open_.AroundUserRange(event.thread, range.base);
-    place.parent = around == kNoTreeNode ? kTreeRoot : around;
-  }
+  const std::uint32_t around = open_.AroundRange(event.thread, range);
+  place.parent = around == kNoTreeNode ? kTreeRoot : around;
   place.source = range.source;
   place.name = range.name;
   place.forward = links_.Find(range);

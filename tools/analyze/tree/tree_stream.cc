@@ -170,8 +170,7 @@ void StreamPass::SeeRangeBegin(const RangeBeginEvent& event) {
   OpenNode open{kNoTreeNode, range.depth, OpenNode::Kind::kRange, ModuleId(), range.begin};
   if (in_window()) {
     StreamedNode node = RangeNode(event.thread, range);
-    node.parent = range.source == RangeSource::kUser ? open_.AroundUserRange(event.thread, range.base)
-                                                     : open_.Around(event.thread, range.base);
+    node.parent = open_.AroundRange(event.thread, range);
     open.node = Emit(node);
   }
   links_.Note(event, state().dictionary(), open.node);
