@@ -4,7 +4,7 @@
 //   writer_kill_victim RING_FOLDER CAPTURE_FOLDER COUNT_FILE THREADS [MAX_BYTES]
 //
 // With MAX_BYTES older parts are evicted, and there are besides, from the very beginning, a block that stays live and a
-// thread that records five steps and goes quiet.
+// thread that records five steps, five more when the others have filled a part or two, and goes quiet.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -40,35 +40,43 @@ void RecordStack(RingProducer* producer, std::uint64_t step) {
   if (!producer->Record(stack)) std::_Exit(3);
 }
 
-void Produce(Count* count, std::uint64_t last) {
+struct Recorder {
   RingProducer producer;
   StepStream stream;
+};
+
+void Produce(Recorder* recorder, Count* count, std::uint64_t last) {
+  RingProducer& producer = recorder->producer;
   Event step;
   step.kind = memoir::v1::STEP;
-  for (; step.step < last; ++step.step) {
+  for (step.step = count->load(); step.step < last; ++step.step) {
     RecordStack(&producer, step.step);
     step.tick = Tick();
     if (!producer.Record(step)) std::_Exit(3);
     count->store(step.step + 1, std::memory_order_release);
     if (step.step % 7 != 0) continue;
-    for (Event& event : stream.NextOperator()) {  // groups, so that kills come between a begin and its tensors
+    for (Event& event :
+         recorder->stream.NextOperator()) {  // groups, so that kills come between a begin and its tensors
       event.tick = Tick();
       if (!producer.Record(event)) std::_Exit(3);
     }
   }
 }
 
-// Whose records lie in parts that are evicted soon.
-void RecordQuietly(Count* count) {
-  RingProducer producer;
+// The first of its records lie in the part that is kept for its peak, the last in one that is evicted soon.
+void RecordQuietly(Count* count, const Count* another) {
+  Recorder recorder;
   Event block;
   block.kind = memoir::v1::ALLOCATE;
   block.tick = Tick();
   block.address = kLongLivedAddress;
   block.bytes = kLongLivedBytes;
   block.serial = 1;
-  if (!producer.Record(block)) std::_Exit(3);
-  Produce(count, 5);
+  if (!recorder.producer.Record(block)) std::_Exit(3);
+  Produce(&recorder, count, kQuietSteps / 2);
+  constexpr std::uint64_t kStepsOfAPart = 10'000;
+  while (another->load() < kStepsOfAPart) usleep(100);
+  Produce(&recorder, count, kQuietSteps);
   for (;;) pause();
 }
 
@@ -96,10 +104,15 @@ int Main(int count, char** arguments) {
   std::vector<std::thread> threads;
   const int producers = std::atoi(arguments[4]);
   if (options.max_bytes != 0) {
-    threads.emplace_back(RecordQuietly, &counts[producers]);
-    while (counts[producers].load() != 5) usleep(100);
+    threads.emplace_back(RecordQuietly, &counts[producers], &counts[0]);
+    while (counts[producers].load() != kQuietSteps / 2) usleep(100);
   }
-  for (int i = 0; i < producers; ++i) threads.emplace_back(Produce, &counts[i], ~std::uint64_t{0});
+  for (int i = 0; i < producers; ++i) {
+    threads.emplace_back([counts, i] {
+      Recorder recorder;
+      Produce(&recorder, &counts[i], ~std::uint64_t{0});
+    });
+  }
   for (;;) writer->Flush();  // so that kills come at every point of a chunk's way
 }
 

@@ -12,6 +12,9 @@
 
 namespace memoir::test {
 
+// Of a thread that goes quiet.
+inline constexpr std::uint64_t kQuietSteps = 10;
+
 // The Python stack that a thread has at a step: another one every eleven.
 inline std::vector<FrameSeen> StackAt(std::uint64_t step) {
   const auto line = static_cast<std::uint32_t>(step / 11 + 1);

@@ -22,7 +22,6 @@
 #include "tests/writer/capture_decoder.h"
 #include "tests/writer/recording.h"
 #include "tests/writer/step_stream.h"
-#include "tracker/writer/part_sink.h"
 
 namespace memoir::test {
 
@@ -82,14 +81,17 @@ class Victim {
   }
   ~Victim() { munmap(counts_, 4096); }
 
-  // Once its capture has a part of this number or a later one.
-  void WaitForPart(std::uint32_t number) {
-    for (;;) {
+  // Once what its quiet thread recorded is evicted: a full ring, from which it may come last, fills four parts, and
+  // five are kept.
+  void WaitForEviction() {
+    std::string last;
+    for (int parts = 0; parts < 16; usleep(500)) {
       ASSERT_EQ(waitpid(child_, nullptr, WNOHANG), 0) << "the victim ended by itself";
-      if (!std::filesystem::is_directory(capture_)) continue;
-      for (const auto& entry : std::filesystem::directory_iterator(capture_))
-        if (entry.path().filename() >= PartPath("", kStem, number).substr(1)) return;
-      usleep(500);
+      if (counts_[kThreads].load() != kQuietSteps) continue;
+      const std::string newest = NewestPart();
+      if (newest <= last) continue;  // a listing can miss one while others come and go
+      ++parts;
+      last = newest;
     }
   }
 
@@ -118,6 +120,13 @@ class Victim {
   }
 
  private:
+  std::string NewestPart() const {
+    std::string newest;
+    for (const auto& entry : std::filesystem::directory_iterator(capture_))
+      newest = std::max(newest, entry.path().string());
+    return newest;
+  }
+
   TemporaryFolder folder_;
   std::string capture_;
   std::string rings_;

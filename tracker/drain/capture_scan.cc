@@ -156,10 +156,14 @@ OnFile ScanCapture(const std::string& folder, const std::string& stem, const std
                                      [&](const auto& thread) { return on_file.next_record.contains(thread.first); });
     if (!newest && all_met) break;
   }
-  // Of a thread that no part left knows: its parts are evicted, or were lost in writing and counted. Where neither was,
-  // somebody has removed them, and what the ring still has of them is written again.
+  // What the process had consumed and no part left holds was in parts that are evicted, even where an older one, kept
+  // for its peak, knows the thread; or it was lost in writing and counted. Where neither was, somebody has removed
+  // parts, and what the ring still has of them is written again.
   const bool is_counted = on_file.counted.folded_parts + on_file.counted.lost_chunks > 0;
-  for (const auto& [thread, consumed] : threads) on_file.next_record.try_emplace(thread, is_counted ? consumed : 0);
+  for (const auto& [thread, consumed] : threads) {
+    std::uint64_t& next = on_file.next_record[thread];
+    if (is_counted) next = std::max(next, consumed);
+  }
   return on_file;
 }
 
