@@ -36,8 +36,8 @@ static struct Range ours[kMostRanges], loader;
 static int our_count;
 static _Atomic int armed;  // a Call
 static _Atomic long calls, fails_at;
-static _Atomic int forever, error_number, spares_loader;
-static __thread int inside;
+static _Atomic int forever, error_number, spares_loader, only_here;
+static __thread int inside, here;
 static __thread char storage[600 * 1024];
 
 extern void* __libc_malloc(size_t);
@@ -75,6 +75,7 @@ static _Unwind_Reason_Code OnFrame(struct _Unwind_Context* context, void* argume
 // Whether this call is to fail; errno is set then.
 static int Fails(enum Call call, const void* caller) {
   if (atomic_load_explicit(&armed, memory_order_relaxed) != (int)call || inside) return 0;
+  if (atomic_load(&only_here) && !here) return 0;
   if (atomic_load(&spares_loader) && Holds(&loader, (uintptr_t)caller)) return 0;
   inside = 1;
   struct Look look = {0, 0};
@@ -102,6 +103,12 @@ SHOWN void failing_calls_arm(int call, long at, int for_ever, int number, int sp
   atomic_store(&error_number, number);
   atomic_store(&spares_loader, spare_loader);
   atomic_store(&armed, call);
+}
+
+// From here on only those of the calling thread. To be called before they are armed.
+SHOWN void failing_calls_only_here(void) {
+  here = 1;
+  atomic_store(&only_here, 1);
 }
 
 // How many such calls there were.
