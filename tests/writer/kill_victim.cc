@@ -45,6 +45,7 @@ struct Recorder {
   StepStream stream;
 };
 
+// Goes on from `count`.
 void Produce(Recorder* recorder, Count* count, std::uint64_t last) {
   RingProducer& producer = recorder->producer;
   Event step;
@@ -55,8 +56,8 @@ void Produce(Recorder* recorder, Count* count, std::uint64_t last) {
     if (!producer.Record(step)) std::_Exit(3);
     count->store(step.step + 1, std::memory_order_release);
     if (step.step % 7 != 0) continue;
-    for (Event& event :
-         recorder->stream.NextOperator()) {  // groups, so that kills come between a begin and its tensors
+    // Groups, so that kills come between a begin and its tensors.
+    for (Event& event : recorder->stream.NextOperator()) {
       event.tick = Tick();
       if (!producer.Record(event)) std::_Exit(3);
     }
