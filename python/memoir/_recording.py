@@ -41,7 +41,7 @@ def start(
     rank: int | None = None,
     ops: typing.Literal["ranges", "dispatch"] | None = None,
     modules: bool | typing.Literal["on", "off"] | None = None,
-    stacks: typing.Literal["python", "calls", "off"] | None = None,
+    stacks: typing.Literal["python", "native", "calls", "off"] | None = None,
     kernels: bool | typing.Literal["on", "off"] | None = None,
     quiet: bool | None = None,
     steps: str | None = None,
@@ -71,7 +71,8 @@ def start(
     rank: number of this process in a distributed job, from 0 (default: what the launcher says, such as RANK of torchrun, else 0)
     ops: "ranges" records the operators that the program calls, "dispatch" those below autograd, as a TorchDispatchMode sees them (default: ranges)
     modules: on or off: record which torch.nn.Module each operator belongs to (default: on)
-    stacks: "python", "calls" or "off": record by which line of Python code each block and operator was made (default: python);
+    stacks: "python", "native", "calls" or "off": record by which line of Python code each block and operator was made (default: python);
+        native: with the frames of C and C++ inside it, which `memoir symbolize` names afterwards
         calls: with each call of a Python function, which slows programs down that run much Python
     kernels: on or off: record each launch of a CUDA kernel, with its name and stream (default: on)
     quiet: print nothing but errors (default: False)
@@ -176,7 +177,7 @@ def session(
     rank: int | None = None,
     ops: typing.Literal["ranges", "dispatch"] | None = None,
     modules: bool | typing.Literal["on", "off"] | None = None,
-    stacks: typing.Literal["python", "calls", "off"] | None = None,
+    stacks: typing.Literal["python", "native", "calls", "off"] | None = None,
     kernels: bool | typing.Literal["on", "off"] | None = None,
     quiet: bool | None = None,
     steps: str | None = None,

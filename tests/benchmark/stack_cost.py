@@ -4,6 +4,7 @@ Each contestant runs in processes of its own, in turn, on one thread; figures ar
 values off): what is seen is the processor's side alone, the worst case. Memoir writes its capture to disk as in real use.
 
   pair      a block allocated and freed through torch's caching allocator, under 30 Python frames that do not change
+  copy      x.t().contiguous(), which allocates one block, deep in C++, under the same frames; how many native frames that are is read from the capture
   step      one training step of a small transformer with AdamW
   bytes     of the capture of examples/transformer.py, on the CPU
 """
@@ -18,8 +19,9 @@ from device_cost import expect_pairs, per_call, training
 from recorded_run import alone, in_turn, recorded
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-CONTESTANTS = ["bare", "memoir-off", "memoir", "history", "history-stacks"]
-STACKS = {"memoir-off": "off", "memoir": "python"}
+CONTESTANTS = ["bare", "memoir-off", "memoir", "memoir-native", "history", "history-stacks"]
+STACKS = {"memoir-off": "off", "memoir": "python", "memoir-native": "native"}
+FOUND = []  # native frames of the pair and of the copy
 FRAMES = 30
 
 
@@ -42,8 +44,24 @@ def contestant(name, pairs, steps):
     if name.startswith("history"):
         stacks = name == "history-stacks"
         torch.cuda.memory._record_memory_history(stacks="python" if stacks else "all", context="all" if stacks else None)
+    across = torch.ones(64, 32, device="cuda").t()
     around = 4  # main, contestant, per_call and pair
-    print(json.dumps({"pair_ns": under(FRAMES - around - 1, lambda: per_call(pair, pairs)), "step_ns": per_call(step, steps)}))
+    figures = {"pair_ns": under(FRAMES - around - 1, lambda: per_call(pair, pairs))}
+    with torch.no_grad():
+        figures["copy_ns"] = under(FRAMES - around - 1, lambda: per_call(across.contiguous, pairs // 4))
+    print(json.dumps({**figures, "step_ns": per_call(step, steps)}))
+
+
+def native_frames(nodes):
+    """Of the pair and of the copy: the two places that allocate most often."""
+    by_id = {node["id"]: node for node in nodes}
+    counts = []
+    for node in sorted(nodes, key=lambda node: -node["own"]["allocations"])[:2]:
+        counts.append(0)
+        while (node["function"] or "").startswith("+0x"):
+            counts[-1] += 1
+            node = by_id[node["parent"]]
+    return counts
 
 
 def run(name, options):
@@ -51,10 +69,13 @@ def run(name, options):
     if not name.startswith("memoir"):
         tree = pathlib.Path(options.memoir).resolve().parents[1]
         return alone(name, command, MEMOIR_SIM_VALUES="off", LD_PRELOAD=str(tree / "lib/memoir/libmemoir_simcuda.so"))
-    printed, shown, _ = recorded(options.memoir, ["--stacks", STACKS[name], "--simulate", "a100-40", "--sim-values", "off"], command)
+    recording = ["--stacks", STACKS[name], "--simulate", "a100-40", "--sim-values", "off"]
+    native = name == "memoir-native"
+    printed, shown, _ = recorded(options.memoir, recording, command, ["--by", "stack", "--top", "0", "--device", "cuda:0"] if native else [])
     expect_pairs(shown, options.pairs)
+    if native and not FOUND:
+        FOUND.extend(native_frames(shown["nodes"]))
     return json.loads(printed)
-
 
 
 def main():
@@ -68,15 +89,19 @@ def main():
     if options.contestant:
         return contestant(options.contestant, options.pairs, options.steps)
     rounds = in_turn(CONTESTANTS, options.rounds, lambda name: run(name, options))
-    middle = {name: {key: statistics.median(r[key] for r in rounds[name]) for key in ("pair_ns", "step_ns")} for name in CONTESTANTS}
+    middle = {name: {key: statistics.median(r[key] for r in rounds[name]) for key in ("pair_ns", "copy_ns", "step_ns")} for name in CONTESTANTS}
     size = {name: recorded(options.memoir, ["--stacks", of], [sys.executable, str(ROOT / "examples" / "transformer.py")])[2] for name, of in STACKS.items()}
-    print(f"{'':16}{'pair, ns':>10}{'step, ms':>10}")
+    print(f"{'':16}{'pair, ns':>10}{'copy, ns':>10}{'step, ms':>10}")
     for name in CONTESTANTS:
-        print(f"{name:16}{middle[name]['pair_ns']:10.0f}{middle[name]['step_ns'] / 1e6:10.2f}")
+        print(f"{name:16}{middle[name]['pair_ns']:10.0f}{middle[name]['copy_ns']:10.0f}{middle[name]['step_ns'] / 1e6:10.2f}")
     more = lambda name, without: middle[name]["pair_ns"] - middle[without]["pair_ns"]
     print(f"a stack of {FRAMES} unchanged frames at an allocation: {more('memoir', 'memoir-off'):.0f} ns more; history: {more('history-stacks', 'history'):.0f} ns more")
     print(f"a step with stacks: {middle['memoir']['step_ns'] / middle['memoir-off']['step_ns']:.2f} x of without; history: {middle['history-stacks']['step_ns'] / middle['history']['step_ns']:.2f} x")
     print(f"bytes of the capture: {size['memoir']:,} with, {size['memoir-off']:,} without: {size['memoir'] / size['memoir-off']:.2f} x")
+    native = middle["memoir-native"]
+    print(f"native frames, more than Python's: {FOUND[0]} at the pair {native['pair_ns'] - middle['memoir']['pair_ns']:.0f} ns, {FOUND[1]} at the copy "
+          f"{native['copy_ns'] - middle['memoir']['copy_ns']:.0f} ns; a step {native['step_ns'] / middle['memoir-off']['step_ns']:.2f} x of without stacks; "
+          f"bytes {size['memoir-native']:,}, {size['memoir-native'] / size['memoir-off']:.2f} x")
     return None
 
 

@@ -272,7 +272,7 @@ def test_doctor_without_python(memoir):
     assert done.returncode == 3 and "does not run here" in done.stdout
 
 
-@pytest.mark.parametrize("verb", ["run", "show", "check", "explain", "export", "doctor"])
+@pytest.mark.parametrize("verb", ["run", "show", "check", "explain", "export", "symbolize", "doctor"])
 def test_help_has_two_examples(memoir, verb):
     done = memoir(verb, "--help")
     assert done.returncode == 0
@@ -280,7 +280,7 @@ def test_help_has_two_examples(memoir, verb):
     assert len(examples) == 2 and all("memoir" in example for example in examples)
 
 
-@pytest.mark.parametrize("verb", ["run", "show", "check", "fit", "explain", "export", "doctor"])
+@pytest.mark.parametrize("verb", ["run", "show", "check", "fit", "explain", "export", "symbolize", "doctor"])
 @pytest.mark.parametrize("columns, most", [("", 80), ("70", 70), ("300", 100)])
 def test_help_fits_the_terminal(memoir, verb, columns, most):
     lines = memoir(verb, "--help", COLUMNS=columns).stdout.split("Examples:")[0].splitlines()
@@ -291,7 +291,7 @@ def test_help_fits_the_terminal(memoir, verb, columns, most):
 
 def test_help_names_every_verb_with_an_example(memoir):
     text = memoir("--help").stdout
-    for verb in ("run", "show", "explain", "check", "fit", "report", "export", "doctor"):
+    for verb in ("run", "show", "explain", "symbolize", "check", "fit", "report", "export", "doctor"):
         assert re.search(rf"^  {verb} +\S", text, re.MULTILINE) and f"\n             memoir {verb}" in text, verb
         assert memoir(verb, "--help").returncode == 0
 

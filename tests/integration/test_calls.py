@@ -371,5 +371,5 @@ def test_python_is_the_default_and_other_words_are_refused(tree, tmp_path):
     found = {event["event"] for event in events(tree, capture)}
     assert "stack" in found and not found & {"call_begin", "call_end"}
     refused = run_memoir(tree, "run", "-o", tmp_path / "other", "--stacks", "all", "--", sys.executable, "-c", "import torch")
-    assert "python, calls or off" in refused.stderr
+    assert "python, native, calls or off" in refused.stderr
     assert "--calls x: not one of own, all, none" in run_memoir(tree, "show", "--tree", "--calls", "x", capture).stderr

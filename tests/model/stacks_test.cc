@@ -179,7 +179,8 @@ class NumberedStacks : public ::testing::Test {
   }
   Payload payload_;
   Dictionary dictionary_;
-  ProcessIds ids_{ProcessId{0}, &dictionary_};
+  Symbols symbols_;
+  ProcessIds ids_{ProcessId{0}, &dictionary_, symbols_};
 };
 
 TEST_F(NumberedStacks, NoneIsInsideItself) {
@@ -203,6 +204,36 @@ TEST_F(NumberedStacks, EndAtABoundNoProgramReaches) {
   EXPECT_EQ(dictionary_.Frames(ids_.stack(Dictionary::kMostFrames)).size(), std::size_t{Dictionary::kMostFrames});
   EXPECT_FALSE(ids_.stack(Dictionary::kMostFrames + 1).valid());
   EXPECT_FALSE(ids_.stack(Dictionary::kMostFrames + 2).valid());
+}
+
+TEST_F(NumberedStacks, NativeFramesOfAThreadGoInsideThePythonThatItWorksFor) {
+  v1::NameDef object;
+  object.set_id(2);
+  object.set_kind(v1::NameDef::CODE);
+  object.set_code_file("/t/libtorch.so");
+  object.set_text(
+      "\x7f"
+      "ELF0123");
+  payload_.names.push_back(object);
+  Define(1, 0);           // Python
+  Define(2, 1, 2, 0x10);  // native inside it
+  Define(3, 0, 2, 0x20);  // native alone
+  Define(4, 3, 2, 0x30);
+  ids_.Define(payload_);
+  const StackId python = ids_.stack(1), inside = ids_.stack(2), alone = ids_.stack(4);
+  EXPECT_EQ(dictionary_.PythonPart(inside), python);
+  EXPECT_FALSE(dictionary_.PythonPart(alone).valid());
+  EXPECT_EQ(dictionary_.code(dictionary_.stack(inside).frame.code),
+            (Code{"/t/libtorch.so", "+0x10", "/t/libtorch.so"}));
+  EXPECT_EQ(ids_.WorkingStack(inside, alone), inside);
+  EXPECT_EQ(ids_.WorkingStack(StackId(), inside), inside);
+  EXPECT_EQ(ids_.WorkingStack(alone, StackId()), alone);
+  const StackId joined = ids_.WorkingStack(alone, inside);
+  EXPECT_EQ(dictionary_.PythonPart(joined), python);
+  EXPECT_EQ(dictionary_.Frames(joined).size(), 3u);
+  EXPECT_EQ(ids_.NativeUnder(inside, python), inside);
+  EXPECT_EQ(ids_.NativeUnder(python, inside), inside);
+  EXPECT_EQ(ids_.NativeUnder(inside, alone), alone);
 }
 
 TEST_F(NumberedStacks, CodeThatNobodyDefinedIsUnknown) {

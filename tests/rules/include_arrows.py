@@ -23,6 +23,7 @@ LIBRARIES = {
     "gtest": r"(gtest|gmock)/",
     "memoir": r"memoir/memoir(_functions|_modules|_optimizers)?\.h$",  # our own C interface and parts of memoir_torch.h, as they are installed for programs
     "benchmark": r"benchmark/",
+    "elfutils": r"elfutils/|dwarf\.h$",
 }
 SYSTEM = re.compile(r"(sys|linux|asm|arpa|net|netinet)/\w+\.h$|\w+(\.h)?$|x86intrin\.h$")
 
@@ -47,6 +48,7 @@ ARROWS = {
     "proto": ((), set()),
     "tools/read": (("proto",), TOOLS | {"zstd"}),
     "tools/model": (("tools/read", "proto"), TOOLS),
+    "tools/symbolize": (("tools/read",), TOOLS | {"elfutils"}),
     "tools/cli": (("tools/read", "tools/cli/arguments", "tools/cli/terminal"), TOOLS | {"cli11", "json"}),
 }
 
@@ -108,6 +110,7 @@ CLI = {
     "doctor": "arguments attach installed launch process terminal view/json view/terminal",
     "fit": "arguments attach installed launch process terminal analyze/fit view/fit view/terminal",
     "check": "arguments attach terminal analyze/accounting analyze/segments analyze/summary view/accounting view/capture view/oom view/segments view/terminal",
+    "symbolize": "arguments installed process terminal",
     "report": "arguments attach installed output terminal analyze/accounting analyze/report analyze/segments view/json view/report view/terminal",
     "show": "arguments attach output terminal "
     + " ".join(f"analyze/{room}" for room in ANALYZE if room not in ("accounting", "fit", "report"))

@@ -43,6 +43,7 @@ class Binary:
 BINARIES = {
     "bin/memoir": Binary(frozenset(CXX)),
     "libexec/memoir/memoir-drain": Binary(frozenset(CXX)),
+    "libexec/memoir/memoir-symbolize": Binary(frozenset(CXX)),
     "lib/memoir/libmemoir_interpose.so": Binary(frozenset(LIBC), tuple(INTERPOSER_EXPORTS.split())),
     # The functions of NVIDIA's libraries; libstdc++ is inside, and must not show; libm, glibc's own part, rounds
     # small floats.

@@ -22,7 +22,7 @@ TYPES = {
     "kLevel": "typing.Literal['on', 'memory', 'off']",
     "kSignal": "str",
     "kOperators": "typing.Literal['ranges', 'dispatch']",
-    "kStacks": "typing.Literal['python', 'calls', 'off']",
+    "kStacks": "typing.Literal['python', 'native', 'calls', 'off']",
     "kSwitch": "bool | typing.Literal['on', 'off']",
 }
 FLAGS = {"0": "False", "1": "True"}  # how the table's default of a kFlag reads in Python

@@ -34,6 +34,8 @@ Who holds the bytes?
   explain  the life of a parameter, an address or an operator's results, and
            what keeps it alive
              memoir explain run1 layers.3.mlp.fc1.weight
+  symbolize  names for the frames of C and C++ (run --stacks native)
+             memoir symbolize run1
 
 Is something wrong?
   check    out of memory, fragmentation, GPU memory that nobody explains
@@ -68,9 +70,9 @@ struct Verb {
   const char* name;
   int (*run)(const std::vector<std::string>&);
 };
-constexpr Verb kVerbs[] = {{"run", RunVerb},       {"show", ShowVerb},       {"check", CheckVerb},
-                           {"fit", FitVerb},       {"explain", ExplainVerb}, {"report", ReportVerb},
-                           {"export", ExportVerb}, {"doctor", DoctorVerb}};
+constexpr Verb kVerbs[] = {{"run", RunVerb},       {"show", ShowVerb},           {"check", CheckVerb},
+                           {"fit", FitVerb},       {"explain", ExplainVerb},     {"report", ReportVerb},
+                           {"export", ExportVerb}, {"symbolize", SymbolizeVerb}, {"doctor", DoctorVerb}};
 
 int NotAVerb(const std::vector<std::string>& arguments) {
   std::vector<std::string> verbs;

@@ -194,7 +194,7 @@ absl::StatusOr<ReplayReport> Capture::Replay(Visitor& visitor, const ReplayOptio
   report.damage = contents_->folder.damage;
   for (std::size_t i = 0; i < contents_->folder.processes.size(); ++i)
     if (!wanted.contains(i)) ForgetDamageOf(contents_->folder.processes[i], &report.damage);
-  Replayer replayer(contents_->processes, visitor, options, &report);
+  Replayer replayer(contents_->processes, contents_->folder.symbols, visitor, options, &report);
   for (const std::size_t process : wanted) report.processes[process].replayed = true;
   ChunkSource source(contents_->folder, contents_->decoded, std::move(wanted));
   SourceItem item;

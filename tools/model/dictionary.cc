@@ -89,7 +89,7 @@ SignatureId Dictionary::AddSignature(Signature signature) {
 }
 
 CodeId Dictionary::AddCode(Code code) {
-  std::string key = absl::StrCat(code.file.size(), ";", code.file, code.function);
+  std::string key = absl::StrCat(code.file.size(), ";", code.object.size(), ";", code.file, code.object, code.function);
   return Intern(codes_, code_ids_, std::move(key), std::move(code));
 }
 
@@ -98,7 +98,8 @@ StackId Dictionary::AddStack(StackId parent, Frame frame) {
   if (depth > kMostFrames) return StackId();
   const auto [it, added] = stack_ids_.try_emplace(std::tuple(parent, frame.code, frame.line),
                                                   StackId{static_cast<std::uint32_t>(stacks_.size())});
-  if (added) stacks_.push_back({parent, frame, depth});
+  if (added)
+    stacks_.push_back({parent, frame, depth, code(frame.code).object.empty() ? it->second : PythonPart(parent)});
   return it->second;
 }
 

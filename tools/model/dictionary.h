@@ -60,10 +60,11 @@ struct Signature {
   std::uint64_t tensors = 0;  // entries it takes from the tensor column
 };
 
-// Python code: a function, a class body, a module's statements.
+// Python code: a function, a class body, a module's statements. Or a native function.
 struct Code {
   std::string file;      // as the interpreter has it: a path, "<string>", "<ipython-input-3-...>"
-  std::string function;  // qualified name: "Block.forward", "<module>"
+  std::string function;  // qualified name: "Block.forward", "<module>"; native without a name: "+0x1f2a"
+  std::string object;    // native: the library or program that it is in; "": it is Python's
   std::string_view file_name() const { return std::string_view(file).substr(file.rfind('/') + 1); }
   bool operator==(const Code&) const = default;
 };
@@ -73,11 +74,12 @@ struct Frame {
   std::uint32_t line = 0;  // 0: not known
 };
 
-// A stack of Python frames: its innermost one, and the stack around that.
+// A stack of frames, of Python and native ones: its innermost one, and the stack around that.
 struct Stack {
   StackId parent;  // invalid: the frame is the outermost
   Frame frame;
   std::uint32_t depth = 1;  // frames
+  StackId python;  // it without the native frames inside the innermost frame of Python; invalid: all are native
 };
 
 struct ThreadInfo {
@@ -110,6 +112,8 @@ class Dictionary {
   const Signature& signature(SignatureId id) const { return signatures_[id.value]; }
   const Code& code(CodeId id) const { return codes_[id.value]; }
   const Stack& stack(StackId id) const { return stacks_[id.value]; }
+  // Stack::python; invalid of an invalid id.
+  StackId PythonPart(StackId id) const { return id.valid() ? stack(id).python : StackId(); }
   // Innermost first; none of an invalid id.
   std::vector<Frame> Frames(StackId id) const;
   // Of a stack through generated code, what the line of that is for, all of it. Empty: it is through none, or that is

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+
 namespace memoir {
 namespace {
 
@@ -28,7 +30,8 @@ Layout ToLayout(const v1::LayoutDef& def) {
 
 }  // namespace
 
-ProcessIds::ProcessIds(ProcessId process, Dictionary* dictionary) : process_(process), dictionary_(dictionary) {
+ProcessIds::ProcessIds(ProcessId process, Dictionary* dictionary, const Symbols& symbols)
+    : process_(process), dictionary_(dictionary), symbols_(symbols) {
   v1::DeviceDef cpu;  // number 0 is the CPU, defined or not
   cpu.set_type("cpu");
   DefineDevice(cpu);
@@ -38,8 +41,11 @@ void ProcessIds::DefineName(const v1::NameDef& def) {
   NameEntry entry;
   if (def.kind() == v1::NameDef::MODULE) {
     entry.module = dictionary_->AddModule({ToUtf8(def.module_root()), ToUtf8(def.text()), ToUtf8(def.module_class())});
+  } else if (def.kind() == v1::NameDef::CODE && IsNativeObject(def.text())) {
+    native_.push_back(NativeObjectOf(ToUtf8(def.code_file()), ToUtf8(def.text())));
+    entry.native = static_cast<std::uint32_t>(native_.size());
   } else if (def.kind() == v1::NameDef::CODE) {
-    entry.code = dictionary_->AddCode({ToUtf8(def.code_file()), ToUtf8(def.text())});
+    entry.code = dictionary_->AddCode({ToUtf8(def.code_file()), ToUtf8(def.text()), ""});
   } else {
     entry.is_operator = def.kind() == v1::NameDef::OPERATOR;
     std::string text = ToUtf8(def.text());
@@ -72,7 +78,7 @@ StackId ProcessIds::WithOrigins(StackId stack, Frame frame, StackId parent) {
     if (of_line != nullptr && !of_line->empty()) {
       origins = of_line;
       for (const CodeOrigin::Place& place : origins->front().frames)
-        stack = dictionary_->AddStack(stack, {dictionary_->AddCode({place.file, place.function}), place.line});
+        stack = dictionary_->AddStack(stack, {dictionary_->AddCode({place.file, place.function, ""}), place.line});
     }
   }
   if (origins == nullptr || !stack.valid()) return stack;
@@ -114,14 +120,54 @@ StackId ProcessIds::FindUnderForward(StackId stack, StackId forward) {
 void ProcessIds::DefineStack(const v1::StackDef& def) {
   const StackId parent = stacks_.Get(def.parent());
   if (def.parent() != 0 && !parent.valid()) return;
-  CodeId code = names_.Get(def.code()).code;
+  const NameEntry name = names_.Get(def.code());
+  if (name.native != 0) return stacks_.Set(def.id(), AddNativeFrame(parent, native_[name.native - 1], def.line()));
+  CodeId code = name.code;
   if (!code.valid()) {
-    if (!unknown_code_.valid()) unknown_code_ = dictionary_->AddCode({"", "(unknown)"});
+    if (!unknown_code_.valid()) unknown_code_ = dictionary_->AddCode({"", "(unknown)", ""});
     code = unknown_code_;
   }
   const Frame frame{code, def.line()};
   const StackId stack = dictionary_->AddStack(parent, frame);
   stacks_.Set(def.id(), generated_.empty() || !stack.valid() ? stack : WithOrigins(stack, frame, parent));
+}
+
+// What generated code calls runs for what that is for.
+StackId ProcessIds::WithOriginsOf(StackId parent, StackId stack) {
+  if (origins_.empty() || !stack.valid()) return stack;
+  if (const auto of_parent = origins_.find(parent); of_parent != origins_.end()) {
+    const Origins origins = of_parent->second;
+    dictionary_->SetOrigins(stack, origins);
+    origins_[stack] = origins;
+  }
+  return stack;
+}
+
+StackId ProcessIds::JoinNative(StackId own, StackId around) {
+  const auto [known, added] = under_python_.try_emplace({own, around});
+  if (!added) return known->second;
+  std::vector<Frame> native;  // innermost first
+  for (StackId at = own; at.valid() && at != dictionary_->PythonPart(own); at = dictionary_->stack(at).parent)
+    native.push_back(dictionary_->stack(at).frame);
+  StackId joined = dictionary_->PythonPart(around);
+  for (const Frame& frame : native | std::views::reverse)
+    joined = WithOriginsOf(joined, dictionary_->AddStack(joined, frame));
+  return known->second = joined;
+}
+
+// An address is a frame for each function that was inlined there. Without symbols it is known by itself.
+StackId ProcessIds::AddNativeFrame(StackId parent, const NativeObjectName& object, std::uint32_t offset) {
+  const std::vector<v1::SymbolFunction>* functions = symbols_.Find(object, offset);
+  if (functions == nullptr) {
+    const CodeId code = dictionary_->AddCode({object.path, absl::StrCat("+0x", absl::Hex(offset)), object.path});
+    return WithOriginsOf(parent, dictionary_->AddStack(parent, {code, 0}));
+  }
+  for (auto function = functions->rbegin(); function != functions->rend(); ++function) {
+    const std::string file = function->file().empty() ? object.path : ToUtf8(function->file());
+    const CodeId code = dictionary_->AddCode({file, ToUtf8(function->name()), object.path});
+    parent = WithOriginsOf(parent, dictionary_->AddStack(parent, {code, function->line()}));
+  }
+  return parent;
 }
 
 void ProcessIds::Define(const Payload& payload) {
@@ -150,6 +196,7 @@ void ProcessIds::ForgetPart() {
   layouts_.Clear();
   signatures_.Clear();
   stacks_.Clear();
+  native_.clear();
 }
 
 void ProcessIds::DefineThread(const v1::ThreadDef& def) {

@@ -13,6 +13,7 @@
 #include "tools/model/event.h"
 #include "tools/model/ids.h"
 #include "tools/read/payload.h"
+#include "tools/read/symbols.h"
 
 namespace memoir {
 
@@ -38,8 +39,9 @@ struct NameEntry {
   NameId id;
   SchemaId schema;  // operator only
   bool is_operator = false;
-  ModuleId module;  // module only
-  CodeId code;      // code only
+  ModuleId module;           // module only
+  CodeId code;               // code only
+  std::uint32_t native = 0;  // code only: 1 + place in the list of native objects; 0: it is Python's
 };
 struct SignatureEntry {
   SignatureId id;
@@ -49,7 +51,8 @@ struct SignatureEntry {
 
 class ProcessIds {
  public:
-  ProcessIds(ProcessId process, Dictionary* dictionary);
+  // `symbols`: names of native frames.
+  ProcessIds(ProcessId process, Dictionary* dictionary, const Symbols& symbols);
 
   void Define(const Payload& payload);
   // A part's names, layouts, signatures and stacks end with it: memoir-drain numbers those of its part anew.
@@ -71,22 +74,39 @@ class ProcessIds {
   StackId UnderForward(StackId stack, StackId forward) {
     return origins_.empty() ? StackId() : FindUnderForward(stack, forward);
   }
+  // Of a thread with `own` stack that works for one with the stack `around` (itself, else another): its own, and where
+  // no Python is in that, what lies inside the other's frames of Python.
+  StackId WorkingStack(StackId own, StackId around) {
+    if (!own.valid()) return around;
+    const bool alone = own == around || !around.valid() || dictionary_->PythonPart(own).valid();
+    return alone ? own : NativeUnder(own, around);
+  }
+  // The native frames of `own` inside the frames of Python of `around`; where one of them has none, `around`.
+  StackId NativeUnder(StackId own, StackId around) {
+    const bool has_both = dictionary_->PythonPart(own) != own && dictionary_->PythonPart(around).valid();
+    return has_both ? JoinNative(own, around) : around;
+  }
   // Threads and devices that no chunk defined (that chunk was lost) come into being when they are asked for.
   ThreadId thread(std::uint32_t number);
   DeviceId device(std::uint32_t number);
 
  private:
   ModuleId FindModuleAt(StackId stack, ModuleId around);
+  StackId JoinNative(StackId own, StackId around);
   StackId FindUnderForward(StackId stack, StackId forward);
   void DefineName(const v1::NameDef& def);
   void DefineStack(const v1::StackDef& def);
   void TakeNote(const CompilerNote& note, NameId name);
   StackId WithOrigins(StackId stack, Frame frame, StackId parent);
+  StackId WithOriginsOf(StackId parent, StackId stack);
+  StackId AddNativeFrame(StackId parent, const NativeObjectName& object, std::uint32_t offset);
   void DefineThread(const v1::ThreadDef& def);
   void DefineDevice(const v1::DeviceDef& def);
 
   ProcessId process_;
   Dictionary* dictionary_;
+  const Symbols& symbols_;
+  std::vector<NativeObjectName> native_;  // of the part
   NumberedValues<NameEntry> names_;
   NumberedValues<LayoutId> layouts_;
   NumberedValues<SignatureEntry> signatures_;
@@ -99,6 +119,7 @@ class ProcessIds {
   absl::flat_hash_map<StackId, Origins> origins_;  // of stacks that run for what generated code is for
   absl::flat_hash_map<std::pair<Origins, ModuleId>, ModuleId> modules_at_;
   absl::flat_hash_map<std::pair<StackId, StackId>, StackId> under_forward_;
+  absl::flat_hash_map<std::pair<StackId, StackId>, StackId> under_python_;
   ModuleId unknown_module_;
   CodeId unknown_code_;
   ThreadId overflow_thread_;  // stands for numbers beyond reason

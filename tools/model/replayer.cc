@@ -15,13 +15,14 @@ bool Later(const ThreadReplay* a, const ThreadReplay* b) {
 
 }  // namespace
 
-Replayer::Replayer(const std::vector<ProcessSummary>& processes, Visitor& visitor, const ReplayOptions& options,
-                   ReplayReport* report)
+Replayer::Replayer(const std::vector<ProcessSummary>& processes, const Symbols& symbols, Visitor& visitor,
+                   const ReplayOptions& options, ReplayReport* report)
     : processes_(processes),
       visitor_(visitor),
       options_(options),
       report_(report),
       look_at_tensors_(options.tensors || options.first_seen),
+      symbols_(symbols),
       blocks_(report) {
   for (const ProcessSummary& process : processes) clocks_.emplace_back(process.info, process.start_ns);
   report_->processes.resize(processes.size());
@@ -71,7 +72,7 @@ void Replayer::PassEvicted() {
 
 void Replayer::BeginProcess(std::size_t process) {
   process_ = ProcessId{static_cast<std::uint32_t>(process)};
-  ids_.emplace(process_, &dictionary_);
+  ids_.emplace(process_, &dictionary_, symbols_);
   now_ = processes_[process].first_tick;
   began_ = resync_ = after_evicted_ = passed_evicted_ = false;
   evicted_from_ = processes_[process].info.start().tick();

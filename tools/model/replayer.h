@@ -36,8 +36,8 @@ EventType MakeEvent(ProcessId process, ThreadId thread, Tick tick) {
 
 class Replayer : public ReplayState {
  public:
-  Replayer(const std::vector<ProcessSummary>& processes, Visitor& visitor, const ReplayOptions& options,
-           ReplayReport* report);
+  Replayer(const std::vector<ProcessSummary>& processes, const Symbols& symbols, Visitor& visitor,
+           const ReplayOptions& options, ReplayReport* report);
 
   void Take(SourceItem& item);
 
@@ -163,7 +163,7 @@ class Replayer : public ReplayState {
   const ReplayOptions& options_;
   ReplayReport* report_;
   const bool look_at_tensors_;
-
+  const Symbols& symbols_;
   Dictionary dictionary_;
   std::vector<Clock> clocks_;  // by ProcessId
   ProcessId process_;

@@ -87,7 +87,7 @@ ModuleContext Replayer::ContextOf(const ThreadReplay& thread) {
   const ThreadReplay& working = WorkingThread(thread);
   ModuleContext context = own.phase != Phase::kOther || &working == &thread ? own : OwnContextOf(working);
   if (context.phase == Phase::kCompile) return context;
-  context.module = ids_->ModuleAt(thread.callstack.valid() ? thread.callstack : working.callstack, context.module);
+  context.module = ids_->ModuleAt(ids_->WorkingStack(thread.callstack, working.callstack), context.module);
   return context;
 }
 
@@ -132,15 +132,17 @@ ThreadReplay* Replayer::FindTorchThread(std::uint64_t torch_id) {
 }
 
 // Python code that a node runs has frames that the node did not have when it began; generated code belongs to forward.
+// Native frames say nothing of that: what the node calls has others than the node, and has them in forward's line, too.
 Callstacks Replayer::CallstacksOf(const ThreadReplay& thread) {
   const ThreadReplay& working = WorkingThread(thread);
-  Callstacks callstacks{thread.callstack.valid() ? thread.callstack : working.callstack, StackId()};
+  Callstacks callstacks{ids_->WorkingStack(thread.callstack, working.callstack), StackId()};
   const OpenRange* innermost = working.innermost();
   if (innermost == nullptr || innermost->innermost_backward < 0) return callstacks;
   const OpenRange& node = working.stack()[static_cast<std::size_t>(innermost->innermost_backward)];
   if (!node.forward_callstack.valid()) return callstacks;
-  callstacks.forward = node.callstack == callstacks.own ? node.forward_callstack
-                                                        : ids_->UnderForward(callstacks.own, node.forward_callstack);
+  const bool runs_no_python = dictionary_.PythonPart(node.callstack) == dictionary_.PythonPart(callstacks.own);
+  callstacks.forward = runs_no_python ? ids_->NativeUnder(callstacks.own, node.forward_callstack)
+                                      : ids_->UnderForward(callstacks.own, node.forward_callstack);
   return callstacks;
 }
 

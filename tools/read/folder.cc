@@ -214,6 +214,12 @@ absl::StatusOr<CaptureFolder> OpenFolder(const std::string& path) {
       if (part.damage) folder.damage.push_back(*part.damage);
     }
   }
+  absl::StatusOr<Symbols> symbols = Symbols::Read(path);
+  if (symbols.ok()) {
+    folder.symbols = *std::move(symbols);
+  } else {
+    folder.damage.push_back({SymbolsPath(path), 0, std::string(symbols.status().message()), true});
+  }
   return folder;
 }
 

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "tools/read/damage.h"
 #include "tools/read/part_file.h"
+#include "tools/read/symbols.h"
 
 namespace memoir {
 
@@ -18,6 +19,7 @@ struct ProcessFiles {
 struct CaptureFolder {
   std::vector<ProcessFiles> processes;  // by rank, restart, start time; those without a rank last
   std::vector<Damage> damage;           // of opening; what the parts' walks found included
+  Symbols symbols;                      // of native frames
 };
 
 // Whether a launcher, torch or the user said which rank it is.

@@ -271,7 +271,7 @@ bool StartSession(const Settings& settings, std::string* error) {
   try {
     own.controls = nullptr;  // those of the recording before, which a new one frees
     const OperatorHook operators = ChooseOperatorHook(settings);
-    PrepareStacks(settings.stacks);
+    PrepareStacks(settings.stacks, settings.native_stacks);
     ForgetModules();
     if (!settings.modules) SetPythonFrames(nullptr);
     if (StartWriter(settings, operators, own, error)) {

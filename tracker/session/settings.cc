@@ -66,9 +66,9 @@ std::string Complaint(const Option& option, const std::string& value) {
   const bool flag = option.kind == kFlag || option.kind == kSwitch;
   if (flag && !IsFlag(value)) return "is neither on nor off; write 1 or 0";
   if (option.kind == kNumber && !IsNumber(value)) return "is not a whole number";
-  const char* const stacks[] = {"python", "calls", "off"};
+  const char* const stacks[] = {"python", "native", "calls", "off"};
   if (option.kind == kStacks && std::ranges::find(stacks, value) == std::end(stacks))
-    return "is none of python, calls and off";
+    return "is none of python, native, calls and off";
   if (option.kind == kOperators && value != "ranges" && value != "dispatch") return "is neither ranges nor dispatch";
   return "";
 }
@@ -240,6 +240,7 @@ std::optional<Settings> ReadSettings(const char* const* given, std::string* erro
   settings.ring_size = ParseSize((*values)["ring_size"]).value_or(0);
   settings.modules = IsOn((*values)["modules"]);
   settings.stacks = (*values)["stacks"] != "off";
+  settings.native_stacks = (*values)["stacks"] == "native";
   settings.calls = (*values)["stacks"] == "calls";
   settings.kernels = IsOn((*values)["kernels"]);
   settings.program = (*values)["program"];

@@ -22,10 +22,11 @@ struct Settings {
   bool quiet = false;
   ControlOptions controls;
   bool modules = true;
-  bool stacks = true;   // of Python
-  bool calls = false;   // and calls of its functions
-  bool kernels = true;  // launches of CUDA's
-  std::string program;  // what the caller knows of its process
+  bool stacks = true;          // of Python
+  bool native_stacks = false;  // and of C and C++ inside it
+  bool calls = false;          // and calls of its functions
+  bool kernels = true;         // launches of CUDA's
+  std::string program;         // what the caller knows of its process
   std::string python_version;
   bool automatic = false;             // nobody asked for this very process: without events it leaves no file
   bool child = false;                 // multiprocessing started it for another of the job's processes

@@ -42,6 +42,8 @@ std::vector<Unrecorded> FindUnrecorded() {
     found.push_back({Unrecorded::What::kDriverCalls, calls.since_tick, 0, WhyCallsPass(calls)});
   if (const char* problem = StacksProblem(); *problem != '\0')
     found.push_back({Unrecorded::What::kPythonStacks, StacksSince(), 0, problem});
+  if (const char* problem = NativeFramesProblem(); *problem != '\0')
+    found.push_back({Unrecorded::What::kNativeStacks, StacksSince(), 0, problem});
   return found;
 }
 
@@ -59,6 +61,8 @@ bool TakeUnrecorded(ProcessFacts* facts, Writer* writer) {
 std::string UnrecordedLine(const Unrecorded& unrecorded) {
   if (unrecorded.what == Unrecorded::What::kPythonStacks)
     return "Python stacks are not recorded: " + unrecorded.why + "; --stacks off hides this line";
+  if (unrecorded.what == Unrecorded::What::kNativeStacks)
+    return "native frames are not recorded: " + unrecorded.why + "; --stacks python hides this line";
   const bool memory = unrecorded.what == Unrecorded::What::kCudaMemory;
   return (memory ? "CUDA memory is not known for now: " : "some calls of CUDA's libraries are not recorded: ") +
          unrecorded.why + (memory ? "; tried again while the program allocates" : "");

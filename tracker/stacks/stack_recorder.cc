@@ -7,6 +7,7 @@
 #include "interpose/tick.h"
 #include "tracker/stacks/code_table.h"
 #include "tracker/stacks/frame_walk.h"
+#include "tracker/stacks/native_frames.h"
 #include "tracker/stacks/thread_memory.h"
 
 namespace memoir {
@@ -15,9 +16,17 @@ constinit std::atomic<const FrameLayout*> stack_layout{nullptr};
 
 namespace {
 
-constinit char problem[256] = "";
+constinit char problem[256] = "", native_problem[256] = "";
 constinit std::uint64_t since = 0;
+constinit std::atomic<bool> native{false};
 constinit std::atomic<std::uint32_t> recording{0};  // running number: what was found in another means nothing
+
+// Of a program without Python, whose native frames are recorded.
+constexpr FrameLayout kNoPython = [] {
+  FrameLayout layout{};
+  layout.thread_state = +[]() -> void* { return nullptr; };
+  return layout;
+}();
 
 struct Entry {
   FrameAt at;
@@ -31,8 +40,8 @@ struct ThreadStack {
   std::uint32_t recording;  // as above
   std::uint32_t deaths;     // CodeDeaths() when the last of the frames was found
   std::uint32_t count;
-  std::uint32_t which;           // of the two below
-  Entry frames[2][kMostFrames];  // innermost first
+  std::uint32_t which;                               // of the two below
+  Entry frames[2][kMostFrames + kMostNativeFrames];  // innermost first
 };
 static_assert(sizeof(ThreadStack) <= kStackBytes);
 
@@ -42,16 +51,42 @@ struct Comparison {
   bool all = true;        // none was left out
 };
 
+// The native frames up to where Python called, then those of Python.
+template <class Take>
+bool WalkAllFrames(const FrameLayout& layout, Take take) {
+  if (native.load(std::memory_order_relaxed)) {
+    NativeFrame frames[kMostNativeFrames];
+    const std::size_t count = ReadNativeFrames(frames);
+    for (std::size_t i = 0; i < count; ++i)
+      take(FrameAt{reinterpret_cast<const char*>(frames[i].object), frames[i].offset});
+  }
+  return WalkFrames(layout, take);
+}
+
 Comparison Compare(const FrameLayout& layout, ThreadStack& stack, std::size_t count_before) {
   const Entry* before = stack.frames[stack.which];
   Entry* now = stack.frames[1 - stack.which];
   Comparison found;
-  found.all = WalkFrames(layout, [&](const FrameAt& frame) {
+  found.all = WalkAllFrames(layout, [&](const FrameAt& frame) {
     found.same = found.same && found.count < count_before && frame == before[found.count].at;
     now[found.count++].at = frame;
   });
   found.same = found.same && found.count == count_before;
   return found;
+}
+
+// False: what lies there is no code.
+bool Describe(const FrameLayout& layout, Entry& entry) {
+  if (const NativeObject* object = AsNativeObject(entry.at.code); object != nullptr) {
+    entry.sighting = object->sighting;
+    entry.recorded = {object->name, entry.at.instruction};
+    return true;
+  }
+  const KnownCode code = FindCode(layout, entry.at.code);
+  if (code.sighting == 0) return false;
+  entry.sighting = code.sighting;
+  entry.recorded = {code.name, FindLine(layout, entry.at.code, code.sighting, entry.at.instruction)};
+  return true;
 }
 
 // Names and lines of `count` frames, and how many of the outermost are as before. False: one is none.
@@ -69,10 +104,7 @@ bool Resolve(const FrameLayout& layout, ThreadStack& stack, std::size_t count_be
     if (alike && trusted) {
       now = before;
     } else {
-      const KnownCode code = FindCode(layout, now.at.code);
-      if (code.sighting == 0) return false;
-      now.sighting = code.sighting;
-      now.recorded = {code.name, FindLine(layout, now.at.code, code.sighting, now.at.instruction)};
+      if (!Describe(layout, now)) return false;
     }
     outermost_are_kept = outermost_are_kept && alike && now.sighting == before.sighting;
     if (outermost_are_kept) *kept = i;
@@ -123,18 +155,22 @@ bool Write(ThreadSlot* slot, const Entry* frames, std::size_t count, std::size_t
 
 }  // namespace
 
-void PrepareStacks(bool wanted) {
+void PrepareStacks(bool wanted, bool with_native) {
   stack_layout.store(nullptr, std::memory_order_release);
-  *problem = '\0';
+  *problem = *native_problem = '\0';
   since = Tick();
   const FrameLayout* layout = wanted ? FindFrameLayout(problem, sizeof problem) : nullptr;
+  native.store(wanted && with_native && PrepareNativeFrames(native_problem, sizeof native_problem),
+               std::memory_order_relaxed);
+  if (layout == nullptr && native.load(std::memory_order_relaxed)) layout = &kNoPython;
   if (layout == nullptr) return;
   recording.fetch_add(1, std::memory_order_relaxed);
-  PrepareCodes(*layout);
+  if (layout != &kNoPython) PrepareCodes(*layout);
   stack_layout.store(layout, std::memory_order_release);
 }
 
 const char* StacksProblem() { return problem; }
+const char* NativeFramesProblem() { return native_problem; }
 std::uint64_t StacksSince() { return since; }
 
 void RecordStackHere(const FrameLayout& layout, ThreadSlot* slot, std::size_t room, OnEmptyPool on_empty) {

@@ -18,11 +18,12 @@ namespace memoir {
 // nullptr: no stacks are recorded.
 extern constinit std::atomic<const FrameLayout*> stack_layout;
 
-// Before each recording, while recording is off.
-void PrepareStacks(bool wanted);
+// Before each recording, while recording is off. `native`: native frames as well.
+void PrepareStacks(bool wanted, bool native);
 inline bool StacksAreRecorded() { return stack_layout.load(std::memory_order_relaxed) != nullptr; }
 // Why they are not although they are wanted, in one line; "": they are, or there is no Python. And since which tick.
 const char* StacksProblem();
+const char* NativeFramesProblem();  // likewise
 std::uint64_t StacksSince();
 
 // `room`: bytes of the record that follows, which is to lie in the same segment, as far as that can be known. errno is

@@ -69,6 +69,23 @@ bool IsMadeByLibrary(std::string_view file) {
   return std::ranges::any_of(kStarts, [&](std::string_view start) { return file.starts_with(start); });
 }
 
+// "/usr/lib/x86_64-linux-gnu/libc.so.6", "linux-vdso.so.1", and what conda has in its "lib".
+bool IsSystemLibrary(std::string_view path) {
+  constexpr std::array<std::string_view, 4> kFolders = {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"};
+  const bool is_library = path.ends_with(".so") || path.find(".so.") != std::string_view::npos;
+  const bool is_shared = path.find("/lib/lib") != std::string_view::npos;
+  return is_library &&
+         (path.find('/') == std::string_view::npos || is_shared ||
+          std::ranges::any_of(kFolders, [&](std::string_view folder) { return path.starts_with(folder); }));
+}
+
+// Of the system, the C++ library, torch or Memoir: their templates and inline functions are compiled into programs.
+bool IsHeader(std::string_view source) {
+  constexpr std::array<std::string_view, 3> kFolders = {"/include/c++/", "/torch/include/", "/include/memoir/"};
+  return source.starts_with("/usr/include/") || source.starts_with("/usr/lib/") ||
+         std::ranges::any_of(kFolders, [&](std::string_view folder) { return source.find(folder) != source.npos; });
+}
+
 bool EndsPart(std::string_view file, std::size_t at) { return at == file.size() || file[at] == '/'; }
 
 }  // namespace
@@ -79,13 +96,24 @@ OwnCode::OwnCode(std::string_view path) {
   path_ = path;
 }
 
-CodeOwner OwnCode::OwnerOf(std::string_view file) const {
-  if (path_ == "/" && file.starts_with('/')) return CodeOwner::kNamed;
+bool OwnCode::Names(std::string_view file) const {
+  if (path_ == "/" && file.starts_with('/')) return true;
   for (std::size_t at = path_.empty() ? std::string_view::npos : file.find(path_); at != std::string_view::npos;
        at = file.find(path_, at + 1)) {
     const bool begins = at == 0 || (file[at - 1] == '/' && !path_.starts_with('/'));
-    if (begins && EndsPart(file, at + path_.size())) return CodeOwner::kNamed;
+    if (begins && EndsPart(file, at + path_.size())) return true;
   }
+  return false;
+}
+
+CodeOwner OwnCode::OwnerOfNative(std::string_view object, std::string_view source) const {
+  if (Names(object) || Names(source)) return CodeOwner::kNamed;
+  const bool library = IsSystemLibrary(object) || IsLibraryFile(object) || IsLibraryFile(source) || IsHeader(source);
+  return library ? CodeOwner::kLibrary : CodeOwner::kProgram;
+}
+
+CodeOwner OwnCode::OwnerOf(std::string_view file) const {
+  if (Names(file)) return CodeOwner::kNamed;
   return IsMadeByLibrary(file) || IsLibraryFile(file) ? CodeOwner::kLibrary : CodeOwner::kProgram;
 }
 

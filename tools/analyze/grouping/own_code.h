@@ -21,8 +21,13 @@ class OwnCode {
   // kNamed: at or below the path. kLibrary: installed packages, the standard library, torch, and code without a file of
   // its own that these made. kProgram: all else, also what exec() and notebooks run.
   CodeOwner OwnerOf(std::string_view file) const;
+  // The same of native code, by the library or program that has it, and by its source, where that is known ("": it is
+  // not): kLibrary in installed packages, where the system has its libraries, and of code of their headers.
+  CodeOwner OwnerOfNative(std::string_view object, std::string_view source) const;
 
  private:
+  bool Names(std::string_view file) const;
+
   std::string path_;  // without "/" at its end
 };
 

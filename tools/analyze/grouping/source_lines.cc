@@ -24,7 +24,9 @@ CodeOwner SourceLines::OwnerOf(CodeId code, const Dictionary& dictionary) {
   if (code.value >= owners_.size()) owners_.resize(code.value + 1, -1);
   std::int8_t& known = owners_[code.value];
   if (known < 0) {
-    CodeOwner owner = own_.OwnerOf(dictionary.code(code).file);
+    const Code& known_code = dictionary.code(code);
+    CodeOwner owner = known_code.object.empty() ? own_.OwnerOf(known_code.file)
+                                                : own_.OwnerOfNative(known_code.object, known_code.file);
     if (owner == CodeOwner::kProgram && dictionary.IsGenerated(code)) owner = CodeOwner::kLibrary;
     known = static_cast<std::int8_t>(owner);
     found_named_ = found_named_ || owner == CodeOwner::kNamed;

@@ -7,14 +7,15 @@
 
 namespace memoir {
 
-int RunVerb(const std::vector<std::string>& arguments);      // memoir run
-int ShowVerb(const std::vector<std::string>& arguments);     // memoir show, memoir CAPTURE
-int CheckVerb(const std::vector<std::string>& arguments);    // memoir check
-int FitVerb(const std::vector<std::string>& arguments);      // memoir fit
-int ExplainVerb(const std::vector<std::string>& arguments);  // memoir explain
-int ExportVerb(const std::vector<std::string>& arguments);   // memoir export
-int ReportVerb(const std::vector<std::string>& arguments);   // memoir report
-int DoctorVerb(const std::vector<std::string>& arguments);   // memoir doctor
+int RunVerb(const std::vector<std::string>& arguments);        // memoir run
+int ShowVerb(const std::vector<std::string>& arguments);       // memoir show, memoir CAPTURE
+int CheckVerb(const std::vector<std::string>& arguments);      // memoir check
+int FitVerb(const std::vector<std::string>& arguments);        // memoir fit
+int ExplainVerb(const std::vector<std::string>& arguments);    // memoir explain
+int ExportVerb(const std::vector<std::string>& arguments);     // memoir export
+int ReportVerb(const std::vector<std::string>& arguments);     // memoir report
+int SymbolizeVerb(const std::vector<std::string>& arguments);  // memoir symbolize
+int DoctorVerb(const std::vector<std::string>& arguments);     // memoir doctor
 
 }  // namespace memoir
 

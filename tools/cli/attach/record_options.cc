@@ -115,8 +115,8 @@ absl::StatusOr<std::string> NormalizeOption(const RecordOption& option, std::str
       if (value == "ranges" || value == "dispatch") break;
       return BadValue(source, value, "ranges or dispatch");
     case OptionKind::kStacks:
-      if (value == "python" || value == "calls" || value == "off") break;
-      return BadValue(source, value, "python, calls or off");
+      if (value == "python" || value == "native" || value == "calls" || value == "off") break;
+      return BadValue(source, value, "python, native, calls or off");
     case OptionKind::kBound:
       if (value == "least" || value == "most") break;
       return BadValue(source, value, "least or most");

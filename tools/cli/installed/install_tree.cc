@@ -23,6 +23,7 @@ InstallTree FindInstallTree() {
   tree.simulated_cards = tree.root / MEMOIR_LIB_DIR / "simulated_gpus.txt";
   tree.python = tree.root / MEMOIR_PYTHON_DIR;
   tree.drain = tree.root / MEMOIR_LIBEXEC_DIR / "memoir-drain";
+  tree.symbolizer = tree.root / MEMOIR_LIBEXEC_DIR / "memoir-symbolize";
   tree.report_page = tree.root / MEMOIR_LIB_DIR / "report.html";
   tree.trackers = tree.root / MEMOIR_LIB_DIR;
   return tree;

@@ -17,6 +17,7 @@ struct InstallTree {
   std::filesystem::path simulated_driver;  // the same by the driver's name, lib/memoir/simulated/libcuda.so.1
   std::filesystem::path simulated_cards;   // lib/memoir/simulated_gpus.txt
   std::filesystem::path drain;             // libexec/memoir/memoir-drain
+  std::filesystem::path symbolizer;        // libexec/memoir/memoir-symbolize; not in one that was built without libdw
   std::filesystem::path report_page;       // lib/memoir/report.html; not in an installation that was built without node
   std::filesystem::path trackers;          // folder of libmemoir_tracker-torch<X.Y>.so
 };

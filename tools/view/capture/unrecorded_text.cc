@@ -19,6 +19,8 @@ const char* Subject(v1::Unrecorded::What what) {
       return "some calls of CUDA's libraries are not recorded";
     case v1::Unrecorded::PYTHON_STACKS:
       return "Python stacks are not recorded";
+    case v1::Unrecorded::NATIVE_STACKS:
+      return "native frames are not recorded";
     default:
       return "something is not recorded";
   }

@@ -34,6 +34,8 @@ const char* UnrecordedName(v1::Unrecorded::What what) {
       return "driver_calls";
     case v1::Unrecorded::PYTHON_STACKS:
       return "python_stacks";
+    case v1::Unrecorded::NATIVE_STACKS:
+      return "native_stacks";
     default:
       return "unknown";
   }

@@ -1,0 +1,79 @@
+// memoir symbolize: names for the native frames of a capture, by memoir-symbolize.
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "fmt/format.h"
+#include "tools/cli/arguments/arguments.h"
+#include "tools/cli/arguments/verbs.h"
+#include "tools/cli/installed/install_tree.h"
+#include "tools/cli/process/child_process.h"
+#include "tools/cli/process/spawn.h"
+#include "tools/cli/terminal/exit_code.h"
+#include "tools/cli/terminal/message.h"
+
+namespace memoir {
+namespace {
+
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): before main, with no memory the program is at its end
+const VerbHelp kHelp = {
+    .verb = "symbolize",
+    .usage = "symbolize [OPTIONS] CAPTURE",
+    .description =
+        "Name the native frames of a capture that was recorded with --stacks native, from the symbols and the debug "
+        "information of the libraries that were loaded (docs/stacks.md). The names are written into the capture's "
+        "folder, and every view shows them. A library counts as the one that was loaded if its build id is the same; "
+        "one that is not on this machine is fetched where DEBUGINFOD_URLS names a server.",
+    .examples =
+        "  memoir symbolize run7\n"
+        "  memoir symbolize --objects cluster-lib run7     # on another machine\n",
+};
+
+struct SymbolizeArguments {
+  std::string capture;
+  std::vector<std::string> folders;
+};
+
+int Symbolize(const SymbolizeArguments& arguments) {
+  const std::filesystem::path program = FindInstallTree().symbolizer;
+  std::error_code ignored;
+  if (!std::filesystem::exists(program, ignored)) {
+    Say(program.string() +
+        " is not there: this Memoir was built without libdw (docs/dependencies.md); install libdw-dev, liblzma-dev and "
+        "libbz2-dev (Debian, Ubuntu) and build it again");
+    return kExitError;
+  }
+  std::vector<std::string> command = {program.string()};
+  for (const std::string& folder : arguments.folders) command.insert(command.end(), {"--objects", folder});
+  command.push_back(arguments.capture);
+  const Spawned child = Spawn(command, {});
+  if (child.pid == 0) {
+    Say(fmt::format("cannot start {}: {}", program.string(), std::strerror(child.error)));
+    return kExitError;
+  }
+  const ChildResult result = ResultOf(WaitFor(child.pid));
+  if (result.signal == SIGINT || result.signal == SIGTERM) return result.exit_code;
+  if (result.signal != 0)
+    Say(fmt::format("{} ended with signal {}; the capture is as it was", program.string(), result.signal));
+  return result.exit_code == 0 ? kExitFine : kExitError;
+}
+
+}  // namespace
+
+int SymbolizeVerb(const std::vector<std::string>& arguments) {
+  const auto app = MakeArguments(kHelp);
+  SymbolizeArguments asked;
+  app->add_option("CAPTURE", asked.capture, "folder of the capture");
+  app->add_option("--objects", asked.folders,
+                  "folder with copies of libraries that are not where they were; repeatable")
+      ->type_name("FOLDER")
+      ->allow_extra_args(false);
+  if (const auto code = ParseArguments(*app, "symbolize", arguments)) return *code;
+  if (asked.capture.empty()) return FailUsage("symbolize", "no capture given: memoir symbolize CAPTURE");
+  return Symbolize(asked);
+}
+
+}  // namespace memoir

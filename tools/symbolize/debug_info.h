@@ -1,0 +1,41 @@
+// Functions and lines of addresses in one library or program, by elfutils' libdwfl. Debug information is looked for in
+// the file itself, in /usr/lib/debug, and with debuginfod where DEBUGINFOD_URLS names a server.
+#ifndef TOOLS_SYMBOLIZE_DEBUG_INFO_H_
+#define TOOLS_SYMBOLIZE_DEBUG_INFO_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "memoir/v1/symbols.pb.h"
+#include "tools/read/symbols.h"
+
+namespace memoir {
+
+class DebugInfo {
+ public:
+  // `file`: where the object is, "" where it has to be fetched by its build id.
+  DebugInfo(const NativeObjectName& object, const std::string& file);
+  ~DebugInfo();
+  DebugInfo(DebugInfo&&) noexcept;
+
+  // Why there is none, in a few words; "": it was found.
+  const std::string& problem() const { return problem_; }
+  // Whether it has, or has beside it, what says lines of source.
+  bool has_lines() const;
+  // Innermost first: inlined ones, then the one that they were inlined into. Empty: no function is known there.
+  std::vector<v1::SymbolFunction> FunctionsAt(std::uint32_t offset) const;
+
+ private:
+  struct Session;
+  std::unique_ptr<Session> session_;
+  std::string problem_;
+};
+
+// "" for none; hexadecimal digits.
+std::string BuildIdOf(const std::string& file);
+
+}  // namespace memoir
+
+#endif  // TOOLS_SYMBOLIZE_DEBUG_INFO_H_

@@ -1,0 +1,114 @@
+#include "tools/symbolize/symbolize.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "tools/symbolize/debug_info.h"
+#include "tools/symbolize/native_addresses.h"
+
+namespace memoir {
+namespace {
+
+// The file that was loaded, here: by its build id, or where it has none by its path alone. "": it is not here.
+std::string FileOf(const NativeObjectName& object, const std::vector<std::string>& folders) {
+  std::vector<std::string> places = {object.path};
+  for (const std::string& folder : folders)
+    places.push_back(std::filesystem::path(folder) / std::filesystem::path(object.path).filename());
+  for (const std::string& place : places) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(place, error)) continue;
+    if (object.build_id.empty() || BuildIdOf(place) == object.build_id) return place;
+  }
+  return "";
+}
+
+std::string Problem(const NativeObjectName& object, bool is_here, std::size_t addresses, const std::string& why) {
+  const std::string file = std::filesystem::path(object.path).filename();
+  if (is_here) return absl::StrCat(file, ": ", addresses, " addresses have no names: ", why);
+  return absl::StrCat(file, ": ", addresses, " addresses have no names: this build of it (",
+                      object.build_id.empty() ? "no build id" : object.build_id.substr(0, 12),
+                      ") is not here; give the folder of a copy with --objects, or set DEBUGINFOD_URLS");
+}
+
+// Opens it, and turns to no server any more that has let it wait in vain.
+DebugInfo Open(const NativeObjectName& object, const std::string& file, std::vector<std::string>& problems) {
+  constexpr std::chrono::seconds kPatience(5);
+  const auto begin = std::chrono::steady_clock::now();
+  DebugInfo info(object, file);
+  const bool asked = getenv("DEBUGINFOD_URLS") != nullptr && !info.has_lines();
+  if (asked && std::chrono::steady_clock::now() - begin > kPatience) {
+    unsetenv("DEBUGINFOD_URLS");
+    problems.push_back("the servers of DEBUGINFOD_URLS do not answer, and are not asked again");
+  }
+  return info;
+}
+
+// What is known of one object's addresses: from its file, else from an earlier `memoir symbolize`.
+std::size_t Name(const NativeObjectName& object, const std::set<std::uint32_t>& offsets, const DebugInfo& info,
+                 const Symbols& earlier, const std::function<void()>& next, v1::SymbolObject& written) {
+  std::size_t named = 0;
+  for (const std::uint32_t offset : offsets) {
+    next();
+    std::vector<v1::SymbolFunction> functions = info.FunctionsAt(offset);
+    const std::vector<v1::SymbolFunction>* known = functions.empty() ? earlier.Find(object, offset) : nullptr;
+    if (known != nullptr) functions = *known;
+    if (functions.empty()) continue;
+    ++named;
+    v1::SymbolAddress& address = *written.add_address();
+    address.set_offset(offset);
+    *address.mutable_function() = {functions.begin(), functions.end()};
+  }
+  return named;
+}
+
+bool HasLine(const v1::SymbolAddress& address) { return address.function(0).line() != 0; }
+
+}  // namespace
+
+absl::StatusOr<Symbolized> Symbolize(const SymbolizeOptions& options) {
+  const absl::StatusOr<NativeAddresses> objects = FindNativeAddresses(options.capture);
+  if (!objects.ok()) return objects.status();
+  if (objects->empty())
+    return absl::NotFoundError(options.capture + ": no native frames; record them with `memoir run --stacks native`");
+  Symbolized done;
+  v1::Symbols symbols;
+  std::size_t all = 0, seen = 0;
+  for (const auto& [object, offsets] : *objects) all += offsets.size();
+  const auto progress = [&] {
+    if (options.progress) options.progress(static_cast<double>(seen) / static_cast<double>(all));
+  };
+  const auto next = [&] {
+    ++seen;
+    progress();
+  };
+  const absl::StatusOr<Symbols> earlier = Symbols::Read(options.capture);  // damaged: written anew
+  setenv("DEBUGINFOD_TIMEOUT", "5", 0);                                    // seconds without an answer; 90 by itself
+  setenv("DEBUGINFOD_RETRY_LIMIT", "1", 0);
+  for (const auto& [object, offsets] : *objects) {
+    ++done.objects;
+    done.addresses += offsets.size();
+    const std::string file = FileOf(object, options.folders);
+    progress();  // opening can wait for a server
+    const DebugInfo info = Open(object, file, done.problems);
+    v1::SymbolObject& written = *symbols.add_object();
+    written.set_path(object.path);
+    written.set_build_id(object.build_id);
+    const std::size_t named = Name(object, offsets, info, earlier.ok() ? *earlier : Symbols(), next, written);
+    done.named += named;
+    done.with_lines += static_cast<std::size_t>(std::ranges::count_if(written.address(), HasLine));
+    if (named < offsets.size()) {
+      const std::string why = info.problem().empty() ? "it has no symbols for them" : info.problem();
+      done.problems.push_back(Problem(object, !file.empty() || info.problem().empty(), offsets.size() - named, why));
+    }
+  }
+  const absl::Status status = WriteSymbols(options.capture, symbols);
+  if (!status.ok()) return status;
+  return done;
+}
+
+}  // namespace memoir
