@@ -17,7 +17,6 @@
 namespace memoir {
 namespace {
 
-constexpr std::uint64_t kMaxWaitNs = 5'000'000'000;
 // A visit lasts microseconds, and a visitor that waits for a segment looks at the flag every 50 ms. Longer only where a
 // debugger holds its thread.
 constexpr std::uint64_t kMaxVisitNs = 1'000'000'000;

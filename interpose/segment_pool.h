@@ -12,6 +12,9 @@
 
 namespace memoir {
 
+// The longest that a producer waits for a segment, unless the recording says otherwise (RingState::max_wait_ns).
+constexpr std::uint64_t kMaxWaitNs = 5'000'000'000;
+
 // Fills the pool of a new ring.
 void InitPool(const RingMap& ring);
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 RECORDS, WAITS, STAYS_OUT, UNDECIDED = "records", "waits until it trains", "stays out", "undecided"
 
 # Programs that import torch to start others: `torchrun`, `python -m torch.distributed.run`.
-_LAUNCHERS = {"torchrun", "torch.distributed.run", "torch.distributed.launch", "accelerate", "deepspeed"}
+_LAUNCHER_PROGRAMS = {"torchrun", "torch.distributed.run", "torch.distributed.launch", "accelerate", "deepspeed"}
 _COMPILERS = ("torch._inductor.compile_worker",)
 _POOLS = {("multiprocessing.pool", "worker"), ("concurrent.futures.process", "_process_worker")}
 _SERVER = "multiprocessing.forkserver"
@@ -109,7 +109,7 @@ def part(followed: Followed, when_task_is_known: Callable[[], None]) -> str:
         return UNDECIDED
     if _task(current) == _LOADER or _program() in _COMPILERS:
         return STAYS_OUT
-    waits = _task(current) in _POOLS or _program() in _LAUNCHERS or (_program() == _SERVER and not is_child())
+    waits = _task(current) in _POOLS or _program() in _LAUNCHER_PROGRAMS or (_program() == _SERVER and not is_child())
     return WAITS if waits else RECORDS
 
 
@@ -181,7 +181,7 @@ def _program() -> str:
     words: list[str] = getattr(sys, "orig_argv", [])
     if "-m" in words[1:-1]:
         module = words[words.index("-m") + 1]
-        if module in _LAUNCHERS or module in _COMPILERS:
+        if module in _LAUNCHER_PROGRAMS or module in _COMPILERS:
             return module
     if any(word.startswith("from multiprocessing.forkserver import main") for word in words):
         return _SERVER

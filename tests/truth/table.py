@@ -67,9 +67,9 @@ def summary(pairs):
     equal = [sum(fact["real"][key] == result[key] for fact, result in snapshots) for key in ("peak_allocated", "peak_reserved")]
     right = sum(fact["real"]["ended"] == result["ended"] for fact, result in trainings)
     ran_out = sum(fact["real"]["ended"] == "failed" for fact, _ in trainings)
-    return lines(f"Compared with {len(snapshots)} published memory snapshots of real A100 and H100 cards, the simulated peak of allocated bytes is equal to the byte in {equal[0]} of them, "
-                 f"and that of reserved bytes in {equal[1]}.") + "\n" + lines(
-                     f"Of {len(trainings)} published training runs on an A100, {ran_out} of which ran out of memory, {right} are judged as they ended ([docs/truth.md](docs/truth.md)).")
+    return lines(f"The simulated peak of allocated bytes is that of the real card, to the byte, in {equal[0]} of {len(snapshots)} published memory snapshots of A100 and H100 cards, "
+                 f"the peak of reserved bytes in {equal[1]} of {len(snapshots)}.") + "\n" + lines(
+                     f"Of {len(trainings)} published training runs on an A100, {ran_out} of which ran out of memory, `memoir fit` is right about {right} ([docs/truth.md](docs/truth.md)).")
 
 
 def put_between(path, name, text):

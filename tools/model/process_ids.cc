@@ -237,8 +237,7 @@ ThreadId ProcessIds::thread(std::uint32_t number) {
   return added;
 }
 
-DeviceId ProcessIds::device(std::uint32_t number) {
-  if (const DeviceId known = devices_.Get(number); known.valid()) return known;
+DeviceId ProcessIds::AddUndefinedDevice(std::uint32_t number) {
   constexpr std::uint32_t kMaxUndefined = 256;  // devices undefined in the dictionary: one or two at most
   if (number >= kMaxUndefined) {
     if (!overflow_device_.valid()) overflow_device_ = dictionary_->AddDevice({process_, "unknown", 0, ""});

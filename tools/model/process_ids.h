@@ -88,9 +88,13 @@ class ProcessIds {
   }
   // Threads and devices that no chunk defined (that chunk was lost) come into being when they are asked for.
   ThreadId thread(std::uint32_t number);
-  DeviceId device(std::uint32_t number);
+  DeviceId device(std::uint32_t number) {
+    const DeviceId known = devices_.Get(number);
+    return known.valid() ? known : AddUndefinedDevice(number);
+  }
 
  private:
+  DeviceId AddUndefinedDevice(std::uint32_t number);
   ModuleId FindModuleAt(StackId stack, ModuleId around);
   StackId JoinNative(StackId own, StackId around);
   StackId FindUnderForward(StackId stack, StackId forward);

@@ -154,9 +154,9 @@ void Replayer::RunThread(ThreadReplay& thread, Tick until) {
   }
 }
 
-ThreadReplay& Replayer::ThreadOf(ThreadId id) {
+ThreadReplay& Replayer::AddThread(ThreadId id) {
   if (id.value >= threads_.size()) threads_.resize(id.value + 1);
-  if (threads_[id.value] == nullptr) threads_[id.value] = std::make_unique<ThreadReplay>(id);
+  threads_[id.value] = std::make_unique<ThreadReplay>(id);
   return *threads_[id.value];
 }
 

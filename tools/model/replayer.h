@@ -118,7 +118,23 @@ class Replayer : public ReplayState {
   void BeginGap(v1::RecordingLevel level, std::uint64_t ns);
   void EndGap();
 
-  RangeRole RoleOf(NameId name, RangeSource source);
+  // What a range of a name is by that, once the name was looked at.
+  struct NameRoles {
+    RangeRole of_user, of_others;
+    bool known = false;
+    bool accumulates = false;  // the node that accumulates a parameter's gradient
+  };
+  const NameRoles& LookAt(NameId name);
+  const NameRoles& RolesOf(NameId name) {
+    const bool known = name.value < name_roles_.size() && name_roles_[name.value].known;
+    return known ? name_roles_[name.value] : LookAt(name);
+  }
+  RangeRole RoleOf(NameId name, RangeSource source) {
+    RangeRole role;
+    if (name.valid()) role = source == RangeSource::kUser ? RolesOf(name).of_user : RolesOf(name).of_others;
+    if (source == RangeSource::kBackward) role.backward = true;
+    return role;
+  }
   static ModuleContext OwnContextOf(const ThreadReplay& thread);
   ModuleContext ContextOf(const ThreadReplay& thread);
   ForwardOperator ForwardOperatorOf(const OpenRange& backward);
@@ -155,7 +171,11 @@ class Replayer : public ReplayState {
   Block* Open(const Block& block, const RangeStack* stack, Tick tick);
   // `block` lies in the live set.
   void Close(const Block& block, ThreadId by, Tick tick, DeallocateCause cause, std::uint64_t serial = 0);
-  ThreadReplay& ThreadOf(ThreadId id);
+  ThreadReplay& ThreadOf(ThreadId id) {
+    ThreadReplay* const known = id.value < threads_.size() ? threads_[id.value].get() : nullptr;
+    return known != nullptr ? *known : AddThread(id);
+  }
+  ThreadReplay& AddThread(ThreadId id);
   void SayDamage(std::string what);
 
   const std::vector<ProcessSummary>& processes_;
@@ -179,7 +199,7 @@ class Replayer : public ReplayState {
   Damage damage_place_;                                  // the chunk in hand
   Tick now_ = 0;                                         // latest tick shown
   std::uint64_t calls_ = 0, allocations_ = 0;
-  std::vector<std::uint16_t> name_marks_;                       // by NameId: what a range's name says; 0: not looked at
+  std::vector<NameRoles> name_roles_;                           // by NameId
   absl::flat_hash_map<std::uint64_t, ThreadId> torch_threads_;  // of this process
   std::size_t waiting_chunks_ = 0;                              // taken while runs were held back
   ThreadId last_forward_thread_;                                // of a node, where a user range was open

@@ -178,7 +178,7 @@ void Replayer::SetDepth(ThreadReplay& thread, std::size_t depth, Tick tick) {
 void Replayer::PushRange(ThreadReplay& thread, OpenRange& range, RangeBeginEvent& event) {
   range.call = ++calls_;
   if (options_.modules || range.source == RangeSource::kUser) range.role = RoleOf(range.name, range.source);
-  range.callstack = CallstacksOf(thread).own;
+  range.callstack = ids_->WorkingStack(thread.callstack, WorkingThread(thread).callstack);
   if (thread.stack().empty()) {
     NoteForwardThread(thread, range);
     range.base = BaseOf(thread);

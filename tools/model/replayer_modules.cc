@@ -10,18 +10,6 @@
 namespace memoir {
 namespace {
 
-enum NameMark : std::uint16_t {
-  kLookedAt = 1,
-  kEngine = 2,       // autograd's engine around a node
-  kOptimizer = 4,    // when it is a user range
-  kCompiled = 8,     // made by torch.compile
-  kAccumulate = 16,  // the node that accumulates a parameter's gradient
-  kCompiling = 32,   // torch.compile's own work, when it is a user range
-  kTuning = 64,      // likewise, trying kernels out
-  kRegion = 128,     // a region that torch.compile made
-  kNote = 256        // says of torch.compile what it did
-};
-
 constexpr std::size_t kMostOpenModules = 1u << 16;  // more are a damaged capture's
 
 // Of the events of torch.compile (docs/event_schema.md) those in which it runs kernels to choose among them.
@@ -31,40 +19,25 @@ bool IsTuning(std::string_view name) {
          std::ranges::any_of(kWords, [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
 }
 
-std::uint16_t MarksOf(std::string_view name) {
-  std::uint16_t marks = kLookedAt;
-  if (name.starts_with("autograd::engine::")) marks |= kEngine;
-  if (name.starts_with("Optimizer.step#") || name.starts_with("Optimizer.zero_grad#")) marks |= kOptimizer;
-  if (name.starts_with("Torch-Compiled Region") || name.starts_with("CompiledFunction")) marks |= kCompiled;
-  if (name.starts_with("Torch-Compiled Region")) marks |= kRegion;
-  if (name == "torch::autograd::AccumulateGrad") marks |= kAccumulate;
-  if (name.starts_with("torch.compile: ")) marks |= kCompiling;
-  if ((marks & kCompiling) != 0 && IsTuning(name)) marks |= kTuning;
-  return marks;
-}
-
 }  // namespace
 
-RangeRole Replayer::RoleOf(NameId name, RangeSource source) {
+const Replayer::NameRoles& Replayer::LookAt(NameId name) {
+  if (name.value >= name_roles_.size()) name_roles_.resize(name.value + 1);
+  NameRoles& roles = name_roles_[name.value];
+  const std::string_view text = dictionary_.text(name);
   RangeRole role;
-  role.backward = source == RangeSource::kBackward;
-  if (!name.valid()) return role;
-  if (name.value >= name_marks_.size()) name_marks_.resize(name.value + 1);
-  std::uint16_t& marks = name_marks_[name.value];
-  if (marks == 0) [[unlikely]] {
-    marks = MarksOf(dictionary_.text(name));
-    if (dictionary_.IsNote(name)) marks |= kNote;
-  }
-  if (marks == kLookedAt) [[likely]]
-    return role;
-  role.backward = role.backward || (marks & kEngine) != 0;
-  role.optimizer = source == RangeSource::kUser && (marks & kOptimizer) != 0;
-  role.compiled = (marks & kCompiled) != 0;
-  role.region = (marks & kRegion) != 0;
-  role.compiling = source == RangeSource::kUser && (marks & kCompiling) != 0;
-  role.note = role.compiling && (marks & kNote) != 0;
-  role.tuning = role.compiling && (marks & kTuning) != 0;
-  return role;
+  role.backward = text.starts_with("autograd::engine::");  // around a node
+  role.region = text.starts_with("Torch-Compiled Region");
+  role.compiled = role.region || text.starts_with("CompiledFunction");
+  roles.of_others = role;
+  role.optimizer = text.starts_with("Optimizer.step#") || text.starts_with("Optimizer.zero_grad#");
+  role.compiling = text.starts_with("torch.compile: ");
+  role.note = role.compiling && dictionary_.IsNote(name);
+  role.tuning = role.compiling && IsTuning(text);
+  roles.of_user = role;
+  roles.accumulates = text == "torch::autograd::AccumulateGrad";
+  roles.known = true;
+  return roles;
 }
 
 ModuleContext Replayer::OwnContextOf(const ThreadReplay& thread) {
@@ -154,7 +127,7 @@ ForwardOperator Replayer::ForwardOperatorOf(const OpenRange& backward) {
 bool Replayer::TakeGradientOf(ThreadReplay& thread, ModuleEvent& event) {
   OpenRange* range = thread.range_at(static_cast<std::int32_t>(thread.stack().size()) - 1);
   if (range == nullptr || range->source != RangeSource::kBackward || !range->name.valid() || range->module.valid() ||
-      (name_marks_[range->name.value] & kAccumulate) == 0)
+      !RolesOf(range->name).accumulates)
     return false;
   range->module = event.module;
   OpenRange* around = thread.range_at(static_cast<std::int32_t>(range->depth) - 1);

@@ -4,14 +4,6 @@
 
 namespace memoir {
 
-DeviceTable& RowTable::device(DeviceId id, ProcessId process) {
-  if (id.value >= devices_.size()) devices_.resize(id.value + 1);
-  DeviceTable& device = devices_[id.value];
-  device.used = true;
-  device.process = process;
-  return device;
-}
-
 CellNumber& RowTable::CellAt(const Block& block) {
   if (block.slot == Block::kNoSlot) return cell_of_late_block_;
   if (block.slot >= cell_of_slot_.size()) cell_of_slot_.resize(block.slot + 1, kNotFollowed);

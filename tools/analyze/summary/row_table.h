@@ -76,7 +76,13 @@ class RowTable {
   void OpenWindow(ProcessId process, Tick tick, bool first);
   void CloseWindow(ProcessId process);
 
-  DeviceTable& device(DeviceId id, ProcessId process);
+  DeviceTable& device(DeviceId id, ProcessId process) {
+    if (id.value >= devices_.size()) devices_.resize(id.value + 1);
+    DeviceTable& device = devices_[id.value];
+    device.used = true;
+    device.process = process;
+    return device;
+  }
   std::vector<DeviceTable>& devices() { return devices_; }  // by DeviceId
   // Fills in what is known only at the end.
   static Columns Finish(const Cell& cell, const DeviceTable& device, double ns_per_tick);

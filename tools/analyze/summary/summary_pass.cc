@@ -74,16 +74,14 @@ void SummaryPass::SeeAllocate(const AllocateEvent& event) {
   // What a block is does not depend on when it was allocated, who allocated it does.
   const bool grouped = NeedsCategories(grouping_.by()) || (!found && (in_window() || (whole && event.before)));
   const CellNumber cell = CellOf(grouping_.Of(*event.block, event.process, state().dictionary(), !grouped), !grouped);
-  if (in_window() && !event.before && !event.block->operator_name.valid())
-    unattributed_[event.block->device] += event.block->bytes;
-  const bool told = !state().dictionary().origins(event.block->callstack).empty();
-  if (in_window() && !event.before && event.block->in_compiled_region && !told) {
+  const bool counts = in_window() && !event.before;
+  if (counts && !event.block->operator_name.valid()) unattributed_[event.block->device] += event.block->bytes;
+  if (counts && event.block->in_compiled_region && state().dictionary().origins(event.block->callstack).empty()) {
     ++summary_.compiled_allocations;
     summary_.compiled_bytes += event.block->bytes;
     ++device_moments_[event.block->device].compiled_allocations;
     device_moments_[event.block->device].compiled_bytes += event.block->bytes;
   }
-  const bool counts = in_window() && !event.before;
   table_.Add(*event.block, event.process, cell, counts, in_window(), event.tick);
   if (counts && grouping_.IsWorkspace(GroupOf(cell)))
     apart_[{event.process, MakerOf(*event.block)}] += {0, 0, 1, event.block->bytes, 0};
