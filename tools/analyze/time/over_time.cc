@@ -35,6 +35,10 @@ std::vector<CategoryCurve> CategoriesOf(const std::vector<std::vector<std::uint6
   return curves;
 }
 
+void Join(const std::vector<bool>& more, std::vector<bool>& marks) {
+  for (std::size_t i = 0; i < marks.size(); ++i) marks[i] = marks[i] || more[i];
+}
+
 class CurvePass : public WindowedVisitor {
  public:
   // `categories`: nullptr: not asked for.
@@ -78,6 +82,7 @@ class CurvePass : public WindowedVisitor {
     std::vector<std::uint64_t> parts;                       // of `now`, by category; the live track only
     std::vector<std::vector<std::uint64_t>> parts_of_most;  // by bucket
     std::size_t filled = 0;                                 // buckets before it are final
+    std::vector<bool> changes;                              // by bucket
   };
   struct Curve {
     DeviceCurve shown;
@@ -95,6 +100,10 @@ class CurvePass : public WindowedVisitor {
   std::size_t BucketOf(const Event& event) const;
   void FillTo(std::size_t bucket, Track& track);
   void Note(const Event& event, Track& track);
+  void NoteChange(const Event& event, Track& track) {
+    Note(event, track);
+    track.changes[track.filled] = true;
+  }
   static void TakeMost(std::size_t bucket, Track& track);
   void ChangeLive(const Event& event, Track& track, const Block& block, bool more);
   void Change(const Event& event, Track& track, std::uint64_t bytes);
@@ -117,7 +126,10 @@ CurvePass::Curve& CurvePass::CurveOf(DeviceId id, ProcessId process) {
   curve.shown.name = ToString(state().dictionary().device(id));
   curve.shown.process = process;
   curve.shown.rank = capture().processes()[process.value].rank();
-  for (Track* track : {&curve.allocated, &curve.active, &curve.reserved}) track->shown.max_bytes.resize(buckets_);
+  for (Track* track : {&curve.allocated, &curve.active, &curve.reserved}) {
+    track->shown.max_bytes.resize(buckets_);
+    track->changes.resize(buckets_);
+  }
   if (categories_ == nullptr) return curve;
   curve.allocated.parts.resize(Rules().size());
   curve.allocated.parts_of_most.resize(buckets_);
@@ -159,14 +171,14 @@ void CurvePass::ChangeLive(const Event& event, Track& track, const Block& block,
     part = more ? part + block.bytes : part - block.bytes;
   }
   track.now = more ? track.now + block.bytes : track.now - block.bytes;
-  if (in_window()) Note(event, track);
+  if (in_window()) NoteChange(event, track);
 }
 
 void CurvePass::Change(const Event& event, Track& track, std::uint64_t bytes) {
   if (bytes == track.now) return;
   if (in_window()) FillTo(BucketOf(event), track);
   track.now = bytes;
-  if (in_window()) Note(event, track);
+  if (in_window()) NoteChange(event, track);
 }
 
 void CurvePass::TakeCaching(const Event& event, DeviceId id) {
@@ -215,6 +227,8 @@ void CurvePass::SeeProcessEnd(const ProcessEvent&) {
   std::vector<DeviceCurve> shown;
   for (auto& [id, curve] : curves_) {
     curve.shown.in_window = in_window_;
+    curve.shown.changes = std::move(curve.allocated.changes);
+    for (const Track* track : {&curve.active, &curve.reserved}) Join(track->changes, curve.shown.changes);
     curve.shown.caching = state().memory(id).caching();
     curve.shown.allocated = std::move(curve.allocated.shown);
     curve.shown.categories = CategoriesOf(curve.allocated.parts_of_most);
@@ -259,11 +273,12 @@ void Widen(std::size_t buckets, DeviceCurve& device) {
   const std::vector<std::size_t> places = PlacesOfMost(device.allocated.max_bytes, buckets);
   for (CategoryCurve& curve : device.categories) Keep(places, curve.bytes);
   for (Level* level : {&device.allocated, &device.active, &device.reserved}) Widen(buckets, *level);
-  std::vector<bool> in_window(buckets);
-  const std::size_t width = device.in_window.size() / buckets;
-  for (std::size_t i = 0; i < device.in_window.size(); ++i)
-    in_window[i / width] = in_window[i / width] || device.in_window[i];
-  device.in_window = std::move(in_window);
+  for (std::vector<bool>* marks : {&device.in_window, &device.changes}) {
+    std::vector<bool> wide(buckets);
+    const std::size_t width = marks->size() / buckets;
+    for (std::size_t i = 0; i < marks->size(); ++i) wide[i / width] = wide[i / width] || (*marks)[i];
+    *marks = std::move(wide);
+  }
 }
 
 }  // namespace

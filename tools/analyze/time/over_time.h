@@ -38,6 +38,7 @@ struct DeviceCurve {
   Level active, reserved;                 // caching only
   std::vector<CategoryCurve> categories;  // OverTimeOptions::categories only; they add up to allocated.max_bytes
   std::vector<bool> in_window;            // one per bucket: false where it lies between windows
+  std::vector<bool> changes;              // one per bucket: one of the levels changed in it
   std::vector<Iteration> iterations;      // of its process; caching only
 };
 

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <fstream>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -80,6 +79,7 @@ struct ShowArguments : SelectionArguments {
   bool json = false;
   std::string png;
   std::string svg;
+  bool dark = false;
 };
 
 void AddOptions(CLI::App& app, ShowArguments& arguments) {
@@ -124,6 +124,7 @@ void AddOptions(CLI::App& app, ShowArguments& arguments) {
   AddRun(app, arguments.run);
   app.add_option("--png", arguments.png, "file for the picture of --over time");
   app.add_option("--svg", arguments.svg, "the same as SVG");
+  app.add_flag("--dark", arguments.dark, "of --png and --svg: light on dark");
   app.add_flag("--json", arguments.json, "exact numbers, every row (docs/json.md)");
 }
 
@@ -182,6 +183,7 @@ std::string Complaint(const ShowArguments& arguments) {
   if (views > 1) return "--at, --over and --tree are different views; give one";
   if (!(arguments.png + arguments.svg).empty() && arguments.over != "time")
     return "--png and --svg draw --over time; add that";
+  if (arguments.dark && (arguments.png + arguments.svg).empty()) return "--dark is of --png and --svg; add one";
   const bool stacked = arguments.over == "time" && arguments.by == "category";
   if (arguments.by != "operator" && (arguments.tree || !arguments.over.empty()) && !stacked)
     return "--by has no meaning with --tree and --over; --over time --by category alone";
@@ -247,8 +249,10 @@ absl::Status WritePicture(const std::string& path, const std::string& bytes) {
 
 absl::Status DrawOverTime(const Capture& capture, const ShowArguments& arguments, const OverTime& over_time) {
   absl::Status status;
-  if (!arguments.png.empty()) status = WritePicture(arguments.png, OverTimePng(capture, over_time));
-  if (status.ok() && !arguments.svg.empty()) status = WritePicture(arguments.svg, OverTimeSvg(capture, over_time));
+  const Theme& theme = arguments.dark ? kDark : kLight;
+  if (!arguments.png.empty()) status = WritePicture(arguments.png, OverTimePng(capture, over_time, theme));
+  if (status.ok() && !arguments.svg.empty())
+    status = WritePicture(arguments.svg, OverTimeSvg(capture, over_time, theme));
   return status;
 }
 
@@ -257,15 +261,16 @@ Shown ShowOverTime(const Capture& capture, const ShowArguments& arguments, const
                    const Terminal& terminal) {
   const bool drawn = !(arguments.png + arguments.svg).empty();
   constexpr std::size_t kJsonBuckets = 100;  // the same on every terminal
-  const std::size_t shown = arguments.json ? kJsonBuckets : ChartColumns(terminal);
+  std::size_t shown = arguments.json ? kJsonBuckets : ChartColumns(terminal);
+  while (drawn && kPictureBuckets % shown != 0) --shown;
   OverTimeOptions options;
   static_cast<Selection&>(options) = selection;
-  options.buckets = drawn ? std::lcm(shown, kPictureBuckets) : shown;
+  options.buckets = drawn ? kPictureBuckets : shown;
   options.categories = arguments.by == "category";
   const auto analyzed = AnalyzeOverTime(capture, options);
   if (!analyzed.ok()) return analyzed.status();
   if (drawn) {
-    const absl::Status status = DrawOverTime(capture, arguments, WithBuckets(*analyzed, kPictureBuckets));
+    const absl::Status status = DrawOverTime(capture, arguments, *analyzed);
     if (!status.ok()) return status;
   }
   const OverTime over_time = WithBuckets(*analyzed, shown);

@@ -14,16 +14,19 @@
 #define STB_IMAGE_WRITE_STATIC
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #define STBI_WRITE_NO_STDIO
-#include "stb/stb_easy_font.h"
 #include "stb/stb_image_write.h"
 #pragma GCC diagnostic pop
+
+#include "tools/view/picture/outline_font.h"
 
 namespace memoir {
 namespace {
 
 constexpr int kMostPixels = 4096;
 
-// As stb_easy_font reads it: ASCII, ended by a zero.
+constexpr double kLetterHeight = 7;
+
+// ASCII, as a text of PNG has to be.
 std::string Printable(std::string_view text) {
   std::string plain;
   for (const char letter : text) {
@@ -33,12 +36,6 @@ std::string Printable(std::string_view text) {
   }
   return plain;
 }
-
-// A corner of what stb_easy_font gives.
-struct Corner {
-  float x, y, z;
-  std::array<std::uint8_t, 4> color;
-};
 
 void Append(void* to, void* data, int size) {
   static_cast<std::string*>(to)->append(static_cast<const char*>(data), static_cast<std::size_t>(size));
@@ -69,10 +66,12 @@ std::string TextChunk(std::string_view description) {
 
 }  // namespace
 
-Canvas::Canvas(int width, int height)
-    : width_(std::clamp(width, 1, kMostPixels)),
-      height_(std::clamp(height, 1, kMostPixels)),
-      pixels_(static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_) * 3, 255) {}
+Canvas::Canvas(int width, int height, Pigment paper)
+    : width_(std::clamp(width, 1, kMostPixels)), height_(std::clamp(height, 1, kMostPixels)) {
+  const std::size_t pixels = static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_);
+  pixels_.reserve(pixels * 3);
+  for (std::size_t i = 0; i < pixels; ++i) pixels_.insert(pixels_.end(), {paper.red, paper.green, paper.blue});
+}
 
 void Canvas::Blend(int x, int y, double share, Pigment pigment) {
   if (x < 0 || y < 0 || x >= width_ || y >= height_ || share <= 0) return;
@@ -117,22 +116,12 @@ void Canvas::Curve(const std::vector<std::pair<double, double>>& points, double 
 
 void Canvas::Disc(double x, double y, double radius, Pigment pigment) { Line(x, y, x, y, radius * 2, pigment); }
 
-double Canvas::TextWidth(std::string_view text, double scale) {
-  return stb_easy_font_width(Printable(text).data()) * scale;
-}
+double Canvas::TextWidth(std::string_view text, double scale) { return WidthOfText(text, kLetterHeight * scale); }
 
 void Canvas::Text(double x, double y, std::string_view text, double scale, Pigment pigment, Anchor anchor) {
-  constexpr std::size_t kCornersOfALetter = 64;  // more than any letter has
-  std::string letters = Printable(text);
-  if (anchor != Anchor::kLeft) x -= TextWidth(letters, scale) / (anchor == Anchor::kMiddle ? 2 : 1);
-  std::vector<Corner> corners(letters.size() * kCornersOfALetter + 4);
-  const int quads = stb_easy_font_print(0, 0, letters.data(), nullptr, corners.data(),
-                                        static_cast<int>(corners.size() * sizeof(Corner)));
-  for (std::size_t i = 0; i < static_cast<std::size_t>(quads); ++i) {
-    const Corner& first = corners[i * 4];
-    const Corner& opposite = corners[i * 4 + 2];
-    Fill(x + first.x * scale, y + first.y * scale, x + opposite.x * scale, y + opposite.y * scale, pigment);
-  }
+  const double height = kLetterHeight * scale;
+  if (anchor != Anchor::kLeft) x -= TextWidth(text, scale) / (anchor == Anchor::kMiddle ? 2 : 1);
+  DrawText(x, y + height, text, height, [&](int column, int row, double share) { Blend(column, row, share, pigment); });
 }
 
 std::string Canvas::Png(std::string_view description) const {

@@ -1,6 +1,6 @@
 // A picture to draw plain charts on: rectangles, lines, points and text; and its bytes as PNG.
 //
-// Text is ASCII (other letters become '?'), in the one face of stb_easy_font.
+// Text is UTF-8, in the one face of outline_font.h.
 #ifndef TOOLS_VIEW_PICTURE_CANVAS_H_
 #define TOOLS_VIEW_PICTURE_CANVAS_H_
 
@@ -18,8 +18,8 @@ struct Pigment {
 
 class Canvas {
  public:
-  // White. At most 4,096 pixels a side.
-  Canvas(int width, int height);
+  // At most 4,096 pixels a side.
+  Canvas(int width, int height, Pigment paper = {255, 255, 255});
 
   int width() const { return width_; }
   int height() const { return height_; }
@@ -32,7 +32,7 @@ class Canvas {
   void Disc(double x, double y, double radius, Pigment pigment);
 
   enum class Anchor : std::uint8_t { kLeft, kMiddle, kRight };
-  // Letters are 7 pixels high at scale 1. `y` is their top.
+  // Capital letters are 7 pixels high at scale 1. `y` is their top.
   void Text(double x, double y, std::string_view text, double scale, Pigment pigment, Anchor anchor = Anchor::kLeft);
   static double TextWidth(std::string_view text, double scale);
 

@@ -43,11 +43,11 @@ const char* AnchorName(Canvas::Anchor anchor) {
 
 }  // namespace
 
-SvgPage::SvgPage(int width, int height)
+SvgPage::SvgPage(int width, int height, Pigment paper)
     : shapes_(fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
-                          "viewBox=\"0 0 {0} {1}\" font-family=\"sans-serif\">\n"
-                          "<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n",
-                          width, height)) {}
+                          "viewBox=\"0 0 {0} {1}\" font-family=\"DejaVu Sans, Verdana, sans-serif\">\n"
+                          "<rect width=\"{0}\" height=\"{1}\" fill=\"{2}\"/>\n",
+                          width, height, ColorOf(paper))) {}
 
 void SvgPage::Fill(double left, double top, double right, double bottom, Pigment pigment) {
   shapes_ += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\"/>\n", left,
@@ -72,7 +72,7 @@ void SvgPage::Text(double x, double y, std::string_view text, double scale, Pigm
   constexpr double kLetter = 7;  // a Canvas's letters are so high; `y` is their top, here it is the line they stand on
   shapes_ +=
       fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{:.1f}\" fill=\"{}\" text-anchor=\"{}\">{}</text>\n", x,
-                  y + kLetter * scale, kLetter * scale * 1.25, ColorOf(pigment), AnchorName(anchor), XmlText(text));
+                  y + kLetter * scale, kLetter * scale * 1.37, ColorOf(pigment), AnchorName(anchor), XmlText(text));
 }
 
 }  // namespace memoir

@@ -14,8 +14,7 @@ namespace memoir {
 
 class SvgPage {
  public:
-  // White.
-  SvgPage(int width, int height);
+  SvgPage(int width, int height, Pigment paper = {255, 255, 255});
 
   // As of Canvas.
   void Fill(double left, double top, double right, double bottom, Pigment pigment);

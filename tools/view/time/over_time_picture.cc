@@ -1,6 +1,7 @@
 #include "tools/view/time/over_time_picture.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <sstream>
 #include <string>
@@ -13,6 +14,7 @@
 #include "tools/view/picture/axis_steps.h"
 #include "tools/view/picture/canvas.h"
 #include "tools/view/picture/svg_page.h"
+#include "tools/view/picture/time_scale.h"
 #include "tools/view/terminal/terminal_text.h"
 #include "tools/view/terminal/units.h"
 #include "tools/view/time/over_time_view.h"
@@ -22,129 +24,40 @@ namespace {
 
 using Anchor = Canvas::Anchor;
 
-constexpr Pigment kInk = {40, 40, 40}, kFaint = {228, 228, 228}, kNote = {120, 120, 120};
-constexpr double kLeft = 150, kRight = kLeft + kPictureBuckets, kTop = 54, kHead = 76, kChart = 200, kPanel = 270;
 constexpr int kWidth = 1200;
+constexpr double kLeft = 110, kRight = 1180, kTop = 58, kChart = 300;
+constexpr double kTitle = 34, kLegendLine = 22, kBands = 36, kTicks = 24, kBelow = 24;
 constexpr std::size_t kMostDevices = 3;
 
-struct Kind {
-  std::string_view name;
+struct LegendEntry {
+  std::string name;
   Pigment pigment;
-};
-constexpr Kind kAllocated = {"allocated", {31, 119, 180}}, kActive = {"active", {255, 127, 14}},
-               kReserved = {"reserved", {44, 160, 44}}, kLive = {"live", {31, 119, 180}};
-// As MarkersOf names them. The boundary is red, as MemoryTracker draws it.
-constexpr Kind kMarkers[] = {{"fw_start", {20, 20, 20}},
-                             {"fw_bw_boundary", {214, 39, 40}},
-                             {"backward_end", {148, 103, 189}},
-                             {"optimizer_step", {140, 140, 140}}};
-
-struct Shown {
-  Kind kind;
-  const Level* level;
+  bool is_line = false;
 };
 
-// One chart: `top` is where it begins, its curves share an axis of bytes.
+// A row of a picture: one device.
+struct Panel {
+  const DeviceCurve* device;
+  std::string label;
+  std::vector<LegendEntry> legend;
+  std::size_t legend_lines = 1;
+  bool has_bands() const { return !device->iterations.empty(); }
+  double Height() const {
+    return kTitle + static_cast<double>(legend_lines) * kLegendLine + kChart + (has_bands() ? kBands : 0) + kTicks +
+           kBelow;
+  }
+};
+
+// The chart of a panel, and what one pixel column of it shows.
 struct Frame {
   double top;
   double most;  // bytes
-  std::uint64_t begin_ns, end_ns;
-  double Y(double bytes) const { return top + kChart - bytes / most * kChart; }
-  double X(std::uint64_t ns) const {
-    const double span = std::max<double>(static_cast<double>(end_ns - begin_ns), 1);
-    return kLeft + static_cast<double>(ns - begin_ns) / span * (kRight - kLeft);
-  }
+  const TimeScale& scale;
+  double bottom() const { return top + kChart; }
+  double Y(double bytes) const { return bottom() - bytes / most * kChart; }
 };
 
-template <class Page>
-void DrawAxes(Page& page, const Frame& frame) {
-  const double step = AxisStep(frame.most, 2);
-  for (double bytes = 0; bytes <= frame.most; bytes += step) {
-    page.Line(kLeft, frame.Y(bytes), kRight, frame.Y(bytes), 1, kFaint);
-    page.Text(kLeft - 10, frame.Y(bytes) - 6, FormatBytes(static_cast<std::uint64_t>(bytes)), 1.7, kInk,
-              Anchor::kRight);
-  }
-  const double bottom = frame.top + kChart;
-  page.Line(kLeft, frame.top, kLeft, bottom, 1.5, kInk);
-  page.Line(kLeft, bottom, kRight, bottom, 1.5, kInk);
-  page.Text(kLeft, bottom + 8, FormatMoment(frame.begin_ns), 1.5, kNote);
-  page.Text(kRight, bottom + 8, FormatMoment(frame.end_ns), 1.5, kNote, Anchor::kRight);
-}
-
-template <class Page>
-void DrawMarkers(Page& page, const Frame& frame, const std::vector<Iteration>& iterations) {
-  for (const Iteration& iteration : iterations) {
-    for (const auto& [name, moment] : MarkersOf(iteration)) {
-      if (moment.ns < frame.begin_ns || moment.ns > frame.end_ns) continue;
-      const auto* const kind = std::ranges::find(kMarkers, name, &Kind::name);
-      page.Line(frame.X(moment.ns), frame.top, frame.X(moment.ns), frame.top + kChart, 1.2, kind->pigment);
-    }
-  }
-}
-
-// A step wherever the value changes; nothing between windows.
-template <class Page>
-void DrawCurve(Page& page, const Frame& frame, const Shown& shown, const std::vector<bool>& in_window) {
-  std::vector<std::pair<double, double>> points;
-  const std::vector<std::uint64_t>& most = shown.level->max_bytes;
-  const double width = (kRight - kLeft) / static_cast<double>(std::max<std::size_t>(most.size(), 1));
-  const auto draw = [&] {
-    if (!points.empty()) page.Curve(points, 2, shown.kind.pigment);
-    points.clear();
-  };
-  for (std::size_t i = 0; i < most.size(); ++i) {
-    if (!in_window[i]) {
-      draw();
-      continue;
-    }
-    const double y = frame.Y(static_cast<double>(most[i]));
-    const double x = kLeft + width * static_cast<double>(i);
-    if (points.empty() || points.back().second != y) points.emplace_back(x, y);
-    points.emplace_back(x + width, y);
-  }
-  draw();
-}
-
-// Titles of the curves, with their peaks.
-template <class Page>
-void DrawTitles(Page& page, double top, const std::vector<Shown>& curves) {
-  double x = kLeft;
-  for (const Shown& shown : curves) {
-    const std::string title = fmt::format("{}, at most {}", shown.kind.name, FormatBytes(shown.level->peak_bytes));
-    page.Fill(x, top + 3, x + 16, top + 9, shown.kind.pigment);
-    page.Text(x + 22, top, title, 1.8, kInk);
-    x += 22 + Canvas::TextWidth(title, 1.8) + 24;
-  }
-}
-
-// Beside the device's name.
-template <class Page>
-void DrawMarkerNames(Page& page, double x, double top, const std::vector<Iteration>& iterations) {
-  for (const Kind& kind : kMarkers) {
-    const bool there = std::ranges::any_of(iterations, [&](const Iteration& iteration) {
-      return std::ranges::any_of(MarkersOf(iteration), [&](const auto& marker) { return marker.first == kind.name; });
-    });
-    if (!there) continue;
-    page.Line(x + 4, top - 2, x + 4, top + 16, 2, kind.pigment);
-    page.Text(x + 14, top, kind.name, 1.5, kNote);
-    x += 14 + Canvas::TextWidth(kind.name, 1.5) + 24;
-  }
-}
-
-template <class Page>
-void DrawPanel(Page& page, double top, const OverTime& over_time, const DeviceCurve& device,
-               const std::vector<Shown>& curves) {
-  double most = 0;
-  for (const Shown& shown : curves) most = std::max(most, static_cast<double>(shown.level->peak_bytes));
-  const Frame frame = {top + 24, std::max(most, 1.0) * 1.06, over_time.begin_ns, over_time.end_ns};
-  DrawTitles(page, top, curves);
-  DrawAxes(page, frame);
-  DrawMarkers(page, frame, device.iterations);
-  // What is largest first, so that the others stay visible where they coincide.
-  for (auto shown = curves.rbegin(); shown != curves.rend(); ++shown) DrawCurve(page, frame, *shown, device.in_window);
-}
-
-// One colour for each of Category; what is told apart in one category is a shade of it.
+// One colour for each of Category, as on the page of `memoir report`; what is told apart in one category is a shade.
 constexpr Pigment kCategoryPigments[kCategories] = {{31, 119, 180},  {148, 103, 189}, {44, 160, 44},
                                                     {188, 189, 34},  {255, 127, 14},  {214, 39, 40},
                                                     {227, 119, 194}, {127, 127, 127}, {23, 190, 207}};
@@ -157,44 +70,196 @@ Pigment PigmentOf(CategoryNumber category) {
   return pigment;
 }
 
-// What each category has of every bucket's peak, stacked. Equal neighbours are one rectangle.
-template <class Page>
-void DrawCategories(Page& page, double top, const OverTime& over_time, const DeviceCurve& device) {
-  const Frame frame = {top + 24, std::max(static_cast<double>(device.allocated.peak_bytes), 1.0) * 1.06,
-                       over_time.begin_ns, over_time.end_ns};
-  double x = kLeft;
-  for (const CategoryCurve& curve : device.categories) {
-    const std::string name = LabelOfCategory(curve.category);
-    page.Fill(x, top + 3, x + 12, top + 15, PigmentOf(curve.category));
-    page.Text(x + 17, top, name, 1.5, kInk);
-    x += 17 + Canvas::TextWidth(name, 1.5) + 14;
-  }
-  DrawAxes(page, frame);
-  const std::size_t buckets = device.allocated.max_bytes.size();
-  const double width = (kRight - kLeft) / static_cast<double>(std::max<std::size_t>(buckets, 1));
-  std::vector<std::uint64_t> below(buckets);
-  for (const CategoryCurve& curve : device.categories) {
-    for (std::size_t begin = 0, end = 0; begin < buckets; begin = end) {
-      const auto alike = [&](std::size_t i) {
-        return curve.bytes[i] == curve.bytes[begin] && below[i] == below[begin];
-      };
-      for (end = begin + 1; end < buckets && alike(end);) ++end;
-      if (curve.bytes[begin] == 0 || !device.in_window[begin]) continue;
-      page.Fill(kLeft + width * static_cast<double>(begin),
-                frame.Y(static_cast<double>(below[begin] + curve.bytes[begin])),
-                kLeft + width * static_cast<double>(end), frame.Y(static_cast<double>(below[begin])),
-                PigmentOf(curve.category));
-    }
-    for (std::size_t i = 0; i < buckets; ++i) below[i] += curve.bytes[i];
-  }
-  DrawMarkers(page, frame, device.iterations);
+// "224 MiB"
+std::string AxisText(double bytes) {
+  std::string text = FormatBytes(static_cast<std::uint64_t>(bytes));
+  if (const std::size_t at = text.find(".0 "); at != std::string::npos) text.erase(at, 2);
+  return text;
 }
 
-std::vector<std::vector<Shown>> PanelsOf(const DeviceCurve& device) {
-  if (!device.caching) return {{{kLive, &device.allocated}}};
-  const Shown allocated = {kAllocated, &device.allocated}, active = {kActive, &device.active},
-              reserved = {kReserved, &device.reserved};
-  return {{allocated, active, reserved}, {allocated}, {active}, {reserved}};
+template <class Page>
+void DrawAxes(Page& page, const Frame& frame, const Theme& theme, double ticks_at) {
+  for (const TimeScale::Gap& gap : frame.scale.Gaps()) {
+    page.Fill(gap.left, frame.top, gap.right, frame.bottom(), theme.quiet);
+    page.Text((gap.left + gap.right) / 2, frame.top + 5, FormatDuration(gap.ns), 1.3, theme.soft, Anchor::kMiddle);
+  }
+  const double step = AxisStep(frame.most, 2);
+  for (double bytes = 0; bytes <= frame.most; bytes += step) {
+    page.Line(kLeft, frame.Y(bytes), kRight, frame.Y(bytes), 1, theme.grid);
+    page.Text(kLeft - 10, frame.Y(bytes) - 5, AxisText(bytes), 1.5, theme.soft, Anchor::kRight);
+  }
+  for (const TimeScale::Tick& tick : frame.scale.Ticks()) {
+    page.Line(tick.x, ticks_at - 4, tick.x, ticks_at, 1, theme.soft);
+    page.Text(tick.x, ticks_at + 3, tick.text, 1.4, theme.soft, Anchor::kMiddle);
+  }
+}
+
+// The most of each pixel column; none where all of it lies between windows.
+std::uint64_t MostOf(const std::vector<std::uint64_t>& bytes, std::pair<std::size_t, std::size_t> buckets) {
+  return *std::max_element(bytes.begin() + static_cast<std::ptrdiff_t>(buckets.first),
+                           bytes.begin() + static_cast<std::ptrdiff_t>(buckets.second));
+}
+
+bool InWindow(const DeviceCurve& device, std::pair<std::size_t, std::size_t> buckets) {
+  for (std::size_t i = buckets.first; i < buckets.second; ++i) {
+    if (device.in_window[i]) return true;
+  }
+  return false;
+}
+
+// A step wherever the value changes.
+template <class Page>
+void DrawCurve(Page& page, const Frame& frame, const DeviceCurve& device, const Level& level, Pigment pigment) {
+  std::vector<std::pair<double, double>> points;
+  const auto draw = [&] {
+    if (!points.empty()) page.Curve(points, 1.8, pigment);
+    points.clear();
+  };
+  for (double x = kLeft; x < kRight; ++x) {
+    const auto buckets = frame.scale.BucketsAt(x);
+    if (!InWindow(device, buckets)) {
+      draw();
+      continue;
+    }
+    const double y = frame.Y(static_cast<double>(MostOf(level.max_bytes, buckets)));
+    if (points.empty() || points.back().second != y) points.emplace_back(x, y);
+    if (points.size() >= 2 && points[points.size() - 2].second == y) points.pop_back();
+    points.emplace_back(x + 1, y);
+  }
+  draw();
+}
+
+// What each category has of a column's most, stacked. Equal neighbours are one rectangle.
+template <class Page>
+void DrawCategories(Page& page, const Frame& frame, const DeviceCurve& device) {
+  std::vector<std::size_t> places;  // by column: the bucket that it shows
+  for (double x = kLeft; x < kRight; ++x) {
+    const auto [first, last] = frame.scale.BucketsAt(x);
+    const auto begin = device.allocated.max_bytes.begin();
+    places.push_back(static_cast<std::size_t>(
+        std::max_element(begin + static_cast<std::ptrdiff_t>(first), begin + static_cast<std::ptrdiff_t>(last)) -
+        begin));
+  }
+  std::vector<std::uint64_t> below(places.size());
+  for (const CategoryCurve& curve : device.categories) {
+    for (std::size_t begin = 0, end = 0; begin < places.size(); begin = end) {
+      const std::uint64_t bytes = curve.bytes[places[begin]];
+      for (end = begin + 1; end < places.size() && curve.bytes[places[end]] == bytes && below[end] == below[begin];)
+        ++end;
+      if (bytes == 0 || !device.in_window[places[begin]]) continue;
+      page.Fill(kLeft + static_cast<double>(begin), frame.Y(static_cast<double>(below[begin] + bytes)),
+                kLeft + static_cast<double>(end), frame.Y(static_cast<double>(below[begin])),
+                PigmentOf(curve.category));
+    }
+    for (std::size_t i = 0; i < places.size(); ++i) below[i] += curve.bytes[places[i]];
+  }
+}
+
+// Under a chart: iterations with their number, and the phases of each; where they are too narrow to be told apart, how
+// many there are.
+template <class Page>
+void DrawBands(Page& page, const Frame& frame, const Theme& theme, const std::vector<Iteration>& iterations) {
+  const double steps_at = frame.bottom() + 8, phases_at = steps_at + 14, end = frame.scale.X(frame.scale.end_ns());
+  page.Text(kLeft - 10, steps_at + 1, "steps", 1.3, theme.soft, Anchor::kRight);
+  page.Text(kLeft - 10, phases_at + 1, "phases", 1.3, theme.soft, Anchor::kRight);
+  if (static_cast<double>(iterations.size()) * 3 > kRight - kLeft) {
+    page.Text(kLeft + 6, steps_at + 1, FormatCounted(iterations.size(), "step", "steps"), 1.3, theme.soft);
+    return;
+  }
+  const auto place = [&](const std::optional<Moment>& moment, double otherwise) {
+    return moment && moment->ns >= frame.scale.begin_ns() ? frame.scale.X(moment->ns) : otherwise;
+  };
+  for (std::size_t i = 0; i < iterations.size(); ++i) {
+    const Iteration& iteration = iterations[i];
+    const double next = i + 1 < iterations.size() ? place(iterations[i + 1].fw_start, end) : end;
+    const double begin = place(iteration.fw_start, kLeft), boundary = place(iteration.fw_bw_boundary, begin);
+    const double behind = place(iteration.backward_end, boundary), step = place(iteration.optimizer_step, next);
+    page.Fill(begin, steps_at, next, steps_at + 12, i % 2 == 0 ? theme.step_even : theme.step_odd);
+    const std::string number = std::to_string(i);
+    if (Canvas::TextWidth(number, 1.1) + 6 < next - begin) page.Text(begin + 3, steps_at + 2, number, 1.1, theme.soft);
+    page.Fill(begin, phases_at, boundary, phases_at + 10, theme.forward);
+    page.Fill(boundary, phases_at, behind, phases_at + 10, theme.backward);
+    page.Fill(step, phases_at, next, phases_at + 10, theme.optimizer);
+  }
+}
+
+double EntryWidth(const LegendEntry& entry) { return 18 + Canvas::TextWidth(entry.name, 1.5) + 16; }
+
+// On as many lines as it takes; without a page it is only measured.
+template <class Page>
+std::size_t DrawLegend(Page* page, double top, const std::vector<LegendEntry>& legend, const Theme& theme) {
+  double x = kLeft;
+  std::size_t lines = 1;
+  for (const LegendEntry& entry : legend) {
+    if (x > kLeft && x + EntryWidth(entry) > kRight) {
+      x = kLeft;
+      ++lines;
+    }
+    const double y = top + static_cast<double>(lines - 1) * kLegendLine;
+    if (page != nullptr) {
+      page->Fill(x, entry.is_line ? y + 4 : y, x + 12, entry.is_line ? y + 7 : y + 11, entry.pigment);
+      page->Text(x + 18, y, entry.name, 1.5, theme.ink);
+    }
+    x += EntryWidth(entry);
+  }
+  return lines;
+}
+
+std::vector<LegendEntry> LegendOf(const DeviceCurve& device, const Theme& theme) {
+  std::vector<LegendEntry> legend;
+  const auto line = [&](std::string_view name, const Level& level, Pigment pigment) {
+    legend.push_back({fmt::format("{}, at most {}", name, FormatBytes(level.peak_bytes)), pigment, true});
+  };
+  for (const CategoryCurve& curve : device.categories)
+    legend.push_back({LabelOfCategory(curve.category), PigmentOf(curve.category)});
+  if (!device.caching) {
+    if (device.categories.empty()) line("live", device.allocated, theme.allocated);
+    return legend;
+  }
+  if (device.categories.empty()) line("allocated", device.allocated, theme.allocated);
+  line("active", device.active, theme.active);
+  line("reserved", device.reserved, theme.reserved);
+  if (device.iterations.empty()) return legend;
+  legend.push_back({"forward", theme.forward});
+  legend.push_back({"backward", theme.backward});
+  legend.push_back({"optimizer", theme.optimizer});
+  return legend;
+}
+
+template <class Page>
+void DrawPanel(Page& page, double top, const Panel& panel, const TimeScale& scale, const Theme& theme) {
+  const DeviceCurve& device = *panel.device;
+  page.Text(kLeft, top, panel.label, 2.1, theme.ink);
+  const std::string peak =
+      fmt::format("peak {} at {}", FormatBytes(device.allocated.peak_bytes), FormatMoment(device.allocated.peak_ns));
+  page.Text(kRight, top + 3, peak, 1.6, theme.soft, Anchor::kRight);
+  DrawLegend(&page, top + kTitle, panel.legend, theme);
+  double most = static_cast<double>(device.allocated.peak_bytes);
+  if (device.caching) most = std::max(most, static_cast<double>(device.reserved.peak_bytes));
+  const Frame frame = {top + kTitle + static_cast<double>(panel.legend_lines) * kLegendLine, std::max(most, 1.0) * 1.06,
+                       scale};
+  DrawAxes(page, frame, theme, frame.bottom() + (panel.has_bands() ? kBands : 4));
+  DrawCategories(page, frame, device);
+  // What is largest first, so that the others stay visible where they coincide.
+  if (device.caching) DrawCurve(page, frame, device, device.reserved, theme.reserved);
+  if (device.caching) DrawCurve(page, frame, device, device.active, theme.active);
+  if (device.categories.empty()) DrawCurve(page, frame, device, device.allocated, theme.allocated);
+  page.Line(kLeft, frame.bottom(), kRight, frame.bottom(), 1.2, theme.soft);
+  if (panel.has_bands()) DrawBands(page, frame, theme, device.iterations);
+}
+
+// Of all devices together: the first bucket in which something is live, and those in which anything changes.
+TimeScale ScaleOf(const OverTime& over_time, const std::vector<const DeviceCurve*>& devices) {
+  std::vector<bool> changes;
+  std::size_t first = ~std::size_t{0};
+  for (const DeviceCurve* device : devices) {
+    changes.resize(device->changes.size());
+    const std::vector<std::uint64_t>& live = device->allocated.max_bytes;
+    const auto begin = std::ranges::find_if(live, [](std::uint64_t bytes) { return bytes > 0; });
+    first = std::min(first, static_cast<std::size_t>(begin - live.begin()));
+    for (std::size_t i = 0; i < changes.size(); ++i) changes[i] = changes[i] || device->changes[i];
+  }
+  return {over_time.begin_ns, over_time.end_ns, changes, first, kLeft, kRight};
 }
 
 std::vector<const DeviceCurve*> DevicesOf(const OverTime& over_time) {
@@ -208,10 +273,11 @@ std::vector<const DeviceCurve*> DevicesOf(const OverTime& over_time) {
 
 // What ran, in as many lines as there is room for.
 template <class Page>
-void DrawWhatRan(Page& page, const Capture& capture) {
+void DrawWhatRan(Page& page, const Capture& capture, const Theme& theme) {
   std::istringstream lines(RenderWhatRan(capture, Terminal{.width = 120}));
-  double y = 12;
-  for (std::string line; y < kTop - 14 && std::getline(lines, line); y += 18) page.Text(20, y, line, 1.5, kNote);
+  double y = 14;
+  for (std::string line; y < kTop - 14 && std::getline(lines, line); y += 18)
+    page.Text(kLeft, y, line, 1.4, theme.soft);
 }
 
 // A simulated figure says that it is.
@@ -222,46 +288,42 @@ std::string LabelOf(const Capture& capture, const DeviceCurve& device) {
 }
 
 template <class Page, class Finish>
-std::string Draw(const Capture& capture, const OverTime& over_time, Finish finish) {
+std::string Draw(const Capture& capture, const OverTime& over_time, const Theme& theme, Finish finish) {
   std::vector<const DeviceCurve*> devices = DevicesOf(over_time);
   const std::size_t all = devices.size();
   if (all > kMostDevices) devices.resize(kMostDevices);
-  double height = kTop + 24;
-  for (const DeviceCurve* device : devices)
-    height += kHead + kPanel * static_cast<double>(PanelsOf(*device).size() + (device->categories.empty() ? 0 : 1));
-  Page page(kWidth, static_cast<int>(height));
-  DrawWhatRan(page, capture);
-  double top = kTop;
+  const TimeScale scale = ScaleOf(over_time, devices);
+  const bool is_cut = !scale.Gaps().empty();
+  std::vector<Panel> panels;
+  double height = kTop + (all == 0 || all > devices.size() || is_cut ? 24 : 0);
   for (const DeviceCurve* device : devices) {
-    const std::string label = LabelOf(capture, *device);
-    page.Text(kLeft, top + 10, label, 2.4, kInk);
-    DrawMarkerNames(page, kLeft + Canvas::TextWidth(label, 2.4) + 60, top + 15, device->iterations);
-    top += kHead - 24;
-    if (!device->categories.empty()) {
-      DrawCategories(page, top, over_time, *device);
-      top += kPanel;
-    }
-    for (const std::vector<Shown>& curves : PanelsOf(*device)) {
-      DrawPanel(page, top, over_time, *device, curves);
-      top += kPanel;
-    }
-    top += 24;
+    Panel& panel = panels.emplace_back(Panel{device, LabelOf(capture, *device), LegendOf(*device, theme)});
+    panel.legend_lines = DrawLegend<Page>(nullptr, 0, panel.legend, theme);
+    height += panel.Height();
   }
-  if (all == 0) page.Text(kLeft, top, "No allocation was recorded.", 2, kInk);
+  Page page(kWidth, static_cast<int>(height), theme.paper);
+  DrawWhatRan(page, capture, theme);
+  double top = kTop;
+  for (const Panel& panel : panels) {
+    DrawPanel(page, top, panel, scale, theme);
+    top += panel.Height();
+  }
+  if (all == 0) page.Text(kLeft, top, "No allocation was recorded.", 2, theme.ink);
+  std::string note = is_cut ? "Grey: time in which nothing was allocated or freed, cut short." : "";
   if (all > devices.size())
-    page.Text(kLeft, height - 20, fmt::format("and {} more devices; one alone: --rank, --device", all - devices.size()),
-              1.6, kNote);
+    note += fmt::format("{}and {} more devices; one alone: --rank, --device", is_cut ? "  " : "", all - devices.size());
+  page.Text(kLeft, height - 22, note, 1.4, theme.soft);
   return finish(page);
 }
 
 }  // namespace
 
-std::string OverTimePng(const Capture& capture, const OverTime& over_time) {
-  return Draw<Canvas>(capture, over_time, [](const Canvas& page) { return page.Png(); });
+std::string OverTimePng(const Capture& capture, const OverTime& over_time, const Theme& theme) {
+  return Draw<Canvas>(capture, over_time, theme, [](const Canvas& page) { return page.Png(); });
 }
 
-std::string OverTimeSvg(const Capture& capture, const OverTime& over_time) {
-  return Draw<SvgPage>(capture, over_time, [](const SvgPage& page) { return page.Svg(); });
+std::string OverTimeSvg(const Capture& capture, const OverTime& over_time, const Theme& theme) {
+  return Draw<SvgPage>(capture, over_time, theme, [](const SvgPage& page) { return page.Svg(); });
 }
 
 }  // namespace memoir
