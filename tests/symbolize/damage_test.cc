@@ -1,6 +1,7 @@
 // Debug information in which bytes were changed: what names its functions may find nothing, and goes on.
 // MEMOIR_TEST_LONG=1: five times as many.
 #include <elf.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,7 +23,8 @@ namespace memoir {
 namespace {
 
 constexpr int kVariants = 40, kLongVariants = 200;
-constexpr unsigned kSeconds = 60;
+constexpr unsigned kSeconds = 120;
+constexpr rlim_t kMostMemory = rlim_t{2} << 30;
 
 std::string Contents(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -55,6 +57,8 @@ int NameAll(const std::string& path, const Elf64_Shdr& code, std::size_t* named)
   const pid_t child = fork();
   if (child == 0) {
     alarm(kSeconds);
+    const rlimit memory{kMostMemory, kMostMemory};
+    setrlimit(RLIMIT_DATA, &memory);
     const NativeObjectName object{path, ""};
     const DebugInfo info(object, FindObjectFile(object, {}));
     std::size_t count = 0;
@@ -95,6 +99,26 @@ TEST(DamageTest, ChangedDebugInformation) {
   }
   std::filesystem::remove(path);
   RecordProperty("variants_with_fewer_names", fewer);
+}
+
+// Headers, tables of symbols, or whatever else lies there, of a library that its path alone tells from others.
+TEST(DamageTest, ChangedAnywhere) {
+  const std::string whole = Contents(LIBRARY);
+  const Sections sections = SectionsOf(whole);
+  const std::string path = testing::TempDir() + "/changed-" + std::to_string(getpid()) + ".so";
+  const std::size_t ends[][2] = {{4, 64}, {4, 1024}, {whole.size() - 4096, whole.size()}, {4, whole.size()}};
+  const int variants = std::getenv("MEMOIR_TEST_LONG") == nullptr ? kVariants : kLongVariants;
+  for (int variant = 0; variant < variants; ++variant) {
+    std::mt19937 random(static_cast<unsigned>(variant));
+    std::string damaged = whole;
+    const auto [begin, end] = ends[variant % 4];
+    for (int i = 0; i < 1 << (variant / 4 % 6); ++i)
+      damaged[begin + random() % (end - begin)] = static_cast<char>(random());
+    std::ofstream(path, std::ios::binary) << damaged;
+    std::size_t now = 0;
+    EXPECT_EQ(NameAll(path, sections.code, &now), 0) << "variant " << variant;
+  }
+  std::filesystem::remove(path);
 }
 
 TEST(DamageTest, CutFiles) {

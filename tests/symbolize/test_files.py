@@ -114,11 +114,11 @@ def test_in_place_of_a_library(tree, libraries, capture, make, tmp_path):
         named = run_memoir(tree, "symbolize", capture)
         assert named.returncode == 0
         line, = (line for line in named.stderr.splitlines() if line.startswith("memoir: call.so: "))
-        assert "1 addresses have no names: this build of it" in line and "--objects" in line, line
+        assert "1 address has no name: this build of it" in line and "--objects" in line, line
         (tmp_path / "copies").mkdir()
         make(tmp_path / "copies" / "call.so")
         again = run_memoir(tree, "symbolize", "--objects", tmp_path / "copies", capture)
-        assert again.returncode == 0 and "memoir: call.so: 1 addresses have no names" in again.stderr
+        assert again.returncode == 0 and "memoir: call.so: 1 address has no name" in again.stderr
     finally:
         if make is make_folder:
             (libraries / "call.so").rmdir()

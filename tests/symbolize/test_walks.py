@@ -147,7 +147,7 @@ def test_a_stripped_library_has_what_it_exports(tree, recorded):
     stack, = around(tree, recorded[0], 500_009)
     inner, outer = (function for function, file in stack if file == "stripped.so")
     assert inner.startswith("+0x") and outer == "outside"
-    assert "stripped.so: 1 addresses have no names: it has no symbols for them\n" in recorded[2]
+    assert "stripped.so: 1 address has no name: it has no symbols for them\n" in recorded[2]
 
 
 def test_a_library_that_was_replaced_is_not_taken_for_it(tree, recorded):

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
@@ -116,14 +117,15 @@ absl::StatusOr<Symbols> Symbols::Read(const std::string& capture) {
   if (!bytes.ok() || bytes->empty() || !symbols.ParseFromString(*bytes))
     return absl::InvalidArgumentError("names of native frames are damaged; memoir symbolize writes them again");
   Symbols read;
-  for (const v1::SymbolObject& object : symbols.object()) {
+  for (v1::SymbolObject& object : *symbols.mutable_object()) {
     const std::string& key = object.build_id().empty() ? object.path() : object.build_id();
     const auto number = static_cast<std::uint32_t>(read.objects_.size());
     const std::uint32_t known = read.objects_.try_emplace(key, number).first->second;
-    for (const v1::SymbolAddress& address : object.address()) {
+    for (v1::SymbolAddress& address : *object.mutable_address()) {
       if (address.function().empty()) continue;
-      const auto end = address.function().begin() + std::min(address.function_size(), kMostInlinedFunctions);
-      read.functions_[{known, address.offset()}] = {address.function().begin(), end};
+      const auto begin = std::make_move_iterator(address.mutable_function()->begin());
+      const int count = std::min(address.function_size(), kMostInlinedFunctions);
+      read.functions_[{known, address.offset()}] = {begin, begin + count};
     }
   }
   return read;

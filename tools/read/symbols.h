@@ -30,7 +30,7 @@ std::string SymbolsPath(const std::string& capture);
 // Replaces the file as a whole, and removes what a write that was killed has left. Errors say what to do.
 absl::Status WriteSymbols(const std::string& capture, const v1::Symbols& symbols);
 // A larger file is neither written nor read: a capture of a training has some thousand addresses, of 200 bytes or so.
-inline constexpr std::uint64_t kMostSymbolBytes = std::uint64_t{64} << 20;
+inline constexpr std::uint64_t kMostSymbolBytes = std::uint64_t{32} << 20;
 // Of one address; further out they are left out.
 inline constexpr int kMostInlinedFunctions = 256;
 

@@ -20,7 +20,7 @@ std::string Problem(const NativeObjectName& object, const std::string& others, s
                     const std::string& why) {
   const std::string file = std::filesystem::path(object.path).filename();
   const std::string build = object.build_id.empty() ? "no build id" : object.build_id.substr(0, 12);
-  return absl::StrCat(file, ": ", addresses, " addresses have no names: ",
+  return absl::StrCat(file, ": ", addresses, addresses == 1 ? " address has no name: " : " addresses have no names: ",
                       !why.empty() ? why : absl::StrCat("this build of it (", build, ") is not here"),
                       others.empty() ? "" : absl::StrCat("; ", others),
                       !why.empty() ? "" : "; give the folder of a copy with --objects, or set DEBUGINFOD_URLS");
@@ -33,7 +33,7 @@ DebugInfo Open(const NativeObjectName& object, ObjectFile file, std::vector<std:
   DebugInfo info(object, std::move(file));
   const bool asked = getenv("DEBUGINFOD_URLS") != nullptr && !info.has_lines();
   if (asked && std::chrono::steady_clock::now() - begin > kPatience) {
-    unsetenv("DEBUGINFOD_URLS");
+    unsetenv("DEBUGINFOD_URLS");  // NOLINT(concurrency-mt-unsafe): the program has one thread
     problems.push_back("the servers of DEBUGINFOD_URLS do not answer, and are not asked again");
   }
   return info;
@@ -78,8 +78,10 @@ absl::StatusOr<Symbolized> Symbolize(const SymbolizeOptions& options) {
     progress();
   };
   const absl::StatusOr<Symbols> earlier = Symbols::Read(options.capture);  // damaged: written anew
-  setenv("DEBUGINFOD_TIMEOUT", "5", 0);                                    // seconds without an answer; 90 by itself
+  // NOLINTBEGIN(concurrency-mt-unsafe): the program has one thread
+  setenv("DEBUGINFOD_TIMEOUT", "5", 0);  // seconds without an answer; 90 by itself
   setenv("DEBUGINFOD_RETRY_LIMIT", "1", 0);
+  // NOLINTEND(concurrency-mt-unsafe)
   for (const auto& [object, offsets] : *objects) {
     ++done.objects;
     done.addresses += offsets.size();
