@@ -1,4 +1,4 @@
-"""What Python stacks cost, beside the same recording without them and what torch's memory history adds for its own: stack_cost.py [--memoir PATH] [--rounds 5]
+"""What Python stacks cost, beside the same recording without them and what torch's memory history adds for its own: stack_cost.py [--memoir PATH] [--rounds 5] [--busy]
 
 Each contestant runs in processes of its own, in turn, on one thread; figures are medians over the rounds, of time on the clock. The card is simulated (its kernels do nothing,
 values off): what is seen is the processor's side alone, the worst case. Memoir writes its capture to disk as in real use.
@@ -14,6 +14,7 @@ import json
 import pathlib
 import statistics
 import sys
+import time
 
 from device_cost import expect_pairs, per_call, training
 from recorded_run import alone, in_turn, recorded
@@ -29,8 +30,10 @@ def under(frames, function):
     return function() if frames <= 0 else under(frames - 1, function)
 
 
-def contestant(name, pairs, steps):
+def contestant(name, pairs, steps, busy):
     import torch
+
+    of_thread, of_process = (time.thread_time_ns, time.process_time_ns) if busy else (time.perf_counter_ns, time.perf_counter_ns)
 
     torch.set_num_threads(1)
     _, step = training()
@@ -46,10 +49,10 @@ def contestant(name, pairs, steps):
         torch.cuda.memory._record_memory_history(stacks="python" if stacks else "all", context="all" if stacks else None)
     across = torch.ones(64, 32, device="cuda").t()
     around = 4  # main, contestant, per_call and pair
-    figures = {"pair_ns": under(FRAMES - around - 1, lambda: per_call(pair, pairs))}
+    figures = {"pair_ns": under(FRAMES - around - 1, lambda: per_call(pair, pairs, of_thread))}
     with torch.no_grad():
-        figures["copy_ns"] = under(FRAMES - around - 1, lambda: per_call(across.contiguous, pairs // 4))
-    print(json.dumps({**figures, "step_ns": per_call(step, steps)}))
+        figures["copy_ns"] = under(FRAMES - around - 1, lambda: per_call(across.contiguous, pairs // 4, of_thread))
+    print(json.dumps({**figures, "step_ns": per_call(step, steps, of_process)}))
 
 
 def native_frames(nodes):
@@ -65,7 +68,7 @@ def native_frames(nodes):
 
 
 def run(name, options):
-    command = [sys.executable, __file__, "--contestant", name, "--pairs", str(options.pairs), "--steps", str(options.steps)]
+    command = [sys.executable, __file__, "--contestant", name, "--pairs", str(options.pairs), "--steps", str(options.steps), *(["--busy"] if options.busy else [])]
     if not name.startswith("memoir"):
         tree = pathlib.Path(options.memoir).resolve().parents[1]
         return alone(name, command, MEMOIR_SIM_VALUES="off", LD_PRELOAD=str(tree / "lib/memoir/libmemoir_simcuda.so"))
@@ -86,10 +89,11 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--pairs", type=int, default=200_000)
     parser.add_argument("--steps", type=int, default=40)
+    parser.add_argument("--busy", action="store_true", help="the machine is busy: processor time, of the thread, and for the step of the whole process with its writer")
     parser.add_argument("--contestant", choices=CONTESTANTS)
     options = parser.parse_args()
     if options.contestant:
-        return contestant(options.contestant, options.pairs, options.steps)
+        return contestant(options.contestant, options.pairs, options.steps, options.busy)
     rounds = in_turn(CONTESTANTS, options.rounds, lambda name: run(name, options))
     middle = {name: {key: statistics.median(r[key] for r in rounds[name]) for key in ("pair_ns", "copy_ns", "step_ns")} for name in CONTESTANTS}
     size = {name: recorded(options.memoir, ["--stacks", of], [sys.executable, str(ROOT / "examples" / "transformer.py")])[2] for name, of in STACKS.items()}
