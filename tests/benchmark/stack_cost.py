@@ -1,4 +1,4 @@
-"""What Python stacks cost, beside the same recording without them and what torch's memory history adds for its own: stack_cost.py [--memoir PATH] [--rounds 5]
+"""What Python stacks cost, beside the same recording without them and what torch's memory history adds for its own: stack_cost.py [--memoir PATH] [--rounds 5] [--busy]
 
 Each contestant runs in processes of its own, in turn, on one thread; figures are medians over the rounds, of time on the clock. The card is simulated (its kernels do nothing,
 values off): what is seen is the processor's side alone, the worst case. Memoir writes its capture to disk as in real use.
@@ -14,6 +14,7 @@ import json
 import pathlib
 import statistics
 import sys
+import time
 
 from device_cost import expect_pairs, per_call, training
 from recorded_run import alone, in_turn, recorded
@@ -29,8 +30,10 @@ def under(frames, function):
     return function() if frames <= 0 else under(frames - 1, function)
 
 
-def contestant(name, pairs, steps):
+def contestant(name, pairs, steps, busy):
     import torch
+
+    of_thread, of_process = (time.thread_time_ns, time.process_time_ns) if busy else (time.perf_counter_ns, time.perf_counter_ns)
 
     torch.set_num_threads(1)
     _, step = training()
@@ -46,10 +49,10 @@ def contestant(name, pairs, steps):
         torch.cuda.memory._record_memory_history(stacks="python" if stacks else "all", context="all" if stacks else None)
     across = torch.ones(64, 32, device="cuda").t()
     around = 4  # main, contestant, per_call and pair
-    figures = {"pair_ns": under(FRAMES - around - 1, lambda: per_call(pair, pairs))}
+    figures = {"pair_ns": under(FRAMES - around - 1, lambda: per_call(pair, pairs, of_thread))}
     with torch.no_grad():
-        figures["copy_ns"] = under(FRAMES - around - 1, lambda: per_call(across.contiguous, pairs // 4))
-    print(json.dumps({**figures, "step_ns": per_call(step, steps)}))
+        figures["copy_ns"] = under(FRAMES - around - 1, lambda: per_call(across.contiguous, pairs // 4, of_thread))
+    print(json.dumps({**figures, "step_ns": per_call(step, steps, of_process)}))
 
 
 def native_frames(nodes):
@@ -65,16 +68,18 @@ def native_frames(nodes):
 
 
 def run(name, options):
-    command = [sys.executable, __file__, "--contestant", name, "--pairs", str(options.pairs), "--steps", str(options.steps)]
+    command = [sys.executable, __file__, "--contestant", name, "--pairs", str(options.pairs), "--steps", str(options.steps), *(["--busy"] if options.busy else [])]
     if not name.startswith("memoir"):
         tree = pathlib.Path(options.memoir).resolve().parents[1]
         return alone(name, command, MEMOIR_SIM_VALUES="off", LD_PRELOAD=str(tree / "lib/memoir/libmemoir_simcuda.so"))
     recording = ["--stacks", STACKS[name], "--simulate", "a100-40", "--sim-values", "off"]
     native = name == "memoir-native"
     printed, shown, _ = recorded(options.memoir, recording, command, ["--by", "stack", "--top", "0", "--device", "cuda:0"] if native else [])
-    expect_pairs(shown, options.pairs)
-    if native and not FOUND:
-        FOUND.extend(native_frames(shown["nodes"]))
+    if native:
+        assert shown["nodes"][0]["subtree"]["allocations"] >= options.pairs, "the pairs are not in the capture"
+        FOUND[:] = native_frames(shown["nodes"])
+    else:
+        expect_pairs(shown, options.pairs)
     return json.loads(printed)
 
 
@@ -84,10 +89,11 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--pairs", type=int, default=200_000)
     parser.add_argument("--steps", type=int, default=40)
+    parser.add_argument("--busy", action="store_true", help="the machine is busy: processor time, of the thread, and for the step of the whole process with its writer")
     parser.add_argument("--contestant", choices=CONTESTANTS)
     options = parser.parse_args()
     if options.contestant:
-        return contestant(options.contestant, options.pairs, options.steps)
+        return contestant(options.contestant, options.pairs, options.steps, options.busy)
     rounds = in_turn(CONTESTANTS, options.rounds, lambda name: run(name, options))
     middle = {name: {key: statistics.median(r[key] for r in rounds[name]) for key in ("pair_ns", "copy_ns", "step_ns")} for name in CONTESTANTS}
     size = {name: recorded(options.memoir, ["--stacks", of], [sys.executable, str(ROOT / "examples" / "transformer.py")])[2] for name, of in STACKS.items()}
@@ -96,6 +102,7 @@ def main():
         print(f"{name:16}{middle[name]['pair_ns']:10.0f}{middle[name]['copy_ns']:10.0f}{middle[name]['step_ns'] / 1e6:10.2f}")
     more = lambda name, without: middle[name]["pair_ns"] - middle[without]["pair_ns"]
     print(f"a stack of {FRAMES} unchanged frames at an allocation: {more('memoir', 'memoir-off'):.0f} ns more; history: {more('history-stacks', 'history'):.0f} ns more")
+    print(f"a pair with stacks, more than bare: {more('memoir', 'bare'):.0f} ns; history: {more('history-stacks', 'bare'):.0f} ns; native frames too: {more('memoir-native', 'bare'):.0f} ns")
     print(f"a step with stacks: {middle['memoir']['step_ns'] / middle['memoir-off']['step_ns']:.2f} x of without; history: {middle['history-stacks']['step_ns'] / middle['history']['step_ns']:.2f} x")
     print(f"bytes of the capture: {size['memoir']:,} with, {size['memoir-off']:,} without: {size['memoir'] / size['memoir-off']:.2f} x")
     native = middle["memoir-native"]

@@ -105,6 +105,14 @@ def test_records_with_another_torch(wheel, tmp_path, other):
     assert "aten::ones" in run(folder / "bin" / "memoir", "show", tmp_path / "capture")
 
 
+def test_names_native_frames(environment, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    run(environment / "bin" / "memoir", "run", "-q", "-o", tmp_path / "capture", "--stacks", "native", "--", environment / "bin" / "python", script)
+    assert " have names" in run(environment / "bin" / "memoir", "symbolize", tmp_path / "capture")
+    assert '"at::' in run(environment / "bin" / "memoir", "show", "--by", "stack", "--json", tmp_path / "capture")
+
+
 # As triton does: a library of its own, linked with the libcuda.so.1 of that folder.
 SIMULATED = """
 import ctypes, os, subprocess, sys, torch

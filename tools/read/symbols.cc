@@ -1,25 +1,71 @@
 #include "tools/read/symbols.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "tools/read/regular_file.h"
 
 namespace memoir {
 namespace {
 
 constexpr std::string_view kMark = "\177ELF";  // of a name of code that is none of Python's
 
-constexpr auto kOwnersAlone = std::filesystem::perms::owner_read | std::filesystem::perms::owner_write;
+constexpr char kPartial[] = ".partial-";  // and the process that writes it
 
 const std::string& KeyOf(const NativeObjectName& object) {
   return object.build_id.empty() ? object.path : object.build_id;
+}
+
+// What processes have left that were killed while they wrote: nobody has it locked any more.
+void RemoveStale(const std::string& path) {
+  const std::filesystem::path file(path);
+  const std::string stem = absl::StrCat(file.filename().string(), kPartial);
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (!it->path().filename().string().starts_with(stem) || it->is_symlink(error)) continue;
+    const absl::StatusOr<RegularFile> partial = RegularFile::Open(it->path());
+    if (partial.ok() && flock(partial->descriptor(), LOCK_EX | LOCK_NB) == 0) unlink(it->path().c_str());
+  }
+}
+
+// 0, or errno.
+int WriteAll(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+const char* Fix(int error) {
+  switch (error) {
+    case EISDIR:
+    case ENOTDIR:
+      return "; a folder has its place, remove that";
+    case ENOSPC:
+    case EDQUOT:
+      return "; make room there";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "; copy the capture to where you may write";
+    default:
+      return "";
+  }
 }
 
 }  // namespace
@@ -37,43 +83,59 @@ std::string SymbolsPath(const std::string& capture) {
 }
 
 absl::Status WriteSymbols(const std::string& capture, const v1::Symbols& symbols) {
-  const std::string path = SymbolsPath(capture), partial = absl::StrCat(path, ".partial-", getpid());
-  const auto failed = [&](int error) {
-    std::error_code ignored;
-    std::filesystem::remove(partial, ignored);
-    return absl::UnavailableError(absl::StrCat("cannot write ", path, ": ", std::strerror(error)));
-  };
-  {
-    std::ofstream file(partial, std::ios::binary);
-    std::error_code ignored;
-    std::filesystem::permissions(partial, kOwnersAlone, ignored);  // as the parts
-    if (!file || !symbols.SerializeToOstream(&file) || !file.flush()) return failed(errno);
+  const std::string path = SymbolsPath(capture);
+  std::string bytes;
+  if (!symbols.SerializeToString(&bytes) || bytes.size() > kMostSymbolBytes)
+    return absl::ResourceExhaustedError(absl::StrCat(path, ": the names would take more than ", kMostSymbolBytes >> 20,
+                                                     " MiB, and are not written; name a part of the capture alone"));
+  RemoveStale(path);
+  const std::string partial = absl::StrCat(path, kPartial, getpid());
+  const int file = open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);  // as the parts
+  int error = file < 0 ? errno : 0;
+  if (file >= 0) {
+    flock(file, LOCK_EX);  // held until it has its name: to others it is not stale
+    error = WriteAll(file, bytes);
+    if (error == 0 && std::rename(partial.c_str(), path.c_str()) != 0) error = errno;
+    if (error != 0) unlink(partial.c_str());
+    close(file);
   }
-  std::error_code error;
-  std::filesystem::rename(partial, path, error);
-  return error ? failed(error.value()) : absl::OkStatus();
+  if (error == 0) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("cannot write ", path, ": ", std::strerror(error), Fix(error)));
 }
 
 absl::StatusOr<Symbols> Symbols::Read(const std::string& capture) {
-  Symbols read;
-  const std::string path = SymbolsPath(capture);
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return read;
-  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const absl::StatusOr<RegularFile> file = RegularFile::Open(SymbolsPath(capture));
+  if (absl::IsNotFound(file.status())) return Symbols();
+  if (!file.ok())
+    return absl::InvalidArgumentError(
+        absl::StrCat("names of native frames cannot be read (", file.status().message(), "); remove it"));
+  if (file->bytes() > kMostSymbolBytes)
+    return absl::InvalidArgumentError(absl::StrCat("names of native frames are not read: larger than ",
+                                                   kMostSymbolBytes >> 20, " MiB; memoir symbolize writes them again"));
+  const absl::StatusOr<std::string> bytes = file->Read(kMostSymbolBytes);
   v1::Symbols symbols;
-  if (!symbols.ParseFromString(bytes))
+  if (!bytes.ok() || bytes->empty() || !symbols.ParseFromString(*bytes))
     return absl::InvalidArgumentError("names of native frames are damaged; memoir symbolize writes them again");
-  for (const v1::SymbolObject& object : symbols.object()) {
+  Symbols read;
+  for (v1::SymbolObject& object : *symbols.mutable_object()) {
     const std::string& key = object.build_id().empty() ? object.path() : object.build_id();
-    for (const v1::SymbolAddress& address : object.address())
-      read.functions_[{key, address.offset()}] = {address.function().begin(), address.function().end()};
+    const auto number = static_cast<std::uint32_t>(read.objects_.size());
+    const std::uint32_t known = read.objects_.try_emplace(key, number).first->second;
+    for (v1::SymbolAddress& address : *object.mutable_address()) {
+      if (address.function().empty()) continue;
+      const auto begin = std::make_move_iterator(address.mutable_function()->begin());
+      const int count = std::min(address.function_size(), kMostInlinedFunctions);
+      read.functions_[{known, address.offset()}] = {begin, begin + count};
+    }
   }
   return read;
 }
 
 const std::vector<v1::SymbolFunction>* Symbols::Find(const NativeObjectName& object, std::uint32_t offset) const {
-  const auto found = functions_.find(std::pair(KeyOf(object), offset));
-  return found == functions_.end() || found->second.empty() ? nullptr : &found->second;
+  const auto known = objects_.find(KeyOf(object));
+  if (known == objects_.end()) return nullptr;
+  const auto found = functions_.find(std::pair(known->second, offset));
+  return found == functions_.end() ? nullptr : &found->second;
 }
 
 }  // namespace memoir

@@ -27,12 +27,16 @@ NativeObjectName NativeObjectOf(const std::string& code_file, const std::string&
 
 // symbols.memoir-symbols in the capture's folder; a capture can also be one part's file.
 std::string SymbolsPath(const std::string& capture);
-// Replaces the file as a whole. Errors say what to do.
+// Replaces the file as a whole, and removes what a write that was killed has left. Errors say what to do.
 absl::Status WriteSymbols(const std::string& capture, const v1::Symbols& symbols);
+// A larger file is neither written nor read: a capture of a training has some thousand addresses, of 200 bytes or so.
+inline constexpr std::uint64_t kMostSymbolBytes = std::uint64_t{32} << 20;
+// Of one address; further out they are left out.
+inline constexpr int kMostInlinedFunctions = 256;
 
 class Symbols {
  public:
-  // None where there is no file. InvalidArgument: it is damaged.
+  // None where there is no file. InvalidArgument: what is there is not one, or damaged; the message has no path.
   static absl::StatusOr<Symbols> Read(const std::string& capture);
 
   // Innermost first; nullptr: not known.
@@ -40,8 +44,9 @@ class Symbols {
   bool empty() const { return functions_.empty(); }
 
  private:
-  // By build id, else path, and offset.
-  absl::flat_hash_map<std::pair<std::string, std::uint32_t>, std::vector<v1::SymbolFunction>> functions_;
+  absl::flat_hash_map<std::string, std::uint32_t> objects_;  // by build id, else path
+  // By object and offset.
+  absl::flat_hash_map<std::pair<std::uint32_t, std::uint32_t>, std::vector<v1::SymbolFunction>> functions_;
 };
 
 }  // namespace memoir

@@ -2,11 +2,10 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
-#include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
-#include <fcntl.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -26,10 +25,6 @@ const Dwfl_Callbacks kCallbacks = {.find_elf = dwfl_build_id_find_elf,
                                    .find_debuginfo = dwfl_standard_find_debuginfo,
                                    .section_address = dwfl_offline_section_address,
                                    .debuginfo_path = const_cast<char**>(&kNoDebugPath)};
-
-std::string Hex(const unsigned char* bytes, int size) {
-  return absl::BytesToHexString({reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size)});
-}
 
 // Of a function in debug information, an inlined one too.
 std::string NameOf(Dwarf_Die& function) {
@@ -105,23 +100,28 @@ struct DebugInfo::Session {
   }
 };
 
-DebugInfo::DebugInfo(const NativeObjectName& object, const std::string& file) : session_(std::make_unique<Session>()) {
+DebugInfo::DebugInfo(const NativeObjectName& object, ObjectFile file) : session_(std::make_unique<Session>()) {
   Session& session = *session_;
   if (session.dwfl == nullptr) {
     problem_ = dwfl_errmsg(-1);
     return;
   }
   dwfl_report_begin(session.dwfl);
-  if (!file.empty()) {
-    session.module = dwfl_report_offline(session.dwfl, file.c_str(), file.c_str(), -1);
-  } else {
+  if (file.file) {
+    // Takes the descriptor where it succeeds.
+    session.module =
+        dwfl_report_offline(session.dwfl, file.path.c_str(), file.path.c_str(), file.file->descriptor());
+    if (session.module != nullptr) file.file->Release();
+  } else if (IsBuildId(object.build_id)) {
     constexpr GElf_Addr kEnd = GElf_Addr{1} << 32;  // offsets are below that
     session.module = dwfl_report_module(session.dwfl, object.path.c_str(), 0, kEnd);
     const std::string id = absl::HexStringToBytes(object.build_id);
     dwfl_module_report_build_id(session.module, reinterpret_cast<const unsigned char*>(id.data()), id.size(), 0);
   }
   dwfl_report_end(session.dwfl, nullptr, nullptr);
-  if (session.module == nullptr || dwfl_module_getelf(session.module, &session.bias) == nullptr) {
+  if (!file.file && session.module == nullptr) {
+    problem_ = "it is not here";
+  } else if (session.module == nullptr || dwfl_module_getelf(session.module, &session.bias) == nullptr) {
     problem_ = dwfl_errmsg(-1);
   } else {
     session.symbols.emplace(session.module);
@@ -147,7 +147,7 @@ std::vector<SymbolFunction> DebugInfo::FunctionsAt(std::uint32_t offset) const {
   Dwarf_Die* scopes = nullptr;
   const int count = unit == nullptr ? 0 : ScopesAround(*unit, address - bias, &scopes);
   bool is_whole = false;
-  for (int i = 0; i < count && !is_whole; ++i) {
+  for (int i = 0; i < count && !is_whole && functions.size() < std::size_t{kMostInlinedFunctions}; ++i) {
     const int tag = dwarf_tag(&scopes[i]);
     is_whole = tag == DW_TAG_subprogram;
     if (!is_whole && tag != DW_TAG_inlined_subroutine) continue;
@@ -158,19 +158,6 @@ std::vector<SymbolFunction> DebugInfo::FunctionsAt(std::uint32_t offset) const {
   const char* symbol = is_whole ? nullptr : session_->symbols->NameAt(address);
   if (symbol != nullptr) functions.push_back(Function(FunctionName(symbol), place));
   return functions;
-}
-
-std::string BuildIdOf(const std::string& file) {
-  const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return "";
-  elf_version(EV_CURRENT);
-  Elf* elf = elf_begin(descriptor, ELF_C_READ, nullptr);
-  const void* id = nullptr;
-  const ssize_t size = elf == nullptr ? 0 : dwelf_elf_gnu_build_id(elf, &id);
-  std::string text = size > 0 ? Hex(static_cast<const unsigned char*>(id), static_cast<int>(size)) : "";
-  elf_end(elf);
-  close(descriptor);
-  return text;
 }
 
 }  // namespace memoir

@@ -10,13 +10,14 @@
 
 #include "memoir/v1/symbols.pb.h"
 #include "tools/read/symbols.h"
+#include "tools/symbolize/object_file.h"
 
 namespace memoir {
 
 class DebugInfo {
  public:
-  // `file`: where the object is, "" where it has to be fetched by its build id.
-  DebugInfo(const NativeObjectName& object, const std::string& file);
+  // `file`: without one it has to be fetched by the build id.
+  DebugInfo(const NativeObjectName& object, ObjectFile file);
   ~DebugInfo();
   DebugInfo(DebugInfo&&) noexcept;
 
@@ -32,9 +33,6 @@ class DebugInfo {
   std::unique_ptr<Session> session_;
   std::string problem_;
 };
-
-// "" for none; hexadecimal digits.
-std::string BuildIdOf(const std::string& file);
 
 }  // namespace memoir
 

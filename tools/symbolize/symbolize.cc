@@ -5,44 +5,35 @@
 #include <cstdlib>
 #include <filesystem>
 #include <set>
-#include <system_error>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "tools/symbolize/debug_info.h"
 #include "tools/symbolize/native_addresses.h"
+#include "tools/symbolize/object_file.h"
 
 namespace memoir {
 namespace {
 
-// The file that was loaded, here: by its build id, or where it has none by its path alone. "": it is not here.
-std::string FileOf(const NativeObjectName& object, const std::vector<std::string>& folders) {
-  std::vector<std::string> places = {object.path};
-  for (const std::string& folder : folders)
-    places.push_back(std::filesystem::path(folder) / std::filesystem::path(object.path).filename());
-  for (const std::string& place : places) {
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(place, error)) continue;
-    if (object.build_id.empty() || BuildIdOf(place) == object.build_id) return place;
-  }
-  return "";
-}
-
-std::string Problem(const NativeObjectName& object, bool is_here, std::size_t addresses, const std::string& why) {
+// `why`: of one that is here.
+std::string Problem(const NativeObjectName& object, const std::string& others, std::size_t addresses,
+                    const std::string& why) {
   const std::string file = std::filesystem::path(object.path).filename();
-  if (is_here) return absl::StrCat(file, ": ", addresses, " addresses have no names: ", why);
-  return absl::StrCat(file, ": ", addresses, " addresses have no names: this build of it (",
-                      object.build_id.empty() ? "no build id" : object.build_id.substr(0, 12),
-                      ") is not here; give the folder of a copy with --objects, or set DEBUGINFOD_URLS");
+  const std::string build = object.build_id.empty() ? "no build id" : object.build_id.substr(0, 12);
+  return absl::StrCat(file, ": ", addresses, addresses == 1 ? " address has no name: " : " addresses have no names: ",
+                      !why.empty() ? why : absl::StrCat("this build of it (", build, ") is not here"),
+                      others.empty() ? "" : absl::StrCat("; ", others),
+                      !why.empty() ? "" : "; give the folder of a copy with --objects, or set DEBUGINFOD_URLS");
 }
 
 // Opens it, and turns to no server any more that has let it wait in vain.
-DebugInfo Open(const NativeObjectName& object, const std::string& file, std::vector<std::string>& problems) {
+DebugInfo Open(const NativeObjectName& object, ObjectFile file, std::vector<std::string>& problems) {
   constexpr std::chrono::seconds kPatience(5);
   const auto begin = std::chrono::steady_clock::now();
-  DebugInfo info(object, file);
+  DebugInfo info(object, std::move(file));
   const bool asked = getenv("DEBUGINFOD_URLS") != nullptr && !info.has_lines();
   if (asked && std::chrono::steady_clock::now() - begin > kPatience) {
-    unsetenv("DEBUGINFOD_URLS");
+    unsetenv("DEBUGINFOD_URLS");  // NOLINT(concurrency-mt-unsafe): the program has one thread
     problems.push_back("the servers of DEBUGINFOD_URLS do not answer, and are not asked again");
   }
   return info;
@@ -87,14 +78,18 @@ absl::StatusOr<Symbolized> Symbolize(const SymbolizeOptions& options) {
     progress();
   };
   const absl::StatusOr<Symbols> earlier = Symbols::Read(options.capture);  // damaged: written anew
-  setenv("DEBUGINFOD_TIMEOUT", "5", 0);                                    // seconds without an answer; 90 by itself
+  // NOLINTBEGIN(concurrency-mt-unsafe): the program has one thread
+  setenv("DEBUGINFOD_TIMEOUT", "5", 0);  // seconds without an answer; 90 by itself
   setenv("DEBUGINFOD_RETRY_LIMIT", "1", 0);
+  // NOLINTEND(concurrency-mt-unsafe)
   for (const auto& [object, offsets] : *objects) {
     ++done.objects;
     done.addresses += offsets.size();
-    const std::string file = FileOf(object, options.folders);
+    ObjectFile file = FindObjectFile(object, options.folders);
+    const bool is_here = file.file.has_value();
+    const std::string others = file.others;
     progress();  // opening can wait for a server
-    const DebugInfo info = Open(object, file, done.problems);
+    const DebugInfo info = Open(object, std::move(file), done.problems);
     v1::SymbolObject& written = *symbols.add_object();
     written.set_path(object.path);
     written.set_build_id(object.build_id);
@@ -102,8 +97,8 @@ absl::StatusOr<Symbolized> Symbolize(const SymbolizeOptions& options) {
     done.named += named;
     done.with_lines += static_cast<std::size_t>(std::ranges::count_if(written.address(), HasLine));
     if (named < offsets.size()) {
-      const std::string why = info.problem().empty() ? "it has no symbols for them" : info.problem();
-      done.problems.push_back(Problem(object, !file.empty() || info.problem().empty(), offsets.size() - named, why));
+      const std::string why = info.problem().empty() ? "it has no symbols for them" : is_here ? info.problem() : "";
+      done.problems.push_back(Problem(object, others, offsets.size() - named, why));
     }
   }
   const absl::Status status = WriteSymbols(options.capture, symbols);

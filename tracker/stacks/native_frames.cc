@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 
@@ -23,7 +24,11 @@ using FindObject = int (*)(void*, dl_find_object*);
 
 struct Slot {
   std::atomic<std::uintptr_t> begin, end;  // in memory; begin 0: free. Set when all else is
-  link_map* map;                           // the same addresses may be another library's later
+  // The same addresses may be another library's later, and what the loader knows of it may lie where it lay of the
+  // first: bytes of the file tell them apart.
+  link_map* map;
+  std::size_t mark_at;  // from `begin` on
+  std::uint64_t mark;
   NativeObject object;
 };
 
@@ -43,37 +48,57 @@ void WriteBuildId(const std::uint8_t* id, std::size_t bytes, char (&text)[kMaxIn
     std::snprintf(text + at, sizeof text - at, "%02x", id[i]);
 }
 
-void FindBuildId(const std::uint8_t* notes, std::size_t bytes, char (&text)[kMaxInlineName]) {
+// Returns where it is; 0: there is none.
+std::size_t FindBuildId(const std::uint8_t* notes, std::size_t bytes, char (&text)[kMaxInlineName]) {
   const auto padded = [](std::size_t size) { return (size + 3) & ~std::size_t{3}; };
   for (std::size_t at = 0; at + sizeof(ElfW(Nhdr)) <= bytes;) {
     ElfW(Nhdr) note;
     std::memcpy(&note, notes + at, sizeof note);
     const std::size_t name = at + sizeof note, id = name + padded(note.n_namesz);
-    if (id + note.n_descsz > bytes) return;
+    if (id + note.n_descsz > bytes) return 0;
     const bool is_gnu = note.n_namesz == 4 && std::memcmp(notes + name, "GNU", 4) == 0;
-    if (is_gnu && note.n_type == NT_GNU_BUILD_ID) return WriteBuildId(notes + id, note.n_descsz, text);
+    if (is_gnu && note.n_type == NT_GNU_BUILD_ID) {
+      WriteBuildId(notes + id, note.n_descsz, text);
+      return id;
+    }
     at = id + padded(note.n_descsz);
   }
+  return 0;
 }
 
-// In its program headers, which lie at the start of what is mapped of it.
-void AddBuildId(const dl_find_object& found, char (&text)[kMaxInlineName]) {
+// In its program headers, which lie at the start of what is mapped of it. Returns where its build id is in that; 0:
+// there is none.
+std::size_t AddBuildId(const dl_find_object& found, char (&text)[kMaxInlineName]) {
   const auto* image = static_cast<const std::uint8_t*>(found.dlfo_map_start);
   const auto bytes = static_cast<std::size_t>(static_cast<const std::uint8_t*>(found.dlfo_map_end) - image);
   ElfW(Ehdr) header;
-  if (bytes < sizeof header) return;
+  if (bytes < sizeof header) return 0;
   std::memcpy(&header, image, sizeof header);
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return;
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return 0;
   for (std::size_t i = 0; i < header.e_phnum; ++i) {
     ElfW(Phdr) segment;
     const std::size_t at = header.e_phoff + i * sizeof segment;
-    if (at + sizeof segment > bytes) return;
+    if (at + sizeof segment > bytes) return 0;
     std::memcpy(&segment, image + at, sizeof segment);
     const std::uintptr_t begin = found.dlfo_link_map->l_addr + segment.p_vaddr;
     const auto offset = begin - reinterpret_cast<std::uintptr_t>(image);
     if (segment.p_type != PT_NOTE || offset > bytes || segment.p_memsz > bytes - offset) continue;
-    FindBuildId(image + offset, segment.p_memsz, text);
+    if (const std::size_t id = FindBuildId(image + offset, segment.p_memsz, text); id != 0) return offset + id;
   }
+  return 0;
+}
+
+std::uint64_t MarkAt(const dl_find_object& found, std::size_t at) {
+  std::uint64_t mark = 0;
+  std::memcpy(&mark, static_cast<const std::uint8_t*>(found.dlfo_map_start) + at, sizeof mark);
+  return mark;
+}
+
+// The begin of its build id, where that is in the first page, of which every byte is there; else where its section
+// headers are, which its size decides.
+std::size_t MarkOffset(std::size_t build_id) {
+  constexpr std::size_t kFirstPage = 4096, kShortest = 8;
+  return build_id != 0 && build_id + kShortest <= kFirstPage ? build_id : offsetof(ElfW(Ehdr), e_shoff);
 }
 
 // The program itself has no name in the loader's list.
@@ -96,23 +121,24 @@ bool Holds(const dl_find_object& found, const void* code) {
   return code >= found.dlfo_map_start && code < found.dlfo_map_end;
 }
 
-NativeObject Describe(const dl_find_object& found) {
+void Describe(const dl_find_object& found, Slot& slot) {
   char path[kMaxInlineName], mark[kMaxInlineName];
   CopyPath(*found.dlfo_link_map, path);
   std::snprintf(mark, sizeof mark, "%s", kNativeMark);
-  AddBuildId(found, mark);
-  NativeObject object;
+  slot.mark_at = MarkOffset(AddBuildId(found, mark));
+  slot.mark = MarkAt(found, slot.mark_at);
+  NativeObject& object = slot.object;
   object.base = found.dlfo_link_map->l_addr;
   object.name = RingDefineCode(path, mark);
   object.sighting = ++last_sighting;
   object.is_interpreter = interpreter != nullptr && Holds(found, interpreter);
   object.is_memoir = IsMemoir(path);
-  return object;
 }
 
 bool IsOf(const Slot& slot, std::uintptr_t begin, const dl_find_object& found) {
   return slot.begin.load(std::memory_order_acquire) == begin && slot.map == found.dlfo_link_map &&
-         slot.end.load(std::memory_order_relaxed) == reinterpret_cast<std::uintptr_t>(found.dlfo_map_end);
+         slot.end.load(std::memory_order_relaxed) == reinterpret_cast<std::uintptr_t>(found.dlfo_map_end) &&
+         slot.mark == MarkAt(found, slot.mark_at);
 }
 
 // nullptr: there is no room.
@@ -124,7 +150,7 @@ const NativeObject* Add(const dl_find_object& found, std::uintptr_t begin) {
     if (slot.begin.load(std::memory_order_relaxed) != 0 && !IsOf(slot, begin, found)) continue;
     if (slot.begin.load(std::memory_order_relaxed) == 0) {
       slot.map = found.dlfo_link_map;
-      slot.object = Describe(found);
+      Describe(found, slot);
       slot.end.store(reinterpret_cast<std::uintptr_t>(found.dlfo_map_end), std::memory_order_relaxed);
       slot.begin.store(begin, std::memory_order_release);
     }

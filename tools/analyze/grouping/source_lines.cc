@@ -6,6 +6,25 @@
 
 namespace memoir {
 
+namespace {
+
+// Of recordings whose native frames are addresses as yet.
+constexpr char kNoNames[] = "Frames of C and C++ have no names yet: memoir symbolize CAPTURE finds them.";
+
+// As memoir symbolize was not run yet: of no library or program any function is known.
+bool HasAddressesAlone(const Dictionary& dictionary) {
+  bool any = false;
+  for (std::uint32_t i = 0; i < dictionary.codes(); ++i) {
+    const Code& code = dictionary.code(CodeId{i});
+    if (code.object.empty()) continue;
+    if (!code.function.starts_with("+0x")) return false;
+    any = true;
+  }
+  return any;
+}
+
+}  // namespace
+
 SourceLine SourceLineOf(const Frame& frame, const Dictionary& dictionary) {
   const Code& code = dictionary.code(frame.code);
   return {code.file, code.function.empty() ? "?" : code.function, frame.line};
@@ -83,8 +102,9 @@ bool SourceLines::IsOwn(StackId stack, const Dictionary& dictionary) {
 
 std::string SourceLines::Missing(const Dictionary& dictionary) const {
   if (dictionary.stacks() == 0) return kNoStacks;
-  if (path_.empty() || found_named_) return "";
-  return absl::StrCat("No frame lies in --own ", path_, ".");
+  std::string missing = path_.empty() || found_named_ ? "" : absl::StrCat("No frame lies in --own ", path_, ".");
+  if (HasAddressesAlone(dictionary)) absl::StrAppend(&missing, missing.empty() ? "" : " ", kNoNames);
+  return missing;
 }
 
 SourceLine SourceLines::Of(StackId stack, const Dictionary& dictionary) {

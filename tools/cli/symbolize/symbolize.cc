@@ -73,6 +73,14 @@ int SymbolizeVerb(const std::vector<std::string>& arguments) {
       ->allow_extra_args(false);
   if (const auto code = ParseArguments(*app, "symbolize", arguments)) return *code;
   if (asked.capture.empty()) return FailUsage("symbolize", "no capture given: memoir symbolize CAPTURE");
+  for (const std::string& folder : asked.folders) {
+    std::error_code error;
+    const std::filesystem::file_status there = std::filesystem::status(folder, error);
+    if (std::filesystem::is_directory(there)) continue;
+    const bool missing = there.type() == std::filesystem::file_type::not_found;
+    return FailUsage("symbolize", fmt::format("--objects {}: {}", folder,
+                                              missing ? "there is no such folder" : "not a folder that can be read"));
+  }
   return Symbolize(asked);
 }
 
