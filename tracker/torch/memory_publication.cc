@@ -110,7 +110,7 @@ bool BeginPublication() {
 }
 
 void AbandonPublication(const char* why) {
-  std::snprintf(abandoned_line, sizeof abandoned_line, "publish=nvtx-memory: nothing is published: %s", why);
+  std::snprintf(abandoned_line, sizeof abandoned_line, "publish=nvtx-memory: not every device is published: %s", why);
   SetProblem(abandoned_line);
 }
 

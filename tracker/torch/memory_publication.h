@@ -52,7 +52,7 @@ inline bool MayBePublished() { return device_publications.load(std::memory_order
 void PreparePublication(bool is_wanted);
 // By whoever looks for the blocks that are live, before its snapshot, under no lock. False: nothing is to be published.
 bool BeginPublication();
-// Nothing is published until the next recording. `why`: stays.
+// What is not published by now stays so until the next recording. `why`: stays.
 void AbandonPublication(const char* why);
 
 // The others under the lock of the device, once MayBePublished().
