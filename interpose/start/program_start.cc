@@ -26,7 +26,7 @@ using Open = void* (*)(const char*, int);
 using Find = void* (*)(void*, const char*);
 using Why = char* (*)();
 
-constexpr char kTorch[] = "libtorch_cpu.so";
+constexpr char kTorch[] = "libtorch_cpu.so", kOwn[] = "libmemoir_interpose.so";
 
 // Of the process, until main runs.
 constinit Main program_main = nullptr;
@@ -126,7 +126,7 @@ void* OpenTracker(const Loader& loader, const char* folder, TorchMinor torch) {
 void BeginRecording(const char* program) {
   Loaded torch, own;
   TorchMinor version{};
-  if (!FindLoaded(kTorch, &torch) || !FindLoaded("libmemoir_interpose.so", &own)) return;
+  if (!FindLoaded(kTorch, &torch) || !FindLoaded(kOwn, &own)) return;
   const Loader loader = {Definition<Open>("dlopen"), Definition<Find>("dlsym"), Definition<Why>("dlerror")};
   if (loader.open == nullptr || loader.find == nullptr) return;
   if (!FindTorchMinor(torch, &version))
@@ -160,6 +160,16 @@ void BeginLate() {
     forget();  // the program's look-up did not fail
 }
 
+// By this NVTX finds who follows its ranges, at the first one of each library. A profiler that is there has set it.
+// Here alone: later other threads may be looking at the environment.
+void LeadNvtxHere() {
+  Loaded own;
+  char path[4200];
+  if (HasPython() || !FindLoaded(kOwn, &own) || own.folder[0] == '\0') return;
+  std::snprintf(path, sizeof path, "%s/%s", own.folder, kOwn);
+  setenv("NVTX_INJECTION64_PATH", path, 0);  // NOLINT(concurrency-mt-unsafe): before main there is one thread
+}
+
 // The program's own start calls libc's through a slot, which is filled by now and not read yet.
 __attribute__((constructor)) void WaitForMain() {
   Loaded torch;
@@ -170,6 +180,7 @@ __attribute__((constructor)) void WaitForMain() {
   }
   const void* original = FindImported("__libc_start_main");
   if (original == nullptr) return;
+  LeadNvtxHere();
   start_of_libc = reinterpret_cast<StartOfLibc>(const_cast<void*>(original));
   RedirectImports("__libc_start_main", original, reinterpret_cast<void*>(&StartProgram));
 }

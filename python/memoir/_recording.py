@@ -43,6 +43,7 @@ def start(
     modules: bool | typing.Literal["on", "off"] | None = None,
     stacks: typing.Literal["python", "native", "calls", "off"] | None = None,
     kernels: bool | typing.Literal["on", "off"] | None = None,
+    publish: typing.Literal["none", "nvtx-memory"] | None = None,
     quiet: bool | None = None,
     steps: str | None = None,
     range: str | None = None,
@@ -75,6 +76,8 @@ def start(
         native: with the frames of C and C++ inside it, which `memoir symbolize` names afterwards
         calls: with each call of a Python function, which slows programs down that run much Python
     kernels: on or off: record each launch of a CUDA kernel, with its name and stream (default: on)
+    publish: "nvtx-memory" publishes the blocks of PyTorch's CUDA allocator through NVTX's memory extension, so that a tool that listens to it, such as
+        compute-sanitizer, sees tensors and not segments (default: none)
     quiet: print nothing but errors (default: False)
     steps: "10:12" records operators in the steps 10 and 11, and outside of them allocations only. Steps are counted from 0: calls of memoir.step();
         where there are none, steps of torch.profiler, else of the first optimizer
@@ -179,6 +182,7 @@ def session(
     modules: bool | typing.Literal["on", "off"] | None = None,
     stacks: typing.Literal["python", "native", "calls", "off"] | None = None,
     kernels: bool | typing.Literal["on", "off"] | None = None,
+    publish: typing.Literal["none", "nvtx-memory"] | None = None,
     quiet: bool | None = None,
     steps: str | None = None,
     range: str | None = None,

@@ -114,7 +114,7 @@ def test_all_is_fine(doctor, fake_tree, lies, tmp_path):
     is_line(doctor("CUDA kernels"), "ok", "launches from interposed calls")
     is_line(doctor("CUDA kernels"), "ok", "CUPTI is not used")
     assert doctor("NVTX") == []
-    is_line(doctor("NVTX", NVTX_INJECTION64_PATH="/opt/profiler.so"), "note", "NVTX_INJECTION64_PATH=/opt/profiler.so: ranges of NVTX go there",
+    is_line(doctor("NVTX", NVTX_INJECTION64_PATH="/opt/profiler.so"), "note", "NVTX_INJECTION64_PATH=/opt/profiler.so: ranges of NVTX go there (and blocks, with --publish nvtx-memory)",
             "unset it to have them in the recording")
     assert doctor("variables") == [] and doctor("install path") == []
 

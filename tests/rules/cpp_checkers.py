@@ -26,7 +26,7 @@ WARNING = re.compile(r"^(?P<file>/.+?):(?P<line>\d+):\d+: (?:warning|error): .* 
 # Functions of libc that concurrency-mt-unsafe refuses and that are safe here.
 SAFE = re.compile(
     r"\b(?:"
-    r"getenv"  # as long as nobody calls setenv at the same time; Memoir never calls it
+    r"getenv"  # as long as nobody calls setenv at the same time; Memoir calls it before main alone
     r"|strerror|strsignal"  # glibc has a text for every number, or a buffer for each thread
     r"|dlerror"  # of each thread
     r"|readdir"  # of streams that one thread has

@@ -23,6 +23,7 @@ LIBRARIES = {
     "gtest": r"(gtest|gmock)/",
     "memoir": r"memoir/memoir(_functions|_modules|_optimizers)?\.h$",  # our own C interface and parts of memoir_torch.h, as they are installed for programs
     "benchmark": r"benchmark/",
+    "nvtx": r"nvtx3/",
     "elfutils": r"elfutils/|dwarf\.h$",
 }
 SYSTEM = re.compile(r"(sys|linux|asm|arpa|net|netinet)/\w+\.h$|\w+(\.h)?$|x86intrin\.h$")
@@ -42,7 +43,7 @@ ARROWS = {
     "tracker/drain": (("interpose", "tracker/writer"), {"zstd", "protozero", "xxhash"}),
     "tracker/modules": (("interpose", "tracker", "tracker/stacks"), set()),
     "tracker/stacks": (("interpose", "tracker"), set()),
-    "tracker/torch": (("interpose", "tracker/modules", "tracker/stacks"), {"torch", "memoir"}),
+    "tracker/torch": (("interpose", "tracker/modules", "tracker/stacks"), {"torch", "memoir", "nvtx"}),
     "tracker/torch/simulated": (("interpose",), {"torch"}),
     "tracker/session": (("interpose", "interpose/cuda", "tracker", "tracker/drain", "tracker/modules", "tracker/stacks", "tracker/writer", "tracker/torch", "proto"), {"protozero"}),
     "proto": ((), set()),

@@ -23,6 +23,7 @@ TYPES = {
     "kSignal": "str",
     "kOperators": "typing.Literal['ranges', 'dispatch']",
     "kStacks": "typing.Literal['python', 'native', 'calls', 'off']",
+    "kPublication": "typing.Literal['none', 'nvtx-memory']",
     "kSwitch": "bool | typing.Literal['on', 'off']",
 }
 FLAGS = {"0": "False", "1": "True"}  # how the table's default of a kFlag reads in Python

@@ -31,5 +31,18 @@ TEST(SettingsTest, WhatIsNotNamedStaysSo) {
   EXPECT_EQ(settings->controls.control_file, "/run/control");
 }
 
+TEST(SettingsTest, BlocksArePublishedWhereThatIsAskedFor) {
+  const char* const given[] = {"output=/run", nullptr};
+  std::string error;
+  EXPECT_FALSE(ReadSettings(given, &error)->publishes);
+  {
+    const Variables variables{{"MEMOIR_PUBLISH", "nvtx-memory"}};
+    EXPECT_TRUE(ReadSettings(given, &error)->publishes);
+  }
+  const char* const other[] = {"output=/run", "publish=nvtx", nullptr};
+  EXPECT_FALSE(ReadSettings(other, &error));
+  EXPECT_EQ(error, "publish=nvtx is neither none nor nvtx-memory");
+}
+
 }  // namespace
 }  // namespace memoir

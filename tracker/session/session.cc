@@ -102,9 +102,11 @@ void FindRankAgain(Session& own) {
 }
 
 // Under the mutex, while a writer is there. The first of it is said: without `memoir run` nobody shows a summary.
-void NoteUnrecorded(Session& own) {
-  if (!TakeUnrecorded(&own.facts, own.writer.get()) || own.quiet || own.child || own.facts.rank != 0) return;
-  if (!std::exchange(own.said_unrecorded, true)) SayLine("%s", UnrecordedLine(own.facts.unrecorded.front()).c_str());
+void NoteUnrecorded(Session& own, bool is_last = false) {
+  const bool speaks = !own.quiet && !own.child && own.facts.rank == 0;
+  SayUnpublished(speaks, is_last);
+  if (TakeUnrecorded(&own.facts, own.writer.get()) && speaks && !std::exchange(own.said_unrecorded, true))
+    SayLine("%s", UnrecordedLine(own.facts.unrecorded.front()).c_str());
 }
 
 // On the writer's thread, which whoever holds the mutex may wait for: it never waits for that.
@@ -223,7 +225,7 @@ void StartHooks(const Settings& settings, OperatorHook operators, Session& own) 
   own.settings = settings;
   WatchDriver(settings.kernels);
   FollowParallelRegions();
-  InstallTorchHooks(operators);
+  InstallTorchHooks(operators, settings.publishes);
   KeepForChildren(settings);
   if (!own.child) SayConflict(own);  // who started it has the same variables
   std::string warning;
@@ -253,7 +255,7 @@ void Abandon(Session& own) {
 void LookLast(Session& own) {
   try {
     FindRankAgain(own);
-    NoteUnrecorded(own);
+    NoteUnrecorded(own, true);
   } catch (...) {
   }
 }

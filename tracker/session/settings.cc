@@ -31,6 +31,7 @@ enum OptionKind {
   kBound,
   kAddresses,
   kStacks,
+  kPublication,
   kSwitch
 };
 
@@ -69,6 +70,8 @@ std::string Complaint(const Option& option, const std::string& value) {
   const char* const stacks[] = {"python", "native", "calls", "off"};
   if (option.kind == kStacks && std::ranges::find(stacks, value) == std::end(stacks))
     return "is none of python, native, calls and off";
+  if (option.kind == kPublication && value != "none" && value != "nvtx-memory")
+    return "is neither none nor nvtx-memory";
   if (option.kind == kOperators && value != "ranges" && value != "dispatch") return "is neither ranges nor dispatch";
   return "";
 }
@@ -243,6 +246,7 @@ std::optional<Settings> ReadSettings(const char* const* given, std::string* erro
   settings.native_stacks = (*values)["stacks"] == "native";
   settings.calls = (*values)["stacks"] == "calls";
   settings.kernels = IsOn((*values)["kernels"]);
+  settings.publishes = (*values)["publish"] == "nvtx-memory";
   settings.program = (*values)["program"];
   settings.python_version = (*values)["python_version"];
   settings.dispatched_operators = (*values)["ops"] == "dispatch";

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "interpose/cuda/driver_watch.h"
+#include "tracker/session/terminal_line.h"
 #include "tracker/stacks/stack_recorder.h"
 #include "tracker/torch/hooks.h"
 
@@ -66,6 +67,12 @@ std::string UnrecordedLine(const Unrecorded& unrecorded) {
   const bool memory = unrecorded.what == Unrecorded::What::kCudaMemory;
   return (memory ? "CUDA memory is not known for now: " : "some calls of CUDA's libraries are not recorded: ") +
          unrecorded.why + (memory ? "; tried again while the program allocates" : "");
+}
+
+void SayUnpublished(bool speaks, bool is_last) {
+  for (const char* line : {TakePublicationProblem(), is_last ? TakeUnpublished() : nullptr}) {
+    if (line != nullptr && speaks) SayLine("%s", line);
+  }
 }
 
 std::string Losses(const WriterStatus& status, std::uint64_t late) {

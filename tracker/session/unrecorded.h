@@ -22,6 +22,9 @@ bool TakeUnrecorded(ProcessFacts* facts, Writer* writer);
 // For the terminal, as of the moment at which it is found.
 std::string UnrecordedLine(const Unrecorded& unrecorded);
 
+// What publish=nvtx-memory could not do, on the terminal if it `speaks`; once. `is_last`: also how much it left out.
+void SayUnpublished(bool speaks, bool is_last);
+
 // What of the recording is not on file, and why; "" when all of it is. `late`: records that hooks committed after the
 // writer's last look, or that a writer which gave up has left. No counter in the capture knows of them.
 std::string Losses(const WriterStatus& status, std::uint64_t late);

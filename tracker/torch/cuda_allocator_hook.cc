@@ -3,8 +3,6 @@
 #include <c10/core/Device.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 
 #include "interpose/errno_keeper.h"
@@ -12,7 +10,10 @@
 #include "interpose/ring.h"
 #include "interpose/tick.h"
 #include "tracker/torch/cuda_allocator_kind.h"
+#include "tracker/torch/cuda_allocator_numbers.h"
+#include "tracker/torch/cuda_found_blocks.h"
 #include "tracker/torch/cuda_gaps.h"
+#include "tracker/torch/cuda_publication.h"
 #include "tracker/torch/device_records.h"
 #include "tracker/torch/hooks.h"
 
@@ -35,10 +36,9 @@ namespace {
 using c10::cuda::CUDACachingAllocator::CUDAAllocator;
 using c10::cuda::CUDACachingAllocator::TraceEntry;
 
-constexpr int kMaxDevices = 128;  // torch's own bound is 120
+constexpr int kMaxDevices = kMaxPublishedDevices;  // torch's own bound is 120
 constexpr char kAllocator[] = "_ZN3c104cuda20CUDACachingAllocator9allocatorE";
 constexpr char kReport[] = "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE";
-using MemoryInfo = int (*)(std::size_t* free, std::size_t* total);
 using Report = void (*)(void*, std::int64_t, std::size_t, std::size_t, c10::Device);
 
 // What the trace said of a block; the report that follows has the rest.
@@ -65,9 +65,12 @@ constinit std::atomic<pid_t> ready_in{0};  // the process in which torch made it
 constinit std::atomic<bool> attached{false};
 constinit std::atomic<bool> finding{false};
 constinit std::atomic<const ThreadSlot*> finder{nullptr};  // whose snapshot it is
-constinit int devices_found = 0;                           // by it; the finder's alone
-constinit std::atomic<std::uint32_t> unfollowed{0};        // reports since the first attempt that failed
-constinit std::atomic<bool> follows_reports{false};        // all slots of the report are redirected
+constinit int devices_found = 0;                           // by it; this and the next three are the finder's alone
+constinit bool records_found = true;                       // or only publishes
+constinit const std::vector<FoundMemory>* publishes = nullptr;
+constinit bool all_published = true;
+constinit std::atomic<std::uint32_t> unfollowed{0};  // reports since the first attempt that failed
+constinit std::atomic<bool> follows_reports{false};  // all slots of the report are redirected
 constinit Report report = nullptr;
 constinit std::atomic<CUDAAllocator*>* allocator_variable = nullptr;
 constinit MemoryInfo memory_info = nullptr;  // cudaMemGetInfo
@@ -102,48 +105,23 @@ DevicePlace PlaceOf(const TraceEntry& entry) {
   return place;
 }
 
-// The lock is recursive and this thread's; the call reads counters. At segments and out of memory only.
-DeviceNumbers NumbersOf(c10::DeviceIndex index) {
-  DeviceNumbers numbers;
-  try {
-    const auto stats = Allocator()->getDeviceStats(index);
-    numbers.allocated = static_cast<std::uint64_t>(stats.allocated_bytes[0].current);
-    numbers.active = static_cast<std::uint64_t>(stats.active_bytes[0].current);
-    numbers.reserved = static_cast<std::uint64_t>(stats.reserved_bytes[0].current);
-    numbers.alloc_retries = static_cast<std::uint64_t>(stats.num_alloc_retries);
-    numbers.ooms = static_cast<std::uint64_t>(stats.num_ooms);
-    numbers.known = true;
-  } catch (...) {  // then nobody compares
-  }
-  return numbers;
-}
-
-// What the allocator may reserve. Only at out of memory, where torch itself has just asked the driver the same under
-// its lock; the device is the current one there.
-template <class Allocator>
-std::uint64_t LimitOf(Allocator& allocator, c10::DeviceIndex index) {
-  if constexpr (requires { allocator.getMemoryFraction(index); }) {
-    std::size_t free = 0, total = 0;
-    if (memory_info == nullptr || memory_info(&free, &total) != 0) return kNotKnown;
-    try {
-      return static_cast<std::uint64_t>(std::llround(allocator.getMemoryFraction(index) * static_cast<double>(total)));
-    } catch (...) {  // then it is not known
-    }
-  }
-  return kNotKnown;
-}
-
 // Of this thread's snapshot: what it finds is as of now. It goes through the devices one by one, and torch 2.11
 // says "device 0" of each.
 void NoteSnapshot() {
   if (finder.load(std::memory_order_relaxed) != memoir_thread_slot || memoir_thread_slot == nullptr) return;
   if (devices_found == kMaxDevices) return;
   const auto index = static_cast<c10::DeviceIndex>(devices_found++);
+  if (publishes != nullptr) {
+    all_published = PublishFound(index, *publishes) && all_published;
+    return;
+  }
+  if (MayBePublished()) NotePublication(index);
+  if (!records_found) return;
   Device& device = devices[index];
   device.epoch = epoch.load(std::memory_order_relaxed);
   device.found_serial = device.serial + 1;
   device.serial += 3;  // found, freed again, statistics
-  device.numbers = NumbersOf(index);
+  device.numbers = NumbersOf(*Allocator(), index);
 }
 
 void RecordTraced(const TraceEntry& entry, Device& device) {
@@ -158,17 +136,18 @@ void RecordTraced(const TraceEntry& entry, Device& device) {
       return RecordFree(RecordKind::kBlockFreeCompleted, entry.addr_, ++device.serial, place);
     case TraceEntry::SEGMENT_ALLOC:
       RecordSegment(SegmentAction::kAllocate, entry.addr_, entry.size_, ++device.serial, place);
-      return RecordNumbers(NumbersOf(entry.device_), ++device.serial, place);
+      return RecordNumbers(NumbersOf(*Allocator(), entry.device_), ++device.serial, place);
     case TraceEntry::SEGMENT_MAP:
       RecordSegment(SegmentAction::kMap, entry.addr_, entry.size_, ++device.serial, place);
-      return RecordNumbers(NumbersOf(entry.device_), ++device.serial, place);
+      return RecordNumbers(NumbersOf(*Allocator(), entry.device_), ++device.serial, place);
     case TraceEntry::SEGMENT_FREE:
       return RecordSegment(SegmentAction::kFree, entry.addr_, entry.size_, ++device.serial, place);
     case TraceEntry::SEGMENT_UNMAP:
       return RecordSegment(SegmentAction::kUnmap, entry.addr_, entry.size_, ++device.serial, place);
     case TraceEntry::OOM:
-      RecordNumbers(NumbersOf(entry.device_), ++device.serial, place);
-      return RecordOutOfMemory(entry.size_, entry.addr_, LimitOf(*Allocator(), entry.device_), ++device.serial, place);
+      RecordNumbers(NumbersOf(*Allocator(), entry.device_), ++device.serial, place);
+      return RecordOutOfMemory(entry.size_, entry.addr_, LimitOf(*Allocator(), entry.device_, memory_info),
+                               ++device.serial, place);
     default:
       return;
   }
@@ -183,7 +162,10 @@ void OnTrace(const TraceEntry& entry) {
   const ErrnoKeeper errno_keeper;
   if (entry.action_ == TraceEntry::SNAPSHOT) return NoteSnapshot();
   Device& device = devices[entry.device_];
-  if (Follows(device)) RecordTraced(entry, device);
+  const bool follows = Follows(device);
+  if (follows) RecordTraced(entry, device);
+  if (!MayBePublished()) return;
+  follows ? PublishTraced(entry) : WithdrawPublication(entry.device_);
 }
 
 // At the end of the range around, and ever less often: what failed may fail for good.
@@ -205,41 +187,14 @@ void NoteReport(const void* block, std::int64_t bytes, c10::Device on) {
   const Announced& announced = device.announced;
   RecordBlock(RecordKind::kBlockAllocate, announced.address, static_cast<std::uint64_t>(bytes), announced.requested,
               ++device.serial, announced.place);
+  if (MayBePublished())
+    PublishChange(on.index(), MemoryChange::kBlockAllocated, {announced.address, static_cast<std::uint64_t>(bytes)});
   device.announced.address = 0;
 }
 
 void OnReport(void* block, std::int64_t bytes, std::size_t allocated, std::size_t reserved, c10::Device on) {
   if (on.type() == c10::DeviceType::CUDA) NoteReport(block, bytes, on);
   report(block, bytes, allocated, reserved, on);
-}
-
-// A small pool's segments are told by their size, so what is mapped of an expandable one comes in its steps.
-void RecordFoundSegment(std::uint64_t address, std::uint64_t bytes, bool large, std::uint64_t serial,
-                        const DevicePlace& place) {
-  constexpr std::uint64_t kSmallStep = 2u << 20;
-  const std::uint64_t step = large ? bytes : kSmallStep;
-  for (std::uint64_t at = 0; at < bytes; at += step)
-    RecordSegment(SegmentAction::kFound, address + at, std::min(step, bytes - at), serial, place);
-}
-
-template <class Segment>
-void RecordFound(const Segment& segment) {
-  if (segment.device < 0 || segment.device >= kMaxDevices) return;
-  DevicePlace place{};
-  place.stream = reinterpret_cast<std::uintptr_t>(segment.stream);
-  place.device_type = kCuda;
-  place.device_index = static_cast<std::int8_t>(segment.device);
-  place.pool_graph = static_cast<std::uint32_t>(segment.owner_private_pool_id.first);
-  place.pool_user = static_cast<std::uint32_t>(segment.owner_private_pool_id.second);
-  const std::uint64_t serial = devices[segment.device].found_serial;
-  RecordFoundSegment(segment.address, segment.total_size, segment.is_large, serial, place);
-  std::uint64_t address = segment.address;
-  for (const auto& block : segment.blocks) {
-    if (block.active || block.allocated)
-      RecordBlock(RecordKind::kBlockFound, address, block.size, block.requested_size, serial, place);
-    if (block.active && !block.allocated) RecordFree(RecordKind::kDeallocate, address, serial + 1, place);
-    address += block.size;
-  }
 }
 
 void RecordFoundNumbers() {
@@ -270,19 +225,56 @@ const char* FollowReports() {
   return refused == 0 ? nullptr : "the system refused to make an import slot of torch's CUDA library writable";
 }
 
+auto LookAtAll(CUDAAllocator& allocator) {
+  devices_found = 0;
+  finder.store(memoir_thread_slot, std::memory_order_relaxed);
+  auto info = Snapshot(allocator);
+  finder.store(nullptr, std::memory_order_relaxed);
+  return info;
+}
+
+// What `info` found, and what has changed since, by another snapshot, under whose locks it is published.
+template <class Info>
+bool PublishSnapshot(CUDAAllocator& allocator, const Info& info) {
+  const std::vector<FoundMemory> found = FoundToPublish(info);
+  all_published = true;
+  publishes = &found;
+  LookAtAll(allocator);
+  return all_published;
+}
+
+// Where the program changes too much meanwhile, again.
+template <class Info>
+void PublishBlocks(CUDAAllocator& allocator, Info info) {
+  try {
+    for (int tries = 0; !PublishSnapshot(allocator, info); ++tries) {
+      publishes = nullptr;
+      records_found = false;
+      if (tries == 10) return AbandonPublication("the program allocates faster than its blocks can be published");
+      info = LookAtAll(allocator);
+    }
+  } catch (...) {
+    AbandonPublication("torch failed to show the blocks that were live (its snapshot threw an exception)");
+  }
+}
+
 // What was live is recorded, and followed from here on. False: torch showed no device.
 bool TakeSnapshot(CUDAAllocator& allocator) {
   if (!attached.load(std::memory_order_relaxed)) {
     allocator.attachAllocatorTraceTracker(&OnTrace);
     attached.store(true, std::memory_order_release);
   }
-  devices_found = 0;
-  finder.store(memoir_thread_slot, std::memory_order_relaxed);
-  const auto info = Snapshot(allocator);
-  finder.store(nullptr, std::memory_order_relaxed);
+  const bool is_published = BeginPublication();
+  const auto info = LookAtAll(allocator);
   if (devices_found == 0) return false;
-  for (const auto& segment : info.segments) RecordFound(segment);
+  for (const auto& segment : info.segments) {
+    if (segment.device >= 0 && segment.device < kMaxDevices) RecordFound(segment, devices[segment.device].found_serial);
+  }
   RecordFoundNumbers();
+  if (is_published) PublishBlocks(allocator, info);
+  publishes = nullptr;
+  records_found = true;
+  finder.store(nullptr, std::memory_order_relaxed);
   return true;
 }
 

@@ -9,6 +9,7 @@
 #include "tracker/torch/cpu_allocator_hook.h"
 #include "tracker/torch/cuda_allocator_hook.h"
 #include "tracker/torch/dispatch_fallback.h"
+#include "tracker/torch/memory_publication.h"
 #include "tracker/torch/nvtx_ranges.h"
 #include "tracker/torch/operator_names.h"
 #include "tracker/torch/pinned_allocator_hook.h"
@@ -21,11 +22,12 @@ OperatorHook PrepareOperatorHook(OperatorHook asked, char* problem, std::size_t 
   return dispatch ? OperatorHook::kDispatch : OperatorHook::kRanges;
 }
 
-void InstallTorchHooks(OperatorHook operators) {
+void InstallTorchHooks(OperatorHook operators, bool publishes) {
   PrepareOperatorNames();
   const bool dispatched = operators == OperatorHook::kDispatch;
   InstallRangeHook(dispatched ? RangeScopes::kWithoutFunctions : RangeScopes::kAll);
   RecordDispatchedOperators(dispatched);
+  PreparePublication(publishes);
   InstallCudaAllocatorHook();
   InstallPinnedAllocatorHook();
   static bool installed = false;

@@ -19,13 +19,19 @@ OperatorHook PrepareOperatorHook(OperatorHook asked, char* problem, std::size_t 
 
 // Installs every hook of this torch: ranges, operators, the CPU allocator. Call at the start of each recording, from
 // its thread, while recording is off, with what PrepareOperatorHook returned. The hooks stay for the life of the
-// process and do nothing while recording is off.
-void InstallTorchHooks(OperatorHook operators);
+// process and do nothing while recording is off. `publishes`: blocks of CUDA's allocator, for a tool that listens to
+// NVTX (memory_publication.h), which the environment names.
+void InstallTorchHooks(OperatorHook operators, bool publishes);
 
 // torch has made its CUDA allocators; before that nothing can be attached to them. Any thread that holds no lock of
 // torch's. nullptr, or why they are recorded at device level: one line.
 const char* CudaIsReady();
 bool CudaIsAtDeviceLevel();
+
+// Why nothing is published, once for each cause, and how many blocks were not, once for so many; else nullptr. One
+// line. One thread at a time.
+const char* TakePublicationProblem();
+const char* TakeUnpublished();
 
 // A span of this recording in which the memory of CUDA devices is not known.
 struct CudaGap {

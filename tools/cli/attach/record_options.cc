@@ -24,6 +24,7 @@ constexpr OptionKind kBound = OptionKind::kBound;
 constexpr OptionKind kAddresses = OptionKind::kAddresses;
 constexpr OptionKind kOperators = OptionKind::kOperators;
 constexpr OptionKind kStacks = OptionKind::kStacks;
+constexpr OptionKind kPublication = OptionKind::kPublication;
 constexpr OptionKind kSteps = OptionKind::kSteps;
 constexpr OptionKind kSchedule = OptionKind::kSchedule;
 constexpr OptionKind kLevel = OptionKind::kLevel;
@@ -117,6 +118,9 @@ absl::StatusOr<std::string> NormalizeOption(const RecordOption& option, std::str
     case OptionKind::kStacks:
       if (value == "python" || value == "native" || value == "calls" || value == "off") break;
       return BadValue(source, value, "python, native, calls or off");
+    case OptionKind::kPublication:
+      if (value == "none" || value == "nvtx-memory") break;
+      return BadValue(source, value, "none or nvtx-memory");
     case OptionKind::kBound:
       if (value == "least" || value == "most") break;
       return BadValue(source, value, "least or most");

@@ -28,6 +28,7 @@ enum class OptionKind {
   kBound,
   kAddresses,
   kStacks,
+  kPublication,
   kSwitch
 };
 

@@ -263,8 +263,11 @@ Checks CheckEnvironment() {
   }
   checks.push_back(PreloadCheck());
   if (const std::string injection = Variable("NVTX_INJECTION64_PATH"); !injection.empty())
-    checks.push_back({Level::kNote, "NVTX", fmt::format("NVTX_INJECTION64_PATH={}: ranges of NVTX go there", injection),
-                      "unset it to have them in the recording"});
+    checks.push_back(
+        {Level::kNote, "NVTX",
+         fmt::format("NVTX_INJECTION64_PATH={}: ranges of NVTX go there (and blocks, with --publish nvtx-memory)",
+                     injection),
+         "unset it to have them in the recording"});
   return checks;
 }
 
