@@ -42,7 +42,7 @@ def start(
     ops: typing.Literal["ranges", "dispatch"] | None = None,
     modules: bool | typing.Literal["on", "off"] | None = None,
     stacks: typing.Literal["python", "native", "calls", "off"] | None = None,
-    kernels: bool | typing.Literal["on", "off"] | None = None,
+    kernels: bool | typing.Literal["on", "off", "times"] | None = None,
     quiet: bool | None = None,
     steps: str | None = None,
     range: str | None = None,
@@ -75,6 +75,7 @@ def start(
         native: with the frames of C and C++ inside it, which `memoir symbolize` names afterwards
         calls: with each call of a Python function, which slows programs down that run much Python
     kernels: on or off: record each launch of a CUDA kernel, with its name and stream (default: on)
+        "times": and how long each kernel, copy and fill ran, as CUPTI says where nobody else uses it
     quiet: print nothing but errors (default: False)
     steps: "10:12" records operators in the steps 10 and 11, and outside of them allocations only. Steps are counted from 0: calls of memoir.step();
         where there are none, steps of torch.profiler, else of the first optimizer
@@ -178,7 +179,7 @@ def session(
     ops: typing.Literal["ranges", "dispatch"] | None = None,
     modules: bool | typing.Literal["on", "off"] | None = None,
     stacks: typing.Literal["python", "native", "calls", "off"] | None = None,
-    kernels: bool | typing.Literal["on", "off"] | None = None,
+    kernels: bool | typing.Literal["on", "off", "times"] | None = None,
     quiet: bool | None = None,
     steps: str | None = None,
     range: str | None = None,

@@ -24,6 +24,7 @@ TYPES = {
     "kOperators": "typing.Literal['ranges', 'dispatch']",
     "kStacks": "typing.Literal['python', 'native', 'calls', 'off']",
     "kSwitch": "bool | typing.Literal['on', 'off']",
+    "kKernels": "bool | typing.Literal['on', 'off', 'times']",
 }
 FLAGS = {"0": "False", "1": "True"}  # how the table's default of a kFlag reads in Python
 

@@ -28,7 +28,8 @@ enum class OptionKind {
   kBound,
   kAddresses,
   kStacks,
-  kSwitch
+  kSwitch,
+  kKernels
 };
 
 struct RecordOption {
