@@ -1,6 +1,7 @@
 # The CUDA headers of the nvidia-* wheels beside the torch of MEMOIR_PYTHON: there is no CUDA toolkit, and none is needed, because
 # nothing of CUDA is linked (its functions are found in the process at run time).
 #   CudaWheel::headers;  CudaWheel_VERSION (13.0), CudaWheel_INCLUDE_DIR
+#   CudaWheel_HAS_CUPTI: CUPTI's are among them
 #   CudaWheel_LIBRARY_INCLUDE_DIRS: those of cuDNN, NCCL and, where it is there (CudaWheel_HAS_CUSPARSELT), cuSPARSELt; empty without both of the
 #   first two
 # torch brings the runtime's headers; they include crt/ (wheel nvidia-cuda-crt), and the C++ ones CCCL (nvidia-cuda-cccl).
@@ -27,6 +28,11 @@ if(CudaWheel_INCLUDE_DIR)
   if(NOT CudaWheel_COMPILES)
     message(STATUS "CudaWheel: the headers in ${CudaWheel_INCLUDE_DIR} do not compile:\n${cuda_wheel_output}")
   endif()
+endif()
+
+set(CudaWheel_HAS_CUPTI OFF)
+if(CudaWheel_INCLUDE_DIR AND EXISTS "${CudaWheel_INCLUDE_DIR}/cupti.h")   # wheel nvidia-cuda-cupti
+  set(CudaWheel_HAS_CUPTI ON)
 endif()
 
 unset(CudaWheel_CUDNN_INCLUDE_DIR CACHE)

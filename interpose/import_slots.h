@@ -35,7 +35,7 @@ MEMOIR_INTERPOSE_API bool RedirectSlot(void** slot, const void* original, void* 
 std::size_t RestoreImports(const char* function, const void* original, const void* replacement);
 
 // Where the first object that has one defines the function; nullptr: none does. Never a slot's.
-const void* FindDefinition(const char* function);
+MEMOIR_INTERPOSE_API const void* FindDefinition(const char* function);
 
 // What a slot of `function` that calls go to `original` through is to hold; nullptr: it is left alone. Of a slot that
 // is still lazy `original` is what the loader would put there.

@@ -40,7 +40,7 @@ constinit thread_local ThreadSlot* memoir_thread_slot = nullptr;
 // Read-only memory: whoever would switch recording on without a ring must find out at once.
 constinit std::atomic<std::uint32_t>* memoir_enabled_flag = const_cast<std::atomic<std::uint32_t>*>(never_enabled);
 constinit bool memoir_tick_is_counter = false;
-const std::uint32_t memoir_ring_layout_11 = kRingVersion;
+const std::uint32_t memoir_ring_layout_12 = kRingVersion;
 }
 
 namespace {

@@ -180,7 +180,7 @@ inline std::uint16_t RingDepth(const ThreadSlot* slot) { return slot->range_epoc
 
 // There is one for each layout of records and ring: a tracker that was built for another layout finds no such symbol,
 // and does not load into a process that has this interposer.
-extern "C" MEMOIR_INTERPOSE_API const std::uint32_t memoir_ring_layout_11;
+extern "C" MEMOIR_INTERPOSE_API const std::uint32_t memoir_ring_layout_12;
 
 // The calling thread's slot in the ring that is open now; attaches when there is none, or only one of an earlier ring.
 inline ThreadSlot* RingThread() {

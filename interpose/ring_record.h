@@ -11,9 +11,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "interpose/device_call.h"
+
 namespace memoir {
 
-inline constexpr std::uint32_t kRingVersion = 11;
+inline constexpr std::uint32_t kRingVersion = 12;
 
 enum class RecordKind : std::uint8_t {
   kNone = 0,
@@ -236,29 +238,6 @@ struct DeviceReadingRecord {
 };
 static_assert(sizeof(DeviceReadingRecord) == 72);
 
-// Which call of CUDA; the numbers are the capture's (DeviceCall there says more).
-enum class DeviceCall : std::uint8_t {
-  kLaunchKernel = 1,
-  kLaunchKernelExC = 2,
-  kLaunchCooperativeKernel = 3,
-  kCuLaunchKernel = 4,
-  kCuLaunchKernelEx = 5,
-  kCuLaunchCooperativeKernel = 6,
-  kCopy = 7,
-  kCopyAsync = 8,
-  kSet = 9,
-  kSetAsync = 10,
-  kStreamSynchronize = 11,
-  kDeviceSynchronize = 12,
-  kEventSynchronize = 13,
-  kStreamBeginCapture = 14,
-  kStreamEndCapture = 15,
-  kGraphInstantiate = 16,
-  kGraphLaunch = 17,
-  kGraphDestroy = 18,
-  kGraphExecDestroy = 19,
-};
-
 // flags: DeviceCall.
 struct KernelLaunchRecord {
   RecordHeader header;
@@ -269,9 +248,11 @@ struct KernelLaunchRecord {
   std::uint32_t block[3];
   std::uint16_t result;  // what the call returned
   std::int8_t device_index;
-  std::uint8_t reserved;
+  std::uint8_t reserved0;
+  std::uint32_t correlation;  // by which CUPTI knows it; 0: not known
+  std::uint32_t reserved1;
 };
-static_assert(sizeof(KernelLaunchRecord) == 56);
+static_assert(sizeof(KernelLaunchRecord) == 64);
 
 // flags: DeviceCall.
 struct DeviceCallRecord {
@@ -284,10 +265,26 @@ struct DeviceCallRecord {
   std::uint64_t ticks;  // from its begin to its end
   std::uint16_t result;
   std::int8_t device_index;
-  std::uint8_t copy_kind;  // cudaMemcpyKind plus 1; 0: it copies nothing
-  std::uint32_t reserved;
+  std::uint8_t copy_kind;     // cudaMemcpyKind plus 1; 0: it copies nothing
+  std::uint32_t correlation;  // as of a launch
 };
 static_assert(sizeof(DeviceCallRecord) == 64);
+
+// flags: RunKind.
+struct KernelRunRecord {
+  RecordHeader header;
+  std::uint64_t tick;   // when CUPTI told it
+  std::uint64_t begin;  // tick; not later
+  std::uint64_t ns;     // that it ran
+  std::uint64_t bytes;  // that it copied or set
+  std::uint32_t correlation;
+  std::uint32_t kernel;  // id in the ring's name table; 0: not known
+  std::uint32_t stream;  // CUPTI's number
+  std::int8_t device_index;
+  std::uint8_t copy_kind;  // as of a call
+  std::uint16_t reserved;
+};
+static_assert(sizeof(KernelRunRecord) == 56);
 
 // After the struct: `length` bytes of text, padded to 8.
 struct MarkRecord {

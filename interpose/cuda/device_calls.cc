@@ -1,11 +1,15 @@
 #include "interpose/cuda/device_calls.h"
 
+#include "interpose/cuda/correlation.h"
 #include "interpose/cuda/driver_questions.h"
 #include "interpose/own_work.h"
 #include "interpose/ring.h"
 #include "interpose/write_record.h"
 
 namespace memoir {
+
+constinit thread_local std::uint32_t memoir_cuda_correlation = 0;
+
 namespace {
 
 constinit thread_local int calls_open = 0;
@@ -21,13 +25,15 @@ std::int8_t DeviceHere() {
 
 }  // namespace
 
-OutermostDeviceCall::OutermostDeviceCall()
-    : recorded_(calls_open++ == 0 && RangeEpoch() != 0 && memoir_own_work == 0) {}
+OutermostDeviceCall::OutermostDeviceCall() : recorded_(calls_open++ == 0 && RangeEpoch() != 0 && memoir_own_work == 0) {
+  if (recorded_) memoir_cuda_correlation = 0;
+}
 OutermostDeviceCall::~OutermostDeviceCall() { --calls_open; }
 
 void RecordDeviceCall(DeviceCall call, const DeviceWork& work, int result, std::uint64_t begin_tick) {
   if (RangeEpoch() == 0) return;  // it may have ended meanwhile
   const std::int8_t device = DeviceHere();
+  const std::uint32_t correlation = memoir_cuda_correlation;
   WriteRecord<DeviceCallRecord>(RecordKind::kDeviceCall, static_cast<std::uint8_t>(call), [&](auto& record) {
     record.stream = reinterpret_cast<std::uintptr_t>(work.stream);
     record.bytes = work.bytes;
@@ -37,12 +43,14 @@ void RecordDeviceCall(DeviceCall call, const DeviceWork& work, int result, std::
     record.result = ResultOf(result);
     record.device_index = device;
     record.copy_kind = work.copy_kind;
+    record.correlation = correlation;
   });
 }
 
 void RecordLaunch(DeviceCall call, std::uint32_t kernel, const Launch& launch, int result) {
   if (RangeEpoch() == 0) return;
   const std::int8_t device = DeviceHere();
+  const std::uint32_t correlation = memoir_cuda_correlation;
   const auto fill = [&](KernelLaunchRecord& record) {
     record.stream = reinterpret_cast<std::uintptr_t>(launch.stream);
     record.kernel = kernel;
@@ -54,6 +62,7 @@ void RecordLaunch(DeviceCall call, std::uint32_t kernel, const Launch& launch, i
     record.block[2] = launch.block.z;
     record.result = ResultOf(result);
     record.device_index = device;
+    record.correlation = correlation;
   };
   WriteRecord<KernelLaunchRecord>(RecordKind::kKernelLaunch, static_cast<std::uint8_t>(call), fill, OnEmptyPool::kWait);
 }

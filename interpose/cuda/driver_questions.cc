@@ -92,6 +92,8 @@ std::uint64_t CurrentContext() {
   return reinterpret_cast<std::uintptr_t>(context);
 }
 
+bool HasSeenContext() { return in_use.load(std::memory_order_acquire); }
+
 int DeviceOfContext() {
   int device = -1;
   if (CurrentContext() == 0 || !Ask(kCtxGetDevice, &device)) return -1;

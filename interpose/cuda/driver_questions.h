@@ -25,6 +25,8 @@ void ForgetCudaFunctions();
 
 // The device whose context is current on this thread; -1: none.
 int DeviceOfContext();
+// Whether one was current when it was asked for last, or before.
+bool HasSeenContext();
 // The context itself; 0: none.
 std::uint64_t CurrentContext();
 // The one that the runtime would use on this thread, with or without a context; -1 where that cannot be told.

@@ -138,6 +138,8 @@ void ReadDevicesLast() {
   ReadLast();
 }
 
+bool CudaIsInUse() { return HasSeenContext(); }
+
 void LeaveDriver() {
   WrapLookUps(false);
   watching.store(false, std::memory_order_release);

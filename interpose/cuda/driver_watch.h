@@ -28,6 +28,9 @@ MEMOIR_INTERPOSE_API void LookAtDriver();
 // The recording ends: the last readings. By the thread that ends it, before the enable flag is off.
 MEMOIR_INTERPOSE_API void ReadDevicesLast();
 
+// Whether a thread of the program was seen to have a context. Any thread.
+MEMOIR_INTERPOSE_API bool CudaIsInUse();
+
 // From here on nothing is looked at, and look-ups find what they would without Memoir, until WatchDriver. By whoever
 // ends the recording, or gives up its start.
 MEMOIR_INTERPOSE_API void LeaveDriver();

@@ -114,6 +114,11 @@ std::uint32_t NameOfKernel(KernelHandle handle, const void* kernel) {
   return 0;
 }
 
+std::uint32_t KernelNameId(const char* symbol) {
+  const std::uint16_t number = symbol == nullptr ? kUnnamed : NumberOf(symbol);
+  return number == kUnnamed ? 0 : ring_ids[number].load(std::memory_order_acquire);
+}
+
 void ForgetKernelNames() {
   kernels.Clear();
   texts.Clear();

@@ -10,6 +10,8 @@
 
 #include <cstdint>
 
+#include "interpose/export.h"
+
 namespace memoir {
 
 enum class KernelHandle {
@@ -24,6 +26,9 @@ inline constexpr std::uint32_t kMostKernelNameBytes = 1u << 20;
 
 // Of a kernel that was launched. 0: CUDA does not say it (before 12.3), or there are too many.
 std::uint32_t NameOfKernel(KernelHandle handle, const void* kernel);
+
+// Of one whose symbol is known: the same id. 0: there are too many, or it has none.
+MEMOIR_INTERPOSE_API std::uint32_t KernelNameId(const char* symbol);
 
 // A recording begins, in a new ring.
 void ForgetKernelNames();

@@ -16,8 +16,9 @@ constinit std::atomic<bool> launches_are_wrapped{false};
 template <class Wanted>
 const WrappedCall* FindCall(bool launches, Wanted is_wanted) {
   const std::span<const WrappedCall> groups[] = {
-      MemoryCalls(),    ContextCalls(), MappingCalls(), CodeCalls(),
-      RefusableCalls(), WorkCalls(),    LookUpCalls(),  launches ? LaunchCalls() : std::span<const WrappedCall>()};
+      MemoryCalls(), ContextCalls(),   MappingCalls(),
+      CodeCalls(),   RefusableCalls(), WorkCalls(),
+      LookUpCalls(), ProfilerCalls(),  launches ? LaunchCalls() : std::span<const WrappedCall>()};
   for (const auto& group : groups) {
     for (const WrappedCall& call : group) {
       if (is_wanted(call)) return &call;

@@ -22,6 +22,7 @@ std::span<const WrappedCall> RefusableCalls();
 std::span<const WrappedCall> WorkCalls();
 std::span<const WrappedCall> LaunchCalls();
 std::span<const WrappedCall> LookUpCalls();
+std::span<const WrappedCall> ProfilerCalls();
 
 // Whether launches are among those that are wrapped from here on; those that are stay so, and record nothing.
 void WrapLaunches(bool wrapped);

@@ -42,7 +42,7 @@ def start(
     ops: typing.Literal["ranges", "dispatch"] | None = None,
     modules: bool | typing.Literal["on", "off"] | None = None,
     stacks: typing.Literal["python", "native", "calls", "off"] | None = None,
-    kernels: bool | typing.Literal["on", "off"] | None = None,
+    kernels: bool | typing.Literal["on", "off", "times"] | None = None,
     publish: typing.Literal["none", "nvtx-memory"] | None = None,
     quiet: bool | None = None,
     steps: str | None = None,
@@ -76,6 +76,7 @@ def start(
         native: with the frames of C and C++ inside it, which `memoir symbolize` names afterwards
         calls: with each call of a Python function, which slows programs down that run much Python
     kernels: on or off: record each launch of a CUDA kernel, with its name and stream (default: on)
+        "times": and how long each kernel, copy and fill ran, as CUPTI says where nobody else uses it
     publish: "nvtx-memory" publishes the blocks of PyTorch's CUDA allocator through NVTX's memory extension, so that a tool that listens to it, such as
         compute-sanitizer, sees tensors and not segments (default: none)
     quiet: print nothing but errors (default: False)
@@ -181,7 +182,7 @@ def session(
     ops: typing.Literal["ranges", "dispatch"] | None = None,
     modules: bool | typing.Literal["on", "off"] | None = None,
     stacks: typing.Literal["python", "native", "calls", "off"] | None = None,
-    kernels: bool | typing.Literal["on", "off"] | None = None,
+    kernels: bool | typing.Literal["on", "off", "times"] | None = None,
     publish: typing.Literal["none", "nvtx-memory"] | None = None,
     quiet: bool | None = None,
     steps: str | None = None,

@@ -79,6 +79,46 @@ TEST_F(DeviceCallsTest, AddsUpBytesAndTimeOfOtherCalls) {
   EXPECT_EQ(calls->calls[1].ns, 100u);
 }
 
+TEST_F(DeviceCallsTest, WhatRanHasTheOperatorOfItsLaunch) {
+  process_.Begin("aten::fill_").LaunchKernel(gpu_, {.kernel = kFill, .correlation = 10}).End();
+  process_.Begin("aten::add").LaunchKernel(gpu_, {.kernel = kAdd, .correlation = 11});
+  process_.LaunchKernel(gpu_, {.kernel = kFill, .correlation = 12}).End();
+  process_.CallDevice(gpu_, {.bytes = 64, .kind = v1::HOST_TO_DEVICE, .correlation = 13});
+  process_.CallDevice(gpu_, {.call = v1::GRAPH_LAUNCH, .graph_exec = 0x10, .correlation = 14});
+  process_.OnThread(2).RunOnDevice(gpu_, {.kernel = kFill, .correlation = 10, .ns = 30});
+  process_.RunOnDevice(gpu_, {.kernel = kAdd, .correlation = 11, .ns = 500});
+  process_.RunOnDevice(gpu_, {.kernel = kFill, .correlation = 12, .ns = 70});
+  process_.RunOnDevice(gpu_, {.correlation = 13, .ns = 9, .kind = v1::RUN_OF_COPY, .bytes = 64});
+  process_.RunOnDevice(gpu_, {.kernel = kAdd, .correlation = 14, .ns = 1});
+  process_.RunOnDevice(gpu_, {.kernel = kAdd, .correlation = 14, .ns = 2});
+  const auto calls = AnalyzeDeviceCalls(Open(), {});
+  ASSERT_TRUE(calls.ok()) << calls.status();
+  ASSERT_EQ(calls->kernels.size(), 2u);
+  EXPECT_EQ(calls->kernels[0].symbol, kAdd) << "the longest first";
+  EXPECT_EQ(calls->kernels[0].launches, 1u);
+  EXPECT_EQ(calls->kernels[0].runs, 3u) << "two are a graph's";
+  EXPECT_EQ(calls->kernels[0].device_ns, 503u);
+  EXPECT_THAT(calls->kernels[0].operators_ns, ElementsAre(Pair("aten::add", 500), Pair("", 3)));
+  EXPECT_THAT(calls->kernels[1].operators_ns, ElementsAre(Pair("aten::add", 70), Pair("aten::fill_", 30)));
+  EXPECT_EQ(calls->device_ns, 603u);
+  EXPECT_EQ(calls->runs, 5u);
+  EXPECT_EQ(calls->other_runs, 0u);
+  ASSERT_EQ(calls->calls.size(), 2u);
+  EXPECT_EQ(calls->calls[0].device_ns + calls->calls[1].device_ns, 9u);
+}
+
+TEST_F(DeviceCallsTest, ARunMayBeToldBeforeItsLaunchOrWithoutOne) {
+  process_.OnThread(2).RunOnDevice(gpu_, {.kernel = kAdd, .correlation = 4, .ns = 5});
+  process_.RunOnDevice(gpu_, {.kernel = kFill, .correlation = 99, .ns = 1000});
+  process_.OnThread(1).Begin("aten::add").LaunchKernel(gpu_, {.kernel = kAdd, .correlation = 4}).End();
+  const auto calls = AnalyzeDeviceCalls(Open(), {});
+  ASSERT_TRUE(calls.ok()) << calls.status();
+  ASSERT_EQ(calls->kernels.size(), 1u);
+  EXPECT_THAT(calls->kernels[0].operators_ns, ElementsAre(Pair("aten::add", 5)));
+  EXPECT_EQ(calls->other_runs, 1u);
+  EXPECT_EQ(calls->other_ns, 1000u);
+}
+
 TEST_F(DeviceCallsTest, CallsThatTakeMemoryAreAmongTheOthers) {
   process_.Begin("aten::empty").GiveDriverBlock(gpu_, 0x1000, 2048, v1::MALLOC, "libc10_cuda.so");
   process_.GiveDriverBlock(gpu_, 0x2000, 1024, v1::MALLOC, "libc10_cuda.so").End();

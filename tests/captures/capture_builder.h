@@ -117,6 +117,7 @@ class ProcessBuilder {
     v1::DeviceCall call = v1::LAUNCH_KERNEL;
     std::vector<std::uint32_t> grid = {1, 1, 1, 128, 1, 1};
     std::uint32_t result = 0;
+    std::uint32_t correlation = 0;
   };
   ProcessBuilder& LaunchKernel(std::uint32_t device, const Launch& launch);
   struct CudaCall {
@@ -128,8 +129,20 @@ class ProcessBuilder {
     std::uint64_t graph_exec = 0;
     std::uint64_t ticks = 5;
     std::uint32_t result = 0;
+    std::uint32_t correlation = 0;
   };
   ProcessBuilder& CallDevice(std::uint32_t device, const CudaCall& call);
+  struct DeviceRun {
+    std::string kernel;  // mangled; "": not known, or no kernel
+    std::uint32_t correlation = 0;
+    std::uint64_t ns = 100;
+    v1::RunKind kind = v1::RUN_OF_KERNEL;
+    std::uint64_t bytes = 0;
+    v1::CopyKind copy = v1::COPY_KIND_UNKNOWN;
+    std::uint32_t stream = 7;
+    std::uint64_t age = 200;
+  };
+  ProcessBuilder& RunOnDevice(std::uint32_t device, const DeviceRun& ran);
   // A segment that torch's allocator takes with cudaMalloc, or gives back.
   ProcessBuilder& TakeSegment(std::uint32_t device, std::uint64_t address, std::uint64_t bytes) {
     return GiveDriverBlock(device, address, bytes, v1::MALLOC, "libc10_cuda.so")
@@ -227,7 +240,7 @@ class ProcessBuilder {
   struct Thread {
     v1::ThreadRun run;
     std::uint64_t run_first_record = 0, next_record = 0;
-    std::uint64_t last_tick = 0, last_address = 0, last_serial = 0, last_stream = 0;
+    std::uint64_t last_tick = 0, last_address = 0, last_serial = 0, last_stream = 0, last_correlation = 0;
     std::int64_t last_sequence = 0;
     std::vector<OpenRange> stack;
     std::vector<std::uint32_t> devices;

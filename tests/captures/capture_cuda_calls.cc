@@ -7,7 +7,7 @@ namespace memoir::testing {
 v1::ThreadRun& ProcessBuilder::AddCall(v1::EventKind kind, std::uint32_t device, std::uint64_t stream) {
   v1::ThreadRun& run = AddEvent(kind);
   thread().devices.push_back(device);
-  run.add_stream_delta(Difference(stream, thread().last_stream));
+  if (kind != v1::KERNEL_RUN) run.add_stream_delta(Difference(stream, thread().last_stream));
   tick_ += options_.tick_step;
   return run;
 }
@@ -18,6 +18,7 @@ ProcessBuilder& ProcessBuilder::LaunchKernel(std::uint32_t device, const Launch&
   run.add_device_call(launch.call);
   run.add_call_result(launch.result);
   run.add_kernel(name);
+  run.add_correlation_delta(Difference(launch.correlation, thread().last_correlation));
   for (const std::uint32_t size : launch.grid) run.add_grid(size);
   return *this;
 }
@@ -31,6 +32,21 @@ ProcessBuilder& ProcessBuilder::CallDevice(std::uint32_t device, const CudaCall&
   run.add_graph(call.graph);
   run.add_graph_exec(call.graph_exec);
   run.add_call_ticks(call.ticks);
+  run.add_correlation_delta(Difference(call.correlation, thread().last_correlation));
+  return *this;
+}
+
+ProcessBuilder& ProcessBuilder::RunOnDevice(std::uint32_t device, const DeviceRun& ran) {
+  const std::uint32_t name = ran.kernel.empty() ? 0 : NameIdOf(ran.kernel, false);
+  v1::ThreadRun& run = AddCall(v1::KERNEL_RUN, device, 0);
+  run.add_kernel(name);
+  run.add_bytes(ran.bytes);
+  run.add_copy_kind(ran.copy);
+  run.add_correlation_delta(Difference(ran.correlation, thread().last_correlation));
+  run.add_run_kind(ran.kind);
+  run.add_run_stream(ran.stream);
+  run.add_run_age(ran.age);
+  run.add_run_ns(ran.ns);
   return *this;
 }
 

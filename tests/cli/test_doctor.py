@@ -112,7 +112,7 @@ def test_all_is_fine(doctor, fake_tree, lies, tmp_path):
     is_line(doctor("output folder", "-o", tmp_path / "new" / "run"), "ok", str(tmp_path))
     is_line(doctor("kernel"), "ok", os.uname().release)
     is_line(doctor("CUDA kernels"), "ok", "launches from interposed calls")
-    is_line(doctor("CUDA kernels"), "ok", "CUPTI is not used")
+    is_line(doctor("CUDA kernels"), "ok", "CUPTI")
     assert doctor("NVTX") == []
     is_line(doctor("NVTX", NVTX_INJECTION64_PATH="/opt/profiler.so"), "note", "NVTX_INJECTION64_PATH=/opt/profiler.so: ranges of NVTX go there (and blocks, with --publish nvtx-memory)",
             "unset it to have them in the recording")
@@ -219,6 +219,18 @@ def test_a_torch_whose_cuda_allocator_is_another(doctor, with_cuda):
 def test_a_tracker_without_cuda(doctor, with_cuda):
     is_line(doctor("CUDA memory", **with_cuda(CUDA_LIBRARY, b"")), "wrong", "not known: the tracker for torch 9.9 was built without CUDA",
             "build Memoir beside a torch with CUDA, with the headers that setup/requirements.txt names")
+
+
+def test_cupti(doctor, with_cuda, tmp_path):
+    assert doctor("CUPTI") == [], "of a torch with CUDA only"
+    place = with_cuda(CUDA_LIBRARY, CUDA_ALLOCATOR.encode())
+    is_line(doctor("CUPTI", **place), "note", "not beside torch: --kernels times needs it from the system", "install the wheel nvidia-cuda-cupti")
+    wheels = tmp_path / "site/nvidia"
+    for path, level, words, fix in [("cuda_cupti/lib/libcupti.so.11.8", "note", " is older than CUDA 12's: no --kernels times", "a torch that was built for CUDA 12 or 13"),
+                                    ("cuda_cupti/lib/libcupti.so.12", "ok", "/libcupti.so.12, for --kernels times", ""), ("cu13/lib/libcupti.so.13", "ok", ", for --kernels times", "")]:
+        (wheels / path).parent.mkdir(parents=True, exist_ok=True)
+        (wheels / path).touch()
+        is_line(doctor("CUPTI", **place), level, words, fix)
 
 
 # The environment

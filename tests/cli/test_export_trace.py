@@ -134,3 +134,19 @@ def test_a_part_of_it(memoir, samples):
 def test_a_full_disk_is_said(memoir, samples, what):
     done = memoir("export", what, samples / "training", "-o", "/dev/full")
     assert done.returncode == 1 and "cannot write /dev/full" in done.stderr
+
+
+def test_what_ran_is_on_a_track_of_its_stream(memoir, samples, tmp_path):
+    """With --kernels times: under the kernel's name, as long as it ran; not what ran for a call that is not recorded."""
+    events = chrome(memoir, samples / "kernel_times")
+    track, = {(event["pid"], event["tid"]) for event in events if event["ph"] == "M" and event["args"].get("name") == "cuda:0 stream 7"}
+    ran, begun = [], None
+    for event in events:
+        if (event["pid"], event["tid"]) != track or event["ph"] not in "BE":
+            continue
+        if event["ph"] == "B":
+            begun = event
+        else:
+            ran.append((begun["name"].split("<")[0].rpartition("::")[2], begun["cat"], round((event["ts"] - begun["ts"]) * 1000)))
+    add = "vectorized_elementwise_kernel"
+    assert ran == [("cudaMemcpyAsync", "copy", 310_000), *((add, "kernel", 2_000 + i) for i in (2, 3, 4)), ("reduce_kernel", "kernel", 81_000), (add, "kernel", 3_000)]

@@ -391,7 +391,7 @@ void WriteSample(const std::string& name, const std::string& folder) {
   if (name == "held") Held().WriteTo(folder);
   if (name == "cuda") Cuda().WriteTo(folder);
   if (name.starts_with("cuda_")) CudaUnknown(name == "cuda_lost").WriteTo(folder);
-  if (name == "kernels") WriteKernels(folder);
+  if (name.starts_with("kernel")) (name == "kernels" ? WriteKernels : WriteKernelTimes)(folder);
   if (name == "driver") Driver().WriteTo(folder);
   if (name.starts_with("folded")) (name == "folded" ? Folded() : FoldedPeak()).WriteTo(folder);
   if (name == "calls") WriteCalls(folder);

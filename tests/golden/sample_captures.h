@@ -16,8 +16,10 @@ namespace memoir::testing {
 // cuda_unknown: a recording without CUDA's memory, cuda_lost: one that has lost it midway
 // driver: torch, NCCL, cuBLAS, a foreign library, pinned memory and other processes on a GPU; refusals
 // calls: of Python functions, of which some are not recorded
+// Not among the names, for its summary says nothing: kernel_times, launches whose kernels were timed
 std::vector<std::string> SampleNames();
-void WriteKernels(const std::string& folder);  // sample_kernels.cc
+void WriteKernels(const std::string& folder);      // sample_kernels.cc
+void WriteKernelTimes(const std::string& folder);  // likewise
 // Writes the capture of that name into `folder`, which need not exist.
 void WriteSample(const std::string& name, const std::string& folder);
 void WriteCalls(const std::string& folder);  // of these the one that sample_calls.cc has

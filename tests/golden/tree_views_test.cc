@@ -49,7 +49,7 @@ TEST_F(TreeViews, Tree) {
 }
 
 TEST_F(TreeViews, Kernels) {
-  for (const std::string name : {"kernels", "training"}) {
+  for (const std::string name : {"kernels", "training", "kernel_times"}) {
     const Capture capture = Open(name);
     const auto calls = AnalyzeDeviceCalls(capture, {});
     ASSERT_TRUE(calls.ok()) << calls.status();

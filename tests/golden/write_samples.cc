@@ -33,6 +33,7 @@ int main(int argc, char** argv) {
   for (const std::string& name : memoir::testing::SampleNames()) {
     memoir::testing::WriteSample(name, std::string(argv[1]) + "/" + name);
   }
+  memoir::testing::WriteSample("kernel_times", std::string(argv[1]) + "/kernel_times");
   WriteDied(std::string(argv[1]) + "/died");
   return 0;
 }

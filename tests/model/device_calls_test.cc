@@ -40,9 +40,39 @@ class CallLines : public Visitor {
     lines.push_back(line);
   }
 
+  void OnKernelRun(const KernelRunEvent& event) override {
+    const Dictionary& names = state_->dictionary();
+    lines.push_back(std::string(ToString(event.kind)) + " " + std::string(names.text(event.kernel)) + " " +
+                    std::to_string(event.bytes) + " " + std::string(ToString(event.copy_kind)) + " of " +
+                    std::to_string(event.correlation) + " on " + ToString(names.device(event.device)) + " stream " +
+                    std::to_string(event.stream) + " at " + std::to_string(event.begin) + " for " +
+                    std::to_string(event.ns));
+  }
+
  private:
   const ReplayState* state_ = nullptr;
 };
+
+TEST(DeviceCalls, WhatRanHasItsTimesAndTheCorrelationOfItsCall) {
+  const TemporaryFolder folder;
+  ProcessBuilder process;
+  const std::uint32_t gpu = process.AddDevice("cuda", 0), other = process.AddDevice("cuda", 1);
+  process.AtTick(5000).RunOnDevice(gpu, {.kernel = "_Z4gemmv", .correlation = 70, .ns = 1234, .age = 600});
+  process.AtTick(6000).RunOnDevice(
+      other,
+      {.correlation = 3, .ns = 9, .kind = v1::RUN_OF_COPY, .bytes = 64, .copy = v1::DEVICE_TO_HOST, .stream = 8});
+  process.AtTick(7000).RunOnDevice(gpu, {.correlation = 4'000'000'000, .kind = v1::RUN_OF_FILL, .age = 9000});
+  process.WriteTo(folder.path());
+  const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
+  ASSERT_TRUE(capture.ok()) << capture.status();
+  CallLines shown;
+  const absl::StatusOr<ReplayReport> report = capture->Replay(shown);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_THAT(report->damage, IsEmpty());
+  EXPECT_THAT(shown.lines, ElementsAre("kernel _Z4gemmv 0  of 70 on cuda:0 stream 7 at 4400 for 1234",
+                                       "copy  64 device_to_host of 3 on cuda:1 stream 8 at 5800 for 9",
+                                       "fill  0  of 4000000000 on cuda:0 stream 7 at 0 for 100"));
+}
 
 TEST(DeviceCalls, HaveTheirColumnsAndWhatRunsAroundThem) {
   const TemporaryFolder folder;

@@ -25,6 +25,7 @@ TYPES = {
     "kStacks": "typing.Literal['python', 'native', 'calls', 'off']",
     "kPublication": "typing.Literal['none', 'nvtx-memory']",
     "kSwitch": "bool | typing.Literal['on', 'off']",
+    "kKernels": "bool | typing.Literal['on', 'off', 'times']",
 }
 FLAGS = {"0": "False", "1": "True"}  # how the table's default of a kFlag reads in Python
 

@@ -227,7 +227,7 @@ class PartDecoder {
   bool DecodeEvent(const ThreadRun& run, ReadColumns* at, Event* event) {
     if (IsOfDevice(event->kind))
       return DecodeBlock(run, at, event) && TakeDeviceColumns(run, part_.names, &at->of_device, &at->bytes, event);
-    if (event->kind == KERNEL_LAUNCH || event->kind == DEVICE_CALL)
+    if (event->kind == KERNEL_LAUNCH || event->kind == DEVICE_CALL || event->kind == KERNEL_RUN)
       return DecodeDevice(run, at, event) && TakeCallColumns(run, part_.names, &at->of_device, &at->bytes, event);
     switch (event->kind) {
       case RANGE_BEGIN_FUNCTION:

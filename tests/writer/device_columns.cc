@@ -11,9 +11,11 @@ bool IsWholeOrEmpty(int size, int wanted) { return size == 0 || size == wanted; 
 
 bool CallsAllTaken(const DeviceColumns& at, const ThreadRun& run) {
   return at.device_call == run.device_call_size() && at.kernel == run.kernel_size() &&
-         6 * at.kernel == run.grid_size() && at.other_call == run.call_ticks_size() &&
+         6 * at.launch == run.grid_size() && at.other_call == run.call_ticks_size() && at.ran == run.run_kind_size() &&
+         at.ran == run.run_stream_size() && at.ran == run.run_age_size() && at.ran == run.run_ns_size() &&
          IsWholeOrEmpty(run.call_result_size(), at.device_call) &&
-         IsWholeOrEmpty(run.copy_kind_size(), at.other_call) && IsWholeOrEmpty(run.graph_size(), at.other_call) &&
+         IsWholeOrEmpty(run.correlation_delta_size(), at.correlated) &&
+         IsWholeOrEmpty(run.copy_kind_size(), at.copy_kind) && IsWholeOrEmpty(run.graph_size(), at.other_call) &&
          IsWholeOrEmpty(run.graph_exec_size(), at.other_call);
 }
 
@@ -41,15 +43,47 @@ bool TakeStream(const ThreadRun& run, DeviceColumns* at, Event* event) {
   return true;
 }
 
-bool TakeLaunch(const ThreadRun& run, const NameDefs& names, DeviceColumns* at, Event* event) {
-  if (at->kernel >= run.kernel_size() || 6 * at->kernel + 6 > run.grid_size()) return false;
-  for (int i = 0; i < 6; ++i) event->grid.push_back(run.grid(6 * at->kernel + i));
+bool TakeKernel(const ThreadRun& run, const NameDefs& names, DeviceColumns* at, Event* event) {
+  if (at->kernel >= run.kernel_size()) return false;
   const std::uint32_t kernel = run.kernel(at->kernel++);
   if (kernel == 0) return true;
   const auto name = names.find(kernel);
   if (name == names.end() || name->second.kind() != memoir::v1::NameDef::TEXT) return false;
   event->name = name->second.text();
   return true;
+}
+
+bool TakeLaunch(const ThreadRun& run, const NameDefs& names, DeviceColumns* at, Event* event) {
+  if (6 * at->launch + 6 > run.grid_size()) return false;
+  for (int i = 0; i < 6; ++i) event->grid.push_back(run.grid(6 * at->launch + i));
+  ++at->launch;
+  return TakeKernel(run, names, at, event);
+}
+
+void TakeCopyKind(const ThreadRun& run, DeviceColumns* at, Event* event) {
+  if (at->copy_kind < run.copy_kind_size()) event->copy_kind = run.copy_kind(at->copy_kind);
+  ++at->copy_kind;
+}
+
+void TakeCorrelation(const ThreadRun& run, DeviceColumns* at, Event* event) {
+  if (at->correlated < run.correlation_delta_size())
+    at->correlation += static_cast<std::uint64_t>(run.correlation_delta(at->correlated));
+  ++at->correlated;
+  event->correlation = static_cast<std::uint32_t>(at->correlation);
+}
+
+bool TakeRun(const ThreadRun& run, const NameDefs& names, DeviceColumns* at, int* bytes, Event* event) {
+  if (at->ran >= run.run_kind_size() || at->ran >= run.run_stream_size() || at->ran >= run.run_age_size() ||
+      at->ran >= run.run_ns_size() || *bytes >= run.bytes_size())
+    return false;
+  event->bytes = run.bytes((*bytes)++);
+  event->run_kind = run.run_kind(at->ran);
+  event->run_stream = run.run_stream(at->ran);
+  event->run_age = run.run_age(at->ran);
+  event->run_ns = run.run_ns(at->ran++);
+  TakeCopyKind(run, at, event);
+  TakeCorrelation(run, at, event);
+  return TakeKernel(run, names, at, event);
 }
 
 bool TakeReading(const ThreadRun& run, DeviceColumns* at, Event* event) {
@@ -113,13 +147,15 @@ bool TakeDeviceColumns(const ThreadRun& run, const NameDefs& names, DeviceColumn
 }
 
 bool TakeCallColumns(const ThreadRun& run, const NameDefs& names, DeviceColumns* at, int* bytes, Event* event) {
+  if (event->kind == memoir::v1::KERNEL_RUN) return TakeRun(run, names, at, bytes, event);
   if (!TakeStream(run, at, event) || at->device_call >= run.device_call_size()) return false;
   if (at->device_call < run.call_result_size()) event->call_result = run.call_result(at->device_call);
   event->device_call = run.device_call(at->device_call++);
+  TakeCorrelation(run, at, event);
   if (event->kind == memoir::v1::KERNEL_LAUNCH) return TakeLaunch(run, names, at, event);
   if (*bytes >= run.bytes_size() || at->other_call >= run.call_ticks_size()) return false;
   event->bytes = run.bytes((*bytes)++);
-  if (at->other_call < run.copy_kind_size()) event->copy_kind = run.copy_kind(at->other_call);
+  TakeCopyKind(run, at, event);
   if (at->other_call < run.graph_size()) event->graph = run.graph(at->other_call);
   if (at->other_call < run.graph_exec_size()) event->graph_exec = run.graph_exec(at->other_call);
   event->call_ticks = run.call_ticks(at->other_call++);

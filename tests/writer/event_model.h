@@ -75,6 +75,11 @@ struct Event {
   std::uint64_t graph = 0;
   std::uint64_t graph_exec = 0;
   std::uint64_t call_ticks = 0;
+  std::uint32_t correlation = 0;  // of any of these, and of what ran, as the next four
+  std::uint32_t run_kind = 0;
+  std::uint32_t run_stream = 0;
+  std::uint64_t run_age = 0;
+  std::uint64_t run_ns = 0;
   std::uint32_t level = 0;  // after, plus 4 times before; of a call: calls around it
 
   bool operator==(const Event&) const = default;

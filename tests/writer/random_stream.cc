@@ -170,6 +170,8 @@ Event RandomStream::DeviceCall() {
   Event event;
   event.kind = Chance(50) ? memoir::v1::KERNEL_LAUNCH : memoir::v1::DEVICE_CALL;
   event.device = {"cuda", static_cast<std::uint32_t>(Below(3))};
+  if (Chance(30)) event.correlation = static_cast<std::uint32_t>(AnyNumber(random_));
+  if (Chance(20)) return KernelRun(std::move(event));
   event.stream = Chance(50) ? 0 : 64 * Below(5);
   event.device_call = static_cast<std::uint32_t>(1 + Below(19));
   event.call_result = Chance(5) ? static_cast<std::uint32_t>(Below(1 << 16)) : 0;
@@ -183,6 +185,18 @@ Event RandomStream::DeviceCall() {
   event.graph = Chance(70) ? 0 : AnyNumber(random_);
   event.graph_exec = Chance(70) ? 0 : AnyNumber(random_);
   event.call_ticks = AnyNumber(random_);
+  return event;
+}
+
+Event RandomStream::KernelRun(Event event) {
+  event.kind = memoir::v1::KERNEL_RUN;
+  event.run_kind = static_cast<std::uint32_t>(1 + Below(3));
+  if (event.run_kind == 1) event.name = "_Z6kernel" + std::to_string(Below(20));
+  event.copy_kind = event.run_kind == 2 ? static_cast<std::uint32_t>(1 + Below(5)) : 0;
+  event.bytes = event.run_kind == 1 ? 0 : AnyNumber(random_);
+  event.run_stream = static_cast<std::uint32_t>(Below(9));
+  event.run_ns = AnyNumber(random_);
+  event.run_age = Below(50);
   return event;
 }
 

@@ -51,6 +51,7 @@ class RandomStream {
   Event Stack();
   Event Call();
   Event DeviceCall();
+  Event KernelRun(Event event);
   void Module(Event* event);
   void AddList(std::uint64_t length, Event* event);
   void NameHeld(Event* event);

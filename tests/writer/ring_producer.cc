@@ -277,6 +277,22 @@ bool RingProducer::RecordDeviceCall(const Event& event) {
     Commit(sizeof record);
     return true;
   };
+  std::uint32_t& kernel = kernels_[event.name];
+  if (kernel == 0 && !event.name.empty()) kernel = RingDefineOperator(event.name.c_str(), nullptr, nullptr, 0);
+  if (static_cast<EventKind>(event.kind) == EventKind::kKernelRun) {
+    KernelRunRecord record{};
+    record.header = Header(sizeof record, RecordKind::kKernelRun, event.run_kind, depth_, 0);
+    record.tick = event.tick;
+    record.begin = event.tick - event.run_age;
+    record.ns = event.run_ns;
+    record.bytes = event.bytes;
+    record.correlation = event.correlation;
+    record.kernel = kernel;
+    record.stream = event.run_stream;
+    record.device_index = DeviceIndex(event.device);
+    record.copy_kind = static_cast<std::uint8_t>(event.copy_kind);
+    return store(record);
+  }
   if (static_cast<EventKind>(event.kind) == EventKind::kDeviceCall) {
     DeviceCallRecord record{};
     record.header = Header(sizeof record, RecordKind::kDeviceCall, event.device_call, depth_, 0);
@@ -289,15 +305,15 @@ bool RingProducer::RecordDeviceCall(const Event& event) {
     record.result = static_cast<std::uint16_t>(event.call_result);
     record.device_index = DeviceIndex(event.device);
     record.copy_kind = static_cast<std::uint8_t>(event.copy_kind);
+    record.correlation = event.correlation;
     return store(record);
   }
   KernelLaunchRecord record{};
   record.header = Header(sizeof record, RecordKind::kKernelLaunch, event.device_call, depth_, 0);
   record.tick = event.tick;
   record.stream = event.stream;
-  std::uint32_t& kernel = kernels_[event.name];
-  if (kernel == 0 && !event.name.empty()) kernel = RingDefineOperator(event.name.c_str(), nullptr, nullptr, 0);
   record.kernel = kernel;
+  record.correlation = event.correlation;
   std::copy_n(event.grid.begin(), 3, record.grid);
   std::copy_n(event.grid.begin() + 3, 3, record.block);
   record.result = static_cast<std::uint16_t>(event.call_result);
@@ -320,7 +336,8 @@ bool RingProducer::Record(const Event& event) {
   if (kind == EventKind::kGradientOf) return RecordHolds(event);
   if (kind == EventKind::kStack) return RecordStack(event);
   if (kind == EventKind::kCallBegin || kind == EventKind::kCallEnd) return RecordCall(event);
-  if (kind == EventKind::kKernelLaunch || kind == EventKind::kDeviceCall) return RecordDeviceCall(event);
+  if (kind == EventKind::kKernelLaunch || kind == EventKind::kDeviceCall || kind == EventKind::kKernelRun)
+    return RecordDeviceCall(event);
   const std::size_t bytes = kind == EventKind::kAllocate     ? sizeof(AllocateRecord)
                             : kind == EventKind::kDeallocate ? sizeof(DeallocateRecord)
                             : IsSwitch(kind)                 ? sizeof(SwitchRecord)

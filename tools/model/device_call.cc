@@ -47,6 +47,19 @@ std::string_view ToString(v1::DeviceCall call) {
   }
 }
 
+std::string_view ToString(v1::RunKind kind) {
+  switch (kind) {
+    case v1::RUN_OF_KERNEL:
+      return "kernel";
+    case v1::RUN_OF_COPY:
+      return "copy";
+    case v1::RUN_OF_FILL:
+      return "fill";
+    default:
+      return "";
+  }
+}
+
 std::string_view ToString(v1::CopyKind kind) {
   switch (kind) {
     case v1::HOST_TO_HOST:

@@ -1,4 +1,6 @@
 // The part of a replay that shows calls of CUDA.
+#include <algorithm>
+
 #include "tools/model/replayer.h"
 
 namespace memoir {
@@ -11,6 +13,16 @@ v1::DeviceCall CallOf(std::uint32_t number) {
 
 v1::CopyKind CopyKindOf(std::uint32_t number) {
   return v1::CopyKind_IsValid(static_cast<int>(number)) ? static_cast<v1::CopyKind>(number) : v1::COPY_KIND_UNKNOWN;
+}
+
+v1::RunKind RunKindOf(std::uint32_t number) {
+  return v1::RunKind_IsValid(static_cast<int>(number)) ? static_cast<v1::RunKind>(number) : v1::RUN_KIND_UNKNOWN;
+}
+
+std::uint32_t TakeCorrelation(RunCursor& cursor) {
+  if (!cursor.has_correlation) return 0;
+  cursor.correlation += static_cast<std::uint64_t>(ZigZag(cursor.run.correlation_delta.Next()));
+  return static_cast<std::uint32_t>(cursor.correlation);
 }
 
 void TakeLaunch(Run& run, ProcessIds& ids, DeviceCallEvent& event) {
@@ -37,6 +49,7 @@ void Replayer::ShowDeviceCall(const ThreadReplay& thread, RunCursor& cursor) {
   event.stream = cursor.stream += static_cast<std::uint64_t>(ZigZag(run.stream_delta.Next()));
   event.call = CallOf(run.device_call.Next32());
   if (cursor.has_result) event.result = run.call_result.Next32();
+  event.correlation = TakeCorrelation(cursor);
   const ThreadReplay& working = WorkingThread(thread);
   if (const OpenRange* range = working.outermost_operator()) event.operator_name = range->name;
   const OpenRange* const leaf = thread.innermost() == nullptr ? working.innermost() : thread.innermost();
@@ -50,6 +63,21 @@ void Replayer::ShowDeviceCall(const ThreadReplay& thread, RunCursor& cursor) {
   event.is_launch = cursor.kind() == v1::KERNEL_LAUNCH;
   event.is_launch ? TakeLaunch(run, *ids_, event) : TakeOther(cursor, event);
   visitor_.OnDeviceCall(event);
+}
+
+void Replayer::ShowKernelRun(const ThreadReplay& thread, RunCursor& cursor) {
+  Run& run = cursor.run;
+  auto event = MakeEvent<KernelRunEvent>(process_, thread.id(), cursor.tick);
+  event.device = ids_->device(cursor.has_device ? run.device.Next32() : 0);
+  event.kernel = ids_->name(run.kernel.Next32()).id;
+  event.bytes = run.bytes.Next();
+  if (cursor.has_copy_kind) event.copy_kind = CopyKindOf(run.copy_kind.Next32());
+  event.correlation = TakeCorrelation(cursor);
+  event.kind = RunKindOf(run.run_kind.Next32());
+  event.stream = run.run_stream.Next32();
+  event.begin = cursor.tick - std::min(cursor.tick, run.run_age.Next());
+  event.ns = run.run_ns.Next();
+  visitor_.OnKernelRun(event);
 }
 
 }  // namespace memoir

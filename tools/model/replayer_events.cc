@@ -94,6 +94,9 @@ bool Replayer::ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until) {
       case v1::DEVICE_CALL:
         ShowDeviceCall(thread, cursor);
         break;
+      case v1::KERNEL_RUN:
+        ShowKernelRun(thread, cursor);
+        break;
       default:
         ShowDeviceEvent(thread, cursor);
         break;

@@ -26,6 +26,7 @@ struct RunCursor {
         has_copy_kind(!a_run.copy_kind.empty()),
         has_graph(!a_run.graph.empty()),
         has_graph_exec(!a_run.graph_exec.empty()),
+        has_correlation(!a_run.correlation_delta.empty()),
         tick(a_run.first_tick + run.tick_delta.Next()) {}
 
   std::shared_ptr<Chunk> chunk;
@@ -39,12 +40,14 @@ struct RunCursor {
   bool has_copy_kind;
   bool has_graph;
   bool has_graph_exec;
+  bool has_correlation;
   bool started = false;
   std::size_t index = 0;  // of the next event
   Tick tick;              // of the next event
   std::uint64_t address = 0;
   std::uint64_t serial = 0;
   std::uint64_t stream = 0;
+  std::uint64_t correlation = 0;
   std::int64_t sequence = 0;
 
   v1::EventKind kind() const { return static_cast<v1::EventKind>(run.kind[index]); }

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <ctime>
@@ -17,6 +16,7 @@
 #include "interpose/ring.h"
 #include "interpose/thread_start.h"
 #include "interpose/tick.h"
+#include "tracker/cupti/kernel_times.h"
 #include "tracker/drain/drain_process.h"
 #include "tracker/modules/direct_calls.h"
 #include "tracker/modules/module_calls.h"
@@ -121,7 +121,6 @@ void LookForUnrecorded() {
   }
 }
 
-constexpr char kDeviceLevel[] = "cuda-device-level";
 ProcessFacts Facts(const Settings& settings, OperatorHook operators, std::uint64_t ticks_per_second) {
   ProcessFacts facts;
   TakeRank(FindRank(settings.rank, std::nullopt), &facts);
@@ -143,7 +142,7 @@ ProcessFacts Facts(const Settings& settings, OperatorHook operators, std::uint64
   if (settings.modules) facts.sources.emplace_back("modules");
   if (StacksAreRecorded()) facts.sources.emplace_back("python-stacks");
   if (settings.kernels) facts.sources.emplace_back("cuda-kernels");
-  if (CudaIsAtDeviceLevel()) facts.sources.emplace_back(kDeviceLevel);
+  AddLateSources(&facts);
   facts.boot_id = process.boot_id;
   if (const char* run = std::getenv("MEMOIR_RUN"); run != nullptr) facts.run = run;
   return facts;
@@ -151,7 +150,7 @@ ProcessFacts Facts(const Settings& settings, OperatorHook operators, std::uint64
 
 // Also makes the loader look for the symbol: an interposer of another Memoir does not have it.
 bool FitsInterposer(std::string* error) {
-  if (memoir_ring_layout_11 == kRingVersion) return true;
+  if (memoir_ring_layout_12 == kRingVersion) return true;
   *error = "the interposer that is loaded is another Memoir's; install Memoir again";
   return false;
 }
@@ -197,7 +196,9 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
   WriterOptions options;
   options.folder = settings.output;
   options.max_bytes = settings.max_size;
-  options.process = Facts(settings, operators, ChooseTick());
+  const std::uint64_t ticks_per_second = ChooseTick();
+  PrepareKernelTimes(settings.kernel_times, ticks_per_second);
+  options.process = Facts(settings, operators, ticks_per_second);
   options.keep_empty = !settings.automatic;
   own.facts = options.process;
   own.given_rank = settings.rank;
@@ -213,6 +214,7 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
     RunAtThreadStartOfLateObjects();
     FollowParallelRegionsOfLateObjects();
     LookAtDriver();
+    if (CudaIsInUse()) StartKernelTimes();
     OfControls([](RecordingControls& controls) { controls.Look(); });
     LookForUnrecorded();
   };
@@ -247,6 +249,7 @@ struct LastOf {
 // Whatever of a start exists, undone.
 void Abandon(Session& own) {
   const LastOf last{own};
+  EndKernelTimes();
   LeaveDriver();
   if (own.controls != nullptr) own.controls->End();
 }
@@ -294,6 +297,7 @@ bool StopSession(EndReason reason, std::string* error) {
   const std::lock_guard lock(own->mutex);
   if (own->writer == nullptr) return true;
   ForgetChildren();
+  EndKernelTimes();
   LookLast(*own);
   const LastOf last{*own};
   ReadDevicesLast();
@@ -319,17 +323,13 @@ void NameRank(std::uint32_t rank, std::uint32_t world_size) {
 
 void SeeCuda() {
   const char* problem = CudaIsReady();
+  StartKernelTimes();
   Session* own = Own();
   if (own == nullptr) return;
   const std::lock_guard lock(own->mutex);
   if (own->writer == nullptr) return;
   NoteUnrecorded(*own);
-  if (problem == nullptr) return;
-  if (CudaIsAtDeviceLevel() && std::ranges::find(own->facts.sources, kDeviceLevel) == own->facts.sources.end()) {
-    own->facts.sources.emplace_back(kDeviceLevel);
-    own->writer->SetProcess(own->facts);
-  }
-  if (!own->quiet && SpeaksForJob()) SayLine("%s", problem);
+  if (problem != nullptr && !own->quiet && SpeaksForJob()) SayLine("%s", problem);
 }
 
 void FlushSession() {

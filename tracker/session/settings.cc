@@ -32,7 +32,8 @@ enum OptionKind {
   kAddresses,
   kStacks,
   kPublication,
-  kSwitch
+  kSwitch,
+  kKernels
 };
 
 struct Option {
@@ -60,11 +61,14 @@ bool IsNumber(const std::string& value) {
   return !value.empty() && value.size() < 10 && value.find_first_not_of("0123456789") == std::string::npos;
 }
 
+constexpr char kTimes[] = "times";  // of kKernels
+
 // What is wrong with `value`, "" when nothing.
 std::string Complaint(const Option& option, const std::string& value) {
   if (value.empty()) return "";
   if (option.kind == kSize && !ParseSize(value)) return "is not a size; write 512MiB, 2GiB or a number of bytes";
   const bool flag = option.kind == kFlag || option.kind == kSwitch;
+  if (option.kind == kKernels && value != kTimes && !IsFlag(value)) return "is none of on, off and times";
   if (flag && !IsFlag(value)) return "is neither on nor off; write 1 or 0";
   if (option.kind == kNumber && !IsNumber(value)) return "is not a whole number";
   const char* const stacks[] = {"python", "native", "calls", "off"};
@@ -245,7 +249,8 @@ std::optional<Settings> ReadSettings(const char* const* given, std::string* erro
   settings.stacks = (*values)["stacks"] != "off";
   settings.native_stacks = (*values)["stacks"] == "native";
   settings.calls = (*values)["stacks"] == "calls";
-  settings.kernels = IsOn((*values)["kernels"]);
+  settings.kernel_times = (*values)["kernels"] == kTimes;
+  settings.kernels = settings.kernel_times || IsOn((*values)["kernels"]);
   settings.publishes = (*values)["publish"] == "nvtx-memory";
   settings.program = (*values)["program"];
   settings.python_version = (*values)["python_version"];

@@ -26,6 +26,7 @@ struct Settings {
   bool native_stacks = false;  // and of C and C++ inside it
   bool calls = false;          // and calls of its functions
   bool kernels = true;         // launches of CUDA's
+  bool kernel_times = false;   // and how long they ran
   bool publishes = false;      // blocks of CUDA's allocator, through NVTX
   std::string program;         // what the caller knows of its process
   std::string python_version;

@@ -1,8 +1,11 @@
 #include "tracker/session/unrecorded.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "interpose/cuda/driver_watch.h"
+#include "tracker/cupti/kernel_times.h"
 #include "tracker/session/terminal_line.h"
 #include "tracker/stacks/stack_recorder.h"
 #include "tracker/torch/hooks.h"
@@ -37,7 +40,11 @@ std::string WhyCallsPass(const PassedCalls& calls) {
 }  // namespace
 
 std::vector<Unrecorded> FindUnrecorded() {
-  std::vector<Unrecorded> found = FindCudaGaps();
+  std::vector<Unrecorded> found;
+  std::uint64_t times_since = 0;  // asked for: the first to be said
+  if (std::string problem = KernelTimesProblem(&times_since); !problem.empty())
+    found.push_back({Unrecorded::What::kKernelTimes, times_since, 0, std::move(problem)});
+  std::ranges::move(FindCudaGaps(), std::back_inserter(found));
   const PassedCalls calls = CountPassedCalls();
   if (calls.functions + calls.refused > 0)
     found.push_back({Unrecorded::What::kDriverCalls, calls.since_tick, 0, WhyCallsPass(calls)});
@@ -48,15 +55,26 @@ std::vector<Unrecorded> FindUnrecorded() {
   return found;
 }
 
+bool AddLateSources(ProcessFacts* facts) {
+  const auto add = [&](const char* source, bool is_there) {
+    if (!is_there || std::ranges::find(facts->sources, source) != facts->sources.end()) return false;
+    facts->sources.emplace_back(source);
+    return true;
+  };
+  const bool memory = add("cuda-device-level", CudaIsAtDeviceLevel());
+  return add("kernel-times", KernelTimesAreRecorded()) || memory;
+}
+
 // What is new counts as known when the capture has it: without memory the next look tries again.
 bool TakeUnrecorded(ProcessFacts* facts, Writer* writer) {
   std::vector<Unrecorded> now = FindUnrecorded();
-  if (now == facts->unrecorded) return false;
   ProcessFacts newer = *facts;
+  const bool news = now != facts->unrecorded;
+  if (!AddLateSources(&newer) && !news) return false;
   newer.unrecorded = std::move(now);
   writer->SetProcess(newer);
   *facts = std::move(newer);
-  return !facts->unrecorded.empty();
+  return news && !facts->unrecorded.empty();
 }
 
 std::string UnrecordedLine(const Unrecorded& unrecorded) {
@@ -64,6 +82,8 @@ std::string UnrecordedLine(const Unrecorded& unrecorded) {
     return "Python stacks are not recorded: " + unrecorded.why + "; --stacks off hides this line";
   if (unrecorded.what == Unrecorded::What::kNativeStacks)
     return "native frames are not recorded: " + unrecorded.why + "; --stacks python hides this line";
+  if (unrecorded.what == Unrecorded::What::kKernelTimes)
+    return "how long kernels run is not recorded: " + unrecorded.why + "; all else of --kernels is";
   const bool memory = unrecorded.what == Unrecorded::What::kCudaMemory;
   return (memory ? "CUDA memory is not known for now: " : "some calls of CUDA's libraries are not recorded: ") +
          unrecorded.why + (memory ? "; tried again while the program allocates" : "");

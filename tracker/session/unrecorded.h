@@ -16,7 +16,10 @@ namespace memoir {
 // Of the recording that runs, as of now.
 std::vector<Unrecorded> FindUnrecorded();
 
-// Into the capture, where it is not what `facts` has. True: there is news, and some that is not recorded.
+// Adds what comes to be recorded once CUDA is in use. True: something was added.
+bool AddLateSources(ProcessFacts* facts);
+
+// Both into the capture, where it is not what `facts` has. True: there is news of what is not recorded, and some.
 bool TakeUnrecorded(ProcessFacts* facts, Writer* writer);
 
 // For the terminal, as of the moment at which it is found.

@@ -92,6 +92,7 @@ class ChunkBuilder {
   // Calls of CUDA: chunk_builder_calls.cc.
   void AddKernelLaunch(const EventGroup& group, RunColumns& run);
   void AddDeviceCall(const EventGroup& group, RunColumns& run);
+  void AddKernelRun(const EventGroup& group, RunColumns& run);
   std::uint32_t Signature(const EventGroup& group);
   void MarkUsedNames(std::unordered_set<std::uint32_t>* used) const;
   void MarkUsedStacks(const std::function<void(std::uint32_t)>& use) const;

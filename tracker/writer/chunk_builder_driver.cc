@@ -20,6 +20,8 @@ void ChunkBuilder::AddDriverEvent(const EventGroup& group, RunColumns& run) {
       return AddKernelLaunch(group, run);
     case RecordKind::kDeviceCall:
       return AddDeviceCall(group, run);
+    case RecordKind::kKernelRun:
+      return AddKernelRun(group, run);
     default:
       return;
   }

@@ -14,7 +14,13 @@ inline constexpr std::uint32_t kFormatVersion = 1;
 
 // What happened and is not in the capture. As Unrecorded of the capture.
 struct Unrecorded {
-  enum class What : std::uint8_t { kCudaMemory = 1, kDriverCalls = 2, kPythonStacks = 3, kNativeStacks = 4 };
+  enum class What : std::uint8_t {
+    kCudaMemory = 1,
+    kDriverCalls = 2,
+    kPythonStacks = 3,
+    kNativeStacks = 4,
+    kKernelTimes = 5
+  };
   What what = What::kCudaMemory;
   std::uint64_t begin_tick = 0;
   std::uint64_t end_tick = 0;  // 0: to the end of the recording

@@ -18,7 +18,7 @@ void RunColumns::Start(std::uint32_t thread, std::uint64_t first_record, std::ui
   first_record_ = first_record;
   start_depth_ = start_depth;
   start_stack_ = start_stack;
-  record_count_ = first_tick_ = tick_ = address_ = serial_ = stream_ = 0;
+  record_count_ = first_tick_ = tick_ = address_ = serial_ = stream_ = correlation_ = 0;
   sequence_ = 0;
   bytes_ = 0;
   used_ = 0;
@@ -51,6 +51,11 @@ void RunColumns::Block(std::uint64_t address, std::uint64_t serial, std::uint32_
 void RunColumns::Stream(std::uint64_t stream) {
   Put(RunColumn::kStreamDelta, Delta(stream, stream_));
   stream_ = stream;
+}
+
+void RunColumns::Correlation(std::uint32_t correlation) {
+  Put(RunColumn::kCorrelationDelta, Delta(correlation, correlation_));
+  correlation_ = correlation;
 }
 
 void RunColumns::Place(const DevicePlace& place) {

@@ -39,6 +39,7 @@ class RunColumns {
   void PutKnown(RunColumn column, std::uint64_t value) { Put(column, value + 1); }  // kNotKnown
   void DriverCall(std::uint8_t call, std::uint32_t library);
   void Stream(std::uint64_t stream);
+  void Correlation(std::uint32_t correlation);
   void CountRecords(std::uint64_t records) { record_count_ += records; }
 
   // The address of the memory event before: what one without an address repeats.
@@ -62,6 +63,7 @@ class RunColumns {
   std::uint64_t address_ = 0;
   std::uint64_t serial_ = 0;
   std::uint64_t stream_ = 0;
+  std::uint64_t correlation_ = 0;
   std::size_t bytes_ = 0;
   std::uint64_t used_ = 0;  // bits by RunColumn: of those that may be left out, the ones with another value than 0
 

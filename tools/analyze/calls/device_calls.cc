@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "tools/analyze/calls/graph_book.h"
+#include "tools/analyze/calls/launched_runs.h"
 #include "tools/analyze/data_flow/device_call_names.h"
 #include "tools/analyze/pass/windowed_visitor.h"
 #include "tools/model/kernel_name.h"
@@ -21,9 +22,11 @@ struct KernelSums {
   std::uint64_t launches = 0, captured = 0, failed = 0;
   Operators operators;
   std::set<std::pair<DeviceId, std::uint64_t>> streams;
+  std::uint64_t runs = 0, device_ns = 0;
+  Operators operators_ns;
 };
 struct CallSums {
-  std::uint64_t calls = 0, failed = 0, bytes = 0;
+  std::uint64_t calls = 0, failed = 0, bytes = 0, device_ns = 0;
   std::optional<double> ns;
   Operators operators;
 };
@@ -45,6 +48,10 @@ class CallsPass : public WindowedVisitor {
   }
   void SeeProcessEnd(const ProcessEvent&) override {
     std::ranges::move(graphs_.Take(), std::back_inserter(found_calls.graphs));
+    for (const DeviceRun& run : runs_.TakeOthers()) {
+      ++found_calls.other_runs;
+      found_calls.other_ns += run.ns;
+    }
   }
   void SeeDeviceCall(const DeviceCallEvent& event) override {
     if (event.is_launch) {
@@ -53,6 +60,13 @@ class CallsPass : public WindowedVisitor {
       graphs_.Call(event, state().dictionary(), in_window());
       if (in_window()) AddCall(event);
     }
+    if (event.correlation == 0) return;
+    const LaunchingCall call{in_window(), ToString(event.call), event.copy_kind, event.kernel, event.leaf_name};
+    for (const DeviceRun& run : runs_.Call(event.correlation, call)) AddRun(call, run);
+  }
+  void SeeKernelRun(const KernelRunEvent& event) override {
+    const DeviceRun run = RunOf(event);
+    if (const LaunchingCall* call = runs_.Run(event.correlation, run); call != nullptr) AddRun(*call, run);
   }
   void SeeAllocate(const AllocateEvent& event) override { graphs_.Allocate(*event.block); }
   void SeeSegment(const SegmentEvent& event) override { graphs_.Segment(event); }
@@ -80,6 +94,18 @@ class CallsPass : public WindowedVisitor {
     sums.ns = sums.ns.value_or(0) + static_cast<double>(event.ticks) * ns_per_tick_;
     ++sums.operators[event.leaf_name];
   }
+  // A kernel's time is the kernel's, also where a graph launched it; that of a copy or a fill is the call's.
+  void AddRun(const LaunchingCall& call, const DeviceRun& run) {
+    if (!call.counts) return;
+    if (run.kind != v1::RUN_OF_KERNEL) {
+      calls_[{call.call, call.copy_kind}].device_ns += run.ns;
+      return;
+    }
+    KernelSums& sums = kernels_[run.kernel.valid() ? run.kernel : call.kernel];
+    ++sums.runs;
+    sums.device_ns += run.ns;
+    sums.operators_ns[call.leaf] += run.ns;
+  }
   void AddDriverCall(const DriverBlock& block, bool refused) {
     const std::string_view name = block.call == v1::MEMORY_CREATE ? "cuMemCreate" : NameOfDriverCall(block.call);
     if (!in_window() || name.empty()) return;
@@ -91,6 +117,7 @@ class CallsPass : public WindowedVisitor {
   std::vector<std::pair<std::string, std::uint64_t>> Sorted(const Operators& operators) const;
 
   CudaGraphBook graphs_;
+  LaunchedRuns runs_;
   absl::flat_hash_map<NameId, KernelSums> kernels_;
   absl::flat_hash_map<std::pair<std::string_view, v1::CopyKind>, CallSums> calls_;
   double ns_per_tick_ = 1;
@@ -113,6 +140,11 @@ void CallsPass::SeeEnd(const ReplayReport&) {
     row.captured = sums.captured;
     row.failed = sums.failed;
     row.operators = Sorted(sums.operators);
+    row.runs = sums.runs;
+    row.device_ns = sums.device_ns;
+    row.operators_ns = Sorted(sums.operators_ns);
+    found_calls.runs += row.runs;
+    found_calls.device_ns += row.device_ns;
     for (const auto& [device, stream] : sums.streams)
       row.streams.push_back(absl::StrCat(ToString(state().dictionary().device(device)), " 0x", absl::Hex(stream)));
     found_calls.launches += row.launches;
@@ -120,7 +152,7 @@ void CallsPass::SeeEnd(const ReplayReport&) {
     found_calls.kernels.push_back(std::move(row));
   }
   std::ranges::sort(found_calls.kernels, [](const KernelRow& a, const KernelRow& b) {
-    return std::tie(b.launches, a.symbol) < std::tie(a.launches, b.symbol);
+    return std::tie(b.device_ns, b.launches, a.symbol) < std::tie(a.device_ns, a.launches, b.symbol);
   });
   for (const auto& [call, sums] : calls_) {
     CallRow row;
@@ -128,6 +160,7 @@ void CallsPass::SeeEnd(const ReplayReport&) {
     row.calls = sums.calls;
     row.failed = sums.failed;
     row.bytes = sums.bytes;
+    row.device_ns = sums.device_ns;
     if (sums.ns) row.ns = static_cast<std::uint64_t>(*sums.ns);
     row.operators = Sorted(sums.operators);
     found_calls.calls.push_back(std::move(row));
@@ -139,11 +172,17 @@ void CallsPass::SeeEnd(const ReplayReport&) {
 
 }  // namespace
 
-bool LaunchesAreRecorded(const Capture& capture) {
-  return std::ranges::any_of(capture.processes(), [](const ProcessSummary& process) {
-    return std::ranges::find(process.info.sources(), "cuda-kernels") != process.info.sources().end();
+namespace {
+
+bool HasSource(const Capture& capture, std::string_view source) {
+  return std::ranges::any_of(capture.processes(), [&](const ProcessSummary& process) {
+    return std::ranges::find(process.info.sources(), source) != process.info.sources().end();
   });
 }
+
+}  // namespace
+
+bool LaunchesAreRecorded(const Capture& capture) { return HasSource(capture, "cuda-kernels"); }
 
 absl::StatusOr<DeviceCalls> AnalyzeDeviceCalls(const Capture& capture, const Selection& selection) {
   CallsPass pass(capture, selection);
@@ -153,6 +192,7 @@ absl::StatusOr<DeviceCalls> AnalyzeDeviceCalls(const Capture& capture, const Sel
   if (!pass.found().ok()) return pass.found();
   DeviceCalls calls = std::move(pass.found_calls);
   calls.launches_recorded = LaunchesAreRecorded(capture);
+  calls.times_recorded = HasSource(capture, "kernel-times");
   calls.report = *std::move(report);
   return calls;
 }

@@ -16,7 +16,7 @@
 
 namespace memoir {
 
-// Most launches first, then by name.
+// Longest on devices first where that is known, then most launches, then by name.
 struct KernelRow {
   std::string symbol;  // mangled; "": not known
   std::string name;    // KernelName of it
@@ -25,6 +25,10 @@ struct KernelRow {
   std::uint64_t failed = 0;                                      // of them, that returned an error
   std::vector<std::pair<std::string, std::uint64_t>> operators;  // innermost range, "" none; most launches first
   std::vector<std::string> streams;                              // "cuda:0 0x0"
+  // With --kernels times. Replays of graphs run kernels that nobody launched then.
+  std::uint64_t runs = 0;
+  std::uint64_t device_ns = 0;                                      // that they took
+  std::vector<std::pair<std::string, std::uint64_t>> operators_ns;  // of it, by what launched them; most first
 };
 
 // Calls that take memory from the driver are among them, of which it is not known how long they took.
@@ -35,6 +39,7 @@ struct CallRow {
   std::uint64_t failed = 0;
   std::uint64_t bytes = 0;
   std::optional<std::uint64_t> ns;                               // that the program was in them
+  std::uint64_t device_ns = 0;                                   // that copies and fills took, with --kernels times
   std::vector<std::pair<std::string, std::uint64_t>> operators;  // as of kernels; of those that take memory outermost
 };
 
@@ -60,6 +65,11 @@ struct DeviceCalls {
   std::uint64_t launches = 0;
   std::uint64_t unnamed = 0;       // of them, of kernels whose name is not known
   bool launches_recorded = false;  // not with --kernels off
+  bool times_recorded = false;     // with --kernels times, where CUPTI was there; all that follow are 0 without
+  std::uint64_t runs = 0;          // of kernels
+  std::uint64_t device_ns = 0;     // of those
+  std::uint64_t other_runs = 0;    // of kernels, copies and fills whose call is not recorded
+  std::uint64_t other_ns = 0;
   ReplayReport report;
 };
 

@@ -182,6 +182,11 @@ void WindowedVisitor::OnDeviceCall(const DeviceCallEvent& event) {
   if (IsSelected(event.device)) SeeDeviceCall(event);
 }
 
+void WindowedVisitor::OnKernelRun(const KernelRunEvent& event) {
+  FollowTime(event);
+  if (IsSelected(event.device)) SeeKernelRun(event);
+}
+
 void WindowedVisitor::OnFirstSeen(const FirstSeenEvent& event) {
   if (IsSelected(event.tensor->device)) SeeFirstSeen(event);
 }

@@ -55,6 +55,9 @@ class StreamPass : public WindowedVisitor {
     SeeDriver(event, MemoryAction::kDriverRefused, *event.asked);
   }
   void SeeDeviceCall(const DeviceCallEvent& event) override;
+  void SeeKernelRun(const KernelRunEvent& event) override {
+    if (!finds() && options_.see_run) options_.see_run(event, state());
+  }
   void SeeLost(const LostEvent& event) override { open_.ForgetModules(event.thread); }
   void SeeProcessEnd(const ProcessEvent&) override {
     open_.Clear();

@@ -21,11 +21,14 @@ namespace memoir {
 // allocator counts them.
 using SeeDeviceChange = std::function<void(const Event&, DeviceId, std::uint64_t live_bytes, const ReplayState&)>;
 
+using SeeKernelRun = std::function<void(const KernelRunEvent&, const ReplayState&)>;
+
 struct TreeStreamOptions : Selection {
   static constexpr std::size_t kMostNodes = std::size_t{1} << 25;
   bool memory = true;           // show it
   std::string thread;           // number or name of the only one that counts; "": all
   SeeDeviceChange see_change;   // may be empty; of all threads, whatever `thread` is
+  SeeKernelRun see_run;         // may be empty; in the window or not, whatever launched it
   std::function<bool()> go_on;  // as ReplayOptions::go_on; may be empty
 };
 

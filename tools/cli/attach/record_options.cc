@@ -25,6 +25,7 @@ constexpr OptionKind kAddresses = OptionKind::kAddresses;
 constexpr OptionKind kOperators = OptionKind::kOperators;
 constexpr OptionKind kStacks = OptionKind::kStacks;
 constexpr OptionKind kPublication = OptionKind::kPublication;
+constexpr OptionKind kKernels = OptionKind::kKernels;
 constexpr OptionKind kSteps = OptionKind::kSteps;
 constexpr OptionKind kSchedule = OptionKind::kSchedule;
 constexpr OptionKind kLevel = OptionKind::kLevel;
@@ -109,6 +110,10 @@ absl::StatusOr<std::string> NormalizeOption(const RecordOption& option, std::str
     case OptionKind::kSwitch:
       if (const auto flag = ParseFlag(value)) return std::string(*flag ? "1" : "0");
       return BadValue(source, value, "on or off");
+    case OptionKind::kKernels:
+      if (value == "times") break;
+      if (const auto flag = ParseFlag(value)) return std::string(*flag ? "1" : "0");
+      return BadValue(source, value, "on, off or times");
     case OptionKind::kNumber:
       if (const auto number = ParseDigits(value); number && *number <= kMaxNumber) return std::string(value);
       return BadValue(source, value, "a whole number, at most 999999999");

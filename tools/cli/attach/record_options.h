@@ -29,7 +29,8 @@ enum class OptionKind {
   kAddresses,
   kStacks,
   kPublication,
-  kSwitch
+  kSwitch,
+  kKernels
 };
 
 struct RecordOption {

@@ -115,6 +115,22 @@ std::optional<Check> CudaMemoryCheck(const InstallTree& tree, const PythonFacts&
   return Check{Level::kFine, "CUDA memory", "blocks and segments of torch's allocator", ""};
 }
 
+// Whether --kernels times finds CUPTI (tracker/cupti/cupti_library.cc). Nothing of a torch without CUDA.
+std::optional<Check> CuptiCheck(const PythonFacts& python) {
+  const std::filesystem::path torch = python.torch_folder, wheels = torch.parent_path() / "nvidia";
+  if (!Exists(torch / "lib" / "libc10_cuda.so")) return std::nullopt;
+  for (const std::filesystem::path& path :
+       {wheels / "cu13" / "lib" / "libcupti.so.13", wheels / "cuda_cupti" / "lib" / "libcupti.so.12"}) {
+    if (Exists(path)) return Check{Level::kFine, "CUPTI", path.string() + ", for --kernels times", ""};
+  }
+  const std::filesystem::path old = wheels / "cuda_cupti" / "lib" / "libcupti.so.11.8";
+  if (Exists(old))
+    return Check{Level::kNote, "CUPTI", old.string() + " is older than CUDA 12's: no --kernels times",
+                 "a torch that was built for CUDA 12 or 13"};
+  return Check{Level::kNote, "CUPTI", "not beside torch: --kernels times needs it from the system",
+               "install the wheel nvidia-cuda-cupti"};
+}
+
 Check TorchCheck(const PythonFacts& python) {
   if (python.torch_folder.empty()) {
     return {Level::kWrong, "torch", "not installed in this python",
@@ -206,10 +222,11 @@ Check PreloadCheck() {
 
 // Where launches come from (docs/kernels.md).
 Check KernelsCheck() {
-  constexpr std::string_view kOfDriver = "launches from interposed calls of this driver";
-  constexpr std::string_view kOfSimulation = "launches from interposed calls, on the simulated GPU alone: no driver";
+  constexpr const char* kOfDriver = "launches from interposed calls of this driver; times (--kernels times) from CUPTI";
+  constexpr const char* kOfSimulation =
+      "launches from interposed calls, on the simulated GPU alone: no driver; no times: CUPTI needs one";
   const bool driver = access("/proc/driver/nvidia/version", F_OK) == 0;
-  return {Level::kFine, "CUDA kernels", fmt::format("{}; CUPTI is not used", driver ? kOfDriver : kOfSimulation), ""};
+  return {Level::kFine, "CUDA kernels", driver ? kOfDriver : kOfSimulation, ""};
 }
 
 }  // namespace
@@ -238,6 +255,7 @@ Checks CheckPython(const InstallTree& tree, const std::string& python) {
   const bool tracked = checks.back().level == Level::kFine;
   const std::optional<Check> cuda = tracked ? CudaMemoryCheck(tree, *facts) : std::nullopt;
   if (cuda) checks.push_back(*cuda);
+  if (const std::optional<Check> cupti = tracked ? CuptiCheck(*facts) : std::nullopt) checks.push_back(*cupti);
   if (tracked) checks.push_back(StacksCheck(*facts));
   return checks;
 }

@@ -28,6 +28,7 @@ absl::StatusOr<ReplayReport> ExportTrace(const Capture& capture, const TraceExpo
   options.see_change = [&](const Event& event, DeviceId device, std::uint64_t live, const ReplayState& state) {
     feed.Changed(event, device, live, state);
   };
+  options.see_run = [&](const KernelRunEvent& event, const ReplayState& state) { feed.Ran(event, state); };
   absl::StatusOr<ReplayReport> report =
       StreamTree(capture, options, [&](const StreamedNode& node, const ReplayState& state) { feed.Add(node, state); });
   if (report.ok()) feed.Finish();

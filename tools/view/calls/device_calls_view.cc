@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -21,8 +22,8 @@ using Operators = std::vector<std::pair<std::string, std::uint64_t>>;
 // Kernels of one name, whatever the arguments of their templates.
 struct NamedKernels {
   std::string name;
-  std::uint64_t launches = 0, captured = 0, failed = 0, symbols = 0;
-  std::map<std::string, std::uint64_t> operators;
+  std::uint64_t launches = 0, captured = 0, failed = 0, symbols = 0, runs = 0, device_ns = 0;
+  std::map<std::string, std::uint64_t> operators, operators_ns;
   std::set<std::string> streams;
 };
 
@@ -37,10 +38,15 @@ std::vector<NamedKernels> ByName(const DeviceCalls& calls) {
     ++kernels.symbols;
     for (const auto& [name, launches] : row.operators) kernels.operators[name] += launches;
     kernels.streams.insert(row.streams.begin(), row.streams.end());
+    kernels.runs += row.runs;
+    kernels.device_ns += row.device_ns;
+    for (const auto& [name, ns] : row.operators_ns) kernels.operators_ns[name] += ns;
   }
   std::vector<NamedKernels> rows;
   for (auto& [name, kernels] : by_name) rows.push_back(std::move(kernels));
-  std::ranges::stable_sort(rows, [](const auto& a, const auto& b) { return a.launches > b.launches; });
+  std::ranges::stable_sort(rows, [](const auto& a, const auto& b) {
+    return std::tie(a.device_ns, a.launches) > std::tie(b.device_ns, b.launches);
+  });
   return rows;
 }
 
@@ -61,8 +67,25 @@ std::string More(std::size_t shown, std::size_t rows) {
   return rows > shown ? fmt::format("  and {} more (--top 0: all)\n", FormatCount(rows - shown)) : "";
 }
 
+// `mean`: of what ran; kernels that graphs replay run without a launch.
+std::string TimedKernelTable(const DeviceCalls& calls, const std::vector<NamedKernels>& rows, std::size_t top,
+                             const Terminal& terminal) {
+  Table table({"kernel", "launches", "time", "share", "mean", "streams", "most by"});
+  const std::size_t shown = Shown(top, rows.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const NamedKernels& row = rows[i];
+    const bool ran = row.runs != 0;
+    table.AddRow({KernelText(row.name), FormatCount(row.launches), ran ? FormatDuration(row.device_ns) : "",
+                  ran ? FormatShare(row.device_ns, calls.device_ns) : "",
+                  ran ? FormatDuration(row.device_ns / row.runs) : "", FormatCount(row.streams.size()),
+                  MostBy(ran ? row.operators_ns : row.operators)});
+  }
+  return table.Render(terminal, 2) + More(shown, rows.size());
+}
+
 std::string KernelTable(const DeviceCalls& calls, std::size_t top, const Terminal& terminal) {
   const std::vector<NamedKernels> rows = ByName(calls);
+  if (calls.times_recorded) return TimedKernelTable(calls, rows, top, terminal);
   Table table({"kernel", "launches", "share", "streams", "most by"});
   const std::size_t shown = Shown(top, rows.size());
   for (std::size_t i = 0; i < shown; ++i) {
@@ -81,12 +104,17 @@ std::string CallText(const CallRow& row) {
 }
 
 std::string CallTable(const DeviceCalls& calls, std::size_t top, const Terminal& terminal) {
-  Table table({"call", "calls", "bytes", "time in it", "most by"});
+  std::vector<std::string> columns = {"call", "calls", "bytes", "time in it", "most by"};
+  if (calls.times_recorded) columns.insert(columns.end() - 1, "on device");
+  Table table(columns);
   const std::size_t shown = Shown(top, calls.calls.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const CallRow& row = calls.calls[i];
-    table.AddRow({CallText(row), FormatCount(row.calls), row.bytes == 0 ? "" : FormatBytes(row.bytes),
-                  row.ns ? FormatDuration(*row.ns) : "", MostBy(row.operators)});
+    std::vector<std::string> cells = {CallText(row), FormatCount(row.calls),
+                                      row.bytes == 0 ? "" : FormatBytes(row.bytes),
+                                      row.ns ? FormatDuration(*row.ns) : "", MostBy(row.operators)};
+    if (calls.times_recorded) cells.insert(cells.end() - 1, row.device_ns == 0 ? "" : FormatDuration(row.device_ns));
+    table.AddRow(std::move(cells));
   }
   return table.Render(terminal, 2) + More(shown, calls.calls.size());
 }
@@ -117,6 +145,14 @@ std::string GraphLines(const DeviceCalls& calls, std::size_t top, const Terminal
   return text + More(shown, calls.graphs.size());
 }
 
+std::string TimesNote(const DeviceCalls& calls) {
+  std::string note = fmt::format("CUPTI timed {}.", FormatCounted(calls.runs, "run", "runs"));
+  if (calls.other_runs > 0)
+    note += fmt::format(" {} more, of {}, belong to calls that are not recorded.", FormatCount(calls.other_runs),
+                        FormatDuration(calls.other_ns));
+  return note;
+}
+
 std::string Note(const DeviceCalls& calls) {
   std::string note;
   if (!calls.launches_recorded) return "Launches were not recorded: --kernels off, or an older Memoir.";
@@ -131,9 +167,11 @@ std::string Note(const DeviceCalls& calls) {
   }
   if (failed > 0) note += fmt::format("{} failed. ", FormatCounted(failed, "launch", "launches"));
   if (captured > 0)
-    note += fmt::format("{} went into a graph that was captured; what its replays run is not counted. ",
-                        FormatCounted(captured, "launch", "launches"));
-  return note + "How long kernels run is not recorded.";
+    note += fmt::format("{} went into a graph that was captured; what its replays run is {}. ",
+                        FormatCounted(captured, "launch", "launches"),
+                        calls.times_recorded ? "timed, and no launch" : "not counted");
+  if (!calls.times_recorded) return note + "How long kernels run is not recorded.";
+  return note + TimesNote(calls);
 }
 
 Json OperatorsJson(const Operators& operators) {
@@ -143,24 +181,46 @@ Json OperatorsJson(const Operators& operators) {
   return json;
 }
 
-Json KernelJson(const KernelRow& row) {
-  return {{"kernel", row.symbol.empty() ? Json(nullptr) : Json(row.name)},
-          {"symbol", row.symbol.empty() ? Json(nullptr) : Json(row.symbol)},
-          {"launches", row.launches},
-          {"captured", row.captured},
-          {"failed", row.failed},
-          {"operators", OperatorsJson(row.operators)},
-          {"streams", row.streams}};
+// Whoever replays a graph has its kernels run, and launches none of them: their count is 0.
+Json TimedOperatorsJson(const KernelRow& row) {
+  std::map<std::string, std::uint64_t> ns(row.operators_ns.begin(), row.operators_ns.end());
+  Json json = Json::array();
+  const auto add = [&](const std::string& name, std::uint64_t count, std::uint64_t device_ns) {
+    json.push_back({{"name", name.empty() ? Json(nullptr) : Json(name)}, {"count", count}, {"device_ns", device_ns}});
+  };
+  for (const auto& [name, count] : row.operators) {
+    const auto found = ns.extract(name);
+    add(name, count, found.empty() ? 0 : found.mapped());
+  }
+  for (const auto& [name, device_ns] : ns) add(name, 0, device_ns);
+  return json;
 }
 
-Json CallJson(const CallRow& row) {
-  return {{"call", std::string(row.call)},
-          {"kind", row.kind == v1::COPY_KIND_UNKNOWN ? Json(nullptr) : Json(std::string(ToString(row.kind)))},
-          {"calls", row.calls},
-          {"failed", row.failed},
-          {"bytes", row.bytes},
-          {"total_ns", row.ns ? Json(*row.ns) : Json(nullptr)},
-          {"operators", OperatorsJson(row.operators)}};
+Json KernelJson(const KernelRow& row, bool timed) {
+  Json json = {{"kernel", row.symbol.empty() ? Json(nullptr) : Json(row.name)},
+               {"symbol", row.symbol.empty() ? Json(nullptr) : Json(row.symbol)},
+               {"launches", row.launches},
+               {"captured", row.captured},
+               {"failed", row.failed},
+               {"operators", OperatorsJson(row.operators)},
+               {"streams", row.streams}};
+  if (!timed) return json;
+  json["operators"] = TimedOperatorsJson(row);
+  json["runs"] = row.runs;
+  json["device_ns"] = row.device_ns;
+  return json;
+}
+
+Json CallJson(const CallRow& row, bool timed) {
+  Json json = {{"call", std::string(row.call)},
+               {"kind", row.kind == v1::COPY_KIND_UNKNOWN ? Json(nullptr) : Json(std::string(ToString(row.kind)))},
+               {"calls", row.calls},
+               {"failed", row.failed},
+               {"bytes", row.bytes},
+               {"total_ns", row.ns ? Json(*row.ns) : Json(nullptr)},
+               {"operators", OperatorsJson(row.operators)}};
+  if (timed) json["device_ns"] = row.device_ns;
+  return json;
 }
 
 Json GraphJson(const GraphRow& graph, bool launches_recorded) {
@@ -199,11 +259,17 @@ Json DeviceCallsJson(const Capture& capture, const DeviceCalls& calls, std::size
   json["launches_recorded"] = calls.launches_recorded;
   json["launches"] = calls.launches;
   json["unnamed_launches"] = calls.unnamed;
+  if (calls.times_recorded) {
+    json["runs"] = calls.runs;
+    json["device_ns"] = calls.device_ns;
+    json["other_runs"] = calls.other_runs;
+    json["other_device_ns"] = calls.other_ns;
+  }
   json["kernels"] = Json::array();
   for (std::size_t i = 0; i < Shown(top, calls.kernels.size()); ++i)
-    json["kernels"].push_back(KernelJson(calls.kernels[i]));
+    json["kernels"].push_back(KernelJson(calls.kernels[i], calls.times_recorded));
   json["calls"] = Json::array();
-  for (const CallRow& row : calls.calls) json["calls"].push_back(CallJson(row));
+  for (const CallRow& row : calls.calls) json["calls"].push_back(CallJson(row, calls.times_recorded));
   json["graphs"] = Json::array();
   for (const GraphRow& graph : calls.graphs) json["graphs"].push_back(GraphJson(graph, calls.launches_recorded));
   return json;

@@ -21,6 +21,8 @@ const char* Subject(v1::Unrecorded::What what) {
       return "Python stacks are not recorded";
     case v1::Unrecorded::NATIVE_STACKS:
       return "native frames are not recorded";
+    case v1::Unrecorded::KERNEL_TIMES:
+      return "how long kernels ran is not recorded";
     default:
       return "something is not recorded";
   }

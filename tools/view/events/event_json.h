@@ -38,6 +38,7 @@ class EventJsonWriter : public Visitor {
   void OnDriverRefused(const DriverRefusedEvent& event) override;
   void OnDeviceReading(const DeviceReadingEvent& event) override;
   void OnDeviceCall(const DeviceCallEvent& event) override;
+  void OnKernelRun(const KernelRunEvent& event) override;
   void OnFirstSeen(const FirstSeenEvent& event) override;
   void OnMark(const MarkEvent& event) override;
   void OnStep(const StepEvent& event) override;

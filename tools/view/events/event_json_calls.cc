@@ -19,10 +19,25 @@ void EventJsonWriter::OnDeviceCall(const DeviceCallEvent& event) {
   if (event.graph_exec != 0) AddAddress("graph_exec", event.graph_exec);
   if (!event.is_launch) AddNumber("ticks", event.ticks);
   if (event.result != 0) AddNumber("error", event.result);
+  if (event.correlation != 0) AddNumber("correlation", event.correlation);
   AddName("operator", event.operator_name);
   AddName("leaf", event.leaf_name);
   AddName("range", event.user_name);
   AddModule(event.module, event.phase);
+  End();
+}
+
+void EventJsonWriter::OnKernelRun(const KernelRunEvent& event) {
+  Begin("kernel_run", event);
+  AddText("what", ToString(event.kind));
+  AddText("device", ToString(state_->dictionary().device(event.device)));
+  AddNumber("device_stream", event.stream);
+  AddNumber("correlation", event.correlation);
+  if (event.kernel.valid()) AddName("kernel", event.kernel);
+  if (event.copy_kind != v1::COPY_KIND_UNKNOWN) AddText("kind", ToString(event.copy_kind));
+  if (event.bytes != 0) AddNumber("bytes", event.bytes);
+  AddNumber("begin", event.begin);
+  AddNumber("ns", event.ns);
   End();
 }
 

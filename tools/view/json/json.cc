@@ -36,6 +36,8 @@ const char* UnrecordedName(v1::Unrecorded::What what) {
       return "python_stacks";
     case v1::Unrecorded::NATIVE_STACKS:
       return "native_stacks";
+    case v1::Unrecorded::KERNEL_TIMES:
+      return "kernel_times";
     default:
       return "unknown";
   }

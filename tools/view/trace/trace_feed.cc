@@ -7,7 +7,8 @@
 namespace memoir {
 namespace {
 
-constexpr std::uint64_t kNextSame = 10'000'000;  // more than any system numbers
+constexpr std::uint64_t kNextSame = 10'000'000;       // more than any system numbers
+constexpr std::uint64_t kFirstTrack = 1'000'000'000;  // of a stream of a device
 
 std::string_view CategoryOf(const StreamedNode& node) {
   if (node.kind == StreamedNode::Kind::kModule) return "module";
@@ -115,11 +116,51 @@ std::string_view TraceFeed::NameOf(const StreamedNode& node, const Dictionary& d
   return dictionary.text(node.name);
 }
 
-std::string_view TraceFeed::KernelText(const DeviceCallEvent& event, const Dictionary& dictionary) {
-  if (!event.kernel.valid()) return ToString(event.call);
-  const auto [known, added] = kernels_.try_emplace(event.kernel);
-  if (added) known->second = KernelName(dictionary.text(event.kernel));
+std::string_view TraceFeed::KernelText(NameId kernel, const Dictionary& dictionary) {
+  const auto [known, added] = kernels_.try_emplace(kernel);
+  if (added) known->second = KernelName(dictionary.text(kernel));
   return known->second;
+}
+
+LaunchedRuns& TraceFeed::RunsOf(ProcessId process) {
+  if (runs_process_ != process) runs_.TakeOthers();
+  runs_process_ = process;
+  return runs_;
+}
+
+TraceFeed::Thread& TraceFeed::TrackOf(ProcessId process, const DeviceRun& run, const Dictionary& dictionary) {
+  const auto [known, added] = tracks_.try_emplace({process, {run.device, run.stream}});
+  if (!added) return known->second;
+  const std::uint64_t pid = PidOf(process);
+  std::uint64_t tid = kFirstTrack + run.stream;  // no thread of the system's has that number
+  while (!used_tids_.insert({pid, tid}).second) ++tid;
+  known->second.shown = {pid, tid};
+  sink_.AddThread(known->second.shown,
+                  ToString(dictionary.device(run.device)) + " stream " + std::to_string(run.stream));
+  return known->second;
+}
+
+// What runs in a stream runs in order, and is told so.
+void TraceFeed::ShowRun(ProcessId process, const LaunchingCall& call, const DeviceRun& run, const ReplayState& state) {
+  const Dictionary& dictionary = state.dictionary();
+  const NameId kernel = run.kernel.valid() ? run.kernel : call.kernel;
+  const bool named = run.kind == v1::RUN_OF_KERNEL && kernel.valid();
+  const std::string device = ToString(dictionary.device(run.device));
+  TraceSlice slice{named ? KernelText(kernel, dictionary) : call.call, ToString(run.kind), "", ""};
+  slice.device = device;
+  slice.stream = run.stream;
+  slice.bytes = run.bytes;
+  Thread& track = TrackOf(process, run, dictionary);
+  const std::uint64_t begin_ns = std::max(track.latest_ns, state.Nanoseconds(process, run.begin));
+  sink_.Begin(track.shown, begin_ns, slice);
+  track.latest_ns = begin_ns + run.ns;
+  sink_.End(track.shown, track.latest_ns);
+}
+
+void TraceFeed::Ran(const KernelRunEvent& event, const ReplayState& state) {
+  const DeviceRun run = RunOf(event);
+  if (const LaunchingCall* call = RunsOf(event.process).Run(event.correlation, run); call != nullptr)
+    ShowRun(event.process, *call, run, state);
 }
 
 void TraceFeed::AddDeviceCall(const StreamedNode& node, const ReplayState& state) {
@@ -129,14 +170,19 @@ void TraceFeed::AddDeviceCall(const StreamedNode& node, const ReplayState& state
   CloseBefore(thread, node, ns);
   thread.latest_ns = std::max(thread.latest_ns, ns);
   const std::string device = ToString(state.dictionary().device(call.device));
-  TraceSlice slice{KernelText(call, state.dictionary()), call.is_launch ? "kernel launch" : "cuda call",
-                   ModuleText(node.module, state.dictionary()), ToString(node.phase)};
+  const std::string_view name = call.kernel.valid() ? KernelText(call.kernel, state.dictionary()) : ToString(call.call);
+  TraceSlice slice{name, call.is_launch ? "kernel launch" : "cuda call", ModuleText(node.module, state.dictionary()),
+                   ToString(node.phase)};
   slice.device = device;
   slice.stream = call.stream;
   slice.bytes = call.bytes;
   sink_.Begin(thread.shown, thread.latest_ns, slice);
   thread.latest_ns = std::max(thread.latest_ns, state.Nanoseconds(call.process, call.tick));
   sink_.End(thread.shown, thread.latest_ns);
+  if (call.correlation == 0) return;
+  const LaunchingCall launching{true, ToString(call.call), call.copy_kind, call.kernel, call.leaf_name};
+  for (const DeviceRun& run : RunsOf(call.process).Call(call.correlation, launching))
+    ShowRun(call.process, launching, run, state);
 }
 
 void TraceFeed::Add(const StreamedNode& node, const ReplayState& state) {

@@ -13,6 +13,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "tools/analyze/calls/launched_runs.h"
 #include "tools/analyze/tree/tree_stream.h"
 #include "tools/model/capture.h"
 
@@ -27,13 +28,14 @@ struct TraceThread {
 
 struct TraceSlice {
   std::string_view name;
-  // "operator", "autograd", "user range", "module", "Python function", "kernel launch", "cuda call"
+  // "operator", "autograd", "user range", "module", "Python function", "kernel launch", "cuda call"; of what ran on a
+  // device "kernel", "copy", "fill"
   std::string_view category;
   std::string_view module;  // "": of none
   std::string_view phase;
   std::uint64_t allocated = 0;  // bytes, at or under it, as the next
   std::uint64_t freed = 0;
-  // Of a call of CUDA, which has no other bytes.
+  // Of a call of CUDA, which has no other bytes, and of what ran.
   std::string_view device{};  // "": it is none
   std::uint64_t stream = 0;
   std::uint64_t bytes = 0;  // that it copies or sets
@@ -59,6 +61,8 @@ class TraceFeed {
   TraceFeed(const Capture& capture, TraceSink& sink) : capture_(capture), sink_(sink) {}
 
   void Add(const StreamedNode& node, const ReplayState& state);
+  // Shown where its call was, on a track of its device and stream.
+  void Ran(const KernelRunEvent& event, const ReplayState& state);
   void Changed(const Event& event, DeviceId device, std::uint64_t live_bytes, const ReplayState& state);
   void Finish();  // after all
 
@@ -83,7 +87,11 @@ class TraceFeed {
   void Close(Thread& thread, std::uint64_t ns);
   void CloseBefore(Thread& thread, const StreamedNode& node, std::uint64_t ns);
   void AddDeviceCall(const StreamedNode& node, const ReplayState& state);
-  std::string_view KernelText(const DeviceCallEvent& event, const Dictionary& dictionary);
+  std::string_view KernelText(NameId kernel, const Dictionary& dictionary);
+  void ShowRun(ProcessId process, const LaunchingCall& call, const DeviceRun& run, const ReplayState& state);
+  Thread& TrackOf(ProcessId process, const DeviceRun& run, const Dictionary& dictionary);
+  // Those of a process: its correlations are no other's.
+  LaunchedRuns& RunsOf(ProcessId process);
   std::string_view ModuleText(ModuleId id, const Dictionary& dictionary);
   std::string_view CallText(ModuleId id, const Dictionary& dictionary);
   std::string_view FunctionText(CodeId id, const Dictionary& dictionary);
@@ -100,6 +108,9 @@ class TraceFeed {
   absl::flat_hash_map<ModuleId, std::string> modules_, calls_;
   absl::flat_hash_map<CodeId, std::string> functions_;
   absl::flat_hash_map<NameId, std::string> kernels_;
+  absl::flat_hash_map<std::pair<ProcessId, std::pair<DeviceId, std::uint32_t>>, Thread> tracks_;  // by device, stream
+  LaunchedRuns runs_;
+  ProcessId runs_process_;
 };
 
 }  // namespace memoir

@@ -1,0 +1,234 @@
+#include "tracker/cupti/kernel_times.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+
+#include "interpose/cuda/correlation.h"
+#include "interpose/cuda/kernel_names.h"
+#include "interpose/cuda/profiler_calls.h"
+#include "interpose/own_work.h"
+#include "interpose/tick.h"
+#include "interpose/write_record.h"
+#include "tracker/cupti/activity_record.h"
+#include "tracker/cupti/cupti_library.h"
+#include "tracker/cupti/launch_callbacks.h"
+
+namespace memoir {
+namespace {
+
+// kAsked ──► kStarting ──► kOn ──► kLeaving ──► kOff; from kStarting to kOff, too. Who changes a phase that may change
+// does it alone.
+enum class Phase : std::uint8_t { kNone, kAsked, kStarting, kOn, kLeaving, kOff };
+constinit std::atomic<Phase> phase{Phase::kNone};
+constinit std::atomic<pid_t> owner{0};  // a forked child has the parent's phase, and nothing else of it
+constinit CuptiLibrary cupti{};         // of whoever starts; then of whoever records
+constinit CUpti_SubscriberHandle subscriber = nullptr;
+constinit double ticks_per_ns = 1;
+
+constinit std::atomic<bool> recorded{false};
+constinit std::atomic<const char*> problem{nullptr};
+constinit std::atomic<std::uint64_t> problem_since{0};
+constinit std::atomic<std::uint64_t> dropped{0};
+constinit char refusal[320] = "";
+constexpr char kAside[] = "another profiler (torch.profiler, for one) began to use CUPTI, and Memoir left it";
+constexpr char kBusy[] = "another profiler uses CUPTI already";
+
+constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+                                         CUPTI_ACTIVITY_KIND_MEMSET};
+constexpr std::uint32_t kFlushMs = 200;  // not later CUPTI gives what has run
+
+// Of launches that may not have run yet, by the low bits of their correlation, whether they were recorded: outside of
+// --steps and its like they are not, and neither is how long they ran.
+constexpr std::size_t kLaunches = 65536;
+constinit std::atomic<bool> launch_is_recorded[kLaunches]{};
+
+// 1.5 MiB of the program's memory (docs/architecture.md). Pages are taken as they fill.
+constexpr std::size_t kBuffers = 6, kBufferBytes = 256 * 1024;
+alignas(64) constinit std::uint8_t buffers[kBuffers][kBufferBytes]{};
+constinit std::atomic<bool> buffer_is_taken[kBuffers]{};
+
+void Note(const char* why) {
+  problem.store(why, std::memory_order_release);
+  problem_since.store(Tick(), std::memory_order_release);
+}
+
+void Refuse(const std::string& why) {
+  std::snprintf(refusal, sizeof refusal, "%s", why.c_str());
+  Note(refusal);
+}
+
+// In the call of CUDA, on its thread. The runtime's calls the driver's, which then is not the one that is recorded.
+void CUPTIAPI SeeCall(void*, CUpti_CallbackDomain domain, CUpti_CallbackId, const void* data) {
+  const auto& call = *static_cast<const CUpti_CallbackData*>(data);
+  if (call.callbackSite != CUPTI_API_ENTER) return;
+  launch_is_recorded[call.correlationId % kLaunches].store(RangeEpoch() != 0, std::memory_order_relaxed);
+  if (domain == CUPTI_CB_DOMAIN_RUNTIME_API || memoir_cuda_correlation == 0)
+    memoir_cuda_correlation = call.correlationId;
+}
+
+// Without a buffer CUPTI drops records, and counts them.
+void CUPTIAPI GiveBuffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
+  *buffer = nullptr;
+  *size = *most_records = 0;
+  for (std::size_t i = 0; i < kBuffers && *buffer == nullptr; ++i) {
+    if (buffer_is_taken[i].exchange(true, std::memory_order_acq_rel)) continue;
+    *buffer = buffers[i];
+    *size = kBufferBytes;
+  }
+}
+
+ClockPair ReadClocks() {
+  ClockPair pair;
+  const std::uint64_t before = Tick();
+  if (cupti.GetTimestamp(&pair.ns) != CUPTI_SUCCESS) return {};
+  pair.tick = before + (Tick() - before) / 2;
+  return pair;
+}
+
+void Record(const ActivityRun& run, const ClockPair& clocks) {
+  if (!launch_is_recorded[run.correlation % kLaunches].load(std::memory_order_relaxed)) return;
+  if (!HasTimes(run)) return;
+  const std::uint32_t kernel = run.kind == RunKind::kKernel ? KernelNameId(run.symbol) : 0;
+  const auto fill = [&](KernelRunRecord& record) {
+    record.begin = std::min(TickOf(run.start, clocks, ticks_per_ns), record.tick);
+    record.ns = run.end - run.start;
+    record.bytes = run.bytes;
+    record.correlation = run.correlation;
+    record.kernel = kernel;
+    record.stream = run.stream;
+    record.device_index = static_cast<std::int8_t>(std::min<std::uint32_t>(run.device, INT8_MAX));
+    record.copy_kind = run.copy_kind;
+  };
+  WriteRecord<KernelRunRecord>(RecordKind::kKernelRun, static_cast<std::uint8_t>(run.kind), fill, OnEmptyPool::kWait);
+}
+
+// On a thread of CUPTI's, or on one that has it give its buffers.
+void CUPTIAPI TakeBuffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,
+                         std::size_t valid) {
+  if (buffer == nullptr) return;
+  const ClockPair clocks = ReadClocks();
+  CUpti_Activity* record = nullptr;
+  ActivityRun run;
+  while (clocks.ns != 0 && cupti.ActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
+    if (ReadActivity(record, &run)) Record(run, clocks);
+  }
+  std::size_t lost = 0;
+  if (cupti.ActivityGetNumDroppedRecords(context, stream, &lost) == CUPTI_SUCCESS && lost != 0) {
+    dropped.fetch_add(lost, std::memory_order_relaxed);
+    std::uint64_t never = 0;
+    problem_since.compare_exchange_strong(never, Tick(), std::memory_order_relaxed);
+  }
+  const auto number = static_cast<std::size_t>(buffer - buffers[0]) / kBufferBytes;
+  if (number < kBuffers) buffer_is_taken[number].store(false, std::memory_order_release);
+}
+
+// With a subscriber of ours.
+void Leave() {
+  for (const CUpti_ActivityKind kind : kKinds) cupti.ActivityDisable(kind);
+  cupti.ActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  cupti.ActivityFlushPeriod(0);
+  cupti.Unsubscribe(subscriber);
+}
+
+// What CUPTI says first that it cannot do; "": it records.
+std::string Enable() {
+  const auto failed = [](const char* call, CUptiResult result) {
+    return result == CUPTI_SUCCESS ? "" : "CUPTI refuses: " + WhatCuptiSays(cupti, call, result);
+  };
+  std::string why = failed("cuptiEnableCallback", EnableLaunchCallbacks(cupti, subscriber));
+  if (why.empty())
+    why = failed("cuptiActivityRegisterCallbacks", cupti.ActivityRegisterCallbacks(&GiveBuffer, &TakeBuffer));
+  if (why.empty()) why = failed("cuptiActivityFlushPeriod", cupti.ActivityFlushPeriod(kFlushMs));
+  for (const CUpti_ActivityKind kind : kKinds) {
+    if (why.empty()) why = failed("cuptiActivityEnable", cupti.ActivityEnable(kind));
+  }
+  return why;
+}
+
+bool Start() {
+  const std::string missing = FindCupti(&cupti);
+  if (!missing.empty()) return Refuse(missing), false;
+  const CUptiResult result = cupti.Subscribe(&subscriber, &SeeCall, nullptr);
+  if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED || result == CUPTI_ERROR_MAX_LIMIT_REACHED)
+    return Note(kBusy), false;
+  if (result != CUPTI_SUCCESS) return Refuse("CUPTI refuses: " + WhatCuptiSays(cupti, "cuptiSubscribe", result)), false;
+  const std::string why = Enable();
+  if (why.empty()) return true;
+  Leave();
+  return Refuse(why), false;
+}
+
+// What it is from here on; nothing where it is not `from` of this process.
+bool Change(Phase from, Phase to) {
+  return owner.load(std::memory_order_acquire) == getpid() && phase.compare_exchange_strong(from, to);
+}
+
+void WaitForOthers() {
+  for (Phase now = phase.load(); now == Phase::kStarting || now == Phase::kLeaving; now = phase.load()) sched_yield();
+}
+
+// In the call of whoever wants CUPTI.
+void StepAside() {
+  if (owner.load(std::memory_order_acquire) != getpid() || memoir_own_work != 0) return;
+  WaitForOthers();
+  if (!Change(Phase::kOn, Phase::kLeaving)) return;
+  const OwnWork own;
+  Leave();
+  Note(kAside);
+  FollowProfilers(nullptr);
+  phase.store(Phase::kOff);
+}
+
+}  // namespace
+
+void PrepareKernelTimes(bool asked, std::uint64_t ticks_per_second) {
+  ticks_per_ns = static_cast<double>(ticks_per_second) / 1e9;
+  recorded.store(false);
+  problem.store(nullptr);
+  problem_since.store(0);
+  dropped.store(0);
+  for (std::atomic<bool>& taken : buffer_is_taken) taken.store(false, std::memory_order_relaxed);
+  owner.store(getpid(), std::memory_order_release);
+  phase.store(asked ? Phase::kAsked : Phase::kNone);
+}
+
+void StartKernelTimes() {
+  if (!Change(Phase::kAsked, Phase::kStarting)) return;
+  const OwnWork own;
+  FollowProfilers(&StepAside);
+  const bool started = Start();
+  recorded.store(started, std::memory_order_release);
+  if (!started) FollowProfilers(nullptr);
+  phase.store(started ? Phase::kOn : Phase::kOff);
+}
+
+void EndKernelTimes() {
+  if (owner.load(std::memory_order_acquire) != getpid()) return;
+  WaitForOthers();
+  if (!Change(Phase::kOn, Phase::kLeaving)) {
+    Change(Phase::kAsked, Phase::kNone);
+    return;
+  }
+  const OwnWork own;
+  cupti.ActivityFlushAll(0);
+  Leave();
+  FollowProfilers(nullptr);
+  phase.store(Phase::kOff);
+}
+
+bool KernelTimesAreRecorded() { return recorded.load(std::memory_order_acquire); }
+
+std::string KernelTimesProblem(std::uint64_t* since_tick) {
+  *since_tick = problem_since.load(std::memory_order_acquire);
+  const char* const why = problem.load(std::memory_order_acquire);
+  std::string text = why == nullptr ? "" : why;
+  if (const std::uint64_t lost = dropped.load(std::memory_order_relaxed); lost != 0)
+    text += (text.empty() ? "" : "; ") + std::string("CUPTI dropped ") + std::to_string(lost) + " of its records";
+  return text;
+}
+
+}  // namespace memoir

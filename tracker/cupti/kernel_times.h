@@ -1,0 +1,33 @@
+// How long kernels, copies and fills run on devices, as CUPTI says (docs/kernels.md): with --kernels times.
+//
+//   a call of CUDA ──► CUPTI's callback: its correlation ──► the call's record (interpose/cuda/correlation.h)
+//   it ran on a device ──► CUPTI's buffers ──► on CUPTI's thread: a KernelRunRecord with that correlation
+//
+// A process has one subscriber to CUPTI. Memoir is it only while nobody else wants to be: it never takes the place from
+// torch.profiler, and leaves it before the call that wants it gets there. Nothing waits for a device.
+#ifndef TRACKER_CUPTI_KERNEL_TIMES_H_
+#define TRACKER_CUPTI_KERNEL_TIMES_H_
+
+#include <cstdint>
+#include <string>
+
+namespace memoir {
+
+// A recording begins, of which `asked` says whether it wants times. Nothing is loaded yet.
+void PrepareKernelTimes(bool asked, std::uint64_t ticks_per_second);
+
+// CUDA is in use: to subscribe before would begin to use it. Once in a recording. Any thread that holds no lock of
+// CUDA's or of the loader's.
+void StartKernelTimes();
+
+// The recording ends; it must still be on. What has run is recorded; what has not ended is left out.
+void EndKernelTimes();
+
+// Whether times are, or were, recorded.
+bool KernelTimesAreRecorded();
+// What is not recorded of them, and since when; "": nothing, or nobody asked. Any thread.
+std::string KernelTimesProblem(std::uint64_t* since_tick);
+
+}  // namespace memoir
+
+#endif  // TRACKER_CUPTI_KERNEL_TIMES_H_

@@ -1,0 +1,23 @@
+// Of a build without CUPTI's headers.
+#include <atomic>
+
+#include "interpose/tick.h"
+#include "tracker/cupti/kernel_times.h"
+
+namespace memoir {
+namespace {
+
+constinit std::atomic<std::uint64_t> since{0};
+
+}  // namespace
+
+void PrepareKernelTimes(bool asked, std::uint64_t) { since.store(asked ? Tick() : 0); }
+void StartKernelTimes() {}
+void EndKernelTimes() {}
+bool KernelTimesAreRecorded() { return false; }
+std::string KernelTimesProblem(std::uint64_t* since_tick) {
+  *since_tick = since.load();
+  return *since_tick == 0 ? "" : "this Memoir was built without CUPTI's headers";
+}
+
+}  // namespace memoir
