@@ -167,7 +167,7 @@ def work(number, times):
 threads = [threading.Thread(target=work, args=(i, int(sys.argv[1]))) for i in range(8)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
-''', times, options=["--max-size", "3MB"])
+''', times, options=["--max-size", "3MB"], timeout=3600)
     assert (done.returncode, done.stderr) == (0, "")
     report = show(tree, capture)
     process, = report["processes"]
