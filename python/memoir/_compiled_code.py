@@ -115,6 +115,7 @@ class CompiledCode:
         for number, trace in zip(*linemap, strict=True) if linemap else ():
             rows[number] = self._origins_of_trace(trace)
         last = max(rows, default=0)
+        is_mapped = bool(rows)  # not where CUDA graphs make partitions of it: then a part of what a kernel is for is better than nothing
         waiting: dict[str, int] = {}  # buffers that no kernel was called with
         inside = False
         names: list[str] = []
@@ -134,7 +135,7 @@ class CompiledCode:
                 continue
             used = {name: waiting.pop(name) for name in set(_NAME.findall(line)) if name in waiting}
             origins = _distinct(self._sources.get(name) for name in reversed(names))
-            if len(origins) == len(set(names)) and origins:
+            if origins and (len(origins) == len(set(names)) or not is_mapped):
                 for at in [*used.values(), number]:
                     rows[at] = origins
             if "(" in line and not line.lstrip().startswith("#"):

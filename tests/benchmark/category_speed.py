@@ -1,5 +1,5 @@
-"""How long categories take, by both rules, on captures of a real training program of 10^5, 10^6 and 10^7 events, beside torch.profiler's own export of the same
-program: category_speed.py [--memoir PATH] [--events 100000 1000000 10000000] [--profiler-events 100000]
+"""How long categories, by both rules, and lines take, on captures of a real training program of 10^5, 10^6 and 10^7 events, beside torch.profiler's own export of the
+same program (0: without): category_speed.py [--memoir PATH] [--events 100000 1000000 10000000] [--profiler-events 100000]
 
 A small transformer trains until it has made that many events. Each figure is of one process: its wall time, and the most memory that it had.
 """
@@ -80,11 +80,15 @@ def main():
             shown = json.loads(output)
             assert shown["dropped_events"] == 0 and len(shown["categories"]) >= 5
             row("memoir show --by category", shown["events"], seconds, mebibytes)
+            _, seconds, mebibytes = measured(arguments.memoir, "show", "--by", "line", "--json", capture)
+            row("memoir show --by line", shown["events"], seconds, mebibytes)
             _, seconds, mebibytes = measured(arguments.memoir, "show", "--by", "checkpoint", "--json", capture)
             row("memoir show --by checkpoint", shown["events"], seconds, mebibytes)
             _, seconds, mebibytes = measured(arguments.memoir, "export", "memory-timeline", "-o", folder / "timeline.json", capture)
             row("memory-timeline by torch's rules", shown["events"], seconds, mebibytes)
             shutil.rmtree(capture)
+        if arguments.profiler_events == 0:
+            return None
         steps = max(1, arguments.profiler_events // EVENTS_IN_A_STEP)
         output, _, mebibytes = measured(sys.executable, __file__, "--profile", str(steps), folder / "torch.json")
         row("torch.profiler's export", steps * EVENTS_IN_A_STEP, float(output), mebibytes)

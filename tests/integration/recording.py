@@ -7,8 +7,8 @@ import subprocess
 import sys
 
 
-def run_memoir(tree, *arguments, **options):
-    return subprocess.run([tree / "bin" / "memoir", *arguments], capture_output=True, text=True, timeout=300, **options)
+def run_memoir(tree, *arguments, timeout=300, **options):
+    return subprocess.run([tree / "bin" / "memoir", *arguments], capture_output=True, text=True, timeout=timeout, **options)
 
 
 def record(tree, folder, source, *arguments, options=(), **popen):

@@ -146,7 +146,12 @@ def test_off(tree, tmp_path):
 
 
 def test_many_threads_call_return_and_throw(tree, tmp_path):
-    """A million allocations while eight threads do so; what frames say must be right wherever it is looked at."""
+    """A million allocations while eight threads do so; what frames say must be right wherever it is looked at. Ten million: test_many_stacks.py."""
+    assert call_return_and_throw(tree, tmp_path, times=47_000) > 1_000_000
+
+
+def call_return_and_throw(tree, tmp_path, times):
+    """How many blocks were made."""
     capture, done = record(tree, tmp_path, '''
 import sys, threading, torch
 def call(depth, size):
@@ -162,10 +167,11 @@ def work(number, times):
 threads = [threading.Thread(target=work, args=(i, int(sys.argv[1]))) for i in range(8)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
-''', 47000, options=["--max-size", "3MB"])
+''', times, options=["--max-size", "3MB"], timeout=3600)
     assert (done.returncode, done.stderr) == (0, "")
     report = show(tree, capture)
-    assert report["processes"][0]["dropped_events"] == 0
+    process, = report["processes"]
+    assert (process["dropped_events"], process["unread_stacks"], process["cut_stacks"]) == (0, 0, 0)
     looked_at, stacks = 0, {}
     for event in with_frames(tree, capture):
         if event["event"] == "stack":
@@ -180,3 +186,4 @@ for thread in threads: thread.join()
         else:
             assert calls[0]["line"] == 4 and len(calls) == depth + 1
     assert looked_at > 1000
+    return sum(1 + i % 13 // 3 for i in range(times)) * 8

@@ -10,57 +10,26 @@
 #include <string>
 #include <vector>
 
-#include "tests/interpose/numbered_records.h"
-#include "tracker/stacks/code_table.h"
+#include "tests/stacks/made_frames.h"
 
 namespace memoir {
 namespace {
 
 using ::testing::ElementsAre;
 
-// An interpreter of this test's own: a frame has the one before and its code, code has no more than its type.
-struct Code {
-  std::uint64_t references = 1;
-  const void* type = nullptr;
-  const void* text = nullptr;  // where file and function would be: none
-};
-struct Frame {
-  const Frame* previous = nullptr;
-  const Code* code = nullptr;
-  char owner = 0;
-};
 struct Definition {
   const char* name;
 };
-struct Object {
-  std::uint64_t references;
-  const void* type;
-};
 
-alignas(16) constinit std::array<char, 512> code_type{};
-void Die(void*) {}
-
-constexpr int kPrevious = offsetof(Frame, previous), kCode = offsetof(Frame, code), kOwner = offsetof(Frame, owner),
-              kText = offsetof(Code, text);
-const FrameLayout kLayout = {
-    nullptr, code_type.data(), 0, -1, kPrevious, kCode, 0, kOwner, kText, kText, kText, 0, 0, 0, 0, false};
-
-class OpenCallsTest : public RingTest {
+class OpenCallsTest : public MadeFramesTest {
  protected:
-  void SetUp() override {
-    RingTest::SetUp();
-    void (*const die)(void*) = &Die;
-    std::memcpy(code_type.data() + 48, static_cast<const void*>(&die), sizeof die);
-    Open(kMinRingBytes);
-    PrepareCodes(kLayout);
+  static const char* At(const MadeFrame& frame) { return reinterpret_cast<const char*>(&frame); }
+  static void Call(const MadeFrame& frame) { RecordCall(kMadeLayout, At(frame)); }
+  static void Return(const MadeFrame& frame) { RecordReturn(kMadeLayout, At(frame)); }
+  static void BuiltinCall(const MadeFrame& frame) {
+    RecordBuiltinCall(kMadeLayout, At(frame), {reinterpret_cast<const char*>(&kLen), nullptr});
   }
-  static const char* At(const Frame& frame) { return reinterpret_cast<const char*>(&frame); }
-  static void Call(const Frame& frame) { RecordCall(kLayout, At(frame)); }
-  static void Return(const Frame& frame) { RecordReturn(kLayout, At(frame)); }
-  static void BuiltinCall(const Frame& frame) {
-    RecordBuiltinCall(kLayout, At(frame), {reinterpret_cast<const char*>(&kLen), nullptr});
-  }
-  static void BuiltinReturn(const Frame& frame) { RecordBuiltinReturn(kLayout, At(frame)); }
+  static void BuiltinReturn(const MadeFrame& frame) { RecordBuiltinReturn(kMadeLayout, At(frame)); }
 
   // "+2": a call begins with two around it, "+2 c": of a function in C; "-1": one ends with one around it.
   std::vector<std::string> Recorded() {
@@ -86,8 +55,8 @@ class OpenCallsTest : public RingTest {
   }
 
   static constexpr Definition kLen{"len"};
-  const Code code_{1, code_type.data(), nullptr};
-  const Frame main_{nullptr, &code_}, work_{&main_, &code_}, leaf_{&work_, &code_};
+  const MadeCode code_{.type = made_code_type.data()};
+  const MadeFrame main_{nullptr, &code_}, work_{&main_, &code_}, leaf_{&work_, &code_};
 };
 
 TEST_F(OpenCallsTest, CallsAndReturnsAreRecordedAsTheyCome) {
@@ -117,7 +86,7 @@ TEST_F(OpenCallsTest, AnEndThatWasNotSeenIsMadeUpFor) {
   Call(leaf_);  // by the builtin, or by work: both are so
   BuiltinCall(work_);
   EXPECT_THAT(Recorded(), ElementsAre("+0", "+1", "+2 c", "+3", "-2", "+2 c"));
-  const Frame other{&main_, &code_};
+  const MadeFrame other{&main_, &code_};
   Call(other);
   EXPECT_THAT(Recorded(), ElementsAre("-1", "+1"));
   Return(leaf_);  // nobody knows it
@@ -126,7 +95,7 @@ TEST_F(OpenCallsTest, AnEndThatWasNotSeenIsMadeUpFor) {
 }
 
 TEST_F(OpenCallsTest, AnotherStackOfFramesTakesThePlaceOfOne) {
-  const Frame root{nullptr, &code_}, inner{&root, &code_}, between{&inner, &code_, 3}, called{&between, &code_};
+  const MadeFrame root{nullptr, &code_}, inner{&root, &code_}, between{&inner, &code_, 3}, called{&between, &code_};
   Call(main_);
   Call(work_);
   Call(called);
@@ -137,9 +106,9 @@ TEST_F(OpenCallsTest, AnotherStackOfFramesTakesThePlaceOfOne) {
 }
 
 TEST_F(OpenCallsTest, DeeperThanThereIsRoomFor) {
-  std::vector<Frame> frames(9000, Frame{nullptr, &code_});
+  std::vector<MadeFrame> frames(9000, MadeFrame{nullptr, &code_});
   for (std::size_t i = 1; i < frames.size(); ++i) frames[i].previous = &frames[i - 1];
-  for (const Frame& frame : frames) Call(frame);
+  for (const MadeFrame& frame : frames) Call(frame);
   for (std::size_t i = frames.size(); i-- > 0;) Return(frames[i]);
   std::vector<std::string> found = Recorded();
   while (found.empty() || found.back() != "-0") {

@@ -20,7 +20,12 @@ using Lines = std::vector<std::uint32_t>;  // of a stack, outermost first
 
 struct Table {
   explicit Table(std::size_t most = kMaxStacks)
-      : stacks([this](const auto& use) { std::ranges::for_each(used, use); }, most) {}
+      : stacks(
+            [this](auto users, const auto& use) {
+              std::ranges::for_each(threads, use);
+              if (users == StackTable::Users::kThreadsAndBlocks) std::ranges::for_each(blocks, use);
+            },
+            most) {}
 
   std::uint32_t Replace(std::uint32_t stack, std::size_t kept, const Lines& lines) {
     Frames frames;
@@ -28,7 +33,7 @@ struct Table {
     return stacks.Replace(stack, kept, frames);
   }
 
-  std::vector<std::uint32_t> used;
+  std::vector<std::uint32_t> threads, blocks;  // what they have
   StackTable stacks;
 };
 
@@ -87,7 +92,7 @@ TEST_F(StackTableTest, KeepsNoFramesThatItDoesNotKnow) {
 TEST_F(StackTableTest, ForgetsWhatNothingNeeds) {
   Table table(100);
   const std::uint32_t kept = table.Replace(0, 0, {1, 2, 3});
-  table.used = {kept};
+  table.blocks = {kept};
   std::vector<std::uint32_t> others;
   for (std::uint32_t line = 10; line < 300; ++line) others.push_back(table.Replace(kept, 2, {line}));
   EXPECT_LE(table.stacks.size(), 100u);
@@ -100,6 +105,24 @@ TEST_F(StackTableTest, ForgetsWhatNothingNeeds) {
   EXPECT_TRUE(table.stacks.Define(others.back(), 1, names_, &payload));
   EXPECT_THAT(Defined(payload).at(kept), ::testing::ElementsAre(1, 2, 3));
   EXPECT_THAT(Defined(payload).at(others.back()), ::testing::ElementsAre(1, 2, 299));
+}
+
+TEST_F(StackTableTest, WhereBlocksNeedMoreThanThereIsThreadsGoOn) {
+  Table table(100);
+  std::uint32_t stack = table.Replace(0, 0, {1, 2, 3});
+  const std::uint32_t other = table.Replace(0, 0, {7, 8});
+  for (std::uint32_t line = 10; line < 300; ++line) {
+    table.threads = {stack, other};
+    stack = table.Replace(stack, 2, {line});
+    ASSERT_NE(stack, 0u) << line;
+    table.blocks.push_back(stack);
+    ASSERT_LE(table.stacks.size(), 100u);
+  }
+  std::string payload;
+  EXPECT_TRUE(table.stacks.Define(stack, 1, names_, &payload));
+  EXPECT_THAT(Defined(payload).at(stack), ::testing::ElementsAre(1, 2, 299));
+  EXPECT_TRUE(table.stacks.Knows(other));
+  EXPECT_FALSE(table.stacks.Knows(table.blocks.front()));
 }
 
 // Against a map from id to lines, with random programs that call and return.
@@ -116,7 +139,7 @@ TEST_F(StackTableTest, EqualsAMap) {
     while (kept + added.size() < 12 && random() % 3 != 0) added.push_back(static_cast<std::uint32_t>(random() % 9));
     lines.insert(lines.end(), added.begin(), added.end());
     stack = table.Replace(stack, kept, added);
-    table.used = {stack};
+    table.threads = {stack};
     ASSERT_EQ(stack == 0, lines.empty());
     if (stack == 0) continue;
     const auto [known, is_new] = expected.try_emplace(stack, lines);

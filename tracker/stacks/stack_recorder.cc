@@ -100,7 +100,7 @@ bool Resolve(const FrameLayout& layout, ThreadStack& stack, std::size_t count_be
   for (std::size_t i = 1; i <= count; ++i) {
     Entry& now = stack.frames[1 - stack.which][count - i];
     const Entry& before = i <= count_before ? stack.frames[stack.which][count_before - i] : none;
-    const bool alike = now.at == before.at;
+    const bool alike = i <= count_before && now.at == before.at;
     if (alike && trusted) {
       now = before;
     } else {
@@ -186,19 +186,23 @@ void RecordStackHere(const FrameLayout& layout, ThreadSlot* slot, std::size_t ro
   const bool is_known = slot->stack_is_known != 0 || found.count == 0;
   if (found.same && is_known && (found.count == 0 || stack.deaths == CodeDeaths())) [[likely]]
     return;
-  std::size_t kept = 0;
-  if (!Resolve(layout, stack, count_before, found.count, &kept)) return RingCountStack(StackLoss::kUnread);
-  if (!found.all) RingCountStack(StackLoss::kCut);
-  const bool unchanged = kept == found.count && kept == count_before && is_known;
+  std::size_t kept = 0, count = found.count;
+  if (!Resolve(layout, stack, count_before, count, &kept)) {
+    RingCountStack(StackLoss::kUnread);
+    kept = count = 0;  // the one of before would be a wrong one
+  } else if (!found.all) {
+    RingCountStack(StackLoss::kCut);
+  }
+  const bool unchanged = kept == count && kept == count_before && is_known;
   const std::uint32_t other = 1 - stack.which;
-  if (!unchanged && !Write(slot, stack.frames[other], found.count, kept, room, on_empty)) {
+  if (!unchanged && !Write(slot, stack.frames[other], count, kept, room, on_empty)) {
     slot->stack_is_known = 0;
     return;
   }
   stack.thread = slot->thread;
   stack.recording = now;
   stack.which = other;
-  stack.count = static_cast<std::uint32_t>(found.count);
+  stack.count = static_cast<std::uint32_t>(count);
 }
 
 }  // namespace memoir

@@ -40,7 +40,7 @@ std::uint64_t AnnouncedTensors(const EventGroup& group) {
 ChunkBuilder::ChunkBuilder(const RingReader& ring, std::size_t max_live_blocks)
     : threads_(ring),
       names_(ring, [this](std::unordered_set<std::uint32_t>* used) { MarkUsedNames(used); }),
-      stacks_([this](const auto& use) { MarkUsedStacks(use); }),
+      stacks_([this](auto users, const auto& use) { MarkUsedStacks(users, use); }),
       tensors_(&devices_),
       memory_(max_live_blocks) {}
 

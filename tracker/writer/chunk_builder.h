@@ -95,7 +95,7 @@ class ChunkBuilder {
   void AddKernelRun(const EventGroup& group, RunColumns& run);
   std::uint32_t Signature(const EventGroup& group);
   void MarkUsedNames(std::unordered_set<std::uint32_t>* used) const;
-  void MarkUsedStacks(const std::function<void(std::uint32_t)>& use) const;
+  void MarkUsedStacks(StackTable::Users users, const std::function<void(std::uint32_t)>& use) const;
 
   Threads threads_;
   Names names_;

@@ -3,7 +3,7 @@
 
 namespace memoir {
 
-void ChunkBuilder::MarkUsedStacks(const std::function<void(std::uint32_t)>& use) const {
+void ChunkBuilder::MarkUsedStacks(StackTable::Users users, const std::function<void(std::uint32_t)>& use) const {
   const auto use_both = [&use](const auto& of) {
     use(of.stack);
     use(of.forward_stack);
@@ -12,6 +12,7 @@ void ChunkBuilder::MarkUsedStacks(const std::function<void(std::uint32_t)>& use)
     use(state.stack);
     for (const OpenRange& range : state.ranges.kept()) use_both(range);
   }
+  if (users == StackTable::Users::kThreads) return;
   memory_.live().ForEach(use_both);
   memory_.freeing().ForEach(use_both);
 }

@@ -85,17 +85,24 @@ bool StackTable::Define(std::uint32_t stack, std::uint32_t part, Names& names, s
 
 void StackTable::MakeRoom(std::size_t rows) {
   if (rows_.size() + rows <= max_stacks_) return;
+  std::vector<bool> used = UsedBy(Users::kThreadsAndBlocks);
+  // A thread's is what its next record goes on from.
+  if (used.empty()) used = UsedBy(Users::kThreads);
+  used.resize(rows_.size());
+  Keep(used);
+}
+
+// Where more than half stayed, there would soon be no room again, and looking at each record would cost too much.
+std::vector<bool> StackTable::UsedBy(Users users) const {
   std::vector<bool> used(rows_.size());
   std::size_t count = 0;
-  mark_used_([&](std::uint32_t id) {
+  mark_used_(users, [&](std::uint32_t id) {
     for (std::uint32_t row = RowOf(id); row != kNoRow && !used[row]; row = rows_[row].parent) {
       used[row] = true;
       ++count;
     }
   });
-  // Where more than half is in use, the rest goes without: looking again at each record would cost too much.
-  if (count > max_stacks_ / 2) used.assign(used.size(), false);
-  Keep(used);
+  return count > max_stacks_ / 2 ? std::vector<bool>() : used;
 }
 
 void StackTable::Keep(const std::vector<bool>& used) {

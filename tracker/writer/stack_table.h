@@ -4,7 +4,8 @@
 //                       └─► train.py:91 step
 //
 // Bounded: where kMaxStacks are known, those that nothing needs any more are forgotten, and come back under a new id;
-// an id never means two things. One thread.
+// an id never means two things. Where live blocks need more than half, theirs are forgotten too: events have said them,
+// and a keyframe leaves them out. One thread.
 #ifndef TRACKER_WRITER_STACK_TABLE_H_
 #define TRACKER_WRITER_STACK_TABLE_H_
 
@@ -25,9 +26,10 @@ inline constexpr std::size_t kMaxStackDepth = 4096;  // frames further in are le
 
 class StackTable {
  public:
-  using MarkUsed = std::function<void(const std::function<void(std::uint32_t)>& use)>;
+  enum class Users : std::uint8_t { kThreads, kThreadsAndBlocks };
+  using MarkUsed = std::function<void(Users users, const std::function<void(std::uint32_t)>& use)>;
 
-  // `mark_used` calls its argument with each id that threads and live blocks have.
+  // `mark_used` calls its argument with each id that threads, or threads and live blocks, have.
   explicit StackTable(MarkUsed mark_used, std::size_t max_stacks = kMaxStacks);
 
   // The stack that has the `kept` outermost frames of `stack` and then `frames`, outermost first. 0: no frames, or that
@@ -54,6 +56,7 @@ class StackTable {
   std::uint32_t Child(std::uint32_t parent, const StackFrame& frame);
   std::size_t Slot(std::uint32_t parent, const StackFrame& frame) const;
   void MakeRoom(std::size_t rows);
+  std::vector<bool> UsedBy(Users users) const;  // none where that is more than half of what there is room for
   void Keep(const std::vector<bool>& used);
   void FillSlots(std::size_t slots);
 
