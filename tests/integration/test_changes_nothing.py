@@ -1,6 +1,6 @@
-"""Ordinary programs (ordinary_programs.py) do under `memoir run`, each in a process of its own and with either kind of operators, what they do alone: the
-same results bit by bit, the same exceptions with the same stacks, warnings, compilations and reports of torch's own observers, and each tensor dies when
-it died. And Memoir recorded them. memray and jemalloc: test_beside_other_tools.py. Other Pythons: ./dev compat."""
+"""Ordinary programs (ordinary_programs.py) do under `memoir run`, each in a process of its own, with either kind of operators and with calls of Python
+functions, what they do alone: the same results bit by bit, the same exceptions with the same stacks, warnings, compilations and reports of torch's own
+observers, and each tensor dies when it died. And Memoir recorded them. memray and jemalloc: test_beside_other_tools.py. Other Pythons: ./dev compat."""
 
 import collections
 import concurrent.futures
@@ -19,6 +19,8 @@ from test_tiers import package
 
 PROGRAMS = pathlib.Path(__file__).with_name("ordinary_programs.py")
 KINDS = ["ranges", "dispatch"]
+# Python stacks are recorded in each.
+RECORDINGS = {"ranges": ["--ops", "ranges"], "dispatch": ["--ops", "dispatch"], "calls": ["--ops", "ranges", "--stacks", "calls"]}
 
 # What must have been recorded of each program: ranges of that name, and calls of modules of that class, with either kind of operators; ranges with one of
 # them alone.
@@ -65,12 +67,15 @@ class Recorded:
     def __init__(self, tree, common, folder, kind, program, python=(sys.executable,), **options):
         folder.mkdir(exist_ok=True)
         capture = folder / "capture"
-        command = [tree / "bin" / "memoir", "run", "-q", "--ops", kind, "-o", capture, "--", *python, PROGRAMS, folder, program]
+        command = [tree / "bin" / "memoir", "run", "-q", *RECORDINGS[kind], "-o", capture, "--", *python, PROGRAMS, folder, program]
         done = subprocess.run(command, env=environment(common), capture_output=True, text=True, timeout=600, **options)
         assert done.returncode == 0, done.stderr
         self.said, self.errors = json.loads(done.stdout)[program], without_times(done.stderr)
-        self.dropped_events = show(tree, capture)["dropped_events"]
-        self.counts = ranges_of_programs(events(tree, capture))[program]
+        report = show(tree, capture)
+        self.dropped_events, self.sources = report["dropped_events"], report["processes"][0]["sources"]
+        found = events(tree, capture)
+        self.calls = sum(event["event"] == "call_begin" for event in found)
+        self.counts = ranges_of_programs(found)[program]
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +91,7 @@ def recorded(tree, common, alone, tmp_path_factory, request):
 
 def expected_counts(program, kind):
     both, *one = EXPECTED[program]
-    return {**both, **one[KINDS.index(kind)]}
+    return {**both, **one[kind == "dispatch"]}
 
 
 def ranges_of_programs(found):
@@ -105,7 +110,7 @@ def ranges_of_programs(found):
 
 
 @pytest.mark.parametrize("program", EXPECTED)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", RECORDINGS)
 def test_a_program_is_recorded_and_none_the_wiser(alone, recorded, kind, program):
     run = recorded[kind, program].result()
     assert len(alone[program][0]) > 0
@@ -113,6 +118,7 @@ def test_a_program_is_recorded_and_none_the_wiser(alone, recorded, kind, program
     expected = expected_counts(program, kind)
     assert {name: run.counts[name] for name in expected} == expected
     assert run.dropped_events == 0
+    assert "python-stacks" in run.sources and (run.calls > 100) == (kind == "calls")
 
 
 def test_the_programs_show_what_they_are_for(alone):
