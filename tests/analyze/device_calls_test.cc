@@ -88,7 +88,7 @@ TEST_F(DeviceCallsTest, WhatRanHasTheOperatorOfItsLaunch) {
   process_.OnThread(2).RunOnDevice(gpu_, {.kernel = kFill, .correlation = 10, .ns = 30});
   process_.RunOnDevice(gpu_, {.kernel = kAdd, .correlation = 11, .ns = 500});
   process_.RunOnDevice(gpu_, {.kernel = kFill, .correlation = 12, .ns = 70});
-  process_.RunOnDevice(gpu_, {.correlation = 13, .ns = 9, .kind = v1::RUN_OF_COPY, .bytes = 64});
+  process_.RunOnDevice(gpu_, {.kernel = "", .correlation = 13, .ns = 9, .kind = v1::RUN_OF_COPY, .bytes = 64});
   process_.RunOnDevice(gpu_, {.kernel = kAdd, .correlation = 14, .ns = 1});
   process_.RunOnDevice(gpu_, {.kernel = kAdd, .correlation = 14, .ns = 2});
   const auto calls = AnalyzeDeviceCalls(Open(), {});

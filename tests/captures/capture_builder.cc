@@ -73,7 +73,7 @@ v1::ThreadRun& ProcessBuilder::AddEvent(v1::EventKind kind, std::uint64_t tensor
     run.set_start_stack(StackIdOf(on.python));
     run.set_first_tick(tick_);
     on.last_tick = tick_;
-    on.last_address = on.last_serial = 0;
+    on.last_address = on.last_serial = on.last_correlation = 0;
     on.last_sequence = 0;
     on.devices.clear();
   }

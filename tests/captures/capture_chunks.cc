@@ -123,6 +123,8 @@ ProcessBuilder& ProcessBuilder::EndChunk(bool keyframe_next) {
     if (on.run.kind().empty()) continue;
     const bool all_cpu = std::all_of(on.devices.begin(), on.devices.end(), [](std::uint32_t d) { return d == 0; });
     if (!all_cpu) on.run.mutable_device()->Assign(on.devices.begin(), on.devices.end());
+    if (std::ranges::all_of(on.run.correlation_delta(), [](std::int64_t d) { return d == 0; }))
+      on.run.clear_correlation_delta();
     payload_.add_runs()->Swap(&on.run);
     on.run.Clear();
   }

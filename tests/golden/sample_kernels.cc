@@ -58,7 +58,8 @@ void WriteKernelTimes(const std::string& folder) {
   process.Begin("aten::sum").LaunchKernel(cuda, {.kernel = kSum, .correlation = 5}).End();
   process.CallDevice(cuda, {.call = v1::GRAPH_LAUNCH, .graph_exec = 0x78000, .correlation = 6});
   process.CallDevice(cuda, {.call = v1::DEVICE_SYNCHRONIZE, .ticks = 90'000});
-  process.OnThread(2).RunOnDevice(cuda, {.correlation = 1,
+  process.OnThread(2).RunOnDevice(cuda, {.kernel = "",
+                                         .correlation = 1,
                                          .ns = 310'000,
                                          .kind = v1::RUN_OF_COPY,
                                          .bytes = 4u << 20,

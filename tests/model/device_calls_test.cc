@@ -58,10 +58,15 @@ TEST(DeviceCalls, WhatRanHasItsTimesAndTheCorrelationOfItsCall) {
   ProcessBuilder process;
   const std::uint32_t gpu = process.AddDevice("cuda", 0), other = process.AddDevice("cuda", 1);
   process.AtTick(5000).RunOnDevice(gpu, {.kernel = "_Z4gemmv", .correlation = 70, .ns = 1234, .age = 600});
-  process.AtTick(6000).RunOnDevice(
-      other,
-      {.correlation = 3, .ns = 9, .kind = v1::RUN_OF_COPY, .bytes = 64, .copy = v1::DEVICE_TO_HOST, .stream = 8});
-  process.AtTick(7000).RunOnDevice(gpu, {.correlation = 4'000'000'000, .kind = v1::RUN_OF_FILL, .age = 9000});
+  process.AtTick(6000).RunOnDevice(other, {.kernel = "",
+                                           .correlation = 3,
+                                           .ns = 9,
+                                           .kind = v1::RUN_OF_COPY,
+                                           .bytes = 64,
+                                           .copy = v1::DEVICE_TO_HOST,
+                                           .stream = 8});
+  process.AtTick(7000).RunOnDevice(gpu,
+                                   {.kernel = "", .correlation = 4'000'000'000, .kind = v1::RUN_OF_FILL, .age = 9000});
   process.WriteTo(folder.path());
   const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
   ASSERT_TRUE(capture.ok()) << capture.status();

@@ -47,7 +47,7 @@ void ChunkBuilder::AddKernelRun(const EventGroup& group, RunColumns& run) {
   run.Correlation(record.correlation);
   run.Put(RunColumn::kRunKind, record.header.flags);
   run.Put(RunColumn::kRunStream, record.stream);
-  run.Put(RunColumn::kRunAge, record.tick > record.begin ? record.tick - record.begin : 0);
+  run.Put(RunColumn::kRunAge, record.tick - record.begin);
   run.Put(RunColumn::kRunNs, record.ns);
 }
 
