@@ -58,8 +58,8 @@ TEST(OwnCode, NativeCodeIsKnownByItsLibrary) {
   for (const char* path : {"/usr/lib/x86_64-linux-gnu/libc.so.6", "/lib64/libm.so.6", "linux-vdso.so.1",
                            "/v/lib/python3.11/site-packages/torch/lib/libtorch_cpu.so", "/opt/conda/lib/libgomp.so.1"})
     EXPECT_EQ(own.OwnerOfNative(path, ""), CodeOwner::kLibrary) << path;
-  for (const char* path :
-       {"/src/me/build/train", "/src/me/build/ops.so", "/src/me/ops.cpython-311-x86_64-linux-gnu.so"})
+  for (const char* path : {"/src/me/build/train", "/src/me/build/ops.so", "/src/me/build/lib/libmodel.so",
+                           "/src/me/ops.cpython-311-x86_64-linux-gnu.so"})
     EXPECT_EQ(own.OwnerOfNative(path, ""), CodeOwner::kProgram) << path;
   EXPECT_EQ(own.OwnerOfNative("/src/me/build/train", "/src/me/net.cc"), CodeOwner::kProgram);
   for (const char* header : {"/usr/include/c++/12/bits/invoke.h", "/src/torch/include/ATen/core/TensorBody.h"})

@@ -62,6 +62,16 @@ TEST(TimeScaleTest, HoursHaveTicksOfMinutes) {
   for (std::size_t i = 1; i < ticks.size(); ++i) EXPECT_GE(ticks[i].x - ticks[i - 1].x, 70);
 }
 
+TEST(TimeScaleTest, DaysHaveTicksOfHours) {
+  const TimeScale scale(0, 200 * 3600 * kSecond, std::vector<bool>(100, true), 0, 0, 1000);
+  EXPECT_EQ(scale.Ticks()[1].text, "24:00 h");
+}
+
+TEST(TimeScaleTest, TimesThatCannotBeEnd) {
+  const TimeScale scale(20'000'000 * kSecond, 20'000'000 * kSecond, {true}, 0, 110, 1180);
+  EXPECT_GE(scale.Ticks().size(), 1u);
+}
+
 TEST(TimeScaleTest, ARecordingWithoutLengthOrChange) {
   for (const std::size_t buckets : {0u, 1u, 50u}) {
     const TimeScale scale(kSecond, kSecond, std::vector<bool>(buckets), 7, 0, 1000);

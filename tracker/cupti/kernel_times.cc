@@ -52,8 +52,14 @@ alignas(64) constinit std::uint8_t buffers[kBuffers][kBufferBytes]{};
 constinit std::atomic<bool> buffer_is_taken[kBuffers]{};
 
 void Note(const char* why) {
-  problem.store(why, std::memory_order_release);
   problem_since.store(Tick(), std::memory_order_release);
+  problem.store(why, std::memory_order_release);  // last: who reads it finds since when
+}
+
+void CountLost(std::uint64_t records) {
+  dropped.fetch_add(records, std::memory_order_relaxed);
+  std::uint64_t never = 0;
+  problem_since.compare_exchange_strong(never, Tick(), std::memory_order_relaxed);
 }
 
 void Refuse(const std::string& why) {
@@ -103,7 +109,9 @@ void Record(const ActivityRun& run, const ClockPair& clocks) {
     record.device_index = static_cast<std::int8_t>(std::min<std::uint32_t>(run.device, INT8_MAX));
     record.copy_kind = run.copy_kind;
   };
-  WriteRecord<KernelRunRecord>(RecordKind::kKernelRun, static_cast<std::uint8_t>(run.kind), fill, OnEmptyPool::kWait);
+  if (!WriteRecord<KernelRunRecord>(RecordKind::kKernelRun, static_cast<std::uint8_t>(run.kind), fill,
+                                    OnEmptyPool::kWait))
+    CountLost(1);
 }
 
 // On a thread of CUPTI's, or on one that has it give its buffers.
@@ -113,15 +121,12 @@ void CUPTIAPI TakeBuffer(CUcontext context, std::uint32_t stream, std::uint8_t* 
   const ClockPair clocks = ReadClocks();
   CUpti_Activity* record = nullptr;
   ActivityRun run;
-  while (clocks.ns != 0 && cupti.ActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
-    if (ReadActivity(record, &run)) Record(run, clocks);
+  while (cupti.ActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
+    if (!ReadActivity(record, &run)) continue;
+    clocks.ns != 0 ? Record(run, clocks) : CountLost(1);
   }
   std::size_t lost = 0;
-  if (cupti.ActivityGetNumDroppedRecords(context, stream, &lost) == CUPTI_SUCCESS && lost != 0) {
-    dropped.fetch_add(lost, std::memory_order_relaxed);
-    std::uint64_t never = 0;
-    problem_since.compare_exchange_strong(never, Tick(), std::memory_order_relaxed);
-  }
+  if (cupti.ActivityGetNumDroppedRecords(context, stream, &lost) == CUPTI_SUCCESS && lost != 0) CountLost(lost);
   const auto number = static_cast<std::size_t>(buffer - buffers[0]) / kBufferBytes;
   if (number < kBuffers) buffer_is_taken[number].store(false, std::memory_order_release);
 }
@@ -185,7 +190,7 @@ void StepAside() {
 
 }  // namespace
 
-void PrepareKernelTimes(bool asked, std::uint64_t ticks_per_second) {
+void PrepareKernelTimes(std::uint64_t ticks_per_second) {
   ticks_per_ns = static_cast<double>(ticks_per_second) / 1e9;
   recorded.store(false);
   problem.store(nullptr);
@@ -193,8 +198,10 @@ void PrepareKernelTimes(bool asked, std::uint64_t ticks_per_second) {
   dropped.store(0);
   for (std::atomic<bool>& taken : buffer_is_taken) taken.store(false, std::memory_order_relaxed);
   owner.store(getpid(), std::memory_order_release);
-  phase.store(asked ? Phase::kAsked : Phase::kNone);
+  phase.store(Phase::kNone);
 }
+
+void AskForKernelTimes() { Change(Phase::kNone, Phase::kAsked); }
 
 void StartKernelTimes() {
   if (!Change(Phase::kAsked, Phase::kStarting)) return;
@@ -220,14 +227,20 @@ void EndKernelTimes() {
   phase.store(Phase::kOff);
 }
 
+void FlushKernelTimes() {
+  if (owner.load(std::memory_order_acquire) != getpid() || phase.load() != Phase::kOn) return;
+  const OwnWork own;
+  cupti.ActivityFlushAll(0);
+}
+
 bool KernelTimesAreRecorded() { return recorded.load(std::memory_order_acquire); }
 
 std::string KernelTimesProblem(std::uint64_t* since_tick) {
-  *since_tick = problem_since.load(std::memory_order_acquire);
   const char* const why = problem.load(std::memory_order_acquire);
+  *since_tick = problem_since.load(std::memory_order_acquire);
   std::string text = why == nullptr ? "" : why;
   if (const std::uint64_t lost = dropped.load(std::memory_order_relaxed); lost != 0)
-    text += (text.empty() ? "" : "; ") + std::string("CUPTI dropped ") + std::to_string(lost) + " of its records";
+    text += (text.empty() ? "" : "; ") + std::to_string(lost) + " of CUPTI's records were lost";
   return text;
 }
 

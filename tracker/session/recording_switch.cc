@@ -3,6 +3,7 @@
 #include <new>
 
 #include "interpose/tick.h"
+#include "tracker/cupti/kernel_times.h"
 #include "tracker/torch/hooks.h"
 
 namespace memoir {
@@ -79,6 +80,8 @@ void RecordingSwitch::FindBlocks(RecordingLevel level, Caller caller) {
 // The place is taken while the flag is on, and the tick read after it is off: the record stands behind what was
 // recorded.
 bool RecordingSwitch::GoDown(RecordingLevel level, OnEmptyPool on_empty, Caller caller) {
+  // What has run by now is of the recording. The writer, which makes the room for it, cannot wait for room.
+  if (level == RecordingLevel::kOff && caller == Caller::kProgram) FlushKernelTimes();
   ThreadSlot* slot = RingThread();
   std::uint8_t* place = slot == nullptr ? nullptr : RingReserve(slot, sizeof(SwitchRecord), on_empty);
   if (place == nullptr) return false;

@@ -197,7 +197,7 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
   options.folder = settings.output;
   options.max_bytes = settings.max_size;
   const std::uint64_t ticks_per_second = ChooseTick();
-  PrepareKernelTimes(settings.kernel_times, ticks_per_second);
+  PrepareKernelTimes(ticks_per_second);
   options.process = Facts(settings, operators, ticks_per_second);
   options.keep_empty = !settings.automatic;
   own.facts = options.process;
@@ -226,6 +226,8 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
 void StartHooks(const Settings& settings, OperatorHook operators, Session& own) {
   own.settings = settings;
   WatchDriver(settings.kernels);
+  // Not before: until here a forked child knows the parent's context, in which CUPTI may not be called.
+  if (settings.kernel_times) AskForKernelTimes();
   FollowParallelRegions();
   InstallTorchHooks(operators, settings.publishes);
   KeepForChildren(settings);
@@ -343,7 +345,7 @@ void FlushSession() {
   if (writer != nullptr) writer->Flush();
 }
 
-bool SessionRecords(bool Settings::* what) {
+bool SessionRecords(bool Settings::*what) {
   Session* own = Own();
   if (own == nullptr) return false;
   const std::lock_guard lock(own->mutex);

@@ -69,14 +69,18 @@ bool IsMadeByLibrary(std::string_view file) {
   return std::ranges::any_of(kStarts, [&](std::string_view start) { return file.starts_with(start); });
 }
 
-// "/usr/lib/x86_64-linux-gnu/libc.so.6", "linux-vdso.so.1", and what conda has in its "lib".
+// "/usr/lib/x86_64-linux-gnu/libc.so.6", "linux-vdso.so.1", and what conda has of these in its "lib".
 bool IsSystemLibrary(std::string_view path) {
   constexpr std::array<std::string_view, 4> kFolders = {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"};
+  constexpr std::array<std::string_view, 9> kRuntimes = {"libstdc++.", "libgcc_s", "libgomp",     "libomp", "libiomp",
+                                                         "libpython",  "libmkl",   "libopenblas", "libffi"};
+  const std::string_view name = path.substr(path.rfind('/') + 1);
   const bool is_library = path.ends_with(".so") || path.find(".so.") != std::string_view::npos;
-  const bool is_shared = path.find("/lib/lib") != std::string_view::npos;
-  return is_library &&
-         (path.find('/') == std::string_view::npos || is_shared ||
-          std::ranges::any_of(kFolders, [&](std::string_view folder) { return path.starts_with(folder); }));
+  const auto begins = [](std::string_view text) {
+    return [text](std::string_view start) { return text.starts_with(start); };
+  };
+  return is_library && (name == path || std::ranges::any_of(kFolders, begins(path)) ||
+                        (path.find("/lib/") != std::string_view::npos && std::ranges::any_of(kRuntimes, begins(name))));
 }
 
 // Of the system, the C++ library, torch or Memoir: their templates and inline functions are compiled into programs.

@@ -24,7 +24,7 @@ std::string TickText(double seconds, double step) {
 
 // At least `least` seconds: 1, 2 or 5 times a power of ten, from a minute on of minutes.
 double StepOfSeconds(double least) {
-  for (const double minutes : {1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 360.0}) {
+  for (const double minutes : {1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 360.0, 720.0, 1440.0, 2880.0, 7200.0, 14400.0}) {
     if (least > 30 && least <= minutes * 60) return minutes * 60;
   }
   const double decade = std::pow(10, std::floor(std::log10(std::max(least, 1e-9))));
@@ -119,7 +119,11 @@ std::vector<TimeScale::Tick> TimeScale::Ticks() const {
   for (const Piece& piece : pieces_) {
     if (piece.quiet) continue;
     const double begin = static_cast<double>(NsOf(piece.begin)) / 1e9, end = static_cast<double>(NsOf(piece.end)) / 1e9;
-    for (double at = std::ceil(begin / step - 1e-9) * step; at <= end * (1 + 1e-12); at += step) {
+    const double first = std::ceil(begin / step - 1e-9);
+    const auto most = static_cast<int>((piece.right - piece.left) / kTickRoom) + 2;  // also of times that cannot be
+    for (int i = 0; i < most; ++i) {
+      const double at = (first + i) * step;
+      if (at > end * (1 + 1e-12)) break;
       const double x = piece.left + (end > begin ? (at - begin) / (end - begin) : 0) * (piece.right - piece.left);
       if (x - ticks.back().x >= kTickRoom * 0.7) ticks.push_back({x, TickText(at, step)});
     }
