@@ -16,7 +16,8 @@ namespace memoir {
 // A recording begins.
 void PrepareKernelTimes(std::uint64_t ticks_per_second);
 
-// It wants times. Nothing is loaded yet.
+// It wants times. Nothing is loaded yet. Once CUDA's contexts are known anew: until then a forked child knows the
+// parent's, in which CUPTI may not be called.
 void AskForKernelTimes();
 
 // CUDA is in use: to subscribe before would begin to use it. Once in a recording. Any thread that holds no lock of

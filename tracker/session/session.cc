@@ -196,9 +196,8 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
   WriterOptions options;
   options.folder = settings.output;
   options.max_bytes = settings.max_size;
-  const std::uint64_t ticks_per_second = ChooseTick();
-  PrepareKernelTimes(ticks_per_second);
-  options.process = Facts(settings, operators, ticks_per_second);
+  options.process = Facts(settings, operators, ChooseTick());
+  PrepareKernelTimes(options.process.ticks_per_second);
   options.keep_empty = !settings.automatic;
   own.facts = options.process;
   own.given_rank = settings.rank;
@@ -226,7 +225,6 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
 void StartHooks(const Settings& settings, OperatorHook operators, Session& own) {
   own.settings = settings;
   WatchDriver(settings.kernels);
-  // Not before: until here a forked child knows the parent's context, in which CUPTI may not be called.
   if (settings.kernel_times) AskForKernelTimes();
   FollowParallelRegions();
   InstallTorchHooks(operators, settings.publishes);

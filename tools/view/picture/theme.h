@@ -1,4 +1,5 @@
-// The colours of a picture's surroundings, light and dark; those of the page of `memoir report` (tools/web/src/style.css).
+// The colours of a picture's surroundings, light and dark; those of the page of `memoir report`
+// (tools/web/src/style.css).
 #ifndef TOOLS_VIEW_PICTURE_THEME_H_
 #define TOOLS_VIEW_PICTURE_THEME_H_
 

@@ -14,10 +14,10 @@
 #include "tools/view/picture/axis_steps.h"
 #include "tools/view/picture/canvas.h"
 #include "tools/view/picture/svg_page.h"
-#include "tools/view/picture/time_scale.h"
 #include "tools/view/terminal/terminal_text.h"
 #include "tools/view/terminal/units.h"
 #include "tools/view/time/over_time_view.h"
+#include "tools/view/time/time_scale.h"
 
 namespace memoir {
 namespace {

@@ -12,7 +12,8 @@
 
 namespace memoir {
 
-// What OverTimeOptions::buckets should be: more than a chart has pixels, since stretches without a change are cut short.
+// What OverTimeOptions::buckets should be: more than a chart has pixels, since stretches without a change are cut
+// short.
 inline constexpr std::size_t kPictureBuckets = 14'400;
 
 // A file's bytes; 1,200 pixels wide. Where GPUs are among the devices, theirs alone; at most three devices, and it says

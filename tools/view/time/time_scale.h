@@ -1,7 +1,7 @@
 // The time axis of a picture: from the first allocation on, and stretches in which nothing changes cut short, so that
 // what a program does has the room.
-#ifndef TOOLS_VIEW_PICTURE_TIME_SCALE_H_
-#define TOOLS_VIEW_PICTURE_TIME_SCALE_H_
+#ifndef TOOLS_VIEW_TIME_TIME_SCALE_H_
+#define TOOLS_VIEW_TIME_TIME_SCALE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace memoir {
 
 class TimeScale {
  public:
-  // Of equal buckets from `begin_ns` to `end_ns`, on the pixels from `left` to `right`. `changes`: of each bucket, whether
-  // something happened in it; what lies before `first` is left out.
+  // Of equal buckets from `begin_ns` to `end_ns`, on the pixels from `left` to `right`. `changes`: of each bucket,
+  // whether something happened in it; what lies before `first` is left out.
   TimeScale(std::uint64_t begin_ns, std::uint64_t end_ns, const std::vector<bool>& changes, std::size_t first,
             double left, double right);
 
@@ -56,4 +56,4 @@ class TimeScale {
 
 }  // namespace memoir
 
-#endif  // TOOLS_VIEW_PICTURE_TIME_SCALE_H_
+#endif  // TOOLS_VIEW_TIME_TIME_SCALE_H_

@@ -1,4 +1,4 @@
-#include "tools/view/picture/time_scale.h"
+#include "tools/view/time/time_scale.h"
 
 #include <algorithm>
 #include <cmath>
