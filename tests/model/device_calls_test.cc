@@ -53,6 +53,19 @@ class CallLines : public Visitor {
   const ReplayState* state_ = nullptr;
 };
 
+// Of a capture without damage.
+std::vector<std::string> LinesOf(const std::string& folder) {
+  const absl::StatusOr<Capture> capture = Capture::Open(folder);
+  EXPECT_TRUE(capture.ok()) << capture.status();
+  if (!capture.ok()) return {};
+  CallLines shown;
+  const absl::StatusOr<ReplayReport> report = capture->Replay(shown);
+  EXPECT_TRUE(report.ok()) << report.status();
+  if (!report.ok()) return {};
+  EXPECT_THAT(report->damage, IsEmpty());
+  return shown.lines;
+}
+
 TEST(DeviceCalls, WhatRanHasItsTimesAndTheCorrelationOfItsCall) {
   const TemporaryFolder folder;
   ProcessBuilder process;
@@ -68,15 +81,9 @@ TEST(DeviceCalls, WhatRanHasItsTimesAndTheCorrelationOfItsCall) {
   process.AtTick(7000).RunOnDevice(gpu,
                                    {.kernel = "", .correlation = 4'000'000'000, .kind = v1::RUN_OF_FILL, .age = 9000});
   process.WriteTo(folder.path());
-  const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
-  ASSERT_TRUE(capture.ok()) << capture.status();
-  CallLines shown;
-  const absl::StatusOr<ReplayReport> report = capture->Replay(shown);
-  ASSERT_TRUE(report.ok()) << report.status();
-  EXPECT_THAT(report->damage, IsEmpty());
-  EXPECT_THAT(shown.lines, ElementsAre("kernel _Z4gemmv 0  of 70 on cuda:0 stream 7 at 4400 for 1234",
-                                       "copy  64 device_to_host of 3 on cuda:1 stream 8 at 5800 for 9",
-                                       "fill  0  of 4000000000 on cuda:0 stream 7 at 0 for 100"));
+  EXPECT_THAT(LinesOf(folder.path()), ElementsAre("kernel _Z4gemmv 0  of 70 on cuda:0 stream 7 at 4400 for 1234",
+                                                  "copy  64 device_to_host of 3 on cuda:1 stream 8 at 5800 for 9",
+                                                  "fill  0  of 4000000000 on cuda:0 stream 7 at 0 for 100"));
 }
 
 TEST(DeviceCalls, HaveTheirColumnsAndWhatRunsAroundThem) {
@@ -89,13 +96,7 @@ TEST(DeviceCalls, HaveTheirColumnsAndWhatRunsAroundThem) {
   process.CallDevice(gpu, {.call = v1::GRAPH_INSTANTIATE, .graph = 0x10, .graph_exec = 0x20, .ticks = 1, .result = 2});
   process.OnThread(2).LaunchKernel(gpu, {.kernel = "", .call = v1::CU_LAUNCH_KERNEL_EX, .grid = {0, 0, 0, 0, 0, 0}});
   process.WriteTo(folder.path());
-  const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
-  ASSERT_TRUE(capture.ok()) << capture.status();
-  CallLines shown;
-  const absl::StatusOr<ReplayReport> report = capture->Replay(shown);
-  ASSERT_TRUE(report.ok()) << report.status();
-  EXPECT_THAT(report->damage, IsEmpty());
-  EXPECT_THAT(shown.lines,
+  EXPECT_THAT(LinesOf(folder.path()),
               ElementsAre("cudaLaunchKernel _Z4gemmv 1,2,3,4,5,6, -> 0 in aten::linear/aten::addmm/step on cuda:0 7",
                           "cudaMemcpyAsync 100 host_to_device 0 0 30 -> 0 in aten::linear/aten::addmm/step on cuda:1 9",
                           "cudaGraphInstantiate 0  16 32 1 -> 2 in // on cuda:0 0",

@@ -77,7 +77,7 @@ absl::StatusOr<Symbolized> Symbolize(const SymbolizeOptions& options) {
     ++seen;
     progress();
   };
-  const absl::StatusOr<Symbols> earlier = Symbols::Read(options.capture);  // damaged: written anew
+  const Symbols earlier = Symbols::Read(options.capture).value_or(Symbols());  // damaged: written anew
   // NOLINTBEGIN(concurrency-mt-unsafe): the program has one thread
   setenv("DEBUGINFOD_TIMEOUT", "5", 0);  // seconds without an answer; 90 by itself
   setenv("DEBUGINFOD_RETRY_LIMIT", "1", 0);
@@ -93,7 +93,7 @@ absl::StatusOr<Symbolized> Symbolize(const SymbolizeOptions& options) {
     v1::SymbolObject& written = *symbols.add_object();
     written.set_path(object.path);
     written.set_build_id(object.build_id);
-    const std::size_t named = Name(object, offsets, info, earlier.ok() ? *earlier : Symbols(), next, written);
+    const std::size_t named = Name(object, offsets, info, earlier, next, written);
     done.named += named;
     done.with_lines += static_cast<std::size_t>(std::ranges::count_if(written.address(), HasLine));
     if (named < offsets.size()) {
