@@ -56,14 +56,22 @@ bool HasPlainShape(const c10::TensorImpl& impl) {
          impl.sizes_default().size() <= kMaxDimensions;
 }
 
+// StorageImpl gives its size by value alone, and copying a symbolic size asks its Python object whether it is an integer:
+// that takes the GIL, and what Python does there would be recorded into the middle of a record that is half written. An
+// explicit instantiation may name the member.
+const c10::SymInt& SizeOf(const c10::StorageImpl& storage);
+template <c10::SymInt c10::StorageImpl::*member>
+struct StorageSize {
+  friend const c10::SymInt& SizeOf(const c10::StorageImpl& storage) { return storage.*member; }
+};
+template struct StorageSize<&c10::StorageImpl::size_bytes_>;
+
 void FillStorage(const c10::TensorImpl& impl, TensorRecord& record) {
   record.header.flags |= kHasStorage;
   c10::StorageImpl* storage = impl.unsafe_storage().unsafeGetStorageImpl();
   record.storage = StorageAddress(impl);
-  // A symbolic size is not asked: it may be a Python object, and Python may free tensors while this record is half
-  // written.
-  const c10::SymInt bytes = storage->sym_nbytes();
-  record.storage_bytes = bytes.is_heap_allocated() ? 0 : static_cast<std::uint64_t>(*bytes.maybe_as_int());
+  const c10::SymInt& bytes = SizeOf(*storage);
+  record.storage_bytes = bytes.is_heap_allocated() ? 0 : static_cast<std::uint64_t>(bytes.as_int_unchecked());
   record.device_type = static_cast<std::uint8_t>(storage->device_type());
   record.device_index = storage->device().index();
 }
