@@ -34,11 +34,13 @@ Who holds the bytes?
   explain  the life of a parameter, an address or an operator's results, and
            what keeps it alive
              memoir explain run1 layers.3.mlp.fc1.weight
-  symbolize  names for the frames of C and C++ (run --stacks native)
+  symbolize
+           names for the frames of C and C++ (run --stacks native)
              memoir symbolize run1
 
 Is something wrong?
-  check    out of memory, fragmentation, GPU memory that nobody explains
+  check    out of memory, fragmentation, GPU memory that nobody explains,
+           what is kept more in every step
              memoir check run1
              memoir check --fail-if 'peak_allocated>8GiB' run1
 
