@@ -9,10 +9,9 @@ import argparse
 import functools
 import gc
 
+import memoir
 import torch
 from torch import nn
-
-import memoir
 
 STEPS = 48
 SIDE = 256  # 256 KiB a tensor of floats
@@ -59,7 +58,7 @@ class Leaks:
     def module_list(self, step):
         self.layers.append(nn.Linear(SIDE, SIDE, bias=False, device=self.device))  # LEAK: module_list
 
-    @functools.lru_cache(maxsize=None)  # noqa: B019 the mistake that is meant
+    @functools.cache  # noqa: B019 the mistake that is meant
     def positions(self, step):
         return torch.ones(SIDE, SIDE, device=self.device)  # LEAK: lru_cache
 

@@ -21,13 +21,18 @@ def expected(*left_out):
 def run(tree, folder, *arguments, options=()):
     capture = folder / "capture"
     command = [tree / "bin/memoir", "run", "-o", capture, *options, "--", sys.executable, PROGRAM, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     return capture, done.stderr
 
 
+def show(tree, capture, *arguments):
+    done = subprocess.run([tree / "bin/memoir", "show", "--json", *arguments, capture], capture_output=True, text=True, timeout=300, check=True)
+    return json.loads(done.stdout)
+
+
 def check(tree, *arguments):
-    return subprocess.run([tree / "bin/memoir", "check", *arguments], capture_output=True, text=True, timeout=300)
+    return subprocess.run([tree / "bin/memoir", "check", *arguments], capture_output=True, text=True, timeout=300, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -94,11 +99,18 @@ def test_a_part_of_the_recording(tree, on_cpu):
     assert some and all(leak["since_step"] >= 10 for leak in some)
     hooked = json.loads(check(tree, "leaks", "--json", "--module", "Linear*", capture).stdout)["leaks"]
     assert hooked and all(leak["module"].startswith("Linear") for leak in hooked)
+    chosen = show(tree, capture, "--by", "module", "--module", "Linear*")
+    (device,) = chosen["devices"]
+    assert sum(row["bytes_at_peak"] for row in chosen["modules"]) == device["peak_allocated_bytes"] < device["peak_of_all_bytes"]
+    assert all(row["name"].startswith("Linear") for row in chosen["modules"] if row["allocations"])
+    large = show(tree, capture, "--by", "line", "--at", "peak", "--min-size", "1MiB")
+    assert large["devices"][0]["live_blocks"] > 0
+    assert all(row["bytes"] >= row["blocks"] << 20 for row in large["devices"][0]["lines"])
     refused = check(tree, "oom", "--module", "Linear", capture)
     assert refused.returncode == 2 and "are of leaks: memoir check leaks --module" in refused.stderr
 
 
-KILLED = '''
+KILLED = """
 import os, signal, torch
 model, kept = torch.nn.Linear(512, 512), []
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -109,13 +121,13 @@ for step in range(30):
     if step == 25: os.kill(os.getpid(), signal.SIGKILL)
     optimizer.step()
     optimizer.zero_grad()
-'''
+"""
 
 
 def test_a_program_that_was_killed_in_a_step(tree, tmp_path):
     program, capture = tmp_path / "killed.py", tmp_path / "capture"
     program.write_text(KILLED)
-    done = subprocess.run([tree / "bin/memoir", "run", "-o", capture, "--", sys.executable, program], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([tree / "bin/memoir", "run", "-o", capture, "--", sys.executable, program], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL, os.EX_SOFTWARE), done.stderr
     _, leaks = found(tree, capture)
     line = 1 + next(i for i, line in enumerate(KILLED.splitlines()) if line.endswith("# LEAK"))
