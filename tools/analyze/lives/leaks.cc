@@ -213,8 +213,9 @@ void LeakPass::SeeProcessEnd(const ProcessEvent& event) {
 }
 
 Leaks LeakPass::Take() {
-  std::ranges::stable_sort(found_.leaks, [](const Leak& a, const Leak& b) {
-    return std::tuple(b.bytes, a.line.file, a.line.line) < std::tuple(a.bytes, b.line.file, b.line.line);
+  std::ranges::sort(found_.leaks, [](const Leak& a, const Leak& b) {
+    return std::tuple(b.bytes, a.line.file, a.line.line, a.device, a.operator_name, a.module, a.process) <
+           std::tuple(a.bytes, b.line.file, b.line.line, b.device, b.operator_name, b.module, b.process);
   });
   return std::move(found_);
 }
