@@ -40,12 +40,13 @@ std::vector<Leak> LeaksOf(ProcessBuilder process, const Selection& selection = {
   const testing::TemporaryFolder folder;
   process.WriteTo(folder.path());
   const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
-  LeakPass pass(*capture, selection);
+  const BlockCategories none;
+  LeakPass pass(*capture, selection, none);
   ReplayOptions options = ReplayOptionsFor(selection, false, false);
   options.modules = true;
   EXPECT_TRUE(capture->Replay(pass, options).ok());
   EXPECT_TRUE(pass.found().ok());
-  return pass.Take();
+  return pass.Take().leaks;
 }
 
 TEST(Leaks, ALineThatKeepsMoreInEveryStep) {
@@ -69,11 +70,47 @@ TEST(Leaks, WhatTheEndOfTheProgramFreesWasLeakedAllTheSame) {
   EXPECT_EQ(LeaksOf(std::move(process)).size(), 1u);
 }
 
-TEST(Leaks, NoneWhereAHeapIsLeftOnceInAWhile) {
+TEST(Leaks, AHeapThatIsLeftRegularlyOnceInAWhile) {
+  ProcessBuilder process;
+  for (std::uint64_t step = 0; step < 48; ++step) {
+    process.Step(step);
+    if (step % 4 == 0) process.Stack({kLeaks}).Allocate(kLeakAt + step, 100);
+  }
+  const std::vector<Leak> leaks = LeaksOf(std::move(process));
+  ASSERT_EQ(leaks.size(), 1u);
+  EXPECT_EQ(leaks[0].bytes, 1200u);
+  EXPECT_EQ(leaks[0].steps, 46u) << "from the first that left something, whether each does or not";
+}
+
+TEST(Leaks, OneThatBeginsLateOnALineThatKeptSomethingOnce) {
   ProcessBuilder process;
   for (std::uint64_t step = 0; step < 40; ++step) {
     process.Step(step);
-    if (step % 4 == 0) process.Stack({kLeaks}).Allocate(kLeakAt + step, 100);
+    if (step == 1 || step >= 20) process.Stack({kLeaks}).Allocate(kLeakAt + step, 100);
+  }
+  const std::vector<Leak> leaks = LeaksOf(std::move(process));
+  ASSERT_EQ(leaks.size(), 1u);
+  EXPECT_EQ(leaks[0].since_step, 20u);
+  EXPECT_EQ(leaks[0].bytes_per_step(), 100u);
+}
+
+TEST(Leaks, NoneWhereACacheIsFilledAndStops) {
+  ProcessBuilder process;
+  for (std::uint64_t step = 0; step < 40; ++step) {
+    process.Step(step);
+    if (step < 25) process.Stack({kLeaks}).Allocate(kLeakAt + step, 100);
+  }
+  EXPECT_TRUE(LeaksOf(std::move(process)).empty());
+}
+
+// The garbage collector frees eight steps' cycles at once.
+TEST(Leaks, NoneWhereAllIsFreedNowAndThen) {
+  ProcessBuilder process;
+  std::uint64_t oldest = 0;
+  for (std::uint64_t step = 0; step < 30; ++step) {
+    process.Step(step);
+    process.Stack({kLeaks}).Allocate(kLeakAt + step, 100);
+    for (; step % 8 == 7 && oldest < step; ++oldest) process.Deallocate(kLeakAt + oldest);
   }
   EXPECT_TRUE(LeaksOf(std::move(process)).empty());
 }
@@ -82,6 +119,24 @@ TEST(Leaks, WhatIsAHundredthOfThePeakIsTooLittle) {
   ProcessBuilder process = Training(20);
   process.Allocate(0x2, 1'000'000);
   EXPECT_TRUE(LeaksOf(std::move(process)).empty());
+}
+
+// torch.cat makes a longer one of it in each step.
+TEST(Leaks, ATensorThatIsReplacedByALongerOne) {
+  for (const bool grows : {true, false}) {
+    ProcessBuilder process;
+    for (std::uint64_t step = 0; step < 20; ++step) {
+      process.Step(step);
+      process.Stack({kLeaks}).Begin("aten::cat");
+      process.Allocate(kLeakAt + step, 1000 + 100 * (grows ? step : step % 7)).End();
+      if (step > 0) process.Deallocate(kLeakAt + step - 1);
+    }
+    const std::vector<Leak> leaks = LeaksOf(std::move(process));
+    ASSERT_EQ(leaks.size(), grows ? 1u : 0u);
+    if (!grows) continue;
+    EXPECT_EQ(leaks[0].kind, Leak::Kind::kReplaced);
+    EXPECT_EQ(leaks[0].bytes_per_step(), 100u);
+  }
 }
 
 TEST(Leaks, NoneWithoutSteps) {

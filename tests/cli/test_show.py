@@ -292,7 +292,7 @@ def test_help_fits_the_terminal(memoir, verb, columns, most):
 def test_help_names_every_verb_with_an_example(memoir):
     text = memoir("--help").stdout
     for verb in ("run", "show", "explain", "symbolize", "check", "fit", "report", "export", "doctor"):
-        assert re.search(rf"^  {verb} +\S", text, re.MULTILINE) and f"\n             memoir {verb}" in text, verb
+        assert re.search(rf"^  {verb} +\S", text, re.MULTILINE) and f"\n               memoir {verb}" in text, verb
         assert memoir(verb, "--help").returncode == 0
 
 

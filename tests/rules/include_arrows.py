@@ -94,7 +94,7 @@ VIEW = {
     "segments": "capture json terminal analyze/categories analyze/segments",
     "stacks": "capture json terminal analyze/grouping analyze/pass analyze/stacks",
     "calls": "capture json terminal analyze/calls",
-    "summary": "capture checkpointing json oom terminal analyze/pass analyze/summary",
+    "summary": "capture checkpointing json lives oom terminal analyze/pass analyze/summary",
     "time": "capture json picture summary terminal analyze/pass analyze/time",
     "torch_profiler": "json terminal analyze/data_flow analyze/torch_profiler",
     "trace": "json analyze/calls analyze/tree",
@@ -111,7 +111,7 @@ CLI = {
     "launch": "arguments attach installed process terminal analyze/summary view/summary view/terminal",
     "doctor": "arguments attach installed launch process terminal view/json view/terminal",
     "fit": "arguments attach installed launch process terminal analyze/fit view/fit view/terminal",
-    "check": "arguments attach terminal analyze/accounting analyze/segments analyze/summary view/accounting view/capture view/oom view/segments view/terminal",
+    "check": "arguments attach terminal view/json analyze/accounting analyze/lives analyze/pass analyze/segments analyze/summary view/accounting view/capture view/lives view/oom view/segments view/terminal",
     "symbolize": "arguments installed process terminal",
     "report": "arguments attach installed output terminal analyze/accounting analyze/report analyze/segments view/json view/report view/terminal",
     "show": "arguments attach output terminal "

@@ -22,41 +22,42 @@ usage: memoir run [OPTIONS] -- COMMAND...   record a command
        memoir VERB --help                   a verb's options
 
 Record a program
-  run      record a command, then say how much, who, and what to ask next
-             memoir run -o run1 -- python train.py
-             memoir run -o run1 --simulate h100 -- python train.py
+  run        record a command, then say how much, who, and what to ask next
+               memoir run -o run1 -- python train.py
+               memoir run -o run1 --simulate h100 -- python train.py
 
 Who holds the bytes?
-  show     the peak and what was live at it, by operator, module, category, line
-           or parameter; at any instant; over time
-             memoir show run1 --by category,module
-             memoir show run1 --at oom --by line
-  explain  the life of a parameter, an address or an operator's results, and
-           what keeps it alive
-             memoir explain run1 layers.3.mlp.fc1.weight
+  show       the peak and what was live at it, by operator, module, category,
+             line or parameter; at any instant; over time
+               memoir show run1 --by category,module
+               memoir show run1 --at oom --by line
+  explain    the life of a parameter, an address or an operator's results, and
+             what keeps it alive
+               memoir explain run1 layers.3.mlp.fc1.weight
   symbolize  names for the frames of C and C++ (run --stacks native)
-             memoir symbolize run1
+               memoir symbolize run1
 
 Is something wrong?
-  check    out of memory, fragmentation, GPU memory that nobody explains
-             memoir check run1
-             memoir check --fail-if 'peak_allocated>8GiB' run1
+  check      out of memory, fragmentation, GPU memory that nobody explains,
+             what is kept more in every step
+               memoir check run1
+               memoir check --fail-if 'peak_allocated>8GiB' run1
 
 What will it need?
-  fit      whether a program fits on a GPU that you do not have, and up to which
-           batch
-             memoir fit --gpu l4,a100-40 -- python train.py
-             memoir fit --gpu l4 --vary N=1:64 -- python train.py --batch {N}
+  fit        whether a program fits on a GPU that you do not have, and up to
+             which batch
+               memoir fit --gpu l4,a100-40 -- python train.py
+               memoir fit --gpu l4 --vary N=1:64 -- python train.py --batch {N}
 
 See it elsewhere
-  report   one HTML file with all of it, to open in a browser
-             memoir report run1 -o run1.html
-  export   files for other programs: Perfetto, pprof, SQLite, JSON, ...
-             memoir export perfetto run1 -o run1.pftrace
+  report     one HTML file with all of it, to open in a browser
+               memoir report run1 -o run1.html
+  export     files for other programs: Perfetto, pprof, SQLite, JSON, ...
+               memoir export perfetto run1 -o run1.pftrace
 
 What works on this machine?
-  doctor   what can be recorded here, what not, why, and what to do
-             memoir doctor
+  doctor     what can be recorded here, what not, why, and what to do
+               memoir doctor
 
 A capture (run1) is the folder that a recording writes.
 

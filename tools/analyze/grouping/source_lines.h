@@ -24,7 +24,8 @@ namespace memoir {
 
 // Of recordings without a single stack.
 inline constexpr char kNoStacks[] =
-    "No line is known: no Python stack was recorded (memoir run --stacks python; a program without Python has none).";
+    "No line is known: no stack was recorded (memoir run --stacks python; of a program without Python: --stacks "
+    "native).";
 
 // A frame, as views show it.
 struct SourceLine {
@@ -81,10 +82,10 @@ class SourceLines {
   std::string path_;
   OwnCode own_;
   bool found_named_ = false;
-  std::vector<std::int8_t> owners_;       // by CodeId; -1: not looked at
-  std::vector<Innermost> innermost_;      // by StackId: a stack's parent has the smaller number
-  std::vector<std::uint32_t> number_of_;  // by StackId
-  std::vector<Frame> frames_;             // by number
+  std::vector<std::int8_t> owners_;               // by CodeId; -1: not looked at
+  std::vector<Innermost> innermost_;              // by StackId: a stack's parent has the smaller number
+  std::vector<std::uint32_t> number_of_;          // by StackId
+  std::vector<Frame> frames_;                     // by number
   std::vector<std::vector<GeneratedPlace>> via_;  // likewise
   absl::flat_hash_map<std::pair<CodeId, std::uint32_t>, std::uint32_t> numbers_;
 };

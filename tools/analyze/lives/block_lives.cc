@@ -20,7 +20,7 @@ class LivesPass : public WindowedVisitor {
   }
   void SeeProcessEnd(const ProcessEvent& event) override {
     state().ForEachLiveBlock([&](const Block& block) {
-      if (IsSelected(block.device) && births_.WasInWindow(block, in_window())) Show(block, event.process, std::nullopt);
+      if (IsSelected(block) && births_.WasInWindow(block, in_window())) Show(block, event.process, std::nullopt);
     });
   }
 

@@ -5,27 +5,51 @@
 namespace memoir {
 namespace {
 
-// Fewer may be a queue, or gradients that are accumulated.
-constexpr std::uint64_t kFewestSteps = 5;
-// Of the device's peak: what keeps less is no reason to look.
+// Of the device's peak: what keeps less is no reason to look,
 constexpr std::uint64_t kSmallestShare = 100;
+// unless it does so for long: in a hundred thousand steps that is a GPU's memory.
+constexpr std::uint64_t kLargeStep = std::uint64_t{1} << 18;
+constexpr std::uint64_t kManySteps = 20;
+constexpr std::uint64_t kLargeReserved = std::uint64_t{64} << 20;
 
 std::size_t IndexOf(const Block& block) { return block.slot == Block::kNoSlot ? 0 : block.slot + std::size_t{1}; }
 
+// What makes a longer tensor of one that was there.
+bool Joins(std::string_view operator_name) {
+  return operator_name == "aten::cat" || operator_name == "aten::concat" || operator_name == "aten::hstack" ||
+         operator_name == "aten::vstack" || operator_name == "aten::constant_pad_nd" || operator_name == "aten::pad";
+}
+
 }  // namespace
+
+std::string_view ToString(Leak::Kind kind) {
+  switch (kind) {
+    case Leak::Kind::kKept:
+      return "kept";
+    case Leak::Kind::kReplaced:
+      return "replaced";
+    case Leak::Kind::kFragmentation:
+      return "fragmentation";
+  }
+  return "";
+}
 
 void LeakPass::SeeProcessBegin(const ProcessEvent& /*event*/) {
   Restart(StepSource::kNone);
   known_.clear();
   memory_.clear();
-  newest_.clear();
+  frozen_ = false;
 }
 
 void LeakPass::Restart(StepSource source) {
   source_ = source;
   step_ = 0;
+  numbers_ = {steps().newest(source)};
   rows_.clear();
+  new_.clear();
+  gone_.clear();
   for (Known& known : known_) known.counts = false;
+  for (auto& [id, memory] : memory_) memory.reserved = memory.allocated = {};
 }
 
 void LeakPass::SeeAllocate(const AllocateEvent& event) {
@@ -35,17 +59,22 @@ void LeakPass::SeeAllocate(const AllocateEvent& event) {
   memory.peak = std::max(memory.peak, memory.live);
   const std::size_t at = IndexOf(block);
   if (at >= known_.size()) known_.resize(at + 1);
-  const StackId stack = block.line_callstack();
   known_[at] = {};
-  if (source_ == StepSource::kNone || !stack.valid()) return;
-  const Place place = {block.device, lines_.NumberOf(stack, state().dictionary())};
-  const auto [row, added] = rows_.try_emplace(place);
-  if (added) row->second.first_step = step_;
-  for (Held* held : {&row->second.all, &row->second.by_step[step_]}) {
-    held->bytes += block.bytes;
-    ++held->blocks;
+  if (source_ == StepSource::kNone || frozen_ || event.before || !in_window()) return;
+  Place place;
+  place.device = block.device;
+  if (const StackId stack = block.line_callstack(); stack.valid()) {
+    place.line = lines_.NumberOf(stack, state().dictionary());
+  } else {
+    place.operator_name = block.operator_name;
+    place.module = block.module;
   }
-  known_[at] = {place, step_, true};
+  place.joined = block.operator_name.valid() && Joins(state().dictionary().text(block.operator_name));
+  const Part part = {block.operator_name, block.module, categories_.RuleOf(block)};
+  // A cached block that was not split is larger than what was asked for, now more and now less.
+  const std::uint64_t bytes = place.joined && block.requested_bytes > 0 ? block.requested_bytes : block.bytes;
+  new_.push_back({place, part, bytes, static_cast<std::uint32_t>(at)});
+  known_[at] = {place, part, bytes, step_, static_cast<std::uint32_t>(new_.size()), true};
 }
 
 void LeakPass::SeeDeallocate(const DeallocateEvent& event) {
@@ -55,14 +84,40 @@ void LeakPass::SeeDeallocate(const DeallocateEvent& event) {
   const std::size_t at = IndexOf(block);
   if (at >= known_.size() || !known_[at].counts) return;
   known_[at].counts = false;
-  Row& row = rows_[known_[at].place];
-  const auto step = row.by_step.find(known_[at].step);
-  if (step == row.by_step.end()) return;
-  for (Held* held : {&row.all, &step->second}) {
-    held->bytes -= std::min(held->bytes, block.bytes);
-    --held->blocks;
+  if (known_[at].at > 0) {
+    new_[known_[at].at - 1].live = false;
+  } else {
+    gone_.push_back(known_[at]);
   }
-  if (step->second.blocks == 0) row.by_step.erase(step);
+}
+
+// What was allocated and freed since the step began goes into the rows.
+void LeakPass::EndStep() {
+  for (const New& made : new_) {
+    if (!made.live) continue;
+    Row& row = rows_[made.place];
+    row.bytes += made.bytes;
+    row.parts[made.part] += made.bytes;
+    Held& held = row.by_step[step_];
+    held.bytes += made.bytes;
+    ++held.blocks;
+    if (made.slot < known_.size() && known_[made.slot].counts) known_[made.slot].at = 0;
+  }
+  for (const Known& freed : gone_) {
+    const auto found = rows_.find(freed.place);
+    if (found == rows_.end()) continue;
+    Row& row = found->second;
+    row.bytes -= std::min(row.bytes, freed.bytes);
+    row.oldest_freed = std::max(row.oldest_freed, step_ - freed.step);
+    std::uint64_t& part = row.parts[freed.part];
+    part -= std::min(part, freed.bytes);
+    const auto step = row.by_step.find(freed.step);
+    if (step == row.by_step.end()) continue;
+    step->second.bytes -= std::min(step->second.bytes, freed.bytes);
+    if (--step->second.blocks == 0) row.by_step.erase(step);
+  }
+  new_.clear();
+  gone_.clear();
 }
 
 void LeakPass::StepBegins(StepSource source, const Event& event) {
@@ -70,42 +125,114 @@ void LeakPass::StepBegins(StepSource source, const Event& event) {
     Restart(source);
     return;
   }
-  if (source != source_) return;
-  if (in_window()) Judge(event);
+  if (source != source_ || frozen_) return;
+  if (!in_window()) {
+    frozen_ = newest_ns_ > 0 && step_ > 0;
+    return;
+  }
+  EndStep();
+  for (auto& [place, row] : rows_) {
+    if (place.joined) row.levels.Add(step_, row.bytes);
+  }
+  for (auto& [id, memory] : memory_) {
+    if (!state().memory(id).caching()) continue;
+    memory.reserved.Add(step_, state().memory(id).reserved().all);
+    memory.allocated.Add(step_, state().memory(id).allocated().all);
+  }
   ++step_;
+  numbers_.push_back(steps().newest(source));
+  newest_ns_ = Nanoseconds(event);
 }
 
-// The step that ends here is left out: the next one may free what it made.
-void LeakPass::Judge(const Event& event) {
-  newest_.clear();
-  for (const auto& [place, row] : rows_) {
-    const auto newest = row.by_step.find(step_);
-    const Held out = newest == row.by_step.end() ? Held() : newest->second;
-    const std::uint64_t steps = row.by_step.size() - (newest == row.by_step.end() ? 0 : 1);
-    if (steps < kFewestSteps || 4 * steps < 3 * (step_ - row.first_step)) continue;
-    Leak leak;
-    leak.process = event.process;
-    leak.bytes = row.all.bytes - out.bytes;
-    leak.blocks = row.all.blocks - out.blocks;
-    leak.steps = steps;
-    leak.ns = Nanoseconds(event);
-    newest_.emplace_back(place, std::move(leak));
+// The step that ended last is left out: the next one may free what it made.
+void LeakPass::Judge(const Place& place, const Row& row, ProcessId process) {
+  const std::uint64_t newest = step_ - 1;
+  std::vector<KeptStep> kept;
+  Leak leak;
+  for (const auto& [step, held] : row.by_step) {
+    if (step < newest) kept.push_back({step, held.bytes});
+  }
+  const std::optional<std::uint64_t> since = KeptSince(kept, newest, row.oldest_freed);
+  const std::optional<LevelSeries::Rise> rise = place.joined ? row.levels.Rises() : std::nullopt;
+  if (since) {
+    for (auto held = row.by_step.lower_bound(*since); held != row.by_step.end() && held->first < newest; ++held) {
+      leak.bytes += held->second.bytes;
+      leak.blocks += held->second.blocks;
+    }
+    leak.steps = newest - *since;
+    leak.since_step = numbers_[*since];
+  } else if (rise && rise->steps > 0) {
+    leak.kind = Leak::Kind::kReplaced;
+    leak.bytes = rise->bytes;
+    leak.blocks = 1;
+    leak.steps = rise->steps;
+    leak.since_step = numbers_[rise->since];
+  } else {
+    return;
+  }
+  const auto most = std::ranges::max_element(row.parts, {}, [](const auto& part) { return part.second; });
+  const auto& [operator_name, module, rule] = most->first;
+  leak.process = process;
+  leak.rule = rule;
+  if (operator_name.valid()) leak.operator_name = state().dictionary().text(operator_name);
+  if (module.valid()) leak.module = state().dictionary().module(module).place();
+  if (place.line != kNoLine) leak.line = SourceLineOf(lines_.FrameOf(place.line), state().dictionary());
+  const Memory& memory = memory_[place.device];
+  const bool large =
+      leak.bytes >= memory.peak / kSmallestShare || (leak.steps >= kManySteps && leak.bytes_per_step() >= kLargeStep);
+  if (leak.bytes > 0 && large) Add(std::move(leak), place.device);
+}
+
+void LeakPass::JudgeReserved(DeviceId id, const Memory& memory, ProcessId process) {
+  const std::optional<LevelSeries::Rise> rise = memory.reserved.Rises();
+  if (!rise || rise->steps == 0 || rise->bytes < kLargeReserved) return;
+  if (memory.allocated.GrownSince(rise->since) > rise->bytes / 2) return;
+  Leak leak;
+  leak.kind = Leak::Kind::kFragmentation;
+  leak.process = process;
+  leak.bytes = rise->bytes;
+  leak.steps = rise->steps;
+  leak.since_step = numbers_[rise->since];
+  Add(std::move(leak), id);
+}
+
+void LeakPass::Add(Leak leak, DeviceId device) {
+  leak.device = ToString(state().dictionary().device(device));
+  leak.ns = newest_ns_;
+  found_.leaks.push_back(std::move(leak));
+}
+
+void LeakPass::SeeProcessEnd(const ProcessEvent& event) {
+  found_.steps = std::max(found_.steps, step_);
+  found_.source = std::max(found_.source, source_);
+  if (step_ == 0) return;
+  for (const auto& [place, row] : rows_) Judge(place, row, event.process);
+  if (!selects_blocks()) {
+    for (const auto& [id, memory] : memory_) JudgeReserved(id, memory, event.process);
   }
 }
 
-void LeakPass::SeeProcessEnd(const ProcessEvent& /*event*/) {
-  for (auto& [place, leak] : newest_) {
-    if (leak.bytes < memory_[place.first].peak / kSmallestShare || leak.bytes == 0) continue;
-    leak.line = SourceLineOf(lines_.FrameOf(place.second), state().dictionary());
-    leak.device = ToString(state().dictionary().device(place.first));
-    leaks_.push_back(std::move(leak));
-  }
-  newest_.clear();
+Leaks LeakPass::Take() {
+  std::ranges::sort(found_.leaks, [](const Leak& a, const Leak& b) {
+    return std::tuple(b.bytes, a.line.file, a.line.line, a.device, a.operator_name, a.module, a.process) <
+           std::tuple(a.bytes, b.line.file, b.line.line, b.device, b.operator_name, b.module, b.process);
+  });
+  return std::move(found_);
 }
 
-std::vector<Leak> LeakPass::Take() {
-  std::ranges::stable_sort(leaks_, [](const Leak& a, const Leak& b) { return a.bytes > b.bytes; });
-  return std::move(leaks_);
+absl::StatusOr<Leaks> AnalyzeLeaks(const Capture& capture, const Selection& selection) {
+  const Capture::SharedDecoding shared(capture);
+  const auto categories = CategorizeBlocks(capture, ReplayOptionsFor(selection, true, false));
+  if (!categories.ok()) return categories.status();
+  LeakPass pass(capture, selection, *categories);
+  ReplayOptions options = ReplayOptionsFor(selection, false, false);
+  options.modules = true;
+  absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
+  if (!report.ok()) return report.status();
+  if (!pass.found().ok()) return pass.found();
+  Leaks leaks = pass.Take();
+  leaks.report = *std::move(report);
+  return leaks;
 }
 
 }  // namespace memoir

@@ -4,7 +4,13 @@
 //     step          0    1    2    3    4    5  ◄ the newest
 //     train.py:40   ■    ■    ■    ■    ■    ■    a list that only grows: a leak
 //     train.py:72   ■                        ■    an optimizer's state, and this step's gradients
-//     loader.py:9             ■    ■    ■    ■    a queue: as long in the tenth step as in the thousandth
+//     loader.py:9             ■    ■    ■    ■    a queue, or cycles until the garbage collector runs: what it freed
+//                                                 was as old as what it has
+//     cache.py:7    ■    ■    ■                   a cache that was filled
+//
+// A tensor that is replaced by a longer one, as caches of keys and values are, has no old blocks: of what torch.cat
+// makes, the bytes of a line are compared from step to step as well. Likewise the reserved bytes of a caching
+// allocator, which grow without the allocated ones where memory is fragmented.
 //
 // Looked at where steps begin (pass/steps.h), never at the end: an interpreter that ends frees what a program leaked.
 #ifndef TOOLS_ANALYZE_LIVES_LEAKS_H_
@@ -12,34 +18,54 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "tools/analyze/categories/block_categories.h"
 #include "tools/analyze/grouping/source_lines.h"
+#include "tools/analyze/lives/leak_trend.h"
 #include "tools/analyze/pass/windowed_visitor.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
 
 struct Leak {
-  SourceLine line;  // of a backward node that its forward operator is of
+  enum class Kind : std::uint8_t { kKept, kReplaced, kFragmentation };
+  Kind kind = Kind::kKept;
+  SourceLine line;  // of a backward node that its forward operator is of; none: not known
   std::string device;
   ProcessId process;
   std::uint64_t bytes = 0;  // of those steps together, without the newest
   std::uint64_t blocks = 0;
-  std::uint64_t steps = 0;  // that left something behind
-  std::uint64_t ns = 0;     // when the newest step began
+  std::uint64_t steps = 0;       // from the first that left something behind
+  std::uint64_t since_step = 0;  // that first one, as the program counts
+  std::uint64_t ns = 0;          // when the newest step began
+  // Of most of the bytes; "" of none.
+  std::string operator_name, module;
+  RuleNumber rule = 0;
   std::uint64_t bytes_per_step() const { return bytes / steps; }
+};
+// "kept", "replaced", "fragmentation"
+std::string_view ToString(Leak::Kind kind);
+
+struct Leaks {
+  std::vector<Leak> leaks;  // most bytes first
+  std::uint64_t steps = 0;  // that were looked at, of the process with most
+  StepSource source = StepSource::kNone;
+  ReplayReport report;
 };
 
 class LeakPass : public WindowedVisitor {
  public:
-  LeakPass(const Capture& capture, const Selection& selection)
-      : WindowedVisitor(capture, selection), lines_(selection.own) {}
-  // After the replay: most bytes first.
-  std::vector<Leak> Take();
+  LeakPass(const Capture& capture, const Selection& selection, const BlockCategories& categories)
+      : WindowedVisitor(capture, selection), categories_(categories), lines_(selection.own) {}
+  // After the replay.
+  Leaks Take();
 
  protected:
   void SeeProcessBegin(const ProcessEvent& event) override;
@@ -53,34 +79,73 @@ class LeakPass : public WindowedVisitor {
     std::uint64_t bytes = 0;
     std::uint64_t blocks = 0;
   };
-  using Place = std::pair<DeviceId, std::uint32_t>;  // and a number of lines_
-  // Of one line on one device.
+  // A line (a number of lines_), or where there is none an operator and a module; and whether torch.cat made it.
+  struct Place {
+    DeviceId device;
+    std::uint32_t line = kNoLine;
+    NameId operator_name;
+    ModuleId module;
+    bool joined = false;
+    bool operator==(const Place&) const = default;
+    template <typename H>
+    friend H AbslHashValue(H hash, const Place& place) {
+      return H::combine(std::move(hash), place.device.value, place.line, place.operator_name.value, place.module.value,
+                        place.joined);
+    }
+  };
+  static constexpr std::uint32_t kNoLine = 0xffffffffu;
+  using Part = std::tuple<NameId, ModuleId, RuleNumber>;
   struct Row {
     std::map<std::uint64_t, Held> by_step;  // live, by the step that allocated it
-    Held all;
-    std::uint64_t first_step = 0;
+    std::map<Part, std::uint64_t> parts;    // bytes
+    std::uint64_t bytes = 0;
+    std::uint64_t oldest_freed = 0;  // steps that a block lived which is gone
+    LevelSeries levels;              // of what torch.cat made
+  };
+  // Something allocated and not yet freed again in the step in hand: what both happens in is never looked at.
+  struct New {
+    Place place;
+    Part part;
+    std::uint64_t bytes = 0;
+    std::uint32_t slot = 0;
+    bool live = true;
   };
   struct Known {
     Place place;
+    Part part;
+    std::uint64_t bytes = 0;
     std::uint64_t step = 0;
-    bool counts = false;  // false: no line, or from before steps were counted so
+    std::uint32_t at = 0;  // in new_, plus 1; 0: in its row
+    bool counts = false;   // false: from before steps were counted so
   };
   struct Memory {
     std::uint64_t live = 0;
     std::uint64_t peak = 0;
+    LevelSeries reserved, allocated;
   };
   void Restart(StepSource source);
-  void Judge(const Event& event);
+  void EndStep();
+  void Judge(const Place& place, const Row& row, ProcessId process);
+  void JudgeReserved(DeviceId id, const Memory& memory, ProcessId process);
+  void Add(Leak leak, DeviceId device);
 
+  const BlockCategories& categories_;
   SourceLines lines_;
   StepSource source_ = StepSource::kNone;  // the best so far: what counts as a step
   std::uint64_t step_ = 0;
+  std::vector<std::uint64_t> numbers_;  // of steps, as the program counts them
+  std::uint64_t newest_ns_ = 0;
+  bool frozen_ = false;  // the window is closed
   absl::flat_hash_map<Place, Row> rows_;
+  std::vector<New> new_;
+  std::vector<Known> gone_;   // freed in the step in hand
   std::vector<Known> known_;  // by Block::slot + 1
   std::map<DeviceId, Memory> memory_;
-  std::vector<std::pair<Place, Leak>> newest_;  // of the process in hand, without names
-  std::vector<Leak> leaks_;
+  Leaks found_;
 };
+
+// With the categories in a replay of their own.
+absl::StatusOr<Leaks> AnalyzeLeaks(const Capture& capture, const Selection& selection);
 
 }  // namespace memoir
 

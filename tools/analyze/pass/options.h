@@ -96,8 +96,19 @@ struct Selection {
   bool forget_before = false;         // leave out blocks from before the window altogether
   std::optional<std::string> device;  // "cpu", "cuda:0"
   std::optional<std::uint32_t> rank;
-  std::string own;                    // whose lines count, of --own (source_lines.h); "": all that is no library's
+  std::string module;                    // only blocks of modules that match (block_filter.h); "": of all, and of none
+  std::uint64_t min_bytes = 0;           // only blocks of so many bytes
+  std::string own;                       // whose lines count, of --own (source_lines.h); "": all that is no library's
   std::function<void(double)> progress;  // 0..1, over all passes
+
+  bool takes_all_blocks() const { return module.empty() && min_bytes == 0; }
+  // The same without a choice of blocks.
+  Selection OfAllBlocks() const {
+    Selection whole = *this;
+    whole.module.clear();
+    whole.min_bytes = 0;
+    return whole;
+  }
 };
 
 }  // namespace memoir

@@ -79,7 +79,7 @@ absl::Status WindowedVisitor::CheckFound() const {
           absl::StrCat(capture_.path(), ": no device '", *selection_.device, "'; there are: ", ListOf(devices)));
     }
   }
-  return windows_ == 0 ? WindowNotFound() : absl::OkStatus();
+  return windows_ == 0 ? WindowNotFound() : filter_.Found(capture_.path());
 }
 
 }  // namespace memoir

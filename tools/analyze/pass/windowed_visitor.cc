@@ -14,6 +14,7 @@ ReplayOptions ReplayOptionsFor(const Selection& selection, bool tensors, bool fi
   options.tensors = tensors;
   options.first_seen = first_seen;
   options.rank = selection.rank;
+  options.modules = !selection.module.empty();
   options.progress = selection.progress;
   return options;
 }
@@ -127,14 +128,22 @@ void WindowedVisitor::OnStep(const StepEvent& event) {
   StepBegins(source, event);
 }
 
+void WindowedVisitor::CountOfAll(const Block& block, bool added) {
+  if (block.device.value >= live_of_all_.size()) live_of_all_.resize(block.device.value + std::size_t{1});
+  std::uint64_t& live = live_of_all_[block.device.value];
+  live = added ? live + block.bytes : live - std::min(live, block.bytes);
+}
+
 void WindowedVisitor::OnAllocate(const AllocateEvent& event) {
   FollowTime(event);
-  if (IsSelected(event.block->device)) SeeAllocate(event);
+  if (selects_blocks()) CountOfAll(*event.block, true);
+  if (IsSelected(*event.block)) SeeAllocate(event);
 }
 
 void WindowedVisitor::OnDeallocate(const DeallocateEvent& event) {
   FollowTime(event);
-  if (IsSelected(event.block->device)) SeeDeallocate(event);
+  if (selects_blocks()) CountOfAll(*event.block, false);
+  if (IsSelected(*event.block)) SeeDeallocate(event);
 }
 
 void WindowedVisitor::OnFreeCompleted(const FreeCompletedEvent& event) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "tools/analyze/pass/block_filter.h"
 #include "tools/analyze/pass/options.h"
 #include "tools/analyze/pass/steps.h"
 #include "tools/analyze/pass/window_spans.h"
@@ -20,9 +21,10 @@ namespace memoir {
 
 class WindowedVisitor : public Visitor {
  public:
-  WindowedVisitor(const Capture& capture, const Selection& selection) : capture_(capture), selection_(selection) {}
+  WindowedVisitor(const Capture& capture, const Selection& selection)
+      : capture_(capture), selection_(selection), filter_(selection) {}
 
-  // After the replay: NotFound when the window, the device or the rank did not occur.
+  // After the replay: NotFound when the window, the device, the rank or such a block did not occur.
   const absl::Status& found() const { return found_; }
 
   void OnStart(const ReplayState& state) final;
@@ -45,13 +47,21 @@ class WindowedVisitor : public Visitor {
   const WindowSpans& spans() const { return spans_; }
   const StepCounter& steps() const { return steps_; }  // of the process in hand, so far
   bool IsSelected(DeviceId device);
+  // Live on a device, whatever blocks were selected; only where some are left out.
+  std::uint64_t live_of_all(DeviceId device) const {
+    return device.value < live_of_all_.size() ? live_of_all_[device.value] : 0;
+  }
+  bool selects_blocks() const { return !filter_.takes_all(); }
+  bool IsSelected(const Block& block) {
+    return IsSelected(block.device) && (filter_.takes_all() || filter_.Takes(block, state_->dictionary()));
+  }
   std::uint64_t Nanoseconds(const Event& event) const { return state_->Nanoseconds(event.process, event.tick); }
 
   // In the words of the visitor: what it has as OnX comes here as SeeX, with the window followed. What happens on
-  // devices that the selection leaves out is not shown.
+  // devices that the selection leaves out is not shown, nor are blocks that it leaves out.
   virtual void SeeEnd(const ReplayReport&) {}  // only when the selection was found; state() is still valid
-  virtual void WindowOpens(const Event&) {}   // before the event that opens it
-  virtual void WindowCloses(const Event&) {}  // after the event that closes it
+  virtual void WindowOpens(const Event&) {}    // before the event that opens it
+  virtual void WindowCloses(const Event&) {}   // after the event that closes it
   // A step begins, of any source: of an optimizer behind the event, inside the window that it closes; else before it.
   virtual void StepBegins(StepSource, const Event&) {}
 #define MEMOIR_HANDED_ON_Process(Name, EventType) \
@@ -71,6 +81,7 @@ class WindowedVisitor : public Visitor {
     if (selection_.window.kind == Window::Kind::kTime) CompareTime(event);
   }
   void CompareTime(const Event& event);
+  void CountOfAll(const Block& block, bool added);
   ProcessSteps StepsOf(ProcessId process) const;
   // Opens or closes a window of steps, where steps of that source are what counts.
   void FollowSteps(StepSource source, const Event& event);
@@ -79,12 +90,14 @@ class WindowedVisitor : public Visitor {
 
   const Capture& capture_;
   const Selection& selection_;
+  BlockFilter filter_;
+  std::vector<std::uint64_t> live_of_all_;  // by DeviceId
   const ReplayState* state_ = nullptr;
   std::uint32_t depth_ = 0;      // windows open now
   std::uint64_t opened_ns_ = 0;  // when the window that is open did
   WindowSpans spans_;
-  std::uint64_t windows_ = 0;                 // opened so far, in all processes
-  std::uint64_t occurrence_ = 0;              // of the window's range in this process
+  std::uint64_t windows_ = 0;     // opened so far, in all processes
+  std::uint64_t occurrence_ = 0;  // of the window's range in this process
   StepCounter steps_;
   std::uint64_t newest_step_ = 0;  // of all processes, for the error message as the next
   StepSource best_source_ = StepSource::kNone;

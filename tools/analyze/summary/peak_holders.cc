@@ -60,11 +60,11 @@ absl::StatusOr<PeakHolders> AnalyzePeakHolders(const Capture& capture, const Sel
   const Capture::SharedDecoding shared(capture);
   const absl::StatusOr<std::vector<Grouping>> groupings = Groupings(capture, selection);
   if (!groupings.ok()) return groupings.status();
-  LeakPass leaks(capture, selection);
+  LeakPass leaks(capture, selection, groupings->front().categories());
   absl::StatusOr<std::vector<Summary>> summaries = Summaries(capture, selection, *groupings, leaks);
   if (!summaries.ok()) return summaries.status();
   PeakHolders holders = {std::move((*summaries)[0]), std::move((*summaries)[1]), std::move((*summaries)[2]),
-                         leaks.Take()};
+                         leaks.Take().leaks};
   Summary& first = holders.by_category;
   if (!RanOut(first)) return holders;
   absl::Status added = AddOutOfMemory(capture, selection, first);

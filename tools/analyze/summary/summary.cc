@@ -42,7 +42,7 @@ namespace {
 absl::StatusOr<std::optional<Summary>> SummaryBy(const Grouping& grouping, const Capture& capture,
                                                  const SummaryOptions& options, bool stop) {
   ReplayOptions replay = ReplayOptionsFor(options, false, true);
-  replay.modules = NeedsModules(options.by);
+  replay.modules = replay.modules || NeedsModules(options.by);
   SummaryPass pass(capture, options, grouping);
   if (stop) {
     pass.StopAtCachingDevice();
@@ -89,13 +89,13 @@ absl::StatusOr<Summary> AnalyzeSummary(const Capture& capture, const SummaryOpti
   absl::StatusOr<Summary> summarised = SummaryWithWorkspaces(*grouping, capture, options);
   if (!summarised.ok()) return summarised.status();
   Summary summary = *std::move(summarised);
-  if (options.checkpointing && (options.by == GroupBy::kCategory || RanOut(summary))) {
+  if (options.checkpointing && options.takes_all_blocks() && (options.by == GroupBy::kCategory || RanOut(summary))) {
     const absl::Status added = NeedsCategories(options.by)
                                    ? AddCheckpointing(capture, options, grouping->categories(), summary)
                                    : AddCheckpointing(capture, options, summary);
     if (!added.ok()) return added;
   }
-  if (const absl::Status added = AddOutOfMemory(capture, options, summary); !added.ok()) return added;
+  if (const absl::Status added = AddOutOfMemory(capture, options.OfAllBlocks(), summary); !added.ok()) return added;
   return summary;
 }
 

@@ -105,6 +105,7 @@ struct DeviceRow {
   std::optional<std::uint32_t> rank;       // empty: of no rank
   std::uint64_t peak_allocated_bytes = 0;  // most bytes live in the window; the rows sum to it
   std::uint64_t peak_blocks = 0;
+  std::uint64_t peak_of_all_bytes = 0;     // live then in all blocks; of a selection that leaves some out
   std::uint64_t peak_ns = 0;               // when, by the allocation that reached it first:
   std::string peak_operator;               // its operator, "" outside of any
   SourceLine peak_line;                    // the line that it is of; none: not known

@@ -131,6 +131,7 @@ void SummaryPass::FinishDevices() {
     row.peak_blocks = table.peak.blocks;
     row.peak_ns = table.peaks == 0 ? 0 : state().Nanoseconds(table.process, table.peak_tick);
     if (const auto moment = peak_moments_.find(id); moment != peak_moments_.end()) {
+      row.peak_of_all_bytes = moment->second.of_all;
       row.peak_operator = state().dictionary().text(moment->second.operator_name);
       row.peak_line = lines_.Of(moment->second.callstack, state().dictionary());
       row.peak_range = state().dictionary().text(moment->second.user_name);

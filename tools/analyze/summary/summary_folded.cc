@@ -49,7 +49,7 @@ Columns FoldedDevice::columns() const {
 
 void SummaryPass::OnKeyframe(const KeyframeEvent& event) {
   const bool has_sums = event.at_start || event.after_evicted;
-  if (!has_sums || selection().window.kind != Window::Kind::kAll) return;
+  if (!has_sums || selection().window.kind != Window::Kind::kAll || selects_blocks()) return;
   FoldedProcess& folded = FoldedOf(event.process);
   FoldDevices(event, folded);
   FoldOperators(event, folded);

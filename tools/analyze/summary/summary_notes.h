@@ -73,8 +73,9 @@ struct OutsideMoment {
 struct PeakMoment {
   NameId operator_name;
   NameId user_name;
-  StackId callstack;  // whose line it is
+  StackId callstack;                                             // whose line it is
   std::array<std::optional<std::uint64_t>, kStepSources> steps;  // the newest of each source
+  std::uint64_t of_all = 0;  // live in all blocks, where the selection leaves some out
 };
 
 }  // namespace memoir

@@ -6,7 +6,10 @@
 
 #include "absl/strings/numbers.h"
 #include "tools/analyze/pass/at.h"
+#include "tools/cli/arguments/window_values.h"
 #include "tools/model/capture.h"
+#include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/units.h"
 
 namespace memoir {
 namespace {
@@ -39,6 +42,27 @@ void AddTimes(CLI::App& app, SelectionArguments& arguments, const std::string& o
   app.add_option("--to", arguments.to, what + "only up to this time");
 }
 
+void AddBlockChoice(CLI::App& app, SelectionArguments& arguments, const std::string& of) {
+  const std::string what = of.empty() ? "" : of + ": ";
+  app.add_option("--module", arguments.module,
+                 what +
+                     "only blocks of these modules and of all inside them: layers.3, 'layers.*.mlp' (* stands for "
+                     "any characters)");
+  app.add_option("--min-size", arguments.min_size, what + "only blocks of so many bytes or more: 1MiB");
+}
+
+std::string ChosenBlocksLine(const Selection& selection, std::uint64_t bytes, std::uint64_t of_all) {
+  if (selection.takes_all_blocks()) return "";
+  std::string text = "Only blocks";
+  if (!selection.module.empty()) text += " of modules " + Escaped(selection.module);
+  if (selection.min_bytes > 0)
+    text += (selection.module.empty() ? "" : ",") + (" of " + FormatBytes(selection.min_bytes)) + " or more";
+  if (of_all > 0)
+    text += ": at their peak " + FormatBytes(bytes) + ", " + FormatShare(bytes, of_all) + " of the " +
+            FormatBytes(of_all) + " live then";
+  return text + "\n\n";
+}
+
 void AddRun(CLI::App& app, std::string& run) {
   app.add_option("--run", run,
                  "of a folder that was used for several runs, this one: its number from 1, or last [last]");
@@ -61,6 +85,8 @@ std::string WindowComplaint(const SelectionArguments& arguments) {
   if (std::string wrong = TimesComplaint(arguments); !wrong.empty()) return wrong;
   if (!arguments.steps.empty() && !ParseStepsWindow(arguments.steps))
     return "--steps " + arguments.steps + ": expected A:B with A before B, such as 10:12";
+  if (!arguments.min_size.empty() && !ParseSize(arguments.min_size))
+    return "--min-size " + arguments.min_size + ": expected a size such as 1MiB or 65536";
   if (arguments.forget_before && arguments.steps.empty() && arguments.range.empty())
     return "--forget-before needs a window: --range or --steps";
   if (!arguments.steps.empty() && !arguments.range.empty()) return "--range and --steps are two windows; give one";
@@ -74,6 +100,8 @@ Selection SelectionOf(const SelectionArguments& arguments) {
   if (!(arguments.from + arguments.to).empty()) selection.window = TimesOf(arguments);
   if (!arguments.device.empty()) selection.device = arguments.device;
   selection.rank = arguments.rank;
+  selection.module = arguments.module;
+  selection.min_bytes = ParseSize(arguments.min_size).value_or(0);
   selection.forget_before = arguments.forget_before;
   return selection;
 }

@@ -24,11 +24,19 @@ struct SelectionArguments {
   std::string device;
   std::optional<std::uint32_t> rank;
   bool forget_before = false;
+  std::string module;
+  std::string min_size;
+  bool chooses_blocks() const { return !(module + min_size).empty(); }
   std::string run = "last";
 };
 
 // Adds --from and --to to an app, for the form that `of` names; "": for all of the verb.
 void AddTimes(CLI::App& app, SelectionArguments& arguments, const std::string& of);
+// Adds --module and --min-size, likewise.
+void AddBlockChoice(CLI::App& app, SelectionArguments& arguments, const std::string& of);
+// "Only blocks of modules layers.3, of 1.0 MiB or more: 12.0 MiB of 40.0 MiB at that peak"; "" where all blocks are
+// shown. `bytes` of all, where that is known.
+std::string ChosenBlocksLine(const Selection& selection, std::uint64_t bytes, std::uint64_t of_all);
 // Adds --run to an app: of the runs in a folder that was used again, which.
 void AddRun(CLI::App& app, std::string& run);
 // What is wrong with it; "" when all is well.
@@ -36,7 +44,7 @@ std::string RunComplaint(const std::string& run);
 // As Capture::Open has it, of one without a complaint.
 std::uint32_t RunOf(const std::string& run);
 
-// What is wrong with the window, or with the run; "" when all is well.
+// What is wrong with the window, the run or the choice of blocks; "" when all is well.
 std::string WindowComplaint(const SelectionArguments& arguments);
 
 // Of arguments without a complaint.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tools/cli/arguments/window_values.h"
 
 namespace memoir {
 
@@ -50,9 +51,6 @@ absl::StatusOr<std::string> NormalizeOption(const RecordOption& option, std::str
 
 // As it is where it cannot be made absolute: the folder that the process works in is gone.
 std::string AbsolutePath(const std::string& path);
-
-// 512MiB, 512M, 536870912; 512MB is 512,000,000. The recorder reads sizes the same way.
-std::optional<std::uint64_t> ParseSize(std::string_view text);
 
 // One line for each MEMOIR_* variable of `environment` ("NAME=value" strings) that Memoir does not know.
 std::vector<std::string> UnknownVariables(std::span<const std::string> environment);

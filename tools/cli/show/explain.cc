@@ -48,6 +48,8 @@ void AddOptions(CLI::App& app, ExplainArguments& arguments) {
   app.add_option("SUBJECT", arguments.subject, "PARAMETER, 0xADDRESS or OPERATOR#n");
   app.add_option("--range", arguments.range, "only inside the user ranges NAME; NAME#n: only its n-th call, from 0");
   app.add_option("--steps", arguments.steps, kStepsHelp);
+  AddTimes(app, arguments, "");
+  AddBlockChoice(app, arguments, "");
   app.add_option("--device", arguments.device, "only this device: cpu, pinned, cuda:0");
   AddNumber(app, "--rank", arguments.rank, "only this rank");
   AddRun(app, arguments.run);

@@ -101,7 +101,8 @@ void AddOptions(CLI::App& app, ExportArguments& arguments) {
   app.add_option("--format", arguments.tree.format,
                  "tree: json, or torch: the text that ProfilerTree.format of PyTorch's tests prints [json]");
   app.add_flag("--no-memory", arguments.tree.no_memory, "tree: leave out what happened to memory");
-  AddTimes(app, arguments, "tree, perfetto, chrome");
+  AddTimes(app, arguments, "tree, perfetto, chrome, events, categories, collapsed, speedscope, pprof");
+  AddBlockChoice(app, arguments, "events, categories, collapsed, speedscope, pprof");
   app.add_option("--thread", arguments.tree.thread,
                  "tree, perfetto, chrome: only what this thread did; its number or name");
   app.add_option("--tracker", arguments.tracker,
@@ -271,8 +272,11 @@ std::string Complaint(const ExportArguments& arguments) {
   if (const std::string wrong = ComplaintAbout(CategoryExportOf(arguments)); !wrong.empty()) return wrong;
   if (what == "torch-snapshot" && !(arguments.range + arguments.steps).empty())
     return "torch-snapshot is of a whole recording: --range and --steps are of other exports";
-  if (!HasNodes(what) && !(arguments.from + arguments.to).empty())
-    return "--from and --to are of tree, perfetto and chrome";
+  const bool of_blocks = what == "events" || what == "categories" || IsFlameExport(what);
+  if (!HasNodes(what) && !of_blocks && !(arguments.from + arguments.to).empty())
+    return "--from and --to are of tree, perfetto, chrome, events, categories, collapsed, speedscope and pprof";
+  if (!of_blocks && arguments.chooses_blocks())
+    return "--module and --min-size are of events, categories, collapsed, speedscope and pprof";
   if (const std::string wrong = ComplaintAbout(arguments.tree, what); !wrong.empty()) return wrong;
   return ComplaintAbout(arguments.flame, what);
 }

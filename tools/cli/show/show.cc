@@ -115,6 +115,7 @@ void AddOptions(CLI::App& app, ShowArguments& arguments) {
   AddTimes(app, arguments, "");
   app.add_option("--range", arguments.range, "only inside the user ranges NAME; NAME#n: only its n-th call, from 0");
   app.add_option("--steps", arguments.steps, kStepsHelp);
+  AddBlockChoice(app, arguments, "");
   AddNumber(
       app, "--top", arguments.top,
       "rows of a table, children of a node of --tree; 0: all, and each of several equal layers in a row of its own "
@@ -169,6 +170,9 @@ std::string Complaint(const ShowArguments& arguments) {
   if (!arguments.over.empty() && std::ranges::find(overs, arguments.over) == overs.end())
     return "--over " + arguments.over + ": not one of time, operators" + DidYouMean(arguments.over, overs);
   if (const std::string wrong = WindowComplaint(arguments); !wrong.empty()) return wrong;
+  if (arguments.chooses_blocks() && (BySegment(arguments) || ByCheckpoint(arguments) || ByCompiled(arguments) ||
+                                     ByKernel(arguments) || arguments.over == "operators"))
+    return "--module and --min-size choose blocks, which this view is not made of; leave them out";
   const auto by = ParseGroupBy(arguments.by);
   if (!arguments.own.empty() && !ByStack(arguments) && !arguments.tree && !(by && NeedsStacks(*by)))
     return "--own is of lines and calls; add --by line, --by stack or --tree";
@@ -208,7 +212,11 @@ Shown ShowSummary(const Capture& capture, const ShowArguments& arguments, const 
   if (!summary.ok()) return summary.status();
   if (arguments.json) return ToText(SummaryJson(capture, *summary, arguments.top.value_or(0)));
   const bool windowed = selection.window.kind != Window::Kind::kAll;
-  return RenderSummary(capture, *summary, {.top = arguments.top.value_or(10), .windowed = windowed}, terminal);
+  const auto peak = std::ranges::max_element(summary->devices, {}, &DeviceRow::peak_of_all_bytes);
+  const std::string chosen = peak == summary->devices.end()
+                                 ? ""
+                                 : ChosenBlocksLine(selection, peak->peak_allocated_bytes, peak->peak_of_all_bytes);
+  return chosen + RenderSummary(capture, *summary, {.top = arguments.top.value_or(10), .windowed = windowed}, terminal);
 }
 
 Shown ShowSegments(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
@@ -237,7 +245,8 @@ Shown ShowLiveAt(const Capture& capture, const ShowArguments& arguments, const S
   const auto live = AnalyzeLiveAt(capture, options);
   if (!live.ok()) return live.status();
   if (arguments.json) return ToText(LiveAtJson(capture, *live, arguments.at, arguments.top.value_or(0)));
-  return RenderLiveAt(capture, *live, InstantName(arguments.at), arguments.top.value_or(10), terminal);
+  return ChosenBlocksLine(selection, 0, 0) +
+         RenderLiveAt(capture, *live, InstantName(arguments.at), arguments.top.value_or(10), terminal);
 }
 
 absl::Status WritePicture(const std::string& path, const std::string& bytes) {
@@ -274,7 +283,8 @@ Shown ShowOverTime(const Capture& capture, const ShowArguments& arguments, const
     if (!status.ok()) return status;
   }
   const OverTime over_time = WithBuckets(*analyzed, shown);
-  return arguments.json ? ToText(OverTimeJson(capture, over_time)) : RenderOverTime(capture, over_time, terminal);
+  return arguments.json ? ToText(OverTimeJson(capture, over_time))
+                        : ChosenBlocksLine(selection, 0, 0) + RenderOverTime(capture, over_time, terminal);
 }
 
 Shown ShowOverOperators(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
@@ -300,7 +310,8 @@ Shown ShowTree(const Capture& capture, const ShowArguments& arguments, const Sel
   options.calls = *ParseCalls(arguments.calls);
   const auto tree = AnalyzeRangeTree(capture, options);
   if (!tree.ok()) return tree.status();
-  return arguments.json ? ToText(TreeJson(capture, *tree)) : RenderTree(capture, *tree, terminal);
+  return arguments.json ? ToText(TreeJson(capture, *tree))
+                        : ChosenBlocksLine(selection, 0, 0) + RenderTree(capture, *tree, terminal);
 }
 
 Shown ShowStacks(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
@@ -314,7 +325,7 @@ Shown ShowStacks(const Capture& capture, const ShowArguments& arguments, const S
   StackTextOptions text{.top = arguments.top.value_or(10)};
   if (text.top == 0) text.depth = 0;
   if (arguments.depth) text.depth = *arguments.depth;
-  return RenderStackTree(capture, *tree, text, terminal);
+  return ChosenBlocksLine(selection, 0, 0) + RenderStackTree(capture, *tree, text, terminal);
 }
 
 Shown ShowCompiled(const Capture& capture, const ShowArguments& arguments, const Selection& selection,

@@ -22,6 +22,19 @@ std::string CheckpointingHelps(const OutOfMemory& error, const Summary& summary)
                      FormatBytes(static_cast<std::uint64_t>(row.freed_bytes)));
 }
 
+// How far the batch has to shrink is not known: the step that failed has not shown all that it needs. What backward
+// never came for does not grow with a batch alone, it is kept.
+std::string SmallerBatchHelps(const OutOfMemory& error) {
+  constexpr std::uint64_t kSmallestPart = 4;
+  std::uint64_t all = 0, of_batch = 0;
+  for (const Holder& holder : error.by_category) {
+    all += holder.bytes;
+    if (holder.name == "activation" || holder.name == "input") of_batch += holder.bytes;
+  }
+  if (of_batch == 0 || of_batch < all / kSmallestPart) return "";
+  return fmt::format("a smaller batch (with it {} grow): memoir fit --vary", FormatBytes(of_batch));
+}
+
 }  // namespace
 
 std::string WhatHelps(const OutOfMemory& error, const Summary& summary) {
@@ -34,8 +47,9 @@ std::string WhatHelps(const OutOfMemory& error, const Summary& summary) {
   }
   if (!error.refusal && room.cause == OutOfMemoryCause::kLimit)
     text = "a larger fraction in torch.cuda.set_per_process_memory_fraction";
-  const std::string checkpointing = CheckpointingHelps(error, summary);
-  return text + (text.empty() || checkpointing.empty() ? "" : "; ") + checkpointing;
+  for (const std::string& more : {CheckpointingHelps(error, summary), SmallerBatchHelps(error)})
+    text += (text.empty() || more.empty() ? "" : "; ") + more;
+  return text;
 }
 
 }  // namespace memoir

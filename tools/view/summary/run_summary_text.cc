@@ -18,6 +18,7 @@
 #include "tools/view/capture/line_text.h"
 #include "tools/view/capture/loss_headlines.h"
 #include "tools/view/capture/unrecorded_text.h"
+#include "tools/view/lives/leak_view.h"
 #include "tools/view/oom/out_of_memory_text.h"
 #include "tools/view/summary/summary_text.h"
 #include "tools/view/terminal/terminal_text.h"
@@ -28,6 +29,8 @@ namespace {
 
 constexpr std::size_t kIndent = 10;
 constexpr std::size_t kNameInLine = 40;
+// Of two lines: what their break and the indent may take.
+constexpr std::size_t kFindingSlack = 20;
 
 std::size_t CountLines(std::string_view text) { return static_cast<std::size_t>(std::ranges::count(text, '\n')); }
 
@@ -182,19 +185,10 @@ std::string OthersText(const Capture& capture, const Summary& summary, std::size
   return text;
 }
 
-// "leak? train.py:40: +2.0 MiB each step, 40.0 MiB after 20 steps"
-std::string LeakText(const Capture& capture, const Leak& leak) {
-  const bool alone = DescribeJob(capture).processes <= 1;
-  return fmt::format("leak? {}{}: +{} each step, {} after {}", ShownPlace(leak.line, kNameInLine),
-                     alone ? "" : " on " + DeviceLabel(capture, leak.device, leak.process),
-                     FormatBytes(leak.bytes_per_step()), FormatBytes(leak.bytes),
-                     FormatCounted(leak.steps, "step", "steps"));
-}
-
 // What is wrong, worst first: one line each.
 std::vector<LossHeadline> FindingsOf(const Capture& capture, const PeakHolders& holders) {
   std::vector<LossHeadline> findings;
-  if (!holders.leaks.empty()) findings.push_back({LeakText(capture, holders.leaks.front()), true});
+  if (!holders.leaks.empty()) findings.push_back({"leak? " + LeakText(capture, holders.leaks.front()), true});
   std::vector<LossHeadline> losses = LossHeadlines(capture, holders.by_category.report);
   std::ranges::move(losses, std::back_inserter(findings));
   return findings;
@@ -205,8 +199,10 @@ std::string Findings(const std::vector<LossHeadline>& headlines, std::size_t mos
   const std::size_t shown = headlines.size() <= most ? headlines.size() : most - 1;
   for (std::size_t i = 0; i < shown; ++i) {
     const LossHeadline& line = headlines[i];
-    // One line each, whatever it says: `memoir show` has it in full.
-    const std::string cut = Shortened((line.is_loss ? "! " : "") + line.text, terminal.width);
+    // Two lines each at most, whatever it says: `memoir show` has it in full.
+    const std::string whole = (line.is_loss ? "! " : "") + line.text;
+    const std::size_t most_width = 2 * terminal.width - std::min<std::size_t>(terminal.width, kFindingSlack);
+    const std::string cut = Wrapped(Shortened(whole, most_width), terminal.width, 2);
     text += (line.is_loss ? Painted(terminal, Color::kRed, cut) : cut) + "\n";
   }
   if (shown < headlines.size())
@@ -226,9 +222,6 @@ bool IsLarge(const Summary& by_category, std::size_t device, std::string_view ca
   return bytes > 0 && bytes >= by_category.devices[device].peak_allocated_bytes / 3;
 }
 
-// What is live when the newest step begins.
-std::string LeakWords(const Leak& leak) { return fmt::format("show --by line --at {}ns", leak.ns); }
-
 std::string NextCommands(const PeakHolders& holders, const TypedCommand& command, const Terminal& terminal) {
   const Summary& summary = holders.by_category;
   const auto next = [&](std::string_view name, const std::string& words) {
@@ -236,13 +229,13 @@ std::string NextCommands(const PeakHolders& holders, const TypedCommand& command
   };
   if (!summary.out_of_memory.empty() || CountOutOfMemory(summary) > 0) {
     std::string text = next("errors", "check oom");
-    if (!holders.leaks.empty()) text += next("leaked", LeakWords(holders.leaks.front()));
+    if (!holders.leaks.empty()) text += next("leaked", "check leaks");
     if (std::ranges::any_of(summary.devices, [](const DeviceRow& device) { return device.checkpointing.has_value(); }))
       text += next("lower it", "show --by checkpoint");
     return text + next("tables", "show");
   }
   std::string text;
-  if (!holders.leaks.empty()) text += next("leaked", LeakWords(holders.leaks.front()));
+  if (!holders.leaks.empty()) text += next("leaked", "check leaks");
   if (!summary.devices.empty()) {
     const std::size_t device = LargestDevice(summary);
     const bool kept = IsLarge(summary, device, "ACTIVATION", "no backward came");

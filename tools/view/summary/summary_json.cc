@@ -99,6 +99,7 @@ Json DeviceJson(const DeviceRow& device, const ReplayReport& report) {
   AddOutside(json, device);
   if (device.peak_is_folded)
     json["peak_blocks"] = json["compile_bytes_at_peak"] = json["peak_without_compile_bytes"] = nullptr;
+  if (device.peak_of_all_bytes > 0) json["peak_of_all_bytes"] = device.peak_of_all_bytes;
   if (device.peak_step) json["peak_step"] = *device.peak_step;
   AddFolded(json, device);
   TakeUnknown(json, device, report);

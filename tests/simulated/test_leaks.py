@@ -1,0 +1,134 @@
+"""`memoir check leaks` finds what keeps more in every step with the line that does it, and accuses no healthy program."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(__file__).with_name("leak_programs.py")
+
+
+def expected(*left_out):
+    lines = {match[1]: number for number, line in enumerate(PROGRAM.read_text().splitlines(), 1) if (match := re.search(r"# LEAK: (\w+)$", line))}
+    return {name: line for name, line in lines.items() if name not in left_out}
+
+
+def run(tree, folder, *arguments, options=()):
+    capture = folder / "capture"
+    command = [tree / "bin/memoir", "run", "-o", capture, *options, "--", sys.executable, PROGRAM, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return capture, done.stderr
+
+
+def show(tree, capture, *arguments):
+    done = subprocess.run([tree / "bin/memoir", "show", "--json", *arguments, capture], capture_output=True, text=True, timeout=300, check=True)
+    return json.loads(done.stdout)
+
+
+def check(tree, *arguments):
+    return subprocess.run([tree / "bin/memoir", "check", *arguments], capture_output=True, text=True, timeout=300, check=False)
+
+
+@pytest.fixture(scope="module")
+def on_cpu(tree, tmp_path_factory):
+    return run(tree, tmp_path_factory.mktemp("cpu"))
+
+
+@pytest.fixture(scope="module")
+def on_gpu(tree, tmp_path_factory):
+    return run(tree, tmp_path_factory.mktemp("gpu"), "--device", "cuda", "--gc-off", options=("--simulate", "h100"))
+
+
+def found(tree, capture):
+    done = check(tree, "leaks", "--json", capture)
+    return done.returncode, json.loads(done.stdout)["leaks"]
+
+
+def is_found(leaks, names):
+    by_line = {leak["line"]: leak for leak in leaks}
+    seeded = {line: name for name, line in names.items()}
+    assert not set(names) - {seeded[line] for line in by_line if line in seeded}, "not found"
+    # What stands on a line beside the one that was seeded is kept by it, too.
+    others = [leak for line, leak in by_line.items() if line not in seeded and line - 1 not in seeded and line + 1 not in seeded]
+    assert not others, "accused"
+    assert all(leak["file"].endswith("leak_programs.py") for leak in leaks)
+
+
+def test_every_leak_is_found_with_its_line_and_nothing_else(tree, on_cpu, on_gpu):
+    code, leaks = found(tree, on_cpu[0])
+    assert code == 3
+    is_found(leaks, expected("gc_off", "pinned"))
+    assert {leak["kind"] for leak in leaks if leak["line"] == expected()["key_value_cache"]} == {"replaced"}
+    code, leaks = found(tree, on_gpu[0])
+    assert code == 3
+    is_found(leaks, expected())
+    assert {leak["device"] for leak in leaks} == {"cuda:0", "pinned"}
+    assert all(leak["since_step"] <= 5 and leak["bytes_per_step"] >= 1 << 18 for leak in leaks)
+
+
+def test_healthy_programs_are_not_accused(tree, tmp_path):
+    capture, said = run(tree, tmp_path, "--healthy")
+    code, leaks = found(tree, capture)
+    assert (code, leaks) == (0, [])
+    assert "leak?" not in said
+    assert re.search(r"^leaks +nothing is kept more in every step, of 47 steps$", check(tree, capture).stdout, re.MULTILINE)
+
+
+def test_the_summary_and_the_check_say_the_same_and_commands_work(tree, on_cpu):
+    capture, said = on_cpu
+    line = re.search(r"leak\? (leak_programs\.py:\d+: .*)", said)[1]
+    text = check(tree, "leaks", capture).stdout
+    assert line in text
+    command = re.search(r"more: memoir (show .*)", text)[1]
+    done = subprocess.run(f"{tree}/bin/memoir {command}", shell=True, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert line.split(":")[0] in done.stdout
+
+
+def test_a_part_of_the_recording(tree, on_cpu):
+    capture = on_cpu[0]
+    few = check(tree, "leaks", "--steps", "10:13", capture)
+    assert few.returncode == 0 and "too few to tell what grows" in few.stdout
+    some = json.loads(check(tree, "leaks", "--json", "--steps", "10:30", capture).stdout)["leaks"]
+    assert some and all(leak["since_step"] >= 10 for leak in some)
+    hooked = json.loads(check(tree, "leaks", "--json", "--module", "Linear*", capture).stdout)["leaks"]
+    assert hooked and all(leak["module"].startswith("Linear") for leak in hooked)
+    chosen = show(tree, capture, "--by", "module", "--module", "Linear*")
+    (device,) = chosen["devices"]
+    assert sum(row["bytes_at_peak"] for row in chosen["modules"]) == device["peak_allocated_bytes"] < device["peak_of_all_bytes"]
+    assert all(row["name"].startswith("Linear") for row in chosen["modules"] if row["allocations"])
+    large = show(tree, capture, "--by", "line", "--at", "peak", "--min-size", "1MiB")
+    assert large["devices"][0]["live_blocks"] > 0
+    assert all(row["bytes"] >= row["blocks"] << 20 for row in large["devices"][0]["lines"])
+    refused = check(tree, "oom", "--module", "Linear", capture)
+    assert refused.returncode == 2 and "are of leaks: memoir check leaks --module" in refused.stderr
+
+
+KILLED = """
+import os, signal, torch
+model, kept = torch.nn.Linear(512, 512), []
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(30):
+    loss = model(torch.zeros(512, 512)).square().mean()
+    kept.append(loss * torch.ones(256, 256))  # LEAK
+    loss.backward()
+    if step == 25: os.kill(os.getpid(), signal.SIGKILL)
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+
+
+def test_a_program_that_was_killed_in_a_step(tree, tmp_path):
+    program, capture = tmp_path / "killed.py", tmp_path / "capture"
+    program.write_text(KILLED)
+    done = subprocess.run([tree / "bin/memoir", "run", "-o", capture, "--", sys.executable, program], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL, os.EX_SOFTWARE), done.stderr
+    _, leaks = found(tree, capture)
+    line = 1 + next(i for i, line in enumerate(KILLED.splitlines()) if line.endswith("# LEAK"))
+    assert line in {leak["line"] for leak in leaks}

@@ -1,0 +1,112 @@
+#include "tools/cli/check/check_request.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "tools/cli/terminal/nearest.h"
+
+namespace memoir {
+
+VerbHelp CheckHelp() {
+  return {
+      .verb = "check",
+      .usage = "check [OPTIONS] [oom|frag|balance|leaks] CAPTURE...",
+      .description =
+          "Look for problems in a recording. Without a name all four checks run, and those that find nothing take a "
+          "line each. Exit code 3: a check found something, or a condition of --fail-if is true. 0: nothing found. 1: "
+          "a capture cannot be read, or a figure of --fail-if is not known; everything else is checked and shown "
+          "nevertheless.\n"
+          "oom: out-of-memory errors, also those that the program caught, of torch's CUDA allocator and of others "
+          "(NCCL, cuBLAS, cudaMalloc, pinned memory). Shows which rank, step, module and operator asked for how much, "
+          "why it failed, what used the memory, in torch and outside of it, and what had grown since the step "
+          "before.\n"
+          "frag: memory that torch's CUDA allocator has reserved and nobody can use: how much, in which pools and "
+          "streams, and because of which live blocks. Free memory next to a live block counts if the block keeps its "
+          "page from going back to the device. A finding if it is a tenth of the reserved memory or more, and at least "
+          "64 MiB.\n"
+          "balance: memory accounting of a GPU: whether the memory of torch, NCCL, libraries, the context and other "
+          "processes adds up to what the device says is used. A finding if more than 1 %, and more than 64 MiB, are "
+          "unexplained. Memory from before recording began has a row of its own and is no finding (docs/balance.md).\n"
+          "leaks: what is kept more in every step, by line, or by operator and module where no line is known: bytes a "
+          "step, since when, and what keeps it; also reserved memory that grows alone. A finding if something of "
+          "nearly all steps is still live, of five at least, and if that is a hundredth of the peak "
+          "(docs/finding_a_leak.md).\n"
+          "Figures of --fail-if: " +
+          FailIfFigures() + ".",
+      .examples =
+          "  memoir check memoir-20260102-030405\n"
+          "  memoir check --fail-if 'unexplained>1GiB' --fail-if 'peak_reserved>70GiB' run7\n",
+  };
+}
+
+const std::vector<std::string>& CheckNames() {
+  static const std::vector<std::string> names = {"oom", "frag", "balance", "leaks"};
+  return names;
+}
+
+void AddCheckOptions(CLI::App& app, CheckArguments& arguments) {
+  app.add_option("WHAT CAPTURE", arguments.words, "the check, then the folder of a capture, or several");
+  app.add_option("--fail-if", arguments.fail_if,
+                 "exit code 3 also if this condition is true: FIGURE>VALUE (or >= < <= ==), such as unexplained>1GiB, "
+                 "unusable>20%, num_ooms>0; may be given several times")
+      ->allow_extra_args(false);
+  app.add_option("--at", arguments.at, "balance: at the peak, start, end, oom, a TIME, mark:NAME [peak]");
+  AddNumber(app, "--top", arguments.top, "names in a list, rows of a table; 0: all [5; all in --json]");
+  AddTimes(app, arguments, "");
+  app.add_option("--steps", arguments.steps, kStepsHelp);
+  AddBlockChoice(app, arguments, "leaks");
+  app.add_option("--device", arguments.device, "only this device: cuda:0");
+  AddNumber(app, "--rank", arguments.rank, "only this rank");
+  AddRun(app, arguments.run);
+  app.add_flag("--json", arguments.json, "exact numbers (docs/json.md); of one capture");
+}
+
+namespace {
+
+// A word is a capture where something of that name is there, or it can be no check's.
+bool IsCapture(const std::string& word) {
+  std::error_code error;
+  return word.find('/') != std::string::npos || std::filesystem::exists(word, error);
+}
+
+}  // namespace
+
+std::string Understand(const CheckArguments& arguments, Asked& asked) {
+  const std::vector<std::string>& names = CheckNames();
+  if (std::string wrong = WindowComplaint(arguments); !wrong.empty()) return wrong;
+  if (arguments.words.empty()) return "nothing to check: memoir check CAPTURE, memoir check oom CAPTURE";
+  const std::string& what = arguments.words.front();
+  const bool named = std::ranges::find(names, what) != names.end();
+  if (!named && !IsCapture(what)) {
+    return "'" + what + "' is no check, nor is a capture of that name here; checks are: oom, frag, balance, leaks" +
+           DidYouMean(what, names);
+  }
+  if (named) asked.check = what;
+  asked.paths.assign(arguments.words.begin() + (named ? 1 : 0), arguments.words.end());
+  if (asked.paths.empty()) return "no capture given";
+  if (arguments.chooses_blocks() && asked.check != "leaks")
+    return "--module and --min-size are of leaks: memoir check leaks --module PATTERN CAPTURE";
+  if (arguments.json && asked.paths.size() > 1) return "--json is of one capture; give one";
+  if (arguments.at && (asked.check == "oom" || asked.check == "frag" || asked.check == "leaks"))
+    return "--at belongs to memory accounting: memoir check balance --at " + *arguments.at;
+  if (arguments.at == "start") {
+    asked.at.kind = At::Kind::kStart;
+  } else if (arguments.at) {
+    const std::optional<At> at = ParseAt(*arguments.at);
+    const std::string shown = arguments.at->empty() ? "''" : *arguments.at;
+    if (!at) return "--at " + shown + ": expected peak, start, end, oom, a time such as 1.5s, or mark:NAME";
+    asked.at = *at;
+  }
+  asked.at_text = arguments.at.value_or(asked.at_text);
+  for (const std::string& text : arguments.fail_if) {
+    absl::StatusOr<FailIf> condition = ParseFailIf(text);
+    if (!condition.ok()) return std::string(condition.status().message());
+    asked.conditions.push_back(*std::move(condition));
+  }
+  return "";
+}
+
+}  // namespace memoir

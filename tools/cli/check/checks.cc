@@ -1,0 +1,132 @@
+#include "tools/cli/check/checks.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "fmt/format.h"
+#include "tools/view/accounting/balance_view.h"
+#include "tools/view/capture/unrecorded_text.h"
+#include "tools/view/lives/leak_view.h"
+#include "tools/view/oom/out_of_memory_json.h"
+#include "tools/view/oom/out_of_memory_text.h"
+#include "tools/view/segments/fragmentation_view.h"
+#include "tools/view/terminal/units.h"
+
+namespace memoir {
+namespace {
+
+// One line for all devices.
+std::string NoOutOfMemoryLine(const Summary& summary) {
+  std::optional<std::uint64_t> least;
+  for (const DeviceRow& device : summary.devices) {
+    if (device.least_free) least = std::min(least.value_or(*device.least_free), *device.least_free);
+  }
+  return NoOutOfMemoryKnown(summary.report) +
+         (least ? "; at least " + FormatBytes(*least) + " were free on a GPU" : "") + "\n";
+}
+
+std::string LittleUnusableLine(const Fragmentation& fragmentation) {
+  const std::string unknown = CudaMemoryNotKnown(fragmentation.report);
+  if (fragmentation.devices.empty() && !unknown.empty()) return "not known: " + unknown + "\n";
+  if (fragmentation.devices.empty()) return "nothing was reserved by torch's CUDA allocator\n";
+  const auto most = std::ranges::max_element(fragmentation.devices, {},
+                                             [](const FragmentedDevice& device) { return device.peak.unusable; });
+  return fmt::format("at most {} of {} reserved were unusable{}\n", FormatBytes(most->peak.unusable),
+                     FormatBytes(most->peak.reserved), unknown.empty() ? "" : ", as far as recorded: " + unknown);
+}
+
+absl::StatusOr<Checked> CheckOom(Analyses& analyses, const Shown& shown, bool brief) {
+  const auto& summary = analyses.summary();
+  if (!summary.ok()) return summary.status();
+  Checked checked;
+  checked.found = CountOutOfMemory(*summary) > 0;
+  if (shown.arguments.json) checked.json = CheckOutOfMemoryJson(analyses.capture(), *summary);
+  if (checked.found) {
+    checked.text = RenderOutOfMemoryErrors(analyses.capture(), *summary, shown.top(), shown.terminal);
+    // Of an error of torch's own allocator all live blocks are known; of the others, who held the device.
+    const bool of_torch = std::ranges::any_of(summary->out_of_memory,
+                                              [](const OutOfMemory& error) { return !error.refusal.has_value(); });
+    if (!summary->out_of_memory.empty())
+      checked.text +=
+          (of_torch ? "\nmore: memoir show --at oom --by module " : "\nmore: memoir check balance --at oom ") +
+          shown.path + "\n";
+    if (std::ranges::any_of(summary->devices, [](const DeviceRow& row) { return row.checkpointing.has_value(); }))
+      checked.text += "more: memoir show --by checkpoint " + shown.path + "\n";
+  } else {
+    checked.text =
+        brief ? NoOutOfMemoryLine(*summary) : RenderNoOutOfMemory(analyses.capture(), *summary, shown.terminal);
+  }
+  return checked;
+}
+
+absl::StatusOr<Checked> CheckFrag(Analyses& analyses, const Shown& shown, bool brief) {
+  const auto& fragmentation = analyses.fragmentation();
+  if (!fragmentation.ok()) return fragmentation.status();
+  Checked checked;
+  checked.found = std::ranges::any_of(fragmentation->devices,
+                                      [](const FragmentedDevice& device) { return IsFragmented(device.peak); });
+  if (shown.arguments.json) checked.json = FragmentationJson(analyses.capture(), *fragmentation);
+  checked.text = RenderFragmentation(analyses.capture(), *fragmentation, shown.top(), shown.terminal);
+  if (!checked.found && brief) checked.text = LittleUnusableLine(*fragmentation);
+  if (!checked.found) return checked;
+  const auto most = std::ranges::max_element(fragmentation->devices, {},
+                                             [](const FragmentedDevice& device) { return device.peak.unusable; });
+  checked.text = "\n" + checked.text + "\n" +
+                 fmt::format("more: memoir show --at {}ns --by segment {}\n", most->peak.ns, shown.path);
+  return checked;
+}
+
+// Which sample the figures are from.
+std::string MomentName(const std::string& at) {
+  if (at == "peak") return "its fullest sample";
+  if (at == "start") return "its first sample";
+  if (at == "end") return "its last sample";
+  if (at == "oom") return "its last refused allocation";
+  return "the newest sample before " + at + ",";
+}
+
+absl::StatusOr<Checked> CheckBalance(Analyses& analyses, const Shown& shown, bool brief) {
+  const auto& balance = analyses.balance();
+  if (!balance.ok()) return balance.status();
+  Checked checked;
+  checked.found = std::ranges::any_of(balance->devices, [](const DeviceBalance& device) { return device.IsFinding(); });
+  if (shown.arguments.json) checked.json = BalanceJson(analyses.capture(), *balance);
+  if (brief && !checked.found) {
+    checked.text = BalanceLine(analyses.capture(), *balance) + "\n";
+    return checked;
+  }
+  BalanceShown how;
+  const std::string moment = MomentName(shown.asked.at_text);
+  how.moment = moment;
+  if (shown.arguments.top) how.top = *shown.arguments.top;
+  if (shown.arguments.top == 0u) how.tables = 0;
+  checked.text = RenderBalance(analyses.capture(), *balance, how, shown.terminal);
+  const bool asked_for_start = shown.asked.at_text == "start";
+  if (checked.found)
+    checked.text =
+        "\n" + checked.text +
+        fmt::format("\nmore: memoir check balance --at {} {}\n", asked_for_start ? "end" : "start", shown.path);
+  return checked;
+}
+
+absl::StatusOr<Checked> CheckLeaks(Analyses& analyses, const Shown& shown, bool brief) {
+  const auto& leaks = analyses.leaks();
+  if (!leaks.ok()) return leaks.status();
+  Checked checked;
+  checked.found = !leaks->leaks.empty();
+  if (shown.arguments.json) checked.json = LeaksJson(analyses.capture(), *leaks, shown.path);
+  checked.text = RenderLeaks(analyses.capture(), *leaks, shown.top(), shown.path, shown.terminal);
+  if (checked.found && brief) checked.text = "\n" + checked.text;
+  return checked;
+}
+
+}  // namespace
+
+absl::StatusOr<Checked> RunCheck(const std::string& name, Analyses& analyses, const Shown& shown, bool brief) {
+  if (name == "oom") return CheckOom(analyses, shown, brief);
+  if (name == "frag") return CheckFrag(analyses, shown, brief);
+  if (name == "leaks") return CheckLeaks(analyses, shown, brief);
+  return CheckBalance(analyses, shown, brief);
+}
+
+}  // namespace memoir

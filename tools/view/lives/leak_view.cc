@@ -1,0 +1,157 @@
+#include "tools/view/lives/leak_view.h"
+
+#include <algorithm>
+
+#include "fmt/format.h"
+#include "tools/analyze/categories/block_categories.h"
+#include "tools/model/job.h"
+#include "tools/view/capture/capture_text.h"
+#include "tools/view/capture/line_text.h"
+#include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/units.h"
+
+namespace memoir {
+namespace {
+
+constexpr std::size_t kNameInLine = 40;
+
+std::string CountedSteps(std::uint64_t steps, StepSource source) {
+  switch (source) {
+    case StepSource::kModule:
+      return FormatCounted(steps, "call", "calls") + " of the outermost module";
+    case StepSource::kOptimizer:
+      return FormatCounted(steps, "optimizer step", "optimizer steps");
+    case StepSource::kProfiler:
+      return FormatCounted(steps, "profiler step", "profiler steps");
+    default:
+      return FormatCounted(steps, "step", "steps");
+  }
+}
+
+std::string PlaceText(const Leak& leak) {
+  if (leak.kind == Leak::Kind::kFragmentation) return "reserved by torch's allocator";
+  if (leak.line.known()) return ShownPlace(leak.line, kNameInLine);
+  const std::string name = leak.operator_name.empty() ? "outside of any operator" : Escaped(leak.operator_name);
+  return name + (leak.module.empty() ? "" : " in " + ShownName(leak.module));
+}
+
+// Who keeps it from being freed, as far as autograd, modules and optimizers say so.
+std::string_view HolderText(const Leak& leak) {
+  if (leak.kind == Leak::Kind::kFragmentation)
+    return "live blocks between free pieces; what is allocated does not grow with it";
+  if (leak.kind == Leak::Kind::kReplaced)
+    return "a reference of the program to one tensor, which torch.cat replaces by a longer one";
+  if (leak.device == "pinned") return "a reference of the program to pinned memory, or a copy that has not ended";
+  switch (Rules()[leak.rule].keeper) {
+    case Keeper::kHolder:
+      return "references to parameters or buffers in modules, optimizers or the program";
+    case Keeper::kGradient:
+      return ".grad of parameters";
+    case Keeper::kOptimizer:
+      return "the optimizer, as state";
+    case Keeper::kGraph:
+    case Keeper::kUnusedGraph:
+      return "autograd's graph, while the program refers to a result of it";
+    case Keeper::kRetainedGraph:
+      return "autograd's graph, which backward kept (retain_graph=True), while the program refers to a result of it";
+    case Keeper::kLibrary:
+      return "the library whose workspace it is";
+    default:
+      return "a reference of the program, such as a list, a dictionary, a closure or an exception";
+  }
+}
+
+std::string WhatText(const Capture& capture, const Leak& leak) {
+  const std::string device = " on " + DeviceLabel(capture, leak.device, leak.process);
+  if (leak.kind == Leak::Kind::kFragmentation) return "reserved memory" + device;
+  const bool pinned = leak.device == "pinned";
+  std::string text = (pinned ? "host memory" : LabelOfCategory(CategoryOf(leak.rule))) + device;
+  if (!leak.operator_name.empty()) text += ", by " + Escaped(leak.operator_name);
+  if (!leak.module.empty()) text += " in " + ShownName(leak.module);
+  return text + ", " + FormatCounted(leak.blocks, "block", "blocks");
+}
+
+std::string FactLine(const Terminal& terminal, std::string_view name, std::string_view text) {
+  constexpr std::size_t kIndent = 11;
+  return "  " + Painted(terminal, Color::kBold, PaddedRight(name, kIndent - 2)) +
+         Wrapped(text, terminal.width, kIndent) + "\n";
+}
+
+Json TextOrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+}  // namespace
+
+std::string LeakText(const Capture& capture, const Leak& leak) {
+  const bool alone = DescribeJob(capture).processes <= 1;
+  return fmt::format("{}{}: +{} each step, {} after {}", PlaceText(leak),
+                     alone ? "" : " on " + DeviceLabel(capture, leak.device, leak.process),
+                     FormatBytes(leak.bytes_per_step()), FormatBytes(leak.bytes),
+                     FormatCounted(leak.steps, "step", "steps"));
+}
+
+std::string LeakCommand(const Leak& leak) {
+  const std::string_view by = leak.kind == Leak::Kind::kFragmentation ? "segment"
+                              : leak.line.known()                     ? "line"
+                                                                      : "operator";
+  return fmt::format("show --by {} --at {}ns", by, leak.ns);
+}
+
+std::string NoLeakLine(const Leaks& leaks) {
+  if (leaks.source == StepSource::kNone)
+    return "not known: the recording has no steps: no call of memoir.step(), of an optimizer or of a module\n";
+  if (leaks.steps <= kFewestSteps)
+    return fmt::format("not known: {} {} too few to tell what grows\n", CountedSteps(leaks.steps, leaks.source),
+                       leaks.steps == 1 ? "is" : "are");
+  return "nothing is kept more in every step, of " + CountedSteps(leaks.steps, leaks.source) + "\n";
+}
+
+std::string RenderLeaks(const Capture& capture, const Leaks& leaks, std::size_t top, const std::string& path,
+                        const Terminal& terminal) {
+  if (leaks.leaks.empty()) return NoLeakLine(leaks);
+  const std::size_t count = leaks.leaks.size();
+  const std::string head =
+      fmt::format("{} more in every step ({} looked at)", FormatCounted(count, "place keeps", "places keep"),
+                  CountedSteps(leaks.steps, leaks.source));
+  std::string text = Painted(terminal, Color::kBold, head) + "\n";
+  const std::size_t shown = top == 0 ? count : std::min(top, count);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Leak& leak = leaks.leaks[i];
+    text += "\n" + Wrapped(LeakText(capture, leak), terminal.width, 2) + "\n";
+    text += FactLine(terminal, "what", WhatText(capture, leak));
+    text += FactLine(terminal, "since", fmt::format("step {}", leak.since_step));
+    text += FactLine(terminal, "kept by", HolderText(leak));
+    text += "  more: memoir " + LeakCommand(leak) + " " + path + "\n";
+  }
+  if (shown < count) text += fmt::format("\n{} more: memoir check leaks --top 0 {}\n", count - shown, path);
+  return text;
+}
+
+Json LeaksJson(const Capture& capture, const Leaks& leaks, const std::string& path) {
+  Json json = CaptureJson(capture, leaks.report, "check_leaks");
+  json["steps"] = leaks.steps;
+  json["step_source"] = TextOrNull(std::string(ToString(leaks.source)));
+  json["leaks"] = Json::array();
+  for (const Leak& leak : leaks.leaks) {
+    const bool memory = leak.kind == Leak::Kind::kFragmentation || leak.device == "pinned";
+    Json entry = {{"kind", ToString(leak.kind)},
+                  {"device", leak.device},
+                  {"pid", capture.processes()[leak.process.value].info.pid()},
+                  {"bytes_per_step", leak.bytes_per_step()},
+                  {"bytes", leak.bytes},
+                  {"blocks", leak.blocks},
+                  {"steps", leak.steps},
+                  {"since_step", leak.since_step},
+                  {"ns", leak.ns}};
+    AddLine(entry, leak.line);
+    entry["operator"] = TextOrNull(leak.operator_name);
+    entry["module"] = TextOrNull(leak.module);
+    entry["category"] = memory ? Json(nullptr) : Json(NameOf(Rules()[leak.rule].kept));
+    entry["detail"] = memory ? Json(nullptr) : TextOrNull(std::string(Rules()[leak.rule].detail));
+    entry["holder"] = HolderText(leak);
+    entry["command"] = "memoir " + LeakCommand(leak) + " " + path;
+    json["leaks"].push_back(std::move(entry));
+  }
+  return json;
+}
+
+}  // namespace memoir

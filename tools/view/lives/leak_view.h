@@ -1,0 +1,29 @@
+// What a recording keeps more in every step, in text and JSON.
+#ifndef TOOLS_VIEW_LIVES_LEAK_VIEW_H_
+#define TOOLS_VIEW_LIVES_LEAK_VIEW_H_
+
+#include <cstddef>
+#include <string>
+
+#include "tools/analyze/lives/leaks.h"
+#include "tools/model/capture.h"
+#include "tools/view/json/json.h"
+#include "tools/view/terminal/terminal.h"
+
+namespace memoir {
+
+// "train.py:40: +2.0 MiB each step, 40.0 MiB after 20 steps"
+std::string LeakText(const Capture& capture, const Leak& leak);
+// The words of the command that shows what was live at that point, without program and capture.
+std::string LeakCommand(const Leak& leak);
+
+// One line where nothing was found: how many steps were looked at, or why nothing is known.
+std::string NoLeakLine(const Leaks& leaks);
+// Of some: `top` of them, 0: all; each with the command that shows more. `path`: of the capture, as it is typed.
+std::string RenderLeaks(const Capture& capture, const Leaks& leaks, std::size_t top, const std::string& path,
+                        const Terminal& terminal);
+Json LeaksJson(const Capture& capture, const Leaks& leaks, const std::string& path);
+
+}  // namespace memoir
+
+#endif  // TOOLS_VIEW_LIVES_LEAK_VIEW_H_
