@@ -42,7 +42,7 @@ function columnsFor(word: string, rows: Shown[]): Column<Shown>[] {
     {
       head: 'mean life',
       title: 'of blocks that were freed',
-      text: ({columns}) => formatDuration(columns.mean_life_ns),
+      text: ({columns}) => (columns.deallocations > 0 ? formatDuration(columns.mean_life_ns) : '–'),
       sort: ({columns}) => columns.mean_life_ns,
       numeric: true
     },

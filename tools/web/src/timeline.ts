@@ -74,7 +74,7 @@ export function timelineView(app: App): View {
   }
 
   function fillControls(): void {
-    const groupings = app.facts.groupings.filter((grouping) => grouping.stacked);
+    const groupings = app.groupings().filter((grouping) => grouping.stacked);
     const button = (text: string, title: string, act: () => void): HTMLElement => {
       const made = el('button', {type: 'button', title}, text);
       made.addEventListener('click', act);
@@ -99,6 +99,7 @@ export function timelineView(app: App): View {
     element,
     update() {
       fillControls();
+      underBox.hidden = app.device.process.steps_ns.length + app.device.process.iterations.length === 0;
       under.draw();
       panel.update();
       app.draws(refresh());
