@@ -2,7 +2,7 @@
 
 A training program on the simulated GPU is recorded. `memoir report` makes its page of it, and torch.cuda._memory_viz trace_plot its own of what
 `memoir export torch-snapshot` writes of the same recording; events are the entries of that snapshot's trace. Both pages are opened in Chromium.
-MemoryViz.js (torch/utils/viz) is in PyTorch's repository and not in its wheel. The page that torch writes loads it, and d3, from a CDN; here they come
+MemoryViz.js (torch/utils/viz) is in PyTorch's repository, and in Debian's sources of it, and not in its wheel. The page that torch writes loads it, and d3, from a CDN; here they come
 from that file and from npm, whose packages are pinned below.
 """
 
@@ -60,10 +60,13 @@ def figures(seconds, mebibytes, page, seen):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--memoir", default=str(ROOT / "build" / "install" / "bin" / "memoir"))
-    parser.add_argument("--memory-viz", required=True, help="torch/utils/viz/MemoryViz.js of PyTorch's repository")
+    parser.add_argument("--memory-viz", help="torch/utils/viz/MemoryViz.js of PyTorch's repository; without it nothing is run")
     parser.add_argument("--events", type=int, nargs="*", default=[100_000, 1_000_000])
     parser.add_argument("--seconds", type=int, default=300, help="that memory_viz may take to show something")
     arguments = parser.parse_args()
+    if arguments.memory_viz is None:
+        print("left out: --memory-viz names no MemoryViz.js of PyTorch's repository (it is in Debian's sources of pytorch, too)")
+        return
     folder = pathlib.Path(tempfile.mkdtemp(prefix="memoir-benchmark-"))
     names = ("make s", "MiB", "file MiB", "paint ms", "blocks ms", "frame ms", "longest", "browser MiB")
     try:

@@ -34,7 +34,7 @@ class Pools {
   }
   // Small numbers, from 0, as pools are met; they are the same for all devices.
   std::uint32_t NumberOf(const Block& block);
-  // "default pool, over 1 MiB" (of torch's pool for large blocks), "graph pool (0, 1), up to 1 MiB, stream 0x7f12".
+  // "default pool, over 1 MiB" (of torch's pool for large blocks), "graph pool (1, 0), up to 1 MiB, stream 0x7f12".
   std::string LabelOf(std::uint32_t number) const;
 
  private:

@@ -59,8 +59,11 @@ export function blocksView(app: App): View {
           context.fillText(formatBytes(low + bytes), kLeft - 8, Math.max(8, at));
         }
         context.textAlign = 'center';
-        for (const tick of timeTicks(from, to, width / 130))
-          context.fillText(formatMoment(tick.ns, tick.step), x(tick.ns), height - 9);
+        for (const tick of timeTicks(from, to, width / 130)) {
+          const text = formatMoment(tick.ns, tick.step);
+          const half = context.measureText(text).width / 2;
+          context.fillText(text, Math.min(x(tick.ns), width - half), height - 9);
+        }
         context.textAlign = 'left';
         context.save();
         context.beginPath();

@@ -287,6 +287,12 @@ export function overviewView(app: App): View {
               el('div', {class: 'card wide-card fine-print'}, el('h2', {}, 'What ran'),
                  el('pre', {}, facts.what_ran.trim()),
                  losses !== '' ? el('pre', {class: losses.startsWith('0 events dropped') ? '' : 'bad'}, losses) : null,
+                 app.device.facts.complete ?
+                     null :
+                     el('p', {class: 'note'},
+                        `A long recording: of ${formatCount(app.device.facts.all_blocks)} blocks of ${
+                            app.device.name} this report has the ${
+                            formatCount(app.device.facts.kept_blocks)} largest and longest-lived ones singly. The peak, curves and tables are of all.`),
                  facts.summary.missing ? el('p', {class: 'note'}, facts.summary.missing) : null),
       ].filter((part): part is HTMLElement => part !== null),
       );

@@ -7,6 +7,8 @@ import {type Column, table} from './table';
 import type {View} from './timeline';
 import {formatBytes, formatCount, formatDuration, plural} from './units';
 
+const kNoModules = 'No call of an nn.Module allocated here, or modules were not recorded. ';
+
 interface Shown {
   row: Row;
   columns: Columns;
@@ -90,6 +92,7 @@ export function rowsView(app: App, word: string, many: string): View {
             [{row, columns}] :
             [];
       });
+      const named = shown.filter(({row}) => row.kind === 'named' || row.kind === 'container').length;
       const command = `memoir show --by ${word} --json ${app.facts.path}`;
       if (shown.length === 0) {
         const why =
@@ -99,7 +102,7 @@ export function rowsView(app: App, word: string, many: string): View {
       }
       element.replaceChildren(
           el('p', {class: 'note'},
-             `${plural(shown.length, word, many)} of ${app.device.name}. ${
+             `${plural(named, word, many)} of ${app.device.name}. ${named === 0 && word === 'module' ? kNoModules : ''}${
                  word === 'parameter' ? '' : 'A click shows one in the flame graph. '}The same numbers: `,
              el('code', {}, command)),
           table<Shown>({

@@ -62,6 +62,10 @@ export function timelineView(app: App): View {
   const element = el('section', {class: 'timeline'}, controls, box, underBox, names, note, panel.element);
   let labels: Labels|undefined;
   let labelsFor = '';
+  let drawnWidth = 0;
+  new ResizeObserver(() => {
+    if (labels && box.isConnected && box.clientWidth !== drawnWidth) app.draws(refresh());
+  }).observe(box);
 
   async function refresh(): Promise<void> {
     const key = `${app.place.device} ${app.place.by} ${document.documentElement.dataset['theme']}`;
@@ -69,6 +73,7 @@ export function timelineView(app: App): View {
       labels = await labelsOf(app, app.place.by);
       labelsFor = key;
     }
+    drawnWidth = box.clientWidth;
     await chart.show(labels!);
     chart.redraw();
   }

@@ -88,7 +88,9 @@ export class TimelineChart {
     const count = points.labels.length;
     const area = (place: number): uPlot.Series => ({
       fill: () => this.areaColour(place),
-      width: 0,
+      // An edge tells neighbours apart whose hues look alike to some; thin areas would be all edge.
+      stroke: () => `color-mix(in srgb, ${variable('--surface')} 65%, transparent)`,
+      width: place < 10 ? 1 : 0,
       paths: stepped,
       points: {show: false},
     });
