@@ -197,11 +197,12 @@ async function ranks() {
   await show(page, 'ranks');
   await page.waitForSelector('.ranks-rows .rank-row');
   await ended();
-  const rows = () => page.$$eval('.ranks-rows .rank-row', (all) => all.map((row) => ({
-    name: row.querySelector('.link').textContent,
-    peak: row.querySelector('.peak-of').title,
-    odd: row.classList.contains('odd')
-  })));
+  const rows = () =>
+      page.$$eval('.ranks-rows .rank-row', (all) => all.map((row) => ({
+                                                              name: row.querySelector('.link').textContent,
+                                                              peak: row.querySelector('.peak-of').title,
+                                                              odd: row.classList.contains('odd')
+                                                            })));
   const byStep = await rows();
   const colours = await painted('.rank-line canvas');
   await page.click('.ranks button[data-value=time]');

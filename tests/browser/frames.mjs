@@ -22,10 +22,7 @@ export async function zoomFrames(page, selector) {
     cancelAnimationFrame(window.frameRequest);
     return window.frameTimes.slice(1).sort((a, b) => a - b);
   });
-  return {
-    median_frame_ms: Math.round(times[times.length >> 1]),
-    longest_frame_ms: Math.round(times[times.length - 1])
-  };
+  return {median_frame_ms: Math.round(times[times.length >> 1]), longest_frame_ms: Math.round(times[times.length - 1])};
 }
 
 // Resident MiB of the processes that draw pages.

@@ -29,8 +29,8 @@ const bundled = new Map(outputFiles.map((one) => [one.path.split('/').pop(), one
 const browser = await require('playwright-core')
                     .chromium.launch({executablePath: browserPath(), args: ['--no-sandbox', '--disable-gpu']});
 const page = await (await browser.newContext({viewport: {width: 1360, height: 860}})).newPage();
-const answer = (route, body) => route.fulfill(
-    {body, headers: {'content-type': 'text/javascript', 'access-control-allow-origin': '*'}});
+const answer = (route, body) =>
+    route.fulfill({body, headers: {'content-type': 'text/javascript', 'access-control-allow-origin': '*'}});
 await page.route('https://cdn.jsdelivr.net/**/MemoryViz.js', (route) => answer(route, readFileSync(script, 'utf8')));
 await page.route('https://cdn.skypack.dev/**', (route) => {
   const name = new URL(route.request().url()).pathname.slice(1).replace(/@.*/, '');
@@ -46,8 +46,12 @@ try {
   await page.waitForSelector('svg polygon', {state: 'attached', timeout});
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   const shown = await page.evaluate(() => Math.round(performance.now()));
-  seen = {shown_ms: shown, ...(await zoomFrames(page, 'svg')), polygons: await page.locator('svg polygon').count(),
-          renderer_mib: await rendererMebibytes(browser)};
+  seen = {
+    shown_ms: shown,
+    ...(await zoomFrames(page, 'svg')),
+    polygons: await page.locator('svg polygon').count(),
+    renderer_mib: await rendererMebibytes(browser)
+  };
 } catch (error) {
   seen = {failed: `${said.join('; ')} ${String(error).split('\n')[0]}`};
 }

@@ -31,5 +31,6 @@ async function untilBlocks() {
 
 const timeline = await frames('timeline', '.chart .u-over');
 const blocks = await frames('blocks', '.canvas-box canvas');
-console.log(JSON.stringify({...opened, blocks_ms: await untilBlocks(), timeline, blocks, renderer_mib: await rendererMebibytes(browser)}));
+console.log(JSON.stringify(
+    {...opened, blocks_ms: await untilBlocks(), timeline, blocks, renderer_mib: await rendererMebibytes(browser)}));
 await browser.close();

@@ -281,6 +281,9 @@ def test_every_sample_opens(tree, browser, tmp_path):
         assert of["said"] == [] and of["requests"] == [], report
         assert of["views"] in (9, 10) or "No allocation was recorded" in of["failed"], report
     assert any(of["failed"] for of in seen.values())
+    first = {pathlib.Path(report).stem: of["first"] for report, of in seen.items()}
+    assert "Not everything was recorded" in first["losses"], "what is missing stands first"
+    assert "The peak by category" in first["training"]
 
 
 def test_a_browser_without_what_it_needs_says_so(training, tmp_path):

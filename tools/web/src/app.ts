@@ -2,7 +2,8 @@
 import {Device} from './device';
 import type {Facts, GroupingFacts, Instant, Tables} from './facts';
 
-export type ViewName = 'overview'|'timeline'|'blocks'|'flame'|'segments'|'modules'|'operators'|'lines'|'parameters'|'ranks';
+export type ViewName =
+    'overview'|'timeline'|'blocks'|'flame'|'segments'|'modules'|'operators'|'lines'|'parameters'|'ranks';
 export type FlameBy = 'modules'|'ranges'|'callers';
 
 export interface Place {

@@ -238,8 +238,8 @@ export function blocksView(app: App): View {
     app.draws(showDetails());
   }
 
-  const element =
-      el('section', {class: 'blocks'}, controls, el('div', {class: 'canvas-box'}, canvas.canvas), legend, note, details);
+  const element = el(
+      'section', {class: 'blocks'}, controls, el('div', {class: 'canvas-box'}, canvas.canvas), legend, note, details);
   return {
     element,
     update() {

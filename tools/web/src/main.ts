@@ -32,7 +32,11 @@ const kViews: ViewOf[] = [
   {name: 'lines', text: 'Lines', make: (app) => rowsView(app, 'line', 'lines')},
   {name: 'parameters', text: 'Parameters', make: (app) => rowsView(app, 'parameter', 'parameters')},
 ];
-const kRanks: ViewOf = {name: 'ranks', text: 'Ranks', make: ranksView};
+const kRanks: ViewOf = {
+  name: 'ranks',
+  text: 'Ranks',
+  make: ranksView
+};
 
 const kKeys: [string, string][] = [
   ['1 … 9', 'views, in their order'],
@@ -84,8 +88,10 @@ class Shell {
   private fillNavigation(): void {
     by('views').replaceChildren(
         ...this.offered.map((view, i) => {
-          const link =
-              el('a', {href: `#${view.name}`, 'data-view': view.name, title: `${view.text} (${view === kRanks ? 'r' : i + 1})`}, view.text);
+          const link = el(
+              'a',
+              {href: `#${view.name}`, 'data-view': view.name, title: `${view.text} (${view === kRanks ? 'r' : i + 1})`},
+              view.text);
           link.addEventListener('click', (event: MouseEvent) => {
             event.preventDefault();
             this.app.go({view: view.name});
@@ -146,8 +152,8 @@ class Shell {
 
   private shellKey(key: string): boolean {
     const view = /^[1-9]$/.test(key) ? kViews[Number(key) - 1] :
-        key === 'r' ? this.offered.find((one) => one === kRanks) :
-                      undefined;
+        key === 'r'                  ? this.offered.find((one) => one === kRanks) :
+                                       undefined;
     const {device} = this.app.place;
     if (view)
       this.app.go({view: view.name});

@@ -174,8 +174,18 @@ function outOfMemory(app: App): HTMLElement|null {
   const see = el('button', {type: 'button', class: 'primary'}, 'What was live at the error →');
   if (instant) see.addEventListener('click', () => app.go({view: 'timeline', instant: instant.time_ns}));
   return el(
-      'div', {class: 'card wide-card ran-out'}, el('h2', {}, el('span', {class: 'sign', 'aria-hidden': 'true'}, '!'), finding.headline),
+      'div', {class: 'card wide-card ran-out'},
+      el('h2', {}, el('span', {class: 'sign', 'aria-hidden': 'true'}, '!'), finding.headline),
       el('pre', {}, finding.text.trim()), el('p', {}, command(finding.command)), instant ? see : null);
+}
+
+// What is missing in everything below.
+function lost(losses: string): HTMLElement|null {
+  if (losses === '') return null;
+  return el(
+      'div', {class: 'card wide-card lost'},
+      el('h2', {}, el('span', {class: 'sign', 'aria-hidden': 'true'}, '!'), 'Not everything was recorded'),
+      el('pre', {}, losses));
 }
 
 // Bytes over time by category, small.
@@ -212,9 +222,9 @@ function sparkline(app: App, open: (view: ViewName) => void): HTMLElement {
       'div', {class: 'card'}, el('h2', {}, 'Over time'), box,
       el('p', {class: 'note'},
          `${plural(app.facts.summary.operator_calls, 'operator call')}${
-             app.facts.summary.processes.length > 1 ? ' in all ranks' : ''}, ${
-             plural(
-                 app.device.process.steps_ns.length, 'step')}, ${plural(app.device.summary.allocations, 'allocation')} of ${
+             app.facts.summary.processes.length > 1 ? ' in all ranks' :
+                                                      ''}, ${plural(app.device.process.steps_ns.length, 'step')}, ${
+             plural(app.device.summary.allocations, 'allocation')} of ${
              formatBytes(app.device.summary.allocated_bytes)} in all`));
 }
 
@@ -270,9 +280,10 @@ export function overviewView(app: App): View {
       if (key === shownFor) return;
       shownFor = key;
       const {facts} = app;
-      const losses = facts.losses.trim();
+      const [harmless, missing] = facts.losses.trim().split(/^(?=! )([^]*)/m) as [string, string?];
       element.replaceChildren(
           ...[outOfMemory(app),
+              lost(missing ?? ''),
               hero(app, open),
               madeOf(app, 'The peak by category', 'category', 'categories', 10, () => open('timeline')),
               el('div', {class: 'column'}, deviceBar(app), findings(app)),
@@ -285,14 +296,15 @@ export function overviewView(app: App): View {
                  sparkline(app, open)),
               devices(app),
               el('div', {class: 'card wide-card fine-print'}, el('h2', {}, 'What ran'),
-                 el('pre', {}, facts.what_ran.trim()),
-                 losses !== '' ? el('pre', {class: losses.startsWith('0 events dropped') ? '' : 'bad'}, losses) : null,
+                 el('pre', {}, facts.what_ran.trim()), harmless !== '' ? el('pre', {}, harmless.trim()) : null,
                  app.device.facts.complete ?
                      null :
                      el('p', {class: 'note'},
                         `A long recording: of ${formatCount(app.device.facts.all_blocks)} blocks of ${
                             app.device.name} this report has the ${
-                            formatCount(app.device.facts.kept_blocks)} largest and longest-lived ones singly. The peak, curves and tables are of all.`),
+                            formatCount(
+                                app.device.facts
+                                    .kept_blocks)} largest and longest-lived ones singly. The peak, curves and tables are of all.`),
                  facts.summary.missing ? el('p', {class: 'note'}, facts.summary.missing) : null),
       ].filter((part): part is HTMLElement => part !== null),
       );

@@ -41,8 +41,7 @@ function nsOfStep(device: Device, step: number): number {
   return steps[whole]! + (step - whole) * (next - steps[whole]!);
 }
 
-export const hasSteps = (devices: Device[]): boolean =>
-    devices.every((device) => device.process.steps_ns.length > 1);
+export const hasSteps = (devices: Device[]): boolean => devices.every((device) => device.process.steps_ns.length > 1);
 
 export function wholeOf(devices: Device[], align: Alignment): {from: number; to: number} {
   if (align === 'step') return {from: 0, to: Math.max(1, ...devices.map((device) => device.process.steps_ns.length))};
@@ -65,7 +64,7 @@ function mediansOf(ranks: RankCurve[], cells: number): (number|null)[] {
 
 function spanOfMost(bytes: (number|null)[], at: number): number {
   if (bytes[at] === null) return at;
-  return [at - 1, at + 1].reduce((best, near) => ((bytes[near] ?? -1) > bytes[best]! ? near : best), at);
+  return [at - 1, at + 1].reduce((best, near) => ((bytes[near] ?? -1) > bytes[best]!? near : best), at);
 }
 
 async function curveOf(device: Device, align: Alignment, from: number, to: number, cells: number): Promise<RankCurve> {
@@ -113,7 +112,8 @@ export async function rankCurves(
     rank.furthest = around[i]![span]! / spans;
     rank.furthestNs = compared[i]!.ns[around[i]![span]!]!;
   }));
-  const most = ranks.reduce((all, rank) => rank.bytes.reduce<number>((one, bytes) => Math.max(one, bytes ?? 0), all), 1);
+  const most =
+      ranks.reduce((all, rank) => rank.bytes.reduce<number>((one, bytes) => Math.max(one, bytes ?? 0), all), 1);
   return {from, to, ranks, median: mediansOf(ranks, cells), most};
 }
 

@@ -50,8 +50,8 @@ export function ranksView(app: App): View {
   const rows = el('div', {class: 'ranks-rows'});
   const colourOf = (rank: RankCurve): string => standsOut(curves!, rank) ? variable('--bad') : variable('--ink-soft');
   const moment = (share: number): string => align === 'step' ?
-      `step ${formatCount(Math.floor(from + (to - from) * share + 1e-9))}` :
-      formatMoment(from + (to - from) * share, (to - from) / 1000);
+      `in step ${formatCount(Math.floor(from + (to - from) * share + 1e-9))}` :
+      `at ${formatMoment(from + (to - from) * share, 10 ** Math.floor(Math.log10((to - from) / 100)))}`;
   const shareOf = (cell: number): number => cell / curves!.median.length;
 
   const cellAt = (drawn: Surface, event: MouseEvent): number|null => {
@@ -148,7 +148,8 @@ export function ranksView(app: App): View {
       if (cell === null) return hideTip();
       const [bytes, middle] = [rank.bytes[cell] ?? null, curves!.median[cell] ?? null];
       showTip(event, [
-        `${rank.device.name}, ${moment(shareOf(cell))}`, bytes === null ? 'not recorded then' : `${formatBytes(bytes)} allocated`,
+        `${rank.device.name} ${moment(shareOf(cell))}`,
+        bytes === null ? 'not recorded then' : `${formatBytes(bytes)} allocated`,
         bytes === null || middle === null || bytes === middle ? 'as the median' : `${signed(bytes - middle)} the median`
       ]);
     });
@@ -163,16 +164,16 @@ export function ranksView(app: App): View {
     const peak = rank.device.summary.peak_allocated_bytes;
     const difference = rank.difference === 0 ?
         'as the median' :
-        `${odd ? '! ' : ''}${signed(rank.difference)} the median in ${moment(rank.furthest)}`;
+        `${odd ? '! ' : ''}${signed(rank.difference)} the median ${moment(rank.furthest)}`;
     return {
       drawn,
-      element: el(
-          'div', {class: `rank-row${odd ? ' odd' : ''}`},
-          el('div', {class: 'rank-name'}, name,
-             el('span', {class: 'note peak-of', title: peak === null ? '' : `${formatCount(peak)} bytes`},
-                peak === null ? 'peak not known' : `peak ${formatBytes(peak)}`),
-             el('span', {class: odd ? 'bad' : 'note'}, difference)),
-          el('div', {class: 'rank-line'}, drawn.canvas))
+      element:
+          el('div', {class: `rank-row${odd ? ' odd' : ''}`},
+             el('div', {class: 'rank-name'}, name,
+                el('span', {class: 'note peak-of', title: peak === null ? '' : `${formatCount(peak)} bytes`},
+                   peak === null ? 'peak not known' : `peak ${formatBytes(peak)}`),
+                el('span', {class: odd ? 'bad' : 'note'}, difference)),
+             el('div', {class: 'rank-line'}, drawn.canvas))
     };
   }
 
@@ -189,9 +190,12 @@ export function ranksView(app: App): View {
     const odd = found.ranks.filter((rank) => standsOut(found, rank));
     const of = kinds.get(kind)!.length;
     note.textContent = `${
-        odd.length === 0 ? 'No rank stands out. ' :
-                           `${plural(odd.length, 'rank')} of ${formatCount(found.ranks.length)} ${
-                               odd.length === 1 ? 'stands' : 'stand'} out. `}Each point is the most bytes allocated in it; the dotted line is the median of the ranks. ${
+        odd.length === 0 ?
+            'No rank stands out. ' :
+            `${plural(odd.length, 'rank')} of ${formatCount(found.ranks.length)} ${
+                odd.length === 1 ?
+                    'stands' :
+                    'stand'} out. `}Each point is the most bytes allocated in it; the dotted line is the median of the ranks. ${
         of > devices.length ?
             `Of ${formatCount(of)} these are the ${kMostRanks} with the largest and the smallest peaks. ` :
             ''}A click shows a rank at that instant.`;
@@ -240,18 +244,19 @@ export function ranksView(app: App): View {
     app.draws(make());
   }
 
-  const element = el(
-      'section', {class: 'ranks'}, controls, note,
-      el('div', {class: 'rank-row'}, el('div', {class: 'rank-name note'}, 'all ranks'),
-         el('div', {class: 'rank-line'}, all.canvas)),
-      rows);
+  const element =
+      el('section', {class: 'ranks'}, controls, note,
+         el('div', {class: 'rank-row'}, el('div', {class: 'rank-name note'}, 'all ranks'),
+            el('div', {class: 'rank-line'}, all.canvas)),
+         rows);
   all.canvas.addEventListener('mousemove', (event) => {
     const cell = cellAt(all, event);
     if (cell === null || !curves) return hideTip();
-    const there = curves.ranks.filter((rank) => rank.bytes[cell] !== null)
-                      .sort((a, b) => b.bytes[cell]! - a.bytes[cell]!);
+    const there =
+        curves.ranks.filter((rank) => rank.bytes[cell] !== null).sort((a, b) => b.bytes[cell]! - a.bytes[cell]!);
     showTip(event, [
-      moment(shareOf(cell)), ...there.slice(0, 8).map((rank) => `${formatBytes(rank.bytes[cell]!)}  ${rank.device.name}`),
+      moment(shareOf(cell)),
+      ...there.slice(0, 8).map((rank) => `${formatBytes(rank.bytes[cell]!)}  ${rank.device.name}`),
       ...(there.length > 8 ? [`and ${formatCount(there.length - 8)} more`] : [])
     ]);
   });
@@ -266,16 +271,13 @@ export function ranksView(app: App): View {
     const nearest = curves.ranks.reduce((best, rank) => (distance(rank) < distance(best) ? rank : best));
     open(nearest, nearest.ns[cell]);
   });
-  element.addEventListener(
-      'wheel',
-      (event) => {
-        if (!(event.target instanceof HTMLCanvasElement) || event.ctrlKey) return;
-        if (event.target !== all.canvas) return;
-        event.preventDefault();
-        const box = all.canvas.getBoundingClientRect();
-        zoomBy(event.deltaY > 0 ? 1.3 : 1 / 1.3, (event.clientX - box.left - kLeft) / (box.width - kLeft));
-      },
-      {passive: false});
+  element.addEventListener('wheel', (event) => {
+    if (!(event.target instanceof HTMLCanvasElement) || event.ctrlKey) return;
+    if (event.target !== all.canvas) return;
+    event.preventDefault();
+    const box = all.canvas.getBoundingClientRect();
+    zoomBy(event.deltaY > 0 ? 1.3 : 1 / 1.3, (event.clientX - box.left - kLeft) / (box.width - kLeft));
+  }, {passive: false});
   let madeFor = '';
   return {
     element,

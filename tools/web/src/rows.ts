@@ -102,8 +102,10 @@ export function rowsView(app: App, word: string, many: string): View {
       }
       element.replaceChildren(
           el('p', {class: 'note'},
-             `${plural(named, word, many)} of ${app.device.name}. ${named === 0 && word === 'module' ? kNoModules : ''}${
-                 word === 'parameter' ? '' : 'A click shows one in the flame graph. '}The same numbers: `,
+             `${plural(named, word, many)} of ${app.device.name}. ${
+                 named === 0 && word === 'module' ?
+                     kNoModules :
+                     ''}${word === 'parameter' ? '' : 'A click shows one in the flame graph. '}The same numbers: `,
              el('code', {}, command)),
           table<Shown>({
             noun: many,

@@ -21,7 +21,8 @@ export async function segmentsAt(device: Device, live: LiveSet): Promise<Segment
     const address = changes.address[i]!;
     if (changes.grows[i] === 1) {
       const [graph, user] = [changes.poolGraph[i]!, changes.poolUser[i]!];
-      const pool = graph === 0 && user === 0 ? 'default pool' : `${user === 0 ? 'graph pool' : 'MemPool'} (${graph}, ${user})`;
+      const pool =
+          graph === 0 && user === 0 ? 'default pool' : `${user === 0 ? 'graph pool' : 'MemPool'} (${graph}, ${user})`;
       pieces.set(address, {address, bytes: changes.bytes[i]!, stream: changes.stream[i]!, pool, blocks: [], used: 0});
     } else {
       remove(pieces, address, changes.bytes[i]!);

@@ -141,8 +141,7 @@ export function segmentsView(app: App): View {
                       ' Some blocks are not in the report of this long recording: choose an exact instant.'}${
                   app.device.facts.all_segments ? '' : ' The first segments\' changes alone are in this report.'}`)),
         choice(
-            'colour by',
-            app.groupings().filter((one) => one.stacked).map((one) => ({value: one.word, text: one.one})),
+            'colour by', app.groupings().filter((one) => one.stacked).map((one) => ({value: one.word, text: one.one})),
             app.place.by, (by) => app.go({by})),
         el('div', {class: 'legend'}, ...names, hole),
     );

@@ -244,8 +244,7 @@ export class TimelineChart {
     context.rect(left, 0, width, top + height);
     context.clip();
     context.font = `${11 * scale}px system-ui, sans-serif`;
-    const flag = (
-        ns: number, colour: string, text: string, dash: number[], row: number, room = 150 * scale): void => {
+    const flag = (ns: number, colour: string, text: string, dash: number[], row: number, room = 150 * scale): void => {
       const at = x(ns);
       if (at < left - 1 || at > left + width + 1) return;
       context.strokeStyle = colour;
