@@ -192,6 +192,38 @@ async function segments() {
   };
 }
 
+async function ranks() {
+  if (!(await page.isVisible('#views a[data-view=ranks]'))) return (seen.ranks = null);
+  await show(page, 'ranks');
+  await page.waitForSelector('.ranks-rows .rank-row');
+  await ended();
+  const rows = () =>
+      page.$$eval('.ranks-rows .rank-row', (all) => all.map((row) => ({
+                                                              name: row.querySelector('.link').textContent,
+                                                              peak: row.querySelector('.peak-of').title,
+                                                              odd: row.classList.contains('odd')
+                                                            })));
+  const byStep = await rows();
+  const colours = await painted('.rank-line canvas');
+  await page.click('.ranks button[data-value=time]');
+  await ended();
+  const byTime = await rows();
+  const box = await page.locator('.ranks-rows .rank-row canvas').last().boundingBox();
+  await page.mouse.click(box.x + box.width * 0.8, box.y + box.height / 2);
+  await ended();
+  const exactRows = (all) => all.map((row) => ({...row, peak: exact(row.peak)}));
+  seen.ranks = {
+    by_step: exactRows(byStep),
+    by_time: exactRows(byTime),
+    colours,
+    view: await page.getAttribute('html', 'data-view'),
+    clicked: await page.$eval('#chooser select', (select) => select.selectedOptions[0].textContent),
+    headline: await page.textContent('.headline h2')
+  };
+  await page.selectOption('#chooser select', '0');
+  await ended();
+}
+
 async function table(view) {
   await show(page, view);
   await ended();
@@ -237,6 +269,7 @@ if (seen.failed === null) {
   await flame();
   await segments();
   for (const view of ['modules', 'operators', 'lines', 'parameters']) await table(view);
+  await ranks();
   await keyboard();
   await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
   await ended();

@@ -1,31 +1,40 @@
-// The pictures of docs/report.md, of a report:  node tests/browser/pictures.mjs REPORT.html [FOLDER]
+// The pictures of docs/report.md, of a report and of one of several ranks:
+//
+//     node tests/browser/pictures.mjs REPORT.html RANKS.html [FOLDER]
 import {mkdirSync} from 'node:fs';
 import {join} from 'node:path';
 
 import {openReport, settle, show} from './report_page.mjs';
 
-const [file, folder = 'docs/pictures'] = process.argv.slice(2);
-if (!file) throw new Error('usage: node tests/browser/pictures.mjs REPORT.html [FOLDER]');
+const [file, ranks, folder = 'docs/pictures'] = process.argv.slice(2);
+if (!ranks) throw new Error('usage: node tests/browser/pictures.mjs REPORT.html RANKS.html [FOLDER]');
 mkdirSync(folder, {recursive: true});
 
-const kept = {
-  light: ['overview', 'timeline', 'blocks', 'flame', 'segments'],
-  dark: ['timeline']
-};
-for (const theme of ['light', 'dark']) {
-  const {browser, page, said} = await openReport(file, {width: 1280, height: 800, dark: theme === 'dark'});
-  for (const view of kept[theme]) {
+async function pictures(of, views, dark, more = async () => undefined) {
+  const {browser, page, said} = await openReport(of, {width: 1280, height: 800, dark});
+  for (const view of views) {
     await show(page, view);
     await settle(page);
-    const name = `report-${view}${theme === 'dark' ? '-dark' : ''}.png`;
+    const name = `report-${view}${dark ? '-dark' : ''}.png`;
     await page.screenshot({path: join(folder, name), fullPage: view === 'overview'});
   }
-  if (theme === 'light') {
-    await show(page, 'flame');
-    await page.click('.flame button[data-value=callers]');
-    await settle(page);
-    await page.screenshot({path: join(folder, 'report-callers.png')});
-  }
+  await more(page);
   await browser.close();
   if (said.length > 0) throw new Error(said.join('\n'));
 }
+
+const views = ['overview', 'timeline', 'blocks', 'flame', 'segments', 'modules', 'operators', 'lines', 'parameters'];
+await pictures(file, views, false, async (page) => {
+  await show(page, 'flame');
+  await page.click('.flame button[data-value=callers]');
+  await settle(page);
+  await page.screenshot({path: join(folder, 'report-callers.png')});
+  await show(page, 'timeline');
+  await page.click('.controls button[data-value=pool]');
+  await page.click('.instant .choice button[data-value=module]');
+  await settle(page);
+  await page.locator('.instant').evaluate((panel) => panel.scrollIntoView());
+  await page.screenshot({path: join(folder, 'report-instant.png')});
+});
+await pictures(file, ['timeline'], true);
+await pictures(ranks, ['ranks'], false);

@@ -19,6 +19,34 @@ for step in range(4):
         memoir.mark("after two steps")
 """
 
+# Ranks of a job, of which the last keeps what it computes.
+RANKS = """
+import os
+import subprocess
+import sys
+
+if "RANK" not in os.environ:
+    ranks = [subprocess.Popen([sys.executable, __file__], env={**os.environ, "RANK": str(rank), "WORLD_SIZE": "3"}) for rank in range(3)]
+    sys.exit(max(rank.wait() for rank in ranks))
+
+import time
+
+import torch
+from torch import nn
+
+model = nn.Linear(256, 256).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+kept = []
+for step in range(8):
+    result = model(torch.randn(4096, 256, device="cuda"))
+    result.square().mean().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    if os.environ["RANK"] == "2":
+        kept.append(result.detach().clone())
+    time.sleep(0.02)
+"""
+
 # Names that would do something, were they not text.
 EVIL = """
 import memoir

@@ -1,20 +1,27 @@
-// A report in Chromium, with all that it says on the console and asks of the network. playwright-core drives the
-// browser of the system; it brings none of its own.
+// A report in Chromium or Firefox, with all that it says on the console and asks of the network. playwright-core drives
+// the browser of the system; it brings none of its own. Firefox it drives by WebDriver BiDi, the standard that Debian's
+// Firefox has.
 import {existsSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {dirname, join, resolve} from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
 
 const web = join(dirname(fileURLToPath(import.meta.url)), '../../tools/web/package.json');
-const {chromium} = createRequire(web)('playwright-core');
+const {chromium, firefox} = createRequire(web)('playwright-core');
 
 export function browserPath() {
   const places = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
   return places.find((path) => path && existsSync(path));
 }
 
-export async function openReport(file, {width, height, dark = false, script} = {}) {
-  const browser = await chromium.launch({executablePath: browserPath(), args: ['--no-sandbox', '--disable-gpu']});
+function launch() {
+  if (process.env.FIREFOX) return firefox.launch({channel: 'moz-firefox', executablePath: process.env.FIREFOX});
+  return chromium.launch({executablePath: browserPath(), args: ['--no-sandbox', '--disable-gpu']});
+}
+
+// In Firefox where the environment's FIREFOX names its program.
+export async function openReport(file, {width, height, dark = false, script, hash = ''} = {}) {
+  const browser = await launch();
   const context = await browser.newContext({viewport: {width, height}, colorScheme: dark ? 'dark' : 'light'});
   const page = await context.newPage();
   const said = [];
@@ -25,7 +32,7 @@ export async function openReport(file, {width, height, dark = false, script} = {
   if (script) await page.addInitScript(script);
   const url = pathToFileURL(resolve(file)).href;
   const begin = Date.now();
-  await page.goto(url);
+  await page.goto(url + hash);
   await page.waitForFunction(
       () => document.documentElement.dataset.ready === 'yes' || document.querySelector('.failed') !== null);
   const readyMs = Date.now() - begin;

@@ -1,4 +1,5 @@
 // How long a report takes to open, and a frame while it is zoomed:  node tests/browser/speed.mjs REPORT.html
+import {rendererMebibytes, zoomFrames} from './frames.mjs';
 import {openReport, settle, show} from './report_page.mjs';
 
 const file = process.argv[2];
@@ -10,42 +11,26 @@ const opened = await page.evaluate(() => {
   return {first_paint_ms: Math.round(paint), overview_ms: Math.round(ready)};
 });
 
-// The longest and the median of the frames while the wheel zooms in and out over a view.
 async function frames(view, selector) {
   const begin = Date.now();
   await show(page, view);
   await page.waitForSelector(selector);
   const shown = Date.now() - begin;
   await settle(page);
-  const box = await page.locator(selector).first().boundingBox();
-  await page.mouse.move(box.x + box.width * 0.6, box.y + box.height * 0.5);
-  await page.waitForTimeout(1500);
-  await page.evaluate(() => {
-    window.frameTimes = [];
-    let before = performance.now();
-    const tick = (now) => {
-      window.frameTimes.push(now - before);
-      before = now;
-      window.frameRequest = requestAnimationFrame(tick);
-    };
-    window.frameRequest = requestAnimationFrame(tick);
-  });
-  for (let i = 0; i < 40; ++i) {
-    await page.mouse.wheel(0, i < 20 ? -120 : 120);
-    await page.waitForTimeout(20);
-  }
-  const times = await page.evaluate(() => {
-    cancelAnimationFrame(window.frameRequest);
-    return window.frameTimes.slice(1).sort((a, b) => a - b);
-  });
-  return {
-    shown_ms: shown,
-    median_frame_ms: Math.round(times[times.length >> 1]),
-    longest_frame_ms: Math.round(times[times.length - 1])
-  };
+  return {shown_ms: shown, ...(await zoomFrames(page, selector))};
+}
+
+// In a page of its own: until its blocks are drawn, from the beginning on.
+async function untilBlocks() {
+  const direct = await openReport(file, {width: 1360, height: 860, hash: '#blocks'});
+  await settle(direct.page);
+  const ms = await direct.page.evaluate(() => Math.round(performance.now()));
+  await direct.browser.close();
+  return ms;
 }
 
 const timeline = await frames('timeline', '.chart .u-over');
 const blocks = await frames('blocks', '.canvas-box canvas');
-console.log(JSON.stringify({...opened, timeline, blocks}));
+console.log(JSON.stringify(
+    {...opened, blocks_ms: await untilBlocks(), timeline, blocks, renderer_mib: await rendererMebibytes(browser)}));
 await browser.close();

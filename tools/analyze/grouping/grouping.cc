@@ -128,6 +128,8 @@ std::string Grouping::Label(Group group, const Capture& capture, const Dictionar
     }
     case GroupBy::kParameter:
       return ParameterOf(group).label();
+    case GroupBy::kPool:
+      return pools_->LabelOf(id);
     default:
       return dictionary.name(NameId{id}).text;
   }

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "tools/analyze/categories/block_categories.h"
 #include "tools/analyze/categories/library_workspaces.h"
+#include "tools/analyze/grouping/pools.h"
 #include "tools/analyze/grouping/source_lines.h"
 #include "tools/analyze/pass/options.h"
 #include "tools/model/capture.h"
@@ -85,6 +86,8 @@ class Grouping {
         return OfCategory(categories_.CategoryOf(block), LinePlaceOf(block, dictionary));
       case GroupBy::kParameter:
         return OfParameter(block);
+      case GroupBy::kPool:
+        return Pools::HasPool(block, dictionary) ? kFirstGroup + pools_->NumberOf(block) : kNoneGroup;
     }
     return kNoneGroup;
   }
@@ -93,12 +96,15 @@ class Grouping {
   Group Of(const Block& block, ProcessId process, const Dictionary& dictionary, bool before) const {
     if (!before) return Of(block, process, dictionary);
     const bool named = by_ == GroupBy::kOperator || by_ == GroupBy::kLeaf || by_ == GroupBy::kRange ||
-                       by_ == GroupBy::kShape || by_ == GroupBy::kLine || by_ == GroupBy::kRegion || IsApart(block);
+                       by_ == GroupBy::kShape || by_ == GroupBy::kLine || by_ == GroupBy::kRegion ||
+                       by_ == GroupBy::kPool || IsApart(block);
     const Group group = named && block.origin != BlockOrigin::kFound ? Of(block, process, dictionary) : kNoneGroup;
     return group == kNoneGroup ? kBeforeGroup : group;
   }
-  // Of a segment, which is like a block but for its ordinal, nothing is known.
-  bool NeedsTheBlock() const { return NeedsCategories(by_) || by_ == GroupBy::kShape || !workspaces_.empty(); }
+  // Of a segment, which is like a block but for its ordinal and its size, nothing is known.
+  bool NeedsTheBlock() const {
+    return NeedsCategories(by_) || by_ == GroupBy::kShape || by_ == GroupBy::kPool || !workspaces_.empty();
+  }
   // A module has a group for each phase.
   static Group OfModule(ModuleId module, Phase phase) {
     return OfNumber(module.valid() ? module.value + kFirstModule : 0, phase);
@@ -153,7 +159,8 @@ class Grouping {
   std::string Label(Group group, const Capture& capture, const Dictionary& dictionary) const;
 
  private:
-  explicit Grouping(GroupBy by, const std::string& own = "") : by_(by), lines_(std::make_shared<SourceLines>(own)) {}
+  explicit Grouping(GroupBy by, const std::string& own = "")
+      : by_(by), lines_(std::make_shared<SourceLines>(own)), pools_(std::make_shared<Pools>()) {}
   template <class IdType>
   static Group FromId(IdType id) {
     return id.valid() ? id.value + kFirstGroup : kNoneGroup;
@@ -191,6 +198,7 @@ class Grouping {
   BlockCategories categories_;
   LibraryWorkspaces workspaces_;
   std::shared_ptr<SourceLines> lines_;  // numbers lines as they are first asked for; never null
+  std::shared_ptr<Pools> pools_;        // likewise
 };
 
 }  // namespace memoir

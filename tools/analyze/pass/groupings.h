@@ -40,6 +40,7 @@ inline constexpr GroupingFacts kGroupings[] = {
      false},
     {GroupBy::kThread, "thread", "thread", "threads", "threads", "(no thread)", false, false, false},
     {GroupBy::kShape, "shape", "shape", "shapes", "shapes", "(no tensor)", false, false, false},
+    {GroupBy::kPool, "pool", "pool", "pools", "pools", "(no caching allocator)", false, false, false},
     {GroupBy::kRank, "rank", "rank", "ranks", "ranks", "(no rank)", false, false, false},
 };
 

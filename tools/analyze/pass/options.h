@@ -80,6 +80,7 @@ enum class GroupBy : std::uint8_t {
   kLine,            // of the user's own code (source_lines.h)
   kCategoryLine,    // what a line allocated, by category
   kParameter,       // what belongs to a parameter: itself, its gradient, its optimizer's state
+  kPool,            // of the CUDA caching allocator (pools.h)
 };
 // By the word that groupings.h has for it.
 std::optional<GroupBy> ParseGroupBy(const std::string& text);

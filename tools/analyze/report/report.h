@@ -30,8 +30,8 @@ struct ReportGrouping {
 };
 inline constexpr ReportGrouping kReportGroupings[] = {
     {GroupBy::kCategory, true},  // a line each
-    {GroupBy::kModule, true, true}, {GroupBy::kModule, true}, {GroupBy::kOperator, true},
-    {GroupBy::kLine, true},         {GroupBy::kShape, false}, {GroupBy::kParameter, false},
+    {GroupBy::kModule, true, true}, {GroupBy::kModule, true}, {GroupBy::kOperator, true},   {GroupBy::kLine, true},
+    {GroupBy::kPool, true},         {GroupBy::kShape, false}, {GroupBy::kParameter, false},
 };
 inline constexpr std::size_t kReportGroupingCount = std::size(kReportGroupings);
 

@@ -1,8 +1,9 @@
 // What all views share: the report, the device that is chosen, and where in it the reader is.
 import {Device} from './device';
-import type {Facts, Instant, Tables} from './facts';
+import type {Facts, GroupingFacts, Instant, Tables} from './facts';
 
-export type ViewName = 'overview'|'timeline'|'blocks'|'flame'|'segments'|'modules'|'operators'|'lines'|'parameters';
+export type ViewName =
+    'overview'|'timeline'|'blocks'|'flame'|'segments'|'modules'|'operators'|'lines'|'parameters'|'ranks';
 export type FlameBy = 'modules'|'ranges'|'callers';
 
 export interface Place {
@@ -24,7 +25,7 @@ function wholeTimeOf(device: Device): {from: number; to: number} {
 }
 
 // Where a program prepares for much longer than it trains, its steps; the rest is a zoom away.
-function busyTimeOf(device: Device): {from: number; to: number} {
+export function busyTimeOf(device: Device): {from: number; to: number} {
   const whole = wholeTimeOf(device);
   const first = device.process.iterations[0];
   const begin =
@@ -64,6 +65,11 @@ export class App {
     return {instant: peak ? peak.time_ns : end_ns, ...busyTimeOf(device)};
   }
 
+  // How blocks of the device can be told apart: pools are of a caching allocator.
+  groupings(): GroupingFacts[] {
+    return this.facts.groupings.filter((grouping) => grouping.word !== 'pool' || this.device.facts.caching);
+  }
+
   busyTime(): {from: number; to: number} { return busyTimeOf(this.device); }
 
   // Whether what is shown is a part of the recording.
@@ -79,6 +85,7 @@ export class App {
     if (device !== undefined && device !== this.place.device)
       changes = {...this.wholeOf(this.devices[device]!), ...changes};
     Object.assign(this.place, changes);
+    if (!this.groupings().some((grouping) => grouping.word === this.place.by)) this.place.by = 'category';
     const hash = `#${this.place.view}${this.place.device > 0 ? `;device=${this.place.device}` : ''}`;
     if (location.hash !== hash) history.replaceState(null, '', hash);
     for (const listener of [...this.listeners]) listener();

@@ -5,7 +5,7 @@ import {byteTicks, kFont, surface, timeTicks} from './canvas';
 import {variable} from './colours';
 import type {Blocks} from './device';
 import {choice, el, hideTip, showTip} from './element';
-import {type Labels, labelsOf} from './labels';
+import {type Labels, labelsOf, legendOf} from './labels';
 import {callersText, pathText} from './paths';
 import type {View} from './timeline';
 import {formatBytes, formatCount, formatDuration, formatMoment} from './units';
@@ -33,6 +33,7 @@ export function blocksView(app: App): View {
   const controls = el('div', {class: 'controls'});
   const note = el('p', {class: 'note'});
   const details = el('div', {class: 'details'});
+  const legend = el('div', {class: 'legend'});
   let drawn: Drawn|undefined;
   let labels: Labels|undefined;
   let madeFor = '';
@@ -58,8 +59,11 @@ export function blocksView(app: App): View {
           context.fillText(formatBytes(low + bytes), kLeft - 8, Math.max(8, at));
         }
         context.textAlign = 'center';
-        for (const tick of timeTicks(from, to, width / 130))
-          context.fillText(formatMoment(tick.ns, tick.step), x(tick.ns), height - 9);
+        for (const tick of timeTicks(from, to, width / 130)) {
+          const text = formatMoment(tick.ns, tick.step);
+          const half = context.measureText(text).width / 2;
+          context.fillText(text, Math.min(x(tick.ns), width - half), height - 9);
+        }
         context.textAlign = 'left';
         context.save();
         context.beginPath();
@@ -136,7 +140,7 @@ export function blocksView(app: App): View {
         el('h3', {}, linesOf(chosen)[0]!),
         el('table', {class: 'plain'},
            el('tbody', {}, row('bytes', formatCount(blocks.bytes[block]!)), row('life', linesOf(chosen)[1]!),
-              ...app.facts.groupings.map(
+              ...app.groupings().map(
                   (grouping) => row(grouping.one, names[grouping.word]?.[blocks.labels[grouping.word]![block]!] ?? '')),
               row('allocated in', pathText(app, tree, blocks.path[block]!, 12)),
               row('Python callers', callersText(callers, names['frames'] ?? [], blocks.caller[block]!)),
@@ -211,9 +215,14 @@ export function blocksView(app: App): View {
     app.wholeTime();
   }
 
+  async function nameColours(): Promise<void> {
+    labels = await labelsOf(app, app.place.by);
+    legend.replaceChildren(...(await legendOf(app, labels)));
+  }
+
   async function make(): Promise<void> {
     drawn = await layOut(app);
-    labels = await labelsOf(app, app.place.by);
+    await nameColours();
     low = 0;
     high = Math.max(1, drawn.lanes.height * 1.02);
     const {facts} = app.device;
@@ -229,12 +238,12 @@ export function blocksView(app: App): View {
     app.draws(showDetails());
   }
 
-  const element =
-      el('section', {class: 'blocks'}, controls, el('div', {class: 'canvas-box'}, canvas.canvas), note, details);
+  const element = el(
+      'section', {class: 'blocks'}, controls, el('div', {class: 'canvas-box'}, canvas.canvas), legend, note, details);
   return {
     element,
     update() {
-      const groupings = app.facts.groupings.filter((grouping) => grouping.stacked);
+      const groupings = app.groupings().filter((grouping) => grouping.stacked);
       const button = el('button', {type: 'button', title: 'the whole recording (0)'}, 'whole');
       button.addEventListener('click', whole);
       controls.replaceChildren(
@@ -248,10 +257,7 @@ export function blocksView(app: App): View {
         madeFor = key;
         app.draws(make());
       } else {
-        app.draws(labelsOf(app, app.place.by).then((made) => {
-          labels = made;
-          canvas.draw();
-        }));
+        app.draws(nameColours().then(() => canvas.draw()));
       }
     },
     key(event) {

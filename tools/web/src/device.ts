@@ -71,10 +71,12 @@ export interface SegmentChanges {
   poolUser: Float64Array;
 }
 
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T>|undefined;
-  return () => (made ??= make());
+function memorized<T>(make: () => T): () => T {
+  let made: {value: T}|undefined;
+  return () => (made ??= {value: make()}).value;
 }
+
+const once = <T>(make: () => Promise<T>): (() => Promise<T>) => memorized(make);
 
 export class Device {
   readonly facts: DeviceFacts;
@@ -96,9 +98,17 @@ export class Device {
   get name(): string {
     const rank = this.facts.rank;
     const several = this.all.summary.processes.length > 1;
-    return several ? `${rank === null ? `process ${this.facts.process}` : `rank ${rank}`} ${this.facts.device}` :
-                     this.facts.device;
+    if (!several) return this.facts.device;
+    const name = `${rank === null ? `process ${this.facts.process}` : `rank ${rank}`} ${this.facts.device}`;
+    return rank !== null && this.isOneOfSeveral() ?
+        `${name} (pid ${this.all.summary.processes[this.facts.process]?.pid})` :
+        name;
   }
+
+  // A rank that was started again, or a job of several nodes whose ranks are not known apart.
+  private readonly isOneOfSeveral = memorized(
+      () => this.all.devices.filter((one) => one.rank === this.facts.rank && one.device === this.facts.device).length >
+          1);
 
   // The simulated GPU that it is; "" for none.
   get simulated(): string {

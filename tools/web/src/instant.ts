@@ -151,7 +151,17 @@ export async function blockTable(app: App, blocks: Blocks, which: number[], ns: 
   const tree = await app.device.paths();
   const label = (word: string) => (block: number) => names[word]?.[blocks.labels[word]![block]!] ?? '';
   const most = which.reduce((largest, block) => Math.max(largest, blocks.bytes[block]!), 1);
-  const groupings = app.facts.groupings.filter((grouping) => grouping.word in blocks.labels);
+  const groupings = app.groupings().filter((grouping) => grouping.word in blocks.labels);
+  // What tells a block from its neighbours first; the rest is a scroll away.
+  const first = ['shape', 'category', 'parameter', 'module'];
+  const shown = [
+    ...first.flatMap((word) => groupings.filter((grouping) => grouping.word === word)),
+    ...groupings.filter((grouping) => !first.includes(grouping.word) && grouping.word !== 'layers')
+  ];
+  const nameOf = (word: string): ((block: number) => string) => {
+    const name = label(word);
+    return word === 'parameter' ? (block) => name(block).replace('(of no parameter)', '–') : name;
+  };
   return table<number>({
     noun: 'blocks',
     rows: which,
@@ -167,12 +177,6 @@ export async function blockTable(app: App, blocks: Blocks, which: number[], ns: 
         bar: (block) => blocks.bytes[block]! / most,
         exact: (block) => `${formatCount(blocks.bytes[block]!)} bytes`
       },
-      ...groupings.map((grouping) => ({
-                         head: grouping.one,
-                         text: label(grouping.word),
-                         sort: label(grouping.word),
-                         wide: grouping.word === 'module'
-                       })),
       {
         head: 'age',
         text: (block: number) =>
@@ -188,6 +192,12 @@ export async function blockTable(app: App, blocks: Blocks, which: number[], ns: 
         sort: (block: number) => blocks.end[block]! - blocks.begin[block]!,
         numeric: true,
       },
+      ...shown.map((grouping) => ({
+                     head: grouping.word === 'parameter' ? 'of parameter' : grouping.one,
+                     text: nameOf(grouping.word),
+                     sort: nameOf(grouping.word),
+                     wide: grouping.word === 'module'
+                   })),
       {
         head: 'allocated in',
         text: (block: number) => pathText(app, tree, blocks.path[block]!),
@@ -229,8 +239,8 @@ export function instantPanel(app: App): InstantPanel {
       app.draws(showBlocks());
     };
     const map = mapOf(rows, labels, live.bytes, choose, () => chosen);
-    const grouping = app.facts.groupings.find((one) => one.word === by)!;
-    const groupings = app.facts.groupings.map((one) => ({value: one.word, text: one.one}));
+    const grouping = app.groupings().find((one) => one.word === by)!;
+    const groupings = app.groupings().map((one) => ({value: one.word, text: one.one}));
     clear(element);
     element.append(
         chips(app),
@@ -254,6 +264,7 @@ export function instantPanel(app: App): InstantPanel {
     update() {
       const key = `${app.place.device} ${app.place.instant} ${app.place.by} ${variable('--surface')}`;
       if (key === shownFor) return;
+      if (!app.groupings().some((one) => one.word === by)) by = app.place.by;
       if (!shownFor.endsWith(`${app.place.by} ${variable('--surface')}`) || by === '') by = app.place.by;
       shownFor = key;
       app.draws(fill());

@@ -1,6 +1,7 @@
 // What the rows of a grouping are called and how they are coloured: the same in every view.
 import type {App} from './app';
 import {categoryColour, kOther, rowColour} from './colours';
+import {el} from './element';
 
 export interface Labels {
   word: string;
@@ -32,4 +33,17 @@ export async function labelsOf(app: App, word: string): Promise<Labels> {
     names,
     colour: remembered((label) => (rank.size > 0 ? rowColour(rank.get(label) ?? Infinity) : rowColour(label % 24))),
   };
+}
+
+// What the colours mean where there is no table beside: those rows that have a colour of their own.
+export async function legendOf(app: App, labels: Labels): Promise<HTMLElement[]> {
+  const entry = (name: string, colour: string): HTMLElement => {
+    const swatch = el('i', {class: 'swatch'});
+    swatch.style.background = colour;
+    return el('span', {class: 'entry', title: name}, swatch, el('bdi', {}, name));
+  };
+  const known = (await app.device.stack(labels.word)).labels;
+  const entries = known.map((label) => entry(labels.names[label] ?? '', labels.colour(label)));
+  return labels.names.length > known.length && labels.word !== 'category' ? [...entries, entry('others', kOther())] :
+                                                                            entries;
 }

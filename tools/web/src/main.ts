@@ -9,11 +9,19 @@ import type {Facts, Tables} from './facts';
 import {flameView} from './flame';
 import {overviewView} from './overview';
 import {missingFeature, sectionJson} from './payload';
+import {kindsOf} from './rank_curves';
+import {ranksView} from './ranks';
 import {rowsView} from './rows';
 import {segmentsView} from './segments';
 import {timelineView, type View} from './timeline';
 
-const kViews: {name: ViewName; text: string; make: (app: App) => View}[] = [
+interface ViewOf {
+  name: ViewName;
+  text: string;
+  make: (app: App) => View;
+}
+
+const kViews: ViewOf[] = [
   {name: 'overview', text: 'Overview', make: overviewView},
   {name: 'timeline', text: 'Timeline', make: timelineView},
   {name: 'blocks', text: 'Blocks', make: blocksView},
@@ -24,9 +32,15 @@ const kViews: {name: ViewName; text: string; make: (app: App) => View}[] = [
   {name: 'lines', text: 'Lines', make: (app) => rowsView(app, 'line', 'lines')},
   {name: 'parameters', text: 'Parameters', make: (app) => rowsView(app, 'parameter', 'parameters')},
 ];
+const kRanks: ViewOf = {
+  name: 'ranks',
+  text: 'Ranks',
+  make: ranksView
+};
 
 const kKeys: [string, string][] = [
   ['1 … 9', 'views, in their order'],
+  ['r', 'ranks side by side, where there are several'],
   ['/', 'search or filter'],
   ['+  −  0', 'zoom in, out, the whole recording'],
   ['← →  ↑ ↓', 'move'],
@@ -45,8 +59,10 @@ function fail(text: string): void { by('view').replaceChildren(el('p', {class: '
 
 class Shell {
   private readonly views = new Map<ViewName, View>();
+  readonly offered: ViewOf[];
 
   constructor(private readonly app: App) {
+    this.offered = [...kViews, ...(kindsOf(app).size > 0 ? [kRanks] : [])];
     by('what').replaceChildren(el('bdi', {title: app.facts.what_ran}, app.facts.path));
     if (app.simulated.length > 0) by('what').append(el('strong', {class: 'badge'}, 'SIMULATED'));
     this.fillChooser();
@@ -54,9 +70,11 @@ class Shell {
     by('theme').addEventListener('click', () => this.toggleTheme());
     by('help').addEventListener('click', () => this.showKeys());
     addEventListener('keydown', (event) => this.key(event));
-    addEventListener('hashchange', () => app.goToHash(kViews.map((view) => view.name)));
+    addEventListener('hashchange', () => this.goToHash());
     app.onChange(() => this.show());
   }
+
+  goToHash(): void { this.app.goToHash(this.offered.map((view) => view.name)); }
 
   private fillChooser(): void {
     if (this.app.devices.length < 2) return;
@@ -69,9 +87,11 @@ class Shell {
 
   private fillNavigation(): void {
     by('views').replaceChildren(
-        ...kViews.map((view, i) => {
-          const link =
-              el('a', {href: `#${view.name}`, 'data-view': view.name, title: `${view.text} (${i + 1})`}, view.text);
+        ...this.offered.map((view, i) => {
+          const link = el(
+              'a',
+              {href: `#${view.name}`, 'data-view': view.name, title: `${view.text} (${view === kRanks ? 'r' : i + 1})`},
+              view.text);
           link.addEventListener('click', (event: MouseEvent) => {
             event.preventDefault();
             this.app.go({view: view.name});
@@ -86,7 +106,7 @@ class Shell {
     hideTip();
     let shown = this.views.get(view);
     if (!shown) {
-      shown = kViews.find((one) => one.name === view)!.make(this.app);
+      shown = this.offered.find((one) => one.name === view)!.make(this.app);
       this.views.set(view, shown);
     }
     const main = by('view');
@@ -131,7 +151,9 @@ class Shell {
   }
 
   private shellKey(key: string): boolean {
-    const view = /^[1-9]$/.test(key) ? kViews[Number(key) - 1] : undefined;
+    const view = /^[1-9]$/.test(key) ? kViews[Number(key) - 1] :
+        key === 'r'                  ? this.offered.find((one) => one === kRanks) :
+                                       undefined;
     const {device} = this.app.place;
     if (view)
       this.app.go({view: view.name});
@@ -163,7 +185,7 @@ async function main(): Promise<void> {
   }
   const app = new App(facts, tables);
   const shell = new Shell(app);
-  app.goToHash(kViews.map((view) => view.name));
+  shell.goToHash();
   dark.addEventListener('change', () => {
     setTheme(dark.matches ? 'dark' : 'light');
     shell.show();

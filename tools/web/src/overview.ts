@@ -6,6 +6,7 @@ import {pointsOf} from './curves';
 import {command, el, hideTip, showTip} from './element';
 import type {Columns, Row} from './facts';
 import {labelsOf} from './labels';
+import {kindsOf} from './rank_curves';
 import type {View} from './timeline';
 import {formatBytes, formatCount, formatMoment, formatShare, plural} from './units';
 
@@ -156,13 +157,35 @@ function findings(app: App): HTMLElement {
           {class: `finding ${finding.found ? 'found' : 'fine'}`},
           el('h3', {}, el('span', {class: 'sign', 'aria-hidden': 'true'}, finding.found ? '!' : '✓'),
              `${finding.check}: `, el('bdi', {}, finding.headline)),
-          finding.text !== '' ?
-              el('details', {open: finding.check === 'oom'}, el('summary', {}, 'more'), el('pre', {}, finding.text)) :
+          finding.text !== '' && finding.check !== 'oom' ?
+              el('details', {}, el('summary', {}, 'more'), el('pre', {}, finding.text)) :
               null,
           finding.found ? command(finding.command) : null,
           ),
   );
   return el('div', {class: 'card'}, el('h2', {}, 'Findings'), ...cards);
+}
+
+// What the program ended with, if it did: before everything else.
+function outOfMemory(app: App): HTMLElement|null {
+  const finding = app.facts.findings.find((one) => one.check === 'oom' && one.found);
+  if (!finding) return null;
+  const instant = app.instants().find((one) => one.kind === 'oom');
+  const see = el('button', {type: 'button', class: 'primary'}, 'What was live at the error →');
+  if (instant) see.addEventListener('click', () => app.go({view: 'timeline', instant: instant.time_ns}));
+  return el(
+      'div', {class: 'card wide-card ran-out'},
+      el('h2', {}, el('span', {class: 'sign', 'aria-hidden': 'true'}, '!'), finding.headline),
+      el('pre', {}, finding.text.trim()), el('p', {}, command(finding.command)), instant ? see : null);
+}
+
+// What is missing in everything below.
+function lost(losses: string): HTMLElement|null {
+  if (losses === '') return null;
+  return el(
+      'div', {class: 'card wide-card lost'},
+      el('h2', {}, el('span', {class: 'sign', 'aria-hidden': 'true'}, '!'), 'Not everything was recorded'),
+      el('pre', {}, losses));
 }
 
 // Bytes over time by category, small.
@@ -198,9 +221,10 @@ function sparkline(app: App, open: (view: ViewName) => void): HTMLElement {
   return el(
       'div', {class: 'card'}, el('h2', {}, 'Over time'), box,
       el('p', {class: 'note'},
-         `${plural(app.facts.summary.operator_calls, 'operator call')}, ${
-             plural(
-                 app.facts.summary.step_count, 'step')}, ${plural(app.device.summary.allocations, 'allocation')} of ${
+         `${plural(app.facts.summary.operator_calls, 'operator call')}${
+             app.facts.summary.processes.length > 1 ? ' in all ranks' :
+                                                      ''}, ${plural(app.device.process.steps_ns.length, 'step')}, ${
+             plural(app.device.summary.allocations, 'allocation')} of ${
              formatBytes(app.device.summary.allocated_bytes)} in all`));
 }
 
@@ -226,7 +250,14 @@ function devices(app: App): HTMLElement|null {
          el('thead', {},
             el('tr', {}, el('th', {}, 'device'), el('th', {class: 'number'}, 'peak allocated'),
                el('th', {class: 'number'}, 'peak reserved'))),
-         el('tbody', {}, ...rows)));
+         el('tbody', {}, ...rows)),
+      kindsOf(app).size > 0 ? sideBySide(app) : null);
+}
+
+function sideBySide(app: App): HTMLElement {
+  const button = el('button', {type: 'button', class: 'link'}, 'Ranks side by side over time →');
+  button.addEventListener('click', () => app.go({view: 'ranks'}));
+  return el('p', {}, button);
 }
 
 function madeOf(app: App, title: string, word: string, many: string, most: number, more: () => void): HTMLElement {
@@ -249,9 +280,11 @@ export function overviewView(app: App): View {
       if (key === shownFor) return;
       shownFor = key;
       const {facts} = app;
-      const losses = facts.losses.trim();
+      const [harmless, missing] = facts.losses.trim().split(/^(?=! )([^]*)/m) as [string, string?];
       element.replaceChildren(
-          ...[hero(app, open),
+          ...[outOfMemory(app),
+              lost(missing ?? ''),
+              hero(app, open),
               madeOf(app, 'The peak by category', 'category', 'categories', 10, () => open('timeline')),
               el('div', {class: 'column'}, deviceBar(app), findings(app)),
               el('div', {class: 'column double'},
@@ -263,8 +296,15 @@ export function overviewView(app: App): View {
                  sparkline(app, open)),
               devices(app),
               el('div', {class: 'card wide-card fine-print'}, el('h2', {}, 'What ran'),
-                 el('pre', {}, facts.what_ran.trim()),
-                 losses !== '' ? el('pre', {class: losses.startsWith('0 events dropped') ? '' : 'bad'}, losses) : null,
+                 el('pre', {}, facts.what_ran.trim()), harmless !== '' ? el('pre', {}, harmless.trim()) : null,
+                 app.device.facts.complete ?
+                     null :
+                     el('p', {class: 'note'},
+                        `A long recording: of ${formatCount(app.device.facts.all_blocks)} blocks of ${
+                            app.device.name} this report has the ${
+                            formatCount(
+                                app.device.facts
+                                    .kept_blocks)} largest and longest-lived ones singly. The peak, curves and tables are of all.`),
                  facts.summary.missing ? el('p', {class: 'note'}, facts.summary.missing) : null),
       ].filter((part): part is HTMLElement => part !== null),
       );

@@ -7,6 +7,8 @@ import {type Column, table} from './table';
 import type {View} from './timeline';
 import {formatBytes, formatCount, formatDuration, plural} from './units';
 
+const kNoModules = 'No call of an nn.Module allocated here, or modules were not recorded. ';
+
 interface Shown {
   row: Row;
   columns: Columns;
@@ -42,7 +44,7 @@ function columnsFor(word: string, rows: Shown[]): Column<Shown>[] {
     {
       head: 'mean life',
       title: 'of blocks that were freed',
-      text: ({columns}) => formatDuration(columns.mean_life_ns),
+      text: ({columns}) => (columns.deallocations > 0 ? formatDuration(columns.mean_life_ns) : '–'),
       sort: ({columns}) => columns.mean_life_ns,
       numeric: true
     },
@@ -90,6 +92,7 @@ export function rowsView(app: App, word: string, many: string): View {
             [{row, columns}] :
             [];
       });
+      const named = shown.filter(({row}) => row.kind === 'named' || row.kind === 'container').length;
       const command = `memoir show --by ${word} --json ${app.facts.path}`;
       if (shown.length === 0) {
         const why =
@@ -99,8 +102,10 @@ export function rowsView(app: App, word: string, many: string): View {
       }
       element.replaceChildren(
           el('p', {class: 'note'},
-             `${plural(shown.length, word, many)} of ${app.device.name}. ${
-                 word === 'parameter' ? '' : 'A click shows one in the flame graph. '}The same numbers: `,
+             `${plural(named, word, many)} of ${app.device.name}. ${
+                 named === 0 && word === 'module' ?
+                     kNoModules :
+                     ''}${word === 'parameter' ? '' : 'A click shows one in the flame graph. '}The same numbers: `,
              el('code', {}, command)),
           table<Shown>({
             noun: many,

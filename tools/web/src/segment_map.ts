@@ -6,10 +6,12 @@ export interface Segment {
   address: number;
   bytes: number;
   stream: number;
-  pool: string;      // "default", or the private pool
+  pool: string;      // as tools/analyze/grouping/pools.cc calls it
   blocks: number[];  // indices into Device.blocks, by address
   used: number;
 }
+
+export const streamName = (stream: number): string => `0x${stream.toString(16)}`;
 
 export async function segmentsAt(device: Device, live: LiveSet): Promise<Segment[]> {
   const changes = await device.segments();
@@ -19,7 +21,8 @@ export async function segmentsAt(device: Device, live: LiveSet): Promise<Segment
     const address = changes.address[i]!;
     if (changes.grows[i] === 1) {
       const [graph, user] = [changes.poolGraph[i]!, changes.poolUser[i]!];
-      const pool = graph === 0 && user === 0 ? 'default pool' : `private pool (${graph}, ${user})`;
+      const pool =
+          graph === 0 && user === 0 ? 'default pool' : `${user === 0 ? 'graph pool' : 'MemPool'} (${graph}, ${user})`;
       pieces.set(address, {address, bytes: changes.bytes[i]!, stream: changes.stream[i]!, pool, blocks: [], used: 0});
     } else {
       remove(pieces, address, changes.bytes[i]!);

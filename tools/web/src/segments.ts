@@ -5,9 +5,9 @@ import {variable} from './colours';
 import type {Blocks} from './device';
 import {choice, clear, el, hideTip, showTip} from './element';
 import {instantName} from './instant';
-import {type Labels, labelsOf} from './labels';
+import {type Labels, labelsOf, legendOf} from './labels';
 import {liveAt} from './live';
-import {type Segment, segmentsAt} from './segment_map';
+import {type Segment, segmentsAt, streamName} from './segment_map';
 import {table} from './table';
 import type {View} from './timeline';
 import {formatBytes, formatCount, formatMoment, formatShare, plural} from './units';
@@ -77,7 +77,7 @@ function mapOf(segments: Segment[], blocks: Blocks, labels: Labels): Surface {
     const segment = [
       `segment 0x${at.segment.address.toString(16)}: ${formatBytes(at.segment.bytes)}, ${
           formatBytes(at.segment.bytes - at.segment.used)} free`,
-      `${at.segment.pool}, stream ${at.segment.stream}`
+      `${at.segment.pool}, stream ${streamName(at.segment.stream)}`
     ];
     if (block === undefined) return showTip(event, ['free', ...segment]);
     showTip(event, [
@@ -114,8 +114,10 @@ export function segmentsView(app: App): View {
     const blocks = await app.device.blocks();
     const segments = await segmentsAt(app.device, live);
     const labels = await labelsOf(app, app.place.by);
+    const names = await legendOf(app, labels);
     if (mine !== asked) return;
     clear(element);
+    const hole = el('span', {class: 'entry'}, el('i', {class: 'swatch hole'}), 'in no block');
     const reserved = segments.reduce((sum, segment) => sum + segment.bytes, 0);
     const used = segments.reduce((sum, segment) => sum + segment.used, 0);
     const chips = el('div', {class: 'chips'}, el('span', {class: 'label'}, 'at'));
@@ -139,13 +141,13 @@ export function segmentsView(app: App): View {
                       ' Some blocks are not in the report of this long recording: choose an exact instant.'}${
                   app.device.facts.all_segments ? '' : ' The first segments\' changes alone are in this report.'}`)),
         choice(
-            'colour by',
-            app.facts.groupings.filter((one) => one.stacked).map((one) => ({value: one.word, text: one.one})),
+            'colour by', app.groupings().filter((one) => one.stacked).map((one) => ({value: one.word, text: one.one})),
             app.place.by, (by) => app.go({by})),
+        el('div', {class: 'legend'}, ...names, hole),
     );
     const places = new Map<string, Segment[]>();
     for (const segment of segments) {
-      const key = `${segment.pool}, stream ${segment.stream}`;
+      const key = `${segment.pool}, stream ${streamName(segment.stream)}`;
       places.set(key, [...(places.get(key) ?? []), segment]);
     }
     for (const [name, of] of [...places].sort((a, b) => sum(b[1]) - sum(a[1]))) {
@@ -199,7 +201,7 @@ export function segmentsView(app: App): View {
           numeric: true
         },
         {head: 'pool', text: (one) => one.pool, sort: (one) => one.pool},
-        {head: 'stream', text: (one) => String(one.stream), sort: (one) => one.stream, numeric: true},
+        {head: 'stream', text: (one) => streamName(one.stream), sort: (one) => one.stream, numeric: true},
       ],
     });
   }

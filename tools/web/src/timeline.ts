@@ -62,6 +62,10 @@ export function timelineView(app: App): View {
   const element = el('section', {class: 'timeline'}, controls, box, underBox, names, note, panel.element);
   let labels: Labels|undefined;
   let labelsFor = '';
+  let drawnWidth = 0;
+  new ResizeObserver(() => {
+    if (labels && box.isConnected && box.clientWidth !== drawnWidth) app.draws(refresh());
+  }).observe(box);
 
   async function refresh(): Promise<void> {
     const key = `${app.place.device} ${app.place.by} ${document.documentElement.dataset['theme']}`;
@@ -69,12 +73,13 @@ export function timelineView(app: App): View {
       labels = await labelsOf(app, app.place.by);
       labelsFor = key;
     }
+    drawnWidth = box.clientWidth;
     await chart.show(labels!);
     chart.redraw();
   }
 
   function fillControls(): void {
-    const groupings = app.facts.groupings.filter((grouping) => grouping.stacked);
+    const groupings = app.groupings().filter((grouping) => grouping.stacked);
     const button = (text: string, title: string, act: () => void): HTMLElement => {
       const made = el('button', {type: 'button', title}, text);
       made.addEventListener('click', act);
@@ -99,6 +104,7 @@ export function timelineView(app: App): View {
     element,
     update() {
       fillControls();
+      underBox.hidden = app.device.process.steps_ns.length + app.device.process.iterations.length === 0;
       under.draw();
       panel.update();
       app.draws(refresh());

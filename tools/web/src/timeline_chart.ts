@@ -88,7 +88,9 @@ export class TimelineChart {
     const count = points.labels.length;
     const area = (place: number): uPlot.Series => ({
       fill: () => this.areaColour(place),
-      width: 0,
+      // An edge tells neighbours apart whose hues look alike to some; thin areas would be all edge.
+      stroke: () => `color-mix(in srgb, ${variable('--surface')} 65%, transparent)`,
+      width: place < 10 ? 1 : 0,
       paths: stepped,
       points: {show: false},
     });
@@ -242,7 +244,7 @@ export class TimelineChart {
     context.rect(left, 0, width, top + height);
     context.clip();
     context.font = `${11 * scale}px system-ui, sans-serif`;
-    const flag = (ns: number, colour: string, text: string, dash: number[], row: number): void => {
+    const flag = (ns: number, colour: string, text: string, dash: number[], row: number, room = 150 * scale): void => {
       const at = x(ns);
       if (at < left - 1 || at > left + width + 1) return;
       context.strokeStyle = colour;
@@ -254,7 +256,8 @@ export class TimelineChart {
       context.stroke();
       context.setLineDash([]);
       if (text === '') return;
-      const shown = fitted(context, text, 150 * scale);
+      const shown = fitted(context, text, Math.min(room, 150 * scale));
+      if (shown === '') return;
       const textWidth = context.measureText(shown).width;
       const begin = Math.min(at + 3 * scale, left + width - textWidth - 6 * scale);
       const line = top + (4 + row * 16) * scale;
@@ -266,10 +269,14 @@ export class TimelineChart {
       context.fillText(shown, begin + 3 * scale, line + 11 * scale);
     };
     const {facts} = this.app.device;
-    let marks = 0;
-    for (const mark of this.app.facts.summary.marks) {
-      if (mark.process === facts.process && ++marks <= 60) flag(mark.time_ns, variable('--mark'), mark.name, [3, 3], 1);
-    }
+    const marks = this.app.facts.summary.marks.filter((mark) => mark.process === facts.process)
+                      .sort((a, b) => a.time_ns - b.time_ns)
+                      .slice(0, 60);
+    marks.forEach((mark, i) => {
+      const next = marks[i + 1];
+      const room = next ? x(next.time_ns) - x(mark.time_ns) - 10 * scale : Infinity;
+      flag(mark.time_ns, variable('--mark'), mark.name, [3, 3], 1, room);
+    });
     for (const error of this.app.facts.summary.out_of_memory) {
       if (error.process === facts.process && error.device === facts.device)
         flag(error.time_ns, variable('--bad'), '✕ out of memory', [], 2);

@@ -31,7 +31,8 @@ export function formatDuration(ns: number): string {
 
 // A point in time, as precisely as `step` asks for.
 export function formatMoment(ns: number, step = 1e5): string {
-  const digits = Math.min(9, Math.max(0, 9 - Math.floor(Math.log10(Math.max(step, 1)))));
+  let digits = Math.min(9, Math.max(0, 9 - Math.floor(Math.log10(Math.max(step, 1)))));
+  if (digits < 9 && Math.round(step / 10 ** (8 - digits)) % 10 !== 0) ++digits;  // as of 2.5 ms
   return `${(ns / 1e9).toFixed(Math.max(digits, 3))} s`;
 }
 
