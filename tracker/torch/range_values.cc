@@ -56,9 +56,9 @@ bool HasPlainShape(const c10::TensorImpl& impl) {
          impl.sizes_default().size() <= kMaxDimensions;
 }
 
-// StorageImpl gives its size by value alone, and copying a symbolic size asks its Python object whether it is an integer:
-// that takes the GIL, and what Python does there would be recorded into the middle of a record that is half written. An
-// explicit instantiation may name the member.
+// StorageImpl gives its size by value alone, and a copy of a symbolic size asks its Python object whether it is an
+// integer: that takes the GIL, and what Python does there would be recorded into the middle of a record that is half
+// written. An explicit instantiation may name the member.
 const c10::SymInt& SizeOf(const c10::StorageImpl& storage);
 template <c10::SymInt c10::StorageImpl::*member>
 struct StorageSize {
