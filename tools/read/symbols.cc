@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <iterator>
 #include <system_error>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "tools/read/regular_file.h"
 
@@ -37,6 +39,18 @@ void RemoveStale(const std::string& path) {
     if (!it->path().filename().string().starts_with(stem) || it->is_symlink(error)) continue;
     const absl::StatusOr<RegularFile> partial = RegularFile::Open(it->path());
     if (partial.ok() && flock(partial->descriptor(), LOCK_EX | LOCK_NB) == 0) unlink(it->path().c_str());
+  }
+}
+
+// Locked, so that to others it is not stale, until it is closed. One that looked before it was locked has removed it:
+// then another is made. -1, and errno.
+int OpenPartial(const std::string& path) {
+  for (;;) {
+    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);  // as the parts
+    if (file >= 0) flock(file, LOCK_EX);
+    struct stat now;
+    if (file < 0 || fstat(file, &now) != 0 || now.st_nlink != 0) return file;
+    close(file);
   }
 }
 
@@ -90,10 +104,9 @@ absl::Status WriteSymbols(const std::string& capture, const v1::Symbols& symbols
                                                      " MiB, and are not written; name a part of the capture alone"));
   RemoveStale(path);
   const std::string partial = absl::StrCat(path, kPartial, getpid());
-  const int file = open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);  // as the parts
+  const int file = OpenPartial(partial);
   int error = file < 0 ? errno : 0;
   if (file >= 0) {
-    flock(file, LOCK_EX);  // held until it has its name: to others it is not stale
     error = WriteAll(file, bytes);
     if (error == 0 && std::rename(partial.c_str(), path.c_str()) != 0) error = errno;
     if (error != 0) unlink(partial.c_str());
@@ -118,9 +131,11 @@ absl::StatusOr<Symbols> Symbols::Read(const std::string& capture) {
     return absl::InvalidArgumentError("names of native frames are damaged; memoir symbolize writes them again");
   Symbols read;
   for (v1::SymbolObject& object : *symbols.mutable_object()) {
-    const std::string& key = object.build_id().empty() ? object.path() : object.build_id();
+    const NativeObjectName name{object.path(), object.build_id()};
     const auto number = static_cast<std::uint32_t>(read.objects_.size());
-    const std::uint32_t known = read.objects_.try_emplace(key, number).first->second;
+    const auto [entry, is_new] = read.objects_.try_emplace(KeyOf(name), number);
+    if (is_new) read.names_.push_back(name);
+    const std::uint32_t known = entry->second;
     for (v1::SymbolAddress& address : *object.mutable_address()) {
       if (address.function().empty()) continue;
       const auto begin = std::make_move_iterator(address.mutable_function()->begin());
@@ -136,6 +151,34 @@ const std::vector<v1::SymbolFunction>* Symbols::Find(const NativeObjectName& obj
   if (known == objects_.end()) return nullptr;
   const auto found = functions_.find(std::pair(known->second, offset));
   return found == functions_.end() ? nullptr : &found->second;
+}
+
+void Symbols::AddOthersTo(v1::Symbols& symbols) const {
+  absl::flat_hash_map<std::uint32_t, v1::SymbolObject*> written;
+  absl::flat_hash_set<std::pair<std::uint32_t, std::uint32_t>> named;
+  for (v1::SymbolObject& object : *symbols.mutable_object()) {
+    const auto known = objects_.find(KeyOf({object.path(), object.build_id()}));
+    if (known == objects_.end()) continue;
+    written[known->second] = &object;
+    for (const v1::SymbolAddress& address : object.address()) named.emplace(known->second, address.offset());
+  }
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> others;
+  for (const auto& [place, functions] : functions_) {
+    if (!named.contains(place)) others.push_back(place);
+  }
+  std::ranges::sort(others);  // the same file from the same names
+  for (const auto& place : others) {
+    v1::SymbolObject*& object = written[place.first];
+    if (object == nullptr) {
+      object = symbols.add_object();
+      object->set_path(names_[place.first].path);
+      object->set_build_id(names_[place.first].build_id);
+    }
+    v1::SymbolAddress& address = *object->add_address();
+    address.set_offset(place.second);
+    const std::vector<v1::SymbolFunction>& functions = functions_.at(place);
+    *address.mutable_function() = {functions.begin(), functions.end()};
+  }
 }
 
 }  // namespace memoir

@@ -41,10 +41,13 @@ class Symbols {
 
   // Innermost first; nullptr: not known.
   const std::vector<v1::SymbolFunction>* Find(const NativeObjectName& object, std::uint32_t offset) const;
+  // What is known here and is not named there.
+  void AddOthersTo(v1::Symbols& symbols) const;
   bool empty() const { return functions_.empty(); }
 
  private:
   absl::flat_hash_map<std::string, std::uint32_t> objects_;  // by build id, else path
+  std::vector<NativeObjectName> names_;                      // by object
   // By object and offset.
   absl::flat_hash_map<std::pair<std::uint32_t, std::uint32_t>, std::vector<v1::SymbolFunction>> functions_;
 };

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -101,6 +102,9 @@ absl::StatusOr<Symbolized> Symbolize(const SymbolizeOptions& options) {
       done.problems.push_back(Problem(object, others, offsets.size() - named, why));
     }
   }
+  // Of one part: the folder's other parts keep their names.
+  std::error_code error;
+  if (!std::filesystem::is_directory(options.capture, error)) earlier.AddOthersTo(symbols);
   const absl::Status status = WriteSymbols(options.capture, symbols);
   if (!status.ok()) return status;
   return done;
