@@ -17,7 +17,7 @@ from device_cost import expect_pairs
 from recorded_run import alone, in_turn, recorded
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-OPTIONS = {"bare": None, "memoir": (), "nobody listens": ("--publish", "nvtx-memory"), "published": ("--publish", "nvtx-memory")}
+OPTIONS = {"bare": None, "memoir": (), "without a tool": ("--publish", "nvtx-memory"), "published": ("--publish", "nvtx-memory")}
 
 
 def per_call(function, calls):

@@ -349,7 +349,7 @@ def test_nobody_listens(tree, tmp_path, alone):
     done = run(tree, tmp_path / "capture", TRAINING, options=())
     assert done.stdout == alone
     line, = lines(done)
-    assert line.startswith("memoir: publish=nvtx-memory: nobody listens, for no tool has set NVTX_INJECTION64_PATH")
+    assert line.startswith("memoir: publish=nvtx-memory: nothing is published, for no tool has set NVTX_INJECTION64_PATH")
     check_recorded(tree, tmp_path / "capture")
     assert ranges(tree, tmp_path / "capture") == ["step of the program"] * 3, "what is published is none of the program's ranges"
 

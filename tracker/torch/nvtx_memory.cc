@@ -13,9 +13,8 @@
 namespace memoir {
 namespace {
 
-constexpr char kNobody[] =
-    "publish=nvtx-memory: nobody listens, for no tool has set NVTX_INJECTION64_PATH; everything is recorded, and "
-    "nothing is published";
+constexpr char kNoTool[] =
+    "publish=nvtx-memory: nothing is published, for no tool has set NVTX_INJECTION64_PATH; everything is recorded";
 constexpr char kDomain[] = "Memoir";
 constexpr char kHeapName[] = "PyTorch's caching allocator";
 constexpr std::size_t kBatch = 64;
@@ -69,7 +68,7 @@ void Tell(const Call& call) {
 
 const char* WhyNobodyListens() {
   const char* path = Path();
-  return path == nullptr || *path == '\0' || IsOwn(path) ? kNobody : nullptr;
+  return path == nullptr || *path == '\0' || IsOwn(path) ? kNoTool : nullptr;
 }
 
 const char* ListenToMemory() {

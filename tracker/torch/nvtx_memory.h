@@ -4,8 +4,8 @@
 //   ListenToMemory ──► NVTX's headers: dlopen(NVTX_INJECTION64_PATH) ──► InitializeInjectionNvtxExtension there
 //   RegisterHeap ... ──► the tool's functions
 //
-// Memoir's own injection (interpose/nvtx_injection.h) is no tool: with it nobody listens. Nothing here allocates or
-// locks, but the tool may; what it throws stays here.
+// Memoir's own injection (interpose/nvtx_injection.h) is no tool: with it nothing is published. Nothing here allocates
+// or locks, but the tool may; what it throws stays here.
 #ifndef TRACKER_TORCH_NVTX_MEMORY_H_
 #define TRACKER_TORCH_NVTX_MEMORY_H_
 
@@ -24,11 +24,11 @@ struct AddressRange {
 // The tool's own name for a heap. nullptr: it has refused it.
 using HeapHandle = void*;
 
-// Whether the environment names a tool; it is looked at. nullptr, or why nobody listens: one line that stays.
+// Whether the environment names a tool; it is looked at. nullptr, or why nothing is published: one line that stays.
 const char* WhyNobodyListens();
 
 // Has NVTX load the tool, at the first call of the process, and makes the domain. Not before the CUDA runtime is
-// initialized (compute-sanitizer's guide of NVTX asks for it), nor under a lock. nullptr, or why nobody listens.
+// initialized (compute-sanitizer's guide of NVTX asks for it), nor under a lock. nullptr, or why nothing is published.
 const char* ListenToMemory();
 
 // Once somebody listens. Any thread; also under a lock of the allocator's.
