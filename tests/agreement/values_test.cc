@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tools/analyze/pass/options.h"
-#include "tools/cli/arguments/window_values.h"
+#include "tools/cli/arguments/option_values.h"
 #include "tools/cli/attach/record_options.h"
 #include "tracker/session/settings.h"
 #include "tracker/session/toggle_signal.h"

@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 
 #include "absl/strings/str_split.h"
+#include "tools/cli/arguments/option_values.h"
 #include "tools/cli/terminal/exit_code.h"
 #include "tools/cli/terminal/message.h"
 #include "tools/cli/terminal/nearest.h"
@@ -84,11 +84,10 @@ void AddNumber(CLI::App& app, const std::string& name, std::optional<std::uint32
   app.add_option_function<std::string>(
       name,
       [&number, name](const std::string& text) {
-        std::uint32_t value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error != std::errc() || end != text.data() + text.size() || value > kMaxNumber)
+        const std::optional<std::uint64_t> value = ParseDigits(text);
+        if (!value || *value > kMaxNumber)
           throw CLI::ValidationError(name + " " + text + ": expected a whole number, at most 999999999");
-        number = value;
+        number = static_cast<std::uint32_t>(*value);
       },
       help);
 }

@@ -6,7 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "tools/analyze/pass/at.h"
-#include "tools/cli/arguments/window_values.h"
+#include "tools/cli/arguments/option_values.h"
 #include "tools/model/capture.h"
 #include "tools/view/terminal/terminal_text.h"
 #include "tools/view/terminal/units.h"

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -10,11 +9,13 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <sstream>
 #include <system_error>
 
 #include "fmt/format.h"
+#include "tools/cli/arguments/option_values.h"
 
 namespace memoir {
 namespace {
@@ -26,7 +27,7 @@ struct Launcher {
   const char* unless;
 };
 constexpr Launcher kLaunchers[] = {
-    // the first is the user's own word
+// the first is the user's own word
 #define MEMOIR_LAUNCHER(name, rank, world_size, unless) {rank, unless},
 #include "proto/memoir/launchers.def"
 #undef MEMOIR_LAUNCHER
@@ -48,10 +49,9 @@ std::string Value(const char* variable) {
 }
 
 std::optional<std::uint32_t> Number(const std::string& text) {
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  const std::optional<std::uint64_t> value = ParseDigits(text);
+  if (!value || *value > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
+  return static_cast<std::uint32_t>(*value);
 }
 
 // `first`: of kLaunchers, whom to ask.

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "tools/cli/arguments/arguments.h"
-#include "tools/cli/arguments/window_values.h"
+#include "tools/cli/arguments/option_values.h"
 #include "tools/cli/terminal/nearest.h"
 
 namespace memoir {
@@ -37,13 +36,6 @@ constexpr RecordOption kOptions[] = {
 #include "proto/memoir/options.def"
 #undef MEMOIR_OPTION
 };
-
-std::optional<std::uint64_t> ParseDigits(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 std::optional<bool> ParseFlag(std::string_view text) {
   for (std::string_view yes : {"1", "true", "on", "yes"}) {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tools/cli/arguments/window_values.h"
+#include "tools/cli/arguments/option_values.h"
 
 namespace memoir {
 

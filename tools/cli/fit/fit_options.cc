@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <limits>
 #include <regex>
@@ -16,6 +15,7 @@
 
 #include "absl/strings/str_split.h"
 #include "fmt/format.h"
+#include "tools/cli/arguments/option_values.h"
 #include "tools/cli/attach/record_options.h"
 #include "tools/cli/installed/install_tree.h"
 #include "tools/cli/terminal/message.h"
@@ -44,8 +44,9 @@ const VerbHelp kHelp = {
 };
 
 bool ParseNumber(std::string_view text, std::uint64_t& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() && number <= kMaxNumber;
+  const std::optional<std::uint64_t> given = ParseDigits(text);
+  number = given.value_or(0);
+  return given && number <= kMaxNumber;
 }
 
 bool IsName(std::string_view text) {

@@ -1,4 +1,4 @@
-#include "tools/cli/arguments/window_values.h"
+#include "tools/cli/arguments/option_values.h"
 
 #include <algorithm>
 #include <array>
@@ -10,16 +10,13 @@
 #include "tools/analyze/pass/options.h"
 
 namespace memoir {
-namespace {
 
-std::optional<std::uint64_t> Digits(std::string_view text) {
+std::optional<std::uint64_t> ParseDigits(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
 }
-
-}  // namespace
 
 bool IsSteps(std::string_view text) { return ParseStepsWindow(text).has_value(); }
 
@@ -31,7 +28,7 @@ bool IsSchedule(std::string_view text) {
     text.remove_prefix(std::min(field.size() + 1, text.size()));
     const std::size_t equals = field.find('=');
     if (equals == std::string_view::npos) return false;
-    const auto number = Digits(field.substr(equals + 1));
+    const auto number = ParseDigits(field.substr(equals + 1));
     if (std::ranges::find(kFields, field.substr(0, equals)) == kFields.end() || !number || *number > 1'000'000'000)
       return false;
     if (field.starts_with("active=")) active = *number;
@@ -44,7 +41,7 @@ bool IsSignal(std::string_view text) {
                                                        "WINCH", "URG", "CONT", "PROF", "ALRM", "IO"};
   // SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGKILL, SIGSEGV, SIGCHLD, SIGSTOP
   constexpr std::array<std::uint64_t, 9> kNot = {4, 5, 6, 7, 8, 9, 11, 17, 19};
-  if (const auto number = Digits(text)) {
+  if (const auto number = ParseDigits(text)) {
     return *number >= 1 && *number <= 64 && std::ranges::find(kNot, *number) == kNot.end();
   }
   if (text.starts_with("SIG")) text.remove_prefix(3);
@@ -68,7 +65,7 @@ std::optional<std::uint64_t> ParseSize(std::string_view text) {
                                                                                   {"", 1}}};
   for (const auto& [unit, bytes] : kUnits) {
     if (!text.ends_with(unit)) continue;
-    const auto value = Digits(text.substr(0, text.size() - unit.size()));
+    const auto value = ParseDigits(text.substr(0, text.size() - unit.size()));
     if (!value || *value > UINT64_MAX / bytes) return std::nullopt;
     return *value * bytes;
   }
