@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <map>
 #include <string>
 
 #include "tests/analyze/summarised.h"
@@ -14,6 +13,7 @@
 namespace memoir {
 namespace {
 
+using testing::BytesAtPeak;
 using ::testing::Pair;
 using testing::ProcessBuilder;
 using testing::RowNamed;
@@ -57,10 +57,9 @@ TEST(Pools, HaveTheSegmentsThatTheirBlocksAreCutFrom) {
   SummaryOptions options;
   options.by = GroupBy::kPool;
   const Summary summary = Summarise(process, options);
-  std::map<std::string, std::uint64_t> rows;
-  for (const Row& row : summary.rows) rows[row.name] = row.total.bytes_at_peak;
-  EXPECT_THAT(rows, UnorderedElementsAre(Pair("(no caching allocator)", 100), Pair("default pool, up to 1 MiB", 512),
-                                         Pair("default pool, over 1 MiB", 2 * kMebibyte)));
+  EXPECT_THAT(BytesAtPeak(summary),
+              UnorderedElementsAre(Pair("(no caching allocator)", 100), Pair("default pool, up to 1 MiB", 512),
+                                   Pair("default pool, over 1 MiB", 2 * kMebibyte)));
   EXPECT_EQ(RowNamed(summary, "default pool, up to 1 MiB").total.reserved_bytes, 2 * kMebibyte);
   EXPECT_EQ(RowNamed(summary, "default pool, over 1 MiB").total.reserved_bytes, 2 * kMebibyte);
 }

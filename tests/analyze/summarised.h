@@ -1,9 +1,11 @@
-// The summary of a capture that a test has built, and a row of it.
+// The summary of a capture that a test has built, and its rows.
 #ifndef TESTS_ANALYZE_SUMMARISED_H_
 #define TESTS_ANALYZE_SUMMARISED_H_
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -30,6 +32,13 @@ inline const Row& RowNamed(const Summary& summary, const std::string& name) {
   static const Row none;
   ADD_FAILURE() << "no row " << name;
   return none;
+}
+
+// By the names of the rows.
+inline std::map<std::string, std::uint64_t> BytesAtPeak(const Summary& summary) {
+  std::map<std::string, std::uint64_t> bytes;
+  for (const Row& row : summary.rows) bytes[row.name] = row.total.bytes_at_peak;
+  return bytes;
 }
 
 }  // namespace memoir::testing

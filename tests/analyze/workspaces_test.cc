@@ -18,6 +18,7 @@
 namespace memoir {
 namespace {
 
+using testing::BytesAtPeak;
 using ::testing::Pair;
 using testing::ProcessBuilder;
 using testing::RowNamed;
@@ -44,12 +45,6 @@ std::uint32_t FillLayers(ProcessBuilder& process) {
   return cuda;
 }
 
-std::map<std::string, std::uint64_t> AtPeak(const Summary& summary) {
-  std::map<std::string, std::uint64_t> rows;
-  for (const Row& row : summary.rows) rows[row.name] = row.total.bytes_at_peak;
-  return rows;
-}
-
 SummaryOptions By(GroupBy by) {
   SummaryOptions options;
   options.by = by;
@@ -60,7 +55,8 @@ TEST(Workspaces, AreOfNoModuleAndOfNoOperator) {
   ProcessBuilder process;
   FillLayers(process);
   const Summary modules = Summarise(process, By(GroupBy::kModule));
-  EXPECT_THAT(AtPeak(modules), UnorderedElementsAre(Pair("Model", 0), Pair("a", 100), Pair("b", 200), Pair(kRow, 32)));
+  EXPECT_THAT(BytesAtPeak(modules),
+              UnorderedElementsAre(Pair("Model", 0), Pair("a", 100), Pair("b", 200), Pair(kRow, 32)));
   const Row& row = RowNamed(modules, kRow);
   EXPECT_EQ(row.kind, Row::Kind::kWorkspace);
   EXPECT_EQ(row.total.reserved_bytes, 2048u) << "the segment that was taken for it";
@@ -68,15 +64,15 @@ TEST(Workspaces, AreOfNoModuleAndOfNoOperator) {
   EXPECT_EQ(modules.phases[static_cast<std::size_t>(Phase::kForward)].bytes_at_peak, 332u);
   EXPECT_EQ(modules.total().bytes_at_peak, modules.devices[0].peak_allocated_bytes);
   const Summary operators = Summarise(process, By(GroupBy::kOperator));
-  EXPECT_THAT(AtPeak(operators), UnorderedElementsAre(Pair("aten::mm", 300), Pair(kRow, 32)));
+  EXPECT_THAT(BytesAtPeak(operators), UnorderedElementsAre(Pair("aten::mm", 300), Pair(kRow, 32)));
   EXPECT_EQ(RowNamed(operators, "aten::mm").count, 2u);
-  EXPECT_THAT(AtPeak(Summarise(process, By(GroupBy::kLeaf))), UnorderedElementsAre(Pair("aten::mm", 332)));
+  EXPECT_THAT(BytesAtPeak(Summarise(process, By(GroupBy::kLeaf))), UnorderedElementsAre(Pair("aten::mm", 332)));
 }
 
 TEST(Workspaces, AreOfNoModuleAmongCategoriesToo) {
   ProcessBuilder process;
   FillLayers(process);
-  const auto rows = AtPeak(Summarise(process, By(GroupBy::kCategoryModule)));
+  const auto rows = BytesAtPeak(Summarise(process, By(GroupBy::kCategoryModule)));
   ASSERT_TRUE(rows.contains("temporary (workspace)")) << "without a module before it";
   EXPECT_EQ(rows.at("temporary (workspace)"), 32u);
 }
@@ -135,7 +131,7 @@ TEST(Workspaces, NoneOnTheHost) {
   ProcessBuilder process;
   process.Begin("aten::mm").Allocate(kWorkspace, 32).Allocate(kFirst, 100).End({On(0, kFirst)});
   FillLayers(process);
-  EXPECT_THAT(AtPeak(Summarise(process)), UnorderedElementsAre(Pair("aten::mm", 432), Pair(kRow, 32)));
+  EXPECT_THAT(BytesAtPeak(Summarise(process)), UnorderedElementsAre(Pair("aten::mm", 432), Pair(kRow, 32)));
 }
 
 // What is found in one short pass is what the rule says of the blocks with all evidence.
