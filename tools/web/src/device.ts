@@ -71,12 +71,10 @@ export interface SegmentChanges {
   poolUser: Float64Array;
 }
 
-function memorized<T>(make: () => T): () => T {
+function once<T>(make: () => T): () => T {
   let made: {value: T}|undefined;
   return () => (made ??= {value: make()}).value;
 }
-
-const once = <T>(make: () => Promise<T>): (() => Promise<T>) => memorized(make);
 
 export class Device {
   readonly facts: DeviceFacts;
@@ -106,7 +104,7 @@ export class Device {
   }
 
   // A rank that was started again, or a job of several nodes whose ranks are not known apart.
-  private readonly isOneOfSeveral = memorized(
+  private readonly isOneOfSeveral = once(
       () => this.all.devices.filter((one) => one.rank === this.facts.rank && one.device === this.facts.device).length >
           1);
 

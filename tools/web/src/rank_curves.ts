@@ -20,6 +20,7 @@ export interface RankCurve {
   difference: number;      // bytes above the median where it is furthest from that; negative below
   furthest: number;        // there, as a share of what is shown
   furthestNs: number;
+  odd: boolean;  // it stands out
 }
 
 export interface RankCurves {
@@ -71,7 +72,7 @@ async function curveOf(device: Device, align: Alignment, from: number, to: numbe
   const {most, mostNs, buckets} = await device.curve();
   const {begin_ns, end_ns} = device.facts;
   const span = Math.max(end_ns - begin_ns, 1) / buckets;
-  const rank: RankCurve = {device, bytes: [], ns: [], difference: 0, furthest: 0, furthestNs: begin_ns};
+  const rank: RankCurve = {device, bytes: [], ns: [], difference: 0, furthest: 0, furthestNs: begin_ns, odd: false};
   const edge = (cell: number): number => {
     const at = from + ((to - from) * cell) / cells;
     return align === 'time' ? at : nsOfStep(device, at);
@@ -114,11 +115,8 @@ export async function rankCurves(
   }));
   const most =
       ranks.reduce((all, rank) => rank.bytes.reduce<number>((one, bytes) => Math.max(one, bytes ?? 0), all), 1);
+  // A twentieth of the most bytes from the median, and much further than most ranks are.
+  const usual = medianOf(ranks.map((rank) => Math.abs(rank.difference)));
+  for (const rank of ranks) rank.odd = Math.abs(rank.difference) > Math.max(most / 20, 2 * usual);
   return {from, to, ranks, median: mediansOf(ranks, cells), most};
-}
-
-// A rank stands out where it is a twentieth of the most bytes from the median, and much further than most ranks are.
-export function standsOut(curves: RankCurves, rank: RankCurve): boolean {
-  const usual = medianOf(curves.ranks.map((one) => Math.abs(one.difference)));
-  return Math.abs(rank.difference) > Math.max(curves.most / 20, 2 * usual);
 }

@@ -5,7 +5,7 @@ import {byteTicks, kFont, surface, type Surface, timeTicks} from './canvas';
 import {variable} from './colours';
 import type {Device} from './device';
 import {choice, el, hideTip, showTip} from './element';
-import {type Alignment, hasSteps, kindsOf, type RankCurve, rankCurves, type RankCurves, standsOut, wholeOf} from './rank_curves';
+import {type Alignment, hasSteps, kindsOf, type RankCurve, rankCurves, type RankCurves, wholeOf} from './rank_curves';
 import type {View} from './timeline';
 import {formatBytes, formatCount, formatMoment, plural} from './units';
 
@@ -48,7 +48,7 @@ export function ranksView(app: App): View {
   const controls = el('div', {class: 'controls'});
   const note = el('p', {class: 'note'});
   const rows = el('div', {class: 'ranks-rows'});
-  const colourOf = (rank: RankCurve): string => standsOut(curves!, rank) ? variable('--bad') : variable('--ink-soft');
+  const colourOf = (rank: RankCurve): string => variable(rank.odd ? '--bad' : '--ink-soft');
   const moment = (share: number): string => align === 'step' ?
       `in step ${formatCount(Math.floor(from + (to - from) * share + 1e-9))}` :
       `at ${formatMoment(from + (to - from) * share, 10 ** Math.floor(Math.log10((to - from) / 100)))}`;
@@ -91,15 +91,14 @@ export function ranksView(app: App): View {
     drawAxis(drawn);
     const sorted = [...curves.ranks].sort((a, b) => Math.abs(a.difference) - Math.abs(b.difference));
     for (const rank of sorted) {
-      const odd = standsOut(curves, rank);
       context.strokeStyle = colourOf(rank);
-      context.lineWidth = odd ? 2.2 : 1;
-      context.globalAlpha = odd ? 1 : 0.6;
+      context.lineWidth = rank.odd ? 2.2 : 1;
+      context.globalAlpha = rank.odd ? 1 : 0.6;
       strokeCells(drawn, rank.bytes, x, y);
     }
     context.globalAlpha = 1;
     context.lineWidth = 1;
-    sorted.filter((rank) => standsOut(curves!, rank)).slice(-4).forEach((rank) => {
+    sorted.filter((rank) => rank.odd).slice(-4).forEach((rank) => {
       const text = rank.device.name;
       const cell = Math.min(rank.bytes.length - 1, Math.floor(rank.furthest * rank.bytes.length));
       const at = Math.min(x(cell) + 4, width - context.measureText(text).width - 4);
@@ -125,7 +124,7 @@ export function ranksView(app: App): View {
           context.strokeStyle = variable('--ink-soft');
           context.setLineDash([2, 3]);
           context.lineWidth = 1;
-          const colour = standsOut(curves!, rank) ? variable('--bad') : variable('--line-reserved');
+          const colour = variable(rank.odd ? '--bad' : '--line-reserved');
           context.fillStyle = colour;
           context.globalAlpha = 0.16;
           context.beginPath();
@@ -160,7 +159,7 @@ export function ranksView(app: App): View {
     });
     const name = el('button', {type: 'button', class: 'link'}, el('bdi', {}, rank.device.name));
     name.addEventListener('click', () => app.go({device: rank.device.number, view: 'overview'}));
-    const odd = standsOut(curves!, rank);
+    const {odd} = rank;
     const peak = rank.device.summary.peak_allocated_bytes;
     const difference = rank.difference === 0 ?
         'as the median' :
@@ -187,7 +186,7 @@ export function ranksView(app: App): View {
     rows.replaceChildren(...made.map((one) => one.element));
     all.draw();
     for (const {drawn} of made) drawn.draw();
-    const odd = found.ranks.filter((rank) => standsOut(found, rank));
+    const odd = found.ranks.filter((rank) => rank.odd);
     const of = kinds.get(kind)!.length;
     note.textContent = `${
         odd.length === 0 ?
