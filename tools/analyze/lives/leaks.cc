@@ -171,6 +171,7 @@ void LeakPass::Judge(const Place& place, const Row& row, ProcessId process) {
     return;
   }
   const auto most = std::ranges::max_element(row.parts, {}, [](const auto& part) { return part.second; });
+  leak.is_mixed = std::ranges::count_if(row.parts, [](const auto& part) { return part.second > 0; }) > 1;
   const auto& [operator_name, module, rule] = most->first;
   leak.process = process;
   leak.rule = rule;

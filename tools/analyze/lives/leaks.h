@@ -48,6 +48,7 @@ struct Leak {
   // Of most of the bytes; "" of none.
   std::string operator_name, module;
   RuleNumber rule = 0;
+  bool is_mixed = false;  // not of all bytes
   std::uint64_t bytes_per_step() const { return bytes / steps; }
 };
 // "kept", "replaced", "fragmentation"

@@ -32,8 +32,8 @@ VerbHelp CheckHelp() {
           "unexplained. Memory from before recording began has a row of its own and is no finding (docs/balance.md).\n"
           "leaks: what is kept more in every step, by line, or by operator and module where no line is known: bytes a "
           "step, since when, and what keeps it; also reserved memory that grows alone. A finding if something of "
-          "nearly all steps is still live, of five at least, and if that is a hundredth of the peak "
-          "(docs/finding_a_leak.md).\n"
+          "nearly all steps is still live, of five at least (of one step in a few: eight times), and if that is a "
+          "hundredth of the peak, or 256 KiB a step for 20 steps (docs/finding_a_leak.md).\n"
           "Figures of --fail-if: " +
           FailIfFigures() + ".",
       .examples =

@@ -87,9 +87,8 @@ void AddOptions(CLI::App& app, ShowArguments& arguments) {
   app.add_option(
       "--by", arguments.by,
       "rows: operator, module, category, category,module, line, category,line, parameter, leaf, range, region, thread, "
-      "shape, pool or rank; line: of Python code, the innermost of your own; stack: the tree of its callers; region: "
-      "that "
-      "torch.compile made; compiled: each frame that it compiled, why again, and where graphs broke; "
+      "shape, pool or rank; line: of Python code, the innermost of your own; stack: the tree of its callers; "
+      "region: that torch.compile made; compiled: each frame that it compiled, why again, and where graphs broke; "
       "checkpoint: what activation checkpointing of each module would do to the peak; "
       "kernel: launches of CUDA kernels, copies, waits and CUDA graphs; "
       "with --at also segment: the map of a GPU's reserved memory [operator]");

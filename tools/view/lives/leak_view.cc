@@ -65,10 +65,12 @@ std::string WhatText(const Capture& capture, const Leak& leak) {
   const std::string device = " on " + DeviceLabel(capture, leak.device, leak.process);
   if (leak.kind == Leak::Kind::kFragmentation) return "reserved memory" + device;
   const bool pinned = leak.device == "pinned";
-  std::string text = (pinned ? "host memory" : LabelOfCategory(CategoryOf(leak.rule))) + device;
+  std::string text = leak.is_mixed ? "mostly " : "";
+  text += (pinned ? "host memory" : LabelOfCategory(CategoryOf(leak.rule))) + device;
   if (!leak.operator_name.empty()) text += ", by " + Escaped(leak.operator_name);
   if (!leak.module.empty()) text += " in " + ShownName(leak.module);
-  return text + ", " + FormatCounted(leak.blocks, "block", "blocks");
+  const std::string blocks = FormatCounted(leak.blocks, "block", "blocks");
+  return text + (leak.is_mixed ? "; " + blocks + " in all" : ", " + blocks);
 }
 
 std::string FactLine(const Terminal& terminal, std::string_view name, std::string_view text) {
