@@ -1,6 +1,7 @@
 """memoir export perfetto and chrome: the nodes of memoir export tree as slices, and what devices hold as counters. Perfetto's is read with the published protos."""
 
 import collections
+import gzip
 import json
 
 import pytest
@@ -32,6 +33,8 @@ def perfetto(memoir, tmp_path, sample):
     kinds = {1: "B", 2: "E", 3: "i", 4: "C"}
     tracks, names, found = {}, {}, []
     for packet in trace.packet:
+        if packet.HasField("profile_packet"):
+            continue
         if packet.HasField("track_descriptor"):
             track = packet.track_descriptor
             assert track.uuid not in tracks and (not track.parent_uuid or track.parent_uuid in tracks)
@@ -51,10 +54,15 @@ def plain(event):
     return (event["ph"], event["pid"], event["tid"], round(event["ts"] * 1000), event.get("name", ""), count)
 
 
+def of_steps(events):
+    """Tracks of steps, as (process, thread)."""
+    return {(event["pid"], event["tid"]) for event in events if event.get("cat") == "step"}
+
+
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_slices_are_the_trees_nodes(memoir, samples, sample):
     nodes = [json.loads(line) for line in memoir("export", "tree", "--no-memory", samples / sample).stdout.splitlines()]
-    begins = [event for event in chrome(memoir, samples / sample) if event["ph"] == "B"]
+    begins = [event for event in chrome(memoir, samples / sample) if event["ph"] == "B" and event["cat"] != "step"]
     assert len(begins) == len(nodes)
     for event, node in zip(begins, nodes, strict=True):
         assert round(event["ts"] * 1000) >= node["begin_ns"]
@@ -150,3 +158,111 @@ def test_what_ran_is_on_a_track_of_its_stream(memoir, samples, tmp_path):
             ran.append((begun["name"].split("<")[0].rpartition("::")[2], begun["cat"], round((event["ts"] - begun["ts"]) * 1000)))
     add = "vectorized_elementwise_kernel"
     assert ran == [("cudaMemcpyAsync", "copy", 310_000), *((add, "kernel", 2_000 + i) for i in (2, 3, 4)), ("reduce_kernel", "kernel", 81_000), (add, "kernel", 3_000)]
+
+
+def test_steps_and_marks(memoir, samples):
+    """Steps are those of --steps, one after the other; a mark is where show --json has it."""
+    events = chrome(memoir, samples / "training")
+    track, = of_steps(events)
+    on_track = [event for event in events if (event["pid"], event["tid"]) == track and event["ph"] in "BE"]
+    assert [event["ph"] for event in on_track] == ["B", "E"] * (len(on_track) // 2)
+    for ended, begun in zip(on_track[1::2], on_track[2::2], strict=False):
+        assert ended["ts"] == begun["ts"]
+    shown = json.loads(memoir("show", "--json", samples / "training").stdout)
+    names = [event["name"] for event in on_track if event["ph"] == "B"]
+    assert len(names) == shown["step_count"] > 1 and names == [f"step {i}" for i in range(len(names))]
+    second, = (event for event in on_track if event.get("name") == "step 1")
+    in_step = chrome(memoir, samples / "training", "--steps", "1:2")
+    assert [event["name"] for event in in_step if event.get("cat") == "step"] == ["step 1"]
+    assert min(event["ts"] for event in in_step if event["ph"] == "C") >= second["ts"]
+
+    marks = json.loads(memoir("show", "--json", samples / "training").stdout)["marks"]
+    found = [event for event in chrome(memoir, samples / "training") if event["ph"] == "i" and event["name"] != "out of memory"]
+    assert len(marks) == 2 and [(event["name"], round(event["ts"] * 1000)) for event in found] == [(mark["name"], mark["time_ns"]) for mark in marks]
+
+
+@needs_protos
+@pytest.mark.parametrize("sample", ["training", "odd_names", "ranks", "losses"])
+def test_who_holds_the_peak_is_a_heap(memoir, samples, tmp_path, sample):
+    """Each device's heap holds its peak, by the stacks, or modules and operators, that export collapsed has."""
+    path = tmp_path / "trace.pftrace"
+    assert memoir("export", "perfetto", samples / sample, "-o", path).returncode == 0
+    trace = perfetto_trace_pb2.Trace()
+    trace.ParseFromString(path.read_bytes())
+    named = [packet.track_descriptor.process for packet in trace.packet if packet.track_descriptor.process.pid]
+    ranks = {process.pid: int(process.process_name.partition(":")[0].removeprefix("rank ")) for process in named}
+    heaps = [packet for packet in trace.packet if packet.HasField("profile_packet")]
+    devices = {(row["rank"], row["device"]): row for row in json.loads(memoir("show", "--json", samples / sample).stdout)["devices"] if row["peak_allocated_bytes"]}
+    assert len(heaps) == len(devices) > 0
+    for packet in heaps:
+        dump, = packet.profile_packet.process_dumps
+        rank = ranks[dump.pid]
+        device = devices.pop((rank, dump.heap_name))
+        assert sum(sample.self_allocated - sample.self_freed for sample in dump.samples) == device["peak_allocated_bytes"]
+        assert packet.timestamp == dump.timestamp == device["peak_time_ns"]
+        names = {entry.iid: entry.str.decode() for entry in packet.interned_data.function_names}
+        frames = {frame.iid: names[frame.function_name_id] for frame in packet.interned_data.frames}
+        mappings = {mapping.iid for mapping in packet.interned_data.mappings}
+        assert {frame.mapping_id for frame in packet.interned_data.frames} <= mappings
+        stacks = {stack.iid: tuple(frames[frame] for frame in stack.frame_ids) for stack in packet.interned_data.callstacks}
+        held = {stacks[sample.callstack_id]: sample.self_allocated - sample.self_freed for sample in dump.samples}
+        collapsed = memoir("export", "collapsed", "--device", dump.heap_name, "--rank", rank, samples / sample).stdout.splitlines()
+        assert sorted(size for size in held.values() if size) == sorted(int(line.rpartition(" ")[2]) for line in collapsed)
+
+
+def kineto(base_ns, *events):
+    return json.dumps({"schemaVersion": 1, "deviceProperties": [{"id": 0, "totalGlobalMem": 5}], "baseTimeNanoseconds": base_ns,
+                       "traceEvents": list(events), "traceName": "a ] } \" name"}, indent=2)
+
+
+# From 1970 to 2065: samples begin a second after 1970.
+ALWAYS = [{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 7, "tid": 7, "ts": -1e12, "dur": 3e15, "args": {"pid": 99, "shape": [[2, 2], []]}},
+          {"ph": "M", "name": "process_name", "pid": 7, "tid": 0, "ts": 0, "args": {"name": "python"}}]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("sample", ["training", "ranks", "odd_names"])
+def test_a_trace_of_the_profiler_gets_it_besides(memoir, samples, tmp_path, sample, packed):
+    """The profiler's part stays; Memoir's has the times of its own clock since 1970, and processes of its own."""
+    trace = tmp_path / ("trace.json.gz" if packed else "trace.json")
+    base_ns = 1_000_000_000_000_000
+    text = kineto(base_ns, *ALWAYS).encode()
+    trace.write_bytes(gzip.compress(text) if packed else text)
+    done = memoir("export", "chrome", "--merge", trace, samples / sample)
+    assert done.returncode == 0, done.stderr
+    merged = json.loads(done.stdout)
+    assert merged["traceName"] == "a ] } \" name" and merged["traceEvents"][:len(ALWAYS)] == ALWAYS
+    added, alone = merged["traceEvents"][len(ALWAYS):], chrome(memoir, samples / sample)
+    assert len(added) == len(alone) > 0
+    shifts = {round((event["ts"] - before["ts"]) * 1000) for event, before in zip(added, alone, strict=True)}
+    most, least = max(shifts), min(shifts)
+    assert most - least < 1000, "a double has parts of a microsecond of such times"
+    assert least == pytest.approx(10**9 - base_ns, abs=1000), "samples begin a second after 1970"
+    assert 7 not in {event["pid"] for event in added}
+    assert all(event["args"]["name"].startswith("Memoir, ") for event in added if event.get("name") == "process_name")
+
+
+def test_a_trace_without_events(memoir, samples, tmp_path, one_line):
+    trace = tmp_path / "trace.json"
+    trace.write_text(kineto(0))
+    assert "it has no event with a time" in one_line(memoir("export", "chrome", "--merge", trace, samples / "training"))
+
+
+@pytest.mark.parametrize("text, expected", [
+    ("", "it is no JSON at byte"),
+    ("{", "it is no JSON at byte"),
+    ("[1, 2]", 'it has no "traceEvents"'),
+    ('{"traceEvents": [{"ph": "X", "pid": 7, "ts": 12}]}', "does not say when it was made"),
+    (kineto(10**18, {"ph": "X", "pid": 7, "ts": 5.5, "dur": 1}), "which has no event in its time: merge a trace of the same run"),
+    (kineto(4 * 10**18, {"ph": "X", "pid": 7, "ts": 5.5, "dur": 1}), "which has no event in its time: merge a trace of the same run"),
+    (kineto(-5, {"ph": "X", "pid": -7, "ts": -1e300, "dur": 1e300}), "it has no event with a time"),
+    ("\x1f\x8b\x08", "end too early"),
+    ("[" * 100_000, "it is no JSON at byte"),
+], ids=range(9))
+def test_what_is_no_trace_of_the_run_is_refused(memoir, samples, tmp_path, one_line, text, expected):
+    trace, out = tmp_path / "trace.json", tmp_path / "merged.json"
+    trace.write_bytes(text.encode("latin-1"))
+    done = memoir("export", "chrome", "--merge", trace, samples / "training", "-o", out)
+    assert done.returncode == 1 and expected in one_line(done)
+    assert not out.exists()
+    assert "--merge is of chrome" in one_line(memoir("export", "perfetto", "--merge", trace, samples / "training", "-o", out))

@@ -97,7 +97,7 @@ VIEW = {
     "summary": "capture checkpointing json lives oom terminal analyze/pass analyze/summary",
     "time": "capture json picture summary terminal analyze/pass analyze/time",
     "torch_profiler": "json terminal analyze/data_flow analyze/torch_profiler",
-    "trace": "json analyze/calls analyze/tree",
+    "trace": "flame json analyze/calls analyze/pass analyze/tree",
     "tree": "capture json terminal analyze/tree",
     "report": "accounting capture json oom segments summary terminal analyze/accounting analyze/categories analyze/grouping analyze/pass analyze/report analyze/segments analyze/stacks analyze/summary",
 }

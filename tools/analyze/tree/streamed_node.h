@@ -3,10 +3,12 @@
 #define TOOLS_ANALYZE_TREE_STREAMED_NODE_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "tools/analyze/tree/open_nodes.h"
 #include "tools/analyze/tree/tree_memory.h"
+#include "tools/model/capture.h"
 #include "tools/model/event.h"
 
 namespace memoir {
@@ -43,6 +45,14 @@ struct StreamedNode {
 
   const DeviceCallEvent* device_call = nullptr;  // call of CUDA: all else that there is of it; `begin` is its begin
 };
+
+// Behind each event of the window that changes what a device holds. `live_bytes`: of its blocks, also where no caching
+// allocator counts them.
+using SeeDeviceChange = std::function<void(const Event&, DeviceId, std::uint64_t live_bytes, const ReplayState&)>;
+
+using SeeMarkInWindow = std::function<void(const MarkEvent&, const ReplayState&)>;
+using SeeKernelRun = std::function<void(const KernelRunEvent&, const ReplayState&)>;
+using SeeNode = std::function<void(const StreamedNode&, const ReplayState&)>;
 
 }  // namespace memoir
 

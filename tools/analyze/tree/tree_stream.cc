@@ -58,6 +58,9 @@ class StreamPass : public WindowedVisitor {
   void SeeKernelRun(const KernelRunEvent& event) override {
     if (!finds() && options_.see_run) options_.see_run(event, state());
   }
+  void SeeMark(const MarkEvent& event) override {
+    if (!finds() && in_window() && options_.see_mark && Follows(event.thread)) options_.see_mark(event, state());
+  }
   void SeeLost(const LostEvent& event) override { open_.ForgetModules(event.thread); }
   void SeeProcessEnd(const ProcessEvent&) override {
     open_.Clear();

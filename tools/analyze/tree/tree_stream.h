@@ -17,22 +17,15 @@
 
 namespace memoir {
 
-// Behind each event of the window that changes what a device holds. `live_bytes`: of its blocks, also where no caching
-// allocator counts them.
-using SeeDeviceChange = std::function<void(const Event&, DeviceId, std::uint64_t live_bytes, const ReplayState&)>;
-
-using SeeKernelRun = std::function<void(const KernelRunEvent&, const ReplayState&)>;
-
 struct TreeStreamOptions : Selection {
   static constexpr std::size_t kMostNodes = std::size_t{1} << 25;
   bool memory = true;           // show it
   std::string thread;           // number or name of the only one that counts; "": all
   SeeDeviceChange see_change;   // may be empty; of all threads, whatever `thread` is
   SeeKernelRun see_run;         // may be empty; in the window or not, whatever launched it
+  SeeMarkInWindow see_mark;     // may be empty; of the threads that count
   std::function<bool()> go_on;  // as ReplayOptions::go_on; may be empty
 };
-
-using SeeNode = std::function<void(const StreamedNode&, const ReplayState&)>;
 
 // Ranges and calls that are open where the window begins come first, with the begin that they had. NotFound: the
 // selection or the thread does not occur. ResourceExhausted: more than kMostNodes ranges and calls.

@@ -70,6 +70,7 @@ struct ExportArguments : SelectionArguments {
   std::string root;
   std::string tracker;
   std::string rules;
+  std::string merge;
   TreeExport tree;
   FlameExport flame;
   bool force = false;
@@ -105,6 +106,9 @@ void AddOptions(CLI::App& app, ExportArguments& arguments) {
   AddBlockChoice(app, arguments, "events, categories, collapsed, speedscope, pprof");
   app.add_option("--thread", arguments.tree.thread,
                  "tree, perfetto, chrome: only what this thread did; its number or name");
+  app.add_option("--merge", arguments.merge,
+                 "chrome: a trace of torch.profiler (.json, .json.gz) of the same run, to which this is added; of its "
+                 "time, unless another is chosen");
   app.add_option("--tracker", arguments.tracker,
                  "memory-tracker: the rows that the memoir.MemoryTracker of this name watched");
   AddFlameOptions(app, arguments.flame);
@@ -181,8 +185,9 @@ absl::Status ExportNodes(const Capture& capture, const ExportArguments& argument
   TreeExport asked = arguments.tree;
   asked.go_on = go_on;
   const bool is_trace = IsTraceExport(arguments.what);
-  const auto report = is_trace ? ExportTrace(capture, {arguments.what, asked.thread, go_on}, selection, write)
-                               : ExportTree(capture, asked, selection, write);
+  const auto report =
+      is_trace ? ExportTrace(capture, {arguments.what, asked.thread, arguments.merge, go_on}, selection, write)
+               : ExportTree(capture, asked, selection, write);
   if (!report.ok()) return report.status();
   if (output.is_full()) return TooMuch(capture, most);
   return Finish(output, *report);
@@ -267,6 +272,7 @@ std::string Complaint(const ExportArguments& arguments) {
   if (arguments.force && what != "events" && !HasNodes(what)) return "--force is of events, tree, perfetto and chrome";
   if (what != "memory-tracker" && !(arguments.root + arguments.tracker).empty())
     return "--root and --tracker are of memory-tracker";
+  if (what != "chrome" && !arguments.merge.empty()) return "--merge is of chrome";
   if (arguments.forget_before && !IsCategoryExport(what))
     return "--forget-before is of categories, data-flow and memory-timeline";
   if (const std::string wrong = ComplaintAbout(CategoryExportOf(arguments)); !wrong.empty()) return wrong;

@@ -1,26 +1,38 @@
 #include "tools/cli/show/export_trace.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "tools/analyze/grouping/source_lines.h"
+#include "tools/analyze/pass/step_times.h"
+#include "tools/analyze/stacks/stack_tree.h"
+#include "tools/analyze/summary/summary.h"
 #include "tools/analyze/tree/tree_stream.h"
+#include "tools/cli/show/kineto_merge.h"
+#include "tools/cli/terminal/message.h"
+#include "tools/view/flame/flame_samples.h"
 #include "tools/view/trace/chrome_trace.h"
+#include "tools/view/trace/perfetto_heap.h"
 #include "tools/view/trace/perfetto_trace.h"
 #include "tools/view/trace/trace_feed.h"
 
 namespace memoir {
+namespace {
 
-bool IsTraceExport(std::string_view what) { return what == "perfetto" || what == "chrome"; }
+using Write = std::function<void(std::string_view)>;
 
-absl::StatusOr<ReplayReport> ExportTrace(const Capture& capture, const TraceExport& asked, const Selection& selection,
-                                         const std::function<void(std::string_view)>& write) {
-  std::unique_ptr<TraceSink> sink;
-  if (asked.what == "chrome") {
-    sink = std::make_unique<ChromeTrace>(write);
-  } else {
-    sink = std::make_unique<PerfettoTrace>(write);
-  }
-  TraceFeed feed(capture, *sink);
+// Each takes a pass through the recording.
+constexpr std::size_t kMostHeaps = 8;
+constexpr std::uint32_t kFirstHeapSequence = 2;  // 1 is that of the events
+
+absl::StatusOr<ReplayReport> Feed(const Capture& capture, const TraceExport& asked, const Selection& selection,
+                                  TraceFeed& feed) {
   TreeStreamOptions options;
   static_cast<Selection&>(options) = selection;
   options.thread = asked.thread;
@@ -29,9 +41,82 @@ absl::StatusOr<ReplayReport> ExportTrace(const Capture& capture, const TraceExpo
     feed.Changed(event, device, live, state);
   };
   options.see_run = [&](const KernelRunEvent& event, const ReplayState& state) { feed.Ran(event, state); };
+  options.see_mark = [&](const MarkEvent& event, const ReplayState& state) { feed.Marked(event, state); };
   absl::StatusOr<ReplayReport> report =
       StreamTree(capture, options, [&](const StreamedNode& node, const ReplayState& state) { feed.Add(node, state); });
-  if (report.ok()) feed.Finish();
+  if (!report.ok()) return report;
+  Selection quiet = selection;
+  quiet.progress = nullptr;
+  const absl::StatusOr<std::vector<StepTime>> steps = FindStepTimes(capture, quiet);
+  if (!steps.ok()) return steps.status();
+  feed.Finish(*steps);
+  return report;
+}
+
+absl::StatusOr<ReplayReport> MergeTrace(const Capture& capture, const TraceExport& asked, const Selection& selection,
+                                        const Write& write) {
+  const absl::StatusOr<KinetoTrace> trace = OpenKinetoTrace(asked.merge);
+  if (!trace.ok()) return trace.status();
+  const bool chosen = selection.window.kind != Window::Kind::kAll;
+  Selection merged = selection;
+  if (const absl::Status status = SelectTimeOf(*trace, asked.merge, capture, merged); !status.ok()) return status;
+  ChromeTrace sink(write, FrameOf(*trace, capture));
+  TraceFeed feed(capture, sink, trace->pids);
+  absl::StatusOr<ReplayReport> report = Feed(capture, asked, merged, feed);
+  if (report.ok() ? feed.is_empty() : report.status().code() == absl::StatusCode::kNotFound && !chosen)
+    return OfAnotherRun(*trace, asked.merge, capture);
+  return report;
+}
+
+// Of each device, who holds it at its peak: Python callers, of a recording without them modules and operators.
+absl::Status AddHeaps(const Capture& capture, const Selection& selection, TraceFeed& feed, const Write& write) {
+  SummaryOptions summarized;
+  static_cast<Selection&>(summarized) = selection;
+  summarized.progress = nullptr;
+  absl::StatusOr<Summary> summary = AnalyzeSummary(capture, summarized);
+  if (!summary.ok()) return summary.status();
+  std::vector<DeviceRow>& devices = summary->devices;
+  std::ranges::stable_sort(devices, std::ranges::greater(), &DeviceRow::peak_allocated_bytes);
+  std::erase_if(devices, [](const DeviceRow& device) { return device.peak_allocated_bytes == 0; });
+  if (devices.size() > kMostHeaps) {
+    Say(absl::StrCat("stacks at the peak are of ", kMostHeaps, " devices with the highest peaks; --rank takes one"));
+    devices.resize(kMostHeaps);
+  }
+  std::uint32_t sequence = kFirstHeapSequence;
+  for (const DeviceRow& device : devices) {
+    StackTreeOptions options;
+    static_cast<Selection&>(options) = summarized;
+    options.device = device.name;
+    options.rank = device.rank;
+    absl::StatusOr<StackTree> tree = AnalyzeStackTree(capture, options);
+    if (tree.ok() && tree->missing == kNoStacks) {
+      options.of = StackTreeOptions::Of::kPlaces;
+      tree = AnalyzeStackTree(capture, options);
+    }
+    if (!tree.ok()) return tree.status();
+    write(PerfettoHeap({device.name, feed.PidOf(device.process), device.peak_ns, sequence++}, SamplesOf(*tree)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+bool IsTraceExport(std::string_view what) { return what == "perfetto" || what == "chrome"; }
+
+absl::StatusOr<ReplayReport> ExportTrace(const Capture& capture, const TraceExport& asked, const Selection& selection,
+                                         const Write& write) {
+  const Capture::SharedDecoding shared(capture);
+  if (!asked.merge.empty()) return MergeTrace(capture, asked, selection, write);
+  if (asked.what == "chrome") {
+    ChromeTrace sink(write);
+    TraceFeed feed(capture, sink);
+    return Feed(capture, asked, selection, feed);
+  }
+  PerfettoTrace sink(write);
+  TraceFeed feed(capture, sink);
+  absl::StatusOr<ReplayReport> report = Feed(capture, asked, selection, feed);
+  if (!report.ok()) return report;
+  if (const absl::Status status = AddHeaps(capture, selection, feed, write); !status.ok()) return status;
   return report;
 }
 

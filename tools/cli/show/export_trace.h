@@ -15,6 +15,7 @@ namespace memoir {
 struct TraceExport {
   std::string what;    // "perfetto", "chrome"
   std::string thread;  // number or name of the only one; "": all
+  std::string merge;   // chrome: a trace of torch.profiler's, to which it is added; "": none
   std::function<bool()> go_on;
 };
 

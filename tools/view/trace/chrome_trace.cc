@@ -13,14 +13,19 @@ constexpr std::size_t kWriteAt = std::size_t{1} << 20;
 
 }  // namespace
 
-ChromeTrace::ChromeTrace(std::function<void(std::string_view)> write) : write_(std::move(write)) {
-  text_ = R"({"displayTimeUnit":"ns","traceEvents":[)";
+ChromeTrace::ChromeTrace(std::function<void(std::string_view)> write, const ChromeFrame& frame)
+    : write_(std::move(write)), after_(frame.after), shift_ns_(frame.shift_ns), first_(!frame.has_events) {
+  write_(frame.before);
 }
 
 // Microseconds.
 void ChromeTrace::BeginEvent(char phase, const TraceThread& thread, std::uint64_t ns) {
-  fmt::format_to(std::back_inserter(text_), R"({}{{"ph":"{}","pid":{},"tid":{},"ts":{}.{:03})",
-                 std::exchange(first_, false) ? "\n" : ",\n", phase, thread.pid, thread.tid, ns / 1000, ns % 1000);
+  const std::int64_t shown_ns = static_cast<std::int64_t>(ns) + shift_ns_;
+  const std::uint64_t size_ns =
+      shown_ns < 0 ? ~static_cast<std::uint64_t>(shown_ns) + 1 : static_cast<std::uint64_t>(shown_ns);
+  fmt::format_to(std::back_inserter(text_), R"({}{{"ph":"{}","pid":{},"tid":{},"ts":{}{}.{:03})",
+                 std::exchange(first_, false) ? "\n" : ",\n", phase, thread.pid, thread.tid, shown_ns < 0 ? "-" : "",
+                 size_ns / 1000, size_ns % 1000);
 }
 
 void ChromeTrace::EndEvent() {
@@ -68,9 +73,12 @@ void ChromeTrace::End(const TraceThread& thread, std::uint64_t ns) {
   EndEvent();
 }
 
-void ChromeTrace::Instant(const TraceThread& thread, std::uint64_t ns, std::string_view name, std::uint64_t bytes) {
+void ChromeTrace::Instant(const TraceThread& thread, std::uint64_t ns, std::string_view name,
+                          std::optional<std::uint64_t> bytes) {
   BeginEvent('i', thread, ns);
-  fmt::format_to(std::back_inserter(text_), R"(,"s":"t","name":{},"args":{{"bytes":{}}})", QuotedName(name), bytes);
+  const auto out = std::back_inserter(text_);
+  fmt::format_to(out, R"(,"s":"t","name":{})", QuotedName(name));
+  if (bytes) fmt::format_to(out, R"(,"args":{{"bytes":{}}})", *bytes);
   EndEvent();
 }
 
@@ -82,7 +90,8 @@ void ChromeTrace::Count(std::uint64_t pid, std::uint64_t ns, std::string_view na
 }
 
 void ChromeTrace::Finish() {
-  write_(text_ + "\n]}\n");
+  write_(text_);
+  write_(after_);
   text_.clear();
 }
 

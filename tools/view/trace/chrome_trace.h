@@ -4,24 +4,34 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "absl/container/flat_hash_map.h"
-#include "tools/view/trace/trace_feed.h"
+#include "tools/view/trace/trace_sink.h"
 
 namespace memoir {
 
+// What stands around the events: a document of its own, or a trace of torch.profiler (kineto_trace.h).
+struct ChromeFrame {
+  std::string_view before = R"({"displayTimeUnit":"ns","traceEvents":[)";
+  std::string_view after = "\n]}\n";
+  bool has_events = false;    // `before` ends with one
+  std::int64_t shift_ns = 0;  // added to all times
+};
+
 class ChromeTrace : public TraceSink {
  public:
-  // `write` gets the file's bytes in order.
-  explicit ChromeTrace(std::function<void(std::string_view)> write);
+  // `write` gets the file's bytes in order. The frame's texts must outlive it.
+  explicit ChromeTrace(std::function<void(std::string_view)> write, const ChromeFrame& frame = {});
 
   void AddProcess(std::uint64_t pid, std::string_view name) override;
   void AddThread(const TraceThread& thread, std::string_view name) override;
   void Begin(const TraceThread& thread, std::uint64_t ns, const TraceSlice& slice) override;
   void End(const TraceThread& thread, std::uint64_t ns) override;
-  void Instant(const TraceThread& thread, std::uint64_t ns, std::string_view name, std::uint64_t bytes) override;
+  void Instant(const TraceThread& thread, std::uint64_t ns, std::string_view name,
+               std::optional<std::uint64_t> bytes) override;
   void Count(std::uint64_t pid, std::uint64_t ns, std::string_view name, std::uint64_t bytes) override;
   void Finish() override;
 
@@ -32,7 +42,9 @@ class ChromeTrace : public TraceSink {
 
   std::function<void(std::string_view)> write_;
   std::string text_;
-  bool first_ = true;
+  std::string_view after_;
+  std::int64_t shift_ns_;
+  bool first_;
   absl::flat_hash_map<std::string, std::string> quoted_;
 };
 

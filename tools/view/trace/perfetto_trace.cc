@@ -171,11 +171,12 @@ void PerfettoTrace::End(const TraceThread& thread, std::uint64_t ns) {
   AddEvent(ns, EventOf(kSliceEnd, TrackOf(thread)));
 }
 
-void PerfettoTrace::Instant(const TraceThread& thread, std::uint64_t ns, std::string_view name, std::uint64_t size) {
+void PerfettoTrace::Instant(const TraceThread& thread, std::uint64_t ns, std::string_view name,
+                            std::optional<std::uint64_t> size) {
   std::string bytes = EventOf(kInstant, TrackOf(thread));
   protozero::pbf_writer event(bytes);
   event.add_uint64(kNameIid, NumberOf(names_, name));
-  AddNote(event, "bytes", size);
+  if (size) AddNote(event, "bytes", *size);
   AddEvent(ns, bytes);
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,7 +13,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "protozero/pbf_writer.hpp"
-#include "tools/view/trace/trace_feed.h"
+#include "tools/view/trace/trace_sink.h"
 
 namespace memoir {
 
@@ -25,7 +26,8 @@ class PerfettoTrace : public TraceSink {
   void AddThread(const TraceThread& thread, std::string_view name) override;
   void Begin(const TraceThread& thread, std::uint64_t ns, const TraceSlice& slice) override;
   void End(const TraceThread& thread, std::uint64_t ns) override;
-  void Instant(const TraceThread& thread, std::uint64_t ns, std::string_view name, std::uint64_t bytes) override;
+  void Instant(const TraceThread& thread, std::uint64_t ns, std::string_view name,
+               std::optional<std::uint64_t> bytes) override;
   void Count(std::uint64_t pid, std::uint64_t ns, std::string_view name, std::uint64_t bytes) override;
   void Finish() override;
 

@@ -1,6 +1,7 @@
 #include "tools/view/trace/trace_feed.h"
 
 #include <algorithm>
+#include <string>
 
 #include "tools/model/kernel_name.h"
 
@@ -9,6 +10,7 @@ namespace {
 
 constexpr std::uint64_t kNextSame = 10'000'000;       // more than any system numbers
 constexpr std::uint64_t kFirstTrack = 1'000'000'000;  // of a stream of a device
+constexpr std::uint64_t kStepTrack = kFirstTrack - 1;
 
 std::string_view CategoryOf(const StreamedNode& node) {
   if (node.kind == StreamedNode::Kind::kModule) return "module";
@@ -37,7 +39,8 @@ std::uint64_t TraceFeed::PidOf(ProcessId process) {
   known->second = pid;
   const std::string program = summary.info.program().empty() ? "(unnamed program)" : ToUtf8(summary.info.program());
   const std::optional<std::uint32_t> rank = summary.rank();
-  sink_.AddProcess(pid, rank ? "rank " + std::to_string(*rank) + ": " + program : program);
+  const std::string name = rank ? "rank " + std::to_string(*rank) + ": " + program : program;
+  sink_.AddProcess(pid, has_others_ ? "Memoir, " + name : name);
   return pid;
 }
 
@@ -53,6 +56,11 @@ TraceFeed::Thread& TraceFeed::ThreadOf(ThreadId id, ProcessId process, const Dic
   const std::string name = info.name.empty() ? "thread " + std::to_string(info.number) : info.name;
   sink_.AddThread(thread.shown, id.valid() ? name : "(no thread)");
   return thread;
+}
+
+void TraceFeed::Saw(ProcessId process, std::uint64_t ns) {
+  const auto [shown, added] = shown_.try_emplace(process, Shown{ns, ns});
+  shown->second.latest_ns = std::max(shown->second.latest_ns, ns);
 }
 
 // The innermost that is open. Where its end was lost, it ends with what comes next.
@@ -189,6 +197,8 @@ void TraceFeed::Add(const StreamedNode& node, const ReplayState& state) {
   if (node.kind == StreamedNode::Kind::kDeviceCall) return AddDeviceCall(node, state);
   const Dictionary& dictionary = state.dictionary();
   const std::uint64_t ns = state.Nanoseconds(node.process, node.begin);
+  Saw(node.process, ns);
+  if (node.end) Saw(node.process, state.Nanoseconds(node.process, *node.end));
   if (node.kind == StreamedNode::Kind::kMemory) {
     const bool failed = node.action == MemoryAction::kOutOfMemory || node.action == MemoryAction::kDriverRefused;
     if (!failed) return;
@@ -221,6 +231,7 @@ void TraceFeed::Changed(const Event& event, DeviceId device, std::uint64_t live_
   const std::uint64_t bytes[] = {memory.caching() ? memory.allocated().all : live_bytes, memory.active().all,
                                  memory.reserved().all};
   const std::uint64_t ns = state.Nanoseconds(event.process, event.tick);
+  Saw(event.process, ns);
   for (std::size_t i = 0; i < (memory.caching() ? kCounters : 1); ++i) {
     if (counters.shown[i] == bytes[i]) continue;
     counters.shown[i] = bytes[i];
@@ -228,10 +239,43 @@ void TraceFeed::Changed(const Event& event, DeviceId device, std::uint64_t live_
   }
 }
 
-void TraceFeed::Finish() {
-  for (auto& [id, thread] : threads_) {
+void TraceFeed::Marked(const MarkEvent& event, const ReplayState& state) {
+  const std::uint64_t ns = state.Nanoseconds(event.process, event.tick);
+  Saw(event.process, ns);
+  const std::string_view name = state.dictionary().text(event.name);
+  sink_.Instant(ThreadOf(event.thread, event.process, state.dictionary()).shown, ns, name.empty() ? "(unnamed)" : name,
+                std::nullopt);
+}
+
+// On a track of each process: a step ends where the next one begins.
+void TraceFeed::ShowSteps(const std::vector<StepTime>& steps) {
+  absl::flat_hash_set<ProcessId> begun;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const StepTime& step = steps[i];
+    const auto shown = shown_.find(step.process);
+    if (shown == shown_.end()) continue;
+    const bool is_last = i + 1 == steps.size() || steps[i + 1].process != step.process;
+    const std::uint64_t begin_ns = std::max(step.begin_ns, shown->second.first_ns);
+    const std::uint64_t end_ns =
+        is_last ? shown->second.latest_ns : std::min(steps[i + 1].begin_ns, shown->second.latest_ns);
+    if (begin_ns >= end_ns) continue;
+    const TraceThread track{PidOf(step.process), kStepTrack};
+    if (begun.insert(step.process).second) sink_.AddThread(track, "steps");
+    const std::string name = "step " + std::to_string(step.step);
+    sink_.Begin(track, begin_ns, {name, "step", "", ""});
+    sink_.End(track, end_ns);
+  }
+}
+
+void TraceFeed::Finish(const std::vector<StepTime>& steps) {
+  std::vector<ThreadId> ids;
+  for (const auto& [id, thread] : threads_) ids.push_back(id);
+  std::ranges::sort(ids, {}, &ThreadId::value);  // so that the same capture gives the same file
+  for (const ThreadId id : ids) {
+    Thread& thread = threads_.at(id);
     while (!thread.open.empty()) Close(thread, thread.latest_ns);
   }
+  ShowSteps(steps);
   sink_.Finish();
 }
 

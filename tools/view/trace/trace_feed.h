@@ -1,5 +1,4 @@
-// What viewers of traces draw, in the order in which they want it: processes with their threads, slices that begin and
-// end, counters, and instants. A format is a TraceSink; both have the same content (docs/exports.md).
+// A capture told to a format of traces (trace_sink.h), so that all formats have the same content.
 #ifndef TOOLS_VIEW_TRACE_TRACE_FEED_H_
 #define TOOLS_VIEW_TRACE_TRACE_FEED_H_
 
@@ -14,57 +13,29 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "tools/analyze/calls/launched_runs.h"
+#include "tools/analyze/pass/step_times.h"
 #include "tools/analyze/tree/tree_stream.h"
 #include "tools/model/capture.h"
+#include "tools/view/trace/trace_sink.h"
 
 namespace memoir {
 
-// What a process or a thread is to the viewer. Numbers are the system's, but where two hosts have the same one, or a
-// thread has that of an earlier one.
-struct TraceThread {
-  std::uint64_t pid = 0;
-  std::uint64_t tid = 0;
-};
-
-struct TraceSlice {
-  std::string_view name;
-  // "operator", "autograd", "user range", "module", "Python function", "kernel launch", "cuda call"; of what ran on a
-  // device "kernel", "copy", "fill"
-  std::string_view category;
-  std::string_view module;  // "": of none
-  std::string_view phase;
-  std::uint64_t allocated = 0;  // bytes, at or under it, as the next
-  std::uint64_t freed = 0;
-  // Of a call of CUDA, which has no other bytes, and of what ran.
-  std::string_view device{};  // "": it is none
-  std::uint64_t stream = 0;
-  std::uint64_t bytes = 0;  // that it copies or sets
-};
-
-class TraceSink {
- public:
-  virtual ~TraceSink() = default;
-  // Before anything else of it.
-  virtual void AddProcess(std::uint64_t pid, std::string_view name) = 0;
-  virtual void AddThread(const TraceThread& thread, std::string_view name) = 0;
-  // Slices of a thread are inside each other: what began last ends first.
-  virtual void Begin(const TraceThread& thread, std::uint64_t ns, const TraceSlice& slice) = 0;
-  virtual void End(const TraceThread& thread, std::uint64_t ns) = 0;
-  virtual void Instant(const TraceThread& thread, std::uint64_t ns, std::string_view name, std::uint64_t bytes) = 0;
-  // "cuda:0 allocated" has so many bytes from here on.
-  virtual void Count(std::uint64_t pid, std::uint64_t ns, std::string_view name, std::uint64_t bytes) = 0;
-  virtual void Finish() = 0;
-};
-
 class TraceFeed {
  public:
-  TraceFeed(const Capture& capture, TraceSink& sink) : capture_(capture), sink_(sink) {}
+  // `taken_pids`: of processes that the viewer shows besides.
+  TraceFeed(const Capture& capture, TraceSink& sink, absl::flat_hash_set<std::uint64_t> taken_pids = {})
+      : capture_(capture), sink_(sink), has_others_(!taken_pids.empty()), used_pids_(std::move(taken_pids)) {}
 
+  // The number that the process has for the viewer.
+  std::uint64_t PidOf(ProcessId process);
   void Add(const StreamedNode& node, const ReplayState& state);
   // Shown where its call was, on a track of its device and stream.
   void Ran(const KernelRunEvent& event, const ReplayState& state);
   void Changed(const Event& event, DeviceId device, std::uint64_t live_bytes, const ReplayState& state);
-  void Finish();  // after all
+  void Marked(const MarkEvent& event, const ReplayState& state);
+  // After all. `steps`: as FindStepTimes gives them; shown as far as they are in the time that was shown.
+  void Finish(const std::vector<StepTime>& steps);
+  bool is_empty() const { return shown_.empty(); }
 
  private:
   static constexpr std::size_t kCounters = 3;
@@ -82,7 +53,12 @@ class TraceFeed {
     std::array<std::optional<std::uint64_t>, kCounters> shown;
   };
 
-  std::uint64_t PidOf(ProcessId process);
+  struct Shown {
+    std::uint64_t first_ns = 0, latest_ns = 0;
+  };
+
+  void Saw(ProcessId process, std::uint64_t ns);
+  void ShowSteps(const std::vector<StepTime>& steps);
   Thread& ThreadOf(ThreadId id, ProcessId process, const Dictionary& dictionary);
   void Close(Thread& thread, std::uint64_t ns);
   void CloseBefore(Thread& thread, const StreamedNode& node, std::uint64_t ns);
@@ -100,9 +76,11 @@ class TraceFeed {
 
   const Capture& capture_;
   TraceSink& sink_;
+  const bool has_others_;
   absl::flat_hash_map<ProcessId, std::uint64_t> pids_;
   absl::flat_hash_set<std::uint64_t> used_pids_;
   absl::flat_hash_set<std::pair<std::uint64_t, std::uint64_t>> used_tids_;  // with their process
+  absl::flat_hash_map<ProcessId, Shown> shown_;
   absl::flat_hash_map<ThreadId, Thread> threads_;
   absl::flat_hash_map<DeviceId, Counters> counters_;
   absl::flat_hash_map<ModuleId, std::string> modules_, calls_;

@@ -1,0 +1,75 @@
+#include "tools/cli/show/kineto_merge.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "tools/view/terminal/units.h"
+
+namespace memoir {
+namespace {
+
+// Of the first process, since 1970: what time is counted from in the capture.
+std::uint64_t StartOf(const Capture& capture) {
+  std::uint64_t start_ns = std::numeric_limits<std::uint64_t>::max();
+  for (const ProcessSummary& process : capture.processes())
+    start_ns = std::min<std::uint64_t>(start_ns, process.info.start().realtime_ns());
+  return start_ns;
+}
+
+// The only process of the capture that the trace has, too.
+const ProcessSummary* ProcessOf(const KinetoTrace& trace, const Capture& capture) {
+  const ProcessSummary* found = nullptr;
+  for (const ProcessSummary& process : capture.processes()) {
+    if (!trace.pids.contains(process.info.pid())) continue;
+    if (found != nullptr) return nullptr;
+    found = &process;
+  }
+  return found;
+}
+
+}  // namespace
+
+absl::StatusOr<KinetoTrace> OpenKinetoTrace(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text;
+  errno = 0;
+  if (file) text.assign(std::istreambuf_iterator<char>(file), {});
+  if (!file || errno != 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot read ", path));
+  absl::StatusOr<KinetoTrace> trace = ReadKinetoTrace(std::move(text));
+  if (trace.ok()) return trace;
+  return absl::Status(trace.status().code(), absl::StrCat(path, ": ", trace.status().message()));
+}
+
+absl::Status SelectTimeOf(const KinetoTrace& trace, const std::string& path, const Capture& capture,
+                          Selection& selection) {
+  const std::uint64_t start_ns = StartOf(capture);
+  if (trace.end_ns <= start_ns) return OfAnotherRun(trace, path, capture);
+  if (selection.window.kind == Window::Kind::kAll)
+    selection.window = Window::Time(trace.begin_ns > start_ns ? trace.begin_ns - start_ns : 0, trace.end_ns - start_ns);
+  const ProcessSummary* process = ProcessOf(trace, capture);
+  if (process != nullptr && !selection.rank) selection.rank = process->rank();
+  return absl::OkStatus();
+}
+
+absl::Status OfAnotherRun(const KinetoTrace& trace, const std::string& path, const Capture& capture) {
+  const std::uint64_t start_ns = StartOf(capture);
+  const bool before = trace.begin_ns < start_ns;
+  const std::uint64_t apart_ns = before ? start_ns - trace.begin_ns : trace.begin_ns - start_ns;
+  return absl::InvalidArgumentError(absl::StrCat(path, ": begins ", FormatDuration(apart_ns),
+                                                 before ? " before " : " after ", capture.path(),
+                                                 ", which has no event in its time: merge a trace of the same run"));
+}
+
+ChromeFrame FrameOf(const KinetoTrace& trace, const Capture& capture) {
+  const std::int64_t shift_ns = static_cast<std::int64_t>(StartOf(capture)) - trace.base_ns;
+  return {trace.before(), trace.after(), trace.has_events, shift_ns};
+}
+
+}  // namespace memoir
