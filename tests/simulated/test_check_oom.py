@@ -304,3 +304,50 @@ def test_cuda_malloc_async(tree, tmp_path, monkeypatch):
     assert error["growth"]["asked_bytes_then"] == error["asked_bytes"] == 900 * MIB and error["growth"]["same_call"]
     text = " ".join(memoir(tree, "check", "oom", capture).stdout.split())
     assert "torch asked for 900.0 MiB" in text and "torch has allocated 2.9 GiB of 4.0 GiB" in text and "that call asked for as much" in text, text
+
+
+# Sentences of different lengths; the last is too long.
+LENGTHS = '''
+import sys, torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words = nn.Embedding(4000, 128)
+        self.blocks = nn.TransformerEncoder(nn.TransformerEncoderLayer(128, 4, 512, batch_first=True), 2, enable_nested_tensor=False)
+        self.head = nn.Linear(128, 4000)
+    def forward(self, words): return self.head(self.blocks(self.words(words)))
+net = Net().cuda()
+optimizer = torch.optim.AdamW(net.parameters())
+for length in map(int, sys.argv[1:]):
+    words, next_words = (torch.randint(0, 4000, (16, length)).cuda() for _ in range(2))
+    nn.functional.cross_entropy(net(words).flatten(0, 1), next_words.flatten()).backward()
+    optimizer.step()
+    optimizer.zero_grad()
+'''
+USUAL = (64, 128, 96, 160, 80, 200, 90, 140, 110, 180, 70)
+BYTES = 16 * 8 * 2    # of inputs for each word of a sentence
+
+
+def test_the_input_that_would_have_fitted(tree, tmp_path):
+    """What is estimated does fit when it is run, and is not much less than what does not."""
+    program = tmp_path / "program.py"
+    program.write_text(LENGTHS)
+
+    def train(name, last):
+        done, capture = record(tree, tmp_path / name, program, *USUAL, last, memory="2GiB")
+        return done.returncode == 0, capture
+
+    for name in ("long", "fitting", "above"):
+        (tmp_path / name).mkdir()
+    fits, capture = train("long", 4000)
+    assert not fits
+    error, = json.loads(memoir(tree, "check", "oom", "--json", capture).stdout)["out_of_memory"]
+    smaller = error["smaller_input"]
+    assert smaller["input_bytes"] == 4000 * BYTES and smaller["steps"] == len(USUAL) - 2
+    length = smaller["fitting_input_bytes"] // BYTES
+    text = " ".join(memoir(tree, "check", "oom", capture).stdout.split())
+    assert "a smaller batch: inputs of about" in text and "would fit, these had 1000.0 KiB (an estimate from 9 steps)" in text
+    assert max(USUAL) < length < 4000
+    assert train("fitting", length)[0]
+    assert not train("above", length * 5 // 4)[0]

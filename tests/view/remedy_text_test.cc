@@ -51,6 +51,15 @@ TEST(WhatHelps, Checkpointing) {
   EXPECT_THAT(both, HasSubstr("; checkpointing layers.*"));
 }
 
+TEST(WhatHelps, ASmallerBatch) {
+  OutOfMemory error = Error(OutOfMemoryCause::kFull);
+  error.by_category = {{"activation", 6 << 20, 1}, {"parameter", 2 << 20, 1}};
+  EXPECT_EQ(WhatHelps(error, {}), "a smaller batch (with it 6.0 MiB grow): memoir fit --vary");
+  error.fitting_input = FittingInput{12, 6 << 20, 4 << 20};
+  EXPECT_EQ(WhatHelps(error, {}),
+            "a smaller batch: inputs of about 4.0 MiB would fit, these had 6.0 MiB (an estimate from 12 steps)");
+}
+
 TEST(WhatHelps, NothingThatIsNotKnown) {
   EXPECT_EQ(WhatHelps(Error(OutOfMemoryCause::kFull), {}), "");
   EXPECT_EQ(WhatHelps(Error(OutOfMemoryCause::kFull), WithCheckpointing("cuda:1")), "") << "another device";

@@ -7,22 +7,11 @@
 
 #include "tools/analyze/categories/block_categories.h"
 #include "tools/analyze/grouping/driver_holders.h"
+#include "tools/analyze/oom/out_of_memory_sums.h"
 #include "tools/analyze/pass/windowed_visitor.h"
 
 namespace memoir {
 namespace {
-
-constexpr std::uint64_t kWorthSaying = std::uint64_t{64} << 20;
-
-// Where torch's allocator caches nothing, what its pools keep is not known. Readings of other processes are older.
-std::uint64_t Unaccounted(const OutOfMemory& error) {
-  const bool no_cache = error.reserved_bytes == 0 && error.allocated_bytes > 0;
-  if (!error.outside || !error.device_total || !error.device_free_known || no_cache) return 0;
-  std::uint64_t known = error.device_free + error.reserved_bytes + error.other_processes.value_or(0);
-  for (const Holder& holder : *error.outside) known += holder.bytes;
-  const std::uint64_t unknown = *error.device_total - std::min(known, *error.device_total);
-  return unknown >= std::max(kWorthSaying, *error.device_total / 100) ? unknown : 0;
-}
 
 // Whether torch asked for its tensors on the device, by its caching allocator or without one.
 bool IsOfTensors(const OutOfMemory& error) {
@@ -41,6 +30,7 @@ class OutOfMemoryPass : public WindowedVisitor {
  protected:
   void SeeProcessBegin(const ProcessEvent&) override {
     clock_ = {};
+    inputs_.Clear();
     requests_.clear();
     last_step_.reset();
     readings_.clear();
@@ -48,14 +38,15 @@ class OutOfMemoryPass : public WindowedVisitor {
   }
   void SeeRangeBegin(const RangeBeginEvent& event) override { clock_.RangeBegins(event); }
   void SeeRangeEnd(const RangeEndEvent& event) override {
-    clock_.RangeEnds(event, state().dictionary().text(event.range->name));
+    StepBegins(clock_.RangeEnds(event, state().dictionary().text(event.range->name)));
   }
-  void SeeModuleEnter(const ModuleEvent& event) override { clock_.ModuleEnters(event); }
+  void SeeModuleEnter(const ModuleEvent& event) override { StepBegins(clock_.ModuleEnters(event)); }
   void SeeStep(const StepEvent& event) override {
-    clock_.Stepped();
+    StepBegins(clock_.Stepped());
     last_step_ = event.step;
   }
   void SeeAllocate(const AllocateEvent& event) override;
+  void SeeDeallocate(const DeallocateEvent& event) override { inputs_.Freed(*event.block); }
   void SeeOutOfMemory(const OutOfMemoryEvent& event) override;
   void SeeDriverAllocate(const DriverAllocateEvent& event) override;
   void SeeDriverRefused(const DriverRefusedEvent& event) override;
@@ -78,6 +69,9 @@ class OutOfMemoryPass : public WindowedVisitor {
     std::uint64_t bytes = 0;
     bool operator==(const Asked&) const = default;
   };
+  void StepBegins(std::optional<StepKind> kind) {
+    if (kind) inputs_.StepBegins(*kind);
+  }
   Asked WhereOf(const Event& event, const DriverBlock& block) const;
   // What all errors have, and who holds what.
   OutOfMemory ErrorAt(const Event& event, DeviceId device) const;
@@ -96,6 +90,7 @@ class OutOfMemoryPass : public WindowedVisitor {
   std::deque<OutOfMemory> errors_;
   std::deque<GrowthQuestion> questions_;
   LoopClock clock_;
+  InputGrowth inputs_;
   std::map<DeviceId, Requests> requests_;
   std::optional<std::uint64_t> last_step_;
   std::map<DeviceId, DeviceReadingEvent> readings_;  // the newest
@@ -104,6 +99,9 @@ class OutOfMemoryPass : public WindowedVisitor {
 };
 
 void OutOfMemoryPass::SeeAllocate(const AllocateEvent& event) {
+  const DeviceMemory& memory = state().memory(event.block->device);
+  const bool is_input = Rules()[categories_.RuleOf(*event.block)].kept == Category::kInput;
+  if (memory.caching()) inputs_.Allocated(*event.block, is_input, memory.allocated().all);
   if (event.block->operator_call == 0) return;
   Requests& requests = requests_[event.block->device];
   if (requests.call != event.block->operator_call) requests = {event.block->operator_call, 0};
@@ -171,6 +169,10 @@ OutOfMemory OutOfMemoryPass::ErrorOf(const OutOfMemoryEvent& event) {
   if (asked.module.valid()) error.module_class = dictionary.module(asked.module).class_name;
   error.phase = asked.phase;
   error.room = RoomFor(state(), asked, event.device_free, event.device_limit);
+  // A module's call begins when its inputs are there: they belong to the step before.
+  const std::optional<StepKind> kind = clock_.BestKind();
+  if (kind && kind != StepKind::kModuleCall)
+    error.fitting_input = inputs_.FitAt(asked.device, *kind, UsableBytes(error));
   return error;
 }
 

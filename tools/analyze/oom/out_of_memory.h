@@ -13,6 +13,7 @@
 #include "tools/analyze/driver/refusal.h"
 #include "tools/analyze/grouping/holdings.h"
 #include "tools/analyze/grouping/source_lines.h"
+#include "tools/analyze/oom/input_growth.h"
 #include "tools/analyze/oom/out_of_memory_growth.h"
 #include "tools/analyze/oom/out_of_memory_room.h"
 #include "tools/analyze/pass/options.h"
@@ -55,6 +56,7 @@ struct OutOfMemory {
   std::vector<Holder> by_category;  // by Memoir's rules (categories/rules.h)
   Room room;
   Growth growth;
+  std::optional<FittingInput> fitting_input;  // empty: not known, or no smaller input would have helped
 };
 
 // For whoever knows that there are such errors: finding that out takes less (Summary::refusals, DeviceRow::num_ooms).

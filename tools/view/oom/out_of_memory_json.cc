@@ -46,6 +46,10 @@ Json GrowthJson(const Growth& growth) {
           {"by_module", GrownJson(growth.by_module)}};
 }
 
+Json FittingJson(const FittingInput& input) {
+  return {{"steps", input.steps}, {"input_bytes", input.input_bytes}, {"fitting_input_bytes", input.fitting_bytes}};
+}
+
 Json RoomJson(const Room& room) {
   return {{"bytes", room.free},
           {"usable_bytes", room.own_free},
@@ -98,7 +102,8 @@ Json ErrorJson(const OutOfMemory& error) {
           {"by_module", HoldersJson(error.by_module)},
           {"by_category", HoldersJson(error.by_category)},
           {"pinned_by", HoldersJson(room.pinned_by)},
-          {"growth", GrowthJson(error.growth)}};
+          {"growth", GrowthJson(error.growth)},
+          {"smaller_input", error.fitting_input ? FittingJson(*error.fitting_input) : Json(nullptr)}};
 }
 
 Json PeakJson(const DeviceRow& device) {

@@ -22,9 +22,14 @@ std::string CheckpointingHelps(const OutOfMemory& error, const Summary& summary)
                      FormatBytes(static_cast<std::uint64_t>(row.freed_bytes)));
 }
 
-// How far the batch has to shrink is not known: the step that failed has not shown all that it needs. What backward
-// never came for does not grow with a batch alone, it is kept.
+// How far the batch has to shrink is known where steps before had inputs of several sizes: the step that failed has not
+// shown all that it needs. What backward never came for does not grow with a batch alone, it is kept.
 std::string SmallerBatchHelps(const OutOfMemory& error) {
+  if (error.fitting_input) {
+    const FittingInput& input = *error.fitting_input;
+    return fmt::format("a smaller batch: inputs of about {} would fit, these had {} (an estimate from {} steps)",
+                       FormatBytes(input.fitting_bytes), FormatBytes(input.input_bytes), FormatCount(input.steps));
+  }
   constexpr std::uint64_t kSmallestPart = 4;
   std::uint64_t all = 0, of_batch = 0;
   for (const Holder& holder : error.by_category) {
