@@ -104,7 +104,7 @@ void InputGrowth::StepBegins(StepKind kind) {
 // Where the peak of small inputs is the optimizer's, only those of large ones are on a line.
 std::optional<FittingInput> InputGrowth::FitAt(DeviceId id, StepKind kind, std::uint64_t usable) const {
   const auto known = devices_.find(id);
-  if (known == devices_.end()) return std::nullopt;
+  if (known == devices_.end() || kind == StepKind::kModuleCall) return std::nullopt;
   const Device& device = known->second;
   const std::deque<Peak>& peaks = device.steps[static_cast<std::size_t>(kind)].over;
   std::vector<Peak> used(peaks.begin(), peaks.end());

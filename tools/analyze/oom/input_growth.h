@@ -34,7 +34,8 @@ class InputGrowth {
   void Freed(const Block& block);
   void StepBegins(StepKind kind);
 
-  // `usable`: bytes that tensors could have had. Empty: too few steps, inputs of one size, or no line.
+  // `usable`: bytes that tensors could have had. Empty: too few steps, inputs of one size, no line, or steps that are
+  // calls of a module, which begin when their inputs are there.
   std::optional<FittingInput> FitAt(DeviceId device, StepKind kind, std::uint64_t usable) const;
 
  private:

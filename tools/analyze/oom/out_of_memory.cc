@@ -169,9 +169,7 @@ OutOfMemory OutOfMemoryPass::ErrorOf(const OutOfMemoryEvent& event) {
   if (asked.module.valid()) error.module_class = dictionary.module(asked.module).class_name;
   error.phase = asked.phase;
   error.room = RoomFor(state(), asked, event.device_free, event.device_limit);
-  // A module's call begins when its inputs are there: they belong to the step before.
-  const std::optional<StepKind> kind = clock_.BestKind();
-  if (kind && kind != StepKind::kModuleCall)
+  if (const std::optional<StepKind> kind = clock_.BestKind())
     error.fitting_input = inputs_.FitAt(asked.device, *kind, UsableBytes(error));
   return error;
 }
