@@ -45,10 +45,15 @@ struct Leak {
   std::uint64_t steps = 0;       // from the first that left something behind
   std::uint64_t since_step = 0;  // that first one, as the program counts
   std::uint64_t ns = 0;          // when the newest step began
-  // Of most of the bytes; "" of none.
+  struct Share {                 // of a category
+    RuleNumber rule = 0;         // the one that most of it is by
+    std::uint64_t bytes = 0;
+  };
+  // Most bytes first. Together they are `bytes`, or of kReplaced the tensor that there is now; none: kFragmentation.
+  std::vector<Share> categories;
+  // That made the largest part of the first of them; "": none.
   std::string operator_name, module;
-  RuleNumber rule = 0;
-  bool is_mixed = false;  // not of all bytes
+  bool is_mixed = false;  // others made a part of it
   std::uint64_t bytes_per_step() const { return bytes / steps; }
 };
 // "kept", "replaced", "fragmentation"
@@ -98,7 +103,6 @@ class LeakPass : public WindowedVisitor {
   using Part = std::tuple<NameId, ModuleId, RuleNumber>;
   struct Row {
     std::map<std::uint64_t, Held> by_step;  // live, by the step that allocated it
-    std::map<Part, std::uint64_t> parts;    // bytes
     std::uint64_t bytes = 0;
     std::uint64_t oldest_freed = 0;  // steps that a block lived which is gone
     LevelSeries levels;              // of what torch.cat made
@@ -119,6 +123,12 @@ class LeakPass : public WindowedVisitor {
     std::uint32_t at = 0;  // in new_, plus 1; 0: in its row
     bool counts = false;   // false: from before steps were counted so
   };
+  // A row that leaks: its blocks of steps from `since` up to `until`, and what they are.
+  struct Kept {
+    Leak leak;
+    std::uint64_t since = 0, until = 0;
+    std::map<Part, std::uint64_t> parts;  // bytes
+  };
   struct Memory {
     std::uint64_t live = 0;
     std::uint64_t peak = 0;
@@ -126,9 +136,11 @@ class LeakPass : public WindowedVisitor {
   };
   void Restart(StepSource source);
   void EndStep();
-  void Judge(const Place& place, const Row& row, ProcessId process);
+  std::optional<Kept> Judge(const Place& place, const Row& row);
+  void TakeParts(absl::flat_hash_map<Place, Kept>& kept) const;
+  void Describe(const std::map<Part, std::uint64_t>& parts, Leak& leak) const;
   void JudgeReserved(DeviceId id, const Memory& memory, ProcessId process);
-  void Add(Leak leak, DeviceId device);
+  void Add(Leak leak, DeviceId device, ProcessId process);
 
   const BlockCategories& categories_;
   SourceLines lines_;

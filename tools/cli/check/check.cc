@@ -91,8 +91,7 @@ absl::StatusOr<Checked> CheckCapture(const std::string& path, const CheckArgumen
     checked->text = ToText(checked->json);
     return checked;
   }
-  if (!asked.check.empty() && arguments.chooses_blocks())
-    checked->text = ChosenBlocksLine(options, 0, 0) + checked->text;
+  if (!asked.check.empty() && arguments.chooses_blocks()) checked->text = ChosenBlocksLine(options) + checked->text;
   const auto& summary = analyses.summary();
   if (!summary.ok()) return summary.status();
   const std::string losses = RenderLosses(*capture, summary->report, shown.terminal);
