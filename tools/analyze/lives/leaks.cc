@@ -156,7 +156,6 @@ std::optional<LeakPass::Kept> LeakPass::Judge(const Place& place, const Row& row
   if (since) {
     for (auto held = row.by_step.lower_bound(*since); held != row.by_step.end() && held->first < newest; ++held) {
       leak.bytes += held->second.bytes;
-      leak.blocks += held->second.blocks;
     }
     leak.steps = newest - *since;
     leak.since_step = numbers_[*since];
@@ -165,7 +164,6 @@ std::optional<LeakPass::Kept> LeakPass::Judge(const Place& place, const Row& row
   } else if (rise && rise->steps > 0) {
     leak.kind = Leak::Kind::kReplaced;
     leak.bytes = rise->bytes;
-    leak.blocks = 1;
     leak.steps = rise->steps;
     leak.since_step = numbers_[rise->since];
     found.until = step_;
@@ -186,6 +184,7 @@ void LeakPass::TakeParts(absl::flat_hash_map<Place, Kept>& kept) const {
     const auto found = kept.find(known.place);
     if (found == kept.end() || known.step < found->second.since || known.step >= found->second.until) return;
     found->second.parts[known.part] += known.bytes;
+    ++found->second.blocks;
   };
   for (const Known& known : known_) {
     if (known.counts && known.at == 0) take(known);
@@ -248,6 +247,7 @@ void LeakPass::SeeProcessEnd(const ProcessEvent& event) {
   }
   if (!kept.empty()) TakeParts(kept);
   for (auto& [place, found] : kept) {
+    found.leak.blocks = found.blocks;
     Describe(found.parts, found.leak);
     Add(std::move(found.leak), place.device, event.process);
   }

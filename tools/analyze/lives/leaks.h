@@ -40,8 +40,8 @@ struct Leak {
   SourceLine line;  // of a backward node that its forward operator is of; none: not known
   std::string device;
   ProcessId process;
-  std::uint64_t bytes = 0;  // of those steps together, without the newest
-  std::uint64_t blocks = 0;
+  std::uint64_t bytes = 0;       // of those steps together, without the newest
+  std::uint64_t blocks = 0;      // that there are of it
   std::uint64_t steps = 0;       // from the first that left something behind
   std::uint64_t since_step = 0;  // that first one, as the program counts
   std::uint64_t ns = 0;          // when the newest step began
@@ -127,6 +127,7 @@ class LeakPass : public WindowedVisitor {
   struct Kept {
     Leak leak;
     std::uint64_t since = 0, until = 0;
+    std::uint64_t blocks = 0;
     std::map<Part, std::uint64_t> parts;  // bytes
   };
   struct Memory {

@@ -128,22 +128,23 @@ std::string LeakCommand(const Leak& leak) {
   return fmt::format("show --by {} --at {}ns", by, leak.ns);
 }
 
-std::string NoLeakLine(const Leaks& leaks) {
+std::string LeakHeadline(const Leaks& leaks) {
+  const std::string steps = CountedSteps(leaks.steps, leaks.source);
+  if (const std::size_t count = leaks.leaks.size(); count > 0) {
+    return fmt::format("{} more in every step ({} looked at)", FormatCounted(count, "place keeps", "places keep"),
+                       steps);
+  }
   if (leaks.source == StepSource::kNone)
-    return "not known: the recording has no steps: no call of memoir.step(), of an optimizer or of a module\n";
-  if (leaks.steps <= kFewestSteps)
-    return "not known: too few to tell what grows: " + CountedSteps(leaks.steps, leaks.source) + " looked at\n";
-  return "nothing is kept more in every step, of " + CountedSteps(leaks.steps, leaks.source) + "\n";
+    return "not known: the recording has no steps: no call of memoir.step(), of an optimizer or of a module";
+  if (leaks.steps <= kFewestSteps) return "not known: too few to tell what grows: " + steps + " looked at";
+  return "nothing is kept more in every step, of " + steps;
 }
 
 std::string RenderLeaks(const Capture& capture, const Leaks& leaks, std::size_t top, const std::string& path,
                         const Terminal& terminal) {
-  if (leaks.leaks.empty()) return NoLeakLine(leaks);
   const std::size_t count = leaks.leaks.size();
-  const std::string head =
-      fmt::format("{} more in every step ({} looked at)", FormatCounted(count, "place keeps", "places keep"),
-                  CountedSteps(leaks.steps, leaks.source));
-  std::string text = Painted(terminal, Color::kBold, head) + "\n";
+  if (count == 0) return LeakHeadline(leaks) + "\n";
+  std::string text = Painted(terminal, Color::kBold, LeakHeadline(leaks)) + "\n";
   const std::size_t shown = top == 0 ? count : std::min(top, count);
   for (std::size_t i = 0; i < shown; ++i) {
     const Leak& leak = leaks.leaks[i];
