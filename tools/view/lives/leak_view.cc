@@ -54,7 +54,7 @@ std::string_view HolderText(const Leak& leak) {
   if (leak.kind == Leak::Kind::kFragmentation)
     return "live blocks between free pieces; what is allocated does not grow with it";
   if (leak.kind == Leak::Kind::kReplaced)
-    return "a reference of the program to one tensor, which torch.cat replaces by a longer one";
+    return "references of the program to tensors that torch.cat replaces by longer ones";
   if (leak.device == "pinned") return "a reference of the program to pinned memory, or a copy that has not ended";
   switch (KeeperOf(leak)) {
     case Keeper::kHolder:
@@ -78,6 +78,7 @@ std::string_view HolderText(const Leak& leak) {
 // "activation 75.0% (most by aten::relu in 1), input 25.0% on cpu, 40 blocks"
 std::string WhatText(const Capture& capture, const Leak& leak) {
   constexpr std::size_t kMostCategories = 3;
+  constexpr std::uint64_t kSmallestShare = 100;  // of all: less is not named
   const std::string device = " on " + DeviceLabel(capture, leak.device, leak.process);
   if (leak.kind == Leak::Kind::kFragmentation) return "reserved memory" + device;
   std::string maker = leak.operator_name.empty() ? "" : "by " + Escaped(leak.operator_name);
@@ -92,14 +93,15 @@ std::string WhatText(const Capture& capture, const Leak& leak) {
   std::string text;
   std::uint64_t all = 0;
   for (const Leak::Share& share : leak.categories) all += share.bytes;
-  const std::size_t shown = std::min(kMostCategories, leak.categories.size());
+  const auto count = static_cast<std::size_t>(std::ranges::count_if(
+      leak.categories, [all](const Leak::Share& share) { return share.bytes >= all / kSmallestShare; }));
+  const std::size_t shown = std::min(kMostCategories, count);
   for (std::size_t i = 0; i < shown; ++i) {
     const Leak::Share& share = leak.categories[i];
     text += (i == 0 ? "" : ", ") + LabelOf(share) + " " + FormatShare(share.bytes, all);
     if (i == 0 && !maker.empty()) text += " (" + maker + ")";
   }
-  if (shown < leak.categories.size())
-    text += fmt::format(" and {} more", FormatCounted(leak.categories.size() - shown, "category", "categories"));
+  if (shown < count) text += " and " + FormatCounted(count - shown, "other", "others");
   return text + device + blocks;
 }
 
