@@ -29,7 +29,6 @@
 #include "tools/view/checkpointing/checkpoint_view.h"
 #include "tools/view/events/event_json.h"
 #include "tools/view/lives/explain_view.h"
-#include "tools/view/lives/leak_view.h"
 #include "tools/view/oom/out_of_memory_json.h"
 #include "tools/view/oom/out_of_memory_text.h"
 #include "tools/view/segments/fragmentation_view.h"
@@ -119,23 +118,6 @@ TEST_F(Views, RunSummaryOfALeak) {
   const auto holders = AnalyzePeakHolders(capture, {});
   ASSERT_TRUE(holders.ok()) << holders.status();
   ExpectGolden("run_leak.txt", RenderRunSummary(capture, *holders, {.program = "memoir", .capture = "run1"}, kNarrow));
-}
-
-TEST_F(Views, CheckLeaks) {
-  constexpr std::uint64_t kMiB = 1 << 20;
-  testing::ProcessBuilder process;
-  const std::uint32_t cuda = process.AddDevice("cuda", 0);
-  for (std::uint64_t step = 0; step < 12; ++step) {
-    process.Step(step).ChangeSegment(v1::SEGMENT_ALLOCATE, cuda, 0x10000000 + step * 32 * kMiB, 16 * kMiB);
-    process.Stack({{"/src/me/train.py", "remember", 40}});
-    process.Begin("aten::randn").Allocate(0x1000 + step * 0x100000, 1 << 20).End();
-    process.Begin("aten::relu").AllocateBlock(cuda, 0x10000000 + step * 32 * kMiB, kMiB).End();
-  }
-  process.WriteTo(folder_ / "leaks");
-  const Capture capture = *Capture::Open(folder_ / "leaks");
-  const auto leaks = AnalyzeLeaks(capture, {});
-  ASSERT_TRUE(leaks.ok()) << leaks.status();
-  ExpectGolden("check_leaks.txt", RenderLeaks(capture, *leaks, 0, "run1", kNarrow));
 }
 
 TEST_F(Views, SummaryByEachGrouping) {

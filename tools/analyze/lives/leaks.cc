@@ -1,7 +1,8 @@
 #include "tools/analyze/lives/leaks.h"
 
 #include <algorithm>
-#include <functional>
+#include <tuple>
+#include <utility>
 
 namespace memoir {
 namespace {
@@ -22,18 +23,6 @@ bool Joins(std::string_view operator_name) {
 }
 
 }  // namespace
-
-std::string_view ToString(Leak::Kind kind) {
-  switch (kind) {
-    case Leak::Kind::kKept:
-      return "kept";
-    case Leak::Kind::kReplaced:
-      return "replaced";
-    case Leak::Kind::kFragmentation:
-      return "fragmentation";
-  }
-  return "";
-}
 
 void LeakPass::SeeProcessBegin(const ProcessEvent& /*event*/) {
   Restart(StepSource::kNone);
@@ -71,7 +60,7 @@ void LeakPass::SeeAllocate(const AllocateEvent& event) {
     place.module = block.module;
   }
   place.joined = block.operator_name.valid() && Joins(state().dictionary().text(block.operator_name));
-  const Part part = {block.operator_name, block.module, categories_.RuleOf(block)};
+  const LeakPart part = {block.operator_name, block.module, categories_.RuleOf(block)};
   // A cached block that was not split is larger than what was asked for, now more and now less.
   const std::uint64_t bytes = place.joined && block.requested_bytes > 0 ? block.requested_bytes : block.bytes;
   new_.push_back({place, part, bytes, static_cast<std::uint32_t>(at)});
@@ -192,32 +181,6 @@ void LeakPass::TakeParts(absl::flat_hash_map<Place, Kept>& kept) const {
   for (const Known& freed : gone_) take(freed);
 }
 
-void LeakPass::Describe(const std::map<Part, std::uint64_t>& parts, Leak& leak) const {
-  struct Sum {
-    std::uint64_t bytes = 0;
-    std::uint64_t parts = 0;
-    const std::pair<const Part, std::uint64_t>* largest = nullptr;
-  };
-  std::map<CategoryNumber, Sum> sums;
-  for (const auto& part : parts) {
-    Sum& sum = sums[CategoryOf(std::get<RuleNumber>(part.first))];
-    sum.bytes += part.second;
-    ++sum.parts;
-    if (sum.largest == nullptr || part.second > sum.largest->second) sum.largest = &part;
-  }
-  const Sum* first = nullptr;
-  for (const auto& [category, sum] : sums) {
-    leak.categories.push_back({std::get<RuleNumber>(sum.largest->first), sum.bytes});
-    if (first == nullptr || sum.bytes > first->bytes) first = &sum;
-  }
-  if (first == nullptr) return;
-  std::ranges::stable_sort(leak.categories, std::greater(), &Leak::Share::bytes);
-  const auto& [operator_name, module, rule] = first->largest->first;
-  leak.is_mixed = first->parts > 1;
-  if (operator_name.valid()) leak.operator_name = state().dictionary().text(operator_name);
-  if (module.valid()) leak.module = state().dictionary().module(module).place();
-}
-
 void LeakPass::JudgeReserved(DeviceId id, const Memory& memory, ProcessId process) {
   const std::optional<LevelSeries::Rise> rise = memory.reserved.Rises();
   if (!rise || rise->steps == 0 || rise->bytes < kLargeReserved) return;
@@ -248,7 +211,7 @@ void LeakPass::SeeProcessEnd(const ProcessEvent& event) {
   if (!kept.empty()) TakeParts(kept);
   for (auto& [place, found] : kept) {
     found.leak.blocks = found.blocks;
-    Describe(found.parts, found.leak);
+    Describe(found.parts, state().dictionary(), found.leak);
     Add(std::move(found.leak), place.device, event.process);
   }
   if (!selects_blocks()) {

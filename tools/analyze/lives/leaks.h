@@ -19,8 +19,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -28,36 +26,12 @@
 #include "absl/status/statusor.h"
 #include "tools/analyze/categories/block_categories.h"
 #include "tools/analyze/grouping/source_lines.h"
+#include "tools/analyze/lives/leak.h"
 #include "tools/analyze/lives/leak_trend.h"
 #include "tools/analyze/pass/windowed_visitor.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
-
-struct Leak {
-  enum class Kind : std::uint8_t { kKept, kReplaced, kFragmentation };
-  Kind kind = Kind::kKept;
-  SourceLine line;  // of a backward node that its forward operator is of; none: not known
-  std::string device;
-  ProcessId process;
-  std::uint64_t bytes = 0;       // of those steps together, without the newest
-  std::uint64_t blocks = 0;      // that there are of it
-  std::uint64_t steps = 0;       // from the first that left something behind
-  std::uint64_t since_step = 0;  // that first one, as the program counts
-  std::uint64_t ns = 0;          // when the newest step began
-  struct Share {                 // of a category
-    RuleNumber rule = 0;         // the one that most of it is by
-    std::uint64_t bytes = 0;
-  };
-  // Most bytes first. Together they are `bytes`, or of kReplaced the tensor that there is now; none: kFragmentation.
-  std::vector<Share> categories;
-  // That made the largest part of the first of them; "": none.
-  std::string operator_name, module;
-  bool is_mixed = false;  // others made a part of it
-  std::uint64_t bytes_per_step() const { return bytes / steps; }
-};
-// "kept", "replaced", "fragmentation"
-std::string_view ToString(Leak::Kind kind);
 
 struct Leaks {
   std::vector<Leak> leaks;  // most bytes first
@@ -100,7 +74,6 @@ class LeakPass : public WindowedVisitor {
     }
   };
   static constexpr std::uint32_t kNoLine = 0xffffffffu;
-  using Part = std::tuple<NameId, ModuleId, RuleNumber>;
   struct Row {
     std::map<std::uint64_t, Held> by_step;  // live, by the step that allocated it
     std::uint64_t bytes = 0;
@@ -110,14 +83,14 @@ class LeakPass : public WindowedVisitor {
   // Something allocated and not yet freed again in the step in hand: what both happens in is never looked at.
   struct New {
     Place place;
-    Part part;
+    LeakPart part;
     std::uint64_t bytes = 0;
     std::uint32_t slot = 0;
     bool live = true;
   };
   struct Known {
     Place place;
-    Part part;
+    LeakPart part;
     std::uint64_t bytes = 0;
     std::uint64_t step = 0;
     std::uint32_t at = 0;  // in new_, plus 1; 0: in its row
@@ -128,7 +101,7 @@ class LeakPass : public WindowedVisitor {
     Leak leak;
     std::uint64_t since = 0, until = 0;
     std::uint64_t blocks = 0;
-    std::map<Part, std::uint64_t> parts;  // bytes
+    LeakParts parts;
   };
   struct Memory {
     std::uint64_t live = 0;
@@ -139,7 +112,6 @@ class LeakPass : public WindowedVisitor {
   void EndStep();
   std::optional<Kept> Judge(const Place& place, const Row& row);
   void TakeParts(absl::flat_hash_map<Place, Kept>& kept) const;
-  void Describe(const std::map<Part, std::uint64_t>& parts, Leak& leak) const;
   void JudgeReserved(DeviceId id, const Memory& memory, ProcessId process);
   void Add(Leak leak, DeviceId device, ProcessId process);
 
