@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tests/captures/capture_builder.h"
@@ -36,12 +38,12 @@ ProcessBuilder Training(std::uint64_t steps, bool leaks = true) {
   return process;
 }
 
-std::vector<Leak> LeaksOf(ProcessBuilder process, const Selection& selection = {}) {
+std::vector<Leak> LeaksOf(ProcessBuilder process, const Selection& selection = {},
+                          const BlockCategories& categories = {}) {
   const testing::TemporaryFolder folder;
   process.WriteTo(folder.path());
   const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
-  const BlockCategories none;
-  LeakPass pass(*capture, selection, none);
+  LeakPass pass(*capture, selection, categories);
   ReplayOptions options = ReplayOptionsFor(selection, false, false);
   options.modules = true;
   EXPECT_TRUE(capture->Replay(pass, options).ok());
@@ -137,6 +139,92 @@ TEST(Leaks, ATensorThatIsReplacedByALongerOne) {
     EXPECT_EQ(leaks[0].kind, Leak::Kind::kReplaced);
     EXPECT_EQ(leaks[0].bytes_per_step(), 100u);
   }
+}
+
+// A line that made something large in its first step, which is no part of what it leaks since the tenth.
+TEST(Leaks, WhatTheyAreIsOfTheBlocksThatLeak) {
+  ProcessBuilder process;
+  for (std::uint64_t step = 0; step < 40; ++step) {
+    process.Step(step).Stack({kLeaks});
+    if (step == 0) process.Begin("aten::zeros").Allocate(0x1, 50'000).End();
+    if (step >= 20) process.Begin("aten::relu").Allocate(kLeakAt + step, 100).End();
+  }
+  const std::vector<Leak> leaks = LeaksOf(std::move(process));
+  ASSERT_EQ(leaks.size(), 1u);
+  EXPECT_EQ(leaks[0].since_step, 20u);
+  EXPECT_EQ(leaks[0].operator_name, "aten::relu");
+  EXPECT_FALSE(leaks[0].is_mixed);
+  EXPECT_EQ(leaks[0].blocks, 18u);
+}
+
+RuleNumber RuleNamed(std::string_view name) {
+  RuleNumber number = 0;
+  while (number < Rules().size() && Rules()[number].name != name) ++number;
+  return number;
+}
+
+// One input of 100 bytes beside two activations of 60: most of it is activations, though the largest part is the input.
+TEST(Leaks, CategoriesAddUpAndTheOneOfMostBytesIsFirst) {
+  ProcessBuilder process;
+  BlockCategories categories;
+  const RuleNumber input = RuleNamed("program_input"), saved = RuleNamed("saved_for_backward");
+  ASSERT_LT(input, Rules().size());
+  ASSERT_LT(saved, Rules().size());
+  for (std::uint64_t step = 0; step < 20; ++step) {
+    process.Step(step).Stack({kLeaks});
+    process.Begin("aten::randn").Allocate(kLeakAt + step, 100).End();
+    process.Begin("aten::relu").Allocate(kGradientAt + step, 60).End();
+    process.Begin("aten::addmm").Allocate(kQueueAt + step, 60).End();
+    categories.rules.insert(categories.rules.end(), {input, saved, saved});
+  }
+  process.Deallocate(kLeakAt + 3);  // after the newest step began: it was live then
+  const std::vector<Leak> leaks = LeaksOf(std::move(process), {}, categories);
+  ASSERT_EQ(leaks.size(), 1u);
+  EXPECT_EQ(leaks[0].bytes, 18u * 220);
+  EXPECT_EQ(leaks[0].blocks, 18u * 3);
+  ASSERT_EQ(leaks[0].categories.size(), 2u);
+  EXPECT_EQ(leaks[0].categories[0].rule, saved);
+  EXPECT_EQ(leaks[0].categories[0].bytes, 18u * 120);
+  EXPECT_EQ(leaks[0].categories[1].rule, input);
+  EXPECT_EQ(leaks[0].categories[1].bytes, 18u * 100);
+  EXPECT_TRUE(leaks[0].is_mixed);
+}
+
+// Each step reserves 16 MiB more for blocks of 1 MiB.
+TEST(Leaks, ReservedMemoryThatGrowsAlone) {
+  constexpr std::uint64_t kMiB = 1 << 20;
+  for (const bool allocated_too : {false, true}) {
+    ProcessBuilder process;
+    const std::uint32_t cuda = process.AddDevice("cuda", 0);
+    for (std::uint64_t step = 0; step < 20; ++step) {
+      const std::uint64_t at = 0x10000000 + step * 32 * kMiB;
+      process.Step(step);
+      process.ChangeSegment(v1::SEGMENT_ALLOCATE, cuda, at, 16 * kMiB);
+      process.Stack({kLeaks}).AllocateBlock(cuda, at, allocated_too ? 15 * kMiB : kMiB);
+      if (!allocated_too && step >= 3) process.FreeBlock(cuda, 0x10000000 + (step - 3) * 32 * kMiB);
+    }
+    std::vector<Leak> leaks = LeaksOf(std::move(process));
+    ASSERT_EQ(leaks.size(), 1u);
+    EXPECT_EQ(leaks[0].kind, allocated_too ? Leak::Kind::kKept : Leak::Kind::kFragmentation);
+    if (allocated_too) continue;
+    EXPECT_EQ(leaks[0].device, "cuda:0");
+    EXPECT_EQ(leaks[0].bytes_per_step(), 16 * kMiB);
+    EXPECT_EQ(leaks[0].bytes, leaks[0].steps * 16 * kMiB);
+    EXPECT_TRUE(leaks[0].categories.empty());
+  }
+}
+
+TEST(Leaks, ReservedMemoryThatGrowsAtFirstIsNone) {
+  constexpr std::uint64_t kMiB = 1 << 20;
+  ProcessBuilder process;
+  const std::uint32_t cuda = process.AddDevice("cuda", 0);
+  for (std::uint64_t step = 0; step < 40; ++step) {
+    process.Step(step);
+    if (step < 10) process.ChangeSegment(v1::SEGMENT_ALLOCATE, cuda, 0x10000000 + step * 32 * kMiB, 16 * kMiB);
+    process.Stack({kLeaks}).AllocateBlock(cuda, 0x10000000, kMiB);
+    process.FreeBlock(cuda, 0x10000000);
+  }
+  EXPECT_TRUE(LeaksOf(std::move(process)).empty());
 }
 
 TEST(Leaks, NoneWithoutSteps) {

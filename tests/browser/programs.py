@@ -47,6 +47,17 @@ for step in range(8):
     time.sleep(0.02)
 """
 
+# One process with two GPUs.
+TWO_GPUS = """
+import torch
+from torch import nn
+
+models = [nn.Linear(256, 256, device=f"cuda:{i}") for i in range(2)]
+for step in range(6):
+    for i, model in enumerate(models):
+        model(torch.randn(512 * (i + 1), 256, device=f"cuda:{i}")).mean().backward()
+"""
+
 # Names that would do something, were they not text.
 EVIL = """
 import memoir

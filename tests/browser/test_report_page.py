@@ -10,9 +10,10 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
-from programs import EVIL, PLAIN, RANKS, TRAINING
+from programs import EVIL, PLAIN, RANKS, TRAINING, TWO_GPUS
 
 HERE = pathlib.Path(__file__).resolve().parent
 SIZES = ((1366, 768), (2560, 1440))
@@ -218,6 +219,80 @@ def test_ranks_stand_side_by_side(ranks, training):
     assert of["colours"] >= 2
     assert of["view"] == "timeline" and of["clicked"] == "rank 2 cuda:0" and " live at " in of["headline"]
     assert all(seen["ranks"] is None for seen in training.seen), "one rank has nothing beside it"
+
+
+def of_page(report, expression):
+    """What an expression of the page's `page` says, and what the page said itself."""
+    script = f"""
+import {{ openReport, show, settle }} from "{(HERE / "report_page.mjs").as_uri()}";
+const {{ browser, page, said }} = await openReport({json.dumps(str(report))}, {{ width: 1366, height: 768 }});
+const answer = {expression};
+console.log(JSON.stringify({{ answer, said }}));
+await browser.close();
+"""
+    done = subprocess.run(["node", "--input-type=module"], input=script, capture_output=True, text=True, timeout=120, env=BROWSER)
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["said"] == []
+    return answer["answer"]
+
+
+SIDE_BY_SIDE = """{
+  tab: await page.textContent("#views a[data-view=ranks]"),
+  link: await page.locator(".overview button", {hasText: "side by side"}).textContent(),
+  note: (await show(page, "ranks"), await page.waitForSelector(".ranks-rows .rank-row"), await settle(page), await page.textContent(".ranks > .note")),
+  rows: await page.$$eval(".ranks-rows .rank-row .link", (all) => all.map((one) => one.textContent)),
+  odd: await page.$$eval(".ranks-rows .rank-row.odd .link", (all) => all.map((one) => one.textContent)),
+}"""
+
+
+def test_two_gpus_of_a_process_are_devices_and_no_ranks(tree, browser, ranks, tmp_path):
+    seen = of_page(Reported(tree, tmp_path, TWO_GPUS, "--simulate", "h100", "--sim-devices", "2", sizes=()).file, SIDE_BY_SIDE)
+    assert seen["tab"] == "Devices" and seen["link"].startswith("Devices side by side")
+    assert seen["rows"] == ["cuda:0", "cuda:1"]
+    assert "rank" not in seen["note"] and "a device at that instant" in seen["note"]
+    seen = of_page(ranks.file, SIDE_BY_SIDE)
+    assert seen["tab"] == "Ranks" and seen["link"].startswith("Ranks side by side")
+    assert "1 rank of 3 stands out" in seen["note"]
+
+
+@pytest.mark.skipif("MEMOIR_WRITE_SAMPLES" not in os.environ, reason="MEMOIR_WRITE_SAMPLES does not name the program that writes samples; ctest does")
+def test_more_ranks_than_there_are_rows(tree, browser, tmp_path):
+    (tmp_path / "samples").mkdir()
+    subprocess.run([os.environ["MEMOIR_WRITE_SAMPLES"], tmp_path / "samples"], check=True, capture_output=True)
+    report = tmp_path / "report.html"
+    assert memoir(tree, "report", tmp_path / "samples/many_ranks", "-o", report).returncode == 0
+    seen = of_page(report, SIDE_BY_SIDE)
+    assert len(seen["rows"]) == 128 and len(set(seen["rows"])) == 128
+    assert seen["odd"] == ["rank 117 cpu"]
+    assert "1 rank of 200 stands out" in seen["note"] and "Shown are the 128 of 200" in seen["note"]
+    # The median is of all: most of those shown are as far from it as any.
+    assert sum(int(name.split()[1]) % 5 in (0, 4) for name in seen["rows"]) == 80, "all whose peak is 2 MiB from it"
+
+
+KILLED = """
+import os, signal, torch
+kept = [torch.zeros(1000) for _ in range(10)]
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_killed_program_lost_nothing_and_says_how_it_ended(tree, browser, tmp_path):
+    program, capture, report = tmp_path / "killed.py", tmp_path / "capture", tmp_path / "report.html"
+    program.write_text(KILLED)
+    memoir(tree, "run", "-o", capture, "--", sys.executable, program)
+    assert memoir(tree, "report", capture, "-o", report).returncode == 0
+    title, text = of_page(report, "[await page.textContent('.lost h2'), await page.textContent('.lost pre')]")
+    assert "All events were recorded, but" in title
+    assert "ended without stopping (killed" in text and "all events until then are in the capture" in text
+    assert text.strip() in " ".join(memoir(tree, "show", capture).stdout.split("\n")), "as memoir show says it"
+
+
+def test_a_leak_is_among_the_findings(tree, browser, ranks, training):
+    headings = "await page.$$eval('.finding h3', (all) => all.map((one) => one.textContent))"
+    found = next(text for text in of_page(ranks.file, headings) if "leaks: " in text)
+    assert found == "!leaks: 1 place keeps more in every step (7 optimizer steps looked at)"
+    assert any("leaks: not known: too few to tell what grows" in text for text in of_page(training.file, headings))
 
 
 def test_firefox_shows_the_same(training):

@@ -141,7 +141,7 @@ int RunReport(const std::string& folder) {
   const auto fragmentation = AnalyzeFragmentation(*capture, {});
   const auto balance = AnalyzeBalance(*capture, {}, {});
   if (!fragmentation.ok() || !balance.ok()) return kExitError;
-  const auto findings = FindingsOf(*capture, report->summaries.front(), *fragmentation, *balance, folder);
+  const auto findings = FindingsOf(*capture, *report, *fragmentation, *balance, folder);
   const bool whole = !ToText(ReportFacts(*capture, *report, findings, folder)).empty() &&
                      !ToText(ReportTables(*capture, *report)).empty() &&
                      ReportSections(*report).size() >= report->devices.size();

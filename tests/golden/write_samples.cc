@@ -26,6 +26,23 @@ void WriteDied(const std::string& folder) {
   memoir::testing::WriteFile(folder + "/ring_path", ring);
 }
 
+// Of 200 ranks one keeps what it makes. More of them than the report has rows for.
+void WriteManyRanks(const std::string& folder) {
+  std::filesystem::create_directories(folder);
+  for (std::uint32_t rank = 0; rank < 200; ++rank) {
+    memoir::testing::ProcessOptions options;
+    options.rank = rank;
+    options.world_size = 200;
+    options.pid = 100 + rank;
+    memoir::testing::ProcessBuilder process(options);
+    for (std::uint64_t step = 0; step < 4; ++step) {
+      process.Step(step).Begin("aten::ones").Allocate(0x1000 + step, (8 + rank % 5) << 20).End();
+      if (rank != 117) process.Deallocate(0x1000 + step);
+    }
+    process.WriteTo(folder);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -35,5 +52,6 @@ int main(int argc, char** argv) {
   }
   memoir::testing::WriteSample("kernel_times", std::string(argv[1]) + "/kernel_times");
   WriteDied(std::string(argv[1]) + "/died");
+  WriteManyRanks(std::string(argv[1]) + "/many_ranks");
   return 0;
 }

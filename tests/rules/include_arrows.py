@@ -75,7 +75,7 @@ ANALYZE = {
     "fit": "summary",
     "data_flow": "grouping pass",
     "torch_profiler": "categories data_flow pass time",
-    "report": "categories grouping oom pass stacks summary",
+    "report": "categories grouping lives oom pass stacks summary",
 }
 VIEW = {
     "json": "terminal",
@@ -99,7 +99,7 @@ VIEW = {
     "torch_profiler": "json terminal analyze/data_flow analyze/torch_profiler",
     "trace": "flame json analyze/calls analyze/pass analyze/tree",
     "tree": "capture json terminal analyze/tree",
-    "report": "accounting capture json oom segments summary terminal analyze/accounting analyze/categories analyze/grouping analyze/pass analyze/report analyze/segments analyze/stacks analyze/summary",
+    "report": "accounting capture json lives oom segments summary terminal analyze/accounting analyze/categories analyze/grouping analyze/pass analyze/report analyze/segments analyze/stacks analyze/summary",
 }
 CLI = {
     "terminal": "view/terminal",

@@ -91,6 +91,19 @@ def test_the_summary_and_the_check_say_the_same_and_commands_work(tree, on_cpu):
     assert line.split(":")[0] in done.stdout
 
 
+def test_commands_are_of_the_run_that_was_asked_for(tree, tmp_path):
+    program = tmp_path / "twice.py"
+    program.write_text("import memoir, sys, torch\nkept = []\nfor step in range(20):\n    memoir.step(step)\n    kept.append(torch.zeros(int(sys.argv[1])))\n")
+    for size in ("65536", "131072"):
+        subprocess.run([tree / "bin/memoir", "run", "-q", "-o", tmp_path / "capture", "--", sys.executable, program, size], timeout=300, check=True)
+    text = check(tree, "leaks", "--run", "1", tmp_path / "capture").stdout
+    assert "twice.py:5: +256.0 KiB each step" in text
+    command = re.search(r"more: memoir (show .*)", text)[1]
+    done = subprocess.run(f"{tree}/bin/memoir {command}", shell=True, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and re.search(r"twice\.py:5 .* 4\.8 MiB", done.stdout), done.stdout + done.stderr
+    assert "+512.0 KiB each step" in check(tree, "leaks", tmp_path / "capture").stdout
+
+
 def test_a_part_of_the_recording(tree, on_cpu):
     capture = on_cpu[0]
     few = check(tree, "leaks", "--steps", "10:13", capture)
@@ -106,6 +119,11 @@ def test_a_part_of_the_recording(tree, on_cpu):
     large = show(tree, capture, "--by", "line", "--at", "peak", "--min-size", "1MiB")
     assert large["devices"][0]["live_blocks"] > 0
     assert all(row["bytes"] >= row["blocks"] << 20 for row in large["devices"][0]["lines"])
+    line = subprocess.run([tree / "bin/memoir", "show", "--by", "line", "--min-size", "1MiB", capture], capture_output=True, text=True, check=True).stdout
+    assert line.startswith("Only blocks of 1.0 MiB or more\n")
+    assert re.search(r"^cpu: peak .*\n(?:  .*\n)*?  \d+\.\d% of the \d+\.\d MiB in all blocks then$", line, re.MULTILINE)
+    none = check(tree, "leaks", "--min-size", "1TiB", capture)
+    assert none.returncode == 1 and re.search(r"no block has 1\.0 TiB or more; the largest has \d+\.\d MiB", none.stderr.replace("\nmemoir:", ""))
     refused = check(tree, "oom", "--module", "Linear", capture)
     assert refused.returncode == 2 and "are of leaks: memoir check leaks --module" in refused.stderr
 

@@ -119,6 +119,7 @@ class ReplayState {
   // Since the start of the capture's earliest process, by the clock readings around.
   virtual std::uint64_t Nanoseconds(ProcessId process, Tick tick) const = 0;
   virtual void ForEachLiveBlock(const std::function<void(const Block&)>& function) const = 0;  // of the current process
+  virtual std::uint64_t live_bytes(DeviceId device) const = 0;  // of the current process, the event in hand included
   // nullptr: none begins there. Valid during the event.
   virtual const Block* LiveBlockAt(DeviceId device, std::uint64_t address) const = 0;
   // Whose ranges say what a thread does: its own, or those of the thread in whose parallel region it works.
@@ -155,8 +156,8 @@ class Capture {
   // Of the folder, by their start. All else that a Capture says is of `run()`, the n-th of them, from 1; 0: of all.
   const std::vector<RecordedRun>& runs() const;
   std::uint32_t run() const;
-  const std::vector<Damage>& damage() const;             // found so far by opening
-  std::uint64_t events() const;                          // over all processes, as the chunk headers count them
+  const std::vector<Damage>& damage() const;  // found so far by opening
+  std::uint64_t events() const;               // over all processes, as the chunk headers count them
 
   // Streams all events through `visitor`. Damage is no error; it is in the report.
   absl::StatusOr<ReplayReport> Replay(Visitor& visitor, const ReplayOptions& options = {}) const;

@@ -48,6 +48,7 @@ class Replayer : public ReplayState {
   void ForEachLiveBlock(const std::function<void(const Block&)>& function) const override {
     blocks_.live().ForEach(function);
   }
+  std::uint64_t live_bytes(DeviceId device) const override { return blocks_.live().bytes(device); }
   const Block* LiveBlockAt(DeviceId device, std::uint64_t address) const override {
     return blocks_.live().Find(device, address);
   }

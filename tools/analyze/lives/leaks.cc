@@ -1,6 +1,8 @@
 #include "tools/analyze/lives/leaks.h"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 namespace memoir {
 namespace {
@@ -21,18 +23,6 @@ bool Joins(std::string_view operator_name) {
 }
 
 }  // namespace
-
-std::string_view ToString(Leak::Kind kind) {
-  switch (kind) {
-    case Leak::Kind::kKept:
-      return "kept";
-    case Leak::Kind::kReplaced:
-      return "replaced";
-    case Leak::Kind::kFragmentation:
-      return "fragmentation";
-  }
-  return "";
-}
 
 void LeakPass::SeeProcessBegin(const ProcessEvent& /*event*/) {
   Restart(StepSource::kNone);
@@ -70,7 +60,7 @@ void LeakPass::SeeAllocate(const AllocateEvent& event) {
     place.module = block.module;
   }
   place.joined = block.operator_name.valid() && Joins(state().dictionary().text(block.operator_name));
-  const Part part = {block.operator_name, block.module, categories_.RuleOf(block)};
+  const LeakPart part = {block.operator_name, block.module, categories_.RuleOf(block)};
   // A cached block that was not split is larger than what was asked for, now more and now less.
   const std::uint64_t bytes = place.joined && block.requested_bytes > 0 ? block.requested_bytes : block.bytes;
   new_.push_back({place, part, bytes, static_cast<std::uint32_t>(at)});
@@ -97,7 +87,6 @@ void LeakPass::EndStep() {
     if (!made.live) continue;
     Row& row = rows_[made.place];
     row.bytes += made.bytes;
-    row.parts[made.part] += made.bytes;
     Held& held = row.by_step[step_];
     held.bytes += made.bytes;
     ++held.blocks;
@@ -109,8 +98,6 @@ void LeakPass::EndStep() {
     Row& row = found->second;
     row.bytes -= std::min(row.bytes, freed.bytes);
     row.oldest_freed = std::max(row.oldest_freed, step_ - freed.step);
-    std::uint64_t& part = row.parts[freed.part];
-    part -= std::min(part, freed.bytes);
     const auto step = row.by_step.find(freed.step);
     if (step == row.by_step.end()) continue;
     step->second.bytes -= std::min(step->second.bytes, freed.bytes);
@@ -145,10 +132,11 @@ void LeakPass::StepBegins(StepSource source, const Event& event) {
 }
 
 // The step that ended last is left out: the next one may free what it made.
-void LeakPass::Judge(const Place& place, const Row& row, ProcessId process) {
+std::optional<LeakPass::Kept> LeakPass::Judge(const Place& place, const Row& row) {
   const std::uint64_t newest = step_ - 1;
   std::vector<KeptStep> kept;
-  Leak leak;
+  Kept found;
+  Leak& leak = found.leak;
   for (const auto& [step, held] : row.by_step) {
     if (step < newest) kept.push_back({step, held.bytes});
   }
@@ -157,31 +145,40 @@ void LeakPass::Judge(const Place& place, const Row& row, ProcessId process) {
   if (since) {
     for (auto held = row.by_step.lower_bound(*since); held != row.by_step.end() && held->first < newest; ++held) {
       leak.bytes += held->second.bytes;
-      leak.blocks += held->second.blocks;
     }
     leak.steps = newest - *since;
     leak.since_step = numbers_[*since];
+    found.since = *since;
+    found.until = newest;
   } else if (rise && rise->steps > 0) {
     leak.kind = Leak::Kind::kReplaced;
     leak.bytes = rise->bytes;
-    leak.blocks = 1;
     leak.steps = rise->steps;
     leak.since_step = numbers_[rise->since];
+    found.until = step_;
   } else {
-    return;
+    return std::nullopt;
   }
-  const auto most = std::ranges::max_element(row.parts, {}, [](const auto& part) { return part.second; });
-  leak.is_mixed = std::ranges::count_if(row.parts, [](const auto& part) { return part.second > 0; }) > 1;
-  const auto& [operator_name, module, rule] = most->first;
-  leak.process = process;
-  leak.rule = rule;
-  if (operator_name.valid()) leak.operator_name = state().dictionary().text(operator_name);
-  if (module.valid()) leak.module = state().dictionary().module(module).place();
   if (place.line != kNoLine) leak.line = SourceLineOf(lines_.FrameOf(place.line), state().dictionary());
   const Memory& memory = memory_[place.device];
   const bool large =
       leak.bytes >= memory.peak / kSmallestShare || (leak.steps >= kManySteps && leak.bytes_per_step() >= kLargeStep);
-  if (leak.bytes > 0 && large) Add(std::move(leak), place.device);
+  if (leak.bytes == 0 || !large) return std::nullopt;
+  return found;
+}
+
+// Of what was live when the newest step began.
+void LeakPass::TakeParts(absl::flat_hash_map<Place, Kept>& kept) const {
+  const auto take = [&](const Known& known) {
+    const auto found = kept.find(known.place);
+    if (found == kept.end() || known.step < found->second.since || known.step >= found->second.until) return;
+    found->second.parts[known.part] += known.bytes;
+    ++found->second.blocks;
+  };
+  for (const Known& known : known_) {
+    if (known.counts && known.at == 0) take(known);
+  }
+  for (const Known& freed : gone_) take(freed);
 }
 
 void LeakPass::JudgeReserved(DeviceId id, const Memory& memory, ProcessId process) {
@@ -190,14 +187,14 @@ void LeakPass::JudgeReserved(DeviceId id, const Memory& memory, ProcessId proces
   if (memory.allocated.GrownSince(rise->since) > rise->bytes / 2) return;
   Leak leak;
   leak.kind = Leak::Kind::kFragmentation;
-  leak.process = process;
   leak.bytes = rise->bytes;
   leak.steps = rise->steps;
   leak.since_step = numbers_[rise->since];
-  Add(std::move(leak), id);
+  Add(std::move(leak), id, process);
 }
 
-void LeakPass::Add(Leak leak, DeviceId device) {
+void LeakPass::Add(Leak leak, DeviceId device, ProcessId process) {
+  leak.process = process;
   leak.device = ToString(state().dictionary().device(device));
   leak.ns = newest_ns_;
   found_.leaks.push_back(std::move(leak));
@@ -207,7 +204,16 @@ void LeakPass::SeeProcessEnd(const ProcessEvent& event) {
   found_.steps = std::max(found_.steps, step_);
   found_.source = std::max(found_.source, source_);
   if (step_ == 0) return;
-  for (const auto& [place, row] : rows_) Judge(place, row, event.process);
+  absl::flat_hash_map<Place, Kept> kept;
+  for (const auto& [place, row] : rows_) {
+    if (std::optional<Kept> found = Judge(place, row)) kept.emplace(place, *std::move(found));
+  }
+  if (!kept.empty()) TakeParts(kept);
+  for (auto& [place, found] : kept) {
+    found.leak.blocks = found.blocks;
+    Describe(found.parts, state().dictionary(), found.leak);
+    Add(std::move(found.leak), place.device, event.process);
+  }
   if (!selects_blocks()) {
     for (const auto& [id, memory] : memory_) JudgeReserved(id, memory, event.process);
   }

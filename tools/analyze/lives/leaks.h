@@ -19,8 +19,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -28,31 +26,12 @@
 #include "absl/status/statusor.h"
 #include "tools/analyze/categories/block_categories.h"
 #include "tools/analyze/grouping/source_lines.h"
+#include "tools/analyze/lives/leak.h"
 #include "tools/analyze/lives/leak_trend.h"
 #include "tools/analyze/pass/windowed_visitor.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
-
-struct Leak {
-  enum class Kind : std::uint8_t { kKept, kReplaced, kFragmentation };
-  Kind kind = Kind::kKept;
-  SourceLine line;  // of a backward node that its forward operator is of; none: not known
-  std::string device;
-  ProcessId process;
-  std::uint64_t bytes = 0;  // of those steps together, without the newest
-  std::uint64_t blocks = 0;
-  std::uint64_t steps = 0;       // from the first that left something behind
-  std::uint64_t since_step = 0;  // that first one, as the program counts
-  std::uint64_t ns = 0;          // when the newest step began
-  // Of most of the bytes; "" of none.
-  std::string operator_name, module;
-  RuleNumber rule = 0;
-  bool is_mixed = false;  // not of all bytes
-  std::uint64_t bytes_per_step() const { return bytes / steps; }
-};
-// "kept", "replaced", "fragmentation"
-std::string_view ToString(Leak::Kind kind);
 
 struct Leaks {
   std::vector<Leak> leaks;  // most bytes first
@@ -95,10 +74,8 @@ class LeakPass : public WindowedVisitor {
     }
   };
   static constexpr std::uint32_t kNoLine = 0xffffffffu;
-  using Part = std::tuple<NameId, ModuleId, RuleNumber>;
   struct Row {
     std::map<std::uint64_t, Held> by_step;  // live, by the step that allocated it
-    std::map<Part, std::uint64_t> parts;    // bytes
     std::uint64_t bytes = 0;
     std::uint64_t oldest_freed = 0;  // steps that a block lived which is gone
     LevelSeries levels;              // of what torch.cat made
@@ -106,18 +83,25 @@ class LeakPass : public WindowedVisitor {
   // Something allocated and not yet freed again in the step in hand: what both happens in is never looked at.
   struct New {
     Place place;
-    Part part;
+    LeakPart part;
     std::uint64_t bytes = 0;
     std::uint32_t slot = 0;
     bool live = true;
   };
   struct Known {
     Place place;
-    Part part;
+    LeakPart part;
     std::uint64_t bytes = 0;
     std::uint64_t step = 0;
     std::uint32_t at = 0;  // in new_, plus 1; 0: in its row
     bool counts = false;   // false: from before steps were counted so
+  };
+  // A row that leaks: its blocks of steps from `since` up to `until`, and what they are.
+  struct Kept {
+    Leak leak;
+    std::uint64_t since = 0, until = 0;
+    std::uint64_t blocks = 0;
+    LeakParts parts;
   };
   struct Memory {
     std::uint64_t live = 0;
@@ -126,9 +110,10 @@ class LeakPass : public WindowedVisitor {
   };
   void Restart(StepSource source);
   void EndStep();
-  void Judge(const Place& place, const Row& row, ProcessId process);
+  std::optional<Kept> Judge(const Place& place, const Row& row);
+  void TakeParts(absl::flat_hash_map<Place, Kept>& kept) const;
   void JudgeReserved(DeviceId id, const Memory& memory, ProcessId process);
-  void Add(Leak leak, DeviceId device);
+  void Add(Leak leak, DeviceId device, ProcessId process);
 
   const BlockCategories& categories_;
   SourceLines lines_;

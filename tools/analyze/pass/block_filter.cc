@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "tools/model/figure_text.h"
 
 namespace memoir {
 namespace {
@@ -54,7 +55,8 @@ absl::Status BlockFilter::Found(const std::string& path) const {
                                             absl::StrJoin(outermost_, ", "), all ? "" : ", ..."));
   }
   return absl::NotFoundError(absl::StrCat(path, ": no block ", module_.empty() ? "" : "of these modules ", "has ",
-                                          min_bytes_, " bytes; the largest has ", largest_));
+                                          FormatBytes(min_bytes_), " or more; the largest has ",
+                                          FormatBytes(largest_)));
 }
 
 }  // namespace memoir

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/model/figure_text.h"
 
 namespace memoir {
 namespace {
@@ -45,7 +46,11 @@ absl::Status WindowedVisitor::WindowNotFound() const {
                                             window.last_step, "; ", WhatStepsThereAre(best_source_, newest_step_)));
   }
   if (window.kind == Window::Kind::kTime) {
-    return absl::NotFoundError(absl::StrCat(capture_.path(), ": no event in that span of time"));
+    const std::string recorded =
+        first_ns_ > last_ns_
+            ? ""
+            : absl::StrCat("; the recording is from ", FormatMoment(first_ns_), " to ", FormatMoment(last_ns_));
+    return absl::NotFoundError(absl::StrCat(capture_.path(), ": no event in that span of time", recorded));
   }
   if (occurrence_ > 0) {
     return absl::NotFoundError(absl::StrCat(capture_.path(), ": range '", window.range, "' occurs ", occurrence_,

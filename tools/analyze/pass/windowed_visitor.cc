@@ -66,6 +66,8 @@ void WindowedVisitor::Close(const Event& event) {
 
 void WindowedVisitor::CompareTime(const Event& event) {
   const std::uint64_t ns = Nanoseconds(event);
+  first_ns_ = std::min(first_ns_, ns);
+  last_ns_ = std::max(last_ns_, ns);
   const bool inside = ns >= selection_.window.begin_ns && ns < selection_.window.end_ns;
   if (inside && depth_ == 0) Open(event);
   if (!inside && depth_ > 0 && ns >= selection_.window.end_ns) Close(event);
@@ -128,21 +130,13 @@ void WindowedVisitor::OnStep(const StepEvent& event) {
   StepBegins(source, event);
 }
 
-void WindowedVisitor::CountOfAll(const Block& block, bool added) {
-  if (block.device.value >= live_of_all_.size()) live_of_all_.resize(block.device.value + std::size_t{1});
-  std::uint64_t& live = live_of_all_[block.device.value];
-  live = added ? live + block.bytes : live - std::min(live, block.bytes);
-}
-
 void WindowedVisitor::OnAllocate(const AllocateEvent& event) {
   FollowTime(event);
-  if (selects_blocks()) CountOfAll(*event.block, true);
   if (IsSelected(*event.block)) SeeAllocate(event);
 }
 
 void WindowedVisitor::OnDeallocate(const DeallocateEvent& event) {
   FollowTime(event);
-  if (selects_blocks()) CountOfAll(*event.block, false);
   if (IsSelected(*event.block)) SeeDeallocate(event);
 }
 

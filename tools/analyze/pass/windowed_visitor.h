@@ -47,10 +47,6 @@ class WindowedVisitor : public Visitor {
   const WindowSpans& spans() const { return spans_; }
   const StepCounter& steps() const { return steps_; }  // of the process in hand, so far
   bool IsSelected(DeviceId device);
-  // Live on a device, whatever blocks were selected; only where some are left out.
-  std::uint64_t live_of_all(DeviceId device) const {
-    return device.value < live_of_all_.size() ? live_of_all_[device.value] : 0;
-  }
   bool selects_blocks() const { return !filter_.takes_all(); }
   bool IsSelected(const Block& block) {
     return IsSelected(block.device) && (filter_.takes_all() || filter_.Takes(block, state_->dictionary()));
@@ -81,7 +77,6 @@ class WindowedVisitor : public Visitor {
     if (selection_.window.kind == Window::Kind::kTime) CompareTime(event);
   }
   void CompareTime(const Event& event);
-  void CountOfAll(const Block& block, bool added);
   ProcessSteps StepsOf(ProcessId process) const;
   // Opens or closes a window of steps, where steps of that source are what counts.
   void FollowSteps(StepSource source, const Event& event);
@@ -91,7 +86,6 @@ class WindowedVisitor : public Visitor {
   const Capture& capture_;
   const Selection& selection_;
   BlockFilter filter_;
-  std::vector<std::uint64_t> live_of_all_;  // by DeviceId
   const ReplayState* state_ = nullptr;
   std::uint32_t depth_ = 0;      // windows open now
   std::uint64_t opened_ns_ = 0;  // when the window that is open did
@@ -99,6 +93,8 @@ class WindowedVisitor : public Visitor {
   std::uint64_t windows_ = 0;     // opened so far, in all processes
   std::uint64_t occurrence_ = 0;  // of the window's range in this process
   StepCounter steps_;
+  // Of all processes, for the error message of a window of time.
+  std::uint64_t first_ns_ = UINT64_MAX, last_ns_ = 0;
   std::uint64_t newest_step_ = 0;  // of all processes, for the error message as the next
   StepSource best_source_ = StepSource::kNone;
   std::vector<std::uint64_t> open_calls_;     // of ranges that opened a window

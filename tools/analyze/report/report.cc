@@ -69,11 +69,12 @@ absl::StatusOr<Prepared> Prepare(const Capture& capture, const ReportOptions& op
   return prepared;
 }
 
-// Summaries in a replay of their own: it has to find storages first seen, and the report has not.
+// Summaries and leaks in a replay of their own: it has to find storages first seen, and the report has not.
 absl::Status Summarize(const Capture& capture, const Selection& selection, const Prepared& prepared,
-                       std::vector<Summary>& summaries) {
+                       std::vector<Summary>& summaries, Leaks& leaks) {
   std::vector<std::unique_ptr<SummaryPass>> passes;
-  std::vector<Visitor*> visitors;
+  LeakPass leaking(capture, selection, prepared.groupings.front().categories());
+  std::vector<Visitor*> visitors = {&leaking};
   const std::vector<GroupBy> wanted = Wanted();
   std::vector<const Grouping*> used;
   for (const GroupBy by : kReportTables) {
@@ -93,6 +94,7 @@ absl::Status Summarize(const Capture& capture, const Selection& selection, const
     summaries.back().by = kReportTables[i];
     summaries.back().report = *report;
   }
+  leaks = leaking.Take();
   return absl::OkStatus();
 }
 
@@ -115,7 +117,9 @@ absl::StatusOr<Report> AnalyzeReport(const Capture& capture, const ReportOptions
   Selection quiet = options;
   quiet.progress = nullptr;
   std::vector<Summary> summaries;
-  auto summarized = std::async(std::launch::async, [&] { return Summarize(capture, quiet, *prepared, summaries); });
+  Leaks leaks;
+  auto summarized =
+      std::async(std::launch::async, [&] { return Summarize(capture, quiet, *prepared, summaries, leaks); });
   std::vector<const Grouping*> groupings;
   for (const Grouping& grouping : prepared->groupings) groupings.push_back(&grouping);
   ReportPass pass(capture, options, groupings, prepared->looks);
@@ -127,6 +131,7 @@ absl::StatusOr<Report> AnalyzeReport(const Capture& capture, const ReportOptions
   if (!tables.ok()) return tables;
   Report report = pass.TakeReport();
   report.summaries = std::move(summaries);
+  report.leaks = std::move(leaks);
   const absl::Status errors = AddOutOfMemory(capture, options, report.summaries);
   if (!errors.ok()) return errors;
   std::ranges::stable_partition(report.devices, &ReportDevice::caching);  // GPUs first

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tools/analyze/lives/leaks.h"
 #include "tools/analyze/pass/iterations.h"
 #include "tools/analyze/pass/options.h"
 #include "tools/analyze/stacks/caller_nodes.h"
@@ -149,6 +150,7 @@ struct Report {
   std::vector<ReportDevice> devices;
   std::vector<ReportProcess> processes;  // with events
   std::vector<Mark> marks;
+  Leaks leaks;
   std::vector<std::string> names;  // of ranges
 };
 

@@ -101,11 +101,9 @@ void SummaryPass::NotePeakMoment(const AllocateEvent& event) {
   if (!in_window() || !is_known || is_of_keyframe || !is_peak) return;
   if (state().memory(event.block->device).caching()) NoteAtPeak(event.block->device);
   PeakMoment& moment = peak_moments_[event.block->device];
-  moment = {event.block->operator_name,
-            event.block->user_name,
-            event.block->line_callstack(),
-            {},
-            live_of_all(event.block->device)};
+  moment = {event.block->operator_name, event.block->user_name, event.block->line_callstack(), {}, 0};
+  // What comes after its own end is not among the live ones.
+  if (selects_blocks()) moment.of_all = std::max(state().live_bytes(event.block->device), device.peak.bytes);
   for (std::size_t i = 0; i < kStepSources; ++i) {
     const auto source = static_cast<StepSource>(i);
     // Before its first call an optimizer is in step 0.

@@ -51,15 +51,12 @@ void AddBlockChoice(CLI::App& app, SelectionArguments& arguments, const std::str
   app.add_option("--min-size", arguments.min_size, what + "only blocks of so many bytes or more: 1MiB");
 }
 
-std::string ChosenBlocksLine(const Selection& selection, std::uint64_t bytes, std::uint64_t of_all) {
+std::string ChosenBlocksLine(const Selection& selection) {
   if (selection.takes_all_blocks()) return "";
   std::string text = "Only blocks";
   if (!selection.module.empty()) text += " of modules " + Escaped(selection.module);
   if (selection.min_bytes > 0)
     text += (selection.module.empty() ? "" : ",") + (" of " + FormatBytes(selection.min_bytes)) + " or more";
-  if (of_all > 0)
-    text += ": at their peak " + FormatBytes(bytes) + ", " + FormatShare(bytes, of_all) + " of the " +
-            FormatBytes(of_all) + " live then";
   return text + "\n\n";
 }
 
@@ -87,8 +84,8 @@ std::string WindowComplaint(const SelectionArguments& arguments) {
     return "--steps " + arguments.steps + ": expected A:B with A before B, such as 10:12";
   if (!arguments.min_size.empty() && !ParseSize(arguments.min_size))
     return "--min-size " + arguments.min_size + ": expected a size such as 1MiB or 65536";
-  if (arguments.forget_before && arguments.steps.empty() && arguments.range.empty())
-    return "--forget-before needs a window: --range or --steps";
+  if (arguments.forget_before && (arguments.steps + arguments.range + arguments.from + arguments.to).empty())
+    return "--forget-before needs a window: --range, --steps, --from or --to";
   if (!arguments.steps.empty() && !arguments.range.empty()) return "--range and --steps are two windows; give one";
   return "";
 }

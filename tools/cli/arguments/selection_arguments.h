@@ -34,9 +34,8 @@ struct SelectionArguments {
 void AddTimes(CLI::App& app, SelectionArguments& arguments, const std::string& of);
 // Adds --module and --min-size, likewise.
 void AddBlockChoice(CLI::App& app, SelectionArguments& arguments, const std::string& of);
-// "Only blocks of modules layers.3, of 1.0 MiB or more: at their peak 12.0 MiB, 30.0% of the 40.0 MiB live then"; ""
-// where all blocks are shown. `of_all` 0: not known, and not said.
-std::string ChosenBlocksLine(const Selection& selection, std::uint64_t bytes, std::uint64_t of_all);
+// "Only blocks of modules layers.3, of 1.0 MiB or more"; "" where all blocks are shown.
+std::string ChosenBlocksLine(const Selection& selection);
 // Adds --run to an app: of the runs in a folder that was used again, which.
 void AddRun(CLI::App& app, std::string& run);
 // What is wrong with it; "" when all is well.

@@ -84,15 +84,16 @@ absl::StatusOr<Checked> CheckCapture(const std::string& path, const CheckArgumen
   if (const absl::Status status = FindSteps(*capture, options); !status.ok()) return status;
   const Capture::SharedDecoding shared(*capture);
   Analyses analyses(*capture, options, asked.at);
-  const Shown shown{arguments, asked, Escaped(TypedPath(path)), DetectTerminal(STDOUT_FILENO)};
+  // The run that was asked for, or the commands that show more would show the last one.
+  const std::string run = arguments.run == "last" ? "" : "--run " + arguments.run + " ";
+  const Shown shown{arguments, asked, run + Escaped(TypedPath(path)), DetectTerminal(STDOUT_FILENO)};
   absl::StatusOr<Checked> checked = RunChecks(analyses, shown);
   if (!checked.ok()) return checked.status();
   if (arguments.json) {
     checked->text = ToText(checked->json);
     return checked;
   }
-  if (!asked.check.empty() && arguments.chooses_blocks())
-    checked->text = ChosenBlocksLine(options, 0, 0) + checked->text;
+  if (!asked.check.empty() && arguments.chooses_blocks()) checked->text = ChosenBlocksLine(options) + checked->text;
   const auto& summary = analyses.summary();
   if (!summary.ok()) return summary.status();
   const std::string losses = RenderLosses(*capture, summary->report, shown.terminal);

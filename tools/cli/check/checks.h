@@ -64,7 +64,7 @@ class Analyses {
 struct Shown {
   const CheckArguments& arguments;
   const Asked& asked;
-  std::string path;  // as it can be typed
+  std::string path;  // as it can be typed, after --run where a run was asked for
   Terminal terminal;
   std::size_t top() const { return arguments.top.value_or(5); }
 };

@@ -88,7 +88,7 @@ std::vector<ReportFinding> FindWhatChecksFind(const Capture& capture, const Repo
   } else {
     fragmentation.report = balance.report = summary.report;
   }
-  return FindingsOf(capture, summary, fragmentation, balance, path);
+  return FindingsOf(capture, report, fragmentation, balance, path);
 }
 
 std::string DefaultOutput(const std::string& capture) {

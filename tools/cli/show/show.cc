@@ -212,11 +212,8 @@ Shown ShowSummary(const Capture& capture, const ShowArguments& arguments, const 
   if (!summary.ok()) return summary.status();
   if (arguments.json) return ToText(SummaryJson(capture, *summary, arguments.top.value_or(0)));
   const bool windowed = selection.window.kind != Window::Kind::kAll;
-  const auto peak = std::ranges::max_element(summary->devices, {}, &DeviceRow::peak_of_all_bytes);
-  const std::string chosen = peak == summary->devices.end()
-                                 ? ""
-                                 : ChosenBlocksLine(selection, peak->peak_allocated_bytes, peak->peak_of_all_bytes);
-  return chosen + RenderSummary(capture, *summary, {.top = arguments.top.value_or(10), .windowed = windowed}, terminal);
+  return ChosenBlocksLine(selection) +
+         RenderSummary(capture, *summary, {.top = arguments.top.value_or(10), .windowed = windowed}, terminal);
 }
 
 Shown ShowSegments(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
@@ -245,7 +242,7 @@ Shown ShowLiveAt(const Capture& capture, const ShowArguments& arguments, const S
   const auto live = AnalyzeLiveAt(capture, options);
   if (!live.ok()) return live.status();
   if (arguments.json) return ToText(LiveAtJson(capture, *live, arguments.at, arguments.top.value_or(0)));
-  return ChosenBlocksLine(selection, 0, 0) +
+  return ChosenBlocksLine(selection) +
          RenderLiveAt(capture, *live, InstantName(arguments.at), arguments.top.value_or(10), terminal);
 }
 
@@ -284,7 +281,7 @@ Shown ShowOverTime(const Capture& capture, const ShowArguments& arguments, const
   }
   const OverTime over_time = WithBuckets(*analyzed, shown);
   return arguments.json ? ToText(OverTimeJson(capture, over_time))
-                        : ChosenBlocksLine(selection, 0, 0) + RenderOverTime(capture, over_time, terminal);
+                        : ChosenBlocksLine(selection) + RenderOverTime(capture, over_time, terminal);
 }
 
 Shown ShowOverOperators(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
@@ -311,7 +308,7 @@ Shown ShowTree(const Capture& capture, const ShowArguments& arguments, const Sel
   const auto tree = AnalyzeRangeTree(capture, options);
   if (!tree.ok()) return tree.status();
   return arguments.json ? ToText(TreeJson(capture, *tree))
-                        : ChosenBlocksLine(selection, 0, 0) + RenderTree(capture, *tree, terminal);
+                        : ChosenBlocksLine(selection) + RenderTree(capture, *tree, terminal);
 }
 
 Shown ShowStacks(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
@@ -325,7 +322,7 @@ Shown ShowStacks(const Capture& capture, const ShowArguments& arguments, const S
   StackTextOptions text{.top = arguments.top.value_or(10)};
   if (text.top == 0) text.depth = 0;
   if (arguments.depth) text.depth = *arguments.depth;
-  return ChosenBlocksLine(selection, 0, 0) + RenderStackTree(capture, *tree, text, terminal);
+  return ChosenBlocksLine(selection) + RenderStackTree(capture, *tree, text, terminal);
 }
 
 Shown ShowCompiled(const Capture& capture, const ShowArguments& arguments, const Selection& selection,

@@ -217,7 +217,7 @@ std::string RecordingWasOff(const ReplayReport& report) {
   return ns == 0 ? "" : "recording was off for " + FormatDuration(ns);
 }
 
-std::string RenderLosses(const Capture& capture, const ReplayReport& report, const Terminal& terminal) {
+Losses LossesOf(const Capture& capture, const ReplayReport& report, const Terminal& terminal) {
   constexpr std::size_t kMostLines = 8;
   LossLines lines(terminal);
   std::string notes;  // about nothing that went wrong
@@ -258,7 +258,12 @@ std::string RenderLosses(const Capture& capture, const ReplayReport& report, con
   }
   if (const std::string conflict = RenderRankConflicts(capture, report); !conflict.empty()) lines.AddLossless(conflict);
   notes += RenderForkedChildren(capture, report);
-  return notes + lines.Render(kMostLines) + (lines.lossless() ? kNothingLost : "");
+  return {notes, lines.Render(kMostLines), !lines.lossless()};
+}
+
+std::string RenderLosses(const Capture& capture, const ReplayReport& report, const Terminal& terminal) {
+  const Losses losses = LossesOf(capture, report, terminal);
+  return losses.notes + losses.lines + (losses.is_lossy ? "" : kNothingLost);
 }
 
 }  // namespace memoir

@@ -28,6 +28,13 @@ inline constexpr char kEndedWithoutStopping[] = "ended without stopping (killed,
 // Events that are missing, damage, and processes that did not end in good order: a red line each. A quiet kNothingLost
 // when nothing is missing.
 inline constexpr char kNothingLost[] = "0 events dropped\n";
+struct Losses {
+  std::string notes;      // lines about nothing that went wrong
+  std::string lines;      // the red ones, each with "! " before it
+  bool is_lossy = false;  // events are missing, or may be; false: the lines are of something else
+};
+Losses LossesOf(const Capture& capture, const ReplayReport& report, const Terminal& terminal);
+// Both, the notes first, and kNothingLost last.
 std::string RenderLosses(const Capture& capture, const ReplayReport& report, const Terminal& terminal);
 
 // Parts that --max-size removed are gone on purpose, and their sums are not: these are the others.

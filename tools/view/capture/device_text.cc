@@ -83,6 +83,14 @@ std::string PeakLine(const DeviceRow& device) {
   return "  the peak was reached at " + ShownLine(device.peak_line, kWidth) + "\n";
 }
 
+// Of a selection that leaves blocks out.
+std::string ChosenLine(const DeviceRow& device, const Terminal& terminal) {
+  if (device.peak_of_all_bytes == 0) return "";
+  return Below(terminal, fmt::format("{} of the {} in all blocks then",
+                                     FormatShare(device.peak_allocated_bytes, device.peak_of_all_bytes),
+                                     FormatBytes(device.peak_of_all_bytes)));
+}
+
 // "cpu: peak 1.2 GiB at 0.3312 s during aten::mm in step 3; 12.0 MiB live at the end"
 std::string DeviceLine(const Capture& capture, const DeviceRow& device, const ReplayReport& report, bool largest,
                        const Terminal& terminal) {
@@ -108,8 +116,8 @@ std::string DeviceLine(const Capture& capture, const DeviceRow& device, const Re
   // Painted last, because colour codes would count as columns; a figure that was broken is left plain.
   if (const std::size_t at = line.find(peak); at != std::string::npos)
     line.replace(at, peak.size(), Painted(terminal, Color::kBold, peak));
-  return line + "\n" + (largest ? PeakLine(device) : "") + CompileLine(device, terminal) +
-         CachingLine(device, terminal) + OutsideLine(device, terminal);
+  return line + "\n" + ChosenLine(device, terminal) + (largest ? PeakLine(device) : "") +
+         CompileLine(device, terminal) + CachingLine(device, terminal) + OutsideLine(device, terminal);
 }
 
 // GPUs before hosts, then the largest.

@@ -16,14 +16,14 @@ namespace memoir {
 namespace {
 
 // Over all processes that were replayed.
-struct Losses {
+struct LossSums {
   std::uint64_t dropped = 0, without_slot = 0, lost_events = 0, lost_chunks = 0, missing_parts = 0, untracked = 0;
   std::uint64_t unread_stacks = 0, cut_stacks = 0, deep_calls = 0, evicted_parts = 0;
   std::uint64_t failed = 0, killed = 0, merged = 0;
   std::string write_error, failure, unrecorded;
 };
 
-void AddEnd(const v1::End& end, Losses& losses) {
+void AddEnd(const v1::End& end, LossSums& losses) {
   switch (end.reason()) {
     case v1::End::MERGED:
       ++losses.merged;
@@ -40,8 +40,8 @@ void AddEnd(const v1::End& end, Losses& losses) {
   }
 }
 
-Losses LossesOf(const Capture& capture, const ReplayReport& report) {
-  Losses losses;
+LossSums SumsOf(const Capture& capture, const ReplayReport& report) {
+  LossSums losses;
   for (const ProcessSummary& process : capture.processes()) {
     const ReplayReport::Process& end = report.processes[process.id.value];
     if (!end.replayed) continue;
@@ -87,7 +87,7 @@ class Headlines {
 }  // namespace
 
 std::vector<LossHeadline> LossHeadlines(const Capture& capture, const ReplayReport& report) {
-  const Losses losses = LossesOf(capture, report);
+  const LossSums losses = SumsOf(capture, report);
   Headlines lines;
   const std::uint64_t gone = report.lost_records - std::min(report.lost_records, losses.dropped + losses.without_slot);
   lines.Add(!losses.unrecorded.empty(), losses.unrecorded);

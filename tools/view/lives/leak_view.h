@@ -17,8 +17,8 @@ std::string LeakText(const Capture& capture, const Leak& leak);
 // The words of the command that shows what was live at that point, without program and capture.
 std::string LeakCommand(const Leak& leak);
 
-// One line where nothing was found: how many steps were looked at, or why nothing is known.
-std::string NoLeakLine(const Leaks& leaks);
+// How many places leak; where none does, of how many steps, or why nothing is known.
+std::string LeakHeadline(const Leaks& leaks);
 // Of some: `top` of them, 0: all; each with the command that shows more. `path`: of the capture, as it is typed.
 std::string RenderLeaks(const Capture& capture, const Leaks& leaks, std::size_t top, const std::string& path,
                         const Terminal& terminal);

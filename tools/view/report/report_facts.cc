@@ -9,6 +9,7 @@
 #include "tools/view/accounting/balance_view.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/line_text.h"
+#include "tools/view/lives/leak_view.h"
 #include "tools/view/oom/out_of_memory_text.h"
 #include "tools/view/report/report_sections.h"
 #include "tools/view/segments/fragmentation_view.h"
@@ -65,6 +66,14 @@ ReportFinding BalanceFinding(const Capture& capture, const Balance& balance, con
   finding.headline = BalanceLine(capture, balance);
   if (finding.found)
     finding.text = RenderBalance(capture, balance, {.moment = "its sample with the most used memory"}, kPage);
+  return finding;
+}
+
+ReportFinding LeakFinding(const Capture& capture, const Leaks& leaks, const std::string& path) {
+  ReportFinding finding = FindingOf("leaks", path);
+  finding.found = !leaks.leaks.empty();
+  finding.headline = LeakHeadline(leaks);
+  if (finding.found) finding.text = RenderLeaks(capture, leaks, kTop, path, kPage);
   return finding;
 }
 
@@ -137,20 +146,21 @@ Json CategoriesJson() {
 
 }  // namespace
 
-std::vector<ReportFinding> FindingsOf(const Capture& capture, const Summary& summary,
-                                      const Fragmentation& fragmentation, const Balance& balance,
-                                      const std::string& path) {
-  return {OutOfMemoryFinding(capture, summary, path), FragmentationFinding(capture, fragmentation, path),
-          BalanceFinding(capture, balance, path)};
+std::vector<ReportFinding> FindingsOf(const Capture& capture, const Report& report, const Fragmentation& fragmentation,
+                                      const Balance& balance, const std::string& path) {
+  return {OutOfMemoryFinding(capture, report.summaries.front(), path),
+          FragmentationFinding(capture, fragmentation, path), BalanceFinding(capture, balance, path),
+          LeakFinding(capture, report.leaks, path)};
 }
 
 Json ReportFacts(const Capture& capture, const Report& report, const std::vector<ReportFinding>& findings,
                  const std::string& path) {
   const Summary& summary = report.summaries.front();
-  Json json = {{"format", 1},
-               {"path", path},
-               {"what_ran", RenderWhatRan(capture, kPage)},
-               {"losses", RenderLosses(capture, summary.report, kPage)}};
+  const Losses losses = LossesOf(capture, summary.report, kPage);
+  Json json = {{"format", 1}, {"path", path}, {"what_ran", RenderWhatRan(capture, kPage)}};
+  json["losses"] = {{"notes", losses.notes + (losses.is_lossy ? "" : kNothingLost)},
+                    {"lines", losses.lines},
+                    {"is_lossy", losses.is_lossy}};
   json["summary"] = SummaryJson(capture, summary, 0);
   json["groupings"] = GroupingsJson();
   json["categories"] = CategoriesJson();

@@ -23,9 +23,8 @@ struct ReportFinding {
 };
 
 // `path`: of the capture, as it can be typed.
-std::vector<ReportFinding> FindingsOf(const Capture& capture, const Summary& summary,
-                                      const Fragmentation& fragmentation, const Balance& balance,
-                                      const std::string& path);
+std::vector<ReportFinding> FindingsOf(const Capture& capture, const Report& report, const Fragmentation& fragmentation,
+                                      const Balance& balance, const std::string& path);
 
 // Sections besides those of the devices: "facts" and "tables".
 Json ReportFacts(const Capture& capture, const Report& report, const std::vector<ReportFinding>& findings,

@@ -196,19 +196,20 @@ std::vector<LossHeadline> FindingsOf(const Capture& capture, const PeakHolders& 
 
 std::string Findings(const std::vector<LossHeadline>& headlines, std::size_t most, const Terminal& terminal) {
   std::string text;
-  const std::size_t shown = headlines.size() <= most ? headlines.size() : most - 1;
+  // The worst is shown, however little room there is: then how many more there are stands behind it.
+  const std::size_t shown = headlines.size() <= most ? headlines.size() : std::max<std::size_t>(most - 1, 1);
+  const std::string more = fmt::format("{} more such lines in the tables", headlines.size() - shown);
+  const bool in_line = shown < headlines.size() && most == 1;
   for (std::size_t i = 0; i < shown; ++i) {
     const LossHeadline& line = headlines[i];
     // Two lines each at most, whatever it says: `memoir show` has it in full.
     const std::string whole = (line.is_loss ? "! " : "") + line.text;
     const std::size_t most_width = 2 * terminal.width - std::min<std::size_t>(terminal.width, kFindingSlack);
-    const std::string cut = Wrapped(Shortened(whole, most_width), terminal.width, 2);
+    const std::string behind = in_line ? "; " + more : "";
+    const std::string cut = Wrapped(Shortened(whole, most_width - behind.size()) + behind, terminal.width, 2);
     text += (line.is_loss ? Painted(terminal, Color::kRed, cut) : cut) + "\n";
   }
-  if (shown < headlines.size())
-    text +=
-        Painted(terminal, Color::kRed, fmt::format("! {} more such lines in the tables", headlines.size() - shown)) +
-        "\n";
+  if (shown < headlines.size() && !in_line) text += Painted(terminal, Color::kRed, "! " + more) + "\n";
   return text;
 }
 

@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
+#include "tools/model/figure_text.h"  // IWYU pragma: export
+
 namespace memoir {
 
-// "512 B", "1.5 KiB", "23.0 MiB", "1.2 GiB"
-std::string FormatBytes(std::uint64_t bytes);
-// The same with a sign: "+1.5 KiB", "-3 B", "0 B"
+// FormatBytes with a sign: "+1.5 KiB", "-3 B", "0 B"
 std::string FormatSignedBytes(std::int64_t bytes);
 // "1,234,567"
 std::string FormatCount(std::uint64_t count);
@@ -20,8 +20,6 @@ std::string FormatCounted(std::uint64_t count, std::string_view one, std::string
 std::string FormatShare(std::uint64_t part, std::uint64_t whole);
 // "850 ns", "1.2 ms", "34.5 s", "12 min 5 s", "3 h 20 min"
 std::string FormatDuration(std::uint64_t nanoseconds);
-// A point in the recording, as --at takes it: "0.0123 s"
-std::string FormatMoment(std::uint64_t nanoseconds);
 
 }  // namespace memoir
 

@@ -153,7 +153,10 @@ export interface Facts {
   format: number;
   path: string;
   what_ran: string;
-  losses: string;
+  losses: {
+    notes: string; lines: string;  // what went wrong, "! " before each
+    is_lossy: boolean;             // events are missing, or may be
+  };
   summary: Summary;
   groupings: GroupingFacts[];
   categories: Record < string, {

@@ -9,7 +9,7 @@ import type {Facts, Tables} from './facts';
 import {flameView} from './flame';
 import {overviewView} from './overview';
 import {missingFeature, sectionJson} from './payload';
-import {kindsOf} from './rank_curves';
+import {kindsOf, nounOf} from './rank_curves';
 import {ranksView} from './ranks';
 import {rowsView} from './rows';
 import {segmentsView} from './segments';
@@ -32,15 +32,10 @@ const kViews: ViewOf[] = [
   {name: 'lines', text: 'Lines', make: (app) => rowsView(app, 'line', 'lines')},
   {name: 'parameters', text: 'Parameters', make: (app) => rowsView(app, 'parameter', 'parameters')},
 ];
-const kRanks: ViewOf = {
-  name: 'ranks',
-  text: 'Ranks',
-  make: ranksView
-};
 
 const kKeys: [string, string][] = [
   ['1 … 9', 'views, in their order'],
-  ['r', 'ranks side by side, where there are several'],
+  ['r', 'ranks or devices side by side, where there are several'],
   ['/', 'search or filter'],
   ['+  −  0', 'zoom in, out, the whole recording'],
   ['← →  ↑ ↓', 'move'],
@@ -62,7 +57,9 @@ class Shell {
   readonly offered: ViewOf[];
 
   constructor(private readonly app: App) {
-    this.offered = [...kViews, ...(kindsOf(app).size > 0 ? [kRanks] : [])];
+    const kinds = [...kindsOf(app).values()];
+    const text = kinds.every((devices) => nounOf(devices) === 'rank') ? 'Ranks' : 'Devices';
+    this.offered = [...kViews, ...(kinds.length > 0 ? [{name: 'ranks' as const, text, make: ranksView}] : [])];
     by('what').replaceChildren(el('bdi', {title: app.facts.what_ran}, app.facts.path));
     if (app.simulated.length > 0) by('what').append(el('strong', {class: 'badge'}, 'SIMULATED'));
     this.fillChooser();
@@ -88,10 +85,13 @@ class Shell {
   private fillNavigation(): void {
     by('views').replaceChildren(
         ...this.offered.map((view, i) => {
-          const link = el(
-              'a',
-              {href: `#${view.name}`, 'data-view': view.name, title: `${view.text} (${view === kRanks ? 'r' : i + 1})`},
-              view.text);
+          const link =
+              el('a', {
+                href: `#${view.name}`,
+                'data-view': view.name,
+                title: `${view.text} (${view.name === 'ranks' ? 'r' : i + 1})`
+              },
+                 view.text);
           link.addEventListener('click', (event: MouseEvent) => {
             event.preventDefault();
             this.app.go({view: view.name});
@@ -152,7 +152,7 @@ class Shell {
 
   private shellKey(key: string): boolean {
     const view = /^[1-9]$/.test(key) ? kViews[Number(key) - 1] :
-        key === 'r'                  ? this.offered.find((one) => one === kRanks) :
+        key === 'r'                  ? this.offered.find((one) => one.name === 'ranks') :
                                        undefined;
     const {device} = this.app.place;
     if (view)
@@ -181,7 +181,7 @@ async function main(): Promise<void> {
     return fail(`This browser lacks what the report needs: ${missing}. Open the file in a newer browser.`);
   const [facts, tables] = await Promise.all([sectionJson<Facts>('facts'), sectionJson<Tables>('tables')]);
   if (facts.devices.length === 0) {
-    return fail(`No allocation was recorded in ${facts.path}. ${facts.losses.trim()}`);
+    return fail(`No allocation was recorded in ${facts.path}. ${(facts.losses.notes + facts.losses.lines).trim()}`);
   }
   const app = new App(facts, tables);
   const shell = new Shell(app);

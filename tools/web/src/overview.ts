@@ -4,9 +4,9 @@ import {surface, type Surface} from './canvas';
 import {categoryColour, kOther, rowColour, variable} from './colours';
 import {pointsOf} from './curves';
 import {command, el, hideTip, showTip} from './element';
-import type {Columns, Row} from './facts';
+import type {Columns, Facts, Row} from './facts';
 import {labelsOf} from './labels';
-import {kindsOf} from './rank_curves';
+import {kindsOf, nounOf} from './rank_curves';
 import type {View} from './timeline';
 import {formatBytes, formatCount, formatMoment, formatShare, plural} from './units';
 
@@ -179,13 +179,14 @@ function outOfMemory(app: App): HTMLElement|null {
       el('pre', {}, finding.text.trim()), el('p', {}, command(finding.command)), instant ? see : null);
 }
 
-// What is missing in everything below.
-function lost(losses: string): HTMLElement|null {
-  if (losses === '') return null;
+// What is missing in everything below, or how the program ended.
+function lost({lines, is_lossy}: Facts['losses']): HTMLElement|null {
+  if (lines === '') return null;
   return el(
       'div', {class: 'card wide-card lost'},
-      el('h2', {}, el('span', {class: 'sign', 'aria-hidden': 'true'}, '!'), 'Not everything was recorded'),
-      el('pre', {}, losses));
+      el('h2', {}, el('span', {class: 'sign', 'aria-hidden': 'true'}, '!'),
+         is_lossy ? 'Not everything was recorded' : 'All events were recorded, but'),
+      el('pre', {}, lines.trim()));
 }
 
 // Bytes over time by category, small.
@@ -255,7 +256,9 @@ function devices(app: App): HTMLElement|null {
 }
 
 function sideBySide(app: App): HTMLElement {
-  const button = el('button', {type: 'button', class: 'link'}, 'Ranks side by side over time →');
+  const ranks = [...kindsOf(app).values()].every((devices) => nounOf(devices) === 'rank');
+  const button =
+      el('button', {type: 'button', class: 'link'}, `${ranks ? 'Ranks' : 'Devices'} side by side over time →`);
   button.addEventListener('click', () => app.go({view: 'ranks'}));
   return el('p', {}, button);
 }
@@ -280,10 +283,9 @@ export function overviewView(app: App): View {
       if (key === shownFor) return;
       shownFor = key;
       const {facts} = app;
-      const [harmless, missing] = facts.losses.trim().split(/^(?=! )([^]*)/m) as [string, string?];
       element.replaceChildren(
           ...[outOfMemory(app),
-              lost(missing ?? ''),
+              lost(facts.losses),
               hero(app, open),
               madeOf(app, 'The peak by category', 'category', 'categories', 10, () => open('timeline')),
               el('div', {class: 'column'}, deviceBar(app), findings(app)),
@@ -296,7 +298,8 @@ export function overviewView(app: App): View {
                  sparkline(app, open)),
               devices(app),
               el('div', {class: 'card wide-card fine-print'}, el('h2', {}, 'What ran'),
-                 el('pre', {}, facts.what_ran.trim()), harmless !== '' ? el('pre', {}, harmless.trim()) : null,
+                 el('pre', {}, facts.what_ran.trim()),
+                 facts.losses.notes !== '' ? el('pre', {}, facts.losses.notes.trim()) : null,
                  app.device.facts.complete ?
                      null :
                      el('p', {class: 'note'},

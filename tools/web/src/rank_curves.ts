@@ -6,11 +6,23 @@ export type Alignment = 'step'|'time';
 
 const kindOf = (device: Device): string => device.facts.device.replace(/:.*/, '');
 
-// Devices of one kind, of each kind that several ranks have; GPUs first.
+// Devices of one kind, of each kind that there are several of; GPUs first.
 export function kindsOf(app: App): Map<string, Device[]> {
   const kinds = new Map<string, Device[]>();
-  for (const device of app.devices) kinds.set(kindOf(device), [...(kinds.get(kindOf(device)) ?? []), device]);
+  for (const device of app.devices) {
+    const known = kinds.get(kindOf(device));
+    if (known) {
+      known.push(device);
+    } else {
+      kinds.set(kindOf(device), [device]);
+    }
+  }
   return new Map([...kinds].filter(([, devices]) => devices.length > 1));
+}
+
+// What stands side by side: ranks, or where one process has several of them the devices.
+export function nounOf(devices: Device[]): 'rank'|'device' {
+  return new Set(devices.map((device) => device.facts.process)).size === devices.length ? 'rank' : 'device';
 }
 
 export interface RankCurve {

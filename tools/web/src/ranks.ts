@@ -1,25 +1,23 @@
-// Ranks side by side over time: all in one chart, and each in a row of its own beside the median of all. A click shows
-// the rank at that instant.
+// Ranks, or the devices of one process, side by side over time: all in one chart, and each in a row of its own beside the
+// median of all. A click shows the rank at that instant.
 import type {App} from './app';
 import {byteTicks, kFont, surface, type Surface, timeTicks} from './canvas';
 import {variable} from './colours';
-import type {Device} from './device';
 import {choice, el, hideTip, showTip} from './element';
-import {type Alignment, hasSteps, kindsOf, type RankCurve, rankCurves, type RankCurves, wholeOf} from './rank_curves';
+import {type Alignment, hasSteps, kindsOf, nounOf, type RankCurve, rankCurves, type RankCurves, wholeOf} from './rank_curves';
 import type {View} from './timeline';
 import {formatBytes, formatCount, formatMoment, plural} from './units';
 
 const kLeft = 78;
 const kAxis = 22;
-const kMostRanks = 128;
+const kMostRows = 128;
 
-// Of very many those with the largest and with the smallest peaks.
-function chosenOf(devices: Device[]): Device[] {
-  if (devices.length <= kMostRanks) return devices;
-  const peak = (device: Device): number => device.summary.peak_allocated_bytes ?? 0;
-  const sorted = [...devices].sort((a, b) => peak(b) - peak(a));
-  const kept = new Set([...sorted.slice(0, kMostRanks / 2), ...sorted.slice(-kMostRanks / 2)]);
-  return devices.filter((device) => kept.has(device));
+// Of very many those that are furthest from the median.
+function chosenOf(ranks: RankCurve[]): RankCurve[] {
+  if (ranks.length <= kMostRows) return ranks;
+  const far = [...ranks].sort((a, b) => Math.abs(b.difference) - Math.abs(a.difference)).slice(0, kMostRows);
+  const kept = new Set(far);
+  return ranks.filter((rank) => kept.has(rank));
 }
 
 const signed = (bytes: number): string => `${formatBytes(Math.abs(bytes))} ${bytes < 0 ? 'below' : 'above'}`;
@@ -40,10 +38,11 @@ function strokeCells(
 export function ranksView(app: App): View {
   const kinds = kindsOf(app);
   let kind = [...kinds.keys()].find((one) => one !== 'cpu') ?? [...kinds.keys()][0] ?? '';
-  let devices = chosenOf(kinds.get(kind) ?? []);
+  let devices = kinds.get(kind) ?? [];
   let align: Alignment = hasSteps(devices) ? 'step' : 'time';
   let {from, to} = wholeOf(devices, align);
   let curves: RankCurves|undefined;
+  let shown: RankCurve[] = [];  // of them
   let asked = 0;
   const controls = el('div', {class: 'controls'});
   const note = el('p', {class: 'note'});
@@ -74,7 +73,7 @@ export function ranksView(app: App): View {
     context.textAlign = 'left';
   }
 
-  const all = surface('allocated bytes of all ranks over time', () => 240, (drawn) => {
+  const all = surface('allocated bytes of all of them over time', () => 240, (drawn) => {
     if (!curves) return;
     const {context, width, height} = drawn;
     const x = (cell: number): number => kLeft + (cell / curves!.median.length) * (width - kLeft);
@@ -89,7 +88,7 @@ export function ranksView(app: App): View {
       context.fillText(formatBytes(bytes), kLeft - 8, y(bytes));
     }
     drawAxis(drawn);
-    const sorted = [...curves.ranks].sort((a, b) => Math.abs(a.difference) - Math.abs(b.difference));
+    const sorted = [...shown].sort((a, b) => Math.abs(a.difference) - Math.abs(b.difference));
     for (const rank of sorted) {
       context.strokeStyle = colourOf(rank);
       context.lineWidth = rank.odd ? 2.2 : 1;
@@ -115,7 +114,7 @@ export function ranksView(app: App): View {
   function rowOf(rank: RankCurve): {element: HTMLElement; drawn: Surface} {
     const drawn = surface(
         `allocated bytes of ${rank.device.name} over time`,
-        () => Math.max(34, Math.min(110, (innerHeight - 480) / Math.max(1, devices.length))), (made) => {
+        () => Math.max(34, Math.min(110, (innerHeight - 480) / Math.max(1, shown.length))), (made) => {
           const {context, width, height} = made;
           const x = (cell: number): number => kLeft + (cell / curves!.median.length) * (width - kLeft);
           const y = (bytes: number): number => 2 + (1 - bytes / curves!.most) * (height - 4);
@@ -182,22 +181,21 @@ export function ranksView(app: App): View {
     const found = await rankCurves(devices, align, from, to, cells);
     if (mine !== asked) return;
     curves = found;
-    const made = found.ranks.map(rowOf);
+    shown = chosenOf(found.ranks);
+    const made = shown.map(rowOf);
     rows.replaceChildren(...made.map((one) => one.element));
     all.draw();
     for (const {drawn} of made) drawn.draw();
     const odd = found.ranks.filter((rank) => rank.odd);
-    const of = kinds.get(kind)!.length;
-    note.textContent = `${
-        odd.length === 0 ?
-            'No rank stands out. ' :
-            `${plural(odd.length, 'rank')} of ${formatCount(found.ranks.length)} ${
-                odd.length === 1 ?
-                    'stands' :
-                    'stand'} out. `}Each point is the most bytes allocated in it; the dotted line is the median of the ranks. ${
-        of > devices.length ?
-            `Of ${formatCount(of)} these are the ${kMostRanks} with the largest and the smallest peaks. ` :
-            ''}A click shows a rank at that instant.`;
+    const noun = nounOf(devices);
+    const some = odd.length === 0 ?
+        `No ${noun} stands out.` :
+        `${plural(odd.length, noun)} of ${formatCount(devices.length)} ${odd.length === 1 ? 'stands' : 'stand'} out.`;
+    const chosen = shown.length < devices.length ?
+        `Shown are the ${formatCount(shown.length)} of ${formatCount(devices.length)} that are furthest from it. ` :
+        '';
+    note.textContent = `${some} Each point is the most bytes allocated in it; the dotted line is the median of all ${
+        noun}s. ${chosen}A click shows a ${noun} at that instant.`;
   }
 
   function fillControls(): void {
@@ -210,7 +208,7 @@ export function ranksView(app: App): View {
                                  'devices', [...kinds.keys()].map((one) => ({value: one, text: one})), kind,
                                  (one) => {
                                    kind = one;
-                                   devices = chosenOf(kinds.get(kind)!);
+                                   devices = kinds.get(kind)!;
                                    if (!hasSteps(devices)) align = 'time';
                                    zoomOut();
                                  })] :
@@ -221,7 +219,8 @@ export function ranksView(app: App): View {
               align = by;
               zoomOut();
             }),
-        el('div', {class: 'zoom'}, whole), el('span', {class: 'hint'}, 'scroll to zoom · click a line for that rank'));
+        el('div', {class: 'zoom'}, whole),
+        el('span', {class: 'hint'}, `scroll to zoom · click a line for that ${nounOf(devices)}`));
   }
 
   function zoomTo(begin: number, end: number): void {
@@ -245,14 +244,13 @@ export function ranksView(app: App): View {
 
   const element =
       el('section', {class: 'ranks'}, controls, note,
-         el('div', {class: 'rank-row'}, el('div', {class: 'rank-name note'}, 'all ranks'),
+         el('div', {class: 'rank-row'}, el('div', {class: 'rank-name note'}, 'all of them'),
             el('div', {class: 'rank-line'}, all.canvas)),
          rows);
   all.canvas.addEventListener('mousemove', (event) => {
     const cell = cellAt(all, event);
     if (cell === null || !curves) return hideTip();
-    const there =
-        curves.ranks.filter((rank) => rank.bytes[cell] !== null).sort((a, b) => b.bytes[cell]! - a.bytes[cell]!);
+    const there = shown.filter((rank) => rank.bytes[cell] !== null).sort((a, b) => b.bytes[cell]! - a.bytes[cell]!);
     showTip(event, [
       moment(shareOf(cell)),
       ...there.slice(0, 8).map((rank) => `${formatBytes(rank.bytes[cell]!)}  ${rank.device.name}`),
@@ -263,11 +261,11 @@ export function ranksView(app: App): View {
   // The rank whose line is nearest to the pointer.
   all.canvas.addEventListener('click', (event) => {
     const cell = cellAt(all, event);
-    if (cell === null || !curves) return;
+    if (cell === null || shown.length === 0) return;
     const share = (event.clientY - all.canvas.getBoundingClientRect().top - 6) / (all.height - kAxis - 8);
-    const bytes = (1 - share) * curves.most;
+    const bytes = (1 - share) * curves!.most;
     const distance = (rank: RankCurve): number => Math.abs((rank.bytes[cell] ?? Infinity) - bytes);
-    const nearest = curves.ranks.reduce((best, rank) => (distance(rank) < distance(best) ? rank : best));
+    const nearest = shown.reduce((best, rank) => (distance(rank) < distance(best) ? rank : best));
     open(nearest, nearest.ns[cell]);
   });
   element.addEventListener('wheel', (event) => {

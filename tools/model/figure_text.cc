@@ -1,0 +1,31 @@
+#include "tools/model/figure_text.h"
+
+#include <array>
+#include <cstddef>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace memoir {
+
+std::string FormatBytes(std::uint64_t bytes) {
+  constexpr std::array<std::string_view, 6> kUnits = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (bytes < 1024) return absl::StrCat(bytes, " B");
+  return FormatScaled(static_cast<double>(bytes) / 1024, 1024, kUnits);
+}
+
+std::string FormatMoment(std::uint64_t nanoseconds) {
+  return absl::StrFormat("%.4f s", static_cast<double>(nanoseconds) / 1e9);
+}
+
+std::string FormatScaled(double value, double step, absl::Span<const std::string_view> units) {
+  std::size_t unit = 0;
+  // Where rounding would print 1024.0, too.
+  while (unit + 1 < units.size() && value >= step - 0.05) {
+    value /= step;
+    ++unit;
+  }
+  return absl::StrFormat("%.1f %s", value, units[unit]);
+}
+
+}  // namespace memoir
