@@ -67,7 +67,7 @@ AllocatorHistory::AllocatorHistory(const TorchSnapshot& snapshot, std::uint32_t 
       live[block.address] = {.address = block.address,
                              .bytes = block.bytes,
                              .requested_bytes = block.requested_bytes,
-                             .stack = block.stack,
+                             .origin = block.origin,
                              .stream = segment.stream,
                              .pool = segment.pool,
                              .pending = block.state == TorchSnapshot::BlockState::kPendingFree,

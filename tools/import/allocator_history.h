@@ -27,7 +27,7 @@ class AllocatorHistory {
   };
   struct Block {
     std::uint64_t address = 0, bytes = 0, requested_bytes = 0;
-    TorchSnapshot::Number stack = 0;
+    TorchSnapshot::Number origin = 0;
     std::uint16_t stream = 0, pool = 0;
     bool pending = false;     // its free is requested
     bool size_known = false;  // of what is live at the end

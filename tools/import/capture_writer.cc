@@ -113,6 +113,7 @@ void CaptureWriter::BeginRange(v1::EventKind kind, std::uint64_t tick, std::uint
   run.add_name(name);
   run.add_sequence_delta(run.name_size() == 1 ? -1 : 0);
   run.add_signature(0);
+  if (kind == v1::RANGE_BEGIN_BACKWARD) run.add_forward_thread(0);
   ++depth_;
 }
 

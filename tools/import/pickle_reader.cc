@@ -30,43 +30,6 @@ std::string NameOf(std::uint8_t instruction) {
 
 }  // namespace
 
-std::uint32_t PickleReader::AddText(std::string_view text) {
-  const auto known = numbers_.find(text);
-  if (known != numbers_.end()) return known->second;
-  const auto number = static_cast<std::uint32_t>(texts_.size());
-  numbers_.emplace(texts_.emplace_back(text), number);
-  return number;
-}
-
-std::int64_t PickleReader::Integer(Value value) const {
-  if (value.is(Kind::kInteger)) return value.integer();
-  return value.is(Kind::kWide) ? wide_[value.data()] : 0;
-}
-
-std::span<const PickleReader::Value> PickleReader::Items(Value value) const {
-  if (!value.is(Kind::kContainer)) return {};
-  const std::uint64_t packed = containers_[value.data()];
-  if (static_cast<State>(packed & 3) != State::kItems) return {};
-  return items_[packed >> 2];
-}
-
-std::optional<std::uint64_t> PickleReader::Number(Value value) const {
-  if (!value.is(Kind::kContainer)) return std::nullopt;
-  const std::uint64_t packed = containers_[value.data()];
-  if (static_cast<State>(packed & 3) != State::kNumber) return std::nullopt;
-  return packed >> 2;
-}
-
-void PickleReader::Replace(Value list, std::uint64_t number) {
-  if (!list.is(Kind::kContainer)) return;
-  std::uint64_t& packed = containers_[list.data()];
-  if (static_cast<State>(packed & 3) == State::kItems) {
-    std::vector<Value>().swap(items_[packed >> 2]);
-    unused_.push_back(static_cast<std::uint32_t>(packed >> 2));
-  }
-  packed = Packed(State::kNumber, number);
-}
-
 absl::Status PickleReader::Wrong(std::string_view what) const {
   return absl::DataLossError(absl::StrCat("damaged pickle: ", std::string(what), " at offset ", at_));
 }
@@ -86,7 +49,7 @@ absl::StatusOr<PickleReader::Value> PickleReader::Read(Visitor& visitor) {
     source_.Skip(1);
     if (instruction == '.') break;
     if (absl::Status done = Do(instruction); !done.ok()) return done;
-    if (stack_.size() > kMostValues || memo_.size() > kMostValues || containers_.size() > kMostValues)
+    if (stack_.size() > kMostValues || memo_.size() > kMostValues || heap_.containers() > kMostValues)
       return absl::ResourceExhaustedError(absl::StrCat("more than ", kMostValues, " values at offset ", at_));
   }
   if (stack_.size() != 1 || !marks_.empty()) return Wrong("its end does not leave one value");
@@ -144,11 +107,11 @@ absl::Status PickleReader::DoNumber(std::uint8_t instruction) {
     case 'M': {
       const std::size_t bytes = instruction == 'K' ? 1 : 2;
       if (!Has(bytes)) return Cut();
-      return PushInteger(static_cast<std::int64_t>(Fixed(bytes)));
+      return Push(heap_.AddInteger(static_cast<std::int64_t>(Fixed(bytes))));
     }
     case 'J':
       if (!Has(4)) return Cut();
-      return PushInteger(static_cast<std::int32_t>(Fixed(4)));
+      return Push(heap_.AddInteger(static_cast<std::int32_t>(Fixed(4))));
     case 0x8a:
     case 0x8b: {
       const std::size_t bytes = instruction == 0x8a ? 1 : 4;
@@ -158,24 +121,12 @@ absl::Status PickleReader::DoNumber(std::uint8_t instruction) {
     case 'G':
       if (!Has(8)) return Cut();
       source_.Skip(8);
-      stack_.emplace_back();
-      return absl::OkStatus();
+      return Push(Value());
     case 'N':
-      stack_.emplace_back();
-      return absl::OkStatus();
+      return Push(Value());
     default:
-      return PushInteger(instruction == 0x88 ? 1 : 0);
+      return Push(Value::Integer(instruction == 0x88 ? 1 : 0));
   }
-}
-
-absl::Status PickleReader::PushInteger(std::int64_t value) {
-  if (Value::FitsInteger(value)) {
-    stack_.push_back(Value::Integer(value));
-  } else {
-    stack_.push_back(Value::Of(Kind::kWide, wide_.size()));
-    wide_.push_back(value);
-  }
-  return absl::OkStatus();
 }
 
 // Two's complement, little-endian; of an address above 2^63 there are 9 bytes, of which the last is 0.
@@ -188,7 +139,7 @@ absl::Status PickleReader::PushLong(std::uint64_t bytes) {
   std::int64_t value = size != 0 && size < 9 && (data[size - 1] & 0x80) != 0 ? -1 : 0;
   std::memcpy(&value, data, std::min<std::size_t>(size, 8));
   source_.Skip(size);
-  return PushInteger(value);
+  return Push(heap_.AddInteger(value));
 }
 
 absl::Status PickleReader::DoText(std::uint8_t instruction) {
@@ -199,11 +150,11 @@ absl::Status PickleReader::DoText(std::uint8_t instruction) {
 
 absl::Status PickleReader::PushText(std::uint64_t bytes) {
   if (bytes > kMostTextBytes) return Wrong(absl::StrCat("a text of ", bytes, " bytes"));
-  if (texts_.size() >= kMostTexts) return absl::ResourceExhaustedError("more texts than can be read");
+  if (heap_.texts() >= kMostTexts) return absl::ResourceExhaustedError("more texts than can be read");
   if (bytes <= ByteSource::kMostAtOnce) {
     const auto size = static_cast<std::size_t>(bytes);
     if (!Has(size)) return Cut();
-    stack_.push_back(Value::Text(AddText({source_.data(), size})));
+    stack_.push_back(Value::Text(heap_.AddText({source_.data(), size})));
     source_.Skip(size);
     return absl::OkStatus();
   }
@@ -215,7 +166,7 @@ absl::Status PickleReader::PushText(std::uint64_t bytes) {
     text.append(source_.data(), piece);
     source_.Skip(piece);
   }
-  stack_.push_back(Value::Text(AddText(text)));
+  stack_.push_back(Value::Text(heap_.AddText(text)));
   return absl::OkStatus();
 }
 
@@ -238,8 +189,7 @@ absl::Status PickleReader::Put(std::uint64_t at) {
 
 absl::Status PickleReader::Get(std::uint64_t at) {
   if (at >= memo_.size()) return Wrong(absl::StrCat("value ", at, ", which was never remembered,"));
-  stack_.push_back(memo_[static_cast<std::size_t>(at)]);
-  return absl::OkStatus();
+  return Push(memo_[static_cast<std::size_t>(at)]);
 }
 
 absl::StatusOr<std::size_t> PickleReader::TakeMark() {
@@ -258,10 +208,9 @@ absl::Status PickleReader::DoContainer(std::uint8_t instruction) {
       return absl::OkStatus();
     case '}':
     case ']':
-      return PushContainer();
+      return Push(heap_.AddContainer());
     case ')':
-      stack_.emplace_back();
-      return absl::OkStatus();
+      return Push(Value());
     case 0x85:
     case 0x86:
     case 0x87: {
@@ -292,17 +241,11 @@ absl::Status PickleReader::DoContainer(std::uint8_t instruction) {
   }
 }
 
-absl::Status PickleReader::PushContainer() {
-  stack_.push_back(Value::Of(Kind::kContainer, containers_.size()));
-  containers_.push_back(Packed(State::kEmpty, 0));
-  return absl::OkStatus();
-}
-
 absl::Status PickleReader::MakeTuple(std::size_t first) {
   constexpr std::int64_t kBelow = std::int64_t{1} << 30;
   Value tuple;
   if (stack_.size() - first == 2) {
-    const std::int64_t a = Integer(stack_[first]), b = Integer(stack_[first + 1]);
+    const std::int64_t a = heap_.Integer(stack_[first]), b = heap_.Integer(stack_[first + 1]);
     if (a >= 0 && a < kBelow && b >= 0 && b < kBelow)
       tuple = Value::Pair(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b));
   }
@@ -315,8 +258,7 @@ absl::Status PickleReader::MakeTuple(std::size_t first) {
 absl::Status PickleReader::MakeContainer(bool dictionary) {
   const absl::StatusOr<std::size_t> mark = TakeMark();
   if (!mark.ok()) return mark.status();
-  stack_.insert(stack_.begin() + static_cast<std::ptrdiff_t>(*mark), Value::Of(Kind::kContainer, containers_.size()));
-  containers_.push_back(Packed(State::kEmpty, 0));
+  stack_.insert(stack_.begin() + static_cast<std::ptrdiff_t>(*mark), heap_.AddContainer());
   return AddItems(*mark + 1, dictionary);
 }
 
@@ -325,26 +267,17 @@ absl::Status PickleReader::AddItems(std::size_t first, bool dictionary) {
   if (!marks_.empty() && marks_.back() >= first) return Wrong("items around a mark");
   const std::span<const Value> items(stack_.data() + first, stack_.size() - first);
   if (dictionary && items.size() % 2 != 0) return Wrong("a key without a value");
-  const auto number = static_cast<std::size_t>(stack_[first - 1].data());
-  const auto state = static_cast<State>(containers_[number] & 3);
-  if (state == State::kNumber) return Wrong("a container that grows after it was used");
+  const Value container = stack_[first - 1];
+  const PickleHeap::State state = heap_.StateOf(container);
+  if (state == PickleHeap::State::kNumber) return Wrong("a container that grows after it was used");
   if (!items.empty()) {
     std::optional<std::uint64_t> taken;
-    if (dictionary && state == State::kEmpty) taken = visitor_->TakeItems(items);
+    if (dictionary && state == PickleHeap::State::kEmpty) taken = visitor_->TakeItems(items);
     if (absl::Status seen = visitor_->status(); !seen.ok()) return seen;
     if (taken) {
-      containers_[number] = Packed(State::kNumber, *taken);
+      heap_.Replace(container, *taken);
     } else {
-      if (state == State::kEmpty) {
-        if (unused_.empty()) {
-          unused_.push_back(static_cast<std::uint32_t>(items_.size()));
-          items_.emplace_back();
-        }
-        containers_[number] = Packed(State::kItems, unused_.back());
-        unused_.pop_back();
-      }
-      std::vector<Value>& there = items_[containers_[number] >> 2];
-      there.insert(there.end(), items.begin(), items.end());
+      heap_.Append(container, items);
     }
   }
   stack_.resize(first);
@@ -366,8 +299,8 @@ absl::Status PickleReader::Refuse(std::uint8_t instruction) {
     named = absl::StrCat(module, ".", Line(200));
   } else if (instruction == 0x93 && stack_.size() >= 2 && stack_.back().is(Kind::kText) &&
              stack_[stack_.size() - 2].is(Kind::kText)) {
-    named.append(text(static_cast<std::uint32_t>(stack_[stack_.size() - 2].data())).substr(0, 200)).append(".");
-    named += text(static_cast<std::uint32_t>(stack_.back().data()));
+    named.append(heap_.text(static_cast<std::uint32_t>(stack_[stack_.size() - 2].data())).substr(0, 200)).append(".");
+    named += heap_.text(static_cast<std::uint32_t>(stack_.back().data()));
   }
   if (!named.empty()) {
     return absl::InvalidArgumentError(absl::StrCat("a pickle of other things, which names ", named.substr(0, 200),

@@ -10,17 +10,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "tools/import/byte_source.h"
+#include "tools/import/pickle_heap.h"
 #include "tools/import/pickle_value.h"
 
 namespace memoir {
@@ -32,29 +31,18 @@ class PickleReader {
    public:
     virtual ~Visitor() = default;
     // A dictionary's first items, as key, value, key, value, ... What is returned stands in its place from here on and
-    // is known by Number(); nothing: it stays as it is.
+    // is known by PickleHeap::Number(); nothing: it stays as it is.
     virtual std::optional<std::uint64_t> TakeItems(std::span<const Value> items) = 0;
     // Not OK: it has seen enough.
     virtual absl::Status status() const { return absl::OkStatus(); }
   };
 
-  explicit PickleReader(ByteSource& source) : source_(source) {}
+  // `heap` gets what the values are numbers of; both must outlive it.
+  PickleReader(ByteSource& source, PickleHeap& heap) : source_(source), heap_(heap) {}
 
-  // The text's number; texts that are added before Read() have 0, 1, 2, ...
-  std::uint32_t AddText(std::string_view text);
   absl::StatusOr<Value> Read(Visitor& visitor);
 
-  std::string_view text(std::uint32_t number) const { return texts_[number]; }
-  std::size_t texts() const { return texts_.size(); }
-  std::int64_t Integer(Value value) const;                 // 0 of what is none
-  std::span<const Value> Items(Value value) const;         // of a list, or of a dictionary that nobody took; else none
-  std::optional<std::uint64_t> Number(Value value) const;  // what the visitor left there
-  void Replace(Value list, std::uint64_t number);          // a list that was looked at: its items go
-
  private:
-  enum class State : std::uint8_t { kEmpty, kItems, kNumber };
-  static std::uint64_t Packed(State state, std::uint64_t data) { return (data << 2) | static_cast<unsigned>(state); }
-
   absl::Status Do(std::uint8_t instruction);
   absl::Status DoNumber(std::uint8_t instruction);
   absl::Status DoText(std::uint8_t instruction);
@@ -64,10 +52,12 @@ class PickleReader {
   absl::Status Wrong(std::string_view what) const;
   absl::Status Cut() const;
 
+  absl::Status Push(Value value) {
+    stack_.push_back(value);
+    return absl::OkStatus();
+  }
   absl::Status PushText(std::uint64_t bytes);
   absl::Status PushLong(std::uint64_t bytes);
-  absl::Status PushInteger(std::int64_t value);
-  absl::Status PushContainer();
   absl::Status MakeTuple(std::size_t first);
   absl::Status MakeContainer(bool dictionary);
   absl::Status AddItems(std::size_t first, bool dictionary);
@@ -79,17 +69,12 @@ class PickleReader {
   bool Has(std::size_t bytes) { return source_.Fill(bytes) >= bytes; }
 
   ByteSource& source_;
+  PickleHeap& heap_;
   Visitor* visitor_ = nullptr;
   std::uint64_t at_ = 0;  // offset of the instruction
-  std::deque<std::string> texts_;
-  absl::flat_hash_map<std::string_view, std::uint32_t> numbers_;
   std::vector<Value> stack_;
   std::vector<std::size_t> marks_;
   std::vector<Value> memo_;
-  std::vector<std::uint64_t> containers_;  // Packed
-  std::vector<std::vector<Value>> items_;
-  std::vector<std::uint32_t> unused_;  // of items_
-  std::vector<std::int64_t> wide_;
 };
 
 }  // namespace memoir

@@ -19,8 +19,6 @@ using Entry = TorchSnapshot::Entry;
 using Number = TorchSnapshot::Number;
 
 constexpr std::uint64_t kFirstTick = 1'000'000;
-// Whose name stands for the operator of blocks that the trace did not see, where the snapshot has their stacks.
-constexpr char kBeforeHistory[] = "(before the history)";
 constexpr char kNoContext[] = "N/A";  // torch's word for no compile id
 
 std::optional<v1::EventKind> EventOf(TraceKind kind) {
@@ -64,7 +62,8 @@ class SnapshotWriter {
         writer_(std::move(info), write),
         codes_(snapshot.frames.size()),
         stacks_(snapshot.stacks.size()),
-        names_(snapshot.texts.size()) {}
+        names_(snapshot.texts.size()),
+        operators_(snapshot.texts.size()) {}
 
   void AddDevice(std::uint32_t index, std::unique_ptr<AllocatorHistory> history);
   void AddStart();
@@ -75,23 +74,27 @@ class SnapshotWriter {
   std::uint64_t TickOf(std::uint64_t us);
   std::uint32_t StackOf(Number stack);
   std::uint32_t NameOf(Number text);
+  std::uint32_t OperatorOf(Number text);
   void AddFound(Device& device);
   void AddFoundBlock(Device& device, const AllocatorHistory::Block& block);
   void AddEntry(Device& device);
   void AddAnnotation(const TorchSnapshot::Annotation& annotation);
   void SetMetadata(std::uint64_t tick, Number metadata, Number context);
+  void SetMaker(std::uint64_t tick, Number node, Number operator_name);
+  void LeaveAll(std::uint64_t tick);
   void AddStatistics(Device& device);
 
   const TorchSnapshot& snapshot_;
   const std::uint64_t start_us_;
   CaptureWriter writer_;
   std::vector<Device> devices_;
-  std::vector<std::uint32_t> codes_, stacks_, names_;  // in the capture; 0: not yet
+  std::vector<std::uint32_t> codes_, stacks_, names_, operators_;  // in the capture; 0: not yet
   std::uint64_t tick_ = kFirstTick;
   std::size_t annotation_ = 0;         // the next one
   std::vector<Number> open_;           // annotations that began
   std::vector<Number> closed_early_;   // whose end is still to come
-  Number metadata_ = 0, context_ = 0;  // as the last entry had them
+  // As the last entry had them.
+  Number metadata_ = 0, context_ = 0, node_ = 0, operator_ = 0;
 };
 
 // Times of several threads can go back a little; events cannot. Entries without one follow one another in microseconds.
@@ -116,6 +119,12 @@ std::uint32_t SnapshotWriter::StackOf(Number stack) {
 std::uint32_t SnapshotWriter::NameOf(Number text) {
   std::uint32_t& name = names_[text];
   if (name == 0) name = writer_.AddText(snapshot_.texts[text]);
+  return name;
+}
+
+std::uint32_t SnapshotWriter::OperatorOf(Number text) {
+  std::uint32_t& name = operators_[text];
+  if (name == 0) name = writer_.AddOperator(snapshot_.texts[text]);
   return name;
 }
 
@@ -144,24 +153,13 @@ void SnapshotWriter::AddFound(Device& device) {
   }
   std::vector<AllocatorHistory::Block> blocks = device.history->first_blocks();
   std::ranges::stable_partition(blocks, &AllocatorHistory::Block::pending);
-  bool named = false;
-  for (const AllocatorHistory::Block& block : blocks) {
-    if (block.stack != 0 && !std::exchange(named, true))
-      writer_.BeginRange(v1::RANGE_BEGIN_FUNCTION, tick_, writer_.AddOperator(kBeforeHistory));
-  }
-  for (const AllocatorHistory::Block& block : blocks) {
-    if (block.stack != 0) AddFoundBlock(device, block);
-  }
+  for (const AllocatorHistory::Block& block : blocks) AddFoundBlock(device, block);
   writer_.SetStack(tick_, 0);
-  if (named) writer_.EndRange(tick_);
-  for (const AllocatorHistory::Block& block : blocks) {
-    if (block.stack == 0) AddFoundBlock(device, block);
-  }
 }
 
 void SnapshotWriter::AddFoundBlock(Device& device, const AllocatorHistory::Block& block) {
   const TorchSnapshot::Pool pool = snapshot_.pools[block.pool];
-  writer_.SetStack(tick_, StackOf(block.stack));
+  writer_.SetStack(tick_, StackOf(snapshot_.origins[block.origin].stack));
   CaptureWriter::Memory memory = {.kind = v1::BLOCK_FOUND,
                                   .device = device.number,
                                   .address = block.address,
@@ -199,7 +197,7 @@ void SnapshotWriter::AddHistory() {
       break;
     }
   }
-  SetMetadata(tick_, 0, 0);
+  LeaveAll(tick_);
   for (; !open_.empty(); open_.pop_back()) writer_.EndRange(tick_);
 }
 
@@ -211,8 +209,12 @@ void SnapshotWriter::AddEntry(Device& device) {
   const std::uint64_t tick = TickOf(entry.us);
   const bool freed = *kind == v1::DEALLOCATE || *kind == v1::DEALLOCATE_COMPLETED;
   const bool failed = *kind == v1::OUT_OF_MEMORY;
-  if (!freed) SetMetadata(tick, entry.metadata, entry.compile_context);
-  if (!freed) writer_.SetStack(tick, StackOf(entry.stack));
+  if (!freed) {
+    const TorchSnapshot::Origin& origin = snapshot_.origins[entry.origin];
+    SetMetadata(tick, entry.metadata, entry.compile_context);
+    SetMaker(tick, origin.node, origin.operator_name);
+    writer_.SetStack(tick, StackOf(origin.stack));
+  }
   if (failed) ++device.ooms;
   const TorchSnapshot::Pool pool = snapshot_.pools[entry.pool];
   writer_.AddMemory(tick, {.kind = *kind,
@@ -230,7 +232,7 @@ void SnapshotWriter::AddEntry(Device& device) {
 // Ranges of all threads are on the one thread of the capture: where they overlap, the inner one ends with the outer one.
 void SnapshotWriter::AddAnnotation(const TorchSnapshot::Annotation& annotation) {
   const std::uint64_t tick = TickOf(annotation.us);
-  SetMetadata(tick, 0, 0);
+  LeaveAll(tick);
   if (annotation.begins) {
     writer_.BeginRange(v1::RANGE_BEGIN_USER, tick, NameOf(annotation.name));
     open_.push_back(annotation.name);
@@ -250,10 +252,16 @@ void SnapshotWriter::AddAnnotation(const TorchSnapshot::Annotation& annotation) 
   writer_.EndRange(tick);
 }
 
+void SnapshotWriter::LeaveAll(std::uint64_t tick) {
+  SetMaker(tick, 0, 0);
+  SetMetadata(tick, 0, 0);
+}
+
 // What the program set for its thread is the innermost user range.
 void SnapshotWriter::SetMetadata(std::uint64_t tick, Number metadata, Number context) {
   if (context != 0 && snapshot_.texts[context] == kNoContext) context = 0;
   if (metadata == metadata_ && context == context_) return;
+  SetMaker(tick, 0, 0);
   if (metadata_ != 0) writer_.EndRange(tick);
   if (context_ != 0) writer_.EndRange(tick);
   if (context != 0)
@@ -261,6 +269,20 @@ void SnapshotWriter::SetMetadata(std::uint64_t tick, Number metadata, Number con
   if (metadata != 0) writer_.BeginRange(v1::RANGE_BEGIN_USER, tick, NameOf(metadata));
   metadata_ = metadata;
   context_ = context;
+}
+
+// Inside of it: by whose frames of C++ it was allocated. A range for each allocation would say no more than one around
+// all that follow each other.
+void SnapshotWriter::SetMaker(std::uint64_t tick, Number node, Number operator_name) {
+  if (node == node_ && operator_name == operator_) return;
+  if (operator_ != 0) writer_.EndRange(tick);
+  if (node != node_) {
+    if (node_ != 0) writer_.EndRange(tick);
+    if (node != 0) writer_.BeginRange(v1::RANGE_BEGIN_BACKWARD, tick, NameOf(node));
+  }
+  if (operator_name != 0) writer_.BeginRange(v1::RANGE_BEGIN_FUNCTION, tick, OperatorOf(operator_name));
+  node_ = node;
+  operator_ = operator_name;
 }
 
 // The snapshot's own sums, which every reader of the capture compares with its events'.

@@ -11,7 +11,10 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "tools/import/pickle_heap.h"
 #include "tools/import/pickle_reader.h"
+#include "tools/import/snapshot_stacks.h"
+#include "tools/import/snapshot_words.h"
 
 namespace memoir {
 namespace {
@@ -20,55 +23,12 @@ using Value = PickleReader::Value;
 using Kind = PickleValue::Kind;
 using Number = TorchSnapshot::Number;
 
-// The keys and words that mean something, which have the numbers 0, 1, 2, ... among the pickle's texts.
-#define MEMOIR_SNAPSHOT_WORDS(W)                                                                                       \
-  W(action)                                                                                                            \
-  W(addr)                                                                                                              \
-  W(size) W(stream) W(time_us) W(compile_context) W(user_metadata) W(pool_id) W(frames) W(device_free) W(address)      \
-      W(requested_size) W(state) W(history) W(real_size) W(total_size) W(blocks) W(device) W(segment_pool_id)          \
-          W(is_expandable) W(filename) W(line) W(name) W(stage) W(segments) W(device_traces) W(allocator_settings)     \
-              W(external_annotations) W(max_split_size) W(roundup_power2_divisions) W(expandable_segments) W(alloc)    \
-                  W(free_requested) W(free_completed) W(segment_alloc) W(segment_free) W(segment_map) W(segment_unmap) \
-                      W(oom) W(snapshot) W(active_allocated) W(START)
-enum Word : std::uint32_t {
-#define MEMOIR_WORD(name) k_##name,
-  MEMOIR_SNAPSHOT_WORDS(MEMOIR_WORD)
-#undef MEMOIR_WORD
-      kWords
-};
-constexpr std::string_view kTexts[] = {
-#define MEMOIR_WORD(name) #name,
-    MEMOIR_SNAPSHOT_WORDS(MEMOIR_WORD)
-#undef MEMOIR_WORD
-};
-static_assert(kWords <= 64);
+using snapshot::Shape;
+using snapshot::Shaped;
+using namespace snapshot;
 
 constexpr std::size_t kMostDevices = 1024;
 constexpr std::size_t kMostEntries = std::size_t{1} << 26;
-
-// The items of one dictionary under the keys that mean something.
-class Fields {
- public:
-  explicit Fields(std::span<const Value> items) {
-    for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
-      if (!items[i].is(Kind::kText) || items[i].data() >= kWords) continue;
-      values_[items[i].data()] = items[i + 1];
-      there_ |= std::uint64_t{1} << items[i].data();
-    }
-  }
-  bool has(Word word) const { return (there_ >> word & 1) != 0; }
-  Value operator[](Word word) const { return has(word) ? values_[word] : Value(); }
-
- private:
-  std::array<Value, kWords> values_;  // NOLINT(cppcoreguidelines-pro-type-member-init): those that are there
-  std::uint64_t there_ = 0;
-};
-
-// What stands in a dictionary's place: what it is, and the number of it.
-enum class Shape : std::uint8_t { kEntry, kBlock, kSegment, kFrame, kAnnotation, kStack, kSettings };
-std::uint64_t Shaped(Shape shape, std::size_t number) {
-  return (static_cast<std::uint64_t>(number) << 3) | static_cast<std::uint64_t>(shape);
-}
 
 TraceKind KindOf(Value action) {
   if (!action.is(Kind::kText)) return TraceKind::kOther;
@@ -96,16 +56,10 @@ TraceKind KindOf(Value action) {
   }
 }
 
-// Frames of C and C++, which torch has beside those of Python with stacks="all".
-bool IsPythonFile(std::string_view file) {
-  return file.ends_with(".py") || (file.starts_with('<') && file.ends_with('>')) ||
-         file.find("ipython-input") != file.npos;
-}
-
 class SnapshotReader : public PickleReader::Visitor {
  public:
-  explicit SnapshotReader(ByteSource& source) : pickle_(source) {
-    for (const std::string_view text : kTexts) pickle_.AddText(text);
+  explicit SnapshotReader(ByteSource& source) : pickle_(source, heap_), stacks_(heap_, snapshot_) {
+    for (const std::string_view text : kTexts) heap_.AddText(text);
     pool_numbers_.emplace(0, 0);
     snapshot_.pools.emplace_back();
   }
@@ -118,51 +72,27 @@ class SnapshotReader : public PickleReader::Visitor {
   std::uint64_t AddEntry(const Fields& fields);
   std::uint64_t AddBlock(const Fields& fields);
   std::uint64_t AddSegment(const Fields& fields);
-  std::uint64_t AddFrame(const Fields& fields);
   std::uint64_t AddAnnotation(const Fields& fields);
   void ReadSettings(const Fields& fields);
   absl::Status TakeTraces(Value traces);
   void TakeSegments(Value segments);
   void TakeAnnotations(Value annotations);
 
-  std::uint64_t Unsigned(Value value) const { return static_cast<std::uint64_t>(pickle_.Integer(value)); }
-  std::optional<std::size_t> NumberOf(Value value, Shape shape) const;
-  Number TextOf(Value value);
-  Number StackOf(Value frames);
+  std::uint64_t Unsigned(Value value) const { return static_cast<std::uint64_t>(heap_.Integer(value)); }
   std::uint16_t StreamOf(Value value);
   std::uint16_t PoolOf(Value value);
 
+  PickleHeap heap_;
   PickleReader pickle_;
   TorchSnapshot snapshot_;
+  SnapshotStacks stacks_;
   absl::Status status_;
   std::vector<TorchSnapshot::Entry> entries_;
   std::vector<TorchSnapshot::Block> blocks_;
   std::vector<TorchSnapshot::Segment> segments_;
   std::vector<TorchSnapshot::Annotation> annotations_;
-  std::vector<Number> text_numbers_;  // by number in the pickle; 0: not yet
-  absl::flat_hash_map<TorchSnapshot::Frame, Number> frame_numbers_;
-  absl::flat_hash_map<std::uint64_t, Number> stack_numbers_;  // by parent and frame
   absl::flat_hash_map<std::uint64_t, std::uint16_t> stream_numbers_, pool_numbers_;
 };
-
-std::optional<std::size_t> SnapshotReader::NumberOf(Value value, Shape shape) const {
-  const std::optional<std::uint64_t> number = pickle_.Number(value);
-  if (!number || (*number & 7) != static_cast<std::uint64_t>(shape)) return std::nullopt;
-  return static_cast<std::size_t>(*number >> 3);
-}
-
-Number SnapshotReader::TextOf(Value value) {
-  if (!value.is(Kind::kText)) return 0;
-  const auto at = static_cast<std::size_t>(value.data());
-  if (at >= text_numbers_.size()) text_numbers_.resize(std::max(at + 1, pickle_.texts()));
-  Number& number = text_numbers_[at];
-  if (number != 0) return number;
-  const std::string_view text = pickle_.text(static_cast<std::uint32_t>(at));
-  if (text.empty()) return 0;
-  number = static_cast<Number>(snapshot_.texts.size());
-  snapshot_.texts.emplace_back(text);
-  return number;
-}
 
 std::uint16_t SnapshotReader::StreamOf(Value value) {
   const auto next = static_cast<std::uint16_t>(snapshot_.streams.size());
@@ -185,37 +115,6 @@ std::uint16_t SnapshotReader::PoolOf(Value value) {
   return known->second;
 }
 
-// A list of frames, the innermost first. The list is in many places and looked at once.
-Number SnapshotReader::StackOf(Value frames) {
-  if (const auto known = NumberOf(frames, Shape::kStack)) return static_cast<Number>(*known);
-  const std::span<const Value> items = pickle_.Items(frames);
-  if (items.empty()) return 0;
-  const auto is_python = [&](Value frame) {
-    const auto number = NumberOf(frame, Shape::kFrame);
-    return number && IsPythonFile(snapshot_.texts[snapshot_.frames[*number].file]);
-  };
-  const bool python_alone = std::ranges::any_of(items, is_python);
-  Number stack = 0;
-  for (std::size_t i = items.size(); i-- > 0;) {
-    const auto frame = NumberOf(items[i], Shape::kFrame);
-    if (!frame || (python_alone && !is_python(items[i]))) continue;
-    const auto next = static_cast<Number>(snapshot_.stacks.size());
-    const auto [known, added] = stack_numbers_.try_emplace((std::uint64_t{stack} << 32) | *frame, next);
-    if (added) snapshot_.stacks.push_back({stack, static_cast<Number>(*frame)});
-    stack = known->second;
-  }
-  pickle_.Replace(frames, Shaped(Shape::kStack, stack));
-  return stack;
-}
-
-std::uint64_t SnapshotReader::AddFrame(const Fields& fields) {
-  const TorchSnapshot::Frame frame{TextOf(fields[k_filename]), TextOf(fields[k_name]),
-                                   static_cast<std::uint32_t>(Unsigned(fields[k_line]))};
-  const auto [known, added] = frame_numbers_.try_emplace(frame, static_cast<Number>(snapshot_.frames.size()));
-  if (added) snapshot_.frames.push_back(frame);
-  return Shaped(Shape::kFrame, known->second);
-}
-
 std::uint64_t SnapshotReader::AddEntry(const Fields& fields) {
   TorchSnapshot::Entry& entry = entries_.emplace_back();
   entry.kind = KindOf(fields[k_action]);
@@ -227,9 +126,9 @@ std::uint64_t SnapshotReader::AddEntry(const Fields& fields) {
   entry.us = Unsigned(fields[k_time_us]);
   entry.stream = StreamOf(fields[k_stream]);
   entry.pool = PoolOf(fields[k_pool_id]);
-  entry.stack = StackOf(fields[k_frames]);
-  entry.metadata = TextOf(fields[k_user_metadata]);
-  entry.compile_context = TextOf(fields[k_compile_context]);
+  entry.origin = stacks_.OriginOf(fields[k_frames]);
+  entry.metadata = stacks_.TextOf(fields[k_user_metadata]);
+  entry.compile_context = stacks_.TextOf(fields[k_compile_context]);
   if (entries_.size() > kMostEntries) status_ = absl::ResourceExhaustedError("more than 67,108,864 entries");
   return Shaped(Shape::kEntry, entries_.size() - 1);
 }
@@ -240,17 +139,17 @@ std::uint64_t SnapshotReader::AddBlock(const Fields& fields) {
   block.has_address = fields.has(k_address);
   block.bytes = Unsigned(fields[k_size]);
   block.requested_bytes = fields.has(k_requested_size) ? Unsigned(fields[k_requested_size]) : block.bytes;
-  block.stack = StackOf(fields[k_frames]);
+  block.origin = stacks_.OriginOf(fields[k_frames]);
   // torch 2.0 has a history of the block, its newest allocation first.
-  const std::span<const Value> history = pickle_.Items(fields[k_history]);
-  if (block.stack == 0 && !history.empty()) {
-    if (const auto entry = NumberOf(history.front(), Shape::kEntry)) {
-      block.stack = entries_[*entry].stack;
+  const std::span<const Value> history = heap_.Items(fields[k_history]);
+  if (block.origin == 0 && !history.empty()) {
+    if (const auto entry = NumberOf(heap_, history.front(), Shape::kEntry)) {
+      block.origin = entries_[*entry].origin;
       block.requested_bytes = entries_[*entry].bytes;
     }
   }
   const Value state = fields[k_state];
-  const std::string_view word = state.is(Kind::kText) ? pickle_.text(static_cast<std::uint32_t>(state.data())) : "";
+  const std::string_view word = state.is(Kind::kText) ? heap_.text(static_cast<std::uint32_t>(state.data())) : "";
   if (word == "active_allocated") block.state = TorchSnapshot::BlockState::kAllocated;
   // "active_pending_free"; "active_awaiting_free" in torch's documentation.
   if (word.starts_with("active_") && word.ends_with("_free")) block.state = TorchSnapshot::BlockState::kPendingFree;
@@ -266,8 +165,8 @@ std::uint64_t SnapshotReader::AddSegment(const Fields& fields) {
   segment.pool = PoolOf(fields[k_segment_pool_id]);
   segment.expandable = Unsigned(fields[k_is_expandable]) != 0;
   std::uint64_t at = segment.address;
-  for (const Value item : pickle_.Items(fields[k_blocks])) {
-    const auto number = NumberOf(item, Shape::kBlock);
+  for (const Value item : heap_.Items(fields[k_blocks])) {
+    const auto number = NumberOf(heap_, item, Shape::kBlock);
     if (!number) continue;
     TorchSnapshot::Block block = blocks_[*number];
     if (!block.has_address) block.address = at;  // of torch 2.0: they lie one behind the other
@@ -279,21 +178,21 @@ std::uint64_t SnapshotReader::AddSegment(const Fields& fields) {
 
 std::uint64_t SnapshotReader::AddAnnotation(const Fields& fields) {
   const Value stage = fields[k_stage];
-  annotations_.push_back({Unsigned(fields[k_time_us]), TextOf(fields[k_name]),
+  annotations_.push_back({Unsigned(fields[k_time_us]), stacks_.TextOf(fields[k_name]),
                           static_cast<std::uint32_t>(Unsigned(fields[k_device])),
                           stage.is(Kind::kText) && stage.data() == k_START});
   return Shaped(Shape::kAnnotation, annotations_.size() - 1);
 }
 
 void SnapshotReader::ReadSettings(const Fields& fields) {
-  const std::int64_t split = pickle_.Integer(fields[k_max_split_size]);
+  const std::int64_t split = heap_.Integer(fields[k_max_split_size]);
   if (split > 0) snapshot_.settings.max_split_bytes = static_cast<std::uint64_t>(split);
   snapshot_.settings.expandable_segments = Unsigned(fields[k_expandable_segments]) != 0;
-  const std::span<const Value> divisions = pickle_.Items(fields[k_roundup_power2_divisions]);
+  const std::span<const Value> divisions = heap_.Items(fields[k_roundup_power2_divisions]);
   for (std::size_t i = 0; i + 1 < divisions.size(); i += 2) {
     std::uint64_t mib = 0;
     if (!divisions[i].is(Kind::kText)) continue;
-    if (!absl::SimpleAtoi(std::string(pickle_.text(static_cast<std::uint32_t>(divisions[i].data()))), &mib) ||
+    if (!absl::SimpleAtoi(std::string(heap_.text(static_cast<std::uint32_t>(divisions[i].data()))), &mib) ||
         !std::has_single_bit(mib))
       continue;
     const auto at = static_cast<std::size_t>(std::countr_zero(mib));
@@ -305,12 +204,12 @@ void SnapshotReader::ReadSettings(const Fields& fields) {
 std::optional<std::uint64_t> SnapshotReader::TakeItems(std::span<const Value> items) {
   const Fields fields(items);
   if (fields.has(k_action)) return AddEntry(fields);
-  if (fields.has(k_filename) && fields.has(k_line)) return AddFrame(fields);
+  if (fields.has(k_filename) && fields.has(k_line)) return Shaped(Shape::kFrame, stacks_.AddFrame(fields));
   if (fields.has(k_total_size)) return AddSegment(fields);
   if (fields.has(k_state) && fields.has(k_size)) return AddBlock(fields);
   if (fields.has(k_stage)) return AddAnnotation(fields);
   if (fields.has(k_real_size)) {  // of a block's history in torch 2.0
-    entries_.push_back({.bytes = Unsigned(fields[k_real_size]), .stack = StackOf(fields[k_frames])});
+    entries_.push_back({.bytes = Unsigned(fields[k_real_size]), .origin = stacks_.OriginOf(fields[k_frames])});
     return Shaped(Shape::kEntry, entries_.size() - 1);
   }
   if (fields.has(k_roundup_power2_divisions) || fields.has(k_expandable_segments)) {
@@ -321,46 +220,46 @@ std::optional<std::uint64_t> SnapshotReader::TakeItems(std::span<const Value> it
 }
 
 absl::Status SnapshotReader::TakeTraces(Value traces) {
-  for (const Value trace : pickle_.Items(traces)) {
+  for (const Value trace : heap_.Items(traces)) {
     if (snapshot_.traces.size() == kMostDevices) return absl::InvalidArgumentError("traces of more than 1,024 devices");
     std::vector<TorchSnapshot::Entry>& entries = snapshot_.traces.emplace_back();
-    const std::span<const Value> items = pickle_.Items(trace);
+    const std::span<const Value> items = heap_.Items(trace);
     std::size_t in_order = 0;  // so many are all of `entries_`, as in a file of one device
     for (; in_order < items.size(); ++in_order) {
-      if (NumberOf(items[in_order], Shape::kEntry) != in_order) break;
+      if (NumberOf(heap_, items[in_order], Shape::kEntry) != in_order) break;
     }
     if (in_order == items.size() && in_order == entries_.size()) {
       entries.swap(entries_);
     } else {
       entries.reserve(items.size());
       for (const Value item : items) {
-        const auto number = NumberOf(item, Shape::kEntry);
+        const auto number = NumberOf(heap_, item, Shape::kEntry);
         if (number && *number < entries_.size()) entries.push_back(entries_[*number]);
       }
     }
-    pickle_.Replace(trace, Shaped(Shape::kSettings, 0));  // its memory
+    heap_.Replace(trace, Shaped(Shape::kSettings, 0));  // its memory
   }
   std::vector<TorchSnapshot::Entry>().swap(entries_);
   return absl::OkStatus();
 }
 
 void SnapshotReader::TakeSegments(Value segments) {
-  for (const Value item : pickle_.Items(segments)) {
-    if (const auto number = NumberOf(item, Shape::kSegment))
+  for (const Value item : heap_.Items(segments)) {
+    if (const auto number = NumberOf(heap_, item, Shape::kSegment))
       snapshot_.segments.push_back(std::move(segments_[*number]));
   }
 }
 
 void SnapshotReader::TakeAnnotations(Value annotations) {
-  for (const Value item : pickle_.Items(annotations)) {
-    if (const auto number = NumberOf(item, Shape::kAnnotation)) snapshot_.annotations.push_back(annotations_[*number]);
+  for (const Value item : heap_.Items(annotations)) {
+    if (const auto number = NumberOf(heap_, item, Shape::kAnnotation)) snapshot_.annotations.push_back(annotations_[*number]);
   }
 }
 
 absl::StatusOr<TorchSnapshot> SnapshotReader::Read() {
   const absl::StatusOr<Value> root = pickle_.Read(*this);
   if (!root.ok()) return root.status();
-  const Fields fields(pickle_.Items(*root));
+  const Fields fields(heap_.Items(*root));
   if (!fields.has(k_segments)) {
     return absl::InvalidArgumentError(
         "a pickle, but no memory snapshot: it has no 'segments'; give a file of torch.cuda.memory._dump_snapshot()");

@@ -31,7 +31,7 @@ enum class TraceKind : std::uint8_t {
 };
 
 struct TorchSnapshot {
-  using Number = std::uint32_t;  // of a text, frame, stack; 0: none
+  using Number = std::uint32_t;  // of a text, frame, stack, origin; 0: none
 
   struct Frame {
     Number file = 0, function = 0;
@@ -46,6 +46,16 @@ struct TorchSnapshot {
   struct Stack {
     Number parent = 0, frame = 0;
   };
+  // Who asked for memory.
+  struct Origin {
+    Number stack = 0;
+    Number operator_name = 0, node = 0;  // of autograd; known by frames of C++
+    bool operator==(const Origin&) const = default;
+    template <typename H>
+    friend H AbslHashValue(H hash, const Origin& origin) {
+      return H::combine(std::move(hash), origin.stack, origin.operator_name, origin.node);
+    }
+  };
   struct Pool {
     std::uint32_t graph = 0, user = 0;
     bool operator==(const Pool&) const = default;
@@ -54,7 +64,7 @@ struct TorchSnapshot {
     std::uint64_t address = 0;  // of kOutOfMemory: bytes that the device had free
     std::uint64_t bytes = 0;    // of blocks: as they were asked for
     std::uint64_t us = 0;       // since 1970; 0: not known
-    Number stack = 0;
+    Number origin = 0;
     Number metadata = 0;         // of the thread, as the program set it
     Number compile_context = 0;  // torch.compile's id
     std::uint16_t stream = 0, pool = 0;
@@ -63,7 +73,7 @@ struct TorchSnapshot {
   enum class BlockState : std::uint8_t { kInactive, kAllocated, kPendingFree };
   struct Block {
     std::uint64_t address = 0, bytes = 0, requested_bytes = 0;
-    Number stack = 0;
+    Number origin = 0;
     BlockState state = BlockState::kInactive;
     bool has_address = false;
   };
@@ -94,6 +104,7 @@ struct TorchSnapshot {
   std::vector<std::string> texts = {""};  // by Number
   std::vector<Frame> frames = {{}};
   std::vector<Stack> stacks = {{}};
+  std::vector<Origin> origins = {{}};
   std::vector<std::uint64_t> streams;
   std::vector<Pool> pools;
   std::uint64_t unknown_entries = 0;  // of kinds that this reader does not know
