@@ -50,7 +50,7 @@ ARROWS = {
     "proto": ((), set()),
     "tools/import": (("proto",), TOOLS | {"zstd", "zlib"}),
     "tools/read": (("proto", "tools/import"), TOOLS | {"zstd"}),
-    "tools/model": (("tools/read", "proto"), TOOLS),
+    "tools/model": (("tools/import", "tools/read", "proto"), TOOLS),
     "tools/symbolize": (("tools/read",), TOOLS | {"elfutils"}),
     "tools/cli": (("tools/read", "tools/cli/arguments", "tools/cli/terminal"), TOOLS | {"cli11", "json"}),
 }

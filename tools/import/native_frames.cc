@@ -56,6 +56,7 @@ std::string OperatorOf(std::string_view function) {
 
 std::string_view AutogradNodeOf(std::string_view function) {
   function = Behind(function, "torch::autograd::");
+  if (function.starts_with("Engine::evaluate_function(")) return "autograd engine";
   const std::size_t end = function.find("::apply(");
   if (end == function.npos) return "";
   constexpr std::string_view kGenerated = "generated::";

@@ -15,7 +15,8 @@ bool IsPythonFile(std::string_view file);
 // the name, is left out where it can be told: "at::_ops::add_Tensor::call" is aten::add.
 std::string OperatorOf(std::string_view function);
 
-// "AddmmBackward0" of "torch::autograd::generated::AddmmBackward0::apply(...)"; "" of another function.
+// "AddmmBackward0" of "torch::autograd::generated::AddmmBackward0::apply(...)". Around each, and where torch sums a
+// gradient before the next one, is the "autograd engine". "" of another function.
 std::string_view AutogradNodeOf(std::string_view function);
 
 // Of the allocator, the unwinder, the dispatcher and Python's interpreter: they are in every stack, around or inside of

@@ -11,6 +11,7 @@
 
 #include "tools/import/allocator_history.h"
 #include "tools/import/capture_writer.h"
+#include "tools/import/sources.h"
 
 namespace memoir {
 namespace {

@@ -11,12 +11,6 @@
 
 namespace memoir {
 
-// Of ProcessInfo.sources, in a capture that was made of a snapshot.
-inline constexpr char kTorchSnapshotSource[] = "torch-snapshot";
-inline constexpr char kCutHistorySource[] =
-    "history-cut";  // older entries of the trace were overwritten, or not recorded
-inline constexpr char kNoHistorySource[] = "history-missing";  // there is no trace at all
-
 // `program`: how the file is called. `write` gets the bytes of the capture's one part, in order.
 absl::Status WriteSnapshotCapture(const TorchSnapshot& snapshot, const std::string& program,
                                   const std::function<absl::Status(std::string_view)>& write);

@@ -11,6 +11,7 @@
 #include "fmt/format.h"
 #include "tools/analyze/pass/groupings.h"
 #include "tools/analyze/summary/focus.h"
+#include "tools/model/imported.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/device_text.h"
 #include "tools/view/capture/line_text.h"
@@ -124,8 +125,10 @@ std::string RecordedLine(const Capture& capture, const Summary& summary, bool wi
     line += fmt::format(" (from {} to {})", FormatMoment(summary.begin_ns), FormatMoment(summary.end_ns));
   if (windowed && summary.windows > 1) line += fmt::format(" (from {} ranges)", FormatCount(summary.windows));
   line += ", " + FormatCounted(summary.events, "event", "events");
-  line += ", " + FormatCounted(summary.operator_calls, "operator call", "operator calls") + WhichOperators(capture);
-  line += ", " + FormatCounted(summary.threads, "thread", "threads");
+  if (!IsImported(capture)) {
+    line += ", " + FormatCounted(summary.operator_calls, "operator call", "operator calls") + WhichOperators(capture);
+    line += ", " + FormatCounted(summary.threads, "thread", "threads");
+  }
   if (summary.steps > 0) line += ", " + StepsText(summary);
   if (summary.mark_count > 0) line += ", " + FormatCounted(summary.mark_count, "mark", "marks");
   return Wrapped(line, terminal.width, 2) + "\n";
@@ -289,17 +292,19 @@ std::string AsFarAsKnown(const std::string& at_end, const Summary& summary) {
   return any ? at_end + "; of CUDA devices not known" : at_end;
 }
 
-std::string FactLines(const Summary& summary, const Terminal& terminal) {
+std::string FactLines(const Capture& capture, const Summary& summary, const Terminal& terminal) {
   const Facts facts = FactsOf(summary);
+  std::string at_end = Counted(facts.live_bytes, facts.live_blocks, "block", "blocks");
+  if (facts.live_bytes > 0) at_end += ": " + Holders(summary, 3);
+  at_end = FactLine(terminal, "live at the end", AsFarAsKnown(at_end, summary));
+  if (IsImported(capture)) return at_end;  // the others are of calls and tensors
   std::string text =
       FactLine(terminal, "temporaries",
                Counted(facts.rows.temporary_bytes, facts.rows.temporaries, "allocation", "allocations") +
                    " freed within " + (facts.rows.temporaries == 1 ? "its" : "their") + " operator call" +
                    ShareOf(facts.rows.temporary_bytes, facts.rows.allocated_bytes - facts.folded_bytes,
                            summary.folded ? "of what the newest parts allocated" : "of all"));
-  std::string at_end = Counted(facts.live_bytes, facts.live_blocks, "block", "blocks");
-  if (facts.live_bytes > 0) at_end += ": " + Holders(summary, 3);
-  text += FactLine(terminal, "live at the end", AsFarAsKnown(at_end, summary));
+  text += at_end;
   if (facts.first_seen_storages > 0) {
     text += FactLine(terminal, "first seen",
                      Counted(facts.first_seen_bytes, facts.first_seen_storages, "storage", "storages") +
@@ -360,7 +365,7 @@ std::string RenderSummary(const Capture& capture, const Summary& whole, const Su
   std::string text = RenderWhatRan(capture, terminal) + RecordedLine(capture, summary, options.windowed, terminal);
   text += RenderDevices(capture, summary, options.top, terminal) + "\n";
   text += Tables(capture, summary, options, terminal) + "\n";
-  text += FactLines(summary, terminal);
+  text += FactLines(capture, summary, terminal);
   text += RenderOutOfMemory(capture, summary, kLinesOfOutOfMemory, "more: memoir check oom", terminal);
   return text + RenderLosses(capture, summary.report, terminal);
 }
