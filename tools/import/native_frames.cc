@@ -12,11 +12,11 @@ namespace {
 // Overloads begin with a capital, but for these.
 constexpr std::string_view kLowerOverloads[] = {"_memory_format", "_out",   "_int",        "_dim",
                                                 "_dtype",         "_start", "_start_step", "_correction",
-                                                "_generator"};
+                                                "_generator", "_dtype_layout"};
 
 std::string_view WithoutOverload(std::string_view name) {
   for (std::size_t i = 1; i + 1 < name.size(); ++i) {
-    if (name[i] == '_' && absl::ascii_isupper(static_cast<unsigned char>(name[i + 1]))) return name.substr(0, i);
+    if (name[i] == '_' && absl::ascii_isupper(static_cast<unsigned char>(name[i + 1]))) name = name.substr(0, i);
   }
   std::string_view shortest = name;
   for (const std::string_view overload : kLowerOverloads) {

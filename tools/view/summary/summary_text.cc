@@ -209,10 +209,12 @@ std::string MissingNote(const Summary& summary, const Terminal& terminal) {
   return summary.missing.empty() ? "" : "  " + Wrapped(summary.missing, terminal.width, 2) + "\n";
 }
 
-std::string AllocationTable(const Summary& summary, const SummaryTextOptions& options, const Terminal& terminal) {
+std::string AllocationTable(const Capture& capture, const Summary& summary, const SummaryTextOptions& options,
+                            const Terminal& terminal) {
   const GroupingFacts names = FactsAbout(summary.by);
+  const bool has_calls = names.has_calls && !IsImported(capture);
   std::vector<std::string> titles = {std::string(names.one)};
-  if (names.has_calls) titles.emplace_back("calls");
+  if (has_calls) titles.emplace_back("calls");
   // A window in which nothing was reserved anew has no use for that column.
   const bool caching =
       !summary.devices.empty() && summary.devices[LargestDevice(summary)].caching && summary.total().reserved_bytes > 0;
@@ -224,11 +226,11 @@ std::string AllocationTable(const Summary& summary, const SummaryTextOptions& op
   for (const Line& line : lines) {
     total.count += line.count;
     total.columns += line.columns;
-    table.AddRow(AllocationCells(line, names.has_calls, caching));
+    table.AddRow(AllocationCells(line, has_calls, caching));
   }
-  table.AddTotal(AllocationCells(total, names.has_calls, caching));
+  table.AddTotal(AllocationCells(total, has_calls, caching));
   return Heading(terminal, fmt::format("Who allocates{}, by {} ({}kept: still live at the end)", WhichDevices(summary),
-                                       names.one, names.has_calls ? "calls: at any depth; " : "")) +
+                                       names.one, has_calls ? "calls: at any depth; " : "")) +
          table.Render(terminal, 2) + ManyPeaksNote(summary, terminal) + FoldedNote(summary, terminal);
 }
 
@@ -339,7 +341,7 @@ std::string Tables(const Capture& capture, const Summary& summary, const Summary
     return RenderParameters(summary, options.top, terminal) + ManyPeaksNote(summary, terminal) +
            FoldedNote(summary, terminal) + MissingNote(summary, terminal);
   }
-  return PeakTable(capture, summary, options, terminal) + "\n" + AllocationTable(summary, options, terminal) +
+  return PeakTable(capture, summary, options, terminal) + "\n" + AllocationTable(capture, summary, options, terminal) +
          MissingNote(summary, terminal);
 }
 
