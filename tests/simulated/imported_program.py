@@ -24,7 +24,7 @@ def batch():
     return torch.randn(20000, 1000, device="cuda")  # line: batch
 
 
-net = torch.nn.Sequential(Wide(), torch.nn.Linear(3000, 10)).cuda()
+net = torch.nn.Sequential(Wide(), torch.nn.Linear(3000, 10)).cuda()  # line: parameters
 optimizer = torch.optim.Adam(net.parameters())
 for _ in range(3):
     optimizer.zero_grad()

@@ -157,7 +157,7 @@ def test_exports_take_it(snapshot, tmp_path):
 def test_a_cut_history_is_said_once(cut):
     shown = cut.memoir(cut.path)
     assert shown.count("the history begins with memory in use") == 1 and "max_entries" in shown
-    assert "(before the window)" in shown and f"imported_program.py:{LINES['activations']}" in shown
+    assert "(before the window)" in shown and f"imported_program.py:{LINES['parameters']}" in shown
     document = cut.json("show", cut.path)
     [first] = [device for device in document["devices"] if device["device"] == "cuda:0"]
     assert first["peak_allocated_bytes"] < cut.stats[0]["allocated_bytes.all.peak"], "which was before"
