@@ -1,5 +1,5 @@
-// Bytes add up: of random histories, whole or without their oldest entries, peak and end are those of the allocator that
-// made them, and the rows of a table sum to the peak.
+// Bytes add up: of random histories, whole or without their oldest entries, peak and end are those of the allocator
+// that made them, and the rows of a table sum to the peak.
 #include <gtest/gtest.h>
 
 #include "tests/import/random_history.h"

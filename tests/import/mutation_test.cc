@@ -1,4 +1,5 @@
-// Damages a snapshot in thousands of ways: no crash, no hang, bounded memory, and errors of one line that name the file.
+// Damages a snapshot in thousands of ways: no crash, no hang, bounded memory, and errors of one line that name the
+// file.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>

@@ -10,9 +10,9 @@
 namespace memoir {
 namespace {
 
-using ::testing::HasSubstr;
 using testing::Dict;
 using testing::Fixed;
+using ::testing::HasSubstr;
 using testing::Int;
 using testing::List;
 using testing::Pair;
@@ -165,7 +165,8 @@ TEST(PickleReader, SurvivesValuesThatContainThemselves) {
   EXPECT_THAT(ErrorOf(Pickle(doubled)), HasSubstr("instruction 0x30"));
   doubled = "]q" + std::string(1, '\0');
   for (int i = 0; i < 200; ++i)
-    doubled = "](" + doubled + "h" + std::string(1, static_cast<char>(i)) + "eq" + std::string(1, static_cast<char>(i + 1));
+    doubled =
+        "](" + doubled + "h" + std::string(1, static_cast<char>(i)) + "eq" + std::string(1, static_cast<char>(i + 1));
   const auto read = Read(Pickle(doubled));
   EXPECT_TRUE(read->value.ok()) << read->value.status();
 }

@@ -1,5 +1,5 @@
-// Snapshots of torch's allocator open as captures: what they say is what the views say, and what they do not say is said
-// not to be known.
+// Snapshots of torch's allocator open as captures: what they say is what the views say, and what they do not say is
+// said not to be known.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -13,11 +13,11 @@ namespace memoir {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::HasSubstr;
 using testing::Block;
 using testing::Dict;
 using testing::Entry;
 using testing::Frame;
+using ::testing::HasSubstr;
 using testing::Int;
 using testing::List;
 using testing::Pair;
@@ -60,8 +60,8 @@ std::string ErrorOf(const std::string& bytes) {
 // One segment; two blocks, of which the first is freed.
 const std::vector<std::string> kTrace = {
     Entry("segment_alloc", kBase, 20 * kMiB, kTime, At(1)), Entry("alloc", kBase, 12 * kMiB, kTime + 10, At(1)),
-    Entry("alloc", kBase + 12 * kMiB, 4 * kMiB, kTime + 20, At(2)), Entry("free_requested", kBase, 12 * kMiB, kTime + 30),
-    Entry("free_completed", kBase, 12 * kMiB, kTime + 30)};
+    Entry("alloc", kBase + 12 * kMiB, 4 * kMiB, kTime + 20, At(2)),
+    Entry("free_requested", kBase, 12 * kMiB, kTime + 30), Entry("free_completed", kBase, 12 * kMiB, kTime + 30)};
 const std::vector<std::string> kSegments = {
     Segment(kBase, 20 * kMiB,
             {Block(kBase, 12 * kMiB, "inactive"), Block(kBase + 12 * kMiB, 4 * kMiB, "active_allocated", At(2)),
@@ -109,7 +109,8 @@ TEST(Snapshot, MayHaveLostItsFirstEntries) {
 }
 
 TEST(Snapshot, MayHaveNoHistory) {
-  for (const std::string& bytes : {Snapshot(kSegments, {{}}), Snapshot(kSegments, {}), Pickle(Dict({{"segments", List(kSegments)}}))}) {
+  for (const std::string& bytes :
+       {Snapshot(kSegments, {{}}), Snapshot(kSegments, {}), Pickle(Dict({{"segments", List(kSegments)}}))}) {
     const PickleFile file(bytes);
     const auto capture = Capture::Open(file.path());
     ASSERT_TRUE(capture.ok()) << capture.status();
@@ -139,10 +140,12 @@ TEST(Snapshot, HasOutOfMemoryErrors) {
 }
 
 TEST(Snapshot, HasExpandableSegments) {
-  const std::vector<std::string> trace = {
-      Entry("segment_map", kBase, 20 * kMiB, kTime), Entry("segment_map", kBase + 20 * kMiB, 20 * kMiB, kTime + 1),
-      Entry("alloc", kBase, 30 * kMiB, kTime + 2, At(1)), Entry("free_requested", kBase, 30 * kMiB, kTime + 3),
-      Entry("free_completed", kBase, 30 * kMiB, kTime + 3), Entry("segment_unmap", kBase, 40 * kMiB, kTime + 4)};
+  const std::vector<std::string> trace = {Entry("segment_map", kBase, 20 * kMiB, kTime),
+                                          Entry("segment_map", kBase + 20 * kMiB, 20 * kMiB, kTime + 1),
+                                          Entry("alloc", kBase, 30 * kMiB, kTime + 2, At(1)),
+                                          Entry("free_requested", kBase, 30 * kMiB, kTime + 3),
+                                          Entry("free_completed", kBase, 30 * kMiB, kTime + 3),
+                                          Entry("segment_unmap", kBase, 40 * kMiB, kTime + 4)};
   const auto summary = Summarised(Snapshot({}, {trace}));
   ASSERT_TRUE(summary.ok()) << summary.status();
   EXPECT_EQ(summary->devices[0].peak_allocated_bytes, 30 * kMiB);
@@ -164,21 +167,21 @@ TEST(Snapshot, MayHaveKeysThatNobodyKnows) {
 
 // stacks="all", torch's default: no line of Python in a backward pass, but the node and the operator.
 TEST(Snapshot, TellsOperatorsByFramesOfCpp) {
-  const std::string forward = List({Frame("??", "torch::unwind::unwind()", 0),
-                                    Frame("??", "at::_ops::empty_memory_format::call(int)", 0),
-                                    Frame("??", "at::_ops::addmm::call(at::Tensor const&)", 0),
-                                    Frame("/src/train.py", "train", 7), Frame("??", "_start", 0)});
-  const std::string backward = List(
-      {Frame("??", "at::_ops::mm::call(at::Tensor const&)", 0),
-       Frame("??", "torch::autograd::generated::AddmmBackward0::apply(int)", 0),
-       Frame("??", "torch::autograd::Engine::evaluate_function(int)", 0), Frame("clone.S", "clone", 0)});
+  const std::string forward =
+      List({Frame("??", "torch::unwind::unwind()", 0), Frame("??", "at::_ops::empty_memory_format::call(int)", 0),
+            Frame("??", "at::_ops::addmm::call(at::Tensor const&)", 0), Frame("/src/train.py", "train", 7),
+            Frame("??", "_start", 0)});
+  const std::string backward =
+      List({Frame("??", "at::_ops::mm::call(at::Tensor const&)", 0),
+            Frame("??", "torch::autograd::generated::AddmmBackward0::apply(int)", 0),
+            Frame("??", "torch::autograd::Engine::evaluate_function(int)", 0), Frame("clone.S", "clone", 0)});
   const std::vector<std::string> trace = {Entry("segment_alloc", kBase, 20 * kMiB, kTime),
                                           Entry("alloc", kBase, kMiB, kTime + 1, forward),
                                           Entry("alloc", kBase + kMiB, 2 * kMiB, kTime + 2, backward)};
-  const std::vector<std::string> segments = {
-      Segment(kBase, 20 * kMiB, {Block(kBase, kMiB, "active_allocated", forward),
-                                 Block(kBase + kMiB, 2 * kMiB, "active_allocated", backward),
-                                 Block(kBase + 3 * kMiB, 17 * kMiB, "inactive")})};
+  const std::vector<std::string> segments = {Segment(
+      kBase, 20 * kMiB,
+      {Block(kBase, kMiB, "active_allocated", forward), Block(kBase + kMiB, 2 * kMiB, "active_allocated", backward),
+       Block(kBase + 3 * kMiB, 17 * kMiB, "inactive")})};
   const auto by_operator = Summarised(Snapshot(segments, {trace}), GroupBy::kOperator);
   ASSERT_TRUE(by_operator.ok()) << by_operator.status();
   EXPECT_EQ(AtPeak(*by_operator, "aten::addmm"), kMiB);
@@ -193,15 +196,19 @@ TEST(Snapshot, TellsOperatorsByFramesOfCpp) {
 }
 
 TEST(Snapshot, TakesMetadataAndAnnotationsAsRanges) {
-  const std::vector<std::string> trace = {
-      Entry("segment_alloc", kBase, 20 * kMiB, kTime),
-      Dict({{"action", Text("alloc")}, {"addr", Int(kBase)}, {"size", Int(kMiB)}, {"stream", Int(0)},
-            {"time_us", Int(kTime + 1)}, {"user_metadata", Text("layer 3")}, {"compile_context", Text("N/A")}}),
-      Entry("alloc", kBase + kMiB, 2 * kMiB, kTime + 5)};
+  const std::vector<std::string> trace = {Entry("segment_alloc", kBase, 20 * kMiB, kTime),
+                                          Dict({{"action", Text("alloc")},
+                                                {"addr", Int(kBase)},
+                                                {"size", Int(kMiB)},
+                                                {"stream", Int(0)},
+                                                {"time_us", Int(kTime + 1)},
+                                                {"user_metadata", Text("layer 3")},
+                                                {"compile_context", Text("N/A")}}),
+                                          Entry("alloc", kBase + kMiB, 2 * kMiB, kTime + 5)};
   const std::vector<std::string> segments = {
-      Segment(kBase, 20 * kMiB, {Block(kBase, kMiB, "active_allocated"),
-                                 Block(kBase + kMiB, 2 * kMiB, "active_allocated"),
-                                 Block(kBase + 3 * kMiB, 17 * kMiB, "inactive")})};
+      Segment(kBase, 20 * kMiB,
+              {Block(kBase, kMiB, "active_allocated"), Block(kBase + kMiB, 2 * kMiB, "active_allocated"),
+               Block(kBase + 3 * kMiB, 17 * kMiB, "inactive")})};
   const auto annotation = [](const char* stage, std::uint64_t us) {
     return Dict({{"stage", Text(stage)}, {"name", Text("epoch")}, {"device", Int(0)}, {"time_us", Int(us)}});
   };

@@ -20,6 +20,7 @@ CONFIGURATIONS = {
     "all": (0, "all", ""),
     "expandable": (0, "python", "expandable_segments:True"),
     "divisions": (0, "python", "roundup_power2_divisions:4"),
+    "split": (0, "python", "max_split_size_mb:64"),
 }
 
 

@@ -1,9 +1,9 @@
-// What a snapshot's trace does not say of one device: what was reserved and live where the trace begins, and how large a
-// block is of which the trace has only what was asked for.
+// What a snapshot's trace does not say of one device: what was reserved and live where the trace begins, and how large
+// a block is of which the trace has only what was asked for.
 //
 // The state at the start is the state at the end, gone back entry by entry. Sizes are torch's own rules (round_size,
-// should_split in c10/cuda/CUDACachingAllocator.cpp), by what lies around a block; of blocks that are live at the end the
-// snapshot says them.
+// should_split in c10/cuda/CUDACachingAllocator.cpp), by what lies around a block; of blocks that are live at the end
+// the snapshot says them.
 #ifndef TOOLS_IMPORT_ALLOCATOR_HISTORY_H_
 #define TOOLS_IMPORT_ALLOCATOR_HISTORY_H_
 

@@ -10,9 +10,9 @@ namespace memoir {
 namespace {
 
 // Overloads begin with a capital, but for these.
-constexpr std::string_view kLowerOverloads[] = {"_memory_format", "_out",   "_int",        "_dim",
-                                                "_dtype",         "_start", "_start_step", "_correction",
-                                                "_generator", "_dtype_layout"};
+constexpr std::string_view kLowerOverloads[] = {"_memory_format", "_out",         "_int",        "_dim",
+                                                "_dtype",         "_start",       "_start_step", "_correction",
+                                                "_generator",     "_dtype_layout"};
 
 std::string_view WithoutOverload(std::string_view name) {
   for (std::size_t i = 1; i + 1 < name.size(); ++i) {
@@ -41,8 +41,7 @@ bool IsIdentifier(std::string_view text) {
 }  // namespace
 
 bool IsPythonFile(std::string_view file) {
-  return file.ends_with(".py") || (file.starts_with('<') && file.ends_with('>')) ||
-         Contains(file, "ipython-input");
+  return file.ends_with(".py") || (file.starts_with('<') && file.ends_with('>')) || Contains(file, "ipython-input");
 }
 
 std::string OperatorOf(std::string_view function) {
@@ -66,18 +65,12 @@ std::string_view AutogradNodeOf(std::string_view function) {
 }
 
 bool IsPlumbing(std::string_view function, std::string_view file) {
-  constexpr std::string_view kFunctions[] = {"unwind::unwind",
-                                             "CapturedTraceback::gather",
-                                             "gather_with_cpp",
-                                             "CUDACachingAllocator",
-                                             "_start",
-                                             "__libc_start",
-                                             "PyEval_",
-                                             "PyObject_",
-                                             "PyFunction_",
-                                             "c10::impl::",
-                                             "c10::BoxedKernel",
-                                             "at::detail::empty_"};
+  constexpr std::string_view kFunctions[] = {"unwind::unwind",   "CapturedTraceback::gather",
+                                             "gather_with_cpp",  "CUDACachingAllocator",
+                                             "_start",           "__libc_start",
+                                             "PyEval_",          "PyObject_",
+                                             "PyFunction_",      "c10::impl::",
+                                             "c10::BoxedKernel", "at::detail::empty_"};
   constexpr std::string_view kFiles[] = {
       "core/boxing",          "/Register",      "/Redispatch", "pythonrun.c",       "Modules/main.c", "Objects/call.c",
       "Objects/methodobject", "pycore_ceval.h", "ceval.c",     "cpython/abstract.h"};

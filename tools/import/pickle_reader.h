@@ -1,8 +1,8 @@
 // Reads pickles of plain data (protocols 2 to 5): dictionaries, lists, tuples, texts, numbers. Executes nothing: of the
 // pickle's instructions it knows those that such data needs, and refuses all others, by name.
 //
-// Made for files of 1 GB with ten million dictionaries: a visitor takes each dictionary as soon as it has its items, and
-// leaves a number in its place. So a value is 8 bytes, and nothing is built that nobody asked for.
+// Made for files of 1 GB with ten million dictionaries: a visitor takes each dictionary as soon as it has its items,
+// and leaves a number in its place. So a value is 8 bytes, and nothing is built that nobody asked for.
 //
 // One thread. Its input is untrusted: every error is a status that names the offset.
 #ifndef TOOLS_IMPORT_PICKLE_READER_H_

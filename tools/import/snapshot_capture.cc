@@ -91,9 +91,9 @@ class SnapshotWriter {
   std::vector<Device> devices_;
   std::vector<std::uint32_t> codes_, stacks_, names_, operators_;  // in the capture; 0: not yet
   std::uint64_t tick_ = kFirstTick;
-  std::size_t annotation_ = 0;         // the next one
-  std::vector<Number> open_;           // annotations that began
-  std::vector<Number> closed_early_;   // whose end is still to come
+  std::size_t annotation_ = 0;        // the next one
+  std::vector<Number> open_;          // annotations that began
+  std::vector<Number> closed_early_;  // whose end is still to come
   // As the last entry had them.
   Number metadata_ = 0, context_ = 0, node_ = 0, operator_ = 0;
 };
@@ -133,8 +133,8 @@ void SnapshotWriter::AddDevice(std::uint32_t index, std::unique_ptr<AllocatorHis
   devices_.push_back({.index = index, .number = writer_.AddDevice("cuda", index), .history = std::move(history)});
 }
 
-// What was there before the first entry. Blocks that wait for their free come first: each of them ends what is found, and
-// what is found is shown as one.
+// What was there before the first entry. Blocks that wait for their free come first: each of them ends what is found,
+// and what is found is shown as one.
 void SnapshotWriter::AddStart() {
   for (Device& device : devices_) AddFound(device);
 }
@@ -230,7 +230,8 @@ void SnapshotWriter::AddEntry(Device& device) {
                            .device_free = failed ? entry.address : 0});
 }
 
-// Ranges of all threads are on the one thread of the capture: where they overlap, the inner one ends with the outer one.
+// Ranges of all threads are on the one thread of the capture: where they overlap, the inner one ends with the outer
+// one.
 void SnapshotWriter::AddAnnotation(const TorchSnapshot::Annotation& annotation) {
   const std::uint64_t tick = TickOf(annotation.us);
   LeaveAll(tick);

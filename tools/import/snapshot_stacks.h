@@ -43,11 +43,11 @@ class SnapshotStacks {
 
   PickleHeap& heap_;
   TorchSnapshot& snapshot_;
-  std::vector<FrameFacts> facts_;                                  // by frame
-  std::vector<Number> text_numbers_;                               // by number in the pickle; 0: not yet
-  absl::flat_hash_map<std::string, Number> made_texts_;            // which the pickle does not have
+  std::vector<FrameFacts> facts_;                        // by frame
+  std::vector<Number> text_numbers_;                     // by number in the pickle; 0: not yet
+  absl::flat_hash_map<std::string, Number> made_texts_;  // which the pickle does not have
   absl::flat_hash_map<TorchSnapshot::Frame, Number> frame_numbers_;
-  absl::flat_hash_map<std::uint64_t, Number> stack_numbers_;       // by parent and frame
+  absl::flat_hash_map<std::uint64_t, Number> stack_numbers_;  // by parent and frame
   absl::flat_hash_map<TorchSnapshot::Origin, Number> origin_numbers_;
 };
 

@@ -10,7 +10,6 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "tools/import/pickle_heap.h"
 #include "tools/import/pickle_reader.h"
 #include "tools/import/snapshot_stacks.h"
@@ -21,10 +20,6 @@ namespace {
 
 using Value = PickleReader::Value;
 using Kind = PickleValue::Kind;
-using Number = TorchSnapshot::Number;
-
-using snapshot::Shape;
-using snapshot::Shaped;
 using namespace snapshot;
 
 constexpr std::size_t kMostDevices = 1024;
@@ -252,7 +247,8 @@ void SnapshotReader::TakeSegments(Value segments) {
 
 void SnapshotReader::TakeAnnotations(Value annotations) {
   for (const Value item : heap_.Items(annotations)) {
-    if (const auto number = NumberOf(heap_, item, Shape::kAnnotation)) snapshot_.annotations.push_back(annotations_[*number]);
+    if (const auto number = NumberOf(heap_, item, Shape::kAnnotation))
+      snapshot_.annotations.push_back(annotations_[*number]);
   }
 }
 

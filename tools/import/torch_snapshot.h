@@ -1,5 +1,5 @@
-// What a pickle of torch.cuda.memory._dump_snapshot() holds, compact: the allocator's segments and blocks at its end, and
-// the trace of each device, of which the oldest entries may have been overwritten.
+// What a pickle of torch.cuda.memory._dump_snapshot() holds, compact: the allocator's segments and blocks at its end,
+// and the trace of each device, of which the oldest entries may have been overwritten.
 //
 // torch 2.1 to 2.15 write it; no version is written into it, so all keys but `segments` may be missing
 // (docs/imports.md).

@@ -36,7 +36,8 @@ std::string Missing(const Capture& capture, std::optional<std::uint32_t> rank, d
                         std::lround(100 * without_operators), "% of the allocated bytes are known from holders alone.");
   }
   if (std::ranges::all_of(capture.processes(), has_modules)) return "";
-  if (IsImported(capture)) return "A snapshot has no tensors and no modules: only what optimizers allocate has a category.";
+  if (IsImported(capture))
+    return "A snapshot has no tensors and no modules: only what optimizers allocate has a category.";
   return "No modules were recorded: parameters are only those of optimizers and autograd. Record without --modules "
          "off.";
 }
@@ -46,7 +47,8 @@ void KeepOptimizers(std::vector<RuleNumber>& rules) {
   const absl::Span<const Rule> all = Rules();
   const auto unknown = static_cast<RuleNumber>(all.size() - 1);
   for (RuleNumber& rule : rules) {
-    const bool by_range = all[rule].name == std::string_view("kept_by_step") || all[rule].name == std::string_view("scratch_of_step");
+    const bool by_range =
+        all[rule].name == std::string_view("kept_by_step") || all[rule].name == std::string_view("scratch_of_step");
     if (!by_range) rule = unknown;
   }
 }

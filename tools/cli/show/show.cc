@@ -84,7 +84,7 @@ struct ShowArguments : SelectionArguments {
 };
 
 void AddOptions(CLI::App& app, ShowArguments& arguments) {
-  app.add_option("CAPTURE", arguments.capture, "folder of the capture");
+  app.add_option("CAPTURE", arguments.capture, kCaptureHelp);
   app.add_option(
       "--by", arguments.by,
       "rows: operator, module, category, category,module, line, category,line, parameter, leaf, range, region, thread, "

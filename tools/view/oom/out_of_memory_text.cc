@@ -323,8 +323,7 @@ std::string RenderNoOutOfMemory(const Capture& capture, const Summary& summary, 
     if (!device.caching) continue;
     const std::string line = fmt::format(
         "{}: {}: at most {} allocated, {} reserved, {}; {}", DeviceLabel(capture, device.name, device.process), none,
-        FormatBytes(device.peak_allocated_bytes), FormatBytes(device.peak_reserved_bytes),
-        RetriesText(device),
+        FormatBytes(device.peak_allocated_bytes), FormatBytes(device.peak_reserved_bytes), RetriesText(device),
         device.least_free ? fmt::format("at least {} of {} were free", FormatBytes(*device.least_free),
                                         FormatBytes(device.total_bytes))
                           : "the device's free memory is not recorded");

@@ -125,10 +125,9 @@ std::string RecordedLine(const Capture& capture, const Summary& summary, bool wi
     line += fmt::format(" (from {} to {})", FormatMoment(summary.begin_ns), FormatMoment(summary.end_ns));
   if (windowed && summary.windows > 1) line += fmt::format(" (from {} ranges)", FormatCount(summary.windows));
   line += ", " + FormatCounted(summary.events, "event", "events");
-  if (!IsImported(capture)) {
-    line += ", " + FormatCounted(summary.operator_calls, "operator call", "operator calls") + WhichOperators(capture);
-    line += ", " + FormatCounted(summary.threads, "thread", "threads");
-  }
+  const std::string calls = FormatCounted(summary.operator_calls, "operator call", "operator calls");
+  const std::string threads = FormatCounted(summary.threads, "thread", "threads");
+  if (!IsImported(capture)) line += ", " + calls + WhichOperators(capture) + ", " + threads;
   if (summary.steps > 0) line += ", " + StepsText(summary);
   if (summary.mark_count > 0) line += ", " + FormatCounted(summary.mark_count, "mark", "marks");
   return Wrapped(line, terminal.width, 2) + "\n";
@@ -296,17 +295,17 @@ std::string AsFarAsKnown(const std::string& at_end, const Summary& summary) {
 
 std::string FactLines(const Capture& capture, const Summary& summary, const Terminal& terminal) {
   const Facts facts = FactsOf(summary);
-  std::string at_end = Counted(facts.live_bytes, facts.live_blocks, "block", "blocks");
-  if (facts.live_bytes > 0) at_end += ": " + Holders(summary, 3);
-  at_end = FactLine(terminal, "live at the end", AsFarAsKnown(at_end, summary));
+  std::string live = Counted(facts.live_bytes, facts.live_blocks, "block", "blocks");
+  if (facts.live_bytes > 0) live += ": " + Holders(summary, 3);
+  const std::string at_end = FactLine(terminal, "live at the end", AsFarAsKnown(live, summary));
   if (IsImported(capture)) return at_end;  // the others are of calls and tensors
   std::string text =
       FactLine(terminal, "temporaries",
                Counted(facts.rows.temporary_bytes, facts.rows.temporaries, "allocation", "allocations") +
                    " freed within " + (facts.rows.temporaries == 1 ? "its" : "their") + " operator call" +
                    ShareOf(facts.rows.temporary_bytes, facts.rows.allocated_bytes - facts.folded_bytes,
-                           summary.folded ? "of what the newest parts allocated" : "of all"));
-  text += at_end;
+                           summary.folded ? "of what the newest parts allocated" : "of all")) +
+      at_end;
   if (facts.first_seen_storages > 0) {
     text += FactLine(terminal, "first seen",
                      Counted(facts.first_seen_bytes, facts.first_seen_storages, "storage", "storages") +
@@ -325,7 +324,6 @@ std::string FactLines(const Capture& capture, const Summary& summary, const Term
                              ShareOf(facts.unattributed_bytes, facts.rows.allocated_bytes));
 }
 
-// A heading above nothing would be noise.
 std::string Tables(const Capture& capture, const Summary& summary, const SummaryTextOptions& options,
                    const Terminal& terminal) {
   if (summary.devices.empty() || summary.devices[LargestDevice(summary)].peak_allocated_bytes == 0) {
