@@ -48,8 +48,9 @@ ARROWS = {
     "tracker/torch/simulated": (("interpose",), {"torch"}),
     "tracker/session": (("interpose", "interpose/cuda", "tracker", "tracker/cupti", "tracker/drain", "tracker/modules", "tracker/stacks", "tracker/writer", "tracker/torch", "proto"), {"protozero"}),
     "proto": ((), set()),
-    "tools/read": (("proto",), TOOLS | {"zstd"}),
-    "tools/model": (("tools/read", "proto"), TOOLS),
+    "tools/import": (("proto",), TOOLS | {"zstd", "zlib"}),
+    "tools/read": (("proto", "tools/import"), TOOLS | {"zstd"}),
+    "tools/model": (("tools/import", "tools/read", "proto"), TOOLS),
     "tools/symbolize": (("tools/read",), TOOLS | {"elfutils"}),
     "tools/cli": (("tools/read", "tools/cli/arguments", "tools/cli/terminal"), TOOLS | {"cli11", "json"}),
 }

@@ -193,8 +193,21 @@ bool IsMadeGood(const std::string& path, const std::vector<ProcessFiles>& proces
 
 bool HasRank(const v1::ProcessInfo& info) { return info.rank_source() != "none"; }
 
+namespace {
+
+absl::StatusOr<CaptureFolder> OpenConverted(const std::string& path) {
+  absl::StatusOr<std::shared_ptr<const ConvertedFile>> converted = ConvertedFile::Convert(path);
+  if (!converted.ok()) return converted.status();
+  absl::StatusOr<CaptureFolder> folder = OpenFolder((*converted)->path());
+  if (folder.ok()) folder->converted = *std::move(converted);
+  return folder;
+}
+
+}  // namespace
+
 absl::StatusOr<CaptureFolder> OpenFolder(const std::string& path) {
   SilenceProtobuf();
+  if (IsForeignFile(path)) return OpenConverted(path);
   absl::StatusOr<std::vector<std::string>> paths = ListParts(path);
   if (!paths.ok()) return paths.status();
   Opened opened = OpenParts(*paths);

@@ -2,10 +2,12 @@
 #ifndef TOOLS_READ_FOLDER_H_
 #define TOOLS_READ_FOLDER_H_
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tools/import/foreign_file.h"
 #include "tools/read/damage.h"
 #include "tools/read/part_file.h"
 #include "tools/read/symbols.h"
@@ -17,15 +19,17 @@ struct ProcessFiles {
 };
 
 struct CaptureFolder {
-  std::vector<ProcessFiles> processes;  // by rank, restart, start time; those without a rank last
-  std::vector<Damage> damage;           // of opening; what the parts' walks found included
-  Symbols symbols;                      // of native frames
+  std::vector<ProcessFiles> processes;             // by rank, restart, start time; those without a rank last
+  std::vector<Damage> damage;                      // of opening; what the parts' walks found included
+  Symbols symbols;                                 // of native frames
+  std::shared_ptr<const ConvertedFile> converted;  // what the parts lie in, of a file of another program
 };
 
 // Whether a launcher, torch or the user said which rank it is.
 bool HasRank(const v1::ProcessInfo& info);
 
-// `path`: a folder, or one part file. Every error is one line: what it is instead, and what to do.
+// `path`: a folder, one part file, or a file of another program (tools/import). Every error is one line: what it is
+// instead, and what to do.
 absl::StatusOr<CaptureFolder> OpenFolder(const std::string& path);
 
 }  // namespace memoir

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "tools/analyze/categories/evidence_pass.h"
+#include "tools/model/imported.h"
 
 namespace memoir {
 
@@ -34,8 +36,21 @@ std::string Missing(const Capture& capture, std::optional<std::uint32_t> rank, d
                         std::lround(100 * without_operators), "% of the allocated bytes are known from holders alone.");
   }
   if (std::ranges::all_of(capture.processes(), has_modules)) return "";
+  if (IsImported(capture))
+    return "A snapshot has no tensors and no modules: only what optimizers allocate has a category.";
   return "No modules were recorded: parameters are only those of optimizers and autograd. Record without --modules "
          "off.";
+}
+
+// Of an imported capture no tensors are known. What a step of an optimizer allocates is told by its range alone.
+void KeepOptimizers(std::vector<RuleNumber>& rules) {
+  const absl::Span<const Rule> all = Rules();
+  const auto unknown = static_cast<RuleNumber>(all.size() - 1);
+  for (RuleNumber& rule : rules) {
+    const bool by_range =
+        all[rule].name == std::string_view("kept_by_step") || all[rule].name == std::string_view("scratch_of_step");
+    if (!by_range) rule = unknown;
+  }
 }
 
 }  // namespace
@@ -60,7 +75,9 @@ absl::StatusOr<BlockCategories> CategorizeBlocks(const Capture& capture, ReplayO
   options.first_seen = false;
   const absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
   if (!report.ok()) return report.status();
-  return BlockCategories{pass.TakeRules(), pass.TakeExpected(), pass.TakeOwners(), pass.TakeParameters(),
+  std::vector<RuleNumber> rules = pass.TakeRules();
+  if (IsImported(capture)) KeepOptimizers(rules);
+  return BlockCategories{std::move(rules), pass.TakeExpected(), pass.TakeOwners(), pass.TakeParameters(),
                          Missing(capture, options.rank, pass.without_operators())};
 }
 

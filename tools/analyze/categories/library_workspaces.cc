@@ -9,6 +9,7 @@
 #include "absl/types/span.h"
 #include "tools/analyze/categories/range_marks.h"
 #include "tools/analyze/driver/refusal.h"
+#include "tools/model/imported.h"
 
 namespace memoir {
 namespace {
@@ -131,6 +132,7 @@ void WorkspacePass::OnProcessEnd(const ProcessEvent&) {
 }  // namespace
 
 absl::StatusOr<LibraryWorkspaces> FindLibraryWorkspaces(const Capture& capture, ReplayOptions options) {
+  if (IsImported(capture)) return LibraryWorkspaces();  // which tensors operators made is not known
   WorkspacePass pass;
   options.tensors = options.modules = true;
   options.first_seen = false;

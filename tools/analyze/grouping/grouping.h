@@ -98,7 +98,9 @@ class Grouping {
     const bool named = by_ == GroupBy::kOperator || by_ == GroupBy::kLeaf || by_ == GroupBy::kRange ||
                        by_ == GroupBy::kShape || by_ == GroupBy::kLine || by_ == GroupBy::kRegion ||
                        by_ == GroupBy::kPool || IsApart(block);
-    const Group group = named && block.origin != BlockOrigin::kFound ? Of(block, process, dictionary) : kNoneGroup;
+    // Of one that was found nobody has the operator; an imported snapshot may have its stack.
+    const bool known = block.origin != BlockOrigin::kFound || (by_ == GroupBy::kLine && block.callstack.valid());
+    const Group group = named && known ? Of(block, process, dictionary) : kNoneGroup;
     return group == kNoneGroup ? kBeforeGroup : group;
   }
   // Of a segment, which is like a block but for its ordinal and its size, nothing is known.

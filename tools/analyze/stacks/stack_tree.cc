@@ -25,8 +25,9 @@ class TreePass : public WindowedVisitor {
   void SeeAllocate(const AllocateEvent& event) override {
     if (!in_window() && selection().forget_before) return;
     const bool whole = selection().window.kind == Window::Kind::kAll;
-    const bool found = event.block->origin == BlockOrigin::kFound;
-    const bool named = !found && (in_window() || (whole && event.before));
+    // Nobody saw who asked for a block that was found; an imported snapshot may say it.
+    const bool unknown = event.block->origin == BlockOrigin::kFound && !event.block->callstack.valid();
+    const bool named = !unknown && (in_window() || (whole && event.before));
     const std::uint32_t node =
         named ? nodes_.NodeOf(*event.block, state().dictionary()) : nodes_.NodeOf(CallerNode::Kind::kBefore);
     table_.Add(*event.block, event.process, node, in_window() && !event.before, in_window(), event.tick);

@@ -7,6 +7,7 @@
 #include "tools/analyze/grouping/grouping.h"
 #include "tools/analyze/summary/summary_errors.h"
 #include "tools/analyze/summary/summary_pass.h"
+#include "tools/model/imported.h"
 
 namespace memoir {
 
@@ -96,6 +97,9 @@ absl::StatusOr<Summary> AnalyzeSummary(const Capture& capture, const SummaryOpti
     if (!added.ok()) return added;
   }
   if (const absl::Status added = AddOutOfMemory(capture, options.OfAllBlocks(), summary); !added.ok()) return added;
+  if (IsImported(capture)) {
+    for (DeviceRow& device : summary.devices) device.num_alloc_retries.reset();
+  }
   return summary;
 }
 

@@ -20,6 +20,10 @@ struct VerbHelp {
   std::string examples;  // two lines, each "  COMMAND   # what it does"
 };
 
+// What verbs that read a capture say of CAPTURE.
+inline constexpr char kCaptureHelp[] =
+    "folder of the capture; or a snapshot.pickle of torch.cuda.memory._dump_snapshot() (docs/imports.md)";
+
 std::unique_ptr<CLI::App> MakeArguments(const VerbHelp& help);
 
 // The largest number that an option takes. The recorder reads as many digits.

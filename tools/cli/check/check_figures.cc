@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "tools/model/imported.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/unrecorded_text.h"
 #include "tools/view/terminal/terminal_text.h"
@@ -33,14 +34,16 @@ std::optional<double> OfSummary(std::string_view figure, const Summary& summary)
   for (const DeviceRow& device : summary.devices) {
     if (figure == "least_free" && device.least_free) worst.Add(static_cast<double>(*device.least_free));
     if (figure == "outside_torch" && device.least_free) worst.Add(static_cast<double>(device.outside_bytes));
-    sum += static_cast<double>(figure == "num_ooms" ? device.num_ooms : device.num_alloc_retries);
+    sum += static_cast<double>(figure == "num_ooms" ? device.num_ooms : device.num_alloc_retries.value_or(0));
     if (!device.caching) continue;
     if (figure == "peak_allocated") worst.Add(static_cast<double>(device.peak_allocated_bytes));
     if (figure == "peak_active") worst.Add(static_cast<double>(device.peak_active_bytes));
     if (figure == "peak_reserved") worst.Add(static_cast<double>(device.peak_reserved_bytes));
   }
   if (figure == "num_ooms") return std::max(sum, static_cast<double>(summary.out_of_memory.size()));
-  return figure == "num_alloc_retries" ? std::optional(sum) : worst.value();
+  if (figure != "num_alloc_retries") return worst.value();
+  const auto known = [](const DeviceRow& device) { return device.num_alloc_retries.has_value(); };
+  return std::ranges::all_of(summary.devices, known) ? std::optional(sum) : std::nullopt;
 }
 
 std::optional<double> OfFragmentation(bool percent, const Fragmentation& fragmentation) {
@@ -85,6 +88,7 @@ std::string WhyUnknown(std::string_view figure, const CheckedFigures& checked) {
   }
   if (checked.summary.folded && !checked.capture.processes().empty())
     return "it was in parts that --max-size evicted; record with a larger --max-size";
+  if (figure == "num_alloc_retries" && IsImported(checked.capture)) return "a memory snapshot does not have it";
   if (IsOfTheDriver(figure)) return "no sample of the device is recorded (docs/balance.md)";
   if (IsAtDeviceLevel(checked)) {
     return "it is a figure of torch's caching allocator, which was not in use (cudaMallocAsync, a pluggable allocator, "

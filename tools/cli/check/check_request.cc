@@ -48,7 +48,8 @@ const std::vector<std::string>& CheckNames() {
 }
 
 void AddCheckOptions(CLI::App& app, CheckArguments& arguments) {
-  app.add_option("WHAT CAPTURE", arguments.words, "the check, then the folder of a capture, or several");
+  app.add_option("WHAT CAPTURE", arguments.words,
+                 "the check, then the folder of a capture or a snapshot.pickle, or several");
   app.add_option("--fail-if", arguments.fail_if,
                  "exit code 3 also if this condition is true: FIGURE>VALUE (or >= < <= ==), such as unexplained>1GiB, "
                  "unusable>20%, num_ooms>0; may be given several times")

@@ -55,7 +55,7 @@ struct ReportArguments {
 };
 
 void AddOptions(CLI::App& app, ReportArguments& arguments) {
-  app.add_option("CAPTURE", arguments.capture, "folder of the capture");
+  app.add_option("CAPTURE", arguments.capture, kCaptureHelp);
   app.add_option("-o,--output", arguments.output, "file to write; -: standard output [the capture's name with .html]");
   app.add_option("--device", arguments.device, "only this device: cpu, pinned, cuda:0");
   AddNumber(app, "--rank", arguments.rank, "only this rank");

@@ -44,7 +44,7 @@ struct ExplainArguments : SelectionArguments {
 };
 
 void AddOptions(CLI::App& app, ExplainArguments& arguments) {
-  app.add_option("CAPTURE", arguments.capture, "folder of the capture");
+  app.add_option("CAPTURE", arguments.capture, kCaptureHelp);
   app.add_option("SUBJECT", arguments.subject, "PARAMETER, 0xADDRESS or OPERATOR#n");
   app.add_option("--range", arguments.range, "only inside the user ranges NAME; NAME#n: only its n-th call, from 0");
   app.add_option("--steps", arguments.steps, kStepsHelp);

@@ -83,7 +83,7 @@ const std::vector<std::string> kKnown = {"events",   "memory-tracker", "categori
 
 void AddOptions(CLI::App& app, ExportArguments& arguments) {
   app.add_option("WHAT", arguments.what, absl::StrJoin(kKnown, ", "));
-  app.add_option("CAPTURE", arguments.capture, "folder of the capture");
+  app.add_option("CAPTURE", arguments.capture, kCaptureHelp);
   app.add_option("-o,--output", arguments.output, "file to write [standard output]");
   app.add_option("--range", arguments.range, "only inside the user ranges NAME; NAME#n: only its n-th call, from 0");
   app.add_option("--steps", arguments.steps, kStepsHelp);

@@ -34,6 +34,7 @@
 #include "tools/cli/terminal/message.h"
 #include "tools/cli/terminal/nearest.h"
 #include "tools/cli/terminal/progress.h"
+#include "tools/model/imported.h"
 #include "tools/view/calls/device_calls_view.h"
 #include "tools/view/checkpointing/checkpoint_view.h"
 #include "tools/view/compiled/compiled_view.h"
@@ -66,7 +67,7 @@ const VerbHelp kHelp = {
 
 struct ShowArguments : SelectionArguments {
   std::string capture;
-  std::string by = "operator";
+  std::string by;  // "": what says most of the capture
   std::string own;
   std::string at;
   std::string over;
@@ -83,7 +84,7 @@ struct ShowArguments : SelectionArguments {
 };
 
 void AddOptions(CLI::App& app, ShowArguments& arguments) {
-  app.add_option("CAPTURE", arguments.capture, "folder of the capture");
+  app.add_option("CAPTURE", arguments.capture, kCaptureHelp);
   app.add_option(
       "--by", arguments.by,
       "rows: operator, module, category, category,module, line, category,line, parameter, leaf, range, region, thread, "
@@ -91,7 +92,7 @@ void AddOptions(CLI::App& app, ShowArguments& arguments) {
       "region: that torch.compile made; compiled: each frame that it compiled, why again, and where graphs broke; "
       "checkpoint: what activation checkpointing of each module would do to the peak; "
       "kernel: launches of CUDA kernels, copies, waits and CUDA graphs; "
-      "with --at also segment: the map of a GPU's reserved memory [operator]");
+      "with --at also segment: the map of a GPU's reserved memory [operator; of a memory snapshot line]");
   app.add_option("--own", arguments.own,
                  "of --by line and stack: what your own code is, a folder or file [all but site-packages, the standard "
                  "library and torch]");
@@ -158,7 +159,7 @@ std::string Complaint(const ShowArguments& arguments) {
   if (ByKernel(arguments) && !arguments.at.empty()) return "--by kernel is about a whole window; leave out --at";
   const bool view = BySegment(arguments) || ByCheckpoint(arguments) || ByStack(arguments) || ByCompiled(arguments) ||
                     ByKernel(arguments);
-  if (!view && !ParseGroupBy(arguments.by)) {
+  if (!view && !arguments.by.empty() && !ParseGroupBy(arguments.by)) {
     const std::string nearest = DidYouMean(arguments.by, groups);
     return fmt::format("--by {}: not one of {}{}", arguments.by, fmt::join(groups, ", "), nearest);
   }
@@ -189,7 +190,7 @@ std::string Complaint(const ShowArguments& arguments) {
     return "--png and --svg draw --over time; add that";
   if (arguments.dark && (arguments.png + arguments.svg).empty()) return "--dark is of --png and --svg; add one";
   const bool stacked = arguments.over == "time" && arguments.by == "category";
-  if (arguments.by != "operator" && (arguments.tree || !arguments.over.empty()) && !stacked)
+  if (!arguments.by.empty() && arguments.by != "operator" && (arguments.tree || !arguments.over.empty()) && !stacked)
     return "--by has no meaning with --tree and --over; --over time --by category alone";
   return "";
 }
@@ -341,9 +342,10 @@ Shown ShowKernels(const Capture& capture, const ShowArguments& arguments, const 
   return RenderDeviceCalls(capture, *calls, arguments.top.value_or(10), terminal);
 }
 
-Shown Show(const ShowArguments& arguments) {
+Shown Show(ShowArguments arguments) {
   const auto capture = OpenMerged(arguments.capture, [](const std::string& line) { Say(line); }, RunOf(arguments.run));
   if (!capture.ok()) return capture.status();
+  if (arguments.by.empty()) arguments.by = IsImported(*capture) ? "line" : "operator";
   const Terminal terminal = DetectTerminal(STDOUT_FILENO);
   Progress progress("reading " + arguments.capture);
   Selection selection = SelectionOf(arguments);
@@ -370,7 +372,7 @@ int ShowVerb(const std::vector<std::string>& arguments) {
   AddOptions(*app, asked);
   if (const auto code = ParseArguments(*app, "show", arguments)) return *code;
   if (const std::string complaint = Complaint(asked); !complaint.empty()) return FailUsage("show", complaint);
-  const auto shown = Show(asked);
+  const auto shown = Show(std::move(asked));
   return shown.ok() ? WriteOutput(*shown) : Fail(shown.status());
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "tools/model/imported.h"
 #include "tools/model/job.h"
 #include "tools/view/capture/job_text.h"
 #include "tools/view/capture/unrecorded_text.h"
@@ -217,6 +218,26 @@ std::string RecordingWasOff(const ReplayReport& report) {
   return ns == 0 ? "" : "recording was off for " + FormatDuration(ns);
 }
 
+namespace {
+
+void AddHistory(const ProcessSummary& process, LossLines& lines) {
+  if (HasNoHistory(process)) {
+    lines.AddLossless(
+        "no history: torch.cuda.memory._record_memory_history() was not on; only what was live at the dump is known");
+  }
+  if (HasCutHistory(process)) {
+    lines.AddLossless(
+        "the history begins with memory in use: it was switched on late, or older entries were overwritten "
+        "(max_entries); a peak before it is not known");
+  }
+}
+
+constexpr char kNotInSnapshots[] =
+    "not in a memory snapshot: modules, tensors and their categories, host memory, what came before its history, and "
+    "without stacks=\"all\" operators; memoir run records them (docs/imports.md)";
+
+}  // namespace
+
 Losses LossesOf(const Capture& capture, const ReplayReport& report, const Terminal& terminal) {
   constexpr std::size_t kMostLines = 8;
   LossLines lines(terminal);
@@ -225,6 +246,7 @@ Losses LossesOf(const Capture& capture, const ReplayReport& report, const Termin
     const std::string who = ProcessName(capture, process.id);
     const ReplayReport::Process& end = report.processes[process.id.value];
     if (!end.replayed) continue;
+    AddHistory(process, lines);
     if (const std::uint64_t missing = MissingParts(process, end.counters); missing > 0) {
       lines.Add(who + ": " + FormatCounted(missing, "part is", "parts are") +
                 " missing: removed, or not copied with the others");
@@ -258,12 +280,15 @@ Losses LossesOf(const Capture& capture, const ReplayReport& report, const Termin
   }
   if (const std::string conflict = RenderRankConflicts(capture, report); !conflict.empty()) lines.AddLossless(conflict);
   notes += RenderForkedChildren(capture, report);
-  return {notes, lines.Render(kMostLines), !lines.lossless()};
+  const bool is_lossy = !lines.lossless();
+  std::string closing = is_lossy ? "" : kNothingLost;
+  if (IsImported(capture)) closing = Wrapped(kNotInSnapshots, terminal.width, 2) + "\n";
+  return {notes, lines.Render(kMostLines), closing, is_lossy};
 }
 
 std::string RenderLosses(const Capture& capture, const ReplayReport& report, const Terminal& terminal) {
   const Losses losses = LossesOf(capture, report, terminal);
-  return losses.notes + losses.lines + (losses.is_lossy ? "" : kNothingLost);
+  return losses.notes + losses.lines + losses.closing;
 }
 
 }  // namespace memoir

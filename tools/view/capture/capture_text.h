@@ -31,10 +31,11 @@ inline constexpr char kNothingLost[] = "0 events dropped\n";
 struct Losses {
   std::string notes;      // lines about nothing that went wrong
   std::string lines;      // the red ones, each with "! " before it
+  std::string closing;    // kNothingLost where that is so; of an imported file what it cannot know
   bool is_lossy = false;  // events are missing, or may be; false: the lines are of something else
 };
 Losses LossesOf(const Capture& capture, const ReplayReport& report, const Terminal& terminal);
-// Both, the notes first, and kNothingLost last.
+// All three.
 std::string RenderLosses(const Capture& capture, const ReplayReport& report, const Terminal& terminal);
 
 // Parts that --max-size removed are gone on purpose, and their sums are not: these are the others.

@@ -32,7 +32,7 @@ std::string CachingLine(const DeviceRow& device, const Terminal& terminal) {
   if (device.reserved_bytes_at_peak > 0)
     line += fmt::format(" ({} at that peak)", FormatBytes(device.reserved_bytes_at_peak));
   line += fmt::format(", active {}; ", FormatBytes(device.peak_active_bytes));
-  line += FormatCounted(device.num_alloc_retries, "retry", "retries") + ", ";
+  line += RetriesText(device) + ", ";
   return Below(terminal, line + FormatCounted(device.num_ooms, "out-of-memory error", "out-of-memory errors"));
 }
 
@@ -126,6 +126,10 @@ std::pair<bool, std::uint64_t> Importance(const DeviceRow& device) {
 }
 
 }  // namespace
+
+std::string RetriesText(const DeviceRow& device) {
+  return device.num_alloc_retries ? FormatCounted(*device.num_alloc_retries, "retry", "retries") : "retries not known";
+}
 
 std::size_t LargestDevice(const Summary& summary) {
   const auto largest = std::ranges::max_element(summary.devices, {}, &Importance);

@@ -11,6 +11,9 @@
 
 namespace memoir {
 
+// "2 retries"; "retries not known".
+std::string RetriesText(const DeviceRow& device);
+
 // Which of `devices` a text is about that shows one alone; there must be one.
 std::size_t LargestDevice(const Summary& summary);
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "fmt/format.h"
+#include "tools/model/imported.h"
 #include "tools/model/job.h"
 #include "tools/view/terminal/terminal_text.h"
 #include "tools/view/terminal/units.h"
@@ -51,6 +52,7 @@ const ProcessSummary& OnlyProcess(const Capture& capture) {
 }  // namespace
 
 std::string RenderWhere(const Capture& capture) {
+  if (IsImported(capture)) return "a memory snapshot of PyTorch";
   const Job job = DescribeJob(capture);
   if (job.processes <= 1) {
     const v1::ProcessInfo& info = OnlyProcess(capture).info;
@@ -69,6 +71,7 @@ std::string RenderWhere(const Capture& capture) {
 
 std::string ProcessName(const Capture& capture, ProcessId process) {
   const ProcessSummary& own = capture.processes()[process.value];
+  if (IsImported(own)) return Escaped(own.info.program());
   const std::string label = own.is_rank ? RankLabel(own) : "no rank";
   return fmt::format("{} (pid {} on {})", label, own.info.pid(), Escaped(own.info.host()));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "tools/model/imported.h"
 #include "tools/model/job.h"
 #include "tools/view/terminal/terminal_text.h"
 
@@ -89,7 +90,7 @@ Json ProcessJson(const ProcessSummary& process, const ReplayReport& report) {
                {"rank_conflict", info.rank_conflict()},
                {"world_size", info.world_size()},
                {"restart", info.restart()},
-               {"pid", info.pid()},
+               {"pid", IsImported(process) ? Json(nullptr) : Json(info.pid())},
                {"forked_from", nullptr},
                {"host", info.host()},
                {"program", info.program()},

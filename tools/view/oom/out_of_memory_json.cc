@@ -113,7 +113,7 @@ Json PeakJson(const DeviceRow& device) {
           {"peak_allocated_bytes", device.peak_allocated_bytes},
           {"peak_active_bytes", device.peak_active_bytes},
           {"peak_reserved_bytes", device.peak_reserved_bytes},
-          {"num_alloc_retries", device.num_alloc_retries},
+          {"num_alloc_retries", OrNull(device.num_alloc_retries)},
           {"num_ooms", device.num_ooms},
           {"least_free_bytes", OrNull(device.least_free)}};
 }

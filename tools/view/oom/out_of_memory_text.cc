@@ -11,6 +11,7 @@
 #include "tools/analyze/categories/category.h"
 #include "tools/model/job.h"
 #include "tools/view/capture/capture_text.h"
+#include "tools/view/capture/device_text.h"
 #include "tools/view/capture/pool_text.h"
 #include "tools/view/capture/unrecorded_text.h"
 #include "tools/view/oom/asker_text.h"
@@ -322,8 +323,7 @@ std::string RenderNoOutOfMemory(const Capture& capture, const Summary& summary, 
     if (!device.caching) continue;
     const std::string line = fmt::format(
         "{}: {}: at most {} allocated, {} reserved, {}; {}", DeviceLabel(capture, device.name, device.process), none,
-        FormatBytes(device.peak_allocated_bytes), FormatBytes(device.peak_reserved_bytes),
-        FormatCounted(device.num_alloc_retries, "retry", "retries"),
+        FormatBytes(device.peak_allocated_bytes), FormatBytes(device.peak_reserved_bytes), RetriesText(device),
         device.least_free ? fmt::format("at least {} of {} were free", FormatBytes(*device.least_free),
                                         FormatBytes(device.total_bytes))
                           : "the device's free memory is not recorded");

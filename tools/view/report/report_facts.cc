@@ -158,7 +158,7 @@ Json ReportFacts(const Capture& capture, const Report& report, const std::vector
   const Summary& summary = report.summaries.front();
   const Losses losses = LossesOf(capture, summary.report, kPage);
   Json json = {{"format", 1}, {"path", path}, {"what_ran", RenderWhatRan(capture, kPage)}};
-  json["losses"] = {{"notes", losses.notes + (losses.is_lossy ? "" : kNothingLost)},
+  json["losses"] = {{"notes", losses.notes + losses.closing},
                     {"lines", losses.lines},
                     {"is_lossy", losses.is_lossy}};
   json["summary"] = SummaryJson(capture, summary, 0);

@@ -99,7 +99,8 @@ std::string ReservedText(const DeviceRow& device, std::size_t room) {
     const std::uint64_t used = std::min(device.peak_allocated_bytes, device.reserved_bytes_at_peak);
     text += ", " + FormatShare(used, device.reserved_bytes_at_peak) + " allocated at the peak";
   }
-  if (device.num_alloc_retries > 0) text += "; " + FormatCounted(device.num_alloc_retries, "retry", "retries");
+  if (device.num_alloc_retries.value_or(0) > 0)
+    text += "; " + FormatCounted(*device.num_alloc_retries, "retry", "retries");
   const auto add_if_fits = [&](const std::string& more) {
     if (DisplayWidth(text + more) <= room) text += more;
   };

@@ -46,7 +46,7 @@ void AddCaching(Json& json, const DeviceRow& device) {
   json["reserved_bytes_at_peak"] = device.reserved_bytes_at_peak;
   json["active_bytes_at_end"] = device.active_bytes_at_end;
   json["reserved_bytes_at_end"] = device.reserved_bytes_at_end;
-  json["num_alloc_retries"] = device.num_alloc_retries;
+  json["num_alloc_retries"] = device.num_alloc_retries ? Json(*device.num_alloc_retries) : Json(nullptr);
   json["num_ooms"] = device.num_ooms;
 }
 

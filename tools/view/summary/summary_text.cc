@@ -11,6 +11,7 @@
 #include "fmt/format.h"
 #include "tools/analyze/pass/groupings.h"
 #include "tools/analyze/summary/focus.h"
+#include "tools/model/imported.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/device_text.h"
 #include "tools/view/capture/line_text.h"
@@ -124,8 +125,9 @@ std::string RecordedLine(const Capture& capture, const Summary& summary, bool wi
     line += fmt::format(" (from {} to {})", FormatMoment(summary.begin_ns), FormatMoment(summary.end_ns));
   if (windowed && summary.windows > 1) line += fmt::format(" (from {} ranges)", FormatCount(summary.windows));
   line += ", " + FormatCounted(summary.events, "event", "events");
-  line += ", " + FormatCounted(summary.operator_calls, "operator call", "operator calls") + WhichOperators(capture);
-  line += ", " + FormatCounted(summary.threads, "thread", "threads");
+  const std::string calls = FormatCounted(summary.operator_calls, "operator call", "operator calls");
+  const std::string threads = FormatCounted(summary.threads, "thread", "threads");
+  if (!IsImported(capture)) line += ", " + calls + WhichOperators(capture) + ", " + threads;
   if (summary.steps > 0) line += ", " + StepsText(summary);
   if (summary.mark_count > 0) line += ", " + FormatCounted(summary.mark_count, "mark", "marks");
   return Wrapped(line, terminal.width, 2) + "\n";
@@ -206,10 +208,12 @@ std::string MissingNote(const Summary& summary, const Terminal& terminal) {
   return summary.missing.empty() ? "" : "  " + Wrapped(summary.missing, terminal.width, 2) + "\n";
 }
 
-std::string AllocationTable(const Summary& summary, const SummaryTextOptions& options, const Terminal& terminal) {
+std::string AllocationTable(const Capture& capture, const Summary& summary, const SummaryTextOptions& options,
+                            const Terminal& terminal) {
   const GroupingFacts names = FactsAbout(summary.by);
+  const bool has_calls = names.has_calls && !IsImported(capture);
   std::vector<std::string> titles = {std::string(names.one)};
-  if (names.has_calls) titles.emplace_back("calls");
+  if (has_calls) titles.emplace_back("calls");
   // A window in which nothing was reserved anew has no use for that column.
   const bool caching =
       !summary.devices.empty() && summary.devices[LargestDevice(summary)].caching && summary.total().reserved_bytes > 0;
@@ -221,11 +225,11 @@ std::string AllocationTable(const Summary& summary, const SummaryTextOptions& op
   for (const Line& line : lines) {
     total.count += line.count;
     total.columns += line.columns;
-    table.AddRow(AllocationCells(line, names.has_calls, caching));
+    table.AddRow(AllocationCells(line, has_calls, caching));
   }
-  table.AddTotal(AllocationCells(total, names.has_calls, caching));
+  table.AddTotal(AllocationCells(total, has_calls, caching));
   return Heading(terminal, fmt::format("Who allocates{}, by {} ({}kept: still live at the end)", WhichDevices(summary),
-                                       names.one, names.has_calls ? "calls: at any depth; " : "")) +
+                                       names.one, has_calls ? "calls: at any depth; " : "")) +
          table.Render(terminal, 2) + ManyPeaksNote(summary, terminal) + FoldedNote(summary, terminal);
 }
 
@@ -289,17 +293,19 @@ std::string AsFarAsKnown(const std::string& at_end, const Summary& summary) {
   return any ? at_end + "; of CUDA devices not known" : at_end;
 }
 
-std::string FactLines(const Summary& summary, const Terminal& terminal) {
+std::string FactLines(const Capture& capture, const Summary& summary, const Terminal& terminal) {
   const Facts facts = FactsOf(summary);
+  std::string live = Counted(facts.live_bytes, facts.live_blocks, "block", "blocks");
+  if (facts.live_bytes > 0) live += ": " + Holders(summary, 3);
+  const std::string at_end = FactLine(terminal, "live at the end", AsFarAsKnown(live, summary));
+  if (IsImported(capture)) return at_end;  // the others are of calls and tensors
   std::string text =
       FactLine(terminal, "temporaries",
                Counted(facts.rows.temporary_bytes, facts.rows.temporaries, "allocation", "allocations") +
                    " freed within " + (facts.rows.temporaries == 1 ? "its" : "their") + " operator call" +
                    ShareOf(facts.rows.temporary_bytes, facts.rows.allocated_bytes - facts.folded_bytes,
-                           summary.folded ? "of what the newest parts allocated" : "of all"));
-  std::string at_end = Counted(facts.live_bytes, facts.live_blocks, "block", "blocks");
-  if (facts.live_bytes > 0) at_end += ": " + Holders(summary, 3);
-  text += FactLine(terminal, "live at the end", AsFarAsKnown(at_end, summary));
+                           summary.folded ? "of what the newest parts allocated" : "of all")) +
+      at_end;
   if (facts.first_seen_storages > 0) {
     text += FactLine(terminal, "first seen",
                      Counted(facts.first_seen_bytes, facts.first_seen_storages, "storage", "storages") +
@@ -318,7 +324,6 @@ std::string FactLines(const Summary& summary, const Terminal& terminal) {
                              ShareOf(facts.unattributed_bytes, facts.rows.allocated_bytes));
 }
 
-// A heading above nothing would be noise.
 std::string Tables(const Capture& capture, const Summary& summary, const SummaryTextOptions& options,
                    const Terminal& terminal) {
   if (summary.devices.empty() || summary.devices[LargestDevice(summary)].peak_allocated_bytes == 0) {
@@ -334,7 +339,7 @@ std::string Tables(const Capture& capture, const Summary& summary, const Summary
     return RenderParameters(summary, options.top, terminal) + ManyPeaksNote(summary, terminal) +
            FoldedNote(summary, terminal) + MissingNote(summary, terminal);
   }
-  return PeakTable(capture, summary, options, terminal) + "\n" + AllocationTable(summary, options, terminal) +
+  return PeakTable(capture, summary, options, terminal) + "\n" + AllocationTable(capture, summary, options, terminal) +
          MissingNote(summary, terminal);
 }
 
@@ -360,7 +365,7 @@ std::string RenderSummary(const Capture& capture, const Summary& whole, const Su
   std::string text = RenderWhatRan(capture, terminal) + RecordedLine(capture, summary, options.windowed, terminal);
   text += RenderDevices(capture, summary, options.top, terminal) + "\n";
   text += Tables(capture, summary, options, terminal) + "\n";
-  text += FactLines(summary, terminal);
+  text += FactLines(capture, summary, terminal);
   text += RenderOutOfMemory(capture, summary, kLinesOfOutOfMemory, "more: memoir check oom", terminal);
   return text + RenderLosses(capture, summary.report, terminal);
 }

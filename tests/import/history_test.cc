@@ -1,0 +1,57 @@
+// Bytes add up: of random histories, whole or without their oldest entries, peak and end are those of the allocator
+// that made them, and the rows of a table sum to the peak.
+#include <gtest/gtest.h>
+
+#include "tests/import/random_history.h"
+#include "tools/analyze/summary/summary.h"
+#include "tools/model/capture.h"
+
+namespace memoir {
+namespace {
+
+using testing::MakeRandomHistory;
+using testing::PickleFile;
+using testing::RandomHistory;
+
+void Check(const RandomHistory& history) {
+  const PickleFile file(history.pickle);
+  const absl::StatusOr<Capture> capture = Capture::Open(file.path());
+  ASSERT_TRUE(capture.ok()) << capture.status();
+  SummaryOptions options;
+  options.by = GroupBy::kLine;
+  const auto summary = AnalyzeSummary(*capture, options);
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  EXPECT_EQ(summary->report.statistics_mismatches, 0u);
+  for (std::size_t i = 0; i < summary->devices.size(); ++i) {
+    const DeviceRow& device = summary->devices[i];
+    const auto index = static_cast<std::size_t>(std::stoi(device.name.substr(device.name.find(':') + 1)));
+    ASSERT_LT(index, history.devices.size());
+    const RandomHistory::Device& expected = history.devices[index];
+    EXPECT_EQ(device.peak_allocated_bytes, expected.peak) << device.name;
+    EXPECT_EQ(device.reserved_bytes_at_end, expected.reserved) << device.name;
+    std::uint64_t at_peak = 0, at_end = 0;
+    for (const Row& row : summary->rows) {
+      at_peak += row.by_device[i].bytes_at_peak;
+      at_end += row.by_device[i].net_bytes;
+    }
+    EXPECT_EQ(at_peak, expected.peak) << device.name;
+    EXPECT_EQ(at_end, expected.end) << device.name;
+  }
+}
+
+TEST(RandomHistories, AddUp) {
+  int cut = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    std::mt19937_64 random(seed);
+    const RandomHistory history = MakeRandomHistory(random, 20 + random() % 300);
+    SCOPED_TRACE(seed);
+    Check(history);
+    cut += history.cut;
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(cut, 50);
+  EXPECT_LT(cut, 150);
+}
+
+}  // namespace
+}  // namespace memoir

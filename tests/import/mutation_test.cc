@@ -1,0 +1,87 @@
+// Damages a snapshot in thousands of ways: no crash, no hang, bounded memory, and errors of one line that name the
+// file.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "tests/import/random_history.h"
+#include "tools/analyze/summary/summary.h"
+#include "tools/model/capture.h"
+
+namespace memoir {
+namespace {
+
+using testing::MakeRandomHistory;
+using testing::PickleFile;
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr int kMutations = 500;
+constexpr bool kLimitMemory = false;
+#else
+constexpr int kMutations = 2000;
+constexpr bool kLimitMemory = true;
+#endif
+constexpr rlim_t kMaxAddressSpace = rlim_t{3} << 30;
+constexpr unsigned kHangSeconds = 240;  // all of them; one takes milliseconds
+
+void Mutate(std::mt19937_64& random, std::string& bytes) {
+  for (std::uint64_t i = 0; i <= random() % 2 && !bytes.empty(); ++i) {
+    const std::size_t at = random() % bytes.size();
+    const std::size_t length = std::min<std::size_t>(1 + random() % 64, bytes.size() - at);
+    switch (random() % 6) {
+      case 0:
+        bytes[at] = static_cast<char>(random());
+        break;
+      case 1:
+        bytes[at] = static_cast<char>(bytes[at] ^ (1 << random() % 8));
+        break;
+      case 2:
+        bytes.erase(at, length);
+        break;
+      case 3:
+        bytes.insert(at, bytes.substr(random() % bytes.size(), length));
+        break;
+      case 4:  // a number that is as large as can be
+        for (std::size_t j = at; j < std::min(at + 8, bytes.size()); ++j) bytes[j] = random() % 2 == 0 ? '\xff' : '\0';
+        break;
+      default:
+        bytes.resize(std::max<std::size_t>(at, 2));
+    }
+  }
+}
+
+TEST(MutatedSnapshots, NeverCrash) {
+  if (kLimitMemory) {
+    const rlimit limit{kMaxAddressSpace, kMaxAddressSpace};
+    ASSERT_EQ(setrlimit(RLIMIT_AS, &limit), 0);
+  }
+  alarm(kHangSeconds);
+  const PickleFile file("");
+  int opened = 0, refused = 0;
+  for (std::uint64_t seed = 1; seed <= kMutations; ++seed) {
+    std::mt19937_64 random(seed);
+    std::string bytes = MakeRandomHistory(random, 40).pickle;
+    Mutate(random, bytes);
+    file.Write(bytes);
+    const absl::StatusOr<Capture> capture = Capture::Open(file.path());
+    if (!capture.ok()) {
+      ++refused;
+      const std::string message(capture.status().message());
+      ASSERT_NE(message.find(file.path()), message.npos) << seed << ": " << message;
+      ASSERT_EQ(message.find('\n'), message.npos) << seed << ": " << message;
+      continue;
+    }
+    ++opened;
+    SummaryOptions options;
+    options.by = GroupBy::kLine;
+    const auto summary = AnalyzeSummary(*capture, options);
+    ASSERT_TRUE(summary.ok()) << seed << ": " << summary.status();
+    ASSERT_TRUE(summary->report.damage.empty()) << seed << ": a capture that its own reader calls damaged";
+  }
+  alarm(0);
+  EXPECT_GT(opened, kMutations / 20);
+  EXPECT_GT(refused, kMutations / 10);
+}
+
+}  // namespace
+}  // namespace memoir

@@ -1,0 +1,246 @@
+#include "tools/import/capture_writer.h"
+
+#include <xxhash.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace memoir {
+namespace {
+
+constexpr std::uint64_t kMostChunkEvents = 1u << 16;
+constexpr std::size_t kMostDefinedBytes = 4u << 20;
+constexpr int kZstdLevel = 1;
+constexpr std::uint32_t kThread = 1;
+
+std::string Hash(v1::NameDef::Kind kind, std::string_view text, std::string_view file) {
+  std::string all(1, static_cast<char>(kind));
+  if (kind == v1::NameDef::CODE) all.append(file).push_back('\0');
+  all += text;
+  XXH128_canonical_t canonical;
+  XXH128_canonicalFromHash(&canonical, XXH3_128bits(all.data(), all.size()));
+  return std::string(reinterpret_cast<const char*>(canonical.digest), sizeof canonical.digest);
+}
+
+// To the value before, which it replaces.
+std::int64_t Difference(std::uint64_t value, std::uint64_t& last) {
+  const std::uint64_t difference = value - std::exchange(last, value);
+  return static_cast<std::int64_t>(difference);
+}
+
+bool HasPlace(v1::EventKind kind) { return kind != v1::DEALLOCATE && kind != v1::DEALLOCATE_COMPLETED; }
+
+}  // namespace
+
+CaptureWriter::CaptureWriter(v1::ProcessInfo info, std::function<absl::Status(std::string_view)> write)
+    : write_(std::move(write)), info_(std::move(info)), tick_(info_.start().tick()) {
+  const std::string who = absl::StrCat(info_.pid(), " ", info_.start().SerializeAsString());
+  recording_ = XXH64(who.data(), who.size(), 0);
+  v1::ThreadDef* const thread = payload_.add_threads();
+  thread->set_id(kThread);
+  thread->set_torch_id(kThread);
+  thread->set_name("not known");
+  payload_.mutable_keyframe()->set_tick(tick_);
+  StartRun();
+}
+
+void CaptureWriter::NoteDefinition(std::size_t bytes) {
+  defined_bytes_ += bytes + 32;
+  if (defined_bytes_ > kMostDefinedBytes) EndChunk(false);
+}
+
+std::uint32_t CaptureWriter::AddName(v1::NameDef::Kind kind, std::string_view text, std::string_view file) {
+  v1::NameDef* const name = payload_.add_names();
+  name->set_id(++names_);
+  name->set_hash(Hash(kind, text, file));
+  name->set_kind(kind);
+  name->set_text(std::string(text));
+  if (!file.empty()) name->set_code_file(std::string(file));
+  if (kind == v1::NameDef::OPERATOR) name->set_schema(std::string(text) + "() -> ()");
+  const std::uint32_t number = names_;
+  NoteDefinition(text.size() + file.size());
+  return number;
+}
+
+std::uint32_t CaptureWriter::AddStack(std::uint32_t parent, std::uint32_t code, std::uint32_t line) {
+  v1::StackDef* const stack = payload_.add_stacks();
+  stack->set_id(++stacks_);
+  stack->set_parent(parent);
+  stack->set_code(code);
+  stack->set_line(line);
+  const std::uint32_t number = stacks_;
+  NoteDefinition(0);
+  return number;
+}
+
+std::uint32_t CaptureWriter::AddDevice(const std::string& type, std::uint32_t index) {
+  v1::DeviceDef* const device = payload_.add_devices();
+  device->set_id(++devices_);
+  device->set_type(type);
+  device->set_index(index);
+  return devices_;
+}
+
+void CaptureWriter::StartRun() {
+  v1::ThreadRun* const run = payload_.add_runs();
+  run->set_thread(kThread);
+  run->set_first_record(events_);
+  run->set_start_depth(depth_);
+  run->set_start_stack(stack_);
+  run->set_first_tick(tick_);
+  address_ = serial_ = stream_ = 0;
+  pools_ = false;
+}
+
+v1::ThreadRun& CaptureWriter::AddEvent(v1::EventKind kind, std::uint64_t tick) {
+  if (chunk_events_ == kMostChunkEvents) EndChunk(false);
+  tick = std::max(tick, tick_);
+  v1::ThreadRun& run = *payload_.mutable_runs(0);
+  if (chunk_events_ == 0) run.set_first_tick(tick);
+  run.mutable_kind()->push_back(static_cast<char>(kind));
+  run.add_tick_delta(chunk_events_ == 0 ? 0 : tick - tick_);
+  tick_ = tick;
+  ++chunk_events_;
+  ++events_;
+  return run;
+}
+
+void CaptureWriter::BeginRange(v1::EventKind kind, std::uint64_t tick, std::uint32_t name) {
+  v1::ThreadRun& run = AddEvent(kind, tick);
+  run.add_name(name);
+  run.add_sequence_delta(run.name_size() == 1 ? -1 : 0);
+  run.add_signature(0);
+  if (kind == v1::RANGE_BEGIN_BACKWARD) run.add_forward_thread(0);
+  ++depth_;
+}
+
+void CaptureWriter::EndRange(std::uint64_t tick) {
+  AddEvent(v1::RANGE_END, tick).add_signature(0);
+  --depth_;
+}
+
+void CaptureWriter::SetStack(std::uint64_t tick, std::uint32_t stack) {
+  if (stack == stack_) return;
+  AddEvent(v1::STACK, tick).add_stack(stack);
+  stack_ = stack;
+}
+
+void CaptureWriter::AddMemory(std::uint64_t tick, const Memory& memory) {
+  v1::ThreadRun& run = AddEvent(memory.kind, tick);
+  run.add_address_delta(Difference(memory.address, address_));
+  run.add_serial_delta(Difference(memory.serial, serial_));
+  run.add_device(memory.device);
+  if (HasPlace(memory.kind)) AddPlace(run, memory);
+  if (memory.kind == v1::BLOCK_ALLOCATE || memory.kind == v1::BLOCK_FOUND)
+    run.add_requested_bytes(memory.requested_bytes);
+  if (memory.kind == v1::OUT_OF_MEMORY) run.add_device_free(memory.device_free);
+}
+
+void CaptureWriter::AddPlace(v1::ThreadRun& run, const Memory& memory) {
+  run.add_bytes(memory.bytes);
+  run.add_stream_delta(Difference(memory.stream, stream_));
+  run.add_pool_graph(memory.pool_graph);
+  run.add_pool_user(memory.pool_user);
+  pools_ = pools_ || memory.pool_graph != 0 || memory.pool_user != 0;
+}
+
+void CaptureWriter::AddStatistics(std::uint64_t tick, std::uint32_t device, std::uint64_t serial,
+                                  const Statistics& statistics) {
+  v1::ThreadRun& run = AddEvent(v1::DEVICE_STATISTICS, tick);
+  run.add_address_delta(0);
+  run.add_serial_delta(Difference(serial, serial_));
+  run.add_device(device);
+  for (const std::uint64_t value :
+       {statistics.allocated, statistics.active, statistics.reserved, statistics.retries, statistics.ooms})
+    run.add_statistic(value);
+}
+
+void CaptureWriter::EndChunk(bool last) {
+  v1::ThreadRun& run = *payload_.mutable_runs(0);
+  run.set_record_count(chunk_events_);
+  if (!pools_) {
+    run.clear_pool_graph();
+    run.clear_pool_user();
+  }
+  v1::Chunk chunk;
+  chunk.set_event_count(chunk_events_);
+  if (chunk_events_ != 0) {
+    chunk.set_first_tick(run.first_tick());
+    chunk.set_last_tick(tick_);
+  } else {
+    payload_.clear_runs();
+  }
+  v1::ClockSync* const clock = payload_.mutable_clock();
+  clock->set_tick(tick_);
+  clock->set_monotonic_ns(tick_);
+  clock->set_realtime_ns(info_.start().realtime_ns() + (tick_ - info_.start().tick()));
+  payload_.mutable_counters();
+  if (last) payload_.mutable_end()->set_reason(v1::End::STOPPED);
+  const std::string plain = payload_.SerializeAsString();
+  std::string packed(ZSTD_compressBound(plain.size()), '\0');
+  packed.resize(ZSTD_compress(packed.data(), packed.size(), plain.data(), plain.size(), kZstdLevel));
+  chunk.set_checksum(XXH64(packed.data(), packed.size(), 0));
+  chunk.set_payload_bytes(plain.size());
+  chunk.set_payload(std::move(packed));
+  chunk.set_complete_until_tick(tick_);
+  chunk.set_has_keyframe(payload_.has_keyframe());
+  Write(chunk);
+  payload_.Clear();
+  chunk_events_ = 0;
+  defined_bytes_ = 0;
+  StartRun();
+}
+
+void CaptureWriter::Write(v1::Chunk& chunk) {
+  chunk.set_sequence(sequence_++);
+  chunk.set_recording(recording_);
+  if (offset_ == 0) *chunk.mutable_process() = info_;
+  // The header, its checksum, and behind it what the checksum does not cover.
+  v1::Chunk behind;
+  behind.set_payload(std::move(*chunk.mutable_payload()));
+  chunk.clear_payload();
+  if (chunk.has_index()) behind.mutable_index()->Swap(chunk.mutable_index());
+  behind.set_chunk_bytes(chunk.chunk_bytes());
+  chunk.clear_index();
+  chunk.clear_chunk_bytes();
+  std::string bytes = chunk.SerializeAsString();
+  v1::Chunk checksum;
+  checksum.set_header_checksum(XXH64(bytes.data(), bytes.size(), 0));
+  bytes += checksum.SerializeAsString();
+  if (behind.has_index()) {  // its own length, which stands in it at a fixed size
+    behind.set_chunk_bytes(1);
+    behind.set_chunk_bytes(bytes.size() + behind.ByteSizeLong());
+  }
+  bytes += behind.SerializeAsString();
+  std::string front = "\x0a";
+  std::size_t size = bytes.size();
+  for (; size >= 0x80; size >>= 7) front += static_cast<char>(0x80 | (size & 0x7f));
+  front += static_cast<char>(size);
+  v1::ChunkRef* const ref = index_.add_chunks();
+  ref->set_offset(offset_);
+  ref->set_bytes(front.size() + bytes.size());
+  ref->set_first_tick(chunk.first_tick());
+  ref->set_last_tick(chunk.last_tick());
+  ref->set_event_count(chunk.event_count());
+  ref->set_has_keyframe(chunk.has_keyframe());
+  Put(front);
+  Put(bytes);
+}
+
+void CaptureWriter::Put(std::string_view bytes) {
+  offset_ += bytes.size();
+  if (status_.ok()) status_ = write_(bytes);
+}
+
+absl::Status CaptureWriter::Finish() {
+  EndChunk(true);
+  v1::Chunk chunk;
+  *chunk.mutable_index() = index_;
+  Write(chunk);
+  return status_;
+}
+
+}  // namespace memoir

@@ -1,0 +1,118 @@
+#include "tools/import/foreign_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "tools/import/byte_source.h"
+#include "tools/import/snapshot_capture.h"
+#include "tools/import/torch_snapshot.h"
+
+namespace memoir {
+namespace {
+
+enum class Format { kNone, kPickle, kZip };
+
+struct Opened {
+  Format format = Format::kNone;
+  ByteSource source;
+};
+
+absl::Status Errno(const std::string& what) {
+  return absl::UnavailableError(absl::StrCat(what, ": ", std::strerror(errno)));
+}
+
+Format FormatOf(std::string_view start) {
+  if (start.size() >= 2 && start[0] == '\x80' && start[1] >= 2 && start[1] <= 5) return Format::kPickle;
+  if (start.starts_with("PK\x03\x04")) return Format::kZip;
+  return Format::kNone;
+}
+
+absl::StatusOr<Opened> Open(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (descriptor < 0) return Errno(path);
+  struct stat status;
+  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+    close(descriptor);
+    return absl::FailedPreconditionError(path + ": not a regular file");
+  }
+  absl::StatusOr<ByteSource> source = ByteSource::Open(descriptor);
+  if (!source.ok()) return source.status();
+  const std::size_t there = source->Fill(16);
+  const Format format = FormatOf({source->data(), std::min<std::size_t>(there, 16)});
+  return Opened{format, *std::move(source)};
+}
+
+absl::Status WithPath(const std::string& path, const absl::Status& status) {
+  return absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
+}
+
+// Without a name from the start, or at once.
+int OpenUnnamed(const std::string& folder) {
+  const int unnamed = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (unnamed >= 0) return unnamed;
+  std::string pattern = folder + "/memoir-XXXXXX";
+  const int named = mkostemp(pattern.data(), O_CLOEXEC);
+  if (named >= 0) unlink(pattern.c_str());
+  return named;
+}
+
+absl::Status WriteAll(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return Errno("cannot be converted: writing to the folder for temporary files (TMPDIR) failed");
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+bool IsForeignFile(const std::string& path) {
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  const absl::StatusOr<Opened> opened = Open(path);
+  return opened.ok() && opened->format != Format::kNone;
+}
+
+absl::Status ConvertForeignFile(const std::string& path, const std::function<absl::Status(std::string_view)>& write) {
+  absl::StatusOr<Opened> opened = Open(path);
+  if (!opened.ok()) return opened.status();
+  if (opened->format == Format::kZip) {
+    return absl::InvalidArgumentError(path +
+                                      ": a zip archive, as torch.save() writes, not a memory snapshot; give a file of "
+                                      "torch.cuda.memory._dump_snapshot()");
+  }
+  if (opened->format == Format::kNone)
+    return absl::InvalidArgumentError(path + ": not a file that Memoir imports: docs/imports.md lists them");
+  absl::StatusOr<TorchSnapshot> snapshot = ReadTorchSnapshot(opened->source);
+  if (!snapshot.ok()) return WithPath(path, snapshot.status());
+  const absl::Status written = WriteSnapshotCapture(*snapshot, std::filesystem::path(path).filename().string(), write);
+  return written.ok() ? written : WithPath(path, written);
+}
+
+absl::StatusOr<std::shared_ptr<const ConvertedFile>> ConvertedFile::Convert(const std::string& path) {
+  const char* const folder = std::getenv("TMPDIR");
+  const int descriptor = OpenUnnamed(folder == nullptr || *folder == '\0' ? "/tmp" : folder);
+  if (descriptor < 0) return WithPath(path, Errno("cannot be converted: no file can be made in TMPDIR or /tmp"));
+  std::shared_ptr<const ConvertedFile> converted(new ConvertedFile(descriptor));
+  const absl::Status done =
+      ConvertForeignFile(path, [&](std::string_view bytes) { return WriteAll(descriptor, bytes); });
+  if (!done.ok()) return done;
+  return converted;
+}
+
+ConvertedFile::~ConvertedFile() { close(descriptor_); }
+
+std::string ConvertedFile::path() const { return absl::StrCat("/proc/self/fd/", descriptor_); }
+
+}  // namespace memoir

@@ -1,0 +1,317 @@
+#include "tools/import/pickle_reader.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace memoir {
+namespace {
+
+using Kind = PickleValue::Kind;
+
+// Of values on the stack, in the memo, and of containers: a snapshot of 1 GB has some ten million.
+constexpr std::size_t kMostValues = std::size_t{1} << 27;
+constexpr std::size_t kMostMarks = 1000;  // containers in each other
+constexpr std::size_t kMostTexts = std::size_t{1} << 26;
+constexpr std::uint64_t kMostTextBytes = 16u << 20;
+
+// pickletools' names of the instructions that make objects, or call what the pickle names.
+std::string NameOf(std::uint8_t instruction) {
+  constexpr std::pair<std::uint8_t, std::string_view> kNames[] = {
+      {'c', "GLOBAL"},     {'R', "REDUCE"},      {'i', "INST"},         {'o', "OBJ"},        {'b', "BUILD"},
+      {'P', "PERSID"},     {'Q', "BINPERSID"},   {0x81, "NEWOBJ"},      {0x92, "NEWOBJ_EX"}, {0x93, "STACK_GLOBAL"},
+      {0x82, "EXT1"},      {0x83, "EXT2"},       {0x84, "EXT4"},        {'B', "BINBYTES"},   {'C', "SHORT_BINBYTES"},
+      {0x8e, "BINBYTES8"}, {0x96, "BYTEARRAY8"}, {0x97, "NEXT_BUFFER"}, {0x8f, "EMPTY_SET"}, {0x91, "FROZENSET"}};
+  const auto* const found = std::ranges::find(kNames, instruction, &std::pair<std::uint8_t, std::string_view>::first);
+  return found == std::end(kNames) ? "" : std::string(found->second);
+}
+
+}  // namespace
+
+absl::Status PickleReader::Wrong(std::string_view what) const {
+  return absl::DataLossError(absl::StrCat("damaged pickle: ", std::string(what), " at offset ", at_));
+}
+
+absl::Status PickleReader::Cut() const {
+  if (!source_.status().ok()) return source_.status();
+  return absl::DataLossError(absl::StrCat("a pickle that was cut: it ends at offset ", source_.offset(),
+                                          ", in the middle; copy or dump it again"));
+}
+
+absl::StatusOr<PickleReader::Value> PickleReader::Read(Visitor& visitor) {
+  visitor_ = &visitor;
+  while (true) {
+    at_ = source_.offset();
+    if (!Has(1)) return Cut();
+    const auto instruction = static_cast<std::uint8_t>(*source_.data());
+    source_.Skip(1);
+    if (instruction == '.') break;
+    if (absl::Status done = Do(instruction); !done.ok()) return done;
+    if (stack_.size() > kMostValues || memo_.size() > kMostValues || heap_.containers() > kMostValues)
+      return absl::ResourceExhaustedError(absl::StrCat("more than ", kMostValues, " values at offset ", at_));
+  }
+  if (stack_.size() != 1 || !marks_.empty()) return Wrong("its end does not leave one value");
+  return stack_.front();
+}
+
+absl::Status PickleReader::Do(std::uint8_t instruction) {
+  switch (instruction) {
+    case 'h':   // BINGET
+    case 'j':   // LONG_BINGET
+    case 'q':   // BINPUT
+    case 'r':   // LONG_BINPUT
+    case 0x94:  // MEMOIZE
+      return DoMemo(instruction);
+    case 'J':   // BININT
+    case 'K':   // BININT1
+    case 'M':   // BININT2
+    case 0x8a:  // LONG1
+    case 0x8b:  // LONG4
+    case 'G':   // BINFLOAT
+    case 'N':   // NONE
+    case 0x88:  // NEWTRUE
+    case 0x89:  // NEWFALSE
+      return DoNumber(instruction);
+    case 'X':   // BINUNICODE
+    case 0x8c:  // SHORT_BINUNICODE
+    case 0x8d:  // BINUNICODE8
+      return DoText(instruction);
+    case 0x80: {  // PROTO
+      if (!Has(1)) return Cut();
+      const std::uint64_t protocol = Fixed(1);
+      if (protocol < 2 || protocol > 5) return Wrong(absl::StrCat("protocol ", protocol));
+      return absl::OkStatus();
+    }
+    case 0x95:  // FRAME: how many bytes follow together
+      if (!Has(8)) return Cut();
+      source_.Skip(8);
+      return absl::OkStatus();
+    default:
+      return DoContainer(instruction);
+  }
+}
+
+// Little-endian, of bytes that are there.
+std::uint64_t PickleReader::Fixed(std::size_t bytes) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, source_.data(), bytes);
+  source_.Skip(bytes);
+  return value;
+}
+
+absl::Status PickleReader::DoNumber(std::uint8_t instruction) {
+  switch (instruction) {
+    case 'K':
+    case 'M': {
+      const std::size_t bytes = instruction == 'K' ? 1 : 2;
+      if (!Has(bytes)) return Cut();
+      return Push(heap_.AddInteger(static_cast<std::int64_t>(Fixed(bytes))));
+    }
+    case 'J':
+      if (!Has(4)) return Cut();
+      return Push(heap_.AddInteger(static_cast<std::int32_t>(Fixed(4))));
+    case 0x8a:
+    case 0x8b: {
+      const std::size_t bytes = instruction == 0x8a ? 1 : 4;
+      if (!Has(bytes)) return Cut();
+      return PushLong(Fixed(bytes));
+    }
+    case 'G':
+      if (!Has(8)) return Cut();
+      source_.Skip(8);
+      return Push(Value());
+    case 'N':
+      return Push(Value());
+    default:
+      return Push(Value::Integer(instruction == 0x88 ? 1 : 0));
+  }
+}
+
+// Two's complement, little-endian; of an address above 2^63 there are 9 bytes, of which the last is 0.
+absl::Status PickleReader::PushLong(std::uint64_t bytes) {
+  if (bytes > 9) return Wrong(absl::StrCat("a number of ", bytes, " bytes"));
+  const auto size = static_cast<std::size_t>(bytes);
+  if (!Has(size)) return Cut();
+  const char* const data = source_.data();
+  if (size == 9 && data[8] != 0) return Wrong("a number of more than 64 bits");
+  std::int64_t value = size != 0 && size < 9 && (data[size - 1] & 0x80) != 0 ? -1 : 0;
+  std::memcpy(&value, data, std::min<std::size_t>(size, 8));
+  source_.Skip(size);
+  return Push(heap_.AddInteger(value));
+}
+
+absl::Status PickleReader::DoText(std::uint8_t instruction) {
+  const std::size_t bytes = instruction == 0x8c ? 1 : instruction == 'X' ? 4 : 8;
+  if (!Has(bytes)) return Cut();
+  return PushText(Fixed(bytes));
+}
+
+absl::Status PickleReader::PushText(std::uint64_t bytes) {
+  if (bytes > kMostTextBytes) return Wrong(absl::StrCat("a text of ", bytes, " bytes"));
+  if (heap_.texts() >= kMostTexts) return absl::ResourceExhaustedError("more texts than can be read");
+  if (bytes <= ByteSource::kMostAtOnce) {
+    const auto size = static_cast<std::size_t>(bytes);
+    if (!Has(size)) return Cut();
+    stack_.push_back(Value::Text(heap_.AddText({source_.data(), size})));
+    source_.Skip(size);
+    return absl::OkStatus();
+  }
+  std::string text;
+  while (text.size() < bytes) {
+    const std::size_t piece =
+        std::min<std::size_t>(ByteSource::kMostAtOnce, static_cast<std::size_t>(bytes) - text.size());
+    if (!Has(piece)) return Cut();
+    text.append(source_.data(), piece);
+    source_.Skip(piece);
+  }
+  stack_.push_back(Value::Text(heap_.AddText(text)));
+  return absl::OkStatus();
+}
+
+absl::Status PickleReader::DoMemo(std::uint8_t instruction) {
+  if (instruction == 0x94) return Put(memo_.size());
+  const std::size_t bytes = instruction == 'h' || instruction == 'q' ? 1 : 4;
+  if (!Has(bytes)) return Cut();
+  const std::uint64_t at = Fixed(bytes);
+  return instruction == 'h' || instruction == 'j' ? Get(at) : Put(at);
+}
+
+// Writers number what they remember from 0 or 1 on, so that a number is never far from how many there are.
+absl::Status PickleReader::Put(std::uint64_t at) {
+  if (stack_.empty()) return Wrong("nothing to remember");
+  if (at > memo_.size() + 1000) return Wrong(absl::StrCat("value ", at, " to remember behind ", memo_.size()));
+  if (at >= memo_.size()) memo_.resize(static_cast<std::size_t>(at) + 1);
+  memo_[static_cast<std::size_t>(at)] = stack_.back();
+  return absl::OkStatus();
+}
+
+absl::Status PickleReader::Get(std::uint64_t at) {
+  if (at >= memo_.size()) return Wrong(absl::StrCat("value ", at, ", which was never remembered,"));
+  return Push(memo_[static_cast<std::size_t>(at)]);
+}
+
+absl::StatusOr<std::size_t> PickleReader::TakeMark() {
+  if (marks_.empty()) return Wrong("no mark");
+  const std::size_t mark = marks_.back();
+  marks_.pop_back();
+  if (mark > stack_.size()) return Wrong("less values than a mark says");
+  return mark;
+}
+
+absl::Status PickleReader::DoContainer(std::uint8_t instruction) {
+  switch (instruction) {
+    case '(':
+      if (marks_.size() == kMostMarks) return Wrong("more than 1,000 containers in each other");
+      marks_.push_back(stack_.size());
+      return absl::OkStatus();
+    case '}':
+    case ']':
+      return Push(heap_.AddContainer());
+    case ')':
+      return Push(Value());
+    case 0x85:
+    case 0x86:
+    case 0x87: {
+      const auto size = static_cast<std::size_t>(instruction - 0x84);
+      if (stack_.size() < size) return Wrong("less values than a tuple has");
+      return MakeTuple(stack_.size() - size);
+    }
+    case 't': {
+      const absl::StatusOr<std::size_t> mark = TakeMark();
+      return mark.ok() ? MakeTuple(*mark) : mark.status();
+    }
+    case 'd':
+    case 'l':
+      return MakeContainer(instruction == 'd');
+    case 'a':
+    case 's': {
+      const std::size_t size = instruction == 'a' ? 1 : 2;
+      if (stack_.size() <= size) return Wrong("nothing to add to a container");
+      return AddItems(stack_.size() - size, instruction == 's');
+    }
+    case 'e':
+    case 'u': {
+      const absl::StatusOr<std::size_t> mark = TakeMark();
+      return mark.ok() ? AddItems(*mark, instruction == 'u') : mark.status();
+    }
+    default:
+      return Refuse(instruction);
+  }
+}
+
+absl::Status PickleReader::MakeTuple(std::size_t first) {
+  constexpr std::int64_t kBelow = std::int64_t{1} << 30;
+  Value tuple;
+  if (stack_.size() - first == 2) {
+    const std::int64_t a = heap_.Integer(stack_[first]), b = heap_.Integer(stack_[first + 1]);
+    if (a >= 0 && a < kBelow && b >= 0 && b < kBelow)
+      tuple = Value::Pair(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b));
+  }
+  stack_.resize(first);
+  stack_.push_back(tuple);
+  return absl::OkStatus();
+}
+
+// DICT and LIST: what stands behind the mark becomes one.
+absl::Status PickleReader::MakeContainer(bool dictionary) {
+  const absl::StatusOr<std::size_t> mark = TakeMark();
+  if (!mark.ok()) return mark.status();
+  stack_.insert(stack_.begin() + static_cast<std::ptrdiff_t>(*mark), heap_.AddContainer());
+  return AddItems(*mark + 1, dictionary);
+}
+
+absl::Status PickleReader::AddItems(std::size_t first, bool dictionary) {
+  if (first == 0 || !stack_[first - 1].is(Kind::kContainer)) return Wrong("items without a container");
+  if (!marks_.empty() && marks_.back() >= first) return Wrong("items around a mark");
+  const std::span<const Value> items(stack_.data() + first, stack_.size() - first);
+  if (dictionary && items.size() % 2 != 0) return Wrong("a key without a value");
+  const Value container = stack_[first - 1];
+  const PickleHeap::State state = heap_.StateOf(container);
+  if (state == PickleHeap::State::kNumber) return Wrong("a container that grows after it was used");
+  if (!items.empty()) {
+    std::optional<std::uint64_t> taken;
+    if (dictionary && state == PickleHeap::State::kEmpty) taken = visitor_->TakeItems(items);
+    if (absl::Status seen = visitor_->status(); !seen.ok()) return seen;
+    if (taken) {
+      heap_.Replace(container, *taken);
+    } else {
+      heap_.Append(container, items);
+    }
+  }
+  stack_.resize(first);
+  return absl::OkStatus();
+}
+
+// Up to a line's end, at most `most` bytes of it.
+std::string PickleReader::Line(std::size_t most) {
+  const std::string_view there(source_.data(), std::min(source_.Fill(most), most));
+  const std::string_view line = there.substr(0, there.find('\n'));
+  source_.Skip(std::min(line.size() + 1, there.size()));
+  return std::string(line);
+}
+
+absl::Status PickleReader::Refuse(std::uint8_t instruction) {
+  std::string named;
+  if (instruction == 'c' || instruction == 'i') {
+    const std::string module = Line(200);
+    named = absl::StrCat(module, ".", Line(200));
+  } else if (instruction == 0x93 && stack_.size() >= 2 && stack_.back().is(Kind::kText) &&
+             stack_[stack_.size() - 2].is(Kind::kText)) {
+    named.append(heap_.text(static_cast<std::uint32_t>(stack_[stack_.size() - 2].data())).substr(0, 200)).append(".");
+    named += heap_.text(static_cast<std::uint32_t>(stack_.back().data()));
+  }
+  if (!named.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("a pickle of other things, which names ", named.substr(0, 200),
+                                                   " at offset ", at_, "; nothing of it was executed"));
+  }
+  const std::string name = NameOf(instruction);
+  if (!name.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a pickle of other things, with ", name, " at offset ", at_, "; nothing of it was executed"));
+  }
+  return Wrong(absl::StrCat("instruction 0x", absl::Hex(instruction, absl::kZeroPad2)));
+}
+
+}  // namespace memoir

@@ -1,0 +1,356 @@
+#include "tools/import/snapshot_capture.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "tools/import/allocator_history.h"
+#include "tools/import/capture_writer.h"
+#include "tools/import/sources.h"
+
+namespace memoir {
+namespace {
+
+using Entry = TorchSnapshot::Entry;
+using Number = TorchSnapshot::Number;
+
+constexpr std::uint64_t kFirstTick = 1'000'000;
+constexpr char kNoContext[] = "N/A";  // torch's word for no compile id
+
+std::optional<v1::EventKind> EventOf(TraceKind kind) {
+  switch (kind) {
+    case TraceKind::kAlloc:
+      return v1::BLOCK_ALLOCATE;
+    case TraceKind::kFreeRequested:
+      return v1::DEALLOCATE;
+    case TraceKind::kFreeCompleted:
+      return v1::DEALLOCATE_COMPLETED;
+    case TraceKind::kSegmentAlloc:
+      return v1::SEGMENT_ALLOCATE;
+    case TraceKind::kSegmentFree:
+      return v1::SEGMENT_FREE;
+    case TraceKind::kSegmentMap:
+      return v1::SEGMENT_MAP;
+    case TraceKind::kSegmentUnmap:
+      return v1::SEGMENT_UNMAP;
+    case TraceKind::kOutOfMemory:
+      return v1::OUT_OF_MEMORY;
+    default:
+      return std::nullopt;
+  }
+}
+
+// One device of the snapshot while its trace is written.
+struct Device {
+  std::uint32_t index = 0;
+  std::uint32_t number = 0;  // in the capture
+  std::size_t next = 0;      // of the trace
+  std::uint64_t serial = 0, ooms = 0;
+  std::unique_ptr<AllocatorHistory> history;
+};
+
+class SnapshotWriter {
+ public:
+  SnapshotWriter(const TorchSnapshot& snapshot, v1::ProcessInfo info, std::uint64_t start_us,
+                 const std::function<absl::Status(std::string_view)>& write)
+      : snapshot_(snapshot),
+        start_us_(start_us),
+        writer_(std::move(info), write),
+        codes_(snapshot.frames.size()),
+        stacks_(snapshot.stacks.size()),
+        names_(snapshot.texts.size()),
+        operators_(snapshot.texts.size()) {}
+
+  void AddDevice(std::uint32_t index, std::unique_ptr<AllocatorHistory> history);
+  void AddStart();
+  void AddHistory();
+  absl::Status Finish();
+
+ private:
+  std::uint64_t TickOf(std::uint64_t us);
+  std::uint32_t StackOf(Number stack);
+  std::uint32_t NameOf(Number text);
+  std::uint32_t OperatorOf(Number text);
+  void AddFound(Device& device);
+  void AddFoundBlock(Device& device, const AllocatorHistory::Block& block);
+  void AddEntry(Device& device);
+  void AddAnnotation(const TorchSnapshot::Annotation& annotation);
+  void SetMetadata(std::uint64_t tick, Number metadata, Number context);
+  void SetMaker(std::uint64_t tick, Number node, Number operator_name);
+  void LeaveAll(std::uint64_t tick);
+  void AddStatistics(Device& device);
+
+  const TorchSnapshot& snapshot_;
+  const std::uint64_t start_us_;
+  CaptureWriter writer_;
+  std::vector<Device> devices_;
+  std::vector<std::uint32_t> codes_, stacks_, names_, operators_;  // in the capture; 0: not yet
+  std::uint64_t tick_ = kFirstTick;
+  std::size_t annotation_ = 0;        // the next one
+  std::vector<Number> open_;          // annotations that began
+  std::vector<Number> closed_early_;  // whose end is still to come
+  // As the last entry had them.
+  Number metadata_ = 0, context_ = 0, node_ = 0, operator_ = 0;
+};
+
+// Times of several threads can go back a little; events cannot. Entries without one follow one another in microseconds.
+std::uint64_t SnapshotWriter::TickOf(std::uint64_t us) {
+  const std::uint64_t tick = us == 0 ? tick_ + 1000 : kFirstTick + (us - std::min(us, start_us_)) * 1000;
+  return tick_ = std::max(tick_, tick);
+}
+
+std::uint32_t SnapshotWriter::StackOf(Number stack) {
+  std::vector<Number> missing;
+  for (Number at = stack; at != 0 && stacks_[at] == 0; at = snapshot_.stacks[at].parent) missing.push_back(at);
+  for (; !missing.empty(); missing.pop_back()) {
+    const auto [parent, frame] = snapshot_.stacks[missing.back()];
+    const TorchSnapshot::Frame& there = snapshot_.frames[frame];
+    std::uint32_t& code = codes_[frame];
+    if (code == 0) code = writer_.AddCode(snapshot_.texts[there.file], snapshot_.texts[there.function]);
+    stacks_[missing.back()] = writer_.AddStack(stacks_[parent], code, there.line);
+  }
+  return stacks_[stack];
+}
+
+std::uint32_t SnapshotWriter::NameOf(Number text) {
+  std::uint32_t& name = names_[text];
+  if (name == 0) name = writer_.AddText(snapshot_.texts[text]);
+  return name;
+}
+
+std::uint32_t SnapshotWriter::OperatorOf(Number text) {
+  std::uint32_t& name = operators_[text];
+  if (name == 0) name = writer_.AddOperator(snapshot_.texts[text]);
+  return name;
+}
+
+void SnapshotWriter::AddDevice(std::uint32_t index, std::unique_ptr<AllocatorHistory> history) {
+  devices_.push_back({.index = index, .number = writer_.AddDevice("cuda", index), .history = std::move(history)});
+}
+
+// What was there before the first entry. Blocks that wait for their free come first: each of them ends what is found,
+// and what is found is shown as one.
+void SnapshotWriter::AddStart() {
+  for (Device& device : devices_) AddFound(device);
+}
+
+void SnapshotWriter::AddFound(Device& device) {
+  const std::uint64_t found = ++device.serial;
+  for (const auto& [address, piece] : device.history->first_pieces()) {
+    const TorchSnapshot::Pool pool = snapshot_.pools[piece.pool];
+    writer_.AddMemory(tick_, {.kind = v1::SEGMENT_FOUND,
+                              .device = device.number,
+                              .address = address,
+                              .serial = found,
+                              .bytes = piece.bytes,
+                              .stream = snapshot_.streams[piece.stream],
+                              .pool_graph = pool.graph,
+                              .pool_user = pool.user});
+  }
+  std::vector<AllocatorHistory::Block> blocks = device.history->first_blocks();
+  std::ranges::stable_partition(blocks, &AllocatorHistory::Block::pending);
+  for (const AllocatorHistory::Block& block : blocks) AddFoundBlock(device, block);
+  writer_.SetStack(tick_, 0);
+}
+
+void SnapshotWriter::AddFoundBlock(Device& device, const AllocatorHistory::Block& block) {
+  const TorchSnapshot::Pool pool = snapshot_.pools[block.pool];
+  writer_.SetStack(tick_, StackOf(snapshot_.origins[block.origin].stack));
+  CaptureWriter::Memory memory = {.kind = v1::BLOCK_FOUND,
+                                  .device = device.number,
+                                  .address = block.address,
+                                  .serial = 1,
+                                  .bytes = block.bytes,
+                                  .requested_bytes = block.requested_bytes,
+                                  .stream = snapshot_.streams[block.stream],
+                                  .pool_graph = pool.graph,
+                                  .pool_user = pool.user};
+  writer_.AddMemory(tick_, memory);
+  if (!block.pending) return;
+  memory.kind = v1::DEALLOCATE;
+  memory.serial = ++device.serial;
+  writer_.AddMemory(tick_, memory);
+}
+
+// The entries of all devices and the annotations, by time.
+void SnapshotWriter::AddHistory() {
+  constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+  while (true) {
+    Device* first = nullptr;
+    std::uint64_t us = kNever;
+    for (Device& device : devices_) {
+      const std::vector<Entry>& trace = snapshot_.traces[device.index];
+      if (device.next == trace.size() || (first != nullptr && trace[device.next].us >= us)) continue;
+      first = &device;
+      us = trace[device.next].us;
+    }
+    const bool annotated = annotation_ < snapshot_.annotations.size();
+    if (annotated && (first == nullptr || snapshot_.annotations[annotation_].us <= us)) {
+      AddAnnotation(snapshot_.annotations[annotation_++]);
+    } else if (first != nullptr) {
+      AddEntry(*first);
+    } else {
+      break;
+    }
+  }
+  LeaveAll(tick_);
+  for (; !open_.empty(); open_.pop_back()) writer_.EndRange(tick_);
+}
+
+void SnapshotWriter::AddEntry(Device& device) {
+  const Entry& entry = snapshot_.traces[device.index][device.next];
+  const std::uint64_t bytes = device.history->Follow(device.next++);
+  const std::optional<v1::EventKind> kind = EventOf(entry.kind);
+  if (!kind) return;
+  const std::uint64_t tick = TickOf(entry.us);
+  const bool freed = *kind == v1::DEALLOCATE || *kind == v1::DEALLOCATE_COMPLETED;
+  const bool failed = *kind == v1::OUT_OF_MEMORY;
+  if (!freed) {
+    const TorchSnapshot::Origin& origin = snapshot_.origins[entry.origin];
+    SetMetadata(tick, entry.metadata, entry.compile_context);
+    SetMaker(tick, origin.node, origin.operator_name);
+    writer_.SetStack(tick, StackOf(origin.stack));
+  }
+  if (failed) ++device.ooms;
+  const TorchSnapshot::Pool pool = snapshot_.pools[entry.pool];
+  writer_.AddMemory(tick, {.kind = *kind,
+                           .device = device.number,
+                           .address = failed ? 0 : entry.address,
+                           .serial = ++device.serial,
+                           .bytes = *kind == v1::BLOCK_ALLOCATE ? bytes : entry.bytes,
+                           .requested_bytes = entry.bytes,
+                           .stream = snapshot_.streams[entry.stream],
+                           .pool_graph = pool.graph,
+                           .pool_user = pool.user,
+                           .device_free = failed ? entry.address : 0});
+}
+
+// Ranges of all threads are on the one thread of the capture: where they overlap, the inner one ends with the outer
+// one.
+void SnapshotWriter::AddAnnotation(const TorchSnapshot::Annotation& annotation) {
+  const std::uint64_t tick = TickOf(annotation.us);
+  LeaveAll(tick);
+  if (annotation.begins) {
+    writer_.BeginRange(v1::RANGE_BEGIN_USER, tick, NameOf(annotation.name));
+    open_.push_back(annotation.name);
+    return;
+  }
+  if (const auto early = std::ranges::find(closed_early_, annotation.name); early != closed_early_.end()) {
+    closed_early_.erase(early);
+    return;
+  }
+  if (std::ranges::find(open_, annotation.name) == open_.end()) return;  // it began before the history
+  while (open_.back() != annotation.name) {
+    closed_early_.push_back(open_.back());
+    open_.pop_back();
+    writer_.EndRange(tick);
+  }
+  open_.pop_back();
+  writer_.EndRange(tick);
+}
+
+void SnapshotWriter::LeaveAll(std::uint64_t tick) {
+  SetMaker(tick, 0, 0);
+  SetMetadata(tick, 0, 0);
+}
+
+// What the program set for its thread is the innermost user range.
+void SnapshotWriter::SetMetadata(std::uint64_t tick, Number metadata, Number context) {
+  if (context != 0 && snapshot_.texts[context] == kNoContext) context = 0;
+  if (metadata == metadata_ && context == context_) return;
+  SetMaker(tick, 0, 0);
+  if (metadata_ != 0) writer_.EndRange(tick);
+  if (context_ != 0) writer_.EndRange(tick);
+  if (context != 0)
+    writer_.BeginRange(v1::RANGE_BEGIN_USER, tick, writer_.AddText("compile id " + snapshot_.texts[context]));
+  if (metadata != 0) writer_.BeginRange(v1::RANGE_BEGIN_USER, tick, NameOf(metadata));
+  metadata_ = metadata;
+  context_ = context;
+}
+
+// Inside of it: by whose frames of C++ it was allocated. A range for each allocation would say no more than one around
+// all that follow each other.
+void SnapshotWriter::SetMaker(std::uint64_t tick, Number node, Number operator_name) {
+  if (node == node_ && operator_name == operator_) return;
+  if (operator_ != 0) writer_.EndRange(tick);
+  if (node != node_) {
+    if (node_ != 0) writer_.EndRange(tick);
+    if (node != 0) writer_.BeginRange(v1::RANGE_BEGIN_BACKWARD, tick, NameOf(node));
+  }
+  if (operator_name != 0) writer_.BeginRange(v1::RANGE_BEGIN_FUNCTION, tick, OperatorOf(operator_name));
+  node_ = node;
+  operator_ = operator_name;
+}
+
+// The snapshot's own sums, which every reader of the capture compares with its events'.
+void SnapshotWriter::AddStatistics(Device& device) {
+  CaptureWriter::Statistics sums;
+  sums.ooms = device.ooms;
+  for (const TorchSnapshot::Segment& segment : snapshot_.segments) {
+    if (segment.device != device.index) continue;
+    sums.reserved += segment.bytes;
+    for (const TorchSnapshot::Block& block : segment.blocks) {
+      if (block.state != TorchSnapshot::BlockState::kInactive) sums.active += block.bytes;
+      if (block.state == TorchSnapshot::BlockState::kAllocated) sums.allocated += block.bytes;
+    }
+  }
+  writer_.AddStatistics(tick_, device.number, ++device.serial, sums);
+}
+
+absl::Status SnapshotWriter::Finish() {
+  for (Device& device : devices_) AddStatistics(device);
+  return writer_.Finish();
+}
+
+// 0: nothing has a time.
+std::uint64_t StartOf(const TorchSnapshot& snapshot) {
+  std::uint64_t start = 0;
+  const auto take = [&](std::uint64_t us) {
+    if (us != 0 && (start == 0 || us < start)) start = us;
+  };
+  for (const std::vector<Entry>& trace : snapshot.traces) {
+    for (const Entry& entry : trace) take(entry.us);
+  }
+  for (const TorchSnapshot::Annotation& annotation : snapshot.annotations) take(annotation.us);
+  return start;
+}
+
+}  // namespace
+
+absl::Status WriteSnapshotCapture(const TorchSnapshot& snapshot, const std::string& program,
+                                  const std::function<absl::Status(std::string_view)>& write) {
+  bool found = false, any = false;
+  std::vector<std::pair<std::uint32_t, std::unique_ptr<AllocatorHistory>>> histories;
+  for (std::uint32_t device = 0; device < snapshot.traces.size(); ++device) {
+    const auto is_here = [&](const TorchSnapshot::Segment& segment) { return segment.device == device; };
+    const std::vector<Entry>& trace = snapshot.traces[device];
+    if (trace.empty() && !std::ranges::any_of(snapshot.segments, is_here)) continue;
+    any = any || !trace.empty();
+    histories.emplace_back(device, std::make_unique<AllocatorHistory>(snapshot, device));
+    found = found || !histories.back().second->first_pieces().empty();
+  }
+  const std::uint64_t start_us = StartOf(snapshot);
+  v1::ProcessInfo info;
+  info.set_format_version(1);
+  info.set_rank_source("none");
+  info.set_program(program);
+  info.set_memoir_version(MEMOIR_VERSION);
+  info.set_ticks_per_second(1'000'000'000);
+  info.mutable_start()->set_tick(kFirstTick);
+  info.mutable_start()->set_monotonic_ns(kFirstTick);
+  info.mutable_start()->set_realtime_ns(start_us * 1000);
+  info.add_sources(kTorchSnapshotSource);
+  if (found) info.add_sources(any ? kCutHistorySource : kNoHistorySource);
+  SnapshotWriter writer(snapshot, std::move(info), start_us, write);
+  for (auto& [device, history] : histories) writer.AddDevice(device, std::move(history));
+  writer.AddStart();
+  writer.AddHistory();
+  return writer.Finish();
+}
+
+}  // namespace memoir

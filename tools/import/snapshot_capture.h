@@ -1,0 +1,20 @@
+// A snapshot of torch's allocator as events of a capture: what its trace says, behind what was there before the trace.
+#ifndef TOOLS_IMPORT_SNAPSHOT_CAPTURE_H_
+#define TOOLS_IMPORT_SNAPSHOT_CAPTURE_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "tools/import/torch_snapshot.h"
+
+namespace memoir {
+
+// `program`: how the file is called. `write` gets the bytes of the capture's one part, in order.
+absl::Status WriteSnapshotCapture(const TorchSnapshot& snapshot, const std::string& program,
+                                  const std::function<absl::Status(std::string_view)>& write);
+
+}  // namespace memoir
+
+#endif  // TOOLS_IMPORT_SNAPSHOT_CAPTURE_H_
