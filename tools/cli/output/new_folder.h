@@ -1,0 +1,35 @@
+// The folder that an export of several files goes to: made where it is not there, and nothing stays in it unless all
+// does.
+#ifndef TOOLS_CLI_OUTPUT_NEW_FOLDER_H_
+#define TOOLS_CLI_OUTPUT_NEW_FOLDER_H_
+
+#include <filesystem>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+
+namespace memoir {
+
+class NewFolder {
+ public:
+  explicit NewFolder(std::string path) : path_(std::move(path)) {}
+  ~NewFolder();  // without Keep, what is in it is taken away, and it too where it was not there
+  NewFolder(const NewFolder&) = delete;
+  NewFolder& operator=(const NewFolder&) = delete;
+
+  // The error says cause and fix: it is a file, it is not empty, it cannot be made.
+  absl::Status Prepare();
+  void Keep() { is_kept_ = true; }
+  std::filesystem::path path() const { return path_; }
+
+ private:
+  std::string path_;
+  bool is_ours_ = false;  // Prepare found it empty, or made it
+  bool is_made_ = false;
+  bool is_kept_ = false;
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_CLI_OUTPUT_NEW_FOLDER_H_
