@@ -1,8 +1,8 @@
 // libmemoir_arrow.so: a table that `memoir export arrow` wrote as a stream, as the structs of Arrow's C interface that
-// pandas, polars, DuckDB and pyarrow take. python/memoir/_tables.py calls it.
+// pandas, polars, DuckDB and pyarrow take. Nothing in the tree loads it yet.
 //
-// The file is mapped and never copied: what a reader gets points into the mapping, which stays as long as anything does.
-// Every function may be called on any thread.
+// The file is mapped and never copied: what a reader gets points into the mapping, which stays as long as anything
+// does. Every function may be called on any thread.
 #ifndef TOOLS_ARROW_TABLE_STREAM_H_
 #define TOOLS_ARROW_TABLE_STREAM_H_
 

@@ -11,8 +11,8 @@
 
 namespace memoir {
 
-// One table goes into the file `path`, or as a stream to standard output; several into the folder `path`, which is made,
-// each as TABLE.arrow. What could not be written whole is taken away.
+// One table goes into the file `path`, or as a stream to standard output; several into the folder `path`, which is
+// made, each as TABLE.arrow. What could not be written whole is taken away.
 absl::StatusOr<ReplayReport> ExportArrow(const Capture& capture, const Selection& selection, const TableSet& wanted,
                                          const std::string& path);
 
