@@ -121,7 +121,7 @@ CLI = {
     + " "
     + " ".join(f"view/{room}" for room in VIEW if room not in ("accounting", "fit", "report")),
 }
-for folder, rooms, libraries in (("analyze", ANALYZE, set()), ("view", VIEW, {"json", "nanoarrow", "protozero", "sqlite", "stb", "zlib"}), ("cli", CLI, {"cli11", "json"})):
+for folder, rooms, libraries in (("analyze", ANALYZE, set()), ("view", VIEW, {"json", "nanoarrow", "protozero", "sqlite", "stb", "zlib", "zstd"}), ("cli", CLI, {"cli11", "json"})):
     for room, others in rooms.items():
         arrows = [f"tools/{other}" if "/" in other else f"tools/{folder}/{other}" for other in others.split()]
         ARROWS[f"tools/{folder}/{room}"] = (("tools/read", "tools/model", "proto", *arrows), TOOLS | libraries)

@@ -1,5 +1,5 @@
 // libmemoir_arrow.so: a table that `memoir export arrow` wrote as a stream, as the structs of Arrow's C interface that
-// pandas, polars, DuckDB and pyarrow take. Nothing in the tree loads it yet.
+// pandas, polars, DuckDB and pyarrow take. python/memoir/_tables.py loads it.
 //
 // The file is mapped and never copied: what a reader gets points into the mapping, which stays as long as anything
 // does. Every function may be called on any thread.

@@ -18,7 +18,6 @@ absl::Status NewFolder::Prepare() {
     const bool is_empty = std::filesystem::is_empty(path_, error);
     if (error) return Cannot(path_, error.message());
     if (!is_empty) return Cannot(path_, "it is not empty; remove it first, or name another folder with -o");
-    is_ours_ = true;
     return absl::OkStatus();
   }
   if (std::filesystem::exists(there)) return Cannot(path_, "it is a file; name a folder with -o");
@@ -26,18 +25,19 @@ absl::Status NewFolder::Prepare() {
     const bool is_missing = error == std::errc::no_such_file_or_directory;
     return Cannot(path_, error.message() + (is_missing ? "; make the folder above it first" : ""));
   }
-  is_ours_ = is_made_ = true;
+  is_made_ = true;
   return absl::OkStatus();
 }
 
+std::string NewFolder::File(const std::string& name) {
+  return files_.emplace_back(std::filesystem::path(path_) / name).string();
+}
+
 NewFolder::~NewFolder() {
-  if (is_kept_ || !is_ours_) return;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(path_, error)) {
-    std::error_code ignored;
-    std::filesystem::remove_all(entry.path(), ignored);
-  }
-  if (is_made_) std::filesystem::remove(path_, error);
+  if (is_kept_) return;
+  std::error_code ignored;
+  for (const std::filesystem::path& file : files_) std::filesystem::remove(file, ignored);
+  if (is_made_) std::filesystem::remove(path_, ignored);
 }
 
 }  // namespace memoir

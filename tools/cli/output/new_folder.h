@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 
@@ -14,18 +15,19 @@ namespace memoir {
 class NewFolder {
  public:
   explicit NewFolder(std::string path) : path_(std::move(path)) {}
-  ~NewFolder();  // without Keep, what is in it is taken away, and it too where it was not there
+  ~NewFolder();  // without Keep, its files are taken away, and it too where it was not there
   NewFolder(const NewFolder&) = delete;
   NewFolder& operator=(const NewFolder&) = delete;
 
   // The error says cause and fix: it is a file, it is not empty, it cannot be made.
   absl::Status Prepare();
   void Keep() { is_kept_ = true; }
-  std::filesystem::path path() const { return path_; }
+  // The path of a file of this name in it.
+  std::string File(const std::string& name);
 
  private:
   std::string path_;
-  bool is_ours_ = false;  // Prepare found it empty, or made it
+  std::vector<std::filesystem::path> files_;
   bool is_made_ = false;
   bool is_kept_ = false;
 };

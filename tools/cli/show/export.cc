@@ -18,11 +18,11 @@
 #include "tools/cli/arguments/verbs.h"
 #include "tools/cli/attach/ring_merge.h"
 #include "tools/cli/output/output_file.h"
-#include "tools/cli/show/export_arrow.h"
 #include "tools/cli/show/export_categories.h"
 #include "tools/cli/show/export_flame.h"
 #include "tools/cli/show/export_snapshot.h"
 #include "tools/cli/show/export_sqlite.h"
+#include "tools/cli/show/export_table_files.h"
 #include "tools/cli/show/export_trace.h"
 #include "tools/cli/show/export_tree.h"
 #include "tools/cli/terminal/exit_code.h"
@@ -59,10 +59,11 @@ const VerbHelp kHelp = {
         "perfetto, chrome: ranges and modules of each thread, bytes of each device, for ui.perfetto.dev "
         "(docs/exports.md).\n"
         "sqlite: a database of ranks, modules, steps, operators, blocks and events (docs/exports.md).\n"
-        "arrow: the same tables as files for pandas, polars, DuckDB and pyarrow (docs/exports.md).",
+        "arrow, parquet: the same tables, each as a file, for pandas, polars, DuckDB and pyarrow (docs/exports.md).",
     .examples =
         "  memoir export events run7 | grep '\"event\":\"allocate\"' | head\n"
-        "  memoir export pprof run7 -o run7.pb.gz && go tool pprof -http=: run7.pb.gz\n",
+        "  memoir export pprof run7 -o run7.pb.gz && go tool pprof -http=: run7.pb.gz\n"
+        "  memoir export parquet --tables blocks run7 -o blocks.parquet\n",
 };
 
 struct ExportArguments : SelectionArguments {
@@ -82,12 +83,12 @@ struct ExportArguments : SelectionArguments {
 // NOLINTNEXTLINE(bugprone-throwing-static-initialization): before main, with no memory the program is at its end
 const std::vector<std::string> kKnown = {"events",   "memory-tracker", "categories", "data-flow", "memory-timeline",
                                          "tree",     "collapsed",      "speedscope", "pprof",     "torch-snapshot",
-                                         "perfetto", "chrome",         "sqlite",     "arrow"};
+                                         "perfetto", "chrome",         "sqlite",     "arrow",     "parquet"};
 
 void AddOptions(CLI::App& app, ExportArguments& arguments) {
   app.add_option("WHAT", arguments.what, absl::StrJoin(kKnown, ", "));
   app.add_option("CAPTURE", arguments.capture, "folder of the capture");
-  app.add_option("-o,--output", arguments.output, "file to write [standard output]");
+  app.add_option("-o,--output", arguments.output, "file to write, or folder of several tables [standard output]");
   app.add_option("--range", arguments.range, "only inside the user ranges NAME; NAME#n: only its n-th call, from 0");
   app.add_option("--steps", arguments.steps, kStepsHelp);
   app.add_flag("--forget-before", arguments.forget_before,
@@ -105,9 +106,11 @@ void AddOptions(CLI::App& app, ExportArguments& arguments) {
   app.add_option("--format", arguments.tree.format,
                  "tree: json, or torch: the text that ProfilerTree.format of PyTorch's tests prints [json]");
   app.add_flag("--no-memory", arguments.tree.no_memory, "tree: leave out what happened to memory");
-  AddTimes(app, arguments, "tree, perfetto, chrome, sqlite, arrow, events, categories, collapsed, speedscope, pprof");
+  AddTimes(app, arguments,
+           "tree, perfetto, chrome, sqlite, arrow, parquet, events, categories, collapsed, speedscope, pprof");
   AddBlockChoice(app, arguments, "events, categories, collapsed, speedscope, pprof");
-  app.add_option("--tables", arguments.tables, "arrow: only these, such as events,blocks: " + TableNames() + " [all]");
+  app.add_option("--tables", arguments.tables,
+                 "arrow, parquet: only these, such as events,blocks: " + TableNames() + " [all]");
   app.add_option("--thread", arguments.tree.thread,
                  "tree, perfetto, chrome: only what this thread did; its number or name");
   app.add_option("--merge", arguments.merge,
@@ -221,7 +224,8 @@ absl::Status ExportMemoryTracker(const Capture& capture, const ExportArguments& 
   return Finish(output, stats->report);
 }
 
-bool HasTables(std::string_view what) { return what == "sqlite" || what == "arrow"; }
+bool HasTables(std::string_view what) { return what == "sqlite" || IsTableFiles(what); }
+
 // Of arguments without a complaint.
 TableSet TablesOf(const ExportArguments& arguments) {
   return arguments.tables.empty() ? TableSet::All() : TableSet::Parse(arguments.tables).value_or(TableSet());
@@ -245,8 +249,8 @@ absl::Status Export(const ExportArguments& arguments) {
     if (report.ok()) SayDamage(*report);
     return report.status();
   }
-  if (arguments.what == "arrow") {
-    const auto report = ExportArrow(*capture, selection, TablesOf(arguments), arguments.output);
+  if (IsTableFiles(arguments.what)) {
+    const auto report = ExportTableFiles(*capture, arguments.what, selection, TablesOf(arguments), arguments.output);
     if (report.ok()) SayDamage(*report);
     return report.status();
   }
@@ -271,11 +275,11 @@ absl::Status Export(const ExportArguments& arguments) {
 
 bool IsBinary(std::string_view what) {
   return what == "memory-tracker" || what == "pprof" || what == "torch-snapshot" || what == "perfetto" ||
-         what == "arrow";
+         IsTableFiles(what);
 }
 
 std::string ComplaintAboutTables(const ExportArguments& arguments) {
-  if (arguments.what != "arrow") return arguments.tables.empty() ? "" : "--tables is of arrow";
+  if (!IsTableFiles(arguments.what)) return arguments.tables.empty() ? "" : "--tables is of arrow and parquet";
   if (!arguments.tables.empty() && !TableSet::Parse(arguments.tables))
     return "--tables " + arguments.tables + ": tables are " + TableNames() + ", with commas between them";
   if (TablesOf(arguments).size() > 1 && (arguments.output.empty() || arguments.output == "-"))
@@ -306,8 +310,8 @@ std::string Complaint(const ExportArguments& arguments) {
     return "torch-snapshot is of a whole recording: --range and --steps are of other exports";
   const bool of_blocks = what == "events" || what == "categories" || IsFlameExport(what);
   if (!HasNodes(what) && !HasTables(what) && !of_blocks && !(arguments.from + arguments.to).empty())
-    return "--from and --to are of tree, perfetto, chrome, sqlite, arrow, events, categories, collapsed, speedscope and "
-           "pprof";
+    return "--from and --to are of tree, perfetto, chrome, sqlite, arrow, parquet, events, categories, collapsed, "
+           "speedscope and pprof";
   if (!of_blocks && arguments.chooses_blocks())
     return "--module and --min-size are of events, categories, collapsed, speedscope and pprof";
   if (const std::string wrong = ComplaintAbout(arguments.tree, what); !wrong.empty()) return wrong;

@@ -1,6 +1,5 @@
 #include "tools/view/database/arrow_file.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -8,7 +7,6 @@
 
 #include "nanoarrow/nanoarrow.h"
 #include "nanoarrow/nanoarrow_ipc.h"
-#include "tools/model/dictionary.h"
 
 namespace memoir {
 namespace {
@@ -26,23 +24,13 @@ ArrowType ArrowTypeOf(ColumnType type) {
   return NANOARROW_TYPE_STRING;
 }
 
-int AppendBytes(ArrowArray* array, std::string_view text) {
-  return ArrowArrayAppendString(array, {text.data(), static_cast<std::int64_t>(text.size())});
-}
-
-// Readers trust an Arrow text to be UTF-8.
-int AppendText(ArrowArray* array, std::string_view text) {
-  const bool is_ascii = std::ranges::all_of(text, [](char letter) { return static_cast<signed char>(letter) >= 0; });
-  return is_ascii ? AppendBytes(array, text) : AppendBytes(array, ToUtf8(text));
-}
-
 int Append(ArrowArray* array, ColumnType type, const CellValue& value) {
   if (const auto* number = std::get_if<std::uint64_t>(&value))
     return type == ColumnType::kWide ? ArrowArrayAppendUInt(array, *number)
                                      : ArrowArrayAppendInt(array, static_cast<std::int64_t>(*number));
   const auto* text = std::get_if<std::string_view>(&value);
   if (text == nullptr) return ArrowArrayAppendNull(array, 1);
-  return AppendText(array, *text);
+  return ArrowArrayAppendString(array, {text->data(), static_cast<std::int64_t>(text->size())});
 }
 
 }  // namespace
@@ -126,8 +114,8 @@ struct ArrowFile::State {
   }
 };
 
-ArrowFile::ArrowFile(Table table, Form form, std::function<bool(std::string_view)> write)
-    : state_(std::make_unique<State>(DefinitionOf(table).columns, form, std::move(write))) {
+ArrowFile::ArrowFile(std::span<const Column> columns, Form form, std::function<bool(std::string_view)> write)
+    : state_(std::make_unique<State>(columns, form, std::move(write))) {
   Check(state_->Open());
 }
 

@@ -22,8 +22,8 @@ class ArrowFile {
   enum class Form : std::uint8_t { kFile, kStream };
   static constexpr std::int64_t kRowsPerBatch = 65536;
 
-  // `write` may refuse (false): then nothing more comes.
-  ArrowFile(Table table, Form form, std::function<bool(std::string_view)> write);
+  // `write` may refuse (false): then nothing more comes. `columns` stay the caller's.
+  ArrowFile(std::span<const Column> columns, Form form, std::function<bool(std::string_view)> write);
   ~ArrowFile();
   ArrowFile(const ArrowFile&) = delete;
   ArrowFile& operator=(const ArrowFile&) = delete;

@@ -1,7 +1,10 @@
 #include "tools/view/database/capture_tables.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "tools/analyze/categories/rules.h"
@@ -18,12 +21,30 @@ CellValue NumberOf(ThreadId thread, const Dictionary& dictionary) {
 
 CellValue NodeNumber(std::uint32_t node) { return node == kNoTreeNode ? CellValue() : CellValue(std::uint64_t{node}); }
 
+// No text, or one that needs no check: readers of Arrow and Parquet trust a text to be UTF-8.
+bool IsPlain(const CellValue& cell) {
+  const auto* text = std::get_if<std::string_view>(&cell);
+  return text == nullptr ||
+         std::ranges::all_of(*text, [](char letter) { return static_cast<signed char>(letter) >= 0; });
+}
+
 }  // namespace
 
 CaptureTables::CaptureTables(const TableSink& sink, std::string_view own) : sink_(sink), lines_(own) {}
 
+void CaptureTables::Insert(Table table, std::span<const CellValue> row) {
+  if (!sink_.wanted.has(table)) return;
+  if (std::ranges::all_of(row, IsPlain)) return sink_.insert(table, row);
+  std::vector<CellValue> cells(row.begin(), row.end());
+  std::deque<std::string> texts;
+  for (CellValue& cell : cells) {
+    if (!IsPlain(cell)) cell = std::string_view(texts.emplace_back(ToUtf8(std::get<std::string_view>(cell))));
+  }
+  sink_.insert(table, cells);
+}
+
 void CaptureTables::Insert(Table table, std::initializer_list<CellValue> row) {
-  if (sink_.wanted.has(table)) sink_.insert(table, {row.begin(), row.size()});
+  Insert(table, std::span<const CellValue>(row.begin(), row.size()));
 }
 
 void CaptureTables::AddRanks(const Capture& capture, const ReplayReport& report) {
@@ -145,7 +166,7 @@ void CaptureTables::AddSummary(const Summary& summary) {
         row.emplace_back(value->get<std::uint64_t>());
       }
     }
-    if (sink_.wanted.has(Table::kSummary)) sink_.insert(Table::kSummary, row);
+    Insert(Table::kSummary, std::span<const CellValue>(row));
   }
 }
 

@@ -3,6 +3,7 @@
 #define TOOLS_VIEW_DATABASE_CAPTURE_TABLES_H_
 
 #include <initializer_list>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -30,6 +31,7 @@ class CaptureTables {
   void AddSummary(const Summary& summary);
 
  private:
+  void Insert(Table table, std::span<const CellValue> row);
   void Insert(Table table, std::initializer_list<CellValue> row);
   void AddCall(const StreamedNode& node, const ReplayState& state);
   CellValue ModuleOf(ModuleId module, const Dictionary& dictionary);

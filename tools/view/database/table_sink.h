@@ -15,7 +15,7 @@
 
 namespace memoir {
 
-// NULL, a number, or a text, which is copied.
+// NULL, a number, or a text in UTF-8, which is copied.
 using CellValue = std::variant<std::monostate, std::uint64_t, std::string_view>;
 template <class Number>
 CellValue OptionalValue(const std::optional<Number>& number) {

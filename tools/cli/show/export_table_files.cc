@@ -1,50 +1,63 @@
-#include "tools/cli/show/export_arrow.h"
+#include "tools/cli/show/export_table_files.h"
 
 #include <array>
 #include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <span>
-#include <string_view>
 #include <system_error>
+#include <variant>
 
 #include "absl/status/status.h"
 #include "tools/cli/output/new_folder.h"
 #include "tools/cli/output/output_file.h"
 #include "tools/cli/show/export_tables.h"
 #include "tools/view/database/arrow_file.h"
+#include "tools/view/database/parquet_file.h"
 
 namespace memoir {
 namespace {
 
-// A file whose place cannot be written twice (a pipe, standard output) gets a stream.
 class WrittenTable {
  public:
-  WrittenTable(Table table, const std::string& path)
-      : output_(path),
-        arrow_(table, output_.written_to() == path ? ArrowFile::Form::kStream : ArrowFile::Form::kFile,
-               [this](std::string_view bytes) {
-                 output_.Write(bytes);
-                 return output_.status().ok();
-               }) {}
+  WrittenTable(Table table, std::string_view what, const std::string& path) : output_(path) {
+    const std::span<const Column> columns = DefinitionOf(table).columns;
+    const auto write = [this](std::string_view bytes) {
+      output_.Write(bytes);
+      return output_.status().ok();
+    };
+    // A place that is not replaced (a pipe, standard output) is read from its first byte to its last: a stream.
+    const auto form = output_.written_to() == path ? ArrowFile::Form::kStream : ArrowFile::Form::kFile;
+    if (what == "parquet")
+      file_.emplace<ParquetFile>(columns, write);
+    else
+      file_.emplace<ArrowFile>(columns, form, write);
+  }
 
-  void Insert(std::span<const CellValue> row) { arrow_.Insert(row); }
-  bool ok() const { return arrow_.ok(); }
+  void Insert(std::span<const CellValue> row) {
+    if (auto* arrow = std::get_if<ArrowFile>(&file_)) arrow->Insert(row);
+    if (auto* parquet = std::get_if<ParquetFile>(&file_)) parquet->Insert(row);
+  }
+  bool ok() const {
+    const auto* arrow = std::get_if<ArrowFile>(&file_);
+    return arrow != nullptr ? arrow->ok() : std::get<ParquetFile>(file_).ok();
+  }
   absl::Status Finish() {
-    const absl::Status arrow = arrow_.Finish();
+    auto* arrow = std::get_if<ArrowFile>(&file_);
+    const absl::Status whole = arrow != nullptr ? arrow->Finish() : std::get<ParquetFile>(file_).Finish();
     if (const absl::Status written = output_.status(); !written.ok()) return written;
-    return arrow.ok() ? output_.Finish() : arrow;
+    return whole.ok() ? output_.Finish() : whole;
   }
 
  private:
   OutputFile output_;
-  ArrowFile arrow_;
+  std::variant<std::monostate, ArrowFile, ParquetFile> file_;
 };
 
 class WrittenTables {
  public:
-  void Add(Table table, const std::string& path) {
-    At(table) = std::make_unique<WrittenTable>(table, path);
+  void Add(Table table, std::string_view what, const std::string& path) {
+    At(table) = std::make_unique<WrittenTable>(table, what, path);
     wanted_.Add(table);
   }
 
@@ -86,8 +99,10 @@ absl::StatusOr<ReplayReport> Fill(const Capture& capture, const Selection& selec
 
 }  // namespace
 
-absl::StatusOr<ReplayReport> ExportArrow(const Capture& capture, const Selection& selection, const TableSet& wanted,
-                                         const std::string& path) {
+bool IsTableFiles(std::string_view what) { return what == "arrow" || what == "parquet"; }
+
+absl::StatusOr<ReplayReport> ExportTableFiles(const Capture& capture, std::string_view what, const Selection& selection,
+                                              const TableSet& wanted, const std::string& path) {
   std::error_code ignored;
   const bool is_folder = wanted.size() > 1 || path.ends_with('/') || std::filesystem::is_directory(path, ignored);
   NewFolder folder(path);
@@ -98,8 +113,8 @@ absl::StatusOr<ReplayReport> ExportArrow(const Capture& capture, const Selection
   for (std::size_t i = 0; i < kTables; ++i) {
     const auto table = static_cast<Table>(i);
     if (!wanted.has(table)) continue;
-    const std::string name = std::string(DefinitionOf(table).name) + ".arrow";
-    tables.Add(table, is_folder ? (folder.path() / name).string() : path);
+    const std::string name = std::string(DefinitionOf(table).name) + "." + std::string(what);
+    tables.Add(table, what, is_folder ? folder.File(name) : path);
   }
   absl::StatusOr<ReplayReport> report = Fill(capture, selection, tables);
   if (report.ok()) folder.Keep();
