@@ -10,32 +10,35 @@ TYPE_CHECKING = False  # typing takes milliseconds to import
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-FOUND = 3  # a check has a finding
+_FOUND = 3  # exit code: a check has a finding
 
 
 class CaptureError(RuntimeError):
     """A capture cannot be read, or not in the way that was asked for. The message is the program's: it says what to do."""
 
 
-def run(verb: Sequence[str], options: Mapping[str, object], capture: str, stdout: int | None = None) -> tuple[bytes, list[str]]:
-    """What the program wrote to standard output (to the descriptor `stdout`: nothing), and what it said on standard error, a line each."""
+def run(verb: Sequence[str], options: Mapping[str, object], arguments: Sequence[str], stdout: int | None = None) -> tuple[bytes, list[str], bool]:
+    """What the program wrote to standard output (to the descriptor `stdout`: nothing), and what it said on standard error, a line each, and whether it found something."""
     import subprocess
 
     try:
         program = _library.program()
     except _library.NoTracker as problem:
         raise CaptureError(str(problem)) from None
-    command = [program, *verb, *words(options), os.path.join(".", capture) if capture.startswith("-") else capture]
+    paths = [os.path.join(".", one) if one.startswith("-") else one for one in arguments]
+    command = [program, *verb, *paths, *words(options)]  # an option of several values would take what comes after it
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE if stdout is None else stdout, stderr=subprocess.PIPE, env=_environment())
+        done = subprocess.run(
+            command, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE if stdout is None else stdout, stderr=subprocess.PIPE, env=_environment())
     except OSError as problem:
         raise CaptureError(f"cannot start {program}: {problem.strerror}; install Memoir again") from None
     said = [line.removeprefix("memoir: ") for line in done.stderr.decode("utf-8", "replace").splitlines()]
-    if done.returncode not in (0, FOUND):
-        wrong = [line for line in said if not line.startswith("see ")]
+    is_checked = verb[0] == "check" and done.returncode == 1 and done.stdout  # but for a figure that is not known
+    if done.returncode not in (0, _FOUND) and not is_checked:
+        wrong = [line for line in said if not line.startswith("see ")]  # the way to --help
         ended = f"signal {-done.returncode}" if done.returncode < 0 else f"exit code {done.returncode}"
-        raise CaptureError("\n".join(wrong) or f"memoir {' '.join(verb)} {capture} ended with {ended}")
-    return done.stdout or b"", said
+        raise CaptureError("\n".join(wrong) or f"memoir {' '.join([*verb, *arguments])} ended with {ended}")
+    return done.stdout or b"", said, done.returncode == _FOUND
 
 
 def words(options: Mapping[str, object]) -> list[str]:

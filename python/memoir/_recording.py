@@ -17,8 +17,11 @@ from memoir._terminal import say
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import typing
+
+    from memoir import _capture
 else:
     globals()["typing"] = Lazy("typing")
+    globals()["_capture"] = Lazy("memoir._capture")
 
 StrOrBytesPath = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
@@ -162,13 +165,22 @@ def _name_rank(rank: int, world_size: int) -> None:
         _tracker.memoir_rank(rank, world_size)
 
 
-def stop() -> None:
-    """End the recording. Returns when all of it is on file, and `memoir show` can read it. Does nothing where none is running."""
+def stop() -> _capture.Capture | None:
+    """End the recording. Returns when all of it is on file, and `memoir show` can read it. Does nothing where none is running.
+
+    What it returns is the capture, as `memoir.load` opens it: a notebook shows its peak. None where no recording ended here.
+    """
     global _passed_over
-    if _passed_over > 0 and is_recording():
-        _passed_over -= 1
-    else:
+    if _tracker is None or not is_recording():
         _stop(_STOPPED)
+        return None
+    if _passed_over > 0:
+        _passed_over -= 1
+        return None
+    _stop(_STOPPED)
+    from memoir._capture import Capture
+
+    return Capture(_folder(_tracker))
 
 
 @contextlib.contextmanager

@@ -15,27 +15,27 @@ from memoir._lazy import Lazy
 
 TYPE_CHECKING = False  # typing takes milliseconds to import
 if TYPE_CHECKING:
+    import typing
     from collections.abc import Callable
 
     import pandas
     import polars
     import pyarrow
 else:
-    globals().update({name: Lazy(name) for name in ("pandas", "polars", "pyarrow")})
+    globals().update({name: Lazy(name) for name in ("typing", "pandas", "polars", "pyarrow")})
 
 _STREAM, _SCHEMA = 0, 1
-_NAMES = (b"arrow_array_stream", b"arrow_schema")
 
 
 class Table:
-    """One table of a capture: anything that takes Arrow's PyCapsule interface takes it.
+    """One table of a capture: what takes Arrow's PyCapsule interface takes it.
 
         polars.DataFrame(capture.blocks)
         pyarrow.table(capture.blocks)
         blocks = capture.blocks; duckdb.sql("SELECT category, sum(bytes) FROM blocks GROUP BY category")
 
-    It is read from the capture when somebody first asks for its rows, and then kept in memory for as long as the object is.
-    Columns: https://github.com/ (docs/exports.md).
+    It is read from the capture when somebody first asks for its rows, and then stays in memory for as long as the object does.
+    docs/exports.md has its columns.
     """
 
     def __init__(self, name: str, write: Callable[[int], None]) -> None:
@@ -49,7 +49,7 @@ class Table:
             os.close(self._file)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The rows, for readers of Arrow's PyCapsule interface. No other schema can be had."""
+        """The rows, for readers of Arrow's PyCapsule interface. `requested_schema` is passed over, as the interface allows."""
         return self._capsule(_STREAM)
 
     def __arrow_c_schema__(self) -> object:
@@ -60,7 +60,7 @@ class Table:
         message = ctypes.create_string_buffer(1024)
         rows = _arrow().memoir_arrow_rows(self._descriptor(), message, len(message))
         if rows < 0:
-            raise _program.CaptureError(f"{self.name}: {message.value.decode()}")
+            raise _program.CaptureError(f"{self.name}: {message.value.decode(errors='replace')}")
         return int(rows)
 
     def __bool__(self) -> bool:
@@ -68,31 +68,27 @@ class Table:
 
     def __repr__(self) -> str:
         rows = f"{len(self)} rows" if self._file is not None else "not read yet"
-        return f"<memoir table {self.name}: {rows}>"
+        return f"<memoir table {self.name}: {rows}; to_pandas(), to_polars() or to_arrow() shows them>"
 
     def to_pandas(self) -> pandas.DataFrame:
-        """As a pandas.DataFrame; needs pyarrow. Numbers that can be missing stay integers (pandas' Int64)."""
-        columns = self.to_arrow()
-        import pandas as library
-        import pyarrow as arrow
-
-        exact = {arrow.int64(): library.Int64Dtype(), arrow.uint64(): library.UInt64Dtype()}
-        frame: pandas.DataFrame = columns.to_pandas(types_mapper=exact.get)
-        return frame
+        """As a pandas.DataFrame; needs pyarrow, too. Numbers that can be missing stay integers (pandas' Int64)."""
+        arrow = self._library("pyarrow")
+        exact = {arrow.int64(): self._library("pandas").Int64Dtype(), arrow.uint64(): self._library("pandas").UInt64Dtype()}
+        return self.to_arrow().to_pandas(types_mapper=exact.get)
 
     def to_polars(self) -> polars.DataFrame:
         """As a polars.DataFrame."""
-        return self._by("polars").DataFrame(self)
+        return self._library("polars").DataFrame(self)
 
     def to_arrow(self) -> pyarrow.Table:
         """As a pyarrow.Table."""
-        return self._by("pyarrow").table(self)
+        return self._library("pyarrow").table(self)
 
-    def _by(self, module: str) -> pyarrow:
+    def _library(self, name: str) -> typing.Any:
         try:
-            return __import__(module)
+            return __import__(name)
         except ImportError:
-            raise ImportError(f"capture.{self.name}: {module} is not installed here; pip install {module}") from None
+            raise ImportError(f"capture.{self.name}: {name} is not installed here; pip install {name}") from None
 
     def _descriptor(self) -> int:
         if self._file is None:
@@ -115,18 +111,20 @@ class Table:
         fill = library.memoir_arrow_schema if kind == _SCHEMA else library.memoir_arrow_stream
         if fill(file, struct, message, len(message)) != 0:
             library.memoir_arrow_release(struct, kind)
-            raise _program.CaptureError(f"{self.name}: {message.value.decode()}")
+            raise _program.CaptureError(f"{self.name}: {message.value.decode(errors='replace')}")
         release = library.memoir_arrow_release_schema_capsule if kind == _SCHEMA else library.memoir_arrow_release_stream_capsule
-        capsule: object = _new_capsule()(struct, _NAMES[kind], ctypes.cast(release, ctypes.c_void_p))
+        # The name is the library's: a capsule may be the last thing that a process lets go.
+        capsule: object = _python().PyCapsule_New(struct, library.memoir_arrow_capsule_name(kind), ctypes.cast(release, ctypes.c_void_p))
         return capsule
 
 
 @functools.cache
-def _new_capsule() -> Callable[..., object]:
-    new = ctypes.pythonapi.PyCapsule_New
-    new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    new.restype = ctypes.py_object
-    return new
+def _python() -> ctypes.PyDLL:
+    """The interpreter. ctypes.pythonapi is everybody's, and whoever declares a function there declares it for all."""
+    python = ctypes.PyDLL(None)
+    python.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+    python.PyCapsule_New.restype = ctypes.py_object
+    return python
 
 
 @functools.cache
@@ -143,7 +141,9 @@ def _arrow() -> ctypes.CDLL:
         fill.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
     library.memoir_arrow_rows.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t]
     library.memoir_arrow_rows.restype = ctypes.c_int64
+    library.memoir_arrow_capsule_name.argtypes = [ctypes.c_int]
+    library.memoir_arrow_capsule_name.restype = ctypes.c_void_p
     library.memoir_arrow_setup.argtypes = [ctypes.c_void_p]
     library.memoir_arrow_setup.restype = None
-    library.memoir_arrow_setup(ctypes.cast(ctypes.pythonapi.PyCapsule_GetPointer, ctypes.c_void_p))
+    library.memoir_arrow_setup(ctypes.cast(_python().PyCapsule_GetPointer, ctypes.c_void_p))
     return library

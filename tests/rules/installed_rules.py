@@ -36,7 +36,7 @@ TRACKER_EXPORTS = """
 
 ARROW_EXPORTS = """
   memoir_arrow_stream memoir_arrow_schema memoir_arrow_rows memoir_arrow_allocate memoir_arrow_release memoir_arrow_setup
-  memoir_arrow_release_stream_capsule memoir_arrow_release_schema_capsule
+  memoir_arrow_capsule_name   memoir_arrow_release_stream_capsule memoir_arrow_release_schema_capsule
 """
 
 

@@ -165,10 +165,12 @@ void memoir_arrow_release(void* allocated, int is_schema) {
 
 void memoir_arrow_setup(void* (*get_pointer)(void*, const char*)) { memoir::get_capsule_pointer = get_pointer; }
 
+const char* memoir_arrow_capsule_name(int is_schema) { return is_schema != 0 ? "arrow_schema" : "arrow_array_stream"; }
+
 void memoir_arrow_release_stream_capsule(void* capsule) {
-  memoir_arrow_release(memoir::get_capsule_pointer(capsule, "arrow_array_stream"), 0);
+  memoir_arrow_release(memoir::get_capsule_pointer(capsule, memoir_arrow_capsule_name(0)), 0);
 }
 
 void memoir_arrow_release_schema_capsule(void* capsule) {
-  memoir_arrow_release(memoir::get_capsule_pointer(capsule, "arrow_schema"), 1);
+  memoir_arrow_release(memoir::get_capsule_pointer(capsule, memoir_arrow_capsule_name(1)), 1);
 }

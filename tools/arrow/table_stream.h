@@ -24,6 +24,8 @@ MEMOIR_ARROW_API std::int64_t memoir_arrow_rows(int fd, char* message, std::size
 // PyCapsule_GetPointer, by which this library needs no Python to be linked with.
 MEMOIR_ARROW_API void* memoir_arrow_allocate(int is_schema);
 MEMOIR_ARROW_API void memoir_arrow_release(void* allocated, int is_schema);
+// As Arrow's PyCapsule interface has it; lives as long as the process.
+MEMOIR_ARROW_API const char* memoir_arrow_capsule_name(int is_schema);
 MEMOIR_ARROW_API void memoir_arrow_setup(void* (*get_pointer)(void*, const char*));
 MEMOIR_ARROW_API void memoir_arrow_release_stream_capsule(void* capsule);
 MEMOIR_ARROW_API void memoir_arrow_release_schema_capsule(void* capsule);

@@ -309,11 +309,13 @@ std::string Complaint(const ExportArguments& arguments) {
   if (what == "torch-snapshot" && !(arguments.range + arguments.steps).empty())
     return "torch-snapshot is of a whole recording: --range and --steps are of other exports";
   const bool of_blocks = what == "events" || what == "categories" || IsFlameExport(what);
+  const bool of_table_of_blocks = IsTableFiles(what) && arguments.tables == "blocks";
   if (!HasNodes(what) && !HasTables(what) && !of_blocks && !(arguments.from + arguments.to).empty())
     return "--from and --to are of tree, perfetto, chrome, sqlite, arrow, parquet, events, categories, collapsed, "
            "speedscope and pprof";
-  if (!of_blocks && arguments.chooses_blocks())
-    return "--module and --min-size are of events, categories, collapsed, speedscope and pprof";
+  if (!of_blocks && !of_table_of_blocks && arguments.chooses_blocks())
+    return "--module and --min-size are of events, categories, collapsed, speedscope, pprof, and of arrow and parquet "
+           "with --tables blocks";
   if (const std::string wrong = ComplaintAbout(arguments.tree, what); !wrong.empty()) return wrong;
   return ComplaintAbout(arguments.flame, what);
 }
