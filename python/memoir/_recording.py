@@ -10,7 +10,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterator  # noqa: TC003  # typing.get_type_hints evaluates annotations
 
-from memoir import _compiler, _dispatch, _library, _modules, _processes, _tracing
+from memoir import _compiler, _dispatch, _library, _modules, _processes, _stopped, _tracing
 from memoir._lazy import Lazy
 from memoir._terminal import say
 
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
     from memoir import _capture
 else:
-    globals()["typing"] = Lazy("typing")
-    globals()["_capture"] = Lazy("memoir._capture")
+    globals().update(typing=Lazy("typing"), _capture=Lazy("memoir._capture"))
 
 StrOrBytesPath = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
@@ -166,21 +165,17 @@ def _name_rank(rank: int, world_size: int) -> None:
 
 
 def stop() -> _capture.Capture | None:
-    """End the recording. Returns when all of it is on file, and `memoir show` can read it. Does nothing where none is running.
+    """End the recording, and return its capture as `memoir.load` opens it, when all of it is on file; a notebook shows its peak.
 
-    What it returns is the capture, as `memoir.load` opens it: a notebook shows its peak. None where no recording ended here.
+    None, and nothing is done, where no recording is running that `start` began.
     """
     global _passed_over
-    if _tracker is None or not is_recording():
-        _stop(_STOPPED)
-        return None
-    if _passed_over > 0:
+    was_recording = is_recording()
+    if was_recording and _passed_over > 0:
         _passed_over -= 1
         return None
     _stop(_STOPPED)
-    from memoir._capture import Capture
-
-    return Capture(_folder(_tracker))
+    return _stopped.capture_in(_folder(_tracker)) if _tracker is not None and was_recording else None
 
 
 @contextlib.contextmanager

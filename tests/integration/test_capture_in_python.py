@@ -270,6 +270,24 @@ def test_stop_returns_it(tree, tmp_path):
     assert (done.returncode, done.stdout) == (0, "fine\n"), done.stderr
 
 
+NO_DESCRIPTORS = """
+import resource, sys, torch, memoir
+memoir.start(sys.argv[1], quiet=True)
+torch.ones(1000)
+resource.setrlimit(resource.RLIMIT_NOFILE, (3, 4096))
+assert memoir.stop() is None
+resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 4096))
+print(len(memoir.load(sys.argv[1]).blocks))
+"""
+
+
+def test_stop_ends_nothing_but_the_recording(tree, tmp_path):
+    """In a process that can open no file, there is nothing to return."""
+    done = run_explicit(tree, tmp_path, NO_DESCRIPTORS, tmp_path / "capture")
+    assert done.returncode == 0 and int(done.stdout) >= 1, done.stderr
+    assert "memoir.stop() can't open it in this process" in done.stderr
+
+
 INSIDE = """
 import sys, torch, memoir
 memoir.start("ignored")
