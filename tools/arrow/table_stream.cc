@@ -3,8 +3,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "nanoarrow/nanoarrow.h"
@@ -90,7 +90,8 @@ std::unique_ptr<Reader> Open(int fd, char* message, std::size_t size, int* code)
   std::shared_ptr<const MappedFile> file = MappedFile::Of(fd);
   if (file == nullptr) {
     *code = errno;
-    std::snprintf(message, size, "the table cannot be mapped into memory: %s", std::strerror(errno));
+    std::snprintf(message, size, "the table cannot be mapped into memory: %s",
+                  std::generic_category().message(errno).c_str());
     return nullptr;
   }
   auto reader = std::make_unique<Reader>(std::move(file));

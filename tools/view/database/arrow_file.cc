@@ -1,8 +1,8 @@
 #include "tools/view/database/arrow_file.h"
 
 #include <cerrno>
-#include <cstring>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "nanoarrow/nanoarrow.h"
@@ -123,7 +123,8 @@ ArrowFile::~ArrowFile() = default;
 
 void ArrowFile::Check(int error) {
   if (error == NANOARROW_OK || !status_.ok()) return;
-  const std::string why = state_->error.message[0] != '\0' ? state_->error.message : std::strerror(error);
+  const std::string why =
+      state_->error.message[0] != '\0' ? state_->error.message : std::generic_category().message(error);
   status_ = absl::UnavailableError("Arrow: " + why);
 }
 
