@@ -8,6 +8,8 @@
     memoir.pause()              # optional: nothing is recorded until memoir.resume()
     memoir.stop()
 
+    capture = memoir.load("run1")   # tables for pandas, polars and DuckDB, and what the program says of it: help(memoir.Capture)
+
 `start` records this process until `stop`, or until the interpreter exits. `memoir show run1`, in a shell, shows what was recorded.
 `memoir.MemoryTracker` has the methods of torch's class of that name.
 """
@@ -18,19 +20,23 @@ from memoir._recording import flush, is_recording, mark, output, output_dir, pau
 
 TYPE_CHECKING = False  # typing takes milliseconds to import
 if TYPE_CHECKING:
+    from memoir._capture import Capture, load
     from memoir._memory_tracker import MemoryTracker
+    from memoir._program import CaptureError
 else:
+    _LATER = {"Capture": "_capture", "CaptureError": "_program", "MemoryTracker": "_memory_tracker", "load": "_capture"}
 
     def __getattr__(name):
-        if name == "MemoryTracker":  # not before somebody asks for it: every process that imports torch comes by here
-            from memoir._memory_tracker import MemoryTracker
+        if name in _LATER:  # not before somebody asks for it: every process that imports torch comes by here
+            import importlib
 
-            return MemoryTracker
+            globals()[name] = getattr(importlib.import_module(f"memoir.{_LATER[name]}"), name)
+            return globals()[name]
         raise AttributeError(f"module 'memoir' has no attribute '{name}'")
 
 
 __all__ = [
-    "MemoryTracker", "flush", "is_recording", "mark", "output", "output_dir", "pause", "recording", "resume", "session", "start", "step", "stop"]
+    "Capture", "CaptureError", "MemoryTracker", "flush", "is_recording", "load", "mark", "output", "output_dir", "pause", "recording", "resume", "session", "start", "step", "stop"]
 
 
 def _autoload() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 
 class Lazy:
-    """In the place of a top-level module, whose attributes it has. `typing` takes milliseconds to import, torch takes seconds."""
+    """In the place of a module, whose attributes it has. `typing` takes milliseconds to import, torch takes seconds."""
 
     def __init__(self, module: str) -> None:
         self._module = module
 
     def __getattr__(self, name: str) -> object:
-        return getattr(__import__(self._module), name)
+        return getattr(__import__(self._module, fromlist=["*"]), name)

@@ -10,15 +10,17 @@ import platform
 import sys
 from collections.abc import Callable, Iterator  # noqa: TC003  # typing.get_type_hints evaluates annotations
 
-from memoir import _compiler, _dispatch, _library, _modules, _processes, _tracing
+from memoir import _compiler, _dispatch, _library, _modules, _processes, _stopped, _tracing
 from memoir._lazy import Lazy
 from memoir._terminal import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import typing
+
+    from memoir import _capture
 else:
-    globals()["typing"] = Lazy("typing")
+    globals().update(typing=Lazy("typing"), _capture=Lazy("memoir._capture"))
 
 StrOrBytesPath = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
@@ -162,13 +164,18 @@ def _name_rank(rank: int, world_size: int) -> None:
         _tracker.memoir_rank(rank, world_size)
 
 
-def stop() -> None:
-    """End the recording. Returns when all of it is on file, and `memoir show` can read it. Does nothing where none is running."""
+def stop() -> _capture.Capture | None:
+    """End the recording, and return its capture as `memoir.load` opens it, when all of it is on file; a notebook shows its peak.
+
+    None, and nothing is done, where no recording is running that `start` began.
+    """
     global _passed_over
-    if _passed_over > 0 and is_recording():
+    was_recording = is_recording()
+    if was_recording and _passed_over > 0:
         _passed_over -= 1
-    else:
-        _stop(_STOPPED)
+        return None
+    _stop(_STOPPED)
+    return _stopped.capture_in(_folder(_tracker)) if _tracker is not None and was_recording else None
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ import subprocess
 import pytest
 
 SAMPLES = ["training", "empty", "one_operator", "odd_names", "ranks", "losses", "folded", "trained", "cuda_unknown", "cuda_lost", "driver", "calls", "kernels"]
-TABLES = {"ranks", "modules", "steps", "operators", "blocks", "events", "calls"}
+TABLES = {"ranks", "modules", "steps", "operators", "blocks", "events", "calls", "summary"}
 
 
 @pytest.fixture

@@ -89,6 +89,23 @@ def test_records_a_program_of_the_same_environment(environment, tmp_path):
     assert "aten::ones" in run(environment / "bin" / "memoir", "show", tmp_path / "capture")
 
 
+TABLES = """
+import sys, memoir
+capture = memoir.load(sys.argv[1])
+print(len(capture.blocks), capture.show().devices[0].peak_blocks, type(capture.blocks.__arrow_c_stream__()).__name__)
+print(capture.report(sys.argv[1] + ".html").exists())
+"""
+
+
+def test_tables_in_python(environment, tmp_path):
+    """The program and the library of tables are found in the wheel's own tree."""
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    run(environment / "bin" / "memoir", "run", "-q", "-o", tmp_path / "capture", "--", environment / "bin" / "python", script)
+    said = run(environment / "bin" / "python", "-c", TABLES, tmp_path / "capture").split()
+    assert int(said[0]) >= int(said[1]) >= 2 and said[2:] == ["PyCapsule", str((ROOT / "tools" / "web" / "node_modules").exists())]
+
+
 def test_records_a_program_of_another_environment(environment, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)

@@ -26,7 +26,8 @@ HINTS = '''
 import inspect, os, sys, types, typing, memoir
 torch = sys.modules["torch"] = types.ModuleType("torch")  # an annotation names it, and importing it takes seconds
 torch.nn = types.SimpleNamespace(Module=type("Module", (), {}))
-functions = {name: getattr(memoir, name) for name in memoir.__all__ if name != "MemoryTracker"}
+functions = {name: getattr(memoir, name) for name in memoir.__all__ if not isinstance(getattr(memoir, name), type)}
+functions |= {f"Capture.{name}": method for name, method in inspect.getmembers(memoir.Capture, inspect.isfunction) if not name.startswith("_")}
 functions |= {name: method for name, method in inspect.getmembers(memoir.MemoryTracker, inspect.isfunction) if not name.startswith("_")}
 hints = {name: typing.get_type_hints(function) for name, function in functions.items()} | {"": typing.get_type_hints(memoir.MemoryTracker)}
 print(sorted(name for name in functions if set(inspect.signature(functions[name]).parameters) - {"self"} != set(hints[name]) - {"return"}))
@@ -100,7 +101,7 @@ memoir.start(pathlib.Path("run1"), max_size="2GiB", ring_size=1 << 25, rank=3, o
 memoir.pause(memory=True)
 memoir.resume()
 memoir.flush()
-memoir.stop()
+stopped: memoir.Capture | None = memoir.stop()
 recorded: bool = memoir.is_recording() or memoir.recording()
 folder: str | None = memoir.output_dir() or memoir.output()
 with memoir.session(os.fsencode("run2"), steps="10:12", modules="off"):
@@ -109,6 +110,14 @@ session: contextlib.AbstractContextManager[None] = memoir.session("run3")
 tracker = memoir.MemoryTracker()
 tracker.summary(top=10)
 peak: float = max(mb for _, mb in tracker.memories_allocated.values())
+capture: memoir.Capture = memoir.load(pathlib.Path("run1")).select(steps="10:12", from_=1.5, to="20ms", module="fc", min_size=1 << 20, rank=0)
+rows: int = len(capture.events)
+found: bool = capture.check("leaks", fail_if=["num_ooms>0"]).found
+page: pathlib.Path = capture.report() or capture.export("parquet", "tables")
+try:
+    memoir.load(b"run2").show(by="module", at="peak").devices[0]
+except memoir.CaptureError as problem:
+    print(problem)
 '''
 WRONG = '''import memoir
 memoir.start(max_sise="2GiB")
@@ -118,6 +127,8 @@ memoir.session(rank="0")
 folder: str = memoir.output_dir()
 memoir.begin()
 memoir.MemoryTracker().summary("10")
+memoir.load("run1").select(step="10:12")
+memoir.load(1)
 '''
 
 
@@ -133,4 +144,4 @@ def test_type_checkers_know_the_package(tree, tmp_path):
         [sys.executable, "-m", "mypy", "--strict", "--python-executable", tmp_path / "environment" / "bin" / "python", "right.py", "wrong.py"],
         cwd=tmp_path, capture_output=True, text=True)
     found = [line.split(":", 2)[:2] for line in done.stdout.splitlines() if ": error:" in line]
-    assert done.returncode == 1 and found == [["wrong.py", str(number)] for number in range(2, 9)], done.stdout + done.stderr
+    assert done.returncode == 1 and found == [["wrong.py", str(number)] for number in range(2, 11)], done.stdout + done.stderr

@@ -20,6 +20,7 @@ LIBRARIES = {
     "json": r"nlohmann/",
     "sqlite": r"sqlite3\.h$",
     "stb": r"stb/",
+    "nanoarrow": r"nanoarrow/",
     "gtest": r"(gtest|gmock)/",
     "memoir": r"memoir/memoir(_functions|_modules|_optimizers)?\.h$",  # our own C interface and parts of memoir_torch.h, as they are installed for programs
     "benchmark": r"benchmark/",
@@ -52,6 +53,7 @@ ARROWS = {
     "tools/read": (("proto", "tools/import"), TOOLS | {"zstd"}),
     "tools/model": (("tools/import", "tools/read", "proto"), TOOLS),
     "tools/symbolize": (("tools/read",), TOOLS | {"elfutils"}),
+    "tools/arrow": ((), {"nanoarrow"}),
     "tools/cli": (("tools/read", "tools/cli/arguments", "tools/cli/terminal"), TOOLS | {"cli11", "json"}),
 }
 
@@ -83,7 +85,7 @@ VIEW = {
     "terminal": "",
     "picture": "analyze/categories analyze/torch_profiler",
     "capture": "json terminal analyze/grouping analyze/lives analyze/pass analyze/segments analyze/summary",
-    "database": "analyze/categories analyze/grouping analyze/lives analyze/pass analyze/tree",
+    "database": "summary analyze/categories analyze/grouping analyze/lives analyze/pass analyze/summary analyze/tree",
     "events": "json",
     "accounting": "capture json terminal analyze/accounting",
     "checkpointing": "capture json terminal analyze/checkpointing analyze/summary",
@@ -120,7 +122,7 @@ CLI = {
     + " "
     + " ".join(f"view/{room}" for room in VIEW if room not in ("accounting", "fit", "report")),
 }
-for folder, rooms, libraries in (("analyze", ANALYZE, set()), ("view", VIEW, {"json", "protozero", "sqlite", "stb", "zlib"}), ("cli", CLI, {"cli11", "json"})):
+for folder, rooms, libraries in (("analyze", ANALYZE, set()), ("view", VIEW, {"json", "nanoarrow", "protozero", "sqlite", "stb", "zlib", "zstd"}), ("cli", CLI, {"cli11", "json"})):
     for room, others in rooms.items():
         arrows = [f"tools/{other}" if "/" in other else f"tools/{folder}/{other}" for other in others.split()]
         ARROWS[f"tools/{folder}/{room}"] = (("tools/read", "tools/model", "proto", *arrows), TOOLS | libraries)

@@ -34,6 +34,11 @@ TRACKER_EXPORTS = """
   memoir_python_call memoir_python_return memoir_python_builtin_call memoir_python_builtin_return
 """
 
+ARROW_EXPORTS = """
+  memoir_arrow_stream memoir_arrow_schema memoir_arrow_rows memoir_arrow_allocate memoir_arrow_release memoir_arrow_setup
+  memoir_arrow_capsule_name   memoir_arrow_release_stream_capsule memoir_arrow_release_schema_capsule
+"""
+
 
 @dataclasses.dataclass(frozen=True)
 class Binary:
@@ -51,6 +56,7 @@ BINARIES = {
     "lib/memoir/libmemoir_simcuda.so": Binary(frozenset(LIBC | {"libm.so.6", "libgcc_s.so.1"}), ("cu[A-Zdbsfpr]*", "__cuda*", "nccl*", "pnccl*", "memoir_simulated_*")),
     # What torch asks NVIDIA's management library.
     "lib/memoir/simulated/libnvidia-ml.so.1": Binary(frozenset(LIBC), ("nvml*",)),
+    "lib/memoir/libmemoir_arrow.so": Binary(frozenset(CXX), tuple(ARROW_EXPORTS.split())),
     # Values on the simulated device: only where there is a torch with CUDA, whose allocator it follows.
     "lib/memoir/libmemoir_values-torch*.so": Binary(
         frozenset(CXX | {"libmemoir_interpose.so", "libtorch_cpu.so", "libc10.so", "libc10_cuda.so"}), ("memoir_values_start",)

@@ -1,5 +1,9 @@
 #include "tools/analyze/lives/block_lives.h"
 
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
 #include "tools/analyze/pass/window_births.h"
 #include "tools/analyze/pass/windowed_visitor.h"
 
@@ -19,9 +23,14 @@ class LivesPass : public WindowedVisitor {
     if (births_.WasInWindow(*event.block, in_window())) Show(*event.block, event.process, Nanoseconds(event));
   }
   void SeeProcessEnd(const ProcessEvent& event) override {
+    std::vector<const Block*> live;
     state().ForEachLiveBlock([&](const Block& block) {
-      if (IsSelected(block) && births_.WasInWindow(block, in_window())) Show(block, event.process, std::nullopt);
+      if (IsSelected(block) && births_.WasInWindow(block, in_window())) live.push_back(&block);
     });
+    // The same order each time, so that two exports of one capture are the same file.
+    const auto birth = [](const Block* block) { return std::tuple(block->tick, block->serial, block->address); };
+    std::ranges::sort(live, {}, birth);
+    for (const Block* block : live) Show(*block, event.process, std::nullopt);
   }
 
  private:

@@ -22,6 +22,7 @@
 #include "tools/cli/show/export_flame.h"
 #include "tools/cli/show/export_snapshot.h"
 #include "tools/cli/show/export_sqlite.h"
+#include "tools/cli/show/export_table_files.h"
 #include "tools/cli/show/export_trace.h"
 #include "tools/cli/show/export_tree.h"
 #include "tools/cli/terminal/exit_code.h"
@@ -57,10 +58,12 @@ const VerbHelp kHelp = {
         "(docs/exports.md).\n"
         "perfetto, chrome: ranges and modules of each thread, bytes of each device, for ui.perfetto.dev "
         "(docs/exports.md).\n"
-        "sqlite: a database of ranks, modules, steps, operators, blocks and events (docs/exports.md).",
+        "sqlite: a database of ranks, modules, steps, operators, blocks and events (docs/exports.md).\n"
+        "arrow, parquet: the same tables, each as a file, for pandas, polars, DuckDB and pyarrow (docs/exports.md).",
     .examples =
         "  memoir export events run7 | grep '\"event\":\"allocate\"' | head\n"
-        "  memoir export pprof run7 -o run7.pb.gz && go tool pprof -http=: run7.pb.gz\n",
+        "  memoir export pprof run7 -o run7.pb.gz && go tool pprof -http=: run7.pb.gz\n"
+        "  memoir export parquet --tables blocks run7 -o blocks.parquet\n",
 };
 
 struct ExportArguments : SelectionArguments {
@@ -71,6 +74,7 @@ struct ExportArguments : SelectionArguments {
   std::string tracker;
   std::string rules;
   std::string merge;
+  std::string tables;
   TreeExport tree;
   FlameExport flame;
   bool force = false;
@@ -79,12 +83,12 @@ struct ExportArguments : SelectionArguments {
 // NOLINTNEXTLINE(bugprone-throwing-static-initialization): before main, with no memory the program is at its end
 const std::vector<std::string> kKnown = {"events",   "memory-tracker", "categories", "data-flow", "memory-timeline",
                                          "tree",     "collapsed",      "speedscope", "pprof",     "torch-snapshot",
-                                         "perfetto", "chrome",         "sqlite"};
+                                         "perfetto", "chrome",         "sqlite",     "arrow",     "parquet"};
 
 void AddOptions(CLI::App& app, ExportArguments& arguments) {
   app.add_option("WHAT", arguments.what, absl::StrJoin(kKnown, ", "));
   app.add_option("CAPTURE", arguments.capture, kCaptureHelp);
-  app.add_option("-o,--output", arguments.output, "file to write [standard output]");
+  app.add_option("-o,--output", arguments.output, "file to write, or folder of several tables [standard output]");
   app.add_option("--range", arguments.range, "only inside the user ranges NAME; NAME#n: only its n-th call, from 0");
   app.add_option("--steps", arguments.steps, kStepsHelp);
   app.add_flag("--forget-before", arguments.forget_before,
@@ -102,8 +106,11 @@ void AddOptions(CLI::App& app, ExportArguments& arguments) {
   app.add_option("--format", arguments.tree.format,
                  "tree: json, or torch: the text that ProfilerTree.format of PyTorch's tests prints [json]");
   app.add_flag("--no-memory", arguments.tree.no_memory, "tree: leave out what happened to memory");
-  AddTimes(app, arguments, "tree, perfetto, chrome, events, categories, collapsed, speedscope, pprof");
+  AddTimes(app, arguments,
+           "tree, perfetto, chrome, sqlite, arrow, parquet, events, categories, collapsed, speedscope, pprof");
   AddBlockChoice(app, arguments, "events, categories, collapsed, speedscope, pprof");
+  app.add_option("--tables", arguments.tables,
+                 "arrow, parquet: only these, such as events,blocks: " + TableNames() + " [all]");
   app.add_option("--thread", arguments.tree.thread,
                  "tree, perfetto, chrome: only what this thread did; its number or name");
   app.add_option("--merge", arguments.merge,
@@ -217,6 +224,13 @@ absl::Status ExportMemoryTracker(const Capture& capture, const ExportArguments& 
   return Finish(output, stats->report);
 }
 
+bool HasTables(std::string_view what) { return what == "sqlite" || IsTableFiles(what); }
+
+// Of arguments without a complaint.
+TableSet TablesOf(const ExportArguments& arguments) {
+  return arguments.tables.empty() ? TableSet::All() : TableSet::Parse(arguments.tables).value_or(TableSet());
+}
+
 bool HasNodes(std::string_view what) { return what == "tree" || IsTraceExport(what); }
 
 CategoryExport CategoryExportOf(const ExportArguments& arguments) {
@@ -232,6 +246,11 @@ absl::Status Export(const ExportArguments& arguments) {
   if (const absl::Status status = FindSteps(*capture, selection); !status.ok()) return status;
   if (arguments.what == "sqlite") {
     const auto report = ExportSqlite(*capture, selection, arguments.output);
+    if (report.ok()) SayDamage(*report);
+    return report.status();
+  }
+  if (IsTableFiles(arguments.what)) {
+    const auto report = ExportTableFiles(*capture, arguments.what, selection, TablesOf(arguments), arguments.output);
     if (report.ok()) SayDamage(*report);
     return report.status();
   }
@@ -255,7 +274,17 @@ absl::Status Export(const ExportArguments& arguments) {
 }
 
 bool IsBinary(std::string_view what) {
-  return what == "memory-tracker" || what == "pprof" || what == "torch-snapshot" || what == "perfetto";
+  return what == "memory-tracker" || what == "pprof" || what == "torch-snapshot" || what == "perfetto" ||
+         IsTableFiles(what);
+}
+
+std::string ComplaintAboutTables(const ExportArguments& arguments) {
+  if (!IsTableFiles(arguments.what)) return arguments.tables.empty() ? "" : "--tables is of arrow and parquet";
+  if (!arguments.tables.empty() && !TableSet::Parse(arguments.tables))
+    return "--tables " + arguments.tables + ": tables are " + TableNames() + ", with commas between them";
+  if (TablesOf(arguments).size() > 1 && (arguments.output.empty() || arguments.output == "-"))
+    return "several tables go into a folder: add -o FOLDER, or name one with --tables";
+  return "";
 }
 
 std::string Complaint(const ExportArguments& arguments) {
@@ -267,6 +296,7 @@ std::string Complaint(const ExportArguments& arguments) {
   if (const std::string wrong = WindowComplaint(arguments); !wrong.empty()) return wrong;
   if (what == "sqlite" && (arguments.output.empty() || arguments.output == "-"))
     return "a database goes into a file: add -o FILE";
+  if (const std::string wrong = ComplaintAboutTables(arguments); !wrong.empty()) return wrong;
   if (IsBinary(what) && (arguments.output.empty() || arguments.output == "-") && isatty(STDOUT_FILENO) == 1)
     return what + " is no text and cannot be written to a terminal: add -o FILE";
   if (arguments.force && what != "events" && !HasNodes(what)) return "--force is of events, tree, perfetto and chrome";
@@ -279,10 +309,13 @@ std::string Complaint(const ExportArguments& arguments) {
   if (what == "torch-snapshot" && !(arguments.range + arguments.steps).empty())
     return "torch-snapshot is of a whole recording: --range and --steps are of other exports";
   const bool of_blocks = what == "events" || what == "categories" || IsFlameExport(what);
-  if (!HasNodes(what) && !of_blocks && !(arguments.from + arguments.to).empty())
-    return "--from and --to are of tree, perfetto, chrome, events, categories, collapsed, speedscope and pprof";
-  if (!of_blocks && arguments.chooses_blocks())
-    return "--module and --min-size are of events, categories, collapsed, speedscope and pprof";
+  const bool of_table_of_blocks = IsTableFiles(what) && arguments.tables == "blocks";
+  if (!HasNodes(what) && !HasTables(what) && !of_blocks && !(arguments.from + arguments.to).empty())
+    return "--from and --to are of tree, perfetto, chrome, sqlite, arrow, parquet, events, categories, collapsed, "
+           "speedscope and pprof";
+  if (!of_blocks && !of_table_of_blocks && arguments.chooses_blocks())
+    return "--module and --min-size are of events, categories, collapsed, speedscope, pprof, and of arrow and parquet "
+           "with --tables blocks";
   if (const std::string wrong = ComplaintAbout(arguments.tree, what); !wrong.empty()) return wrong;
   return ComplaintAbout(arguments.flame, what);
 }

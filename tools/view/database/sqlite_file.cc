@@ -2,10 +2,27 @@
 
 #include <sqlite3.h>
 
-#include <algorithm>
-#include <utility>
+#include <cstddef>
+#include <cstdint>
 
 namespace memoir {
+
+namespace {
+
+const char* SqlTypeOf(ColumnType type) {
+  switch (type) {
+    case ColumnType::kKey:
+      return " INTEGER PRIMARY KEY";
+    case ColumnType::kNumber:
+    case ColumnType::kWide:
+      return " INTEGER";
+    case ColumnType::kText:
+      return " TEXT";
+  }
+  return "";
+}
+
+}  // namespace
 
 SqliteFile::SqliteFile(const std::string& path) {
   if (sqlite3_open_v2(path.c_str(), &database_, SQLITE_OPEN_READWRITE, nullptr) != SQLITE_OK) Fail();
@@ -33,19 +50,23 @@ void SqliteFile::Execute(const std::string& sql) {
   if (status_.ok() && sqlite3_exec(database_, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) Fail();
 }
 
-std::size_t SqliteFile::CreateTable(const std::string& name, const std::string& columns) {
+void SqliteFile::CreateTable(Table table) {
+  const TableDefinition& definition = DefinitionOf(table);
+  std::string columns, values;
+  for (const Column& column : definition.columns) {
+    columns += (columns.empty() ? "" : ", ") + std::string(column.name) + SqlTypeOf(column.type);
+    values += values.empty() ? "?" : ",?";
+  }
+  const std::string name(definition.name);
   Execute("CREATE TABLE " + name + "(" + columns + ")");
-  std::string values = "?";
-  for (auto commas = std::ranges::count(columns, ','); commas > 0; --commas) values += ",?";
-  inserts_.push_back(nullptr);
+  sqlite3_stmt** insert = &inserts_[static_cast<std::size_t>(table)];
   const std::string sql = "INSERT INTO " + name + " VALUES(" + values + ")";
-  if (status_.ok() && sqlite3_prepare_v2(database_, sql.c_str(), -1, &inserts_.back(), nullptr) != SQLITE_OK) Fail();
-  return inserts_.size() - 1;
+  if (status_.ok() && sqlite3_prepare_v2(database_, sql.c_str(), -1, insert, nullptr) != SQLITE_OK) Fail();
 }
 
-void SqliteFile::Insert(std::size_t table, const std::vector<SqlValue>& row) {
+void SqliteFile::Insert(Table table, std::span<const CellValue> row) {
   if (!status_.ok()) return;
-  sqlite3_stmt* insert = inserts_[table];
+  sqlite3_stmt* insert = inserts_[static_cast<std::size_t>(table)];
   for (std::size_t i = 0; i < row.size(); ++i) {
     const int column = static_cast<int>(i) + 1;
     if (const auto* number = std::get_if<std::uint64_t>(&row[i])) {
@@ -60,10 +81,15 @@ void SqliteFile::Insert(std::size_t table, const std::vector<SqlValue>& row) {
   sqlite3_reset(insert);
 }
 
+void SqliteFile::AddIndices() {
+  Execute("CREATE INDEX operators_by_parent ON operators(parent)");
+  Execute("CREATE INDEX blocks_by_time ON blocks(process, device, allocated_ns)");
+}
+
 absl::Status SqliteFile::Finish() {
   Execute("COMMIT");
   for (sqlite3_stmt* insert : inserts_) sqlite3_finalize(insert);
-  inserts_.clear();
+  inserts_ = {};
   if (status_.ok() && sqlite3_close(database_) != SQLITE_OK) Fail();
   if (status_.ok()) database_ = nullptr;
   return status_;

@@ -4,29 +4,17 @@
 #ifndef TOOLS_VIEW_DATABASE_SQLITE_FILE_H_
 #define TOOLS_VIEW_DATABASE_SQLITE_FILE_H_
 
-#include <cstdint>
-#include <optional>
+#include <array>
+#include <span>
 #include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
 
 #include "absl/status/status.h"
+#include "tools/view/database/table_sink.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
 
 namespace memoir {
-
-// NULL, a number, or a text, which is copied. What a number has beyond 2^63 - 1 turns it negative, as SQLite's are
-// signed.
-using SqlValue = std::variant<std::monostate, std::uint64_t, std::string_view>;
-template <class Number>
-SqlValue SqlOptional(const std::optional<Number>& number) {
-  return number ? SqlValue(static_cast<std::uint64_t>(*number)) : SqlValue();
-}
-// NULL of an empty text.
-inline SqlValue SqlText(std::string_view text) { return text.empty() ? SqlValue() : SqlValue(text); }
 
 class SqliteFile {
  public:
@@ -36,18 +24,19 @@ class SqliteFile {
   SqliteFile(const SqliteFile&) = delete;
   SqliteFile& operator=(const SqliteFile&) = delete;
 
-  void Execute(const std::string& sql);
-  // Small numbers from 0: a table made by "CREATE TABLE name(columns)", which Insert takes rows for.
-  std::size_t CreateTable(const std::string& name, const std::string& columns);
-  void Insert(std::size_t table, const std::vector<SqlValue>& row);  // as many values as it has columns
+  void CreateTable(Table table);
+  // What a number has beyond 2^63 - 1 turns it negative, as SQLite's are signed.
+  void Insert(Table table, std::span<const CellValue> row);
+  void AddIndices();  // after all rows
   absl::Status status() const { return status_; }
   absl::Status Finish();  // writes all and closes
 
  private:
   void Fail();
+  void Execute(const std::string& sql);
 
   sqlite3* database_ = nullptr;
-  std::vector<sqlite3_stmt*> inserts_;
+  std::array<sqlite3_stmt*, kTables> inserts_{};
   absl::Status status_;
 };
 

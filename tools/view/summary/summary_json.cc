@@ -71,41 +71,6 @@ void AddFolded(Json& json, const DeviceRow& device) {
   }
 }
 
-Json DeviceJson(const DeviceRow& device, const ReplayReport& report) {
-  Json json = {{"device", device.name},
-               {"product", device.product},
-               {"rank", RankJson(device.rank)},
-               {"process", device.process.value},
-               {"peak_allocated_bytes", device.peak_allocated_bytes},
-               {"peak_in_folded_parts", device.peak_is_folded},
-               {"peak_blocks", device.peak_blocks},
-               {"peak_time_ns", device.peak_ns},
-               {"peak_operator", device.peak_operator},
-               {"peak_line", LineJson(device.peak_line)},
-               {"peak_range", device.peak_range},
-               {"peak_step", nullptr},
-               {"compile_bytes_at_peak", device.compile_bytes_at_peak},
-               {"peak_without_compile_bytes", device.peak_without_compile_bytes},
-               {"live_bytes_at_begin", device.live_bytes_at_begin},
-               {"live_bytes_at_end", device.live_bytes_at_end},
-               {"live_blocks_at_end", device.live_blocks_at_end},
-               {"allocations", device.allocations},
-               {"allocated_bytes", device.allocated_bytes},
-               {"deallocations", device.deallocations},
-               {"deallocated_bytes", device.deallocated_bytes},
-               {"unattributed_bytes", device.unattributed_bytes},
-               {"first_seen", {{"storages", device.first_seen_storages}, {"bytes", device.first_seen_bytes}}}};
-  AddCaching(json, device);
-  AddOutside(json, device);
-  if (device.peak_is_folded)
-    json["peak_blocks"] = json["compile_bytes_at_peak"] = json["peak_without_compile_bytes"] = nullptr;
-  if (device.peak_of_all_bytes > 0) json["peak_of_all_bytes"] = device.peak_of_all_bytes;
-  if (device.peak_step) json["peak_step"] = *device.peak_step;
-  AddFolded(json, device);
-  TakeUnknown(json, device, report);
-  return json;
-}
-
 void AddColumns(Json& json, const Columns& columns) {
   json["allocations"] = columns.allocations;
   json["allocated_bytes"] = columns.allocated_bytes;
@@ -285,6 +250,41 @@ Json RowsJson(const Capture& capture, const Summary& summary, std::size_t top) {
 }
 
 }  // namespace
+
+Json DeviceJson(const DeviceRow& device, const ReplayReport& report) {
+  Json json = {{"device", device.name},
+               {"product", device.product},
+               {"rank", RankJson(device.rank)},
+               {"process", device.process.value},
+               {"peak_allocated_bytes", device.peak_allocated_bytes},
+               {"peak_in_folded_parts", device.peak_is_folded},
+               {"peak_blocks", device.peak_blocks},
+               {"peak_time_ns", device.peak_ns},
+               {"peak_operator", device.peak_operator},
+               {"peak_line", LineJson(device.peak_line)},
+               {"peak_range", device.peak_range},
+               {"peak_step", nullptr},
+               {"compile_bytes_at_peak", device.compile_bytes_at_peak},
+               {"peak_without_compile_bytes", device.peak_without_compile_bytes},
+               {"live_bytes_at_begin", device.live_bytes_at_begin},
+               {"live_bytes_at_end", device.live_bytes_at_end},
+               {"live_blocks_at_end", device.live_blocks_at_end},
+               {"allocations", device.allocations},
+               {"allocated_bytes", device.allocated_bytes},
+               {"deallocations", device.deallocations},
+               {"deallocated_bytes", device.deallocated_bytes},
+               {"unattributed_bytes", device.unattributed_bytes},
+               {"first_seen", {{"storages", device.first_seen_storages}, {"bytes", device.first_seen_bytes}}}};
+  AddCaching(json, device);
+  AddOutside(json, device);
+  if (device.peak_is_folded)
+    json["peak_blocks"] = json["compile_bytes_at_peak"] = json["peak_without_compile_bytes"] = nullptr;
+  if (device.peak_of_all_bytes > 0) json["peak_of_all_bytes"] = device.peak_of_all_bytes;
+  if (device.peak_step) json["peak_step"] = *device.peak_step;
+  AddFolded(json, device);
+  TakeUnknown(json, device, report);
+  return json;
+}
 
 Json SummaryJson(const Capture& capture, const Summary& summary, std::size_t top) {
   Json json = CaptureJson(capture, summary.report, "summary");

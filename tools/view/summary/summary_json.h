@@ -13,6 +13,9 @@ namespace memoir {
 // `top`: rows of the grouping, the rest as one row "(other)"; 0: all.
 Json SummaryJson(const Capture& capture, const Summary& summary, std::size_t top);
 
+// One of its `devices`.
+Json DeviceJson(const DeviceRow& device, const ReplayReport& report);
+
 }  // namespace memoir
 
 #endif  // TOOLS_VIEW_SUMMARY_SUMMARY_JSON_H_

@@ -1,0 +1,209 @@
+"""A capture in Python: its tables, and what the verbs of the command line say of it."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+
+from memoir import _answer, _program, _tables
+
+Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
+Time = str | int | float  # "20ms"; a number: seconds
+
+
+def load(path: Path) -> Capture:
+    """Open a capture, the folder that `memoir run` or `memoir.start` wrote, for its tables and for what Memoir says of it.
+
+        capture = memoir.load("run7")
+        capture                                     # in a notebook: the peak and what is live there, and what `memoir check` finds
+        capture.blocks.to_pandas().groupby("category").bytes.sum()
+        capture.select(steps="10:12").events.to_polars()
+        capture.show(by="module", at="peak")
+
+    Everything is read when it is asked for, by the program `memoir` that belongs to this package; torch is not imported.
+    Raises `memoir.CaptureError`, which says what to do, where there is no capture at `path`.
+    """
+    capture = Capture(path)
+    if not _looks_like_one(capture.path):
+        capture.show()  # whose error says what is wrong
+    return capture
+
+
+def _looks_like_one(path: str) -> bool:
+    try:
+        return (os.path.isfile(path) and path.endswith(".memoir")) or any(name.endswith(".memoir") for name in os.listdir(path))
+    except OSError:
+        return False
+
+
+class Capture:
+    """A capture on disk: `memoir.load` and `memoir.stop` return one.
+
+    Tables (`events`, `blocks`, `operators`, `modules`, `steps`, `ranks`, `summary`, `calls`) have the columns of docs/exports.md.
+    Options of methods are those of the command line, by the same words: `steps="10:12"` is --steps 10:12, `from_="20ms"` is --from 20ms.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = os.fsdecode(path)
+        self._selection: dict[str, object] = {}
+        self._read: dict[str, _tables.Table] = {}
+        self._warned: set[str] = set()
+
+    def select(
+        self,
+        *,
+        from_: Time | None = None,
+        to: Time | None = None,
+        steps: str | None = None,
+        range: str | None = None,
+        module: str | None = None,
+        min_size: int | str | None = None,
+        device: str | None = None,
+        rank: int | None = None,
+        run: int | str | None = None,
+    ) -> Capture:
+        """A part of the capture, by the options of `memoir show` and `memoir export`; what was selected before stays so.
+
+            capture.select(steps="10:12", device="cuda:0").summary
+
+        What a table or a verb cannot be limited to raises `memoir.CaptureError` when it is asked for: it is never passed over.
+        """
+        asked = {name: value for name, value in locals().items() if name != "self" and value is not None}
+        part = Capture(self.path)
+        part._selection = {**self._selection, **asked}
+        return part
+
+    @property
+    def events(self) -> _tables.Table:
+        """What happened to memory, in the order of time: a row for each allocation and deallocation."""
+        return self._table("events")
+
+    @property
+    def blocks(self) -> _tables.Table:
+        """A row for each block with its whole life, its category, module, operator and line."""
+        return self._table("blocks")
+
+    @property
+    def operators(self) -> _tables.Table:
+        """A row for each range, and each call of a module, in the order of their begins."""
+        return self._table("operators")
+
+    @property
+    def modules(self) -> _tables.Table:
+        """A row for each module that something belongs to."""
+        return self._table("modules")
+
+    @property
+    def steps(self) -> _tables.Table:
+        """A row for each step, by what counts as one in its process."""
+        return self._table("steps")
+
+    @property
+    def ranks(self) -> _tables.Table:
+        """A row for each process."""
+        return self._table("ranks")
+
+    @property
+    def summary(self) -> _tables.Table:
+        """A row for each device of each process: the peak, what is left at the end, what was allocated."""
+        return self._table("summary")
+
+    @property
+    def calls(self) -> _tables.Table:
+        """A row for each launch of a CUDA kernel, or other call of CUDA."""
+        return self._table("calls")
+
+    def show(self, *, by: str | None = None, at: Time | None = None, over: str | None = None, tree: bool = False, **options: object) -> _answer.Answer:
+        """What `memoir show` says of the part that is selected.
+
+        capture.show(by="module", at="peak").devices[0].modules
+        """
+        return self._answer(["show"], [], {"by": by, "at": at, "over": over, "tree": tree, **options})
+
+    def check(self, *what: str, fail_if: str | list[str] | None = None, **options: object) -> _answer.Answer:
+        """What `memoir check` finds: `found` says whether there is a finding, or a condition of `fail_if` is true.
+
+        assert not capture.check(fail_if="peak_allocated>20GiB").found
+        capture.check("leaks").leaks
+
+        what: "oom", "frag", "balance" or "leaks" (default: all, each as an attribute)
+        """
+        options = {"fail_if": fail_if, **options}
+        output, found = self._finish(["check", *what], [], {**options, "json": True})
+        answer = _answer.parse(output, lambda: self._print(["check", *what], [], options))
+        answer.setdefault("found", found)  # that of one check alone does not say it
+        return answer
+
+    def explain(self, subject: str, **options: object) -> _answer.Answer:
+        """What `memoir explain` says of a parameter ("fc1.weight"), an address ("0x7f12") or a call of an operator ("aten::mm#12")."""
+        return self._answer(["explain"], [subject], options)
+
+    def report(self, path: Path | None = None, **options: object) -> pathlib.Path:
+        """Write the report, one HTML file, and return its path.
+
+        path: the file (default: the capture's name with .html, in the current folder)
+        """
+        target = os.path.basename(os.path.abspath(self.path)) + ".html" if path is None else os.fsdecode(path)
+        self._run(["report"], [], {"output": target, **options})
+        return pathlib.Path(target)
+
+    def export(self, what: str, path: Path, **options: object) -> pathlib.Path:
+        """Write what `memoir export WHAT` writes into the file or folder `path`, and return that.
+
+        capture.export("parquet", "blocks.parquet", tables="blocks")
+        """
+        self._run(["export", what], [], {"output": path, **options})
+        return pathlib.Path(os.fsdecode(path))
+
+    def __repr__(self) -> str:
+        selected = "".join(f", {name}={value!r}" for name, value in self._selection.items())
+        return f"<memoir capture {self.path!r}{selected}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the peak by category, and what `memoir check` finds, as the program says them."""
+        import html
+
+        title = f"<div><b>memoir capture</b> <code>{html.escape(repr(self)[len('<memoir capture ') : -1])}</code></div>"
+        try:
+            said = [self._print(["show"], [], {"by": "category"}), self._print(["check"], [], {})]
+        except _program.CaptureError as problem:
+            said = [str(problem)]
+        return title + "".join(map(_answer.preformatted, said))
+
+    def _table(self, name: str) -> _tables.Table:
+        if name not in self._read:
+            self._read[name] = _tables.Table(name, lambda file: self._write_table(name, file))
+        return self._read[name]
+
+    def _write_table(self, name: str, file: int) -> None:
+        self._run(["export", "arrow"], [], {"tables": name}, stdout=file)
+
+    def _answer(self, verb: list[str], after: list[str], options: dict[str, object]) -> _answer.Answer:
+        output = self._run(verb, after, {**options, "json": True})
+        return _answer.parse(output, lambda: self._print(verb, after, options))
+
+    def _print(self, verb: list[str], after: list[str], options: dict[str, object]) -> str:
+        return self._run(verb, after, options).decode("utf-8", "replace")
+
+    def _run(self, verb: list[str], after: list[str], options: dict[str, object], stdout: int | None = None) -> bytes:
+        return self._finish(verb, after, options, stdout)[0]
+
+    def _finish(self, verb: list[str], after: list[str], options: dict[str, object], stdout: int | None = None) -> tuple[bytes, bool]:
+        output, said, found = _program.run(verb, {**self._selection, **options}, [self.path, *after], stdout)
+        for line in said:
+            if not line.startswith("wrote "):  # the path is what report() and export() return
+                self._warn(line)
+        return output, found
+
+    def _warn(self, line: str) -> None:
+        """What the program says beside its output (losses, damage): each line once."""
+        if line in self._warned:
+            return
+        self._warned.add(line)
+        import sys
+        import warnings
+
+        frame, level = sys._getframe(), 1  # of the program's own line, however deep it is inside of this package
+        while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == os.path.dirname(__file__):
+            frame, level = frame.f_back, level + 1
+        warnings.warn(f"{self.path}: {line}", UserWarning, stacklevel=level)

@@ -1,0 +1,64 @@
+"""Runs the installed program `memoir` on a capture: everything that the package knows of one comes from there."""
+
+from __future__ import annotations
+
+import os
+
+from memoir import _library
+
+TYPE_CHECKING = False  # typing takes milliseconds to import
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_FOUND = 3  # exit code: a check has a finding
+
+
+class CaptureError(RuntimeError):
+    """A capture cannot be read, or not in the way that was asked for. The message is the program's: it says what to do."""
+
+
+def run(verb: Sequence[str], options: Mapping[str, object], arguments: Sequence[str], stdout: int | None = None) -> tuple[bytes, list[str], bool]:
+    """What the program wrote to standard output (to the descriptor `stdout`: nothing), and what it said on standard error, a line each, and whether it found something."""
+    import subprocess
+
+    try:
+        program = _library.program()
+    except _library.NoTracker as problem:
+        raise CaptureError(str(problem)) from None
+    paths = [os.path.join(".", one) if one.startswith("-") else one for one in arguments]
+    command = [program, *verb, *paths, *words(options)]  # an option of several values would take what comes after it
+    try:
+        done = subprocess.run(
+            command, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE if stdout is None else stdout, stderr=subprocess.PIPE, env=_environment())
+    except OSError as problem:
+        raise CaptureError(f"cannot start {program}: {problem.strerror}; install Memoir again") from None
+    said = [line.removeprefix("memoir: ") for line in done.stderr.decode("utf-8", "replace").splitlines()]
+    is_checked = verb[0] == "check" and done.returncode == 1 and done.stdout  # but for a figure that is not known
+    if done.returncode not in (0, _FOUND) and not is_checked:
+        wrong = [line for line in said if not line.startswith("see ")]  # the way to --help
+        ended = f"signal {-done.returncode}" if done.returncode < 0 else f"exit code {done.returncode}"
+        raise CaptureError("\n".join(wrong) or f"memoir {' '.join([*verb, *arguments])} ended with {ended}")
+    return done.stdout or b"", said, done.returncode == _FOUND
+
+
+def words(options: Mapping[str, object]) -> list[str]:
+    """Options as the command line has them: from_="20ms" is --from=20ms, dark=True is --dark, a list is an option given several times."""
+    found: list[str] = []
+    for name, value in options.items():
+        option = "--" + name.rstrip("_").replace("_", "-")
+        if value is True:
+            found.append(option)
+        elif isinstance(value, (list, tuple)):
+            found += [f"{option}={_text(one)}" for one in value]
+        elif value is not None and value is not False:
+            found.append(f"{option}={_text(value)}")
+    return found
+
+
+def _text(value: object) -> str:
+    return os.fsdecode(value) if isinstance(value, (bytes, os.PathLike)) else str(value)
+
+
+def _environment() -> dict[str, str]:
+    """The program is no part of a recording that runs here."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("MEMOIR_") and name != "LD_PRELOAD"}

@@ -1,0 +1,149 @@
+"""A table of a capture, as Arrow data that pandas, polars, DuckDB and pyarrow take without a copy.
+
+`memoir export arrow` writes it into memory that has no name. libmemoir_arrow.so (tools/arrow) maps that and makes the structs of Arrow's C
+interface from it, so that nothing else has to be installed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+
+from memoir import _library, _program
+from memoir._lazy import Lazy
+
+TYPE_CHECKING = False  # typing takes milliseconds to import
+if TYPE_CHECKING:
+    import typing
+    from collections.abc import Callable
+
+    import pandas
+    import polars
+    import pyarrow
+else:
+    globals().update({name: Lazy(name) for name in ("typing", "pandas", "polars", "pyarrow")})
+
+_STREAM, _SCHEMA = 0, 1
+
+
+class Table:
+    """One table of a capture: what takes Arrow's PyCapsule interface takes it.
+
+        polars.DataFrame(capture.blocks)
+        pyarrow.table(capture.blocks)
+        blocks = capture.blocks; duckdb.sql("SELECT category, sum(bytes) FROM blocks GROUP BY category")
+
+    It is read from the capture when somebody first asks for its rows, and then stays in memory for as long as the object does.
+    docs/exports.md has its columns.
+    """
+
+    def __init__(self, name: str, write: Callable[[int], None]) -> None:
+        """`write` puts it into a descriptor as an Arrow stream."""
+        self.name = name
+        self._write = write
+        self._file: int | None = None
+
+    def __del__(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The rows, for readers of Arrow's PyCapsule interface. `requested_schema` is passed over, as the interface allows."""
+        return self._capsule(_STREAM)
+
+    def __arrow_c_schema__(self) -> object:
+        """The columns, likewise."""
+        return self._capsule(_SCHEMA)
+
+    def __len__(self) -> int:
+        message = ctypes.create_string_buffer(1024)
+        rows = _arrow().memoir_arrow_rows(self._descriptor(), message, len(message))
+        if rows < 0:
+            raise _program.CaptureError(f"{self.name}: {message.value.decode(errors='replace')}")
+        return int(rows)
+
+    def __bool__(self) -> bool:
+        return True  # `if capture.events` asks for no rows
+
+    def __repr__(self) -> str:
+        rows = f"{len(self)} rows" if self._file is not None else "not read yet"
+        return f"<memoir table {self.name}: {rows}; to_pandas(), to_polars() or to_arrow() shows them>"
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """As a pandas.DataFrame; needs pyarrow, too. Numbers that can be missing stay integers (pandas' Int64)."""
+        arrow = self._library("pyarrow")
+        exact = {arrow.int64(): self._library("pandas").Int64Dtype(), arrow.uint64(): self._library("pandas").UInt64Dtype()}
+        return self.to_arrow().to_pandas(types_mapper=exact.get)
+
+    def to_polars(self) -> polars.DataFrame:
+        """As a polars.DataFrame."""
+        return self._library("polars").DataFrame(self)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """As a pyarrow.Table."""
+        return self._library("pyarrow").table(self)
+
+    def _library(self, name: str) -> typing.Any:
+        try:
+            return __import__(name)
+        except ImportError:
+            raise ImportError(f"capture.{self.name}: {name} is not installed here; pip install {name}") from None
+
+    def _descriptor(self) -> int:
+        if self._file is None:
+            file = os.memfd_create(f"memoir-{self.name}")
+            try:
+                self._write(file)
+            except BaseException:
+                os.close(file)
+                raise
+            self._file = file
+        return self._file
+
+    def _capsule(self, kind: int) -> object:
+        library = _arrow()
+        file = self._descriptor()
+        struct = library.memoir_arrow_allocate(kind)
+        if not struct:
+            raise MemoryError
+        message = ctypes.create_string_buffer(1024)
+        fill = library.memoir_arrow_schema if kind == _SCHEMA else library.memoir_arrow_stream
+        if fill(file, struct, message, len(message)) != 0:
+            library.memoir_arrow_release(struct, kind)
+            raise _program.CaptureError(f"{self.name}: {message.value.decode(errors='replace')}")
+        release = library.memoir_arrow_release_schema_capsule if kind == _SCHEMA else library.memoir_arrow_release_stream_capsule
+        # The name is the library's: a capsule may be the last thing that a process lets go.
+        capsule: object = _python().PyCapsule_New(struct, library.memoir_arrow_capsule_name(kind), ctypes.cast(release, ctypes.c_void_p))
+        return capsule
+
+
+@functools.cache
+def _python() -> ctypes.PyDLL:
+    """The interpreter. ctypes.pythonapi is everybody's, and whoever declares a function there declares it for all."""
+    python = ctypes.PyDLL(None)
+    python.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+    python.PyCapsule_New.restype = ctypes.py_object
+    return python
+
+
+@functools.cache
+def _arrow() -> ctypes.CDLL:
+    try:
+        library = ctypes.CDLL(os.path.join(_library.folder(), "libmemoir_arrow.so"))
+    except (OSError, _library.NoTracker) as problem:
+        raise _program.CaptureError(f"no tables: {problem}; install Memoir again") from None
+    library.memoir_arrow_allocate.argtypes = [ctypes.c_int]
+    library.memoir_arrow_allocate.restype = ctypes.c_void_p
+    library.memoir_arrow_release.argtypes = [ctypes.c_void_p, ctypes.c_int]
+    library.memoir_arrow_release.restype = None
+    for fill in (library.memoir_arrow_stream, library.memoir_arrow_schema):
+        fill.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
+    library.memoir_arrow_rows.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t]
+    library.memoir_arrow_rows.restype = ctypes.c_int64
+    library.memoir_arrow_capsule_name.argtypes = [ctypes.c_int]
+    library.memoir_arrow_capsule_name.restype = ctypes.c_void_p
+    library.memoir_arrow_setup.argtypes = [ctypes.c_void_p]
+    library.memoir_arrow_setup.restype = None
+    library.memoir_arrow_setup(ctypes.cast(_python().PyCapsule_GetPointer, ctypes.c_void_p))
+    return library

@@ -1,0 +1,43 @@
+#include "tools/cli/output/new_folder.h"
+
+#include <system_error>
+
+namespace memoir {
+namespace {
+
+absl::Status Cannot(const std::string& path, const std::string& why) {
+  return absl::UnavailableError("cannot write into " + path + ": " + why);
+}
+
+}  // namespace
+
+absl::Status NewFolder::Prepare() {
+  std::error_code error;
+  const std::filesystem::file_status there = std::filesystem::status(path_, error);
+  if (std::filesystem::is_directory(there)) {
+    const bool is_empty = std::filesystem::is_empty(path_, error);
+    if (error) return Cannot(path_, error.message());
+    if (!is_empty) return Cannot(path_, "it is not empty; remove it first, or name another folder with -o");
+    return absl::OkStatus();
+  }
+  if (std::filesystem::exists(there)) return Cannot(path_, "it is a file; name a folder with -o");
+  if (!std::filesystem::create_directory(path_, error)) {
+    const bool is_missing = error == std::errc::no_such_file_or_directory;
+    return Cannot(path_, error.message() + (is_missing ? "; make the folder above it first" : ""));
+  }
+  is_made_ = true;
+  return absl::OkStatus();
+}
+
+std::string NewFolder::File(const std::string& name) {
+  return files_.emplace_back(std::filesystem::path(path_) / name).string();
+}
+
+NewFolder::~NewFolder() {
+  if (is_kept_) return;
+  std::error_code ignored;
+  for (const std::filesystem::path& file : files_) std::filesystem::remove(file, ignored);
+  if (is_made_) std::filesystem::remove(path_, ignored);
+}
+
+}  // namespace memoir
