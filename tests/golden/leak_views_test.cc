@@ -25,7 +25,7 @@ TEST(LeakViews, CheckLeaks) {
   const Capture capture = *Capture::Open(folder.path());
   const auto leaks = AnalyzeLeaks(capture, {});
   ASSERT_TRUE(leaks.ok()) << leaks.status();
-  ExpectGolden("check_leaks.txt", RenderLeaks(capture, *leaks, 0, "run1", {.width = 80}));
+  testing::ExpectGolden("check_leaks.txt", RenderLeaks(capture, *leaks, 0, "run1", {.width = 80}));
 }
 
 }  // namespace

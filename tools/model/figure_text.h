@@ -1,4 +1,4 @@
-// Bytes and points in time as a person reads them: in what views print (tools/view/terminal/units.h has the others), and
+// Bytes and points in time as a person reads them: in what views print (tools/view/terminal/units.h has the rest), and
 // in the messages of analyses. JSON has exact values.
 #ifndef TOOLS_MODEL_FIGURE_TEXT_H_
 #define TOOLS_MODEL_FIGURE_TEXT_H_
