@@ -34,7 +34,8 @@ TEST(StrangersTest, EachGetsOneLineThatSaysWhatItIsAndWhatToDo) {
   EXPECT_THAT(ErrorOf(folder.path()), AllOf(HasSubstr("an empty folder"), HasSubstr("memoir run")));
   WriteFile(folder / "snapshot.pickle", std::string("\x80\x04\x95snapshot", 11));
   EXPECT_THAT(ErrorOf(folder.path()), HasSubstr("without *.memoir files"));
-  EXPECT_THAT(ErrorOf(folder / "snapshot.pickle"), AllOf(HasSubstr("not a Memoir capture"), HasSubstr("offset 0")));
+  EXPECT_THAT(ErrorOf(folder / "snapshot.pickle"),
+              AllOf(HasSubstr("a pickle that was cut"), HasSubstr("offset 11"), Not(HasSubstr("\n"))));
   WriteFile(folder / "empty.memoir", "");
   EXPECT_THAT(ErrorOf(folder / "empty.memoir"), AllOf(HasSubstr("an empty file"), HasSubstr("record again")));
   WriteFile(folder / "cut.memoir", "\x0a");
