@@ -169,7 +169,9 @@ def test_without_history_the_end_is_known(tree, tmp_path):
     bare = Snapshot(tree, tmp_path, -1, "python", "")
     assert "no history: torch.cuda.memory._record_memory_history() was not on" in bare.memoir(bare.path)
     for device in bare.json("show", bare.path)["devices"]:
-        assert device["peak_allocated_bytes"] == bare.stats[int(device["device"][-1])]["allocated_bytes.all.current"]
+        stats = bare.stats[int(device["device"][-1])]
+        assert device["peak_allocated_bytes"] == stats["allocated_bytes.all.current"]
+        assert device["reserved_bytes_at_peak"] == device["peak_reserved_bytes"] == stats["reserved_bytes.all.current"]
 
 
 def test_others_are_refused(tree, tmp_path):

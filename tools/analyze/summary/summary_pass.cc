@@ -95,11 +95,11 @@ void SummaryPass::SeeAllocate(const AllocateEvent& event) {
 void SummaryPass::NotePeakMoment(const AllocateEvent& event) {
   const DeviceTable& device = table_.device(event.block->device, event.process);
   const bool is_peak = device.peak_tick == event.tick && device.live.bytes == device.peak.bytes;
-  const bool is_known = !event.before || event.block->operator_name.valid();
   const bool is_of_keyframe = event.block->origin == BlockOrigin::kKeyframe;
   if (is_peak && is_of_keyframe) peak_moments_.erase(event.block->device);
-  if (!in_window() || !is_known || is_of_keyframe || !is_peak) return;
+  if (!in_window() || is_of_keyframe || !is_peak) return;
   if (state().memory(event.block->device).caching()) NoteAtPeak(event.block->device);
+  if (event.before && !event.block->operator_name.valid()) return;
   PeakMoment& moment = peak_moments_[event.block->device];
   moment = {event.block->operator_name, event.block->user_name, event.block->line_callstack(), {}, 0};
   // What comes after its own end is not among the live ones.

@@ -48,7 +48,7 @@ export class App {
   ) {
     this.devices = facts.devices.map((_, i) => new Device(facts, i));
     const device = this.devices[0];
-    this.place = {view: 'overview', device: 0, by: 'category', instant: 0, from: 0, to: 1, find: '', flame: ''};
+    this.place = {view: 'overview', device: 0, by: this.mainGrouping, instant: 0, from: 0, to: 1, find: '', flame: ''};
     if (device) Object.assign(this.place, this.wholeOf(device));
   }
 
@@ -57,6 +57,16 @@ export class App {
   get simulated(): string[] {
     return [...new Set(
         this.facts.summary.processes.map((process) => process.simulated_device).filter((name) => name !== ''))];
+  }
+
+  // An imported one, which has no calls of operators (docs/imports.md).
+  get isSnapshot(): boolean {
+    return this.facts.summary.processes.some((process) => process.sources.includes('torch-snapshot'));
+  }
+
+  // By what blocks are told apart at first. Of a memory snapshot no categories are known.
+  get mainGrouping(): 'category'|'line' {
+    return this.isSnapshot && this.facts.has_lines ? 'line' : 'category';
   }
 
   private wholeOf(device: Device): Pick<Place, 'instant'|'from'|'to'> {
@@ -85,7 +95,7 @@ export class App {
     if (device !== undefined && device !== this.place.device)
       changes = {...this.wholeOf(this.devices[device]!), ...changes};
     Object.assign(this.place, changes);
-    if (!this.groupings().some((grouping) => grouping.word === this.place.by)) this.place.by = 'category';
+    if (!this.groupings().some((grouping) => grouping.word === this.place.by)) this.place.by = this.mainGrouping;
     const hash = `#${this.place.view}${this.place.device > 0 ? `;device=${this.place.device}` : ''}`;
     if (location.hash !== hash) history.replaceState(null, '', hash);
     for (const listener of [...this.listeners]) listener();

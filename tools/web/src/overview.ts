@@ -189,11 +189,11 @@ function lost({lines, is_lossy}: Facts['losses']): HTMLElement|null {
       el('pre', {}, lines.trim()));
 }
 
-// Bytes over time by category, small.
+// Bytes over time by the main grouping, small.
 async function drawSparkline(app: App, {context, width, height}: Surface): Promise<void> {
   const {from, to} = app.busyTime();
-  const points = await pointsOf(app.device, 'category', from, to, Math.max(50, Math.floor(width)));
-  const labels = await labelsOf(app, 'category');
+  const points = await pointsOf(app.device, app.mainGrouping, from, to, Math.max(50, Math.floor(width)));
+  const labels = await labelsOf(app, app.mainGrouping);
   const most = Math.max(1, ...points.most);
   const x = (ns: number): number => ((ns - from) / (to - from)) * width;
   const y = (sum: number): number => Math.round(height - (sum / most) * (height - 6));
@@ -219,12 +219,12 @@ function sparkline(app: App, open: (view: ViewName) => void): HTMLElement {
   });
   const box = el('div', {class: 'spark'}, drawn.canvas);
   drawn.draw();
+  const {operator_calls, processes} = app.facts.summary;
+  const calls = `${plural(operator_calls, 'operator call')}${processes.length > 1 ? ' in all ranks' : ''}, `;
   return el(
       'div', {class: 'card'}, el('h2', {}, 'Over time'), box,
       el('p', {class: 'note'},
-         `${plural(app.facts.summary.operator_calls, 'operator call')}${
-             app.facts.summary.processes.length > 1 ? ' in all ranks' :
-                                                      ''}, ${plural(app.device.process.steps_ns.length, 'step')}, ${
+         `${app.isSnapshot ? '' : calls}${plural(app.device.process.steps_ns.length, 'step')}, ${
              plural(app.device.summary.allocations, 'allocation')} of ${
              formatBytes(app.device.summary.allocated_bytes)} in all`));
 }
@@ -287,12 +287,14 @@ export function overviewView(app: App): View {
           ...[outOfMemory(app),
               lost(facts.losses),
               hero(app, open),
-              madeOf(app, 'The peak by category', 'category', 'categories', 10, () => open('timeline')),
+              app.mainGrouping === 'line' ?
+                  madeOf(app, 'The peak by line', 'line', 'lines', 10, () => open('lines')) :
+                  madeOf(app, 'The peak by category', 'category', 'categories', 10, () => open('timeline')),
               el('div', {class: 'column'}, deviceBar(app), findings(app)),
               el('div', {class: 'column double'},
                  el('div', {class: 'pair'},
                     madeOf(app, 'The peak by module', 'module', 'modules', 8, () => open('modules')),
-                    app.facts.has_lines ?
+                    app.facts.has_lines && app.mainGrouping !== 'line' ?
                         madeOf(app, 'The peak by line', 'line', 'lines', 8, () => open('lines')) :
                         madeOf(app, 'The peak by operator', 'operator', 'operators', 8, () => open('operators'))),
                  sparkline(app, open)),
