@@ -31,6 +31,9 @@ MEMOIR_API int memoir_start(const char* const* settings, char* message, size_t s
 /* Ends the recording and closes the capture; returns when all events are written. -1: some could not be written. */
 MEMOIR_API int memoir_stop(enum memoir_end reason, char* message, size_t size);
 
+/* What ends the program, such as "RuntimeError: ...", before memoir_stop(MEMOIR_EXITED): the capture has it. */
+MEMOIR_API void memoir_uncaught(const char* text);
+
 /* What libmemoir_interpose.so calls before main, in a program that has libtorch and no Python: records as the
  * environment asks, until the program exits. */
 MEMOIR_API void memoir_program_starts(const char* program);

@@ -29,6 +29,9 @@ class Answer(Keys):
         except KeyError:
             raise AttributeError(f"no key {name!r}; there are {', '.join(map(str, self))}") from None
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return Answer, (dict(self),)  # a copy has no command to ask for its text
+
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *map(str, self)]
 

@@ -49,6 +49,9 @@ class Capture:
         self._read: dict[str, _tables.Table] = {}
         self._warned: set[str] = set()
 
+    def __getstate__(self) -> dict[str, object]:
+        return {**self.__dict__, "_read": {}, "_warned": set()}  # a copy reads its own tables
+
     def select(
         self,
         *,
@@ -66,11 +69,12 @@ class Capture:
 
             capture.select(steps="10:12", device="cuda:0").summary
 
-        What a table or a verb cannot be limited to raises `memoir.CaptureError` when it is asked for: it is never passed over.
+        What a verb cannot be limited to raises `memoir.CaptureError` when it is asked for. Of tables docs/python.md says what limits them.
         """
         asked = {name: value for name, value in locals().items() if name != "self" and value is not None}
         part = Capture(self.path)
         part._selection = {**self._selection, **asked}
+        part._warned = self._warned
         return part
 
     @property
@@ -126,6 +130,8 @@ class Capture:
         assert not capture.check(fail_if="peak_allocated>20GiB").found
         capture.check("leaks").leaks
 
+        Raises `memoir.CaptureError` where a figure of `fail_if` is not known.
+
         what: "oom", "frag", "balance" or "leaks" (default: all, each as an attribute)
         """
         options = {"fail_if": fail_if, **options}
@@ -164,10 +170,13 @@ class Capture:
         import html
 
         title = f"<div><b>memoir capture</b> <code>{html.escape(repr(self)[len('<memoir capture ') : -1])}</code></div>"
+        said = []
         try:
-            said = [self._print(["show"], [], {"by": "category"}), self._print(["check"], [], {})]
+            said.append(self._print(["show"], [], {"by": "category"}))
+            if not self._selection.keys() & {"range", "module", "min_size"}:  # which not all checks can be limited to
+                said.append(self._print(["check"], [], {}))
         except _program.CaptureError as problem:
-            said = [str(problem)]
+            said.append(str(problem))
         return title + "".join(map(_answer.preformatted, said))
 
     def _table(self, name: str) -> _tables.Table:

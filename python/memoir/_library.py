@@ -110,8 +110,9 @@ def _tracker_of_modules(path: str) -> ctypes.PyDLL:
 def _declare(library: ctypes.CDLL) -> ctypes.CDLL:
     library.memoir_start.argtypes = [ctypes.POINTER(ctypes.c_char_p), ctypes.c_char_p, ctypes.c_size_t]
     library.memoir_stop.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t]
-    library.memoir_mark.argtypes = [ctypes.c_char_p]
-    library.memoir_mark.restype = None
+    for function in (library.memoir_mark, library.memoir_uncaught):
+        function.argtypes = [ctypes.c_char_p]
+        function.restype = None
     library.memoir_step.argtypes = [ctypes.c_uint64]
     library.memoir_step.restype = None
     library.memoir_flush.restype = None

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import os
 import pickle
-import subprocess
 import tempfile
 import uuid
 from collections.abc import Callable  # noqa: TC003  # typing.get_type_hints evaluates annotations
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
-from memoir import _library, _recording
+from memoir import _program, _recording
 from memoir._lazy import Lazy
 
 if TYPE_CHECKING:
@@ -192,13 +191,7 @@ class MemoryTracker:
 def _exported(capture: str, name: str, device: str | None) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="memoir-tracker-") as folder:
         path = os.path.join(folder, "stats.pickle")
-        command = [_library.program(), "export", "memory-tracker", "--tracker", name, "-o", path, capture]
-        if device is not None:
-            command += ["--device", device]
-        clean = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
-        done = subprocess.run(command, env=clean, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
-        if done.returncode != 0:
-            raise RuntimeError(done.stderr.strip() or f"memoir export ended with {done.returncode}")
+        _program.run(["export", "memory-tracker"], {"tracker": name, "output": path, "device": device}, [capture])
         with open(path, "rb") as file:
             stats: dict[str, Any] = _Plain(file).load()
             return stats

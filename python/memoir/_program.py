@@ -31,10 +31,10 @@ def run(verb: Sequence[str], options: Mapping[str, object], arguments: Sequence[
         done = subprocess.run(
             command, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE if stdout is None else stdout, stderr=subprocess.PIPE, env=_environment())
     except OSError as problem:
-        raise CaptureError(f"cannot start {program}: {problem.strerror}; install Memoir again") from None
+        what_to_do = "; install Memoir again" if isinstance(problem, (FileNotFoundError, PermissionError)) else ""
+        raise CaptureError(f"cannot start {program}: {problem.strerror}{what_to_do}") from None
     said = [line.removeprefix("memoir: ") for line in done.stderr.decode("utf-8", "replace").splitlines()]
-    is_checked = verb[0] == "check" and done.returncode == 1 and done.stdout  # but for a figure that is not known
-    if done.returncode not in (0, _FOUND) and not is_checked:
+    if done.returncode not in (0, _FOUND):  # of a check also a figure of --fail-if that is not known, which passes nowhere
         wrong = [line for line in said if not line.startswith("see ")]  # the way to --help
         ended = f"signal {-done.returncode}" if done.returncode < 0 else f"exit code {done.returncode}"
         raise CaptureError("\n".join(wrong) or f"memoir {' '.join([*verb, *arguments])} ended with {ended}")

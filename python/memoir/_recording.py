@@ -167,7 +167,7 @@ def _name_rank(rank: int, world_size: int) -> None:
 def stop() -> _capture.Capture | None:
     """End the recording, and return its capture as `memoir.load` opens it, when all of it is on file; a notebook shows its peak.
 
-    None, and nothing is done, where no recording is running that `start` began.
+    None, and nothing is done, where no recording is running. Of nested calls of `start` only the last `stop` ends it.
     """
     global _passed_over
     was_recording = is_recording()
@@ -386,7 +386,22 @@ def _stop(reason: int) -> None:
 
 
 def _stop_at_exit() -> None:
+    what = _uncaught()
+    if _tracker is not None and what:
+        _tracker.memoir_uncaught(what.encode("utf-8", "replace"))
     _stop(_EXITED)
+
+
+def _uncaught() -> str:
+    """The exception that ends the program, in one line. The interpreter keeps the one that it printed last; one at a prompt ended nothing."""
+    kind = getattr(sys, "last_type", None)
+    if kind is None or hasattr(sys, "ps1") or sys.flags.interactive:
+        return ""
+    try:
+        text = str(getattr(sys, "last_value", "")).strip().partition("\n")[0]
+        return f"{kind.__name__}: {text[:300]}" if text else kind.__name__
+    except Exception:  # of a __str__ of its own
+        return str(getattr(kind, "__name__", ""))
 
 
 followed = _processes.Followed(forked=_forked, begin=_begin_waiting, leave=_leave, stop_at_exit=_stop_at_exit, name_rank=_name_rank)

@@ -6,9 +6,12 @@ interface from it, so that nothing else has to be installed.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
+import io
 import os
+import threading
 
 from memoir import _library, _program
 from memoir._lazy import Lazy
@@ -42,11 +45,11 @@ class Table:
         """`write` puts it into a descriptor as an Arrow stream."""
         self.name = name
         self._write = write
-        self._file: int | None = None
+        self._file: io.FileIO | None = None
+        self._reading = threading.Lock()
 
-    def __del__(self) -> None:
-        if self._file is not None:
-            os.close(self._file)
+    def __reduce__(self) -> typing.NoReturn:
+        raise TypeError(f"a memoir table cannot be copied; copy what to_arrow(), to_pandas() or to_polars() gives: {self.name}")
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The rows, for readers of Arrow's PyCapsule interface. `requested_schema` is passed over, as the interface allows."""
@@ -87,19 +90,24 @@ class Table:
     def _library(self, name: str) -> typing.Any:
         try:
             return __import__(name)
-        except ImportError:
+        except ModuleNotFoundError as problem:
+            if problem.name != name:
+                raise
             raise ImportError(f"capture.{self.name}: {name} is not installed here; pip install {name}") from None
 
     def _descriptor(self) -> int:
-        if self._file is None:
-            file = os.memfd_create(f"memoir-{self.name}")
-            try:
-                self._write(file)
-            except BaseException:
-                os.close(file)
-                raise
-            self._file = file
-        return self._file
+        with self._reading:
+            if self._file is None:
+                try:
+                    file = io.FileIO(os.memfd_create(f"memoir-{self.name}"), "r+")
+                except OSError as problem:
+                    raise _program.CaptureError(f"{self.name}: no memory to read it into: {problem.strerror}") from None
+                with contextlib.ExitStack() as unless_read:
+                    unless_read.callback(file.close)
+                    self._write(file.fileno())
+                    unless_read.pop_all()
+                self._file = file
+            return self._file.fileno()
 
     def _capsule(self, kind: int) -> object:
         library = _arrow()

@@ -244,20 +244,23 @@ def test_a_trace_of_the_profiler_gets_it_besides(memoir, samples, tmp_path, samp
 
 def test_a_trace_without_events(memoir, samples, tmp_path, one_line):
     trace = tmp_path / "trace.json"
+    missing = one_line(memoir("export", "chrome", "--merge", trace, samples / "training"))
+    assert f"cannot read {trace}: No such file or directory" in missing
+    assert f"cannot read {tmp_path}: Is a directory" in one_line(memoir("export", "chrome", "--merge", tmp_path, samples / "training"))
     trace.write_text(kineto(0))
     assert "it has no event with a time" in one_line(memoir("export", "chrome", "--merge", trace, samples / "training"))
 
 
 @pytest.mark.parametrize("text, expected", [
-    ("", "it is no JSON at byte"),
-    ("{", "it is no JSON at byte"),
+    ("", "invalid JSON at byte"),
+    ("{", "invalid JSON at byte"),
     ("[1, 2]", 'it has no "traceEvents"'),
     ('{"traceEvents": [{"ph": "X", "pid": 7, "ts": 12}]}', "does not say when it was made"),
     (kineto(10**18, {"ph": "X", "pid": 7, "ts": 5.5, "dur": 1}), "which has no event in its time: merge a trace of the same run"),
     (kineto(4 * 10**18, {"ph": "X", "pid": 7, "ts": 5.5, "dur": 1}), "which has no event in its time: merge a trace of the same run"),
     (kineto(-5, {"ph": "X", "pid": -7, "ts": -1e300, "dur": 1e300}), "it has no event with a time"),
     ("\x1f\x8b\x08", "end too early"),
-    ("[" * 100_000, "it is no JSON at byte"),
+    ("[" * 100_000, "invalid JSON at byte"),
 ], ids=range(9))
 def test_what_is_no_trace_of_the_run_is_refused(memoir, samples, tmp_path, one_line, text, expected):
     trace, out = tmp_path / "trace.json", tmp_path / "merged.json"

@@ -35,6 +35,9 @@ TEST(NativeFrames, TellFilesOfPython) {
   EXPECT_TRUE(IsPythonFile("/src/train.py"));
   EXPECT_TRUE(IsPythonFile("<string>"));
   EXPECT_TRUE(IsPythonFile("/tmp/ipykernel_1/123.py"));
+  EXPECT_TRUE(IsPythonFile("<eval_with_key>.12"));
+  EXPECT_TRUE(IsPythonFile("/usr/local/bin/train"));
+  EXPECT_FALSE(IsPythonFile("/usr/include/c++/13/bits/invoke.h"));
   EXPECT_FALSE(IsPythonFile("??"));
   EXPECT_FALSE(IsPythonFile("CUDACachingAllocator.cpp"));
   EXPECT_FALSE(IsPythonFile(""));

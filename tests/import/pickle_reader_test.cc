@@ -134,7 +134,8 @@ TEST(PickleReader, TakesNoMemoryForLengthsThatAreNotThere) {
   EXPECT_THAT(ErrorOf("\x80\x02X" + Fixed(0xffffffff, 4)), HasSubstr("a text of 4294967295 bytes"));
   EXPECT_THAT(ErrorOf("\x80\x04\x8d" + Fixed(~std::uint64_t{0}, 8)), HasSubstr("a text of 18446744073709551615 bytes"));
   EXPECT_THAT(ErrorOf("\x80\x02X" + Fixed(1u << 20, 4) + "abc"), HasSubstr("cut"));
-  EXPECT_THAT(ErrorOf("\x80\x02\x8b" + Fixed(0x7fffffff, 4)), HasSubstr("a number of 2147483647 bytes"));
+  EXPECT_THAT(ErrorOf("\x80\x02\x8b" + Fixed(0x7fffffff, 4)),
+              HasSubstr("a pickle of other things, with a number of 2147483647 bytes"));
   EXPECT_THAT(ErrorOf("\x80\x02Nr" + Fixed(0xfffffff0, 4)), HasSubstr("value 4294967280 to remember behind 0"));
   EXPECT_THAT(ErrorOf("\x80\x02j" + Fixed(5, 4)), HasSubstr("value 5, which was never remembered"));
 }

@@ -242,6 +242,39 @@ TEST(NoSnapshot, IsNamedForWhatItIs) {
   EXPECT_THAT(ErrorOf("\x80\x02}("), HasSubstr("copy or dump it again"));
 }
 
+// A list of traces that has itself as its first and second trace: ], BINPUT 0, (, BINGET 0, BINGET 0, APPENDS.
+TEST(Snapshot, MayContainItself) {
+  const std::string itself = std::string("]q\0(h\0h\0e", 9);
+  const auto summary = Summarised(Pickle(Dict({{"segments", List({})}, {"device_traces", itself}})));
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  EXPECT_EQ(summary->report.events, 0U);
+}
+
+TEST(Snapshot, HasTheBlocksOfASharedListOnce) {
+  const std::string blocks = "]q" + std::string(1, '\0') + "(" + Block(kBase, 2 * kMiB, "active_allocated") + "e";
+  const auto segment = [](std::uint64_t address, const std::string& list) {
+    return Dict({{"device", Int(0)},
+                 {"address", Int(address)},
+                 {"total_size", Int(20 * kMiB)},
+                 {"stream", Int(0)},
+                 {"blocks", list}});
+  };
+  const std::string again = std::string("h\0", 2);
+  const auto summary = Summarised(Pickle(
+      Dict({{"segments", List({segment(kBase, blocks), segment(2 * kBase, again)})}, {"device_traces", List({})}})));
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  ASSERT_EQ(summary->devices.size(), 1U);
+  EXPECT_EQ(summary->devices[0].peak_allocated_bytes, 2 * kMiB);
+}
+
+TEST(Snapshot, TakesTimesThatAreNoneForNone) {
+  std::vector<std::string> trace = kTrace;
+  trace[1] = Entry("alloc", kBase, 12 * kMiB, ~std::uint64_t{0}, At(1));
+  const auto summary = Summarised(Snapshot(kSegments, {trace}));
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  EXPECT_LT(summary->devices[0].peak_ns, 1'000'000'000U);
+}
+
 TEST(NoSnapshot, LeavesNothingBehind) {
   const PickleFile file(Pickle("N"));
   setenv("TMPDIR", file.folder().c_str(), 1);

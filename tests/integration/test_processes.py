@@ -1,5 +1,7 @@
 """fork, _Fork, threads and exits while recording: no deadlock, no stranger's events, nothing lost."""
 
+import subprocess
+
 import pytest
 
 from recording import counts, record, run_explicit, show
@@ -80,6 +82,21 @@ def test_every_way_out_keeps_everything(tree, tmp_path, how, code):
     report = show(tree, capture)
     assert counts(report)["aten::add.Tensor"] == 1000
     assert report["dropped_events"] == 0
+    shown = subprocess.run([tree / "bin" / "memoir", "show", capture], capture_output=True, text=True, check=True).stdout
+    assert ("ended by an uncaught ValueError: on purpose" in shown) == (how == "exception")
+    assert report["processes"][0]["end_message"] == ("ValueError: on purpose" if how == "exception" else "")
+
+
+def test_an_exception_that_cannot_be_printed(tree, tmp_path):
+    odd = """
+import torch
+class Odd(Exception):
+    def __str__(self): raise KeyError(self)
+torch.ones(4)
+raise Odd
+"""
+    capture, done = record(tree, tmp_path, odd)
+    assert done.returncode == 1 and show(tree, capture)["processes"][0]["end_message"] == "Odd"
 
 
 THREADS = '''

@@ -33,6 +33,17 @@ TEST(Losses, AMergedProcessIsWholeWhereNothingIsMissing) {
               HasSubstr("ended without stopping (killed, os._exit or exec); all events until then are in the capture"));
 }
 
+TEST(Losses, AnExceptionThatEndedTheProgramIsSaidAndLosesNothing) {
+  ProcessBuilder process;
+  process.Allocate(0x1000, 10).set_end(v1::End::EXITED, "RuntimeError: a\nb\x1b[31m");
+  EXPECT_THAT(Losses(process), HasSubstr("ended by an uncaught RuntimeError: a"));
+  EXPECT_THAT(Losses(process), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(Losses(process), HasSubstr("0 events dropped"));
+  ProcessBuilder quiet;
+  quiet.Allocate(0x1000, 10).set_end(v1::End::EXITED);
+  EXPECT_THAT(Losses(quiet), Not(HasSubstr("uncaught")));
+}
+
 TEST(Losses, AMergedProcessIsNotSaidToBeWholeBesideWhatIsMissing) {
   ProcessBuilder records;
   records.Allocate(0x1000, 10).LoseRecords(3);

@@ -135,8 +135,9 @@ std::uint64_t AllocatorHistory::Rounded(std::uint64_t bytes) const {
              : (bytes + kLeastBlock - 1) / kLeastBlock * kLeastBlock;
 }
 
-// From there to the next active block, or to the end of what is reserved; 0: nothing is reserved there.
-std::uint64_t AllocatorHistory::RoomAt(std::uint64_t address) const {
+// From there to the next active block, or to the end of what is reserved; 0: nothing is reserved there. Looks no
+// further where there are `enough` bytes.
+std::uint64_t AllocatorHistory::RoomAt(std::uint64_t address, std::uint64_t enough) const {
   auto piece = pieces_.upper_bound(address);
   if (piece == pieces_.begin()) return 0;
   --piece;
@@ -144,7 +145,7 @@ std::uint64_t AllocatorHistory::RoomAt(std::uint64_t address) const {
   if (end <= address) return 0;
   const auto next = active_.upper_bound(address);
   const std::uint64_t block = next == active_.end() ? std::numeric_limits<std::uint64_t>::max() : next->first;
-  while (end < block && piece->second.mapped) {
+  while (end < block && end - address < enough && piece->second.mapped) {
     ++piece;
     if (piece == pieces_.end() || piece->first != end || !piece->second.mapped) break;
     end = EndOf(piece->first, piece->second.bytes);
@@ -154,10 +155,15 @@ std::uint64_t AllocatorHistory::RoomAt(std::uint64_t address) const {
 
 std::uint64_t AllocatorHistory::BytesOf(std::uint64_t address, std::uint64_t requested) const {
   const std::uint64_t rounded = Rounded(requested);
-  const std::uint64_t room = RoomAt(address);
+  const bool small = rounded <= kMostSmall;
+  const bool can_split =
+      small || snapshot_.settings.expandable_segments || rounded < snapshot_.settings.max_split_bytes;
+  const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  // With more room than that the block is split, however much there is.
+  const std::uint64_t enough = can_split && rounded < most / 2 ? rounded + kMostSmall + kLeastBlock : most;
+  const std::uint64_t room = RoomAt(address, enough);
   if (room <= rounded) return rounded;
   const std::uint64_t rest = room - rounded;
-  const bool small = rounded <= kMostSmall;
   const bool splits = small || snapshot_.settings.expandable_segments
                           ? rest >= kLeastBlock
                           : rounded < snapshot_.settings.max_split_bytes && rest > kMostSmall;

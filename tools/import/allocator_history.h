@@ -47,7 +47,7 @@ class AllocatorHistory {
   void GoBack(std::size_t at, absl::flat_hash_map<std::uint64_t, Block>& live);
   void SetFirstBlocks(const absl::flat_hash_map<std::uint64_t, Block>& live);
   std::uint64_t Rounded(std::uint64_t bytes) const;
-  std::uint64_t RoomAt(std::uint64_t address) const;
+  std::uint64_t RoomAt(std::uint64_t address, std::uint64_t enough) const;
   std::uint64_t BytesOf(std::uint64_t address, std::uint64_t requested) const;
 
   const TorchSnapshot& snapshot_;

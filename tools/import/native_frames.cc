@@ -29,6 +29,12 @@ std::string_view WithoutOverload(std::string_view name) {
 
 bool Contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
+// "/usr/local/bin/train": a script. A source of C++ has a suffix.
+bool IsScript(std::string_view file) {
+  const std::size_t slash = file.rfind('/');
+  return slash != file.npos && slash + 1 < file.size() && file.find('.', slash) == file.npos;
+}
+
 // What stands behind `start`; "" where it does not stand there.
 std::string_view Behind(std::string_view text, std::string_view start) {
   return text.starts_with(start) ? text.substr(start.size()) : "";
@@ -41,7 +47,8 @@ bool IsIdentifier(std::string_view text) {
 }  // namespace
 
 bool IsPythonFile(std::string_view file) {
-  return file.ends_with(".py") || (file.starts_with('<') && file.ends_with('>')) || Contains(file, "ipython-input");
+  const bool is_made = file.starts_with('<') && file.find('>') != file.npos;  // "<string>", "<eval_with_key>.12"
+  return file.ends_with(".py") || is_made || IsScript(file) || Contains(file, "ipython-input");
 }
 
 std::string OperatorOf(std::string_view function) {

@@ -4,6 +4,7 @@ namespace memoir {
 namespace {
 
 using Kind = PickleValue::Kind;
+constexpr std::uint64_t kTextBytes = 64;  // besides its letters: the object, and its place in the table
 
 }  // namespace
 
@@ -12,12 +13,14 @@ std::uint32_t PickleHeap::AddText(std::string_view text) {
   if (known != numbers_.end()) return known->second;
   const auto number = static_cast<std::uint32_t>(texts_.size());
   numbers_.emplace(texts_.emplace_back(text), number);
+  bytes_ += kTextBytes + text.size();
   return number;
 }
 
 PickleValue PickleHeap::AddInteger(std::int64_t value) {
   if (Value::FitsInteger(value)) return Value::Integer(value);
   wide_.push_back(value);
+  bytes_ += sizeof value;
   return Value::Of(Kind::kWide, wide_.size() - 1);
 }
 
@@ -28,6 +31,7 @@ std::int64_t PickleHeap::Integer(Value value) const {
 
 PickleValue PickleHeap::AddContainer() {
   containers_.push_back(Packed(State::kEmpty, 0));
+  bytes_ += sizeof(std::uint64_t);
   return Value::Of(Kind::kContainer, containers_.size() - 1);
 }
 
@@ -43,12 +47,14 @@ void PickleHeap::Append(Value container, std::span<const Value> items) {
   }
   std::vector<Value>& there = items_[packed >> 2];
   there.insert(there.end(), items.begin(), items.end());
+  bytes_ += items.size_bytes();
 }
 
 void PickleHeap::Replace(Value container, std::uint64_t number) {
   if (!container.is(Kind::kContainer)) return;
   std::uint64_t& packed = containers_[container.data()];
   if (static_cast<State>(packed & 3) == State::kItems) {
+    bytes_ -= items_[packed >> 2].size() * sizeof(Value);
     std::vector<Value>().swap(items_[packed >> 2]);
     unused_.push_back(static_cast<std::uint32_t>(packed >> 2));
   }

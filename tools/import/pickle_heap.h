@@ -29,6 +29,9 @@ class PickleHeap {
   std::string_view text(std::uint32_t number) const { return texts_[number]; }
   std::size_t texts() const { return texts_.size(); }
 
+  // What all of it takes, roughly.
+  std::uint64_t bytes() const { return bytes_; }
+
   Value AddInteger(std::int64_t value);
   std::int64_t Integer(Value value) const;  // 0 of what is none
 
@@ -50,6 +53,7 @@ class PickleHeap {
   std::vector<std::uint64_t> containers_;  // Packed
   std::vector<std::vector<Value>> items_;
   std::vector<std::uint32_t> unused_;  // of items_
+  std::uint64_t bytes_ = 0;
 };
 
 }  // namespace memoir

@@ -13,6 +13,7 @@ using Kind = PickleValue::Kind;
 
 // Of values on the stack, in the memo, and of containers: a snapshot of 1 GB has some ten million.
 constexpr std::size_t kMostValues = std::size_t{1} << 27;
+constexpr std::uint64_t kMostHeapBytes = std::uint64_t{8} << 30;
 constexpr std::size_t kMostMarks = 1000;  // containers in each other
 constexpr std::size_t kMostTexts = std::size_t{1} << 26;
 constexpr std::uint64_t kMostTextBytes = 16u << 20;
@@ -51,6 +52,8 @@ absl::StatusOr<PickleReader::Value> PickleReader::Read(Visitor& visitor) {
     if (absl::Status done = Do(instruction); !done.ok()) return done;
     if (stack_.size() > kMostValues || memo_.size() > kMostValues || heap_.containers() > kMostValues)
       return absl::ResourceExhaustedError(absl::StrCat("more than ", kMostValues, " values at offset ", at_));
+    if (heap_.bytes() > kMostHeapBytes)
+      return absl::ResourceExhaustedError(absl::StrCat("its values take more than 8 GiB at offset ", at_));
   }
   if (stack_.size() != 1 || !marks_.empty()) return Wrong("its end does not leave one value");
   return stack_.front();
@@ -131,7 +134,10 @@ absl::Status PickleReader::DoNumber(std::uint8_t instruction) {
 
 // Two's complement, little-endian; of an address above 2^63 there are 9 bytes, of which the last is 0.
 absl::Status PickleReader::PushLong(std::uint64_t bytes) {
-  if (bytes > 9) return Wrong(absl::StrCat("a number of ", bytes, " bytes"));
+  if (bytes > 9) {
+    return absl::InvalidArgumentError(absl::StrCat("a pickle of other things, with a number of ", bytes,
+                                                   " bytes at offset ", at_, "; nothing of it was executed"));
+  }
   const auto size = static_cast<std::size_t>(bytes);
   if (!Has(size)) return Cut();
   const char* const data = source_.data();
@@ -196,7 +202,7 @@ absl::StatusOr<std::size_t> PickleReader::TakeMark() {
   if (marks_.empty()) return Wrong("no mark");
   const std::size_t mark = marks_.back();
   marks_.pop_back();
-  if (mark > stack_.size()) return Wrong("less values than a mark says");
+  if (mark > stack_.size()) return Wrong("fewer values than a mark says");
   return mark;
 }
 
@@ -215,7 +221,7 @@ absl::Status PickleReader::DoContainer(std::uint8_t instruction) {
     case 0x86:
     case 0x87: {
       const auto size = static_cast<std::size_t>(instruction - 0x84);
-      if (stack_.size() < size) return Wrong("less values than a tuple has");
+      if (stack_.size() < size) return Wrong("fewer values than a tuple has");
       return MakeTuple(stack_.size() - size);
     }
     case 't': {

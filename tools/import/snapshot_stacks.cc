@@ -107,8 +107,8 @@ SnapshotStacks::Number SnapshotStacks::OriginOf(Value frames) {
   for (std::size_t i = items.size(); i-- > 0;) {
     if (const auto frame = NumberOf(heap_, items[i], Shape::kFrame)) numbers.push_back(static_cast<Number>(*frame));
   }
-  if (numbers.empty()) return 0;
-  const Number origin = AddOrigin(Made(numbers));
+  if (items.empty()) return 0;
+  const Number origin = numbers.empty() ? 0 : AddOrigin(Made(numbers));
   heap_.Replace(frames, snapshot::Shaped(Shape::kOrigin, origin));
   return origin;
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/numbers.h"
@@ -49,6 +50,14 @@ TraceKind KindOf(Value action) {
     default:
       return TraceKind::kOther;
   }
+}
+
+absl::Status TooManyEntries() { return absl::ResourceExhaustedError("more than 67,108,864 entries"); }
+
+// 0, as if it had none, of what is no time since 1970.
+std::uint64_t Microseconds(std::uint64_t us) {
+  constexpr std::uint64_t kMost = 9'000'000'000'000'000;
+  return us > kMost ? 0 : us;
 }
 
 class SnapshotReader : public PickleReader::Visitor {
@@ -112,19 +121,19 @@ std::uint16_t SnapshotReader::PoolOf(Value value) {
 
 std::uint64_t SnapshotReader::AddEntry(const Fields& fields) {
   TorchSnapshot::Entry& entry = entries_.emplace_back();
+  if (entries_.size() > kMostEntries) status_ = TooManyEntries();
   entry.kind = KindOf(fields[k_action]);
   if (entry.kind == TraceKind::kOther) ++snapshot_.unknown_entries;
   if (entry.kind == TraceKind::kSnapshot || entry.kind == TraceKind::kOther)
     return Shaped(Shape::kEntry, entries_.size() - 1);
   entry.address = Unsigned(fields[entry.kind == TraceKind::kOutOfMemory ? k_device_free : k_addr]);
   entry.bytes = Unsigned(fields[k_size]);
-  entry.us = Unsigned(fields[k_time_us]);
+  entry.us = Microseconds(Unsigned(fields[k_time_us]));
   entry.stream = StreamOf(fields[k_stream]);
   entry.pool = PoolOf(fields[k_pool_id]);
   entry.origin = stacks_.OriginOf(fields[k_frames]);
   entry.metadata = stacks_.TextOf(fields[k_user_metadata]);
   entry.compile_context = stacks_.TextOf(fields[k_compile_context]);
-  if (entries_.size() > kMostEntries) status_ = absl::ResourceExhaustedError("more than 67,108,864 entries");
   return Shaped(Shape::kEntry, entries_.size() - 1);
 }
 
@@ -168,12 +177,13 @@ std::uint64_t SnapshotReader::AddSegment(const Fields& fields) {
     at = block.address + block.bytes;
     segment.blocks.push_back(block);
   }
+  heap_.Replace(fields[k_blocks], Shaped(Shape::kSettings, 0));  // its memory; of another segment it is no list
   return Shaped(Shape::kSegment, segments_.size() - 1);
 }
 
 std::uint64_t SnapshotReader::AddAnnotation(const Fields& fields) {
   const Value stage = fields[k_stage];
-  annotations_.push_back({Unsigned(fields[k_time_us]), stacks_.TextOf(fields[k_name]),
+  annotations_.push_back({Microseconds(Unsigned(fields[k_time_us])), stacks_.TextOf(fields[k_name]),
                           static_cast<std::uint32_t>(Unsigned(fields[k_device])),
                           stage.is(Kind::kText) && stage.data() == k_START});
   return Shaped(Shape::kAnnotation, annotations_.size() - 1);
@@ -204,6 +214,7 @@ std::optional<std::uint64_t> SnapshotReader::TakeItems(std::span<const Value> it
   if (fields.has(k_state) && fields.has(k_size)) return AddBlock(fields);
   if (fields.has(k_stage)) return AddAnnotation(fields);
   if (fields.has(k_real_size)) {  // of a block's history in torch 2.0
+    if (entries_.size() >= kMostEntries) status_ = TooManyEntries();
     entries_.push_back({.bytes = Unsigned(fields[k_real_size]), .origin = stacks_.OriginOf(fields[k_frames])});
     return Shaped(Shape::kEntry, entries_.size() - 1);
   }
@@ -215,10 +226,15 @@ std::optional<std::uint64_t> SnapshotReader::TakeItems(std::span<const Value> it
 }
 
 absl::Status SnapshotReader::TakeTraces(Value traces) {
-  for (const Value trace : heap_.Items(traces)) {
+  const std::span<const Value> of_all = heap_.Items(traces);
+  std::size_t taken = 0;
+  // A copy: what is replaced below could be the list itself.
+  for (const Value trace : std::vector<Value>(of_all.begin(), of_all.end())) {
     if (snapshot_.traces.size() == kMostDevices) return absl::InvalidArgumentError("traces of more than 1,024 devices");
     std::vector<TorchSnapshot::Entry>& entries = snapshot_.traces.emplace_back();
     const std::span<const Value> items = heap_.Items(trace);
+    taken += items.size();
+    if (taken > kMostEntries) return TooManyEntries();
     std::size_t in_order = 0;  // so many are all of `entries_`, as in a file of one device
     for (; in_order < items.size(); ++in_order) {
       if (NumberOf(heap_, items[in_order], Shape::kEntry) != in_order) break;

@@ -62,6 +62,8 @@ int SetLevel(memoir::RecordingLevel level) {
 
 // The recording that runs is the program's own, begun before main.
 constinit std::atomic<bool> program_records{false};
+// Of memoir_uncaught. Written by the thread that ends the program.
+constinit char uncaught[512] = "";
 
 bool Start(const char* const* given, std::string* error) {
   const std::optional<memoir::Settings> settings = memoir::ReadSettings(given, error);
@@ -149,7 +151,13 @@ void memoir_cuda_is_ready(void) {
 
 int memoir_stop(enum memoir_end reason, char* message, size_t size) {
   const auto end = reason == MEMOIR_EXITED ? memoir::EndReason::kExited : memoir::EndReason::kStopped;
-  return Guarded(kAtEnd, message, size, [end](std::string* error) { return memoir::StopSession(end, error); });
+  return Guarded(kAtEnd, message, size, [end](std::string* error) {
+    return memoir::StopSession(end, end == memoir::EndReason::kExited ? uncaught : "", error);
+  });
+}
+
+void memoir_uncaught(const char* text) {
+  if (text != nullptr) std::snprintf(uncaught, sizeof uncaught, "%s", text);
 }
 
 void memoir_mark(const char* text) {

@@ -291,7 +291,7 @@ bool StartSession(const Settings& settings, std::string* error) {
   return false;
 }
 
-bool StopSession(EndReason reason, std::string* error) {
+bool StopSession(EndReason reason, const std::string& why, std::string* error) {
   Session* own = Own();
   if (own == nullptr) return true;
   const std::lock_guard lock(own->mutex);
@@ -304,7 +304,7 @@ bool StopSession(EndReason reason, std::string* error) {
   LeaveDriver();
   own->controls->End();
   LetHooksLeave();
-  own->writer->Stop(reason, "");
+  own->writer->Stop(reason, why);
   const WriterStatus status = own->writer->Status();
   own->writer.reset();
   own->dead_rings->Finish();

@@ -22,8 +22,8 @@ namespace memoir {
 // On failure false and one line in `error`, or an exception; nothing is recorded then, and the program goes on.
 bool StartSession(const Settings& settings, std::string* error);
 // False, with one line in `error`, when something recorded could not be written. Where it throws, that is not known;
-// the recording has ended all the same.
-bool StopSession(EndReason reason, std::string* error);
+// the recording has ended all the same. `why`: of the program's end, one line; mostly empty.
+bool StopSession(EndReason reason, const std::string& why, std::string* error);
 // torch.distributed's default process group is there: this process's rank and the number of ranks.
 void NameRank(std::uint32_t rank, std::uint32_t world_size);
 void FlushSession();

@@ -120,7 +120,8 @@ std::optional<FittingInput> InputGrowth::FitAt(DeviceId id, StepKind kind, std::
   double fitting = 0, too_large = static_cast<double>(device.input);
   const double most = kUsed * static_cast<double>(usable);
   if (line->Most(too_large) <= most) return std::nullopt;
-  while (too_large - fitting >= 1) {
+  constexpr int kHalvings = 64;  // to the byte, of any size
+  for (int i = 0; i < kHalvings; ++i) {
     const double middle = fitting + (too_large - fitting) / 2;
     (line->Most(middle) <= most ? fitting : too_large) = middle;
   }

@@ -75,7 +75,8 @@ absl::StatusOr<ReplayReport> FillTables(const Capture& capture, const Selection&
     report = FillBlocks(capture, quiet, tables);
     has_report = true;
   }
-  const bool needs_report = sink.wanted.has(Table::kRanks) && !has_report;
+  // Of ranks how long they are, of steps what is damaged.
+  const bool needs_report = (sink.wanted.has(Table::kRanks) || sink.wanted.has(Table::kSteps)) && !has_report;
   if ((sink.wanted.has(Table::kSummary) || needs_report) && goes_on()) report = FillSummary(capture, quiet, tables);
   if (goes_on()) tables.AddRanks(capture, *report);
   return report;

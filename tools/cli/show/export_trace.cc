@@ -68,6 +68,13 @@ absl::StatusOr<ReplayReport> MergeTrace(const Capture& capture, const TraceExpor
   return report;
 }
 
+// Whether a selection by its name and rank is of this device alone.
+bool CanBeSelected(const DeviceRow& device, const std::vector<DeviceRow>& devices) {
+  return 1 == std::ranges::count_if(devices, [&](const DeviceRow& other) {
+           return other.name == device.name && (!device.rank || other.rank == device.rank);
+         });
+}
+
 // Of each device, who holds it at its peak: Python callers, of a recording without them modules and operators.
 absl::Status AddHeaps(const Capture& capture, const Selection& selection, TraceFeed& feed, const Write& write) {
   SummaryOptions summarized;
@@ -78,8 +85,13 @@ absl::Status AddHeaps(const Capture& capture, const Selection& selection, TraceF
   std::vector<DeviceRow>& devices = summary->devices;
   std::ranges::stable_sort(devices, std::ranges::greater(), &DeviceRow::peak_allocated_bytes);
   std::erase_if(devices, [](const DeviceRow& device) { return device.peak_allocated_bytes == 0; });
+  const std::size_t all = devices.size();
+  const std::vector<DeviceRow> before = devices;
+  std::erase_if(devices, [&](const DeviceRow& device) { return !CanBeSelected(device, before); });
+  if (devices.size() < all) Say("who holds a device is not shown of several processes of one rank");
   if (devices.size() > kMostHeaps) {
-    Say(absl::StrCat("stacks at the peak are of ", kMostHeaps, " devices with the highest peaks; --rank takes one"));
+    Say(absl::StrCat("who holds a device is shown of the ", kMostHeaps,
+                     " with the highest peaks; --rank chooses a rank"));
     devices.resize(kMostHeaps);
   }
   std::uint32_t sequence = kFirstHeapSequence;

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
+#include <cstdio>
 #include <limits>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -23,6 +25,18 @@ std::uint64_t StartOf(const Capture& capture) {
   return start_ns;
 }
 
+absl::StatusOr<std::string> ReadWhole(const std::string& path) {
+  const auto failed = [&](int error) { return absl::ErrnoToStatus(error, absl::StrCat("cannot read ", path)); };
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), &std::fclose);
+  if (file == nullptr) return failed(errno);
+  std::string text;
+  std::vector<char> piece(std::size_t{1} << 20);
+  while (const std::size_t size = std::fread(piece.data(), 1, piece.size(), file.get()))
+    text.append(piece.data(), size);
+  if (std::ferror(file.get()) != 0) return failed(errno);
+  return text;
+}
+
 // The only process of the capture that the trace has, too.
 const ProcessSummary* ProcessOf(const KinetoTrace& trace, const Capture& capture) {
   const ProcessSummary* found = nullptr;
@@ -37,12 +51,9 @@ const ProcessSummary* ProcessOf(const KinetoTrace& trace, const Capture& capture
 }  // namespace
 
 absl::StatusOr<KinetoTrace> OpenKinetoTrace(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  errno = 0;
-  if (file) text.assign(std::istreambuf_iterator<char>(file), {});
-  if (!file || errno != 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot read ", path));
-  absl::StatusOr<KinetoTrace> trace = ReadKinetoTrace(std::move(text));
+  absl::StatusOr<std::string> text = ReadWhole(path);
+  if (!text.ok()) return text.status();
+  absl::StatusOr<KinetoTrace> trace = ReadKinetoTrace(*std::move(text));
   if (trace.ok()) return trace;
   return absl::Status(trace.status().code(), absl::StrCat(path, ": ", trace.status().message()));
 }

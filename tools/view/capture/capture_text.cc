@@ -96,7 +96,9 @@ void AddEnd(const std::string& who, const v1::End& end, bool is_whole, LossLines
       lines.Add(who + ": the recording ended early: " + Escaped(end.message()));
       break;
     case v1::End::STOPPED:
+      break;
     case v1::End::EXITED:
+      if (!end.message().empty()) lines.AddLossless(who + ": ended by an uncaught " + Escaped(end.message()));
       break;
     default:
       lines.Add(who + ": no end is recorded (killed, or still running): its newest events may be missing");

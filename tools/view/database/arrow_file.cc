@@ -45,6 +45,7 @@ struct ArrowFile::State {
   ArrowIpcWriter writer{};
   ArrowError error{};
   std::int64_t rows = 0;
+  std::size_t text_bytes = 0;
 
   State(std::span<const Column> of, Form as, std::function<bool(std::string_view)> to)
       : columns(of), form(as), write(std::move(to)) {}
@@ -91,8 +92,10 @@ struct ArrowFile::State {
   }
 
   int AppendRow(std::span<const CellValue> row) {
-    for (std::size_t i = 0; i < columns.size(); ++i)
+    for (std::size_t i = 0; i < columns.size(); ++i) {
       NANOARROW_RETURN_NOT_OK(Append(batch.children[i], columns[i].type, row[i]));
+      if (const auto* text = std::get_if<std::string_view>(&row[i])) text_bytes += text->size();
+    }
     ++rows;
     return ArrowArrayFinishElement(&batch);
   }
@@ -103,6 +106,7 @@ struct ArrowFile::State {
     NANOARROW_RETURN_NOT_OK(ArrowIpcWriterWriteArrayView(&writer, &view, &error));
     ArrowArrayRelease(&batch);
     rows = 0;
+    text_bytes = 0;
     NANOARROW_RETURN_NOT_OK(ArrowArrayInitFromSchema(&batch, &schema, &error));
     return ArrowArrayStartAppending(&batch);
   }
@@ -131,7 +135,7 @@ void ArrowFile::Check(int error) {
 void ArrowFile::Insert(std::span<const CellValue> row) {
   if (!ok()) return;
   Check(state_->AppendRow(row));
-  if (ok() && state_->rows == kRowsPerBatch) WriteBatch();
+  if (ok() && (state_->rows == kRowsPerBatch || state_->text_bytes >= kTextBytesPerBatch)) WriteBatch();
 }
 
 void ArrowFile::WriteBatch() { Check(state_->WriteBatch()); }

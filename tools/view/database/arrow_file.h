@@ -1,7 +1,7 @@
 // One table as Arrow IPC, written row by row and handed on batch by batch: as a file (what readers map into memory), or
 // as a stream (what goes through a pipe).
 //
-// A batch takes some 6 MiB while it is filled. One thread. The first error stays, as in TableSink.
+// A batch takes at most some 30 MiB while it is filled. One thread. The first error stays, as in TableSink.
 #ifndef TOOLS_VIEW_DATABASE_ARROW_FILE_H_
 #define TOOLS_VIEW_DATABASE_ARROW_FILE_H_
 
@@ -21,6 +21,7 @@ class ArrowFile {
  public:
   enum class Form : std::uint8_t { kFile, kStream };
   static constexpr std::int64_t kRowsPerBatch = 65536;
+  static constexpr std::size_t kTextBytesPerBatch = std::size_t{16} << 20;  // what is beyond begins another batch
 
   // `write` may refuse (false): then nothing more comes. `columns` stay the caller's.
   ArrowFile(std::span<const Column> columns, Form form, std::function<bool(std::string_view)> write);

@@ -286,6 +286,8 @@ ParquetFile::ParquetFile(std::span<const Column> columns, std::function<bool(std
 
 ParquetFile::~ParquetFile() = default;
 
+bool ParquetFile::ok() const { return status_.ok() && state_->ok; }
+
 void ParquetFile::Insert(std::span<const CellValue> row) {
   if (!ok()) return;
   for (std::size_t i = 0; i < state_->columns.size(); ++i) state_->group[i].Append(state_->columns[i].type, row[i]);
@@ -295,7 +297,7 @@ void ParquetFile::Insert(std::span<const CellValue> row) {
 }
 
 absl::Status ParquetFile::Finish() {
-  if (!ok()) return status_;
+  if (!status_.ok()) return status_;
   state_->WriteGroup();
   std::string footer = state_->Footer();
   AppendNumber(footer.size(), 4, footer);

@@ -33,7 +33,7 @@ class ParquetFile {
 
   void Insert(std::span<const CellValue> row);
   absl::Status Finish();  // writes what is left; without it the file is not whole
-  bool ok() const { return status_.ok(); }
+  bool ok() const;
 
  private:
   struct State;

@@ -95,7 +95,7 @@ class TraceHandler : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception&) override {
-    error_ = absl::StrCat("it is no JSON at byte ", position);
+    error_ = absl::StrCat("invalid JSON at byte ", position);
     return false;
   }
 

@@ -187,6 +187,8 @@ void TraceFeed::AddDeviceCall(const StreamedNode& node, const ReplayState& state
   sink_.Begin(thread.shown, thread.latest_ns, slice);
   thread.latest_ns = std::max(thread.latest_ns, state.Nanoseconds(call.process, call.tick));
   sink_.End(thread.shown, thread.latest_ns);
+  Saw(node.process, ns);
+  Saw(node.process, thread.latest_ns);
   if (call.correlation == 0) return;
   const LaunchingCall launching{true, ToString(call.call), call.copy_kind, call.kernel, call.leaf_name};
   for (const DeviceRun& run : RunsOf(call.process).Call(call.correlation, launching))
