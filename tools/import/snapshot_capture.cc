@@ -152,9 +152,11 @@ void SnapshotWriter::AddFound(Device& device) {
                               .pool_graph = pool.graph,
                               .pool_user = pool.user});
   }
-  std::vector<AllocatorHistory::Block> blocks = device.history->first_blocks();
-  std::ranges::stable_partition(blocks, &AllocatorHistory::Block::pending);
-  for (const AllocatorHistory::Block& block : blocks) AddFoundBlock(device, block);
+  for (const bool pending : {true, false}) {
+    for (const AllocatorHistory::Block& block : device.history->first_blocks()) {
+      if (block.pending == pending) AddFoundBlock(device, block);
+    }
+  }
   writer_.SetStack(tick_, 0);
 }
 

@@ -48,7 +48,9 @@ absl::StatusOr<std::vector<std::string>> ListParts(const std::string& path) {
   }
   if (!any_file) return NotFound(path, "an empty folder, not a capture; record one with `memoir run -- COMMAND`");
   if (paths.empty())
-    return NotFound(path, "a folder without *.memoir files, not a capture; give the folder that `memoir run` wrote");
+    return NotFound(path,
+                    "a folder without *.memoir files, not a capture; give the folder that `memoir run` wrote, or one "
+                    "memory snapshot by its name");
   std::sort(paths.begin(), paths.end());
   return paths;
 }

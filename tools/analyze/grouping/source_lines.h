@@ -25,7 +25,7 @@ namespace memoir {
 // Of recordings without a single stack.
 inline constexpr char kNoStacks[] =
     "No line is known: no stack was recorded (memoir run --stacks python; of a program without Python: --stacks "
-    "native).";
+    "native; of a memory snapshot: _record_memory_history()).";
 
 // A frame, as views show it.
 struct SourceLine {

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "fmt/format.h"
+#include "tools/model/imported.h"
 #include "tools/view/accounting/balance_view.h"
 #include "tools/view/capture/unrecorded_text.h"
 #include "tools/view/lives/leak_view.h"
@@ -47,9 +48,10 @@ absl::StatusOr<Checked> CheckOom(Analyses& analyses, const Shown& shown, bool br
     const bool of_torch = std::ranges::any_of(summary->out_of_memory,
                                               [](const OutOfMemory& error) { return !error.refusal.has_value(); });
     if (!summary->out_of_memory.empty())
-      checked.text +=
-          (of_torch ? "\nmore: memoir show --at oom --by module " : "\nmore: memoir check balance --at oom ") +
-          shown.path + "\n";
+      checked.text += (of_torch ? IsImported(analyses.capture()) ? "\nmore: memoir show --at oom --by line "
+                                                                 : "\nmore: memoir show --at oom --by module "
+                                : "\nmore: memoir check balance --at oom ") +
+                      shown.path + "\n";
     if (std::ranges::any_of(summary->devices, [](const DeviceRow& row) { return row.checkpointing.has_value(); }))
       checked.text += "more: memoir show --by checkpoint " + shown.path + "\n";
   } else {
