@@ -62,7 +62,6 @@ const VerbHelp kHelp = {
         "arrow, parquet: the same tables, each as a file, for pandas, polars, DuckDB and pyarrow (docs/exports.md).",
     .examples =
         "  memoir export events run7 | grep '\"event\":\"allocate\"' | head\n"
-        "  memoir export pprof run7 -o run7.pb.gz && go tool pprof -http=: run7.pb.gz\n"
         "  memoir export parquet --tables blocks run7 -o blocks.parquet\n",
 };
 
@@ -108,7 +107,7 @@ void AddOptions(CLI::App& app, ExportArguments& arguments) {
   app.add_flag("--no-memory", arguments.tree.no_memory, "tree: leave out what happened to memory");
   AddTimes(app, arguments,
            "tree, perfetto, chrome, sqlite, arrow, parquet, events, categories, collapsed, speedscope, pprof");
-  AddBlockChoice(app, arguments, "events, categories, collapsed, speedscope, pprof");
+  AddBlockChoice(app, arguments, "events, categories, collapsed, speedscope, pprof, --tables blocks");
   app.add_option("--tables", arguments.tables,
                  "arrow, parquet: only these, such as events,blocks: " + TableNames() + " [all]");
   app.add_option("--thread", arguments.tree.thread,
