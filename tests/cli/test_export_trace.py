@@ -268,4 +268,4 @@ def test_what_is_no_trace_of_the_run_is_refused(memoir, samples, tmp_path, one_l
     done = memoir("export", "chrome", "--merge", trace, samples / "training", "-o", out)
     assert done.returncode == 1 and expected in one_line(done)
     assert not out.exists()
-    assert "--merge is of chrome" in one_line(memoir("export", "perfetto", "--merge", trace, samples / "training", "-o", out))
+    assert "--merge works only with chrome" in one_line(memoir("export", "perfetto", "--merge", trace, samples / "training", "-o", out))

@@ -1,5 +1,4 @@
-// memoir export: a capture in other forms: events as JSON lines, the file of torch's MemoryTracker, and what
-// torch.profiler's memory profiler says.
+// memoir export: a capture as a file of another program's form. Each form has a file of its own, export_*.cc.
 #include <unistd.h>
 
 #include <algorithm>
@@ -58,7 +57,8 @@ const VerbHelp kHelp = {
         "(docs/exports.md).\n"
         "perfetto, chrome: ranges and modules of each thread, bytes of each device, for ui.perfetto.dev "
         "(docs/exports.md).\n"
-        "sqlite: a database of ranks, modules, steps, operators, blocks and events (docs/exports.md).\n"
+        "sqlite: a database of ranks, modules, steps, operators, blocks, events, calls and a summary "
+        "(docs/exports.md).\n"
         "arrow, parquet: the same tables, each as a file, for pandas, polars, DuckDB and pyarrow (docs/exports.md).",
     .examples =
         "  memoir export events run7 | grep '\"event\":\"allocate\"' | head\n"
@@ -112,9 +112,10 @@ void AddOptions(CLI::App& app, ExportArguments& arguments) {
                  "arrow, parquet: only these, such as events,blocks: " + TableNames() + " [all]");
   app.add_option("--thread", arguments.tree.thread,
                  "tree, perfetto, chrome: only what this thread did; its number or name");
-  app.add_option("--merge", arguments.merge,
-                 "chrome: a trace of torch.profiler (.json, .json.gz) of the same run, to which this is added; of its "
-                 "time, unless another is chosen");
+  app.add_option(
+      "--merge", arguments.merge,
+      "chrome: add the capture to this trace of torch.profiler (.json, .json.gz) of the same run, limited to "
+      "the trace's time unless --steps, --range, --from or --to is given");
   app.add_option("--tracker", arguments.tracker,
                  "memory-tracker: the rows that the memoir.MemoryTracker of this name watched");
   AddFlameOptions(app, arguments.flame);
@@ -142,6 +143,16 @@ class Output {
 
 void SayDamage(const ReplayReport& report) {
   for (const Damage& damage : report.damage) Say("damaged: " + ToString(damage));
+}
+
+// Of tables, which say nothing of it themselves.
+void SayLosses(const ReplayReport& report) {
+  SayDamage(report);
+  std::uint64_t missing = report.lost_records + report.lost_chunks;
+  for (const ReplayReport::Process& process : report.processes) {
+    if (process.replayed) missing += process.counters.dropped_records();
+  }
+  if (missing > 0) Say("events are missing from the capture, and so from the tables; memoir show says which");
 }
 
 absl::Status Finish(Output& output, const ReplayReport& report) {
@@ -245,12 +256,12 @@ absl::Status Export(const ExportArguments& arguments) {
   if (const absl::Status status = FindSteps(*capture, selection); !status.ok()) return status;
   if (arguments.what == "sqlite") {
     const auto report = ExportSqlite(*capture, selection, arguments.output);
-    if (report.ok()) SayDamage(*report);
+    if (report.ok()) SayLosses(*report);
     return report.status();
   }
   if (IsTableFiles(arguments.what)) {
     const auto report = ExportTableFiles(*capture, arguments.what, selection, TablesOf(arguments), arguments.output);
-    if (report.ok()) SayDamage(*report);
+    if (report.ok()) SayLosses(*report);
     return report.status();
   }
   Output output(arguments.output);
@@ -301,7 +312,7 @@ std::string Complaint(const ExportArguments& arguments) {
   if (arguments.force && what != "events" && !HasNodes(what)) return "--force is of events, tree, perfetto and chrome";
   if (what != "memory-tracker" && !(arguments.root + arguments.tracker).empty())
     return "--root and --tracker are of memory-tracker";
-  if (what != "chrome" && !arguments.merge.empty()) return "--merge is of chrome";
+  if (what != "chrome" && !arguments.merge.empty()) return "--merge works only with chrome";
   if (arguments.forget_before && !IsCategoryExport(what))
     return "--forget-before is of categories, data-flow and memory-timeline";
   if (const std::string wrong = ComplaintAbout(CategoryExportOf(arguments)); !wrong.empty()) return wrong;
