@@ -193,3 +193,11 @@ def test_in_another_programs_eyes(exported):
     for form in FORMS:
         schema = READ[form](exported(form, "training")["blocks"]).schema
         assert [str(schema.field(name).type) for name in ("process", "address", "bytes", "category")] == ["int64", "uint64", "int64", "string"]
+
+
+@pytest.mark.parametrize("table", ["ranks", "steps", "blocks"])
+def test_missing_events_are_said(memoir, samples, tmp_path, table):
+    for sample in ("losses", "training"):
+        done = memoir("export", "parquet", "--tables", table, samples / sample, "-o", tmp_path / f"{sample}.parquet")
+        assert done.returncode == 0, done.stderr
+        assert ("events are missing from the capture" in done.stderr) == (sample == "losses"), done.stderr
