@@ -10,7 +10,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterator  # noqa: TC003  # typing.get_type_hints evaluates annotations
 
-from memoir import _compiler, _dispatch, _library, _modules, _processes, _stopped, _tracing
+from memoir import _compiler, _dispatch, _library, _modules, _processes, _stopped, _tracing, _uncaught
 from memoir._lazy import Lazy
 from memoir._terminal import say
 
@@ -386,22 +386,9 @@ def _stop(reason: int) -> None:
 
 
 def _stop_at_exit() -> None:
-    what = _uncaught()
-    if _tracker is not None and what:
-        _tracker.memoir_uncaught(what.encode("utf-8", "replace"))
+    if _tracker is not None:
+        _tracker.memoir_uncaught(_uncaught.text().encode("utf-8", "replace"))
     _stop(_EXITED)
-
-
-def _uncaught() -> str:
-    """The exception that ends the program, in one line. The interpreter keeps the one that it printed last; one at a prompt ended nothing."""
-    kind = getattr(sys, "last_type", None)
-    if kind is None or hasattr(sys, "ps1") or sys.flags.interactive:
-        return ""
-    try:
-        text = str(getattr(sys, "last_value", "")).strip().partition("\n")[0]
-        return f"{kind.__name__}: {text[:300]}" if text else kind.__name__
-    except Exception:  # of a __str__ of its own
-        return str(getattr(kind, "__name__", ""))
 
 
 followed = _processes.Followed(forked=_forked, begin=_begin_waiting, leave=_leave, stop_at_exit=_stop_at_exit, name_rank=_name_rank)

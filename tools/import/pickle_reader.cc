@@ -35,6 +35,11 @@ absl::Status PickleReader::Wrong(std::string_view what) const {
   return absl::DataLossError(absl::StrCat("damaged pickle: ", std::string(what), " at offset ", at_));
 }
 
+absl::Status PickleReader::OtherThings(std::string_view what) const {
+  return absl::InvalidArgumentError(absl::StrCat("a pickle of other things, ", std::string(what), " at offset ", at_,
+                                                 "; nothing of it was executed"));
+}
+
 absl::Status PickleReader::Cut() const {
   if (!source_.status().ok()) return source_.status();
   return absl::DataLossError(absl::StrCat("a pickle that was cut: it ends at offset ", source_.offset(),
@@ -84,8 +89,7 @@ absl::Status PickleReader::Do(std::uint8_t instruction) {
     case 0x80: {  // PROTO
       if (!Has(1)) return Cut();
       const std::uint64_t protocol = Fixed(1);
-      if (protocol < 2 || protocol > 5) return Wrong(absl::StrCat("protocol ", protocol));
-      return absl::OkStatus();
+      return protocol < 2 || protocol > 5 ? Wrong(absl::StrCat("protocol ", protocol)) : absl::OkStatus();
     }
     case 0x95:  // FRAME: how many bytes follow together
       if (!Has(8)) return Cut();
@@ -134,10 +138,7 @@ absl::Status PickleReader::DoNumber(std::uint8_t instruction) {
 
 // Two's complement, little-endian; of an address above 2^63 there are 9 bytes, of which the last is 0.
 absl::Status PickleReader::PushLong(std::uint64_t bytes) {
-  if (bytes > 9) {
-    return absl::InvalidArgumentError(absl::StrCat("a pickle of other things, with a number of ", bytes,
-                                                   " bytes at offset ", at_, "; nothing of it was executed"));
-  }
+  if (bytes > 9) return OtherThings(absl::StrCat("with a number of ", bytes, " bytes"));
   const auto size = static_cast<std::size_t>(bytes);
   if (!Has(size)) return Cut();
   const char* const data = source_.data();
@@ -301,22 +302,15 @@ std::string PickleReader::Line(std::size_t most) {
 absl::Status PickleReader::Refuse(std::uint8_t instruction) {
   std::string named;
   if (instruction == 'c' || instruction == 'i') {
-    const std::string module = Line(200);
-    named = absl::StrCat(module, ".", Line(200));
+    named = Line(200) + ".";
+    named += Line(200);
   } else if (instruction == 0x93 && stack_.size() >= 2 && stack_.back().is(Kind::kText) &&
              stack_[stack_.size() - 2].is(Kind::kText)) {
     named.append(heap_.text(static_cast<std::uint32_t>(stack_[stack_.size() - 2].data())).substr(0, 200)).append(".");
     named += heap_.text(static_cast<std::uint32_t>(stack_.back().data()));
   }
-  if (!named.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("a pickle of other things, which names ", named.substr(0, 200),
-                                                   " at offset ", at_, "; nothing of it was executed"));
-  }
-  const std::string name = NameOf(instruction);
-  if (!name.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a pickle of other things, with ", name, " at offset ", at_, "; nothing of it was executed"));
-  }
+  if (!named.empty()) return OtherThings(absl::StrCat("which names ", named.substr(0, 200)));
+  if (const std::string name = NameOf(instruction); !name.empty()) return OtherThings(absl::StrCat("with ", name));
   return Wrong(absl::StrCat("instruction 0x", absl::Hex(instruction, absl::kZeroPad2)));
 }
 

@@ -50,6 +50,7 @@ class PickleReader {
   absl::Status DoMemo(std::uint8_t instruction);
   absl::Status Refuse(std::uint8_t instruction);
   absl::Status Wrong(std::string_view what) const;
+  absl::Status OtherThings(std::string_view what) const;
   absl::Status Cut() const;
 
   absl::Status Push(Value value) {

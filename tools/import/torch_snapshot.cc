@@ -1,7 +1,6 @@
 #include "tools/import/torch_snapshot.h"
 
 #include <algorithm>
-#include <bit>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -10,9 +9,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/numbers.h"
 #include "tools/import/pickle_heap.h"
 #include "tools/import/pickle_reader.h"
+#include "tools/import/snapshot_settings.h"
 #include "tools/import/snapshot_stacks.h"
 #include "tools/import/snapshot_words.h"
 
@@ -77,7 +76,6 @@ class SnapshotReader : public PickleReader::Visitor {
   std::uint64_t AddBlock(const Fields& fields);
   std::uint64_t AddSegment(const Fields& fields);
   std::uint64_t AddAnnotation(const Fields& fields);
-  void ReadSettings(const Fields& fields);
   absl::Status TakeTraces(Value traces);
   void TakeSegments(Value segments);
   void TakeAnnotations(Value annotations);
@@ -123,7 +121,6 @@ std::uint64_t SnapshotReader::AddEntry(const Fields& fields) {
   TorchSnapshot::Entry& entry = entries_.emplace_back();
   if (entries_.size() > kMostEntries) status_ = TooManyEntries();
   entry.kind = KindOf(fields[k_action]);
-  if (entry.kind == TraceKind::kOther) ++snapshot_.unknown_entries;
   if (entry.kind == TraceKind::kSnapshot || entry.kind == TraceKind::kOther)
     return Shaped(Shape::kEntry, entries_.size() - 1);
   entry.address = Unsigned(fields[entry.kind == TraceKind::kOutOfMemory ? k_device_free : k_addr]);
@@ -189,23 +186,6 @@ std::uint64_t SnapshotReader::AddAnnotation(const Fields& fields) {
   return Shaped(Shape::kAnnotation, annotations_.size() - 1);
 }
 
-void SnapshotReader::ReadSettings(const Fields& fields) {
-  const std::int64_t split = heap_.Integer(fields[k_max_split_size]);
-  if (split > 0) snapshot_.settings.max_split_bytes = static_cast<std::uint64_t>(split);
-  snapshot_.settings.expandable_segments = Unsigned(fields[k_expandable_segments]) != 0;
-  const std::span<const Value> divisions = heap_.Items(fields[k_roundup_power2_divisions]);
-  for (std::size_t i = 0; i + 1 < divisions.size(); i += 2) {
-    std::uint64_t mib = 0;
-    if (!divisions[i].is(Kind::kText)) continue;
-    if (!absl::SimpleAtoi(std::string(heap_.text(static_cast<std::uint32_t>(divisions[i].data()))), &mib) ||
-        !std::has_single_bit(mib))
-      continue;
-    const auto at = static_cast<std::size_t>(std::countr_zero(mib));
-    if (at < snapshot_.settings.roundup_divisions.size())
-      snapshot_.settings.roundup_divisions[at] = Unsigned(divisions[i + 1]);
-  }
-}
-
 std::optional<std::uint64_t> SnapshotReader::TakeItems(std::span<const Value> items) {
   const Fields fields(items);
   if (fields.has(k_action)) return AddEntry(fields);
@@ -219,7 +199,7 @@ std::optional<std::uint64_t> SnapshotReader::TakeItems(std::span<const Value> it
     return Shaped(Shape::kEntry, entries_.size() - 1);
   }
   if (fields.has(k_roundup_power2_divisions) || fields.has(k_expandable_segments)) {
-    ReadSettings(fields);
+    snapshot_.settings = SettingsOf(fields, heap_);
     return Shaped(Shape::kSettings, 0);
   }
   return std::nullopt;

@@ -107,7 +107,6 @@ struct TorchSnapshot {
   std::vector<Origin> origins = {{}};
   std::vector<std::uint64_t> streams;
   std::vector<Pool> pools;
-  std::uint64_t unknown_entries = 0;  // of kinds that this reader does not know
 };
 
 // Executes nothing. InvalidArgument: it is something else, and what. DataLoss: damaged, and where. The messages have no

@@ -1,0 +1,15 @@
+// The allocator's settings in a torch snapshot, as far as sizes of blocks follow from them.
+#ifndef TOOLS_IMPORT_SNAPSHOT_SETTINGS_H_
+#define TOOLS_IMPORT_SNAPSHOT_SETTINGS_H_
+
+#include "tools/import/pickle_heap.h"
+#include "tools/import/snapshot_words.h"
+#include "tools/import/torch_snapshot.h"
+
+namespace memoir {
+
+TorchSnapshot::Settings SettingsOf(const snapshot::Fields& fields, const PickleHeap& heap);
+
+}  // namespace memoir
+
+#endif  // TOOLS_IMPORT_SNAPSHOT_SETTINGS_H_
