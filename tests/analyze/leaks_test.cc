@@ -227,6 +227,21 @@ TEST(Leaks, ReservedMemoryThatGrowsAtFirstIsNone) {
   EXPECT_TRUE(LeaksOf(std::move(process)).empty());
 }
 
+TEST(Leaks, ReservedMemoryThatGrowsWithThePeaksIsNone) {
+  constexpr std::uint64_t kMiB = 1 << 20;
+  ProcessBuilder process;
+  const std::uint32_t cuda = process.AddDevice("cuda", 0);
+  for (std::uint64_t step = 0; step < 40; ++step) {
+    const std::uint64_t segment = 0x10000000 + step * 1024 * kMiB;
+    process.Step(step);
+    process.ChangeSegment(v1::SEGMENT_ALLOCATE, cuda, segment, 16 * kMiB);
+    for (std::uint64_t i = 0; i <= step; ++i)
+      process.Stack({kLeaks}).AllocateBlock(cuda, 0x10000000 + i * 1024 * kMiB, 16 * kMiB);
+    for (std::uint64_t i = 0; i <= step; ++i) process.FreeBlock(cuda, 0x10000000 + i * 1024 * kMiB);
+  }
+  EXPECT_TRUE(LeaksOf(std::move(process)).empty());
+}
+
 TEST(Leaks, NoneWithoutSteps) {
   ProcessBuilder process;
   for (std::uint64_t i = 0; i < 40; ++i) process.Stack({kLeaks}).Allocate(kLeakAt + i, 100);

@@ -247,6 +247,9 @@ def test_a_trace_without_events(memoir, samples, tmp_path, one_line):
     missing = one_line(memoir("export", "chrome", "--merge", trace, samples / "training"))
     assert f"cannot read {trace}: No such file or directory" in missing
     assert f"cannot read {tmp_path}: Is a directory" in one_line(memoir("export", "chrome", "--merge", tmp_path, samples / "training"))
+    trace.write_text(kineto(0, *ALWAYS))
+    assert "is the trace to merge: give another file" in one_line(memoir("export", "chrome", "--merge", trace, samples / "training", "-o", trace))
+    assert trace.read_text() == kineto(0, *ALWAYS)
     trace.write_text(kineto(0))
     assert "it has no event with a time" in one_line(memoir("export", "chrome", "--merge", trace, samples / "training"))
 

@@ -275,6 +275,12 @@ TEST(Snapshot, TakesTimesThatAreNoneForNone) {
   EXPECT_LT(summary->devices[0].peak_ns, 1'000'000'000U);
 }
 
+TEST(NoSnapshot, HasImpossibleSizes) {
+  std::vector<std::string> trace = kTrace;
+  trace[1] = Entry("alloc", kBase, std::uint64_t{1} << 62, kTime + 10, At(1));
+  EXPECT_THAT(ErrorOf(Snapshot(kSegments, {trace})), HasSubstr("a size of 4611686018427387904 bytes"));
+}
+
 TEST(NoSnapshot, LeavesNothingBehind) {
   const PickleFile file(Pickle("N"));
   setenv("TMPDIR", file.folder().c_str(), 1);

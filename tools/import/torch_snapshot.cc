@@ -53,11 +53,8 @@ TraceKind KindOf(Value action) {
 
 absl::Status TooManyEntries() { return absl::ResourceExhaustedError("more than 67,108,864 entries"); }
 
-// 0, as if it had none, of what is no time since 1970.
-std::uint64_t Microseconds(std::uint64_t us) {
-  constexpr std::uint64_t kMost = 9'000'000'000'000'000;
-  return us > kMost ? 0 : us;
-}
+// Of a time since 1970; what is none counts as no time.
+std::uint64_t Microseconds(std::uint64_t us) { return us > 9'000'000'000'000'000 ? 0 : us; }
 
 class SnapshotReader : public PickleReader::Visitor {
  public:
@@ -81,6 +78,7 @@ class SnapshotReader : public PickleReader::Visitor {
   void TakeAnnotations(Value annotations);
 
   std::uint64_t Unsigned(Value value) const { return static_cast<std::uint64_t>(heap_.Integer(value)); }
+  std::uint64_t SizeOf(Value value);
   std::uint16_t StreamOf(Value value);
   std::uint16_t PoolOf(Value value);
 
@@ -95,6 +93,14 @@ class SnapshotReader : public PickleReader::Visitor {
   std::vector<TorchSnapshot::Annotation> annotations_;
   absl::flat_hash_map<std::uint64_t, std::uint16_t> stream_numbers_, pool_numbers_;
 };
+
+// More than any address space has is no size.
+std::uint64_t SnapshotReader::SizeOf(Value value) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 57;
+  const std::uint64_t size = Unsigned(value);
+  if (size > kMost) status_ = absl::DataLossError("damaged snapshot: a size of " + std::to_string(size) + " bytes");
+  return size;
+}
 
 std::uint16_t SnapshotReader::StreamOf(Value value) {
   const auto next = static_cast<std::uint16_t>(snapshot_.streams.size());
@@ -124,7 +130,7 @@ std::uint64_t SnapshotReader::AddEntry(const Fields& fields) {
   if (entry.kind == TraceKind::kSnapshot || entry.kind == TraceKind::kOther)
     return Shaped(Shape::kEntry, entries_.size() - 1);
   entry.address = Unsigned(fields[entry.kind == TraceKind::kOutOfMemory ? k_device_free : k_addr]);
-  entry.bytes = Unsigned(fields[k_size]);
+  entry.bytes = SizeOf(fields[k_size]);
   entry.us = Microseconds(Unsigned(fields[k_time_us]));
   entry.stream = StreamOf(fields[k_stream]);
   entry.pool = PoolOf(fields[k_pool_id]);
@@ -138,7 +144,7 @@ std::uint64_t SnapshotReader::AddBlock(const Fields& fields) {
   TorchSnapshot::Block& block = blocks_.emplace_back();
   block.address = Unsigned(fields[k_address]);
   block.has_address = fields.has(k_address);
-  block.bytes = Unsigned(fields[k_size]);
+  block.bytes = SizeOf(fields[k_size]);
   block.requested_bytes = fields.has(k_requested_size) ? Unsigned(fields[k_requested_size]) : block.bytes;
   block.origin = stacks_.OriginOf(fields[k_frames]);
   // torch 2.0 has a history of the block, its newest allocation first.
@@ -160,7 +166,7 @@ std::uint64_t SnapshotReader::AddBlock(const Fields& fields) {
 std::uint64_t SnapshotReader::AddSegment(const Fields& fields) {
   TorchSnapshot::Segment& segment = segments_.emplace_back();
   segment.address = Unsigned(fields[k_address]);
-  segment.bytes = Unsigned(fields[k_total_size]);
+  segment.bytes = SizeOf(fields[k_total_size]);
   segment.device = static_cast<std::uint32_t>(Unsigned(fields[k_device]));
   segment.stream = StreamOf(fields[k_stream]);
   segment.pool = PoolOf(fields[k_segment_pool_id]);

@@ -39,7 +39,7 @@ void LeakPass::Restart(StepSource source) {
   new_.clear();
   gone_.clear();
   for (Known& known : known_) known.counts = false;
-  for (auto& [id, memory] : memory_) memory.reserved = memory.allocated = {};
+  for (auto& [id, memory] : memory_) memory.reserved = memory.allocated = memory.peaks = {};
 }
 
 void LeakPass::SeeAllocate(const AllocateEvent& event) {
@@ -125,6 +125,7 @@ void LeakPass::StepBegins(StepSource source, const Event& event) {
     if (!state().memory(id).caching()) continue;
     memory.reserved.Add(step_, state().memory(id).reserved().all);
     memory.allocated.Add(step_, state().memory(id).allocated().all);
+    memory.peaks.Add(step_, memory.peak);
   }
   ++step_;
   numbers_.push_back(steps().newest(source));
@@ -184,7 +185,9 @@ void LeakPass::TakeParts(absl::flat_hash_map<Place, Kept>& kept) const {
 void LeakPass::JudgeReserved(DeviceId id, const Memory& memory, ProcessId process) {
   const std::optional<LevelSeries::Rise> rise = memory.reserved.Rises();
   if (!rise || rise->steps == 0 || rise->bytes < kLargeReserved) return;
-  if (memory.allocated.GrownSince(rise->since) > rise->bytes / 2) return;
+  // Steps that need more and more (longer sequences) fill the cache, too.
+  const std::uint64_t needed = std::max(memory.allocated.GrownSince(rise->since), memory.peaks.GrownSince(rise->since));
+  if (needed > rise->bytes / 2) return;
   Leak leak;
   leak.kind = Leak::Kind::kFragmentation;
   leak.bytes = rise->bytes;

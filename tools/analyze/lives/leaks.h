@@ -106,7 +106,7 @@ class LeakPass : public WindowedVisitor {
   struct Memory {
     std::uint64_t live = 0;
     std::uint64_t peak = 0;
-    LevelSeries reserved, allocated;
+    LevelSeries reserved, allocated, peaks;
   };
   void Restart(StepSource source);
   void EndStep();

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -313,6 +315,9 @@ std::string Complaint(const ExportArguments& arguments) {
   if (what != "memory-tracker" && !(arguments.root + arguments.tracker).empty())
     return "--root and --tracker are of memory-tracker";
   if (what != "chrome" && !arguments.merge.empty()) return "--merge works only with chrome";
+  std::error_code none;
+  if (!arguments.merge.empty() && std::filesystem::equivalent(arguments.merge, arguments.output, none))
+    return "-o " + arguments.output + " is the trace to merge: give another file";
   if (arguments.forget_before && !IsCategoryExport(what))
     return "--forget-before is of categories, data-flow and memory-timeline";
   if (const std::string wrong = ComplaintAbout(CategoryExportOf(arguments)); !wrong.empty()) return wrong;

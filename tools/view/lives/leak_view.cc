@@ -37,16 +37,22 @@ std::string PlaceText(const Leak& leak) {
   return name + (leak.module.empty() ? "" : " in " + ShownName(leak.module));
 }
 
+// Who keeps what is still live long after its step. A graph lets go of what backward has come to: that is kept by who
+// refers to it.
+Keeper LastKeeperOf(const Rule& rule) {
+  return rule.keeper == Keeper::kGraph && rule.name != "awaits_backward" ? Keeper::kProgram : rule.keeper;
+}
+
 // Of a category. Autograd's graph keeps what its nodes saved, whatever that is beside: inputs, parameters' casts.
 Keeper KeeperOf(const Leak& leak) {
   constexpr std::uint64_t kSmallestPart = 4;
   if (leak.categories.empty()) return Keeper::kNotKnown;
   for (const Leak::Share& share : leak.categories) {
-    const Keeper keeper = Rules()[share.rule].keeper;
+    const Keeper keeper = LastKeeperOf(Rules()[share.rule]);
     const bool graph = keeper == Keeper::kGraph || keeper == Keeper::kUnusedGraph || keeper == Keeper::kRetainedGraph;
     if (graph && share.bytes >= leak.bytes / kSmallestPart) return keeper;
   }
-  return Rules()[leak.categories.front().rule].keeper;
+  return LastKeeperOf(Rules()[leak.categories.front().rule]);
 }
 
 // Who keeps it from being freed, as far as autograd, modules and optimizers say so.
