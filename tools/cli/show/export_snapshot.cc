@@ -7,6 +7,7 @@
 #include "tools/analyze/categories/block_categories.h"
 #include "tools/analyze/pass/windowed_visitor.h"
 #include "tools/analyze/segments/allocator_trace.h"
+#include "tools/cli/show/capture_start.h"
 #include "tools/cli/terminal/message.h"
 #include "tools/view/segments/torch_snapshot.h"
 
@@ -19,9 +20,7 @@ absl::StatusOr<ReplayReport> ExportSnapshot(const Capture& capture, const Select
   quiet.progress = nullptr;
   const absl::StatusOr<BlockCategories> categories = CategorizeBlocks(capture, ReplayOptionsFor(quiet, true, false));
   if (!categories.ok()) return categories.status();
-  const std::size_t run = capture.run() == kAllRuns ? 0 : capture.run() - 1;
-  const std::uint64_t start_us = run < capture.runs().size() ? capture.runs()[run].start_ns / 1000 : 0;
-  TorchSnapshotWriter writer(*categories, start_us, write);
+  TorchSnapshotWriter writer(*categories, StartOf(capture) / 1000, write);
   absl::StatusOr<AllocatorTraceResult> result = StreamAllocatorTrace(capture, selection, writer);
   if (!result.ok()) return result.status();
   writer.Finish();

@@ -68,11 +68,31 @@ absl::StatusOr<ReplayReport> MergeTrace(const Capture& capture, const TraceExpor
   return report;
 }
 
-// Whether a selection by its name and rank is of this device alone.
+// Whether a selection by its name and rank is of this device alone, of those that hold anything.
 bool CanBeSelected(const DeviceRow& device, const std::vector<DeviceRow>& devices) {
   return 1 == std::ranges::count_if(devices, [&](const DeviceRow& other) {
-           return other.name == device.name && (!device.rank || other.rank == device.rank);
+           return other.peak_allocated_bytes > 0 && other.name == device.name &&
+                  (!device.rank || other.rank == device.rank);
          });
+}
+
+// Those with the highest peaks first.
+std::vector<DeviceRow> DevicesOfHeaps(const std::vector<DeviceRow>& all) {
+  std::vector<DeviceRow> devices;
+  bool left_out = false;
+  for (const DeviceRow& device : all) {
+    if (device.peak_allocated_bytes == 0) continue;
+    const bool selectable = CanBeSelected(device, all);
+    if (selectable) devices.push_back(device);
+    left_out = left_out || !selectable;
+  }
+  if (left_out) Say("who holds a device is not shown of several processes of one rank");
+  std::ranges::stable_sort(devices, std::ranges::greater(), &DeviceRow::peak_allocated_bytes);
+  if (devices.size() <= kMostHeaps) return devices;
+  Say(absl::StrCat("who holds a device is shown of the ", kMostHeaps,
+                   " with the highest peaks; --rank chooses a rank"));
+  devices.resize(kMostHeaps);
+  return devices;
 }
 
 // Of each device, who holds it at its peak: Python callers, of a recording without them modules and operators.
@@ -80,22 +100,10 @@ absl::Status AddHeaps(const Capture& capture, const Selection& selection, TraceF
   SummaryOptions summarized;
   static_cast<Selection&>(summarized) = selection;
   summarized.progress = nullptr;
-  absl::StatusOr<Summary> summary = AnalyzeSummary(capture, summarized);
+  const absl::StatusOr<Summary> summary = AnalyzeSummary(capture, summarized);
   if (!summary.ok()) return summary.status();
-  std::vector<DeviceRow>& devices = summary->devices;
-  std::ranges::stable_sort(devices, std::ranges::greater(), &DeviceRow::peak_allocated_bytes);
-  std::erase_if(devices, [](const DeviceRow& device) { return device.peak_allocated_bytes == 0; });
-  const std::size_t all = devices.size();
-  const std::vector<DeviceRow> before = devices;
-  std::erase_if(devices, [&](const DeviceRow& device) { return !CanBeSelected(device, before); });
-  if (devices.size() < all) Say("who holds a device is not shown of several processes of one rank");
-  if (devices.size() > kMostHeaps) {
-    Say(absl::StrCat("who holds a device is shown of the ", kMostHeaps,
-                     " with the highest peaks; --rank chooses a rank"));
-    devices.resize(kMostHeaps);
-  }
   std::uint32_t sequence = kFirstHeapSequence;
-  for (const DeviceRow& device : devices) {
+  for (const DeviceRow& device : DevicesOfHeaps(summary->devices)) {
     StackTreeOptions options;
     static_cast<Selection&>(options) = summarized;
     options.device = device.name;

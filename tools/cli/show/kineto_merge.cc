@@ -1,29 +1,20 @@
 #include "tools/cli/show/kineto_merge.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "tools/cli/show/capture_start.h"
 #include "tools/view/terminal/units.h"
 
 namespace memoir {
 namespace {
-
-// Of the first process, since 1970: what time is counted from in the capture.
-std::uint64_t StartOf(const Capture& capture) {
-  std::uint64_t start_ns = std::numeric_limits<std::uint64_t>::max();
-  for (const ProcessSummary& process : capture.processes())
-    start_ns = std::min<std::uint64_t>(start_ns, process.info.start().realtime_ns());
-  return start_ns;
-}
 
 absl::StatusOr<std::string> ReadWhole(const std::string& path) {
   const auto failed = [&](int error) { return absl::ErrnoToStatus(error, absl::StrCat("cannot read ", path)); };

@@ -7,19 +7,13 @@
 
 #include "fmt/format.h"
 #include "protozero/pbf_writer.hpp"
+#include "tools/view/trace/perfetto_fields.h"
 
 namespace memoir {
 namespace {
 
-enum TraceField : std::uint32_t { kPacket = 1 };
-enum PacketField : std::uint32_t {
-  kTimestamp = 8,
-  kSequenceId = 10,
-  kInternedData = 12,
-  kSequenceFlags = 13,
-  kProfilePacket = 37,
-};
-enum SequenceFlags : std::uint32_t { kStateCleared = 1, kNeedsState = 2 };
+using namespace perfetto;
+
 enum InternedField : std::uint32_t {
   kFunctionNames = 5,
   kFrames = 6,
@@ -28,7 +22,6 @@ enum InternedField : std::uint32_t {
   kSourcePaths = 18,
   kMappings = 19,
 };
-enum TextField : std::uint32_t { kTextIid = 1, kText = 2 };
 enum MappingField : std::uint32_t { kMappingIid = 1, kPathIds = 7 };
 enum FrameField : std::uint32_t { kFrameIid = 1, kNameIid = 2, kMappingOfFrame = 3, kSourcePath = 5, kLineNumber = 6 };
 enum CallstackField : std::uint32_t { kCallstackIid = 1, kFrameIids = 2 };
@@ -107,7 +100,7 @@ std::string PerfettoHeap(const PerfettoHeapFacts& facts, const FlameSamples& sam
     AddInterned(packet, samples);
     protozero::pbf_writer profile(packet, kProfilePacket);
     protozero::pbf_writer dump(profile, kProcessDumps);
-    dump.add_uint64(kPid, facts.pid & 0x7fffffff);
+    dump.add_uint64(kPid, static_cast<std::uint64_t>(SystemNumber(facts.pid)));
     for (std::size_t i = 0; i < samples.samples.size(); ++i) AddSample(dump, i + 1, samples.samples[i].sums);
     dump.add_uint64(kDumpTime, facts.ns);
     dump.add_string(kHeapName, facts.name);

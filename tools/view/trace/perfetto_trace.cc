@@ -2,23 +2,16 @@
 #include "tools/view/trace/perfetto_trace.h"
 
 #include "fmt/format.h"
+#include "tools/view/trace/perfetto_fields.h"
 
 namespace memoir {
 namespace {
 
+using namespace perfetto;
+
 constexpr std::size_t kWriteAt = std::size_t{1} << 20;
 constexpr std::uint32_t kSequence = 1;
 
-enum TraceField : std::uint32_t { kPacket = 1 };
-enum PacketField : std::uint32_t {
-  kTimestamp = 8,
-  kSequenceId = 10,
-  kTrackEvent = 11,
-  kInternedData = 12,
-  kSequenceFlags = 13,
-  kTrackDescriptor = 60,
-};
-enum SequenceFlags : std::uint32_t { kStateCleared = 1, kNeedsState = 2 };
 enum DescriptorField : std::uint32_t {
   kUuid = 1,
   kTrackName = 2,
@@ -41,7 +34,6 @@ enum EventField : std::uint32_t {
 };
 enum EventType : std::int32_t { kSliceBegin = 1, kSliceEnd = 2, kInstant = 3, kCounterEvent = 4 };
 enum NoteField : std::uint32_t { kNoteNameIid = 1, kUintValue = 3, kStringValue = 6 };
-enum InternedField : std::uint32_t { kIid = 1, kText = 2 };
 
 std::string EventOf(EventType type, std::uint64_t track) {
   std::string bytes;
@@ -50,9 +42,6 @@ std::string EventOf(EventType type, std::uint64_t track) {
   event.add_uint64(kTrackUuid, track);
   return bytes;
 }
-
-// pid and tid are of 32 bits with a sign there, and the system's fit.
-std::int32_t Number(std::uint64_t id) { return static_cast<std::int32_t>(id & 0x7fffffff); }
 
 }  // namespace
 
@@ -80,7 +69,7 @@ void PerfettoTrace::AddEvent(std::uint64_t ns, const std::string& event) {
     protozero::pbf_writer interned(packet, kInternedData);
     for (const NewText& text : new_) {
       protozero::pbf_writer entry(interned, text.field);
-      entry.add_uint64(kIid, text.number);
+      entry.add_uint64(kTextIid, text.number);
       entry.add_string(kText, text.text);
     }
   }
@@ -108,7 +97,7 @@ void PerfettoTrace::AddProcess(std::uint64_t pid, std::string_view name) {
     protozero::pbf_writer track(packet, kTrackDescriptor);
     track.add_uint64(kUuid, processes_[pid] = ++tracks_);
     protozero::pbf_writer process(track, kProcess);
-    process.add_int32(kProcessPid, Number(pid));
+    process.add_int32(kProcessPid, SystemNumber(pid));
     process.add_string(kProcessName, name.data(), name.size());
   }
   packet.add_uint32(kSequenceId, kSequence);
@@ -123,8 +112,8 @@ void PerfettoTrace::AddThread(const TraceThread& shown, std::string_view name) {
     track.add_uint64(kUuid, threads_[{shown.pid, shown.tid}] = ++tracks_);
     track.add_uint64(kParentUuid, processes_[shown.pid]);
     protozero::pbf_writer thread(track, kThread);
-    thread.add_int32(kThreadPid, Number(shown.pid));
-    thread.add_int32(kThreadTid, Number(shown.tid));
+    thread.add_int32(kThreadPid, SystemNumber(shown.pid));
+    thread.add_int32(kThreadTid, SystemNumber(shown.tid));
     thread.add_string(kThreadName, name.data(), name.size());
   }
   packet.add_uint32(kSequenceId, kSequence);

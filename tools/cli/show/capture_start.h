@@ -1,0 +1,20 @@
+// When a capture began, for files of programs that count time since 1970.
+#ifndef TOOLS_CLI_SHOW_CAPTURE_START_H_
+#define TOOLS_CLI_SHOW_CAPTURE_START_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tools/model/capture.h"
+
+namespace memoir {
+
+// Nanoseconds since 1970, of its first process: what times in the capture are counted from.
+inline std::uint64_t StartOf(const Capture& capture) {
+  const std::size_t run = capture.run() == kAllRuns ? 0 : capture.run() - 1;
+  return run < capture.runs().size() ? capture.runs()[run].start_ns : 0;
+}
+
+}  // namespace memoir
+
+#endif  // TOOLS_CLI_SHOW_CAPTURE_START_H_
