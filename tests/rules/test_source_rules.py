@@ -10,9 +10,10 @@ import launcher_variables
 import pages
 import pytest
 import python_package
+import schema_rules
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-RULES = include_arrows.RULES + conventions.RULES + doctor_lines.RULES + launcher_variables.RULES + category_rules.RULES + pages.RULES + python_package.RULES
+RULES = include_arrows.RULES + conventions.RULES + doctor_lines.RULES + launcher_variables.RULES + category_rules.RULES + pages.RULES + python_package.RULES + schema_rules.RULES
 SEEDS = [pytest.param(rule, seed, id=f"{rule.name}-{number}") for rule in RULES for number, seed in enumerate(rule.seeds)]
 
 
@@ -30,10 +31,19 @@ def test_finds_its_seeded_violation(rule, seed, tmp_path):
     assert list(rule.check(tmp_path)), f"{rule.name} did not notice {seed}"
 
 
+@pytest.mark.parametrize("seed", schema_rules.HOLDS)
+def test_a_schema_may_lose_what_it_reserves(seed, tmp_path):
+    for path, text in seed.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    assert not list(schema_rules.numbers_keep_their_meaning(tmp_path))
+
+
 def test_the_rules_see_the_tree():
     """A rule over no files would hold for ever."""
     seen = {source.path for source in include_arrows.cxx_sources(ROOT)}
     assert {"interpose/ring.h", "proto/memoir/options.def", "tracker/torch/hooks.cc", "tools/model/capture.h"} <= seen
+    assert len(schema_rules.schema_of(ROOT).numbers) > 300
 
 
 def test_every_rule_has_a_seed():
