@@ -77,7 +77,7 @@ def blocks_of(live):   # by device and address
 
 class Recording:
     def __init__(self, parts):
-        self.info, self.names, self.sums, self.counters = parts[-1].info, {}, collections.Counter(), pb.Counters()
+        self.info, self.names, self.sums, self.counters = parts[-1].info, {0: "cpu"}, collections.Counter(), pb.Counters()
         self.devices, self.waiting, self.next_record = collections.defaultdict(collections.Counter), [], {}
         self.blocks, self.freeing, self.early = {}, {}, {}   # by device and address
         last, self.from_start = None, parts[0].chunks[0].sequence == 0   # last: numbers of part and chunk
@@ -142,7 +142,7 @@ class Recording:
         for device in self.devices.values():
             device.update({now: -device[now] for now in NOW.values()})
         for key, block in blocks.items():
-            self.add(key[0], counts and key not in known, allocated=block.bytes, active=block.bytes)
+            self.add(key[0], counts and (key not in known or known[key].serial != block.serial), allocated=block.bytes, active=block.bytes)
         for (device, _), block in freeing.items():
             self.add(device, active=block.bytes)
         for device, size in segments:

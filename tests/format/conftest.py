@@ -29,11 +29,21 @@ def schema(compiled):
 
 
 @pytest.fixture(scope="session")
-def read(compiled):
-    """read(capture): what the example says of it. It finds the schema, and nothing of Memoir's own."""
+def run_example(compiled):
+    """run_example(arguments): the finished process. It finds the schema, and nothing of Memoir's own."""
+    paths = os.pathsep.join([str(compiled), *filter(None, [os.environ.get("PYTHONPATH")])])
+
+    def run_example(*arguments):
+        return subprocess.run([sys.executable, EXAMPLE, *arguments], env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, timeout=300)
+
+    return run_example
+
+
+@pytest.fixture(scope="session")
+def read(run_example):
+    """read(capture): what the example says of it."""
     def read(capture):
-        done = subprocess.run([sys.executable, EXAMPLE, "--json", capture], env={**os.environ, "PYTHONPATH": str(compiled)},
-                              capture_output=True, text=True, timeout=300)
+        done = run_example("--json", capture)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
