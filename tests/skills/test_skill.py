@@ -78,7 +78,7 @@ def test_the_table_of_questions_names_commands_that_exist(workplace, tree):
     if not (folder / "run2").exists():
         subprocess.run([tree / "bin" / "memoir", "run", "-q", "-o", "run2", "--simulate", "h100", "--", sys.executable, "train.py"], cwd=folder,
                        env=environment, check=True, timeout=300)
-    rows = re.search(r"\| question \| verb .*?\n\n", PAGE.read_text(), re.S).group(0).splitlines()[2:]
+    rows = re.search(r"\| question \| verb .*?\n\n", PAGE.read_text(), re.S).group(0).strip().splitlines()[2:]
     tried = 0
     for text in (text for row in rows for text in re.findall(r"`([^`]+)`", row.split("|")[2])):
         words = text.split()
