@@ -326,3 +326,32 @@ def test_merge_that_fails_is_said_and_the_rest_is_shown(memoir, samples, fake_tr
     ring.unlink()
     assert done.returncode == 0 and "peak 4.0 MiB" in done.stdout
     assert "are not merged: memoir-drain ended with 1" in done.stderr
+
+
+@pytest.mark.parametrize("whose", ["another user's", "a link"])
+def test_a_capture_cannot_have_a_ring_merged_that_is_not_ours(memoir, samples, fake_tree, tmp_path, whose):
+    """Merging writes where the ring says, and a capture that comes from anywhere names the ring."""
+    if os.geteuid() != 0:
+        pytest.skip("giving a file to another user takes root")
+    ring = pathlib.Path((samples / "died" / "ring_path").read_text())
+    (ring.parent / "drained").unlink(missing_ok=True)
+    if whose == "a link":
+        (tmp_path / "theirs").write_bytes(b"ring")
+        ring.symlink_to(tmp_path / "theirs")
+    else:
+        ring.write_bytes(b"ring")
+        os.chown(ring, 65534, 65534)
+    try:
+        done = memoir(samples / "died")
+        assert done.returncode == 0 and ("belongs to another user" in done.stderr) == (whose == "another user's"), done.stderr
+        assert os.path.lexists(ring) and not (ring.parent / "drained").exists()
+    finally:
+        ring.unlink()
+
+
+def test_an_export_replaces_a_link_and_does_not_follow_it(memoir, samples, tmp_path):
+    (tmp_path / "theirs").write_text("theirs")
+    (tmp_path / "events.jsonl").symlink_to("theirs")
+    assert memoir("export", "events", samples / "training", "-o", "events.jsonl").returncode == 0
+    assert (tmp_path / "theirs").read_text() == "theirs"
+    assert not (tmp_path / "events.jsonl").is_symlink() and (tmp_path / "events.jsonl").read_text().startswith('{"event":')

@@ -1,0 +1,67 @@
+"""What a recording tells of its program: nothing of its arguments and its environment but what docs/security.md lists; and whom it tells it."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from rewritten import chunks_of, payload_of
+
+PROGRAM = '''
+import os, stat, sys, torch
+layer = torch.nn.Linear(8, 8)
+layer(torch.ones(1, 8)).sum().backward()
+rings = [path for path in os.listdir("/dev/shm") if path.startswith(f"memoir-ring-{os.getpid()}-")]
+print(*(oct(stat.S_IMODE(os.stat("/dev/shm/" + ring).st_mode)) for ring in rings))
+'''
+SECRETS = ("argument-4f1c", "variable-9b2e")
+
+
+def everything(schema, capture):
+    """All bytes of a capture, with those inside the frames of zstd."""
+    for part in capture.glob("*.memoir"):
+        yield part.name.encode() + part.read_bytes()
+        yield from (payload_of(schema, chunk).SerializeToString() for chunk in chunks_of(schema, part) if chunk.payload)
+
+
+@pytest.fixture
+def recorded(tree, tmp_path):
+    """The capture and the finished process of a program with secrets, under a umask that would show them to all."""
+    (tmp_path / "program.py").write_text(PROGRAM)
+    argument, variable = SECRETS
+    environment = {**os.environ, "API_TOKEN": variable, "MEMOIR_RING_DIR": "/dev/shm"}
+    command = [tree / "bin" / "memoir", "run", "-q", "-o", "capture", "--", sys.executable, "program.py", "--token", argument]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, umask=0, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return tmp_path / "capture", done
+
+
+def test_no_argument_and_no_variable_is_recorded(schema, recorded):
+    found = b"".join(everything(schema, recorded[0]))
+    assert b"program.py" in found and b"aten::linear" in found   # it is looked at where it would be
+    assert not [secret for secret in SECRETS if secret.encode() in found]
+    assert b"API_TOKEN" not in found and b"--token" not in found
+
+
+def test_what_is_made_is_for_its_owner_alone(recorded):
+    capture, done = recorded
+    assert done.stdout.split() == ["0o600"], "the ring, while the program ran"
+    modes = {path.name: oct(path.stat().st_mode & 0o777) for path in capture.iterdir()}
+    assert modes and set(modes.values()) == {"0o600"} and capture.stat().st_mode & 0o777 == 0o700, modes
+
+
+def test_the_ring_goes_with_its_program(recorded):
+    names = [name for name in os.listdir("/dev/shm") if name.startswith("memoir-ring-")]
+    left = [name for name in names if str(recorded[0]).encode() in open(f"/dev/shm/{name}", "rb").read(1 << 16)]
+    assert not left, "a ring that names the capture"
+
+
+def test_a_variable_of_a_launcher_shows_where_it_is_no_rank(schema, tree, tmp_path):
+    """The one text of the environment in a capture, on the list of docs/security.md."""
+    capture = tmp_path / "capture"
+    done = subprocess.run([tree / "bin" / "memoir", "run", "-q", "-o", capture, "--", sys.executable, "-c", "import torch; torch.ones(1)"],
+                          env={**os.environ, "RANK": "not-a-number", "WORLD_SIZE": "2", "MASTER_ADDR": "secret-host"}, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0
+    found = b"".join(everything(schema, capture))
+    assert b"not-a-number" in found and b"secret-host" not in found
