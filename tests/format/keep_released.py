@@ -2,8 +2,8 @@
 
     python tests/format/keep_released.py build/install NAME [--early] [OPTIONS of memoir run] -- cpu|cuda STEPS
 
-Once before each release, and whenever what is written changes; what lies there is never written again. --early leaves out what
-the first versions did not write, since none of them was released and kept: recording, header_checksum and run.
+Once before each release, and whenever what is written changes; what lies there is never written again. --early: as the first
+versions wrote it, of which no capture was kept (early.py).
 """
 
 import json
@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from rewritten import chunks_of, write_part
+from early import write_early
 
 RELEASED = pathlib.Path(__file__).parent / "released"
 OF_PROCESSES = ("rank", "rank_source", "program", "torch_version", "memoir_version", "simulated_device", "events", "parts", "missing_parts", "end",
@@ -57,10 +57,7 @@ def main():
         import capture_pb2
 
         for part in capture.glob("*.memoir"):
-            chunks = chunks_of(capture_pb2, part)
-            for chunk in chunks:
-                chunk.process.ClearField("run") if chunk.HasField("process") else None
-            write_part(part, chunks, early=True)
+            write_early(capture_pb2, part)
     (RELEASED / f"{name}.json").write_text(json.dumps(totals(show, capture), indent=1) + "\n")
 
 

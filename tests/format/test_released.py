@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from keep_released import RELEASED, totals
+from rewritten import chunks_of, payload_of
 from test_read_capture import assert_same
 
 NAMES = sorted(path.name for path in RELEASED.iterdir() if path.is_dir())
@@ -46,9 +47,15 @@ def test_the_example_reads_it(name, read, show):
     assert_same(read(RELEASED / name), show(RELEASED / name))
 
 
+def kinds_of(schema, part):
+    return {kind for chunk in chunks_of(schema, part) if chunk.payload for run in payload_of(schema, chunk).runs for kind in run.kind}
+
+
 def test_what_is_kept(schema):
     """Of each form one, small; and each is of the form that its name says."""
     assert len(NAMES) >= 4 and sum(path.stat().st_size for path in RELEASED.rglob("*") if path.is_file()) < 200_000
+    kinds = {name: {kind for part in (RELEASED / name).glob("*.memoir") for kind in kinds_of(schema, part)} for name in NAMES}
+    assert all((schema.GRADIENT_OF in kinds[name]) == ("early" not in name) and schema.MODULE_HOLDS in kinds[name] for name in NAMES if "cuda" in name)
     first = {name: schema.Part.FromString(sorted((RELEASED / name).glob("*.memoir"))[0].read_bytes()).chunk[0] for name in NAMES}
     for name, chunk in first.items():
         assert chunk.process.format_version == 1
