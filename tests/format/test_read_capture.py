@@ -161,6 +161,14 @@ def test_a_recording_that_was_off_for_a_while(tree, programs, tmp_path, read, sh
     assert_same(read(capture), shown)
 
 
+def test_of_several_runs_the_newest(tree, programs, tmp_path, read, show):
+    for steps in (1, 2):
+        capture = memoir_run(tree, tmp_path / "capture", command=[sys.executable, programs / "training.py", "cpu", steps])
+    shown = show(capture)
+    assert shown["runs"] == 2
+    assert_same(read(capture), shown)
+
+
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.8, 0.999])
 def test_a_part_that_is_cut(simulated, tmp_path, read, show, share):
     capture = shutil.copytree(simulated, tmp_path / "capture")

@@ -6,7 +6,7 @@ import os
 import pathlib
 import re
 
-FOLDERS = ("interpose", "tracker", "tools", "proto", "python", "tests", "examples", "docs", "cmake", "setup")
+FOLDERS = ("interpose", "tracker", "tools", "proto", "python", "tests", "examples", "docs", "skills", "cmake", "setup")
 CXX = (".h", ".cc", ".def")
 
 
