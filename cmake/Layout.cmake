@@ -3,4 +3,3 @@
 set(MEMOIR_LIB_DIR "lib/memoir")
 set(MEMOIR_LIBEXEC_DIR "libexec/memoir")
 set(MEMOIR_PYTHON_DIR "lib/memoir/python")
-set(MEMOIR_INCLUDE_DIR "include/memoir")

@@ -1,9 +1,10 @@
 /* Memoir's C interface, for libtorch programs and the Python package (of which memoir_python.h has the rest).
  *
  * Under `memoir run` a libtorch program is recorded without calling any of it. The functions are exported by
- * libmemoir_tracker-torchX.Y.so, which must match the program's torch. One recording at a time; after a stop another
- * may start. Functions return 0, or -1 after writing one line (cause and fix) into `message`, which is cut to `size`
- * and always terminated. None throws; none ends the program.
+ * libmemoir_tracker-torchX.Y.so, which must match the program's torch: memoir/load.h finds and loads it, in C++
+ * memoir.hpp by that. One recording at a time; after a stop another may start. Functions return 0, or -1 after writing
+ * one line (cause and fix) into `message`, which is cut to `size` and always terminated. None throws; none ends the
+ * program.
  *
  * Threads: any; start and stop outside of torch's operators. In a forked child they do nothing and return 0 until the
  * child starts a recording of its own.
@@ -63,7 +64,7 @@ MEMOIR_API void memoir_mark(const char* text);
 MEMOIR_API void memoir_step(uint64_t step);
 
 /* Modules and optimizers. The Python package reports every torch.nn.Module and torch.optim.Optimizer; a libtorch
- * program calls these functions, or memoir_torch.h, which does so for torch's C++ modules and optimizers. In all of
+ * program calls these functions, or memoir/torch.hpp, which does so for torch's C++ modules and optimizers. In all of
  * them a tensor is the address of its TensorImpl (at::Tensor::unsafeGetTensorImpl), which the caller keeps alive during
  * the call. What is defined holds for one recording; memoir_recordings says which. Nothing is recorded while operators
  * are not (memoir_level).

@@ -2,7 +2,7 @@
 #ifndef TESTS_LIBTORCH_NET_H_
 #define TESTS_LIBTORCH_NET_H_
 
-#include <memoir/memoir_torch.h>
+#include <memoir/torch.hpp>
 #include <torch/torch.h>
 
 #include <cstdint>
@@ -21,7 +21,7 @@ TORCH_MODULE(Net);
 // A step of an optimizer that wants a closure as well as of one that does not.
 template <class Optimizer>
 void Train(Net& net, Optimizer& optimizer, const torch::Device& device, std::uint64_t step, bool by_closure = false) {
-  memoir::StepBegins(step);
+  memoir::Step(step);
   const torch::Tensor x = torch::randn({32, 64}, device);
   const auto backward = [&] {
     memoir::ZeroGrad(optimizer);

@@ -12,7 +12,7 @@ MAX_COLUMNS = 120
 def guards_match_paths(tree):
     """tools/read/part.h is guarded by TOOLS_READ_PART_H_."""
     for source in cxx_sources(tree):
-        if source.suffix != ".h":
+        if source.suffix not in (".h", ".hpp"):
             continue
         guard = re.sub(r"\W", "_", source.path).upper() + "_"
         ends = (f"#endif  // {guard}", f"#endif /* {guard} */")
@@ -43,7 +43,7 @@ def rooms_are_small(tree):
     """A header and its source together, or any other file with code, stay within MAX_ROOM_LINES. In tests each file by itself."""
     rooms = {}
     for source in sources(tree):
-        if source.suffix in (".h", ".cc", ".py", ".cmake", ".sh") or source.path == "dev":
+        if source.suffix in (".h", ".hpp", ".cc", ".py", ".cmake", ".sh") or source.path == "dev":
             room = source.path if source.path.startswith("tests/") else f"{source.folder}/{source.stem}".lstrip("/")
             rooms[room] = rooms.get(room, 0) + len(source.lines) - 1
     yield from (f"{room}: {lines} lines, more than {MAX_ROOM_LINES}" for room, lines in rooms.items() if lines > MAX_ROOM_LINES)
@@ -77,7 +77,7 @@ def comments_say_something(tree):
     """No banners, no code that was commented out: the history keeps what was."""
     statement = re.compile(r"(?:[\w:<>,*& ]+\s)?[\w.:>\-]+\(.*\);$|return\b.*;$|[\w.\[\]>\-]+ [-+]?= .*;$|(if|for|while) ?\(.*\{$|\}$")
     for source in sources(tree):
-        is_cxx = source.suffix in (".h", ".cc", ".def", ".proto")
+        is_cxx = source.suffix in (".h", ".hpp", ".cc", ".def", ".proto")
         if not is_cxx and source.suffix not in (".py", ".cmake", ".txt", ".sh") and source.path != "dev":
             continue
         for number, line in enumerate(source.lines, 1):
@@ -109,7 +109,7 @@ def environment_variables_are_in_the_table(tree):
             continue  # they try wrong ones too
         if source.suffix == ".md":
             pattern, allowed = r"\b(MEMOIR_[A-Z_]*[A-Z])\b(?!\*)", known | build
-        elif source.suffix in (".cc", ".h", ".py"):
+        elif source.suffix in (".cc", ".h", ".hpp", ".py"):
             pattern, allowed = r"[\"'](MEMOIR_[A-Z_]*[A-Z])[\"'=]", known
         else:
             continue
@@ -155,6 +155,7 @@ RULES = (
         (
             {"tools/read/part.h": "#ifndef PART_H_\n#define PART_H_\n#endif  // PART_H_\n"},
             {"tools/read/part.h": "#pragma once\n"},
+            {"tracker/client/part.hpp": "#pragma once\n"},
         ),
     ),
     Rule(lines_fit, ({"tools/read/part.cc": "// " + "x" * MAX_COLUMNS + "\n"},)),

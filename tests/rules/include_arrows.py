@@ -22,7 +22,7 @@ LIBRARIES = {
     "stb": r"stb/",
     "nanoarrow": r"nanoarrow/",
     "gtest": r"(gtest|gmock)/",
-    "memoir": r"memoir/memoir(_functions|_modules|_optimizers)?\.h$",  # our own C interface and parts of memoir_torch.h, as they are installed for programs
+    "memoir": r"memoir\.h(pp)?$|memoir/\w+\.h(pp)?$",  # ours, as they are installed for programs
     "benchmark": r"benchmark/",
     "nvtx": r"nvtx3/",
     "elfutils": r"elfutils/|dwarf\.h$",
@@ -45,7 +45,8 @@ ARROWS = {
     "tracker/modules": (("interpose", "tracker", "tracker/stacks"), set()),
     "tracker/stacks": (("interpose", "tracker"), set()),
     "tracker/cupti": (("interpose", "interpose/cuda"), {"cuda"}),
-    "tracker/torch": (("interpose", "tracker/modules", "tracker/stacks"), {"torch", "memoir", "nvtx"}),
+    "tracker/torch": (("interpose", "tracker/modules", "tracker/stacks"), {"torch", "nvtx"}),
+    "tracker/client": ((), {"torch", "memoir"}),  # compiled into programs: nothing of what is not installed
     "tracker/torch/simulated": (("interpose",), {"torch"}),
     "tracker/session": (("interpose", "interpose/cuda", "tracker", "tracker/cupti", "tracker/drain", "tracker/modules", "tracker/stacks", "tracker/writer", "tracker/torch", "proto"), {"protozero"}),
     "proto": ((), set()),

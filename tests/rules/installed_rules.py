@@ -9,7 +9,7 @@ import subprocess
 LIBC = {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 CXX = LIBC | {"libm.so.6", "libstdc++.so.6", "libgcc_s.so.1"}
 INTERPOSER_EXPORTS = """
-  memoir_enabled_flag memoir_thread_slot memoir_own_work memoir_cuda_correlation memoir_tick_is_counter memoir_ring_layout_12 InitializeInjectionNvtx2
+  memoir_enabled_flag memoir_thread_slot memoir_own_work memoir_cuda_correlation memoir_tick_is_counter memoir_ring_layout_12 memoir_tracker InitializeInjectionNvtx2
   memoir::ChooseTick memoir::SetRecordingLevel
   memoir::RingOpen memoir::RingClose memoir::RingPath memoir::RingSetProcessInfo memoir::RingAttachThread memoir::RingReserveSlow
   memoir::RingDropRecord

@@ -7,7 +7,7 @@ import pathlib
 import re
 
 FOLDERS = ("interpose", "tracker", "tools", "proto", "python", "tests", "examples", "docs", "skills", "cmake", "setup")
-CXX = (".h", ".cc", ".def")
+CXX = (".h", ".hpp", ".cc", ".def")
 
 
 @dataclasses.dataclass(frozen=True)

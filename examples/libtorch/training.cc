@@ -1,14 +1,14 @@
-// A training loop in C++ without Python. `memoir run -- ./libtorch_training` records it as it is; what it tells
-// Memoir of its modules and optimizer (memoir_torch.h) gives the memory their names.
+// A training loop in C++ without Python. CMakeLists.txt beside it builds it; docs/libtorch.md has the lines.
 //
-//     c++ -std=c++20 -I$MEMOIR/include -I$TORCH/include -I$TORCH/include/torch/csrc/api/include libtorch_training.cc
-//         -o libtorch_training -L$TORCH/lib -ltorch -ltorch_cpu -lc10 -Wl,-rpath,$TORCH/lib
+//     ./training cpu run1                       # records itself, into run1
+//     memoir run --simulate h100 -o run2 -- ./training cuda   # recorded from outside; no GPU needed
 //
-// With MEMOIR the prefix of an installation, and TORCH the folder of a torch wheel or of libtorch.
-#include <memoir/memoir_torch.h>
+// What it tells Memoir of its modules and optimizer gives the memory their names in both.
+#include <memoir/torch.hpp>
 #include <torch/torch.h>
 
 #include <cstdio>
+#include <optional>
 #include <string>
 
 struct BlockImpl : torch::nn::Module {
@@ -46,13 +46,15 @@ TORCH_MODULE(Net);
 
 int main(int count, char** arguments) {
   const torch::Device device(count > 1 ? arguments[1] : "cpu");
+  std::optional<memoir::Session> session;
+  if (count > 2) session.emplace(arguments[2]);  // what goes wrong is said, and the program runs on
   torch::manual_seed(0);
   Net net;
   net->to(device);
-  const memoir::Watch watch(net);
   torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(0.01).momentum(0.9));
+  const memoir::Watch model(net), state(optimizer);
   for (int step = 0; step < 3; ++step) {
-    memoir::StepBegins(step);
+    memoir::Step();
     const torch::Tensor x = torch::randn({32, 64}, device);
     const torch::Tensor loss = net->forward(x).square().mean();
     loss.backward();

@@ -1,13 +1,15 @@
-// What an optimizer of torch's C++ interface holds: its parameters and their state. A part of memoir_torch.h: include
+// What an optimizer of torch's C++ interface holds: its parameters and their state. A part of memoir/torch.hpp: include
 // that instead.
-#ifndef TRACKER_TORCH_MEMOIR_OPTIMIZERS_H_
-#define TRACKER_TORCH_MEMOIR_OPTIMIZERS_H_
+#ifndef TRACKER_CLIENT_OPTIMIZERS_HPP_
+#define TRACKER_CLIENT_OPTIMIZERS_HPP_
 
-#include <memoir/memoir_functions.h>
+#include <memoir.hpp>
 #include <torch/optim.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
 namespace memoir {
@@ -99,7 +101,54 @@ class Holdings {
   int more_ = 0;
 };
 
+// The optimizers that are watched: what they hold is said when the next training step begins, and when they are watched
+// no longer. Of those whose steps memoir::Step runs, it is said there. One of a process.
+class Optimizers {
+ public:
+  static Optimizers& Get() {
+    static Optimizers* const optimizers = new Optimizers;
+    return *optimizers;
+  }
+
+  void Add(torch::optim::Optimizer* optimizer) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    watched_.push_back({optimizer, false});
+  }
+  void Remove(const torch::optim::Optimizer* optimizer) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto known = Known(optimizer);
+    if (known == watched_.end()) return;
+    Say(*known);
+    watched_.erase(known);
+  }
+  void IsStepped(const torch::optim::Optimizer* optimizer) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (const auto known = Known(optimizer); known != watched_.end()) known->says_itself = true;
+  }
+  void SayAll() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const Watched& watched : watched_) Say(watched);
+  }
+
+ private:
+  struct Watched {
+    torch::optim::Optimizer* optimizer;
+    bool says_itself;
+  };
+
+  std::vector<Watched>::iterator Known(const torch::optim::Optimizer* optimizer) {
+    return std::find_if(watched_.begin(), watched_.end(), [=](const Watched& w) { return w.optimizer == optimizer; });
+  }
+  static void Say(const Watched& watched) {
+    const Functions* functions = watched.says_itself ? nullptr : Recording();
+    if (functions != nullptr) Holdings(*functions, *watched.optimizer);
+  }
+
+  std::mutex mutex_;
+  std::vector<Watched> watched_;
+};
+
 }  // namespace internal
 }  // namespace memoir
 
-#endif  // TRACKER_TORCH_MEMOIR_OPTIMIZERS_H_
+#endif  // TRACKER_CLIENT_OPTIMIZERS_HPP_

@@ -1,0 +1,108 @@
+/* Finds Memoir from a program that was not started by `memoir run`, and fills a table of the functions of memoir.h. C99
+ * and C++, header only: a program that includes it links nothing of Memoir's and runs alike where Memoir is not
+ * installed, and one program serves every torch that there is a tracker for.
+ *
+ *     struct memoir_functions memoir;
+ *     char message[1024];
+ *     if (memoir_load(&memoir, message, sizeof message) != 0) return fprintf(stderr, "memoir: %s\n", message), 0;
+ *     const char* settings[] = {"output=run1", NULL};
+ *     memoir.start(settings, message, sizeof message);
+ *
+ * Needs dlopen, so libdl with glibc before 2.34. Any thread.
+ */
+#ifndef TRACKER_CLIENT_LOAD_H_
+#define TRACKER_CLIENT_LOAD_H_
+
+#include <dlfcn.h>
+#include <memoir.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* clang-format off */
+#define MEMOIR_FUNCTIONS(X)                                                                                     \
+  X(start) X(stop) X(uncaught) X(forked) X(rank) X(cuda_is_ready) X(mark) X(step) X(define_module)              \
+  X(enter_module) X(exit_module) X(module_holds) X(set_parameter) X(forget_parameter) X(recording_modules)      \
+  X(begin_range) X(end_range) X(optimizer_holds) X(parts) X(recordings) X(flush) X(pause) X(resume) X(level)    \
+  X(recording) X(output) X(torch_version)
+/* clang-format on */
+
+struct memoir_functions {
+#define MEMOIR_POINTER(name) __typeof__(&memoir_##name) name;
+  MEMOIR_FUNCTIONS(MEMOIR_POINTER)
+#undef MEMOIR_POINTER
+};
+
+/* dlopen's words, or others where it has none. */
+static inline const char* memoir_loader_says(void) {
+  const char* why = dlerror();
+  return why == NULL ? "it cannot be loaded" : why;
+}
+
+/* memcpy, for neither C nor C++ casts between pointers to objects and to functions. */
+static inline int memoir_fill_from(void* tracker, struct memoir_functions* functions, char* message, size_t size) {
+  void* found;
+#define MEMOIR_LOOK_UP(name)                                                                                      \
+  found = dlsym(tracker, "memoir_" #name);                                                                        \
+  if (found == NULL) {                                                                                            \
+    snprintf(message, size, "the Memoir that is installed is older than this program's headers: it lacks memoir_" \
+                            #name);                                                                               \
+    return -1;                                                                                                    \
+  }                                                                                                               \
+  memcpy(&functions->name, &found, sizeof found);
+  MEMOIR_FUNCTIONS(MEMOIR_LOOK_UP)
+#undef MEMOIR_LOOK_UP
+  return 0;
+}
+
+static inline int memoir_fill(void* interposer, int load, struct memoir_functions* functions, char* message,
+                              size_t size) {
+  void* (*tracker_of)(int, char*, size_t) = NULL;
+  void* found = dlsym(interposer, "memoir_tracker");
+  if (found == NULL) {
+    snprintf(message, size, "the Memoir in this process is older than this program's headers; update it");
+    return -1;
+  }
+  memcpy(&tracker_of, &found, sizeof found);
+  found = tracker_of(load, message, size);
+  return found == NULL ? -1 : memoir_fill_from(found, functions, message, size);
+}
+
+/* The functions of the Memoir that is in this process already: under `memoir run`, in a Python program that is recorded,
+ * or after memoir_load. -1: there is none. */
+static inline int memoir_find(struct memoir_functions* functions) {
+  char message[1024];
+  void* interposer = dlopen("libmemoir_interpose.so", RTLD_NOW | RTLD_NOLOAD);
+  const int failed = interposer == NULL ? -1 : memoir_fill(interposer, 0, functions, message, sizeof message);
+  if (failed != 0) (void)dlerror(); /* nobody asked */
+  return failed;
+}
+
+/* The same, loaded where it is not there yet, with the tracker for the libtorch that this process has loaded. The
+ * interposer is looked for in lib/memoir of the folder that the environment's MEMOIR_HOME names, else, by its name, where
+ * the loader looks for a library of the object that this is compiled into: its run path (the CMake package and
+ * memoir.pc set it to the installed tree), LD_LIBRARY_PATH, the system's folders. -1, with one line (cause and what to
+ * do) in `message`, which is cut to `size`. */
+static inline int memoir_load(struct memoir_functions* functions, char* message, size_t size) {
+  static const char name[] = "libmemoir_interpose.so";
+  const char* home = getenv("MEMOIR_HOME");
+  char path[4096];
+  void* interposer = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
+  if (interposer == NULL && home != NULL && *home != '\0') {
+    snprintf(path, sizeof path, "%s/lib/memoir/%s", home, name);
+    interposer = dlopen(path, RTLD_NOW);
+    if (interposer == NULL) {
+      snprintf(message, size, "MEMOIR_HOME=%s has no Memoir: %s", home, memoir_loader_says());
+      return -1;
+    }
+  }
+  if (interposer == NULL) interposer = dlopen(name, RTLD_NOW);
+  if (interposer == NULL) {
+    snprintf(message, size, "%s; set MEMOIR_HOME to the folder in which Memoir is installed", memoir_loader_says());
+    return -1;
+  }
+  return memoir_fill(interposer, 1, functions, message, size);
+}
+
+#endif /* TRACKER_CLIENT_LOAD_H_ */

@@ -1,0 +1,159 @@
+// The modules that a libtorch program watches, and what they hold. A part of memoir/torch.hpp: include that instead.
+#ifndef TRACKER_CLIENT_MODULES_HPP_
+#define TRACKER_CLIENT_MODULES_HPP_
+
+#include <ATen/core/Tensor.h>
+#include <memoir.h>
+#include <memoir.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace memoir {
+namespace internal {
+
+using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
+
+// A module of a model, whatever kind of module it is. `module` is the address by which its calls name it.
+struct Described {
+  const void* module;
+  std::string path;  // from the root; "" is the root itself
+  std::string class_name;
+  NamedTensors parameters, buffers;  // its own, without those of its children
+};
+
+// Of a root: itself first, then all below it, each once.
+using Describe = std::function<std::vector<Described>()>;
+
+// The modules that are watched, by address, and their numbers in the recording that runs. One of a process.
+class Modules {
+ public:
+  static Modules& Get() {
+    static Modules* const modules = new Modules;  // modules may be destroyed until the very end
+    return *modules;
+  }
+
+  void Add(const void* root, std::string class_name, Describe describe) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const Functions* functions = Find(true) == nullptr ? nullptr : Recording();
+    const bool named = functions != nullptr && Recorded(*functions);
+    roots_.push_back({root, std::move(class_name), std::move(describe)});
+    if (named) Name(*functions, roots_.back());
+  }
+
+  void Remove(const void* root) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto is_it = [root](const Root& known) { return known.module == root; };
+    const auto known = std::find_if(roots_.begin(), roots_.end(), is_it);
+    if (known != roots_.end()) roots_.erase(known);
+    const auto named = named_.find(root);
+    if (named == named_.end()) return;
+    for (const Part& part : named->second) Forget(part);
+    named_.erase(named);
+  }
+
+  // A recording that has begun since gets all that is watched.
+  void SayAll() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (const Functions* functions = Recording()) Recorded(*functions);
+  }
+
+  // 0: it is not watched, or nothing is recorded.
+  std::uint32_t NumberOf(const Functions& functions, const void* module) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!Recorded(functions)) return 0;
+    const auto known = numbers_.find(module);
+    return known == numbers_.end() ? 0 : known->second;
+  }
+
+ private:
+  struct Root {
+    const void* module;
+    std::string class_name;
+    Describe describe;
+  };
+  struct Part {
+    const void* module;
+    std::uint32_t number;
+    std::vector<std::uint64_t> parameters;
+  };
+
+  // Whether modules are recorded. Names all anew in a recording of its own, and in a new part of its capture.
+  bool Recorded(const Functions& functions) {
+    const std::uint64_t recording = functions.recordings();
+    const std::uint64_t parts = functions.parts();
+    if (recording == recording_ && parts == parts_) return records_modules_;
+    if (recording != recording_) records_modules_ = functions.recording_modules() == 1;
+    recording_ = recording;
+    parts_ = parts;
+    numbers_.clear();
+    named_.clear();
+    if (records_modules_) {
+      for (const Root& root : roots_) Name(functions, root);
+    }
+    return records_modules_;
+  }
+
+  void Name(const Functions& functions, const Root& root) {
+    std::vector<Part>& parts = named_[root.module];
+    const std::string label = LabelOf(root);
+    for (const Described& one : root.describe()) {
+      if (numbers_.find(one.module) == numbers_.end()) parts.push_back(NameOne(functions, label, one));
+    }
+  }
+
+  Part NameOne(const Functions& functions, const std::string& root, const Described& one) {
+    const std::uint32_t number =
+        functions.define_module(root.c_str(), one.path.c_str(), one.class_name.c_str());
+    numbers_[one.module] = number;
+    Part part{one.module, number, {}};
+    const std::vector<memoir_held> held = HeldIn(one.parameters), others = HeldIn(one.buffers);
+    for (const memoir_held& tensor : held) part.parameters.push_back(reinterpret_cast<std::uint64_t>(tensor.tensor));
+    functions.module_holds(number, held.data(), held.size(), others.data(), others.size());
+    return part;
+  }
+
+  static std::vector<memoir_held> HeldIn(const NamedTensors& tensors) {
+    std::vector<memoir_held> held;
+    for (const auto& [name, tensor] : tensors) {
+      if (tensor.defined()) held.push_back({tensor.unsafeGetTensorImpl(), name.c_str()});
+    }
+    return held;
+  }
+
+  // A second root of a class has a number behind it.
+  std::string LabelOf(const Root& root) const {
+    std::size_t number = 1;
+    for (const Root& other : roots_) {
+      if (other.module == root.module) break;
+      number += other.class_name == root.class_name;
+    }
+    return number == 1 ? root.class_name : root.class_name + "#" + std::to_string(number);
+  }
+
+  void Forget(const Part& part) {
+    numbers_.erase(part.module);
+    const Functions* functions = Find();
+    if (functions == nullptr) return;
+    for (const std::uint64_t parameter : part.parameters) functions->forget_parameter(parameter, part.number);
+  }
+
+  std::mutex mutex_;
+  std::vector<Root> roots_;
+  std::unordered_map<const void*, std::uint32_t> numbers_;
+  std::unordered_map<const void*, std::vector<Part>> named_;  // by root
+  std::uint64_t recording_ = 0, parts_ = 0;
+  bool records_modules_ = false;
+};
+
+}  // namespace internal
+}  // namespace memoir
+
+#endif  // TRACKER_CLIENT_MODULES_HPP_
