@@ -4,8 +4,8 @@
 //     memoir run --simulate h100 -o run2 -- ./training cuda   # recorded from outside; no GPU needed
 //
 // What it tells Memoir of its modules and optimizer gives the memory their names in both.
-#include <memoir/torch.hpp>
 #include <torch/torch.h>
+#include <memoir/torch.hpp>
 
 #include <cstdio>
 #include <optional>

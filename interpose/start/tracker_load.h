@@ -1,6 +1,6 @@
 // Which torch the process has loaded, and the tracker for it, which lies beside this library. For the start of a
-// program (program_start.cc), and for programs that start recordings themselves (memoir_tracker). libc only. Any thread,
-// but not in a signal handler.
+// program (program_start.cc), and for programs that start recordings themselves (memoir_tracker). libc only. Any
+// thread, but not in a signal handler.
 #ifndef INTERPOSE_START_TRACKER_LOAD_H_
 #define INTERPOSE_START_TRACKER_LOAD_H_
 
@@ -45,8 +45,8 @@ void* OpenTracker(const TrackerPlace& place, bool only_loaded, char* problem, st
 
 }  // namespace memoir
 
-// For the headers that programs include (tracker/client/load.h): the tracker for the torch of this process, loaded where
-// `load` is 1 and it is not yet. NULL, with one line (cause and what to do) in `message`, which is cut to `size`.
+// For the headers that programs include (tracker/client/load.h): the tracker for the torch of this process, loaded
+// where `load` is 1 and it is not yet. NULL, with one line (cause and what to do) in `message`, which is cut to `size`.
 extern "C" MEMOIR_INTERPOSE_API void* memoir_tracker(int load, char* message, std::size_t size);
 
 #endif  // INTERPOSE_START_TRACKER_LOAD_H_

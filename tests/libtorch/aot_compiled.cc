@@ -1,7 +1,7 @@
 // libtorch_aot_compiled FILE: runs a model that Python compiled with AOTInductor.
-#include <memoir.hpp>
 #include <torch/csrc/inductor/aoti_package/model_package_loader.h>
 #include <torch/torch.h>
+#include <memoir.hpp>
 
 #include <cstdio>
 

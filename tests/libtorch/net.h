@@ -2,8 +2,8 @@
 #ifndef TESTS_LIBTORCH_NET_H_
 #define TESTS_LIBTORCH_NET_H_
 
-#include <memoir/torch.hpp>
 #include <torch/torch.h>
+#include <memoir/torch.hpp>
 
 #include <cstdint>
 

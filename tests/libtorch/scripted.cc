@@ -1,6 +1,7 @@
-// libtorch_scripted FILE [watch]: runs a module that Python scripted, forward and backward; with `watch` it tells Memoir of it.
-#include <memoir/script.hpp>
+// libtorch_scripted FILE [watch]: runs a module that Python scripted, forward and backward; with `watch` Memoir is told
+// of it.
 #include <torch/script.h>
+#include <memoir/script.hpp>
 
 #include <cstdio>
 #include <optional>

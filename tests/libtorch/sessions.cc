@@ -2,9 +2,9 @@
 // "unharmed".
 #include <ATen/ops/add.h>
 #include <ATen/ops/ones.h>
-#include <memoir.hpp>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <memoir.hpp>
 
 #include <cstdio>
 #include <cstdlib>
@@ -119,8 +119,8 @@ void Fork(const std::string& folder) {
 
 int main(int count, char** arguments) {
   const std::map<std::string, std::function<void(const std::string&)>> cases = {
-      {"one", One},           {"twice", Twice},         {"ended-twice", EndedTwice}, {"in-turn", OneAfterTheOther},
-      {"option", Option},     {"exception", Exception}, {"uncaught", Uncaught},      {"exit", Exit},
+      {"one", One},       {"twice", Twice},         {"ended-twice", EndedTwice}, {"in-turn", OneAfterTheOther},
+      {"option", Option}, {"exception", Exception}, {"uncaught", Uncaught},      {"exit", Exit},
       {"fork", Fork}};
   const auto found = count > 2 ? cases.find(arguments[1]) : cases.end();
   if (found == cases.end()) return 2;

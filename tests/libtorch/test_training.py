@@ -47,7 +47,7 @@ memoir.mark("trained")
 
 @pytest.fixture(scope="session")
 def program(built):
-    """examples/libtorch_training.cc"""
+    """examples/libtorch/training.cc"""
     return built("libtorch_training")
 
 

@@ -1,6 +1,6 @@
 // libtorch_watched [DEVICE [FOLDER]]: trains a model that knows nothing of Memoir; all that main does is to watch it.
-#include <memoir/torch.hpp>
 #include <torch/torch.h>
+#include <memoir/torch.hpp>
 
 #include <cstdio>
 #include <optional>

@@ -102,7 +102,7 @@ def environment_variables_are_in_the_table(tree):
     known = set(re.findall(r'MEMOIR_OPTION\("(MEMOIR_[A-Z_]+)"', table))
     build = set()
     for source in sources(tree):
-        if source.path.endswith((".cmake", "CMakeLists.txt", "CMakePresets.json")):
+        if source.path.endswith((".cmake", ".cmake.in", "CMakeLists.txt", "CMakePresets.json")):
             build |= set(re.findall(r"MEMOIR_[A-Z_]+", source.text))
     for source in sources(tree):
         if source.path.startswith("tests/"):

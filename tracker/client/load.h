@@ -43,13 +43,13 @@ static inline const char* memoir_loader_says(void) {
 /* memcpy, for neither C nor C++ casts between pointers to objects and to functions. */
 static inline int memoir_fill_from(void* tracker, struct memoir_functions* functions, char* message, size_t size) {
   void* found;
-#define MEMOIR_LOOK_UP(name)                                                                                      \
-  found = dlsym(tracker, "memoir_" #name);                                                                        \
-  if (found == NULL) {                                                                                            \
-    snprintf(message, size, "the Memoir that is installed is older than this program's headers: it lacks memoir_" \
-                            #name);                                                                               \
-    return -1;                                                                                                    \
-  }                                                                                                               \
+#define MEMOIR_LOOK_UP(name)                                                                               \
+  found = dlsym(tracker, "memoir_" #name);                                                                 \
+  if (found == NULL) {                                                                                     \
+    snprintf(message, size,                                                                                \
+             "the Memoir that is installed is older than this program's headers: it lacks memoir_" #name); \
+    return -1;                                                                                             \
+  }                                                                                                        \
   memcpy(&functions->name, &found, sizeof found);
   MEMOIR_FUNCTIONS(MEMOIR_LOOK_UP)
 #undef MEMOIR_LOOK_UP
@@ -69,8 +69,8 @@ static inline int memoir_fill(void* interposer, int load, struct memoir_function
   return found == NULL ? -1 : memoir_fill_from(found, functions, message, size);
 }
 
-/* The functions of the Memoir that is in this process already: under `memoir run`, in a Python program that is recorded,
- * or after memoir_load. -1: there is none. */
+/* The functions of the Memoir that is in this process already: under `memoir run`, in a Python program that is
+ * recorded, or after memoir_load. -1: there is none. */
 static inline int memoir_find(struct memoir_functions* functions) {
   char message[1024];
   void* interposer = dlopen("libmemoir_interpose.so", RTLD_NOW | RTLD_NOLOAD);
@@ -80,8 +80,8 @@ static inline int memoir_find(struct memoir_functions* functions) {
 }
 
 /* The same, loaded where it is not there yet, with the tracker for the libtorch that this process has loaded. The
- * interposer is looked for in lib/memoir of the folder that the environment's MEMOIR_HOME names, else, by its name, where
- * the loader looks for a library of the object that this is compiled into: its run path (the CMake package and
+ * interposer is looked for in lib/memoir of the folder that the environment's MEMOIR_HOME names, else, by its name,
+ * where the loader looks for a library of the object that this is compiled into: its run path (the CMake package and
  * memoir.pc set it to the installed tree), LD_LIBRARY_PATH, the system's folders. -1, with one line (cause and what to
  * do) in `message`, which is cut to `size`. */
 static inline int memoir_load(struct memoir_functions* functions, char* message, size_t size) {

@@ -10,7 +10,7 @@
 //
 // Links nothing of Memoir's. A Session loads Memoir (memoir/load.h says from where) and starts a recording; everything
 // else finds the recording that runs, also that of `memoir run` and of the Python package, and does nothing where there
-// is none. Nothing here throws but std::bad_alloc of the caller's own strings, and nothing ends the program. Any thread.
+// is none. Nothing here throws but std::bad_alloc, and nothing ends the program. Any thread.
 #ifndef TRACKER_CLIENT_MEMOIR_HPP_
 #define TRACKER_CLIENT_MEMOIR_HPP_
 
@@ -38,7 +38,7 @@ using Functions = memoir_functions;
 struct Client {
   std::atomic<const Functions*> functions{nullptr};
   std::atomic<bool> looked{false};
-  std::atomic<int> session_of{0};             // process whose Session records
+  std::atomic<int> session_of{0};  // process whose Session records
   std::atomic<std::uint64_t> next_step{0};
   std::atomic<void (*)()> describe{nullptr};  // torch.hpp's: what modules and optimizers hold
 
@@ -59,7 +59,7 @@ inline const Functions* Keep(const Functions& found) {
   return known;
 }
 
-// Memoir's functions in this process; nullptr: it is not there. Looks once; `again` looks where it was not there before.
+// Memoir's functions in this process; nullptr: it is not there. Looks once; `again` looks also where it was not there.
 inline const Functions* Find(bool again = false) {
   Client& client = Client::Get();
   if (const Functions* known = client.functions.load(std::memory_order_acquire)) return known;
@@ -111,7 +111,7 @@ using Options = std::vector<std::pair<std::string, std::string>>;
 //   while another Session records      this one does not
 //   in a forked child                  the parent's Session does nothing; the child may have its own
 //   left by an exception               the capture has a mark "exception", and ends in order
-//   std::terminate, a signal, _exit    as under `memoir run`: `memoir show`, on this machine, finds all that was recorded
+//   std::terminate, a signal, _exit    `memoir show`, on this machine, finds all that was recorded
 class Session {
  public:
   // `folder`: of the capture, made if it is not there; "": as the environment says, else memoir-DATE-TIME.

@@ -110,8 +110,7 @@ class Modules {
   }
 
   Part NameOne(const Functions& functions, const std::string& root, const Described& one) {
-    const std::uint32_t number =
-        functions.define_module(root.c_str(), one.path.c_str(), one.class_name.c_str());
+    const std::uint32_t number = functions.define_module(root.c_str(), one.path.c_str(), one.class_name.c_str());
     numbers_[one.module] = number;
     Part part{one.module, number, {}};
     const std::vector<memoir_held> held = HeldIn(one.parameters), others = HeldIn(one.buffers);

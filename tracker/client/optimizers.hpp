@@ -3,8 +3,8 @@
 #ifndef TRACKER_CLIENT_OPTIMIZERS_HPP_
 #define TRACKER_CLIENT_OPTIMIZERS_HPP_
 
-#include <memoir.hpp>
 #include <torch/optim.h>
+#include <memoir.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -8,8 +8,8 @@
 #ifndef TRACKER_CLIENT_SCRIPT_HPP_
 #define TRACKER_CLIENT_SCRIPT_HPP_
 
-#include <memoir/torch.hpp>
 #include <torch/script.h>
+#include <memoir/torch.hpp>
 
 #include <string>
 #include <utility>

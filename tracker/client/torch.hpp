@@ -1,8 +1,8 @@
 // Tells Memoir what a libtorch program consists of: its modules, their parameters and buffers, its optimizers and their
-// state, so that a recording says of it what it says of the same program in Python. Header only, with memoir.hpp and two
-// parts beside it.
+// state, so that a recording says of it what it says of the same program in Python. Header only, with memoir.hpp and
+// two parts beside it.
 //
-//     const memoir::Watch watch(net), watched(optimizer);   // names of modules and parameters; what the optimizer holds
+//     const memoir::Watch watch(net), watched(optimizer);  // names of modules, parameters; what the optimizer holds
 //     torch::Tensor NetImpl::forward(torch::Tensor x) {
 //       const memoir::Call call(*this);                     // this module runs until the end of the scope
 //       return memoir::Forward(fc2, torch::relu(memoir::Forward(fc1, x)));
@@ -16,12 +16,12 @@
 #define TRACKER_CLIENT_TORCH_HPP_
 
 #include <c10/util/Type.h>
-#include <memoir.hpp>
-#include <memoir/modules.hpp>
-#include <memoir/optimizers.hpp>
 #include <torch/nn/module.h>
 #include <torch/nn/pimpl.h>
 #include <torch/optim.h>
+#include <memoir.hpp>
+#include <memoir/modules.hpp>
+#include <memoir/optimizers.hpp>
 
 #include <cstddef>
 #include <cstdint>
