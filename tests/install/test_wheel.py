@@ -64,6 +64,13 @@ def test_a_tracker_for_each_torch(wheel):
     assert trackers == {f"libmemoir_tracker-torch{version}.so" for version in versions}
 
 
+def test_what_cpp_programs_and_readers_need(wheel):
+    names = {name.removeprefix("memoir/_tree/") for name in zipfile.ZipFile(wheel).namelist()}
+    assert names >= {"include/memoir.h", "include/memoir.hpp", "include/memoir/load.h", "include/memoir/torch.hpp", "lib/cmake/Memoir/MemoirConfig.cmake",
+                     "lib/cmake/Memoir/MemoirConfigVersion.cmake", "lib/pkgconfig/memoir.pc", "share/memoir/proto/memoir/v1/capture.proto",
+                     "share/memoir/doc/capture_format.md"}
+
+
 @pytest.mark.skipif(not (ROOT / "tools" / "web" / "node_modules").exists(), reason="tools/web has no node_modules: the page is not built")
 def test_the_page_of_the_report(wheel):
     assert "memoir/_tree/lib/memoir/report.html" in zipfile.ZipFile(wheel).namelist()
