@@ -119,6 +119,30 @@ def test_find_package_without_a_tracker_for_that_torch(tree, asks, tmp_path):
     assert f"no tracker for torch {MINOR}: {bare}/lib/memoir/libmemoir_tracker-torch{MINOR}.so is missing; this Memoir has trackers for torch 1.99" in said
 
 
+WITH_TORCH = """
+cmake_minimum_required(VERSION 3.18)
+project(asks LANGUAGES CXX)
+find_package(Torch REQUIRED)
+find_package(Memoir REQUIRED COMPONENTS torch)
+get_target_property(linked Memoir::torch INTERFACE_LINK_LIBRARIES)
+message(STATUS "links ${linked}")
+"""
+
+
+@pytest.mark.parametrize("version", [MINOR, "1.98"])
+def test_the_torch_that_find_package_found(moved, clean, tmp_path, version):
+    """A stand-in for torch's own package, which stops where CUDA's compiler is missing: its targets are linked, and its version counts."""
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "TorchConfig.cmake").write_text("add_library(torch INTERFACE IMPORTED)\nset(TORCH_LIBRARIES torch c10)\nset(Torch_FOUND TRUE)\n")
+    (tmp_path / "torch" / "TorchConfigVersion.cmake").write_text(f'set(PACKAGE_VERSION "{version}.0")\nset(PACKAGE_VERSION_COMPATIBLE TRUE)\n')
+    (tmp_path / "CMakeLists.txt").write_text(WITH_TORCH)
+    done = configure(tmp_path, tmp_path / "build", f"-DCMAKE_PREFIX_PATH={moved}", f"-DTorch_DIR={tmp_path}/torch", environment=clean())
+    if version == MINOR:
+        assert done.returncode == 0 and "links Memoir::memoir;torch;c10" in done.stdout, done.stderr
+    else:
+        assert "no tracker for torch 1.98: " in message(done)
+
+
 def test_find_package_in_a_tree_that_is_not_complete(tree, asks, tmp_path):
     bare = shutil.copytree(tree, tmp_path / "bare", symlinks=True, ignore=shutil.ignore_patterns("libmemoir_interpose.so"))
     assert "libmemoir_interpose.so is missing: this tree is not complete" in message(asks(bare))

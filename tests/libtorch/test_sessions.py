@@ -2,10 +2,11 @@
 
 import shutil
 import subprocess
+import sys
 
 import pytest
 import torch
-from recording import counts, events, run_memoir, show
+from recording import counts, events, record, run_memoir, show
 
 MINOR = ".".join(torch.__version__.split(".")[:2])
 
@@ -132,6 +133,36 @@ def test_no_tracker_for_this_torch(tree, run, tmp_path):
     missing = f"{other}/lib/memoir/libmemoir_tracker-torch{MINOR}.so"
     assert (done.returncode, done.stdout) == (0, "not recording\nunharmed\n")
     assert done.stderr == f"memoir: not recording: no tracker for torch {MINOR}: {missing} is missing; build Memoir for that torch\n"
+
+
+EXTENSION = """
+#include <memoir.hpp>
+extern "C" __attribute__((visibility("default"))) int tell() {
+  memoir::Step(7);
+  const memoir::Range range("in C++");
+  memoir::Mark("from C++");
+  return memoir::IsRecording() ? 1 : 0;
+}
+"""
+CALLS_IT = """
+import ctypes, sys, torch
+told = ctypes.CDLL(sys.argv[1]).tell()
+torch.ones(10)
+print(told)
+"""
+
+
+def test_an_extension_of_a_python_program(tree, clean, tmp_path):
+    """It finds the recording that the Python package runs, without a session of its own."""
+    (tmp_path / "extension.cc").write_text(EXTENSION)
+    command = ["c++", "-std=c++17", "-shared", "-fPIC", "-fvisibility=hidden", tmp_path / "extension.cc", "-o", tmp_path / "extension.so", f"-I{tree}/include"]
+    subprocess.run(command, check=True)
+    capture, done = record(tree, tmp_path, CALLS_IT, tmp_path / "extension.so", env=clean())
+    assert (done.returncode, done.stdout, done.stderr) == (0, "1\n", "")
+    assert [event.get("name", event.get("step")) for event in events(tree, capture) if event["event"] in ("mark", "step")] == [7, "from C++"]
+    program = tmp_path / "program.py"
+    done = subprocess.run([sys.executable, program, tmp_path / "extension.so"], env=clean(), capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "0\n", ""), "and does nothing where there is none"
 
 
 NO_TORCH = """

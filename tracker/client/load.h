@@ -18,7 +18,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* clang-format off */
 #define MEMOIR_FUNCTIONS(X)                                                                                     \
@@ -40,33 +39,30 @@ static inline const char* memoir_loader_says(void) {
   return why == NULL ? "it cannot be loaded" : why;
 }
 
-/* memcpy, for neither C nor C++ casts between pointers to objects and to functions. */
+/* __extension__: ISO C has no casts from pointers to objects to those to functions; POSIX asks for them. */
 static inline int memoir_fill_from(void* tracker, struct memoir_functions* functions, char* message, size_t size) {
-  void* found;
-#define MEMOIR_LOOK_UP(name)                                                                               \
-  found = dlsym(tracker, "memoir_" #name);                                                                 \
-  if (found == NULL) {                                                                                     \
-    snprintf(message, size,                                                                                \
-             "the Memoir that is installed is older than this program's headers: it lacks memoir_" #name); \
-    return -1;                                                                                             \
-  }                                                                                                        \
-  memcpy(&functions->name, &found, sizeof found);
+  const char* lacks = NULL;
+#define MEMOIR_LOOK_UP(name)                                                                    \
+  functions->name = __extension__(__typeof__(functions->name)) dlsym(tracker, "memoir_" #name); \
+  if (functions->name == NULL) lacks = "memoir_" #name;
   MEMOIR_FUNCTIONS(MEMOIR_LOOK_UP)
 #undef MEMOIR_LOOK_UP
-  return 0;
+  if (lacks == NULL) return 0;
+  snprintf(message, size, "the Memoir that is installed is older than this program's headers: it lacks %s", lacks);
+  return -1;
 }
 
 static inline int memoir_fill(void* interposer, int load, struct memoir_functions* functions, char* message,
                               size_t size) {
-  void* (*tracker_of)(int, char*, size_t) = NULL;
-  void* found = dlsym(interposer, "memoir_tracker");
-  if (found == NULL) {
+  typedef void* (*memoir_tracker_of)(int, char*, size_t);
+  const memoir_tracker_of tracker_of = __extension__(memoir_tracker_of) dlsym(interposer, "memoir_tracker");
+  void* tracker;
+  if (tracker_of == NULL) {
     snprintf(message, size, "the Memoir in this process is older than this program's headers; update it");
     return -1;
   }
-  memcpy(&tracker_of, &found, sizeof found);
-  found = tracker_of(load, message, size);
-  return found == NULL ? -1 : memoir_fill_from(found, functions, message, size);
+  tracker = tracker_of(load, message, size);
+  return tracker == NULL ? -1 : memoir_fill_from(tracker, functions, message, size);
 }
 
 /* The functions of the Memoir that is in this process already: under `memoir run`, in a Python program that is
