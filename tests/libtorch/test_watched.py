@@ -28,6 +28,7 @@ for step in range(3):
     optimizer.step()
 memoir.mark("trained")
 '''
+STEP_TENSORS = 6 * 4  # bytes: Python's AdamW counts the steps of each parameter in a tensor on the CPU, that of C++ in a number
 KINDS = ("parameter", "buffer", "gradient", "optimizer state", "activation", "input")
 
 
@@ -62,6 +63,8 @@ def at(tree, capture, device, instant):
 def test_categories_are_the_twins(tree, pair, instant):
     capture, twin, device = pair
     mine, other = at(tree, capture, device, instant), at(tree, twin, device, instant)
+    if device == "cpu":
+        other["optimizer state"] -= STEP_TENSORS
     assert mine == other
     assert min(mine[name] for name in ("parameter", "buffer", "gradient", "optimizer state", "input")) > 0
 

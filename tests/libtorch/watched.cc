@@ -21,11 +21,12 @@ int main(int count, char** arguments) {
   net->to(device);
   torch::optim::AdamW optimizer(net->parameters());
   const memoir::Watch model(net), state(optimizer);
+  torch::Tensor x, loss;  // they live until the next ones are there, as in Python
   for (int step = 0; step < 3; ++step) {
     memoir::Step();
-    const torch::Tensor x = torch::randn({32, 64}, device);
+    x = torch::randn({32, 64}, device);
     optimizer.zero_grad();
-    const torch::Tensor loss = net->forward(x).square().mean();
+    loss = net->forward(x).square().mean();
     loss.backward();
     optimizer.step();
   }
