@@ -1,8 +1,11 @@
 """Programs in C++ that record themselves with memoir.hpp: no `memoir run`, no Python, no Memoir linked. What goes wrong is one line, and harms nobody."""
 
+import os
+import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import pytest
 import torch
@@ -171,10 +174,28 @@ int main() { memoir::Session session; memoir::Step(); memoir::Mark("x"); return 
 """
 
 
-def test_a_program_without_torch(tree, clean, tmp_path):
+@pytest.fixture
+def without_torch(tree, tmp_path):
     (tmp_path / "program.cc").write_text(NO_TORCH)
     flags = ["-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror", f"-I{tree}/include", "-ldl"]
     subprocess.run(["c++", tmp_path / "program.cc", "-o", tmp_path / "program", *flags], check=True)
-    done = subprocess.run([tmp_path / "program"], env=clean(MEMOIR_HOME=str(tree)), capture_output=True, text=True)
+    return tmp_path / "program"
+
+
+def test_a_program_without_torch(tree, clean, without_torch):
+    done = subprocess.run([without_torch], env=clean(MEMOIR_HOME=str(tree)), capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (
         0, "memoir: not recording: this program has not loaded libtorch_cpu.so; link libtorch's shared libraries, or start later\n")
+
+
+def test_a_setuid_program_takes_no_library_from_its_user(clean, without_torch):
+    """MEMOIR_HOME is the user's word, and the program has more rights than the user."""
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        pytest.skip("only root makes a program that runs as root for another user, with setpriv")
+    with tempfile.TemporaryDirectory() as folder:  # one that the other user may enter
+        os.chmod(folder, 0o755)
+        program = pathlib.Path(shutil.copy(without_torch, folder))
+        os.chmod(program, 0o4755)
+        command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", program]
+        done = subprocess.run(command, env=clean(MEMOIR_HOME="/nowhere"), capture_output=True, text=True, cwd="/")
+    assert done.returncode == 0 and done.stderr.startswith("memoir: not recording: libmemoir_interpose.so: cannot open"), done
