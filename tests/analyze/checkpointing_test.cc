@@ -101,6 +101,35 @@ TEST(CheckpointingTest, TheWholeModelIsMadeAgainAtOnce) {
   EXPECT_GE(net.again_bytes, 200u);
 }
 
+// One whole step, then one whose second layer runs out of memory; `larger`: and one that needs more and ends well.
+ProcessBuilder RanOut(bool larger) {
+  ProcessBuilder process = TwoLayers();
+  process.EnterModule("", "Net", "Net");
+  for (std::uint64_t layer = 0; layer < 2; ++layer) {
+    const std::string path = "layers." + std::to_string(layer);
+    process.EnterModule(path, "Block", "Net").BeginForward("aten::exp", static_cast<std::int64_t>(10 + layer));
+    process.Allocate(0x5000 + 0x100 * layer, 500).End({At(0x5000 + 0x100 * layer)});
+    if (layer == 1) process.BeginForward("aten::sum", 20).RunOutOfMemory(0, 4000, 100).End();
+    process.ExitModule(path, "Block", "Net");
+  }
+  process.ExitModule("", "Net", "Net").Deallocate(0x5000).Deallocate(0x5100);
+  if (larger) process.Begin("aten::ones").Allocate(0x6000, 5000).End().Deallocate(0x6000);
+  return process;
+}
+
+TEST(CheckpointingTest, WhatACallThatRanOutHadMadeIsMadeAgain) {
+  const Checkpointing checkpointing = Analyzed(RanOut(false));
+  EXPECT_EQ(checkpointing.devices.at(0).peak_bytes, 10 + 500 + 500u);
+  EXPECT_EQ(RowOf(checkpointing, "Net").freed_bytes, 0) << "its call had made all of it";
+  const CheckpointRow& layers = RowOf(checkpointing, "layers.*");
+  EXPECT_EQ(layers.freed_bytes, 500);
+  EXPECT_EQ(layers.again_bytes, 500u);
+  EXPECT_TRUE(layers.cut_off);
+  ASSERT_NE(checkpointing.devices[0].best(), nullptr);
+  EXPECT_EQ(checkpointing.devices[0].best()->name, "layers.*");
+  EXPECT_FALSE(RowOf(Analyzed(RanOut(true)), "layers.*").cut_off) << "the peak is of another step";
+}
+
 // The layer saves nothing that it made, but would keep what it is given, which the program frees.
 TEST(CheckpointingTest, InputsAreHeld) {
   ProcessBuilder process = Process();

@@ -51,10 +51,22 @@ TEST(WhatHelps, Checkpointing) {
   EXPECT_THAT(both, HasSubstr("; checkpointing layers.*"));
 }
 
+TEST(WhatHelps, AForwardThatHadNotEnded) {
+  Summary summary = WithCheckpointing("cuda:0");
+  summary.devices.front().checkpointing->cut_off = true;
+  OutOfMemory error = Error(OutOfMemoryCause::kFragmentation);
+  error.phase = Phase::kForward;
+  error.asked_bytes = 3 << 20;
+  EXPECT_EQ(WhatHelps(error, summary),
+            "checkpointing layers.* (12 modules): 5.0 MiB less by then (an estimate; the forward had not ended); "
+            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, which makes one piece of free memory (4.0 MiB): it "
+            "leaves 1.0 MiB for the rest of the step");
+}
+
 TEST(WhatHelps, ASmallerBatch) {
   OutOfMemory error = Error(OutOfMemoryCause::kFull);
   error.by_category = {{"activation", 6 << 20, 1}, {"parameter", 2 << 20, 1}};
-  EXPECT_EQ(WhatHelps(error, {}), "a smaller batch (with it 6.0 MiB grow): memoir fit --vary");
+  EXPECT_EQ(WhatHelps(error, {}), "a smaller batch (6.0 MiB grow with it): memoir fit --vary");
   error.fitting_input = FittingInput{12, 6 << 20, 4 << 20};
   EXPECT_EQ(WhatHelps(error, {}),
             "a smaller batch: inputs of about 4.0 MiB would fit, these had 6.0 MiB (an estimate from 12 steps)");

@@ -28,6 +28,7 @@ class AlikePeaks {
   std::uint64_t live() const { return heights_.live(); }
   std::uint64_t peak() const { return peak_; }
   Tick peak_tick() const { return peak_tick_; }
+  bool peak_is_cut_off() const { return peak_is_cut_off_; }
   const std::vector<Group>& groups() const { return groups_; }
 
   // For a change of the group that comes with the next Change of what is live.
@@ -43,6 +44,8 @@ class AlikePeaks {
     Group& group = At(alike);
     if (in_window_) group.peak = std::max(group.peak, static_cast<std::uint64_t>(std::max<std::int64_t>(bytes, 0)));
   }
+  // What began at `begin` ran out of memory: a peak since then is not all that it would have come to.
+  void NoteCutOff(LiveHeights::Instant begin) { peak_is_cut_off_ = in_window_ && peak_at_ >= begin; }
 
   void OpenWindow(Tick tick) {
     for (AlikeNumber alike = 0; alike < groups_.size(); ++alike) Settled(alike, heights_.now());
@@ -77,6 +80,7 @@ class AlikePeaks {
     peak_ = live();
     peak_at_ = heights_.now();
     peak_tick_ = tick;
+    peak_is_cut_off_ = false;
   }
 
   LiveHeights heights_;
@@ -84,6 +88,7 @@ class AlikePeaks {
   std::uint64_t peak_ = 0;
   LiveHeights::Instant peak_at_ = 0;
   Tick peak_tick_ = 0;
+  bool peak_is_cut_off_ = false;
   std::vector<Group> groups_;  // by AlikeNumber
 };
 

@@ -177,6 +177,28 @@ void CheckpointPass::MakeAgain(Call& call, ThreadId thread) {
   call.made_again = true;
 }
 
+// Of a call that has not ended and will not: backward would have to make again at least what it has made so far.
+void CheckpointPass::TouchCutOff(Call& call) {
+  for (auto& [device, peaks] : devices_) {
+    const CallOnDevice& on = On(call, device, peaks);
+    AlikePeaks::Group& group = peaks.AtOnce(call.alike);
+    const std::uint64_t without = peaks.live() + group.held - std::max(group.freed, group.kept);
+    peaks.Touch(call.alike, static_cast<std::int64_t>(without + on.most));
+    group.again = std::max(group.again, on.most);
+  }
+}
+
+void CheckpointPass::SeeOutOfMemory(const OutOfMemoryEvent& event) {
+  const DeviceId device = event.asked->device;
+  for (CallNumber number = calls_.Innermost(event.thread); number != 0; number = calls_[number].caller) {
+    const auto open = open_.find(number);
+    if (open == open_.end()) continue;
+    TouchCutOff(open->second);
+    AlikePeaks& peaks = PeaksOf(device, event);
+    peaks.NoteCutOff(On(open->second, device, peaks).begin);
+  }
+}
+
 std::int64_t CheckpointPass::MostWhileMadeAgain(const Call& call, const CallOnDevice& on, std::uint64_t live) const {
   const std::vector<AlikePeaks::Group>& groups = devices_[DeviceIndex(on.device)].second.groups();
   const AlikePeaks::Group group = call.alike < groups.size() ? groups[call.alike] : AlikePeaks::Group();

@@ -185,6 +185,7 @@ void CheckpointPass::SeeProcessEnd(const ProcessEvent& event) {
   // What waits for a backward that the recording does not have would be made again all the same.
   if (selection().window.kind == Window::Kind::kAll) {
     for (auto& [number, call] : open_) {
+      if (!call.ended) TouchCutOff(call);
       if (!call.ended || call.made_again) continue;
       for (auto& [device, peaks] : devices_) {
         if (const CallOnDevice& on = On(call, device, peaks); on.settled > 0)
@@ -222,7 +223,8 @@ void CheckpointPass::FinishDevice(DeviceId device, const AlikePeaks& peaks, Proc
     const AlikeModules& modules = calls_.alike()[alike];
     row.rows.push_back({modules.path.empty() ? modules.root : modules.path, modules.root, modules.path,
                         modules.class_name, modules.modules.size(), counted_[alike], already, group.peak,
-                        static_cast<std::int64_t>(peaks.peak() - group.peak), group.kept_at_peak, group.again});
+                        static_cast<std::int64_t>(peaks.peak() - group.peak), group.kept_at_peak, group.again,
+                        peaks.peak_is_cut_off()});
   }
   std::ranges::stable_sort(row.rows, [](const CheckpointRow& a, const CheckpointRow& b) {
     return std::pair(b.freed_bytes, b.kept_bytes) < std::pair(a.freed_bytes, a.kept_bytes);

@@ -40,6 +40,7 @@ class CheckpointPass : public WindowedVisitor {
   void SeeRangeEnd(const RangeEndEvent& event) override;
   void SeeAllocate(const AllocateEvent& event) override;
   void SeeDeallocate(const DeallocateEvent& event) override;
+  void SeeOutOfMemory(const OutOfMemoryEvent& event) override;
   void SeeModuleEnter(const ModuleEvent& event) override;
   void SeeModuleExit(const ModuleEvent& event) override;
 
@@ -142,6 +143,7 @@ class CheckpointPass : public WindowedVisitor {
   void MakeAgainCallsOf(const Watched& watched, ThreadId thread);
   void MakeAgain(Call& call, ThreadId thread);
   std::int64_t MostWhileMadeAgain(const Call& call, const CallOnDevice& on, std::uint64_t live) const;
+  void TouchCutOff(Call& call);
   void EndCall(CallNumber number);
   void Release(CallNumber number);
   void FinishDevice(DeviceId device, const AlikePeaks& peaks, ProcessId process);

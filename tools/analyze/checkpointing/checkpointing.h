@@ -31,6 +31,7 @@ struct CheckpointRow {
   std::int64_t freed_bytes = 0;   // the peak as it is, less that
   std::uint64_t kept_bytes = 0;   // activations of them at the peak as it is that would be given back
   std::uint64_t again_bytes = 0;  // most that one call would have to make again
+  bool cut_off = false;           // the peak is of a forward that ran out of memory: it would be at least peak_bytes
 };
 
 struct CheckpointDevice {

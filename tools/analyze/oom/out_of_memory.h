@@ -16,6 +16,7 @@
 #include "tools/analyze/oom/input_growth.h"
 #include "tools/analyze/oom/out_of_memory_growth.h"
 #include "tools/analyze/oom/out_of_memory_room.h"
+#include "tools/analyze/pass/loop_position.h"
 #include "tools/analyze/pass/options.h"
 #include "tools/model/capture.h"
 
@@ -57,6 +58,14 @@ struct OutOfMemory {
   Room room;
   Growth growth;
   std::optional<FittingInput> fitting_input;  // empty: not known, or no smaller input would have helped
+  // Of this kind, which came after the error: the program had caught it. Empty and 0 where no step was recorded.
+  std::optional<StepKind> step_kind;
+  std::uint64_t steps_after = 0;
+
+  // Whether torch asked for its tensors on the device, by its caching allocator or without one.
+  bool asks_for_tensors() const {
+    return !refusal || (!refusal->of_host && refusal->library.starts_with("libc10_cuda"));
+  }
 };
 
 // For whoever knows that there are such errors: finding that out takes less (Summary::refusals, DeviceRow::num_ooms).

@@ -26,11 +26,11 @@
 namespace memoir {
 namespace {
 
-// What is said of a condition: "" where it does not hold, and nothing could change that.
+// "FAILED, it is 1.4 GiB", "passed, it is 0", with what could change that.
 std::string ConditionLine(const Verdict& verdict) {
   if (!verdict.holds) return "not known: " + verdict.why;
-  if (verdict.sure) return *verdict.holds ? "holds" : "";
-  return (*verdict.holds ? "holds for what was recorded: " : "does not hold for what was recorded: ") + verdict.why;
+  const std::string said = (*verdict.holds ? "FAILED, it is " : "passed, it is ") + verdict.figure;
+  return verdict.sure ? said : said + " in what was recorded: " + verdict.why;
 }
 
 absl::Status AddConditions(Analyses& analyses, const Shown& shown, Checked& checked) {
@@ -48,7 +48,7 @@ absl::Status AddConditions(Analyses& analyses, const Shown& shown, Checked& chec
                                        {"why", verdict.why}});
     const std::string line = "--fail-if " + Escaped(condition.text) + ": " + ConditionLine(verdict);
     if (!verdict.holds) checked.failures.push_back(line);
-    if (verdict.holds && !line.ends_with(": ")) checked.text += Wrapped(line, shown.terminal.width, 0) + "\n";
+    if (verdict.holds) checked.text += Wrapped(line, shown.terminal.width, 0) + "\n";
     checked.found = checked.found || verdict.holds.value_or(false);
   }
   return absl::OkStatus();

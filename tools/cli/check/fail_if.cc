@@ -4,13 +4,16 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <string_view>
 #include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "fmt/format.h"
 #include "tools/cli/terminal/nearest.h"
+#include "tools/view/terminal/units.h"
 
 namespace memoir {
 namespace {
@@ -97,6 +100,12 @@ bool Compare(double figure, const std::string& compare, double value) {
   return figure == value;
 }
 
+std::string Written(double value, const FailIf& condition) {
+  if (condition.percent) return fmt::format("{:.2f}%", value);
+  const auto whole = static_cast<std::uint64_t>(value);
+  return FigureNamed(condition.figure)->unit == Unit::kCount ? FormatCount(whole) : FormatBytes(whole);
+}
+
 // Whether what was not recorded could change the answer. It could only make the figure worse.
 bool IsSure(const FailIf& condition, const CheckedFigure& figure, bool holds) {
   if (figure.incomplete.empty()) return true;
@@ -138,10 +147,10 @@ std::string FailIfFigures() {
 
 Verdict Judge(const FailIf& condition, const CheckedFigures& figures) {
   const CheckedFigure figure = FigureOf(condition.figure, condition.percent, figures);
-  if (!figure.value) return {std::nullopt, false, figure.unknown};
+  if (!figure.value) return {std::nullopt, false, figure.unknown, ""};
   const bool holds = Compare(*figure.value, condition.compare, condition.value);
   const bool sure = IsSure(condition, figure, holds);
-  return {holds, sure, sure ? "" : figure.incomplete};
+  return {holds, sure, sure ? "" : figure.incomplete, Written(*figure.value, condition)};
 }
 
 }  // namespace memoir

@@ -29,6 +29,7 @@ struct Verdict {
   std::optional<bool> holds;  // empty: the figure is not known
   bool sure = true;           // false: of what was recorded, which is not all
   std::string why;            // it is not known, or not sure
+  std::string figure;         // "1.4 GiB", "2"; "" where it is not known
 };
 Verdict Judge(const FailIf& condition, const CheckedFigures& figures);
 

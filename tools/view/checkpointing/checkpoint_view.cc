@@ -68,7 +68,14 @@ std::string DeviceText(const Capture& capture, const CheckpointDevice& device, s
                                          FormatBytes(device.peak_bytes), FormatMoment(device.peak_ns))) +
                      "\n";
   if (device.rows.empty()) return text + "  No call of a module was recorded.\n";
-  return text + RowTable(device, top, terminal);
+  text += RowTable(device, top, terminal);
+  if (!device.rows.front().cut_off) return text;
+  return text + "  " +
+         Wrapped(
+             "The peak is of a forward that ran out of memory: the peaks would be at least these, as the rest of "
+             "the forward is not in them.",
+             terminal.width, 2) +
+         "\n";
 }
 
 std::string Notes(const Checkpointing& checkpointing, std::size_t top, const Terminal& terminal) {
@@ -104,7 +111,8 @@ Json CheckpointRowJson(const CheckpointRow& row) {
           {"freed_bytes", row.freed_bytes},
           {"new_peak_bytes", row.peak_bytes},
           {"kept_bytes", row.kept_bytes},
-          {"again_bytes", row.again_bytes}};
+          {"again_bytes", row.again_bytes},
+          {"cut_off", row.cut_off}};
 }
 
 }  // namespace
@@ -140,9 +148,10 @@ std::string CheckpointLine(const Capture& capture, const DeviceRow& device, cons
   if (!device.checkpointing) return "";
   const CheckpointRow& row = *device.checkpointing;
   const std::string text = fmt::format(
-      "Checkpointing {} ({}) would lower the peak by up to {}, to {} (an estimate): memoir show {} --by checkpoint",
+      "Checkpointing {} ({}) would lower the peak by up to {}, to {}{} (an estimate{}): memoir show {} --by checkpoint",
       Shortened(ShownName(row.name), kNameInLine), FormatCounted(row.modules, "module", "modules"),
-      FormatBytes(static_cast<std::uint64_t>(row.freed_bytes)), FormatBytes(row.peak_bytes), Escaped(capture.path()));
+      FormatBytes(static_cast<std::uint64_t>(row.freed_bytes)), row.cut_off ? "at least " : "",
+      FormatBytes(row.peak_bytes), row.cut_off ? "; the forward had not ended" : "", Escaped(capture.path()));
   return "  " + Wrapped(text, terminal.width, 2) + "\n";
 }
 

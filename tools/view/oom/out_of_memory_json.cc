@@ -83,6 +83,7 @@ Json ErrorJson(const OutOfMemory& error) {
           {"phase", ToString(error.phase)},
           {"step", OrNull(error.step)},
           {"optimizer_steps", error.optimizer_steps},
+          {"steps_after", error.steps_after},
           {"pool", PoolJson(room.pool)},
           {"stream", StreamName(room.stream)},
           {"cause", ToString(room.cause)},

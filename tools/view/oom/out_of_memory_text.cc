@@ -199,6 +199,13 @@ std::string WhyNow(const OutOfMemory& error, const Detail& detail) {
   return text + fmt::format("; that call asked for {}", FormatBytes(*growth.asked_then));
 }
 
+// "; the program went on: 14 optimizer steps came after it"
+std::string WentOn(const OutOfMemory& error) {
+  if (error.steps_after == 0) return "";
+  const std::string kind(ToString(*error.step_kind));
+  return fmt::format("; the program went on: {} came after it", FormatCounted(error.steps_after, kind, kind + "s"));
+}
+
 bool HasModules(const OutOfMemory& error) {
   return std::ranges::any_of(error.by_module, [](const Holder& holder) { return !holder.name.starts_with('('); });
 }
@@ -206,10 +213,12 @@ bool HasModules(const OutOfMemory& error) {
 std::string Headline(const Capture& capture, const OutOfMemory& error) {
   if (error.refusal) {
     return fmt::format("{} at {}: {}, in {}", DeviceLabel(capture, error.device, error.process), FormatMoment(error.ns),
-                       WhatWasRefused(error), Place(error));
+                       WhatWasRefused(error), Place(error)) +
+           WentOn(error);
   }
   return fmt::format("{} at {}: {} asked for {}", DeviceLabel(capture, error.device, error.process),
-                     FormatMoment(error.ns), Place(error), FormatBytes(error.asked_bytes));
+                     FormatMoment(error.ns), Place(error), FormatBytes(error.asked_bytes)) +
+         WentOn(error);
 }
 
 // Nothing but unknown says nothing.

@@ -36,7 +36,7 @@ std::size_t CountLines(std::string_view text) { return static_cast<std::size_t>(
 
 // How much of each line there is room for.
 struct Detail {
-  std::size_t names = 3;     // of a grouping
+  std::size_t lines = 3;     // of a grouping
   std::size_t findings = 3;  // what the recording lacks
   bool others = true;        // the devices beside the largest
 };
@@ -95,9 +95,11 @@ std::string PeakText(const Capture& capture, const DeviceRow& device, const Repl
 // "10.9 GiB, 85.8% allocated at the peak; 10.8 GiB stayed free", and as much else as there is room for.
 std::string ReservedText(const DeviceRow& device, std::size_t room) {
   std::string text = FormatBytes(device.peak_reserved_bytes);
-  if (device.reserved_bytes_at_peak > 0) {
-    const std::uint64_t used = std::min(device.peak_allocated_bytes, device.reserved_bytes_at_peak);
-    text += ", " + FormatShare(used, device.reserved_bytes_at_peak) + " allocated at the peak";
+  if (const std::uint64_t then = device.reserved_bytes_at_peak; then > 0) {
+    const std::string used = FormatShare(std::min(device.peak_allocated_bytes, then), then);
+    text += then == device.peak_reserved_bytes
+                ? ", " + used + " allocated at the peak"
+                : fmt::format(" at most; {} at the peak, {} of it allocated", FormatBytes(then), used);
   }
   if (device.num_alloc_retries.value_or(0) > 0)
     text += "; " + FormatCounted(*device.num_alloc_retries, "retry", "retries");
@@ -144,17 +146,20 @@ std::vector<Share> SharesOf(const Summary& summary, std::size_t device) {
 
 // "activation 89.9 MiB 55%, parameter 16.1 MiB 10%", broken between the shares; "" where nothing has a name: the
 // program called no module, or no stack was recorded.
-std::string SharesLine(const Summary& summary, std::size_t device, std::string_view name, std::size_t most,
+// In at most so many lines, and no more than three shares.
+std::string SharesLine(const Summary& summary, std::size_t device, std::string_view name, std::size_t lines,
                        const Terminal& terminal) {
+  constexpr std::size_t kMostShares = 3;
   const std::vector<Share> shares = SharesOf(summary, device);
   const auto peak = static_cast<double>(summary.devices[device].peak_allocated_bytes);
   std::string text, line = PaddedRight(name, kIndent);
-  for (std::size_t i = 0; i < std::min(most, shares.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kMostShares, shares.size()); ++i) {
     const double percent = 100 * static_cast<double>(shares[i].bytes) / peak;
     if (i > 0 && percent < 1) break;
     const std::string share =
         fmt::format("{} {} {:.0f}%", Shortened(shares[i].name, kNameInLine), FormatBytes(shares[i].bytes), percent);
     if (i > 0 && DisplayWidth(line + ", " + share) > terminal.width) {
+      if (--lines == 0) break;
       text += line + ",\n";
       line = std::string(kIndent, ' ') + share;
     } else {
@@ -189,7 +194,11 @@ std::string OthersText(const Capture& capture, const Summary& summary, std::size
 // What is wrong, worst first: one line each.
 std::vector<LossHeadline> FindingsOf(const Capture& capture, const PeakHolders& holders) {
   std::vector<LossHeadline> findings;
-  if (!holders.leaks.empty()) findings.push_back({"leak? " + LeakText(capture, holders.leaks.front()), true});
+  if (!holders.leaks.empty()) {
+    const std::string more =
+        holders.leaks.size() == 1 ? "" : fmt::format("{} leaks, the largest: ", FormatCount(holders.leaks.size()));
+    findings.push_back({"leak? " + more + LeakText(capture, holders.leaks.front()), true});
+  }
   std::vector<LossHeadline> losses = LossHeadlines(capture, holders.by_category.report);
   std::ranges::move(losses, std::back_inserter(findings));
   return findings;
@@ -269,9 +278,9 @@ std::string Body(const Capture& capture, const PeakHolders& holders, const Detai
   if (const std::string others = OthersText(capture, summary, largest); detail.others && !others.empty())
     text += FactLine(terminal, "beside", others);
   if (!device.peak_is_folded) {
-    text += SharesLine(summary, largest, "category", detail.names, terminal);
-    text += SharesLine(holders.by_module, largest, "module", detail.names, terminal);
-    text += SharesLine(holders.by_line, largest, "line", detail.names, terminal);
+    text += SharesLine(summary, largest, "category", detail.lines, terminal);
+    text += SharesLine(holders.by_module, largest, "module", detail.lines, terminal);
+    text += SharesLine(holders.by_line, largest, "line", detail.lines, terminal);
   }
   return text + error;
 }
