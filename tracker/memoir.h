@@ -115,6 +115,12 @@ MEMOIR_API uint64_t memoir_recordings(void);
 /* Returns when everything recorded before the call is written. */
 MEMOIR_API void memoir_flush(void);
 
+/* A snapshot: the state that all recorded before the call has led to (live blocks with operator, module and line,
+ * segments, sums, what modules and optimizers hold) as a small capture of its own in `folder`, which is made; NULL: in
+ * snapshots/0001, 0002, ... of the recording's. Other threads go on. Returns 0 when it is on file, with the folder in
+ * `message`, or -1. */
+MEMOIR_API int memoir_snapshot(const char* folder, char* message, size_t size);
+
 /* What is recorded: nothing; allocations and deallocations; or these and operators. */
 enum memoir_level { MEMOIR_OFF = 0, MEMOIR_MEMORY = 1, MEMOIR_ALL = 2 };
 

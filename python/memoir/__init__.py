@@ -16,7 +16,8 @@
 
 from __future__ import annotations
 
-from memoir._recording import flush, is_recording, mark, output, output_dir, pause, recording, resume, session, start, step, stop
+from memoir._controls import flush, pause, resume, snapshot
+from memoir._recording import is_recording, mark, output, output_dir, recording, session, start, step, stop
 
 TYPE_CHECKING = False  # typing takes milliseconds to import
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ else:
 
 
 __all__ = [
-    "Capture", "CaptureError", "MemoryTracker", "flush", "is_recording", "load", "mark", "output", "output_dir", "pause", "recording", "resume", "session", "start", "step", "stop"]
+    "Capture", "CaptureError", "MemoryTracker", "flush", "is_recording", "load", "mark", "output", "output_dir", "pause", "recording", "resume", "session", "snapshot", "start", "step", "stop"]
 
 
 def _autoload() -> None:

@@ -116,6 +116,7 @@ def _declare(library: ctypes.CDLL) -> ctypes.CDLL:
     library.memoir_step.argtypes = [ctypes.c_uint64]
     library.memoir_step.restype = None
     library.memoir_flush.restype = None
+    library.memoir_snapshot.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t]
     library.memoir_pause.argtypes = [ctypes.c_int]
     library.memoir_output.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
     library.memoir_watch.argtypes = [ctypes.POINTER(ctypes.c_char_p), ctypes.c_char_p, ctypes.c_size_t]

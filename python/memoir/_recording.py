@@ -53,6 +53,8 @@ def start(
     start: typing.Literal["on", "memory", "off"] | None = None,
     toggle_signal: str | None = None,
     control: StrOrBytesPath | None = None,
+    snapshot_signal: str | None = None,
+    snapshot_on: str | None = None,
     **unknown: typing.NoReturn,
 ) -> None:
     """Record the memory of this process into a folder, until `stop()` or the end of the program.
@@ -88,7 +90,11 @@ def start(
     schedule: records operators in a cycle of steps, with the words of torch.profiler.schedule: "wait=1,warmup=1,active=3,repeat=2", also skip_first
     start: what is recorded at first: "on", "memory" (allocations, no operators) or "off", nothing until `resume()` (default: on)
     toggle_signal: name of a signal that switches the recording off and on in turn, such as "USR2"
-    control: file that switches the recording when the word on, memory or off is written into it, or when it is touched (default: control, in the capture's folder)
+    control: file that switches the recording when the word on, memory or off is written into it, or when it is touched; the word snapshot makes a snapshot
+        (default: control, in the capture's folder)
+    snapshot_signal: name of a signal that makes a snapshot of what is live, such as "USR1", in snapshots/ of the capture's folder
+    snapshot_on: what makes a snapshot by itself: "oom" (the first 8 out-of-memory errors), "exception" (one that ends the program), "exit" (each end of the
+        program); several with commas
 
     Raises RuntimeError, which says what to do, where an option is not known or recording can't start. A program under `memoir run` is
     recorded already: there this call and its `stop()` do nothing, and one line on standard error says so.
@@ -198,6 +204,8 @@ def session(
     start: typing.Literal["on", "memory", "off"] | None = None,
     toggle_signal: str | None = None,
     control: StrOrBytesPath | None = None,
+    snapshot_signal: str | None = None,
+    snapshot_on: str | None = None,
     **unknown: typing.NoReturn,
 ) -> Iterator[None]:
     """Record what happens inside of a `with` block: `start()`, whose options it takes, and `stop()` at its end.
@@ -237,34 +245,6 @@ def step(number: int | None = None) -> None:
         _trace_calls(_tracker)
 
 
-def pause(memory: bool = False) -> None:
-    """Stop recording until `resume()`; until then the recording costs next to nothing.
-
-    With memory=True allocations and deallocations are still recorded, and only operators are not: what is live stays known.
-    Without, blocks that were live at the pause are unknown after `resume()`. Does nothing where this process is not recorded.
-    """
-    if _tracker is not None:
-        _say_if_late("pause", _tracker.memoir_pause(int(memory)))
-
-
-def resume() -> None:
-    """Record everything again after `pause()`, as far as the options `steps`, `range` or `schedule` ask for it."""
-    if _tracker is not None:
-        _say_if_late("resume", _tracker.memoir_resume())
-
-
-def _say_if_late(call: str, result: int) -> None:
-    """The writer tries a switch that failed again by itself: it is late, and not lost."""
-    if result != 0 and is_recording():
-        say(f"memoir: memoir.{call}() is late: no memory, or no room in the event ring; it is tried again (a larger ring_size may help)")
-
-
-def flush() -> None:
-    """Write out what is recorded so far, and return when it is on file: `memoir show` can then read it while the program runs."""
-    if _tracker is not None:
-        _tracker.memoir_flush()
-
-
 def is_recording() -> bool:
     """Whether this process is recorded at the moment; True also while that is paused."""
     return _tracker is not None and bool(_tracker.memoir_recording() == 1)
@@ -278,6 +258,11 @@ def recording() -> bool:
 def operators() -> str:
     """Which operators the recording has that was asked for last: "ranges" or "dispatch"."""
     return _operators
+
+
+def tracker() -> ctypes.CDLL | None:
+    """The library that records this process, or has recorded it; None before the first `start()`."""
+    return _tracker
 
 
 def marker() -> Callable[[bytes], None]:

@@ -23,7 +23,7 @@ INTERPOSER_EXPORTS = """
   memoir::CudaIsInUse memoir::FollowProfilers memoir::KernelNameId
 """
 TRACKER_EXPORTS = """
-  memoir_start memoir_stop memoir_mark memoir_step memoir_flush memoir_pause memoir_resume memoir_level memoir_recording memoir_output memoir_torch_version
+  memoir_start memoir_stop memoir_mark memoir_step memoir_flush memoir_snapshot memoir_pause memoir_resume memoir_level memoir_recording memoir_output memoir_torch_version
   memoir_define_module memoir_enter_module memoir_exit_module memoir_set_parameter memoir_forget_parameter memoir_recording_modules
   memoir_python_setup memoir_python_look_at_frames memoir_python_enter memoir_python_exit memoir_python_gone memoir_set_module memoir_forget_module
   memoir_watch memoir_forked memoir_begin memoir_leave memoir_rank memoir_cuda_is_ready memoir_uncaught

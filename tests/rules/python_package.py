@@ -24,6 +24,7 @@ TYPES = {
     "kOperators": "typing.Literal['ranges', 'dispatch']",
     "kStacks": "typing.Literal['python', 'native', 'calls', 'off']",
     "kPublication": "typing.Literal['none', 'nvtx-memory']",
+    "kSnapshots": "str",
     "kSwitch": "bool | typing.Literal['on', 'off']",
     "kKernels": "bool | typing.Literal['on', 'off', 'times']",
 }

@@ -109,3 +109,28 @@ def test_what_was_live_at_the_last_one(tree, ran):
     device = next(d for d in json.loads(done.stdout)["devices"] if d["device"] == "cuda:0")
     assert device["live_bytes"] == report["out_of_memory"][-1]["allocated_bytes"] > 0
     assert device["time_ns"] == report["out_of_memory"][-1]["time_ns"]
+
+
+def test_a_snapshot_of_the_error(tree, tmp_path):
+    """Of the instant of the error: what was live then is in it, also where the program frees it and goes on."""
+    (tmp_path / "program.py").write_text("""
+import torch
+MIB = 1 << 20
+def asks():
+    held = torch.zeros(900 * MIB, dtype=torch.uint8, device="cuda")
+    torch.zeros(900 * MIB, dtype=torch.uint8, device="cuda")
+for _ in range(12):
+    try:
+        asks()
+    except torch.OutOfMemoryError:
+        pass
+""")
+    capture = tmp_path / "capture"
+    command = [tree / "bin" / "memoir", "run", "--simulate", "h100", "--sim-memory", "1536MiB", "--snapshot-on", "oom", "-o", capture, "--", sys.executable, tmp_path / "program.py"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and done.stderr.count("memoir: snapshot (oom)") == 8, done.stderr
+    for number in range(1, 9):
+        folder = capture / "snapshots" / f"{number:04}"
+        live = json.loads(subprocess.run([tree / "bin" / "memoir", "show", "--json", "--at", "end", "--by", "line", folder], capture_output=True, text=True, check=True).stdout)
+        (device,) = [row for row in live["devices"] if row["device"] == "cuda:0"]
+        assert device["live_bytes"] == 900 * MIB and device["rows"][0]["name"].endswith("program.py:5 asks"), device

@@ -15,6 +15,7 @@ ControlWord WordOf(std::string_view text) {
   if (text == "on" || text == "1") return ControlWord::kOn;
   if (text == "off" || text == "0") return ControlWord::kOff;
   if (text == "memory") return ControlWord::kMemory;
+  if (text == "snapshot") return ControlWord::kSnapshot;
   return ControlWord::kUnknown;
 }
 
@@ -39,7 +40,7 @@ ControlWord ControlFile::First() {
   done_ = Now();
   if (done_ == Version{} || done_.size == 0) return ControlWord::kNone;
   const ControlWord word = Read();
-  return word == ControlWord::kToggle ? ControlWord::kNone : word;
+  return word == ControlWord::kToggle || word == ControlWord::kSnapshot ? ControlWord::kNone : word;
 }
 
 ControlWord ControlFile::Look() {

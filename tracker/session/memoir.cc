@@ -7,9 +7,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <optional>
 #include <string>
+#include <system_error>
 
 #include "tracker/memoir_python.h"
 #include "tracker/session/not_recording.h"
@@ -100,7 +102,7 @@ void memoir_program_starts(const char* program) {
     program_records.store(true, std::memory_order_relaxed);
     std::atexit(&StopAtExit);
     pthread_atfork(nullptr, nullptr, &memoir_forked);  // behind those of the recording: a child records once it trains
-  } catch (...) {  // not even memory for a line
+  } catch (...) {                                      // not even memory for a line
   }
 }
 
@@ -210,6 +212,17 @@ void memoir_flush(void) {
     memoir::FlushSession();
   } catch (...) {  // nothing to say it to; what is not on file is still in the ring
   }
+}
+
+int memoir_snapshot(const char* folder, char* message, size_t size) {
+  return Guarded("for a snapshot", message, size, [&](std::string* error) {
+    std::error_code failed;
+    std::string into = folder == nullptr ? "" : std::filesystem::absolute(folder, failed).string();
+    if (folder != nullptr && failed) into = folder;
+    if (!memoir::SnapshotSession(&into, error)) return false;
+    if (message != nullptr && size > 0) std::snprintf(message, size, "%s", into.c_str());
+    return true;
+  });
 }
 
 int memoir_recording(void) {

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "interpose/tick.h"
+#include "tracker/session/control_signals.h"
 #include "tracker/session/program_records.h"
 #include "tracker/session/terminal_line.h"
-#include "tracker/session/toggle_signal.h"
 #include "tracker/torch/hooks.h"
 
 namespace memoir {
@@ -53,7 +53,8 @@ RecordingControls* RecordingControls::Begin(const ControlOptions& options, std::
   RecordingControls* controls = fresh.get();
   current_.Put(std::move(fresh));
   try {
-    if (options.toggle_signal) InstallToggleSignal(*options.toggle_signal, warning);
+    if (options.toggle_signal) InstallControlSignal(ControlSignal::kToggle, *options.toggle_signal, warning);
+    if (options.snapshot_signal) InstallControlSignal(ControlSignal::kSnapshot, *options.snapshot_signal, warning);
     WatchUserRanges(controls->windows_ ? &kWatcher : nullptr);
     controls->switch_.Begin(controls->Desired());
   } catch (...) {
@@ -68,7 +69,7 @@ void RecordingControls::GiveUp() noexcept { switch_.GiveUp(); }
 void RecordingControls::End() {
   switch_.End();
   WatchUserRanges(nullptr);
-  RemoveToggleSignal();
+  RemoveControlSignals();
 }
 
 RecordingLevel RecordingControls::Desired() const {
@@ -123,7 +124,10 @@ void RecordingControls::Obey(ControlWord word) {
       return Toggle();
     case ControlWord::kUnknown:
       if (!speaks_.load(std::memory_order_relaxed)) return;
-      SayLine("%s contains neither on, off nor memory; recording is unchanged", file_.path().c_str());
+      SayLine("%s contains none of on, off, memory and snapshot; recording is unchanged", file_.path().c_str());
+      return;
+    case ControlWord::kSnapshot:
+      snapshot_asked_ = "control file";
       return;
     case ControlWord::kNone:
       return;
@@ -133,7 +137,8 @@ void RecordingControls::Obey(ControlWord word) {
 // What cannot be switched now, for another thread switches or the ring is full, is tried again at the next look.
 void RecordingControls::Look() {
   if (!switch_.active()) return;
-  for (std::uint32_t toggles = TakeToggles(); toggles > 0; --toggles) Toggle();
+  for (std::uint32_t toggles = TakeSignals(ControlSignal::kToggle); toggles > 0; --toggles) Toggle();
+  if (TakeSignals(ControlSignal::kSnapshot) > 0) snapshot_asked_ = "signal";
   if (const std::uint64_t now = MonotonicNs(); now >= next_look_ns_) {
     next_look_ns_ = now + kFileLookNs;
     Obey(file_.Look());

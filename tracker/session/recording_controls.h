@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "tracker/session/control_file.h"
 #include "tracker/session/published.h"
@@ -26,6 +27,7 @@ namespace memoir {
 struct ControlOptions {
   RecordingLevel start = RecordingLevel::kAll;
   std::optional<int> toggle_signal;
+  std::optional<int> snapshot_signal;
   std::string control_file;
   WindowOptions windows;
   bool speaks = true;  // of a job's processes, this one says what concerns all of them
@@ -61,8 +63,10 @@ class RecordingControls {
   // Whether ranges are recorded since this one.
   bool RangeBegins(const void* range, const char* name);
   void RangeEnds(const void* range, const char* name);
-  // Signal and file.
+  // Signals and file.
   void Look();
+  // Whether one of them has asked for a snapshot since the last call: by what. The writer's thread, as Look.
+  std::optional<const char*> TakeSnapshotAsked() { return std::exchange(snapshot_asked_, std::nullopt); }
   // The rank became known: as ControlOptions::speaks.
   void SetSpeaks(bool speaks) { speaks_.store(speaks, std::memory_order_relaxed); }
 
@@ -80,8 +84,9 @@ class RecordingControls {
   RecordingSwitch switch_;
   std::atomic<RecordingLevel> wanted_;
   std::atomic<bool> speaks_;
-  ControlFile file_;                // the writer's thread
-  std::uint64_t next_look_ns_ = 0;  // likewise
+  ControlFile file_;                           // the writer's thread
+  std::uint64_t next_look_ns_ = 0;             // likewise
+  std::optional<const char*> snapshot_asked_;  // likewise
   std::optional<Windows> windows_;
 };
 

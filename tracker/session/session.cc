@@ -3,16 +3,15 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cstdio>
 #include <ctime>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "interpose/cuda/driver_watch.h"
 #include "interpose/parallel_regions.h"
-#include "interpose/process_identity.h"
 #include "interpose/ring.h"
 #include "interpose/thread_start.h"
 #include "interpose/tick.h"
@@ -21,9 +20,10 @@
 #include "tracker/modules/direct_calls.h"
 #include "tracker/modules/module_calls.h"
 #include "tracker/session/dead_rings.h"
-#include "tracker/session/host_facts.h"
+#include "tracker/session/own_facts.h"
 #include "tracker/session/rank.h"
 #include "tracker/session/recording_controls.h"
+#include "tracker/session/snapshots.h"
 #include "tracker/session/standby.h"
 #include "tracker/session/terminal_line.h"
 #include "tracker/session/unrecorded.h"
@@ -41,6 +41,7 @@ struct Session {
   Settings settings;               // of the newest start
   std::shared_ptr<Writer> writer;  // while recording
   std::shared_ptr<DeadRings> dead_rings;
+  std::shared_ptr<Snapshots> snapshots;  // of the newest recording
   RecordingControls* controls = nullptr;
   // Of the newest recording:
   ProcessFacts facts;
@@ -65,20 +66,6 @@ Session& OwnOrNew() {
   auto fresh = std::make_unique<Session>();
   if (session.compare_exchange_strong(known, fresh.get(), std::memory_order_acq_rel)) return *fresh.release();
   return *known;  // another thread's
-}
-
-std::string FileStem(const ProcessFacts& facts) {
-  char rank[16];
-  std::snprintf(rank, sizeof rank, "r%05u", facts.rank);
-  return std::string(rank) + ".a" + std::to_string(facts.restart) + "." + facts.host + "." + std::to_string(facts.pid);
-}
-
-void TakeRank(const Rank& rank, ProcessFacts* facts) {
-  facts->rank = rank.rank;
-  facts->world_size = rank.world_size;
-  facts->restart = rank.restart;
-  facts->rank_source = rank.source;
-  facts->rank_conflict = rank.conflict;
 }
 
 // One process says it; the capture of each knows its own.
@@ -119,33 +106,6 @@ void LookForUnrecorded() {
     NoteUnrecorded(*own);
   } catch (...) {  // no memory: with the next look
   }
-}
-
-ProcessFacts Facts(const Settings& settings, OperatorHook operators, std::uint64_t ticks_per_second) {
-  ProcessFacts facts;
-  TakeRank(FindRank(settings.rank, std::nullopt), &facts);
-  const ProcessIdentity process = OwnIdentity();
-  const ProcessIdentity parent = IdentityOf(static_cast<std::uint64_t>(getppid()));
-  facts.pid = process.pid;
-  facts.process_start = process.start_time;
-  facts.parent_pid = parent.pid;
-  facts.parent_start = parent.start_time;
-  facts.host = HostName();
-  facts.forked_from = settings.forked_from;
-  facts.program = settings.program;
-  facts.memoir_version = MEMOIR_VERSION;
-  facts.torch_version = TorchVersion();
-  facts.python_version = settings.python_version;
-  facts.ticks_per_second = ticks_per_second;
-  facts.sources = {operators == OperatorHook::kDispatch ? "dispatch" : "ranges", "cpu-allocator"};
-  facts.simulated_device = SimulatedDevice();
-  if (settings.modules) facts.sources.emplace_back("modules");
-  if (StacksAreRecorded()) facts.sources.emplace_back("python-stacks");
-  if (settings.kernels) facts.sources.emplace_back("cuda-kernels");
-  AddLateSources(&facts);
-  facts.boot_id = process.boot_id;
-  if (const char* run = std::getenv("MEMOIR_RUN"); run != nullptr) facts.run = run;
-  return facts;
 }
 
 // Also makes the loader look for the symbol: an interposer of another Memoir does not have it.
@@ -192,11 +152,25 @@ void OfControls(const Work& work) {
   RecordingControls::WithCurrent(done, false);
 }
 
+SnapshotHooks HooksOf(const std::shared_ptr<Snapshots>& snapshots) {
+  SnapshotHooks hooks;
+  hooks.due = [snapshots] {
+    std::vector<SnapshotWish> due;
+    OfControls([&](RecordingControls& controls) {
+      if (const std::optional<const char*> asked = controls.TakeSnapshotAsked()) due.push_back(snapshots->Next(*asked));
+    });
+    return due;
+  };
+  hooks.at_out_of_memory = [snapshots] { return snapshots->AtOutOfMemory(); };
+  hooks.made = [snapshots](const SnapshotWish& wish, const std::string& wrong) { snapshots->Say(wish, wrong); };
+  return hooks;
+}
+
 bool StartWriter(const Settings& settings, OperatorHook operators, Session& own, std::string* error) {
   WriterOptions options;
   options.folder = settings.output;
   options.max_bytes = settings.max_size;
-  options.process = Facts(settings, operators, ChooseTick());
+  options.process = FactsNow(settings, operators, ChooseTick());
   PrepareKernelTimes(options.process.ticks_per_second);
   options.keep_empty = !settings.automatic;
   own.facts = options.process;
@@ -217,6 +191,8 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
     OfControls([](RecordingControls& controls) { controls.Look(); });
     LookForUnrecorded();
   };
+  own.snapshots = std::make_shared<Snapshots>(settings.output, settings.snapshots, !own.child && own.facts.rank == 0);
+  options.snapshots = HooksOf(own.snapshots);
   options.on_failure = [] { OfControls([](RecordingControls& controls) { controls.GiveUp(); }); };
   own.writer = Writer::Start(options, error);
   return own.writer != nullptr;
@@ -254,6 +230,15 @@ void Abandon(Session& own) {
   if (own.controls != nullptr) own.controls->End();
 }
 
+// Before anything is taken down: what is live is what the program ends with.
+void SnapshotAtEnd(Session& own, EndReason reason, const std::string& why) {
+  const SnapshotsOn& on = own.snapshots->on();
+  const bool by_exception = on.exception && !why.empty();
+  if (!by_exception && !(on.exit && reason == EndReason::kExited)) return;
+  const SnapshotWish wish = own.snapshots->Next(by_exception ? "exception" : "exit");
+  own.snapshots->Say(wish, own.writer->Snapshot(wish));
+}
+
 // Without memory to look again what is known stays.
 void LookLast(Session& own) {
   try {
@@ -261,6 +246,11 @@ void LookLast(Session& own) {
     NoteUnrecorded(own, true);
   } catch (...) {
   }
+}
+
+std::shared_ptr<Writer> WriterOf(Session& own) {
+  const std::lock_guard lock(own.mutex);
+  return own.writer;
 }
 
 }  // namespace
@@ -296,6 +286,7 @@ bool StopSession(EndReason reason, const std::string& why, std::string* error) {
   if (own == nullptr) return true;
   const std::lock_guard lock(own->mutex);
   if (own->writer == nullptr) return true;
+  SnapshotAtEnd(*own, reason, why);
   ForgetChildren();
   EndKernelTimes();
   LookLast(*own);
@@ -332,15 +323,25 @@ void SeeCuda() {
   if (problem != nullptr && !own->quiet && SpeaksForJob()) SayLine("%s", problem);
 }
 
+// Not under the mutex, for who waits for the writer may not keep it.
 void FlushSession() {
   Session* own = Own();
   if (own == nullptr) return;
-  std::shared_ptr<Writer> writer;
-  {
-    const std::lock_guard lock(own->mutex);
-    writer = own->writer;
+  if (const std::shared_ptr<Writer> writer = WriterOf(*own)) writer->Flush();
+}
+
+bool SnapshotSession(std::string* folder, std::string* error) {
+  Session* own = Own();
+  const std::shared_ptr<Writer> writer = own == nullptr ? nullptr : WriterOf(*own);
+  if (writer == nullptr) {
+    *error = "this process is not being recorded; start with memoir.start() or `memoir run`";
+    return false;
   }
-  if (writer != nullptr) writer->Flush();
+  SnapshotWish wish{*folder, "program"};
+  if (folder->empty()) wish = own->snapshots->Next("program");
+  *folder = wish.folder;
+  *error = writer->Snapshot(wish);
+  return error->empty();
 }
 
 bool SessionRecords(bool Settings::*what) {

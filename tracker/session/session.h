@@ -27,11 +27,14 @@ bool StopSession(EndReason reason, const std::string& why, std::string* error);
 // torch.distributed's default process group is there: this process's rank and the number of ranks.
 void NameRank(std::uint32_t rank, std::uint32_t world_size);
 void FlushSession();
+// A snapshot into `folder`, or where that is empty into the recording's next one, which it then says. Other threads go
+// on. False, with one line in `error`.
+bool SnapshotSession(std::string* folder, std::string* error);
 
 // torch has made its CUDA allocators. One line where they cannot be recorded.
 void SeeCuda();
 // What the recording that is running asks for, such as &Settings::modules; false: none runs.
-bool SessionRecords(bool Settings::* what);
+bool SessionRecords(bool Settings::*what);
 // The capture's folder, "" before the first start.
 std::string SessionOutput();
 

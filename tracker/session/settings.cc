@@ -10,9 +10,9 @@
 #include <map>
 #include <utility>
 
+#include "tracker/session/control_signals.h"
 #include "tracker/session/default_output.h"
 #include "tracker/session/rank.h"
-#include "tracker/session/toggle_signal.h"
 
 namespace memoir {
 namespace {
@@ -33,7 +33,8 @@ enum OptionKind {
   kStacks,
   kPublication,
   kSwitch,
-  kKernels
+  kKernels,
+  kSnapshots
 };
 
 struct Option {
@@ -76,6 +77,7 @@ std::string Complaint(const Option& option, const std::string& value) {
     return "is none of python, native, calls and off";
   if (option.kind == kPublication && value != "none" && value != "nvtx-memory")
     return "is neither none nor nvtx-memory";
+  if (option.kind == kSnapshots && !ParseSnapshotsOn(value)) return "has other words than oom, exception and exit";
   if (option.kind == kOperators && value != "ranges" && value != "dispatch") return "is neither ranges nor dispatch";
   return "";
 }
@@ -94,7 +96,7 @@ std::size_t EditDistance(const std::string& a, const std::string& b) {
 }
 
 // The option whose variable or argument (`field`) is spelt most like `name`.
-std::string Nearest(const std::string& name, const char* Option::* field) {
+std::string Nearest(const std::string& name, const char* Option::*field) {
   const auto distance = [&](const Option& o) { return *(o.*field) == '\0' ? SIZE_MAX : EditDistance(o.*field, name); };
   const auto nearest = std::min_element(std::begin(kOptions), std::end(kOptions),
                                         [&](const Option& a, const Option& b) { return distance(a) < distance(b); });
@@ -196,6 +198,13 @@ bool ReadControls(Values& values, const std::string& output, ControlOptions* con
       return false;
     }
   }
+  if (const std::string& name = values["snapshot_signal"]; !name.empty()) {
+    controls->snapshot_signal = ParseSignal(name);
+    if (!controls->snapshot_signal) {
+      *error = "snapshot_signal=" + name + " is no signal that a program may use so; write USR1 or USR2";
+      return false;
+    }
+  }
   const std::string& file = values["control"];
   controls->control_file = file.empty() ? output + "/control" : file;
   return ReadWindows(values, &controls->windows, error);
@@ -252,6 +261,7 @@ std::optional<Settings> ReadSettings(const char* const* given, std::string* erro
   settings.kernel_times = (*values)["kernels"] == kTimes;
   settings.kernels = settings.kernel_times || IsOn((*values)["kernels"]);
   settings.publishes = (*values)["publish"] == "nvtx-memory";
+  settings.snapshots = ParseSnapshotsOn((*values)["snapshot_on"]).value_or(SnapshotsOn{});
   settings.program = (*values)["program"];
   settings.python_version = (*values)["python_version"];
   settings.dispatched_operators = (*values)["ops"] == "dispatch";

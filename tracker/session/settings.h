@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tracker/session/recording_controls.h"
+#include "tracker/session/snapshots.h"
 
 namespace memoir {
 
@@ -28,7 +29,8 @@ struct Settings {
   bool kernels = true;         // launches of CUDA's
   bool kernel_times = false;   // and how long they ran
   bool publishes = false;      // blocks of CUDA's allocator, through NVTX
-  std::string program;         // what the caller knows of its process
+  SnapshotsOn snapshots;
+  std::string program;  // what the caller knows of its process
   std::string python_version;
   bool automatic = false;             // nobody asked for this very process: without events it leaves no file
   bool child = false;                 // multiprocessing started it for another of the job's processes

@@ -62,6 +62,7 @@ CaptureWriter::CaptureWriter(const CaptureOptions& options, const RingReader& ri
       ring_(ring),
       builder_(*builder),
       sink_(options.folder, options.stem, options.max_bytes, options.first_part),
+      snapshots_(builder),
       frame_(RecordingOf(options.process_info)),
       chunk_bytes_(std::clamp<std::size_t>(PartBytes(options) / 16, kMinChunkBytes, kChunkBytes)),
       sequence_(options.first_sequence) {
@@ -173,6 +174,10 @@ bool CaptureWriter::AppendPayload(ChunkHeader header) {
 void CaptureWriter::SetProcess(std::string process_info) {
   options_.process_info = std::move(process_info);
   if (sink_.is_open()) pending_process_ = WithPart(options_.process_info, sink_.number());
+}
+
+std::string CaptureWriter::WriteSnapshot(const SnapshotWish& wish) {
+  return snapshots_.Write({wish.folder, options_.stem, options_.process_info, wish.why, complete_until_tick_}, part_);
 }
 
 void CaptureWriter::TryLater() {

@@ -16,7 +16,8 @@
 #include "tracker/writer/chunk_frame.h"
 #include "tracker/writer/kept_parts.h"
 #include "tracker/writer/part_sink.h"
-#include "tracker/writer/writer.h"
+#include "tracker/writer/snapshot_writer.h"
+#include "tracker/writer/writer_options.h"
 
 namespace memoir {
 
@@ -27,10 +28,10 @@ struct CaptureOptions {
   std::string process_info;  // encoded, without part
   std::uint64_t max_bytes = 0;
   std::uint64_t part_bytes = kDefaultPartBytes;
-  bool keyframes = true;   // not when draining: the live set died with the process
-  bool retry = true;       // after a failed write; a drainer rather fails and is run again
+  bool keyframes = true;                     // not when draining: the live set died with the process
+  bool retry = true;                         // after a failed write; a drainer rather fails and is run again
   std::uint64_t retry_ns = kDefaultRetryNs;  // but not before so long
-  bool keep_empty = true;  // false: a recording without any event leaves no file
+  bool keep_empty = true;                    // false: a recording without any event leaves no file
   std::uint64_t first_sequence = 0;
   std::uint32_t first_part = 0;  // its number
   // Instead of this process's clocks in every chunk: the last reading of the dead one, tick 0: none. A drainer's own
@@ -60,6 +61,8 @@ class CaptureWriter {
   void WriteCounters(std::uint64_t complete_until_tick);
   // What is known of the process now: goes into the next chunk, and into every later part.
   void SetProcess(std::string process_info);
+  // The builder's state, its chunk being empty, as a capture of its own. "" or one line.
+  std::string WriteSnapshot(const SnapshotWish& wish);
   // Tries the disk again now, not after a while.
   void RetryNow() { retry_at_ns_ = 0; }
   WriterStatus Status() const;
@@ -85,6 +88,7 @@ class CaptureWriter {
   ChunkBuilder& builder_;
   PartSink sink_;
   KeptParts kept_;
+  SnapshotWriter snapshots_;
   ChunkFrame frame_;
   std::string payload_;
   std::size_t chunk_bytes_;

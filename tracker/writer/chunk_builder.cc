@@ -1,7 +1,6 @@
 #include "tracker/writer/chunk_builder.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "tracker/writer/event_kinds.h"
 #include "tracker/writer/keyframe.h"
@@ -14,25 +13,10 @@ constexpr std::size_t kRunOverhead = 48;
 // Column memory kept for the next chunk: a few busy threads' worth, not what a thousand threads once needed.
 constexpr std::size_t kSpareRuns = 16;
 constexpr std::size_t kSpareBytes = 256 * 1024;
-// A signature that announces more tensors than came, beyond this, is damage.
-constexpr std::uint64_t kMaxMissingTensors = 1u << 20;
 
 // Ranges open before the event; the ring counts them modulo 2^16.
 std::uint16_t DepthBefore(const EventGroup& group) {
   return static_cast<std::uint16_t>(group.header->depth + (group.kind == RecordKind::kRangeEnd ? 1 : 0));
-}
-
-// Tensor entries that a signature takes, or more than any range can have when kinds and lengths do not fit together.
-std::uint64_t AnnouncedTensors(const EventGroup& group) {
-  std::uint64_t tensors = 0;
-  std::uint32_t lists = 0;
-  for (const char kind : group.kinds) {
-    tensors += kind == 'T' ? 1 : 0;
-    lists += kind == 'L' ? 1 : 0;
-  }
-  if (lists != group.list_count) return ~std::uint64_t{0};
-  for (std::uint32_t i = 0; i < lists; ++i) tensors += group.list_lengths[i];
-  return tensors;
 }
 
 }  // namespace
@@ -55,6 +39,11 @@ void ChunkBuilder::MarkUsedNames(std::unordered_set<std::uint32_t>* used) const 
 }
 
 void ChunkBuilder::Add(ThreadState& thread, const EventGroup& group) {
+  if (group.kind == RecordKind::kHolds) held_.Note(thread.thread, group);
+  Pack(thread, group);
+}
+
+void ChunkBuilder::Pack(ThreadState& thread, const EventGroup& group) {
   RunColumns& run = RunFor(thread, group);
   const std::size_t bytes_before = run.bytes();
   run.Event(EventKindOf(group.kind, group.header->flags), group.tick);
@@ -209,40 +198,6 @@ void ChunkBuilder::AddDeallocate(const EventGroup& group, RunColumns& run) {
   run.Block(record.address, record.serial, device);
   if (memory_.HasSegments(device)) return memory_.RequestFree(device, record.address, record.serial);
   memory_.Deallocate(device, record.address, record.serial);
-}
-
-// As many tensor entries as the signature announces: 0 for those that were lost, none for those that it does not
-// announce.
-bool ChunkBuilder::AddArguments(const EventGroup& group, RunColumns& run) {
-  const std::uint64_t announced = AnnouncedTensors(group);
-  if (group.kinds.empty() || announced > group.tensors.size() + kMaxMissingTensors) {
-    run.Put(RunColumn::kSignature, 0);
-    return false;
-  }
-  run.Put(RunColumn::kSignature, Signature(group));
-  for (std::size_t i = 0; i < announced; ++i) {
-    run.Put(RunColumn::kTensor,
-            i < group.tensors.size() ? tensors_.Reference(*group.tensors[i], part_, &definitions_) : 0);
-  }
-  return true;
-}
-
-std::uint32_t ChunkBuilder::Signature(const EventGroup& group) {
-  // In the ring undefined padding may stand between the two.
-  char key[kMaxRecordBytes];
-  const std::size_t kinds = group.kinds.copy(key, group.kinds.size());
-  std::memcpy(key + kinds, group.list_lengths, group.list_count * sizeof(std::uint32_t));
-  const ContentHash hash = HashBytes(key, kinds + group.list_count * sizeof(std::uint32_t));
-  const ContentIds::Result found = signatures_.Find(hash, part_);
-  if (!found.needs_definition) [[likely]]
-    return found.id;
-  protozero::pbf_writer message(definitions_);
-  protozero::pbf_writer definition(message, field::payload::kSignatures);
-  definition.add_uint32(field::signature::kId, found.id);
-  definition.add_bytes(field::signature::kKinds, group.kinds.data(), group.kinds.size());
-  definition.add_packed_uint32(field::signature::kListLengths, group.list_lengths,
-                               group.list_lengths + group.list_count);
-  return found.id;
 }
 
 void ChunkBuilder::AddTo(std::string* payload) const {

@@ -20,6 +20,7 @@
 #include "tracker/writer/content_ids.h"
 #include "tracker/writer/driver_state.h"
 #include "tracker/writer/event_group.h"
+#include "tracker/writer/held_now.h"
 #include "tracker/writer/memory_state.h"
 #include "tracker/writer/names.h"
 #include "tracker/writer/run_columns.h"
@@ -52,11 +53,16 @@ class ChunkBuilder {
   // Appends the dictionaries that a keyframe needs and the keyframe: the state after all events added so far.
   void AddKeyframe(std::uint64_t tick, std::string* payload);
 
+  // For a snapshot, while the chunk is empty: adds what modules and optimizers hold as events at `tick`. Clear it
+  // afterwards.
+  void AddHeldNow(std::uint64_t tick);
+
   Threads& threads() { return threads_; }
   const MemoryState& memory() const { return memory_; }
   const DriverState& driver() const { return driver_; }
 
  private:
+  void Pack(ThreadState& thread, const EventGroup& group);
   RunColumns& RunFor(ThreadState& thread, const EventGroup& group);
   RunColumns& StartRun(ThreadState& thread, const EventGroup& group);
   void AddBegin(ThreadState& thread, const EventGroup& group, RunColumns& run);
@@ -66,6 +72,7 @@ class ChunkBuilder {
   // chunk_builder_holds.cc.
   void AddHolds(const EventGroup& group, RunColumns& run);
   void AddHoldsNames(const EventGroup& group, RunColumns& run);
+  bool IsHeldStill(const HeldNow::Copy& held, std::size_t tensor);
   void AddAllocate(ThreadState& thread, const EventGroup& group, RunColumns& run);
   void AddDeallocate(const EventGroup& group, RunColumns& run);
   bool AddArguments(const EventGroup& group, RunColumns& run);  // false: they are damaged, and none are in the capture
@@ -103,6 +110,7 @@ class ChunkBuilder {
   ContentIds signatures_;
   StackTable stacks_;
   TensorTable tensors_;
+  HeldNow held_;
   MemoryState memory_;
   DriverState driver_;
   RecordingLevel level_ = RecordingLevel::kAll;

@@ -30,4 +30,35 @@ void ChunkBuilder::AddHoldsNames(const EventGroup& group, RunColumns& run) {
   }
 }
 
+// What has taken its place since was allocated later. Of a storage that nobody was seen to allocate the holder's word
+// is taken, but for gradients: those are freed between steps.
+bool ChunkBuilder::IsHeldStill(const HeldNow::Copy& held, std::size_t tensor) {
+  const TensorRecord& record = *held.tensors[tensor];
+  if (record.storage == 0) return true;
+  const std::uint32_t device = devices_.Find(record.device_type, record.device_index, part_, &definitions_);
+  const LiveBlock* block = memory_.live().Find(device, record.storage);
+  if (block != nullptr) return block->tick <= held.group.tick;
+  const EventGroup& group = held.group;
+  const std::size_t first = group.list_count > 1 ? group.list_lengths[0] : held.tensors.size();
+  return tensor < first || tensor >= first + group.list_lengths[1];
+}
+
+void ChunkBuilder::AddHeldNow(std::uint64_t tick) {
+  if (threads_.states().empty()) return;
+  ThreadState& thread = threads_.State(threads_.states().begin()->first);
+  const std::uint64_t next_record = thread.next_record, all_events = all_events_;
+  held_.ForEach([&](HeldNow::Copy& held) {
+    for (std::size_t i = 0; i < held.tensors.size(); ++i) {
+      if (IsHeldStill(held, i)) continue;
+      held.tensors[i]->impl = held.tensors[i]->storage = held.tensors[i]->storage_bytes = 0;
+    }
+    held.header->depth = static_cast<std::uint16_t>(thread.ranges.depth());
+    held.group.tick = tick;
+    held.group.first_record = thread.next_record;
+    Pack(thread, held.group);
+  });
+  thread.next_record = next_record;
+  all_events_ = all_events;
+}
+
 }  // namespace memoir

@@ -69,8 +69,7 @@ void ThreadRecords::StepOver(Position* position, std::size_t bytes) const {
   position->record += 1;
 }
 
-// Fills `group` from the record at its header, tensors apart. Returns how many tensors it announces.
-std::uint32_t ThreadRecords::ReadRecord(EventGroup* group) {
+std::uint32_t ReadEvent(EventGroup* group) {
   group->kinds = {};
   group->text = {};
   group->list_count = 0;
@@ -131,7 +130,7 @@ ThreadRecords::Found ThreadRecords::Peek(EventGroup* group, std::uint64_t seen_r
   }
   group->first_record = position_.record;
   group->tensors.clear();
-  const std::uint32_t announced = ReadRecord(group);
+  const std::uint32_t announced = ReadEvent(group);
   after_ = position_;
   StepOver(&after_, bytes);
   if (!ReadTensors(group, announced, &after_, seen_record)) return Found::kIncomplete;

@@ -37,6 +37,9 @@ struct EventGroup {
   }
 };
 
+// Fills `group` from the record at its header, tensors and record numbers apart. Returns how many tensors it announces.
+std::uint32_t ReadEvent(EventGroup* group);
+
 // One thread's unconsumed records, segment after segment.
 class ThreadRecords {
  public:
@@ -82,7 +85,6 @@ class ThreadRecords {
   Step FindRecord(Position* position, std::size_t* bytes);
   void StepOver(Position* position, std::size_t bytes) const;
   bool ReadTensors(EventGroup* group, std::uint32_t announced, Position* position, std::uint64_t seen_record);
-  static std::uint32_t ReadRecord(EventGroup* group);
 
   std::vector<Segment> segments_;
   std::vector<const StackRecord*> skipped_stacks_;

@@ -20,6 +20,11 @@ std::size_t LiveTable::FindSlot(std::uint32_t device, std::uint64_t address) con
   return at;
 }
 
+const LiveBlock* LiveTable::Find(std::uint32_t device, std::uint64_t address) const {
+  const std::uint32_t row = slots_[FindSlot(device, address)];
+  return row == kNoRow ? nullptr : &Row(row);
+}
+
 LiveTable::Added LiveTable::Add(const LiveBlock& block, LiveBlock* old) {
   std::size_t at = FindSlot(block.device, block.address);
   if (slots_[at] != kNoRow) {

@@ -120,7 +120,10 @@ void RingPump::Take(Source* source, std::uint64_t horizon) {
   if (builder_.empty()) capture_.Prepare();
   builder_.Add(*source->thread, source->group);
   source->records.Advance();
-  if (builder_.bytes() >= capture_.chunk_bytes()) Cut(std::min({horizon, source->group.tick, complete_until_}));
+  const bool ran_out = source->group.kind == RecordKind::kOutOfMemory && at_out_of_memory_ != nullptr;
+  if (builder_.bytes() < capture_.chunk_bytes() && !ran_out) return;
+  Cut(std::min({horizon, source->group.tick, complete_until_}));
+  if (ran_out) at_out_of_memory_();
 }
 
 // Nothing before the write may hand records back, and nothing after it may keep them: see the header.

@@ -13,7 +13,9 @@
 #define TRACKER_WRITER_RING_PUMP_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "interpose/ring_reader.h"
@@ -25,8 +27,10 @@ namespace memoir {
 
 class RingPump {
  public:
-  RingPump(RingReader* ring, ChunkBuilder* builder, CaptureWriter* capture)
-      : ring_(*ring), builder_(*builder), capture_(*capture) {}
+  // `at_out_of_memory`: called where the newest event on file is such an error; may be empty.
+  RingPump(RingReader* ring, ChunkBuilder* builder, CaptureWriter* capture,
+           std::function<void()> at_out_of_memory = nullptr)
+      : ring_(*ring), builder_(*builder), capture_(*capture), at_out_of_memory_(std::move(at_out_of_memory)) {}
 
   // Bytes that wait in the ring, counted in whole segments for all but the last of each thread.
   std::uint64_t Waiting();
@@ -57,6 +61,7 @@ class RingPump {
   RingReader& ring_;
   ChunkBuilder& builder_;
   CaptureWriter& capture_;
+  const std::function<void()> at_out_of_memory_;
   std::vector<SegmentView> views_;
   std::size_t view_count_ = 0;
   std::vector<std::unique_ptr<Source>> sources_;

@@ -17,6 +17,7 @@
 #include "tracker/writer/chunk_builder.h"
 #include "tracker/writer/clock.h"
 #include "tracker/writer/ring_pump.h"
+#include "tracker/writer/snapshot_queue.h"
 #include "tracker/writer/writer_thread.h"
 
 namespace memoir {
@@ -55,7 +56,8 @@ struct Writer::State {
         ring(std::move(reader)),
         builder(*ring),
         capture(options, *ring, &builder),
-        pump(ring.get(), &builder, &capture),
+        snapshots(given.snapshots, [this](const SnapshotWish& wish) { return capture.WriteSnapshot(wish); }),
+        pump(ring.get(), &builder, &capture, [this] { snapshots.AtOutOfMemory(); }),
         start(start_clock) {}
 
   int StartThread();
@@ -74,6 +76,7 @@ struct Writer::State {
   std::unique_ptr<RingReader> ring;
   ChunkBuilder builder;
   CaptureWriter capture;
+  SnapshotQueue snapshots;
   RingPump pump;
   const RingClock start;
   pthread_t thread{};
@@ -128,6 +131,7 @@ void Writer::State::Run() noexcept {
   } else {
     Fail("no memory for its thread", ENOMEM);
   }
+  snapshots.End();
   const std::lock_guard<std::mutex> lock(mutex);
   opened = ended = true;
   changed.notify_all();
@@ -167,11 +171,15 @@ void Writer::State::Loop() {
     if (!process_info.empty()) TakeProcess(std::move(process_info));
     if (stop) break;
     if (on_look) on_look();
-    const bool worked = Work(flush_up_to != flush_done);
+    const bool asked = snapshots.Collect();
+    const bool worked = Work(flush_up_to != flush_done || asked);
     wait_ns = worked ? kBusyWaitNs : std::min(wait_ns * 2, kIdleWaitNs);
+    snapshots.Make();
     Publish(flush_up_to);
   }
   FinalPasses();
+  snapshots.Collect();
+  snapshots.Make();
   capture.Close(reason, message);
   Publish(flush_asked);
 }
@@ -297,6 +305,10 @@ void Writer::Flush() {
   const std::uint64_t mine = ++state_->flush_asked;
   state_->ring->Wake();
   state_->changed.wait(lock, [this, mine] { return state_->flush_done >= mine || state_->ended; });
+}
+
+std::string Writer::Snapshot(const SnapshotWish& wish) {
+  return state_->snapshots.Ask(wish, [this] { state_->ring->Wake(); });
 }
 
 WriterStatus Writer::Status() const {

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "tools/analyze/categories/evidence_pass.h"
 #include "tools/model/imported.h"
+#include "tools/model/snapshots.h"
 
 namespace memoir {
 
@@ -70,7 +71,7 @@ std::string LabelOfCategory(CategoryNumber category) {
 CategoryNumber BlockCategories::CategoryOf(const Block& block) const { return memoir::CategoryOf(RuleOf(block)); }
 
 absl::StatusOr<BlockCategories> CategorizeBlocks(const Capture& capture, ReplayOptions options) {
-  EvidencePass pass;
+  EvidencePass pass(IsSnapshot(capture));
   options.tensors = options.modules = true;
   options.first_seen = false;
   const absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);

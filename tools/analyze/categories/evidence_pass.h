@@ -31,6 +31,7 @@ namespace memoir {
 // Needs a replay with tensors and modules. Copies go on by themselves.
 class EvidencePass : public Visitor {
  public:
+  explicit EvidencePass(bool of_snapshot) : of_snapshot_(of_snapshot) {}
   void OnStart(const ReplayState& state) override { state_ = &state; }
   void OnCut(const CutEvent&) override { JudgeLive(); }
   void OnProcessEnd(const ProcessEvent& event) override;
@@ -113,6 +114,7 @@ class EvidencePass : public Visitor {
   bool IsOpen(ThreadId thread, const OpenAt& range) const;
   static OpenAt RangeAt(const RangeStack& stack, std::int32_t depth);
 
+  const bool of_snapshot_;
   const ReplayState* state_ = nullptr;
   RangeMarkTable marks_;
   std::vector<Watched> watched_;  // by Block::slot

@@ -64,6 +64,11 @@ bool ProgramInput(const Evidence& block) {
          block.Has(kOutlivedOperator) && !block.Has(kDerived) && !block.Has(kDifferentiable) && !block.Has(kCarried);
 }
 
+// A snapshot does not show who reads it. What lives between two operators of forward is mostly saved for backward.
+bool LiveInSnapshot(const Evidence& block) {
+  return block.in_snapshot && (block.phase == Phase::kForward || block.phase == Phase::kRecompute);
+}
+
 // Kept for backward.
 bool CastParameter(const Evidence& block) { return block.Has(kCastParameter) && block.phase == Phase::kForward; }
 // cuBLAS keeps one for each stream, taken from torch's allocator.
@@ -167,6 +172,8 @@ constexpr Rule kRules[] = {
      "made outside of modules, not computed from parameters or outputs of modules"},
     {"cast_parameter", Category::kActivation, "cast parameter", Keeper::kGraph, CastParameter,
      "a copy of a parameter, made in forward, as autocast does"},
+    {"live_in_snapshot", Category::kActivation, "", Keeper::kNotKnown, LiveInSnapshot,
+     "made in forward and live at the snapshot, which does not show what reads it afterwards"},
     {"workspace", Category::kTemporary, "workspace", Keeper::kLibrary, Workspace,
      "no operator reads it, and it outlives the operator that made it, like the workspace of a library"},
     {"autotuning", Category::kTemporary, "autotuning", Keeper::kCompiler, Autotuning,

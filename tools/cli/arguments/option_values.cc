@@ -36,6 +36,15 @@ bool IsSchedule(std::string_view text) {
   return active > 0;
 }
 
+bool IsSnapshots(std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(','));
+    if (word != "oom" && word != "exception" && word != "exit") return false;
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+  }
+  return true;
+}
+
 bool IsSignal(std::string_view text) {
   constexpr std::array<std::string_view, 12> kNames = {"HUP",   "INT", "QUIT", "TERM", "USR1", "USR2",
                                                        "WINCH", "URG", "CONT", "PROF", "ALRM", "IO"};

@@ -9,9 +9,10 @@
 
 namespace memoir {
 
-bool IsSteps(std::string_view text);     // "10:12", the first before the second
-bool IsSchedule(std::string_view text);  // "wait=1,warmup=1,active=3,repeat=2"; `active` at least 1
-bool IsSignal(std::string_view text);    // "USR2", "SIGUSR2", "12"
+bool IsSteps(std::string_view text);      // "10:12", the first before the second
+bool IsSchedule(std::string_view text);   // "wait=1,warmup=1,active=3,repeat=2"; `active` at least 1
+bool IsSignal(std::string_view text);     // "USR2", "SIGUSR2", "12"
+bool IsSnapshots(std::string_view text);  // "oom", "oom,exception,exit"
 
 // Digits and nothing else.
 std::optional<std::uint64_t> ParseDigits(std::string_view text);

@@ -25,6 +25,7 @@ constexpr OptionKind kOperators = OptionKind::kOperators;
 constexpr OptionKind kStacks = OptionKind::kStacks;
 constexpr OptionKind kPublication = OptionKind::kPublication;
 constexpr OptionKind kKernels = OptionKind::kKernels;
+constexpr OptionKind kSnapshots = OptionKind::kSnapshots;
 constexpr OptionKind kSteps = OptionKind::kSteps;
 constexpr OptionKind kSchedule = OptionKind::kSchedule;
 constexpr OptionKind kLevel = OptionKind::kLevel;
@@ -94,6 +95,9 @@ absl::StatusOr<std::string> NormalizeOption(const RecordOption& option, std::str
     case OptionKind::kPublication:
       if (value == "none" || value == "nvtx-memory") break;
       return BadValue(source, value, "none or nvtx-memory");
+    case OptionKind::kSnapshots:
+      if (IsSnapshots(value)) break;
+      return BadValue(source, value, "oom, exception and exit, with commas between them");
     case OptionKind::kBound:
       if (value == "least" || value == "most") break;
       return BadValue(source, value, "least or most");

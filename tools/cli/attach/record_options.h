@@ -31,7 +31,8 @@ enum class OptionKind {
   kStacks,
   kPublication,
   kSwitch,
-  kKernels
+  kKernels,
+  kSnapshots
 };
 
 struct RecordOption {

@@ -35,6 +35,7 @@
 #include "tools/cli/terminal/nearest.h"
 #include "tools/cli/terminal/progress.h"
 #include "tools/model/imported.h"
+#include "tools/model/snapshots.h"
 #include "tools/view/calls/device_calls_view.h"
 #include "tools/view/checkpointing/checkpoint_view.h"
 #include "tools/view/compiled/compiled_view.h"
@@ -345,6 +346,11 @@ Shown ShowKernels(const Capture& capture, const ShowArguments& arguments, const 
 Shown Show(ShowArguments arguments) {
   const auto capture = OpenMerged(arguments.capture, [](const std::string& line) { Say(line); }, RunOf(arguments.run));
   if (!capture.ok()) return capture.status();
+  if (IsSnapshot(*capture) && arguments.by.empty() && arguments.at.empty() && arguments.over.empty() &&
+      !arguments.tree) {
+    arguments.at = "end";
+    arguments.by = "category";
+  }
   if (arguments.by.empty()) arguments.by = IsImported(*capture) ? "line" : "operator";
   const Terminal terminal = DetectTerminal(STDOUT_FILENO);
   Progress progress("reading " + arguments.capture);

@@ -8,6 +8,7 @@
 #include "fmt/format.h"
 #include "tools/model/imported.h"
 #include "tools/model/job.h"
+#include "tools/model/snapshots.h"
 #include "tools/view/terminal/terminal_text.h"
 #include "tools/view/terminal/units.h"
 
@@ -49,6 +50,11 @@ const ProcessSummary& OnlyProcess(const Capture& capture) {
   return busy == all.end() ? all.front() : *busy;
 }
 
+// "SNAPSHOT (signal), "; of a job's ranks as the first one's.
+std::string SnapshotText(const Capture& capture) {
+  return IsSnapshot(capture) ? "SNAPSHOT (" + SnapshotAskedBy(capture.processes().front()) + "), " : "";
+}
+
 }  // namespace
 
 std::string RenderWhere(const Capture& capture) {
@@ -60,9 +66,10 @@ std::string RenderWhere(const Capture& capture) {
     const Attempt* attempt = job.attempts.empty() ? nullptr : &job.attempts.front();
     if (attempt == nullptr) return where;
     const std::string missing = attempt->missing.empty() ? "" : "; " + MissingText(*attempt);
-    return RestartPrefix(*attempt) + AttemptRanks(*attempt) + ", " + where + missing;
+    return SnapshotText(capture) + RestartPrefix(*attempt) + AttemptRanks(*attempt) + ", " + where + missing;
   }
-  std::string text = fmt::format("{} processes on {}, {}", job.processes, HostsText(job), AttemptsText(job));
+  std::string text =
+      SnapshotText(capture) + fmt::format("{} processes on {}, {}", job.processes, HostsText(job), AttemptsText(job));
   if (job.without_rank > 0) {
     text += fmt::format("; {} of the processes {} no rank", job.without_rank, job.without_rank == 1 ? "has" : "have");
   }

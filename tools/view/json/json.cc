@@ -5,6 +5,7 @@
 
 #include "tools/model/imported.h"
 #include "tools/model/job.h"
+#include "tools/model/snapshots.h"
 #include "tools/view/terminal/terminal_text.h"
 
 namespace memoir {
@@ -94,6 +95,7 @@ Json ProcessJson(const ProcessSummary& process, const ReplayReport& report) {
                {"forked_from", nullptr},
                {"host", info.host()},
                {"program", info.program()},
+               {"snapshot", SnapshotAskedBy(process)},
                {"torch_version", info.torch_version()},
                {"python_version", info.python_version()},
                {"memoir_version", info.memoir_version()},

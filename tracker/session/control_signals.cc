@@ -1,8 +1,9 @@
-#include "tracker/session/toggle_signal.h"
+#include "tracker/session/control_signals.h"
 
 #include <signal.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <charconv>
 #include <cstring>
@@ -10,14 +11,21 @@
 namespace memoir {
 namespace {
 
-constinit std::atomic<std::uint32_t> toggles{0};
+struct Controlled {
+  std::atomic<int> signal{0};  // 0: none is installed
+  std::atomic<std::uint32_t> count{0};
+};
+constinit std::array<Controlled, kControlSignals> controlled;  // by ControlSignal
 constinit std::atomic<pid_t> owner{0};
-constinit int installed = 0;  // 0: none
 
-// The writer looks at the count within 100 ms: nothing else is safe in here.
+Controlled& Of(ControlSignal what) { return controlled[static_cast<std::size_t>(what)]; }
+
+// The writer looks at the counts within 100 ms: nothing else is safe in here.
 void OnSignal(int signal) {
   if (owner.load(std::memory_order_relaxed) == getpid()) {
-    toggles.fetch_add(1, std::memory_order_relaxed);
+    for (Controlled& of : controlled) {
+      if (of.signal.load(std::memory_order_relaxed) == signal) of.count.fetch_add(1, std::memory_order_relaxed);
+    }
     return;
   }
   struct sigaction usual {};
@@ -56,40 +64,49 @@ std::optional<int> ParseSignal(const std::string& name) {
   return number;
 }
 
-bool InstallToggleSignal(int signal, std::string* error) {
+bool InstallControlSignal(ControlSignal what, int signal, std::string* error) {
+  const bool toggles = what == ControlSignal::kToggle;
   struct sigaction there {};
   if (sigaction(signal, nullptr, &there) != 0) {
     *error = std::string("signal ") + std::to_string(signal) + " cannot be used: " + std::strerror(errno);
     return false;
   }
+  for (const Controlled& other : controlled) {
+    if (&other == &Of(what) || other.signal.load(std::memory_order_relaxed) != signal) continue;
+    *error = std::string("signal ") + strsignal(signal) + " switches recording already; name another one for snapshots";
+    return false;
+  }
   const bool ours = (there.sa_flags & SA_SIGINFO) == 0 && there.sa_handler == OnSignal;
   const bool free = (there.sa_flags & SA_SIGINFO) == 0 && there.sa_handler == SIG_DFL;
   if (!ours && !free) {
-    *error = std::string("the program uses signal ") + strsignal(signal) +
-             " itself, so it does not switch recording; name another one (--toggle-signal), or use the control file";
+    *error = std::string("the program uses signal ") + strsignal(signal) + " itself, so it does not " +
+             (toggles ? "switch recording" : "make snapshots") + "; name another one (" +
+             (toggles ? "--toggle-signal" : "--snapshot-signal") + "), or use the control file";
     return false;
   }
   struct sigaction action {};
   action.sa_handler = OnSignal;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  toggles.store(0, std::memory_order_relaxed);
+  Of(what).count.store(0, std::memory_order_relaxed);
+  Of(what).signal.store(signal, std::memory_order_relaxed);
   owner.store(getpid(), std::memory_order_relaxed);
-  installed = sigaction(signal, &action, nullptr) == 0 ? signal : 0;
+  if (sigaction(signal, &action, nullptr) != 0) Of(what).signal.store(0, std::memory_order_relaxed);
   return true;
 }
 
-void RemoveToggleSignal() {
-  if (installed == 0 || owner.load(std::memory_order_relaxed) != getpid()) return;
-  struct sigaction there {};
-  if (sigaction(installed, nullptr, &there) == 0 && there.sa_handler == OnSignal) {
+void RemoveControlSignals() {
+  if (owner.load(std::memory_order_relaxed) != getpid()) return;
+  for (Controlled& of : controlled) {
+    const int signal = of.signal.exchange(0, std::memory_order_relaxed);
+    struct sigaction there {};
+    if (signal == 0 || sigaction(signal, nullptr, &there) != 0 || there.sa_handler != OnSignal) continue;
     struct sigaction usual {};
     usual.sa_handler = SIG_DFL;
-    sigaction(installed, &usual, nullptr);
+    sigaction(signal, &usual, nullptr);
   }
-  installed = 0;
 }
 
-std::uint32_t TakeToggles() { return toggles.exchange(0, std::memory_order_relaxed); }
+std::uint32_t TakeSignals(ControlSignal what) { return Of(what).count.exchange(0, std::memory_order_relaxed); }
 
 }  // namespace memoir

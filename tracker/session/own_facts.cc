@@ -1,0 +1,57 @@
+#include "tracker/session/own_facts.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+
+#include "interpose/process_identity.h"
+#include "tracker/session/host_facts.h"
+#include "tracker/session/unrecorded.h"
+#include "tracker/stacks/stack_recorder.h"
+
+namespace memoir {
+
+std::string FileStem(const ProcessFacts& facts) {
+  char rank[16];
+  std::snprintf(rank, sizeof rank, "r%05u", facts.rank);
+  return std::string(rank) + ".a" + std::to_string(facts.restart) + "." + facts.host + "." + std::to_string(facts.pid);
+}
+
+void TakeRank(const Rank& rank, ProcessFacts* facts) {
+  facts->rank = rank.rank;
+  facts->world_size = rank.world_size;
+  facts->restart = rank.restart;
+  facts->rank_source = rank.source;
+  facts->rank_conflict = rank.conflict;
+}
+
+ProcessFacts FactsNow(const Settings& settings, OperatorHook operators, std::uint64_t ticks_per_second) {
+  ProcessFacts facts;
+  TakeRank(FindRank(settings.rank, std::nullopt), &facts);
+  const ProcessIdentity process = OwnIdentity();
+  const ProcessIdentity parent = IdentityOf(static_cast<std::uint64_t>(getppid()));
+  facts.pid = process.pid;
+  facts.process_start = process.start_time;
+  facts.parent_pid = parent.pid;
+  facts.parent_start = parent.start_time;
+  facts.host = HostName();
+  facts.forked_from = settings.forked_from;
+  facts.program = settings.program;
+  facts.memoir_version = MEMOIR_VERSION;
+  facts.torch_version = TorchVersion();
+  facts.python_version = settings.python_version;
+  facts.ticks_per_second = ticks_per_second;
+  facts.sources = {operators == OperatorHook::kDispatch ? "dispatch" : "ranges", "cpu-allocator"};
+  facts.simulated_device = SimulatedDevice();
+  if (settings.modules) facts.sources.emplace_back("modules");
+  if (StacksAreRecorded()) facts.sources.emplace_back("python-stacks");
+  if (settings.kernels) facts.sources.emplace_back("cuda-kernels");
+  AddLateSources(&facts);
+  facts.boot_id = process.boot_id;
+  if (const char* run = std::getenv("MEMOIR_RUN"); run != nullptr) facts.run = run;
+  return facts;
+}
+
+}  // namespace memoir

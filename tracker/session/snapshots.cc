@@ -1,0 +1,50 @@
+#include "tracker/session/snapshots.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "tracker/session/terminal_line.h"
+
+namespace memoir {
+
+std::optional<SnapshotsOn> ParseSnapshotsOn(const std::string& words) {
+  SnapshotsOn on;
+  for (std::size_t at = 0; at < words.size();) {
+    const std::size_t end = std::min(words.find(',', at), words.size());
+    const std::string word = words.substr(at, end - at);
+    if (word == "oom") {
+      on.out_of_memory = true;
+    } else if (word == "exception") {
+      on.exception = true;
+    } else if (word == "exit") {
+      on.exit = true;
+    } else {
+      return std::nullopt;
+    }
+    at = end + 1;
+  }
+  return on;
+}
+
+SnapshotWish Snapshots::Next(std::string why) {
+  char number[16];
+  std::snprintf(number, sizeof number, "%04u", made_.fetch_add(1, std::memory_order_relaxed) + 1);
+  return {output_ + "/snapshots/" + number, std::move(why)};
+}
+
+std::optional<SnapshotWish> Snapshots::AtOutOfMemory() {
+  if (!on_.out_of_memory || out_of_memory_.fetch_add(1, std::memory_order_relaxed) >= kMostOutOfMemory)
+    return std::nullopt;
+  return Next("oom");
+}
+
+void Snapshots::Say(const SnapshotWish& wish, const std::string& wrong) const {
+  if (!wrong.empty()) {
+    SayLine("no snapshot was made: %s", wrong.c_str());
+  } else if (speaks_) {
+    SayLine("snapshot (%s): memoir %s", wish.why.c_str(), wish.folder.c_str());
+  }
+}
+
+}  // namespace memoir

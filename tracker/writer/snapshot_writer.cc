@@ -1,0 +1,101 @@
+#include "tracker/writer/snapshot_writer.h"
+
+#include <utility>
+
+#include <protozero/pbf_writer.hpp>
+
+#include "tracker/writer/capture_fields.h"
+#include "tracker/writer/chunk_frame.h"
+#include "tracker/writer/clock.h"
+#include "tracker/writer/part_sink.h"
+#include "tracker/writer/process_facts.h"
+#include "tracker/writer/writer_options.h"
+
+namespace memoir {
+namespace {
+
+// Not 0: by that readers know that a recording's events are not all there, and begin with the keyframe.
+constexpr std::uint64_t kFirstSequence = 1;
+
+std::string ProcessInfoOf(const SnapshotRequest& request) {
+  std::string info = request.process_info;
+  protozero::pbf_writer message(info);
+  message.add_string(field::process::kSources, "snapshot:" + request.why);
+  return WithPart(info, 0);
+}
+
+void AddClock(std::string* payload) {
+  const RingClock now = ReadClock();
+  protozero::pbf_writer message(*payload);
+  protozero::pbf_writer clock(message, field::payload::kClock);
+  clock.add_uint64(field::clock::kTick, now.tick);
+  clock.add_uint64(field::clock::kMonotonicNs, now.monotonic_ns);
+  clock.add_uint64(field::clock::kRealtimeNs, now.realtime_ns);
+}
+
+void AddEnd(std::string* payload) {
+  protozero::pbf_writer message(*payload);
+  protozero::pbf_writer end(message, field::payload::kEnd);
+  end.add_enum(field::end::kReason, static_cast<int>(EndReason::kStopped));
+}
+
+// Takes back what the builder was told for the snapshot, also where memory runs out.
+class Borrowed {
+ public:
+  Borrowed(ChunkBuilder& builder, std::uint32_t own, std::uint32_t part) : builder_(builder), part_(part) {
+    builder_.SetPart(own);
+  }
+  ~Borrowed() {
+    builder_.Clear();
+    builder_.SetPart(part_);
+  }
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+
+ private:
+  ChunkBuilder& builder_;
+  const std::uint32_t part_;
+};
+
+}  // namespace
+
+std::string SnapshotWriter::Write(const SnapshotRequest& request, std::uint32_t part) {
+  std::string wrong = MakeFolder(request.folder);
+  if (!wrong.empty()) return wrong;
+  PartSink sink(request.folder, request.stem, 0, 0);
+  if (!sink.Open()) return sink.last_error() + "; " + FixFor(sink.last_errno());
+  if (sink.number() != 0) {
+    wrong = request.folder + " has a snapshot of this process already; choose another folder";
+    sink.Remove();
+    return wrong;
+  }
+  const Borrowed borrowed(builder_, ~snapshots_++, part);
+  const std::string info = ProcessInfoOf(request);
+  ChunkFrame frame(RecordingOf(info));
+  ChunkHeader header;
+  header.sequence = kFirstSequence;
+  header.complete_until_tick = request.tick;
+  header.process = info;
+  header.facts.has_keyframe = true;
+  std::string payload;
+  builder_.AddKeyframe(request.tick, &payload);
+  AddClock(&payload);
+  bool written = sink.Append(frame.Payload(header, payload), header.facts);
+
+  builder_.AddHeldNow(request.tick);
+  payload.clear();
+  builder_.AddTo(&payload);
+  AddClock(&payload);
+  AddEnd(&payload);
+  header.sequence = kFirstSequence + 1;
+  header.process = {};
+  header.facts = {request.tick, request.tick, builder_.events(), false};
+  written = written && sink.Append(frame.Payload(header, payload), header.facts);
+  written = written && sink.Append(frame.Index(kFirstSequence + 2, sink.index()), {}) && sink.Close();
+  if (written) return "";
+  wrong = sink.last_error() + "; " + FixFor(sink.last_errno());
+  sink.Remove();
+  return wrong;
+}
+
+}  // namespace memoir
