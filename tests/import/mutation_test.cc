@@ -1,10 +1,13 @@
-// Damages a snapshot in thousands of ways: no crash, no hang, bounded memory, and errors of one line that name the
+// Damages a snapshot, and a trace, in thousands of ways: no crash, no hang, bounded memory, and errors of one line that name the
 // file.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <functional>
+
 #include "tests/import/random_history.h"
+#include "tests/import/traces.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/model/capture.h"
 
@@ -50,19 +53,46 @@ void Mutate(std::mt19937_64& random, std::string& bytes) {
   }
 }
 
-TEST(MutatedSnapshots, NeverCrash) {
-  if (kLimitMemory) {
-    const rlimit limit{kMaxAddressSpace, kMaxAddressSpace};
-    ASSERT_EQ(setrlimit(RLIMIT_AS, &limit), 0);
+// Numbers, words and brackets of JSON in the place of others.
+void MutateText(std::mt19937_64& random, std::string& text) {
+  constexpr std::string_view kWords[] = {"-1",
+                                         "1e300",
+                                         "18446744073709551615",
+                                         "9223372036854775807",
+                                         "0.5",
+                                         "null",
+                                         "true",
+                                         "{}",
+                                         "[",
+                                         "]",
+                                         "}",
+                                         "\"",
+                                         "\\u0000",
+                                         "\\ud800",
+                                         "1E-400",
+                                         "-0"};
+  for (std::uint64_t i = 0; i <= random() % 3; ++i) {
+    std::size_t at = text.find_first_of("0123456789", random() % text.size());
+    if (at == text.npos || random() % 4 == 0) at = random() % text.size();
+    const std::size_t end = std::min(text.find_first_not_of("0123456789", at), text.size());
+    text.replace(at, std::max<std::size_t>(end - at, 1), kWords[random() % std::size(kWords)]);
   }
+}
+
+void LimitAddressSpace() {
+  if (!kLimitMemory) return;
+  const rlimit limit{kMaxAddressSpace, kMaxAddressSpace};
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &limit), 0);
+}
+
+// Each of many files opens, or is refused in one line with its name.
+void OpenAll(const std::function<std::string(std::uint64_t seed)>& make, GroupBy by) {
+  LimitAddressSpace();
   alarm(kHangSeconds);
   const PickleFile file("");
   int opened = 0, refused = 0;
   for (std::uint64_t seed = 1; seed <= kMutations; ++seed) {
-    std::mt19937_64 random(seed);
-    std::string bytes = MakeRandomHistory(random, 40).pickle;
-    Mutate(random, bytes);
-    file.Write(bytes);
+    file.Write(make(seed));
     const absl::StatusOr<Capture> capture = Capture::Open(file.path());
     if (!capture.ok()) {
       ++refused;
@@ -73,7 +103,7 @@ TEST(MutatedSnapshots, NeverCrash) {
     }
     ++opened;
     SummaryOptions options;
-    options.by = GroupBy::kLine;
+    options.by = by;
     const auto summary = AnalyzeSummary(*capture, options);
     ASSERT_TRUE(summary.ok()) << seed << ": " << summary.status();
     ASSERT_TRUE(summary->report.damage.empty()) << seed << ": a capture that its own reader calls damaged";
@@ -81,6 +111,30 @@ TEST(MutatedSnapshots, NeverCrash) {
   alarm(0);
   EXPECT_GT(opened, kMutations / 20);
   EXPECT_GT(refused, kMutations / 10);
+}
+
+TEST(MutatedSnapshots, NeverCrash) {
+  const auto make = [](std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::string bytes = MakeRandomHistory(random, 40).pickle;
+    Mutate(random, bytes);
+    return bytes;
+  };
+  OpenAll(make, GroupBy::kLine);
+}
+
+TEST(MutatedTraces, NeverCrash) {
+  const auto make = [](std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::string text = testing::MakeRandomTrace(random, 40, 5, 10).json;
+    if (seed % 2 == 0) {
+      MutateText(random, text);
+    } else {
+      Mutate(random, text);
+    }
+    return text;
+  };
+  OpenAll(make, GroupBy::kModule);
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ ARROWS = {
     "tracker/torch/simulated": (("interpose",), {"torch"}),
     "tracker/session": (("interpose", "interpose/cuda", "tracker", "tracker/cupti", "tracker/drain", "tracker/modules", "tracker/stacks", "tracker/writer", "tracker/torch", "proto"), {"protozero"}),
     "proto": ((), set()),
-    "tools/import": (("proto",), TOOLS | {"zstd", "zlib"}),
+    "tools/import": (("proto",), TOOLS | {"json", "zstd", "zlib"}),
     "tools/read": (("proto", "tools/import"), TOOLS | {"zstd"}),
     "tools/model": (("tools/import", "tools/read", "proto"), TOOLS),
     "tools/symbolize": (("tools/read",), TOOLS | {"elfutils"}),

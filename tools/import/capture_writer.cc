@@ -14,7 +14,6 @@ namespace {
 constexpr std::uint64_t kMostChunkEvents = 1u << 16;
 constexpr std::size_t kMostDefinedBytes = 4u << 20;
 constexpr int kZstdLevel = 1;
-constexpr std::uint32_t kThread = 1;
 
 std::string Hash(v1::NameDef::Kind kind, std::string_view text, std::string_view file) {
   std::string all(1, static_cast<char>(kind));
@@ -39,12 +38,18 @@ CaptureWriter::CaptureWriter(v1::ProcessInfo info, std::function<absl::Status(st
     : write_(std::move(write)), info_(std::move(info)), tick_(info_.start().tick()) {
   const std::string who = absl::StrCat(info_.pid(), " ", info_.start().SerializeAsString());
   recording_ = XXH64(who.data(), who.size(), 0);
-  v1::ThreadDef* const thread = payload_.add_threads();
-  thread->set_id(kThread);
-  thread->set_torch_id(kThread);
-  thread->set_name("not known");
   payload_.mutable_keyframe()->set_tick(tick_);
-  StartRun();
+}
+
+std::uint32_t CaptureWriter::AddThread(const Thread& thread) {
+  states_.emplace_back();
+  const auto number = static_cast<std::uint32_t>(states_.size());
+  v1::ThreadDef* const definition = payload_.add_threads();
+  definition->set_id(number);
+  definition->set_os_id(thread.os_id);
+  definition->set_torch_id(thread.torch_id);
+  definition->set_name(thread.name);
+  return number;
 }
 
 void CaptureWriter::NoteDefinition(std::size_t bytes) {
@@ -65,6 +70,21 @@ std::uint32_t CaptureWriter::AddName(v1::NameDef::Kind kind, std::string_view te
   return number;
 }
 
+std::uint32_t CaptureWriter::AddModule(const std::string& root, const std::string& path,
+                                       const std::string& module_class) {
+  const std::string text = absl::StrCat(root, std::string(1, '\0'), path, std::string(1, '\0'), module_class);
+  v1::NameDef* const name = payload_.add_names();
+  name->set_id(++names_);
+  name->set_hash(Hash(v1::NameDef::MODULE, text, ""));
+  name->set_kind(v1::NameDef::MODULE);
+  name->set_text(path);
+  name->set_module_class(module_class);
+  name->set_module_root(root);
+  const std::uint32_t number = names_;
+  NoteDefinition(text.size());
+  return number;
+}
+
 std::uint32_t CaptureWriter::AddStack(std::uint32_t parent, std::uint32_t code, std::uint32_t line) {
   v1::StackDef* const stack = payload_.add_stacks();
   stack->set_id(++stacks_);
@@ -76,62 +96,82 @@ std::uint32_t CaptureWriter::AddStack(std::uint32_t parent, std::uint32_t code, 
   return number;
 }
 
-std::uint32_t CaptureWriter::AddDevice(const std::string& type, std::uint32_t index) {
+std::uint32_t CaptureWriter::AddDevice(const std::string& type, std::uint32_t index, const std::string& product) {
   v1::DeviceDef* const device = payload_.add_devices();
   device->set_id(++devices_);
   device->set_type(type);
   device->set_index(index);
+  device->set_product(product);
   return devices_;
 }
 
-void CaptureWriter::StartRun() {
-  v1::ThreadRun* const run = payload_.add_runs();
-  run->set_thread(kThread);
-  run->set_first_record(events_);
-  run->set_start_depth(depth_);
-  run->set_start_stack(stack_);
-  run->set_first_tick(tick_);
-  address_ = serial_ = stream_ = 0;
-  pools_ = false;
+void CaptureWriter::StartRun(State& state, std::uint64_t tick) {
+  state.run = payload_.add_runs();
+  state.run->set_thread(thread_);
+  state.run->set_first_record(state.events);
+  state.run->set_start_depth(state.depth);
+  state.run->set_start_stack(state.stack);
+  state.run->set_first_tick(tick);
+  state.tick = tick;
+  state.address = state.serial = state.stream = state.sequence = 0;
+  state.pools = false;
+}
+
+void CaptureWriter::EndRun(State& state) {
+  if (state.run == nullptr) return;
+  state.run->set_record_count(state.events - state.run->first_record());
+  if (!state.pools) {
+    state.run->clear_pool_graph();
+    state.run->clear_pool_user();
+  }
+  state.run = nullptr;
 }
 
 v1::ThreadRun& CaptureWriter::AddEvent(v1::EventKind kind, std::uint64_t tick) {
   if (chunk_events_ == kMostChunkEvents) EndChunk(false);
-  tick = std::max(tick, tick_);
-  v1::ThreadRun& run = *payload_.mutable_runs(0);
-  if (chunk_events_ == 0) run.set_first_tick(tick);
-  run.mutable_kind()->push_back(static_cast<char>(kind));
-  run.add_tick_delta(chunk_events_ == 0 ? 0 : tick - tick_);
-  tick_ = tick;
-  ++chunk_events_;
+  tick_ = std::max(tick, tick_);
+  if (chunk_events_++ == 0) chunk_tick_ = tick_;
+  State& state = this->state();
+  if (state.run == nullptr) StartRun(state, tick_);
+  state.run->mutable_kind()->push_back(static_cast<char>(kind));
+  state.run->add_tick_delta(tick_ - std::exchange(state.tick, tick_));
+  ++state.events;
   ++events_;
-  return run;
+  return *state.run;
 }
 
-void CaptureWriter::BeginRange(v1::EventKind kind, std::uint64_t tick, std::uint32_t name) {
+void CaptureWriter::BeginRange(v1::EventKind kind, std::uint64_t tick, std::uint32_t name, const Sequence& sequence) {
   v1::ThreadRun& run = AddEvent(kind, tick);
   run.add_name(name);
-  run.add_sequence_delta(run.name_size() == 1 ? -1 : 0);
+  run.add_sequence_delta(Difference(static_cast<std::uint64_t>(sequence.number), state().sequence));
   run.add_signature(0);
-  if (kind == v1::RANGE_BEGIN_BACKWARD) run.add_forward_thread(0);
-  ++depth_;
+  if (kind == v1::RANGE_BEGIN_BACKWARD) run.add_forward_thread(sequence.forward_thread);
+  ++state().depth;
 }
 
 void CaptureWriter::EndRange(std::uint64_t tick) {
   AddEvent(v1::RANGE_END, tick).add_signature(0);
-  --depth_;
+  --state().depth;
+}
+
+void CaptureWriter::EnterModule(std::uint64_t tick, std::uint32_t module) {
+  AddEvent(v1::MODULE_ENTER, tick).add_module(module);
+}
+
+void CaptureWriter::ExitModule(std::uint64_t tick, std::uint32_t module) {
+  AddEvent(v1::MODULE_EXIT, tick).add_module(module);
 }
 
 void CaptureWriter::SetStack(std::uint64_t tick, std::uint32_t stack) {
-  if (stack == stack_) return;
+  if (stack == state().stack) return;
   AddEvent(v1::STACK, tick).add_stack(stack);
-  stack_ = stack;
+  state().stack = stack;
 }
 
 void CaptureWriter::AddMemory(std::uint64_t tick, const Memory& memory) {
   v1::ThreadRun& run = AddEvent(memory.kind, tick);
-  run.add_address_delta(Difference(memory.address, address_));
-  run.add_serial_delta(Difference(memory.serial, serial_));
+  run.add_address_delta(Difference(memory.address, state().address));
+  run.add_serial_delta(Difference(memory.serial, state().serial));
   run.add_device(memory.device);
   if (HasPlace(memory.kind)) AddPlace(run, memory);
   if (memory.kind == v1::BLOCK_ALLOCATE || memory.kind == v1::BLOCK_FOUND)
@@ -141,17 +181,17 @@ void CaptureWriter::AddMemory(std::uint64_t tick, const Memory& memory) {
 
 void CaptureWriter::AddPlace(v1::ThreadRun& run, const Memory& memory) {
   run.add_bytes(memory.bytes);
-  run.add_stream_delta(Difference(memory.stream, stream_));
+  run.add_stream_delta(Difference(memory.stream, state().stream));
   run.add_pool_graph(memory.pool_graph);
   run.add_pool_user(memory.pool_user);
-  pools_ = pools_ || memory.pool_graph != 0 || memory.pool_user != 0;
+  state().pools = state().pools || memory.pool_graph != 0 || memory.pool_user != 0;
 }
 
 void CaptureWriter::AddStatistics(std::uint64_t tick, std::uint32_t device, std::uint64_t serial,
                                   const Statistics& statistics) {
   v1::ThreadRun& run = AddEvent(v1::DEVICE_STATISTICS, tick);
   run.add_address_delta(0);
-  run.add_serial_delta(Difference(serial, serial_));
+  run.add_serial_delta(Difference(serial, state().serial));
   run.add_device(device);
   for (const std::uint64_t value :
        {statistics.allocated, statistics.active, statistics.reserved, statistics.retries, statistics.ooms})
@@ -159,19 +199,12 @@ void CaptureWriter::AddStatistics(std::uint64_t tick, std::uint32_t device, std:
 }
 
 void CaptureWriter::EndChunk(bool last) {
-  v1::ThreadRun& run = *payload_.mutable_runs(0);
-  run.set_record_count(chunk_events_);
-  if (!pools_) {
-    run.clear_pool_graph();
-    run.clear_pool_user();
-  }
+  for (State& state : states_) EndRun(state);
   v1::Chunk chunk;
   chunk.set_event_count(chunk_events_);
   if (chunk_events_ != 0) {
-    chunk.set_first_tick(run.first_tick());
+    chunk.set_first_tick(chunk_tick_);
     chunk.set_last_tick(tick_);
-  } else {
-    payload_.clear_runs();
   }
   v1::ClockSync* const clock = payload_.mutable_clock();
   clock->set_tick(tick_);
@@ -191,7 +224,6 @@ void CaptureWriter::EndChunk(bool last) {
   payload_.Clear();
   chunk_events_ = 0;
   defined_bytes_ = 0;
-  StartRun();
 }
 
 void CaptureWriter::Write(v1::Chunk& chunk) {

@@ -13,13 +13,19 @@
 
 #include "absl/strings/str_cat.h"
 #include "tools/import/byte_source.h"
+#include "tools/import/profiler_capture.h"
+#include "tools/import/profiler_trace.h"
 #include "tools/import/snapshot_capture.h"
 #include "tools/import/torch_snapshot.h"
 
 namespace memoir {
 namespace {
 
-enum class Format { kNone, kPickle, kZip };
+enum class Format { kNone, kPickle, kOldPickle, kZip, kJson, kMemray };
+
+constexpr std::size_t kStart = 64;  // bytes that say which it is
+
+using Write = std::function<absl::Status(std::string_view)>;
 
 struct Opened {
   Format format = Format::kNone;
@@ -30,10 +36,29 @@ absl::Status Errno(const std::string& what) {
   return absl::UnavailableError(absl::StrCat(what, ": ", std::strerror(errno)));
 }
 
+// A part of a capture begins with a newline, too, behind which is a length and then a control character.
+bool IsJson(std::string_view start) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const std::size_t first = start.find_first_not_of(kSpace);
+  if (first == start.npos || (start[first] != '{' && start[first] != '[')) return false;
+  const std::size_t second = first + 1;
+  if (second == start.size()) return true;
+  constexpr std::string_view kBegins = "\"{}[]-0123456789tfn";
+  return kSpace.find(start[second]) != start.npos || kBegins.find(start[second]) != start.npos;
+}
+
+// "(dp0\n", or "}q" and a zero.
+bool IsOldPickle(std::string_view start) {
+  return start.starts_with("(dp") || start.starts_with("(lp") || start.starts_with(std::string_view("}q\0", 3)) ||
+         start.starts_with(std::string_view("]q\0", 3));
+}
+
 Format FormatOf(std::string_view start) {
   if (start.size() >= 2 && start[0] == '\x80' && start[1] >= 2 && start[1] <= 5) return Format::kPickle;
   if (start.starts_with("PK\x03\x04")) return Format::kZip;
-  return Format::kNone;
+  if (start.starts_with("memray")) return Format::kMemray;
+  if (IsJson(start)) return Format::kJson;
+  return IsOldPickle(start) ? Format::kOldPickle : Format::kNone;
 }
 
 absl::StatusOr<Opened> Open(const std::string& path) {
@@ -46,8 +71,8 @@ absl::StatusOr<Opened> Open(const std::string& path) {
   }
   absl::StatusOr<ByteSource> source = ByteSource::Open(descriptor);
   if (!source.ok()) return source.status();
-  const std::size_t there = source->Fill(16);
-  const Format format = FormatOf({source->data(), std::min<std::size_t>(there, 16)});
+  const std::size_t there = source->Fill(kStart);
+  const Format format = FormatOf({source->data(), std::min(there, kStart)});
   return Opened{format, *std::move(source)};
 }
 
@@ -75,6 +100,39 @@ absl::Status WriteAll(int descriptor, std::string_view bytes) {
   return absl::OkStatus();
 }
 
+absl::Status ConvertSnapshot(ByteSource& source, const std::string& name, const Write& write) {
+  const absl::StatusOr<TorchSnapshot> snapshot = ReadTorchSnapshot(source);
+  return snapshot.ok() ? WriteSnapshotCapture(*snapshot, name, write) : snapshot.status();
+}
+
+absl::Status ConvertTrace(ByteSource& source, const std::string& name, const Write& write) {
+  const absl::StatusOr<ProfilerTrace> trace = ReadProfilerTrace(source);
+  return trace.ok() ? WriteProfilerCapture(*trace, name, write) : trace.status();
+}
+
+absl::Status Convert(Opened& opened, const std::string& name, const Write& write) {
+  switch (opened.format) {
+    case Format::kPickle:
+      return ConvertSnapshot(opened.source, name, write);
+    case Format::kJson:
+      return ConvertTrace(opened.source, name, write);
+    case Format::kZip:
+      return absl::InvalidArgumentError(
+          "a zip archive, as torch.save() writes, not a memory snapshot; give a file of "
+          "torch.cuda.memory._dump_snapshot()");
+    case Format::kOldPickle:
+      return absl::InvalidArgumentError(
+          "a pickle of protocol 0 or 1; write it with protocol 2 or newer: pickle.dump(snapshot, file, protocol=2)");
+    case Format::kMemray:
+      return absl::InvalidArgumentError(
+          "a file of memray, which has the host's memory by calls of malloc; open it with memray, for example "
+          "memray flamegraph FILE");
+    case Format::kNone:
+      break;
+  }
+  return absl::InvalidArgumentError("not a file that Memoir imports: docs/imports.md lists them");
+}
+
 }  // namespace
 
 bool IsForeignFile(const std::string& path) {
@@ -87,17 +145,9 @@ bool IsForeignFile(const std::string& path) {
 absl::Status ConvertForeignFile(const std::string& path, const std::function<absl::Status(std::string_view)>& write) {
   absl::StatusOr<Opened> opened = Open(path);
   if (!opened.ok()) return opened.status();
-  if (opened->format == Format::kZip) {
-    return absl::InvalidArgumentError(path +
-                                      ": a zip archive, as torch.save() writes, not a memory snapshot; give a file of "
-                                      "torch.cuda.memory._dump_snapshot()");
-  }
-  if (opened->format == Format::kNone)
-    return absl::InvalidArgumentError(path + ": not a file that Memoir imports: docs/imports.md lists them");
-  absl::StatusOr<TorchSnapshot> snapshot = ReadTorchSnapshot(opened->source);
-  if (!snapshot.ok()) return WithPath(path, snapshot.status());
-  const absl::Status written = WriteSnapshotCapture(*snapshot, std::filesystem::path(path).filename().string(), write);
-  return written.ok() ? written : WithPath(path, written);
+  const std::string name = std::filesystem::path(path).filename().string();
+  const absl::Status converted = Convert(*opened, name, write);
+  return converted.ok() ? converted : WithPath(path, converted);
 }
 
 absl::StatusOr<std::shared_ptr<const ConvertedFile>> ConvertedFile::Convert(const std::string& path) {

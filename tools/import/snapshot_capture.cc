@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "tools/import/allocator_history.h"
 #include "tools/import/capture_writer.h"
 #include "tools/import/sources.h"
@@ -64,7 +65,9 @@ class SnapshotWriter {
         codes_(snapshot.frames.size()),
         stacks_(snapshot.stacks.size()),
         names_(snapshot.texts.size()),
-        operators_(snapshot.texts.size()) {}
+        operators_(snapshot.texts.size()) {
+    writer_.SetThread(writer_.AddThread({.os_id = 0, .torch_id = 1, .name = "not known"}));
+  }
 
   void AddDevice(std::uint32_t index, std::unique_ptr<AllocatorHistory> history);
   void AddStart();
@@ -322,6 +325,13 @@ std::uint64_t StartOf(const TorchSnapshot& snapshot) {
   return start;
 }
 
+std::uint64_t UnknownEntries(const TorchSnapshot& snapshot) {
+  std::uint64_t unknown = 0;
+  for (const std::vector<Entry>& trace : snapshot.traces)
+    unknown += static_cast<std::uint64_t>(std::ranges::count(trace, TraceKind::kOther, &Entry::kind));
+  return unknown;
+}
+
 }  // namespace
 
 absl::Status WriteSnapshotCapture(const TorchSnapshot& snapshot, const std::string& program,
@@ -348,6 +358,12 @@ absl::Status WriteSnapshotCapture(const TorchSnapshot& snapshot, const std::stri
   info.mutable_start()->set_realtime_ns(start_us * 1000);
   info.add_sources(kTorchSnapshotSource);
   if (found) info.add_sources(any ? kCutHistorySource : kNoHistorySource);
+  if (const std::uint64_t unknown = UnknownEntries(snapshot); unknown > 0) {
+    v1::Unrecorded* const left_out = info.add_unrecorded();
+    left_out->set_begin_tick(kFirstTick);
+    left_out->set_why(absl::StrCat(unknown, unknown == 1 ? " entry of the trace is" : " entries of the trace are",
+                                   " left out: Memoir does not know what they say of memory (\"action\")"));
+  }
   SnapshotWriter writer(snapshot, std::move(info), start_us, write);
   for (auto& [device, history] : histories) writer.AddDevice(device, std::move(history));
   writer.AddStart();

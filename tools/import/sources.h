@@ -5,9 +5,12 @@
 namespace memoir {
 
 inline constexpr char kTorchSnapshotSource[] = "torch-snapshot";
-// Memory was reserved already where the trace begins: it was switched on late, or its oldest entries were overwritten.
+inline constexpr char kTorchProfilerSource[] = "torch-profiler";
+// Memory was in use already where the history begins: it was switched on late, or its oldest entries were overwritten.
 inline constexpr char kCutHistorySource[] = "history-cut";
-inline constexpr char kNoHistorySource[] = "history-missing";  // there is no trace at all
+inline constexpr char kNoHistorySource[] = "history-missing";   // there is no trace at all
+inline constexpr char kPythonStacksSource[] = "python-stacks";  // of the profiler: with_stack=True
+inline constexpr char kModulesSource[] = "modules";             // as captures of the recorder have it
 
 }  // namespace memoir
 

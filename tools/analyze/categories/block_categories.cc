@@ -36,8 +36,10 @@ std::string Missing(const Capture& capture, std::optional<std::uint32_t> rank, d
     return absl::StrCat("Operators were not recorded for a time (--start memory, --steps, --range): the categories of ",
                         std::lround(100 * without_operators), "% of the allocated bytes are known from holders alone.");
   }
+  if (ImportOf(capture) == Import::kTrace)
+    return "A trace of torch.profiler has no tensors: only what optimizers allocate has a category.";
   if (std::ranges::all_of(capture.processes(), has_modules)) return "";
-  if (IsImported(capture))
+  if (ImportOf(capture) == Import::kSnapshot)
     return "A snapshot has no tensors and no modules: only what optimizers allocate has a category.";
   return "No modules were recorded: parameters are only those of optimizers and autograd. Record without --modules "
          "off.";

@@ -7,10 +7,13 @@
 #include <tuple>
 #include <utility>
 
+#include "tools/analyze/grouping/grouping.h"
 #include "tools/analyze/grouping/holdings.h"
+#include "tools/analyze/grouping/source_lines.h"
 #include "tools/analyze/pass/instant.h"
 #include "tools/analyze/segments/segment_book.h"
 #include "tools/analyze/segments/unusable_curve.h"
+#include "tools/model/imported.h"
 
 namespace memoir {
 namespace {
@@ -146,27 +149,36 @@ class SegmentsPass : public ChangePass {
     for (const Instant& instant : wanted->second) found.at.emplace_back().ns = instant.ns;
     return found;
   }
-  SegmentsAt Look(DeviceId id, ProcessId process, const Instant& instant) const;
-  BlockFacts FactsOf(const SegmentBlock& there, ProcessId process) const {
+  SegmentsAt Look(DeviceId id, ProcessId process, const Instant& instant);
+  // An imported history can have lines without operators.
+  std::string MakerNameOf(const Block& block) {
+    const Dictionary& dictionary = state().dictionary();
+    const bool has_operator = MakerOf(block).valid() || block.origin == BlockOrigin::kFound;
+    if (has_operator || !IsImported(capture())) return OperatorHolding(block, dictionary);
+    const SourceLine line = lines_.Of(block.line_callstack(), dictionary);
+    return line.known() ? ToString(line) : "(not known)";
+  }
+  BlockFacts FactsOf(const SegmentBlock& there, ProcessId process) {
     if (there.waiting) return {};
     const Dictionary& dictionary = state().dictionary();
-    return {OperatorHolding(there.block, dictionary), ModuleHolding(there.block, dictionary),
+    return {MakerNameOf(there.block), ModuleHolding(there.block, dictionary),
             state().Nanoseconds(process, there.block.tick)};
   }
   std::vector<Pin> PinsOf(const Segment& segment, ProcessId process, std::uint64_t now,
-                          std::map<std::string, Pin>& all) const;
+                          std::map<std::string, Pin>& all);
 
+  SourceLines lines_;
   const Moments& moments_;
   std::map<DeviceId, Found> found_;
   std::optional<std::uint64_t> last_step_;
 };
 
 std::vector<Pin> SegmentsPass::PinsOf(const Segment& segment, ProcessId process, std::uint64_t now,
-                                      std::map<std::string, Pin>& all) const {
+                                      std::map<std::string, Pin>& all) {
   std::map<std::string, Pin> own;
   for (const SegmentBlock& there : segment.blocks) {
     const Block& block = there.block;
-    std::string name = there.waiting ? "(waiting for other streams)" : OperatorHolding(block, state().dictionary());
+    std::string name = there.waiting ? "(waiting for other streams)" : MakerNameOf(block);
     if (block.module.valid()) name += " in " + ModuleHolding(block, state().dictionary());
     Pin& pin = own[name];
     pin.name = std::move(name);
@@ -192,7 +204,7 @@ std::vector<Pin> SegmentsPass::PinsOf(const Segment& segment, ProcessId process,
   return SortedPins(own, &Pin::bytes);
 }
 
-SegmentsAt SegmentsPass::Look(DeviceId id, ProcessId process, const Instant& instant) const {
+SegmentsAt SegmentsPass::Look(DeviceId id, ProcessId process, const Instant& instant) {
   SegmentsAt at;
   at.ns = instant.ns;
   at.step = last_step_;
@@ -254,6 +266,7 @@ absl::StatusOr<Fragmentation> AnalyzeFragmentation(const Capture& capture, const
     result.devices.push_back({found.name, found.process, found.rank, std::move(found.at[0]), std::move(found.at[1]),
                               extremes.extremes()[id].curve.Take()});
   }
+  if (!HasSegments(capture)) result.devices.clear();
   result.report = *std::move(report);
   return result;
 }
@@ -272,6 +285,7 @@ absl::StatusOr<SegmentMaps> AnalyzeSegmentsAt(const Capture& capture, const Sele
     if (!found.at.front().segments.empty())
       result.devices.push_back({found.name, found.process, found.rank, std::move(found.at.front())});
   }
+  if (!HasSegments(capture)) result.devices.clear();
   result.report = *std::move(report);
   return result;
 }

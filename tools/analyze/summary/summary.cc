@@ -97,8 +97,9 @@ absl::StatusOr<Summary> AnalyzeSummary(const Capture& capture, const SummaryOpti
     if (!added.ok()) return added;
   }
   if (const absl::Status added = AddOutOfMemory(capture, options.OfAllBlocks(), summary); !added.ok()) return added;
-  if (IsImported(capture)) {
-    for (DeviceRow& device : summary.devices) device.num_alloc_retries.reset();
+  for (DeviceRow& device : summary.devices) {
+    if (IsImported(capture)) device.num_alloc_retries.reset();
+    device.active_known = ImportOf(capture) != Import::kTrace;
   }
   return summary;
 }

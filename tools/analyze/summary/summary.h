@@ -126,6 +126,7 @@ struct DeviceRow {
   std::uint64_t first_seen_bytes = 0;
   // Of a device with a caching allocator. Peaks and counts are those inside the window.
   bool caching = false;
+  bool active_known = true;  // false: active bytes are taken to be those allocated, requested ones those of the blocks
   std::uint64_t peak_active_bytes = 0;
   std::uint64_t peak_active_ns = 0;
   std::uint64_t peak_reserved_bytes = 0;

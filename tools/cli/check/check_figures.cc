@@ -88,7 +88,8 @@ std::string WhyUnknown(std::string_view figure, const CheckedFigures& checked) {
   }
   if (checked.summary.folded && !checked.capture.processes().empty())
     return "it was in parts that --max-size evicted; record with a larger --max-size";
-  if (figure == "num_alloc_retries" && IsImported(checked.capture)) return "a memory snapshot does not have it";
+  if (figure == "num_alloc_retries" && IsImported(checked.capture))
+    return ImportedFrom(ImportOf(checked.capture)) + " does not have it";
   if (IsOfTheDriver(figure)) return "no sample of the device is recorded (docs/balance.md)";
   if (IsAtDeviceLevel(checked)) {
     return "it is a figure of torch's caching allocator, which was not in use (cudaMallocAsync, a pluggable allocator, "

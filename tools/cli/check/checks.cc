@@ -26,7 +26,8 @@ std::string NoOutOfMemoryLine(const Summary& summary) {
          (least ? "; at least " + FormatBytes(*least) + " were free on a GPU" : "") + "\n";
 }
 
-std::string LittleUnusableLine(const Fragmentation& fragmentation) {
+std::string LittleUnusableLine(const Capture& capture, const Fragmentation& fragmentation) {
+  if (!HasSegments(capture)) return NotInImport(capture, "segments") + "\n";
   const std::string unknown = CudaMemoryNotKnown(fragmentation.report);
   if (fragmentation.devices.empty() && !unknown.empty()) return "not known: " + unknown + "\n";
   if (fragmentation.devices.empty()) return "nothing was reserved by torch's CUDA allocator\n";
@@ -44,13 +45,13 @@ absl::StatusOr<Checked> CheckOom(Analyses& analyses, const Shown& shown, bool br
   if (shown.arguments.json) checked.json = CheckOutOfMemoryJson(analyses.capture(), *summary);
   if (checked.found) {
     checked.text = RenderOutOfMemoryErrors(analyses.capture(), *summary, shown.top(), shown.terminal);
+    const std::string by = IsImported(analyses.capture()) ? UsualGrouping(analyses.capture()) : "module";
     // Of an error of torch's own allocator all live blocks are known; of the others, who held the device.
     const bool of_torch = std::ranges::any_of(summary->out_of_memory,
                                               [](const OutOfMemory& error) { return !error.refusal.has_value(); });
     if (!summary->out_of_memory.empty())
-      checked.text += (of_torch ? IsImported(analyses.capture()) ? "\nmore: memoir show --at oom --by line "
-                                                                 : "\nmore: memoir show --at oom --by module "
-                                : "\nmore: memoir check balance --at oom ") +
+      checked.text += (of_torch ? "\nmore: memoir show --at oom --by " + by + " "
+                                : std::string("\nmore: memoir check balance --at oom ")) +
                       shown.path + "\n";
     if (std::ranges::any_of(summary->devices, [](const DeviceRow& row) { return row.checkpointing.has_value(); }))
       checked.text += "more: memoir show --by checkpoint " + shown.path + "\n";
@@ -69,7 +70,7 @@ absl::StatusOr<Checked> CheckFrag(Analyses& analyses, const Shown& shown, bool b
                                       [](const FragmentedDevice& device) { return IsFragmented(device.peak); });
   if (shown.arguments.json) checked.json = FragmentationJson(analyses.capture(), *fragmentation);
   checked.text = RenderFragmentation(analyses.capture(), *fragmentation, shown.top(), shown.terminal);
-  if (!checked.found && brief) checked.text = LittleUnusableLine(*fragmentation);
+  if (!checked.found && brief) checked.text = LittleUnusableLine(analyses.capture(), *fragmentation);
   if (!checked.found) return checked;
   const auto most = std::ranges::max_element(fragmentation->devices, {},
                                              [](const FragmentedDevice& device) { return device.peak.unusable; });

@@ -9,12 +9,17 @@
 #include "tools/analyze/segments/allocator_trace.h"
 #include "tools/cli/show/capture_start.h"
 #include "tools/cli/terminal/message.h"
+#include "tools/model/imported.h"
 #include "tools/view/segments/torch_snapshot.h"
 
 namespace memoir {
 
 absl::StatusOr<ReplayReport> ExportSnapshot(const Capture& capture, const Selection& selection,
                                             const std::function<void(std::string_view)>& write) {
+  if (!HasSegments(capture)) {
+    return absl::FailedPreconditionError(capture.path() + ": " + ImportedFrom(ImportOf(capture)) +
+                                         " has no segments, which a memory snapshot is made of");
+  }
   const Capture::SharedDecoding shared(capture);
   Selection quiet = selection;
   quiet.progress = nullptr;

@@ -351,7 +351,7 @@ Shown Show(ShowArguments arguments) {
     arguments.at = "end";
     arguments.by = "category";
   }
-  if (arguments.by.empty()) arguments.by = IsImported(*capture) ? "line" : "operator";
+  if (arguments.by.empty()) arguments.by = UsualGrouping(*capture);
   const Terminal terminal = DetectTerminal(STDOUT_FILENO);
   Progress progress("reading " + arguments.capture);
   Selection selection = SelectionOf(arguments);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "tools/model/imported.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/unrecorded_text.h"
 #include "tools/view/terminal/table.h"
@@ -124,11 +125,12 @@ std::vector<std::string> UnexplainedNotes(const DeviceBalance& device) {
   return notes;
 }
 
-std::vector<std::string> Notes(const DeviceBalance& device, const ReplayReport& report) {
+std::vector<std::string> Notes(const Capture& capture, const DeviceBalance& device, const ReplayReport& report) {
   std::vector<std::string> notes = UnexplainedNotes(device);
   for (const std::string& line : UnrecordedLines(report.processes[device.process.value]))
     notes.push_back(line + "; it is in no row");
-  notes.push_back(TorchNote(device));
+  notes.push_back(IsImported(capture) ? NotInImport(capture, "calls of the driver, nor samples of the device")
+                                      : TorchNote(device));
   if (device.torch_in_pools > 0)
     notes.push_back(fmt::format("{} of the cudaMallocAsync pools are torch's", FormatBytes(device.torch_in_pools)));
   if (device.in_mem_pools > 0 && device.torch_reserved > 0)
@@ -162,7 +164,7 @@ std::string Render(const Capture& capture, const DeviceBalance& device, const Re
   const std::string headline = Wrapped(Headline(capture, device, shown.moment), terminal.width, 0);
   std::string text = Painted(terminal, device.IsFinding() ? Color::kRed : Color::kBold, headline) + "\n";
   text += RowTable(device, shown.top, terminal);
-  for (const std::string& note : Notes(device, report)) text += "  " + Wrapped(note, terminal.width, 2) + "\n";
+  for (const std::string& note : Notes(capture, device, report)) text += "  " + Wrapped(note, terminal.width, 2) + "\n";
   const std::string host = HostLine(device.host);
   return host.empty() ? text : text + "  " + Wrapped(host, terminal.width, 2) + "\n";
 }

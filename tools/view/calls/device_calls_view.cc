@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "tools/model/imported.h"
 #include "tools/model/kernel_name.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/terminal/table.h"
@@ -153,8 +154,11 @@ std::string TimesNote(const DeviceCalls& calls) {
   return note;
 }
 
-std::string Note(const DeviceCalls& calls) {
+std::string Note(const Capture& capture, const DeviceCalls& calls) {
   std::string note;
+  if (ImportOf(capture) == Import::kTrace)
+    return "Memoir reads memory from a trace of torch.profiler, and no launches.";
+  if (IsImported(capture)) return NotInImport(capture, "calls of CUDA") + ".";
   if (!calls.launches_recorded) return "Launches were not recorded: --kernels off, or an older Memoir.";
   if (calls.kernels.empty() && calls.calls.empty()) return "The program made no call of CUDA that is recorded.";
   if (calls.unnamed > 0)
@@ -248,7 +252,7 @@ std::string RenderDeviceCalls(const Capture& capture, const DeviceCalls& calls, 
   std::string text = RenderWhatRan(capture, terminal);
   text += Title(fmt::format("Kernels, {}", FormatCounted(calls.launches, "launch", "launches")), terminal);
   if (!calls.kernels.empty()) text += KernelTable(calls, top, terminal);
-  text += "  " + Wrapped(Note(calls), terminal.width, 2) + "\n";
+  text += "  " + Wrapped(Note(capture, calls), terminal.width, 2) + "\n";
   if (!calls.calls.empty()) text += Title("Other calls of CUDA", terminal) + CallTable(calls, top, terminal);
   if (!calls.graphs.empty()) text += Title("CUDA graphs", terminal) + GraphLines(calls, top, terminal);
   return text + "\n" + RenderLosses(capture, calls.report, terminal);

@@ -227,7 +227,9 @@ void AddHistory(const ProcessSummary& process, LossLines& lines) {
     lines.AddLossless(
         "no history: torch.cuda.memory._record_memory_history() was not on; only what was live at the dump is known");
   }
-  if (HasCutHistory(process)) {
+  if (HasCutHistory(process) && ImportOf(process) == Import::kTrace) {
+    lines.AddLossless("the trace begins with memory in use: who allocated it, and a peak before, is not known");
+  } else if (HasCutHistory(process)) {
     lines.AddLossless(
         "the history begins with memory in use: it was switched on late, or older entries were overwritten "
         "(max_entries); a peak before it is not known");
@@ -237,6 +239,11 @@ void AddHistory(const ProcessSummary& process, LossLines& lines) {
 constexpr char kNotInSnapshots[] =
     "not in a memory snapshot: modules, tensors and their categories, host memory, what came before its history, and "
     "without stacks=\"all\" operators; memoir run records them (docs/imports.md)";
+
+constexpr char kNotInTraces[] =
+    "not in a trace of torch.profiler: tensors and their categories, requested sizes, active bytes, segments and "
+    "what of them cannot be used, host memory past PyTorch, and without with_stack=True modules and lines of Python; "
+    "memoir run records them (docs/imports.md)";
 
 }  // namespace
 
@@ -284,7 +291,8 @@ Losses LossesOf(const Capture& capture, const ReplayReport& report, const Termin
   notes += RenderForkedChildren(capture, report);
   const bool is_lossy = !lines.lossless();
   std::string closing = is_lossy ? "" : kNothingLost;
-  if (IsImported(capture)) closing = Wrapped(kNotInSnapshots, terminal.width, 2) + "\n";
+  if (const Import import = ImportOf(capture); import != Import::kNone)
+    closing = Wrapped(import == Import::kTrace ? kNotInTraces : kNotInSnapshots, terminal.width, 2) + "\n";
   return {notes, lines.Render(kMostLines), closing, is_lossy};
 }
 

@@ -32,7 +32,8 @@ std::string CachingLine(const DeviceRow& device, const Terminal& terminal) {
   std::string line = "reserved at most " + FormatBytes(device.peak_reserved_bytes);
   if (device.reserved_bytes_at_peak > 0)
     line += fmt::format(" ({} at that peak)", FormatBytes(device.reserved_bytes_at_peak));
-  line += fmt::format(", active {}; ", FormatBytes(device.peak_active_bytes));
+  if (device.active_known) line += fmt::format(", active {}", FormatBytes(device.peak_active_bytes));
+  line += "; ";
   line += RetriesText(device) + ", ";
   return Below(terminal, line + FormatCounted(device.num_ooms, "out-of-memory error", "out-of-memory errors"));
 }

@@ -55,10 +55,19 @@ std::string SnapshotText(const Capture& capture) {
   return IsSnapshot(capture) ? "SNAPSHOT (" + SnapshotAskedBy(capture.processes().front()) + "), " : "";
 }
 
+// "a trace of torch.profiler, rank 3 of 8, pid 4711"
+std::string ImportedText(const Capture& capture) {
+  const v1::ProcessInfo& info = capture.processes().front().info;
+  std::string text = ImportedFrom(ImportOf(capture));
+  if (info.world_size() > 0) text += fmt::format(", rank {} of {}", info.rank(), info.world_size());
+  if (info.pid() != 0) text += fmt::format(", pid {}", info.pid());
+  return text;
+}
+
 }  // namespace
 
 std::string RenderWhere(const Capture& capture) {
-  if (IsImported(capture)) return "a memory snapshot of PyTorch";
+  if (IsImported(capture)) return ImportedText(capture);
   const Job job = DescribeJob(capture);
   if (job.processes <= 1) {
     const v1::ProcessInfo& info = OnlyProcess(capture).info;

@@ -29,6 +29,7 @@ const char* Subject(v1::Unrecorded::What what) {
 }
 
 std::string Line(const Unrecorded& span) {
+  if (span.what == v1::Unrecorded::UNKNOWN && span.begin_ns == 0 && !span.ended) return Escaped(span.why);
   return fmt::format("{} from {} to {}: {}", Subject(span.what), FormatMoment(span.begin_ns),
                      span.ended ? FormatMoment(span.end_ns) : "the end", Escaped(span.why));
 }

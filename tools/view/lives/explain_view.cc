@@ -4,6 +4,7 @@
 
 #include "fmt/format.h"
 #include "tools/analyze/categories/block_categories.h"
+#include "tools/model/imported.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/line_text.h"
 #include "tools/view/terminal/terminal_text.h"
@@ -31,7 +32,9 @@ std::string ReadingText(const Reading& reading) {
          Where(reading.module, reading.phase);
 }
 
-std::string Readings(const BlockStory& story) {
+std::string Readings(const Capture& capture, const BlockStory& story) {
+  // What reads a block is known by the tensors among an operator's arguments.
+  if (IsImported(capture)) return NotInImport(capture, HasCalls(capture) ? "tensors" : "calls");
   std::string text;
   for (const Reading& reading : story.first_readings) text += (text.empty() ? "" : ", ") + ReadingText(reading);
   const std::uint64_t shown = story.first_readings.size() + (story.last_reading ? 1 : 0);
@@ -117,24 +120,27 @@ Json FramesJson(const std::vector<SourceLine>& frames) {
   return json;
 }
 
-std::string Story(const BlockStory& story, const Terminal& terminal) {
+std::string Story(const Capture& capture, const BlockStory& story, const Terminal& terminal) {
   const Rule& rule = Rules()[story.rule];
   std::string title = fmt::format("0x{:x} on {}: {}", story.address, Escaped(story.device), FormatBytes(story.bytes));
   if (!story.tensor.empty()) title += ", " + Escaped(story.tensor);
   title += ", " + LabelOfCategory(CategoryOf(story.rule));
   std::string text = Painted(terminal, Color::kBold, title) + "\n";
   const std::string step = story.step ? fmt::format(", step {}", *story.step) : "";
-  const std::string maker = story.made_by.empty() ? "outside of any operator" : "by " + Escaped(story.made_by);
+  const std::string maker = !story.made_by.empty() ? "by " + Escaped(story.made_by)
+                            : HasCalls(capture)    ? "outside of any operator"
+                                                   : "by an operator that is not known";
   text += Line(terminal, "made", FormatMoment(story.made_ns) + " " + maker + Where(story.module, story.phase) + step);
   text += LineLines(story, terminal);
   text += Line(terminal, "rule", fmt::format("{}: {}{}", rule.name, rule.because, story.expected ? kExpected : ""));
   text += Line(terminal, "kept by", Escaped(KeptBy(story)));
-  text += Line(terminal, "read", Readings(story));
+  text += Line(terminal, "read", Readings(capture, story));
   if (!story.freed_ns) return text + Line(terminal, "freed", "never: live at the end");
-  const std::string inside =
-      story.freed_inside.empty() ? "outside of any operator" : "inside " + Escaped(story.freed_inside);
+  const std::string inside = !HasCalls(capture)           ? ""
+                             : story.freed_inside.empty() ? ", outside of any operator"
+                                                          : ", inside " + Escaped(story.freed_inside);
   return text + Line(terminal, "freed",
-                     fmt::format("{}, after {}, {}", FormatMoment(*story.freed_ns),
+                     fmt::format("{}, after {}{}", FormatMoment(*story.freed_ns),
                                  FormatDuration(*story.freed_ns - std::min(*story.freed_ns, story.made_ns)), inside));
 }
 
@@ -189,7 +195,7 @@ std::string RenderExplanation(const Capture& capture, const Explanation& explana
                         FormatCounted(explanation.matches, "block", "blocks"), shown,
                         shown < stories.size() ? " (--top 0: all)" : "");
   }
-  for (std::size_t i = 0; i < shown; ++i) text += "\n" + Story(stories[i], terminal);
+  for (std::size_t i = 0; i < shown; ++i) text += "\n" + Story(capture, stories[i], terminal);
   if (!explanation.missing.empty()) text += "\n" + Wrapped(explanation.missing, terminal.width, 0) + "\n";
   return text + "\n" + RenderLosses(capture, explanation.report, terminal);
 }

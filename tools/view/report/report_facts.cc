@@ -6,6 +6,7 @@
 #include "fmt/format.h"
 #include "tools/analyze/pass/groupings.h"
 #include "tools/analyze/pass/steps.h"
+#include "tools/model/imported.h"
 #include "tools/view/accounting/balance_view.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/line_text.h"
@@ -49,7 +50,8 @@ ReportFinding FragmentationFinding(const Capture& capture, const Fragmentation& 
   const auto unusable = [](const FragmentedDevice& device) { return device.peak.unusable; };
   const auto worst = std::ranges::max_element(fragmentation.devices, {}, unusable);
   if (worst == fragmentation.devices.end()) {
-    finding.headline = "nothing was reserved by torch's CUDA allocator";
+    finding.headline =
+        !HasSegments(capture) ? NotInImport(capture, "segments") : "nothing was reserved by torch's CUDA allocator";
     return finding;
   }
   finding.found =
@@ -158,9 +160,7 @@ Json ReportFacts(const Capture& capture, const Report& report, const std::vector
   const Summary& summary = report.summaries.front();
   const Losses losses = LossesOf(capture, summary.report, kPage);
   Json json = {{"format", 1}, {"path", path}, {"what_ran", RenderWhatRan(capture, kPage)}};
-  json["losses"] = {{"notes", losses.notes + losses.closing},
-                    {"lines", losses.lines},
-                    {"is_lossy", losses.is_lossy}};
+  json["losses"] = {{"notes", losses.notes + losses.closing}, {"lines", losses.lines}, {"is_lossy", losses.is_lossy}};
   json["summary"] = SummaryJson(capture, summary, 0);
   json["groupings"] = GroupingsJson();
   json["categories"] = CategoriesJson();

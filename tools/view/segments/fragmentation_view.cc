@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "tools/model/imported.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/pool_text.h"
 #include "tools/view/capture/unrecorded_text.h"
@@ -282,6 +283,7 @@ std::string RenderFragmentation(const Capture& capture, const Fragmentation& fra
             PinTable(device.peak, top, terminal);
     text += "Segments with unusable memory\n" + SegmentTable(device.peak, top, terminal);
   }
+  if (!HasSegments(capture)) return text + NotInImport(capture, "segments") + "\n";
   const std::string unknown = CudaMemoryNotKnown(fragmentation.report);
   if (!unknown.empty()) return text + Wrapped("incomplete: " + unknown, terminal.width, 0) + "\n";
   return text.empty() ? "no allocation of torch's CUDA allocator is recorded\n" : text;
@@ -317,6 +319,7 @@ std::string RenderSegments(const Capture& capture, const SegmentMaps& maps, cons
     text += "\n" + Painted(terminal, Color::kBold, Wrapped(heading, terminal.width, 0)) + "\n" +
             Lines(device, top, terminal);
   }
+  if (!HasSegments(capture)) return text + NotInImport(capture, "segments") + "\n";
   if (maps.devices.empty()) return text + "torch's CUDA allocator had no segment at that moment.\n";
   return text + "\n█ in blocks, ▒ partly in blocks, · free, ~ freed but waiting for other streams\n" +
          RenderLosses(capture, maps.report, terminal);

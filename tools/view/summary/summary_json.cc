@@ -20,6 +20,11 @@ namespace {
 
 // What was not recorded is null, not 0.
 void TakeUnknown(Json& json, const DeviceRow& device, const ReplayReport& report) {
+  if (!device.active_known && device.caching) {
+    for (const char* key :
+         {"peak_active_bytes", "peak_active_time_ns", "active_bytes_at_end", "requested_bytes_at_peak"})
+      json[key] = nullptr;
+  }
   if (UnknownMemory(report, device.process, device.name) == nullptr) return;
   const auto forget = [&](std::initializer_list<const char*> keys) {
     for (const char* key : keys) {

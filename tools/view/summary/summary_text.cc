@@ -128,7 +128,7 @@ std::string RecordedLine(const Capture& capture, const Summary& summary, bool wi
   line += ", " + FormatCounted(summary.events, "event", "events");
   const std::string calls = FormatCounted(summary.operator_calls, "operator call", "operator calls");
   const std::string threads = FormatCounted(summary.threads, "thread", "threads");
-  if (!IsImported(capture)) line += ", " + calls + WhichOperators(capture) + ", " + threads;
+  if (HasCalls(capture)) line += ", " + calls + WhichOperators(capture) + ", " + threads;
   if (summary.steps > 0) line += ", " + StepsText(summary);
   if (summary.mark_count > 0) line += ", " + FormatCounted(summary.mark_count, "mark", "marks");
   return Wrapped(line, terminal.width, 2) + "\n";
@@ -214,7 +214,7 @@ std::string MissingNote(const Summary& summary, const Terminal& terminal) {
 std::string AllocationTable(const Capture& capture, const Summary& summary, const SummaryTextOptions& options,
                             const Terminal& terminal) {
   const GroupingFacts names = FactsAbout(summary.by);
-  const bool has_calls = names.has_calls && !IsImported(capture);
+  const bool has_calls = names.has_calls && HasCalls(capture);
   std::vector<std::string> titles = {std::string(names.one)};
   if (has_calls) titles.emplace_back("calls");
   // A window in which nothing was reserved anew has no use for that column.
@@ -301,7 +301,7 @@ std::string FactLines(const Capture& capture, const Summary& summary, const Term
   std::string live = Counted(facts.live_bytes, facts.live_blocks, "block", "blocks");
   if (facts.live_bytes > 0) live += ": " + Holders(summary, 3);
   const std::string at_end = FactLine(terminal, "live at the end", AsFarAsKnown(live, summary));
-  if (IsImported(capture)) return at_end;  // the others are of calls and tensors
+  if (!HasCalls(capture)) return at_end;  // the others are of calls and tensors
   std::string text =
       FactLine(terminal, "temporaries",
                Counted(facts.rows.temporary_bytes, facts.rows.temporaries, "allocation", "allocations") +

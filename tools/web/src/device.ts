@@ -115,6 +115,16 @@ export class Device {
         '';
   }
 
+  // The file of another program that it was made of; "" for none.
+  get imported(): string {
+    return this.all.summary.processes[this.facts.process]?.imported_from ?? '';
+  }
+
+  // Whose active bytes are not known has no segments either: a trace of torch.profiler.
+  get hasSegments(): boolean {
+    return this.summary.peak_active_bytes !== null;
+  }
+
   readonly curve = once(async(): Promise<Curve> => {
     const reader = await sectionReader(`curve${this.number}`);
     const buckets = reader.number();
@@ -122,7 +132,13 @@ export class Device {
     const mostNs = reader.differences(buckets);
     const caching = reader.number() === 1;
     const active = caching ? reader.differences(buckets) : null;
-    return {buckets, most, mostNs, active, reserved: caching ? reader.differences(buckets) : null};
+    return {
+      buckets,
+      most,
+      mostNs,
+      active: this.hasSegments ? active : null,
+      reserved: caching ? reader.differences(buckets) : null,
+    };
   });
 
   readonly labels = once(() => sectionJson<Record<string, string[]>>(`labels${this.number}`));

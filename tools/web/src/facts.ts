@@ -73,6 +73,7 @@ export interface Process {
   host: string;
   program: string;
   simulated_device: string;
+  imported_from: string;
   sources: string[];
   torch_version: string;
 }

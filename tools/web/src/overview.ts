@@ -94,6 +94,8 @@ function hero(app: App, open: (view: ViewName) => void): HTMLElement {
   const kind = simulated !== '' ?
       el('p', {class: 'kind simulated'}, el('strong', {}, 'SIMULATED'),
          el('bdi', {}, `on a simulated ${simulated}: no figure of this device was measured on a GPU`)) :
+      app.device.imported !== '' ?
+      el('p', {class: 'kind measured'}, el('strong', {}, 'IMPORTED'), el('bdi', {}, `from ${app.device.imported}`)) :
       el('p', {class: 'kind measured'}, el('strong', {}, 'MEASURED'),
          el('bdi', {},
             app.device.facts.device.startsWith('cuda') ? `on ${summary.product || 'a GPU'}` : 'as the program ran'));

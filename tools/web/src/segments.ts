@@ -110,6 +110,11 @@ export function segmentsView(app: App): View {
           el('p', {class: 'empty'}, `${app.device.name} has no caching allocator: segments are of CUDA devices.`));
       return;
     }
+    if (!app.device.hasSegments) {
+      element.replaceChildren(
+          el('p', {class: 'empty'}, `Not known: ${app.device.imported} has sums of segments, and not where they lie.`));
+      return;
+    }
     const live = await liveAt(app.device, app.place.instant);
     const blocks = await app.device.blocks();
     const segments = await segmentsAt(app.device, live);

@@ -225,7 +225,8 @@ export class TimelineChart {
             .sort((a, b) => b.bytes - a.bytes);
     const lines = [`${formatBytes(most)} allocated at ${formatMoment(points.mostNs[index]!)}`];
     if (points.reserved[index] !== null)
-      lines.push(`${formatBytes(points.reserved[index]!)} reserved, ${formatBytes(points.active[index]!)} active`);
+      lines.push(`${formatBytes(points.reserved[index]!)} reserved${
+          points.active[index] === null ? '' : `, ${formatBytes(points.active[index]!)} active`}`);
     lines.push(
         ...rows.slice(0, 6).map((row) => `${formatBytes(row.bytes)}  ${row.name}  ${formatShare(row.bytes, most)}`));
     showTip(event as MouseEvent, lines);
