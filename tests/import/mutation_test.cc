@@ -1,5 +1,5 @@
-// Damages a snapshot, and a trace, in thousands of ways: no crash, no hang, bounded memory, and errors of one line that name the
-// file.
+// Damages a snapshot, and a trace, in thousands of ways: no crash, no hang, bounded memory, and errors of one line that
+// name the file.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>

@@ -82,6 +82,16 @@ TEST(Snapshot, IsItsHistory) {
   EXPECT_EQ(AtPeak(*summary, "/src/train.py:2 train"), 4 * kMiB);
 }
 
+TEST(Snapshot, CountsEntriesOfUnknownActions) {
+  std::vector<std::string> trace = kTrace;
+  trace.insert(trace.begin() + 2, 3, Entry("frobnicate", kBase, 512, kTime + 15));
+  const auto summary = Summarised(Snapshot(kSegments, {trace}));
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  EXPECT_EQ(summary->devices[0].peak_allocated_bytes, 16 * kMiB);
+  ASSERT_EQ(summary->report.processes[0].unrecorded.size(), 1u);
+  EXPECT_THAT(summary->report.processes[0].unrecorded[0].why, HasSubstr("3 entries of the trace are left out"));
+}
+
 TEST(Snapshot, IsKnownAsOne) {
   const PickleFile file(Snapshot(kSegments, {kTrace}));
   const auto capture = Capture::Open(file.path());

@@ -1,4 +1,5 @@
-// Traces of torch.profiler open as captures: sums are the profiler's, operators, modules and lines those that were open.
+// Traces of torch.profiler open as captures: sums are the profiler's, operators, modules and lines those that were
+// open.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -230,7 +231,10 @@ TEST(OtherJson, IsNamed) {
 TEST(OtherFiles, AreNamedWithWhatToDo) {
   EXPECT_THAT(ErrorOf("(dp0\nVsegments\np1\n(lp2\ns.", "snapshot.pickle"), HasSubstr("protocol 0 or 1"));
   EXPECT_THAT(ErrorOf(std::string("}q\0(X", 5), "snapshot.pickle"), HasSubstr("protocol=2"));
-  EXPECT_THAT(ErrorOf(std::string("memray\0\x0c", 8), "memray.bin"), HasSubstr("memray"));
+  const std::string memray("memray\0\x0c", 8);
+  EXPECT_THAT(ErrorOf(memray, "memray.bin"), HasSubstr("python -m memray flamegraph"));
+  const std::string packed = std::string("\x04\x22\x4d\x18\x40\x40\xc0\x5c\x3b\0\0\xf9\x05", 13) + memray;
+  EXPECT_THAT(ErrorOf(packed, "memray.bin"), HasSubstr("python -m memray flamegraph"));
 }
 
 // A part of a capture begins with a newline; its length may be the character "{".

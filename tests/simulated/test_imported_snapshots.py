@@ -37,7 +37,7 @@ class Snapshot:
     def memoir(self, *arguments, code=0):
         command = [self.tree / "bin/memoir", *map(str, arguments)]
         done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=300)
-        assert done.returncode == code, (done.returncode, done.stdout[-2000:], done.stderr[-2000:])
+        assert code is None or done.returncode == code, (done.returncode, done.stdout[-2000:], done.stderr[-2000:])
         assert "\x1b" not in done.stdout
         return " ".join(done.stdout.split()) if arguments[0] not in ("export",) and "--json" not in arguments else done.stdout
 
@@ -116,6 +116,19 @@ def test_explain_knows_an_address(snapshot):
     [address] = [block["address"] for segment in segments for block in segment["blocks"] if block["state"] == "active_allocated" and block["size"] == 32 << 20]  # fmt: skip
     explained = snapshot.memoir("explain", snapshot.path, hex(address))
     assert "32.0 MiB" in explained and f"imported_program.py:{LINES['other']}" in explained
+    assert "not known: a memory snapshot of PyTorch has no calls" in explained and "no operator" not in explained
+
+
+def test_what_it_cannot_know_is_not_known(snapshot, request):
+    kernels = snapshot.memoir("show", "--by", "kernel", snapshot.path)
+    assert "not known: a memory snapshot of PyTorch has no calls of CUDA" in kernels and "--kernels off" not in kernels
+    balance = snapshot.memoir("check", "balance", snapshot.path)
+    assert "before the recording" not in balance
+    frag = snapshot.memoir("check", "frag", snapshot.path, code=None)
+    if "all]" not in request.node.name:
+        assert "(no operator)" not in frag and "<module>" in frag
+    [process] = snapshot.json("show", snapshot.path)["processes"]
+    assert process["imported_from"] == "a memory snapshot of PyTorch"
 
 
 def test_out_of_memory_is_told(snapshot):

@@ -53,10 +53,16 @@ bool IsOldPickle(std::string_view start) {
          start.starts_with(std::string_view("]q\0", 3));
 }
 
+// As it is written, or as it was packed by LZ4 when its program ended, whose first bytes are literal.
+bool IsOfMemray(std::string_view start) {
+  constexpr std::string_view kMemray = "memray";
+  return start.starts_with(kMemray) || (start.starts_with("\x04\x22\x4d\x18") && start.find(kMemray) != start.npos);
+}
+
 Format FormatOf(std::string_view start) {
   if (start.size() >= 2 && start[0] == '\x80' && start[1] >= 2 && start[1] <= 5) return Format::kPickle;
   if (start.starts_with("PK\x03\x04")) return Format::kZip;
-  if (start.starts_with("memray")) return Format::kMemray;
+  if (IsOfMemray(start)) return Format::kMemray;
   if (IsJson(start)) return Format::kJson;
   return IsOldPickle(start) ? Format::kOldPickle : Format::kNone;
 }
@@ -125,8 +131,8 @@ absl::Status Convert(Opened& opened, const std::string& name, const Write& write
           "a pickle of protocol 0 or 1; write it with protocol 2 or newer: pickle.dump(snapshot, file, protocol=2)");
     case Format::kMemray:
       return absl::InvalidArgumentError(
-          "a file of memray, which has the host's memory by calls of malloc; open it with memray, for example "
-          "memray flamegraph FILE");
+          "a file of memray, whose records have no times and which its own package alone can read; show it with "
+          "python -m memray flamegraph FILE, or record with memoir run (docs/imports.md)");
     case Format::kNone:
       break;
   }

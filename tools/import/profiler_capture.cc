@@ -143,13 +143,13 @@ void ProfilerWriter::AddDevice(Number number, std::unique_ptr<TracedMemory> memo
 void ProfilerWriter::AddFound(Device& device, const Memory& first) {
   const std::vector<TracedMemory::Piece>& found = device.memory->found();
   const std::uint64_t tick = TickOf(trace_.begin, threads_[first.thread].number);
-  ++device.serial;
+  // First, since with it the device has a caching allocator.
   if (!found.empty() && first.reserved > 0) {
     device.reserved = static_cast<std::uint64_t>(first.reserved);
     writer_.AddMemory(tick, {.kind = v1::SEGMENT_FOUND,
                              .device = device.number,
                              .address = ProfilerTrace::kMostAddress,
-                             .serial = device.serial,
+                             .serial = ++device.serial,
                              .bytes = device.reserved});
   }
   for (const TracedMemory::Piece& block : found) BeginBlock(device, v1::BLOCK_FOUND, tick, block);

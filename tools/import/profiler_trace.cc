@@ -19,7 +19,7 @@ using SpanKind = ProfilerTrace::SpanKind;
 
 constexpr std::size_t kMostEvents = std::size_t{1} << 25;  // of each kind
 constexpr std::uint64_t kMostNameBytes = std::uint64_t{1} << 30;
-constexpr std::size_t kMostThreads = std::size_t{1} << 16, kMostDevices = 1024;
+constexpr std::size_t kMostThreads = std::size_t{1} << 16, kMostDevices = 64;
 constexpr std::uint64_t kMostSum = std::uint64_t{1} << 61;  // of all sizes, so that no sum of them wraps around
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
 constexpr std::int64_t kCuda = 1;  // c10::DeviceType

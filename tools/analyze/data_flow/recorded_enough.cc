@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "tools/model/imported.h"
+
 namespace memoir {
 namespace {
 
@@ -20,6 +22,10 @@ absl::Status Missing(const Capture& capture, std::string_view what) {
 
 absl::Status RecordedEnough(const Capture& capture, const EventTree& tree, bool parameters) {
   if (!tree.process.valid()) return absl::OkStatus();
+  if (IsImported(capture)) {
+    return Missing(capture, ImportedFrom(ImportOf(capture)) +
+                                " has no tensors, which torch.profiler's rules are about: record with memoir run");
+  }
   if (IsRecorded(capture, tree.process, "dispatch")) {
     return Missing(capture,
                    "its operators are those below autograd, and torch.profiler's rules are for those above: record "

@@ -152,10 +152,10 @@ class SegmentsPass : public ChangePass {
   SegmentsAt Look(DeviceId id, ProcessId process, const Instant& instant);
   // An imported history can have lines without operators.
   std::string MakerNameOf(const Block& block) {
-    const Dictionary& dictionary = state().dictionary();
     const bool has_operator = MakerOf(block).valid() || block.origin == BlockOrigin::kFound;
-    if (has_operator || !IsImported(capture())) return OperatorHolding(block, dictionary);
-    const SourceLine line = lines_.Of(block.line_callstack(), dictionary);
+    if (has_operator || !IsImported(capture())) return OperatorHolding(block, state().dictionary());
+    SourceLine line = lines_.Of(block.line_callstack(), state().dictionary());
+    line.file.erase(0, line.file.rfind('/') + 1);
     return line.known() ? ToString(line) : "(not known)";
   }
   BlockFacts FactsOf(const SegmentBlock& there, ProcessId process) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tools/analyze/grouping/grouping.h"
+#include "tools/analyze/grouping/source_lines.h"
 #include "tools/analyze/summary/summary_errors.h"
 #include "tools/analyze/summary/summary_pass.h"
 #include "tools/model/imported.h"
@@ -97,6 +98,8 @@ absl::StatusOr<Summary> AnalyzeSummary(const Capture& capture, const SummaryOpti
     if (!added.ok()) return added;
   }
   if (const absl::Status added = AddOutOfMemory(capture, options.OfAllBlocks(), summary); !added.ok()) return added;
+  if (ImportOf(capture) == Import::kTrace && summary.missing == kNoStacks)
+    summary.missing = "No line is known: the trace was recorded without with_stack=True.";
   for (DeviceRow& device : summary.devices) {
     if (IsImported(capture)) device.num_alloc_retries.reset();
     device.active_known = ImportOf(capture) != Import::kTrace;

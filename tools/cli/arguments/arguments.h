@@ -22,7 +22,8 @@ struct VerbHelp {
 
 // What verbs that read a capture say of CAPTURE.
 inline constexpr char kCaptureHelp[] =
-    "folder of the capture; or a snapshot.pickle of torch.cuda.memory._dump_snapshot() (docs/imports.md)";
+    "folder of the capture; or a snapshot.pickle of torch.cuda.memory._dump_snapshot(), or a trace.json of "
+    "torch.profiler (docs/imports.md)";
 
 std::unique_ptr<CLI::App> MakeArguments(const VerbHelp& help);
 

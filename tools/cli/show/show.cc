@@ -37,6 +37,7 @@
 #include "tools/model/imported.h"
 #include "tools/model/snapshots.h"
 #include "tools/view/calls/device_calls_view.h"
+#include "tools/view/capture/capture_text.h"
 #include "tools/view/checkpointing/checkpoint_view.h"
 #include "tools/view/compiled/compiled_view.h"
 #include "tools/view/segments/fragmentation_view.h"
@@ -44,6 +45,7 @@
 #include "tools/view/summary/summary_json.h"
 #include "tools/view/summary/summary_text.h"
 #include "tools/view/terminal/terminal.h"
+#include "tools/view/terminal/terminal_text.h"
 #include "tools/view/time/live_view.h"
 #include "tools/view/time/operator_curve_view.h"
 #include "tools/view/time/over_time_picture.h"
@@ -232,6 +234,10 @@ Shown ShowCheckpointing(const Capture& capture, const ShowArguments& arguments, 
   const auto checkpointing = AnalyzeCheckpointing(capture, selection);
   if (!checkpointing.ok()) return checkpointing.status();
   if (arguments.json) return ToText(CheckpointingJson(capture, *checkpointing, arguments.top.value_or(0)));
+  if (IsImported(capture)) {
+    return RenderWhatRan(capture, terminal) +
+           Wrapped(NotInImport(capture, "tensors, and what backward needs is known by them"), terminal.width, 2) + "\n";
+  }
   return RenderCheckpointing(capture, *checkpointing, arguments.top.value_or(10), terminal);
 }
 

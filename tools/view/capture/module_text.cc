@@ -135,8 +135,10 @@ std::string RenderModules(const Summary& summary, std::size_t top, const Termina
   text += TreeTable(nodes, Shown(nodes, 2 * top)).Render(terminal);
   if (summary.module_calls == 0 && nodes[0].modules == 0)
     text += "  " +
-            Wrapped("No module was recorded: the program called none, or was recorded with --modules off.",
-                    terminal.width, 2) +
+            Wrapped(
+                "No module was recorded: the program called none, or was recorded with --modules off (a trace of "
+                "torch.profiler: without with_stack=True).",
+                terminal.width, 2) +
             "\n";
   text += "\n" + Painted(terminal, Color::kBold, "By phase") + "\n";
   return text + PhaseTable(summary, nodes[0].subtree, terminal);

@@ -313,7 +313,7 @@ std::string FactLines(const Capture& capture, const Summary& summary, const Term
     text += FactLine(terminal, "first seen",
                      Counted(facts.first_seen_bytes, facts.first_seen_storages, "storage", "storages") +
                          " allocated elsewhere, in no sum above");
-  } else {
+  } else if (!IsImported(capture)) {
     text += FactLine(terminal, "first seen", "no storage allocated elsewhere (numpy, files, before recording)");
   }
   if (summary.compiled_allocations > 0) {
