@@ -1,5 +1,6 @@
 // A file by which a shell switches recording: `echo off > FILE`, `echo memory > FILE`, `echo on > FILE`; an empty one
-// (`touch FILE`) switches off and on in turn. `echo snapshot > FILE` asks for a snapshot. Only looked at, never written or removed. One thread.
+// (`touch FILE`) switches off and on in turn. `echo snapshot > FILE` asks for a snapshot. Only looked at, never written
+// or removed. One thread.
 #ifndef TRACKER_SESSION_CONTROL_FILE_H_
 #define TRACKER_SESSION_CONTROL_FILE_H_
 

@@ -152,20 +152,6 @@ void OfControls(const Work& work) {
   RecordingControls::WithCurrent(done, false);
 }
 
-SnapshotHooks HooksOf(const std::shared_ptr<Snapshots>& snapshots) {
-  SnapshotHooks hooks;
-  hooks.due = [snapshots] {
-    std::vector<SnapshotWish> due;
-    OfControls([&](RecordingControls& controls) {
-      if (const std::optional<const char*> asked = controls.TakeSnapshotAsked()) due.push_back(snapshots->Next(*asked));
-    });
-    return due;
-  };
-  hooks.at_out_of_memory = [snapshots] { return snapshots->AtOutOfMemory(); };
-  hooks.made = [snapshots](const SnapshotWish& wish, const std::string& wrong) { snapshots->Say(wish, wrong); };
-  return hooks;
-}
-
 bool StartWriter(const Settings& settings, OperatorHook operators, Session& own, std::string* error) {
   WriterOptions options;
   options.folder = settings.output;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <utility>
+#include <vector>
 
+#include "tracker/session/recording_controls.h"
 #include "tracker/session/terminal_line.h"
 
 namespace memoir {
@@ -45,6 +47,22 @@ void Snapshots::Say(const SnapshotWish& wish, const std::string& wrong) const {
   } else if (speaks_) {
     SayLine("snapshot (%s): memoir %s", wish.why.c_str(), wish.folder.c_str());
   }
+}
+
+SnapshotHooks HooksOf(const std::shared_ptr<Snapshots>& snapshots) {
+  SnapshotHooks hooks;
+  hooks.due = [snapshots] {
+    std::vector<SnapshotWish> due;
+    const auto take = [&](RecordingControls& controls) {
+      if (const std::optional<const char*> asked = controls.TakeSnapshotAsked()) due.push_back(snapshots->Next(*asked));
+      return true;
+    };
+    RecordingControls::WithCurrent(take, false);
+    return due;
+  };
+  hooks.at_out_of_memory = [snapshots] { return snapshots->AtOutOfMemory(); };
+  hooks.made = [snapshots](const SnapshotWish& wish, const std::string& wrong) { snapshots->Say(wish, wrong); };
+  return hooks;
 }
 
 }  // namespace memoir

@@ -7,8 +7,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "tracker/writer/writer_options.h"
 
@@ -43,6 +45,9 @@ class Snapshots {
   const bool speaks_;
   std::atomic<std::uint32_t> made_{0}, out_of_memory_{0};
 };
+
+// For a writer: the recording's controls and out-of-memory errors ask for them.
+SnapshotHooks HooksOf(const std::shared_ptr<Snapshots>& snapshots);
 
 }  // namespace memoir
 

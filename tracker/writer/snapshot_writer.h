@@ -27,8 +27,8 @@ class SnapshotWriter {
  public:
   explicit SnapshotWriter(ChunkBuilder* builder) : builder_(*builder) {}
 
-  // While the builder's chunk is empty; `part` is the recording's, as SetPart was told. "" or one line that says what is
-  // wrong and what to do; then no file is left.
+  // While the builder's chunk is empty; `part` is the recording's, as SetPart was told. "" or one line that says what
+  // is wrong and what to do; then no file is left.
   std::string Write(const SnapshotRequest& request, std::uint32_t part);
 
  private:

@@ -188,6 +188,18 @@ void CheckpointPass::TouchCutOff(Call& call) {
   }
 }
 
+// What waits for a backward that the recording does not have would be made again all the same.
+void CheckpointPass::TouchWaiting() {
+  for (auto& [number, call] : open_) {
+    if (!call.ended) TouchCutOff(call);
+    if (!call.ended || call.made_again) continue;
+    for (auto& [device, peaks] : devices_) {
+      if (const CallOnDevice& on = On(call, device, peaks); on.settled > 0)
+        peaks.Touch(call.alike, MostWhileMadeAgain(call, on, peaks.live()));
+    }
+  }
+}
+
 void CheckpointPass::SeeOutOfMemory(const OutOfMemoryEvent& event) {
   const DeviceId device = event.asked->device;
   for (CallNumber number = calls_.Innermost(event.thread); number != 0; number = calls_[number].caller) {

@@ -182,17 +182,7 @@ void CheckpointPass::SeeDeallocate(const DeallocateEvent& event) {
 }
 
 void CheckpointPass::SeeProcessEnd(const ProcessEvent& event) {
-  // What waits for a backward that the recording does not have would be made again all the same.
-  if (selection().window.kind == Window::Kind::kAll) {
-    for (auto& [number, call] : open_) {
-      if (!call.ended) TouchCutOff(call);
-      if (!call.ended || call.made_again) continue;
-      for (auto& [device, peaks] : devices_) {
-        if (const CallOnDevice& on = On(call, device, peaks); on.settled > 0)
-          peaks.Touch(call.alike, MostWhileMadeAgain(call, on, peaks.live()));
-      }
-    }
-  }
+  if (selection().window.kind == Window::Kind::kAll) TouchWaiting();
   calls_.EndProcess([](CallNumber) {});
   for (const auto& [device, peaks] : devices_) FinishDevice(device, peaks, event.process);
   open_.clear();

@@ -144,6 +144,7 @@ class CheckpointPass : public WindowedVisitor {
   void MakeAgain(Call& call, ThreadId thread);
   std::int64_t MostWhileMadeAgain(const Call& call, const CallOnDevice& on, std::uint64_t live) const;
   void TouchCutOff(Call& call);
+  void TouchWaiting();
   void EndCall(CallNumber number);
   void Release(CallNumber number);
   void FinishDevice(DeviceId device, const AlikePeaks& peaks, ProcessId process);

@@ -12,7 +12,6 @@
 #include "tools/analyze/pass/groupings.h"
 #include "tools/analyze/summary/focus.h"
 #include "tools/model/imported.h"
-#include "tools/model/snapshots.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/device_text.h"
 #include "tools/view/capture/line_text.h"
@@ -142,9 +141,7 @@ std::string PeakTable(const Capture& capture, const Summary& summary, const Summ
   const std::string label = DeviceLabel(capture, device.name, device.process);
   if (device.peak_is_folded) {
     return Heading(terminal, "Live at the peak of " + label) + "  " +
-           Wrapped(IsSnapshot(capture)
-                       ? "before the snapshot: only how much it was is known"
-                       : "evicted by --max-size; --at peak shows the highest moment in the parts that are left",
+           Wrapped("evicted by --max-size, or before a snapshot; --at peak shows the highest moment that is left",
                    terminal.width, 2) +
            "\n";
   }
