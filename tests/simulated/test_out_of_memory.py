@@ -133,4 +133,4 @@ for _ in range(12):
         folder = capture / "snapshots" / f"{number:04}"
         live = json.loads(subprocess.run([tree / "bin" / "memoir", "show", "--json", "--at", "end", "--by", "line", folder], capture_output=True, text=True, check=True).stdout)
         (device,) = [row for row in live["devices"] if row["device"] == "cuda:0"]
-        assert device["live_bytes"] == 900 * MIB and device["rows"][0]["name"].endswith("program.py:5 asks"), device
+        assert device["live_bytes"] == 900 * MIB and device["lines"][0]["name"].endswith("program.py:5 asks"), device

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "tools/analyze/grouping/grouping.h"
 #include "tools/analyze/pass/instant.h"
+#include "tools/model/snapshots.h"
 
 namespace memoir {
 namespace {
@@ -20,7 +21,8 @@ class LivePass : public ChangePass {
         grouping_(grouping),
         categories_(categories),
         instants_(instants),
-        lines_(options.own) {}
+        lines_(options.own),
+        of_snapshot_(IsSnapshot(capture)) {}
   std::vector<LiveDevice> result;
   std::string missing;
 
@@ -28,7 +30,8 @@ class LivePass : public ChangePass {
   void Added(const Block& block, const Event& event) override {
     if (Passed(block.device)) return;
     const bool whole = selection().window.kind == Window::Kind::kAll;
-    const bool before = !in_window() || block.origin != BlockOrigin::kRecorded;
+    const bool from_keyframe = of_snapshot_ && block.origin == BlockOrigin::kKeyframe;  // which says when it was made
+    const bool before = !from_keyframe && (!in_window() || block.origin != BlockOrigin::kRecorded);
     const bool grouped = in_window() || whole || NeedsCategories(options_.by);
     const Group group = grouping_.Of(block, event.process, state().dictionary(), !grouped);
     blocks_[block.device][block.address] = {block, group, before, !grouped && group != kBeforeGroup};
@@ -72,6 +75,7 @@ class LivePass : public ChangePass {
   const BlockCategories& categories_;
   const Instants& instants_;
   SourceLines lines_;
+  const bool of_snapshot_;
   std::map<DeviceId, absl::flat_hash_map<std::uint64_t, Live>> blocks_;
   std::map<DeviceId, bool> done_;
 };
