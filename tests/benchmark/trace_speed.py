@@ -7,6 +7,7 @@ and two kernels and three flow events, which Memoir passes over, for each operat
 import argparse
 import gzip
 import pathlib
+import resource
 import shutil
 import tempfile
 
@@ -133,6 +134,12 @@ def write(path, events):
     return trace.number + 5 * trace.sequence
 
 
+def cpu_seconds():
+    """Of the children that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--memoir", default=str(ROOT / "build" / "install" / "bin" / "memoir"))
@@ -146,11 +153,13 @@ def main():
         if not arguments.trace:
             events = write(path, arguments.events)
             print(f"{arguments.events:,} memory events of {events:,} events, {pathlib.Path(path).stat().st_size / 1e6:,.0f} MB")
-        print(f"{'':30}{'seconds':>9}{'MiB':>8}{'file MiB':>10}")
+        print(f"{'':30}{'seconds':>9}{'of CPU':>9}{'MiB':>8}{'file MiB':>10}")
         for name, *verb in (("show", "show"), ("show --by line", "show", "--by", "line"), ("report", "report", "-o", folder / "report.html")):
+            before = cpu_seconds()
             _, seconds, mebibytes = measured(arguments.memoir, *verb, path)
+            spent = cpu_seconds() - before
             size = f"{(folder / 'report.html').stat().st_size / MIB:10.2f}" if name == "report" else ""
-            print(f"{name:30}{seconds:9.2f}{mebibytes:8.0f}{size}", flush=True)
+            print(f"{name:30}{seconds:9.2f}{spent:9.2f}{mebibytes:8.0f}{size}", flush=True)
     finally:
         shutil.rmtree(folder)
 
