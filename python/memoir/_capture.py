@@ -147,9 +147,10 @@ class Capture:
     def report(self, path: Path | None = None, **options: object) -> pathlib.Path:
         """Write the report, one HTML file, and return its path.
 
-        path: the file (default: the capture's name with .html, in the current folder)
+        path: the file (default: the capture's name with .html, of a window or of some blocks with -part.html, in the current folder)
         """
-        target = os.path.basename(os.path.abspath(self.path)) + ".html" if path is None else os.fsdecode(path)
+        part = "-part" if {**self._selection, **options}.keys() & {"steps", "from_", "to", "module", "min_size"} else ""
+        target = os.path.basename(os.path.abspath(self.path)) + part + ".html" if path is None else os.fsdecode(path)
         self._run(["report"], [], {"output": target, **options})
         return pathlib.Path(target)
 

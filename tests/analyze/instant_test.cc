@@ -95,6 +95,15 @@ TEST_F(InstantTest, BucketsOfAWindowKnowWhatWasLiveBefore) {
   EXPECT_THAT(curve->devices.at(0).allocated.max_bytes, ElementsAre(130u, 130u));
 }
 
+TEST_F(InstantTest, TheBeginOfAWindowMayBeItsPeak) {
+  LiveAtOptions options;
+  options.window = Window::Time(65, 200);  // 130 are live then
+  EXPECT_EQ(AnalyzeLiveAt(*capture_, options)->devices.at(0).live_bytes, 130u);
+  SummaryOptions summed;
+  summed.window = options.window;
+  EXPECT_EQ(AnalyzeSummary(*capture_, summed)->devices.at(0).peak_allocated_bytes, 130u);
+}
+
 // forward#0 is open from 0 to 20 ns, forward#1 from 80 to 100.
 TEST(InstantsAndWindows, BetweenWindowsNothingIsKnown) {
   TemporaryFolder folder;

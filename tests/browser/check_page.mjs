@@ -115,10 +115,13 @@ async function blocks() {
   const colours = await painted('.canvas-box canvas');
   const box = await page.locator('.canvas-box canvas').boundingBox();
   let details = '';
-  for (let share = 0.994; share > 0.02 && details === ''; share -= 0.012) {
-    await page.mouse.click(box.x + 80 + (box.width - 80) * 0.6, box.y + (box.height - 24) * share);
-    await ended();
-    details = (await page.textContent('.details')) ?? '';
+  // Of few blocks none may be live at an instant.
+  for (const when of [0.6, 0.98, 0.99, 0.3]) {
+    for (let share = 0.994; share > 0.02 && details === ''; share -= 0.012) {
+      await page.mouse.click(box.x + 80 + (box.width - 80) * when, box.y + (box.height - 24) * share);
+      await ended();
+      details = (await page.textContent('.details')) ?? '';
+    }
   }
   await page.mouse.wheel(0, -360);
   await ended();

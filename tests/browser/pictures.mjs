@@ -1,21 +1,23 @@
-// The pictures of docs/report.md, of a report and of one of several ranks:
+// The pictures of docs/report.md, of a report, of one of several ranks, of one of several GPUs of one process, and of a
+// job of very many ranks:
 //
-//     node tests/browser/pictures.mjs REPORT.html RANKS.html [FOLDER]
+//     node tests/browser/pictures.mjs REPORT.html RANKS.html DEVICES.html MANY.html [FOLDER]
 import {mkdirSync} from 'node:fs';
 import {join} from 'node:path';
 
 import {openReport, settle, show} from './report_page.mjs';
 
-const [file, ranks, folder = 'docs/pictures'] = process.argv.slice(2);
-if (!ranks) throw new Error('usage: node tests/browser/pictures.mjs REPORT.html RANKS.html [FOLDER]');
+const [file, ranks, devices, many, folder = 'docs/pictures'] = process.argv.slice(2);
+if (!many)
+  throw new Error('usage: node tests/browser/pictures.mjs REPORT.html RANKS.html DEVICES.html MANY.html [FOLDER]');
 mkdirSync(folder, {recursive: true});
 
-async function pictures(of, views, dark, more = async () => undefined) {
+async function pictures(of, views, dark, more = async () => undefined, called = (view) => view) {
   const {browser, page, said} = await openReport(of, {width: 1280, height: 800, dark});
   for (const view of views) {
     await show(page, view);
     await settle(page);
-    const name = `report-${view}${dark ? '-dark' : ''}.png`;
+    const name = `report-${called(view)}${dark ? '-dark' : ''}.png`;
     await page.screenshot({path: join(folder, name), fullPage: view === 'overview'});
   }
   await more(page);
@@ -38,3 +40,5 @@ await pictures(file, views, false, async (page) => {
 });
 await pictures(file, ['timeline'], true);
 await pictures(ranks, ['ranks'], false);
+await pictures(devices, ['ranks'], false, undefined, () => 'devices');
+await pictures(many, ['ranks'], false, undefined, () => 'many-ranks');

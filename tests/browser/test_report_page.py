@@ -53,6 +53,8 @@ def shown(tree, *arguments):
 class Reported:
     """A recorded program, its report, and what the browser saw of it at each size."""
 
+    part = ()  # the options of a report of a part
+
     def __init__(self, tree, folder, program, *options, sizes=SIZES):
         script = folder / "program.py"
         script.write_text(program)
@@ -62,6 +64,19 @@ class Reported:
         made = memoir(tree, "report", self.capture, "-o", self.file)
         assert made.returncode == 0, made.stderr
         self.seen = [self.look(width, height) for width, height in sizes]
+
+    def of_part(self, folder, *options):
+        """A report of a part of the same recording."""
+        made = Reported.__new__(Reported)
+        made.tree, made.capture, made.file, made.part = self.tree, self.capture, folder / "part.html", options
+        done = memoir(self.tree, "report", *options, self.capture, "-o", made.file)
+        assert done.returncode == 0, done.stderr
+        assert ", of " in done.stderr
+        made.seen = [made.look(*SIZES[0])]
+        return made
+
+    def shown(self, *arguments):
+        return shown(self.tree, *self.part, *arguments, self.capture)
 
     def look(self, width, height, **variables):
         done = subprocess.run(["node", HERE / "check_page.mjs", self.file, str(width), str(height)], capture_output=True, text=True, timeout=280, env={**BROWSER, **variables})
@@ -89,7 +104,17 @@ def ranks(tree, tmp_path_factory, browser):
     return Reported(tree, tmp_path_factory.mktemp("ranks"), RANKS, "--simulate", "h100", sizes=SIZES[:1])
 
 
-@pytest.fixture(params=["training", "evil", "plain"])
+@pytest.fixture(scope="module")
+def window(training, tmp_path_factory):
+    return training.of_part(tmp_path_factory.mktemp("window"), "--steps", "1:3")
+
+
+@pytest.fixture(scope="module")
+def chosen(training, tmp_path_factory):
+    return training.of_part(tmp_path_factory.mktemp("chosen"), "--module", "2", "--min-size", "1KiB")
+
+
+@pytest.fixture(params=["training", "evil", "plain", "window", "chosen"])
 def reported(request):
     return request.getfixturevalue(request.param)
 
@@ -106,7 +131,7 @@ def test_says_nothing_and_asks_for_nothing(reported):
 def test_every_view_shows_something(reported):
     for seen in reported.seen:
         assert seen["overview"]["spark"] >= 1
-        assert seen["timeline"]["map"] >= 1
+        assert seen["timeline"]["map"] >= 1 or seen["timeline"]["stepped"].startswith("0 B live at "), "of few blocks none may be live"
         assert seen["blocks"]["colours"] >= 2
         assert seen["flame"]["colours"] >= 2
         assert seen["blocks"]["details"] != "", "no band could be clicked"
@@ -134,7 +159,7 @@ def of_device(row, document, device):
 
 
 def test_overview_is_that_of_json(reported):
-    document = shown(reported.tree, "--by", "category", reported.capture)
+    document = reported.shown("--by", "category")
     device = first_device(document)
     expected = {}
     for row in document["categories"]:
@@ -162,7 +187,7 @@ def short(row):
 
 def test_rows_at_the_peak_are_those_of_json(reported):
     for word, key in (("category", "categories"), ("module", "modules"), ("operator", "operators"), ("line", "lines"), ("pool", "pools"), ("shape", "shapes"), ("parameter", "parameters")):
-        document = shown(reported.tree, "--at", "peak", "--by", word, reported.capture)
+        document = reported.shown("--at", "peak", "--by", word)
         device = first_device(document)
         expected = {}
         for row in device[key]:
@@ -179,7 +204,7 @@ def test_rows_at_the_peak_are_those_of_json(reported):
 
 def test_tables_are_those_of_json(reported):
     for view, word, key in (("modules", "module", "modules"), ("operators", "operator", "operators"), ("lines", "line", "lines"), ("parameters", "parameter", "parameters")):
-        document = shown(reported.tree, "--by", word, reported.capture)
+        document = reported.shown("--by", word)
         device = first_device(document)["device"]
         expected = {}
         for row in document[key]:
@@ -202,6 +227,42 @@ def test_segments_are_those_of_json(training):
     document = shown(training.tree, "--at", "peak", "--by", "segment", training.capture)
     expected = [(segment["address"], segment["bytes"]) for segment in document["devices"][0]["segments"]]
     for seen in training.seen:
+        assert sorted((row["address"], row["bytes"]) for row in seen["segments"]["rows"]) == sorted(expected)
+        assert sum(row["bytes"] - row["free"] for row in seen["segments"]["rows"]) == seen["overview"]["peak"]
+
+
+HEAD = "[await page.title(), await page.textContent('#what .part-text'), await page.$$eval('.part-of > *', (all) => all.map((one) => one.textContent)), await page.textContent('.hero .label')]"
+
+
+def test_a_part_says_what_it_is_of(training, window, chosen):
+    assert of_page(training.file, "await page.$$eval('.part, .part-of', (all) => all.length)") == 0
+    title, head, (heading, *notes), label = of_page(window.file, HEAD)
+    assert head == "steps 1:3 of 4" and title.endswith("capture (part: steps 1:3 of 4)") and heading == "A part: steps 1:3 of 4"
+    assert len(notes) == 1 and "of this window" in notes[0] and label == "peak allocated"
+    title, head, (heading, share, note), label = of_page(chosen.file, HEAD)
+    assert head == "blocks of modules 2, of 1.0 KiB or more" and head in title and head in heading
+    device = first_device(chosen.shown())
+    part, whole = device["peak_allocated_bytes"], device["peak_of_all_bytes"]
+    assert f"{100 * part / whole:.1f}% of the {in_units(whole)}" in share and 0 < part < whole
+    assert "of all blocks" in note and label == "peak allocated of these blocks"
+
+
+def test_other_blocks_are_no_holes(training, chosen):
+    at = next(device["time_ns"] for device in chosen.shown("--at", "peak")["devices"] if device["device"] == "cuda:0")
+    document = shown(training.tree, "--at", f"{at}ns", "--by", "segment", training.capture)
+    expected = {segment["address"]: (segment["bytes"], segment["bytes"] - segment["used_bytes"]) for segment in document["devices"][0]["segments"]}
+    for seen in chosen.seen:
+        assert {row["address"]: (row["bytes"], row["free"]) for row in seen["segments"]["rows"]} == expected
+        taken = sum(row["bytes"] - row["free"] for row in seen["segments"]["rows"])
+        assert taken == first_device(chosen.shown())["peak_of_all_bytes"] > seen["overview"]["peak"]
+    legend = of_page(chosen.file, "(await show(page, 'segments'), await settle(page), await page.textContent('.other-blocks'))")
+    assert "other blocks" in legend
+
+
+def test_segments_of_a_window_are_those_of_json(window):
+    document = window.shown("--at", "peak", "--by", "segment")
+    expected = [(segment["address"], segment["bytes"]) for segment in document["devices"][0]["segments"]]
+    for seen in window.seen:
         assert sorted((row["address"], row["bytes"]) for row in seen["segments"]["rows"]) == sorted(expected)
         assert sum(row["bytes"] - row["free"] for row in seen["segments"]["rows"]) == seen["overview"]["peak"]
 
@@ -318,12 +379,14 @@ def test_a_simulated_figure_says_so(training, plain):
 
 
 def test_flame_graph_adds_up(reported):
-    document = shown(reported.tree, "--by", "operator", reported.capture)
+    document = reported.shown("--by", "operator")
     device = first_device(document)
     for seen in reported.seen:
         of = {measure: text.partition(" in all")[0] for measure, text in seen["flame"]["notes"].items()}
         assert of["atPeak"] == seen["flame"]["ranges"].partition(" in all")[0] == in_units(device["peak_allocated_bytes"])
-        assert of["atPeak"] == seen["flame"]["callers"].partition(" in all")[0] == seen["flame"]["grown"].partition(" in all")[0]
+        assert of["atPeak"] == seen["flame"]["callers"].partition(" in all")[0]
+        if "--steps" not in reported.part:  # what was live before a window is not new in it
+            assert of["atPeak"] == seen["flame"]["grown"].partition(" in all")[0]
         assert of["allocated"] == in_units(device["allocated_bytes"])
         assert re.search(r"matches .*%", seen["flame"]["found"])
         assert len(seen["flame"]["crumbs"]) >= 2 and seen["flame"]["back"]

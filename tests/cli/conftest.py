@@ -50,6 +50,15 @@ def memoir(fake_tree, tmp_path):
 
 
 @pytest.fixture
+def page(fake_tree):
+    """A page that stands for the one that Node.js builds."""
+    file = fake_tree / "lib" / "memoir" / "report.html"
+    file.write_text("<title><!--memoir:title--></title><!--memoir:sections--><p>end</p>")
+    yield file
+    file.unlink(missing_ok=True)
+
+
+@pytest.fixture
 def one_line():
     """The single line of an error, without the pointer to the help."""
 

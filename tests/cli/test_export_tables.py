@@ -126,7 +126,7 @@ def test_one_table_goes_through_a_pipe(fake_tree, samples, form):
         ([], "several tables go into a folder: add -o FOLDER, or name one with --tables"),
         (["-o", "-"], "several tables go into a folder"),
         (["--tables", "blocks,block", "-o", "out"], "--tables blocks,block: tables are ranks, modules, steps"),
-        (["--tables", "", "-o", "out", "--module", "Net"], "--module and --min-size are of"),
+        (["--tables", "steps", "-o", "out", "--module", "Net"], "--module and --min-size are of"),
     ],
 )
 def test_what_makes_no_sense(memoir, samples, form, options, message, one_line):

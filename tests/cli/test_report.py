@@ -10,15 +10,6 @@ import pytest
 PAGE = "<title><!--memoir:title--></title><!--memoir:sections--><p>end</p>"
 
 
-@pytest.fixture
-def page(fake_tree):
-    """A page that stands for the one that Node.js builds."""
-    file = fake_tree / "lib" / "memoir" / "report.html"
-    file.write_text(PAGE)
-    yield file
-    file.unlink(missing_ok=True)
-
-
 def test_without_the_page_names_the_fix(memoir, samples, one_line):
     done = memoir("report", samples / "training")
     assert done.returncode == 1
@@ -35,6 +26,37 @@ def test_writes_a_file_named_after_the_capture(memoir, samples, page, tmp_path):
     assert text.startswith("<title>Memoir: ") and text.endswith("<p>end</p>")
     assert text.count('<script type="application/octet-stream" id="facts">') == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["training.html"]
+
+
+def test_a_part_has_a_name_and_a_title_of_its_own(memoir, samples, page, tmp_path):
+    done = memoir("report", "--steps", "1:3", "--min-size", "1MiB", samples / "training")
+    assert done.returncode == 0, done.stderr
+    assert "wrote training-part.html (" in done.stderr and "), of steps 1:3 of 3, blocks of 1.0 MiB or more; open it" in done.stderr
+    head = (tmp_path / "training-part.html").read_text().partition("</title>")[0]
+    assert head.endswith("training (part: steps 1:3 of 3, blocks of 1.0 MiB or more)")
+    done = memoir("report", "--from", "2ms", "--to", "1s", samples / "training", "-o", "out.html")
+    assert done.returncode == 0 and ", of 0.0020 s to 0.0" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (["--steps", "3:1"], "--steps 3:1: expected A:B"),
+        (["--steps", "1:2", "--from", "1s"], "give one"),
+        (["--from", "soon"], "--from soon: expected a time"),
+        (["--from", "2s", "--to", "1s"], "--to is not behind --from"),
+        (["--min-size", "lots"], "--min-size lots: expected a size"),
+        (["--run", "first"], "--run first: expected the number of a run"),
+    ],
+)
+def test_a_part_that_makes_no_sense(memoir, samples, page, one_line, options, message):
+    done = memoir("report", *options, samples / "training")
+    assert done.returncode == 2 and message in one_line(done)
+
+
+def test_ranks_without_the_window_are_counted(memoir, samples, page, tmp_path):
+    done = memoir("report", "--from", "1ms", "--to", "2ms", samples / "ranks", "-o", "out.html")
+    assert done.returncode == 0, done.stderr
 
 
 def test_every_sample_has_a_report(memoir, samples, page, tmp_path, one_line):

@@ -17,7 +17,7 @@ def test_show_refuses(memoir, samples, arguments, message, one_line):
 
 
 @pytest.mark.parametrize("arguments, message", [(["events", "--format", "torch"], "are of tree"),
-                                                (["memory-tracker", "--from", "1s"], "--from and --to are of tree"),
+                                                (["torch-snapshot", "--from", "1s"], "torch-snapshot is of a whole recording"),
                                                 (["tree", "--format", "torhc"], "did you mean torch?"),
                                                 (["tree", "--format", "torch", "--thread", "1"], "--thread is of --format json")])
 def test_export_refuses(memoir, samples, arguments, message, one_line):

@@ -170,15 +170,16 @@ def test_parts_of_parts(tree, path, capture, pyarrow, tmp_path):
     blocks = pyarrow.table(part.blocks)
     assert blocks == exported(tree, path, "blocks", tmp_path, "--steps", "1:3", "--module", "0", "--min-size", "1KiB")
     assert 0 < blocks.num_rows < len(capture.select(steps="1:3").blocks) < len(capture.blocks)
+    assert pyarrow.table(part.summary)["peak_allocated_bytes"].to_pylist() == [device.peak_allocated_bytes for device in part.show().devices]
     with pytest.raises(TypeError, match="stesp"):
         capture.select(stesp="1:3")
 
 
 def test_what_cannot_be_selected_is_said(memoir, capture):
     with pytest.raises(memoir.CaptureError, match="--module and --min-size are of"):
-        len(capture.select(module="0").events)
-    with pytest.raises(memoir.CaptureError, match="unknown option --steps"):
-        capture.select(steps="1:2").report("never.html")
+        len(capture.select(module="0").steps)
+    with pytest.raises(memoir.CaptureError, match="unknown option --range"):
+        capture.select(range="forward").report("never.html")
     with pytest.raises(memoir.CaptureError, match="no step"):
         len(capture.select(steps="100:200").events)
 

@@ -117,7 +117,7 @@ CLI = {
     "fit": "arguments attach installed launch process terminal analyze/fit view/fit view/terminal",
     "check": "arguments attach terminal view/json analyze/accounting analyze/lives analyze/pass analyze/segments analyze/summary view/accounting view/capture view/lives view/oom view/segments view/terminal",
     "symbolize": "arguments installed process terminal",
-    "report": "arguments attach installed output terminal analyze/accounting analyze/report analyze/segments view/json view/report view/terminal",
+    "report": "arguments attach installed output terminal analyze/accounting analyze/pass analyze/report analyze/segments view/json view/report view/terminal",
     "show": "arguments attach output terminal "
     + " ".join(f"analyze/{room}" for room in ANALYZE if room not in ("accounting", "fit", "report"))
     + " "

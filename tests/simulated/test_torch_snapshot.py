@@ -137,6 +137,33 @@ def test_torchs_viewer_takes_it(folder, both):
     assert "Device 1" in seen["trace"] and "active_allocated" in seen["segments"] and seen["html"] > 10000
 
 
+def test_of_chosen_blocks(tree, folder, both):
+    command = [tree / "bin/memoir", "export", "torch-snapshot", "--min-size", "1MiB", folder / "capture", "-o", folder / "large.pickle"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    large, whole = plain(folder / "large.pickle"), both[0]
+    of_blocks = {"alloc", "free_requested", "free_completed"}
+    key = lambda entry: (entry["action"], entry.get("addr"), entry["size"], entry["time_us"])
+    for part, trace in zip(large["device_traces"], whole["device_traces"], strict=True):
+        assert [key(entry) for entry in part if entry["action"] not in of_blocks] == [key(entry) for entry in trace if entry["action"] not in of_blocks]
+        # A block is as large as it was asked for, and up to 512 bytes more.
+        expected = [key(entry) for entry in trace if entry["action"] in of_blocks and entry["size"] > (1 << 20) - 512]
+        assert [key(entry) for entry in part if entry["action"] in of_blocks] == expected
+    assert {entry["action"] for entry in large["device_traces"][0]} >= of_blocks
+    assert [(one["address"], one["total_size"], one["active_size"]) for one in large["segments"]] == [(one["address"], one["total_size"], one["active_size"]) for one in whole["segments"]]
+    states = {}
+    for part, segment in zip(large["segments"], whole["segments"], strict=True):
+        assert [block["address"] for block in part["blocks"]] == [block["address"] for block in segment["blocks"]]
+        assert part["allocated_size"] == sum(block["size"] for block in part["blocks"] if block["state"] == "active_allocated")
+        for block, before in zip(part["blocks"], segment["blocks"], strict=True):
+            states.setdefault((before["state"], block["state"], before["size"] >= 1 << 20), []).append(block)
+    assert {("active_allocated", "active_allocated", True), ("active_allocated", "active_pending_free", False)} <= states.keys()
+    assert ("active_allocated", "active_pending_free", True) not in states
+    assert all("left out" in block["user_metadata"] for block in states[("active_allocated", "active_pending_free", False)])
+    done = subprocess.run([sys.executable, "-c", VIEWER, folder / "large.pickle"], check=False, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
 def test_no_cuda_memory(tree, tmp_path):
     program = "import torch, memoir, sys; memoir.start(sys.argv[1]); torch.ones(10); memoir.stop()"
     done = subprocess.run([sys.executable, "-c", program, tmp_path / "capture"], env=environment(tree), check=False, capture_output=True, timeout=300)

@@ -60,6 +60,7 @@ struct EventTree {
   std::vector<std::uint64_t> bytes;  // of its allocation, else the largest extent of a tensor in it
   std::vector<DeviceId> devices;
   std::vector<std::uint64_t> addresses;
+  std::vector<bool> chosen;  // whether the selection takes them by module and size; empty: it takes all
 
   // What AccumulateGrad was seen to write.
   std::vector<AllocationId> gradients;
@@ -82,6 +83,7 @@ struct EventTree {
   ReplayReport report;
 
   absl::Span<const TreeInput> InputsOf(std::uint32_t node) const;
+  bool IsChosen(AllocationId allocation) const { return chosen.empty() || chosen[allocation]; }
 };
 
 // Every node behind its parent and what stands before it there: children stand behind their parent in `nodes`, too, but

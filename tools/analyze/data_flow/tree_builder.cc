@@ -17,6 +17,7 @@
 #include "tools/analyze/data_flow/schema_match.h"
 #include "tools/analyze/data_flow/tensor_extent.h"
 #include "tools/analyze/data_flow/torch_open_nodes.h"
+#include "tools/analyze/pass/block_filter.h"
 #include "tools/analyze/pass/windowed_visitor.h"
 
 namespace memoir {
@@ -28,8 +29,9 @@ constexpr std::string_view kSetsData = "aten::_has_compatible_shallow_copy_type"
 
 class TreePass : public WindowedVisitor {
  public:
-  TreePass(const Capture& capture, const Selection& selection, const EventTreeOptions& asked)
-      : WindowedVisitor(capture, selection), calls_are_nodes_(asked.calls) {
+  // `selection`: of all blocks; `filter`: which of them are asked for.
+  TreePass(const Capture& capture, const Selection& selection, BlockFilter& filter, const EventTreeOptions& asked)
+      : WindowedVisitor(capture, selection), filter_(filter), calls_are_nodes_(asked.calls) {
     if (asked.device_calls) device_calls_.emplace();
   }
 
@@ -49,6 +51,7 @@ class TreePass : public WindowedVisitor {
     if (skip_) return;
     tree_.process = event.process;
     call_names_.emplace(capture().processes()[event.process.value].info.program());
+    is_chosen_.clear();
     held_ = HeldTensors();
     like_window_ = 0;
   }
@@ -97,6 +100,8 @@ class TreePass : public WindowedVisitor {
   AllocationId AddHeld(const Tensor& tensor) { return tensor.impl == 0 ? kNoAllocation : AddTensor(tensor); }
 
   EventTree tree_;
+  BlockFilter& filter_;
+  absl::flat_hash_map<std::pair<DeviceId, std::uint64_t>, bool> is_chosen_;  // what was allocated last at an address
   TensorIdentities identities_;
   HeldTensors held_;
   std::vector<TorchThread> threads_;                // by ThreadId
@@ -149,6 +154,10 @@ void TreePass::Cover(AllocationId allocation, DeviceId device, std::uint64_t add
   tree_.devices[allocation] = device;
   tree_.addresses.resize(allocation + 1);
   tree_.addresses[allocation] = address;
+  if (filter_.takes_all()) return;
+  const auto chosen = is_chosen_.find({device, address});
+  tree_.chosen.resize(allocation + 1);
+  tree_.chosen[allocation] = chosen != is_chosen_.end() && chosen->second;
 }
 
 AllocationId TreePass::AddTensor(const Tensor& tensor) {
@@ -336,6 +345,8 @@ void TreePass::SeeDeviceCall(const DeviceCallEvent& event) {
 void TreePass::SeeAllocate(const AllocateEvent& event) {
   const Block& block = *event.block;
   if (IsPinned(block.device)) return;
+  if (!skip_ && !filter_.takes_all())
+    is_chosen_[{block.device, block.address}] = filter_.Takes(block, state().dictionary());
   if (!skip_) NotePeak(state().memory(block.device), block.device, tree_);
   // torch.profiler knows what it saw allocated in an earlier run: in an earlier range of that name.
   if ((in_window() || like_window_ > 0) && block.bytes > 0 && block.origin == BlockOrigin::kRecorded)
@@ -361,12 +372,15 @@ void TreePass::SeeDeallocate(const DeallocateEvent& event) {
 
 absl::StatusOr<EventTree> BuildEventTree(const Capture& capture, const Selection& selection,
                                          const EventTreeOptions& asked) {
-  TreePass pass(capture, selection, asked);
+  const Selection whole = selection.OfAllBlocks();
+  BlockFilter filter(selection);
+  TreePass pass(capture, whole, filter, asked);
   ReplayOptions options = ReplayOptionsFor(selection, true, false);
   options.modules = true;  // which of a module's enters are of a gradient
   absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
   if (!report.ok()) return report.status();
   if (!pass.found().ok()) return pass.found();
+  if (const absl::Status found = filter.Found(capture.path()); !found.ok()) return found;
   EventTree tree = pass.Take();
   tree.report = *std::move(report);
   if (const absl::Status enough = RecordedEnough(capture, tree, asked.parameters); !enough.ok()) return enough;

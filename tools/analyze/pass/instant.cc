@@ -28,7 +28,7 @@ class InstantPass : public ChangePass {
 
  protected:
   void Changed(const Event& event, DeviceId id, Device& device) override {
-    if (!in_window()) return;
+    if (!is_inside()) return;
     const bool peak = at_.kind == At::Kind::kPeak && device.live > device.peak;
     if (peak) device.peak = device.live;
     if (peak) Note(event, id, device);

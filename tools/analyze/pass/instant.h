@@ -38,10 +38,14 @@ class ChangePass : public WindowedVisitor {
   virtual void Removed(const Block&) {}
 
   void WindowOpens(const Event& event) override {
+    opens_ = true;
     for (auto& [id, device] : devices_) {
       if (device.process == event.process) Changed(event, id, device);
     }
+    opens_ = false;
   }
+  // Of the change in hand: a window opens with what is live then.
+  bool is_inside() const { return in_window() || opens_; }
   void SeeAllocate(const AllocateEvent& event) override {
     if (!in_window() && selection().forget_before) return;
     Follow(*event.block);
@@ -79,6 +83,7 @@ class ChangePass : public WindowedVisitor {
   }
   std::map<DeviceId, Device> devices_;
   std::vector<bool> followed_;  // by slot + 1; 0: the late block
+  bool opens_ = false;
 };
 
 // Where `at` is on each device. Errors name what there is instead: no such mark, no such time, no out-of-memory error.

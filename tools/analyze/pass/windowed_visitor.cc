@@ -132,12 +132,12 @@ void WindowedVisitor::OnStep(const StepEvent& event) {
 
 void WindowedVisitor::OnAllocate(const AllocateEvent& event) {
   FollowTime(event);
-  if (IsSelected(*event.block)) SeeAllocate(event);
+  if (IsSelected(event.block->device)) IsChosen(*event.block) ? SeeAllocate(event) : SeeOtherAllocate(event);
 }
 
 void WindowedVisitor::OnDeallocate(const DeallocateEvent& event) {
   FollowTime(event);
-  if (IsSelected(*event.block)) SeeDeallocate(event);
+  if (IsSelected(event.block->device)) IsChosen(*event.block) ? SeeDeallocate(event) : SeeOtherDeallocate(event);
 }
 
 void WindowedVisitor::OnFreeCompleted(const FreeCompletedEvent& event) {

@@ -48,16 +48,17 @@ class WindowedVisitor : public Visitor {
   const StepCounter& steps() const { return steps_; }  // of the process in hand, so far
   bool IsSelected(DeviceId device);
   bool selects_blocks() const { return !filter_.takes_all(); }
-  bool IsSelected(const Block& block) {
-    return IsSelected(block.device) && (filter_.takes_all() || filter_.Takes(block, state_->dictionary()));
-  }
+  bool IsSelected(const Block& block) { return IsSelected(block.device) && IsChosen(block); }
   std::uint64_t Nanoseconds(const Event& event) const { return state_->Nanoseconds(event.process, event.tick); }
 
   // In the words of the visitor: what it has as OnX comes here as SeeX, with the window followed. What happens on
-  // devices that the selection leaves out is not shown, nor are blocks that it leaves out.
+  // devices that the selection leaves out is not shown; blocks that it leaves out come as SeeOtherX.
   virtual void SeeEnd(const ReplayReport&) {}  // only when the selection was found; state() is still valid
   virtual void WindowOpens(const Event&) {}    // before the event that opens it
   virtual void WindowCloses(const Event&) {}   // after the event that closes it
+  // Of blocks that the selection leaves out by their module or size, on devices that it has.
+  virtual void SeeOtherAllocate(const AllocateEvent&) {}
+  virtual void SeeOtherDeallocate(const DeallocateEvent&) {}
   // A step begins, of any source: of an optimizer behind the event, inside the window that it closes; else before it.
   virtual void StepBegins(StepSource, const Event&) {}
 #define MEMOIR_HANDED_ON_Process(Name, EventType) \
@@ -71,6 +72,7 @@ class WindowedVisitor : public Visitor {
 #undef MEMOIR_HANDED_ON_Whole
 
  private:
+  bool IsChosen(const Block& block) { return filter_.takes_all() || filter_.Takes(block, state_->dictionary()); }
   void Open(const Event& event);
   void Close(const Event& event);
   void FollowTime(const Event& event) {

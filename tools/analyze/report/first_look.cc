@@ -27,10 +27,26 @@ void FirstLook::SeeDeallocate(const DeallocateEvent& event) {
   ChangePass::SeeDeallocate(event);
 }
 
-void FirstLook::CountWeight(const Begun& begun, std::uint64_t end_ns) {
-  Look& look = looks_[begun.device];
-  ++look.shown.blocks;
-  ++look.weights[WeightOf(begun.bytes, end_ns - std::min(end_ns, begun.ns))];
+void FirstLook::SeeProcessBegin(const ProcessEvent&) { opened_ns_ = closed_ns_ = kNever; }
+
+void FirstLook::WindowOpens(const Event& event) {
+  whole_.windows = std::max(whole_.windows, ++windows_[event.process]);
+  opened_ns_ = std::min(opened_ns_, Nanoseconds(event));
+  closed_ns_ = kNever;
+  ChangePass::WindowOpens(event);
+}
+
+void FirstLook::WindowCloses(const Event& event) { closed_ns_ = std::max(opened_ns_, Nanoseconds(event)); }
+
+// As much of its life as lies in the window.
+void FirstLook::CountWeight(Begun begun, std::uint64_t end_ns) {
+  if (opened_ns_ == kNever || begun.ns > closed_ns_) return;
+  begun.ns = std::max(begun.ns, opened_ns_);
+  end_ns = std::min(end_ns, closed_ns_);
+  const auto look = looks_.find(begun.device);
+  if (look == looks_.end()) return;
+  ++look->second.shown.blocks;
+  ++look->second.weights[WeightOf(begun.bytes, end_ns - std::min(end_ns, begun.ns))];
 }
 
 void FirstLook::Removed(const Block& block) {
@@ -40,11 +56,13 @@ void FirstLook::Removed(const Block& block) {
 }
 
 void FirstLook::Changed(const Event& event, DeviceId id, Device& device) {
-  Look& look = looks_[id];
+  if (!is_inside()) return;
+  const auto [known, is_new] = looks_.try_emplace(id);
+  Look& look = known->second;
   const std::uint64_t ns = Nanoseconds(event);
-  if (device.changes <= 1) {
+  if (is_new) {
     look.shown.process = event.process;
-    look.shown.begin_ns = ns;
+    look.shown.begin_ns = is_whole() ? ns : opened_ns_;
   }
   look.shown.changes = device.changes;
   look.shown.end_ns = std::max(look.shown.end_ns, ns);
@@ -54,10 +72,17 @@ void FirstLook::Changed(const Event& event, DeviceId id, Device& device) {
 }
 
 void FirstLook::SeeProcessEnd(const ProcessEvent& event) {
-  const std::uint64_t end_ns = Nanoseconds(event);
+  const std::uint64_t end_ns = is_whole() ? Nanoseconds(event) : closed_ns_;
   for (auto& [id, look] : looks_) {
     if (look.shown.process == event.process) look.shown.end_ns = std::max(look.shown.end_ns, end_ns);
   }
+  const auto has_memory = [&](const auto& device) { return device.second.process == event.process; };
+  if (std::ranges::any_of(devices(), has_memory)) {
+    ++whole_.processes;
+    whole_.processes_in_part += opened_ns_ != kNever;
+  }
+  whole_.steps = std::max(whole_.steps, steps().begun(steps().source()));
+  whole_.end_ns = std::max(whole_.end_ns, Nanoseconds(event));
   for (Begun& begun : begun_) {
     if (begun.device.valid()) CountWeight(begun, end_ns);
     begun = {};

@@ -1,5 +1,5 @@
-// A first look at a recording, before what is kept of it can be chosen: from when to when each device has events, where
-// its peak is, and how large and long-lived a block must be to be among the N that are kept singly.
+// A first look at a recording, before what is kept of it can be chosen: from when to when each device has events, or the
+// window is, where its peak is, and how large and long-lived a block must be to be among the N that are kept singly.
 #ifndef TOOLS_ANALYZE_REPORT_FIRST_LOOK_H_
 #define TOOLS_ANALYZE_REPORT_FIRST_LOOK_H_
 
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tools/analyze/pass/instant.h"
+#include "tools/analyze/report/report.h"
 
 namespace memoir {
 
@@ -21,7 +22,7 @@ struct DeviceLook {
   std::uint64_t begin_ns = 0;
   std::uint64_t end_ns = 0;
   std::uint64_t peak_bytes = 0;
-  std::uint64_t peak_change = 0;  // its change with which that was first reached
+  std::uint64_t peak_change = 0;  // its change with which that was first reached; 0: it never holds anything
   std::uint64_t changes = 0;
   std::uint64_t blocks = 0;
   std::uint32_t least_weight = 0;  // of a block that is kept; set by ChooseBlocks
@@ -34,15 +35,22 @@ class FirstLook : public ChangePass {
 
   // `most`: of all devices together; each gets its share.
   std::map<DeviceId, DeviceLook> ChooseBlocks(std::size_t most);
+  // How many windows each process has: the last one ends what is shown of it.
+  const std::map<ProcessId, std::uint64_t>& windows() const { return windows_; }
+  const ReportWhole& whole() const { return whole_; }
 
  protected:
+  void WindowOpens(const Event& event) override;
+  void WindowCloses(const Event& event) override;
   void Added(const Block& block, const Event& event) override;
   void SeeDeallocate(const DeallocateEvent& event) override;
   void Removed(const Block& block) override;
   void Changed(const Event& event, DeviceId id, Device& device) override;
+  void SeeProcessBegin(const ProcessEvent& event) override;
   void SeeProcessEnd(const ProcessEvent& event) override;
 
  private:
+  static constexpr std::uint64_t kNever = ~std::uint64_t{0};
   struct Look {
     DeviceLook shown;
     std::array<std::uint64_t, kWeights> weights{};
@@ -52,12 +60,17 @@ class FirstLook : public ChangePass {
     std::uint64_t bytes = 0;
     DeviceId device;
   };
-  void CountWeight(const Begun& begun, std::uint64_t end_ns);
+  void CountWeight(Begun begun, std::uint64_t end_ns);
+
+  bool is_whole() const { return selection().window.kind == Window::Kind::kAll; }
 
   std::map<DeviceId, Look> looks_;
+  std::map<ProcessId, std::uint64_t> windows_;
+  ReportWhole whole_;
   std::vector<Begun> begun_;  // by slot
   Begun late_;
   std::uint64_t now_ns_ = 0;
+  std::uint64_t opened_ns_ = kNever, closed_ns_ = kNever;  // the first, the latest window of the process in hand
 };
 
 }  // namespace memoir

@@ -31,6 +31,14 @@ std::uint32_t RangePaths::Follow(ThreadId thread, const RangeStack& stack, std::
   return open.empty() ? root : open.back().node;
 }
 
+std::uint32_t RangePaths::BeforeNode() {
+  if (before_ == 0) {
+    before_ = static_cast<std::uint32_t>(nodes_.size());
+    nodes_.emplace_back();
+  }
+  return before_;
+}
+
 std::uint32_t RangePaths::NodeOf(ThreadId thread, const RangeStack& stack, const ReplayState& state,
                                  const RangeBase& base) {
   const RangeBase& around = stack.empty() ? base : stack.front().base;

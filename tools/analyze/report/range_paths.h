@@ -28,6 +28,9 @@ class RangePaths {
 
   // The node of what is open on a thread; `base`: of the ranges of another thread that these stand inside of.
   std::uint32_t NodeOf(ThreadId thread, const RangeStack& stack, const ReplayState& state, const RangeBase& base);
+  // The node of what was allocated before the window, which has no name.
+  std::uint32_t BeforeNode();
+  bool IsBefore(std::uint32_t node) const { return node != 0 && node == before_; }
   const std::vector<Node>& nodes() const { return nodes_; }  // [0] is the root
 
  private:
@@ -39,6 +42,7 @@ class RangePaths {
   std::uint32_t Follow(ThreadId thread, const RangeStack& stack, std::size_t depth, std::uint32_t root);
 
   std::vector<Node> nodes_;
+  std::uint32_t before_ = 0;                                    // 0: none yet
   absl::flat_hash_map<std::uint64_t, std::uint32_t> children_;  // by parent, name and source
   std::vector<std::vector<Open>> open_;                         // by ThreadId, outermost first
 };

@@ -23,6 +23,8 @@ struct Prepared {
   // Lines are numbered as they are met, in each of two replays that run side by side.
   Grouping lines_of_tables = Grouping::Of(GroupBy::kLine, {});
   std::map<DeviceId, DeviceLook> looks;
+  std::map<ProcessId, std::uint64_t> windows;
+  ReportWhole whole;
 };
 
 // By which blocks are told apart, then what else tables are made by.
@@ -44,7 +46,10 @@ absl::StatusOr<Prepared> Prepare(const Capture& capture, const ReportOptions& op
   BlockShapes shapes;
   FirstLook look(capture, quiet);
   VisitorGroup both({&shapes, &look});
-  const absl::StatusOr<ReplayReport> report = capture.Replay(both, ReplayOptionsFor(quiet, true, false));
+  ReplayOptions replay = ReplayOptionsFor(quiet, true, false);
+  // As in the pass that follows, so that both find the same windows.
+  replay.modules = replay.modules || quiet.window.kind != Window::Kind::kAll;
+  const absl::StatusOr<ReplayReport> report = capture.Replay(both, replay);
   const absl::StatusOr<BlockCategories> found = categories.get();
   if (!report.ok()) return report.status();
   if (!found.ok()) return found.status();
@@ -57,6 +62,8 @@ absl::StatusOr<Prepared> Prepare(const Capture& capture, const ReportOptions& op
   }
   Prepared prepared;
   prepared.looks = look.ChooseBlocks(options.most_blocks);
+  prepared.windows = look.windows();
+  prepared.whole = look.whole();
   for (const GroupBy by : Wanted()) {
     if (by == GroupBy::kShape) {
       prepared.groupings.push_back(Grouping::OfShapes(shapes.Take()));
@@ -122,7 +129,7 @@ absl::StatusOr<Report> AnalyzeReport(const Capture& capture, const ReportOptions
       std::async(std::launch::async, [&] { return Summarize(capture, quiet, *prepared, summaries, leaks); });
   std::vector<const Grouping*> groupings;
   for (const Grouping& grouping : prepared->groupings) groupings.push_back(&grouping);
-  ReportPass pass(capture, options, groupings, prepared->looks);
+  ReportPass pass(capture, options, groupings, prepared->looks, prepared->windows);
   ReplayOptions replay = ReplayOptionsFor(options, false, false);
   replay.modules = true;
   const absl::StatusOr<ReplayReport> replayed = capture.Replay(pass, replay);
@@ -132,7 +139,8 @@ absl::StatusOr<Report> AnalyzeReport(const Capture& capture, const ReportOptions
   Report report = pass.TakeReport();
   report.summaries = std::move(summaries);
   report.leaks = std::move(leaks);
-  const absl::Status errors = AddOutOfMemory(capture, options, report.summaries);
+  report.whole = prepared->whole;
+  const absl::Status errors = AddOutOfMemory(capture, options.OfAllBlocks(), report.summaries);
   if (!errors.ok()) return errors;
   std::ranges::stable_partition(report.devices, &ReportDevice::caching);  // GPUs first
   return report;

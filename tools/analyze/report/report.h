@@ -59,9 +59,9 @@ struct ReportBlock {
   static constexpr std::uint64_t kLive = ~std::uint64_t{0};
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t begin_ns = 0;
+  std::uint64_t begin_ns = 0;    // that of the window, where it was live before
   std::uint64_t end_ns = kLive;  // it is live at the end
-  bool from_before = false;      // it was live when the recording began
+  bool from_before = false;      // it was live when the recording or the window began
   std::array<LabelNumber, kReportGroupingCount> labels{};
   std::uint32_t path = 0;    // in ReportDevice::paths
   std::uint32_t caller = 0;  // in ReportDevice::callers
@@ -115,6 +115,13 @@ struct ReportSegmentChange {
   std::uint32_t pool_user = 0;
 };
 
+struct ReportOtherBlock {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t begin_ns = 0;
+  std::uint64_t end_ns = ReportBlock::kLive;
+};
+
 struct ReportDevice {
   std::string name;
   ProcessId process;
@@ -136,29 +143,45 @@ struct ReportDevice {
   std::vector<SourceLine> lines;   // as `labels` of the lines
   std::vector<ReportSegmentChange> segments;
   bool all_segments = true;  // false: there were more changes
+  // Of blocks that the selection leaves out by module or size: where they lie in segments. By begin.
+  std::vector<ReportOtherBlock> others;
+  bool all_others = true;  // false: those of the exact instants alone
 };
 
 struct ReportProcess {
   ProcessId process;
   std::vector<Iteration> iterations;
   StepSource step_source = StepSource::kNone;
-  std::vector<std::uint64_t> steps_ns;  // where each begins
+  std::vector<std::uint64_t> steps_ns;  // where each begins, or the window inside the first
+  std::uint64_t first_step = 0;         // its number
+};
+
+// What there is besides the part that a report is of.
+struct ReportWhole {
+  std::uint64_t steps = 0;    // of the process with the most
+  std::uint64_t end_ns = 0;   // of the recording
+  std::size_t processes = 0;  // with memory
+  std::size_t processes_in_part = 0;
+  std::uint64_t windows = 0;  // of the process with the most
 };
 
 struct Report {
   std::vector<Summary> summaries;  // as kReportTables
   std::vector<ReportDevice> devices;
   std::vector<ReportProcess> processes;  // with events
-  std::vector<Mark> marks;
   Leaks leaks;
   std::vector<std::string> names;  // of ranges
+  ReportWhole whole;
 };
 
 struct ReportOptions : Selection {
   std::size_t buckets = 8192;
   std::size_t most_blocks = 400'000;  // kept singly, over all devices
+  std::size_t most_others = 400'000;  // likewise, of each device
 };
 
+// Of a window everything is of the window: what was live at its begin counts as of then. Of a choice of blocks
+// everything is of these, but active and reserved bytes, segments, and out-of-memory errors, which are of the device.
 absl::StatusOr<Report> AnalyzeReport(const Capture& capture, const ReportOptions& options);
 
 }  // namespace memoir

@@ -1,6 +1,7 @@
 #include "tools/analyze/report/report_pass.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tools/analyze/pass/layer_pattern.h"
 
@@ -19,7 +20,9 @@ ReportPass::Track& ReportPass::TrackOf(DeviceId id, ProcessId process) {
   const auto known = tracks_.find(id);
   if (known != tracks_.end()) return known->second;
   const auto look = looks_.find(id);
-  const DeviceLook seen = look == looks_.end() ? DeviceLook() : look->second;
+  DeviceLook seen;
+  seen.begin_ns = begin_ns_;
+  if (look != looks_.end()) seen = look->second;
   const Buckets buckets = {seen.begin_ns, seen.end_ns, options_.buckets};
   Track& track = tracks_.try_emplace(id, seen, buckets).first->second;
   ReportDevice& shown = track.shown;
@@ -32,16 +35,18 @@ ReportPass::Track& ReportPass::TrackOf(DeviceId id, ProcessId process) {
   return track;
 }
 
-LabelNumber ReportPass::LabelOf(Track& track, std::size_t grouping, Group group) {
-  const auto [known, added] = track.label_of_group[grouping].try_emplace(group);
+LabelNumber ReportPass::LabelOf(Track& track, std::size_t grouping, Group group, bool before) {
+  const auto [known, added] = track.label_of_group[grouping].try_emplace({group, before});
   if (!added) return known->second;
+  const std::string then = before && group != kBeforeGroup ? std::string(" ") + kBeforeLabel : "";
   const Grouping& how = *groupings_[grouping];
   std::vector<std::string>& labels = track.shown.labels[grouping];
   const bool merges = kReportGroupings[grouping].merges_layers;
   std::string label = how.Label(group, capture(), state().dictionary());
   if (merges) label = WithLayersMerged(label);
+  label += then;
   const auto [same, is_new] = track.label_of_key[grouping].try_emplace(
-      merges ? label : how.Key(group, capture(), state().dictionary()), static_cast<LabelNumber>(labels.size()));
+      merges ? label : how.Key(group, capture(), state().dictionary()) + then, static_cast<LabelNumber>(labels.size()));
   if (is_new) labels.push_back(std::move(label));
   if (is_new && kReportGroupings[grouping].by == GroupBy::kLine)
     track.shown.lines.push_back(how.LineOf(group, state().dictionary()));
@@ -82,23 +87,36 @@ void ReportPass::SeeAllocate(const AllocateEvent& event) {
 }
 
 void ReportPass::Added(const Block& block, const Event& event) {
-  Track& track = TrackOf(block.device, event.process);
+  if (opened_ == 0) return NoteBefore(block);
+  if (is_shown()) AddBlock(block, event.process, Nanoseconds(event), !in_window());
+}
+
+// `before`: it was allocated outside of the window, and nobody asks by what.
+void ReportPass::AddBlock(const Block& block, ProcessId process, std::uint64_t ns, bool before) {
+  Track& track = TrackOf(block.device, process);
   Live& live = LiveOf(block);
   live = {};
   live.device = block.device;
+  live.before = before;
   live.block.address = block.address;
   live.block.bytes = block.bytes;
-  live.block.begin_ns = Nanoseconds(event);
-  live.block.from_before = block.origin != BlockOrigin::kRecorded;
-  for (std::size_t i = 0; i < kReportGroupingCount; ++i)
-    live.block.labels[i] = LabelOf(track, i, groupings_[i]->Of(block, event.process, state().dictionary()));
-  live.block.path = event_->stack == nullptr ? 0 : paths_.NodeOf(event.thread, *event_->stack, state(), event_->base);
+  live.block.begin_ns = ns;
+  live.block.from_before = before || block.origin != BlockOrigin::kRecorded;
+  for (std::size_t i = 0; i < kReportGroupingCount; ++i) {
+    const bool then = before && !NeedsCategories(groupings_[i]->by());
+    live.block.labels[i] = LabelOf(track, i, groupings_[i]->Of(block, process, state().dictionary(), then), then);
+  }
+  const bool has_path = !before && event_->stack != nullptr;
+  live.block.path = before     ? paths_.BeforeNode()
+                    : has_path ? paths_.NodeOf(event_->thread, *event_->stack, state(), event_->base)
+                               : 0;
   live.block.caller = live.block.from_before ? callers_.NodeOf(CallerNode::Kind::kBefore)
                                              : callers_.NodeOf(block, state().dictionary());
   live.place = PlaceOf(track, live.block);
   if (live.block.path >= track.path_sums.size()) track.path_sums.resize(paths_.nodes().size());
   if (live.block.caller >= track.caller_sums.size()) track.caller_sums.resize(callers_.nodes().size());
-  AddToSums(track, live, [&](ReportSums& sums) { sums.allocated_bytes += block.bytes; });
+  const bool counts = !before && !event_->before;
+  if (counts) AddToSums(track, live, [&](ReportSums& sums) { sums.allocated_bytes += block.bytes; });
   track.allocated.Add(live.block.begin_ns, block.bytes, live.block.labels);
   ++track.shown.all_blocks;
 }
@@ -109,11 +127,14 @@ void ReportPass::SeeDeallocate(const DeallocateEvent& event) {
 }
 
 void ReportPass::Removed(const Block& block) {
+  if (opened_ == 0 && block.slot < before_.size()) before_[block.slot] = Block();
+  if (!is_shown()) return;
   Live& live = LiveOf(block);
   Track& track = TrackOf(block.device, ended_->process);
   const std::uint64_t ns = Nanoseconds(*ended_);
   track.allocated.Remove(ns, live.block.bytes, live.block.labels);
-  if (ended_->temporary) AddToSums(track, live, [&](ReportSums& sums) { sums.temporary_bytes += live.block.bytes; });
+  if (ended_->temporary && in_window() && !live.before)
+    AddToSums(track, live, [&](ReportSums& sums) { sums.temporary_bytes += live.block.bytes; });
   EndBlock(live, ns, false);
 }
 
@@ -128,15 +149,21 @@ void ReportPass::EndBlock(Live& live, std::uint64_t end_ns, bool is_live) {
   live.device = DeviceId();
 }
 
+void ReportPass::NoteMemory(DeviceId id, Track& track, std::uint64_t ns) const {
+  const DeviceMemory& memory = state().memory(id);
+  if (!memory.caching()) return;
+  track.active.Set(ns, memory.active().all);
+  track.reserved.Set(ns, memory.reserved().all);
+}
+
 void ReportPass::Changed(const Event& event, DeviceId id, Device& device) {
+  if (!is_shown()) return;
   Track& track = TrackOf(id, event.process);
   const std::uint64_t ns = Nanoseconds(event);
-  const DeviceMemory& memory = state().memory(id);
-  if (memory.caching()) {
-    track.active.Set(ns, memory.active().all);
-    track.reserved.Set(ns, memory.reserved().all);
-  }
-  if (device.changes == track.look.peak_change) TakeInstant(id, track, {ReportInstant::Kind::kPeak, "", ns});
+  NoteMemory(id, track, ns);
+  if (!is_inside()) return;
+  if (device.changes == track.look.peak_change && !std::exchange(track.has_peak, true))
+    TakeInstant(id, track, {ReportInstant::Kind::kPeak, "", ns});
   if (ns < track.next_regular_ns || track.regular > kRegularInstants) return;
   ++track.regular;
   TakeInstant(id, track, {ReportInstant::Kind::kRegular, "", ns});
@@ -154,10 +181,12 @@ void ReportPass::TakeInstant(DeviceId id, Track& track, ReportInstant instant) {
     ++instant.blocks;
     if (is_peak) AddToSums(track, live, [&](ReportSums& sums) { sums.bytes_at_peak += live.block.bytes; });
   }
+  others_.Keep(id);
   track.shown.instants.push_back(std::move(instant));
 }
 
 void ReportPass::SeeSegment(const SegmentEvent& event) {
+  if (!is_shown()) return ChangePass::SeeSegment(event);
   const Block& segment = *event.segment;
   Track& track = TrackOf(segment.device, event.process);
   const bool grows = event.grows() || event.action == SegmentAction::kFound;
@@ -171,14 +200,15 @@ void ReportPass::SeeSegment(const SegmentEvent& event) {
 }
 
 void ReportPass::SeeOutOfMemory(const OutOfMemoryEvent& event) {
+  if (!in_window()) return;
   Track& track = TrackOf(event.asked->device, event.process);
   if (++track.marks > kMostInstants) return;
   TakeInstant(event.asked->device, track, {ReportInstant::Kind::kOutOfMemory, "", Nanoseconds(event)});
 }
 
 void ReportPass::SeeMark(const MarkEvent& event) {
+  if (!in_window()) return;
   const std::string name(state().dictionary().text(event.name));
-  if (report_.marks.size() < kMostMarks) report_.marks.push_back({name, Nanoseconds(event), event.process});
   for (auto& [id, track] : tracks_) {
     if (++track.marks <= kMostInstants) TakeInstant(id, track, {ReportInstant::Kind::kMark, name, Nanoseconds(event)});
   }
@@ -191,70 +221,13 @@ void ReportPass::SeeRangeBegin(const RangeBeginEvent& event) {
 void ReportPass::SeeRangeEnd(const RangeEndEvent& event) { iterations_.RangeEnds(event, Now(event)); }
 
 void ReportPass::StepBegins(StepSource source, const Event& event) {
-  std::vector<std::uint64_t>& begun = steps_[static_cast<std::size_t>(source)];
-  if (begun.size() < kMostSteps) begun.push_back(Nanoseconds(event));
+  if (is_shown()) AddStep(source, Nanoseconds(event));
 }
 
 std::uint32_t ReportPass::NameOf(NameId name) {
   const auto [known, added] = name_numbers_.try_emplace(name, static_cast<std::uint32_t>(report_.names.size()));
   if (added) report_.names.emplace_back(state().dictionary().text(name));
   return known->second;
-}
-
-void ReportPass::FinishPaths(Track& track) {
-  const std::vector<RangePaths::Node>& nodes = paths_.nodes();
-  track.path_sums.resize(nodes.size());
-  for (std::size_t i = 0; i < nodes.size(); ++i)
-    track.shown.paths.push_back({track.path_sums[i], nodes[i].parent, NameOf(nodes[i].name), nodes[i].source});
-}
-
-void ReportPass::FinishCallers(Track& track) {
-  const std::vector<CallerNode>& nodes = callers_.nodes();
-  track.caller_sums.resize(nodes.size());
-  for (std::size_t i = 0; i < nodes.size(); ++i)
-    track.shown.callers.push_back({track.caller_sums[i], nodes[i].kind, nodes[i].parent, nodes[i].frame});
-  track.shown.frames = callers_.frames();
-}
-
-void ReportPass::FinishDevice(Track& track, std::uint64_t end_ns) {
-  ReportDevice& shown = track.shown;
-  FinishPaths(track);
-  FinishCallers(track);
-  shown.allocated = track.allocated.Take();
-  if (shown.caching) {
-    shown.active = track.active.Take();
-    shown.reserved = track.reserved.Take();
-  }
-  shown.end_ns = std::max(shown.end_ns, end_ns);
-  shown.complete = shown.blocks.size() == shown.all_blocks;
-  std::ranges::stable_sort(shown.blocks, {}, &ReportBlock::begin_ns);
-  std::ranges::stable_sort(shown.instants, {}, &ReportInstant::ns);
-  report_.devices.push_back(std::move(shown));
-}
-
-void ReportPass::SeeProcessEnd(const ProcessEvent& event) {
-  const std::uint64_t end_ns = Nanoseconds(event);
-  for (auto& [id, track] : tracks_) TakeInstant(id, track, {ReportInstant::Kind::kEnd, "", end_ns});
-  for (Live& live : live_) {
-    if (live.device.valid()) EndBlock(live, end_ns, true);
-  }
-  live_.clear();
-  for (auto& [id, track] : tracks_) {
-    track.shown.caching = state().memory(id).caching();
-    FinishDevice(track, end_ns);
-  }
-  if (!tracks_.empty()) {
-    const StepSource source = steps().source();
-    std::vector<Iteration> iterations = iterations_.Take();
-    if (iterations.size() > kMostIterations) iterations.resize(kMostIterations);
-    report_.processes.push_back(
-        {event.process, std::move(iterations), source, std::move(steps_[static_cast<std::size_t>(source)])});
-  }
-  tracks_.clear();
-  paths_ = {};
-  callers_ = NewCallers();
-  iterations_ = {};
-  steps_ = {};
 }
 
 }  // namespace memoir

@@ -52,8 +52,11 @@ TraceAction ActionOf(SegmentAction action) {
 
 class TracePass : public WindowedVisitor {
  public:
+  // Is given what marks blocks in a map that the selection leaves out. May be empty.
+  using AtEnd = std::function<void(const ReplayState&, const std::function<SegmentMap(SegmentMap)>&)>;
+
   TracePass(const Capture& capture, const Selection& selection, ProcessId process, DeviceId device,
-            AllocatorTraceVisitor& visitor, std::function<void(const ReplayState&)> at_end)
+            AllocatorTraceVisitor& visitor, AtEnd at_end)
       : WindowedVisitor(capture, selection),
         process_(process),
         device_(device),
@@ -68,12 +71,14 @@ class TracePass : public WindowedVisitor {
   }
   void SeeDeallocate(const DeallocateEvent& event) override {
     const Block& block = *event.block;
+    if (selects_blocks()) freeing_.insert({block.device, block.address});
     Show(event, TraceAction::kFreeRequested, block.device, block.address, RequestedBytes(block), &block, false);
     // Its end was lost, and no other event will say that it is gone.
     if (event.cause != DeallocateCause::kRecorded)
       Show(event, TraceAction::kFreeCompleted, block.device, block.address, RequestedBytes(block), &block, false);
   }
   void SeeFreeCompleted(const FreeCompletedEvent& event) override {
+    if (selects_blocks() && freeing_.erase({event.device, event.address}) == 0) return;
     const std::uint64_t bytes = event.requested_bytes != 0 ? event.requested_bytes : event.bytes;
     Show(event, TraceAction::kFreeCompleted, event.device, event.address, bytes, nullptr, false);
   }
@@ -87,7 +92,13 @@ class TracePass : public WindowedVisitor {
     Show(event, TraceAction::kOutOfMemory, event.asked->device, 0, event.asked->bytes, event.asked, true);
   }
   void SeeProcessEnd(const ProcessEvent& event) override {
-    if (event.process == process_ && at_end_) at_end_(state());
+    if (event.process != process_ || !at_end_) return;
+    at_end_(state(), [this](SegmentMap map) {
+      for (Segment& segment : map.segments) {
+        for (SegmentBlock& there : segment.blocks) there.left_out = !there.waiting && !IsSelected(there.block);
+      }
+      return map;
+    });
   }
 
  private:
@@ -104,7 +115,8 @@ class TracePass : public WindowedVisitor {
   const ProcessId process_;
   const DeviceId device_;
   AllocatorTraceVisitor& visitor_;
-  const std::function<void(const ReplayState&)> at_end_;
+  const AtEnd at_end_;
+  std::set<std::pair<DeviceId, std::uint64_t>> freeing_;  // of a choice of blocks: whose free is not complete
   std::uint64_t device_free_ = 0;
   std::uint64_t stream_ = 0;
 };
@@ -136,12 +148,11 @@ absl::StatusOr<AllocatorTraceResult> StreamAllocatorTrace(const Capture& capture
     }
     visitor.BeginDevice(next++);
     const bool last = device == devices.rbegin()->second;
-    const auto at_end = [&](const ReplayState& state) {
+    const auto at_end = [&](const ReplayState& state, const std::function<SegmentMap(SegmentMap)>& marked) {
       visitor.EndDevice();
-      for (const auto& [number, id] : devices) visitor.SeeSegments(number, MapSegments(state, id), state);
+      for (const auto& [number, id] : devices) visitor.SeeSegments(number, marked(MapSegments(state, id)), state);
     };
-    TracePass pass(capture, whole, process, device, visitor,
-                   last ? std::function<void(const ReplayState&)>(at_end) : nullptr);
+    TracePass pass(capture, whole, process, device, visitor, last ? TracePass::AtEnd(at_end) : nullptr);
     report = Replay(capture, whole, pass);
     if (!report.ok()) return report.status();
     if (!last) visitor.EndDevice();

@@ -54,7 +54,8 @@ struct AllocatorTraceResult {
   ReplayReport report;
 };
 
-// Of the first process of the selection that used CUDA memory; the selection's window does not count. Goes through the
+// Of the first process of the selection that used CUDA memory; the selection's window does not count. Of a choice of
+// blocks the entries are of these; segments have all blocks, marked where they are left out. Goes through the
 // recording once, and once for each device. NotFound: no CUDA memory was recorded there.
 absl::StatusOr<AllocatorTraceResult> StreamAllocatorTrace(const Capture& capture, const Selection& selection,
                                                           AllocatorTraceVisitor& visitor);

@@ -27,8 +27,9 @@ struct Hole {
 };
 
 struct SegmentBlock {
-  Block block;           // of one that waits: address and bytes alone
-  bool waiting = false;  // given back by the program, not yet by its streams
+  Block block;            // of one that waits: address and bytes alone
+  bool waiting = false;   // given back by the program, not yet by its streams
+  bool left_out = false;  // by a choice of blocks
 };
 
 struct Segment {

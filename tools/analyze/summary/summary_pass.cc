@@ -24,8 +24,21 @@ void SummaryPass::WindowOpens(const Event& event) {
   summary_.begin_ns = windows() == 0 ? ns : std::min(summary_.begin_ns, ns);
   table_.OpenWindow(event.process, event.tick, opened_.insert(event.process).second);
   compile_peaks_.WindowOpens(table_.devices(), event.process);
+  NotePeakAtBegin(event);
   OpenCaching(event);
   OpenOutside(event);
+}
+
+// What is live when a window opens may be its peak; then no operator made it.
+void SummaryPass::NotePeakAtBegin(const Event& event) {
+  for (std::size_t i = 0; i < table_.devices().size(); ++i) {
+    const DeviceTable& table = table_.devices()[i];
+    const bool is_peak = table.peak_tick == event.tick && table.live.bytes == table.peak.bytes && table.peaks > 0;
+    if (!table.used || table.process != event.process || !is_peak) continue;
+    const DeviceId id{static_cast<std::uint32_t>(i)};
+    peak_moments_[id] = {};
+    if (selects_blocks()) peak_moments_[id].of_all = std::max(state().live_bytes(id), table.peak.bytes);
+  }
 }
 
 void SummaryPass::WindowCloses(const Event& event) {

@@ -42,6 +42,8 @@ class SummaryPass : public WindowedVisitor {
   void SeeRangeEnd(const RangeEndEvent& event) override { CountEvent(event, !event.implicit); }
   void SeeAllocate(const AllocateEvent& event) override;
   void SeeDeallocate(const DeallocateEvent& event) override;
+  // What a device has active is of all blocks.
+  void SeeOtherAllocate(const AllocateEvent& event) override { NoteCaching(event, event.block->device); }
   void SeeFreeCompleted(const FreeCompletedEvent& event) override;
   void SeeSegment(const SegmentEvent& event) override;
   void SeeOutOfMemory(const OutOfMemoryEvent& event) override;
@@ -68,6 +70,7 @@ class SummaryPass : public WindowedVisitor {
   }
   void CountCall(const OpenRange& range);
   void NotePeakMoment(const AllocateEvent& event);
+  void NotePeakAtBegin(const Event& event);
   // summary_devices.cc
   void NoteCaching(const Event& event, DeviceId id);
   void NoteCachingPeaks(const Event& event, DeviceId id);
@@ -103,12 +106,12 @@ class SummaryPass : public WindowedVisitor {
   SourceLines lines_;
   RowTable table_;
   Summary summary_;
-  WindowSpans spans_;                               // of all processes
+  WindowSpans spans_;  // of all processes
   ProcessBegin process_begin_;
-  std::vector<Calls> calls_;                        // by NameId; GroupBy::kModule: by ModuleId
-  std::vector<bool> thread_has_events_;             // by ThreadId
-  std::set<ProcessId> opened_;                      // whose window has opened
-  std::map<DeviceId, std::uint64_t> unattributed_;  // bytes
+  std::vector<Calls> calls_;                              // by NameId; GroupBy::kModule: by ModuleId
+  std::vector<bool> thread_has_events_;                   // by ThreadId
+  std::set<ProcessId> opened_;                            // whose window has opened
+  std::map<DeviceId, std::uint64_t> unattributed_;        // bytes
   std::map<std::pair<ProcessId, NameId>, Folded> apart_;  // what operators allocated that is in no row of theirs
   std::map<DeviceId, PeakMoment> peak_moments_;
   std::map<DeviceId, DeviceMoments> device_moments_;

@@ -46,9 +46,13 @@ struct StreamedNode {
   const DeviceCallEvent* device_call = nullptr;  // call of CUDA: all else that there is of it; `begin` is its begin
 };
 
-// Behind each event of the window that changes what a device holds. `live_bytes`: of its blocks, also where no caching
-// allocator counts them.
-using SeeDeviceChange = std::function<void(const Event&, DeviceId, std::uint64_t live_bytes, const ReplayState&)>;
+// Bytes of blocks, also where no caching allocator counts them.
+struct LiveBytes {
+  std::uint64_t all = 0;
+  std::uint64_t chosen = 0;  // of those that the selection takes by their module and size
+};
+// Behind each event of the window that changes what a device holds.
+using SeeDeviceChange = std::function<void(const Event&, DeviceId, LiveBytes, const ReplayState&)>;
 
 using SeeMarkInWindow = std::function<void(const MarkEvent&, const ReplayState&)>;
 using SeeKernelRun = std::function<void(const KernelRunEvent&, const ReplayState&)>;

@@ -44,6 +44,14 @@ class StreamPass : public WindowedVisitor {
   void SeeCallEnd(const CallEvent& event) override;
   void SeeAllocate(const AllocateEvent& event) override;
   void SeeDeallocate(const DeallocateEvent& event) override;
+  void SeeOtherAllocate(const AllocateEvent& event) override {
+    LiveOn(event.block->device).all += event.block->bytes;
+    ShowChange(event, event.block->device);
+  }
+  void SeeOtherDeallocate(const DeallocateEvent& event) override {
+    LiveOn(event.block->device).all -= event.block->bytes;
+    ShowChange(event, event.block->device);
+  }
   void SeeFreeCompleted(const FreeCompletedEvent& event) override { ShowChange(event, event.device); }
   void SeeSegment(const SegmentEvent& event) override;
   void SeeOutOfMemory(const OutOfMemoryEvent& event) override;
@@ -79,12 +87,12 @@ class StreamPass : public WindowedVisitor {
   static StreamedNode MemoryNode(const Event& event, MemoryAction action, const Block& block);
   void ShowMemory(StreamedNode node, const RangeBase& base);
   void SeeDriver(const Event& event, MemoryAction action, const DriverBlock& block);
-  std::uint64_t& LiveBytes(DeviceId device) {
+  LiveBytes& LiveOn(DeviceId device) {
     if (live_bytes_.size() <= device.value) live_bytes_.resize(device.value + std::size_t{1});
     return live_bytes_[device.value];
   }
   void ShowChange(const Event& event, DeviceId device) {
-    if (!finds() && in_window() && options_.see_change) options_.see_change(event, device, LiveBytes(device), state());
+    if (!finds() && in_window() && options_.see_change) options_.see_change(event, device, LiveOn(device), state());
   }
 
   const TreeStreamOptions& options_;
@@ -94,7 +102,7 @@ class StreamPass : public WindowedVisitor {
   const SeeNode* see_;             // nullptr: outcomes are found
   OpenNodes open_;                 // what began outside of the window has no number until one opens
   ForwardLinks links_;
-  std::vector<std::uint64_t> live_bytes_;  // by DeviceId
+  std::vector<LiveBytes> live_bytes_;  // by DeviceId
   std::uint32_t next_ = 0;
   bool is_full_ = false;
 };
@@ -275,7 +283,9 @@ void StreamPass::ShowMemory(StreamedNode node, const RangeBase& base) {
 }
 
 void StreamPass::SeeAllocate(const AllocateEvent& event) {
-  LiveBytes(event.block->device) += event.block->bytes;
+  LiveBytes& live = LiveOn(event.block->device);
+  live.all += event.block->bytes;
+  live.chosen += event.block->bytes;
   ShowChange(event, event.block->device);
   if (event.before || event.block->origin != BlockOrigin::kRecorded) return;
   StreamedNode node = MemoryNode(event, MemoryAction::kAllocate, *event.block);
@@ -285,7 +295,9 @@ void StreamPass::SeeAllocate(const AllocateEvent& event) {
 }
 
 void StreamPass::SeeDeallocate(const DeallocateEvent& event) {
-  LiveBytes(event.block->device) -= event.block->bytes;
+  LiveBytes& live = LiveOn(event.block->device);
+  live.all -= event.block->bytes;
+  live.chosen -= event.block->bytes;
   ShowChange(event, event.block->device);
   if (event.cause == DeallocateCause::kRecorded || event.cause == DeallocateCause::kReplaced)
     ShowMemory(MemoryNode(event, MemoryAction::kFree, *event.block), {});

@@ -1,9 +1,7 @@
 // memoir report: a capture as one HTML file.
-#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "tools/analyze/accounting/balance.h"
+#include "tools/analyze/pass/steps.h"
 #include "tools/analyze/report/report.h"
 #include "tools/analyze/segments/fragmentation.h"
 #include "tools/cli/arguments/arguments.h"
@@ -26,6 +25,7 @@
 #include "tools/view/json/json.h"
 #include "tools/view/report/report_facts.h"
 #include "tools/view/report/report_page.h"
+#include "tools/view/report/report_part.h"
 #include "tools/view/report/report_sections.h"
 #include "tools/view/terminal/terminal_text.h"
 #include "tools/view/terminal/units.h"
@@ -40,23 +40,28 @@ const VerbHelp kHelp = {
     .description =
         "Write a capture as one HTML file to open in a browser: the peak and what it is made of, memory over time with "
         "what is live at any instant, blocks, flame graph, segments, modules and operators (docs/report.md). The file "
-        "loads nothing from anywhere and works without a server.",
+        "loads nothing from anywhere and works without a server. Of a window, or of some blocks alone, the page says "
+        "in its head what it is of, and the numbers are those of memoir show --json with the same options.",
     .examples =
         "  memoir report run7                   # writes run7.html\n"
-        "  memoir report run7 -o /tmp/peak.html --rank 0\n",
+        "  memoir report run7 -o /tmp/peak.html --rank 0\n"
+        "  memoir report run7 --steps 10:12     # writes run7-part.html\n",
 };
 
-struct ReportArguments {
+struct ReportArguments : SelectionArguments {
   std::string capture;
   std::string output;
-  std::string device;
-  std::optional<std::uint32_t> rank;
-  std::string run = "last";
+  bool is_of_window() const { return !(steps + from + to).empty(); }
 };
 
 void AddOptions(CLI::App& app, ReportArguments& arguments) {
   app.add_option("CAPTURE", arguments.capture, kCaptureHelp);
-  app.add_option("-o,--output", arguments.output, "file to write; -: standard output [the capture's name with .html]");
+  app.add_option("-o,--output", arguments.output,
+                 "file to write; -: standard output [the capture's name with .html; of a window or of some blocks with "
+                 "-part.html]");
+  app.add_option("--steps", arguments.steps, kStepsHelp);
+  AddTimes(app, arguments, "");
+  AddBlockChoice(app, arguments, "");
   app.add_option("--device", arguments.device, "only this device: cpu, pinned, cuda:0");
   AddNumber(app, "--rank", arguments.rank, "only this rank");
   AddRun(app, arguments.run);
@@ -74,8 +79,27 @@ absl::StatusOr<std::string> ReadPage() {
       "build it again, or install a wheel, which contains the page");
 }
 
-std::vector<ReportFinding> FindWhatChecksFind(const Capture& capture, const Report& report, const Selection& selection,
-                                              const std::string& path) {
+// An option with what was typed, quoted where a shell needs it.
+std::string Typed(const std::string& option, const std::string& value) {
+  return value.empty() ? "" : option + " " + Escaped(TypedPath(value)) + " ";
+}
+
+std::string WindowOptions(const ReportArguments& arguments) {
+  return Typed("--steps", arguments.steps) + Typed("--from", arguments.from) + Typed("--to", arguments.to) +
+         Typed("--device", arguments.device) +
+         (arguments.rank ? Typed("--rank", std::to_string(*arguments.rank)) : "") +
+         (arguments.run == "last" ? "" : Typed("--run", arguments.run));
+}
+
+std::string BlockOptions(const ReportArguments& arguments) {
+  return Typed("--module", arguments.module) + Typed("--min-size", arguments.min_size);
+}
+
+// What the checks of this part find, of all blocks but for leaks.
+std::vector<ReportFinding> FindWhatChecksFind(const Capture& capture, const Report& report, const Selection& asked,
+                                              const ReportArguments& arguments) {
+  const Selection selection = asked.OfAllBlocks();
+  const std::string path = Escaped(TypedPath(arguments.capture)), options = WindowOptions(arguments);
   const Summary& summary = report.summaries.front();
   Fragmentation fragmentation;
   Balance balance;
@@ -88,14 +112,16 @@ std::vector<ReportFinding> FindWhatChecksFind(const Capture& capture, const Repo
   } else {
     fragmentation.report = balance.report = summary.report;
   }
-  return FindingsOf(capture, report, fragmentation, balance, path);
+  return FindingsOf(capture, report, fragmentation, balance, options + path, options + BlockOptions(arguments) + path);
 }
 
-std::string DefaultOutput(const std::string& capture) {
-  std::filesystem::path path = std::filesystem::path(capture).lexically_normal();
+// Never that of the whole report for a part of it.
+std::string DefaultOutput(const ReportArguments& arguments) {
+  std::filesystem::path path = std::filesystem::path(arguments.capture).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();
   const std::string name = path.filename().string();
-  return (name.empty() || name == "." || name == ".." ? "report" : name) + ".html";
+  const bool is_part = arguments.is_of_window() || arguments.chooses_blocks();
+  return (name.empty() || name == "." || name == ".." ? "report" : name) + (is_part ? "-part.html" : ".html");
 }
 
 absl::Status MakeReport(const ReportArguments& arguments) {
@@ -104,24 +130,27 @@ absl::Status MakeReport(const ReportArguments& arguments) {
   const auto capture = OpenMerged(arguments.capture, [](const std::string& line) { Say(line); }, RunOf(arguments.run));
   if (!capture.ok()) return capture.status();
   ReportOptions options;
-  options.rank = arguments.rank;
-  if (!arguments.device.empty()) options.device = arguments.device;
+  static_cast<Selection&>(options) = SelectionOf(arguments);
   Progress progress("reading " + arguments.capture);
   options.progress = progress.callback();
   const Capture::SharedDecoding shared(*capture);
+  if (const absl::Status status = FindSteps(*capture, options); !status.ok()) return status;
   const absl::StatusOr<Report> report = AnalyzeReport(*capture, options);
   if (!report.ok()) return report.status();
   const std::string path = Escaped(TypedPath(arguments.capture));
-  const std::vector<ReportFinding> findings = FindWhatChecksFind(*capture, *report, options, path);
-  std::vector<Section> sections = {MakeSection("facts", ToText(ReportFacts(*capture, *report, findings, path))),
+  const ReportPart part = PartOf(*report, options, WindowOptions(arguments) + BlockOptions(arguments));
+  const std::vector<ReportFinding> findings = FindWhatChecksFind(*capture, *report, options, arguments);
+  std::vector<Section> sections = {MakeSection("facts", ToText(ReportFacts(*capture, *report, findings, path, part))),
                                    MakeSection("tables", ToText(ReportTables(*capture, *report)))};
   for (Section& section : ReportSections(*report)) sections.push_back(std::move(section));
-  OutputFile file(arguments.output.empty() ? DefaultOutput(arguments.capture) : arguments.output);
-  const absl::Status made =
-      WriteReportPage(*page, "Memoir: " + path, sections, [&](std::string_view bytes) { file.Write(bytes); });
+  OutputFile file(arguments.output.empty() ? DefaultOutput(arguments) : arguments.output);
+  const std::string title = "Memoir: " + path + (part.text().empty() ? "" : " (part: " + part.text() + ")");
+  const absl::Status made = WriteReportPage(*page, title, sections, [&](std::string_view bytes) { file.Write(bytes); });
   if (!made.ok()) return made;
   if (const absl::Status written = file.Finish(); !written.ok()) return written;
-  if (!file.to_stdout()) Say("wrote " + file.path() + " (" + FormatBytes(file.bytes()) + "); open it in a browser");
+  const std::string of = part.text().empty() ? "" : ", of " + part.text();
+  if (!file.to_stdout())
+    Say("wrote " + file.path() + " (" + FormatBytes(file.bytes()) + ")" + of + "; open it in a browser");
   return absl::OkStatus();
 }
 
@@ -133,7 +162,7 @@ int ReportVerb(const std::vector<std::string>& arguments) {
   AddOptions(*app, asked);
   if (const auto code = ParseArguments(*app, "report", arguments)) return *code;
   if (asked.capture.empty()) return FailUsage("report", "no capture given: memoir report CAPTURE");
-  if (const std::string wrong = RunComplaint(asked.run); !wrong.empty()) return FailUsage("report", wrong);
+  if (const std::string wrong = WindowComplaint(asked); !wrong.empty()) return FailUsage("report", wrong);
   const absl::Status status = MakeReport(asked);
   return status.ok() ? kExitFine : Fail(status);
 }

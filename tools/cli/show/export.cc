@@ -107,9 +107,8 @@ void AddOptions(CLI::App& app, ExportArguments& arguments) {
   app.add_option("--format", arguments.tree.format,
                  "tree: json, or torch: the text that ProfilerTree.format of PyTorch's tests prints [json]");
   app.add_flag("--no-memory", arguments.tree.no_memory, "tree: leave out what happened to memory");
-  AddTimes(app, arguments,
-           "tree, perfetto, chrome, sqlite, arrow, parquet, events, categories, collapsed, speedscope, pprof");
-  AddBlockChoice(app, arguments, "events, categories, collapsed, speedscope, pprof, --tables blocks");
+  AddTimes(app, arguments, "all but torch-snapshot");
+  AddBlockChoice(app, arguments, "all but memory-tracker and memory-timeline (docs/exports.md says what each does)");
   app.add_option("--tables", arguments.tables,
                  "arrow, parquet: only these, such as events,blocks: " + TableNames() + " [all]");
   app.add_option("--thread", arguments.tree.thread,
@@ -236,8 +235,6 @@ absl::Status ExportMemoryTracker(const Capture& capture, const ExportArguments& 
   return Finish(output, stats->report);
 }
 
-bool HasTables(std::string_view what) { return what == "sqlite" || IsTableFiles(what); }
-
 // Of arguments without a complaint.
 TableSet TablesOf(const ExportArguments& arguments) {
   return arguments.tables.empty() ? TableSet::All() : TableSet::Parse(arguments.tables).value_or(TableSet());
@@ -299,6 +296,27 @@ std::string ComplaintAboutTables(const ExportArguments& arguments) {
   return "";
 }
 
+// Where a choice of blocks makes no sense, and why.
+std::string ComplaintAboutBlocks(const ExportArguments& arguments) {
+  const std::string& what = arguments.what;
+  if (!arguments.chooses_blocks()) return "";
+  if (what == "memory-tracker")
+    return "--module and --min-size are not of memory-tracker, which has what the allocator had in all; --root takes a "
+           "part of the model";
+  if (what == "memory-timeline" || arguments.rules == "torch")
+    return "--module and --min-size are not of torch's rules, whose categories follow from all blocks together: export "
+           "categories takes them";
+  if (what == "tree" && arguments.tree.format == "torch")
+    return "--module and --min-size are of --format json: --format torch prints what torch.profiler would";
+  const TableSet tables = TablesOf(arguments);
+  const bool has_blocks = tables.has(Table::kBlocks) || tables.has(Table::kEvents) || tables.has(Table::kOperators) ||
+                          tables.has(Table::kSummary);
+  if (IsTableFiles(what) && !has_blocks)
+    return "--module and --min-size are of the tables blocks, events, operators and summary: add one of them to "
+           "--tables";
+  return "";
+}
+
 std::string Complaint(const ExportArguments& arguments) {
   const std::string& what = arguments.what;
   if (what.empty()) return "nothing to export: memoir export events CAPTURE, or memoir export memory-tracker CAPTURE";
@@ -321,16 +339,9 @@ std::string Complaint(const ExportArguments& arguments) {
   if (arguments.forget_before && !IsCategoryExport(what))
     return "--forget-before is of categories, data-flow and memory-timeline";
   if (const std::string wrong = ComplaintAbout(CategoryExportOf(arguments)); !wrong.empty()) return wrong;
-  if (what == "torch-snapshot" && !(arguments.range + arguments.steps).empty())
-    return "torch-snapshot is of a whole recording: --range and --steps are of other exports";
-  const bool of_blocks = what == "events" || what == "categories" || IsFlameExport(what);
-  const bool of_table_of_blocks = IsTableFiles(what) && arguments.tables == "blocks";
-  if (!HasNodes(what) && !HasTables(what) && !of_blocks && !(arguments.from + arguments.to).empty())
-    return "--from and --to are of tree, perfetto, chrome, sqlite, arrow, parquet, events, categories, collapsed, "
-           "speedscope and pprof";
-  if (!of_blocks && !of_table_of_blocks && arguments.chooses_blocks())
-    return "--module and --min-size are of events, categories, collapsed, speedscope, pprof, and of arrow and parquet "
-           "with --tables blocks";
+  if (what == "torch-snapshot" && !(arguments.range + arguments.steps + arguments.from + arguments.to).empty())
+    return "torch-snapshot is of a whole recording: --range, --steps, --from and --to are of other exports";
+  if (const std::string wrong = ComplaintAboutBlocks(arguments); !wrong.empty()) return wrong;
   if (const std::string wrong = ComplaintAbout(arguments.tree, what); !wrong.empty()) return wrong;
   return ComplaintAbout(arguments.flame, what);
 }

@@ -37,9 +37,10 @@ absl::StatusOr<ReplayReport> Feed(const Capture& capture, const TraceExport& ask
   static_cast<Selection&>(options) = selection;
   options.thread = asked.thread;
   options.go_on = asked.go_on;
-  options.see_change = [&](const Event& event, DeviceId device, std::uint64_t live, const ReplayState& state) {
+  options.see_change = [&](const Event& event, DeviceId device, LiveBytes live, const ReplayState& state) {
     feed.Changed(event, device, live, state);
   };
+  if (!selection.takes_all_blocks()) feed.CountChosenBlocks();
   options.see_run = [&](const KernelRunEvent& event, const ReplayState& state) { feed.Ran(event, state); };
   options.see_mark = [&](const MarkEvent& event, const ReplayState& state) { feed.Marked(event, state); };
   absl::StatusOr<ReplayReport> report =
@@ -57,7 +58,7 @@ absl::StatusOr<ReplayReport> MergeTrace(const Capture& capture, const TraceExpor
                                         const Write& write) {
   const absl::StatusOr<KinetoTrace> trace = OpenKinetoTrace(asked.merge);
   if (!trace.ok()) return trace.status();
-  const bool chosen = selection.window.kind != Window::Kind::kAll;
+  const bool chosen = selection.window.kind != Window::Kind::kAll || !selection.takes_all_blocks();
   Selection merged = selection;
   if (const absl::Status status = SelectTimeOf(*trace, asked.merge, capture, merged); !status.ok()) return status;
   ChromeTrace sink(write, FrameOf(*trace, capture));

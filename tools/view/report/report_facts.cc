@@ -100,7 +100,8 @@ Json DeviceJson(const ReportDevice& device) {
                {"rank", RankJson(device.rank)},   {"caching", device.caching},
                {"begin_ns", device.begin_ns},     {"end_ns", device.end_ns},
                {"all_blocks", device.all_blocks}, {"kept_blocks", device.blocks.size()},
-               {"complete", device.complete},     {"all_segments", device.all_segments}};
+               {"complete", device.complete},     {"all_segments", device.all_segments},
+               {"all_others", device.all_others}};
   json["instants"] = Json::array();
   for (const ReportInstant& instant : device.instants) {
     json["instants"].push_back({{"kind", InstantName(instant.kind)},
@@ -113,7 +114,9 @@ Json DeviceJson(const ReportDevice& device) {
 }
 
 Json ProcessJson(const ReportProcess& process) {
-  Json json = {{"process", process.process.value}, {"step_kind", ToString(process.step_source)}};
+  Json json = {{"process", process.process.value},
+               {"step_kind", ToString(process.step_source)},
+               {"first_step", process.first_step}};
   json["steps_ns"] = process.steps_ns;
   json["iterations"] = Json::array();
   for (const Iteration& iteration : process.iterations) {
@@ -149,17 +152,18 @@ Json CategoriesJson() {
 }  // namespace
 
 std::vector<ReportFinding> FindingsOf(const Capture& capture, const Report& report, const Fragmentation& fragmentation,
-                                      const Balance& balance, const std::string& path) {
+                                      const Balance& balance, const std::string& path, const std::string& leaks_path) {
   return {OutOfMemoryFinding(capture, report.summaries.front(), path),
           FragmentationFinding(capture, fragmentation, path), BalanceFinding(capture, balance, path),
-          LeakFinding(capture, report.leaks, path)};
+          LeakFinding(capture, report.leaks, leaks_path)};
 }
 
 Json ReportFacts(const Capture& capture, const Report& report, const std::vector<ReportFinding>& findings,
-                 const std::string& path) {
+                 const std::string& path, const ReportPart& part) {
   const Summary& summary = report.summaries.front();
   const Losses losses = LossesOf(capture, summary.report, kPage);
   Json json = {{"format", 1}, {"path", path}, {"what_ran", RenderWhatRan(capture, kPage)}};
+  json["part"] = PartJson(part);
   json["losses"] = {{"notes", losses.notes + losses.closing}, {"lines", losses.lines}, {"is_lossy", losses.is_lossy}};
   json["summary"] = SummaryJson(capture, summary, 0);
   json["groupings"] = GroupingsJson();

@@ -10,6 +10,7 @@
 #include "tools/analyze/report/report.h"
 #include "tools/analyze/segments/fragmentation.h"
 #include "tools/view/json/json.h"
+#include "tools/view/report/report_part.h"
 
 namespace memoir {
 
@@ -22,13 +23,14 @@ struct ReportFinding {
   bool found = false;
 };
 
-// `path`: of the capture, as it can be typed.
+// `path`: of the capture, with the options of its part before it, as they can be typed; `leaks_path`: with those that
+// choose blocks as well.
 std::vector<ReportFinding> FindingsOf(const Capture& capture, const Report& report, const Fragmentation& fragmentation,
-                                      const Balance& balance, const std::string& path);
+                                      const Balance& balance, const std::string& path, const std::string& leaks_path);
 
-// Sections besides those of the devices: "facts" and "tables".
+// Sections besides those of the devices: "facts" and "tables". `path`: of the capture alone.
 Json ReportFacts(const Capture& capture, const Report& report, const std::vector<ReportFinding>& findings,
-                 const std::string& path);
+                 const std::string& path, const ReportPart& part);
 Json ReportTables(const Capture& capture, const Report& report);
 
 }  // namespace memoir

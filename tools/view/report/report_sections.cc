@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fmt/format.h"
+#include "tools/analyze/grouping/grouping.h"
 #include "tools/analyze/pass/groupings.h"
 #include "tools/view/capture/line_text.h"
 #include "tools/view/json/json.h"
@@ -137,6 +138,17 @@ std::string SegmentBytes(const std::vector<ReportSegmentChange>& segments) {
   return columns.bytes();
 }
 
+std::string OtherBytes(const std::vector<ReportOtherBlock>& others) {
+  ColumnWriter columns;
+  columns.Number(others.size());
+  columns.Differences(Column(others, &ReportOtherBlock::begin_ns));
+  for (const ReportOtherBlock& block : others)
+    columns.Number(block.end_ns == ReportBlock::kLive ? 0 : block.end_ns - std::min(block.end_ns, block.begin_ns) + 1);
+  columns.Repeated(Column(others, &ReportOtherBlock::bytes));
+  columns.Repeated(Column(others, &ReportOtherBlock::address));
+  return columns.bytes();
+}
+
 // Of lines and callers with files in short; Unicode of any kind may be in their names, and JSON escapes it.
 std::string LabelText(const ReportDevice& device) {
   std::vector<std::string_view> files;
@@ -148,7 +160,9 @@ std::string LabelText(const ReportDevice& device) {
     Json& labels = json[std::string(WordOf(kReportGroupings[i]))] = device.labels[i];
     if (kReportGroupings[i].by != GroupBy::kLine) continue;
     for (std::size_t label = 0; label < device.lines.size(); ++label) {
-      if (device.lines[label].known()) labels[label] = shown.LineText(device.lines[label]);
+      const bool before = device.labels[i][label].ends_with(kBeforeLabel);
+      if (device.lines[label].known())
+        labels[label] = shown.LineText(device.lines[label]) + (before ? std::string(" ") + kBeforeLabel : "");
     }
   }
   json["frames"] = Json::array();
@@ -181,6 +195,7 @@ std::vector<Section> ReportSections(const Report& report) {
     add("places", PlaceBytes(device.places));
     add("callers", CallerBytes(device.callers));
     add("segments", SegmentBytes(device.segments));
+    if (!device.others.empty()) add("others", OtherBytes(device.others));
   }
   return sections;
 }

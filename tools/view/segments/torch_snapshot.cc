@@ -45,7 +45,7 @@ SegmentSums SumsOf(const Segment& segment) {
   for (const SegmentBlock& there : segment.blocks) {
     sums.active += there.block.bytes;
     sums.requested += RequestedBytes(there.block);
-    if (!there.waiting) sums.allocated += there.block.bytes;
+    if (!there.waiting && !there.left_out) sums.allocated += there.block.bytes;
   }
   return sums;
 }
@@ -136,7 +136,8 @@ void TorchSnapshotWriter::See(const TraceEntry& entry, const ReplayState& state)
 
 void TorchSnapshotWriter::AddBlock(std::uint64_t address, std::uint64_t bytes, const SegmentBlock* there,
                                    const ReplayState& state) {
-  const bool live = there != nullptr && !there->waiting;
+  // To viewers a block that is active and of nobody is taken, and no part of what they draw over time.
+  const bool live = there != nullptr && !there->waiting && !there->left_out;
   pickle_.BeginDictionary();
   Integer("address", address);
   Integer("size", bytes);
@@ -145,6 +146,10 @@ void TorchSnapshotWriter::AddBlock(std::uint64_t address, std::uint64_t bytes, c
   Key(live ? "active_allocated" : there != nullptr ? "active_pending_free" : "inactive");
   AddFrames(live ? &there->block : nullptr, state);
   if (live) AddMetadata(there->block, state);
+  if (there != nullptr && there->left_out) {
+    Key("user_metadata");
+    Shared("left out by --module or --min-size: live, and not among the entries");
+  }
   pickle_.EndDictionary();
 }
 

@@ -1,6 +1,8 @@
 #include "tools/view/torch_profiler/data_flow_view.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "fmt/format.h"
@@ -42,7 +44,7 @@ std::string_view EventName(const EventTree& tree, const TreeNode& event) {
 std::string TensorsOf(const EventTree& tree, const DataFlowGraph& graph, std::size_t node, bool inputs) {
   std::string text;
   for (const FlowEdge& edge : graph.EdgesOf(node)) {
-    if (inputs ? !edge.is_input() : !edge.is_output()) continue;
+    if (!tree.IsChosen(edge.storage) || (inputs ? !edge.is_input() : !edge.is_output())) continue;
     text += fmt::format("{}T{}(v{}{})", text.empty() ? "" : ", ", tree.tensors[edge.storage],
                         inputs ? edge.version : edge.output_version(), inputs && edge.freed ? "*" : "");
   }
@@ -61,11 +63,17 @@ std::string ListJson(const EventTree& tree, const DataFlowGraph& graph, std::siz
     const bool in = list == "inputs"    ? edge.is_input()
                     : list == "outputs" ? edge.is_output()
                                         : edge.freed && (list == "intermediates") == edge.allocated();
-    if (!in) continue;
+    if (!in || !tree.IsChosen(edge.storage)) continue;
     if (!text.empty()) text += ',';
     text += TensorJson(tree, edge, list == "outputs" ? edge.output_version() : edge.allocated() ? 0 : edge.version);
   }
   return fmt::format(R"("{}":[{}])", list, text);
+}
+
+// Of a choice of blocks only what takes, makes or frees one of them.
+bool IsOfChosen(const EventTree& tree, const DataFlowGraph& graph, std::size_t node) {
+  return tree.chosen.empty() ||
+         std::ranges::any_of(graph.EdgesOf(node), [&](const FlowEdge& edge) { return tree.IsChosen(edge.storage); });
 }
 
 }  // namespace
@@ -90,12 +98,15 @@ void WriteDataFlowText(const EventTree& tree, const DataFlowGraph& graph, const 
 void WriteDataFlowJson(const EventTree& tree, const DataFlowGraph& graph, const WriteText& write) {
   Pieces pieces(write);
   pieces.Add(R"({"version":1,"view":"data-flow","nodes":[)");
+  bool is_first = true;
   for (std::size_t node = 0; node < graph.nodes.size(); ++node) {
+    if (!IsOfChosen(tree, graph, node)) continue;
     const TreeNode& event = tree.nodes[graph.nodes[node].event];
-    pieces.Add(fmt::format(R"({}{{"name":{},"time_ns":{},"backward":{},{},{},{},{}}})", node == 0 ? "\n" : ",\n",
-                           Quoted(EventName(tree, event)), event.ns, event.in_backward,
-                           ListJson(tree, graph, node, "inputs"), ListJson(tree, graph, node, "outputs"),
-                           ListJson(tree, graph, node, "freed"), ListJson(tree, graph, node, "intermediates")));
+    pieces.Add(fmt::format(R"({}{{"name":{},"time_ns":{},"backward":{},{},{},{},{}}})",
+                           std::exchange(is_first, false) ? "\n" : ",\n", Quoted(EventName(tree, event)), event.ns,
+                           event.in_backward, ListJson(tree, graph, node, "inputs"),
+                           ListJson(tree, graph, node, "outputs"), ListJson(tree, graph, node, "freed"),
+                           ListJson(tree, graph, node, "intermediates")));
   }
   pieces.Add("\n]}\n");
 }
@@ -117,6 +128,7 @@ void WriteDataFlowDot(const EventTree& tree, const DataFlowGraph& graph, const W
     if (name == "[memory]") continue;
     pieces.Add(fmt::format("  n{} [shape=box, label={}];\n", node, Quoted(name)));
     for (const FlowEdge& edge : graph.EdgesOf(node)) {
+      if (!tree.IsChosen(edge.storage)) continue;
       if (edge.is_input()) pieces.Add(fmt::format("  {} -> n{};\n", version(edge, edge.version), node));
       if (edge.is_output()) pieces.Add(fmt::format("  n{} -> {};\n", node, version(edge, edge.output_version())));
     }

@@ -224,18 +224,20 @@ TraceFeed::Counters& TraceFeed::CountersOf(DeviceId device, const Dictionary& di
   const auto known = counters_.find(device);
   if (known != counters_.end()) return known->second;
   const std::string name = ToString(dictionary.device(device));
-  return counters_[device] = {{name + " allocated", name + " active", name + " reserved"}, {}};
+  return counters_[device] = {
+             {name + " allocated", name + " allocated, chosen blocks", name + " active", name + " reserved"}, {}};
 }
 
-void TraceFeed::Changed(const Event& event, DeviceId device, std::uint64_t live_bytes, const ReplayState& state) {
+void TraceFeed::Changed(const Event& event, DeviceId device, LiveBytes live, const ReplayState& state) {
   Counters& counters = CountersOf(device, state.dictionary());
   const DeviceMemory& memory = state.memory(device);
-  const std::uint64_t bytes[] = {memory.caching() ? memory.allocated().all : live_bytes, memory.active().all,
+  const std::uint64_t bytes[] = {memory.caching() ? memory.allocated().all : live.all, live.chosen, memory.active().all,
                                  memory.reserved().all};
+  const bool counted[] = {true, counts_chosen_, memory.caching(), memory.caching()};
   const std::uint64_t ns = state.Nanoseconds(event.process, event.tick);
   Saw(event.process, ns);
-  for (std::size_t i = 0; i < (memory.caching() ? kCounters : 1); ++i) {
-    if (counters.shown[i] == bytes[i]) continue;
+  for (std::size_t i = 0; i < kCounters; ++i) {
+    if (!counted[i] || counters.shown[i] == bytes[i]) continue;
     counters.shown[i] = bytes[i];
     sink_.Count(PidOf(event.process), ns, counters.names[i], bytes[i]);
   }

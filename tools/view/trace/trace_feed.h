@@ -26,19 +26,22 @@ class TraceFeed {
   TraceFeed(const Capture& capture, TraceSink& sink, absl::flat_hash_set<std::uint64_t> taken_pids = {})
       : capture_(capture), sink_(sink), has_others_(!taken_pids.empty()), used_pids_(std::move(taken_pids)) {}
 
+  // A counter more of each device: of the blocks that the selection takes by their module and size.
+  void CountChosenBlocks() { counts_chosen_ = true; }
+
   // The number that the process has for the viewer.
   std::uint64_t PidOf(ProcessId process);
   void Add(const StreamedNode& node, const ReplayState& state);
   // Shown where its call was, on a track of its device and stream.
   void Ran(const KernelRunEvent& event, const ReplayState& state);
-  void Changed(const Event& event, DeviceId device, std::uint64_t live_bytes, const ReplayState& state);
+  void Changed(const Event& event, DeviceId device, LiveBytes live, const ReplayState& state);
   void Marked(const MarkEvent& event, const ReplayState& state);
   // After all. `steps`: as FindStepTimes gives them; shown as far as they are in the time that was shown.
   void Finish(const std::vector<StepTime>& steps);
   bool is_empty() const { return shown_.empty(); }
 
  private:
-  static constexpr std::size_t kCounters = 3;
+  static constexpr std::size_t kCounters = 4;
   struct Open {
     std::uint32_t node;
     std::optional<std::uint64_t> end_ns;  // none: not recorded
@@ -77,6 +80,7 @@ class TraceFeed {
   const Capture& capture_;
   TraceSink& sink_;
   const bool has_others_;
+  bool counts_chosen_ = false;
   absl::flat_hash_map<ProcessId, std::uint64_t> pids_;
   absl::flat_hash_set<std::uint64_t> used_pids_;
   absl::flat_hash_set<std::pair<std::uint64_t, std::uint64_t>> used_tids_;  // with their process

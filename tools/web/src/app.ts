@@ -59,15 +59,19 @@ export class App {
         this.facts.summary.processes.map((process) => process.simulated_device).filter((name) => name !== ''))];
   }
 
+  // Of a window "the window", else "the recording".
+  get span(): string { return this.facts.part?.window ? 'the window' : 'the recording'; }
+
+  // Whether blocks are left out by their module or size.
+  get choosesBlocks(): boolean { return Boolean(this.facts.part?.blocks); }
+
   // An imported one, which has no calls of operators (docs/imports.md).
   get isSnapshot(): boolean {
     return this.facts.summary.processes.some((process) => process.sources.includes('torch-snapshot'));
   }
 
   // By what blocks are told apart at first. Of a memory snapshot no categories are known.
-  get mainGrouping(): 'category'|'line' {
-    return this.isSnapshot && this.facts.has_lines ? 'line' : 'category';
-  }
+  get mainGrouping(): 'category'|'line' { return this.isSnapshot && this.facts.has_lines ? 'line' : 'category'; }
 
   private wholeOf(device: Device): Pick<Place, 'instant'|'from'|'to'> {
     const peak = device.facts.instants.find((instant) => instant.kind === 'peak');

@@ -63,7 +63,7 @@ export function bands(app: App): Bands {
       context.fillRect(begins, 1, ends - begins, 16);
       context.fillStyle = variable('--ink-soft');
       const begin = Math.max(begins, left);
-      context.fillText(fitted(context, String(i), ends - begin - 6), begin + 4, 9.5);
+      context.fillText(fitted(context, String(i + app.device.process.first_step), ends - begin - 6), begin + 4, 9.5);
     }
     if (dense) context.fillText(`${steps.length} steps; zoom in to see them`, left + 6, 9.5);
     let drawnTo = -1;

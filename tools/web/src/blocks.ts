@@ -5,10 +5,11 @@ import {byteTicks, kFont, surface, timeTicks} from './canvas';
 import {variable} from './colours';
 import type {Blocks} from './device';
 import {choice, el, hideTip, showTip} from './element';
+import {lifeText} from './instant';
 import {type Labels, labelsOf, legendOf} from './labels';
 import {callersText, pathText} from './paths';
 import type {View} from './timeline';
-import {formatBytes, formatCount, formatDuration, formatMoment} from './units';
+import {formatBytes, formatCount, formatMoment} from './units';
 
 const kLeft = 78;
 const kBottom = 22;
@@ -117,11 +118,10 @@ export function blocksView(app: App): View {
   const linesOf = (i: number): string[] => {
     const {blocks, which} = drawn!;
     const block = which[i]!;
-    const life =
-        blocks.end[block] === Infinity ? 'to the end' : formatDuration(blocks.end[block]! - blocks.begin[block]!);
     return [
       `${formatBytes(blocks.bytes[block]!)} ${labels!.names[blocks.labels[app.place.by]![block]!] ?? ''}`,
-      `from ${formatMoment(blocks.begin[block]!, 1e3)}, lives ${life}`
+      `from ${blocks.before[block] === 1 ? 'before ' : ''}${formatMoment(blocks.begin[block]!, 1e3)}, lives ${
+          lifeText(blocks, block)}`
     ];
   };
 
@@ -244,7 +244,7 @@ export function blocksView(app: App): View {
     element,
     update() {
       const groupings = app.groupings().filter((grouping) => grouping.stacked);
-      const button = el('button', {type: 'button', title: 'the whole recording (0)'}, 'whole');
+      const button = el('button', {type: 'button', title: `all of ${app.span} (0)`}, 'whole');
       button.addEventListener('click', whole);
       controls.replaceChildren(
           choice(

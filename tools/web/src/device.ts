@@ -1,6 +1,6 @@
 // One device of the report, with its columns as they are first wanted.
 import type {DeviceFacts, DeviceSummary, Facts, ProcessFacts} from './facts';
-import {sectionJson, sectionReader} from './payload';
+import {hasSection, sectionJson, sectionReader} from './payload';
 
 export interface Curve {
   buckets: number;
@@ -58,6 +58,15 @@ export interface Callers {
   temporary: Float64Array;
   atPeak: Float64Array;
   kept: Float64Array;
+}
+
+// Blocks that the report leaves out: where they lie.
+export interface Others {
+  count: number;
+  begin: Float64Array;
+  end: Float64Array;  // Infinity: live at the end
+  bytes: Float64Array;
+  address: Float64Array;
 }
 
 export interface SegmentChanges {
@@ -220,6 +229,18 @@ export class Device {
       Float64Array,
     ];
     return {count, parent, frame, kind, allocated, temporary, atPeak, kept};
+  });
+
+  readonly others = once(async(): Promise<Others> => {
+    const none = new Float64Array();
+    if (!hasSection(`others${this.number}`)) return {count: 0, begin: none, end: none, bytes: none, address: none};
+    const reader = await sectionReader(`others${this.number}`);
+    const count = reader.number();
+    const begin = reader.differences(count);
+    const end = reader.numbers(count);
+    for (let i = 0; i < count; ++i) end[i] = end[i] === 0 ? Infinity : begin[i]! + end[i]! - 1;
+    const bytes = reader.repeated(count);
+    return {count, begin, end, bytes, address: reader.repeated(count)};
   });
 
   readonly segments = once(async(): Promise<SegmentChanges> => {

@@ -45,6 +45,7 @@ export interface DeviceSummary {
   rank: number|null;
   process: number;
   peak_allocated_bytes: number|null;
+  peak_of_all_bytes?: number;  // live then in all blocks; of a choice of blocks
   peak_in_folded_parts: boolean;
   peak_blocks: number|null;
   peak_time_ns: number|null;
@@ -119,6 +120,7 @@ export interface DeviceFacts {
   kept_blocks: number;
   complete: boolean;
   all_segments: boolean;
+  all_others: boolean;
   instants: Instant[];
 }
 
@@ -132,6 +134,7 @@ export interface Iteration {
 export interface ProcessFacts {
   process: number;
   step_kind: string;
+  first_step: number;  // its number
   steps_ns: number[];
   iterations: Iteration[];
 }
@@ -151,10 +154,20 @@ export interface Finding {
   command: string;
 }
 
+// What the report is of (tools/view/report/report_part.h).
+export interface Part {
+  text: string;
+  window: string;   // '': all of the recording
+  blocks: string;   // '': all
+  options: string;  // of the command line
+  notes: string[];
+}
+
 export interface Facts {
   format: number;
   path: string;
   what_ran: string;
+  part: Part|null;  // null: the report is of everything
   losses: {
     notes: string; lines: string;  // what went wrong, "! " before each
     is_lossy: boolean;             // events are missing, or may be

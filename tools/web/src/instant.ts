@@ -146,6 +146,13 @@ function rowTable(
   });
 }
 
+// Of one from before it is not known how long it had lived.
+export function lifeText(blocks: Blocks, block: number): string {
+  if (blocks.end[block] === Infinity) return 'to the end';
+  const life = formatDuration(blocks.end[block]! - blocks.begin[block]!);
+  return blocks.before[block] === 1 ? `over ${life}` : life;
+}
+
 export async function blockTable(app: App, blocks: Blocks, which: number[], ns: number): Promise<HTMLElement> {
   const names = await app.device.labels();
   const tree = await app.device.paths();
@@ -187,8 +194,7 @@ export async function blockTable(app: App, blocks: Blocks, which: number[], ns: 
       {
         head: 'lives',
         title: 'its whole life',
-        text: (block: number) =>
-            (blocks.end[block] === Infinity ? 'to the end' : formatDuration(blocks.end[block]! - blocks.begin[block]!)),
+        text: (block: number) => lifeText(blocks, block),
         sort: (block: number) => blocks.end[block]! - blocks.begin[block]!,
         numeric: true,
       },

@@ -37,7 +37,7 @@ const kKeys: [string, string][] = [
   ['1 … 9', 'views, in their order'],
   ['r', 'ranks or devices side by side, where there are several'],
   ['/', 'search or filter'],
-  ['+  −  0', 'zoom in, out, the whole recording'],
+  ['+  −  0', 'zoom in, out, all of it'],
   ['← →  ↑ ↓', 'move'],
   ['n  p', 'timeline: next and previous exact instant'],
   ['[  ]', 'previous and next device'],
@@ -61,6 +61,11 @@ class Shell {
     const text = kinds.every((devices) => nounOf(devices) === 'rank') ? 'Ranks' : 'Devices';
     this.offered = [...kViews, ...(kinds.length > 0 ? [{name: 'ranks' as const, text, make: ranksView}] : [])];
     by('what').replaceChildren(el('bdi', {title: app.facts.what_ran}, app.facts.path));
+    const {part} = app.facts;
+    if (part)
+      by('what').append(
+          el('strong', {class: 'badge part', title: `This report is of a part: ${part.text}`}, 'PART'),
+          el('bdi', {class: 'part-text', title: part.text}, part.text));
     if (app.simulated.length > 0) by('what').append(el('strong', {class: 'badge'}, 'SIMULATED'));
     this.fillChooser();
     this.fillNavigation();
@@ -181,7 +186,8 @@ async function main(): Promise<void> {
     return fail(`This browser lacks what the report needs: ${missing}. Open the file in a newer browser.`);
   const [facts, tables] = await Promise.all([sectionJson<Facts>('facts'), sectionJson<Tables>('tables')]);
   if (facts.devices.length === 0) {
-    return fail(`No allocation was recorded in ${facts.path}. ${(facts.losses.notes + facts.losses.lines).trim()}`);
+    return fail(`No allocation was recorded in ${facts.path}${facts.part ? ` (${facts.part.text})` : ''}. ${
+        (facts.losses.notes + facts.losses.lines).trim()}`);
   }
   const app = new App(facts, tables);
   const shell = new Shell(app);

@@ -109,7 +109,7 @@ function hero(app: App, open: (view: ViewName) => void): HTMLElement {
       'div',
       {class: 'hero'},
       kind,
-      el('p', {class: 'label'}, 'peak allocated'),
+      el('p', {class: 'label'}, app.choosesBlocks ? 'peak allocated of these blocks' : 'peak allocated'),
       el('p', {class: 'peak', title: peak === null ? '' : `${formatCount(peak)} bytes`},
          peak === null ? 'not known' : formatBytes(peak)),
       el('p', {}, el('bdi', {}, where.join(' '))),
@@ -127,29 +127,31 @@ function deviceBar(app: App): HTMLElement|null {
   const then = summary.reserved_bytes_at_peak ?? reserved;
   const outside = summary.outside_torch_bytes ?? 0;
   const total = summary.total_bytes ?? 0;
+  const taken = Math.max(allocated, summary.peak_of_all_bytes ?? 0);
   const parts: Part[] = [
     {name: 'allocated', bytes: allocated, colour: variable('--line-allocated')},
-    {name: 'in no block', bytes: Math.max(0, then - allocated), colour: variable('--waste')},
+    ...(taken > allocated ? [{name: 'in other blocks', bytes: taken - allocated, colour: kOther()}] : []),
+    {name: 'in no block', bytes: Math.max(0, then - taken), colour: variable('--waste')},
     ...(reserved > then ? [{name: 'reserved later', bytes: reserved - then, colour: variable('--waste-faint')}] : []),
     ...(outside > 0 ? [{name: 'non-PyTorch memory', bytes: outside, colour: variable('--outside')}] : []),
     ...(total > reserved + outside ? [{name: 'free', bytes: total - reserved - outside, colour: variable('--free')}] :
                                      []),
   ];
   const whole = parts.reduce((sum, part) => sum + part.bytes, 0);
-  const rounding = summary.requested_bytes_at_peak ?
+  const rounding = summary.requested_bytes_at_peak && !app.choosesBlocks ?
       Math.max(0, (summary.peak_active_bytes ?? 0) - summary.requested_bytes_at_peak) :
       0;
   const facts = [
     `reserved at most ${formatBytes(reserved)}`,
-    `${formatBytes(Math.max(0, then - allocated))} of it (${
-        formatShare(Math.max(0, then - allocated), then)}) in no block at the peak`,
+    `${formatBytes(Math.max(0, then - taken))} of it (${
+        formatShare(Math.max(0, then - taken), then)}) in no block at the peak`,
     rounding > 0 ? `${formatBytes(rounding)} are rounding` : '',
     summary.num_alloc_retries ? plural(summary.num_alloc_retries, 'allocation retry', 'allocation retries') : '',
     summary.num_ooms ? plural(summary.num_ooms, 'out-of-memory error') : '',
   ].filter((fact) => fact !== '');
   return el(
       'div', {class: 'card'}, el('h2', {}, 'Reserved and waste'), stackedBar(parts, whole, 'memory of the device'),
-      list(parts, whole, 5, () => undefined, 'parts'), el('p', {class: 'note'}, facts.join(' · ')));
+      list(parts, whole, 6, () => undefined, 'parts'), el('p', {class: 'note'}, facts.join(' · ')));
 }
 
 function findings(app: App): HTMLElement {
@@ -189,6 +191,20 @@ function lost({lines, is_lossy}: Facts['losses']): HTMLElement|null {
       el('h2', {}, el('span', {class: 'sign', 'aria-hidden': 'true'}, '!'),
          is_lossy ? 'Not everything was recorded' : 'All events were recorded, but'),
       el('pre', {}, lines.trim()));
+}
+
+// What the report leaves out, of this device in bytes, and what is of more nevertheless.
+function partCard(app: App): HTMLElement|null {
+  const {part} = app.facts;
+  if (!part) return null;
+  const {peak_allocated_bytes, peak_of_all_bytes} = app.device.summary;
+  const share = part.blocks !== '' && peak_of_all_bytes ?
+      ` They are ${formatShare(peak_allocated_bytes ?? 0, peak_of_all_bytes)} of the ${
+          formatBytes(peak_of_all_bytes)} that all blocks of ${app.device.name} had at their peak.` :
+      '';
+  return el(
+      'div', {class: 'card wide-card part-of'}, el('h2', {}, el('bdi', {}, `A part: ${part.text}`)),
+      ...[share, ...part.notes].filter((note) => note !== '').map((note) => el('p', {class: 'note'}, note)));
 }
 
 // Bytes over time by the main grouping, small.
@@ -288,6 +304,7 @@ export function overviewView(app: App): View {
       element.replaceChildren(
           ...[outOfMemory(app),
               lost(facts.losses),
+              partCard(app),
               hero(app, open),
               app.mainGrouping === 'line' ?
                   madeOf(app, 'The peak by line', 'line', 'lines', 10, () => open('lines')) :

@@ -13,7 +13,7 @@ export function pathText(app: App, tree: Tree, node: number, most = 4): string {
   return chainText(tree.parent, node, most, (at) => app.facts.names[tree.name[at]!] ?? '');
 }
 
-const kNoFrame = ['all', '', '(no Python line)', '(a compiled region)', '(before the recording)'];
+const kNoFrame = ['all', '', '(no Python line)', '(a compiled region)', '(before the window)'];
 
 export function callerName(callers: Callers, frames: string[], node: number): string {
   return kNoFrame[callers.kind[node]!] || (frames[callers.frame[node]!] ?? '');

@@ -51,6 +51,8 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
+export const hasSection = (name: string): boolean => document.getElementById(name) !== null;
+
 export async function sectionBytes(name: string): Promise<Uint8Array> {
   const element = document.getElementById(name);
   if (!element) throw new Error(`this report has no section ${name}`);

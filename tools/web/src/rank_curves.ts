@@ -43,9 +43,10 @@ export interface RankCurves {
   most: number;  // bytes, over all
 }
 
-// The place of a rank's steps on the axis of steps: `step` may have a fraction.
-function nsOfStep(device: Device, step: number): number {
+// The place of a rank's steps on the axis of steps, by their numbers: `number` may have a fraction.
+function nsOfStep(device: Device, number: number): number {
   const steps = device.process.steps_ns;
+  const step = number - device.process.first_step;
   const {begin_ns, end_ns} = device.facts;
   if (step < 0) return begin_ns + (step + 1) * ((steps[0] ?? begin_ns) - begin_ns);
   const whole = Math.floor(step);
@@ -57,7 +58,11 @@ function nsOfStep(device: Device, step: number): number {
 export const hasSteps = (devices: Device[]): boolean => devices.every((device) => device.process.steps_ns.length > 1);
 
 export function wholeOf(devices: Device[], align: Alignment): {from: number; to: number} {
-  if (align === 'step') return {from: 0, to: Math.max(1, ...devices.map((device) => device.process.steps_ns.length))};
+  if (align === 'step') {
+    const from = Math.min(...devices.map((device) => device.process.first_step));
+    const end = (device: Device): number => device.process.first_step + device.process.steps_ns.length;
+    return {from, to: Math.max(from + 1, ...devices.map(end))};
+  }
   const from = Math.min(...devices.map((device) => busyTimeOf(device).from));
   return {from, to: Math.max(from + 1000, ...devices.map((device) => device.facts.end_ns))};
 }

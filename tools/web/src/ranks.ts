@@ -2,7 +2,7 @@
 // median of all. A click shows the rank at that instant.
 import type {App} from './app';
 import {byteTicks, kFont, surface, type Surface, timeTicks} from './canvas';
-import {variable} from './colours';
+import {rowColour, variable} from './colours';
 import {choice, el, hideTip, showTip} from './element';
 import {type Alignment, hasSteps, kindsOf, nounOf, type RankCurve, rankCurves, type RankCurves, wholeOf} from './rank_curves';
 import type {View} from './timeline';
@@ -11,13 +11,15 @@ import {formatBytes, formatCount, formatMoment, plural} from './units';
 const kLeft = 78;
 const kAxis = 22;
 const kMostRows = 128;
+const kColours = [0, 1, 2, 4, 5, 6, 9, 8];  // of a few lines, each its own; of none that stands out, which are red
 
-// Of very many those that are furthest from the median.
+// Of very many those that are furthest from the median. Of many those that stand out come first.
 function chosenOf(ranks: RankCurve[]): RankCurve[] {
-  if (ranks.length <= kMostRows) return ranks;
+  if (ranks.length <= kColours.length) return ranks;
   const far = [...ranks].sort((a, b) => Math.abs(b.difference) - Math.abs(a.difference)).slice(0, kMostRows);
   const kept = new Set(far);
-  return ranks.filter((rank) => kept.has(rank));
+  const shown = ranks.filter((rank) => kept.has(rank));
+  return [...shown.filter((rank) => rank.odd), ...shown.filter((rank) => !rank.odd)];
 }
 
 const signed = (bytes: number): string => `${formatBytes(Math.abs(bytes))} ${bytes < 0 ? 'below' : 'above'}`;
@@ -47,9 +49,12 @@ export function ranksView(app: App): View {
   const controls = el('div', {class: 'controls'});
   const note = el('p', {class: 'note'});
   const rows = el('div', {class: 'ranks-rows'});
-  const colourOf = (rank: RankCurve): string => variable(rank.odd ? '--bad' : '--ink-soft');
+  const few = (): boolean => shown.length <= kColours.length;
+  const colourOf = (rank: RankCurve): string => rank.odd ? variable('--bad') :
+      few()                                              ? rowColour(kColours[shown.indexOf(rank)]!) :
+                                                           variable('--ink-soft');
   const moment = (share: number): string => align === 'step' ?
-      `in step ${formatCount(Math.floor(from + (to - from) * share + 1e-9))}` :
+      `in step\u00a0${formatCount(Math.floor(from + (to - from) * share + 1e-9))}` :
       `at ${formatMoment(from + (to - from) * share, 10 ** Math.floor(Math.log10((to - from) / 100)))}`;
   const shareOf = (cell: number): number => cell / curves!.median.length;
 
@@ -73,7 +78,8 @@ export function ranksView(app: App): View {
     context.textAlign = 'left';
   }
 
-  const all = surface('allocated bytes of all of them over time', () => 240, (drawn) => {
+  const allHeight = (): number => Math.max(240, Math.min(420, innerHeight * 0.3));
+  const all = surface('allocated bytes of all of them over time', allHeight, (drawn) => {
     if (!curves) return;
     const {context, width, height} = drawn;
     const x = (cell: number): number => kLeft + (cell / curves!.median.length) * (width - kLeft);
@@ -91,8 +97,8 @@ export function ranksView(app: App): View {
     const sorted = [...shown].sort((a, b) => Math.abs(a.difference) - Math.abs(b.difference));
     for (const rank of sorted) {
       context.strokeStyle = colourOf(rank);
-      context.lineWidth = rank.odd ? 2.2 : 1;
-      context.globalAlpha = rank.odd ? 1 : 0.6;
+      context.lineWidth = rank.odd ? 2.2 : few() ? 1.6 : 1;
+      context.globalAlpha = rank.odd || few() ? 1 : 0.6;
       strokeCells(drawn, rank.bytes, x, y);
     }
     context.globalAlpha = 1;
@@ -111,10 +117,14 @@ export function ranksView(app: App): View {
     });
   });
 
+  // Of two the median is in the middle between them.
+  const compared = (bytes: number): string => `${shown.length === 2 ? signed(2 * bytes) : signed(bytes)} ${than()}`;
+  const than = (): string => (shown.length === 2 ? 'the other' : 'the median');
+
   function rowOf(rank: RankCurve): {element: HTMLElement; drawn: Surface} {
     const drawn = surface(
         `allocated bytes of ${rank.device.name} over time`,
-        () => Math.max(34, Math.min(110, (innerHeight - 480) / Math.max(1, shown.length))), (made) => {
+        () => Math.max(34, Math.min(160, (innerHeight - allHeight() - 240) / Math.max(1, shown.length))), (made) => {
           const {context, width, height} = made;
           const x = (cell: number): number => kLeft + (cell / curves!.median.length) * (width - kLeft);
           const y = (bytes: number): number => 2 + (1 - bytes / curves!.most) * (height - 4);
@@ -123,7 +133,7 @@ export function ranksView(app: App): View {
           context.strokeStyle = variable('--ink-soft');
           context.setLineDash([2, 3]);
           context.lineWidth = 1;
-          const colour = variable(rank.odd ? '--bad' : '--line-reserved');
+          const colour = rank.odd || few() ? colourOf(rank) : variable('--line-reserved');
           context.fillStyle = colour;
           context.globalAlpha = 0.16;
           context.beginPath();
@@ -148,7 +158,7 @@ export function ranksView(app: App): View {
       showTip(event, [
         `${rank.device.name} ${moment(shareOf(cell))}`,
         bytes === null ? 'not recorded then' : `${formatBytes(bytes)} allocated`,
-        bytes === null || middle === null || bytes === middle ? 'as the median' : `${signed(bytes - middle)} the median`
+        bytes === null || middle === null || bytes === middle ? `as ${than()}` : compared(bytes - middle)
       ]);
     });
     drawn.canvas.addEventListener('mouseleave', hideTip);
@@ -161,13 +171,15 @@ export function ranksView(app: App): View {
     const {odd} = rank;
     const peak = rank.device.summary.peak_allocated_bytes;
     const difference = rank.difference === 0 ?
-        'as the median' :
-        `${odd ? '! ' : ''}${signed(rank.difference)} the median ${moment(rank.furthest)}`;
+        `as ${than()}` :
+        `${odd ? '! ' : ''}${compared(rank.difference)} ${moment(rank.furthest)}`;
+    const swatch = few() ? el('i', {class: 'swatch'}) : null;
+    if (swatch) swatch.style.background = colourOf(rank);
     return {
       drawn,
       element:
           el('div', {class: `rank-row${odd ? ' odd' : ''}`},
-             el('div', {class: 'rank-name'}, name,
+             el('div', {class: 'rank-name'}, el('span', {}, swatch, name),
                 el('span', {class: 'note peak-of', title: peak === null ? '' : `${formatCount(peak)} bytes`},
                    peak === null ? 'peak not known' : `peak ${formatBytes(peak)}`),
                 el('span', {class: odd ? 'bad' : 'note'}, difference)),
@@ -177,11 +189,12 @@ export function ranksView(app: App): View {
 
   async function make(): Promise<void> {
     const mine = ++asked;
-    const cells = Math.max(100, Math.min(1200, element.clientWidth - 340));
+    const cells = Math.max(100, Math.min(1200, element.clientWidth - 370));
     const found = await rankCurves(devices, align, from, to, cells);
     if (mine !== asked) return;
     curves = found;
     shown = chosenOf(found.ranks);
+    rows.classList.toggle('compact', !few());
     const made = shown.map(rowOf);
     rows.replaceChildren(...made.map((one) => one.element));
     all.draw();
@@ -194,8 +207,8 @@ export function ranksView(app: App): View {
     const chosen = shown.length < devices.length ?
         `Shown are the ${formatCount(shown.length)} of ${formatCount(devices.length)} that are furthest from it. ` :
         '';
-    note.textContent = `${some} Each point is the most bytes allocated in it; the dotted line is the median of all ${
-        noun}s. ${chosen}A click shows a ${noun} at that instant.`;
+    note.textContent = `${some} Each point is the most bytes allocated in it; the dotted line is the median of ${
+        devices.length === 2 ? 'both' : `all ${noun}s`}. ${chosen}A click shows a ${noun} at that instant.`;
   }
 
   function fillControls(): void {

@@ -93,7 +93,7 @@ export function rowsView(app: App, word: string, many: string): View {
             [];
       });
       const named = shown.filter(({row}) => row.kind === 'named' || row.kind === 'container').length;
-      const command = `memoir show --by ${word} --json ${app.facts.path}`;
+      const command = `memoir show --by ${word} --json ${app.facts.part?.options ?? ''}${app.facts.path}`;
       if (shown.length === 0) {
         const why =
             word === 'line' && !app.facts.has_lines ? ' No Python stack was recorded (memoir run --stacks).' : '';

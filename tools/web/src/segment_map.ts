@@ -1,4 +1,5 @@
-// What the caching allocator had reserved at an instant, from its changes; with the blocks that were live in it.
+// What the caching allocator had reserved at an instant, from its changes; with the blocks that were live in it, and
+// where those lie that the report leaves out.
 import type {Device} from './device';
 import type {LiveSet} from './live';
 
@@ -8,7 +9,13 @@ export interface Segment {
   stream: number;
   pool: string;      // as tools/analyze/grouping/pools.cc calls it
   blocks: number[];  // indices into Device.blocks, by address
-  used: number;
+  others: Taken[];   // by address
+  used: number;      // bytes of both
+}
+
+export interface Taken {
+  address: number;
+  bytes: number;
 }
 
 export const streamName = (stream: number): string => `0x${stream.toString(16)}`;
@@ -23,23 +30,48 @@ export async function segmentsAt(device: Device, live: LiveSet): Promise<Segment
       const [graph, user] = [changes.poolGraph[i]!, changes.poolUser[i]!];
       const pool =
           graph === 0 && user === 0 ? 'default pool' : `${user === 0 ? 'graph pool' : 'MemPool'} (${graph}, ${user})`;
-      pieces.set(address, {address, bytes: changes.bytes[i]!, stream: changes.stream[i]!, pool, blocks: [], used: 0});
+      pieces.set(
+          address,
+          {address, bytes: changes.bytes[i]!, stream: changes.stream[i]!, pool, blocks: [], others: [], used: 0});
     } else {
       remove(pieces, address, changes.bytes[i]!);
     }
   }
   const segments = [...pieces.values()].sort((a, b) => a.address - b.address);
   const byAddress = [...live.blocks].sort((a, b) => blocks.address[a]! - blocks.address[b]!);
-  let at = 0;
+  const find = finder(segments);
   for (const block of byAddress) {
-    const address = blocks.address[block]!;
-    while (at < segments.length && segments[at]!.address + segments[at]!.bytes <= address) ++at;
-    const segment = segments[at];
-    if (!segment || address < segment.address) continue;
+    const segment = find(blocks.address[block]!);
+    if (!segment) continue;
     segment.blocks.push(block);
     segment.used += blocks.bytes[block]!;
   }
+  await addOthers(device, live.ns, segments);
   return segments;
+}
+
+// The segment of each of some addresses that rise.
+function finder(segments: Segment[]): (address: number) => Segment | undefined {
+  let at = 0;
+  return (address) => {
+    while (at < segments.length && segments[at]!.address + segments[at]!.bytes <= address) ++at;
+    const segment = segments[at];
+    return segment && address >= segment.address ? segment : undefined;
+  };
+}
+
+async function addOthers(device: Device, ns: number, segments: Segment[]): Promise<void> {
+  const others = await device.others();
+  const live: Taken[] = [];
+  for (let i = 0; i < others.count && others.begin[i]! <= ns; ++i)
+    if (others.end[i]! > ns) live.push({address: others.address[i]!, bytes: others.bytes[i]!});
+  const find = finder(segments);
+  for (const other of live.sort((a, b) => a.address - b.address)) {
+    const segment = find(other.address);
+    if (!segment) continue;
+    segment.others.push(other);
+    segment.used += other.bytes;
+  }
 }
 
 // What is given back may be a part of what was mapped at once.

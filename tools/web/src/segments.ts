@@ -1,7 +1,7 @@
 // The caching allocator's map at the instant that is chosen: segments by pool and stream, blocks and holes in them.
 import type {App} from './app';
 import {surface, type Surface} from './canvas';
-import {variable} from './colours';
+import {kOther, variable} from './colours';
 import type {Blocks} from './device';
 import {choice, clear, el, hideTip, showTip} from './element';
 import {instantName} from './instant';
@@ -53,6 +53,10 @@ function mapOf(segments: Segment[], blocks: Blocks, labels: Labels): Surface {
           const scale = width / segment.bytes;
           context.fillStyle = variable('--hole');
           context.fillRect(x, y, width, kLine - 4);
+          context.fillStyle = kOther();
+          for (const other of segment.others)
+            context.fillRect(
+                x + (other.address - segment.address) * scale, y, Math.max(0.6, other.bytes * scale - 0.7), kLine - 4);
           for (const block of segment.blocks) {
             context.fillStyle = labels.colour(column[block]!);
             const wide = blocks.bytes[block]! * scale;
@@ -79,6 +83,8 @@ function mapOf(segments: Segment[], blocks: Blocks, labels: Labels): Surface {
           formatBytes(at.segment.bytes - at.segment.used)} free`,
       `${at.segment.pool}, stream ${streamName(at.segment.stream)}`
     ];
+    const other = at.segment.others.find((one) => address >= one.address && address < one.address + one.bytes);
+    if (other) return showTip(event, [`${formatBytes(other.bytes)} of another block`, ...segment]);
     if (block === undefined) return showTip(event, ['free', ...segment]);
     showTip(event, [
       `${formatBytes(blocks.bytes[block]!)} ${labels.names[column[block]!] ?? ''}`,
@@ -92,9 +98,10 @@ function mapOf(segments: Segment[], blocks: Blocks, labels: Labels): Surface {
 
 const largestHole = (segment: Segment, blocks: Blocks): number => {
   let [largest, at] = [0, segment.address];
-  for (const block of segment.blocks) {
-    largest = Math.max(largest, blocks.address[block]! - at);
-    at = blocks.address[block]! + blocks.bytes[block]!;
+  const taken = segment.blocks.map((block) => ({address: blocks.address[block]!, bytes: blocks.bytes[block]!}));
+  for (const {address, bytes} of [...taken, ...segment.others].sort((a, b) => a.address - b.address)) {
+    largest = Math.max(largest, address - at);
+    at = address + bytes;
   }
   return Math.max(largest, segment.address + segment.bytes - at);
 };
@@ -123,6 +130,10 @@ export function segmentsView(app: App): View {
     if (mine !== asked) return;
     clear(element);
     const hole = el('span', {class: 'entry'}, el('i', {class: 'swatch hole'}), 'in no block');
+    const other = el('i', {class: 'swatch'});
+    other.style.background = kOther();
+    const others =
+        app.choosesBlocks ? el('span', {class: 'entry other-blocks'}, other, 'other blocks, left out elsewhere') : '';
     const reserved = segments.reduce((sum, segment) => sum + segment.bytes, 0);
     const used = segments.reduce((sum, segment) => sum + segment.used, 0);
     const chips = el('div', {class: 'chips'}, el('span', {class: 'label'}, 'at'));
@@ -141,14 +152,14 @@ export function segmentsView(app: App): View {
            el('p', {class: 'note'},
               `${formatBytes(used)} in blocks, ${formatBytes(reserved - used)} (${
                   formatShare(reserved - used, reserved)}) in none.${
-                  live.complete ?
+                  live.complete && (app.device.facts.all_others || live.exact !== null) ?
                       '' :
                       ' Some blocks are not in the report of this long recording: choose an exact instant.'}${
                   app.device.facts.all_segments ? '' : ' The first segments\' changes alone are in this report.'}`)),
         choice(
             'colour by', app.groupings().filter((one) => one.stacked).map((one) => ({value: one.word, text: one.one})),
             app.place.by, (by) => app.go({by})),
-        el('div', {class: 'legend'}, ...names, hole),
+        el('div', {class: 'legend'}, ...names, others, hole),
     );
     const places = new Map<string, Segment[]>();
     for (const segment of segments) {
@@ -201,8 +212,8 @@ export function segmentsView(app: App): View {
         },
         {
           head: 'blocks',
-          text: (one) => formatCount(one.blocks.length),
-          sort: (one) => one.blocks.length,
+          text: (one) => formatCount(one.blocks.length + one.others.length),
+          sort: (one) => one.blocks.length + one.others.length,
           numeric: true
         },
         {head: 'pool', text: (one) => one.pool, sort: (one) => one.pool},

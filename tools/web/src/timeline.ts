@@ -14,7 +14,8 @@ export interface View {
   key?(event: KeyboardEvent): boolean;
 }
 
-function legend(chart: TimelineChart, points: Points, labels: Labels): HTMLElement[] {
+// `ofAll`: said of lines that are of all blocks, where the rest is not.
+function legend(chart: TimelineChart, points: Points, labels: Labels, ofAll: string): HTMLElement[] {
   const others = points.most.some((most, i) => most - points.parts.reduce((sum, part) => sum + part[i]!, 0) > 0);
   const entry = (place: number, name: string, colour: string): HTMLElement => {
     const swatch = el('i', {class: 'swatch'});
@@ -35,7 +36,7 @@ function legend(chart: TimelineChart, points: Points, labels: Labels): HTMLEleme
     if (line.name !== 'allocated' && values[0] === null) continue;
     const stroke = el('i', {class: `line ${line.name}`});
     stroke.style.borderColor = variable(line.variable);
-    entries.push(el('span', {class: 'entry'}, stroke, line.name));
+    entries.push(el('span', {class: 'entry'}, stroke, line.name === 'allocated' ? line.name : `${line.name}${ofAll}`));
   }
   return entries;
 }
@@ -49,8 +50,8 @@ export function timelineView(app: App): View {
   const underBox = el('div', {class: 'bands'}, under.canvas);
   const panel = instantPanel(app);
   const onPoints = (points: Points, labels: Labels): void => {
-    names.replaceChildren(...legend(chart, points, labels));
-    const part = app.isZoomed() ? 'A part of the recording; 0 shows the whole. ' : '';
+    names.replaceChildren(...legend(chart, points, labels, app.choosesBlocks ? ' (all blocks)' : ''));
+    const part = app.isZoomed() ? `A part of ${app.span}; 0 shows the whole. ` : '';
     note.textContent = part +
         (points.exact ?
              'Each pixel shows the most bytes at any instant of it.' :
@@ -94,7 +95,7 @@ export function timelineView(app: App): View {
             {class: 'zoom'},
             button('−', 'zoom out (-)', () => chart.zoomBy(1.6)),
             button('+', 'zoom in (+)', () => chart.zoomBy(1 / 1.6)),
-            button('whole', 'the whole recording (0)', () => app.wholeTime()),
+            button('whole', `all of ${app.span} (0)`, () => app.wholeTime()),
             ),
         el('span', {class: 'hint'}, 'drag or scroll to zoom · shift-scroll to move · click for what is live then'),
     );

@@ -226,7 +226,8 @@ export class TimelineChart {
     const lines = [`${formatBytes(most)} allocated at ${formatMoment(points.mostNs[index]!)}`];
     if (points.reserved[index] !== null)
       lines.push(`${formatBytes(points.reserved[index]!)} reserved${
-          points.active[index] === null ? '' : `, ${formatBytes(points.active[index]!)} active`}`);
+          points.active[index] === null ? '' : `, ${formatBytes(points.active[index]!)} active`}${
+          this.app.choosesBlocks ? ' (all blocks)' : ''}`);
     lines.push(
         ...rows.slice(0, 6).map((row) => `${formatBytes(row.bytes)}  ${row.name}  ${formatShare(row.bytes, most)}`));
     showTip(event as MouseEvent, lines);
