@@ -10,8 +10,9 @@
 #include "tools/analyze/pass/options.h"
 #include "tools/cli/arguments/option_values.h"
 #include "tools/cli/attach/record_options.h"
+#include "tracker/session/control_signals.h"
 #include "tracker/session/settings.h"
-#include "tracker/session/toggle_signal.h"
+#include "tracker/session/snapshots.h"
 #include "tracker/session/windows.h"
 
 namespace memoir {
@@ -55,6 +56,14 @@ TEST(Agreement, Steps) {
     ++steps;
   }
   EXPECT_GT(steps, 20u);
+}
+
+TEST(Agreement, Snapshots) {
+  for (const char* text : {"", "oom", "exception", "exit", "oom,exception,exit", "exit,oom,oom", "oom,", ",oom",
+                           "oom,,exit", "oom, exit", "Oom", "exits", ",", "oom;exit"}) {
+    EXPECT_EQ(ParseSnapshotsOn(text).has_value(), IsSnapshots(text)) << text;
+  }
+  EXPECT_TRUE(IsSnapshots("oom,exception") && !IsSnapshots("never"));
 }
 
 TEST(Agreement, Schedules) {

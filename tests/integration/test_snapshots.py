@@ -172,6 +172,48 @@ assert torch.ones(3).sum() == 3
     assert show(tree, capture)["dropped_events"] == 0
 
 
+def test_of_a_process_that_records_again(tree, tmp_path):
+    source = """
+import os, torch, memoir
+for _ in range(2):
+    memoir.start("capture")
+    kept = torch.ones(1000)
+    print(os.path.basename(memoir.snapshot()))
+    try:
+        memoir.snapshot(memoir.output_dir())
+        raise SystemExit("into the recording")
+    except RuntimeError as error:
+        assert "is the recording's own folder; choose another one" in str(error), error
+    memoir.stop()
+"""
+    done = run_explicit(tree, tmp_path, source, cwd=tmp_path)
+    assert done.returncode == 0 and done.stdout.split() == ["0001", "0002"], done.stderr + done.stdout
+
+
+def test_of_a_full_disk(tree, tmp_path):
+    """What could not be written leaves nothing, and the recording goes on."""
+    source = TRAINS + """
+import os, resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+kept = [torch.empty(i + 1) for i in range(20000)]
+memoir.flush()
+soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20000, hard))
+try:
+    memoir.snapshot("small")
+    raise SystemExit("it fitted")
+except RuntimeError as error:
+    print(error)
+resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+print(os.listdir("small"), memoir.snapshot("small"))
+"""
+    capture, done = record(tree, tmp_path, source, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr + done.stdout
+    failed, made = done.stdout.splitlines()
+    assert "cannot write" in failed and "ulimit -f" in failed and made == f"[] {tmp_path}/small"
+    assert show(tree, tmp_path / "small", "--by", "operator")["damage"] == []
+
+
 def test_of_a_process_that_is_not_recorded(tree, tmp_path):
     source = """
 import memoir

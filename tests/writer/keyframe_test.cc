@@ -187,9 +187,7 @@ class KeyframeCheck {
   }
   void CheckDriver(const DriverModel& model) {
     const auto device = [this](std::uint32_t id) { return Device(id); };
-    EXPECT_EQ(DriverBlocksOf(
-                  frame_, [this](std::uint32_t id) { return Name(id); }, device),
-              model.live);
+    EXPECT_EQ(DriverBlocksOf(frame_, [this](std::uint32_t id) { return Name(id); }, device), model.live);
     EXPECT_THAT(ReadingsOf(frame_, device), testing::UnorderedElementsAreArray(model.Readings()));
   }
 
@@ -253,6 +251,53 @@ int RunAndCheck(std::uint64_t seed, int threads, int events) {
   EXPECT_THAT(capture.errors, IsEmpty());
   EXPECT_EQ(capture.events(), static_cast<std::uint64_t>(events * threads));
   return CheckKeyframes(capture);
+}
+
+// Of one thread, whose order is that of its events.
+Model ModelAfter(const DecodedCapture& capture, std::uint64_t events) {
+  Model model;
+  for (const DecodedChunk* chunk : capture.chunks()) {
+    for (const auto& [thread, event] : InOrder(*chunk)) {
+      if (model.events < events) model.Apply(thread, *event);
+    }
+  }
+  return model;
+}
+
+TEST(Keyframes, SnapshotsAreTheStateAtTheirInstant) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Recording recording({.capture = "", .ring_bytes = kMinRingBytes, .max_bytes = 0, .part_bytes = 50'000});
+    ASSERT_TRUE(recording.ok()) << recording.error();
+    const TemporaryFolder folder;
+    RandomHeap heap(seed);
+    RandomStream stream(seed, &heap);
+    RingProducer producer;
+    std::vector<std::string> snapshots;
+    for (int i = 1; i <= 2000; ++i) {
+      Event event = stream.Next();
+      event.tick = Tick();
+      ASSERT_TRUE(producer.Record(event));
+      if (i % 251 != 0) continue;
+      snapshots.push_back(folder.path() + "/" + std::to_string(i));
+      ASSERT_EQ(recording.writer().Snapshot({snapshots.back(), "test"}), "");
+    }
+    recording.Stop();
+    const DecodedCapture capture = DecodeFolder(recording.folder());
+    EXPECT_THAT(capture.errors, IsEmpty());
+    EXPECT_EQ(capture.events(), 2000u);
+    EXPECT_GT(CheckKeyframes(capture), 0) << "the recording went on as if there were none";
+    for (const std::string& path : snapshots) {
+      SCOPED_TRACE(path);
+      const DecodedCapture snapshot = DecodeFolder(path);
+      EXPECT_THAT(snapshot.errors, IsEmpty());
+      ASSERT_EQ(snapshot.parts.size(), 1u);
+      const DecodedChunk& chunk = snapshot.parts.front().chunks.front();
+      const std::uint64_t before = chunk.payload.keyframe().events_before();
+      EXPECT_EQ(path, folder.path() + "/" + std::to_string(before)) << "all that was recorded, and no more";
+      KeyframeCheck(snapshot.parts.front(), chunk).Against(ModelAfter(capture, before));
+    }
+  }
 }
 
 TEST(Keyframes, EqualAnIndependentLiveSet) {

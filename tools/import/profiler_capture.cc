@@ -76,7 +76,7 @@ class ProfilerWriter {
   void AddNext(Number thread);
   void Begin(Thread& thread, Span span);
   void End(Thread& thread);
-  void AddFound(Device& device, const Memory& first);
+  void AddFound(Device& device, const Memory& first, std::uint64_t reserved);
   void AddMemory(std::size_t event);
   void AddOutOfMemory(Device& device, const Memory& memory, std::uint64_t tick);
   void AddPieces(Device& device, const TracedMemory::Besides& besides, std::int64_t ns);
@@ -137,15 +137,17 @@ void ProfilerWriter::AddDevice(Number number, std::unique_ptr<TracedMemory> memo
   auto first =
       std::ranges::find_if(trace_.memory, [&](const Memory& event) { return is_here(event) && event.bytes > 0; });
   if (first == trace_.memory.end()) first = std::ranges::find_if(trace_.memory, is_here);
-  AddFound(device, *first);
+  const auto reserves = std::ranges::find_if(
+      trace_.memory, [&](const Memory& event) { return is_here(event) && !event.failed && event.reserved > 0; });
+  AddFound(device, *first, reserves == trace_.memory.end() ? 0 : static_cast<std::uint64_t>(reserves->reserved));
 }
 
-void ProfilerWriter::AddFound(Device& device, const Memory& first) {
+void ProfilerWriter::AddFound(Device& device, const Memory& first, std::uint64_t reserved) {
   const std::vector<TracedMemory::Piece>& found = device.memory->found();
   const std::uint64_t tick = TickOf(trace_.begin, threads_[first.thread].number);
   // First, since with it the device has a caching allocator.
-  if (!found.empty() && first.reserved > 0) {
-    device.reserved = static_cast<std::uint64_t>(first.reserved);
+  if (!found.empty() && reserved > 0) {
+    device.reserved = reserved;
     writer_.AddMemory(tick, {.kind = v1::SEGMENT_FOUND,
                              .device = device.number,
                              .address = ProfilerTrace::kMostAddress,

@@ -9,7 +9,8 @@
 namespace memoir {
 namespace {
 
-constexpr std::size_t kMostPath = 4000;  // bytes; modules that call themselves have no end
+constexpr std::size_t kMostPath = 4000;                     // bytes; modules that call themselves have no end
+constexpr std::size_t kMostPaths = std::size_t{256} << 20;  // of all modules; what is inside of them belongs to them
 
 // "Linear_0" is the first of its class.
 struct ModuleName {
@@ -77,9 +78,11 @@ std::uint32_t ProfilerNames::StackOf(std::uint32_t around, Number name) {
 
 // The profiler has no paths. In their place are the names of the modules around: "Block_3.Linear_7".
 std::size_t ProfilerNames::ModuleOf(std::size_t around, Number name) {
-  const auto [found, added] = module_numbers_.try_emplace({around, name}, modules_.size());
-  if (!added) return found->second;
-  const std::size_t number = found->second;
+  if (const auto found = module_numbers_.find({around, name}); found != module_numbers_.end()) return found->second;
+  const std::size_t path_bytes = modules_[around].path.size();
+  if (path_bytes > kMostPath || all_path_bytes_ + path_bytes > kMostPaths) return around;
+  const std::size_t number = modules_.size();
+  module_numbers_.emplace(std::pair(around, name), number);
   const std::string_view text = trace_.texts[name];
   const ModuleName parts = ModuleNameOf(text);
   const std::string class_name(parts.class_name);
@@ -89,9 +92,10 @@ std::size_t ProfilerNames::ModuleOf(std::size_t around, Number name) {
   } else {
     module.root = modules_[around].root;
     const std::string& path = modules_[around].path;
-    module.path = path.size() > kMostPath ? path : absl::StrCat(path, path.empty() ? "" : ".", std::string(text));
+    module.path = absl::StrCat(path, path.empty() ? "" : ".", std::string(text));
   }
   module.number = writer_.AddModule(module.root, module.path, class_name);
+  all_path_bytes_ += module.path.size();
   modules_.push_back(std::move(module));
   return number;
 }

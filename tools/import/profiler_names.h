@@ -51,6 +51,7 @@ class ProfilerNames {
   absl::flat_hash_map<std::pair<std::uint32_t, Number>, std::uint32_t> stacks_;
   absl::flat_hash_map<std::pair<std::size_t, Number>, std::size_t> module_numbers_;
   std::vector<Module> modules_ = {{}};
+  std::size_t all_path_bytes_ = 0;
 };
 
 }  // namespace memoir

@@ -54,7 +54,9 @@ RecordingControls* RecordingControls::Begin(const ControlOptions& options, std::
   current_.Put(std::move(fresh));
   try {
     if (options.toggle_signal) InstallControlSignal(ControlSignal::kToggle, *options.toggle_signal, warning);
-    if (options.snapshot_signal) InstallControlSignal(ControlSignal::kSnapshot, *options.snapshot_signal, warning);
+    std::string second;
+    if (options.snapshot_signal) InstallControlSignal(ControlSignal::kSnapshot, *options.snapshot_signal, &second);
+    *warning += (warning->empty() || second.empty() ? "" : "; ") + second;
     WatchUserRanges(controls->windows_ ? &kWatcher : nullptr);
     controls->switch_.Begin(controls->Desired());
   } catch (...) {

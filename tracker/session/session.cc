@@ -85,6 +85,7 @@ void FindRankAgain(Session& own) {
   TakeRank(rank, &own.facts);
   if (!said) SayConflict(own);
   own.controls->SetSpeaks(!own.child && own.facts.rank == 0);
+  own.snapshots->SetSpeaks(!own.quiet && !own.child && own.facts.rank == 0);
   own.writer->SetProcess(own.facts);
 }
 
@@ -177,7 +178,8 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
     OfControls([](RecordingControls& controls) { controls.Look(); });
     LookForUnrecorded();
   };
-  own.snapshots = std::make_shared<Snapshots>(settings.output, settings.snapshots, !own.child && own.facts.rank == 0);
+  own.snapshots = std::make_shared<Snapshots>(settings.output, options.stem, settings.snapshots);
+  own.snapshots->SetSpeaks(!own.quiet && !own.child && own.facts.rank == 0);
   options.snapshots = HooksOf(own.snapshots);
   options.on_failure = [] { OfControls([](RecordingControls& controls) { controls.GiveUp(); }); };
   own.writer = Writer::Start(options, error);
@@ -272,7 +274,10 @@ bool StopSession(EndReason reason, const std::string& why, std::string* error) {
   if (own == nullptr) return true;
   const std::lock_guard lock(own->mutex);
   if (own->writer == nullptr) return true;
-  SnapshotAtEnd(*own, reason, why);
+  try {
+    SnapshotAtEnd(*own, reason, why);
+  } catch (...) {  // no memory for one: the recording ends all the same
+  }
   ForgetChildren();
   EndKernelTimes();
   LookLast(*own);
@@ -309,7 +314,6 @@ void SeeCuda() {
   if (problem != nullptr && !own->quiet && SpeaksForJob()) SayLine("%s", problem);
 }
 
-// Not under the mutex, for who waits for the writer may not keep it.
 void FlushSession() {
   Session* own = Own();
   if (own == nullptr) return;
@@ -318,13 +322,19 @@ void FlushSession() {
 
 bool SnapshotSession(std::string* folder, std::string* error) {
   Session* own = Own();
-  const std::shared_ptr<Writer> writer = own == nullptr ? nullptr : WriterOf(*own);
+  std::shared_ptr<Writer> writer;
+  std::shared_ptr<Snapshots> snapshots;
+  if (own != nullptr) {
+    const std::lock_guard lock(own->mutex);
+    writer = own->writer;
+    snapshots = own->snapshots;
+  }
   if (writer == nullptr) {
     *error = "this process is not being recorded; start with memoir.start() or `memoir run`";
     return false;
   }
   SnapshotWish wish{*folder, "program"};
-  if (folder->empty()) wish = own->snapshots->Next("program");
+  if (folder->empty()) wish = snapshots->Next("program");
   *folder = wish.folder;
   *error = writer->Snapshot(wish);
   return error->empty();

@@ -1,5 +1,7 @@
 #include "tracker/session/snapshots.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <utility>
@@ -7,6 +9,7 @@
 
 #include "tracker/session/recording_controls.h"
 #include "tracker/session/terminal_line.h"
+#include "tracker/writer/part_sink.h"
 
 namespace memoir {
 
@@ -30,9 +33,14 @@ std::optional<SnapshotsOn> ParseSnapshotsOn(const std::string& words) {
 }
 
 SnapshotWish Snapshots::Next(std::string why) {
-  char number[16];
-  std::snprintf(number, sizeof number, "%04u", made_.fetch_add(1, std::memory_order_relaxed) + 1);
-  return {output_ + "/snapshots/" + number, std::move(why)};
+  // A process that records again, or has the same number in another container, goes on behind what is there.
+  SnapshotWish wish{"", std::move(why)};
+  do {
+    char number[16];
+    std::snprintf(number, sizeof number, "%04u", made_.fetch_add(1, std::memory_order_relaxed) + 1);
+    wish.folder = output_ + "/snapshots/" + number;
+  } while (access(PartPath(wish.folder, stem_, 0).c_str(), F_OK) == 0);
+  return wish;
 }
 
 std::optional<SnapshotWish> Snapshots::AtOutOfMemory() {
@@ -44,7 +52,7 @@ std::optional<SnapshotWish> Snapshots::AtOutOfMemory() {
 void Snapshots::Say(const SnapshotWish& wish, const std::string& wrong) const {
   if (!wrong.empty()) {
     SayLine("no snapshot was made: %s", wrong.c_str());
-  } else if (speaks_) {
+  } else if (speaks_.load(std::memory_order_relaxed)) {
     SayLine("snapshot (%s): memoir %s", wish.why.c_str(), wish.folder.c_str());
   }
 }

@@ -29,9 +29,12 @@ class Snapshots {
  public:
   static constexpr std::uint32_t kMostOutOfMemory = 8;  // programs that try again do so thousands of times
 
-  Snapshots(std::string output, SnapshotsOn on, bool speaks) : output_(std::move(output)), on_(on), speaks_(speaks) {}
+  Snapshots(std::string output, std::string stem, SnapshotsOn on)
+      : output_(std::move(output)), stem_(std::move(stem)), on_(on) {}
 
   const SnapshotsOn& on() const { return on_; }
+  // Of a job's processes, this one says what is there.
+  void SetSpeaks(bool speaks) { speaks_.store(speaks, std::memory_order_relaxed); }
   // The next one, in the folder that is its own.
   SnapshotWish Next(std::string why);
   // Nothing: it is not asked for, or there were too many.
@@ -40,9 +43,9 @@ class Snapshots {
   void Say(const SnapshotWish& wish, const std::string& wrong) const;
 
  private:
-  const std::string output_;
+  const std::string output_, stem_;
   const SnapshotsOn on_;
-  const bool speaks_;
+  std::atomic<bool> speaks_{false};
   std::atomic<std::uint32_t> made_{0}, out_of_memory_{0};
 };
 

@@ -177,7 +177,9 @@ void CaptureWriter::SetProcess(std::string process_info) {
 }
 
 std::string CaptureWriter::WriteSnapshot(const SnapshotWish& wish) {
-  return snapshots_.Write({wish.folder, options_.stem, options_.process_info, wish.why, complete_until_tick_}, part_);
+  // The last pass of a recording takes events of all times.
+  const std::uint64_t tick = std::min(complete_until_tick_, Tick());
+  return snapshots_.Write({wish.folder, options_.folder, options_.stem, options_.process_info, wish.why, tick}, part_);
 }
 
 void CaptureWriter::TryLater() {

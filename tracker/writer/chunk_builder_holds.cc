@@ -4,6 +4,22 @@
 #include "tracker/writer/chunk_builder.h"
 
 namespace memoir {
+namespace {
+
+// As it was, also where memory runs out meanwhile.
+class RestoredLater {
+ public:
+  explicit RestoredLater(std::uint64_t* number) : number_(*number), value_(*number) {}
+  ~RestoredLater() { number_ = value_; }
+  RestoredLater(const RestoredLater&) = delete;
+  RestoredLater& operator=(const RestoredLater&) = delete;
+
+ private:
+  std::uint64_t& number_;
+  const std::uint64_t value_;
+};
+
+}  // namespace
 
 void ChunkBuilder::AddHolds(const EventGroup& group, RunColumns& run) {
   const auto& record = group.As<HoldsRecord>();
@@ -46,7 +62,7 @@ bool ChunkBuilder::IsHeldStill(const HeldNow::Copy& held, std::size_t tensor) {
 void ChunkBuilder::AddHeldNow(std::uint64_t tick) {
   if (threads_.states().empty()) return;
   ThreadState& thread = threads_.State(threads_.states().begin()->first);
-  const std::uint64_t next_record = thread.next_record, all_events = all_events_;
+  const RestoredLater next_record(&thread.next_record), all_events(&all_events_);
   held_.ForEach([&](HeldNow::Copy& held) {
     for (std::size_t i = 0; i < held.tensors.size(); ++i) {
       if (IsHeldStill(held, i)) continue;
@@ -57,8 +73,6 @@ void ChunkBuilder::AddHeldNow(std::uint64_t tick) {
     held.group.first_record = thread.next_record;
     Pack(thread, held.group);
   });
-  thread.next_record = next_record;
-  all_events_ = all_events;
 }
 
 }  // namespace memoir

@@ -37,8 +37,11 @@ void HeldNow::Append(Order::iterator holder, const EventGroup& group) {
 
 void HeldNow::Note(std::uint32_t thread, const EventGroup& group) {
   const auto& record = group.As<HoldsRecord>();
-  if (group.tensors.size() < record.tensor_count) return;  // some were lost
   const auto kind = static_cast<HolderKind>(record.header.flags);
+  if (group.tensors.size() < record.tensor_count) {  // some were lost
+    if (kind != HolderKind::kGradient) newest_.erase(thread);
+    return;
+  }
   if (kind == HolderKind::kMore) {
     if (const auto newest = newest_.find(thread); newest != newest_.end()) Append(newest->second, group);
     return;

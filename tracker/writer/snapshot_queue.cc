@@ -22,10 +22,21 @@ std::string SnapshotQueue::Ask(const SnapshotWish& wish, const std::function<voi
 }
 
 bool SnapshotQueue::Collect() {
-  if (hooks_.due) due_ = hooks_.due();
+  try {
+    if (hooks_.due) due_ = hooks_.due();
+  } catch (const std::bad_alloc&) {  // with the next look
+  }
   const std::lock_guard<std::mutex> lock(mutex_);
   answered_next_ = std::exchange(waiting_, {});
   return !answered_next_.empty() || !due_.empty();
+}
+
+void SnapshotQueue::MakeDue(const SnapshotWish& wish) {
+  const std::string wrong = MakeOne(wish);
+  try {
+    hooks_.made(wish, wrong);
+  } catch (const std::bad_alloc&) {  // nobody is told
+  }
 }
 
 // Without memory for one the recording goes on all the same.
@@ -38,7 +49,7 @@ std::string SnapshotQueue::MakeOne(const SnapshotWish& wish) {
 }
 
 void SnapshotQueue::Make() {
-  for (const SnapshotWish& wish : std::exchange(due_, {})) hooks_.made(wish, MakeOne(wish));
+  for (const SnapshotWish& wish : std::exchange(due_, {})) MakeDue(wish);
   for (Waiting* waiting : std::exchange(answered_next_, {})) {
     std::string wrong = MakeOne(waiting->wish);
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -50,7 +61,10 @@ void SnapshotQueue::Make() {
 
 void SnapshotQueue::AtOutOfMemory() {
   if (!hooks_.at_out_of_memory) return;
-  if (const std::optional<SnapshotWish> wish = hooks_.at_out_of_memory()) hooks_.made(*wish, MakeOne(*wish));
+  try {
+    if (const std::optional<SnapshotWish> wish = hooks_.at_out_of_memory()) MakeDue(*wish);
+  } catch (const std::bad_alloc&) {  // that one is left out
+  }
 }
 
 void SnapshotQueue::End() noexcept {

@@ -39,6 +39,7 @@ class SnapshotQueue {
     bool done = false;
   };
   std::string MakeOne(const SnapshotWish& wish);
+  void MakeDue(const SnapshotWish& wish);
 
   const SnapshotHooks hooks_;
   const Write write_;

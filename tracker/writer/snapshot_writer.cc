@@ -1,5 +1,8 @@
 #include "tracker/writer/snapshot_writer.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <utility>
 
 #include <protozero/pbf_writer.hpp>
@@ -39,6 +42,29 @@ void AddEnd(std::string* payload) {
   end.add_enum(field::end::kReason, static_cast<int>(EndReason::kStopped));
 }
 
+// The file of a snapshot that is not written to its end goes again.
+class UnlessWhole {
+ public:
+  explicit UnlessWhole(std::string path) : path_(std::move(path)) {}
+  ~UnlessWhole() {
+    if (!whole_) unlink(path_.c_str());
+  }
+  UnlessWhole(const UnlessWhole&) = delete;
+  UnlessWhole& operator=(const UnlessWhole&) = delete;
+  void IsWhole() { whole_ = true; }
+
+ private:
+  const std::string path_;
+  bool whole_ = false;
+};
+
+bool AreTheSame(const std::string& a, const std::string& b) {
+  struct stat one {};
+  struct stat other {};
+  return stat(a.c_str(), &one) == 0 && stat(b.c_str(), &other) == 0 && one.st_dev == other.st_dev &&
+         one.st_ino == other.st_ino;
+}
+
 // Takes back what the builder was told for the snapshot, also where memory runs out.
 class Borrowed {
  public:
@@ -60,15 +86,14 @@ class Borrowed {
 }  // namespace
 
 std::string SnapshotWriter::Write(const SnapshotRequest& request, std::uint32_t part) {
-  std::string wrong = MakeFolder(request.folder);
-  if (!wrong.empty()) return wrong;
+  if (std::string wrong = MakeFolder(request.folder); !wrong.empty()) return wrong;
+  if (AreTheSame(request.folder, request.recording))
+    return request.folder + " is the recording's own folder; choose another one";
+  if (access(PartPath(request.folder, request.stem, 0).c_str(), F_OK) == 0)
+    return request.folder + " has a snapshot of this process already; choose another folder";
   PartSink sink(request.folder, request.stem, 0, 0);
   if (!sink.Open()) return sink.last_error() + "; " + FixFor(sink.last_errno());
-  if (sink.number() != 0) {
-    wrong = request.folder + " has a snapshot of this process already; choose another folder";
-    sink.Remove();
-    return wrong;
-  }
+  UnlessWhole file(sink.path());
   const Borrowed borrowed(builder_, ~snapshots_++, part);
   const std::string info = ProcessInfoOf(request);
   ChunkFrame frame(RecordingOf(info));
@@ -92,10 +117,9 @@ std::string SnapshotWriter::Write(const SnapshotRequest& request, std::uint32_t 
   header.facts = {request.tick, request.tick, builder_.events(), false};
   written = written && sink.Append(frame.Payload(header, payload), header.facts);
   written = written && sink.Append(frame.Index(kFirstSequence + 2, sink.index()), {}) && sink.Close();
-  if (written) return "";
-  wrong = sink.last_error() + "; " + FixFor(sink.last_errno());
-  sink.Remove();
-  return wrong;
+  if (!written) return sink.last_error() + "; " + FixFor(sink.last_errno());
+  file.IsWhole();
+  return "";
 }
 
 }  // namespace memoir

@@ -16,6 +16,7 @@ namespace memoir {
 
 struct SnapshotRequest {
   std::string folder;        // made, with its parents, when it is missing
+  std::string recording;     // whose folder it may not be
   std::string stem;          // as of the recording's parts
   std::string process_info;  // encoded, of the recording
   std::string why;           // "called", "signal", ...: what asked for it

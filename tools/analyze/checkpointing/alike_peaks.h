@@ -45,7 +45,7 @@ class AlikePeaks {
     if (in_window_) group.peak = std::max(group.peak, static_cast<std::uint64_t>(std::max<std::int64_t>(bytes, 0)));
   }
   // What began at `begin` ran out of memory: a peak since then is not all that it would have come to.
-  void NoteCutOff(LiveHeights::Instant begin) { peak_is_cut_off_ = in_window_ && peak_at_ >= begin; }
+  void NoteCutOff(LiveHeights::Instant begin) { peak_is_cut_off_ |= in_window_ && peak_at_ >= begin; }
 
   void OpenWindow(Tick tick) {
     for (AlikeNumber alike = 0; alike < groups_.size(); ++alike) Settled(alike, heights_.now());
