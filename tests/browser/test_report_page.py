@@ -3,7 +3,6 @@
 Skipped where Node.js, its packages (tools/web, npm ci) or Chromium are missing; then `memoir report` must say so.
 """
 
-import collections
 import json
 import os
 import pathlib
@@ -317,38 +316,6 @@ def test_two_gpus_of_a_process_are_devices_and_no_ranks(tree, browser, ranks, tm
     assert "1 rank of 3 stands out" in seen["note"]
 
 
-@pytest.mark.skipif("MEMOIR_WRITE_SAMPLES" not in os.environ, reason="MEMOIR_WRITE_SAMPLES does not name the program that writes samples; ctest does")
-def test_more_ranks_than_there_are_rows(tree, browser, tmp_path):
-    (tmp_path / "samples").mkdir()
-    subprocess.run([os.environ["MEMOIR_WRITE_SAMPLES"], tmp_path / "samples"], check=True, capture_output=True)
-    report = tmp_path / "report.html"
-    assert memoir(tree, "report", tmp_path / "samples/many_ranks", "-o", report).returncode == 0
-    seen = of_page(report, SIDE_BY_SIDE)
-    assert len(seen["rows"]) == 128 and len(set(seen["rows"])) == 128
-    assert seen["odd"] == ["rank 117 cpu"]
-    assert "1 rank of 200 stands out" in seen["note"] and "Shown are the 128 of 200" in seen["note"]
-    # The median is of all: most of those shown are as far from it as any.
-    assert sum(int(name.split()[1]) % 5 in (0, 4) for name in seen["rows"]) == 80, "all whose peak is 2 MiB from it"
-
-
-KILLED = """
-import os, signal, torch
-kept = [torch.zeros(1000) for _ in range(10)]
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-def test_a_killed_program_lost_nothing_and_says_how_it_ended(tree, browser, tmp_path):
-    program, capture, report = tmp_path / "killed.py", tmp_path / "capture", tmp_path / "report.html"
-    program.write_text(KILLED)
-    memoir(tree, "run", "-o", capture, "--", sys.executable, program)
-    assert memoir(tree, "report", capture, "-o", report).returncode == 0
-    title, text = of_page(report, "[await page.textContent('.lost h2'), await page.textContent('.lost pre')]")
-    assert "All events were recorded, but" in title
-    assert "ended without stopping (killed" in text and "all events until then are in the capture" in text
-    assert text.strip() in " ".join(memoir(tree, "show", capture).stdout.split("\n")), "as memoir show says it"
-
-
 def test_a_leak_is_among_the_findings(tree, browser, ranks, training):
     headings = "await page.$$eval('.finding h3', (all) => all.map((one) => one.textContent))"
     found = next(text for text in of_page(ranks.file, headings) if "leaks: " in text)
@@ -400,35 +367,6 @@ def in_units(count):
         if count < 1023.95:
             break
     return f"{count:.1f} {unit}"
-
-
-def views_of(tree, capture):
-    kinds = collections.Counter(device["device"].split(":")[0] for device in shown(tree, capture)["devices"])
-    return 9 + any(count > 1 for count in kinds.values())  # and the ranks, side by side
-
-
-@pytest.mark.skipif("MEMOIR_WRITE_SAMPLES" not in os.environ, reason="MEMOIR_WRITE_SAMPLES does not name the program that writes samples; ctest does")
-def test_every_sample_opens(tree, browser, tmp_path):
-    """Captures without events, with damage, drops, several ranks, evicted parts ...: every view opens, quietly."""
-    (tmp_path / "samples").mkdir()
-    subprocess.run([os.environ["MEMOIR_WRITE_SAMPLES"], tmp_path / "samples"], check=True, capture_output=True)
-    reports = []
-    for sample in sorted((tmp_path / "samples").iterdir()):
-        report = tmp_path / f"{sample.name}.html"
-        made = memoir(tree, "report", sample, "-o", report)
-        assert made.returncode == 0, made.stderr
-        reports.append(report)
-    done = subprocess.run(["node", HERE / "open_all.mjs", *reports], capture_output=True, text=True, timeout=280, env=BROWSER)
-    assert done.returncode == 0, done.stderr
-    seen = json.loads(done.stdout)
-    assert len(seen) == len(reports) > 10
-    for report, of in seen.items():
-        assert of["said"] == [] and of["requests"] == [], report
-        assert of["views"] == views_of(tree, tmp_path / "samples" / pathlib.Path(report).stem) or "No allocation was recorded" in of["failed"], report
-    assert any(of["failed"] for of in seen.values())
-    first = {pathlib.Path(report).stem: of["first"] for report, of in seen.items()}
-    assert "Not everything was recorded" in first["losses"], "what is missing stands first"
-    assert "The peak by category" in first["training"]
 
 
 def test_a_browser_without_what_it_needs_says_so(training, tmp_path):

@@ -157,7 +157,7 @@ class CuttingPass : public Visitor {
   }
 
   const ReplayState* state_ = nullptr;
-  EvidencePass pass_;
+  EvidencePass pass_{false};
   std::set<std::uint64_t> at_;
   std::set<std::uint64_t> used_;                                            // ordinals
   std::map<std::uint64_t, std::pair<std::uint32_t, std::uint64_t>> nodes_;  // by ordinal: depth, OpenRange::call

@@ -141,8 +141,8 @@ int RunReport(const std::string& folder) {
   const auto fragmentation = AnalyzeFragmentation(*capture, {});
   const auto balance = AnalyzeBalance(*capture, {}, {});
   if (!fragmentation.ok() || !balance.ok()) return kExitError;
-  const auto findings = FindingsOf(*capture, *report, *fragmentation, *balance, folder);
-  const bool whole = !ToText(ReportFacts(*capture, *report, findings, folder)).empty() &&
+  const auto findings = FindingsOf(*capture, *report, *fragmentation, *balance, folder, folder);
+  const bool whole = !ToText(ReportFacts(*capture, *report, findings, folder, {})).empty() &&
                      !ToText(ReportTables(*capture, *report)).empty() &&
                      ReportSections(*report).size() >= report->devices.size();
   return whole ? kExitFine : kExitError;

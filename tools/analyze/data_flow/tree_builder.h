@@ -9,8 +9,8 @@
 
 namespace memoir {
 
-// Of the first process of the selection, with all of its blocks: EventTree::chosen says which are asked for. NotFound: the selection does not occur. FailedPrecondition: its operators are
-// those below autograd, or no ranges were recorded.
+// Of the first process of the selection, with all of its blocks: EventTree::chosen says which are asked for. NotFound:
+// the selection does not occur. FailedPrecondition: its operators are those below autograd, or no ranges were recorded.
 struct EventTreeOptions {
   bool parameters = true;     // what follows has to know them, so that calls of modules have to be recorded
   bool calls = false;         // of functions, too

@@ -1,5 +1,6 @@
-// A first look at a recording, before what is kept of it can be chosen: from when to when each device has events, or the
-// window is, where its peak is, and how large and long-lived a block must be to be among the N that are kept singly.
+// A first look at a recording, before what is kept of it can be chosen: from when to when each device has events, or
+// the window is, where its peak is, and how large and long-lived a block must be to be among the N that are kept
+// singly.
 #ifndef TOOLS_ANALYZE_REPORT_FIRST_LOOK_H_
 #define TOOLS_ANALYZE_REPORT_FIRST_LOOK_H_
 
