@@ -23,7 +23,7 @@
 #include "tracker/session/own_facts.h"
 #include "tracker/session/rank.h"
 #include "tracker/session/recording_controls.h"
-#include "tracker/session/snapshots.h"
+#include "tracker/session/snapshot_hooks.h"
 #include "tracker/session/standby.h"
 #include "tracker/session/terminal_line.h"
 #include "tracker/session/unrecorded.h"

@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <utility>
-#include <vector>
 
-#include "tracker/session/recording_controls.h"
 #include "tracker/session/terminal_line.h"
 #include "tracker/writer/part_sink.h"
 
@@ -55,22 +53,6 @@ void Snapshots::Say(const SnapshotWish& wish, const std::string& wrong) const {
   } else if (speaks_.load(std::memory_order_relaxed)) {
     SayLine("snapshot (%s): memoir %s", wish.why.c_str(), wish.folder.c_str());
   }
-}
-
-SnapshotHooks HooksOf(const std::shared_ptr<Snapshots>& snapshots) {
-  SnapshotHooks hooks;
-  hooks.due = [snapshots] {
-    std::vector<SnapshotWish> due;
-    const auto take = [&](RecordingControls& controls) {
-      if (const std::optional<const char*> asked = controls.TakeSnapshotAsked()) due.push_back(snapshots->Next(*asked));
-      return true;
-    };
-    RecordingControls::WithCurrent(take, false);
-    return due;
-  };
-  hooks.at_out_of_memory = [snapshots] { return snapshots->AtOutOfMemory(); };
-  hooks.made = [snapshots](const SnapshotWish& wish, const std::string& wrong) { snapshots->Say(wish, wrong); };
-  return hooks;
 }
 
 }  // namespace memoir

@@ -7,7 +7,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -48,9 +47,6 @@ class Snapshots {
   std::atomic<bool> speaks_{false};
   std::atomic<std::uint32_t> made_{0}, out_of_memory_{0};
 };
-
-// For a writer: the recording's controls and out-of-memory errors ask for them.
-SnapshotHooks HooksOf(const std::shared_ptr<Snapshots>& snapshots);
 
 }  // namespace memoir
 
