@@ -54,7 +54,7 @@ def test_as_the_recording_at_that_instant(tree, tmp_path):
             assert live(tree, snapshot, "end", by) == live(tree, capture, mark, by), (mark, by)
         there, here = live(tree, capture, mark), live(tree, snapshot, "end")
         assert here[1] == there[1] > 0
-        assert held(here[0]) == held(there[0]) and here[0]["activation"] >= there[0].get("activation", 0)
+        assert held(here[0]) == held(there[0]) and here[0].get("activation", 0) >= there[0].get("activation", 0)
     assert held(live(tree, second, "end")[0])["gradient"] > 0
     assert not any(block["before_window"] for block in show(tree, second, "--at", "end")["devices"][0]["largest_blocks"])
     assert "0.weight" in live(tree, second, "end", "parameter")[0]
@@ -68,7 +68,7 @@ def test_every_command_opens_one(tree, tmp_path):
     snapshot = done.stdout.split()[0]
     text = run_memoir(tree, "show", snapshot)
     assert text.returncode == 0 and "SNAPSHOT (program)" in text.stdout and "optimizer state" in text.stdout, text
-    assert "evicted" not in run_memoir(tree, "show", "--by", "operator", snapshot).stdout.replace("(in evicted parts)", "")
+    assert "before the snapshot; " in run_memoir(tree, "show", "--by", "operator", snapshot).stdout
     assert run_memoir(tree, "check", snapshot).returncode == 0
     assert run_memoir(tree, "explain", snapshot, "0.weight").returncode == 0
     page = tmp_path / "page.html"
@@ -129,7 +129,7 @@ def child_of(pid):
 def test_of_what_ends_the_program(tree, tmp_path):
     source = TRAINS + "kept = torch.ones(1 << 20)\nraise RuntimeError('no more')\n"
     capture, done = record(tree, tmp_path, source, options=("--snapshot-on", "exception,exit"))
-    assert done.returncode == 1 and "snapshot (exception)" in done.stderr
+    assert done.returncode == 1 and "memoir:" not in done.stderr, "it was told to be quiet"
     (folder,) = (capture / "snapshots").iterdir()
     assert live(tree, folder, "end")[1] >= 4 << 20
     assert show(tree, folder)["processes"][0]["snapshot"] == "exception"
