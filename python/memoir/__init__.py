@@ -37,7 +37,8 @@ else:
 
 
 __all__ = [
-    "Capture", "CaptureError", "MemoryTracker", "flush", "is_recording", "load", "mark", "output", "output_dir", "pause", "recording", "resume", "session", "snapshot", "start", "step", "stop"]
+    "Capture", "CaptureError", "MemoryTracker", "flush", "is_recording", "load", "mark", "output", "output_dir", "pause", "recording", "resume", "session", "snapshot", "start", "step",
+    "stop"]
 
 
 def _autoload() -> None:

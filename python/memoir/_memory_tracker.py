@@ -15,7 +15,7 @@ from collections.abc import Callable  # noqa: TC003  # typing.get_type_hints eva
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
-from memoir import _program, _recording
+from memoir import _controls, _program, _recording
 from memoir._lazy import Lazy
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class MemoryTracker:
         capture = _recording.output_dir()
         assert capture is not None, "start_monitor() began a recording or found one"
         if folder is None:
-            _recording.flush()
+            _controls.flush()
         else:
             _recording.stop()
         device = f"cuda:{torch.cuda.current_device()}" if torch.cuda.is_initialized() else None
