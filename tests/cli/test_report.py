@@ -1,9 +1,13 @@
 """memoir report: its file, and what it says where there can be none. What the page shows: tests/browser."""
 
+import base64
+import json
+import re
 import resource
 import shutil
 import signal
 import subprocess
+import zlib
 
 import pytest
 
@@ -34,6 +38,10 @@ def test_a_part_has_a_name_and_a_title_of_its_own(memoir, samples, page, tmp_pat
     assert "wrote training-part.html (" in done.stderr and "), of steps 1:3 of 3, blocks of 1.0 MiB or more; open it" in done.stderr
     head = (tmp_path / "training-part.html").read_text().partition("</title>")[0]
     assert head.endswith("training (part: steps 1:3 of 3, blocks of 1.0 MiB or more)")
+    facts = re.search(r'id="facts">([^<]*)<', (tmp_path / "training-part.html").read_text())[1]
+    facts = json.loads(zlib.decompress(base64.b64decode(facts), wbits=-15))
+    assert facts["part"]["options"] == "--steps 1:3 --min-size 1MiB "
+    assert all(finding["command"].startswith("memoir check ") and "--steps 1:3 " in finding["command"] for finding in facts["findings"]), facts["findings"]
     done = memoir("report", "--from", "2ms", "--to", "1s", samples / "training", "-o", "out.html")
     assert done.returncode == 0 and ", of 0.0020 s to 0.0" in done.stderr, done.stderr
 

@@ -68,7 +68,9 @@ def test_every_command_opens_one(tree, tmp_path):
     snapshot = done.stdout.split()[0]
     text = run_memoir(tree, "show", snapshot)
     assert text.returncode == 0 and "SNAPSHOT (program)" in text.stdout and "optimizer state" in text.stdout, text
-    assert "before the snapshot; " in run_memoir(tree, "show", "--by", "operator", snapshot).stdout
+    for by in ("operator", "line", "module", "parameter", "rank"):
+        text = run_memoir(tree, "show", "--by", by, snapshot)
+        assert text.returncode == 0 and "Live at the end of cpu" in text.stdout and "evicted" not in text.stdout, text
     assert run_memoir(tree, "check", snapshot).returncode == 0
     assert run_memoir(tree, "explain", snapshot, "0.weight").returncode == 0
     page = tmp_path / "page.html"

@@ -155,3 +155,11 @@ def test_others_are_refused(tree, tmp_path):
         path = tmp_path / f"{name}.json"
         done = subprocess.run([tree / "bin/memoir", "show", path], check=False, capture_output=True, text=True, timeout=60)
         assert done.returncode != 0 and said in done.stderr and done.stderr.count("\n") == 1 and str(path) in done.stderr
+
+
+def test_a_range_that_begins_in_a_function_ends_behind_it(made):
+    """record_function's __enter__ is a function of Python: with stacks the range outlives it, and steps and phases are those without stacks."""
+    with_stacks, without = ({row["name"]: row["allocated_bytes"] for row in trace.json("show", "--by", "range", trace.path)["ranges"]}
+                            for trace in (made("cuda-stacks"), made("cuda-plain")))  # fmt: skip
+    assert any(name.startswith("Optimizer.step#") and size > 0 for name, size in without.items()), without
+    assert with_stacks == without

@@ -280,7 +280,7 @@ TEST(Keyframes, SnapshotsAreTheStateAtTheirInstant) {
       ASSERT_TRUE(producer.Record(event));
       if (i % 251 != 0) continue;
       snapshots.push_back(folder.path() + "/" + std::to_string(i));
-      ASSERT_EQ(recording.writer().Snapshot({snapshots.back(), "test"}), "");
+      ASSERT_EQ(recording.writer().Snapshot({snapshots.back(), "test", false}), "");
     }
     recording.Stop();
     const DecodedCapture capture = DecodeFolder(recording.folder());

@@ -13,6 +13,7 @@
 #include "tools/import/profiler_names.h"
 #include "tools/import/sources.h"
 #include "tools/import/traced_memory.h"
+#include "tools/import/traced_thread.h"
 
 namespace memoir {
 namespace {
@@ -38,15 +39,6 @@ std::string TypeName(std::int64_t type) {
 // A moment, and whether it is behind all that is at that moment. Ends come behind what lies at them.
 using Order = std::uint64_t;
 Order OrderOf(std::int64_t ns, bool ends) { return 2 * static_cast<std::uint64_t>(ns) + (ends ? 1 : 0); }
-
-// A thread of the trace while it is written.
-struct Thread {
-  std::uint32_t number = 0;                 // in the capture
-  std::size_t next = 0, end = 0;            // of the spans
-  std::vector<Span> open;                   // outermost first
-  std::vector<std::uint32_t> stacks = {0};  // of Python, of its open functions
-  std::vector<std::size_t> modules = {0};   // likewise, of ProfilerNames
-};
 
 struct Device {
   std::uint32_t number = 0;  // in the capture
@@ -74,8 +66,8 @@ class ProfilerWriter {
   void Await(Number thread);
   void AddSpansUntil(Order until);
   void AddNext(Number thread);
-  void Begin(Thread& thread, Span span);
-  void End(Thread& thread);
+  void Begin(TracedThread& thread, Span span);
+  void End(TracedThread& thread, std::vector<Span>& open);
   void AddFound(Device& device, const Memory& first, std::uint64_t reserved);
   void AddMemory(std::size_t event);
   void AddOutOfMemory(Device& device, const Memory& memory, std::uint64_t tick);
@@ -87,7 +79,7 @@ class ProfilerWriter {
   const ProfilerTrace& trace_;
   CaptureWriter writer_;
   ProfilerNames names_;
-  std::vector<Thread> threads_;
+  std::vector<TracedThread> threads_;
   std::vector<Device> devices_;  // by Number; without memory: none
   std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_;
   std::uint32_t untraced_ = 0;  // the thread of what no thread of the trace did; 0: none yet
@@ -108,7 +100,7 @@ void ProfilerWriter::AddThreads() {
   std::vector<bool> used(trace_.threads.size());
   for (const Memory& memory : trace_.memory) used[memory.thread] = true;
   for (std::size_t i = 0; i < trace_.spans.size(); ++i) {
-    Thread& thread = threads_[trace_.spans[i].thread];
+    TracedThread& thread = threads_[trace_.spans[i].thread];
     if (thread.end == 0) thread.next = i;
     thread.end = i + 1;
     used[trace_.spans[i].thread] = true;
@@ -159,10 +151,11 @@ void ProfilerWriter::AddFound(Device& device, const Memory& first, std::uint64_t
 
 // When something is next to do for the thread.
 void ProfilerWriter::Await(Number number) {
-  const Thread& thread = threads_[number];
+  TracedThread& thread = threads_[number];
   const bool begins = thread.next < thread.end;
-  if (!thread.open.empty() && (!begins || thread.open.back().end <= trace_.spans[thread.next].begin)) {
-    waiting_.emplace(OrderOf(thread.open.back().end, true), number);
+  const std::vector<Span>* ending = thread.EndingNext();
+  if (ending != nullptr && (!begins || ending->back().end <= trace_.spans[thread.next].begin)) {
+    waiting_.emplace(OrderOf(ending->back().end, true), number);
   } else if (begins) {
     waiting_.emplace(OrderOf(trace_.spans[thread.next].begin, false), number);
   }
@@ -178,18 +171,21 @@ void ProfilerWriter::AddSpansUntil(Order until) {
 }
 
 void ProfilerWriter::AddNext(Number number) {
-  Thread& thread = threads_[number];
+  TracedThread& thread = threads_[number];
   const bool begins = thread.next < thread.end;
-  if (!thread.open.empty() && (!begins || thread.open.back().end <= trace_.spans[thread.next].begin))
-    return End(thread);
+  std::vector<Span>* ending = thread.EndingNext();
+  if (ending != nullptr && (!begins || ending->back().end <= trace_.spans[thread.next].begin))
+    return End(thread, *ending);
   Begin(thread, trace_.spans[thread.next++]);
 }
 
 // Clocks are read for each span alone: one can end a little behind the one around it.
-void ProfilerWriter::Begin(Thread& thread, Span span) {
-  if (!thread.open.empty()) span.end = std::min(span.end, thread.open.back().end);
+void ProfilerWriter::Begin(TracedThread& thread, Span span) {
+  const bool is_function = span.kind == SpanKind::kPython || span.kind == SpanKind::kModule;
+  std::vector<Span>& open = is_function ? thread.functions : thread.ranges;
+  if (!open.empty()) span.end = std::min(span.end, open.back().end);
   const std::uint64_t tick = TickOf(span.begin, thread.number);
-  thread.open.push_back(span);
+  open.push_back(span);
   const CaptureWriter::Sequence sequence{span.sequence, span.forward_thread};
   switch (span.kind) {
     case SpanKind::kPython:
@@ -211,9 +207,9 @@ void ProfilerWriter::Begin(Thread& thread, Span span) {
   }
 }
 
-void ProfilerWriter::End(Thread& thread) {
-  const Span span = thread.open.back();
-  thread.open.pop_back();
+void ProfilerWriter::End(TracedThread& thread, std::vector<Span>& open) {
+  const Span span = open.back();
+  open.pop_back();
   if (span.kind == SpanKind::kPython) {
     thread.stacks.pop_back();
     return;
@@ -235,7 +231,7 @@ void ProfilerWriter::AddHistory() {
 void ProfilerWriter::AddMemory(std::size_t event) {
   const Memory& memory = trace_.memory[event];
   Device& device = devices_[memory.device];
-  const Thread& thread = threads_[memory.thread];
+  const TracedThread& thread = threads_[memory.thread];
   const TracedMemory::Besides* const besides = device.memory->At(event);
   std::uint64_t tick = TickOf(memory.ns, thread.number);
   const bool allocates = memory.bytes > 0;

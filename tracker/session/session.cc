@@ -333,7 +333,7 @@ bool SnapshotSession(std::string* folder, std::string* error) {
     *error = "this process is not being recorded; start with memoir.start() or `memoir run`";
     return false;
   }
-  SnapshotWish wish{*folder, "program"};
+  SnapshotWish wish{*folder, "program", false};
   if (folder->empty()) wish = snapshots->Next("program");
   *folder = wish.folder;
   *error = writer->Snapshot(wish);

@@ -32,7 +32,7 @@ std::optional<SnapshotsOn> ParseSnapshotsOn(const std::string& words) {
 
 SnapshotWish Snapshots::Next(std::string why) {
   // A process that records again, or has the same number in another container, goes on behind what is there.
-  SnapshotWish wish{"", std::move(why)};
+  SnapshotWish wish{"", std::move(why), false};
   do {
     char number[16];
     std::snprintf(number, sizeof number, "%04u", made_.fetch_add(1, std::memory_order_relaxed) + 1);
@@ -44,7 +44,9 @@ SnapshotWish Snapshots::Next(std::string why) {
 std::optional<SnapshotWish> Snapshots::AtOutOfMemory() {
   if (!on_.out_of_memory || out_of_memory_.fetch_add(1, std::memory_order_relaxed) >= kMostOutOfMemory)
     return std::nullopt;
-  return Next("oom");
+  SnapshotWish wish = Next("oom");
+  wish.of_newest_event = true;
+  return wish;
 }
 
 void Snapshots::Say(const SnapshotWish& wish, const std::string& wrong) const {

@@ -177,8 +177,8 @@ void CaptureWriter::SetProcess(std::string process_info) {
 }
 
 std::string CaptureWriter::WriteSnapshot(const SnapshotWish& wish) {
-  // The last pass of a recording takes events of all times.
-  const std::uint64_t tick = std::min(complete_until_tick_, Tick());
+  // Of an error the state is older: more events may have been read already, but none of them is in it.
+  const std::uint64_t tick = wish.of_newest_event ? complete_until_tick_ : Tick();
   return snapshots_.Write({wish.folder, options_.folder, options_.stem, options_.process_info, wish.why, tick}, part_);
 }
 

@@ -17,8 +17,9 @@ inline constexpr std::uint64_t kDefaultRetryNs = 1'000'000'000;
 
 // A snapshot (snapshot_writer.h) that somebody wants.
 struct SnapshotWish {
-  std::string folder;  // made, with its parents, when it is missing
-  std::string why;     // who asked for it: "program", "signal", "oom", ...
+  std::string folder;            // made, with its parents, when it is missing
+  std::string why;               // who asked for it: "program", "signal", "oom", ...
+  bool of_newest_event = false;  // of the state at that event, not of now
 };
 
 // Snapshots that the recording makes without a thread that waits for them. On the writer's thread, as on_look.

@@ -10,10 +10,7 @@
 
 namespace memoir {
 
-std::string TypedPath(const std::string& path) {
-  std::error_code error;
-  const auto relative = std::filesystem::relative(path, error);
-  std::string shown = error || relative.string().starts_with("..") ? path : relative.string();
+std::string TypedWord(const std::string& shown) {
   const bool plain =
       shown.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./+=:,@%") ==
       std::string::npos;
@@ -21,6 +18,13 @@ std::string TypedPath(const std::string& path) {
   std::string quoted = "'";
   for (const char c : shown) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
+}
+
+// What does not exist has no relative path.
+std::string TypedPath(const std::string& path) {
+  std::error_code error;
+  const std::string relative = std::filesystem::relative(path, error).string();
+  return TypedWord(error || relative.empty() || relative.starts_with("..") ? path : relative);
 }
 
 std::string TypedProgram(const std::string& path) {

@@ -7,6 +7,8 @@
 namespace memoir {
 
 std::string TypedPath(const std::string& path);
+// Another word, quoted where a shell needs it.
+std::string TypedWord(const std::string& shown);
 
 // How the program at `path` is started: "memoir" where the shell finds one of that name, else by its path.
 std::string TypedProgram(const std::string& path);

@@ -81,7 +81,7 @@ absl::StatusOr<std::string> ReadPage() {
 
 // An option with what was typed, quoted where a shell needs it.
 std::string Typed(const std::string& option, const std::string& value) {
-  return value.empty() ? "" : option + " " + Escaped(TypedPath(value)) + " ";
+  return value.empty() ? "" : option + " " + Escaped(TypedWord(value)) + " ";
 }
 
 std::string WindowOptions(const ReportArguments& arguments) {

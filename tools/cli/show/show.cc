@@ -349,14 +349,19 @@ Shown ShowKernels(const Capture& capture, const ShowArguments& arguments, const 
   return RenderDeviceCalls(capture, *calls, arguments.top.value_or(10), terminal);
 }
 
+// Of a snapshot that is all there is.
+void ChooseLive(ShowArguments& arguments) {
+  if (!arguments.at.empty() || !arguments.over.empty() || arguments.tree) return;
+  if (arguments.by.empty()) arguments.by = "category";
+  const bool is_at_an_instant = BySegment(arguments) || ByCompiled(arguments) || ByStack(arguments) ||
+                                ByKernel(arguments) || ByCheckpoint(arguments);
+  if (!is_at_an_instant) arguments.at = "end";
+}
+
 Shown Show(ShowArguments arguments) {
   const auto capture = OpenMerged(arguments.capture, [](const std::string& line) { Say(line); }, RunOf(arguments.run));
   if (!capture.ok()) return capture.status();
-  if (IsSnapshot(*capture) && arguments.by.empty() && arguments.at.empty() && arguments.over.empty() &&
-      !arguments.tree) {
-    arguments.at = "end";
-    arguments.by = "category";
-  }
+  if (IsSnapshot(*capture)) ChooseLive(arguments);
   if (arguments.by.empty()) arguments.by = UsualGrouping(*capture);
   const Terminal terminal = DetectTerminal(STDOUT_FILENO);
   Progress progress("reading " + arguments.capture);
