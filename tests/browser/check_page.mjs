@@ -108,21 +108,34 @@ async function timeline() {
   };
 }
 
+// The middle of the longest stretch of one colour that is not the background's, and no line.
+const widestBand = () => page.$eval('.canvas-box canvas', (canvas) => {
+  const {width, height} = canvas;
+  const pixels = new Uint32Array(canvas.getContext('2d').getImageData(0, 0, width, height).data.buffer);
+  const colour = (x, y) => pixels[y * width + x];
+  const left = Math.ceil(80 * width / canvas.clientWidth);
+  let best = {x: 0, y: 0, length: 0};
+  for (let y = 4; y < height - 30; y += 3) {
+    for (let x = left, begin = left; x < width; ++x) {
+      const here = colour(x, y);
+      if (here !== colour(begin, y)) begin = x;
+      const isBand = here >>> 24 > 0 && here === colour(x, y - 2) && here === colour(x, y + 2);
+      if (isBand && x - begin > best.length) best = {x: (x + begin) / 2, y, length: x - begin};
+    }
+  }
+  return {x: best.x / width, y: best.y / height};
+});
+
 async function blocks() {
   await show(page, 'blocks');
   await ended();
   const note = await page.textContent('.blocks > .note');
   const colours = await painted('.canvas-box canvas');
   const box = await page.locator('.canvas-box canvas').boundingBox();
-  let details = '';
-  // Of few blocks none may be live at an instant.
-  for (const when of [0.6, 0.98, 0.99, 0.3]) {
-    for (let share = 0.994; share > 0.02 && details === ''; share -= 0.012) {
-      await page.mouse.click(box.x + 80 + (box.width - 80) * when, box.y + (box.height - 24) * share);
-      await ended();
-      details = (await page.textContent('.details')) ?? '';
-    }
-  }
+  const band = await widestBand();
+  await page.mouse.click(box.x + band.x * box.width, box.y + band.y * box.height);
+  await ended();
+  const details = (await page.textContent('.details')) ?? '';
   await page.mouse.wheel(0, -360);
   await ended();
   seen.blocks = {note, colours, details};

@@ -37,7 +37,7 @@ class FirstLook : public ChangePass {
   // `most`: of all devices together; each gets its share.
   std::map<DeviceId, DeviceLook> ChooseBlocks(std::size_t most);
   // How many windows each process has: the last one ends what is shown of it.
-  const std::map<ProcessId, std::uint64_t>& windows() const { return windows_; }
+  const std::map<ProcessId, std::uint64_t>& window_counts() const { return windows_; }
   const ReportWhole& whole() const { return whole_; }
 
  protected:

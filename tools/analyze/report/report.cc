@@ -62,7 +62,7 @@ absl::StatusOr<Prepared> Prepare(const Capture& capture, const ReportOptions& op
   }
   Prepared prepared;
   prepared.looks = look.ChooseBlocks(options.most_blocks);
-  prepared.windows = look.windows();
+  prepared.windows = look.window_counts();
   prepared.whole = look.whole();
   for (const GroupBy by : Wanted()) {
     if (by == GroupBy::kShape) {
