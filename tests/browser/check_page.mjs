@@ -111,7 +111,10 @@ async function timeline() {
 // The middle of the longest stretch of one colour that is not the background's, and no line.
 const widestBand = () => page.$eval('.canvas-box canvas', (canvas) => {
   const {width, height} = canvas;
-  const pixels = new Uint32Array(canvas.getContext('2d').getImageData(0, 0, width, height).data.buffer);
+  // Of a copy: Chromium warns of a canvas that is read twice.
+  const copy = new OffscreenCanvas(width, height).getContext('2d');
+  copy.drawImage(canvas, 0, 0);
+  const pixels = new Uint32Array(copy.getImageData(0, 0, width, height).data.buffer);
   const colour = (x, y) => pixels[y * width + x];
   const left = Math.ceil(80 * width / canvas.clientWidth);
   let best = {x: 0, y: 0, length: 0};
