@@ -159,7 +159,7 @@ def test_figures_of_gpus_are_of_no_other_device(memoir, samples, condition, one_
 @pytest.mark.parametrize("condition, holds", [("peak_reserved > 11GiB", True), (" peak_reserved  <= 11GiB ", False)])
 def test_spaces_around_a_comparison(memoir, samples, condition, holds):
     done = memoir("check", "frag", "--fail-if", condition, samples / "driver")
-    assert (": holds" in done.stdout) == holds and not done.stderr, done.stderr
+    assert ("FAILED" in done.stdout) == holds and not done.stderr, done.stderr
 
 
 def test_a_capture_that_cannot_be_read_silences_no_other(memoir, samples, one_line):
