@@ -131,27 +131,36 @@ class PartDecoder {
     if (chunk.payload.clock().tick() == 0) Error("no clock");
   }
 
+  // A definition may come again, as it does behind a snapshot, and says the same then.
+  template <typename Map, typename Definition>
+  static bool IsNewOr(const Map& known, const Definition& same) {
+    const auto found = known.find(same.id());
+    return found == known.end() || found->second.SerializeAsString() == same.SerializeAsString();
+  }
+
   void Define(const Payload& payload) {
     for (const NameDef& name : payload.names()) {
       if (name.id() == 0 || name.hash().size() != 16) Error("name definition");
-      if (part_.names.contains(name.id())) Error("name defined twice: " + name.text());
+      if (!IsNewOr(part_.names, name)) Error("another name of an id: " + name.text());
       if (NameHash(name) != name.hash()) Error("hash of name " + name.text());
       part_.names[name.id()] = name;
     }
     for (const StackDef& stack : payload.stacks()) DefineStack(stack);
     for (const LayoutDef& layout : payload.layouts()) {
       if (layout.id() == 0 || LayoutHash(layout) != layout.hash()) Error("layout definition");
-      if (!layouts_.emplace(layout.id(), layout).second) Error("layout defined twice");
+      if (!IsNewOr(layouts_, layout)) Error("another layout of an id");
+      layouts_[layout.id()] = layout;
     }
     for (const SignatureDef& signature : payload.signatures()) {
-      if (signature.id() == 0 || !signatures_.emplace(signature.id(), signature).second) Error("signature definition");
+      if (signature.id() == 0 || !IsNewOr(signatures_, signature)) Error("signature definition");
+      signatures_[signature.id()] = signature;
     }
     for (const ThreadDef& thread : payload.threads()) part_.threads[thread.id()] = thread;
     for (const DeviceDef& device : payload.devices()) part_.devices[device.id()] = device;
   }
 
   void DefineStack(const StackDef& stack) {
-    if (stack.id() == 0 || part_.stacks.contains(stack.id())) Error("stack definition");
+    if (stack.id() == 0) Error("stack definition");
     if (stack.parent() != 0 && !part_.stacks.contains(stack.parent()))
       Error("a stack's parent is not defined before it");
     std::vector<FrameSeen> frames = stack.parent() == 0 ? std::vector<FrameSeen>() : part_.stacks[stack.parent()];
@@ -163,7 +172,8 @@ class PartDecoder {
       frame.file = code.code_file();
       frame.function = code.text();
     }
-    part_.stacks[stack.id()] = frames;
+    const auto [known, is_new] = part_.stacks.emplace(stack.id(), frames);
+    if (!is_new && known->second != frames) Error("another stack of an id");
   }
 
   bool SetFrames(std::uint32_t id, std::vector<FrameSeen>* frames) {

@@ -114,7 +114,7 @@ std::string SnapshotWriter::Write(const SnapshotRequest& request, std::uint32_t 
   AddEnd(&payload);
   header.sequence = kFirstSequence + 1;
   header.process = {};
-  header.facts = {request.tick, request.tick, builder_.events(), false};
+  header.facts = {builder_.first_tick(), builder_.last_tick(), builder_.events(), false};
   written = written && sink.Append(frame.Payload(header, payload), header.facts);
   written = written && sink.Append(frame.Index(kFirstSequence + 2, sink.index()), {}) && sink.Close();
   if (!written) return sink.last_error() + "; " + FixFor(sink.last_errno());
