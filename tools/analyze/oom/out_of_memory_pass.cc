@@ -11,10 +11,13 @@ namespace memoir {
 
 void OutOfMemoryPass::SeeProcessEnd(const ProcessEvent& event) {
   const std::optional<StepKind> kind = clock_.BestKind();
-  for (std::size_t i = errors_.size(); kind && i-- > 0 && errors_[i].process == event.process;) {
-    const bool same = errors_[i].growth.kind == kind;
-    errors_[i].steps_after = clock_.steps(*kind) - (same ? questions_[i].position.step : 0);
-    errors_[i].step_kind = kind;
+  if (!kind) return;
+  for (std::size_t i = errors_.size(); i > 0; --i) {
+    OutOfMemory& error = errors_[i - 1];
+    if (error.process != event.process) break;
+    const bool same = error.growth.kind == kind;
+    error.steps_after = clock_.steps(*kind) - (same ? questions_[i - 1].position.step : 0);
+    error.step_kind = kind;
   }
 }
 

@@ -40,11 +40,11 @@ class OutOfMemoryPass : public WindowedVisitor {
   void SeeProcessEnd(const ProcessEvent& event) override;
   void SeeRangeBegin(const RangeBeginEvent& event) override { clock_.RangeBegins(event); }
   void SeeRangeEnd(const RangeEndEvent& event) override {
-    StepBegins(clock_.RangeEnds(event, state().dictionary().text(event.range->name)));
+    NoteStep(clock_.RangeEnds(event, state().dictionary().text(event.range->name)));
   }
-  void SeeModuleEnter(const ModuleEvent& event) override { StepBegins(clock_.ModuleEnters(event)); }
+  void SeeModuleEnter(const ModuleEvent& event) override { NoteStep(clock_.ModuleEnters(event)); }
   void SeeStep(const StepEvent& event) override {
-    StepBegins(clock_.Stepped());
+    NoteStep(clock_.Stepped());
     last_step_ = event.step;
   }
   void SeeAllocate(const AllocateEvent& event) override;
@@ -71,7 +71,7 @@ class OutOfMemoryPass : public WindowedVisitor {
     std::uint64_t bytes = 0;
     bool operator==(const Asked&) const = default;
   };
-  void StepBegins(std::optional<StepKind> kind) {
+  void NoteStep(std::optional<StepKind> kind) {
     if (kind) inputs_.StepBegins(*kind);
   }
   Asked WhereOf(const Event& event, const DriverBlock& block) const;
