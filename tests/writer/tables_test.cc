@@ -5,12 +5,14 @@
 #include <cstring>
 #include <map>
 #include <random>
+#include <tuple>
 #include <vector>
 
 #include "memoir/v1/capture.pb.h"
 #include "tests/writer/recording.h"
 #include "tracker/writer/content_ids.h"
 #include "tracker/writer/event_group.h"
+#include "tracker/writer/held_now.h"
 #include "tracker/writer/live_table.h"
 #include "tracker/writer/memory_state.h"
 #include "tracker/writer/names.h"
@@ -19,6 +21,69 @@
 
 namespace memoir::test {
 namespace {
+
+// Notes that the holder has these tensors, by their impl.
+void Hold(HeldNow* held, HolderKind kind, std::uint64_t owner, const std::vector<std::uint64_t>& impls) {
+  HoldsRecord record{};
+  record.header = {sizeof record / 8, RecordKind::kHolds, static_cast<std::uint8_t>(kind), 0, 0};
+  record.owner = owner;
+  record.tensor_count = static_cast<std::uint32_t>(impls.size());
+  std::vector<TensorRecord> tensors(impls.size());
+  EventGroup group;
+  group.kind = RecordKind::kHolds;
+  group.header = &record.header;
+  for (std::size_t i = 0; i < impls.size(); ++i) {
+    tensors[i].header = {sizeof(TensorRecord) / 8, RecordKind::kTensor, 0, 0, 0};
+    tensors[i].impl = impls[i];
+    group.tensors.push_back(&tensors[i]);
+  }
+  held->Note(1, group);
+}
+
+// (kind, owner, impls) of all that is held.
+using Holds = std::vector<std::tuple<HolderKind, std::uint64_t, std::vector<std::uint64_t>>>;
+Holds HeldBy(const HeldNow& held) {
+  Holds seen;
+  held.ForEach([&](HeldNow::Copy& copy) {
+    const auto& record = copy.group.As<HoldsRecord>();
+    std::vector<std::uint64_t> impls;
+    for (const TensorRecord* tensor : copy.tensors) impls.push_back(tensor->impl);
+    seen.emplace_back(static_cast<HolderKind>(record.header.flags), record.owner, impls);
+  });
+  return seen;
+}
+
+TEST(HeldNow, HasTheNewestOfEachHolder) {
+  HeldNow held;
+  Hold(&held, HolderKind::kModule, 7, {1, 2});
+  Hold(&held, HolderKind::kMore, 0, {3});
+  Hold(&held, HolderKind::kOptimizer, 9, {1, 2, 3});
+  Hold(&held, HolderKind::kOptimizer, 9, {});  // as before
+  Hold(&held, HolderKind::kGradient, 0, {1, 11});
+  Hold(&held, HolderKind::kGradient, 0, {2, 12});
+  Hold(&held, HolderKind::kGradient, 0, {1, 21});
+  Hold(&held, HolderKind::kModule, 8, {5});
+  const Holds expected = {{HolderKind::kModule, 7, {1, 2}},       {HolderKind::kMore, 0, {3}},
+                          {HolderKind::kOptimizer, 9, {1, 2, 3}}, {HolderKind::kModule, 8, {5}},
+                          {HolderKind::kGradient, 0, {2, 12}},    {HolderKind::kGradient, 0, {1, 21}}};
+  EXPECT_EQ(HeldBy(held), expected);
+  Hold(&held, HolderKind::kModule, 7, {4});
+  EXPECT_EQ(HeldBy(held).size(), 5u) << "what went on with its old record is gone with it";
+  EXPECT_EQ(HeldBy(held)[2], Holds::value_type(HolderKind::kModule, 7, {4})) << "said last";
+}
+
+TEST(HeldNow, GradientsOfLongAgoGoFirst) {
+  HeldNow held;
+  Hold(&held, HolderKind::kModule, 7, {1});
+  constexpr std::uint64_t kGradients = 2 * kMostHeldBytes / (sizeof(HoldsRecord) + 2 * sizeof(TensorRecord));
+  for (std::uint64_t i = 1; i <= kGradients; ++i) Hold(&held, HolderKind::kGradient, 0, {100 + i, i});
+  const Holds seen = HeldBy(held);
+  EXPECT_EQ(seen.front(), Holds::value_type(HolderKind::kModule, 7, {1}));
+  EXPECT_EQ(seen.back(), Holds::value_type(HolderKind::kGradient, 0, {100 + kGradients, kGradients}));
+  EXPECT_NEAR(static_cast<double>(seen.size()), kGradients / 2.0, 2);
+  Hold(&held, HolderKind::kModule, 8, std::vector<std::uint64_t>(kMostHeldBytes / sizeof(TensorRecord), 3));
+  EXPECT_EQ(HeldBy(held), seen) << "more than there is room for, by itself: it goes, and nothing else";
+}
 
 TEST(LiveTable, EqualsAMap) {
   LiveTable table(3000);

@@ -102,7 +102,7 @@ void memoir_program_starts(const char* program) {
     program_records.store(true, std::memory_order_relaxed);
     std::atexit(&StopAtExit);
     pthread_atfork(nullptr, nullptr, &memoir_forked);  // behind those of the recording: a child records once it trains
-  } catch (...) {                                      // not even memory for a line
+  } catch (...) {  // not even memory for a line
   }
 }
 

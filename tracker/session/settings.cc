@@ -186,25 +186,23 @@ bool ReadWindows(Values& values, WindowOptions* windows, std::string* error) {
   return error->empty();
 }
 
+bool ReadSignal(Values& values, const char* argument, std::optional<int>* signal, std::string* error) {
+  const std::string& name = values[argument];
+  if (name.empty()) return true;
+  *signal = ParseSignal(name);
+  if (!*signal)
+    *error = std::string(argument) + "=" + name + " is no signal that a program may use so; write USR1 or USR2";
+  return signal->has_value();
+}
+
 bool ReadControls(Values& values, const std::string& output, ControlOptions* controls, std::string* error) {
   if (!ReadLevel(values["start"], &controls->start)) {
     *error = "start=" + values["start"] + ": write on, memory or off";
     return false;
   }
-  if (const std::string& name = values["toggle_signal"]; !name.empty()) {
-    controls->toggle_signal = ParseSignal(name);
-    if (!controls->toggle_signal) {
-      *error = "toggle_signal=" + name + " is no signal that a program may use so; write USR1 or USR2";
-      return false;
-    }
-  }
-  if (const std::string& name = values["snapshot_signal"]; !name.empty()) {
-    controls->snapshot_signal = ParseSignal(name);
-    if (!controls->snapshot_signal) {
-      *error = "snapshot_signal=" + name + " is no signal that a program may use so; write USR1 or USR2";
-      return false;
-    }
-  }
+  if (!ReadSignal(values, "toggle_signal", &controls->toggle_signal, error) ||
+      !ReadSignal(values, "snapshot_signal", &controls->snapshot_signal, error))
+    return false;
   const std::string& file = values["control"];
   controls->control_file = file.empty() ? output + "/control" : file;
   return ReadWindows(values, &controls->windows, error);

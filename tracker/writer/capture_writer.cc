@@ -28,14 +28,6 @@ std::uint64_t PartBytes(const CaptureOptions& options) {
   return options.max_bytes == 0 ? part : std::min(part, options.max_bytes / 5);
 }
 
-void AddClock(protozero::pbf_writer& payload, const RingClock& now) {
-  if (now.tick == 0) return;
-  protozero::pbf_writer clock(payload, field::payload::kClock);
-  clock.add_uint64(field::clock::kTick, now.tick);
-  clock.add_uint64(field::clock::kMonotonicNs, now.monotonic_ns);
-  clock.add_uint64(field::clock::kRealtimeNs, now.realtime_ns);
-}
-
 void AddCounters(protozero::pbf_writer& payload, const RingCounters& ring, const WriterStatus& status) {
   protozero::pbf_writer counters(payload, field::payload::kCounters);
   counters.add_uint64(field::counters::kDroppedRecords, ring.dropped_records);
@@ -144,7 +136,8 @@ void CaptureWriter::MakeRoom() {
 void CaptureWriter::AddClockAndCounters() {
   MakeRoom();
   protozero::pbf_writer payload(payload_);
-  AddClock(payload, options_.clock ? *options_.clock : ReadClock());
+  const RingClock now = options_.clock ? *options_.clock : ReadClock();
+  if (now.tick != 0) AddClock(payload, field::payload::kClock, now);
   counters_written_ = ring_.Counters();
   AddCounters(payload, counters_written_, Status());
 }

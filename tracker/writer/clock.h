@@ -5,8 +5,11 @@
 
 #include <ctime>
 
+#include <protozero/pbf_writer.hpp>
+
 #include "interpose/ring_reader.h"
 #include "interpose/tick.h"
+#include "tracker/writer/capture_fields.h"
 
 namespace memoir {
 
@@ -26,6 +29,14 @@ inline RingClock ReadClock() {
     best = {before + least / 2, monotonic, seconds * 1'000'000'000u + static_cast<std::uint64_t>(real.tv_nsec)};
   }
   return best;
+}
+
+// Appends a ClockSync as the field `tag` of `message`.
+inline void AddClock(protozero::pbf_writer& message, protozero::pbf_tag_type tag, const RingClock& at) {
+  protozero::pbf_writer clock(message, tag);
+  clock.add_uint64(field::clock::kTick, at.tick);
+  clock.add_uint64(field::clock::kMonotonicNs, at.monotonic_ns);
+  clock.add_uint64(field::clock::kRealtimeNs, at.realtime_ns);
 }
 
 }  // namespace memoir

@@ -10,29 +10,36 @@ constexpr std::size_t kWord = sizeof(std::uint64_t);
 
 }  // namespace
 
+HeldNow::Order& HeldNow::OrderOf(const Holder& holder) {
+  return static_cast<HolderKind>(holder.key.first) == HolderKind::kGradient ? gradients_ : holders_;
+}
+
 void HeldNow::Drop(Order::iterator holder) {
   bytes_ -= holder->words.size() * kWord;
   known_.erase(holder->key);
   std::erase_if(newest_, [holder](const auto& of_thread) { return of_thread.second == holder; });
-  holders_.erase(holder);
+  OrderOf(*holder).erase(holder);
 }
 
-// All or nothing: records without their tensors would say that these are not held any more.
-void HeldNow::Append(Order::iterator holder, const EventGroup& group) {
-  std::size_t words = group.header->words;
-  for (const TensorRecord* tensor : group.tensors) words += tensor->header.words;
-  if (bytes_ + words * kWord > kMostHeldBytes) {
-    ++left_out_;
-    return Drop(holder);
+// What is too large by itself goes as a whole: a part of it would say that the rest is not held any more.
+void HeldNow::KeepWithinBounds(Order::iterator newest) {
+  if (newest->words.size() * kWord > kMostHeldBytes) return Drop(newest);
+  while (bytes_ > kMostHeldBytes) {
+    Order& order = gradients_.empty() || gradients_.begin() == newest ? holders_ : gradients_;
+    Drop(order.begin());
   }
-  const auto append = [holder](const RecordHeader& header) {
+}
+
+void HeldNow::Append(Order::iterator holder, const EventGroup& group) {
+  const auto append = [&](const RecordHeader& header) {
     const std::size_t at = holder->words.size();
     holder->words.resize(at + header.words);
     std::memcpy(&holder->words[at], &header, header.words * kWord);
+    bytes_ += header.words * kWord;
   };
   append(*group.header);
   for (const TensorRecord* tensor : group.tensors) append(tensor->header);
-  bytes_ += words * kWord;
+  KeepWithinBounds(holder);
 }
 
 void HeldNow::Note(std::uint32_t thread, const EventGroup& group) {
@@ -49,17 +56,23 @@ void HeldNow::Note(std::uint32_t thread, const EventGroup& group) {
   if (kind == HolderKind::kOptimizer && group.tensors.empty()) return;  // it holds what was said before
   if (kind == HolderKind::kGradient && group.tensors.empty()) return;
   const std::uint64_t whose = kind == HolderKind::kGradient ? group.tensors.front()->impl : record.owner;
-  const std::pair key(record.header.flags, whose);
-  if (const auto known = known_.find(key); known != known_.end()) Drop(known->second);
-  const auto holder = holders_.insert(holders_.end(), {key, {}});
-  known_[key] = holder;
-  if (kind != HolderKind::kGradient) newest_[thread] = holder;
-  Append(holder, group);
+  const auto [known, is_new] = known_.try_emplace({record.header.flags, whose});
+  if (is_new) {
+    Order& order = kind == HolderKind::kGradient ? gradients_ : holders_;
+    known->second = order.insert(order.end(), {known->first, {}});
+  } else {
+    Order& order = OrderOf(*known->second);
+    order.splice(order.end(), order, known->second);
+    bytes_ -= known->second->words.size() * kWord;
+    known->second->words.clear();
+  }
+  if (kind != HolderKind::kGradient) newest_[thread] = known->second;
+  Append(known->second, group);
 }
 
 void HeldNow::ForEach(const std::function<void(Copy&)>& visit) const {
   Copy copy;
-  for (const Holder& holder : holders_) {
+  const auto show = [&](const Holder& holder) {
     Words words = holder.words;
     for (std::size_t at = 0; at < words.size();) {
       copy.header = reinterpret_cast<RecordHeader*>(&words[at]);
@@ -69,7 +82,7 @@ void HeldNow::ForEach(const std::function<void(Copy&)>& visit) const {
       const std::uint32_t announced = ReadEvent(&copy.group);
       copy.group.tensors.clear();
       copy.tensors.clear();
-      for (std::uint32_t i = 0; i < announced; ++i) {
+      for (std::uint32_t i = 0; i < announced && at < words.size(); ++i) {
         copy.tensors.push_back(reinterpret_cast<TensorRecord*>(&words[at]));
         copy.group.tensors.push_back(copy.tensors.back());
         at += copy.tensors.back()->header.words;
@@ -77,7 +90,8 @@ void HeldNow::ForEach(const std::function<void(Copy&)>& visit) const {
       copy.group.records = copy.group.tensors.size() + 1;
       visit(copy);
     }
-  }
+  };
+  for (const Order* order : {&holders_, &gradients_}) std::ranges::for_each(*order, show);
 }
 
 }  // namespace memoir

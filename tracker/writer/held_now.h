@@ -1,6 +1,6 @@
 // What modules and optimizers hold where the writer stands: the newest records of each, for a snapshot, whose reader
-// has no earlier events. Kept as they came out of the ring, up to kMostHeldBytes; past that a holder is left out and
-// counted. One thread.
+// has no earlier events. Kept as they came out of the ring, up to kMostHeldBytes; past that gradients that were said
+// longest ago go, which may be gone long since, and then holders. One thread.
 #ifndef TRACKER_WRITER_HELD_NOW_H_
 #define TRACKER_WRITER_HELD_NOW_H_
 
@@ -29,9 +29,9 @@ class HeldNow {
     RecordHeader* header = nullptr;
     std::vector<TensorRecord*> tensors;
   };
-  // In the order in which holders were last said. Copies are valid during the call.
+  // Modules and optimizers first, then gradients, each in the order in which they were last said. Copies are valid
+  // during the call.
   void ForEach(const std::function<void(Copy&)>& visit) const;
-  std::uint64_t left_out() const { return left_out_; }
 
  private:
   using Words = std::vector<std::uint64_t>;  // records, one behind the other
@@ -40,14 +40,15 @@ class HeldNow {
     Words words;
   };
   using Order = std::list<Holder>;
+  Order& OrderOf(const Holder& holder);
   void Drop(Order::iterator holder);
   void Append(Order::iterator holder, const EventGroup& group);
+  void KeepWithinBounds(Order::iterator newest);
 
-  Order holders_;
+  Order holders_, gradients_;  // said longest ago first
   std::map<std::pair<std::uint8_t, std::uint64_t>, Order::iterator> known_;
   std::unordered_map<std::uint32_t, Order::iterator> newest_;  // by thread: which kMore goes on with
   std::size_t bytes_ = 0;
-  std::uint64_t left_out_ = 0;
 };
 
 }  // namespace memoir

@@ -25,12 +25,12 @@ struct LiveBlock {
   std::uint64_t tick = 0;
   std::uint64_t requested = 0;  // 0: not known
   std::uint32_t thread = 0;
-  std::uint32_t leaf_name = 0;      // in the capture
-  std::uint16_t operator_id = 0;    // in the ring's table
-  std::uint16_t module = 0;         // likewise
-  std::uint16_t device = 0;         // fewer than types times indices of 8 bits each
-  std::uint8_t place = 0;           // as LiveBlocks.place has it
-  std::uint32_t stack = 0;          // of Python (stack_table.h)
+  std::uint32_t leaf_name = 0;    // in the capture
+  std::uint16_t operator_id = 0;  // in the ring's table
+  std::uint16_t module = 0;       // likewise
+  std::uint16_t device = 0;       // fewer than types times indices of 8 bits each
+  std::uint8_t place = 0;         // as LiveBlocks.place has it
+  std::uint32_t stack = 0;        // of Python (stack_table.h)
   std::uint32_t forward_stack = 0;  // of the forward operator of the autograd node that made it
 };
 static_assert(sizeof(LiveBlock) == 64 && kMaxNames <= UINT16_MAX);

@@ -7,6 +7,7 @@
 #include <protozero/pbf_writer.hpp>
 
 #include "tracker/writer/capture_fields.h"
+#include "tracker/writer/clock.h"
 
 namespace memoir {
 namespace {
@@ -40,12 +41,7 @@ std::string EncodeWithTexts(const ProcessFacts& facts, const RingClock& start, c
   AddText(message, fields::kMemoirVersion, facts.memoir_version, text_limit);
   AddText(message, fields::kTorchVersion, facts.torch_version, text_limit);
   AddText(message, fields::kPythonVersion, facts.python_version, text_limit);
-  {
-    protozero::pbf_writer clock(message, fields::kStart);
-    clock.add_uint64(field::clock::kTick, start.tick);
-    clock.add_uint64(field::clock::kMonotonicNs, start.monotonic_ns);
-    clock.add_uint64(field::clock::kRealtimeNs, start.realtime_ns);
-  }
+  AddClock(message, fields::kStart, start);
   message.add_uint64(fields::kTicksPerSecond, facts.ticks_per_second);
   AddText(message, fields::kRingPath, ring_path, 1024);
   for (const std::string& source : facts.sources) AddText(message, fields::kSources, source, text_limit);

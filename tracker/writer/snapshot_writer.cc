@@ -27,13 +27,9 @@ std::string ProcessInfoOf(const SnapshotRequest& request) {
   return WithPart(info, 0);
 }
 
-void AddClock(std::string* payload) {
-  const RingClock now = ReadClock();
+void AddClockNow(std::string* payload) {
   protozero::pbf_writer message(*payload);
-  protozero::pbf_writer clock(message, field::payload::kClock);
-  clock.add_uint64(field::clock::kTick, now.tick);
-  clock.add_uint64(field::clock::kMonotonicNs, now.monotonic_ns);
-  clock.add_uint64(field::clock::kRealtimeNs, now.realtime_ns);
+  AddClock(message, field::payload::kClock, ReadClock());
 }
 
 void AddEnd(std::string* payload) {
@@ -104,13 +100,13 @@ std::string SnapshotWriter::Write(const SnapshotRequest& request, std::uint32_t 
   header.facts.has_keyframe = true;
   std::string payload;
   builder_.AddKeyframe(request.tick, &payload);
-  AddClock(&payload);
+  AddClockNow(&payload);
   bool written = sink.Append(frame.Payload(header, payload), header.facts);
 
   builder_.AddHeldNow(request.tick);
   payload.clear();
   builder_.AddTo(&payload);
-  AddClock(&payload);
+  AddClockNow(&payload);
   AddEnd(&payload);
   header.sequence = kFirstSequence + 1;
   header.process = {};
