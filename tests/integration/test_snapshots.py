@@ -71,6 +71,7 @@ def test_every_command_opens_one(tree, tmp_path):
     for by in ("operator", "line", "module", "parameter", "rank"):
         text = run_memoir(tree, "show", "--by", by, snapshot)
         assert text.returncode == 0 and "Live at the end of cpu" in text.stdout and "evicted" not in text.stdout, text
+    assert live(tree, snapshot, "peak") == live(tree, snapshot, "end"), "its peak is what was live: of what came before nothing is shown"
     assert run_memoir(tree, "check", snapshot).returncode == 0
     assert run_memoir(tree, "explain", snapshot, "0.weight").returncode == 0
     page = tmp_path / "page.html"

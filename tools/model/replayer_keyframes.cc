@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tools/model/replayer.h"
+#include "tools/model/snapshots.h"
 #include "tools/read/keyframe.h"
 
 namespace memoir {
@@ -77,8 +78,11 @@ void Replayer::ApplyKeyframe(const v1::Keyframe& keyframe) {
   event.device_of = [this](std::uint32_t number) { return ids_->device(number); };
   visitor_.OnKeyframe(event);
   if (!began_) ShowReadings(keyframe);
-  if (anew) NoteFoldedPeaks(keyframe);
-  if (anew) NoteEvicted(keyframe);
+  const bool of_snapshot = !SnapshotAskedBy(processes_[process_.value]).empty();  // which begins with its keyframe
+  if (anew && !of_snapshot) {
+    NoteFoldedPeaks(keyframe);
+    NoteEvicted(keyframe);
+  }
   after_evicted_ = false;
   if (anew) EndGap();
   if (anew && keyframe.ranges_off())

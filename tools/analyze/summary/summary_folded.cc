@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tools/analyze/summary/summary_pass.h"
+#include "tools/model/snapshots.h"
 
 namespace memoir {
 namespace {
@@ -50,6 +51,7 @@ Columns FoldedDevice::columns() const {
 void SummaryPass::OnKeyframe(const KeyframeEvent& event) {
   const bool has_sums = event.at_start || event.after_evicted;
   if (!has_sums || selection().window.kind != Window::Kind::kAll || selects_blocks()) return;
+  if (IsSnapshot(capture())) return;  // it is of what is live: no sums of what came before
   FoldedProcess& folded = FoldedOf(event.process);
   FoldDevices(event, folded);
   FoldOperators(event, folded);

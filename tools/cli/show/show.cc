@@ -353,9 +353,9 @@ Shown ShowKernels(const Capture& capture, const ShowArguments& arguments, const 
 void ChooseLive(ShowArguments& arguments) {
   if (!arguments.at.empty() || !arguments.over.empty() || arguments.tree) return;
   if (arguments.by.empty()) arguments.by = "category";
-  const bool is_at_an_instant = BySegment(arguments) || ByCompiled(arguments) || ByStack(arguments) ||
-                                ByKernel(arguments) || ByCheckpoint(arguments);
-  if (!is_at_an_instant) arguments.at = "end";
+  const bool is_a_view_of_its_own = BySegment(arguments) || ByCompiled(arguments) || ByStack(arguments) ||
+                                    ByKernel(arguments) || ByCheckpoint(arguments);
+  if (!is_a_view_of_its_own) arguments.at = "end";
 }
 
 Shown Show(ShowArguments arguments) {

@@ -8,7 +8,6 @@
 
 #include "fmt/format.h"
 #include "tools/analyze/summary/focus.h"
-#include "tools/model/snapshots.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/line_text.h"
 #include "tools/view/capture/unrecorded_text.h"
@@ -105,9 +104,7 @@ std::string DeviceLine(const Capture& capture, const DeviceRow& device, const Re
   std::string line = label + ": " + peak;
   line += " at " + FormatMoment(device.peak_ns);
   if (device.peak_is_folded) {
-    line += IsSnapshot(capture)
-                ? ", before the snapshot"
-                : fmt::format(", in parts since evicted; at most {} after them", FormatBytes(device.newest_peak_bytes));
+    line += fmt::format(", in parts since evicted; at most {} after them", FormatBytes(device.newest_peak_bytes));
   }
   if (!device.peak_operator.empty()) line += " in " + Shortened(Escaped(device.peak_operator), kNameInLine);
   if (!device.peak_range.empty()) line += ", range " + Shortened(Escaped(device.peak_range), kNameInLine);

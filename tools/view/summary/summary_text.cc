@@ -141,7 +141,7 @@ std::string PeakTable(const Capture& capture, const Summary& summary, const Summ
   const std::string label = DeviceLabel(capture, device.name, device.process);
   if (device.peak_is_folded) {
     return Heading(terminal, "Live at the peak of " + label) + "  " +
-           Wrapped("evicted by --max-size, or before a snapshot; --at peak shows the highest moment that is left",
+           Wrapped("evicted by --max-size; --at peak shows the highest moment in the parts that are left",
                    terminal.width, 2) +
            "\n";
   }

@@ -124,6 +124,11 @@ export class Device {
         '';
   }
 
+  // Who asked for the snapshot that it is; "" of a recording.
+  get snapshot(): string {
+    return this.all.summary.processes[this.facts.process]?.snapshot ?? '';
+  }
+
   // The file of another program that it was made of; "" for none.
   get imported(): string {
     return this.all.summary.processes[this.facts.process]?.imported_from ?? '';

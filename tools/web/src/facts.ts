@@ -75,6 +75,7 @@ export interface Process {
   program: string;
   simulated_device: string;
   imported_from: string;
+  snapshot: string;
   sources: string[];
   torch_version: string;
 }

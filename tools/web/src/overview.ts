@@ -99,6 +99,12 @@ function hero(app: App, open: (view: ViewName) => void): HTMLElement {
       el('p', {class: 'kind measured'}, el('strong', {}, 'MEASURED'),
          el('bdi', {},
             app.device.facts.device.startsWith('cuda') ? `on ${summary.product || 'a GPU'}` : 'as the program ran'));
+  const {snapshot} = app.device;
+  const of = snapshot === '' ?
+      null :
+      el('p', {class: 'kind measured'}, el('strong', {}, 'SNAPSHOT'),
+         el('bdi', {}, `of one instant, asked for by: ${snapshot}`));
+  const label = snapshot !== '' ? 'allocated then' : 'peak allocated';
   const see = el('button', {type: 'button', class: 'primary'}, 'What was live then →');
   see.addEventListener('click', () => open('timeline'));
   const folded = summary.peak_in_folded_parts ?
@@ -109,7 +115,8 @@ function hero(app: App, open: (view: ViewName) => void): HTMLElement {
       'div',
       {class: 'hero'},
       kind,
-      el('p', {class: 'label'}, app.choosesBlocks ? 'peak allocated of these blocks' : 'peak allocated'),
+      of,
+      el('p', {class: 'label'}, app.choosesBlocks ? `${label} of these blocks` : label),
       el('p', {class: 'peak', title: peak === null ? '' : `${formatCount(peak)} bytes`},
          peak === null ? 'not known' : formatBytes(peak)),
       el('p', {}, el('bdi', {}, where.join(' '))),
