@@ -108,7 +108,7 @@ async function timeline() {
   };
 }
 
-// The middle of the longest stretch of one colour that is not the background's, and no line.
+// The longest stretch of one colour that is not the background's, and no line, in shares of the canvas.
 const widestBand = () => page.$eval('.canvas-box canvas', (canvas) => {
   const {width, height} = canvas;
   // Of a copy: Chromium warns of a canvas that is read twice.
@@ -117,16 +117,16 @@ const widestBand = () => page.$eval('.canvas-box canvas', (canvas) => {
   const pixels = new Uint32Array(copy.getImageData(0, 0, width, height).data.buffer);
   const colour = (x, y) => pixels[y * width + x];
   const left = Math.ceil(80 * width / canvas.clientWidth);
-  let best = {x: 0, y: 0, length: 0};
+  let best = {begin: 0, y: 0, length: 0};
   for (let y = 4; y < height - 30; y += 3) {
     for (let x = left, begin = left; x < width; ++x) {
       const here = colour(x, y);
       if (here !== colour(begin, y)) begin = x;
       const isBand = here >>> 24 > 0 && here === colour(x, y - 2) && here === colour(x, y + 2);
-      if (isBand && x - begin > best.length) best = {x: (x + begin) / 2, y, length: x - begin};
+      if (isBand && x - begin > best.length) best = {begin, y, length: x - begin};
     }
   }
-  return {x: best.x / width, y: best.y / height};
+  return {begin: best.begin / width, length: best.length / width, y: best.y / height};
 });
 
 async function blocks() {
@@ -136,9 +136,14 @@ async function blocks() {
   const colours = await painted('.canvas-box canvas');
   const box = await page.locator('.canvas-box canvas').boundingBox();
   const band = await widestBand();
-  await page.mouse.click(box.x + band.x * box.width, box.y + band.y * box.height);
-  await ended();
-  const details = (await page.textContent('.details')) ?? '';
+  let details = '';
+  // Blocks of one colour may follow each other within a pixel: between two of them none is live.
+  for (const share of [0.5, 0.3, 0.7]) {
+    if (details !== '') break;
+    await page.mouse.click(box.x + (band.begin + share * band.length) * box.width, box.y + band.y * box.height);
+    await ended();
+    details = (await page.textContent('.details')) ?? '';
+  }
   await page.mouse.wheel(0, -360);
   await ended();
   seen.blocks = {note, colours, details};
