@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@ namespace memoir {
 namespace {
 
 using testing::ProcessBuilder;
+using testing::TensorSpec;
 using PythonFrame = ProcessBuilder::PythonFrame;
 
 const PythonFrame kLeaks = {"/src/me/train.py", "remember", 40};
@@ -60,6 +62,48 @@ TEST(Leaks, ALineThatKeepsMoreInEveryStep) {
   EXPECT_EQ(leaks[0].blocks, 18u);
   EXPECT_EQ(leaks[0].bytes, 1800u);
   EXPECT_EQ(leaks[0].bytes_per_step(), 100u);
+}
+
+// Of two lines whose tensors are computed from each other, and of one beside them.
+TEST(Leaks, OfOneCauseAreTensorsComputedFromEachOther) {
+  constexpr std::uint64_t kSize = 0x1000, kHidden = 0x100000, kLoss = 0x200000, kHoard = 0x300000, kTotal = 0x400000;
+  const PythonFrame hidden = {"/src/me/model.py", "forward", 7}, loss = {"/src/me/train.py", "main", 12};
+  const PythonFrame total = {"/src/me/train.py", "main", 14};
+  ProcessBuilder process;
+  for (std::uint64_t step = 0; step < 20; ++step) {
+    const std::uint64_t at = step * kSize;
+    const auto tensor = [](std::uint64_t storage) {
+      TensorSpec spec;
+      spec.impl = spec.storage = storage;
+      return spec;
+    };
+    process.Step(step);
+    process.Stack({kLeaks}).Allocate(kHoard + at, 300);
+    process.Stack({hidden}).Begin("aten::relu").Allocate(kHidden + at, 100).End({tensor(kHidden + at)});
+    process.Stack({loss})
+        .Begin("aten::sum", {tensor(kHidden + at)})
+        .Allocate(kLoss + at, 200)
+        .End({tensor(kLoss + at)});
+    if (step > 0) process.Deallocate(kTotal + at - kSize);
+    process.Stack({total}).Begin("aten::add", {tensor(kLoss + at)}).Allocate(kTotal + at, 8).End({tensor(kTotal + at)});
+  }
+  const testing::TemporaryFolder folder;
+  process.WriteTo(folder.path());
+  const absl::StatusOr<Capture> capture = Capture::Open(folder.path());
+  absl::StatusOr<Leaks> leaks = AnalyzeLeaks(*capture, {});
+  ASSERT_TRUE(leaks.ok()) << leaks.status();
+  ASSERT_EQ(leaks->leaks.size(), 3u);
+  EXPECT_TRUE(leaks->causes.empty()) << "nothing says that autograd keeps them";
+  RuleNumber graph = 0;
+  while (Rules()[graph].name != "awaits_backward") ++graph;
+  for (Leak& leak : leaks->leaks) leak.categories.assign(1, {graph, leak.bytes});
+  const absl::StatusOr<std::vector<LeakCause>> causes = FindLeakCauses(*capture, {}, leaks->leaks);
+  ASSERT_TRUE(causes.ok()) << causes.status();
+  ASSERT_EQ(causes->size(), 1u);
+  EXPECT_EQ(causes->front().leaks, (std::vector<std::size_t>{1, 2})) << "not the hoard, which keeps most";
+  EXPECT_EQ(ToString(causes->front().last_kept.line), "/src/me/train.py:12 main");
+  EXPECT_EQ(causes->front().last_kept.operator_name, "aten::sum");
+  EXPECT_EQ(ToString(causes->front().last_result.line), "/src/me/train.py:14 main") << "which the next step replaces";
 }
 
 TEST(Leaks, NoneWhereEveryStepFreesWhatItMade) { EXPECT_TRUE(LeaksOf(Training(20, false)).empty()); }

@@ -23,10 +23,23 @@ Evidence Seen(Phase phase, std::initializer_list<Sign> signs) {
 
 const Rule& Found(const Evidence& evidence) { return Rules()[RuleFor(evidence)]; }
 
-enum class Flag : std::uint8_t { kTrains, kFound, kCompiled };
+enum class Flag : std::uint8_t { kTrains, kFound, kCompiled, kInSnapshot };
 
 Evidence With(Evidence evidence, Flag flag) {
-  (flag == Flag::kTrains ? evidence.trains : flag == Flag::kFound ? evidence.found : evidence.compiled) = true;
+  switch (flag) {
+    case Flag::kTrains:
+      evidence.trains = true;
+      break;
+    case Flag::kFound:
+      evidence.found = true;
+      break;
+    case Flag::kCompiled:
+      evidence.compiled = true;
+      break;
+    case Flag::kInSnapshot:
+      evidence.in_snapshot = true;
+      break;
+  }
   return evidence;
 }
 
@@ -68,6 +81,10 @@ const Case kCases[] = {
      {kDerived, kDifferentiable, kLoaded, kCarried},
      {Flag::kFound, Flag::kCompiled}},
     {"cast_parameter", Category::kActivation, Seen(Phase::kForward, {kCastParameter}), {kModuleBuffer}},
+    {"live_in_snapshot",
+     Category::kActivation,
+     With(Seen(Phase::kForward, {}), Flag::kInSnapshot),
+     {kCastParameter, kModuleBuffer}},
     {"workspace",
      Category::kTemporary,
      Seen(Phase::kBackward, {kInOperator, kOutlivedOperator}),

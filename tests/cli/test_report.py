@@ -35,10 +35,10 @@ def test_writes_a_file_named_after_the_capture(memoir, samples, page, tmp_path):
 def test_a_part_has_a_name_and_a_title_of_its_own(memoir, samples, page, tmp_path):
     done = memoir("report", "--steps", "1:3", "--min-size", "1MiB", samples / "training")
     assert done.returncode == 0, done.stderr
-    assert "wrote training-part.html (" in done.stderr and "), of steps 1:3 of 3, blocks of 1.0 MiB or more; open it" in done.stderr
-    head = (tmp_path / "training-part.html").read_text().partition("</title>")[0]
+    assert "wrote training-steps-1-3-min-size-1MiB.html (" in done.stderr and "), of steps 1:3 of 3, blocks of 1.0 MiB or more; open it" in done.stderr
+    head = (tmp_path / "training-steps-1-3-min-size-1MiB.html").read_text().partition("</title>")[0]
     assert head.endswith("training (part: steps 1:3 of 3, blocks of 1.0 MiB or more)")
-    facts = re.search(r'id="facts">([^<]*)<', (tmp_path / "training-part.html").read_text())[1]
+    facts = re.search(r'id="facts">([^<]*)<', (tmp_path / "training-steps-1-3-min-size-1MiB.html").read_text())[1]
     facts = json.loads(zlib.decompress(base64.b64decode(facts), wbits=-15))
     assert facts["part"]["options"] == "--steps 1:3 --min-size 1MiB "
     assert all(finding["command"].startswith("memoir check ") and "--steps 1:3 " in finding["command"] for finding in facts["findings"]), facts["findings"]

@@ -231,6 +231,29 @@ TEST(Snapshot, TakesMetadataAndAnnotationsAsRanges) {
   EXPECT_EQ(AtPeak(*summary, "epoch"), 2 * kMiB);
 }
 
+// As many as a hostile file has: ended in the order of their begin, each end would close all that are inside.
+TEST(Snapshot, BoundsHowManyAnnotationsAreOpen) {
+  constexpr std::uint64_t kMany = 70'000;  // more than ranges of a capture can be nested
+  std::vector<std::string> annotations;
+  for (const char* stage : {"START", "END"}) {
+    for (std::uint64_t i = 0; i < kMany; ++i) {
+      annotations.push_back(Dict({{"stage", Text(stage)},
+                                  {"name", Text("a" + std::to_string(i))},
+                                  {"device", Int(0)},
+                                  {"time_us", Int(kTime + (*stage == 'S' ? 1 : 9))}}));
+    }
+  }
+  const std::vector<std::string> trace = {Entry("segment_alloc", kBase, 20 * kMiB, kTime),
+                                          Entry("alloc", kBase, 2 * kMiB, kTime + 5)};
+  const std::vector<std::string> segments = {Segment(
+      kBase, 20 * kMiB, {Block(kBase, 2 * kMiB, "active_allocated"), Block(kBase + 2 * kMiB, 18 * kMiB, "inactive")})};
+  const auto summary =
+      Summarised(Snapshot(segments, {trace}, {{"external_annotations", List(annotations)}}), GroupBy::kRange);
+  ASSERT_TRUE(summary.ok()) << summary.status();
+  EXPECT_EQ(AtPeak(*summary, "a999"), 2 * kMiB) << "the innermost of those that are told";
+  EXPECT_TRUE(summary->report.damage.empty());
+}
+
 TEST(Snapshot, MayBePackedWithGzip) {
   const PickleFile file("", "snapshot.pickle.gz");
   const std::string bytes = Snapshot(kSegments, {kTrace});

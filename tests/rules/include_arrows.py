@@ -67,7 +67,7 @@ ANALYZE = {
     "checkpointing": "categories pass",
     "grouping": "categories driver pass",
     "segments": "grouping pass",
-    "oom": "categories driver grouping pass segments",
+    "oom": "categories driver grouping lives pass segments",
     "summary": "categories checkpointing driver grouping lives oom pass segments",
     "stacks": "grouping pass summary",
     "compiled": "categories pass summary",

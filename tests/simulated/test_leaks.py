@@ -77,18 +77,78 @@ def test_healthy_programs_are_not_accused(tree, tmp_path):
     code, leaks = found(tree, capture)
     assert (code, leaks) == (0, [])
     assert "leak?" not in said
-    assert re.search(r"^leaks +nothing is kept more in every step, of 47 steps$", check(tree, capture).stdout, re.MULTILINE)
+    assert re.search(r"^leaks +no leak of 1 % of the peak, or of 256 KiB a step, in 47 steps$", check(tree, capture).stdout, re.MULTILINE)
 
 
 def test_the_summary_and_the_check_say_the_same_and_commands_work(tree, on_cpu):
     capture, said = on_cpu
-    line = re.search(r"leak\? (leak_programs\.py:\d+: .*)", said)[1]
+    # Its lines are those of the terminal, each after "memoir: ".
+    line = re.search(r"leak\? \d+ leaks, the largest: (leak_programs\.py:\d+: .* steps)", " ".join(said.replace("memoir:", "").split()))[1]
     text = check(tree, "leaks", capture).stdout
-    assert line in text
+    assert line in " ".join(text.split())
     command = re.search(r"more: memoir (show .*)", text)[1]
     done = subprocess.run(f"{tree}/bin/memoir {command}", shell=True, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert line.split(":")[0] in done.stdout
+
+
+ONE_CAUSE = """
+import sys, torch, memoir
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(256, 1024), nn.Linear(1024, 256)
+    def forward(self, x):
+        h = self.a(x)
+        h = torch.relu(h)
+        h = nn.functional.dropout(h, 0.1)
+        return self.b(h)
+model, total, hoard = Net().cuda(), 0, []
+for step in range(int(sys.argv[1])):
+    memoir.step(step)
+    hoard.append(torch.zeros(128, 256, device="cuda"))
+    x = torch.randn(512 + 64 * (step % 3), 256, device="cuda")
+    y = torch.zeros_like(x)
+    model(x).square().mean().backward()
+    model.zero_grad()
+    predicted = model(x)
+    loss = nn.functional.mse_loss(predicted, y)
+    total = total + loss
+"""
+
+
+def test_lines_of_one_graph_are_one_cause(tree, tmp_path):
+    """`total = total + loss` keeps what the forward saved at five lines; the hoard is another cause."""
+    program = tmp_path / "one.py"
+    program.write_text(ONE_CAUSE)
+    command = [tree / "bin/memoir", "run", "--simulate", "h100", "-o", tmp_path / "capture", "--", sys.executable, program, "24"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    report = json.loads(check(tree, "leaks", "--json", tmp_path / "capture").stdout)
+    (cause,) = report["causes"]
+    assert {report["leaks"][i]["line"] for i in cause["leaks"]} >= {10, 11, 12, 17, 18}
+    assert all((leak["cause"] == 0) == (leak["line"] != 16) for leak in report["leaks"])
+    assert (cause["last_kept"]["line"], cause["last_result"]["line"]) == (12, 23), "what is replaced keeps what it was computed from"
+    text = " ".join(check(tree, "leaks", tmp_path / "capture").stdout.split())
+    assert "likely for 2 causes" in text and re.search(r"one\.py:\d+ and \d other places, likely for one cause: \+", text), text
+    assert "the last of these tensors in a step is made at one.py:12, the last that is computed from them at one.py:23" in text, text
+    assert "2 leaks, the largest: one.py:" in " ".join(done.stderr.replace("memoir:", "").split())
+
+
+def test_an_error_that_a_leak_causes(tree, tmp_path):
+    program = tmp_path / "one.py"
+    program.write_text(ONE_CAUSE)
+    command = [tree / "bin/memoir", "run", "--simulate", "h100", "--sim-memory", "1GiB", "-o", tmp_path / "capture", "--", sys.executable, program, "1000"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert "OutOfMemoryError" in done.stderr
+    text = " ".join(check(tree, "oom", tmp_path / "capture").stdout.split())
+    assert re.search(r"what helps a leak mended: \d\.\d MiB more in every step, \d+\.\d MiB by now, at \d places, the largest one\.py:\d+", text), text
+    assert "checkpointing Net" not in text and "a smaller batch" not in text, "their figures would count what is kept of all steps"
+    assert "what helps a leak mended: " in " ".join(done.stderr.replace("memoir:", "").split())
+    (error,) = json.loads(check(tree, "oom", "--json", tmp_path / "capture").stdout)["out_of_memory"]
+    leaks = json.loads(check(tree, "leaks", "--json", tmp_path / "capture").stdout)["leaks"]
+    on_gpu = [leak for leak in leaks if leak["device"] == "cuda:0"]
+    assert error["leaking"]["places"] == len(on_gpu) and error["leaking"]["bytes"] == sum(leak["bytes"] for leak in on_gpu) > 100 << 20
 
 
 def test_commands_are_of_the_run_that_was_asked_for(tree, tmp_path):

@@ -58,7 +58,8 @@ TEST(WhatHelps, AForwardThatHadNotEnded) {
   error.phase = Phase::kForward;
   error.asked_bytes = 3 << 20;
   EXPECT_EQ(WhatHelps(error, summary),
-            "checkpointing layers.* (12 modules): 5.0 MiB less by then (an estimate; the forward had not ended); "
+            "checkpointing layers.* (12 modules called so far): 5.0 MiB less by then (an estimate; the forward had not "
+            "ended); "
             "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, which makes one piece of free memory (4.0 MiB): it "
             "leaves 1.0 MiB for the rest of the step");
 }
@@ -70,6 +71,29 @@ TEST(WhatHelps, ASmallerBatch) {
   error.fitting_input = FittingInput{12, 6 << 20, 4 << 20};
   EXPECT_EQ(WhatHelps(error, {}),
             "a smaller batch: inputs of about 4.0 MiB would fit, these had 6.0 MiB (an estimate from 12 steps)");
+}
+
+TEST(WhatHelps, ALeakFirstWhereItIsWhy) {
+  OutOfMemory error = Error(OutOfMemoryCause::kFragmentation);
+  error.asked_bytes = 2 << 20;
+  error.allocated_bytes = 100 << 20;
+  error.fitting_input = FittingInput{9, 2 << 20, 1 << 20};
+  error.leaking = Leaking{1, 50 << 20, 5 << 20, 3, {}, "aten::add"};
+  EXPECT_EQ(WhatHelps(error, WithCheckpointing("cuda:0")),
+            "a leak mended: 5.0 MiB more in every step, 50.0 MiB by now, at aten::add (memoir check leaks); "
+            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, which makes one piece of free memory (4.0 MiB)");
+  error.leaking->bytes = 1 << 20;
+  EXPECT_THAT(WhatHelps(error, {}), testing::MatchesRegex("PYTORCH.*; a smaller batch: .*; a leak mended: .*"));
+}
+
+TEST(WhatHelps, CheckpointingOfThePeakOnlyAtThePeak) {
+  Summary summary = WithCheckpointing("cuda:0");
+  summary.devices.front().peak_allocated_bytes = 100 << 20;
+  OutOfMemory error = Error(OutOfMemoryCause::kFull);
+  error.allocated_bytes = 50 << 20;
+  EXPECT_EQ(WhatHelps(error, summary), "") << "an earlier error, of another moment";
+  error.asked_bytes = 45 << 20;
+  EXPECT_THAT(WhatHelps(error, summary), HasSubstr("checkpointing layers.*"));
 }
 
 TEST(WhatHelps, NothingThatIsNotKnown) {

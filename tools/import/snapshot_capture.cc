@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "tools/import/allocator_history.h"
 #include "tools/import/capture_writer.h"
@@ -21,7 +22,8 @@ using Entry = TorchSnapshot::Entry;
 using Number = TorchSnapshot::Number;
 
 constexpr std::uint64_t kFirstTick = 1'000'000;
-constexpr char kNoContext[] = "N/A";  // torch's word for no compile id
+constexpr std::size_t kMostOpen = 1000;  // annotations, of which a file may have as many as events
+constexpr char kNoContext[] = "N/A";     // torch's word for no compile id
 
 std::optional<v1::EventKind> EventOf(TraceKind kind) {
   switch (kind) {
@@ -94,9 +96,9 @@ class SnapshotWriter {
   std::vector<Device> devices_;
   std::vector<std::uint32_t> codes_, stacks_, names_, operators_;  // in the capture; 0: not yet
   std::uint64_t tick_ = kFirstTick;
-  std::size_t annotation_ = 0;        // the next one
-  std::vector<Number> open_;          // annotations that began
-  std::vector<Number> closed_early_;  // whose end is still to come
+  std::size_t annotation_ = 0;                         // the next one
+  std::vector<Number> open_;                           // annotations that began
+  absl::flat_hash_map<Number, std::uint64_t> to_end_;  // ends to come of no open range, by name
   // As the last entry had them.
   Number metadata_ = 0, context_ = 0, node_ = 0, operator_ = 0;
 };
@@ -241,17 +243,21 @@ void SnapshotWriter::AddAnnotation(const TorchSnapshot::Annotation& annotation) 
   const std::uint64_t tick = TickOf(annotation.us);
   LeaveAll(tick);
   if (annotation.begins) {
+    if (open_.size() == kMostOpen) {
+      ++to_end_[annotation.name];
+      return;
+    }
     writer_.BeginRange(v1::RANGE_BEGIN_USER, tick, NameOf(annotation.name));
     open_.push_back(annotation.name);
     return;
   }
-  if (const auto early = std::ranges::find(closed_early_, annotation.name); early != closed_early_.end()) {
-    closed_early_.erase(early);
+  if (const auto count = to_end_.find(annotation.name); count != to_end_.end() && count->second > 0) {
+    --count->second;
     return;
   }
   if (std::ranges::find(open_, annotation.name) == open_.end()) return;  // it began before the history
   while (open_.back() != annotation.name) {
-    closed_early_.push_back(open_.back());
+    ++to_end_[open_.back()];
     open_.pop_back();
     writer_.EndRange(tick);
   }

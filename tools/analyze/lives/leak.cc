@@ -5,6 +5,15 @@
 #include <utility>
 
 namespace memoir {
+namespace {
+
+// Who keeps what is still live long after its step. A graph lets go of what backward has come to: that is kept by who
+// refers to it.
+Keeper LastKeeperOf(const Rule& rule) {
+  return rule.keeper == Keeper::kGraph && rule.name != "awaits_backward" ? Keeper::kProgram : rule.keeper;
+}
+
+}  // namespace
 
 std::string_view ToString(Leak::Kind kind) {
   switch (kind) {
@@ -16,6 +25,18 @@ std::string_view ToString(Leak::Kind kind) {
       return "fragmentation";
   }
   return "";
+}
+
+// Autograd's graph keeps what its nodes saved, whatever that is beside: inputs, parameters' casts.
+Keeper KeeperOf(const Leak& leak) {
+  constexpr std::uint64_t kSmallestPart = 4;
+  if (leak.categories.empty()) return Keeper::kNotKnown;
+  for (const Leak::Share& share : leak.categories) {
+    const Keeper keeper = LastKeeperOf(Rules()[share.rule]);
+    const bool graph = keeper == Keeper::kGraph || keeper == Keeper::kUnusedGraph || keeper == Keeper::kRetainedGraph;
+    if (graph && share.bytes >= leak.bytes / kSmallestPart) return keeper;
+  }
+  return LastKeeperOf(Rules()[leak.categories.front().rule]);
 }
 
 void Describe(const LeakParts& parts, const Dictionary& dictionary, Leak& leak) {

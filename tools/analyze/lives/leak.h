@@ -21,13 +21,14 @@ struct Leak {
   SourceLine line;  // of a backward node that its forward operator is of; none: not known
   std::string device;
   ProcessId process;
-  std::uint64_t bytes = 0;       // of those steps together, without the newest
-  std::uint64_t blocks = 0;      // that there are of it
-  std::uint64_t steps = 0;       // from the first that left something behind
-  std::uint64_t since_step = 0;  // that first one, as the program counts
-  std::uint64_t ns = 0;          // when the newest step began
-  struct Share {                 // of a category
-    RuleNumber rule = 0;         // the one that most of it is by
+  std::uint64_t bytes = 0;               // of those steps together, without the newest
+  std::uint64_t blocks = 0;              // that there are of it
+  std::uint64_t steps = 0;               // from the first that left something behind
+  std::uint64_t since_step = 0;          // that first one, as the program counts
+  std::uint64_t ns = 0;                  // when the newest step began
+  std::uint64_t from_ns = 0, to_ns = 0;  // of the last but one: what it made and is live at `ns` is kept
+  struct Share {                         // of a category
+    RuleNumber rule = 0;                 // the one that most of it is by
     std::uint64_t bytes = 0;
   };
   // Most bytes first. Together they are `bytes`, or of kReplaced the tensor that there is now; none: kFragmentation.
@@ -39,6 +40,9 @@ struct Leak {
 };
 // "kept", "replaced", "fragmentation"
 std::string_view ToString(Leak::Kind kind);
+
+// Who keeps the most of it: autograd's graph, where that is a fourth at least.
+Keeper KeeperOf(const Leak& leak);
 
 // Bytes of blocks that are alike.
 using LeakPart = std::tuple<NameId, ModuleId, RuleNumber>;

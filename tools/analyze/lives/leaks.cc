@@ -61,6 +61,7 @@ void LeakPass::SeeAllocate(const AllocateEvent& event) {
   }
   place.joined = block.operator_name.valid() && Joins(state().dictionary().text(block.operator_name));
   const LeakPart part = {block.operator_name, block.module, categories_.RuleOf(block)};
+  place.workspace = Rules()[std::get<RuleNumber>(part)].keeper == Keeper::kLibrary;
   // A cached block that was not split is larger than what was asked for, now more and now less.
   const std::uint64_t bytes = place.joined && block.requested_bytes > 0 ? block.requested_bytes : block.bytes;
   new_.push_back({place, part, bytes, static_cast<std::uint32_t>(at)});
@@ -129,7 +130,7 @@ void LeakPass::StepBegins(StepSource source, const Event& event) {
   }
   ++step_;
   numbers_.push_back(steps().newest(source));
-  newest_ns_ = Nanoseconds(event);
+  last_but_one_ns_ = std::exchange(last_ns_, std::exchange(newest_ns_, Nanoseconds(event)));
 }
 
 // The step that ended last is left out: the next one may free what it made.
@@ -200,6 +201,8 @@ void LeakPass::Add(Leak leak, DeviceId device, ProcessId process) {
   leak.process = process;
   leak.device = ToString(state().dictionary().device(device));
   leak.ns = newest_ns_;
+  leak.from_ns = last_but_one_ns_;
+  leak.to_ns = last_ns_;
   found_.leaks.push_back(std::move(leak));
 }
 
@@ -242,6 +245,9 @@ absl::StatusOr<Leaks> AnalyzeLeaks(const Capture& capture, const Selection& sele
   if (!pass.found().ok()) return pass.found();
   Leaks leaks = pass.Take();
   leaks.report = *std::move(report);
+  absl::StatusOr<std::vector<LeakCause>> causes = FindLeakCauses(capture, selection, leaks.leaks);
+  if (!causes.ok()) return causes.status();
+  leaks.causes = *std::move(causes);
   return leaks;
 }
 

@@ -27,6 +27,7 @@
 #include "tools/analyze/categories/block_categories.h"
 #include "tools/analyze/grouping/source_lines.h"
 #include "tools/analyze/lives/leak.h"
+#include "tools/analyze/lives/leak_causes.h"
 #include "tools/analyze/lives/leak_trend.h"
 #include "tools/analyze/pass/windowed_visitor.h"
 #include "tools/model/capture.h"
@@ -34,8 +35,9 @@
 namespace memoir {
 
 struct Leaks {
-  std::vector<Leak> leaks;  // most bytes first
-  std::uint64_t steps = 0;  // that were looked at, of the process with most
+  std::vector<Leak> leaks;        // most bytes first
+  std::vector<LeakCause> causes;  // of AnalyzeLeaks; of LeakPass none
+  std::uint64_t steps = 0;        // that were looked at, of the process with most
   StepSource source = StepSource::kNone;
   ReplayReport report;
 };
@@ -59,18 +61,20 @@ class LeakPass : public WindowedVisitor {
     std::uint64_t bytes = 0;
     std::uint64_t blocks = 0;
   };
-  // A line (a number of lines_), or where there is none an operator and a module; and whether torch.cat made it.
+  // A line (a number of lines_), or where there is none an operator and a module; whether torch.cat made it, or a
+  // library took it as its workspace at the first call of the line.
   struct Place {
     DeviceId device;
     std::uint32_t line = kNoLine;
     NameId operator_name;
     ModuleId module;
     bool joined = false;
+    bool workspace = false;
     bool operator==(const Place&) const = default;
     template <typename H>
     friend H AbslHashValue(H hash, const Place& place) {
       return H::combine(std::move(hash), place.device.value, place.line, place.operator_name.value, place.module.value,
-                        place.joined);
+                        place.joined, place.workspace);
     }
   };
   static constexpr std::uint32_t kNoLine = 0xffffffffu;
@@ -120,7 +124,8 @@ class LeakPass : public WindowedVisitor {
   StepSource source_ = StepSource::kNone;  // the best so far: what counts as a step
   std::uint64_t step_ = 0;
   std::vector<std::uint64_t> numbers_;  // of steps, as the program counts them
-  std::uint64_t newest_ns_ = 0;
+  std::uint64_t newest_ns_ = 0;         // when the step in hand began, as the next two of those before it
+  std::uint64_t last_ns_ = 0, last_but_one_ns_ = 0;
   bool frozen_ = false;  // the window is closed
   absl::flat_hash_map<Place, Row> rows_;
   std::vector<New> new_;

@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "tools/analyze/categories/block_categories.h"
+#include "tools/analyze/lives/leaks.h"
 #include "tools/analyze/oom/out_of_memory_pass.h"
+#include "tools/analyze/pass/visitor_group.h"
 
 namespace memoir {
 namespace {
@@ -39,12 +41,15 @@ absl::StatusOr<std::vector<OutOfMemory>> AnalyzeOutOfMemory(const Capture& captu
       CategorizeBlocks(capture, ReplayOptionsFor(selection, true, false));
   if (!categories.ok()) return categories.status();
   OutOfMemoryPass pass(capture, selection, most, *categories);
-  const absl::StatusOr<ReplayReport> report = capture.Replay(pass, replay);
+  LeakPass leaks(capture, selection, *categories);
+  VisitorGroup both({&pass, &leaks});
+  const absl::StatusOr<ReplayReport> report = capture.Replay(both, replay);
   if (!report.ok()) return report.status();
   if (!pass.found().ok()) return pass.found();
   std::vector<OutOfMemory> errors = pass.TakeErrors();
   const absl::Status status = AddGrowth(capture, selection, *categories, pass.TakeQuestions(), errors);
   if (!status.ok()) return status;
+  AddLeaks(leaks.Take().leaks, errors);
   return errors;
 }
 

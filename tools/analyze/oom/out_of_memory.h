@@ -15,6 +15,7 @@
 #include "tools/analyze/grouping/source_lines.h"
 #include "tools/analyze/oom/input_growth.h"
 #include "tools/analyze/oom/out_of_memory_growth.h"
+#include "tools/analyze/oom/out_of_memory_leaks.h"
 #include "tools/analyze/oom/out_of_memory_room.h"
 #include "tools/analyze/pass/loop_position.h"
 #include "tools/analyze/pass/options.h"
@@ -57,6 +58,7 @@ struct OutOfMemory {
   std::vector<Holder> by_category;  // by Memoir's rules (categories/rules.h)
   Room room;
   Growth growth;
+  std::optional<Leaking> leaking;             // empty: nothing is kept more in every step, or not known
   std::optional<FittingInput> fitting_input;  // empty: not known, or no smaller input would have helped
   // Of this kind, which came after the error: the program had caught it. Empty and 0 where no step was recorded.
   std::optional<StepKind> step_kind;

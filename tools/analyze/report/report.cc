@@ -138,6 +138,9 @@ absl::StatusOr<Report> AnalyzeReport(const Capture& capture, const ReportOptions
   if (!tables.ok()) return tables;
   Report report = pass.TakeReport();
   report.summaries = std::move(summaries);
+  absl::StatusOr<std::vector<LeakCause>> causes = FindLeakCauses(capture, quiet, leaks.leaks);
+  if (!causes.ok()) return causes.status();
+  leaks.causes = *std::move(causes);
   report.leaks = std::move(leaks);
   report.whole = prepared->whole;
   const absl::Status errors = AddOutOfMemory(capture, options.OfAllBlocks(), report.summaries);

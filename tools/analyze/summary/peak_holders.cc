@@ -64,7 +64,10 @@ absl::StatusOr<PeakHolders> AnalyzePeakHolders(const Capture& capture, const Sel
   absl::StatusOr<std::vector<Summary>> summaries = Summaries(capture, selection, *groupings, leaks);
   if (!summaries.ok()) return summaries.status();
   PeakHolders holders = {std::move((*summaries)[0]), std::move((*summaries)[1]), std::move((*summaries)[2]),
-                         leaks.Take().leaks};
+                         leaks.Take()};
+  absl::StatusOr<std::vector<LeakCause>> causes = FindLeakCauses(capture, selection, holders.leaks.leaks);
+  if (!causes.ok()) return causes.status();
+  holders.leaks.causes = *std::move(causes);
   Summary& first = holders.by_category;
   if (!RanOut(first)) return holders;
   absl::Status added = AddOutOfMemory(capture, selection, first);

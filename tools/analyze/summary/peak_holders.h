@@ -17,7 +17,7 @@ struct PeakHolders {
   Summary by_category;
   Summary by_module;
   Summary by_line;
-  std::vector<Leak> leaks;  // most bytes first
+  Leaks leaks;  // without a report of its own
 };
 
 absl::StatusOr<PeakHolders> AnalyzePeakHolders(const Capture& capture, const Selection& selection);

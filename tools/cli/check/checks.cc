@@ -53,6 +53,11 @@ absl::StatusOr<Checked> CheckOom(Analyses& analyses, const Shown& shown, bool br
       checked.text += (of_torch ? "\nmore: memoir show --at oom --by " + by + " "
                                 : std::string("\nmore: memoir check balance --at oom ")) +
                       shown.path + "\n";
+    if (std::ranges::any_of(summary->out_of_memory,
+                            [of_torch](const OutOfMemory& error) { return of_torch && error.unaccounted > 0; }))
+      checked.text += "more: memoir check balance --at oom " + shown.path + "\n";
+    if (std::ranges::any_of(summary->out_of_memory, [](const OutOfMemory& error) { return error.leaking.has_value(); }))
+      checked.text += "more: memoir check leaks " + shown.path + "\n";
     if (std::ranges::any_of(summary->devices, [](const DeviceRow& row) { return row.checkpointing.has_value(); }))
       checked.text += "more: memoir show --by checkpoint " + shown.path + "\n";
   } else {

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
 #include "tools/analyze/accounting/balance.h"
 #include "tools/analyze/pass/steps.h"
 #include "tools/analyze/report/report.h"
@@ -45,7 +46,7 @@ const VerbHelp kHelp = {
     .examples =
         "  memoir report run7                   # writes run7.html\n"
         "  memoir report run7 -o /tmp/peak.html --rank 0\n"
-        "  memoir report run7 --steps 10:12     # writes run7-part.html\n",
+        "  memoir report run7 --steps 10:12     # writes run7-steps-10-12.html\n",
 };
 
 struct ReportArguments : SelectionArguments {
@@ -58,7 +59,7 @@ void AddOptions(CLI::App& app, ReportArguments& arguments) {
   app.add_option("CAPTURE", arguments.capture, kCaptureHelp);
   app.add_option("-o,--output", arguments.output,
                  "file to write; -: standard output [the capture's name with .html; of a window or of some blocks with "
-                 "-part.html]");
+                 "their options in it]");
   app.add_option("--steps", arguments.steps, kStepsHelp);
   AddTimes(app, arguments, "");
   AddBlockChoice(app, arguments, "");
@@ -120,8 +121,18 @@ std::string DefaultOutput(const ReportArguments& arguments) {
   std::filesystem::path path = std::filesystem::path(arguments.capture).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();
   const std::string name = path.filename().string();
-  const bool is_part = arguments.is_of_window() || arguments.chooses_blocks();
-  return (name.empty() || name == "." || name == ".." ? "report" : name) + (is_part ? "-part.html" : ".html");
+  std::string part;
+  for (const char c : WindowOptions(arguments) + BlockOptions(arguments)) {
+    if (absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '.') {
+      part += c;
+    } else if (!part.empty() && part.back() != '-') {
+      part += '-';
+    }
+  }
+  constexpr std::size_t kMostOfPart = 60;
+  part = part.substr(0, kMostOfPart);
+  while (part.ends_with('-')) part.pop_back();
+  return (name.empty() || name == "." || name == ".." ? "report" : name) + (part.empty() ? "" : "-" + part) + ".html";
 }
 
 absl::Status MakeReport(const ReportArguments& arguments) {

@@ -1,6 +1,8 @@
 #include "tools/view/lives/leak_view.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 
 #include "fmt/format.h"
 #include "tools/analyze/categories/block_categories.h"
@@ -14,6 +16,12 @@ namespace memoir {
 namespace {
 
 constexpr std::size_t kNameInLine = 40;
+
+std::uint64_t BytesOf(const LeakGroup& group) {
+  std::uint64_t bytes = 0;
+  for (const Leak* const leak : group.leaks) bytes += leak->bytes;
+  return bytes;
+}
 
 std::string CountedSteps(std::uint64_t steps, StepSource source) {
   switch (source) {
@@ -35,24 +43,6 @@ std::string PlaceText(const Leak& leak) {
   if (leak.line.known()) return ShownPlace(leak.line, kNameInLine);
   const std::string name = leak.operator_name.empty() ? "outside of any operator" : Escaped(leak.operator_name);
   return name + (leak.module.empty() ? "" : " in " + ShownName(leak.module));
-}
-
-// Who keeps what is still live long after its step. A graph lets go of what backward has come to: that is kept by who
-// refers to it.
-Keeper LastKeeperOf(const Rule& rule) {
-  return rule.keeper == Keeper::kGraph && rule.name != "awaits_backward" ? Keeper::kProgram : rule.keeper;
-}
-
-// Of a category. Autograd's graph keeps what its nodes saved, whatever that is beside: inputs, parameters' casts.
-Keeper KeeperOf(const Leak& leak) {
-  constexpr std::uint64_t kSmallestPart = 4;
-  if (leak.categories.empty()) return Keeper::kNotKnown;
-  for (const Leak::Share& share : leak.categories) {
-    const Keeper keeper = LastKeeperOf(Rules()[share.rule]);
-    const bool graph = keeper == Keeper::kGraph || keeper == Keeper::kUnusedGraph || keeper == Keeper::kRetainedGraph;
-    if (graph && share.bytes >= leak.bytes / kSmallestPart) return keeper;
-  }
-  return LastKeeperOf(Rules()[leak.categories.front().rule]);
 }
 
 // Who keeps it from being freed, as far as autograd, modules and optimizers say so.
@@ -79,6 +69,25 @@ std::string_view HolderText(const Leak& leak) {
     default:
       return "a reference of the program, such as a list, a dictionary, a closure or an exception";
   }
+}
+
+// "at train.py:30", "by aten::add"
+std::string MadeText(const LeakCause::Made& made) {
+  return made.line.known() ? "at " + ShownPlace(made.line, kNameInLine) : "by " + Escaped(made.operator_name);
+}
+
+std::string CauseText(const LeakCause& cause) {
+  const std::string kept = MadeText(cause.last_kept), result = MadeText(cause.last_result);
+  return "autograd's graph, while the program refers to a result of it: the last of these tensors in a step is made " +
+         kept + (kept == result ? "" : ", the last that is computed from them " + result);
+}
+
+// "train.py:12 +2.0 MiB, model.py:7 +1.0 MiB"
+std::string PlacesText(const LeakGroup& group) {
+  std::string text;
+  for (const Leak* const leak : group.leaks)
+    text += (text.empty() ? "" : ", ") + PlaceText(*leak) + " +" + FormatBytes(leak->bytes_per_step());
+  return text;
 }
 
 // "activation 75.0% (most by aten::relu in 1), input 25.0% on cpu, 40 blocks"
@@ -119,14 +128,40 @@ std::string FactLine(const Terminal& terminal, std::string_view name, std::strin
 
 Json TextOrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
+Json MadeJson(const LeakCause::Made& made) {
+  Json json = {{"operator", TextOrNull(made.operator_name)}};
+  AddLine(json, made.line);
+  return json;
+}
+
 }  // namespace
 
-std::string LeakText(const Capture& capture, const Leak& leak) {
+std::vector<LeakGroup> GroupsOf(const Leaks& leaks) {
+  std::vector<LeakGroup> groups;
+  std::vector<bool> grouped(leaks.leaks.size());
+  for (const LeakCause& cause : leaks.causes) {
+    LeakGroup& group = groups.emplace_back(LeakGroup{{}, &cause});
+    for (const std::size_t i : cause.leaks) {
+      group.leaks.push_back(&leaks.leaks[i]);
+      grouped[i] = true;
+    }
+  }
+  for (std::size_t i = 0; i < leaks.leaks.size(); ++i) {
+    if (!grouped[i]) groups.push_back({{&leaks.leaks[i]}});
+  }
+  std::ranges::stable_sort(groups, std::greater(), BytesOf);
+  return groups;
+}
+
+std::string LeakText(const Capture& capture, const LeakGroup& group) {
+  const Leak& leak = *group.leaks.front();
   const bool alone = DescribeJob(capture).processes <= 1;
-  return fmt::format("{}{}: +{} each step, {} after {}", PlaceText(leak),
-                     alone ? "" : " on " + DeviceLabel(capture, leak.device, leak.process),
-                     FormatBytes(leak.bytes_per_step()), FormatBytes(leak.bytes),
-                     FormatCounted(leak.steps, "step", "steps"));
+  const std::size_t others = group.leaks.size() - 1;
+  return fmt::format(
+      "{}{}{}: +{} each step, {} after {}", PlaceText(leak),
+      others == 0 ? "" : " and " + FormatCounted(others, "other place", "other places") + ", likely for one cause",
+      alone ? "" : " on " + DeviceLabel(capture, leak.device, leak.process), FormatBytes(BytesOf(group) / leak.steps),
+      FormatBytes(BytesOf(group)), FormatCounted(leak.steps, "step", "steps"));
 }
 
 std::string LeakCommand(const Leak& leak) {
@@ -139,27 +174,32 @@ std::string LeakCommand(const Leak& leak) {
 std::string LeakHeadline(const Leaks& leaks) {
   const std::string steps = CountedSteps(leaks.steps, leaks.source);
   if (const std::size_t count = leaks.leaks.size(); count > 0) {
-    return fmt::format("{} more in every step ({} looked at)", FormatCounted(count, "place keeps", "places keep"),
-                       steps);
+    const std::string causes =
+        leaks.causes.empty() ? "" : ", likely for " + FormatCounted(GroupsOf(leaks).size(), "cause", "causes");
+    return fmt::format("{} more in every step{} ({} looked at)", FormatCounted(count, "place keeps", "places keep"),
+                       causes, steps);
   }
   if (leaks.source == StepSource::kNone)
     return "not known: the recording has no steps: no call of memoir.step(), of an optimizer or of a module";
   if (leaks.steps <= kFewestSteps) return "not known: too few to tell what grows: " + steps + " looked at";
-  return "nothing is kept more in every step, of " + steps;
+  return "no leak of 1 % of the peak, or of 256 KiB a step, in " + steps;
 }
 
 std::string RenderLeaks(const Capture& capture, const Leaks& leaks, std::size_t top, const std::string& path,
                         const Terminal& terminal) {
-  const std::size_t count = leaks.leaks.size();
+  const std::vector<LeakGroup> groups = GroupsOf(leaks);
+  const std::size_t count = groups.size();
   if (count == 0) return LeakHeadline(leaks) + "\n";
   std::string text = Painted(terminal, Color::kBold, LeakHeadline(leaks)) + "\n";
   const std::size_t shown = top == 0 ? count : std::min(top, count);
   for (std::size_t i = 0; i < shown; ++i) {
-    const Leak& leak = leaks.leaks[i];
-    text += "\n" + Wrapped(LeakText(capture, leak), terminal.width, 2) + "\n";
-    text += FactLine(terminal, "what", WhatText(capture, leak));
+    const LeakGroup& group = groups[i];
+    const Leak& leak = *group.leaks.front();
+    text += "\n" + Wrapped(LeakText(capture, group), terminal.width, 2) + "\n";
+    if (group.cause != nullptr) text += FactLine(terminal, "places", PlacesText(group));
+    text += FactLine(terminal, "what", (group.cause != nullptr ? "at the first: " : "") + WhatText(capture, leak));
     text += FactLine(terminal, "since", fmt::format("step {}", leak.since_step));
-    text += FactLine(terminal, "kept by", HolderText(leak));
+    text += FactLine(terminal, "kept by", group.cause != nullptr ? CauseText(*group.cause) : HolderText(leak));
     text += "  more: memoir " + LeakCommand(leak) + " " + path + "\n";
   }
   if (shown < count) text += fmt::format("\n{} more: memoir check leaks --top 0 {}\n", count - shown, path);
@@ -170,6 +210,14 @@ Json LeaksJson(const Capture& capture, const Leaks& leaks, const std::string& pa
   Json json = CaptureJson(capture, leaks.report, "check_leaks");
   json["steps"] = leaks.steps;
   json["step_source"] = TextOrNull(std::string(ToString(leaks.source)));
+  std::map<const Leak*, std::size_t> cause_of;
+  json["causes"] = Json::array();
+  for (const LeakCause& cause : leaks.causes) {
+    for (const std::size_t i : cause.leaks) cause_of[&leaks.leaks[i]] = json["causes"].size();
+    json["causes"].push_back({{"leaks", cause.leaks},
+                              {"last_kept", MadeJson(cause.last_kept)},
+                              {"last_result", MadeJson(cause.last_result)}});
+  }
   json["leaks"] = Json::array();
   for (const Leak& leak : leaks.leaks) {
     const bool memory = leak.kind == Leak::Kind::kFragmentation || leak.device == "pinned";
@@ -183,6 +231,8 @@ Json LeaksJson(const Capture& capture, const Leaks& leaks, const std::string& pa
                   {"since_step", leak.since_step},
                   {"ns", leak.ns}};
     AddLine(entry, leak.line);
+    const auto cause = cause_of.find(&leak);
+    entry["cause"] = cause == cause_of.end() ? Json(nullptr) : Json(cause->second);
     entry["operator"] = TextOrNull(leak.operator_name);
     entry["module"] = TextOrNull(leak.module);
     entry["categories"] = Json::array();

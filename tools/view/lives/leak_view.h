@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "tools/analyze/lives/leaks.h"
 #include "tools/model/capture.h"
@@ -12,8 +13,15 @@
 
 namespace memoir {
 
-// "train.py:40: +2.0 MiB each step, 40.0 MiB after 20 steps"
-std::string LeakText(const Capture& capture, const Leak& leak);
+// Leaks of one cause together, those that keep most first.
+struct LeakGroup {
+  std::vector<const Leak*> leaks;    // one at least, most bytes first
+  const LeakCause* cause = nullptr;  // of several
+};
+std::vector<LeakGroup> GroupsOf(const Leaks& leaks);
+// "train.py:40: +2.0 MiB each step, 40.0 MiB after 20 steps"; of several "train.py:40 and 4 other places, likely for
+// one cause: +3.0 MiB each step, 60.0 MiB after 20 steps".
+std::string LeakText(const Capture& capture, const LeakGroup& group);
 // The words of the command that shows what was live at that point, without program and capture.
 std::string LeakCommand(const Leak& leak);
 

@@ -60,6 +60,12 @@ Json RoomJson(const Room& room) {
           {"other_size_bytes", room.other_size_free}};
 }
 
+Json LeakingJson(const Leaking& leaking) {
+  return {
+      {"places", leaking.places},         {"bytes", leaking.bytes},         {"bytes_per_step", leaking.bytes_per_step},
+      {"since_step", leaking.since_step}, {"line", LineJson(leaking.line)}, {"operator", leaking.operator_name}};
+}
+
 Json ErrorJson(const OutOfMemory& error) {
   const Room& room = error.room;
   return {{"device", error.device},
@@ -104,6 +110,7 @@ Json ErrorJson(const OutOfMemory& error) {
           {"by_category", HoldersJson(error.by_category)},
           {"pinned_by", HoldersJson(room.pinned_by)},
           {"growth", GrowthJson(error.growth)},
+          {"leaking", error.leaking ? LeakingJson(*error.leaking) : Json(nullptr)},
           {"smaller_input", error.fitting_input ? FittingJson(*error.fitting_input) : Json(nullptr)}};
 }
 

@@ -63,7 +63,7 @@ std::string OutsideHeld(const OutOfMemory& error, std::size_t top) {
   for (const Holder& holder : *error.outside) bytes += holder.bytes;
   std::string text = bytes == 0 ? "nothing" : FormatBytes(bytes) + ": " + HolderList(*error.outside, top);
   if (error.other_processes.value_or(0) > 0) text += "; other processes " + FormatBytes(*error.other_processes);
-  if (error.unaccounted > 0) text += "; unexplained " + FormatBytes(error.unaccounted) + ": memoir check balance";
+  if (error.unaccounted > 0) text += "; without a known owner " + FormatBytes(error.unaccounted);
   return text;
 }
 
@@ -183,9 +183,8 @@ std::string WhyNow(const OutOfMemory& error, const Detail& detail) {
   if (!growth.kind) return "no earlier step is recorded to compare with (memoir.step(), an optimizer, a module)";
   if (growth.first)
     return "it is the first " + std::string(ToString(*growth.kind)) + "; there is no earlier one to compare with";
-  const std::string since = growth.same_call
-                                ? "since the same call of " + StepBefore(growth)
-                                : "since the end of " + StepBefore(growth) + " (it did not reach this call)";
+  const std::string since = growth.same_call ? "since the same call of " + StepBefore(growth)
+                                             : "since the end of " + StepBefore(growth) + " (which made no such call)";
   std::string text = growth.allocated == 0 ? "allocated memory has not grown " + since
                                            : FormatSignedBytes(growth.allocated) + " allocated " + since;
   const std::string modules = GrownList(growth, growth.by_module, detail.top);

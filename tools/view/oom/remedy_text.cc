@@ -1,25 +1,51 @@
 #include "tools/view/oom/remedy_text.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "fmt/format.h"
 #include "fmt/ranges.h"
+#include "tools/view/capture/line_text.h"
 #include "tools/view/oom/holder_lists.h"
 #include "tools/view/terminal/units.h"
 
 namespace memoir {
 namespace {
 
-// Of the device's peak: what was live when memory was refused is seldom less.
+constexpr std::size_t kNameInLine = 40;
+
+// What would go on growing, whatever else is done.
+std::string LeakHelps(const OutOfMemory& error) {
+  if (!error.leaking) return "";
+  const Leaking& leaking = *error.leaking;
+  const std::string named =
+      leaking.operator_name.empty() ? "code outside of any operator" : Named(leaking.operator_name);
+  const std::string largest = leaking.line.known() ? ShownPlace(leaking.line, kNameInLine) : named;
+  return fmt::format("a leak mended: {} more in every step, {} by now{}{} (memoir check leaks)",
+                     FormatBytes(leaking.bytes_per_step), FormatBytes(leaking.bytes),
+                     leaking.places == 1 ? ", at " : fmt::format(", at {} places, the largest ", leaking.places),
+                     largest);
+}
+
+// Less than this part of what was allocated is not why memory ran out, unless it is more than was asked for.
+bool IsWhy(const Leaking& leaking, const OutOfMemory& error) {
+  constexpr std::uint64_t kSmallestPart = 10;
+  return leaking.bytes >= error.asked_bytes || leaking.bytes >= error.allocated_bytes / kSmallestPart;
+}
+
+// Of the device's peak, so only where what was live when memory was refused was not much less.
 std::string CheckpointingHelps(const OutOfMemory& error, const Summary& summary) {
   const auto device = std::ranges::find_if(summary.devices, [&](const DeviceRow& row) {
     return row.name == error.device && row.process == error.process && row.checkpointing.has_value();
   });
   if (device == summary.devices.end()) return "";
+  if (error.leaking && IsWhy(*error.leaking, error)) return "";  // what it would free is kept of many steps
+  if (error.allocated_bytes + error.asked_bytes < device->peak_allocated_bytes / 10 * 9) return "";
   const CheckpointRow& row = *device->checkpointing;
-  const std::string modules = Named(row.name) + " (" + FormatCounted(row.modules, "module", "modules") + ")";
+  const std::string modules = Named(row.name) + " (" + FormatCounted(row.modules, "module", "modules") +
+                              (row.cut_off ? " called so far)" : ")");
   const std::string freed = FormatBytes(static_cast<std::uint64_t>(row.freed_bytes));
   return row.cut_off
              ? fmt::format("checkpointing {}: {} less by then (an estimate; the forward had not ended)", modules, freed)
@@ -29,6 +55,8 @@ std::string CheckpointingHelps(const OutOfMemory& error, const Summary& summary)
 // How far the batch has to shrink is known where steps before had inputs of several sizes: the step that failed has not
 // shown all that it needs. What backward never came for does not grow with a batch alone, it is kept.
 std::string SmallerBatchHelps(const OutOfMemory& error) {
+  // Of what is kept, inputs among it, a smaller batch only makes less.
+  if (error.leaking && IsWhy(*error.leaking, error)) return "";
   if (error.fitting_input) {
     const FittingInput& input = *error.fitting_input;
     return fmt::format("a smaller batch: inputs of about {} would fit, these had {} (an estimate from {} steps)",
@@ -64,6 +92,8 @@ std::string WhatHelps(const OutOfMemory& error, const Summary& summary) {
   std::vector<std::string> ways = {SettingHelps(error), CheckpointingHelps(error, summary), SmallerBatchHelps(error)};
   // A forward that had layers to go needs more than the one request.
   if (error.phase == Phase::kForward) std::ranges::rotate(ways, ways.begin() + 1);
+  const bool first = error.leaking && IsWhy(*error.leaking, error);
+  ways.insert(first ? ways.begin() : ways.end(), LeakHelps(error));
   std::erase(ways, "");
   return fmt::format("{}", fmt::join(ways, "; "));
 }

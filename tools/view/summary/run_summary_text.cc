@@ -194,10 +194,9 @@ std::string OthersText(const Capture& capture, const Summary& summary, std::size
 // What is wrong, worst first: one line each.
 std::vector<LossHeadline> FindingsOf(const Capture& capture, const PeakHolders& holders) {
   std::vector<LossHeadline> findings;
-  if (!holders.leaks.empty()) {
-    const std::string more =
-        holders.leaks.size() == 1 ? "" : fmt::format("{} leaks, the largest: ", FormatCount(holders.leaks.size()));
-    findings.push_back({"leak? " + more + LeakText(capture, holders.leaks.front()), true});
+  if (const std::vector<LeakGroup> leaks = GroupsOf(holders.leaks); !leaks.empty()) {
+    const std::string more = leaks.size() == 1 ? "" : fmt::format("{} leaks, the largest: ", FormatCount(leaks.size()));
+    findings.push_back({"leak? " + more + LeakText(capture, leaks.front()), true});
   }
   std::vector<LossHeadline> losses = LossHeadlines(capture, holders.by_category.report);
   std::ranges::move(losses, std::back_inserter(findings));
@@ -240,17 +239,17 @@ std::string NextCommands(const PeakHolders& holders, const TypedCommand& command
   };
   if (!summary.out_of_memory.empty() || CountOutOfMemory(summary) > 0) {
     std::string text = next("errors", "check oom");
-    if (!holders.leaks.empty()) text += next("leaked", "check leaks");
+    if (!holders.leaks.leaks.empty()) text += next("leaked", "check leaks");
     if (std::ranges::any_of(summary.devices, [](const DeviceRow& device) { return device.checkpointing.has_value(); }))
       text += next("lower it", "show --by checkpoint");
     return text + next("tables", "show");
   }
   std::string text;
-  if (!holders.leaks.empty()) text += next("leaked", "check leaks");
+  if (!holders.leaks.leaks.empty()) text += next("leaked", "check leaks");
   if (!summary.devices.empty()) {
     const std::size_t device = LargestDevice(summary);
     const bool kept = IsLarge(summary, device, "ACTIVATION", "no backward came");
-    if (kept && holders.leaks.empty()) text += next("kept by", "show --by category,line");
+    if (kept && holders.leaks.leaks.empty()) text += next("kept by", "show --by category,line");
     if (!kept && holders.by_module.module_calls > 0 && IsLarge(summary, device, "ACTIVATION", ""))
       text += next("lower it", "show --by checkpoint");
   }

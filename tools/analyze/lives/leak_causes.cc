@@ -1,0 +1,180 @@
+#include "tools/analyze/lives/leak_causes.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "tools/analyze/pass/windowed_visitor.h"
+
+namespace memoir {
+namespace {
+
+bool IsOfGraph(const Leak& leak) {
+  const Keeper keeper = KeeperOf(leak);
+  return keeper == Keeper::kGraph || keeper == Keeper::kUnusedGraph || keeper == Keeper::kRetainedGraph;
+}
+
+// A graph keeps inputs, too, which Memoir's rules say nothing more of.
+bool MayBeOfGraph(const Leak& leak) {
+  if (leak.kind != Leak::Kind::kKept || leak.categories.empty()) return false;
+  return IsOfGraph(leak) || Rules()[leak.categories.front().rule].kept == Category::kInput;
+}
+
+// Leaks that began together, on one device.
+using Alike = std::tuple<ProcessId, std::string, std::uint64_t, std::uint64_t>;
+Alike AlikeOf(const Leak& leak) { return {leak.process, leak.device, leak.since_step, leak.steps}; }
+
+std::map<Alike, std::vector<std::size_t>> Candidates(const std::vector<Leak>& leaks) {
+  std::map<Alike, std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < leaks.size(); ++i) {
+    if (MayBeOfGraph(leaks[i])) groups[AlikeOf(leaks[i])].push_back(i);
+  }
+  std::erase_if(groups, [&](const auto& group) {
+    return group.second.size() < 2 ||
+           std::ranges::none_of(group.second, [&](std::size_t i) { return IsOfGraph(leaks[i]); });
+  });
+  return groups;
+}
+
+// Blocks of a step, in sets of those that operators computed from each other.
+class StepFlow : public Visitor {
+ public:
+  StepFlow(const Leak& leak, std::string_view own)
+      : process_(leak.process),
+        device_(leak.device),
+        from_ns_(leak.from_ns),
+        to_ns_(leak.to_ns),
+        looked_ns_(leak.ns),
+        lines_(own) {}
+
+  struct Made {
+    SourceLine line;
+    std::string operator_name, module;
+    std::size_t set = 0;  // index in made(), of any of its set
+    bool forward = true;  // by forward, or by code outside of modules
+    bool kept = true;     // live a step later
+  };
+  const std::vector<Made>& made() const { return made_; }
+  std::size_t SetOf(std::size_t at) const {
+    while (made_[at].set != at) at = made_[at].set;
+    return at;
+  }
+
+  void OnStart(const ReplayState& state) override { state_ = &state; }
+  void OnRangeBegin(const RangeBeginEvent& event) override {
+    if (!IsInStep(event)) return;
+    std::size_t set = kNone;
+    for (const Tensor& tensor : event.tensors) set = Join(set, At(tensor));
+    if (set != kNone) open_[event.range->call] = set;
+  }
+  void OnRangeEnd(const RangeEndEvent& event) override {
+    const auto open = open_.find(event.range->call);
+    if (open == open_.end()) return;
+    for (const Tensor& tensor : event.tensors) Join(open->second, At(tensor));
+    open_.erase(open);
+  }
+  void OnAllocate(const AllocateEvent& event) override {
+    const Block& block = *event.block;
+    if (event.before || !IsInStep(event) || ToString(state_->dictionary().device(block.device)) != device_) return;
+    const std::size_t at = made_.size();
+    Made made;
+    made.set = at;
+    if (const StackId stack = block.line_callstack(); stack.valid()) {
+      const std::uint32_t line = lines_.NumberOf(stack, state_->dictionary());
+      made.line = SourceLineOf(lines_.FrameOf(line), state_->dictionary());
+    }
+    made.forward = block.phase == Phase::kForward || block.phase == Phase::kOther;
+    made.operator_name = state_->dictionary().text(block.operator_name);
+    if (block.module.valid()) made.module = state_->dictionary().module(block.module).place();
+    made_.push_back(std::move(made));
+    live_[block.ordinal] = at;
+    if (event.stack == nullptr) return;
+    for (const OpenRange& range : *event.stack) {
+      if (const auto open = open_.find(range.call); open != open_.end()) Join(open->second, at);
+    }
+  }
+  void OnDeallocate(const DeallocateEvent& event) override {
+    const auto live = live_.find(event.block->ordinal);
+    if (live == live_.end() || state_->Nanoseconds(event.process, event.tick) >= looked_ns_) return;
+    made_[live->second].kept = false;
+    live_.erase(live);
+  }
+
+ private:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+  bool IsInStep(const Event& event) const {
+    if (event.process != process_) return false;
+    const std::uint64_t ns = state_->Nanoseconds(event.process, event.tick);
+    return from_ns_ <= ns && ns < to_ns_;
+  }
+  std::size_t At(const Tensor& tensor) const {
+    if (tensor.storage == 0) return kNone;
+    const Block* const block = state_->LiveBlockAt(tensor.device, tensor.storage);
+    const auto live = block == nullptr ? live_.end() : live_.find(block->ordinal);
+    return live == live_.end() ? kNone : live->second;
+  }
+  std::size_t Join(std::size_t one, std::size_t other) {
+    if (one == kNone || other == kNone) return one == kNone ? other : one;
+    const std::size_t first = SetOf(one), second = SetOf(other);
+    made_[std::max(first, second)].set = std::min(first, second);
+    return std::min(first, second);
+  }
+
+  const ProcessId process_;
+  const std::string device_;
+  const std::uint64_t from_ns_, to_ns_, looked_ns_;
+  SourceLines lines_;
+  const ReplayState* state_ = nullptr;
+  std::vector<Made> made_;
+  absl::flat_hash_map<std::uint64_t, std::size_t> live_;  // in made_, by Block::ordinal
+  absl::flat_hash_map<std::uint64_t, std::size_t> open_;  // of its arguments, in made_, by OpenRange::call
+};
+
+bool IsOf(const StepFlow::Made& made, const Leak& leak) {
+  if (leak.line.known()) return made.line == leak.line;
+  return !made.line.known() && made.operator_name == leak.operator_name && made.module == leak.module;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<LeakCause>> FindLeakCauses(const Capture& capture, const Selection& selection,
+                                                      const std::vector<Leak>& leaks) {
+  std::vector<LeakCause> causes;
+  for (const auto& [alike, group] : Candidates(leaks)) {
+    StepFlow flow(leaks[group.front()], selection.own);
+    ReplayOptions replay = ReplayOptionsFor(selection, true, false);
+    replay.modules = true;
+    const absl::StatusOr<ReplayReport> report = capture.Replay(flow, replay);
+    if (!report.ok()) return report.status();
+    std::map<std::size_t, LeakCause> by_set;
+    std::vector<bool> placed(leaks.size());
+    for (std::size_t at = 0; at < flow.made().size(); ++at) {
+      const StepFlow::Made& made = flow.made()[at];
+      if (!made.forward) continue;
+      LeakCause& cause = by_set[flow.SetOf(at)];
+      cause.last_result = {made.line, made.operator_name};
+      if (!made.kept) continue;
+      cause.last_kept = cause.last_result;
+      for (const std::size_t i : group) {
+        if (placed[i] || !IsOf(made, leaks[i])) continue;
+        placed[i] = true;
+        cause.leaks.push_back(i);
+      }
+    }
+    for (auto& [set, cause] : by_set) {
+      if (cause.leaks.size() < 2 ||
+          std::ranges::none_of(cause.leaks, [&](std::size_t i) { return IsOfGraph(leaks[i]); }))
+        continue;
+      std::ranges::sort(cause.leaks);
+      causes.push_back(std::move(cause));
+    }
+  }
+  return causes;
+}
+
+}  // namespace memoir
