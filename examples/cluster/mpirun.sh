@@ -4,4 +4,4 @@ set -euo pipefail
 ranks=$1
 shift
 # mpirun stops at its first word that is no option; Open MPI tells each process its rank, which Memoir reads.
-exec mpirun -n "$ranks" "$@" "${MEMOIR_TREE:-/shared/memoir}/bin/memoir" run -o "${CAPTURE:-mpi-train}" -- python "${TRAIN:-train.py}"
+exec mpirun -n "$ranks" "$@" "${TREE:-/shared/memoir}/bin/memoir" run -o "${CAPTURE:-mpi-train}" -- python "${TRAIN:-train.py}"

@@ -7,7 +7,7 @@
 # sbatch slurm.sh: the tree lies on a file system that all nodes see, and so does the folder from which the job is submitted.
 # The capture is memoir-slurm-JOB.STEP there; rank 0 writes its summary into the log.
 set -euo pipefail
-memoir=${MEMOIR_TREE:-/shared/memoir}/bin/memoir
+memoir=${TREE:-/shared/memoir}/bin/memoir
 
 MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
 export MASTER_ADDR MASTER_PORT=$((20000 + SLURM_JOB_ID % 20000)) WORLD_SIZE=$SLURM_NTASKS

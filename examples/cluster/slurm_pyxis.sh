@@ -8,7 +8,7 @@
 # the folder from which the job is submitted (as /workspace) and one for captures.
 set -euo pipefail
 image=${IMAGE:-registry.example.com#train:1}
-tree=${MEMOIR_TREE:-/shared/memoir}
+tree=${TREE:-/shared/memoir}
 captures=${CAPTURES:-$PWD/captures}
 mkdir -p "$captures"
 

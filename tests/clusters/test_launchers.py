@@ -21,7 +21,7 @@ def launch(script, tree, folder, *arguments, path=STAND_INS, rank="RANK", **vari
     """The script in `folder`, with a program that allocates a size by which its rank is known again."""
     (folder / "train.py").write_text(PROGRAM.format(rank=rank))
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM_", "OMPI_", "PMI", "MEMOIR_", "RANK"))}
-    environment = {**kept, "PATH": f"{path}:{pods.PYTHON.parent}:/usr/local/bin:/usr/bin:/bin", "MEMOIR_TREE": str(tree), "TEST_FOLDER": str(folder),
+    environment = {**kept, "PATH": f"{path}:{pods.PYTHON.parent}:/usr/local/bin:/usr/bin:/bin", "TREE": str(tree), "TEST_FOLDER": str(folder),
                    "OMP_NUM_THREADS": "1", **variables}
     return subprocess.run([EXAMPLES / script, *map(str, arguments)], cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
 
