@@ -5,6 +5,7 @@ wheel asks for this system's glibc. Its platform tag is what its programs and li
 """
 
 import argparse
+import json
 import os
 import pathlib
 import re
@@ -12,6 +13,8 @@ import shutil
 import subprocess
 import sys
 import zipfile
+
+import sbom
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SYSROOT = ROOT / "build" / "sysroot"
@@ -98,6 +101,16 @@ def symbol_versions(wheel, folder):
     return latest
 
 
+def add_bill(wheel, folder):
+    """The bill of materials of what is in `wheel`, where PEP 770 has installers look for it; `wheel tags` writes the record anew."""
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder / "unpacked")
+    information, = (folder / "unpacked").glob("*.dist-info")
+    bill = sbom.bill(sbom.Build(ROOT / "build" / "wheel"), folder / "unpacked" / "memoir" / "_tree")
+    with zipfile.ZipFile(wheel, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(f"{information.name}/sboms/memoir.cdx.json", json.dumps(bill, indent=1) + "\n")
+
+
 def tag(wheel, folder):
     """`wheel` renamed by what it asks of glibc: manylinux_2_N."""
     latest = symbol_versions(wheel, folder / "content")
@@ -128,7 +141,12 @@ def main():
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     say("building; this takes some minutes")
-    wheel, asks = tag(build(options.other_pythons, work, sysroot, FLAGS_OF_TESTS if options.flags_of_tests else ()), work)
+    wheel = build(options.other_pythons, work, sysroot, FLAGS_OF_TESTS if options.flags_of_tests else ())
+    try:
+        add_bill(wheel, work)
+    except sbom.Unknown as problem:
+        say(f"without a bill of materials: {problem}")
+    wheel, asks = tag(wheel, work)
     options.output.mkdir(parents=True, exist_ok=True)
     done = options.output / wheel.name
     shutil.move(wheel, done)

@@ -2,6 +2,8 @@
 
 With the flags of the tests, so that what they compiled is compiled once; with AS_SHIPPED=1 in the environment, as it is shipped."""
 
+import hashlib
+import json
 import os
 import pathlib
 import re
@@ -69,6 +71,17 @@ def test_what_cpp_programs_and_readers_need(wheel):
     assert names >= {"include/memoir.h", "include/memoir.hpp", "include/memoir/load.h", "include/memoir/torch.hpp", "lib/cmake/Memoir/MemoirConfig.cmake",
                      "lib/cmake/Memoir/MemoirConfigVersion.cmake", "lib/pkgconfig/memoir.pc", "share/memoir/proto/memoir/v1/capture.proto",
                      "share/memoir/doc/capture_format.md"}
+
+
+def test_its_bill_of_materials(wheel):
+    """Of each file of the tree as it is in the wheel, where PEP 770 says."""
+    archive = zipfile.ZipFile(wheel)
+    name, = (name for name in archive.namelist() if name.endswith(".dist-info/sboms/memoir.cdx.json"))
+    bill = json.loads(archive.read(name))
+    files = {entry["name"]: entry["hashes"][0]["content"] for entry in bill["metadata"]["component"]["components"]}
+    tree = {inside.removeprefix("memoir/_tree/"): inside for inside in archive.namelist() if inside.startswith("memoir/_tree/") and not inside.endswith("/")}
+    assert files == {name: hashlib.sha256(archive.read(inside)).hexdigest() for name, inside in tree.items()}
+    assert {"SQLite", "nanoarrow", "PyTorch"} <= {entry["name"] for entry in bill["components"]}
 
 
 @pytest.mark.skipif(not (ROOT / "tools" / "web" / "node_modules").exists(), reason="tools/web has no node_modules: the page is not built")

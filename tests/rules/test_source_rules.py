@@ -7,13 +7,14 @@ import conventions
 import doctor_lines
 import include_arrows
 import launcher_variables
+import licence_rules
 import pages
 import pytest
 import python_package
 import schema_rules
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-RULES = include_arrows.RULES + conventions.RULES + doctor_lines.RULES + launcher_variables.RULES + category_rules.RULES + pages.RULES + python_package.RULES + schema_rules.RULES
+RULES = include_arrows.RULES + conventions.RULES + doctor_lines.RULES + launcher_variables.RULES + category_rules.RULES + pages.RULES + python_package.RULES + schema_rules.RULES + licence_rules.RULES
 SEEDS = [pytest.param(rule, seed, id=f"{rule.name}-{number}") for rule in RULES for number, seed in enumerate(rule.seeds)]
 
 
