@@ -199,3 +199,16 @@ def test_a_container_that_is_killed_and_started_again(tree, workspace, memoir, t
     assert done.returncode == 0, done.stderr
     assert not list((tmp_path / "ring").iterdir())
     assert is_right(tree, tmp_path / "captures" / "train")
+
+
+def test_a_pod_that_is_deleted(tree, workspace, memoir, tmp_path):
+    """SIGTERM reaches process 1 of the container, which is `memoir run`: it passes it on, and what was recorded is in the capture."""
+    pathlib.Path(workspace["from"], "train.py").write_text(PROGRAM + "import time; time.sleep(600)\n")
+    pod = pods.Pod(tmp_path, pod_of("job.yaml"))
+    pod.volumes["memoir"] = {"from": memoir["from"]}
+    process = pods.start(tmp_path, pod.specification("train", [workspace]))
+    assert process.stdout.readline() == "ran 10001\n", process.stderr.read()
+    process.terminate()
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 128 + 15 and "its newest events were merged" in errors and "memoir: train.py, torch " in errors, errors
+    assert is_right(tree, tmp_path / "captures" / "train")
