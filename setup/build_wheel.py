@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 SYSROOT = ROOT / "build" / "sysroot"
 PACKAGES = ("libc6", "libc6-dev", "libstdc++6", "libgcc-s1")
 OLDER = "bullseye"
-WHEEL_TOOL = "wheel==0.45.1"  # renames, and writes the tag and the record anew
+WHEEL_TOOL = "wheel==0.45.1"  # unpacks, packs and renames, and writes the tag and the record anew
 
 
 def say(line):
@@ -101,24 +101,30 @@ def symbol_versions(wheel, folder):
     return latest
 
 
+def wheel_tool(folder, *arguments):
+    """Runs PyPI's `wheel`, which keeps the record right; what it says."""
+    tools = folder / "tools"
+    if not tools.exists():
+        run(sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--target", tools, WHEEL_TOOL)
+    return run(sys.executable, "-m", "wheel", *arguments, env={"PYTHONPATH": str(tools)})
+
+
 def add_bill(wheel, folder):
-    """The bill of materials of what is in `wheel`, where PEP 770 has installers look for it; `wheel tags` writes the record anew."""
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(folder / "unpacked")
-    information, = (folder / "unpacked").glob("*.dist-info")
-    bill = sbom.bill(sbom.Build(ROOT / "build" / "wheel"), folder / "unpacked" / "memoir" / "_tree")
-    with zipfile.ZipFile(wheel, "a", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(f"{information.name}/sboms/memoir.cdx.json", json.dumps(bill, indent=1) + "\n")
+    """The bill of materials of what is in `wheel`, where PEP 770 has installers look for it."""
+    wheel_tool(folder, "unpack", "-d", folder / "unpacked", wheel)
+    information, = (folder / "unpacked").glob("*/*.dist-info")
+    bill = sbom.bill(sbom.Build(ROOT / "build" / "wheel"), information.parent / "memoir" / "_tree")
+    (information / "sboms").mkdir()
+    (information / "sboms" / "memoir.cdx.json").write_text(json.dumps(bill, indent=1) + "\n")
+    wheel_tool(folder, "pack", "-d", wheel.parent, information.parent)
 
 
 def tag(wheel, folder):
     """`wheel` renamed by what it asks of glibc: manylinux_2_N."""
     latest = symbol_versions(wheel, folder / "content")
     minor = max(latest["GLIBC"][1], 28)  # torch's own wheels ask for 2.28: less is of no use
-    tools = folder / "tools"
-    run(sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--target", tools, WHEEL_TOOL)
     platform = f"manylinux_2_{minor}_x86_64"
-    name = run(sys.executable, "-m", "wheel", "tags", "--remove", "--platform-tag", platform, wheel, env={"PYTHONPATH": str(tools)}).split()[-1]
+    name = wheel_tool(folder, "tags", "--remove", "--platform-tag", platform, wheel).split()[-1]
     asks = ", ".join(f"{library} {'.'.join(map(str, version))}" for library, version in sorted(latest.items()))
     return wheel.with_name(name), asks
 

@@ -163,20 +163,28 @@ def bundled():
                    "licenses": [{"expression": package["license"]}]}
 
 
+def outputs_of(build, programs):
+    """(name, the output that it is) of {name: hash}. What is a link to another file in a tree is a copy of it in a wheel."""
+    outputs = {digest: output for name, digest in programs.items() if (output := build.output_of(name.rpartition("/")[2]))}
+    for name, digest in programs.items():
+        if digest not in outputs:
+            raise Unknown(f"{name}: no link command of {build.folder} makes it")
+        yield name, outputs[digest]
+
+
 def bill(build, tree):
     """The whole document."""
-    files, found, materials = [], {}, {}
+    files, found, programs = [], {}, {}
     for path in sorted(path for path in tree.rglob("*") if path.is_file() and not path.is_symlink()):
         name = path.relative_to(tree).as_posix()
         if "__pycache__" in name:
             continue
         content = path.read_bytes()
-        files.append({"type": "file", "bom-ref": f"file:{name}", "name": name, "hashes": [{"alg": "SHA-256", "content": hashlib.sha256(content).hexdigest()}]})
+        digest = hashlib.sha256(content).hexdigest()
+        files.append({"type": "file", "bom-ref": f"file:{name}", "name": name, "hashes": [{"alg": "SHA-256", "content": digest}]})
         if content[:4] == b"\x7fELF":
-            output = build.output_of(path.name)
-            if output is None:
-                raise Unknown(f"{name}: no link command of {build.folder} makes it")
-            materials[name] = build.materials(output)
+            programs[name] = digest
+    materials = {name: build.materials(output) for name, output in outputs_of(build, programs)}
     packages = Packages(set().union(*materials.values()), build.sources)
     holds = {name: {component for component in map(packages.component, paths) if component} for name, paths in materials.items()}
     dependencies = []
