@@ -70,6 +70,7 @@ ANALYZE = {
     "oom": "categories driver grouping lives pass segments",
     "summary": "categories checkpointing driver grouping lives oom pass segments",
     "stacks": "grouping pass summary",
+    "compare": "categories grouping pass summary",
     "compiled": "categories pass summary",
     "calls": "data_flow pass",
     "time": "categories grouping pass",
@@ -90,6 +91,7 @@ VIEW = {
     "events": "json",
     "accounting": "capture json terminal analyze/accounting",
     "checkpointing": "capture json terminal analyze/checkpointing analyze/summary",
+    "compare": "capture json terminal analyze/compare analyze/grouping analyze/pass analyze/summary",
     "compiled": "capture json terminal analyze/compiled",
     "fit": "json picture terminal analyze/fit",
     "flame": "capture json terminal analyze/grouping analyze/pass analyze/stacks",
@@ -116,12 +118,13 @@ CLI = {
     "doctor": "arguments attach installed launch process terminal view/json view/terminal",
     "fit": "arguments attach installed launch process terminal analyze/fit view/fit view/terminal",
     "check": "arguments attach terminal view/json analyze/accounting analyze/lives analyze/pass analyze/segments analyze/summary view/accounting view/capture view/lives view/oom view/segments view/terminal",
+    "diff": "arguments attach terminal analyze/compare analyze/pass view/compare view/json view/terminal",
     "symbolize": "arguments installed process terminal",
     "report": "arguments attach installed output terminal analyze/accounting analyze/pass analyze/report analyze/segments view/json view/report view/terminal",
     "show": "arguments attach output terminal "
-    + " ".join(f"analyze/{room}" for room in ANALYZE if room not in ("accounting", "fit", "report"))
+    + " ".join(f"analyze/{room}" for room in ANALYZE if room not in ("accounting", "compare", "fit", "report"))
     + " "
-    + " ".join(f"view/{room}" for room in VIEW if room not in ("accounting", "fit", "report")),
+    + " ".join(f"view/{room}" for room in VIEW if room not in ("accounting", "compare", "fit", "report")),
 }
 for folder, rooms, libraries in (("analyze", ANALYZE, set()), ("view", VIEW, {"json", "nanoarrow", "protozero", "sqlite", "stb", "zlib", "zstd"}), ("cli", CLI, {"cli11", "json"})):
     for room, others in rooms.items():

@@ -43,6 +43,12 @@ Is something wrong?
                memoir check run1
                memoir check --fail-if 'peak_allocated>8GiB' run1
 
+What has changed?
+  diff       two captures: what the second holds more or less at its peak, by
+             line, module, operator or category, and the main cause first
+               memoir diff before after
+               memoir diff --by category,module before after
+
 What will it need?
   fit        whether a program fits on a GPU that you do not have, and up to
              which batch
@@ -71,9 +77,10 @@ struct Verb {
   const char* name;
   int (*run)(const std::vector<std::string>&);
 };
-constexpr Verb kVerbs[] = {{"run", RunVerb},       {"show", ShowVerb},           {"check", CheckVerb},
-                           {"fit", FitVerb},       {"explain", ExplainVerb},     {"report", ReportVerb},
-                           {"export", ExportVerb}, {"symbolize", SymbolizeVerb}, {"doctor", DoctorVerb}};
+constexpr Verb kVerbs[] = {{"run", RunVerb},       {"show", ShowVerb},     {"check", CheckVerb},
+                           {"diff", DiffVerb},     {"fit", FitVerb},       {"explain", ExplainVerb},
+                           {"report", ReportVerb}, {"export", ExportVerb}, {"symbolize", SymbolizeVerb},
+                           {"doctor", DoctorVerb}};
 
 int NotAVerb(const std::vector<std::string>& arguments) {
   std::vector<std::string> verbs;

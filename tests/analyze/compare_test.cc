@@ -1,0 +1,276 @@
+// Two recordings compared: what counts as the same module and the same line, and that rows sum to the difference.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/captures/capture_builder.h"
+#include "tools/analyze/compare/comparison.h"
+#include "tools/analyze/compare/line_match.h"
+#include "tools/analyze/compare/module_names.h"
+#include "tools/analyze/compare/renames.h"
+
+namespace memoir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using testing::ProcessBuilder;
+using testing::TemporaryFolder;
+using ::testing::UnorderedElementsAre;
+
+TEST(ModuleNames, WrappersAreRemoved) {
+  EXPECT_EQ(PathWithoutWrappers("module._orig_mod.layers.3.mlp"), "layers.3.mlp");
+  EXPECT_EQ(PathWithoutWrappers("_fsdp_wrapped_module.layers.3._fsdp_wrapped_module.mlp"), "layers.3.mlp");
+  EXPECT_EQ(PathWithoutWrappers("layers.3._checkpoint_wrapped_module"), "layers.3");
+  EXPECT_EQ(PathWithoutWrappers("_orig_mod.module.fc"), "fc");
+  EXPECT_EQ(PathWithoutWrappers("module"), "");
+  // What a program calls so itself.
+  EXPECT_EQ(PathWithoutWrappers("layers.module.fc"), "layers.module.fc");
+  EXPECT_EQ(PathWithoutWrappers("modules.fc"), "modules.fc");
+  EXPECT_EQ(PathWithoutWrappers(""), "");
+}
+
+TEST(ModuleNames, AModelIsTheSameInsideOfItsWrapper) {
+  Renames none;
+  const std::vector<Module> plain = {{"Net", "", "Net"}, {"Net", "fc", "Linear"}, {"Teacher", "fc", "Linear"}};
+  const std::vector<Module> wrapped = {{"DistributedDataParallel", "", "DistributedDataParallel"},
+                                       {"DistributedDataParallel", "module", "Net"},
+                                       {"DistributedDataParallel", "module.fc", "Linear"},
+                                       {"Teacher", "fc", "Linear"}};
+  const ModuleNames names(plain, wrapped, none);
+  EXPECT_EQ(names.OfA(plain[1]), names.OfB(wrapped[2]));
+  EXPECT_EQ(names.OfA(plain[0]), names.OfB(wrapped[0]));
+  EXPECT_EQ(names.OfA(plain[2]), names.OfB(wrapped[3]));
+  EXPECT_NE(names.OfA(plain[1]), names.OfB(wrapped[3]));
+  EXPECT_THAT(names.renamed_roots(), IsEmpty());
+}
+
+TEST(ModuleNames, TheOnlyTwoModelsLeftAreOne) {
+  Renames renames(std::vector<Rename>{{"encoder", "backbone"}});
+  const std::vector<Module> a = {{"Net", "encoder.fc", "Linear"}, {"Same", "", "Same"}};
+  const std::vector<Module> b = {{"BetterNet", "backbone.fc", "Linear"}, {"Same", "", "Same"}};
+  const ModuleNames names(a, b, renames);
+  EXPECT_EQ(names.OfA(a[0]), names.OfB(b[0]));
+  EXPECT_THAT(names.renamed_roots(), ElementsAre(Pair("Net", "BetterNet")));
+  EXPECT_THAT(renames.Unused(), IsEmpty());
+  // Of two that are left on a side nobody knows which is which.
+  const std::vector<Module> more = {{"BetterNet", "x", "X"}, {"Critic", "x", "X"}};
+  EXPECT_THAT(ModuleNames(a, more, renames).renamed_roots(), IsEmpty());
+}
+
+TEST(Renames, OfPathsNamesAndFiles) {
+  Renames renames(std::vector<Rename>{
+      {"layers", "blocks"}, {"net.py", "model.py"}, {"old", "new"}, {"outer", ""}, {"absent", "x"}});
+  EXPECT_EQ(renames.OfPath("layers.3.mlp"), "blocks.3.mlp");
+  EXPECT_EQ(renames.OfPath("layers2.3"), "layers2.3");
+  EXPECT_EQ(renames.OfPath("outer.fc"), "fc");
+  EXPECT_EQ(renames.OfFile("/src/net.py"), "/src/model.py");
+  EXPECT_EQ(renames.OfFile("/src/mynet.py"), "/src/mynet.py");
+  EXPECT_EQ(renames.OfFile("/old/deep/train.py"), "/new/deep/train.py");
+  EXPECT_EQ(renames.OfName("layers"), "blocks");
+  ASSERT_EQ(renames.Unused().size(), 1u);
+  EXPECT_EQ(renames.Unused()[0].from, "absent");
+  EXPECT_EQ(ParseRename("a=b=c")->to, "b=c");
+  EXPECT_FALSE(ParseRename("=b"));
+  EXPECT_FALSE(ParseRename("ab"));
+}
+
+SeenLine Seen(std::uint32_t number, std::set<std::string> marks, std::string file = "/src/net.py",
+              std::string function = "Net.forward") {
+  return {{std::move(file), std::move(function), number}, std::move(marks)};
+}
+
+// By their numbers.
+std::vector<std::pair<std::uint32_t, std::uint32_t>> Matched(const std::vector<SeenLine>& a,
+                                                             const std::vector<SeenLine>& b) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> numbers;
+  for (const auto& [in_a, in_b] : MatchLines(a, b)) numbers.emplace_back(a[in_a].line.line, b[in_b].line.line);
+  return numbers;
+}
+
+TEST(MatchLines, AMovedLineIsKnownByWhatRuns) {
+  EXPECT_THAT(Matched({Seen(10, {"mm fc1"}), Seen(11, {"relu"}), Seen(12, {"mm fc2"})},
+                      {Seen(14, {"mm fc1"}), Seen(15, {"relu"}), Seen(17, {"mm fc2"})}),
+              UnorderedElementsAre(Pair(10u, 14u), Pair(11u, 15u), Pair(12u, 17u)));
+}
+
+TEST(MatchLines, AlikeLinesMoveTogetherOrNotAtAll) {
+  const std::vector<SeenLine> a = {Seen(10, {"mm"}), Seen(11, {"mm"})};
+  EXPECT_THAT(Matched(a, {Seen(12, {"mm"}), Seen(13, {"mm"})}), UnorderedElementsAre(Pair(10u, 12u), Pair(11u, 13u)));
+  EXPECT_THAT(Matched(a, {Seen(11, {"mm"}), Seen(40, {"mm"})}), UnorderedElementsAre(Pair(11u, 11u)));
+  EXPECT_THAT(Matched(a, {Seen(20, {"mm"}), Seen(40, {"mm"})}), IsEmpty());
+  EXPECT_THAT(Matched(a, {Seen(20, {"mm"}), Seen(21, {"mm"}), Seen(22, {"mm"})}), IsEmpty());
+}
+
+// A new line of the same kind beside others: those that have not moved are the same.
+TEST(MatchLines, ALineMoreLeavesTheOthers) {
+  EXPECT_THAT(Matched({Seen(10, {"mm"}), Seen(11, {"mm"})}, {Seen(10, {"mm"}), Seen(11, {"mm"}), Seen(15, {"mm"})}),
+              UnorderedElementsAre(Pair(10u, 10u), Pair(11u, 11u)));
+}
+
+TEST(MatchLines, TheOnlyLinesLeftAreTheSameWhereNothingElseIsLikeThem) {
+  EXPECT_THAT(Matched({Seen(10, {"mm"}), Seen(11, {"relu"})}, {Seen(30, {"mm", "to"}), Seen(40, {"relu"})}),
+              UnorderedElementsAre(Pair(10u, 30u), Pair(11u, 40u)));
+  EXPECT_THAT(Matched({Seen(10, {"mm"}), Seen(11, {"relu", "mm"})}, {Seen(30, {"mm", "to"}), Seen(40, {"relu", "mm"})}),
+              UnorderedElementsAre(Pair(11u, 40u)));
+}
+
+// Where what runs has changed, the neighbours say where the line is.
+TEST(MatchLines, NeighboursSayWhereALineIs) {
+  EXPECT_THAT(Matched({Seen(10, {"mm fc1"}), Seen(11, {"relu"}), Seen(12, {"mm fc2"})},
+                      {Seen(13, {"mm fc1"}), Seen(14, {"relu", "to"}), Seen(15, {"mm fc2"})}),
+              UnorderedElementsAre(Pair(10u, 13u), Pair(11u, 14u), Pair(12u, 15u)));
+  // Something else altogether is not the same line because of its place, where lines have moved.
+  EXPECT_THAT(Matched({Seen(10, {"mm fc1"}), Seen(11, {"relu"})}, {Seen(13, {"mm fc1"}), Seen(14, {"gelu"})}),
+              UnorderedElementsAre(Pair(10u, 13u)));
+  // Where none has, it is.
+  EXPECT_THAT(Matched({Seen(10, {"mm fc1"}), Seen(11, {"relu"})}, {Seen(10, {"mm fc1"}), Seen(11, {"gelu"})}),
+              UnorderedElementsAre(Pair(10u, 10u), Pair(11u, 11u)));
+}
+
+TEST(MatchLines, FunctionsAndFilesAreApart) {
+  EXPECT_THAT(Matched({Seen(10, {"mm"})}, {Seen(10, {"mm"}, "/src/net.py", "Other.forward")}), IsEmpty());
+  EXPECT_THAT(Matched({Seen(10, {"mm"}, "/a/net.py")}, {Seen(10, {"mm"}, "/b/net.py")}), ElementsAre(Pair(10u, 10u)));
+  EXPECT_THAT(Matched({Seen(10, {"mm"}, "/a/net.py")}, {Seen(10, {"mm"}, "/b/train.py")}), IsEmpty());
+  // Two files of one name: by the folders that they have in common, or not at all.
+  EXPECT_THAT(Matched({Seen(10, {"mm"}, "/a/x/net.py"), Seen(20, {"mm"}, "/a/y/net.py")},
+                      {Seen(10, {"mm"}, "/b/x/net.py"), Seen(20, {"mm"}, "/b/y/net.py")}),
+              UnorderedElementsAre(Pair(10u, 10u), Pair(20u, 20u)));
+  EXPECT_THAT(
+      Matched({Seen(10, {"mm"}, "/a/net.py")}, {Seen(10, {"mm"}, "/b/x/net.py"), Seen(10, {"mm"}, "/b/y/net.py")}),
+      IsEmpty());
+}
+
+class Compared : public ::testing::Test {
+ protected:
+  Comparison Compare(ProcessBuilder& a, ProcessBuilder& b, CompareOptions options = {}) {
+    a.WriteTo(folder_ / "a");
+    b.WriteTo(folder_ / "b");
+    const auto capture_a = Capture::Open(folder_ / "a"), capture_b = Capture::Open(folder_ / "b");
+    EXPECT_TRUE(capture_a.ok() && capture_b.ok());
+    absl::StatusOr<Comparison> comparison = CompareCaptures(*capture_a, *capture_b, options);
+    EXPECT_TRUE(comparison.ok()) << comparison.status();
+    return *std::move(comparison);
+  }
+  static std::map<std::string, std::pair<std::int64_t, std::string>> Rows(const Comparison& comparison) {
+    std::map<std::string, std::pair<std::int64_t, std::string>> rows;
+    for (const ComparedRow& row : comparison.focus()->rows)
+      rows[row.name] = {row.difference(), std::string(ToString(row.state()))};
+    return rows;
+  }
+  TemporaryFolder folder_;
+};
+
+void Forward(ProcessBuilder& process, const std::string& path, std::uint32_t line, std::uint64_t address,
+             std::uint64_t bytes, const std::string& root = "Net") {
+  process.EnterModule(path, "Linear", root)
+      .Stack({{"/src/net.py", "Net.forward", line}})
+      .Begin("aten::linear")
+      .Allocate(address, bytes)
+      .End()
+      .ExitModule(path, "Linear", root);
+}
+
+TEST_F(Compared, RowsHaveStatesAndSumToTheDifference) {
+  ProcessBuilder a, b;
+  Forward(a, "fc1", 10, 0x1000, 1000);
+  Forward(a, "fc2", 11, 0x10000, 500);
+  Forward(a, "fc3", 12, 0x20000, 300);
+  Forward(a, "fc4", 13, 0x30000, 30);
+  Forward(b, "fc1", 10, 0x1000, 4000);
+  Forward(b, "fc2", 11, 0x10000, 400);
+  Forward(b, "fc4", 13, 0x30000, 30);
+  Forward(b, "fc5", 14, 0x40000, 70);
+  const Comparison comparison = Compare(a, b);
+  EXPECT_EQ(comparison.by, GroupBy::kLine);
+  EXPECT_EQ(comparison.focus()->peak_difference(), 2670);
+  EXPECT_EQ(comparison.focus()->difference(), 2670);
+  EXPECT_THAT(Rows(comparison), UnorderedElementsAre(Pair("/src/net.py:10 Net.forward", Pair(3000, "grown")),
+                                                     Pair("/src/net.py:11 Net.forward", Pair(-100, "shrunk")),
+                                                     Pair("/src/net.py:12 Net.forward", Pair(-300, "gone")),
+                                                     Pair("/src/net.py:13 Net.forward", Pair(0, "same")),
+                                                     Pair("/src/net.py:14 Net.forward", Pair(70, "new"))));
+  const MainCause& cause = comparison.focus()->cause;
+  EXPECT_EQ(cause.source.line, 10u);
+  EXPECT_EQ(cause.module, "fc1");
+  EXPECT_EQ(cause.operator_name, "aten::linear");
+  EXPECT_EQ(cause.bytes, 3000);
+}
+
+TEST_F(Compared, AWrapperAndAnEditAreNoDifference) {
+  ProcessBuilder a, b;
+  Forward(a, "fc1", 10, 0x1000, 1000);
+  Forward(a, "fc2", 11, 0x10000, 500);
+  Forward(b, "module.fc1", 22, 0x1000, 1000, "DistributedDataParallel");
+  Forward(b, "module.fc2", 27, 0x10000, 500, "DistributedDataParallel");
+  for (const GroupBy by : {GroupBy::kLine, GroupBy::kModule, GroupBy::kCategoryModule, GroupBy::kCategoryLine}) {
+    CompareOptions options;
+    options.by = by;
+    const Comparison comparison = Compare(a, b, options);
+    EXPECT_TRUE(comparison.focus()->is_same());
+    EXPECT_EQ(comparison.focus()->rows.size(), 2u);
+  }
+  const Comparison comparison = Compare(a, b);
+  EXPECT_EQ(comparison.focus()->rows[0].name, "/src/net.py:22 Net.forward");
+  EXPECT_EQ(comparison.focus()->rows[0].name_a, "/src/net.py:10 Net.forward");
+}
+
+TEST_F(Compared, RenamesOfMapMatch) {
+  ProcessBuilder a, b;
+  Forward(a, "encoder.fc1", 10, 0x1000, 1000);
+  Forward(b, "backbone.fc1", 10, 0x1000, 1000);
+  CompareOptions options;
+  options.by = GroupBy::kModule;
+  EXPECT_FALSE(Compare(a, b, options).focus()->is_same());
+  options.renames = {{"encoder", "backbone"}, {"nothing", "x"}};
+  const Comparison comparison = Compare(a, b, options);
+  EXPECT_TRUE(comparison.focus()->is_same());
+  ASSERT_EQ(comparison.unused_renames.size(), 1u);
+  EXPECT_EQ(comparison.unused_renames[0].from, "nothing");
+}
+
+// The same bytes, of something else: that is a difference.
+TEST_F(Compared, AsManyBytesOfSomethingElse) {
+  ProcessBuilder a, b;
+  Forward(a, "fc1", 10, 0x1000, 1000);
+  Forward(b, "fc2", 40, 0x1000, 1000);
+  const Comparison comparison = Compare(a, b);
+  EXPECT_EQ(comparison.focus()->peak_difference(), 0);
+  EXPECT_FALSE(comparison.focus()->is_same());
+  EXPECT_NE(comparison.focus()->cause.bytes, 0);
+}
+
+TEST_F(Compared, ALargerInputIsACommonFactor) {
+  ProcessBuilder a, b;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    Forward(a, "fc" + std::to_string(i), 10 + i, 0x10000 * (i + 1), 1000 + i);
+    Forward(b, "fc" + std::to_string(i), 10 + i, 0x10000 * (i + 1), 3000 + 3 * i);
+  }
+  const Comparison comparison = Compare(a, b);
+  EXPECT_EQ(comparison.focus()->factor.rows, 4u);
+  EXPECT_NEAR(comparison.focus()->factor.factor, 3, 1e-9);
+  EXPECT_EQ(comparison.focus()->factor.bytes, comparison.focus()->difference());
+}
+
+TEST_F(Compared, DevicesThatOneAloneHasHaveNoRows) {
+  ProcessBuilder a, b;
+  Forward(a, "fc1", 10, 0x1000, 1000);
+  Forward(b, "fc1", 10, 0x1000, 1000);
+  const std::uint32_t cuda = b.AddDevice("cuda", 0);
+  b.TakeSegment(cuda, 0x7000000, 2 << 20).AllocateBlock(cuda, 0x7000000, 4096);
+  const Comparison comparison = Compare(a, b);
+  ASSERT_EQ(comparison.devices.size(), 2u);
+  EXPECT_EQ(comparison.devices[0].name, "cpu");
+  EXPECT_FALSE(comparison.devices[1].has_both());
+  EXPECT_THAT(comparison.devices[1].rows, IsEmpty());
+}
+
+}  // namespace
+}  // namespace memoir

@@ -1,0 +1,213 @@
+#include "tools/analyze/compare/comparison.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "tools/analyze/compare/main_cause.h"
+#include "tools/analyze/compare/matched_parts.h"
+#include "tools/analyze/compare/recorded_otherwise.h"
+#include "tools/model/snapshots.h"
+
+namespace memoir {
+namespace {
+
+constexpr char kEvicted[] = "(in evicted parts)";
+
+bool IsMadeOfFacets(GroupBy by) {
+  return by == GroupBy::kOperator || by == GroupBy::kModule || by == GroupBy::kLine || by == GroupBy::kCategory ||
+         by == GroupBy::kCategoryModule || by == GroupBy::kCategoryLine;
+}
+
+GroupBy UsualGrouping(const Held& a, const Held& b) {
+  if (!a.lines.empty() || !b.lines.empty()) return GroupBy::kLine;
+  return a.modules.empty() && b.modules.empty() ? GroupBy::kOperator : GroupBy::kModule;
+}
+
+std::string MissingOf(const Held& held, GroupBy by) {
+  std::string lines = NeedsStacks(by) ? held.missing_lines : "";
+  return lines.empty() && NeedsCategories(by) ? held.missing_categories : lines;
+}
+
+struct Analysed {
+  Summary summary;
+  Held held;
+};
+
+absl::StatusOr<Analysed> Analyse(const Capture& capture, const Selection& selection, const CompareOptions& options) {
+  const Capture::SharedDecoding shared(capture);
+  SummaryOptions of_summary;
+  static_cast<Selection&>(of_summary) = selection;
+  of_summary.checkpointing = false;
+  absl::StatusOr<Summary> summary = AnalyzeSummary(capture, of_summary);
+  if (!summary.ok()) return summary.status();
+  HeldOptions of_held;
+  static_cast<Selection&>(of_held) = selection;
+  of_held.at = options.at;
+  // A snapshot has no earlier instant.
+  if (IsSnapshot(capture) && options.at.kind == At::Kind::kPeak) of_held.at.kind = At::Kind::kEnd;
+  if (options.by && !IsMadeOfFacets(*options.by)) of_held.other = options.by;
+  absl::StatusOr<Held> held = AnalyzeHeld(capture, of_held);
+  if (!held.ok()) return held.status();
+  // What it lists last has led to nothing.
+  for (HeldDevice& device : held->devices) {
+    if (IsSnapshot(capture)) device.phase.reset();
+    if (IsSnapshot(capture)) device.module.clear();
+  }
+  return Analysed{*std::move(summary), *std::move(held)};
+}
+
+// Of a peak in parts that are gone nothing is known but its size.
+HeldPart PartOfEvicted(std::uint64_t bytes) {
+  HeldPart part;
+  part.operator_name = part.module_label = part.line_label = part.category = part.other = kEvicted;
+  part.bytes = bytes;
+  return part;
+}
+
+// One device of a recording, with what it holds.
+struct OneSide {
+  ComparedSide side;
+  HeldDevice held;
+};
+
+std::vector<OneSide> SidesOf(const Analysed& analysed, const At& at) {
+  std::vector<OneSide> sides;
+  for (const DeviceRow& device : analysed.summary.devices) {
+    OneSide one;
+    one.side.device = device;
+    for (const HeldDevice& held : analysed.held.devices) {
+      if (held.process == device.process && held.name == device.name) one.held = held;
+    }
+    if (device.peak_is_folded && at.kind == At::Kind::kPeak) {
+      one.held.parts = {PartOfEvicted(device.peak_allocated_bytes)};
+      one.held.bytes = device.peak_allocated_bytes;
+      one.held.blocks = 0;
+      one.held.ns = device.peak_ns;
+      one.held.phase.reset();
+      one.held.module.clear();
+    }
+    one.side.held = {one.held.bytes, one.held.blocks};
+    one.side.ns = one.held.ns;
+    one.side.phase = one.held.phase;
+    one.side.module = one.held.module;
+    sides.push_back(std::move(one));
+  }
+  return sides;
+}
+
+// Devices of one rank and name, in their order: a rank that was started anew has several. `alone`: each recording is of
+// one process, whatever its rank.
+using DeviceKey = std::tuple<std::int64_t, std::string, std::size_t>;
+
+std::map<DeviceKey, const OneSide*> ByKey(const std::vector<OneSide>& sides, bool alone) {
+  std::map<DeviceKey, const OneSide*> by_key;
+  for (const OneSide& one : sides) {
+    const auto& rank = one.side.device.rank;
+    DeviceKey key{alone || !rank ? -1 : static_cast<std::int64_t>(*rank), one.side.device.name, 0};
+    while (by_key.contains(key)) ++std::get<2>(key);
+    by_key[key] = &one;
+  }
+  return by_key;
+}
+
+std::size_t Processes(const std::vector<OneSide>& sides) {
+  std::vector<ProcessId> processes;
+  for (const OneSide& one : sides) processes.push_back(one.side.device.process);
+  std::ranges::sort(processes);
+  return static_cast<std::size_t>(std::ranges::unique(processes).begin() - processes.begin());
+}
+
+ComparedDevice CompareDevices(const OneSide* a, const OneSide* b, MatchedNames& names, GroupBy by) {
+  ComparedDevice compared;
+  compared.name = (b != nullptr ? b : a)->side.device.name;
+  if (a != nullptr) compared.sides[0] = a->side;
+  if (b != nullptr) compared.sides[1] = b->side;
+  if (a != nullptr) compared.rank_a = a->side.device.rank;
+  if (b != nullptr) compared.rank_b = b->side.device.rank;
+  if (!compared.has_both()) return compared;
+  const std::vector<MatchedPart> parts = names.Parts(&a->held, &b->held);
+  compared.rows = RowsOf(parts, by);
+  compared.cause = MainCauseOf(parts);
+  compared.factor = CommonFactorOf(RowsOf(parts, GroupBy::kLine));
+  return compared;
+}
+
+// In the order in which a reader wants them.
+auto Rank(const ComparedDevice& device) {
+  const bool caching =
+      (device.sides[0] && device.sides[0]->device.caching) || (device.sides[1] && device.sides[1]->device.caching);
+  const std::int64_t difference = device.has_both() ? std::abs(device.difference()) : 0;
+  std::uint64_t peak = 0;
+  for (const auto& side : device.sides) peak = std::max(peak, side ? side->device.peak_allocated_bytes : 0);
+  return std::tuple(!device.has_both(), !caching, -difference, device.is_same(), ~peak);
+}
+
+}  // namespace
+
+std::string_view ToString(RowState state) {
+  constexpr std::string_view kWords[] = {"new", "gone", "grown", "shrunk", "same"};
+  return kWords[static_cast<std::size_t>(state)];
+}
+
+RowState ComparedRow::state() const {
+  if (difference() == 0) return RowState::kSame;
+  if (a.bytes == 0) return RowState::kNew;
+  if (b.bytes == 0) return RowState::kGone;
+  return difference() > 0 ? RowState::kGrown : RowState::kShrunk;
+}
+
+std::int64_t ComparedDevice::difference() const {
+  const auto bytes = [](const std::optional<ComparedSide>& side) { return side ? side->held.bytes : 0; };
+  return static_cast<std::int64_t>(bytes(sides[1])) - static_cast<std::int64_t>(bytes(sides[0]));
+}
+
+std::int64_t ComparedDevice::peak_difference() const {
+  const auto bytes = [](const std::optional<ComparedSide>& side) {
+    return side ? side->device.peak_allocated_bytes : 0;
+  };
+  return static_cast<std::int64_t>(bytes(sides[1])) - static_cast<std::int64_t>(bytes(sides[0]));
+}
+
+bool ComparedDevice::is_same() const {
+  return peak_difference() == 0 && std::ranges::all_of(rows, [](const ComparedRow& row) {
+           return row.difference() == 0 && row.more_blocks() == 0;
+         });
+}
+
+absl::StatusOr<Comparison> CompareCaptures(const Capture& a, const Capture& b, const CompareOptions& options) {
+  const absl::StatusOr<Analysed> analysed_a = Analyse(a, options.a, options);
+  if (!analysed_a.ok()) return analysed_a.status();
+  const absl::StatusOr<Analysed> analysed_b = Analyse(b, options.b, options);
+  if (!analysed_b.ok()) return analysed_b.status();
+  const std::vector<OneSide> sides_a = SidesOf(*analysed_a, options.at), sides_b = SidesOf(*analysed_b, options.at);
+  const bool alone = Processes(sides_a) <= 1 && Processes(sides_b) <= 1;
+  const GroupBy by = options.by.value_or(UsualGrouping(analysed_a->held, analysed_b->held));
+  MatchedNames names(analysed_a->held, analysed_b->held, options.renames, by);
+  const auto of_a = ByKey(sides_a, alone), of_b = ByKey(sides_b, alone);
+  Comparison comparison;
+  for (const auto& [key, one] : of_a) {
+    const auto same = of_b.find(key);
+    comparison.devices.push_back(CompareDevices(one, same == of_b.end() ? nullptr : same->second, names, by));
+  }
+  for (const auto& [key, one] : of_b) {
+    if (!of_a.contains(key)) comparison.devices.push_back(CompareDevices(nullptr, one, names, by));
+  }
+  std::ranges::stable_sort(comparison.devices,
+                           [](const auto& one, const auto& other) { return Rank(one) < Rank(other); });
+  comparison.of_snapshots = IsSnapshot(a) && IsSnapshot(b) && options.at.kind == At::Kind::kPeak;
+  comparison.by = by;
+  comparison.at = options.at;
+  comparison.unlike = RecordedOtherwise({a, analysed_a->summary, analysed_a->held},
+                                        {b, analysed_b->summary, analysed_b->held}, names.modules());
+  comparison.unused_renames = names.renames().Unused();
+  comparison.missing = MissingOf(analysed_a->held, by);
+  if (comparison.missing.empty()) comparison.missing = MissingOf(analysed_b->held, by);
+  comparison.report_a = analysed_a->held.report;
+  comparison.report_b = analysed_b->held.report;
+  return comparison;
+}
+
+}  // namespace memoir

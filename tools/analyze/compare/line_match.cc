@@ -1,0 +1,164 @@
+#include "tools/analyze/compare/line_match.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "tools/analyze/pass/layer_pattern.h"
+
+namespace memoir {
+namespace {
+
+using Number = std::int64_t;
+// The lines of one function: line number ──► index in the span.
+using Lines = std::map<Number, std::size_t>;
+using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
+
+// How many parts two paths have in common at their ends.
+std::size_t CommonEnd(std::string_view a, std::string_view b) {
+  std::size_t parts = 0, same = 0;
+  while (same < a.size() && same < b.size() && a[a.size() - 1 - same] == b[b.size() - 1 - same]) {
+    if (a[a.size() - 1 - same] == '/') ++parts;
+    ++same;
+  }
+  const bool at_part_a = same == a.size() || a[a.size() - 1 - same] == '/';
+  const bool at_part_b = same == b.size() || b[b.size() - 1 - same] == '/';
+  return parts + (same > 0 && at_part_a && at_part_b ? 1 : 0);
+}
+
+// The one of `others` that has most in common with `file`; none where two have as much.
+std::optional<std::string> Nearest(const std::string& file, const std::set<std::string>& others) {
+  std::size_t most = 0;
+  std::optional<std::string> nearest;
+  for (const std::string& other : others) {
+    const std::size_t common = CommonEnd(file, other);
+    if (common == 0 || common < most) continue;
+    nearest = common == most ? std::nullopt : std::optional(other);
+    most = common;
+  }
+  return nearest;
+}
+
+// Of files of `a`, what they are called in `b`.
+std::map<std::string, std::string> MatchFiles(absl::Span<const SeenLine> a, absl::Span<const SeenLine> b) {
+  std::set<std::string> of_a, of_b;
+  for (const SeenLine& line : a) of_a.insert(line.line.file);
+  for (const SeenLine& line : b) of_b.insert(line.line.file);
+  std::map<std::string, std::string> files;
+  for (const std::string& file : of_a) {
+    if (of_b.contains(file)) files[file] = file;
+  }
+  for (const auto& [file, same] : files) {
+    of_a.erase(file);
+    of_b.erase(file);
+  }
+  for (const std::string& file : of_a) {
+    const auto nearest = Nearest(file, of_b);
+    if (nearest && Nearest(*nearest, of_a) == file) files[file] = *nearest;
+  }
+  return files;
+}
+
+class FunctionMatch {
+ public:
+  FunctionMatch(absl::Span<const SeenLine> a, absl::Span<const SeenLine> b, const Lines& lines_a, const Lines& lines_b)
+      : a_(a), b_(b), all_a_(lines_a), all_b_(lines_b), left_a_(lines_a), left_b_(lines_b) {}
+
+  Pairs Match() {
+    MatchAlike();
+    MatchExpected([&](std::size_t in_a, std::size_t in_b) { return HaveCommon(in_a, in_b); });
+    const bool moved = std::ranges::any_of(shifts_, [](const auto& shift) { return shift.second != 0; });
+    if (!moved) MatchExpected([](std::size_t, std::size_t) { return true; });
+    if (left_a_.size() == 1 && left_b_.size() == 1 && AreAlone(left_a_.begin()->second, left_b_.begin()->second))
+      Take(left_a_.begin()->first, left_b_.begin()->first);
+    return std::move(pairs_);
+  }
+
+ private:
+  void Take(Number in_a, Number in_b) {
+    pairs_.emplace_back(left_a_.at(in_a), left_b_.at(in_b));
+    shifts_[in_a] = in_b - in_a;
+    left_a_.erase(in_a);
+    left_b_.erase(in_b);
+  }
+  bool HaveCommon(std::size_t in_a, std::size_t in_b) const {
+    return std::ranges::any_of(a_[in_a].marks, [&](const std::string& mark) { return b_[in_b].marks.contains(mark); });
+  }
+
+  // Have a mark that no other line has.
+  bool AreAlone(std::size_t in_a, std::size_t in_b) const {
+    return std::ranges::any_of(a_[in_a].marks, [&](const std::string& mark) {
+      const auto has_a = [&](const auto& line) { return a_[line.second].marks.contains(mark); };
+      const auto has_b = [&](const auto& line) { return b_[line.second].marks.contains(mark); };
+      return std::ranges::count_if(all_a_, has_a) == 1 && has_b(std::pair(0, in_b)) &&
+             std::ranges::count_if(all_b_, has_b) == 1;
+    });
+  }
+
+  void MatchAlike() {
+    using Alike = std::pair<std::vector<Number>, std::vector<Number>>;
+    std::map<std::set<std::string>, Alike> alike;
+    for (const auto& [number, index] : left_a_) alike[a_[index].marks].first.push_back(number);
+    for (const auto& [number, index] : left_b_) alike[b_[index].marks].second.push_back(number);
+    for (const auto& [marks, lines] : alike) {
+      const auto& [in_a, in_b] = lines;
+      if (marks.empty() || in_a.size() != in_b.size()) continue;
+      bool together = true;
+      for (std::size_t i = 0; i < in_a.size(); ++i) together = together && in_b[i] - in_a[i] == in_b[0] - in_a[0];
+      for (std::size_t i = 0; together && i < in_a.size(); ++i) Take(in_a[i], in_b[i]);
+    }
+  }
+
+  Number Expected(Number in_a) const {
+    if (shifts_.empty()) return in_a;
+    const auto below = shifts_.upper_bound(in_a);
+    return in_a + (below == shifts_.begin() ? below->second : std::prev(below)->second);
+  }
+
+  template <class Condition>
+  void MatchExpected(const Condition& condition) {
+    std::vector<std::pair<Number, Number>> found;
+    std::map<Number, int> wanted;
+    for (const auto& [number, index] : left_a_) {
+      const auto other = left_b_.find(Expected(number));
+      if (other == left_b_.end() || !condition(index, other->second)) continue;
+      found.emplace_back(number, other->first);
+      ++wanted[other->first];
+    }
+    for (const auto& [in_a, in_b] : found) {
+      if (wanted[in_b] == 1) Take(in_a, in_b);
+    }
+  }
+
+  absl::Span<const SeenLine> a_, b_;
+  const Lines &all_a_, &all_b_;
+  Lines left_a_, left_b_;
+  std::map<Number, Number> shifts_;  // of lines of A that are matched
+  Pairs pairs_;
+};
+
+}  // namespace
+
+std::string MarkOf(std::string_view maker, std::string_view module_path) {
+  return absl::StrCat(std::string(maker), "\n", WithLayersMerged(module_path));
+}
+
+Pairs MatchLines(absl::Span<const SeenLine> a, absl::Span<const SeenLine> b) {
+  const auto files = MatchFiles(a, b);
+  using Function = std::pair<std::string, std::string>;  // file as B has it, name
+  std::map<Function, std::pair<Lines, Lines>> functions;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const auto file = files.find(a[i].line.file);
+    if (file != files.end()) functions[{file->second, a[i].line.function}].first[a[i].line.line] = i;
+  }
+  for (std::size_t i = 0; i < b.size(); ++i) functions[{b[i].line.file, b[i].line.function}].second[b[i].line.line] = i;
+  Pairs pairs;
+  for (const auto& [function, lines] : functions) {
+    for (const auto& pair : FunctionMatch(a, b, lines.first, lines.second).Match()) pairs.push_back(pair);
+  }
+  return pairs;
+}
+
+}  // namespace memoir

@@ -1,0 +1,40 @@
+// Which lines of two recordings are the same line of the program, also where an edit has moved them.
+//
+// Files match by their path, else by as much of its end as one pair alone has in common. Inside a function of such a
+// file, whose name is the same, in this order:
+//
+//     1. lines at which the same operators ran in the same modules, where only one line on each side has just those,
+//        or as many on each side that all moved by the same number of lines: the same, wherever they stand
+//     2. of what is left, lines with an operator in common that stand where the lines matched so far say: as many lines
+//        moved as the nearest one above (where there is none, below)
+//     3. in a function in which no line has moved: lines of the same number
+//     4. the only two lines left, where they have an operator in common that ran at no other line of the function
+//
+// All else is not the same: nothing is guessed.
+#ifndef TOOLS_ANALYZE_COMPARE_LINE_MATCH_H_
+#define TOOLS_ANALYZE_COMPARE_LINE_MATCH_H_
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "tools/analyze/grouping/source_lines.h"
+
+namespace memoir {
+
+struct SeenLine {
+  SourceLine line;
+  std::set<std::string> marks;  // MarkOf what allocated there
+};
+std::string MarkOf(std::string_view maker, std::string_view module_path);
+
+// Numbers of lines in `a` and in `b`; each at most once.
+std::vector<std::pair<std::size_t, std::size_t>> MatchLines(absl::Span<const SeenLine> a, absl::Span<const SeenLine> b);
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_COMPARE_LINE_MATCH_H_

@@ -1,0 +1,125 @@
+#include "tools/analyze/compare/main_cause.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/analyze/pass/layer_pattern.h"
+
+namespace memoir {
+namespace {
+
+using Naming = std::function<std::string(const MatchedPart&)>;
+
+// Differences by a name, those of the direction of `sign` first.
+std::vector<std::pair<std::int64_t, std::string>> Changed(const std::vector<const MatchedPart*>& parts,
+                                                          const Naming& name_of, std::int64_t sign) {
+  std::map<std::string, std::int64_t> sums;
+  for (const MatchedPart* part : parts) sums[name_of(*part)] += sign * part->difference();
+  std::vector<std::pair<std::int64_t, std::string>> changed;
+  for (const auto& [name, sum] : sums) {
+    if (sum != 0) changed.emplace_back(sum, name);
+  }
+  std::ranges::stable_sort(changed, [](const auto& x, const auto& y) { return x.first > y.first; });
+  return changed;
+}
+
+// The name of more than half of `bytes`; "": none is.
+std::string Most(const std::vector<const MatchedPart*>& parts, const Naming& name_of, std::int64_t bytes) {
+  const std::int64_t sign = bytes < 0 ? -1 : 1;
+  const auto changed = Changed(parts, name_of, sign);
+  return !changed.empty() && 2 * changed.front().first > std::abs(bytes) ? changed.front().second : "";
+}
+
+std::string ModuleName(const MatchedPart& part) { return part.is_of_module ? part.module.place() : ""; }
+
+// What paths begin with that most of the bytes are of: "layers.*.attention".
+std::string MostModules(const std::vector<const MatchedPart*>& parts, std::int64_t bytes) {
+  if (std::string one = Most(parts, ModuleName, bytes); !one.empty()) return one;
+  const auto pattern = [](const MatchedPart& part) {
+    const std::string merged = WithLayersMerged(ModuleName(part));
+    // As of a torch.nn.Sequential.
+    return merged.starts_with('*') ? part.module.root + "." + merged : merged;
+  };
+  if (std::string alike = Most(parts, pattern, bytes); !alike.empty()) return alike;
+  std::size_t depth = 0;
+  for (const MatchedPart* part : parts)
+    depth = std::max<std::size_t>(depth, static_cast<std::size_t>(std::ranges::count(ModuleName(*part), '.')));
+  for (; depth > 0; --depth) {
+    const auto beginning = [&](const MatchedPart& part) {
+      const std::string path = pattern(part);
+      std::size_t end = 0;
+      for (std::size_t i = 0; i < depth && end != std::string::npos; ++i) end = path.find('.', end + (i > 0 ? 1 : 0));
+      return end == std::string::npos ? path : path.substr(0, end);
+    };
+    if (std::string around = Most(parts, beginning, bytes); !around.empty()) return around;
+  }
+  return "";
+}
+
+}  // namespace
+
+CommonFactor CommonFactorOf(const std::vector<ComparedRow>& rows) {
+  constexpr double kAlike = 0.02;
+  constexpr std::size_t kFewest = 3;
+  const auto factor_of = [](const ComparedRow& row) {
+    return row.a.bytes == 0 ? 0 : static_cast<double>(row.b.bytes) / static_cast<double>(row.a.bytes);
+  };
+  const auto largest = std::ranges::find_if(
+      rows, [](const ComparedRow& row) { return row.difference() != 0 && row.a.bytes > 0 && row.b.bytes > 0; });
+  if (largest == rows.end()) return {};
+  CommonFactor common = {.factor = factor_of(*largest)};
+  std::int64_t total = 0;
+  for (const ComparedRow& row : rows) {
+    total += row.difference();
+    const bool alike = row.difference() != 0 && std::abs(factor_of(row) / common.factor - 1) < kAlike;
+    common.rows += alike;
+    common.bytes += alike ? row.difference() : 0;
+  }
+  const bool is_most = (total > 0) == (common.bytes > 0) && 3 * std::abs(common.bytes) > 2 * std::abs(total);
+  return is_most && common.rows >= kFewest ? common : CommonFactor{};
+}
+
+MainCause MainCauseOf(const std::vector<MatchedPart>& parts) {
+  std::vector<const MatchedPart*> all;
+  std::int64_t total = 0;
+  bool has_lines = false, has_modules = false;
+  for (const MatchedPart& part : parts) {
+    all.push_back(&part);
+    total += part.difference();
+    has_lines = has_lines || part.source.known();
+    has_modules = has_modules || part.is_of_module;
+  }
+  const auto line_key = [](const MatchedPart& part) { return part.line_key; };
+  const auto module = [](const MatchedPart& part) { return part.module.root + "\n" + part.module.path; };
+  const auto maker = [](const MatchedPart& part) {
+    return part.operator_name.empty() ? std::string("(unnamed)") : part.operator_name;
+  };
+  const Naming name_of = has_lines ? Naming(line_key) : has_modules ? Naming(module) : Naming(maker);
+  const auto changed = Changed(all, name_of, total < 0 ? -1 : 1);
+  MainCause cause;
+  if (changed.empty()) return cause;
+  // Where nothing is of the whole's direction, as when it is 0, the largest.
+  const bool against = changed.front().first < 0;
+  const auto& most = against ? changed.back() : changed.front();
+  std::erase_if(all, [&](const MatchedPart* part) { return name_of(*part) != most.second; });
+  for (const MatchedPart* part : all) cause.bytes += part->difference();
+  cause.others = changed.size() - 1;
+  if (has_lines) cause.line = all.front()->line;
+  if (has_lines) cause.source = all.front()->source;
+  cause.operator_name = Most(all, maker, cause.bytes);
+  cause.module = MostModules(all, cause.bytes);
+  cause.category = Most(all, [](const MatchedPart& part) { return part.category; }, cause.bytes);
+  for (const MatchedPart& part : parts) {
+    if (part.category == cause.category) cause.bytes_of_category += part.difference();
+  }
+  return cause;
+}
+
+}  // namespace memoir

@@ -1,0 +1,105 @@
+#include "tools/view/compare/compare_json.h"
+
+#include <optional>
+
+#include "tools/analyze/pass/groupings.h"
+#include "tools/view/capture/line_text.h"
+
+namespace memoir {
+namespace {
+
+Json TextOrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json RowJson(const ComparedRow& row, GroupBy by) {
+  Json json = {{"name", row.name}};
+  if (!row.name_a.empty()) json["name_in_a"] = row.name_a;
+  if (by == GroupBy::kModule || by == GroupBy::kCategoryModule) {
+    json["root"] = TextOrNull(row.module.root);
+    json["path"] = row.module.root.empty() ? Json(nullptr) : Json(row.module.path);
+  }
+  if (NeedsStacks(by)) AddLine(json, row.source);
+  json["state"] = ToString(row.state());
+  json["difference_bytes"] = row.difference();
+  json["difference_blocks"] = row.more_blocks();
+  json["bytes_a"] = row.a.bytes;
+  json["bytes_b"] = row.b.bytes;
+  json["blocks_a"] = row.a.blocks;
+  json["blocks_b"] = row.b.blocks;
+  return json;
+}
+
+Json SideJson(const std::optional<ComparedSide>& side, std::optional<std::uint32_t> rank) {
+  if (!side) return nullptr;
+  const DeviceRow& device = side->device;
+  Json json = {{"rank", RankJson(rank)},
+               {"product", TextOrNull(device.product)},
+               {"bytes", side->held.bytes},
+               {"blocks", side->held.blocks},
+               {"time_ns", side->ns},
+               {"phase", side->phase ? Json(ToString(*side->phase)) : Json(nullptr)},
+               {"module", TextOrNull(side->module)},
+               {"peak_allocated_bytes", device.peak_allocated_bytes},
+               {"peak_time_ns", device.peak_ns},
+               {"peak_step", device.peak_step ? Json(*device.peak_step) : Json(nullptr)},
+               {"peak_operator", TextOrNull(device.peak_operator)},
+               {"peak_line", LineJson(device.peak_line)},
+               {"peak_is_evicted", device.peak_is_folded}};
+  if (device.caching) {
+    json["peak_reserved_bytes"] = device.peak_reserved_bytes;
+    json["reserved_bytes_at_peak"] = device.reserved_bytes_at_peak;
+  }
+  json["live_bytes_at_end"] = device.live_bytes_at_end;
+  json["allocations"] = device.allocations;
+  json["allocated_bytes"] = device.allocated_bytes;
+  return json;
+}
+
+Json CauseJson(const ComparedDevice& device) {
+  const MainCause& cause = device.cause;
+  if (!device.has_both() || cause.bytes == 0) return nullptr;
+  return {{"difference_bytes", cause.bytes},
+          {"line", LineJson(cause.source)},
+          {"operator", TextOrNull(cause.operator_name)},
+          {"module", TextOrNull(cause.module)},
+          {"category", TextOrNull(cause.category)},
+          {"category_difference_bytes", cause.category.empty() ? Json(nullptr) : Json(cause.bytes_of_category)},
+          {"others", cause.others}};
+}
+
+Json DeviceJson(const ComparedDevice& device, GroupBy by) {
+  Json json = {{"device", device.name},
+               {"peak_difference_bytes", device.has_both() ? Json(device.peak_difference()) : Json(nullptr)},
+               {"difference_bytes", device.has_both() ? Json(device.difference()) : Json(nullptr)},
+               {"a", SideJson(device.sides[0], device.rank_a)},
+               {"b", SideJson(device.sides[1], device.rank_b)},
+               {"cause", CauseJson(device)}};
+  json["common_factor"] = nullptr;
+  const CommonFactor& common = device.factor;
+  if (common.factor != 0)
+    json["common_factor"] = {{"factor", common.factor}, {"lines", common.rows}, {"difference_bytes", common.bytes}};
+  json["rows"] = Json::array();
+  for (const ComparedRow& row : device.rows) json["rows"].push_back(RowJson(row, by));
+  return json;
+}
+
+}  // namespace
+
+Json CompareJson(const Capture& a, const Capture& b, const Comparison& comparison, const std::string& at,
+                 const std::string& headline) {
+  Json json = {{"version", 1}, {"view", "diff"}, {"headline", headline}};
+  json["by"] = FactsAbout(comparison.by).word;
+  json["at"] = at;
+  json["unlike"] = Json::array();
+  for (const Unlike& unlike : comparison.unlike)
+    json["unlike"].push_back({{"what", unlike.what}, {"a", unlike.a}, {"b", unlike.b}});
+  json["unused_maps"] = Json::array();
+  for (const Rename& rename : comparison.unused_renames) json["unused_maps"].push_back(rename.from + "=" + rename.to);
+  json["missing"] = TextOrNull(comparison.missing);
+  json["devices"] = Json::array();
+  for (const ComparedDevice& device : comparison.devices) json["devices"].push_back(DeviceJson(device, comparison.by));
+  json["a"] = CaptureJson(a, comparison.report_a, "diff");
+  json["b"] = CaptureJson(b, comparison.report_b, "diff");
+  return json;
+}
+
+}  // namespace memoir

@@ -1,0 +1,26 @@
+// Two recordings compared, as text: the main cause first, then in what else they differ, then the rows.
+#ifndef TOOLS_VIEW_COMPARE_COMPARE_TEXT_H_
+#define TOOLS_VIEW_COMPARE_COMPARE_TEXT_H_
+
+#include <cstddef>
+#include <string>
+
+#include "tools/analyze/compare/comparison.h"
+#include "tools/model/capture.h"
+#include "tools/view/terminal/terminal.h"
+
+namespace memoir {
+
+struct CompareTextOptions {
+  std::size_t top = 10;  // rows of a table; 0: all, and equal layers each in a row of its own
+  std::string at;        // "the peak", "the end", "mark:a", "1.5s": as --at had it
+  std::string chosen;    // ChosenBlocksLine; mostly ""
+  std::string more;      // a command that shows more
+};
+
+std::string RenderComparison(const Capture& a, const Capture& b, const Comparison& comparison,
+                             const CompareTextOptions& options, const Terminal& terminal);
+
+}  // namespace memoir
+
+#endif  // TOOLS_VIEW_COMPARE_COMPARE_TEXT_H_
