@@ -117,7 +117,7 @@ CLI = {
     "launch": "arguments attach installed process terminal analyze/summary view/summary view/terminal",
     "doctor": "arguments attach installed launch process terminal view/json view/terminal",
     "fit": "arguments attach installed launch process terminal analyze/fit view/fit view/terminal",
-    "check": "arguments attach terminal view/json analyze/accounting analyze/lives analyze/pass analyze/segments analyze/summary view/accounting view/capture view/lives view/oom view/segments view/terminal",
+    "check": "arguments attach terminal view/json analyze/accounting analyze/categories analyze/compare analyze/grouping analyze/lives analyze/pass analyze/segments analyze/summary view/accounting view/capture view/compare view/lives view/oom view/segments view/terminal",
     "diff": "arguments attach terminal analyze/compare analyze/pass view/compare view/json view/terminal",
     "symbolize": "arguments installed process terminal",
     "report": "arguments attach installed output terminal analyze/accounting analyze/pass analyze/report analyze/segments view/json view/report view/terminal",

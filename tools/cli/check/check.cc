@@ -1,7 +1,9 @@
 // memoir check: findings only, each with the command that shows more.
 #include <unistd.h>
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,9 +15,12 @@
 #include "tools/cli/arguments/typed_path.h"
 #include "tools/cli/arguments/verbs.h"
 #include "tools/cli/attach/ring_merge.h"
+#include "tools/cli/check/baseline.h"
+#include "tools/cli/check/budget_report.h"
 #include "tools/cli/check/check_request.h"
 #include "tools/cli/check/checks.h"
 #include "tools/cli/check/fail_if.h"
+#include "tools/cli/check/held_figures.h"
 #include "tools/cli/terminal/exit_code.h"
 #include "tools/cli/terminal/message.h"
 #include "tools/cli/terminal/progress.h"
@@ -33,33 +38,60 @@ std::string ConditionLine(const Verdict& verdict) {
   return verdict.sure ? said : said + " in what was recorded: " + verdict.why;
 }
 
-absl::Status AddConditions(Analyses& analyses, const Shown& shown, Checked& checked) {
+// The figures' analyses have run.
+CheckedFigures FiguresOf(Analyses& analyses) {
+  return {analyses.capture(),
+          analyses.device(),
+          *analyses.summary(),
+          *analyses.fragmentation(),
+          *analyses.balance(),
+          [&analyses](std::string_view figure, const std::string& of) {
+            return figure == "module" ? MostOfModules(analyses.capture(), analyses.options(), of)
+                                      : CategoryAtPeak(analyses.capture(), analyses.options(), of);
+          }};
+}
+
+absl::Status RunFigures(Analyses& analyses) {
+  for (const absl::Status& status :
+       {analyses.summary().status(), analyses.fragmentation().status(), analyses.balance().status()}) {
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+// `baseline`: nullptr without one.
+absl::Status AddConditions(Analyses& analyses, Analyses* baseline, const Shown& shown, Checked& checked) {
   checked.json["fail_if"] = Json::array();
+  if (shown.asked.conditions.empty()) return absl::OkStatus();
+  absl::Status status = RunFigures(analyses);
+  if (status.ok() && baseline != nullptr) status = RunFigures(*baseline);
+  if (!status.ok()) return status;
+  const CheckedFigures figures = FiguresOf(analyses);
+  std::optional<CheckedFigures> before;
+  if (baseline != nullptr) before.emplace(FiguresOf(*baseline));
   for (const FailIf& condition : shown.asked.conditions) {
-    for (const absl::Status& status :
-         {analyses.summary().status(), analyses.fragmentation().status(), analyses.balance().status()}) {
-      if (!status.ok()) return status;
-    }
-    const Verdict verdict = Judge(condition, {analyses.capture(), analyses.device(), *analyses.summary(),
-                                              *analyses.fragmentation(), *analyses.balance()});
+    const Verdict verdict = Judge(condition, figures, before ? &*before : nullptr);
     checked.json["fail_if"].push_back({{"condition", condition.text},
                                        {"holds", verdict.holds ? Json(*verdict.holds) : Json(nullptr)},
                                        {"sure", verdict.sure},
                                        {"why", verdict.why}});
     const std::string line = "--fail-if " + Escaped(condition.text) + ": " + ConditionLine(verdict);
     if (!verdict.holds) checked.failures.push_back(line);
-    if (verdict.holds) checked.text += Wrapped(line, shown.terminal.width, 0) + "\n";
+    if (verdict.holds && shown.asked.format == BudgetFormat::kText)
+      checked.text += Wrapped(line, shown.terminal.width, 0) + "\n";
+    checked.budget.lines.push_back({condition.text, verdict.holds, ConditionLine(verdict)});
     checked.found = checked.found || verdict.holds.value_or(false);
+    checked.grew = checked.grew || (condition.relative && verdict.holds.value_or(false));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<Checked> RunChecks(Analyses& analyses, const Shown& shown) {
+absl::StatusOr<Checked> RunChecks(Analyses& analyses, Analyses* baseline, const Shown& shown) {
   const bool all = shown.asked.check.empty();
   Checked result;
   if (all) result.json = {{"version", 1}, {"capture", analyses.capture().path()}, {"view", "check"}};
   for (const std::string& name : CheckNames()) {
-    if (!all && name != shown.asked.check) continue;
+    if ((!all && name != shown.asked.check) || shown.asked.only_conditions) continue;
     absl::StatusOr<Checked> checked = RunCheck(name, analyses, shown, all);
     if (!checked.ok()) return checked.status();
     const bool fine = all && !checked->found;
@@ -68,7 +100,7 @@ absl::StatusOr<Checked> RunChecks(Analyses& analyses, const Shown& shown) {
     if (all) result.json[name] = std::move(checked->json);
     if (!all) result.json = std::move(checked->json);
   }
-  absl::Status status = AddConditions(analyses, shown, result);
+  absl::Status status = AddConditions(analyses, baseline, shown, result);
   if (!status.ok()) return status;
   if (all) result.json["found"] = result.found;
   return result;
@@ -87,8 +119,24 @@ absl::StatusOr<Checked> CheckCapture(const std::string& path, const CheckArgumen
   // The run that was asked for, or the commands that show more would show the last one.
   const std::string run = arguments.run == "last" ? "" : "--run " + arguments.run + " ";
   const Shown shown{arguments, asked, run + Escaped(TypedPath(path)), DetectTerminal(STDOUT_FILENO)};
-  absl::StatusOr<Checked> checked = RunChecks(analyses, shown);
+  std::optional<Baseline> baseline;
+  if (!arguments.baseline.empty()) {
+    absl::StatusOr<Baseline> opened = OpenBaseline(arguments, asked.at);
+    if (!opened.ok()) return opened.status();
+    baseline.emplace(*std::move(opened));
+  }
+  absl::StatusOr<Checked> checked = RunChecks(analyses, baseline ? baseline->analyses.get() : nullptr, shown);
   if (!checked.ok()) return checked.status();
+  checked->budget.capture = path;
+  if (baseline && (checked->grew || arguments.json || asked.format != BudgetFormat::kText)) {
+    const absl::Status status = AddComparison(*baseline, analyses, arguments, path, shown, *checked);
+    if (!status.ok()) return status;
+  }
+  if (baseline) checked->json["baseline"] = {{"capture", arguments.baseline}, {"headline", checked->budget.headline}};
+  if (asked.format != BudgetFormat::kText) {
+    checked->text = Render(checked->budget, asked.format);
+    return checked;
+  }
   if (arguments.json) {
     checked->text = ToText(checked->json);
     return checked;
@@ -97,7 +145,7 @@ absl::StatusOr<Checked> CheckCapture(const std::string& path, const CheckArgumen
   const auto& summary = analyses.summary();
   if (!summary.ok()) return summary.status();
   const std::string losses = RenderLosses(*capture, summary->report, shown.terminal);
-  const bool in_full = checked->found || asked.check == "balance";
+  const bool in_full = (checked->found && !asked.only_conditions) || asked.check == "balance";
   if (in_full) checked->text = RenderWhatRan(*capture, shown.terminal) + checked->text;
   // Nothing was found in what is left: that is no clean bill.
   if (in_full || losses != kNothingLost) checked->text += losses;

@@ -46,6 +46,13 @@ std::optional<double> OfSummary(std::string_view figure, const Summary& summary)
   return std::ranges::all_of(summary.devices, known) ? std::optional(sum) : std::nullopt;
 }
 
+// Of the devices that were chosen, whatever they are.
+std::optional<double> PeakOf(const Summary& summary) {
+  Worst worst;
+  for (const DeviceRow& device : summary.devices) worst.Add(static_cast<double>(device.peak_allocated_bytes));
+  return worst.value();
+}
+
 std::optional<double> OfFragmentation(bool percent, const Fragmentation& fragmentation) {
   Worst worst;
   for (const FragmentedDevice& device : fragmentation.devices) {
@@ -117,10 +124,24 @@ void TakeUnknown(const CheckedFigures& checked, CheckedFigure& found) {
 
 }  // namespace
 
-CheckedFigure FigureOf(std::string_view figure, bool percent, const CheckedFigures& checked) {
+CheckedFigure FigureOf(std::string_view figure, const std::string& of, bool percent, const CheckedFigures& checked) {
   CheckedFigure found;
   found.least = figure == "least_free";
-  if (checked.device && !checked.device->starts_with("cuda")) {
+  if (!of.empty()) {
+    const absl::StatusOr<std::uint64_t> bytes = checked.bytes_of(figure, of);
+    if (bytes.ok()) found.value = static_cast<double>(*bytes);
+    found.unknown = bytes.ok() ? "" : std::string(bytes.status().message());
+    found.incomplete = RecordingWasOff(checked.summary.report);
+    return found;
+  }
+  const bool of_host = checked.device && !checked.device->starts_with("cuda");
+  if (of_host && figure == "peak_allocated") {
+    found.value = PeakOf(checked.summary);
+    found.incomplete = RecordingWasOff(checked.summary.report);
+    if (!found.value) found.unknown = "nothing of " + Escaped(*checked.device) + " is recorded";
+    return found;
+  }
+  if (of_host) {
     found.unknown = "it is a figure of GPUs, and --device " + Escaped(*checked.device) + " is no GPU";
     return found;
   }

@@ -3,10 +3,13 @@
 #ifndef TOOLS_CLI_CHECK_CHECK_FIGURES_H_
 #define TOOLS_CLI_CHECK_CHECK_FIGURES_H_
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "absl/status/statusor.h"
 #include "tools/analyze/accounting/balance.h"
 #include "tools/analyze/segments/fragmentation.h"
 #include "tools/analyze/summary/summary.h"
@@ -20,6 +23,8 @@ struct CheckedFigures {
   const Summary& summary;
   const Fragmentation& fragmentation;
   const Balance& balance;
+  // Of module:PATTERN and category:NAME, by an analysis of their own.
+  std::function<absl::StatusOr<std::uint64_t>(std::string_view figure, const std::string& of)> bytes_of;
 };
 
 // Of all devices together, or of the worst.
@@ -30,7 +35,8 @@ struct CheckedFigure {
   std::string incomplete;
   bool least = false;  // worse is less
 };
-CheckedFigure FigureOf(std::string_view figure, bool percent, const CheckedFigures& checked);
+// `of`: which module or category.
+CheckedFigure FigureOf(std::string_view figure, const std::string& of, bool percent, const CheckedFigures& checked);
 
 }  // namespace memoir
 

@@ -34,11 +34,15 @@ VerbHelp CheckHelp() {
           "step, since when, and what keeps it; also reserved memory that grows alone. A finding if something of "
           "nearly all steps is still live, of five at least (of one step in a few: eight times), and if that is a "
           "hundredth of the peak, or 256 KiB a step for 20 steps (docs/finding_a_leak.md).\n"
+          "With --baseline the recording is compared with another, as of the main branch: a value of --fail-if that "
+          "begins with + is so much more than there, and if it is, memoir diff's answer is shown. Then no other check "
+          "runs unless it is named. On a simulated GPU figures are the same in every run (docs/ci.md).\n"
           "Figures of --fail-if: " +
           FailIfFigures() + ".",
       .examples =
           "  memoir check memoir-20260102-030405\n"
-          "  memoir check --fail-if 'unexplained>1GiB' --fail-if 'peak_reserved>70GiB' run7\n",
+          "  memoir check --fail-if 'unexplained>1GiB' --fail-if 'peak_reserved>70GiB' run7\n"
+          "  memoir check --baseline main --fail-if 'peak_allocated>+1%' --format markdown run7\n",
   };
 }
 
@@ -52,8 +56,13 @@ void AddCheckOptions(CLI::App& app, CheckArguments& arguments) {
                  "the check, then the folder of a capture or a snapshot.pickle, or several");
   app.add_option("--fail-if", arguments.fail_if,
                  "exit code 3 also if this condition is true: FIGURE>VALUE (or >= < <= ==), such as unexplained>1GiB, "
-                 "unusable>20%, num_ooms>0; may be given several times")
+                 "unusable>20%, num_ooms>0, peak_allocated>+1% of the baseline, 'module:layers.*>2GiB', "
+                 "category:activation>+64MiB; may be given several times")
       ->allow_extra_args(false);
+  app.add_option("--baseline", arguments.baseline, "a capture to compare with: the same program as it was before");
+  app.add_option("--format", arguments.format,
+                 "of conditions: text, markdown (for a comment), github (annotations of a workflow), gitlab (a Code "
+                 "Quality report) [text]");
   app.add_option("--at", arguments.at, "balance: at the peak, start, end, oom, a TIME, mark:NAME [peak]");
   AddNumber(app, "--top", arguments.top, "names in a list, rows of a table; 0: all [5; all in --json]");
   AddTimes(app, arguments, "");
@@ -102,9 +111,20 @@ std::string Understand(const CheckArguments& arguments, Asked& asked) {
     asked.at = *at;
   }
   asked.at_text = arguments.at.value_or(asked.at_text);
+  const std::optional<BudgetFormat> format = ParseBudgetFormat(arguments.format);
+  if (!format) return "--format " + arguments.format + ": expected text, markdown, github or gitlab";
+  asked.format = *format;
+  asked.only_conditions = asked.check.empty() && (!arguments.baseline.empty() || *format != BudgetFormat::kText);
+  if (arguments.fail_if.empty() && asked.only_conditions) {
+    return std::string(arguments.baseline.empty() ? "--format" : "--baseline") +
+           " is for conditions: add --fail-if 'peak_allocated>+1%'";
+  }
+  if (arguments.json && *format != BudgetFormat::kText) return "--json and --format exclude each other";
   for (const std::string& text : arguments.fail_if) {
     absl::StatusOr<FailIf> condition = ParseFailIf(text);
     if (!condition.ok()) return std::string(condition.status().message());
+    if (condition->relative && arguments.baseline.empty())
+      return "--fail-if " + text + ": what is it compared with? Add --baseline CAPTURE";
     asked.conditions.push_back(*std::move(condition));
   }
   return "";

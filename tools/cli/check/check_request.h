@@ -10,6 +10,7 @@
 #include "tools/analyze/pass/at.h"
 #include "tools/cli/arguments/arguments.h"
 #include "tools/cli/arguments/selection_arguments.h"
+#include "tools/cli/check/budget_report.h"
 #include "tools/cli/check/fail_if.h"
 
 namespace memoir {
@@ -17,6 +18,8 @@ namespace memoir {
 struct CheckArguments : SelectionArguments {
   std::vector<std::string> words;  // which check, then the captures
   std::vector<std::string> fail_if;
+  std::string baseline;  // a capture; "": none
+  std::string format = "text";
   std::optional<std::string> at;
   std::optional<std::uint32_t> top;
   bool json = false;
@@ -27,6 +30,9 @@ struct Asked {
   std::string check;  // "": all
   std::vector<std::string> paths;
   std::vector<FailIf> conditions;
+  BudgetFormat format = BudgetFormat::kText;
+  // With a baseline and no check's name the conditions alone count.
+  bool only_conditions = false;
   At at;
   std::string at_text = "peak";
 };

@@ -13,6 +13,7 @@
 #include "tools/analyze/lives/leaks.h"
 #include "tools/analyze/segments/fragmentation.h"
 #include "tools/analyze/summary/summary.h"
+#include "tools/cli/check/budget_report.h"
 #include "tools/cli/check/check_request.h"
 #include "tools/view/json/json.h"
 #include "tools/view/terminal/terminal.h"
@@ -24,6 +25,8 @@ struct Checked {
   Json json;
   bool found = false;
   std::vector<std::string> failures;  // what could not be checked, a line each
+  BudgetReport budget;                // what the conditions said
+  bool grew = false;                  // more than a condition allows, compared with the baseline
 };
 
 // One capture and what was found out about it; each analysis runs when it is first wanted.
@@ -46,6 +49,7 @@ class Analyses {
     return *balance_;
   }
 
+  const SummaryOptions& options() const { return options_; }
   absl::StatusOr<Leaks>& leaks() {
     if (!leaks_) leaks_.emplace(AnalyzeLeaks(capture_, options_));
     return *leaks_;

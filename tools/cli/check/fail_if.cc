@@ -36,7 +36,12 @@ constexpr std::array kFigures = {
     Figure{"outside_torch", Unit::kBytes, "most non-PyTorch memory on a GPU"},
     Figure{"least_free", Unit::kBytes, "least free memory of a GPU"},
     Figure{"unexplained", Unit::kBytesOrShare,
-           "bytes without an owner in memory accounting, positive or negative (%: of the used memory)"}};
+           "bytes without an owner in memory accounting, positive or negative (%: of the used memory)"},
+    Figure{"module", Unit::kBytes, "as module:PATTERN, most memory that blocks of these modules had"},
+    Figure{"category", Unit::kBytes, "as category:NAME, what of the peak is of this category"}};
+
+// Some figures are of something: "module:layers.*".
+bool IsOfSomething(std::string_view figure) { return figure == "module" || figure == "category"; }
 
 const Figure* FigureNamed(std::string_view name) {
   const auto found = std::ranges::find_if(kFigures, [&](const Figure& figure) { return figure.name == name; });
@@ -76,14 +81,19 @@ std::string WithoutSpaces(std::string_view text) {
 
 // The value behind the comparison; what is wrong with it, or "".
 std::string ParseValue(std::string_view value, Unit unit, FailIf& condition) {
+  condition.relative = value.starts_with('+');
+  if (condition.relative) value.remove_prefix(1);
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), condition.value);
   if (error != std::errc() || !std::isfinite(condition.value) || condition.value < 0)
     return absl::StrCat("expected a number instead of '", std::string(value), "'");
   const std::string suffix =
       WithoutSpaces(std::string_view(end, static_cast<std::size_t>(value.data() + value.size() - end)));
   condition.percent = suffix == "%";
-  if (unit == Unit::kCount) return suffix.empty() ? "" : "a count has no unit";
-  if (condition.percent) return unit == Unit::kBytesOrShare ? "" : "there is no whole to take % of; give bytes";
+  if (unit == Unit::kCount && !(condition.percent && condition.relative))
+    return suffix.empty() ? "" : "a count has no unit";
+  if (condition.percent && condition.relative) return "";
+  if (condition.percent)
+    return unit == Unit::kBytesOrShare ? "" : "there is no whole to take % of; give bytes, or +N% with --baseline";
   const double factor = FactorOf(suffix);
   const char* const units =
       unit == Unit::kBytesOrShare ? "expected a unit: 64MiB, 1.5 GB, 2%" : "expected a unit: 64MiB, 1.5 GB";
@@ -101,7 +111,7 @@ bool Compare(double figure, const std::string& compare, double value) {
 }
 
 std::string Written(double value, const FailIf& condition) {
-  if (condition.percent) return fmt::format("{:.2f}%", value);
+  if (condition.percent && !condition.relative) return fmt::format("{:.2f}%", value);
   const auto whole = static_cast<std::uint64_t>(value);
   return FigureNamed(condition.figure)->unit == Unit::kCount ? FormatCount(whole) : FormatBytes(whole);
 }
@@ -122,6 +132,12 @@ absl::StatusOr<FailIf> ParseFailIf(const std::string& text) {
   FailIf condition;
   condition.text = text;
   condition.figure = WithoutSpaces(text.substr(0, at));
+  if (const std::size_t colon = condition.figure.find(':'); colon != std::string::npos) {
+    condition.of = condition.figure.substr(colon + 1);
+    condition.figure.resize(colon);
+  }
+  constexpr std::string_view kBytes = "_bytes";  // as --json calls them
+  if (condition.figure.ends_with(kBytes)) condition.figure.resize(condition.figure.size() - kBytes.size());
   const std::size_t end = std::min(text.find_first_not_of("<>=", at), text.size());
   condition.compare = text.substr(at, end - at);
   const Figure* figure = FigureNamed(condition.figure);
@@ -130,6 +146,10 @@ absl::StatusOr<FailIf> ParseFailIf(const std::string& text) {
     return Wrong(text, absl::StrCat("'", condition.figure, "' is no figure; there are: ", Listed(names),
                                     DidYouMean(condition.figure, names)));
   }
+  if (IsOfSomething(condition.figure) != !condition.of.empty())
+    return Wrong(text, condition.of.empty()
+                           ? "expected " + condition.figure + ":NAME"
+                           : "'" + condition.figure + "' is of the whole; leave ':" + condition.of + "' out");
   constexpr std::array kCompares = {">", ">=", "<", "<=", "=="};
   if (std::ranges::find(kCompares, condition.compare) == kCompares.end())
     return Wrong(text, "'" + condition.compare + "' is no comparison; there are: > >= < <= ==");
@@ -145,12 +165,25 @@ std::string FailIfFigures() {
   return text;
 }
 
-Verdict Judge(const FailIf& condition, const CheckedFigures& figures) {
-  const CheckedFigure figure = FigureOf(condition.figure, condition.percent, figures);
+Verdict Judge(const FailIf& condition, const CheckedFigures& figures, const CheckedFigures* baseline) {
+  const bool share = condition.percent && !condition.relative;
+  const CheckedFigure figure = FigureOf(condition.figure, condition.of, share, figures);
   if (!figure.value) return {std::nullopt, false, figure.unknown, ""};
-  const bool holds = Compare(*figure.value, condition.compare, condition.value);
-  const bool sure = IsSure(condition, figure, holds);
-  return {holds, sure, sure ? "" : figure.incomplete, Written(*figure.value, condition)};
+  if (!condition.relative) {
+    const bool holds = Compare(*figure.value, condition.compare, condition.value);
+    const bool sure = IsSure(condition, figure, holds);
+    return {holds, sure, sure ? "" : figure.incomplete, Written(*figure.value, condition)};
+  }
+  const CheckedFigure before = FigureOf(condition.figure, condition.of, share, *baseline);
+  if (!before.value) return {std::nullopt, false, "of the baseline: " + before.unknown, ""};
+  const double allowed = *before.value + (condition.percent ? *before.value * condition.value / 100 : condition.value);
+  const bool holds = Compare(*figure.value, condition.compare, allowed);
+  std::string why = figure.incomplete;
+  if (!before.incomplete.empty()) why = "of the baseline: " + before.incomplete;
+  const std::string change =
+      *before.value == 0 ? "" : fmt::format(" ({:+.2f}%)", 100 * (*figure.value / *before.value - 1));
+  return {holds, why.empty(), why,
+          Written(*figure.value, condition) + ", and was " + Written(*before.value, condition) + change};
 }
 
 }  // namespace memoir

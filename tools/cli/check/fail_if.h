@@ -10,13 +10,15 @@
 
 namespace memoir {
 
-// "unexplained>1GiB", "unusable>=20%", "num_ooms>0"
+// "unexplained>1GiB", "unusable>=20%", "num_ooms>0", "peak_allocated>+1%", "module:layers.*>+64MiB"
 struct FailIf {
   std::string text;
-  std::string figure;
+  std::string figure;   // "peak_allocated", "module", "category"
+  std::string of;       // which module or category; "" of the other figures
   std::string compare;  // ">", ">=", "<", "<=", "=="
   double value = 0;     // bytes, a count, or percent
   bool percent = false;
+  bool relative = false;  // to the baseline: so much more than it
 };
 
 // InvalidArgument: says what there is instead.
@@ -31,7 +33,8 @@ struct Verdict {
   std::string why;            // it is not known, or not sure
   std::string figure;         // "1.4 GiB", "2"; "" where it is not known
 };
-Verdict Judge(const FailIf& condition, const CheckedFigures& figures);
+// `baseline`: of a condition that is relative; else nullptr.
+Verdict Judge(const FailIf& condition, const CheckedFigures& figures, const CheckedFigures* baseline);
 
 }  // namespace memoir
 

@@ -1,0 +1,49 @@
+// What conditions of --fail-if said, for those who read it elsewhere than in a terminal: a comment of a review, the
+// annotations of GitHub and GitLab.
+#ifndef TOOLS_CLI_CHECK_BUDGET_REPORT_H_
+#define TOOLS_CLI_CHECK_BUDGET_REPORT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/analyze/grouping/source_lines.h"
+
+namespace memoir {
+
+enum class BudgetFormat : std::uint8_t { kText, kMarkdown, kGithub, kGitlab };
+// Empty: no such format.
+std::optional<BudgetFormat> ParseBudgetFormat(const std::string& text);
+
+struct BudgetLine {
+  std::string condition;
+  std::optional<bool> holds;  // true: failed; empty: not known
+  std::string said;           // "FAILED, it is 2.1 GiB, and was 2.0 GiB (+5.00%)"
+};
+
+struct BudgetRow {
+  std::string name;
+  std::string before, now, difference;
+};
+
+struct BudgetReport {
+  std::string capture;
+  std::vector<BudgetLine> lines;
+  // Of a comparison with the baseline; "" and empty without one.
+  std::string headline;
+  SourceLine cause;  // that is to blame most; none: not known
+  std::string by;    // what rows are of: "line"
+  std::vector<BudgetRow> rows;
+  std::string more;  // a command
+
+  bool failed() const;
+};
+
+// Markdown: a heading, a table of the conditions, the main cause, a table of rows. GitHub: a workflow command a line.
+// GitLab: a Code Quality report, which is JSON. Ends with a newline.
+std::string Render(const BudgetReport& report, BudgetFormat format);
+
+}  // namespace memoir
+
+#endif  // TOOLS_CLI_CHECK_BUDGET_REPORT_H_
