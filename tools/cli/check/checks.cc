@@ -26,17 +26,6 @@ std::string NoOutOfMemoryLine(const Summary& summary) {
          (least ? "; at least " + FormatBytes(*least) + " were free on a GPU" : "") + "\n";
 }
 
-std::string LittleUnusableLine(const Capture& capture, const Fragmentation& fragmentation) {
-  if (!HasSegments(capture)) return NotInImport(capture, "segments") + "\n";
-  const std::string unknown = CudaMemoryNotKnown(fragmentation.report);
-  if (fragmentation.devices.empty() && !unknown.empty()) return "not known: " + unknown + "\n";
-  if (fragmentation.devices.empty()) return "nothing was reserved by torch's CUDA allocator\n";
-  const auto most = std::ranges::max_element(fragmentation.devices, {},
-                                             [](const FragmentedDevice& device) { return device.peak.unusable; });
-  return fmt::format("at most {} of {} reserved were unusable{}\n", FormatBytes(most->peak.unusable),
-                     FormatBytes(most->peak.reserved), unknown.empty() ? "" : ", as far as recorded: " + unknown);
-}
-
 absl::StatusOr<Checked> CheckOom(Analyses& analyses, const Shown& shown, bool brief) {
   const auto& summary = analyses.summary();
   if (!summary.ok()) return summary.status();
@@ -71,11 +60,10 @@ absl::StatusOr<Checked> CheckFrag(Analyses& analyses, const Shown& shown, bool b
   const auto& fragmentation = analyses.fragmentation();
   if (!fragmentation.ok()) return fragmentation.status();
   Checked checked;
-  checked.found = std::ranges::any_of(fragmentation->devices,
-                                      [](const FragmentedDevice& device) { return IsFragmented(device.peak); });
+  checked.found = HasFragmentedDevice(*fragmentation);
   if (shown.arguments.json) checked.json = FragmentationJson(analyses.capture(), *fragmentation);
   checked.text = RenderFragmentation(analyses.capture(), *fragmentation, shown.top(), shown.terminal);
-  if (!checked.found && brief) checked.text = LittleUnusableLine(analyses.capture(), *fragmentation);
+  if (!checked.found && brief) checked.text = FragmentationLine(analyses.capture(), *fragmentation) + "\n";
   if (!checked.found) return checked;
   const auto most = std::ranges::max_element(fragmentation->devices, {},
                                              [](const FragmentedDevice& device) { return device.peak.unusable; });
