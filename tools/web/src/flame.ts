@@ -238,7 +238,7 @@ export function flameView(app: App): View {
       Object.assign(app.place, {find: '', focus: [], flame: ''});
       if (wanted !== '' || path.length > 0) find.value = wanted;
       const key = `${app.place.device}`;
-      if (key !== madeFor || path.length > 0 || (wantedTree !== '' && wantedTree !== by)) {
+      if (key !== madeFor || wanted !== '' || path.length > 0 || (wantedTree !== '' && wantedTree !== by)) {
         if (key !== madeFor) between = {from: beginning(), to: app.place.instant};
         madeFor = key;
         if (wantedTree !== '') by = wantedTree;
