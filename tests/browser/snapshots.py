@@ -100,11 +100,13 @@ def many_segments(path, count=130_000):
     return write(path, [segment(BASE + i * far, 2 * MIB, [block(BASE + i * far, 512)]) for i in range(count)])
 
 
-def slow_and_quick(path, count=30_000):
-    """Of two devices the first takes a while to unpack."""
-    lines = [stack(f"f{i % 5000}", i % 5000 + 1) for i in range(count)]
-    large = [entry("segment_alloc", BASE, count * 2 * MIB, 0), *(entry("alloc", BASE + i * 2 * MIB, MIB, 10 + i, lines[i]) for i in range(count))]
-    small = [entry("segment_alloc", BASE, 10 * MIB, 0), *(entry("alloc", BASE + i * 2 * MIB, MIB, 10 + i) for i in range(5))]
-    blocks = [block(BASE + i * 2 * MIB, 2 * MIB, frames=lines[i], requested=MIB) for i in range(count)]
-    few = [block(BASE + i * 2 * MIB, 2 * MIB, requested=MIB) for i in range(5)]
-    return write(path, [segment(BASE, count * 2 * MIB, blocks), segment(BASE, 10 * MIB, few, device=1)], large, small)
+def two_devices(path):
+    """Ten blocks of 4 MiB and five of 2."""
+
+    def of(device, count, size):
+        blocks = [block(BASE + i * size, size, frames=stack(f"f{device}", 1, f"on_{device}.py")) for i in range(count)]
+        trace = [entry("segment_alloc", BASE, count * size, 0), *(entry("alloc", one["address"], size, 10 + i, one["frames"]) for i, one in enumerate(blocks))]
+        return segment(BASE, count * size, blocks, device=device), trace
+
+    (first, first_trace), (second, second_trace) = of(0, 10, 4 * MIB), of(1, 5, 2 * MIB)
+    return write(path, [first, second], first_trace, second_trace)

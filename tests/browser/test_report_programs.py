@@ -72,7 +72,7 @@ def test_marks_hide_no_error(tree, tmp_path):
     assert len(shown(tree, capture)["out_of_memory"]) == 1
     seen = of_page(report, CHIPS)
     for few in (seen["few"], seen["segments"]):
-        assert {"peak", "oom", "end"} <= set(few) and len(few) <= 42
+        assert {"peak", "oom", "end"} <= set(few) and len(few) <= 26
     assert seen["all"].count("mark") == 64 and seen["all"].count("oom") == 1
     assert seen["left_out"] == "the first 64 of 70 marks"
     assert "The first 60 of 70 marks are drawn." in seen["note"]

@@ -4,7 +4,7 @@ import {el} from './element';
 import type {Instant} from './facts';
 import {formatCount, formatMoment, plural} from './units';
 
-const kMostChips = 40;
+const kMostChips = 24;
 
 export const instantName = (instant: Instant): string => instant.kind === 'mark' ? `mark ${instant.name}` :
     instant.kind === 'oom'     ? 'out of memory' :

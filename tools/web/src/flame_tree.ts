@@ -85,8 +85,9 @@ export function nodesAt(root: Node, path: string[]): Node[]|undefined {
 }
 
 export async function moduleTree(app: App): Promise<FlameTree> {
-  const places = await app.device.places();
-  const labels = await app.device.labels();
+  const {device} = app;
+  const places = await device.places();
+  const labels = await device.labels();
   const root = node('all', 'root');
   const placeOf = (module: number, operator: number): Node => {
     let at = root;
@@ -101,8 +102,9 @@ export async function moduleTree(app: App): Promise<FlameTree> {
 }
 
 export async function callerTree(app: App): Promise<FlameTree> {
-  const callers = await app.device.callers();
-  const frames = (await app.device.labels())['frames'] ?? [];
+  const {device} = app;
+  const callers = await device.callers();
+  const frames = (await device.labels())['frames'] ?? [];
   const nodes: Node[] = [node('all', 'root')];
   for (let i = 1; i < callers.count; ++i)
     nodes.push(child(nodes[callers.parent[i]!]!, callerName(callers, frames, i), 'frame'));

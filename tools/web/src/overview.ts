@@ -17,7 +17,7 @@ function hero(app: App, open: (view: ViewName) => void): HTMLElement {
   const {summary, simulated} = app.device;
   const peak = summary.peak_allocated_bytes;
   const where = [
-    summary.peak_time_ns !== null ? `at ${formatMoment(summary.peak_time_ns)}` : '',
+    summary.peak_time_ns !== null && peak !== 0 ? `at ${formatMoment(summary.peak_time_ns)}` : '',
     summary.peak_step !== null ? `in step ${summary.peak_step}` : '',
     summary.peak_operator !== '' ? `in ${summary.peak_operator}` : '',
     summary.peak_range !== '' ? `(${summary.peak_range})` : '',
@@ -51,7 +51,7 @@ function hero(app: App, open: (view: ViewName) => void): HTMLElement {
          peak === null ? 'not known' : formatBytes(peak)),
       el('p', {}, el('bdi', {}, where.join(' '))),
       evicted,
-      see,
+      peak === 0 ? el('p', {class: 'note'}, 'Nothing was allocated.') : see,
   );
 }
 

@@ -99,7 +99,8 @@ export function madeOf(
     app: App, title: string, word: string, many: string, most: number, more: () => void): HTMLElement {
   const parts = partsAtPeak(app, word);
   const total = app.device.summary.peak_allocated_bytes ?? 0;
-  const empty = parts.length === 0 ? el('p', {class: 'note'}, 'Nothing is known of it.') : null;
+  const empty =
+      parts.length === 0 ? el('p', {class: 'note'}, total > 0 ? 'Nothing is known of it.' : 'Nothing was live.') : null;
   const bar = word === 'category' && parts.length > 0 ? stackedBar(parts, total, title) : null;
   const list = partList(parts, total, most, more, many);
   if (word !== 'category') app.draws(colourRows(app, word, parts, list.swatches));
