@@ -69,6 +69,7 @@ def test_what_is_not_known_has_no_tick(tree, reported):
     snapshot, report = reported(snapshots.nothing_live)
     signs = {text[1:].partition(":")[0]: (name, sign, text) for name, sign, text in of_page(report, FINDINGS)}
     assert signs["leaks"][:2] == ("finding unknown", "?") and "not known" in signs["leaks"][2]
+    assert signs["oom"] == ("finding unknown", "?", "?oom: no out-of-memory error is recorded, but the snapshot has no history")
     assert signs["balance"][:2] == ("finding unknown", "?")
     assert signs["frag"][:2] == ("finding fine", "✓")
     assert all(sign == "?" for _, sign, text in signs.values() if "not known" in text)

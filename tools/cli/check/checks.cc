@@ -6,7 +6,6 @@
 #include "fmt/format.h"
 #include "tools/model/imported.h"
 #include "tools/view/accounting/balance_view.h"
-#include "tools/view/capture/unrecorded_text.h"
 #include "tools/view/lives/leak_view.h"
 #include "tools/view/oom/out_of_memory_json.h"
 #include "tools/view/oom/out_of_memory_text.h"
@@ -17,12 +16,12 @@ namespace memoir {
 namespace {
 
 // One line for all devices.
-std::string NoOutOfMemoryLine(const Summary& summary) {
+std::string NoOutOfMemoryLine(const Capture& capture, const Summary& summary) {
   std::optional<std::uint64_t> least;
   for (const DeviceRow& device : summary.devices) {
     if (device.least_free) least = std::min(least.value_or(*device.least_free), *device.least_free);
   }
-  return NoOutOfMemoryKnown(summary.report) +
+  return NoOutOfMemoryKnown(capture, summary.report) +
          (least ? "; at least " + FormatBytes(*least) + " were free on a GPU" : "") + "\n";
 }
 
@@ -50,8 +49,8 @@ absl::StatusOr<Checked> CheckOom(Analyses& analyses, const Shown& shown, bool br
     if (std::ranges::any_of(summary->devices, [](const DeviceRow& row) { return row.checkpointing.has_value(); }))
       checked.text += "more: memoir show --by checkpoint " + shown.path + "\n";
   } else {
-    checked.text =
-        brief ? NoOutOfMemoryLine(*summary) : RenderNoOutOfMemory(analyses.capture(), *summary, shown.terminal);
+    checked.text = brief ? NoOutOfMemoryLine(analyses.capture(), *summary)
+                         : RenderNoOutOfMemory(analyses.capture(), *summary, shown.terminal);
   }
   return checked;
 }

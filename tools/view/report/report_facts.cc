@@ -56,9 +56,9 @@ ReportFinding OutOfMemoryFinding(const Capture& capture, const Summary& summary,
   ReportFinding finding = FindingOf("oom", path);
   const std::uint64_t count = CountOutOfMemory(summary);
   if (count == 0) {
-    const bool all_seen = RecordingWasOff(summary.report).empty() && CudaMemoryNotKnown(summary.report).empty();
-    finding.answer = all_seen ? Answer::kFine : Answer::kNotKnown;
-    finding.headline = NoOutOfMemoryKnown(summary.report);
+    const bool is_known = WhyOutOfMemoryIsNotKnown(capture, summary.report).empty();
+    finding.answer = is_known ? Answer::kFine : Answer::kNotKnown;
+    finding.headline = NoOutOfMemoryKnown(capture, summary.report);
     return finding;
   }
   finding.answer = Answer::kFound;

@@ -1,6 +1,6 @@
 // The card of a device's memory at the peak: in blocks, in none, and what was reserved at another time.
 import type {App} from './app';
-import {kOther, variable} from './colours';
+import {kOther} from './colours';
 import {el} from './element';
 import type {DeviceSummary} from './facts';
 import {type Part, partList, stackedBar} from './parts';
@@ -24,12 +24,12 @@ export function deviceCard(app: App): HTMLElement|null {
   const taken = Math.max(allocated, summary.peak_of_all_bytes ?? 0);
   const unused = Math.max(0, then - taken);
   const parts: Part[] = [
-    {name: 'allocated', bytes: allocated, colour: variable('--line-allocated')},
+    {name: 'allocated', bytes: allocated, colour: 'var(--line-allocated)'},
     {name: 'in other blocks', bytes: taken - allocated, colour: kOther()},
-    {name: 'in no block', bytes: unused, colour: variable('--waste')},
-    {name: whenReserved(summary), bytes: reserved - then, colour: variable('--waste-faint')},
-    {name: 'non-PyTorch memory', bytes: outside, colour: variable('--outside')},
-    {name: 'free', bytes: total - reserved - outside, colour: variable('--free')},
+    {name: 'in no block', bytes: unused, colour: 'var(--waste)'},
+    {name: whenReserved(summary), bytes: reserved - then, colour: 'var(--waste-faint)'},
+    {name: 'non-PyTorch memory', bytes: outside, colour: 'var(--outside)'},
+    {name: 'free', bytes: total - reserved - outside, colour: 'var(--free)'},
   ].filter((part) => part.bytes > 0 || part.name === 'allocated' || part.name === 'in no block');
   const whole = parts.reduce((sum, part) => sum + part.bytes, 0);
   const {active_bytes_at_peak: active, requested_bytes_at_peak: requested} = summary;

@@ -160,6 +160,14 @@ function sideBySide(app: App): HTMLElement {
   return el('p', {}, button);
 }
 
+function mainCard(app: App, open: (view: ViewName) => void): HTMLElement {
+  const card = app.mainGrouping === 'line' ?
+      madeOf(app, 'The peak by line', 'line', 'lines', 10, () => open('lines')) :
+      madeOf(app, 'The peak by category', 'category', 'categories', 10, () => open('timeline'));
+  card.classList.add('main');
+  return card;
+}
+
 export function overviewView(app: App): View {
   const element = el('section', {class: 'overview'});
   const open = (view: ViewName): void =>
@@ -178,9 +186,7 @@ export function overviewView(app: App): View {
               lost(facts.losses),
               partCard(app),
               hero(app, open),
-              app.mainGrouping === 'line' ?
-                  madeOf(app, 'The peak by line', 'line', 'lines', 10, () => open('lines')) :
-                  madeOf(app, 'The peak by category', 'category', 'categories', 10, () => open('timeline')),
+              mainCard(app, open),
               el('div', {class: 'column'}, deviceCard(app), findings(app)),
               el('div', {class: 'column double'},
                  el('div', {class: 'pair'},

@@ -1,7 +1,7 @@
 // The timeline: bytes over time by category, module or operator, and what is live at the instant that is clicked.
 import type {App} from './app';
 import {bands, cutText} from './bands';
-import {kOther, variable} from './colours';
+import {kOther} from './colours';
 import type {Points} from './curves';
 import {choice, el, replaceContent} from './element';
 import {instantPanel} from './instant';
@@ -36,7 +36,7 @@ function legend(chart: TimelineChart, points: Points, labels: Labels, ofAll: str
     const values = line.name === 'allocated' ? points.most : points[line.name];
     if (line.name !== 'allocated' && values[0] === null) continue;
     const stroke = el('i', {class: `line ${line.name}`});
-    stroke.style.borderColor = variable(line.variable);
+    stroke.style.borderColor = `var(${line.variable})`;
     entries.push(el('span', {class: 'entry'}, stroke, line.name === 'allocated' ? line.name : `${line.name}${ofAll}`));
   }
   return entries;
