@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "fmt/format.h"
-#include "tools/analyze/lives/leak_trend.h"
 #include "tools/analyze/pass/groupings.h"
 #include "tools/analyze/pass/steps.h"
 #include "tools/view/accounting/balance_view.h"
@@ -103,7 +102,7 @@ ReportFinding LeakFinding(const Capture& capture, const Leaks& leaks, const std:
   if (!leaks.leaks.empty()) {
     finding.answer = Answer::kFound;
     finding.text = RenderLeaks(capture, leaks, kTop, path, kPage);
-  } else if (leaks.source == StepSource::kNone || leaks.steps <= kFewestSteps) {
+  } else if (!AreLeaksKnown(leaks)) {
     finding.answer = Answer::kNotKnown;
   }
   return finding;
