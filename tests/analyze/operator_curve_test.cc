@@ -169,6 +169,10 @@ TEST(OperatorCurve, WithoutModulesTheBackwardPassIsSeen) {
   ASSERT_TRUE(curve.ok()) << curve.status();
   EXPECT_EQ(Markers(curve->processes[0]),
             "fw_bw_boundary 1, backward_end 3, optimizer_step 3\nfw_bw_boundary 4, backward_end 6\n");
+  const std::vector<Iteration>& iterations = curve->processes[0].iterations;
+  ASSERT_TRUE(iterations[0].optimizer_end.has_value());
+  EXPECT_EQ(iterations[0].optimizer_end->calls, 4u) << "before zero_grad and what follows";
+  EXPECT_FALSE(iterations[1].optimizer_end.has_value());
 }
 
 TEST(OperatorCurve, AnOptimizerInsideOfTheBackwardPassDoesNotEndIt) {

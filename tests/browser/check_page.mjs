@@ -45,6 +45,26 @@ const painted = (selector) => page.$eval(selector, (canvas) => {
   return colours.size;
 });
 
+// How many of the colours that swatches name a canvas shows: axes and texts have others.
+const paintedAs = (selector, swatches) => page.evaluate(([selector, swatches]) => {
+  const named = [...document.querySelectorAll(swatches)].map((one) => getComputedStyle(one).backgroundColor);
+  const wanted = new Set(named.map((one) => one.match(/\d+/g).slice(0, 3).join()));
+  const found = new Set();
+  for (const canvas of document.querySelectorAll(selector)) {
+    // Of a copy: Chromium warns of a canvas that is read twice.
+    const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d');
+    copy.drawImage(canvas, 0, 0);
+    const {data} = copy.getImageData(0, 0, canvas.width, canvas.height);
+    for (let i = 0; i < data.length; i += 4) {
+      if (data[i + 3] === 255) found.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
+    }
+  }
+  return [...wanted].filter((one) => {
+    const [red, green, blue] = one.split(',').map(Number);
+    return found.has((red << 16) | (green << 8) | blue);
+  }).length;
+}, [selector, swatches]);
+
 // The next device, where there is one.
 async function otherDevice() {
   await page.keyboard.press(']');
@@ -133,7 +153,7 @@ async function blocks() {
   await show(page, 'blocks');
   await ended();
   const note = await page.textContent('.blocks > .note');
-  const colours = await painted('.canvas-box canvas');
+  const colours = await paintedAs('.canvas-box canvas', '.blocks .legend .swatch');
   const box = await page.locator('.canvas-box canvas').boundingBox();
   const band = await widestBand();
   let details = '';
@@ -228,7 +248,7 @@ async function ranks() {
                                                               odd: row.classList.contains('odd')
                                                             })));
   const byStep = await rows();
-  const colours = await painted('.rank-line canvas');
+  const colours = await paintedAs('.rank-line canvas', '.ranks-rows .swatch');
   await page.click('.ranks button[data-value=time]');
   await ended();
   const byTime = await rows();

@@ -131,7 +131,7 @@ def test_every_view_shows_something(reported):
     for seen in reported.seen:
         assert seen["overview"]["spark"] >= 1
         assert seen["timeline"]["map"] >= 1 or seen["timeline"]["stepped"].startswith("0 B live at "), "of few blocks none may be live"
-        assert seen["blocks"]["colours"] >= 2
+        assert seen["blocks"]["colours"] >= 1, "of those of its legend"
         assert seen["flame"]["colours"] >= 2
         assert seen["blocks"]["details"] != "", "no band could be clicked"
         assert "bytes" in seen["blocks"]["details"]
@@ -276,7 +276,7 @@ def test_ranks_stand_side_by_side(ranks, training):
     for rows in (of["by_step"], of["by_time"]):
         assert {row["name"]: row["peak"] for row in rows} == peaks
     assert [row["name"] for row in of["by_step"] if row["odd"]] == ["rank 2 cuda:0"], "the rank that leaks"
-    assert of["colours"] >= 2
+    assert of["colours"] == 3, "each rank's"
     assert of["view"] == "timeline" and of["clicked"] == "rank 2 cuda:0" and " live at " in of["headline"]
     assert all(seen["ranks"] is None for seen in training.seen), "one rank has nothing beside it"
 
@@ -320,7 +320,7 @@ def test_a_leak_is_among_the_findings(tree, browser, ranks, training):
     headings = "await page.$$eval('.finding h3', (all) => all.map((one) => one.textContent))"
     found = next(text for text in of_page(ranks.file, headings) if "leaks: " in text)
     assert found == "!leaks: 1 place keeps more in every step (7 optimizer steps looked at)"
-    assert any("leaks: not known: too few to tell what grows" in text for text in of_page(training.file, headings))
+    assert any(text.startswith("?leaks: not known: too few to tell what grows") for text in of_page(training.file, headings))
 
 
 def test_firefox_shows_the_same(training):

@@ -58,12 +58,16 @@ void IterationFinder::RangeBegins(const RangeBeginEvent& event, std::string_view
     Iteration& iteration = Current();
     if (!iteration.optimizer_step) iteration.optimizer_step = now;
     // One that a hook of a gradient runs does not end the backward pass.
-    if (event.range->innermost_backward < 0) doing_ = Doing::kOptimizer;
+    if (event.range->innermost_backward >= 0) return;
+    doing_ = Doing::kOptimizer;
+    step_call_ = event.range->call;
   }
 }
 
 void IterationFinder::RangeEnds(const RangeEndEvent& event, Moment now) {
   if (doing_ == Doing::kBackward && IsOutermostBackward(*event.range, *event.stack)) Current().backward_end = now;
+  if (doing_ == Doing::kOptimizer && event.range->call == step_call_ && !iterations_.empty())
+    iterations_.back().optimizer_end = now;
 }
 
 }  // namespace memoir

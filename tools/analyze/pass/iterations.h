@@ -30,6 +30,7 @@ struct Iteration {
   std::optional<Moment> fw_bw_boundary;  // the outermost module is left; without modules: the backward pass begins
   std::optional<Moment> backward_end;    // its last one, where several follow
   std::optional<Moment> optimizer_step;  // the first one begins
+  std::optional<Moment> optimizer_end;   // the last one outside of a backward pass ends; not among MarkersOf
 };
 
 // The markers of an iteration that are there, by name and in the order of an iteration.
@@ -50,8 +51,9 @@ class IterationFinder {
   Iteration& Current() { return iterations_.empty() ? Begin() : iterations_.back(); }
 
   Doing doing_ = Doing::kNothing;
-  ModuleId first_;           // the outermost module that began the iteration in hand
-  bool first_left_ = false;  // and it was left since
+  ModuleId first_;               // the outermost module that began the iteration in hand
+  bool first_left_ = false;      // and it was left since
+  std::uint64_t step_call_ = 0;  // OpenRange::call of the newest optimizer step
   std::vector<Iteration> iterations_;
 };
 

@@ -1,8 +1,9 @@
 // What `memoir report` draws: of each device its bytes over time, its blocks, where they were made, and its segments;
 // and the summaries whose rows are the report's tables.
 //
-// Bounded, whatever the length of the recording. Of a long one the largest and longest-lived blocks are kept singly,
-// and all that are live at the exact instants; the curves always have every maximum.
+// Whatever the length of the recording, curves, trees and lists have bounds, and say how many there were. Of a long one
+// the largest and longest-lived blocks are kept singly, and all that are live at the exact instants: of a program with
+// millions of live blocks these are many. The curves always have every maximum.
 #ifndef TOOLS_ANALYZE_REPORT_REPORT_H_
 #define TOOLS_ANALYZE_REPORT_REPORT_H_
 
@@ -108,6 +109,8 @@ struct ReportCaller : ReportSums {
 struct ReportSegmentChange {
   std::uint64_t ns = 0;
   bool grows = false;
+  bool mapped = false;  // of an expandable segment, as the next one of what grows
+  bool small = false;   // of the pool for blocks of up to 1 MiB
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
   std::uint64_t stream = 0;
@@ -136,6 +139,8 @@ struct ReportDevice {
   std::uint64_t all_blocks = 0;     // that there were; `blocks` are fewer of a long recording
   bool complete = false;            // they are all of them
   std::vector<ReportInstant> instants;
+  std::uint64_t all_marks = 0;          // that there were; the first of them are instants
+  std::uint64_t all_out_of_memory = 0;  // likewise, errors
   std::vector<ReportPath> paths;
   std::vector<ReportPlace> places;
   std::vector<ReportCaller> callers;
@@ -154,6 +159,8 @@ struct ReportProcess {
   StepSource step_source = StepSource::kNone;
   std::vector<std::uint64_t> steps_ns;  // where each begins, or the window inside the first
   std::uint64_t first_step = 0;         // its number
+  std::uint64_t all_steps = 0;          // that there were; `steps_ns` are the first of them
+  std::uint64_t all_iterations = 0;     // likewise
 };
 
 // What there is besides the part that a report is of.

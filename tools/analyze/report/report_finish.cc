@@ -50,7 +50,9 @@ ReportProcess ReportPass::FinishProcess(ProcessId process) {
   Steps& begun = steps_[static_cast<std::size_t>(source)];
   std::vector<Iteration> iterations = iterations_.Take();
   if (selection().window.kind != Window::Kind::kAll) {
-    std::erase_if(begun.ns, [&](std::uint64_t ns) { return ns >= end_ns_; });
+    // One that begins as the window closes is not in it.
+    const bool last_is_outside = begun.count > begun.ns.size() && begun.last_ns >= end_ns_;
+    begun.count -= std::erase_if(begun.ns, [&](std::uint64_t ns) { return ns >= end_ns_; }) + (last_is_outside ? 1 : 0);
     const auto first_ns = [](const Iteration& iteration) {
       const auto markers = MarkersOf(iteration);
       return markers.empty() ? std::uint64_t{0} : markers.front().second.ns;
@@ -60,8 +62,9 @@ ReportProcess ReportPass::FinishProcess(ProcessId process) {
     if (next != iterations.begin()) iterations.erase(iterations.begin(), std::prev(next));
     std::erase_if(iterations, [&](const Iteration& iteration) { return first_ns(iteration) >= end_ns_; });
   }
+  const std::size_t all_iterations = iterations.size();
   if (iterations.size() > kMostIterations) iterations.resize(kMostIterations);
-  return {process, std::move(iterations), source, std::move(begun.ns), begun.first};
+  return {process, std::move(iterations), source, std::move(begun.ns), begun.first, begun.count, all_iterations};
 }
 
 void ReportPass::SeeProcessEnd(const ProcessEvent& event) {

@@ -191,8 +191,9 @@ void ReportPass::SeeSegment(const SegmentEvent& event) {
   Track& track = TrackOf(segment.device, event.process);
   const bool grows = event.grows() || event.action == SegmentAction::kFound;
   if (track.shown.segments.size() < kMostSegmentChanges) {
-    track.shown.segments.push_back({Nanoseconds(event), grows, segment.address, segment.bytes, segment.stream,
-                                    segment.pool_graph, segment.pool_user});
+    track.shown.segments.push_back({Nanoseconds(event), grows, event.action == SegmentAction::kMap,
+                                    DeviceMemory::IsSmallSegment(segment.bytes), segment.address, segment.bytes,
+                                    segment.stream, segment.pool_graph, segment.pool_user});
   } else {
     track.shown.all_segments = false;
   }
@@ -202,7 +203,7 @@ void ReportPass::SeeSegment(const SegmentEvent& event) {
 void ReportPass::SeeOutOfMemory(const OutOfMemoryEvent& event) {
   if (!in_window()) return;
   Track& track = TrackOf(event.asked->device, event.process);
-  if (++track.marks > kMostInstants) return;
+  if (++track.shown.all_out_of_memory > kMostErrors) return;
   TakeInstant(event.asked->device, track, {ReportInstant::Kind::kOutOfMemory, "", Nanoseconds(event)});
 }
 
@@ -210,7 +211,8 @@ void ReportPass::SeeMark(const MarkEvent& event) {
   if (!in_window()) return;
   const std::string name(state().dictionary().text(event.name));
   for (auto& [id, track] : tracks_) {
-    if (++track.marks <= kMostInstants) TakeInstant(id, track, {ReportInstant::Kind::kMark, name, Nanoseconds(event)});
+    if (++track.shown.all_marks <= kMostMarks)
+      TakeInstant(id, track, {ReportInstant::Kind::kMark, name, Nanoseconds(event)});
   }
 }
 

@@ -58,7 +58,8 @@ class ReportPass : public ChangePass {
   void SeeProcessEnd(const ProcessEvent& event) override;
 
  private:
-  static constexpr std::size_t kMostInstants = 64, kRegularInstants = 16;
+  static constexpr std::size_t kMostMarks = 64, kRegularInstants = 16;
+  static constexpr std::size_t kMostErrors = 1024;  // out-of-memory errors
   static constexpr std::size_t kMostIterations = std::size_t{1} << 14;
   static constexpr std::size_t kMostSteps = std::size_t{1} << 16, kMostSegmentChanges = std::size_t{1} << 17;
 
@@ -83,12 +84,11 @@ class ReportPass : public ChangePass {
     std::vector<ReportSums> caller_sums;                         // by node of callers_
     std::uint64_t next_regular_ns = 0;
     std::size_t regular = 0;  // exact instants that were taken for it
-    std::size_t marks = 0;    // exact instants that are marks or out-of-memory errors
     bool has_peak = false;
   };
   struct Steps {
-    std::uint64_t first = 0, last = 0;
-    std::vector<std::uint64_t> ns;
+    std::uint64_t first = 0, last = 0, last_ns = 0, count = 0;
+    std::vector<std::uint64_t> ns;  // of the first of them
   };
 
   // A page shows no more of them; a program can have a million.

@@ -19,7 +19,8 @@ void ReportPass::AddReserved(ProcessId process, std::uint64_t ns) {
     if (device.process != process || !looks_.contains(id)) continue;
     Track& track = TrackOf(id, process);
     for (const auto& [address, piece] : state().memory(id).reserved_pieces())
-      track.shown.segments.push_back({ns, true, address, piece.bytes, piece.stream, piece.pool_graph, piece.pool_user});
+      track.shown.segments.push_back(
+          {ns, true, piece.mapped, piece.small, address, piece.bytes, piece.stream, piece.pool_graph, piece.pool_user});
   }
 }
 
@@ -43,7 +44,9 @@ void ReportPass::AddStepZero(ProcessId process) {
   if (asked.window.kind != Window::Kind::kSteps || asked.window.first_step > 0) return;
   if (process.value >= asked.steps.size() || !asked.steps[process.value].first_is_before) return;
   Steps& begun = steps_[static_cast<std::size_t>(asked.steps[process.value].source)];
-  if (begun.ns.empty()) begun.ns.push_back(begin_ns_);
+  if (!begun.ns.empty()) return;
+  begun.ns.push_back(begin_ns_);
+  ++begun.count;
 }
 
 // What is live when the last one closes is live at the end.
@@ -82,6 +85,8 @@ void ReportPass::AddStep(StepSource source, std::uint64_t ns) {
   if (steps().begun(source) == 0 || (!begun.ns.empty() && begun.last == step)) return;
   if (begun.ns.empty()) begun.first = step;
   begun.last = step;
+  begun.last_ns = ns;
+  ++begun.count;
   if (begun.ns.size() < kMostSteps) begun.ns.push_back(ns);
 }
 

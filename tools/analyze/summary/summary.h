@@ -133,6 +133,7 @@ struct DeviceRow {
   std::uint64_t peak_reserved_ns = 0;
   std::uint64_t active_bytes_at_end = 0;
   std::uint64_t reserved_bytes_at_end = 0;
+  std::uint64_t active_bytes_at_peak = 0;          // at peak_ns
   std::uint64_t requested_bytes_at_peak = 0;       // asked for of what was active at peak_ns; the rest is rounding
   std::uint64_t reserved_bytes_at_peak = 0;        // at peak_ns
   std::optional<std::uint64_t> num_alloc_retries;  // empty: not known

@@ -79,6 +79,7 @@ void SummaryPass::OpenCaching(const Event& event) {
 
 void SummaryPass::NoteAtPeak(DeviceId id) {
   const DeviceMemory& memory = state().memory(id);
+  device_moments_[id].active_at_peak = memory.active().all;
   device_moments_[id].requested_at_peak = memory.requested_bytes();
   device_moments_[id].reserved_at_peak = memory.reserved().all;
 }
@@ -110,6 +111,7 @@ void SummaryPass::FinishCaching(DeviceId id, const DeviceTable& table, DeviceRow
   row.peak_reserved_ns = ns(moments.peak_reserved_tick);
   row.active_bytes_at_end = moments.active_at_end;
   row.reserved_bytes_at_end = moments.reserved_at_end;
+  row.active_bytes_at_peak = moments.active_at_peak;
   row.requested_bytes_at_peak = moments.requested_at_peak;
   row.reserved_bytes_at_peak = moments.reserved_at_peak;
   row.num_alloc_retries = moments.retries;

@@ -51,7 +51,8 @@ struct DeviceMoments {
   Tick peak_reserved_tick = 0;
   std::uint64_t active_at_end = 0;
   std::uint64_t reserved_at_end = 0;
-  std::uint64_t requested_at_peak = 0;  // of allocated bytes
+  std::uint64_t active_at_peak = 0;
+  std::uint64_t requested_at_peak = 0;  // of active bytes
   std::uint64_t reserved_at_peak = 0;
   std::uint64_t retries = 0;  // in windows that are closed
   std::uint64_t ooms = 0;

@@ -6,7 +6,6 @@
 #include "fmt/format.h"
 #include "tools/model/imported.h"
 #include "tools/view/accounting/balance_view.h"
-#include "tools/view/capture/unrecorded_text.h"
 #include "tools/view/lives/leak_view.h"
 #include "tools/view/oom/out_of_memory_json.h"
 #include "tools/view/oom/out_of_memory_text.h"
@@ -17,24 +16,13 @@ namespace memoir {
 namespace {
 
 // One line for all devices.
-std::string NoOutOfMemoryLine(const Summary& summary) {
+std::string NoOutOfMemoryLine(const Capture& capture, const Summary& summary) {
   std::optional<std::uint64_t> least;
   for (const DeviceRow& device : summary.devices) {
     if (device.least_free) least = std::min(least.value_or(*device.least_free), *device.least_free);
   }
-  return NoOutOfMemoryKnown(summary.report) +
+  return NoOutOfMemoryKnown(capture, summary.report) +
          (least ? "; at least " + FormatBytes(*least) + " were free on a GPU" : "") + "\n";
-}
-
-std::string LittleUnusableLine(const Capture& capture, const Fragmentation& fragmentation) {
-  if (!HasSegments(capture)) return NotInImport(capture, "segments") + "\n";
-  const std::string unknown = CudaMemoryNotKnown(fragmentation.report);
-  if (fragmentation.devices.empty() && !unknown.empty()) return "not known: " + unknown + "\n";
-  if (fragmentation.devices.empty()) return "nothing was reserved by torch's CUDA allocator\n";
-  const auto most = std::ranges::max_element(fragmentation.devices, {},
-                                             [](const FragmentedDevice& device) { return device.peak.unusable; });
-  return fmt::format("at most {} of {} reserved were unusable{}\n", FormatBytes(most->peak.unusable),
-                     FormatBytes(most->peak.reserved), unknown.empty() ? "" : ", as far as recorded: " + unknown);
 }
 
 absl::StatusOr<Checked> CheckOom(Analyses& analyses, const Shown& shown, bool brief) {
@@ -61,8 +49,8 @@ absl::StatusOr<Checked> CheckOom(Analyses& analyses, const Shown& shown, bool br
     if (std::ranges::any_of(summary->devices, [](const DeviceRow& row) { return row.checkpointing.has_value(); }))
       checked.text += "more: memoir show --by checkpoint " + shown.path + "\n";
   } else {
-    checked.text =
-        brief ? NoOutOfMemoryLine(*summary) : RenderNoOutOfMemory(analyses.capture(), *summary, shown.terminal);
+    checked.text = brief ? NoOutOfMemoryLine(analyses.capture(), *summary)
+                         : RenderNoOutOfMemory(analyses.capture(), *summary, shown.terminal);
   }
   return checked;
 }
@@ -71,11 +59,10 @@ absl::StatusOr<Checked> CheckFrag(Analyses& analyses, const Shown& shown, bool b
   const auto& fragmentation = analyses.fragmentation();
   if (!fragmentation.ok()) return fragmentation.status();
   Checked checked;
-  checked.found = std::ranges::any_of(fragmentation->devices,
-                                      [](const FragmentedDevice& device) { return IsFragmented(device.peak); });
+  checked.found = HasFragmentedDevice(*fragmentation);
   if (shown.arguments.json) checked.json = FragmentationJson(analyses.capture(), *fragmentation);
   checked.text = RenderFragmentation(analyses.capture(), *fragmentation, shown.top(), shown.terminal);
-  if (!checked.found && brief) checked.text = LittleUnusableLine(analyses.capture(), *fragmentation);
+  if (!checked.found && brief) checked.text = FragmentationLine(analyses.capture(), *fragmentation) + "\n";
   if (!checked.found) return checked;
   const auto most = std::ranges::max_element(fragmentation->devices, {},
                                              [](const FragmentedDevice& device) { return device.peak.unusable; });

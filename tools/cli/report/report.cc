@@ -102,16 +102,16 @@ std::vector<ReportFinding> FindWhatChecksFind(const Capture& capture, const Repo
   const Selection selection = asked.OfAllBlocks();
   const std::string path = Escaped(TypedPath(arguments.capture)), options = WindowOptions(arguments);
   const Summary& summary = report.summaries.front();
-  Fragmentation fragmentation;
-  Balance balance;
+  absl::StatusOr<Fragmentation> fragmentation = Fragmentation();
+  absl::StatusOr<Balance> balance = Balance();
   bool gpu = false;
   for (const DeviceRow& device : summary.devices) gpu = gpu || device.caching || device.least_free;
   if (gpu) {
-    // Where one of them fails, the report says the rest.
-    if (auto found = AnalyzeFragmentation(capture, selection); found.ok()) fragmentation = *std::move(found);
-    if (auto found = AnalyzeBalance(capture, selection, At()); found.ok()) balance = *std::move(found);
+    // Where one of them fails, the report says so, and the rest.
+    fragmentation = AnalyzeFragmentation(capture, selection);
+    balance = AnalyzeBalance(capture, selection, At());
   } else {
-    fragmentation.report = balance.report = summary.report;
+    fragmentation->report = balance->report = summary.report;
   }
   return FindingsOf(capture, report, fragmentation, balance, options + path, options + BlockOptions(arguments) + path);
 }

@@ -171,6 +171,10 @@ std::string LeakCommand(const Leak& leak) {
   return fmt::format("show --by {} --at {}ns", by, leak.ns);
 }
 
+bool AreLeaksKnown(const Leaks& leaks) {
+  return !leaks.leaks.empty() || (leaks.source != StepSource::kNone && leaks.steps > kFewestSteps);
+}
+
 std::string LeakHeadline(const Leaks& leaks) {
   const std::string steps = CountedSteps(leaks.steps, leaks.source);
   if (const std::size_t count = leaks.leaks.size(); count > 0) {

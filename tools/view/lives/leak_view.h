@@ -27,6 +27,7 @@ std::string LeakCommand(const Leak& leak);
 
 // How many places leak; where none does, of how many steps, or why nothing is known.
 std::string LeakHeadline(const Leaks& leaks);
+bool AreLeaksKnown(const Leaks& leaks);
 // Of some: `top` of them, 0: all; each with the command that shows more. `path`: of the capture, as it is typed.
 std::string RenderLeaks(const Capture& capture, const Leaks& leaks, std::size_t top, const std::string& path,
                         const Terminal& terminal);

@@ -9,6 +9,7 @@
 
 #include "fmt/format.h"
 #include "tools/analyze/categories/category.h"
+#include "tools/model/imported.h"
 #include "tools/model/job.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/device_text.h"
@@ -318,14 +319,19 @@ std::string RenderOutOfMemoryErrors(const Capture& capture, const Summary& summa
   return text;
 }
 
-std::string NoOutOfMemoryKnown(const ReplayReport& report) {
-  const std::string off = RecordingWasOff(report), unknown = CudaMemoryNotKnown(report);
-  if (off.empty() && unknown.empty()) return "no out-of-memory error";
-  return "no out-of-memory error is recorded, but " + (off.empty() ? unknown : off);
+std::string WhyOutOfMemoryIsNotKnown(const Capture& capture, const ReplayReport& report) {
+  if (std::ranges::any_of(capture.processes(), HasNoHistory)) return "the snapshot has no history";
+  const std::string off = RecordingWasOff(report);
+  return off.empty() ? CudaMemoryNotKnown(report) : off;
+}
+
+std::string NoOutOfMemoryKnown(const Capture& capture, const ReplayReport& report) {
+  const std::string unknown = WhyOutOfMemoryIsNotKnown(capture, report);
+  return unknown.empty() ? "no out-of-memory error" : "no out-of-memory error is recorded, but " + unknown;
 }
 
 std::string RenderNoOutOfMemory(const Capture& capture, const Summary& summary, const Terminal& terminal) {
-  const std::string none = NoOutOfMemoryKnown(summary.report);
+  const std::string none = NoOutOfMemoryKnown(capture, summary.report);
   std::string text;
   for (const DeviceRow& device : summary.devices) {
     if (!device.caching) continue;

@@ -27,7 +27,9 @@ std::string RenderOutOfMemoryErrors(const Capture& capture, const Summary& summa
                                     const Terminal& terminal);
 
 // "no out-of-memory error", or that none is known of, where recording was off for a while.
-std::string NoOutOfMemoryKnown(const ReplayReport& report);
+std::string NoOutOfMemoryKnown(const Capture& capture, const ReplayReport& report);
+// Why there may have been one that nothing tells of; "": there was none.
+std::string WhyOutOfMemoryIsNotKnown(const Capture& capture, const ReplayReport& report);
 
 // Where there was none: how close each GPU came, a line each.
 std::string RenderNoOutOfMemory(const Capture& capture, const Summary& summary, const Terminal& terminal);

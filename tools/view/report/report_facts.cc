@@ -6,10 +6,10 @@
 #include "fmt/format.h"
 #include "tools/analyze/pass/groupings.h"
 #include "tools/analyze/pass/steps.h"
-#include "tools/model/imported.h"
 #include "tools/view/accounting/balance_view.h"
 #include "tools/view/capture/capture_text.h"
 #include "tools/view/capture/line_text.h"
+#include "tools/view/capture/unrecorded_text.h"
 #include "tools/view/lives/leak_view.h"
 #include "tools/view/oom/out_of_memory_text.h"
 #include "tools/view/report/report_sections.h"
@@ -24,6 +24,20 @@ namespace {
 constexpr Terminal kPage{.width = 110};  // lines of text on the page
 constexpr std::size_t kTop = 5;
 
+using Answer = ReportFinding::Answer;
+
+const char* AnswerName(Answer answer) {
+  switch (answer) {
+    case Answer::kFine:
+      return "fine";
+    case Answer::kFound:
+      return "found";
+    case Answer::kNotKnown:
+      return "not known";
+  }
+  return "not known";
+}
+
 ReportFinding FindingOf(const std::string& check, const std::string& path) {
   ReportFinding finding;
   finding.check = check;
@@ -31,51 +45,66 @@ ReportFinding FindingOf(const std::string& check, const std::string& path) {
   return finding;
 }
 
+ReportFinding Failed(ReportFinding finding, const absl::Status& status) {
+  finding.answer = Answer::kNotKnown;
+  finding.headline = "not known: " + std::string(status.message());
+  return finding;
+}
+
 ReportFinding OutOfMemoryFinding(const Capture& capture, const Summary& summary, const std::string& path) {
   ReportFinding finding = FindingOf("oom", path);
   const std::uint64_t count = CountOutOfMemory(summary);
-  finding.found = count > 0;
-  if (!finding.found) {
-    finding.headline = NoOutOfMemoryKnown(summary.report);
+  if (count == 0) {
+    const bool is_known = WhyOutOfMemoryIsNotKnown(capture, summary.report).empty();
+    finding.answer = is_known ? Answer::kFine : Answer::kNotKnown;
+    finding.headline = NoOutOfMemoryKnown(capture, summary.report);
     return finding;
   }
+  finding.answer = Answer::kFound;
   finding.headline = FormatCounted(count, "out-of-memory error", "out-of-memory errors");
   finding.text = RenderOutOfMemoryErrors(capture, summary, kTop, kPage);
   return finding;
 }
 
-ReportFinding FragmentationFinding(const Capture& capture, const Fragmentation& fragmentation,
+ReportFinding FragmentationFinding(const Capture& capture, const absl::StatusOr<Fragmentation>& fragmentation,
                                    const std::string& path) {
   ReportFinding finding = FindingOf("frag", path);
-  const auto unusable = [](const FragmentedDevice& device) { return device.peak.unusable; };
-  const auto worst = std::ranges::max_element(fragmentation.devices, {}, unusable);
-  if (worst == fragmentation.devices.end()) {
-    finding.headline =
-        !HasSegments(capture) ? NotInImport(capture, "segments") : "nothing was reserved by torch's CUDA allocator";
-    return finding;
+  if (!fragmentation.ok()) return Failed(std::move(finding), fragmentation.status());
+  finding.headline = FragmentationLine(capture, *fragmentation);
+  if (HasFragmentedDevice(*fragmentation)) {
+    finding.answer = Answer::kFound;
+    finding.text = RenderFragmentation(capture, *fragmentation, kTop, kPage);
+  } else if (!IsFragmentationKnown(capture, *fragmentation)) {
+    finding.answer = Answer::kNotKnown;
   }
-  finding.found =
-      std::ranges::any_of(fragmentation.devices, [](const auto& device) { return IsFragmented(device.peak); });
-  finding.headline = fmt::format("at most {} of {} reserved were unusable", FormatBytes(worst->peak.unusable),
-                                 FormatBytes(worst->peak.reserved));
-  if (finding.found) finding.text = RenderFragmentation(capture, fragmentation, kTop, kPage);
   return finding;
 }
 
-ReportFinding BalanceFinding(const Capture& capture, const Balance& balance, const std::string& path) {
+ReportFinding BalanceFinding(const Capture& capture, const absl::StatusOr<Balance>& balance, const std::string& path) {
   ReportFinding finding = FindingOf("balance", path);
-  finding.found = std::ranges::any_of(balance.devices, [](const DeviceBalance& device) { return device.IsFinding(); });
-  finding.headline = BalanceLine(capture, balance);
-  if (finding.found)
-    finding.text = RenderBalance(capture, balance, {.moment = "its sample with the most used memory"}, kPage);
+  if (!balance.ok()) return Failed(std::move(finding), balance.status());
+  finding.headline = BalanceLine(capture, *balance);
+  const std::vector<DeviceBalance>& devices = balance->devices;
+  const auto is_known = [](const DeviceBalance& device) { return device.used && device.unexplained; };
+  const bool has_gpu = !devices.empty() || !CudaMemoryNotKnown(balance->report).empty();
+  if (std::ranges::any_of(devices, [](const DeviceBalance& device) { return device.IsFinding(); })) {
+    finding.answer = Answer::kFound;
+    finding.text = RenderBalance(capture, *balance, {.moment = "its sample with the most used memory"}, kPage);
+  } else if (has_gpu && std::ranges::none_of(devices, is_known)) {
+    finding.answer = Answer::kNotKnown;
+  }
   return finding;
 }
 
 ReportFinding LeakFinding(const Capture& capture, const Leaks& leaks, const std::string& path) {
   ReportFinding finding = FindingOf("leaks", path);
-  finding.found = !leaks.leaks.empty();
   finding.headline = LeakHeadline(leaks);
-  if (finding.found) finding.text = RenderLeaks(capture, leaks, kTop, path, kPage);
+  if (!leaks.leaks.empty()) {
+    finding.answer = Answer::kFound;
+    finding.text = RenderLeaks(capture, leaks, kTop, path, kPage);
+  } else if (!AreLeaksKnown(leaks)) {
+    finding.answer = Answer::kNotKnown;
+  }
   return finding;
 }
 
@@ -96,12 +125,19 @@ const char* InstantName(ReportInstant::Kind kind) {
 }
 
 Json DeviceJson(const ReportDevice& device) {
-  Json json = {{"device", device.name},           {"process", device.process.value},
-               {"rank", RankJson(device.rank)},   {"caching", device.caching},
-               {"begin_ns", device.begin_ns},     {"end_ns", device.end_ns},
-               {"all_blocks", device.all_blocks}, {"kept_blocks", device.blocks.size()},
-               {"complete", device.complete},     {"all_segments", device.all_segments},
-               {"all_others", device.all_others}};
+  Json json = {{"device", device.name},
+               {"process", device.process.value},
+               {"rank", RankJson(device.rank)},
+               {"caching", device.caching},
+               {"begin_ns", device.begin_ns},
+               {"end_ns", device.end_ns},
+               {"all_blocks", device.all_blocks},
+               {"kept_blocks", device.blocks.size()},
+               {"complete", device.complete},
+               {"all_segments", device.all_segments},
+               {"all_others", device.all_others},
+               {"all_marks", device.all_marks},
+               {"all_out_of_memory", device.all_out_of_memory}};
   json["instants"] = Json::array();
   for (const ReportInstant& instant : device.instants) {
     json["instants"].push_back({{"kind", InstantName(instant.kind)},
@@ -116,15 +152,23 @@ Json DeviceJson(const ReportDevice& device) {
 Json ProcessJson(const ReportProcess& process) {
   Json json = {{"process", process.process.value},
                {"step_kind", ToString(process.step_source)},
-               {"first_step", process.first_step}};
+               {"first_step", process.first_step},
+               {"all_steps", process.all_steps},
+               {"all_iterations", process.all_iterations}};
   json["steps_ns"] = process.steps_ns;
   json["iterations"] = Json::array();
   for (const Iteration& iteration : process.iterations) {
     Json markers = Json::object();
     for (const auto& [name, moment] : MarkersOf(iteration)) markers[std::string(name)] = moment.ns;
+    if (iteration.optimizer_end) markers["optimizer_end"] = iteration.optimizer_end->ns;
     json["iterations"].push_back(std::move(markers));
   }
   return json;
+}
+
+// Of what was live before the recording lines may be known, and no callers.
+bool HasLines(const ReportDevice& device) {
+  return !device.frames.empty() || std::ranges::any_of(device.lines, &SourceLine::known);
 }
 
 Json GroupingsJson() {
@@ -151,8 +195,10 @@ Json CategoriesJson() {
 
 }  // namespace
 
-std::vector<ReportFinding> FindingsOf(const Capture& capture, const Report& report, const Fragmentation& fragmentation,
-                                      const Balance& balance, const std::string& path, const std::string& leaks_path) {
+std::vector<ReportFinding> FindingsOf(const Capture& capture, const Report& report,
+                                      const absl::StatusOr<Fragmentation>& fragmentation,
+                                      const absl::StatusOr<Balance>& balance, const std::string& path,
+                                      const std::string& leaks_path) {
   return {OutOfMemoryFinding(capture, report.summaries.front(), path),
           FragmentationFinding(capture, fragmentation, path), BalanceFinding(capture, balance, path),
           LeakFinding(capture, report.leaks, leaks_path)};
@@ -169,8 +215,9 @@ Json ReportFacts(const Capture& capture, const Report& report, const std::vector
   json["groupings"] = GroupingsJson();
   json["categories"] = CategoriesJson();
   json["names"] = report.names;
-  json["has_lines"] =
+  json["has_callers"] =
       std::ranges::any_of(report.devices, [](const ReportDevice& device) { return !device.frames.empty(); });
+  json["has_lines"] = std::ranges::any_of(report.devices, HasLines);
   json["devices"] = Json::array();
   for (const ReportDevice& device : report.devices) json["devices"].push_back(DeviceJson(device));
   json["processes"] = Json::array();
@@ -178,7 +225,7 @@ Json ReportFacts(const Capture& capture, const Report& report, const std::vector
   json["findings"] = Json::array();
   for (const ReportFinding& finding : findings) {
     json["findings"].push_back({{"check", finding.check},
-                                {"found", finding.found},
+                                {"answer", AnswerName(finding.answer)},
                                 {"headline", finding.headline},
                                 {"text", finding.text},
                                 {"command", finding.command}});

@@ -3,9 +3,11 @@
 #ifndef TOOLS_VIEW_REPORT_REPORT_FACTS_H_
 #define TOOLS_VIEW_REPORT_REPORT_FACTS_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "tools/analyze/accounting/balance.h"
 #include "tools/analyze/report/report.h"
 #include "tools/analyze/segments/fragmentation.h"
@@ -16,17 +18,20 @@ namespace memoir {
 
 // What `memoir check` says, one entry for each check.
 struct ReportFinding {
+  enum class Answer : std::uint8_t { kFine, kFound, kNotKnown };
   std::string check;     // "oom"
   std::string headline;  // one line
   std::string text;      // as `memoir check` prints it
   std::string command;   // that shows more
-  bool found = false;
+  Answer answer = Answer::kFine;
 };
 
 // `path`: of the capture, with the options of its part before it, as they can be typed; `leaks_path`: with those that
-// choose blocks as well.
-std::vector<ReportFinding> FindingsOf(const Capture& capture, const Report& report, const Fragmentation& fragmentation,
-                                      const Balance& balance, const std::string& path, const std::string& leaks_path);
+// choose blocks as well. An analysis that failed is "not known", with its error.
+std::vector<ReportFinding> FindingsOf(const Capture& capture, const Report& report,
+                                      const absl::StatusOr<Fragmentation>& fragmentation,
+                                      const absl::StatusOr<Balance>& balance, const std::string& path,
+                                      const std::string& leaks_path);
 
 // Sections besides those of the devices: "facts" and "tables". `path`: of the capture alone.
 Json ReportFacts(const Capture& capture, const Report& report, const std::vector<ReportFinding>& findings,

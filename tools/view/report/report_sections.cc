@@ -130,6 +130,8 @@ std::string SegmentBytes(const std::vector<ReportSegmentChange>& segments) {
   columns.Number(segments.size());
   columns.Differences(Column(segments, &ReportSegmentChange::ns));
   columns.Repeated(Column(segments, &ReportSegmentChange::grows));
+  columns.Repeated(Column(segments, &ReportSegmentChange::mapped));
+  columns.Repeated(Column(segments, &ReportSegmentChange::small));
   columns.Repeated(Column(segments, &ReportSegmentChange::address));
   columns.Repeated(Column(segments, &ReportSegmentChange::bytes));
   columns.Repeated(Column(segments, &ReportSegmentChange::stream));

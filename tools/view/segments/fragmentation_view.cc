@@ -289,6 +289,26 @@ std::string RenderFragmentation(const Capture& capture, const Fragmentation& fra
   return text.empty() ? "no allocation of torch's CUDA allocator is recorded\n" : text;
 }
 
+bool HasFragmentedDevice(const Fragmentation& fragmentation) {
+  return std::ranges::any_of(fragmentation.devices,
+                             [](const FragmentedDevice& device) { return IsFragmented(device.peak); });
+}
+
+bool IsFragmentationKnown(const Capture& capture, const Fragmentation& fragmentation) {
+  return HasSegments(capture) && (!fragmentation.devices.empty() || CudaMemoryNotKnown(fragmentation.report).empty());
+}
+
+std::string FragmentationLine(const Capture& capture, const Fragmentation& fragmentation) {
+  if (!HasSegments(capture)) return NotInImport(capture, "segments");
+  const std::string unknown = CudaMemoryNotKnown(fragmentation.report);
+  if (!IsFragmentationKnown(capture, fragmentation)) return "not known: " + unknown;
+  if (fragmentation.devices.empty()) return "nothing was reserved by torch's CUDA allocator";
+  const auto most = std::ranges::max_element(fragmentation.devices, {},
+                                             [](const FragmentedDevice& device) { return device.peak.unusable; });
+  return fmt::format("at most {} of {} reserved were unusable{}", FormatBytes(most->peak.unusable),
+                     FormatBytes(most->peak.reserved), unknown.empty() ? "" : ", as far as recorded: " + unknown);
+}
+
 Json FragmentationJson(const Capture& capture, const Fragmentation& fragmentation) {
   Json json = CaptureJson(capture, fragmentation.report, "check_frag");
   json["devices"] = Json::array();

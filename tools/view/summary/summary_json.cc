@@ -21,8 +21,8 @@ namespace {
 // What was not recorded is null, not 0.
 void TakeUnknown(Json& json, const DeviceRow& device, const ReplayReport& report) {
   if (!device.active_known && device.caching) {
-    for (const char* key :
-         {"peak_active_bytes", "peak_active_time_ns", "active_bytes_at_end", "requested_bytes_at_peak"})
+    for (const char* key : {"peak_active_bytes", "peak_active_time_ns", "active_bytes_at_end", "active_bytes_at_peak",
+                            "requested_bytes_at_peak"})
       json[key] = nullptr;
   }
   if (UnknownMemory(report, device.process, device.name) == nullptr) return;
@@ -34,8 +34,8 @@ void TakeUnknown(Json& json, const DeviceRow& device, const ReplayReport& report
   json["memory_known"] = device.peak_allocated_bytes > 0 ? "in_part" : "no";
   if (device.peak_allocated_bytes == 0)
     forget({"peak_allocated_bytes", "peak_blocks", "peak_time_ns", "live_bytes_at_begin", "peak_active_bytes",
-            "peak_active_time_ns", "peak_reserved_bytes", "peak_reserved_time_ns", "requested_bytes_at_peak",
-            "reserved_bytes_at_peak"});
+            "peak_active_time_ns", "peak_reserved_bytes", "peak_reserved_time_ns", "active_bytes_at_peak",
+            "requested_bytes_at_peak", "reserved_bytes_at_peak"});
   if (UnknownMemoryAtEnd(report, device.process, device.name) != nullptr)
     forget({"live_bytes_at_end", "live_blocks_at_end", "active_bytes_at_end", "reserved_bytes_at_end"});
 }
@@ -47,6 +47,7 @@ void AddCaching(Json& json, const DeviceRow& device) {
   json["peak_active_time_ns"] = device.peak_active_ns;
   json["peak_reserved_bytes"] = device.peak_reserved_bytes;
   json["peak_reserved_time_ns"] = device.peak_reserved_ns;
+  json["active_bytes_at_peak"] = device.active_bytes_at_peak;
   json["requested_bytes_at_peak"] = device.requested_bytes_at_peak;
   json["reserved_bytes_at_peak"] = device.reserved_bytes_at_peak;
   json["active_bytes_at_end"] = device.active_bytes_at_end;
@@ -97,7 +98,8 @@ void AddByDevice(Json& json, const Row& row, const Summary& summary) {
   json["devices"] = Json::array();
   for (std::size_t i = 0; i < row.by_device.size() && i < summary.devices.size(); ++i) {
     if (row.by_device[i] == Columns{}) continue;
-    Json part = {{"device", summary.devices[i].name}, {"rank", RankJson(summary.devices[i].rank)}};
+    const DeviceRow& device = summary.devices[i];
+    Json part = {{"device", device.name}, {"rank", RankJson(device.rank)}, {"process", device.process.value}};
     AddColumns(part, row.by_device[i]);
     json["devices"].push_back(std::move(part));
   }

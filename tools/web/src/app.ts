@@ -14,6 +14,7 @@ export interface Place {
   from: number;     // ns, what the timeline and the blocks show
   to: number;
   find: string;       // what is searched for in the flame graph and in tables
+  focus: string[];    // names of modules, one in the other, that the flame graph is to focus
   flame: FlameBy|'';  // the tree that the flame graph shows next; '': the one that it shows
 }
 
@@ -48,7 +49,8 @@ export class App {
   ) {
     this.devices = facts.devices.map((_, i) => new Device(facts, i));
     const device = this.devices[0];
-    this.place = {view: 'overview', device: 0, by: this.mainGrouping, instant: 0, from: 0, to: 1, find: '', flame: ''};
+    const nowhere = {instant: 0, from: 0, to: 1, find: '', focus: [], flame: ''} as const;
+    this.place = {...nowhere, view: 'overview', device: 0, by: this.mainGrouping, focus: []};
     if (device) Object.assign(this.place, this.wholeOf(device));
   }
 

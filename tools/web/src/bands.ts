@@ -3,6 +3,8 @@ import type {App} from './app';
 import {fitted, kFont, surface, type Surface} from './canvas';
 import {variable} from './colours';
 import {lowerBound} from './curves';
+import type {Iteration} from './facts';
+import {formatCount, plural} from './units';
 
 interface Band {
   from: number;
@@ -11,18 +13,34 @@ interface Band {
   colour: string;
 }
 
+const beginOf = (iteration: Iteration|undefined): number|undefined =>
+    iteration?.fw_start ?? iteration?.fw_bw_boundary ?? iteration?.backward_end ?? iteration?.optimizer_step;
+
+// What of the steps and iterations is not drawn.
+export function cutText(app: App): string {
+  const {steps_ns, all_steps, iterations, all_iterations} = app.device.process;
+  const cut = (kept: number, all: number, one: string): string[] =>
+      kept < all ? [`the first ${formatCount(kept)} of ${plural(all, one)}`] : [];
+  const parts = [...cut(steps_ns.length, all_steps, 'step'), ...cut(iterations.length, all_iterations, 'iteration')];
+  return parts.length === 0 ? '' : `Shown are ${parts.join(' and ')}. `;
+}
+
 function phasesOf(app: App): Band[] {
   const {iterations} = app.device.process;
   const bands: Band[] = [];
   const add = (from: number|undefined, to: number|undefined, name: string, colour: string): void => {
     if (from !== undefined && to !== undefined && to > from) bands.push({from, to, name, colour});
   };
+  const {end_ns} = app.device.facts;
   iterations.forEach((iteration, i) => {
-    const next = iterations[i + 1]?.fw_start ?? app.device.facts.end_ns;
     add(iteration.fw_start, iteration.fw_bw_boundary, 'forward', '--phase-forward');
     if (iteration.backward_end !== undefined)
       add(iteration.fw_bw_boundary, iteration.backward_end, 'backward', '--phase-backward');
-    add(iteration.optimizer_step, next, 'optimizer', '--phase-optimizer');
+    const {optimizer_step, optimizer_end, backward_end} = iteration;
+    if (optimizer_step === undefined) return;
+    // One whose end was not seen lasts until something else begins.
+    const next = optimizer_end ?? beginOf(iterations[i + 1]) ?? end_ns;
+    add(Math.max(optimizer_step, backward_end ?? 0), next, 'optimizer', '--phase-optimizer');
   });
   return bands;
 }
@@ -53,11 +71,13 @@ export function bands(app: App): Bands {
     context.rect(left, 0, plotWidth, 40);
     context.clip();
     const first = Math.max(0, lowerBound(steps.length, from, (i) => steps[i]!) - 1);
+    const {all_steps} = app.device.process;
     const dense =
         ((to - from) / Math.max(1, (app.device.facts.end_ns - app.device.facts.begin_ns) / Math.max(steps.length, 1))) *
             3 >
         plotWidth;
     for (let i = first; i < steps.length && steps[i]! <= to && !dense; ++i) {
+      if (i + 1 === steps.length && steps.length < all_steps) break;  // its end is not in the report
       const [begins, ends] = [x(steps[i]!), x(steps[i + 1] ?? app.device.facts.end_ns)];
       context.fillStyle = variable(i % 2 === 0 ? '--step-even' : '--step-odd');
       context.fillRect(begins, 1, ends - begins, 16);
@@ -65,7 +85,7 @@ export function bands(app: App): Bands {
       const begin = Math.max(begins, left);
       context.fillText(fitted(context, String(i + app.device.process.first_step), ends - begin - 6), begin + 4, 9.5);
     }
-    if (dense) context.fillText(`${steps.length} steps; zoom in to see them`, left + 6, 9.5);
+    if (dense) context.fillText(`${plural(all_steps, 'step')}; zoom in to see them`, left + 6, 9.5);
     let drawnTo = -1;
     for (const band of phases) {
       if (band.to < from || band.from > to) continue;

@@ -4,7 +4,7 @@ import {type Lanes, layLanes} from './block_lanes';
 import {byteTicks, kFont, surface, timeTicks} from './canvas';
 import {variable} from './colours';
 import type {Blocks} from './device';
-import {choice, el, hideTip, showTip} from './element';
+import {choice, el, hideTip, replaceContent, showTip} from './element';
 import {lifeText} from './instant';
 import {type Labels, labelsOf, legendOf} from './labels';
 import {callersText, pathText} from './paths';
@@ -41,6 +41,7 @@ export function blocksView(app: App): View {
   let low = 0;  // bytes, of what is shown
   let high = 1;
   let chosen = -1;  // place in drawn.which
+  let asked = 0;    // of several calls only the last is shown
 
   const canvas = surface(
       'blocks as bands over their lives', () => Math.max(320, innerHeight - 330), ({context, width, height}) => {
@@ -127,19 +128,21 @@ export function blocksView(app: App): View {
 
   async function showDetails(): Promise<void> {
     if (chosen < 0 || !drawn) return details.replaceChildren();
-    const {blocks, which} = drawn;
-    const block = which[chosen]!;
+    const [shown, band] = [drawn, chosen];
+    const {blocks, which} = shown;
+    const block = which[band]!;
     const names = await app.device.labels();
     const tree = await app.device.paths();
     const callers = await app.device.callers();
+    if (shown !== drawn || band !== chosen) return;
     const row = (name: string, value: string): HTMLElement =>
         el('tr', {}, el('th', {scope: 'row'}, name), el('td', {}, el('bdi', {}, value)));
     const at = el('button', {type: 'button'}, 'what was live when it was allocated');
     at.addEventListener('click', () => app.go({view: 'timeline', instant: blocks.begin[block]!}));
     details.replaceChildren(
-        el('h3', {}, linesOf(chosen)[0]!),
+        el('h3', {}, linesOf(band)[0]!),
         el('table', {class: 'plain'},
-           el('tbody', {}, row('bytes', formatCount(blocks.bytes[block]!)), row('life', linesOf(chosen)[1]!),
+           el('tbody', {}, row('bytes', formatCount(blocks.bytes[block]!)), row('life', linesOf(band)[1]!),
               ...app.groupings().map(
                   (grouping) => row(grouping.one, names[grouping.word]?.[blocks.labels[grouping.word]![block]!] ?? '')),
               row('allocated in', pathText(app, tree, blocks.path[block]!, 12)),
@@ -216,13 +219,25 @@ export function blocksView(app: App): View {
   }
 
   async function nameColours(): Promise<void> {
-    labels = await labelsOf(app, app.place.by);
-    legend.replaceChildren(...(await legendOf(app, labels)));
+    const mine = ++asked;
+    const named = await labelsOf(app, app.place.by);
+    const entries = await legendOf(app, named);
+    if (mine !== asked) return;
+    labels = named;
+    legend.replaceChildren(...entries);
+    canvas.draw();
   }
 
-  async function make(): Promise<void> {
-    drawn = await layOut(app);
-    await nameColours();
+  async function make(key: string): Promise<void> {
+    const mine = ++asked;
+    const laid = await layOut(app);
+    const named = await labelsOf(app, app.place.by);
+    const entries = await legendOf(app, named);
+    if (mine !== asked) return;
+    madeFor = key;
+    drawn = laid;
+    labels = named;
+    legend.replaceChildren(...entries);
     low = 0;
     high = Math.max(1, drawn.lanes.height * 1.02);
     const {facts} = app.device;
@@ -246,19 +261,15 @@ export function blocksView(app: App): View {
       const groupings = app.groupings().filter((grouping) => grouping.stacked);
       const button = el('button', {type: 'button', title: `all of ${app.span} (0)`}, 'whole');
       button.addEventListener('click', whole);
-      controls.replaceChildren(
+      replaceContent(
+          controls,
           choice(
               'colour by', groupings.map((grouping) => ({value: grouping.word, text: grouping.one})), app.place.by,
               (by) => app.go({by})),
           el('div', {class: 'zoom'}, button),
           el('span', {class: 'hint'}, 'scroll to zoom (shift: time alone) · drag to move · click for a block'));
       const key = `${app.place.device}`;
-      if (key !== madeFor) {
-        madeFor = key;
-        app.draws(make());
-      } else {
-        app.draws(nameColours().then(() => canvas.draw()));
-      }
+      app.draws(key === madeFor ? nameColours() : make(key));
     },
     key(event) {
       const acts: Record<string, () => void> = {

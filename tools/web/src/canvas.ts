@@ -15,6 +15,19 @@ export function surface(label: string, height: () => number, paint: (surface: Su
   canvas.tabIndex = 0;
   const context = canvas.getContext('2d')!;
   let waiting = false;
+  const paintNow = (): void => {
+    if (!canvas.isConnected) return;
+    made.width = canvas.parentElement!.clientWidth;
+    made.height = height();
+    const scale = devicePixelRatio || 1;
+    canvas.width = Math.round(made.width * scale);
+    canvas.height = Math.round(made.height * scale);
+    canvas.style.width = `${made.width}px`;
+    canvas.style.height = `${made.height}px`;
+    context.setTransform(scale, 0, 0, scale, 0, 0);
+    context.clearRect(0, 0, made.width, made.height);
+    paint(made);
+  };
   const made: Surface = {
     canvas,
     context,
@@ -25,26 +38,37 @@ export function surface(label: string, height: () => number, paint: (surface: Su
       waiting = true;
       requestAnimationFrame(() => {
         waiting = false;
-        if (!canvas.isConnected) return;
-        made.width = canvas.parentElement!.clientWidth;
-        made.height = height();
-        const scale = devicePixelRatio || 1;
-        canvas.width = Math.round(made.width * scale);
-        canvas.height = Math.round(made.height * scale);
-        canvas.style.width = `${made.width}px`;
-        canvas.style.height = `${made.height}px`;
-        context.setTransform(scale, 0, 0, scale, 0, 0);
-        context.clearRect(0, 0, made.width, made.height);
-        paint(made);
+        paintNow();
       });
     },
   };
   new ResizeObserver(() => {
     if (canvas.isConnected && canvas.parentElement!.clientWidth !== made.width) made.draw();
   }).observe(canvas);
-  addEventListener('resize', () => made.draw());
+  surfaces.add(new WeakRef(made));
+  paints.set(made, paintNow);
   return made;
 }
+
+// Those that are still there: views make new ones of what is shown now.
+const surfaces = new Set<WeakRef<Surface>>();
+const paints = new WeakMap<Surface, () => void>();
+
+function eachSurface(act: (made: Surface) => void): void {
+  for (const reference of [...surfaces]) {
+    const made = reference.deref();
+    if (made) {
+      act(made);
+    } else {
+      surfaces.delete(reference);
+    }
+  }
+}
+
+addEventListener('resize', () => eachSurface((made) => made.draw()));
+
+// At once: a page that is printed waits for no frame.
+export function paintAll(): void { eachSurface((made) => paints.get(made)!()); }
 
 export const kFont = '12px system-ui, \'Segoe UI\', Roboto, \'DejaVu Sans\', sans-serif';
 

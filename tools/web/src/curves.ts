@@ -52,7 +52,7 @@ export async function pointsOf(device: Device, word: string, from: number, to: n
   const inView = ((to - from) / Math.max(end_ns - begin_ns, 1)) * curve.buckets;
   if (inView < width && device.facts.complete) {
     const swept = sweep(await device.blocks(), word, from, to, width, (await device.stack(word)).labels);
-    if (swept) return withLines(swept, device, curve);
+    if (swept) return withLines(await withMost(swept, device, word), device, curve);
   }
   return bucketsOf(device, word, from, to, width);
 }
@@ -74,10 +74,11 @@ async function bucketsOf(device: Device, word: string, from: number, to: number,
     labels: stack.labels,
     parts: stack.labels.map(() => []),
   };
-  const each = Math.max(1, (last - first + 1) / width);
-  for (let at = first; at <= last; at += each) {
-    const begin = Math.floor(at);
-    const end = Math.min(last + 1, Math.max(begin + 1, Math.floor(at + each)));
+  const count = last - first + 1;
+  const shown = Math.min(width, count);
+  for (let point = 0; point < shown; ++point) {
+    const begin = first + Math.floor((point * count) / shown);
+    const end = first + Math.floor(((point + 1) * count) / shown);
     let best = begin;
     let active = -1;
     let reserved = -1;
@@ -158,7 +159,30 @@ function sweep(blocks: Blocks, word: string, from: number, to: number, width: nu
     const index = points.ns.length - 1;
     if (live > points.most[index]!) note(index, begin);
   }
+  openAt(to);  // what is live behind the last change, and not the most of its pixel
   close(points, to);
+  return points;
+}
+
+// In which order blocks began and ended that did so in one nanosecond they do not say; the most of each bucket is known.
+async function withMost(points: Points, device: Device, word: string): Promise<Points> {
+  const curve = await device.curve();
+  const stack = await device.stack(word);
+  const {begin_ns, end_ns} = device.facts;
+  const span = Math.max(end_ns - begin_ns, 1) / curve.buckets;
+  const last = points.ns.length - 2;  // the last point closes
+  const bucketOf = (ns: number): number => Math.max(0, Math.min(curve.buckets - 1, Math.floor((ns - begin_ns) / span)));
+  for (let bucket = bucketOf(points.ns[0]!); bucket <= bucketOf(points.ns[last + 1]!); ++bucket) {
+    const ns = curve.mostNs[bucket]!;
+    if (ns < points.ns[0]! || ns > points.ns[last + 1]!) continue;
+    const index = Math.min(last, lowerBound(last + 1, ns + 1, (i) => points.ns[i]!) - 1);
+    if (curve.most[bucket]! <= points.most[index]!) continue;
+    for (const at of index === last ? [last, last + 1] : [index]) {
+      points.most[at] = curve.most[bucket]!;
+      points.mostNs[at] = ns;
+      points.parts.forEach((part, i) => (part[at] = stack.curves[i]![bucket]!));
+    }
+  }
   return points;
 }
 

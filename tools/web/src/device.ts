@@ -1,6 +1,6 @@
 // One device of the report, with its columns as they are first wanted.
 import type {DeviceFacts, DeviceSummary, Facts, ProcessFacts} from './facts';
-import {hasSection, sectionJson, sectionReader} from './payload';
+import {hasSection, type Reader, sectionJson, sectionReader} from './payload';
 
 export interface Curve {
   buckets: number;
@@ -27,37 +27,33 @@ export interface Blocks {
   caller: Float64Array;
 }
 
-export interface Tree {
+// Bytes of the nodes of a flame graph, without those of the nodes inside them.
+export interface Sums {
+  allocated: Float64Array;
+  temporary: Float64Array;
+  atPeak: Float64Array;
+  kept: Float64Array;
+}
+
+export interface Tree extends Sums {
   count: number;
   parent: Float64Array;
   name: Float64Array;
   source: Float64Array;
-  allocated: Float64Array;
-  temporary: Float64Array;
-  atPeak: Float64Array;
-  kept: Float64Array;
 }
 
-export interface Places {
+export interface Places extends Sums {
   count: number;
   module: Float64Array;
   operator: Float64Array;
-  allocated: Float64Array;
-  temporary: Float64Array;
-  atPeak: Float64Array;
-  kept: Float64Array;
 }
 
 // Frames of Python by who called whom; kinds as CallerNode::Kind.
-export interface Callers {
+export interface Callers extends Sums {
   count: number;
   parent: Float64Array;
   frame: Float64Array;
   kind: Float64Array;
-  allocated: Float64Array;
-  temporary: Float64Array;
-  atPeak: Float64Array;
-  kept: Float64Array;
 }
 
 // Blocks that the report leaves out: where they lie.
@@ -73,11 +69,27 @@ export interface SegmentChanges {
   count: number;
   ns: Float64Array;
   grows: Float64Array;
+  mapped: Float64Array;  // of an expandable segment
+  small: Float64Array;   // of the pool for blocks of up to 1 MiB
   address: Float64Array;
   bytes: Float64Array;
   stream: Float64Array;
   poolGraph: Float64Array;
   poolUser: Float64Array;
+}
+
+function livesFrom(reader: Reader, count: number): {begin: Float64Array; end: Float64Array} {
+  const begin = reader.differences(count);
+  const end = reader.numbers(count);
+  for (let i = 0; i < count; ++i) end[i] = end[i] === 0 ? Infinity : begin[i]! + end[i]! - 1;
+  return {begin, end};
+}
+
+function sumsFrom(reader: Reader, count: number): Sums {
+  const allocated = reader.numbers(count);
+  const temporary = reader.numbers(count);
+  const atPeak = reader.numbers(count);
+  return {allocated, temporary, atPeak, kept: reader.numbers(count)};
 }
 
 function once<T>(make: () => T): () => T {
@@ -125,19 +137,13 @@ export class Device {
   }
 
   // Who asked for the snapshot that it is; "" of a recording.
-  get snapshot(): string {
-    return this.all.summary.processes[this.facts.process]?.snapshot ?? '';
-  }
+  get snapshot(): string { return this.all.summary.processes[this.facts.process]?.snapshot ?? ''; }
 
   // The file of another program that it was made of; "" for none.
-  get imported(): string {
-    return this.all.summary.processes[this.facts.process]?.imported_from ?? '';
-  }
+  get imported(): string { return this.all.summary.processes[this.facts.process]?.imported_from ?? ''; }
 
   // Whose active bytes are not known has no segments either: a trace of torch.profiler.
-  get hasSegments(): boolean {
-    return this.summary.peak_active_bytes !== null;
-  }
+  get hasSegments(): boolean { return this.summary.peak_active_bytes !== null; }
 
   readonly curve = once(async(): Promise<Curve> => {
     const reader = await sectionReader(`curve${this.number}`);
@@ -180,9 +186,7 @@ export class Device {
   readonly blocks = once(async(): Promise<Blocks> => {
     const reader = await sectionReader(`blocks${this.number}`);
     const count = reader.number();
-    const begin = reader.differences(count);
-    const end = reader.numbers(count);
-    for (let i = 0; i < count; ++i) end[i] = end[i] === 0 ? Infinity : begin[i]! + end[i]! - 1;
+    const {begin, end} = livesFrom(reader, count);
     const bytes = reader.repeated(count);
     const address = reader.repeated(count);
     const before = reader.repeated(count);
@@ -197,28 +201,14 @@ export class Device {
     const count = reader.number();
     const parent = reader.differences(count);
     const name = reader.repeated(count);
-    const source = reader.repeated(count);
-    const [allocated, temporary, atPeak, kept] = [0, 1, 2, 3].map(() => reader.numbers(count)) as [
-      Float64Array,
-      Float64Array,
-      Float64Array,
-      Float64Array,
-    ];
-    return {count, parent, name, source, allocated, temporary, atPeak, kept};
+    return {count, parent, name, source: reader.repeated(count), ...sumsFrom(reader, count)};
   });
 
   readonly places = once(async(): Promise<Places> => {
     const reader = await sectionReader(`places${this.number}`);
     const count = reader.number();
     const module = reader.differences(count);
-    const operator = reader.differences(count);
-    const [allocated, temporary, atPeak, kept] = [0, 1, 2, 3].map(() => reader.numbers(count)) as [
-      Float64Array,
-      Float64Array,
-      Float64Array,
-      Float64Array,
-    ];
-    return {count, module, operator, allocated, temporary, atPeak, kept};
+    return {count, module, operator: reader.differences(count), ...sumsFrom(reader, count)};
   });
 
   readonly callers = once(async(): Promise<Callers> => {
@@ -226,14 +216,7 @@ export class Device {
     const count = reader.number();
     const parent = reader.differences(count);
     const frame = reader.repeated(count);
-    const kind = reader.repeated(count);
-    const [allocated, temporary, atPeak, kept] = [0, 1, 2, 3].map(() => reader.numbers(count)) as [
-      Float64Array,
-      Float64Array,
-      Float64Array,
-      Float64Array,
-    ];
-    return {count, parent, frame, kind, allocated, temporary, atPeak, kept};
+    return {count, parent, frame, kind: reader.repeated(count), ...sumsFrom(reader, count)};
   });
 
   readonly others = once(async(): Promise<Others> => {
@@ -241,9 +224,7 @@ export class Device {
     if (!hasSection(`others${this.number}`)) return {count: 0, begin: none, end: none, bytes: none, address: none};
     const reader = await sectionReader(`others${this.number}`);
     const count = reader.number();
-    const begin = reader.differences(count);
-    const end = reader.numbers(count);
-    for (let i = 0; i < count; ++i) end[i] = end[i] === 0 ? Infinity : begin[i]! + end[i]! - 1;
+    const {begin, end} = livesFrom(reader, count);
     const bytes = reader.repeated(count);
     return {count, begin, end, bytes, address: reader.repeated(count)};
   });
@@ -257,6 +238,8 @@ export class Device {
       count,
       ns,
       grows: column(),
+      mapped: column(),
+      small: column(),
       address: column(),
       bytes: column(),
       stream: column(),

@@ -18,7 +18,34 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-export function clear(element: Element): void { element.replaceChildren(); }
+// What is made anew takes the place of what was there; what had the focus has it again.
+export function replaceContent(parent: Element, ...children: Child[]): void {
+  const active = document.activeElement;
+  const had = active && active !== parent && parent.contains(active) ? nameOf(active) : '';
+  parent.replaceChildren(...children.filter((child): child is Node|string => !!child));
+  if (had === '') return;
+  for (const element of parent.querySelectorAll<HTMLElement>('button, select, canvas, [tabindex]'))
+    if (nameOf(element) === had) return element.focus({preventScroll: true});
+}
+
+// Tells an element from the others that can have the focus.
+function nameOf(element: Element): string {
+  const group = element.parentElement?.getAttribute('aria-label') ?? '';
+  return [element.tagName, group, element.getAttribute('aria-label') ?? element.textContent].join('\n');
+}
+
+// A row that answers a click can be reached and chosen by the keyboard, too.
+export function chosenByClick(row: HTMLElement, choose: () => void): void {
+  row.classList.add('chosen-by-click');
+  row.tabIndex = 0;
+  row.addEventListener('click', choose);
+  row.addEventListener('keydown', (event) => {
+    if (event.target !== row || (event.key !== 'Enter' && event.key !== ' ')) return;
+    event.preventDefault();
+    event.stopPropagation();
+    choose();
+  });
+}
 
 const tip = (): HTMLElement => document.getElementById('tip')!;
 

@@ -18,6 +18,7 @@ export interface Columns {
 export interface DeviceColumns extends Columns {
   device: string;
   rank: number|null;
+  process: number;
 }
 
 export interface Row extends Columns {
@@ -57,6 +58,8 @@ export interface DeviceSummary {
   allocated_bytes: number;
   peak_active_bytes?: number|null;
   peak_reserved_bytes?: number|null;
+  peak_reserved_time_ns?: number|null;
+  active_bytes_at_peak?: number|null;
   requested_bytes_at_peak?: number|null;
   reserved_bytes_at_peak?: number|null;
   num_alloc_retries?: number;
@@ -97,7 +100,8 @@ export interface Summary {
   dropped_events: number;
   processes: Process[];
   devices: DeviceSummary[];
-  marks: {name: string; time_ns: number; process: number}[];
+  mark_count: number;
+  marks: {name: string; time_ns: number; process: number}[];  // the first of them
   out_of_memory: OutOfMemory[];
   missing: string;
 }
@@ -122,6 +126,8 @@ export interface DeviceFacts {
   complete: boolean;
   all_segments: boolean;
   all_others: boolean;
+  all_marks: number;  // that there were; the first of them are instants
+  all_out_of_memory: number;
   instants: Instant[];
 }
 
@@ -130,13 +136,16 @@ export interface Iteration {
   fw_bw_boundary?: number;
   backward_end?: number;
   optimizer_step?: number;
+  optimizer_end?: number;
 }
 
 export interface ProcessFacts {
   process: number;
   step_kind: string;
   first_step: number;  // its number
-  steps_ns: number[];
+  steps_ns: number[];  // of the first of them
+  all_steps: number;
+  all_iterations: number;
   iterations: Iteration[];
 }
 
@@ -149,7 +158,7 @@ export interface GroupingFacts {
 
 export interface Finding {
   check: string;
-  found: boolean;
+  answer: 'fine'|'found'|'not known';
   headline: string;
   text: string;
   command: string;
@@ -184,7 +193,8 @@ export interface Facts {
   devices: DeviceFacts[];
   processes: ProcessFacts[];
   findings: Finding[];
-  has_lines: boolean;  // Python stacks were recorded
+  has_lines: boolean;    // of some blocks the Python line is known
+  has_callers: boolean;  // and of some its callers
 }
 
 export type Tables = Record<string, Row[]>;

@@ -1,10 +1,10 @@
 // The flame graph, hanging: each node under the one that it is inside of, as wide as its bytes.
 import type {App, FlameBy} from './app';
 import {fitted, kFont, surface} from './canvas';
+import {momentOf} from './chips';
 import {inkOn} from './colours';
-import {choice, el, hideTip, showTip} from './element';
-import {addGrowth, callerTree, type FlameTree, kMeasures, type Measure, moduleTree, type Node, rangeTree} from './flame_tree';
-import {momentOf} from './instant';
+import {choice, el, hideTip, replaceContent, showTip} from './element';
+import {addGrowth, callerTree, type FlameTree, kMeasures, type Measure, moduleTree, type Node, nodesAt, rangeTree} from './flame_tree';
 import type {View} from './timeline';
 import {formatBytes, formatCount, formatMoment, formatShare} from './units';
 
@@ -35,6 +35,14 @@ function colourOf(node: Node): string {
   return colours[hash % colours.length]!;
 }
 
+// In quotes a whole name, else a part of one.
+function matcher(text: string): (node: Node) => boolean {
+  const whole = /^"(.*)"$/.exec(text)?.[1];
+  if (whole !== undefined) return (node) => node.kind !== 'root' && node.name === whole;
+  const part = text.toLowerCase();
+  return (node) => node.kind !== 'root' && node.name.toLowerCase().includes(part);
+}
+
 const kTrees: {value: FlameBy; text: string; make: (app: App) => Promise<FlameTree>}[] = [
   {value: 'modules', text: 'modules › operators', make: moduleTree},
   {value: 'ranges', text: 'operators and ranges by nesting', make: rangeTree},
@@ -44,12 +52,12 @@ const kTrees: {value: FlameBy; text: string; make: (app: App) => Promise<FlameTr
 export function flameView(app: App): View {
   let by: FlameBy = 'modules';
   let measure: Measure = 'atPeak';
-  let flame: FlameTree|undefined;
   let tree: Node|undefined;
   let between = {from: 0, to: 0};  // ns
   let focus: Node[] = [];          // from the root down
   let shapes: Shape[] = [];
   let madeFor = '';
+  let asked = 0;
   const controls = el('div', {class: 'controls'});
   const crumbs = el('div', {class: 'crumbs'});
   const note = el('p', {class: 'note'});
@@ -80,6 +88,10 @@ export function flameView(app: App): View {
     if (bytes(top()) > 0) visit(top(), focus.slice(0, -1), 0, width, 0);
   }
 
+  // Of all nodes, the narrow ones that are not drawn included; one inside another that matches is in its bytes.
+  const matched = (node: Node, isWanted: (node: Node) => boolean): number =>
+      isWanted(node) ? bytes(node) : [...node.children.values()].reduce((all, one) => all + matched(one, isWanted), 0);
+
   const beginning = (): number => app.device.facts.begin_ns - 1;  // before the first block
   const isExact = (ns: number): boolean =>
       app.device.facts.complete || ns === beginning() || app.instants().some((instant) => instant.time_ns === ns);
@@ -98,13 +110,10 @@ export function flameView(app: App): View {
       ({context}) => {
         context.font = kFont;
         context.textBaseline = 'middle';
-        const wanted = find.value.toLowerCase();
-        let found = 0;
+        const wanted = find.value;
+        const isWanted = matcher(wanted);
         for (const shape of shapes) {
-          const matches = wanted !== '' && shape.node.name.toLowerCase().includes(wanted);
-          if (matches && !shape.parents.some((parent) => parent.name.toLowerCase().includes(wanted)))
-            found += bytes(shape.node);
-          context.globalAlpha = wanted === '' || matches ? 1 : 0.28;
+          context.globalAlpha = wanted === '' || isWanted(shape.node) ? 1 : 0.28;
           const colour = colourOf(shape.node);
           context.fillStyle = colour;
           context.fillRect(shape.x, shape.depth * kRow, Math.max(0.5, shape.width - 1), kRow - 1.5);
@@ -117,11 +126,10 @@ export function flameView(app: App): View {
         }
         context.globalAlpha = 1;
         const all = tree ? bytes(tree) : 0;
-        note.textContent = all === 0 ?
-            'Nothing to show: no block has bytes of this kind.' :
-            wanted === '' ?
-            `${formatBytes(all)} in all. Click to focus, Escape to go back.${partial()}` :
-            `“${find.value}” matches ${formatBytes(found)}, ${formatShare(found, bytes(top()))} of what is shown.`;
+        note.textContent = all === 0 ? 'Nothing to show: no block has bytes of this kind.' :
+            wanted === ''            ? `${formatBytes(all)} in all. Click to focus, Escape to go back.${partial()}` :
+                                       `“${wanted}” matches ${formatBytes(matched(top(), isWanted))}, ${
+                                formatShare(matched(top(), isWanted), bytes(top()))} of what is shown.`;
       },
   );
 
@@ -143,11 +151,18 @@ export function flameView(app: App): View {
     drawn.draw();
   }
 
-  async function make(): Promise<void> {
-    flame = await kTrees.find((one) => one.value === by)!.make(app);
-    tree = flame.root;
-    if (measure === 'grown') await addGrowth(app, flame, between.from, between.to);
-    setFocus([]);
+  async function make(path: string[] = []): Promise<void> {
+    const mine = ++asked;
+    const made = await kTrees.find((one) => one.value === by)!.make(app);
+    if (measure === 'grown') await addGrowth(app, made, between.from, between.to);
+    if (mine !== asked) return;
+    tree = made.root;
+    const nodes = nodesAt(tree, path);
+    setFocus(nodes && nodes.every((node) => bytes(node) > 0) ? nodes : []);
+    // What is not found as it is named may be a part of a name.
+    if (path.length > 0 && focus.length === 0) find.value = `"${path[path.length - 1]!}"`;
+    if (find.value.startsWith('"') && matched(tree, matcher(find.value)) === 0)
+      find.value = find.value.replace(/^"(.*)"$/, '$1');
   }
 
   function instantChoice(label: string, which: 'from'|'to'): HTMLElement {
@@ -167,9 +182,10 @@ export function flameView(app: App): View {
   }
 
   function fillControls(): void {
-    controls.replaceChildren(
+    replaceContent(
+        controls,
         choice(
-            'tree', kTrees.filter((one) => one.value !== 'callers' || app.facts.has_lines), by,
+            'tree', kTrees.filter((one) => one.value !== 'callers' || app.facts.has_callers), by,
             (value) => {
               by = value;
               fillControls();
@@ -218,20 +234,17 @@ export function flameView(app: App): View {
   return {
     element,
     update() {
-      if (app.place.find !== '') {
-        find.value = app.place.find;
-        app.place.find = '';
-      }
-      const wanted = app.place.flame;
+      const {find: wanted, focus: path, flame: wantedTree} = app.place;
+      Object.assign(app.place, {find: '', focus: [], flame: ''});
+      if (wanted !== '' || path.length > 0) find.value = wanted;
       const key = `${app.place.device}`;
-      if (key !== madeFor || (wanted !== '' && wanted !== by)) {
+      if (key !== madeFor || wanted !== '' || path.length > 0 || (wantedTree !== '' && wantedTree !== by)) {
         if (key !== madeFor) between = {from: beginning(), to: app.place.instant};
         madeFor = key;
-        if (wanted !== '') by = wanted;
+        if (wantedTree !== '') by = wantedTree;
         fillControls();
-        app.draws(make());
+        app.draws(make(path));
       }
-      app.place.flame = '';
       drawn.draw();
     },
     key(event) {

@@ -32,8 +32,10 @@ type Sums = Record<Exclude<Measure, 'grown'>, Float64Array>;
 const node = (name: string, kind: Node['kind']): Node =>
     ({name, kind, children: new Map(), own: [0, 0, 0, 0, 0], sum: [0, 0, 0, 0, 0]});
 
+const keyOf = (name: string, kind: Node['kind']): string => `${kind} ${name}`;
+
 function child(parent: Node, name: string, kind: Node['kind']): Node {
-  const key = `${kind} ${name}`;
+  const key = keyOf(name, kind);
   let found = parent.children.get(key);
   if (!found) {
     found = node(name, kind);
@@ -68,14 +70,28 @@ export async function rangeTree(app: App): Promise<FlameTree> {
   return {root: addUp(root), nodeOf: (blocks, block) => nodes[blocks.path[block]!]!};
 }
 
+// The nodes of a module, from its root down.
+export const modulePath = (name: string): string[] => (name.startsWith('(') ? [name] : name.split('.'));
+
+// Those of the modules, one in the other, that are called so; nothing where there are none.
+export function nodesAt(root: Node, path: string[]): Node[]|undefined {
+  const nodes: Node[] = [];
+  for (const part of path) {
+    const next: Node|undefined = (nodes[nodes.length - 1] ?? root).children.get(keyOf(part, 'module'));
+    if (!next) return undefined;
+    nodes.push(next);
+  }
+  return nodes;
+}
+
 export async function moduleTree(app: App): Promise<FlameTree> {
-  const places = await app.device.places();
-  const labels = await app.device.labels();
+  const {device} = app;
+  const places = await device.places();
+  const labels = await device.labels();
   const root = node('all', 'root');
   const placeOf = (module: number, operator: number): Node => {
-    const path = labels['module']?.[module] ?? '';
     let at = root;
-    for (const part of path.startsWith('(') ? [path] : path.split('.')) at = child(at, part, 'module');
+    for (const part of modulePath(labels['module']?.[module] ?? '')) at = child(at, part, 'module');
     return child(at, labels['operator']?.[operator] ?? '', 'operator');
   };
   for (let i = 0; i < places.count; ++i) addOwn(placeOf(places.module[i]!, places.operator[i]!), places, i);
@@ -86,8 +102,9 @@ export async function moduleTree(app: App): Promise<FlameTree> {
 }
 
 export async function callerTree(app: App): Promise<FlameTree> {
-  const callers = await app.device.callers();
-  const frames = (await app.device.labels())['frames'] ?? [];
+  const {device} = app;
+  const callers = await device.callers();
+  const frames = (await device.labels())['frames'] ?? [];
   const nodes: Node[] = [node('all', 'root')];
   for (let i = 1; i < callers.count; ++i)
     nodes.push(child(nodes[callers.parent[i]!]!, callerName(callers, frames, i), 'frame'));

@@ -1,10 +1,10 @@
 // What is live at the instant that is chosen: a treemap, rows of a grouping, and single blocks.
 import type {App} from './app';
 import {fitted, kFont, surface, type Surface} from './canvas';
+import {instantChips, momentOf} from './chips';
 import {inkOn, variable} from './colours';
 import type {Blocks} from './device';
-import {choice, clear, el, hideTip, showTip} from './element';
-import type {Instant} from './facts';
+import {choice, el, hideTip, replaceContent, showTip} from './element';
 import {type Labels, labelsOf} from './labels';
 import {liveAt, type LiveRow, type LiveSet, nearestExact, rowsOf} from './live';
 import {pathText} from './paths';
@@ -16,32 +16,6 @@ export interface InstantPanel {
   element: HTMLElement;
   update(): void;
   step(by: number): void;
-}
-
-export const instantName = (instant: Instant): string => instant.kind === 'mark' ? `mark ${instant.name}` :
-    instant.kind === 'oom'     ? 'out of memory' :
-    instant.kind === 'regular' ? formatMoment(instant.time_ns) :
-                                 instant.kind;
-
-// "peak, 1.2345 s"
-export const momentOf = (instant: Instant): string => instant.kind === 'regular' ?
-    formatMoment(instant.time_ns) :
-    `${instantName(instant)}, ${formatMoment(instant.time_ns)}`;
-
-function chips(app: App): HTMLElement {
-  const box = el(
-      'div', {class: 'chips', role: 'group', 'aria-label': 'exact instants'}, el('span', {class: 'label'}, 'exact at'));
-  const order = {peak: 0, oom: 1, mark: 2, end: 3, regular: 4};
-  const instants =
-      [...app.instants()].sort((a, b) => order[a.kind] - order[b.kind] || a.time_ns - b.time_ns).slice(0, 40);
-  for (const instant of instants) {
-    const chip = el(
-        'button', {type: 'button', class: instant.kind, 'aria-pressed': String(instant.time_ns === app.place.instant)},
-        el('bdi', {}, instantName(instant)));
-    chip.addEventListener('click', () => app.go({instant: instant.time_ns}));
-    box.append(chip);
-  }
-  return box;
 }
 
 function headline(app: App, live: LiveSet): HTMLElement {
@@ -59,8 +33,12 @@ function headline(app: App, live: LiveSet): HTMLElement {
       button.addEventListener('click', () => app.go({instant: nearest.time_ns}));
       lines.push(button);
     }
-  } else if (live.exact && live.exact.blocks !== live.blocks.length) {
-    lines.push(`${formatCount(live.exact.blocks - live.blocks.length)} of them began or ended at this very instant.`);
+  } else if (live.exact && (live.exact.blocks !== live.blocks.length || live.exact.bytes !== live.bytes)) {
+    const missing = live.exact.blocks - live.blocks.length;
+    lines.push(
+        missing > 0 ?
+            `${formatCount(missing)} of them began or ended at this very instant and are not in the list.` :
+            `Blocks began or ended at this very instant: the list is of its end, ${formatBytes(live.bytes)}.`);
   }
   return el('div', {class: 'headline'}, head, el('p', {class: 'note'}, ...lines));
 }
@@ -221,6 +199,7 @@ export async function blockTable(app: App, blocks: Blocks, which: number[], ns: 
 
 export function instantPanel(app: App): InstantPanel {
   const element = el('div', {class: 'instant'});
+  const chips = instantChips(app, ['peak', 'oom', 'end', 'mark', 'regular']);
   let shownFor = '';
   let asked = 0;
   let by = '';
@@ -232,12 +211,15 @@ export function instantPanel(app: App): InstantPanel {
     const labels = await labelsOf(app, by);
     const rows = await rowsOf(app.device, live, by);
     if (mine !== asked) return;
+    const column = blocks.labels[by]!;
     let chosen: number|null = null;
     const blocksBox = el('div', {class: 'blocks-of'});
     const showBlocks = async(): Promise<void> => {
-      const which = chosen === null ? live.blocks : live.blocks.filter((block) => blocks.labels[by]![block] === chosen);
-      const title = chosen === null ? 'single blocks' : `blocks of ${labels.names[chosen] ?? ''}`;
-      blocksBox.replaceChildren(el('h3', {}, el('bdi', {}, title)), await blockTable(app, blocks, which, live.ns));
+      const shown = chosen;
+      const which = shown === null ? live.blocks : live.blocks.filter((block) => column[block] === shown);
+      const title = shown === null ? 'single blocks' : `blocks of ${labels.names[shown] ?? ''}`;
+      const rows = await blockTable(app, blocks, which, live.ns);
+      if (mine === asked && shown === chosen) blocksBox.replaceChildren(el('h3', {}, el('bdi', {}, title)), rows);
     };
     const choose = (label: number|null): void => {
       chosen = label === chosen ? null : label;
@@ -247,9 +229,9 @@ export function instantPanel(app: App): InstantPanel {
     const map = mapOf(rows, labels, live.bytes, choose, () => chosen);
     const grouping = app.groupings().find((one) => one.word === by)!;
     const groupings = app.groupings().map((one) => ({value: one.word, text: one.one}));
-    clear(element);
-    element.append(
-        chips(app),
+    replaceContent(
+        element,
+        chips(),
         headline(app, live),
         choice(
             'rows', groupings, by,

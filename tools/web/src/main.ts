@@ -4,6 +4,7 @@ import './style.css';
 
 import {App, type ViewName} from './app';
 import {blocksView} from './blocks';
+import {paintAll} from './canvas';
 import {el, hideTip} from './element';
 import type {Facts, Tables} from './facts';
 import {flameView} from './flame';
@@ -127,6 +128,8 @@ class Shell {
     shown.update();
   }
 
+  print(): void { this.views.get(this.app.place.view)?.print?.(); }
+
   private toggleTheme(): void {
     setTheme(document.documentElement.dataset['theme'] === 'dark' ? 'light' : 'dark');
     this.show();
@@ -147,6 +150,7 @@ class Shell {
 
   private key(event: KeyboardEvent): void {
     const target = event.target as HTMLElement;
+    if ((by('keys') as HTMLDialogElement).open) return;  // the dialog's own
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (target instanceof HTMLInputElement || target instanceof HTMLSelectElement) {
       if (event.key === 'Escape') target.blur();
@@ -196,9 +200,18 @@ async function main(): Promise<void> {
     setTheme(dark.matches ? 'dark' : 'light');
     shell.show();
   });
+  // Paper is white. What is shown is drawn again as it is: what is made anew would come too late.
+  let theme = '';
   addEventListener('beforeprint', () => {
+    theme = document.documentElement.dataset['theme'] ?? '';
     setTheme('light');
-    shell.show();
+    shell.print();
+    paintAll();
+  });
+  addEventListener('afterprint', () => {
+    setTheme(theme);
+    shell.print();
+    paintAll();
   });
   document.documentElement.dataset['ready'] = 'yes';
   performance.mark('memoir-ready');

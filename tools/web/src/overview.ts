@@ -1,92 +1,23 @@
 // The overview: the peak, what it is made of, what was reserved and wasted, what the checks found.
 import type {App, ViewName} from './app';
 import {surface, type Surface} from './canvas';
-import {categoryColour, kOther, rowColour, variable} from './colours';
+import {variable} from './colours';
 import {pointsOf} from './curves';
-import {command, el, hideTip, showTip} from './element';
-import type {Columns, Facts, Row} from './facts';
+import {deviceCard} from './device_card';
+import {chosenByClick, el, replaceContent} from './element';
+import type {Facts} from './facts';
+import {findings, outOfMemory} from './findings';
 import {labelsOf} from './labels';
+import {madeOf} from './parts';
 import {kindsOf, nounOf} from './rank_curves';
 import type {View} from './timeline';
 import {formatBytes, formatCount, formatMoment, formatShare, plural} from './units';
-
-// Of a row what the chosen device has. With one device that is the row.
-export function columnsOf(app: App, row: Row): Columns|null {
-  if (app.facts.summary.devices.length < 2) return row;
-  const {device, rank} = app.device.facts;
-  return row.devices?.find((one) => one.device === device && one.rank === rank) ?? null;
-}
-
-interface Part {
-  name: string;
-  bytes: number;
-  colour: string;
-}
-
-function partsAtPeak(app: App, word: string): Part[] {
-  const rows = (app.tables[word] ?? [])
-                   .map((row) => ({row, bytes: columnsOf(app, row)?.bytes_at_peak ?? 0}))
-                   .filter(({bytes}) => bytes > 0)
-                   .sort((a, b) => b.bytes - a.bytes);
-  return rows.map(
-      ({row, bytes}, i) => ({
-        name: row.name,
-        bytes,
-        colour: word === 'category' ? (row.category ? categoryColour(row.category, row.detail ?? '') : kOther()) :
-                                      rowColour(i),
-      }));
-}
-
-function stackedBar(parts: Part[], total: number, label: string): HTMLElement {
-  const bar = el('div', {
-    class: 'stacked',
-    role: 'img',
-    'aria-label': `${label}: ${parts.map((part) => `${part.name} ${formatBytes(part.bytes)}`).join(', ')}`
-  });
-  for (const part of parts) {
-    const piece = el('div', {});
-    piece.style.flexGrow = String(part.bytes);
-    piece.style.background = part.colour;
-    piece.addEventListener(
-        'mousemove',
-        (event) => showTip(event, [part.name, `${formatBytes(part.bytes)}, ${formatShare(part.bytes, total)}`]));
-    piece.addEventListener('mouseleave', hideTip);
-    bar.append(piece);
-  }
-  return bar;
-}
-
-function list(parts: Part[], total: number, most: number, more: () => void, noun: string): HTMLElement {
-  const shown = parts.slice(0, most);
-  const rest = parts.slice(most);
-  const rows = shown.map((part) => {
-    const swatch = el('i', {class: 'swatch'});
-    swatch.style.background = part.colour;
-    const bar = el('b', {class: 'bar'});
-    bar.style.width = `${(100 * part.bytes) / Math.max(1, ...parts.map((one) => one.bytes))}%`;
-    return el(
-        'tr', {}, el('td', {class: 'wide'}, swatch, el('bdi', {title: part.name}, part.name)),
-        el('td', {class: 'number', title: `${formatCount(part.bytes)} bytes`}, bar,
-           el('bdi', {}, formatBytes(part.bytes))),
-        el('td', {class: 'number'}, formatShare(part.bytes, total)));
-  });
-  if (rest.length > 0) {
-    const bytes = rest.reduce((sum, part) => sum + part.bytes, 0);
-    const button =
-        el('button', {type: 'button', class: 'link'}, el('bdi', {}, `${formatCount(rest.length)} more ${noun}`));
-    button.addEventListener('click', more);
-    rows.push(
-        el('tr', {}, el('td', {class: 'wide'}, button), el('td', {class: 'number'}, formatBytes(bytes)),
-           el('td', {class: 'number'}, formatShare(bytes, total))));
-  }
-  return el('table', {class: 'plain bars'}, el('tbody', {}, ...rows));
-}
 
 function hero(app: App, open: (view: ViewName) => void): HTMLElement {
   const {summary, simulated} = app.device;
   const peak = summary.peak_allocated_bytes;
   const where = [
-    summary.peak_time_ns !== null ? `at ${formatMoment(summary.peak_time_ns)}` : '',
+    summary.peak_time_ns !== null && peak !== 0 ? `at ${formatMoment(summary.peak_time_ns)}` : '',
     summary.peak_step !== null ? `in step ${summary.peak_step}` : '',
     summary.peak_operator !== '' ? `in ${summary.peak_operator}` : '',
     summary.peak_range !== '' ? `(${summary.peak_range})` : '',
@@ -100,14 +31,13 @@ function hero(app: App, open: (view: ViewName) => void): HTMLElement {
          el('bdi', {},
             app.device.facts.device.startsWith('cuda') ? `on ${summary.product || 'a GPU'}` : 'as the program ran'));
   const {snapshot} = app.device;
-  const of = snapshot === '' ?
-      null :
-      el('p', {class: 'kind measured'}, el('strong', {}, 'SNAPSHOT'),
-         el('bdi', {}, `of one instant, asked for by: ${snapshot}`));
+  const of = snapshot === '' ? null :
+                               el('p', {class: 'kind measured'}, el('strong', {}, 'SNAPSHOT'),
+                                  el('bdi', {}, `of one instant, asked for by: ${snapshot}`));
   const label = snapshot !== '' ? 'allocated then' : 'peak allocated';
   const see = el('button', {type: 'button', class: 'primary'}, 'What was live then →');
   see.addEventListener('click', () => open('timeline'));
-  const folded = summary.peak_in_folded_parts ?
+  const evicted = summary.peak_in_folded_parts ?
       el('p', {class: 'note'},
          'The peak lies in parts of the recording that are gone (--max-size): what was live at it is not known.') :
       null;
@@ -120,75 +50,12 @@ function hero(app: App, open: (view: ViewName) => void): HTMLElement {
       el('p', {class: 'peak', title: peak === null ? '' : `${formatCount(peak)} bytes`},
          peak === null ? 'not known' : formatBytes(peak)),
       el('p', {}, el('bdi', {}, where.join(' '))),
-      folded,
-      see,
+      evicted,
+      peak === 0 ? el('p', {class: 'note'}, 'Nothing was allocated.') : see,
   );
 }
 
-// Bytes that the device gave, by who has them. Only what was recorded.
-function deviceBar(app: App): HTMLElement|null {
-  const {summary} = app.device;
-  const reserved = summary.peak_reserved_bytes;
-  const allocated = summary.peak_allocated_bytes;
-  if (reserved === null || reserved === undefined || allocated === null) return null;
-  const then = summary.reserved_bytes_at_peak ?? reserved;
-  const outside = summary.outside_torch_bytes ?? 0;
-  const total = summary.total_bytes ?? 0;
-  const taken = Math.max(allocated, summary.peak_of_all_bytes ?? 0);
-  const parts: Part[] = [
-    {name: 'allocated', bytes: allocated, colour: variable('--line-allocated')},
-    ...(taken > allocated ? [{name: 'in other blocks', bytes: taken - allocated, colour: kOther()}] : []),
-    {name: 'in no block', bytes: Math.max(0, then - taken), colour: variable('--waste')},
-    ...(reserved > then ? [{name: 'reserved later', bytes: reserved - then, colour: variable('--waste-faint')}] : []),
-    ...(outside > 0 ? [{name: 'non-PyTorch memory', bytes: outside, colour: variable('--outside')}] : []),
-    ...(total > reserved + outside ? [{name: 'free', bytes: total - reserved - outside, colour: variable('--free')}] :
-                                     []),
-  ];
-  const whole = parts.reduce((sum, part) => sum + part.bytes, 0);
-  const rounding = summary.requested_bytes_at_peak && !app.choosesBlocks ?
-      Math.max(0, (summary.peak_active_bytes ?? 0) - summary.requested_bytes_at_peak) :
-      0;
-  const facts = [
-    `reserved at most ${formatBytes(reserved)}`,
-    `${formatBytes(Math.max(0, then - taken))} of it (${
-        formatShare(Math.max(0, then - taken), then)}) in no block at the peak`,
-    rounding > 0 ? `${formatBytes(rounding)} are rounding` : '',
-    summary.num_alloc_retries ? plural(summary.num_alloc_retries, 'allocation retry', 'allocation retries') : '',
-    summary.num_ooms ? plural(summary.num_ooms, 'out-of-memory error') : '',
-  ].filter((fact) => fact !== '');
-  return el(
-      'div', {class: 'card'}, el('h2', {}, 'Reserved and waste'), stackedBar(parts, whole, 'memory of the device'),
-      list(parts, whole, 6, () => undefined, 'parts'), el('p', {class: 'note'}, facts.join(' · ')));
-}
-
-function findings(app: App): HTMLElement {
-  const cards = app.facts.findings.map(
-      (finding) => el(
-          'div',
-          {class: `finding ${finding.found ? 'found' : 'fine'}`},
-          el('h3', {}, el('span', {class: 'sign', 'aria-hidden': 'true'}, finding.found ? '!' : '✓'),
-             `${finding.check}: `, el('bdi', {}, finding.headline)),
-          finding.text !== '' && finding.check !== 'oom' ?
-              el('details', {}, el('summary', {}, 'more'), el('pre', {}, finding.text)) :
-              null,
-          finding.found ? command(finding.command) : null,
-          ),
-  );
-  return el('div', {class: 'card'}, el('h2', {}, 'Findings'), ...cards);
-}
-
-// What the program ended with, if it did: before everything else.
-function outOfMemory(app: App): HTMLElement|null {
-  const finding = app.facts.findings.find((one) => one.check === 'oom' && one.found);
-  if (!finding) return null;
-  const instant = app.instants().find((one) => one.kind === 'oom');
-  const see = el('button', {type: 'button', class: 'primary'}, 'What was live at the error →');
-  if (instant) see.addEventListener('click', () => app.go({view: 'timeline', instant: instant.time_ns}));
-  return el(
-      'div', {class: 'card wide-card ran-out'},
-      el('h2', {}, el('span', {class: 'sign', 'aria-hidden': 'true'}, '!'), finding.headline),
-      el('pre', {}, finding.text.trim()), el('p', {}, command(finding.command)), instant ? see : null);
-}
+const kMostDevices = 200;
 
 // What is missing in everything below, or how the program ended.
 function lost({lines, is_lossy}: Facts['losses']): HTMLElement|null {
@@ -219,7 +86,7 @@ async function drawSparkline(app: App, {context, width, height}: Surface): Promi
   const {from, to} = app.busyTime();
   const points = await pointsOf(app.device, app.mainGrouping, from, to, Math.max(50, Math.floor(width)));
   const labels = await labelsOf(app, app.mainGrouping);
-  const most = Math.max(1, ...points.most);
+  const most = points.most.reduce((all, bytes) => Math.max(all, bytes), 1);
   const x = (ns: number): number => ((ns - from) / (to - from)) * width;
   const y = (sum: number): number => Math.round(height - (sum / most) * (height - 6));
   const below = new Array<number>(points.ns.length).fill(0);
@@ -249,7 +116,7 @@ function sparkline(app: App, open: (view: ViewName) => void): HTMLElement {
   return el(
       'div', {class: 'card'}, el('h2', {}, 'Over time'), box,
       el('p', {class: 'note'},
-         `${app.isSnapshot ? '' : calls}${plural(app.device.process.steps_ns.length, 'step')}, ${
+         `${app.isSnapshot ? '' : calls}${plural(app.device.process.all_steps, 'step')}, ${
              plural(app.device.summary.allocations, 'allocation')} of ${
              formatBytes(app.device.summary.allocated_bytes)} in all`));
 }
@@ -257,17 +124,18 @@ function sparkline(app: App, open: (view: ViewName) => void): HTMLElement {
 // Several devices or ranks side by side; one is chosen by a click.
 function devices(app: App): HTMLElement|null {
   if (app.devices.length < 2) return null;
-  const most = Math.max(1, ...app.devices.map((device) => device.summary.peak_allocated_bytes ?? 0));
-  const rows = app.devices.slice(0, 200).map((device, i) => {
+  const most = app.devices.reduce((all, device) => Math.max(all, device.summary.peak_allocated_bytes ?? 0), 1);
+  const rows = app.devices.slice(0, kMostDevices).map((device, i) => {
+    const peak = device.summary.peak_allocated_bytes;
     const bar = el('b', {class: 'bar'});
-    bar.style.width = `${(100 * (device.summary.peak_allocated_bytes ?? 0)) / most}%`;
+    bar.style.width = `${(100 * (peak ?? 0)) / most}%`;
     const row =
-        el('tr', {class: 'chosen-by-click', 'aria-selected': String(i === app.place.device)},
+        el('tr', {'aria-selected': String(i === app.place.device)},
            el('td', {class: 'wide'}, el('bdi', {}, `${device.name}${device.simulated ? ' (SIMULATED)' : ''}`)),
-           el('td', {class: 'number'}, bar, el('bdi', {}, formatBytes(device.summary.peak_allocated_bytes ?? 0))),
+           el('td', {class: 'number'}, bar, el('bdi', {}, peak === null ? 'not known' : formatBytes(peak))),
            el('td', {class: 'number'},
               device.summary.peak_reserved_bytes ? formatBytes(device.summary.peak_reserved_bytes) : '–'));
-    row.addEventListener('click', () => app.go({device: i}));
+    chosenByClick(row, () => app.go({device: i}));
     return row;
   });
   return el(
@@ -277,6 +145,10 @@ function devices(app: App): HTMLElement|null {
             el('tr', {}, el('th', {}, 'device'), el('th', {class: 'number'}, 'peak allocated'),
                el('th', {class: 'number'}, 'peak reserved'))),
          el('tbody', {}, ...rows)),
+      app.devices.length > kMostDevices ?
+          el('p', {class: 'note'},
+             `The first ${kMostDevices} of ${formatCount(app.devices.length)}; the list at the top has all.`) :
+          null,
       kindsOf(app).size > 0 ? sideBySide(app) : null);
 }
 
@@ -288,12 +160,12 @@ function sideBySide(app: App): HTMLElement {
   return el('p', {}, button);
 }
 
-function madeOf(app: App, title: string, word: string, many: string, most: number, more: () => void): HTMLElement {
-  const parts = partsAtPeak(app, word);
-  const total = app.device.summary.peak_allocated_bytes ?? 0;
-  const empty = parts.length === 0 ? el('p', {class: 'note'}, 'Nothing is known of it.') : null;
-  const bar = word === 'category' && parts.length > 0 ? stackedBar(parts, total, title) : null;
-  return el('div', {class: `card ${word}`}, el('h2', {}, title), bar, empty, list(parts, total, most, more, many));
+function mainCard(app: App, open: (view: ViewName) => void): HTMLElement {
+  const card = app.mainGrouping === 'line' ?
+      madeOf(app, 'The peak by line', 'line', 'lines', 10, () => open('lines')) :
+      madeOf(app, 'The peak by category', 'category', 'categories', 10, () => open('timeline'));
+  card.classList.add('main');
+  return card;
 }
 
 export function overviewView(app: App): View {
@@ -308,15 +180,14 @@ export function overviewView(app: App): View {
       if (key === shownFor) return;
       shownFor = key;
       const {facts} = app;
-      element.replaceChildren(
+      replaceContent(
+          element,
           ...[outOfMemory(app),
               lost(facts.losses),
               partCard(app),
               hero(app, open),
-              app.mainGrouping === 'line' ?
-                  madeOf(app, 'The peak by line', 'line', 'lines', 10, () => open('lines')) :
-                  madeOf(app, 'The peak by category', 'category', 'categories', 10, () => open('timeline')),
-              el('div', {class: 'column'}, deviceBar(app), findings(app)),
+              mainCard(app, open),
+              el('div', {class: 'column'}, deviceCard(app), findings(app)),
               el('div', {class: 'column double'},
                  el('div', {class: 'pair'},
                     madeOf(app, 'The peak by module', 'module', 'modules', 8, () => open('modules')),

@@ -3,7 +3,7 @@
 import type {App} from './app';
 import {byteTicks, kFont, surface, type Surface, timeTicks} from './canvas';
 import {rowColour, variable} from './colours';
-import {choice, el, hideTip, showTip} from './element';
+import {choice, el, hideTip, replaceContent, showTip} from './element';
 import {type Alignment, hasSteps, kindsOf, nounOf, type RankCurve, rankCurves, type RankCurves, wholeOf} from './rank_curves';
 import type {View} from './timeline';
 import {formatBytes, formatCount, formatMoment, plural} from './units';
@@ -207,8 +207,12 @@ export function ranksView(app: App): View {
     const chosen = shown.length < devices.length ?
         `Shown are the ${formatCount(shown.length)} of ${formatCount(devices.length)} that are furthest from it. ` :
         '';
+    const kept = devices.find((device) => device.process.steps_ns.length < device.process.all_steps)?.process;
+    const cut = kept && align === 'step' ?
+        `Steps are the first ${formatCount(kept.steps_ns.length)} of ${formatCount(kept.all_steps)}. ` :
+        '';
     note.textContent = `${some} Each point is the most bytes allocated in it; the dotted line is the median of ${
-        devices.length === 2 ? 'both' : `all ${noun}s`}. ${chosen}A click shows a ${noun} at that instant.`;
+        devices.length === 2 ? 'both' : `all ${noun}s`}. ${chosen}${cut}A click shows a ${noun} at that instant.`;
   }
 
   function fillControls(): void {
@@ -216,7 +220,8 @@ export function ranksView(app: App): View {
     whole.addEventListener('click', zoomOut);
     const alignments: {value: Alignment; text: string}[] =
         [...(hasSteps(devices) ? [{value: 'step' as const, text: 'step'}] : []), {value: 'time', text: 'time'}];
-    controls.replaceChildren(
+    replaceContent(
+        controls,
         ...(kinds.size > 1 ? [choice(
                                  'devices', [...kinds.keys()].map((one) => ({value: one, text: one})), kind,
                                  (one) => {

@@ -1,8 +1,9 @@
 // Modules, operators, lines and parameters as tables. Their numbers are those of `memoir show --json`.
 import type {App, Place} from './app';
-import {el} from './element';
+import {el, replaceContent} from './element';
 import type {Columns, Row} from './facts';
-import {columnsOf} from './overview';
+import {modulePath} from './flame_tree';
+import {columnsOf} from './parts';
 import {type Column, table} from './table';
 import type {View} from './timeline';
 import {formatBytes, formatCount, formatDuration, plural} from './units';
@@ -70,8 +71,9 @@ function columnsFor(word: string, rows: Shown[]): Column<Shown>[] {
 }
 
 function flameOf(word: string, row: Row): Partial<Place> {
-  if (word === 'line') return {view: 'flame', flame: 'callers', find: row.name};
-  return {view: 'flame', flame: 'modules', find: row.name.split('.').pop() ?? row.name};
+  if (word === 'line') return {view: 'flame', flame: 'callers', find: `"${row.name}"`};
+  if (word === 'module') return {view: 'flame', flame: 'modules', focus: modulePath(row.name)};
+  return {view: 'flame', flame: 'modules', find: `"${row.name}"`};
 }
 
 export function rowsView(app: App, word: string, many: string): View {
@@ -93,6 +95,7 @@ export function rowsView(app: App, word: string, many: string): View {
             [];
       });
       const named = shown.filter(({row}) => row.kind === 'named' || row.kind === 'container').length;
+      const leads = word !== 'parameter' && (word !== 'line' || app.facts.has_callers);
       const command = `memoir show --by ${word} --json ${app.facts.part?.options ?? ''}${app.facts.path}`;
       if (shown.length === 0) {
         const why =
@@ -100,12 +103,13 @@ export function rowsView(app: App, word: string, many: string): View {
         element.replaceChildren(el('p', {class: 'empty'}, `No ${word} is known of ${app.device.name}.${why}`));
         return;
       }
-      element.replaceChildren(
+      replaceContent(
+          element,
           el('p', {class: 'note'},
              `${plural(named, word, many)} of ${app.device.name}. ${
                  named === 0 && word === 'module' ?
                      kNoModules :
-                     ''}${word === 'parameter' ? '' : 'A click shows one in the flame graph. '}The same numbers: `,
+                     ''}${leads ? 'A click shows one in the flame graph. ' : ''}The same numbers: `,
              el('code', {}, command)),
           table<Shown>({
             noun: many,
@@ -113,7 +117,7 @@ export function rowsView(app: App, word: string, many: string): View {
             sortedBy: word === 'module' ? 2 : 1,
             shown: 60,
             columns: columnsFor(word, shown),
-            ...(word === 'parameter' ? {} : {choose: ({row}: Shown) => app.go(flameOf(word, row))}),
+            ...(leads ? {choose: ({row}: Shown) => app.go(flameOf(word, row))} : {}),
           }),
       );
     },

@@ -1,6 +1,7 @@
 // What the caching allocator had reserved at an instant, from its changes; with the blocks that were live in it, and
 // where those lie that the report leaves out.
-import type {Device} from './device';
+import {lowerBound} from './curves';
+import type {Device, SegmentChanges} from './device';
 import type {LiveSet} from './live';
 
 export interface Segment {
@@ -20,24 +21,77 @@ export interface Taken {
 
 export const streamName = (stream: number): string => `0x${stream.toString(16)}`;
 
+const placeOf = (changes: SegmentChanges, i: number):
+    string => [changes.stream[i]!, changes.poolGraph[i]!, changes.poolUser[i]!, changes.small[i]!].join();
+
+function poolName(changes: SegmentChanges, i: number): string {
+  const [graph, user] = [changes.poolGraph[i]!, changes.poolUser[i]!];
+  return graph === 0 && user === 0 ? 'default pool' : `${user === 0 ? 'graph pool' : 'MemPool'} (${graph}, ${user})`;
+}
+
+// Of the first `count` changes, what is reserved after them: every address has what the newest change that covers it
+// says. Painted from the newest to the oldest, so that each stretch between two borders is painted once. As
+// DeviceMemory::RemoveSegment and tools/analyze/segments/segment_map.cc, touching pieces of an expandable segment are
+// one, if they are of one pool and stream.
+function reservedAfter(changes: SegmentChanges, count: number): Segment[] {
+  const ends = (i: number): number => changes.address[i]! + changes.bytes[i]!;
+  const borders = new Float64Array(2 * count);
+  for (let i = 0; i < count; ++i) [borders[2 * i], borders[2 * i + 1]] = [changes.address[i]!, ends(i)];
+  borders.sort();
+  const indexOf = (address: number): number => lowerBound(borders.length, address, (i) => borders[i]!);
+  const owner = new Int32Array(borders.length).fill(-1);  // of the stretch from a border to the next
+  const next = Int32Array.from(borders.keys());           // the first stretch from there on that is not painted
+  const unpainted = (from: number): number => {
+    let at = from;
+    while (at < next.length && next[at] !== at) at = next[at]!;
+    for (let i = from; i < at;) {
+      const after = next[i]!;
+      next[i] = at;
+      i = after;
+    }
+    return at;
+  };
+  for (let i = count - 1; i >= 0; --i) {
+    const end = indexOf(ends(i));
+    for (let at = unpainted(indexOf(changes.address[i]!)); at < end; at = unpainted(at)) {
+      if (changes.grows[i] === 1) owner[at] = i;
+      next[at] = at + 1;
+    }
+  }
+  const segments: Segment[] = [];
+  let last = -1;
+  for (let at = 0; at + 1 < borders.length; ++at) {
+    const i = owner[at]!;
+    const [begin, end] = [borders[at]!, borders[at + 1]!];
+    if (i < 0 || begin === end) continue;
+    const before = segments[segments.length - 1];
+    const joins = before !== undefined && before.address + before.bytes === begin &&
+        (i === last ||
+         (changes.mapped[i] === 1 && changes.mapped[last] === 1 && placeOf(changes, i) === placeOf(changes, last)));
+    if (joins) {
+      before.bytes += end - begin;
+    } else {
+      segments.push({
+        address: begin,
+        bytes: end - begin,
+        stream: changes.stream[i]!,
+        pool: poolName(changes, i),
+        blocks: [],
+        others: [],
+        used: 0
+      });
+    }
+    last = i;
+  }
+  return segments;
+}
+
 export async function segmentsAt(device: Device, live: LiveSet): Promise<Segment[]> {
   const changes = await device.segments();
   const blocks = await device.blocks();
-  const pieces = new Map<number, Segment>();
-  for (let i = 0; i < changes.count && changes.ns[i]! <= live.ns; ++i) {
-    const address = changes.address[i]!;
-    if (changes.grows[i] === 1) {
-      const [graph, user] = [changes.poolGraph[i]!, changes.poolUser[i]!];
-      const pool =
-          graph === 0 && user === 0 ? 'default pool' : `${user === 0 ? 'graph pool' : 'MemPool'} (${graph}, ${user})`;
-      pieces.set(
-          address,
-          {address, bytes: changes.bytes[i]!, stream: changes.stream[i]!, pool, blocks: [], others: [], used: 0});
-    } else {
-      remove(pieces, address, changes.bytes[i]!);
-    }
-  }
-  const segments = [...pieces.values()].sort((a, b) => a.address - b.address);
+  let count = 0;
+  while (count < changes.count && changes.ns[count]! <= live.ns) ++count;
+  const segments = reservedAfter(changes, count);
   const byAddress = [...live.blocks].sort((a, b) => blocks.address[a]! - blocks.address[b]!);
   const find = finder(segments);
   for (const block of byAddress) {
@@ -71,31 +125,5 @@ async function addOthers(device: Device, ns: number, segments: Segment[]): Promi
     if (!segment) continue;
     segment.others.push(other);
     segment.used += other.bytes;
-  }
-}
-
-// What is given back may be a part of what was mapped at once.
-function remove(pieces: Map<number, Segment>, address: number, bytes: number): void {
-  const whole = pieces.get(address);
-  if (whole && whole.bytes <= bytes) {
-    pieces.delete(address);
-    let rest = bytes - whole.bytes;
-    for (let next = address + whole.bytes; rest > 0;) {
-      const piece = pieces.get(next);
-      if (!piece || piece.bytes > rest) break;
-      pieces.delete(next);
-      rest -= piece.bytes;
-      next += piece.bytes;
-    }
-    return;
-  }
-  for (const piece of pieces.values()) {
-    if (address < piece.address || address >= piece.address + piece.bytes) continue;
-    const end = piece.address + piece.bytes;
-    pieces.delete(piece.address);
-    if (address > piece.address) pieces.set(piece.address, {...piece, bytes: address - piece.address});
-    if (address + bytes < end)
-      pieces.set(address + bytes, {...piece, address: address + bytes, bytes: end - address - bytes});
-    return;
   }
 }

@@ -1,10 +1,10 @@
 // The caching allocator's map at the instant that is chosen: segments by pool and stream, blocks and holes in them.
 import type {App} from './app';
 import {surface, type Surface} from './canvas';
+import {instantChips} from './chips';
 import {kOther, variable} from './colours';
 import type {Blocks} from './device';
-import {choice, clear, el, hideTip, showTip} from './element';
-import {instantName} from './instant';
+import {choice, el, hideTip, replaceContent, showTip} from './element';
 import {type Labels, labelsOf, legendOf} from './labels';
 import {liveAt} from './live';
 import {type Segment, segmentsAt, streamName} from './segment_map';
@@ -24,7 +24,7 @@ interface Placed {
 
 // Segments one after another, as lines of text: as many bytes to a line as the largest segment has.
 function place(segments: Segment[], width: number): Placed[] {
-  const capacity = Math.max(1, ...segments.map((segment) => segment.bytes));
+  const capacity = segments.reduce((most, segment) => Math.max(most, segment.bytes), 1);
   const scale = width / capacity;
   const placed: Placed[] = [];
   let [x, line] = [0, 0];
@@ -36,6 +36,27 @@ function place(segments: Segment[], width: number): Placed[] {
   }
   return placed;
 }
+
+// How many of them the map has room for.
+const mostShown = (segments: Segment[], width: number): number =>
+    place(segments, width).reduce((count, {line}) => count + (line < kMostLines ? 1 : 0), 0);
+
+// By pool and stream, those with the most bytes first.
+function byPlace(segments: Segment[]): [string, Segment[]][] {
+  const places = new Map<string, Segment[]>();
+  for (const segment of segments) {
+    const key = `${segment.pool}, stream ${streamName(segment.stream)}`;
+    const known = places.get(key);
+    if (known) {
+      known.push(segment);
+    } else {
+      places.set(key, [segment]);
+    }
+  }
+  return [...places].sort((a, b) => sum(b[1]) - sum(a[1]));
+}
+
+const sum = (segments: Segment[]): number => segments.reduce((all, segment) => all + segment.bytes, 0);
 
 function mapOf(segments: Segment[], blocks: Blocks, labels: Labels): Surface {
   let placed: Placed[] = [];
@@ -108,6 +129,7 @@ const largestHole = (segment: Segment, blocks: Blocks): number => {
 
 export function segmentsView(app: App): View {
   const element = el('section', {class: 'segments'});
+  const chips = instantChips(app, ['peak', 'oom', 'end', 'mark']);
   let asked = 0;
 
   async function fill(): Promise<void> {
@@ -128,7 +150,7 @@ export function segmentsView(app: App): View {
     const labels = await labelsOf(app, app.place.by);
     const names = await legendOf(app, labels);
     if (mine !== asked) return;
-    clear(element);
+    const maps: (() => void)[] = [];
     const hole = el('span', {class: 'entry'}, el('i', {class: 'swatch hole'}), 'in no block');
     const other = el('i', {class: 'swatch'});
     other.style.background = kOther();
@@ -136,16 +158,24 @@ export function segmentsView(app: App): View {
         app.choosesBlocks ? el('span', {class: 'entry other-blocks'}, other, 'other blocks, left out elsewhere') : '';
     const reserved = segments.reduce((sum, segment) => sum + segment.bytes, 0);
     const used = segments.reduce((sum, segment) => sum + segment.used, 0);
-    const chips = el('div', {class: 'chips'}, el('span', {class: 'label'}, 'at'));
-    for (const instant of app.instants().filter((one) => one.kind !== 'regular').slice(0, 30)) {
-      const chip =
-          el('button', {type: 'button', class: instant.kind, 'aria-pressed': String(instant.time_ns === live.ns)},
-             el('bdi', {}, instantName(instant)));
-      chip.addEventListener('click', () => app.go({instant: instant.time_ns}));
-      chips.append(chip);
-    }
-    element.append(
-        chips,
+    const places = byPlace(segments).map(([name, of]) => {
+      const map = mapOf(of, blocks, labels);
+      const free = sum(of) - of.reduce((all, segment) => all + segment.used, 0);
+      const cut = el('p', {class: 'note'});
+      maps.push(() => {
+        map.draw();
+        const shown = mostShown(of, map.canvas.parentElement!.clientWidth);
+        cut.textContent = shown < of.length ?
+            `The map shows the largest ${formatCount(shown)} of ${plural(of.length, 'segment')}; the table has all.` :
+            '';
+      });
+      return el(
+          'div', {class: 'pool'}, el('h3', {}, `${name}: ${formatBytes(sum(of))}, ${formatBytes(free)} free`),
+          el('div', {class: 'map'}, map.canvas), cut);
+    });
+    replaceContent(
+        element,
+        chips(),
         el('div', {class: 'headline'},
            el('h2', {},
               `${formatBytes(reserved)} reserved in ${plural(segments.length, 'segment')} at ${formatMoment(live.ns)}`),
@@ -160,24 +190,12 @@ export function segmentsView(app: App): View {
             'colour by', app.groupings().filter((one) => one.stacked).map((one) => ({value: one.word, text: one.one})),
             app.place.by, (by) => app.go({by})),
         el('div', {class: 'legend'}, ...names, others, hole),
+        ...places,
+        el('h3', {}, 'segments'),
+        segmentTable(segments, blocks),
     );
-    const places = new Map<string, Segment[]>();
-    for (const segment of segments) {
-      const key = `${segment.pool}, stream ${streamName(segment.stream)}`;
-      places.set(key, [...(places.get(key) ?? []), segment]);
-    }
-    for (const [name, of] of [...places].sort((a, b) => sum(b[1]) - sum(a[1]))) {
-      const map = mapOf(of, blocks, labels);
-      const free = sum(of) - of.reduce((all, segment) => all + segment.used, 0);
-      element.append(
-          el('div', {class: 'pool'}, el('h3', {}, `${name}: ${formatBytes(sum(of))}, ${formatBytes(free)} free`),
-             el('div', {class: 'map'}, map.canvas)));
-      map.draw();
-    }
-    element.append(el('h3', {}, 'segments'), segmentTable(segments, blocks));
+    for (const draw of maps) draw();
   }
-
-  const sum = (segments: Segment[]): number => segments.reduce((all, segment) => all + segment.bytes, 0);
 
   function segmentTable(segments: Segment[], blocks: Blocks): HTMLElement {
     const free = (segment: Segment): number => segment.bytes - segment.used;

@@ -1,5 +1,5 @@
 // A table that is sorted by a click on a head, filtered by a word, and shows more rows when asked.
-import {el} from './element';
+import {chosenByClick, el} from './element';
 import {formatCount} from './units';
 
 export interface Column<T> {
@@ -18,21 +18,18 @@ export interface TableOptions<T> {
   columns: Column<T>[];
   rows: T[];
   sortedBy: number;
-  filter?: string;
   filterText?: (row: T) => string;
   noun: string;
   shown?: number;
   choose?: (row: T) => void;
-  onFilter?: (text: string) => void;
   total?: (rows: T[]) => string[];  // a last row over those that are filtered
-  searchable?: boolean;
 }
 
 export function table<T>(options: TableOptions<T>): HTMLElement {
   let {sortedBy} = options;
   let down = options.columns[sortedBy]!.numeric ?? false;
   let shown = options.shown ?? 50;
-  let filter = options.filter ?? '';
+  let filter = '';
   const box = el('div', {class: 'table'});
   const body = el('tbody');
   const foot = el('tfoot');
@@ -96,10 +93,7 @@ export function table<T>(options: TableOptions<T>): HTMLElement {
     body.replaceChildren(
         ...rows.slice(0, shown).map((row) => {
           const line = el('tr', {}, ...options.columns.map((one) => cell(one, row)));
-          if (options.choose) {
-            line.classList.add('chosen-by-click');
-            line.addEventListener('click', () => options.choose!(row));
-          }
+          if (options.choose) chosenByClick(line, () => options.choose!(row));
           return line;
         }),
     );
@@ -114,22 +108,18 @@ export function table<T>(options: TableOptions<T>): HTMLElement {
     more.hidden = rows.length <= shown;
   }
 
-  if (options.searchable !== false) {
-    const input = el('input', {
-      type: 'search',
-      class: 'find',
-      placeholder: `filter ${options.noun}  ( / )`,
-      'aria-label': `filter ${options.noun}`,
-      value: filter,
-      spellcheck: 'false'
-    });
-    input.addEventListener('input', () => {
-      filter = input.value;
-      options.onFilter?.(filter);
-      fill();
-    });
-    box.append(input);
-  }
+  const input = el('input', {
+    type: 'search',
+    class: 'find',
+    placeholder: `filter ${options.noun}  ( / )`,
+    'aria-label': `filter ${options.noun}`,
+    spellcheck: 'false'
+  });
+  input.addEventListener('input', () => {
+    filter = input.value;
+    fill();
+  });
+  box.append(input);
   fill();
   box.append(
       el('div', {class: 'scroll'}, el('table', {}, el('thead', {}, el('tr', {}, ...heads)), body, foot)),

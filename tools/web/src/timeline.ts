@@ -1,9 +1,9 @@
 // The timeline: bytes over time by category, module or operator, and what is live at the instant that is clicked.
 import type {App} from './app';
-import {bands} from './bands';
-import {kOther, variable} from './colours';
+import {bands, cutText} from './bands';
+import {kOther} from './colours';
 import type {Points} from './curves';
-import {choice, el} from './element';
+import {choice, el, replaceContent} from './element';
 import {instantPanel} from './instant';
 import {type Labels, labelsOf} from './labels';
 import {kLines, TimelineChart} from './timeline_chart';
@@ -12,6 +12,7 @@ export interface View {
   element: HTMLElement;
   update(): void;
   key?(event: KeyboardEvent): boolean;
+  print?(): void;  // draws at once what canvas.ts does not draw
 }
 
 // `ofAll`: said of lines that are of all blocks, where the rest is not.
@@ -35,7 +36,7 @@ function legend(chart: TimelineChart, points: Points, labels: Labels, ofAll: str
     const values = line.name === 'allocated' ? points.most : points[line.name];
     if (line.name !== 'allocated' && values[0] === null) continue;
     const stroke = el('i', {class: `line ${line.name}`});
-    stroke.style.borderColor = variable(line.variable);
+    stroke.style.borderColor = `var(${line.variable})`;
     entries.push(el('span', {class: 'entry'}, stroke, line.name === 'allocated' ? line.name : `${line.name}${ofAll}`));
   }
   return entries;
@@ -52,7 +53,7 @@ export function timelineView(app: App): View {
   const onPoints = (points: Points, labels: Labels): void => {
     names.replaceChildren(...legend(chart, points, labels, app.choosesBlocks ? ' (all blocks)' : ''));
     const part = app.isZoomed() ? `A part of ${app.span}; 0 shows the whole. ` : '';
-    note.textContent = part +
+    note.textContent = part + cutText(app) + chart.cutText() +
         (points.exact ?
              'Each pixel shows the most bytes at any instant of it.' :
              'Coarser here: the report of this long recording keeps the most bytes of each of its buckets, and this is one bucket a step.');
@@ -64,14 +65,18 @@ export function timelineView(app: App): View {
   let labels: Labels|undefined;
   let labelsFor = '';
   let drawnWidth = 0;
+  let asked = 0;
   new ResizeObserver(() => {
     if (labels && box.isConnected && box.clientWidth !== drawnWidth) app.draws(refresh());
   }).observe(box);
 
   async function refresh(): Promise<void> {
+    const mine = ++asked;
     const key = `${app.place.device} ${app.place.by} ${document.documentElement.dataset['theme']}`;
     if (key !== labelsFor) {
-      labels = await labelsOf(app, app.place.by);
+      const named = await labelsOf(app, app.place.by);
+      if (mine !== asked) return;
+      labels = named;
       labelsFor = key;
     }
     drawnWidth = box.clientWidth;
@@ -86,7 +91,8 @@ export function timelineView(app: App): View {
       made.addEventListener('click', act);
       return made;
     };
-    controls.replaceChildren(
+    replaceContent(
+        controls,
         choice(
             'by', groupings.map((grouping) => ({value: grouping.word, text: grouping.one})), app.place.by,
             (by) => app.go({by})),
@@ -110,6 +116,7 @@ export function timelineView(app: App): View {
       panel.update();
       app.draws(refresh());
     },
+    print: () => chart.redraw(),
     key(event) {
       const acts: Record<string, () => void> = {
         '+': () => chart.zoomBy(1 / 1.6),

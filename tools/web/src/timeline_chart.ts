@@ -2,12 +2,15 @@
 import uPlot from 'uplot';
 
 import type {App} from './app';
-import {fitted} from './canvas';
+import {byteTicks, fitted} from './canvas';
 import {kOther, variable} from './colours';
 import {instantAt, type Points, pointsOf} from './curves';
 import {hideTip, showTip} from './element';
 import type {Labels} from './labels';
-import {formatBytes, formatMoment, formatShare} from './units';
+import {formatBytes, formatCount, formatMoment, formatShare, plural} from './units';
+
+const kMostMarks = 60;
+const kMostTipRows = 6;
 
 // Divided by 1e9: the axis is in seconds.
 const seconds = (ns: number): number => ns / 1e9;
@@ -62,6 +65,24 @@ export class TimelineChart {
   }
 
   redraw(): void { this.chart?.redraw(false); }
+
+  private marksInView(): {name: string; time_ns: number}[] {
+    const {from, to} = this.app.place;
+    const {process} = this.app.device.facts;
+    return this.app.facts.summary.marks
+        .filter((mark) => mark.process === process && mark.time_ns >= from && mark.time_ns <= to)
+        .sort((a, b) => a.time_ns - b.time_ns);
+  }
+
+  // What of the marks is not drawn.
+  cutText(): string {
+    const count = this.marksInView().length;
+    const {marks, mark_count} = this.app.facts.summary;
+    const kept = marks.length < mark_count ?
+        `The report has the first ${formatCount(marks.length)} of ${plural(mark_count, 'mark')}. ` :
+        '';
+    return kept + (count > kMostMarks ? `The first ${kMostMarks} of ${formatCount(count)} marks are drawn. ` : '');
+  }
 
   // Each area reaches from the axis to the sum of all below it; the highest is drawn first.
   private data(points: Points): uPlot.AlignedData {
@@ -137,7 +158,7 @@ export class TimelineChart {
               ...axis,
               size: 78,
               values: (_, ticks) => ticks.map((tick) => formatBytes(tick)),
-              splits: (_, __, ___, most) => byteSplits(most)
+              splits: (_, __, ___, most) => byteTicks(most, 7)
             },
           ],
           series: [{}, area(count), ...points.labels.map((_, i) => area(count - 1 - i)), ...kLines.map(line)],
@@ -226,10 +247,12 @@ export class TimelineChart {
     const lines = [`${formatBytes(most)} allocated at ${formatMoment(points.mostNs[index]!)}`];
     if (points.reserved[index] !== null)
       lines.push(`${formatBytes(points.reserved[index]!)} reserved${
-          points.active[index] === null ? '' : `, ${formatBytes(points.active[index]!)} active`}${
-          this.app.choosesBlocks ? ' (all blocks)' : ''}`);
-    lines.push(
-        ...rows.slice(0, 6).map((row) => `${formatBytes(row.bytes)}  ${row.name}  ${formatShare(row.bytes, most)}`));
+          points.active[index] === null ?
+              '' :
+              `, ${formatBytes(points.active[index]!)} active`}${this.app.choosesBlocks ? ' (all blocks)' : ''}`);
+    lines.push(...rows.slice(0, kMostTipRows)
+                   .map((row) => `${formatBytes(row.bytes)}  ${row.name}  ${formatShare(row.bytes, most)}`));
+    if (rows.length > kMostTipRows) lines.push(`and ${formatCount(rows.length - kMostTipRows)} more`);
     showTip(event as MouseEvent, lines);
   }
 
@@ -271,10 +294,8 @@ export class TimelineChart {
       context.fillText(shown, begin + 3 * scale, line + 11 * scale);
     };
     const {facts} = this.app.device;
-    const marks = this.app.facts.summary.marks.filter((mark) => mark.process === facts.process)
-                      .sort((a, b) => a.time_ns - b.time_ns)
-                      .slice(0, 60);
-    marks.forEach((mark, i) => {
+    const marks = this.marksInView();
+    marks.slice(0, kMostMarks).forEach((mark, i) => {
       const next = marks[i + 1];
       const room = next ? x(next.time_ns) - x(mark.time_ns) - 10 * scale : Infinity;
       flag(mark.time_ns, variable('--mark'), mark.name, [3, 3], 1, room);
@@ -291,12 +312,4 @@ export class TimelineChart {
       flag(this.app.place.instant, variable('--accent'), '', [], 0);
     context.restore();
   }
-}
-
-function byteSplits(most: number): number[] {
-  let step = 1;
-  while (most / step > 7) step *= 2;
-  const splits: number[] = [];
-  for (let bytes = 0; bytes <= most; bytes += step) splits.push(bytes);
-  return splits;
 }

@@ -1,0 +1,108 @@
+// What a number of bytes is made of: a stacked bar, and a list.
+import type {App} from './app';
+import {categoryColour, kOther} from './colours';
+import {el, hideTip, showTip} from './element';
+import type {Columns, Row} from './facts';
+import {labelsOf} from './labels';
+import {formatBytes, formatCount, formatShare} from './units';
+
+// Of a row what the chosen device has. With one device that is the row.
+export function columnsOf(app: App, row: Row): Columns|null {
+  if (app.facts.summary.devices.length < 2) return row;
+  const {device, process} = app.device.facts;
+  return row.devices?.find((one) => one.device === device && one.process === process) ?? null;
+}
+
+export interface Part {
+  name: string;
+  bytes: number;
+  colour: string;
+}
+
+export function partsAtPeak(app: App, word: string): Part[] {
+  return (app.tables[word] ?? [])
+      .map((row) => ({
+             name: row.name,
+             bytes: columnsOf(app, row)?.bytes_at_peak ?? 0,
+             colour: row.category ? categoryColour(row.category, row.detail ?? '') : kOther(),
+           }))
+      .filter(({bytes}) => bytes > 0)
+      .sort((a, b) => b.bytes - a.bytes);
+}
+
+export function stackedBar(parts: Part[], total: number, label: string): HTMLElement {
+  const bar = el('div', {
+    class: 'stacked',
+    role: 'img',
+    'aria-label': `${label}: ${parts.map((part) => `${part.name} ${formatBytes(part.bytes)}`).join(', ')}`
+  });
+  for (const part of parts) {
+    const piece = el('div', {});
+    piece.style.flexGrow = String(part.bytes);
+    piece.style.background = part.colour;
+    piece.addEventListener(
+        'mousemove',
+        (event) => showTip(event, [part.name, `${formatBytes(part.bytes)}, ${formatShare(part.bytes, total)}`]));
+    piece.addEventListener('mouseleave', hideTip);
+    bar.append(piece);
+  }
+  return bar;
+}
+
+export interface PartList {
+  element: HTMLElement;
+  swatches: HTMLElement[];  // of the parts that are shown
+}
+
+// The first `most`; the others are a sum, and `more` shows them.
+export function partList(parts: Part[], total: number, most: number, more: () => void, noun: string): PartList {
+  const shown = parts.slice(0, most);
+  const rest = parts.slice(most);
+  const largest = parts.reduce((all, part) => Math.max(all, part.bytes), 1);
+  const swatches: HTMLElement[] = [];
+  const rows = shown.map((part) => {
+    const swatch = el('i', {class: 'swatch'});
+    swatch.style.background = part.colour;
+    swatches.push(swatch);
+    const bar = el('b', {class: 'bar'});
+    bar.style.width = `${(100 * part.bytes) / largest}%`;
+    return el(
+        'tr', {}, el('td', {class: 'wide'}, swatch, el('bdi', {title: part.name}, part.name)),
+        el('td', {class: 'number', title: `${formatCount(part.bytes)} bytes`}, bar,
+           el('bdi', {}, formatBytes(part.bytes))),
+        el('td', {class: 'number'}, formatShare(part.bytes, total)));
+  });
+  if (rest.length > 0) {
+    const bytes = rest.reduce((sum, part) => sum + part.bytes, 0);
+    const button =
+        el('button', {type: 'button', class: 'link'}, el('bdi', {}, `${formatCount(rest.length)} more ${noun}`));
+    button.addEventListener('click', more);
+    rows.push(
+        el('tr', {}, el('td', {class: 'wide'}, button), el('td', {class: 'number'}, formatBytes(bytes)),
+           el('td', {class: 'number'}, formatShare(bytes, total))));
+  }
+  return {element: el('table', {class: 'plain bars'}, el('tbody', {}, ...rows)), swatches};
+}
+
+// As every other view colours them.
+async function colourRows(app: App, word: string, parts: Part[], swatches: HTMLElement[]): Promise<void> {
+  const labels = await labelsOf(app, word);
+  const known = new Map(labels.names.map((name, label) => [name, label]));
+  swatches.forEach((swatch, i) => {
+    const {name} = parts[i]!;
+    const label = known.get(name) ?? known.get(name.replace(/ \(before the window\)$/, ''));
+    if (label !== undefined) swatch.style.background = labels.colour(label);
+  });
+}
+
+export function madeOf(
+    app: App, title: string, word: string, many: string, most: number, more: () => void): HTMLElement {
+  const parts = partsAtPeak(app, word);
+  const total = app.device.summary.peak_allocated_bytes ?? 0;
+  const empty =
+      parts.length === 0 ? el('p', {class: 'note'}, total > 0 ? 'Nothing is known of it.' : 'Nothing was live.') : null;
+  const bar = word === 'category' && parts.length > 0 ? stackedBar(parts, total, title) : null;
+  const list = partList(parts, total, most, more, many);
+  if (word !== 'category') app.draws(colourRows(app, word, parts, list.swatches));
+  return el('div', {class: `card ${word}`}, el('h2', {}, title), bar, empty, list.element);
+}
