@@ -95,7 +95,7 @@ class Tree:
         if path not in self.included:
             names = re.findall(r'^\s*#\s*include\s*"([^"]+)"', (self.root / path).read_text(errors="replace"), re.M)
             here = str(pathlib.PurePosixPath(path).parent)
-            found = [name for each in names for name in (each, f"{here}/{each}") if self.package(name) and name in self.headers[self.package(name)]]
+            found = [name for each in names for name in (each, f"{here}/{each}") if name in self.headers.get(self.package(name), ())]
             self.included[path] = {self.package(name) for name in found}
         return self.included[path]
 

@@ -60,7 +60,7 @@ def memoir_shared_library(
     options = list(linkopts)
     if soname != None:
         options.append("-Wl,-soname," + name)
-    if shared and not version_script:
+    if shared and "-Wl,-z,nodelete" not in linkopts:
         options.append("-Wl,-rpath,$$ORIGIN")
     cc_binary(
         name = name,
@@ -96,5 +96,6 @@ def memoir_test(name, srcs, deps = [], copts = [], local_defines = [], linkopts 
         linkopts = _link_options(None, [], linkopts),
         linkstatic = True,
         local_defines = local_defines,
+        tags = ["no-sandbox"],  # they fork, kill, and become other users
         deps = deps,
     )
