@@ -34,7 +34,7 @@ LIBRARIES = {  # CMake's names of what is not ours; None: Bazel needs no label f
     "CudaWheel::headers": TORCH + "cuda_headers",
     **{f"memoir_{name}": SYSTEM + name for name in "zstd xxhash protozero protobuf protobuf_zlib sqlite cli11 libdw".split()},
 }
-# Sources that the build makes: the macro of made_sources.bzl that makes them, by package.
+# Sources that the build makes, by package: the macro of made_sources.bzl that makes those that CMake lists.
 MADE = {"proto": "schema_sources", "tools/view": "font_source", "interpose/simcuda": "simulated_device_sources", "tracker/client": "public_headers"}
 MADE_HEADERS = {"proto": ":messages", "interpose/simcuda": ":tables"}
 HEADERS_ALONE = {"nlohmann/": SYSTEM + "json", "stb/": SYSTEM + "stb"}  # CMake has no target for them
@@ -185,7 +185,7 @@ def add_sources(rule, target, tree):
             label = ("" if objects.folder == target.folder else "//" + objects.folder) + ":" + objects.name
             rule.add("deps", label + "_whole" if target.kind in ("SHARED", "MODULE") else label)
         elif source.startswith("@BUILD@"):
-            rule.add("srcs", source.removeprefix("@BUILD@/").removeprefix("generated/").removeprefix(target.folder + "/"))
+            rule.add("srcs", place_in_package(source, target))
         else:
             path = normal(target.folder, source)
             rule.add("srcs", tree.label(path, target.folder))
@@ -197,6 +197,10 @@ def add_sources(rule, target, tree):
     if tree.headers[target.folder] and "srcs" in rule.values:
         used.add(target.folder)
     rule.add("deps", *(":headers" if package == target.folder else f"//{package}:headers" for package in sorted(used)))
+
+
+def place_in_package(made, target):
+    return made.removeprefix("@BUILD@/").removeprefix("generated/").removeprefix(target.folder + "/")
 
 
 def add_libraries(rule, target, tree):
@@ -282,7 +286,8 @@ def build_file(package, targets, tree, exported):
     if names := sorted(exported[package]):
         lines += ["exports_files([", *(f"    {literal(name)}," for name in names), "])", ""]
     if package in MADE:
-        lines += [f"{MADE[package]}()", ""]
+        made = [place_in_package(source, target) for target in targets for source in target.list("SOURCES") if source.startswith("@BUILD@")]
+        lines += [f"{MADE[package]}([", *(f"    {literal(name)}," for name in made), "])", ""]
     return "\n".join(lines) + "\n" + body + "\n"
 
 

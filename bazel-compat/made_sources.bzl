@@ -1,36 +1,31 @@
 """Sources that the build makes, as CMake's custom commands do: the schema as C++, the face of pictures, the simulated device's tables and stand-ins."""
 
 load("@rules_cc//cc:defs.bzl", "cc_library")
-load("@torch_wheel//:torch.bzl", "CUDA_INCLUDE_FOLDERS", "PYTHON")
+load("@torch_wheel//:torch.bzl", "CUDA_INCLUDE_FOLDERS", "NEEDS_CUDA", "PYTHON")
 
-def schema_sources():
+def schema_sources(sources):
     """proto/: memoir/v1/*.pb.{h,cc} by the system's protoc, and the headers' folder."""
-    for schema in ["capture", "symbols"]:
+    schemas = [source.replace(".pb.cc", "") for source in sources]
+    for schema in schemas:
         native.genrule(
-            name = schema + "_messages",
-            srcs = ["memoir/v1/%s.proto" % schema],
-            outs = ["memoir/v1/%s.pb.cc" % schema, "memoir/v1/%s.pb.h" % schema],
+            name = schema.split("/")[-1] + "_messages",
+            srcs = [schema + ".proto"],
+            outs = [schema + ".pb.cc", schema + ".pb.h"],
             cmd = "protoc -I $$(dirname $<)/../.. --cpp_out=$(RULEDIR) $<",
         )
-    cc_library(
-        name = "messages",
-        hdrs = ["memoir/v1/capture.pb.h", "memoir/v1/symbols.pb.h"],
-        includes = ["."],
-    )
+    cc_library(name = "messages", hdrs = [schema + ".pb.h" for schema in schemas], includes = ["."])
 
-def font_source():
+def font_source(sources):
     """tools/view/: the font file as an array."""
     native.genrule(
         name = "font_file",
         srcs = ["picture/font/DejaVuSans.ttf"],
-        outs = ["font_file.cc"],
+        outs = sources,
         cmd = "(echo 'namespace memoir { extern const unsigned char kFontFile[]; const unsigned char kFontFile[] = {' && " +
               "od -An -v -tu1 $< | sed 's/ *\\([0-9][0-9]*\\)/\\1,/g' && echo '}; }') > $@",
     )
 
-_STUB_LIBRARIES = ["cuda", "cudart", "cublas", "cublasLt", "cudnn", "cufft", "curand", "cusolver", "cusparse", "nccl", "cusparseLt"]
-
-def simulated_device_sources():
+def simulated_device_sources(sources):
     """interpose/simcuda/: the tables as text, a stand-in for every function that a CUDA header declares, the table of stand-ins."""
     for table in ["Profiles", "Workspaces"]:
         file = table.lower() + ".txt"
@@ -41,25 +36,27 @@ def simulated_device_sources():
             cmd = "(echo 'constexpr char kBuiltIn%s[] = R\"table(' && cat $< && echo ')table\";') > $@" % table,
         )
     cc_library(name = "tables", hdrs = ["built_in_profiles.h", "built_in_workspaces.h"])
+    libraries = [source[len("stubs_"):-len(".cc")] for source in sources if source.startswith("stubs_")]
     includes = " ".join(["--include '%s'" % folder for folder in CUDA_INCLUDE_FOLDERS])
-    for library in _STUB_LIBRARIES:
+    for library in libraries:
         native.genrule(
             name = "stubs_" + library,
             srcs = ["generate_stubs.py"],
             outs = ["stubs_%s.cc" % library],
             cmd = "'%s' -E $< --library %s --compiler c++ %s --output $@" % (PYTHON, library, includes),
+            target_compatible_with = NEEDS_CUDA,
         )
     native.genrule(
         name = "stub_tables",
         outs = ["stub_tables.cc"],
         cmd = "cat > $@ <<'END'\n#include \"interpose/simcuda/counts.h\"\n" +
-              "".join(["std::span<memoir::simcuda::StubCall> StubsOf_%s();\n" % library for library in _STUB_LIBRARIES]) +
+              "".join(["std::span<memoir::simcuda::StubCall> StubsOf_%s();\n" % library for library in libraries]) +
               "namespace memoir::simcuda {\nnamespace {\nconst std::span<StubCall> tables[] = {" +
-              "".join(["StubsOf_%s(), " % library for library in _STUB_LIBRARIES]) +
+              "".join(["StubsOf_%s(), " % library for library in libraries]) +
               "};\n}\nstd::span<const std::span<StubCall>> StubTables() { return tables; }\n}\nEND",
     )
 
-def public_headers():
+def public_headers(_sources):
     """tracker/client/: memoir.h, memoir.hpp and memoir/*.hpp, as a program includes them."""
     cc_library(name = "memoir_h", hdrs = ["//tracker:memoir.h"], strip_include_prefix = "/tracker")
     cc_library(name = "memoir_hpp", hdrs = ["memoir.hpp"], strip_include_prefix = "/tracker/client")

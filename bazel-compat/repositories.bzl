@@ -164,6 +164,7 @@ CUDA_IS_HERE = %r
 TORCH_MINOR = %r
 PYTHON = %r
 CUDA_INCLUDE_FOLDERS = %r
+NEEDS_CUDA = [] if CUDA_IS_HERE else ["@torch_wheel//:needs_the_cuda_headers_of_torchs_wheels_see_docs_bazel_md"]
 """
 
 def _torch_wheel(ctx):

@@ -38,11 +38,11 @@ def memoir_library(name, srcs = [], deps = [], copts = [], local_defines = [], i
         cc_library(name = name + "_whole", deps = [name + "_import"] + [each for each in deps if not each.endswith(":headers")])
 
 def _link_options(version_script, shared, linkopts):
-    # In front: what comes with every link (libstdc++, libm) is named behind these, and only where it is needed.
-    options = ["-Wl,--as-needed"]
+    """In CMake's order; what comes behind, libstdc++ and libm of every link, is taken only where it is needed."""
+    options = ["-Wl,--as-needed"] + linkopts
     if version_script:
         options.append("-Wl,--version-script=$(location %s)" % version_script)
-    return options + ["$(location %s)" % library for library in shared] + linkopts
+    return options + ["$(location %s)" % library for library in shared] + ["-Wl,--as-needed"]
 
 def memoir_shared_library(
         name,
