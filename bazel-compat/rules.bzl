@@ -85,17 +85,17 @@ def memoir_program(name, srcs, deps = [], copts = [], local_defines = [], linkop
         deps = deps,
     )
 
-def memoir_test(name, srcs, deps = [], copts = [], local_defines = [], linkopts = [], data = [], files = None):
-    """A GoogleTest program. `files`: a pattern of what it reads of its folder."""
+def memoir_test(name, srcs, deps = [], copts = [], local_defines = [], linkopts = [], data = [], files = None, long = False):
+    """A GoogleTest program. `files`: a pattern of what it reads of its folder. A `long` one is run only where it is named."""
     cc_test(
         name = name,
-        size = "medium",
+        size = "enormous" if long else "medium",
         srcs = srcs,
         copts = _copts(srcs, copts),
         data = data + (native.glob([files]) if files else []),
         linkopts = _link_options(None, [], linkopts),
         linkstatic = True,
         local_defines = local_defines,
-        tags = ["no-sandbox"],  # they fork, kill, and become other users
+        tags = ["no-sandbox"] + (["manual"] if long else []),  # they fork, kill, and become other users
         deps = deps,
     )
