@@ -11,7 +11,7 @@ def schema_sources(sources):
             name = schema.split("/")[-1] + "_messages",
             srcs = [schema + ".proto"],
             outs = [schema + ".pb.cc", schema + ".pb.h"],
-            cmd = "protoc -I $$(dirname $<)/../.. --cpp_out=$(RULEDIR) $<",
+            cmd = "protoc -I $$(dirname $$(dirname $$(dirname $<))) --cpp_out=$(RULEDIR) $<",  # memoir/v1/ lies two folders below
         )
     cc_library(name = "messages", hdrs = [schema + ".pb.h" for schema in schemas], includes = ["."])
 
