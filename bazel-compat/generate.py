@@ -154,7 +154,7 @@ def rule_of(target, tree):
     rule = Rule(macro, file_name(target) if shared or program else target.name)
     if is_test:
         rule.name = target.name
-    if "long" in target.list("MEMOIR_LABELS"):
+    if "long" in target.list("TEST_LABELS"):
         rule.values["long"] = "True"
     add_sources(rule, target, tree)
     if target.name == "memoir_fmt":
