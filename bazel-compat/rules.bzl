@@ -68,7 +68,6 @@ def memoir_shared_library(
         additional_linker_inputs = shared + ([version_script] if version_script else []),
         copts = _copts(srcs, copts),
         data = data + shared,
-        features = ["-strip_debug_symbols"] if "-g" in copts else [],  # whoever asks for them wants them
         linkopts = _link_options(version_script, shared, options),
         linkshared = True,
         local_defines = local_defines + (['MEMOIR_TORCH_MINOR=\\"%s\\"' % torch_minor] if torch_minor else []),
