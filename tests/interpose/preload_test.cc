@@ -26,6 +26,9 @@ Result RunShell(const std::string& command) {
   return result;
 }
 
+// Programs may be scripts that run elsewhere.
+std::string Library() { return std::filesystem::absolute(MEMOIR_INTERPOSE_LIBRARY).string(); }
+
 class PreloadTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(PreloadTest, ProgramIsAsBefore) {
@@ -34,8 +37,8 @@ TEST_P(PreloadTest, ProgramIsAsBefore) {
   char folder[] = "/tmp/memoir-preload-test-XXXXXX";
   ASSERT_NE(mkdtemp(folder), nullptr);
   const Result plain = RunShell(GetParam());
-  const Result preloaded = RunShell(std::string("export MEMOIR_RING_DIR=") + folder +
-                                    " LD_PRELOAD=" + MEMOIR_INTERPOSE_LIBRARY + "; " + GetParam());
+  const Result preloaded =
+      RunShell(std::string("export MEMOIR_RING_DIR=") + folder + " LD_PRELOAD=" + Library() + "; " + GetParam());
   EXPECT_EQ(preloaded.output, plain.output);
   EXPECT_EQ(preloaded.status, plain.status);
   EXPECT_TRUE(std::filesystem::is_empty(folder));
@@ -50,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Preload, TheLibraryIsLoadedAtAll) {
   if (!std::string(MEMOIR_SANITIZED).empty())
     GTEST_SKIP() << "a sanitized library cannot be preloaded into other programs";
-  const Result maps = RunShell(std::string("LD_PRELOAD=") + MEMOIR_INTERPOSE_LIBRARY + " cat /proc/self/maps");
+  const Result maps = RunShell("LD_PRELOAD=" + Library() + " cat /proc/self/maps");
   EXPECT_NE(maps.output.find("libmemoir_interpose.so"), std::string::npos);
 }
 
