@@ -30,11 +30,11 @@ def memoir_tree(name):
         files.update(_SIMULATED)
     commands = ["set -e", "tree=$$(mktemp -d)", "version=$$(cat $(location //:VERSION))", "info=$$tree/lib/memoir/python/memoir.egg-info"]
     commands += ["install -D $(location %s) $$tree/%s" % (label, place) for label, place in files.items()]
-    commands += ["for file in $(locations //python:memoir); do install -D -m 644 $$file $$tree/lib/memoir/python/memoir/$${file##*/}; done"]
+    commands += ["for file in $(locations //python:memoir); do install -D -m 644 $$file $$tree/lib/memoir/python/memoir/$${file#*python/memoir/}; done"]
     commands += [
         "mkdir -p $$info",
         "printf 'Metadata-Version: 2.1\\nName: memoir\\nVersion: %s\\n' $$version > $$info/PKG-INFO",
-        "printf '[torch.backends]\\nmemoir = memoir:_autoload\\n' > $$info/entry_points.txt",
+        "printf '[torch.backends]\\nmemoir = memoir:_autoload\\n\\n[pytest11]\\nmemoir = memoir.pytest_plugin\\n' > $$info/entry_points.txt",
     ]
     if "//interpose/simcuda:profiles.txt" in files:
         commands += ["ln -s ../libmemoir_simcuda.so $$tree/lib/memoir/simulated/libcuda.so.1"]

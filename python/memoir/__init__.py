@@ -12,6 +12,8 @@
 
 `start` records this process until `stop`, or until the interpreter exits. `memoir show run1`, in a shell, shows what was recorded.
 `memoir.MemoryTracker` has the methods of torch's class of that name.
+
+PYTEST_DONT_REWRITE: by this word pytest, which the package has a plug-in for, leaves the package as it is where torch has imported it before.
 """
 
 from __future__ import annotations
