@@ -84,7 +84,7 @@ def test_other_versions_and_cards_are_said_first(memoir, samples):
     text = lines(memoir("diff", samples / "cuda", samples / "driver", COLUMNS=200))
     before = text[: text.index("")]
     assert "! torch: 2.11.0+cu130 in A, 2.11.0+cpu in B" in before
-    assert "! GPU: a simulated one in A, a real one in B" in before
+    assert "! GPU: a simulated NVIDIA L4 (l4) with 64.0 MiB in A, a real one in B" in before
     assert "! model: Net in A, Model in B" in before
 
 

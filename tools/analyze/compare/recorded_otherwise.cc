@@ -38,6 +38,8 @@ Words Cards(const Summary& summary) {
   return cards;
 }
 
+bool HasGpu(const Summary& summary) { return std::ranges::any_of(summary.devices, &DeviceRow::caching); }
+
 std::string KindOf(const Capture& capture) {
   if (IsImported(capture)) return ImportedFrom(ImportOf(capture));
   return IsSnapshot(capture) ? "a snapshot" : "a recording";
@@ -111,9 +113,11 @@ std::vector<Unlike> RecordedOtherwise(const RecordedSide& a, const RecordedSide&
   of_processes("python", [](const ProcessSummary& process) { return process.info.python_version(); });
   const Words cards_a = Cards(a.summary), cards_b = Cards(b.summary);
   differences.Add("card", cards_a.empty() ? Words{"no GPU"} : cards_a, cards_b.empty() ? Words{"no GPU"} : cards_b);
-  if (!cards_a.empty() && !cards_b.empty()) {
+  // Simulated ones have no product's name.
+  if (HasGpu(a.summary) && HasGpu(b.summary)) {
     of_processes("GPU", [](const ProcessSummary& process) {
-      return process.info.simulated_device().empty() ? "a real one" : "a simulated one";
+      const std::string& simulated = process.info.simulated_device();
+      return simulated.empty() ? "a real one" : "a simulated " + simulated;
     });
   }
   differences.Add("ranks", RanksOf(a.capture), RanksOf(b.capture));

@@ -40,7 +40,6 @@ VerbHelp CheckHelp() {
           "Figures of --fail-if: " +
           FailIfFigures() + ".",
       .examples =
-          "  memoir check memoir-20260102-030405\n"
           "  memoir check --fail-if 'unexplained>1GiB' --fail-if 'peak_reserved>70GiB' run7\n"
           "  memoir check --baseline main --fail-if 'peak_allocated>+1%' --format markdown run7\n",
   };
