@@ -75,16 +75,19 @@ def test_the_page_is_short_and_its_verbs_are_the_programs(tree):
 def test_the_table_of_questions_names_commands_that_exist(workplace, tree):
     """`show --by line` and its like in the first table: each is taken by the program, on the capture of the commands above."""
     folder, environment = workplace
-    if not (folder / "run2").exists():
-        subprocess.run([tree / "bin" / "memoir", "run", "-q", "-o", "run2", "--simulate", "h100", "--", sys.executable, "train.py"], cwd=folder,
-                       env=environment, check=True, timeout=300)
+    for capture, options in (("run1", ()), ("run2", ("--simulate", "h100"))):
+        if not (folder / capture).exists():
+            subprocess.run([tree / "bin" / "memoir", "run", "-q", "-o", capture, *options, "--", sys.executable, "train.py"], cwd=folder,
+                           env=environment, check=True, timeout=300)
     rows = re.search(r"\| question \| verb .*?\n\n", PAGE.read_text(), re.S).group(0).strip().splitlines()[2:]
     tried = 0
     for text in (text for row in rows for text in re.findall(r"`([^`]+)`", row.split("|")[2])):
         words = text.split()
         if words[0] == "explain":
             continue   # needs a subject; it is among the commands
-        words = words if words[0] in ("show", "check") else ["show", *words]
+        if words[0] == "diff":
+            words = ["diff", "run1"]  # and run2
+        words = words if words[0] in ("show", "check", "diff") else ["show", *words]
         done = subprocess.run([tree / "bin" / "memoir", *words, "run2"], cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
         none_there = "--at oom" in text and done.returncode == 1 and "out-of-memory" in done.stderr
         assert done.returncode in (0, 3) or none_there, (text, done)
