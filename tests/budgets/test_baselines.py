@@ -103,6 +103,14 @@ def test_a_baseline_that_is_none(package, tmp_path):
     assert (tmp_path / "baselines" / "test_it.py.test_step.memoir" / "mine.txt").read_text() == "kept"
 
 
+def test_a_folder_of_baselines_is_none(package, tmp_path):
+    """Its entries have the names of captures, and what else is there would be gone."""
+    (tmp_path / "baselines" / "other.memoir").mkdir(parents=True)
+    done = run(package, tmp_path, {"model.py": MODEL, "test_it.py": BASELINE.replace("baselines/{test}.memoir", "baselines")}, "--memoir-baseline-update")
+    assert done.outcomes == {"test_step": "error"} and "is there and is no capture" in done.said["test_step"], done.text
+    assert (tmp_path / "baselines" / "other.memoir").is_dir() and (tmp_path / "test_it.py").exists()
+
+
 def test_the_fixture(package, tmp_path):
     files = {"model.py": MODEL, "test_it.py": FIXTURE, "script.py": SCRIPT, "slow.py": "import time\ntime.sleep(60)\n"}
     done = run(package, tmp_path, files)

@@ -1,6 +1,7 @@
 """`memoir check --baseline`: more than a condition allows than in another recording, and who is to blame, for people and for reviews."""
 
 import json
+import shutil
 
 import pytest
 
@@ -9,8 +10,14 @@ def check(memoir, *arguments, **variables):
     return memoir("check", "--device", "cpu", *arguments, **variables)
 
 
-def test_the_same_is_within_any_budget(memoir, samples):
-    done = check(memoir, "--baseline", samples / "training", "--fail-if", "peak_allocated>+0%", samples / "training")
+@pytest.fixture
+def again(samples, tmp_path):
+    """The same recordings, elsewhere."""
+    return shutil.copytree(samples, tmp_path / "again")
+
+
+def test_the_same_is_within_any_budget(memoir, samples, again):
+    done = check(memoir, "--baseline", again / "training", "--fail-if", "peak_allocated>+0%", samples / "training")
     assert done.returncode == 0 and "--fail-if peak_allocated>+0%: passed, it is " in done.stdout and "(+0.00%)" in done.stdout
     assert "oom" not in done.stdout, "no check that was not asked for"
 
@@ -24,12 +31,12 @@ def test_more_fails_and_names_the_cause(memoir, samples):
     assert check(memoir, "--baseline", samples / "modules", "--fail-if", "peak_allocated>+0%", samples / "training").returncode == 0, "less is no failure"
 
 
-def test_a_check_that_is_named_runs_beside_it(memoir, samples):
-    done = memoir("check", "oom", "--device", "cpu", "--baseline", samples / "training", "--fail-if", "peak_allocated>+0%", samples / "training")
+def test_a_check_that_is_named_runs_beside_it(memoir, samples, again):
+    done = memoir("check", "oom", "--device", "cpu", "--baseline", again / "training", "--fail-if", "peak_allocated>+0%", samples / "training")
     assert "no out-of-memory error" in done.stdout and "passed, it is" in done.stdout
 
 
-def test_parts_of_the_memory(memoir, samples):
+def test_parts_of_the_memory(memoir, samples, again):
     def said(condition, capture="training", *options):
         return check(memoir, *options, "--fail-if", condition, samples / capture)
 
@@ -40,18 +47,18 @@ def test_parts_of_the_memory(memoir, samples):
     assert done.returncode == 1 and "no category 'activations'; there are: " in done.stderr
     done = said("module:nosuch>1B", "modules")
     assert done.returncode == 1 and "not known: " in done.stderr and "nosuch" in done.stderr
-    done = said("category:temporary>+0%", "modules", "--baseline", samples / "modules")
+    done = said("category:temporary>+0%", "modules", "--baseline", again / "modules")
     assert done.returncode == 0 and "(+0.00%)" in done.stdout
 
 
-def test_markdown_for_a_review(memoir, samples):
+def test_markdown_for_a_review(memoir, samples, again):
     done = check(memoir, "--baseline", samples / "training", "--fail-if", "peak_allocated>+1%", "--fail-if", "num_ooms>0", "--format", "markdown", samples / "modules")
     text = done.stdout
     assert text.startswith("### Memory: over the budget\n\n| condition | |\n|---|---|\n| `peak_allocated>+1%` | FAILED, it is ")
     assert "**+7.0 MiB at the peak of cpu: Torch-Compiled Region: 0/0 in Critic (+3.0 MiB, temporary)**" in text.replace("\\", "")
     assert "| before | now | difference |\n" in text and text.count("\n| `") >= 4
     assert "not known" in text and done.returncode == 1, "a GPU's figure of a host is not known"
-    within = check(memoir, "--baseline", samples / "training", "--fail-if", "peak_allocated>+1%", "--format", "markdown", samples / "training")
+    within = check(memoir, "--baseline", again / "training", "--fail-if", "peak_allocated>+1%", "--format", "markdown", samples / "training")
     assert within.returncode == 0 and within.stdout.startswith("### Memory: within the budget\n")
 
 
@@ -67,12 +74,12 @@ def test_annotations_of_github(memoir, samples):
     assert check(memoir, "--fail-if", "peak_allocated>1TiB", "--format", "github", samples / "training").stdout.startswith("::notice title=Memory budget::")
 
 
-def test_a_code_quality_report_of_gitlab(memoir, samples):
+def test_a_code_quality_report_of_gitlab(memoir, samples, again):
     def report(*arguments):
-        return json.loads(check(memoir, "--baseline", samples / "training", "--format", "gitlab", *arguments).stdout)
+        return json.loads(check(memoir, "--baseline", again / "training", "--format", "gitlab", *arguments).stdout)
 
     (issue,) = report("--fail-if", "peak_allocated>+1%", samples / "modules")
-    assert set(issue) == {"description", "check_name", "fingerprint", "severity", "location"} and issue["location"]["lines"]["begin"] >= 1
+    assert set(issue) == {"description", "check_name", "fingerprint", "severity", "location"} and issue["location"] == {"path": str(samples / "modules"), "lines": {"begin": 1}}, "no line is known"
     assert report("--fail-if", "peak_allocated>+1%", samples / "training") == []
     (again,) = report("--fail-if", "peak_allocated>+1%", samples / "modules")
     assert again["fingerprint"] == issue["fingerprint"]
@@ -87,6 +94,8 @@ def test_json(memoir, samples):
 @pytest.mark.parametrize(("arguments", "message"), [
     (["--baseline", "training"], "--baseline is for conditions: add --fail-if"),
     (["--fail-if", "peak_allocated>+1%"], "what is it compared with? Add --baseline CAPTURE"),
+    (["--baseline", "training", "--fail-if", "peak_allocated>+1%"], "the baseline is the capture itself"),
+    (["training", "--format", "gitlab", "--fail-if", "num_ooms>0"], "--format is of one capture"),
     (["--format", "html", "--fail-if", "num_ooms>0"], "expected text, markdown, github or gitlab"),
     (["--format", "github"], "--format is for conditions"),
     (["--format", "github", "--json", "--fail-if", "num_ooms>0"], "exclude each other"),
@@ -102,3 +111,19 @@ def test_refuses(memoir, samples, arguments, message):
 def test_a_baseline_that_is_none(memoir, samples, one_line):
     done = check(memoir, "--baseline", "nowhere", "--fail-if", "peak_allocated>+1%", samples / "training")
     assert done.returncode == 1 and "--baseline: " in one_line(done) and "nowhere" in one_line(done)
+
+
+def test_nothing_passes_that_is_not_known(memoir, samples, tmp_path):
+    """A part that was cut, memory of a GPU that nobody recorded, an evicted peak, a host where a GPU was meant: none of them is within a budget."""
+    (part,) = (samples / "training").glob("*.memoir")
+    (tmp_path / "cut").mkdir()
+    (tmp_path / "cut" / part.name).write_bytes(part.read_bytes() + part.read_bytes()[:40])
+    done = check(memoir, "--baseline", samples / "training", "--fail-if", "peak_allocated>+1%", tmp_path / "cut", COLUMNS=300)
+    assert done.returncode == 1 and "not known: it is 10.0 MiB, and was 10.0 MiB (+0.00%) in what was recorded, but: damaged: " in done.stderr, done.stderr
+    text = check(memoir, "--fail-if", "peak_allocated>1TiB", "--format", "markdown", tmp_path / "cut").stdout
+    assert text.startswith("### Memory: not known\n") and "damaged" in text
+    for capture, said in (("cuda_unknown", "CUDA memory is not known"), ("training", "no GPU memory is recorded; of the host's memory: --device cpu")):
+        done = memoir("check", "--fail-if", "category:temporary>1TB", "--format", "github", samples / capture, COLUMNS=300)
+        assert done.returncode == 1 and said in done.stderr and "::error " in done.stdout, done
+    done = check(memoir, "--fail-if", "category:input>1MiB", samples / "folded_peak", COLUMNS=300)
+    assert done.returncode == 1 and "was in parts that --max-size evicted" in done.stderr

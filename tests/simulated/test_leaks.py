@@ -142,9 +142,9 @@ def test_an_error_that_a_leak_causes(tree, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert "OutOfMemoryError" in done.stderr
     text = " ".join(check(tree, "oom", tmp_path / "capture").stdout.split())
-    assert re.search(r"what helps a leak mended: \d\.\d MiB more in every step, \d+\.\d MiB by now, at \d places, the largest one\.py:\d+", text), text
+    assert re.search(r"what helps fix the leak at \d places, the largest one\.py:\d+: \d+\.\d MiB so far, \d\.\d MiB more in every step", text), text
     assert "checkpointing Net" not in text and "a smaller batch" not in text, "their figures would count what is kept of all steps"
-    assert "what helps a leak mended: " in " ".join(done.stderr.replace("memoir:", "").split())
+    assert "what helps fix the leak at " in " ".join(done.stderr.replace("memoir:", "").split())
     (error,) = json.loads(check(tree, "oom", "--json", tmp_path / "capture").stdout)["out_of_memory"]
     leaks = json.loads(check(tree, "leaks", "--json", tmp_path / "capture").stdout)["leaks"]
     on_gpu = [leak for leak in leaks if leak["device"] == "cuda:0"]

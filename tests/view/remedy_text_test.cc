@@ -80,10 +80,10 @@ TEST(WhatHelps, ALeakFirstWhereItIsWhy) {
   error.fitting_input = FittingInput{9, 2 << 20, 1 << 20};
   error.leaking = Leaking{1, 50 << 20, 5 << 20, 3, {}, "aten::add"};
   EXPECT_EQ(WhatHelps(error, WithCheckpointing("cuda:0")),
-            "a leak mended: 5.0 MiB more in every step, 50.0 MiB by now, at aten::add (memoir check leaks); "
+            "fix the leak at aten::add: 50.0 MiB so far, 5.0 MiB more in every step (memoir check leaks); "
             "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, which makes one piece of free memory (4.0 MiB)");
-  error.leaking->bytes = 1 << 20;
-  EXPECT_THAT(WhatHelps(error, {}), testing::MatchesRegex("PYTORCH.*; a smaller batch: .*; a leak mended: .*"));
+  error.leaking->bytes = 5 << 20;
+  EXPECT_THAT(WhatHelps(error, {}), testing::MatchesRegex("PYTORCH.*; a smaller batch: .*; fix the leak at .*"));
 }
 
 TEST(WhatHelps, CheckpointingOfThePeakOnlyAtThePeak) {

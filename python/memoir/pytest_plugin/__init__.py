@@ -89,7 +89,8 @@ def _budget(item: pytest.Item) -> _mark.Budget:
         if mark.args:
             raise _mark.WrongMark(f"the mark takes arguments by name alone, not {mark.args[0]!r}")
         arguments = {**mark.kwargs, **arguments}
-    return _mark.budget(arguments, item.path, _places.name(item.nodeid.rpartition("/")[2]))
+    file, _, test = item.nodeid.partition("::")  # whose parameters may have slashes
+    return _mark.budget(arguments, item.path, _places.name(file.rpartition("/")[2] + "::" + test))
 
 
 def _needs_baseline(item: pytest.Item, budget: _mark.Budget) -> None:

@@ -44,7 +44,8 @@ def remove(path: pathlib.Path) -> None:
 def may_be_replaced(path: pathlib.Path) -> None:
     """Raises where something is that is no capture."""
     files = list(path.iterdir()) if path.is_dir() and not path.is_symlink() else None
-    is_capture = files is not None and (not files or any(one.suffix == ".memoir" for one in files))
+    # A folder of baselines has the names of captures in it, too, but they are folders.
+    is_capture = files is not None and all(one.suffix == ".memoir" and one.is_file() and not one.is_symlink() for one in files)
     if not is_capture and (path.exists() or path.is_symlink()):
         raise InTheWay(f"{path} is there and is no capture; remove it, or choose another folder")
 

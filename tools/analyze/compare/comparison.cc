@@ -172,7 +172,7 @@ std::int64_t ComparedDevice::peak_difference() const {
 }
 
 bool ComparedDevice::is_same() const {
-  return peak_difference() == 0 && std::ranges::all_of(rows, [](const ComparedRow& row) {
+  return difference() == 0 && std::ranges::all_of(rows, [](const ComparedRow& row) {
            return row.difference() == 0 && row.more_blocks() == 0;
          });
 }

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <map>
-#include <numeric>
 #include <tuple>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "tools/analyze/pass/visitor_group.h"
 #include "tools/analyze/pass/windowed_visitor.h"
 
 namespace memoir {
@@ -59,8 +60,8 @@ class StepFlow : public Visitor {
     bool kept = true;     // live a step later
   };
   const std::vector<Made>& made() const { return made_; }
-  std::size_t SetOf(std::size_t at) const {
-    while (made_[at].set != at) at = made_[at].set;
+  std::size_t SetOf(std::size_t at) {
+    while (made_[at].set != at) at = made_[at].set = made_[made_[at].set].set;
     return at;
   }
 
@@ -140,40 +141,50 @@ bool IsOf(const StepFlow::Made& made, const Leak& leak) {
   return !made.line.known() && made.operator_name == leak.operator_name && made.module == leak.module;
 }
 
+// Of leaks that began together, those whose tensors are in one set.
+void AddCauses(const std::vector<Leak>& leaks, const std::vector<std::size_t>& group, StepFlow& flow,
+               std::vector<LeakCause>& causes) {
+  std::map<std::size_t, LeakCause> by_set;
+  std::vector<bool> placed(leaks.size());
+  for (std::size_t at = 0; at < flow.made().size(); ++at) {
+    const StepFlow::Made& made = flow.made()[at];
+    if (!made.forward) continue;
+    LeakCause& cause = by_set[flow.SetOf(at)];
+    cause.last_result = {made.line, made.operator_name};
+    if (!made.kept) continue;
+    cause.last_kept = cause.last_result;
+    for (const std::size_t i : group) {
+      if (placed[i] || !IsOf(made, leaks[i])) continue;
+      placed[i] = true;
+      cause.leaks.push_back(i);
+    }
+  }
+  for (auto& [set, cause] : by_set) {
+    if (cause.leaks.size() < 2 || std::ranges::none_of(cause.leaks, [&](std::size_t i) { return IsOfGraph(leaks[i]); }))
+      continue;
+    std::ranges::sort(cause.leaks);
+    causes.push_back(std::move(cause));
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<LeakCause>> FindLeakCauses(const Capture& capture, const Selection& selection,
                                                       const std::vector<Leak>& leaks) {
   std::vector<LeakCause> causes;
-  for (const auto& [alike, group] : Candidates(leaks)) {
-    StepFlow flow(leaks[group.front()], selection.own);
-    ReplayOptions replay = ReplayOptionsFor(selection, true, false);
-    replay.modules = true;
-    const absl::StatusOr<ReplayReport> report = capture.Replay(flow, replay);
-    if (!report.ok()) return report.status();
-    std::map<std::size_t, LeakCause> by_set;
-    std::vector<bool> placed(leaks.size());
-    for (std::size_t at = 0; at < flow.made().size(); ++at) {
-      const StepFlow::Made& made = flow.made()[at];
-      if (!made.forward) continue;
-      LeakCause& cause = by_set[flow.SetOf(at)];
-      cause.last_result = {made.line, made.operator_name};
-      if (!made.kept) continue;
-      cause.last_kept = cause.last_result;
-      for (const std::size_t i : group) {
-        if (placed[i] || !IsOf(made, leaks[i])) continue;
-        placed[i] = true;
-        cause.leaks.push_back(i);
-      }
-    }
-    for (auto& [set, cause] : by_set) {
-      if (cause.leaks.size() < 2 ||
-          std::ranges::none_of(cause.leaks, [&](std::size_t i) { return IsOfGraph(leaks[i]); }))
-        continue;
-      std::ranges::sort(cause.leaks);
-      causes.push_back(std::move(cause));
-    }
-  }
+  const std::map<Alike, std::vector<std::size_t>> groups = Candidates(leaks);
+  if (groups.empty()) return causes;
+  std::deque<StepFlow> flows;  // as `groups`
+  std::vector<Visitor*> visitors;
+  for (const auto& [alike, group] : groups)
+    visitors.push_back(&flows.emplace_back(leaks[group.front()], selection.own));
+  VisitorGroup all(visitors);
+  ReplayOptions replay = ReplayOptionsFor(selection, true, false);
+  replay.modules = true;
+  const absl::StatusOr<ReplayReport> report = capture.Replay(all, replay);
+  if (!report.ok()) return report.status();
+  std::size_t at = 0;
+  for (const auto& [alike, group] : groups) AddCauses(leaks, group, flows[at++], causes);
   return causes;
 }
 

@@ -65,7 +65,8 @@ absl::Status AddComparison(const Baseline& baseline, const Analyses& analyses, c
   const std::string at = comparison->of_snapshots ? "the snapshot" : "the peak";
   BudgetReport& budget = checked.budget;
   budget.headline = Headline(*comparison, at);
-  if (const ComparedDevice* const device = comparison->focus(); device != nullptr) budget.cause = device->cause.source;
+  if (const ComparedDevice* const device = comparison->focus(); device != nullptr && device->cause.bytes > 0)
+    budget.cause = device->cause.source;
   budget.by = std::string(FactsAbout(comparison->by).one);
   budget.more = "memoir diff " + Escaped(TypedPath(arguments.baseline)) + " " + Escaped(TypedPath(path));
   budget.rows = RowsOf(*comparison);

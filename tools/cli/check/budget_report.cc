@@ -17,7 +17,12 @@ namespace {
 
 // What Markdown and its HTML would take for their own, in names that come from a capture.
 std::string InMarkdown(std::string_view text) {
-  return absl::StrReplaceAll(std::string(text), {{"&", "&amp;"},
+  return absl::StrReplaceAll(std::string(text), {{"\\", "\\\\"},
+                                                 {"&", "&amp;"},
+                                                 {"@", "&#64;"},
+                                                 {"#", "\\#"},
+                                                 {"~", "\\~"},
+                                                 {"://", "&#58;//"},
                                                  {"<", "&lt;"},
                                                  {"|", "\\|"},
                                                  {"`", "\\`"},
@@ -28,19 +33,22 @@ std::string InMarkdown(std::string_view text) {
 }
 
 std::string Code(std::string_view text) {
-  return "`" + absl::StrReplaceAll(std::string(text), {{"`", "'"}, {"|", "\\|"}, {"\n", " "}}) + "`";
+  return "`" + absl::StrReplaceAll(std::string(text), {{"`", "'"}, {"\n", " "}}) + "`";
 }
 
+// A bar would begin the next cell, and a backslash before it make it one again.
+std::string CodeInTable(std::string_view text) { return absl::StrReplaceAll(Code(text), {{"\\", "/"}, {"|", "\\|"}}); }
+
 std::string Markdown(const BudgetReport& report) {
-  std::string text = fmt::format("### Memory: {}\n\n| condition | |\n|---|---|\n",
-                                 report.failed() ? "over the budget" : "within the budget");
+  const char* const verdict = report.failed() ? "over the budget" : report.known() ? "within the budget" : "not known";
+  std::string text = fmt::format("### Memory: {}\n\n| condition | |\n|---|---|\n", verdict);
   for (const BudgetLine& line : report.lines)
-    text += fmt::format("| {} | {} |\n", Code(line.condition), InMarkdown(line.said));
+    text += fmt::format("| {} | {} |\n", CodeInTable(line.condition), InMarkdown(line.said));
   if (!report.headline.empty()) text += "\n**" + InMarkdown(report.headline) + "**\n";
   if (!report.rows.empty()) {
     text += fmt::format("\n| {} | before | now | difference |\n|---|---:|---:|---:|\n", report.by);
     for (const BudgetRow& row : report.rows)
-      text += fmt::format("| {} | {} | {} | {} |\n", Code(row.name), row.before, row.now, row.difference);
+      text += fmt::format("| {} | {} | {} | {} |\n", CodeInTable(row.name), row.before, row.now, row.difference);
   }
   if (!report.more.empty()) text += "\n" + Code(report.more) + "\n";
   return text;
@@ -65,7 +73,7 @@ std::string InWorkflowProperty(std::string_view text) {
 
 // What a failed condition tells.
 std::string Told(const BudgetReport& report, const BudgetLine& line) {
-  return line.condition + ": " + line.said + (report.headline.empty() ? "" : "\n" + report.headline);
+  return line.condition + ": " + line.said + (line.grew ? "\n" + report.headline : "");
 }
 
 std::string Github(const BudgetReport& report) {
@@ -73,7 +81,7 @@ std::string Github(const BudgetReport& report) {
   for (const BudgetLine& line : report.lines) {
     const bool failed = line.holds.value_or(true);
     std::string place;
-    if (failed && !report.cause.file.empty()) {
+    if (line.grew && !report.cause.file.empty()) {
       place = " file=" + InWorkflowProperty(RelativePath(report.cause.file)) +
               (report.cause.line > 0 ? fmt::format(",line={}", report.cause.line) : "") + ",title=Memory budget";
     } else {
@@ -88,13 +96,15 @@ std::string Gitlab(const BudgetReport& report) {
   Json issues = Json::array();
   for (const BudgetLine& line : report.lines) {
     if (!line.holds.value_or(true)) continue;
-    const std::string file = report.cause.file.empty() ? report.capture : RelativePath(report.cause.file);
-    issues.push_back({{"description", Told(report, line)},
-                      {"check_name", "memoir"},
-                      // The same as long as the condition and the line are.
-                      {"fingerprint", fmt::format("{:016x}", std::hash<std::string>()(line.condition + "\n" + file))},
-                      {"severity", line.holds ? "major" : "minor"},
-                      {"location", {{"path", file}, {"lines", {{"begin", std::max(report.cause.line, 1u)}}}}}});
+    const bool placed = line.grew && !report.cause.file.empty();
+    const std::string file = placed ? RelativePath(report.cause.file) : report.capture;
+    issues.push_back(
+        {{"description", Told(report, line)},
+         {"check_name", "memoir"},
+         // The same as long as the condition and the line are.
+         {"fingerprint", fmt::format("{:016x}", std::hash<std::string>()(line.condition + "\n" + file))},
+         {"severity", line.holds ? "major" : "minor"},
+         {"location", {{"path", file}, {"lines", {{"begin", placed ? std::max(report.cause.line, 1u) : 1u}}}}}});
   }
   return ToText(issues);
 }
@@ -110,7 +120,11 @@ std::optional<BudgetFormat> ParseBudgetFormat(const std::string& text) {
 }
 
 bool BudgetReport::failed() const {
-  return std::ranges::any_of(lines, [](const BudgetLine& line) { return line.holds.value_or(true); });
+  return std::ranges::any_of(lines, [](const BudgetLine& line) { return line.holds.value_or(false); });
+}
+
+bool BudgetReport::known() const {
+  return std::ranges::all_of(lines, [](const BudgetLine& line) { return line.holds.has_value(); });
 }
 
 std::string Render(const BudgetReport& report, BudgetFormat format) {

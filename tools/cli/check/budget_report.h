@@ -20,6 +20,7 @@ struct BudgetLine {
   std::string condition;
   std::optional<bool> holds;  // true: failed; empty: not known
   std::string said;           // "FAILED, it is 2.1 GiB, and was 2.0 GiB (+5.00%)"
+  bool grew = false;          // failed, compared with the baseline: the comparison is about it
 };
 
 struct BudgetRow {
@@ -32,12 +33,13 @@ struct BudgetReport {
   std::vector<BudgetLine> lines;
   // Of a comparison with the baseline; "" and empty without one.
   std::string headline;
-  SourceLine cause;  // that is to blame most; none: not known
+  SourceLine cause;  // the line that grew most; none: not known
   std::string by;    // what rows are of: "line"
   std::vector<BudgetRow> rows;
   std::string more;  // a command
 
-  bool failed() const;
+  bool failed() const;  // one at least
+  bool known() const;   // all of them
 };
 
 // Markdown: a heading, a table of the conditions, the main cause, a table of rows. GitHub: a workflow command a line.

@@ -1,6 +1,7 @@
 // memoir check: findings only, each with the command that shows more.
 #include <unistd.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,7 @@
 #include "tools/cli/terminal/message.h"
 #include "tools/cli/terminal/progress.h"
 #include "tools/view/capture/capture_text.h"
+#include "tools/view/capture/loss_headlines.h"
 #include "tools/view/terminal/terminal.h"
 #include "tools/view/terminal/terminal_text.h"
 
@@ -59,6 +61,13 @@ absl::Status RunFigures(Analyses& analyses) {
   return absl::OkStatus();
 }
 
+// What of the recording is missing; "" mostly.
+std::string Loss(Analyses& analyses) {
+  const std::vector<LossHeadline> lines = LossHeadlines(analyses.capture(), analyses.summary()->report);
+  const auto loss = std::ranges::find_if(lines, &LossHeadline::is_loss);
+  return loss == lines.end() ? "" : loss->text;
+}
+
 // `baseline`: nullptr without one.
 absl::Status AddConditions(Analyses& analyses, Analyses* baseline, const Shown& shown, Checked& checked) {
   checked.json["fail_if"] = Json::array();
@@ -69,8 +78,13 @@ absl::Status AddConditions(Analyses& analyses, Analyses* baseline, const Shown& 
   const CheckedFigures figures = FiguresOf(analyses);
   std::optional<CheckedFigures> before;
   if (baseline != nullptr) before.emplace(FiguresOf(*baseline));
+  const std::string lost = Loss(analyses);
   for (const FailIf& condition : shown.asked.conditions) {
-    const Verdict verdict = Judge(condition, figures, before ? &*before : nullptr);
+    Verdict verdict = Judge(condition, figures, before ? &*before : nullptr);
+    // Of a budget nothing passes that more of the recording could change.
+    const std::string& doubt = verdict.sure ? lost : verdict.why;
+    if (shown.asked.only_conditions && verdict.holds == false && !doubt.empty())
+      verdict = {std::nullopt, false, "it is " + verdict.figure + " in what was recorded, but: " + doubt, ""};
     checked.json["fail_if"].push_back({{"condition", condition.text},
                                        {"holds", verdict.holds ? Json(*verdict.holds) : Json(nullptr)},
                                        {"sure", verdict.sure},
@@ -79,9 +93,10 @@ absl::Status AddConditions(Analyses& analyses, Analyses* baseline, const Shown& 
     if (!verdict.holds) checked.failures.push_back(line);
     if (verdict.holds && shown.asked.format == BudgetFormat::kText)
       checked.text += Wrapped(line, shown.terminal.width, 0) + "\n";
-    checked.budget.lines.push_back({condition.text, verdict.holds, ConditionLine(verdict)});
+    const bool grew = condition.relative && verdict.holds.value_or(false);
+    checked.budget.lines.push_back({condition.text, verdict.holds, ConditionLine(verdict), grew});
     checked.found = checked.found || verdict.holds.value_or(false);
-    checked.grew = checked.grew || (condition.relative && verdict.holds.value_or(false));
+    checked.grew = checked.grew || grew;
   }
   return absl::OkStatus();
 }

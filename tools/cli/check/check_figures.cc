@@ -132,6 +132,7 @@ CheckedFigure FigureOf(std::string_view figure, const std::string& of, bool perc
     if (bytes.ok()) found.value = static_cast<double>(*bytes);
     found.unknown = bytes.ok() ? "" : std::string(bytes.status().message());
     found.incomplete = RecordingWasOff(checked.summary.report);
+    if (!checked.device || checked.device->starts_with("cuda")) TakeUnknown(checked, found);
     return found;
   }
   const bool of_host = checked.device && !checked.device->starts_with("cuda");

@@ -118,6 +118,11 @@ std::string Understand(const CheckArguments& arguments, Asked& asked) {
     return std::string(arguments.baseline.empty() ? "--format" : "--baseline") +
            " is for conditions: add --fail-if 'peak_allocated>+1%'";
   }
+  if (*format != BudgetFormat::kText && asked.paths.size() > 1) return "--format is of one capture; give one";
+  std::error_code error;
+  if (!arguments.baseline.empty() && arguments.run == "last" &&
+      std::filesystem::equivalent(arguments.baseline, asked.paths.front(), error))
+    return "the baseline is the capture itself; give the recording of before";
   if (arguments.json && *format != BudgetFormat::kText) return "--json and --format exclude each other";
   for (const std::string& text : arguments.fail_if) {
     absl::StatusOr<FailIf> condition = ParseFailIf(text);

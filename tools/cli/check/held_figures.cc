@@ -12,17 +12,24 @@
 #include "fmt/ranges.h"
 #include "tools/analyze/categories/category.h"
 #include "tools/cli/terminal/nearest.h"
+#include "tools/view/terminal/terminal_text.h"
 
 namespace memoir {
 namespace {
 
-// Of GPUs, where there are any.
-std::vector<std::size_t> DevicesThatCount(const Summary& summary) {
-  const bool any = std::ranges::any_of(summary.devices, &DeviceRow::caching);
+// GPUs, or the device that was chosen.
+absl::StatusOr<std::vector<std::size_t>> DevicesThatCount(const Summary& summary, const SummaryOptions& options) {
   std::vector<std::size_t> counted;
   for (std::size_t i = 0; i < summary.devices.size(); ++i) {
-    if (!any || summary.devices[i].caching) counted.push_back(i);
+    if (!options.device && !summary.devices[i].caching) continue;
+    if (summary.devices[i].peak_is_folded) {
+      return absl::FailedPreconditionError("the peak of " + Escaped(summary.devices[i].name) +
+                                           " was in parts that --max-size evicted; record with a larger --max-size");
+    }
+    counted.push_back(i);
   }
+  if (counted.empty())
+    return absl::FailedPreconditionError("no GPU memory is recorded; of the host's memory: --device cpu");
   return counted;
 }
 
@@ -41,9 +48,10 @@ absl::StatusOr<std::uint64_t> MostOfModules(const Capture& capture, SummaryOptio
   options.module = pattern;
   const absl::StatusOr<Summary> summary = AnalyzeSummary(capture, options);
   if (!summary.ok()) return summary.status();
+  const absl::StatusOr<std::vector<std::size_t>> devices = DevicesThatCount(*summary, options);
+  if (!devices.ok()) return devices.status();
   std::uint64_t most = 0;
-  for (const std::size_t i : DevicesThatCount(*summary))
-    most = std::max(most, summary->devices[i].peak_allocated_bytes);
+  for (const std::size_t i : *devices) most = std::max(most, summary->devices[i].peak_allocated_bytes);
   return most;
 }
 
@@ -52,11 +60,13 @@ absl::StatusOr<std::uint64_t> CategoryAtPeak(const Capture& capture, SummaryOpti
   options.checkpointing = false;
   const absl::StatusOr<Summary> summary = AnalyzeSummary(capture, options);
   if (!summary.ok()) return summary.status();
+  const absl::StatusOr<std::vector<std::size_t>> devices = DevicesThatCount(*summary, options);
+  if (!devices.ok()) return devices.status();
   const std::optional<Category> category = CategoryCalled(name);
   std::set<std::string> names;
   std::uint64_t most = 0;
   bool known = false;
-  for (const std::size_t i : DevicesThatCount(*summary)) {
+  for (const std::size_t i : *devices) {
     std::uint64_t bytes = 0;
     for (const Row& row : summary->rows) {
       names.insert(row.name);

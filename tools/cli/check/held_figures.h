@@ -11,8 +11,7 @@
 
 namespace memoir {
 
-// Both: of the GPU with most of it; of a recording without one, or of the host that was chosen, of the host. Errors say
-// why it is not known.
+// Both: of the GPU with most of it, or of the device that was chosen. Errors say why it is not known.
 
 // The most that blocks of these modules, and of those inside them, had at once.
 absl::StatusOr<std::uint64_t> MostOfModules(const Capture& capture, SummaryOptions options, const std::string& pattern);

@@ -23,16 +23,15 @@ std::string LeakHelps(const OutOfMemory& error) {
   const std::string named =
       leaking.operator_name.empty() ? "code outside of any operator" : Named(leaking.operator_name);
   const std::string largest = leaking.line.known() ? ShownPlace(leaking.line, kNameInLine) : named;
-  return fmt::format("a leak mended: {} more in every step, {} by now{}{} (memoir check leaks)",
-                     FormatBytes(leaking.bytes_per_step), FormatBytes(leaking.bytes),
-                     leaking.places == 1 ? ", at " : fmt::format(", at {} places, the largest ", leaking.places),
-                     largest);
+  return fmt::format("fix the leak at {}{}: {} so far, {} more in every step (memoir check leaks)",
+                     leaking.places == 1 ? "" : fmt::format("{} places, the largest ", leaking.places), largest,
+                     FormatBytes(leaking.bytes), FormatBytes(leaking.bytes_per_step));
 }
 
-// Less than this part of what was allocated is not why memory ran out, unless it is more than was asked for.
+// Less than this part of what was allocated is not why memory ran out.
 bool IsWhy(const Leaking& leaking, const OutOfMemory& error) {
   constexpr std::uint64_t kSmallestPart = 10;
-  return leaking.bytes >= error.asked_bytes || leaking.bytes >= error.allocated_bytes / kSmallestPart;
+  return leaking.bytes >= error.allocated_bytes / kSmallestPart;
 }
 
 // Of the device's peak, so only where what was live when memory was refused was not much less.
