@@ -163,9 +163,17 @@ def bundled():
                    "licenses": [{"expression": package["license"]}]}
 
 
+# Files that a wheel, which has no links, holds by the names that programs look for.
+RENAMED = {"libcuda.so.1": "libmemoir_simcuda.so"}
+
+
 def outputs_of(build, programs):
     """(name, the output that it is) of {name: hash}. What is a link to another file in a tree is a copy of it in a wheel."""
-    outputs = {digest: output for name, digest in programs.items() if (output := build.output_of(name.rpartition("/")[2]))}
+    outputs = {}
+    for name, digest in programs.items():
+        file = name.rpartition("/")[2]
+        if output := build.output_of(RENAMED.get(file, file)):
+            outputs[digest] = output
     for name, digest in programs.items():
         if digest not in outputs:
             raise Unknown(f"{name}: no link command of {build.folder} makes it")
