@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/captures/capture_builder.h"
+#include "tools/analyze/lives/leak_causes.h"
 
 namespace memoir {
 namespace {
@@ -97,13 +98,13 @@ TEST(Leaks, OfOneCauseAreTensorsComputedFromEachOther) {
   RuleNumber graph = 0;
   while (Rules()[graph].name != "awaits_backward") ++graph;
   for (Leak& leak : leaks->leaks) leak.categories.assign(1, {graph, leak.bytes});
-  const absl::StatusOr<std::vector<LeakCause>> causes = FindLeakCauses(*capture, {}, leaks->leaks);
-  ASSERT_TRUE(causes.ok()) << causes.status();
-  ASSERT_EQ(causes->size(), 1u);
-  EXPECT_EQ(causes->front().leaks, (std::vector<std::size_t>{1, 2})) << "not the hoard, which keeps most";
-  EXPECT_EQ(ToString(causes->front().last_kept.line), "/src/me/train.py:12 main");
-  EXPECT_EQ(causes->front().last_kept.operator_name, "aten::sum");
-  EXPECT_EQ(ToString(causes->front().last_result.line), "/src/me/train.py:14 main") << "which the next step replaces";
+  ASSERT_TRUE(AddCauses(*capture, {}, *leaks).ok());
+  ASSERT_EQ(leaks->causes.size(), 1u);
+  EXPECT_EQ(leaks->causes.front().leaks, (std::vector<std::size_t>{1, 2})) << "not the hoard, which keeps most";
+  EXPECT_EQ(ToString(leaks->causes.front().last_kept.line), "/src/me/train.py:12 main");
+  EXPECT_EQ(leaks->causes.front().last_kept.operator_name, "aten::sum");
+  EXPECT_EQ(ToString(leaks->causes.front().last_result.line), "/src/me/train.py:14 main")
+      << "which the next step replaces";
 }
 
 TEST(Leaks, NoneWhereEveryStepFreesWhatItMade) { EXPECT_TRUE(LeaksOf(Training(20, false)).empty()); }

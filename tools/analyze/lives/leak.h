@@ -2,6 +2,7 @@
 #ifndef TOOLS_ANALYZE_LIVES_LEAK_H_
 #define TOOLS_ANALYZE_LIVES_LEAK_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -43,6 +44,17 @@ std::string_view ToString(Leak::Kind kind);
 
 // Who keeps the most of it: autograd's graph, where that is a fourth at least.
 Keeper KeeperOf(const Leak& leak);
+
+// Leaks that likely have one cause (leak_causes.h finds them).
+struct LeakCause {
+  std::vector<std::size_t> leaks;  // their indices, two at least
+  struct Made {                    // one of the two is known
+    SourceLine line;
+    std::string operator_name;
+  };
+  Made last_kept;    // of these tensors, the last that a step makes
+  Made last_result;  // the last that it computes from them, kept or not: what the program refers to, or near it
+};
 
 // Bytes of blocks that are alike.
 using LeakPart = std::tuple<NameId, ModuleId, RuleNumber>;

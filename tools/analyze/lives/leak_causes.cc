@@ -142,8 +142,8 @@ bool IsOf(const StepFlow::Made& made, const Leak& leak) {
 }
 
 // Of leaks that began together, those whose tensors are in one set.
-void AddCauses(const std::vector<Leak>& leaks, const std::vector<std::size_t>& group, StepFlow& flow,
-               std::vector<LeakCause>& causes) {
+void AddCausesOf(const std::vector<Leak>& leaks, const std::vector<std::size_t>& group, StepFlow& flow,
+                 std::vector<LeakCause>& causes) {
   std::map<std::size_t, LeakCause> by_set;
   std::vector<bool> placed(leaks.size());
   for (std::size_t at = 0; at < flow.made().size(); ++at) {
@@ -169,23 +169,22 @@ void AddCauses(const std::vector<Leak>& leaks, const std::vector<std::size_t>& g
 
 }  // namespace
 
-absl::StatusOr<std::vector<LeakCause>> FindLeakCauses(const Capture& capture, const Selection& selection,
-                                                      const std::vector<Leak>& leaks) {
-  std::vector<LeakCause> causes;
-  const std::map<Alike, std::vector<std::size_t>> groups = Candidates(leaks);
-  if (groups.empty()) return causes;
+absl::Status AddCauses(const Capture& capture, const Selection& selection, Leaks& leaks) {
+  leaks.causes.clear();
+  const std::map<Alike, std::vector<std::size_t>> groups = Candidates(leaks.leaks);
+  if (groups.empty()) return absl::OkStatus();
   std::deque<StepFlow> flows;  // as `groups`
   std::vector<Visitor*> visitors;
   for (const auto& [alike, group] : groups)
-    visitors.push_back(&flows.emplace_back(leaks[group.front()], selection.own));
+    visitors.push_back(&flows.emplace_back(leaks.leaks[group.front()], selection.own));
   VisitorGroup all(visitors);
   ReplayOptions replay = ReplayOptionsFor(selection, true, false);
   replay.modules = true;
   const absl::StatusOr<ReplayReport> report = capture.Replay(all, replay);
   if (!report.ok()) return report.status();
   std::size_t at = 0;
-  for (const auto& [alike, group] : groups) AddCauses(leaks, group, flows[at++], causes);
-  return causes;
+  for (const auto& [alike, group] : groups) AddCausesOf(leaks.leaks, group, flows[at++], leaks.causes);
+  return absl::OkStatus();
 }
 
 }  // namespace memoir

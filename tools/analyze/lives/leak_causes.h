@@ -9,30 +9,15 @@
 #ifndef TOOLS_ANALYZE_LIVES_LEAK_CAUSES_H_
 #define TOOLS_ANALYZE_LIVES_LEAK_CAUSES_H_
 
-#include <cstddef>
-#include <string>
-#include <vector>
-
-#include "absl/status/statusor.h"
-#include "tools/analyze/lives/leak.h"
+#include "absl/status/status.h"
+#include "tools/analyze/lives/leaks.h"
 #include "tools/analyze/pass/options.h"
 #include "tools/model/capture.h"
 
 namespace memoir {
 
-struct LeakCause {
-  std::vector<std::size_t> leaks;  // their indices, two at least
-  struct Made {                    // one of the two is known
-    SourceLine line;
-    std::string operator_name;
-  };
-  Made last_kept;    // of these tensors, the last that a step makes
-  Made last_result;  // the last that it computes from them, kept or not: what the program refers to, or near it
-};
-
-// `leaks`: of LeakPass. In another replay, where two of them may be of one cause.
-absl::StatusOr<std::vector<LeakCause>> FindLeakCauses(const Capture& capture, const Selection& selection,
-                                                      const std::vector<Leak>& leaks);
+// In another replay, where two of them may be of one cause. `leaks`: of LeakPass.
+absl::Status AddCauses(const Capture& capture, const Selection& selection, Leaks& leaks);
 
 }  // namespace memoir
 

@@ -4,6 +4,8 @@
 #include <tuple>
 #include <utility>
 
+#include "tools/analyze/lives/leak_causes.h"
+
 namespace memoir {
 namespace {
 
@@ -245,9 +247,7 @@ absl::StatusOr<Leaks> AnalyzeLeaks(const Capture& capture, const Selection& sele
   if (!pass.found().ok()) return pass.found();
   Leaks leaks = pass.Take();
   leaks.report = *std::move(report);
-  absl::StatusOr<std::vector<LeakCause>> causes = FindLeakCauses(capture, selection, leaks.leaks);
-  if (!causes.ok()) return causes.status();
-  leaks.causes = *std::move(causes);
+  if (const absl::Status status = AddCauses(capture, selection, leaks); !status.ok()) return status;
   return leaks;
 }
 

@@ -27,7 +27,6 @@
 #include "tools/analyze/categories/block_categories.h"
 #include "tools/analyze/grouping/source_lines.h"
 #include "tools/analyze/lives/leak.h"
-#include "tools/analyze/lives/leak_causes.h"
 #include "tools/analyze/lives/leak_trend.h"
 #include "tools/analyze/pass/windowed_visitor.h"
 #include "tools/model/capture.h"
@@ -36,7 +35,7 @@ namespace memoir {
 
 struct Leaks {
   std::vector<Leak> leaks;        // most bytes first
-  std::vector<LeakCause> causes;  // of AnalyzeLeaks; of LeakPass none
+  std::vector<LeakCause> causes;  // of AddCauses
   std::uint64_t steps = 0;        // that were looked at, of the process with most
   StepSource source = StepSource::kNone;
   ReplayReport report;

@@ -8,6 +8,7 @@
 
 #include "tools/analyze/grouping/block_shapes.h"
 #include "tools/analyze/grouping/grouping.h"
+#include "tools/analyze/lives/leak_causes.h"
 #include "tools/analyze/oom/out_of_memory.h"
 #include "tools/analyze/pass/visitor_group.h"
 #include "tools/analyze/report/first_look.h"
@@ -138,9 +139,7 @@ absl::StatusOr<Report> AnalyzeReport(const Capture& capture, const ReportOptions
   if (!tables.ok()) return tables;
   Report report = pass.TakeReport();
   report.summaries = std::move(summaries);
-  absl::StatusOr<std::vector<LeakCause>> causes = FindLeakCauses(capture, quiet, leaks.leaks);
-  if (!causes.ok()) return causes.status();
-  leaks.causes = *std::move(causes);
+  if (const absl::Status causes = AddCauses(capture, quiet, leaks); !causes.ok()) return causes;
   report.leaks = std::move(leaks);
   report.whole = prepared->whole;
   const absl::Status errors = AddOutOfMemory(capture, options.OfAllBlocks(), report.summaries);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tools/analyze/grouping/grouping.h"
+#include "tools/analyze/lives/leak_causes.h"
 #include "tools/analyze/pass/visitor_group.h"
 #include "tools/analyze/pass/windowed_visitor.h"
 #include "tools/analyze/summary/summary_errors.h"
@@ -65,9 +66,7 @@ absl::StatusOr<PeakHolders> AnalyzePeakHolders(const Capture& capture, const Sel
   if (!summaries.ok()) return summaries.status();
   PeakHolders holders = {std::move((*summaries)[0]), std::move((*summaries)[1]), std::move((*summaries)[2]),
                          leaks.Take()};
-  absl::StatusOr<std::vector<LeakCause>> causes = FindLeakCauses(capture, selection, holders.leaks.leaks);
-  if (!causes.ok()) return causes.status();
-  holders.leaks.causes = *std::move(causes);
+  if (const absl::Status status = AddCauses(capture, selection, holders.leaks); !status.ok()) return status;
   Summary& first = holders.by_category;
   if (!RanOut(first)) return holders;
   absl::Status added = AddOutOfMemory(capture, selection, first);
