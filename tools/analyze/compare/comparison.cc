@@ -104,11 +104,11 @@ using DeviceKey = std::tuple<std::int64_t, std::string, std::size_t>;
 
 std::map<DeviceKey, const OneSide*> ByKey(const std::vector<OneSide>& sides, bool alone) {
   std::map<DeviceKey, const OneSide*> by_key;
+  std::map<std::pair<std::int64_t, std::string>, std::size_t> counts;
   for (const OneSide& one : sides) {
-    const auto& rank = one.side.device.rank;
-    DeviceKey key{alone || !rank ? -1 : static_cast<std::int64_t>(*rank), one.side.device.name, 0};
-    while (by_key.contains(key)) ++std::get<2>(key);
-    by_key[key] = &one;
+    const std::int64_t rank = alone || !one.side.device.rank ? -1 : static_cast<std::int64_t>(*one.side.device.rank);
+    const std::string& name = one.side.device.name;
+    by_key[{rank, name, counts[{rank, name}]++}] = &one;
   }
   return by_key;
 }

@@ -39,6 +39,13 @@ std::string Most(const std::vector<const MatchedPart*>& parts, const Naming& nam
 
 std::string ModuleName(const MatchedPart& part) { return part.is_of_module ? part.module.place() : ""; }
 
+// The first `depth` names of a path: "layers.*" of "layers.*.fc", 2.
+std::string BeginningOf(const std::string& path, std::size_t depth) {
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < depth && end != std::string::npos; ++i) end = path.find('.', end + (i > 0 ? 1 : 0));
+  return end == std::string::npos ? path : path.substr(0, end);
+}
+
 // What paths begin with that most of the bytes are of: "layers.*.attention".
 std::string MostModules(const std::vector<const MatchedPart*>& parts, std::int64_t bytes) {
   if (std::string one = Most(parts, ModuleName, bytes); !one.empty()) return one;
@@ -48,17 +55,18 @@ std::string MostModules(const std::vector<const MatchedPart*>& parts, std::int64
     return merged.starts_with('*') ? part.module.root + "." + merged : merged;
   };
   if (std::string alike = Most(parts, pattern, bytes); !alike.empty()) return alike;
+  // From the longest beginning to the shortest: each step takes the last name off the paths that have most.
+  constexpr std::size_t kDeepest = 64;
+  std::map<const MatchedPart*, std::string> paths;
   std::size_t depth = 0;
-  for (const MatchedPart* part : parts)
-    depth = std::max<std::size_t>(depth, static_cast<std::size_t>(std::ranges::count(ModuleName(*part), '.')));
-  for (; depth > 0; --depth) {
-    const auto beginning = [&](const MatchedPart& part) {
-      const std::string path = pattern(part);
-      std::size_t end = 0;
-      for (std::size_t i = 0; i < depth && end != std::string::npos; ++i) end = path.find('.', end + (i > 0 ? 1 : 0));
-      return end == std::string::npos ? path : path.substr(0, end);
-    };
-    if (std::string around = Most(parts, beginning, bytes); !around.empty()) return around;
+  for (const MatchedPart* part : parts) {
+    std::string& path = paths[part] = pattern(*part);
+    depth = std::max<std::size_t>(depth, static_cast<std::size_t>(std::ranges::count(path, '.')));
+  }
+  for (depth = std::min(depth, kDeepest); depth > 0; --depth) {
+    for (auto& [part, path] : paths) path = BeginningOf(path, depth);
+    if (std::string around = Most(parts, [&](const MatchedPart& part) { return paths[&part]; }, bytes); !around.empty())
+      return around;
   }
   return "";
 }
@@ -67,6 +75,7 @@ std::string MostModules(const std::vector<const MatchedPart*>& parts, std::int64
 
 CommonFactor CommonFactorOf(const std::vector<ComparedRow>& rows) {
   constexpr double kAlike = 0.02;
+  constexpr double kSmallestChange = 0.05;  // less would be shown as 1.0
   constexpr std::size_t kFewest = 3;
   const auto factor_of = [](const ComparedRow& row) {
     return row.a.bytes == 0 ? 0 : static_cast<double>(row.b.bytes) / static_cast<double>(row.a.bytes);
@@ -75,6 +84,7 @@ CommonFactor CommonFactorOf(const std::vector<ComparedRow>& rows) {
       rows, [](const ComparedRow& row) { return row.difference() != 0 && row.a.bytes > 0 && row.b.bytes > 0; });
   if (largest == rows.end()) return {};
   CommonFactor common = {.factor = factor_of(*largest)};
+  if (std::abs(common.factor - 1) < kSmallestChange) return {};
   std::int64_t total = 0;
   for (const ComparedRow& row : rows) {
     total += row.difference();

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -58,13 +59,17 @@ std::string StepsOf(const Summary& summary) { return absl::StrCat(summary.steps)
 std::string OnlyHere(const std::set<CommonModule>& modules, const std::set<CommonModule>& others) {
   constexpr std::size_t kNamed = 3;
   std::vector<std::string> named;
+  std::set<std::string, std::less<>> said;
   for (const CommonModule& module : modules) {
     if (others.contains(module)) continue;
     const std::string path = WithLayersMerged(module.place());
     // Of a module that only one has, those inside are no news.
-    const bool said = std::ranges::any_of(
-        named, [&](const std::string& around) { return path == around || path.starts_with(around + "."); });
-    if (!said) named.push_back(path);
+    bool news = !said.contains(path);
+    for (std::size_t dot = path.find('.'); news && dot != std::string::npos; dot = path.find('.', dot + 1))
+      news = !said.contains(std::string_view(path).substr(0, dot));
+    if (!news) continue;
+    said.insert(path);
+    named.push_back(path);
   }
   const std::size_t more = named.size() - std::min(named.size(), kNamed);
   named.resize(named.size() - more);
