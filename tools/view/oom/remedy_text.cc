@@ -29,9 +29,9 @@ std::string LeakHelps(const OutOfMemory& error) {
 }
 
 // Less than this part of what was allocated is not why memory ran out.
-bool IsWhy(const Leaking& leaking, const OutOfMemory& error) {
+bool LeakIsWhy(const OutOfMemory& error) {
   constexpr std::uint64_t kSmallestPart = 10;
-  return leaking.bytes >= error.allocated_bytes / kSmallestPart;
+  return error.leaking && error.leaking->bytes >= error.allocated_bytes / kSmallestPart;
 }
 
 // Of the device's peak, so only where what was live when memory was refused was not much less.
@@ -40,7 +40,7 @@ std::string CheckpointingHelps(const OutOfMemory& error, const Summary& summary)
     return row.name == error.device && row.process == error.process && row.checkpointing.has_value();
   });
   if (device == summary.devices.end()) return "";
-  if (error.leaking && IsWhy(*error.leaking, error)) return "";  // what it would free is kept of many steps
+  if (LeakIsWhy(error)) return "";  // what it would free is kept of many steps
   if (error.allocated_bytes + error.asked_bytes < device->peak_allocated_bytes / 10 * 9) return "";
   const CheckpointRow& row = *device->checkpointing;
   const std::string modules = Named(row.name) + " (" + FormatCounted(row.modules, "module", "modules") +
@@ -55,7 +55,7 @@ std::string CheckpointingHelps(const OutOfMemory& error, const Summary& summary)
 // shown all that it needs. What backward never came for does not grow with a batch alone, it is kept.
 std::string SmallerBatchHelps(const OutOfMemory& error) {
   // Of what is kept, inputs among it, a smaller batch only makes less.
-  if (error.leaking && IsWhy(*error.leaking, error)) return "";
+  if (LeakIsWhy(error)) return "";
   if (error.fitting_input) {
     const FittingInput& input = *error.fitting_input;
     return fmt::format("a smaller batch: inputs of about {} would fit, these had {} (an estimate from {} steps)",
@@ -91,8 +91,7 @@ std::string WhatHelps(const OutOfMemory& error, const Summary& summary) {
   std::vector<std::string> ways = {SettingHelps(error), CheckpointingHelps(error, summary), SmallerBatchHelps(error)};
   // A forward that had layers to go needs more than the one request.
   if (error.phase == Phase::kForward) std::ranges::rotate(ways, ways.begin() + 1);
-  const bool first = error.leaking && IsWhy(*error.leaking, error);
-  ways.insert(first ? ways.begin() : ways.end(), LeakHelps(error));
+  ways.insert(LeakIsWhy(error) ? ways.begin() : ways.end(), LeakHelps(error));
   std::erase(ways, "");
   return fmt::format("{}", fmt::join(ways, "; "));
 }
