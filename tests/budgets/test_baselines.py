@@ -92,7 +92,7 @@ def test_baselines(package, tmp_path):
 
     other = run(package, tmp_path, files, "-rP", DEVICE="sim:l4")  # whose cuBLAS has smaller workspaces
     assert other.outcomes == {"test_step": "passed"}, other.text
-    assert re.search(r"^peak [\d.]+ MiB, -[\d.]+ MiB against .*\nunlike: NVIDIA H100 .* in the baseline, NVIDIA L4 .* here$", other.section("test_step"), re.MULTILINE), other.text
+    assert re.search(r"^peak [\d.]+ MiB, -[\d.]+ MiB against .*\nunlike: GPU a simulated NVIDIA H100 .* in the baseline, a simulated NVIDIA L4 .* here$", other.section("test_step"), re.MULTILINE), other.text
 
 
 def test_a_baseline_that_is_none(package, tmp_path):

@@ -171,9 +171,6 @@ class Judge:
             only = ", ".join(sorted({one["device"] for one in devices if one["a"] is None or one["b"] is None})) or "no device"
             raise CannotJudge(f"baseline {self._short(baseline)} and this test have no common device to compare ({only} is in one of them alone); update the baseline")
         unlike = [f"unlike: {one['what']} {one['a'] or 'none'} in the baseline, {one['b'] or 'none'} here" for one in found["unlike"] if one["what"] in _UNLIKE]
-        cards = [", ".join(sorted({one["simulated_device"] or "no simulated GPU" for one in found[side]["processes"]})) for side in "ab"]
-        if cards[0] != cards[1]:
-            unlike.insert(0, f"unlike: {cards[0]} in the baseline, {cards[1]} here")
         worst = max(grown, key=lambda one: one["peak_difference_bytes"] - self._budget.allowance(one["a"]["peak_allocated_bytes"]))
         before, more = int(worst["a"]["peak_allocated_bytes"]), int(worst["peak_difference_bytes"])
         verdict.figures["memoir_baseline_difference_bytes"] = more
