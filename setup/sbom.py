@@ -48,7 +48,10 @@ class Build:
                 for output in outputs:
                     self.edges[output] += line.split()[2:]
         self.headers = collections.defaultdict(set)
-        for line in run("ninja", "-C", folder, "-t", "deps").stdout.splitlines():
+        dependencies = run("ninja", "-C", folder, "-t", "deps")
+        if dependencies.returncode != 0:
+            raise Unknown(f"what {folder} was compiled from: ninja -t deps: {dependencies.stderr.strip()}")
+        for line in dependencies.stdout.splitlines():
             if line.startswith("    "):
                 self.headers[current].add(line.strip())
             elif line:
