@@ -93,8 +93,8 @@ def start(
     control: file that switches the recording when the word on, memory or off is written into it, or when it is touched; the word snapshot makes a snapshot
         (default: control, in the capture's folder)
     snapshot_signal: name of a signal that makes a snapshot of what is live, such as "USR1", in snapshots/ of the capture's folder
-    snapshot_on: what makes a snapshot by itself: "oom" (the first 8 out-of-memory errors), "exception" (one that ends the program), "exit" (each end of the
-        program); several with commas
+    snapshot_on: what makes a snapshot by itself: "oom" (the first 8 out-of-memory errors), "exception" (one that ends the program), "exit" (a program that
+        ends with an exit code other than 0); several with commas
 
     Raises RuntimeError, which says what to do, where an option is not known or recording can't start. A program under `memoir run` is
     recorded already: there this call and its `stop()` do nothing, and one line on standard error says so.

@@ -138,9 +138,20 @@ def test_of_what_ends_the_program(tree, tmp_path):
     assert show(tree, folder)["processes"][0]["snapshot"] == "exception"
 
 
-def test_at_each_end_where_that_is_asked_for(tree, tmp_path):
-    capture, done = record(tree, tmp_path, TRAINS, options=("--snapshot-on", "exit"))
-    assert done.returncode == 0 and show(tree, capture / "snapshots" / "0001")["processes"][0]["snapshot"] == "exit"
+@pytest.mark.parametrize("end, code", [("sys.exit(3)", 3), ("memoir.snapshot(); sys.exit(256)", 0)])
+def test_of_a_program_that_fails(tree, tmp_path, end, code):
+    source = TRAINS + f"import sys\nkept = torch.ones(1 << 20)\n{end}\n"
+    program, capture = tmp_path / "program.py", tmp_path / "capture"
+    program.write_text(source)
+    done = run_memoir(tree, "run", "--snapshot-on", "exit", "-o", capture, "--", sys.executable, program)
+    assert done.returncode == code, done.stderr
+    made = sorted((capture / "snapshots").iterdir()) if (capture / "snapshots").exists() else []
+    if code == 0:
+        assert [folder.name for folder in made] == (["0001"] if "snapshot" in end else []), "the one of the end is taken away, one that was asked for is not"
+        assert "snapshot (exit)" not in done.stderr
+    else:
+        assert len(made) == 1 and f"memoir: snapshot (exit): memoir {made[0]}" in done.stderr
+        assert live(tree, made[0], "end")[1] >= 4 << 20 and show(tree, made[0])["processes"][0]["snapshot"] == "exit"
 
 
 def test_where_none_can_be_made(tree, tmp_path):

@@ -20,6 +20,7 @@
 #include "tracker/modules/direct_calls.h"
 #include "tracker/modules/module_calls.h"
 #include "tracker/session/dead_rings.h"
+#include "tracker/session/end_snapshot.h"
 #include "tracker/session/own_facts.h"
 #include "tracker/session/rank.h"
 #include "tracker/session/recording_controls.h"
@@ -218,15 +219,6 @@ void Abandon(Session& own) {
   if (own.controls != nullptr) own.controls->End();
 }
 
-// Before anything is taken down: what is live is what the program ends with.
-void SnapshotAtEnd(Session& own, EndReason reason, const std::string& why) {
-  const SnapshotsOn& on = own.snapshots->on();
-  const bool by_exception = on.exception && !why.empty();
-  if (!by_exception && !(on.exit && reason == EndReason::kExited)) return;
-  const SnapshotWish wish = own.snapshots->Next(by_exception ? "exception" : "exit");
-  own.snapshots->Say(wish, own.writer->Snapshot(wish));
-}
-
 // Without memory to look again what is known stays.
 void LookLast(Session& own) {
   try {
@@ -275,7 +267,7 @@ bool StopSession(EndReason reason, const std::string& why, std::string* error) {
   const std::lock_guard lock(own->mutex);
   if (own->writer == nullptr) return true;
   try {
-    SnapshotAtEnd(*own, reason, why);
+    SnapshotAtEnd(own->snapshots, *own->writer, reason, why);
   } catch (...) {  // no memory for one: the recording ends all the same
   }
   ForgetChildren();

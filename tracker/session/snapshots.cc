@@ -57,4 +57,9 @@ void Snapshots::Say(const SnapshotWish& wish, const std::string& wrong) const {
   }
 }
 
+void Snapshots::Remove(const SnapshotWish& wish) const {
+  unlink(PartPath(wish.folder, stem_, 0).c_str());
+  if (rmdir(wish.folder.c_str()) == 0) rmdir((output_ + "/snapshots").c_str());
+}
+
 }  // namespace memoir

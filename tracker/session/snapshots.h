@@ -19,7 +19,7 @@ namespace memoir {
 struct SnapshotsOn {
   bool out_of_memory = false;
   bool exception = false;  // one that ends the program
-  bool exit = false;
+  bool exit = false;       // of a program that fails
 };
 // "oom,exception,exit"; nothing where it has other words.
 std::optional<SnapshotsOn> ParseSnapshotsOn(const std::string& words);
@@ -40,6 +40,8 @@ class Snapshots {
   std::optional<SnapshotWish> AtOutOfMemory();
   // What came of one that nobody waits for: a line, of one rank of a job. A failure is said by each.
   void Say(const SnapshotWish& wish, const std::string& wrong) const;
+  // Takes away this process's part, and the folders when that was all in them.
+  void Remove(const SnapshotWish& wish) const;
 
  private:
   const std::string output_, stem_;
