@@ -38,6 +38,7 @@ struct CaptureOptions {
   // say nothing about the ticks in the ring; it may run after the machine has started anew.
   std::optional<RingClock> clock;
   WriterStatus counted_before;  // losses noted in chunks already on file
+  std::optional<HostReading> host_at_end;
 };
 
 class CaptureWriter {
