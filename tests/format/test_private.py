@@ -44,6 +44,15 @@ def test_no_argument_and_no_variable_is_recorded(schema, recorded):
     assert b"API_TOKEN" not in found and b"--token" not in found
 
 
+def test_a_redacted_recording_tells_nothing_of_its_program(schema, recorded, tree, tmp_path):
+    done = subprocess.run([tree / "bin" / "memoir", "export", "redacted", recorded[0], "-o", tmp_path / "redacted", "--key", tmp_path / "key"],
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    found = b"".join(everything(schema, tmp_path / "redacted"))
+    assert b"aten::linear" in found and b"site-packages/torch/nn/modules/linear.py" in found
+    assert not [secret for secret in (b"program.py", os.uname().nodename.encode(), str(tmp_path).encode()) if secret in found]
+
+
 def test_what_is_made_is_for_its_owner_alone(recorded):
     capture, done = recorded
     assert done.stdout.split() == ["0o600"], "the ring, while the program ran"

@@ -18,6 +18,7 @@ LIBRARIES = {
     "fmt": r"fmt/",
     "cli11": r"CLI/",
     "json": r"nlohmann/",
+    "sodium": r"sodium(/\w+)?\.h$",
     "sqlite": r"sqlite3\.h$",
     "stb": r"stb/",
     "nanoarrow": r"nanoarrow/",
@@ -53,6 +54,7 @@ ARROWS = {
     "tools/import": (("proto",), TOOLS | {"json", "zstd", "zlib"}),
     "tools/read": (("proto", "tools/import"), TOOLS | {"zstd"}),
     "tools/model": (("tools/import", "tools/read", "proto"), TOOLS),
+    "tools/redact": (("proto", "tools/import", "tools/read"), TOOLS | {"sodium"}),
     "tools/symbolize": (("tools/read",), TOOLS | {"elfutils"}),
     "tools/arrow": ((), {"nanoarrow"}),
     "tools/cli": (("tools/read", "tools/cli/arguments", "tools/cli/terminal"), TOOLS | {"cli11", "json"}),
@@ -120,8 +122,9 @@ CLI = {
     "check": "arguments attach terminal view/json analyze/accounting analyze/categories analyze/compare analyze/grouping analyze/lives analyze/pass analyze/segments analyze/summary view/accounting view/capture view/compare view/lives view/oom view/segments view/terminal",
     "diff": "arguments attach terminal analyze/compare analyze/pass view/compare view/json view/terminal",
     "symbolize": "arguments installed process terminal",
+    "redact": "arguments attach output terminal view/terminal",
     "report": "arguments attach installed output terminal analyze/accounting analyze/pass analyze/report analyze/segments view/json view/report view/terminal",
-    "show": "arguments attach output terminal "
+    "show": "arguments attach output redact terminal "
     + " ".join(f"analyze/{room}" for room in ANALYZE if room not in ("accounting", "compare", "fit", "report"))
     + " "
     + " ".join(f"view/{room}" for room in VIEW if room not in ("accounting", "compare", "fit", "report")),
@@ -130,6 +133,8 @@ for folder, rooms, libraries in (("analyze", ANALYZE, set()), ("view", VIEW, {"j
     for room, others in rooms.items():
         arrows = [f"tools/{other}" if "/" in other else f"tools/{folder}/{other}" for other in others.split()]
         ARROWS[f"tools/{folder}/{room}"] = (("tools/read", "tools/model", "proto", *arrows), TOOLS | libraries)
+
+ARROWS["tools/cli/redact"] = (("tools/redact", *ARROWS["tools/cli/redact"][0]), TOOLS)
 
 # What needs nothing but libc at run time. <string>, <vector>, <mutex>, <functional> and their like bring libstdc++.
 HEADER_ONLY = set(

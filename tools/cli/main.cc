@@ -61,6 +61,10 @@ See it elsewhere
   export     files for other programs: Perfetto, pprof, SQLite, JSON, ...
                memoir export perfetto run1 -o run1.pftrace
 
+  reveal     names in the place of the hashes of a redacted export
+               memoir export redacted run1 -o redacted1
+               memoir show redacted1 | memoir reveal
+
 What works on this machine?
   doctor     what can be recorded here, what not, why, and what to do
                memoir doctor
@@ -77,10 +81,10 @@ struct Verb {
   const char* name;
   int (*run)(const std::vector<std::string>&);
 };
-constexpr Verb kVerbs[] = {{"run", RunVerb},       {"show", ShowVerb},     {"check", CheckVerb},
-                           {"diff", DiffVerb},     {"fit", FitVerb},       {"explain", ExplainVerb},
-                           {"report", ReportVerb}, {"export", ExportVerb}, {"symbolize", SymbolizeVerb},
-                           {"doctor", DoctorVerb}};
+constexpr Verb kVerbs[] = {
+    {"run", RunVerb},       {"show", ShowVerb},           {"check", CheckVerb},   {"diff", DiffVerb},
+    {"fit", FitVerb},       {"explain", ExplainVerb},     {"report", ReportVerb}, {"export", ExportVerb},
+    {"reveal", RevealVerb}, {"symbolize", SymbolizeVerb}, {"doctor", DoctorVerb}};
 
 int NotAVerb(const std::vector<std::string>& arguments) {
   std::vector<std::string> verbs;

@@ -15,6 +15,7 @@ int FitVerb(const std::vector<std::string>& arguments);        // memoir fit
 int ExplainVerb(const std::vector<std::string>& arguments);    // memoir explain
 int ExportVerb(const std::vector<std::string>& arguments);     // memoir export
 int ReportVerb(const std::vector<std::string>& arguments);     // memoir report
+int RevealVerb(const std::vector<std::string>& arguments);     // memoir reveal
 int SymbolizeVerb(const std::vector<std::string>& arguments);  // memoir symbolize
 int DoctorVerb(const std::vector<std::string>& arguments);     // memoir doctor
 
