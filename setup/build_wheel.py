@@ -14,6 +14,7 @@ import subprocess
 import sys
 import zipfile
 
+import reproducible
 import sbom
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -101,12 +102,12 @@ def symbol_versions(wheel, folder):
     return latest
 
 
-def wheel_tool(folder, *arguments):
-    """Runs PyPI's `wheel`, which keeps the record right; what it says."""
+def wheel_tool(folder, *arguments, root=ROOT):
+    """Runs PyPI's `wheel`, which keeps the record right and the members sorted; what it says."""
     tools = folder / "tools"
     if not tools.exists():
         run(sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--target", tools, WHEEL_TOOL)
-    return run(sys.executable, "-m", "wheel", *arguments, env={"PYTHONPATH": str(tools)})
+    return run(sys.executable, "-m", "wheel", *arguments, env={**reproducible.variables(root), "PYTHONPATH": str(tools)})
 
 
 def add_bill(wheel, folder):
@@ -137,6 +138,7 @@ def main():
     options = parser.parse_args()
     if options.flags_of_tests:  # scikit-build-core would take the names that Python was built with, which the cache does not know
         os.environ |= {"CC": "cc", "CXX": "c++"}
+    os.environ |= reproducible.variables(ROOT, [sys.executable, *filter(None, options.other_pythons.split(";"))])
     sysroot = SYSROOT
     try:
         make_sysroot()
