@@ -86,6 +86,7 @@ ANALYZE = {
 }
 VIEW = {
     "json": "terminal",
+    "brief": "json terminal",
     "terminal": "",
     "picture": "analyze/categories analyze/torch_profiler",
     "capture": "json terminal analyze/grouping analyze/lives analyze/pass analyze/segments analyze/summary",
@@ -111,20 +112,21 @@ VIEW = {
 }
 CLI = {
     "terminal": "view/terminal",
+    "brief": "arguments view/brief view/json",
     "arguments": "terminal analyze/pass view/terminal",
     "process": "view/terminal",
     "output": "",
     "installed": "process",
     "attach": "arguments installed process terminal view/capture",
     "launch": "arguments attach installed process terminal analyze/summary view/summary view/terminal",
-    "doctor": "arguments attach installed launch process terminal view/json view/terminal",
-    "fit": "arguments attach installed launch process terminal analyze/fit view/fit view/terminal",
-    "check": "arguments attach terminal view/json analyze/accounting analyze/categories analyze/compare analyze/grouping analyze/lives analyze/pass analyze/segments analyze/summary view/accounting view/capture view/compare view/lives view/oom view/segments view/terminal",
-    "diff": "arguments attach terminal analyze/compare analyze/pass view/compare view/json view/terminal",
+    "doctor": "arguments attach brief installed launch process terminal view/json view/terminal",
+    "fit": "arguments attach brief installed launch process terminal analyze/fit view/fit view/terminal",
+    "check": "arguments attach brief terminal view/json analyze/accounting analyze/categories analyze/compare analyze/grouping analyze/lives analyze/pass analyze/segments analyze/summary view/accounting view/capture view/compare view/lives view/oom view/segments view/terminal",
+    "diff": "arguments attach brief terminal analyze/compare analyze/pass view/compare view/json view/terminal",
     "symbolize": "arguments installed process terminal",
     "redact": "arguments attach output terminal view/terminal",
     "report": "arguments attach installed output terminal analyze/accounting analyze/pass analyze/report analyze/segments view/json view/report view/terminal",
-    "show": "arguments attach output redact terminal "
+    "show": "arguments attach brief output redact terminal "
     + " ".join(f"analyze/{room}" for room in ANALYZE if room not in ("accounting", "compare", "fit", "report"))
     + " "
     + " ".join(f"view/{room}" for room in VIEW if room not in ("accounting", "compare", "fit", "report")),
