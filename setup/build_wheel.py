@@ -44,36 +44,45 @@ def mirror():
     raise RuntimeError("apt knows no mirror of Debian")
 
 
-def download(folder):
-    """PACKAGES of the older system, asked for with a state of apt's own: the system's is left alone."""
+def apt_of_its_own(folder, release, architecture=None):
+    """apt-get with a state in `folder` that knows no installed package, for another system's: this one's is left alone. As run() takes it."""
     for part in ("lists/partial", "cache/archives/partial", "packages"):
         (folder / part).mkdir(parents=True)
     (folder / "status").touch()
-    (folder / "sources.list").write_text(f"deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {mirror()} {OLDER} main\n")
+    (folder / "sources.list").write_text(f"deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {mirror()} {release} main\n")
     settings = {"Dir::Etc::SourceList": "sources.list", "Dir::State": ".", "Dir::State::status": "status", "Dir::Cache": "cache"}
     options = [f"-o{name}={folder / value}" for name, value in settings.items()]
     options += ["-oDir::Etc::SourceParts=/dev/null", "-oAPT::Sandbox::User=root", "-oAcquire::Retries=3"]
-    run("apt-get", *options, "update")
-    run("apt-get", *options, "download", *PACKAGES, cwd=folder / "packages")
-    return sorted((folder / "packages").glob("*.deb"))
+    if architecture:
+        options += [f"-oAPT::Architecture={architecture}", f"-oAPT::Architectures::={architecture}"]
+    command = ["apt-get", *options]
+    run(*command, "update")
+    return command
 
 
-def make_sysroot():
-    """build/sysroot: the older libraries, and in link/ the names by which the linker asks for two of them."""
-    if (SYSROOT / "ready").exists():
-        return
-    shutil.rmtree(SYSROOT, ignore_errors=True)
-    packages = download(SYSROOT / "apt")
+def unpack(packages, root):
+    """Debian's packages below `root`, with links that stay below it."""
     for package in packages:
-        run("dpkg-deb", "-x", package, SYSROOT)
-    for link in [path for path in SYSROOT.rglob("*") if path.is_symlink() and str(path.readlink()).startswith("/")]:
-        target = SYSROOT / str(link.readlink())[1:]
+        run("dpkg-deb", "-x", package, root)
+    for link in [path for path in root.rglob("*") if path.is_symlink() and str(path.readlink()).startswith("/")]:
+        target = root / str(link.readlink())[1:]
         link.unlink()
         link.symlink_to(target)
-    (SYSROOT / "link").mkdir()
-    for name, library in (("libstdc++.so", "usr/lib/x86_64-linux-gnu/libstdc++.so.6"), ("libgcc_s.so", "lib/x86_64-linux-gnu/libgcc_s.so.1")):
-        (SYSROOT / "link" / name).symlink_to(SYSROOT / library)
-    (SYSROOT / "ready").write_text("\n".join(package.name for package in packages) + "\n")
+
+
+def make_sysroot(root=SYSROOT, architecture=None, machine="x86_64"):
+    """build/sysroot: the older libraries, and in link/ the names by which the linker asks for two of them."""
+    if (root / "ready").exists():
+        return
+    shutil.rmtree(root, ignore_errors=True)
+    apt = apt_of_its_own(root / "apt", OLDER, architecture)
+    run(*apt, "download", *PACKAGES, cwd=root / "apt" / "packages")
+    packages = sorted((root / "apt" / "packages").glob("*.deb"))
+    unpack(packages, root)
+    (root / "link").mkdir()
+    for name, library in (("libstdc++.so", f"usr/lib/{machine}-linux-gnu/libstdc++.so.6"), ("libgcc_s.so", f"lib/{machine}-linux-gnu/libgcc_s.so.1")):
+        (root / "link" / name).symlink_to(root / library)
+    (root / "ready").write_text("\n".join(package.name for package in packages) + "\n")
 
 
 # As the preset `dev` compiles: a compiler cache then has the objects.
@@ -89,14 +98,14 @@ def build(other_pythons, folder, sysroot, flags):
     return wheel
 
 
-def symbol_versions(wheel, folder):
+def symbol_versions(wheel, folder, objdump="objdump"):
     """{"GLIBC": (2, 28), "GLIBCXX": (3, 4, 22)}: the latest that anything in the wheel asks for."""
     latest = {}
     with zipfile.ZipFile(wheel) as archive:
         for name in archive.namelist():
             if archive.read(name)[:4] != b"\x7fELF":
                 continue
-            for line in run("objdump", "-T", archive.extract(name, folder)).splitlines():
+            for line in run(objdump, "-T", archive.extract(name, folder)).splitlines():
                 for library, version in re.findall(r"\*UND\*.*\b(GLIBC|GLIBCXX|CXXABI)_([0-9.]+)", line):
                     latest[library] = max(latest.get(library, (0,)), tuple(map(int, version.split("."))))
     return latest
@@ -110,21 +119,21 @@ def wheel_tool(folder, *arguments, root=ROOT):
     return run(sys.executable, "-m", "wheel", *arguments, env={**reproducible.variables(root), "PYTHONPATH": str(tools)})
 
 
-def add_bill(wheel, folder):
+def add_bill(wheel, folder, build_folder=ROOT / "build" / "wheel"):
     """The bill of materials of what is in `wheel`, where PEP 770 has installers look for it."""
     wheel_tool(folder, "unpack", "-d", folder / "unpacked", wheel)
     information, = (folder / "unpacked").glob("*/*.dist-info")
-    bill = sbom.bill(sbom.Build(ROOT / "build" / "wheel"), information.parent / "memoir" / "_tree")
+    bill = sbom.bill(sbom.Build(build_folder), information.parent / "memoir" / "_tree")
     (information / "sboms").mkdir()
     (information / "sboms" / "memoir.cdx.json").write_text(json.dumps(bill, indent=1) + "\n")
     wheel_tool(folder, "pack", "-d", wheel.parent, information.parent)
 
 
-def tag(wheel, folder):
+def tag(wheel, folder, machine="x86_64", objdump="objdump"):
     """`wheel` renamed by what it asks of glibc: manylinux_2_N."""
-    latest = symbol_versions(wheel, folder / "content")
+    latest = symbol_versions(wheel, folder / "content", objdump)
     minor = max(latest["GLIBC"][1], 28)  # torch's own wheels ask for 2.28: less is of no use
-    platform = f"manylinux_2_{minor}_x86_64"
+    platform = f"manylinux_2_{minor}_{machine}"
     name = wheel_tool(folder, "tags", "--remove", "--platform-tag", platform, wheel).split()[-1]
     asks = ", ".join(f"{library} {'.'.join(map(str, version))}" for library, version in sorted(latest.items()))
     return wheel.with_name(name), asks
