@@ -1,5 +1,7 @@
 """./dev wheel: dist/memoir-*.whl with a tracker for each torch that there is an environment of, linked for glibc 2.28 where that can be had.
 
+--torches all makes what is missing for the last release of each minor: 0.6 GB each in build/torches, of which 0.4 to 0.9 GB are downloaded.
+
 The older system's libc and libstdc++, to link with, are Debian 11's packages, from the mirror that apt uses here. Where they cannot be had, the
 wheel asks for this system's glibc. Its platform tag is what its programs and libraries ask for, not what was hoped.
 """
@@ -16,6 +18,7 @@ import zipfile
 
 import reproducible
 import sbom
+import torches
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SYSROOT = ROOT / "build" / "sysroot"
@@ -86,12 +89,13 @@ def make_sysroot(root=SYSROOT, architecture=None, machine="x86_64"):
 
 
 # As the preset `dev` compiles: a compiler cache then has the objects.
-FLAGS_OF_TESTS = ("cmake.build-type=RelWithDebInfo", "cmake.define.CMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2 -g1", "cmake.define.MEMOIR_WARNINGS_ARE_ERRORS=ON")
+FLAGS_OF_TESTS = ("cmake.build-type=RelWithDebInfo", "cmake.define.CMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2 -g1")
 
 
 def build(other_pythons, folder, sysroot, flags):
     """The wheel as pip builds it, with this interpreter's torch first."""
-    settings = [f"cmake.define.MEMOIR_OTHER_PYTHONS={other_pythons}", f"cmake.define.MEMOIR_OLD_SYSROOT={sysroot or ''}", *flags]
+    settings = [f"cmake.define.MEMOIR_OTHER_PYTHONS={other_pythons}", f"cmake.define.MEMOIR_OLD_SYSROOT={sysroot or ''}",
+                "cmake.define.MEMOIR_WARNINGS_ARE_ERRORS=ON", *flags]
     settings = [f"--config-settings={setting}" for setting in settings]
     run(sys.executable, "-m", "pip", "wheel", "--disable-pip-version-check", "--no-deps", "-w", folder, *settings, ROOT)
     wheel, = folder.glob("memoir-*.whl")
@@ -139,15 +143,36 @@ def tag(wheel, folder, machine="x86_64", objdump="objdump"):
     return wheel.with_name(name), asks
 
 
+def other_pythons(options):
+    """The interpreters beside this one whose torch gets a tracker, as CMake lists them."""
+    given = [pathlib.Path(path) for path in options.other_pythons.split(";") if path]
+    found = {torches.minor(torches.version_in(path.parents[1])): path for path in given}
+    if options.torches == "existing":
+        found = torches.existing() | found
+    elif options.torches != "none":
+        log = ROOT / "build" / "log" / "torches.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            found = torches.chosen(options.torches.split(","), sys.executable, log)
+        except (ValueError, OSError) as problem:
+            sys.exit(f"./dev wheel --torches {options.torches}: {problem}")
+    own = torches.minor(torches.version_in(pathlib.Path(sys.prefix)))
+    return ";".join(str(path) for minor, path in found.items() if minor != own)
+
+
 def main():
     parser = argparse.ArgumentParser(prog="./dev wheel", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("other_pythons", help="interpreters with other torches, divided by semicolons")
     parser.add_argument("-o", "--output", type=pathlib.Path, default=ROOT / "dist", help="folder of the wheel [dist]")
     parser.add_argument("--flags-of-tests", action="store_true", help="compile as ./dev test does, for its tests: not what is shipped")
+    parser.add_argument("--torches", default="existing", metavar="LIST",
+                        help="all; or minors or versions, divided by commas: 2.6,2.9.0; none: only those of ./dev test; existing: also what is in build/torches [existing]")
+    parser.add_argument("--all-torches", dest="torches", action="store_const", const="all", help="the same as --torches all")
     options = parser.parse_args()
-    if options.flags_of_tests:  # scikit-build-core would take the names that Python was built with, which the cache does not know
-        os.environ |= {"CC": "cc", "CXX": "c++"}
-    os.environ |= reproducible.variables(ROOT, [sys.executable, *filter(None, options.other_pythons.split(";"))])
+    # scikit-build-core would take the names that Python was built with, which the cache does not know.
+    os.environ |= {name: os.environ.get(name, value) for name, value in (("CC", "cc"), ("CXX", "c++"))}
+    others = other_pythons(options)
+    os.environ |= reproducible.variables(ROOT, [sys.executable, *filter(None, others.split(";"))])
     sysroot = SYSROOT
     try:
         make_sysroot()
@@ -158,7 +183,7 @@ def main():
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     say("building; this takes some minutes")
-    wheel = build(options.other_pythons, work, sysroot, FLAGS_OF_TESTS if options.flags_of_tests else ())
+    wheel = build(others, work, sysroot, FLAGS_OF_TESTS if options.flags_of_tests else ())
     try:
         add_bill(wheel, work)
     except sbom.Unknown as problem:

@@ -3,8 +3,11 @@
 #include <sys/auxv.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <sstream>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace memoir {
 
@@ -29,6 +32,18 @@ InstallTree FindInstallTree() {
   return tree;
 }
 
+namespace {
+
+// 2.6 comes before 2.10.
+std::pair<std::vector<long>, std::string> NumbersOf(const std::string& version) {
+  std::vector<long> numbers;
+  std::istringstream parts(version);
+  for (std::string part; std::getline(parts, part, '.');) numbers.push_back(std::strtol(part.c_str(), nullptr, 10));
+  return {numbers, version};
+}
+
+}  // namespace
+
 std::vector<std::string> TrackedTorchVersions(const InstallTree& tree) {
   constexpr std::string_view kPrefix = "libmemoir_tracker-torch";
   constexpr std::string_view kSuffix = ".so";
@@ -39,7 +54,7 @@ std::vector<std::string> TrackedTorchVersions(const InstallTree& tree) {
     if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) continue;
     versions.push_back(name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size()));
   }
-  std::ranges::sort(versions);
+  std::ranges::sort(versions, {}, NumbersOf);
   return versions;
 }
 
