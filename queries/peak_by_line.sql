@@ -1,5 +1,7 @@
 -- Which lines of the program hold the bytes at the peaks, over all ranks (as memoir show --by line)
-SELECT coalesce(file, '(no line)') AS file, line, coalesce(function, '') AS function,
+SELECT CASE WHEN is_of_library THEN '(library workspace)' ELSE coalesce(file, '(no line)') END AS file,
+       CASE WHEN NOT is_of_library THEN line END AS line,
+       CASE WHEN is_of_library THEN '' ELSE coalesce(function, '') END AS function,
        CAST(sum(bytes) AS BIGINT) AS bytes,
        count(*) AS blocks,
        count(DISTINCT rank) AS ranks
