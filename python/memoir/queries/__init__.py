@@ -40,7 +40,7 @@ def run(arguments: dict[str, Any], scratch: str, engine: _engines.Engine | None 
     for line in tables.remarks:
         _say(line)
     for name, files in tables.files.items():
-        engine.add_table(name, files, tables.is_partitioned)
+        engine.add_table(name, files, tables)
     columns, rows = engine.run([*query.views, query.text], arguments["sql"])
     return {
         "version": 1,

@@ -86,10 +86,10 @@ def _of_ranks(folder: str, tables: list[str], manifest: dict[str, Any]) -> Table
             found.files[name] = [file]
     for one in manifest["ranks"]:
         files = {name: _join(folder, f"{name}/rank={one['rank']}/{name}.parquet") for name in tables if name in _PARTITIONED}
-        wrong = [why for name, file in files.items() if (why := _wrong(file, one["files"].get(name, -1)))]
-        if wrong:
+        problems = [why for name, file in files.items() if (why := _wrong(file, one["files"].get(name, -1)))]
+        if problems:
             found.left_out_ranks.append(one["rank"])
-            found.remarks.append(f"{wrong[0]}: rank {one['rank']} is left out")
+            found.remarks.append(f"{problems[0]}: rank {one['rank']} is left out")
         else:
             for name, file in files.items():
                 found.files[name].append(file)

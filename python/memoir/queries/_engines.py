@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from memoir.queries import _data
+
 _SIGNED = ("step", "peak_step")
 _WITHOUT_RANK = -1
 _OF_ALL_RANKS = ("ranks", "summary")  # they have the column `rank` themselves
@@ -29,7 +31,7 @@ class Engine(Protocol):
     name: str
 
     def read_text(self, path: str) -> str: ...
-    def add_table(self, name: str, files: list[str], is_partitioned: bool) -> None: ...
+    def add_table(self, name: str, files: list[str], tables: _data.Tables) -> None: ...
     def run(self, statements: list[str], file: str) -> tuple[list[str], list[tuple[Any, ...]]]: ...
 
 
@@ -45,6 +47,8 @@ class DuckDb:
         import duckdb
 
         self._errors = duckdb.Error
+        self._of_text = (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException)  # of the query's
+        self._files: list[str] = []
         self._connection = duckdb.connect(config={"temp_directory": os.path.join(scratch, "duckdb"), "preserve_insertion_order": False})
 
     def read_text(self, path: str) -> str:
@@ -58,15 +62,16 @@ class DuckDb:
             raise FileNotFoundError(path)
         return str(row[0])
 
-    def add_table(self, name: str, files: list[str], is_partitioned: bool) -> None:
+    def add_table(self, name: str, files: list[str], tables: _data.Tables) -> None:
+        self._files += files
         listed = ", ".join(_quoted(_without_patterns(file)) for file in files)
-        is_partition = is_partitioned and name not in _OF_ALL_RANKS
+        is_partition = tables.is_partitioned and name not in _OF_ALL_RANKS
         hive = f"hive_partitioning = {str(is_partition).lower()}"
         source = f"read_parquet([{listed}], {hive}{', hive_types = {rank: BIGINT}' if is_partition else ''})"
         try:
             columns = [str(row[0]) for row in self._connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()]
             shown = ", ".join(f'TRY_CAST("{column}" AS BIGINT) AS "{column}"' if column in _SIGNED else f'"{column}"' for column in columns if column != "rank")
-            self._connection.execute(f"CREATE OR REPLACE TEMPORARY VIEW {name} AS {_with_rank(name, shown, source, is_partition)}")
+            self._connection.execute(f"CREATE OR REPLACE TEMPORARY VIEW {name} AS {_with_rank(name, shown, source, tables)}")
         except self._errors as problem:
             raise EngineError(_first_line(problem)) from None
 
@@ -76,7 +81,17 @@ class DuckDb:
                 self._connection.execute(statement)
             return [str(column[0]) for column in self._connection.description], self._connection.fetchall()
         except self._errors as problem:
-            raise EngineError(f"{os.path.basename(file)}: {_first_line(problem)}") from None
+            damaged = "" if isinstance(problem, self._of_text) else self._damaged_file()
+            raise EngineError(f"{damaged or os.path.basename(file)}: {_first_line(problem)}{'; export it again' if damaged else ''}") from None
+
+    def _damaged_file(self) -> str:
+        """The first that cannot be read to its end: DuckDB's errors do not say which."""
+        for file in self._files:
+            try:
+                self._connection.execute(f"SELECT count(COLUMNS(*)) FROM read_parquet({_quoted(_without_patterns(file))})").fetchall()
+            except self._errors:
+                return file
+        return ""
 
 
 class Spark:
@@ -109,8 +124,8 @@ class Spark:
         finally:
             stream.close()
 
-    def add_table(self, name: str, files: list[str], is_partitioned: bool) -> None:
-        is_partition = is_partitioned and name not in _OF_ALL_RANKS
+    def add_table(self, name: str, files: list[str], tables: _data.Tables) -> None:
+        is_partition = tables.is_partitioned and name not in _OF_ALL_RANKS
         reader = self._session.read
         if is_partition:
             reader = reader.option("basePath", _for_spark(re.sub(r"/rank=[^/]*/[^/]*$", "", files[0])))
@@ -121,7 +136,7 @@ class Spark:
                     frame = frame.withColumn(column, frame[column].try_cast("bigint"))
             frame.createOrReplaceTempView(f"read_{name}")
             shown = ", ".join(f"`{column}`" for column in frame.columns if column != "rank")
-            self._session.sql(f"CREATE OR REPLACE TEMPORARY VIEW {name} AS {_with_rank(name, shown, f'read_{name}', is_partition)}")
+            self._session.sql(f"CREATE OR REPLACE TEMPORARY VIEW {name} AS {_with_rank(name, shown, f'read_{name}', tables)}")
         except self._errors as problem:
             raise EngineError(_first_line(problem)) from None
 
@@ -135,15 +150,18 @@ class Spark:
             raise EngineError(f"{os.path.basename(file)}: {_first_line(problem)}") from None
 
 
-def _with_rank(name: str, columns: str, source: str, is_partition: bool) -> str:
-    """A table of one process has no column `rank`: it is that of the process. Modules are of all."""
-    if is_partition:
-        return f"SELECT CAST(rank AS BIGINT) AS rank, {columns} FROM {source}"
+def _with_rank(name: str, columns: str, source: str, tables: _data.Tables) -> str:
+    """A table that is not divided by ranks has no column `rank`: it is that of the process. Modules are of all."""
     if name in _OF_ALL_RANKS:
-        return f"SELECT coalesce(rank, {_WITHOUT_RANK}) AS rank, {columns} FROM {source}"
+        rank = f"coalesce(rank, {_WITHOUT_RANK})"
+        whole = f" WHERE {rank} NOT IN ({', '.join(map(str, tables.left_out_ranks))})" if tables.left_out_ranks else ""
+        return f"SELECT {rank} AS rank, {columns} FROM {source}{whole}"
+    if tables.is_partitioned:
+        return f"SELECT CAST(rank AS BIGINT) AS rank, {columns} FROM {source}"
     if name == "modules":
         return f"SELECT known.rank AS rank, {columns} FROM {source} CROSS JOIN (SELECT DISTINCT rank FROM ranks) AS known"
-    return f"SELECT known.rank AS rank, of_process.* FROM (SELECT {columns} FROM {source}) AS of_process LEFT JOIN (SELECT process AS number, rank FROM ranks) AS known ON known.number = of_process.process"
+    known = "(SELECT process AS number, rank FROM ranks) AS known ON known.number = of_process.process"
+    return f"SELECT known.rank AS rank, of_process.* FROM (SELECT {columns} FROM {source}) AS of_process LEFT JOIN {known}"
 
 
 def _session(scratch: str) -> Any:
