@@ -61,7 +61,8 @@ const VerbHelp kHelp = {
         "(docs/exports.md).\n"
         "sqlite: a database of ranks, modules, steps, operators, blocks, events, calls and a summary "
         "(docs/exports.md).\n"
-        "arrow, parquet: the same tables, each as a file, for pandas, polars, DuckDB and pyarrow (docs/exports.md).",
+        "arrow, parquet: the same tables, each as a file, for pandas, polars, DuckDB and pyarrow; parquet of a job of "
+        "several ranks is partitioned by rank, for memoir query and Spark (docs/exports.md).",
     .examples =
         "  memoir export events run7 | grep '\"event\":\"allocate\"' | head\n"
         "  memoir export parquet --tables blocks run7 -o blocks.parquet\n",
