@@ -126,7 +126,9 @@ CLI = {
     "symbolize": "arguments installed process terminal",
     "redact": "arguments attach output terminal view/terminal",
     "report": "arguments attach installed output terminal analyze/accounting analyze/pass analyze/report analyze/segments view/json view/report view/terminal",
-    "show": "arguments attach brief output redact terminal "
+    "tables": "output terminal analyze/categories analyze/lives analyze/pass analyze/summary analyze/tree view/database",
+    "query": "arguments attach installed process terminal view/terminal",
+    "show": "arguments attach brief output redact tables terminal "
     + " ".join(f"analyze/{room}" for room in ANALYZE if room not in ("accounting", "compare", "fit", "report"))
     + " "
     + " ".join(f"view/{room}" for room in VIEW if room not in ("accounting", "compare", "fit", "report")),

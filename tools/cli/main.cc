@@ -49,6 +49,11 @@ What has changed?
                memoir diff before after
                memoir diff --by category,module before after
 
+What do a thousand ranks say?
+  query      questions in SQL about a job's tables, on DuckDB or on Spark
+               memoir query
+               memoir query odd_rank run1
+
 What will it need?
   fit        whether a program fits on a GPU that you do not have, and up to
              which batch
@@ -82,9 +87,9 @@ struct Verb {
   int (*run)(const std::vector<std::string>&);
 };
 constexpr Verb kVerbs[] = {
-    {"run", RunVerb},       {"show", ShowVerb},           {"check", CheckVerb},   {"diff", DiffVerb},
-    {"fit", FitVerb},       {"explain", ExplainVerb},     {"report", ReportVerb}, {"export", ExportVerb},
-    {"reveal", RevealVerb}, {"symbolize", SymbolizeVerb}, {"doctor", DoctorVerb}};
+    {"run", RunVerb},       {"show", ShowVerb},     {"check", CheckVerb},         {"diff", DiffVerb},
+    {"fit", FitVerb},       {"explain", ExplainVerb}, {"query", QueryVerb},         {"report", ReportVerb},
+    {"export", ExportVerb}, {"reveal", RevealVerb}, {"symbolize", SymbolizeVerb}, {"doctor", DoctorVerb}};
 
 int NotAVerb(const std::vector<std::string>& arguments) {
   std::vector<std::string> verbs;

@@ -14,6 +14,7 @@ int DiffVerb(const std::vector<std::string>& arguments);       // memoir diff
 int FitVerb(const std::vector<std::string>& arguments);        // memoir fit
 int ExplainVerb(const std::vector<std::string>& arguments);    // memoir explain
 int ExportVerb(const std::vector<std::string>& arguments);     // memoir export
+int QueryVerb(const std::vector<std::string>& arguments);      // memoir query
 int ReportVerb(const std::vector<std::string>& arguments);     // memoir report
 int RevealVerb(const std::vector<std::string>& arguments);     // memoir reveal
 int SymbolizeVerb(const std::vector<std::string>& arguments);  // memoir symbolize

@@ -28,6 +28,7 @@ InstallTree FindInstallTree() {
   tree.drain = tree.root / MEMOIR_LIBEXEC_DIR / "memoir-drain";
   tree.symbolizer = tree.root / MEMOIR_LIBEXEC_DIR / "memoir-symbolize";
   tree.report_page = tree.root / MEMOIR_LIB_DIR / "report.html";
+  tree.queries = tree.root / MEMOIR_LIB_DIR / "queries";
   tree.trackers = tree.root / MEMOIR_LIB_DIR;
   return tree;
 }

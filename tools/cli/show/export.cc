@@ -23,10 +23,10 @@
 #include "tools/cli/show/export_categories.h"
 #include "tools/cli/show/export_flame.h"
 #include "tools/cli/show/export_snapshot.h"
-#include "tools/cli/show/export_sqlite.h"
-#include "tools/cli/show/export_table_files.h"
 #include "tools/cli/show/export_trace.h"
 #include "tools/cli/show/export_tree.h"
+#include "tools/cli/tables/export_sqlite.h"
+#include "tools/cli/tables/export_table_files.h"
 #include "tools/cli/terminal/exit_code.h"
 #include "tools/cli/terminal/message.h"
 #include "tools/cli/terminal/nearest.h"
@@ -62,7 +62,8 @@ const VerbHelp kHelp = {
         "(docs/exports.md).\n"
         "sqlite: a database of ranks, modules, steps, operators, blocks, events, calls and a summary "
         "(docs/exports.md).\n"
-        "arrow, parquet: the same tables, each as a file, for pandas, polars, DuckDB and pyarrow (docs/exports.md).\n"
+        "arrow, parquet: the same tables, each as a file, for pandas, polars, DuckDB and pyarrow; parquet of a job of "
+        "several ranks is partitioned by rank, for memoir query and Spark (docs/exports.md).\n"
         "redacted: a capture again, with names, paths and hosts as hashes of a secret key, to be handed on; every verb "
         "gives the same numbers (docs/security.md).",
     .examples =

@@ -1,6 +1,6 @@
 // memoir export sqlite: the capture as tables of a database.
-#ifndef TOOLS_CLI_SHOW_EXPORT_SQLITE_H_
-#define TOOLS_CLI_SHOW_EXPORT_SQLITE_H_
+#ifndef TOOLS_CLI_TABLES_EXPORT_SQLITE_H_
+#define TOOLS_CLI_TABLES_EXPORT_SQLITE_H_
 
 #include <string>
 
@@ -15,4 +15,4 @@ absl::StatusOr<ReplayReport> ExportSqlite(const Capture& capture, const Selectio
 
 }  // namespace memoir
 
-#endif  // TOOLS_CLI_SHOW_EXPORT_SQLITE_H_
+#endif  // TOOLS_CLI_TABLES_EXPORT_SQLITE_H_

@@ -1,4 +1,4 @@
-#include "tools/cli/show/export_sqlite.h"
+#include "tools/cli/tables/export_sqlite.h"
 
 #include <cstddef>
 #include <span>
@@ -6,7 +6,8 @@
 
 #include "absl/status/status.h"
 #include "tools/cli/output/output_file.h"
-#include "tools/cli/show/export_tables.h"
+#include "tools/cli/tables/export_tables.h"
+#include "tools/cli/terminal/message.h"
 #include "tools/view/database/sqlite_file.h"
 
 namespace memoir {
@@ -29,7 +30,7 @@ absl::StatusOr<ReplayReport> ExportSqlite(const Capture& capture, const Selectio
     const TableSink sink = {TableSet::All(),
                             [&file](Table table, std::span<const CellValue> row) { file.Insert(table, row); },
                             [&file] { return file.status().ok(); }};
-    if (file.status().ok()) report = FillTables(capture, selection, sink);
+    if (file.status().ok()) report = FillTables(capture, selection, sink, Say);
     if (report.ok()) file.AddIndices();
     const absl::Status written = file.Finish();
     if (report.ok() && !written.ok()) report = CannotWrite(path, std::string(written.message()));

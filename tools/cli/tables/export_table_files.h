@@ -1,6 +1,6 @@
 // memoir export arrow and parquet: a table of the capture as a file, or a folder of such files.
-#ifndef TOOLS_CLI_SHOW_EXPORT_TABLE_FILES_H_
-#define TOOLS_CLI_SHOW_EXPORT_TABLE_FILES_H_
+#ifndef TOOLS_CLI_TABLES_EXPORT_TABLE_FILES_H_
+#define TOOLS_CLI_TABLES_EXPORT_TABLE_FILES_H_
 
 #include <string>
 #include <string_view>
@@ -21,4 +21,4 @@ absl::StatusOr<ReplayReport> ExportTableFiles(const Capture& capture, std::strin
 
 }  // namespace memoir
 
-#endif  // TOOLS_CLI_SHOW_EXPORT_TABLE_FILES_H_
+#endif  // TOOLS_CLI_TABLES_EXPORT_TABLE_FILES_H_

@@ -1,4 +1,4 @@
-#include "tools/cli/show/export_tables.h"
+#include "tools/cli/tables/export_tables.h"
 
 #include <utility>
 #include <vector>
@@ -9,7 +9,6 @@
 #include "tools/analyze/pass/windowed_visitor.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/analyze/tree/tree_stream.h"
-#include "tools/cli/terminal/message.h"
 #include "tools/view/database/capture_tables.h"
 
 namespace memoir {
@@ -32,11 +31,12 @@ absl::StatusOr<ReplayReport> FillNodes(const Capture& capture, const Selection& 
                     [&](const StreamedNode& node, const ReplayState& state) { tables.AddNode(node, state); });
 }
 
-absl::StatusOr<ReplayReport> FillBlocks(const Capture& capture, const Selection& selection, CaptureTables& tables) {
+absl::StatusOr<ReplayReport> FillBlocks(const Capture& capture, const Selection& selection, CaptureTables& tables,
+                                        const std::function<void(std::string_view)>& say) {
   const absl::StatusOr<BlockCategories> categories =
       CategorizeBlocks(capture, ReplayOptionsFor(selection, true, false));
   if (!categories.ok()) return categories.status();
-  if (!categories->missing.empty()) Say(categories->missing);
+  if (!categories->missing.empty()) say(categories->missing);
   return ForEachBlockLife(capture, selection, *categories, [&](const BlockLife& life, const ReplayState& state) {
     tables.AddBlock(life, *categories, state);
   });
@@ -53,7 +53,8 @@ absl::StatusOr<ReplayReport> FillSummary(const Capture& capture, const Selection
 
 }  // namespace
 
-absl::StatusOr<ReplayReport> FillTables(const Capture& capture, const Selection& selection, const TableSink& sink) {
+absl::StatusOr<ReplayReport> FillTables(const Capture& capture, const Selection& selection, const TableSink& sink,
+                                        const std::function<void(std::string_view)>& say) {
   const Capture::SharedDecoding shared(capture);
   CaptureTables tables(sink, selection.own);
   Selection quiet = selection;
@@ -72,7 +73,7 @@ absl::StatusOr<ReplayReport> FillTables(const Capture& capture, const Selection&
     has_report = true;
   }
   if (NeedsBlocks(sink.wanted) && goes_on()) {
-    report = FillBlocks(capture, quiet, tables);
+    report = FillBlocks(capture, quiet, tables, say);
     has_report = true;
   }
   // Of ranks how long they are, of steps what is damaged.
