@@ -53,7 +53,6 @@ struct Followed {
     if (opened.ok()) folder = *std::move(opened);
   }
   bool Look() {
-    for (const auto& pass : passes) pass->WantRows();
     return folder->Look(budget, [] { return true; });
   }
   LiveProcess Describe(std::size_t at = 0) const {
@@ -165,7 +164,7 @@ TEST(FollowedFolderTest, RowsAddUpToTheStepsPeak) {
   for (const LiveRow& row : device.modules) modules += row.bytes;
   EXPECT_EQ(categories, device.rows_bytes);
   EXPECT_EQ(modules, device.rows_bytes);
-  EXPECT_EQ(device.rows_step, 1u) << "one step a look, the first that was whole";
+  EXPECT_EQ(device.rows_step, 1u) << "one step a second, the first that was whole";
   EXPECT_EQ(device.rows_bytes, 4096u + (1 << 20) + 2048 + 512);
 }
 
@@ -247,11 +246,15 @@ TEST(FollowedFolderTest, SaysThatItsFileIsGone) {
 
 TEST(FollowedFolderTest, ARankThatBeginsLaterJoins) {
   const TemporaryFolder folder;
-  Training({.rank = 0, .world_size = 2, .pid = 100}, 20, false).WriteTo(folder.path());
+  ProcessOptions options;
+  options.world_size = 2;
+  Training(options, 20, false).WriteTo(folder.path());
   Followed followed(folder.path());
   followed.Look();
   ASSERT_EQ(followed.folder->recordings().size(), 1u);
-  Training({.rank = 1, .world_size = 2, .pid = 101}, 10, false).WriteTo(folder.path());
+  options.rank = 1;
+  options.pid = 101;
+  Training(options, 10, false).WriteTo(folder.path());
   followed.Look();
   ASSERT_EQ(followed.folder->recordings().size(), 2u);
   EXPECT_EQ(followed.Describe(1).step, 10u);

@@ -1,4 +1,4 @@
-// Growth that is clear, and what only looks like it.
+// LiveGrowth that is clear, and what only looks like it.
 #include "tools/analyze/live/growth.h"
 
 #include <cmath>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
-std::optional<Growth> Judged(std::uint64_t steps, const auto& level) {
+std::optional<LiveGrowth> Judged(std::uint64_t steps, const auto& level) {
   GrowthSeries series;
   for (std::uint64_t step = 0; step < steps; ++step) series.Add(step, static_cast<std::uint64_t>(level(step)));
   return series.Judge();

@@ -84,7 +84,7 @@ LivePicture Leaking() {
   process.simulated = "NVIDIA H100 80GB HBM3 (h100)";
   process.full_share = 0.2;
   LiveDevice& gpu = process.devices[0];
-  gpu.growth = Growth{120, 1084, 1084 * 14 * kMiB, 14.0 * kMiB};
+  gpu.growth = LiveGrowth{120, 1084, 1084 * 14 * kMiB, 14.0 * kMiB};
   Foresee(process.step_seconds, gpu);
   gpu.retries = 2;
   return picture;

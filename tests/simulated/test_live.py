@@ -29,8 +29,8 @@ def test_a_gpu_that_fills(tree, tmp_path):
     with subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True) as program:
         while not list(capture.glob("*.memoir")):
             assert program.poll() is None, program.stderr.read()
-        watched = subprocess.run([tree / "bin" / "memoir", "live", "--json", "--interval", "0.3", capture], capture_output=True, text=True, timeout=120)
-        program.communicate(timeout=100)
+        watched = subprocess.run([tree / "bin" / "memoir", "live", "--json", "--interval", "0.3", capture], capture_output=True, text=True, timeout=250)
+        program.communicate(timeout=250)
     assert program.returncode == 0 and watched.returncode == 0, watched.stderr
     seen = [json.loads(line)["processes"][0] for line in watched.stdout.splitlines()]
     devices = [device for process in seen for device in process["devices"] if device["device"] == "cuda:0"]

@@ -29,14 +29,14 @@ void GrowthSeries::Add(std::uint64_t step, std::uint64_t bytes) {
   per_level_ *= 2;
 }
 
-std::optional<Growth> GrowthSeries::Judge() const {
+std::optional<LiveGrowth> GrowthSeries::Judge() const {
   for (std::size_t part = 1; levels_.size() / part >= kGroups; part *= 2) {
     if (const auto found = JudgeFrom(levels_.size() - levels_.size() / part)) return found;
   }
   return std::nullopt;
 }
 
-std::optional<Growth> GrowthSeries::JudgeFrom(std::size_t first) const {
+std::optional<LiveGrowth> GrowthSeries::JudgeFrom(std::size_t first) const {
   const std::size_t count = levels_.size() - first;
   std::vector<Level> groups;
   LevelSeries series;
@@ -53,7 +53,7 @@ std::optional<Growth> GrowthSeries::JudgeFrom(std::size_t first) const {
   const Level& half = groups[kGroups / 2];
   const Level& last = groups[kGroups - 1];
   if (last.step <= half.step || last.bytes <= half.bytes) return std::nullopt;
-  Growth growth;
+  LiveGrowth growth;
   growth.since_step = from.step;
   growth.steps = newest_step_ - from.step;
   growth.bytes = rise->bytes;

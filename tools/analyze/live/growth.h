@@ -13,7 +13,7 @@
 
 namespace memoir {
 
-struct Growth {
+struct LiveGrowth {
   std::uint64_t since_step = 0;  // as the program counts
   std::uint64_t steps = 0;       // since then
   std::uint64_t bytes = 0;       // in these steps
@@ -26,7 +26,7 @@ class GrowthSeries {
   void Add(std::uint64_t step, std::uint64_t bytes);
   void Clear() { *this = {}; }
   // Of the longest window that grows clearly; nothing: none does.
-  std::optional<Growth> Judge() const;
+  std::optional<LiveGrowth> Judge() const;
 
  private:
   static constexpr std::size_t kMostLevels = 512;  // then every second is dropped
@@ -35,7 +35,7 @@ class GrowthSeries {
     std::uint64_t step = 0;   // its first
     std::uint64_t bytes = 0;  // the least
   };
-  std::optional<Growth> JudgeFrom(std::size_t first) const;
+  std::optional<LiveGrowth> JudgeFrom(std::size_t first) const;
 
   std::vector<Level> levels_;
   std::uint64_t steps_ = 0;      // added

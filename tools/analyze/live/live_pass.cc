@@ -148,7 +148,10 @@ void LivePass::Stepped(StepSource source, Tick tick) {
   }
   const std::uint64_t newest = steps_.newest(source_);
   const bool whole = step_in_full_;
-  if (whole && want_rows_) FindRows(newest == 0 ? 0 : newest - 1);
+  if (whole && (rows_tick_ == 0 || static_cast<double>(tick - rows_tick_) > ticks_per_second_)) {
+    FindRows(newest == 0 ? 0 : newest - 1);
+    rows_tick_ = tick;
+  }
   evidence_.Forget(ordinal_);
   for (Device& device : devices_) {
     device.last_step_peak = device.step_peak;
@@ -163,12 +166,11 @@ void LivePass::Stepped(StepSource source, Tick tick) {
 }
 
 std::string LivePass::ModuleName(ModuleId module) const {
-  return module.valid() ? WithLayersMerged(state_->dictionary().module(module).place()) : kNoModule;
+  return module.valid() ? WithLayersMerged(state_->dictionary().module(module).whole()) : kNoModule;
 }
 
 // Each block once by its rule and once by its module.
 void LivePass::FindRows(std::uint64_t step) {
-  want_rows_ = false;
   struct Found {
     std::map<CategoryNumber, std::uint64_t> categories;
     std::map<ModuleId, std::uint64_t> modules;

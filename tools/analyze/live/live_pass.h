@@ -30,8 +30,6 @@ class LivePass : public Visitor {
  public:
   explicit LivePass(const v1::ProcessInfo& info);
 
-  // The next step that is read in full is to say what is at its peak.
-  void WantRows() { want_rows_ = true; }
   // Levels up to this tick: nothing happened since the last event.
   void AdvanceTo(Tick tick);
   // Fills in what is known from events: devices, steps, errors, level.
@@ -94,7 +92,8 @@ class LivePass : public Visitor {
   std::deque<Tick> step_ticks_;  // when the newest began
   std::uint64_t ordinal_ = 0;    // of the next block
   std::vector<Device> devices_;  // by DeviceId
-  bool in_full_ = true, step_in_full_ = false, want_rows_ = true;
+  bool in_full_ = true, step_in_full_ = false;
+  Tick rows_tick_ = 0;  // when what is at a step's peak was found last: once in a second
   v1::RecordingLevel level_ = v1::LEVEL_ALL;
   std::vector<LiveOutOfMemory> ooms_;
   std::uint64_t oom_count_ = 0;

@@ -37,7 +37,7 @@ struct LiveDevice {
   std::vector<LiveRow> categories, modules;
   std::uint64_t rows_step = 0;   // that step
   std::uint64_t rows_bytes = 0;  // allocated then
-  std::optional<Growth> growth;
+  std::optional<LiveGrowth> growth;
   std::optional<double> seconds_left, steps_left;  // until memory runs out; only with growth
 };
 

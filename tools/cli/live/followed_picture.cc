@@ -83,7 +83,6 @@ absl::StatusOr<std::unique_ptr<FollowedPicture>> FollowedPicture::Open(const std
 }
 
 void FollowedPicture::Look(const std::function<bool()>& go_on) {
-  for (const std::unique_ptr<LivePass>& pass : passes_) pass->WantRows();
   budget_.Tick(NowNs(CLOCK_MONOTONIC));
   folder_->Look(budget_, go_on);
   const std::uint64_t now = NowNs(CLOCK_REALTIME), cpu = NowNs(CLOCK_PROCESS_CPUTIME_ID);

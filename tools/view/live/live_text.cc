@@ -60,7 +60,7 @@ std::string Joined(std::vector<std::string> parts) {
 
 std::string FiguresOf(const LiveDevice& device) {
   std::string text = fmt::format("allocated {}", FormatBytes(device.allocated));
-  if (device.step_peak > 0) text += fmt::format(" (peak of a step {})", FormatBytes(device.step_peak));
+  if (device.step_peak > 0) text += fmt::format(" (step's peak {})", FormatBytes(device.step_peak));
   if (device.caching) text += fmt::format(", reserved {}", FormatBytes(device.reserved));
   if (device.headroom && device.total)
     text += fmt::format(", headroom {} of {}", FormatBytes(*device.headroom), FormatBytes(*device.total));
@@ -76,8 +76,8 @@ Lines RowLines(const LiveDevice& device, const Terminal& terminal) {
   const std::size_t half = (terminal.width - 2) / 2;
   const auto cell = [&](const std::vector<LiveRow>& rows, std::size_t at) -> std::string {
     if (at >= rows.size()) return "";
-    const std::string figure = fmt::format("{} {:>4}", FormatBytes(rows[at].bytes),
-                                           FormatShare(rows[at].bytes, device.rows_bytes).substr(0, 5));
+    const std::string share = FormatShare(rows[at].bytes, device.rows_bytes);
+    const std::string figure = FormatBytes(rows[at].bytes) + PaddedLeft(share, 6);
     const std::size_t room = half - 3 - figure.size();
     return "  " + PaddedRight(Shortened(ShownName(rows[at].name), room), room) + figure;
   };
