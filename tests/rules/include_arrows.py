@@ -54,6 +54,7 @@ ARROWS = {
     "tools/import": (("proto",), TOOLS | {"json", "zstd", "zlib"}),
     "tools/read": (("proto", "tools/import"), TOOLS | {"zstd"}),
     "tools/model": (("tools/import", "tools/read", "proto"), TOOLS),
+    "tools/follow": (("tools/read", "tools/model", "proto"), TOOLS),  # recordings that are still being written
     "tools/redact": (("proto", "tools/import", "tools/read"), TOOLS | {"sodium"}),
     "tools/symbolize": (("tools/read",), TOOLS | {"elfutils"}),
     "tools/arrow": ((), {"nanoarrow"}),
@@ -78,6 +79,7 @@ ANALYZE = {
     "time": "categories grouping pass",
     "tree": "grouping pass",
     "lives": "categories grouping pass",
+    "live": "categories lives pass",
     "accounting": "driver grouping pass",
     "fit": "summary",
     "data_flow": "grouping pass",
@@ -99,6 +101,7 @@ VIEW = {
     "fit": "json picture terminal analyze/fit",
     "flame": "capture json terminal analyze/grouping analyze/pass analyze/stacks",
     "lives": "capture json terminal analyze/categories analyze/lives",
+    "live": "json terminal analyze/live analyze/pass",
     "oom": "capture json terminal analyze/categories analyze/grouping analyze/oom analyze/pass analyze/summary",
     "segments": "capture json terminal analyze/categories analyze/segments",
     "stacks": "capture json terminal analyze/grouping analyze/pass analyze/stacks",
@@ -123,20 +126,22 @@ CLI = {
     "fit": "arguments attach brief installed launch process terminal analyze/fit view/fit view/terminal",
     "check": "arguments attach brief terminal view/json analyze/accounting analyze/categories analyze/compare analyze/grouping analyze/lives analyze/pass analyze/segments analyze/summary view/accounting view/capture view/compare view/lives view/oom view/segments view/terminal",
     "diff": "arguments attach brief terminal analyze/compare analyze/pass view/compare view/json view/terminal",
+    "live": "arguments output terminal analyze/live view/json view/live view/terminal",
     "symbolize": "arguments installed process terminal",
     "redact": "arguments attach output terminal view/terminal",
     "report": "arguments attach installed output terminal analyze/accounting analyze/pass analyze/report analyze/segments view/json view/report view/terminal",
     "tables": "output terminal analyze/categories analyze/lives analyze/pass analyze/summary analyze/tree view/database",
     "query": "arguments attach installed process terminal view/terminal",
     "show": "arguments attach brief output redact tables terminal "
-    + " ".join(f"analyze/{room}" for room in ANALYZE if room not in ("accounting", "compare", "fit", "report"))
+    + " ".join(f"analyze/{room}" for room in ANALYZE if room not in ("accounting", "compare", "fit", "live", "report"))
     + " "
-    + " ".join(f"view/{room}" for room in VIEW if room not in ("accounting", "compare", "fit", "report")),
+    + " ".join(f"view/{room}" for room in VIEW if room not in ("accounting", "compare", "fit", "live", "report")),
 }
 for folder, rooms, libraries in (("analyze", ANALYZE, set()), ("view", VIEW, {"json", "nanoarrow", "protozero", "sqlite", "stb", "zlib", "zstd"}), ("cli", CLI, {"cli11", "json"})):
     for room, others in rooms.items():
         arrows = [f"tools/{other}" if "/" in other else f"tools/{folder}/{other}" for other in others.split()]
         ARROWS[f"tools/{folder}/{room}"] = (("tools/read", "tools/model", "proto", *arrows), TOOLS | libraries)
+ARROWS["tools/cli/live"] = (("tools/follow", *ARROWS["tools/cli/live"][0]), ARROWS["tools/cli/live"][1])
 
 ARROWS["tools/cli/redact"] = (("tools/redact", *ARROWS["tools/cli/redact"][0]), TOOLS)
 

@@ -26,6 +26,12 @@ Record a program
                memoir run -o run1 -- python train.py
                memoir run -o run1 --simulate h100 -- python train.py
 
+What happens right now?
+  live       a recording while it is being written: memory, steps, what is at a
+             step's peak, and when memory runs out
+               memoir live run1
+               memoir live --prometheus 9464 run1
+
 Who holds the bytes?
   show       the peak and what was live at it, by operator, module, category,
              line or parameter; at any instant; over time
@@ -87,9 +93,10 @@ struct Verb {
   int (*run)(const std::vector<std::string>&);
 };
 constexpr Verb kVerbs[] = {
-    {"run", RunVerb},       {"show", ShowVerb},     {"check", CheckVerb},         {"diff", DiffVerb},
-    {"fit", FitVerb},       {"explain", ExplainVerb}, {"query", QueryVerb},         {"report", ReportVerb},
-    {"export", ExportVerb}, {"reveal", RevealVerb}, {"symbolize", SymbolizeVerb}, {"doctor", DoctorVerb}};
+    {"run", RunVerb},       {"live", LiveVerb},       {"show", ShowVerb},           {"check", CheckVerb},
+    {"diff", DiffVerb},     {"fit", FitVerb},         {"explain", ExplainVerb},     {"query", QueryVerb},
+    {"report", ReportVerb}, {"export", ExportVerb},   {"reveal", RevealVerb},       {"symbolize", SymbolizeVerb},
+    {"doctor", DoctorVerb}};
 
 int NotAVerb(const std::vector<std::string>& arguments) {
   std::vector<std::string> verbs;

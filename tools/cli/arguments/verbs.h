@@ -9,6 +9,7 @@ namespace memoir {
 
 int RunVerb(const std::vector<std::string>& arguments);        // memoir run
 int ShowVerb(const std::vector<std::string>& arguments);       // memoir show, memoir CAPTURE
+int LiveVerb(const std::vector<std::string>& arguments);       // memoir live
 int CheckVerb(const std::vector<std::string>& arguments);      // memoir check
 int DiffVerb(const std::vector<std::string>& arguments);       // memoir diff
 int FitVerb(const std::vector<std::string>& arguments);        // memoir fit
