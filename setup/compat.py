@@ -62,8 +62,7 @@ def environment(version, interpreter):
 
 def build(python, version, folder):
     """An installed tree, and the folder with what the tests need beside it. Without `folder`, which is taken as it was built, one build folder serves all
-    versions, for only the tracker differs: it has the tracker of build/venv's torch, whose CUDA headers serve all, and this one's. Compiled as ./dev wheel
-    compiles, so that a compiler cache has the objects."""
+    versions, for only the tracker differs: it has the tracker of build/venv's torch, whose CUDA headers serve all, and this one's."""
     tree, minor = WORK / "tree", torches.minor(version)
     parts = [f"counting_allocator-torch{minor}", f"libtorch_training-torch{minor}", "libtorch_host", "cut_categories"]
     if folder is None:

@@ -82,6 +82,7 @@ def build_part(folder):
     (information / "METADATA").write_text("Metadata-Version: 2.1\nName: memoir\nVersion: 0\n")
     (information / "WHEEL").write_text("Wheel-Version: 1.0\nGenerator: memoir\nRoot-Is-Purelib: false\nTag: py3-none-linux_x86_64\n")
     import build_wheel
+    (folder / "dist").mkdir()
     build_wheel.wheel_tool(folder / "build", "pack", "-d", folder / "dist", unpacked, root=folder)
     return next((folder / "dist").glob("*.whl"))
 
