@@ -7,6 +7,7 @@ What differs stays here: how files are named, that Spark has no unsigned numbers
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import re
 import shutil
@@ -101,6 +102,7 @@ class Spark:
         from pyspark.errors import PySparkException
 
         self._errors = (PySparkException,)
+        logging.disable()  # PySpark's own, which says each error once more, as JSON
         if not (os.environ.get("JAVA_HOME") or shutil.which("java") or os.environ.get("SPARK_REMOTE")):
             raise EngineError("Spark needs Java 17 or later, which is not here: install openjdk-17-jre-headless (Debian, Ubuntu), or set JAVA_HOME")
         with _kept_quiet(scratch) as said:
@@ -128,7 +130,7 @@ class Spark:
         is_partition = tables.is_partitioned and name not in _OF_ALL_RANKS
         reader = self._session.read
         if is_partition:
-            reader = reader.option("basePath", _for_spark(re.sub(r"/rank=[^/]*/[^/]*$", "", files[0])))
+            reader = reader.option("basePath", _for_spark(re.sub(r"/rank=[^/]*/[^/]*$", "", files[0]), is_pattern=False))
         try:
             frame = reader.parquet(*map(_for_spark, files))
             for column in frame.columns:
@@ -217,9 +219,12 @@ def _without_patterns(path: str) -> str:
     return path if "://" in path else re.sub(r"([*?\[])", r"[\1]", path)
 
 
-def _for_spark(path: str) -> str:
-    """Likewise; and a path of this machine says so, whatever Spark's default file system is."""
-    return path if "://" in path else "file:" + re.sub(r"([*?{}\[\]\\])", r"\\\1", os.path.abspath(path))
+def _for_spark(path: str, is_pattern: bool = True) -> str:
+    """Likewise, but for basePath; and a path of this machine says so, whatever Spark's default file system is."""
+    if "://" in path:
+        return path
+    whole = os.path.abspath(path)
+    return "file:" + (re.sub(r"([*?{}\[\]\\])", r"\\\1", whole) if is_pattern else whole)
 
 
 def _first_line(problem: BaseException) -> str:
