@@ -158,10 +158,10 @@ TEST(FollowedFolderTest, RowsAddUpToTheStepsPeak) {
   Training({}, 12, false).WriteTo(folder.path());
   Followed followed(folder.path());
   followed.Look();
-  const LiveDevice device = followed.Describe().devices.at(0);
+  const LiveMemory device = followed.Describe().devices.at(0);
   std::uint64_t categories = 0, modules = 0;
-  for (const LiveRow& row : device.categories) categories += row.bytes;
-  for (const LiveRow& row : device.modules) modules += row.bytes;
+  for (const LiveShare& row : device.categories) categories += row.bytes;
+  for (const LiveShare& row : device.modules) modules += row.bytes;
   EXPECT_EQ(categories, device.rows_bytes);
   EXPECT_EQ(modules, device.rows_bytes);
   EXPECT_EQ(device.rows_step, 1u) << "one step a second, the first that was whole";
@@ -264,7 +264,7 @@ TEST(FollowedFolderTest, ARankThatBeginsLaterJoins) {
 // What is too large to be read from its start is begun at its last keyframe, with the names from before it.
 TEST(FollowedRecordingTest, BeginsAtTheLastKeyframe) {
   const TemporaryFolder path;
-  Training({}, 40, false).WriteTo(path.path());
+  Training({}, 44, false).WriteTo(path.path());
   auto files = OpenFolder(path.path());
   ASSERT_TRUE(files.ok());
   ASSERT_EQ(files->processes.size(), 1u);
@@ -277,8 +277,8 @@ TEST(FollowedRecordingTest, BeginsAtTheLastKeyframe) {
   LiveProcess process;
   pass.Describe(process);
   ASSERT_EQ(process.devices.size(), 1u);
-  EXPECT_EQ(process.devices[0].allocated, 4096u + 40 * 2048);
-  EXPECT_EQ(process.step, 40u);
+  EXPECT_EQ(process.devices[0].allocated, 4096u + 44 * 2048);
+  EXPECT_EQ(process.step, 44u);
   EXPECT_LT(process.steps, 10u);
   EXPECT_EQ(recording.report().lost_records, 0u);
 }

@@ -47,7 +47,7 @@ TEST(GrowthTest, SaysNothingOfNoise) {
   }
 }
 
-TEST(GrowthTest, SaysNothingOfARandomWalkThatReturns) {
+TEST(GrowthTest, SaysNothingOfWhatIsFreedEverySoManySteps) {
   EXPECT_FALSE(Judged(1000, [](std::uint64_t step) { return 100 * kMiB + step % 50 * kMiB; }))
       << "freed every 50 steps";
 }

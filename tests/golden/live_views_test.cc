@@ -18,8 +18,8 @@ constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 
 // A GPU that a leak fills, second by second.
-LiveDevice Gpu(std::uint64_t total) {
-  LiveDevice gpu;
+LiveMemory Gpu(std::uint64_t total) {
+  LiveMemory gpu;
   gpu.name = "cuda:0";
   gpu.caching = true;
   gpu.allocated = 5 * kGiB + 300 * kMiB;
@@ -35,7 +35,7 @@ LiveDevice Gpu(std::uint64_t total) {
   }
   gpu.categories = {{"activation", 3 * kGiB},
                     {"parameter", 2 * kGiB},
-                    {"optimizer_state", kGiB},
+                    {"optimizer state", kGiB},
                     {"gradient", 800 * kMiB},
                     {"unknown", 224 * kMiB}};
   gpu.modules = {{"blocks.*.mlp", 2 * kGiB},
@@ -62,7 +62,7 @@ LiveProcess Training(std::uint32_t rank, std::uint64_t pid) {
   process.events = 18'000'000;
   process.events_per_second = 152'000;
   process.devices = {Gpu(80 * kGiB)};
-  LiveDevice cpu;
+  LiveMemory cpu;
   cpu.name = "cpu";
   cpu.allocated = cpu.peak = 3 * kMiB;
   process.devices.push_back(cpu);
@@ -83,7 +83,7 @@ LivePicture Leaking() {
   LiveProcess& process = picture.processes[0];
   process.simulated = "NVIDIA H100 80GB HBM3 (h100)";
   process.full_share = 0.2;
-  LiveDevice& gpu = process.devices[0];
+  LiveMemory& gpu = process.devices[0];
   gpu.growth = LiveGrowth{120, 1084, 1084 * 14 * kMiB, 14.0 * kMiB};
   Foresee(process.step_seconds, gpu);
   gpu.retries = 2;

@@ -53,6 +53,10 @@ std::optional<LiveGrowth> GrowthSeries::JudgeFrom(std::size_t first) const {
   const Level& half = groups[kGroups / 2];
   const Level& last = groups[kGroups - 1];
   if (last.step <= half.step || last.bytes <= half.bytes) return std::nullopt;
+  // What is freed every so many steps rises in between, to what it was before.
+  const auto most = std::ranges::max_element(levels_.begin(), levels_.begin() + static_cast<std::ptrdiff_t>(first), {},
+                                             &Level::bytes);
+  if (first > 0 && last.bytes <= most->bytes) return std::nullopt;
   LiveGrowth growth;
   growth.since_step = from.step;
   growth.steps = newest_step_ - from.step;

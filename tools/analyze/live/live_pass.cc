@@ -16,12 +16,12 @@ double TicksPerSecond(const v1::ProcessInfo& info) {
   return info.ticks_per_second() == 0 ? 1e9 : static_cast<double>(info.ticks_per_second());
 }
 
-std::vector<LiveRow> Sorted(const std::map<std::string, std::uint64_t>& sums) {
-  std::vector<LiveRow> rows;
+std::vector<LiveShare> Sorted(const std::map<std::string, std::uint64_t>& sums) {
+  std::vector<LiveShare> rows;
   for (const auto& [name, bytes] : sums) {
     if (bytes > 0) rows.push_back({name, bytes});
   }
-  std::ranges::stable_sort(rows, std::greater(), &LiveRow::bytes);
+  std::ranges::stable_sort(rows, std::greater(), &LiveShare::bytes);
   return rows;
 }
 
@@ -221,7 +221,7 @@ void LivePass::Describe(LiveProcess& process) const {
     if (!of.known || of.peak == 0) continue;
     const DeviceId id{static_cast<std::uint32_t>(at)};
     const DeviceMemory& memory = state_->memory(id);
-    LiveDevice& device = process.devices.emplace_back();
+    LiveMemory& device = process.devices.emplace_back();
     device.name = ToString(state_->dictionary().device(id));
     device.caching = memory.caching();
     device.allocated = of.live;

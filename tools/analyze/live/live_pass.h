@@ -71,7 +71,7 @@ class LivePass : public Visitor {
     std::deque<LiveLevel> levels;
     LiveLevel second;  // the one that runs
     GrowthSeries growth;
-    std::vector<LiveRow> categories, modules;
+    std::vector<LiveShare> categories, modules;
     std::uint64_t rows_step = 0, rows_bytes = 0;
   };
   using Sums = std::map<std::string, std::uint64_t>;

@@ -21,7 +21,7 @@ const char* ToString(LiveState state) {
 }
 
 // What is free now is free between two steps, too; a step needs its peak.
-void Foresee(double step_seconds, LiveDevice& device) {
+void Foresee(double step_seconds, LiveMemory& device) {
   if (!device.growth || !device.headroom || device.growth->bytes_per_step <= 0) return;
   const std::uint64_t peak = std::max(device.step_peak, device.allocated);
   const std::uint64_t room = *device.headroom - std::min(*device.headroom, peak - device.allocated);

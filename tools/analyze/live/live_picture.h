@@ -13,7 +13,7 @@
 
 namespace memoir {
 
-struct LiveRow {
+struct LiveShare {
   std::string name;
   std::uint64_t bytes = 0;
 };
@@ -23,7 +23,7 @@ struct LiveLevel {
   std::uint64_t allocated = 0, reserved = 0;
 };
 
-struct LiveDevice {
+struct LiveMemory {
   std::string name;      // "cpu", "cuda:0"
   bool caching = false;  // reserved and active are known
   std::uint64_t allocated = 0, active = 0, reserved = 0;
@@ -34,7 +34,7 @@ struct LiveDevice {
   std::uint64_t retries = 0, ooms = 0;
   std::vector<LiveLevel> levels;  // one a second, the newest last
   // Of a step's peak, most bytes first; empty: none was read in full.
-  std::vector<LiveRow> categories, modules;
+  std::vector<LiveShare> categories, modules;
   std::uint64_t rows_step = 0;   // that step
   std::uint64_t rows_bytes = 0;  // allocated then
   std::optional<LiveGrowth> growth;
@@ -42,7 +42,7 @@ struct LiveDevice {
 };
 
 // Fills in when memory runs out if a device's growth goes on; where growth or headroom is not known, nothing.
-void Foresee(double step_seconds, LiveDevice& device);
+void Foresee(double step_seconds, LiveMemory& device);
 
 enum class LiveState : std::uint8_t { kRuns, kSilent, kEnded, kDied, kFileGone };
 const char* ToString(LiveState state);  // "running", "silent", "ended", "died", "removed"
@@ -67,7 +67,7 @@ struct LiveProcess {
   double step_seconds = 0;            // of late; 0: not known
   double events_per_second = 0;       // of late
   std::uint64_t events = 0;
-  std::vector<LiveDevice> devices;
+  std::vector<LiveMemory> devices;
   std::vector<LiveOutOfMemory> ooms;  // the last few
   std::uint64_t oom_count = 0;
   std::uint64_t lost_events = 0;  // dropped by the ring, lost at the disk, or missing in the files

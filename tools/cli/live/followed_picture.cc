@@ -35,7 +35,7 @@ std::optional<std::uint64_t> HostMemory(std::string_view field) {
 }
 
 // Host memory has no card that says how large it is.
-void AddHostMemory(LiveDevice& device) {
+void AddHostMemory(LiveMemory& device) {
   const auto total = HostMemory("MemTotal:"), available = HostMemory("MemAvailable:");
   if (!total || !available) return;
   device.total = total;
@@ -166,7 +166,7 @@ void FollowedPicture::Describe(std::size_t at, std::uint64_t now_ns) {
   process.write_error = ToUtf8(counters.last_write_error());
   if (!recording.damage().empty()) process.damage = ToString(recording.damage().back());
   if (LivenessOf(info) != Liveness::kRuns) return;
-  for (LiveDevice& device : process.devices) {
+  for (LiveMemory& device : process.devices) {
     if (device.name != "cpu") continue;
     AddHostMemory(device);
     Foresee(process.step_seconds, device);

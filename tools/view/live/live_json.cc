@@ -21,17 +21,17 @@ double Rounded(double value) {
 Json OrNull(const std::optional<std::uint64_t>& value) { return value ? Json(*value) : Json(nullptr); }
 Json OrNull(const std::optional<double>& value) { return value ? Json(Rounded(*value)) : Json(nullptr); }
 
-Json RowsJson(const std::vector<LiveRow>& rows) {
+Json RowsJson(const std::vector<LiveShare>& rows) {
   constexpr std::size_t kMost = 10;
   Json json = Json::array();
-  for (const LiveRow& row : rows) {
+  for (const LiveShare& row : rows) {
     if (json.size() == kMost) break;
     json.push_back({{"name", row.name}, {"bytes", row.bytes}});
   }
   return json;
 }
 
-Json DeviceJson(const LiveDevice& device) {
+Json DeviceJson(const LiveMemory& device) {
   Json json = {{"device", device.name},
                {"allocated_bytes", device.allocated},
                {"active_bytes", device.caching ? Json(device.active) : Json(nullptr)},
@@ -80,7 +80,7 @@ Json ProcessJson(const LiveProcess& process) {
                {"begun_late", process.begun_late},
                {"devices", Json::array()},
                {"findings", Json::array()}};
-  for (const LiveDevice& device : process.devices) json["devices"].push_back(DeviceJson(device));
+  for (const LiveMemory& device : process.devices) json["devices"].push_back(DeviceJson(device));
   for (const LiveFinding& finding : LiveFindings(process))
     json["findings"].push_back({{"kind", finding.kind}, {"text", finding.text}});
   return json;

@@ -47,7 +47,7 @@ std::string LabelsOf(const LiveProcess& process) {
                      process.pid, LabelValue(process.program));
 }
 
-std::string LabelsOf(const LiveProcess& process, const LiveDevice& device) {
+std::string LabelsOf(const LiveProcess& process, const LiveMemory& device) {
   return LabelsOf(process) + fmt::format(",device=\"{}\"", LabelValue(device.name));
 }
 
@@ -80,44 +80,44 @@ void AddProcesses(const LivePicture& picture, Metrics& metrics) {
 void AddDevices(const LivePicture& picture, Metrics& metrics) {
   const auto each = [&](const auto& add) {
     for (const LiveProcess& process : picture.processes) {
-      for (const LiveDevice& device : process.devices) add(device, LabelsOf(process, device));
+      for (const LiveMemory& device : process.devices) add(device, LabelsOf(process, device));
     }
   };
   metrics.Begin("allocated_bytes", "gauge", "Allocated bytes, as PyTorch counts them.");
-  each([&](const LiveDevice& of, const std::string& labels) { metrics.Add(labels, of.allocated); });
+  each([&](const LiveMemory& of, const std::string& labels) { metrics.Add(labels, of.allocated); });
   metrics.Begin("reserved_bytes", "gauge", "Bytes that the caching allocator has taken from the device.");
-  each([&](const LiveDevice& of, const std::string& labels) {
+  each([&](const LiveMemory& of, const std::string& labels) {
     if (of.caching) metrics.Add(labels, of.reserved);
   });
   metrics.Begin("peak_allocated_bytes", "gauge", "The most that was allocated since the reading began.");
-  each([&](const LiveDevice& of, const std::string& labels) { metrics.Add(labels, of.peak); });
+  each([&](const LiveMemory& of, const std::string& labels) { metrics.Add(labels, of.peak); });
   metrics.Begin("step_peak_bytes", "gauge", "The most that was allocated in the last whole step.");
-  each([&](const LiveDevice& of, const std::string& labels) {
+  each([&](const LiveMemory& of, const std::string& labels) {
     if (of.step_peak > 0) metrics.Add(labels, of.step_peak);
   });
   metrics.Begin("total_bytes", "gauge", "Memory of the device.");
-  each([&](const LiveDevice& of, const std::string& labels) {
+  each([&](const LiveMemory& of, const std::string& labels) {
     if (of.total) metrics.Add(labels, *of.total);
   });
   metrics.Begin("headroom_bytes", "gauge", "What can still be allocated.");
-  each([&](const LiveDevice& of, const std::string& labels) {
+  each([&](const LiveMemory& of, const std::string& labels) {
     if (of.headroom) metrics.Add(labels, *of.headroom);
   });
   metrics.Begin("alloc_retries_total", "counter", "Times that the allocator emptied its cache and tried again.");
-  each([&](const LiveDevice& of, const std::string& labels) {
+  each([&](const LiveMemory& of, const std::string& labels) {
     if (of.caching) metrics.Add(labels, of.retries);
   });
   metrics.Begin("growth_bytes_per_step", "gauge", "What is kept more in every step; 0 where no growth is clear.");
-  each([&](const LiveDevice& of, const std::string& labels) {
+  each([&](const LiveMemory& of, const std::string& labels) {
     metrics.Add(labels, of.growth ? of.growth->bytes_per_step : 0.0);
   });
   metrics.Begin("seconds_until_out_of_memory", "gauge", "If that growth goes on; absent where none is clear.");
-  each([&](const LiveDevice& of, const std::string& labels) {
+  each([&](const LiveMemory& of, const std::string& labels) {
     if (of.seconds_left) metrics.Add(labels, *of.seconds_left);
   });
   metrics.Begin("category_bytes", "gauge", "At the peak of a step that was read in full, by category.");
-  each([&](const LiveDevice& of, const std::string& labels) {
-    for (const LiveRow& row : of.categories)
+  each([&](const LiveMemory& of, const std::string& labels) {
+    for (const LiveShare& row : of.categories)
       metrics.Add(labels + fmt::format(",category=\"{}\"", LabelValue(row.name)), row.bytes);
   });
 }

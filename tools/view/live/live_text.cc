@@ -58,7 +58,7 @@ std::string Joined(std::vector<std::string> parts) {
   return text;
 }
 
-std::string FiguresOf(const LiveDevice& device) {
+std::string FiguresOf(const LiveMemory& device) {
   std::string text = fmt::format("allocated {}", FormatBytes(device.allocated));
   if (device.step_peak > 0) text += fmt::format(" (step's peak {})", FormatBytes(device.step_peak));
   if (device.caching) text += fmt::format(", reserved {}", FormatBytes(device.reserved));
@@ -68,28 +68,28 @@ std::string FiguresOf(const LiveDevice& device) {
 }
 
 // Categories and modules beside each other.
-Lines RowLines(const LiveDevice& device, const Terminal& terminal) {
+Lines RowLines(const LiveMemory& device, const Terminal& terminal) {
   if (device.categories.empty()) return {};
   Lines lines = {Shortened(
       fmt::format("  at the peak of step {}, {}:", FormatCount(device.rows_step), FormatBytes(device.rows_bytes)),
       terminal.width)};
   const std::size_t half = (terminal.width - 2) / 2;
-  const auto cell = [&](const std::vector<LiveRow>& rows, std::size_t at) -> std::string {
+  const auto cell = [&](const std::vector<LiveShare>& rows, std::size_t at) -> std::string {
     if (at >= rows.size()) return "";
     const std::string share = FormatShare(rows[at].bytes, device.rows_bytes);
     const std::string figure = FormatBytes(rows[at].bytes) + PaddedLeft(share, 6);
     const std::size_t room = half - 3 - figure.size();
-    return "  " + PaddedRight(Shortened(ShownName(rows[at].name), room), room) + figure;
+    return "  " + PaddedRight(Shortened(ShownName(rows[at].name), room - 1), room) + figure;
   };
   for (std::size_t i = 0; i < kMostRows; ++i) {
     const std::string left = cell(device.categories, i), right = cell(device.modules, i);
     if (left.empty() && right.empty()) break;
-    lines.push_back(PaddedRight(left, half) + right);
+    lines.push_back(right.empty() ? left : PaddedRight(left, half) + right);
   }
   return lines;
 }
 
-Lines DeviceLines(const LiveDevice& device, const Terminal& terminal, std::size_t plot_rows) {
+Lines DeviceLines(const LiveMemory& device, const Terminal& terminal, std::size_t plot_rows) {
   Lines lines = WrappedLines(Escaped(device.name) + "  " + FiguresOf(device), terminal, 2, Color::kBold);
   Append(lines, LevelPlot(device.levels, terminal.width, plot_rows));
   return lines;
@@ -130,7 +130,7 @@ Lines ProcessTable(const LivePicture& picture, const Terminal& terminal, std::si
     const LiveProcess& process = *processes[i];
     std::uint64_t allocated = 0, reserved = 0;
     std::optional<std::uint64_t> headroom;
-    for (const LiveDevice* device : InFocus(process)) {
+    for (const LiveMemory* device : InFocus(process)) {
       allocated += device->allocated;
       reserved += device->reserved;
       if (device->headroom) headroom = std::min(headroom.value_or(~std::uint64_t{0}), *device->headroom);
@@ -141,8 +141,7 @@ Lines ProcessTable(const LivePicture& picture, const Terminal& terminal, std::si
                   FormatBytes(allocated), FormatBytes(reserved), headroom ? FormatBytes(*headroom) : "-", state});
   }
   Lines lines = Split(table.Render(terminal, 0));
-  if (processes.size() > most)
-    lines.push_back(fmt::format("{} more", FormatCounted(processes.size() - most, "process", "processes")));
+  if (processes.size() > most) lines.push_back(fmt::format("and {} more", FormatCount(processes.size() - most)));
   return lines;
 }
 
@@ -162,14 +161,14 @@ std::string HeadLine(const LivePicture& picture, const Terminal& terminal) {
 
 // The devices that the text is about, with as high a plot as there is room for.
 Lines AllDeviceLines(const LiveProcess& process, const Terminal& terminal, std::size_t room) {
-  const std::vector<const LiveDevice*> devices = InFocus(process);
+  const std::vector<const LiveMemory*> devices = InFocus(process);
   Lines lines;
   if (devices.empty()) return {"  nothing is allocated yet"};
   std::size_t fixed = 0;
-  for (const LiveDevice* device : devices) fixed += 1 + RowLines(*device, terminal).size();
+  for (const LiveMemory* device : devices) fixed += 1 + RowLines(*device, terminal).size();
   constexpr std::size_t kHighest = 6, kLowest = 2;
   const std::size_t plot = std::clamp(room > fixed ? (room - fixed) / devices.size() : kLowest, kLowest, kHighest);
-  for (const LiveDevice* device : devices) {
+  for (const LiveMemory* device : devices) {
     Append(lines, DeviceLines(*device, terminal, plot));
     Append(lines, RowLines(*device, terminal));
   }
@@ -184,7 +183,7 @@ std::vector<std::string> RenderLiveScreen(const LivePicture& picture, const Term
   Lines lines = {Painted(terminal, Color::kDim, HeadLine(picture, terminal))};
   Lines bottom;
   if (!options.message.empty()) Append(bottom, WrappedLines(options.message, terminal, 2, Color::kGreen));
-  if (!options.keys.empty()) bottom.push_back(Painted(terminal, Color::kDim, options.keys));
+  if (!options.keys.empty()) bottom.push_back(Painted(terminal, Color::kDim, Shortened(options.keys, terminal.width)));
   if (!processes.empty()) {
     if (processes.size() > 1) {
       const std::size_t third = options.height == 0 ? processes.size() : std::max<std::size_t>(options.height / 3, 3);
@@ -218,14 +217,13 @@ std::string RenderLiveLines(const LivePicture& picture, std::size_t top) {
     text += clock + " " +
             Joined({LiveName(process) + " " + Escaped(process.program), LiveStateText(process), LiveStepText(process),
                     LevelText(process), AgeText(process)});
-    for (const LiveDevice* device : InFocus(process)) {
+    for (const LiveMemory* device : InFocus(process)) {
       text += fmt::format("; {} {}", Escaped(device->name), FiguresOf(*device));
       if (const std::string outlook = LiveOutlook(*device); !outlook.empty()) text += ", " + outlook;
     }
     text += "\n";
   }
-  if (processes.size() > top)
-    text += fmt::format("{} {} more\n", clock, FormatCounted(processes.size() - top, "process", "processes"));
+  if (processes.size() > top) text += fmt::format("{} and {} more\n", clock, FormatCount(processes.size() - top));
   return text;
 }
 

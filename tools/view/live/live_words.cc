@@ -56,7 +56,7 @@ std::string LiveStepText(const LiveProcess& process) {
   return fmt::format("{}, {} a second", step, Rate(1 / process.step_seconds));
 }
 
-std::string LiveOutlook(const LiveDevice& device) {
+std::string LiveOutlook(const LiveMemory& device) {
   if (!device.steps_left) return "";
   const std::string steps =
       fmt::format("{} steps", FormatCount(static_cast<std::uint64_t>(std::min(*device.steps_left, 1e15))));
@@ -81,7 +81,7 @@ std::vector<LiveFinding> LiveFindings(const LiveProcess& process) {
     if (process.oom_count > 1) text += fmt::format("; {} errors so far", FormatCount(process.oom_count));
     found.push_back({"out_of_memory", fmt::format("oom {}", process.oom_count), text});
   }
-  for (const LiveDevice& device : process.devices) {
+  for (const LiveMemory& device : process.devices) {
     if (device.growth) {
       std::string text = fmt::format("{} grows by {} a step since step {}", Escaped(device.name),
                                      FormatBytes(static_cast<std::uint64_t>(device.growth->bytes_per_step)),
@@ -103,9 +103,9 @@ std::vector<LiveFinding> LiveFindings(const LiveProcess& process) {
   return found;
 }
 
-std::vector<const LiveDevice*> InFocus(const LiveProcess& process) {
-  std::vector<const LiveDevice*> all, caching;
-  for (const LiveDevice& device : process.devices) {
+std::vector<const LiveMemory*> InFocus(const LiveProcess& process) {
+  std::vector<const LiveMemory*> all, caching;
+  for (const LiveMemory& device : process.devices) {
     all.push_back(&device);
     if (device.caching) caching.push_back(&device);
   }
@@ -118,14 +118,15 @@ std::vector<const LiveProcess*> WorstFirst(const LivePicture& picture) {
   const auto badness = [](const LiveProcess* process) {
     double left = 1;
     std::uint64_t most = 0;
-    for (const LiveDevice* device : InFocus(*process)) {
+    for (const LiveMemory* device : InFocus(*process)) {
       if (device->headroom && device->total && *device->total > 0)
         left = std::min(left, static_cast<double>(*device->headroom) / static_cast<double>(*device->total));
       most = std::max(most, device->allocated);
     }
     const bool trouble = process->state == LiveState::kDied || process->oom_count > 0;
+    const bool found = !LiveFindings(*process).empty();
     const bool over = process->state == LiveState::kEnded || process->state == LiveState::kFileGone;
-    return std::tuple(!trouble, over, left, ~most, process->rank.value_or(~0u), process->pid);
+    return std::tuple(!trouble, !found, over, left, ~most, process->rank.value_or(~0u), process->pid);
   };
   std::ranges::stable_sort(processes, {}, badness);
   return processes;

@@ -16,7 +16,7 @@ std::string LiveStateText(const LiveProcess& process);
 // "step 1,204, 8.3 a second"; "" where no step is known.
 std::string LiveStepText(const LiveProcess& process);
 // "memory runs out in 41 min (4,900 steps) if it goes on like this"; without figures where they are not known.
-std::string LiveOutlook(const LiveDevice& device);
+std::string LiveOutlook(const LiveMemory& device);
 
 struct LiveFinding {
   const char* kind = "";  // "out_of_memory", "growth", "retries", "died", "lost_events", "disk", "damage"
@@ -26,11 +26,11 @@ struct LiveFinding {
 // What a reader should know first, first.
 std::vector<LiveFinding> LiveFindings(const LiveProcess& process);
 
-// Died and out of memory first, then what has the smallest part of its memory left, then what holds most.
+// Died and out of memory first, then other findings, then what has the smallest part of its memory left.
 std::vector<const LiveProcess*> WorstFirst(const LivePicture& picture);
 
 // The devices that a text is about: those with a caching allocator; all where there is none.
-std::vector<const LiveDevice*> InFocus(const LiveProcess& process);
+std::vector<const LiveMemory*> InFocus(const LiveProcess& process);
 
 }  // namespace memoir
 
