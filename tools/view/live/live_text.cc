@@ -114,9 +114,8 @@ Lines FindingLines(const LiveProcess& process, const Terminal& terminal) {
 
 // How much of what is shown is known how well.
 Lines ReadingLines(const LivePicture& picture, const LiveProcess& process, const Terminal& terminal) {
-  std::string text =
-      fmt::format("{} events a second, read with {:.1f}% of a core",
-                  FormatCount(static_cast<std::uint64_t>(process.events_per_second)), 100 * picture.reader_share);
+  std::string text = FormatCount(static_cast<std::uint64_t>(process.events_per_second)) + " events a second";
+  if (picture.reader_share > 0) text += fmt::format(", read with {:.1f}% of a core", 100 * picture.reader_share);
   if (process.full_share < 0.99)
     text += fmt::format("; categories and modules from {:.0f}% of the time (--cpu)", 100 * process.full_share);
   if (process.begun_late) text += "; what was before the first keyframe read has no category";
