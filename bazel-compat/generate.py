@@ -32,7 +32,7 @@ LIBRARIES = {  # CMake's names of what is not ours; None: Bazel needs no label f
     "GTest::gtest_main": SYSTEM + "gtest_main",
     "benchmark::benchmark": SYSTEM + "benchmark",
     "CudaWheel::headers": TORCH + "cuda_headers",
-    **{f"memoir_{name}": SYSTEM + name for name in "zstd xxhash protozero protobuf protobuf_zlib sqlite cli11 libdw".split()},
+    **{f"memoir_{name}": SYSTEM + name for name in "zstd xxhash protozero protobuf protobuf_zlib sqlite sodium cli11 libdw".split()},
 }
 # Sources that the build makes, by package: the macro of made_sources.bzl that makes those that CMake lists.
 MADE = {"proto": "schema_sources", "tools/view": "font_source", "interpose/simcuda": "simulated_device_sources", "tracker/client": "public_headers"}

@@ -13,6 +13,7 @@ _SYSTEM_LIBRARIES = {
     "protobuf": ("libprotobuf-dev protobuf-compiler", "google/protobuf/message.h", ["protobuf"]),
     "protobuf_zlib": ("zlib1g-dev", "zlib.h", ["z"]),
     "protozero": ("libprotozero-dev", "protozero/pbf_writer.hpp", []),
+    "sodium": ("libsodium-dev", "sodium.h", ["sodium"]),
     "sqlite": ("libsqlite3-dev", "sqlite3.h", ["sqlite3"]),
     "stb": ("libstb-dev", "stb/stb_image_write.h", []),
     "xxhash": ("libxxhash-dev", "xxhash.h", []),

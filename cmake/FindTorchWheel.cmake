@@ -2,7 +2,7 @@
 # the wheels do not have. To be called once for each interpreter; each torch minor has its own targets.
 # -E: under `pip install`, PYTHONPATH names pip's own build environment and hides the packages that are installed.
 #   TorchWheel-2.11::c10, TorchWheel-2.11::torch_cpu; those of the first call also as TorchWheel::c10, TorchWheel::torch_cpu
-#   TorchWheel_VERSION (2.11.0), TorchWheel_MINOR (2.11), TorchWheel_CUDA (13.0 or ""), and of all calls TorchWheel_MINORS
+#   TorchWheel_VERSION (2.11.0), TorchWheel_MINOR (2.11; of a nightly all of its version), TorchWheel_CUDA (13.0 or ""), and of all calls TorchWheel_MINORS
 #   TorchWheel_PYTHON_2.11: the interpreter
 execute_process(
   COMMAND "${TorchWheel_PYTHON}" -E -c
@@ -14,7 +14,12 @@ if(torch_wheel_result EQUAL 0)
   list(GET torch_wheel 1 torch_wheel_full)
   list(GET torch_wheel 2 TorchWheel_CUDA)
   string(REGEX MATCH "^[0-9]+\\.[0-9]+\\.[0-9]+" TorchWheel_VERSION "${torch_wheel_full}")
-  string(REGEX MATCH "^[0-9]+\\.[0-9]+" TorchWheel_MINOR "${torch_wheel_full}")
+  # As minor_of() of python/memoir/_library.py and tools/cli/installed/python_facts.cc.
+  if(torch_wheel_full MATCHES "^([0-9]+\\.[0-9]+)\\.[0-9]+(rc[0-9]+|\\.post[0-9]+)?(\\+.*)?$")
+    set(TorchWheel_MINOR "${CMAKE_MATCH_1}")
+  else()
+    set(TorchWheel_MINOR "${torch_wheel_full}")
+  endif()
 endif()
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(TorchWheel

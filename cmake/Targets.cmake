@@ -39,7 +39,7 @@ function(memoir_link_for_old_glibc name)
   if(NOT MEMOIR_OLD_SYSROOT)
     return()
   endif()
-  set(libraries "${MEMOIR_OLD_SYSROOT}/usr/lib/x86_64-linux-gnu")
+  set(libraries "${MEMOIR_OLD_SYSROOT}/usr/lib/${CMAKE_SYSTEM_PROCESSOR}-linux-gnu")
   # The compiler looks into its own system's folders before the sysroot's: hence these two.
   target_link_options(${name} PRIVATE "--sysroot=${MEMOIR_OLD_SYSROOT}" "-B${libraries}" "LINKER:--as-needed")
   target_link_directories(${name} BEFORE PRIVATE "${MEMOIR_OLD_SYSROOT}/link" "${libraries}")

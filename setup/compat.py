@@ -1,12 +1,11 @@
-"""./dev compat VERSION: Memoir with another torch, proven or not, as one row of docs/compatibility.md.
+"""./dev compat VERSION... or all: Memoir with other torches, proven or not, each as one row of docs/compatibility.md.
 
-Makes an environment with torch VERSION from PyPI, builds the tracker for it, runs the tests that tests/every_torch.txt names with it, writes
-the row and takes the environment away again (up to 5 GB; CUDA's libraries are links where build/venv or build/venv-2.15 has the same). A failure is
-a row, too: the exit code is then 1.
+Makes an environment with torch VERSION from PyPI in build/torches, builds the tracker for it, runs the tests that tests/every_torch.txt names with it, and
+writes the row. A failure is a row, too: the other versions are tried, the last line says which failed, and the exit code is then 1. Of 2.11.0 and 2.15.0
+the environments of ./dev test are taken. What was built is kept in build/compat-build; of an environment, what ./dev wheel links with (0.6 GB of 5).
 """
 
 import argparse
-import csv
 import json
 import os
 import pathlib
@@ -14,12 +13,16 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree
+
+import torches
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 WORK = ROOT / "build" / "compat"
 PAGE = ROOT / "docs" / "compatibility.md"
 COLUMNS = ("torch", "Python", "CUDA", "builds", "records", "tests passed", "remark")
+VERSION_OF_PYTHON = "import sys; print(*sys.version_info[:2], sep='.')"
 PROGRAM = "import torch\nkept = torch.ones(1000) + 1\n"
 
 
@@ -40,75 +43,43 @@ def said(*command):
     return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout.strip()
 
 
-# What torch asks for and only loads late: not needed to import it, nor by the tests. 0.7 GB.
-LATE = ("triton", "cuda-bindings", "cuda-pathfinder", "nvidia-cusolver", "nvidia-nvtx", "nvidia-cuda-cccl")
-
-
 def environment(version, interpreter):
-    """The interpreter of a new environment with that torch, and what there is to say of it: (path, Python, torch, CUDA)."""
-    folder = WORK / f"venv-{version}"
-    shutil.rmtree(folder, ignore_errors=True)
-    run("environment", interpreter, "-m", "venv", folder)
-    python = folder / "bin" / "python"
-    wanted = resolved(python, f"torch=={version}", "numpy", "pytest", "setuptools")
-    late = [name for name in wanted if name.startswith(LATE)]
-    install(python, {name: wanted[name] for name in wanted if name not in late})
-    question = ("import sys, torch; print(*sys.version_info[:2], sep='.'); print(torch.__version__); print(torch.version.cuda)")
+    """The interpreter of an environment with that torch, and what there is to say of it: (path, Python, torch, CUDA)."""
+    log = WORK / "environment.log"
+    question = "import sys, torch; print(*sys.version_info[:2], sep='.'); print(torch.__version__); print(torch.version.cuda)"
+    python, late = torches.of_tests(version), []
+    if python is None or said(python, "-c", VERSION_OF_PYTHON) != said(interpreter, "-c", VERSION_OF_PYTHON):
+        python, late = torches.make_whole(version, interpreter, log)
     try:
         facts = said(python, "-W", "ignore", "-c", question)
     except subprocess.CalledProcessError:
-        install(python, {name: wanted[name] for name in late})
+        if not late:
+            raise
+        torches.add(python, log, late)
         facts = said(python, "-W", "ignore", "-c", question)
     return python, *facts.splitlines()
 
 
-def pip(python, *arguments):
-    run("environment", python, "-m", "pip", "--disable-pip-version-check", *arguments)
-
-
-def resolved(python, *requirements):
-    """{name: version} of everything that pip would install."""
-    report = WORK / "resolved.json"
-    pip(python, "install", "-q", "--dry-run", "--report", report, *requirements)
-    found = [package["metadata"] for package in json.loads(report.read_text())["install"]]
-    return {package["name"].lower().replace("_", "-"): package["version"] for package in found}
-
-
-def install(python, packages):
-    """NVIDIA's are links to those of build/venv*, where these have them in that version."""
-    site = pathlib.Path(said(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"))
-    missing = [f"{name}=={version}" for name, version in packages.items() if not (name.startswith("nvidia-") and share(site, name, version))]
-    if missing:
-        pip(python, "install", "--no-deps", "--no-compile", "--progress-bar", "off", *missing)
-
-
-def share(site, name, version):
-    metadata = f"{name.replace('-', '_')}-{version}.dist-info"
-    record = next((ROOT / "build").glob(f"venv*/lib/python*/site-packages/{metadata}/RECORD"), None)
-    for path, *_ in csv.reader(record.read_text().splitlines()) if record else ():
-        (site / path).parent.mkdir(parents=True, exist_ok=True)
-        if not (site / path).exists():
-            (site / path).symlink_to(record.parents[1] / path)
-    return record is not None
-
-
-def build(python, minor, folder):
-    """An installed tree, and the allocator of tests/property. Without `folder`, which is taken as it was built, one build folder serves all versions,
-    for only the tracker differs."""
-    tree, parts = WORK / "tree", [f"counting_allocator-torch{minor}"]
+def build(python, version, folder):
+    """An installed tree, and the folder with what the tests need beside it. Without `folder`, which is taken as it was built, one build folder serves all
+    versions, for only the tracker differs: it has the tracker of build/venv's torch, whose CUDA headers serve all, and this one's."""
+    tree, minor = WORK / "tree", torches.minor(version)
+    parts = [f"counting_allocator-torch{minor}", f"libtorch_training-torch{minor}", "libtorch_host", "cut_categories"]
     if folder is None:
-        folder = ROOT / "build" / "compat-build"
-        run("build", "cmake", "--preset", "dev", "-B", folder, f"-DMEMOIR_PYTHON={python}", "-DMEMOIR_OTHER_PYTHONS=", "-DMEMOIR_BUILD_TESTS=OFF")
+        folder, first = ROOT / "build" / "compat-build", ROOT / "build" / "venv" / "bin" / "python"
+        other = torches.of_tests(version) or python   # a tracker serves every Python
+        run("build", "cmake", "--preset", "release", "-B", folder, f"-DMEMOIR_PYTHON={first}", f"-DMEMOIR_OTHER_PYTHONS={'' if other == first else other}")
         parts.append("all")
     run("build", "cmake", "--build", folder, "--parallel", os.cpu_count(), "--target", *parts)
     shutil.rmtree(tree, ignore_errors=True)
     run("build", "cmake", "--install", folder, "--prefix", tree)
-    return tree, folder / "tests" / "property" / f"libcounting_allocator-torch{minor}.so"
+    return tree, folder / "tests"
 
 
-def simulates(tree):
-    """The simulated device is built where all its headers are: beside torches of CUDA 13 with what setup/requirements.txt names."""
-    return (tree / "lib" / "memoir" / "libmemoir_simcuda.so").exists()
+def simulates(tree, python):
+    """Whether the simulated device has what this torch imports: it is built with the headers of build/venv, of CUDA 13."""
+    done = subprocess.run([tree / "bin" / "memoir", "doctor", "--simulated", "--json", "--python", python], capture_output=True, text=True)
+    return any(check["subject"] == "simulated CUDA" and check["level"] == "ok" for check in json.loads(done.stdout)["checks"])
 
 
 def records(tree, python):
@@ -120,22 +91,32 @@ def records(tree, python):
         raise Failed("the capture lacks aten::ones")
 
 
-def tests(tree, allocator, python):
+def tests(tree, beside, minor, python, simulated):
     """(passed, all, the names of what failed); skipped ones are not counted."""
     names = [line for line in (ROOT / "tests" / "every_torch.txt").read_text().splitlines() if line and not line.startswith("#")]
-    if not simulates(tree):
+    variables = {"TESTED_TREE": str(tree), "COUNTING_ALLOCATOR": str(beside / "property" / f"libcounting_allocator-torch{minor}.so"),
+                 "LIBTORCH_PROGRAMS": str(beside / "libtorch"), "CUT_CATEGORIES": str(beside / "categories" / "cut_categories")}
+    if not simulated:
+        variables["WITHOUT_SIMULATION"] = "1"
         names = [name for name in names if not name.startswith("simulated/")]
+    cases = []
+    for folder in dict.fromkeys(name.split("/")[0] for name in names):   # one after another: files of two folders may have one name
+        cases += run_tests(python, variables, [name for name in names if name.split("/")[0] == folder])
+    cases = [case for case in cases if case.find("skipped") is None]
+    failed = [case.get("name") for case in cases if case.find("failure") is not None or case.find("error") is not None]
+    return len(cases) - len(failed), len(cases), failed
+
+
+def run_tests(python, variables, names):
     report = WORK / "report.xml"
     report.unlink(missing_ok=True)
     try:
-        run("tests", python, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", *(ROOT / "tests" / name for name in names),
-            env={**os.environ, "TESTED_TREE": str(tree), "COUNTING_ALLOCATOR": str(allocator)})
+        run("tests", python, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", f"--junitxml={report}", *(ROOT / "tests" / name for name in names),
+            env=os.environ | variables)
     except Failed:
         if not report.exists():
             raise
-    cases = [case for case in xml.etree.ElementTree.parse(report).iter("testcase") if case.find("skipped") is None]
-    failed = [case.get("name") for case in cases if case.find("failure") is not None or case.find("error") is not None]
-    return len(cases) - len(failed), len(cases), failed
+    return list(xml.etree.ElementTree.parse(report).iter("testcase"))
 
 
 def examine(version, interpreter, folder):
@@ -143,13 +124,14 @@ def examine(version, interpreter, folder):
     try:
         python, row["Python"], row["torch"], row["CUDA"] = environment(version, interpreter)
         row["torch"] = row["torch"].split("+")[0]
-        tree, allocator = build(python, ".".join(version.split(".")[:2]), folder)
+        tree, beside = build(python, version, folder)
         row["builds"] = "yes"
         records(tree, python)
         row["records"] = "yes"
-        passed, count, failed = tests(tree, allocator, python)
+        simulated = simulates(tree, python)
+        passed, count, failed = tests(tree, beside, torches.minor(version), python, simulated)
         row["tests passed"] = f"{passed} of {count}"
-        row["remark"] = "fails: " + ", ".join(failed[:3]) if failed else "" if simulates(tree) else "without the simulated device"
+        row["remark"] = "fails: " + ", ".join(failed[:3]) if failed else "" if simulated else "without the simulated device"
     except (Failed, subprocess.CalledProcessError, OSError) as problem:
         row["remark"] = re.sub(r"\S*/build/compat/", "", str(problem))
     return row
@@ -175,27 +157,58 @@ def write_row(page, row):
     return "\n".join(lines)
 
 
+def versions_of(words):
+    """The versions that the command line names, in full, each once."""
+    found = [version for word in words for version in (torches.LAST if word == "all" else (word,))]
+    for version in found:
+        if not re.fullmatch(r"\d+\.\d+\.\d+", version):
+            sys.exit(f"./dev compat {version}: write the version in full, as in 2.9.1, or all: {', '.join(torches.LAST)}")
+    return list(dict.fromkeys(found))
+
+
+def tidy(version, options):
+    folder = torches.interpreter_of(version).parents[1]
+    if options.remove:
+        shutil.rmtree(folder, ignore_errors=True)
+    elif not options.keep and folder.exists():
+        torches.reduce(folder)
+
+
 def main():
     parser = argparse.ArgumentParser(prog="./dev compat", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("version", metavar="VERSION", help="of torch, 2.6.0 or later, in full: 2.9.1")
-    parser.add_argument("--python", default="python3", help="interpreter for the environment [python3]")
+    parser.add_argument("versions", metavar="VERSION", nargs="+", help="of torch, 2.6.0 or later, in full: 2.9.1; or all: the last of each minor")
+    parser.add_argument("--python", default="python3", help="interpreter for the environments [python3]")
     parser.add_argument("--build", type=pathlib.Path, metavar="FOLDER",
                         help="take what was built there for that torch: build/dev for 2.11 and 2.15, with another Python [build anew]")
-    parser.add_argument("--keep", action="store_true", help="leave build/compat/venv-VERSION")
+    parser.add_argument("--keep", action="store_true", help="leave whole environments in build/torches: 4 to 6 GB each")
+    parser.add_argument("--remove", action="store_true", help="leave nothing of them, not even what ./dev wheel links with")
     options = parser.parse_args()
-    if not re.fullmatch(r"\d+\.\d+\.\d+", options.version):
-        sys.exit(f"./dev compat {options.version}: write the version in full, as in 2.9.1")
+    versions = versions_of(options.versions)
     if shutil.which(options.python) is None or subprocess.run([options.python, "-c", ""], capture_output=True).returncode != 0:
         sys.exit(f"./dev compat: {options.python} does not run here; name an interpreter by its path (pyenv's shims only run versions that are switched on)")
     WORK.mkdir(parents=True, exist_ok=True)
+    failed = []
+    for version in versions:
+        for log in WORK.glob("*.log"):
+            log.unlink()
+        started = time.monotonic()
+        row = examine(version, options.python, options.build and options.build.resolve())
+        PAGE.write_text(write_row(PAGE.read_text(), row))
+        tidy(version, options)
+        print(" | ".join(f"{column} {row[column]}" for column in COLUMNS if row[column]) + f" | {time.monotonic() - started:.0f} s", flush=True)
+        if not fine(row):
+            failed.append(version)
+            keep_logs(version)
+    if failed:
+        sys.exit(f"{len(failed)} of {len(versions)} failed: {', '.join(failed)}; what they said is in build/compat/VERSION")
+
+
+def keep_logs(version):
+    folder = WORK / version
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
     for log in WORK.glob("*.log"):
-        log.unlink()
-    row = examine(options.version, options.python, options.build and options.build.resolve())
-    PAGE.write_text(write_row(PAGE.read_text(), row))
-    if not options.keep:
-        shutil.rmtree(WORK / f"venv-{options.version}", ignore_errors=True)
-    print(" | ".join(f"{column} {row[column]}" for column in COLUMNS if row[column]))
-    sys.exit(0 if fine(row) else 1)
+        shutil.copy(log, folder)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ LIBRARIES = {
     "cli11": ("CLI11", "BSD-3-Clause"),
     "elfutils": ("elfutils", "LGPL-3.0-or-later OR GPL-2.0-or-later"),
     "fmtlib": ("{fmt}", "MIT"),
+    "libsodium": ("libsodium", "ISC"),
     "libstb": ("stb", "MIT OR Unlicense"),
     "libzstd": ("Zstandard", "BSD-3-Clause"),
     "nlohmann-json3": ("nlohmann/json", "MIT"),

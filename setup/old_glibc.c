@@ -17,18 +17,25 @@ HIDDEN uint32_t arc4random(void) {
   return number;
 }
 
+/* glibc's first version for this machine, which all later ones have as well. */
+#if defined(__aarch64__)
+#define FIRST "GLIBC_2.17"
+#else
+#define FIRST "GLIBC_2.2.5"
+#endif
+
 /* glibc 2.29 has a log2 that leaves errno alone; the one before serves as well. -Wl,--wrap=log2 leads here. */
-double log2_of_2_2_5(double);
-__asm__(".symver log2_of_2_2_5,log2@GLIBC_2.2.5");
-HIDDEN double __wrap_log2(double x) { return log2_of_2_2_5(x); }
+double first_log2(double);
+__asm__(".symver first_log2,log2@" FIRST);
+HIDDEN double __wrap_log2(double x) { return first_log2(x); }
 
 /* Likewise, for SQLite's functions of numbers. */
-double exp_of_2_2_5(double);
-__asm__(".symver exp_of_2_2_5,exp@GLIBC_2.2.5");
-HIDDEN double __wrap_exp(double x) { return exp_of_2_2_5(x); }
-double log_of_2_2_5(double);
-__asm__(".symver log_of_2_2_5,log@GLIBC_2.2.5");
-HIDDEN double __wrap_log(double x) { return log_of_2_2_5(x); }
-double pow_of_2_2_5(double, double);
-__asm__(".symver pow_of_2_2_5,pow@GLIBC_2.2.5");
-HIDDEN double __wrap_pow(double x, double y) { return pow_of_2_2_5(x, y); }
+double first_exp(double);
+__asm__(".symver first_exp,exp@" FIRST);
+HIDDEN double __wrap_exp(double x) { return first_exp(x); }
+double first_log(double);
+__asm__(".symver first_log,log@" FIRST);
+HIDDEN double __wrap_log(double x) { return first_log(x); }
+double first_pow(double, double);
+__asm__(".symver first_pow,pow@" FIRST);
+HIDDEN double __wrap_pow(double x, double y) { return first_pow(x, y); }

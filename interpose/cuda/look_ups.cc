@@ -38,6 +38,31 @@ memoir_hidden_dlsym:
   .cfi_endproc
   .size memoir_hidden_dlsym, .-memoir_hidden_dlsym
 )");
+#elif defined(__aarch64__)
+// As above; x16 and x17 are what a call through the linker's own stubs may change. `hint #34` is `bti c`.
+asm(R"(
+  .text
+  .p2align 4
+  .type memoir_hidden_dlsym, %function
+  .globl memoir_hidden_dlsym
+  .hidden memoir_hidden_dlsym
+memoir_hidden_dlsym:
+  .cfi_startproc
+  hint #34
+  adrp x16, memoir_hidden_look_ups_wrapped
+  ldr w16, [x16, #:lo12:memoir_hidden_look_ups_wrapped]
+  cbz w16, 1f
+  add x17, x0, #1
+  cmp x17, #1
+  b.ls 1f
+  b memoir_hidden_look_up
+1:
+  adrp x16, memoir_hidden_real_dlsym
+  ldr x16, [x16, #:lo12:memoir_hidden_real_dlsym]
+  br x16
+  .cfi_endproc
+  .size memoir_hidden_dlsym, .-memoir_hidden_dlsym
+)");
 #endif
 
 namespace memoir {
@@ -92,7 +117,7 @@ void* FindRealDlsym() {
 }
 
 void* DlsymHook(void (*after)()) {
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
   after_look_up.store(after, std::memory_order_release);
   return FindRealDlsym() == nullptr ? nullptr : reinterpret_cast<void*>(&memoir_hidden_dlsym);
 #else

@@ -15,8 +15,8 @@
 
 namespace memoir {
 
-// What slots of dlsym are to hold; nullptr where it cannot be done: on a machine that is not x86-64 (the code that
-// keeps the caller's return address is written for that one), or in a process that has no dlsym.
+// What slots of dlsym are to hold; nullptr where it cannot be done: on a machine that is neither x86-64 nor aarch64,
+// for which the code is written that keeps the caller's return address, or in a process that has no dlsym.
 // `after` runs after each look-up, before its result is known to the caller.
 void* DlsymHook(void (*after)());
 // The process's own dlsym, on any machine; nullptr before FindRealDlsym, and where there is none.

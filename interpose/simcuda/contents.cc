@@ -1,6 +1,7 @@
 #include "interpose/simcuda/contents.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -11,10 +12,10 @@
 namespace memoir::simcuda {
 namespace {
 
-constexpr std::uint64_t kPage = 4096;
-
-std::uint64_t PageDown(std::uint64_t address) { return address & ~(kPage - 1); }
-std::uint64_t PageUp(std::uint64_t address) { return PageDown(address + kPage - 1); }
+// The kernel's: some of aarch64's have pages of 64 KiB, and would clear all of one of which a part is given back.
+std::uint64_t PageBytes() { return static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)); }
+std::uint64_t PageDown(std::uint64_t address) { return address & ~(PageBytes() - 1); }
+std::uint64_t PageUp(std::uint64_t address) { return PageDown(address + PageBytes() - 1); }
 void* Pointer(std::uint64_t address) { return reinterpret_cast<void*>(address); }
 std::uint64_t Address(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 

@@ -36,16 +36,26 @@ def program() -> str:
 def trackers() -> dict[str, str]:
     """Torch minors that this installation has trackers for: {"2.11": path}."""
     paths = glob.glob(os.path.join(glob.escape(folder()), "libmemoir_tracker-torch*.so"))
-    minors = ((re.search(r"torch([0-9.]+)\.so$", path), path) for path in paths)
+    minors = ((re.search(r"torch(\d.*)\.so$", path), path) for path in paths)
     return {minor.group(1): path for minor, path in minors if minor is not None}
+
+
+def minor_of(torch_version: str) -> str:
+    """What its tracker is named after: "2.11" of "2.11.0+cu130". The C++ interface of a nightly, or of a build of unreleased sources, is its own: all of it."""
+    release = re.match(r"(\d+\.\d+)\.\d+(rc\d+|\.post\d+)?(\+.*)?$", torch_version)
+    return release.group(1) if release is not None else torch_version
+
+
+def _in_order(minor: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", minor)]
 
 
 def load(torch_version: str) -> ctypes.CDLL:
     """The tracker for `torch_version` ("2.11.0+cu130"), with its functions declared."""
-    minor = ".".join(torch_version.split("+")[0].split(".")[:2])
+    minor = minor_of(torch_version)
     known = trackers()
     if minor not in known:
-        have = ", ".join(sorted(known)) or "none"
+        have = ", ".join(sorted(known, key=_in_order)) or "none"
         raise NoTracker(f"no tracker for torch {minor} (this Memoir has: {have}); in Memoir's sources: {sys.executable} -m pip install .")
     # The tracker names the interposer by its soname only; loaded first by path, or preloaded, it is found. One copy in a process.
     interposer = os.path.join(folder(), "libmemoir_interpose.so")
@@ -75,7 +85,7 @@ def _other_interposers() -> list[str]:
 
 def load_modules(torch_version: str) -> ctypes.PyDLL:
     """The same library for functions that are called with the GIL held; load() was called before."""
-    return _tracker_of_modules(trackers()[".".join(torch_version.split("+")[0].split(".")[:2])])
+    return _tracker_of_modules(trackers()[minor_of(torch_version)])
 
 
 @functools.cache

@@ -18,7 +18,7 @@ def start(torch_version: str) -> None:
     """At the end of torch's import, where they are wanted. Raises where values cannot be had."""
     from memoir import _library
 
-    minor = ".".join(torch_version.split("+")[0].split(".")[:2])
+    minor = _library.minor_of(torch_version)
     path = os.path.join(_library.folder(), f"libmemoir_values-torch{minor}.so")
     if not os.path.exists(path):
         raise RuntimeError(f"this Memoir has no library for values with torch {minor}")

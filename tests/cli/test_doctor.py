@@ -184,6 +184,14 @@ def test_another_patch_of_the_same_torch(doctor, torch_of):
     is_line(doctor("tracker", PYTHONPATH=torch_of("__version__ = '9.9.7.dev20301231+cu200'\n")), "ok", "for torch 9.9")
 
 
+def test_what_a_capture_tells(doctor):
+    (level, finding, fix), = doctor("told: variables", RANK="3", WORLD_SIZE="", TMPDIR="/tmp", SECRET_TOKEN="s3cr3t")
+    assert (level, fix) == ("ok", "") and "RANK=3" in finding and "TMPDIR=/tmp" in finding and "WORLD_SIZE" in finding.split("; not set, but told if they were: ")[1]
+    assert finding.endswith("; of no other variable") and "SECRET" not in finding and "s3cr3t" not in finding
+    assert doctor("told: arguments")[0][1] == "the file name of the script, without its folder; no argument"
+    assert doctor("told: host")[0][1] == os.uname().nodename + ", its boot id, ids of processes; no user, no address"
+
+
 @pytest.fixture
 def with_cuda(fake_tree, torch_of, tmp_path):
     """with_cuda(source of libc10_cuda.so, tracker): the program of a tree, and the folder of a torch, that have these."""

@@ -21,6 +21,7 @@ import pyarrow.parquet  # noqa: E402
 SAMPLES = ["training", "empty", "one_operator", "odd_names", "ranks", "losses", "folded", "trained", "cuda", "cuda_unknown", "cuda_lost", "driver", "calls", "kernels", "many", "job"]
 TABLES = ["ranks", "modules", "steps", "operators", "blocks", "events", "calls", "summary"]
 FORMS = ["arrow", "parquet"]
+JOBS = ["ranks", "job"]
 READ = {"arrow": lambda path: pyarrow.ipc.open_file(path).read_all(), "parquet": pyarrow.parquet.read_table}
 
 
@@ -29,7 +30,16 @@ def exported(memoir, samples, tmp_path):
     def exported(form, sample, *options):
         done = memoir("export", form, *options, samples / sample, "-o", tmp_path / form)
         assert (done.returncode, done.stdout) == (0, ""), done.stderr
-        assert sorted(os.listdir(tmp_path / form)) == sorted(f"{table}.{form}" for table in TABLES)
+        if form == "parquet" and sample in JOBS:  # by rank: tests/queries. All ranks together is a table in a file of its own
+            assert sorted(os.listdir(tmp_path / form)) == sorted([*TABLES, "_memoir.json"])
+            for table in TABLES:
+                done = memoir("export", form, *options, "--tables", table, samples / sample, "-o", tmp_path / f"{table}.parquet")
+                assert done.returncode == 0, done.stderr
+                rows = sum(pyarrow.parquet.read_metadata(file).num_rows for file in (tmp_path / form / table).rglob("*.parquet"))
+                assert rows == READ[form](tmp_path / f"{table}.parquet").num_rows or table == "modules"
+            return {table: tmp_path / f"{table}.parquet" for table in TABLES}
+        manifest = ["_memoir.json"] if form == "parquet" else []
+        assert sorted(os.listdir(tmp_path / form)) == sorted([f"{table}.{form}" for table in TABLES] + manifest)
         return {table: tmp_path / form / f"{table}.{form}" for table in TABLES}
 
     return exported
@@ -98,7 +108,7 @@ def test_some_tables(memoir, samples, tmp_path):
     assert pyarrow.parquet.read_table(tmp_path / "blocks.parquet") == READ["arrow"](tmp_path / "some" / "blocks.arrow")
     (tmp_path / "there").mkdir()
     assert memoir("export", "parquet", "--tables", "blocks", samples / "training", "-o", "there").returncode == 0
-    assert os.listdir(tmp_path / "there") == ["blocks.parquet"]
+    assert sorted(os.listdir(tmp_path / "there")) == ["_memoir.json", "blocks.parquet"]
 
 
 @pytest.mark.parametrize("options", [("--steps", "1:2"), ("--from", "3ms", "--to", "6ms"), ("--device", "cpu"), ("--rank", "0")])

@@ -1,5 +1,6 @@
 """What a recording tells of its program: nothing of its arguments and its environment but what docs/security.md lists; and whom it tells it."""
 
+import json
 import os
 import subprocess
 import sys
@@ -44,6 +45,15 @@ def test_no_argument_and_no_variable_is_recorded(schema, recorded):
     assert b"API_TOKEN" not in found and b"--token" not in found
 
 
+def test_a_redacted_recording_tells_nothing_of_its_program(schema, recorded, tree, tmp_path):
+    done = subprocess.run([tree / "bin" / "memoir", "export", "redacted", recorded[0], "-o", tmp_path / "redacted", "--key", tmp_path / "key"],
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    found = b"".join(everything(schema, tmp_path / "redacted"))
+    assert b"aten::linear" in found and b"site-packages/torch/nn/modules/linear.py" in found
+    assert not [secret for secret in (b"program.py", os.uname().nodename.encode(), str(tmp_path).encode()) if secret in found]
+
+
 def test_what_is_made_is_for_its_owner_alone(recorded):
     capture, done = recorded
     assert done.stdout.split() == ["0o600"], "the ring, while the program ran"
@@ -65,3 +75,35 @@ def test_a_variable_of_a_launcher_shows_where_it_is_no_rank(schema, tree, tmp_pa
     assert done.returncode == 0
     found = b"".join(everything(schema, capture))
     assert b"not-a-number" in found and b"secret-host" not in found
+
+
+# Variables that programs like to keep secrets in, and those that torch, CUDA, launchers and Memoir look at.
+WATCHED = ("AWS_SECRET_ACCESS_KEY AZURE_CLIENT_SECRET HF_TOKEN WANDB_API_KEY OPENAI_API_KEY GITHUB_TOKEN SSH_AUTH_SOCK LD_CANARY PYTHON_CANARY LOGNAME MAIL "
+           "MASTER_ADDR MASTER_PORT LOCAL_RANK GROUP_RANK NCCL_DEBUG_CANARY NCCL_SOCKET_IFNAME TORCH_CANARY TORCHELASTIC_CANARY SLURM_JOB_NAME SLURM_JOB_USER "
+           "SLURM_NODELIST PMIX_CANARY OMPI_CANARY RAY_CANARY KUBERNETES_SERVICE_HOST CUDA_CANARY NVIDIA_CANARY PYTORCH_CANARY MEMOIR_CANARY HOSTNAME").split()
+
+
+def test_doctor_lists_what_is_told_and_nothing_else_is(schema, tree, tmp_path):
+    """Each variable has a value of its own: those that a capture has are on doctor's list, and every fact of that list is in the capture."""
+    rings = tmp_path / "rings-canary"
+    rings.mkdir()
+    told = {"RANK": "3", "WORLD_SIZE": "8", "SLURM_PROCID": "is-canary-of-slurm", "TORCHELASTIC_RESTART_COUNT": "2", "MEMOIR_RING_DIR": str(rings)}
+    canaries = {name: f"canary-of-{name.lower()}" for name in WATCHED}
+    environment = {**os.environ, **canaries, **told}
+    doctor = subprocess.run([tree / "bin" / "memoir", "doctor", "--json", "--python", sys.executable], env=environment, capture_output=True, text=True)
+    lines = {check["subject"]: check["finding"] for check in json.loads(doctor.stdout)["checks"]}
+    listed, unset = lines["told: variables"].split("; not set, but told if they were: ")
+    assert all(f"{name}={value}" in listed for name, value in told.items()), listed
+    assert not any(name in lines["told: variables"].replace(",", " ").replace("=", " ").split() for name in WATCHED)
+    assert os.uname().nodename in lines["told: host"]
+    (tmp_path / "script.py").write_text("import os, sys, torch; torch.ones(4)")
+    done = subprocess.run([tree / "bin" / "memoir", "run", "-q", "-o", tmp_path / "capture", "--", sys.executable, tmp_path / "script.py", "canary-of-argv"],
+                          env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    found = b"".join(everything(schema, tmp_path / "capture"))
+    assert b"script.py" in found and str(rings).encode() in found and b"is-canary-of-slurm" in found and os.uname().nodename.encode() in found
+    assert not [name for name, value in canaries.items() if value.encode() in found]
+    assert b"canary-of-argv" not in found
+    mine = {**dict.fromkeys(WATCHED, ""), **told}
+    others = [name for name, value in os.environ.items() if len(value) > 12 and name not in mine and value.encode() in found and not value.startswith("/")]
+    assert not others, others

@@ -16,7 +16,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = "import torch\nkept = torch.ones(1000) + 1\n"
 OTHERS = [path for path in os.environ.get("OTHER_PYTHONS", "").split(":") if path]
-sys.path.insert(0, str(ROOT / "setup"))
+sys.path[:0] = [str(ROOT / "setup"), str(ROOT / "tests" / "rules")]
 
 
 def run(*command, **options):
@@ -30,7 +30,7 @@ def run(*command, **options):
 def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
     flags = [] if os.environ.get("AS_SHIPPED") else ["--flags-of-tests"]
-    print(run(sys.executable, ROOT / "setup" / "build_wheel.py", ";".join(OTHERS), "-o", folder, *flags))
+    print(run(sys.executable, ROOT / "setup" / "build_wheel.py", ";".join(OTHERS), "--torches", "none", "-o", folder, *flags))
     wheel, = folder.iterdir()
     return wheel
 
@@ -58,6 +58,24 @@ def test_its_name_says_what_it_asks_for(wheel, tmp_path):
     assert asks["GLIBC"] <= (2, int(name.group(1)))
     if (ROOT / "build" / "sysroot" / "ready").exists():     # else it was said that there is no older libc to link with
         assert asks["GLIBC"] <= (2, 28) and asks["GLIBCXX"] <= (3, 4, 25), asks
+
+
+def test_its_libraries_need_what_torch_brings(wheel, tmp_path):
+    """libpython is none of it, and each tracker has the std::string of its torch: the rules of the installed tree, in what is linked for an older system."""
+    import installed_rules
+
+    tree = tmp_path / "memoir" / "_tree"
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    assert len(list(tree.glob("lib/memoir/libmemoir_tracker-torch*.so"))) == 1 + len(OTHERS)
+    glibc = (": needs libdl.so.2", ": needs libpthread.so.0", ": needs libm.so.6")   # before 2.34 libc was several libraries
+    assert not [line for line in installed_rules.needed_libraries(tree) if not line.endswith(glibc)]
+    for check in (installed_rules.exported_symbols, installed_rules.string_of_torch, installed_rules.stays_and_moves):
+        assert not list(check(tree)), check.__doc__
+
+
+@pytest.mark.skipif(not os.environ.get("AS_SHIPPED"), reason="built with the flags of the tests, it has debug information")
+def test_its_size(wheel):
+    assert wheel.stat().st_size <= 40 << 20
 
 
 def test_a_tracker_for_each_torch(wheel):

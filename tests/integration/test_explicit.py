@@ -193,9 +193,12 @@ def test_flushes_meet_stops(tree, tmp_path):
 OTHER_VERSIONS = '''
 import sys, torch, memoir
 minor = ".".join(torch.__version__.split(".")[:2])
-torch.__version__ = "2.99.0+cpu"
-try: memoir.start(sys.argv[1] + "/none")
-except RuntimeError as problem: print(problem)
+print(minor)
+for version in "2.99.0+cpu", minor + ".0.dev20261120+cpu", minor + ".0a0+git1234567":   # unknown, a nightly, unreleased sources
+    torch.__version__ = version
+    try: memoir.start(sys.argv[1] + "/none")
+    except RuntimeError as problem: print(problem)
+    print(torch.ones(4).tolist())
 torch.__version__ = minor + ".99+cpu"
 memoir.start(sys.argv[1] + "/capture")
 torch.add(torch.ones(4), 1)
@@ -205,6 +208,9 @@ torch.add(torch.ones(4), 1)
 def test_a_tracker_serves_the_patches_of_its_minor_and_no_other(tree, tmp_path):
     done = run_explicit(tree, tmp_path, OTHER_VERSIONS, tmp_path)
     assert done.returncode == 0, done.stderr
-    line, = done.stdout.splitlines()
-    assert line.startswith("no tracker for torch 2.99 (this Memoir has: 2.") and line.endswith(f"in Memoir's sources: {sys.executable} -m pip install .")
+    minor, *said = done.stdout.splitlines()
+    assert said[1::2] == ["[1.0, 1.0, 1.0, 1.0]"] * 3
+    for line, version in zip(said[::2], ("2.99", f"{minor}.0.dev20261120+cpu", f"{minor}.0a0+git1234567"), strict=True):
+        assert line.startswith(f"no tracker for torch {version} (this Memoir has: 2."), line
+        assert line.endswith(f"in Memoir's sources: {sys.executable} -m pip install ."), line
     assert counts(show(tree, tmp_path / "capture"))["aten::add.Tensor"] == 1 and not (tmp_path / "none").exists()

@@ -201,7 +201,7 @@ TEST_F(DamageTest, TwoThousandMutationsNeitherCrashNorHang) {
     const std::vector<char> before(image_.begin() + static_cast<std::ptrdiff_t>(at),
                                    image_.begin() + static_cast<std::ptrdiff_t>(at + bytes));
     for (std::size_t index = 0; index < bytes; ++index) {
-      const char values[] = {0, -1, 1, 127, static_cast<char>(random())};
+      const char values[] = {0, static_cast<char>(-1), 1, 127, static_cast<char>(random())};
       image_[at + index] = values[random() % std::size(values)];
     }
     Write(at, bytes);

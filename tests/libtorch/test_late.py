@@ -6,7 +6,8 @@ import subprocess
 import pytest
 from recording import counts, events, run_memoir, show
 
-ELSEWHERE = pytest.mark.skipif(platform.machine() != "x86_64", reason="look-ups are watched on x86-64 alone (interpose/cuda/look_ups.h)")
+ELSEWHERE = pytest.mark.skipif(platform.machine() not in ("x86_64", "aarch64"),
+                               reason="look-ups are watched on x86-64 and aarch64 alone (interpose/cuda/look_ups.h)")
 
 
 @ELSEWHERE

@@ -1,5 +1,6 @@
 """Programs of libtorch without Python: recorded by `memoir run` as they are, and, where they tell what they consist of, as the same program in Python."""
 
+import os
 import shutil
 import subprocess
 
@@ -56,6 +57,8 @@ def pair(request, tree, program, clean, tmp_path_factory):
     """(captures of the program and of its twin, device, what memoir run said of the first)."""
     if request.param == "cuda" and not torch.version.cuda:
         pytest.skip("this torch has no CUDA half")
+    if request.param == "cuda" and "WITHOUT_SIMULATION" in os.environ:   # setup/compat.py
+        pytest.skip("the simulated device does not serve this torch")
     folder = tmp_path_factory.mktemp(request.param)
     options = ("--simulate", "h100") if request.param == "cuda" else ()
     device = "cuda:0" if request.param == "cuda" else "cpu"

@@ -18,6 +18,7 @@ LIBRARIES = {
     "fmt": r"fmt/",
     "cli11": r"CLI/",
     "json": r"nlohmann/",
+    "sodium": r"sodium(/\w+)?\.h$",
     "sqlite": r"sqlite3\.h$",
     "stb": r"stb/",
     "nanoarrow": r"nanoarrow/",
@@ -54,6 +55,8 @@ ARROWS = {
     "tools/import": (("proto",), TOOLS | {"json", "zstd", "zlib"}),
     "tools/read": (("proto", "tools/import"), TOOLS | {"zstd"}),
     "tools/model": (("tools/import", "tools/read", "proto"), TOOLS),
+    "tools/follow": (("tools/read", "tools/model", "proto"), TOOLS),  # recordings that are still being written
+    "tools/redact": (("proto", "tools/import", "tools/read"), TOOLS | {"sodium"}),
     "tools/symbolize": (("tools/read",), TOOLS | {"elfutils"}),
     "tools/arrow": ((), {"nanoarrow"}),
     "tools/cli": (("tools/read", "tools/cli/arguments", "tools/cli/terminal"), TOOLS | {"cli11", "json"}),
@@ -78,6 +81,7 @@ ANALYZE = {
     "time": "categories grouping pass",
     "tree": "grouping pass",
     "lives": "categories grouping pass",
+    "live": "categories lives pass",
     "accounting": "driver grouping pass",
     "fit": "summary",
     "data_flow": "grouping pass",
@@ -86,6 +90,7 @@ ANALYZE = {
 }
 VIEW = {
     "json": "terminal",
+    "brief": "json terminal",
     "terminal": "",
     "picture": "analyze/categories analyze/torch_profiler",
     "capture": "json terminal analyze/grouping analyze/lives analyze/pass analyze/segments analyze/summary",
@@ -99,6 +104,7 @@ VIEW = {
     "flame": "capture json terminal analyze/grouping analyze/pass analyze/stacks",
     "host": "capture json terminal analyze/host",
     "lives": "capture json terminal analyze/categories analyze/lives",
+    "live": "json terminal analyze/live analyze/pass",
     "oom": "capture json terminal analyze/categories analyze/grouping analyze/oom analyze/pass analyze/summary",
     "segments": "capture json terminal analyze/categories analyze/segments",
     "stacks": "capture json terminal analyze/grouping analyze/pass analyze/stacks",
@@ -112,27 +118,35 @@ VIEW = {
 }
 CLI = {
     "terminal": "view/terminal",
+    "brief": "arguments view/brief view/json",
     "arguments": "terminal analyze/pass view/terminal",
     "process": "view/terminal",
     "output": "",
     "installed": "process",
     "attach": "arguments installed process terminal view/capture",
     "launch": "arguments attach installed process terminal analyze/host analyze/summary view/host view/summary view/terminal",
-    "doctor": "arguments attach installed launch process terminal view/json view/terminal",
-    "fit": "arguments attach installed launch process terminal analyze/fit view/fit view/terminal",
-    "check": "arguments attach terminal view/json analyze/accounting analyze/categories analyze/compare analyze/grouping analyze/host analyze/lives analyze/pass analyze/segments analyze/summary view/accounting view/capture view/compare view/host view/lives view/oom view/segments view/terminal",
-    "diff": "arguments attach terminal analyze/compare analyze/pass view/compare view/json view/terminal",
+    "doctor": "arguments attach brief installed launch process terminal view/json view/terminal",
+    "fit": "arguments attach brief installed launch process terminal analyze/fit view/fit view/terminal",
+    "check": "arguments attach brief terminal view/json analyze/accounting analyze/categories analyze/compare analyze/grouping analyze/host analyze/lives analyze/pass analyze/segments analyze/summary view/accounting view/capture view/compare view/host view/lives view/oom view/segments view/terminal",
+    "diff": "arguments attach brief terminal analyze/compare analyze/pass view/compare view/json view/terminal",
+    "live": "arguments output terminal analyze/live view/json view/live view/terminal",
     "symbolize": "arguments installed process terminal",
+    "redact": "arguments attach output terminal view/terminal",
     "report": "arguments attach installed output terminal analyze/accounting analyze/pass analyze/report analyze/segments view/json view/report view/terminal",
-    "show": "arguments attach output terminal "
-    + " ".join(f"analyze/{room}" for room in ANALYZE if room not in ("accounting", "compare", "fit", "host", "report"))
+    "tables": "output terminal analyze/categories analyze/lives analyze/pass analyze/summary analyze/tree view/database",
+    "query": "arguments attach installed process terminal view/terminal",
+    "show": "arguments attach brief output redact tables terminal "
+    + " ".join(f"analyze/{room}" for room in ANALYZE if room not in ("accounting", "compare", "fit", "host", "live", "report"))
     + " "
-    + " ".join(f"view/{room}" for room in VIEW if room not in ("accounting", "compare", "fit", "host", "report")),
+    + " ".join(f"view/{room}" for room in VIEW if room not in ("accounting", "compare", "fit", "host", "live", "report")),
 }
 for folder, rooms, libraries in (("analyze", ANALYZE, set()), ("view", VIEW, {"json", "nanoarrow", "protozero", "sqlite", "stb", "zlib", "zstd"}), ("cli", CLI, {"cli11", "json"})):
     for room, others in rooms.items():
         arrows = [f"tools/{other}" if "/" in other else f"tools/{folder}/{other}" for other in others.split()]
         ARROWS[f"tools/{folder}/{room}"] = (("tools/read", "tools/model", "proto", *arrows), TOOLS | libraries)
+ARROWS["tools/cli/live"] = (("tools/follow", *ARROWS["tools/cli/live"][0]), ARROWS["tools/cli/live"][1])
+
+ARROWS["tools/cli/redact"] = (("tools/redact", *ARROWS["tools/cli/redact"][0]), TOOLS)
 
 # What needs nothing but libc at run time. <string>, <vector>, <mutex>, <functional> and their like bring libstdc++.
 HEADER_ONLY = set(

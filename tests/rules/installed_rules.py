@@ -127,6 +127,18 @@ def stays_and_moves(tree):
             yield f"{path}: can be unloaded (link with -z nodelete)"
 
 
+def string_of_torch(tree):
+    """A tracker calls torch with the std::string that torch's wheels were built with: the old one before 2.7, std::__cxx11's since."""
+    for path, binary in binaries(tree):
+        minor = re.search(r"libmemoir_(?:tracker|values)-torch(\d+)\.(\d+)\.so", path.name)
+        if not minor:
+            continue
+        old = (int(minor[1]), int(minor[2])) < (2, 7)
+        called = re.findall(r"^ +U ((?:c10|at|torch)::.*)$", output_of("nm", "-DC", "--undefined-only", path), re.MULTILINE)
+        wrong = r"std::__cxx11::basic_string" if old else r"std::(string|basic_string)\b"
+        yield from (f"{path}: calls {name}, with the {'new' if old else 'old'} std::string" for name in called if re.search(wrong, name))
+
+
 @dataclasses.dataclass(frozen=True)
 class Rule:
     check: object
@@ -138,6 +150,7 @@ class Rule:
 
 
 _INTERPOSER = "lib/memoir/libmemoir_interpose.so"
+CALLS_WITH_STRING = "#include <string>\nnamespace c10 { void Name(const std::string&); }\nvoid F() { c10::Name({}); }"
 _LIBRARY = ("-shared", "-fPIC", "-nostartfiles")
 RULES = (
     Rule(
@@ -164,6 +177,13 @@ RULES = (
         (
             (_INTERPOSER, "namespace google::protobuf { void Hidden() {} }", _LIBRARY, "contains protobuf"),
             ("lib/memoir/libmemoir_tracker-torch2.11.so", 'const char* F() { return "libprotobuf"; }', _LIBRARY, "contains protobuf"),
+        ),
+    ),
+    Rule(
+        string_of_torch,
+        (
+            ("lib/memoir/libmemoir_tracker-torch2.6.so", CALLS_WITH_STRING, (*_LIBRARY, "-D_GLIBCXX_USE_CXX11_ABI=1"), "the new std::string"),
+            ("lib/memoir/libmemoir_tracker-torch2.10.so", CALLS_WITH_STRING, (*_LIBRARY, "-D_GLIBCXX_USE_CXX11_ABI=0"), "the old std::string"),
         ),
     ),
     Rule(

@@ -26,6 +26,12 @@ Record a program
                memoir run -o run1 -- python train.py
                memoir run -o run1 --simulate h100 -- python train.py
 
+What happens right now?
+  live       a recording while it is being written: memory, steps, what is at a
+             step's peak, and when memory runs out
+               memoir live run1
+               memoir live --prometheus 9464 run1
+
 Who holds the bytes?
   show       the peak and what was live at it, by operator, module, category,
              line or parameter; at any instant; over time
@@ -49,6 +55,11 @@ What has changed?
                memoir diff before after
                memoir diff --by category,module before after
 
+What do a thousand ranks say?
+  query      questions in SQL about a job's tables, on DuckDB or on Spark
+               memoir query
+               memoir query odd_rank run1
+
 What will it need?
   fit        whether a program fits on a GPU that you do not have, and up to
              which batch
@@ -60,6 +71,10 @@ See it elsewhere
                memoir report run1 -o run1.html
   export     files for other programs: Perfetto, pprof, SQLite, JSON, ...
                memoir export perfetto run1 -o run1.pftrace
+
+  reveal     names in the place of the hashes of a redacted export
+               memoir export redacted run1 -o redacted1
+               memoir show redacted1 | memoir reveal
 
 What works on this machine?
   doctor     what can be recorded here, what not, why, and what to do
@@ -77,10 +92,11 @@ struct Verb {
   const char* name;
   int (*run)(const std::vector<std::string>&);
 };
-constexpr Verb kVerbs[] = {{"run", RunVerb},       {"show", ShowVerb},     {"check", CheckVerb},
-                           {"diff", DiffVerb},     {"fit", FitVerb},       {"explain", ExplainVerb},
-                           {"report", ReportVerb}, {"export", ExportVerb}, {"symbolize", SymbolizeVerb},
-                           {"doctor", DoctorVerb}};
+constexpr Verb kVerbs[] = {
+    {"run", RunVerb},       {"live", LiveVerb},       {"show", ShowVerb},           {"check", CheckVerb},
+    {"diff", DiffVerb},     {"fit", FitVerb},         {"explain", ExplainVerb},     {"query", QueryVerb},
+    {"report", ReportVerb}, {"export", ExportVerb},   {"reveal", RevealVerb},       {"symbolize", SymbolizeVerb},
+    {"doctor", DoctorVerb}};
 
 int NotAVerb(const std::vector<std::string>& arguments) {
   std::vector<std::string> verbs;

@@ -1,28 +1,18 @@
 #include "tools/import/capture_writer.h"
 
 #include <xxhash.h>
-#include <zstd.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "tools/import/chunk_bytes.h"
 
 namespace memoir {
 namespace {
 
 constexpr std::uint64_t kMostChunkEvents = 1u << 16;
 constexpr std::size_t kMostDefinedBytes = 4u << 20;
-constexpr int kZstdLevel = 1;
-
-std::string Hash(v1::NameDef::Kind kind, std::string_view text, std::string_view file) {
-  std::string all(1, static_cast<char>(kind));
-  if (kind == v1::NameDef::CODE) all.append(file).push_back('\0');
-  all += text;
-  XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, XXH3_128bits(all.data(), all.size()));
-  return std::string(reinterpret_cast<const char*>(canonical.digest), sizeof canonical.digest);
-}
 
 // To the value before, which it replaces.
 std::int64_t Difference(std::uint64_t value, std::uint64_t& last) {
@@ -60,10 +50,10 @@ void CaptureWriter::NoteDefinition(std::size_t bytes) {
 std::uint32_t CaptureWriter::AddName(v1::NameDef::Kind kind, std::string_view text, std::string_view file) {
   v1::NameDef* const name = payload_.add_names();
   name->set_id(++names_);
-  name->set_hash(Hash(kind, text, file));
   name->set_kind(kind);
   name->set_text(std::string(text));
   if (!file.empty()) name->set_code_file(std::string(file));
+  name->set_hash(HashOf(*name));
   if (kind == v1::NameDef::OPERATOR) name->set_schema(std::string(text) + "() -> ()");
   const std::uint32_t number = names_;
   NoteDefinition(text.size() + file.size());
@@ -72,16 +62,15 @@ std::uint32_t CaptureWriter::AddName(v1::NameDef::Kind kind, std::string_view te
 
 std::uint32_t CaptureWriter::AddModule(const std::string& root, const std::string& path,
                                        const std::string& module_class) {
-  const std::string text = absl::StrCat(root, std::string(1, '\0'), path, std::string(1, '\0'), module_class);
   v1::NameDef* const name = payload_.add_names();
   name->set_id(++names_);
-  name->set_hash(Hash(v1::NameDef::MODULE, text, ""));
   name->set_kind(v1::NameDef::MODULE);
   name->set_text(path);
   name->set_module_class(module_class);
   name->set_module_root(root);
+  name->set_hash(HashOf(*name));
   const std::uint32_t number = names_;
-  NoteDefinition(text.size());
+  NoteDefinition(root.size() + path.size() + module_class.size() + 2);
   return number;
 }
 
@@ -212,12 +201,7 @@ void CaptureWriter::EndChunk(bool last) {
   clock->set_realtime_ns(info_.start().realtime_ns() + (tick_ - info_.start().tick()));
   payload_.mutable_counters();
   if (last) payload_.mutable_end()->set_reason(v1::End::STOPPED);
-  const std::string plain = payload_.SerializeAsString();
-  std::string packed(ZSTD_compressBound(plain.size()), '\0');
-  packed.resize(ZSTD_compress(packed.data(), packed.size(), plain.data(), plain.size(), kZstdLevel));
-  chunk.set_checksum(XXH64(packed.data(), packed.size(), 0));
-  chunk.set_payload_bytes(plain.size());
-  chunk.set_payload(std::move(packed));
+  PackPayload(payload_, chunk);
   chunk.set_complete_until_tick(tick_);
   chunk.set_has_keyframe(payload_.has_keyframe());
   Write(chunk);
@@ -230,35 +214,14 @@ void CaptureWriter::Write(v1::Chunk& chunk) {
   chunk.set_sequence(sequence_++);
   chunk.set_recording(recording_);
   if (offset_ == 0) *chunk.mutable_process() = info_;
-  // The header, its checksum, and behind it what the checksum does not cover.
-  v1::Chunk behind;
-  behind.set_payload(std::move(*chunk.mutable_payload()));
-  chunk.clear_payload();
-  if (chunk.has_index()) behind.mutable_index()->Swap(chunk.mutable_index());
-  behind.set_chunk_bytes(chunk.chunk_bytes());
-  chunk.clear_index();
-  chunk.clear_chunk_bytes();
-  std::string bytes = chunk.SerializeAsString();
-  v1::Chunk checksum;
-  checksum.set_header_checksum(XXH64(bytes.data(), bytes.size(), 0));
-  bytes += checksum.SerializeAsString();
-  if (behind.has_index()) {  // its own length, which stands in it at a fixed size
-    behind.set_chunk_bytes(1);
-    behind.set_chunk_bytes(bytes.size() + behind.ByteSizeLong());
-  }
-  bytes += behind.SerializeAsString();
-  std::string front = "\x0a";
-  std::size_t size = bytes.size();
-  for (; size >= 0x80; size >>= 7) front += static_cast<char>(0x80 | (size & 0x7f));
-  front += static_cast<char>(size);
+  const std::string bytes = EncodeChunk(chunk);
   v1::ChunkRef* const ref = index_.add_chunks();
   ref->set_offset(offset_);
-  ref->set_bytes(front.size() + bytes.size());
+  ref->set_bytes(bytes.size());
   ref->set_first_tick(chunk.first_tick());
   ref->set_last_tick(chunk.last_tick());
   ref->set_event_count(chunk.event_count());
   ref->set_has_keyframe(chunk.has_keyframe());
-  Put(front);
   Put(bytes);
 }
 

@@ -29,6 +29,7 @@ struct Chunk {
   ChunkHeader header;
   std::shared_ptr<const Payload> payload;
   bool part_begins = false;  // the first of its part that is replayed: earlier names, layouts and signatures end here
+  bool memory_alone = false;  // what is allocated is shown, and not what runs (replayer_skim.cc)
   std::vector<std::uint8_t> tensor_is_known;  // per row of the tensor table: the replay has looked at its storage
 };
 

@@ -104,6 +104,7 @@ void Replayer::TakeChunk(const std::shared_ptr<Chunk>& chunk) {
     ids_->ForgetPart();
   }
   ids_->Define(payload);
+  if (chunk->memory_alone != skimming_) SwitchSkimming(chunk->memory_alone);
   torch_threads_.clear();  // more may be known of a thread now
   if (payload.clock.tick() != 0) clocks_[process_.value].Add(payload.clock);
   if (!payload.keyframe.empty()) TakeKeyframe(*chunk);

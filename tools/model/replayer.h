@@ -1,8 +1,9 @@
 // One replay: takes decoded chunks, merges the threads of each process by tick, keeps range stacks and live blocks, and
 // calls the visitor. Capture::Replay drives it; nothing else needs it.
 //
-// In nine sources: replayer.cc merges; of the others each has its part in its name (replayer_calls.cc: calls of CUDA;
-// replayer_switches.cc: how much is recorded; replayer_bases.cc: which threads work for others).
+// In ten sources: replayer.cc merges; of the others each has its part in its name (replayer_calls.cc: calls of CUDA;
+// replayer_switches.cc: how much is recorded; replayer_bases.cc: which threads work for others; replayer_skim.cc:
+// chunks of which memory alone is wanted).
 #ifndef TOOLS_MODEL_REPLAYER_H_
 #define TOOLS_MODEL_REPLAYER_H_
 
@@ -119,6 +120,8 @@ class Replayer : public ReplayState {
   void ShowSwitch(ThreadReplay& thread, RunCursor& cursor);
   void NoteSwitch(const SwitchEvent& event);
   void ForgetBefore(ThreadId by, Tick tick);
+  void SwitchSkimming(bool skim);
+  bool Skim(ThreadReplay& thread, RunCursor& cursor);  // true: the event in hand is passed over
   void BeginGap(v1::RecordingLevel level, std::uint64_t ns);
   void EndGap();
 
@@ -214,6 +217,7 @@ class Replayer : public ReplayState {
   Tick evicted_from_ = 0;
   bool finding_ = false;                       // the allocation in hand is of a block that a snapshot found
   bool told_full_ = false, gap_open_ = false;  // gap: less than everything is recorded here
+  bool skimming_ = false;                      // the newest chunk is Chunk::memory_alone
 };
 
 }  // namespace memoir

@@ -25,13 +25,15 @@ bool Replayer::StartRun(ThreadReplay& thread, RunCursor& cursor) {
   }
   thread.next_record = std::max(thread.next_record, end);
   thread.next_record_known = true;
-  SetDepth(thread, run.start_depth, cursor.tick);
-  ShowStack(thread, ids_->stack(run.start_stack), cursor.tick, true);
+  const bool skim = cursor.chunk->memory_alone;
+  SetDepth(thread, skim ? 0 : run.start_depth, cursor.tick);
+  ShowStack(thread, skim ? StackId() : ids_->stack(run.start_stack), cursor.tick, true);
   return true;
 }
 
 bool Replayer::ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until) {
   do {
+    if (cursor.chunk->memory_alone && cursor.tick <= until && Skim(thread, cursor)) continue;
     if (cursor.tick > until || (waiting_ != kNever && thread.stack().empty() && WaitsForNode(thread, cursor)))
       return false;
     if (cursor.tick < now_) ++report_->late_events;

@@ -18,8 +18,7 @@ namespace memoir {
 namespace {
 
 constexpr std::uint8_t kChunkTag = 0x0A;
-constexpr std::size_t kMaxHeaderBytes =
-    64 * 1024;  // of a chunk without payload and index; a ProcessInfo has at most 4,000
+constexpr std::size_t kMaxHeaderBytes = 64 * 1024;   // without payload and index; a ProcessInfo has at most 4,000
 constexpr std::size_t kMaxChunksPerPart = 1u << 20;  // keeps a file of tiny chunks from filling memory
 constexpr char kEmptyPart[] =
     "an empty file: nothing was written to it (a full disk, or a copy that failed); copy or record again";
@@ -197,8 +196,7 @@ void TakeNewer(const v1::ProcessInfo& newer, v1::ProcessInfo* process) {
 
 // Goes from chunk to chunk until the end or the first damage.
 absl::Status WalkPart(Window& file, PartFile* part) {
-  std::uint64_t offset = 0;
-  std::uint64_t recording = 0;
+  std::uint64_t& offset = part->walked_bytes;
   const auto damaged = [&](std::string what) {
     part->damage = Damage{part->path, offset, std::move(what)};
     return absl::OkStatus();
@@ -211,8 +209,10 @@ absl::Status WalkPart(Window& file, PartFile* part) {
       return offset == 0 ? NotACapture(part->path, "foreign bytes")
                          : damaged("foreign bytes where a chunk should begin");
     }
-    if (!file.Varint(&at, file.size(), &length) || length > file.size() - at)
+    if (!file.Varint(&at, file.size(), &length) || length > file.size() - at) {
+      part->ends_in_chunk = true;
       return damaged("cut in the middle of a chunk");
+    }
     if (part->chunks.size() == kMaxChunksPerPart) return damaged("more chunks than a part can have");
     WalkedChunk chunk;
     chunk.header.offset = offset;
@@ -220,8 +220,8 @@ absl::Status WalkPart(Window& file, PartFile* part) {
     if (!wrong.empty()) return offset == 0 ? NotACapture(part->path, wrong) : damaged(wrong);
     if (chunk.header_is_wrong && offset != 0) return damaged(kWrongHeader);
     if (chunk.header_is_wrong) part->passed_over.push_back({part->path, offset, kWrongFirstHeader});
-    if (offset == 0) recording = chunk.header.recording;
-    if (chunk.header.recording != recording) {
+    if (offset == 0) part->recording = chunk.header.recording;
+    if (chunk.header.recording != part->recording) {
       part->passed_over.push_back({part->path, offset, "chunk of another recording, left out"});
       offset = at + length;
       continue;
@@ -273,6 +273,20 @@ absl::StatusOr<PartFile> OpenPart(const std::string& path) {
                                                                    part.file_bytes == 1 ? " byte" : " bytes", ")"));
   }
   return part;
+}
+
+absl::Status ContinuePart(PartFile* part) {
+  if (!part->newer.empty() || (part->damage && !part->ends_in_chunk)) return absl::OkStatus();
+  const File file(part->path);
+  struct stat status;
+  if (file.descriptor < 0 || fstat(file.descriptor, &status) != 0 || !S_ISREG(status.st_mode))
+    return absl::NotFoundError(part->path + ": is no longer there");
+  part->file_bytes = static_cast<std::uint64_t>(status.st_size);
+  if (part->file_bytes < part->walked_bytes) return absl::DataLossError(part->path + ": is shorter than it was");
+  part->damage.reset();
+  part->ends_in_chunk = false;
+  Window window(file.descriptor, part->file_bytes);
+  return WalkPart(window, part);
 }
 
 PayloadReader::~PayloadReader() {

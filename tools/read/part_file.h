@@ -3,7 +3,7 @@
 // Reads with pread, not mmap: a file that shrinks or fails below us is damage then, and no SIGBUS. The index at the end
 // is not needed: walking reads two pages a chunk, and the index says nothing that the chunks do not.
 //
-// A PartFile is immutable; PayloadReader belongs to one thread.
+// A PartFile is immutable, but for ContinuePart; PayloadReader belongs to one thread.
 #ifndef TOOLS_READ_PART_FILE_H_
 #define TOOLS_READ_PART_FILE_H_
 
@@ -46,11 +46,17 @@ struct PartFile {
   std::optional<Damage> damage;     // where the walk ended, if not at the end
   std::vector<Damage> passed_over;  // before that: chunks of other recordings, which are not in `chunks`, and the like
   std::string newer;                // why it is refused, if a newer Memoir wrote it: only `process` is known then
+  std::uint64_t walked_bytes = 0;   // of whole chunks
+  bool ends_in_chunk = false;       // `damage` is that alone: what is being written looks so
+  std::uint64_t recording = 0;      // of its first chunk
 };
 
 // InvalidArgument: not a capture. DataLoss: cut before its first chunk was complete. A newer format is no error: see
 // `newer`.
 absl::StatusOr<PartFile> OpenPart(const std::string& path);
+
+// Appends the chunks that have come since, of a part that is being written. NotFound: it is gone. DataLoss: shortened.
+absl::Status ContinuePart(PartFile* part);
 
 class PayloadReader {
  public:

@@ -28,8 +28,7 @@ bool EvidencePass::CopiesParameter(const Watched& copy) const {
   const Watched* from = &copy;
   for (int i = 0; i < kMostCopies && from->copied_from != kNoOrdinal; ++i) {
     const std::uint64_t ordinal = from->copied_from;
-    if (ordinal < rules_.size() && rules_[ordinal] != kNotJudged)
-      return Rules()[rules_[ordinal]].kept == Category::kParameter;
+    if (rules_.Of(ordinal) != kNotJudged) return Rules()[rules_.Of(ordinal)].kept == Category::kParameter;
     if (from->copied_slot >= watched_.size() || watched_[from->copied_slot].ordinal != ordinal) return false;
     from = &watched_[from->copied_slot];
     if (IsLikelyParameter(from->evidence)) return true;

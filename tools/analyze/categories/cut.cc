@@ -45,6 +45,16 @@ void EvidencePass::JudgeLive() {
   CountUnsureNodes(true);
 }
 
+void EvidencePass::ForEachLive(const std::function<void(const Block&, RuleNumber)>& function) {
+  CountUnsureNodes(false);
+  state_->ForEachLiveBlock([&](const Block& block) {
+    const Watched& watched = WatchedOf(block);
+    const bool known = watched.ordinal == block.ordinal;
+    function(block, known ? JudgeAtCut(watched, block.slot).rule : static_cast<RuleNumber>(Rules().size() - 1));
+  });
+  CountUnsureNodes(true);
+}
+
 // Whether a thread's last operator has made a node shows with the next, if it does not with what it was given. While it
 // runs it may.
 void EvidencePass::CountUnsureNodes(bool counts) {

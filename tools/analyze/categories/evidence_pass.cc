@@ -9,6 +9,8 @@ constexpr Sign kOfModels[] = {
     Sign::kModuleParameter, Sign::kOptimizedParameter, Sign::kLeaf,           Sign::kWantsGradient,
     Sign::kModuleBuffer,    Sign::kParameterGradient,  Sign::kOptimizerState, Sign::kDerived};
 
+RuleNumber NothingKnown() { return static_cast<RuleNumber>(Rules().size() - 1); }
+
 // Whether what is computed from it says something about the model.
 bool Derives(const Evidence& evidence) {
   return evidence.phase != Phase::kOther ||
@@ -197,21 +199,31 @@ bool EvidencePass::WasCarried(std::uint64_t place) const {
 }
 
 void EvidencePass::Judge(Watched& watched, Judgement judgement) {
-  if (watched.ordinal >= rules_.size()) {
-    rules_.resize(watched.ordinal + 1, kNotJudged);
+  rules_.Set(watched.ordinal, judgement.rule);
+  if (watched.evidence.parameter != kNoParameter) book_.BlockEnds(watched.ordinal);
+  if (forgets_) return;
+  if (watched.ordinal >= expected_.size()) {
     expected_.resize(watched.ordinal + 1, false);
     owners_.resize(watched.ordinal + 1, kNoParameter);
   }
-  rules_[watched.ordinal] = judgement.rule;
   expected_[watched.ordinal] = judgement.expected;
   owners_[watched.ordinal] = watched.evidence.parameter;
-  if (watched.evidence.parameter != kNoParameter) book_.BlockEnds(watched.ordinal);
+}
+
+RuleNumber EvidencePass::RuleOfEnded(std::uint64_t ordinal) const {
+  const RuleNumber rule = rules_.Of(ordinal);
+  return rule == kNotJudged ? NothingKnown() : rule;
+}
+
+void EvidencePass::Forget(std::uint64_t next) {
+  forgets_ = true;
+  rules_.Forget(next);
 }
 
 std::vector<RuleNumber> EvidencePass::TakeRules() {
-  const auto nothing_known = static_cast<RuleNumber>(Rules().size() - 1);
-  std::ranges::replace(rules_, kNotJudged, nothing_known);
-  return std::move(rules_);
+  std::vector<RuleNumber> rules = rules_.Take();
+  std::ranges::replace(rules, kNotJudged, NothingKnown());
+  return rules;
 }
 
 }  // namespace memoir

@@ -10,6 +10,7 @@
 #define TOOLS_ANALYZE_CATEGORIES_EVIDENCE_PASS_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "tools/analyze/categories/evidence.h"
 #include "tools/analyze/categories/gradient_wants.h"
 #include "tools/analyze/categories/graph_book.h"
+#include "tools/analyze/categories/judged_blocks.h"
 #include "tools/analyze/categories/parameter_book.h"
 #include "tools/analyze/categories/place_book.h"
 #include "tools/analyze/categories/range_marks.h"
@@ -45,6 +47,13 @@ class EvidencePass : public Visitor {
   void OnHolds(const HoldsEvent& event) override;
   void OnModuleEnter(const ModuleEvent& event) override;
   void OnModuleExit(const ModuleEvent& event) override;
+
+  // Of a recording that is still being written: what each block that is live would be if it ended here, and the rule of
+  // one that ended since the last Forget, which is to be called now and then: memory grows in between alone. `next`:
+  // the ordinal of the next block. The Take functions are for whole recordings.
+  void ForEachLive(const std::function<void(const Block&, RuleNumber)>& function);
+  RuleNumber RuleOfEnded(std::uint64_t ordinal) const;
+  void Forget(std::uint64_t next);
 
   // By Block::ordinal.
   std::vector<RuleNumber> TakeRules();
@@ -137,7 +146,8 @@ class EvidencePass : public Visitor {
   bool stepped_ = false;  // an optimizer was seen to hold something
   v1::RecordingLevel level_ = v1::LEVEL_ALL;
   double seen_bytes_ = 0, unseen_bytes_ = 0;  // allocated while operators were recorded, and while not
-  std::vector<RuleNumber> rules_;
+  JudgedBlocks rules_;
+  bool forgets_ = false;  // expected_ and owners_ are left empty
   std::vector<bool> expected_;
   std::vector<ParameterNumber> owners_;
 };

@@ -32,8 +32,9 @@ std::uint64_t EvidencePass::NoteNode(const RangeBeginEvent& event) {
   }
   for (GraphBook::Ended ended : ran->ended) {
     ended.evidence.Note(Sign::kDifferentiable);
-    rules_[ended.ordinal] = RuleFor(ended.evidence);
-    places_.Note(ended.place, {.rule = rules_[ended.ordinal], .ordinal = ended.ordinal});
+    const RuleNumber rule = RuleFor(ended.evidence);
+    rules_.Set(ended.ordinal, rule);
+    places_.Note(ended.place, {.rule = rule, .ordinal = ended.ordinal});
   }
   return ran->place;
 }
@@ -239,7 +240,7 @@ void EvidencePass::LeaveComputed(const Watched& watched, std::uint32_t slot) {
   Evidence differentiable = watched.evidence;
   differentiable.Note(Sign::kDifferentiable);
   std::optional<GraphBook::Ended> otherwise;
-  if (RuleFor(differentiable) != rules_[watched.ordinal])
+  if (RuleFor(differentiable) != rules_.Of(watched.ordinal))
     otherwise = GraphBook::Ended{watched.ordinal, watched.place, watched.evidence};
   graph_.BlockEnds(watched.computed_by, watched.computed_call, {slot, watched.ordinal}, otherwise);
 }

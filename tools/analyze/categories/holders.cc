@@ -28,12 +28,13 @@ void EvidencePass::Hold(const Tensor& tensor, Sign sign, ParameterNumber paramet
   const bool parameter_itself = sign == Sign::kModuleParameter || sign == Sign::kOptimizedParameter;
   if (!parameter_itself || watched->copied_from == kNoOrdinal) return;
   // What it was copied from was a parameter, too. It may be gone already.
-  if (watched->copied_from >= rules_.size() || rules_[watched->copied_from] == kNotJudged) {
+  const RuleNumber copied = rules_.Of(watched->copied_from);
+  if (copied == kNotJudged) {
     moved_.insert(watched->copied_from);
-  } else if (Rules()[rules_[watched->copied_from]].kept == Category::kInput) {
+  } else if (Rules()[copied].kept == Category::kInput) {
     Evidence moved;
     moved.Note(Sign::kMovedParameter);
-    rules_[watched->copied_from] = RuleFor(moved);
+    rules_.Set(watched->copied_from, RuleFor(moved));
   }
 }
 

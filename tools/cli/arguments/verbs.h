@@ -9,12 +9,15 @@ namespace memoir {
 
 int RunVerb(const std::vector<std::string>& arguments);        // memoir run
 int ShowVerb(const std::vector<std::string>& arguments);       // memoir show, memoir CAPTURE
+int LiveVerb(const std::vector<std::string>& arguments);       // memoir live
 int CheckVerb(const std::vector<std::string>& arguments);      // memoir check
 int DiffVerb(const std::vector<std::string>& arguments);       // memoir diff
 int FitVerb(const std::vector<std::string>& arguments);        // memoir fit
 int ExplainVerb(const std::vector<std::string>& arguments);    // memoir explain
 int ExportVerb(const std::vector<std::string>& arguments);     // memoir export
+int QueryVerb(const std::vector<std::string>& arguments);      // memoir query
 int ReportVerb(const std::vector<std::string>& arguments);     // memoir report
+int RevealVerb(const std::vector<std::string>& arguments);     // memoir reveal
 int SymbolizeVerb(const std::vector<std::string>& arguments);  // memoir symbolize
 int DoctorVerb(const std::vector<std::string>& arguments);     // memoir doctor
 

@@ -16,6 +16,7 @@
 #include "tools/cli/arguments/typed_path.h"
 #include "tools/cli/arguments/verbs.h"
 #include "tools/cli/attach/ring_merge.h"
+#include "tools/cli/brief/brief_answer.h"
 #include "tools/cli/check/baseline.h"
 #include "tools/cli/check/budget_report.h"
 #include "tools/cli/check/check_request.h"
@@ -154,6 +155,7 @@ absl::StatusOr<Checked> CheckCapture(const std::string& path, const CheckArgumen
   }
   if (arguments.json) {
     checked->text = ToText(checked->json);
+    if (arguments.brief) checked->text = BriefAnswer(checked->text, arguments, path);
     return checked;
   }
   if (!asked.check.empty() && arguments.chooses_blocks()) checked->text = ChosenBlocksLine(options) + checked->text;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "tools/cli/brief/brief_answer.h"
 #include "tools/cli/terminal/nearest.h"
 
 namespace memoir {
@@ -73,7 +74,7 @@ void AddCheckOptions(CLI::App& app, CheckArguments& arguments) {
   app.add_option("--device", arguments.device, "only this device: cuda:0");
   AddNumber(app, "--rank", arguments.rank, "only this rank");
   AddRun(app, arguments.run);
-  app.add_flag("--json", arguments.json, "exact numbers (docs/json.md); of one capture");
+  AddJson(app, arguments.json, arguments.brief, "exact numbers (docs/json.md); of one capture");
 }
 
 namespace {

@@ -22,7 +22,7 @@ struct CheckArguments : SelectionArguments {
   std::string format = "text";
   std::optional<std::string> at;
   std::optional<std::uint32_t> top;
-  bool json = false;
+  bool json = false, brief = false;
 };
 
 // What was asked for, once it is known to make sense.

@@ -21,6 +21,7 @@
 #include "tools/cli/arguments/typed_path.h"
 #include "tools/cli/arguments/verbs.h"
 #include "tools/cli/attach/ring_merge.h"
+#include "tools/cli/brief/brief_answer.h"
 #include "tools/cli/terminal/exit_code.h"
 #include "tools/cli/terminal/message.h"
 #include "tools/cli/terminal/nearest.h"
@@ -55,8 +56,8 @@ struct DiffArguments : SelectionArguments {
   std::string at = "peak";
   std::vector<std::string> maps;
   std::string runs;
+  bool json = false, brief = false;
   std::optional<std::uint32_t> top;
-  bool json = false;
 };
 
 void AddOptions(CLI::App& app, DiffArguments& arguments) {
@@ -86,7 +87,7 @@ void AddOptions(CLI::App& app, DiffArguments& arguments) {
   app.add_option("--run", arguments.runs,
                  "of folders that were used for several runs, these: A's and B's number from 1, or last, such as 1:2 "
                  "[last:last]");
-  app.add_flag("--json", arguments.json, "exact numbers, every row (docs/json.md)");
+  AddJson(app, arguments.json, arguments.brief, "exact numbers, every row (docs/json.md)");
 }
 
 // A's and B's.
@@ -192,7 +193,8 @@ int DiffVerb(const std::vector<std::string>& arguments) {
   if (const auto code = ParseArguments(*app, "diff", arguments)) return *code;
   if (const std::string complaint = Complaint(asked); !complaint.empty()) return FailUsage("diff", complaint);
   const auto text = Diff(asked, arguments);
-  return text.ok() ? WriteOutput(*text) : Fail(text.status());
+  if (!text.ok()) return Fail(text.status());
+  return WriteOutput(asked.brief ? BriefDiff(*text, arguments) : *text);
 }
 
 }  // namespace memoir

@@ -10,9 +10,11 @@
 #include "fmt/format.h"
 #include "tools/cli/arguments/arguments.h"
 #include "tools/cli/arguments/verbs.h"
+#include "tools/cli/brief/brief_answer.h"
 #include "tools/cli/doctor/checks.h"
 #include "tools/cli/doctor/dead_ring_checks.h"
 #include "tools/cli/doctor/simulation_checks.h"
+#include "tools/cli/doctor/told_facts.h"
 #include "tools/cli/installed/install_tree.h"
 #include "tools/cli/process/child_process.h"
 #include "tools/cli/terminal/exit_code.h"
@@ -105,10 +107,17 @@ std::vector<Check> AllChecks(const std::string& python, const std::string& outpu
   const InstallTree tree = FindInstallTree();
   std::vector<Check> checks;
   for (const auto& group : {CheckInstallation(tree), CheckPython(tree, python), CheckEnvironment(), CheckSystem(output),
-                            CheckDeadRings(tree, clean)}) {
+                            CheckWhatIsTold(), CheckDeadRings(tree, clean)}) {
     checks.insert(checks.end(), group.begin(), group.end());
   }
   return checks;
+}
+
+// The same checks, with those that are fine.
+std::vector<std::string> DoctorInFull(const std::vector<std::string>& arguments) {
+  std::vector<std::string> words = {"doctor"};
+  std::ranges::copy_if(arguments, std::back_inserter(words), [](const std::string& word) { return word != "--brief"; });
+  return words;
 }
 
 }  // namespace
@@ -117,7 +126,7 @@ int DoctorVerb(const std::vector<std::string>& arguments) {
   const auto app = MakeArguments(kHelp);
   const char* inherited = std::getenv("MEMOIR_OUTPUT");
   std::string python, output = inherited == nullptr || *inherited == '\0' ? "." : inherited;
-  bool json = false, simulated = false, clean = false;
+  bool json = false, brief = false, simulated = false, clean = false;
   app->add_option("--python", python, "Python interpreter of the program [python on PATH]");
   app->add_option("-o,--output", output, "folder into which you want to record [MEMOIR_OUTPUT, else .]");
   app->add_flag("--simulated", simulated,
@@ -125,12 +134,14 @@ int DoctorVerb(const std::vector<std::string>& arguments) {
   app->add_flag("--clean", clean,
                 "move the last events of killed processes from shared memory into their captures, and remove those "
                 "whose captures are gone");
-  app->add_flag("--json", json, "the same as JSON (docs/json.md)");
+  AddJson(*app, json, brief, "the same as JSON (docs/json.md)");
   if (const auto code = ParseArguments(*app, "doctor", arguments)) return *code;
   if (python.empty()) python = DefaultPython();
   auto checks = AllChecks(python, output, clean);
   if (simulated) std::ranges::move(CheckSimulatedDevice(FindInstallTree(), python), std::back_inserter(checks));
-  const std::string text = json ? ToText(ChecksJson(checks)) : RenderChecks(checks, DetectTerminal(STDOUT_FILENO));
+  const std::string text = brief  ? BriefAnswer(ToText(ChecksJson(checks)), DoctorInFull(arguments))
+                           : json ? ToText(ChecksJson(checks))
+                                  : RenderChecks(checks, DetectTerminal(STDOUT_FILENO));
   if (const int failed = WriteOutput(text); failed != kExitFine) return failed;
   return Wrong(checks) > 0 ? kExitFinding : kExitFine;
 }

@@ -17,6 +17,7 @@
 #include "tools/analyze/fit/largest_fit.h"
 #include "tools/cli/arguments/verbs.h"
 #include "tools/cli/attach/start_failure.h"
+#include "tools/cli/brief/brief_answer.h"
 #include "tools/cli/fit/fit_options.h"
 #include "tools/cli/fit/fit_subjects.h"
 #include "tools/cli/fit/simulator.h"
@@ -62,6 +63,7 @@ class Fitting {
   int RunOne();
   int RunCards();
   int RunVariation();
+  std::string Printed(const Json& json) const;
   int ShowOne(const FitCard& card) const;
   int WritePng(const FitCurve& curve) const;
   int ShowCurve(const FitCurve& curve) const;
@@ -104,8 +106,14 @@ void Fitting::NoteTorch(std::vector<FitCard>& cards) const {
   for (FitCard& card : cards) card.torch = version;
 }
 
+// With --brief, the next command records what the verdict is of.
+std::string Fitting::Printed(const Json& json) const {
+  const std::string& card = options_.cards.front().key;
+  return options_.brief ? BriefFit(ToText(json), card, options_.command) : ToText(json);
+}
+
 int Fitting::ShowOne(const FitCard& card) const {
-  if (options_.json) return WriteOutput(ToText(FitJson({card}, options_.command)));
+  if (options_.json) return WriteOutput(Printed(FitJson({card}, options_.command)));
   Terminal terminal = DetectTerminal(STDERR_FILENO);
   terminal.width -= 8;  // "memoir: "
   SayReport(options_.quiet ? RenderFitLine(card, what_, terminal) : RenderFit(card, what_, terminal));
@@ -164,7 +172,7 @@ int Fitting::RunCards() {
   const Terminal terminal = DetectTerminal(STDOUT_FILENO);
   NoteTorch(*cards);
   if (options_.json) {
-    shown = WriteOutput(ToText(FitJson(*cards, options_.command)));
+    shown = WriteOutput(Printed(FitJson(*cards, options_.command)));
   } else if (options_.quiet) {
     std::string text;
     for (const FitCard& card : *cards) text += RenderFitLine(card, what_, terminal);
@@ -243,7 +251,7 @@ int Fitting::WritePng(const FitCurve& curve) const {
 int Fitting::ShowCurve(const FitCurve& curve) const {
   int shown = WritePng(curve);
   const Terminal terminal = DetectTerminal(STDOUT_FILENO);
-  const std::string text = options_.json    ? ToText(FitCurveJson(curve, options_.command))
+  const std::string text = options_.json    ? Printed(FitCurveJson(curve, options_.command))
                            : options_.quiet ? CurveAnswer(curve) + "\n"
                                             : RenderFitCurve(curve, what_, terminal);
   shown = std::max(shown, WriteOutput(text));

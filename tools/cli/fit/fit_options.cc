@@ -17,6 +17,7 @@
 #include "fmt/format.h"
 #include "tools/cli/arguments/option_values.h"
 #include "tools/cli/attach/record_options.h"
+#include "tools/cli/brief/brief_answer.h"
 #include "tools/cli/installed/install_tree.h"
 #include "tools/cli/terminal/message.h"
 #include "tools/cli/terminal/nearest.h"
@@ -72,7 +73,7 @@ void AddOptions(CLI::App& app, FitOptions& options) {
   app.add_option("-o,--output", options.output,
                  "folder in which to keep the recording; of several runs a folder each, with their output");
   app.add_flag("-q,--quiet", options.quiet, "only the verdict, a line for each card");
-  app.add_flag("--json", options.json, "exact bytes of every run (docs/json.md)");
+  AddJson(app, options.json, options.brief, "exact bytes of every run (docs/json.md)");
 }
 
 absl::Status Wrong(const std::string& text) { return absl::InvalidArgumentError(text); }
@@ -235,7 +236,7 @@ std::vector<std::string> WithValue(const std::vector<std::string>& command, cons
 }
 
 std::optional<int> ParseFitOptions(const std::vector<std::string>& arguments, FitOptions& options) {
-  CommandSplit split = SplitAtCommand(arguments, {"-q", "--quiet", "--json", "-h", "--help"});
+  CommandSplit split = SplitAtCommand(arguments, {"-q", "--quiet", "--json", "--brief", "-h", "--help"});
   const auto app = MakeArguments(kHelp);
   AddOptions(*app, options);
   if (const auto code = ParseArguments(*app, "fit", split.options)) return code;

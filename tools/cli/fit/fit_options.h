@@ -32,7 +32,7 @@ struct FitOptions {
   std::string addresses;     // linux, wsl; "": as this host is
   std::optional<std::uint32_t> devices, rank, world;
   std::string vary, png, output;
-  bool quiet = false, json = false;
+  bool quiet = false, json = false, brief = false;
   std::vector<std::string> command;
 
   std::vector<SimulatedCard> cards;    // filled by Resolve

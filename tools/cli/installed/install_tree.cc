@@ -3,8 +3,11 @@
 #include <sys/auxv.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <sstream>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace memoir {
 
@@ -25,9 +28,22 @@ InstallTree FindInstallTree() {
   tree.drain = tree.root / MEMOIR_LIBEXEC_DIR / "memoir-drain";
   tree.symbolizer = tree.root / MEMOIR_LIBEXEC_DIR / "memoir-symbolize";
   tree.report_page = tree.root / MEMOIR_LIB_DIR / "report.html";
+  tree.queries = tree.root / MEMOIR_LIB_DIR / "queries";
   tree.trackers = tree.root / MEMOIR_LIB_DIR;
   return tree;
 }
+
+namespace {
+
+// 2.6 comes before 2.10.
+std::pair<std::vector<long>, std::string> NumbersOf(const std::string& version) {
+  std::vector<long> numbers;
+  std::istringstream parts(version);
+  for (std::string part; std::getline(parts, part, '.');) numbers.push_back(std::strtol(part.c_str(), nullptr, 10));
+  return {numbers, version};
+}
+
+}  // namespace
 
 std::vector<std::string> TrackedTorchVersions(const InstallTree& tree) {
   constexpr std::string_view kPrefix = "libmemoir_tracker-torch";
@@ -39,7 +55,7 @@ std::vector<std::string> TrackedTorchVersions(const InstallTree& tree) {
     if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) continue;
     versions.push_back(name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size()));
   }
-  std::ranges::sort(versions);
+  std::ranges::sort(versions, {}, NumbersOf);
   return versions;
 }
 

@@ -19,6 +19,7 @@ struct InstallTree {
   std::filesystem::path drain;             // libexec/memoir/memoir-drain
   std::filesystem::path symbolizer;        // libexec/memoir/memoir-symbolize; not in one that was built without libdw
   std::filesystem::path report_page;       // lib/memoir/report.html; not in an installation that was built without node
+  std::filesystem::path queries;           // lib/memoir/queries, the SQL files of memoir query
   std::filesystem::path trackers;          // folder of libmemoir_tracker-torch<X.Y>.so
 };
 

@@ -38,10 +38,11 @@ std::string TorchVersion(const std::string& folder) {
   return std::regex_search(text, match, kVersion) ? match[1].str() : "";
 }
 
+// As minor_of() of python/memoir/_library.py: a nightly's tracker is named after all of its version.
 std::string Minor(const std::string& version) {
-  static const std::regex kMinor(R"(^(\d+\.\d+))");
+  static const std::regex kRelease(R"((\d+\.\d+)\.\d+(rc\d+|\.post\d+)?(\+.*)?)");
   std::smatch match;
-  return std::regex_search(version, match, kMinor) ? match[1].str() : "";
+  return std::regex_match(version, match, kRelease) ? match[1].str() : version;
 }
 
 }  // namespace

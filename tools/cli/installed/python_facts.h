@@ -17,7 +17,7 @@ struct PythonFacts {
   std::string build;          // "cpython", or another interpreter's name; "free-threaded", "debug": such a CPython
   std::string torch_folder;   // "" when it has no torch
   std::string torch_version;  // "2.11.0+cu130", from version.py; "" when that could not be read
-  std::string torch_minor;    // "2.11"
+  std::string torch_minor;    // "2.11"; of a nightly all of its version
 };
 
 // Starts the interpreter (torch is looked for, not imported). The error says that it does not run, is no Python, or

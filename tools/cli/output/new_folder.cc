@@ -1,5 +1,6 @@
 #include "tools/cli/output/new_folder.h"
 
+#include <cstddef>
 #include <system_error>
 
 namespace memoir {
@@ -30,6 +31,11 @@ absl::Status NewFolder::Prepare() {
 }
 
 std::string NewFolder::File(const std::string& name) {
+  std::error_code error;
+  for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1)) {
+    const std::filesystem::path folder = std::filesystem::path(path_) / name.substr(0, slash);
+    if (std::filesystem::create_directory(folder, error)) folders_.push_back(folder);
+  }
   return files_.emplace_back(std::filesystem::path(path_) / name).string();
 }
 
@@ -37,6 +43,7 @@ NewFolder::~NewFolder() {
   if (is_kept_) return;
   std::error_code ignored;
   for (const std::filesystem::path& file : files_) std::filesystem::remove(file, ignored);
+  for (auto folder = folders_.rbegin(); folder != folders_.rend(); ++folder) std::filesystem::remove(*folder, ignored);
   if (is_made_) std::filesystem::remove(path_, ignored);
 }
 

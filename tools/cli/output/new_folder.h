@@ -22,12 +22,14 @@ class NewFolder {
   // The error says cause and fix: it is a file, it is not empty, it cannot be made.
   absl::Status Prepare();
   void Keep() { is_kept_ = true; }
-  // The path of a file of this name in it.
+  // The path of a file of this name in it. Folders in the name ("blocks/rank=0/blocks.parquet") are made; where one
+  // cannot be, who opens the file learns why.
   std::string File(const std::string& name);
 
  private:
   std::string path_;
   std::vector<std::filesystem::path> files_;
+  std::vector<std::filesystem::path> folders_;  // that were made in it, the outer before the inner
   bool is_made_ = false;
   bool is_kept_ = false;
 };

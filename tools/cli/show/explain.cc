@@ -13,6 +13,7 @@
 #include "tools/cli/arguments/selection_arguments.h"
 #include "tools/cli/arguments/verbs.h"
 #include "tools/cli/attach/ring_merge.h"
+#include "tools/cli/brief/brief_answer.h"
 #include "tools/cli/terminal/exit_code.h"
 #include "tools/cli/terminal/message.h"
 #include "tools/cli/terminal/nearest.h"
@@ -39,8 +40,8 @@ const VerbHelp kHelp = {
 struct ExplainArguments : SelectionArguments {
   std::string capture;
   std::string subject;
+  bool json = false, brief = false;
   std::optional<std::uint32_t> top;
-  bool json = false;
 };
 
 void AddOptions(CLI::App& app, ExplainArguments& arguments) {
@@ -54,7 +55,7 @@ void AddOptions(CLI::App& app, ExplainArguments& arguments) {
   AddNumber(app, "--rank", arguments.rank, "only this rank");
   AddRun(app, arguments.run);
   AddNumber(app, "--top", arguments.top, "blocks shown; 0: all, of more than 1000 the last 1000 [6; all in --json]");
-  app.add_flag("--json", arguments.json, "exact numbers (docs/json.md)");
+  AddJson(app, arguments.json, arguments.brief, "exact numbers (docs/json.md)");
 }
 
 std::string Complaint(const ExplainArguments& arguments) {
@@ -92,7 +93,8 @@ int ExplainVerb(const std::vector<std::string>& arguments) {
   if (const auto code = ParseArguments(*app, "explain", arguments)) return *code;
   if (const std::string complaint = Complaint(asked); !complaint.empty()) return FailUsage("explain", complaint);
   const auto explained = Explained(asked);
-  return explained.ok() ? WriteOutput(*explained) : Fail(explained.status());
+  if (!explained.ok()) return Fail(explained.status());
+  return WriteOutput(asked.brief ? BriefAnswer(*explained, asked, asked.capture) : *explained);
 }
 
 }  // namespace memoir

@@ -19,13 +19,14 @@
 #include "tools/cli/arguments/verbs.h"
 #include "tools/cli/attach/ring_merge.h"
 #include "tools/cli/output/output_file.h"
+#include "tools/cli/redact/export_redacted.h"
 #include "tools/cli/show/export_categories.h"
 #include "tools/cli/show/export_flame.h"
 #include "tools/cli/show/export_snapshot.h"
-#include "tools/cli/show/export_sqlite.h"
-#include "tools/cli/show/export_table_files.h"
 #include "tools/cli/show/export_trace.h"
 #include "tools/cli/show/export_tree.h"
+#include "tools/cli/tables/export_sqlite.h"
+#include "tools/cli/tables/export_table_files.h"
 #include "tools/cli/terminal/exit_code.h"
 #include "tools/cli/terminal/message.h"
 #include "tools/cli/terminal/nearest.h"
@@ -61,7 +62,10 @@ const VerbHelp kHelp = {
         "(docs/exports.md).\n"
         "sqlite: a database of ranks, modules, steps, operators, blocks, events, calls and a summary "
         "(docs/exports.md).\n"
-        "arrow, parquet: the same tables, each as a file, for pandas, polars, DuckDB and pyarrow (docs/exports.md).",
+        "arrow, parquet: the same tables, each as a file, for pandas, polars, DuckDB and pyarrow; parquet of a job of "
+        "several ranks is partitioned by rank, for memoir query and Spark (docs/exports.md).\n"
+        "redacted: a capture again, with names, paths and hosts as hashes of a secret key, to be handed on; every verb "
+        "gives the same numbers (docs/security.md).",
     .examples =
         "  memoir export events run7 | grep '\"event\":\"allocate\"' | head\n"
         "  memoir export parquet --tables blocks run7 -o blocks.parquet\n",
@@ -76,15 +80,16 @@ struct ExportArguments : SelectionArguments {
   std::string rules;
   std::string merge;
   std::string tables;
+  std::string key;
   TreeExport tree;
   FlameExport flame;
   bool force = false;
 };
 
 // NOLINTNEXTLINE(bugprone-throwing-static-initialization): before main, with no memory the program is at its end
-const std::vector<std::string> kKnown = {"events",   "memory-tracker", "categories", "data-flow", "memory-timeline",
-                                         "tree",     "collapsed",      "speedscope", "pprof",     "torch-snapshot",
-                                         "perfetto", "chrome",         "sqlite",     "arrow",     "parquet"};
+const std::vector<std::string> kKnown = {
+    "events", "memory-tracker", "categories", "data-flow", "memory-timeline", "tree",  "collapsed", "speedscope",
+    "pprof",  "torch-snapshot", "perfetto",   "chrome",    "sqlite",          "arrow", "parquet",   "redacted"};
 
 void AddOptions(CLI::App& app, ExportArguments& arguments) {
   app.add_option("WHAT", arguments.what, absl::StrJoin(kKnown, ", "));
@@ -119,6 +124,8 @@ void AddOptions(CLI::App& app, ExportArguments& arguments) {
       "the trace's time unless --steps, --range, --from or --to is given");
   app.add_option("--tracker", arguments.tracker,
                  "memory-tracker: the rows that the memoir.MemoryTracker of this name watched");
+  app.add_option("--key", arguments.key,
+                 "redacted: file of the key, made if there is none [~/.config/memoir/redact.key]");
   AddFlameOptions(app, arguments.flame);
 }
 
@@ -242,11 +249,16 @@ TableSet TablesOf(const ExportArguments& arguments) {
 
 bool HasNodes(std::string_view what) { return what == "tree" || IsTraceExport(what); }
 
+RedactedExport RedactedExportOf(const ExportArguments& arguments) {
+  return {arguments.capture, arguments.output, arguments.key};
+}
+
 CategoryExport CategoryExportOf(const ExportArguments& arguments) {
   return {arguments.what, arguments.rules, arguments.output, arguments.forget_before};
 }
 
 absl::Status Export(const ExportArguments& arguments) {
+  if (arguments.what == "redacted") return ExportRedacted(RedactedExportOf(arguments));
   const auto capture = OpenMerged(arguments.capture, [](const std::string& line) { Say(line); }, RunOf(arguments.run));
   if (!capture.ok()) return capture.status();
   Progress progress("exporting");
@@ -317,6 +329,11 @@ std::string ComplaintAboutBlocks(const ExportArguments& arguments) {
   return "";
 }
 
+bool ChoosesPart(const ExportArguments& arguments) {
+  return arguments.chooses_blocks() || arguments.rank || arguments.run != "last" ||
+         !(arguments.range + arguments.steps + arguments.device + arguments.from + arguments.to).empty();
+}
+
 std::string Complaint(const ExportArguments& arguments) {
   const std::string& what = arguments.what;
   if (what.empty()) return "nothing to export: memoir export events CAPTURE, or memoir export memory-tracker CAPTURE";
@@ -324,6 +341,10 @@ std::string Complaint(const ExportArguments& arguments) {
     return "cannot export '" + what + "', only " + absl::StrJoin(kKnown, ", ") + DidYouMean(what, kKnown);
   if (arguments.capture.empty()) return "no capture given: memoir export " + what + " CAPTURE";
   if (const std::string wrong = WindowComplaint(arguments); !wrong.empty()) return wrong;
+  if (what != "redacted" && !arguments.key.empty()) return "--key is of redacted";
+  if (what == "redacted" && ChoosesPart(arguments))
+    return "a redacted capture is the whole one: it takes -o and --key alone";
+  if (what == "redacted") return ComplaintAbout(RedactedExportOf(arguments));
   if (what == "sqlite" && (arguments.output.empty() || arguments.output == "-"))
     return "a database goes into a file: add -o FILE";
   if (const std::string wrong = ComplaintAboutTables(arguments); !wrong.empty()) return wrong;

@@ -30,6 +30,7 @@
 #include "tools/cli/arguments/selection_arguments.h"
 #include "tools/cli/arguments/verbs.h"
 #include "tools/cli/attach/ring_merge.h"
+#include "tools/cli/brief/brief_answer.h"
 #include "tools/cli/terminal/exit_code.h"
 #include "tools/cli/terminal/message.h"
 #include "tools/cli/terminal/nearest.h"
@@ -70,6 +71,7 @@ const VerbHelp kHelp = {
 
 struct ShowArguments : SelectionArguments {
   std::string capture;
+  bool json = false, brief = false;
   std::string by;  // "": what says most of the capture
   std::string own;
   std::string at;
@@ -80,7 +82,6 @@ struct ShowArguments : SelectionArguments {
   std::string thread;
   std::string grep;
   std::optional<std::uint32_t> top;
-  bool json = false;
   std::string png;
   std::string svg;
   bool dark = false;
@@ -130,7 +131,7 @@ void AddOptions(CLI::App& app, ShowArguments& arguments) {
   app.add_option("--png", arguments.png, "file for the picture of --over time");
   app.add_option("--svg", arguments.svg, "the same as SVG");
   app.add_flag("--dark", arguments.dark, "of --png and --svg: light on dark");
-  app.add_flag("--json", arguments.json, "exact numbers, every row (docs/json.md)");
+  AddJson(app, arguments.json, arguments.brief, "exact numbers, every row (docs/json.md)");
 }
 
 bool ByCheckpoint(const ShowArguments& arguments) { return arguments.by == "checkpoint"; }
@@ -389,8 +390,9 @@ int ShowVerb(const std::vector<std::string>& arguments) {
   AddOptions(*app, asked);
   if (const auto code = ParseArguments(*app, "show", arguments)) return *code;
   if (const std::string complaint = Complaint(asked); !complaint.empty()) return FailUsage("show", complaint);
-  const auto shown = Show(std::move(asked));
-  return shown.ok() ? WriteOutput(*shown) : Fail(shown.status());
+  const auto shown = Show(asked);
+  if (!shown.ok()) return Fail(shown.status());
+  return WriteOutput(asked.brief ? BriefAnswer(*shown, asked, asked.capture) : *shown);
 }
 
 }  // namespace memoir

@@ -13,6 +13,10 @@
 
 namespace memoir {
 
+// Of the tables in Parquet files: raised where a table or a column is renamed, taken away or means something else. What
+// is added leaves it as it is. python/memoir/queries/_data.py knows the same number.
+inline constexpr unsigned kTablesVersion = 1;
+
 enum class Table : std::uint8_t { kRanks, kModules, kSteps, kOperators, kBlocks, kEvents, kCalls, kSummary };
 inline constexpr std::size_t kTables = 8;
 

@@ -262,6 +262,11 @@ struct ParquetFile::State {
       file.I64(3, Signed(all_rows));
       file.List(4, Type::kStruct, row_group_count);
       footer += row_groups;
+      file.List(5, Type::kStruct, 1);
+      ThriftStruct::Element(footer, [](ThriftStruct& pair) {
+        pair.Text(1, "memoir.tables");
+        pair.Text(2, std::to_string(kTablesVersion));
+      });
       file.Text(6, "memoir");
       // Least and greatest are by the order of the column's type.
       file.List(7, Type::kStruct, columns.size());

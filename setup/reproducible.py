@@ -1,0 +1,113 @@
+"""What makes two builds of one commit equal, byte for byte, in whatever folder they are: python setup/reproducible.py tries it.
+
+    python setup/reproducible.py            # the interposer and a wheel of the Python package, a minute
+    python setup/reproducible.py --wheel    # dist/memoir-*.whl as it is shipped, twice: an hour
+
+Two clones of HEAD, in folders whose names have other lengths, are built without a compiler cache, and what differs is listed. Exit
+code 1: something does.
+"""
+
+import argparse
+import hashlib
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+BUILD_DEPTH = "../.."  # build/wheel: the name by which a compiler cache knows the sources, and so the one that all know
+
+
+def commit_time(root):
+    """Seconds since 1970; where there is no repository 1980, with which zip's time begins."""
+    done = subprocess.run(["git", "-C", root, "log", "-1", "--format=%ct"], capture_output=True, text=True)
+    return done.stdout.strip() if done.returncode == 0 and done.stdout.strip() else "315532800"
+
+
+def variables(root, interpreters=()):
+    """The environment of a build: no file has the build's time, and no path is that of this machine. Interpreters: those of the torches."""
+    maps = {str(root): BUILD_DEPTH}
+    for number, interpreter in enumerate(interpreters):
+        environment = pathlib.Path(os.path.abspath(interpreter)).parents[1]
+        maps[str(environment)] = maps[str(environment.resolve())] = f"{BUILD_DEPTH}/torch{number}"
+    # The last that fits counts: longer paths behind those that they begin with.
+    flags = " ".join(f"-ffile-prefix-map={path}={maps[path]}" for path in sorted(maps, key=len))
+    given = {name: os.environ.get(name, "") for name in ("CFLAGS", "CXXFLAGS")}
+    return {"SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH") or commit_time(root), "PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8", "TZ": "UTC",
+            **{name: f"{value} {flags}".strip() for name, value in given.items()}}
+
+
+def digests(path):
+    """{name: sha256} of a wheel's members with their times and modes, of a folder's files, or of a file."""
+    if path.suffix == ".whl":
+        with zipfile.ZipFile(path) as archive:
+            return {member.filename: f"{hashlib.sha256(archive.read(member)).hexdigest()} {member.date_time} {member.external_attr:o}"
+                    for member in archive.infolist()}
+    files = sorted(item for item in path.rglob("*") if item.is_file()) if path.is_dir() else [path]
+    return {str(item.relative_to(path)) if item != path else item.name: hashlib.sha256(item.read_bytes()).hexdigest() for item in files}
+
+
+def run(*command, **options):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, stdin=subprocess.DEVNULL, **options)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))}:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+
+
+def clone(folder):
+    """HEAD, with what a build of it takes from beside the repository."""
+    run("git", "clone", "-q", "--no-hardlinks", ROOT, folder)
+    (folder / "build").mkdir(exist_ok=True)
+    for name in ("build/venv", "build/venv-2.15", "build/sysroot", "tools/web/node_modules"):
+        if (ROOT / name).exists() and not (folder / name).exists():
+            (folder / name).symlink_to((ROOT / name).resolve())
+    return folder
+
+
+def build_part(folder):
+    """The interposer's library, and a wheel of the Python package: a compiler, a linker, an archive and a zip."""
+    environment = {**os.environ, **variables(folder), "CCACHE_DISABLE": "1"}
+    build = folder / "build" / "twice"
+    run("cmake", "-S", folder, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DMEMOIR_BUILD_TESTS=OFF", "-DMEMOIR_BUILD_TOOLS=OFF",
+        "-DMEMOIR_BUILD_TRACKER=OFF", env=environment)
+    run("cmake", "--build", build, "--target", "memoir_interpose", env=environment)
+    unpacked = folder / "build" / "unpacked"
+    shutil.copytree(folder / "python" / "memoir", unpacked / "memoir", ignore=shutil.ignore_patterns("__pycache__"))
+    library, = build.rglob("libmemoir_interpose.so")
+    shutil.copy2(library, unpacked / "memoir")
+    information = unpacked / "memoir-0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: memoir\nVersion: 0\n")
+    (information / "WHEEL").write_text("Wheel-Version: 1.0\nGenerator: memoir\nRoot-Is-Purelib: false\nTag: py3-none-linux_x86_64\n")
+    import build_wheel
+    (folder / "dist").mkdir()
+    build_wheel.wheel_tool(folder / "build", "pack", "-d", folder / "dist", unpacked, root=folder)
+    return next((folder / "dist").glob("*.whl"))
+
+
+def build_whole(folder):
+    others = ";".join(str(folder / name / "bin/python") for name in ("build/venv-2.15",) if (folder / name).exists())
+    environment = {**os.environ, "CCACHE_DISABLE": "1"}
+    run(folder / "build/venv/bin/python", folder / "setup/build_wheel.py", others, "-o", folder / "dist", env=environment)
+    return next((folder / "dist").glob("*.whl"))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--wheel", action="store_true", help="the whole wheel, as it is shipped")
+    build = build_whole if parser.parse_args().wheel else build_part
+    with tempfile.TemporaryDirectory(prefix="memoir-twice-") as work:
+        built = [build(clone(pathlib.Path(work) / name)) for name in ("a", "another-folder/of-a-longer-name")]
+        found = [digests(wheel) for wheel in built]
+        names = sorted(name for name in found[0].keys() | found[1].keys() if found[0].get(name) != found[1].get(name))
+        for name in names:
+            print(f"differs: {name}")
+        equal = not names and built[0].read_bytes() == built[1].read_bytes()
+        print(f"{built[0].name}: {len(found[0])} files, " + (f"equal: sha256 {hashlib.sha256(built[0].read_bytes()).hexdigest()}" if equal else "not equal"))
+    return 0 if equal else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,182 @@
+// What `memoir live` shows of pictures made by hand, at the widths of terminals.
+#include <cstdlib>
+#include <ctime>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "tests/golden/expect_golden.h"
+#include "tools/analyze/live/live_picture.h"
+#include "tools/view/live/live_json.h"
+#include "tools/view/live/live_prometheus.h"
+#include "tools/view/live/live_text.h"
+#include "tools/view/terminal/terminal_text.h"
+
+namespace memoir {
+namespace {
+
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
+
+// A GPU that a leak fills, second by second.
+LiveMemory Gpu(std::uint64_t total) {
+  LiveMemory gpu;
+  gpu.name = "cuda:0";
+  gpu.caching = true;
+  gpu.allocated = 5 * kGiB + 300 * kMiB;
+  gpu.active = gpu.allocated;
+  gpu.reserved = 7 * kGiB + 512 * kMiB;
+  gpu.peak = 7 * kGiB + 100 * kMiB;
+  gpu.step_peak = 7 * kGiB;
+  gpu.total = total;
+  gpu.headroom = total - gpu.allocated - 700 * kMiB;
+  for (std::uint64_t second = 0; second < 150; ++second) {
+    gpu.levels.push_back(
+        {3 * kGiB + second * 16 * kMiB + (second % 5) * 256 * kMiB, 5 * kGiB + second / 30 * 640 * kMiB});
+  }
+  gpu.categories = {{"activation", 3 * kGiB},
+                    {"parameter", 2 * kGiB},
+                    {"optimizer state", kGiB},
+                    {"gradient", 800 * kMiB},
+                    {"unknown", 224 * kMiB}};
+  gpu.modules = {{"blocks.*.mlp", 2 * kGiB},
+                 {"(outside of modules)", 3 * kGiB},
+                 {"blocks.*.attention.projection_of_values", kGiB}};
+  gpu.rows_step = 1203;
+  gpu.rows_bytes = 7 * kGiB;
+  return gpu;
+}
+
+LiveProcess Training(std::uint32_t rank, std::uint64_t pid) {
+  LiveProcess process;
+  process.program = "train.py";
+  process.host = "node7";
+  process.pid = pid;
+  process.rank = rank;
+  process.world_size = 2;
+  process.runs_s = 725.4;
+  process.age_s = 0.4;
+  process.step_source = StepSource::kOptimizer;
+  process.step = 1204;
+  process.steps = 1204;
+  process.step_seconds = 0.12;
+  process.events = 18'000'000;
+  process.events_per_second = 152'000;
+  process.devices = {Gpu(80 * kGiB)};
+  LiveMemory cpu;
+  cpu.name = "cpu";
+  cpu.allocated = cpu.peak = 3 * kMiB;
+  process.devices.push_back(cpu);
+  return process;
+}
+
+LivePicture OneProcess() {
+  LivePicture picture;
+  picture.folder = "run7";
+  picture.time_ns = 1'700'000'000'000'000'000;
+  picture.reader_share = 0.012;
+  picture.processes = {Training(0, 4242)};
+  return picture;
+}
+
+LivePicture Leaking() {
+  LivePicture picture = OneProcess();
+  LiveProcess& process = picture.processes[0];
+  process.simulated = "NVIDIA H100 80GB HBM3 (h100)";
+  process.full_share = 0.2;
+  LiveMemory& gpu = process.devices[0];
+  gpu.growth = LiveGrowth{120, 1084, 1084 * 14 * kMiB, 14.0 * kMiB};
+  Foresee(process.step_seconds, gpu);
+  gpu.retries = 2;
+  return picture;
+}
+
+LivePicture Job() {
+  LivePicture picture = OneProcess();
+  picture.processes.clear();
+  for (std::uint32_t rank = 0; rank < 12; ++rank) {
+    LiveProcess process = Training(rank, 5000 + rank);
+    process.devices[0].allocated += rank % 5 * 256 * kMiB;
+    *process.devices[0].headroom -= rank % 5 * 256 * kMiB;
+    picture.processes.push_back(process);
+  }
+  picture.processes[7].state = LiveState::kDied;
+  picture.processes[3].oom_count = 3;
+  picture.processes[3].ooms = {{1180, 2 * kGiB, "cuda:0"}};
+  picture.processes[9].age_s = 42;
+  picture.processes[9].state = LiveState::kSilent;
+  picture.processes[5].lost_events = 1234;
+  return picture;
+}
+
+LivePicture Ended() {
+  LivePicture picture = OneProcess();
+  picture.processes[0].state = LiveState::kEnded;
+  picture.processes[0].end = "ValueError: \x1b[31mno more data";
+  picture.processes[0].devices = {picture.processes[0].devices[1]};
+  picture.processes[0].rank.reset();
+  picture.processes[0].step_source = StepSource::kNone;
+  return picture;
+}
+
+std::string Screen(const LivePicture& picture, std::size_t width, std::size_t height) {
+  const LiveScreenOptions options = {height, "q quit  s snapshot  o recording off  m memory only", ""};
+  std::string text;
+  std::size_t lines = 0;
+  for (const std::string& line : RenderLiveScreen(picture, {.width = width}, options)) {
+    EXPECT_LE(DisplayWidth(line), width) << line;
+    text += line + "\n";
+    ++lines;
+  }
+  EXPECT_LE(lines, height);
+  return text;
+}
+
+class LiveViews : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    setenv("TZ", "UTC", 1);
+    tzset();
+  }
+};
+
+TEST_F(LiveViews, OneProcess) {
+  testing::ExpectGolden("live.txt", Screen(OneProcess(), 80, 24));
+  testing::ExpectGolden("live_wide.txt", Screen(OneProcess(), 120, 40));
+}
+
+TEST_F(LiveViews, ALeak) {
+  testing::ExpectGolden("live_leak.txt", Screen(Leaking(), 80, 24));
+  testing::ExpectGolden("live_leak_wide.txt", Screen(Leaking(), 120, 40));
+}
+
+TEST_F(LiveViews, AJob) {
+  testing::ExpectGolden("live_job.txt", Screen(Job(), 80, 24));
+  testing::ExpectGolden("live_job_wide.txt", Screen(Job(), 120, 40));
+}
+
+TEST_F(LiveViews, Ended) { testing::ExpectGolden("live_ended.txt", Screen(Ended(), 80, 24)); }
+
+// However small a terminal is, what was found and the keys are there, and nothing is wider or higher.
+TEST_F(LiveViews, FitsAnyTerminal) {
+  for (const std::size_t width : {40, 57, 80, 200}) {
+    for (const std::size_t height : {2, 5, 10, 24, 60}) {
+      Screen(Leaking(), width, height);
+      Screen(Job(), width, height);
+      Screen(Ended(), width, height);
+    }
+  }
+  EXPECT_NE(Screen(Leaking(), 80, 12).find("grows by 14.0 MiB a step"), std::string::npos);
+}
+
+TEST_F(LiveViews, Lines) {
+  testing::ExpectGolden("live_lines.txt",
+                        RenderLiveLines(Leaking(), 8) + RenderLiveLines(Job(), 3) + RenderLiveLines(Ended(), 8));
+}
+
+TEST_F(LiveViews, ForPrograms) {
+  testing::ExpectGolden("live.json", LiveJsonLine(Leaking()) + LiveJsonLine(Ended()));
+  testing::ExpectGolden("live_prometheus.txt", LivePrometheus(Leaking()));
+}
+
+}  // namespace
+}  // namespace memoir

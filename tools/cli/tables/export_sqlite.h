@@ -1,0 +1,18 @@
+// memoir export sqlite: the capture as tables of a database.
+#ifndef TOOLS_CLI_TABLES_EXPORT_SQLITE_H_
+#define TOOLS_CLI_TABLES_EXPORT_SQLITE_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "tools/analyze/pass/options.h"
+#include "tools/model/capture.h"
+
+namespace memoir {
+
+// Written beside `path` and moved there when it is whole.
+absl::StatusOr<ReplayReport> ExportSqlite(const Capture& capture, const Selection& selection, const std::string& path);
+
+}  // namespace memoir
+
+#endif  // TOOLS_CLI_TABLES_EXPORT_SQLITE_H_

@@ -1,0 +1,24 @@
+// memoir export arrow and parquet: a table of the capture as a file, or a folder of such files.
+#ifndef TOOLS_CLI_TABLES_EXPORT_TABLE_FILES_H_
+#define TOOLS_CLI_TABLES_EXPORT_TABLE_FILES_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "tools/analyze/pass/options.h"
+#include "tools/model/capture.h"
+#include "tools/view/database/capture_columns.h"
+
+namespace memoir {
+
+bool IsTableFiles(std::string_view what);  // "arrow" or "parquet"
+
+// `what` is one of those. One table goes into the file `path`, or to standard output; several into the folder `path`,
+// which is made, each as TABLE.arrow or TABLE.parquet. What could not be written whole is taken away.
+absl::StatusOr<ReplayReport> ExportTableFiles(const Capture& capture, std::string_view what, const Selection& selection,
+                                              const TableSet& wanted, const std::string& path);
+
+}  // namespace memoir
+
+#endif  // TOOLS_CLI_TABLES_EXPORT_TABLE_FILES_H_

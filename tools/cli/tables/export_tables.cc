@@ -1,0 +1,86 @@
+#include "tools/cli/tables/export_tables.h"
+
+#include <utility>
+#include <vector>
+
+#include "tools/analyze/categories/block_categories.h"
+#include "tools/analyze/lives/block_lives.h"
+#include "tools/analyze/pass/step_times.h"
+#include "tools/analyze/pass/windowed_visitor.h"
+#include "tools/analyze/summary/summary.h"
+#include "tools/analyze/tree/tree_stream.h"
+#include "tools/view/database/capture_tables.h"
+
+namespace memoir {
+namespace {
+
+// Modules have a row where something else first names them.
+bool NeedsNodes(const TableSet& wanted) {
+  return wanted.has(Table::kOperators) || wanted.has(Table::kEvents) || wanted.has(Table::kCalls) ||
+         wanted.has(Table::kModules);
+}
+bool NeedsBlocks(const TableSet& wanted) { return wanted.has(Table::kBlocks) || wanted.has(Table::kModules); }
+
+absl::StatusOr<ReplayReport> FillNodes(const Capture& capture, const Selection& selection, const TableSink& sink,
+                                       CaptureTables& tables) {
+  TreeStreamOptions options;
+  static_cast<Selection&>(options) = selection;
+  options.memory = sink.wanted.has(Table::kEvents);
+  options.go_on = sink.ok;
+  return StreamTree(capture, options,
+                    [&](const StreamedNode& node, const ReplayState& state) { tables.AddNode(node, state); });
+}
+
+absl::StatusOr<ReplayReport> FillBlocks(const Capture& capture, const Selection& selection, CaptureTables& tables,
+                                        const std::function<void(std::string_view)>& say) {
+  const absl::StatusOr<BlockCategories> categories =
+      CategorizeBlocks(capture, ReplayOptionsFor(selection, true, false));
+  if (!categories.ok()) return categories.status();
+  if (!categories->missing.empty()) say(categories->missing);
+  return ForEachBlockLife(capture, selection, *categories, [&](const BlockLife& life, const ReplayState& state) {
+    tables.AddBlock(life, *categories, state);
+  });
+}
+
+absl::StatusOr<ReplayReport> FillSummary(const Capture& capture, const Selection& selection, CaptureTables& tables) {
+  SummaryOptions options;
+  static_cast<Selection&>(options) = selection;
+  absl::StatusOr<Summary> summary = AnalyzeSummary(capture, options);
+  if (!summary.ok()) return summary.status();
+  tables.AddSummary(*summary);
+  return std::move(summary->report);
+}
+
+}  // namespace
+
+absl::StatusOr<ReplayReport> FillTables(const Capture& capture, const Selection& selection, const TableSink& sink,
+                                        const std::function<void(std::string_view)>& say) {
+  const Capture::SharedDecoding shared(capture);
+  CaptureTables tables(sink, selection.own);
+  Selection quiet = selection;
+  quiet.progress = nullptr;
+  absl::StatusOr<ReplayReport> report = ReplayReport();
+  bool has_report = false;
+  // The next analysis is not begun where the disk is full.
+  const auto goes_on = [&] { return report.ok() && sink.ok(); };
+  if (sink.wanted.has(Table::kSteps)) {
+    const absl::StatusOr<std::vector<StepTime>> steps = FindStepTimes(capture, quiet);
+    if (!steps.ok()) return steps.status();
+    tables.AddSteps(*steps);
+  }
+  if (NeedsNodes(sink.wanted) && goes_on()) {
+    report = FillNodes(capture, selection, sink, tables);
+    has_report = true;
+  }
+  if (NeedsBlocks(sink.wanted) && goes_on()) {
+    report = FillBlocks(capture, quiet, tables, say);
+    has_report = true;
+  }
+  // Of ranks how long they are, of steps what is damaged.
+  const bool needs_report = (sink.wanted.has(Table::kRanks) || sink.wanted.has(Table::kSteps)) && !has_report;
+  if ((sink.wanted.has(Table::kSummary) || needs_report) && goes_on()) report = FillSummary(capture, quiet, tables);
+  if (goes_on()) tables.AddRanks(capture, *report);
+  return report;
+}
+
+}  // namespace memoir

@@ -1,0 +1,180 @@
+#include "tools/redact/messages.h"
+
+#include <google/protobuf/message.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "tools/import/chunk_bytes.h"
+#include "tools/read/symbols.h"
+#include "tools/redact/paths.h"
+#include "tools/redact/public_names.h"
+#include "tools/redact/ranges.h"
+#include "tools/redact/words.h"
+
+namespace memoir {
+namespace {
+
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+
+std::string Kept(std::string_view text, NameHashes&) { return std::string(text); }
+std::string File(std::string_view text, NameHashes& hashes) { return HashedFileOf(text, hashes).path; }
+std::string Number(std::string_view text, NameHashes& hashes) { return text.empty() ? "" : hashes.DigitsOf(text); }
+
+bool ConsistsOf(std::string_view text, std::string_view letters) {
+  return text.find_first_not_of(letters) == std::string_view::npos;
+}
+
+// A word of the recorder's own: "torchrun", "cpu-allocator", "float32", "cuda". Never what is longer than those are.
+std::string OwnWord(std::string_view text, NameHashes& hashes) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-";
+  return text.size() <= 40 && ConsistsOf(text, kLetters) ? std::string(text) : HashedText(text, hashes);
+}
+
+// "NVIDIA H100 80GB HBM3", "h100, alone of 8 ranks"
+std::string Product(std::string_view text, NameHashes& hashes) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,()- ";
+  return text.size() <= 80 && ConsistsOf(text, kLetters) ? std::string(text) : HashedText(text, hashes);
+}
+
+using Rule = std::string (*)(std::string_view, NameHashes&);
+const absl::flat_hash_map<std::string_view, Rule>& Rules() {
+  static const auto& rules = *new absl::flat_hash_map<std::string_view, Rule>{
+      {"memoir.v1.ProcessInfo.host", HashedText},
+      {"memoir.v1.ProcessInfo.rank_source", OwnWord},
+      {"memoir.v1.ProcessInfo.program", File},
+      {"memoir.v1.ProcessInfo.memoir_version", HashedVersion},
+      {"memoir.v1.ProcessInfo.torch_version", HashedVersion},
+      {"memoir.v1.ProcessInfo.python_version", HashedVersion},
+      {"memoir.v1.ProcessInfo.ring_path", File},
+      {"memoir.v1.ProcessInfo.sources", OwnWord},
+      {"memoir.v1.ProcessInfo.simulated_device", Product},
+      {"memoir.v1.ProcessInfo.boot_id", HashedText},
+      {"memoir.v1.ProcessInfo.rank_conflict", HashedText},
+      {"memoir.v1.ProcessInfo.run", HashedText},
+      {"memoir.v1.Unrecorded.why", HashedText},
+      {"memoir.v1.NameDef.hash", Kept},  // of what is there then: Redact(NameDef)
+      {"memoir.v1.NameDef.text", Kept},
+      {"memoir.v1.NameDef.schema", Kept},
+      {"memoir.v1.NameDef.module_class", Kept},
+      {"memoir.v1.NameDef.overloads", Kept},
+      {"memoir.v1.NameDef.module_root", Kept},
+      {"memoir.v1.NameDef.code_file", Kept},
+      {"memoir.v1.LayoutDef.hash", Kept},  // of a shape, which stays
+      {"memoir.v1.LayoutDef.dtype_name", OwnWord},
+      {"memoir.v1.SignatureDef.kinds", Kept},
+      {"memoir.v1.ThreadDef.name", HashedThread},
+      {"memoir.v1.DeviceDef.type", OwnWord},
+      {"memoir.v1.DeviceDef.product", Product},
+      {"memoir.v1.ThreadRun.kind", Kept},
+      {"memoir.v1.OpenRanges.kind", Kept},
+      {"memoir.v1.Counters.last_write_error", HashedText},
+      {"memoir.v1.End.message", HashedText},
+      {"memoir.v1.SymbolObject.path", File},
+      {"memoir.v1.SymbolObject.build_id", Number},
+      {"memoir.v1.SymbolFunction.name", Kept},  // Redact(SymbolObject)
+      {"memoir.v1.SymbolFunction.file", File},
+  };
+  return rules;
+}
+
+void RedactField(Message& message, const FieldDescriptor& field, NameHashes& hashes) {
+  const auto* const reflection = message.GetReflection();
+  const auto rule = Rules().find(field.full_name());
+  const auto hashed = [&](const std::string& text) {
+    return rule == Rules().end() ? HashedText(text, hashes) : rule->second(text, hashes);
+  };
+  if (!field.is_repeated()) {
+    reflection->SetString(&message, &field, hashed(reflection->GetString(message, &field)));
+    return;
+  }
+  for (int i = 0; i < reflection->FieldSize(message, &field); ++i)
+    reflection->SetRepeatedString(&message, &field, i, hashed(reflection->GetRepeatedString(message, &field, i)));
+}
+
+void RedactTexts(Message& message, NameHashes& hashes) {
+  const auto* const reflection = message.GetReflection();
+  std::vector<const FieldDescriptor*> fields;
+  reflection->ListFields(message, &fields);
+  for (const FieldDescriptor* field : fields) {
+    if (field->cpp_type() == FieldDescriptor::CPPTYPE_STRING) RedactField(message, *field, hashes);
+    if (field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) continue;
+    if (!field->is_repeated()) RedactTexts(*reflection->MutableMessage(&message, field), hashes);
+    for (int i = 0; field->is_repeated() && i < reflection->FieldSize(message, field); ++i)
+      RedactTexts(*reflection->MutableRepeatedMessage(&message, field, i), hashes);
+  }
+}
+
+void RedactCode(v1::NameDef& name, NameHashes& hashes) {
+  const HashedFile file = HashedFileOf(name.code_file(), hashes);
+  if (IsNativeObject(name.text())) {
+    const std::string build_id = NativeObjectOf("", name.text()).build_id;
+    name.set_text(name.text().substr(0, name.text().size() - build_id.size()) + Number(build_id, hashes));
+  } else if (!file.is_public) {
+    name.set_text(HashedCode(name.text(), hashes));
+  }
+  name.set_code_file(file.path);
+}
+
+void RedactName(v1::NameDef& name, NameHashes& hashes) {
+  switch (name.kind()) {
+    case v1::NameDef::OPERATOR:
+      name.set_schema(HashedSchema(name.schema(), hashes));
+      for (std::string& overload : *name.mutable_overloads()) overload = HashedSchema(overload, hashes);
+      name.set_text(HashedOperator(name.text(), hashes));
+      break;
+    case v1::NameDef::MODULE:
+      name.set_text(HashedPath(name.text(), hashes));
+      name.set_module_class(HashedPath(name.module_class(), hashes));
+      name.set_module_root(HashedRoot(name.module_root(), hashes));
+      break;
+    case v1::NameDef::CODE:
+      RedactCode(name, hashes);
+      break;
+    default:
+      name.set_text(HashedRange(name.text(), hashes));
+  }
+  // Fields that its kind does not have.
+  if (name.kind() != v1::NameDef::OPERATOR) {
+    name.clear_schema();
+    name.clear_overloads();
+  }
+  if (name.kind() != v1::NameDef::MODULE) {
+    name.clear_module_class();
+    name.clear_module_root();
+  }
+  if (name.kind() != v1::NameDef::CODE) name.clear_code_file();
+  if (!name.hash().empty()) name.set_hash(HashOf(name));
+}
+
+}  // namespace
+
+void Redact(v1::ProcessInfo& process, NameHashes& hashes) {
+  process.DiscardUnknownFields();
+  RedactTexts(process, hashes);
+}
+
+void Redact(v1::Payload& payload, NameHashes& hashes) {
+  payload.DiscardUnknownFields();
+  for (v1::NameDef& name : *payload.mutable_names()) RedactName(name, hashes);
+  RedactTexts(payload, hashes);
+}
+
+void Redact(v1::Symbols& symbols, NameHashes& hashes) {
+  symbols.DiscardUnknownFields();
+  for (v1::SymbolObject& object : *symbols.mutable_object()) {
+    const bool is_public = HashedFileOf(object.path(), hashes).is_public;
+    for (v1::SymbolAddress& address : *object.mutable_address()) {
+      for (v1::SymbolFunction& function : *address.mutable_function())
+        if (!is_public) function.set_name(HashedFunction(function.name(), hashes));
+    }
+  }
+  RedactTexts(symbols, hashes);
+}
+
+bool HasRedactionRule(std::string_view field) { return Rules().contains(field); }
+
+}  // namespace memoir

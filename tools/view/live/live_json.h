@@ -1,0 +1,16 @@
+// `memoir live --json`: one line for each interval (docs/live.md).
+#ifndef TOOLS_VIEW_LIVE_LIVE_JSON_H_
+#define TOOLS_VIEW_LIVE_LIVE_JSON_H_
+
+#include <string>
+
+#include "tools/analyze/live/live_picture.h"
+
+namespace memoir {
+
+// Exact numbers; ends with a newline.
+std::string LiveJsonLine(const LivePicture& picture);
+
+}  // namespace memoir
+
+#endif  // TOOLS_VIEW_LIVE_LIVE_JSON_H_

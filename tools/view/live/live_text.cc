@@ -1,0 +1,229 @@
+#include "tools/view/live/live_text.h"
+
+#include <algorithm>
+#include <ctime>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "fmt/format.h"
+#include "tools/view/live/level_plot.h"
+#include "tools/view/live/live_words.h"
+#include "tools/view/terminal/table.h"
+#include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/units.h"
+
+namespace memoir {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+constexpr std::size_t kMostRows = 4;  // of categories and of modules
+constexpr double kStaleSeconds = 3;   // the recorder writes once a second
+
+void Append(Lines& to, Lines from) { std::ranges::move(from, std::back_inserter(to)); }
+
+Lines Split(const std::string& text) {
+  Lines lines;
+  std::size_t begin = 0;
+  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  if (begin < text.size()) lines.push_back(text.substr(begin));
+  return lines;
+}
+
+Lines WrappedLines(const std::string& text, const Terminal& terminal, std::size_t indent, Color color) {
+  Lines lines = Split(Wrapped(text, terminal.width, indent));
+  for (std::string& line : lines) line = Painted(terminal, color, line);
+  return lines;
+}
+
+// "data 5 s old" where it is not what happens now.
+std::string AgeText(const LiveProcess& process) {
+  if (process.age_s < kStaleSeconds || process.state != LiveState::kRuns) return "";
+  return fmt::format("data {:.0f} s old", process.age_s);
+}
+
+std::string LevelText(const LiveProcess& process) {
+  if (process.level == v1::LEVEL_OFF) return "recording is off";
+  return process.level == v1::LEVEL_MEMORY ? "operators are not recorded" : "";
+}
+
+std::string Joined(std::vector<std::string> parts) {
+  std::erase(parts, "");
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+std::string FiguresOf(const LiveMemory& device) {
+  std::string text = fmt::format("allocated {}", FormatBytes(device.allocated));
+  if (device.step_peak > 0) text += fmt::format(" (step's peak {})", FormatBytes(device.step_peak));
+  if (device.caching) text += fmt::format(", reserved {}", FormatBytes(device.reserved));
+  if (device.headroom && device.total)
+    text += fmt::format(", headroom {} of {}", FormatBytes(*device.headroom), FormatBytes(*device.total));
+  return text;
+}
+
+// Categories and modules beside each other.
+Lines RowLines(const LiveMemory& device, const Terminal& terminal) {
+  if (device.categories.empty()) return {};
+  Lines lines = {Shortened(
+      fmt::format("  at the peak of step {}, {}:", FormatCount(device.rows_step), FormatBytes(device.rows_bytes)),
+      terminal.width)};
+  const std::size_t half = (terminal.width - 2) / 2;
+  const auto cell = [&](const std::vector<LiveShare>& rows, std::size_t at) -> std::string {
+    if (at >= rows.size()) return "";
+    const std::string share = FormatShare(rows[at].bytes, device.rows_bytes);
+    const std::string figure = FormatBytes(rows[at].bytes) + PaddedLeft(share, 6);
+    const std::size_t room = half - 3 - figure.size();
+    return "  " + PaddedRight(Shortened(ShownName(rows[at].name), room - 1), room) + figure;
+  };
+  for (std::size_t i = 0; i < kMostRows; ++i) {
+    const std::string left = cell(device.categories, i), right = cell(device.modules, i);
+    if (left.empty() && right.empty()) break;
+    lines.push_back(right.empty() ? left : PaddedRight(left, half) + right);
+  }
+  return lines;
+}
+
+Lines DeviceLines(const LiveMemory& device, const Terminal& terminal, std::size_t plot_rows) {
+  Lines lines = WrappedLines(Escaped(device.name) + "  " + FiguresOf(device), terminal, 2, Color::kBold);
+  Append(lines, LevelPlot(device.levels, terminal.width, plot_rows));
+  return lines;
+}
+
+Lines HeaderOf(const LiveProcess& process, const Terminal& terminal) {
+  const std::string who = Joined({Escaped(process.program) + ", " + LiveName(process), LiveStateText(process),
+                                  LiveStepText(process), LevelText(process), AgeText(process)});
+  const bool bad = process.state == LiveState::kDied;
+  Lines lines = WrappedLines(who, terminal, 2, bad ? Color::kRed : Color::kBold);
+  if (!process.simulated.empty())
+    Append(lines, WrappedLines("on a SIMULATED GPU: " + Escaped(process.simulated), terminal, 2, Color::kYellow));
+  return lines;
+}
+
+Lines FindingLines(const LiveProcess& process, const Terminal& terminal) {
+  Lines lines;
+  for (const LiveFinding& finding : LiveFindings(process))
+    Append(lines, WrappedLines("! " + finding.text, terminal, 2, Color::kRed));
+  return lines;
+}
+
+// How much of what is shown is known how well.
+Lines ReadingLines(const LivePicture& picture, const LiveProcess& process, const Terminal& terminal) {
+  std::string text = FormatCount(static_cast<std::uint64_t>(process.events_per_second)) + " events a second";
+  if (picture.reader_share > 0) text += fmt::format(", read with {:.1f}% of a core", 100 * picture.reader_share);
+  if (process.full_share < 0.99)
+    text += fmt::format("; categories and modules from {:.0f}% of the time (--cpu)", 100 * process.full_share);
+  if (process.begun_late) text += "; what was before the first keyframe read has no category";
+  return WrappedLines(text, terminal, 2, Color::kDim);
+}
+
+Lines ProcessTable(const LivePicture& picture, const Terminal& terminal, std::size_t most) {
+  Table table({"process", "step", "allocated", "reserved", "headroom", "state"});
+  const std::vector<const LiveProcess*> processes = WorstFirst(picture);
+  for (std::size_t i = 0; i < std::min(most, processes.size()); ++i) {
+    const LiveProcess& process = *processes[i];
+    std::uint64_t allocated = 0, reserved = 0;
+    std::optional<std::uint64_t> headroom;
+    for (const LiveMemory* device : InFocus(process)) {
+      allocated += device->allocated;
+      reserved += device->reserved;
+      if (device->headroom) headroom = std::min(headroom.value_or(~std::uint64_t{0}), *device->headroom);
+    }
+    const std::string state =
+        LiveFindings(process).empty() ? ToString(process.state) : fmt::format("{} !", ToString(process.state));
+    table.AddRow({LiveName(process), process.step_source == StepSource::kNone ? "-" : FormatCount(process.step),
+                  FormatBytes(allocated), FormatBytes(reserved), headroom ? FormatBytes(*headroom) : "-", state});
+  }
+  Lines lines = Split(table.Render(terminal, 0));
+  if (processes.size() > most) lines.push_back(fmt::format("and {} more", FormatCount(processes.size() - most)));
+  return lines;
+}
+
+std::string ClockText(std::uint64_t time_ns) {
+  const auto seconds = static_cast<std::time_t>(time_ns / 1'000'000'000);
+  std::tm time{};
+  char text[16] = "";
+  if (localtime_r(&seconds, &time) != nullptr) std::strftime(text, sizeof text, "%H:%M:%S", &time);
+  return text;
+}
+
+std::string HeadLine(const LivePicture& picture, const Terminal& terminal) {
+  const std::string clock = ClockText(picture.time_ns);
+  const std::size_t room = terminal.width - clock.size() - 1;
+  return PaddedRight(Shortened("memoir live " + Escaped(picture.folder), room), room) + " " + clock;
+}
+
+// The devices that the text is about, with as high a plot as there is room for.
+Lines AllDeviceLines(const LiveProcess& process, const Terminal& terminal, std::size_t room) {
+  const std::vector<const LiveMemory*> devices = InFocus(process);
+  Lines lines;
+  if (devices.empty()) return {"  nothing is allocated yet"};
+  std::size_t fixed = 0;
+  for (const LiveMemory* device : devices) fixed += 1 + RowLines(*device, terminal).size();
+  constexpr std::size_t kHighest = 6, kLowest = 2;
+  const std::size_t plot = std::clamp(room > fixed ? (room - fixed) / devices.size() : kLowest, kLowest, kHighest);
+  for (const LiveMemory* device : devices) {
+    Append(lines, DeviceLines(*device, terminal, plot));
+    Append(lines, RowLines(*device, terminal));
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::vector<std::string> RenderLiveScreen(const LivePicture& picture, const Terminal& terminal,
+                                          const LiveScreenOptions& options) {
+  const std::vector<const LiveProcess*> processes = WorstFirst(picture);
+  Lines lines = {Painted(terminal, Color::kDim, HeadLine(picture, terminal))};
+  Lines bottom;
+  if (!options.message.empty()) Append(bottom, WrappedLines(options.message, terminal, 2, Color::kGreen));
+  if (!options.keys.empty()) bottom.push_back(Painted(terminal, Color::kDim, Shortened(options.keys, terminal.width)));
+  if (!processes.empty()) {
+    if (processes.size() > 1) {
+      const std::size_t third = options.height == 0 ? processes.size() : std::max<std::size_t>(options.height / 3, 3);
+      Append(lines, ProcessTable(picture, terminal, third));
+    }
+    const LiveProcess& worst = *processes.front();
+    Append(lines, HeaderOf(worst, terminal));
+    const Lines findings = FindingLines(worst, terminal), reading = ReadingLines(picture, worst, terminal);
+    const std::size_t used = lines.size() + findings.size() + reading.size() + bottom.size();
+    const std::size_t height = options.height == 0 ? 40 : options.height;
+    Append(lines, AllDeviceLines(worst, terminal, height > used ? height - used : 0));
+    // What is found is seen, however low the terminal is.
+    const std::size_t below = findings.size() + bottom.size();
+    if (options.height != 0 && lines.size() + below > options.height)
+      lines.resize(std::max<std::size_t>(options.height > below ? options.height - below : 1, 1));
+    Append(lines, findings);
+    if (options.height == 0 || lines.size() + reading.size() + bottom.size() <= options.height) Append(lines, reading);
+  }
+  if (options.height != 0 && lines.size() + bottom.size() > options.height)
+    lines.resize(options.height > bottom.size() ? options.height - bottom.size() : 0);
+  Append(lines, bottom);
+  return lines;
+}
+
+std::string RenderLiveLines(const LivePicture& picture, std::size_t top) {
+  const std::vector<const LiveProcess*> processes = WorstFirst(picture);
+  const std::string clock = ClockText(picture.time_ns);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(top, processes.size()); ++i) {
+    const LiveProcess& process = *processes[i];
+    text += clock + " " +
+            Joined({LiveName(process) + " " + Escaped(process.program), LiveStateText(process), LiveStepText(process),
+                    LevelText(process), AgeText(process)});
+    for (const LiveMemory* device : InFocus(process)) {
+      text += fmt::format("; {} {}", Escaped(device->name), FiguresOf(*device));
+      if (const std::string outlook = LiveOutlook(*device); !outlook.empty()) text += ", " + outlook;
+    }
+    text += "\n";
+  }
+  if (processes.size() > top) text += fmt::format("{} and {} more\n", clock, FormatCount(processes.size() - top));
+  return text;
+}
+
+}  // namespace memoir
