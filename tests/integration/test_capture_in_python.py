@@ -222,7 +222,7 @@ def test_files(capture, tmp_path, monkeypatch, recwarn):
     monkeypatch.chdir(tmp_path)
     assert capture.report() == pathlib.Path("run.html") and "<html" in pathlib.Path("run.html").read_text()
     assert capture.report(tmp_path / "other.html") == tmp_path / "other.html" and (tmp_path / "other.html").exists()
-    assert capture.export("parquet", "tables", tables="blocks,steps") == pathlib.Path("tables") and sorted(os.listdir("tables")) == ["blocks.parquet", "steps.parquet"]
+    assert capture.export("parquet", "tables", tables="blocks,steps") == pathlib.Path("tables") and sorted(os.listdir("tables")) == ["_memoir.json", "blocks.parquet", "steps.parquet"]
     assert not recwarn.list
 
 

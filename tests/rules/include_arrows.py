@@ -56,7 +56,7 @@ ARROWS = {
     "tools/read": (("proto", "tools/import"), TOOLS | {"zstd"}),
     "tools/model": (("tools/import", "tools/read", "proto"), TOOLS),
     "tools/follow": (("tools/read", "tools/model", "proto"), TOOLS),  # recordings that are still being written
-    "tools/redact": (("proto", "tools/import", "tools/read"), TOOLS | {"sodium"}),
+    "tools/redact": (("proto", "tools/import", "tools/model", "tools/read"), TOOLS | {"sodium"}),
     "tools/symbolize": (("tools/read",), TOOLS | {"elfutils"}),
     "tools/arrow": ((), {"nanoarrow"}),
     "tools/cli": (("tools/read", "tools/cli/arguments", "tools/cli/terminal"), TOOLS | {"cli11", "json"}),

@@ -114,7 +114,9 @@ void FollowedRecording::TakeChunks(PartFile& part, CpuBudget& budget, const std:
     if (definitions_ == 0) budget.Spend(ThreadCpuNs() - begin, in_full);
     ++chunks_;
     in_full_ += in_full;
-    if (definitions_ > 0 && --definitions_ == 0) Give(SourceItem::Kind::kEvicted);
+    if (definitions_ == 0) continue;
+    --definitions_;
+    if (definitions_ == 0) Give(SourceItem::Kind::kEvicted);
   }
   part.chunks.erase(part.chunks.begin(), part.chunks.begin() + static_cast<std::ptrdiff_t>(taken));
 }

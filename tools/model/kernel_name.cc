@@ -10,17 +10,6 @@ constexpr std::string_view kTemplate = "<...>";
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Takes "6native" off the front.
-std::optional<std::string_view> TakeIdentifier(std::string_view& text) {
-  std::size_t length = 0, at = 0;
-  for (; at < text.size() && IsDigit(text[at]) && length < text.size(); ++at)
-    length = length * 10 + static_cast<std::size_t>(text[at] - '0');
-  if (at == 0 || length == 0 || length > text.size() - at) return std::nullopt;
-  const std::string_view identifier = text.substr(at, length);
-  text.remove_prefix(at + length);
-  return identifier;
-}
-
 bool Take(std::string_view& text, std::string_view wanted) {
   if (!text.starts_with(wanted)) return false;
   text.remove_prefix(wanted.size());
@@ -46,6 +35,16 @@ std::string WithoutArguments(std::string_view mangled) {
 }
 
 }  // namespace
+
+std::optional<std::string_view> TakeIdentifier(std::string_view& text) {
+  std::size_t length = 0, at = 0;
+  for (; at < text.size() && IsDigit(text[at]) && length < text.size(); ++at)
+    length = length * 10 + static_cast<std::size_t>(text[at] - '0');
+  if (at == 0 || length == 0 || length > text.size() - at) return std::nullopt;
+  const std::string_view identifier = text.substr(at, length);
+  text.remove_prefix(at + length);
+  return identifier;
+}
 
 std::string KernelName(std::string_view mangled) { return WithoutArguments(mangled); }
 

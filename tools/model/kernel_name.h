@@ -2,6 +2,7 @@
 #ifndef TOOLS_MODEL_KERNEL_NAME_H_
 #define TOOLS_MODEL_KERNEL_NAME_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,9 @@ std::string ShortKernelName(std::string_view mangled);
 
 // As CUPTI and torch.profiler have it, with "<...>" and "(...)" for arguments: "void at::native::..._kernel<...>(...)".
 std::string KernelSignature(std::string_view mangled);
+
+// Takes "6native" off the front of what is left of a mangled name; nothing: it does not begin so.
+std::optional<std::string_view> TakeIdentifier(std::string_view& text);
 
 }  // namespace memoir
 

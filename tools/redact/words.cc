@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "tools/model/kernel_name.h"
 #include "tools/redact/public_names.h"
 
 namespace memoir {
@@ -50,17 +51,6 @@ std::string EachIdentifier(std::string_view text, NameHashes& hashes, Take take)
     at = end;
   }
   return all;
-}
-
-// Takes "6native" off the front.
-std::optional<std::string_view> TakeIdentifier(std::string_view& text) {
-  std::size_t length = 0, at = 0;
-  for (; at < text.size() && IsDigit(text[at]) && length < text.size(); ++at)
-    length = length * 10 + static_cast<std::size_t>(text[at] - '0');
-  if (at == 0 || length == 0 || length > text.size() - at) return std::nullopt;
-  const std::string_view identifier = text.substr(at, length);
-  text.remove_prefix(at + length);
-  return identifier;
 }
 
 std::string Counted(std::string_view identifier) { return absl::StrCat(identifier.size(), std::string(identifier)); }

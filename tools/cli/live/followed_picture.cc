@@ -7,8 +7,8 @@
 #include <optional>
 #include <string_view>
 
-#include "tools/follow/liveness.h"
 #include "tools/model/dictionary.h"
+#include "tools/model/liveness.h"
 #include "tools/read/folder.h"
 
 namespace memoir {
@@ -115,7 +115,7 @@ void FollowedPicture::DescribeState(const FollowedRecording& recording, LiveProc
   if (recording.has_end() && recording.end().reason() != v1::End::MERGED) {
     process.state = LiveState::kEnded;
     process.end = EndText(recording.end());
-  } else if (recording.has_end() || LivenessOf(recording.info()) == Liveness::kGone) {
+  } else if (recording.has_end() || LivenessOf(recording.info(), recording.info().process_start()) == Liveness::kGone) {
     process.state = LiveState::kDied;
   } else if (recording.is_gone() || folder_->is_gone()) {
     process.state = LiveState::kFileGone;
@@ -165,7 +165,7 @@ void FollowedPicture::Describe(std::size_t at, std::uint64_t now_ns) {
       std::max<std::uint64_t>(counters.dropped_records() + counters.lost_events(), recording.report().lost_records);
   process.write_error = ToUtf8(counters.last_write_error());
   if (!recording.damage().empty()) process.damage = ToString(recording.damage().back());
-  if (LivenessOf(info) != Liveness::kRuns) return;
+  if (LivenessOf(info, info.process_start()) != Liveness::kRuns) return;
   for (LiveMemory& device : process.devices) {
     if (device.name != "cpu") continue;
     AddHostMemory(device);

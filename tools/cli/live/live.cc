@@ -1,6 +1,5 @@
 // memoir live: a recording while it is being written, as a picture of the terminal, as lines, for scripts and for
 // Prometheus.
-#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -10,7 +9,6 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -19,7 +17,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/numbers.h"
 #include "fmt/format.h"
 #include "tools/cli/arguments/arguments.h"
 #include "tools/cli/arguments/verbs.h"

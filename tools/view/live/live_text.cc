@@ -220,7 +220,7 @@ std::string RenderLiveLines(const LivePicture& picture, std::size_t top) {
       text += fmt::format("; {} {}", Escaped(device->name), FiguresOf(*device));
       if (const std::string outlook = LiveOutlook(*device); !outlook.empty()) text += ", " + outlook;
     }
-    text += "\n";
+    text += '\n';
   }
   if (processes.size() > top) text += fmt::format("{} and {} more\n", clock, FormatCount(processes.size() - top));
   return text;
