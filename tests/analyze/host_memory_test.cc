@@ -19,7 +19,8 @@ constexpr std::uint64_t kMiB = 1u << 20, kGiB = 1u << 30;
 constexpr std::uint64_t kTensor = 0x100000;
 
 struct Numbers {
-  std::uint64_t anonymous, malloc_used = 0, malloc_free = 0, shared = 0, used = 0, limit = 0, reclaimable = 0, kills = 0;
+  std::uint64_t anonymous, malloc_used = 0, malloc_free = 0, shared = 0, used = 0, limit = 0, reclaimable = 0,
+                           kills = 0;
 };
 
 v1::HostReading Reading(const Numbers& numbers) {
@@ -59,7 +60,8 @@ std::int64_t SumOf(const HostMoment& moment) {
 TEST(HostMemory, RowsSumToWhatIsResident) {
   ProcessBuilder process;
   process.Allocate(kTensor, 300 * kMiB);
-  process.ReadHost(Reading({.anonymous = kGiB, .malloc_used = 500 * kMiB, .malloc_free = 50 * kMiB, .shared = 7 * kMiB}));
+  process.ReadHost(
+      Reading({.anonymous = kGiB, .malloc_used = 500 * kMiB, .malloc_free = 50 * kMiB, .shared = 7 * kMiB}));
   process.Deallocate(kTensor).Allocate(kTensor + 1, 4 * kGiB);  // never written to
   process.ReadHost(Reading({.anonymous = kGiB + kMiB, .malloc_used = 5 * kGiB}));
   const HostMemory memory = Analyzed(process);
@@ -104,8 +106,9 @@ TEST(HostMemory, GrowthThatGoesOnIsFound) {
   EXPECT_NEAR(static_cast<double>(*growth.steps), 40, 2);
   // 8 GiB less 2 GiB and 590 MiB, of which 1 GiB can be had back.
   ASSERT_TRUE(growth.left_ns);
-  const double steps_left = static_cast<double>(*growth.left_ns) /
-                            (static_cast<double>(growth.until_ns - growth.since_ns) / static_cast<double>(*growth.steps));
+  const double steps_left =
+      static_cast<double>(*growth.left_ns) /
+      (static_cast<double>(growth.until_ns - growth.since_ns) / static_cast<double>(*growth.steps));
   EXPECT_NEAR(steps_left, (7.0 * 1024 - 590) / 10, 60);
 }
 

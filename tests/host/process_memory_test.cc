@@ -22,7 +22,8 @@ constexpr std::size_t kMany = 64u << 20;
 
 TEST(ProcessMemory, ReadsWhatTheKernelSays) {
   FakeSystem system;
-  system.Put("/7/status", "Name:\tpython\nRssAnon:\t    2048 kB\nRssFile:\t 512 kB\nRssShmem:\t 4 kB\nVmSwap:\t 0 kB\n");
+  system.Put("/7/status",
+             "Name:\tpython\nRssAnon:\t    2048 kB\nRssFile:\t 512 kB\nRssShmem:\t 4 kB\nVmSwap:\t 0 kB\n");
   const ProcessMemory memory = ReadProcessMemory(system.root() + "/7");
   EXPECT_EQ(memory.anonymous_bytes, 2u << 20);
   EXPECT_EQ(memory.file_bytes, 512u << 10);

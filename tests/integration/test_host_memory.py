@@ -40,7 +40,7 @@ def test_who_has_it(tree, tmp_path):
     capture, done = record(tree, tmp_path, HOLDS)
     assert done.returncode == 0, done.stderr
     found, code = check(tree, capture)
-    (process,) = found["processes"]
+    (process,) = found["host_memory"]
     highest = process["highest"]
     held = parts(highest)
     assert sum(held.values()) == highest["resident_bytes"] > 450 * MIB and process["readings"] >= 3
@@ -100,7 +100,7 @@ def test_a_run_that_its_cgroup_kills(tree, tmp_path):
     assert "KILLED by the out-of-memory killer of its cgroup" in said and "check host" in said, done.stderr
     found, code = check(tree, capture)
     assert code == 3
-    (process,) = found["processes"]
+    (process,) = found["host_memory"]
     assert process["findings"][:2] == ["killed", "near_limit"], process["findings"]
     assert process["last"]["cgroup_limit_bytes"] == 1 << 30 and process["nearest_limit"]["headroom_bytes"] < 100 * MIB
     assert process["tensors_at_end_bytes"] > 300 * MIB

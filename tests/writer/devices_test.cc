@@ -250,43 +250,6 @@ TEST(Devices, KeyframesKnowWhatTheDriverGave) {
   EXPECT_EQ(free, (std::vector<std::uint64_t>{90, 20, 60}));
 }
 
-TEST(Devices, ReadingsOfTheHostAreInTheCaptureAndItsKeyframes) {
-  Recording::Options options;
-  options.part_bytes = 1;
-  Recording recording(options);
-  ASSERT_TRUE(recording.ok()) << recording.error();
-  Hook hook;
-  for (const std::uint64_t anonymous : {50, 90, 40, 60}) {
-    HostReadingRecord reading{};
-    reading.numbers.anonymous_bytes = anonymous;
-    reading.numbers.group_limit_bytes = kNotKnown;
-    reading.numbers.machine_kills = 3;
-    hook.Write(RecordKind::kHostReading, reading, static_cast<std::uint8_t>(ReadingCause::kPeak));
-  }
-  recording.writer().Flush();
-  hook.Segment(SegmentAction::kFree, 0x40000000, kMiB);  // it makes the next part
-  recording.Stop();
-  const DecodedCapture capture = DecodeFolder(recording.folder());
-  EXPECT_TRUE(capture.errors.empty()) << capture.errors.front();
-  std::vector<std::uint64_t> numbers;
-  for (const auto& run : capture.parts.front().chunks.front().payload.runs())
-    numbers.insert(numbers.end(), run.host_reading().begin(), run.host_reading().end());
-  ASSERT_EQ(numbers.size(), 4 * kHostNumbers);
-  EXPECT_EQ(numbers[0], 51u);
-  EXPECT_EQ(numbers[11], 0u) << "not known";
-  EXPECT_EQ(numbers[17], 4u);
-  const memoir::v1::Keyframe& keyframe = capture.parts.back().chunks.front().payload.keyframe();
-  std::vector<std::uint64_t> kept;
-  for (const memoir::v1::HostReading& reading : keyframe.host()) {
-    kept.push_back(reading.anonymous_bytes());
-    EXPECT_EQ(reading.cause(), memoir::v1::PEAK);
-    EXPECT_EQ(reading.group_limit_bytes(), 0u);
-    EXPECT_EQ(reading.machine_kills(), 4u);
-    EXPECT_NE(reading.tick(), 0u);
-  }
-  EXPECT_EQ(kept, (std::vector<std::uint64_t>{51, 91, 61})) << "the first, the highest, the newest";
-}
-
 // As many as the hooks know (interpose/cuda/block_table.cc): a reader that begins there takes them for all that there
 // are.
 TEST(Devices, KeyframesHaveEveryBlockOfTheDrivers) {

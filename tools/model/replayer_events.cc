@@ -99,9 +99,6 @@ bool Replayer::ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until) {
       case v1::KERNEL_RUN:
         ShowKernelRun(thread, cursor);
         break;
-      case v1::HOST_READING:
-        ShowHostReading(thread, cursor);
-        break;
       default:
         ShowDeviceEvent(thread, cursor);
         break;

@@ -18,24 +18,11 @@ template <class Next>
 HostNumbers NumbersOf(Next next) {
   HostNumbers numbers;
   for (auto* number :
-       {&numbers.anonymous_bytes,
-        &numbers.shared_bytes,
-        &numbers.file_bytes,
-        &numbers.swap_bytes,
-        &numbers.proportional_bytes,
-        &numbers.malloc_used_bytes,
-        &numbers.malloc_free_bytes,
-        &numbers.children,
-        &numbers.children_bytes,
-        &numbers.group_id,
-        &numbers.group_used_bytes,
-        &numbers.group_limit_bytes,
-        &numbers.group_reclaimable_bytes,
-        &numbers.group_shared_bytes,
-        &numbers.group_kills,
-        &numbers.machine_bytes,
-        &numbers.machine_available_bytes,
-        &numbers.machine_kills})
+       {&numbers.anonymous_bytes, &numbers.shared_bytes, &numbers.file_bytes, &numbers.swap_bytes,
+        &numbers.proportional_bytes, &numbers.malloc_used_bytes, &numbers.malloc_free_bytes, &numbers.children,
+        &numbers.children_bytes, &numbers.group_id, &numbers.group_used_bytes, &numbers.group_limit_bytes,
+        &numbers.group_reclaimable_bytes, &numbers.group_shared_bytes, &numbers.group_kills, &numbers.machine_bytes,
+        &numbers.machine_available_bytes, &numbers.machine_kills})
     *number = Known(next());
   return numbers;
 }

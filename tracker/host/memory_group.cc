@@ -60,8 +60,8 @@ std::optional<Mount> MountIn(std::string_view text, bool unified) {
     const std::size_t dash = line.find(" - ");
     if (dash == std::string_view::npos) return;
     const std::string_view behind = line.substr(dash + 3);
-    const bool fits = unified ? Field(behind, 0) == "cgroup2"
-                              : Field(behind, 0) == "cgroup" && HasWord(Field(behind, 2), "memory");
+    const bool fits =
+        unified ? Field(behind, 0) == "cgroup2" : Field(behind, 0) == "cgroup" && HasWord(Field(behind, 2), "memory");
     if (fits) found = {std::string(Field(line, 3)), std::string(Field(line, 4))};
   });
   return found;
@@ -90,7 +90,8 @@ MemoryGroup MemoryGroup::Find(const std::string& root) {
     if (!mount || path.empty()) continue;
     const char* const usage = unified ? "/memory.current" : "/memory.usage_in_bytes";
     // A container may see its own group at the mount's point, whatever the path says.
-    const std::string own = mount->root != "/" && path.starts_with(mount->root) ? path.substr(mount->root.size()) : path;
+    const std::string own =
+        mount->root != "/" && path.starts_with(mount->root) ? path.substr(mount->root.size()) : path;
     const std::string point = root + mount->point;
     std::string folder = point + own;
     if (!Exists(folder + usage)) folder = point;
@@ -131,7 +132,8 @@ GroupMemory MemoryGroup::Read() const {
   memory.reclaimable_bytes =
       is_unified_ ? of_files("active_file ", "inactive_file ") : of_files("total_active_file ", "total_inactive_file ");
   memory.shared_bytes = NumberBehind(statistics, is_unified_ ? "shmem " : "total_shmem ");
-  memory.kills = NumberBehind(ReadSystemText(folder_ + (is_unified_ ? "/memory.events" : "/memory.oom_control")), "oom_kill ");
+  memory.kills =
+      NumberBehind(ReadSystemText(folder_ + (is_unified_ ? "/memory.events" : "/memory.oom_control")), "oom_kill ");
   return memory;
 }
 

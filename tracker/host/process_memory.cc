@@ -55,7 +55,8 @@ ChildrenMemory ReadChildrenMemory(const std::string& proc, std::uint64_t pid) {
   memory.count = descendants.size() - 1;
   for (std::size_t at = 1; at < descendants.size(); ++at) {
     const std::uint64_t bytes = ReadProcessMemory(proc + "/" + std::to_string(descendants[at])).anonymous_bytes;
-    if (bytes != kNotKnown) memory.anonymous_bytes = bytes + (memory.anonymous_bytes == kNotKnown ? 0 : memory.anonymous_bytes);
+    if (bytes != kNotKnown)
+      memory.anonymous_bytes = bytes + (memory.anonymous_bytes == kNotKnown ? 0 : memory.anonymous_bytes);
   }
   return memory;
 }

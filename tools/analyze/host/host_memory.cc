@@ -31,7 +31,8 @@ class HostPass final : public WindowedVisitor {
   }
   void SeeHostReading(const HostReadingEvent& event) override {
     if (!event.numbers.resident_bytes() || (!event.before && !in_window())) return;
-    HostMoment moment = DivideHost(event.numbers, event.before ? 0 : BytesOf("cpu"), event.before ? 0 : BytesOf("pinned"));
+    HostMoment moment =
+        DivideHost(event.numbers, event.before ? 0 : BytesOf("cpu"), event.before ? 0 : BytesOf("pinned"));
     moment.ns = Nanoseconds(event);
     moment.step = step_;
     if (now_.readings == 0) now_.first = now_.highest = now_.nearest = moment;

@@ -29,12 +29,12 @@ struct ProcessHost {
   ProcessId process;
   std::optional<std::uint32_t> rank;
   std::size_t readings = 0;
-  HostMoment first, highest, last;      // by what is resident
-  HostMoment nearest;                   // with the least headroom
-  std::uint64_t tensors_at_end = 0;     // exact, of the last event: behind `last`, where the process was killed
-  std::vector<HostMoment> over_time;    // of many readings some
+  HostMoment first, highest, last;    // by what is resident
+  HostMoment nearest;                 // with the least headroom
+  std::uint64_t tensors_at_end = 0;   // exact, of the last event: behind `last`, where the process was killed
+  std::vector<HostMoment> over_time;  // of many readings some
   std::optional<HostGrowth> growth;
-  std::vector<HostFinding> findings;    // the worst first
+  std::vector<HostFinding> findings;  // the worst first
 };
 
 struct HostMemory {

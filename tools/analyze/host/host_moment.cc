@@ -35,8 +35,8 @@ std::vector<HostMoment> Spaced(const std::vector<HostMoment>& moments, std::uint
 }  // namespace
 
 std::string_view ToString(HostPart part) {
-  static constexpr std::array<std::string_view, kHostParts> kNames = {
-      "tensors", "pinned", "malloc", "malloc_free", "other", "shared", "files", "untouched"};
+  static constexpr std::array<std::string_view, kHostParts> kNames = {"tensors", "pinned", "malloc", "malloc_free",
+                                                                      "other",   "shared", "files",  "untouched"};
   return kNames[static_cast<std::size_t>(part)];
 }
 
@@ -47,8 +47,8 @@ std::optional<std::uint64_t> HostMoment::limit() const {
 std::optional<std::uint64_t> HostMoment::headroom() const {
   if (!numbers.group_limit_bytes || !numbers.group_used_bytes) return numbers.machine_available_bytes;
   // Pages of files are taken back before a killer comes.
-  const std::uint64_t used = *numbers.group_used_bytes - std::min(*numbers.group_used_bytes,
-                                                                  numbers.group_reclaimable_bytes.value_or(0));
+  const std::uint64_t used =
+      *numbers.group_used_bytes - std::min(*numbers.group_used_bytes, numbers.group_reclaimable_bytes.value_or(0));
   return *numbers.group_limit_bytes - std::min(*numbers.group_limit_bytes, used);
 }
 
@@ -86,9 +86,8 @@ std::optional<HostGrowth> GrowthOf(const std::vector<HostMoment>& moments) {
       growth.bytes < static_cast<std::int64_t>(first.resident()) / kShare || ShareThatRises(late) < kRises)
     return std::nullopt;
   // And it goes on in the last third of that.
-  const auto third = std::ranges::find_if(late, [&](const HostMoment& moment) {
-    return moment.ns >= last.ns - (last.ns - first.ns) / 3;
-  });
+  const auto third = std::ranges::find_if(
+      late, [&](const HostMoment& moment) { return moment.ns >= last.ns - (last.ns - first.ns) / 3; });
   if (static_cast<std::int64_t>(last.resident()) - static_cast<std::int64_t>(third->resident()) < growth.bytes / 10)
     return std::nullopt;
   for (std::size_t i = 0; i < kHostParts; ++i) {

@@ -47,12 +47,12 @@ HostMoment DivideHost(const HostNumbers& numbers, std::uint64_t tensors, std::ui
 
 // Growth that goes on to the end, told from noise and warm-up.
 struct HostGrowth {
-  HostPart part = HostPart::kOther;       // that has grown most
-  std::int64_t part_bytes = 0;            // by how much
-  std::int64_t bytes = 0;                 // of all that is resident
+  HostPart part = HostPart::kOther;  // that has grown most
+  std::int64_t part_bytes = 0;       // by how much
+  std::int64_t bytes = 0;            // of all that is resident
   std::uint64_t since_ns = 0, until_ns = 0;
-  std::optional<std::uint64_t> steps;     // in between
-  std::optional<std::uint64_t> left_ns;   // until the headroom is gone, if it goes on so
+  std::optional<std::uint64_t> steps;    // in between
+  std::optional<std::uint64_t> left_ns;  // until the headroom is gone, if it goes on so
 };
 std::optional<HostGrowth> GrowthOf(const std::vector<HostMoment>& moments);
 

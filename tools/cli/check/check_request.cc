@@ -94,7 +94,8 @@ std::string Understand(const CheckArguments& arguments, Asked& asked) {
   const std::string& what = arguments.words.front();
   const bool named = std::ranges::find(names, what) != names.end();
   if (!named && !IsCapture(what)) {
-    return "'" + what + "' is no check, nor is a capture of that name here; checks are: oom, frag, balance, leaks, host" +
+    return "'" + what +
+           "' is no check, nor is a capture of that name here; checks are: oom, frag, balance, leaks, host" +
            DidYouMean(what, names);
   }
   if (named) asked.check = what;
@@ -103,7 +104,8 @@ std::string Understand(const CheckArguments& arguments, Asked& asked) {
   if (arguments.chooses_blocks() && asked.check != "leaks")
     return "--module and --min-size are of leaks: memoir check leaks --module PATTERN CAPTURE";
   if (arguments.json && asked.paths.size() > 1) return "--json is of one capture; give one";
-  if (arguments.at && (asked.check == "oom" || asked.check == "frag" || asked.check == "leaks" || asked.check == "host"))
+  if (arguments.at &&
+      (asked.check == "oom" || asked.check == "frag" || asked.check == "leaks" || asked.check == "host"))
     return "--at belongs to memory accounting: memoir check balance --at " + *arguments.at;
   if (arguments.at == "start") {
     asked.at.kind = At::Kind::kStart;

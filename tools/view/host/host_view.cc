@@ -41,17 +41,17 @@ std::string Advice(HostPart part, const std::string& path) {
   switch (part) {
     case HostPart::kTensors:
     case HostPart::kPinned:
-      return "memoir show --device " + std::string(part == HostPart::kPinned ? "pinned" : "cpu") + " --at end --by line " +
-             path + " names the lines; memoir check leaks " + path + " what is kept in every step";
+      return "The lines: memoir show --device " + std::string(part == HostPart::kPinned ? "pinned" : "cpu") +
+             " --at end --by line " + path + "; what every step keeps: memoir check leaks " + path;
     case HostPart::kMallocFree:
-      return "malloc keeps what was freed: MALLOC_ARENA_MAX=2 or MALLOC_TRIM_THRESHOLD_=65536 in the environment, or "
+      return "What was freed malloc keeps: MALLOC_ARENA_MAX=2 or MALLOC_TRIM_THRESHOLD_=65536 in the environment, or "
              "jemalloc, give more of it back";
     case HostPart::kShared:
-      return "batches that data loaders share: fewer workers, a smaller prefetch_factor, or batches that are kept";
+      return "Data loaders share batches there: fewer workers, a smaller prefetch_factor, or batches that are kept";
     case HostPart::kFiles:
-      return "mapped files: the system takes their pages back where memory is short";
+      return "These are mapped files: the system takes their pages back where memory is short";
     default:
-      return "it is not torch's: tracemalloc or memray name the lines of Python that took it";
+      return "It is not torch's: tracemalloc or memray name the lines of Python that took it";
   }
 }
 
@@ -69,9 +69,10 @@ std::string FindingText(const ProcessHost& host, HostFinding finding, std::uint6
   switch (finding) {
     case HostFinding::kKilled:
     case HostFinding::kKilledHere: {
-      const std::string killer = finding == HostFinding::kKilled
-                                     ? "KILLED by the out-of-memory killer of its cgroup"
-                                     : "likely KILLED by an out-of-memory killer of the machine, which has killed something";
+      const std::string killer =
+          finding == HostFinding::kKilled
+              ? "KILLED by the out-of-memory killer of its cgroup"
+              : "likely KILLED by an out-of-memory killer of the machine, which has killed something";
       const std::string room = RoomLeft(host.last);
       return fmt::format("{}, {} after the last reading{}; torch's tensors on the CPU had {} then", killer,
                          FormatDuration(end_ns - std::min(end_ns, host.last.ns)), room.empty() ? "" : ": " + room,
@@ -87,7 +88,7 @@ std::string FindingText(const ProcessHost& host, HostFinding finding, std::uint6
         text += fmt::format(" and {}, {} each step", FormatCounted(*growth.steps, "step", "steps"),
                             FormatSignedBytes(growth.bytes / static_cast<std::int64_t>(*growth.steps)));
       text += fmt::format(", most of it {} ({})", Words(growth.part), FormatSignedBytes(growth.part_bytes));
-      if (growth.left_ns)
+      if (growth.left_ns && host.findings.front() > HostFinding::kKilledHere)
         text += fmt::format("; if it goes on so, memory runs out {} after the end", FormatDuration(*growth.left_ns));
       return text + ". " + Advice(growth.part, path);
     }
@@ -120,14 +121,15 @@ std::string Surroundings(const HostMoment& moment) {
   std::vector<std::string> said;
   const HostNumbers& numbers = moment.numbers;
   if (numbers.children.value_or(0) > 0)
-    said.push_back(fmt::format("{} have {} of their own", FormatCounted(*numbers.children, "child process", "child processes"),
+    said.push_back(fmt::format("{} have {} of their own",
+                               FormatCounted(*numbers.children, "child process", "child processes"),
                                FormatBytes(numbers.children_bytes.value_or(0))));
   if (numbers.swap_bytes.value_or(0) > 0) said.push_back(FormatBytes(*numbers.swap_bytes) + " are in swap");
   if (numbers.group_used_bytes)
-    said.push_back(fmt::format("the cgroup has {}, {} of it pages of files that the system can take back and {} shared memory",
-                               FormatBytes(*numbers.group_used_bytes),
-                               FormatBytes(numbers.group_reclaimable_bytes.value_or(0)),
-                               FormatBytes(numbers.group_shared_bytes.value_or(0))));
+    said.push_back(
+        fmt::format("the cgroup has {}, {} of it pages of files that the system can take back and {} shared memory",
+                    FormatBytes(*numbers.group_used_bytes), FormatBytes(numbers.group_reclaimable_bytes.value_or(0)),
+                    FormatBytes(numbers.group_shared_bytes.value_or(0))));
   std::string text;
   for (const std::string& one : said) text += (text.empty() ? "" : "; ") + one;
   return text;
@@ -138,7 +140,13 @@ std::uint64_t EndOf(const Capture& capture, const HostMemory& memory, const Proc
 }
 
 std::string NameOf(const ProcessHost& host) {
-  return host.rank ? fmt::format("rank {}", *host.rank) : std::string("the process");
+  return host.rank ? fmt::format("rank {}", *host.rank) : std::string("process");
+}
+
+// The worst finding in words, else what it had at most.
+std::string Headline(const Capture& capture, const HostMemory& memory, const ProcessHost& host) {
+  if (host.findings.empty()) return fmt::format("at most {} resident", FormatBytes(host.highest.resident()));
+  return FindingText(host, host.findings.front(), EndOf(capture, memory, host), "CAPTURE");
 }
 
 Json MomentJson(const HostMoment& moment) {
@@ -169,18 +177,20 @@ Json MomentJson(const HostMoment& moment) {
 }  // namespace
 
 std::string HostLine(const HostMemory& memory) {
-  const auto highest = std::ranges::max_element(
-      memory.processes, {}, [](const ProcessHost& host) { return host.highest.resident(); });
+  const auto highest =
+      std::ranges::max_element(memory.processes, {}, [](const ProcessHost& host) { return host.highest.resident(); });
   if (highest == memory.processes.end()) return "the host's memory was not read";
   const std::string room = RoomLeft(highest->nearest);
-  return fmt::format("at most {} resident{}", FormatBytes(highest->highest.resident()), room.empty() ? "" : "; at least " + room);
+  return fmt::format("at most {} resident{}", FormatBytes(highest->highest.resident()),
+                     room.empty() ? "" : "; at least " + room);
 }
 
 std::string RenderHost(const Capture& capture, const HostMemory& memory, std::size_t top, const std::string& path,
                        const Terminal& terminal) {
   if (memory.processes.empty())
     return Wrapped("The host's memory was not read: the recording is of an earlier Memoir, or of another program.",
-                   terminal.width, 0) + "\n";
+                   terminal.width, 0) +
+           "\n";
   std::string text;
   std::size_t shown = 0, left_out = 0;
   const bool alone = memory.processes.size() == 1;
@@ -191,16 +201,17 @@ std::string RenderHost(const Capture& capture, const HostMemory& memory, std::si
       continue;
     }
     ++shown;
-    text += fmt::format("\n{} on the host: at most {} resident, at {}{}\n", NameOf(host),
+    text += fmt::format("\n{} on its host: at most {} resident, at {}{}\n", NameOf(host),
                         FormatBytes(host.highest.resident()), FormatMoment(host.highest.ns),
                         host.highest.step ? fmt::format(", step {}", *host.highest.step) : "");
     for (const HostFinding finding : host.findings)
       text += Wrapped("! " + FindingText(host, finding, EndOf(capture, memory, host), path), terminal.width, 2) + "\n";
     text += RenderMoment(host.highest, terminal);
     if (const std::string around = Surroundings(host.highest); !around.empty())
-      text += Wrapped("  " + around, terminal.width, 2) + "\n";
+      text += "  " + Wrapped(around, terminal.width, 2) + "\n";
   }
-  if (left_out > 0) text += fmt::format("and {} more (--top 0: all)\n", FormatCounted(left_out, "process", "processes"));
+  if (left_out > 0)
+    text += fmt::format("and {} more (--top 0: all)\n", FormatCounted(left_out, "process", "processes"));
   return text.empty() ? HostLine(memory) + "\n" : text;
 }
 
@@ -208,21 +219,23 @@ std::string KilledLine(const Capture& capture, const HostMemory& memory, const s
                        const std::string& path) {
   for (const ProcessHost& host : memory.processes) {
     if (host.findings.empty() || host.findings.front() > HostFinding::kKilledHere) continue;
-    return (host.rank ? NameOf(host) + " " : "") + FindingText(host, host.findings.front(), EndOf(capture, memory, host), path) +
-           ": " + program + " check host " + path;
+    return (host.rank ? NameOf(host) + " " : "") +
+           FindingText(host, host.findings.front(), EndOf(capture, memory, host), path) +
+           ". Who has the rest: " + program + " check host " + path;
   }
   return "";
 }
 
 Json HostJson(const Capture& capture, const HostMemory& memory) {
-  Json json = {{"version", 1}, {"capture", capture.path()}, {"view", "check"}, {"check", "host"}};
-  json["processes"] = Json::array();
+  Json json = {{"version", 1}, {"capture", capture.path()}, {"view", "check_host"}};
+  json["host_memory"] = Json::array();
   for (const ProcessHost& host : memory.processes) {
     Json one = {{"process", host.process.value},
                 {"rank", host.rank ? Json(*host.rank) : Json(nullptr)},
                 {"readings", host.readings},
                 {"tensors_at_end_bytes", host.tensors_at_end},
                 {"findings", Json::array()},
+                {"headline", Headline(capture, memory, host)},
                 {"first", MomentJson(host.first)},
                 {"highest", MomentJson(host.highest)},
                 {"nearest_limit", MomentJson(host.nearest)},
@@ -239,7 +252,7 @@ Json HostJson(const Capture& capture, const HostMemory& memory) {
                        {"steps", growth.steps ? Json(*growth.steps) : Json(nullptr)},
                        {"left_ns", growth.left_ns ? Json(*growth.left_ns) : Json(nullptr)}};
     }
-    json["processes"].push_back(std::move(one));
+    json["host_memory"].push_back(std::move(one));
   }
   json["found"] = memory.found();
   return json;
