@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "interpose/device_call.h"
+#include "interpose/host_memory.h"
 
 namespace memoir {
 
@@ -237,6 +238,14 @@ struct DeviceReadingRecord {
   std::uint32_t reserved1;
 };
 static_assert(sizeof(DeviceReadingRecord) == 72);
+
+// flags: ReadingCause.
+struct HostReadingRecord {
+  RecordHeader header;
+  std::uint64_t tick;
+  HostNumbers numbers;
+};
+static_assert(sizeof(HostReadingRecord) == 160);
 
 // flags: DeviceCall.
 struct KernelLaunchRecord {

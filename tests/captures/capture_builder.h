@@ -110,6 +110,8 @@ class ProcessBuilder {
     std::uint64_t free = kNotKnown, total = kNotKnown, process = kNotKnown, others = kNotKnown, pools = kNotKnown;
   };
   ProcessBuilder& ReadDevice(std::uint32_t device, v1::ReadingCause cause, const Reading& reading);
+  // Of the host; tick and cause are filled in. Keyframes do not know it.
+  ProcessBuilder& ReadHost(const v1::HostReading& numbers);
   // Calls of CUDA.
   struct Launch {
     std::string kernel;  // mangled; "": not known
@@ -208,6 +210,7 @@ class ProcessBuilder {
     return *this;
   }
   ProcessBuilder& set_end(v1::End::Reason reason, const std::string& message = "");  // default: EXITED
+  ProcessBuilder& set_host_at_end(const v1::HostReading& numbers);
   // No End, no index: as after SIGKILL.
   ProcessBuilder& Kill();
 

@@ -224,6 +224,11 @@ ProcessBuilder& ProcessBuilder::FoldPart(std::uint32_t part) {
   return *this;
 }
 
+ProcessBuilder& ProcessBuilder::set_host_at_end(const v1::HostReading& numbers) {
+  *end_.mutable_host() = numbers;
+  return *this;
+}
+
 ProcessBuilder& ProcessBuilder::set_end(v1::End::Reason reason, const std::string& message) {
   end_.set_reason(reason);
   end_.set_message(message);

@@ -57,6 +57,20 @@ ProcessBuilder& ProcessBuilder::ReadDevice(std::uint32_t device, v1::ReadingCaus
   return *this;
 }
 
+ProcessBuilder& ProcessBuilder::ReadHost(const v1::HostReading& numbers) {
+  v1::ThreadRun& run = AddEvent(v1::HOST_READING);
+  run.add_reading_cause(v1::REGULAR);
+  for (const std::uint64_t number :
+       {numbers.anonymous_bytes(), numbers.shared_bytes(), numbers.file_bytes(), numbers.swap_bytes(),
+        numbers.proportional_bytes(), numbers.malloc_used_bytes(), numbers.malloc_free_bytes(), numbers.children(),
+        numbers.children_bytes(), numbers.group_id(), numbers.group_used_bytes(), numbers.group_limit_bytes(),
+        numbers.group_reclaimable_bytes(), numbers.group_shared_bytes(), numbers.group_kills(), numbers.machine_bytes(),
+        numbers.machine_available_bytes(), numbers.machine_kills()})
+    run.add_host_reading(number);
+  tick_ += options_.tick_step;
+  return *this;
+}
+
 void ProcessBuilder::FillDriver(v1::Keyframe* keyframe) const {
   if (driver_.empty() && readings_.empty()) return;
   v1::DriverBlocks* blocks = keyframe->mutable_driver();

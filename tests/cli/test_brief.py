@@ -13,7 +13,7 @@ VIEWS = (["show"], ["show", "--by", "category,module"], ["show", "--by", "catego
          ["show", "--by", "parameter"], ["show", "--by", "rank"], ["show", "--by", "range"], ["show", "--by", "checkpoint"], ["show", "--by", "compiled"],
          ["show", "--by", "kernel"], ["show", "--by", "stack"], ["show", "--tree"], ["show", "--over", "time"], ["show", "--over", "operators"],
          ["show", "--at", "peak"], ["show", "--at", "end", "--by", "category"], ["show", "--at", "oom"], ["show", "--at", "peak", "--by", "segment"],
-         ["check"], ["check", "oom"], ["check", "leaks"], ["check", "frag"], ["check", "balance"], ["check", "--fail-if", "peak_allocated>0B"])
+         ["check"], ["check", "oom"], ["check", "leaks"], ["check", "frag"], ["check", "balance"], ["check", "host"], ["check", "--fail-if", "peak_allocated>0B"])
 HOSTILE = ["x" * 200, "\x1b[31m" * 40, "\u202e" * 60, "'; rm -rf $HOME #", "\"\\" * 50, "🔥" * 40, "-n"]
 
 

@@ -42,14 +42,15 @@ ARROWS = {
     "interpose/simcuda/api": (("interpose/simcuda",), {"cuda"}),
     "tracker": ((), set()),
     "tracker/writer": (("interpose", "proto"), {"zstd", "protozero", "xxhash"}),
-    "tracker/drain": (("interpose", "tracker/writer"), {"zstd", "protozero", "xxhash"}),
+    "tracker/drain": (("interpose", "tracker/host", "tracker/writer"), {"zstd", "protozero", "xxhash"}),
     "tracker/modules": (("interpose", "tracker", "tracker/stacks"), set()),
     "tracker/stacks": (("interpose", "tracker"), set()),
+    "tracker/host": (("interpose",), set()),
     "tracker/cupti": (("interpose", "interpose/cuda"), {"cuda"}),
     "tracker/torch": (("interpose", "tracker/modules", "tracker/stacks"), {"torch", "nvtx"}),
     "tracker/client": ((), {"torch", "memoir"}),  # compiled into programs: nothing of what is not installed
     "tracker/torch/simulated": (("interpose",), {"torch"}),
-    "tracker/session": (("interpose", "interpose/cuda", "tracker", "tracker/cupti", "tracker/drain", "tracker/modules", "tracker/stacks", "tracker/writer", "tracker/torch", "proto"), {"protozero"}),
+    "tracker/session": (("interpose", "interpose/cuda", "tracker", "tracker/cupti", "tracker/drain", "tracker/host", "tracker/modules", "tracker/stacks", "tracker/writer", "tracker/torch", "proto"), {"protozero"}),
     "proto": ((), set()),
     "tools/import": (("proto",), TOOLS | {"json", "zstd", "zlib"}),
     "tools/read": (("proto", "tools/import"), TOOLS | {"zstd"}),
@@ -66,6 +67,7 @@ ARROWS = {
 ANALYZE = {
     "pass": "",  # the recording, gone through once: options, windows, instants, streams of events
     "driver": "",
+    "host": "pass",
     "categories": "driver",
     "checkpointing": "categories pass",
     "grouping": "categories driver pass",
@@ -100,6 +102,7 @@ VIEW = {
     "compiled": "capture json terminal analyze/compiled",
     "fit": "json picture terminal analyze/fit",
     "flame": "capture json terminal analyze/grouping analyze/pass analyze/stacks",
+    "host": "capture json terminal analyze/host",
     "lives": "capture json terminal analyze/categories analyze/lives",
     "live": "json terminal analyze/live analyze/pass",
     "oom": "capture json terminal analyze/categories analyze/grouping analyze/oom analyze/pass analyze/summary",
@@ -121,10 +124,10 @@ CLI = {
     "output": "",
     "installed": "process",
     "attach": "arguments installed process terminal view/capture",
-    "launch": "arguments attach installed process terminal analyze/summary view/summary view/terminal",
+    "launch": "arguments attach installed process terminal analyze/host analyze/summary view/host view/summary view/terminal",
     "doctor": "arguments attach brief installed launch process terminal view/json view/terminal",
     "fit": "arguments attach brief installed launch process terminal analyze/fit view/fit view/terminal",
-    "check": "arguments attach brief terminal view/json analyze/accounting analyze/categories analyze/compare analyze/grouping analyze/lives analyze/pass analyze/segments analyze/summary view/accounting view/capture view/compare view/lives view/oom view/segments view/terminal",
+    "check": "arguments attach brief terminal view/json analyze/accounting analyze/categories analyze/compare analyze/grouping analyze/host analyze/lives analyze/pass analyze/segments analyze/summary view/accounting view/capture view/compare view/host view/lives view/oom view/segments view/terminal",
     "diff": "arguments attach brief terminal analyze/compare analyze/pass view/compare view/json view/terminal",
     "live": "arguments output terminal analyze/live view/json view/live view/terminal",
     "symbolize": "arguments installed process terminal",
@@ -133,9 +136,9 @@ CLI = {
     "tables": "output terminal analyze/categories analyze/lives analyze/pass analyze/summary analyze/tree view/database",
     "query": "arguments attach installed process terminal view/terminal",
     "show": "arguments attach brief output redact tables terminal "
-    + " ".join(f"analyze/{room}" for room in ANALYZE if room not in ("accounting", "compare", "fit", "live", "report"))
+    + " ".join(f"analyze/{room}" for room in ANALYZE if room not in ("accounting", "compare", "fit", "host", "live", "report"))
     + " "
-    + " ".join(f"view/{room}" for room in VIEW if room not in ("accounting", "compare", "fit", "live", "report")),
+    + " ".join(f"view/{room}" for room in VIEW if room not in ("accounting", "compare", "fit", "host", "live", "report")),
 }
 for folder, rooms, libraries in (("analyze", ANALYZE, set()), ("view", VIEW, {"json", "nanoarrow", "protozero", "sqlite", "stb", "zlib", "zstd"}), ("cli", CLI, {"cli11", "json"})):
     for room, others in rooms.items():

@@ -289,6 +289,8 @@ class PartDecoder {
         return DecodeArguments(run, at, event) && DecodeHeldNames(run, at, event);
       case GRADIENT_OF:
         return DecodeArguments(run, at, event);
+      case HOST_READING:
+        return TakeHostReading(run, &at->of_device, event);
       default:
         return Error("event kind " + std::to_string(event->kind)), false;
     }

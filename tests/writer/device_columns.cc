@@ -27,7 +27,7 @@ bool DeviceColumns::AllTaken(const ThreadRun& run) const {
   const bool limits = run.device_limit_size() == 0 || run.device_limit_size() == device_limit;
   const bool driver = driver_call == run.driver_call_size() && driver_call == run.library_size() &&
                       driver_error == run.driver_error_size() && reading_cause == run.reading_cause_size() &&
-                      reading == run.reading_size();
+                      reading == run.reading_size() && host_reading == run.host_reading_size();
   return pools && limits && driver && CallsAllTaken(*this, run) && requested == run.requested_bytes_size() &&
          stream_delta == run.stream_delta_size() && device_free == run.device_free_size() &&
          statistic == run.statistic_size();
@@ -115,6 +115,15 @@ bool TakeDriverColumns(const ThreadRun& run, const NameDefs& names, DeviceColumn
 }
 
 }  // namespace
+
+bool TakeHostReading(const ThreadRun& run, DeviceColumns* at, Event* event) {
+  constexpr int kNumbers = 18;
+  if (at->reading_cause >= run.reading_cause_size() || at->host_reading + kNumbers > run.host_reading_size())
+    return false;
+  event->reading_cause = run.reading_cause(at->reading_cause++);
+  for (int i = 0; i < kNumbers; ++i) event->reading.push_back(run.host_reading(at->host_reading++));
+  return true;
+}
 
 bool IsOfDevice(int kind) {
   return (kind >= memoir::v1::SEGMENT_ALLOCATE && kind <= memoir::v1::DEVICE_STATISTICS) ||

@@ -15,8 +15,8 @@ using NameDefs = std::map<std::uint32_t, memoir::v1::NameDef>;  // of a part
 // How far each column is read.
 struct DeviceColumns {
   int requested = 0, place = 0, stream_delta = 0, device_free = 0, statistic = 0, device_limit = 0, driver_call = 0,
-      driver_error = 0, reading_cause = 0, reading = 0, device_call = 0, kernel = 0, launch = 0, other_call = 0,
-      copy_kind = 0, correlated = 0, ran = 0;
+      driver_error = 0, reading_cause = 0, reading = 0, host_reading = 0, device_call = 0, kernel = 0, launch = 0,
+      other_call = 0, copy_kind = 0, correlated = 0, ran = 0;
   std::uint64_t stream = 0, correlation = 0;
   bool AllTaken(const memoir::v1::ThreadRun& run) const;
 };
@@ -28,6 +28,8 @@ bool IsOfDevice(int kind);
 // All but address, serial and device. False: a column is too short, or a library has no name.
 bool TakeDeviceColumns(const memoir::v1::ThreadRun& run, const NameDefs& names, DeviceColumns* at, int* bytes,
                        Event* event);
+
+bool TakeHostReading(const memoir::v1::ThreadRun& run, DeviceColumns* at, Event* event);
 
 // Calls of CUDA, and what ran: all but the device.
 bool TakeCallColumns(const memoir::v1::ThreadRun& run, const NameDefs& names, DeviceColumns* at, int* bytes,

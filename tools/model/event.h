@@ -16,6 +16,7 @@
 #include "tools/model/device_call.h"
 #include "tools/model/driver_event.h"
 #include "tools/model/event_base.h"
+#include "tools/model/host_event.h"
 #include "tools/model/ids.h"
 
 namespace memoir {

@@ -102,9 +102,11 @@ class Replayer : public ReplayState {
   void ShowDeviceReading(ThreadReplay& thread, RunCursor& cursor);
   DriverBlock DriverBlockAt(ThreadReplay& thread, RunCursor& cursor);
   void ShowDeviceCall(const ThreadReplay& thread, RunCursor& cursor);
+  void ShowHostReading(const ThreadReplay& thread, RunCursor& cursor);
   void ShowKernelRun(const ThreadReplay& thread, RunCursor& cursor);
   void ApplyDriver(const v1::Keyframe& keyframe);
   void ShowReadings(const v1::Keyframe& keyframe);
+  void ShowHostReadings(const v1::Keyframe& keyframe);
   void ApplySegments(const v1::Keyframe& keyframe);
   void ApplyFreeing(const v1::Keyframe& keyframe);
   void TakePlace(RunCursor& cursor, Block& block);

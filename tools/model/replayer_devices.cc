@@ -64,6 +64,8 @@ void Replayer::ShowDeviceEvent(ThreadReplay& thread, RunCursor& cursor) {
       return ShowOutOfMemory(thread, cursor);
     case v1::DEVICE_STATISTICS:
       return ShowStatistics(thread, cursor);
+    case v1::HOST_READING:
+      return ShowHostReading(thread, cursor);
     default:
       return ShowDriverEvent(thread, cursor);
   }

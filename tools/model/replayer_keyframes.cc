@@ -78,6 +78,7 @@ void Replayer::ApplyKeyframe(const v1::Keyframe& keyframe) {
   event.device_of = [this](std::uint32_t number) { return ids_->device(number); };
   visitor_.OnKeyframe(event);
   if (!began_) ShowReadings(keyframe);
+  if (!began_) ShowHostReadings(keyframe);
   const bool of_snapshot = !SnapshotAskedBy(processes_[process_.value]).empty();  // which begins with its keyframe
   if (anew && !of_snapshot) {
     NoteFoldedPeaks(keyframe);

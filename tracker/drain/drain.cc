@@ -15,6 +15,7 @@
 #include "interpose/private_file.h"
 #include "interpose/ring_reader.h"
 #include "tracker/drain/capture_scan.h"
+#include "tracker/host/host_numbers.h"
 #include "tracker/writer/capture_writer.h"
 #include "tracker/writer/chunk_builder.h"
 #include "tracker/writer/process_facts.h"
@@ -101,6 +102,15 @@ std::unique_ptr<RingReader> OpenRingFile(const std::string& ring_path, std::stri
   }
 }
 
+// Of this process, whose cgroup is mostly that of the dead one.
+HostReading SurroundingsNow() {
+  HostNumbers numbers = NothingKnown();
+  ReadSurroundings(MemoryGroup::Find(""), &numbers);
+  HostReading reading;
+  std::memcpy(reading.numbers.data(), &numbers, sizeof numbers);
+  return reading;
+}
+
 std::string RemoveRing(const std::string& ring_path) {
   if (unlink(ring_path.c_str()) == 0 || errno == ENOENT) return "";
   return "cannot remove " + ring_path + ": " + std::strerror(errno);
@@ -136,6 +146,7 @@ std::string DrainRing(const std::string& ring_path, WithoutCapture without) {
   options.first_part = on_file.next_part;
   options.clock = ring->last_clock();
   options.counted_before = on_file.counted;
+  options.host_at_end = SurroundingsNow();
   const std::string failure = Append(ring.get(), options, on_file);
   if (!failure.empty()) return failure + " and run again: memoir-drain " + ring_path;
   const std::string left = RemoveRing(ring_path);

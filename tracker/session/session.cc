@@ -17,6 +17,7 @@
 #include "interpose/tick.h"
 #include "tracker/cupti/kernel_times.h"
 #include "tracker/drain/drain_process.h"
+#include "tracker/host/host_readings.h"
 #include "tracker/modules/direct_calls.h"
 #include "tracker/modules/module_calls.h"
 #include "tracker/session/dead_rings.h"
@@ -42,6 +43,7 @@ struct Session {
   Settings settings;               // of the newest start
   std::shared_ptr<Writer> writer;  // while recording
   std::shared_ptr<DeadRings> dead_rings;
+  std::shared_ptr<HostReadings> host;
   std::shared_ptr<Snapshots> snapshots;  // of the newest recording
   RecordingControls* controls = nullptr;
   // Of the newest recording:
@@ -170,8 +172,10 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
   options.stem = FileStem(options.process);
   if (!FitsInterposer(error) || !OpenRing(settings, options.stem, error)) return false;
   own.dead_rings = std::make_shared<DeadRings>(RingPath(), settings.output, InstalledDrain());
-  options.on_look = [dead_rings = own.dead_rings] {
+  own.host = std::make_shared<HostReadings>();
+  options.on_look = [dead_rings = own.dead_rings, host = own.host] {
     dead_rings->Look();
+    host->Look();
     RunAtThreadStartOfLateObjects();
     FollowParallelRegionsOfLateObjects();
     LookAtDriver();
@@ -275,6 +279,7 @@ bool StopSession(EndReason reason, const std::string& why, std::string* error) {
   LookLast(*own);
   const LastOf last{*own};
   ReadDevicesLast();
+  own->host->Last();
   LeaveDriver();
   own->controls->End();
   LetHooksLeave();

@@ -167,6 +167,7 @@ enum : std::uint32_t {
   kOpenModules = 12,
   kDriver = 13,
   kReadings = 14,
+  kHost = 15,
 };
 }
 namespace device_totals {
@@ -238,6 +239,9 @@ enum : std::uint32_t {
   kPoolBytes = 8,
 };
 }
+namespace host_reading {
+enum : std::uint32_t { kTick = 1, kCause = 2, kFirstNumber = 3 };
+}
 namespace open {
 enum : std::uint32_t { kThread = 1, kKind = 2, kName = 3, kBeginTick = 4, kModule = 5 };
 }
@@ -255,7 +259,7 @@ enum : std::uint32_t {
 };
 }
 namespace end {
-enum : std::uint32_t { kReason = 1, kMessage = 2 };
+enum : std::uint32_t { kReason = 1, kMessage = 2, kHost = 3 };
 }
 namespace index {
 enum : std::uint32_t { kChunks = 1 };

@@ -233,7 +233,7 @@ void CaptureWriter::LosePart() {
 
 // A process that only imported torch. Where something was dropped or could not be written, that is worth a file.
 bool CaptureWriter::HoldsNothing() const {
-  return !options_.keep_empty && part_ == 1 && events_ == 0 && lost_chunks_ == 0 &&
+  return !options_.keep_empty && part_ == 1 && events_ == builder_.host().count() && lost_chunks_ == 0 &&
          ring_.Counters().dropped_records == 0;
 }
 
@@ -251,6 +251,7 @@ void CaptureWriter::Close(EndReason reason, const std::string& message) {
     protozero::pbf_writer end(payload, field::payload::kEnd);
     end.add_enum(field::end::kReason, static_cast<int>(reason));
     if (!message.empty()) end.add_string(field::end::kMessage, message);
+    if (options_.host_at_end) AddHostReading(*options_.host_at_end, field::end::kHost, &end);
   }
   const bool ended = AppendPayload({});
   closed_in_order_ = ClosePart() && ended;

@@ -28,16 +28,17 @@ struct CaptureOptions {
   std::string process_info;  // encoded, without part
   std::uint64_t max_bytes = 0;
   std::uint64_t part_bytes = kDefaultPartBytes;
-  bool keyframes = true;   // not when draining: the live set died with the process
-  bool retry = true;       // after a failed write; a drainer rather fails and is run again
+  bool keyframes = true;                     // not when draining: the live set died with the process
+  bool retry = true;                         // after a failed write; a drainer rather fails and is run again
   std::uint64_t retry_ns = kDefaultRetryNs;  // but not before so long
-  bool keep_empty = true;  // false: a recording without any event leaves no file
+  bool keep_empty = true;                    // false: a recording without any event leaves no file
   std::uint64_t first_sequence = 0;
   std::uint32_t first_part = 0;  // its number
   // Instead of this process's clocks in every chunk: the last reading of the dead one, tick 0: none. A drainer's own
   // say nothing about the ticks in the ring; it may run after the machine has started anew.
   std::optional<RingClock> clock;
   WriterStatus counted_before;  // losses noted in chunks already on file
+  std::optional<HostReading> host_at_end;
 };
 
 class CaptureWriter {

@@ -222,7 +222,7 @@ void ChunkBuilder::Clear() {
 }
 
 void ChunkBuilder::AddKeyframe(std::uint64_t tick, std::string* payload) {
-  KeyframeSources sources{memory_, driver_, names_, devices_, threads_, stacks_, level_};
+  KeyframeSources sources{memory_, driver_, host_, names_, devices_, threads_, stacks_, level_};
   EncodeKeyframe(sources, part_, tick, all_events_, payload);
 }
 

@@ -21,6 +21,7 @@
 #include "tracker/writer/driver_state.h"
 #include "tracker/writer/event_group.h"
 #include "tracker/writer/held_now.h"
+#include "tracker/writer/host_state.h"
 #include "tracker/writer/memory_state.h"
 #include "tracker/writer/names.h"
 #include "tracker/writer/run_columns.h"
@@ -60,6 +61,7 @@ class ChunkBuilder {
   Threads& threads() { return threads_; }
   const MemoryState& memory() const { return memory_; }
   const DriverState& driver() const { return driver_; }
+  const HostState& host() const { return host_; }
 
  private:
   void Pack(ThreadState& thread, const EventGroup& group);
@@ -95,6 +97,7 @@ class ChunkBuilder {
   void AddDriverAllocate(const EventGroup& group, RunColumns& run);
   void AddDriverFree(const EventGroup& group, RunColumns& run);
   void AddDriverRefused(const EventGroup& group, RunColumns& run);
+  void AddHostReading(const EventGroup& group, RunColumns& run);
   void AddReading(const EventGroup& group, RunColumns& run);
   // Calls of CUDA: chunk_builder_calls.cc.
   void AddKernelLaunch(const EventGroup& group, RunColumns& run);
@@ -113,6 +116,7 @@ class ChunkBuilder {
   HeldNow held_;
   MemoryState memory_;
   DriverState driver_;
+  HostState host_;
   RecordingLevel level_ = RecordingLevel::kAll;
   bool modules_are_followed_ = false;  // since the first call of one; else keyframes know no places
 

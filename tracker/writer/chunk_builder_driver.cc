@@ -16,6 +16,8 @@ void ChunkBuilder::AddDriverEvent(const EventGroup& group, RunColumns& run) {
       return AddDriverRefused(group, run);
     case RecordKind::kDeviceReading:
       return AddReading(group, run);
+    case RecordKind::kHostReading:
+      return AddHostReading(group, run);
     case RecordKind::kKernelLaunch:
       return AddKernelLaunch(group, run);
     case RecordKind::kDeviceCall:
@@ -81,6 +83,15 @@ void ChunkBuilder::AddReading(const EventGroup& group, RunColumns& run) {
   }
   driver_.Read(device, {record.tick, record.serial, record.free_bytes, record.total_bytes, record.process_bytes,
                         record.other_processes_bytes, record.pool_bytes, record.header.flags});
+}
+
+void ChunkBuilder::AddHostReading(const EventGroup& group, RunColumns& run) {
+  const auto& record = group.As<HostReadingRecord>();
+  HostReading reading{record.tick, {}, record.header.flags};
+  std::memcpy(reading.numbers.data(), &record.numbers, sizeof reading.numbers);
+  run.Put(RunColumn::kReadingCause, reading.cause);
+  for (const std::uint64_t number : reading.numbers) run.PutKnown(RunColumn::kHostReading, number);
+  host_.Read(reading);
 }
 
 }  // namespace memoir

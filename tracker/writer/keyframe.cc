@@ -249,6 +249,7 @@ void EncodeKeyframe(const KeyframeSources& from, std::uint32_t part, std::uint64
   AddSegments(keyframe, from.memory.segments());
   AddDriver(keyframe, from.driver.blocks(), from.names);
   for (const auto& [device, readings] : from.driver.readings()) AddReadings(keyframe, device, readings);
+  for (const HostReading& reading : from.host.kept()) AddHostReading(reading, field::keyframe::kHost, &keyframe);
   for (const auto& [thread, state] : from.threads.states()) {
     if (state.ranges.depth() != 0) AddOpen(keyframe, state, from.names);
     if (!state.modules.open().empty()) AddOpenModules(keyframe, state, from.names);

@@ -7,6 +7,7 @@
 
 #include "interpose/ring_record.h"
 #include "tracker/writer/driver_state.h"
+#include "tracker/writer/host_state.h"
 #include "tracker/writer/memory_state.h"
 #include "tracker/writer/names.h"
 #include "tracker/writer/stack_table.h"
@@ -18,6 +19,7 @@ namespace memoir {
 struct KeyframeSources {
   const MemoryState& memory;
   const DriverState& driver;
+  const HostState& host;
   Names& names;
   Devices& devices;
   Threads& threads;

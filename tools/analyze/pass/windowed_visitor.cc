@@ -180,6 +180,11 @@ void WindowedVisitor::OnDeviceReading(const DeviceReadingEvent& event) {
   if (IsSelected(event.device)) SeeDeviceReading(event);
 }
 
+void WindowedVisitor::OnHostReading(const HostReadingEvent& event) {
+  if (!event.before) FollowTime(event);
+  SeeHostReading(event);
+}
+
 void WindowedVisitor::OnDeviceCall(const DeviceCallEvent& event) {
   FollowTime(event);
   if (IsSelected(event.device)) SeeDeviceCall(event);

@@ -14,9 +14,9 @@ namespace memoir {
 VerbHelp CheckHelp() {
   return {
       .verb = "check",
-      .usage = "check [OPTIONS] [oom|frag|balance|leaks] CAPTURE...",
+      .usage = "check [OPTIONS] [oom|frag|balance|leaks|host] CAPTURE...",
       .description =
-          "Look for problems in a recording. Without a name all four checks run, and those that find nothing take a "
+          "Look for problems in a recording. Without a name all five checks run, and those that find nothing take a "
           "line each. Exit code 3: a check found something, or a condition of --fail-if is true. 0: nothing found. 1: "
           "a capture cannot be read, or a figure of --fail-if is not known; everything else is checked and shown "
           "nevertheless.\n"
@@ -35,6 +35,9 @@ VerbHelp CheckHelp() {
           "step, since when, and what keeps it; also reserved memory that grows alone. A finding if something of "
           "nearly all steps is still live, of five at least (of one step in a few: eight times), and if that is a "
           "hundredth of the peak, or 256 KiB a step for 20 steps (docs/finding_a_leak.md).\n"
+          "host: the host's memory of each process: torch's tensors, pinned and shared memory, malloc, the rest; what "
+          "its cgroup or the machine has left. A finding if an out-of-memory killer has ended it, if less than a tenth "
+          "was left, if it grows to the end, or if malloc keeps a quarter of it (docs/host_memory.md).\n"
           "With --baseline the recording is compared with another, as of the main branch: a value of --fail-if that "
           "begins with + is so much more than there, and if it is, memoir diff's answer is shown. Then no other check "
           "runs unless it is named. On a simulated GPU figures are the same in every run (docs/ci.md).\n"
@@ -47,7 +50,7 @@ VerbHelp CheckHelp() {
 }
 
 const std::vector<std::string>& CheckNames() {
-  static const std::vector<std::string> names = {"oom", "frag", "balance", "leaks"};
+  static const std::vector<std::string> names = {"oom", "frag", "balance", "leaks", "host"};
   return names;
 }
 
@@ -91,7 +94,8 @@ std::string Understand(const CheckArguments& arguments, Asked& asked) {
   const std::string& what = arguments.words.front();
   const bool named = std::ranges::find(names, what) != names.end();
   if (!named && !IsCapture(what)) {
-    return "'" + what + "' is no check, nor is a capture of that name here; checks are: oom, frag, balance, leaks" +
+    return "'" + what +
+           "' is no check, nor is a capture of that name here; checks are: oom, frag, balance, leaks, host" +
            DidYouMean(what, names);
   }
   if (named) asked.check = what;
@@ -100,7 +104,8 @@ std::string Understand(const CheckArguments& arguments, Asked& asked) {
   if (arguments.chooses_blocks() && asked.check != "leaks")
     return "--module and --min-size are of leaks: memoir check leaks --module PATTERN CAPTURE";
   if (arguments.json && asked.paths.size() > 1) return "--json is of one capture; give one";
-  if (arguments.at && (asked.check == "oom" || asked.check == "frag" || asked.check == "leaks"))
+  if (arguments.at &&
+      (asked.check == "oom" || asked.check == "frag" || asked.check == "leaks" || asked.check == "host"))
     return "--at belongs to memory accounting: memoir check balance --at " + *arguments.at;
   if (arguments.at == "start") {
     asked.at.kind = At::Kind::kStart;

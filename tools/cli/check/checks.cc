@@ -6,6 +6,7 @@
 #include "fmt/format.h"
 #include "tools/model/imported.h"
 #include "tools/view/accounting/balance_view.h"
+#include "tools/view/host/host_view.h"
 #include "tools/view/lives/leak_view.h"
 #include "tools/view/oom/out_of_memory_json.h"
 #include "tools/view/oom/out_of_memory_text.h"
@@ -115,12 +116,27 @@ absl::StatusOr<Checked> CheckLeaks(Analyses& analyses, const Shown& shown, bool 
   return checked;
 }
 
+absl::StatusOr<Checked> CheckHost(Analyses& analyses, const Shown& shown, bool brief) {
+  const auto& host = analyses.host();
+  if (!host.ok()) return host.status();
+  Checked checked;
+  checked.found = host->found();
+  if (shown.arguments.json) checked.json = HostJson(analyses.capture(), *host);
+  if (brief && !checked.found) {
+    checked.text = HostLine(*host) + "\n";
+    return checked;
+  }
+  checked.text = RenderHost(analyses.capture(), *host, shown.top(), shown.path, shown.terminal);
+  return checked;
+}
+
 }  // namespace
 
 absl::StatusOr<Checked> RunCheck(const std::string& name, Analyses& analyses, const Shown& shown, bool brief) {
   if (name == "oom") return CheckOom(analyses, shown, brief);
   if (name == "frag") return CheckFrag(analyses, shown, brief);
   if (name == "leaks") return CheckLeaks(analyses, shown, brief);
+  if (name == "host") return CheckHost(analyses, shown, brief);
   return CheckBalance(analyses, shown, brief);
 }
 

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "tools/analyze/accounting/balance.h"
+#include "tools/analyze/host/host_memory.h"
 #include "tools/analyze/lives/leaks.h"
 #include "tools/analyze/segments/fragmentation.h"
 #include "tools/analyze/summary/summary.h"
@@ -54,6 +55,10 @@ class Analyses {
     if (!leaks_) leaks_.emplace(AnalyzeLeaks(capture_, options_));
     return *leaks_;
   }
+  absl::StatusOr<HostMemory>& host() {
+    if (!host_) host_.emplace(AnalyzeHost(capture_, options_));
+    return *host_;
+  }
 
  private:
   const Capture& capture_;
@@ -63,6 +68,7 @@ class Analyses {
   std::optional<absl::StatusOr<Fragmentation>> fragmentation_;
   std::optional<absl::StatusOr<Balance>> balance_;
   std::optional<absl::StatusOr<Leaks>> leaks_;
+  std::optional<absl::StatusOr<HostMemory>> host_;
 };
 
 struct Shown {

@@ -2,20 +2,35 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <string>
 #include <system_error>
 
+#include "tools/analyze/host/host_memory.h"
 #include "tools/analyze/summary/peak_holders.h"
 #include "tools/cli/arguments/typed_path.h"
 #include "tools/cli/attach/ring_merge.h"
 #include "tools/cli/installed/install_tree.h"
 #include "tools/cli/terminal/message.h"
 #include "tools/cli/terminal/progress.h"
+#include "tools/view/host/host_view.h"
 #include "tools/view/summary/run_summary_text.h"
 #include "tools/view/terminal/terminal.h"
 #include "tools/view/terminal/terminal_text.h"
 
 namespace memoir {
+namespace {
+
+// "" where no process was killed for its memory.
+std::string WhoKilled(const Capture& capture, const ReplayReport& report, const TypedCommand& names) {
+  const auto merged = [](const ReplayReport::Process& process) { return process.end.reason() == v1::End::MERGED; };
+  if (std::ranges::none_of(report.processes, merged)) return "";
+  const auto memory = AnalyzeHost(capture, {});
+  return memory.ok() ? KilledLine(capture, *memory, names.program, names.capture) : "";
+}
+
+}  // namespace
 
 void FinishRecording(const std::string& folder, bool quiet) {
   const auto capture = OpenMerged(folder, [](const std::string& line) { Say(line); }, quiet ? kAllRuns : kLastRun);
@@ -36,11 +51,12 @@ void FinishRecording(const std::string& folder, bool quiet) {
   terminal.width -= 8;  // "memoir: "
   const InstallTree tree = FindInstallTree();
   std::error_code error;
-  SayReport(RenderRunSummary(*capture, *holders,
-                             {.program = Escaped(TypedProgram(tree.root / "bin" / "memoir")),
-                              .capture = Escaped(TypedPath(folder)),
-                              .has_report = std::filesystem::exists(tree.report_page, error)},
-                             terminal));
+  const TypedCommand command = {.program = Escaped(TypedProgram(tree.root / "bin" / "memoir")),
+                                .capture = Escaped(TypedPath(folder)),
+                                .has_report = std::filesystem::exists(tree.report_page, error)};
+  const std::string killed = WhoKilled(*capture, holders->by_category.report, command);
+  if (!killed.empty()) SayReport(Wrapped(killed, terminal.width, 0) + "\n");
+  SayReport(RenderRunSummary(*capture, *holders, command, terminal));
 }
 
 }  // namespace memoir

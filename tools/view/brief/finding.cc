@@ -13,7 +13,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-constexpr const char* kChecks[] = {"oom", "leaks", "frag", "balance"};  // the most pressing first
+constexpr const char* kChecks[] = {"oom", "leaks", "host", "frag", "balance"};  // the most pressing first
 
 std::string Text(const Json& from, const char* key) {
   return from.is_object() && from.contains(key) && from[key].is_string() ? from[key].get<std::string>() : "";
@@ -42,6 +42,7 @@ bool IsFound(const std::string& check, const Json& document) {
   if (check == "oom")
     return !List(document, "out_of_memory").empty() || Number(document, "num_ooms_without_detail") > 0;
   if (check == "leaks") return !List(document, "leaks").empty();
+  if (check == "host") return document.value("found", false);
   return AnyFound(List(document, "devices"));
 }
 
@@ -66,12 +67,25 @@ std::string Leak(const Json& leaks) {
   return text;
 }
 
+// Of the process with the worst finding; the list of findings begins with its worst.
+std::string Host(const Json& document) {
+  const Json* worst = nullptr;
+  for (const Json& process : List(document, "host_memory")) {
+    if (List(process, "findings").empty()) continue;
+    const bool killed = Text(process, "headline").find("KILLED") != std::string::npos;
+    if (worst == nullptr || killed) worst = &process;
+    if (killed) break;
+  }
+  return worst == nullptr ? "nothing found about the host's memory" : "host memory: " + Text(*worst, "headline");
+}
+
 std::string OneCheck(const std::string& check, const Json& document) {
   if (check == "oom" && !List(document, "out_of_memory").empty())
     return OutOfMemory(List(document, "out_of_memory").back());
   if (check == "oom" && IsFound(check, document)) return "out-of-memory errors without details";
   if (check == "oom") return "no out-of-memory error";
   if (check == "leaks") return IsFound(check, document) ? Leak(List(document, "leaks")) : "no leak";
+  if (check == "host") return Host(document);
   for (const Json& device : List(document, "devices")) {
     if (!device.value("finding", false)) continue;
     if (check == "balance")
@@ -181,6 +195,7 @@ Words AfterCheck(const std::string& check, const Json& document) {
   if (check == "frag") return {"show", "--at", "peak", "--by", "segment"};
   if (check == "oom") return {"show", "--by", "category,module"};
   if (check == "leaks") return {"show", "--at", "end", "--by", "line"};
+  if (check == "host") return {"show", "--device", "cpu", "--at", "end", "--by", "line"};
   return {"show", "--at", "peak", "--by", "category"};
 }
 

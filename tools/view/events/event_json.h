@@ -37,6 +37,7 @@ class EventJsonWriter : public Visitor {
   void OnDriverFree(const DriverFreeEvent& event) override;
   void OnDriverRefused(const DriverRefusedEvent& event) override;
   void OnDeviceReading(const DeviceReadingEvent& event) override;
+  void OnHostReading(const HostReadingEvent& event) override;
   void OnDeviceCall(const DeviceCallEvent& event) override;
   void OnKernelRun(const KernelRunEvent& event) override;
   void OnFirstSeen(const FirstSeenEvent& event) override;

@@ -58,4 +58,29 @@ void EventJsonWriter::OnDeviceReading(const DeviceReadingEvent& event) {
   End();
 }
 
+void EventJsonWriter::OnHostReading(const HostReadingEvent& event) {
+  Begin("host_reading", event);
+  AddText("cause", ToString(event.cause));
+  AddKnown("anonymous_bytes", event.numbers.anonymous_bytes);
+  AddKnown("shared_bytes", event.numbers.shared_bytes);
+  AddKnown("file_bytes", event.numbers.file_bytes);
+  AddKnown("swap_bytes", event.numbers.swap_bytes);
+  AddKnown("proportional_bytes", event.numbers.proportional_bytes);
+  AddKnown("malloc_used_bytes", event.numbers.malloc_used_bytes);
+  AddKnown("malloc_free_bytes", event.numbers.malloc_free_bytes);
+  AddKnown("children", event.numbers.children);
+  AddKnown("children_bytes", event.numbers.children_bytes);
+  AddKnown("group_id", event.numbers.group_id);
+  AddKnown("group_used_bytes", event.numbers.group_used_bytes);
+  AddKnown("group_limit_bytes", event.numbers.group_limit_bytes);
+  AddKnown("group_reclaimable_bytes", event.numbers.group_reclaimable_bytes);
+  AddKnown("group_shared_bytes", event.numbers.group_shared_bytes);
+  AddKnown("group_kills", event.numbers.group_kills);
+  AddKnown("machine_bytes", event.numbers.machine_bytes);
+  AddKnown("machine_available_bytes", event.numbers.machine_available_bytes);
+  AddKnown("machine_kills", event.numbers.machine_kills);
+  if (event.before) lines_ += R"(,"from_keyframe":true)";
+  End();
+}
+
 }  // namespace memoir

@@ -1,0 +1,124 @@
+#include "tools/analyze/host/host_memory.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "tools/analyze/pass/windowed_visitor.h"
+
+namespace memoir {
+namespace {
+
+class HostPass final : public WindowedVisitor {
+ public:
+  using WindowedVisitor::WindowedVisitor;
+  std::vector<ProcessHost> Take() { return std::move(processes_); }
+
+ private:
+  static constexpr std::size_t kMostMoments = 512;
+
+  void SeeProcessBegin(const ProcessEvent& event) override {
+    const v1::ProcessInfo& info = capture().processes()[event.process.value].info;
+    now_ = {};
+    now_.process = event.process;
+    if (info.world_size() > 0) now_.rank = info.rank();
+    step_.reset();
+    every_ = 1;
+  }
+  void SeeStep(const StepEvent& event) override { step_ = event.step; }
+  void StepBegins(StepSource source, const Event&) override {
+    if (source != StepSource::kProgram) step_ = step_ ? *step_ + 1 : 0;
+  }
+  void SeeHostReading(const HostReadingEvent& event) override {
+    if (!event.numbers.resident_bytes() || (!event.before && !in_window())) return;
+    HostMoment moment =
+        DivideHost(event.numbers, event.before ? 0 : BytesOf("cpu"), event.before ? 0 : BytesOf("pinned"));
+    moment.ns = Nanoseconds(event);
+    moment.step = step_;
+    if (now_.readings == 0) now_.first = now_.highest = now_.nearest = moment;
+    if (moment.resident() > now_.highest.resident()) now_.highest = moment;
+    if (moment.headroom().value_or(UINT64_MAX) < now_.nearest.headroom().value_or(UINT64_MAX)) now_.nearest = moment;
+    now_.last = moment;
+    if (now_.readings++ % every_ != 0) return;
+    now_.over_time.push_back(std::move(moment));
+    if (now_.over_time.size() == kMostMoments) Thin();
+  }
+  void SeeProcessEnd(const ProcessEvent&) override {
+    now_.tensors_at_end = BytesOf("cpu");
+    if (now_.readings == 0) return;
+    if (now_.over_time.back().ns != now_.last.ns) now_.over_time.push_back(now_.last);
+    processes_.push_back(std::exchange(now_, {}));
+  }
+
+  void Thin() {
+    every_ *= 2;
+    std::vector<HostMoment>& moments = now_.over_time;
+    for (std::size_t i = 0; 2 * i < moments.size(); ++i) moments[i] = moments[2 * i];
+    moments.resize(moments.size() / 2);
+  }
+  std::uint64_t BytesOf(std::string_view type) const {
+    std::uint64_t bytes = 0;
+    const Dictionary& dictionary = state().dictionary();
+    for (std::uint32_t i = 0; i < dictionary.devices(); ++i) {
+      const DeviceInfo& device = dictionary.device(DeviceId(i));
+      if (device.process == now_.process && device.type == type) bytes += state().live_bytes(DeviceId(i));
+    }
+    return bytes;
+  }
+
+  ProcessHost now_;
+  std::optional<std::uint64_t> step_;
+  std::size_t every_ = 1;
+  std::vector<ProcessHost> processes_;
+};
+
+bool Rose(std::optional<std::uint64_t> before, std::uint64_t after_plus_one) {
+  return before && after_plus_one > *before + 1;
+}
+
+std::vector<HostFinding> FindingsOf(const ProcessHost& host, const v1::End& end) {
+  constexpr std::uint64_t kNear = 10, kKept = 4, kSmallestKept = 512u << 20;
+  std::vector<HostFinding> findings;
+  const HostNumbers& last = host.last.numbers;
+  const bool same_group = last.group_id && end.host().group_id() == *last.group_id + 1;
+  if (same_group && Rose(last.group_kills, end.host().group_kills())) {
+    findings.push_back(HostFinding::kKilled);
+  } else if (Rose(last.machine_kills, end.host().machine_kills())) {
+    findings.push_back(HostFinding::kKilledHere);
+  }
+  const std::optional<std::uint64_t> left = host.nearest.headroom(), limit = host.nearest.limit();
+  if (left && limit && *left < *limit / kNear) findings.push_back(HostFinding::kNearLimit);
+  if (host.growth) findings.push_back(HostFinding::kGrows);
+  const std::uint64_t kept = last.malloc_free_bytes.value_or(0);
+  if (kept >= kSmallestKept && kept >= host.last.resident() / kKept) findings.push_back(HostFinding::kMallocKeeps);
+  return findings;
+}
+
+}  // namespace
+
+std::string_view ToString(HostFinding finding) {
+  static constexpr std::array<std::string_view, 5> kNames = {"killed", "killed_by_machine", "near_limit", "grows",
+                                                             "malloc_keeps"};
+  return kNames[static_cast<std::size_t>(finding)];
+}
+
+bool HostMemory::found() const {
+  return std::ranges::any_of(processes, [](const ProcessHost& host) { return !host.findings.empty(); });
+}
+
+absl::StatusOr<HostMemory> AnalyzeHost(const Capture& capture, const Selection& selection) {
+  Selection of_all = selection.OfAllBlocks();
+  of_all.device.reset();  // readings are of no device
+  HostPass pass(capture, of_all);
+  absl::StatusOr<ReplayReport> report = capture.Replay(pass, ReplayOptionsFor(of_all, false, false));
+  if (!report.ok()) return report.status();
+  if (!pass.found().ok()) return pass.found();
+  HostMemory memory{*std::move(report), pass.Take()};
+  for (ProcessHost& host : memory.processes) {
+    host.growth = GrowthOf(host.over_time);
+    host.findings = FindingsOf(host, memory.report.processes[host.process.value].end);
+  }
+  return memory;
+}
+
+}  // namespace memoir

@@ -1,0 +1,32 @@
+#include "tracker/host/malloc_state.h"
+
+#include <dlfcn.h>
+#include <malloc.h>
+
+#include <cstring>
+
+namespace memoir {
+namespace {
+
+// mallinfo2(3): struct mallinfo2, which headers before glibc 2.33 lack.
+struct Counts {
+  std::size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
+};
+
+const char* LibraryOf(void* function) {
+  Dl_info info{};
+  return function != nullptr && dladdr(function, &info) != 0 ? info.dli_fname : nullptr;
+}
+
+}  // namespace
+
+MallocState ReadMallocState() {
+  void* const counts = dlsym(RTLD_DEFAULT, "mallinfo2");
+  const char* const one = LibraryOf(counts);
+  const char* const other = LibraryOf(dlsym(RTLD_DEFAULT, "malloc"));
+  if (one == nullptr || other == nullptr || std::strcmp(one, other) != 0) return {};
+  const Counts now = reinterpret_cast<Counts (*)()>(counts)();
+  return {now.uordblks + now.hblkhd, now.fordblks};  // uordblks: of the arenas; hblkhd: mapped one by one
+}
+
+}  // namespace memoir
