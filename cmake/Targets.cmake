@@ -6,6 +6,12 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 
+# What is shipped names no folder of the machine that built it, so two builds are equal (setup/reproducible.py). ../..: how a compiler cache knows the
+# sources from build/X. Torch's folder: FindTorchWheel.cmake.
+foreach(language C CXX)
+  string(APPEND CMAKE_${language}_FLAGS_RELEASE " -ffile-prefix-map=${CMAKE_SOURCE_DIR}=../..")
+endforeach()
+
 add_library(memoir_flags INTERFACE)
 target_include_directories(memoir_flags INTERFACE "${CMAKE_SOURCE_DIR}" "${CMAKE_BINARY_DIR}/generated")
 target_compile_options(memoir_flags INTERFACE -Wall -Wextra -Wconversion -Wshadow)

@@ -1,7 +1,7 @@
 """What another machine needs to build for aarch64, in build/aarch64-system, and the wheel that is made with it.
 
-    setup/aarch64.py system    Debian's arm64 packages (root, 0.2 GB) and the aarch64 wheels of torch (torch-*, 0.9 GB each, of which half are downloaded)
-    setup/aarch64.py wheel     dist/memoir-*_aarch64.whl, with a tracker for each of these torches
+    setup/aarch64.py system    Debian's arm64 packages (root, 0.2 GB) and of torch's aarch64 wheels what is linked with (torch-*, 0.4 GB each)
+    setup/aarch64.py wheel     dist/memoir-*_aarch64.whl, with a tracker for each of these torches: --torches all, or 2.8,2.9.0
 
 cmake/toolchains/aarch64-linux-gnu.cmake compiles with both. Nothing of it is installed into this system.
 """
@@ -17,6 +17,7 @@ import sysconfig
 import zipfile
 
 import build_wheel
+import torches
 from build_wheel import ROOT, run, say
 
 SYSTEM = ROOT / "build" / "aarch64-system"
@@ -24,8 +25,8 @@ MACHINE = "aarch64"
 COMPILER = f"{MACHINE}-linux-gnu-g++"
 # As in apt-packages.txt, of which the rest is this machine's; and what programs and Python need to start.
 LIBRARIES = """libc6-dev libstdc++-12-dev libabsl-dev libprotobuf-dev libprotozero-dev libzstd-dev zlib1g-dev libsqlite3-dev libxxhash-dev libfmt-dev
-    libcli11-dev nlohmann-json3-dev libstb-dev libdw-dev liblzma-dev libbz2-dev libgtest-dev libgmock-dev libbenchmark-dev python3""".split()
-TORCHES = {"2.11": ROOT / "setup" / "requirements.txt", "2.15": ROOT / "setup" / "requirements-2.15.txt"}
+    libcli11-dev nlohmann-json3-dev libstb-dev libdw-dev liblzma-dev libbz2-dev libsodium-dev libgtest-dev libgmock-dev libbenchmark-dev python3""".split()
+TORCHES = "2.11,2.15"  # those of ./dev test
 
 
 def missing():
@@ -53,11 +54,14 @@ def make_root():
     mark.write_text(" ".join(LIBRARIES))
 
 
-def make_torch(minor, requirements):
-    """An environment of this machine's interpreter that finds aarch64's torch, whose headers and libraries are all that is used of it, and beside it
+def environment_of(version):
+    return SYSTEM / f"torch-{torches.minor(version)}"
+
+
+def make_torch(version):
+    """An environment of this machine's interpreter that finds aarch64's torch, of which it has what a tracker is compiled and linked with, and beside it
     what build/venv has: CUDA's headers, which are the same on both, pip and pytest."""
-    folder = SYSTEM / f"torch-{minor}"
-    version = re.search("^torch==(.*)$", requirements.read_text(), re.MULTILINE).group(1)
+    folder = environment_of(version)
     mark = folder / "ready"
     if mark.exists() and mark.read_text() == version:
         return
@@ -73,22 +77,24 @@ def make_torch(minor, requirements):
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(packages)
     shutil.rmtree(folder / "download")
+    torches.reduce(folder)
     (packages / "beside.pth").write_text(run(beside, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"))
     mark.write_text(version)
 
 
-def make_system():
+def make_system(versions):
     if absent := missing():
         sys.exit(f"to build for {MACHINE}, install {' '.join(absent)}")
     SYSTEM.mkdir(parents=True, exist_ok=True)
     make_root()
-    for minor, requirements in TORCHES.items():
-        make_torch(minor, requirements)
+    for version in versions:
+        make_torch(version)
 
 
-def make_wheel(output, flags_of_tests):
+def make_wheel(versions, output, flags_of_tests):
     """As build_wheel.py does. It has no bill of materials: setup/sbom.py asks this system's dpkg whose the files are."""
-    first, *others = (SYSTEM / f"torch-{minor}" / "bin" / "python" for minor in TORCHES)
+    newest_first = sorted(versions, key=lambda version: [int(part) for part in version.split(".")], reverse=True)   # older ones are without CUDA
+    first, *others = (environment_of(version) / "bin" / "python" for version in newest_first)
     if pathlib.Path(sys.executable) != first:  # scikit-build-core builds for the interpreter that runs it, and its torch
         os.execv(first, [str(first), *sys.argv])
     old = SYSTEM / "old"
@@ -113,12 +119,14 @@ def main():
     parser.add_argument("what", choices=("system", "wheel"))
     parser.add_argument("-o", "--output", type=pathlib.Path, default=ROOT / "dist", help="folder of the wheel [dist]")
     parser.add_argument("--flags-of-tests", action="store_true", help="compile as ./dev test does, for its tests: not what is shipped")
+    parser.add_argument("--torches", default=TORCHES, metavar="LIST", help=f"minors or versions, divided by commas, or all: 2.6 to 2.15 [{TORCHES}]")
     options = parser.parse_args()
     try:
-        make_system()
+        versions = torches.versions_of(options.torches.split(","))
+        make_system(versions)
         if options.what == "wheel":
-            make_wheel(options.output.resolve(), options.flags_of_tests)
-    except (RuntimeError, OSError, subprocess.SubprocessError) as problem:
+            make_wheel(versions, options.output.resolve(), options.flags_of_tests)
+    except (RuntimeError, ValueError, OSError, subprocess.SubprocessError) as problem:
         sys.exit(f"{problem}")
 
 

@@ -172,9 +172,7 @@ def main():
     # scikit-build-core would take the names that Python was built with, which the cache does not know.
     os.environ |= {name: os.environ.get(name, value) for name, value in (("CC", "cc"), ("CXX", "c++"))}
     others = other_pythons(options)
-    fixed = reproducible.variables(ROOT, [sys.executable, *filter(None, others.split(";"))])
-    # With flags or a locale other than those of the tests a compiler cache would have nothing.
-    os.environ |= {name: value for name, value in fixed.items() if not (options.flags_of_tests and name in ("CFLAGS", "CXXFLAGS", "LC_ALL"))}
+    os.environ |= reproducible.variables(ROOT)
     sysroot = SYSROOT
     try:
         make_sysroot()

@@ -2,6 +2,7 @@
 
     python setup/reproducible.py            # the interposer and a wheel of the Python package, a minute
     python setup/reproducible.py --wheel    # dist/memoir-*.whl as it is shipped, twice: an hour
+    python setup/reproducible.py --against dist/memoir-*.whl    # built once more, and compared with one that `./dev wheel --torches none` made of this commit
 
 Two clones of HEAD, in folders whose names have other lengths, are built without a compiler cache, and what differs is listed. Exit
 code 1: something does.
@@ -18,7 +19,6 @@ import tempfile
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-BUILD_DEPTH = "../.."  # build/wheel: the name by which a compiler cache knows the sources, and so the one that all know
 
 
 def commit_time(root):
@@ -27,17 +27,10 @@ def commit_time(root):
     return done.stdout.strip() if done.returncode == 0 and done.stdout.strip() else "315532800"
 
 
-def variables(root, interpreters=()):
-    """The environment of a build: no file has the build's time, and no path is that of this machine. Interpreters: those of the torches."""
-    maps = {str(root): BUILD_DEPTH}
-    for number, interpreter in enumerate(interpreters):
-        environment = pathlib.Path(os.path.abspath(interpreter)).parents[1]
-        maps[str(environment)] = maps[str(environment.resolve())] = f"{BUILD_DEPTH}/torch{number}"
-    # The last that fits counts: longer paths behind those that they begin with.
-    flags = " ".join(f"-ffile-prefix-map={path}={maps[path]}" for path in sorted(maps, key=len))
-    given = {name: os.environ.get(name, "") for name in ("CFLAGS", "CXXFLAGS")}
+def variables(root):
+    """The environment of a build: no file has the build's time or depends on its locale. That none names a folder is CMake's part (Targets.cmake)."""
     return {"SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH") or commit_time(root), "PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8", "TZ": "UTC",
-            **{name: f"{value} {flags}".strip() for name, value in given.items()}}
+            "CCACHE_SLOPPINESS": "locale"}   # only the compiler's messages depend on it
 
 
 def digests(path):
@@ -94,19 +87,28 @@ def build_whole(folder):
     return next((folder / "dist").glob("*.whl"))
 
 
+def compare(one, other):
+    """Says what differs; 0: nothing."""
+    found = [digests(wheel) for wheel in (one, other)]
+    names = sorted(name for name in found[0].keys() | found[1].keys() if found[0].get(name) != found[1].get(name))
+    for name in names:
+        print(f"differs: {name}")
+    equal = not names and one.read_bytes() == other.read_bytes()
+    print(f"{one.name}: {len(found[0])} files, " + (f"equal: sha256 {hashlib.sha256(one.read_bytes()).hexdigest()}" if equal else "not equal"))
+    return 0 if equal else 1
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--wheel", action="store_true", help="the whole wheel, as it is shipped")
-    build = build_whole if parser.parse_args().wheel else build_part
+    parser.add_argument("--against", type=pathlib.Path, metavar="WHEEL", help="the whole wheel, once: is it this one?")
+    options = parser.parse_args()
+    if options.against and not zipfile.is_zipfile(options.against):
+        sys.exit(f"{options.against} is no wheel; ./dev wheel --torches none makes one")
+    build = build_whole if options.wheel or options.against else build_part
     with tempfile.TemporaryDirectory(prefix="memoir-twice-") as work:
-        built = [build(clone(pathlib.Path(work) / name)) for name in ("a", "another-folder/of-a-longer-name")]
-        found = [digests(wheel) for wheel in built]
-        names = sorted(name for name in found[0].keys() | found[1].keys() if found[0].get(name) != found[1].get(name))
-        for name in names:
-            print(f"differs: {name}")
-        equal = not names and built[0].read_bytes() == built[1].read_bytes()
-        print(f"{built[0].name}: {len(found[0])} files, " + (f"equal: sha256 {hashlib.sha256(built[0].read_bytes()).hexdigest()}" if equal else "not equal"))
-    return 0 if equal else 1
+        other = build(clone(pathlib.Path(work) / "another-folder" / "of-a-longer-name"))
+        return compare(options.against or build(clone(pathlib.Path(work) / "a")), other)
 
 
 if __name__ == "__main__":

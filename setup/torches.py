@@ -128,18 +128,25 @@ def reduce(folder):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
-def chosen(words, interpreter, log):
-    """{minor: interpreter} of what ./dev wheel --torches names: all, minors or versions; those that are missing are made."""
+def versions_of(words):
+    """What a list of versions, minors or the word all means: versions, each once."""
     last = {minor(version): version for version in LAST}
+    found = list(dict.fromkeys(version for word in words for version in (LAST if word == "all" else (last.get(word, word),))))
+    for version in found:
+        if not re.fullmatch(r"\d+\.\d+\.\d+", version):
+            raise ValueError(f"{version} is no version of torch; these are known: {', '.join(LAST)}")
+    return found
+
+
+def chosen(words, interpreter, log):
+    """{minor: interpreter} of what ./dev wheel --torches names; those that are missing are made."""
     found = {}
-    for word in last.values() if words == ["all"] else [last.get(word, word) for word in words]:
-        if not re.fullmatch(r"\d+\.\d+\.\d+", word):
-            raise ValueError(f"{word} is no version of torch; these are known: {', '.join(LAST)}")
-        python = of_tests(word) or interpreter_of(word)
-        if version_in(python.parents[1]) != word:
-            print(f"- torch {word}", flush=True)
-            make_part(word, interpreter, log)
-        found[minor(word)] = python
+    for version in versions_of(words):
+        python = of_tests(version) or interpreter_of(version)
+        if version_in(python.parents[1]) != version:
+            print(f"- torch {version}", flush=True)
+            make_part(version, interpreter, log)
+        found[minor(version)] = python
     return found
 
 

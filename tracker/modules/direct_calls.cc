@@ -39,7 +39,7 @@ Calls& CallsNow() {
 }
 
 std::uint32_t ModuleOf(const memoir_python_frames& frames, const char* frame) {
-  const char* self = PointerAt(frame, frames.first_local);
+  const char* self = ObjectAt(frame, frames.first_local);
   if (self != nullptr && PointerAt(self, frames.type) == frames.cell)
     self = PointerAt(self, frames.cell_content);  // a closure's
   return self == nullptr ? AddressTable::kUnknown : module_tables.modules.Find(reinterpret_cast<std::uint64_t>(self));
@@ -57,7 +57,7 @@ std::size_t Find(const memoir_python_frames& frames, Call (&found)[kMost], std::
   for (int i = 0; frame != nullptr && i < kFramesLookedAt && count < kMost;
        ++i, frame = PointerAt(frame, frames.previous)) {
     if (HoldsNoFunction(frame, frames.owner)) continue;
-    const char* code = PointerAt(frame, frames.code);
+    const char* code = ObjectAt(frame, frames.code);
     if (IsTorchsCaller(frames, code)) return count;  // also the candidate's: no direct call
     if (candidate.frame != nullptr) found[count++] = candidate;
     candidate = {};

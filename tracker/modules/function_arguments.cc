@@ -78,9 +78,9 @@ void ReadFunctionArguments(FunctionArguments* arguments) {
   const memoir_python_frames* frames = python_frames.load(std::memory_order_acquire);
   if (frames == nullptr || frames->apply == nullptr) return;
   const char* frame = InnermostFrame(*frames);
-  if (frame == nullptr || HoldsNoFunction(frame, frames->owner) || PointerAt(frame, frames->code) != frames->apply)
+  if (frame == nullptr || HoldsNoFunction(frame, frames->owner) || ObjectAt(frame, frames->code) != frames->apply)
     return;
-  const char* tuple = PointerAt(frame, frames->apply_arguments);
+  const char* tuple = ObjectAt(frame, frames->apply_arguments);
   if (tuple == nullptr) return;
   const std::ptrdiff_t size = SizeOf(*frames, tuple);
   std::uint16_t count = 0, tensors = 0;

@@ -33,10 +33,7 @@ inline const char* SkipOthers(const FrameLayout& layout, const char* frame) {
   return frame;
 }
 
-inline const char* CodeOfFrame(const FrameLayout& layout, const char* frame) {
-  constexpr std::uintptr_t kTags = 7;
-  return reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(PointerAt(frame, layout.code)) & ~kTags);
-}
+inline const char* CodeOfFrame(const FrameLayout& layout, const char* frame) { return ObjectAt(frame, layout.code); }
 
 // Gives each frame to `take`, at most kMostFrames. Returns whether that was all of them.
 template <class Take>

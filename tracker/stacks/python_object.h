@@ -3,6 +3,7 @@
 #ifndef TRACKER_STACKS_PYTHON_OBJECT_H_
 #define TRACKER_STACKS_PYTHON_OBJECT_H_
 
+#include <cstdint>
 #include <cstring>
 
 namespace memoir {
@@ -14,6 +15,12 @@ inline const char* PointerAt(const void* object, int offset) {
   const char* pointer;
   std::memcpy(static_cast<void*>(&pointer), static_cast<const char*>(object) + offset, sizeof pointer);
   return pointer;
+}
+
+// An object in a frame: from 3.14 on the lowest bits of such a pointer say how it is counted, and null has one, too.
+inline const char* ObjectAt(const char* frame, int offset) {
+  constexpr std::uintptr_t kTags = 7;
+  return reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(PointerAt(frame, offset)) & ~kTags);
 }
 
 // A frame that stands between those of two interpreter loops. `owner`: offset of who owns it; -1: there are none such.
