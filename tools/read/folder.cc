@@ -24,6 +24,21 @@ absl::Status NotFound(const std::string& path, const std::string& why) {
   return absl::NotFoundError(absl::StrCat(path, ": ", why));
 }
 
+// "run1/r00003.a0.host.123": the parts of this name alone.
+std::vector<std::string> PartsNamed(const std::string& path) {
+  const fs::path named(path);
+  const std::string start = named.filename().string() + ".p";
+  std::vector<std::string> parts;
+  std::error_code error;
+  for (fs::directory_iterator it(named.has_parent_path() ? named.parent_path() : ".", error), end; !error && it != end;
+       it.increment(error)) {
+    const std::string file = it->path().filename().string();
+    if (file.starts_with(start) && it->path().extension() == kSuffix) parts.push_back(it->path().string());
+  }
+  std::sort(parts.begin(), parts.end());
+  return parts;
+}
+
 absl::StatusOr<std::vector<std::string>> ListParts(const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -33,8 +48,11 @@ absl::StatusOr<std::vector<std::string>> ListParts(const std::string& path) {
         absl::StrCat(path, ": cannot be opened (", error.message(), "); ",
                      denied ? "ask its owner for permission" : "check what the path leads to"));
   }
-  if (!fs::exists(status))
+  if (!fs::exists(status)) {
+    std::vector<std::string> parts = PartsNamed(path);
+    if (!parts.empty()) return parts;
     return NotFound(path, "no such file or folder; a capture is the folder that `memoir run` wrote");
+  }
   if (!fs::is_directory(status)) return std::vector<std::string>{path};
   std::vector<std::string> paths;
   bool any_file = false;
