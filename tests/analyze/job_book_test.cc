@@ -288,11 +288,16 @@ TEST(JobOverviewTest, NamesWhoIsMissingAndWhoDiffers) {
     device.set_name("cuda:0");
     device.set_peak_allocated_bytes(100 + rank);
     book.Add(recording);
+    if (rank != 1) continue;
+    recording.mutable_process()->set_host("another");  // of another job, which ran at the same time
+    recording.clear_devices();
+    book.Add(recording);
   }
   const v1::JobSummary job = book.Take();
   const JobOverview overview = OverviewOf(job);
   ASSERT_EQ(overview.attempts.size(), 1u);
   EXPECT_THAT(overview.attempts[0].missing, ElementsAre(2));
+  EXPECT_THAT(overview.attempts[0].twice, ElementsAre(1));
   ASSERT_EQ(overview.differences.size(), 1u);
   EXPECT_EQ(WhoText(overview.differences[0].who.at("2.12.0")), "rank 3");
   ASSERT_EQ(overview.kinds.size(), 1u);

@@ -59,7 +59,7 @@ def test_the_record_of_numbers_is_what_protoc_reads(schema):
         for enum in message.enum_types:
             found.update(f"{owner}.{enum.name} {value.number} {value.name} value" for value in enum.values)
 
-    for module in (schema, importlib.import_module("symbols_pb2")):
+    for module in (schema, importlib.import_module("summary_pb2"), importlib.import_module("symbols_pb2")):
         for name, message in module.DESCRIPTOR.message_types_by_name.items():
             enter(message, name)
         for name, enum in module.DESCRIPTOR.enum_types_by_name.items():

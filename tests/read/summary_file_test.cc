@@ -26,6 +26,7 @@ v1::RecordingSummaries One(bool ended = true) {
   v1::RecordingSummary& recording = *summaries.add_recording();
   recording.mutable_process()->set_rank(3);
   if (ended) recording.mutable_end()->set_reason(v1::End::EXITED);
+  summaries.set_name("r00003.a0.h.7");
   *summaries.add_parts() = PartOf(0, 100);
   *summaries.add_parts() = PartOf(1, 50);
   return summaries;
@@ -95,6 +96,7 @@ TEST(SummaryFileTest, FilesOfOneNameStandTogether) {
 
 TEST(SummaryAgeTest, OfTheVeryPartsThatAreThere) {
   NamedFiles files;
+  files.name = "r00003.a0.h.7";
   files.parts = {PartOf(0, 100), PartOf(1, 50)};
   EXPECT_EQ(AgeOf(One(), files, 0), SummaryAge::kFresh);
   EXPECT_EQ(AgeOf(One(), files, 9), SummaryAge::kOlder) << "native frames have names now";
@@ -102,6 +104,10 @@ TEST(SummaryAgeTest, OfTheVeryPartsThatAreThere) {
   EXPECT_EQ(AgeOf(One(), files, 0), SummaryAge::kOlder);
   files.parts = {PartOf(1, 50)};
   EXPECT_EQ(AgeOf(One(), files, 0), SummaryAge::kOlder) << "a part was evicted";
+  files.parts = {PartOf(0, 100), PartOf(1, 50)};
+  files.name = "r00004.a0.h.8";
+  EXPECT_EQ(AgeOf(One(), files, 0), SummaryAge::kOlder) << "another rank's";
+  files.name = "r00003.a0.h.7";
   files.parts = {};
   EXPECT_EQ(AgeOf(One(), files, 0), SummaryAge::kFresh) << "summaries were collected alone";
 }
@@ -109,6 +115,7 @@ TEST(SummaryAgeTest, OfTheVeryPartsThatAreThere) {
 // By the file system's clock, whatever the hosts' say.
 TEST(SummaryAgeTest, OfARecordingThatRuns) {
   NamedFiles files;
+  files.name = "r00003.a0.h.7";
   files.parts = {PartOf(0, 100), PartOf(1, 60)};
   files.summary_ns = 1'000'000'000'000;
   files.newest_ns = files.summary_ns + kMostBehindNs;

@@ -47,6 +47,7 @@ absl::StatusOr<v1::RecordingSummaries> SummaryOfNamed(const JobFiles& job, const
   absl::StatusOr<v1::RecordingSummaries> summaries = SummarizeRecordings(*capture);
   if (!summaries.ok()) return summaries.status();
   for (const v1::SummarizedPart& part : made_of.parts) *summaries->add_parts() = part;
+  summaries->set_name(files.name);
   summaries->set_symbol_bytes(job.symbol_bytes);
   return summaries;
 }

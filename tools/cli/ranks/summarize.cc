@@ -1,11 +1,15 @@
 // memoir summarize: a summary beside each recording of a job.
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 #include "fmt/format.h"
@@ -38,6 +42,7 @@ const VerbHelp kHelp = {
 struct SummarizeArguments {
   std::string capture;
   bool again = false;
+  std::optional<std::uint32_t> every;  // seconds
 };
 
 // The folder, and the one name in it that is asked for; "": all.
@@ -62,10 +67,22 @@ bool IsFresh(const JobFiles& job, const NamedFiles& files) {
   return summaries.ok() && AgeOf(*summaries, files, job.symbol_bytes) == SummaryAge::kFresh;
 }
 
-int Summarize(const SummarizeArguments& arguments) {
+bool HasEnded(const JobFiles& job, const NamedFiles& files) {
+  const absl::StatusOr<v1::RecordingSummaries> summaries = ReadSummaryFile(SummaryPathOf(job, files));
+  return summaries.ok() && std::ranges::all_of(summaries->recording(), [](const v1::RecordingSummary& recording) {
+           return recording.end().reason() != v1::End::UNKNOWN;
+         });
+}
+
+struct Written {
+  std::size_t found = 0, written = 0, failed = 0;
+  bool all_ended = true;
+};
+
+absl::StatusOr<Written> SummarizeOnce(const SummarizeArguments& arguments) {
   const Asked asked = AskedOf(arguments.capture);
   const absl::StatusOr<JobFiles> job = ListJobFiles(asked.folder);
-  if (!job.ok()) return Fail(job.status());
+  if (!job.ok()) return job.status();
   std::vector<const NamedFiles*> named;
   std::size_t found = 0;
   for (const NamedFiles& files : job->named) {
@@ -74,7 +91,7 @@ int Summarize(const SummarizeArguments& arguments) {
     if (arguments.again || !IsFresh(*job, files)) named.push_back(&files);
   }
   if (found == 0)
-    return Fail(absl::NotFoundError(arguments.capture + ": no recording; give the folder that `memoir run` wrote"));
+    return absl::NotFoundError(arguments.capture + ": no recording; give the folder that `memoir run` wrote");
   Progress progress("summarizing " + arguments.capture);
   std::mutex saying;
   std::atomic<std::size_t> failed = 0;
@@ -94,10 +111,28 @@ int Summarize(const SummarizeArguments& arguments) {
         say(std::string(written.message()));
       },
       progress.callback());
-  Say(fmt::format("{}: {} written, {} {} there", FormatCounted(found, "recording", "recordings"),
-                  FormatCounted(named.size() - failed, "summary", "summaries"), FormatCount(found - named.size()),
-                  found - named.size() == 1 ? "was" : "were"));
-  return failed == 0 ? kExitFine : kExitError;
+  Written done{found, named.size() - failed, failed, true};
+  for (const NamedFiles& files : job->named) {
+    if (!files.parts.empty() && (asked.name.empty() || files.name == asked.name))
+      done.all_ended = done.all_ended && HasEnded(*job, files);
+  }
+  return done;
+}
+
+int Summarize(const SummarizeArguments& arguments) {
+  for (;;) {
+    const absl::StatusOr<Written> done = SummarizeOnce(arguments);
+    // Nothing may have been recorded yet.
+    if (!done.ok() && !(arguments.every && absl::IsNotFound(done.status()))) return Fail(done.status());
+    if (!arguments.every || (done.ok() && done->all_ended && done->failed == 0)) {
+      const std::size_t kept = done->found - done->written - done->failed;
+      Say(fmt::format("{}: {} written, {} {} there", FormatCounted(done->found, "recording", "recordings"),
+                      FormatCounted(done->written, "summary", "summaries"), FormatCount(kept),
+                      kept == 1 ? "was" : "were"));
+      return done->failed == 0 ? kExitFine : kExitError;
+    }
+    std::this_thread::sleep_for(std::chrono::seconds(*arguments.every));
+  }
 }
 
 }  // namespace
@@ -106,9 +141,13 @@ int SummarizeVerb(const std::vector<std::string>& arguments) {
   SummarizeArguments asked;
   const auto app = MakeArguments(kHelp);
   app->add_option("CAPTURE", asked.capture, "folder of the job; or one of its files, for that rank alone");
+  AddNumber(*app, "--every", asked.every,
+            "until all recordings have ended, look every so many seconds and make those anew that have grown");
   app->add_flag("--again", asked.again, "make those anew that are there");
   if (const auto code = ParseArguments(*app, "summarize", arguments)) return *code;
   if (asked.capture.empty()) return FailUsage("summarize", "no capture given: memoir summarize CAPTURE");
+  if (asked.every && asked.again) return FailUsage("summarize", "--every makes what has grown; leave out --again");
+  if (asked.every == 0u) return FailUsage("summarize", "--every 0: expected seconds, at least 1");
   return Summarize(asked);
 }
 

@@ -267,6 +267,13 @@ std::string DifferenceLines(const JobReading& reading, const JobOverview& overvi
                                   " there several times: jobs that ran at one time record into this folder, or a rank "
                                   "started more that train");
   }
+  std::size_t conflicts = 0;
+  for (const v1::RecordingSummary* const recording : overview.recordings) {
+    const std::string& conflict = recording->process().rank_conflict();
+    if (!conflict.empty() && ++conflicts == 1)
+      text += Warning(terminal, RankLabel(*recording) + ": " + Escaped(conflict));
+  }
+  if (conflicts > 1) text += Warning(terminal, fmt::format("and so in {} more processes", conflicts - 1));
   for (std::size_t i = 0; i < std::min<std::size_t>(reading.unreadable.size(), 3); ++i)
     text += Warning(terminal, "not read: " + Escaped(reading.unreadable[i]));
   if (reading.unreadable.size() > 3)
