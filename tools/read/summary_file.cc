@@ -154,7 +154,7 @@ absl::StatusOr<JobFiles> ListJobFiles(const std::string& folder) {
 SummaryAge AgeOf(const v1::RecordingSummaries& summaries, const NamedFiles& files, std::uint64_t symbol_bytes) {
   const auto& made_of = summaries.parts();
   if (summaries.name() != files.name) return SummaryAge::kOlder;  // another rank's, with parts of these sizes
-  if (files.parts.empty()) return SummaryAge::kFresh;  // there is nothing else to read
+  if (files.parts.empty()) return SummaryAge::kFresh;             // there is nothing else to read
   if (summaries.symbol_bytes() != symbol_bytes) return SummaryAge::kOlder;
   const bool same = std::ranges::equal(made_of, files.parts, SamePart);
   if (same) return SummaryAge::kFresh;

@@ -221,6 +221,7 @@ absl::StatusOr<std::optional<JobReading>> ReadJob(const std::string& folder, con
   std::error_code error;
   if (!std::filesystem::is_directory(folder, error)) {
     if (!options.asked) return std::optional<JobReading>();
+    if (!std::filesystem::exists(folder, error)) return absl::NotFoundError(folder + ": no such file or folder");
     return absl::InvalidArgumentError(folder + ": an overview is of the folder of a job");
   }
   const absl::StatusOr<JobFiles> job = ListJobFiles(folder);

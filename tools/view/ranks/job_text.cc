@@ -32,7 +32,7 @@ std::string RanksText(const std::set<std::uint32_t>& ranks) {
 // What all have, or the first: differences are said below.
 std::string WhatRan(const JobOverview& overview, const Terminal& terminal) {
   const v1::ProcessInfo& info = overview.recordings.front()->process();
-  std::string text = info.program().empty() ? "(program not known)" : Escaped(std::string(info.program()));
+  std::string text = info.program().empty() ? "(program not known)" : Escaped(info.program());
   if (!info.torch_version().empty()) text += ", torch " + Escaped(info.torch_version());
   if (!info.python_version().empty()) text += ", python " + Escaped(info.python_version());
   if (!info.simulated_device().empty()) text += ", on a SIMULATED GPU: " + Escaped(info.simulated_device());
