@@ -1,6 +1,6 @@
 // write_job OUT RANKS [--skew] ROLE...: a job of so many ranks, each a copy of one of the captures in turn: rank, host,
 // process id and start are its own, all else is as it was recorded. 8 ranks are on a host; with --skew the clocks of
-// every second host are three hours ahead.
+// every second host are three hours ahead, and no `memoir run` says that they are one job.
 //
 // Each ROLE is a folder with the recording of one process. Of several parts, all are copied.
 #include <algorithm>
@@ -60,7 +60,7 @@ void Rename(const Rank& rank, ProcessInfo* process) {
   process->set_rank_source("torchrun");
   process->set_host(rank.host());
   process->set_pid(rank.pid());
-  process->set_run("job");
+  process->set_run(rank.skew ? "" : "job");
   // One process that stood for a simulated world would say that its other ranks never were.
   const std::string& device = process->simulated_device();
   process->set_simulated_device(device.substr(0, device.find(", alone of ")));

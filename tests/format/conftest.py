@@ -15,10 +15,10 @@ EXAMPLE = ROOT / "examples" / "read_capture.py"
 
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory):
-    """The folder of capture_pb2.py, summary_pb2.py and symbols_pb2.py, made as the example's first lines say."""
+    """The folder of capture_pb2.py and symbols_pb2.py, made as the example's first lines say."""
     folder = tmp_path_factory.mktemp("schema")
     schemas = ROOT / "proto" / "memoir" / "v1"
-    subprocess.run([os.environ.get("MEMOIR_PROTOC", "protoc"), "-I", schemas, f"--python_out={folder}", "capture.proto", "summary.proto", "symbols.proto"], check=True)
+    subprocess.run([os.environ.get("MEMOIR_PROTOC", "protoc"), "-I", schemas, f"--python_out={folder}", "capture.proto", "symbols.proto"], check=True)
     return folder
 
 

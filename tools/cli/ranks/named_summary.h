@@ -16,8 +16,8 @@ namespace memoir {
 absl::StatusOr<v1::RecordingSummaries> SummaryOfNamed(const JobFiles& job, const NamedFiles& files,
                                                       const std::function<void(const std::string&)>& say);
 
-// Calls `body` with 0 .. count - 1, on as many threads as there are processors, at most kMostAtOnce; `progress` with the
-// share done, on any of them, one at a time.
+// Calls `body` with 0 .. count - 1, on as many threads as there are processors, at most kMostAtOnce. Calls `progress`
+// with the share done, on any of them, one at a time.
 inline constexpr std::size_t kMostAtOnce = 4;
 void AtOnce(std::size_t count, const std::function<void(std::size_t)>& body,
             const std::function<void(double)>& progress);
