@@ -1,9 +1,11 @@
 """What a reader of today does with captures of a later Memoir: the table of docs/capture_format.md, "Compatibility"."""
 
 import importlib
+import os
 import subprocess
 
 import pytest
+from google.protobuf import descriptor_pb2, descriptor_pool
 
 from conftest import ROOT
 from keep_released import RELEASED
@@ -43,7 +45,17 @@ def test_writing_a_capture_anew_changes_nothing(rewrite, show):
     assert without_paths(show(rewrite(lambda chunks, payloads: None))) == without_paths(show(WHOLE))
 
 
-def test_the_record_of_numbers_is_what_protoc_reads(schema):
+def summary_schema(folder):
+    """Of a pool of its own: it imports the schema of captures by another path than the one that this is compiled by."""
+    command = [os.environ.get("MEMOIR_PROTOC", "protoc"), "-I", ROOT / "proto", "--include_imports", f"--descriptor_set_out={folder / 'set'}", "memoir/v1/summary.proto"]
+    subprocess.run(command, check=True)
+    pool = descriptor_pool.DescriptorPool()
+    for file in descriptor_pb2.FileDescriptorSet.FromString((folder / "set").read_bytes()).file:
+        pool.Add(file)
+    return pool.FindFileByName("memoir/v1/summary.proto")
+
+
+def test_the_record_of_numbers_is_what_protoc_reads(schema, tmp_path):
     """The rule in tests/rules reads .proto files by itself, where there is no protoc."""
     found = set()
 
@@ -59,10 +71,10 @@ def test_the_record_of_numbers_is_what_protoc_reads(schema):
         for enum in message.enum_types:
             found.update(f"{owner}.{enum.name} {value.number} {value.name} value" for value in enum.values)
 
-    for module in (schema, importlib.import_module("symbols_pb2")):
-        for name, message in module.DESCRIPTOR.message_types_by_name.items():
+    for file in (schema.DESCRIPTOR, importlib.import_module("symbols_pb2").DESCRIPTOR, summary_schema(tmp_path)):
+        for name, message in file.message_types_by_name.items():
             enter(message, name)
-        for name, enum in module.DESCRIPTOR.enum_types_by_name.items():
+        for name, enum in file.enum_types_by_name.items():
             found.update(f"{name} {value.number} {value.name} value" for value in enum.values)
     lines = (ROOT / "proto/memoir/v1/numbers.txt").read_text().splitlines()
     assert found == {line for line in lines if not line.startswith("#")} and len(found) > 300

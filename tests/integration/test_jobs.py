@@ -48,6 +48,22 @@ def files(capture):
     return sorted((int(name[1:6]), int(name.split(".")[1][1:])) for name in os.listdir(capture))
 
 
+def overviews_are_equal(tree, capture):
+    """With no summary, with all of them and with some: what is read differs, what is shown does not."""
+    def overview():
+        shown = show(tree, capture, "--by", "job")
+        return {key: value for key, value in shown.items() if key != "summaries"}, shown["summaries"]["read"]
+
+    without, read = overview()
+    assert read == 0 and sum(recording["events"] for recording in without["recordings"]) == without["events"] > 0
+    assert run_memoir(tree, "summarize", capture).returncode == 0
+    summaries = sorted(capture.glob("*.memoir-summary"))
+    assert overview() == (without, len(summaries))
+    summaries[0].unlink()
+    summaries[-1].write_bytes(summaries[-1].read_bytes()[:-1])
+    assert overview() == (without, len(summaries) - 2)
+
+
 def of_ranks(report):
     return {process["rank"]: process for process in report["processes"]}
 
@@ -93,6 +109,7 @@ def test_a_rank_that_dies_once(tree, tmp_path):
     steps = {(p["rank"], p["restart"]): p["events"] for p in report["processes"]}
     assert 0 < steps[1, 0] < steps[1, 1]
     assert counts(show(tree, capture))["aten::neg"] == 1  # rank 1 came to its end once
+    overviews_are_equal(tree, capture)
     assert "restart 1: ranks 0-1 of 2" in " ".join(done.stderr.replace("memoir:", "").split()), "the line may be broken within it"
 
 

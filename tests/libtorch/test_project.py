@@ -209,5 +209,5 @@ def test_pkg_config_of_a_moved_tree(moved, clean):
 
 
 def test_what_a_reader_needs_is_installed(tree):
-    for name in ("proto/memoir/v1/capture.proto", "proto/memoir/v1/symbols.proto", "doc/capture_format.md"):
+    for name in ("proto/memoir/v1/capture.proto", "proto/memoir/v1/summary.proto", "proto/memoir/v1/symbols.proto", "doc/capture_format.md"):
         assert (tree / "share" / "memoir" / name).exists(), name

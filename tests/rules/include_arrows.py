@@ -87,6 +87,7 @@ ANALYZE = {
     "data_flow": "grouping pass",
     "torch_profiler": "categories data_flow pass time",
     "report": "categories grouping lives oom pass stacks summary",
+    "ranks": "grouping lives pass summary",
 }
 VIEW = {
     "json": "terminal",
@@ -106,6 +107,7 @@ VIEW = {
     "lives": "capture json terminal analyze/categories analyze/lives",
     "live": "json terminal analyze/live analyze/pass",
     "oom": "capture json terminal analyze/categories analyze/grouping analyze/oom analyze/pass analyze/summary",
+    "ranks": "capture json terminal analyze/grouping analyze/pass analyze/ranks",
     "segments": "capture json terminal analyze/categories analyze/segments",
     "stacks": "capture json terminal analyze/grouping analyze/pass analyze/stacks",
     "calls": "capture json terminal analyze/calls",
@@ -135,7 +137,8 @@ CLI = {
     "report": "arguments attach installed output terminal analyze/accounting analyze/pass analyze/report analyze/segments view/json view/report view/terminal",
     "tables": "output terminal analyze/categories analyze/lives analyze/pass analyze/summary analyze/tree view/database",
     "query": "arguments attach installed process terminal view/terminal",
-    "show": "arguments attach brief output redact tables terminal "
+    "ranks": "arguments attach terminal analyze/ranks view/terminal",
+    "show": "arguments attach brief output ranks redact tables terminal "
     + " ".join(f"analyze/{room}" for room in ANALYZE if room not in ("accounting", "compare", "fit", "host", "live", "report"))
     + " "
     + " ".join(f"view/{room}" for room in VIEW if room not in ("accounting", "compare", "fit", "host", "live", "report")),

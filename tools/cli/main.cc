@@ -56,6 +56,9 @@ What has changed?
                memoir diff --by category,module before after
 
 What do a thousand ranks say?
+  summarize  a small file beside each rank's recording, from which the overview
+             of a job is made (memoir show run1, of more than 8 ranks)
+               memoir summarize run1
   query      questions in SQL about a job's tables, on DuckDB or on Spark
                memoir query
                memoir query odd_rank run1
@@ -92,11 +95,20 @@ struct Verb {
   const char* name;
   int (*run)(const std::vector<std::string>&);
 };
-constexpr Verb kVerbs[] = {
-    {"run", RunVerb},       {"live", LiveVerb},       {"show", ShowVerb},           {"check", CheckVerb},
-    {"diff", DiffVerb},     {"fit", FitVerb},         {"explain", ExplainVerb},     {"query", QueryVerb},
-    {"report", ReportVerb}, {"export", ExportVerb},   {"reveal", RevealVerb},       {"symbolize", SymbolizeVerb},
-    {"doctor", DoctorVerb}};
+constexpr Verb kVerbs[] = {{"run", RunVerb},
+                           {"live", LiveVerb},
+                           {"show", ShowVerb},
+                           {"check", CheckVerb},
+                           {"diff", DiffVerb},
+                           {"fit", FitVerb},
+                           {"explain", ExplainVerb},
+                           {"query", QueryVerb},
+                           {"report", ReportVerb},
+                           {"export", ExportVerb},
+                           {"reveal", RevealVerb},
+                           {"symbolize", SymbolizeVerb},
+                           {"summarize", SummarizeVerb},
+                           {"doctor", DoctorVerb}};
 
 int NotAVerb(const std::vector<std::string>& arguments) {
   std::vector<std::string> verbs;

@@ -28,8 +28,8 @@ struct CaptureFolder {
 // Whether a launcher, torch or the user said which rank it is.
 bool HasRank(const v1::ProcessInfo& info);
 
-// `path`: a folder, one part file, or a file of another program (tools/import). Every error is one line: what it is
-// instead, and what to do.
+// `path`: a folder, one part file, the beginning of part files' names ("run1/r00003.a0.host.123"), or a file of another
+// program (tools/import). Every error is one line: what it is instead, and what to do.
 absl::StatusOr<CaptureFolder> OpenFolder(const std::string& path);
 
 }  // namespace memoir

@@ -1,15 +1,7 @@
 #include "tools/read/symbols.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstddef>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <iterator>
 #include <system_error>
@@ -17,69 +9,15 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "tools/read/regular_file.h"
+#include "tools/read/replaced_file.h"
 
 namespace memoir {
 namespace {
 
 constexpr std::string_view kMark = "\177ELF";  // of a name of code that is none of Python's
 
-constexpr char kPartial[] = ".partial-";  // and the process that writes it
-
 const std::string& KeyOf(const NativeObjectName& object) {
   return object.build_id.empty() ? object.path : object.build_id;
-}
-
-// What processes have left that were killed while they wrote: nobody has it locked any more.
-void RemoveStale(const std::string& path) {
-  const std::filesystem::path file(path);
-  const std::string stem = absl::StrCat(file.filename().string(), kPartial);
-  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
-  std::error_code error;
-  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (!it->path().filename().string().starts_with(stem) || it->is_symlink(error)) continue;
-    const absl::StatusOr<RegularFile> partial = RegularFile::Open(it->path());
-    if (partial.ok() && flock(partial->descriptor(), LOCK_EX | LOCK_NB) == 0) unlink(it->path().c_str());
-  }
-}
-
-// Locked, so that to others it is not stale, until it is closed. One that looked before it was locked has removed it:
-// then another is made. -1, and errno.
-int OpenPartial(const std::string& path) {
-  for (;;) {
-    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);  // as the parts
-    if (file >= 0) flock(file, LOCK_EX);
-    struct stat now;
-    if (file < 0 || fstat(file, &now) != 0 || now.st_nlink != 0) return file;
-    close(file);
-  }
-}
-
-// 0, or errno.
-int WriteAll(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return 0;
-}
-
-const char* Fix(int error) {
-  switch (error) {
-    case EISDIR:
-    case ENOTDIR:
-      return "; a folder has its place, remove that";
-    case ENOSPC:
-    case EDQUOT:
-      return "; make room there";
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return "; copy the capture to where you may write";
-    default:
-      return "";
-  }
 }
 
 }  // namespace
@@ -102,18 +40,8 @@ absl::Status WriteSymbols(const std::string& capture, const v1::Symbols& symbols
   if (!symbols.SerializeToString(&bytes) || bytes.size() > kMostSymbolBytes)
     return absl::ResourceExhaustedError(absl::StrCat(path, ": the names would take more than ", kMostSymbolBytes >> 20,
                                                      " MiB, and are not written; name a part of the capture alone"));
-  RemoveStale(path);
-  const std::string partial = absl::StrCat(path, kPartial, getpid());
-  const int file = OpenPartial(partial);
-  int error = file < 0 ? errno : 0;
-  if (file >= 0) {
-    error = WriteAll(file, bytes);
-    if (error == 0 && std::rename(partial.c_str(), path.c_str()) != 0) error = errno;
-    if (error != 0) unlink(partial.c_str());
-    close(file);
-  }
-  if (error == 0) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat("cannot write ", path, ": ", std::strerror(error), Fix(error)));
+  RemovePartial(path);
+  return ReplaceFile(path, bytes);
 }
 
 absl::StatusOr<Symbols> Symbols::Read(const std::string& capture) {

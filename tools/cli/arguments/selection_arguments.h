@@ -27,6 +27,10 @@ struct SelectionArguments {
   std::string module;
   std::string min_size;
   bool chooses_blocks() const { return !(module + min_size).empty(); }
+  // No part of a recording, but all of it.
+  bool takes_all() const {
+    return !chooses_blocks() && !rank && !forget_before && (range + steps + from + to + device).empty();
+  }
   std::string run = "last";
 };
 

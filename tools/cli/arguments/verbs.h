@@ -19,6 +19,7 @@ int QueryVerb(const std::vector<std::string>& arguments);      // memoir query
 int ReportVerb(const std::vector<std::string>& arguments);     // memoir report
 int RevealVerb(const std::vector<std::string>& arguments);     // memoir reveal
 int SymbolizeVerb(const std::vector<std::string>& arguments);  // memoir symbolize
+int SummarizeVerb(const std::vector<std::string>& arguments);  // memoir summarize
 int DoctorVerb(const std::vector<std::string>& arguments);     // memoir doctor
 
 }  // namespace memoir

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +30,8 @@
 #include "tools/cli/arguments/verbs.h"
 #include "tools/cli/attach/ring_merge.h"
 #include "tools/cli/brief/brief_answer.h"
+#include "tools/cli/show/drawn_over_time.h"
+#include "tools/cli/show/job_overview.h"
 #include "tools/cli/terminal/exit_code.h"
 #include "tools/cli/terminal/message.h"
 #include "tools/cli/terminal/nearest.h"
@@ -96,7 +97,9 @@ void AddOptions(CLI::App& app, ShowArguments& arguments) {
       "region: that torch.compile made; compiled: each frame that it compiled, why again, and where graphs broke; "
       "checkpoint: what activation checkpointing of each module would do to the peak; "
       "kernel: launches of CUDA kernels, copies, waits and CUDA graphs; "
-      "with --at also segment: the map of a GPU's reserved memory [operator; of a memory snapshot line]");
+      "job: the ranks of a job together, from their summaries (memoir summarize); "
+      "with --at also segment: the map of a GPU's reserved memory [operator; of a memory snapshot line; of more than 8 "
+      "ranks job]");
   app.add_option("--own", arguments.own,
                  "of --by line and stack: what your own code is, a folder or file [all but site-packages, the standard "
                  "library and torch]");
@@ -139,6 +142,11 @@ bool ByCompiled(const ShowArguments& arguments) { return arguments.by == "compil
 bool ByStack(const ShowArguments& arguments) { return arguments.by == "stack"; }
 bool ByKernel(const ShowArguments& arguments) { return arguments.by == "kernel"; }
 bool BySegment(const ShowArguments& arguments) { return arguments.by == "segment"; }
+bool ByJob(const ShowArguments& arguments) { return arguments.by == "job"; }
+// Whether it is of all that a capture has.
+bool ShowsWhole(const ShowArguments& arguments) {
+  return (arguments.at + arguments.over).empty() && !arguments.tree && arguments.takes_all();
+}
 
 std::optional<TreeCalls> ParseCalls(std::string_view word) {
   if (word == "own") return TreeCalls::kOwn;
@@ -152,7 +160,7 @@ std::string Complaint(const ShowArguments& arguments) {
   if (arguments.capture.empty()) return "no capture given";
   std::vector<std::string> groups;
   for (const GroupingFacts& grouping : kGroupings) groups.emplace_back(grouping.word);
-  groups.insert(groups.end(), {"stack", "compiled", "kernel", "segment", "checkpoint"});
+  groups.insert(groups.end(), {"stack", "compiled", "kernel", "segment", "checkpoint", "job"});
   if (BySegment(arguments) && arguments.at.empty()) return "--by segment is of an instant: add --at peak, or a time";
   if (ByCheckpoint(arguments) && !arguments.at.empty())
     return "--by checkpoint is about the peak of a whole window; leave out --at";
@@ -160,9 +168,10 @@ std::string Complaint(const ShowArguments& arguments) {
     return "--by compiled is about a whole window and its peak; leave out --at, or use --by region";
   if (ByStack(arguments) && !arguments.at.empty())
     return "--by stack is about a whole window and its peak; leave out --at, or use --by line";
+  if (ByJob(arguments) && !ShowsWhole(arguments)) return "--by job is about a whole job; leave out the other choices";
   if (ByKernel(arguments) && !arguments.at.empty()) return "--by kernel is about a whole window; leave out --at";
   const bool view = BySegment(arguments) || ByCheckpoint(arguments) || ByStack(arguments) || ByCompiled(arguments) ||
-                    ByKernel(arguments);
+                    ByKernel(arguments) || ByJob(arguments);
   if (!view && !arguments.by.empty() && !ParseGroupBy(arguments.by)) {
     const std::string nearest = DidYouMean(arguments.by, groups);
     return fmt::format("--by {}: not one of {}{}", arguments.by, fmt::join(groups, ", "), nearest);
@@ -255,22 +264,6 @@ Shown ShowLiveAt(const Capture& capture, const ShowArguments& arguments, const S
          RenderLiveAt(capture, *live, InstantName(arguments.at), arguments.top.value_or(10), terminal);
 }
 
-absl::Status WritePicture(const std::string& path, const std::string& bytes) {
-  std::ofstream file(path, std::ios::binary);
-  file << bytes;
-  if (!file.flush()) return absl::UnavailableError("cannot write " + path + "; choose another file");
-  return absl::OkStatus();
-}
-
-absl::Status DrawOverTime(const Capture& capture, const ShowArguments& arguments, const OverTime& over_time) {
-  absl::Status status;
-  const Theme& theme = arguments.dark ? kDark : kLight;
-  if (!arguments.png.empty()) status = WritePicture(arguments.png, OverTimePng(capture, over_time, theme));
-  if (status.ok() && !arguments.svg.empty())
-    status = WritePicture(arguments.svg, OverTimeSvg(capture, over_time, theme));
-  return status;
-}
-
 // A picture has more points than a line of text: one analysis for both, of as many points as both can be made of.
 Shown ShowOverTime(const Capture& capture, const ShowArguments& arguments, const Selection& selection,
                    const Terminal& terminal) {
@@ -285,7 +278,7 @@ Shown ShowOverTime(const Capture& capture, const ShowArguments& arguments, const
   const auto analyzed = AnalyzeOverTime(capture, options);
   if (!analyzed.ok()) return analyzed.status();
   if (drawn) {
-    const absl::Status status = DrawOverTime(capture, arguments, *analyzed);
+    const absl::Status status = DrawOverTime(capture, *analyzed, {arguments.png, arguments.svg, arguments.dark});
     if (!status.ok()) return status;
   }
   const OverTime over_time = WithBuckets(*analyzed, shown);
@@ -360,6 +353,13 @@ void ChooseLive(ShowArguments& arguments) {
 }
 
 Shown Show(ShowArguments arguments) {
+  if ((arguments.by.empty() && ShowsWhole(arguments)) || ByJob(arguments)) {
+    const auto job =
+        ShowJobOverview({arguments.capture, RunOf(arguments.run), ByJob(arguments), arguments.json, arguments.top},
+                        DetectTerminal(STDOUT_FILENO));
+    if (!job.ok()) return job.status();
+    if (job->has_value()) return **job;
+  }
   const auto capture = OpenMerged(arguments.capture, [](const std::string& line) { Say(line); }, RunOf(arguments.run));
   if (!capture.ok()) return capture.status();
   if (IsSnapshot(*capture)) ChooseLive(arguments);

@@ -25,7 +25,7 @@ constexpr std::array<std::size_t, kLevels> kMostRows = {6, 10, 5};  // of one li
 bool IsAside(std::string_view key) {
   constexpr std::string_view kAside[] = {"processes", "attempts", "damage",        "a",      "b",       "marks",
                                          "over_time", "readings", "forward_stack", "stack",  "streams", "unlike",
-                                         "evicted",   "gaps",     "unrecorded",    "beside", "host"};
+                                         "evicted",   "gaps",     "unrecorded",    "beside", "host",    "lacking"};
   return std::ranges::find(kAside, key) != std::end(kAside);
 }
 

@@ -1,0 +1,119 @@
+// write_job OUT RANKS [--skew] ROLE...: a job of so many ranks, each a copy of one of the captures in turn: rank, host,
+// process id and start are its own, all else is as it was recorded. 8 ranks are on a host; with --skew the clocks of
+// every second host are three hours ahead, and no `memoir run` says that they are one job.
+//
+// Each ROLE is a folder with the recording of one process. Of several parts, all are copied.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "memoir/v1/capture.pb.h"
+#include "tests/captures/capture_builder.h"
+
+namespace {
+
+using memoir::v1::Chunk;
+using memoir::v1::Part;
+using memoir::v1::ProcessInfo;
+
+constexpr std::uint32_t kRanksOfHost = 8;
+constexpr std::uint64_t kThreeHours = 3ull * 3600 * 1'000'000'000;
+
+std::vector<Part> ReadParts(const std::string& folder) {
+  std::vector<std::string> paths;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    if (file.path().extension() == ".memoir") paths.push_back(file.path().string());
+  }
+  std::ranges::sort(paths);
+  std::vector<Part> parts;
+  for (const std::string& path : paths) {
+    std::ifstream file(path, std::ios::binary);
+    std::stringstream bytes;
+    bytes << file.rdbuf();
+    if (!parts.emplace_back().ParseFromString(bytes.str())) {
+      std::fprintf(stderr, "write_job: %s is no part, or a cut one\n", path.c_str());
+      std::exit(1);
+    }
+  }
+  return parts;
+}
+
+struct Rank {
+  std::uint32_t number = 0, world = 0;
+  bool skew = false;
+  std::string host() const {
+    char text[16];
+    std::snprintf(text, sizeof text, "node%04u", number / kRanksOfHost);
+    return text;
+  }
+  std::uint64_t pid() const { return 1000 + number % kRanksOfHost; }
+};
+
+void Rename(const Rank& rank, ProcessInfo* process) {
+  process->set_rank(rank.number);
+  process->set_world_size(rank.world);
+  process->set_rank_source("torchrun");
+  process->set_host(rank.host());
+  process->set_pid(rank.pid());
+  process->set_run(rank.skew ? "" : "job");
+  // One process that stood for a simulated world would say that its other ranks never were.
+  const std::string& device = process->simulated_device();
+  process->set_simulated_device(device.substr(0, device.find(", alone of ")));
+  const bool ahead = rank.skew && rank.number / kRanksOfHost % 2 == 1;
+  if (ahead) process->mutable_start()->set_realtime_ns(process->start().realtime_ns() + kThreeHours);
+}
+
+// The index says where the chunks are, and its own length comes last.
+std::string IndexBytes(Chunk chunk, const std::vector<std::uint64_t>& offsets) {
+  for (int i = 0; i < chunk.index().chunks_size() && i + 1 < static_cast<int>(offsets.size()); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    chunk.mutable_index()->mutable_chunks(i)->set_offset(offsets[at]);
+    chunk.mutable_index()->mutable_chunks(i)->set_bytes(offsets[at + 1] - offsets[at]);
+  }
+  const std::string with = memoir::testing::Delimited(chunk);
+  std::size_t length_bytes = 1;
+  while (static_cast<unsigned char>(with[length_bytes]) >= 0x80) ++length_bytes;
+  chunk.set_chunk_bytes(with.size() - 1 - length_bytes);
+  return memoir::testing::Delimited(chunk);
+}
+
+void WriteRank(const std::string& folder, const Rank& rank, const std::vector<Part>& role) {
+  for (std::size_t i = 0; i < role.size(); ++i) {
+    std::string bytes;
+    std::vector<std::uint64_t> offsets;
+    for (const Chunk& of : role[i].chunk()) {
+      Chunk chunk = of;
+      if (chunk.has_process()) Rename(rank, chunk.mutable_process());
+      if (chunk.recording() != 0) chunk.set_recording(chunk.recording() + rank.number);
+      offsets.push_back(bytes.size());
+      bytes += chunk.has_index() ? IndexBytes(chunk, offsets) : memoir::testing::Delimited(chunk);
+    }
+    char name[96];
+    std::snprintf(name, sizeof name, "/r%05u.a0.%s.%llu.p%04zu.memoir", rank.number, rank.host().c_str(),
+                  static_cast<unsigned long long>(rank.pid()), i);
+    memoir::testing::WriteFile(folder + name, bytes);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  const bool skew = std::erase(words, "--skew") > 0;
+  if (words.size() < 3) {
+    std::fprintf(stderr, "usage: write_job OUT RANKS [--skew] ROLE...\n");
+    return 2;
+  }
+  std::vector<std::vector<Part>> roles;
+  for (std::size_t i = 2; i < words.size(); ++i) roles.push_back(ReadParts(words[i]));
+  std::filesystem::create_directories(words[0]);
+  const auto world = static_cast<std::uint32_t>(std::stoul(words[1]));
+  for (std::uint32_t rank = 0; rank < world; ++rank)
+    WriteRank(words[0], {rank, world, skew}, roles[rank % roles.size()]);
+  return 0;
+}

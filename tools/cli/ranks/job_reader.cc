@@ -1,0 +1,237 @@
+#include "tools/cli/ranks/job_reader.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <mutex>
+#include <set>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "tools/analyze/ranks/job_book.h"
+#include "tools/cli/ranks/named_summary.h"
+#include "tools/model/capture.h"
+#include "tools/model/runs.h"
+#include "tools/read/folder.h"
+#include "tools/read/summary_file.h"
+
+namespace memoir {
+namespace {
+
+// What stands under one name, before it is known which recordings of it are asked for.
+struct Named {
+  const NamedFiles* files = nullptr;
+  std::string packed;              // its summary, whose message takes several times as much; "": the parts are read
+  std::set<std::uint64_t> wanted;  // starts of the recordings in the run
+};
+
+// As runs.h wants it: whose recording, from when to when.
+ProcessFiles AsFiles(const v1::RecordingSummary& recording) {
+  PartFile part;
+  part.process = recording.process();
+  ChunkHeader chunk;
+  const double ticks =
+      static_cast<double>(recording.duration_ns()) * 1e-9 * static_cast<double>(recording.process().ticks_per_second());
+  constexpr double kMostTicks = 1e18;  // a damaged clock
+  chunk.last_tick = recording.process().start().tick() + static_cast<std::uint64_t>(std::min(ticks, kMostTicks));
+  part.chunks.push_back(chunk);
+  ProcessFiles files;
+  files.parts.push_back(std::move(part));
+  return files;
+}
+
+// The same of an opened recording: of many ranks the headers of all chunks take much memory.
+ProcessFiles InShort(const ProcessFiles& process) {
+  PartFile part;
+  part.process = process.parts.back().process;
+  ChunkHeader chunk;
+  for (const PartFile& of : process.parts) {
+    for (const ChunkHeader& header : of.chunks) chunk.last_tick = std::max(chunk.last_tick, header.last_tick);
+  }
+  part.chunks.push_back(chunk);
+  ProcessFiles files;
+  files.parts.push_back(std::move(part));
+  return files;
+}
+
+std::uint64_t StartOf(const ProcessFiles& process) { return process.parts.front().process.start().realtime_ns(); }
+
+class JobReader {
+ public:
+  JobReader(const JobFiles& job, const JobReadOptions& options) : job_(job), options_(options) {}
+
+  absl::StatusOr<std::optional<JobReading>> Read() {
+    for (const NamedFiles& files : job_.named) TakeNamed(files);
+    if (folder_.processes.empty()) return Refused();
+    if (const absl::Status chosen = ChooseRun(); !chosen.ok()) return chosen;
+    if (!options_.asked && Ranks() <= kRanksOfTables && !OnlySummaries()) return std::optional<JobReading>();
+    reading_.folder = job_.folder;
+    TakeSummaries();
+    TakeRecordings();
+    reading_.job = book_.Take();
+    return std::optional(std::move(reading_));
+  }
+
+ private:
+  void Lacks(const NamedFiles& files, SummaryLack lack, const std::string& why, std::uint64_t behind_ns = 0) {
+    reading_.lacking.push_back({files.name, lack, why, behind_ns});
+  }
+
+  // The summary, where it may be used.
+  std::optional<v1::RecordingSummaries> UsableSummary(const NamedFiles& files) {
+    if (!files.has_summary) {
+      Lacks(files, SummaryLack::kMissing, "");
+      return std::nullopt;
+    }
+    absl::StatusOr<v1::RecordingSummaries> summaries = ReadSummaryFile(SummaryPathOf(job_, files));
+    if (!summaries.ok()) {
+      Lacks(files, SummaryLack::kDamaged, std::string(summaries.status().message()));
+      return std::nullopt;
+    }
+    switch (AgeOf(*summaries, files, job_.symbol_bytes)) {
+      case SummaryAge::kOlder:
+        Lacks(files, SummaryLack::kOlder, "");
+        return std::nullopt;
+      case SummaryAge::kBehind:
+        Lacks(files, SummaryLack::kBehind, "", files.newest_ns - std::min(files.newest_ns, files.summary_ns));
+        break;
+      case SummaryAge::kFresh:
+        break;
+    }
+    return *std::move(summaries);
+  }
+
+  void TakeNamed(const NamedFiles& files) {
+    Named named{&files, {}, {}};
+    const std::optional<v1::RecordingSummaries> summaries = UsableSummary(files);
+    if (summaries) {
+      for (const v1::RecordingSummary& recording : summaries->recording()) AddProcess(AsFiles(recording));
+      named.packed = summaries->SerializeAsString();
+    } else if (files.parts.empty()) {
+      reading_.unreadable.push_back(files.name + ": there is no recording either");
+    } else {
+      absl::StatusOr<CaptureFolder> opened = OpenFolder(PathOf(job_, files));
+      if (!opened.ok()) {
+        first_error_.Update(opened.status());
+        reading_.unreadable.push_back(absl::StrCat(files.name, ": ", std::string(opened.status().message())));
+      } else {
+        for (const ProcessFiles& process : opened->processes) AddProcess(InShort(process));
+      }
+    }
+    named_.push_back(std::move(named));
+  }
+
+  void AddProcess(ProcessFiles process) {
+    of_named_.push_back(named_.size());
+    folder_.processes.push_back(std::move(process));
+  }
+
+  absl::Status Refused() const {
+    if (!first_error_.ok()) return first_error_;
+    return absl::NotFoundError(job_.folder + ": no summary in it can be read, and there is no recording");
+  }
+
+  absl::Status ChooseRun() {
+    const std::vector<RunFiles> runs = FindRuns(folder_);
+    reading_.runs = static_cast<std::uint32_t>(runs.size());
+    reading_.run = options_.run == kLastRun ? reading_.runs : options_.run;
+    if (reading_.run > reading_.runs)
+      return absl::NotFoundError(absl::StrCat(job_.folder, ": there is no run ", reading_.run, "; it has ",
+                                              reading_.runs, reading_.runs == 1 ? " run" : " runs"));
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      if (reading_.run != kAllRuns && reading_.run != i + 1) continue;
+      for (const std::size_t process : runs[i].processes) {
+        named_[of_named_[process]].wanted.insert(StartOf(folder_.processes[process]));
+        const v1::ProcessInfo& info = folder_.processes[process].parts.back().process;
+        if (HasRank(info)) ranks_.emplace(info.rank());
+      }
+    }
+    folder_ = {};
+    std::erase_if(reading_.lacking, [this](const LackingSummary& lacking) {
+      const auto of = std::ranges::find_if(named_, [&](const Named& n) { return n.files->name == lacking.name; });
+      return of != named_.end() && of->wanted.empty() && !IsUnreadable(lacking.name);
+    });
+    return absl::OkStatus();
+  }
+
+  bool IsUnreadable(const std::string& name) const {
+    return std::ranges::any_of(reading_.unreadable, [&](const auto& line) { return line.starts_with(name + ":"); });
+  }
+  std::size_t Ranks() const { return ranks_.size(); }
+  bool OnlySummaries() const {
+    return std::ranges::all_of(job_.named, [](const NamedFiles& files) { return files.parts.empty(); });
+  }
+
+  void Add(const v1::RecordingSummaries& summaries, const Named& named) {
+    for (const v1::RecordingSummary& recording : summaries.recording()) {
+      if (named.wanted.contains(recording.process().start().realtime_ns())) book_.Add(recording);
+    }
+  }
+
+  void TakeSummaries() {
+    for (Named& named : named_) {
+      if (named.packed.empty() || named.wanted.empty()) continue;
+      v1::RecordingSummaries summaries;
+      if (!summaries.ParseFromString(named.packed)) continue;  // it was parsed before
+      Add(summaries, named);
+      ++reading_.summaries;
+      std::string().swap(named.packed);
+      named.wanted.clear();
+    }
+  }
+
+  void TakeRecordings() {
+    std::vector<const Named*> left;
+    for (const Named& named : named_) {
+      if (!named.wanted.empty()) left.push_back(&named);
+    }
+    std::mutex adding;
+    const auto say = [&](const std::string& line) { options_.say(line); };
+    AtOnce(
+        left.size(),
+        [&](std::size_t i) {
+          const auto summaries = SummaryOfNamed(job_, *left[i]->files, say);
+          const std::lock_guard lock(adding);
+          if (summaries.ok()) {
+            Add(*summaries, *left[i]);
+          } else {
+            reading_.unreadable.push_back(
+                absl::StrCat(left[i]->files->name, ": ", std::string(summaries.status().message())));
+          }
+        },
+        options_.progress);
+    std::ranges::sort(reading_.unreadable);
+  }
+
+  const JobFiles& job_;
+  const JobReadOptions& options_;
+  std::vector<Named> named_;
+  CaptureFolder folder_;               // of all recordings, for runs.h alone
+  std::vector<std::size_t> of_named_;  // by process of `folder_`
+  std::set<std::uint32_t> ranks_;      // of the run
+  absl::Status first_error_;
+  JobBook book_;
+  JobReading reading_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::optional<JobReading>> ReadJob(const std::string& folder, const JobReadOptions& options) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(folder, error)) {
+    if (!options.asked) return std::optional<JobReading>();
+    if (!std::filesystem::exists(folder, error)) return absl::NotFoundError(folder + ": no such file or folder");
+    return absl::InvalidArgumentError(folder + ": an overview is of the folder of a job");
+  }
+  const absl::StatusOr<JobFiles> job = ListJobFiles(folder);
+  if (!job.ok()) return job.status();
+  const bool recorded = std::ranges::any_of(job->named, [](const NamedFiles& files) { return !files.parts.empty(); });
+  if (job->named.empty() || (!options.asked && recorded && job->named.size() <= kRanksOfTables)) {
+    if (options.asked) return absl::NotFoundError(folder + ": a folder without recordings or summaries");
+    return std::optional<JobReading>();
+  }
+  return JobReader(*job, options).Read();
+}
+
+}  // namespace memoir

@@ -1,0 +1,75 @@
+#include "tools/cli/ranks/named_summary.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "tools/analyze/ranks/recording_summary.h"
+#include "tools/cli/attach/ring_merge.h"
+#include "tools/model/capture.h"
+
+namespace memoir {
+namespace {
+
+// As they were before the parts were read: what has come since makes the summary an older one.
+absl::StatusOr<NamedFiles> ListedAgain(const JobFiles& job, const NamedFiles& files) {
+  const absl::StatusOr<JobFiles> again = ListJobFiles(job.folder);
+  if (!again.ok()) return again.status();
+  const auto found = std::ranges::find(again->named, files.name, &NamedFiles::name);
+  return found == again->named.end() ? files : *found;
+}
+
+}  // namespace
+
+absl::StatusOr<v1::RecordingSummaries> SummaryOfNamed(const JobFiles& job, const NamedFiles& files,
+                                                      const std::function<void(const std::string&)>& say) {
+  static std::mutex opening;  // a merge starts a process, which the rest of this program does on one thread
+  NamedFiles made_of = files;
+  absl::StatusOr<Capture> capture = absl::UnknownError("");
+  {
+    const std::lock_guard lock(opening);
+    bool merged = false;
+    capture = OpenMerged(
+        PathOf(job, files),
+        [&](const std::string& line) {
+          merged = true;
+          say(line);
+        },
+        kAllRuns);
+    if (!capture.ok()) return capture.status();
+    if (merged) {
+      const absl::StatusOr<NamedFiles> again = ListedAgain(job, files);
+      if (again.ok()) made_of = *again;
+    }
+  }
+  absl::StatusOr<v1::RecordingSummaries> summaries = SummarizeRecordings(*capture);
+  if (!summaries.ok()) return summaries.status();
+  for (const v1::SummarizedPart& part : made_of.parts) *summaries->add_parts() = part;
+  summaries->set_name(files.name);
+  summaries->set_symbol_bytes(job.symbol_bytes);
+  return summaries;
+}
+
+void AtOnce(std::size_t count, const std::function<void(std::size_t)>& body,
+            const std::function<void(double)>& progress) {
+  std::atomic<std::size_t> next = 0;
+  std::mutex showing;
+  std::size_t done = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < count; i = next++) {
+      body(i);
+      const std::lock_guard lock(showing);
+      progress(static_cast<double>(++done) / static_cast<double>(count));
+    }
+  };
+  const std::size_t threads =
+      std::min({count, kMostAtOnce, static_cast<std::size_t>(std::max(1u, std::thread::hardware_concurrency()))});
+  std::vector<std::thread> others;
+  for (std::size_t i = 1; i < threads; ++i) others.emplace_back(work);
+  work();
+  for (std::thread& other : others) other.join();
+}
+
+}  // namespace memoir

@@ -1,0 +1,35 @@
+#include "tools/cli/show/job_overview.h"
+
+#include <mutex>
+
+#include "fmt/format.h"
+#include "tools/analyze/ranks/job_overview.h"
+#include "tools/cli/ranks/job_reader.h"
+#include "tools/cli/terminal/message.h"
+#include "tools/cli/terminal/progress.h"
+#include "tools/view/ranks/job_json.h"
+#include "tools/view/ranks/job_text.h"
+
+namespace memoir {
+
+absl::StatusOr<std::optional<std::string>> ShowJobOverview(const JobOverviewRequest& request,
+                                                           const Terminal& terminal) {
+  Progress progress("reading " + request.folder);
+  std::mutex saying;
+  JobReadOptions options{.asked = request.asked, .run = request.run, .say = {}, .progress = progress.callback()};
+  options.say = [&](const std::string& line) {
+    const std::lock_guard lock(saying);
+    Say(line);
+  };
+  const absl::StatusOr<std::optional<JobReading>> reading = ReadJob(request.folder, options);
+  if (!reading.ok()) return reading.status();
+  if (!reading->has_value()) return std::optional<std::string>();
+  const JobReading& job = **reading;
+  const JobOverview overview = OverviewOf(job.job);
+  if (job.runs > 1 && job.run != 0) Say(fmt::format("run {} of {}; --run N shows another", job.run, job.runs));
+  if (request.json) return std::optional(ToText(JobJson(job, overview, request.top.value_or(0))));
+  constexpr std::size_t kRows = 8;
+  return std::optional(RenderJob(job, overview, request.top.value_or(kRows), terminal));
+}
+
+}  // namespace memoir

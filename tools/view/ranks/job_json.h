@@ -1,0 +1,18 @@
+// The overview of a job as JSON (docs/json.md).
+#ifndef TOOLS_VIEW_RANKS_JOB_JSON_H_
+#define TOOLS_VIEW_RANKS_JOB_JSON_H_
+
+#include <cstddef>
+
+#include "tools/analyze/ranks/job_overview.h"
+#include "tools/analyze/ranks/job_reading.h"
+#include "tools/view/json/json.h"
+
+namespace memoir {
+
+// `top`: rows of each grouping, and ranks; 0: all. The rest is a row "(other)", or left out.
+Json JobJson(const JobReading& reading, const JobOverview& overview, std::size_t top);
+
+}  // namespace memoir
+
+#endif  // TOOLS_VIEW_RANKS_JOB_JSON_H_
