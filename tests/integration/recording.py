@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 
 def run_memoir(tree, *arguments, timeout=300, **options):
@@ -39,9 +40,17 @@ def counts(report):
 
 
 def events(tree, capture):
-    done = run_memoir(tree, "export", "events", capture)
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return list(each_event(tree, capture))
+
+
+def each_event(tree, capture):
+    """One after another: those of a large recording take gigabytes."""
+    with tempfile.TemporaryFile("w+") as errors, subprocess.Popen(
+            [tree / "bin" / "memoir", "export", "events", capture], stdout=subprocess.PIPE, stderr=errors, text=True) as exporting:
+        for line in exporting.stdout:
+            yield json.loads(line)
+        errors.seek(0)
+        assert exporting.wait() == 0, errors.read()
 
 
 def without_times(text):

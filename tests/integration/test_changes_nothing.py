@@ -14,7 +14,7 @@ import tempfile
 
 import pytest
 
-from recording import events, record, show, without_times
+from recording import each_event, events, record, show, without_times
 from test_tiers import package
 
 PROGRAMS = pathlib.Path(__file__).with_name("ordinary_programs.py")
@@ -74,9 +74,13 @@ class Recorded:
         report = show(tree, capture)
         self.dropped_events, self.lost_records = report["dropped_events"], report["lost_records"]
         self.sources = report["processes"][0]["sources"]
-        found = events(tree, capture)
-        self.calls = sum(event["event"] == "call_begin" for event in found)
-        self.counts = ranges_of_programs(found)[program]
+        self.calls = 0
+        self.counts = ranges_of_programs(self._seen(tree, capture))[program]
+
+    def _seen(self, tree, capture):
+        for event in each_event(tree, capture):
+            self.calls += event["event"] == "call_begin"
+            yield event
 
 
 @pytest.fixture(scope="module")
