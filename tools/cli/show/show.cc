@@ -99,7 +99,7 @@ void AddOptions(CLI::App& app, ShowArguments& arguments) {
       "kernel: launches of CUDA kernels, copies, waits and CUDA graphs; "
       "job: the ranks of a job together, from their summaries (memoir summarize); "
       "with --at also segment: the map of a GPU's reserved memory [operator; of a memory snapshot line; of more than 8 "
-      "ranks job]");
+      "ranks job, but with --json]");
   app.add_option("--own", arguments.own,
                  "of --by line and stack: what your own code is, a folder or file [all but site-packages, the standard "
                  "library and torch]");
@@ -353,7 +353,9 @@ void ChooseLive(ShowArguments& arguments) {
 }
 
 Shown Show(ShowArguments arguments) {
-  if ((arguments.by.empty() && ShowsWhole(arguments)) || ByJob(arguments)) {
+  // Who reads --json relies on its keys.
+  const bool overview = arguments.by.empty() && ShowsWhole(arguments) && (!arguments.json || arguments.brief);
+  if (overview || ByJob(arguments)) {
     const auto job =
         ShowJobOverview({arguments.capture, RunOf(arguments.run), ByJob(arguments), arguments.json, arguments.top},
                         DetectTerminal(STDOUT_FILENO));
