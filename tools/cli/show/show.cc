@@ -354,7 +354,7 @@ void ChooseLive(ShowArguments& arguments) {
 
 Shown Show(ShowArguments arguments) {
   // Who reads --json relies on its keys.
-  const bool overview = arguments.by.empty() && ShowsWhole(arguments) && (!arguments.json || arguments.brief);
+  const bool overview = arguments.by.empty() && ShowsWhole(arguments) && !arguments.json;
   if (overview || ByJob(arguments)) {
     const auto job =
         ShowJobOverview({arguments.capture, RunOf(arguments.run), ByJob(arguments), arguments.json, arguments.top},
