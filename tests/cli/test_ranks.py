@@ -184,6 +184,6 @@ def test_a_folder_that_may_not_be_written(memoir, job):
 
 
 def test_brief(memoir, job):
-    done = memoir("show", job("many_ranks"), "--brief")
+    done = memoir("show", "--by", "job", job("many_ranks"), "--brief")
     assert done.returncode == 0 and len(done.stdout.encode()) <= 4096
     assert json.loads(done.stdout)["view"] == "job"
