@@ -132,7 +132,7 @@ class Capture:
 
         Raises `memoir.CaptureError` where a figure of `fail_if` is not known.
 
-        what: "oom", "frag", "balance" or "leaks" (default: all, each as an attribute)
+        what: "oom", "frag", "balance", "leaks" or "host" (default: all, each as an attribute)
         """
         options = {"fail_if": fail_if, **options}
         output, found = self._finish(["check", *what], [], {**options, "json": True})
