@@ -28,9 +28,9 @@ def commit_time(root):
 
 
 def variables(root):
-    """The environment of a build: no file has the build's time or depends on its locale. That none names a folder is CMake's part (Targets.cmake)."""
-    return {"SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH") or commit_time(root), "PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8", "TZ": "UTC",
-            "CCACHE_SLOPPINESS": "locale"}   # only the compiler's messages depend on it
+    """The environment of a build: no file has the build's time. That none names a folder is CMake's part (Targets.cmake). The locale is left as it is:
+    nothing that is built depends on it, and a compiler cache would know nothing in another one."""
+    return {"SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH") or commit_time(root), "PYTHONHASHSEED": "0", "TZ": "UTC"}
 
 
 def digests(path):
