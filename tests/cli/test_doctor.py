@@ -181,7 +181,7 @@ def test_no_tracker_for_this_torch(doctor, torch_of):
 
 def test_another_patch_is_the_same_torch_and_a_nightly_is_not(doctor, torch_of):
     is_line(doctor("tracker", PYTHONPATH=torch_of("__version__ = '9.9.7+cu200'\n")), "ok", "for torch 9.9")
-    is_line(doctor("tracker", PYTHONPATH=torch_of("__version__ = '9.9.7.dev20301231'\n")), "wrong", "none for torch 9.9.7.dev20301231: its", "(builds one for torch 9.9.7.dev20301231)")
+    is_line(doctor("tracker", PYTHONPATH=torch_of("__version__ = '9.9.7.dev20301231+cu200'\n")), "wrong", "none for torch 9.9.7.dev20301231+cu200: its programs run unrecorded", "-m pip install . (builds one for torch 9.9.7.dev20301231+cu200)")
 
 
 def test_what_a_capture_tells(doctor):

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 
 
 def run_memoir(tree, *arguments, timeout=300, **options):
@@ -43,12 +44,17 @@ def events(tree, capture):
     return list(each_event(tree, capture))
 
 
-def each_event(tree, capture):
+def each_event(tree, capture, timeout=300):
     """One after another: those of a large recording take gigabytes."""
     with tempfile.TemporaryFile("w+") as errors, subprocess.Popen(
             [tree / "bin" / "memoir", "export", "events", capture], stdout=subprocess.PIPE, stderr=errors, text=True) as exporting:
-        for line in exporting.stdout:
-            yield json.loads(line)
+        watch = threading.Timer(timeout, exporting.kill)
+        watch.start()
+        try:
+            for line in exporting.stdout:
+                yield json.loads(line)
+        finally:
+            watch.cancel()
         errors.seek(0)
         assert exporting.wait() == 0, errors.read()
 

@@ -36,7 +36,7 @@ def query(tree, tables, queries, tmp_path):
 
 @pytest.fixture
 def show(tree, captures):
-    return lambda name, *options: document(tree, "show", "--json", *(options or ("--by", "operator")), captures[name])
+    return lambda name, *options: document(tree, "show", "--json", *options, captures[name])
 
 
 def column(rows, key, value):
