@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <mutex>
 #include <set>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -24,6 +25,7 @@ struct Named {
   const NamedFiles* files = nullptr;
   std::string packed;              // its summary, whose message takes several times as much; "": the parts are read
   std::set<std::uint64_t> wanted;  // starts of the recordings in the run
+  bool unreadable = false;
 };
 
 // As runs.h wants it: whose recording, from when to when.
@@ -103,16 +105,18 @@ class JobReader {
   }
 
   void TakeNamed(const NamedFiles& files) {
-    Named named{&files, {}, {}};
+    Named named{.files = &files, .packed = {}, .wanted = {}};
     const std::optional<v1::RecordingSummaries> summaries = UsableSummary(files);
     if (summaries) {
       for (const v1::RecordingSummary& recording : summaries->recording()) AddProcess(AsFiles(recording));
       named.packed = summaries->SerializeAsString();
     } else if (files.parts.empty()) {
+      named.unreadable = true;
       reading_.unreadable.push_back(files.name + ": there is no recording either");
     } else {
       absl::StatusOr<CaptureFolder> opened = OpenFolder(PathOf(job_, files));
       if (!opened.ok()) {
+        named.unreadable = true;
         first_error_.Update(opened.status());
         reading_.unreadable.push_back(absl::StrCat(files.name, ": ", std::string(opened.status().message())));
       } else {
@@ -148,16 +152,15 @@ class JobReader {
       }
     }
     folder_ = {};
-    std::erase_if(reading_.lacking, [this](const LackingSummary& lacking) {
-      const auto of = std::ranges::find_if(named_, [&](const Named& n) { return n.files->name == lacking.name; });
-      return of != named_.end() && of->wanted.empty() && !IsUnreadable(lacking.name);
-    });
+    std::set<std::string_view> of_other_runs;
+    for (const Named& named : named_) {
+      if (named.wanted.empty() && !named.unreadable) of_other_runs.insert(named.files->name);
+    }
+    std::erase_if(reading_.lacking,
+                  [&](const LackingSummary& lacking) { return of_other_runs.contains(lacking.name); });
     return absl::OkStatus();
   }
 
-  bool IsUnreadable(const std::string& name) const {
-    return std::ranges::any_of(reading_.unreadable, [&](const auto& line) { return line.starts_with(name + ":"); });
-  }
   std::size_t Ranks() const { return ranks_.size(); }
   bool OnlySummaries() const {
     return std::ranges::all_of(job_.named, [](const NamedFiles& files) { return files.parts.empty(); });
