@@ -295,9 +295,9 @@ TEST(JobOverviewTest, NamesWhoIsMissingAndWhoDiffers) {
   }
   const v1::JobSummary job = book.Take();
   const JobOverview overview = OverviewOf(job);
-  ASSERT_EQ(overview.attempts.size(), 1u);
-  EXPECT_THAT(overview.attempts[0].missing, ElementsAre(2));
-  EXPECT_THAT(overview.attempts[0].twice, ElementsAre(1));
+  ASSERT_EQ(overview.ranks.attempts.size(), 1u);
+  EXPECT_THAT(overview.ranks.attempts[0].missing, ElementsAre(2));
+  EXPECT_THAT(overview.ranks.attempts[0].twice, ElementsAre(1));
   ASSERT_EQ(overview.differences.size(), 1u);
   EXPECT_EQ(WhoText(overview.differences[0].who.at("2.12.0")), "rank 3");
   ASSERT_EQ(overview.kinds.size(), 1u);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -18,9 +19,8 @@ bool SameRank(const ProcessSummary& a, const ProcessSummary& b) {
 
 // One process that stood for a simulated world: its other ranks never were. As interpose/simcuda/configuration.cc says
 // it.
-bool IsAloneByIntent(const ProcessSummary& process) {
-  const std::string& device = process.info.simulated_device();
-  return device.find(", alone of ") != std::string::npos;
+bool IsAloneByIntent(const JobMember& process) {
+  return process.info->simulated_device().find(", alone of ") != std::string::npos;
 }
 
 void FindMissing(Attempt& attempt) {
@@ -44,21 +44,32 @@ bool IsIdle(const Capture& capture, ProcessId process) {
 }
 
 Job DescribeJob(const Capture& capture) {
+  std::vector<JobMember> members;
+  for (const ProcessSummary& process : capture.processes()) {
+    if (!IsIdle(capture, process.id)) members.push_back({&process.info, process.is_rank});
+  }
+  return DescribeJob(members);
+}
+
+Job DescribeJob(const std::vector<JobMember>& members) {
   Job job;
   std::map<std::uint32_t, Attempt> attempts;
-  const bool alone = std::ranges::any_of(capture.processes(), IsAloneByIntent);
-  for (const ProcessSummary& process : capture.processes()) {
-    if (IsIdle(capture, process.id)) continue;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::pair<std::string, std::uint64_t>>> processes;
+  const bool alone = std::ranges::any_of(members, IsAloneByIntent);
+  for (const auto& [info, is_rank] : members) {
     ++job.processes;
-    job.hosts.insert(process.info.host());
-    if (!process.is_rank) {
+    job.hosts.insert(info->host());
+    if (!is_rank) {
       ++job.without_rank;
       continue;
     }
-    Attempt& attempt = attempts[process.info.restart()];
-    attempt.restart = process.info.restart();
-    attempt.world_size = std::max(attempt.world_size, process.info.world_size());
-    attempt.ranks.insert(process.info.rank());
+    Attempt& attempt = attempts[info->restart()];
+    attempt.restart = info->restart();
+    attempt.world_size = std::max(attempt.world_size, info->world_size());
+    attempt.ranks.insert(info->rank());
+    auto& same = processes[{info->rank(), info->restart()}];
+    same.emplace(info->host(), info->pid());
+    if (same.size() > 1) attempt.twice.insert(info->rank());
   }
   for (auto& [restart, attempt] : attempts) {
     if (!alone) FindMissing(attempt);
@@ -67,10 +78,12 @@ Job DescribeJob(const Capture& capture) {
   return job;
 }
 
-std::string RankLabel(const ProcessSummary& process) {
-  if (!process.is_rank) return absl::StrCat("no rank (pid ", process.info.pid(), ")");
-  const std::string restart = process.info.restart() == 0 ? "" : absl::StrCat(" restart ", process.info.restart());
-  return absl::StrCat("rank ", process.info.rank(), restart);
+std::string RankLabel(const ProcessSummary& process) { return RankLabel(process.info, process.is_rank); }
+
+std::string RankLabel(const v1::ProcessInfo& info, bool is_rank) {
+  if (!is_rank) return absl::StrCat("no rank (pid ", info.pid(), ")");
+  const std::string restart = info.restart() == 0 ? "" : absl::StrCat(" restart ", info.restart());
+  return absl::StrCat("rank ", info.rank(), restart);
 }
 
 std::string ProcessLabel(const Capture& capture, ProcessId process) {

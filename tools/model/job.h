@@ -21,6 +21,7 @@ struct Attempt {
   std::uint32_t world_size = 0;  // 0: unknown
   std::set<std::uint32_t> ranks;
   std::set<std::uint32_t> missing;  // of world_size
+  std::set<std::uint32_t> twice;    // that several processes say they are
 };
 
 struct Job {
@@ -32,10 +33,18 @@ struct Job {
 
 Job DescribeJob(const Capture& capture);
 
+// The same of processes that are known by other means, and none of which is idle.
+struct JobMember {
+  const v1::ProcessInfo* info = nullptr;
+  bool is_rank = true;
+};
+Job DescribeJob(const std::vector<JobMember>& members);
+
 bool IsIdle(const Capture& capture, ProcessId process);
 
 // "rank 3", "rank 3 restart 1"; "no rank (pid 100)". What `--by rank` has a row for: processes may share it.
 std::string RankLabel(const ProcessSummary& process);
+std::string RankLabel(const v1::ProcessInfo& info, bool is_rank);
 // The same, with the process id where processes share it: "rank 3 (pid 100)".
 std::string ProcessLabel(const Capture& capture, ProcessId process);
 

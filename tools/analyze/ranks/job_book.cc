@@ -55,12 +55,7 @@ void JobBook::Window::Raise(const Window& other) {
 }
 
 void JobBook::Windows::Widen(std::uint64_t wider) {
-  std::map<std::uint64_t, Window> wide;
-  for (const auto& [number, known] : by_number) {
-    const auto [sum, added] = wide.try_emplace(number / (wider / steps), known);
-    if (!added) sum->second.Raise(known);
-  }
-  by_number = std::move(wide);
+  by_number = Widened(by_number, steps, wider);
   steps = wider;
 }
 

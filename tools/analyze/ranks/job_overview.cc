@@ -14,9 +14,6 @@
 namespace memoir {
 namespace {
 
-// A damaged number must not cost memory.
-constexpr std::uint32_t kMostRanks = 1u << 20;
-
 using Value = std::function<std::optional<std::uint64_t>(const v1::DeviceSummary&)>;
 struct Figure {
   std::string_view name, json_key;
@@ -65,33 +62,11 @@ std::vector<const v1::RecordingSummary*> NotIdle(const v1::JobSummary& job) {
   return used;
 }
 
-void FindRanks(JobOverview& overview) {
-  std::map<std::uint32_t, JobAttempt> attempts;
-  std::map<RankKey, std::set<std::pair<std::string, std::uint64_t>>> processes;
-  bool alone = false;  // one process that stood for a simulated world: its other ranks never were
-  for (const v1::RecordingSummary* const recording : overview.recordings) {
-    const v1::ProcessInfo& info = recording->process();
-    overview.hosts.insert(info.host());
-    alone = alone || info.simulated_device().find(", alone of ") != std::string::npos;
-    if (!IsRank(*recording)) {
-      ++overview.without_rank;
-      continue;
-    }
-    JobAttempt& attempt = attempts[info.restart()];
-    attempt.restart = info.restart();
-    attempt.world_size = std::max(attempt.world_size, info.world_size());
-    attempt.ranks.insert(info.rank());
-    std::set<std::pair<std::string, std::uint64_t>>& same = processes[KeyOf(*recording)];
-    same.emplace(info.host(), info.pid());
-    if (same.size() > 1) attempt.twice.insert(info.rank());
-  }
-  for (auto& [restart, attempt] : attempts) {
-    if (attempt.world_size > kMostRanks) attempt.world_size = 0;
-    for (std::uint32_t rank = 0; rank < attempt.world_size && !alone; ++rank) {
-      if (!attempt.ranks.contains(rank)) attempt.missing.insert(attempt.missing.end(), rank);
-    }
-    overview.attempts.push_back(std::move(attempt));
-  }
+Job JobOf(const std::vector<const v1::RecordingSummary*>& recordings) {
+  std::vector<JobMember> members;
+  for (const v1::RecordingSummary* const recording : recordings)
+    members.push_back({&recording->process(), IsRank(*recording)});
+  return DescribeJob(members);
 }
 
 Spread SpreadOf(const Figure& figure, const std::vector<RankDevice>& devices) {
@@ -156,8 +131,9 @@ void FindDifferences(JobOverview& overview) {
 JobOverview OverviewOf(const v1::JobSummary& job) {
   JobOverview overview;
   overview.recordings = NotIdle(job);
-  FindRanks(overview);
+  overview.ranks = JobOf(overview.recordings);
   std::map<std::string, std::vector<RankDevice>> by_kind;
+  bool any_rank = false;
   for (const v1::RecordingSummary* const recording : overview.recordings) {
     overview.events += recording->events();
     overview.lost_events += recording->counters().dropped_records() + recording->counters().lost_events();
@@ -166,9 +142,8 @@ JobOverview OverviewOf(const v1::JobSummary& job) {
     for (const v1::DeviceSummary& device : recording->devices())
       by_kind[KindOfDevice(device.name())].push_back({recording, &device});
     if (!IsRank(*recording)) continue;
-    const bool first =
-        recording == *std::ranges::find_if(overview.recordings, [](const auto* of) { return IsRank(*of); });
-    overview.least_steps = first ? recording->steps() : std::min(overview.least_steps, recording->steps());
+    overview.least_steps = any_rank ? std::min(overview.least_steps, recording->steps()) : recording->steps();
+    any_rank = true;
     overview.most_steps = std::max(overview.most_steps, recording->steps());
   }
   overview.kinds = KindsOf(by_kind);

@@ -6,11 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "memoir/v1/summary.pb.h"
+#include "tools/model/job.h"
 
 namespace memoir {
 
@@ -42,21 +42,12 @@ struct Difference {
   std::map<std::string, std::vector<std::string>> who;  // ranks, by value
 };
 
-struct JobAttempt {
-  std::uint32_t restart = 0;
-  std::uint32_t world_size = 0;  // 0: unknown
-  std::set<std::uint32_t> ranks, missing;
-  std::set<std::uint32_t> twice;  // that several processes say they are
-};
-
 struct JobOverview {
-  std::vector<JobAttempt> attempts;
+  Job ranks;
   std::vector<const v1::RecordingSummary*> recordings;  // those that are not idle
-  std::uint64_t without_rank = 0;
-  std::set<std::string> hosts;
-  std::vector<DeviceKind> kinds;        // GPUs first
-  std::vector<RankDevice> devices;      // of the first kind, highest peak first
-  std::vector<Difference> differences;  // only where there is one
+  std::vector<DeviceKind> kinds;                        // GPUs first
+  std::vector<RankDevice> devices;                      // of the first kind, highest peak first
+  std::vector<Difference> differences;                  // only where there is one
   std::uint64_t events = 0, lost_events = 0, damaged = 0;
   std::uint64_t duration_ns = 0;  // the longest
   std::uint64_t least_steps = 0, most_steps = 0;

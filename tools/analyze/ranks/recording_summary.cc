@@ -239,10 +239,7 @@ void FitInto(std::size_t most_bytes, v1::RecordingSummaries& summaries) {
 }
 
 std::string RankLabel(const v1::RecordingSummary& recording) {
-  const v1::ProcessInfo& info = recording.process();
-  if (!HasRank(info)) return absl::StrCat("no rank (pid ", info.pid(), ")");
-  const std::string restart = info.restart() == 0 ? "" : absl::StrCat(" restart ", info.restart());
-  return absl::StrCat("rank ", info.rank(), restart);
+  return RankLabel(recording.process(), HasRank(recording.process()));
 }
 
 }  // namespace memoir

@@ -11,13 +11,6 @@ void StepLevels::Raise(const StepLevels& other) {
   used = std::max(used, other.used);
 }
 
-std::map<std::uint64_t, StepLevels> Widened(const std::map<std::uint64_t, StepLevels>& windows, std::uint64_t steps,
-                                            std::uint64_t wider) {
-  std::map<std::uint64_t, StepLevels> wide;
-  for (const auto& [window, levels] : windows) wide[window / (wider / steps)].Raise(levels);
-  return wide;
-}
-
 void StepWindows::Begin(std::uint64_t step, const StepLevels& now) {
   step_ = step;
   current().Raise(now);

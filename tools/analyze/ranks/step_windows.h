@@ -27,6 +27,18 @@ struct StepLevels {
   bool operator==(const StepLevels&) const = default;
 };
 
+// Windows of `steps`, of which `wider` is a multiple, as windows of `wider`.
+template <class Window>
+std::map<std::uint64_t, Window> Widened(const std::map<std::uint64_t, Window>& windows, std::uint64_t steps,
+                                        std::uint64_t wider) {
+  std::map<std::uint64_t, Window> wide;
+  for (const auto& [number, window] : windows) {
+    const auto [known, added] = wide.try_emplace(number / (wider / steps), window);
+    if (!added) known->second.Raise(window);
+  }
+  return wide;
+}
+
 class StepWindows {
  public:
   static constexpr std::size_t kMostWindows = 128;
@@ -100,10 +112,6 @@ class StepWindowsPass : public Visitor {
   std::vector<DeviceId> own_;  // devices of the process in hand
   std::vector<Process> processes_;
 };
-
-// Windows of `steps`, of which `wider` is a multiple, as windows of `wider`.
-std::map<std::uint64_t, StepLevels> Widened(const std::map<std::uint64_t, StepLevels>& windows, std::uint64_t steps,
-                                            std::uint64_t wider);
 
 }  // namespace memoir
 

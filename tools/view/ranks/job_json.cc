@@ -37,7 +37,7 @@ Json SummariesJson(const JobReading& reading) {
 
 Json AttemptsJson(const JobOverview& overview) {
   Json attempts = Json::array();
-  for (const JobAttempt& attempt : overview.attempts) {
+  for (const Attempt& attempt : overview.ranks.attempts) {
     attempts.push_back({{"restart", attempt.restart},
                         {"world_size", attempt.world_size},
                         {"ranks", attempt.ranks},
@@ -182,8 +182,8 @@ Json JobJson(const JobReading& reading, const JobOverview& overview, std::size_t
                {"dropped_events", overview.lost_events},
                {"damaged_recordings", overview.damaged},
                {"attempts", AttemptsJson(overview)},
-               {"hosts", overview.hosts.size()},
-               {"processes_without_rank", overview.without_rank},
+               {"hosts", overview.ranks.hosts.size()},
+               {"processes_without_rank", overview.ranks.without_rank},
                {"events", overview.events},
                {"duration_ns", overview.duration_ns},
                {"kinds", SpreadsJson(overview)}};

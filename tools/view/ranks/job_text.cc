@@ -41,19 +41,19 @@ std::string WhatRan(const JobOverview& overview, const Terminal& terminal) {
 
 std::string WhereText(const JobOverview& overview) {
   std::string text = FormatCounted(overview.recordings.size(), "process", "processes") + " on " +
-                     (overview.hosts.size() == 1 ? Escaped(*overview.hosts.begin())
-                                                 : FormatCounted(overview.hosts.size(), "host", "hosts"));
-  for (const JobAttempt& attempt : overview.attempts) {
-    text += &attempt == &overview.attempts.front() ? ", " : "; ";
+                     (overview.ranks.hosts.size() == 1 ? Escaped(*overview.ranks.hosts.begin())
+                                                       : FormatCounted(overview.ranks.hosts.size(), "host", "hosts"));
+  for (const Attempt& attempt : overview.ranks.attempts) {
+    text += &attempt == &overview.ranks.attempts.front() ? ", " : "; ";
     if (attempt.restart > 0) text += fmt::format("restart {}: ", attempt.restart);
     text += RanksText(attempt.ranks);
     if (attempt.world_size > 1) text += fmt::format(" of {}", FormatCount(attempt.world_size));
     if (!attempt.missing.empty())
       text += fmt::format("; {} {} missing", RanksText(attempt.missing), attempt.missing.size() == 1 ? "is" : "are");
   }
-  if (overview.without_rank > 0)
-    text += fmt::format("; {} of the processes {} no rank", overview.without_rank,
-                        overview.without_rank == 1 ? "has" : "have");
+  if (overview.ranks.without_rank > 0)
+    text += fmt::format("; {} of the processes {} no rank", overview.ranks.without_rank,
+                        overview.ranks.without_rank == 1 ? "has" : "have");
   return text;
 }
 
@@ -261,7 +261,7 @@ std::string DifferenceLines(const JobReading& reading, const JobOverview& overvi
           (values.empty() ? "" : "; ") + (value.empty() ? std::string("none") : Escaped(value)) + " on " + WhoText(who);
     text += Warning(terminal, "not all ranks have the same " + difference.what + ": " + values);
   }
-  for (const JobAttempt& attempt : overview.attempts) {
+  for (const Attempt& attempt : overview.ranks.attempts) {
     if (attempt.twice.empty()) continue;
     text += Warning(terminal, RanksText(attempt.twice) + (attempt.twice.size() == 1 ? " is" : " are") +
                                   " there several times: jobs that ran at one time record into this folder, or a rank "
