@@ -106,6 +106,16 @@ def enter_namespaces(user):
         raise Refused(said.decode())
 
 
+def lay_volume(target, volume):
+    if "from" in volume:
+        bind(volume["from"], target, volume.get("read_only", False))
+        return
+    target.mkdir(parents=True, exist_ok=True)
+    mount("tmpfs", target, "tmpfs", MS_NOSUID | MS_NODEV, f"mode=2777,size={volume.get('size', 1 << 20)}")
+    if volume.get("read_only"):
+        make_read_only(target)
+
+
 def lay_root(root, specification):
     """A tmpfs at `root` with what the image and the mounts are; in the order of their paths, so that one may lie in another."""
     mount("none", "/", flags=MS_REC | MS_PRIVATE)
@@ -113,21 +123,15 @@ def lay_root(root, specification):
     for name in ("bin", "lib", "lib64", "sbin"):
         if pathlib.Path("/", name).is_symlink():
             (root / name).symlink_to(os.readlink(f"/{name}"))
-    for path in sorted(specification.get("image", ())):
-        if not pathlib.Path(path).is_symlink():
-            bind(path, root / path[1:], read_only=True)
     for name in DEVICES:
         bind(f"/dev/{name}", root / "dev" / name, read_only=False)
     (root / "dev" / "fd").symlink_to("/proc/self/fd")
-    for volume in sorted(specification.get("mounts", ()), key=lambda volume: volume["path"]):
-        target = root / volume["path"][1:]
-        if "from" in volume:
-            bind(volume["from"], target, volume.get("read_only", False))
-        else:
-            target.mkdir(parents=True, exist_ok=True)
-            mount("tmpfs", target, "tmpfs", MS_NOSUID | MS_NODEV, f"mode=2777,size={volume.get('size', 1 << 20)}")
-            if volume.get("read_only"):
-                make_read_only(target)
+    volumes = {volume["path"]: volume for volume in specification.get("mounts", ())}
+    for path in sorted({*specification.get("image", ()), *volumes}):
+        if path in volumes:
+            lay_volume(root / path[1:], volumes[path])
+        elif not pathlib.Path(path).is_symlink():
+            bind(path, root / path[1:], read_only=True)
     (root / "proc").mkdir()
     if specification.get("proc", True):
         mount_proc(root / "proc")
