@@ -19,7 +19,8 @@ tensor = torch.ones(200 << 18)                  # 200 MiB
 memoir.step(1)
 text = b"x" * (150 << 20)                       # of Python
 shared = multiprocessing.shared_memory.SharedMemory(create=True, size=100 << 20)
-shared.buf[:] = b"x" * len(shared.buf)
+for i in range(100):                            # no more at any time than at the end
+    shared.buf[i << 20 : (i + 1) << 20] = b"x" * (1 << 20)
 memoir.step(2)
 import time; time.sleep(0.8)
 shared.close(); shared.unlink()
@@ -82,7 +83,7 @@ import torch, time
 kept = []
 while True:
     kept.append(torch.ones(20 << 18))           # 20 MiB
-    time.sleep(0.02)
+    time.sleep(0.1)                             # less than a tenth of the limit between two readings
 """
 
 
