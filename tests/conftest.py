@@ -4,6 +4,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -27,3 +28,28 @@ def record(tree):
         return subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
 
     return record
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "in_turn(always=0): of a test's cases the first `always` are run each time, the others in turn: see MEMOIR_TEST_CASES")
+
+
+def pytest_collection_modifyitems(config, items):
+    """MEMOIR_TEST_CASES, set by ./dev test: `short` leaves the cases out that are marked `in_turn`, `share` runs a seventh of them, another each day, and
+    all, as without it, runs all."""
+    which = os.environ.get("MEMOIR_TEST_CASES", "all")
+    assert which in ("all", "share", "short"), which
+    if which == "all":
+        return
+    today, numbers, left_out = int(time.time()) // 86400 % 7, {}, []
+    for item in items:
+        mark = item.get_closest_marker("in_turn")
+        if mark is None:
+            continue
+        test = item.nodeid.partition("[")[0]
+        number = numbers[test] = numbers.get(test, -1) + 1
+        if number >= mark.kwargs.get("always", 0) and (which == "short" or number % 7 != today):
+            left_out.append(item)
+    if len(left_out) < len(items):   # a file of which nothing is left is run whole: an entry that runs no test fails
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]

@@ -33,6 +33,7 @@ SEGMENTS = """{
 }"""
 
 
+@pytest.mark.in_turn(always=3)
 @pytest.mark.parametrize("make", [snapshots.expandable, snapshots.reserved_early, snapshots.nothing_live, snapshots.waiting, snapshots.one_tick, snapshots.without_history])
 def test_peak_and_segments_are_those_of_json(tree, reported, make):
     snapshot, report = reported(make)

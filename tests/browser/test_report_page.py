@@ -118,6 +118,7 @@ def reported(request):
     return request.getfixturevalue(request.param)
 
 
+@pytest.mark.in_turn(always=2)
 def test_says_nothing_and_asks_for_nothing(reported):
     for seen in reported.seen:
         assert seen["failed"] is None
@@ -127,6 +128,7 @@ def test_says_nothing_and_asks_for_nothing(reported):
         assert "IMG" not in seen["body"]
 
 
+@pytest.mark.in_turn(always=2)
 def test_every_view_shows_something(reported):
     for seen in reported.seen:
         assert seen["overview"]["spark"] >= 1
@@ -138,6 +140,7 @@ def test_every_view_shows_something(reported):
         assert seen["keyboard"] == {"views": ["overview", "timeline", "blocks", "flame", "segments", "modules", "operators", "lines", "parameters"], "theme_changed": True, "keys": True, "focused": "search"}
 
 
+@pytest.mark.in_turn(always=2)
 def test_zooms_and_steps(reported):
     for seen in reported.seen:
         timeline = seen["timeline"]
@@ -157,6 +160,7 @@ def of_device(row, document, device):
     return next((part for part in row.get("devices", ()) if part["device"] == device), None)
 
 
+@pytest.mark.in_turn(always=2)
 def test_overview_is_that_of_json(reported):
     document = reported.shown("--by", "category")
     device = first_device(document)
@@ -184,6 +188,7 @@ def short(row):
     return row["name"].replace(row["file"], pathlib.Path(row["file"]).name) if row.get("file") else row["name"]
 
 
+@pytest.mark.in_turn(always=2)
 def test_rows_at_the_peak_are_those_of_json(reported):
     for word, key in (("category", "categories"), ("module", "modules"), ("operator", "operators"), ("line", "lines"), ("pool", "pools"), ("shape", "shapes"), ("parameter", "parameters")):
         document = reported.shown("--at", "peak", "--by", word)
@@ -201,6 +206,7 @@ def test_rows_at_the_peak_are_those_of_json(reported):
             assert {name: sorted(values) for name, values in rows.items()} == {name: sorted(values) for name, values in expected.items()}, word
 
 
+@pytest.mark.in_turn(always=2)
 def test_tables_are_those_of_json(reported):
     for view, word, key in (("modules", "module", "modules"), ("operators", "operator", "operators"), ("lines", "line", "lines"), ("parameters", "parameter", "parameters")):
         document = reported.shown("--by", word)
@@ -345,6 +351,7 @@ def test_a_simulated_figure_says_so(training, plain):
     assert all(seen["overview"]["kind"] == "MEASURED" for seen in plain.seen)
 
 
+@pytest.mark.in_turn(always=2)
 def test_flame_graph_adds_up(reported):
     document = reported.shown("--by", "operator")
     device = first_device(document)

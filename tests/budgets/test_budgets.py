@@ -208,6 +208,7 @@ def test_a_child_that_dies_is_a_failure(done, name, words):
     assert done.outcomes[name] == "failed" and re.search(f"memoir: the test's process {words}", done.said[name]), done.text
 
 
+@pytest.mark.in_turn(always=4)
 @pytest.mark.parametrize(
     "name, words",
     [

@@ -32,6 +32,7 @@ def recorded(tree, capture, *arguments):
     return capture
 
 
+@pytest.mark.in_turn(always=1)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_peak_is_as_predicted(tree, tmp_path, name):
     plain = recorded(tree, tmp_path / "plain", name)

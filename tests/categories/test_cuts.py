@@ -42,6 +42,7 @@ def test_checkpointing_of_a_run_that_ended(tree, tmp_path, device, how, options)
         assert ended[row] >= least and abs(ended[row] - goes_on[row]) <= near * goes_on[row], (row, ended[row], goes_on[row])
 
 
+@pytest.mark.in_turn(always=1)
 @pytest.mark.parametrize("model, device, how, at, options", [
     ("transformer", "cpu", ["kill"], "end", []),
     ("transformer", "cuda", ["oom", "first"], "oom", ["--simulate", "h100"]),

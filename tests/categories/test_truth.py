@@ -48,11 +48,13 @@ def judge(truth, live):
     return known, wrong, mistakes
 
 
+@pytest.mark.in_turn(always=5)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_categories_are_true(tree, tmp_path, name):
     check(tree, tmp_path, name, "cpu")
 
 
+@pytest.mark.in_turn(always=1)
 @pytest.mark.parametrize("name", ["transformer", "checkpointed", "autocast", "custom_function"])
 def test_on_the_simulated_device(tree, tmp_path, name):
     check(tree, tmp_path, name, "cuda", "--simulate", "h100")

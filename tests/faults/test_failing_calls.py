@@ -74,6 +74,7 @@ def sweep(tree, tmp_path_factory):
     sweep.process.wait()
 
 
+@pytest.mark.in_turn(always=6)
 @pytest.mark.parametrize("forever", [False, True], ids=["once", "from_then_on"])
 @pytest.mark.parametrize("phase", PHASES)
 @pytest.mark.parametrize("call", FAILURES)
@@ -83,6 +84,7 @@ def test_a_call_that_fails(sweep, call, phase, forever):
         at += 1 if LONG else at + 1
 
 
+@pytest.mark.in_turn(always=2)
 @pytest.mark.parametrize("phase", PHASES)
 @pytest.mark.parametrize("call", ["open", "write", "fallocate", "close"])
 def test_a_call_that_is_interrupted_without_end(sweep, call, phase):

@@ -78,6 +78,7 @@ def alone(tmp_path_factory, request):
     return request.param, program, Alone(request.param, program, folder)
 
 
+@pytest.mark.in_turn(always=2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_both_work(tree, tmp_path, alone, kind):
     tool, program, bare = alone

@@ -227,6 +227,7 @@ warnings.warn("of the program")
 }
 
 
+@pytest.mark.in_turn(always=3)
 @pytest.mark.parametrize("case", ALONE)
 def test_the_program_does_what_it_does_alone(tree, tmp_path, case):
     program = tmp_path / "program.py"

@@ -114,6 +114,7 @@ def ranges_of_programs(found):
     return programs
 
 
+@pytest.mark.in_turn(always=12)
 @pytest.mark.parametrize("program", EXPECTED)
 @pytest.mark.parametrize("kind", RECORDINGS)
 def test_a_program_is_recorded_and_none_the_wiser(alone, recorded, kind, program):
@@ -137,6 +138,7 @@ def test_the_programs_show_what_they_are_for(alone):
         assert any("Recompiling" in line for line in alone[program][1])
 
 
+@pytest.mark.in_turn(always=1)
 @pytest.mark.parametrize("option", ["-I", "-E"])
 def test_a_python_that_ignores_its_variables(tree, common, package, tmp_path, option):
     """With Memoir beside torch, where it needs none."""

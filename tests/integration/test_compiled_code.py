@@ -113,6 +113,7 @@ DELETED = TRAIN.replace("for _ in range(2):", "import os, shutil\nfor _ in range
     "# the step", "# the step\n    shutil.rmtree(os.environ['TORCHINDUCTOR_CACHE_DIR'], ignore_errors=True)")
 
 
+@pytest.mark.in_turn(always=1)
 @pytest.mark.parametrize("when", ["while it runs", "before"])
 def test_files_that_were_deleted(tree, tmp_path, recorded, cache, when):
     recorded("inductor")
@@ -232,6 +233,7 @@ for _ in range(2):
 }
 
 
+@pytest.mark.in_turn
 def test_a_model_of_a_library(tree, tmp_path):
     """Forward and backward are of the line that called the model, as they are without torch.compile."""
     library = tmp_path / "site-packages"
@@ -258,6 +260,7 @@ for _ in range(2):
     assert 0.75 <= bytes_of["aot_eager"]["the call"] / bytes_of["none"]["the call"] <= 1.25, bytes_of
 
 
+@pytest.mark.in_turn(always=1)
 @pytest.mark.parametrize("part", PARTS)
 def test_parts(tree, tmp_path, part):
     source = train(PARTS[part])

@@ -165,6 +165,7 @@ if __name__ == "__main__":
 '''
 
 
+@pytest.mark.in_turn(always=2)
 @pytest.mark.parametrize("how", ["spawn", "start_processes by fork", "fork", "forkserver"])
 def test_children_that_become_ranks(tree, tmp_path, how):
     done = launch(tree, tmp_path, STARTS, sys.executable, "train.py", how)
@@ -295,6 +296,7 @@ LAUNCHERS = {
 ONE_OPERATOR = "import torch; torch.ones(3)"
 
 
+@pytest.mark.in_turn(always=2)
 @pytest.mark.parametrize("source", LAUNCHERS)
 def test_ranks_of_launchers(tree, tmp_path, source):
     done = launch(tree, tmp_path, ONE_OPERATOR, sys.executable, "train.py", environment={**PLAIN, **LAUNCHERS[source]})

@@ -42,6 +42,7 @@ def check_paths(tree, capture, depth):
     return count
 
 
+@pytest.mark.in_turn
 def test_a_million_stacks(tree, tmp_path):
     """In the long form; in the short one an eighth. The newest are looked at; those of before were forgotten many times."""
     depth = 20 if LONG else 17
@@ -142,6 +143,7 @@ for i in range(40000):
     assert found[1000 + 39999][2][1:] == ["<module>", 5], "known before"
 
 
+@pytest.mark.in_turn
 @pytest.mark.skipif(not LONG, reason="the long form, with MEMOIR_TEST_LONG=1; the short one is test_stacks.py::test_many_threads_call_return_and_throw")
 def test_ten_million_allocations(tree, tmp_path):
     from test_stacks import call_return_and_throw

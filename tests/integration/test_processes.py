@@ -75,6 +75,7 @@ if how == "exec": os.execv("/bin/true", ["true"])
 '''
 
 
+@pytest.mark.in_turn(always=2)
 @pytest.mark.parametrize("how,code", [("os._exit", 5), ("exception", 1), ("abort", 128 + 6), ("exec", 0), ("end", 0)])
 def test_every_way_out_keeps_everything(tree, tmp_path, how, code):
     capture, done = record(tree, tmp_path, EXITS, how)

@@ -113,6 +113,7 @@ def without_seconds(text):
     return re.sub(r"^\d+\.\d\ds - ", "", text, flags=re.MULTILINE)
 
 
+@pytest.mark.in_turn(always=3)
 @pytest.mark.parametrize("options", [[], CALLS], ids=["stacks", "calls"])
 @pytest.mark.parametrize("other", PROGRAMS)
 def test_lines_are_right_and_the_program_none_the_wiser(tree, tmp_path, other, options):

@@ -226,6 +226,7 @@ for number in range(8):
 '''
 
 
+@pytest.mark.in_turn(always=3)
 @pytest.mark.parametrize("program, options, steps", [
     (BY_STEP, ["--steps", "2:5"], {2, 3, 4}),
     (BY_STEP, ["--steps", "0:1"], {0}),
@@ -245,6 +246,7 @@ def test_windows(tree, tmp_path, program, options, steps):
     check_sums(report)
 
 
+@pytest.mark.in_turn(always=1)
 @pytest.mark.parametrize("program, steps, kind", [
     (BY_STEP, "3:6", "step"), (BY_OPTIMIZER, "2:4", "optimizer_step"), (BY_OPTIMIZER, "0:2", "optimizer_step"), (BY_PROFILER, "3:5", "profiler_step"),
 ], ids=["steps", "optimizer", "from the start", "profiler"])
@@ -276,6 +278,7 @@ def test_the_range_that_opens_a_window_is_recorded_itself(tree, tmp_path):
     assert counts(report)["aten::mul.Tensor"] == 4
 
 
+@pytest.mark.in_turn(always=2)
 @pytest.mark.parametrize("options, complaint", [
     ({"steps": "5:2"}, "steps=5:2: write A:B"),
     ({"schedule": "wait=1"}, "schedule=wait=1: write wait=1"),

@@ -150,6 +150,7 @@ class Tier:
         return result
 
 
+@pytest.mark.in_turn(always=2)
 @pytest.mark.parametrize("name", TIERS)
 def test_what_a_tier_records(tree, tmp_path, request, name):
     package = request.getfixturevalue("package") if name in ("package", "explicit") else None

@@ -275,6 +275,7 @@ def show(tree, capture, *options):
     return json.loads(done.stdout)
 
 
+@pytest.mark.in_turn(always=1)
 @pytest.mark.parametrize("configuration", ["", "expandable_segments:True", "backend:native,roundup_power2_divisions:4"])
 def test_random_programs(tree, listener, tmp_path, configuration):
     variables = {"PYTORCH_CUDA_ALLOC_CONF": configuration} if configuration else {}
@@ -286,6 +287,7 @@ def test_random_programs(tree, listener, tmp_path, configuration):
     assert cuda["allocations"] >= 100, "it is recorded as ever"
 
 
+@pytest.mark.in_turn(always=1)
 @pytest.mark.parametrize("configuration", ["", "expandable_segments:True"])
 def test_out_of_memory(tree, listener, tmp_path, configuration):
     variables = {"PYTORCH_CUDA_ALLOC_CONF": configuration} if configuration else {}
@@ -354,6 +356,7 @@ def test_nobody_listens(tree, tmp_path, alone):
     assert ranges(tree, tmp_path / "capture") == ["step of the program"] * 3, "what is published is none of the program's ranges"
 
 
+@pytest.mark.in_turn(always=1)
 @pytest.mark.parametrize("name, variables, words", [
     ("deaf_listener", {}, "knows no extension of NVTX"),
     ("listener", {"NVTX_LISTENER_REFUSES": "1"}, "refuses the memory extension of NVTX"),

@@ -56,6 +56,7 @@ def show(tree, capture, *options):
     return json.loads(done.stdout)
 
 
+@pytest.mark.in_turn(always=3)
 @pytest.mark.parametrize("seed", range(12))
 def test_one_thread_after_every_event(tree, tmp_path, seed):
     books, capture = record(tree, tmp_path, seed, threads=1)
@@ -75,6 +76,7 @@ def test_one_thread_after_every_event(tree, tmp_path, seed):
         assert live == counted_live
 
 
+@pytest.mark.in_turn(always=2)
 @pytest.mark.parametrize("seed", range(100, 108))
 def test_threads_and_every_grouping(tree, tmp_path, seed):
     books, capture = record(tree, tmp_path, seed, threads=4)

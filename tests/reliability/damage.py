@@ -1,6 +1,7 @@
 """Captures that were damaged on purpose, read by `memoir show`; a try's program is that tool, and what it says of the damage is its word."""
 
 import json
+import os
 import pathlib
 import subprocess
 
@@ -140,7 +141,8 @@ def with_checksums(lab, long):
     if not program.exists():
         raise NotHere(f"{program.name} was not built")
     report = lab.folder / "mutations.json"
-    done = subprocess.run([program, "--gtest_filter=MutationTest.OfPayloads", f"--gtest_output=json:{report}"], capture_output=True, text=True)
+    done = subprocess.run([program, "--gtest_filter=MutationTest.OfPayloads", f"--gtest_output=json:{report}"], capture_output=True, text=True,
+                          env={**os.environ, "MEMOIR_TEST_LONG": "1"})
     suite, = json.loads(report.read_text())["testsuites"]
     test, = suite["testsuite"]
     for number in range(int(test["mutations"])):

@@ -20,6 +20,7 @@ def lab(tree):
     lab.close()
 
 
+@pytest.mark.in_turn(always=20)
 @pytest.mark.parametrize("fault", [pytest.param(fault, id=fault.name) for fault in FAULTS.values() if LONG or not fault.only_long])
 def test_a_fault(lab, fault):
     row = try_fault(lab, fault, LONG)

@@ -105,6 +105,7 @@ def test_two_recordings_of_one_program_do_not_differ(tree, captures):
             assert not any(row["difference_blocks"] for row in device["rows"])
 
 
+@pytest.mark.in_turn(always=4)
 @pytest.mark.parametrize("by", GROUPINGS)
 def test_rows_sum_to_the_difference(tree, captures, by):
     names = ["before", "no_checkpointing", "head", "prefetch", "edited"]

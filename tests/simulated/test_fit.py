@@ -150,6 +150,7 @@ globals()[sys.argv[1]]()
 '''
 
 
+@pytest.mark.in_turn(always=1)
 @pytest.mark.parametrize("program, card", [("train", "h100"), ("keeps", "t4"), ("graph", "l4")])
 def test_a_card_with_what_it_takes_is_enough_and_one_without_torchs_own_peak_is_not(tree, program, card):
     """`takes` against the program itself, on cards of nearly that size, without any of fit's help."""

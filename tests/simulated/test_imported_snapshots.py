@@ -98,6 +98,7 @@ def test_operators_are_known_with_all_stacks(snapshot, request):
         assert not named
 
 
+@pytest.mark.in_turn(always=14)
 @pytest.mark.parametrize(
     "arguments",
     ["show --by stack", "show --by category", "show --by pool", "show --by module", "show --tree", "show --over time", "show --at peak",

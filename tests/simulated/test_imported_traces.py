@@ -115,6 +115,7 @@ def test_steps_of_the_profiler_count(made):
     assert shown["step_kind"] == "profiler_step" and shown["step_count"] == 2
 
 
+@pytest.mark.in_turn(always=5)
 @pytest.mark.parametrize(
     "arguments",
     ["show --by stack", "show --by category", "show --by range", "show --by module", "show --by kernel", "show --tree", "show --over time",

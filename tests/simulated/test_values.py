@@ -93,6 +93,7 @@ print(json.dumps([{name: list(tensor.shape) for name, tensor in shapes.items()},
 COUNTED = {"aten::nonzero": 3, "aten::_unique2": 1, "aten::unique_consecutive": 1, "aten::unique_dim": 1, "aten::bincount": 1, "aten::repeat_interleave": 1}
 
 
+@pytest.mark.in_turn(always=1)
 @pytest.mark.parametrize("policy, expected", [("", [0, 0, 0, 1, 1, 1, 1, 0]), ("least", [0, 0, 0, 1, 1, 1, 1, 0]),
                                               ("most", [90000, 90000, 90000, 300, 300, 300, 300, 300])])
 def test_shapes_of_unknown_values(tree, tmp_path, policy, expected):
@@ -167,6 +168,7 @@ print("loss", loss.item())
 '''
 
 
+@pytest.mark.in_turn(always=1)
 @pytest.mark.parametrize("operators", ["ranges", "dispatch"])
 def test_a_recording_holds_the_operators_of_the_gpu(tree, tmp_path, operators):
     """Neither an operator nor an allocation of the host's computation is in it."""
