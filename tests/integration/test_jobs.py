@@ -296,6 +296,23 @@ LAUNCHERS = {
 ONE_OPERATOR = "import torch; torch.ones(3)"
 
 
+def test_ranks_of_many_leave_summaries(tree, tmp_path):
+    """One host's two ranks of twelve: what each `memoir run` leaves is what `memoir summarize` makes. Of two ranks of two: nothing."""
+    capture = tmp_path / "capture"
+    for rank, options in ((4, ()), (5, ("-q",))):
+        done = launch(tree, tmp_path, ONE_OPERATOR, sys.executable, "train.py", options=("-o", "capture", *options),
+                      environment={**PLAIN, "RANK": str(rank), "WORLD_SIZE": "12"})
+        assert (done.returncode, done.stderr) == (0, ""), "rank 0's memoir speaks"
+        assert len(list(capture.glob(f"r{rank:05}.*.memoir-summary"))) == 1
+    left = {file.name: file.read_bytes() for file in capture.glob("*.memoir-summary")}
+    assert len(left) == 2 and "2 were there" in run_memoir(tree, "summarize", capture).stderr
+    assert run_memoir(tree, "summarize", "--again", capture).returncode == 0
+    assert {file.name: file.read_bytes() for file in capture.glob("*.memoir-summary")} == left
+    assert show(tree, capture, "--by", "job")["summaries"] == {"read": 2, "lacking": [], "unreadable": []}
+    launch(tree, tmp_path, ONE_OPERATOR, sys.executable, "train.py", options=("-o", "small"), environment={**PLAIN, "RANK": "1", "WORLD_SIZE": "2"})
+    assert list((tmp_path / "small").glob("*.memoir")) and not list((tmp_path / "small").glob("*.memoir-summary"))
+
+
 @pytest.mark.in_turn(always=2)
 @pytest.mark.parametrize("source", LAUNCHERS)
 def test_ranks_of_launchers(tree, tmp_path, source):

@@ -126,7 +126,7 @@ CLI = {
     "output": "",
     "installed": "process",
     "attach": "arguments installed process terminal view/capture",
-    "launch": "arguments attach installed process terminal analyze/host analyze/summary view/host view/summary view/terminal",
+    "launch": "arguments attach installed process ranks terminal analyze/host analyze/summary view/host view/summary view/terminal",
     "doctor": "arguments attach brief installed launch process terminal view/json view/terminal",
     "fit": "arguments attach brief installed launch process terminal analyze/fit view/fit view/terminal",
     "check": "arguments attach brief terminal view/json analyze/accounting analyze/categories analyze/compare analyze/grouping analyze/host analyze/lives analyze/pass analyze/segments analyze/summary view/accounting view/capture view/compare view/host view/lives view/oom view/segments view/terminal",

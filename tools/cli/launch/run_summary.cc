@@ -12,6 +12,7 @@
 #include "tools/cli/arguments/typed_path.h"
 #include "tools/cli/attach/ring_merge.h"
 #include "tools/cli/installed/install_tree.h"
+#include "tools/cli/ranks/own_summaries.h"
 #include "tools/cli/terminal/message.h"
 #include "tools/cli/terminal/progress.h"
 #include "tools/view/host/host_view.h"
@@ -30,19 +31,11 @@ std::string WhoKilled(const Capture& capture, const ReplayReport& report, const 
   return memory.ok() ? KilledLine(capture, *memory, names.program, names.capture) : "";
 }
 
-}  // namespace
-
-void FinishRecording(const std::string& folder, bool quiet) {
-  const auto capture = OpenMerged(folder, [](const std::string& line) { Say(line); }, quiet ? kAllRuns : kLastRun);
-  if (!capture.ok()) {
-    Say(std::string(capture.status().message()));
-    return;
-  }
-  if (quiet) return;
+void ShowSummary(const std::string& folder, const Capture& capture) {
   Progress progress("reading the recording");
   Selection selection;
   selection.progress = progress.callback();
-  const auto holders = AnalyzePeakHolders(*capture, selection);
+  const auto holders = AnalyzePeakHolders(capture, selection);
   if (!holders.ok()) {
     Say(std::string(holders.status().message()));
     return;
@@ -54,9 +47,25 @@ void FinishRecording(const std::string& folder, bool quiet) {
   const TypedCommand command = {.program = Escaped(TypedProgram(tree.root / "bin" / "memoir")),
                                 .capture = Escaped(TypedPath(folder)),
                                 .has_report = std::filesystem::exists(tree.report_page, error)};
-  const std::string killed = WhoKilled(*capture, holders->by_category.report, command);
+  const std::string killed = WhoKilled(capture, holders->by_category.report, command);
   if (!killed.empty()) SayReport(Wrapped(killed, terminal.width, 0) + "\n");
-  SayReport(RenderRunSummary(*capture, *holders, command, terminal));
+  SayReport(RenderRunSummary(capture, *holders, command, terminal));
+}
+
+}  // namespace
+
+void FinishRecording(const std::string& folder, bool quiet) {
+  const auto say = [](const std::string& line) { Say(line); };
+  {
+    const auto capture = OpenMerged(folder, say, quiet ? kAllRuns : kLastRun);
+    if (!capture.ok()) {
+      Say(std::string(capture.status().message()));
+      return;
+    }
+    if (!quiet) ShowSummary(folder, *capture);
+  }
+  Progress progress("summarizing the ranks of this host");
+  SummarizeOwnRecordings(folder, say, progress.callback());
 }
 
 }  // namespace memoir

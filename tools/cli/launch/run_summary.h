@@ -6,8 +6,8 @@
 
 namespace memoir {
 
-// Merges what dead processes left, and shows the summary on standard error, with the next command to type. `quiet`:
-// says errors alone.
+// Merges what dead processes left, shows the summary on standard error, with the next command to type, and of a job of
+// many ranks writes the summaries of this host's (docs/ranks.md). `quiet`: says errors alone.
 void FinishRecording(const std::string& folder, bool quiet);
 
 }  // namespace memoir

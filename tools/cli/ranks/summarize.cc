@@ -61,12 +61,6 @@ Asked AskedOf(const std::string& capture) {
   return {folder, name};
 }
 
-bool IsFresh(const JobFiles& job, const NamedFiles& files) {
-  if (!files.has_summary) return false;
-  const absl::StatusOr<v1::RecordingSummaries> summaries = ReadSummaryFile(SummaryPathOf(job, files));
-  return summaries.ok() && AgeOf(*summaries, files, job.symbol_bytes) == SummaryAge::kFresh;
-}
-
 bool HasEnded(const JobFiles& job, const NamedFiles& files) {
   const absl::StatusOr<v1::RecordingSummaries> summaries = ReadSummaryFile(SummaryPathOf(job, files));
   return summaries.ok() && std::ranges::all_of(summaries->recording(), [](const v1::RecordingSummary& recording) {
@@ -88,7 +82,7 @@ absl::StatusOr<Written> SummarizeOnce(const SummarizeArguments& arguments) {
   for (const NamedFiles& files : job->named) {
     if (files.parts.empty() || (!asked.name.empty() && files.name != asked.name)) continue;
     ++found;
-    if (arguments.again || !IsFresh(*job, files)) named.push_back(&files);
+    if (arguments.again || !HasFreshSummary(*job, files)) named.push_back(&files);
   }
   if (found == 0)
     return absl::NotFoundError(arguments.capture + ": no recording; give the folder that `memoir run` wrote");

@@ -1,0 +1,69 @@
+#include "tools/cli/ranks/own_summaries.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tools/cli/ranks/job_reader.h"
+#include "tools/cli/ranks/named_summary.h"
+#include "tools/model/liveness.h"
+#include "tools/read/folder.h"
+#include "tools/read/summary_file.h"
+
+namespace memoir {
+namespace {
+
+// Names of a shared folder's recordings are of thousands of ranks, and only those of this host are opened.
+bool NamesThisHost(const std::string& name) {
+  char host[256] = "";
+  return gethostname(host, sizeof host - 1) == 0 && name.find("." + std::string(host) + ".") != std::string::npos;
+}
+
+struct Own {
+  std::vector<const NamedFiles*> ended;
+  bool of_many_ranks = false;
+};
+
+void Look(const JobFiles& job, const NamedFiles& files, Own& own) {
+  const absl::StatusOr<CaptureFolder> opened = OpenFolder(PathOf(job, files));
+  if (!opened.ok()) return;  // whoever shows the job says so
+  bool ended = true;
+  for (const ProcessFiles& process : opened->processes) {
+    const v1::ProcessInfo& info = process.parts.back().process;
+    ended = ended && IsOfThisHost(info) && LivenessOf(info, 0) != Liveness::kRuns;
+    own.of_many_ranks = own.of_many_ranks || info.world_size() > kRanksOfTables;
+  }
+  if (ended) own.ended.push_back(&files);
+}
+
+}  // namespace
+
+void SummarizeOwnRecordings(const std::string& folder, const std::function<void(const std::string&)>& say,
+                            const std::function<void(double)>& progress) {
+  const absl::StatusOr<JobFiles> job = ListJobFiles(folder);
+  if (!job.ok()) return;
+  Own own;
+  for (const NamedFiles& files : job->named) {
+    if (!files.parts.empty() && NamesThisHost(files.name) && !HasFreshSummary(*job, files)) Look(*job, files, own);
+  }
+  if (!own.of_many_ranks) return;
+  std::mutex saying;
+  const auto say_one = [&](const std::string& line) {
+    const std::lock_guard lock(saying);
+    say(line);
+  };
+  AtOnce(
+      own.ended.size(),
+      [&](std::size_t i) {
+        const absl::StatusOr<v1::RecordingSummaries> summaries = SummaryOfNamed(*job, *own.ended[i], say_one);
+        const absl::Status written =
+            summaries.ok() ? WriteSummaryFile(SummaryPathOf(*job, *own.ended[i]), *summaries) : summaries.status();
+        if (!written.ok()) say_one(std::string(written.message()));
+      },
+      progress);
+}
+
+}  // namespace memoir
