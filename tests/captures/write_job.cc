@@ -1,6 +1,7 @@
-// write_job OUT RANKS [--skew] ROLE...: a job of so many ranks, each a copy of one of the captures in turn: rank, host,
-// process id and start are its own, all else is as it was recorded. 8 ranks are on a host; with --skew the clocks of
-// every second host are three hours ahead, and no `memoir run` says that they are one job.
+// write_job OUT RANKS [--skew] [--odd RANK=ROLE] [--torch RANK=VERSION] ROLE...: a job of so many ranks, each a copy
+// of one of the captures in turn: rank, host, process id and start are its own, all else is as it was recorded. 8 ranks
+// are on a host; with --skew the clocks of every second host are three hours ahead, and no `memoir run` says that they
+// are one job. --odd makes one rank a copy of another capture, --torch says another version of torch.
 //
 // Each ROLE is a folder with the recording of one process. Of several parts, all are copied.
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -46,6 +48,7 @@ std::vector<Part> ReadParts(const std::string& folder) {
 struct Rank {
   std::uint32_t number = 0, world = 0;
   bool skew = false;
+  std::string torch;  // "": as it was recorded
   std::string host() const {
     char text[16];
     std::snprintf(text, sizeof text, "node%04u", number / kRanksOfHost);
@@ -61,6 +64,7 @@ void Rename(const Rank& rank, ProcessInfo* process) {
   process->set_host(rank.host());
   process->set_pid(rank.pid());
   process->set_run(rank.skew ? "" : "job");
+  if (!rank.torch.empty()) process->set_torch_version(rank.torch);
   // One process that stood for a simulated world would say that its other ranks never were.
   const std::string& device = process->simulated_device();
   process->set_simulated_device(device.substr(0, device.find(", alone of ")));
@@ -100,20 +104,38 @@ void WriteRank(const std::string& folder, const Rank& rank, const std::vector<Pa
   }
 }
 
+// Takes `NAME RANK=TEXT` out of the words, as often as it is there.
+std::map<std::uint32_t, std::string> TakeByRank(const std::string& name, std::vector<std::string>* words) {
+  std::map<std::uint32_t, std::string> by_rank;
+  for (auto at = std::ranges::find(*words, name); at != words->end() && at + 1 != words->end();
+       at = std::ranges::find(*words, name)) {
+    const std::string& value = at[1];
+    const std::size_t equals = value.find('=');
+    if (equals != std::string::npos) by_rank[static_cast<std::uint32_t>(std::stoul(value))] = value.substr(equals + 1);
+    words->erase(at, at + 2);
+  }
+  return by_rank;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   const bool skew = std::erase(words, "--skew") > 0;
+  const auto odd = TakeByRank("--odd", &words), torch = TakeByRank("--torch", &words);
   if (words.size() < 3) {
-    std::fprintf(stderr, "usage: write_job OUT RANKS [--skew] ROLE...\n");
+    std::fprintf(stderr, "usage: write_job OUT RANKS [--skew] [--odd RANK=ROLE] [--torch RANK=VERSION] ROLE...\n");
     return 2;
   }
   std::vector<std::vector<Part>> roles;
   for (std::size_t i = 2; i < words.size(); ++i) roles.push_back(ReadParts(words[i]));
   std::filesystem::create_directories(words[0]);
   const auto world = static_cast<std::uint32_t>(std::stoul(words[1]));
-  for (std::uint32_t rank = 0; rank < world; ++rank)
-    WriteRank(words[0], {rank, world, skew}, roles[rank % roles.size()]);
+  for (std::uint32_t rank = 0; rank < world; ++rank) {
+    const auto version = torch.find(rank);
+    const auto other = odd.find(rank);
+    WriteRank(words[0], {rank, world, skew, version == torch.end() ? "" : version->second},
+              other == odd.end() ? roles[rank % roles.size()] : ReadParts(other->second));
+  }
   return 0;
 }

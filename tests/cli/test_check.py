@@ -33,7 +33,7 @@ def test_several_captures(memoir, samples):
     assert done.returncode == 3 and f"{samples / 'training'}:\n" in done.stdout and f"\n{samples / 'cuda'}:\n" in done.stdout
 
 
-@pytest.mark.parametrize("arguments, message", [([], "nothing to check"), (["oom"], "no capture given"), (["oon", "x"], "checks are: oom, frag, balance, leaks, host; did you mean oom?"), (["nosuch"], "'nosuch' is no check, nor is a capture of that name here"),
+@pytest.mark.parametrize("arguments, message", [([], "nothing to check"), (["oom"], "no capture given"), (["oon", "x"], "checks are: oom, frag, balance, leaks, host, ranks; did you mean oom?"), (["nosuch"], "'nosuch' is no check, nor is a capture of that name here"),
                                                 (["oom", "--json", "a", "b"], "--json is of one capture"), (["oom", "x", "--top", "b"], "--top b: expected a whole number")])
 def test_refuses(memoir, arguments, message, one_line):
     done = memoir("check", *arguments)

@@ -187,3 +187,52 @@ def test_brief(memoir, job):
     done = memoir("show", "--by", "job", job("many_ranks"), "--brief")
     assert done.returncode == 0 and len(done.stdout.encode()) <= 4096
     assert json.loads(done.stdout)["view"] == "job"
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_odd_ranks_are_the_same_from_summaries(memoir, job, name):
+    folder = job(name)
+    without = memoir("check", "ranks", "--json", folder)
+    assert without.returncode in (0, 3) and json.loads(without.stdout)["view"] == "check_ranks"
+    summarize(memoir, folder)
+    again = memoir("check", "ranks", "--json", folder)
+    assert (again.stdout, again.returncode) == (without.stdout, without.returncode)
+    brief = json.loads(memoir("check", "ranks", "--brief", folder).stdout)
+    assert brief["finding"] == json.loads(again.stdout)["headline"] and len(json.dumps(brief)) <= 4096
+    assert memoir("check", "ranks", folder).returncode == again.returncode
+
+
+def test_the_odd_one_of_many_ranks(memoir, job):
+    """Rank 117 of this sample has 40 MiB, the others 8 to 12."""
+    folder = job("many_ranks")
+    shown = memoir("check", "ranks", folder)
+    said = " ".join(shown.stdout.split())
+    assert shown.returncode == 3 and "200 ranks in 1 role, by the modules that they called; 200 compared, 1 is out of line" in said
+    assert "! rank 117 (testhost): peak of 40.0 MiB, 30.0 MiB more than the median of its role of 200, since step 1" in said
+    found = json.loads(memoir("check", "ranks", "--json", folder).stdout)
+    role, = found["roles"]
+    assert role["ranks"] == list(range(200)) and role["compared"] and [one["ranks"] for one in found["odd"]] == [[117]]
+
+
+def test_a_missing_rank_is_a_finding(memoir, job):
+    folder = job("many_ranks")
+    for file in folder.glob("r00007.*"):
+        file.unlink()
+    shown = memoir("check", "ranks", folder)
+    assert shown.returncode == 3 and "rank 7 is missing" in " ".join(shown.stdout.split())
+    assert json.loads(memoir("check", "ranks", "--json", folder).stdout)["attempts"][0]["missing_ranks"] == [7]
+
+
+@pytest.mark.parametrize("options, complaint", [(["--rank", "1"], "leave out the choice of a part"), (["--fail-if", "num_ooms>0"], "leave out --fail-if"),
+                                                (["--at", "end"], "leave out the choice of a part"), (["--format", "github"], "leave out --fail-if")])
+def test_odd_ranks_are_of_the_whole_job(memoir, job, one_line, options, complaint):
+    done = memoir("check", "ranks", *options, job("job"))
+    assert done.returncode == 2 and complaint in one_line(done)
+
+
+def test_odd_ranks_of_what_is_no_job(memoir, job, tmp_path, one_line):
+    part = next(job("job").glob("*.memoir"))
+    (tmp_path / "empty").mkdir()
+    for path, complaint in ((part, "an overview is of the folder of a job"), (tmp_path / "nosuch", "no such file or folder"), (tmp_path / "empty", "without recordings")):
+        done = memoir("check", "ranks", path)
+        assert done.returncode == 1 and complaint in one_line(done)

@@ -129,7 +129,7 @@ CLI = {
     "launch": "arguments attach installed process ranks terminal analyze/host analyze/summary view/host view/summary view/terminal",
     "doctor": "arguments attach brief installed launch process terminal view/json view/terminal",
     "fit": "arguments attach brief installed launch process terminal analyze/fit view/fit view/terminal",
-    "check": "arguments attach brief terminal view/json analyze/accounting analyze/categories analyze/compare analyze/grouping analyze/host analyze/lives analyze/pass analyze/segments analyze/summary view/accounting view/capture view/compare view/host view/lives view/oom view/segments view/terminal",
+    "check": "arguments attach brief ranks terminal view/json analyze/accounting analyze/categories analyze/compare analyze/grouping analyze/host analyze/lives analyze/pass analyze/ranks analyze/segments analyze/summary view/accounting view/capture view/compare view/host view/lives view/oom view/ranks view/segments view/terminal",
     "diff": "arguments attach brief terminal analyze/compare analyze/pass view/compare view/json view/terminal",
     "live": "arguments output terminal analyze/live view/json view/live view/terminal",
     "symbolize": "arguments installed process terminal",

@@ -12,6 +12,7 @@
 #include "tools/analyze/grouping/source_lines.h"
 #include "tools/analyze/lives/leaks.h"
 #include "tools/analyze/pass/groupings.h"
+#include "tools/analyze/ranks/module_sketch.h"
 #include "tools/analyze/ranks/step_windows.h"
 #include "tools/analyze/summary/at_once.h"
 #include "tools/model/job.h"
@@ -24,6 +25,7 @@ constexpr std::size_t kMostRows = 64;
 constexpr std::size_t kMostNameBytes = 300;
 constexpr std::size_t kMostTextBytes = 1000;
 constexpr std::size_t kMostGrowth = 8;
+constexpr std::size_t kByModule = 1;  // of the summaries
 
 std::string Cut(std::string_view text, std::size_t most) { return std::string(text.substr(0, most)); }
 
@@ -157,6 +159,18 @@ void AddReport(const ReplayReport& report, ProcessId process, v1::RecordingSumma
   DropIfLong(*recording.mutable_damage());
 }
 
+void AddModules(const Summary& by_module, v1::RecordingSummary& recording) {
+  ModuleSketch modules, kinds;
+  for (const Row& row : by_module.rows) {
+    if (row.kind != Row::Kind::kNamed || row.count == 0) continue;
+    const std::string name = absl::StrCat(row.module.class_name, " ", row.name);
+    modules.Add(name);
+    kinds.Add(WithoutNumbers(name));
+  }
+  for (const std::uint64_t hash : modules.hashes()) recording.add_modules(hash);
+  for (const std::uint64_t hash : kinds.hashes()) recording.add_kinds_of_modules(hash);
+}
+
 struct Found {
   const std::vector<Summary>& summaries;  // by category, operator, module, line
   const Leaks& leaks;
@@ -211,6 +225,8 @@ absl::StatusOr<v1::RecordingSummaries> SummarizeRecordings(const Capture& captur
   for (const ProcessSummary& process : capture.processes())
     *recordings.add_recording() = RecordingOf(process, {*summaries, leaks, steps});
   if (recordings.recording_size() == 1) {
+    // Of several recordings under one name nothing says which of them called a module.
+    AddModules((*summaries)[kByModule], *recordings.mutable_recording(0));
     v1::RecordingSummary& only = *recordings.mutable_recording(0);
     only.set_events(std::max(only.events(), summaries->front().events));
     only.set_operator_calls(summaries->front().operator_calls);

@@ -19,6 +19,7 @@
 #include "tools/cli/brief/brief_answer.h"
 #include "tools/cli/check/baseline.h"
 #include "tools/cli/check/budget_report.h"
+#include "tools/cli/check/check_ranks.h"
 #include "tools/cli/check/check_request.h"
 #include "tools/cli/check/checks.h"
 #include "tools/cli/check/fail_if.h"
@@ -182,7 +183,7 @@ int CheckVerb(const std::vector<std::string>& arguments) {
   bool found = false, failed = false;
   std::string text;
   for (const std::string& path : asked.paths) {
-    const auto checked = CheckCapture(path, given, asked);
+    const auto checked = asked.check == kRanksCheck ? CheckRanks(path, given) : CheckCapture(path, given, asked);
     if (!checked.ok()) {
       // The others are looked at all the same.
       Fail(checked.status());

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "tools/cli/brief/brief_answer.h"
+#include "tools/cli/check/check_ranks.h"
 #include "tools/cli/terminal/nearest.h"
 
 namespace memoir {
@@ -14,9 +15,10 @@ namespace memoir {
 VerbHelp CheckHelp() {
   return {
       .verb = "check",
-      .usage = "check [OPTIONS] [oom|frag|balance|leaks|host] CAPTURE...",
+      .usage = "check [OPTIONS] [oom|frag|balance|leaks|host|ranks] CAPTURE...",
       .description =
-          "Look for problems in a recording. Without a name all five checks run, and those that find nothing take a "
+          "Look for problems in a recording. Without a name the first five checks run, and those that find nothing "
+          "take a "
           "line each. Exit code 3: a check found something, or a condition of --fail-if is true. 0: nothing found. 1: "
           "a capture cannot be read, or a figure of --fail-if is not known; everything else is checked and shown "
           "nevertheless.\n"
@@ -38,6 +40,9 @@ VerbHelp CheckHelp() {
           "host: the host's memory of each process: torch's tensors, pinned and shared memory, malloc, the rest; what "
           "its cgroup or the machine has left. A finding if an out-of-memory killer has ended it, if less than a tenth "
           "was left, if it grows to the end, or if malloc keeps a quarter of it (docs/host_memory.md).\n"
+          "ranks: of a job, whether each rank is in line with those of its role, which called the same modules: peak, "
+          "reserved and non-PyTorch memory, growth, steps; what makes the difference and since which step; ranks that "
+          "are missing or have other versions. Reads summaries where there are some (docs/ranks.md).\n"
           "With --baseline the recording is compared with another, as of the main branch: a value of --fail-if that "
           "begins with + is so much more than there, and if it is, memoir diff's answer is shown. Then no other check "
           "runs unless it is named. On a simulated GPU figures are the same in every run (docs/ci.md).\n"
@@ -88,19 +93,23 @@ bool IsCapture(const std::string& word) {
 }  // namespace
 
 std::string Understand(const CheckArguments& arguments, Asked& asked) {
-  const std::vector<std::string>& names = CheckNames();
+  std::vector<std::string> names = CheckNames();
+  names.emplace_back(kRanksCheck);
   if (std::string wrong = WindowComplaint(arguments); !wrong.empty()) return wrong;
   if (arguments.words.empty()) return "nothing to check: memoir check CAPTURE, memoir check oom CAPTURE";
   const std::string& what = arguments.words.front();
   const bool named = std::ranges::find(names, what) != names.end();
   if (!named && !IsCapture(what)) {
     return "'" + what +
-           "' is no check, nor is a capture of that name here; checks are: oom, frag, balance, leaks, host" +
+           "' is no check, nor is a capture of that name here; checks are: oom, frag, balance, leaks, host, ranks" +
            DidYouMean(what, names);
   }
   if (named) asked.check = what;
   asked.paths.assign(arguments.words.begin() + (named ? 1 : 0), arguments.words.end());
   if (asked.paths.empty()) return "no capture given";
+  if (asked.check == kRanksCheck) {
+    if (std::string wrong = RanksComplaint(arguments); !wrong.empty()) return wrong;
+  }
   if (arguments.chooses_blocks() && asked.check != "leaks")
     return "--module and --min-size are of leaks: memoir check leaks --module PATTERN CAPTURE";
   if (arguments.json && asked.paths.size() > 1) return "--json is of one capture; give one";

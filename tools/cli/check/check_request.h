@@ -37,7 +37,7 @@ struct Asked {
   std::string at_text = "peak";
 };
 
-// In the order in which they run.
+// Those that run without a name, in their order. `ranks` is of a job and runs when it is named.
 const std::vector<std::string>& CheckNames();
 VerbHelp CheckHelp();
 void AddCheckOptions(CLI::App& app, CheckArguments& arguments);

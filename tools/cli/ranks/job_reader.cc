@@ -168,7 +168,9 @@ class JobReader {
 
   void Add(const v1::RecordingSummaries& summaries, const Named& named) {
     for (const v1::RecordingSummary& recording : summaries.recording()) {
-      if (named.wanted.contains(recording.process().start().realtime_ns())) book_.Add(recording);
+      if (!named.wanted.contains(recording.process().start().realtime_ns())) continue;
+      book_.Add(recording);
+      if (options_.each) options_.each(recording);
     }
   }
 

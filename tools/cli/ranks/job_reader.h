@@ -19,6 +19,8 @@ struct JobReadOptions {
   std::uint32_t run = 0;  // as Capture::Open has it
   std::function<void(const std::string&)> say;
   std::function<void(double)> progress;
+  // Gets the summary of each recording of the run whole: a JobSummary has sums of their windows and rows.
+  std::function<void(const v1::RecordingSummary&)> each;
 };
 
 // A job of more ranks is shown by its overview.

@@ -16,7 +16,8 @@ absl::StatusOr<std::optional<std::string>> ShowJobOverview(const JobOverviewRequ
                                                            const Terminal& terminal) {
   Progress progress("reading " + request.folder);
   std::mutex saying;
-  JobReadOptions options{.asked = request.asked, .run = request.run, .say = {}, .progress = progress.callback()};
+  JobReadOptions options{
+      .asked = request.asked, .run = request.run, .say = {}, .progress = progress.callback(), .each = {}};
   options.say = [&](const std::string& line) {
     const std::lock_guard lock(saying);
     Say(line);

@@ -199,11 +199,17 @@ Words AfterCheck(const std::string& check, const Json& document) {
   return {"show", "--at", "peak", "--by", "category"};
 }
 
+Words AfterRanks(const Json& whole) {
+  const Json& odd = List(whole, "odd");
+  if (odd.empty() || List(odd.front(), "ranks").empty()) return {"show", "--by", "job"};
+  return {"show", "--by", "line", "--rank", List(odd.front(), "ranks").front().dump()};
+}
+
 }  // namespace
 
 std::string FindingOf(const Json& whole) {
   const std::string view = Text(whole, "view");
-  if (view == "diff") return Text(whole, "headline");
+  if (view == "diff" || view == "check_ranks") return Text(whole, "headline");
   if (view == "doctor") return Doctor(whole);
   if (view == "check") return AllChecks(whole);
   if (view.starts_with("check_")) return OneCheck(view.substr(6), whole);
@@ -227,6 +233,7 @@ Words NextAfter(const Json& whole) {
       if (whole.contains(check) && IsFound(check, whole[check])) return {"check", check};
     }
   }
+  if (view == "check_ranks") return AfterRanks(whole);
   if (view.starts_with("check_")) return AfterCheck(view.substr(6), whole);
   if (view == "summary" && !List(whole, "out_of_memory").empty()) return {"check", "oom"};
   const bool by_category = StartsWith(whole, "by", "categor") || StartsWith(whole, "by", "module_categor");

@@ -1,0 +1,144 @@
+// Roles and odd ranks of summaries that are made here: what no recording of tests/simulated/test_odd_ranks.py has.
+#include "tools/analyze/ranks/odd_ranks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tools/analyze/ranks/module_sketch.h"
+
+namespace memoir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr std::uint64_t kMiB = 1u << 20;
+
+v1::RecordingSummary Recording(std::uint32_t rank, std::uint64_t allocated, const std::vector<std::string>& modules) {
+  v1::RecordingSummary recording;
+  recording.mutable_process()->set_rank(rank);
+  recording.mutable_process()->set_world_size(64);
+  recording.mutable_process()->set_rank_source("torchrun");
+  recording.mutable_process()->set_host("node" + std::to_string(rank / 8));
+  recording.set_events(10);
+  ModuleSketch sketch, kinds;
+  for (const std::string& name : modules) {
+    sketch.Add(name);
+    kinds.Add(WithoutNumbers(name));
+  }
+  for (const std::uint64_t hash : sketch.hashes()) recording.add_modules(hash);
+  for (const std::uint64_t hash : kinds.hashes()) recording.add_kinds_of_modules(hash);
+  v1::DeviceSummary& device = *recording.add_devices();
+  device.set_name("cuda:0");
+  device.set_peak_allocated_bytes(allocated);
+  device.set_allocations(1);
+  device.set_caching(true);
+  device.set_peak_reserved_bytes(allocated);
+  return recording;
+}
+
+OddRanks Found(const std::vector<v1::RecordingSummary>& recordings) {
+  RankBook book;
+  for (const v1::RecordingSummary& recording : recordings) book.Add(recording);
+  return FindOddRanks(book);
+}
+
+TEST(OddRanksTest, NamesTheOneThatIsOutOfLine) {
+  const OddRanks found = Found({Recording(0, 100 * kMiB, {"a"}), Recording(1, 100 * kMiB, {"a"}),
+                                Recording(2, 140 * kMiB, {"a"}), Recording(3, 101 * kMiB, {"a"})});
+  ASSERT_THAT(found.odd, SizeIs(1));
+  EXPECT_THAT(found.odd[0].ranks, ElementsAre(2));
+  EXPECT_EQ(found.odd[0].figure, OddFigure::kAllocated);
+  EXPECT_EQ(found.odd[0].difference(), 40 * kMiB);
+}
+
+TEST(OddRanksTest, TwoRanksAreNotJudged) {
+  const OddRanks found = Found({Recording(0, 100 * kMiB, {"a"}), Recording(1, 900 * kMiB, {"a"})});
+  EXPECT_THAT(found.odd, IsEmpty());
+  ASSERT_THAT(found.roles, SizeIs(1));
+  EXPECT_FALSE(found.roles[0].judged());
+}
+
+// Stages of a pipeline, two ranks each: fewer microbatches are in flight in the later ones.
+TEST(OddRanksTest, StagesThatDifferInNumbersAreNoOddRanks) {
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 0; rank < 8; ++rank)
+    recordings.push_back(
+        Recording(rank, (400 - 50 * (rank / 2)) * kMiB, {"Block layers." + std::to_string(rank / 2)}));
+  const OddRanks found = Found(recordings);
+  EXPECT_THAT(found.odd, IsEmpty());
+  ASSERT_THAT(found.roles, SizeIs(1));
+  EXPECT_TRUE(found.roles[0].by_kinds);
+  EXPECT_EQ(found.figures[0].least, 250 * kMiB);
+  EXPECT_EQ(found.figures[0].most, 400 * kMiB);
+}
+
+TEST(OddRanksTest, OtherModulesAreAnotherRole) {
+  std::vector<v1::RecordingSummary> recordings = {Recording(0, 500 * kMiB, {"a", "embedding"})};
+  for (std::uint32_t rank = 1; rank < 6; ++rank) recordings.push_back(Recording(rank, 100 * kMiB, {"a"}));
+  const OddRanks found = Found(recordings);
+  EXPECT_THAT(found.odd, IsEmpty());
+  EXPECT_THAT(found.roles, SizeIs(2));
+}
+
+TEST(OddRanksTest, SpreadDataIsHealthy) {
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 0; rank < 64; ++rank)
+    recordings.push_back(Recording(rank, (1000 + 37 * rank % 200) * kMiB, {"a"}));
+  EXPECT_THAT(Found(recordings).odd, IsEmpty());
+}
+
+TEST(OddRanksTest, OfARankTheLastRestartCounts) {
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) recordings.push_back(Recording(rank, 100 * kMiB, {"a"}));
+  v1::RecordingSummary first = Recording(1, 900 * kMiB, {"a"});
+  recordings[1].mutable_process()->set_restart(1);
+  recordings.insert(recordings.begin(), first);
+  recordings.push_back(first);
+  const OddRanks found = Found(recordings);
+  EXPECT_THAT(found.odd, IsEmpty());
+  EXPECT_THAT(found.ranks, SizeIs(4));
+}
+
+TEST(OddRanksTest, FewerStepsOfOneThatHasEnded) {
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 0; rank < 5; ++rank) {
+    recordings.push_back(Recording(rank, 100 * kMiB, {"a"}));
+    recordings.back().set_steps(rank < 3 ? 100 : 40);
+  }
+  recordings[4].mutable_end()->set_reason(v1::End::EXITED);
+  const OddRanks found = Found(recordings);  // rank 3 still records
+  ASSERT_THAT(found.odd, SizeIs(1));
+  EXPECT_EQ(found.odd[0].figure, OddFigure::kSteps);
+  EXPECT_THAT(found.odd[0].ranks, ElementsAre(4));
+}
+
+// A summary is a file, and a file may hold anything.
+TEST(OddRanksTest, AnyNumbersAreTaken) {
+  std::vector<v1::RecordingSummary> recordings = {v1::RecordingSummary(), Recording(0, UINT64_MAX, {})};
+  for (std::uint32_t rank = 1; rank < 5; ++rank) {
+    recordings.push_back(Recording(rank, rank % 2 == 0 ? 0 : UINT64_MAX, {}));
+    v1::DeviceSummary& device = *recordings.back().mutable_devices(0);
+    device.set_window_steps(rank == 1 ? UINT64_MAX : rank);
+    for (const std::uint64_t step : {std::uint64_t{0}, UINT64_MAX}) {
+      v1::StepWindow& window = *device.add_windows();
+      window.set_first_step(step);
+      window.set_allocated(UINT64_MAX - rank);
+    }
+    recordings.back().add_growth();
+  }
+  recordings.push_back(Recording(9, 1, {}));
+  recordings.back().clear_devices();
+  const OddRanks found = Found(recordings);
+  EXPECT_THAT(found.ranks, SizeIs(6));
+  for (const OddRank& odd : found.odd) EXPECT_LT(odd.role, found.roles.size());
+}
+
+TEST(OddRanksTest, NothingOfNothing) {
+  EXPECT_THAT(Found({}).odd, IsEmpty());
+  EXPECT_THAT(Found({}).roles, IsEmpty());
+}
+
+}  // namespace
+}  // namespace memoir

@@ -1,0 +1,121 @@
+"""memoir check ranks: jobs of 8 to 128 ranks in which one is out of line, 52 of them, and 50 healthy ones. Each rank is a copy of a recording of its
+stage on the simulated device (write_job.cc); the odd one is a copy of a recording in which something is wrong (odd_rank.py)."""
+
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+
+import pytest
+from odd_rank import BEGINS, ODDITIES
+
+PROGRAM = pathlib.Path(__file__).with_name("odd_rank.py")
+MIB = 1 << 20
+SIZES = (8, 16, 64, 128)  # ranks of the jobs; roles of at least four
+MODULES = ("blocks.", "embedding", "logits", "loss")
+# Of what is wrong on one rank: the figure, and in which step of torch's optimizers it began, or the one behind, in whose peak it is; what the rows of the peak must name.
+EXPECTED = {
+    "longer": ("allocated", BEGINS, {"module": MODULES, "line": "odd_rank.py:"}),
+    "leak": ("growth", BEGINS, {"line": "odd_rank.py:"}),
+    "grad": ("allocated", BEGINS + 1, {"module": MODULES, "category": "activation (no backward came)"}),
+    "uneven": ("allocated", 0, {"module": MODULES, "line": "odd_rank.py:"}),
+    "copy": ("allocated", BEGINS, {"category": "parameter (copy)", "operator": "aten::clone", "line": "odd_rank.py:"}),
+    "wide": ("allocated", 0, {"category": ("parameter", "gradient")}),
+    "workspace": ("outside_torch", None, {}),
+    "fewer": ("steps", None, {}),
+    "precision": ("allocated", 0, {"module": MODULES, "line": "odd_rank.py:"}),
+    "kept_activations": ("allocated", 0, {"module": MODULES, "category": "activation"}),
+    "adam": ("allocated", 0, {"category": "optimizer state", "operator": "aten::zeros_like"}),
+    "hook": ("allocated", BEGINS, {"module": "blocks.1"}),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def role(tree, tmp_path_factory):
+    """role(stage, what, seed): the folder with the recording of one rank, made once."""
+    made = {}
+
+    def role(stage, what="plain", seed=0):
+        if (stage, what, seed) not in made:
+            folder = made[stage, what, seed] = tmp_path_factory.mktemp("role") / "capture"
+            command = [tree / "bin/memoir", "run", "-q", "--stacks", "python", "--simulate", "h100", "-o", folder, "--", sys.executable, PROGRAM]
+            done = subprocess.run([*command, str(stage), "2", what, str(seed)], capture_output=True, text=True, timeout=300)
+            assert (done.returncode, done.stderr) == (0, ""), done.stderr
+        return made[stage, what, seed]
+
+    return role
+
+
+@pytest.fixture
+def checked(tree, tmp_path):
+    """checked(ranks, roles, options): what `memoir check ranks` says of such a job, and its exit code."""
+
+    def checked(ranks, roles, *options):
+        job = tmp_path / f"job{len(list(tmp_path.iterdir()))}"
+        subprocess.run([os.environ["WRITE_JOB"], job, str(ranks), *options, *roles], check=True)
+        if ranks > 64:
+            subprocess.run([tree / "bin/memoir", "summarize", job], check=True, capture_output=True)
+        done = subprocess.run([tree / "bin/memoir", "check", "ranks", "--json", job], capture_output=True, text=True, timeout=300)
+        assert done.stderr == "", done.stderr
+        return json.loads(done.stdout), done.returncode
+
+    return checked
+
+
+def test_all_oddities_are_expected():
+    assert set(EXPECTED) == set(ODDITIES)
+
+
+@pytest.mark.in_turn(always=1)
+@pytest.mark.parametrize("what", EXPECTED)
+def test_one_rank_is_named(role, checked, what):
+    figure, since, names = EXPECTED[what]
+    plain = [role(0), role(1)]
+    for stage, ranks in enumerate(SIZES):
+        odd = random.Random(what).randrange(ranks // 2) * 2 + stage % 2
+        found, code = checked(ranks, plain, "--odd", f"{odd}={role(stage % 2, what)}")
+        assert code == 3 and [one["ranks"] for one in found["odd"]] == [[odd]], found["odd"]
+        one = found["odd"][0]
+        assert one["figure"] == figure and (one["since_step"] == since if since is None else one["since_step"] in (since, since + 1)), one
+        rows = {row["by"]: row for row in one["at_peak"]}
+        assert {by: any(one in rows[by]["name"] for one in (name if isinstance(name, tuple) else (name,))) for by, name in names.items()} == dict.fromkeys(names, True), rows
+        assert found["headline"].startswith(f"rank {odd} (node{odd // 8:04}): ")
+        assert found["differences"] == []
+        if figure == "growth":
+            assert "odd_rank.py:" in one["growth"]["place"] and one["growth"]["module"].startswith("blocks.")
+
+
+@pytest.mark.parametrize("ranks", SIZES[:3])
+def test_another_version_is_named(role, checked, ranks):
+    found, code = checked(ranks, [role(0), role(1)], "--torch", f"{ranks - 3}=2.10.0")
+    assert code == 3 and found["odd"] == []
+    difference, = found["differences"]
+    assert difference["what"] == "torch" and {"value": "2.10.0", "ranks": [f"rank {ranks - 3}"]} in difference["values"]
+
+
+@pytest.mark.in_turn
+def test_a_host_whose_libraries_take_more(role, checked):
+    """All ranks of node 1."""
+    options = [word for rank in range(8, 16) for word in ("--odd", f"{rank}={role(rank % 2, 'workspace')}")]
+    found, code = checked(32, [role(0), role(1)], *options)
+    one, = found["odd"]
+    assert code == 3 and one["ranks"] == list(range(8, 16)) and (one["host"], one["figure"]) == ("node0001", "outside_torch")
+    assert one["value"] - one["usual"] >= 192 * MIB
+
+
+@pytest.mark.in_turn
+@pytest.mark.parametrize("seed", range(5))
+def test_healthy_ranks_are_not_accused(role, checked, seed):
+    """Ten jobs a seed: all ranks alike, and lengths that differ from rank to rank."""
+    choose = random.Random(seed)
+    plain = [role(0), role(1)]
+    for job in range(10):
+        ranks = SIZES[job % 3]
+        options = []
+        for rank in range(ranks) if job >= 3 and seed > 0 else ():
+            options += ["--odd", f"{rank}={role(rank % 2, 'varied', choose.randrange(1, 7))}"]
+        found, code = checked(ranks, plain, *options)
+        assert (found["odd"], found["differences"], code) == ([], [], 0)
+        assert sorted(rank for one in found["roles"] for rank in one["ranks"]) == list(range(ranks)) and len(found["roles"]) == 2

@@ -1,0 +1,90 @@
+#include "tools/analyze/ranks/rank_book.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "tools/analyze/ranks/job_book.h"
+#include "tools/analyze/ranks/recording_summary.h"
+#include "tools/read/folder.h"
+
+namespace memoir {
+namespace {
+
+bool IsOnHost(const v1::DeviceSummary& device) {
+  const std::string kind = KindOfDevice(device.name());
+  return kind == "cpu" || kind == "pinned";
+}
+
+const v1::DeviceSummary* FullestOf(const v1::RecordingSummary& recording) {
+  const auto key = [](const v1::DeviceSummary& device) {
+    return std::tuple(!IsOnHost(device) && device.allocations() > 0, device.peak_allocated_bytes());
+  };
+  const auto fullest = std::ranges::max_element(recording.devices(), {}, key);
+  return fullest == recording.devices().end() ? nullptr : &*fullest;
+}
+
+void TakeDevice(const v1::DeviceSummary& device, RankFacts& facts) {
+  facts.device = device.name();
+  facts.allocated = device.peak_allocated_bytes();
+  facts.reserved = device.caching() ? device.peak_reserved_bytes() : 0;
+  facts.outside = device.outside_bytes();
+  facts.at_end = device.live_at_end();
+  facts.ooms = device.ooms();
+  if (device.peak_step_known()) facts.peak_step = device.peak_step();
+  // One of a file may be anything; windows are counted in whole powers of two.
+  while (facts.window_steps < device.window_steps() && facts.window_steps < (std::uint64_t{1} << 62))
+    facts.window_steps *= 2;
+  for (const v1::StepWindow& window : device.windows()) {
+    std::uint64_t& most = facts.allocated_by_window[window.first_step() / facts.window_steps];
+    most = std::max(most, window.allocated());
+  }
+}
+
+}  // namespace
+
+std::uint32_t RankBook::Intern(const std::string& name) {
+  const auto [known, added] = numbers_.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
+  if (added) names_.push_back(name);
+  return known->second;
+}
+
+void RankBook::Add(const v1::RecordingSummary& recording) {
+  const v1::ProcessInfo& info = recording.process();
+  if (!HasRank(info)) return;
+  const auto known = ranks_.find(info.rank());
+  const auto key = [](std::uint64_t restart, std::uint64_t events) { return std::pair(restart, events); };
+  if (known != ranks_.end() &&
+      key(info.restart(), recording.events()) <= key(known->second.restart, known->second.events))
+    return;
+  Kept kept{info.restart(), recording.events(), {}};
+  RankFacts& facts = kept.facts;
+  facts.label = RankLabel(recording);
+  facts.rank = info.rank();
+  facts.host = info.host();
+  facts.modules.assign(recording.modules().begin(), recording.modules().end());
+  facts.kinds_of_modules.assign(recording.kinds_of_modules().begin(), recording.kinds_of_modules().end());
+  facts.steps = recording.steps();
+  facts.ended = recording.end().reason() != v1::End::UNKNOWN;
+  facts.growth.assign(recording.growth().begin(), recording.growth().end());
+  if (const v1::DeviceSummary* const device = FullestOf(recording)) {
+    TakeDevice(*device, facts);
+    for (const v1::Composition& composition : device->at_peak()) {
+      const auto by = std::ranges::find(kHeldBy, composition.by());
+      if (by == kHeldBy.end()) continue;
+      const auto i = static_cast<std::size_t>(by - kHeldBy.begin());
+      facts.other_bytes[i] = composition.other_bytes();
+      for (const v1::HeldRow& row : composition.rows()) facts.rows[i].push_back({Intern(row.name()), row.bytes()});
+    }
+  }
+  ranks_.insert_or_assign(info.rank(), std::move(kept));
+}
+
+std::vector<RankFacts> RankBook::Take() {
+  std::vector<RankFacts> ranks;
+  for (auto& [rank, kept] : ranks_) ranks.push_back(std::move(kept.facts));
+  ranks_.clear();
+  return ranks;
+}
+
+}  // namespace memoir

@@ -1,0 +1,66 @@
+// What a comparison of ranks keeps of each recording: a few kilobytes of its summary, so that thousands fit.
+#ifndef TOOLS_ANALYZE_RANKS_RANK_BOOK_H_
+#define TOOLS_ANALYZE_RANKS_RANK_BOOK_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "memoir/v1/summary.pb.h"
+
+namespace memoir {
+
+// As summaries have them.
+inline constexpr std::array<const char*, 4> kHeldBy = {"module", "operator", "line", "category"};
+
+struct RankRow {
+  std::uint32_t name = 0;  // of RankBook
+  std::uint64_t bytes = 0;
+};
+
+// Of its GPU with the highest peak; of the host where it has no GPU.
+struct RankFacts {
+  std::string label;  // "rank 3", "rank 3 restart 1"
+  std::uint32_t rank = 0;
+  std::string host, device;
+  std::vector<std::uint64_t> modules, kinds_of_modules;  // sketches
+  std::uint64_t allocated = 0, reserved = 0, outside = 0, at_end = 0;
+  std::uint64_t steps = 0;
+  std::optional<std::uint64_t> peak_step;
+  std::uint64_t ooms = 0;
+  bool ended = false;                                          // in good order or not: it does not record any more
+  std::uint64_t window_steps = 1;                              // a power of two
+  std::map<std::uint64_t, std::uint64_t> allocated_by_window;  // by first step / window_steps
+  std::array<std::vector<RankRow>, kHeldBy.size()> rows;       // at the peak
+  std::array<std::uint64_t, kHeldBy.size()> other_bytes{};     // at the peak, in rows that the summary has left out
+  std::vector<v1::GrowthSummary> growth;
+};
+
+class RankBook {
+ public:
+  // Those that are no rank, and those that another recording of the same rank and restart has replaced, are left out by
+  // Take.
+  void Add(const v1::RecordingSummary& recording);
+  // By rank. Of each rank its last restart.
+  std::vector<RankFacts> Take();
+  const std::string& NameOf(std::uint32_t name) const { return names_[name]; }
+
+ private:
+  std::uint32_t Intern(const std::string& name);
+
+  struct Kept {
+    std::uint64_t restart = 0, events = 0;
+    RankFacts facts;
+  };
+  std::map<std::uint32_t, Kept> ranks_;
+  std::map<std::string, std::uint32_t> numbers_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace memoir
+
+#endif  // TOOLS_ANALYZE_RANKS_RANK_BOOK_H_

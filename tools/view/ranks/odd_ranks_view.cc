@@ -1,0 +1,231 @@
+#include "tools/view/ranks/odd_ranks_view.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "fmt/format.h"
+#include "tools/model/job.h"
+#include "tools/view/ranks/job_lines.h"
+#include "tools/view/terminal/table.h"
+#include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/units.h"
+
+namespace memoir {
+namespace {
+
+std::string RolesRanks(const OddRanks& found, const std::vector<std::size_t>& members) {
+  std::set<std::uint32_t> ranks;
+  for (const std::size_t i : members) ranks.insert(found.ranks[i].rank);
+  return (ranks.size() == 1 ? "rank " : "ranks ") + RankList(ranks);
+}
+
+// "/src/me/train.py:12 main" as "train.py:12 main"; of a growth's place that is an operator, as it is.
+std::string ShortPlace(const std::string& name) {
+  const std::size_t slash = name.rfind('/', name.find(".py:"));
+  return ShownName(slash == std::string::npos ? name : name.substr(slash + 1));
+}
+std::string ShortName(const OddRow& row) { return row.by == "line" ? ShortPlace(row.name) : ShownName(row.name); }
+
+std::string RolesTable(const OddRanks& found, std::size_t top, const Terminal& terminal) {
+  const bool differ = std::ranges::any_of(found.figures, [](const RoleFigures& of) { return of.special.has_value(); });
+  std::vector<std::string> titles = {"role", "ranks", "median", "apart"};
+  if (differ) titles.emplace_back("holds besides");
+  Table table(std::move(titles));
+  table.CutNamesAtEnd();
+  const std::size_t shown = top == 0 || found.roles.size() <= top + 1 ? found.roles.size() : top;
+  constexpr std::size_t kMostColumns = 26;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const RoleFigures& of = found.figures[i];
+    std::vector<std::string> cells = {Shortened(RolesRanks(found, found.roles[i].members), kMostColumns),
+                                      FormatCount(found.roles[i].members.size()), FormatBytes(of.median),
+                                      FormatBytes(of.most - of.least)};
+    if (differ)
+      cells.push_back(of.special ? Shortened(fmt::format("{} {}", ShortName(*of.special),
+                                                         FormatBytes(of.special->bytes - of.special->usual)),
+                                             kMostColumns)
+                                 : "");
+    table.AddRow(std::move(cells));
+  }
+  std::string text = table.Render(terminal, 2);
+  if (shown < found.roles.size())
+    text += Line(terminal, fmt::format("  and {} more roles", FormatCount(found.roles.size() - shown)));
+  return text;
+}
+
+std::string Compared(const OddRanks& found, const OddRank& odd) {
+  return fmt::format("the median of its role of {}", FormatCount(found.roles[odd.role].members.size()));
+}
+
+std::string WhoText(const OddRanks& found, const OddRank& odd) {
+  const RankFacts& first = found.ranks[odd.ranks[0]];
+  if (odd.ranks.size() > 1) return "host " + Escaped(first.host) + ", " + RolesRanks(found, odd.ranks);
+  return first.label + " (" + Escaped(first.host) + ")";
+}
+
+std::string MoreOrLess(const OddRank& odd) {
+  return FormatBytes(odd.difference()) + (odd.value > odd.usual ? " more" : " less");
+}
+
+std::string SinceText(const OddRank& odd) {
+  if (!odd.since_step) return "";
+  if (odd.since_within <= 1) return fmt::format(", since step {}", FormatCount(*odd.since_step));
+  return fmt::format(", since a step of {} to {}", FormatCount(*odd.since_step),
+                     FormatCount(*odd.since_step + odd.since_within - 1));
+}
+
+std::string Sentence(const OddRanks& found, const OddRank& odd) {
+  const std::string who = WhoText(found, odd) + ": ";
+  const bool several = odd.ranks.size() > 1;
+  switch (odd.figure) {
+    case OddFigure::kGrowth: {
+      const v1::GrowthSummary& growth = *odd.growth;
+      return who + fmt::format("keeps {} more in every step, which its role does not{}: {} at {}{}",
+                               FormatBytes(growth.bytes() / std::max<std::uint64_t>(growth.steps(), 1)), SinceText(odd),
+                               growth.kind(), ShortPlace(growth.place()),
+                               growth.module().empty() ? "" : " in " + ShownName(growth.module()));
+    }
+    case OddFigure::kAllocated:
+      return who + fmt::format("peak of {}, {} than {}{}", FormatBytes(odd.value), MoreOrLess(odd),
+                               Compared(found, odd), SinceText(odd));
+    case OddFigure::kReserved:
+      return who + fmt::format("{} reserved, {} than {}, with as much allocated", FormatBytes(odd.value),
+                               MoreOrLess(odd), Compared(found, odd));
+    case OddFigure::kOutside:
+      return who + fmt::format("{}{} outside of torch (NCCL, libraries, context), {} than {}", several ? "up to " : "",
+                               FormatBytes(odd.value), MoreOrLess(odd),
+                               several ? "the medians of their roles" : Compared(found, odd));
+    case OddFigure::kAtEnd:
+      return who + fmt::format("{} allocated at the end, {} than {}, with the same peak", FormatBytes(odd.value),
+                               MoreOrLess(odd), Compared(found, odd));
+    case OddFigure::kSteps:
+      return who + fmt::format("ended after {}, its role made {}", FormatCounted(odd.value, "step", "steps"),
+                               FormatCount(odd.usual));
+  }
+  return who;
+}
+
+std::string RowsTable(const OddRank& odd, const Terminal& terminal) {
+  if (odd.rows.empty()) return "";
+  Table table({"at the peak", "here", "usual"});
+  table.CutNamesAtEnd();
+  for (const OddRow& row : odd.rows)
+    table.AddRow({row.by + " " + ShortName(row), FormatBytes(row.bytes), FormatBytes(row.usual)});
+  return table.Render(terminal, 4);
+}
+
+bool AnyMissing(const JobOverview& overview) {
+  return std::ranges::any_of(overview.ranks.attempts,
+                             [](const Attempt& attempt) { return !attempt.missing.empty() || !attempt.twice.empty(); });
+}
+
+// Of roles that are too small to say who is odd.
+std::string NotJudgedText(const OddRanks& found) {
+  std::size_t ranks = 0, roles = 0;
+  for (const Role& role : found.roles) {
+    if (role.judged()) continue;
+    ++roles;
+    ranks += role.members.size();
+  }
+  if (roles == 0) return "";
+  return fmt::format("{} in {} of fewer than {} ranks {} not compared: nothing says which would be the odd one",
+                     FormatCounted(ranks, "rank", "ranks"), FormatCounted(roles, "role", "roles"), kFewestOfRole,
+                     ranks == 1 ? "is" : "are");
+}
+
+}  // namespace
+
+bool IsFinding(const JobOverview& overview, const OddRanks& found) {
+  return !found.odd.empty() || !overview.differences.empty() || AnyMissing(overview);
+}
+
+std::string RenderOddRanks(const JobReading& reading, const JobOverview& overview, const OddRanks& found,
+                           std::size_t top, const std::string& path, const Terminal& terminal) {
+  if (overview.recordings.empty()) return "No process of this job recorded an event.\n";
+  std::string text = JobHeading(reading, overview, terminal) + "\n";
+  if (found.ranks.empty())
+    return text + Line(terminal, "No process of this job is a rank: there is nothing to compare.");
+  std::size_t out_of_line = 0, compared = 0;
+  for (const OddRank& odd : found.odd) out_of_line += odd.ranks.size();
+  for (const Role& role : found.roles) compared += role.judged() ? role.members.size() : 0;
+  text += Line(terminal, fmt::format("{} in {}, by the modules that they called; {} compared, {} out of line",
+                                     FormatCounted(found.ranks.size(), "rank", "ranks"),
+                                     FormatCounted(found.roles.size(), "role", "roles"), FormatCount(compared),
+                                     out_of_line == 0   ? "none is"
+                                     : out_of_line == 1 ? "1 is"
+                                                        : FormatCount(out_of_line) + " are"));
+  text += RolesTable(found, top, terminal);
+  if (const std::string left = NotJudgedText(found); !left.empty()) text += Line(terminal, left);
+  const std::size_t shown = top == 0 || found.odd.size() <= top + 1 ? found.odd.size() : top;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const OddRank& odd = found.odd[i];
+    text += "\n" + Warning(terminal, Sentence(found, odd)) + RowsTable(odd, terminal);
+    const std::string rank = std::to_string(found.ranks[odd.ranks[0]].rank);
+    text += odd.figure == OddFigure::kGrowth    ? "  more: memoir check leaks --rank " + rank
+            : odd.figure == OddFigure::kOutside ? "  more: memoir check balance --rank " + rank
+                                                : "  more: memoir show --by line --rank " + rank;
+    text += " " + path + "\n";
+  }
+  if (shown < found.odd.size())
+    text += "\n" + Warning(terminal, fmt::format("and {} more; --top 0 shows all", found.odd.size() - shown));
+  return text + "\n" + DifferenceLines(reading, overview, terminal);
+}
+
+Json OddRanksJson(const JobReading& reading, const JobOverview& overview, const OddRanks& found) {
+  Json json = {{"version", 1}, {"capture", reading.folder}, {"view", "check_ranks"}};
+  json["found"] = IsFinding(overview, found);
+  json["headline"] = found.odd.empty() ? "no rank is out of line with its role" : Sentence(found, found.odd.front());
+  json["ranks"] = found.ranks.size();
+  json["roles"] = Json::array();
+  const auto row_json = [](const OddRow& row) {
+    return Json({{"by", row.by}, {"name", row.name}, {"bytes", row.bytes}, {"usual_bytes", row.usual}});
+  };
+  for (std::size_t i = 0; i < found.roles.size(); ++i) {
+    const Role& role = found.roles[i];
+    Json ranks = Json::array();
+    for (const std::size_t member : role.members) ranks.push_back(found.ranks[member].rank);
+    json["roles"].push_back(
+        {{"ranks", std::move(ranks)},
+         {"compared", role.judged()},
+         {"least_peak_bytes", found.figures[i].least},
+         {"median_peak_bytes", found.figures[i].median},
+         {"most_peak_bytes", found.figures[i].most},
+         {"holds_besides", found.figures[i].special ? row_json(*found.figures[i].special) : Json(nullptr)}});
+  }
+  json["odd"] = Json::array();
+  for (const OddRank& odd : found.odd) {
+    Json ranks = Json::array(), rows = Json::array();
+    for (const std::size_t i : odd.ranks) ranks.push_back(found.ranks[i].rank);
+    for (const OddRow& row : odd.rows) rows.push_back(row_json(row));
+    Json one = {{"ranks", std::move(ranks)},
+                {"host", found.ranks[odd.ranks[0]].host},
+                {"role", odd.role},
+                {"figure", ToString(odd.figure)},
+                {"value", odd.value},
+                {"usual", odd.usual},
+                {"since_step", odd.since_step ? Json(*odd.since_step) : Json(nullptr)},
+                {"since_within_steps", odd.since_within},
+                {"at_peak", std::move(rows)},
+                {"growth", nullptr}};
+    if (odd.growth)
+      one["growth"] = {{"kind", odd.growth->kind()},
+                       {"place", odd.growth->place()},
+                       {"module", odd.growth->module()},
+                       {"bytes_per_step", odd.growth->bytes() / std::max<std::uint64_t>(odd.growth->steps(), 1)}};
+    json["odd"].push_back(std::move(one));
+  }
+  json["differences"] = Json::array();
+  for (const Difference& difference : overview.differences) {
+    Json values = Json::array();
+    for (const auto& [value, who] : difference.who) values.push_back({{"value", value}, {"ranks", who}});
+    json["differences"].push_back({{"what", difference.what}, {"values", std::move(values)}});
+  }
+  json["attempts"] = Json::array();
+  for (const Attempt& attempt : overview.ranks.attempts)
+    json["attempts"].push_back(
+        {{"restart", attempt.restart}, {"missing_ranks", attempt.missing}, {"ranks_twice", attempt.twice}});
+  return json;
+}
+
+}  // namespace memoir
