@@ -14,6 +14,7 @@
 #include "tools/analyze/compare/line_match.h"
 #include "tools/analyze/compare/module_names.h"
 #include "tools/analyze/compare/renames.h"
+#include "tools/analyze/compare/reserved_book.h"
 
 namespace memoir {
 namespace {
@@ -83,8 +84,8 @@ TEST(Renames, OfPathsNamesAndFiles) {
 }
 
 SeenLine Seen(std::uint32_t number, std::set<std::string> marks, std::string file = "/src/net.py",
-              std::string function = "Net.forward") {
-  return {{std::move(file), std::move(function), number}, std::move(marks)};
+              std::string function = "Net.forward", std::uint64_t bytes = 0) {
+  return {{std::move(file), std::move(function), number}, std::move(marks), bytes};
 }
 
 // By their numbers.
@@ -101,12 +102,25 @@ TEST(MatchLines, AMovedLineIsKnownByWhatRuns) {
               UnorderedElementsAre(Pair(10u, 14u), Pair(11u, 15u), Pair(12u, 17u)));
 }
 
-TEST(MatchLines, AlikeLinesMoveTogetherOrNotAtAll) {
+SeenLine Allocated(std::uint32_t number, std::uint64_t bytes) {
+  return Seen(number, {"mm"}, "/src/net.py", "Net.forward", bytes);
+}
+
+TEST(MatchLines, AlikeLinesAreInTheirOrder) {
   const std::vector<SeenLine> a = {Seen(10, {"mm"}), Seen(11, {"mm"})};
   EXPECT_THAT(Matched(a, {Seen(12, {"mm"}), Seen(13, {"mm"})}), UnorderedElementsAre(Pair(10u, 12u), Pair(11u, 13u)));
-  EXPECT_THAT(Matched(a, {Seen(11, {"mm"}), Seen(40, {"mm"})}), UnorderedElementsAre(Pair(11u, 11u)));
-  EXPECT_THAT(Matched(a, {Seen(20, {"mm"}), Seen(40, {"mm"})}), IsEmpty());
+  EXPECT_THAT(Matched(a, {Seen(11, {"mm"}), Seen(40, {"mm"})}), UnorderedElementsAre(Pair(10u, 11u), Pair(11u, 40u)));
   EXPECT_THAT(Matched(a, {Seen(20, {"mm"}), Seen(21, {"mm"}), Seen(22, {"mm"})}), IsEmpty());
+}
+
+// One of two lines is gone, and another is new: bytes tell that from an edit between them.
+TEST(MatchLines, BytesTellAlikeLinesApart) {
+  const std::vector<SeenLine> a = {Allocated(10, 100), Allocated(11, 200)};
+  EXPECT_THAT(Matched(a, {Allocated(12, 100), Allocated(40, 200)}),
+              UnorderedElementsAre(Pair(10u, 12u), Pair(11u, 40u)));
+  EXPECT_THAT(Matched(a, {Allocated(12, 300), Allocated(40, 600)}),
+              UnorderedElementsAre(Pair(10u, 12u), Pair(11u, 40u)));
+  EXPECT_THAT(Matched(a, {Allocated(11, 200), Allocated(40, 900)}), UnorderedElementsAre(Pair(11u, 11u)));
 }
 
 // A new line of the same kind beside others: those that have not moved are the same.
@@ -118,8 +132,20 @@ TEST(MatchLines, ALineMoreLeavesTheOthers) {
 TEST(MatchLines, TheOnlyLinesLeftAreTheSameWhereNothingElseIsLikeThem) {
   EXPECT_THAT(Matched({Seen(10, {"mm"}), Seen(11, {"relu"})}, {Seen(30, {"mm", "to"}), Seen(40, {"relu"})}),
               UnorderedElementsAre(Pair(10u, 30u), Pair(11u, 40u)));
-  EXPECT_THAT(Matched({Seen(10, {"mm"}), Seen(11, {"relu", "mm"})}, {Seen(30, {"mm", "to"}), Seen(40, {"relu", "mm"})}),
+  EXPECT_THAT(Matched({Seen(10, {"mm"}), Seen(11, {"relu", "mm"})}, {Seen(41, {"mm", "to"}), Seen(40, {"relu", "mm"})}),
               UnorderedElementsAre(Pair(11u, 40u)));
+}
+
+// As of compiled code, which runs other operators at a line where it is compiled than where that was cached.
+TEST(MatchLines, BetweenTheSameLinesTheOrderCounts) {
+  EXPECT_THAT(Matched({Seen(10, {"mm"}), Seen(11, {"relu", "mm"})}, {Seen(30, {"mm", "to"}), Seen(40, {"relu", "mm"})}),
+              UnorderedElementsAre(Pair(10u, 30u), Pair(11u, 40u)));
+  EXPECT_THAT(Matched({Seen(10, {"compiled", "empty"}), Seen(11, {"compiled", "empty", "clone"})},
+                      {Seen(25, {"compiled"}), Seen(27, {"compiled", "to"})}),
+              UnorderedElementsAre(Pair(10u, 25u), Pair(11u, 27u)));
+  EXPECT_THAT(Matched({Seen(10, {"compiled", "empty"}), Seen(11, {"compiled", "clone"})},
+                      {Seen(25, {"compiled"}), Seen(27, {"compiled", "to"}), Seen(28, {"compiled", "sum"})}),
+              IsEmpty());
 }
 
 // Where what runs has changed, the neighbours say where the line is.
@@ -271,6 +297,53 @@ TEST_F(Compared, DevicesThatOneAloneHasHaveNoRows) {
   EXPECT_EQ(comparison.devices[0].name, "cpu");
   EXPECT_FALSE(comparison.devices[1].has_both());
   EXPECT_THAT(comparison.devices[1].rows, IsEmpty());
+  EXPECT_EQ(comparison.devices[1].cause.bytes, 4096);
+}
+
+// Blocks of one size, one after another: B needs a segment more for the second, which is too large for what is free.
+TEST_F(Compared, ReservedBytesHaveACauseOfTheirOwn) {
+  constexpr std::uint64_t kSegment = 2 << 20;
+  ProcessBuilder a, b;
+  for (ProcessBuilder* process : {&a, &b}) {
+    const std::uint32_t cuda = process->AddDevice("cuda", 0);
+    process->TakeSegment(cuda, 0x10000000, kSegment).AllocateBlock(cuda, 0x10000000, 4096).FreeBlock(cuda, 0x10000000);
+    const std::uint64_t second = process == &a ? 0x10000000 : 0x20000000;
+    process->Begin("aten::mm");
+    if (process == &b) process->TakeSegment(cuda, second, kSegment);
+    process->AllocateBlock(cuda, second, 4096)
+        .End({{.storage = second, .storage_bytes = 4096, .sizes = {1024}, .device = cuda}});
+    process->FreeBlock(cuda, second);
+  }
+  const Comparison comparison = Compare(a, b);
+  const ComparedDevice& device = *comparison.focus();
+  EXPECT_EQ(device.difference(), 0);
+  EXPECT_EQ(device.reserved_difference(), static_cast<std::int64_t>(kSegment));
+  EXPECT_EQ(device.reserved_cause.bytes, static_cast<std::int64_t>(kSegment));
+  EXPECT_EQ(device.reserved_cause.operator_name, "aten::mm");
+}
+
+TEST(ReservedBook, SumsToWhatWasReserved) {
+  ReservedBook book;
+  Block segment;
+  segment.address = 0x1000;
+  segment.bytes = 0x4000;
+  const ReservedKey early = {3, 4, 5, 0}, late = {6, 7, 8, 0};
+  book.Grow(segment, early);
+  book.NoteReserved(0x4000);
+  Block block;
+  block.address = 0x800;
+  block.bytes = 0x1000;  // begins in a piece before
+  book.TakeFor(block, late);
+  EXPECT_FALSE(book.awaits_block());
+  book.Shrink(0x2000, 0x1000);  // out of its middle
+  book.NoteReserved(0x3000);
+  segment.address = 0x9000;
+  book.Grow(segment, early);
+  book.NoteReserved(0x7000);
+  book.Shrink(0, 0x100000);
+  book.NoteReserved(0);
+  EXPECT_EQ(book.peak(), 0x7000u);
+  EXPECT_THAT(book.AtPeak(), UnorderedElementsAre(Pair(late, 0x3000u), Pair(early, 0x4000u)));
 }
 
 }  // namespace

@@ -120,17 +120,34 @@ std::size_t Processes(const std::vector<OneSide>& sides) {
   return static_cast<std::size_t>(std::ranges::unique(processes).begin() - processes.begin());
 }
 
-ComparedDevice CompareDevices(const OneSide* a, const OneSide* b, MatchedNames& names, GroupBy by) {
+// What segments were taken for, in the place of what is held.
+HeldDevice ReservedOf(const OneSide& one) {
+  HeldDevice reserved;
+  reserved.parts = one.held.reserved_parts;
+  return reserved;
+}
+
+bool KnowsReserved(const OneSide& one) {
+  return one.side.device.caching && one.held.reserved_bytes > 0 &&
+         one.held.reserved_bytes == one.side.device.peak_reserved_bytes;
+}
+
+ComparedDevice CompareDevices(const OneSide* a, const OneSide* b, MatchedNames& names, GroupBy by, bool with_reserved) {
   ComparedDevice compared;
   compared.name = (b != nullptr ? b : a)->side.device.name;
   if (a != nullptr) compared.sides[0] = a->side;
   if (b != nullptr) compared.sides[1] = b->side;
   if (a != nullptr) compared.rank_a = a->side.device.rank;
   if (b != nullptr) compared.rank_b = b->side.device.rank;
-  if (!compared.has_both()) return compared;
-  const std::vector<MatchedPart> parts = names.Parts(&a->held, &b->held);
-  compared.rows = RowsOf(parts, by);
+  const std::vector<MatchedPart> parts =
+      names.Parts(a != nullptr ? &a->held : nullptr, b != nullptr ? &b->held : nullptr);
   compared.cause = MainCauseOf(parts);
+  if (!compared.has_both()) return compared;
+  compared.rows = RowsOf(parts, by);
+  if (with_reserved && KnowsReserved(*a) && KnowsReserved(*b)) {
+    const HeldDevice reserved_a = ReservedOf(*a), reserved_b = ReservedOf(*b);
+    compared.reserved_cause = ReservedCauseOf(names.Parts(&reserved_a, &reserved_b));
+  }
   compared.factor = CommonFactorOf(RowsOf(parts, GroupBy::kLine));
   return compared;
 }
@@ -171,6 +188,12 @@ std::int64_t ComparedDevice::peak_difference() const {
   return static_cast<std::int64_t>(bytes(sides[1])) - static_cast<std::int64_t>(bytes(sides[0]));
 }
 
+std::int64_t ComparedDevice::reserved_difference() const {
+  if (!has_both() || reserved_cause.bytes == 0) return 0;
+  return static_cast<std::int64_t>(b().device.peak_reserved_bytes) -
+         static_cast<std::int64_t>(a().device.peak_reserved_bytes);
+}
+
 bool ComparedDevice::is_same() const {
   return difference() == 0 && std::ranges::all_of(rows, [](const ComparedRow& row) {
            return row.difference() == 0 && row.more_blocks() == 0;
@@ -187,13 +210,16 @@ absl::StatusOr<Comparison> CompareCaptures(const Capture& a, const Capture& b, c
   const GroupBy by = options.by.value_or(UsualGrouping(analysed_a->held, analysed_b->held));
   MatchedNames names(analysed_a->held, analysed_b->held, options.renames, by);
   const auto of_a = ByKey(sides_a, alone), of_b = ByKey(sides_b, alone);
+  // Segments are of all blocks.
+  const bool with_reserved = options.at.kind == At::Kind::kPeak && options.a.takes_all_blocks();
   Comparison comparison;
   for (const auto& [key, one] : of_a) {
     const auto same = of_b.find(key);
-    comparison.devices.push_back(CompareDevices(one, same == of_b.end() ? nullptr : same->second, names, by));
+    comparison.devices.push_back(
+        CompareDevices(one, same == of_b.end() ? nullptr : same->second, names, by, with_reserved));
   }
   for (const auto& [key, one] : of_b) {
-    if (!of_a.contains(key)) comparison.devices.push_back(CompareDevices(nullptr, one, names, by));
+    if (!of_a.contains(key)) comparison.devices.push_back(CompareDevices(nullptr, one, names, by, with_reserved));
   }
   std::ranges::stable_sort(comparison.devices,
                            [](const auto& one, const auto& other) { return Rank(one) < Rank(other); });

@@ -72,14 +72,16 @@ struct ComparedDevice {
   std::optional<std::uint32_t> rank_a, rank_b;
   std::array<std::optional<ComparedSide>, 2> sides;  // A's and B's; one of them: the other recording has no such device
   std::vector<ComparedRow> rows;                     // largest differences first; of devices that both have
-  MainCause cause;
+  MainCause cause;                                   // of one that one recording alone has: of all that it held
+  MainCause reserved_cause;  // of reserved_difference(), its category a ReservedPlace; of peaks of all blocks
   CommonFactor factor;
   bool has_both() const { return sides[0] && sides[1]; }
   const ComparedSide& a() const { return *sides[0]; }
   const ComparedSide& b() const { return *sides[1]; }
-  std::int64_t difference() const;       // at the instant
-  std::int64_t peak_difference() const;  // of most allocated bytes
-  bool is_same() const;                  // no row differs
+  std::int64_t difference() const;           // at the instant
+  std::int64_t peak_difference() const;      // of most allocated bytes
+  std::int64_t reserved_difference() const;  // of most reserved bytes, where reserved_cause is known; else 0
+  bool is_same() const;                      // no row differs
 };
 
 // Something in which the recordings themselves differ: "torch", "2.11.0", "2.15.0". Of "modules" those that the other

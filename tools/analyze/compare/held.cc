@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "tools/analyze/compare/module_names.h"
+#include "tools/analyze/compare/reserved_book.h"
 #include "tools/analyze/grouping/grouping.h"
 #include "tools/analyze/pass/instant.h"
 
@@ -20,6 +20,9 @@ namespace {
 constexpr std::size_t kOperator = 0, kModule = 1, kLine = 2, kCategory = 3, kOther = 4, kFacets = 5;
 constexpr std::array<GroupBy, kOther> kFacetBy = {GroupBy::kOperator, GroupBy::kModule, GroupBy::kLine,
                                                   GroupBy::kCategory};
+
+// Segments of which no event says what they were taken for.
+constexpr char kReservedBefore[] = "(reserved before)";
 
 // A group of each facet, and whether the block was live before the window.
 using Key = std::pair<std::array<Group, kFacets>, bool>;
@@ -34,6 +37,8 @@ class HeldPass : public ChangePass {
  protected:
   void Added(const Block& block, const Event& event) override {
     NoteLine(block);
+    if (const auto book = reserved_.find(block.device); book != reserved_.end() && book->second.awaits_block())
+      book->second.TakeFor(block, ReservedKeyOf(block, event.process));
     last_[block.device] = {block.phase, block.module, true};
     if (Passed(block.device)) return;
     Key key{{}, false};
@@ -55,7 +60,12 @@ class HeldPass : public ChangePass {
   }
   void SeeSegment(const SegmentEvent& event) override {
     result.maps_segments = result.maps_segments || event.action == SegmentAction::kMap;
+    NoteSegment(event);
     ChangePass::SeeSegment(event);
+  }
+  void WindowOpens(const Event& event) override {
+    for (auto& [id, book] : reserved_) book.NoteReserved(state().memory(id).reserved().all);
+    ChangePass::WindowOpens(event);
   }
   void SeeModuleEnter(const ModuleEvent& event) override {
     if (event.module.valid()) modules_.insert(event.module);
@@ -69,15 +79,21 @@ class HeldPass : public ChangePass {
       Take(id, none, {0, 0});
     }
     blocks_.clear();
+    for (const auto& [id, book] : reserved_) {
+      if (const auto taken = done_.find(id); taken != done_.end()) AddReserved(book, result.devices[taken->second]);
+    }
+    reserved_.clear();
   }
   void SeeEnd(const ReplayReport&) override {
     const Dictionary& dictionary = state().dictionary();
     for (const ModuleId id : modules_) result.modules.push_back(dictionary.module(id));
     std::map<Group, SeenLine> lines;
-    for (const auto& [line, maker, module] : seen_) {
+    for (const auto& [what, bytes] : seen_) {
+      const auto& [line, maker, module] = what;
       SeenLine& seen = lines[line];
       seen.line = groupings_[kLine].LineOf(line, dictionary);
       const std::string path = module.valid() ? PathWithoutWrappers(dictionary.module(module).path) : "";
+      seen.bytes += bytes;
       seen.marks.insert(MarkOf(dictionary.text(maker), path));
     }
     for (auto& [group, seen] : lines) result.lines.push_back(std::move(seen));
@@ -100,9 +116,16 @@ class HeldPass : public ChangePass {
   void NoteLine(const Block& block) {
     if (!block.line_callstack().valid() || groupings_[kLine].IsApart(block)) return;
     const Group line = groupings_[kLine].Of(block, {}, state().dictionary());
-    seen_.insert({line, MakerOf(block), block.module});
+    seen_[{line, MakerOf(block), block.module}] += block.bytes;
   }
+  ReservedKey ReservedKeyOf(const Block& block, ProcessId process) const {
+    const auto of = [&](std::size_t facet) { return groupings_[facet].Of(block, process, state().dictionary()); };
+    return {of(kOperator), of(kModule), of(kLine), static_cast<Group>(PlaceOf(block))};
+  }
+  void NoteSegment(const SegmentEvent& event);
+  void AddReserved(const ReservedBook& book, HeldDevice& held) const;
   void Take(DeviceId id, const Device& device, const Instant& instant);
+  HeldPart PlacedPart(const Key& key) const;
   HeldPart PartOf(const Key& key) const;
   std::string LabelOf(std::size_t facet, const Key& key) const {
     const Group group = key.first[facet];
@@ -116,12 +139,14 @@ class HeldPass : public ChangePass {
   const bool whole_;
   std::map<DeviceId, absl::flat_hash_map<std::uint64_t, Live>> blocks_;
   std::map<DeviceId, Allocation> last_;
-  std::set<DeviceId> done_;
+  std::map<DeviceId, ReservedBook> reserved_;
+  std::map<DeviceId, std::size_t> done_;  // of those taken, which of the result
   std::set<ModuleId> modules_;
-  absl::flat_hash_set<std::tuple<Group, NameId, ModuleId>> seen_;
+  absl::flat_hash_map<std::tuple<Group, NameId, ModuleId>, std::uint64_t> seen_;  // bytes allocated
 };
 
-HeldPart HeldPass::PartOf(const Key& key) const {
+// Of a part with all but its category.
+HeldPart HeldPass::PlacedPart(const Key& key) const {
   const Dictionary& dictionary = state().dictionary();
   HeldPart part;
   part.operator_name = LabelOf(kOperator, key);
@@ -132,14 +157,45 @@ HeldPart HeldPass::PartOf(const Key& key) const {
   if (!of_a_module) part.module_label = LabelOf(kModule, key);
   part.line = groupings_[kLine].LineOf(key.first[kLine], dictionary);
   if (!part.line.known()) part.line_label = LabelOf(kLine, key);
+  return part;
+}
+
+HeldPart HeldPass::PartOf(const Key& key) const {
+  HeldPart part = PlacedPart(key);
   part.category = LabelOf(kCategory, key);
   part.is_of_library = IsOfLibrary(groupings_[kCategory].CategoryOfGroup(key.first[kCategory]));
   if (groupings_.size() > kOther) part.other = LabelOf(kOther, key);
   return part;
 }
 
+void HeldPass::NoteSegment(const SegmentEvent& event) {
+  const Block& segment = *event.segment;
+  const bool shrinks = event.action == SegmentAction::kFree || event.action == SegmentAction::kUnmap;
+  ReservedBook& book = reserved_[segment.device];
+  if (event.grows()) book.Grow(segment, ReservedKeyOf(segment, event.process));
+  if (shrinks) book.Shrink(segment.address, segment.bytes);
+  if (in_window()) book.NoteReserved(state().memory(segment.device).reserved().all);
+}
+
+void HeldPass::AddReserved(const ReservedBook& book, HeldDevice& held) const {
+  held.reserved_bytes = book.peak();
+  std::uint64_t known = 0;
+  for (const auto& [key, bytes] : book.AtPeak()) {
+    HeldPart part = PlacedPart({{key[kOperator], key[kModule], key[kLine]}, false});
+    part.category = ToString(static_cast<ReservedPlace>(key[kCategory]));
+    part.bytes = bytes;
+    known += bytes;
+    held.reserved_parts.push_back(std::move(part));
+  }
+  if (known >= held.reserved_bytes) return;
+  HeldPart before;
+  before.operator_name = before.module_label = before.line_label = kReservedBefore;
+  before.bytes = held.reserved_bytes - known;
+  held.reserved_parts.push_back(std::move(before));
+}
+
 void HeldPass::Take(DeviceId id, const Device& device, const Instant& instant) {
-  done_.insert(id);
+  done_[id] = result.devices.size();
   HeldDevice held;
   held.name = ToString(state().dictionary().device(id));
   held.process = device.process;

@@ -41,6 +41,9 @@ struct HeldDevice {
   // Of the allocation that led there; none: it was no allocation.
   std::optional<Phase> phase;
   std::string module;  // "": of none
+  // When most was reserved in the window; of a caching allocator. They sum to it; their categories are ReservedPlaces.
+  std::uint64_t reserved_bytes = 0;
+  std::vector<HeldPart> reserved_parts;
 };
 
 struct Held {

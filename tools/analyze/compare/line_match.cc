@@ -1,7 +1,9 @@
 #include "tools/analyze/compare/line_match.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 
@@ -71,6 +73,7 @@ class FunctionMatch {
     MatchExpected([&](std::size_t in_a, std::size_t in_b) { return HaveCommon(in_a, in_b); });
     const bool moved = std::ranges::any_of(shifts_, [](const auto& shift) { return shift.second != 0; });
     if (!moved) MatchExpected([](std::size_t, std::size_t) { return true; });
+    MatchBetween();
     if (left_a_.size() == 1 && left_b_.size() == 1 && AreAlone(left_a_.begin()->second, left_b_.begin()->second))
       Take(left_a_.begin()->first, left_b_.begin()->first);
     return std::move(pairs_);
@@ -97,6 +100,25 @@ class FunctionMatch {
     });
   }
 
+  static bool MoveTogether(const std::vector<Number>& in_a, const std::vector<Number>& in_b) {
+    for (std::size_t i = 1; i < in_a.size(); ++i) {
+      if (in_b[i] - in_a[i] != in_b[0] - in_a[0]) return false;
+    }
+    return true;
+  }
+  // As many bytes at another line, and not at the one in the same place: of the lines one is gone, and another is new.
+  bool OtherOrderFits(const std::vector<Number>& in_a, const std::vector<Number>& in_b) const {
+    const auto bytes_a = [&](std::size_t i) { return a_[all_a_.at(in_a[i])].bytes; };
+    const auto bytes_b = [&](std::size_t i) { return b_[all_b_.at(in_b[i])].bytes; };
+    for (std::size_t i = 0; i < in_a.size(); ++i) {
+      if (bytes_a(i) == bytes_b(i)) continue;
+      for (std::size_t j = 0; j < in_b.size(); ++j) {
+        if (bytes_a(i) == bytes_b(j) && bytes_a(j) != bytes_b(j)) return true;
+      }
+    }
+    return false;
+  }
+
   void MatchAlike() {
     using Alike = std::pair<std::vector<Number>, std::vector<Number>>;
     std::map<std::set<std::string>, Alike> alike;
@@ -105,9 +127,26 @@ class FunctionMatch {
     for (const auto& [marks, lines] : alike) {
       const auto& [in_a, in_b] = lines;
       if (marks.empty() || in_a.size() != in_b.size()) continue;
-      bool together = true;
-      for (std::size_t i = 0; i < in_a.size(); ++i) together = together && in_b[i] - in_a[i] == in_b[0] - in_a[0];
-      for (std::size_t i = 0; together && i < in_a.size(); ++i) Take(in_a[i], in_b[i]);
+      if (!MoveTogether(in_a, in_b) && OtherOrderFits(in_a, in_b)) continue;
+      for (std::size_t i = 0; i < in_a.size(); ++i) Take(in_a[i], in_b[i]);
+    }
+  }
+
+  // Between the same matched lines, as many on each side, in their order.
+  void MatchBetween() {
+    std::set<Number> matched_b;
+    for (const auto& [in_a, shift] : shifts_) matched_b.insert(in_a + shift);
+    std::map<std::ptrdiff_t, std::pair<std::vector<Number>, std::vector<Number>>> gaps;
+    for (const auto& [number, index] : left_a_)
+      gaps[std::distance(shifts_.begin(), shifts_.lower_bound(number))].first.push_back(number);
+    for (const auto& [number, index] : left_b_)
+      gaps[std::distance(matched_b.begin(), matched_b.lower_bound(number))].second.push_back(number);
+    for (const auto& [gap, lines] : gaps) {
+      const auto& [in_a, in_b] = lines;
+      bool alike = in_a.size() == in_b.size();
+      for (std::size_t i = 0; alike && i < in_a.size(); ++i)
+        alike = HaveCommon(left_a_.at(in_a[i]), left_b_.at(in_b[i]));
+      for (std::size_t i = 0; alike && i < in_a.size(); ++i) Take(in_a[i], in_b[i]);
     }
   }
 

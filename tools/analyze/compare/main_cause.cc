@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,7 +38,25 @@ std::string Most(const std::vector<const MatchedPart*>& parts, const Naming& nam
   return !changed.empty() && 2 * changed.front().first > std::abs(bytes) ? changed.front().second : "";
 }
 
-std::string ModuleName(const MatchedPart& part) { return part.is_of_module ? part.module.place() : ""; }
+// Of several models the paths alone do not tell which: "Generator.image".
+bool HaveSeveralModels(const std::vector<MatchedPart>& parts) {
+  std::set<std::string> roots;
+  for (const MatchedPart& part : parts) {
+    if (part.is_of_module && !part.module.path.empty()) roots.insert(part.module.root);
+  }
+  return roots.size() > 1;
+}
+
+std::string WithModel(const MatchedPart& part) {
+  if (!part.is_of_module) return "";
+  return part.module.path.empty() ? part.module.root : part.module.root + "." + part.module.path;
+}
+// A number alone says nothing: "Sequential.1".
+std::string ModuleName(const MatchedPart& part) {
+  const std::string& path = part.module.path;
+  const bool is_numbered = !path.empty() && path.front() >= '0' && path.front() <= '9';
+  return is_numbered || !part.is_of_module ? WithModel(part) : part.module.place();
+}
 
 // The first `depth` names of a path: "layers.*" of "layers.*.fc", 2.
 std::string BeginningOf(const std::string& path, std::size_t depth) {
@@ -47,13 +66,9 @@ std::string BeginningOf(const std::string& path, std::size_t depth) {
 }
 
 // What paths begin with that most of the bytes are of: "layers.*.attention".
-std::string MostModules(const std::vector<const MatchedPart*>& parts, std::int64_t bytes) {
-  if (std::string one = Most(parts, ModuleName, bytes); !one.empty()) return one;
-  const auto pattern = [](const MatchedPart& part) {
-    const std::string merged = WithLayersMerged(ModuleName(part));
-    // As of a torch.nn.Sequential.
-    return merged.starts_with('*') ? part.module.root + "." + merged : merged;
-  };
+std::string MostModules(const std::vector<const MatchedPart*>& parts, std::int64_t bytes, const Naming& name_of) {
+  if (std::string one = Most(parts, name_of, bytes); !one.empty()) return one;
+  const auto pattern = [&](const MatchedPart& part) { return WithLayersMerged(name_of(part)); };
   if (std::string alike = Most(parts, pattern, bytes); !alike.empty()) return alike;
   // From the longest beginning to the shortest: each step takes the last name off the paths that have most.
   constexpr std::size_t kDeepest = 64;
@@ -124,12 +139,26 @@ MainCause MainCauseOf(const std::vector<MatchedPart>& parts) {
   if (has_lines) cause.line = all.front()->line;
   if (has_lines) cause.source = all.front()->source;
   cause.operator_name = Most(all, maker, cause.bytes);
-  cause.module = MostModules(all, cause.bytes);
+  cause.module = MostModules(all, cause.bytes, HaveSeveralModels(parts) ? WithModel : ModuleName);
   cause.category = Most(all, [](const MatchedPart& part) { return part.category; }, cause.bytes);
   for (const MatchedPart& part : parts) {
     if (part.category == cause.category) cause.bytes_of_category += part.difference();
   }
   return cause;
+}
+
+MainCause ReservedCauseOf(const std::vector<MatchedPart>& parts) {
+  std::int64_t total = 0;
+  std::vector<const MatchedPart*> all;
+  for (const MatchedPart& part : parts) {
+    all.push_back(&part);
+    total += part.difference();
+  }
+  const std::string place = Most(all, [](const MatchedPart& part) { return part.category; }, total);
+  if (place.empty()) return MainCauseOf(parts);
+  std::vector<MatchedPart> in_place = parts;
+  std::erase_if(in_place, [&](const MatchedPart& part) { return part.category != place; });
+  return MainCauseOf(in_place);
 }
 
 }  // namespace memoir

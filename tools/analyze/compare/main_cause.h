@@ -9,6 +9,8 @@
 namespace memoir {
 
 MainCause MainCauseOf(const std::vector<MatchedPart>& parts);
+// Of segments, whose category is their place: where one place beside the default pool is most of it, of that one.
+MainCause ReservedCauseOf(const std::vector<MatchedPart>& parts);
 // Of rows of any grouping: at least three, and most of the difference.
 CommonFactor CommonFactorOf(const std::vector<ComparedRow>& rows);
 

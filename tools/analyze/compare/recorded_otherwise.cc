@@ -59,10 +59,13 @@ std::string StepsOf(const Summary& summary) { return absl::StrCat(summary.steps)
 std::string OnlyHere(const std::set<CommonModule>& modules, const std::set<CommonModule>& others) {
   constexpr std::size_t kNamed = 3;
   std::vector<std::string> named;
-  std::set<std::string, std::less<>> said;
+  std::set<std::string, std::less<>> said, patterns;
+  for (const CommonModule& module : others) patterns.insert(WithLayersMerged(module.place()));
   for (const CommonModule& module : modules) {
     if (others.contains(module)) continue;
-    const std::string path = WithLayersMerged(module.place());
+    std::string path = WithLayersMerged(module.place());
+    // Of layers that both have, but not as many.
+    if (patterns.contains(path)) path = module.place();
     // Of a module that only one has, those inside are no news.
     bool news = !said.contains(path);
     for (std::size_t dot = path.find('.'); news && dot != std::string::npos; dot = path.find('.', dot + 1))
@@ -127,7 +130,7 @@ std::vector<Unlike> RecordedOtherwise(const RecordedSide& a, const RecordedSide&
   }
   differences.Add("ranks", RanksOf(a.capture), RanksOf(b.capture));
   if (!IsImported(a.capture) && !IsImported(b.capture)) of_processes("operators", SourcesWord);
-  const bool mapped_known = !cards_a.empty() && !cards_b.empty() && !IsSnapshot(a.capture) && !IsSnapshot(b.capture);
+  const bool mapped_known = HasGpu(a.summary) && HasGpu(b.summary) && !IsSnapshot(a.capture) && !IsSnapshot(b.capture);
   if (mapped_known && a.held.maps_segments != b.held.maps_segments) {
     const auto word = [](bool mapped) { return mapped ? "expandable segments" : "no expandable segments"; };
     differences.Add("allocator", std::string(word(a.held.maps_segments)), std::string(word(b.held.maps_segments)));

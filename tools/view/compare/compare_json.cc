@@ -54,9 +54,8 @@ Json SideJson(const std::optional<ComparedSide>& side, std::optional<std::uint32
   return json;
 }
 
-Json CauseJson(const ComparedDevice& device) {
-  const MainCause& cause = device.cause;
-  if (!device.has_both() || cause.bytes == 0) return nullptr;
+Json CauseJson(const MainCause& cause) {
+  if (cause.bytes == 0) return nullptr;
   return {{"difference_bytes", cause.bytes},
           {"line", LineJson(cause.source)},
           {"operator", TextOrNull(cause.operator_name)},
@@ -66,13 +65,25 @@ Json CauseJson(const ComparedDevice& device) {
           {"others", cause.others}};
 }
 
+// A segment has no category.
+Json ReservedCauseJson(const ComparedDevice& device) {
+  Json json = CauseJson(device.reserved_cause);
+  if (json.is_null()) return json;
+  json.erase("category_difference_bytes");
+  json["pool"] = TextOrNull(device.reserved_cause.category);
+  json.erase("category");
+  return json;
+}
+
 Json DeviceJson(const ComparedDevice& device, GroupBy by) {
   Json json = {{"device", device.name},
                {"peak_difference_bytes", device.has_both() ? Json(device.peak_difference()) : Json(nullptr)},
                {"difference_bytes", device.has_both() ? Json(device.difference()) : Json(nullptr)},
                {"a", SideJson(device.sides[0], device.rank_a)},
                {"b", SideJson(device.sides[1], device.rank_b)},
-               {"cause", CauseJson(device)}};
+               {"cause", CauseJson(device.cause)}};
+  const bool reserved = device.has_both() && device.a().device.caching && device.b().device.caching;
+  if (reserved) json["reserved_cause"] = ReservedCauseJson(device);
   json["common_factor"] = nullptr;
   const CommonFactor& common = device.factor;
   if (common.factor != 0)

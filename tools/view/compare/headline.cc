@@ -19,22 +19,27 @@ constexpr std::size_t kName = 60;
 
 std::string Short(const std::string& name) { return Shortened(Escaped(name), kName); }
 
-// "train.py:31 aten::linear in layers.* (+480.0 MiB, activation)"
-std::string CauseText(const MainCause& cause, bool with_category = true) {
+// "train.py:31 aten::linear in layers.*"
+std::string PlaceOfCause(const MainCause& cause) {
   std::vector<std::string> words;
   if (cause.source.known()) words.push_back(ShownPlace(cause.source, kName));
   if (!cause.operator_name.empty()) words.push_back(Short(cause.operator_name));
   if (!cause.module.empty()) words.push_back((words.empty() ? "" : "in ") + Short(cause.module));
   // A line that is none says what it is where nothing else does.
   if (words.empty()) words.push_back(cause.line.empty() ? "several operators" : Short(cause.line));
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+// "train.py:31 aten::linear in layers.* (+480.0 MiB, activation)"
+std::string CauseText(const MainCause& cause, bool with_category = true) {
   const std::string category = cause.category.empty() || !with_category ? "" : ", " + Short(cause.category);
-  return fmt::format("{} ({}{})", fmt::join(words, " "), FormatSignedBytes(cause.bytes), category);
+  return fmt::format("{} ({}{})", PlaceOfCause(cause), FormatSignedBytes(cause.bytes), category);
 }
 
 // Of a device: where one line is not half of it and its category is most, that comes first.
 std::string CauseOf(const ComparedDevice& device) {
   for (std::size_t side = 0; side < 2; ++side) {
-    if (device.sides[side]->device.peak_is_folded && device.cause.category.starts_with("("))
+    if (device.sides[side] && device.sides[side]->device.peak_is_folded && device.cause.category.starts_with('('))
       return fmt::format("--max-size evicted the peak of {}, of which the size alone is known", side == 0 ? "A" : "B");
   }
   const MainCause& cause = device.cause;
@@ -80,14 +85,88 @@ std::string Where(const ComparedDevice& device, const Comparison& comparison, co
   return InstantWords(at) + " " + DeviceWord(device, comparison);
 }
 
-std::string SameLine(const ComparedDevice& device, const Comparison& comparison, const std::string& at) {
-  const std::string same = fmt::format("no difference at {} ({} in both)", Where(device, comparison, at),
-                                       FormatBytes(device.b().held.bytes));
-  const auto other = std::ranges::find_if(comparison.devices,
-                                          [](const ComparedDevice& one) { return one.has_both() && !one.is_same(); });
-  if (other == comparison.devices.end()) return same;
-  return fmt::format("{}; {} at {}: {}", same, FormatSignedBytes(other->difference()), Where(*other, comparison, at),
-                     CauseOf(*other));
+// Where the peaks are of two moments, and the cause is not explained by the difference alone.
+bool HasMoved(const ComparedDevice& device, const Comparison& comparison) {
+  if (comparison.at.kind != At::Kind::kPeak || comparison.of_snapshots) return false;
+  const ComparedSide &a = device.a(), &b = device.b();
+  const bool is_moved = a.phase != b.phase || a.device.peak_step != b.device.peak_step ||
+                        a.device.peak_operator != b.device.peak_operator;
+  return is_moved && 2 * std::abs(device.cause.bytes) > 3 * std::abs(device.difference());
+}
+
+// What a first line says besides the difference that it begins with.
+std::string Differs(const ComparedDevice& device, const Comparison& comparison, const std::string& at) {
+  return fmt::format("{} at {}{}: {}", FormatSignedBytes(device.difference()), Where(device, comparison, at),
+                     HasMoved(device, comparison) ? ", which has moved" : "", CauseOf(device));
+}
+
+// "reserved +46.0 MiB (no expandable segments): train.py:31 aten::empty (+40.0 MiB of segments)"; "": no more than what
+// is allocated lets expect.
+std::string ReservedRemark(const ComparedDevice& device, const Comparison& comparison) {
+  constexpr std::int64_t kOneSegment = std::int64_t{20} << 20;  // less is rounding to segments
+  const std::int64_t reserved = device.reserved_difference(), allocated = device.difference();
+  const std::int64_t beside = std::abs(reserved - allocated);
+  const bool is_rounding = beside <= kOneSegment || beside <= std::abs(allocated);
+  if (reserved == 0 || (!device.is_same() && is_rounding)) return "";
+  const auto allocator = std::ranges::find(comparison.unlike, "allocator", &Unlike::what);
+  const std::string setting = allocator == comparison.unlike.end() ? "" : fmt::format(" ({})", allocator->b);
+  const MainCause& cause = device.reserved_cause;
+  const std::string place = cause.category.empty() ? "" : ", " + cause.category;
+  return fmt::format("reserved {}{}: {} ({} of segments{})", FormatSignedBytes(reserved), setting, PlaceOfCause(cause),
+                     FormatSignedBytes(cause.bytes), place);
+}
+
+// Of a leak that has not reached the peak.
+std::string EndRemark(const ComparedDevice& device, const Comparison& comparison) {
+  if (!device.is_same() || comparison.at.kind != At::Kind::kPeak || comparison.of_snapshots) return "";
+  const DeviceRow &a = device.a().device, &b = device.b().device;
+  const auto more = static_cast<std::int64_t>(b.live_bytes_at_end) - static_cast<std::int64_t>(a.live_bytes_at_end);
+  const bool is_small = 100 * static_cast<std::uint64_t>(std::abs(more)) < b.peak_allocated_bytes;
+  return more == 0 || is_small ? "" : fmt::format("{} live at the end (--at end)", FormatSignedBytes(more));
+}
+
+// The device that differs most but for the one that the line begins with, where that says more.
+std::string OtherRemark(const ComparedDevice& device, const Comparison& comparison, const std::string& at) {
+  const ComparedDevice* most = nullptr;
+  for (const ComparedDevice& other : comparison.devices) {
+    const bool says_more = device.is_same() || std::abs(other.difference()) > std::abs(device.difference());
+    if (&other == &device || !other.has_both() || other.is_same() || !says_more) continue;
+    if (most == nullptr || std::abs(other.difference()) > std::abs(most->difference())) most = &other;
+  }
+  return most == nullptr ? "" : Differs(*most, comparison, at);
+}
+
+std::uint64_t PeakOf(const ComparedDevice& device) {
+  return (device.sides[0] ? device.a() : device.b()).device.peak_allocated_bytes;
+}
+
+// "only B has cuda:1, 64.0 MiB at its peak: train.py:31 aten::empty (+64.0 MiB, parameter)"; of the largest.
+std::string OnlyRemark(const ComparedDevice& device, const Comparison& comparison) {
+  constexpr std::uint64_t kLarge = 1 << 20;
+  const ComparedDevice* largest = nullptr;
+  std::size_t counts[2] = {};
+  for (const ComparedDevice& other : comparison.devices) {
+    const bool is_large =
+        PeakOf(other) >= kLarge && PeakOf(other) >= static_cast<std::uint64_t>(std::abs(device.difference()));
+    const bool caching = other.sides[0] ? other.a().device.caching : other.b().device.caching;
+    if (other.has_both() || (!is_large && !caching && !device.is_same())) continue;
+    ++counts[other.sides[0] ? 0 : 1];
+    if (largest == nullptr || PeakOf(other) > PeakOf(*largest)) largest = &other;
+  }
+  if (largest == nullptr) return "";
+  const std::size_t side = largest->sides[0] ? 0 : 1;
+  const std::string more =
+      counts[side] == 1 ? "" : fmt::format(", and {} more", FormatCounted(counts[side] - 1, "device", "devices"));
+  return fmt::format("only {} has {}, {} at its peak: {}{}", side == 0 ? "A" : "B", DeviceWord(*largest, comparison),
+                     FormatBytes(PeakOf(*largest)), CauseOf(*largest), more);
+}
+
+std::string MainPart(const ComparedDevice& device, const Comparison& comparison, const std::string& at) {
+  const std::string where = Where(device, comparison, at), bytes = FormatBytes(device.b().held.bytes);
+  if (device.is_same()) return fmt::format("no difference at {} ({} in both)", where, bytes);
+  if (device.cause.bytes == 0) return fmt::format("as many bytes at {} ({}), in other blocks", where, bytes);
+  if (device.difference() != 0) return Differs(device, comparison, at);
+  return fmt::format("as many bytes at {} ({}), but {}, and as much the other way", where, bytes, CauseOf(device));
 }
 
 }  // namespace
@@ -107,14 +186,14 @@ std::string DeviceWord(const ComparedDevice& device, const Comparison& compariso
 std::string Headline(const Comparison& comparison, const std::string& at) {
   const ComparedDevice* device = comparison.focus();
   if (device == nullptr) return NothingInBoth(comparison);
-  const std::string begin = OnlyGpu(comparison), where = Where(*device, comparison, at);
-  if (device->is_same()) return begin + SameLine(*device, comparison, at);
-  if (device->cause.bytes == 0)
-    return fmt::format("{}as many bytes at {} ({}), in other blocks", begin, where,
-                       FormatBytes(device->b().held.bytes));
-  const std::string line =
-      fmt::format("{}{} at {}: {}", begin, FormatSignedBytes(device->difference()), where, CauseOf(*device));
-  return device->difference() == 0 ? line + ", and as much the other way" : line;
+  const std::string only_gpu = OnlyGpu(comparison);
+  std::string line = only_gpu + MainPart(*device, comparison, at);
+  for (const std::string& remark :
+       {EndRemark(*device, comparison), ReservedRemark(*device, comparison), OtherRemark(*device, comparison, at),
+        only_gpu.empty() ? OnlyRemark(*device, comparison) : ""}) {
+    if (!remark.empty()) line += "; " + remark;
+  }
+  return line;
 }
 
 }  // namespace memoir
