@@ -81,6 +81,10 @@ MEMOIR_API void* memoir_python_call(void* self, void* const* arguments, ptrdiff_
 MEMOIR_API void* memoir_python_return(void* self, void* const* arguments, ptrdiff_t count);
 MEMOIR_API void* memoir_python_builtin_call(void* self, void* const* arguments, ptrdiff_t count);
 MEMOIR_API void* memoir_python_builtin_return(void* self, void* const* arguments, ptrdiff_t count);
+/* 1 while this process's recording asks for the holders of tensors. */
+MEMOIR_API int memoir_recording_holders(void);
+/* The address of the bytes that a torch::autograd::SavedVariable keeps; 0: none. Calls none of its hooks. */
+MEMOIR_API uint64_t memoir_python_saved(const void* saved);
 MEMOIR_API int memoir_set_module(uint64_t object, uint32_t module);
 MEMOIR_API void memoir_forget_module(uint64_t object);
 /* Records what a module holds that is new, or has a new name; it is looked at again at its calls. `module` 0: it never

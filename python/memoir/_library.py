@@ -107,6 +107,10 @@ def _tracker_of_modules(path: str) -> ctypes.PyDLL:
     for calls in (library.memoir_python_trace_calls, library.memoir_python_monitor_calls):
         calls.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
     library.memoir_python_leave_calls.restype = None
+    library.memoir_mark.argtypes = [ctypes.c_char_p]
+    library.memoir_mark.restype = None
+    library.memoir_python_saved.argtypes = [ctypes.c_void_p]
+    library.memoir_python_saved.restype = ctypes.c_uint64
     library.memoir_parts.argtypes = []
     library.memoir_parts.restype = ctypes.c_uint64
     library.memoir_python_tensor_layout.argtypes = [ctypes.c_size_t]

@@ -10,7 +10,7 @@ import ctypes
 import time
 import weakref
 
-from memoir import _unseen
+from memoir import _holders, _unseen
 
 TYPE_CHECKING = False  # typing takes milliseconds to import
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ _SHARE = 0.005
 original: Callable[..., Any] | None = None
 look: Callable[[Optimizer], None] | None = None
 is_dynamo_compiling: Callable[[], bool] | None = None
+stepped = _holders.step
 
 _replacement: Callable[..., Any] | None = None
 _library: ctypes.PyDLL | None = None
@@ -78,6 +79,7 @@ def _install() -> None:
                 look(self)
             finally:
                 _unseen.resume(thread)
+            stepped(_holders.OPTIMIZER, id(self))
 
     _optimizer_step_code.__qualname__, _optimizer_step_code.__module__ = own.__qualname__, own.__module__
     _replacement = torch.optim.Optimizer._optimizer_step_code = _optimizer_step_code

@@ -10,7 +10,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterator  # noqa: TC003  # typing.get_type_hints evaluates annotations
 
-from memoir import _compiler, _dispatch, _library, _modules, _processes, _stopped, _tracing, _uncaught
+from memoir import _compiler, _dispatch, _holders, _library, _modules, _processes, _stopped, _tracing, _uncaught
 from memoir._lazy import Lazy
 from memoir._terminal import say
 
@@ -44,6 +44,7 @@ def start(
     ops: typing.Literal["ranges", "dispatch"] | None = None,
     modules: bool | typing.Literal["on", "off"] | None = None,
     stacks: typing.Literal["python", "native", "calls", "off"] | None = None,
+    holders: bool | None = None,
     kernels: bool | typing.Literal["on", "off", "times"] | None = None,
     publish: typing.Literal["none", "nvtx-memory"] | None = None,
     quiet: bool | None = None,
@@ -79,6 +80,8 @@ def start(
     stacks: "python", "native", "calls" or "off": record by which line of Python code each block and operator was made (default: python);
         native: with the frames of C and C++ inside it, which `memoir symbolize` names afterwards
         calls: with each call of a Python function, which slows programs down that run much Python
+    holders: look between steps, after 6, 12, 24, ..., and at the end for the Python objects that hold tensors, for `memoir check leaks`; each look
+        takes some tenths of a second, 1 s at most (default: False)
     kernels: on or off: record each launch of a CUDA kernel, with its name and stream (default: on)
         "times": and how long each kernel, copy and fill ran, as CUPTI says where nobody else uses it
     publish: "nvtx-memory" publishes the blocks of PyTorch's CUDA allocator through NVTX's memory extension, so that a tool that listens to it, such as
@@ -153,8 +156,7 @@ def _begin_waiting() -> None:
         message = ctypes.create_string_buffer(1024)
         if _tracker.memoir_begin(message, len(message)) != 0:
             raise RuntimeError(message.value.decode(errors="replace"))
-        _record_modules(_tracker)
-        _trace_calls(_tracker)
+        _look_inside(_tracker)
 
 
 def _leave() -> None:
@@ -195,6 +197,7 @@ def session(
     ops: typing.Literal["ranges", "dispatch"] | None = None,
     modules: bool | typing.Literal["on", "off"] | None = None,
     stacks: typing.Literal["python", "native", "calls", "off"] | None = None,
+    holders: bool | None = None,
     kernels: bool | typing.Literal["on", "off", "times"] | None = None,
     publish: typing.Literal["none", "nvtx-memory"] | None = None,
     quiet: bool | None = None,
@@ -241,8 +244,8 @@ def step(number: int | None = None) -> None:
     _next_step = number + 1
     if _tracker is not None:
         _tracker.memoir_step(number)
-        _record_modules(_tracker)
-        _trace_calls(_tracker)
+        _look_inside(_tracker)
+        _holders.step(_holders.STEP)
 
 
 def is_recording() -> bool:
@@ -287,8 +290,7 @@ def _begin(torch_version: str, options: dict[str, typing.Any]) -> ctypes.CDLL:
     _call(library, "memoir_start", options)
     if _modules.asked() and library.memoir_recording_modules() != 1:
         _modules.stop()  # in a forked child, whose parent's recording sees them
-    _record_modules(library)
-    _trace_calls(library)
+    _look_inside(library)
     return library
 
 
@@ -323,8 +325,17 @@ def _follow_cuda(library: ctypes.CDLL) -> None:
     _follows_cuda = True
 
 
+def _look_inside(library: ctypes.CDLL) -> None:
+    """From here on, as far as this process's recording asks for it and does not do so yet: modules, calls of Python functions, holders of tensors."""
+    _record_modules(library)
+    _trace_calls(library)
+    if not _holders.asked() and library.memoir_recording_holders() == 1:
+        import torch
+
+        _holders.start(_library.load_modules(torch.__version__))
+
+
 def _record_modules(library: ctypes.CDLL) -> None:
-    """From here on, where this process's recording asks for it and does not do so yet."""
     if _modules.asked() or library.memoir_recording_modules() != 1:
         return
     import torch
@@ -336,7 +347,6 @@ def _record_modules(library: ctypes.CDLL) -> None:
 
 
 def _trace_calls(library: ctypes.CDLL) -> None:
-    """The same for calls of Python functions."""
     if _tracing.asked() or library.memoir_recording_calls() != 1:
         return
     import torch
@@ -362,6 +372,7 @@ def _folder(tracker: ctypes.CDLL) -> str:
 def _stop(reason: int) -> None:
     if _tracker is None:
         return
+    _holders.end()
     _tracing.stop()
     _modules.stop()
     _compiler.stop()

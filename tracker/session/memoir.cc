@@ -21,6 +21,7 @@
 #include "tracker/session/standby.h"
 #include "tracker/session/terminal_line.h"
 #include "tracker/torch/hooks.h"
+#include "tracker/torch/saved_tensors.h"
 
 namespace {
 
@@ -102,7 +103,7 @@ void memoir_program_starts(const char* program) {
     program_records.store(true, std::memory_order_relaxed);
     std::atexit(&StopAtExit);
     pthread_atfork(nullptr, nullptr, &memoir_forked);  // behind those of the recording: a child records once it trains
-  } catch (...) {  // not even memory for a line
+  } catch (...) {                                      // not even memory for a line
   }
 }
 
@@ -244,6 +245,16 @@ int memoir_recording_calls(void) {
     return 0;
   }
 }
+
+int memoir_recording_holders(void) {
+  try {
+    return memoir::SessionRecords(&memoir::Settings::holders) ? 1 : 0;
+  } catch (...) {
+    return 0;
+  }
+}
+
+uint64_t memoir_python_saved(const void* saved) { return memoir::SavedAddress(saved); }
 
 int memoir_output(char* folder, size_t size) {
   try {

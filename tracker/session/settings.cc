@@ -258,6 +258,7 @@ std::optional<Settings> ReadSettings(const char* const* given, std::string* erro
   settings.calls = (*values)["stacks"] == "calls";
   settings.kernel_times = (*values)["kernels"] == kTimes;
   settings.kernels = settings.kernel_times || IsOn((*values)["kernels"]);
+  settings.holders = IsOn((*values)["holders"]);
   settings.publishes = (*values)["publish"] == "nvtx-memory";
   settings.snapshots = ParseSnapshotsOn((*values)["snapshot_on"]).value_or(SnapshotsOn{});
   settings.program = (*values)["program"];

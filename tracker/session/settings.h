@@ -29,6 +29,7 @@ struct Settings {
   bool kernels = true;         // launches of CUDA's
   bool kernel_times = false;   // and how long they ran
   bool publishes = false;      // blocks of CUDA's allocator, through NVTX
+  bool holders = false;        // who holds tensors, looked for between steps and at the end
   SnapshotsOn snapshots;
   std::string program;  // what the caller knows of its process
   std::string python_version;

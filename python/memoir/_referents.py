@@ -1,0 +1,250 @@
+"""What an object of the program refers to, asked without running any of the program's code: no __eq__, __hash__, __repr__, __getattr__ or
+property of its classes is called, no operator of torch and no hook of autograd's runs.
+
+Objects are told by `is`, types by their identity; where a name is needed, it is read from dicts by dict's own functions.
+"""
+
+from __future__ import annotations
+
+import collections
+import ctypes
+import functools
+import gc
+import itertools
+import sys
+import sysconfig
+import types
+
+from memoir import _frames
+
+TYPE_CHECKING = False  # typing takes milliseconds to import
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+MOST_ITEMS = 4096  # of a container; of a longer one as many from both ends
+
+_OPTIMIZED = 1  # CO_OPTIMIZED: locals are in the frame, not in a dict
+_SAVED_AT = 16  # in pybind11's instance, behind the object's header: the address of what it stands for
+
+# What holds nothing, or what everything is reached from by a shorter way.
+_LEAVES = {id(kind) for kind in (
+    int, float, complex, str, bytes, bytearray, bool, type(None), type(Ellipsis), types.CodeType, types.ModuleType, types.BuiltinFunctionType,
+    types.GetSetDescriptorType, types.MemberDescriptorType, types.WrapperDescriptorType, types.MethodDescriptorType, range, slice)}
+
+_dict_of = type.__dict__["__dict__"].__get__  # of a class
+_mro_of = type.__dict__["__mro__"].__get__
+_name_of = type.__dict__["__qualname__"].__get__
+LRU_CACHE = type(functools.lru_cache(len))
+
+
+def class_name(kind: type) -> str:
+    try:
+        return str(_name_of(kind)).rpartition("<locals>.")[2].rpartition("::")[2]
+    except Exception:
+        return "object"
+
+
+def module_of(kind: type) -> str:
+    """Of a class; "": not known."""
+    name = _dict_of(kind).get("__module__", "")
+    return name if type(name) is str else ""
+
+
+def instance_dict(thing: object) -> dict[str, object] | None:
+    """The attributes of an object, by the descriptor of object's own, not by what its class says."""
+    for kind in _mro_of(type(thing)):
+        descriptor = _dict_of(kind).get("__dict__")
+        if type(descriptor) is types.GetSetDescriptorType:
+            try:
+                found = descriptor.__get__(thing)
+            except Exception:
+                return None
+            return found if type(found) is dict else None
+    return None
+
+
+def module_dict(module: types.ModuleType) -> dict[str, object]:
+    descriptor: Any = vars(types.ModuleType)["__dict__"]
+    space: dict[str, object] = descriptor.__get__(module)
+    return space
+
+
+def slots(thing: object) -> Iterator[tuple[str, object]]:
+    """What an object holds in __slots__."""
+    for kind in _mro_of(type(thing)):
+        for name, descriptor in list(_dict_of(kind).items()):
+            if type(descriptor) is types.MemberDescriptorType and type(name) is str:
+                try:
+                    yield name, descriptor.__get__(thing)
+                except Exception:  # not set
+                    continue
+
+
+def _ends(values: Iterable[object], count: int, backwards: Iterable[object]) -> list[object]:
+    if count <= MOST_ITEMS:
+        return list(values)
+    return [*itertools.islice(values, MOST_ITEMS // 2), *itertools.islice(backwards, MOST_ITEMS // 2)]
+
+
+def items_of(thing: object, kind: type) -> list[object] | None:
+    """Of a list, tuple, dict or deque, or a class derived from one of them; None: it is none."""
+    container: Any = thing
+    if issubclass(kind, dict):
+        count, values, keys = dict.__len__(container), dict.values(container), dict.keys(container)
+        return [*_ends(values, count, reversed(values)), *(key for key in _ends(keys, count, reversed(keys)) if id(type(key)) not in _LEAVES)]
+    for of in (list, tuple):
+        if issubclass(kind, of):
+            return _ends(of.__iter__(container), of.__len__(container), reversed(of.__getitem__(container, slice(-MOST_ITEMS // 2, None))))
+    if issubclass(kind, collections.deque):
+        return _ends(collections.deque.__iter__(container), collections.deque.__len__(container), collections.deque.__reversed__(container))
+    return None
+
+
+def local_names(code: types.CodeType) -> list[str]:
+    """Of the variables in a frame, in their order."""
+    cells = code.co_cellvars if sys.version_info < (3, 11) else tuple(name for name in code.co_cellvars if name not in code.co_varnames)
+    return [*code.co_varnames, *cells, *code.co_freevars]
+
+
+def locals_of(frame: types.FrameType) -> list[tuple[str, object]]:
+    """The variables of a frame. Before Python 3.13 frame.f_locals makes a dict that the frame keeps, and with it the tensors: they are read in place."""
+    code = frame.f_code
+    if sys.version_info >= (3, 13) or not code.co_flags & _OPTIMIZED:
+        space: Any = frame.f_locals
+        return list(dict.items(space)) if type(space) is dict else list(space.items()) if code.co_flags & _OPTIMIZED else []
+    known = _frames._LAYOUTS.get(sys.version_info[:2])
+    if known is None or hasattr(sys, "gettotalrefcount") or sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return []
+    base = id(frame) if sys.version_info < (3, 11) else ctypes.c_void_p.from_address(id(frame) + 24).value  # f_frame
+    if not base:
+        return []
+    names = local_names(code)
+    found = []
+    for name, address in zip(names, (ctypes.c_void_p * len(names)).from_address(base + known[1][3]), strict=True):
+        if not address:
+            continue
+        value = ctypes.cast(address, ctypes.py_object).value
+        if type(value) is types.CellType:
+            inside = gc.get_referents(value)
+            if not inside:
+                continue
+            value = inside[0]
+        found.append((name, value))
+    return found
+
+
+def closure_of(function: types.FunctionType) -> list[tuple[str, object]]:
+    found: list[tuple[str, object]] = []
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
+        found += [(name, inside) for inside in gc.get_referents(cell)]
+    return found
+
+
+class Referents:
+    """Of the objects of one process. Make one for a search: it keeps what it learns of classes."""
+
+    def __init__(self, torch: Any, module_dicts: set[int], own_classes: Any) -> None:
+        self._c = torch._C
+        self._tensor_base = base = torch._C.TensorBase
+        self._grad_fn, self._grad, self._is_leaf = base.grad_fn.__get__, base.grad.__get__, base.is_leaf.__get__
+        self._module_dicts = module_dicts  # of all modules: roots, which nothing else leads to
+        self._own_class = own_classes  # whether a class is to be looked into
+        self._are_tensors: dict[int, bool] = {}  # by class
+        self._saved: dict[int, list[str]] = {}  # by class of nodes: names of what they save
+        self._kinds: list[type] = []  # whose identities those are
+        ndarray = getattr(sys.modules.get("numpy"), "ndarray", None)
+        self._ndarray: Any = ndarray if type(ndarray) is type else None
+
+    def close(self) -> None:
+        """With it goes what the search and this refer to each other by."""
+        self._own_class = None
+        self._kinds.clear()
+
+    def is_tensor(self, kind: type) -> bool:
+        known = self._are_tensors.get(id(kind))
+        if known is None:
+            known = self._are_tensors[id(kind)] = issubclass(kind, self._tensor_base)
+            self._kinds.append(kind)
+        return known
+
+    def tensor_kinds(self) -> set[int]:
+        """Identities of all classes of tensors."""
+        kinds = [self._tensor_base]
+        for kind in kinds:
+            kinds += type.__subclasses__(kind)
+        return {id(kind) for kind in kinds}
+
+    def is_leaf(self, thing: object, kind: type) -> bool:
+        """Whether nothing is to be looked for behind it."""
+        if id(kind) in _LEAVES or (kind is dict and id(thing) in self._module_dicts):
+            return True
+        return isinstance_of_type(kind) and not self._own_class(thing)
+
+    def address(self, tensor: object) -> int:
+        """Of its bytes; 0: it has none. Copy-on-write tensors stay as they are."""
+        try:
+            return int(self._c._data_address(tensor))
+        except Exception:
+            return 0
+
+    def of(self, thing: object, kind: type) -> list[object]:
+        """What it refers to, without nodes of autograd and gradients."""
+        items = items_of(thing, kind)
+        if items is not None:
+            attributes = None if kind is dict or kind is list or kind is tuple else instance_dict(thing)
+            return items if attributes is None else [*items, attributes]
+        if kind is types.FunctionType:
+            function: Any = thing
+            return [*(value for _, value in closure_of(function)), function.__defaults__, function.__kwdefaults__, function.__dict__]
+        if kind is types.FrameType:
+            frame: Any = thing
+            return [value for _, value in locals_of(frame)]
+        if kind is self._ndarray:
+            array: Any = kind
+            return [array.base.__get__(thing)]
+        return gc.get_referents(thing)
+
+    def gradient(self, tensor: object) -> object | None:
+        try:
+            return self._grad(tensor) if self._is_leaf(tensor) else None
+        except Exception:
+            return None
+
+    def node(self, tensor: object) -> object | None:
+        """The node of autograd that made it."""
+        try:
+            made: object | None = self._grad_fn(tensor)
+            return made
+        except Exception:  # a view that was changed in place, or no strided tensor
+            return None
+
+    def next_nodes(self, node: object) -> list[object]:
+        try:
+            return [following for following, _ in object.__getattribute__(node, "next_functions") if following is not None]
+        except Exception:
+            return []
+
+    def saved(self, node: object) -> Iterator[int]:
+        """Where the C++ objects are in which a node has saved tensors. They are not unpacked: that would run hooks."""
+        kind = type(node)
+        names = self._saved.get(id(kind))
+        if names is None:
+            names = [
+                name for base in _mro_of(kind) for name, descriptor in _dict_of(base).items()
+                if type(name) is str and name.startswith("_raw_saved_") and type(descriptor) is types.GetSetDescriptorType]
+            self._saved[id(kind)] = names
+            self._kinds.append(kind)
+        for name in names:
+            try:
+                value = object.__getattribute__(node, name)
+            except Exception:  # backward has freed it
+                continue
+            for one in value if type(value) is tuple else (value,):
+                if class_name(type(one)) == "SavedTensor":
+                    yield ctypes.c_void_p.from_address(id(one) + _SAVED_AT).value or 0  # 0: memoir_python_saved says so, too
+
+
+def isinstance_of_type(kind: type) -> bool:
+    """Whether objects of `kind` are classes."""
+    return issubclass(kind, type)
