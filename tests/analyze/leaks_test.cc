@@ -9,8 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "tests/captures/capture_builder.h"
 #include "tools/analyze/lives/leak_causes.h"
+#include "tools/analyze/lives/leak_holders.h"
 
 namespace memoir {
 namespace {
@@ -63,6 +65,35 @@ TEST(Leaks, ALineThatKeepsMoreInEveryStep) {
   EXPECT_EQ(leaks[0].blocks, 18u);
   EXPECT_EQ(leaks[0].bytes, 1800u);
   EXPECT_EQ(leaks[0].bytes_per_step(), 100u);
+}
+
+// What the process found last of a block counts; of other addresses, and of blocks that were freed, nothing does.
+TEST(Leaks, WhoHoldsThem) {
+  ProcessBuilder process = Training(12);
+  const auto held = [](std::uint64_t at, const char* holder) {
+    return absl::StrCat("memoir.held_by ", absl::Hex(kLeakAt + at), ",", absl::Hex(kLeakAt + at + 1), ",f00 ", holder);
+  };
+  process.Mark(held(0, "an older name"))
+      .Mark(held(0, "kept (list)"))
+      .Mark(held(2, "kept (list)"))
+      .Mark(held(4, "other"));
+  for (const char* const wrong : {"memoir.held_by ", "memoir.held_by 100000", "memoir.held_by 100000 ",
+                                  "memoir.held_by x kept", "memoir.held_by 100000; kept", "memoir.held_by 100000,kept"})
+    process.Mark(wrong);
+  process.Step(12);
+  const testing::TemporaryFolder folder;
+  process.WriteTo(folder.path());
+  const Capture capture = *Capture::Open(folder.path());
+  const Leaks leaks = *AnalyzeLeaks(capture, {});
+  const LeakHolders holders = *FindLeakHolders(capture, {}, leaks);
+  ASSERT_EQ(leaks.leaks.size(), 1u);
+  ASSERT_TRUE(holders.looked);
+  ASSERT_EQ(holders.all.size(), 1u);
+  ASSERT_EQ(holders.all[0].size(), 2u);
+  EXPECT_EQ(holders.all[0][0].name, "kept (list)");
+  EXPECT_EQ(holders.all[0][0].blocks, 4u);
+  EXPECT_EQ(holders.all[0][0].bytes, 400u);
+  EXPECT_EQ(holders.all[0][1].name, "other");
 }
 
 // Of two lines whose tensors are computed from each other, and of one beside them.

@@ -25,7 +25,30 @@ TEST(LeakViews, CheckLeaks) {
   const Capture capture = *Capture::Open(folder.path());
   const auto leaks = AnalyzeLeaks(capture, {});
   ASSERT_TRUE(leaks.ok()) << leaks.status();
-  testing::ExpectGolden("check_leaks.txt", RenderLeaks(capture, *leaks, 0, "run1", {.width = 80}));
+  testing::ExpectGolden("check_leaks.txt",
+                        RenderLeaks(capture, *leaks, *FindLeakHolders(capture, {}, *leaks), 0, "run1", {.width = 80}));
+}
+
+// Most of it by what autograd saved behind a variable; another variable holds less.
+TEST(LeakViews, WhoHoldsThem) {
+  const testing::TemporaryFolder folder;
+  testing::ProcessBuilder process;
+  for (std::uint64_t step = 0; step < 12; ++step) {
+    process.Step(step).Stack({{"/src/me/train.py", "fit", 41}});
+    process.Begin("aten::relu").Allocate(0x100000 + step * 0x1000, 1 << 20).End();
+  }
+  process.Mark("memoir.held_by 100000,101000 Trainer.losses[\xe2\x80\xa6] (list, local of fit() in train.py)");
+  process.Mark(
+      "memoir.held_by 102000,103000,104000 Trainer.losses[\xe2\x80\xa6] (list, local of fit() in train.py) "
+      "\xe2\x86\x92 "
+      "MeanBackward0 \xe2\x86\x92 PowBackward0");
+  process.Mark("memoir.held_by 105000 seen[\xe2\x80\xa6] (dict, global of train.py)");
+  process.Step(12).WriteTo(folder.path());
+  const Capture capture = *Capture::Open(folder.path());
+  const auto leaks = AnalyzeLeaks(capture, {});
+  ASSERT_TRUE(leaks.ok()) << leaks.status();
+  testing::ExpectGolden("check_leaks_holders.txt",
+                        RenderLeaks(capture, *leaks, *FindLeakHolders(capture, {}, *leaks), 0, "run1", {.width = 80}));
 }
 
 }  // namespace

@@ -114,6 +114,13 @@ std::string HashedSharding(std::string_view text, NameHashes& hashes) {
                       HashedPath(inside.substr(0, inside.size() - (closed ? 1 : 0)), hashes), closed ? ")" : "");
 }
 
+// "7f0000001000,7f0000002000 losses[...] (list, global of train.py)"
+std::string HashedHolder(std::string_view rest, NameHashes& hashes) {
+  const std::size_t at = std::min(rest.find(' '), rest.size());
+  return absl::StrCat(std::string(rest.substr(0, at)), " ",
+                      HashedText(rest.substr(std::min(at + 1, rest.size())), hashes));
+}
+
 bool IsTorchNumbered(std::string_view text) {
   constexpr std::string_view kNumbers = "0123456789/_ []!";
   for (const std::string_view start : {"ProfilerStep#", "Torch-Compiled Region: ", "compile id "}) {
@@ -132,6 +139,8 @@ std::string HashedRange(std::string_view text, NameHashes& hashes) {
   if (found.empty())
     found =
         Behind("memoir.MemoryTracker#", text, [&](std::string_view rest) { return HashedTrackerMark(rest, hashes); });
+  if (found.empty())
+    found = Behind("memoir.held_by ", text, [&](std::string_view rest) { return HashedHolder(rest, hashes); });
   if (found.empty())
     found = Behind("autograd::engine::evaluate_function: ", text,
                    [&](std::string_view rest) { return HashedRange(rest, hashes); });

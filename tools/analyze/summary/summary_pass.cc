@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/model/holder_note.h"
 #include "tools/model/job.h"
 
 namespace memoir {
@@ -141,7 +142,7 @@ void SummaryPass::SeeFirstSeen(const FirstSeenEvent& event) {
 
 void SummaryPass::SeeMark(const MarkEvent& event) {
   CountEvent(event, true);
-  if (!in_window()) return;
+  if (!in_window() || IsHolderNote(state().dictionary().text(event.name))) return;
   ++summary_.mark_count;
   if (summary_.marks.size() == kMaxMarks) return;
   summary_.marks.push_back({std::string(state().dictionary().text(event.name)), Nanoseconds(event), event.process});

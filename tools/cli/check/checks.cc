@@ -108,10 +108,12 @@ absl::StatusOr<Checked> CheckBalance(Analyses& analyses, const Shown& shown, boo
 absl::StatusOr<Checked> CheckLeaks(Analyses& analyses, const Shown& shown, bool brief) {
   const auto& leaks = analyses.leaks();
   if (!leaks.ok()) return leaks.status();
+  const auto holders = FindLeakHolders(analyses.capture(), analyses.options(), *leaks);
+  if (!holders.ok()) return holders.status();
   Checked checked;
   checked.found = !leaks->leaks.empty();
-  if (shown.arguments.json) checked.json = LeaksJson(analyses.capture(), *leaks, shown.path);
-  checked.text = RenderLeaks(analyses.capture(), *leaks, shown.top(), shown.path, shown.terminal);
+  if (shown.arguments.json) checked.json = LeaksJson(analyses.capture(), *leaks, *holders, shown.path);
+  checked.text = RenderLeaks(analyses.capture(), *leaks, *holders, shown.top(), shown.path, shown.terminal);
   if (checked.found && brief) checked.text = "\n" + checked.text;
   return checked;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <span>
 
 #include "fmt/format.h"
 #include "tools/analyze/categories/block_categories.h"
@@ -69,6 +70,40 @@ std::string_view HolderText(const Leak& leak) {
     default:
       return "a reference of the program, such as a list, a dictionary, a closure or an exception";
   }
+}
+
+std::span<const LeakHolder> HoldersOf(const Leak& leak, const Leaks& leaks, const LeakHolders& holders) {
+  const auto at = static_cast<std::size_t>(&leak - leaks.leaks.data());
+  return at < holders.all.size() ? std::span(holders.all[at]) : std::span<const LeakHolder>();
+}
+
+// Up to " → ", where autograd's graph begins.
+std::string_view RootOf(std::string_view holder) { return holder.substr(0, holder.find(" \xe2\x86\x92 ")); }
+
+// Who was found to hold what these leaks keep: of each variable, or what else it is, the way to most of it.
+std::string FoundHolders(const LeakGroup& group, const Leaks& leaks, const LeakHolders& holders) {
+  constexpr std::size_t kMostShown = 2;
+  struct Found {
+    std::string_view root;
+    std::uint64_t bytes = 0;
+    const LeakHolder* largest = nullptr;
+  };
+  std::vector<Found> found;
+  for (const Leak* const leak : group.leaks) {
+    for (const LeakHolder& holder : HoldersOf(*leak, leaks, holders)) {
+      const std::string_view root = RootOf(holder.name);
+      auto of_root = std::ranges::find(found, root, &Found::root);
+      if (of_root == found.end()) of_root = found.insert(found.end(), {root});
+      of_root->bytes += holder.bytes;
+      if (of_root->largest == nullptr || holder.bytes > of_root->largest->bytes) of_root->largest = &holder;
+    }
+  }
+  std::ranges::stable_sort(found, std::greater(), &Found::bytes);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMostShown, found.size()); ++i)
+    text += (i == 0 ? "" : "; ") + Escaped(found[i].largest->name);
+  if (found.size() > kMostShown) text += "; " + FormatCounted(found.size() - kMostShown, "other", "others");
+  return text;
 }
 
 // "at train.py:30", "by aten::add"
@@ -189,8 +224,8 @@ std::string LeakHeadline(const Leaks& leaks) {
   return "no leak of 1 % of the peak, or of 256 KiB a step, in " + steps;
 }
 
-std::string RenderLeaks(const Capture& capture, const Leaks& leaks, std::size_t top, const std::string& path,
-                        const Terminal& terminal) {
+std::string RenderLeaks(const Capture& capture, const Leaks& leaks, const LeakHolders& holders, std::size_t top,
+                        const std::string& path, const Terminal& terminal) {
   const std::vector<LeakGroup> groups = GroupsOf(leaks);
   const std::size_t count = groups.size();
   if (count == 0) return LeakHeadline(leaks) + "\n";
@@ -204,13 +239,16 @@ std::string RenderLeaks(const Capture& capture, const Leaks& leaks, std::size_t 
     text += FactLine(terminal, "what", (group.cause != nullptr ? "at the first: " : "") + WhatText(capture, leak));
     text += FactLine(terminal, "since", fmt::format("step {}", leak.since_step));
     text += FactLine(terminal, "kept by", group.cause != nullptr ? CauseText(*group.cause) : HolderText(leak));
+    if (const std::string found = FoundHolders(group, leaks, holders); !found.empty())
+      text += FactLine(terminal, "held by", found);
     text += "  more: memoir " + LeakCommand(leak) + " " + path + "\n";
   }
+  if (!holders.looked) text += "\nWhich variables hold them: record with memoir run --holders\n";
   if (shown < count) text += fmt::format("\n{} more: memoir check leaks --top 0 {}\n", count - shown, path);
   return text;
 }
 
-Json LeaksJson(const Capture& capture, const Leaks& leaks, const std::string& path) {
+Json LeaksJson(const Capture& capture, const Leaks& leaks, const LeakHolders& holders, const std::string& path) {
   Json json = CaptureJson(capture, leaks.report, "check_leaks");
   json["steps"] = leaks.steps;
   json["step_source"] = TextOrNull(std::string(ToString(leaks.source)));
@@ -250,7 +288,12 @@ Json LeaksJson(const Capture& capture, const Leaks& leaks, const std::string& pa
     const bool known = !entry["categories"].empty();
     for (const char* key : {"category", "detail"})
       entry[key] = known ? entry["categories"].front()[key] : Json(nullptr);
-    entry["holder"] = HolderText(leak);
+    entry["kept_by"] = HolderText(leak);
+    const std::span<const LeakHolder> found = HoldersOf(leak, leaks, holders);
+    entry["holder"] = found.empty() ? Json(HolderText(leak)) : Json(found.front().name);
+    entry["holders"] = Json::array();
+    for (const LeakHolder& holder : found)
+      entry["holders"].push_back({{"name", holder.name}, {"bytes", holder.bytes}, {"blocks", holder.blocks}});
     entry["command"] = "memoir " + LeakCommand(leak) + " " + path;
     json["leaks"].push_back(std::move(entry));
   }

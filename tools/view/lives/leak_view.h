@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/analyze/lives/leak_holders.h"
 #include "tools/analyze/lives/leaks.h"
 #include "tools/model/capture.h"
 #include "tools/view/json/json.h"
@@ -29,9 +30,10 @@ std::string LeakCommand(const Leak& leak);
 std::string LeakHeadline(const Leaks& leaks);
 bool AreLeaksKnown(const Leaks& leaks);
 // Of some: `top` of them, 0: all; each with the command that shows more. `path`: of the capture, as it is typed.
-std::string RenderLeaks(const Capture& capture, const Leaks& leaks, std::size_t top, const std::string& path,
-                        const Terminal& terminal);
-Json LeaksJson(const Capture& capture, const Leaks& leaks, const std::string& path);
+// `holders`: of FindLeakHolders.
+std::string RenderLeaks(const Capture& capture, const Leaks& leaks, const LeakHolders& holders, std::size_t top,
+                        const std::string& path, const Terminal& terminal);
+Json LeaksJson(const Capture& capture, const Leaks& leaks, const LeakHolders& holders, const std::string& path);
 
 }  // namespace memoir
 

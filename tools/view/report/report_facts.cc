@@ -101,7 +101,7 @@ ReportFinding LeakFinding(const Capture& capture, const Leaks& leaks, const std:
   finding.headline = LeakHeadline(leaks);
   if (!leaks.leaks.empty()) {
     finding.answer = Answer::kFound;
-    finding.text = RenderLeaks(capture, leaks, kTop, path, kPage);
+    finding.text = RenderLeaks(capture, leaks, {.looked = true, .all = {}}, kTop, path, kPage);
   } else if (!AreLeaksKnown(leaks)) {
     finding.answer = Answer::kNotKnown;
   }

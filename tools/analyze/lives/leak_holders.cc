@@ -1,0 +1,136 @@
+#include "tools/analyze/lives/leak_holders.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "tools/model/holder_note.h"
+
+namespace memoir {
+namespace {
+
+class HolderPass : public Visitor {
+ public:
+  HolderPass(const std::vector<Leak>& leaks, std::string_view own) : leaks_(leaks), lines_(own), sums_(leaks.size()) {}
+
+  void OnStart(const ReplayState& state) override { state_ = &state; }
+  void OnAllocate(const AllocateEvent& event) override {
+    const Block& block = *event.block;
+    if (event.before) return;
+    for (const std::size_t i : CandidatesFor(block)) {
+      const Leak& leak = leaks_[i];
+      if (leak.process != event.process || Nanoseconds(event) >= EndOf(leak) ||
+          leak.device != ToString(state_->dictionary().device(block.device)))
+        continue;
+      live_[block.ordinal] = {i, block.bytes, std::nullopt};
+    }
+  }
+  void OnDeallocate(const DeallocateEvent& event) override {
+    const auto live = live_.find(event.block->ordinal);
+    if (live == live_.end()) return;
+    if (Nanoseconds(event) >= leaks_[live->second.leak].ns) Count(live->second);
+    live_.erase(live);
+  }
+  void OnMark(const MarkEvent& event) override {
+    const std::optional<HolderNote> note = ParseHolderNote(state_->dictionary().text(event.name));
+    if (!note) return;
+    looked_ = true;
+    const auto [number, fresh] = numbers_.try_emplace(std::string(note->holder), names_.size());
+    if (fresh) names_.emplace_back(note->holder);
+    for (const std::uint64_t address : note->addresses) {
+      for (std::uint32_t device = 0; device < state_->dictionary().devices(); ++device) {
+        const Block* const block = state_->LiveBlockAt(DeviceId(device), address);
+        const auto live = block == nullptr ? live_.end() : live_.find(block->ordinal);
+        if (live == live_.end()) continue;
+        // At the end of a program its local variables are gone: what was found while it ran says more.
+        if (!live->second.holder || Nanoseconds(event) < leaks_[live->second.leak].ns)
+          live->second.holder = number->second;
+      }
+    }
+  }
+  void OnProcessEnd(const ProcessEvent& /*event*/) override {
+    for (const auto& [ordinal, live] : live_) Count(live);
+    live_.clear();
+  }
+
+  LeakHolders Take() const {
+    LeakHolders found{looked_, std::vector<std::vector<LeakHolder>>(leaks_.size())};
+    for (std::size_t i = 0; i < leaks_.size(); ++i) {
+      std::vector<LeakHolder>& holders = found.all[i];
+      for (const auto& [number, sum] : sums_[i]) {
+        holders.push_back(sum);
+        holders.back().name = names_[number];
+      }
+      std::ranges::sort(holders, [](const LeakHolder& a, const LeakHolder& b) {
+        return a.bytes != b.bytes ? a.bytes > b.bytes : a.name < b.name;
+      });
+    }
+    return found;
+  }
+
+ private:
+  struct Live {
+    std::size_t leak = 0;
+    std::uint64_t bytes = 0;
+    std::optional<std::size_t> holder;
+  };
+  std::uint64_t Nanoseconds(const Event& event) const { return state_->Nanoseconds(event.process, event.tick); }
+  void Count(const Live& live) {
+    if (!live.holder) return;
+    LeakHolder& holder = sums_[live.leak][*live.holder];
+    holder.bytes += live.bytes;
+    ++holder.blocks;
+  }
+  // When the last step began of which blocks count: a leak leaves out what the newest one may yet free.
+  static std::uint64_t EndOf(const Leak& leak) { return leak.kind == Leak::Kind::kReplaced ? leak.ns : leak.to_ns; }
+  // Leaks that its line has, or where none is known its operator and module; of any process and device.
+  std::vector<std::size_t> CandidatesFor(const Block& block) {
+    const StackId stack = block.line_callstack();
+    if (!stack.valid()) return Alike(block);
+    const std::uint32_t number = lines_.NumberOf(stack, state_->dictionary());
+    const auto [at, fresh] = by_line_.try_emplace(number);
+    if (!fresh) return at->second;
+    const SourceLine line = SourceLineOf(lines_.FrameOf(number), state_->dictionary());
+    for (std::size_t i = 0; i < leaks_.size(); ++i) {
+      if (leaks_[i].kind != Leak::Kind::kFragmentation && leaks_[i].line == line) at->second.push_back(i);
+    }
+    return at->second;
+  }
+  std::vector<std::size_t> Alike(const Block& block) const {
+    std::vector<std::size_t> alike;
+    for (std::size_t i = 0; i < leaks_.size(); ++i) {
+      const Leak& leak = leaks_[i];
+      if (leak.kind != Leak::Kind::kFragmentation && !leak.line.known() &&
+          leak.operator_name == state_->dictionary().text(block.operator_name) &&
+          leak.module == (block.module.valid() ? state_->dictionary().module(block.module).place() : ""))
+        alike.push_back(i);
+    }
+    return alike;
+  }
+
+  const std::vector<Leak>& leaks_;
+  SourceLines lines_;
+  const ReplayState* state_ = nullptr;
+  bool looked_ = false;
+  absl::flat_hash_map<std::uint32_t, std::vector<std::size_t>> by_line_;
+  absl::flat_hash_map<std::uint64_t, Live> live_;  // by ordinal
+  std::vector<std::string> names_;
+  absl::flat_hash_map<std::string, std::size_t> numbers_;
+  std::vector<std::map<std::size_t, LeakHolder>> sums_;  // of each leak, by number of the name
+};
+
+}  // namespace
+
+absl::StatusOr<LeakHolders> FindLeakHolders(const Capture& capture, const Selection& selection, const Leaks& leaks) {
+  if (leaks.leaks.empty()) return LeakHolders{};
+  HolderPass pass(leaks.leaks, selection.own);
+  ReplayOptions options = ReplayOptionsFor(selection, false, false);
+  options.modules = true;
+  const absl::StatusOr<ReplayReport> report = capture.Replay(pass, options);
+  if (!report.ok()) return report.status();
+  return pass.Take();
+}
+
+}  // namespace memoir
