@@ -12,9 +12,8 @@ std::optional<HolderNote> ParseHolderNote(std::string_view mark) {
   HolderNote note;
   for (;;) {
     std::uint64_t address = 0;
-    const char* const end = mark.data() + mark.size();
-    const auto [at, error] = std::from_chars(mark.data(), end, address, kHexadecimal);
-    if (error != std::errc() || at == end) return std::nullopt;
+    const auto [at, error] = std::from_chars(mark.data(), mark.data() + mark.size(), address, kHexadecimal);
+    if (error != std::errc() || at == mark.data() + mark.size()) return std::nullopt;
     note.addresses.push_back(address);
     const char separator = *at;
     mark.remove_prefix(static_cast<std::size_t>(at - mark.data()) + 1);
