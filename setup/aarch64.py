@@ -1,6 +1,6 @@
 """What another machine needs to build for aarch64, in build/aarch64-system, and the wheel that is made with it.
 
-    setup/aarch64.py system    Debian's arm64 packages (root, 0.2 GB) and of torch's aarch64 wheels what is linked with (torch-*, 0.4 GB each)
+    setup/aarch64.py system    Debian's arm64 packages (root, 0.2 GB) and torch's aarch64 wheels (torch-*): of those with CUDA what is linked with (0.9 GB)
     setup/aarch64.py wheel     dist/memoir-*_aarch64.whl, with a tracker for each of these torches: --torches all, or 2.8,2.9.0
 
 cmake/toolchains/aarch64-linux-gnu.cmake compiles with both. Nothing of it is installed into this system.
@@ -26,7 +26,7 @@ COMPILER = f"{MACHINE}-linux-gnu-g++"
 # As in apt-packages.txt, of which the rest is this machine's; and what programs and Python need to start.
 LIBRARIES = """libc6-dev libstdc++-12-dev libabsl-dev libprotobuf-dev libprotozero-dev libzstd-dev zlib1g-dev libsqlite3-dev libxxhash-dev libfmt-dev
     libcli11-dev nlohmann-json3-dev libstb-dev libdw-dev liblzma-dev libbz2-dev libsodium-dev libgtest-dev libgmock-dev libbenchmark-dev python3""".split()
-TORCHES = "2.11,2.15"  # those of ./dev test
+TORCHES = {"system": "2.8,2.11", "wheel": "2.11,2.15"}  # what ./dev aarch64 runs (2.8) and links with; those of ./dev test
 
 
 def missing():
@@ -59,8 +59,8 @@ def environment_of(version):
 
 
 def make_torch(version):
-    """An environment of this machine's interpreter that finds aarch64's torch, of which it has what a tracker is compiled and linked with, and beside it
-    what build/venv has: CUDA's headers, which are the same on both, pip and pytest."""
+    """An environment of this machine's interpreter that finds aarch64's torch, and beside it what build/venv has: CUDA's headers, which are the same on
+    both, pip and pytest. Of a torch with CUDA it has what a tracker is compiled and linked with: it does not start without NVIDIA's libraries."""
     folder = environment_of(version)
     mark = folder / "ready"
     if mark.exists() and mark.read_text() == version:
@@ -77,7 +77,8 @@ def make_torch(version):
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(packages)
     shutil.rmtree(folder / "download")
-    torches.reduce(folder)
+    if (packages / "torch" / "lib" / "libtorch_cuda.so").exists():
+        torches.reduce(folder)
     (packages / "beside.pth").write_text(run(beside, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"))
     mark.write_text(version)
 
@@ -119,10 +120,11 @@ def main():
     parser.add_argument("what", choices=("system", "wheel"))
     parser.add_argument("-o", "--output", type=pathlib.Path, default=ROOT / "dist", help="folder of the wheel [dist]")
     parser.add_argument("--flags-of-tests", action="store_true", help="compile as ./dev test does, for its tests: not what is shipped")
-    parser.add_argument("--torches", default=TORCHES, metavar="LIST", help=f"minors or versions, divided by commas, or all: 2.6 to 2.15 [{TORCHES}]")
+    parser.add_argument("--torches", metavar="LIST",
+                        help=f"minors or versions, divided by commas, or all: 2.6 to 2.15 [of system {TORCHES['system']}, of wheel {TORCHES['wheel']}]")
     options = parser.parse_args()
     try:
-        versions = torches.versions_of(options.torches.split(","))
+        versions = torches.versions_of((options.torches or TORCHES[options.what]).split(","))
         make_system(versions)
         if options.what == "wheel":
             make_wheel(versions, options.output.resolve(), options.flags_of_tests)

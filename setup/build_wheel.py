@@ -64,11 +64,11 @@ def apt_of_its_own(folder, release, architecture=None):
 
 
 def unpack(packages, root):
-    """Debian's packages below `root`, with links that stay below it."""
+    """Debian's packages below `root`, with links that stay below it, also where it is moved."""
     for package in packages:
         run("dpkg-deb", "-x", package, root)
     for link in [path for path in root.rglob("*") if path.is_symlink() and str(path.readlink()).startswith("/")]:
-        target = root / str(link.readlink())[1:]
+        target = os.path.relpath(root / str(link.readlink())[1:], link.parent)
         link.unlink()
         link.symlink_to(target)
 
@@ -84,7 +84,7 @@ def make_sysroot(root=SYSROOT, architecture=None, machine="x86_64"):
     unpack(packages, root)
     (root / "link").mkdir()
     for name, library in (("libstdc++.so", f"usr/lib/{machine}-linux-gnu/libstdc++.so.6"), ("libgcc_s.so", f"lib/{machine}-linux-gnu/libgcc_s.so.1")):
-        (root / "link" / name).symlink_to(root / library)
+        (root / "link" / name).symlink_to(pathlib.Path("..") / library)
     (root / "ready").write_text("\n".join(package.name for package in packages) + "\n")
 
 
