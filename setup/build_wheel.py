@@ -74,7 +74,8 @@ def unpack(packages, root):
 
 
 def make_sysroot(root=SYSROOT, architecture=None, machine="x86_64"):
-    """build/sysroot: the older libraries, and in link/ the names by which the linker asks for two of them."""
+    """build/sysroot: the older libraries, and in link/ the names by which the linker asks for two of them. The compiler's own libgcc_s.so is such a
+    script, too: what is shared lacks some functions, for atomics on aarch64, which the archive has."""
     if (root / "ready").exists():
         return
     shutil.rmtree(root, ignore_errors=True)
@@ -83,8 +84,8 @@ def make_sysroot(root=SYSROOT, architecture=None, machine="x86_64"):
     packages = sorted((root / "apt" / "packages").glob("*.deb"))
     unpack(packages, root)
     (root / "link").mkdir()
-    for name, library in (("libstdc++.so", f"usr/lib/{machine}-linux-gnu/libstdc++.so.6"), ("libgcc_s.so", f"lib/{machine}-linux-gnu/libgcc_s.so.1")):
-        (root / "link" / name).symlink_to(pathlib.Path("..") / library)
+    (root / "link" / "libstdc++.so").symlink_to(f"../usr/lib/{machine}-linux-gnu/libstdc++.so.6")
+    (root / "link" / "libgcc_s.so").write_text(f"GROUP ( /lib/{machine}-linux-gnu/libgcc_s.so.1 -lgcc )\n")    # below the sysroot, for the script is
     (root / "ready").write_text("\n".join(package.name for package in packages) + "\n")
 
 
