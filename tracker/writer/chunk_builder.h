@@ -25,6 +25,7 @@
 #include "tracker/writer/memory_state.h"
 #include "tracker/writer/names.h"
 #include "tracker/writer/run_columns.h"
+#include "tracker/writer/seen_signatures.h"
 #include "tracker/writer/stack_table.h"
 #include "tracker/writer/tensor_table.h"
 #include "tracker/writer/threads.h"
@@ -111,6 +112,7 @@ class ChunkBuilder {
   Names names_;
   Devices devices_;
   ContentIds signatures_;
+  SeenSignatures seen_signatures_;
   StackTable stacks_;
   TensorTable tensors_;
   HeldNow held_;

@@ -25,17 +25,48 @@ std::uint64_t AnnouncedTensors(const EventGroup& group) {
   return tensors;
 }
 
+// False: it has lists, or more kinds than the key holds. Behind the kinds a record has room up to a multiple of 8
+// bytes.
+bool MakeKey(const EventGroup& group, std::uint32_t part, SeenSignature* key) {
+  const std::size_t count = group.kinds.size();
+  if (count == 0 || count > sizeof key->kinds || group.list_count != 0) return false;
+  key->count = static_cast<std::uint32_t>(count);
+  key->part = part;
+  const char* const kinds = group.kinds.data();
+  std::uint64_t low = 0, high = 0;
+  std::memcpy(&low, kinds, sizeof low);
+  if (count > sizeof low) std::memcpy(&high, kinds + sizeof low, sizeof high);
+  if (count < sizeof low) low &= (std::uint64_t{1} << count * 8) - 1;
+  if (count % sizeof low != 0 && count > sizeof low) high &= (std::uint64_t{1} << count % sizeof low * 8) - 1;
+  key->kinds[0] = low;
+  key->kinds[1] = high;
+  return true;
+}
+
 }  // namespace
 
 // As many tensor entries as the signature announces: 0 for those that were lost, none for those that it does not
 // announce.
 bool ChunkBuilder::AddArguments(const EventGroup& group, RunColumns& run) {
-  const std::uint64_t announced = AnnouncedTensors(group);
-  if (group.kinds.empty() || announced > group.tensors.size() + kMaxMissingTensors) {
-    run.Put(RunColumn::kSignature, 0);
-    return false;
+  SeenSignature key;
+  SeenSignature* const seen = MakeKey(group, part_, &key) ? &seen_signatures_.At(key) : nullptr;
+  std::uint32_t signature = 0;
+  std::uint64_t announced = 0;
+  if (seen != nullptr && seen->IsOf(key) && seen->tensors <= group.tensors.size() + kMaxMissingTensors) [[likely]] {
+    signature = seen->id;
+    announced = seen->tensors;
+  } else {
+    announced = AnnouncedTensors(group);
+    if (group.kinds.empty() || announced > group.tensors.size() + kMaxMissingTensors) {
+      run.Put(RunColumn::kSignature, 0);
+      return false;
+    }
+    signature = Signature(group);
+    key.id = signature;
+    key.tensors = static_cast<std::uint32_t>(announced);
+    if (seen != nullptr) *seen = key;
   }
-  run.Put(RunColumn::kSignature, Signature(group));
+  run.Put(RunColumn::kSignature, signature);
   for (std::size_t i = 0; i < announced; ++i) {
     run.Put(RunColumn::kTensor,
             i < group.tensors.size() ? tensors_.Reference(*group.tensors[i], part_, &definitions_) : 0);

@@ -42,9 +42,8 @@ void ThreadRecords::Reset(const SegmentView* views, std::size_t count, std::uint
   }
 }
 
-// Leaves `position` at the next record, which may be in a later segment, and gives its size. kGap: records are missing
-// before it.
-ThreadRecords::Step ThreadRecords::FindRecord(Position* position, std::size_t* bytes) {
+// At the end of a segment's records, or at a damaged one.
+ThreadRecords::Step ThreadRecords::FindRecordBehind(Position* position, std::size_t* bytes) {
   bool gap = false;
   for (;;) {
     Segment& segment = segments_[position->segment];
@@ -62,11 +61,6 @@ ThreadRecords::Step ThreadRecords::FindRecord(Position* position, std::size_t* b
     position->at = next.begin;
     position->record = next.first_record;
   }
-}
-
-void ThreadRecords::StepOver(Position* position, std::size_t bytes) const {
-  position->at += bytes;
-  position->record += 1;
 }
 
 std::uint32_t ReadEvent(EventGroup* group) {

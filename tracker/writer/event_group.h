@@ -82,8 +82,22 @@ class ThreadRecords {
 
  private:
   enum class Step { kRecord, kEnd, kGap };
-  Step FindRecord(Position* position, std::size_t* bytes);
-  void StepOver(Position* position, std::size_t bytes) const;
+  // Leaves `position` at the next record, which may be in a later segment, and gives its size. kGap: records are
+  // missing before it.
+  Step FindRecord(Position* position, std::size_t* bytes) {
+    const std::uint8_t* const end = segments_[position->segment].view.end;
+    if (position->at < end) [[likely]] {
+      *bytes = RingReader::RecordBytes(position->at, end);
+      if (*bytes != 0) [[likely]]
+        return Step::kRecord;
+    }
+    return FindRecordBehind(position, bytes);
+  }
+  Step FindRecordBehind(Position* position, std::size_t* bytes);
+  static void StepOver(Position* position, std::size_t bytes) {
+    position->at += bytes;
+    position->record += 1;
+  }
   bool ReadTensors(EventGroup* group, std::uint32_t announced, Position* position, std::uint64_t seen_record);
 
   std::vector<Segment> segments_;

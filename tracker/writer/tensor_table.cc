@@ -1,5 +1,6 @@
 #include "tracker/writer/tensor_table.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "tracker/writer/capture_fields.h"
@@ -49,6 +50,14 @@ void DefineLayout(const LayoutKey& key, const ContentHash& hash, std::uint32_t i
   if ((key.flags & kShapeUnknown) != 0) definition.add_bool(field::layout::kShapeUnknown, true);
 }
 
+std::uint64_t WithoutDepth(RecordHeader header) {
+  header.depth = 0;
+  std::uint64_t word;
+  static_assert(sizeof header == sizeof word);
+  std::memcpy(&word, &header, sizeof word);
+  return word;
+}
+
 std::size_t Mix(std::uint64_t a, std::uint64_t b) {
   const std::uint64_t mixed = (a ^ (b << 24) ^ (b >> 40)) * 0x9e3779b97f4a7c15u;
   return static_cast<std::size_t>(mixed ^ (mixed >> 32));
@@ -92,6 +101,27 @@ std::uint32_t TensorTable::Layout(const TensorRecord& tensor, std::uint32_t part
 
 std::uint32_t TensorTable::Reference(const TensorRecord& tensor, std::uint32_t part, std::string* definitions) {
   if (tensor.impl == 0) return 0;
+  if (tensor.header.words > kSeenWords) [[unlikely]]
+    return NewReference(tensor, part, definitions);
+  Seen& seen = seen_[Mix(tensor.impl, tensor.storage) & (kSeen - 1)];
+  if (seen.chunk == chunk_ && IsSame(tensor, seen)) [[likely]]
+    return seen.reference;
+  const auto* words = reinterpret_cast<const std::uint64_t*>(&tensor);
+  std::copy_n(words, tensor.header.words, seen.record);
+  seen.record[0] = WithoutDepth(tensor.header);
+  seen.chunk = chunk_;
+  seen.reference = NewReference(tensor, part, definitions);
+  return seen.reference;
+}
+
+bool TensorTable::IsSame(const TensorRecord& tensor, const Seen& seen) {
+  const auto* words = reinterpret_cast<const std::uint64_t*>(&tensor);
+  std::uint64_t differ = seen.record[0] ^ WithoutDepth(tensor.header);
+  for (std::size_t i = 1; i < tensor.header.words; ++i) differ |= seen.record[i] ^ words[i];
+  return differ == 0;
+}
+
+std::uint32_t TensorTable::NewReference(const TensorRecord& tensor, std::uint32_t part, std::string* definitions) {
   Row row{tensor.impl,
           tensor.storage,
           tensor.storage_bytes,
@@ -161,6 +191,7 @@ void TensorTable::Clear() {
     column->clear();
   if (++chunk_ == 0) {  // after 2^32 chunks the slots' numbers would come again
     slots_.assign(slots_.size(), Slot{});
+    seen_.assign(seen_.size(), Seen{});
     chunk_ = 1;
   }
 }

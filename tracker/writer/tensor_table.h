@@ -34,7 +34,7 @@ class Devices {
 
 class TensorTable {
  public:
-  explicit TensorTable(Devices* devices) : devices_(*devices), slots_(kFirstSlots) {}
+  explicit TensorTable(Devices* devices) : devices_(*devices), slots_(kFirstSlots), seen_(kSeen) {}
 
   // The reference of a tensor; appends LayoutDef and DeviceDef to `definitions` where this part lacks them. 0:
   // undefined.
@@ -61,6 +61,18 @@ class TensorTable {
     std::uint32_t row = 0;
   };
 
+  // A record as it came last, and its row: most tensors come again before their place here is taken by another one, and
+  // need no hash of their layout then. In words; the first without the depth, which says nothing of the tensor.
+  static constexpr std::size_t kSeen = 512;
+  static constexpr std::size_t kSeenWords = 10;  // larger records are looked up each time
+  struct Seen {
+    std::uint32_t chunk = 0;  // of an earlier chunk: nothing
+    std::uint32_t reference = 0;
+    std::uint64_t record[kSeenWords];
+  };
+  static bool IsSame(const TensorRecord& tensor, const Seen& seen);
+
+  std::uint32_t NewReference(const TensorRecord& tensor, std::uint32_t part, std::string* definitions);
   std::uint32_t Layout(const TensorRecord& tensor, std::uint32_t part, std::string* definitions);
   Slot& FindSlot(const Row& row);
   void Append(const Row& row);
@@ -70,6 +82,7 @@ class TensorTable {
   ContentIds layouts_;
   std::vector<Row> rows_;
   std::vector<Slot> slots_;
+  std::vector<Seen> seen_;
   std::uint32_t chunk_ = 1;
   bool any_device_ = false, any_traits_ = false;
   VarintColumn impl_delta_, storage_delta_, storage_bytes_, layout_, device_, traits_;
