@@ -35,7 +35,8 @@ void RecordBegin(ThreadSlot* slot, const RangeStart& start, c10::ArrayRef<const 
 
   // By the number a backward node finds the line of its forward operator; and by its own what Python it runs itself.
   if (start.sequence >= 0 || start.source == RangeSource::kBackward) RecordStack(slot, bytes, OnEmptyPool::kWait);
-  std::uint8_t* place = RingReserve(slot, bytes, OnEmptyPool::kWait);
+  RingBatch batch(slot);
+  std::uint8_t* place = batch.Reserve(bytes, OnEmptyPool::kWait);
   if (place == nullptr) return;
   auto* record = new (place) RangeBeginRecord{};
   record->header.words = static_cast<std::uint16_t>(bytes / 8);
@@ -52,15 +53,16 @@ void RecordBegin(ThreadSlot* slot, const RangeStart& start, c10::ArrayRef<const 
   record->forward_thread = start.forward_thread;
   kinds.Write(place + sizeof(RangeBeginRecord));
   if (text_bytes > 0) std::memcpy(place + sizeof(RangeBeginRecord) + kinds.RecordBytes(), start.text, text_bytes);
-  RingCommit(slot, bytes);
-  RecordTensors(slot, arguments, shown);
+  batch.Add(bytes);
+  AddTensors(batch, slot->depth, arguments, shown);
 }
 
 void RecordEnd(ThreadSlot* slot, c10::ArrayRef<const c10::IValue> results, std::uint64_t tick) {
   ValueKinds kinds;
   FindKinds(results, kinds);
   const std::size_t bytes = sizeof(RangeEndRecord) + kinds.RecordBytes();
-  std::uint8_t* place = RingReserve(slot, bytes, OnEmptyPool::kWait);
+  RingBatch batch(slot);
+  std::uint8_t* place = batch.Reserve(bytes, OnEmptyPool::kWait);
   if (place == nullptr) return;
   auto* record = new (place) RangeEndRecord{};
   record->header.words = static_cast<std::uint16_t>(bytes / 8);
@@ -71,8 +73,8 @@ void RecordEnd(ThreadSlot* slot, c10::ArrayRef<const c10::IValue> results, std::
   record->tensor_count = kinds.tensors;
   record->list_count = kinds.lists;
   kinds.Write(place + sizeof(RangeEndRecord));
-  RingCommit(slot, bytes);
-  RecordTensors(slot, results, kinds);
+  batch.Add(bytes);
+  AddTensors(batch, slot->depth, results, kinds);
 }
 
 // The thread's open ranges; nullptr, with the drop counted, when there is no room for one more.

@@ -37,17 +37,6 @@ std::uint8_t Kind(const c10::IValue& value) {
   return 'o';
 }
 
-// A row-major tensor without gaps. Dimensions of size 1 may have any stride; an empty tensor counts as contiguous.
-bool IsContiguous(c10::IntArrayRef sizes, c10::IntArrayRef strides) {
-  std::int64_t expected = 1;
-  for (std::size_t i = sizes.size(); i-- > 0;) {
-    if (sizes[i] == 0) return true;
-    if (sizes[i] != 1 && strides[i] != expected) return false;
-    expected *= sizes[i];
-  }
-  return true;
-}
-
 // Sparse, nested and opaque tensors have sizes that mean something else, or none.
 bool HasPlainShape(const c10::TensorImpl& impl) {
   constexpr auto kOddBackends = c10::DispatchKeySet({c10::DispatchKey::Sparse, c10::DispatchKey::SparseCsr,
@@ -66,27 +55,41 @@ struct StorageSize {
 };
 template struct StorageSize<&c10::StorageImpl::size_bytes_>;
 
+std::uint64_t AddressOf(c10::StorageImpl& storage) {
+  return reinterpret_cast<std::uint64_t>(storage._mutable_data_ptr_no_checks().get());
+}
+
 void FillStorage(const c10::TensorImpl& impl, TensorRecord& record) {
   record.header.flags |= kHasStorage;
   c10::StorageImpl* storage = impl.unsafe_storage().unsafeGetStorageImpl();
-  record.storage = StorageAddress(impl);
+  record.storage = AddressOf(*storage);
   const c10::SymInt& bytes = SizeOf(*storage);
   record.storage_bytes = bytes.is_heap_allocated() ? 0 : static_cast<std::uint64_t>(bytes.as_int_unchecked());
   record.device_type = static_cast<std::uint8_t>(storage->device_type());
   record.device_index = storage->device().index();
 }
 
+// Numbers that it has written. A row-major tensor without gaps needs no strides; dimensions of size 1 may have any, and
+// an empty tensor counts as contiguous. Loops, because a call of memcpy takes longer than the few numbers do.
 std::size_t FillShape(const c10::TensorImpl& impl, TensorRecord& record, std::int64_t* shape) {
   const c10::IntArrayRef sizes = impl.sizes_default();
-  const c10::IntArrayRef strides = impl.strides_default();
-  record.ndim = static_cast<std::uint8_t>(sizes.size());
-  std::memcpy(shape, sizes.data(), sizes.size() * sizeof(std::int64_t));
-  if (IsContiguous(sizes, strides)) {
-    record.header.flags |= kContiguous;
-    return sizes.size();
+  const std::int64_t* const strides = impl.strides_default().data();
+  const std::size_t ndim = sizes.size();
+  record.ndim = static_cast<std::uint8_t>(ndim);
+  std::uint64_t expected = 1;  // of no sign: it may overflow
+  bool contiguous = true;
+  for (std::size_t i = ndim; i-- > 0;) {
+    const std::int64_t size = sizes.data()[i];
+    shape[i] = size;
+    contiguous = contiguous && (expected == 0 || size <= 1 || static_cast<std::uint64_t>(strides[i]) == expected);
+    expected *= static_cast<std::uint64_t>(size);
   }
-  std::memcpy(shape + sizes.size(), strides.data(), strides.size() * sizeof(std::int64_t));
-  return sizes.size() * 2;
+  if (contiguous) {
+    record.header.flags |= kContiguous;
+    return ndim;
+  }
+  for (std::size_t i = 0; i < ndim; ++i) shape[ndim + i] = strides[i];
+  return ndim * 2;
 }
 
 // Set on leaves alone. The operator that the tensor is given to reads it, too.
@@ -101,28 +104,16 @@ c10::TensorImpl* ImplOrNull(const c10::IValue& value) {
   return tensor.defined() ? tensor.unsafeGetTensorImpl() : nullptr;
 }
 
-}  // namespace
-
-std::uint64_t StorageAddress(const c10::TensorImpl& impl) {
-  if (!impl.has_storage()) return 0;
-  c10::StorageImpl* storage = impl.unsafe_storage().unsafeGetStorageImpl();
-  return reinterpret_cast<std::uint64_t>(storage->_mutable_data_ptr_no_checks().get());
-}
-
-const c10::TensorImpl* SparseValues(const c10::TensorImpl& impl) {
-  if (!impl.key_set().has_any(c10::DispatchKeySet({c10::DispatchKey::Sparse}))) return nullptr;
-  // Kept by the sparse tensor beyond the reference that is given here.
-  return static_cast<const at::SparseTensorImpl&>(impl).values().unsafeGetTensorImpl();
-}
-
-void RecordTensor(ThreadSlot* slot, const c10::TensorImpl* impl, std::uint8_t flags) {
+// Inlined where it is called for one tensor after the other.
+[[gnu::always_inline]] inline void AddTensor(RingBatch& batch, std::uint16_t depth, const c10::TensorImpl* impl,
+                                             std::uint8_t flags) {
   const bool shaped = impl != nullptr && HasPlainShape(*impl);
   const std::size_t most = sizeof(TensorRecord) + (shaped ? impl->sizes_default().size() * 16 : 0);
-  std::uint8_t* place = RingReserve(slot, most, OnEmptyPool::kWait);
+  std::uint8_t* place = batch.Reserve(most, OnEmptyPool::kWait);
   if (place == nullptr) return;
   auto* record = new (place) TensorRecord{};
   record->header.kind = RecordKind::kTensor;
-  record->header.depth = RingDepth(slot);
+  record->header.depth = depth;
   record->header.flags = flags;
   std::size_t words = sizeof(TensorRecord) / 8;
   if (impl != nullptr) {
@@ -138,14 +129,32 @@ void RecordTensor(ThreadSlot* slot, const c10::TensorImpl* impl, std::uint8_t fl
     }
   }
   record->header.words = static_cast<std::uint16_t>(words);
-  RingCommit(slot, words * 8);
+  batch.Add(words * 8);
+}
+
+}  // namespace
+
+std::uint64_t StorageAddress(const c10::TensorImpl& impl) {
+  return impl.has_storage() ? AddressOf(*impl.unsafe_storage().unsafeGetStorageImpl()) : 0;
+}
+
+const c10::TensorImpl* SparseValues(const c10::TensorImpl& impl) {
+  if (!impl.key_set().has_any(c10::DispatchKeySet({c10::DispatchKey::Sparse}))) return nullptr;
+  // Kept by the sparse tensor beyond the reference that is given here.
+  return static_cast<const at::SparseTensorImpl&>(impl).values().unsafeGetTensorImpl();
+}
+
+void RecordTensor(ThreadSlot* slot, const c10::TensorImpl* impl, std::uint8_t flags) {
+  RingBatch batch(slot);
+  AddTensor(batch, RingDepth(slot), impl, flags);
 }
 
 std::size_t ValueKinds::RecordBytes() const { return PadTo8(PadTo4(count) + lists * sizeof(std::uint32_t)); }
 
 void ValueKinds::Write(std::uint8_t* place) const {
-  std::memcpy(place, kinds, count);
-  std::memcpy(place + PadTo4(count), list_lengths, lists * sizeof(std::uint32_t));
+  // In words: `kinds` goes on behind `count`, and so does the record, up to a multiple of 4.
+  for (std::size_t i = 0; i < count; i += 4) std::memcpy(place + i, kinds + i, 4);
+  for (std::size_t i = 0; i < lists; ++i) std::memcpy(place + PadTo4(count) + i * 4, list_lengths + i, 4);
 }
 
 void FindKinds(c10::ArrayRef<const c10::IValue> values, ValueKinds& found) {
@@ -163,11 +172,13 @@ void FindKinds(c10::ArrayRef<const c10::IValue> values, ValueKinds& found) {
   }
 }
 
-void RecordTensors(ThreadSlot* slot, c10::ArrayRef<const c10::IValue> values, const ValueKinds& kinds) {
+void AddTensors(RingBatch& batch, std::uint16_t depth, c10::ArrayRef<const c10::IValue> values,
+                const ValueKinds& kinds) {
+  if (kinds.tensors == 0) return;
   for (std::size_t i = 0; i < kinds.count; ++i) {
-    if (kinds.kinds[i] == 'T') RecordTensor(slot, values[i].toTensor().unsafeGetTensorImpl());
+    if (kinds.kinds[i] == 'T') AddTensor(batch, depth, values[i].toTensor().unsafeGetTensorImpl(), 0);
     if (kinds.kinds[i] != 'L') continue;
-    for (const c10::IValue& element : values[i].toListRef()) RecordTensor(slot, ImplOrNull(element));
+    for (const c10::IValue& element : values[i].toListRef()) AddTensor(batch, depth, ImplOrNull(element), 0);
   }
 }
 

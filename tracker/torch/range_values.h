@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "interpose/ring.h"
+#include "interpose/ring_batch.h"
 
 namespace memoir {
 
@@ -28,14 +29,15 @@ struct ValueKinds {
   void Write(std::uint8_t* place) const;
 };
 
-// Fills `kinds`. Values beyond kMaxArguments, and lists beyond kMaxLists, are not seen, here and in RecordTensors
-// alike.
+// Fills `kinds`. Values beyond kMaxArguments, and lists beyond kMaxLists, are not seen, here and in AddTensors alike.
 void FindKinds(c10::ArrayRef<const c10::IValue> values, ValueKinds& kinds);
 
-// Records every tensor that FindKinds counted, in order. One record that finds no room is a counted drop.
-void RecordTensors(ThreadSlot* slot, c10::ArrayRef<const c10::IValue> values, const ValueKinds& kinds);
+// Adds a record for every tensor that FindKinds counted, in order. One record that finds no room is a counted drop.
+void AddTensors(RingBatch& batch, std::uint16_t depth, c10::ArrayRef<const c10::IValue> values,
+                const ValueKinds& kinds);
 
-// One of them. `impl` may be null: an undefined element of a list. `flags` of the record beside those that it shows.
+// One tensor by itself. `impl` may be null: an undefined element of a list. `flags` of the record beside those that it
+// shows.
 void RecordTensor(ThreadSlot* slot, const c10::TensorImpl* impl, std::uint8_t flags = 0);
 // What a sparse tensor has its values in; nullptr: it is not sparse.
 const c10::TensorImpl* SparseValues(const c10::TensorImpl& impl);

@@ -1,0 +1,55 @@
+// Records of one event, published together: a range's begin or end and its tensors. Where the thread's segment has room
+// for them, whoever reads the ring sees all of them or none, and their number is stored once; where it has not, those
+// before are published and the rest goes on in the next segment, as records of their own would.
+//
+// On the slot's thread, for the time of one hook. Between Reserve and the end nothing else may write to the ring there.
+#ifndef INTERPOSE_RING_BATCH_H_
+#define INTERPOSE_RING_BATCH_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "interpose/ring.h"
+
+namespace memoir {
+
+class RingBatch {
+ public:
+  explicit RingBatch(ThreadSlot* slot) : slot_(slot), place_(slot->cursor) {}
+  ~RingBatch() { Publish(); }
+  RingBatch(const RingBatch&) = delete;
+  RingBatch& operator=(const RingBatch&) = delete;
+
+  // As RingReserve.
+  std::uint8_t* Reserve(std::size_t bytes, OnEmptyPool on_empty) {
+    const auto limit = reinterpret_cast<std::uintptr_t>(__atomic_load_n(&slot_->limit, __ATOMIC_RELAXED));
+    const std::uintptr_t room = limit - reinterpret_cast<std::uintptr_t>(place_);  // signed: see RingReserve
+    if (static_cast<std::ptrdiff_t>(room) >= static_cast<std::ptrdiff_t>(bytes)) [[likely]]
+      return place_;
+    Publish();
+    std::uint8_t* const found = RingReserveSlow(slot_, bytes, on_empty);
+    place_ = slot_->cursor;
+    return found;
+  }
+  // The record at the place that Reserve returned is written, and has so many bytes.
+  void Add(std::size_t bytes) {
+    place_ += bytes;
+    ++records_;
+  }
+
+ private:
+  void Publish() {
+    if (records_ == 0) return;
+    slot_->next_record += records_ - 1;
+    RingCommit(slot_, static_cast<std::size_t>(place_ - slot_->cursor));
+    records_ = 0;
+  }
+
+  ThreadSlot* slot_;
+  std::uint8_t* place_;
+  std::uint64_t records_ = 0;
+};
+
+}  // namespace memoir
+
+#endif  // INTERPOSE_RING_BATCH_H_
