@@ -64,8 +64,7 @@ TEST(OddRanksTest, TwoRanksAreNotJudged) {
 TEST(OddRanksTest, StagesThatDifferInNumbersAreNoOddRanks) {
   std::vector<v1::RecordingSummary> recordings;
   for (std::uint32_t rank = 0; rank < 8; ++rank)
-    recordings.push_back(
-        Recording(rank, (400 - 50 * (rank / 2)) * kMiB, {"Block layers." + std::to_string(rank / 2)}));
+    recordings.push_back(Recording(rank, (400 - 50 * (rank / 2)) * kMiB, {"Block layers." + std::to_string(rank / 2)}));
   const OddRanks found = Found(recordings);
   EXPECT_THAT(found.odd, IsEmpty());
   ASSERT_THAT(found.roles, SizeIs(1));
@@ -86,6 +85,23 @@ TEST(OddRanksTest, SpreadDataIsHealthy) {
   std::vector<v1::RecordingSummary> recordings;
   for (std::uint32_t rank = 0; rank < 64; ++rank)
     recordings.push_back(Recording(rank, (1000 + 37 * rank % 200) * kMiB, {"a"}));
+  EXPECT_THAT(Found(recordings).odd, IsEmpty());
+}
+
+// Sequences are cut at a length that all but one rank have met.
+TEST(OddRanksTest, AMaximumThatOneRankHasNotMetIsHealthy) {
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 0; rank < 8; ++rank) {
+    recordings.push_back(Recording(rank, (rank == 3 ? 1450 : 1500) * kMiB, {"a"}));
+    v1::DeviceSummary& device = *recordings.back().mutable_devices(0);
+    device.set_peak_reserved_bytes((rank == 3 ? 1900 : 1600) * kMiB);
+    device.set_window_steps(1);
+    for (std::uint64_t step = 0; step < 10; ++step) {
+      v1::StepWindow& window = *device.add_windows();
+      window.set_first_step(step);
+      window.set_allocated((1400 + (rank * 7 + step * 3) % 11 * 10) * kMiB);
+    }
+  }
   EXPECT_THAT(Found(recordings).odd, IsEmpty());
 }
 

@@ -7,13 +7,12 @@
 #include <tuple>
 #include <utility>
 
-#include "tools/analyze/ranks/step_windows.h"
+#include "tools/analyze/ranks/usual_line.h"
 
 namespace memoir {
 namespace {
 
 constexpr std::uint64_t kMiB = 1u << 20;
-constexpr std::uint64_t kDeviations = 9;
 
 struct Judged {
   OddFigure figure;
@@ -25,42 +24,11 @@ constexpr std::array<Judged, 4> kJudged = {{{OddFigure::kAllocated, &RankFacts::
                                             {OddFigure::kReserved, &RankFacts::reserved, 5, 20 * kMiB},
                                             {OddFigure::kOutside, &RankFacts::outside, 5, 16 * kMiB},
                                             {OddFigure::kAtEnd, &RankFacts::at_end, 1, kMiB}}};
+constexpr std::uint64_t kPercentOfVaried = 25;  // of what is reserved
 constexpr std::uint64_t kPercentOfSteps = 5, kFewestSteps = 2;
 constexpr std::uint64_t kPercentOfSpecial = 3;
-constexpr std::uint64_t kLeastOfNamed = 4;  // a row with a name goes before a larger one without, of a fourth of it
-
-std::uint64_t Quantile(std::vector<std::uint64_t> values, std::size_t quarters) {
-  if (values.empty()) return 0;
-  const auto at =
-      values.begin() + static_cast<std::ptrdiff_t>(std::min(values.size() - 1, values.size() * quarters / 4));
-  std::ranges::nth_element(values, at);
-  return *at;
-}
-
-// The lower one of two.
-std::uint64_t Median(std::vector<std::uint64_t> values) {
-  if (values.empty()) return 0;
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::ranges::nth_element(values, at);
-  return *at;
-}
-
-// What is usual, and how far from it is still in line.
-struct Line {
-  std::uint64_t usual = 0, tolerance = 0;
-  bool Leaves(std::uint64_t value) const { return ApartBy(value, usual) > tolerance; }
-};
-
-// Members that differ in their modules' numbers may be of several stages, a half of them each: then three quarters of
-// the deviations are what is healthy.
-Line LineOf(const std::vector<std::uint64_t>& values, bool by_kinds, std::uint64_t percent, std::uint64_t floor) {
-  Line line{Median(values), 0};
-  std::vector<std::uint64_t> deviations;
-  for (const std::uint64_t value : values) deviations.push_back(ApartBy(value, line.usual));
-  const std::uint64_t deviation = std::min(Quantile(std::move(deviations), by_kinds ? 3 : 2), UINT64_MAX / kDeviations);
-  line.tolerance = std::max({line.usual / 100 * percent, floor, kDeviations * deviation});
-  return line;
-}
+// A row with a name goes before a larger one without, of a fourth of it.
+constexpr std::uint64_t kLeastOfNamed = 4;
 
 class Judge {
  public:
@@ -70,6 +38,7 @@ class Judge {
     role_ = role;
     members_ = &found_.roles[role].members;
     usual_rows_.reset();
+    TakeWindows();
     std::vector<std::optional<OddRank>> findings(members_->size());
     FindGrowth(findings);
     for (const Judged& judged : kJudged) FindFigure(judged, findings);
@@ -98,8 +67,37 @@ class Judge {
     return values;
   }
 
-  Line UsualLine(const Judged& judged) const {
-    return LineOf(Values(judged.value), found_.roles[role_].by_kinds, judged.percent, judged.floor);
+  // Where the data of ranks differ, so do their steps. Then a peak may be another by as much, though most have the
+  // same, and what is reserved by far more: segments come in large pieces.
+  UsualLine LineOfRole(const Judged& judged) const {
+    const bool varied = judged.figure == OddFigure::kReserved && noise_ > 0;
+    UsualLine line = LineOf(Values(judged.value), found_.roles[role_].by_kinds,
+                            varied ? kPercentOfVaried : judged.percent, judged.floor);
+    line.Widen(noise_ / 3);  // it is nearly the most that they are apart, and no median
+    return line;
+  }
+
+  std::map<std::uint64_t, std::uint64_t> Widened(const RankFacts& facts) const {
+    std::map<std::uint64_t, std::uint64_t> windows;
+    for (const auto& [number, bytes] : facts.allocated_by_window) {
+      std::uint64_t& most = windows[number / (window_steps_ / facts.window_steps)];
+      most = std::max(most, bytes);
+    }
+    return windows;
+  }
+
+  // The members' levels in the same steps, and how far apart they were at most, but for a few of them.
+  void TakeWindows() {
+    window_steps_ = 1;
+    for (std::size_t i = 0; i < members_->size(); ++i) window_steps_ = std::max(window_steps_, Member(i).window_steps);
+    windows_.clear();
+    for (std::size_t i = 0; i < members_->size(); ++i) {
+      for (const auto& [number, bytes] : Widened(Member(i))) windows_[number].push_back(bytes);
+    }
+    noise_ = 0;
+    for (const auto& [number, values] : windows_) {
+      if (values.size() >= kFewestOfRole) noise_ = std::max(noise_, DeviationOfMost(values));
+    }
   }
 
   // What fewer than half of the role keep more of.
@@ -111,7 +109,7 @@ class Judge {
       for (const v1::GrowthSummary& growth : Member(i).growth) places.insert(place(growth));
       for (const auto& one : places) ++growing[one];
     }
-    const std::uint64_t usual = Median(Values(&RankFacts::allocated));
+    const std::uint64_t usual = MedianOf(Values(&RankFacts::allocated));
     for (std::size_t i = 0; i < members_->size(); ++i) {
       for (const v1::GrowthSummary& growth : Member(i).growth) {
         if (findings[i] || 2 * growing[place(growth)] >= members_->size()) continue;
@@ -125,7 +123,7 @@ class Judge {
   }
 
   void FindFigure(const Judged& judged, std::vector<std::optional<OddRank>>& findings) {
-    const Line line = UsualLine(judged);
+    const UsualLine line = LineOfRole(judged);
     for (std::size_t i = 0; i < members_->size(); ++i) {
       const std::uint64_t value = Member(i).*judged.value;
       if (findings[i] || !line.Leaves(value)) continue;
@@ -141,7 +139,7 @@ class Judge {
   void FindSteps(std::vector<std::optional<OddRank>>& findings) {
     std::vector<std::uint64_t> steps;
     for (std::size_t i = 0; i < members_->size(); ++i) steps.push_back(Member(i).steps);
-    const Line line = LineOf(steps, found_.roles[role_].by_kinds, kPercentOfSteps, kFewestSteps);
+    const UsualLine line = LineOf(steps, found_.roles[role_].by_kinds, kPercentOfSteps, kFewestSteps);
     for (std::size_t i = 0; i < members_->size(); ++i) {
       if (!findings[i] && Member(i).ended && line.Leaves(steps[i]))
         findings[i] = Finding(i, OddFigure::kSteps, steps[i], line.usual);
@@ -160,7 +158,7 @@ class Judge {
       }
       for (auto& [name, of] : values) {
         of.resize(members_->size());
-        if (const std::uint64_t median = Median(std::move(of)); median > 0) usual[by][name] = median;
+        if (const std::uint64_t median = MedianOf(std::move(of)); median > 0) usual[by][name] = median;
       }
     }
     return usual;
@@ -186,27 +184,13 @@ class Judge {
 
   // The first step in which it is out of line.
   void FindSince(std::size_t i, const Judged& judged, OddRank& odd) const {
-    std::uint64_t wide = 1;
-    for (std::size_t of = 0; of < members_->size(); ++of) wide = std::max(wide, Member(of).window_steps);
-    std::map<std::uint64_t, std::vector<std::uint64_t>> values;
-    const auto widened = [&](const RankFacts& facts) {
-      std::map<std::uint64_t, std::uint64_t> windows;
-      for (const auto& [number, bytes] : facts.allocated_by_window) {
-        std::uint64_t& most = windows[number / (wide / facts.window_steps)];
-        most = std::max(most, bytes);
-      }
-      return windows;
-    };
-    for (std::size_t of = 0; of < members_->size(); ++of) {
-      for (const auto& [number, bytes] : widened(Member(of))) values[number].push_back(bytes);
-    }
-    for (const auto& [number, bytes] : widened(Member(i))) {
-      const std::vector<std::uint64_t>& all = values[number];
+    for (const auto& [number, bytes] : Widened(Member(i))) {
+      const std::vector<std::uint64_t>& all = windows_.at(number);
       if (all.size() < kFewestOfRole) continue;
-      const Line line = LineOf(all, found_.roles[role_].by_kinds, judged.percent, judged.floor);
+      const UsualLine line = LineOf(all, found_.roles[role_].by_kinds, judged.percent, judged.floor);
       if (!line.Leaves(bytes) || (bytes > line.usual) != (odd.value > odd.usual)) continue;
-      odd.since_step = number * wide;
-      odd.since_within = wide;
+      odd.since_step = number * window_steps_;
+      odd.since_within = window_steps_;
       return;
     }
   }
@@ -215,6 +199,9 @@ class Judge {
   const RankBook& book_;
   std::size_t role_ = 0;
   const std::vector<std::size_t>* members_ = nullptr;
+  std::uint64_t window_steps_ = 1;
+  std::map<std::uint64_t, std::vector<std::uint64_t>> windows_;  // by first step / window_steps_
+  std::uint64_t noise_ = 0;
   std::optional<UsualRows> usual_rows_;
 };
 
@@ -258,10 +245,10 @@ void AddFigures(OddRanks& found, const RankBook& book) {
       for (const RankRow& row : found.ranks[i].rows[kModules]) values[row.name].push_back(row.bytes);
     }
     const auto [least, most] = std::ranges::minmax(peaks);
-    found.figures.push_back({least, Median(peaks), most, {}});
+    found.figures.push_back({least, MedianOf(peaks), most, {}});
     for (auto& [name, of] : values) {
       of.resize(members.size());
-      const std::uint64_t median = Median(std::move(of));
+      const std::uint64_t median = MedianOf(std::move(of));
       usual[role][name] = median;
       over_roles[name].push_back(median);
     }
@@ -272,7 +259,7 @@ void AddFigures(OddRanks& found, const RankBook& book) {
     std::optional<OddRow>& special = found.figures[role].special;
     const std::uint64_t least = std::max(kMiB / 4, found.figures[role].median / 100 * kPercentOfSpecial);
     for (const auto& [name, bytes] : usual[role]) {
-      const std::uint64_t elsewhere = Median(over_roles[name]);
+      const std::uint64_t elsewhere = MedianOf(over_roles[name]);
       if (book.NameOf(name).starts_with('(') || bytes <= elsewhere + least) continue;  // "(no module)"
       if (!special || bytes - elsewhere > special->bytes - special->usual)
         special = OddRow{kHeldBy[kModules], book.NameOf(name), bytes, elsewhere};

@@ -2,7 +2,8 @@
 //
 // Of each figure a role's median is what is usual, and its median deviation how far apart healthy ranks are. A rank is
 // out of line where it is further from the median than nine deviations (six standard deviations of a normal
-// distribution), a share of the median and a floor, so that neither noise nor alike ranks give a finding.
+// distribution), a share of the median and a floor, so that neither noise nor alike ranks give a finding. Deviations
+// are those of the figure, and those of what the members had allocated in the same steps.
 #ifndef TOOLS_ANALYZE_RANKS_ODD_RANKS_H_
 #define TOOLS_ANALYZE_RANKS_ODD_RANKS_H_
 
@@ -15,6 +16,7 @@
 
 #include "tools/analyze/ranks/rank_book.h"
 #include "tools/analyze/ranks/roles.h"
+#include "tools/analyze/ranks/usual_line.h"
 
 namespace memoir {
 
@@ -27,8 +29,6 @@ enum class OddFigure : std::uint8_t {
   kSteps,      // how many, of one that has ended
 };
 std::string_view ToString(OddFigure figure);  // as JSON has it
-
-inline std::uint64_t ApartBy(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : b - a; }
 
 // A row of what is live at the peak that is larger or smaller than usual.
 struct OddRow {
