@@ -31,13 +31,13 @@ def record(tree):
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "in_turn(always=0): of a test's cases the first `always` are run each time, the others in turn: see MEMOIR_TEST_CASES")
+    config.addinivalue_line("markers", "in_turn(always=0): of a test's cases the first `always` are run each time, the others in turn: see TEST_CASES")
 
 
 def pytest_collection_modifyitems(config, items):
-    """MEMOIR_TEST_CASES, set by ./dev test: `short` leaves the cases out that are marked `in_turn`, `share` runs a seventh of them, another each day, and
+    """TEST_CASES, set by ./dev test: `short` leaves the cases out that are marked `in_turn`, `share` runs a seventh of them, another each day, and
     all, as without it, runs all."""
-    which = os.environ.get("MEMOIR_TEST_CASES", "all")
+    which = os.environ.get("TEST_CASES", "all")
     assert which in ("all", "share", "short"), which
     if which == "all":
         return
