@@ -135,7 +135,10 @@ class FunctionMatch {
   // Between the same matched lines, as many on each side, in their order.
   void MatchBetween() {
     std::set<Number> matched_b;
-    for (const auto& [in_a, shift] : shifts_) matched_b.insert(in_a + shift);
+    for (const auto& [in_a, shift] : shifts_) {
+      if (!matched_b.empty() && in_a + shift < *matched_b.rbegin()) return;  // they cross: nothing is between the same
+      matched_b.insert(in_a + shift);
+    }
     std::map<std::ptrdiff_t, std::pair<std::vector<Number>, std::vector<Number>>> gaps;
     for (const auto& [number, index] : left_a_)
       gaps[std::distance(shifts_.begin(), shifts_.lower_bound(number))].first.push_back(number);

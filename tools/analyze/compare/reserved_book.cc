@@ -47,6 +47,9 @@ void ReservedBook::Keep(std::uint64_t address, const Piece& piece) {
 
 void ReservedBook::Shrink(std::uint64_t address, std::uint64_t bytes) {
   const std::uint64_t end = address + bytes;
+  std::erase_if(awaiting_, [&](const auto& awaiting) {
+    return Overlap(address, bytes, awaiting.first.address, awaiting.first.bytes);
+  });
   auto at = pieces_.lower_bound(address);
   if (at != pieces_.begin() && std::prev(at)->first + std::prev(at)->second.bytes > address) --at;
   while (at != pieces_.end() && at->first < end) {
