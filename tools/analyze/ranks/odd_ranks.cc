@@ -70,10 +70,12 @@ class Judge {
   // Where the data of ranks differ, so do their steps. Then a peak may be another by as much, though most have the
   // same, and what is reserved by far more: segments come in large pieces.
   UsualLine LineOfRole(const Judged& judged) const {
-    const bool varied = judged.figure == OddFigure::kReserved && noise_ > 0;
+    const bool of_steps = judged.figure == OddFigure::kAllocated || judged.figure == OddFigure::kReserved;
+    const bool varied = of_steps && noise_ > std::max(MedianOf(Values(&RankFacts::allocated)) / 100, kMiB);
+    const bool reserved = judged.figure == OddFigure::kReserved;
     UsualLine line = LineOf(Values(judged.value), found_.roles[role_].by_kinds,
-                            varied ? kPercentOfVaried : judged.percent, judged.floor);
-    line.Widen(noise_ / 3);  // it is nearly the most that they are apart, and no median
+                            varied && reserved ? kPercentOfVaried : judged.percent, judged.floor);
+    if (varied) line.Widen(noise_ / 3);  // it is nearly the most that they are apart, and no median
     return line;
   }
 
@@ -211,12 +213,13 @@ void JoinHosts(OddRanks& found) {
   for (const Role& role : found.roles) {
     for (const std::size_t i : role.members) of_host[found.ranks[i].host] += role.judged();
   }
-  for (const OddRank& odd : found.odd) odd_of_host[found.ranks[odd.ranks[0]].host] += odd.figure == OddFigure::kOutside;
+  const auto has_more = [](const OddRank& odd) { return odd.figure == OddFigure::kOutside && odd.value > odd.usual; };
+  for (const OddRank& odd : found.odd) odd_of_host[found.ranks[odd.ranks[0]].host] += has_more(odd);
   std::map<std::string, std::size_t> first;
   std::vector<OddRank> joined;
   for (OddRank& odd : found.odd) {
     const std::string& host = found.ranks[odd.ranks[0]].host;
-    const bool all = odd.figure == OddFigure::kOutside && of_host[host] >= 2 && odd_of_host[host] == of_host[host];
+    const bool all = has_more(odd) && of_host[host] >= 2 && odd_of_host[host] == of_host[host];
     const auto known = first.find(host);
     if (!all || known == first.end()) {
       if (all) first[host] = joined.size();

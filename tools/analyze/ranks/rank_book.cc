@@ -30,8 +30,6 @@ void TakeDevice(const v1::DeviceSummary& device, RankFacts& facts) {
   facts.reserved = device.caching() ? device.peak_reserved_bytes() : 0;
   facts.outside = device.outside_bytes();
   facts.at_end = device.live_at_end();
-  facts.ooms = device.ooms();
-  if (device.peak_step_known()) facts.peak_step = device.peak_step();
   // One of a file may be anything; windows are counted in whole powers of two.
   while (facts.window_steps < device.window_steps() && facts.window_steps < (std::uint64_t{1} << 62))
     facts.window_steps *= 2;
@@ -73,7 +71,6 @@ void RankBook::Add(const v1::RecordingSummary& recording) {
       const auto by = std::ranges::find(kHeldBy, composition.by());
       if (by == kHeldBy.end()) continue;
       const auto i = static_cast<std::size_t>(by - kHeldBy.begin());
-      facts.other_bytes[i] = composition.other_bytes();
       for (const v1::HeldRow& row : composition.rows()) facts.rows[i].push_back({Intern(row.name()), row.bytes()});
     }
   }

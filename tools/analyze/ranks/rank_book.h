@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,22 +29,18 @@ struct RankFacts {
   std::vector<std::uint64_t> modules, kinds_of_modules;  // sketches
   std::uint64_t allocated = 0, reserved = 0, outside = 0, at_end = 0;
   std::uint64_t steps = 0;
-  std::optional<std::uint64_t> peak_step;
-  std::uint64_t ooms = 0;
   bool ended = false;                                          // in good order or not: it does not record any more
   std::uint64_t window_steps = 1;                              // a power of two
   std::map<std::uint64_t, std::uint64_t> allocated_by_window;  // by first step / window_steps
   std::array<std::vector<RankRow>, kHeldBy.size()> rows;       // at the peak
-  std::array<std::uint64_t, kHeldBy.size()> other_bytes{};     // at the peak, in rows that the summary has left out
   std::vector<v1::GrowthSummary> growth;
 };
 
 class RankBook {
  public:
-  // Those that are no rank, and those that another recording of the same rank and restart has replaced, are left out by
-  // Take.
+  // Leaves out what is no rank, and what an earlier restart of a rank has recorded.
   void Add(const v1::RecordingSummary& recording);
-  // By rank. Of each rank its last restart.
+  // By rank.
   std::vector<RankFacts> Take();
   const std::string& NameOf(std::uint32_t name) const { return names_[name]; }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 
@@ -64,8 +65,11 @@ void FinishRecording(const std::string& folder, bool quiet) {
     }
     if (!quiet) ShowSummary(folder, *capture);
   }
-  Progress progress("summarizing the ranks of this host");
-  SummarizeOwnRecordings(folder, say, progress.callback());
+  std::optional<Progress> progress;
+  if (!quiet) progress.emplace("summarizing the ranks of this host");
+  SummarizeOwnRecordings(folder, say, [&](double done) {
+    if (progress) progress->Show(done);
+  });
 }
 
 }  // namespace memoir

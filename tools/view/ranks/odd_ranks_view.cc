@@ -90,14 +90,14 @@ std::string Sentence(const OddRanks& found, const OddRank& odd) {
       return who + fmt::format("peak of {}, {} than {}{}", FormatBytes(odd.value), MoreOrLess(odd),
                                Compared(found, odd), SinceText(odd));
     case OddFigure::kReserved:
-      return who + fmt::format("{} reserved, {} than {}, with as much allocated", FormatBytes(odd.value),
+      return who + fmt::format("{} reserved, {} than {}; what is allocated is in line", FormatBytes(odd.value),
                                MoreOrLess(odd), Compared(found, odd));
     case OddFigure::kOutside:
       return who + fmt::format("{}{} outside of torch (NCCL, libraries, context), {} than {}", several ? "up to " : "",
                                FormatBytes(odd.value), MoreOrLess(odd),
                                several ? "the medians of their roles" : Compared(found, odd));
     case OddFigure::kAtEnd:
-      return who + fmt::format("{} allocated at the end, {} than {}, with the same peak", FormatBytes(odd.value),
+      return who + fmt::format("{} allocated at the end, {} than {}; its peak is in line", FormatBytes(odd.value),
                                MoreOrLess(odd), Compared(found, odd));
     case OddFigure::kSteps:
       return who + fmt::format("ended after {}, its role made {}", FormatCounted(odd.value, "step", "steps"),
