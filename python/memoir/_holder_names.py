@@ -88,7 +88,8 @@ class Names:
         thing, holder, before = self._objects[number], self._objects[parent], self._names[parent]
         try:
             return self._step(thing, holder, before, parent)
-        except Exception:  # changed meanwhile, or not as it can be
+        except Exception as error:  # changed meanwhile, or not as it can be
+            _referents.pass_on(error)
             return Name((*before.path, "…"), before.notes)
 
     def _step(self, thing: Any, holder: Any, before: Name, parent: int) -> Name:
@@ -98,7 +99,7 @@ class Names:
                 return Name(before.path, before.notes, _referents.class_name(kind), True)
             return _of_dict(thing, holder, kind, before)
         if self._is_tensor(kind):
-            return _of_tensor(thing, holder, kind, before)
+            return _of_tensor(thing, holder, kind, before, self._is_tensor(type(thing)))
         if issubclass(kind, (list, tuple, collections.deque)):
             return Name((*before.path, "[…]"), before.notes, _referents.class_name(kind))
         if issubclass(kind, (set, frozenset)):
@@ -133,7 +134,8 @@ def item_text(thing: object, holder: object) -> str:
     before = Name((_referents.class_name(kind),), (), "", space is not holder)
     try:
         return "".join(_of_dict(thing, space, kind, before).path if space is not None else (*before.path, "[…]"))
-    except Exception:
+    except Exception as error:
+        _referents.pass_on(error)
         return _referents.class_name(kind)
 
 
@@ -151,12 +153,12 @@ def _attribute(thing: Any, name: str, before: Name) -> Name:
     return Name((*path, "." + _cut(name)), before.notes, "")
 
 
-def _of_tensor(thing: Any, holder: Any, kind: type, before: Name) -> Name:
+def _of_tensor(thing: Any, holder: Any, kind: type, before: Name, is_gradient: bool) -> Name:
     if thing is _referents.instance_dict(holder):
         return Name(before.path, before.notes, _referents.class_name(kind), True)
     if issubclass(type(thing), dict):
         return Name((*before.path, "._backward_hooks"), before.notes)
-    return Name((*before.path, ".grad" if issubclass(type(thing), kind) or issubclass(kind, type(thing)) else ".grad_fn"), before.notes, before.owner)
+    return Name((*before.path, ".grad" if is_gradient else ".grad_fn"), before.notes, before.owner)
 
 
 def _of_function(thing: Any, holder: types.FunctionType, before: Name) -> Name:

@@ -33,6 +33,11 @@ _steps = 0
 _next = _FIRST
 _looked = 0.0  # when the last search ended
 _searching = threading.Lock()
+_collects = False  # Python's garbage collector is switched off by the search that runs, and was on
+_interval = 0.0  # as sys.setswitchinterval had it before that search
+
+_ALONE = 5.0  # seconds for which the search keeps the interpreter: longer than it takes
+_MOST_BYTES = 500  # of a holder's name
 
 
 def start(library: ctypes.PyDLL) -> None:
@@ -54,9 +59,19 @@ def step(source: int, optimizer: int = 0) -> None:
     if optimizer != _optimizer:
         return
     _steps += 1
-    if _steps >= _next or time.monotonic() - _looked > _HOUR:
-        _next = max(_next, 2 * _steps if _steps >= _next else _next)
-        look()
+    if (_steps >= _next or time.monotonic() - _looked > _HOUR) and look() and _steps >= _next:
+        _next = 2 * _steps
+
+
+def forked() -> None:
+    """In a forked child, which another thread may have made while this one searched: it begins anew."""
+    global _library, _searching, _collects
+    _library, _searching = None, threading.Lock()
+    if _interval:
+        sys.setswitchinterval(_interval)
+    if _collects:
+        _collects = False
+        gc.enable()
 
 
 def end() -> None:
@@ -66,32 +81,49 @@ def end() -> None:
     _library = None
 
 
-def look() -> None:
-    """Search now. The program must not see that, nor what goes wrong."""
-    global _looked
+def look() -> bool:
+    """Search now. The program must not see that, nor what goes wrong. False: the search was not made."""
+    global _looked, _collects, _interval
     if _library is None or _library.memoir_level() == 0 or "torch" not in sys.modules or not _searching.acquire(blocking=False):
-        return
+        return False
     thread = _unseen.thread()
     _unseen.pause(thread)
-    collects = gc.isenabled()
-    gc.disable()  # what the search makes is no reason to collect the program's cycles early
+    collects, interval = gc.isenabled(), sys.getswitchinterval()
     try:
+        _collects, _interval = collects, interval
+        gc.disable()  # what the search makes is no reason to collect the program's cycles early
+        sys.setswitchinterval(_ALONE)  # no other thread changes what is looked at, nor begins backward
         _look(_library, sys.modules["torch"], collects)
-    except Exception:
-        pass
+    except Exception as error:
+        from memoir import _referents
+
+        _referents.pass_on(error)
     finally:
+        sys.setswitchinterval(interval)
         if collects:
             gc.enable()
+        _collects, _interval = False, 0.0
         _unseen.resume(thread)
         _searching.release()
         _looked = time.monotonic()
+    return True
+
+
+def _cut(holder: str) -> str:
+    """Without its middle where it is too long for a mark beside addresses."""
+    kept = len(holder)
+    text = holder
+    while len(text.encode("utf-8", "replace")) > _MOST_BYTES:
+        kept = kept * 3 // 4
+        text = f"{holder[: kept // 2]}…{holder[-(kept // 2) :]}"
+    return text
 
 
 def _look(library: ctypes.PyDLL, torch: Any, collects: bool) -> None:
     from memoir import _search
 
     def record(addresses: str, holder: str) -> None:
-        library.memoir_mark(f"memoir.held_by {addresses} {holder}".encode("utf-8", "replace"))
+        library.memoir_mark(f"memoir.held_by {addresses} {_cut(holder)}".encode("utf-8", "replace"))
 
     search = _search.Search(torch, collects)
     try:

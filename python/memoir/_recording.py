@@ -81,7 +81,7 @@ def start(
         native: with the frames of C and C++ inside it, which `memoir symbolize` names afterwards
         calls: with each call of a Python function, which slows programs down that run much Python
     holders: look between steps, after 6, 12, 24, ..., and at the end for the Python objects that hold tensors, for `memoir check leaks`; each look
-        takes some tenths of a second, 1 s at most (default: False)
+        takes some tenths of a second, 1 s in a large program (default: False)
     kernels: on or off: record each launch of a CUDA kernel, with its name and stream (default: on)
         "times": and how long each kernel, copy and fill ran, as CUPTI says where nobody else uses it
     publish: "nvtx-memory" publishes the blocks of PyTorch's CUDA allocator through NVTX's memory extension, so that a tool that listens to it, such as
@@ -147,6 +147,7 @@ def _forked() -> None:
     if _tracker is not None:
         _by_environment, _passed_over = True, 0
         _modules.forked()
+        _holders.forked()
         _tracker.memoir_forked()
 
 

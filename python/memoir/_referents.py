@@ -11,6 +11,7 @@ import ctypes
 import functools
 import gc
 import itertools
+import os
 import sys
 import sysconfig
 import types
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
+HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 MOST_ITEMS = 4096  # of a container; of a longer one as many from both ends
 
 _OPTIMIZED = 1  # CO_OPTIMIZED: locals are in the frame, not in a dict
@@ -38,10 +40,21 @@ _name_of = type.__dict__["__qualname__"].__get__
 LRU_CACHE = type(functools.lru_cache(len))
 
 
+def pass_on(error: Exception) -> None:
+    """What was raised here is ours to swallow; what a signal's handler of the program has raised meanwhile is the program's."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    file = trace.tb_frame.f_code.co_filename if trace is not None else HERE
+    if not file.startswith(HERE) and f"{os.sep}torch{os.sep}" not in file:
+        raise error
+
+
 def class_name(kind: type) -> str:
     try:
         return str(_name_of(kind)).rpartition("<locals>.")[2].rpartition("::")[2]
-    except Exception:
+    except Exception as error:
+        pass_on(error)
         return "object"
 
 
@@ -58,7 +71,8 @@ def instance_dict(thing: object) -> dict[str, object] | None:
         if type(descriptor) is types.GetSetDescriptorType:
             try:
                 found = descriptor.__get__(thing)
-            except Exception:
+            except Exception as error:
+                pass_on(error)
                 return None
             return found if type(found) is dict else None
     return None
@@ -77,7 +91,8 @@ def slots(thing: object) -> Iterator[tuple[str, object]]:
             if type(descriptor) is types.MemberDescriptorType and type(name) is str:
                 try:
                     yield name, descriptor.__get__(thing)
-                except Exception:  # not set
+                except Exception as error:  # not set
+                    pass_on(error)
                     continue
 
 
@@ -88,7 +103,7 @@ def _ends(values: Iterable[object], count: int, backwards: Iterable[object]) -> 
 
 
 def items_of(thing: object, kind: type) -> list[object] | None:
-    """Of a list, tuple, dict or deque, or a class derived from one of them; None: it is none."""
+    """Of a list, tuple, dict, set or deque, or a class derived from one of them; None: it is none."""
     container: Any = thing
     if issubclass(kind, dict):
         count, values, keys = dict.__len__(container), dict.values(container), dict.keys(container)
@@ -96,6 +111,9 @@ def items_of(thing: object, kind: type) -> list[object] | None:
     for of in (list, tuple):
         if issubclass(kind, of):
             return _ends(of.__iter__(container), of.__len__(container), reversed(of.__getitem__(container, slice(-MOST_ITEMS // 2, None))))
+    for held in (set, frozenset):
+        if issubclass(kind, held):
+            return list(itertools.islice(held.__iter__(container), MOST_ITEMS))
     if issubclass(kind, collections.deque):
         return _ends(collections.deque.__iter__(container), collections.deque.__len__(container), collections.deque.__reversed__(container))
     return None
@@ -179,13 +197,14 @@ class Referents:
         """Whether nothing is to be looked for behind it."""
         if id(kind) in _LEAVES or (kind is dict and id(thing) in self._module_dicts):
             return True
-        return isinstance_of_type(kind) and not self._own_class(thing)
+        return issubclass(kind, type) and not self._own_class(thing)
 
     def address(self, tensor: object) -> int:
         """Of its bytes; 0: it has none. Copy-on-write tensors stay as they are."""
         try:
             return int(self._c._data_address(tensor))
-        except Exception:
+        except Exception as error:
+            pass_on(error)
             return 0
 
     def of(self, thing: object, kind: type) -> list[object]:
@@ -208,7 +227,8 @@ class Referents:
     def gradient(self, tensor: object) -> object | None:
         try:
             return self._grad(tensor) if self._is_leaf(tensor) else None
-        except Exception:
+        except Exception as error:
+            pass_on(error)
             return None
 
     def node(self, tensor: object) -> object | None:
@@ -216,13 +236,15 @@ class Referents:
         try:
             made: object | None = self._grad_fn(tensor)
             return made
-        except Exception:  # a view that was changed in place, or no strided tensor
+        except Exception as error:  # a view that was changed in place, or no strided tensor
+            pass_on(error)
             return None
 
     def next_nodes(self, node: object) -> list[object]:
         try:
             return [following for following, _ in object.__getattribute__(node, "next_functions") if following is not None]
-        except Exception:
+        except Exception as error:
+            pass_on(error)
             return []
 
     def saved(self, node: object) -> Iterator[int]:
@@ -238,13 +260,9 @@ class Referents:
         for name in names:
             try:
                 value = object.__getattribute__(node, name)
-            except Exception:  # backward has freed it
+            except Exception as error:  # backward has freed it
+                pass_on(error)
                 continue
             for one in value if type(value) is tuple else (value,):
                 if class_name(type(one)) == "SavedTensor":
                     yield ctypes.c_void_p.from_address(id(one) + _SAVED_AT).value or 0  # 0: memoir_python_saved says so, too
-
-
-def isinstance_of_type(kind: type) -> bool:
-    """Whether objects of `kind` are classes."""
-    return issubclass(kind, type)

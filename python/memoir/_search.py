@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-SECONDS, NAMING_SECONDS = 0.7, 0.3  # of processor time: a search takes no more; where a bound is met, it ends with what it has
+SECONDS, NAMING_SECONDS = 0.7, 0.3  # of processor time: where a bound is met, the search ends with what it has
 MOST_OBJECTS = 250_000
 MOST_NODES = 20_000
 _MOST_HOLDERS = 16_384  # tensors of which it says something
 _MOST_CLIMBED = 64  # tensors that no variable of the program leads to, and objects that hold them
 _MOST_LEVELS = 6
+_MOST_OF_HEAP = 1_000_000  # objects that Python's garbage collector knows: with more, nobody is asked who refers to a tensor
 _GRAPHS_OF_ONE = 32  # tensors of one container whose graphs are walked
 _ADDRESSES = 32  # that are said together
 _CIRCLE = 64  # objects that are looked at for whether they are one
-_HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Search:
@@ -44,7 +44,7 @@ class Search:
         self.objects: list[object] = []
         self.parents = array("l")  # of each the one that led to it; -1: a root
         self.labels: dict[int, str] = {}  # of roots
-        self._seen: set[int] = set()  # their identities
+        self._seen: dict[int, int] = {}  # their numbers, by identity
         self._at = 0
         self._tensors: list[int] = []
         self._nodes: list[object] = []
@@ -54,6 +54,7 @@ class Search:
         self._dicts = [(name, space) for name, space in dicts if name.partition(".")[0] != "memoir"]
         self._circles: list[tuple[object, object]] = []  # an object in a circle, and the tensor that it holds
         self._own = _own_modules(self._dicts)
+        self._others_run_backward = _others_run_backward()
         self.referents = _referents.Referents(torch, {id(space) for _, space in dicts}, self._looks_into)
 
     def close(self) -> None:
@@ -94,7 +95,7 @@ class Search:
     def _add(self, thing: object, parent: int, label: str = "") -> None:
         if id(thing) in self._seen:
             return
-        self._seen.add(id(thing))
+        self._seen[id(thing)] = len(self.objects)
         if label:
             self.labels[len(self.objects)] = label
         self.objects.append(thing)
@@ -115,7 +116,8 @@ class Search:
                     self._add(gradient, number)
             try:
                 found = referents.of(thing, kind)
-            except Exception:  # a dict that another thread changes
+            except Exception as error:  # a dict that another thread changes
+                _referents.pass_on(error)
                 continue
             for child in found:
                 if id(child) not in seen and not referents.is_leaf(child, type(child)):
@@ -161,7 +163,11 @@ class Search:
         """Tensors of this process that nothing has led to. A loop's iterator is in no variable: generators are looked through as well."""
         tensors, generators = self.referents.tensor_kinds(), {id(types.GeneratorType), id(types.CoroutineType)}
         wanted = tensors | generators
-        found = [thing for thing in gc.get_objects() if id(type(thing)) in wanted and id(thing) not in self._seen]
+        everything = gc.get_objects()
+        if len(everything) > _MOST_OF_HEAP:
+            return []
+        found = [thing for thing in everything if id(type(thing)) in wanted and id(thing) not in self._seen]
+        del everything
         for thing in found:
             if id(type(thing)) in generators:
                 self._add(thing, -1, "of a loop")
@@ -211,7 +217,7 @@ class Search:
     def _add_way(self, holder: object, below: dict[int, object], module: str) -> None:
         if id(holder) not in self._seen:
             self._add(holder, -1, f"global of {module}")
-        number = next(number for number, thing in enumerate(self.objects) if thing is holder)
+        number = self._seen[id(holder)]
         thing = below[id(holder)]
         while thing is not None and id(thing) not in self._seen:
             self._add(thing, number)
@@ -233,12 +239,12 @@ class Search:
 
         texts: dict[int, str] = {}
         self.end += NAMING_SECONDS
-        for number in self._tensors:
-            if number % 64 == 0 and not self.has_time():
+        for at, number in enumerate(self._tensors):
+            if at % 64 == 0 and not self.has_time():
                 return found
             texts[number] = names.of(number).text()
             tell(self.referents.address(self.objects[number]), texts[number])
-        for at, node in enumerate(self._nodes):
+        for at, node in enumerate(() if self._others_run_backward else self._nodes):
             if at % 64 == 0 and not self.has_time():
                 return found
             saved = [address for one in self.referents.saved(node) if (address := saved_address(one)) not in told]
@@ -251,6 +257,20 @@ class Search:
             where = f"a reference cycle that no variable leads to{'' if self.collects else ', while gc is off'}"
             tell(self.referents.address(tensor), f"{_holder_names.item_text(tensor, circle)} ({where})")
         return found
+
+
+def _others_run_backward() -> bool:
+    """Whether another thread waits for backward, whose threads in C++ free what nodes have saved without asking Python."""
+    mine = threading.get_ident()
+    for thread, innermost in list(sys._current_frames().items()):
+        frame: types.FrameType | None = innermost if thread != mine else None
+        while frame is not None:
+            if frame.f_code.co_name == "_engine_run_backward":
+                return True
+            frame = frame.f_back
+        del innermost
+    return False
+
 
 def _main_file(space: dict[str, object]) -> str:
     """The interpreter removes __file__ of a script once it is through it."""
@@ -265,7 +285,7 @@ def _own_modules(dicts: list[tuple[str, dict[str, object]]]) -> set[str]:
     own = {"__main__"}
     for name, space in dicts:
         file = space.get("__file__")
-        if type(file) is str and not os.path.abspath(file).startswith(others) and "site-packages" not in file:
+        if type(file) is str and not os.path.abspath(file).startswith(others) and "site-packages" not in file and "dist-packages" not in file:
             own.add(name)
     return own
 
@@ -278,7 +298,7 @@ def _frames_of_threads() -> list[types.FrameType]:
         frame: types.FrameType | None = innermost
         frames = []
         while frame is not None:
-            if not frame.f_code.co_filename.startswith(_HERE):
+            if not frame.f_code.co_filename.startswith(_referents.HERE):
                 frames.append(frame)
             frame = frame.f_back
         found += reversed(frames)

@@ -213,3 +213,37 @@ def test_the_program_notices_nothing(tree, tmp_path):
     program.write_text(WATCHED)
     _, done = run(tree, tmp_path, program)
     assert (done.stdout, done.returncode) == ("unharmed\n", 0), done.stderr
+
+
+INTERRUPTED = """
+import gc, os, signal, sys, threading, time, torch, memoir
+class Preempted(Exception): pass
+def preempt(*_):
+    global calls
+    calls += 1
+    raise Preempted
+calls = caught = 0
+signal.signal(signal.SIGALRM, preempt)
+kept, interval, collects = [], sys.getswitchinterval(), []
+for step in range(13):
+    kept.append(torch.ones(1000, requires_grad=True) * 2)
+    before = calls
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
+        memoir.step()
+        while calls == before: time.sleep(0.01)
+    except Preempted:
+        caught += 1
+    collects.append(gc.isenabled())
+child = os.fork()
+if child == 0: os._exit(0 if gc.isenabled() and sys.getswitchinterval() == interval else 1)
+print(calls, caught, all(collects), sys.getswitchinterval() == interval, os.waitpid(child, 0)[1])
+"""
+
+
+def test_what_the_programs_signals_raise_reaches_it(tree, tmp_path):
+    """Also where they come while the search runs: a search takes longer than the 20 ms after which each of them comes."""
+    program = tmp_path / "interrupted.py"
+    program.write_text(INTERRUPTED)
+    _, done = run(tree, tmp_path, program)
+    assert (done.returncode, done.stdout) == (0, "13 13 True True 0\n"), done.stderr

@@ -1,4 +1,5 @@
-// What nodes of autograd have saved for backward. Any thread that holds the GIL, and with it the node.
+// What nodes of autograd have saved for backward. Any thread that holds the GIL, and with it the node, while no
+// backward runs: its threads free what nodes have saved.
 #ifndef TRACKER_TORCH_SAVED_TENSORS_H_
 #define TRACKER_TORCH_SAVED_TENSORS_H_
 
