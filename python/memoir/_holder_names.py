@@ -33,18 +33,21 @@ class Name:
     __slots__ = "attributes", "notes", "owner", "path"
 
     def __init__(self, path: tuple[str, ...], notes: tuple[str, ...], owner: str = "", attributes: bool = False) -> None:
-        self.path = once(path)
-        self.notes = notes  # of the way, the nearest first
+        self.path = _bounded(once(path))
+        self.notes = notes if len(notes) <= _MOST_NOTES else (*notes[: _MOST_NOTES - 1], notes[-1])  # of the way, the nearest first
         self.owner = owner  # "list": what it is an item of
         self.attributes = attributes  # a dict whose entries are attributes of the object before
 
     def text(self) -> str:
-        path = self.path
-        if len(path) > _MOST_PIECES:
-            path = (*path[:4], "…", *path[-4:])
-        notes = self.notes if len(self.notes) <= _MOST_NOTES else (*self.notes[: _MOST_NOTES - 1], self.notes[-1])
-        said = ", ".join(dict.fromkeys(note for note in (self.owner, *notes) if note))
-        return "".join(path) + (f" ({said})" if said else "")
+        said = ", ".join(dict.fromkeys(note for note in (self.owner, *self.notes) if note))
+        return "".join(self.path) + (f" ({said})" if said else "")
+
+
+def _bounded(path: tuple[str, ...]) -> tuple[str, ...]:
+    """Without its middle: a way may be as long as there are objects."""
+    if len(path) <= _MOST_PIECES:
+        return path
+    return (*path[:4], "…", *(piece for piece in path[-4:] if piece != "…"))
 
 
 def once(path: tuple[str, ...]) -> tuple[str, ...]:
