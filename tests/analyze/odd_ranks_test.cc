@@ -88,6 +88,25 @@ TEST(OddRanksTest, SpreadDataIsHealthy) {
   EXPECT_THAT(Found(recordings).odd, IsEmpty());
 }
 
+// Of a role of eight, three that stay out of line from a step on.
+TEST(OddRanksTest, SeveralOfARoleAreNamed) {
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 0; rank < 8; ++rank) {
+    const bool is_odd = rank % 3 == 1;
+    recordings.push_back(Recording(rank, (is_odd ? 158 : 135) * kMiB, {"a"}));
+    v1::DeviceSummary& device = *recordings.back().mutable_devices(0);
+    device.set_window_steps(1);
+    for (std::uint64_t step = 0; step < 10; ++step) {
+      v1::StepWindow& window = *device.add_windows();
+      window.set_first_step(step);
+      window.set_allocated((is_odd && step >= 6 ? 158 : 135) * kMiB);
+    }
+  }
+  const OddRanks found = Found(recordings);
+  ASSERT_THAT(found.odd, SizeIs(3));
+  for (const OddRank& odd : found.odd) EXPECT_EQ(odd.since_step, 6u);
+}
+
 // Sequences are cut at a length that all but one rank have met.
 TEST(OddRanksTest, AMaximumThatOneRankHasNotMetIsHealthy) {
   std::vector<v1::RecordingSummary> recordings;

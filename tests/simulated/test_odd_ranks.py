@@ -92,7 +92,7 @@ def test_another_version_is_named(role, checked, ranks):
     found, code = checked(ranks, [role(0), role(1)], "--torch", f"{ranks - 3}=2.10.0")
     assert code == 3 and found["odd"] == []
     difference, = found["differences"]
-    assert difference["what"] == "torch" and {"value": "2.10.0", "ranks": [f"rank {ranks - 3}"]} in difference["values"]
+    assert difference["what"] == "torch" and {"value": "2.10.0", "who": f"rank {ranks - 3}", "ranks": [f"rank {ranks - 3}"]} in difference["values"]
 
 
 @pytest.mark.in_turn

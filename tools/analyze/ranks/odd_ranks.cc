@@ -88,7 +88,8 @@ class Judge {
     return windows;
   }
 
-  // The members' levels in the same steps, and how far apart they were at most, but for a few of them.
+  // The members' levels in the same steps, and how far apart they were at most, but for a few of them, where the levels
+  // of more than a quarter of them vary.
   void TakeWindows() {
     window_steps_ = 1;
     for (std::size_t i = 0; i < members_->size(); ++i) window_steps_ = std::max(window_steps_, Member(i).window_steps);
@@ -97,9 +98,26 @@ class Judge {
       for (const auto& [number, bytes] : Widened(Member(i))) windows_[number].push_back(bytes);
     }
     noise_ = 0;
+    if (4 * Varying() <= members_->size()) return;
     for (const auto& [number, values] : windows_) {
       if (values.size() >= kFewestOfRole) noise_ = std::max(noise_, DeviationOfMost(values));
     }
+  }
+
+  // Members that are out of line in a step, and in line again in a later one. What is wrong with a rank mostly stays.
+  std::size_t Varying() const {
+    std::size_t varying = 0;
+    for (std::size_t i = 0; i < members_->size(); ++i) {
+      bool was_out = false, came_back = false;
+      for (const auto& [number, bytes] : Widened(Member(i))) {
+        const std::uint64_t usual = MedianOf(windows_.at(number));
+        const bool out = ApartBy(bytes, usual) > std::max(usual / 100, kMiB);
+        came_back = came_back || (was_out && !out);
+        was_out = was_out || out;
+      }
+      varying += came_back;
+    }
+    return varying;
   }
 
   // What fewer than half of the role keep more of.

@@ -202,7 +202,9 @@ Words AfterCheck(const std::string& check, const Json& document) {
 Words AfterRanks(const Json& whole) {
   const Json& odd = List(whole, "odd");
   if (odd.empty() || List(odd.front(), "ranks").empty()) return {"show", "--by", "job"};
-  return {"show", "--by", "line", "--rank", List(odd.front(), "ranks").front().dump()};
+  const std::string rank = List(odd.front(), "ranks").front().dump();
+  if (Text(odd.front(), "figure") == "growth") return {"check", "leaks", "--rank", rank};
+  return {"show", "--by", "line", "--rank", rank};
 }
 
 }  // namespace

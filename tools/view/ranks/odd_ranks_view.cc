@@ -134,6 +134,19 @@ std::string NotJudgedText(const OddRanks& found) {
                      ranks == 1 ? "is" : "are");
 }
 
+// The first finding.
+std::string Headline(const JobOverview& overview, const OddRanks& found) {
+  if (!found.odd.empty()) return Sentence(found, found.odd.front());
+  for (const Attempt& attempt : overview.ranks.attempts) {
+    const std::set<std::uint32_t>& ranks = attempt.missing.empty() ? attempt.twice : attempt.missing;
+    if (ranks.empty()) continue;
+    return (ranks.size() == 1 ? "rank " : "ranks ") + RankList(ranks) + (ranks.size() == 1 ? " is " : " are ") +
+           (attempt.missing.empty() ? "there several times" : "missing");
+  }
+  if (!overview.differences.empty()) return "not all ranks have the same " + overview.differences.front().what;
+  return "no rank is out of line with its role";
+}
+
 }  // namespace
 
 bool IsFinding(const JobOverview& overview, const OddRanks& found) {
@@ -175,7 +188,7 @@ std::string RenderOddRanks(const JobReading& reading, const JobOverview& overvie
 Json OddRanksJson(const JobReading& reading, const JobOverview& overview, const OddRanks& found) {
   Json json = {{"version", 1}, {"capture", reading.folder}, {"view", "check_ranks"}};
   json["found"] = IsFinding(overview, found);
-  json["headline"] = found.odd.empty() ? "no rank is out of line with its role" : Sentence(found, found.odd.front());
+  json["headline"] = Headline(overview, found);
   json["ranks"] = found.ranks.size();
   json["roles"] = Json::array();
   const auto row_json = [](const OddRow& row) {
@@ -198,7 +211,8 @@ Json OddRanksJson(const JobReading& reading, const JobOverview& overview, const 
     Json ranks = Json::array(), rows = Json::array();
     for (const std::size_t i : odd.ranks) ranks.push_back(found.ranks[i].rank);
     for (const OddRow& row : odd.rows) rows.push_back(row_json(row));
-    Json one = {{"ranks", std::move(ranks)},
+    Json one = {{"who", WhoText(found, odd)},
+                {"ranks", std::move(ranks)},
                 {"host", found.ranks[odd.ranks[0]].host},
                 {"role", odd.role},
                 {"figure", ToString(odd.figure)},
@@ -218,7 +232,8 @@ Json OddRanksJson(const JobReading& reading, const JobOverview& overview, const 
   json["differences"] = Json::array();
   for (const Difference& difference : overview.differences) {
     Json values = Json::array();
-    for (const auto& [value, who] : difference.who) values.push_back({{"value", value}, {"ranks", who}});
+    for (const auto& [value, who] : difference.who)
+      values.push_back({{"value", value}, {"who", WhoText(who)}, {"ranks", who}});
     json["differences"].push_back({{"what", difference.what}, {"values", std::move(values)}});
   }
   json["attempts"] = Json::array();
