@@ -26,7 +26,7 @@ _HOUR = 3600.0
 
 STEP, OPTIMIZER = 2, 1  # what counts as a step, the better one higher
 
-_library: ctypes.PyDLL | None = None
+library: ctypes.PyDLL | None = None  # None: nobody has asked
 _source = 0
 _optimizer = 0  # whose steps count
 _steps = 0
@@ -40,19 +40,19 @@ _ALONE = 5.0  # seconds for which the search keeps the interpreter: longer than 
 _MOST_BYTES = 500  # of a holder's name
 
 
-def start(library: ctypes.PyDLL) -> None:
-    global _library, _source, _optimizer, _steps, _next, _looked
-    _library, _source, _optimizer, _steps, _next, _looked = library, 0, 0, 0, _FIRST, time.monotonic()
+def start(of: ctypes.PyDLL) -> None:
+    global library, _source, _optimizer, _steps, _next, _looked
+    library, _source, _optimizer, _steps, _next, _looked = of, 0, 0, 0, _FIRST, time.monotonic()
 
 
 def asked() -> bool:
-    return _library is not None
+    return library is not None
 
 
 def step(source: int, optimizer: int = 0) -> None:
     """A step of the program begins or ends here."""
     global _source, _optimizer, _steps, _next
-    if _library is None or source < _source:
+    if library is None or source < _source:
         return
     if source > _source:
         _source, _optimizer, _steps, _next = source, optimizer, 0, _FIRST
@@ -65,8 +65,8 @@ def step(source: int, optimizer: int = 0) -> None:
 
 def forked() -> None:
     """In a forked child, which another thread may have made while this one searched: it begins anew."""
-    global _library, _searching, _collects
-    _library, _searching = None, threading.Lock()
+    global library, _searching, _collects
+    library, _searching = None, threading.Lock()
     if _interval:
         sys.setswitchinterval(_interval)
     if _collects:
@@ -76,15 +76,15 @@ def forked() -> None:
 
 def end() -> None:
     """Of the recording, or of the program."""
-    global _library
+    global library
     look()
-    _library = None
+    library = None
 
 
 def look() -> bool:
     """Search now. The program must not see that, nor what goes wrong. False: the search was not made."""
     global _looked, _collects, _interval
-    if _library is None or _library.memoir_level() == 0 or "torch" not in sys.modules or not _searching.acquire(blocking=False):
+    if library is None or library.memoir_level() == 0 or "torch" not in sys.modules or not _searching.acquire(blocking=False):
         return False
     thread = _unseen.thread()
     _unseen.pause(thread)
@@ -93,7 +93,7 @@ def look() -> bool:
         _collects, _interval = collects, interval
         gc.disable()  # what the search makes is no reason to collect the program's cycles early
         sys.setswitchinterval(_ALONE)  # no other thread changes what is looked at, nor begins backward
-        _look(_library, sys.modules["torch"], collects)
+        _look(library, sys.modules["torch"], collects)
     except Exception as error:
         from memoir import _referents
 
@@ -119,15 +119,15 @@ def _cut(holder: str) -> str:
     return text
 
 
-def _look(library: ctypes.PyDLL, torch: Any, collects: bool) -> None:
+def _look(of: ctypes.PyDLL, torch: Any, collects: bool) -> None:
     from memoir import _search
 
     def record(addresses: str, holder: str) -> None:
-        library.memoir_mark(f"memoir.held_by {addresses} {_cut(holder)}".encode("utf-8", "replace"))
+        of.memoir_mark(f"memoir.held_by {addresses} {_cut(holder)}".encode("utf-8", "replace"))
 
     search = _search.Search(torch, collects)
     try:
         with torch._C.DisableTorchFunction():
-            search.run(record, library.memoir_python_saved)
+            search.run(record, of.memoir_python_saved)
     finally:
         search.close()

@@ -79,7 +79,8 @@ def _install() -> None:
                 look(self)
             finally:
                 _unseen.resume(thread)
-            stepped(_holders.OPTIMIZER, id(self))
+            if _holders.library is not None:  # no call, which a profile function would be told of
+                stepped(_holders.OPTIMIZER, id(self))
 
     _optimizer_step_code.__qualname__, _optimizer_step_code.__module__ = own.__qualname__, own.__module__
     _replacement = torch.optim.Optimizer._optimizer_step_code = _optimizer_step_code
