@@ -15,9 +15,10 @@ namespace memoir {
 VerbHelp CheckHelp() {
   return {
       .verb = "check",
-      .usage = "check [OPTIONS] [oom|frag|balance|leaks|host|ranks] CAPTURE...",
+      .usage = "check [OPTIONS] [CHECK] CAPTURE...",
       .description =
-          "Look for problems in a recording. Without a name the first five checks run, and those that find nothing "
+          "Look for problems in a recording. CHECK is one of those below; without it the first five run, and those "
+          "that find nothing "
           "take a "
           "line each. Exit code 3: a check found something, or a condition of --fail-if is true. 0: nothing found. 1: "
           "a capture cannot be read, or a figure of --fail-if is not known; everything else is checked and shown "
