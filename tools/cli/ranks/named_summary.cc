@@ -9,6 +9,7 @@
 #include "tools/analyze/ranks/recording_summary.h"
 #include "tools/cli/attach/ring_merge.h"
 #include "tools/model/capture.h"
+#include "tools/read/replaced_file.h"
 
 namespace memoir {
 namespace {
@@ -50,6 +51,30 @@ absl::StatusOr<v1::RecordingSummaries> SummaryOfNamed(const JobFiles& job, const
   summaries->set_name(files.name);
   summaries->set_symbol_bytes(job.symbol_bytes);
   return summaries;
+}
+
+std::size_t WriteSummaries(const JobFiles& job, const std::vector<const NamedFiles*>& named,
+                           const std::function<void(const std::string&)>& say,
+                           const std::function<void(double)>& progress) {
+  std::mutex saying;
+  std::atomic<std::size_t> failed = 0;
+  const auto say_one = [&](const std::string& line) {
+    const std::lock_guard lock(saying);
+    say(line);
+  };
+  AtOnce(
+      named.size(),
+      [&](std::size_t i) {
+        const std::string path = SummaryPathOf(job, *named[i]);
+        if (named[i]->has_partial) RemovePartial(path);
+        const absl::StatusOr<v1::RecordingSummaries> summaries = SummaryOfNamed(job, *named[i], say_one);
+        const absl::Status written = summaries.ok() ? WriteSummaryFile(path, *summaries) : summaries.status();
+        if (written.ok()) return;
+        ++failed;
+        say_one(std::string(written.message()));
+      },
+      progress);
+  return failed;
 }
 
 void AtOnce(std::size_t count, const std::function<void(std::size_t)>& body,

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "memoir/v1/summary.pb.h"
@@ -15,6 +16,12 @@ namespace memoir {
 // Merges the ring of a dead process first; `say` gets a line where that was done. From several threads at once.
 absl::StatusOr<v1::RecordingSummaries> SummaryOfNamed(const JobFiles& job, const NamedFiles& files,
                                                       const std::function<void(const std::string&)>& say);
+
+// Writes the summaries of these, in the place of what is there. How many could not be written, of each of which `say`
+// gets a line; never two at once.
+std::size_t WriteSummaries(const JobFiles& job, const std::vector<const NamedFiles*>& named,
+                           const std::function<void(const std::string&)>& say,
+                           const std::function<void(double)>& progress);
 
 // Calls `body` with 0 .. count - 1, on as many threads as there are processors, at most kMostAtOnce. Calls `progress`
 // with the share done, on any of them, one at a time.

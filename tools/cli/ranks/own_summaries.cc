@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <mutex>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -49,21 +47,7 @@ void SummarizeOwnRecordings(const std::string& folder, const std::function<void(
   for (const NamedFiles& files : job->named) {
     if (!files.parts.empty() && NamesThisHost(files.name) && !HasFreshSummary(*job, files)) Look(*job, files, own);
   }
-  if (!own.of_many_ranks) return;
-  std::mutex saying;
-  const auto say_one = [&](const std::string& line) {
-    const std::lock_guard lock(saying);
-    say(line);
-  };
-  AtOnce(
-      own.ended.size(),
-      [&](std::size_t i) {
-        const absl::StatusOr<v1::RecordingSummaries> summaries = SummaryOfNamed(*job, *own.ended[i], say_one);
-        const absl::Status written =
-            summaries.ok() ? WriteSummaryFile(SummaryPathOf(*job, *own.ended[i]), *summaries) : summaries.status();
-        if (!written.ok()) say_one(std::string(written.message()));
-      },
-      progress);
+  if (own.of_many_ranks) WriteSummaries(*job, own.ended, say, progress);
 }
 
 }  // namespace memoir

@@ -1,11 +1,9 @@
 // memoir summarize: a summary beside each recording of a job.
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -19,7 +17,6 @@
 #include "tools/cli/terminal/exit_code.h"
 #include "tools/cli/terminal/message.h"
 #include "tools/cli/terminal/progress.h"
-#include "tools/read/replaced_file.h"
 #include "tools/read/summary_file.h"
 #include "tools/view/terminal/units.h"
 
@@ -87,24 +84,8 @@ absl::StatusOr<Written> SummarizeOnce(const SummarizeArguments& arguments) {
   if (found == 0)
     return absl::NotFoundError(arguments.capture + ": no recording; give the folder that `memoir run` wrote");
   Progress progress("summarizing " + arguments.capture);
-  std::mutex saying;
-  std::atomic<std::size_t> failed = 0;
-  const auto say = [&](const std::string& line) {
-    const std::lock_guard lock(saying);
-    Say(line);
-  };
-  AtOnce(
-      named.size(),
-      [&](std::size_t i) {
-        const std::string path = SummaryPathOf(*job, *named[i]);
-        if (named[i]->has_partial) RemovePartial(path);
-        const absl::StatusOr<v1::RecordingSummaries> summaries = SummaryOfNamed(*job, *named[i], say);
-        const absl::Status written = summaries.ok() ? WriteSummaryFile(path, *summaries) : summaries.status();
-        if (written.ok()) return;
-        ++failed;
-        say(std::string(written.message()));
-      },
-      progress.callback());
+  const std::size_t failed =
+      WriteSummaries(*job, named, [](const std::string& line) { Say(line); }, progress.callback());
   Written done{found, named.size() - failed, failed, true};
   for (const NamedFiles& files : job->named) {
     if (!files.parts.empty() && (asked.name.empty() || files.name == asked.name))
