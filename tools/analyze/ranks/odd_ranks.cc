@@ -30,6 +30,21 @@ constexpr std::uint64_t kPercentOfSpecial = 3;
 // A row with a name goes before a larger one without, of a fourth of it.
 constexpr std::uint64_t kLeastOfNamed = 4;
 
+// By name, what is usual of a grouping at the peaks of these; rows that most of them have not are not there.
+std::map<std::uint32_t, std::uint64_t> UsualRowsOf(const OddRanks& found, const std::vector<std::size_t>& members,
+                                                   std::size_t by) {
+  std::map<std::uint32_t, std::vector<std::uint64_t>> values;
+  for (const std::size_t i : members) {
+    for (const RankRow& row : found.ranks[i].rows[by]) values[row.name].push_back(row.bytes);
+  }
+  std::map<std::uint32_t, std::uint64_t> usual;
+  for (auto& [name, of] : values) {
+    of.resize(members.size());
+    if (const std::uint64_t median = MedianOf(std::move(of)); median > 0) usual[name] = median;
+  }
+  return usual;
+}
+
 class Judge {
  public:
   Judge(OddRanks& found, const RankBook& book) : found_(found), book_(book) {}
@@ -166,21 +181,11 @@ class Judge {
     }
   }
 
-  // Of each grouping what is usual at the peak; rows that most members have not are not there.
   using UsualRows = std::array<std::map<std::uint32_t, std::uint64_t>, kHeldBy.size()>;
   const UsualRows& usual_rows() {
     if (usual_rows_) return *usual_rows_;
     UsualRows& usual = usual_rows_.emplace();
-    for (std::size_t by = 0; by < kHeldBy.size(); ++by) {
-      std::map<std::uint32_t, std::vector<std::uint64_t>> values;
-      for (std::size_t i = 0; i < members_->size(); ++i) {
-        for (const RankRow& row : Member(i).rows[by]) values[row.name].push_back(row.bytes);
-      }
-      for (auto& [name, of] : values) {
-        of.resize(members_->size());
-        if (const std::uint64_t median = MedianOf(std::move(of)); median > 0) usual[by][name] = median;
-      }
-    }
+    for (std::size_t by = 0; by < kHeldBy.size(); ++by) usual[by] = UsualRowsOf(found_, *members_, by);
     return usual;
   }
 
@@ -259,20 +264,12 @@ void AddFigures(OddRanks& found, const RankBook& book) {
   std::map<std::uint32_t, std::vector<std::uint64_t>> over_roles;
   for (std::size_t role = 0; role < found.roles.size(); ++role) {
     const std::vector<std::size_t>& members = found.roles[role].members;
-    std::map<std::uint32_t, std::vector<std::uint64_t>> values;
     std::vector<std::uint64_t> peaks;
-    for (const std::size_t i : members) {
-      peaks.push_back(found.ranks[i].allocated);
-      for (const RankRow& row : found.ranks[i].rows[kModules]) values[row.name].push_back(row.bytes);
-    }
+    for (const std::size_t i : members) peaks.push_back(found.ranks[i].allocated);
     const auto [least, most] = std::ranges::minmax(peaks);
     found.figures.push_back({least, MedianOf(peaks), most, {}});
-    for (auto& [name, of] : values) {
-      of.resize(members.size());
-      const std::uint64_t median = MedianOf(std::move(of));
-      usual[role][name] = median;
-      over_roles[name].push_back(median);
-    }
+    usual[role] = UsualRowsOf(found, members, kModules);
+    for (const auto& [name, bytes] : usual[role]) over_roles[name].push_back(bytes);
   }
   for (auto& [name, of] : over_roles) of.resize(found.roles.size());
   if (found.roles.size() < 2) return;
