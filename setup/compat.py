@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree
+import zipfile
 
 import torches
 
@@ -60,20 +61,31 @@ def environment(version, interpreter):
     return python, *facts.splitlines()
 
 
-def build(python, version, folder):
+def build(python, version, folder, wheel):
     """An installed tree, and the folder with what the tests need beside it. Without `folder`, which is taken as it was built, one build folder serves all
-    versions, for only the tracker differs: it has the tracker of build/venv's torch, whose CUDA headers serve all, and this one's."""
+    versions, for only the tracker differs: it has the tracker of build/venv's torch, whose CUDA headers serve all, and this one's. With `wheel` the tree
+    is what is in that, and only what the tests need is built."""
     tree, minor = WORK / "tree", torches.minor(version)
     parts = [f"counting_allocator-torch{minor}", f"libtorch_training-torch{minor}", "libtorch_host", "cut_categories"]
     if folder is None:
         folder, first = ROOT / "build" / "compat-build", ROOT / "build" / "venv" / "bin" / "python"
         other = torches.of_tests(version) or python   # a tracker serves every Python
         run("build", "cmake", "--preset", "release", "-B", folder, f"-DMEMOIR_PYTHON={first}", f"-DMEMOIR_OTHER_PYTHONS={'' if other == first else other}")
-        parts.append("all")
+        parts += [] if wheel else ["all"]
     run("build", "cmake", "--build", folder, "--parallel", os.cpu_count(), "--target", *parts)
     shutil.rmtree(tree, ignore_errors=True)
-    run("build", "cmake", "--install", folder, "--prefix", tree)
+    if wheel:
+        tree = unpack(wheel, tree)
+    else:
+        run("build", "cmake", "--install", folder, "--prefix", tree)
     return tree, folder / "tests"
+
+
+def unpack(wheel, folder):
+    """The installed tree in `wheel`, as pip leaves it."""
+    pip = (ROOT / "build" / "venv" / "bin" / "python", "-m", "pip", "--disable-pip-version-check")
+    run("build", *pip, "install", "--no-index", "--no-deps", "--target", folder, wheel)
+    return folder / "memoir" / "_tree"
 
 
 def simulates(tree, python):
@@ -119,12 +131,12 @@ def run_tests(python, variables, names):
     return list(xml.etree.ElementTree.parse(report).iter("testcase"))
 
 
-def examine(version, interpreter, folder):
+def examine(version, interpreter, folder, wheel):
     row = dict.fromkeys(COLUMNS, "") | {"torch": version, "builds": "no", "records": "no"}
     try:
         python, row["Python"], row["torch"], row["CUDA"] = environment(version, interpreter)
         row["torch"] = row["torch"].split("+")[0]
-        tree, beside = build(python, version, folder)
+        tree, beside = build(python, version, folder, wheel)
         row["builds"] = "yes"
         records(tree, python)
         row["records"] = "yes"
@@ -180,19 +192,22 @@ def main():
     parser.add_argument("--python", default="python3", help="interpreter for the environments [python3]")
     parser.add_argument("--build", type=pathlib.Path, metavar="FOLDER",
                         help="take what was built there for that torch: build/dev for 2.11 and 2.15, with another Python [build anew]")
+    parser.add_argument("--wheel", type=pathlib.Path, help="test what this wheel of ./dev wheel --all-torches installs [build anew]")
     parser.add_argument("--keep", action="store_true", help="leave whole environments in build/torches: 4 to 6 GB each")
     parser.add_argument("--remove", action="store_true", help="leave nothing of them, not even what ./dev wheel links with")
     options = parser.parse_args()
     versions = versions_of(options.versions)
     if shutil.which(options.python) is None or subprocess.run([options.python, "-c", ""], capture_output=True).returncode != 0:
         sys.exit(f"./dev compat: {options.python} does not run here; name an interpreter by its path (pyenv's shims only run versions that are switched on)")
+    if options.wheel and not zipfile.is_zipfile(options.wheel):
+        sys.exit(f"./dev compat: {options.wheel} is no wheel; ./dev wheel --all-torches makes one in dist")
     WORK.mkdir(parents=True, exist_ok=True)
     failed = []
     for version in versions:
         for log in WORK.glob("*.log"):
             log.unlink()
         started = time.monotonic()
-        row = examine(version, options.python, options.build and options.build.resolve())
+        row = examine(version, options.python, options.build and options.build.resolve(), options.wheel and options.wheel.resolve())
         PAGE.write_text(write_row(PAGE.read_text(), row))
         tidy(version, options)
         print(" | ".join(f"{column} {row[column]}" for column in COLUMNS if row[column]) + f" | {time.monotonic() - started:.0f} s", flush=True)

@@ -1,4 +1,4 @@
-/* Names that static libraries built on a newer system ask of libc, for programs and libraries that are to start on glibc 2.28
+/* Names that static libraries and headers of a newer system ask of libc and libstdc++, for programs and libraries that are to start on glibc 2.28
  * (docs/decisions/0008-one-wheel.md). Linked, hidden, into each of a wheel's; never part of another build. */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -16,6 +16,10 @@ HIDDEN uint32_t arc4random(void) {
   if (getrandom(&number, sizeof number, 0) != sizeof number) abort();
   return number;
 }
+
+/* GCC 12's std::vector; libstdc++ has it since GCC 11. Torch's libraries happen to show one from 2.7 on. */
+void _ZSt17__throw_bad_allocv(void) __attribute__((noreturn));
+__attribute__((weak)) HIDDEN void _ZSt28__throw_bad_array_new_lengthv(void) { _ZSt17__throw_bad_allocv(); }
 
 /* glibc's first version for this machine, which all later ones have as well. */
 #if defined(__aarch64__)

@@ -68,7 +68,7 @@ def test_all_goes_on_after_a_failure_and_says_so(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(compat, "PAGE", tmp_path / "page.md")
     monkeypatch.setattr(compat, "WORK", tmp_path / "work")
     monkeypatch.setattr(torches, "FOLDER", tmp_path / "torches")
-    monkeypatch.setattr(compat, "examine", lambda version, interpreter, folder: row(version, "1 of 2" if version == "2.7.1" else "2 of 2"))
+    monkeypatch.setattr(compat, "examine", lambda version, interpreter, folder, wheel: row(version, "1 of 2" if version == "2.7.1" else "2 of 2"))
     monkeypatch.setattr(sys, "argv", ["compat.py", "all", "2.9.1"])
     with pytest.raises(SystemExit) as ended:
         compat.main()

@@ -127,6 +127,13 @@ def stays_and_moves(tree):
             yield f"{path}: can be unloaded (link with -z nodelete)"
 
 
+def nothing_of_torch_by_chance(tree):
+    """Some of torch's wheels show their own std::filesystem, to which a library in the process would be bound; the libstdc++ of RHEL 8 has none."""
+    for path, _ in process_libraries(tree):
+        asked = re.findall(r"^ +U (std::filesystem::.*)$", output_of("nm", "-DC", "--undefined-only", path), re.MULTILINE)
+        yield from (f"{path}: asks for {name}" for name in asked)
+
+
 def string_of_torch(tree):
     """A tracker calls torch with the std::string that torch's wheels were built with: the old one before 2.7, std::__cxx11's since."""
     for path, binary in binaries(tree):
@@ -178,6 +185,10 @@ RULES = (
             (_INTERPOSER, "namespace google::protobuf { void Hidden() {} }", _LIBRARY, "contains protobuf"),
             ("lib/memoir/libmemoir_tracker-torch2.11.so", 'const char* F() { return "libprotobuf"; }', _LIBRARY, "contains protobuf"),
         ),
+    ),
+    Rule(
+        nothing_of_torch_by_chance,
+        ((_INTERPOSER, '#include <filesystem>\nbool F() { return std::filesystem::exists("x"); }', _LIBRARY, "asks for std::filesystem::status"),),
     ),
     Rule(
         string_of_torch,

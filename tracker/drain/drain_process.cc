@@ -9,10 +9,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <filesystem>
+#include <climits>
+#include <cstdlib>
 #include <memory>
-#include <system_error>
+#include <string>
 
 namespace memoir {
 namespace {
@@ -97,13 +99,13 @@ DrainProcess::State DrainProcess::Look() {
 std::string InstalledDrain() {
   Dl_info here;
   if (dladdr(reinterpret_cast<void*>(&InstalledDrain), &here) == 0 || here.dli_fname == nullptr) return "";
-  std::error_code error;
-  const std::filesystem::path library = std::filesystem::canonical(here.dli_fname, error);
-  if (error) return "";
+  char path[PATH_MAX];
+  if (realpath(here.dli_fname, path) == nullptr) return "";
   // <root>/lib/memoir/libmemoir_tracker-torchX.Y.so
-  const std::filesystem::path root = library.parent_path().parent_path().parent_path();
-  const std::filesystem::path drain = root / MEMOIR_LIBEXEC_DIR / "memoir-drain";
-  return std::filesystem::exists(drain, error) ? drain.string() : "";
+  std::string root = path;
+  for (int above = 0; above < 3; ++above) root.erase(std::min(root.rfind('/'), root.size()));
+  const std::string drain = root + "/" MEMOIR_LIBEXEC_DIR "/memoir-drain";
+  return access(drain.c_str(), F_OK) == 0 ? drain : "";
 }
 
 }  // namespace memoir

@@ -1,5 +1,6 @@
 #include "tracker/session/default_output.h"
 
+#include <dirent.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -7,9 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <filesystem>
 #include <fstream>
-#include <system_error>
+#include <string_view>
 
 #include "interpose/process_identity.h"
 #include "tracker/session/rank.h"
@@ -82,11 +82,12 @@ std::string NameOfJob() {
 }
 
 bool HoldsPartOf(const std::string& folder, const std::string& rank) {
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    if (entry.path().filename().string().starts_with(rank)) return true;
-  }
-  return false;
+  DIR* const opened = opendir(folder.c_str());
+  if (opened == nullptr) return false;
+  bool holds = false;
+  while (const dirent* entry = readdir(opened)) holds = holds || std::string_view(entry->d_name).starts_with(rank);
+  closedir(opened);
+  return holds;
 }
 
 }  // namespace

@@ -7,11 +7,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <filesystem>
 #include <new>
 #include <optional>
 #include <string>
-#include <system_error>
 
 #include "tracker/memoir_python.h"
 #include "tracker/session/not_recording.h"
@@ -22,6 +20,7 @@
 #include "tracker/session/terminal_line.h"
 #include "tracker/torch/hooks.h"
 #include "tracker/torch/saved_tensors.h"
+#include "tracker/writer/paths.h"
 
 namespace {
 
@@ -217,9 +216,7 @@ void memoir_flush(void) {
 
 int memoir_snapshot(const char* folder, char* message, size_t size) {
   return Guarded("for a snapshot", message, size, [&](std::string* error) {
-    std::error_code failed;
-    std::string into = folder == nullptr ? "" : std::filesystem::absolute(folder, failed).string();
-    if (folder != nullptr && failed) into = folder;
+    std::string into = folder == nullptr ? "" : memoir::AbsolutePath(folder);
     if (!memoir::SnapshotSession(&into, error)) return false;
     if (message != nullptr && size > 0) std::snprintf(message, size, "%s", into.c_str());
     return true;

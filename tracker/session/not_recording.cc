@@ -3,11 +3,11 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 
 #include "interpose/private_file.h"
 #include "tracker/session/rank.h"
 #include "tracker/session/terminal_line.h"
+#include "tracker/writer/paths.h"
 
 namespace memoir {
 namespace {
@@ -15,8 +15,7 @@ namespace {
 // Where `memoir run` takes notes, "" without it.
 std::string FolderForNotes() {
   const char* folder = std::getenv("MEMOIR_NOTES");
-  std::error_code error;
-  return folder != nullptr && std::filesystem::is_directory(folder, error) ? folder : "";
+  return folder != nullptr && IsFolder(folder) ? folder : "";
 }
 
 }  // namespace

@@ -6,13 +6,13 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <map>
 #include <utility>
 
 #include "tracker/session/control_signals.h"
 #include "tracker/session/default_output.h"
 #include "tracker/session/rank.h"
+#include "tracker/writer/paths.h"
 
 namespace memoir {
 namespace {
@@ -136,13 +136,6 @@ std::optional<Values> ReadGiven(const char* const* given, std::string* error) {
   return values;
 }
 
-// The program may change its folder; who reads the ring after its end is in another one.
-std::string Absolute(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::path absolute = std::filesystem::absolute(path, error);
-  return error ? path : absolute.string();
-}
-
 bool FillFromEnvironment(Values& values, std::string* error) {
   for (const Option& option : kOptions) {
     if (*option.argument == '\0') continue;
@@ -150,7 +143,7 @@ bool FillFromEnvironment(Values& values, std::string* error) {
     const auto [it, fresh] =
         values.try_emplace(option.argument, found != nullptr && *found != '\0' ? found : option.default_value);
     const std::string complaint = Complaint(option, it->second);
-    if (option.kind == kPath && !it->second.empty()) it->second = Absolute(it->second);
+    if (option.kind == kPath && !it->second.empty()) it->second = AbsolutePath(it->second);
     if (complaint.empty()) continue;
     *error = std::string(fresh ? option.variable : option.argument) + "=" + it->second + " " + complaint;
     return false;
@@ -247,7 +240,7 @@ std::optional<Settings> ReadSettings(const char* const* given, std::string* erro
   if (const std::string rank = (*values)["rank"]; !rank.empty()) settings.rank = ToNumber(rank);
   std::string output = (*values)["output"];
   if (output.empty()) output = DefaultOutput(settings.rank);
-  settings.output = Absolute(output);
+  settings.output = AbsolutePath(output);
   if (!ReadControls(*values, settings.output, &settings.controls, error)) return std::nullopt;
   settings.max_size = ParseSize((*values)["max_size"]).value_or(0);
   settings.ring_dir = (*values)["ring_dir"];

@@ -9,14 +9,13 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include <protozero/pbf_writer.hpp>
 
 #include "interpose/private_file.h"
 #include "tracker/writer/capture_fields.h"
+#include "tracker/writer/paths.h"
 
 namespace memoir {
 namespace {
@@ -66,15 +65,13 @@ std::string MakeRoomFor(int error_number) {
 }
 
 std::string MakeFolder(const std::string& folder) {
-  namespace fs = std::filesystem;
-  fs::path made;
-  for (const fs::path& name : fs::path(folder)) {
-    made /= name;
-    std::error_code error;
-    if (name.empty() || fs::is_directory(made, error) || MakePrivateFolder(made.c_str())) continue;
+  for (std::size_t end = 0; end < folder.size();) {
+    end = std::min(folder.find('/', end + 1), folder.size());
+    const std::string made = folder.substr(0, end);
+    if (IsFolder(made) || MakePrivateFolder(made.c_str())) continue;
     const int cause = errno == EEXIST ? ENOTDIR : errno;
     // Another rank may have made it meanwhile.
-    if (fs::is_directory(made, error)) continue;
+    if (IsFolder(made)) continue;
     return "cannot make the folder " + folder + ": " + std::strerror(cause) + "; " + FixFor(cause);
   }
   return "";
