@@ -14,6 +14,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "build" / "torches"
+CACHE = FOLDER / f"cache-{os.getpid()}"
 UV = "uv==0.13.9"
 
 # The last release of each minor that there is a tracker for: what `all` means.
@@ -29,7 +30,7 @@ LIBRARIES = ("libc10.so", "libc10_cuda.so", "libtorch_cpu.so", "libtorch.so")
 def run(log, *command):
     """Runs `command`, its output appended to the file `log`; what it printed on stdout is returned."""
     done = subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          env=os.environ | {"UV_CACHE_DIR": str(FOLDER / "cache"), "UV_NO_PROGRESS": "1"})
+                          env=os.environ | {"UV_CACHE_DIR": str(CACHE), "UV_NO_PROGRESS": "1"})
     with open(log, "a") as file:
         file.write(f"$ {' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
     if done.returncode != 0:
@@ -87,15 +88,16 @@ def add(python, log, packages):
     try:
         run(log, uv(log), "pip", "install", "-q", "--python", python, "--no-deps", *packages)
     finally:
-        shutil.rmtree(FOLDER / "cache", ignore_errors=True)
+        shutil.rmtree(CACHE, ignore_errors=True)
 
 
 def make_whole(version, interpreter, log):
     """With what `import torch` and the tests need, as it was left by --keep or new: (its interpreter, what was left out)."""
-    wanted = FOLDER / "wanted.txt"
+    wanted = FOLDER / f"wanted-{version}.txt"   # another one may be made beside it
     wanted.parent.mkdir(parents=True, exist_ok=True)
     wanted.write_text(f"torch=={version}\nnumpy\npytest\nsetuptools\n")
     found = run(log, uv(log), "pip", "compile", "-q", "--no-annotate", "--no-header", "--python", interpreter, wanted).split("\n")
+    wanted.unlink()
     packages = [line.split(";")[0].strip() for line in found if "==" in line]
     late = [package for package in packages if package.startswith(LATE)]
     mark = interpreter_of(version).parents[1] / "whole"
