@@ -114,7 +114,7 @@ def ranges_of_programs(found):
     return programs
 
 
-@pytest.mark.in_turn(always=12)
+@pytest.mark.in_turn(always=6)
 @pytest.mark.parametrize("program", EXPECTED)
 @pytest.mark.parametrize("kind", RECORDINGS)
 def test_a_program_is_recorded_and_none_the_wiser(alone, recorded, kind, program):
