@@ -85,7 +85,10 @@ def unpack(wheel, folder):
     """The installed tree in `wheel`, as pip leaves it."""
     pip = (ROOT / "build" / "venv" / "bin" / "python", "-m", "pip", "--disable-pip-version-check")
     run("build", *pip, "install", "--no-index", "--no-deps", "--target", folder, wheel)
-    return folder / "memoir" / "_tree"
+    tree = folder / "memoir" / "_tree"
+    # A wheel holds no links; tests preload the simulated device under the name that it has elsewhere.
+    (tree / "lib" / "memoir" / "libmemoir_simcuda.so").symlink_to("simulated/libcuda.so.1")
+    return tree
 
 
 def simulates(tree, python):

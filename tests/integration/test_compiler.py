@@ -1,5 +1,6 @@
 """torch.compile's own work is recorded: its ranges, what it compiled and why; and no modules of its making."""
 
+import collections
 import re
 
 import pytest
@@ -121,5 +122,8 @@ print(len(finders), len(left), ours is plain, vars(utils.ChromiumEventLogger)["l
 def test_on_and_off(tree, tmp_path):
     done = run_explicit(tree, tmp_path, OFF, tmp_path / "capture")
     assert (done.returncode, done.stdout.split()) == (0, ["1", "0", "False", "True"]), done.stderr
-    found = {row["name"]: row["allocated_bytes"] for row in show(tree, tmp_path / "capture", "--by", "range")["ranges"]}
+    found = collections.Counter()
+    for row in show(tree, tmp_path / "capture", "--by", "range")["ranges"]:
+        # Until 2.10 torch shows its profiler a range of its own within.
+        found[re.sub(r"^(.*) \(dynamo_timed\)$", r"torch.compile: \1", row["name"])] += row["allocated_bytes"]
     assert found == {"torch.compile: inner": 4000, "torch.compile: outer": 4000, "(no range)": 28}
