@@ -13,8 +13,14 @@
 namespace memoir {
 namespace {
 
-// A look at the file may be a round trip to a server.
+// A look at the file may be a round trip to a server, and a job's ranks share one: of more than this, each looks so
+// much more seldom.
 constexpr std::uint64_t kFileLookNs = 200'000'000;
+constexpr std::uint32_t kRanksThatLook = 64;
+
+std::uint64_t BetweenLooks(std::uint32_t world_size) {
+  return kFileLookNs * std::max(world_size, kRanksThatLook) / kRanksThatLook;
+}
 
 // Called by torch: nothing may leave.
 bool OnRangeBegins(const void* range, const char* name) {
@@ -41,7 +47,11 @@ constexpr RangeWatcher kWatcher{&OnRangeBegins, &OnRangeEnds};
 }  // namespace
 
 RecordingControls::RecordingControls(const ControlOptions& options)
-    : options_(options), wanted_(options.start), speaks_(options.speaks), file_(options.control_file) {
+    : options_(options),
+      wanted_(options.start),
+      speaks_(options.speaks),
+      between_looks_ns_(BetweenLooks(options.world_size)),
+      file_(options.control_file) {
   if (options.windows.any()) windows_.emplace(options.windows);
   Obey(file_.First());
 }
@@ -136,13 +146,18 @@ void RecordingControls::Obey(ControlWord word) {
   }
 }
 
+void RecordingControls::SetJob(bool speaks, std::uint32_t world_size) {
+  speaks_.store(speaks, std::memory_order_relaxed);
+  between_looks_ns_.store(BetweenLooks(world_size), std::memory_order_relaxed);
+}
+
 // What cannot be switched now, for another thread switches or the ring is full, is tried again at the next look.
 void RecordingControls::Look() {
   if (!switch_.active()) return;
   for (std::uint32_t toggles = TakeSignals(ControlSignal::kToggle); toggles > 0; --toggles) Toggle();
   if (TakeSignals(ControlSignal::kSnapshot) > 0) snapshot_asked_ = "signal";
   if (const std::uint64_t now = MonotonicNs(); now >= next_look_ns_) {
-    next_look_ns_ = now + kFileLookNs;
+    next_look_ns_ = now + between_looks_ns_.load(std::memory_order_relaxed);
     Obey(file_.Look());
   }
   try {

@@ -30,7 +30,8 @@ struct ControlOptions {
   std::optional<int> snapshot_signal;
   std::string control_file;
   WindowOptions windows;
-  bool speaks = true;  // of a job's processes, this one says what concerns all of them
+  bool speaks = true;            // of a job's processes, this one says what concerns all of them
+  std::uint32_t world_size = 0;  // 0: unknown
 };
 
 class RecordingControls {
@@ -67,8 +68,8 @@ class RecordingControls {
   void Look();
   // Whether one of them has asked for a snapshot since the last call: by what. The writer's thread, as Look.
   std::optional<const char*> TakeSnapshotAsked() { return std::exchange(snapshot_asked_, std::nullopt); }
-  // The rank became known: as ControlOptions::speaks.
-  void SetSpeaks(bool speaks) { speaks_.store(speaks, std::memory_order_relaxed); }
+  // The rank became known: as in ControlOptions.
+  void SetJob(bool speaks, std::uint32_t world_size);
 
  private:
   explicit RecordingControls(const ControlOptions& options);
@@ -84,6 +85,7 @@ class RecordingControls {
   RecordingSwitch switch_;
   std::atomic<RecordingLevel> wanted_;
   std::atomic<bool> speaks_;
+  std::atomic<std::uint64_t> between_looks_ns_;
   ControlFile file_;                           // the writer's thread
   std::uint64_t next_look_ns_ = 0;             // likewise
   std::optional<const char*> snapshot_asked_;  // likewise

@@ -87,7 +87,7 @@ void FindRankAgain(Session& own) {
   const bool said = rank.conflict == own.facts.rank_conflict;
   TakeRank(rank, &own.facts);
   if (!said) SayConflict(own);
-  own.controls->SetSpeaks(!own.child && own.facts.rank == 0);
+  own.controls->SetJob(!own.child && own.facts.rank == 0, own.facts.world_size);
   own.snapshots->SetSpeaks(!own.quiet && !own.child && own.facts.rank == 0);
   own.writer->SetProcess(own.facts);
 }
@@ -202,6 +202,7 @@ void StartHooks(const Settings& settings, OperatorHook operators, Session& own) 
   std::string warning;
   ControlOptions controls = settings.controls;
   controls.speaks = !own.child && own.facts.rank == 0;
+  controls.world_size = own.facts.world_size;
   own.controls = RecordingControls::Begin(controls, &warning);
   if (!warning.empty() && controls.speaks) SayLine("%s", warning.c_str());
 }
