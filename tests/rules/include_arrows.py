@@ -136,6 +136,7 @@ CLI = {
     "redact": "arguments attach output terminal view/terminal",
     "report": "arguments attach installed output terminal analyze/accounting analyze/pass analyze/report analyze/segments view/json view/report view/terminal",
     "tables": "output terminal analyze/categories analyze/lives analyze/pass analyze/summary analyze/tree view/database",
+    "collect": "arguments attach installed process ranks terminal analyze/ranks view/terminal",
     "query": "arguments attach installed process terminal view/terminal",
     "ranks": "arguments attach terminal analyze/ranks view/terminal",
     "show": "arguments attach brief output ranks redact tables terminal "

@@ -120,3 +120,19 @@ def test_healthy_ranks_are_not_accused(role, checked, seed):
         found, code = checked(ranks, plain, *options)
         assert (found["odd"], found["differences"], code) == ([], [], 0)
         assert sorted(rank for one in found["roles"] for rank in one["ranks"]) == list(range(ranks)) and len(found["roles"]) == 2
+
+
+def test_collect_brings_the_recordings_of_the_odd_one_alone(tree, role, tmp_path):
+    whole, job = tmp_path / "whole", tmp_path / "job"
+    hosts = [tmp_path / f"host{i}" for i in range(2)]
+    subprocess.run([os.environ["WRITE_JOB"], whole, "16", "--odd", f"13={role(1, 'leak')}", role(0), role(1)], check=True)
+    subprocess.run([tree / "bin/memoir", "summarize", whole], check=True, capture_output=True)
+    for file in sorted(whole.iterdir()):
+        host = hosts[int(file.name[1:6]) // 8]
+        host.mkdir(exist_ok=True)
+        file.rename(host / file.name)
+    done = subprocess.run([tree / "bin/memoir", "collect", "-o", job, *hosts], capture_output=True, text=True)
+    assert done.returncode == 0 and "out of line: rank 13: 1 file of recordings" in done.stderr, done.stderr
+    assert len(list(job.glob("*.memoir-summary"))) == 16 and [file.name[:7] for file in job.glob("*.memoir")] == ["r00013."]
+    done = subprocess.run([tree / "bin/memoir", "check", "leaks", "--rank", "13", "--json", job], capture_output=True, text=True)
+    assert any("odd_rank.py" in leak["file"] for leak in json.loads(done.stdout)["leaks"])

@@ -20,6 +20,7 @@ int ReportVerb(const std::vector<std::string>& arguments);     // memoir report
 int RevealVerb(const std::vector<std::string>& arguments);     // memoir reveal
 int SymbolizeVerb(const std::vector<std::string>& arguments);  // memoir symbolize
 int SummarizeVerb(const std::vector<std::string>& arguments);  // memoir summarize
+int CollectVerb(const std::vector<std::string>& arguments);    // memoir collect
 int DoctorVerb(const std::vector<std::string>& arguments);     // memoir doctor
 
 }  // namespace memoir

@@ -2,16 +2,11 @@
 
 #include <unistd.h>
 
-#include <mutex>
-
 #include "fmt/format.h"
-#include "tools/analyze/ranks/job_overview.h"
-#include "tools/analyze/ranks/odd_ranks.h"
 #include "tools/cli/arguments/typed_path.h"
 #include "tools/cli/brief/brief_answer.h"
-#include "tools/cli/ranks/job_reader.h"
+#include "tools/cli/ranks/compared_job.h"
 #include "tools/cli/terminal/message.h"
-#include "tools/cli/terminal/progress.h"
 #include "tools/view/ranks/odd_ranks_view.h"
 #include "tools/view/terminal/terminal_text.h"
 
@@ -26,23 +21,9 @@ std::string RanksComplaint(const CheckArguments& arguments) {
 }
 
 absl::StatusOr<Checked> CheckRanks(const std::string& path, const CheckArguments& arguments) {
-  Progress progress("reading " + path);
-  std::mutex saying;
-  RankBook book;
-  JobReadOptions options{.asked = true,
-                         .run = RunOf(arguments.run),
-                         .say = {},
-                         .progress = progress.callback(),
-                         .each = [&](const v1::RecordingSummary& recording) { book.Add(recording); }};
-  options.say = [&](const std::string& line) {
-    const std::lock_guard lock(saying);
-    Say(line);
-  };
-  const absl::StatusOr<std::optional<JobReading>> reading = ReadJob(path, options);
-  if (!reading.ok()) return reading.status();
-  const JobReading& job = **reading;
-  const JobOverview overview = OverviewOf(job.job);
-  const OddRanks found = FindOddRanks(book);
+  const absl::StatusOr<ComparedJob> compared = CompareRanks(path, RunOf(arguments.run));
+  if (!compared.ok()) return compared.status();
+  const auto& [job, overview, found] = *compared;
   if (job.runs > 1 && job.run != kAllRuns) Say(fmt::format("run {} of {}; --run N shows another", job.run, job.runs));
   Checked checked;
   checked.found = IsFinding(overview, found);

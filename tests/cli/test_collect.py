@@ -1,0 +1,158 @@
+"""memoir collect: files of a job from folders, from hosts by a command or by rsync, and from addresses; what is brought again, and what fails."""
+
+import os
+import pathlib
+import shutil
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def hosts(memoir, samples, tmp_path):
+    """The folders of three hosts, with the recordings of a job of many ranks and their summaries, and how many ranks there are."""
+    whole = tmp_path / "whole"
+    shutil.copytree(samples / "many_ranks", whole)
+    assert memoir("summarize", whole).returncode == 0
+    ranks = sorted({file.name.split(".")[0] for file in whole.glob("*.memoir")})
+    folders = [tmp_path / f"node{i}" for i in range(3)]
+    for folder in folders:
+        folder.mkdir()
+    for file in whole.iterdir():
+        if file.suffix in (".memoir", ".memoir-summary"):
+            shutil.copy2(file, folders[ranks.index(file.name.split(".")[0]) % 3])
+    assert len(ranks) > 8
+    return folders, ranks
+
+
+def names(folder, suffix):
+    return sorted(file.name for file in folder.iterdir() if file.suffix == suffix)
+
+
+def of_all(folders, suffix):
+    return sorted(name for folder in folders for name in names(folder, suffix))
+
+
+def collect(memoir, *arguments, code=0, **variables):
+    done = memoir("collect", *arguments, **variables)
+    assert done.returncode == code, done.stderr
+    return done.stderr
+
+
+def test_summaries_then_the_ranks_that_are_asked_for(memoir, hosts, tmp_path):
+    folders, ranks = hosts
+    job = tmp_path / "new" / "job"
+    said = collect(memoir, "-o", job, "--ranks", "none", *folders)
+    assert names(job, ".memoir-summary") == of_all(folders, ".memoir-summary") and names(job, ".memoir") == []
+    assert "from 3 sources" in said and "more: memoir check ranks new/job" in said
+    said = collect(memoir, "-o", job, "--ranks", "1,3-4", *folders)
+    assert {name.split(".")[0] for name in names(job, ".memoir")} == {"r00001", "r00003", "r00004"} and "ranks 1, 3-4" in said
+    assert all(file.stat().st_mode & 0o777 == 0o600 for file in job.iterdir()) and job.stat().st_mode & 0o777 == 0o700
+    assert not [file for file in job.iterdir() if file.name.startswith(".")]
+
+
+def test_the_overview_is_that_of_the_whole_job(memoir, hosts, tmp_path):
+    folders, _ = hosts
+    collect(memoir, "-o", tmp_path / "job", "--ranks", "none", *folders)
+    shown = [memoir("show", "--by", "job", "--json", folder) for folder in (tmp_path / "job", tmp_path / "whole")]
+    assert shown[0].stdout.replace(str(tmp_path / "job"), "X") == shown[1].stdout.replace(str(tmp_path / "whole"), "X") and "peak" in shown[0].stdout
+
+
+def test_all_and_again_only_what_has_grown(memoir, hosts, tmp_path):
+    folders, _ = hosts
+    job = tmp_path / "job"
+    collect(memoir, "-o", job, "--ranks", "all", *folders)
+    assert names(job, ".memoir") == of_all(folders, ".memoir")
+    kept, grown = names(folders[0], ".memoir")[:2]
+    before = (job / kept).stat().st_ino
+    with (folders[0] / grown).open("ab") as file:
+        file.write(b"more")
+    collect(memoir, "-o", job, "--ranks", "all", *folders)
+    assert (job / kept).stat().st_ino == before and (job / grown).read_bytes() == (folders[0] / grown).read_bytes()
+
+
+@pytest.fixture
+def rsh(tmp_path):
+    """What rsync starts in the place of ssh: it drops the host's name."""
+    program = tmp_path / "rsh"
+    program.write_text('#!/bin/sh\n[ "$1" = gone ] && { echo "ssh: no route to gone" >&2; exit 255; }\nshift\nexec "$@"\n')
+    program.chmod(0o755)
+    return str(program)
+
+
+@pytest.mark.skipif(shutil.which("rsync") is None, reason="no rsync here")
+def test_hosts_by_rsync(memoir, hosts, rsh, tmp_path):
+    folders, _ = hosts
+    job = tmp_path / "job"
+    sources = [f"{folder.name}:{folder}" for folder in folders]
+    for _ in range(2):   # again: which host has which rank is known from summaries that are there already
+        collect(memoir, "-o", job, "--ranks", "4,5", *sources, RSYNC_RSH=rsh)
+        assert names(job, ".memoir-summary") == of_all(folders, ".memoir-summary")
+        assert {name.split(".")[0] for name in names(job, ".memoir")} == {"r00004", "r00005"}
+    said = collect(memoir, "-o", tmp_path / "other", *sources[:1], "gone:/x", "--ranks", "none", code=1, RSYNC_RSH=rsh)
+    assert "gone:/x: its command ended with " in said and ": ssh: no route to gone" in said and "the same command brings what is missing" in said
+    assert names(tmp_path / "other", ".memoir-summary") == names(folders[0], ".memoir-summary")
+
+
+def test_hosts_by_a_command(memoir, hosts, tmp_path):
+    folders, _ = hosts
+    job = tmp_path / "a job's"
+    command = "set -e; test {host} = node0; cd {folder}; for i in $(cat {patterns}); do cp -p $i {into}; done; ln -s /etc/passwd {into}/r00000.a9.x.memoir-summary; touch {into}/stranger"
+    collect(memoir, "-o", job, "--ranks", "none", "--with", command, f"node0:{folders[0]}")
+    assert names(job, ".memoir-summary") == names(folders[0], ".memoir-summary") == sorted(os.listdir(job))
+    said = collect(memoir, "-o", job, "--with", "echo {into} {what}", "node0:/x", code=1)
+    assert "{what} is none of {source}, {host}," in said
+    said = collect(memoir, "-o", tmp_path / "none", "--with", "echo ${HOME} {a,b} {names} >&2; exit 7", "node0:/x", code=1)
+    assert f"ended with 7: {os.environ['HOME']}" in said and "*.memoir-summary" in said
+
+
+def test_addresses_by_fsspec(memoir, fake_tree, hosts, tmp_path):
+    pytest.importorskip("fsspec")
+    shutil.copy2(ROOT / "python" / "memoir" / "_fetch.py", fake_tree / "lib/memoir/python/memoir")
+    folders, _ = hosts
+    job, sources = tmp_path / "job", [f"file://{folder}" for folder in folders]
+    collect(memoir, "-o", job, "--python", sys.executable, "--ranks", "2", *sources)
+    assert names(job, ".memoir-summary") == of_all(folders, ".memoir-summary") and {name.split(".")[0] for name in names(job, ".memoir")} == {"r00002"}
+    said = collect(memoir, "-o", job, "--python", sys.executable, f"file://{tmp_path}/nowhere", "nonsense://x", code=1)
+    assert "nowhere: its command ended with 1: FileNotFoundError" in said and "nonsense://x: its command ended with 1: ValueError: Protocol not known" in said
+    assert "which has not" not in said
+    said = collect(memoir, "-o", job, "--python", "no-such-python", *sources, code=1)
+    assert "--python no-such-python: there is no such program" in said
+
+
+def test_a_host_without_summaries(memoir, hosts, tmp_path):
+    folders, _ = hosts
+    for file in folders[1].glob("*.memoir-summary"):
+        file.unlink()
+    said = collect(memoir, "-o", tmp_path / "job", "--ranks", "none", *folders)
+    assert f"{folders[1]}: no summary there; run `memoir summarize {folders[1]}` on it" in said.replace("\nmemoir:", "")
+    said = collect(memoir, "-o", tmp_path / "other", folders[1], code=1)
+    assert "0 summaries from 1 source" in said
+    rank = int(names(folders[1], ".memoir")[0][1:6])
+    collect(memoir, "-o", tmp_path / "job", "--ranks", str(rank), *folders)   # of all sources, for no summary says which has it
+    assert names(tmp_path / "job", ".memoir") == names(folders[1], ".memoir")[:1]
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["-o", "job"], "no source given"),
+        (["node0:/x"], "no folder given for the job"),
+        (["-o", "job", "a", "a"], "a is named twice"),
+        (["-o", "job", "a", "--ranks", "3-1"], "expected odd, none, all, or ranks such as 0,12-15"),
+        (["-o", "job", "a", "--ranks", "1,,2"], "expected odd, none, all"),
+        (["-o", "job", "a", "--at-once", "0"], "at least 1"),
+    ],
+)
+def test_what_is_refused(memoir, tmp_path, arguments, message):
+    assert message in collect(memoir, *arguments, code=2)
+
+
+def test_folders_that_cannot_be(memoir, hosts, tmp_path):
+    folders, _ = hosts
+    (tmp_path / "file").write_text("")
+    assert "cannot be made" in collect(memoir, "-o", tmp_path / "file", folders[0], code=1)
+    assert "is JOB itself" in collect(memoir, "-o", folders[0], folders[0], code=2)
+    assert "No such file or directory" in collect(memoir, "-o", tmp_path / "job", tmp_path / "nowhere", code=1)

@@ -1,0 +1,277 @@
+// memoir collect: a job's recordings from the disks of its hosts: all summaries, and of the ranks that they show to be
+// out of line the recordings.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "absl/strings/str_split.h"
+#include "fmt/format.h"
+#include "tools/cli/arguments/arguments.h"
+#include "tools/cli/arguments/option_values.h"
+#include "tools/cli/arguments/typed_path.h"
+#include "tools/cli/arguments/verbs.h"
+#include "tools/cli/collect/source.h"
+#include "tools/cli/collect/transfers.h"
+#include "tools/cli/installed/python_package.h"
+#include "tools/cli/process/private_folder.h"
+#include "tools/cli/ranks/compared_job.h"
+#include "tools/cli/terminal/exit_code.h"
+#include "tools/cli/terminal/message.h"
+#include "tools/model/capture.h"
+#include "tools/model/job.h"
+#include "tools/read/summary_file.h"
+#include "tools/view/terminal/terminal_text.h"
+#include "tools/view/terminal/units.h"
+
+namespace memoir {
+namespace {
+
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): before main, with no memory the program is at its end
+const VerbHelp kHelp = {
+    .verb = "collect",
+    .usage = "collect [OPTIONS] -o JOB SOURCE...",
+    .description =
+        "Bring a job's recordings together from the disks of its hosts: first the summaries of all ranks, then the "
+        "recordings of those that the summaries show to be out of line (docs/ranks.md). A SOURCE is a folder, "
+        "HOST:FOLDER, which rsync brings, or an address such as s3://bucket/run7, which needs Python's fsspec. What is "
+        "in JOB already is not brought again.",
+    .examples =
+        "  memoir collect -o job node0:/scratch/run7 node1:/scratch/run7\n"
+        "  memoir collect -o job --ranks 0,13-15 s3://bucket/run7\n",
+};
+
+struct CollectArguments {
+  std::vector<std::string> sources;
+  std::string output;
+  std::string ranks = "odd";
+  std::string with;
+  std::string python;
+  std::optional<std::uint32_t> at_once;
+};
+
+struct RanksAsked {
+  bool odd = false, all = false;
+  std::set<std::uint32_t> ranks;
+};
+
+constexpr std::uint32_t kMostRanks = 1'000'000;
+
+// "3", "12-15"
+bool AddRanks(std::string_view text, std::set<std::uint32_t>& ranks) {
+  const std::vector<std::string> ends = absl::StrSplit(std::string(text), '-');
+  const std::optional<std::uint64_t> first = ParseDigits(ends.front()), last = ParseDigits(ends.back());
+  if (ends.size() > 2 || !first || !last || *first > *last || *last > kMostRanks) return false;
+  for (std::uint64_t rank = *first; rank <= *last; ++rank) ranks.insert(static_cast<std::uint32_t>(rank));
+  return true;
+}
+
+std::optional<RanksAsked> RanksOf(const std::string& text) {
+  RanksAsked asked = {.odd = text == "odd", .all = text == "all", .ranks = {}};
+  if (asked.odd || asked.all || text == "none") return asked;
+  for (const std::string& part : std::vector<std::string>(absl::StrSplit(text, ','))) {
+    if (!AddRanks(part, asked.ranks)) return std::nullopt;
+  }
+  return asked;
+}
+
+std::string BeginningOf(std::uint32_t rank) { return fmt::format("r{:05}.a", rank); }
+
+std::size_t FilesOf(const BroughtAll& brought) {
+  std::size_t files = 0;
+  for (const Brought& of : brought.of) files += of.files.size();
+  return files;
+}
+std::uint64_t BytesOf(const BroughtAll& brought) {
+  std::uint64_t bytes = 0;
+  for (const Brought& of : brought.of) bytes += of.bytes;
+  return bytes;
+}
+std::size_t FailedOf(const BroughtAll& brought) {
+  return static_cast<std::size_t>(std::ranges::count_if(brought.of, [](const Brought& of) { return of.failed; }));
+}
+
+class Collection {
+ public:
+  Collection(const CollectArguments& arguments, RanksAsked asked, std::vector<Source> sources, CollectOptions options)
+      : arguments_(arguments), asked_(std::move(asked)), sources_(std::move(sources)), options_(std::move(options)) {}
+
+  int Run() { return asked_.all ? BringAll() : BringSummaries(); }
+
+ private:
+  // Nothing: it was interrupted, or failed and said so; then `code_` is what to end with.
+  std::optional<BroughtAll> BringFiles(const std::vector<Wanted>& wanted, const std::string& what) {
+    absl::StatusOr<BroughtAll> brought = Bring(tree_, wanted, options_, what);
+    if (!brought.ok()) {
+      code_ = Fail(brought.status());
+      return std::nullopt;
+    }
+    if (brought->interrupted != 0) {
+      Say("interrupted; what had come is in " + options_.job + ", and the same command goes on");
+      code_ = 128 + brought->interrupted;
+      return std::nullopt;
+    }
+    if (FailedOf(*brought) > 0) code_ = kExitError;
+    return *std::move(brought);
+  }
+
+  std::vector<Wanted> FromAll(const std::vector<std::string>& patterns, bool anew) const {
+    std::vector<Wanted> wanted;
+    for (const Source& source : sources_) wanted.push_back({&source, patterns, anew});
+    return wanted;
+  }
+
+  std::string Sources() const { return FormatCounted(sources_.size(), "source", "sources"); }
+
+  int BringAll() {
+    std::vector<std::string> patterns = {"*.memoir", std::string("*") + kSummarySuffix};
+    if (sources_.size() == 1) patterns.emplace_back("symbols.memoir-symbols");  // of another host it would be another
+    const std::optional<BroughtAll> brought = BringFiles(FromAll(patterns, false), "bringing recordings");
+    if (!brought) return code_;
+    Say(fmt::format("{} from {}, {} brought", FormatCounted(FilesOf(*brought), "file", "files"), Sources(),
+                    FormatBytes(BytesOf(*brought))));
+    return Ended();
+  }
+
+  int BringSummaries() {
+    // Anew, for they tell which source has which rank.
+    const std::optional<BroughtAll> brought =
+        BringFiles(FromAll({std::string("*") + kSummarySuffix}, true), "bringing summaries");
+    if (!brought) return code_;
+    for (std::size_t i = 0; i < sources_.size(); ++i) {
+      for (const std::string& file : brought->of[i].files) summaries_[file] = i;
+      if (!brought->of[i].failed && brought->of[i].files.empty())
+        Say(fmt::format("{}: no summary there; run `memoir summarize {}` on it, or bring it with --ranks all",
+                        sources_[i].text, sources_[i].folder));
+    }
+    Say(fmt::format("{} from {}, {}", FormatCounted(FilesOf(*brought), "summary", "summaries"), Sources(),
+                    FormatBytes(BytesOf(*brought))));
+    if (summaries_.empty()) return kExitError;
+    if (asked_.odd && !FindOdd()) return code_;
+    return asked_.ranks.empty() ? Ended() : BringRanks();
+  }
+
+  bool FindOdd() {
+    const absl::StatusOr<ComparedJob> compared = CompareRanks(options_.job, kLastRun);
+    if (!compared.ok()) {
+      code_ = Fail(compared.status());
+      return false;
+    }
+    for (const OddRank& odd : compared->found.odd) {
+      for (const std::size_t i : odd.ranks) asked_.ranks.insert(compared->found.ranks[i].rank);
+    }
+    if (asked_.ranks.empty()) Say("no rank is out of line with its role: no recording was brought (--ranks)");
+    return true;
+  }
+
+  int BringRanks() {
+    std::map<const Source*, std::vector<std::string>> patterns;
+    for (const std::uint32_t rank : asked_.ranks) {
+      const std::string beginning = BeginningOf(rank);
+      bool is_known = false;
+      for (auto at = summaries_.lower_bound(beginning); at != summaries_.end() && at->first.starts_with(beginning);
+           ++at) {
+        const std::string name = at->first.substr(0, at->first.size() - std::string_view(kSummarySuffix).size());
+        patterns[&sources_[at->second]].push_back(name + ".p*.memoir");
+        is_known = true;
+      }
+      for (const Source& source : sources_) {
+        if (!is_known) patterns[&source].push_back(beginning + "*.memoir");
+      }
+    }
+    std::vector<Wanted> wanted;
+    for (auto& [source, of] : patterns) wanted.push_back({source, of, false});
+    const std::optional<BroughtAll> brought = BringFiles(wanted, "bringing recordings");
+    if (!brought) return code_;
+    Say(fmt::format("{}{} {}: {} of recordings, {} brought", asked_.odd ? "out of line: " : "",
+                    asked_.ranks.size() == 1 ? "rank" : "ranks", RankList(asked_.ranks),
+                    FormatCounted(FilesOf(*brought), "file", "files"), FormatBytes(BytesOf(*brought))));
+    return Ended();
+  }
+
+  int Ended() const {
+    if (code_ == kExitFine) {
+      Say("more: memoir check ranks " + TypedPath(arguments_.output));
+    } else {
+      Say("not all could be brought; the same command brings what is missing");
+    }
+    return code_;
+  }
+
+  const CollectArguments& arguments_;
+  RanksAsked asked_;
+  std::vector<Source> sources_;
+  CollectOptions options_;
+  InstallTree tree_ = FindInstallTree();
+  std::map<std::string, std::size_t> summaries_;  // by name of the file: which source
+  int code_ = kExitFine;
+};
+
+bool IsAddress(const Source& source) { return source.kind == SourceKind::kAddress; }
+
+// Two that are the same would bring each file twice.
+std::string ComplaintAbout(const CollectArguments& arguments) {
+  if (arguments.sources.empty()) return "no source given: memoir collect -o JOB SOURCE...";
+  if (arguments.output.empty()) return "no folder given for the job: -o JOB";
+  if (arguments.at_once == 0u) return "--at-once 0: expected how many sources at once, at least 1";
+  std::set<std::string> seen;
+  for (const std::string& source : arguments.sources) {
+    if (!seen.insert(source).second) return source + " is named twice";
+    std::error_code error;
+    if (std::filesystem::equivalent(source, arguments.output, error)) return source + " is JOB itself";
+  }
+  return "";
+}
+
+int Collect(const CollectArguments& arguments, const RanksAsked& asked) {
+  std::vector<Source> sources;
+  for (const std::string& source : arguments.sources) sources.push_back(SourceOf(source));
+  CollectOptions options;
+  options.command = arguments.with.empty() ? kDefaultCommand : arguments.with;
+  options.for_all = !arguments.with.empty();
+  if (arguments.at_once) options.at_once = *arguments.at_once;
+  options.say = [](const std::string& line) { Say(line); };
+  if (!options.for_all && std::ranges::any_of(sources, IsAddress)) {
+    const absl::StatusOr<std::string> python =
+        FindPythonWith(FindInstallTree(), "fsspec", arguments.python, "an address as a source");
+    if (!python.ok()) return Fail(python.status());
+    options.python = *python;
+  }
+  if (const std::error_code error = MakePrivateFolders(arguments.output); error)
+    return Fail(absl::PermissionDeniedError(arguments.output + ": cannot be made (" + error.message() +
+                                            "); choose another folder (--output)"));
+  options.job = std::filesystem::absolute(arguments.output).lexically_normal().string();
+  return Collection(arguments, asked, std::move(sources), std::move(options)).Run();
+}
+
+}  // namespace
+
+int CollectVerb(const std::vector<std::string>& arguments) {
+  CollectArguments given;
+  const auto app = MakeArguments(kHelp);
+  app->add_option("SOURCE", given.sources, "a folder, HOST:FOLDER, or an address (s3://bucket/run7)");
+  app->add_option("-o,--output", given.output, "folder for the job");
+  app->add_option("--ranks", given.ranks,
+                  "whose recordings are brought beside all summaries: odd, none, all, or such as 0,12-15 [odd]");
+  app->add_option("--with", given.with,
+                  "command for a shell that brings files of any source, with {source}, {host}, {folder}, {patterns} (a "
+                  "file, one in each line), {names} (the patterns as words), {into} and {job} in it");
+  AddNumber(*app, "--at-once", given.at_once, "sources that are brought at once [8]");
+  app->add_option("--python", given.python,
+                  "the Python that has fsspec [that of Memoir's environment, the active one, python in PATH]");
+  if (const auto code = ParseArguments(*app, "collect", arguments)) return *code;
+  if (const std::string complaint = ComplaintAbout(given); !complaint.empty()) return FailUsage("collect", complaint);
+  const std::optional<RanksAsked> asked = RanksOf(given.ranks);
+  if (!asked)
+    return FailUsage("collect", "--ranks " + given.ranks + ": expected odd, none, all, or ranks such as 0,12-15");
+  return Collect(given, *asked);
+}
+
+}  // namespace memoir

@@ -1,0 +1,184 @@
+#include "tools/cli/collect/transfers.h"
+
+#include <fnmatch.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "absl/status/status.h"
+#include "fmt/format.h"
+#include "tools/cli/attach/environment.h"
+#include "tools/cli/process/process_batch.h"
+#include "tools/cli/terminal/progress.h"
+
+namespace memoir {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Where files of each source are until they are whole; taken away with all that is left in it.
+class Staging {
+ public:
+  explicit Staging(const std::string& job) : path_(job + "/.collect-XXXXXX") {
+    if (mkdtemp(path_.data()) == nullptr) path_.clear();
+  }
+  ~Staging() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+
+  bool is_made() const { return !path_.empty(); }
+  fs::path Of(std::size_t source) const { return fs::path(path_) / std::to_string(source); }
+  std::string Beside(std::size_t source, const char* what) const { return Of(source).string() + "." + what; }
+
+ private:
+  std::string path_;
+};
+
+bool IsWanted(const std::string& name, const std::vector<std::string>& patterns) {
+  return std::ranges::any_of(
+      patterns, [&](const std::string& pattern) { return fnmatch(pattern.c_str(), name.c_str(), FNM_PERIOD) == 0; });
+}
+
+// A recording's file only grows, so that one of the same size is the same; a summary is written anew.
+bool IsThere(const fs::path& file, const fs::path& collected) {
+  std::error_code error, other;
+  const auto size = fs::file_size(file, error);
+  return collected.extension() == ".memoir" && fs::file_size(collected, other) == size && !error && !other;
+}
+
+std::error_code CopyWanted(const Wanted& wanted, const fs::path& into, const fs::path& job, Brought& brought) {
+  std::error_code error;
+  for (fs::directory_iterator at(wanted.source->folder, error); !error && at != fs::directory_iterator();
+       at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    std::error_code unknown;
+    if (!IsWanted(name, wanted.patterns) || at->symlink_status(unknown).type() != fs::file_type::regular) continue;
+    if (IsThere(at->path(), job / name)) {
+      brought.files.push_back(name);
+      continue;
+    }
+    if (!fs::copy_file(at->path(), into / name, error)) return error;
+    fs::last_write_time(into / name, at->last_write_time(unknown), unknown);  // by which a summary's age is known
+  }
+  return error;
+}
+
+// What a command said first, for ssh's and tar's causes come before rsync's conclusions.
+std::string FirstLine(const std::string& file) {
+  std::ifstream output(file);
+  std::string line;
+  while (std::getline(output, line)) {
+    if (line.find_first_not_of(" \t\r") != std::string::npos && !line.starts_with("Warning:")) break;
+  }
+  constexpr std::size_t kMost = 200;
+  return line.substr(0, std::min(line.find('\r'), kMost));
+}
+
+std::error_code TakeIn(const Wanted& wanted, const fs::path& from, const fs::path& job, Brought& brought) {
+  std::error_code error;
+  for (fs::directory_iterator at(from, error); !error && at != fs::directory_iterator(); at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    std::error_code failed;
+    if (at->symlink_status(failed).type() != fs::file_type::regular || !IsWanted(name, wanted.patterns)) continue;
+    const std::uint64_t bytes = at->file_size(failed);
+    if (!failed) fs::permissions(at->path(), fs::perms::owner_read | fs::perms::owner_write, failed);
+    if (!failed) fs::rename(at->path(), job / name, failed);
+    if (failed) return failed;
+    brought.files.push_back(name);
+    brought.bytes += bytes;
+  }
+  return error;
+}
+
+constexpr char kProgram[] =
+    "import sys; sys.path.insert(0, sys.argv[1]); from memoir import _fetch; sys.exit(_fetch.main(sys.argv[2:]))";
+
+bool IsCopiedHere(const Source& source, const CollectOptions& options) {
+  return source.kind == SourceKind::kFolder && !options.for_all;
+}
+
+absl::StatusOr<BatchCommand> CommandOf(const InstallTree& tree, const Wanted& wanted, const CollectOptions& options,
+                                       const Transfer& transfer, const std::string& output) {
+  BatchCommand command{.command = {}, .environment = CurrentEnvironment(), .output = output};
+  if (wanted.source->kind == SourceKind::kAddress && !options.for_all) {
+    command.command = {options.python,      "-c",          kProgram,    tree.python.string(),
+                       wanted.source->text, transfer.into, transfer.job};
+    command.command.insert(command.command.end(), wanted.patterns.begin(), wanted.patterns.end());
+    return command;
+  }
+  const absl::StatusOr<std::string> line = Filled(options.command, *wanted.source, transfer);
+  if (!line.ok()) return line.status();
+  command.command = {"/bin/sh", "-c", *line};
+  return command;
+}
+
+std::string WhyOf(const ChildResult& result, const std::string& output) {
+  if (result.start_error != 0) return "its command cannot be started";
+  const std::string said = FirstLine(output);
+  return fmt::format("its command ended with {}{}", result.exit_code, said.empty() ? "" : ": " + said);
+}
+
+void Fail(const Wanted& wanted, const std::string& why, const CollectOptions& options, Brought& brought) {
+  brought.failed = true;
+  options.say(wanted.source->text + ": " + why);
+}
+
+}  // namespace
+
+absl::StatusOr<BroughtAll> Bring(const InstallTree& tree, const std::vector<Wanted>& wanted,
+                                 const CollectOptions& options, const std::string& what) {
+  const Staging staging(options.job);
+  if (!staging.is_made())
+    return absl::PermissionDeniedError(options.job + ": cannot be written to; choose another folder (--output)");
+  BroughtAll brought;
+  brought.of.resize(wanted.size());
+  std::vector<BatchCommand> commands;
+  std::vector<std::size_t> commanded;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    std::error_code error;
+    fs::create_directory(staging.Of(i), error);
+    if (error) return absl::ResourceExhaustedError(options.job + ": " + error.message());
+    if (IsCopiedHere(*wanted[i].source, options)) {
+      error = CopyWanted(wanted[i], staging.Of(i), options.job, brought.of[i]);
+      if (error) Fail(wanted[i], error.message(), options, brought.of[i]);
+      continue;
+    }
+    const std::string into = staging.Of(i).string();
+    const Transfer transfer = {staging.Beside(i, "patterns"), wanted[i].patterns, into,
+                               wanted[i].anew ? into : options.job};
+    std::ofstream patterns(transfer.patterns);
+    for (const std::string& pattern : wanted[i].patterns) patterns << pattern << '\n';
+    absl::StatusOr<BatchCommand> command = CommandOf(tree, wanted[i], options, transfer, staging.Beside(i, "output"));
+    if (!command.ok()) return command.status();
+    commands.push_back(*std::move(command));
+    commanded.push_back(i);
+  }
+  BatchResult batch;
+  {
+    Progress progress(what);
+    batch = RunBatch(commands, options.at_once, [&](std::size_t ended, std::size_t) {
+      progress.Show(static_cast<double>(ended) / static_cast<double>(std::max<std::size_t>(commands.size(), 1)));
+    });
+  }
+  brought.interrupted = batch.interrupted;
+  if (batch.interrupted != 0) return brought;
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    const ChildResult& result = batch.results[i];
+    if (result.start_error != 0 || result.exit_code != 0)
+      Fail(wanted[commanded[i]], WhyOf(result, commands[i].output), options, brought.of[commanded[i]]);
+  }
+  // Also of those that failed: what came is whole, or the job's verbs say that it is cut.
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (const std::error_code error = TakeIn(wanted[i], staging.Of(i), options.job, brought.of[i]); error)
+      Fail(wanted[i], error.message(), options, brought.of[i]);
+  }
+  return brought;
+}
+
+}  // namespace memoir
