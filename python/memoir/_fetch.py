@@ -1,10 +1,12 @@
-"""Brings files of a job from an object store, for `memoir collect`: URL INTO COLLECTED PATTERN..."""
+"""Brings files of a job from an object store, for `memoir collect`: URL INTO COLLECTED PATTERNS, a file with a pattern in each line."""
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import os
 import posixpath
+import re
 import sys
 
 
@@ -13,19 +15,36 @@ def is_there(path: str, size: int | None) -> bool:
     return path.endswith(".memoir") and os.path.exists(path) and os.path.getsize(path) == size
 
 
+def said(problem: Exception) -> str:
+    lines = str(problem).strip().splitlines() or [""]
+    return f"{type(problem).__name__}: {lines[0]}"
+
+
 def main(arguments: list[str]) -> int:
     import fsspec
 
-    address, into, collected, *patterns = arguments
+    address, into, collected, patterns = arguments
+    with open(patterns, encoding="utf-8") as file:
+        wanted = re.compile("|".join(fnmatch.translate(line.rstrip("\n")) for line in file))
+    failed = 0
     try:
         system, folder = fsspec.core.url_to_fs(address)
-        for entry in system.ls(folder, detail=True):
-            name = posixpath.basename(entry["name"])
-            wanted = entry["type"] == "file" and any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
-            if wanted and not is_there(os.path.join(collected, name), entry.get("size")):
-                system.get_file(entry["name"], os.path.join(into, name))
-    except Exception as problem:  # of any store: its last line is what the user gets
-        said = str(problem).strip().splitlines() or [""]
-        print(f"{type(problem).__name__}: {said[0]}", file=sys.stderr)
+        entries = system.ls(folder, detail=True)
+    except Exception as problem:  # of any store: its first line is what the user gets
+        print(said(problem), file=sys.stderr)
         return 1
-    return 0
+    for entry in entries:
+        name = posixpath.basename(entry["name"])
+        if entry["type"] != "file" or not wanted.match(name) or is_there(os.path.join(collected, name), entry.get("size")):
+            continue
+        path = os.path.join(into, name)
+        try:
+            system.get_file(entry["name"], path + ".partial")
+            with contextlib.suppress(Exception):  # not every store tells
+                modified = system.modified(entry["name"]).timestamp()
+                os.utime(path + ".partial", (modified, modified))
+            os.replace(path + ".partial", path)
+        except Exception as problem:
+            print(f"{name}: {said(problem)}", file=sys.stderr)
+            failed = 1
+    return failed

@@ -2,8 +2,13 @@
 
 import os
 import pathlib
+import re
+import shlex
 import shutil
+import signal
+import subprocess
 import sys
+import time
 
 import pytest
 
@@ -126,12 +131,12 @@ def test_a_host_without_summaries(memoir, hosts, tmp_path):
     folders, _ = hosts
     for file in folders[1].glob("*.memoir-summary"):
         file.unlink()
-    said = collect(memoir, "-o", tmp_path / "job", "--ranks", "none", *folders)
-    assert f"{folders[1]}: no summary there; run `memoir summarize {folders[1]}` on it" in said.replace("\nmemoir:", "")
+    said = collect(memoir, "-o", tmp_path / "job", "--ranks", "none", *folders, code=1)
+    assert f"{folders[1]}: no summary there; run `memoir summarize {folders[1]}`, or bring" in said
     said = collect(memoir, "-o", tmp_path / "other", folders[1], code=1)
     assert "0 summaries from 1 source" in said
     rank = int(names(folders[1], ".memoir")[0][1:6])
-    collect(memoir, "-o", tmp_path / "job", "--ranks", str(rank), *folders)   # of all sources, for no summary says which has it
+    collect(memoir, "-o", tmp_path / "job", "--ranks", str(rank), *folders, code=1)   # of all sources, for no summary says which has it
     assert names(tmp_path / "job", ".memoir") == names(folders[1], ".memoir")[:1]
 
 
@@ -156,3 +161,62 @@ def test_folders_that_cannot_be(memoir, hosts, tmp_path):
     assert "cannot be made" in collect(memoir, "-o", tmp_path / "file", folders[0], code=1)
     assert "is JOB itself" in collect(memoir, "-o", folders[0], folders[0], code=2)
     assert "No such file or directory" in collect(memoir, "-o", tmp_path / "job", tmp_path / "nowhere", code=1)
+
+
+def test_a_longer_recording_is_never_replaced(memoir, hosts, tmp_path):
+    """Whether a source was cut, or its command fails after a part of each file."""
+    folders, _ = hosts
+    job, name = tmp_path / "job", names(folders[0], ".memoir")[0]
+    collect(memoir, "-o", job, "--ranks", "all", *folders)
+    whole = {file.name: file.read_bytes() for file in job.iterdir()}
+    cut = "cd {folder}; for i in *.memoir*; do head -c 100 $i > {into}/$i; done; exit 1"
+    said = collect(memoir, "-o", job, "--ranks", "all", "--with", cut, f"a:{folders[0]}", code=1)
+    assert "ended with 1" in said and {file.name: file.read_bytes() for file in job.iterdir()} == whole
+    (folders[0] / name).write_bytes(b"")
+    said = collect(memoir, "-o", job, "--ranks", "all", folders[0], code=1)
+    assert f"{name}: shorter than what was collected before" in said and (job / name).read_bytes() == whole[name]
+
+
+def test_what_is_not_compared_is_said(memoir, hosts, tmp_path):
+    folders, _ = hosts
+    names_of = names(folders[0], ".memoir-summary")
+    (folders[0] / names_of[0]).write_bytes(b"")
+    (folders[0] / names_of[1]).write_bytes(bytes(100_000))
+    said = collect(memoir, "-o", tmp_path / "job", *folders, code=1).replace("\nmemoir:", "")
+    assert f"1 summary cannot be read (the first: {names_of[0].removesuffix('.memoir-summary')}" in said and f"{names_of[1]}: larger than any summary" in said
+    said = collect(memoir, "-o", tmp_path / "job", "--ranks", "99990", *folders, code=1)
+    assert "no source has a recording of rank 99990" in said
+
+
+def test_an_attempt_without_a_summary_comes_with_its_rank(memoir, hosts, tmp_path):
+    folders, _ = hosts
+    first = names(folders[0], ".memoir")[0]
+    other = first.replace(".a0.", ".a1.")
+    shutil.copy2(folders[0] / first, folders[2] / other)
+    collect(memoir, "-o", tmp_path / "job", "--ranks", str(int(first[1:6])), *folders)
+    assert names(tmp_path / "job", ".memoir") == [first, other]
+
+
+def test_what_had_come_stays_when_it_is_interrupted(fake_tree, hosts, tmp_path):
+    folders, _ = hosts
+    command = "case {host} in hangs) sleep 60;; esac; cp -p {folder}/*.memoir-summary {into}"
+    started = subprocess.Popen([fake_tree / "bin/memoir", "collect", "-o", tmp_path / "job", "--with", command, f"a:{folders[0]}", "hangs:/x"],
+                               stderr=subprocess.PIPE, text=True)
+    time.sleep(2)
+    started.terminate()
+    said = started.communicate(timeout=30)[1]
+    assert started.returncode == 128 + signal.SIGTERM and "the same command goes on" in said
+    assert sorted(os.listdir(tmp_path / "job")) == names(folders[0], ".memoir-summary")
+
+
+def test_the_command_for_pods(memoir, hosts, tmp_path):
+    """That of docs/ranks.md, with a stand-in for kubectl."""
+    folders, _ = hosts
+    page = (ROOT / "docs" / "ranks.md").read_text()
+    command = re.search(r"memoir collect -o job --with (.*) \\\n", page)[1]
+    stand_in = tmp_path / "bin" / "kubectl"
+    stand_in.parent.mkdir()
+    stand_in.write_text('#!/bin/sh\nshift 3\nexec "$@"\n')
+    stand_in.chmod(0o755)
+    collect(memoir, "-o", tmp_path / "job", "--ranks", "3", "--with", shlex.split(command)[0], f"worker-0:{folders[0]}", PATH=f"{stand_in.parent}:{os.environ['PATH']}")
+    assert names(tmp_path / "job", ".memoir-summary") == names(folders[0], ".memoir-summary") and names(tmp_path / "job", ".memoir")[0].startswith("r00003.")

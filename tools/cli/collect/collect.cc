@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -62,7 +61,8 @@ struct RanksAsked {
   std::set<std::uint32_t> ranks;
 };
 
-constexpr std::uint32_t kMostRanks = 1'000'000;
+constexpr std::uint32_t kMostRanks = 99'999;  // a name has five digits
+constexpr char kSymbols[] = "symbols.memoir-symbols";
 
 // "3", "12-15"
 bool AddRanks(std::string_view text, std::set<std::uint32_t>& ranks) {
@@ -94,6 +94,13 @@ std::uint64_t BytesOf(const BroughtAll& brought) {
   for (const Brought& of : brought.of) bytes += of.bytes;
   return bytes;
 }
+std::string HowToSummarize(const Source& source) {
+  const std::string else_all = ", or bring what is there with --ranks all";
+  if (source.kind == SourceKind::kAddress) return "run `memoir summarize` before files are put there" + else_all;
+  return fmt::format("run `memoir summarize {}`{}{}", source.folder, source.host.empty() ? "" : " on " + source.host,
+                     else_all);
+}
+
 std::size_t FailedOf(const BroughtAll& brought) {
   return static_cast<std::size_t>(std::ranges::count_if(brought.of, [](const Brought& of) { return of.failed; }));
 }
@@ -114,7 +121,7 @@ class Collection {
       return std::nullopt;
     }
     if (brought->interrupted != 0) {
-      Say("interrupted; what had come is in " + options_.job + ", and the same command goes on");
+      Say("interrupted; what whole sources sent is in " + options_.job + ", and the same command goes on");
       code_ = 128 + brought->interrupted;
       return std::nullopt;
     }
@@ -132,28 +139,28 @@ class Collection {
 
   int BringAll() {
     std::vector<std::string> patterns = {"*.memoir", std::string("*") + kSummarySuffix};
-    if (sources_.size() == 1) patterns.emplace_back("symbols.memoir-symbols");  // of another host it would be another
+    if (sources_.size() == 1) patterns.emplace_back(kSymbols);  // of another host it would be another
     const std::optional<BroughtAll> brought = BringFiles(FromAll(patterns, false), "bringing recordings");
     if (!brought) return code_;
     Say(fmt::format("{} from {}, {} brought", FormatCounted(FilesOf(*brought), "file", "files"), Sources(),
                     FormatBytes(BytesOf(*brought))));
+    if (std::filesystem::is_empty(options_.job)) code_ = kExitError;
     return Ended();
   }
 
   int BringSummaries() {
-    // Anew, for they tell which source has which rank.
     const std::optional<BroughtAll> brought =
         BringFiles(FromAll({std::string("*") + kSummarySuffix}, true), "bringing summaries");
     if (!brought) return code_;
     for (std::size_t i = 0; i < sources_.size(); ++i) {
-      for (const std::string& file : brought->of[i].files) summaries_[file] = i;
-      if (!brought->of[i].failed && brought->of[i].files.empty())
-        Say(fmt::format("{}: no summary there; run `memoir summarize {}` on it, or bring it with --ranks all",
-                        sources_[i].text, sources_[i].folder));
+      if (!brought->of[i].failed && brought->of[i].files.empty()) {
+        Say(sources_[i].text + ": no summary there; " + HowToSummarize(sources_[i]));
+        code_ = kExitError;
+      }
     }
     Say(fmt::format("{} from {}, {}", FormatCounted(FilesOf(*brought), "summary", "summaries"), Sources(),
                     FormatBytes(BytesOf(*brought))));
-    if (summaries_.empty()) return kExitError;
+    if (FilesOf(*brought) == 0) return kExitError;
     if (asked_.odd && !FindOdd()) return code_;
     return asked_.ranks.empty() ? Ended() : BringRanks();
   }
@@ -167,32 +174,51 @@ class Collection {
     for (const OddRank& odd : compared->found.odd) {
       for (const std::size_t i : odd.ranks) asked_.ranks.insert(compared->found.ranks[i].rank);
     }
-    if (asked_.ranks.empty()) Say("no rank is out of line with its role: no recording was brought (--ranks)");
+    SayLacking(*compared);
+    if (asked_.ranks.empty())
+      Say(fmt::format("of {}, none is out of line with its role: no recording was brought (--ranks)",
+                      FormatCounted(compared->found.ranks.size(), "rank", "ranks")));
     return true;
   }
 
+  // Whoever is not compared is not in line.
+  void SayLacking(const ComparedJob& compared) {
+    if (!compared.job.unreadable.empty())
+      Say(fmt::format(
+          "{} cannot be read (the first: {}); run `memoir summarize` where they are, or bring their "
+          "recordings with --ranks",
+          FormatCounted(compared.job.unreadable.size(), "summary", "summaries"), compared.job.unreadable.front()));
+    const std::vector<Attempt>& attempts = compared.overview.ranks.attempts;
+    const bool any_missing = !attempts.empty() && !attempts.back().missing.empty();
+    if (any_missing) Say("nothing came of ranks " + RankList(attempts.back().missing));
+    if (any_missing || !compared.job.unreadable.empty()) code_ = kExitError;
+  }
+
+  // Of all sources: a rank that was started again on another host may have no summary there.
   int BringRanks() {
-    std::map<const Source*, std::vector<std::string>> patterns;
-    for (const std::uint32_t rank : asked_.ranks) {
-      const std::string beginning = BeginningOf(rank);
-      bool is_known = false;
-      for (auto at = summaries_.lower_bound(beginning); at != summaries_.end() && at->first.starts_with(beginning);
-           ++at) {
-        const std::string name = at->first.substr(0, at->first.size() - std::string_view(kSummarySuffix).size());
-        patterns[&sources_[at->second]].push_back(name + ".p*.memoir");
-        is_known = true;
-      }
-      for (const Source& source : sources_) {
-        if (!is_known) patterns[&source].push_back(beginning + "*.memoir");
-      }
-    }
-    std::vector<Wanted> wanted;
-    for (auto& [source, of] : patterns) wanted.push_back({source, of, false});
-    const std::optional<BroughtAll> brought = BringFiles(wanted, "bringing recordings");
+    std::vector<std::string> patterns;
+    for (const std::uint32_t rank : asked_.ranks) patterns.push_back(BeginningOf(rank) + "*.memoir");
+    if (sources_.size() == 1) patterns.emplace_back(kSymbols);
+    const std::optional<BroughtAll> brought = BringFiles(FromAll(patterns, false), "bringing recordings");
     if (!brought) return code_;
+    std::set<std::uint32_t> without = asked_.ranks;
+    std::error_code ignored;
+    std::size_t files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(options_.job, ignored)) {
+      const std::string name = entry.path().filename().string();
+      const std::optional<std::uint64_t> rank = ParseDigits(name.substr(std::min<std::size_t>(name.size(), 1), 5));
+      if (!name.starts_with("r") || !name.ends_with(".memoir") || !rank) continue;
+      if (!asked_.ranks.contains(static_cast<std::uint32_t>(*rank))) continue;
+      without.erase(static_cast<std::uint32_t>(*rank));
+      ++files;
+    }
     Say(fmt::format("{}{} {}: {} of recordings, {} brought", asked_.odd ? "out of line: " : "",
                     asked_.ranks.size() == 1 ? "rank" : "ranks", RankList(asked_.ranks),
-                    FormatCounted(FilesOf(*brought), "file", "files"), FormatBytes(BytesOf(*brought))));
+                    FormatCounted(files, "file", "files"), FormatBytes(BytesOf(*brought))));
+    if (!without.empty()) {
+      Say(fmt::format("no source has a recording of {} {}", without.size() == 1 ? "rank" : "ranks", RankList(without)));
+      code_ = kExitError;
+    }
     return Ended();
   }
 
@@ -210,7 +236,6 @@ class Collection {
   std::vector<Source> sources_;
   CollectOptions options_;
   InstallTree tree_ = FindInstallTree();
-  std::map<std::string, std::size_t> summaries_;  // by name of the file: which source
   int code_ = kExitFine;
 };
 

@@ -26,7 +26,8 @@ bool IsOurs(const std::string& command, std::size_t open, std::size_t close) {
 }  // namespace
 
 const char kDefaultCommand[] =
-    "rsync -a --compare-dest={job} --include-from={patterns} --exclude='*' -- {source}/ {into}/";
+    "rsync -a --chmod=F600 --timeout=60 --compare-dest={job} --include-from={patterns} --exclude='*' -- {source}/ "
+    "{into}/";
 
 Source SourceOf(const std::string& text) {
   if (text.find("://") != std::string::npos) return {text, SourceKind::kAddress, "", text};

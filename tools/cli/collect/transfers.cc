@@ -4,15 +4,19 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_split.h"
 #include "fmt/format.h"
 #include "tools/cli/attach/environment.h"
 #include "tools/cli/process/process_batch.h"
 #include "tools/cli/terminal/progress.h"
+#include "tools/read/summary_file.h"
 
 namespace memoir {
 namespace {
@@ -52,48 +56,79 @@ bool IsThere(const fs::path& file, const fs::path& collected) {
   return collected.extension() == ".memoir" && fs::file_size(collected, other) == size && !error && !other;
 }
 
-std::error_code CopyWanted(const Wanted& wanted, const fs::path& into, const fs::path& job, Brought& brought) {
+// Goes on behind a file that cannot be copied. What went wrong first, "" where nothing did.
+std::string CopyWanted(const Wanted& wanted, const fs::path& into, const fs::path& job) {
   std::error_code error;
+  std::string why;
   for (fs::directory_iterator at(wanted.source->folder, error); !error && at != fs::directory_iterator();
        at.increment(error)) {
     const std::string name = at->path().filename().string();
     std::error_code unknown;
     if (!IsWanted(name, wanted.patterns) || at->symlink_status(unknown).type() != fs::file_type::regular) continue;
-    if (IsThere(at->path(), job / name)) {
-      brought.files.push_back(name);
+    if (IsThere(at->path(), job / name)) continue;
+    std::error_code failed;
+    if (fs::copy_file(at->path(), into / name, failed)) {
+      fs::last_write_time(into / name, at->last_write_time(unknown), unknown);  // by which a summary's age is known
       continue;
     }
-    if (!fs::copy_file(at->path(), into / name, error)) return error;
-    fs::last_write_time(into / name, at->last_write_time(unknown), unknown);  // by which a summary's age is known
+    fs::remove(into / name, unknown);
+    if (why.empty() && failed != std::errc::no_such_file_or_directory) why = name + ": " + failed.message();
   }
-  return error;
+  return error ? error.message() : why;
 }
 
 // What a command said first, for ssh's and tar's causes come before rsync's conclusions.
 std::string FirstLine(const std::string& file) {
+  constexpr std::size_t kMostRead = 4096, kMost = 200;
+  std::string text(kMostRead, '\0');
   std::ifstream output(file);
-  std::string line;
-  while (std::getline(output, line)) {
-    if (line.find_first_not_of(" \t\r") != std::string::npos && !line.starts_with("Warning:")) break;
+  output.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(output.gcount()));
+  for (const std::string& line : std::vector<std::string>(absl::StrSplit(text, '\n'))) {
+    if (line.find_first_not_of(" \t\r") != std::string::npos && !line.starts_with("Warning:"))
+      return line.substr(0, std::min(line.find('\r'), kMost));
   }
-  constexpr std::size_t kMost = 200;
-  return line.substr(0, std::min(line.find('\r'), kMost));
+  return "";
 }
 
-std::error_code TakeIn(const Wanted& wanted, const fs::path& from, const fs::path& job, Brought& brought) {
+// Whether a file that came is to take the place of what is there. A recording only grows, and a summary that cannot be
+// read is no better than one that can.
+bool IsBetter(const fs::path& came, const fs::path& there) {
+  std::error_code absent, error;
+  const auto size = fs::file_size(there, absent);
+  if (absent) return true;
+  if (came.extension() == ".memoir") return fs::file_size(came, error) >= size && !error;
+  return ReadSummaryFile(came.string()).ok() || !ReadSummaryFile(there.string()).ok();
+}
+
+// Goes on behind a file that cannot be taken. What went wrong first.
+std::string TakeIn(const Wanted& wanted, const fs::path& from, const fs::path& job, Brought& brought) {
   std::error_code error;
+  std::string why;
+  if (fs::symlink_status(from, error).type() != fs::file_type::directory) return "its folder for files was replaced";
   for (fs::directory_iterator at(from, error); !error && at != fs::directory_iterator(); at.increment(error)) {
     const std::string name = at->path().filename().string();
     std::error_code failed;
     if (at->symlink_status(failed).type() != fs::file_type::regular || !IsWanted(name, wanted.patterns)) continue;
     const std::uint64_t bytes = at->file_size(failed);
+    if (name.ends_with(kSummarySuffix) && bytes > kMostSummaryBytes) {
+      why = why.empty() ? name + ": larger than any summary" : why;
+      continue;
+    }
+    if (!IsBetter(at->path(), job / name)) {
+      why = why.empty() ? name + ": shorter than what was collected before, or damaged, and not taken" : why;
+      continue;
+    }
     if (!failed) fs::permissions(at->path(), fs::perms::owner_read | fs::perms::owner_write, failed);
     if (!failed) fs::rename(at->path(), job / name, failed);
-    if (failed) return failed;
+    if (failed) {
+      why = why.empty() ? (job / name).string() + ": " + failed.message() : why;
+      continue;
+    }
     brought.files.push_back(name);
     brought.bytes += bytes;
   }
-  return error;
+  return error ? error.message() : why;
 }
 
 constexpr char kProgram[] =
@@ -107,9 +142,8 @@ absl::StatusOr<BatchCommand> CommandOf(const InstallTree& tree, const Wanted& wa
                                        const Transfer& transfer, const std::string& output) {
   BatchCommand command{.command = {}, .environment = CurrentEnvironment(), .output = output};
   if (wanted.source->kind == SourceKind::kAddress && !options.for_all) {
-    command.command = {options.python,      "-c",          kProgram,    tree.python.string(),
-                       wanted.source->text, transfer.into, transfer.job};
-    command.command.insert(command.command.end(), wanted.patterns.begin(), wanted.patterns.end());
+    command.command = {options.python,      "-c",          kProgram,     tree.python.string(),
+                       wanted.source->text, transfer.into, transfer.job, transfer.patterns};
     return command;
   }
   const absl::StatusOr<std::string> line = Filled(options.command, *wanted.source, transfer);
@@ -119,9 +153,13 @@ absl::StatusOr<BatchCommand> CommandOf(const InstallTree& tree, const Wanted& wa
 }
 
 std::string WhyOf(const ChildResult& result, const std::string& output) {
-  if (result.start_error != 0) return "its command cannot be started";
+  if (result.start_error == E2BIG) return "its command is too long: use {patterns} in the place of {names}";
+  if (result.start_error != 0)
+    return std::string("its command cannot be started: ") + std::strerror(result.start_error);
   const std::string said = FirstLine(output);
-  return fmt::format("its command ended with {}{}", result.exit_code, said.empty() ? "" : ": " + said);
+  const bool lacks_rsync = result.exit_code == 127 && said.find("rsync") != std::string::npos;
+  return fmt::format("its command ended with {}{}{}", result.exit_code, said.empty() ? "" : ": " + said,
+                     lacks_rsync ? "; install rsync, or name another command with --with" : "");
 }
 
 void Fail(const Wanted& wanted, const std::string& why, const CollectOptions& options, Brought& brought) {
@@ -145,8 +183,8 @@ absl::StatusOr<BroughtAll> Bring(const InstallTree& tree, const std::vector<Want
     fs::create_directory(staging.Of(i), error);
     if (error) return absl::ResourceExhaustedError(options.job + ": " + error.message());
     if (IsCopiedHere(*wanted[i].source, options)) {
-      error = CopyWanted(wanted[i], staging.Of(i), options.job, brought.of[i]);
-      if (error) Fail(wanted[i], error.message(), options, brought.of[i]);
+      const std::string why = CopyWanted(wanted[i], staging.Of(i), options.job);
+      if (!why.empty()) Fail(wanted[i], why, options, brought.of[i]);
       continue;
     }
     const std::string into = staging.Of(i).string();
@@ -154,6 +192,8 @@ absl::StatusOr<BroughtAll> Bring(const InstallTree& tree, const std::vector<Want
                                wanted[i].anew ? into : options.job};
     std::ofstream patterns(transfer.patterns);
     for (const std::string& pattern : wanted[i].patterns) patterns << pattern << '\n';
+    patterns.close();
+    if (!patterns) return absl::ResourceExhaustedError(options.job + ": cannot be written to; is its disk full?");
     absl::StatusOr<BatchCommand> command = CommandOf(tree, wanted[i], options, transfer, staging.Beside(i, "output"));
     if (!command.ok()) return command.status();
     commands.push_back(*std::move(command));
@@ -167,16 +207,19 @@ absl::StatusOr<BroughtAll> Bring(const InstallTree& tree, const std::vector<Want
     });
   }
   brought.interrupted = batch.interrupted;
-  if (batch.interrupted != 0) return brought;
+  std::vector<bool> was_ended(wanted.size(), false);
   for (std::size_t i = 0; i < commands.size(); ++i) {
     const ChildResult& result = batch.results[i];
-    if (result.start_error != 0 || result.exit_code != 0)
+    if (result.start_error == 0 && result.exit_code == 0) continue;
+    was_ended[commanded[i]] = batch.interrupted != 0;
+    if (batch.interrupted == 0)
       Fail(wanted[commanded[i]], WhyOf(result, commands[i].output), options, brought.of[commanded[i]]);
   }
-  // Also of those that failed: what came is whole, or the job's verbs say that it is cut.
+  // Of those that failed as well: what they brought is longer than what was there, or new.
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (const std::error_code error = TakeIn(wanted[i], staging.Of(i), options.job, brought.of[i]); error)
-      Fail(wanted[i], error.message(), options, brought.of[i]);
+    if (was_ended[i]) continue;
+    const std::string why = TakeIn(wanted[i], staging.Of(i), options.job, brought.of[i]);
+    if (!why.empty()) Fail(wanted[i], why, options, brought.of[i]);
   }
   return brought;
 }

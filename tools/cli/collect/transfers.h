@@ -31,8 +31,8 @@ struct Wanted {
 };
 
 struct Brought {
-  std::vector<std::string> files;  // names that are in the job's folder now, of this source
-  std::uint64_t bytes = 0;         // that came; files that were there are not read again
+  std::vector<std::string> files;  // that came, by name; recordings that were there are not read again
+  std::uint64_t bytes = 0;         // of these
   bool failed = false;
 };
 
@@ -42,7 +42,8 @@ struct BroughtAll {
 };
 
 // Files appear in the job's folder whole: they come into a folder beside them first. What comes and is no regular file,
-// or was not asked for, is left there and goes with it.
+// or was not asked for, is left there and goes with it. A recording never takes the place of a longer one. When it is
+// interrupted, what those sources sent that had ended is in the job's folder.
 absl::StatusOr<BroughtAll> Bring(const InstallTree& tree, const std::vector<Wanted>& wanted,
                                  const CollectOptions& options, const std::string& what);
 
