@@ -207,7 +207,7 @@ class Collection {
     for (const auto& entry : std::filesystem::directory_iterator(options_.job, ignored)) {
       const std::string name = entry.path().filename().string();
       const std::optional<std::uint64_t> rank = ParseDigits(name.substr(std::min<std::size_t>(name.size(), 1), 5));
-      if (!name.starts_with("r") || !name.ends_with(".memoir") || !rank) continue;
+      if (!name.starts_with('r') || !name.ends_with(".memoir") || !rank) continue;
       if (!asked_.ranks.contains(static_cast<std::uint32_t>(*rank))) continue;
       without.erase(static_cast<std::uint32_t>(*rank));
       ++files;
