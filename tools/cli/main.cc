@@ -59,8 +59,8 @@ What do a thousand ranks say?
   summarize  a small file beside each rank's recording, from which the overview
              of a job is made (memoir show run1, of more than 8 ranks)
                memoir summarize run1
-  collect    a job's summaries from the disks of its hosts, and the recordings of
-             the ranks that are out of line
+  collect    a job's summaries from the disks of its hosts, and the recordings
+             of the ranks that are out of line
                memoir collect -o run1 node0:/scratch/run1 node1:/scratch/run1
   query      questions in SQL about a job's tables, on DuckDB or on Spark
                memoir query
