@@ -18,8 +18,11 @@ HIDDEN uint32_t arc4random(void) {
 }
 
 /* GCC 12's std::vector; libstdc++ has it since GCC 11. Torch's libraries happen to show one from 2.7 on. */
-void _ZSt17__throw_bad_allocv(void) __attribute__((noreturn));
-__attribute__((weak)) HIDDEN void _ZSt28__throw_bad_array_new_lengthv(void) { _ZSt17__throw_bad_allocv(); }
+void _ZSt17__throw_bad_allocv(void) __attribute__((weak, noreturn));   /* weak: what has no vectors does without libstdc++ */
+__attribute__((weak)) HIDDEN void _ZSt28__throw_bad_array_new_lengthv(void) {
+  if (_ZSt17__throw_bad_allocv) _ZSt17__throw_bad_allocv();
+  abort();
+}
 
 /* glibc's first version for this machine, which all later ones have as well. */
 #if defined(__aarch64__)
