@@ -1,5 +1,6 @@
 #include "tools/cli/collect/source.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 

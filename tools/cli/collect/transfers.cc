@@ -1,14 +1,15 @@
 #include "tools/cli/collect/transfers.h"
 
 #include <fnmatch.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_split.h"
@@ -162,6 +163,14 @@ std::string WhyOf(const ChildResult& result, const std::string& output) {
                      lacks_rsync ? "; install rsync, or name another command with --with" : "");
 }
 
+// False on a full disk.
+bool WritePatterns(const Transfer& transfer) {
+  std::ofstream patterns(transfer.patterns);
+  for (const std::string& name : transfer.names) patterns << name << '\n';
+  patterns.close();
+  return patterns.good();
+}
+
 void Fail(const Wanted& wanted, const std::string& why, const CollectOptions& options, Brought& brought) {
   brought.failed = true;
   options.say(wanted.source->text + ": " + why);
@@ -190,10 +199,8 @@ absl::StatusOr<BroughtAll> Bring(const InstallTree& tree, const std::vector<Want
     const std::string into = staging.Of(i).string();
     const Transfer transfer = {staging.Beside(i, "patterns"), wanted[i].patterns, into,
                                wanted[i].anew ? into : options.job};
-    std::ofstream patterns(transfer.patterns);
-    for (const std::string& pattern : wanted[i].patterns) patterns << pattern << '\n';
-    patterns.close();
-    if (!patterns) return absl::ResourceExhaustedError(options.job + ": cannot be written to; is its disk full?");
+    if (!WritePatterns(transfer))
+      return absl::ResourceExhaustedError(options.job + ": cannot be written to; is its disk full?");
     absl::StatusOr<BatchCommand> command = CommandOf(tree, wanted[i], options, transfer, staging.Beside(i, "output"));
     if (!command.ok()) return command.status();
     commands.push_back(*std::move(command));
