@@ -54,7 +54,7 @@ def flags(arguments):
         elif argument == "-include":
             header = next(rest)
             kept += [] if "cmake_pch" in header else [argument, header]
-        elif not argument.startswith("-W"):
+        elif not argument.startswith("-W") and argument != "-fpch-preprocess":
             kept.append(argument)
     return kept
 

@@ -48,5 +48,5 @@ def test_every_source_is_in_a_share():
 
 
 def test_flags_are_what_clang_can_take():
-    given = ["-O2", "-Wall", "-Werror", "-include", "/x/cmake_pch.hxx", "-include", "a.h", "-DA=1", "-o", "a.o", "-c", "a.cc"]
+    given = ["-O2", "-fpch-preprocess", "-Wall", "-Werror", "-include", "/x/cmake_pch.hxx", "-include", "a.h", "-DA=1", "-o", "a.o", "-c", "a.cc"]
     assert cpp_checkers.flags(given) == ["-O2", "-include", "a.h", "-DA=1"]

@@ -75,12 +75,12 @@ int NameAll(const std::string& path, const Elf64_Shdr& code, std::size_t* named)
 }
 
 TEST(DamageTest, ChangedDebugInformation) {
-  const std::string whole = Contents(LIBRARY);
+  const std::string whole = Contents(DAMAGED_LIBRARY);
   const Sections sections = SectionsOf(whole);
   ASSERT_GE(sections.debug.size(), 4u);
   const std::string path = testing::TempDir() + "/damaged-" + std::to_string(getpid()) + ".so";
   std::size_t named = 0;
-  ASSERT_EQ(NameAll(LIBRARY, sections.code, &named), 0);
+  ASSERT_EQ(NameAll(DAMAGED_LIBRARY, sections.code, &named), 0);
   ASSERT_GT(named, 30u);
   int fewer = 0;
   const int variants = std::getenv("MEMOIR_TEST_LONG") == nullptr ? kVariants : kLongVariants;
@@ -103,7 +103,7 @@ TEST(DamageTest, ChangedDebugInformation) {
 
 // Headers, tables of symbols, or whatever else lies there, of a library that its path alone tells from others.
 TEST(DamageTest, ChangedAnywhere) {
-  const std::string whole = Contents(LIBRARY);
+  const std::string whole = Contents(DAMAGED_LIBRARY);
   const Sections sections = SectionsOf(whole);
   const std::string path = testing::TempDir() + "/changed-" + std::to_string(getpid()) + ".so";
   const std::size_t ends[][2] = {{4, 64}, {4, 1024}, {whole.size() - 4096, whole.size()}, {4, whole.size()}};
@@ -122,7 +122,7 @@ TEST(DamageTest, ChangedAnywhere) {
 }
 
 TEST(DamageTest, CutFiles) {
-  const std::string whole = Contents(LIBRARY);
+  const std::string whole = Contents(DAMAGED_LIBRARY);
   const Sections sections = SectionsOf(whole);
   const std::string path = testing::TempDir() + "/cut-" + std::to_string(getpid()) + ".so";
   for (std::size_t size = 0; size < whole.size(); size += whole.size() / 30 + 1) {
