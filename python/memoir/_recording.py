@@ -51,6 +51,7 @@ def start(
     steps: str | None = None,
     range: str | None = None,
     schedule: str | None = None,
+    detail: typing.Literal["full", "auto", "blocks"] | None = None,
     start: typing.Literal["on", "memory", "off"] | None = None,
     toggle_signal: str | None = None,
     control: StrOrBytesPath | None = None,
@@ -91,6 +92,7 @@ def start(
         where there are none, steps of torch.profiler, else of the first optimizer
     range: "NAME" records operators inside of torch.profiler.record_function("NAME"), "NAME#2" inside of call 2 of it, counted from 0
     schedule: records operators in a cycle of steps, with the words of torch.profiler.schedule: "wait=1,warmup=1,active=3,repeat=2", also skip_first
+    detail: "full", "auto" or "blocks": auto records operators only in steps that are not like steps before, blocks in none (default: full)
     start: what is recorded at first: "on", "memory" (allocations, no operators) or "off", nothing until `resume()` (default: on)
     toggle_signal: name of a signal that switches the recording off and on in turn, such as "USR2"
     control: file that switches the recording when the word on, memory or off is written into it, or when it is touched; the word snapshot makes a snapshot
@@ -205,6 +207,7 @@ def session(
     steps: str | None = None,
     range: str | None = None,
     schedule: str | None = None,
+    detail: typing.Literal["full", "auto", "blocks"] | None = None,
     start: typing.Literal["on", "memory", "off"] | None = None,
     toggle_signal: str | None = None,
     control: StrOrBytesPath | None = None,

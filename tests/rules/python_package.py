@@ -19,6 +19,7 @@ TYPES = {
     "kText": "str",
     "kSteps": "str",
     "kSchedule": "str",
+    "kDetail": "typing.Literal['full', 'auto', 'blocks']",
     "kLevel": "typing.Literal['on', 'memory', 'off']",
     "kSignal": "str",
     "kOperators": "typing.Literal['ranges', 'dispatch']",

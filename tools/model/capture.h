@@ -19,6 +19,7 @@
 #include "tools/model/driver_memory.h"
 #include "tools/model/event.h"
 #include "tools/model/ids.h"
+#include "tools/model/known_steps.h"
 #include "tools/read/damage.h"
 
 namespace memoir {
@@ -71,8 +72,7 @@ struct ReplayReport {
     std::uint64_t duration_ns = 0;  // from its start to its last event
     struct FoldedPeak {
       std::string device;  // "cpu"
-      std::uint64_t bytes = 0;
-      std::uint64_t ns = 0;
+      std::uint64_t bytes = 0, ns = 0;
     };
     // When less than everything was recorded; in order, and at most kMaxGaps of them.
     struct Gap {
@@ -83,9 +83,9 @@ struct ReplayReport {
     };
     static constexpr std::size_t kMaxGaps = 1000;
     std::vector<Gap> gaps;
-    std::uint64_t gap_count = 0;       // all of them
-    std::uint64_t unknown_blocks = 0;  // DeallocateCause::kUnknown
-    std::uint64_t unknown_bytes = 0;
+    std::uint64_t gap_count = 0;  // all of them
+    KnownSteps known_steps;
+    std::uint64_t unknown_blocks = 0, unknown_bytes = 0;  // DeallocateCause::kUnknown
     // Of which --max-size left sums alone: before the first keyframe left, and between parts that it kept. At most
     // kMaxGaps.
     struct Span {

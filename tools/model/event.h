@@ -107,6 +107,10 @@ struct Block {
   // after its end; its deallocation follows at once.
   std::uint32_t slot = 0;
   static constexpr std::uint32_t kNoSlot = 0xffffffffu;
+  // Its operators were not recorded: what is said of them is inferred from the block of this ordinal (known_blocks.h).
+  std::uint64_t counterpart = kNoCounterpart;
+  static constexpr std::uint64_t kNoCounterpart = ~std::uint64_t{0};
+  bool inferred() const { return counterpart != kNoCounterpart; }
   BlockOrigin origin = BlockOrigin::kRecorded;
   bool compiling = false;  // torch.compile made it while it worked
   // Of Python, when it was allocated; invalid: no Python frames, or not known.

@@ -76,6 +76,7 @@ void Replayer::BeginProcess(std::size_t process) {
   now_ = processes_[process].first_tick;
   began_ = resync_ = after_evicted_ = passed_evicted_ = false;
   evicted_from_ = processes_[process].info.start().tick();
+  known_blocks_.Begin(RepeatsSteps(processes_[process].info));
   visitor_.OnProcessBegin(MakeEvent<ProcessEvent>(process_, ThreadId(), now_));
 }
 
@@ -84,6 +85,7 @@ void Replayer::EndProcess() {
   Cut();
   CloseOtherRanges({}, now_);
   EndGap();
+  report_->processes[process_.value].known_steps = known_blocks_.found();
   const std::uint64_t end = Nanoseconds(process_, now_);
   const std::uint64_t start = processes_[process_.value].start_ns;
   report_->processes[process_.value].duration_ns = end > start ? end - start : 0;

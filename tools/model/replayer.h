@@ -19,6 +19,7 @@
 #include "tools/model/capture.h"
 #include "tools/model/chunk_source.h"
 #include "tools/model/clock.h"
+#include "tools/model/known_blocks.h"
 #include "tools/model/process_ids.h"
 #include "tools/model/thread_replay.h"
 
@@ -196,6 +197,7 @@ class Replayer : public ReplayState {
   ProcessId process_;
   std::optional<ProcessIds> ids_;
   BlockTracker blocks_;
+  KnownBlocks known_blocks_;
   DriverMemory driver_;
   std::vector<std::unique_ptr<DeviceMemory>> memories_;  // by DeviceId; of earlier processes: nullptr
   std::vector<std::unique_ptr<ThreadReplay>> threads_;   // by ThreadId; of earlier processes: nullptr

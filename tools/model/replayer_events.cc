@@ -138,6 +138,7 @@ void Replayer::ShowMark(const ThreadReplay& thread, RunCursor& cursor) {
 void Replayer::ShowStep(const ThreadReplay& thread, RunCursor& cursor) {
   auto event = MakeEvent<StepEvent>(process_, thread.id(), cursor.tick);
   event.step = cursor.run.step.Next();
+  known_blocks_.StepBegins(thread.id());
   visitor_.OnStep(event);
 }
 
@@ -264,8 +265,7 @@ void Replayer::TakeTensors(RunCursor& cursor, std::uint32_t count) {
   for (const std::uint32_t reference : tensor_rows_) {
     Tensor& tensor = tensors_.emplace_back();
     if (reference == 0 || reference > table.size()) continue;
-    const TensorRow& row = table[reference - 1];
-    tensor = TensorOf(row);
+    tensor = TensorOf(table[reference - 1]);
   }
 }
 
@@ -300,8 +300,8 @@ Block Replayer::BlockAt(ThreadReplay& thread, RunCursor& cursor) {
     block.operator_name = range->name;
     block.operator_call = range->call;
   }
-  const OpenRange* const leaf = thread.innermost() == nullptr ? working.innermost() : thread.innermost();
-  if (leaf != nullptr) block.leaf_name = leaf->name;
+  if (const OpenRange* leaf = thread.innermost() == nullptr ? working.innermost() : thread.innermost())
+    block.leaf_name = leaf->name;
   block.user_name = UserNameOf(thread);
   const Callstacks callstacks = CallstacksOf(thread);
   block.callstack = callstacks.own;
@@ -345,8 +345,9 @@ void Replayer::Close(const Block& block, ThreadId by, Tick tick, DeallocateCause
   }
   auto event = MakeEvent<DeallocateEvent>(process_, by, tick);
   event.cause = cause;
-  event.temporary =
+  const bool runs =
       block.operator_call != 0 && WorkingThread(ThreadOf(block.thread)).operator_call() == block.operator_call;
+  event.temporary = known_blocks_.Ends(block, runs);
   event.block = &block;
   visitor_.OnDeallocate(event);
   blocks_.live().Remove(block);
@@ -364,6 +365,7 @@ void Replayer::ShowAllocate(ThreadReplay& thread, RunCursor& cursor) {
   // same: nobody saw it, and no keyframe counts it.
   finding_ = cursor.kind() == v1::BLOCK_FOUND;
   if (finding_ && !block.operator_name.valid()) block.origin = BlockOrigin::kFound;
+  if (!finding_) known_blocks_.Follow(allocations_, cursor.kind() != v1::ALLOCATE, block);
   const BlockTracker::Verdict verdict = blocks_.Judge(block.device, block.address, block.serial);
   if (verdict.replaced != nullptr) Close(*verdict.replaced, thread.id(), cursor.tick, verdict.cause);
   if (!verdict.closed_at_once) {

@@ -36,6 +36,7 @@ void Replayer::ShowSwitch(ThreadReplay& thread, RunCursor& cursor) {
   if (event.before == v1::LEVEL_ALL) Cut();
   CloseOtherRanges({}, cursor.tick);
   if (event.before == v1::LEVEL_OFF) ForgetBefore(thread.id(), cursor.tick);
+  known_blocks_.Switch(event.level);
   NoteSwitch(event);
   visitor_.OnSwitch(event);
 }

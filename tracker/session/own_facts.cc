@@ -47,6 +47,7 @@ ProcessFacts FactsNow(const Settings& settings, OperatorHook operators, std::uin
   facts.simulated_device = SimulatedDevice();
   if (settings.modules) facts.sources.emplace_back("modules");
   if (StacksAreRecorded()) facts.sources.emplace_back("python-stacks");
+  if (settings.controls.detail == Detail::kAuto) facts.sources.emplace_back("known-steps");
   if (settings.kernels) facts.sources.emplace_back("cuda-kernels");
   AddLateSources(&facts);
   facts.boot_id = process.boot_id;

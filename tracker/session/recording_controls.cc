@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <utility>
 
+#include "interpose/errno_keeper.h"
+#include "interpose/ring.h"
 #include "interpose/tick.h"
+#include "tracker/detail/known_steps.h"
 #include "tracker/session/control_signals.h"
 #include "tracker/session/program_records.h"
 #include "tracker/session/terminal_line.h"
@@ -42,6 +46,16 @@ void OnRangeEnds(const void* range, const char* name) {
   }
 }
 
+// Called by the hooks of allocators, under their locks.
+void OnDeviation() {
+  const ErrnoKeeper errno_keeper;
+  const auto deviate = [](RecordingControls& own) {
+    own.Deviates();
+    return true;
+  };
+  RecordingControls::WithCurrent(deviate, false);
+}
+
 constexpr RangeWatcher kWatcher{&OnRangeBegins, &OnRangeEnds};
 
 }  // namespace
@@ -49,10 +63,11 @@ constexpr RangeWatcher kWatcher{&OnRangeBegins, &OnRangeEnds};
 RecordingControls::RecordingControls(const ControlOptions& options)
     : options_(options),
       wanted_(options.start),
+      detail_(options.detail == Detail::kBlocks ? RecordingLevel::kMemory : RecordingLevel::kAll),
       speaks_(options.speaks),
       between_looks_ns_(BetweenLooks(options.world_size)),
       file_(options.control_file) {
-  if (options.windows.any()) windows_.emplace(options.windows);
+  if (options.windows.any() || options.detail == Detail::kAuto) windows_.emplace(options.windows);
   Obey(file_.First());
 }
 
@@ -68,6 +83,8 @@ RecordingControls* RecordingControls::Begin(const ControlOptions& options, std::
     if (options.snapshot_signal) InstallControlSignal(ControlSignal::kSnapshot, *options.snapshot_signal, &second);
     *warning += (warning->empty() || second.empty() ? "" : "; ") + second;
     WatchUserRanges(controls->windows_ ? &kWatcher : nullptr);
+    EndKnownSteps();  // of a parent, in a forked child
+    if (options.detail == Detail::kAuto && !BeginKnownSteps(&OnDeviation)) throw std::bad_alloc();
     controls->switch_.Begin(controls->Desired());
   } catch (...) {
     controls->End();
@@ -76,31 +93,56 @@ RecordingControls* RecordingControls::Begin(const ControlOptions& options, std::
   return controls;
 }
 
-void RecordingControls::GiveUp() noexcept { switch_.GiveUp(); }
+void RecordingControls::GiveUp() noexcept {
+  EndKnownSteps();
+  switch_.GiveUp();
+}
 
 void RecordingControls::End() {
+  EndKnownSteps();
   switch_.End();
   WatchUserRanges(nullptr);
   RemoveControlSignals();
 }
 
 RecordingLevel RecordingControls::Desired() const {
-  const bool inside = !windows_ || windows_->open();
-  return std::min(wanted_.load(std::memory_order_acquire), inside ? RecordingLevel::kAll : RecordingLevel::kMemory);
+  const bool inside = !options_.windows.any() || windows_->open();
+  return std::min({wanted_.load(std::memory_order_acquire), detail_.load(std::memory_order_acquire),
+                   inside ? RecordingLevel::kAll : RecordingLevel::kMemory});
 }
 
 bool RecordingControls::Want(RecordingLevel level) {
-  wanted_.store(level, std::memory_order_release);
+  SetWanted(level);
   return switch_.To(Desired(), OnEmptyPool::kWait);
 }
 
 // A step that opens a window lies in it, and so does the one that closes it: views end a window with that event.
 void RecordingControls::Apply(std::optional<std::uint64_t> new_step) {
+  if (new_step && options_.detail == Detail::kAuto) FollowStep();
   const RecordingLevel desired = Desired();
   const bool down = desired < switch_.level();
   if (!down) switch_.To(desired, OnEmptyPool::kWait);
   if (new_step) RecordStep(*new_step);
   if (down) switch_.To(desired, OnEmptyPool::kWait);
+}
+
+// Each part of the capture has steps in full of its own.
+void RecordingControls::FollowStep() {
+  ThreadSlot* slot = RingThread();
+  if (slot == nullptr) return;
+  const std::uint64_t parts = RingReadCounters().parts;
+  if (parts_.exchange(parts, std::memory_order_relaxed) != parts) ForgetKnownSteps();
+  const bool known = KnownStepBegins(slot->thread, wanted_.load(std::memory_order_acquire) == RecordingLevel::kAll);
+  detail_.store(known ? RecordingLevel::kMemory : RecordingLevel::kAll, std::memory_order_release);
+}
+
+// Where another thread switches in this moment, the writer's thread does it with its next look.
+void RecordingControls::Deviates() noexcept {
+  detail_.store(RecordingLevel::kAll, std::memory_order_release);
+  try {
+    switch_.TryTo(Desired());
+  } catch (...) {  // no memory for torch's list of callbacks: likewise
+  }
 }
 
 void RecordingControls::Step(std::uint64_t step) {
@@ -117,21 +159,27 @@ bool RecordingControls::RangeBegins(const void* range, const char* name) {
 
 void RecordingControls::RangeEnds(const void* range, const char* name) { Apply(windows_->RangeEnds(range, name)); }
 
+// What is not recorded meanwhile is missing in the step: it can neither be learned nor be known.
+void RecordingControls::SetWanted(RecordingLevel level) {
+  if (wanted_.exchange(level, std::memory_order_acq_rel) == level || options_.detail != Detail::kAuto) return;
+  PassKnownStep();
+  detail_.store(RecordingLevel::kAll, std::memory_order_release);
+}
+
 void RecordingControls::Toggle() {
   const RecordingLevel rest =
       options_.start == RecordingLevel::kMemory ? RecordingLevel::kMemory : RecordingLevel::kOff;
-  wanted_.store(wanted_.load(std::memory_order_relaxed) == RecordingLevel::kAll ? rest : RecordingLevel::kAll,
-                std::memory_order_release);
+  SetWanted(wanted_.load(std::memory_order_relaxed) == RecordingLevel::kAll ? rest : RecordingLevel::kAll);
 }
 
 void RecordingControls::Obey(ControlWord word) {
   switch (word) {
     case ControlWord::kOff:
-      return wanted_.store(RecordingLevel::kOff, std::memory_order_release);
+      return SetWanted(RecordingLevel::kOff);
     case ControlWord::kMemory:
-      return wanted_.store(RecordingLevel::kMemory, std::memory_order_release);
+      return SetWanted(RecordingLevel::kMemory);
     case ControlWord::kOn:
-      return wanted_.store(RecordingLevel::kAll, std::memory_order_release);
+      return SetWanted(RecordingLevel::kAll);
     case ControlWord::kToggle:
       return Toggle();
     case ControlWord::kUnknown:
@@ -160,6 +208,12 @@ void RecordingControls::Look() {
     next_look_ns_ = now + between_looks_ns_.load(std::memory_order_relaxed);
     Obey(file_.Look());
   }
+  if (options_.detail == Detail::kAuto && KnownStepsAreFull() && !std::exchange(said_full_, true) &&
+      speaks_.load(std::memory_order_relaxed))
+    SayLine(
+        "detail=auto: %llu different allocations were recorded with their operators, and steps still bring new "
+        "ones; from here on blocks alone are recorded",
+        static_cast<unsigned long long>(kMostKnownAllocations));
   try {
     if (Desired() != switch_.level()) switch_.TryTo(Desired());
   } catch (...) {  // no memory for torch's list of callbacks: likewise

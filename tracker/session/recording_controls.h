@@ -2,10 +2,12 @@
 //
 //     memoir.pause/resume ─┐
 //     signal, file ────────┼─► wanted level ─┐
-//     steps, ranges ───────┴─► window ───────┴─► the lesser of both ─► RecordingSwitch
+//     steps, ranges ───────┼─► window ───────┼─► the least of them ─► RecordingSwitch
+//     allocations ─────────┴─► detail ───────┘
 //
-// Outside of a window memory alone is recorded, so that a window begins with the live set that it needs. One object a
-// recording, which stays until the next one begins. Any thread; Look is the writer's.
+// Outside of a window memory alone is recorded, so that a window begins with the live set that it needs; likewise in
+// steps that are known (tracker/detail/known_steps.h). One object a recording, which stays until the next one begins.
+// Any thread; Look is the writer's.
 #ifndef TRACKER_SESSION_RECORDING_CONTROLS_H_
 #define TRACKER_SESSION_RECORDING_CONTROLS_H_
 
@@ -24,12 +26,19 @@
 
 namespace memoir {
 
+enum class Detail : std::uint8_t {
+  kFull,
+  kAuto,    // operators only in steps that are not known
+  kBlocks,  // no operators
+};
+
 struct ControlOptions {
   RecordingLevel start = RecordingLevel::kAll;
   std::optional<int> toggle_signal;
   std::optional<int> snapshot_signal;
   std::string control_file;
   WindowOptions windows;
+  Detail detail = Detail::kFull;
   bool speaks = true;            // of a job's processes, this one says what concerns all of them
   std::uint32_t world_size = 0;  // 0: unknown
 };
@@ -64,6 +73,8 @@ class RecordingControls {
   // Whether ranges are recorded since this one.
   bool RangeBegins(const void* range, const char* name);
   void RangeEnds(const void* range, const char* name);
+  // With Detail::kAuto: the step in hand is not as those before. In the allocation that shows it.
+  void Deviates() noexcept;
   // Signals and file.
   void Look();
   // Whether one of them has asked for a snapshot since the last call: by what. The writer's thread, as Look.
@@ -75,6 +86,8 @@ class RecordingControls {
   explicit RecordingControls(const ControlOptions& options);
   RecordingLevel Desired() const;
   void Apply(std::optional<std::uint64_t> new_step);
+  void FollowStep();
+  void SetWanted(RecordingLevel level);
   void Obey(ControlWord word);
   void Toggle();
 
@@ -84,12 +97,15 @@ class RecordingControls {
   const ControlOptions options_;
   RecordingSwitch switch_;
   std::atomic<RecordingLevel> wanted_;
+  std::atomic<RecordingLevel> detail_;  // at most
+  bool said_full_ = false;              // the writer's thread: that too much is new
   std::atomic<bool> speaks_;
   std::atomic<std::uint64_t> between_looks_ns_;
   ControlFile file_;                           // the writer's thread
   std::uint64_t next_look_ns_ = 0;             // likewise
   std::optional<const char*> snapshot_asked_;  // likewise
   std::optional<Windows> windows_;
+  std::atomic<std::uint64_t> parts_{0};  // that had begun at the newest step
 };
 
 }  // namespace memoir

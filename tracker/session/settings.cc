@@ -26,6 +26,7 @@ enum OptionKind {
   kSteps,
   kSchedule,
   kLevel,
+  kDetail,
   kSignal,
   kOperators,
   kBound,
@@ -75,6 +76,9 @@ std::string Complaint(const Option& option, const std::string& value) {
   const char* const stacks[] = {"python", "native", "calls", "off"};
   if (option.kind == kStacks && std::ranges::find(stacks, value) == std::end(stacks))
     return "is none of python, native, calls and off";
+  const char* const details[] = {"full", "auto", "blocks"};
+  if (option.kind == kDetail && std::ranges::find(details, value) == std::end(details))
+    return "is none of full, auto and blocks";
   if (option.kind == kPublication && value != "none" && value != "nvtx-memory")
     return "is neither none nor nvtx-memory";
   if (option.kind == kSnapshots && !ParseSnapshotsOn(value)) return "has other words than oom, exception and exit";
@@ -193,12 +197,18 @@ bool ReadControls(Values& values, const std::string& output, ControlOptions* con
     *error = "start=" + values["start"] + ": write on, memory or off";
     return false;
   }
+  const std::string& detail = values["detail"];
+  if (detail == "auto") controls->detail = Detail::kAuto;
+  if (detail == "blocks") controls->detail = Detail::kBlocks;
   if (!ReadSignal(values, "toggle_signal", &controls->toggle_signal, error) ||
       !ReadSignal(values, "snapshot_signal", &controls->snapshot_signal, error))
     return false;
   const std::string& file = values["control"];
   controls->control_file = file.empty() ? output + "/control" : file;
-  return ReadWindows(values, &controls->windows, error);
+  if (!ReadWindows(values, &controls->windows, error)) return false;
+  if (controls->detail != Detail::kAuto || !controls->windows.any()) return true;
+  *error = "detail=auto finds out itself in which steps operators are recorded; leave out steps, range and schedule";
+  return false;
 }
 
 }  // namespace

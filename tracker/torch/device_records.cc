@@ -2,6 +2,7 @@
 
 #include "interpose/ring.h"
 #include "interpose/write_record.h"
+#include "tracker/detail/known_steps.h"
 #include "tracker/stacks/stack_recorder.h"
 
 namespace memoir {
@@ -16,7 +17,10 @@ void RecordStackBefore(std::size_t room) {
 
 void RecordBlock(RecordKind kind, std::uint64_t address, std::uint64_t bytes, std::uint64_t requested,
                  std::uint64_t serial, const DevicePlace& place) {
-  if (kind == RecordKind::kBlockAllocate) RecordStackBefore(sizeof(BlockRecord));
+  if (kind == RecordKind::kBlockAllocate) {
+    if (StepsAreFollowed()) known_steps::FollowDeviceBlock(place.device_index, requested, place.stream);
+    RecordStackBefore(sizeof(BlockRecord));
+  }
   const bool written = WriteRecord<BlockRecord>(kind, 0, [&](BlockRecord& record) {
     record.address = address;
     record.bytes = bytes;

@@ -7,6 +7,7 @@
 #include "interpose/errno_keeper.h"
 #include "interpose/ring.h"
 #include "interpose/tick.h"
+#include "tracker/detail/known_steps.h"
 #include "tracker/stacks/stack_recorder.h"
 #include "tracker/torch/torch_thread.h"
 
@@ -31,6 +32,7 @@ void RecordAllocate(void* data, std::size_t bytes, HostDevice device) {
   const auto address = reinterpret_cast<std::uint64_t>(data);
   const std::uint64_t serial = NextSerial(address);
   ThreadSlot* slot = TorchThread();
+  if (slot != nullptr && StepsAreFollowed()) known_steps::FollowHostBlock(slot->thread, device.type, bytes);
   if (slot != nullptr) RecordStack(slot, sizeof(AllocateRecord), OnEmptyPool::kWait);
   std::uint8_t* place = slot == nullptr ? nullptr : RingReserve(slot, sizeof(AllocateRecord), OnEmptyPool::kWait);
   if (place == nullptr) return RingCountDroppedAllocation(bytes);

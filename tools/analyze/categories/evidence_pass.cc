@@ -223,7 +223,17 @@ void EvidencePass::Forget(std::uint64_t next) {
 std::vector<RuleNumber> EvidencePass::TakeRules() {
   std::vector<RuleNumber> rules = rules_.Take();
   std::ranges::replace(rules, kNotJudged, NothingKnown());
+  TakeFromCounterparts(rules);
   return rules;
+}
+
+void EvidencePass::TakeFromCounterparts(std::vector<RuleNumber>& rules) {
+  for (const auto& [block, counterpart] : std::exchange(inferred_, {})) {
+    if (block >= rules.size() || counterpart >= rules.size()) continue;
+    rules[block] = rules[counterpart];
+    expected_[block] = expected_[counterpart];
+    owners_[block] = owners_[counterpart];
+  }
 }
 
 }  // namespace memoir

@@ -55,7 +55,7 @@ class EvidencePass : public Visitor {
   RuleNumber RuleOfEnded(std::uint64_t ordinal) const;
   void Forget(std::uint64_t next);
 
-  // By Block::ordinal.
+  // By Block::ordinal; the rules first.
   std::vector<RuleNumber> TakeRules();
   std::vector<bool> TakeExpected();
   std::vector<ParameterNumber> TakeOwners() { return std::move(owners_); }
@@ -77,6 +77,7 @@ class EvidencePass : public Visitor {
   void NoteCollective(const RangeBeginEvent& event, RangeMarks marks);
   void NoteSharding(const RangeBeginEvent& event, RangeMarks marks);
   void NoteEnd(const Block& block, Watched& watched);
+  void TakeFromCounterparts(std::vector<RuleNumber>& rules);
   void Judge(Watched& watched, Judgement judgement);
   bool WasCarried(std::uint64_t place) const;
   // origins.cc
@@ -150,6 +151,7 @@ class EvidencePass : public Visitor {
   bool forgets_ = false;  // expected_ and owners_ are left empty
   std::vector<bool> expected_;
   std::vector<ParameterNumber> owners_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> inferred_;  // ordinals of blocks, and of their counterparts
 };
 
 }  // namespace memoir

@@ -21,6 +21,16 @@ std::uint64_t Elements(const Layout& layout) {
 void BlockShapes::OnAllocate(const AllocateEvent& event) {
   const Block& block = *event.block;
   live_[{block.device, block.address}] = {block.ordinal, block.operator_call, 0};
+  if (block.inferred()) inferred_.emplace_back(block.ordinal, block.counterpart);
+}
+
+std::vector<LayoutId> BlockShapes::Take() {
+  for (const auto& [block, counterpart] : inferred_) {
+    if (counterpart >= shapes_.size() || !shapes_[counterpart].valid()) continue;
+    if (block >= shapes_.size()) shapes_.resize(block + 1);
+    if (!shapes_[block].valid()) shapes_[block] = shapes_[counterpart];
+  }
+  return std::move(shapes_);
 }
 
 void BlockShapes::OnDeallocate(const DeallocateEvent& event) {

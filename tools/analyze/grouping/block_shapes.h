@@ -24,7 +24,7 @@ class BlockShapes : public Visitor {
   void OnProcessEnd(const ProcessEvent&) override { live_.clear(); }
 
   // By Block::ordinal; may be shorter. Invalid: no tensor was seen.
-  std::vector<LayoutId> Take() { return std::move(shapes_); }
+  std::vector<LayoutId> Take();
 
  private:
   struct Live {
@@ -38,6 +38,7 @@ class BlockShapes : public Visitor {
   const ReplayState* state_ = nullptr;
   absl::flat_hash_map<std::pair<DeviceId, std::uint64_t>, Live> live_;  // by address
   std::vector<LayoutId> shapes_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> inferred_;  // ordinals of blocks, and of their counterparts
 };
 
 }  // namespace memoir

@@ -42,9 +42,10 @@ struct BlockStory {
   std::optional<std::uint32_t> rank;
   std::string tensor;  // the first layout seen on it: "float32[32, 128]"
   std::uint64_t made_ns = 0;
-  std::string made_by;  // outermost operator
-  SourceLine line;                // of a backward node that its forward operator is of; none: not known
-  std::vector<SourceLine> stack;  // when it was made, outermost first
+  std::string made_by;                    // outermost operator
+  bool inferred = false;                  // with the module, phase and category: from a step like its own (detail=auto)
+  SourceLine line;                        // of a backward node that its forward operator is of; none: not known
+  std::vector<SourceLine> stack;          // when it was made, outermost first
   std::vector<SourceLine> forward_stack;  // of the forward operator, likewise
   std::string module;
   Phase phase = Phase::kOther;

@@ -29,6 +29,7 @@ constexpr OptionKind kSnapshots = OptionKind::kSnapshots;
 constexpr OptionKind kSteps = OptionKind::kSteps;
 constexpr OptionKind kSchedule = OptionKind::kSchedule;
 constexpr OptionKind kLevel = OptionKind::kLevel;
+constexpr OptionKind kDetail = OptionKind::kDetail;
 constexpr OptionKind kSignal = OptionKind::kSignal;
 constexpr OptionKind kSwitch = OptionKind::kSwitch;
 
@@ -113,6 +114,9 @@ absl::StatusOr<std::string> NormalizeOption(const RecordOption& option, std::str
     case OptionKind::kLevel:
       if (value == "on" || value == "memory" || value == "off") return std::string(value);
       return BadValue(source, value, "on, memory or off");
+    case OptionKind::kDetail:
+      if (value == "full" || value == "auto" || value == "blocks") break;
+      return BadValue(source, value, "full, auto or blocks");
     case OptionKind::kSignal:
       if (IsSignal(value)) return std::string(value);
       return BadValue(source, value, "a signal that a program may use so, such as USR1 or USR2");

@@ -24,6 +24,7 @@ enum class OptionKind {
   kSteps,
   kSchedule,
   kLevel,
+  kDetail,
   kSignal,
   kOperators,
   kBound,

@@ -59,8 +59,11 @@ const VerbHelp kHelp = {
         "  memoir run -q -o /scratch/run7 --max-size 1GiB --simulate h100 -- python train.py\n",
 };
 
+constexpr char kAlwaysOn[] = "--always-on";
+
 std::set<std::string> FlagsWithoutValue() {
   std::set<std::string> flags = {"-q", "-h", "--help", "--print-env"};
+  flags.insert(kAlwaysOn);
   for (const RecordOption& option : RecordOptions()) {
     if (option.kind == OptionKind::kFlag) flags.insert(option.flag);
   }
@@ -68,6 +71,8 @@ std::set<std::string> FlagsWithoutValue() {
 }
 
 void AddOptions(CLI::App& app, Variables& given) {
+  app.add_flag_callback(
+      kAlwaysOn, [&given] { given.try_emplace("MEMOIR_DETAIL", "auto"); }, "for jobs of days: --detail auto");
   for (const RecordOption& option : RecordOptions()) {
     if (*option.flag == '\0') continue;
     std::string names = option.flag;
@@ -208,6 +213,11 @@ int RunVerb(const std::vector<std::string>& arguments) {
   if (const auto code = ResolveOptions(given, variables)) return *code;
   if (GivenWindows(variables) > 1)
     return FailUsage("run", "--steps, --range and --schedule are different windows; give one of them");
+  if (const auto detail = variables.find("MEMOIR_DETAIL");
+      detail != variables.end() && detail->second == "auto" && GivenWindows(variables) > 0)
+    return FailUsage("run",
+                     "--detail auto finds out itself in which steps operators are recorded; leave out --steps, "
+                     "--range and --schedule");
   if (const absl::Status status = CheckSimulation(FindInstallTree(), variables); !status.ok()) {
     if (absl::IsInvalidArgument(status)) return FailUsage("run", std::string(status.message()));
     return Fail(status);

@@ -8,6 +8,7 @@
 #include "fmt/format.h"
 #include "tools/model/imported.h"
 #include "tools/model/job.h"
+#include "tools/model/known_steps.h"
 #include "tools/view/capture/job_text.h"
 #include "tools/view/capture/unrecorded_text.h"
 #include "tools/view/terminal/terminal_text.h"
@@ -168,6 +169,21 @@ std::string GapLine(const std::string& who, const ReplayReport::Process& process
   return line + "\n";
 }
 
+// Of a recording with detail=auto, instead of the times in which no operators were recorded.
+std::string KnownStepsText(const KnownSteps& known) {
+  if (known.steps == 0) return "there were no steps (memoir.step(), optimizers): operators were recorded throughout";
+  if (known.full_steps >= known.steps && known.unknown_blocks == 0)
+    return fmt::format("no step was like those before: operators were recorded in all {}", known.steps);
+  std::string text = fmt::format(
+      "operators were recorded in {} of {} steps; of the others, those of {} in {} are inferred", known.full_steps,
+      known.steps, FormatBytes(known.inferred_bytes), FormatCounted(known.inferred_blocks, "block", "blocks"));
+  if (known.unknown_blocks > 0) {
+    text += fmt::format(", and those of {} in {} are not known", FormatBytes(known.unknown_bytes),
+                        FormatCounted(known.unknown_blocks, "block", "blocks"));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::uint64_t MissingParts(const ProcessSummary& process, const v1::Counters& counters) {
@@ -263,7 +279,10 @@ Losses LossesOf(const Capture& capture, const ReplayReport& report, const Termin
     AddCounters(who, end.counters, lines);
     for (const std::string& line : UnrecordedLines(end)) lines.Add(who + ": " + line);
     if (!IsIdle(capture, process.id)) AddEnd(who, end.end, IsWhole(process, end.counters, report), lines);
-    notes += GapLine(who, end, v1::LEVEL_OFF) + GapLine(who, end, v1::LEVEL_MEMORY);
+    const bool repeats = RepeatsSteps(process.info);
+    notes += GapLine(who, end, v1::LEVEL_OFF);
+    notes += repeats ? Wrapped(who + ": --detail auto: " + KnownStepsText(end.known_steps), terminal.width, 2) + "\n"
+                     : GapLine(who, end, v1::LEVEL_MEMORY);
     if (end.counters.folded_events() > 0) notes += FoldedLine(who, end);
   }
   if (const std::uint64_t dropped = Dropped(report); report.lost_records > dropped) {

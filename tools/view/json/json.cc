@@ -57,6 +57,18 @@ void AddGaps(Json& json, const ReplayReport::Process& process) {
   json["unknown_bytes"] = process.unknown_bytes;
 }
 
+// Only of recordings with detail=auto.
+void AddKnownSteps(Json& json, const ReplayReport::Process& process) {
+  const KnownSteps& known = process.known_steps;
+  if (known.steps == 0) return;
+  json["known_steps"] = {{"steps", known.steps},
+                         {"steps_in_full", known.full_steps},
+                         {"inferred_blocks", known.inferred_blocks},
+                         {"inferred_bytes", known.inferred_bytes},
+                         {"not_inferred_blocks", known.unknown_blocks},
+                         {"not_inferred_bytes", known.unknown_bytes}};
+}
+
 // Only where there is any. `end_ns` null: to the end.
 void AddUnrecorded(Json& json, const ReplayReport::Process& process) {
   for (const auto& span : process.unrecorded) {
@@ -116,6 +128,7 @@ Json ProcessJson(const ProcessSummary& process, const ReplayReport& report) {
   json["end_message"] = seen.end.message();
   AddCounters(json, seen.counters);
   AddGaps(json, seen);
+  AddKnownSteps(json, seen);
   AddUnrecorded(json, seen);
   // What --max-size removed is not missing.
   json["missing_parts"] = process.missing_parts - std::min(process.missing_parts, seen.counters.folded_parts());

@@ -126,11 +126,13 @@ std::string Story(const Capture& capture, const BlockStory& story, const Termina
   if (!story.tensor.empty()) title += ", " + Escaped(story.tensor);
   title += ", " + LabelOfCategory(CategoryOf(story.rule));
   std::string text = Painted(terminal, Color::kBold, title) + "\n";
+  const std::string inferred = story.inferred ? " (inferred: its step was recorded without operators)" : "";
   const std::string step = story.step ? fmt::format(", step {}", *story.step) : "";
   const std::string maker = !story.made_by.empty() ? "by " + Escaped(story.made_by)
                             : HasCalls(capture)    ? "outside of any operator"
                                                    : "by an operator that is not known";
-  text += Line(terminal, "made", FormatMoment(story.made_ns) + " " + maker + Where(story.module, story.phase) + step);
+  text += Line(terminal, "made",
+               FormatMoment(story.made_ns) + " " + maker + Where(story.module, story.phase) + step + inferred);
   text += LineLines(story, terminal);
   text += Line(terminal, "rule", fmt::format("{}: {}{}", rule.name, rule.because, story.expected ? kExpected : ""));
   text += Line(terminal, "kept by", Escaped(KeptBy(story)));
@@ -161,6 +163,7 @@ Json StoryJson(const BlockStory& story) {
                {"tensor", story.tensor},
                {"made_time_ns", story.made_ns},
                {"made_by", story.made_by},
+               {"inferred", story.inferred},
                {"line", LineJson(story.line)},
                {"stack", FramesJson(story.stack)},
                {"forward_stack", FramesJson(story.forward_stack)},

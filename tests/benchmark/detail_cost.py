@@ -1,0 +1,137 @@
+"""What a recording with --detail auto costs once the program's steps are known: detail_cost.py [--memoir PATH] [--rounds 5] [--steps 400] [--json]
+
+A training step of a small transformer with AdamW, on the CPU and on a simulated GPU. Each contestant runs in processes of its own, in turn; figures are
+medians over the rounds, of the steps behind the first tenth. Captures are written to disk as in real use. Bytes a step are those by which a capture grows:
+the difference of two runs, one of them with twice as many steps.
+
+  bare     no recording
+  history  torch's own: torch.cuda.memory._record_memory_history(), on the GPU alone
+  full, auto, blocks   memoir run --detail ...
+"""
+
+import argparse
+import json
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CONTESTANTS = {"cpu": ["bare", "full", "auto", "blocks"], "cuda": ["bare", "history", "full", "auto", "blocks"]}
+
+
+# Inside a contestant's process.
+def contestant(name, device, steps):
+    import time
+
+    import torch
+
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    if name == "history":
+        torch.cuda.memory._record_memory_history()
+    layer = torch.nn.TransformerEncoderLayer(64, 4, 128, batch_first=True)
+    model = torch.nn.TransformerEncoder(layer, 4, enable_nested_tensor=False).to(device)
+    optimizer = torch.optim.AdamW(model.parameters(), foreach=False)
+    batch = torch.randn(4, 16, 64, device=device)
+
+    def step():
+        optimizer.zero_grad()
+        model(batch).pow(2).mean().backward()
+        optimizer.step()
+
+    times = []
+    for _ in range(steps):
+        begin = time.perf_counter_ns()
+        step()
+        times.append(time.perf_counter_ns() - begin)
+    times = sorted(times[steps // 10:])
+    result = {"median_ns": times[len(times) // 2], "p99_ns": times[len(times) * 99 // 100], "most_ns": times[-1]}
+    if name == "bare":
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+            step()
+        result["operators"] = len([event for event in profile.events() if not event.name.startswith("ProfilerStep")])
+    print(json.dumps(result))
+
+
+# The contest.
+def run(name, device, memoir, steps):
+    command = [sys.executable, __file__, "--contestant", name, "--device", device, "--steps", str(steps)]
+    recorded = name in ("full", "auto", "blocks")
+    simulated = ["--simulate", "h100"] if device == "cuda" else []
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="memoir-benchmark-"))
+    try:
+        how = [memoir, "run", "-q", *simulated, "-o", folder / "capture"]
+        if recorded:
+            how += ["--detail", name]
+        elif simulated:   # the simulated device alone
+            how += ["--start", "off"]
+        else:
+            how = None
+        prefix = [*how, "--"] if how else []
+        result = json.loads(subprocess.run([*prefix, *command], check=True, capture_output=True, text=True).stdout.splitlines()[-1])
+        if not recorded:
+            return result
+        shown = json.loads(subprocess.run([memoir, "show", "--json", folder / "capture"], check=True, capture_output=True, text=True).stdout)
+        assert shown["dropped_events"] == 0, "events were dropped"
+        if name == "auto":
+            known = result["known_steps"] = shown["processes"][0]["known_steps"]
+            assert known["steps_in_full"] < 20 < known["steps"], known
+        result["events"] = shown["events"]
+        result["bytes"] = sum(path.stat().st_size for path in (folder / "capture").rglob("*") if path.is_file())
+        return result
+    finally:
+        shutil.rmtree(folder)
+
+
+def measure(device, options):
+    rounds = {name: [] for name in CONTESTANTS[device]}
+    for number in range(options.rounds):
+        for name, results in rounds.items():
+            print(f"{device}, round {number + 1}/{options.rounds}: {name}", file=sys.stderr)
+            results.append(run(name, device, options.memoir, options.steps))
+    middle = {name: {key: statistics.median(result[key] for result in results) for key in ("median_ns", "p99_ns", "most_ns")}
+              for name, results in rounds.items()}
+    operators = rounds["bare"][0]["operators"]
+    rows = {}
+    for name, row in middle.items():
+        rows[name] = {**row, "added_per_operator_ns": (row["median_ns"] - middle["bare"]["median_ns"]) / operators,
+                      "slower": row["median_ns"] / middle["bare"]["median_ns"] - 1, "p99_slower": row["p99_ns"] / middle["bare"]["p99_ns"] - 1}
+        if "bytes" in rounds[name][0]:
+            print(f"{device}: {name}, twice as many steps", file=sys.stderr)
+            longer = run(name, device, options.memoir, 2 * options.steps)
+            rows[name]["bytes_per_step"] = (longer["bytes"] - rounds[name][0]["bytes"]) / options.steps
+            rows[name]["events_per_step"] = (longer["events"] - rounds[name][0]["events"]) / options.steps
+    return {"operators": operators, "rows": rows, "known_steps": rounds["auto"][0]["known_steps"]}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--memoir", default=ROOT / "build" / "install" / "bin" / "memoir")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--steps", type=int, default=400)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--contestant", choices=CONTESTANTS["cuda"])
+    parser.add_argument("--device", choices=CONTESTANTS)
+    options = parser.parse_args()
+    if options.contestant:
+        return contestant(options.contestant, options.device, options.steps)
+    found = {device: measure(device, options) for device in ([options.device] if options.device else CONTESTANTS)}
+    if options.json:
+        return print(json.dumps(found, indent=2))
+    for device, result in found.items():
+        known = result["known_steps"]
+        print(f"\n{device}{', SIMULATED' if device == 'cuda' else ''}: {result['operators']} operators a step; of {known['steps']} steps {known['steps_in_full']} in full")
+        print(f"{'':8} {'step':>9} {'slower':>8} {'added per':>10} {'of full':>8} {'p99':>9} {'most':>9} {'events':>8} {'bytes':>8} {'10^6 steps':>11}")
+        print(f"{'':8} {'ms':>9} {'':>8} {'op, ns':>10} {'':>8} {'slower':>9} {'ms':>9} {'a step':>8} {'a step':>8} {'MiB':>11}")
+        for name, row in result["rows"].items():
+            ratio = row["added_per_operator_ns"] / result["rows"]["full"]["added_per_operator_ns"]
+            disk = f"{row['events_per_step']:8.0f} {row['bytes_per_step']:8.0f} {row['bytes_per_step'] * 1e6 / 2**20:11.0f}" if "bytes_per_step" in row else ""
+            print(f"{name:8} {row['median_ns'] / 1e6:9.2f} {row['slower']:8.1%} {row['added_per_operator_ns']:10.0f} {ratio:8.2f} {row['p99_slower']:9.1%} "
+                  f"{row['most_ns'] / 1e6:9.2f} {disk}")
+
+
+if __name__ == "__main__":
+    main()

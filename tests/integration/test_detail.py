@@ -1,0 +1,227 @@
+"""--detail full, auto and blocks on a CPU: which steps are recorded with their operators, and what is inferred of the others."""
+
+import json
+import os
+
+import pytest
+
+import same_blocks
+from recording import counts, events, record, run_explicit, run_memoir, show
+
+TRANSFORMER = '''
+import torch
+from torch import nn
+model = nn.Sequential(nn.Embedding(200, 64), nn.TransformerEncoderLayer(64, 4, 256, batch_first=True), nn.Linear(64, 200))
+optimizer = torch.optim.AdamW(model.parameters())
+for _ in range(10):
+    ids = torch.ones(4, 16, dtype=torch.long)
+    loss = nn.functional.cross_entropy(model(ids).flatten(0, 1), ids.flatten())
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+'''
+
+
+def both(tree, folder, source, details=("full", "auto")):
+    """Captures of the program, by detail."""
+    captures = {detail: folder / detail for detail in details}
+    for detail in details:
+        capture, done = record(tree, folder, source, options=["--detail", detail])
+        assert (done.returncode, done.stderr) == (0, ""), done
+        capture.rename(captures[detail])
+    return captures
+
+
+def said(tree, capture):
+    """Without the ends of lines, which depend on what is said before."""
+    return " ".join(run_memoir(tree, "show", capture).stdout.split())
+
+
+def known_steps(tree, capture):
+    (process,) = show(tree, capture)["processes"]
+    return process.get("known_steps")
+
+
+def agreement(tree, captures):
+    """Of the blocks of the thread that runs the program."""
+    full, auto = (same_blocks.read(tree, captures[detail]) for detail in ("full", "auto"))
+    (thread,) = {blocks.of["cpu"][0].thread for blocks in (full, auto)}
+    found = same_blocks.compare(full, auto, lambda block: block.thread == thread)
+    print(found)
+    return found
+
+
+def assert_alike(tree, captures):
+    found = agreement(tree, captures)
+    assert found.by_time["operator and category"] >= 0.999 and not found.missed("operator and category"), str(found)
+
+
+def test_what_is_inferred_is_what_is_recorded(tree, tmp_path):
+    captures = both(tree, tmp_path, TRANSFORMER)
+    steps = known_steps(tree, captures["auto"])
+    assert (steps["steps"], steps["steps_in_full"], steps["not_inferred_blocks"]) == (10, 3, 0)
+    assert steps["inferred_blocks"] > 100 and steps["inferred_bytes"] > 1 << 20
+    assert_alike(tree, captures)
+    full, auto = (show(tree, captures[detail])["devices"][0] for detail in ("full", "auto"))
+    for key in ("peak_allocated_bytes", "allocations", "allocated_bytes", "deallocated_bytes", "live_bytes_at_end"):
+        assert full[key] == auto[key], key
+    assert "--detail auto: operators were recorded in 3 of 10 steps" in said(tree, captures["auto"])
+
+
+def test_blocks_alone(tree, tmp_path):
+    program = "import memoir\nmemoir.start('explicit', detail='blocks')\n" + TRANSFORMER + "memoir.stop()\n"
+    done = run_explicit(tree, tmp_path, program, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, ""), done
+    report = show(tree, tmp_path / "explicit")
+    assert not any(row["kind"] == "named" for row in report["operators"]) and "known_steps" not in report["processes"][0]
+    assert {event["event"] for event in events(tree, tmp_path / "explicit")} & {"range_begin", "module_enter"} == set()
+    captures = both(tree, tmp_path, TRANSFORMER, ("full", "blocks"))
+    sizes = [[block.size for block in same_blocks.read(tree, captures[detail]).of["cpu"]] for detail in ("full", "blocks")]
+    assert len(sizes[0]) > 500 and sizes[0] == sizes[1]
+
+
+def test_always_on(tree, tmp_path):
+    printed = run_memoir(tree, "run", "--print-env=json", "--always-on", cwd=tmp_path)
+    assert printed.returncode == 0 and json.loads(printed.stdout)["MEMOIR_DETAIL"] == "auto"
+    capture, done = record(tree, tmp_path, TRANSFORMER, options=["--always-on"])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert known_steps(tree, capture)["steps_in_full"] == 3
+
+
+@pytest.mark.parametrize("options", [["--always-on", "--detail", "blocks"], ["--detail", "blocks", "--always-on"]], ids=["before", "behind"])
+def test_always_on_beside_another_detail(tree, tmp_path, options):
+    """What is said in words counts."""
+    printed = run_memoir(tree, "run", "--print-env=json", *options, cwd=tmp_path)
+    assert printed.returncode == 0 and json.loads(printed.stdout)["MEMOIR_DETAIL"] == "blocks"
+
+
+def test_in_the_environment(tree, tmp_path):
+    program = "import memoir\nmemoir.start('capture')\n" + TRANSFORMER
+    done = run_explicit(tree, tmp_path, program, environment={**os.environ, "MEMOIR_DETAIL": "auto"}, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, ""), done
+    assert known_steps(tree, tmp_path / "capture")["steps_in_full"] == 3
+
+
+def test_what_is_no_detail_is_refused(tree, tmp_path):
+    done = run_memoir(tree, "run", "--detail", "some", "--", "echo", "started", cwd=tmp_path)
+    assert done.returncode == 2 and done.stdout == "" and "full, auto or blocks" in done.stderr, done
+    done = run_explicit(tree, tmp_path, "import memoir\nmemoir.start('capture', detail='some')\n", cwd=tmp_path)
+    assert done.returncode == 1 and "detail=some is none of full, auto and blocks" in done.stderr, done
+    assert not (tmp_path / "capture").exists()
+
+
+@pytest.mark.parametrize("window", [{"steps": "1:2"}, {"range": "work"}, {"schedule": "active=1"}], ids=lambda window: "".join(window))
+def test_auto_beside_a_window_is_refused(tree, tmp_path, window):
+    arguments = ", ".join(f"{name}={value!r}" for name, value in window.items())
+    done = run_explicit(tree, tmp_path, f"import memoir\nmemoir.start('capture', detail='auto', {arguments})\n", cwd=tmp_path)
+    assert done.returncode == 1 and "detail=auto finds out itself in which steps operators are recorded" in done.stderr, done
+    assert not (tmp_path / "capture").exists()
+
+
+def test_auto_beside_a_window_is_refused_by_run(tree, tmp_path):
+    """As two windows are."""
+    done = run_memoir(tree, "run", "--detail", "auto", "--steps", "1:2", "--", "echo", "started", cwd=tmp_path)
+    assert done.returncode == 2 and done.stdout == "", done
+
+
+WITHOUT_STEPS = '''
+import torch
+a = torch.ones(1000)
+for _ in range(20): torch.mul(a, 2)
+'''
+NEVER_THE_SAME = '''
+import torch, memoir
+for number in range(12):
+    memoir.step(number)
+    torch.mul(torch.ones(1000 + number), 2)
+'''
+
+
+def test_without_steps_all_is_recorded(tree, tmp_path):
+    captures = both(tree, tmp_path, WITHOUT_STEPS)
+    report = show(tree, captures["auto"])
+    assert counts(report)["aten::mul.Tensor"] == 20 and "gaps" not in report["processes"][0] and "known_steps" not in report["processes"][0]
+    assert_alike(tree, captures)
+
+
+def test_steps_that_never_repeat_are_recorded(tree, tmp_path):
+    captures = both(tree, tmp_path, NEVER_THE_SAME)
+    report = show(tree, captures["auto"])
+    assert counts(report)["aten::mul.Tensor"] == 12 and "gaps" not in report["processes"][0]
+    assert known_steps(tree, captures["auto"]) == {
+        "steps": 12, "steps_in_full": 12, "inferred_blocks": 0, "inferred_bytes": 0, "not_inferred_blocks": 0, "not_inferred_bytes": 0}
+    found = agreement(tree, captures)
+    assert not found.different
+    assert "operators were recorded in all 12" in said(tree, captures["auto"])
+
+
+DEVIATES = '''
+import torch, memoir
+for number in range(14):
+    memoir.step(number)
+    a = torch.ones(1000)
+    b = torch.mul(a, 2) if number != 8 else torch.cat([a, a])
+    c = torch.add(b, 1)
+    d = torch.sub(c, 1)
+'''
+
+
+def test_a_step_that_deviates_is_recorded_from_there_on(tree, tmp_path):
+    captures = both(tree, tmp_path, DEVIATES)
+    steps = known_steps(tree, captures["auto"])
+    # Steps 0 to 2, step 9, which follows the one that deviates and is recorded in full for that.
+    assert (steps["steps"], steps["steps_in_full"], steps["not_inferred_blocks"]) == (14, 4, 0), steps
+    report = show(tree, captures["auto"])
+    assert counts(report)["aten::add.Tensor"] == 5 and counts(report)["aten::mul.Tensor"] == 4
+    found = agreement(tree, captures)
+    # The mark of step 8 is the ninth. Of the allocation that shows it the operator has begun by then.
+    assert [(step, unlike["operator"]) for step, _, unlike in found.different] == [(9, ("aten::cat", None))], str(found)
+
+
+OPTIMIZERS_LOOP = '''
+import torch, memoir
+weight = torch.nn.Parameter(torch.ones(1000))
+optimizer = torch.optim.SGD([weight], lr=0.1)
+for number in range(12):
+    FIRST
+    (weight * 2).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    LAST
+'''
+
+
+@pytest.mark.parametrize("source, steps", [
+    (OPTIMIZERS_LOOP.replace("FIRST", "memoir.step(number)").replace("LAST", ""), 12),
+    # The first mark is that of the optimizer: that the program has marks of its own shows behind it.
+    (OPTIMIZERS_LOOP.replace("FIRST", "").replace("LAST", "memoir.step(number)"), 13),
+], ids=["at the top", "at the end"])
+def test_steps_of_the_program_beside_those_of_an_optimizer(tree, tmp_path, source, steps):
+    captures = both(tree, tmp_path, source)
+    found = known_steps(tree, captures["auto"])
+    assert found["steps"] == steps and found["steps_in_full"] <= 5 and found["not_inferred_blocks"] == 0, found
+    assert_alike(tree, captures)
+
+
+PAUSED = '''
+import torch, memoir
+for number in range(16):
+    memoir.step(number)
+    a = torch.ones(1000)
+    if WHEN: memoir.pause(HOW)
+    b = torch.mul(a, 2)
+    if WHEN: memoir.resume()
+    c = torch.add(b, 1)
+    d = torch.sub(c, 1)
+'''
+
+
+@pytest.mark.in_turn(always=2)
+@pytest.mark.parametrize("when, how", [
+    ("True", "memory=True"), ("number == 8", ""), ("True", ""), ("number == 1", ""), ("number == 1", "memory=True"), ("number == 8", "memory=True"),
+])
+def test_pauses(tree, tmp_path, when, how):
+    """What the program does not want to be recorded may be inferred; of what is recorded nothing is lost, and nothing is taken for another."""
+    captures = both(tree, tmp_path, PAUSED.replace("WHEN", when).replace("HOW", how))
+    found = agreement(tree, captures)
+    assert all(ours in (None, "UNKNOWN") for _, _, unlike in found.different for ours, _ in unlike.values()), str(found)

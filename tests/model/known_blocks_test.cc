@@ -1,0 +1,218 @@
+// What is said of blocks whose operators were not recorded, because their step repeats others.
+#include "tools/model/known_blocks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/captures/capture_builder.h"
+#include "tools/model/capture.h"
+
+namespace memoir {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::ProcessBuilder;
+using testing::TemporaryFolder;
+
+// "64 aten::add of 3": its size, operator, and counterpart where that is inferred.
+class Blocks : public Visitor {
+ public:
+  std::vector<std::string> lines;
+
+  void OnStart(const ReplayState& state) override { state_ = &state; }
+  void OnAllocate(const AllocateEvent& event) override {
+    const Block& block = *event.block;
+    std::string line = std::to_string(block.bytes);
+    if (block.operator_name.valid()) line.append(" ").append(state_->dictionary().name(block.operator_name).text);
+    if (block.module.valid()) line.append(" in ").append(state_->dictionary().module(block.module).path);
+    if (block.inferred()) line.append(" of ").append(std::to_string(block.counterpart));
+    lines.push_back(line);
+  }
+  std::vector<bool> temporary;  // of those that ended
+  void OnDeallocate(const DeallocateEvent& event) override { temporary.push_back(event.temporary); }
+
+ private:
+  const ReplayState* state_ = nullptr;
+};
+
+testing::ProcessOptions Auto() {
+  testing::ProcessOptions options;
+  options.sources.emplace_back("known-steps");
+  return options;
+}
+
+class KnownBlocksTest : public ::testing::Test {
+ protected:
+  void Replay(ProcessBuilder& process) {
+    const TemporaryFolder folder;
+    process.WriteTo(folder.path());
+    const auto capture = Capture::Open(folder.path());
+    ASSERT_TRUE(capture.ok()) << capture.status();
+    ReplayOptions options;
+    options.modules = true;
+    const auto report = capture->Replay(blocks_, options);
+    ASSERT_TRUE(report.ok()) << report.status();
+    report_ = report->processes.at(0).known_steps;
+  }
+
+  // One block of each size, by operators "aten::op<size>", freed at once.
+  static void Run(ProcessBuilder& process, const std::vector<std::uint64_t>& sizes, std::uint32_t device = 0) {
+    for (const std::uint64_t bytes : sizes) {
+      process.Begin("aten::op" + std::to_string(bytes)).Allocate(0x1000, bytes, device).End();
+      process.Deallocate(0x1000, device);
+    }
+  }
+  static void RunWithoutOperators(ProcessBuilder& process, const std::vector<std::uint64_t>& sizes) {
+    for (const std::uint64_t bytes : sizes) process.Allocate(0x1000, bytes).Deallocate(0x1000);
+  }
+
+  Blocks blocks_;
+  KnownSteps report_;
+};
+
+TEST_F(KnownBlocksTest, ABlockTakesTheOperatorOfTheOneInItsPlace) {
+  ProcessBuilder process(Auto());
+  process.Step(0);
+  Run(process, {1, 2});
+  process.Step(1);
+  Run(process, {1, 2});
+  process.Step(2).SwitchTo(v1::LEVEL_MEMORY);
+  RunWithoutOperators(process, {1, 2});
+  Replay(process);
+  EXPECT_THAT(blocks_.lines, ElementsAre("1 aten::op1", "2 aten::op2", "1 aten::op1", "2 aten::op2", "1 aten::op1 of 2",
+                                         "2 aten::op2 of 3"));
+  EXPECT_EQ(report_.steps, 3u);
+  EXPECT_EQ(report_.full_steps, 2u);
+  EXPECT_EQ(report_.inferred_blocks, 2u);
+  EXPECT_EQ(report_.inferred_bytes, 3u);
+  EXPECT_EQ(report_.unknown_blocks, 0u);
+}
+
+TEST_F(KnownBlocksTest, BehindABlockThatIsNotKnownNothingIsInferred) {
+  ProcessBuilder process(Auto());
+  process.Step(0);
+  Run(process, {1, 2, 3});
+  process.Step(1).SwitchTo(v1::LEVEL_MEMORY);
+  RunWithoutOperators(process, {1, 9});
+  process.SwitchTo(v1::LEVEL_ALL);
+  Run(process, {2});
+  process.Step(2).SwitchTo(v1::LEVEL_MEMORY);
+  RunWithoutOperators(process, {2, 1, 2});
+  Replay(process);
+  EXPECT_THAT(blocks_.lines, ElementsAre("1 aten::op1", "2 aten::op2", "3 aten::op3", "1 aten::op1 of 0", "9",
+                                         "2 aten::op2", "2", "1", "2"));
+  EXPECT_EQ(report_.full_steps, 1u);
+  EXPECT_EQ(report_.inferred_blocks, 1u);
+  EXPECT_EQ(report_.unknown_blocks, 4u);
+  EXPECT_EQ(report_.unknown_bytes, 14u);
+}
+
+TEST_F(KnownBlocksTest, ModulesAreInferredToo) {
+  ProcessBuilder process(Auto());
+  process.Step(0).EnterModule("layer.0");
+  Run(process, {1});
+  process.ExitModule("layer.0").Step(1).SwitchTo(v1::LEVEL_MEMORY);
+  RunWithoutOperators(process, {1});
+  Replay(process);
+  EXPECT_THAT(blocks_.lines, ElementsAre("1 aten::op1 in layer.0", "1 aten::op1 in layer.0 of 0"));
+}
+
+TEST_F(KnownBlocksTest, ThatABlockIsTemporaryIsInferredToo) {
+  ProcessBuilder process(Auto());
+  const auto step = [&](std::uint64_t number) {
+    process.Step(number).Begin("aten::op").Allocate(0x1000, 1).Deallocate(0x1000).End();
+    process.Begin("aten::op").Allocate(0x1000, 2).End().Deallocate(0x1000);
+  };
+  step(0);
+  step(1);
+  process.Step(2).SwitchTo(v1::LEVEL_MEMORY);
+  RunWithoutOperators(process, {1, 2});
+  Replay(process);
+  EXPECT_THAT(blocks_.temporary, ElementsAre(true, false, true, false, true, false));
+}
+
+TEST_F(KnownBlocksTest, OtherCodeThatAsksForTheSameSizesIsNoCounterpart) {
+  const std::vector<ProcessBuilder::PythonFrame> here = {{"train.py", "step", 10}}, there = {{"train.py", "step", 12}};
+  ProcessBuilder process(Auto());
+  process.Step(0).Stack(here);
+  Run(process, {1});
+  process.Stack(there);
+  Run(process, {2});
+  process.Step(1).SwitchTo(v1::LEVEL_MEMORY).Stack(there);
+  RunWithoutOperators(process, {1, 2});
+  Replay(process);
+  EXPECT_THAT(blocks_.lines, ElementsAre("1 aten::op1", "2 aten::op2", "1", "2 aten::op2 of 1"));
+}
+
+TEST_F(KnownBlocksTest, BehindAPauseNothingIsInferredInThatStep) {
+  ProcessBuilder process(Auto());
+  process.Step(0);
+  Run(process, {1, 1});
+  process.Step(1).SwitchTo(v1::LEVEL_MEMORY);
+  RunWithoutOperators(process, {1});
+  process.SwitchTo(v1::LEVEL_OFF).SwitchTo(v1::LEVEL_MEMORY);
+  RunWithoutOperators(process, {1});
+  process.Step(2);
+  RunWithoutOperators(process, {1});
+  Replay(process);
+  EXPECT_THAT(blocks_.lines, ElementsAre("1 aten::op1", "1 aten::op1", "1 aten::op1 of 0", "1", "1 aten::op1 of 0"));
+}
+
+TEST_F(KnownBlocksTest, OtherThreadsOfTheHostHaveNoPlaces) {
+  ProcessBuilder process(Auto());
+  process.Step(0);
+  Run(process, {1});
+  process.OnThread(2);
+  Run(process, {5});
+  process.OnThread(1).Step(1).SwitchTo(v1::LEVEL_MEMORY);
+  process.OnThread(2).Allocate(0x2000, 5).OnThread(1);
+  RunWithoutOperators(process, {1});
+  Replay(process);
+  EXPECT_THAT(blocks_.lines, ElementsAre("1 aten::op1", "5 aten::op5", "5", "1 aten::op1 of 0"));
+}
+
+TEST_F(KnownBlocksTest, BlocksOfADeviceHaveTheirPlacesOnAnyThread) {
+  ProcessBuilder process(Auto());
+  const std::uint32_t gpu = process.AddDevice("cuda", 0);
+  const auto run = [&](std::uint64_t address) { process.AllocateBlock(gpu, address, 512, 100); };
+  process.Step(0).Begin("aten::mm");
+  run(0x10000);
+  process.End().OnThread(2).Begin("aten::mul");
+  run(0x20000);
+  process.End().FreeBlock(gpu, 0x10000).FreeBlock(gpu, 0x20000);
+  process.OnThread(1).Step(1).SwitchTo(v1::LEVEL_MEMORY);
+  run(0x20000);
+  process.OnThread(2);
+  run(0x10000);
+  Replay(process);
+  EXPECT_THAT(blocks_.lines, ElementsAre("512 aten::mm", "512 aten::mul", "512 aten::mm of 0", "512 aten::mul of 1"));
+}
+
+TEST_F(KnownBlocksTest, OfOtherRecordingsNothingIsInferred) {
+  ProcessBuilder process;
+  process.Step(0);
+  Run(process, {1});
+  process.Step(1).SwitchTo(v1::LEVEL_MEMORY);
+  RunWithoutOperators(process, {1});
+  Replay(process);
+  EXPECT_THAT(blocks_.lines, ElementsAre("1 aten::op1", "1"));
+  EXPECT_EQ(report_.steps, 0u);
+}
+
+TEST_F(KnownBlocksTest, WhereTheStepsInFullAreGoneNothingIsInferred) {
+  ProcessBuilder process(Auto());
+  process.Step(0);
+  Run(process, {1});
+  process.EndPart().Step(1).SwitchTo(v1::LEVEL_MEMORY);
+  RunWithoutOperators(process, {1});
+  process.FoldParts(1);
+  Replay(process);
+  EXPECT_THAT(blocks_.lines, ElementsAre("1"));
+  EXPECT_EQ(report_.unknown_blocks, 1u);
+}
+
+}  // namespace
+}  // namespace memoir

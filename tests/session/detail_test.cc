@@ -1,0 +1,121 @@
+// detail=auto and detail=blocks: what is recorded as steps repeat. Torch's hooks are those of controls_test.cc.
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "tests/interpose/numbered_records.h"
+#include "tracker/detail/known_steps.h"
+#include "tracker/session/recording_controls.h"
+
+namespace memoir {
+namespace {
+
+class DetailTest : public ::testing::Test {
+ protected:
+  void Begin(Detail detail) {
+    ASSERT_EQ(OpenRingIn(folder_.path(), kDefaultRingBytes), "");
+    ControlOptions options;
+    options.detail = detail;
+    options.speaks = false;
+    options.control_file = folder_.path() + "/control";
+    std::string warning;
+    controls_ = RecordingControls::Begin(options, &warning);
+  }
+  void TearDown() override {
+    controls_->End();
+    RingClose();
+  }
+  void Step(std::uint64_t bytes) {
+    controls_->Step(step_++);
+    known_steps::FollowDeviceBlock(0, bytes, 0);
+  }
+  void Learn(std::uint64_t bytes) {
+    for (std::uint32_t i = 0; i < kTimesInFull; ++i) Step(bytes);
+  }
+
+  const TempFolder folder_;
+  RecordingControls* controls_ = nullptr;
+  std::uint64_t step_ = 0;
+};
+
+TEST_F(DetailTest, AutoRecordsOperatorsUntilAStepIsKnownAndAgainWhereOneDeviates) {
+  Begin(Detail::kAuto);
+  Learn(100);
+  EXPECT_EQ(controls_->level(), RecordingLevel::kAll);
+  Step(100);
+  EXPECT_EQ(controls_->level(), RecordingLevel::kMemory);
+  EXPECT_TRUE(RecordingEnabled());
+  EXPECT_EQ(RangeEpoch(), 0u);
+  Step(100);
+  EXPECT_EQ(controls_->level(), RecordingLevel::kMemory);
+  Step(200);
+  EXPECT_EQ(controls_->level(), RecordingLevel::kAll) << "within the step";
+  EXPECT_NE(RangeEpoch(), 0u);
+  Step(100);
+  EXPECT_EQ(controls_->level(), RecordingLevel::kAll) << "behind a step that was not known";
+  Step(100);
+  EXPECT_EQ(controls_->level(), RecordingLevel::kAll) << "what followed such a step last is not known";
+  Step(100);
+  EXPECT_EQ(controls_->level(), RecordingLevel::kMemory);
+}
+
+TEST_F(DetailTest, EachPartOfTheCaptureHasStepsInFull) {
+  Begin(Detail::kAuto);
+  Learn(100);
+  Step(100);
+  ASSERT_EQ(controls_->level(), RecordingLevel::kMemory);
+  const std::unique_ptr<RingReader> writer(RingReader::OpenLive());
+  writer->CountPart();
+  for (std::uint32_t i = 0; i < kTimesInFull; ++i) {
+    Step(100);
+    EXPECT_EQ(controls_->level(), RecordingLevel::kAll);
+  }
+  Step(100);
+  EXPECT_EQ(controls_->level(), RecordingLevel::kMemory);
+}
+
+TEST_F(DetailTest, AutoGoesNoHigherThanWhatIsAskedFor) {
+  Begin(Detail::kAuto);
+  Learn(100);
+  Step(100);
+  ASSERT_TRUE(controls_->Want(RecordingLevel::kOff));
+  EXPECT_EQ(controls_->level(), RecordingLevel::kOff);
+  Step(300);
+  EXPECT_EQ(controls_->level(), RecordingLevel::kOff);
+  ASSERT_TRUE(controls_->Want(RecordingLevel::kAll));
+  EXPECT_EQ(controls_->level(), RecordingLevel::kAll);
+}
+
+TEST_F(DetailTest, AStepWithAPauseIsNeitherLearnedNorKnown) {
+  Begin(Detail::kAuto);
+  for (std::uint32_t i = 0; i < 2 * kTimesInFull; ++i) {
+    Step(100);
+    ASSERT_TRUE(controls_->Want(RecordingLevel::kMemory));
+    ASSERT_TRUE(controls_->Want(RecordingLevel::kAll));
+    EXPECT_EQ(controls_->level(), RecordingLevel::kAll);
+  }
+}
+
+TEST_F(DetailTest, BlocksRecordsNoOperators) {
+  Begin(Detail::kBlocks);
+  EXPECT_EQ(controls_->level(), RecordingLevel::kMemory);
+  ASSERT_TRUE(controls_->Want(RecordingLevel::kAll));
+  Step(100);
+  EXPECT_EQ(controls_->level(), RecordingLevel::kMemory);
+}
+
+TEST_F(DetailTest, TheStepsOfAnOptimizerCountUntilTheProgramSaysItsOwn) {
+  Begin(Detail::kAuto);
+  const auto optimizer = [&](std::uint64_t bytes) {
+    known_steps::FollowDeviceBlock(0, bytes, 0);
+    controls_->RangeBegins(&step_, "Optimizer.step#Adam.step");
+    controls_->RangeEnds(&step_, "Optimizer.step#Adam.step");
+  };
+  for (std::uint32_t i = 0; i <= kTimesInFull; ++i) optimizer(100);
+  EXPECT_EQ(controls_->level(), RecordingLevel::kMemory);
+  optimizer(100);
+  EXPECT_EQ(controls_->level(), RecordingLevel::kMemory);
+}
+
+}  // namespace
+}  // namespace memoir

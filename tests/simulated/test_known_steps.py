@@ -1,0 +1,97 @@
+"""--detail auto on a GPU: steps that repeat are recorded without operators; every block has the operator and category that --detail full gives it."""
+
+import dataclasses
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import same_blocks
+
+PROGRAMS = pathlib.Path(__file__).parent / "known_steps"
+
+
+@dataclasses.dataclass
+class Case:
+    """A program; how many steps it marks, how many of them at most are recorded in full, and at whose peaks not all is known: they begin as known ones."""
+
+    program: str
+    steps: int
+    in_full: int
+    missed: tuple = ()
+    options: tuple = ()
+    compiles: bool = False
+
+
+CASES = [
+    # memoir.step() begins with step 0, which makes the optimizer's state: it is like no other. Marks of an optimizer begin behind it.
+    Case("transformer", 14, 4),
+    # The steps behind two that deviate, by an evaluation, and two in which one is awaited.
+    Case("images", 18, 7),
+    # Steps of one kind are known before those of the others are, so that these deviate at first; 16 has a length of its own.
+    Case("sequences", 24, 11, (8, 11, 16)),
+    Case("experts", 16, 8, (6, 8)),
+    Case("experts uneven", 16, 16),
+    Case("adversarial", 24, 9),
+    Case("rollout", 24, 9),
+    Case("accumulation", 13, 3),
+    Case("checkpointing", 12, 3),
+    Case("generation", 14, 9, (7, 9)),
+    Case("sharded 1", 12, 3, options=("--sim-world", 2)),
+    Case("sharded 2", 12, 3, options=("--sim-world", 2)),
+    Case("compiled", 14, 4, compiles=True),
+]
+
+
+def caches(folder):
+    """Of a program that compiles. What is not in them is tried for a while by the clock, so that no two runs allocate the same."""
+    return {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"), "TRITON_CACHE_DIR": str(folder / "triton"), "TORCHINDUCTOR_COMPILE_THREADS": "1"}
+
+
+def record(tree, folder, case, detail):
+    name, *arguments = case.program.split()
+    capture, program = folder / detail, [sys.executable, PROGRAMS / f"{name}.py", *arguments]
+    command = [tree / "bin" / "memoir", "run", "-q", "-o", capture, "--simulate", "h100", "--detail", detail, *case.options, "--", *program]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=300, env=caches(folder))
+    assert done.returncode == 0, done.stderr[-3000:]
+    return capture
+
+
+def show(tree, capture):
+    done = subprocess.run([tree / "bin" / "memoir", "show", "--json", capture], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def figures(report):
+    """Of each device what is exact whatever the detail."""
+    names = ("peak_allocated_bytes", "peak_active_bytes", "peak_reserved_bytes", "allocations", "allocated_bytes", "deallocated_bytes", "live_bytes_at_end")
+    return {device["device"]: {name: device.get(name) for name in names} for device in report["devices"] if device["device"].startswith("cuda")}
+
+
+@pytest.mark.in_turn(always=1)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.program)
+def test_what_is_inferred_is_what_is_recorded(tree, tmp_path, case):
+    details = ("blocks", "full", "auto") if case.compiles else ("full", "auto")
+    captures = {detail: record(tree, tmp_path, case, detail) for detail in details}
+    reports = {detail: show(tree, captures[detail]) for detail in ("full", "auto")}
+    (process,) = reports["auto"]["processes"]
+    steps = process["known_steps"]
+    full, auto = (same_blocks.read(tree, captures[detail]) for detail in ("full", "auto"))
+    found = same_blocks.compare(full, auto, lambda block: block.device.startswith("cuda"))
+    print(f"{case.program}: {steps}\n{found}")
+    (thread,) = {blocks.of["cpu"][0].thread for blocks in (full, auto)}
+    host = same_blocks.compare(full, auto, lambda block: block.device == "cpu" and block.thread == thread)
+    print(f"host:\n{host}")
+    assert figures(reports["auto"]) == figures(reports["full"])
+    assert reports["auto"]["keyframe_mismatches"] == 0 and reports["auto"]["dropped_events"] == 0
+    assert (steps["steps"], len(full.steps), len(auto.steps)) == (case.steps,) * 3
+    assert steps["steps_in_full"] <= case.in_full and (steps["steps_in_full"] == case.steps or steps["inferred_blocks"] > 0)
+    assert found.by_time["operator and category"] >= 0.999
+    assert host.by_time["operator and category"] >= 0.999 and not host.missed("operator and category")
+    # Of a step that deviates: the operator that shows it has begun by then, and so have the modules around it.
+    assert found.missed("operator and category") == case.missed
+    assert min(found.at_peaks["operator and category"]) >= 0.99
