@@ -147,6 +147,19 @@ TEST_F(KnownBlocksTest, OtherCodeThatAsksForTheSameSizesIsNoCounterpart) {
   EXPECT_THAT(blocks_.lines, ElementsAre("1 aten::op1", "2 aten::op2", "1", "2 aten::op2 of 1"));
 }
 
+TEST_F(KnownBlocksTest, StepsThatBeginAlikeInOtherCodeAreToldApart) {
+  ProcessBuilder process(Auto());
+  process.Step(0).Stack({{"train.py", "rollout", 10}});
+  Run(process, {1});
+  process.Step(1).Stack({{"train.py", "update", 20}}).Begin("aten::other").Allocate(0x1000, 1).End();
+  process.Deallocate(0x1000).Step(2).SwitchTo(v1::LEVEL_MEMORY).Stack({{"train.py", "rollout", 10}});
+  RunWithoutOperators(process, {1});
+  process.Step(3).Stack({{"train.py", "update", 20}});
+  RunWithoutOperators(process, {1});
+  Replay(process);
+  EXPECT_THAT(blocks_.lines, ElementsAre("1 aten::op1", "1 aten::other", "1 aten::op1 of 0", "1 aten::other of 1"));
+}
+
 TEST_F(KnownBlocksTest, BehindAPauseNothingIsInferredInThatStep) {
   ProcessBuilder process(Auto());
   process.Step(0);

@@ -55,8 +55,9 @@ void KnownBlocks::Follow(std::uint64_t ordinal, bool caching, Block& block) {
     const std::uint64_t asked = caching ? block.requested_bytes : block.bytes;
     place = sequence.place = absl::HashOf(sequence.place, block.device.value, asked, block.stream);
   }
-  if (learns_ && has_place) Learn(place, ordinal, block);
-  if (!full_) Infer(has_place ? place : 0, block);
+  const std::uint64_t here = has_place ? absl::HashOf(place, block.callstack.value) : 0;
+  if (learns_ && has_place) Learn(here, ordinal, block);
+  if (!full_) Infer(here, block);
 }
 
 // What becomes of a block shows in the step behind its own. Where steps in full are few, that is one of them for the
@@ -72,7 +73,6 @@ void KnownBlocks::Learn(std::uint64_t place, std::uint64_t ordinal, const Block&
   known.leaf_name = block.leaf_name;
   known.user_name = block.user_name;
   known.region = block.region;
-  known.callstack = block.callstack;
   known.forward_callstack = block.forward_callstack;
   known.module = block.module;
   known.ordinal = ordinal;
@@ -93,7 +93,7 @@ bool KnownBlocks::Ends(const Block& block, bool temporary) {
 
 void KnownBlocks::Infer(std::uint64_t place, Block& block) {
   const auto found = known_.find(place);
-  if (found == known_.end() || found->second.callstack != block.callstack) {
+  if (found == known_.end()) {
     ++found_.unknown_blocks;
     found_.unknown_bytes += block.bytes;
     return;

@@ -1,6 +1,6 @@
 // Blocks of steps that were recorded without operators, because they repeat steps that were recorded with them
 // (detail=auto): what made such a block is inferred from its counterpart, the block in the same place of a step that
-// was recorded in full. Where their Python stacks differ, other code has asked for the same size: then it has none.
+// was recorded in full, with the same Python stack: where that differs, other code has asked for the same size.
 //
 // A place is all allocations of a sequence since the step began: the host's on the thread that marks steps, or a CUDA
 // device's. Two steps share a place as long as the sizes asked for and the streams are the same in the same order; the
@@ -41,7 +41,7 @@ class KnownBlocks {
  private:
   struct Counterpart {
     NameId operator_name, leaf_name, user_name, region;
-    StackId callstack, forward_callstack;
+    StackId forward_callstack;
     ModuleId module;
     std::uint64_t ordinal = 0;
     Phase phase = Phase::kOther;
@@ -62,7 +62,7 @@ class KnownBlocks {
   bool learns_ = false;  // and have been since the step began
   ThreadId thread_;
   std::vector<Sequence> sequences_;                           // by DeviceId
-  absl::flat_hash_map<std::uint64_t, Counterpart> known_;     // by place
+  absl::flat_hash_map<std::uint64_t, Counterpart> known_;     // by place and Python stack
   absl::flat_hash_map<std::uint64_t, std::uint64_t> places_;  // of counterparts, by their ordinals
   KnownSteps found_;
 };
