@@ -88,6 +88,7 @@ def test_always_on(tree, tmp_path):
     assert known_steps(tree, capture)["steps_in_full"] == 3
 
 
+@pytest.mark.in_turn(always=1)
 @pytest.mark.parametrize("options", [["--always-on", "--detail", "blocks"], ["--detail", "blocks", "--always-on"]], ids=["before", "behind"])
 def test_always_on_beside_another_detail(tree, tmp_path, options):
     """What is said in words counts."""
@@ -110,6 +111,7 @@ def test_what_is_no_detail_is_refused(tree, tmp_path):
     assert not (tmp_path / "capture").exists()
 
 
+@pytest.mark.in_turn(always=1)
 @pytest.mark.parametrize("window", [{"steps": "1:2"}, {"range": "work"}, {"schedule": "active=1"}], ids=lambda window: "".join(window))
 def test_auto_beside_a_window_is_refused(tree, tmp_path, window):
     arguments = ", ".join(f"{name}={value!r}" for name, value in window.items())
@@ -169,10 +171,10 @@ for number in range(14):
 def test_a_step_that_deviates_is_recorded_from_there_on(tree, tmp_path):
     captures = both(tree, tmp_path, DEVIATES)
     steps = known_steps(tree, captures["auto"])
-    # Steps 0 to 2, step 9, which follows the one that deviates and is recorded in full for that.
-    assert (steps["steps"], steps["steps_in_full"], steps["not_inferred_blocks"]) == (14, 4, 0), steps
+    # Steps 0 to 2; step 9, which follows the one that deviates; and step 10, for what followed such a step last is not known.
+    assert (steps["steps"], steps["steps_in_full"], steps["not_inferred_blocks"]) == (14, 5, 0), steps
     report = show(tree, captures["auto"])
-    assert counts(report)["aten::add.Tensor"] == 5 and counts(report)["aten::mul.Tensor"] == 4
+    assert counts(report)["aten::add.Tensor"] == 6 and counts(report)["aten::mul.Tensor"] == 5
     found = agreement(tree, captures)
     # The mark of step 8 is the ninth. Of the allocation that shows it the operator has begun by then.
     assert [(step, unlike["operator"]) for step, _, unlike in found.different] == [(9, ("aten::cat", None))], str(found)
@@ -191,6 +193,7 @@ for number in range(12):
 '''
 
 
+@pytest.mark.in_turn(always=1)
 @pytest.mark.parametrize("source, steps", [
     (OPTIMIZERS_LOOP.replace("FIRST", "memoir.step(number)").replace("LAST", ""), 12),
     # The first mark is that of the optimizer: that the program has marks of its own shows behind it.
