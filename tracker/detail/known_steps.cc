@@ -215,7 +215,7 @@ void FollowHostBlock(std::uint32_t thread, std::uint8_t device_type, std::uint64
 }
 
 void FollowDeviceBlock(std::int8_t device_index, std::uint64_t requested, std::uint64_t stream) noexcept {
-  const auto index = static_cast<std::size_t>(device_index);
+  const std::size_t index = static_cast<std::uint8_t>(device_index);  // -1, too, is none that is followed
   if (index < kDevices) Follow(1 + index, Mix(requested + 1) + Mix(stream + 2));
 }
 
