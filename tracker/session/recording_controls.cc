@@ -211,8 +211,8 @@ void RecordingControls::Look() {
   if (options_.detail == Detail::kAuto && KnownStepsAreFull() && !std::exchange(said_full_, true) &&
       speaks_.load(std::memory_order_relaxed))
     SayLine(
-        "detail=auto: %llu different allocations were recorded with their operators, and steps still bring new "
-        "ones; from here on blocks alone are recorded",
+        "detail=auto: %llu different allocations were recorded with their operators, and steps still bring new ones; "
+        "until the next part of the capture blocks alone are recorded",
         static_cast<unsigned long long>(kMostKnownAllocations));
   try {
     if (Desired() != switch_.level()) switch_.TryTo(Desired());
