@@ -5,6 +5,23 @@
 #include "absl/hash/hash.h"
 
 namespace memoir {
+namespace {
+
+// From a block to what is kept of it, and back to a block like it.
+template <class From, class To>
+void CopyWhatRan(const From& from, To& to) {
+  to.operator_name = from.operator_name;
+  to.leaf_name = from.leaf_name;
+  to.user_name = from.user_name;
+  to.region = from.region;
+  to.forward_callstack = from.forward_callstack;
+  to.module = from.module;
+  to.phase = from.phase;
+  to.in_compiled_region = from.in_compiled_region;
+  to.compiling = from.compiling;
+}
+
+}  // namespace
 
 bool RepeatsSteps(const v1::ProcessInfo& process) {
   return std::ranges::find(process.sources(), "known-steps") != process.sources().end();
@@ -69,16 +86,8 @@ void KnownBlocks::Learn(std::uint64_t place, std::uint64_t ordinal, const Block&
   if (known.seen != 0) places_.erase(known.ordinal);
   places_[ordinal] = place;
   ++known.seen;
-  known.operator_name = block.operator_name;
-  known.leaf_name = block.leaf_name;
-  known.user_name = block.user_name;
-  known.region = block.region;
-  known.forward_callstack = block.forward_callstack;
-  known.module = block.module;
   known.ordinal = ordinal;
-  known.phase = block.phase;
-  known.in_compiled_region = block.in_compiled_region;
-  known.compiling = block.compiling;
+  CopyWhatRan(block, known);
 }
 
 bool KnownBlocks::Ends(const Block& block, bool temporary) {
@@ -99,15 +108,9 @@ void KnownBlocks::Infer(std::uint64_t place, Block& block) {
     return;
   }
   const Counterpart& known = found->second;
-  block.operator_name = known.operator_name;
-  block.leaf_name = known.leaf_name;
-  if (!block.user_name.valid()) block.user_name = known.user_name;
-  block.region = known.region;
-  block.forward_callstack = known.forward_callstack;
-  block.module = known.module;
-  block.phase = known.phase;
-  block.in_compiled_region = known.in_compiled_region;
-  block.compiling = known.compiling;
+  const NameId own_user_name = block.user_name;
+  CopyWhatRan(known, block);
+  if (own_user_name.valid()) block.user_name = own_user_name;
   block.counterpart = known.ordinal;
   ++found_.inferred_blocks;
   found_.inferred_bytes += block.bytes;
