@@ -255,7 +255,7 @@ def test_losses_are_a_warning(memoir, path, tmp_path):
     damaged = tmp_path / "damaged"
     subprocess.run(["cp", "-r", path, damaged], check=True)
     part, = damaged.glob("*.memoir")
-    part.write_bytes(part.read_bytes()[:-200])
+    part.write_bytes(part.read_bytes()[:-1])
     capture = memoir.load(damaged)
     with pytest.warns(UserWarning, match=f"{damaged}: damaged: ") as seen:
         len(capture.blocks)
