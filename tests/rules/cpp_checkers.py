@@ -1,7 +1,7 @@
 """clang-tidy over the C++ sources, as .clang-tidy configures it, with the compiler's own flags (compile_commands.json of the build).
 
-A file takes seconds, so a file that was found clean is not looked at again: build/clang-tidy has the hashes of what the preprocessor made of it,
-comments included, with the flags, the configuration and the version.
+A file takes seconds, so a file that was found clean is not looked at again, not in another clone either: ~/.cache/memoir/clang-tidy has the hashes of
+what the preprocessor made of it, comments included, with the flags, the configuration and the version.
 """
 
 import functools
@@ -19,6 +19,7 @@ BUILD = pathlib.Path(os.environ.get("TESTED_TREE", ROOT / "build/dev/installed")
 CLANG_TIDY = pathlib.Path(sys.executable).parent / "clang-tidy"
 CONFIGURATION = f"--config-file={ROOT / '.clang-tidy'}"
 SHARES = pathlib.Path(__file__).parent / "clang_tidy_shares.txt"
+CLEAN = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "memoir" / "clang-tidy"
 PRODUCT = ("interpose/", "tracker/", "tools/")
 
 WARNING = re.compile(r"^(?P<file>/.+?):(?P<line>\d+):\d+: (?:warning|error): .* \[(?P<check>[\w.,-]+)\]$", re.MULTILINE)
@@ -99,12 +100,11 @@ def complaints(source, folder, arguments):
 
 def complaints_of_share(share):
     """Of all sources in one folder of clang_tidy_shares.txt; those that were clean before are passed by."""
-    clean = ROOT / "build" / "clang-tidy"
-    clean.mkdir(parents=True, exist_ok=True)
+    CLEAN.mkdir(parents=True, exist_ok=True)
     for path, (folder, arguments) in commands().items():
         if share_of(path) != share:
             continue
-        known = clean / fingerprint(ROOT / path, folder, arguments)
+        known = CLEAN / fingerprint(ROOT / path, folder, arguments)
         if known.exists():
             continue
         found = list(complaints(ROOT / path, folder, arguments))
