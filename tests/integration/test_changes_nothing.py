@@ -122,7 +122,7 @@ def ranges_of_programs(found):
     return programs
 
 
-@pytest.mark.in_turn(always=6)
+@pytest.mark.in_turn(always=2)
 @pytest.mark.parametrize("program", EXPECTED)
 @pytest.mark.parametrize("kind", RECORDINGS)
 def test_a_program_is_recorded_and_none_the_wiser(alone, recorded, kind, program):
@@ -141,7 +141,7 @@ SHOWN = {"threads": {"is gone": 3 * 5}, "exceptions": {"Traceback": 8, "in a bac
          "execution_trace": {"aten::addmm": 1}, "faults": {"in dump": 2}}
 
 
-@pytest.mark.in_turn(always=3)
+@pytest.mark.in_turn(always=1)
 @pytest.mark.parametrize("program", SHOWN)
 def test_a_program_shows_what_it_is_for(alone, program):
     """A comparison of nothing with nothing would hold, too."""
