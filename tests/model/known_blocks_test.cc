@@ -174,6 +174,25 @@ TEST_F(KnownBlocksTest, BehindAPauseNothingIsInferredInThatStep) {
   EXPECT_THAT(blocks_.lines, ElementsAre("1 aten::op1", "1 aten::op1", "1 aten::op1 of 0", "1", "1 aten::op1 of 0"));
 }
 
+// Of a step in the middle of which --max-size removed a part, what follows has no places; the next step has.
+TEST_F(KnownBlocksTest, BehindEvictedPartsNothingIsInferredInThatStep) {
+  ProcessBuilder process(Auto());
+  process.Step(0);
+  Run(process, {1});
+  process.Begin("aten::other").Allocate(0x1000, 1).End().Deallocate(0x1000);
+  process.Step(1).SwitchTo(v1::LEVEL_MEMORY);
+  RunWithoutOperators(process, {1});
+  process.EndPart();
+  RunWithoutOperators(process, {1});
+  process.EndPart();
+  RunWithoutOperators(process, {1});
+  process.Step(2);
+  RunWithoutOperators(process, {1});
+  process.FoldPart(1);
+  Replay(process);
+  EXPECT_THAT(blocks_.lines, ElementsAre("1 aten::op1", "1 aten::other", "1 aten::op1 of 0", "1", "1 aten::op1 of 0"));
+}
+
 TEST_F(KnownBlocksTest, OtherThreadsOfTheHostHaveNoPlaces) {
   ProcessBuilder process(Auto());
   process.Step(0);

@@ -44,15 +44,15 @@ void KnownBlocks::StepBegins(ThreadId thread) {
 // The recorder switches down behind the mark of a step that is known, and up before that of one that is not.
 void KnownBlocks::Switch(v1::RecordingLevel level) {
   if (!follows_) return;
-  if (level == v1::LEVEL_OFF) Lose();
   const bool full = level == v1::LEVEL_ALL;
   if (!full && learns_) --found_.full_steps;
   learns_ = learns_ && full;
   full_ = full;
+  if (level == v1::LEVEL_OFF) Lose();
 }
 
-// Of what follows in this step no place is known: blocks are missing.
 void KnownBlocks::Lose() {
+  learns_ = false;
   constexpr std::uint64_t kNowhere = 0x9e3779b97f4a7c15u;
   for (Sequence& sequence : sequences_) sequence = {kNowhere, found_.steps};
 }

@@ -36,6 +36,9 @@ class KnownBlocks {
   // block without operators as it was of its counterpart.
   bool Ends(const Block& block, bool temporary);
 
+  // Blocks are missing from here on: of what follows in this step no place is known.
+  void Lose();
+
   const KnownSteps& found() const { return found_; }
 
  private:
@@ -55,7 +58,6 @@ class KnownBlocks {
   Sequence& SequenceOf(DeviceId device);
   void Learn(std::uint64_t place, std::uint64_t ordinal, const Block& block);
   void Infer(std::uint64_t place, Block& block);
-  void Lose();
 
   bool follows_ = false;
   bool full_ = false;    // operators are recorded now

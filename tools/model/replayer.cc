@@ -63,6 +63,7 @@ void Replayer::PassEvicted() {
   Cut();
   resync_ = after_evicted_ = passed_evicted_ = true;
   evicted_from_ = now_;
+  known_blocks_.Lose();
   for (const std::unique_ptr<ThreadReplay>& thread : threads_) {
     if (thread == nullptr) continue;
     thread->next_record_known = false;
