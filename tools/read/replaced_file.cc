@@ -59,6 +59,11 @@ const char* Fix(int error) {
   }
 }
 
+absl::Status StatusOf(int error, const std::string& path) {
+  if (error == 0) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("cannot write ", path, ": ", std::strerror(error), Fix(error)));
+}
+
 }  // namespace
 
 absl::Status ReplaceFile(const std::string& path, std::string_view bytes) {
@@ -71,8 +76,16 @@ absl::Status ReplaceFile(const std::string& path, std::string_view bytes) {
     if (error != 0) unlink(partial.c_str());
     close(file);
   }
-  if (error == 0) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat("cannot write ", path, ": ", std::strerror(error), Fix(error)));
+  return StatusOf(error, path);
+}
+
+absl::Status CreateOrReplaceFile(const std::string& path, std::string_view bytes) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (file < 0) return errno == EEXIST ? ReplaceFile(path, bytes) : StatusOf(errno, path);
+  const int error = WriteAll(file, bytes);
+  if (error != 0) unlink(path.c_str());
+  close(file);
+  return StatusOf(error, path);
 }
 
 void RemovePartial(const std::string& path) {

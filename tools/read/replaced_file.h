@@ -12,6 +12,10 @@ namespace memoir {
 // While it is written it is called "PATH.partial-PID", and locked. Errors say what to do.
 absl::Status ReplaceFile(const std::string& path, std::string_view bytes);
 
+// The same where a reader can tell half a file from a whole one: where there is none yet it is written in its place,
+// which is one change of names in the place of two. Thousands of ranks do that at once on a shared file system.
+absl::Status CreateOrReplaceFile(const std::string& path, std::string_view bytes);
+
 // Removes what processes have left that were killed while they wrote `path`: nobody has it locked any more.
 void RemovePartial(const std::string& path);
 

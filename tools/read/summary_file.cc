@@ -119,7 +119,7 @@ absl::Status WriteSummaryFile(const std::string& path, const v1::RecordingSummar
   if (!bytes.ok())
     return absl::ResourceExhaustedError(
         absl::StrCat(path, ": ", std::string(bytes.status().message()), ", and is not written"));
-  return ReplaceFile(path, *bytes);
+  return CreateOrReplaceFile(path, *bytes);
 }
 
 std::string SummaryPathOf(const JobFiles& job, const NamedFiles& files) {
