@@ -172,10 +172,36 @@ std::string LabelText(const ReportDevice& device) {
   return ToText(json);
 }
 
+// The same device of the same rank, or the only one of that name.
+const ReportDevice* SameDevice(const ReportDevice& device, const Report& of) {
+  const ReportDevice* same = nullptr;
+  std::size_t named = 0;
+  for (const ReportDevice& other : of.devices) {
+    if (other.name != device.name) continue;
+    if (other.rank == device.rank) return &other;
+    ++named;
+    same = &other;
+  }
+  return named == 1 ? same : nullptr;
+}
+
 }  // namespace
 
 std::string_view WordOf(const ReportGrouping& grouping) {
   return grouping.merges_layers ? "layers" : FactsAbout(grouping.by).word;
+}
+
+std::vector<Section> BeforeSections(const Report& report, const Report& before, std::vector<std::size_t>* devices) {
+  std::vector<Section> sections;
+  for (std::size_t number = 0; number < report.devices.size(); ++number) {
+    const ReportDevice* const device = SameDevice(report.devices[number], before);
+    if (device == nullptr) continue;
+    devices->push_back(number);
+    sections.push_back(MakeSection(fmt::format("before-labels{}", number), LabelText(*device)));
+    sections.push_back(MakeSection(fmt::format("before-places{}", number), PlaceBytes(device->places)));
+    sections.push_back(MakeSection(fmt::format("before-callers{}", number), CallerBytes(device->callers)));
+  }
+  return sections;
 }
 
 std::vector<Section> ReportSections(const Report& report) {

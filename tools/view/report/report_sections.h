@@ -3,6 +3,7 @@
 #ifndef TOOLS_VIEW_REPORT_REPORT_SECTIONS_H_
 #define TOOLS_VIEW_REPORT_REPORT_SECTIONS_H_
 
+#include <cstddef>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +21,10 @@ std::string_view WordOf(const ReportGrouping& grouping);
 
 // "curve0", "stack0.category", "labels0", "blocks0", "paths0", "places0", "segments0", "curve1" ...
 std::vector<Section> ReportSections(const Report& report);
+
+// Of another capture what its devices held at their peaks, for those that `report` has, too: "before-labels0",
+// "before-places0", "before-callers0". `devices` gets their numbers in `report`.
+std::vector<Section> BeforeSections(const Report& report, const Report& before, std::vector<std::size_t>* devices);
 
 }  // namespace memoir
 

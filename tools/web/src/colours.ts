@@ -35,6 +35,17 @@ export const kOther = (): string => (isDark() ? 'rgb(92 98 108)' : 'rgb(198 202 
 
 export function rowColour(rank: number): string { return rank < kRow.length ? css(kRow[rank]!) : kOther(); }
 
+// Of what had `before` bytes: red where it has more now, blue where it has less, the stronger the more of it is new or
+// gone.
+export function changeColour(before: number, now: number): string {
+  const same = isDark() ? [84, 89, 98] : [214, 217, 222];
+  const [more, less] = isDark() ? [[222, 92, 82], [92, 142, 222]] : [[205, 62, 52], [52, 108, 196]];
+  const share = Math.abs(now - before) / Math.max(now, before, 1);
+  const toward = now > before ? more : less;
+  const strength = share === 0 ? 0 : 0.2 + 0.8 * share;  // a small change is seen, too
+  return css(same.map((part, i) => part + (toward![i]! - part) * strength));
+}
+
 // Ink on a colour of the above: whichever is read better.
 export function inkOn(colour: string): string {
   const [red, green, blue] = colour.match(/\d+/g)!.map(Number) as [number, number, number];

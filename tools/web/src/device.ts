@@ -97,6 +97,28 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= {value: make()}).value;
 }
 
+// Of a device in the capture that this one is compared with.
+export interface Before {
+  labels: Record<string, string[]>;
+  places: Places;
+  callers: Callers;
+}
+
+async function readPlaces(section: string): Promise<Places> {
+  const reader = await sectionReader(section);
+  const count = reader.number();
+  const module = reader.differences(count);
+  return {count, module, operator: reader.differences(count), ...sumsFrom(reader, count)};
+}
+
+async function readCallers(section: string): Promise<Callers> {
+  const reader = await sectionReader(section);
+  const count = reader.number();
+  const parent = reader.differences(count);
+  const frame = reader.repeated(count);
+  return {count, parent, frame, kind: reader.repeated(count), ...sumsFrom(reader, count)};
+}
+
 export class Device {
   readonly facts: DeviceFacts;
   readonly summary: DeviceSummary;
@@ -204,20 +226,18 @@ export class Device {
     return {count, parent, name, source: reader.repeated(count), ...sumsFrom(reader, count)};
   });
 
-  readonly places = once(async(): Promise<Places> => {
-    const reader = await sectionReader(`places${this.number}`);
-    const count = reader.number();
-    const module = reader.differences(count);
-    return {count, module, operator: reader.differences(count), ...sumsFrom(reader, count)};
-  });
+  readonly places = once(() => readPlaces(`places${this.number}`));
 
-  readonly callers = once(async(): Promise<Callers> => {
-    const reader = await sectionReader(`callers${this.number}`);
-    const count = reader.number();
-    const parent = reader.differences(count);
-    const frame = reader.repeated(count);
-    return {count, parent, frame, kind: reader.repeated(count), ...sumsFrom(reader, count)};
-  });
+  readonly callers = once(() => readCallers(`callers${this.number}`));
+
+  // Of the capture that the report compares its own with.
+  get hasBefore(): boolean { return this.all.baseline?.devices.includes(this.number) ?? false; }
+
+  readonly before = once(async(): Promise<Before> => ({
+                           labels: await sectionJson<Record<string, string[]>>(`before-labels${this.number}`),
+                           places: await readPlaces(`before-places${this.number}`),
+                           callers: await readCallers(`before-callers${this.number}`),
+                         }));
 
   readonly others = once(async(): Promise<Others> => {
     const none = new Float64Array();

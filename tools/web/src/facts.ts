@@ -173,6 +173,12 @@ export interface Part {
   notes: string[];
 }
 
+// The capture that the report compares its own with; null: none. `devices`: which of the report's own it has, too.
+export interface Baseline {
+  path: string;
+  devices: number[];
+}
+
 export interface Facts {
   format: number;
   path: string;
@@ -193,6 +199,7 @@ export interface Facts {
   devices: DeviceFacts[];
   processes: ProcessFacts[];
   findings: Finding[];
+  baseline: Baseline|null;
   has_lines: boolean;    // of some blocks the Python line is known
   has_callers: boolean;  // and of some its callers
 }

@@ -2,9 +2,9 @@
 import type {App, FlameBy} from './app';
 import {fitted, kFont, surface} from './canvas';
 import {momentOf} from './chips';
-import {inkOn} from './colours';
+import {changeColour, inkOn} from './colours';
 import {choice, el, hideTip, replaceContent, showTip} from './element';
-import {addGrowth, callerTree, type FlameTree, kMeasures, type Measure, moduleTree, type Node, nodesAt, rangeTree} from './flame_tree';
+import {addGrowth, callerTree, changeOf, comparedTree, type FlameTree, kMeasures, type Measure, moduleTree, type Node, nodesAt, rangeTree} from './flame_tree';
 import type {View} from './timeline';
 import {formatBytes, formatCount, formatMoment, formatShare} from './units';
 
@@ -35,6 +35,13 @@ function colourOf(node: Node): string {
   return colours[hash % colours.length]!;
 }
 
+// "+2.0 GiB: 12.0 GiB, 10.0 GiB before"
+function changeText(node: Node): string {
+  const {before, now} = changeOf(node);
+  const change = now === before ? 'the same' : `${now > before ? '+' : '−'}${formatBytes(Math.abs(now - before))}`;
+  return `${change}: ${formatBytes(now)}, ${formatBytes(before)} before`;
+}
+
 // In quotes a whole name, else a part of one.
 function matcher(text: string): (node: Node) => boolean {
   const whole = /^"(.*)"$/.exec(text)?.[1];
@@ -51,7 +58,7 @@ const kTrees: {value: FlameBy; text: string; make: (app: App) => Promise<FlameTr
 
 export function flameView(app: App): View {
   let by: FlameBy = 'modules';
-  let measure: Measure = 'atPeak';
+  let measure: Measure = app.device.hasBefore ? 'either' : 'atPeak';
   let tree: Node|undefined;
   let between = {from: 0, to: 0};  // ns
   let focus: Node[] = [];          // from the root down
@@ -114,19 +121,24 @@ export function flameView(app: App): View {
         const isWanted = matcher(wanted);
         for (const shape of shapes) {
           context.globalAlpha = wanted === '' || isWanted(shape.node) ? 1 : 0.28;
-          const colour = colourOf(shape.node);
+          const change = changeOf(shape.node);
+          const colour = measure === 'either' ? changeColour(change.before, change.now) : colourOf(shape.node);
           context.fillStyle = colour;
           context.fillRect(shape.x, shape.depth * kRow, Math.max(0.5, shape.width - 1), kRow - 1.5);
           if (shape.width < 24) continue;
           context.fillStyle = inkOn(colour);
-          const name = shape.depth === 0 && focus.length === 0 ?
-              `${formatBytes(bytes(shape.node))} ${kMeasures[index()]!.text}` :
-              shape.node.name;
+          const isTop = shape.depth === 0 && focus.length === 0;
+          const name = !isTop      ? shape.node.name :
+              measure === 'either' ? changeText(shape.node) :
+                                     `${formatBytes(bytes(shape.node))} ${kMeasures[index()]!.text}`;
           context.fillText(fitted(context, name, shape.width - 10), shape.x + 5, shape.depth * kRow + kRow / 2);
         }
         context.globalAlpha = 1;
         const all = tree ? bytes(tree) : 0;
         note.textContent = all === 0 ? 'Nothing to show: no block has bytes of this kind.' :
+            wanted === '' && measure === 'either' ?
+                                       `Red has more than ${app.facts.baseline!.path}, blue less. Each is as wide as the ${
+                                           ''}larger of both. Click to focus, Escape to go back.` :
             wanted === ''            ? `${formatBytes(all)} in all. Click to focus, Escape to go back.${partial()}` :
                                        `“${wanted}” matches ${formatBytes(matched(top(), isWanted))}, ${
                                 formatShare(matched(top(), isWanted), bytes(top()))} of what is shown.`;
@@ -153,7 +165,8 @@ export function flameView(app: App): View {
 
   async function make(path: string[] = []): Promise<void> {
     const mine = ++asked;
-    const made = await kTrees.find((one) => one.value === by)!.make(app);
+    const made = measure === 'either' && by !== 'ranges' ? await comparedTree(app, by) :
+                                                           await kTrees.find((one) => one.value === by)!.make(app);
     if (measure === 'grown') await addGrowth(app, made, between.from, between.to);
     if (mine !== asked) return;
     tree = made.root;
@@ -182,6 +195,7 @@ export function flameView(app: App): View {
   }
 
   function fillControls(): void {
+    if (measure === 'either' && (by === 'ranges' || !app.device.hasBefore)) measure = 'atPeak';
     replaceContent(
         controls,
         choice(
@@ -192,7 +206,8 @@ export function flameView(app: App): View {
               app.draws(make());
             }),
         choice(
-            'bytes', [...kMeasures], measure,
+            'bytes',
+            kMeasures.filter((one) => one.value !== 'either' || (by !== 'ranges' && app.device.hasBefore)), measure,
             (value) => {
               measure = value;
               fillControls();
@@ -203,6 +218,7 @@ export function flameView(app: App): View {
     );
   }
 
+  const pathOf = ({parents, node}: Shape): string => [...parents, node].slice(1).map((one) => one.name).join(' › ');
   const shapeAt = (event: MouseEvent): Shape|undefined => {
     const box = drawn.canvas.getBoundingClientRect();
     const [x, y] = [event.clientX - box.left, Math.floor((event.clientY - box.top) / kRow)];
@@ -213,13 +229,14 @@ export function flameView(app: App): View {
     if (!shape) return hideTip();
     const {node} = shape;
     const all = bytes(tree!);
+    if (measure === 'either') return showTip(event, [node.name, changeText(node), pathOf(shape)]);
     showTip(event, [
       node.name,
       `${formatBytes(bytes(node))} ${kMeasures[index()]!.text}, ${formatShare(bytes(node), all)} (${
           formatCount(bytes(node))} bytes)`,
-      ...kMeasures.filter((one) => one.value !== measure)
+      ...kMeasures.filter((one) => one.value !== measure && one.value !== 'either')
           .map((one) => `${formatBytes(node.sum[kMeasures.indexOf(one)]!)} ${one.text}`),
-      [...shape.parents, node].slice(1).map((one) => one.name).join(' › ')
+      pathOf(shape),
     ]);
   });
   drawn.canvas.addEventListener('mouseleave', hideTip);

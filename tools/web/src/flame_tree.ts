@@ -1,14 +1,14 @@
 // The trees of the flame graph: ranges inside each other as they were recorded, modules by their paths with the
 // operators that allocated in them, and Python lines by who called whom.
 import type {App} from './app';
-import type {Blocks} from './device';
+import type {Blocks, Callers, Places} from './device';
 import {callerName} from './paths';
 
 export interface Node {
   name: string;
   kind: 'root'|'module'|'operator'|'function'|'backward'|'user'|'dispatch'|'frame';
   children: Map<string, Node>;
-  own: number[];  // by measure
+  own: number[];  // by measure, and behind them what it was before
   sum: number[];
 }
 
@@ -18,19 +18,27 @@ export const kMeasures = [
   {value: 'temporary', text: 'temporaries'},
   {value: 'kept', text: 'live at the end'},
   {value: 'grown', text: 'new between two instants'},
+  {value: 'either', text: 'at the peak, compared'},
 ] as const;
 export type Measure = (typeof kMeasures)[number]['value'];
+const kAtPeak = 0;
 const kGrown = 4;
+const kEither = 5;  // the larger of what it is and what it was: so wide is a node of a comparison
+const kBefore = 6;
+
+export const changeOf = (of: Node): {before: number; now: number} =>
+    ({before: of.sum[kBefore]!, now: of.sum[kAtPeak]!});
 
 export interface FlameTree {
   root: Node;
   nodeOf: (blocks: Blocks, block: number) => Node;
 }
 
-type Sums = Record<Exclude<Measure, 'grown'>, Float64Array>;
+type Sums = Record<Exclude<Measure, 'grown'|'either'>, Float64Array>;
 
+const kNothing = [0, 0, 0, 0, 0, 0, 0];
 const node = (name: string, kind: Node['kind']): Node =>
-    ({name, kind, children: new Map(), own: [0, 0, 0, 0, 0], sum: [0, 0, 0, 0, 0]});
+    ({name, kind, children: new Map(), own: [...kNothing], sum: [...kNothing]});
 
 const keyOf = (name: string, kind: Node['kind']): string => `${kind} ${name}`;
 
@@ -84,16 +92,22 @@ export function nodesAt(root: Node, path: string[]): Node[]|undefined {
   return nodes;
 }
 
-export async function moduleTree(app: App): Promise<FlameTree> {
-  const {device} = app;
-  const places = await device.places();
-  const labels = await device.labels();
-  const root = node('all', 'root');
-  const placeOf = (module: number, operator: number): Node => {
+type Labels = Record<string, string[]>;
+
+// Where the blocks of a module and an operator are in the tree, which grows by what is asked for.
+function placeIn(root: Node, labels: Labels, pathOf: (name: string) => string[]): (module: number, operator: number) =>
+    Node {
+  return (module, operator) => {
     let at = root;
-    for (const part of modulePath(labels['module']?.[module] ?? '')) at = child(at, part, 'module');
+    for (const part of pathOf(labels['module']?.[module] ?? '')) at = child(at, part, 'module');
     return child(at, labels['operator']?.[operator] ?? '', 'operator');
   };
+}
+
+export async function moduleTree(app: App): Promise<FlameTree> {
+  const places = await app.device.places();
+  const root = node('all', 'root');
+  const placeOf = placeIn(root, await app.device.labels(), modulePath);
   for (let i = 0; i < places.count; ++i) addOwn(placeOf(places.module[i]!, places.operator[i]!), places, i);
   return {
     root: addUp(root),
@@ -101,15 +115,59 @@ export async function moduleTree(app: App): Promise<FlameTree> {
   };
 }
 
-export async function callerTree(app: App): Promise<FlameTree> {
-  const {device} = app;
-  const callers = await device.callers();
-  const frames = (await device.labels())['frames'] ?? [];
-  const nodes: Node[] = [node('all', 'root')];
+// The nodes of a tree of callers below `root`, made where they are not there.
+function callersIn(root: Node, callers: Callers, frames: string[], nameOf: (name: string) => string): Node[] {
+  const nodes: Node[] = [root];
   for (let i = 1; i < callers.count; ++i)
-    nodes.push(child(nodes[callers.parent[i]!]!, callerName(callers, frames, i), 'frame'));
+    nodes.push(child(nodes[callers.parent[i]!]!, nameOf(callerName(callers, frames, i)), 'frame'));
+  return nodes;
+}
+
+export async function callerTree(app: App): Promise<FlameTree> {
+  const callers = await app.device.callers();
+  const frames = (await app.device.labels())['frames'] ?? [];
+  const nodes = callersIn(node('all', 'root'), callers, frames, (name) => name);
   for (let i = 0; i < callers.count; ++i) addOwn(nodes[i]!, callers, i);
   return {root: addUp(nodes[0]!), nodeOf: (blocks, block) => nodes[blocks.caller[block]!]!};
+}
+
+// As `memoir diff` has modules: without what wraps them.
+const kWrappers = ['module', '_orig_mod', '_fsdp_wrapped_module'];
+function unwrapped(name: string): string[] {
+  const path = modulePath(name);
+  const inner = path.filter((part) => !kWrappers.includes(part));
+  return inner.length > 0 ? inner : path;
+}
+
+function compare(root: Node): Node {
+  root.own[kEither] = Math.max(root.own[kAtPeak]!, root.own[kBefore]!);
+  root.children.forEach(compare);
+  return root;
+}
+
+// Of this capture and of the one it is compared with. Lines move between them, so callers are told apart by functions.
+export async function comparedTree(app: App, by: 'modules'|'callers'): Promise<FlameTree> {
+  const {device} = app;
+  const before = await device.before();
+  const root = node('all', 'root');
+  const addPlaces = (places: Places, labels: Labels, which: number): void => {
+    const placeOf = placeIn(root, labels, unwrapped);
+    for (let i = 0; i < places.count; ++i)
+      placeOf(places.module[i]!, places.operator[i]!).own[which]! += places.atPeak[i]!;
+  };
+  const addCallers = (callers: Callers, labels: Labels, which: number): void => {
+    const nodes = callersIn(root, callers, labels['frames'] ?? [], (name) => name.replace(/:\d+(?= |$)/, ''));
+    for (let i = 0; i < callers.count; ++i) nodes[i]!.own[which]! += callers.atPeak[i]!;
+  };
+  const labels = await device.labels();
+  if (by === 'modules') {
+    addPlaces(await device.places(), labels, kAtPeak);
+    addPlaces(before.places, before.labels, kBefore);
+  } else {
+    addCallers(await device.callers(), labels, kAtPeak);
+    addCallers(before.callers, before.labels, kBefore);
+  }
+  return {root: addUp(compare(root)), nodeOf: () => root};
 }
 
 // What is live at `to` and was not at `from`. What is from before the recording was live all the time before.
