@@ -55,6 +55,12 @@ MEMOIR_API void memoir_leave(void);
 /* The rank, now that it is known: of the job's default process group. */
 MEMOIR_API void memoir_rank(uint32_t rank, uint32_t world_size);
 
+/* Where this rank stands among the job's, in each dimension in which the job is parallel ("pp", "dp", "tp"): `indices`
+ * from 0, `sizes` in ranks. The first 16 are kept, in the place of those of an earlier call, of names 64 bytes. To be
+ * called while a recording runs; the Python package reads it from DeviceMesh and from named process groups. */
+MEMOIR_API void memoir_coordinates(const char* const* dimensions, const uint32_t* indices, const uint32_t* sizes,
+                                   size_t count);
+
 /* To be called once torch has made its CUDA allocators (torch.cuda.init()): they are recorded from here on, with the
  * blocks that are live. Without this call they are recorded from the first CUDA block that an operator allocates. */
 MEMOIR_API void memoir_cuda_is_ready(void);

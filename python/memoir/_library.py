@@ -138,7 +138,9 @@ def _declare(library: ctypes.CDLL) -> ctypes.CDLL:
     library.memoir_python_compiler.argtypes = [ctypes.c_uint32, ctypes.c_char_p]
     library.memoir_python_compiled.argtypes = [ctypes.c_char_p]
     library.memoir_rank.argtypes = [ctypes.c_uint32, ctypes.c_uint32]
-    for function in (library.memoir_forked, library.memoir_leave, library.memoir_rank, library.memoir_cuda_is_ready,
-                     library.memoir_python_compiler, library.memoir_python_compiled):
+    numbers = ctypes.POINTER(ctypes.c_uint32)
+    library.memoir_coordinates.argtypes = [ctypes.POINTER(ctypes.c_char_p), numbers, numbers, ctypes.c_size_t]
+    for function in (library.memoir_forked, library.memoir_leave, library.memoir_rank, library.memoir_coordinates,
+                     library.memoir_cuda_is_ready, library.memoir_python_compiler, library.memoir_python_compiled):
         function.restype = None
     return library

@@ -10,7 +10,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterator  # noqa: TC003  # typing.get_type_hints evaluates annotations
 
-from memoir import _compiler, _dispatch, _holders, _library, _modules, _processes, _stopped, _tracing, _uncaught
+from memoir import _compiler, _coordinates, _dispatch, _holders, _library, _modules, _processes, _stopped, _tracing, _uncaught
 from memoir._lazy import Lazy
 from memoir._terminal import say
 
@@ -160,6 +160,7 @@ def _begin_waiting() -> None:
         if _tracker.memoir_begin(message, len(message)) != 0:
             raise RuntimeError(message.value.decode(errors="replace"))
         _look_inside(_tracker)
+        _coordinates.tell(_tracker)
 
 
 def _leave() -> None:
@@ -295,6 +296,7 @@ def _begin(torch_version: str, options: dict[str, typing.Any]) -> ctypes.CDLL:
     if _modules.asked() and library.memoir_recording_modules() != 1:
         _modules.stop()  # in a forked child, whose parent's recording sees them
     _look_inside(library)
+    _coordinates.tell(library)
     return library
 
 
@@ -313,6 +315,7 @@ def _call(library: ctypes.CDLL, function: str, options: dict[str, typing.Any]) -
     if _tracker is None:
         atexit.register(_stop_at_exit)
         _processes.follow(followed)
+        _coordinates.follow(tracker)
     _tracker = library
     _follow_cuda(library)
     _compiler.start(library)
@@ -334,18 +337,14 @@ def _look_inside(library: ctypes.CDLL) -> None:
     _record_modules(library)
     _trace_calls(library)
     if not _holders.asked() and library.memoir_recording_holders() == 1:
-        import torch
-
-        _holders.start(_library.load_modules(torch.__version__))
+        _holders.start(_library.load_modules(sys.modules["torch"].__version__))
 
 
 def _record_modules(library: ctypes.CDLL) -> None:
     if _modules.asked() or library.memoir_recording_modules() != 1:
         return
-    import torch
-
     try:
-        _modules.start(_library.load_modules(torch.__version__))
+        _modules.start(_library.load_modules(sys.modules["torch"].__version__))
     except Exception as problem:
         say(f"memoir: recording without modules: {problem}; --modules off hides this line")
 
@@ -353,10 +352,7 @@ def _record_modules(library: ctypes.CDLL) -> None:
 def _trace_calls(library: ctypes.CDLL) -> None:
     if _tracing.asked() or library.memoir_recording_calls() != 1:
         return
-    import torch
-
-    problem = _tracing.start(_library.load_modules(torch.__version__))
-    if problem:
+    if problem := _tracing.start(_library.load_modules(sys.modules["torch"].__version__)):
         say(f"memoir: recording without calls of Python functions: {problem}; --stacks python hides this line")
 
 

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
+#include "tools/analyze/ranks/coordinates.h"
 #include "tools/analyze/ranks/module_sketch.h"
 
 namespace memoir {
@@ -173,6 +176,106 @@ TEST(OddRanksTest, AnyNumbersAreTaken) {
 TEST(OddRanksTest, NothingOfNothing) {
   EXPECT_THAT(Found({}).odd, IsEmpty());
   EXPECT_THAT(Found({}).roles, IsEmpty());
+}
+
+v1::RecordingSummary At(v1::RecordingSummary recording,
+                        const std::vector<std::tuple<std::string, std::uint32_t, std::uint32_t>>& place) {
+  for (const auto& [dimension, index, size] : place) {
+    v1::Coordinate& of = *recording.mutable_process()->add_coordinates();
+    of.set_dimension(dimension);
+    of.set_index(index);
+    of.set_size(size);
+  }
+  return recording;
+}
+
+// Two stages of 8 ranks: 4 parallel in data, 2 in tensors. `peak` is of (pp, dp, tp).
+template <class Peak>
+std::vector<v1::RecordingSummary> ThreeWays(const Peak& peak, bool stages_have_own_modules = true) {
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 0; rank < 16; ++rank) {
+    const std::uint32_t pp = rank / 8, dp = rank / 2 % 4, tp = rank % 2;
+    const std::string module = stages_have_own_modules && pp == 1 ? "head" : "block";
+    recordings.push_back(
+        At(Recording(rank, peak(pp, dp, tp) * kMiB, {module}), {{"pp", pp, 2}, {"dp", dp, 4}, {"tp", tp, 2}}));
+  }
+  return recordings;
+}
+
+TEST(CoordinatesTest, NameRolesByWhatTheirMembersHaveInCommon) {
+  const OddRanks found = Found(ThreeWays([](auto pp, auto, auto) { return 100 + pp * 50; }));
+  ASSERT_THAT(found.roles, SizeIs(2));
+  EXPECT_EQ(CommonPlaceOf(found.ranks, found.roles[0].members), "pp 0");
+  EXPECT_EQ(CommonPlaceOf(found.ranks, found.roles[1].members), "pp 1");
+  EXPECT_EQ(PlaceOf(found.ranks[13]), "pp 1, dp 2, tp 1");
+  EXPECT_EQ(CommonPlaceOf(found.ranks, {13}), "pp 1, dp 2, tp 1");
+  EXPECT_EQ(CommonPlaceOf(found.ranks, {0, 2, 4}), "pp 0, dp 0-2, tp 0");
+}
+
+TEST(CoordinatesTest, DimensionsOfOneRankAreLeftOut) {
+  RankBook book;
+  book.Add(At(Recording(0, kMiB, {"a"}), {{"dp", 0, 1}, {"tp", 0, 2}}));
+  EXPECT_EQ(PlaceOf(book.Take()[0]), "tp 0");
+}
+
+TEST(CoordinatesTest, ARankWithoutThemLeavesTheRoleUnnamed) {
+  std::vector<v1::RecordingSummary> recordings = ThreeWays([](auto, auto, auto) { return 100; }, false);
+  recordings.push_back(Recording(16, 100 * kMiB, {"block"}));
+  const OddRanks found = Found(recordings);
+  ASSERT_THAT(found.roles, SizeIs(1));
+  EXPECT_EQ(CommonPlaceOf(found.ranks, found.roles[0].members), "");
+  EXPECT_THAT(found.odd, IsEmpty());
+}
+
+// Nothing but the coordinate tells them apart: without it the fourth that has more would be accused.
+TEST(CoordinatesTest, ExpertsThatHoldMoreAreARoleOfTheirOwn) {
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 0; rank < 16; ++rank)
+    recordings.push_back(At(Recording(rank, (rank % 4 == 3 ? 180 : 100) * kMiB, {"expert"}), {{"ep", rank % 4, 4}}));
+  const OddRanks found = Found(recordings);
+  EXPECT_THAT(found.odd, IsEmpty());
+  ASSERT_THAT(found.roles, SizeIs(4));
+  EXPECT_EQ(found.roles[3].split_by, "ep");
+  EXPECT_EQ(CommonPlaceOf(found.ranks, found.roles[3].members), "ep 3");
+  for (v1::RecordingSummary& recording : recordings) recording.mutable_process()->clear_coordinates();
+  EXPECT_THAT(Found(recordings).odd, SizeIs(4));
+}
+
+TEST(CoordinatesTest, AnOddRankAmongExpertsIsStillFound) {
+  std::vector<v1::RecordingSummary> recordings;
+  for (std::uint32_t rank = 0; rank < 16; ++rank)
+    recordings.push_back(
+        At(Recording(rank, (100 + 40 * (rank % 4) + (rank == 5 ? 30 : 0)) * kMiB, {"expert"}), {{"ep", rank % 4, 4}}));
+  const OddRanks found = Found(recordings);
+  ASSERT_THAT(found.odd, SizeIs(1));
+  EXPECT_THAT(found.odd[0].ranks, ElementsAre(5));
+  EXPECT_EQ(found.odd[0].usual, 140 * kMiB);
+}
+
+// What ranks that should be alike have in common is one finding, and still one.
+TEST(CoordinatesTest, AllRanksOfAReplicaAreOneFinding) {
+  const OddRanks found = Found(ThreeWays([](auto pp, auto dp, auto) { return 100 + (pp == 0 && dp == 2) * 60; }));
+  ASSERT_THAT(found.odd, SizeIs(1));
+  EXPECT_THAT(found.odd[0].ranks, ElementsAre(4, 5));
+  EXPECT_EQ(found.odd[0].place, "dp 2");
+  EXPECT_EQ(found.odd[0].difference(), 60 * kMiB);
+}
+
+TEST(CoordinatesTest, ARoleOfSeveralStagesHasAReplicaOfEach) {
+  const OddRanks found =
+      Found(ThreeWays([](auto pp, auto dp, auto) { return 100 + (pp == 0 && dp == 2) * 60; }, false));
+  ASSERT_THAT(found.roles, SizeIs(1));
+  ASSERT_THAT(found.odd, SizeIs(1));
+  EXPECT_THAT(found.odd[0].ranks, ElementsAre(4, 5));
+  EXPECT_EQ(found.odd[0].place, "dp 2, pp 0");
+}
+
+TEST(CoordinatesTest, OneOfTheRanksOfAReplicaIsNotTheReplica) {
+  const OddRanks found =
+      Found(ThreeWays([](auto pp, auto dp, auto tp) { return 100 + (pp == 0 && dp == 2 && tp == 1) * 60; }));
+  ASSERT_THAT(found.odd, SizeIs(1));
+  EXPECT_THAT(found.odd[0].ranks, ElementsAre(5));
+  EXPECT_EQ(found.odd[0].place, "");
 }
 
 }  // namespace

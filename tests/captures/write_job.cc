@@ -1,7 +1,9 @@
-// write_job OUT RANKS [--skew] [--odd RANK=ROLE] [--torch RANK=VERSION] ROLE...: a job of so many ranks, each a copy
-// of one of the captures in turn: rank, host, process id and start are its own, all else is as it was recorded. 8 ranks
-// are on a host; with --skew the clocks of every second host are three hours ahead, and no `memoir run` says that they
-// are one job. --odd makes one rank a copy of another capture, --torch says another version of torch.
+// write_job OUT RANKS [--skew] [--odd RANK=ROLE] [--torch RANK=VERSION] [--mesh pp=2,dp=4] [--allocator RANK=SETTINGS]
+// ROLE...: a job of so many ranks, each a copy of one of the captures in turn: rank, host, process id and start are its
+// own, all else is as it was recorded. 8 ranks are on a host; with --skew the clocks of every second host are three
+// hours ahead, and no `memoir run` says that they are one job. --odd makes one rank a copy of another capture, --torch
+// says another version of torch, --allocator other settings of its allocator, --mesh where ranks stand, the last
+// dimension fastest.
 //
 // Each ROLE is a folder with the recording of one process. Of several parts, all are copied.
 #include <algorithm>
@@ -12,6 +14,7 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "memoir/v1/capture.pb.h"
@@ -48,7 +51,8 @@ std::vector<Part> ReadParts(const std::string& folder) {
 struct Rank {
   std::uint32_t number = 0, world = 0;
   bool skew = false;
-  std::string torch;  // "": as it was recorded
+  std::string torch, allocator;  // "": as it was recorded
+  std::vector<std::pair<std::string, std::uint32_t>> mesh;
   std::string host() const {
     char text[16];
     std::snprintf(text, sizeof text, "node%04u", number / kRanksOfHost);
@@ -65,6 +69,16 @@ void Rename(const Rank& rank, ProcessInfo* process) {
   process->set_pid(rank.pid());
   process->set_run(rank.skew ? "" : "job");
   if (!rank.torch.empty()) process->set_torch_version(rank.torch);
+  if (!rank.allocator.empty()) process->set_allocator_settings(rank.allocator);
+  process->clear_coordinates();
+  std::uint32_t above = rank.world;  // ranks at one place of the dimensions so far
+  for (const auto& [dimension, size] : rank.mesh) {
+    memoir::v1::Coordinate& of = *process->add_coordinates();
+    of.set_dimension(dimension);
+    of.set_size(size);
+    of.set_index(rank.number % above / (above / size));
+    above /= size;
+  }
   // One process that stood for a simulated world would say that its other ranks never were.
   const std::string& device = process->simulated_device();
   process->set_simulated_device(device.substr(0, device.find(", alone of ")));
@@ -117,14 +131,30 @@ std::map<std::uint32_t, std::string> TakeByRank(const std::string& name, std::ve
   return by_rank;
 }
 
+// Of "pp=2,dp=4".
+std::vector<std::pair<std::string, std::uint32_t>> TakeMesh(std::vector<std::string>* words) {
+  std::vector<std::pair<std::string, std::uint32_t>> mesh;
+  const auto at = std::ranges::find(*words, "--mesh");
+  if (at == words->end() || at + 1 == words->end()) return mesh;
+  std::stringstream text(at[1]);
+  for (std::string name, size; std::getline(text, name, '=') && std::getline(text, size, ',');)
+    mesh.emplace_back(name, static_cast<std::uint32_t>(std::stoul(size)));
+  words->erase(at, at + 2);
+  return mesh;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   const bool skew = std::erase(words, "--skew") > 0;
-  const auto odd = TakeByRank("--odd", &words), torch = TakeByRank("--torch", &words);
+  auto odd = TakeByRank("--odd", &words), torch = TakeByRank("--torch", &words),
+       allocator = TakeByRank("--allocator", &words);
+  const auto mesh = TakeMesh(&words);
   if (words.size() < 3) {
-    std::fprintf(stderr, "usage: write_job OUT RANKS [--skew] [--odd RANK=ROLE] [--torch RANK=VERSION] ROLE...\n");
+    std::fprintf(stderr,
+                 "usage: write_job OUT RANKS [--skew] [--odd RANK=ROLE] [--torch RANK=VERSION] [--mesh pp=2,dp=4] "
+                 "[--allocator RANK=SETTINGS] ROLE...\n");
     return 2;
   }
   std::vector<std::vector<Part>> roles;
@@ -132,10 +162,8 @@ int main(int argc, char** argv) {
   std::filesystem::create_directories(words[0]);
   const auto world = static_cast<std::uint32_t>(std::stoul(words[1]));
   for (std::uint32_t rank = 0; rank < world; ++rank) {
-    const auto version = torch.find(rank);
-    const auto other = odd.find(rank);
-    WriteRank(words[0], {rank, world, skew, version == torch.end() ? "" : version->second},
-              other == odd.end() ? roles[rank % roles.size()] : ReadParts(other->second));
+    WriteRank(words[0], {rank, world, skew, torch[rank], allocator[rank], mesh},
+              odd.contains(rank) ? ReadParts(odd[rank]) : roles[rank % roles.size()]);
   }
   return 0;
 }

@@ -95,6 +95,40 @@ def test_another_version_is_named(role, checked, ranks):
     assert difference["what"] == "torch" and {"value": "2.10.0", "who": f"rank {ranks - 3}", "ranks": [f"rank {ranks - 3}"]} in difference["values"]
 
 
+def test_settings_of_the_allocator_are_compared(role, checked):
+    found, code = checked(8, [role(0), role(1)], "--allocator", "5=expandable_segments:True")
+    difference, = found["differences"]
+    assert code == 3 and found["odd"] == [] and difference["what"] == "settings of the allocator"
+    assert {"value": "expandable_segments:True", "who": "rank 5", "ranks": ["rank 5"]} in difference["values"]
+
+
+def test_a_replica_whose_data_is_longer_is_one_finding(role, checked):
+    """Both stages of it: one finding each, for a stage is a role."""
+    plain = [role(0), role(1)]
+    options = [word for rank in range(12, 16) for word in ("--odd", f"{rank}={role(rank % 2, 'longer')}")]
+    found, code = checked(64, plain, "--mesh", "dp=16,tp=2,pp=2", *options)
+    assert code == 3 and [one["place"] for one in found["roles"]] == ["pp 0", "pp 1"]
+    assert sorted((one["ranks"], one["place"]) for one in found["odd"]) == [([12, 14], "dp 3"), ([13, 15], "dp 3")]
+    assert {one["who"] for one in found["odd"]} == {"dp 3, ranks 12, 14", "dp 3, ranks 13, 15"}
+    found, code = checked(64, plain, *options)
+    assert sorted(one["ranks"] for one in found["odd"]) == [[12], [13], [14], [15]] and {one["place"] for one in found["odd"]} == {""}
+
+
+def test_one_rank_says_where_it_stands(role, checked):
+    found, code = checked(16, [role(0), role(1)], "--mesh", "dp=8,pp=2", "--odd", f"11={role(1, 'kept_activations')}")
+    one, = found["odd"]
+    assert code == 3 and one["ranks"] == [11] and one["place"] == "dp 5, pp 1" and one["who"] == "rank 11 (node0001, dp 5, pp 1)"
+
+
+def test_experts_that_hold_more_accuse_nobody(role, checked):
+    """A fourth of the ranks with a wider layer: what their coordinate explains."""
+    options = [word for rank in range(3, 32, 4) for word in ("--odd", f"{rank}={role(1, 'wide')}")]
+    found, code = checked(32, [role(1)], "--mesh", "dp=8,ep=4", *options)
+    assert (found["odd"], code) == ([], 0) and [(one["place"], one["split_by"]) for one in found["roles"]] == [(f"ep {i}", "ep") for i in range(4)]
+    found, code = checked(32, [role(1)], "--mesh", "dp=8,tp=4", *options)
+    assert code == 3 and {one["place"] for one in found["odd"]} == {"tp 3"}
+
+
 @pytest.mark.in_turn
 def test_a_host_whose_libraries_take_more(role, checked):
     """All ranks of node 1."""

@@ -11,6 +11,7 @@
 #include "tools/model/replayer.h"
 #include "tools/model/runs.h"
 #include "tools/read/folder.h"
+#include "tools/read/process_info.h"
 
 namespace memoir {
 namespace {
@@ -47,13 +48,8 @@ ProcessSummary Summarise(const ProcessFiles& files, const CaptureFolder& folder,
   ProcessSummary summary;
   summary.info = files.parts[0].process;
   const v1::ProcessInfo& newest = files.parts.back().process;
-  summary.info.set_rank(newest.rank());
-  summary.info.set_world_size(newest.world_size());
-  summary.info.set_restart(newest.restart());
-  summary.info.set_rank_source(newest.rank_source());
+  TakeNewer(newest, &summary.info);
   summary.info.set_rank_conflict(ToUtf8(newest.rank_conflict()));
-  *summary.info.mutable_sources() = newest.sources();
-  *summary.info.mutable_unrecorded() = newest.unrecorded();
   summary.pending_ring = FindPendingRing(summary.info);
   summary.info.set_program(ToUtf8(summary.info.program()));
   summary.parts = files.parts.size();

@@ -94,6 +94,14 @@ std::string ProcessLabel(const Capture& capture, ProcessId process) {
   return RankLabel(own) + (shared > 1 ? absl::StrCat(" (pid ", own.info.pid(), ")") : "");
 }
 
+std::string PlaceOf(const v1::ProcessInfo& info) {
+  std::string text;
+  for (const v1::Coordinate& of : info.coordinates()) {
+    if (of.size() > 1) absl::StrAppend(&text, text.empty() ? "" : ", ", of.dimension(), " ", of.index());
+  }
+  return text;
+}
+
 std::string RankList(const std::set<std::uint32_t>& ranks) {
   std::string text;
   for (auto it = ranks.begin(); it != ranks.end();) {

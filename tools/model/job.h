@@ -48,6 +48,9 @@ std::string RankLabel(const v1::ProcessInfo& info, bool is_rank);
 // The same, with the process id where processes share it: "rank 3 (pid 100)".
 std::string ProcessLabel(const Capture& capture, ProcessId process);
 
+// Where it stands among the job's: "pp 1, tp 0", of dimensions of more than one rank; "": not known.
+std::string PlaceOf(const v1::ProcessInfo& info);
+
 // "0-3, 6": ranks of a job are mostly a range.
 std::string RankList(const std::set<std::uint32_t>& ranks);
 

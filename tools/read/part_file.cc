@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "tools/read/process_info.h"
 #include "tools/read/varint.h"
 
 namespace memoir {
@@ -175,23 +176,6 @@ std::string WalkChunk(Window& file, std::uint64_t offset, std::uint64_t end, Wal
 absl::Status NotACapture(const std::string& path, const std::string& why) {
   return absl::InvalidArgumentError(
       absl::StrCat(path, ": not a Memoir capture (", why, " at offset 0): give the folder that `memoir run` wrote"));
-}
-
-// "" when this reader knows the format.
-std::string WhyTooNew(const v1::ProcessInfo& process) {
-  if (process.format_version() <= kFormatVersion) return "";
-  return absl::StrCat("written in capture format ", process.format_version(), " by Memoir ", process.memoir_version(),
-                      ", this Memoir reads up to format ", kFormatVersion, " (at offset 0): install a newer Memoir");
-}
-
-void TakeNewer(const v1::ProcessInfo& newer, v1::ProcessInfo* process) {
-  process->set_rank(newer.rank());
-  process->set_world_size(newer.world_size());
-  process->set_restart(newer.restart());
-  process->set_rank_source(newer.rank_source());
-  process->set_rank_conflict(newer.rank_conflict());
-  *process->mutable_sources() = newer.sources();
-  *process->mutable_unrecorded() = newer.unrecorded();
 }
 
 // Goes from chunk to chunk until the end or the first damage.

@@ -19,7 +19,6 @@
 
 namespace memoir {
 
-inline constexpr std::uint32_t kFormatVersion = 1;
 inline constexpr std::uint64_t kMaxPayloadBytes = 64u << 20;
 
 struct ChunkHeader {

@@ -40,6 +40,18 @@ std::string Product(std::string_view text, NameHashes& hashes) {
   return text.size() <= 80 && ConsistsOf(text, kLetters) ? std::string(text) : HashedText(text, hashes);
 }
 
+// "expandable_segments:True,max_split_size_mb:128"
+std::string AllocatorSettings(std::string_view text, NameHashes& hashes) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:,[]-";
+  bool known = text.size() <= 400 && ConsistsOf(text, kLetters);
+  for (std::string_view rest = text; known && !rest.empty();) {
+    const std::string_view item = rest.substr(0, rest.find(','));
+    known = item.find(':') != std::string_view::npos;
+    rest.remove_prefix(std::min(rest.size(), item.size() + 1));
+  }
+  return known ? std::string(text) : HashedText(text, hashes);
+}
+
 using Rule = std::string (*)(std::string_view, NameHashes&);
 const absl::flat_hash_map<std::string_view, Rule>& Rules() {
   static const auto& rules = *new absl::flat_hash_map<std::string_view, Rule>{
@@ -55,6 +67,8 @@ const absl::flat_hash_map<std::string_view, Rule>& Rules() {
       {"memoir.v1.ProcessInfo.boot_id", HashedText},
       {"memoir.v1.ProcessInfo.rank_conflict", HashedText},
       {"memoir.v1.ProcessInfo.run", HashedText},
+      {"memoir.v1.ProcessInfo.allocator_settings", AllocatorSettings},
+      {"memoir.v1.Coordinate.dimension", HashedText},
       {"memoir.v1.Unrecorded.why", HashedText},
       {"memoir.v1.NameDef.hash", Kept},  // of what is there then: Redact(NameDef)
       {"memoir.v1.NameDef.text", Kept},

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +11,8 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tracker/memoir_python.h"
 #include "tracker/session/not_recording.h"
@@ -140,6 +143,16 @@ int memoir_begin(char* message, size_t size) {
 void memoir_rank(uint32_t rank, uint32_t world_size) {
   try {
     memoir::NameRank(rank, world_size);
+  } catch (...) {  // the capture keeps what was known
+  }
+}
+
+void memoir_coordinates(const char* const* dimensions, const uint32_t* indices, const uint32_t* sizes, size_t count) {
+  constexpr size_t kMost = 16;
+  try {
+    std::vector<memoir::Coordinate> coordinates;
+    for (size_t i = 0; i < std::min(count, kMost); ++i) coordinates.push_back({dimensions[i], indices[i], sizes[i]});
+    memoir::PlaceRank(std::move(coordinates));
   } catch (...) {  // the capture keeps what was known
   }
 }

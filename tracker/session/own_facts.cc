@@ -27,6 +27,18 @@ void TakeRank(const Rank& rank, ProcessFacts* facts) {
   facts->rank_conflict = rank.conflict;
 }
 
+namespace {
+
+// What torch 2.9 and later look at first; earlier ones know the second alone.
+std::string AllocatorSettings() {
+  for (const char* const name : {"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"}) {
+    if (const char* const settings = std::getenv(name); settings != nullptr && *settings != '\0') return settings;
+  }
+  return "";
+}
+
+}  // namespace
+
 ProcessFacts FactsNow(const Settings& settings, OperatorHook operators, std::uint64_t ticks_per_second) {
   ProcessFacts facts;
   TakeRank(FindRank(settings.rank, std::nullopt), &facts);
@@ -52,6 +64,7 @@ ProcessFacts FactsNow(const Settings& settings, OperatorHook operators, std::uin
   AddLateSources(&facts);
   facts.boot_id = process.boot_id;
   if (const char* run = std::getenv("MEMOIR_RUN"); run != nullptr) facts.run = run;
+  facts.allocator_settings = AllocatorSettings();
   return facts;
 }
 

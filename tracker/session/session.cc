@@ -23,6 +23,7 @@
 #include "tracker/session/dead_rings.h"
 #include "tracker/session/end_snapshot.h"
 #include "tracker/session/own_facts.h"
+#include "tracker/session/own_ring.h"
 #include "tracker/session/rank.h"
 #include "tracker/session/recording_controls.h"
 #include "tracker/session/snapshot_hooks.h"
@@ -112,25 +113,6 @@ void LookForUnrecorded() {
   }
 }
 
-// Also makes the loader look for the symbol: an interposer of another Memoir does not have it.
-bool FitsInterposer(std::string* error) {
-  if (memoir_ring_layout_12 == kRingVersion) return true;
-  *error = "the interposer that is loaded is another Memoir's; install Memoir again";
-  return false;
-}
-
-bool OpenRing(const Settings& settings, const std::string& stem, std::string* error) {
-  RingOptions ring{};
-  ring.folder = settings.ring_dir.empty() ? nullptr : settings.ring_dir.c_str();
-  ring.bytes = settings.ring_size == 0 ? kDefaultRingBytes : settings.ring_size;
-  ring.capture_folder = settings.output.c_str();
-  ring.file_stem = stem.c_str();
-  char message[512] = "";
-  if (RingOpen(ring, message, sizeof message)) return true;
-  *error = message;
-  return false;
-}
-
 // Hooks that passed the flag before it went off are short; give them time to commit what they began.
 void LetHooksLeave() {
   const timespec pause{.tv_sec = 0, .tv_nsec = 2'000'000};
@@ -170,7 +152,7 @@ bool StartWriter(const Settings& settings, OperatorHook operators, Session& own,
   own.said_unrecorded = false;
   own.child = settings.child || settings.forked_from != 0;
   options.stem = FileStem(options.process);
-  if (!FitsInterposer(error) || !OpenRing(settings, options.stem, error)) return false;
+  if (!OpenOwnRing(settings, options.stem, error)) return false;
   own.dead_rings = std::make_shared<DeadRings>(RingPath(), settings.output, InstalledDrain());
   own.host = std::make_shared<HostReadings>();
   options.on_look = [dead_rings = own.dead_rings, host = own.host] {
@@ -299,6 +281,15 @@ void NameRank(std::uint32_t rank, std::uint32_t world_size) {
   if (own->writer == nullptr) return;
   own->group = ProcessGroup{rank, world_size};
   FindRankAgain(*own);
+}
+
+void PlaceRank(std::vector<Coordinate> coordinates) {
+  Session* own = Own();
+  if (own == nullptr) return;
+  const std::lock_guard lock(own->mutex);
+  if (own->writer == nullptr || own->facts.coordinates == coordinates) return;
+  own->facts.coordinates = std::move(coordinates);
+  own->writer->SetProcess(own->facts);
 }
 
 void SeeCuda() {

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tracker/session/settings.h"
 #include "tracker/writer/writer.h"
@@ -26,6 +27,8 @@ bool StartSession(const Settings& settings, std::string* error);
 bool StopSession(EndReason reason, const std::string& why, std::string* error);
 // torch.distributed's default process group is there: this process's rank and the number of ranks.
 void NameRank(std::uint32_t rank, std::uint32_t world_size);
+// Where this rank stands among the job's, in the place of what was said of it before.
+void PlaceRank(std::vector<Coordinate> coordinates);
 void FlushSession();
 // A snapshot into `folder`, or where that is empty into the recording's next one, which it then says. Other threads go
 // on. False, with one line in `error`.

@@ -56,7 +56,12 @@ enum : std::uint32_t {
   kProcessStart = 29,
   kParentPid = 30,
   kParentStart = 31,
+  kCoordinates = 32,
+  kAllocatorSettings = 33,
 };
+}
+namespace coordinate {
+enum : std::uint32_t { kDimension = 1, kIndex = 2, kSize = 3 };
 }
 namespace unrecorded {
 enum : std::uint32_t { kWhat = 1, kBeginTick = 2, kEndTick = 3, kWhy = 4 };

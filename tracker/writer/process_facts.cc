@@ -26,6 +26,13 @@ void AddUnrecorded(protozero::pbf_writer& message, const Unrecorded& unrecorded,
   AddText(part, field::unrecorded::kWhy, unrecorded.why, text_limit);
 }
 
+void AddCoordinate(protozero::pbf_writer& message, const Coordinate& coordinate) {
+  protozero::pbf_writer part(message, fields::kCoordinates);
+  AddText(part, field::coordinate::kDimension, coordinate.dimension, 64);
+  part.add_uint32(field::coordinate::kIndex, coordinate.index);
+  part.add_uint32(field::coordinate::kSize, coordinate.size);
+}
+
 std::string EncodeWithTexts(const ProcessFacts& facts, const RingClock& start, const std::string& ring_path,
                             std::size_t text_limit) {
   std::string bytes;
@@ -54,6 +61,8 @@ std::string EncodeWithTexts(const ProcessFacts& facts, const RingClock& start, c
   message.add_uint64(fields::kParentPid, facts.parent_pid);
   message.add_uint64(fields::kParentStart, facts.parent_start);
   for (const Unrecorded& unrecorded : facts.unrecorded) AddUnrecorded(message, unrecorded, text_limit);
+  for (const Coordinate& coordinate : facts.coordinates) AddCoordinate(message, coordinate);
+  AddText(message, fields::kAllocatorSettings, facts.allocator_settings, text_limit);
   return bytes;
 }
 

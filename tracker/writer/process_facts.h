@@ -28,6 +28,13 @@ struct Unrecorded {
   bool operator==(const Unrecorded&) const = default;
 };
 
+// Of this rank in one dimension in which the job is parallel: "pp", 1 of 4.
+struct Coordinate {
+  std::string dimension;
+  std::uint32_t index = 0, size = 0;
+  friend bool operator==(const Coordinate&, const Coordinate&) = default;
+};
+
 struct ProcessFacts {
   std::uint64_t pid = 0;
   std::string host;
@@ -50,6 +57,8 @@ struct ProcessFacts {
   std::uint64_t parent_start = 0;
   std::string run;  // tells the processes of one `memoir run` from those of another; "": of none
   std::vector<Unrecorded> unrecorded;
+  std::vector<Coordinate> coordinates;
+  std::string allocator_settings;  // of torch's allocator, as the environment has them
 };
 
 // A ProcessInfo message without its part number, at most `limit` bytes: texts are cut where it would be longer.

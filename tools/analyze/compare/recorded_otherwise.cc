@@ -130,6 +130,12 @@ std::vector<Unlike> RecordedOtherwise(const RecordedSide& a, const RecordedSide&
   }
   differences.Add("ranks", RanksOf(a.capture), RanksOf(b.capture));
   if (!IsImported(a.capture) && !IsImported(b.capture)) of_processes("operators", SourcesWord);
+  if (!IsImported(a.capture) && !IsImported(b.capture)) {
+    of_processes("allocator's settings", [](const ProcessSummary& process) {
+      const std::string& settings = process.info.allocator_settings();
+      return settings.empty() ? std::string("not set") : settings;
+    });
+  }
   const bool mapped_known = HasGpu(a.summary) && HasGpu(b.summary) && !IsSnapshot(a.capture) && !IsSnapshot(b.capture);
   if (mapped_known && a.held.maps_segments != b.held.maps_segments) {
     const auto word = [](bool mapped) { return mapped ? "expandable segments" : "no expandable segments"; };

@@ -116,7 +116,8 @@ void FindDifferences(JobOverview& overview) {
       {"python", [](const v1::ProcessInfo& info) { return info.python_version(); }},
       {"memoir", [](const v1::ProcessInfo& info) { return info.memoir_version(); }},
       {"program", [](const v1::ProcessInfo& info) { return std::string(info.program()); }},
-      {"device", [](const v1::ProcessInfo& info) { return info.simulated_device(); }}};
+      {"device", [](const v1::ProcessInfo& info) { return info.simulated_device(); }},
+      {"settings of the allocator", [](const v1::ProcessInfo& info) { return info.allocator_settings(); }}};
   for (const auto& [what, text] : alike) {
     Difference difference{what, {}};
     for (const v1::RecordingSummary* const recording : overview.recordings) {

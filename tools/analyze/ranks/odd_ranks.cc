@@ -4,9 +4,9 @@
 #include <array>
 #include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
+#include "tools/analyze/ranks/joined_ranks.h"
 #include "tools/analyze/ranks/usual_line.h"
 
 namespace memoir {
@@ -230,33 +230,6 @@ class Judge {
   std::optional<UsualRows> usual_rows_;
 };
 
-// Where all of a host's ranks have more outside of torch, it is the host that is odd.
-void JoinHosts(OddRanks& found) {
-  std::map<std::string, std::size_t> of_host, odd_of_host;
-  for (const Role& role : found.roles) {
-    for (const std::size_t i : role.members) of_host[found.ranks[i].host] += role.judged();
-  }
-  const auto has_more = [](const OddRank& odd) { return odd.figure == OddFigure::kOutside && odd.value > odd.usual; };
-  for (const OddRank& odd : found.odd) odd_of_host[found.ranks[odd.ranks[0]].host] += has_more(odd);
-  std::map<std::string, std::size_t> first;
-  std::vector<OddRank> joined;
-  for (OddRank& odd : found.odd) {
-    const std::string& host = found.ranks[odd.ranks[0]].host;
-    const bool all = has_more(odd) && of_host[host] >= 2 && odd_of_host[host] == of_host[host];
-    const auto known = first.find(host);
-    if (!all || known == first.end()) {
-      if (all) first[host] = joined.size();
-      joined.push_back(std::move(odd));
-      continue;
-    }
-    OddRank& whole = joined[known->second];
-    whole.ranks.push_back(odd.ranks[0]);
-    if (odd.difference() > whole.difference()) std::tie(whole.value, whole.usual) = std::pair(odd.value, odd.usual);
-  }
-  for (OddRank& odd : joined) std::ranges::sort(odd.ranks);
-  found.odd = std::move(joined);
-}
-
 // By role, its usual rows of modules, and of all roles the median.
 void AddFigures(OddRanks& found, const RankBook& book) {
   constexpr std::size_t kModules = 0;
@@ -314,7 +287,7 @@ OddRanks FindOddRanks(RankBook& book) {
   for (std::size_t role = 0; role < found.roles.size(); ++role) {
     if (found.roles[role].judged()) judge.JudgeRole(role);
   }
-  JoinHosts(found);
+  JoinOddRanks(found);
   std::ranges::stable_sort(found.odd, [](const OddRank& a, const OddRank& b) {
     const auto key = [](const OddRank& odd) {
       return std::pair(odd.figure == OddFigure::kSteps, -static_cast<double>(odd.difference()));

@@ -38,10 +38,11 @@ struct OddRow {
 };
 
 struct OddRank {
-  std::vector<std::size_t> ranks;  // one; of kOutside all of a host, where all are
+  std::vector<std::size_t> ranks;  // one; or all of a host, or of a role at an index, that are out of line alike
+  std::string place;               // "dp 2", of all of the role at that index
   std::size_t role = 0;
   OddFigure figure = OddFigure::kAllocated;
-  std::uint64_t value = 0, usual = 0;  // bytes (of kGrowth: the peak), of kSteps steps; of several ranks the largest
+  std::uint64_t value = 0, usual = 0;  // bytes (of kGrowth: the peak), of kSteps steps; of several the furthest
   std::optional<std::uint64_t> since_step;
   std::uint64_t since_within = 1;  // steps: windows are that long
   std::vector<OddRow>

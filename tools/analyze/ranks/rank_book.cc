@@ -41,6 +41,14 @@ void TakeDevice(const v1::DeviceSummary& device, RankFacts& facts) {
 
 }  // namespace
 
+std::vector<RankCoordinate> CoordinatesOf(const v1::ProcessInfo& process) {
+  std::vector<RankCoordinate> coordinates;
+  for (const v1::Coordinate& of : process.coordinates()) {
+    if (of.size() > 1) coordinates.push_back({of.dimension(), of.index()});
+  }
+  return coordinates;
+}
+
 std::uint32_t RankBook::Intern(const std::string& name) {
   const auto [known, added] = numbers_.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
   if (added) names_.push_back(name);
@@ -60,6 +68,7 @@ void RankBook::Add(const v1::RecordingSummary& recording) {
   facts.label = RankLabel(recording);
   facts.rank = info.rank();
   facts.host = info.host();
+  facts.coordinates = CoordinatesOf(info);
   facts.modules.assign(recording.modules().begin(), recording.modules().end());
   facts.kinds_of_modules.assign(recording.kinds_of_modules().begin(), recording.kinds_of_modules().end());
   facts.steps = recording.steps();

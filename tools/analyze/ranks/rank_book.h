@@ -21,11 +21,18 @@ struct RankRow {
   std::uint64_t bytes = 0;
 };
 
+// In a dimension in which more than one rank stands.
+struct RankCoordinate {
+  std::string dimension;
+  std::uint32_t index = 0;
+};
+
 // Of its GPU with the highest peak; of the host where it has no GPU.
 struct RankFacts {
   std::string label;  // "rank 3", "rank 3 restart 1"
   std::uint32_t rank = 0;
   std::string host, device;
+  std::vector<RankCoordinate> coordinates;
   std::vector<std::uint64_t> modules, kinds_of_modules;  // sketches
   std::uint64_t allocated = 0, reserved = 0, outside = 0, at_end = 0;
   std::uint64_t steps = 0;
@@ -35,6 +42,8 @@ struct RankFacts {
   std::array<std::vector<RankRow>, kHeldBy.size()> rows;       // at the peak
   std::vector<v1::GrowthSummary> growth;
 };
+
+std::vector<RankCoordinate> CoordinatesOf(const v1::ProcessInfo& process);
 
 class RankBook {
  public:

@@ -114,7 +114,12 @@ v1::ProcessInfo InfoOf(const ProcessSummary& process) {
                                   info.mutable_torch_version(), info.mutable_python_version(),
                                   info.mutable_simulated_device(), info.mutable_rank_conflict(), info.mutable_run()})
     DropIfLong(*text);
-  info.mutable_program()->resize(std::min(info.program().size(), kMostTextBytes));
+  for (std::string* const text : {info.mutable_program(), info.mutable_allocator_settings()})
+    text->resize(std::min(text->size(), kMostTextBytes));
+  constexpr int kMostCoordinates = 16;
+  if (info.coordinates_size() > kMostCoordinates)
+    info.mutable_coordinates()->DeleteSubrange(kMostCoordinates, info.coordinates_size() - kMostCoordinates);
+  for (v1::Coordinate& of : *info.mutable_coordinates()) of.set_dimension(Cut(of.dimension(), 64));
   constexpr int kMostSources = 64;
   if (info.sources_size() > kMostSources)
     info.mutable_sources()->DeleteSubrange(kMostSources, info.sources_size() - kMostSources);

@@ -2,16 +2,46 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
 
+#include "tools/analyze/ranks/coordinates.h"
 #include "tools/analyze/ranks/job_book.h"
+#include "tools/analyze/ranks/usual_line.h"
 
 namespace memoir {
 namespace {
 
 using Sketch = std::pair<std::string, std::vector<std::uint64_t>>;  // kind of device, hashes
+
+// Whether the medians of these are further apart than what is in line within each.
+bool PeaksFollow(const std::vector<RankFacts>& ranks, const std::map<std::uint32_t, std::vector<std::size_t>>& groups) {
+  std::uint64_t least = UINT64_MAX, most = 0, in_line = 0;
+  for (const auto& [index, members] : groups) {
+    if (members.size() < kFewestOfRole) return false;
+    std::vector<std::uint64_t> peaks;
+    for (const std::size_t i : members) peaks.push_back(ranks[i].allocated);
+    const UsualLine line = LineOf(peaks, false, 1, std::uint64_t{1} << 20);
+    least = std::min(least, line.usual);
+    most = std::max(most, line.usual);
+    in_line = std::max(in_line, line.tolerance);
+  }
+  return groups.size() > 1 && most - least > in_line;
+}
+
+// Along one dimension at most.
+std::vector<Role> Split(const std::vector<RankFacts>& ranks, Role role) {
+  for (const RankCoordinate& of : ranks[role.members.front()].coordinates) {
+    const auto groups = ByIndex(ranks, role.members, of.dimension);
+    if (!IsOfUnlikeWork(of.dimension) || !PeaksFollow(ranks, groups)) continue;
+    std::vector<Role> roles;
+    for (const auto& [index, members] : groups) roles.push_back({members, role.by_kinds, of.dimension});
+    return roles;
+  }
+  return {std::move(role)};
+}
 
 }  // namespace
 
@@ -22,7 +52,7 @@ std::vector<Role> RolesOf(const std::vector<RankFacts>& ranks) {
   std::vector<Role> roles;
   for (auto& [sketch, members] : by_modules) {
     if (members.size() >= kFewestOfRole) {
-      roles.push_back({std::move(members), false});
+      roles.push_back({std::move(members), false, ""});
       continue;
     }
     std::vector<std::size_t>& alike = by_kinds[{sketch.first, ranks[members.front()].kinds_of_modules}];
@@ -32,8 +62,10 @@ std::vector<Role> RolesOf(const std::vector<RankFacts>& ranks) {
     std::ranges::sort(members);
     const bool differ =
         std::ranges::any_of(members, [&](std::size_t i) { return ranks[i].modules != ranks[members.front()].modules; });
-    roles.push_back({std::move(members), differ});
+    roles.push_back({std::move(members), differ, ""});
   }
+  std::vector<Role> whole = std::exchange(roles, {});
+  for (Role& role : whole) std::ranges::move(Split(ranks, std::move(role)), std::back_inserter(roles));
   std::ranges::sort(roles, {}, [](const Role& role) { return role.members.front(); });
   return roles;
 }

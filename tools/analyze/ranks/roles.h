@@ -1,9 +1,13 @@
 // Which ranks of a job should be alike: those that called the same modules. A stage of a pipeline is a role, an
 // expert's place is one, and the ranks that are parallel in data or tensors within it are its members.
+//
+// Where the program has said where each rank stands, ranks with the same modules whose peaks follow the index along a
+// pipeline or along experts are of a role for each index.
 #ifndef TOOLS_ANALYZE_RANKS_ROLES_H_
 #define TOOLS_ANALYZE_RANKS_ROLES_H_
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "tools/analyze/ranks/rank_book.h"
@@ -18,6 +22,7 @@ struct Role {
   // Not of the very same modules, but of those that differ in numbers alone ("layers.3" and "layers.4"), because fewer
   // than kFewestOfRole ranks have the same.
   bool by_kinds = false;
+  std::string split_by;  // the dimension of whose indices this is one; "": of none
   bool judged() const { return members.size() >= kFewestOfRole; }
 };
 

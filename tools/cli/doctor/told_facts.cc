@@ -24,6 +24,8 @@ constexpr const char* kTold[] = {
     "MEMOIR_RUN",                  // what memoir run calls itself
     "MEMOIR_RING_DIR",             // with the next, the path of the ring
     "TMPDIR",
+    "PYTORCH_ALLOC_CONF",
+    "PYTORCH_CUDA_ALLOC_CONF",
     "MEMOIR_SIM_GPU",  // with the next, the simulated card
     "MEMOIR_SIM_WORLD"};
 

@@ -64,6 +64,12 @@ std::string ImportedText(const Capture& capture) {
   return text;
 }
 
+// " (pp 1, tp 0)", of one rank among the job's.
+std::string PlaceText(const v1::ProcessInfo& info) {
+  const std::string place = PlaceOf(info);
+  return place.empty() ? "" : " (" + Escaped(place) + ")";
+}
+
 }  // namespace
 
 std::string RenderWhere(const Capture& capture) {
@@ -75,7 +81,8 @@ std::string RenderWhere(const Capture& capture) {
     const Attempt* attempt = job.attempts.empty() ? nullptr : &job.attempts.front();
     if (attempt == nullptr) return where;
     const std::string missing = attempt->missing.empty() ? "" : "; " + MissingText(*attempt);
-    return SnapshotText(capture) + RestartPrefix(*attempt) + AttemptRanks(*attempt) + ", " + where + missing;
+    return SnapshotText(capture) + RestartPrefix(*attempt) + AttemptRanks(*attempt) + PlaceText(info) + ", " + where +
+           missing;
   }
   std::string text =
       SnapshotText(capture) + fmt::format("{} processes on {}, {}", job.processes, HostsText(job), AttemptsText(job));

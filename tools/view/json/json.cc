@@ -109,6 +109,8 @@ Json ProcessJson(const ProcessSummary& process, const ReplayReport& report) {
                {"host", info.host()},
                {"program", info.program()},
                {"snapshot", SnapshotAskedBy(process)},
+               {"coordinates", CoordinatesJson(info)},
+               {"allocator_settings", info.allocator_settings()},
                {"torch_version", info.torch_version()},
                {"python_version", info.python_version()},
                {"memoir_version", info.memoir_version()},
@@ -177,6 +179,13 @@ Json CaptureJson(const Capture& capture, const ReplayReport& report, const std::
   json["processes"] = Json::array();
   for (const ProcessSummary& process : capture.processes()) json["processes"].push_back(ProcessJson(process, report));
   return json;
+}
+
+Json CoordinatesJson(const v1::ProcessInfo& info) {
+  Json coordinates = Json::array();
+  for (const v1::Coordinate& of : info.coordinates())
+    coordinates.push_back({{"dimension", of.dimension()}, {"index", of.index()}, {"size", of.size()}});
+  return coordinates;
 }
 
 const char* LevelName(v1::RecordingLevel level) {

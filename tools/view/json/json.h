@@ -21,6 +21,9 @@ Json CaptureJson(const Capture& capture, const ReplayReport& report, const std::
 // null: of no rank.
 Json RankJson(std::optional<std::uint32_t> rank);
 
+// Of the rank among the job's: [{"dimension": "pp", "index": 1, "size": 4}]
+Json CoordinatesJson(const v1::ProcessInfo& info);
+
 // "off", "memory", "all"
 const char* LevelName(v1::RecordingLevel level);
 

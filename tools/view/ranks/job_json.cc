@@ -80,6 +80,8 @@ Json RecordingJson(const v1::RecordingSummary& recording) {
                {"pid", info.pid()},
                {"start_realtime_ns", info.start().realtime_ns()},
                {"torch_version", info.torch_version()},
+               {"coordinates", CoordinatesJson(info)},
+               {"allocator_settings", info.allocator_settings()},
                {"events", recording.events()},
                {"duration_ns", recording.duration_ns()},
                {"steps", recording.steps()},

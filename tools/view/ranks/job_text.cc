@@ -41,7 +41,12 @@ std::string RanksTable(const JobOverview& overview, std::size_t top, const Termi
   const bool several = std::ranges::any_of(overview.devices, [&](const RankDevice& of) {
     return of.device->name() != overview.devices.front().device->name();
   });
-  Table table({"rank", "peak", caching ? "reserved" : "allocated", "at the end", "step", "host"});
+  const bool placed = std::ranges::any_of(
+      overview.devices, [](const RankDevice& of) { return !PlaceOf(of.recording->process()).empty(); });
+  std::vector<std::string> titles = {"rank", "peak", caching ? "reserved" : "allocated", "at the end", "step"};
+  if (placed) titles.emplace_back("place");
+  titles.emplace_back("host");
+  Table table(std::move(titles));
   const std::size_t shown = top == 0 || overview.devices.size() <= top + 1 ? overview.devices.size() : top;
   std::uint64_t all = 0, rest = 0;
   for (std::size_t i = 0; i < overview.devices.size(); ++i) {
@@ -50,14 +55,22 @@ std::string RanksTable(const JobOverview& overview, std::size_t top, const Termi
     rest += i < shown ? 0 : device.peak_allocated_bytes();
     if (i >= shown) continue;
     const v1::RecordingSummary& recording = *overview.devices[i].recording;
-    table.AddRow({RankLabel(recording) + (several ? " " + Escaped(device.name()) : ""),
-                  FormatBytes(device.peak_allocated_bytes()),
-                  FormatBytes(caching ? device.peak_reserved_bytes() : device.allocated_bytes()),
-                  FormatBytes(device.live_at_end()), StepText(device), Escaped(recording.process().host())});
+    std::vector<std::string> cells = {RankLabel(recording) + (several ? " " + Escaped(device.name()) : ""),
+                                      FormatBytes(device.peak_allocated_bytes()),
+                                      FormatBytes(caching ? device.peak_reserved_bytes() : device.allocated_bytes()),
+                                      FormatBytes(device.live_at_end()), StepText(device)};
+    if (placed) cells.push_back(ShownName(PlaceOf(recording.process())));
+    cells.push_back(Escaped(recording.process().host()));
+    table.AddRow(std::move(cells));
   }
+  const auto sum = [&](const std::string& name, std::uint64_t bytes) {
+    std::vector<std::string> cells = {name, FormatBytes(bytes), "", "", "", ""};
+    if (placed) cells.emplace_back();
+    return cells;
+  };
   const std::size_t left = overview.devices.size() - shown;
-  if (left > 0) table.AddRow({fmt::format("other ({} devices)", FormatCount(left)), FormatBytes(rest), "", "", "", ""});
-  table.AddTotal({"total", FormatBytes(all), "", "", "", ""});
+  if (left > 0) table.AddRow(sum(fmt::format("other ({} devices)", FormatCount(left)), rest));
+  table.AddTotal(sum("total", all));
   return Heading(terminal, "Ranks with the highest peaks, on " + overview.kinds.front().kind) +
          table.Render(terminal, 2);
 }

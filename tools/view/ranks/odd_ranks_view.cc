@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fmt/format.h"
+#include "tools/analyze/ranks/coordinates.h"
 #include "tools/model/job.h"
 #include "tools/view/ranks/job_lines.h"
 #include "tools/view/terminal/table.h"
@@ -28,24 +29,32 @@ std::string ShortPlace(const std::string& name) {
 }
 std::string ShortName(const OddRow& row) { return row.by == "line" ? ShortPlace(row.name) : ShownName(row.name); }
 
+// "loss 78.0 MiB"
+std::string SpecialText(const OddRow& row, std::size_t columns) {
+  const std::string bytes = " " + FormatBytes(row.bytes - row.usual);
+  return Shortened(ShortName(row), columns - bytes.size()) + bytes;
+}
+
 std::string RolesTable(const OddRanks& found, std::size_t top, const Terminal& terminal) {
   const bool differ = std::ranges::any_of(found.figures, [](const RoleFigures& of) { return of.special.has_value(); });
+  std::vector<std::string> places;
+  for (const Role& role : found.roles) places.push_back(CommonPlaceOf(found.ranks, role.members));
+  const bool placed = std::ranges::any_of(places, [](const std::string& place) { return !place.empty(); });
   std::vector<std::string> titles = {"role", "ranks", "median", "apart"};
+  if (placed) titles.insert(titles.begin(), "place");
   if (differ) titles.emplace_back("holds besides");
   Table table(std::move(titles));
   table.CutNamesAtEnd();
   const std::size_t shown = top == 0 || found.roles.size() <= top + 1 ? found.roles.size() : top;
   constexpr std::size_t kMostColumns = 26;
+  const std::size_t columns = placed ? 18 : kMostColumns;
   for (std::size_t i = 0; i < shown; ++i) {
     const RoleFigures& of = found.figures[i];
-    std::vector<std::string> cells = {Shortened(RolesRanks(found, found.roles[i].members), kMostColumns),
+    std::vector<std::string> cells = {Shortened(RolesRanks(found, found.roles[i].members), columns),
                                       FormatCount(found.roles[i].members.size()), FormatBytes(of.median),
                                       FormatBytes(of.most - of.least)};
-    if (differ)
-      cells.push_back(of.special ? Shortened(fmt::format("{} {}", ShortName(*of.special),
-                                                         FormatBytes(of.special->bytes - of.special->usual)),
-                                             kMostColumns)
-                                 : "");
+    if (placed) cells.insert(cells.begin(), Shortened(ShownName(places[i]), columns));
+    if (differ) cells.push_back(of.special ? SpecialText(*of.special, columns) : "");
     table.AddRow(std::move(cells));
   }
   std::string text = table.Render(terminal, 2);
@@ -55,13 +64,17 @@ std::string RolesTable(const OddRanks& found, std::size_t top, const Terminal& t
 }
 
 std::string Compared(const OddRanks& found, const OddRank& odd) {
-  return fmt::format("the median of its role of {}", FormatCount(found.roles[odd.role].members.size()));
+  return fmt::format("the median of {} role of {}", odd.ranks.size() > 1 ? "their" : "its",
+                     FormatCount(found.roles[odd.role].members.size()));
 }
 
 std::string WhoText(const OddRanks& found, const OddRank& odd) {
   const RankFacts& first = found.ranks[odd.ranks[0]];
-  if (odd.ranks.size() > 1) return "host " + Escaped(first.host) + ", " + RolesRanks(found, odd.ranks);
-  return first.label + " (" + Escaped(first.host) + ")";
+  const std::string ranks = RolesRanks(found, odd.ranks);
+  if (!odd.place.empty()) return Escaped(odd.place) + ", " + ranks;
+  if (odd.ranks.size() > 1) return "host " + Escaped(first.host) + ", " + ranks;
+  const std::string place = PlaceOf(first);
+  return first.label + " (" + Escaped(first.host) + (place.empty() ? "" : ", " + Escaped(place)) + ")";
 }
 
 std::string MoreOrLess(const OddRank& odd) {
@@ -78,30 +91,33 @@ std::string SinceText(const OddRank& odd) {
 std::string Sentence(const OddRanks& found, const OddRank& odd) {
   const std::string who = WhoText(found, odd) + ": ";
   const bool several = odd.ranks.size() > 1;
+  const char* const up_to = several ? "up to " : "";
+  const char* const of_peak = several ? "peaks of up to " : "peak of ";
   switch (odd.figure) {
     case OddFigure::kGrowth: {
       const v1::GrowthSummary& growth = *odd.growth;
-      return who + fmt::format("keeps {} more in every step, which its role does not{}: {} at {}{}",
-                               FormatBytes(growth.bytes() / std::max<std::uint64_t>(growth.steps(), 1)), SinceText(odd),
-                               growth.kind(), ShortPlace(growth.place()),
+      return who + fmt::format("{} {} more in every step, which {} role does not{}: {} at {}{}",
+                               several ? "keep up to" : "keeps",
+                               FormatBytes(growth.bytes() / std::max<std::uint64_t>(growth.steps(), 1)),
+                               several ? "their" : "its", SinceText(odd), growth.kind(), ShortPlace(growth.place()),
                                growth.module().empty() ? "" : " in " + ShownName(growth.module()));
     }
     case OddFigure::kAllocated:
-      return who + fmt::format("peak of {}, {} than {}{}", FormatBytes(odd.value), MoreOrLess(odd),
+      return who + fmt::format("{}{}, {} than {}{}", of_peak, FormatBytes(odd.value), MoreOrLess(odd),
                                Compared(found, odd), SinceText(odd));
     case OddFigure::kReserved:
-      return who + fmt::format("{} reserved, {} than {}; what is allocated is in line", FormatBytes(odd.value),
+      return who + fmt::format("{}{} reserved, {} than {}; what is allocated is in line", up_to, FormatBytes(odd.value),
                                MoreOrLess(odd), Compared(found, odd));
     case OddFigure::kOutside:
-      return who + fmt::format("{}{} outside of torch (NCCL, libraries, context), {} than {}", several ? "up to " : "",
+      return who + fmt::format("{}{} outside of torch (NCCL, libraries, context), {} than {}", up_to,
                                FormatBytes(odd.value), MoreOrLess(odd),
-                               several ? "the medians of their roles" : Compared(found, odd));
+                               several && odd.place.empty() ? "the medians of their roles" : Compared(found, odd));
     case OddFigure::kAtEnd:
-      return who + fmt::format("{} allocated at the end, {} than {}; its peak is in line", FormatBytes(odd.value),
-                               MoreOrLess(odd), Compared(found, odd));
+      return who + fmt::format("{}{} allocated at the end, {} than {}; {} in line", up_to, FormatBytes(odd.value),
+                               MoreOrLess(odd), Compared(found, odd), several ? "their peaks are" : "its peak is");
     case OddFigure::kSteps:
-      return who + fmt::format("ended after {}, its role made {}", FormatCounted(odd.value, "step", "steps"),
-                               FormatCount(odd.usual));
+      return who + fmt::format("ended after {}, {} role made {}", FormatCounted(odd.value, "step", "steps"),
+                               several ? "their" : "its", FormatCount(odd.usual));
   }
   return who;
 }
@@ -118,6 +134,16 @@ std::string RowsTable(const OddRank& odd, const Terminal& terminal) {
 bool AnyMissing(const JobOverview& overview) {
   return std::ranges::any_of(overview.ranks.attempts,
                              [](const Attempt& attempt) { return !attempt.missing.empty() || !attempt.twice.empty(); });
+}
+
+// " and by ep"
+std::string SplitText(const OddRanks& found) {
+  std::set<std::string> dimensions;
+  for (const Role& role : found.roles) dimensions.insert(role.split_by);
+  dimensions.erase("");
+  std::string text;
+  for (const std::string& dimension : dimensions) text += (text.empty() ? " and by " : ", ") + Escaped(dimension);
+  return text;
 }
 
 // Of roles that are too small to say who is odd.
@@ -162,12 +188,13 @@ std::string RenderOddRanks(const JobReading& reading, const JobOverview& overvie
   std::size_t out_of_line = 0, compared = 0;
   for (const OddRank& odd : found.odd) out_of_line += odd.ranks.size();
   for (const Role& role : found.roles) compared += role.judged() ? role.members.size() : 0;
-  text += Line(terminal, fmt::format("{} in {}, by the modules that they called; {} compared, {} out of line",
-                                     FormatCounted(found.ranks.size(), "rank", "ranks"),
-                                     FormatCounted(found.roles.size(), "role", "roles"), FormatCount(compared),
-                                     out_of_line == 0   ? "none is"
-                                     : out_of_line == 1 ? "1 is"
-                                                        : FormatCount(out_of_line) + " are"));
+  text += Line(terminal,
+               fmt::format("{} in {}, by the modules that they called{}; {} compared, {} out of line",
+                           FormatCounted(found.ranks.size(), "rank", "ranks"),
+                           FormatCounted(found.roles.size(), "role", "roles"), SplitText(found), FormatCount(compared),
+                           out_of_line == 0   ? "none is"
+                           : out_of_line == 1 ? "1 is"
+                                              : FormatCount(out_of_line) + " are"));
   text += RolesTable(found, top, terminal);
   if (const std::string left = NotJudgedText(found); !left.empty()) text += Line(terminal, left);
   const std::size_t shown = top == 0 || found.odd.size() <= top + 1 ? found.odd.size() : top;
@@ -200,6 +227,8 @@ Json OddRanksJson(const JobReading& reading, const JobOverview& overview, const 
     for (const std::size_t member : role.members) ranks.push_back(found.ranks[member].rank);
     json["roles"].push_back(
         {{"ranks", std::move(ranks)},
+         {"place", CommonPlaceOf(found.ranks, role.members)},
+         {"split_by", role.split_by.empty() ? Json(nullptr) : Json(role.split_by)},
          {"compared", role.judged()},
          {"least_peak_bytes", found.figures[i].least},
          {"median_peak_bytes", found.figures[i].median},
@@ -214,6 +243,7 @@ Json OddRanksJson(const JobReading& reading, const JobOverview& overview, const 
     Json one = {{"who", WhoText(found, odd)},
                 {"ranks", std::move(ranks)},
                 {"host", found.ranks[odd.ranks[0]].host},
+                {"place", odd.place.empty() ? PlaceOf(found.ranks[odd.ranks[0]]) : odd.place},
                 {"role", odd.role},
                 {"figure", ToString(odd.figure)},
                 {"value", odd.value},
