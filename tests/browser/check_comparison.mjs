@@ -1,4 +1,5 @@
-// Opens the flame graph of a report with --baseline, and prints what it says of both captures as JSON:
+// Opens the flame graph of a report with --baseline, and prints what it says of both captures as JSON. With PICTURE.png
+// it makes that of docs/report.md, of the two recordings of docs/comparing.md:
 //
 //     node tests/browser/check_comparison.mjs REPORT.html [PICTURE.png]
 import {openReport, settle, show} from './report_page.mjs';
@@ -41,7 +42,11 @@ for (const tree of ['modules', 'callers']) {
   await page.click(`.flame button[data-value=${tree}]`);
   await settle(page);
   seen[tree] = {note: await textOf('.flame > .note'), colours: await colours(), tips: await tips()};
-  if (picture && tree === 'modules') await page.screenshot({path: picture});
+  if (picture && tree === 'modules') {
+    await page.mouse.move(2, 2);
+    const box = await page.locator('section.flame').boundingBox();
+    await page.screenshot({path: picture, clip: {x: 0, y: 0, width: 1366, height: box.y + box.height + 20}});
+  }
 }
 await page.click('.flame button[data-value=ranges]');
 await settle(page);

@@ -4,11 +4,14 @@
 
 #include "fmt/format.h"
 #include "tools/analyze/ranks/job_overview.h"
+#include "tools/analyze/ranks/odd_ranks.h"
+#include "tools/cli/arguments/typed_path.h"
 #include "tools/cli/ranks/job_reader.h"
 #include "tools/cli/terminal/message.h"
 #include "tools/cli/terminal/progress.h"
 #include "tools/view/ranks/job_json.h"
 #include "tools/view/ranks/job_text.h"
+#include "tools/view/terminal/terminal_text.h"
 
 namespace memoir {
 
@@ -16,8 +19,12 @@ absl::StatusOr<std::optional<std::string>> ShowJobOverview(const JobOverviewRequ
                                                            const Terminal& terminal) {
   Progress progress("reading " + request.folder);
   std::mutex saying;
-  JobReadOptions options{
-      .asked = request.asked, .run = request.run, .say = {}, .progress = progress.callback(), .each = {}};
+  RankBook book;
+  JobReadOptions options{.asked = request.asked,
+                         .run = request.run,
+                         .say = {},
+                         .progress = progress.callback(),
+                         .each = [&](const v1::RecordingSummary& recording) { book.Add(recording); }};
   options.say = [&](const std::string& line) {
     const std::lock_guard lock(saying);
     Say(line);
@@ -27,10 +34,12 @@ absl::StatusOr<std::optional<std::string>> ShowJobOverview(const JobOverviewRequ
   if (!reading->has_value()) return std::optional<std::string>();
   const JobReading& job = **reading;
   const JobOverview overview = OverviewOf(job.job);
+  const OddRanks found = FindOddRanks(book);
   if (job.runs > 1 && job.run != 0) Say(fmt::format("run {} of {}; --run N shows another", job.run, job.runs));
-  if (request.json) return std::optional(ToText(JobJson(job, overview, request.top.value_or(0))));
+  if (request.json) return std::optional(ToText(JobJson(job, overview, found, request.top.value_or(0))));
   constexpr std::size_t kRows = 8;
-  return std::optional(RenderJob(job, overview, request.top.value_or(kRows), terminal));
+  return std::optional(
+      RenderJob(job, overview, found, request.top.value_or(kRows), Escaped(TypedPath(request.folder)), terminal));
 }
 
 }  // namespace memoir

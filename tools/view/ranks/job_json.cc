@@ -6,6 +6,7 @@
 
 #include "tools/analyze/ranks/recording_summary.h"
 #include "tools/read/folder.h"
+#include "tools/view/ranks/roles_text.h"
 
 namespace memoir {
 namespace {
@@ -174,7 +175,7 @@ void AddErrors(const JobOverview& overview, Json& json) {
 
 }  // namespace
 
-Json JobJson(const JobReading& reading, const JobOverview& overview, std::size_t top) {
+Json JobJson(const JobReading& reading, const JobOverview& overview, const OddRanks& found, std::size_t top) {
   Json json = {{"version", 1},
                {"capture", reading.folder},
                {"view", "job"},
@@ -188,7 +189,12 @@ Json JobJson(const JobReading& reading, const JobOverview& overview, std::size_t
                {"processes_without_rank", overview.ranks.without_rank},
                {"events", overview.events},
                {"duration_ns", overview.duration_ns},
-               {"kinds", SpreadsJson(overview)}};
+               {"kinds", SpreadsJson(overview)},
+               {"roles", RolesJson(found)}};
+  json["odd_ranks"] = Json::array();
+  for (const OddRank& odd : found.odd) {
+    for (const std::size_t i : odd.ranks) json["odd_ranks"].push_back(found.ranks[i].rank);
+  }
   json["at_peak"] = Json::array();
   for (const v1::JobComposition& composition : reading.job.at_peak()) {
     json["at_peak"].push_back({{"device", composition.device()},

@@ -6,12 +6,13 @@
 
 #include "tools/analyze/ranks/job_overview.h"
 #include "tools/analyze/ranks/job_reading.h"
+#include "tools/analyze/ranks/odd_ranks.h"
 #include "tools/view/json/json.h"
 
 namespace memoir {
 
 // `top`: rows of each grouping, and ranks; 0: all. The rest is a row "(other)", or left out.
-Json JobJson(const JobReading& reading, const JobOverview& overview, std::size_t top);
+Json JobJson(const JobReading& reading, const JobOverview& overview, const OddRanks& found, std::size_t top);
 
 }  // namespace memoir
 

@@ -10,6 +10,7 @@
 #include "fmt/format.h"
 #include "tools/analyze/ranks/recording_summary.h"
 #include "tools/view/ranks/job_lines.h"
+#include "tools/view/ranks/roles_text.h"
 #include "tools/view/terminal/table.h"
 #include "tools/view/terminal/terminal_text.h"
 #include "tools/view/terminal/units.h"
@@ -175,17 +176,32 @@ std::string ErrorLines(const JobOverview& overview, const Terminal& terminal) {
   return text;
 }
 
+// Of one rank there is nothing to compare.
+std::string RolesPart(const OddRanks& found, std::size_t top, const std::string& path, const Terminal& terminal) {
+  if (found.ranks.size() < 2) return "";
+  std::string text = "\n" + Heading(terminal, "Roles of ranks, by the modules that they called, with their peaks") +
+                     RolesTable(found, top, terminal);
+  std::size_t odd = 0;
+  for (const OddRank& of : found.odd) odd += of.ranks.size();
+  if (odd > 0)
+    text += Warning(terminal, fmt::format("{} out of line with {}: memoir check ranks {}",
+                                          odd == 1 ? "1 rank is" : FormatCount(odd) + " ranks are",
+                                          odd == 1 ? "its role" : "their roles", path));
+  return text;
+}
+
 }  // namespace
 
-std::string RenderJob(const JobReading& reading, const JobOverview& overview, std::size_t top,
-                      const Terminal& terminal) {
+std::string RenderJob(const JobReading& reading, const JobOverview& overview, const OddRanks& found, std::size_t top,
+                      const std::string& path, const Terminal& terminal) {
   if (overview.recordings.empty()) return "No process of this job recorded an event.\n";
   std::string text = JobHeading(reading, overview, terminal) + "\n";
   if (overview.kinds.empty()) {
     text += "No allocation was recorded.\n";
   } else {
     for (const DeviceKind& kind : overview.kinds) text += SpreadTable(kind, terminal) + "\n";
-    text += RanksTable(overview, top, terminal) + HeldTables(reading, overview, top, terminal);
+    text += RanksTable(overview, top, terminal) + RolesPart(found, top, path, terminal) +
+            HeldTables(reading, overview, top, terminal);
   }
   return text + "\n" + ErrorLines(overview, terminal) + DifferenceLines(reading, overview, terminal);
 }

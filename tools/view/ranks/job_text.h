@@ -7,13 +7,14 @@
 
 #include "tools/analyze/ranks/job_overview.h"
 #include "tools/analyze/ranks/job_reading.h"
+#include "tools/analyze/ranks/odd_ranks.h"
 #include "tools/view/terminal/terminal.h"
 
 namespace memoir {
 
-// `top`: rows of a table; 0: all.
-std::string RenderJob(const JobReading& reading, const JobOverview& overview, std::size_t top,
-                      const Terminal& terminal);
+// `top`: rows of a table; 0: all. `path`: the job as it can be typed.
+std::string RenderJob(const JobReading& reading, const JobOverview& overview, const OddRanks& found, std::size_t top,
+                      const std::string& path, const Terminal& terminal);
 
 }  // namespace memoir
 

@@ -9,59 +9,13 @@
 #include "tools/analyze/ranks/coordinates.h"
 #include "tools/model/job.h"
 #include "tools/view/ranks/job_lines.h"
+#include "tools/view/ranks/roles_text.h"
 #include "tools/view/terminal/table.h"
 #include "tools/view/terminal/terminal_text.h"
 #include "tools/view/terminal/units.h"
 
 namespace memoir {
 namespace {
-
-std::string RolesRanks(const OddRanks& found, const std::vector<std::size_t>& members) {
-  std::set<std::uint32_t> ranks;
-  for (const std::size_t i : members) ranks.insert(found.ranks[i].rank);
-  return (ranks.size() == 1 ? "rank " : "ranks ") + RankList(ranks);
-}
-
-// "/src/me/train.py:12 main" as "train.py:12 main"; of a growth's place that is an operator, as it is.
-std::string ShortPlace(const std::string& name) {
-  const std::size_t slash = name.rfind('/', name.find(".py:"));
-  return ShownName(slash == std::string::npos ? name : name.substr(slash + 1));
-}
-std::string ShortName(const OddRow& row) { return row.by == "line" ? ShortPlace(row.name) : ShownName(row.name); }
-
-// "loss 78.0 MiB"
-std::string SpecialText(const OddRow& row, std::size_t columns) {
-  const std::string bytes = " " + FormatBytes(row.bytes - row.usual);
-  return Shortened(ShortName(row), columns - bytes.size()) + bytes;
-}
-
-std::string RolesTable(const OddRanks& found, std::size_t top, const Terminal& terminal) {
-  const bool differ = std::ranges::any_of(found.figures, [](const RoleFigures& of) { return of.special.has_value(); });
-  std::vector<std::string> places;
-  for (const Role& role : found.roles) places.push_back(CommonPlaceOf(found.ranks, role.members));
-  const bool placed = std::ranges::any_of(places, [](const std::string& place) { return !place.empty(); });
-  std::vector<std::string> titles = {"role", "ranks", "median", "apart"};
-  if (placed) titles.insert(titles.begin(), "place");
-  if (differ) titles.emplace_back("holds besides");
-  Table table(std::move(titles));
-  table.CutNamesAtEnd();
-  const std::size_t shown = top == 0 || found.roles.size() <= top + 1 ? found.roles.size() : top;
-  constexpr std::size_t kMostColumns = 26;
-  const std::size_t columns = placed ? 18 : kMostColumns;
-  for (std::size_t i = 0; i < shown; ++i) {
-    const RoleFigures& of = found.figures[i];
-    std::vector<std::string> cells = {Shortened(RolesRanks(found, found.roles[i].members), columns),
-                                      FormatCount(found.roles[i].members.size()), FormatBytes(of.median),
-                                      FormatBytes(of.most - of.least)};
-    if (placed) cells.insert(cells.begin(), Shortened(ShownName(places[i]), columns));
-    if (differ) cells.push_back(of.special ? SpecialText(*of.special, columns) : "");
-    table.AddRow(std::move(cells));
-  }
-  std::string text = table.Render(terminal, 2);
-  if (shown < found.roles.size())
-    text += Line(terminal, fmt::format("  and {} more roles", FormatCount(found.roles.size() - shown)));
-  return text;
-}
 
 std::string Compared(const OddRanks& found, const OddRank& odd) {
   return fmt::format("the median of {} role of {}", odd.ranks.size() > 1 ? "their" : "its",
@@ -70,7 +24,7 @@ std::string Compared(const OddRanks& found, const OddRank& odd) {
 
 std::string WhoText(const OddRanks& found, const OddRank& odd) {
   const RankFacts& first = found.ranks[odd.ranks[0]];
-  const std::string ranks = RolesRanks(found, odd.ranks);
+  const std::string ranks = RanksText(found, odd.ranks);
   if (!odd.place.empty()) return Escaped(odd.place) + ", " + ranks;
   if (odd.ranks.size() > 1) return "host " + Escaped(first.host) + ", " + ranks;
   const std::string place = PlaceOf(first);
@@ -217,29 +171,12 @@ Json OddRanksJson(const JobReading& reading, const JobOverview& overview, const 
   json["found"] = IsFinding(overview, found);
   json["headline"] = Headline(overview, found);
   json["ranks"] = found.ranks.size();
-  json["roles"] = Json::array();
-  const auto row_json = [](const OddRow& row) {
-    return Json({{"by", row.by}, {"name", row.name}, {"bytes", row.bytes}, {"usual_bytes", row.usual}});
-  };
-  for (std::size_t i = 0; i < found.roles.size(); ++i) {
-    const Role& role = found.roles[i];
-    Json ranks = Json::array();
-    for (const std::size_t member : role.members) ranks.push_back(found.ranks[member].rank);
-    json["roles"].push_back(
-        {{"ranks", std::move(ranks)},
-         {"place", CommonPlaceOf(found.ranks, role.members)},
-         {"split_by", role.split_by.empty() ? Json(nullptr) : Json(role.split_by)},
-         {"compared", role.judged()},
-         {"least_peak_bytes", found.figures[i].least},
-         {"median_peak_bytes", found.figures[i].median},
-         {"most_peak_bytes", found.figures[i].most},
-         {"holds_besides", found.figures[i].special ? row_json(*found.figures[i].special) : Json(nullptr)}});
-  }
+  json["roles"] = RolesJson(found);
   json["odd"] = Json::array();
   for (const OddRank& odd : found.odd) {
     Json ranks = Json::array(), rows = Json::array();
     for (const std::size_t i : odd.ranks) ranks.push_back(found.ranks[i].rank);
-    for (const OddRow& row : odd.rows) rows.push_back(row_json(row));
+    for (const OddRow& row : odd.rows) rows.push_back(RowJson(row));
     Json one = {{"who", WhoText(found, odd)},
                 {"ranks", std::move(ranks)},
                 {"host", found.ranks[odd.ranks[0]].host},
