@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "fmt/format.h"
@@ -20,6 +21,20 @@ namespace {
 std::string SpecialText(const OddRow& row, std::size_t columns) {
   const std::string bytes = " " + FormatBytes(row.bytes - row.usual);
   return Shortened(ShortName(row), columns - bytes.size()) + bytes;
+}
+
+// "ranks 0, 4, …, 60": whole numbers at both ends.
+std::string ShortRanks(const std::string& text, std::size_t columns) {
+  if (text.size() <= columns) return text;
+  constexpr std::string_view kBetween = ", …, ";
+  constexpr std::size_t kColumnsBetween = 5;
+  const std::string end = text.substr(text.rfind(", ") == std::string::npos ? 0 : text.rfind(", ") + 2);
+  std::size_t kept = 0;
+  for (std::size_t at = text.find(", "); at != std::string::npos; at = text.find(", ", at + 1)) {
+    if (at + kColumnsBetween + end.size() > columns) break;
+    kept = at;
+  }
+  return kept == 0 ? Shortened(text, columns) : text.substr(0, kept).append(kBetween).append(end);
 }
 
 }  // namespace
@@ -51,7 +66,7 @@ std::string RolesTable(const OddRanks& found, std::size_t top, const Terminal& t
   const std::size_t columns = placed ? 18 : kMostColumns;
   for (std::size_t i = 0; i < shown; ++i) {
     const RoleFigures& of = found.figures[i];
-    std::vector<std::string> cells = {Shortened(RanksText(found, found.roles[i].members), columns),
+    std::vector<std::string> cells = {ShortRanks(RanksText(found, found.roles[i].members), columns + 2),
                                       FormatCount(found.roles[i].members.size()), FormatBytes(of.median),
                                       FormatBytes(of.most - of.least)};
     if (placed) cells.insert(cells.begin(), Shortened(ShownName(places[i]), columns));
