@@ -8,6 +8,7 @@
 
 #include "tools/analyze/ranks/coordinates.h"
 #include "tools/analyze/ranks/module_sketch.h"
+#include "tools/model/job.h"
 
 namespace memoir {
 namespace {
@@ -216,6 +217,16 @@ TEST(CoordinatesTest, DimensionsOfOneRankAreLeftOut) {
   RankBook book;
   book.Add(At(Recording(0, kMiB, {"a"}), {{"dp", 0, 1}, {"tp", 0, 2}}));
   EXPECT_EQ(PlaceOf(book.Take()[0]), "tp 0");
+}
+
+TEST(CoordinatesTest, MoreThanARecorderWritesAreLeftOut) {
+  v1::RecordingSummary recording = Recording(0, kMiB, {"a"});
+  for (int i = 0; i < 10'000; ++i) recording = At(std::move(recording), {{"d" + std::to_string(i), 1, 2}});
+  RankBook book;
+  book.Add(recording);
+  const std::vector<RankFacts> ranks = book.Take();
+  EXPECT_THAT(ranks[0].coordinates, SizeIs(16));
+  EXPECT_THAT(PlaceOf(recording.process()), ::testing::EndsWith(", d15 1"));
 }
 
 TEST(CoordinatesTest, ARankWithoutThemLeavesTheRoleUnnamed) {

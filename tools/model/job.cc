@@ -95,8 +95,10 @@ std::string ProcessLabel(const Capture& capture, ProcessId process) {
 }
 
 std::string PlaceOf(const v1::ProcessInfo& info) {
+  constexpr int kMost = 16;  // as a recorder writes
   std::string text;
-  for (const v1::Coordinate& of : info.coordinates()) {
+  for (int i = 0; i < std::min(info.coordinates_size(), kMost); ++i) {
+    const v1::Coordinate& of = info.coordinates(i);
     if (of.size() > 1) absl::StrAppend(&text, text.empty() ? "" : ", ", of.dimension(), " ", of.index());
   }
   return text;

@@ -151,7 +151,8 @@ void memoir_coordinates(const char* const* dimensions, const uint32_t* indices, 
   constexpr size_t kMost = 16;
   try {
     std::vector<memoir::Coordinate> coordinates;
-    for (size_t i = 0; i < std::min(count, kMost); ++i) coordinates.push_back({dimensions[i], indices[i], sizes[i]});
+    for (size_t i = 0; i < std::min(count, kMost); ++i)
+      coordinates.push_back({dimensions[i] == nullptr ? "" : dimensions[i], indices[i], sizes[i]});
     memoir::PlaceRank(std::move(coordinates));
   } catch (...) {  // the capture keeps what was known
   }

@@ -43,7 +43,9 @@ void TakeDevice(const v1::DeviceSummary& device, RankFacts& facts) {
 
 std::vector<RankCoordinate> CoordinatesOf(const v1::ProcessInfo& process) {
   std::vector<RankCoordinate> coordinates;
+  constexpr std::size_t kMost = 16;  // as a recorder writes; what is not its own costs no time
   for (const v1::Coordinate& of : process.coordinates()) {
+    if (coordinates.size() == kMost) break;
     if (of.size() > 1) coordinates.push_back({of.dimension(), of.index()});
   }
   return coordinates;
