@@ -27,6 +27,12 @@ if(MEMOIR_BUILD_TESTS)
     <absl/container/flat_hash_map.h> <absl/status/statusor.h> <memoir/v1/capture.pb.h> <gmock/gmock.h> <gtest/gtest.h>)
 endif()
 
+foreach(owner IN ITEMS memoir_tool_headers memoir_test_headers)
+  if(TARGET ${owner})
+    set_target_properties(${owner} PROPERTIES CXX_COMPILER_LAUNCHER "${CMAKE_SOURCE_DIR}/cmake/without_old_output.sh;${CMAKE_CXX_COMPILER_LAUNCHER}")
+  endif()
+endforeach()
+
 # memoir_use_common_headers(<owner> <target>...): these read the owner's precompiled headers first.
 function(memoir_use_common_headers owner)
   foreach(target IN LISTS ARGN)
