@@ -1,5 +1,5 @@
-"""Where this rank stands among the job's: the indices of each DeviceMesh as the program makes it, or, while there is none, of each process group
-that has a description. torch.distributed tells nobody of either, so what makes them is followed.
+"""The coordinates of this rank among the job's: its indices in the DeviceMesh of the most ranks, or, while there is none, in process groups that are
+described by what they are parallel in. torch.distributed has no hook for either, so the functions that make them are followed.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-_UNTOLD = ("", "undefined", "default_pg")  # what torch calls groups that the program has no words for
-_OF_MESH = "mesh_"  # groups that a DeviceMesh makes
+# What groups are called that are a dimension each. Megatron makes many more, of several dimensions ("TENSOR_AND_DATA_PARALLEL_GROUP").
+_OF_GROUPS = {"context", "cp", "data", "dp", "ep", "expert", "fsdp", "pipeline", "pp", "sequence", "sp", "stage", "tensor", "tp"}
 
 _known: dict[str, tuple[int, int]] = {}  # index and size, by dimension
-_mesh = (0, 0)  # ranks and dimensions of the mesh that they are of
+_mesh = (0, 0)  # ranks of the mesh that they are of, and dimensions with more than one
 
 
 def follow(library: Callable[[], ctypes.CDLL | None]) -> None:
@@ -34,6 +34,13 @@ def tell(library: ctypes.CDLL | None) -> None:
     numbers = ctypes.c_uint32 * len(_known)
     indices, sizes = zip(*_known.values(), strict=True)
     library.memoir_coordinates(names, numbers(*indices), numbers(*sizes), len(_known))
+
+
+def forget() -> None:
+    """The job's process group is gone, or this is a forked child, which is no rank of it yet."""
+    global _mesh
+    _mesh = (0, 0)
+    _known.clear()
 
 
 def _follow_meshes(library: Callable[[], ctypes.CDLL | None]) -> None:
@@ -55,16 +62,17 @@ def _follow_meshes(library: Callable[[], ctypes.CDLL | None]) -> None:
 
 
 def _take_mesh(mesh: Any) -> bool:
-    """Slices and flattened meshes of one that is known say less than it."""
+    """Whether it says more than what is known: slices and flattened meshes do not."""
     global _mesh
     names, indices = mesh.mesh_dim_names, mesh.get_coordinate()
     if not names or indices is None:
         return False
     sizes = tuple(mesh.shape)
     size = functools.reduce(lambda one, other: one * other, sizes, 1)
-    if (size, len(sizes)) < _mesh:
+    says = (size, sum(of > 1 for of in sizes))
+    if says < _mesh:
         return False
-    _mesh = (size, len(sizes))
+    _mesh = says
     _known.clear()
     _known.update({str(name): (int(index), int(of)) for name, index, of in zip(names, indices, sizes, strict=True)})
     return True
@@ -93,11 +101,11 @@ def _take_group(size: int, index: int | None, description: str | None) -> bool:
     """Megatron's "PIPELINE_MODEL_PARALLEL_GROUP" is the dimension "pipeline"."""
     if _mesh != (0, 0) or index is None or not 0 <= index < size or size < 2:
         return False
-    if (description or "") in _UNTOLD or str(description).startswith(_OF_MESH):
-        return False
-    name = str(description).lower()
+    name = (description or "").lower()
     for word in ("_group", "_parallel", "_model"):
         name = name.removesuffix(word)
+    if name not in _OF_GROUPS:
+        return False
     known = _known.get(name)
     _known[name] = (int(index), int(size))
     return known != _known[name]

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import sys
 
+from memoir import _coordinates
 from memoir._launchers import launchers_rank
 from memoir._terminal import say
 
@@ -201,7 +202,9 @@ def _follow_process_group(followed: Followed) -> None:
     def _update_default_pg(group: Any) -> None:
         update(group)
         try:
-            if group is not None and group is not c10d.GroupMember.NON_GROUP_MEMBER:
+            if group is None:
+                _coordinates.forget()
+            elif group is not c10d.GroupMember.NON_GROUP_MEMBER:
                 followed.name_rank(group.rank(), group.size())
         except Exception as problem:
             say(f"memoir: the rank that torch.distributed gave is not in the capture: {problem}; MEMOIR_RANK=N names it")

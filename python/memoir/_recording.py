@@ -150,6 +150,7 @@ def _forked() -> None:
         _by_environment, _passed_over = True, 0
         _modules.forked()
         _holders.forked()
+        _coordinates.forget()
         _tracker.memoir_forked()
 
 

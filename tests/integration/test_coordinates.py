@@ -53,6 +53,30 @@ def test_a_part_of_a_mesh_says_less(tree, recorded, then):
     assert coordinates(tree, recorded(WAYS + then + "\n")) == EXPECTED
 
 
+def test_a_mesh_with_more_dimensions_of_one_rank_says_no_more(tree, recorded):
+    """As torchtitan makes a second one for experts."""
+    second = "init_device_mesh('cpu', (2, 8, 1, 1), mesh_dim_names=('pp', 'efsdp', 'ep', 'etp'))\n"
+    assert coordinates(tree, recorded(WAYS + second)) == EXPECTED
+
+
+def test_another_job_of_the_process_has_none_of_the_first(tree, tmp_path):
+    program = BEGIN + "import memoir\nmemoir.start(sys.argv[1], quiet=True)\n" + WAYS + """
+memoir.stop()
+dist.destroy_process_group()
+memoir.start(sys.argv[2], quiet=True)
+torch.ones(1000)
+memoir.stop()
+dist.init_process_group("fake", rank=1, world_size=4, store=FakeStore())
+init_device_mesh("cpu", (4,), mesh_dim_names=("dp",))
+memoir.start(sys.argv[3], quiet=True)
+torch.ones(1000)
+memoir.stop()
+"""
+    done = run_explicit(tree, tmp_path, program, *(tmp_path / name for name in ("first", "second", "third")))
+    assert done.returncode == 0, done.stderr
+    assert [coordinates(tree, tmp_path / name) for name in ("first", "second", "third")] == [EXPECTED, [], [("dp", 1, 4)]]
+
+
 def test_a_mesh_of_more_ranks_says_more(tree, recorded):
     assert coordinates(tree, recorded("init_device_mesh('cpu', (16,), mesh_dim_names=('world',))\n" + WAYS)) == EXPECTED
 
@@ -64,6 +88,9 @@ dist.new_group([12, 13], group_desc="TENSOR_MODEL_PARALLEL_GROUP")
 dist.new_group([14, 15], group_desc="TENSOR_MODEL_PARALLEL_GROUP")
 dist.new_group([5, 13], group_desc="PIPELINE_MODEL_PARALLEL_GROUP")
 dist.new_group([13], group_desc="CONTEXT_PARALLEL_GROUP")
+dist.new_group([12, 13, 14, 15], group_desc="TENSOR_AND_DATA_PARALLEL_GROUP")
+dist.new_group([9, 13], group_desc="DATA_PARALLEL_GROUP_GLOO")
+dist.new_group([4, 5, 12, 13], group_desc="MODEL_PARALLEL_GROUP")
 dist.new_group([1, 13])
 """
     assert coordinates(tree, recorded(groups)) == [("tensor", 1, 2), ("pipeline", 1, 2)]

@@ -52,6 +52,7 @@ void KnownBlocks::Switch(v1::RecordingLevel level) {
 }
 
 void KnownBlocks::Lose() {
+  if (learns_) --found_.full_steps;
   learns_ = false;
   constexpr std::uint64_t kNowhere = 0x9e3779b97f4a7c15u;
   for (Sequence& sequence : sequences_) sequence = {kNowhere, found_.steps};

@@ -83,7 +83,9 @@ absl::Status CreateOrReplaceFile(const std::string& path, std::string_view bytes
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (file < 0) return errno == EEXIST ? ReplaceFile(path, bytes) : StatusOf(errno, path);
   const int error = WriteAll(file, bytes);
-  if (error != 0) unlink(path.c_str());
+  struct stat own, now;  // another process may have put a good one there since
+  if (error != 0 && fstat(file, &own) == 0 && lstat(path.c_str(), &now) == 0 && own.st_ino == now.st_ino)
+    unlink(path.c_str());
   close(file);
   return StatusOf(error, path);
 }

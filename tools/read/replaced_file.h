@@ -1,4 +1,4 @@
-// Writes a small file as a whole beside a capture's parts: a reader finds the old one or the new one, never a half.
+// Writes a small file as a whole beside a capture's parts.
 #ifndef TOOLS_READ_REPLACED_FILE_H_
 #define TOOLS_READ_REPLACED_FILE_H_
 
@@ -9,11 +9,12 @@
 
 namespace memoir {
 
-// While it is written it is called "PATH.partial-PID", and locked. Errors say what to do.
+// A reader finds the old one or the new one, never a half. While it is written it is called "PATH.partial-PID", and
+// locked. Errors say what to do.
 absl::Status ReplaceFile(const std::string& path, std::string_view bytes);
 
-// The same where a reader can tell half a file from a whole one: where there is none yet it is written in its place,
-// which is one change of names in the place of two. Thousands of ranks do that at once on a shared file system.
+// For files of which a reader can tell a half: a first one is written in its place, which the file system of a job of
+// thousands of ranks has one change of names for, and not two.
 absl::Status CreateOrReplaceFile(const std::string& path, std::string_view bytes);
 
 // Removes what processes have left that were killed while they wrote `path`: nobody has it locked any more.

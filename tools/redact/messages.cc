@@ -3,6 +3,7 @@
 #include <google/protobuf/message.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -40,16 +41,38 @@ std::string Product(std::string_view text, NameHashes& hashes) {
   return text.size() <= 80 && ConsistsOf(text, kLetters) ? std::string(text) : HashedText(text, hashes);
 }
 
-// "expandable_segments:True,max_split_size_mb:128"
+// "expandable_segments:True,roundup_power2_divisions:[256:1,>:8]": torch's own settings.
 std::string AllocatorSettings(std::string_view text, NameHashes& hashes) {
-  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:,[]-";
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:,[]>-";
+  constexpr std::array<std::string_view, 13> kSettings = {"backend",
+                                                          "expandable_segments",
+                                                          "garbage_collection_threshold",
+                                                          "graph_capture_record_stream_reuse",
+                                                          "max_non_split_rounding_mb",
+                                                          "max_split_size_mb",
+                                                          "per_process_memory_fraction",
+                                                          "pinned_num_register_threads",
+                                                          "pinned_reserve_segment_size_mb",
+                                                          "pinned_use_background_threads",
+                                                          "pinned_use_cuda_host_register",
+                                                          "release_lock_on_cudamalloc",
+                                                          "roundup_power2_divisions"};
   bool known = text.size() <= 400 && ConsistsOf(text, kLetters);
   for (std::string_view rest = text; known && !rest.empty();) {
     const std::string_view item = rest.substr(0, rest.find(','));
-    known = item.find(':') != std::string_view::npos;
+    const std::string_view name = item.substr(0, item.find(':'));
+    known = std::ranges::find(kSettings, name) != kSettings.end() || ConsistsOf(name, "0123456789>");
     rest.remove_prefix(std::min(rest.size(), item.size() + 1));
   }
   return known ? std::string(text) : HashedText(text, hashes);
+}
+
+// What most call a dimension in which a job is parallel; readers know some of them.
+std::string Dimension(std::string_view text, NameHashes& hashes) {
+  constexpr std::array<std::string_view, 18> kNames = {
+      "cp",     "context", "data", "dp",       "dp_cp", "dp_replicate", "dp_shard", "ep",     "etp",
+      "expert", "fsdp",    "pipe", "pipeline", "pp",    "sp",           "stage",    "tensor", "tp"};
+  return std::ranges::find(kNames, text) != kNames.end() ? std::string(text) : HashedText(text, hashes);
 }
 
 using Rule = std::string (*)(std::string_view, NameHashes&);
@@ -68,7 +91,7 @@ const absl::flat_hash_map<std::string_view, Rule>& Rules() {
       {"memoir.v1.ProcessInfo.rank_conflict", HashedText},
       {"memoir.v1.ProcessInfo.run", HashedText},
       {"memoir.v1.ProcessInfo.allocator_settings", AllocatorSettings},
-      {"memoir.v1.Coordinate.dimension", HashedText},
+      {"memoir.v1.Coordinate.dimension", Dimension},
       {"memoir.v1.Unrecorded.why", HashedText},
       {"memoir.v1.NameDef.hash", Kept},  // of what is there then: Redact(NameDef)
       {"memoir.v1.NameDef.text", Kept},

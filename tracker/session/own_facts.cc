@@ -29,10 +29,15 @@ void TakeRank(const Rank& rank, ProcessFacts* facts) {
 
 namespace {
 
-// What torch 2.9 and later look at first; earlier ones know the second alone.
-std::string AllocatorSettings() {
+// Torch 2.9 and later look at the first; earlier ones know the second alone.
+std::string AllocatorSettings(const std::string& torch_version) {
+  unsigned major = 0, minor = 0;
+  std::sscanf(torch_version.c_str(), "%u.%u", &major, &minor);
+  const bool has_both = major > 2 || minor >= 9;
   for (const char* const name : {"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"}) {
-    if (const char* const settings = std::getenv(name); settings != nullptr && *settings != '\0') return settings;
+    const char* const settings = std::getenv(name);
+    const bool counts = has_both || name != std::string("PYTORCH_ALLOC_CONF");
+    if (counts && settings != nullptr && *settings != '\0') return settings;
   }
   return "";
 }
@@ -64,7 +69,7 @@ ProcessFacts FactsNow(const Settings& settings, OperatorHook operators, std::uin
   AddLateSources(&facts);
   facts.boot_id = process.boot_id;
   if (const char* run = std::getenv("MEMOIR_RUN"); run != nullptr) facts.run = run;
-  facts.allocator_settings = AllocatorSettings();
+  facts.allocator_settings = AllocatorSettings(facts.torch_version);
   return facts;
 }
 

@@ -133,7 +133,7 @@ std::vector<Unlike> RecordedOtherwise(const RecordedSide& a, const RecordedSide&
   if (!IsImported(a.capture) && !IsImported(b.capture)) {
     of_processes("allocator's settings", [](const ProcessSummary& process) {
       const std::string& settings = process.info.allocator_settings();
-      return settings.empty() ? std::string("not set") : settings;
+      return settings.empty() ? std::string("none recorded") : settings;
     });
   }
   const bool mapped_known = HasGpu(a.summary) && HasGpu(b.summary) && !IsSnapshot(a.capture) && !IsSnapshot(b.capture);

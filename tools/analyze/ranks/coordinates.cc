@@ -60,10 +60,10 @@ std::map<std::uint32_t, std::vector<std::size_t>> ByIndex(const std::vector<Rank
 }
 
 bool IsOfUnlikeWork(std::string_view dimension) {
-  constexpr std::array<std::string_view, 5> kBegin = {"pp", "pipe", "ep", "expert", "stage"};
+  constexpr std::array<std::string_view, 6> kNames = {"pp", "pipe", "pipeline", "stage", "ep", "expert"};
   std::string name(dimension);
   absl::AsciiStrToLower(&name);
-  return std::ranges::any_of(kBegin, [&](std::string_view word) { return name.starts_with(word); });
+  return std::ranges::find(kNames, name) != kNames.end();
 }
 
 }  // namespace memoir

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -15,6 +16,11 @@
 namespace memoir {
 namespace {
 
+// How far out of line it is.
+std::uint64_t SizeOf(const OddRank& odd) {
+  return odd.growth ? odd.growth->bytes() / std::max<std::uint64_t>(odd.growth->steps(), 1) : odd.difference();
+}
+
 // `whole` as the finding of both: the rows are those of the rank that is further out.
 void Join(OddRank odd, OddRank& whole) {
   std::vector<std::size_t> ranks = std::move(whole.ranks);
@@ -22,7 +28,7 @@ void Join(OddRank odd, OddRank& whole) {
   std::ranges::sort(ranks);
   const std::optional<std::uint64_t> since = std::min(whole.since_step, odd.since_step);  // none comes first
   std::string place = whole.place;
-  if (odd.difference() > whole.difference()) whole = std::move(odd);
+  if (SizeOf(odd) > SizeOf(whole)) whole = std::move(odd);
   whole.ranks = std::move(ranks);
   whole.since_step = since;
   whole.place = std::move(place);
@@ -72,66 +78,61 @@ std::vector<Group> GroupsBy(const std::vector<RankFacts>& ranks, const Group& of
   return groups;
 }
 
-// The largest group of `ranks` that is all of a role at one index of a dimension, or all of them that do the same work:
-// a role can have several stages.
-Group WholeIndexOf(const OddRanks& found, std::size_t role, const std::set<std::size_t>& ranks) {
-  Group largest;
-  const auto take = [&](const Group& group) {
-    const bool all = std::ranges::all_of(group.members, [&](std::size_t i) { return ranks.contains(i); });
-    if (all && group.members.size() >= 2 && group.members.size() > largest.members.size()) largest = group;
-  };
+// All of a role at one index of a dimension, and of these all that do the same work, for a role can have several
+// stages: the largest first.
+std::vector<Group> GroupsOf(const OddRanks& found, std::size_t role) {
+  std::vector<Group> groups;
   const std::vector<std::size_t>& members = found.roles[role].members;
   const std::vector<RankCoordinate>& dimensions = found.ranks[members.front()].coordinates;
   for (const RankCoordinate& of : dimensions) {
-    const std::vector<Group> groups = GroupsBy(found.ranks, {members, ""}, of.dimension);
-    if (groups.size() < 2) continue;
-    for (const Group& group : groups) {
-      take(group);
-      for (const RankCoordinate& work : dimensions) {
-        if (work.dimension == of.dimension || !IsOfUnlikeWork(work.dimension)) continue;
-        for (const Group& part : GroupsBy(found.ranks, group, work.dimension)) take(part);
-      }
+    const std::vector<Group> at = GroupsBy(found.ranks, {members, ""}, of.dimension);
+    if (at.size() < 2) continue;
+    groups.insert(groups.end(), at.begin(), at.end());
+    for (const RankCoordinate& work : dimensions) {
+      if (work.dimension == of.dimension || !IsOfUnlikeWork(work.dimension)) continue;
+      for (const Group& group : at)
+        std::ranges::move(GroupsBy(found.ranks, group, work.dimension), std::back_inserter(groups));
     }
   }
-  return largest;
+  std::erase_if(groups, [](const Group& group) { return group.members.size() < 2; });
+  std::ranges::stable_sort(groups, std::greater(), [](const Group& group) { return group.members.size(); });
+  return groups;
 }
 
-// Where all of them are out of line alike, that is one finding: they share their data, or what goes wrong with them.
-void JoinIndices(OddRanks& found) {
-  std::map<Alike, std::set<std::size_t>> alike;
-  for (const OddRank& odd : found.odd) {
-    if (odd.ranks.size() == 1) alike[AlikeOf(odd)].insert(odd.ranks[0]);
+// Where all of a group are out of line alike, that is one finding: they share their data, or what goes wrong with them.
+void JoinGroups(OddRanks& found) {
+  std::map<Alike, std::map<std::size_t, std::size_t>> alike;  // by rank, the finding
+  for (std::size_t i = 0; i < found.odd.size(); ++i) {
+    if (found.odd[i].ranks.size() == 1) alike[AlikeOf(found.odd[i])][found.odd[i].ranks[0]] = i;
   }
-  for (auto& [key, ranks] : alike) {
-    while (ranks.size() >= 2) {
-      const auto [members, place] = WholeIndexOf(found, std::get<std::size_t>(key), ranks);
-      if (members.empty()) break;
-      std::optional<OddRank> whole;
-      std::vector<OddRank> others;
-      for (OddRank& odd : found.odd) {
-        const bool joins =
-            odd.ranks.size() == 1 && AlikeOf(odd) == key && std::ranges::find(members, odd.ranks[0]) != members.end();
-        if (!joins) {
-          others.push_back(std::move(odd));
-        } else if (whole) {
-          Join(std::move(odd), *whole);
-        } else {
-          whole = std::move(odd);
-          whole->place = place;
+  std::vector<bool> joined(found.odd.size());
+  for (auto& [key, findings] : alike) {
+    if (findings.size() < 2) continue;
+    for (const Group& group : GroupsOf(found, std::get<std::size_t>(key))) {
+      if (!std::ranges::all_of(group.members, [&](std::size_t i) { return findings.contains(i); })) continue;
+      OddRank& whole = found.odd[findings.at(group.members.front())];
+      whole.place = group.place;
+      for (const std::size_t i : group.members) {
+        if (i != group.members.front()) {
+          joined[findings.at(i)] = true;
+          Join(std::move(found.odd[findings.at(i)]), whole);
         }
+        findings.erase(i);
       }
-      others.push_back(*std::move(whole));
-      found.odd = std::move(others);
-      for (const std::size_t i : members) ranks.erase(i);
     }
   }
+  std::vector<OddRank> left;
+  for (std::size_t i = 0; i < found.odd.size(); ++i) {
+    if (!joined[i]) left.push_back(std::move(found.odd[i]));
+  }
+  found.odd = std::move(left);
 }
 
 }  // namespace
 
 void JoinOddRanks(OddRanks& found) {
   JoinHosts(found);
-  JoinIndices(found);
+  JoinGroups(found);
 }
 
 }  // namespace memoir

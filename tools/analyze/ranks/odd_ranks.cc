@@ -112,6 +112,8 @@ class Judge {
     for (std::size_t i = 0; i < members_->size(); ++i) {
       for (const auto& [number, bytes] : Widened(Member(i))) windows_[number].push_back(bytes);
     }
+    usual_of_window_.clear();
+    for (const auto& [number, values] : windows_) usual_of_window_[number] = MedianOf(values);
     noise_ = 0;
     if (4 * Varying() <= members_->size()) return;
     for (const auto& [number, values] : windows_) {
@@ -125,7 +127,7 @@ class Judge {
     for (std::size_t i = 0; i < members_->size(); ++i) {
       bool was_out = false, came_back = false;
       for (const auto& [number, bytes] : Widened(Member(i))) {
-        const std::uint64_t usual = MedianOf(windows_.at(number));
+        const std::uint64_t usual = usual_of_window_.at(number);
         const bool out = ApartBy(bytes, usual) > std::max(usual / 100, kMiB);
         came_back = came_back || (was_out && !out);
         was_out = was_out || out;
@@ -226,6 +228,7 @@ class Judge {
   const std::vector<std::size_t>* members_ = nullptr;
   std::uint64_t window_steps_ = 1;
   std::map<std::uint64_t, std::vector<std::uint64_t>> windows_;  // by first step / window_steps_
+  std::map<std::uint64_t, std::uint64_t> usual_of_window_;       // their medians
   std::uint64_t noise_ = 0;
   std::optional<UsualRows> usual_rows_;
 };

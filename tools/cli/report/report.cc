@@ -43,12 +43,12 @@ const VerbHelp kHelp = {
         "what is live at any instant, blocks, flame graph, segments, modules and operators (docs/report.md). The file "
         "loads nothing from anywhere and works without a server. Of a window, or of some blocks alone, the page says "
         "in its head what it is of, and the numbers are those of memoir show --json with the same options. With "
-        "--baseline its flame graph shows what there is more and less than in another capture.",
+        "--baseline its flame graph shows where it has more, and where less, than another capture.",
     .examples =
         "  memoir report run7                   # writes run7.html\n"
         "  memoir report run7 -o /tmp/peak.html --rank 0\n"
         "  memoir report run7 --steps 10:12     # writes run7-steps-10-12.html\n"
-        "  memoir report run7 --baseline run6   # its flame graph shows what has changed\n",
+        "  memoir report run7 --baseline run6   # writes run7-compared.html\n",
 };
 
 struct ReportArguments : SelectionArguments {
@@ -63,9 +63,10 @@ void AddOptions(CLI::App& app, ReportArguments& arguments) {
   app.add_option("-o,--output", arguments.output,
                  "file to write; -: standard output [the capture's name with .html; of a window or of some blocks with "
                  "their options in it]");
-  app.add_option("--baseline", arguments.baseline,
-                 "a capture to compare with: the flame graph shows the difference at the peak, and the other views the "
-                 "capture alone");
+  app.add_option(
+      "--baseline", arguments.baseline,
+      "a capture to compare with (its last run): the flame graph shows the difference at the peak, the other "
+      "views the capture alone");
   app.add_option("--steps", arguments.steps, kStepsHelp);
   AddTimes(app, arguments, "");
   AddBlockChoice(app, arguments, "");
@@ -138,33 +139,34 @@ std::string DefaultOutput(const ReportArguments& arguments) {
   constexpr std::size_t kMostOfPart = 60;
   part = part.substr(0, kMostOfPart);
   while (part.ends_with('-')) part.pop_back();
-  return (name.empty() || name == "." || name == ".." ? "report" : name) + (part.empty() ? "" : "-" + part) + ".html";
+  return (name.empty() || name == "." || name == ".." ? "report" : name) + (part.empty() ? "" : "-" + part) +
+         (arguments.baseline.empty() ? "" : "-compared") + ".html";
 }
 
 absl::StatusOr<Capture> Open(const std::string& path, const std::string& run) {
   return OpenMerged(path, [](const std::string& line) { Say(line); }, RunOf(run));
 }
 
-absl::StatusOr<Report> ReportOf(const Capture& capture, const std::string& path, ReportOptions& options) {
-  Progress progress("reading " + path);
-  options.progress = progress.callback();
-  if (const absl::Status status = FindSteps(capture, options); !status.ok()) return status;
-  return AnalyzeReport(capture, options);
-}
-
-// What the page compares its capture with, and says of it in its facts.
-absl::StatusOr<std::vector<Section>> BaselineOf(const Report& report, const ReportArguments& arguments, Json& facts) {
-  facts["baseline"] = nullptr;
-  if (arguments.baseline.empty()) return std::vector<Section>();
+// Of what the page compares its capture with: its last run.
+absl::StatusOr<Report> ReportOfBaseline(const ReportArguments& arguments) {
   const absl::StatusOr<Capture> capture = Open(arguments.baseline, "last");
   if (!capture.ok()) return capture.status();
   ReportOptions options;
   static_cast<Selection&>(options) = SelectionOf(arguments);
+  Progress progress("reading " + arguments.baseline);
+  options.progress = progress.callback();
   const Capture::SharedDecoding shared(*capture);
-  const absl::StatusOr<Report> before = ReportOf(*capture, arguments.baseline, options);
-  if (!before.ok()) return before.status();
+  if (const absl::Status status = FindSteps(*capture, options); !status.ok()) return status;
+  return AnalyzeReport(*capture, options);
+}
+
+// Of the baseline, and in `facts` what the page says of it.
+absl::StatusOr<std::vector<Section>> CompareWith(const absl::StatusOr<Report>& baseline, const Report& report,
+                                                 const ReportArguments& arguments, Json& facts) {
+  facts["baseline"] = nullptr;
+  if (arguments.baseline.empty()) return std::vector<Section>();
   std::vector<std::size_t> devices;
-  std::vector<Section> sections = BeforeSections(report, *before, &devices);
+  std::vector<Section> sections = BeforeSections(report, *baseline, &devices);
   if (devices.empty()) {
     return absl::InvalidArgumentError(arguments.baseline + " has none of the devices of " + arguments.capture +
                                       ": there is nothing to compare");
@@ -178,16 +180,22 @@ absl::Status MakeReport(const ReportArguments& arguments) {
   if (!page.ok()) return page.status();
   const absl::StatusOr<Capture> capture = Open(arguments.capture, arguments.run);
   if (!capture.ok()) return capture.status();
+  absl::StatusOr<Report> baseline = Report();
+  if (!arguments.baseline.empty()) baseline = ReportOfBaseline(arguments);
+  if (!baseline.ok()) return baseline.status();
   ReportOptions options;
   static_cast<Selection&>(options) = SelectionOf(arguments);
+  Progress progress("reading " + arguments.capture);
+  options.progress = progress.callback();
   const Capture::SharedDecoding shared(*capture);
-  const absl::StatusOr<Report> report = ReportOf(*capture, arguments.capture, options);
+  if (const absl::Status status = FindSteps(*capture, options); !status.ok()) return status;
+  const absl::StatusOr<Report> report = AnalyzeReport(*capture, options);
   if (!report.ok()) return report.status();
   const std::string path = Escaped(TypedPath(arguments.capture));
   const ReportPart part = PartOf(*report, options, WindowOptions(arguments) + BlockOptions(arguments));
   const std::vector<ReportFinding> findings = FindWhatChecksFind(*capture, *report, options, arguments);
   Json facts = ReportFacts(*capture, *report, findings, path, part);
-  const absl::StatusOr<std::vector<Section>> before = BaselineOf(*report, arguments, facts);
+  const absl::StatusOr<std::vector<Section>> before = CompareWith(baseline, *report, arguments, facts);
   if (!before.ok()) return before.status();
   std::vector<Section> sections = {MakeSection("facts", ToText(facts)),
                                    MakeSection("tables", ToText(ReportTables(*capture, *report)))};

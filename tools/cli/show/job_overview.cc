@@ -38,8 +38,8 @@ absl::StatusOr<std::optional<std::string>> ShowJobOverview(const JobOverviewRequ
   if (job.runs > 1 && job.run != 0) Say(fmt::format("run {} of {}; --run N shows another", job.run, job.runs));
   if (request.json) return std::optional(ToText(JobJson(job, overview, found, request.top.value_or(0))));
   constexpr std::size_t kRows = 8;
-  return std::optional(
-      RenderJob(job, overview, found, request.top.value_or(kRows), Escaped(TypedPath(request.folder)), terminal));
+  const std::string path = (job.runs > 1 ? fmt::format("--run {} ", job.run) : "") + Escaped(TypedPath(request.folder));
+  return std::optional(RenderJob(job, overview, found, request.top.value_or(kRows), path, terminal));
 }
 
 }  // namespace memoir

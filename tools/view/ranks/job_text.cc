@@ -60,7 +60,8 @@ std::string RanksTable(const JobOverview& overview, std::size_t top, const Termi
                                       FormatBytes(device.peak_allocated_bytes()),
                                       FormatBytes(caching ? device.peak_reserved_bytes() : device.allocated_bytes()),
                                       FormatBytes(device.live_at_end()), StepText(device)};
-    if (placed) cells.push_back(ShownName(PlaceOf(recording.process())));
+    const std::string place = PlaceOf(recording.process());
+    if (placed) cells.push_back(place.empty() ? "" : ShownName(place));
     cells.push_back(Escaped(recording.process().host()));
     table.AddRow(std::move(cells));
   }

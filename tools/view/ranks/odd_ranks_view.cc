@@ -45,8 +45,8 @@ std::string SinceText(const OddRank& odd) {
 std::string Sentence(const OddRanks& found, const OddRank& odd) {
   const std::string who = WhoText(found, odd) + ": ";
   const bool several = odd.ranks.size() > 1;
-  const char* const up_to = several ? "up to " : "";
-  const char* const of_peak = several ? "peaks of up to " : "peak of ";
+  const std::string up_to = !several ? "" : odd.value > odd.usual ? "up to " : "down to ";
+  const std::string of_peak = (several ? "peaks of " : "peak of ") + up_to;
   switch (odd.figure) {
     case OddFigure::kGrowth: {
       const v1::GrowthSummary& growth = *odd.growth;
@@ -70,7 +70,7 @@ std::string Sentence(const OddRanks& found, const OddRank& odd) {
       return who + fmt::format("{}{} allocated at the end, {} than {}; {} in line", up_to, FormatBytes(odd.value),
                                MoreOrLess(odd), Compared(found, odd), several ? "their peaks are" : "its peak is");
     case OddFigure::kSteps:
-      return who + fmt::format("ended after {}, {} role made {}", FormatCounted(odd.value, "step", "steps"),
+      return who + fmt::format("ended after {}{}, {} role made {}", up_to, FormatCounted(odd.value, "step", "steps"),
                                several ? "their" : "its", FormatCount(odd.usual));
   }
   return who;
@@ -180,7 +180,7 @@ Json OddRanksJson(const JobReading& reading, const JobOverview& overview, const 
     Json one = {{"who", WhoText(found, odd)},
                 {"ranks", std::move(ranks)},
                 {"host", found.ranks[odd.ranks[0]].host},
-                {"place", odd.place.empty() ? PlaceOf(found.ranks[odd.ranks[0]]) : odd.place},
+                {"place", odd.ranks.size() == 1 ? PlaceOf(found.ranks[odd.ranks[0]]) : odd.place},
                 {"role", odd.role},
                 {"figure", ToString(odd.figure)},
                 {"value", odd.value},

@@ -69,7 +69,7 @@ std::string RolesTable(const OddRanks& found, std::size_t top, const Terminal& t
     std::vector<std::string> cells = {ShortRanks(RanksText(found, found.roles[i].members), columns + 2),
                                       FormatCount(found.roles[i].members.size()), FormatBytes(of.median),
                                       FormatBytes(of.most - of.least)};
-    if (placed) cells.insert(cells.begin(), Shortened(ShownName(places[i]), columns));
+    if (placed) cells.insert(cells.begin(), places[i].empty() ? "" : Shortened(ShownName(places[i]), columns));
     if (differ) cells.push_back(of.special ? SpecialText(*of.special, columns) : "");
     table.AddRow(std::move(cells));
   }

@@ -172,17 +172,17 @@ std::string LabelText(const ReportDevice& device) {
   return ToText(json);
 }
 
-// The same device of the same rank, or the only one of that name.
-const ReportDevice* SameDevice(const ReportDevice& device, const Report& of) {
-  const ReportDevice* same = nullptr;
-  std::size_t named = 0;
+// The same device of the same rank, or where both have one of that name alone, that one.
+const ReportDevice* SameDevice(const ReportDevice& device, const Report& own, const Report& of) {
+  std::vector<const ReportDevice*> named, same;
   for (const ReportDevice& other : of.devices) {
     if (other.name != device.name) continue;
-    if (other.rank == device.rank) return &other;
-    ++named;
-    same = &other;
+    named.push_back(&other);
+    if (other.rank == device.rank) same.push_back(&other);
   }
-  return named == 1 ? same : nullptr;
+  const auto own_named = std::ranges::count(own.devices, device.name, &ReportDevice::name);
+  if (own_named == 1 && named.size() == 1) return named.front();
+  return device.rank && same.size() == 1 ? same.front() : nullptr;
 }
 
 }  // namespace
@@ -194,7 +194,7 @@ std::string_view WordOf(const ReportGrouping& grouping) {
 std::vector<Section> BeforeSections(const Report& report, const Report& before, std::vector<std::size_t>* devices) {
   std::vector<Section> sections;
   for (std::size_t number = 0; number < report.devices.size(); ++number) {
-    const ReportDevice* const device = SameDevice(report.devices[number], before);
+    const ReportDevice* const device = SameDevice(report.devices[number], report, before);
     if (device == nullptr) continue;
     devices->push_back(number);
     sections.push_back(MakeSection(fmt::format("before-labels{}", number), LabelText(*device)));

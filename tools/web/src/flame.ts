@@ -137,8 +137,8 @@ export function flameView(app: App): View {
         const all = tree ? bytes(tree) : 0;
         note.textContent = all === 0 ? 'Nothing to show: no block has bytes of this kind.' :
             wanted === '' && measure === 'either' ?
-                                       `Red has more than ${app.facts.baseline!.path}, blue less. Each is as wide as the ${
-                                           ''}larger of both. Click to focus, Escape to go back.` :
+                                       `Red has more than ${app.facts.baseline!.path}, blue less. Widths are the larger ${
+                                           ''}of both, of what is innermost. Click to focus, Escape to go back.` :
             wanted === ''            ? `${formatBytes(all)} in all. Click to focus, Escape to go back.${partial()}` :
                                        `“${wanted}” matches ${formatBytes(matched(top(), isWanted))}, ${
                                 formatShare(matched(top(), isWanted), bytes(top()))} of what is shown.`;

@@ -23,7 +23,7 @@ export const kMeasures = [
 export type Measure = (typeof kMeasures)[number]['value'];
 const kAtPeak = 0;
 const kGrown = 4;
-const kEither = 5;  // the larger of what it is and what it was: so wide is a node of a comparison
+const kEither = 5;  // own: the larger of what it is and what it was; so wide, with all inside, is a node of a comparison
 const kBefore = 6;
 
 export const changeOf = (of: Node): {before: number; now: number} =>
@@ -131,11 +131,11 @@ export async function callerTree(app: App): Promise<FlameTree> {
   return {root: addUp(nodes[0]!), nodeOf: (blocks, block) => nodes[blocks.caller[block]!]!};
 }
 
-// As `memoir diff` has modules: without what wraps them.
-const kWrappers = ['module', '_orig_mod', '_fsdp_wrapped_module'];
+// As `memoir diff` has modules: without what wraps them (tools/analyze/compare/module_names.cc).
+const kWrappers = ['_orig_mod', '_fsdp_wrapped_module', '_checkpoint_wrapped_module'];
 function unwrapped(name: string): string[] {
   const path = modulePath(name);
-  const inner = path.filter((part) => !kWrappers.includes(part));
+  const inner = path.filter((part, i) => !kWrappers.includes(part) && !(i === 0 && part === 'module'));
   return inner.length > 0 ? inner : path;
 }
 
