@@ -36,7 +36,7 @@ void SnapshotAtEnd(std::shared_ptr<Snapshots> snapshots, Writer& writer, EndReas
   made->wrong = writer.Snapshot(made->wish);
   made->snapshots = std::move(snapshots);
   if (by_exception) return made->snapshots->Say(made->wish, made->wrong);
-  if (on_exit(&KeepWhereItFailed, made.get()) == 0) made.release();  // else it stays, unsaid
+  if (on_exit(&KeepWhereItFailed, made.get()) == 0) static_cast<void>(made.release());  // else it stays, unsaid
 }
 
 }  // namespace memoir
