@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -31,9 +32,9 @@ namespace {
 
 // Torch 2.9 and later look at the first; earlier ones know the second alone.
 std::string AllocatorSettings(const std::string& torch_version) {
-  unsigned major = 0, minor = 0;
-  std::sscanf(torch_version.c_str(), "%u.%u", &major, &minor);
-  const bool has_both = major > 2 || minor >= 9;
+  const std::string minor = torch_version.substr(std::min(torch_version.find('.') + 1, torch_version.size()));
+  const bool has_both =
+      std::strtoul(torch_version.c_str(), nullptr, 10) > 2 || std::strtoul(minor.c_str(), nullptr, 10) >= 9;
   for (const char* const name : {"PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"}) {
     const char* const settings = std::getenv(name);
     const bool counts = has_both || name != std::string("PYTORCH_ALLOC_CONF");
