@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import math
+import os
 import sys
 
 TYPE_CHECKING = False  # typing takes milliseconds to import
@@ -13,79 +15,111 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    Library = Callable[[], ctypes.CDLL | None]
+
 # What groups are called that are a dimension each. Megatron makes many more, of several dimensions ("TENSOR_AND_DATA_PARALLEL_GROUP").
 _OF_GROUPS = {"context", "cp", "data", "dp", "ep", "expert", "fsdp", "pipeline", "pp", "sequence", "sp", "stage", "tensor", "tp"}
+_MOST_BYTES = 64  # of a name, in a capture
 
 _known: dict[str, tuple[int, int]] = {}  # index and size, by dimension
-_mesh = (0, 0)  # ranks of the mesh that they are of, and dimensions with more than one
+_of_mesh = 0  # ranks of the mesh that they are of; 0: they are of groups
 
 
-def follow(library: Callable[[], ctypes.CDLL | None]) -> None:
+def follow(library: Library) -> None:
     """`library` gives the one that records, which is told of what is found from now on."""
     _follow_meshes(library)
     _follow_groups(library)
 
 
 def tell(library: ctypes.CDLL | None) -> None:
-    """What is known so far, to a recording that begins."""
-    if library is None or not _known:
+    """What is known so far, also that it is nothing."""
+    if library is None:
         return
-    names = (ctypes.c_char_p * len(_known))(*(name.encode("utf-8", "replace") for name in _known))
+    names = (ctypes.c_char_p * len(_known))(*(_cut(name) for name in _known))
     numbers = ctypes.c_uint32 * len(_known)
-    indices, sizes = zip(*_known.values(), strict=True)
-    library.memoir_coordinates(names, numbers(*indices), numbers(*sizes), len(_known))
+    library.memoir_coordinates(names, numbers(*(index for index, _ in _known.values())), numbers(*(size for _, size in _known.values())), len(_known))
 
 
 def forget() -> None:
     """The job's process group is gone, or this is a forked child, which is no rank of it yet."""
-    global _mesh
-    _mesh = (0, 0)
+    global _of_mesh
+    _of_mesh = 0
     _known.clear()
 
 
-def _follow_meshes(library: Callable[[], ctypes.CDLL | None]) -> None:
+def hidden(function: Callable[..., Any], original: Any) -> Any:
+    """`function(original, ...)` in the place of torch's `original`, between a graph and the next one: Dynamo compiles neither, which it leaves alone where
+    it finds them by torch's names. torch.compiler.disable would do that too, and import Dynamo."""
+    folder = os.path.dirname(original.__code__.co_filename)
+    swap = getattr(getattr(getattr(sys.modules["torch"]._C, "_dynamo", None), "eval_frame", None), "set_eval_frame", None)
+
+    def called(*arguments: Any, **named: Any) -> Any:
+        before = swap(None) if swap is not None else None
+        try:
+            return function(original, *arguments, **named)
+        finally:
+            if swap is not None:
+                swap(before)
+
+    called.__code__ = called.__code__.replace(co_filename=os.path.join(folder, "<memoir>"))  # files of torch's are passed over
+    return functools.wraps(original)(called)
+
+
+def _cut(name: str) -> bytes:
+    return name.encode("utf-8", "replace")[:_MOST_BYTES].decode("utf-8", "ignore").encode()
+
+
+def _follow_meshes(library: Library) -> None:
     mesh_class: Any = getattr(sys.modules.get("torch.distributed.device_mesh"), "DeviceMesh", None)
     if mesh_class is None:
         return
-    make = mesh_class.__init__
 
-    @functools.wraps(make)
-    def __init__(self: Any, *arguments: Any, **named: Any) -> None:
+    def followed(make: Any, self: Any, *arguments: Any, **named: Any) -> None:
         make(self, *arguments, **named)
         try:
-            if _take_mesh(self):
+            if _take_mesh(mesh_class, self):
                 tell(library())
         except Exception:
             pass  # a mesh of another kind than torch's own; the capture is without it
 
-    mesh_class.__init__ = __init__
+    mesh_class.__init__ = hidden(followed, mesh_class.__init__)
 
 
-def _take_mesh(mesh: Any) -> bool:
-    """Whether it says more than what is known: slices and flattened meshes do not."""
-    global _mesh
-    names, indices = mesh.mesh_dim_names, mesh.get_coordinate()
+def _ranks(mesh_class: Any, mesh: Any) -> int:
+    return math.prod(mesh_class.shape.fget(mesh))
+
+
+def _take_mesh(mesh_class: Any, mesh: Any) -> bool:
+    """Whether it says more than what is known. What a subclass has in the place of torch's functions is not called: it is being made."""
+    global _of_mesh
+    whole = getattr(mesh, "_root_mesh", None)
+    if whole is not None and _ranks(mesh_class, whole) > _ranks(mesh_class, mesh):
+        mesh = whole  # of which this is a slice
+    names, indices = mesh.mesh_dim_names, mesh_class.get_coordinate(mesh)
     if not names or indices is None:
         return False
-    sizes = tuple(mesh.shape)
-    size = functools.reduce(lambda one, other: one * other, sizes, 1)
-    says = (size, sum(of > 1 for of in sizes))
-    if says < _mesh:
-        return False
-    _mesh = says
-    _known.clear()
-    _known.update({str(name): (int(index), int(of)) for name, index, of in zip(names, indices, sizes, strict=True)})
-    return True
+    sizes = tuple(mesh_class.shape.fget(mesh))
+    found = {str(name): (int(index), int(size)) for name, index, size in zip(names, indices, sizes, strict=True)}
+    ranks, dimensions = math.prod(sizes), sum(size > 1 for size in sizes)
+    of_known = _of_mesh or math.prod(size for _, size in _known.values())
+    known_dimensions = sum(size > 1 for _, size in _known.values())
+    if _known and (ranks < of_known or (ranks == of_known and dimensions <= 1)):
+        return False  # a part of it, or all of it flattened
+    if ranks > of_known or known_dimensions <= 1 or not _of_mesh:
+        _known.clear()
+    # Another view of the same ranks, as experts have, adds what it alone has.
+    new = {name: of for name, of in found.items() if name not in _known and (not _known or of[1] > 1)}
+    _known.update(new)
+    _of_mesh = ranks
+    return bool(new)
 
 
-def _follow_groups(library: Callable[[], ctypes.CDLL | None]) -> None:
+def _follow_groups(library: Library) -> None:
     c10d: Any = sys.modules.get("torch.distributed.distributed_c10d")
-    make = getattr(c10d, "_new_process_group_helper", None)
-    if make is None:
+    if not hasattr(c10d, "_new_process_group_helper"):
         return
 
-    @functools.wraps(make)
-    def _new_process_group_helper(group_size: int, group_rank: int, *arguments: Any, **named: Any) -> Any:
+    def followed(make: Any, group_size: int, group_rank: int, *arguments: Any, **named: Any) -> Any:
         made = make(group_size, group_rank, *arguments, **named)
         try:
             if _take_group(group_size, group_rank, named.get("group_desc")):
@@ -94,12 +128,12 @@ def _follow_groups(library: Callable[[], ctypes.CDLL | None]) -> None:
             pass  # a torch that calls it otherwise; the capture is without it
         return made
 
-    c10d._new_process_group_helper = _new_process_group_helper
+    c10d._new_process_group_helper = hidden(followed, c10d._new_process_group_helper)
 
 
 def _take_group(size: int, index: int | None, description: str | None) -> bool:
     """Megatron's "PIPELINE_MODEL_PARALLEL_GROUP" is the dimension "pipeline"."""
-    if _mesh != (0, 0) or index is None or not 0 <= index < size or size < 2:
+    if _of_mesh or index is None or not 0 <= index < size or size < 2:
         return False
     name = (description or "").lower()
     for word in ("_group", "_parallel", "_model"):

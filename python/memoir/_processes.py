@@ -195,11 +195,10 @@ def _program() -> str:
 def _follow_process_group(followed: Followed) -> None:
     """torch.distributed has no place to ask to be told, but one function that every default group goes through."""
     c10d: Any = sys.modules.get("torch.distributed.distributed_c10d")
-    update = getattr(c10d, "_update_default_pg", None)
-    if update is None:
+    if not hasattr(c10d, "_update_default_pg"):
         return
 
-    def _update_default_pg(group: Any) -> None:
+    def followed_update(update: Callable[[Any], None], group: Any) -> None:
         update(group)
         try:
             if group is None:
@@ -209,4 +208,4 @@ def _follow_process_group(followed: Followed) -> None:
         except Exception as problem:
             say(f"memoir: the rank that torch.distributed gave is not in the capture: {problem}; MEMOIR_RANK=N names it")
 
-    c10d._update_default_pg = _update_default_pg
+    c10d._update_default_pg = _coordinates.hidden(followed_update, c10d._update_default_pg)

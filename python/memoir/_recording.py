@@ -175,6 +175,7 @@ def _name_rank(rank: int, world_size: int) -> None:
     _processes.guarded(_begin_waiting)
     if _tracker is not None:
         _tracker.memoir_rank(rank, world_size)
+        _coordinates.tell(_tracker)
 
 
 def stop() -> _capture.Capture | None:

@@ -105,6 +105,17 @@ def test_without_a_common_device_there_is_nothing_to_compare(tree, captures, tmp
     assert done.returncode == 1 and "nowhere" in done.stderr and not (tmp_path / "x.html").exists()
 
 
+def test_a_baseline_that_was_cut_says_so(tree, captures, browser, tmp_path):
+    cut = tmp_path / "cut"
+    subprocess.run(["cp", "-r", captures / "before", cut], check=True)
+    part, = cut.glob("*.memoir")
+    part.write_bytes(part.read_bytes()[:-1])
+    done = memoir(tree, "report", captures / "after", "--baseline", cut, "-o", tmp_path / "x.html")
+    assert done.returncode == 0 and f"memoir: {cut}: " in done.stderr, done.stderr
+    looked = subprocess.run(["node", HERE / "check_comparison.mjs", tmp_path / "x.html"], capture_output=True, text=True, timeout=200, env=BROWSER)
+    assert f" {cut}: " in json.loads(looked.stdout)["modules"]["note"], looked.stdout
+
+
 def test_a_report_without_one_compares_nothing(tree, captures, browser):
     assert memoir(tree, "report", captures / "after", "-o", captures / "alone.html").returncode == 0
     script = f"""

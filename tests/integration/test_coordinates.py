@@ -53,10 +53,10 @@ def test_a_part_of_a_mesh_says_less(tree, recorded, then):
     assert coordinates(tree, recorded(WAYS + then + "\n")) == EXPECTED
 
 
-def test_a_mesh_with_more_dimensions_of_one_rank_says_no_more(tree, recorded):
+def test_another_view_of_the_same_ranks_adds_its_dimensions(tree, recorded):
     """As torchtitan makes a second one for experts."""
     second = "init_device_mesh('cpu', (2, 8, 1, 1), mesh_dim_names=('pp', 'efsdp', 'ep', 'etp'))\n"
-    assert coordinates(tree, recorded(WAYS + second)) == EXPECTED
+    assert coordinates(tree, recorded(WAYS + second)) == [*EXPECTED, ("efsdp", 5, 8)]
 
 
 def test_another_job_of_the_process_has_none_of_the_first(tree, tmp_path):
@@ -139,3 +139,20 @@ def test_a_redacted_capture_has_the_numbers_alone(tree, recorded, tmp_path):
     found = coordinates(tree, tmp_path / "redacted")
     assert [one[1:] for one in found] == [one[1:] for one in EXPECTED] and "secret" not in json.dumps(found)
     assert show(tree, tmp_path / "redacted")["processes"][0]["allocator_settings"] == "expandable_segments:True"
+
+
+def test_a_mesh_between_graphs(tree, tmp_path):
+    """Dynamo leaves torch's __init__ alone, and must leave it alone still. (Torch 2.11 fails there by itself.)"""
+    (tmp_path / "program.py").write_text(BEGIN + """
+@torch.compile(backend="eager")
+def f(x):
+    return x + DeviceMesh("cpu", list(range(16)), mesh_dim_names=("w",)).size()
+
+
+print(f(torch.ones(2)))
+""")
+    alone = subprocess.run([sys.executable, tmp_path / "program.py"], capture_output=True, text=True, timeout=300)
+    done = run_memoir(tree, "run", "-q", "-o", tmp_path / "capture", "--", sys.executable, tmp_path / "program.py")
+    if alone.returncode == 0:
+        assert (done.returncode, done.stdout) == (0, alone.stdout), done.stderr
+    assert "_coordinates.py" not in done.stderr

@@ -135,7 +135,7 @@ CLI = {
     "live": "arguments output terminal analyze/live view/json view/live view/terminal",
     "symbolize": "arguments installed process terminal",
     "redact": "arguments attach output terminal view/terminal",
-    "report": "arguments attach installed output terminal analyze/accounting analyze/pass analyze/report analyze/segments view/json view/report view/terminal",
+    "report": "arguments attach installed output terminal analyze/accounting analyze/pass analyze/report analyze/segments view/capture view/json view/report view/terminal",
     "tables": "output terminal analyze/categories analyze/lives analyze/pass analyze/summary analyze/tree view/database",
     "collect": "arguments attach installed process ranks terminal analyze/ranks view/terminal",
     "query": "arguments attach installed process terminal view/terminal",

@@ -23,6 +23,7 @@
 #include "tools/cli/terminal/exit_code.h"
 #include "tools/cli/terminal/message.h"
 #include "tools/cli/terminal/progress.h"
+#include "tools/view/capture/loss_headlines.h"
 #include "tools/view/json/json.h"
 #include "tools/view/report/report_facts.h"
 #include "tools/view/report/report_page.h"
@@ -147,8 +148,13 @@ absl::StatusOr<Capture> Open(const std::string& path, const std::string& run) {
   return OpenMerged(path, [](const std::string& line) { Say(line); }, RunOf(run));
 }
 
-// Of what the page compares its capture with: its last run.
-absl::StatusOr<Report> ReportOfBaseline(const ReportArguments& arguments) {
+// What the page compares its capture with: the last run there, and what that lacks.
+struct Baseline {
+  Report report;
+  std::string lacks;
+};
+
+absl::StatusOr<Baseline> ReadBaseline(const ReportArguments& arguments) {
   const absl::StatusOr<Capture> capture = Open(arguments.baseline, "last");
   if (!capture.ok()) return capture.status();
   ReportOptions options;
@@ -157,21 +163,30 @@ absl::StatusOr<Report> ReportOfBaseline(const ReportArguments& arguments) {
   options.progress = progress.callback();
   const Capture::SharedDecoding shared(*capture);
   if (const absl::Status status = FindSteps(*capture, options); !status.ok()) return status;
-  return AnalyzeReport(*capture, options);
+  absl::StatusOr<Report> report = AnalyzeReport(*capture, options);
+  if (!report.ok()) return report.status();
+  Baseline baseline{*std::move(report), ""};
+  for (const LossHeadline& loss : LossHeadlines(*capture, baseline.report.summaries.front().report)) {
+    if (!loss.is_loss) continue;
+    baseline.lacks += " " + Escaped(TypedPath(arguments.baseline)) + ": " + loss.text + ".";
+    Say(Escaped(TypedPath(arguments.baseline)) + ": " + loss.text);
+  }
+  return baseline;
 }
 
 // Of the baseline, and in `facts` what the page says of it.
-absl::StatusOr<std::vector<Section>> CompareWith(const absl::StatusOr<Report>& baseline, const Report& report,
+absl::StatusOr<std::vector<Section>> CompareWith(const Baseline& baseline, const Report& report,
                                                  const ReportArguments& arguments, Json& facts) {
   facts["baseline"] = nullptr;
   if (arguments.baseline.empty()) return std::vector<Section>();
   std::vector<std::size_t> devices;
-  std::vector<Section> sections = BeforeSections(report, *baseline, &devices);
+  std::vector<Section> sections = BeforeSections(report, baseline.report, &devices);
   if (devices.empty()) {
     return absl::InvalidArgumentError(arguments.baseline + " has none of the devices of " + arguments.capture +
                                       ": there is nothing to compare");
   }
-  facts["baseline"] = {{"path", Escaped(TypedPath(arguments.baseline))}, {"devices", devices}};
+  facts["baseline"] = {
+      {"path", Escaped(TypedPath(arguments.baseline))}, {"devices", devices}, {"notes", baseline.lacks}};
   return sections;
 }
 
@@ -180,8 +195,8 @@ absl::Status MakeReport(const ReportArguments& arguments) {
   if (!page.ok()) return page.status();
   const absl::StatusOr<Capture> capture = Open(arguments.capture, arguments.run);
   if (!capture.ok()) return capture.status();
-  absl::StatusOr<Report> baseline = Report();
-  if (!arguments.baseline.empty()) baseline = ReportOfBaseline(arguments);
+  absl::StatusOr<Baseline> baseline = Baseline();
+  if (!arguments.baseline.empty()) baseline = ReadBaseline(arguments);
   if (!baseline.ok()) return baseline.status();
   ReportOptions options;
   static_cast<Selection&>(options) = SelectionOf(arguments);
@@ -195,7 +210,7 @@ absl::Status MakeReport(const ReportArguments& arguments) {
   const ReportPart part = PartOf(*report, options, WindowOptions(arguments) + BlockOptions(arguments));
   const std::vector<ReportFinding> findings = FindWhatChecksFind(*capture, *report, options, arguments);
   Json facts = ReportFacts(*capture, *report, findings, path, part);
-  const absl::StatusOr<std::vector<Section>> before = CompareWith(baseline, *report, arguments, facts);
+  const absl::StatusOr<std::vector<Section>> before = CompareWith(*baseline, *report, arguments, facts);
   if (!before.ok()) return before.status();
   std::vector<Section> sections = {MakeSection("facts", ToText(facts)),
                                    MakeSection("tables", ToText(ReportTables(*capture, *report)))};

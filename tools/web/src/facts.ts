@@ -177,6 +177,7 @@ export interface Part {
 export interface Baseline {
   path: string;
   devices: number[];
+  notes: string;  // what it lacks, after a space; "": nothing
 }
 
 export interface Facts {

@@ -58,6 +58,7 @@ const kTrees: {value: FlameBy; text: string; make: (app: App) => Promise<FlameTr
 
 export function flameView(app: App): View {
   let by: FlameBy = 'modules';
+  let compares = true;  // unless other bytes were chosen
   let measure: Measure = app.device.hasBefore ? 'either' : 'atPeak';
   let tree: Node|undefined;
   let between = {from: 0, to: 0};  // ns
@@ -107,6 +108,10 @@ export function flameView(app: App): View {
       isExact(between.from) && isExact(between.to) ?
       ' Blocks that are live at the second instant and were not at the first.' :
       ' Of the blocks that this report has singly: choose two exact instants for all.';
+  const missing = (): string => {
+    const {baseline} = app.facts;
+    return !baseline || app.device.hasBefore ? '' : ` ${baseline.path} has no ${app.device.name} to compare with.`;
+  };
   const depth = (): number => shapes.reduce((most, shape) => Math.max(most, shape.depth + 1), 1);
   const drawn = surface(
       'flame graph: bytes by nesting',
@@ -138,8 +143,9 @@ export function flameView(app: App): View {
         note.textContent = all === 0 ? 'Nothing to show: no block has bytes of this kind.' :
             wanted === '' && measure === 'either' ?
                                        `Red has more than ${app.facts.baseline!.path}, blue less. Widths are the larger ${
-                                           ''}of both, of what is innermost. Click to focus, Escape to go back.` :
-            wanted === ''            ? `${formatBytes(all)} in all. Click to focus, Escape to go back.${partial()}` :
+                                           ''}of both, of what is innermost. Click to focus, Escape to go back.${
+                                           app.facts.baseline!.notes}` :
+            wanted === ''            ? `${formatBytes(all)} in all. Click to focus, Escape to go back.${partial()}${missing()}` :
                                        `“${wanted}” matches ${formatBytes(matched(top(), isWanted))}, ${
                                 formatShare(matched(top(), isWanted), bytes(top()))} of what is shown.`;
       },
@@ -195,7 +201,11 @@ export function flameView(app: App): View {
   }
 
   function fillControls(): void {
-    if (measure === 'either' && (by === 'ranges' || !app.device.hasBefore)) measure = 'atPeak';
+    if (by === 'ranges' || !app.device.hasBefore) {
+      if (measure === 'either') measure = 'atPeak';
+    } else if (compares && measure === 'atPeak') {
+      measure = 'either';
+    }
     replaceContent(
         controls,
         choice(
@@ -210,6 +220,7 @@ export function flameView(app: App): View {
             kMeasures.filter((one) => one.value !== 'either' || (by !== 'ranges' && app.device.hasBefore)), measure,
             (value) => {
               measure = value;
+              compares = value === 'either';
               fillControls();
               app.draws(make());
             }),
