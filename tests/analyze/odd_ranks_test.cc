@@ -8,7 +8,6 @@
 
 #include "tools/analyze/ranks/coordinates.h"
 #include "tools/analyze/ranks/module_sketch.h"
-#include "tools/model/job.h"
 
 namespace memoir {
 namespace {
@@ -208,7 +207,7 @@ TEST(CoordinatesTest, NameRolesByWhatTheirMembersHaveInCommon) {
   ASSERT_THAT(found.roles, SizeIs(2));
   EXPECT_EQ(CommonPlaceOf(found.ranks, found.roles[0].members), "pp 0");
   EXPECT_EQ(CommonPlaceOf(found.ranks, found.roles[1].members), "pp 1");
-  EXPECT_EQ(PlaceOf(found.ranks[13]), "pp 1, dp 2, tp 1");
+  EXPECT_EQ(found.ranks[13].place, "pp 1, dp 2, tp 1");
   EXPECT_EQ(CommonPlaceOf(found.ranks, {13}), "pp 1, dp 2, tp 1");
   EXPECT_EQ(CommonPlaceOf(found.ranks, {0, 2, 4}), "pp 0, dp 0-2, tp 0");
 }
@@ -216,7 +215,7 @@ TEST(CoordinatesTest, NameRolesByWhatTheirMembersHaveInCommon) {
 TEST(CoordinatesTest, DimensionsOfOneRankAreLeftOut) {
   RankBook book;
   book.Add(At(Recording(0, kMiB, {"a"}), {{"dp", 0, 1}, {"tp", 0, 2}}));
-  EXPECT_EQ(PlaceOf(book.Take()[0]), "tp 0");
+  EXPECT_EQ(book.Take()[0].place, "tp 0");
 }
 
 TEST(CoordinatesTest, MoreThanARecorderWritesAreLeftOut) {
@@ -226,7 +225,7 @@ TEST(CoordinatesTest, MoreThanARecorderWritesAreLeftOut) {
   book.Add(recording);
   const std::vector<RankFacts> ranks = book.Take();
   EXPECT_THAT(ranks[0].coordinates, SizeIs(16));
-  EXPECT_THAT(PlaceOf(recording.process()), ::testing::EndsWith(", d15 1"));
+  EXPECT_THAT(ranks[0].place, ::testing::EndsWith(", d15 1"));
 }
 
 TEST(CoordinatesTest, ARankWithoutThemLeavesTheRoleUnnamed) {

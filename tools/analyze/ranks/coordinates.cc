@@ -25,13 +25,6 @@ std::optional<std::uint32_t> IndexIn(const RankFacts& rank, std::string_view dim
 
 }  // namespace
 
-std::string PlaceOf(const RankFacts& rank) {
-  std::string text;
-  for (const RankCoordinate& of : rank.coordinates)
-    absl::StrAppend(&text, text.empty() ? "" : ", ", of.dimension, " ", of.index);
-  return text;
-}
-
 std::string CommonPlaceOf(const std::vector<RankFacts>& ranks, const std::vector<std::size_t>& members) {
   if (members.empty()) return "";
   std::string text;

@@ -15,9 +15,6 @@
 
 namespace memoir {
 
-// "pp 1, tp 0"; "" where the program has not said.
-std::string PlaceOf(const RankFacts& rank);
-
 // "pp 1", "pp 1-2, ep 0": of each dimension in which these are not at every index that the job has. "" where there is
 // none, or one of them has no coordinates.
 std::string CommonPlaceOf(const std::vector<RankFacts>& ranks, const std::vector<std::size_t>& members);

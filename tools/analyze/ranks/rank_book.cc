@@ -6,6 +6,7 @@
 
 #include "tools/analyze/ranks/job_book.h"
 #include "tools/analyze/ranks/recording_summary.h"
+#include "tools/model/job.h"
 #include "tools/read/folder.h"
 
 namespace memoir {
@@ -39,8 +40,6 @@ void TakeDevice(const v1::DeviceSummary& device, RankFacts& facts) {
   }
 }
 
-}  // namespace
-
 std::vector<RankCoordinate> CoordinatesOf(const v1::ProcessInfo& process) {
   std::vector<RankCoordinate> coordinates;
   constexpr std::size_t kMost = 16;  // as a recorder writes; what is not its own costs no time
@@ -50,6 +49,8 @@ std::vector<RankCoordinate> CoordinatesOf(const v1::ProcessInfo& process) {
   }
   return coordinates;
 }
+
+}  // namespace
 
 std::uint32_t RankBook::Intern(const std::string& name) {
   const auto [known, added] = numbers_.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
@@ -71,6 +72,7 @@ void RankBook::Add(const v1::RecordingSummary& recording) {
   facts.rank = info.rank();
   facts.host = info.host();
   facts.coordinates = CoordinatesOf(info);
+  facts.place = PlaceOf(info);
   facts.modules.assign(recording.modules().begin(), recording.modules().end());
   facts.kinds_of_modules.assign(recording.kinds_of_modules().begin(), recording.kinds_of_modules().end());
   facts.steps = recording.steps();

@@ -33,6 +33,7 @@ struct RankFacts {
   std::uint32_t rank = 0;
   std::string host, device;
   std::vector<RankCoordinate> coordinates;
+  std::string place;  // the same as text: "pp 1, tp 0"; "" where the program has not said
   std::vector<std::uint64_t> modules, kinds_of_modules;  // sketches
   std::uint64_t allocated = 0, reserved = 0, outside = 0, at_end = 0;
   std::uint64_t steps = 0;
@@ -42,8 +43,6 @@ struct RankFacts {
   std::array<std::vector<RankRow>, kHeldBy.size()> rows;       // at the peak
   std::vector<v1::GrowthSummary> growth;
 };
-
-std::vector<RankCoordinate> CoordinatesOf(const v1::ProcessInfo& process);
 
 class RankBook {
  public:

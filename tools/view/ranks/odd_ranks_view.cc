@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "fmt/format.h"
-#include "tools/analyze/ranks/coordinates.h"
 #include "tools/model/job.h"
 #include "tools/view/ranks/job_lines.h"
 #include "tools/view/ranks/roles_text.h"
@@ -27,8 +26,7 @@ std::string WhoText(const OddRanks& found, const OddRank& odd) {
   const std::string ranks = RanksText(found, odd.ranks);
   if (!odd.place.empty()) return Escaped(odd.place) + ", " + ranks;
   if (odd.ranks.size() > 1) return "host " + Escaped(first.host) + ", " + ranks;
-  const std::string place = PlaceOf(first);
-  return first.label + " (" + Escaped(first.host) + (place.empty() ? "" : ", " + Escaped(place)) + ")";
+  return first.label + " (" + Escaped(first.host) + (first.place.empty() ? "" : ", " + Escaped(first.place)) + ")";
 }
 
 std::string MoreOrLess(const OddRank& odd) {
@@ -180,7 +178,7 @@ Json OddRanksJson(const JobReading& reading, const JobOverview& overview, const 
     Json one = {{"who", WhoText(found, odd)},
                 {"ranks", std::move(ranks)},
                 {"host", found.ranks[odd.ranks[0]].host},
-                {"place", odd.ranks.size() == 1 ? PlaceOf(found.ranks[odd.ranks[0]]) : odd.place},
+                {"place", odd.ranks.size() == 1 ? found.ranks[odd.ranks[0]].place : odd.place},
                 {"role", odd.role},
                 {"figure", ToString(odd.figure)},
                 {"value", odd.value},
