@@ -87,7 +87,8 @@ def test_doctor_lists_what_is_told_and_nothing_else_is(schema, tree, tmp_path):
     """Each variable has a value of its own: those that a capture has are on doctor's list, and every fact of that list is in the capture."""
     rings = tmp_path / "rings-canary"
     rings.mkdir()
-    told = {"RANK": "3", "WORLD_SIZE": "8", "SLURM_PROCID": "is-canary-of-slurm", "TORCHELASTIC_RESTART_COUNT": "2", "MEMOIR_RING_DIR": str(rings)}
+    told = {"RANK": "3", "WORLD_SIZE": "8", "SLURM_PROCID": "is-canary-of-slurm", "TORCHELASTIC_RESTART_COUNT": "2", "MEMOIR_RING_DIR": str(rings),
+            "SLURM_JOB_ID": "job-canary", "SLURM_STEP_ID": "step-canary"}
     canaries = {name: f"canary-of-{name.lower()}" for name in WATCHED}
     environment = {**os.environ, **canaries, **told}
     doctor = subprocess.run([tree / "bin" / "memoir", "doctor", "--json", "--python", sys.executable], env=environment, capture_output=True, text=True)
@@ -101,7 +102,7 @@ def test_doctor_lists_what_is_told_and_nothing_else_is(schema, tree, tmp_path):
                           env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     found = b"".join(everything(schema, tmp_path / "capture"))
-    assert b"script.py" in found and str(rings).encode() in found and b"is-canary-of-slurm" in found and os.uname().nodename.encode() in found
+    assert b"script.py" in found and str(rings).encode() in found and b"is-canary-of-slurm" in found and b"slurm-job-canary.step-canary/" in found and os.uname().nodename.encode() in found
     assert not [name for name, value in canaries.items() if value.encode() in found]
     assert b"canary-of-argv" not in found
     mine = {**dict.fromkeys(WATCHED, ""), **told}

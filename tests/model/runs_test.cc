@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "tests/captures/capture_builder.h"
 #include "tools/analyze/summary/summary.h"
@@ -129,6 +131,58 @@ TEST(RunsTest, RanksOfOneWorldAreOneUntilARankIsThereTwice) {
   EXPECT_EQ(RunsOf({zero, one}), 1u);
   EXPECT_EQ(RunsOf({zero, one, restarted}), 1u);
   EXPECT_EQ(RunsOf({zero, one, again}), 2u);
+}
+
+// Ranks 0 and 1 of a job, there at the same time as those of every other; each rank by a `memoir run` of this name.
+std::vector<Given> JobOf(std::uint64_t first_pid, const std::string& run_of_zero, const std::string& run_of_one) {
+  Given zero{.pid = first_pid, .start_s = 100 + first_pid, .bytes = 1, .rank_source = "torchrun"};
+  zero.seconds = 1000;
+  zero.run = run_of_zero;
+  Given one = zero;
+  one.pid = first_pid + 1, one.rank = 1, one.run = run_of_one;
+  return {zero, one};
+}
+
+std::vector<std::set<std::uint64_t>> PidsOfRuns(const std::vector<std::vector<Given>>& jobs) {
+  const TemporaryFolder folder;
+  for (const std::vector<Given>& job : jobs) {
+    for (const Given& process : job) Write(process, folder);
+  }
+  std::vector<std::set<std::uint64_t>> pids;
+  const absl::StatusOr<Capture> all = Capture::Open(folder.path());
+  for (std::uint32_t run = 1; run <= all->runs().size(); ++run) {
+    std::set<std::uint64_t>& of = pids.emplace_back();
+    const absl::StatusOr<Capture> capture = Capture::Open(folder.path(), run);
+    for (const ProcessSummary& process : capture->processes()) of.insert(process.info.pid());
+  }
+  return pids;
+}
+
+using Pids = std::set<std::uint64_t>;
+
+TEST(RunsTest, TwoJobsAtOnceAreApartWhereEachHasItsOwnRun) {
+  EXPECT_THAT(PidsOfRuns({JobOf(10, "a", "a"), JobOf(20, "b", "b"), JobOf(30, "c", "c")}),
+              ::testing::ElementsAre(Pids{10, 11}, Pids{20, 21}, Pids{30, 31}));
+  EXPECT_THAT(PidsOfRuns({JobOf(10, "a", "a"), JobOf(20, "", "")}), ::testing::SizeIs(1)) << "whose are the others?";
+}
+
+TEST(RunsTest, RanksWithARunOfTheirOwnAreTheJobThatTheirLauncherNamed) {
+  EXPECT_THAT(
+      PidsOfRuns({JobOf(10, "slurm-1.0/a-10", "slurm-1.0/a-11"), JobOf(20, "slurm-2.0/a-20", "slurm-2.0/a-21")}),
+      ::testing::ElementsAre(Pids{10, 11}, Pids{20, 21}));
+  EXPECT_THAT(PidsOfRuns({JobOf(10, "a-10", "a-11"), JobOf(20, "a-20", "a-21")}), ::testing::SizeIs(1))
+      << "which of the four belong together?";
+}
+
+TEST(RunsTest, OneAfterAnotherRanksOfTwoNamedJobsAreNoWorld) {
+  Given zero{.pid = 10, .start_s = 100, .bytes = 1, .rank_source = "torchrun", .run = "slurm-1.0/a-10"};
+  Given one = zero;
+  one.pid = 11, one.start_s = 200, one.rank = 1;
+  EXPECT_EQ(RunsOf({zero, one}), 1u);
+  one.run = "slurm-1.0/a-11";
+  EXPECT_EQ(RunsOf({zero, one}), 1u);
+  one.run = "slurm-2.0/a-11";
+  EXPECT_EQ(RunsOf({zero, one}), 2u);
 }
 
 }  // namespace

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace memoir {
@@ -53,8 +55,20 @@ bool Started(const v1::ProcessInfo& parent, const v1::ProcessInfo& child) {
   return (known && child.parent_pid() == parent.pid()) || child.forked_from() == parent.pid();
 }
 
+// "slurm-71.4" of "slurm-71.4/node1-100-1700000000000000000"; "": its launcher gave it no name.
+std::string_view JobOf(const v1::ProcessInfo& info) {
+  const std::string_view run = info.run();
+  const std::size_t ends = run.find('/');
+  return run.substr(0, ends == std::string_view::npos ? 0 : ends);
+}
+
+bool AreOfTwoJobs(const v1::ProcessInfo& a, const v1::ProcessInfo& b) {
+  return !JobOf(a).empty() && !JobOf(b).empty() && JobOf(a) != JobOf(b);
+}
+
 bool AreTogether(const Life& a, const Life& b) {
   if (!a.info->run().empty() && a.info->run() == b.info->run()) return true;
+  if (AreOfTwoJobs(*a.info, *b.info)) return false;
   if (a.begin_ns <= b.end_ns + kSlackNs && b.begin_ns <= a.end_ns + kSlackNs) return true;
   if (a.info->host() != b.info->host()) return false;
   return IsSame(a.info->pid(), a.info->process_start(), *b.info) || Started(*a.info, *b.info) ||
@@ -91,11 +105,40 @@ Ranks RanksOf(const RunFiles& run, const std::vector<Life>& lives) {
   return ranks;
 }
 
+bool HaveOneInCommon(const Ranks& a, const Ranks& b) {
+  return std::ranges::any_of(a.there, [&](const auto& rank) { return b.there.contains(rank); });
+}
+
 // Ranks that were started one after another, or a job that its launcher started anew.
-bool AreOneWorld(const Ranks& a, const Ranks& b) {
-  const auto is_there = [&](const auto& rank) { return b.there.contains(rank); };
-  return !a.there.empty() && !b.there.empty() && a.world_size == b.world_size &&
-         std::ranges::none_of(a.there, is_there);
+bool AreOneWorld(const RunFiles& a, const RunFiles& b, const std::vector<Life>& lives) {
+  if (AreOfTwoJobs(*lives[a.processes[0]].info, *lives[b.processes[0]].info)) return false;
+  const Ranks left = RanksOf(a, lives), right = RanksOf(b, lives);
+  return !left.there.empty() && !right.there.empty() && left.world_size == right.world_size &&
+         !HaveOneInCommon(left, right);
+}
+
+// Processes that were there at the same time, as the jobs that they were: one of each `memoir run`, where any two of
+// these have a rank in common. Where not, one job may have had several of them, and nothing says which.
+std::vector<RunFiles> Jobs(RunFiles run, const std::vector<Life>& lives) {
+  std::map<std::string_view, RunFiles> by_run;
+  for (const std::size_t process : run.processes) {
+    RunFiles& of = by_run[lives[process].info->run()];
+    of.start_ns = of.processes.empty() ? lives[process].begin_ns : std::min(of.start_ns, lives[process].begin_ns);
+    of.processes.push_back(process);
+  }
+  std::vector<Ranks> ranks;
+  for (const auto& [name, of] : by_run) ranks.push_back(RanksOf(of, lives));
+  bool apart = by_run.size() > 1 && !by_run.contains("");
+  for (std::size_t a = 0; apart && a < ranks.size(); ++a) {
+    for (std::size_t b = a + 1; apart && b < ranks.size(); ++b) apart = HaveOneInCommon(ranks[a], ranks[b]);
+  }
+  std::vector<RunFiles> jobs;
+  if (!apart) {
+    jobs.push_back(std::move(run));
+    return jobs;
+  }
+  for (auto& [name, of] : by_run) jobs.push_back(std::move(of));
+  return jobs;
 }
 
 }  // namespace
@@ -110,17 +153,21 @@ std::vector<RunFiles> FindRuns(const CaptureFolder& folder) {
       if (groups.Of(a) != groups.Of(b) && AreTogether(lives[a], lives[b])) groups.Join(a, b);
     }
   }
-  std::vector<RunFiles> all(lives.size());
+  std::vector<RunFiles> groups_of(lives.size());
   for (std::size_t i = 0; i < lives.size(); ++i) {
-    RunFiles& run = all[groups.Of(i)];
+    RunFiles& run = groups_of[groups.Of(i)];
     run.start_ns = run.processes.empty() ? lives[i].begin_ns : std::min(run.start_ns, lives[i].begin_ns);
     run.processes.push_back(i);
   }
-  std::erase_if(all, [](const RunFiles& run) { return run.processes.empty(); });
+  std::vector<RunFiles> all;
+  for (RunFiles& run : groups_of) {
+    if (run.processes.empty()) continue;
+    for (RunFiles& job : Jobs(std::move(run), lives)) all.push_back(std::move(job));
+  }
   std::ranges::stable_sort(all, {}, &RunFiles::start_ns);
   std::vector<RunFiles> runs;
   for (RunFiles& run : all) {
-    if (runs.empty() || !AreOneWorld(RanksOf(runs.back(), lives), RanksOf(run, lives))) {
+    if (runs.empty() || !AreOneWorld(runs.back(), run, lives)) {
       runs.push_back(std::move(run));
       continue;
     }

@@ -75,6 +75,13 @@ std::string Dimension(std::string_view text, NameHashes& hashes) {
   return std::ranges::find(kNames, text) != kNames.end() ? std::string(text) : HashedText(text, hashes);
 }
 
+// "slurm-71.4/node1-100-17": both parts, since readers compare the first by itself.
+std::string Run(std::string_view text, NameHashes& hashes) {
+  const std::size_t ends = text.find('/');
+  if (ends == std::string_view::npos) return HashedText(text, hashes);
+  return HashedText(text.substr(0, ends), hashes) + "/" + HashedText(text.substr(ends + 1), hashes);
+}
+
 using Rule = std::string (*)(std::string_view, NameHashes&);
 const absl::flat_hash_map<std::string_view, Rule>& Rules() {
   static const auto& rules = *new absl::flat_hash_map<std::string_view, Rule>{
@@ -89,7 +96,7 @@ const absl::flat_hash_map<std::string_view, Rule>& Rules() {
       {"memoir.v1.ProcessInfo.simulated_device", Product},
       {"memoir.v1.ProcessInfo.boot_id", HashedText},
       {"memoir.v1.ProcessInfo.rank_conflict", HashedText},
-      {"memoir.v1.ProcessInfo.run", HashedText},
+      {"memoir.v1.ProcessInfo.run", Run},
       {"memoir.v1.ProcessInfo.allocator_settings", AllocatorSettings},
       {"memoir.v1.Coordinate.dimension", Dimension},
       {"memoir.v1.Unrecorded.why", HashedText},

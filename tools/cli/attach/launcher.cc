@@ -77,7 +77,7 @@ std::string Plain(std::string text) {
 std::string NameOf(const Job& job) {
   const std::string first = Value(job.values[0]), second = Value(job.values[1]), third = Value(job.values[2]);
   if (first.empty() || first == "none" || (*job.values[1] != '\0' && second.empty())) return "";
-  std::string name = std::string("memoir-") + job.name + "-" + Plain(first);
+  std::string name = std::string(job.name) + "-" + Plain(first);
   if (!second.empty()) name += "." + Plain(second);
   if (!third.empty() && third != "0") name += "." + Plain(third);
   return name;
@@ -108,11 +108,9 @@ std::string NamedForTime(std::time_t time) {
   return name;
 }
 
-std::string NameOfJob() {
-  for (const Job& job : kJobs) {
-    if (const std::string name = NameOf(job); !name.empty()) return name;
-  }
-  return NamedForTime(StartOfParent().value_or(std::time(nullptr)));
+std::string FolderOfJob() {
+  const std::string name = NameOfLaunchersJob();
+  return name.empty() ? NamedForTime(StartOfParent().value_or(std::time(nullptr))) : "memoir-" + name;
 }
 
 bool HoldsPartOf(const fs::path& folder, const std::string& rank) {
@@ -139,6 +137,13 @@ bool SpeaksForJob(const Variables& given) {
 
 bool HasRankOfLauncher() { return RankOf(1).has_value(); }
 
+std::string NameOfLaunchersJob() {
+  for (const Job& job : kJobs) {
+    if (std::string name = NameOf(job); !name.empty()) return name;
+  }
+  return "";
+}
+
 std::string DefaultOutputFolder() {
   std::error_code error;
   if (!HasRankOfLauncher()) {
@@ -146,7 +151,7 @@ std::string DefaultOutputFolder() {
   }
   const std::uint32_t restart = Number(Value("TORCHELASTIC_RESTART_COUNT")).value_or(0);
   const std::string own = fmt::format("r{:05}.a{}.", RankOf(0).value_or(0), restart);
-  return FirstFree(NameOfJob(), [&](const fs::path& path) { return HoldsPartOf(path, own); });
+  return FirstFree(FolderOfJob(), [&](const fs::path& path) { return HoldsPartOf(path, own); });
 }
 
 }  // namespace memoir

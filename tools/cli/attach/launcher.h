@@ -17,6 +17,9 @@ bool SpeaksForJob(const Variables& given);
 // Whether a launcher started this process as one of a job's.
 bool HasRankOfLauncher();
 
+// "slurm-71.4": what the launcher calls the job, the same in each of its processes and in no other job's. "": nothing.
+std::string NameOfLaunchersJob();
+
 // The folder of a capture that was given none, in the working folder: memoir-DATE-TIME, with "-2" and so on where that
 // is taken. In a job one and the same for each of its processes: memoir-slurm-JOB.STEP, or the time at which their
 // launcher started; "-2" where this rank has left a capture there before.

@@ -20,8 +20,11 @@ constexpr const char* kTold[] = {
 #define MEMOIR_LAUNCHER(name, rank, world_size, unless) rank, world_size,
 #include "proto/memoir/launchers.def"
 #undef MEMOIR_LAUNCHER
+#define MEMOIR_JOB(name, first, second, third) first, second, third,
+#include "proto/memoir/launchers.def"
+#undef MEMOIR_JOB
     "TORCHELASTIC_RESTART_COUNT",  // the number of the restart
-    "MEMOIR_RUN",                  // what memoir run calls itself
+    "MEMOIR_RUN",                  // what memoir run calls itself, with the values that name the job
     "MEMOIR_RING_DIR",             // with the next, the path of the ring
     "TMPDIR",
     "PYTORCH_ALLOC_CONF",

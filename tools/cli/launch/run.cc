@@ -137,12 +137,15 @@ std::string OutputOf(const Variables& variables) {
   return given == variables.end() ? AbsolutePath(DefaultOutputFolder()) : given->second;
 }
 
-// No other run's, on any host: one within another takes over its name.
+// No other run's, on any host, and with it the launcher's name of the job, by which readers tell two jobs in one folder
+// apart: "slurm-71.4/node1-4711-1700000000000000000". One within another takes over its name.
 std::string NameOfRun() {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return fmt::format("{}-{}-{}", host, getpid(), std::chrono::nanoseconds(now).count());
+  const std::string job = NameOfLaunchersJob();
+  return fmt::format("{}{}{}-{}-{}", job, job.empty() ? "" : "/", host, getpid(),
+                     std::chrono::nanoseconds(now).count());
 }
 
 int RunRecorded(const Strings& command, Variables variables) {
