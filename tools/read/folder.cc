@@ -14,6 +14,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "tools/read/merged_summaries.h"
 #include "tools/read/protobuf_log.h"
 
 namespace memoir {
@@ -233,6 +234,9 @@ absl::StatusOr<CaptureFolder> OpenConverted(const std::string& path) {
 
 absl::StatusOr<CaptureFolder> OpenFolder(const std::string& path) {
   SilenceProtobuf();
+  if (IsMergedSummaries(path))
+    return absl::InvalidArgumentError(path +
+                                      ": summaries alone, no recordings: memoir show and memoir check ranks open it");
   if (IsForeignFile(path)) return OpenConverted(path);
   absl::StatusOr<std::vector<std::string>> paths = ListParts(path);
   if (!paths.ok()) return paths.status();

@@ -128,7 +128,8 @@ std::string SummaryPathOf(const JobFiles& job, const NamedFiles& files) {
 
 std::string PathOf(const JobFiles& job, const NamedFiles& files) { return absl::StrCat(job.folder, "/", files.name); }
 
-absl::StatusOr<JobFiles> ListJobFiles(const std::string& folder) {
+absl::StatusOr<JobFiles> ListJobFiles(const std::string& folder,
+                                      const std::function<bool(const std::string& file)>& wanted) {
   DIR* const listed = opendir(folder.c_str());
   if (listed == nullptr) return CannotList(folder, errno);
   JobFiles job;
@@ -139,7 +140,8 @@ absl::StatusOr<JobFiles> ListJobFiles(const std::string& folder) {
     struct stat status;
     const bool ours = file == kSymbols || file.ends_with(kSummarySuffix) || file.ends_with(kPartSuffix) ||
                       file.find(kPartialSummary) != std::string::npos;
-    if (ours && fstatat(dirfd(listed), entry->d_name, &status, 0) == 0) TakeFile(file, status, named, job);
+    if (!ours || (wanted && file != kSymbols && !wanted(file))) continue;
+    if (fstatat(dirfd(listed), entry->d_name, &status, 0) == 0) TakeFile(file, status, named, job);
   }
   closedir(listed);
   for (auto& [name, files] : named) {

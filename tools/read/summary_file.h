@@ -8,6 +8,7 @@
 #define TOOLS_READ_SUMMARY_FILE_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,7 @@ struct NamedFiles {
   bool has_summary = false;
   bool has_partial = false;      // a summary that is being written, or was when its writer was killed
   std::uint64_t summary_ns = 0;  // as newest_ns, of the summary
+  std::string summary;           // its bytes, where it stands in a file with others (merged_summaries.h)
 };
 struct JobFiles {
   std::string folder;
@@ -51,7 +53,9 @@ std::string PathOf(const JobFiles& job, const NamedFiles& files);
 
 // Reads the folder's names, and of each file its size and time. NotFound, PermissionDenied; a folder without any of
 // these files is none of both.
-absl::StatusOr<JobFiles> ListJobFiles(const std::string& folder);
+// `wanted`: asked of each file's name; of others not even the size is looked up, which is much in a shared folder.
+absl::StatusOr<JobFiles> ListJobFiles(const std::string& folder,
+                                      const std::function<bool(const std::string& file)>& wanted = {});
 
 enum class SummaryAge {
   kFresh,   // of these very parts

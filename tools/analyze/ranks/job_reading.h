@@ -24,6 +24,7 @@ struct LackingSummary {
 struct JobReading {
   std::string folder;
   v1::JobSummary job;
+  bool has_recordings = true;           // false: there are summaries alone
   std::uint64_t summaries = 0;          // that were read in the place of recordings
   std::vector<LackingSummary> lacking;  // in order of their names
   std::vector<std::string> unreadable;  // "NAME: why": neither summary nor recording

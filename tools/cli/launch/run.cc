@@ -6,10 +6,12 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -27,6 +29,7 @@
 #include "tools/cli/attach/start_failure.h"
 #include "tools/cli/installed/install_tree.h"
 #include "tools/cli/launch/run_summary.h"
+#include "tools/cli/launch/running_summaries.h"
 #include "tools/cli/launch/simulated_device.h"
 #include "tools/cli/process/child_process.h"
 #include "tools/cli/process/output_folder.h"
@@ -60,6 +63,7 @@ const VerbHelp kHelp = {
 };
 
 constexpr char kAlwaysOn[] = "--always-on";
+constexpr char kSummaryEvery[] = "--summary-every";
 
 std::set<std::string> FlagsWithoutValue() {
   std::set<std::string> flags = {"-q", "-h", "--help", "--print-env"};
@@ -148,7 +152,7 @@ std::string NameOfRun() {
                      std::chrono::nanoseconds(now).count());
 }
 
-int RunRecorded(const Strings& command, Variables variables) {
+int RunRecorded(const Strings& command, Variables variables, std::uint32_t summary_every) {
   // Where nobody chose a folder, what lies in a job's is of its other ranks.
   const bool others_may_be_there = !variables.contains("MEMOIR_OUTPUT") && HasRankOfLauncher();
   OutputFolder folder(OutputOf(variables));
@@ -164,7 +168,10 @@ int RunRecorded(const Strings& command, Variables variables) {
   if (std::getenv("MEMOIR_RUN") == nullptr) variables["MEMOIR_RUN"] = NameOfRun();
   const InstallTree tree = FindInstallTree();
   AddTo(variables, AttachmentFor(variables));
-  const ChildResult result = RunChild(command, EnvironmentWith(variables));
+  const ChildResult result = [&] {
+    const RunningSummaries summaries(folder.path(), summary_every);
+    return RunChild(command, EnvironmentWith(variables));
+  }();
   if (result.start_error != 0) {
     folder.RemoveIfEmpty();
     return CannotStart(command, result.start_error);
@@ -177,7 +184,7 @@ int RunRecorded(const Strings& command, Variables variables) {
   if (!folder.HasNewParts()) MergeRingsOf(folder.path(), tree);
   const bool said = folder.TakeNotes([](const std::string& cause) { Say("not recording: " + cause); });
   if (folder.HasNewParts()) {
-    FinishRecording(folder.path(), quiet);
+    FinishRecording(folder.path(), quiet, summary_every > 0);
   } else {
     folder.RemoveIfEmpty();
     if (!said && speaks) Say(WhyNothingRecorded(command, result.signal, tree));
@@ -208,8 +215,14 @@ int RunVerb(const std::vector<std::string>& arguments) {
                   "print the variables that attach Memoir, as `export` lines or as JSON (=json), and run nothing")
       ->expected(0, 1)
       ->check(CLI::IsMember({"shell", "json"}));
+  std::optional<std::uint32_t> summary_every;
+  AddNumber(*app, kSummaryEvery, summary_every,
+            "while COMMAND runs, keep a summary of each of this host's ranks beside its recording, made anew every so "
+            "many seconds, but with at most 2% of one core (docs/ranks.md)");
   if (const auto code = ParseArguments(*app, "run", split.options)) return *code;
   const bool prints = app->count("--print-env") > 0;
+  if (prints && summary_every)
+    return FailUsage("run", "--print-env runs nothing; let memoir summarize --every 10 --own run beside the ranks");
   if (prints && !split.command.empty()) return FailUsage("run", "--print-env runs no command; leave one of them out");
   if (!prints && split.command.empty())
     return FailUsage("run", "no command to run: memoir run [OPTIONS] -- COMMAND...");
@@ -229,7 +242,7 @@ int RunVerb(const std::vector<std::string>& arguments) {
     for (const std::string& line : UnknownVariables(CurrentEnvironment())) Say(line);
   }
   if (prints) return PrintEnvironment(std::move(variables), print_env);
-  return RunRecorded(split.command, std::move(variables));
+  return RunRecorded(split.command, std::move(variables), summary_every.value_or(0));
 }
 
 }  // namespace memoir

@@ -55,7 +55,7 @@ void ShowSummary(const std::string& folder, const Capture& capture) {
 
 }  // namespace
 
-void FinishRecording(const std::string& folder, bool quiet) {
+void FinishRecording(const std::string& folder, bool quiet, bool wants_summaries) {
   const auto say = [](const std::string& line) { Say(line); };
   {
     const auto capture = OpenMerged(folder, say, quiet ? kAllRuns : kLastRun);
@@ -67,9 +67,10 @@ void FinishRecording(const std::string& folder, bool quiet) {
   }
   std::optional<Progress> progress;
   if (!quiet) progress.emplace("summarizing the ranks of this host");
-  SummarizeOwnRecordings(folder, say, [&](double done) {
+  const auto show = [&](double done) {
     if (progress) progress->Show(done);
-  });
+  };
+  SummarizeOwnRecordings(folder, wants_summaries, say, show);
 }
 
 }  // namespace memoir

@@ -7,8 +7,9 @@
 namespace memoir {
 
 // Merges what dead processes left, shows the summary on standard error, with the next command to type, and of a job of
-// many ranks writes the summaries of this host's (docs/ranks.md). `quiet`: says errors alone.
-void FinishRecording(const std::string& folder, bool quiet);
+// many ranks, or where they are wanted, writes the summaries of this host's (docs/ranks.md). `quiet`: says errors
+// alone.
+void FinishRecording(const std::string& folder, bool quiet, bool wants_summaries);
 
 }  // namespace memoir
 

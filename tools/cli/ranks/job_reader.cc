@@ -15,6 +15,7 @@
 #include "tools/model/capture.h"
 #include "tools/model/runs.h"
 #include "tools/read/folder.h"
+#include "tools/read/merged_summaries.h"
 #include "tools/read/summary_file.h"
 
 namespace memoir {
@@ -69,6 +70,7 @@ class JobReader {
     if (const absl::Status chosen = ChooseRun(); !chosen.ok()) return chosen;
     if (!options_.asked && Ranks() <= kRanksOfTables && !OnlySummaries()) return std::optional<JobReading>();
     reading_.folder = job_.folder;
+    reading_.has_recordings = !OnlySummaries();
     TakeSummaries();
     TakeRecordings();
     reading_.job = book_.Take();
@@ -86,7 +88,8 @@ class JobReader {
       Lacks(files, SummaryLack::kMissing, "");
       return std::nullopt;
     }
-    absl::StatusOr<v1::RecordingSummaries> summaries = ReadSummaryFile(SummaryPathOf(job_, files));
+    absl::StatusOr<v1::RecordingSummaries> summaries =
+        files.summary.empty() ? ReadSummaryFile(SummaryPathOf(job_, files)) : ParseSummaryFile(files.summary);
     if (!summaries.ok()) {
       Lacks(files, SummaryLack::kDamaged, std::string(summaries.status().message()));
       return std::nullopt;
@@ -220,10 +223,22 @@ class JobReader {
   JobReading reading_;
 };
 
+absl::StatusOr<std::optional<JobReading>> ReadMergedJob(const std::string& path, const JobReadOptions& options) {
+  absl::StatusOr<ReadMerged> merged = ReadMergedSummaries(path);
+  if (!merged.ok()) return merged.status();
+  const JobFiles job = std::move(merged->summaries).Take(path);
+  absl::StatusOr<std::optional<JobReading>> reading = JobReader(job, options).Read();
+  if (reading.ok() && reading->has_value() && merged->damaged > 0)
+    (*reading)->unreadable.push_back(absl::StrCat(path, ": damaged, ", merged->damaged, " or more of its summaries"));
+  return reading;
+}
+
 }  // namespace
 
 absl::StatusOr<std::optional<JobReading>> ReadJob(const std::string& folder, const JobReadOptions& options) {
   std::error_code error;
+  if (IsMergedSummaries(folder) && std::filesystem::is_regular_file(folder, error))
+    return ReadMergedJob(folder, options);
   if (!std::filesystem::is_directory(folder, error)) {
     if (!options.asked) return std::optional<JobReading>();
     if (!std::filesystem::exists(folder, error)) return absl::NotFoundError(folder + ": no such file or folder");

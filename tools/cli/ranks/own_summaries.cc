@@ -1,10 +1,9 @@
 #include "tools/cli/ranks/own_summaries.h"
 
-#include <unistd.h>
-
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "tools/cli/ranks/asked_recordings.h"
 #include "tools/cli/ranks/job_reader.h"
 #include "tools/cli/ranks/named_summary.h"
 #include "tools/model/liveness.h"
@@ -13,12 +12,6 @@
 
 namespace memoir {
 namespace {
-
-// Names of a shared folder's recordings are of thousands of ranks, and only those of this host are opened.
-bool NamesThisHost(const std::string& name) {
-  char host[256] = "";
-  return gethostname(host, sizeof host - 1) == 0 && name.find("." + std::string(host) + ".") != std::string::npos;
-}
 
 struct Own {
   std::vector<const NamedFiles*> ended;
@@ -39,15 +32,16 @@ void Look(const JobFiles& job, const NamedFiles& files, Own& own) {
 
 }  // namespace
 
-void SummarizeOwnRecordings(const std::string& folder, const std::function<void(const std::string&)>& say,
+void SummarizeOwnRecordings(const std::string& folder, bool any, const std::function<void(const std::string&)>& say,
                             const std::function<void(double)>& progress) {
-  const absl::StatusOr<JobFiles> job = ListJobFiles(folder);
+  // A shared folder has the recordings of thousands of ranks, and only those of this host are opened.
+  const absl::StatusOr<JobFiles> job = ListJobFiles(folder, NamesThisHost);
   if (!job.ok()) return;
   Own own;
   for (const NamedFiles& files : job->named) {
-    if (!files.parts.empty() && NamesThisHost(files.name) && !HasFreshSummary(*job, files)) Look(*job, files, own);
+    if (!files.parts.empty() && !HasFreshSummary(*job, files)) Look(*job, files, own);
   }
-  if (own.of_many_ranks) WriteSummaries(*job, own.ended, say, progress);
+  if (any || own.of_many_ranks) WriteSummaries(*job, own.ended, say, progress);
 }
 
 }  // namespace memoir

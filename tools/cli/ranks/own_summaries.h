@@ -7,10 +7,10 @@
 
 namespace memoir {
 
-// Of jobs whose overview is shown (kRanksOfTables): writes the summaries of recordings in `folder` whose processes ran
-// on this host and have ended, where none is there that fits. Each host of a job takes its own in this way. `say` gets
-// a line for each that cannot be written.
-void SummarizeOwnRecordings(const std::string& folder, const std::function<void(const std::string&)>& say,
+// Of jobs whose overview is shown (kRanksOfTables), or of `any`: writes the summaries of recordings in `folder` whose
+// processes ran on this host and have ended, where none is there that fits. Each host of a job takes its own in this
+// way. `say` gets a line for each that cannot be written.
+void SummarizeOwnRecordings(const std::string& folder, bool any, const std::function<void(const std::string&)>& say,
                             const std::function<void(double)>& progress);
 
 }  // namespace memoir

@@ -153,6 +153,7 @@ std::string RenderOddRanks(const JobReading& reading, const JobOverview& overvie
   for (std::size_t i = 0; i < shown; ++i) {
     const OddRank& odd = found.odd[i];
     text += "\n" + Warning(terminal, Sentence(found, odd)) + RowsTable(odd, terminal);
+    if (!reading.has_recordings) continue;
     const std::string rank = std::to_string(found.ranks[odd.ranks[0]].rank);
     text += odd.figure == OddFigure::kGrowth    ? "  more: memoir check leaks --rank " + rank
             : odd.figure == OddFigure::kOutside ? "  more: memoir check balance --rank " + rank
@@ -161,6 +162,9 @@ std::string RenderOddRanks(const JobReading& reading, const JobOverview& overvie
   }
   if (shown < found.odd.size())
     text += "\n" + Warning(terminal, fmt::format("and {} more; --top 0 shows all", found.odd.size() - shown));
+  if (shown > 0 && !reading.has_recordings)
+    text += "\n" +
+            Line(terminal, "More is in the recordings of these ranks, which are not here: memoir collect brings them.");
   return text + "\n" + DifferenceLines(reading, overview, terminal);
 }
 
@@ -201,6 +205,7 @@ Json OddRanksJson(const JobReading& reading, const JobOverview& overview, const 
       values.push_back({{"value", value}, {"who", WhoText(who)}, {"ranks", who}});
     json["differences"].push_back({{"what", difference.what}, {"values", std::move(values)}});
   }
+  json["unreadable"] = reading.unreadable;
   json["attempts"] = Json::array();
   for (const Attempt& attempt : overview.ranks.attempts)
     json["attempts"].push_back(

@@ -1,0 +1,93 @@
+"""memoir run --summary-every: a summary of each rank while the command runs, by a program that ends with it."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+PROGRAM = '''
+import pathlib, torch
+model = torch.nn.Linear(64, 64)
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+while not pathlib.Path("enough").exists():
+    model(torch.ones(32, 64)).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+'''
+
+
+def overview(tree, folder):
+    done = subprocess.run([tree / "bin/memoir", "show", "--by", "job", "--json", folder], capture_output=True, text=True)
+    return json.loads(done.stdout) if done.returncode == 0 else None
+
+
+def wait_for(what, seconds=60):
+    until = time.monotonic() + seconds
+    while not (found := what()):
+        assert time.monotonic() < until, "waited in vain"
+        time.sleep(0.1)
+    return found
+
+
+def processes(*words):
+    """Numbers of those whose command line has all words."""
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = path.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if all(word.encode() in line for word in words):
+            found.append(int(path.parent.name))
+    return found
+
+
+@pytest.fixture
+def running(tree, tmp_path):
+    (tmp_path / "train.py").write_text(PROGRAM)
+    environment = {**os.environ, "RANK": "1", "WORLD_SIZE": "2"}
+    run = subprocess.Popen([tree / "bin/memoir", "run", "--summary-every", "1", "-o", "capture", "--", sys.executable, "train.py"], cwd=tmp_path, env=environment,
+                           stderr=subprocess.PIPE, text=True)
+    yield run
+    (tmp_path / "enough").touch()
+    run.communicate()
+
+
+def steps_of_running(tree, folder):
+    """From a summary alone, of a recording that has not ended; 0: there is none yet."""
+    shown = overview(tree, folder) if list(folder.glob("*.memoir-summary")) else None
+    behind = shown and [one for one in shown["summaries"]["lacking"] if one["lack"] == "behind"]
+    return shown["recordings"][0]["steps"] if behind and shown["summaries"]["read"] == 1 else 0
+
+
+def test_summaries_come_while_it_runs_and_fit_at_the_end(tree, tmp_path, running):
+    folder = tmp_path / "capture"
+    steps = wait_for(lambda: steps_of_running(tree, folder))
+    wait_for(lambda: steps_of_running(tree, folder) > steps)
+    assert processes("summarize", "--own", str(folder))
+    (tmp_path / "enough").touch()
+    assert running.wait(timeout=60) == 0
+    assert not processes("summarize", "--own", str(folder))
+    whole = overview(tree, folder)
+    assert whole["summaries"] == {"read": 1, "lacking": [], "unreadable": []} and whole["recordings"][0]["steps"] > steps
+
+
+def test_who_kills_memoir_run_is_rid_of_both(tree, tmp_path, running):
+    folder = tmp_path / "capture"
+    wait_for(lambda: processes("summarize", "--own", str(folder)))
+    wait_for(lambda: list(folder.glob("*.memoir")))
+    running.send_signal(signal.SIGKILL)
+    wait_for(lambda: not processes("summarize", "--own", str(folder)))
+    program, = [pid for pid in processes(sys.executable, "train.py") if os.readlink(f"/proc/{pid}/cwd") == str(tmp_path)]
+    (tmp_path / "enough").touch()
+    wait_for(lambda: program not in processes("train.py"))
+
+
+def test_no_summaries_of_what_is_only_printed(tree, tmp_path):
+    done = subprocess.run([tree / "bin/memoir", "run", "--print-env", "--summary-every", "5"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 2 and "summarize --every" in done.stderr

@@ -1,0 +1,53 @@
+#include "tools/cli/ranks/asked_recordings.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace memoir {
+namespace {
+
+// The folder, and the one name in it that is asked for; "": all.
+struct Place {
+  std::string folder, name;
+};
+
+Place PlaceOf(const std::string& capture) {
+  std::error_code error;
+  if (std::filesystem::is_directory(capture, error)) return {capture, ""};
+  const std::filesystem::path path(capture);
+  const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";
+  std::string name = path.filename().string();
+  if (name.ends_with(kSummarySuffix)) return {folder, name.substr(0, name.size() - std::string(kSummarySuffix).size())};
+  const std::size_t part = name.rfind(".p");
+  if (name.ends_with(".memoir") && part != std::string::npos) name.resize(part);
+  return {folder, name};
+}
+
+}  // namespace
+
+absl::StatusOr<AskedRecordings> RecordingsOf(const std::string& capture, Wanted wanted) {
+  const Place place = PlaceOf(capture);
+  absl::StatusOr<JobFiles> job =
+      wanted == Wanted::kOfThisHost ? ListJobFiles(place.folder, NamesThisHost) : ListJobFiles(place.folder);
+  if (!job.ok()) return job.status();
+  AskedRecordings asked{.job = *std::move(job), .named = {}};
+  for (const NamedFiles& files : asked.job.named) {
+    if (files.parts.empty() && wanted != Wanted::kSummariesToo) continue;
+    if (place.name.empty() || files.name == place.name) asked.named.push_back(&files);
+  }
+  if (asked.named.empty() && wanted == Wanted::kOfThisHost)
+    return absl::NotFoundError(capture + ": no recording of this host; without --own those of all hosts are taken");
+  if (asked.named.empty())
+    return absl::NotFoundError(capture + ": no recording; give the folder that `memoir run` wrote");
+  return asked;
+}
+
+bool NamesThisHost(const std::string& name) {
+  char host[256] = "";
+  return gethostname(host, sizeof host - 1) == 0 && name.find("." + std::string(host) + ".") != std::string::npos;
+}
+
+}  // namespace memoir

@@ -1,0 +1,92 @@
+#include "tools/cli/ranks/merge.h"
+
+#include <mutex>
+#include <utility>
+
+#include "fmt/format.h"
+#include "tools/cli/ranks/asked_recordings.h"
+#include "tools/cli/ranks/named_summary.h"
+#include "tools/read/merged_summaries.h"
+#include "tools/view/terminal/units.h"
+
+namespace memoir {
+namespace {
+
+absl::StatusOr<std::string> SummaryBytesOf(const JobFiles& job, const NamedFiles& files,
+                                           const std::function<void(const std::string&)>& say) {
+  absl::StatusOr<v1::RecordingSummaries> summaries = ReadSummaryFile(SummaryPathOf(job, files));
+  const bool fits = summaries.ok() && AgeOf(*summaries, files, job.symbol_bytes) == SummaryAge::kFresh;
+  if (!fits && !files.parts.empty()) summaries = SummaryOfNamed(job, files, say);
+  if (!summaries.ok()) return summaries.status();
+  return SummaryFileBytes(*summaries);
+}
+
+class Merging {
+ public:
+  Merging(const std::function<void(const std::string&)>& say, const std::function<void(double)>& progress)
+      : say_(say), progress_(progress) {}
+
+  absl::Status Take(const std::string& capture) {
+    if (IsMergedSummaries(capture)) return TakeMerged(capture);
+    const absl::StatusOr<AskedRecordings> asked = RecordingsOf(capture, Wanted::kSummariesToo);
+    if (!asked.ok()) return asked.status();
+    AtOnce(asked->named.size(), [&](std::size_t i) { TakeNamed(asked->job, *asked->named[i]); }, progress_);
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<Merged> Write(const std::string& output) {
+    if (summaries_.size() == 0) return absl::NotFoundError("no summary could be made: " + output + " is not written");
+    if (const absl::Status written = summaries_.Write(output); !written.ok()) return written;
+    return Merged{summaries_.size(), failed_};
+  }
+
+ private:
+  void Fail(const std::string& line) {
+    ++failed_;
+    say_(line);
+  }
+
+  void TakeNamed(const JobFiles& job, const NamedFiles& files) {
+    const auto say_one = [&](const std::string& line) {
+      const std::lock_guard lock(taking_);
+      say_(line);
+    };
+    absl::StatusOr<std::string> bytes = SummaryBytesOf(job, files, say_one);
+    const std::lock_guard lock(taking_);
+    const absl::Status added = bytes.ok() ? summaries_.Add(*std::move(bytes)) : bytes.status();
+    if (!added.ok()) Fail(fmt::format("{}: {}", PathOf(job, files), std::string(added.message())));
+  }
+
+  absl::Status TakeMerged(const std::string& path) {
+    absl::StatusOr<ReadMerged> read = ReadMergedSummaries(path);
+    if (!read.ok()) return read.status();
+    for (NamedFiles& files : std::move(read->summaries).Take(path).named) {
+      const absl::Status added = summaries_.Add(std::move(files.summary));
+      if (!added.ok()) Fail(fmt::format("{}: {}", path, std::string(added.message())));
+    }
+    if (read->damaged == 0) return absl::OkStatus();
+    failed_ += read->damaged - 1;
+    Fail(fmt::format("{}: damaged, {} or more of its summaries are left out", path, FormatCount(read->damaged)));
+    return absl::OkStatus();
+  }
+
+  const std::function<void(const std::string&)>& say_;
+  const std::function<void(double)>& progress_;
+  std::mutex taking_;
+  MergedSummaries summaries_;
+  std::size_t failed_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<Merged> MergeSummaries(const std::vector<std::string>& captures, const std::string& output,
+                                      const std::function<void(const std::string&)>& say,
+                                      const std::function<void(double)>& progress) {
+  Merging merging(say, progress);
+  for (const std::string& capture : captures) {
+    if (const absl::Status taken = merging.Take(capture); !taken.ok()) return taken;
+  }
+  return merging.Write(output);
+}
+
+}  // namespace memoir

@@ -1,0 +1,81 @@
+#include "tools/read/merged_summaries.h"
+
+#include <limits>
+#include <tuple>
+
+#include "absl/strings/str_cat.h"
+#include "tools/read/protobuf_log.h"
+#include "tools/read/regular_file.h"
+#include "tools/read/replaced_file.h"
+
+namespace memoir {
+namespace {
+
+// Of a file: what protobuf takes. That is 32,000 of the largest summaries, or half a million usual ones.
+constexpr std::uint64_t kMostMergedBytes = std::numeric_limits<int>::max();
+
+}  // namespace
+
+bool IsMergedSummaries(std::string_view path) { return path.ends_with(kMergedSuffix); }
+
+absl::Status MergedSummaries::Add(std::string bytes) {
+  const absl::StatusOr<v1::RecordingSummaries> summaries = ParseSummaryFile(bytes);
+  if (!summaries.ok()) return summaries.status();
+  File file{.bytes = std::move(bytes)};
+  for (const v1::SummarizedPart& part : summaries->parts()) file.of_bytes += part.bytes();
+  const std::pair key(summaries->name(), summaries->recording(0).process().start().realtime_ns());
+  File& kept = files_[key];
+  if (std::tie(kept.of_bytes, kept.bytes) < std::tie(file.of_bytes, file.bytes)) kept = std::move(file);
+  return absl::OkStatus();
+}
+
+absl::Status MergedSummaries::Write(const std::string& path) const {
+  v1::SummaryFiles merged;
+  for (const auto& [key, file] : files_) merged.add_files(file.bytes);
+  std::string bytes;
+  if (merged.ByteSizeLong() > kMostMergedBytes || !merged.SerializeToString(&bytes))
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, ": would be larger than 2 GiB, and is not written; merge fewer summaries into one file"));
+  return ReplaceFile(path, bytes);
+}
+
+JobFiles MergedSummaries::Take(const std::string& path) && {
+  JobFiles job;
+  job.folder = path;
+  for (auto& [key, file] : files_) {
+    NamedFiles& named = job.named.emplace_back();
+    named.name = key.first;
+    named.has_summary = true;
+    named.summary = std::move(file.bytes);
+  }
+  return job;
+}
+
+absl::StatusOr<ReadMerged> ReadMergedSummaries(const std::string& path) {
+  SilenceProtobuf();
+  const absl::StatusOr<RegularFile> file = RegularFile::Open(path);
+  const auto said = [&](const absl::Status& status) {
+    return absl::Status(status.code(), absl::StrCat(path, ": ", std::string(status.message())));
+  };
+  if (!file.ok()) return said(file.status());
+  if (file->bytes() > kMostMergedBytes)
+    return absl::InvalidArgumentError(path + ": larger than 2 GiB, which no file of summaries is");
+  v1::SummaryFiles files;
+  bool whole = false;
+  {
+    const absl::StatusOr<std::string> bytes = file->Read(kMostMergedBytes);
+    if (!bytes.ok()) return said(bytes.status());
+    // What stands before the damage is taken all the same.
+    whole = files.ParseFromArray(bytes->data(), static_cast<int>(bytes->size()));
+  }
+  ReadMerged read;
+  for (std::string& bytes : *files.mutable_files()) {
+    if (!read.summaries.Add(std::move(bytes)).ok()) ++read.damaged;
+  }
+  if (!whole && read.damaged == 0) read.damaged = 1;
+  if (read.summaries.size() == 0)
+    return absl::InvalidArgumentError(path + ": no summary in it can be read; `memoir summarize -o` makes such files");
+  return read;
+}
+
+}  // namespace memoir
