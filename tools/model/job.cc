@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "tools/read/process_info.h"
 
 namespace memoir {
 namespace {
@@ -95,9 +96,8 @@ std::string ProcessLabel(const Capture& capture, ProcessId process) {
 }
 
 std::string PlaceOf(const v1::ProcessInfo& info) {
-  constexpr int kMost = 16;  // as a recorder writes
   std::string text;
-  for (int i = 0; i < std::min(info.coordinates_size(), kMost); ++i) {
+  for (int i = 0; i < std::min(info.coordinates_size(), kMostCoordinates); ++i) {
     const v1::Coordinate& of = info.coordinates(i);
     if (of.size() > 1) absl::StrAppend(&text, text.empty() ? "" : ", ", of.dimension(), " ", of.index());
   }

@@ -11,6 +11,9 @@ namespace memoir {
 
 inline constexpr std::uint32_t kFormatVersion = 1;
 
+// Of ProcessInfo.coordinates a recorder writes at most so many; a reader looks at no more.
+inline constexpr int kMostCoordinates = 16;
+
 // "" when this reader knows the format.
 std::string WhyTooNew(const v1::ProcessInfo& process);
 

@@ -281,6 +281,12 @@ std::string_view ToString(OddFigure figure) {
   return "";
 }
 
+std::size_t OddRanks::out_of_line() const {
+  std::set<std::size_t> ranks_of;
+  for (const OddRank& of : odd) ranks_of.insert(of.ranks.begin(), of.ranks.end());
+  return ranks_of.size();
+}
+
 OddRanks FindOddRanks(RankBook& book) {
   OddRanks found;
   found.ranks = book.Take();

@@ -61,6 +61,7 @@ struct OddRanks {
   std::vector<Role> roles;
   std::vector<RoleFigures> figures;  // by role
   std::vector<OddRank> odd;          // largest difference first
+  std::size_t out_of_line() const;   // ranks in `odd`
 };
 
 OddRanks FindOddRanks(RankBook& book);

@@ -8,6 +8,7 @@
 #include "tools/analyze/ranks/recording_summary.h"
 #include "tools/model/job.h"
 #include "tools/read/folder.h"
+#include "tools/read/process_info.h"
 
 namespace memoir {
 namespace {
@@ -42,9 +43,8 @@ void TakeDevice(const v1::DeviceSummary& device, RankFacts& facts) {
 
 std::vector<RankCoordinate> CoordinatesOf(const v1::ProcessInfo& process) {
   std::vector<RankCoordinate> coordinates;
-  constexpr std::size_t kMost = 16;  // as a recorder writes; what is not its own costs no time
-  for (const v1::Coordinate& of : process.coordinates()) {
-    if (coordinates.size() == kMost) break;
+  for (int i = 0; i < std::min(process.coordinates_size(), kMostCoordinates); ++i) {
+    const v1::Coordinate& of = process.coordinates(i);
     if (of.size() > 1) coordinates.push_back({of.dimension(), of.index()});
   }
   return coordinates;

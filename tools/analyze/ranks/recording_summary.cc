@@ -17,6 +17,7 @@
 #include "tools/analyze/summary/at_once.h"
 #include "tools/model/job.h"
 #include "tools/read/folder.h"
+#include "tools/read/process_info.h"
 
 namespace memoir {
 namespace {
@@ -116,7 +117,6 @@ v1::ProcessInfo InfoOf(const ProcessSummary& process) {
     DropIfLong(*text);
   for (std::string* const text : {info.mutable_program(), info.mutable_allocator_settings()})
     text->resize(std::min(text->size(), kMostTextBytes));
-  constexpr int kMostCoordinates = 16;
   if (info.coordinates_size() > kMostCoordinates)
     info.mutable_coordinates()->DeleteSubrange(kMostCoordinates, info.coordinates_size() - kMostCoordinates);
   for (v1::Coordinate& of : *info.mutable_coordinates()) of.set_dimension(Cut(of.dimension(), 64));

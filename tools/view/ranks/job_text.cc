@@ -182,8 +182,7 @@ std::string RolesPart(const OddRanks& found, std::size_t top, const std::string&
   if (found.ranks.size() < 2) return "";
   std::string text = "\n" + Heading(terminal, "Roles of ranks, by the modules that they called, with their peaks") +
                      RolesTable(found, top, terminal);
-  std::size_t odd = 0;
-  for (const OddRank& of : found.odd) odd += of.ranks.size();
+  const std::size_t odd = found.out_of_line();
   if (odd > 0)
     text += Warning(terminal, fmt::format("{} out of line with {}: memoir check ranks {}",
                                           odd == 1 ? "1 rank is" : FormatCount(odd) + " ranks are",

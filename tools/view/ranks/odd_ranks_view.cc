@@ -137,8 +137,8 @@ std::string RenderOddRanks(const JobReading& reading, const JobOverview& overvie
   std::string text = JobHeading(reading, overview, terminal) + "\n";
   if (found.ranks.empty())
     return text + Line(terminal, "No process of this job is a rank: there is nothing to compare.");
-  std::size_t out_of_line = 0, compared = 0;
-  for (const OddRank& odd : found.odd) out_of_line += odd.ranks.size();
+  const std::size_t out_of_line = found.out_of_line();
+  std::size_t compared = 0;
   for (const Role& role : found.roles) compared += role.judged() ? role.members.size() : 0;
   text += Line(terminal,
                fmt::format("{} in {}, by the modules that they called{}; {} compared, {} out of line",
