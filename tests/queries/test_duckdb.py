@@ -1,6 +1,7 @@
 """memoir query on DuckDB says what memoir show says of the same captures."""
 
 import json
+import random
 import sys
 
 import pytest
@@ -126,6 +127,72 @@ def test_growth_is_what_is_live_when_steps_begin(tree, captures, query, name):
         assert row["grown_bytes"] == (row["live_bytes"] - before["live_bytes"] if same else None)
 
 
+# When the steps of a process begin.
+SHAPES = {
+    "no step": lambda _: [],
+    "one step": lambda chance: [chance.randint(0, 1000)],
+    "even": lambda chance: [chance.randint(0, 1000) + 100 * number for number in range(30)],
+    "uneven": lambda chance: sorted(chance.randint(0, 10**12) for _ in range(10)),
+    "at one instant": lambda chance: [chance.randint(0, 1000)] * 5,
+    "a nanosecond apart": lambda chance: [1000 + number for number in range(chance.randint(2, 5))],
+    "some at the same time": lambda chance: sorted(chance.randint(0, 8) for _ in range(12)),
+    "short before a pause": lambda chance: [*sorted(chance.randint(0, 300) for _ in range(60)), 10**9],
+    "short after a pause": lambda chance: [-5, *sorted(chance.randint(10**9, 10**9 + 300) for _ in range(60))],
+}
+
+
+def made_up_tables(chance):
+    """Of ranks with two processes each: rows of `ranks`, `summary`, `steps` and `blocks`. Much happens at the very time at which a step begins."""
+    made = {"ranks": [], "summary": [], "steps": [], "blocks": []}
+    for process, shape in enumerate([*SHAPES.values()] * 2):
+        begins = shape(chance)
+        made["ranks"].append((process, None if process < 2 else process // 2))
+        made["steps"] += [(process, number + 1, begin) for number, begin in enumerate(begins)]
+        devices = ["cpu", "cuda:0", "cuda:1"][: chance.randint(1, 3)]
+        made["summary"] += [(process, None if process < 2 else process // 2, device) for device in devices]
+        span = [min(begins, default=0) - 10, max(begins, default=0) + 10]
+        for _ in range(chance.choice([0, 1, 200])):
+            times = sorted(chance.choice(begins) + chance.randint(-1, 1) if begins and chance.random() < 0.6 else chance.randint(*span) for _ in range(2))
+            made["blocks"].append((process, chance.choice(devices), times[0], chance.choice([None, times[1], times[1]]), chance.choice([0, 1, 512, 2**40])))
+    return made
+
+
+def write_tables(made, folder):
+    columns = {"ranks": "process BIGINT, rank BIGINT", "summary": "process BIGINT, rank BIGINT, device VARCHAR", "steps": "process BIGINT, step UBIGINT, begin_ns BIGINT",
+               "blocks": "process BIGINT, device VARCHAR, allocated_ns BIGINT, freed_ns BIGINT, bytes BIGINT"}
+    folder.mkdir()
+    for name, rows in made.items():
+        parts = [column.split() for column in columns[name].split(", ")]
+        lists = [[row[place] for row in rows] for place in range(len(parts))]
+        chosen = ", ".join(f"unnest(?::{kind}[]) AS {column}" for column, kind in parts)
+        duckdb.execute(f"COPY (SELECT {chosen}) TO '{folder}/{name}.parquet'", lists)
+    manifest = {"format": "memoir tables", "version": 1, "partitioned_by": None, "files": {name: (folder / f"{name}.parquet").stat().st_size for name in made}}
+    (folder / "_memoir.json").write_text(json.dumps(manifest))
+
+
+def plain_growth(made):
+    """What growth_per_step says, counted for each step by itself: what is allocated or freed at its very time comes after it."""
+    rows = []
+    for process, rank, device in made["summary"]:
+        blocks = [block[2:] for block in made["blocks"] if block[:2] == (process, device)]
+        before = None
+        for begin, step in sorted((begin, step) for of, step, begin in made["steps"] if of == process):
+            live = sum(size for allocated, freed, size in blocks if allocated < begin and (freed is None or freed >= begin))
+            rows.append({"rank": -1 if rank is None else rank, "process": process, "device": device, "step": step, "begin_ns": begin, "live_bytes": live,
+                         "grown_bytes": None if before is None else live - before})
+            before = live
+    return sorted(rows, key=lambda row: [row[name] for name in ("rank", "process", "device", "begin_ns", "step")])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_growth_is_that_of_a_plain_count(query, tables, seed):
+    made = made_up_tables(random.Random(seed))
+    write_tables(made, tables / f"made up {seed}")
+    found, counted = query("growth_per_step", f"made up {seed}")["rows"], plain_growth(made)
+    assert len(counted) > 500 and any(row["grown_bytes"] for row in counted)
+    assert found == counted
+
+
 def test_the_odd_rank_and_the_skew_of_a_job(query, show):
     """Rank 2 has four times the data."""
     peaks = {device["rank"]: device["peak_allocated_bytes"] for device in show("four")["devices"] if device["device"].startswith("cuda")}
@@ -169,6 +236,9 @@ def test_a_query_of_ones_own(tree, tables, tmp_path):
     (tmp_path / "mine.sql").write_text("-- it's mine; of 'blocks'\nSELECT rank, count(*) AS calls FROM peak_blocks GROUP BY rank ORDER BY rank;\n")
     answer = document(tree, "query", tmp_path / "mine.sql", tables / "four", "--json", "--python", sys.executable)
     assert [row["rank"] for row in answer["rows"]] == [0, 1, 2, 3]
+    (tmp_path / "bar.sql").write_text("SELECT current_setting('enable_progress_bar') AS drawn")
+    bar = document(tree, "query", tmp_path / "bar.sql", tables / "four", "--json", "--python", sys.executable)
+    assert bar["rows"] == [{"drawn": False}], "a query of more than two seconds would draw into its answer"
     (tmp_path / "wrong.sql").write_text("SELECT nothing FROM blocks")
     done = run(tree, "query", tmp_path / "wrong.sql", tables / "four", "--python", sys.executable)
     assert done.returncode == 1 and done.stderr.startswith("memoir: wrong.sql: Binder Error") and done.stderr.count("\n") == 1

@@ -51,6 +51,8 @@ class DuckDb:
         self._of_text = (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException)  # of the query's
         self._files: list[str] = []
         self._connection = duckdb.connect(config={"temp_directory": os.path.join(scratch, "duckdb"), "preserve_insertion_order": False})
+        # It takes `python -c` for a session of somebody who types, and draws into the answer after two seconds. Not a key of `config`.
+        self._connection.execute("SET enable_progress_bar = false")
 
     def read_text(self, path: str) -> str:
         if "://" not in path:
