@@ -1,6 +1,7 @@
 """memoir summarize -o: the summaries of a job, or of its parts, in one file, which says the same as the folder."""
 
 import json
+import os
 import shutil
 
 import pytest
@@ -21,9 +22,7 @@ def merge(memoir, output, *captures):
 def overview(memoir, capture):
     done = memoir("show", "--by", "job", "--json", capture)
     assert done.returncode == 0, done.stderr
-    shown = json.loads(done.stdout)
-    assert shown["summaries"]["read"] or not str(capture).endswith("s")
-    return {**shown, "summaries": None, "capture": None}
+    return {**json.loads(done.stdout), "summaries": None, "capture": None}
 
 
 def odd(memoir, capture):
@@ -37,8 +36,9 @@ def test_says_what_the_folder_says(memoir, job, tmp_path):
     assert "job.memoir-summaries: 200 summaries" in merge(memoir, merged, job)
     assert not list(job.glob("*.memoir-summary")), "none is written beside the recordings"
     assert overview(memoir, merged) == overview(memoir, job) and odd(memoir, merged) == odd(memoir, job)
-    assert memoir("show", merged).stdout.replace(str(merged), "JOB").replace("\n  JOB", " JOB").split() == \
-        memoir("show", merged, "--by", "job").stdout.replace(str(merged), "JOB").replace("\n  JOB", " JOB").split()
+    text = {capture: " ".join(memoir("show", capture).stdout.replace(str(capture), "JOB").split()) for capture in (merged, job)}
+    assert "from 200 summaries" in text[merged] and "without a summary" in text[job]
+    assert text[merged].partition("Live at the peaks")[2] == text[job].partition("Live at the peaks")[2] != ""
 
 
 def test_halves_in_any_order_are_the_whole(memoir, job, tmp_path):
@@ -96,5 +96,22 @@ def test_what_is_wrong_is_said(memoir, job, tmp_path):
     assert not fine.exists()
     done = memoir("summarize", "--own", job)
     assert done.returncode == 1 and "no recording of this host" in done.stderr
-    done = memoir("summarize", "--every", "1", "--cpu", "0", job)
-    assert done.returncode == 2 and "percent of one core" in done.stderr
+    for arguments, said in (((job, "--every", "1", "--cpu", "0"), "from 0.1 to 100"), ((job, "--cpu", "3"), "--cpu is of --every")):
+        done = memoir("summarize", *arguments)
+        assert done.returncode == 2 and said in done.stderr
+    merge(memoir, fine, job)
+    done = memoir("summarize", fine)
+    assert done.returncode == 2 and "-o FILE merges it" in done.stderr
+
+
+def test_what_had_not_ended_is_said(memoir, samples, tmp_path):
+    merged = tmp_path / "job.memoir-summaries"
+    merge(memoir, merged, samples / "died")
+    assert "had not ended then" in " ".join(memoir("show", merged).stdout.split())
+
+
+def test_own_recordings_alone(memoir, job):
+    own = f"r00300.a0.{os.uname().nodename}.1.p0000.memoir"
+    shutil.copy(next(job.glob("r00007*")), job / own)
+    done = memoir("summarize", "--own", job)
+    assert "1 recording: 1 summary written" in done.stderr and [file.name for file in job.glob("*.memoir-summary")] == [own.replace("p0000.memoir", "memoir-summary")]

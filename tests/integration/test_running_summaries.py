@@ -48,14 +48,25 @@ def processes(*words):
 
 
 @pytest.fixture
-def running(tree, tmp_path):
+def start(tree, tmp_path):
     (tmp_path / "train.py").write_text(PROGRAM)
-    environment = {**os.environ, "RANK": "1", "WORLD_SIZE": "2"}
-    run = subprocess.Popen([tree / "bin/memoir", "run", "--summary-every", "1", "-o", "capture", "--", sys.executable, "train.py"], cwd=tmp_path, env=environment,
-                           stderr=subprocess.PIPE, text=True)
-    yield run
+    started = []
+
+    def start(*command):
+        environment = {**os.environ, "RANK": "1", "WORLD_SIZE": "2"}
+        started.append(subprocess.Popen([tree / "bin/memoir", "run", "--summary-every", "1", "-o", "capture", "--", *command], cwd=tmp_path, env=environment,
+                                        stderr=subprocess.PIPE, text=True))
+        return started[-1]
+
+    yield start
     (tmp_path / "enough").touch()
-    run.communicate()
+    for run in started:
+        run.communicate(timeout=60)
+
+
+@pytest.fixture
+def running(start):
+    return start(sys.executable, "train.py")
 
 
 def steps_of_running(tree, folder):
@@ -77,7 +88,17 @@ def test_summaries_come_while_it_runs_and_fit_at_the_end(tree, tmp_path, running
     assert whole["summaries"] == {"read": 1, "lacking": [], "unreadable": []} and whole["recordings"][0]["steps"] > steps
 
 
-def test_who_kills_memoir_run_is_rid_of_both(tree, tmp_path, running):
+def test_recordings_that_have_ended_do_not_end_it(tree, tmp_path, start):
+    """Of a run before in the same folder, and of a program before in the same command."""
+    folder = tmp_path / "capture"
+    before = subprocess.run([tree / "bin/memoir", "run", "-q", "-o", folder, "--", sys.executable, "-c", "import torch; torch.ones(1)"], cwd=tmp_path)
+    assert before.returncode == 0 and not list(folder.glob("*.memoir-summary"))
+    start("sh", "-c", f"{sys.executable} -c 'import torch, time; torch.ones(1); time.sleep(2)'; sleep 2; exec {sys.executable} train.py")
+    wait_for(lambda: len(list(folder.glob("r00001*.memoir-summary"))) == 2)
+    assert len(list(folder.glob("*.memoir-summary"))) == 2, "those of another run are left alone"
+
+
+def test_killing_memoir_run_ends_the_summaries_and_not_the_program(tree, tmp_path, running):
     folder = tmp_path / "capture"
     wait_for(lambda: processes("summarize", "--own", str(folder)))
     wait_for(lambda: list(folder.glob("*.memoir")))

@@ -185,5 +185,25 @@ TEST(RunsTest, OneAfterAnotherRanksOfTwoNamedJobsAreNoWorld) {
   EXPECT_EQ(RunsOf({zero, one}), 2u);
 }
 
+TEST(RunsTest, AJobMayHaveAStepOfItsLauncherForEachHost) {
+  EXPECT_THAT(PidsOfRuns({JobOf(10, "slurm-1.0/a-10", "slurm-1.1/b-11")}), ::testing::SizeIs(1));
+  EXPECT_THAT(PidsOfRuns({JobOf(10, "slurm-1.0/a-10", "pmix-x/b-11")}), ::testing::SizeIs(1))
+      << "mpirun in a job of Slurm's";
+  EXPECT_THAT(
+      PidsOfRuns({JobOf(10, "slurm-1.0/a-10", "slurm-1.0/a-11"), JobOf(20, "slurm-1.1/a-20", "slurm-1.1/a-21")}),
+      ::testing::ElementsAre(Pids{10, 11}, Pids{20, 21}))
+      << "two steps of one job, each with all ranks";
+  EXPECT_THAT(
+      PidsOfRuns({JobOf(10, "torchrun-x/a-1", "torchrun-x/a-1"), JobOf(20, "torchrun-x/b-1", "torchrun-x/b-1")}),
+      ::testing::SizeIs(1))
+      << "one job whose ranks were numbered anew";
+}
+
+TEST(RunsTest, WhatHasNoRankAndNoNameDoesNotHoldTwoJobsTogether) {
+  std::vector<Given> helper = {{.pid = 5, .start_s = 105, .bytes = 1, .seconds = 1000}};
+  EXPECT_THAT(PidsOfRuns({JobOf(10, "a", "a"), JobOf(20, "b", "b"), helper}),
+              ::testing::ElementsAre(Pids{5, 10, 11}, Pids{20, 21}));
+}
+
 }  // namespace
 }  // namespace memoir

@@ -20,12 +20,25 @@ using ::testing::HasSubstr;
 using testing::TemporaryFolder;
 using testing::WriteFile;
 
-std::string SummaryOf(const std::string& name, std::uint64_t start_ns, std::uint64_t part_bytes) {
+struct Part {
+  std::uint32_t number;
+  std::uint64_t bytes;
+};
+
+std::string SummaryOf(const std::string& name, std::uint64_t start_ns, const std::vector<Part>& parts) {
   v1::RecordingSummaries summaries;
   summaries.add_recording()->mutable_process()->mutable_start()->set_realtime_ns(start_ns);
-  summaries.add_parts()->set_bytes(part_bytes);
+  for (const Part& of : parts) {
+    v1::SummarizedPart& part = *summaries.add_parts();
+    part.set_part(of.number);
+    part.set_bytes(of.bytes);
+  }
   summaries.set_name(name);
   return *SummaryFileBytes(summaries);
+}
+
+std::string SummaryOf(const std::string& name, std::uint64_t start_ns, std::uint64_t part_bytes) {
+  return SummaryOf(name, start_ns, std::vector<Part>{{0, part_bytes}});
 }
 
 std::string BytesOf(const std::string& path) {
@@ -53,6 +66,8 @@ TEST(MergedSummariesTest, AnyOrderAndGroupingGivesTheSameBytes) {
   EXPECT_EQ(Merged(folder, {later, one, zero}), expected);
   EXPECT_EQ(Merged(folder, {one, zero, later, later, zero}), expected);
   EXPECT_EQ(Merged(folder, {zero, later}), expected) << "of one recording that which was made of more";
+  const std::string before = SummaryOf("r1", 5, {{0, 500}, {1, 500}}), after = SummaryOf("r1", 5, {{2, 30}});
+  EXPECT_EQ(Merged(folder, {after, before}), Merged(folder, {after})) << "old parts were removed by --max-size";
   WriteFile(folder / "b.memoir-summaries", Merged(folder, {one}) + Merged(folder, {later, zero}));
   absl::StatusOr<ReadMerged> both = ReadMergedSummaries(folder / "b.memoir-summaries");
   ASSERT_TRUE(both.ok()) << both.status();
@@ -77,16 +92,20 @@ TEST(MergedSummariesTest, NoChangedByteAndNoCutIsTakenForASummary) {
   };
   std::size_t kept = 0;
   for (std::size_t at = 0; at < whole.size(); ++at) {
-    std::string changed = whole;
-    changed[at] = static_cast<char>(changed[at] ^ 0x11);
-    for (const std::string& bytes : {changed, whole.substr(0, at)}) {
+    std::vector<std::string> damaged = {whole.substr(0, at)};
+    for (const int mask : {0x01, 0x11, 0x18, 0x80, 0xff}) {
+      damaged.push_back(whole);
+      damaged.back()[at] = static_cast<char>(whole[at] ^ mask);
+    }
+    for (const std::string& bytes : damaged) {
       absl::StatusOr<ReadMerged> merged = read(bytes);
       if (!merged.ok()) continue;
+      // Nothing tells of what was cut off between two summaries.
+      EXPECT_TRUE(merged->damaged > 0 || bytes.size() == whole.size() / 2) << at;
       kept += merged->summaries.size();
       for (NamedFiles& files : std::move(merged->summaries).Take("x").named)
         EXPECT_TRUE(files.summary == zero || files.summary == one) << at;
     }
-    EXPECT_TRUE(!read(changed).ok() || read(changed)->damaged > 0) << at;
   }
   EXPECT_GT(kept, whole.size()) << "the one that is whole is read in most cases";
 }

@@ -18,8 +18,28 @@ constexpr std::uint64_t kForever = std::numeric_limits<std::uint64_t>::max();
 // A process begins before its first event and ends behind its last; to import torch takes longer than this.
 constexpr std::uint64_t kSlackNs = 1'000'000'000;
 
+// Of "slurm-71.4/node1-100-1700000000000000000", which `memoir run` calls itself.
+struct RunName {
+  std::string_view launched;  // "slurm-71.4"; "": no launcher named it
+  std::string_view launcher;  // "slurm"
+  std::string_view job;       // "71": a job of Slurm's can have one step for each host
+};
+
+RunName NameOf(const v1::ProcessInfo& info) {
+  const std::string_view run = info.run();
+  const std::size_t ends = run.find('/');
+  RunName name;
+  if (ends == std::string_view::npos) return name;
+  name.launched = run.substr(0, ends);
+  name.launcher = name.launched.substr(0, name.launched.find('-'));
+  name.job = name.launched.substr(std::min(name.launched.size(), name.launcher.size() + 1));
+  if (name.launcher == "slurm") name.job = name.job.substr(0, name.job.find('.'));
+  return name;
+}
+
 struct Life {
   const v1::ProcessInfo* info = nullptr;
+  RunName name;
   std::uint64_t begin_ns = 0;
   std::uint64_t end_ns = 0;
 };
@@ -32,7 +52,8 @@ std::uint64_t NanosecondsOf(std::uint64_t ticks, std::uint64_t per_second) {
 }
 
 Life LifeOf(const ProcessFiles& process) {
-  Life life{&process.parts.back().process, process.parts[0].process.start().realtime_ns(), 0};
+  Life life{&process.parts.back().process, NameOf(process.parts.back().process),
+            process.parts[0].process.start().realtime_ns(), 0};
   std::uint64_t last = life.info->start().tick();
   for (const PartFile& part : process.parts) {
     for (const ChunkHeader& chunk : part.chunks) {
@@ -55,20 +76,14 @@ bool Started(const v1::ProcessInfo& parent, const v1::ProcessInfo& child) {
   return (known && child.parent_pid() == parent.pid()) || child.forked_from() == parent.pid();
 }
 
-// "slurm-71.4" of "slurm-71.4/node1-100-1700000000000000000"; "": its launcher gave it no name.
-std::string_view JobOf(const v1::ProcessInfo& info) {
-  const std::string_view run = info.run();
-  const std::size_t ends = run.find('/');
-  return run.substr(0, ends == std::string_view::npos ? 0 : ends);
-}
-
-bool AreOfTwoJobs(const v1::ProcessInfo& a, const v1::ProcessInfo& b) {
-  return !JobOf(a).empty() && !JobOf(b).empty() && JobOf(a) != JobOf(b);
+// Where two launchers are at work (mpirun in a job of Slurm's), names of two kinds say nothing.
+bool AreOfTwoJobs(const RunName& a, const RunName& b) {
+  return !a.launched.empty() && a.launcher == b.launcher && a.job != b.job;
 }
 
 bool AreTogether(const Life& a, const Life& b) {
   if (!a.info->run().empty() && a.info->run() == b.info->run()) return true;
-  if (AreOfTwoJobs(*a.info, *b.info)) return false;
+  if (AreOfTwoJobs(a.name, b.name)) return false;
   if (a.begin_ns <= b.end_ns + kSlackNs && b.begin_ns <= a.end_ns + kSlackNs) return true;
   if (a.info->host() != b.info->host()) return false;
   return IsSame(a.info->pid(), a.info->process_start(), *b.info) || Started(*a.info, *b.info) ||
@@ -111,34 +126,42 @@ bool HaveOneInCommon(const Ranks& a, const Ranks& b) {
 
 // Ranks that were started one after another, or a job that its launcher started anew.
 bool AreOneWorld(const RunFiles& a, const RunFiles& b, const std::vector<Life>& lives) {
-  if (AreOfTwoJobs(*lives[a.processes[0]].info, *lives[b.processes[0]].info)) return false;
+  if (AreOfTwoJobs(lives[a.processes[0]].name, lives[b.processes[0]].name)) return false;
   const Ranks left = RanksOf(a, lives), right = RanksOf(b, lives);
   return !left.there.empty() && !right.there.empty() && left.world_size == right.world_size &&
          !HaveOneInCommon(left, right);
 }
 
-// Processes that were there at the same time, as the jobs that they were: one of each `memoir run`, where any two of
-// these have a rank in common. Where not, one job may have had several of them, and nothing says which.
-std::vector<RunFiles> Jobs(RunFiles run, const std::vector<Life>& lives) {
-  std::map<std::string_view, RunFiles> by_run;
+void Add(std::size_t process, const std::vector<Life>& lives, RunFiles& run) {
+  run.start_ns = run.processes.empty() ? lives[process].begin_ns : std::min(run.start_ns, lives[process].begin_ns);
+  run.processes.push_back(process);
+}
+
+// Divides processes that were there at the same time by their `memoir run`, or by the step that their launcher named,
+// where any two of these have a rank in common. Where two have none, one job may have had both, and nothing says which
+// others belong to it.
+std::vector<RunFiles> Divided(RunFiles run, const std::vector<Life>& lives) {
+  std::map<std::string_view, RunFiles> by_name;
+  RunFiles without_name;
   for (const std::size_t process : run.processes) {
-    RunFiles& of = by_run[lives[process].info->run()];
-    of.start_ns = of.processes.empty() ? lives[process].begin_ns : std::min(of.start_ns, lives[process].begin_ns);
-    of.processes.push_back(process);
+    const Life& life = lives[process];
+    const std::string_view name = life.name.launched.empty() ? std::string_view(life.info->run()) : life.name.launched;
+    Add(process, lives, name.empty() ? without_name : by_name[name]);
   }
   std::vector<Ranks> ranks;
-  for (const auto& [name, of] : by_run) ranks.push_back(RanksOf(of, lives));
-  bool apart = by_run.size() > 1 && !by_run.contains("");
+  for (const auto& [name, of] : by_name) ranks.push_back(RanksOf(of, lives));
+  bool apart = by_name.size() > 1 && RanksOf(without_name, lives).there.empty();
   for (std::size_t a = 0; apart && a < ranks.size(); ++a) {
     for (std::size_t b = a + 1; apart && b < ranks.size(); ++b) apart = HaveOneInCommon(ranks[a], ranks[b]);
   }
-  std::vector<RunFiles> jobs;
-  if (!apart) {
-    jobs.push_back(std::move(run));
-    return jobs;
+  std::vector<RunFiles> divided;
+  if (apart) {
+    for (auto& [name, of] : by_name) divided.push_back(std::move(of));
+    for (const std::size_t process : without_name.processes) Add(process, lives, divided.front());
+  } else {
+    divided.push_back(std::move(run));
   }
-  for (auto& [name, of] : by_run) jobs.push_back(std::move(of));
-  return jobs;
+  return divided;
 }
 
 }  // namespace
@@ -154,15 +177,11 @@ std::vector<RunFiles> FindRuns(const CaptureFolder& folder) {
     }
   }
   std::vector<RunFiles> groups_of(lives.size());
-  for (std::size_t i = 0; i < lives.size(); ++i) {
-    RunFiles& run = groups_of[groups.Of(i)];
-    run.start_ns = run.processes.empty() ? lives[i].begin_ns : std::min(run.start_ns, lives[i].begin_ns);
-    run.processes.push_back(i);
-  }
+  for (std::size_t i = 0; i < lives.size(); ++i) Add(i, lives, groups_of[groups.Of(i)]);
   std::vector<RunFiles> all;
   for (RunFiles& run : groups_of) {
     if (run.processes.empty()) continue;
-    for (RunFiles& job : Jobs(std::move(run), lives)) all.push_back(std::move(job));
+    for (RunFiles& of : Divided(std::move(run), lives)) all.push_back(std::move(of));
   }
   std::ranges::stable_sort(all, {}, &RunFiles::start_ns);
   std::vector<RunFiles> runs;

@@ -2,8 +2,8 @@
 //
 // Together are processes that one `memoir run` started, that were there at the same time, that are one process (it
 // recorded twice, or replaced itself), its fork or a program that it started; and ranks of one world, where none is
-// there twice. Apart, though there at the same time, are those of two jobs that their launcher named, and the ranks of
-// several `memoir run` each two of which have a rank in common.
+// there twice. Apart, though there at the same time, are two jobs that their launcher numbered, and several
+// `memoir run`, any two of which recorded a rank of the same number.
 #ifndef TOOLS_MODEL_RUNS_H_
 #define TOOLS_MODEL_RUNS_H_
 

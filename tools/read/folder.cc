@@ -234,9 +234,10 @@ absl::StatusOr<CaptureFolder> OpenConverted(const std::string& path) {
 
 absl::StatusOr<CaptureFolder> OpenFolder(const std::string& path) {
   SilenceProtobuf();
-  if (IsMergedSummaries(path))
-    return absl::InvalidArgumentError(path +
-                                      ": summaries alone, no recordings: memoir show and memoir check ranks open it");
+  std::error_code error;
+  if (IsMergedSummaries(path) && fs::is_regular_file(path, error))
+    return absl::InvalidArgumentError(
+        path + ": summaries alone, no recordings; only memoir show --by job and memoir check ranks read it");
   if (IsForeignFile(path)) return OpenConverted(path);
   absl::StatusOr<std::vector<std::string>> paths = ListParts(path);
   if (!paths.ok()) return paths.status();

@@ -1,5 +1,6 @@
 #include "tools/read/merged_summaries.h"
 
+#include <algorithm>
 #include <limits>
 #include <tuple>
 
@@ -18,14 +19,27 @@ constexpr std::uint64_t kMostMergedBytes = std::numeric_limits<int>::max();
 
 bool IsMergedSummaries(std::string_view path) { return path.ends_with(kMergedSuffix); }
 
+bool MergedSummaries::File::operator<(const File& other) const {
+  return std::tie(last_part, last_part_bytes, all_bytes, bytes) <
+         std::tie(other.last_part, other.last_part_bytes, other.all_bytes, other.bytes);
+}
+
 absl::Status MergedSummaries::Add(std::string bytes) {
   const absl::StatusOr<v1::RecordingSummaries> summaries = ParseSummaryFile(bytes);
   if (!summaries.ok()) return summaries.status();
-  File file{.bytes = std::move(bytes)};
-  for (const v1::SummarizedPart& part : summaries->parts()) file.of_bytes += part.bytes();
-  const std::pair key(summaries->name(), summaries->recording(0).process().start().realtime_ns());
-  File& kept = files_[key];
-  if (std::tie(kept.of_bytes, kept.bytes) < std::tie(file.of_bytes, file.bytes)) kept = std::move(file);
+  File file;
+  file.bytes = std::move(bytes);
+  for (const v1::SummarizedPart& part : summaries->parts()) {
+    file.all_bytes += part.bytes();
+    if (part.part() < file.last_part) continue;
+    file.last_part = part.part();
+    file.last_part_bytes = part.bytes();
+  }
+  std::uint64_t start_ns = std::numeric_limits<std::uint64_t>::max();
+  for (const v1::RecordingSummary& recording : summaries->recording())
+    start_ns = std::min(start_ns, recording.process().start().realtime_ns());
+  File& kept = files_[{summaries->name(), start_ns}];
+  if (kept < file) kept = std::move(file);
   return absl::OkStatus();
 }
 
@@ -36,6 +50,7 @@ absl::Status MergedSummaries::Write(const std::string& path) const {
   if (merged.ByteSizeLong() > kMostMergedBytes || !merged.SerializeToString(&bytes))
     return absl::FailedPreconditionError(
         absl::StrCat(path, ": would be larger than 2 GiB, and is not written; merge fewer summaries into one file"));
+  RemovePartial(path);
   return ReplaceFile(path, bytes);
 }
 
@@ -66,7 +81,8 @@ absl::StatusOr<ReadMerged> ReadMergedSummaries(const std::string& path) {
     const absl::StatusOr<std::string> bytes = file->Read(kMostMergedBytes);
     if (!bytes.ok()) return said(bytes.status());
     // What stands before the damage is taken all the same.
-    whole = files.ParseFromArray(bytes->data(), static_cast<int>(bytes->size()));
+    whole = files.ParseFromArray(bytes->data(), static_cast<int>(bytes->size())) &&
+            files.GetReflection()->GetUnknownFields(files).empty();
   }
   ReadMerged read;
   for (std::string& bytes : *files.mutable_files()) {

@@ -92,14 +92,19 @@ absl::StatusOr<v1::RecordingSummaries> ParseSummaryFile(std::string_view bytes) 
   return summaries;
 }
 
-absl::StatusOr<v1::RecordingSummaries> ReadSummaryFile(const std::string& path) {
+absl::StatusOr<std::string> ReadSummaryBytes(const std::string& path) {
   const absl::StatusOr<RegularFile> file = RegularFile::Open(path);
   if (absl::IsNotFound(file.status())) return file.status();
   if (!file.ok()) return absl::InvalidArgumentError(std::string(file.status().message()));
   if (file->bytes() > kMostSummaryBytes) return absl::InvalidArgumentError("larger than 64 KiB");
-  const absl::StatusOr<std::string> bytes = file->Read(kMostSummaryBytes);
+  absl::StatusOr<std::string> bytes = file->Read(kMostSummaryBytes);
   if (!bytes.ok()) return absl::InvalidArgumentError(std::string(bytes.status().message()));
-  return ParseSummaryFile(*bytes);
+  return bytes;
+}
+
+absl::StatusOr<v1::RecordingSummaries> ReadSummaryFile(const std::string& path) {
+  const absl::StatusOr<std::string> bytes = ReadSummaryBytes(path);
+  return bytes.ok() ? ParseSummaryFile(*bytes) : bytes.status();
 }
 
 absl::StatusOr<std::string> SummaryFileBytes(const v1::RecordingSummaries& summaries) {

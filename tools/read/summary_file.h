@@ -27,7 +27,9 @@ inline constexpr std::uint64_t kMostSummaryBytes = 64u << 10;
 // Errors are one line without the path. NotFound: there is none. Unimplemented: of another version. InvalidArgument:
 // damaged, too large, or no summary at all.
 absl::StatusOr<v1::RecordingSummaries> ReadSummaryFile(const std::string& path);
-// The same of its bytes.
+// The file whole, which may be damaged: errors likewise.
+absl::StatusOr<std::string> ReadSummaryBytes(const std::string& path);
+// As ReadSummaryFile, of its bytes.
 absl::StatusOr<v1::RecordingSummaries> ParseSummaryFile(std::string_view bytes);
 absl::StatusOr<std::string> SummaryFileBytes(const v1::RecordingSummaries& summaries);
 absl::Status WriteSummaryFile(const std::string& path, const v1::RecordingSummaries& summaries);

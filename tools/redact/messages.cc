@@ -75,11 +75,19 @@ std::string Dimension(std::string_view text, NameHashes& hashes) {
   return std::ranges::find(kNames, text) != kNames.end() ? std::string(text) : HashedText(text, hashes);
 }
 
-// "slurm-71.4/node1-100-17": both parts, since readers compare the first by itself.
+// "slurm-71.4/node1-100-17": part by part, since readers compare launchers, jobs and steps.
 std::string Run(std::string_view text, NameHashes& hashes) {
   const std::size_t ends = text.find('/');
   if (ends == std::string_view::npos) return HashedText(text, hashes);
-  return HashedText(text.substr(0, ends), hashes) + "/" + HashedText(text.substr(ends + 1), hashes);
+  const std::string own = "/" + HashedText(text.substr(ends + 1), hashes);
+  const std::string_view launched = text.substr(0, ends);
+  const std::string_view launcher = launched.substr(0, launched.find('-'));
+  if (launcher != "slurm" && launcher != "torchrun" && launcher != "pmix") return HashedText(launched, hashes) + own;
+  const std::string_view job = launched.substr(std::min(launched.size(), launcher.size() + 1));
+  const std::string_view number = launcher == "slurm" ? job.substr(0, job.find('.')) : job;
+  const std::string_view step = job.substr(std::min(job.size(), number.size() + 1));
+  return std::string(launcher) + "-" + HashedText(number, hashes) +
+         (step.empty() ? "" : "." + HashedText(step, hashes)) + own;
 }
 
 using Rule = std::string (*)(std::string_view, NameHashes&);

@@ -17,7 +17,8 @@ bool SpeaksForJob(const Variables& given);
 // Whether a launcher started this process as one of a job's.
 bool HasRankOfLauncher();
 
-// "slurm-71.4": what the launcher calls the job, the same in each of its processes and in no other job's. "": nothing.
+// "slurm-71.4": what the launcher calls the job, the same in each process that it started. Of another job it is
+// another, but for torchrun's, which is what --rdzv-id says. "": nothing.
 std::string NameOfLaunchersJob();
 
 // The folder of a capture that was given none, in the working folder: memoir-DATE-TIME, with "-2" and so on where that

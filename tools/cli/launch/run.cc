@@ -52,7 +52,8 @@ const VerbHelp kHelp = {
         "All processes of a job record into one folder, and the summary says which ranks it has. Where a launcher "
         "starts memoir itself (srun memoir run -- ...), only rank 0 writes to the terminal, and without -o the folder "
         "is named after the job: memoir-slurm-JOB.STEP, or after the time at which the launcher started.\n"
-        "Each option can also be given as an environment variable (--max-size: MEMOIR_MAX_SIZE); COMMAND gets it as "
+        "Each option of the recording can also be given as an environment variable (--max-size: MEMOIR_MAX_SIZE); "
+        "COMMAND gets it as "
         "one. --simulate CARD runs COMMAND on a simulated GPU, whose kernels do nothing: the same memory, no results "
         "(docs/simulated_device.md).\n"
         "With --print-env no COMMAND is run. The variables are printed, for launchers that start the processes "
@@ -165,11 +166,13 @@ int RunRecorded(const Strings& command, Variables variables, std::uint32_t summa
   if (folder.had_parts() && !others_may_be_there && !quiet)
     Say(folder.path() + " already holds a capture; this recording is added to it");
   variables["MEMOIR_OUTPUT"] = variables["MEMOIR_NOTES"] = folder.path();
-  if (std::getenv("MEMOIR_RUN") == nullptr) variables["MEMOIR_RUN"] = NameOfRun();
+  const char* const around = std::getenv("MEMOIR_RUN");
+  const std::string run = around == nullptr ? NameOfRun() : around;
+  variables["MEMOIR_RUN"] = run;
   const InstallTree tree = FindInstallTree();
   AddTo(variables, AttachmentFor(variables));
   const ChildResult result = [&] {
-    const RunningSummaries summaries(folder.path(), summary_every);
+    const RunningSummaries summaries(folder.path(), run, summary_every);
     return RunChild(command, EnvironmentWith(variables));
   }();
   if (result.start_error != 0) {
@@ -216,11 +219,13 @@ int RunVerb(const std::vector<std::string>& arguments) {
       ->expected(0, 1)
       ->check(CLI::IsMember({"shell", "json"}));
   std::optional<std::uint32_t> summary_every;
-  AddNumber(*app, kSummaryEvery, summary_every,
-            "while COMMAND runs, keep a summary of each of this host's ranks beside its recording, made anew every so "
-            "many seconds, but with at most 2% of one core (docs/ranks.md)");
+  AddNumber(
+      *app, kSummaryEvery, summary_every,
+      "SECONDS: while COMMAND runs, keep a summary of each of its ranks beside the recording, made anew so often, "
+      "but with at most 2% of one core on average (docs/ranks.md)");
   if (const auto code = ParseArguments(*app, "run", split.options)) return *code;
   const bool prints = app->count("--print-env") > 0;
+  if (summary_every == 0u) return FailUsage("run", "--summary-every 0: expected seconds, at least 1");
   if (prints && summary_every)
     return FailUsage("run", "--print-env runs nothing; let memoir summarize --every 10 --own run beside the ranks");
   if (prints && !split.command.empty()) return FailUsage("run", "--print-env runs no command; leave one of them out");

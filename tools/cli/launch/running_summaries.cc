@@ -4,28 +4,36 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <vector>
 
+#include "fmt/format.h"
 #include "tools/cli/installed/install_tree.h"
 #include "tools/cli/process/spawn.h"
+#include "tools/cli/terminal/message.h"
 
 namespace memoir {
 
-RunningSummaries::RunningSummaries(const std::string& folder, std::uint32_t seconds) {
+RunningSummaries::RunningSummaries(const std::string& folder, const std::string& run, std::uint32_t seconds) {
   if (seconds == 0) return;
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   SpawnOptions options;
   options.input = options.output = options.errors = null;
-  options.own_group = true;  // ^C is the command's, which may go on
+  options.own_group = true;  // ^C is for the command, which may go on
   options.dies_with_us = SIGKILL;
   options.in_child = [] {
     const sched_param none = {};
-    sched_setscheduler(0, SCHED_IDLE, &none);  // what the command leaves of the processors
+    sched_setscheduler(0, SCHED_IDLE, &none);
   };
   const std::string program = FindInstallTree().root / "bin" / "memoir";
-  pid_ = Spawn({program, "summarize", "--every", std::to_string(seconds), "--own", folder}, options).pid;
-  close(null);
+  const std::vector<std::string> command = {program, "summarize", "--every", std::to_string(seconds),
+                                            "--own", "--of-run",  run,       folder};
+  const Spawned child = null < 0 ? Spawned{.error = errno} : Spawn(command, options);
+  pid_ = child.pid;
+  if (null >= 0) close(null);
+  if (child.error != 0) Say(fmt::format("no summaries while the command runs: {}", std::strerror(child.error)));
 }
 
 RunningSummaries::~RunningSummaries() {

@@ -1,5 +1,5 @@
-// The summaries of this host's ranks while a command runs (`memoir run --summary-every`), by a program of its own: what
-// becomes of it is nothing to the command.
+// The summaries of a command's ranks while it runs (`memoir run --summary-every`), made by a process of its own: if
+// that fails, the command goes on.
 #ifndef TOOLS_CLI_LAUNCH_RUNNING_SUMMARIES_H_
 #define TOOLS_CLI_LAUNCH_RUNNING_SUMMARIES_H_
 
@@ -12,8 +12,9 @@ namespace memoir {
 
 class RunningSummaries {
  public:
-  // `seconds`: from one look at `folder` to the next; 0: does nothing.
-  RunningSummaries(const std::string& folder, std::uint32_t seconds);
+  // `run`: MEMOIR_RUN of the command; other recordings are left to others. `seconds`: from one look at `folder` to the
+  // next; 0: nothing is started. Says a line where it cannot be.
+  RunningSummaries(const std::string& folder, const std::string& run, std::uint32_t seconds);
   RunningSummaries(const RunningSummaries&) = delete;
   RunningSummaries& operator=(const RunningSummaries&) = delete;
   // Ends it, at once.

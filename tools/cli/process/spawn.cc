@@ -23,9 +23,12 @@ void Become(int descriptor, int standard) {
 
 // In the child. A failing exec reports through the pipe, which a succeeding one closes.
 [[noreturn]] void Execute(const std::vector<char*>& argv, char* const* environment, const SpawnOptions& options,
-                          int report) {
+                          pid_t parent, int report) {
   if (options.own_group) setpgid(0, 0);
-  if (options.dies_with_us != 0) prctl(PR_SET_PDEATHSIG, options.dies_with_us);
+  if (options.dies_with_us != 0) {
+    prctl(PR_SET_PDEATHSIG, options.dies_with_us);
+    if (getppid() != parent) _exit(127);  // we ended before
+  }
   Become(options.input, STDIN_FILENO);
   Become(options.output, STDOUT_FILENO);
   Become(options.errors, STDERR_FILENO);
@@ -44,8 +47,9 @@ Spawned Spawn(const std::vector<std::string>& command, const SpawnOptions& optio
   if (options.environment != nullptr) variables = Pointers(*options.environment);
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) return {.error = errno};
+  const pid_t parent = getpid();
   const pid_t pid = fork();
-  if (pid == 0) Execute(argv, options.environment == nullptr ? environ : variables.data(), options, report[1]);
+  if (pid == 0) Execute(argv, options.environment == nullptr ? environ : variables.data(), options, parent, report[1]);
   int error = pid < 0 ? errno : 0;
   if (pid > 0 && options.own_group) setpgid(pid, pid);  // whichever of the two comes first
   close(report[1]);

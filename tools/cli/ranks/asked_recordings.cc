@@ -46,8 +46,11 @@ absl::StatusOr<AskedRecordings> RecordingsOf(const std::string& capture, Wanted 
 }
 
 bool NamesThisHost(const std::string& name) {
-  char host[256] = "";
-  return gethostname(host, sizeof host - 1) == 0 && name.find("." + std::string(host) + ".") != std::string::npos;
+  static const std::string own = [] {
+    char host[256] = "";
+    return gethostname(host, sizeof host - 1) == 0 ? "." + std::string(host) + "." : std::string();
+  }();
+  return !own.empty() && name.find(own) != std::string::npos;
 }
 
 }  // namespace memoir

@@ -18,7 +18,7 @@ struct AskedRecordings {
 
 enum class Wanted : std::uint8_t {
   kRecordings,    // all that have parts
-  kOfThisHost,    // of these those that this host made; nothing else of the folder is looked at
+  kOfThisHost,    // of these those that this host made; of other files the names alone are read
   kSummariesToo,  // and what is there as a summary alone
 };
 

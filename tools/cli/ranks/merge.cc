@@ -12,13 +12,20 @@
 namespace memoir {
 namespace {
 
+// The file as it stands where an overview would take it, else one made now.
 absl::StatusOr<std::string> SummaryBytesOf(const JobFiles& job, const NamedFiles& files,
                                            const std::function<void(const std::string&)>& say) {
-  absl::StatusOr<v1::RecordingSummaries> summaries = ReadSummaryFile(SummaryPathOf(job, files));
-  const bool fits = summaries.ok() && AgeOf(*summaries, files, job.symbol_bytes) == SummaryAge::kFresh;
-  if (!fits && !files.parts.empty()) summaries = SummaryOfNamed(job, files, say);
+  absl::StatusOr<std::string> bytes = ReadSummaryBytes(SummaryPathOf(job, files));
+  absl::StatusOr<v1::RecordingSummaries> summaries = bytes.ok() ? ParseSummaryFile(*bytes) : bytes.status();
+  if (summaries.ok() && AgeOf(*summaries, files, job.symbol_bytes) != SummaryAge::kOlder) return bytes;
+  if (!files.parts.empty()) summaries = SummaryOfNamed(job, files, say);
   if (!summaries.ok()) return summaries.status();
   return SummaryFileBytes(*summaries);
+}
+
+std::string WithPath(const std::string& path, const absl::Status& status) {
+  const std::string said(status.message());
+  return said.find(path) == std::string::npos ? fmt::format("{}: {}", path, said) : said;
 }
 
 class Merging {
@@ -54,7 +61,7 @@ class Merging {
     absl::StatusOr<std::string> bytes = SummaryBytesOf(job, files, say_one);
     const std::lock_guard lock(taking_);
     const absl::Status added = bytes.ok() ? summaries_.Add(*std::move(bytes)) : bytes.status();
-    if (!added.ok()) Fail(fmt::format("{}: {}", PathOf(job, files), std::string(added.message())));
+    if (!added.ok()) Fail(WithPath(PathOf(job, files), added));
   }
 
   absl::Status TakeMerged(const std::string& path) {

@@ -1,10 +1,14 @@
 // memoir summarize: a summary beside each recording of a job, or the summaries of many in one file.
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <ctime>
+#include <filesystem>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -13,12 +17,14 @@
 #include "tools/cli/arguments/arguments.h"
 #include "tools/cli/arguments/verbs.h"
 #include "tools/cli/ranks/asked_recordings.h"
+#include "tools/cli/ranks/look_pace.h"
 #include "tools/cli/ranks/merge.h"
 #include "tools/cli/ranks/named_summary.h"
 #include "tools/cli/terminal/exit_code.h"
 #include "tools/cli/terminal/message.h"
 #include "tools/cli/terminal/progress.h"
 #include "tools/model/liveness.h"
+#include "tools/read/folder.h"
 #include "tools/read/merged_summaries.h"
 #include "tools/read/summary_file.h"
 #include "tools/view/terminal/units.h"
@@ -48,71 +54,137 @@ struct SummarizeArguments {
   std::string output;
   bool again = false, own = false;
   std::optional<std::uint32_t> every;  // seconds
-  double cpu = 2;                      // of --every: percent of one core
+  std::optional<double> cpu;           // of --every: percent of one core
+  std::string of_run;                  // only recordings of this `memoir run`, until we are killed
 };
 
-bool HasEnded(const JobFiles& job, const NamedFiles& files) {
-  const absl::StatusOr<v1::RecordingSummaries> summaries = ReadSummaryFile(SummaryPathOf(job, files));
-  return summaries.ok() && std::ranges::all_of(summaries->recording(), [](const v1::RecordingSummary& recording) {
-           return recording.end().reason() != v1::End::UNKNOWN ||
-                  (IsOfThisHost(recording.process()) && LivenessOf(recording.process(), 0) == Liveness::kGone);
-         });
-}
-
-struct Written {
+struct Looked {
   std::size_t found = 0, written = 0, failed = 0;
   bool all_ended = true;
 };
 
-// Adds to `done`.
-absl::Status SummarizeOnce(const std::string& capture, const SummarizeArguments& arguments, Written& done) {
-  const absl::StatusOr<AskedRecordings> asked =
-      RecordingsOf(capture, arguments.own ? Wanted::kOfThisHost : Wanted::kRecordings);
-  if (!asked.ok()) return asked.status();
-  std::vector<const NamedFiles*> stale;
-  for (const NamedFiles* const files : asked->named) {
-    if (arguments.again || !HasFreshSummary(asked->job, *files)) stale.push_back(files);
-  }
-  Progress progress("summarizing " + capture);
-  const std::size_t failed =
-      WriteSummaries(asked->job, stale, [](const std::string& line) { Say(line); }, progress.callback());
-  done.found += asked->named.size();
-  done.written += stale.size() - failed;
-  done.failed += failed;
-  for (const NamedFiles* const files : asked->named) done.all_ended = done.all_ended && HasEnded(asked->job, *files);
-  return absl::OkStatus();
-}
+// A look at the captures, again and again.
+class Summaries {
+ public:
+  explicit Summaries(const SummarizeArguments& arguments) : arguments_(arguments) {}
 
-absl::StatusOr<Written> SummarizeAll(const SummarizeArguments& arguments) {
-  Written done;
-  for (const std::string& capture : arguments.captures) {
-    if (const absl::Status status = SummarizeOnce(capture, arguments, done); !status.ok()) return status;
+  absl::StatusOr<Looked> Look() {
+    Looked looked;
+    for (const std::string& capture : arguments_.captures) {
+      const absl::Status status = LookAt(capture, looked);
+      if (status.ok()) continue;
+      if (!arguments_.every || !absl::IsNotFound(status)) return status;
+      looked.all_ended = false;  // nothing may have been recorded yet
+    }
+    return looked;
   }
-  return done;
-}
 
+ private:
+  struct State {
+    bool is_fresh = false, has_ended = false;
+  };
+
+  bool HasEnded(const v1::RecordingSummary& recording) const {
+    const v1::ProcessInfo& info = recording.process();
+    if (recording.end().reason() != v1::End::UNKNOWN) return true;
+    if (arguments_.own && !IsOfThisHost(info)) return true;  // of before the host was started again
+    return LivenessOf(info, info.process_start()) == Liveness::kGone;
+  }
+
+  State StateOf(const JobFiles& job, const NamedFiles& files) const {
+    State state;
+    const absl::StatusOr<v1::RecordingSummaries> summaries = ReadSummaryFile(SummaryPathOf(job, files));
+    if (!summaries.ok()) return state;
+    state.is_fresh = AgeOf(*summaries, files, job.symbol_bytes) == SummaryAge::kFresh;
+    state.has_ended =
+        std::ranges::all_of(summaries->recording(), [&](const auto& recording) { return HasEnded(recording); });
+    return state;
+  }
+
+  bool IsOfRun(const std::string& path) {
+    if (arguments_.of_run.empty()) return true;
+    if (const auto known = is_of_run_.find(path); known != is_of_run_.end()) return known->second;
+    const absl::StatusOr<CaptureFolder> opened = OpenFolder(path);
+    if (!opened.ok()) return false;  // its first chunk is on its way
+    return is_of_run_[path] = std::ranges::any_of(opened->processes, [&](const ProcessFiles& process) {
+             return process.parts.back().process.run() == arguments_.of_run;
+           });
+  }
+
+  // What cannot be read is tried again when it has grown.
+  bool IsGivenUp(const std::string& path, const NamedFiles& files) const {
+    const auto failed = failed_at_.find(path);
+    return arguments_.every && failed != failed_at_.end() && failed->second == files.newest_ns;
+  }
+
+  void SayOnce(const std::string& line) {
+    if (said_.insert(line).second) Say(line);
+  }
+
+  absl::Status LookAt(const std::string& capture, Looked& looked) {
+    const absl::StatusOr<AskedRecordings> asked =
+        RecordingsOf(capture, arguments_.own ? Wanted::kOfThisHost : Wanted::kRecordings);
+    if (!asked.ok()) return asked.status();
+    const JobFiles& job = asked->job;
+    std::vector<const NamedFiles*> stale;
+    for (const NamedFiles* const files : asked->named) {
+      if (!IsOfRun(PathOf(job, *files))) continue;
+      ++looked.found;
+      const State state = StateOf(job, *files);
+      if (!arguments_.again && state.is_fresh) {
+        looked.all_ended = looked.all_ended && state.has_ended;
+      } else if (IsGivenUp(PathOf(job, *files), *files)) {
+        ++looked.failed;
+      } else {
+        stale.push_back(files);
+      }
+    }
+    Progress progress("summarizing " + capture);
+    const std::size_t failed =
+        WriteSummaries(job, stale, [&](const std::string& line) { SayOnce(line); }, progress.callback());
+    looked.written += stale.size() - failed;
+    looked.failed += failed;
+    for (const NamedFiles* const files : stale) {
+      looked.all_ended = looked.all_ended && StateOf(job, *files).has_ended;
+      if (failed > 0 && !ReadSummaryFile(SummaryPathOf(job, *files)).ok())
+        failed_at_[PathOf(job, *files)] = files->newest_ns;
+    }
+    return absl::OkStatus();
+  }
+
+  const SummarizeArguments& arguments_;
+  std::map<std::string, bool> is_of_run_;           // by path
+  std::map<std::string, std::uint64_t> failed_at_;  // by path: when its newest part had been written to
+  std::set<std::string> said_;
+};
+
+// Of this process, and of those that it waited for.
 double ProcessorSeconds() {
-  timespec time = {};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+  double seconds = 0;
+  for (const int whose : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage usage = {};
+    getrusage(whose, &usage);
+    for (const timeval& time : {usage.ru_utime, usage.ru_stime})
+      seconds += static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  }
+  return seconds;
 }
 
 int Summarize(const SummarizeArguments& arguments) {
+  Summaries summaries(arguments);
   for (;;) {
     const double before = ProcessorSeconds();
-    const absl::StatusOr<Written> done = SummarizeAll(arguments);
-    // Nothing may have been recorded yet.
-    if (!done.ok() && !(arguments.every && absl::IsNotFound(done.status()))) return Fail(done.status());
-    if (!arguments.every || (done.ok() && done->all_ended && done->failed == 0)) {
-      const std::size_t kept = done->found - done->written - done->failed;
-      Say(fmt::format("{}: {} written, {} {} there", FormatCounted(done->found, "recording", "recordings"),
-                      FormatCounted(done->written, "summary", "summaries"), FormatCount(kept),
+    const absl::StatusOr<Looked> looked = summaries.Look();
+    if (!looked.ok()) return Fail(looked.status());
+    if (!arguments.every || (looked->all_ended && arguments.of_run.empty())) {
+      const std::size_t kept = looked->found - looked->written - looked->failed;
+      Say(fmt::format("{}: {} written, {} {} there", FormatCounted(looked->found, "recording", "recordings"),
+                      FormatCounted(looked->written, "summary", "summaries"), FormatCount(kept),
                       kept == 1 ? "was" : "were"));
-      return done->failed == 0 ? kExitFine : kExitError;
+      return looked->failed == 0 ? kExitFine : kExitError;
     }
-    const double of_share = (ProcessorSeconds() - before) * 100 / arguments.cpu;
-    std::this_thread::sleep_for(
-        std::chrono::duration<double>(std::max(of_share, static_cast<double>(*arguments.every))));
+    std::this_thread::sleep_for(std::chrono::duration<double>(
+        SecondsToNextLook(ProcessorSeconds() - before, arguments.cpu.value_or(kUsualPercent), *arguments.every)));
   }
 }
 
@@ -128,13 +200,19 @@ int Merge(const SummarizeArguments& arguments) {
   return merged->failed == 0 ? kExitFine : kExitError;
 }
 
-// What is asked for in words that do not go together; "" when all is well.
+// Options that contradict each other, or values that mean nothing; "" when all is well.
 std::string Complaint(const SummarizeArguments& arguments) {
   if (arguments.captures.empty()) return "no capture given: memoir summarize CAPTURE";
   if (arguments.every && arguments.again) return "--every makes what has grown; leave out --again";
   if (arguments.every == 0u) return "--every 0: expected seconds, at least 1";
-  if (!(arguments.cpu > 0)) return fmt::format("--cpu {}: expected percent of one core, such as 2", arguments.cpu);
-  if (arguments.output.empty()) return "";
+  if (arguments.cpu && !(*arguments.cpu >= 0.1 && *arguments.cpu <= 100))
+    return fmt::format("--cpu {}: expected percent of one core, from 0.1 to 100", *arguments.cpu);
+  if (arguments.cpu && !arguments.every) return "--cpu is of --every; give both, or leave it out";
+  if (arguments.output.empty()) {
+    const auto merged = std::ranges::find_if(arguments.captures, IsMergedSummaries);
+    if (merged == arguments.captures.end() || std::filesystem::is_directory(*merged)) return "";
+    return *merged + " holds summaries already; -o FILE merges it with others";
+  }
   if (arguments.every || arguments.again || arguments.own)
     return "-o takes the summaries that are there, and makes those that are missing; leave out --every, --again and "
            "--own";
@@ -152,10 +230,12 @@ int SummarizeVerb(const std::vector<std::string>& arguments) {
   app->add_option("-o,--output", asked.output,
                   "FILE.memoir-summaries: write all summaries into it, and none beside recordings");
   AddNumber(*app, "--every", asked.every,
-            "until all recordings have ended, look every so many seconds and make those anew that have grown");
+            "SECONDS: until all recordings have ended, look so often, and make those anew that have grown");
   app->add_option("--cpu", asked.cpu,
-                  "of --every: percent of one core that it may take; with much recorded it looks less often [2]");
-  app->add_flag("--own", asked.own, "only recordings of this host: each host of a job takes its own");
+                  "of --every: percent of one core that it may take on average; with much recorded it looks less often "
+                  "[2]");
+  app->add_flag("--own", asked.own, "only recordings of this host, for a job in a shared folder: run it on each host");
+  app->add_option("--of-run", asked.of_run, "")->group("");  // `memoir run` starts it so
   app->add_flag("--again", asked.again, "make those anew that are there");
   if (const auto code = ParseArguments(*app, "summarize", arguments)) return *code;
   if (const std::string complaint = Complaint(asked); !complaint.empty()) return FailUsage("summarize", complaint);

@@ -78,6 +78,16 @@ std::string LackText(const JobReading& reading, SummaryLack lack) {
   return "";
 }
 
+// Of recordings that are here, how far their summaries are behind says more.
+std::string NotEndedText(const JobReading& reading, const JobOverview& overview) {
+  if (reading.has_recordings) return "";
+  const auto not_ended = std::ranges::count_if(overview.recordings, [](const v1::RecordingSummary* recording) {
+    return recording->end().reason() == v1::End::UNKNOWN;
+  });
+  if (not_ended == 0) return "";
+  return fmt::format("; {} of the recordings had not ended then", FormatCount(static_cast<std::uint64_t>(not_ended)));
+}
+
 std::string SummariesText(const JobReading& reading) {
   std::string from;
   for (const SummaryLack lack : {SummaryLack::kMissing, SummaryLack::kDamaged, SummaryLack::kOlder}) {
@@ -107,7 +117,7 @@ std::string Warning(const Terminal& terminal, const std::string& text) {
 
 std::string JobHeading(const JobReading& reading, const JobOverview& overview, const Terminal& terminal) {
   return WhatRan(overview, terminal) + Line(terminal, WhereText(overview)) + Line(terminal, RecordedText(overview)) +
-         Line(terminal, SummariesText(reading));
+         Line(terminal, SummariesText(reading) + NotEndedText(reading, overview));
 }
 
 std::string DifferenceLines(const JobReading& reading, const JobOverview& overview, const Terminal& terminal) {
