@@ -50,9 +50,9 @@ def main():
         roles = record_roles(arguments.memoir, scratch)
 
         def show(folder, what):
-            seconds, processor, mebibytes = run([arguments.memoir, "show", "--json", str(folder)])
+            seconds, processor, mebibytes = run([arguments.memoir, "show", "--by", "job", "--json", str(folder)])
             print(f"  {what:34}{seconds:8.1f} s{processor:8.1f} s of CPU{mebibytes:7.0f} MiB", flush=True)
-            return json.loads(subprocess.run([arguments.memoir, "show", "--json", str(folder)], check=True, capture_output=True).stdout)
+            return json.loads(subprocess.run([arguments.memoir, "show", "--by", "job", "--json", str(folder)], check=True, capture_output=True).stdout)
 
         for ranks in arguments.ranks:
             job = scratch / f"job-{ranks}"

@@ -3,11 +3,20 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <csignal>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace memoir {
 namespace {
+
+TEST(RunChild, TheExitCodeIsTheChildsWhereWhoStartedUsIgnoresSigchld) {
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  const ChildResult result = RunChild({"sh", "-c", "exit 3"}, {"PATH=/usr/bin:/bin"});
+  EXPECT_EQ(std::signal(SIGCHLD, before), SIG_IGN) << "as it was";
+  EXPECT_EQ(result.exit_code, 3);
+}
 
 TEST(CaptureOutput, WhatAProgramPrints) {
   EXPECT_EQ(*CaptureOutput({"sh", "-c", "echo a; echo b"}, 60), "a\nb\n");

@@ -11,13 +11,14 @@ import time
 import pytest
 
 PROGRAM = '''
-import pathlib, torch
+import pathlib, time, torch
 model = torch.nn.Linear(64, 64)
 optimizer = torch.optim.SGD(model.parameters(), 0.1)
 while not pathlib.Path("enough").exists():
     model(torch.ones(32, 64)).sum().backward()
     optimizer.step()
     optimizer.zero_grad()
+    time.sleep(0.005)
 '''
 
 
@@ -26,7 +27,7 @@ def overview(tree, folder):
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 
-def wait_for(what, seconds=60):
+def wait_for(what, seconds=120):
     until = time.monotonic() + seconds
     while not (found := what()):
         assert time.monotonic() < until, "waited in vain"
@@ -107,6 +108,25 @@ def test_killing_memoir_run_ends_the_summaries_and_not_the_program(tree, tmp_pat
     program, = [pid for pid in processes(sys.executable, "train.py") if os.readlink(f"/proc/{pid}/cwd") == str(tmp_path)]
     (tmp_path / "enough").touch()
     wait_for(lambda: program not in processes("train.py"))
+
+
+def test_what_a_killed_rank_left_in_its_ring_is_not_missed(tree, tmp_path, start):
+    """Its summary is of the very parts that are there."""
+    folder = tmp_path / "capture"
+    run = start(sys.executable, "train.py")
+    wait_for(lambda: steps_of_running(tree, folder))
+    run.kill()
+    run.wait()
+    program, = [pid for pid in processes(sys.executable, "train.py") if os.readlink(f"/proc/{pid}/cwd") == str(tmp_path)]
+    os.kill(program, signal.SIGSTOP)
+    assert subprocess.run([tree / "bin/memoir", "summarize", "--own", folder], capture_output=True).returncode == 0
+    alive = overview(tree, folder)["events"]
+    os.kill(program, signal.SIGKILL)
+    wait_for(lambda: overview(tree, folder)["events"] > alive)
+    done = subprocess.run([tree / "bin/memoir", "summarize", "--own", folder], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    shown = json.loads(subprocess.run([tree / "bin/memoir", "show", "--json", folder], capture_output=True, text=True).stdout)
+    assert overview(tree, folder)["events"] == shown["events"]
 
 
 def test_no_summaries_of_what_is_only_printed(tree, tmp_path):

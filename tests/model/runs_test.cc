@@ -193,6 +193,9 @@ TEST(RunsTest, AJobMayHaveAStepOfItsLauncherForEachHost) {
       PidsOfRuns({JobOf(10, "slurm-1.0/a-10", "slurm-1.0/a-11"), JobOf(20, "slurm-1.1/a-20", "slurm-1.1/a-21")}),
       ::testing::ElementsAre(Pids{10, 11}, Pids{20, 21}))
       << "two steps of one job, each with all ranks";
+  EXPECT_THAT(PidsOfRuns({JobOf(10, "slurm-1.0/a-1", "slurm-1.0/a-1"), JobOf(20, "slurm-1.0/a-2", "slurm-1.0/a-2")}),
+              ::testing::ElementsAre(Pids{10, 11}, Pids{20, 21}))
+      << "two commands in a shell that is a step";
   EXPECT_THAT(
       PidsOfRuns({JobOf(10, "torchrun-x/a-1", "torchrun-x/a-1"), JobOf(20, "torchrun-x/b-1", "torchrun-x/b-1")}),
       ::testing::SizeIs(1))
@@ -202,6 +205,10 @@ TEST(RunsTest, AJobMayHaveAStepOfItsLauncherForEachHost) {
 TEST(RunsTest, WhatHasNoRankAndNoNameDoesNotHoldTwoJobsTogether) {
   std::vector<Given> helper = {{.pid = 5, .start_s = 105, .bytes = 1, .seconds = 1000}};
   EXPECT_THAT(PidsOfRuns({JobOf(10, "a", "a"), JobOf(20, "b", "b"), helper}),
+              ::testing::ElementsAre(Pids{5, 10, 11}, Pids{20, 21}));
+  helper[0].run = "c";
+  EXPECT_THAT(PidsOfRuns({JobOf(10, "slurm-1.0/a-10", "slurm-1.0/a-11"), JobOf(20, "slurm-2.0/b-20", "slurm-2.0/b-21"),
+                          helper}),
               ::testing::ElementsAre(Pids{5, 10, 11}, Pids{20, 21}));
 }
 

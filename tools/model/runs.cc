@@ -137,29 +137,49 @@ void Add(std::size_t process, const std::vector<Life>& lives, RunFiles& run) {
   run.processes.push_back(process);
 }
 
-// Divides processes that were there at the same time by their `memoir run`, or by the step that their launcher named,
-// where any two of these have a rank in common. Where two have none, one job may have had both, and nothing says which
-// others belong to it.
-std::vector<RunFiles> Divided(RunFiles run, const std::vector<Life>& lives) {
+std::string_view RunOf(const Life& life) { return life.info->run(); }
+std::string_view StepOrRunOf(const Life& life) { return life.name.launched.empty() ? RunOf(life) : life.name.launched; }
+
+// Divides processes that were there at the same time by `name`, where any two of the names have a rank in common.
+// Where two have none, one job may have had both, and nothing says which others belong to it.
+std::vector<RunFiles> DividedBy(std::string_view (*name_of)(const Life&), RunFiles run,
+                                const std::vector<Life>& lives) {
   std::map<std::string_view, RunFiles> by_name;
-  RunFiles without_name;
-  for (const std::size_t process : run.processes) {
-    const Life& life = lives[process];
-    const std::string_view name = life.name.launched.empty() ? std::string_view(life.info->run()) : life.name.launched;
-    Add(process, lives, name.empty() ? without_name : by_name[name]);
-  }
-  std::vector<Ranks> ranks;
-  for (const auto& [name, of] : by_name) ranks.push_back(RanksOf(of, lives));
-  bool apart = by_name.size() > 1 && RanksOf(without_name, lives).there.empty();
-  for (std::size_t a = 0; apart && a < ranks.size(); ++a) {
-    for (std::size_t b = a + 1; apart && b < ranks.size(); ++b) apart = HaveOneInCommon(ranks[a], ranks[b]);
-  }
+  for (const std::size_t process : run.processes) Add(process, lives, by_name[name_of(lives[process])]);
   std::vector<RunFiles> divided;
-  if (apart) {
-    for (auto& [name, of] : by_name) divided.push_back(std::move(of));
-    for (const std::size_t process : without_name.processes) Add(process, lives, divided.front());
-  } else {
+  std::vector<Ranks> ranks;
+  RunFiles others;  // without a rank
+  bool apart = true;
+  for (auto& [name, of] : by_name) {
+    const Ranks own = RanksOf(of, lives);
+    if (own.there.empty()) {
+      for (const std::size_t process : of.processes) Add(process, lives, others);
+      continue;
+    }
+    apart = apart && !name.empty();
+    for (const Ranks& other : ranks) apart = apart && HaveOneInCommon(own, other);
+    ranks.push_back(own);
+    divided.push_back(std::move(of));
+  }
+  if (!apart || divided.size() < 2) {
+    divided.clear();
     divided.push_back(std::move(run));
+    return divided;
+  }
+  for (const std::size_t process : others.processes) Add(process, lives, divided.front());
+  return divided;
+}
+
+// By what the launcher named; then by `memoir run`, of which a job has one for each rank, or one. Not so torchrun's:
+// one job of several has ranks that are numbered anew when a host joins.
+std::vector<RunFiles> Divided(RunFiles run, const std::vector<Life>& lives) {
+  std::vector<RunFiles> divided;
+  for (RunFiles& step : DividedBy(StepOrRunOf, std::move(run), lives)) {
+    if (lives[step.processes.front()].name.launcher == "torchrun") {
+      divided.push_back(std::move(step));
+      continue;
+    }
+    for (RunFiles& of : DividedBy(RunOf, std::move(step), lives)) divided.push_back(std::move(of));
   }
   return divided;
 }

@@ -173,10 +173,4 @@ SummaryAge AgeOf(const v1::RecordingSummaries& summaries, const NamedFiles& file
   return runs && grown ? SummaryAge::kBehind : SummaryAge::kOlder;
 }
 
-bool HasFreshSummary(const JobFiles& job, const NamedFiles& files) {
-  if (!files.has_summary) return false;
-  const absl::StatusOr<v1::RecordingSummaries> summaries = ReadSummaryFile(SummaryPathOf(job, files));
-  return summaries.ok() && AgeOf(*summaries, files, job.symbol_bytes) == SummaryAge::kFresh;
-}
-
 }  // namespace memoir

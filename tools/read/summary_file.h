@@ -67,8 +67,6 @@ enum class SummaryAge {
 inline constexpr std::uint64_t kMostBehindNs = 30'000'000'000;
 // Both times are the file system's: the clocks of hosts may be hours apart.
 SummaryAge AgeOf(const v1::RecordingSummaries& summaries, const NamedFiles& files, std::uint64_t symbol_bytes);
-// Whether there is one that is of these very parts.
-bool HasFreshSummary(const JobFiles& job, const NamedFiles& files);
 
 }  // namespace memoir
 

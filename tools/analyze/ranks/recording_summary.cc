@@ -110,7 +110,6 @@ v1::DeviceSummary DeviceOf(const DeviceRow& row, std::uint64_t start_ns) {
 v1::ProcessInfo InfoOf(const ProcessSummary& process) {
   v1::ProcessInfo info = process.info;
   info.clear_unrecorded();
-  info.clear_ring_path();
   for (std::string* const text : {info.mutable_host(), info.mutable_rank_source(), info.mutable_memoir_version(),
                                   info.mutable_torch_version(), info.mutable_python_version(),
                                   info.mutable_simulated_device(), info.mutable_rank_conflict(), info.mutable_run()})
@@ -188,6 +187,7 @@ v1::RecordingSummary RecordingOf(const ProcessSummary& process, const Found& fou
   recording.set_events(process.events);
   const Summary& first = found.summaries.front();
   AddReport(first.report, process.id, recording);
+  if (recording.end().reason() != v1::End::UNKNOWN) recording.mutable_process()->clear_ring_path();
   const StepWindowsPass::Process stepped = process.id.value < found.steps.processes().size()
                                                ? found.steps.processes()[process.id.value]
                                                : StepWindowsPass::Process();

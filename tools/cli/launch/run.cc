@@ -167,7 +167,7 @@ int RunRecorded(const Strings& command, Variables variables, std::uint32_t summa
     Say(folder.path() + " already holds a capture; this recording is added to it");
   variables["MEMOIR_OUTPUT"] = variables["MEMOIR_NOTES"] = folder.path();
   const char* const around = std::getenv("MEMOIR_RUN");
-  const std::string run = around == nullptr ? NameOfRun() : around;
+  const std::string run = around == nullptr || *around == '\0' ? NameOfRun() : around;
   variables["MEMOIR_RUN"] = run;
   const InstallTree tree = FindInstallTree();
   AddTo(variables, AttachmentFor(variables));

@@ -44,6 +44,10 @@ class SignalForwarding {
     struct sigaction action = {};
     action.sa_sigaction = &ForwardSignal;
     action.sa_flags = SA_SIGINFO | SA_RESTART;
+    // Ignored, it would keep the child's exit code from us.
+    struct sigaction usual = {};
+    usual.sa_handler = SIG_DFL;
+    sigaction(SIGCHLD, &usual, &old_of_child_);
     for (std::size_t i = 0; i < kForwarded.size(); ++i) {
       sigaction(kForwarded[i], nullptr, &old_[i]);
       if (old_[i].sa_handler != SIG_IGN) sigaction(kForwarded[i], &action, nullptr);
@@ -52,6 +56,7 @@ class SignalForwarding {
   ~SignalForwarding() { Restore(); }
   void Restore() const {
     for (std::size_t i = 0; i < kForwarded.size(); ++i) sigaction(kForwarded[i], &old_[i], nullptr);
+    sigaction(SIGCHLD, &old_of_child_, nullptr);
     child_pid = 0;
   }
   SignalForwarding(const SignalForwarding&) = delete;
@@ -59,6 +64,7 @@ class SignalForwarding {
 
  private:
   std::array<struct sigaction, kForwarded.size()> old_;
+  struct sigaction old_of_child_;
 };
 
 // Between fork and child_pid a signal would be lost: it waits.

@@ -94,7 +94,7 @@ class JobReader {
       Lacks(files, SummaryLack::kDamaged, std::string(summaries.status().message()));
       return std::nullopt;
     }
-    switch (AgeOf(*summaries, files, job_.symbol_bytes)) {
+    switch (AgeHere(*summaries, job_, files)) {
       case SummaryAge::kOlder:
         Lacks(files, SummaryLack::kOlder, "");
         return std::nullopt;

@@ -17,7 +17,7 @@ absl::StatusOr<std::string> SummaryBytesOf(const JobFiles& job, const NamedFiles
                                            const std::function<void(const std::string&)>& say) {
   absl::StatusOr<std::string> bytes = ReadSummaryBytes(SummaryPathOf(job, files));
   absl::StatusOr<v1::RecordingSummaries> summaries = bytes.ok() ? ParseSummaryFile(*bytes) : bytes.status();
-  if (summaries.ok() && AgeOf(*summaries, files, job.symbol_bytes) != SummaryAge::kOlder) return bytes;
+  if (summaries.ok() && AgeHere(*summaries, job, files) != SummaryAge::kOlder) return bytes;
   if (!files.parts.empty()) summaries = SummaryOfNamed(job, files, say);
   if (!summaries.ok()) return summaries.status();
   return SummaryFileBytes(*summaries);

@@ -9,6 +9,7 @@
 #include "tools/analyze/ranks/recording_summary.h"
 #include "tools/cli/attach/ring_merge.h"
 #include "tools/model/capture.h"
+#include "tools/model/pending_ring.h"
 #include "tools/read/replaced_file.h"
 
 namespace memoir {
@@ -23,6 +24,19 @@ absl::StatusOr<NamedFiles> ListedAgain(const JobFiles& job, const NamedFiles& fi
 }
 
 }  // namespace
+
+SummaryAge AgeHere(const v1::RecordingSummaries& summaries, const JobFiles& job, const NamedFiles& files) {
+  const bool lacks_ring = std::ranges::any_of(summaries.recording(), [](const v1::RecordingSummary& recording) {
+    return recording.end().reason() == v1::End::UNKNOWN && !FindPendingRing(recording.process()).empty();
+  });
+  return lacks_ring && !files.parts.empty() ? SummaryAge::kOlder : AgeOf(summaries, files, job.symbol_bytes);
+}
+
+bool HasFreshSummary(const JobFiles& job, const NamedFiles& files) {
+  if (!files.has_summary) return false;
+  const absl::StatusOr<v1::RecordingSummaries> summaries = ReadSummaryFile(SummaryPathOf(job, files));
+  return summaries.ok() && AgeHere(*summaries, job, files) == SummaryAge::kFresh;
+}
 
 absl::StatusOr<v1::RecordingSummaries> SummaryOfNamed(const JobFiles& job, const NamedFiles& files,
                                                       const std::function<void(const std::string&)>& say) {

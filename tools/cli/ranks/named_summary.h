@@ -13,6 +13,11 @@
 
 namespace memoir {
 
+// As AgeOf; and kOlder where the process has died on this host, with events in its ring that no part has.
+SummaryAge AgeHere(const v1::RecordingSummaries& summaries, const JobFiles& job, const NamedFiles& files);
+// Whether there is one that has all that was recorded.
+bool HasFreshSummary(const JobFiles& job, const NamedFiles& files);
+
 // Merges the ring of a dead process first; `say` gets a line where that was done. From several threads at once.
 absl::StatusOr<v1::RecordingSummaries> SummaryOfNamed(const JobFiles& job, const NamedFiles& files,
                                                       const std::function<void(const std::string&)>& say);

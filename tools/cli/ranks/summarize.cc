@@ -59,7 +59,7 @@ struct SummarizeArguments {
 };
 
 struct Looked {
-  std::size_t found = 0, written = 0, failed = 0;
+  std::size_t found = 0, written = 0, kept = 0, failed = 0;
   bool all_ended = true;
 };
 
@@ -73,8 +73,14 @@ class Summaries {
     for (const std::string& capture : arguments_.captures) {
       const absl::Status status = LookAt(capture, looked);
       if (status.ok()) continue;
-      if (!arguments_.every || !absl::IsNotFound(status)) return status;
-      looked.all_ended = false;  // nothing may have been recorded yet
+      if (arguments_.every && absl::IsNotFound(status)) {
+        looked.all_ended = false;  // nothing may have been recorded yet
+      } else if (arguments_.captures.size() == 1) {
+        return status;
+      } else {
+        ++looked.failed;
+        SayOnce(std::string(status.message()));
+      }
     }
     return looked;
   }
@@ -95,7 +101,7 @@ class Summaries {
     State state;
     const absl::StatusOr<v1::RecordingSummaries> summaries = ReadSummaryFile(SummaryPathOf(job, files));
     if (!summaries.ok()) return state;
-    state.is_fresh = AgeOf(*summaries, files, job.symbol_bytes) == SummaryAge::kFresh;
+    state.is_fresh = AgeHere(*summaries, job, files) == SummaryAge::kFresh;
     state.has_ended =
         std::ranges::all_of(summaries->recording(), [&](const auto& recording) { return HasEnded(recording); });
     return state;
@@ -132,6 +138,7 @@ class Summaries {
       ++looked.found;
       const State state = StateOf(job, *files);
       if (!arguments_.again && state.is_fresh) {
+        ++looked.kept;
         looked.all_ended = looked.all_ended && state.has_ended;
       } else if (IsGivenUp(PathOf(job, *files), *files)) {
         ++looked.failed;
@@ -177,7 +184,7 @@ int Summarize(const SummarizeArguments& arguments) {
     const absl::StatusOr<Looked> looked = summaries.Look();
     if (!looked.ok()) return Fail(looked.status());
     if (!arguments.every || (looked->all_ended && arguments.of_run.empty())) {
-      const std::size_t kept = looked->found - looked->written - looked->failed;
+      const std::size_t kept = looked->kept;
       Say(fmt::format("{}: {} written, {} {} there", FormatCounted(looked->found, "recording", "recordings"),
                       FormatCounted(looked->written, "summary", "summaries"), FormatCount(kept),
                       kept == 1 ? "was" : "were"));
@@ -238,6 +245,8 @@ int SummarizeVerb(const std::vector<std::string>& arguments) {
   app->add_option("--of-run", asked.of_run, "")->group("");  // `memoir run` starts it so
   app->add_flag("--again", asked.again, "make those anew that are there");
   if (const auto code = ParseArguments(*app, "summarize", arguments)) return *code;
+  if (asked.output.empty() && app->count("--output") > 0)
+    return FailUsage("summarize", "-o: the name of the file is empty");
   if (const std::string complaint = Complaint(asked); !complaint.empty()) return FailUsage("summarize", complaint);
   return asked.output.empty() ? Summarize(asked) : Merge(asked);
 }
