@@ -68,7 +68,9 @@ def build():
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory):
-    """With trackers for a torch without and one with CUDA; compiled as the tests, so that a compiler cache has the objects."""
+    """With trackers for a torch without and one with CUDA; compiled as the tests, so that a compiler cache has the objects. AARCH64_WHEEL: one that is there."""
+    if "AARCH64_WHEEL" in os.environ:
+        return pathlib.Path(os.environ["AARCH64_WHEEL"])
     folder = tmp_path_factory.mktemp("wheel")
     run(sys.executable, ROOT / "setup" / "aarch64.py", "wheel", "--torches", f"{RUNS},{WITH_CUDA}", "--flags-of-tests", "-o", folder)
     wheel, = folder.iterdir()

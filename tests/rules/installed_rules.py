@@ -6,6 +6,7 @@ import pathlib
 import re
 import subprocess
 
+EM_X86_64 = b"\x3e\x00"  # e_machine
 LIBC = {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 CXX = LIBC | {"libm.so.6", "libstdc++.so.6", "libgcc_s.so.1"}
 INTERPOSER_EXPORTS = """
@@ -135,12 +136,12 @@ def nothing_of_torch_by_chance(tree):
 
 
 def string_of_torch(tree):
-    """A tracker calls torch with the std::string that torch's wheels were built with: the old one before 2.7, std::__cxx11's since."""
+    """A tracker calls torch with the std::string that torch's wheels were built with: the old one before 2.7 on x86-64, else std::__cxx11's."""
     for path, binary in binaries(tree):
         minor = re.search(r"libmemoir_(?:tracker|values)-torch(\d+)\.(\d+)\.so", path.name)
         if not minor:
             continue
-        old = (int(minor[1]), int(minor[2])) < (2, 7)
+        old = (int(minor[1]), int(minor[2])) < (2, 7) and path.read_bytes()[18:20] == EM_X86_64
         called = re.findall(r"^ +U ((?:c10|at|torch)::.*)$", output_of("nm", "-DC", "--undefined-only", path), re.MULTILINE)
         wrong = r"std::__cxx11::basic_string" if old else r"std::(string|basic_string)\b"
         yield from (f"{path}: calls {name}, with the {'new' if old else 'old'} std::string" for name in called if re.search(wrong, name))
