@@ -174,7 +174,8 @@ int main(int count, char** arguments) {
 
 def torch_flags():
     lib = TORCH / "lib"
-    return [f"-I{TORCH}/include", f"-L{lib}", "-Wl,--no-as-needed", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{lib}", "-Wl,--allow-shlib-undefined"]
+    strings = f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}"  # wheels before 2.7 have the old one
+    return [strings, f"-I{TORCH}/include", f"-L{lib}", "-Wl,--no-as-needed", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{lib}", "-Wl,--allow-shlib-undefined"]
 
 
 def test_pkg_config_and_c(tree, clean, tmp_path):
