@@ -236,3 +236,32 @@ def test_odd_ranks_of_what_is_no_job(memoir, job, tmp_path, one_line):
     for path, complaint in ((part, "an overview is of the folder of a job"), (tmp_path / "nosuch", "no such file or folder"), (tmp_path / "empty", "without recordings")):
         done = memoir("check", "ranks", path)
         assert done.returncode == 1 and complaint in one_line(done)
+
+
+def test_a_rank_that_is_missing_is_said_below_the_table_too(memoir, job):
+    folder = job("many_ranks")
+    next(folder.glob("r00007.*")).unlink()
+    said = " ".join(memoir("check", "ranks", folder).stdout.split())
+    assert "! rank 7 is missing: nothing was recorded, or nothing is here of what was" in said
+
+
+def test_the_recording_of_a_rank_whose_summary_alone_is_here(memoir, job):
+    folder = job("many_ranks")
+    summarize(memoir, folder)
+    next(folder.glob("r00007.*.memoir")).unlink()
+    done = memoir("show", "--rank", "7", folder)
+    assert done.returncode == 1 and "of rank 7 a summary is here, and memoir collect --ranks 7 brings the recording" in done.stderr
+    done = memoir("show", "--rank", "700", folder)
+    assert done.returncode == 1 and "collect" not in done.stderr
+
+
+def test_two_ranks_cannot_be_compared(memoir, job, tmp_path):
+    folder = tmp_path / "two"
+    folder.mkdir()
+    for part in sorted(job("many_ranks").glob("*.memoir"))[:2]:
+        shutil.move(part, folder)
+    said = " ".join(memoir("check", "ranks", folder).stdout.split())
+    assert "; none can be compared" in said and "none is out of line" not in said
+    summarize(memoir, folder)
+    done = memoir("collect", "-o", tmp_path / "collected", folder)
+    assert "of 2 ranks, none can be compared with others" in done.stderr

@@ -1,5 +1,7 @@
 // What a WindowedVisitor says of a selection that the recording does not have: what there is instead.
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <vector>
@@ -8,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "tools/analyze/pass/windowed_visitor.h"
 #include "tools/model/figure_text.h"
+#include "tools/read/summary_file.h"
 
 namespace memoir {
 namespace {
@@ -35,6 +38,20 @@ std::string WhatStepsThereAre(StepSource source, std::uint64_t newest) {
       return absl::StrCat("memoir.step() counted up to ", newest);
   }
   return "";
+}
+
+// Of a job whose summaries were collected.
+std::string SummaryAlone(const std::string& folder, std::uint32_t rank) {
+  const absl::StatusOr<JobFiles> job = ListJobFiles(folder);
+  if (!job.ok()) return "";
+  const std::string digits = std::to_string(rank);
+  const std::string begins = "r" + std::string(5 - std::min<std::size_t>(5, digits.size()), '0') + digits + ".";
+  const bool alone = std::ranges::any_of(job->named, [&](const NamedFiles& files) {
+    return files.has_summary && files.parts.empty() && files.name.starts_with(begins);
+  });
+  return alone ? absl::StrCat("; of rank ", rank, " a summary is here, and memoir collect --ranks ", rank,
+                              " brings the recording")
+               : "";
 }
 
 }  // namespace
@@ -70,8 +87,8 @@ absl::Status WindowedVisitor::CheckFound() const {
       if (process.is_rank) ranks.insert(std::to_string(process.info.rank()));
     }
     if (ranks.count(std::to_string(*selection_.rank)) == 0) {
-      return absl::NotFoundError(
-          absl::StrCat(capture_.path(), ": no rank ", *selection_.rank, "; there are: ", ListOf(ranks)));
+      return absl::NotFoundError(absl::StrCat(capture_.path(), ": no rank ", *selection_.rank, "; there are: ",
+                                              ListOf(ranks), SummaryAlone(capture_.path(), *selection_.rank)));
     }
   }
   if (selection_.device && !any_device_) {

@@ -176,9 +176,14 @@ class Collection {
       for (const std::size_t i : odd.ranks) asked_.ranks.insert(compared->found.ranks[i].rank);
     }
     SayLacking(*compared);
+    if (compared->job.runs > 1)
+      Say(fmt::format("compared the ranks of the last of {} runs; --ranks brings recordings of all runs",
+                      compared->job.runs));
+    const bool judged = std::ranges::any_of(compared->found.roles, &Role::judged);
     if (asked_.ranks.empty())
-      Say(fmt::format("of {}, none is out of line with its role: no recording was brought (--ranks)",
-                      FormatCounted(compared->found.ranks.size(), "rank", "ranks")));
+      Say(fmt::format("of {}, none {}: no recording was brought (--ranks)",
+                      FormatCounted(compared->found.ranks.size(), "rank", "ranks"),
+                      judged ? "is out of line with its role" : "can be compared with others"));
     return true;
   }
 

@@ -212,7 +212,8 @@ std::string RenderWhatRan(const Capture& capture, const Terminal& terminal) {
   // Painted last, because colour codes would count as columns; a program's name that was broken is left plain.
   if (line.starts_with(program)) line = Painted(terminal, Color::kBold, program) + line.substr(program.size());
   if (alone) return line;
-  const bool whole = std::ranges::all_of(job.attempts, [](const Attempt& attempt) { return attempt.missing.empty(); });
+  const bool whole = std::ranges::all_of(
+      job.attempts, [](const Attempt& attempt) { return attempt.missing.empty() && attempt.twice.empty(); });
   const std::string wrapped = Wrapped(where, terminal.width, 0);
   return line + (whole ? wrapped : Painted(terminal, Color::kRed, wrapped)) + "\n";
 }

@@ -29,6 +29,12 @@ std::string MissingText(const Attempt& attempt) {
   return fmt::format("{} {} {} missing", one ? "rank" : "ranks", RankList(attempt.missing), one ? "is" : "are");
 }
 
+std::string TwiceText(const Attempt& attempt) {
+  const bool one = attempt.twice.size() == 1;
+  return fmt::format("{} {} {} there several times: several jobs, or more than ranks", one ? "rank" : "ranks",
+                     RankList(attempt.twice), one ? "is" : "are");
+}
+
 std::string HostsText(const Job& job) {
   return job.hosts.size() == 1 ? Escaped(*job.hosts.begin()) : fmt::format("{} hosts", job.hosts.size());
 }
@@ -39,6 +45,7 @@ std::string AttemptsText(const Job& job) {
     if (!text.empty()) text += "; ";
     text += RestartPrefix(attempt) + AttemptRanks(attempt);
     if (!attempt.missing.empty()) text += "; " + MissingText(attempt);
+    if (!attempt.twice.empty()) text += "; " + TwiceText(attempt);
   }
   return text;
 }

@@ -199,11 +199,14 @@ std::string LeakText(const Capture& capture, const LeakGroup& group) {
       FormatBytes(BytesOf(group)), FormatCounted(leak.steps, "step", "steps"));
 }
 
-std::string LeakCommand(const Leak& leak) {
+std::string LeakCommand(const Capture& capture, const Leak& leak) {
   const std::string_view by = leak.kind == Leak::Kind::kFragmentation ? "segment"
                               : leak.line.known()                     ? "line"
                                                                       : "operator";
-  return fmt::format("show --by {} --at {}ns", by, leak.ns);
+  const ProcessSummary& process = capture.processes()[leak.process.value];
+  const std::string rank =
+      process.is_rank && DescribeJob(capture).processes > 1 ? fmt::format("--rank {} ", process.info.rank()) : "";
+  return fmt::format("show --by {} {}--at {}ns", by, rank, leak.ns);
 }
 
 bool AreLeaksKnown(const Leaks& leaks) {
@@ -241,7 +244,7 @@ std::string RenderLeaks(const Capture& capture, const Leaks& leaks, const LeakHo
     text += FactLine(terminal, "kept by", group.cause != nullptr ? CauseText(*group.cause) : HolderText(leak));
     if (const std::string found = FoundHolders(group, leaks, holders); !found.empty())
       text += FactLine(terminal, "held by", found);
-    text += "  more: memoir " + LeakCommand(leak) + " " + path + "\n";
+    text += "  more: memoir " + LeakCommand(capture, leak) + " " + path + "\n";
   }
   if (!holders.looked) text += "\nWhich variables hold them: record with memoir run --holders\n";
   if (shown < count) text += fmt::format("\n{} more: memoir check leaks --top 0 {}\n", count - shown, path);
@@ -294,7 +297,7 @@ Json LeaksJson(const Capture& capture, const Leaks& leaks, const LeakHolders& ho
     entry["holders"] = Json::array();
     for (const LeakHolder& holder : found)
       entry["holders"].push_back({{"name", holder.name}, {"bytes", holder.bytes}, {"blocks", holder.blocks}});
-    entry["command"] = "memoir " + LeakCommand(leak) + " " + path;
+    entry["command"] = "memoir " + LeakCommand(capture, leak) + " " + path;
     json["leaks"].push_back(std::move(entry));
   }
   return json;

@@ -130,6 +130,9 @@ std::string DifferenceLines(const JobReading& reading, const JobOverview& overvi
     text += Warning(terminal, "not all ranks have the same " + difference.what + ": " + values);
   }
   for (const Attempt& attempt : overview.ranks.attempts) {
+    if (!attempt.missing.empty())
+      text += Warning(terminal, RanksText(attempt.missing) + (attempt.missing.size() == 1 ? " is" : " are") +
+                                    " missing: nothing was recorded, or nothing is here of what was");
     if (attempt.twice.empty()) continue;
     text += Warning(terminal, RanksText(attempt.twice) + (attempt.twice.size() == 1 ? " is" : " are") +
                                   " there several times: jobs that ran at one time record into this folder, or a rank "

@@ -44,7 +44,7 @@ std::string RanksTable(const JobOverview& overview, std::size_t top, const Termi
   });
   const bool placed = std::ranges::any_of(
       overview.devices, [](const RankDevice& of) { return !PlaceOf(of.recording->process()).empty(); });
-  std::vector<std::string> titles = {"rank", "peak", caching ? "reserved" : "allocated", "at the end", "step"};
+  std::vector<std::string> titles = {"rank", "peak", caching ? "reserved" : "allocated in all", "at the end", "step"};
   if (placed) titles.emplace_back("place");
   titles.emplace_back("host");
   Table table(std::move(titles));

@@ -140,13 +140,14 @@ std::string RenderOddRanks(const JobReading& reading, const JobOverview& overvie
   const std::size_t out_of_line = found.out_of_line();
   std::size_t compared = 0;
   for (const Role& role : found.roles) compared += role.judged() ? role.members.size() : 0;
-  text += Line(terminal,
-               fmt::format("{} in {}, by the modules that they called{}; {} compared, {} out of line",
-                           FormatCounted(found.ranks.size(), "rank", "ranks"),
-                           FormatCounted(found.roles.size(), "role", "roles"), SplitText(found), FormatCount(compared),
-                           out_of_line == 0   ? "none is"
-                           : out_of_line == 1 ? "1 is"
-                                              : FormatCount(out_of_line) + " are"));
+  const std::string found_text = compared == 0 ? "none can be compared"
+                                               : fmt::format("{} compared, {} out of line", FormatCount(compared),
+                                                             out_of_line == 0   ? "none is"
+                                                             : out_of_line == 1 ? "1 is"
+                                                                                : FormatCount(out_of_line) + " are");
+  text += Line(terminal, fmt::format("{} in {}, by the modules that they called{}; {}",
+                                     FormatCounted(found.ranks.size(), "rank", "ranks"),
+                                     FormatCounted(found.roles.size(), "role", "roles"), SplitText(found), found_text));
   text += RolesTable(found, top, terminal);
   if (const std::string left = NotJudgedText(found); !left.empty()) text += Line(terminal, left);
   const std::size_t shown = top == 0 || found.odd.size() <= top + 1 ? found.odd.size() : top;
