@@ -154,6 +154,8 @@ void ReadWanted() {
     if (!device.due.exchange(false, std::memory_order_acq_rel) && !refused) continue;
     const DeviceNumbersRead numbers = ReadManagedToo(i, {});
     if (numbers == DeviceNumbersRead{} || (!refused && numbers == device.regular)) continue;
+    // Asked for before the end, it would come behind the last.
+    if (!refused && device.last.load(std::memory_order_acquire) != Last::kNone) continue;
     device.regular = numbers;
     RecordDeviceReading(refused ? ReadingCause::kRefused : ReadingCause::kRegular, i, numbers);
   }
