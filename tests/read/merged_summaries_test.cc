@@ -5,8 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -41,16 +39,11 @@ std::string SummaryOf(const std::string& name, std::uint64_t start_ns, std::uint
   return SummaryOf(name, start_ns, std::vector<Part>{{0, part_bytes}});
 }
 
-std::string BytesOf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 std::string Merged(const TemporaryFolder& folder, const std::vector<std::string>& summaries) {
   MergedSummaries merged;
   for (const std::string& bytes : summaries) EXPECT_TRUE(merged.Add(bytes).ok());
   EXPECT_TRUE(merged.Write(folder / "a.memoir-summaries").ok());
-  return BytesOf(folder / "a.memoir-summaries");
+  return *ReadSummaryBytes(folder / "a.memoir-summaries");
 }
 
 std::vector<std::string> NamesIn(ReadMerged read) {
@@ -73,7 +66,7 @@ TEST(MergedSummariesTest, AnyOrderAndGroupingGivesTheSameBytes) {
   ASSERT_TRUE(both.ok()) << both.status();
   EXPECT_EQ(both->damaged, 0u);
   ASSERT_TRUE(both->summaries.Write(folder / "c.memoir-summaries").ok());
-  EXPECT_EQ(BytesOf(folder / "c.memoir-summaries"), expected);
+  EXPECT_EQ(*ReadSummaryBytes(folder / "c.memoir-summaries"), expected);
 }
 
 TEST(MergedSummariesTest, RecordingsOfTwoJobsMayHaveOneName) {

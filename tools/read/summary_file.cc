@@ -127,6 +127,8 @@ absl::Status WriteSummaryFile(const std::string& path, const v1::RecordingSummar
   return CreateOrReplaceFile(path, *bytes);
 }
 
+std::string BeginningOf(std::uint32_t rank) { return absl::StrCat("r", absl::Dec(rank, absl::kZeroPad5), ".a"); }
+
 std::string SummaryPathOf(const JobFiles& job, const NamedFiles& files) {
   return absl::StrCat(job.folder, "/", files.name, kSummarySuffix);
 }

@@ -34,6 +34,9 @@ absl::StatusOr<v1::RecordingSummaries> ParseSummaryFile(std::string_view bytes);
 absl::StatusOr<std::string> SummaryFileBytes(const v1::RecordingSummaries& summaries);
 absl::Status WriteSummaryFile(const std::string& path, const v1::RecordingSummaries& summaries);
 
+// What the names of a rank's files begin with, of all its restarts: "r00003.a".
+std::string BeginningOf(std::uint32_t rank);
+
 // What stands in a folder under one name.
 struct NamedFiles {
   std::string name;                       // "r00003.a0.host.123"

@@ -44,10 +44,8 @@ std::string WhatStepsThereAre(StepSource source, std::uint64_t newest) {
 std::string SummaryAlone(const std::string& folder, std::uint32_t rank) {
   const absl::StatusOr<JobFiles> job = ListJobFiles(folder);
   if (!job.ok()) return "";
-  const std::string digits = std::to_string(rank);
-  const std::string begins = "r" + std::string(5 - std::min<std::size_t>(5, digits.size()), '0') + digits + ".";
   const bool alone = std::ranges::any_of(job->named, [&](const NamedFiles& files) {
-    return files.has_summary && files.parts.empty() && files.name.starts_with(begins);
+    return files.has_summary && files.parts.empty() && files.name.starts_with(BeginningOf(rank));
   });
   return alone ? absl::StrCat("; of rank ", rank, " a summary is here, and memoir collect --ranks ", rank,
                               " brings the recording")

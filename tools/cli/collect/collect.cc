@@ -83,8 +83,6 @@ std::optional<RanksAsked> RanksOf(const std::string& text) {
   return asked;
 }
 
-std::string BeginningOf(std::uint32_t rank) { return fmt::format("r{:05}.a", rank); }
-
 std::size_t FilesOf(const BroughtAll& brought) {
   std::size_t files = 0;
   for (const Brought& of : brought.of) files += of.files.size();
