@@ -18,6 +18,7 @@ struct Asked {
   std::atomic<bool> holds;  // FindCudaBlocks does not return
 };
 constinit Asked asked{};
+constinit bool in_backward = false;  // detail_test.cc sets it
 
 void EnableRangeHook(bool) { ++asked.of_torch; }
 void WatchUserRanges(const RangeWatcher*) { ++asked.of_torch; }
@@ -29,6 +30,7 @@ void FindCudaBlocks() {
 void FindCudaBlocksSoon() { ++asked.to_look; }
 void LetRangeHookLeave() { ++asked.to_leave; }
 void FlushKernelTimes() {}
+bool InBackwardOrCompiler() { return in_backward; }
 
 namespace {
 

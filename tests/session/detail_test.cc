@@ -5,9 +5,14 @@
 
 #include "tests/interpose/numbered_records.h"
 #include "tracker/detail/known_steps.h"
+#include "tracker/detail/step_module.h"
+#include "tracker/modules/outermost_calls.h"
 #include "tracker/session/recording_controls.h"
 
 namespace memoir {
+
+extern constinit bool in_backward;
+
 namespace {
 
 class DetailTest : public ::testing::Test {
@@ -115,6 +120,57 @@ TEST_F(DetailTest, TheStepsOfAnOptimizerCountUntilTheProgramSaysItsOwn) {
   EXPECT_EQ(controls_->level(), RecordingLevel::kMemory);
   optimizer(100);
   EXPECT_EQ(controls_->level(), RecordingLevel::kMemory);
+}
+
+// A call of a module with a block of this size.
+void Call(std::uint64_t module, std::uint64_t bytes) {
+  ModuleIsEntered(module);
+  ModuleIsEntered(module + 8);  // a part of it
+  known_steps::FollowDeviceBlock(0, bytes, 0);
+  ModuleIsLeft();
+  ModuleIsLeft();
+}
+
+TEST_F(DetailTest, WithoutMarksTheCallsOfAModuleAreSteps) {
+  Begin(Detail::kAuto);
+  for (std::uint32_t i = 0; i < kCallsOfStepModule + kTimesInFull - 1; ++i) {
+    Call(64, 100);
+    EXPECT_EQ(controls_->level(), RecordingLevel::kAll);
+  }
+  Call(64, 100);
+  EXPECT_EQ(controls_->level(), RecordingLevel::kMemory);
+  Call(64, 100);
+  EXPECT_EQ(controls_->level(), RecordingLevel::kMemory);
+  Call(64, 200);
+  EXPECT_EQ(controls_->level(), RecordingLevel::kAll);
+}
+
+TEST_F(DetailTest, CallsOfModulesAreNoStepsOnceTheProgramMarksSome) {
+  Begin(Detail::kAuto);
+  for (std::uint32_t i = 0; i < 2 * kCallsOfStepModule; ++i) Call(64, 100);
+  ASSERT_EQ(controls_->level(), RecordingLevel::kMemory);
+  Step(1);
+  Call(64, 1);
+  EXPECT_EQ(controls_->level(), RecordingLevel::kAll) << "two blocks are in no step that is known";
+  for (std::uint32_t i = 0; i < 2 * kTimesInFull; ++i) {
+    Step(1);
+    for (std::uint64_t call = 0; call < kCallsOfStepModule; ++call) Call(64, call);
+  }
+  EXPECT_EQ(controls_->level(), RecordingLevel::kMemory);
+}
+
+TEST_F(DetailTest, WhatBackwardRunsAgainIsNoStep) {
+  Begin(Detail::kAuto);
+  in_backward = true;
+  for (std::uint32_t i = 0; i < 2 * kCallsOfStepModule; ++i) Call(64, 100);
+  in_backward = false;
+  EXPECT_EQ(controls_->level(), RecordingLevel::kAll);
+}
+
+TEST_F(DetailTest, ElsewhereCallsOfModulesAreNotFollowed) {
+  Begin(Detail::kFull);
+  for (std::uint32_t i = 0; i < 2 * kCallsOfStepModule; ++i) Call(64, 100);
+  EXPECT_EQ(controls_->level(), RecordingLevel::kAll);
 }
 
 }  // namespace

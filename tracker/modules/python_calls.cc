@@ -11,6 +11,7 @@
 #include "tracker/modules/direct_calls.h"
 #include "tracker/modules/held_tensors.h"
 #include "tracker/modules/module_calls.h"
+#include "tracker/modules/outermost_calls.h"
 #include "tracker/stacks/call_tracer.h"
 
 namespace {
@@ -204,11 +205,13 @@ void memoir_python_look_at_frames(const struct memoir_python_frames* layout) { m
 
 void* memoir_python_enter(void*, void* module) {
   const memoir::ErrnoKeeper errno_keeper;
+  memoir::ModuleIsEntered(AddressOf(module));  // first: the step that begins with it may be recorded otherwise
   if (memoir::RangeEpoch() == 0 || memoir::InCompiler()) return None();
   memoir::KeepTracingCalls();
   memoir::ModuleCallBegins();
   if (Enter(module)) return None();
   memoir::ModuleCallEnds();  // the exception ends it
+  memoir::ModuleIsLeft();
   return nullptr;
 }
 
@@ -219,6 +222,7 @@ void* memoir_python_exit(void*, void* module) {
     const std::uint32_t id = memoir::module_tables.modules.Find(AddressOf(module));
     if (id != 0 && id != memoir::AddressTable::kUnknown) memoir::RecordModuleExit(id);
   }
+  memoir::ModuleIsLeft();
   return None();
 }
 

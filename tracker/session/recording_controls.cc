@@ -9,6 +9,7 @@
 #include "interpose/ring.h"
 #include "interpose/tick.h"
 #include "tracker/detail/known_steps.h"
+#include "tracker/modules/outermost_calls.h"
 #include "tracker/session/control_signals.h"
 #include "tracker/session/program_records.h"
 #include "tracker/session/terminal_line.h"
@@ -56,6 +57,19 @@ void OnDeviation() {
   RecordingControls::WithCurrent(deviate, false);
 }
 
+// Called where a module is called, with Python's lock.
+void OnOutermostCall(std::uint64_t module) {
+  if (InBackwardOrCompiler()) return;
+  const auto begin = [=](RecordingControls& own) {
+    own.ModuleBegins(module);
+    return true;
+  };
+  try {
+    RecordingControls::WithCurrent(begin, false);
+  } catch (...) {  // out of memory: what is recorded stays as it was
+  }
+}
+
 constexpr RangeWatcher kWatcher{&OnRangeBegins, &OnRangeEnds};
 
 }  // namespace
@@ -85,6 +99,7 @@ RecordingControls* RecordingControls::Begin(const ControlOptions& options, std::
     WatchUserRanges(controls->windows_ ? &kWatcher : nullptr);
     EndKnownSteps();  // of a parent, in a forked child
     if (options.detail == Detail::kAuto && !BeginKnownSteps(&OnDeviation)) throw std::bad_alloc();
+    FollowOutermostCalls(options.detail == Detail::kAuto ? &OnOutermostCall : nullptr);
     controls->switch_.Begin(controls->Desired());
   } catch (...) {
     controls->End();
@@ -94,11 +109,13 @@ RecordingControls* RecordingControls::Begin(const ControlOptions& options, std::
 }
 
 void RecordingControls::GiveUp() noexcept {
+  FollowOutermostCalls(nullptr);
   EndKnownSteps();
   switch_.GiveUp();
 }
 
 void RecordingControls::End() {
+  FollowOutermostCalls(nullptr);
   EndKnownSteps();
   switch_.End();
   WatchUserRanges(nullptr);
@@ -148,16 +165,26 @@ void RecordingControls::Deviates() noexcept {
 void RecordingControls::Step(std::uint64_t step) {
   if (!windows_) return RecordStep(step);
   windows_->StepBegins(step);
-  Apply(step);
+  ApplyMark(step);
 }
 
 bool RecordingControls::RangeBegins(const void* range, const char* name) {
   const bool before = switch_.level() == RecordingLevel::kAll;
-  Apply(windows_->RangeBegins(range, name));
+  ApplyMark(windows_->RangeBegins(range, name));
   return !before && switch_.level() == RecordingLevel::kAll;
 }
 
-void RecordingControls::RangeEnds(const void* range, const char* name) { Apply(windows_->RangeEnds(range, name)); }
+void RecordingControls::RangeEnds(const void* range, const char* name) { ApplyMark(windows_->RangeEnds(range, name)); }
+
+// A program that marks its steps has no others.
+void RecordingControls::ApplyMark(std::optional<std::uint64_t> new_step) {
+  if (new_step) FollowOutermostCalls(nullptr);
+  Apply(new_step);
+}
+
+void RecordingControls::ModuleBegins(std::uint64_t module) {
+  if (const auto step = windows_->ModuleBegins(module)) Apply(step);
+}
 
 // What is not recorded meanwhile is missing in the step: it can neither be learned nor be known.
 void RecordingControls::SetWanted(RecordingLevel level) {

@@ -3,7 +3,7 @@
 //     memoir.pause/resume ─┐
 //     signal, file ────────┼─► wanted level ─┐
 //     steps, ranges ───────┼─► window ───────┼─► the least of them ─► RecordingSwitch
-//     allocations ─────────┴─► detail ───────┘
+//     allocations, modules ┴─► detail ───────┘
 //
 // Outside of a window memory alone is recorded, so that a window begins with the live set that it needs; likewise in
 // steps that are known (tracker/detail/known_steps.h). One object a recording, which stays until the next one begins.
@@ -73,7 +73,9 @@ class RecordingControls {
   // Whether ranges are recorded since this one.
   bool RangeBegins(const void* range, const char* name);
   void RangeEnds(const void* range, const char* name);
-  // With Detail::kAuto: the step in hand is not as those before. In the allocation that shows it.
+  // With Detail::kAuto: a call of a module with none around it, which may begin a step.
+  void ModuleBegins(std::uint64_t module);
+  // Likewise: the step in hand is not as those before. In the allocation that shows it.
   void Deviates() noexcept;
   // Signals and file.
   void Look();
@@ -86,6 +88,7 @@ class RecordingControls {
   explicit RecordingControls(const ControlOptions& options);
   RecordingLevel Desired() const;
   void Apply(std::optional<std::uint64_t> new_step);
+  void ApplyMark(std::optional<std::uint64_t> new_step);
   void FollowStep();
   void SetWanted(RecordingLevel level);
   void Obey(ControlWord word);

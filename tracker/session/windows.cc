@@ -126,4 +126,11 @@ std::optional<std::uint64_t> Windows::RangeEnds(const void* range, std::string_v
   return std::nullopt;
 }
 
+std::optional<std::uint64_t> Windows::ModuleBegins(std::uint64_t module) {
+  const std::lock_guard lock(mutex_);
+  if (source_ > StepSource::kModule) return std::nullopt;
+  const auto step = step_module_.Called(module);
+  return step ? Step(*step, StepSource::kModule) : std::nullopt;
+}
+
 }  // namespace memoir

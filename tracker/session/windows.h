@@ -2,7 +2,7 @@
 // nothing.
 //
 // Where a step begins: at memoir.step(); where the program calls none, at torch.profiler's ProfilerStep ranges, else
-// behind each call of the first optimizer seen. Any thread.
+// behind each call of the first optimizer seen; else, with detail=auto, at calls of a module. Any thread.
 #ifndef TRACKER_SESSION_WINDOWS_H_
 #define TRACKER_SESSION_WINDOWS_H_
 
@@ -12,6 +12,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "tracker/detail/step_module.h"
 
 namespace memoir {
 
@@ -47,10 +49,12 @@ class Windows {
   // the range's own while it is open.
   std::optional<std::uint64_t> RangeBegins(const void* range, std::string_view name);
   std::optional<std::uint64_t> RangeEnds(const void* range, std::string_view name);
+  // Likewise, of a call of a module with none around it.
+  std::optional<std::uint64_t> ModuleBegins(std::uint64_t module);
   bool open() const;
 
  private:
-  enum class StepSource : std::uint8_t { kNone, kOptimizer, kProfiler, kProgram };
+  enum class StepSource : std::uint8_t { kNone, kModule, kOptimizer, kProfiler, kProgram };
   bool IsInside(std::uint64_t step) const;
   std::optional<std::uint64_t> Step(std::uint64_t step, StepSource source);
 
@@ -58,8 +62,9 @@ class Windows {
   mutable std::mutex mutex_;
   bool open_;
   StepSource source_ = StepSource::kNone;
-  std::string optimizer_;             // the range of the one that counts steps
-  std::uint64_t steps_behind_ = 0;    // its calls
+  std::string optimizer_;           // the range of the one that counts steps
+  std::uint64_t steps_behind_ = 0;  // its calls
+  StepModule step_module_;
   std::uint64_t occurrence_ = 0;      // of the range, so far
   std::vector<const void*> opening_;  // the ranges that are open and wanted
 };

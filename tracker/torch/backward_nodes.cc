@@ -45,6 +45,8 @@ const void* AccumulatedParameter(const at::RecordFunction& range) {
   return node == nullptr ? nullptr : node->variable.unsafeGetTensorImpl();
 }
 
+bool InBackwardNode() { return torch::autograd::get_current_node().get() != nullptr; }
+
 void RecordAccumulatedGradient(ThreadSlot* slot) {
   const NodePointer current = torch::autograd::get_current_node();
   const auto* node = dynamic_cast<const torch::autograd::AccumulateGrad*>(current.get());

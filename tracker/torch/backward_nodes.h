@@ -21,6 +21,9 @@ std::int64_t ForwardSequence(const at::RecordFunction& range);
 // The TensorImpl whose gradient this node accumulates; nullptr when it is another node.
 const void* AccumulatedParameter(const at::RecordFunction& range);
 
+// Of any thread, in a range or not: whether the engine runs a node there.
+bool InBackwardNode();
+
 // At the end of such a node's range: records its parameter and the gradient that this has now; none where a hook has
 // freed it. Nothing where another thread is just accumulating the same one, and will say so itself.
 void RecordAccumulatedGradient(ThreadSlot* slot);

@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 
+#include "tracker/modules/compiler_work.h"
+#include "tracker/torch/backward_nodes.h"
 #include "tracker/torch/cpu_allocator_hook.h"
 #include "tracker/torch/cuda_allocator_hook.h"
 #include "tracker/torch/dispatch_fallback.h"
@@ -45,6 +47,8 @@ void* BeginUserRange(const char* name) {
 }
 
 void EndUserRange(void* range) { delete static_cast<at::RecordFunction*>(range); }
+
+bool InBackwardOrCompiler() { return InBackwardNode() || InCompiler(); }
 
 const char* TorchVersion() { return TORCH_VERSION; }
 

@@ -77,6 +77,10 @@ void WatchUserRanges(const RangeWatcher* watcher);
 void* BeginUserRange(const char* name);
 void EndUserRange(void* range);
 
+// Whether this thread runs a node of autograd, or a compiler of torch: the modules that are called there, the program
+// has not called.
+bool InBackwardOrCompiler();
+
 // The running torch's version as its headers state it: "2.11.0".
 const char* TorchVersion();
 

@@ -1,4 +1,6 @@
-"""A decoder that answers prompts of two lengths word by word, with a cache that grows; a step is a prompt."""
+"""A decoder that answers prompts of two lengths word by word, with a cache that grows; a step is a prompt, or with "unmarked" a word."""
+
+import sys
 
 import memoir
 import torch
@@ -45,5 +47,6 @@ def answer(model, ids):
 
 model = Decoder().to("cuda", torch.bfloat16).eval()
 for number in range(PROMPTS):
-    memoir.step(number)
+    if sys.argv[1:] != ["unmarked"]:
+        memoir.step(number)
     answer(model, torch.ones(4, [48, 80][number % 2], dtype=torch.long, device="cuda"))

@@ -171,7 +171,8 @@ std::string GapLine(const std::string& who, const ReplayReport::Process& process
 
 // Of a recording with detail=auto, instead of the times in which no operators were recorded.
 std::string KnownStepsText(const KnownSteps& known) {
-  if (known.steps == 0) return "there were no steps (memoir.step(), optimizers): operators were recorded throughout";
+  if (known.steps == 0)
+    return "no steps were found (memoir.step(), optimizers, calls of a module): operators were recorded throughout";
   if (known.full_steps >= known.steps && known.unknown_blocks == 0)
     return fmt::format("no step was like those before: operators were recorded in all {}", known.steps);
   std::string text = fmt::format(
