@@ -9,11 +9,14 @@
 #include "interpose/left_rings.h"
 #include "interpose/lifecycle.h"
 #include "interpose/name_table.h"
+#include "interpose/ring_use.h"
 #include "interpose/segment_pool.h"
 #include "interpose/thread_slots.h"
 
 namespace memoir {
 namespace {
+
+constinit std::atomic<std::uint64_t> segments_with_ranges{0};
 
 void CountDrop(const RingMap& ring) { ring.header->dropped_records.fetch_add(1, std::memory_order_relaxed); }
 
@@ -60,9 +63,12 @@ std::uint8_t* RingReserveSlow(ThreadSlot* slot, std::size_t bytes, OnEmptyPool o
     CountDrop(*ring);
     return nullptr;
   }
+  if (RangeEpoch() != 0) segments_with_ranges.fetch_add(1, std::memory_order_relaxed);
   EnterSegment(*ring, slot, segment);
   return slot->cursor;
 }
+
+std::uint64_t RingSegmentsWithRanges() { return segments_with_ranges.load(std::memory_order_relaxed); }
 
 void RingDropRecord(ThreadSlot* slot) {
   RecordHeader header{};

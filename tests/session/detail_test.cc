@@ -17,10 +17,11 @@ namespace {
 
 class DetailTest : public ::testing::Test {
  protected:
-  void Begin(Detail detail) {
+  void Begin(Detail detail, const FullBudget::Limits& budget = {}) {
     ASSERT_EQ(OpenRingIn(folder_.path(), kDefaultRingBytes), "");
     ControlOptions options;
     options.detail = detail;
+    options.budget = budget;
     options.speaks = false;
     options.control_file = folder_.path() + "/control";
     std::string warning;
@@ -171,6 +172,34 @@ TEST_F(DetailTest, ElsewhereCallsOfModulesAreNotFollowed) {
   Begin(Detail::kFull);
   for (std::uint32_t i = 0; i < 2 * kCallsOfStepModule; ++i) Call(64, 100);
   EXPECT_EQ(controls_->level(), RecordingLevel::kAll);
+}
+
+TEST_F(DetailTest, StepsThatNeverRepeatAreRecordedInFullAsLongAsThatTakesNoMoreThanItsShare) {
+  Begin(Detail::kAuto, {.share = 0.001, .unbounded_ns = 0});
+  std::uint64_t bytes = 100;
+  while (controls_->level() == RecordingLevel::kAll) {
+    Step(++bytes);
+    controls_->Look();
+  }
+  EXPECT_EQ(controls_->level(), RecordingLevel::kMemory);
+  EXPECT_FALSE(KnownStepsAreFull());
+  while (controls_->level() == RecordingLevel::kMemory) controls_->Look();  // time goes by
+  EXPECT_EQ(controls_->level(), RecordingLevel::kAll);
+}
+
+TEST_F(DetailTest, WithoutTimeForOperatorsAStepThatDeviatesIsRecordedAsBlocks) {
+  Begin(Detail::kAuto, {.share = 0, .unbounded_ns = 0});
+  Learn(100);
+  Step(100);
+  ASSERT_EQ(controls_->level(), RecordingLevel::kMemory) << "it is known";
+  Step(300);
+  ASSERT_EQ(controls_->level(), RecordingLevel::kAll);
+  controls_->Look();
+  ASSERT_EQ(controls_->level(), RecordingLevel::kMemory) << "no time is left";
+  for (std::uint64_t bytes = 400; bytes < 410; ++bytes) {
+    Step(bytes);
+    EXPECT_EQ(controls_->level(), RecordingLevel::kMemory);
+  }
 }
 
 }  // namespace

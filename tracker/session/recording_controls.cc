@@ -7,6 +7,7 @@
 
 #include "interpose/errno_keeper.h"
 #include "interpose/ring.h"
+#include "interpose/ring_use.h"
 #include "interpose/tick.h"
 #include "tracker/detail/known_steps.h"
 #include "tracker/modules/outermost_calls.h"
@@ -78,6 +79,7 @@ RecordingControls::RecordingControls(const ControlOptions& options)
     : options_(options),
       wanted_(options.start),
       detail_(options.detail == Detail::kBlocks ? RecordingLevel::kMemory : RecordingLevel::kAll),
+      budget_(options.budget, MonotonicNs(), RingSegmentsWithRanges()),
       speaks_(options.speaks),
       between_looks_ns_(BetweenLooks(options.world_size)),
       file_(options.control_file) {
@@ -124,8 +126,9 @@ void RecordingControls::End() {
 
 RecordingLevel RecordingControls::Desired() const {
   const bool inside = !options_.windows.any() || windows_->open();
+  const bool operators = inside && !spent_.load(std::memory_order_acquire);
   return std::min({wanted_.load(std::memory_order_acquire), detail_.load(std::memory_order_acquire),
-                   inside ? RecordingLevel::kAll : RecordingLevel::kMemory});
+                   operators ? RecordingLevel::kAll : RecordingLevel::kMemory});
 }
 
 bool RecordingControls::Want(RecordingLevel level) {
@@ -149,7 +152,9 @@ void RecordingControls::FollowStep() {
   if (slot == nullptr) return;
   const std::uint64_t parts = RingReadCounters().parts;
   if (parts_.exchange(parts, std::memory_order_relaxed) != parts) ForgetKnownSteps();
-  const bool known = KnownStepBegins(slot->thread, wanted_.load(std::memory_order_acquire) == RecordingLevel::kAll);
+  const bool may_be_full =
+      wanted_.load(std::memory_order_acquire) == RecordingLevel::kAll && !spent_.load(std::memory_order_acquire);
+  const bool known = KnownStepBegins(slot->thread, may_be_full);
   detail_.store(known ? RecordingLevel::kMemory : RecordingLevel::kAll, std::memory_order_release);
 }
 
@@ -226,21 +231,35 @@ void RecordingControls::SetJob(bool speaks, std::uint32_t world_size) {
   between_looks_ns_.store(BetweenLooks(world_size), std::memory_order_relaxed);
 }
 
+// A step in which operators go, or come again, is neither learned nor expected to be known.
+void RecordingControls::LookAtDetail(std::uint64_t now_ns) {
+  const bool speaks = speaks_.load(std::memory_order_relaxed);
+  if (KnownStepsAreFull() && !std::exchange(said_full_, true) && speaks)
+    SayLine(
+        "detail=auto: %llu different allocations were recorded with their operators, and steps still bring new ones; "
+        "until the next part of the capture blocks alone are recorded",
+        static_cast<unsigned long long>(kMostKnownAllocations));
+  const bool spent = budget_.IsSpent(now_ns, RingSegmentsWithRanges());
+  if (spent_.exchange(spent, std::memory_order_acq_rel) == spent) return;
+  PassKnownStep();
+  if (spent && !std::exchange(said_spent_, true) && speaks)
+    SayLine(
+        "detail=auto: steps still bring new allocations, and to record their operators takes more than %g %% of the "
+        "program's time; as long as it does, blocks alone are recorded",
+        100 * options_.budget.share);
+}
+
 // What cannot be switched now, for another thread switches or the ring is full, is tried again at the next look.
 void RecordingControls::Look() {
   if (!switch_.active()) return;
   for (std::uint32_t toggles = TakeSignals(ControlSignal::kToggle); toggles > 0; --toggles) Toggle();
   if (TakeSignals(ControlSignal::kSnapshot) > 0) snapshot_asked_ = "signal";
-  if (const std::uint64_t now = MonotonicNs(); now >= next_look_ns_) {
+  const std::uint64_t now = MonotonicNs();
+  if (now >= next_look_ns_) {
     next_look_ns_ = now + between_looks_ns_.load(std::memory_order_relaxed);
     Obey(file_.Look());
   }
-  if (options_.detail == Detail::kAuto && KnownStepsAreFull() && !std::exchange(said_full_, true) &&
-      speaks_.load(std::memory_order_relaxed))
-    SayLine(
-        "detail=auto: %llu different allocations were recorded with their operators, and steps still bring new ones; "
-        "until the next part of the capture blocks alone are recorded",
-        static_cast<unsigned long long>(kMostKnownAllocations));
+  if (options_.detail == Detail::kAuto) LookAtDetail(now);
   try {
     if (Desired() != switch_.level()) switch_.TryTo(Desired());
   } catch (...) {  // no memory for torch's list of callbacks: likewise

@@ -19,6 +19,7 @@
 #include <string>
 #include <utility>
 
+#include "tracker/detail/full_budget.h"
 #include "tracker/session/control_file.h"
 #include "tracker/session/published.h"
 #include "tracker/session/recording_switch.h"
@@ -39,6 +40,7 @@ struct ControlOptions {
   std::string control_file;
   WindowOptions windows;
   Detail detail = Detail::kFull;
+  FullBudget::Limits budget;     // with Detail::kAuto
   bool speaks = true;            // of a job's processes, this one says what concerns all of them
   std::uint32_t world_size = 0;  // 0: unknown
 };
@@ -91,6 +93,7 @@ class RecordingControls {
   void ApplyMark(std::optional<std::uint64_t> new_step);
   void FollowStep();
   void SetWanted(RecordingLevel level);
+  void LookAtDetail(std::uint64_t now_ns);
   void Obey(ControlWord word);
   void Toggle();
 
@@ -101,7 +104,10 @@ class RecordingControls {
   RecordingSwitch switch_;
   std::atomic<RecordingLevel> wanted_;
   std::atomic<RecordingLevel> detail_;  // at most
-  bool said_full_ = false;              // the writer's thread: that too much is new
+  std::atomic<bool> spent_{false};      // `budget_`: no operators now, whatever `detail_` is
+  FullBudget budget_;                   // the writer's thread, with the next two: that too much is new
+  bool said_full_ = false;
+  bool said_spent_ = false;
   std::atomic<bool> speaks_;
   std::atomic<std::uint64_t> between_looks_ns_;
   ControlFile file_;                           // the writer's thread

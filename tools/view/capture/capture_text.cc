@@ -171,18 +171,18 @@ std::string GapLine(const std::string& who, const ReplayReport::Process& process
 
 // Of a recording with detail=auto, instead of the times in which no operators were recorded.
 std::string KnownStepsText(const KnownSteps& known) {
-  if (known.steps == 0)
-    return "no steps were found (memoir.step(), optimizers, calls of a module): operators were recorded throughout";
+  constexpr char kNoSteps[] = "no steps were found (memoir.step(), optimizers, calls of a module): ";
+  const std::string unknown = fmt::format("those of {} in {} are not known", FormatBytes(known.unknown_bytes),
+                                          FormatCounted(known.unknown_blocks, "block", "blocks"));
+  if (known.steps == 0 && known.unknown_blocks > 0)
+    return fmt::format("{}operators were not recorded throughout, and {}", kNoSteps, unknown);
+  if (known.steps == 0) return fmt::format("{}operators were recorded throughout", kNoSteps);
   if (known.full_steps >= known.steps && known.unknown_blocks == 0)
     return fmt::format("no step was like those before: operators were recorded in all {}", known.steps);
   std::string text = fmt::format(
       "operators were recorded in {} of {} steps; of the others, those of {} in {} are inferred", known.full_steps,
       known.steps, FormatBytes(known.inferred_bytes), FormatCounted(known.inferred_blocks, "block", "blocks"));
-  if (known.unknown_blocks > 0) {
-    text += fmt::format(", and those of {} in {} are not known", FormatBytes(known.unknown_bytes),
-                        FormatCounted(known.unknown_blocks, "block", "blocks"));
-  }
-  return text;
+  return known.unknown_blocks > 0 ? text + ", and " + unknown : text;
 }
 
 }  // namespace
