@@ -15,23 +15,22 @@ import pathlib
 import sys
 
 import capture_pb2 as pb
+import named_steps
 import zstandard
 from google.protobuf import message, proto
 
-WRAP, ZEROS = 2**64 - 1, itertools.repeat(0)
-DAMAGE = (ValueError, message.DecodeError, zstandard.ZstdError)
+WRAP, ZEROS, DAMAGE = 2**64 - 1, itertools.repeat(0), (ValueError, LookupError, StopIteration, message.DecodeError, zstandard.ZstdError)
 # Which kinds take which columns, of those that totals need.
 BEGINS = {pb.RANGE_BEGIN_FUNCTION, pb.RANGE_BEGIN_BACKWARD, pb.RANGE_BEGIN_USER, pb.RANGE_BEGIN_DISPATCH, pb.RANGE_BEGIN_NVTX}
-BLOCKS = {pb.ALLOCATE, pb.BLOCK_ALLOCATE, pb.BLOCK_FOUND}
-SEGMENTS = {pb.SEGMENT_ALLOCATE, pb.SEGMENT_MAP, pb.SEGMENT_FOUND, pb.SEGMENT_FREE, pb.SEGMENT_UNMAP}
+BLOCKS, FREED = {pb.ALLOCATE, pb.BLOCK_ALLOCATE, pb.BLOCK_FOUND}, {pb.SEGMENT_FREE, pb.SEGMENT_UNMAP}
+SEGMENTS = FREED | {pb.SEGMENT_ALLOCATE, pb.SEGMENT_MAP, pb.SEGMENT_FOUND}
 SIZED = BLOCKS | SEGMENTS | {pb.OUT_OF_MEMORY, pb.DRIVER_ALLOCATE, pb.DRIVER_REFUSED}
 PLACED = SIZED | {pb.DEALLOCATE, pb.DEALLOCATE_COMPLETED, pb.DEVICE_STATISTICS, pb.DRIVER_FREE, pb.DEVICE_READING}
 CALLS = {pb.DEVICE_CALL, pb.KERNEL_RUN}
 TAKES = {"tick_delta": set(pb.EventKind.values()) - {pb.EVENT_UNKNOWN}, "name": BEGINS, "address_delta": PLACED, "serial_delta": PLACED,
          "device": PLACED | CALLS | {pb.KERNEL_LAUNCH}, "bytes": SIZED | CALLS, "level": {pb.PAUSE, pb.RESUME}}
-Event = collections.namedtuple("Event", "kind tick name address serial device bytes level")
-Block = collections.namedtuple("Block", "bytes serial tick")
-Part = collections.namedtuple("Part", "name info chunks damage")
+Event = collections.namedtuple("Event", "kind tick name address serial device bytes level")   # serial 0: behind all of its address
+Block, Part = collections.namedtuple("Block", "bytes serial tick"), collections.namedtuple("Part", "name info chunks damage")
 NOW = {"peak_allocated_bytes": "live_bytes_at_end", "peak_active_bytes": "active_bytes_at_end", "peak_reserved_bytes": "reserved_bytes_at_end"}
 
 
@@ -78,13 +77,13 @@ def blocks_of(live):   # by device and address
 class Recording:
     def __init__(self, parts):
         self.info, self.names, self.sums, self.counters = parts[-1].info, {0: "cpu"}, collections.Counter(), pb.Counters()
-        self.devices, self.waiting, self.next_record = collections.defaultdict(collections.Counter), [], {}
+        self.devices, self.waiting, self.next_record, self.run_end = collections.defaultdict(collections.Counter), [], {}, {}
         self.blocks, self.freeing, self.early = {}, {}, {}   # by device and address
         last, self.from_start = None, parts[0].chunks[0].sequence == 0   # last: numbers of part and chunk
         # Whether the next keyframe says the state, and whether also sums, because parts before it were removed.
         self.resync = self.removed = not self.from_start
         for part in parts:
-            self.operators = set()   # dictionaries end with their part
+            self.operators, self.stretches = set(), {}   # dictionaries end with their part
             for chunk in part.chunks if last or self.from_start else itertools.dropwhile(lambda c: not c.has_keyframe, part.chunks):
                 gap, missing = (chunk.sequence - last[1] - 1, part.info.part - last[0] - 1) if last else (0, 0)
                 last = part.info.part, chunk.sequence
@@ -115,12 +114,15 @@ class Recording:
         self.counters = payload.counters if payload.HasField("counters") else self.counters
         if payload.HasField("keyframe") and self.resync:
             self.take_keyframe(payload.keyframe)
+        self.waiting += (repeated := named_steps.events_of(payload, self.stretches, events_of))   # before runs' events of the same tick
+        self.sums["events"] += len(repeated) + sum(len(events) for _, events in runs)
         for run, events in runs:
-            self.sums["events"] += len(events)
             known = self.next_record.get(run.thread, 0 if self.from_start else run.first_record)
-            self.sums["lost_records"] += max(0, run.first_record - known)
-            self.next_record[run.thread] = end = max(run.first_record + run.record_count, known)
+            self.sums["lost_records"] += max(0, run.first_record - max(known, self.run_end.get(run.thread, 0) + run.repeated_before))
+            end = self.run_end[run.thread] = run.first_record + run.record_count
+            self.next_record[run.thread] = max(end, known)
             self.waiting += events if end > known or not run.record_count else []   # else they stand there twice
+        self.next_record.update({done.thread: max(done.end_record, self.next_record.get(done.thread, 0)) for done in payload.repeated_records})
         self.show(chunk.complete_until_tick or WRAP)
 
     def show(self, until=WRAP):
@@ -160,7 +162,7 @@ class Recording:
         if kind in BEGINS:
             self.sums["operator_calls"] += event.name in self.operators
         elif kind in BLOCKS:
-            late = (there.serial if there else self.early.pop(key, 0)) > event.serial   # its end came first
+            late = (there.serial if there else self.early.pop(key, 0)) > event.serial > 0   # its end came first
             if there and not late:   # its end was lost
                 self.add(device, allocated=-there.bytes, active=-there.bytes)
             self.add(device, kind != pb.BLOCK_FOUND, allocated=size, active=size)
@@ -169,13 +171,13 @@ class Recording:
             self.blocks.update({} if late else {key: Block(size, event.serial, event.tick)})
         elif kind == pb.DEALLOCATE and there is None:
             self.early[key] = event.serial
-        elif kind == pb.DEALLOCATE and there.serial < event.serial:
+        elif kind == pb.DEALLOCATE and (there.serial < event.serial or not event.serial):
             self.freeing[key] = self.blocks.pop(key)._replace(serial=event.serial)
             self.add(device, allocated=-there.bytes)
-        elif kind == pb.DEALLOCATE_COMPLETED and freeing and freeing.serial <= event.serial:
+        elif kind == pb.DEALLOCATE_COMPLETED and freeing and (freeing.serial <= event.serial or not event.serial):
             self.add(device, active=-self.freeing.pop(key).bytes)
         elif kind in SEGMENTS:
-            self.add(device, reserved=-size if kind in (pb.SEGMENT_FREE, pb.SEGMENT_UNMAP) else size)
+            self.add(device, reserved=-size if kind in FREED else size)
         elif kind in TAKES["level"] and event.level >> 2 == pb.LEVEL_OFF:   # what became of blocks before it is not known
             self.restart({key: block for key, block in self.blocks.items() if block.tick >= event.tick}, {}, (), False)
 
@@ -187,14 +189,12 @@ for part in sorted((part for part in parts if part.chunks), key=lambda part: par
     if group and group[-1].chunks[-1].sequence + 1 == part.chunks[0].sequence:
         group[-1].damage.clear()   # its process was killed, and the next part has what was cut
     group.append(part)
-if not groups or any(part.info.format_version > 1 for part in parts):
+if not groups or any(part.info.format_version > 2 for part in parts):
     sys.exit(f"{folder}: not a capture, or written by a newer Memoir")
 recordings = [Recording(group) for group in groups.values() if group[0].info.run == groups[max(groups)][0].info.run]
-total = sum((recording.sums for recording in recordings), collections.Counter())
-totals = {name: total[name] for name in ("events", "operator_calls", "dropped_events", "lost_records", "lost_chunks")}
+totals = {name: sum(recording.sums[name] for recording in recordings) for name in ("events", "operator_calls", "dropped_events", "lost_records", "lost_chunks")}
 devices = [{"device": recording.names.get(number, "unknown"), "rank": recording.info.rank, "pid": recording.info.pid,
             **{name: sums[name] for name in sums if sums["peak_reserved_bytes"] or not ("active" in name or "reserved" in name)}}
            for recording in recordings for number, sums in sorted(recording.devices.items()) if any(sums.values())]
-damage = [line for part in parts for line in part.damage]
-text = damage + [", ".join(f"{name} {value}" for name, value in row.items()) for row in [*devices, totals]]
+text = (damage := [line for part in parts for line in part.damage]) + [", ".join(f"{name} {value}" for name, value in row.items()) for row in [*devices, totals]]
 print(json.dumps({**totals, "damage": damage, "devices": devices}) if "--json" in sys.argv else "\n".join(text))

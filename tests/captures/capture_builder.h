@@ -52,6 +52,18 @@ struct ProcessOptions {
   std::uint32_t first_part = 0;  // of a program that replaced itself: where the recording before ended
 };
 
+// An event of a stretch, on thread 1.
+struct StretchEventSpec {
+  v1::EventKind kind = v1::STEP;
+  std::uint64_t tick = 0;
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t device = 0;
+  std::uint32_t of_host = 0;
+  std::uint32_t freed_event = 0;
+};
+v1::StretchDef StretchOf(std::uint32_t id, const std::vector<StretchEventSpec>& events);
+
 class ProcessBuilder {
  public:
   explicit ProcessBuilder(ProcessOptions options = {});
@@ -183,6 +195,9 @@ class ProcessBuilder {
   ProcessBuilder& Step(std::uint64_t step);
   // How much is recorded from here on. Closes all ranges; coming from LEVEL_OFF forgets all blocks.
   ProcessBuilder& SwitchTo(v1::RecordingLevel level);
+
+  // Steps that the chunk names: beside its runs, once in a chunk. Balanced, for keyframes do not know them.
+  ProcessBuilder& Repeat(const v1::StretchDef& stretch, const v1::Repeats& repeats);
 
   ProcessBuilder& LoseRecords(std::uint64_t records);  // on the current thread
   // The events of `lose` happen (keyframes know them) but are not recorded.

@@ -128,7 +128,7 @@ def test_a_kind_of_event_that_is_not_known_ends_the_part_and_is_said(rewrite, sh
     assert_same(read(capture), shown)
 
 
-@pytest.mark.parametrize("version", [2, 99])
+@pytest.mark.parametrize("version", [3, 99])
 def test_a_later_format_is_refused_and_says_by_whom(rewrite, tree, run_example, version):
     def change(chunks, payloads):
         chunks[0].process.format_version, chunks[0].process.memoir_version = version, "9.9.9"
@@ -142,7 +142,7 @@ def test_a_later_format_is_refused_and_says_by_whom(rewrite, tree, run_example, 
 
 def test_beside_a_later_format_the_other_recordings_are_read(rewrite, tree, show):
     def change(chunks, payloads):
-        chunks[0].process.format_version, chunks[0].process.pid = 2, 4711
+        chunks[0].process.format_version, chunks[0].process.pid = 3, 4711
 
     capture = rewrite(change)
     old, = WHOLE.glob("*.memoir")

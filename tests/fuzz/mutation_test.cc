@@ -39,6 +39,36 @@ constexpr bool kLimitMemory = true;
 constexpr rlim_t kMaxAddressSpace = rlim_t{3} << 30;
 constexpr unsigned kHangSeconds = 120;  // a mutation takes milliseconds
 
+// Two steps that come again, and a part of a third.
+void NameSteps(ProcessBuilder& process, std::uint32_t cuda) {
+  const v1::StretchDef stretch =
+      testing::StretchOf(1, {{.kind = v1::STEP},
+                             {.kind = v1::ALLOCATE, .tick = 5, .bytes = 64, .of_host = 1},
+                             {.kind = v1::STACK, .tick = 6},
+                             {.kind = v1::BLOCK_ALLOCATE, .tick = 7, .address = 0x700000, .bytes = 512, .device = cuda},
+                             {.kind = v1::DEALLOCATE, .tick = 9, .address = 0x700000, .device = cuda},
+                             {.kind = v1::DEALLOCATE_COMPLETED, .tick = 9, .address = 0x700000, .device = cuda},
+                             {.kind = v1::DEALLOCATE, .tick = 11, .of_host = 2, .freed_event = 1}});
+  v1::Repeats repeats;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    repeats.add_stretch(1);
+    repeats.add_events(i == 2 ? 3 : 7);
+    repeats.add_tick_delta(i == 0 ? process.tick() : 3);
+    repeats.add_ticks(20);
+    repeats.add_step_delta(i == 0 ? 0 : 1);
+    repeats.add_step_number(1);
+    if (i < 2) repeats.add_serial_delta(1'000'000);
+  }
+  repeats.add_stretch(0);
+  repeats.add_events(1);
+  repeats.add_tick_delta(0);
+  repeats.add_ticks(0);
+  repeats.add_step_delta(0);
+  repeats.add_address_delta(0x880000);
+  repeats.add_living_serial(1);
+  process.Repeat(stretch, repeats).Deallocate(0x880000);
+}
+
 // A bit of everything, in three parts.
 ProcessBuilder MakeProcess() {
   ProcessBuilder process;
@@ -69,6 +99,7 @@ ProcessBuilder MakeProcess() {
       if (i == 15 && part == 1) process.SwitchTo(v1::LEVEL_OFF).SwitchTo(v1::LEVEL_MEMORY).SwitchTo(v1::LEVEL_ALL);
       if (i % 10 == 9) process.Mark("m").Step(i).EndChunk(i % 20 == 9);
     }
+    NameSteps(process, cuda);
     if (part < 2) process.EndPart();
     for (std::uint64_t i = 0; i < 30; ++i) process.Deallocate(0x100 * i, cuda);
   }
@@ -246,12 +277,27 @@ TEST_F(MutationTest, BombsStayWithinBounds) {
     ReadEverything(folder.path(), 0);
   };
   const std::size_t kSize = 64u << 20;
-  for (const int field : {1, 2, 3, 4, 5, 7}) {  // empty messages of each kind: two bytes that cost hundreds
+  for (const int field : {1, 2, 3, 4, 5, 7, 13, 15}) {  // empty messages of each kind: two bytes that cost hundreds
     std::string plain;
     for (std::size_t i = 0; i < kSize / 2; ++i) plain += {static_cast<char>(field << 3 | 2), '\0'};
     read(plain);
   }
   read(std::string(kSize, '\0'));
+  v1::Payload many;  // stretches of one event
+  for (std::uint32_t i = 1; i < 1'000'000; ++i)
+    *many.add_stretches() = testing::StretchOf(i, std::vector<testing::StretchEventSpec>(1));
+  read(many.SerializeAsString());
+  v1::Payload repeated;  // events that come again and again
+  *repeated.add_stretches() = testing::StretchOf(1, std::vector<testing::StretchEventSpec>(1));
+  for (int i = 0; i < 1'000'000; ++i) {
+    repeated.mutable_repeats()->add_stretch(1);
+    repeated.mutable_repeats()->add_events(1);
+    repeated.mutable_repeats()->add_tick_delta(0);
+    repeated.mutable_repeats()->add_ticks(0);
+    repeated.mutable_repeats()->add_step_delta(1);
+    repeated.mutable_repeats()->add_step_number(1);
+  }
+  read(repeated.SerializeAsString());
   v1::Payload deep;  // ranges nested without end
   v1::ThreadRun* run = deep.add_runs();
   const int events = 2'000'000;

@@ -9,6 +9,7 @@
 #include "tests/captures/capture_builder.h"
 #include "tools/analyze/summary/summary.h"
 #include "tools/read/folder.h"
+#include "tools/read/process_info.h"
 
 namespace memoir {
 namespace {
@@ -51,7 +52,7 @@ TEST(StrangersTest, EachGetsOneLineThatSaysWhatItIsAndWhatToDo) {
 TEST(StrangersTest, NewerVersionIsRefused) {
   const TemporaryFolder folder;
   ProcessBuilder newer;
-  newer.info().set_format_version(2);
+  newer.info().set_format_version(kFormatVersion + 1);
   newer.info().set_memoir_version("9.9");
   newer.WriteTo(folder.path());
   EXPECT_THAT(ErrorOf(folder.path()), AllOf(HasSubstr("9.9"), HasSubstr("newer Memoir")));
@@ -68,7 +69,7 @@ TEST(StrangersTest, ARecordingOfANewerVersionIsLeftOutAndTheOthersAreRead) {
   options.first_part = 1;
   ProcessBuilder newer(options);
   first.Allocate(0x1000, 5).WriteTo(folder.path());
-  newer.info().set_format_version(2);
+  newer.info().set_format_version(kFormatVersion + 1);
   newer.info().set_memoir_version("9.9");
   newer.Allocate(0x1000, 7).Finish();
   WriteFile(folder / "second.memoir", newer.parts()[0]);

@@ -147,6 +147,8 @@ void FollowedRecording::TakeChunk(const PartFile& part, const ChunkHeader& heade
   }
   if (definitions_ > 0) {
     payload->runs.clear();
+    payload->repeats = {};
+    payload->repeated_records.clear();
     payload->tensors.clear();
     payload->keyframe = {};
     payload->events = 0;

@@ -57,20 +57,6 @@ void Replayer::Take(SourceItem& item) {
   }
 }
 
-// The next part begins with a keyframe, and what its threads recorded in between is nobody's loss.
-void Replayer::PassEvicted() {
-  Drain(kForever);
-  Cut();
-  resync_ = after_evicted_ = passed_evicted_ = true;
-  evicted_from_ = now_;
-  known_blocks_.Lose();
-  for (const std::unique_ptr<ThreadReplay>& thread : threads_) {
-    if (thread == nullptr) continue;
-    thread->next_record_known = false;
-    thread->modules().clear();
-  }
-}
-
 void Replayer::BeginProcess(std::size_t process) {
   process_ = ProcessId{static_cast<std::uint32_t>(process)};
   ids_.emplace(process_, &dictionary_, symbols_);
@@ -105,6 +91,7 @@ void Replayer::TakeChunk(const std::shared_ptr<Chunk>& chunk) {
   if (chunk->part_begins) {
     Drain(kForever);  // what waits still speaks in the numbers of the part before
     ids_->ForgetPart();
+    stretches_.Clear();
   }
   ids_->Define(payload);
   if (chunk->memory_alone != skimming_) SwitchSkimming(chunk->memory_alone);
@@ -117,35 +104,33 @@ void Replayer::TakeChunk(const std::shared_ptr<Chunk>& chunk) {
   report_->events += payload.events;
   began_ = true;
   AddRuns(chunk);
+  AddRepeats(chunk);
   const Tick complete = chunk->header.complete_until_tick;
   const bool wait = complete != 0 && ++waiting_chunks_ < kMaxWaitingChunks;
   Drain(wait ? complete : kForever, wait);
-  if (heap_.empty()) waiting_chunks_ = 0;
+  if (heap_.empty() && repeats_.empty()) waiting_chunks_ = 0;
 }
 
-void Replayer::AddRuns(const std::shared_ptr<Chunk>& chunk) {
-  if (look_at_tensors_) chunk->tensor_is_known.resize(chunk->payload->tensors.size());
-  for (const Run& run : chunk->payload->runs) {
-    ThreadReplay& thread = ThreadOf(ids_->thread(run.thread));
-    const bool was_idle = thread.runs.empty();
-    thread.runs.emplace_back(chunk, run);
-    if (was_idle) {
-      heap_.push_back(&thread);
-      std::push_heap(heap_.begin(), heap_.end(), Later);
-    }
-  }
+void Replayer::Enqueue(ThreadReplay& thread) {
+  heap_.push_back(&thread);
+  std::push_heap(heap_.begin(), heap_.end(), Later);
 }
 
 void Replayer::Drain(Tick until, bool may_wait) {
   waiting_ = may_wait ? kMayWait : kNever;
-  while (!heap_.empty() && heap_.front()->NextTick() <= until && waiting_ != kWaits) {
+  while (waiting_ != kWaits) {
+    const Tick next = heap_.empty() ? kForever : heap_.front()->NextTick();
+    if (!repeats_.empty() && NextRepeat() <= std::min(next, until)) {
+      ShowRepeats(std::min(next, until));
+      continue;
+    }
+    if (heap_.empty() || next > until) return;
     std::pop_heap(heap_.begin(), heap_.end(), Later);
     ThreadReplay* thread = heap_.back();
     heap_.pop_back();
-    RunThread(*thread, heap_.empty() ? until : std::min(until, heap_.front()->NextTick()));
-    if (thread->runs.empty()) continue;
-    heap_.push_back(thread);
-    std::push_heap(heap_.begin(), heap_.end(), Later);
+    const Tick others = std::min(until, NextRepeat());
+    RunThread(*thread, heap_.empty() ? others : std::min(others, heap_.front()->NextTick()));
+    if (!thread->runs.empty()) Enqueue(*thread);
   }
 }
 
@@ -156,12 +141,6 @@ void Replayer::RunThread(ThreadReplay& thread, Tick until) {
     if (is_new && !ShowEvents(thread, cursor, until)) return;
     thread.runs.pop_front();
   }
-}
-
-ThreadReplay& Replayer::AddThread(ThreadId id) {
-  if (id.value >= threads_.size()) threads_.resize(id.value + 1);
-  threads_[id.value] = std::make_unique<ThreadReplay>(id);
-  return *threads_[id.value];
 }
 
 void Replayer::SayDamage(std::string what) {

@@ -1,12 +1,14 @@
 // One replay: takes decoded chunks, merges the threads of each process by tick, keeps range stacks and live blocks, and
 // calls the visitor. Capture::Replay drives it; nothing else needs it.
 //
-// In ten sources: replayer.cc merges; of the others each has its part in its name (replayer_calls.cc: calls of CUDA;
-// replayer_switches.cc: how much is recorded; replayer_bases.cc: which threads work for others; replayer_skim.cc:
-// chunks of which memory alone is wanted).
+// In twelve sources: replayer.cc merges; of the others each has its part in its name (replayer_calls.cc: calls of CUDA;
+// replayer_switches.cc: how much is recorded; replayer_bases.cc: which threads work for others; replayer_repeats.cc:
+// steps that a chunk names; replayer_runs.cc: runs and their records; replayer_skim.cc: chunks of which memory alone is
+// wanted).
 #ifndef TOOLS_MODEL_REPLAYER_H_
 #define TOOLS_MODEL_REPLAYER_H_
 
+#include <deque>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -21,6 +23,7 @@
 #include "tools/model/clock.h"
 #include "tools/model/known_blocks.h"
 #include "tools/model/process_ids.h"
+#include "tools/model/repeats.h"
 #include "tools/model/thread_replay.h"
 
 namespace memoir {
@@ -74,7 +77,17 @@ class Replayer : public ReplayState {
   void ApplyOpenModules(const v1::Keyframe& keyframe);
   void CompareKeyframe(const v1::Keyframe& keyframe);
   void AddRuns(const std::shared_ptr<Chunk>& chunk);
+  void CountRecords(ThreadReplay& thread, RunCursor& cursor);
+  void CountRepeatedRecords(const Payload& payload);
+  // Of steps that a chunk names: replayer_repeats.cc.
+  void AddRepeats(const std::shared_ptr<Chunk>& chunk);
+  void ShowRepeats(Tick until);
+  void ShowRepeated(RepeatCursor& cursor);
+  void ShowRepeatedBlock(ThreadReplay& thread, const RepeatCursor& cursor);
+  void ShowRepeatedFree(ThreadReplay& thread, const RepeatCursor& cursor);
+  Tick NextRepeat() const { return repeats_.empty() ? kForever : repeats_.front().tick(); }
 
+  void Enqueue(ThreadReplay& thread);  // it has runs
   // Shows what is read up to a tick, all threads merged; less where it `may_wait` for what the next chunk says.
   void Drain(Tick until, bool may_wait = false);
   void RunThread(ThreadReplay& thread, Tick until);
@@ -83,6 +96,7 @@ class Replayer : public ReplayState {
   void ShowRangeBegin(ThreadReplay& thread, RunCursor& cursor, RangeSource source);
   void ShowRangeEnd(ThreadReplay& thread, RunCursor& cursor);
   void ShowAllocate(ThreadReplay& thread, RunCursor& cursor);
+  void ShowBlock(ThreadReplay& thread, Block& block, const BlockTracker::Verdict& verdict);
   void ShowDeallocate(ThreadReplay& thread, RunCursor& cursor);
   void ShowHolds(const ThreadReplay& thread, RunCursor& cursor);
   void ShowCall(const ThreadReplay& thread, RunCursor& cursor);
@@ -92,6 +106,7 @@ class Replayer : public ReplayState {
   // Of devices with a caching allocator: replayer_devices.cc.
   void ShowDeviceEvent(ThreadReplay& thread, RunCursor& cursor);
   void ShowFreeCompleted(ThreadReplay& thread, RunCursor& cursor);
+  void ShowFreeCompleted(ThreadReplay& thread, DeviceId device, std::uint64_t address, std::uint64_t serial, Tick tick);
   void ShowSegment(ThreadReplay& thread, RunCursor& cursor);
   void ShowOutOfMemory(ThreadReplay& thread, RunCursor& cursor);
   void ShowStatistics(ThreadReplay& thread, RunCursor& cursor);
@@ -118,6 +133,7 @@ class Replayer : public ReplayState {
   }
   // A block or what is like one, at the event in hand: address, serial, device, and what runs on the thread.
   Block BlockAt(ThreadReplay& thread, RunCursor& cursor);
+  Block BlockOn(ThreadReplay& thread, DeviceId device, Tick tick);  // but for address and serial
   void ShowSwitch(ThreadReplay& thread, RunCursor& cursor);
   void NoteSwitch(const SwitchEvent& event);
   void ForgetBefore(ThreadId by, Tick tick);
@@ -202,12 +218,14 @@ class Replayer : public ReplayState {
   std::vector<std::unique_ptr<DeviceMemory>> memories_;  // by DeviceId; of earlier processes: nullptr
   std::vector<std::unique_ptr<ThreadReplay>> threads_;   // by ThreadId; of earlier processes: nullptr
   std::vector<ThreadReplay*> heap_;                      // threads with runs, least tick first
+  StretchTable stretches_;                               // of the part
+  std::deque<RepeatCursor> repeats_;                     // of chunks in their order, not shown yet
   std::vector<Tensor> tensors_;                          // of the event in hand
   std::vector<std::uint32_t> tensor_rows_;               // of the event in hand, 0: not recorded
   std::vector<NameId> holds_names_;                      // of the event in hand
   Damage damage_place_;                                  // the chunk in hand
   Tick now_ = 0;                                         // latest tick shown
-  std::uint64_t calls_ = 0, allocations_ = 0;
+  std::uint64_t calls_ = 0, allocations_ = 0, unknown_serials_ = 0;
   std::vector<NameRoles> name_roles_;                           // by NameId
   absl::flat_hash_map<std::uint64_t, ThreadId> torch_threads_;  // of this process
   std::size_t waiting_chunks_ = 0;                              // taken while runs were held back

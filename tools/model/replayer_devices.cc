@@ -73,16 +73,21 @@ void Replayer::ShowDeviceEvent(ThreadReplay& thread, RunCursor& cursor) {
 
 void Replayer::ShowFreeCompleted(ThreadReplay& thread, RunCursor& cursor) {
   const Block at = BlockAt(thread, cursor);
-  auto event = MakeEvent<FreeCompletedEvent>(process_, thread.id(), cursor.tick);
-  event.device = at.device;
-  event.address = at.address;
-  auto freed = MemoryOf(at.device).CompleteFree(at.address, at.serial);
+  ShowFreeCompleted(thread, at.device, at.address, at.serial, cursor.tick);
+}
+
+void Replayer::ShowFreeCompleted(ThreadReplay& thread, DeviceId device, std::uint64_t address, std::uint64_t serial,
+                                 Tick tick) {
+  auto event = MakeEvent<FreeCompletedEvent>(process_, thread.id(), tick);
+  event.device = device;
+  event.address = address;
+  auto freed = MemoryOf(device).CompleteFree(address, serial);
   if (!freed) {
     // Its request was lost: the block ends here.
-    const Block* there = blocks_.live().Find(at.device, at.address);
-    if (there == nullptr || there->serial > at.serial) return;
-    Close(*there, thread.id(), cursor.tick, DeallocateCause::kRecorded, at.serial);
-    freed = MemoryOf(at.device).CompleteFree(at.address, at.serial);
+    const Block* there = blocks_.live().Find(device, address);
+    if (there == nullptr || there->serial > serial) return;
+    Close(*there, thread.id(), tick, DeallocateCause::kRecorded, serial);
+    freed = MemoryOf(device).CompleteFree(address, serial);
   }
   if (freed) event.bytes = freed->bytes;
   if (freed) event.requested_bytes = freed->requested;

@@ -6,31 +6,6 @@
 
 namespace memoir {
 
-bool Replayer::StartRun(ThreadReplay& thread, RunCursor& cursor) {
-  cursor.started = true;
-  const Run& run = cursor.run;
-  const std::uint64_t end = run.first_record + run.record_count;
-  if (thread.next_record_known && run.first_record < thread.next_record && run.record_count != 0) {
-    report_->repeated_records += std::min(end, thread.next_record) - run.first_record;
-    if (end <= thread.next_record) return false;
-  }
-  // A thread whose first runs are in parts that are gone has lost nothing that was not said already.
-  const bool known = thread.next_record_known || (!passed_evicted_ && processes_[process_.value].starts_at_first_chunk);
-  if (known && run.first_record > thread.next_record) {
-    auto event = MakeEvent<LostEvent>(process_, thread.id(), cursor.tick);
-    event.records = run.first_record - thread.next_record;
-    report_->lost_records += event.records;
-    thread.modules().clear();  // which of them are still open, nobody knows
-    visitor_.OnLost(event);
-  }
-  thread.next_record = std::max(thread.next_record, end);
-  thread.next_record_known = true;
-  const bool skim = cursor.chunk->memory_alone;
-  SetDepth(thread, skim ? 0 : run.start_depth, cursor.tick);
-  ShowStack(thread, skim ? StackId() : ids_->stack(run.start_stack), cursor.tick, true);
-  return true;
-}
-
 bool Replayer::ShowEvents(ThreadReplay& thread, RunCursor& cursor, Tick until) {
   do {
     if (cursor.chunk->memory_alone && cursor.tick <= until && Skim(thread, cursor)) continue;
@@ -289,11 +264,16 @@ void Replayer::ShowFirstSeen(ThreadReplay& thread, RunCursor& cursor, bool as_re
 
 Block Replayer::BlockAt(ThreadReplay& thread, RunCursor& cursor) {
   Run& run = cursor.run;
-  Block block;
+  Block block = BlockOn(thread, ids_->device(cursor.has_device ? run.device.Next32() : 0), cursor.tick);
   block.address = cursor.address += static_cast<std::uint64_t>(ZigZag(run.address_delta.Next()));
   block.serial = cursor.serial += static_cast<std::uint64_t>(ZigZag(run.serial_delta.Next()));
-  block.device = ids_->device(cursor.has_device ? run.device.Next32() : 0);
-  block.tick = cursor.tick;
+  return block;
+}
+
+Block Replayer::BlockOn(ThreadReplay& thread, DeviceId device, Tick tick) {
+  Block block;
+  block.device = device;
+  block.tick = tick;
   block.thread = thread.id();
   const ThreadReplay& working = WorkingThread(thread);
   if (const OpenRange* range = working.outermost_operator()) {
@@ -366,21 +346,25 @@ void Replayer::ShowAllocate(ThreadReplay& thread, RunCursor& cursor) {
   finding_ = cursor.kind() == v1::BLOCK_FOUND;
   if (finding_ && !block.operator_name.valid()) block.origin = BlockOrigin::kFound;
   if (!finding_) known_blocks_.Follow(allocations_, cursor.kind() != v1::ALLOCATE, block);
-  const BlockTracker::Verdict verdict = blocks_.Judge(block.device, block.address, block.serial);
-  if (verdict.replaced != nullptr) Close(*verdict.replaced, thread.id(), cursor.tick, verdict.cause);
+  ShowBlock(thread, block, blocks_.Judge(block.device, block.address, block.serial));
+  finding_ = false;
+}
+
+void Replayer::ShowBlock(ThreadReplay& thread, Block& block, const BlockTracker::Verdict& verdict) {
+  if (verdict.replaced != nullptr) Close(*verdict.replaced, thread.id(), block.tick, verdict.cause);
   if (!verdict.closed_at_once) {
-    Open(block, &WorkingThread(thread).stack(), cursor.tick);
+    Open(block, &WorkingThread(thread).stack(), block.tick);
     return;
   }
   // It comes after its own end. What lives at its address now must stay there, so it is shown under a slot of its own.
   block.ordinal = allocations_++;
   block.slot = Block::kNoSlot;
-  auto begin = MakeEvent<AllocateEvent>(process_, thread.id(), cursor.tick);
+  auto begin = MakeEvent<AllocateEvent>(process_, thread.id(), block.tick);
   begin.block = &block;
   begin.stack = &WorkingThread(thread).stack();
   begin.base = BaseOf(thread);
   visitor_.OnAllocate(begin);
-  auto end = MakeEvent<DeallocateEvent>(process_, thread.id(), cursor.tick);
+  auto end = MakeEvent<DeallocateEvent>(process_, thread.id(), block.tick);
   end.block = &block;
   end.cause = verdict.cause;
   end.temporary = block.operator_call != 0;

@@ -36,9 +36,23 @@ void SetPlace(ModuleId module, std::uint32_t place, Block& block) {
 
 }  // namespace
 
+// The next part begins with a keyframe, and what its threads recorded in between is nobody's loss.
+void Replayer::PassEvicted() {
+  Drain(kForever);
+  Cut();
+  resync_ = after_evicted_ = passed_evicted_ = true;
+  evicted_from_ = now_;
+  known_blocks_.Lose();
+  for (const std::unique_ptr<ThreadReplay>& thread : threads_) {
+    if (thread == nullptr) continue;
+    thread->next_record_known = false;
+    thread->modules().clear();
+  }
+}
+
 void Replayer::TakeKeyframe(const Chunk& chunk) {
   const bool apply = resync_ || (!began_ && chunk.header.sequence != 0);
-  if (!apply && !heap_.empty()) return;  // its state is between events that are not shown yet
+  if (!apply && !(heap_.empty() && repeats_.empty())) return;  // its state is between events that are not shown yet
   v1::Keyframe keyframe;
   const KeyframeParts parts = apply ? KeyframeParts::kAll : KeyframeParts::kDevices;
   if (const absl::Status parsed = ParseKeyframe(chunk.payload->keyframe, parts, &keyframe); !parsed.ok()) {

@@ -42,8 +42,10 @@ struct RunCursor {
   bool has_graph_exec;
   bool has_correlation;
   bool started = false;
-  std::size_t index = 0;  // of the next event
-  Tick tick;              // of the next event
+  bool was_shown = false;          // all of its records, by runs before
+  std::uint64_t lost_records = 0;  // between the run before and this one
+  std::size_t index = 0;           // of the next event
+  Tick tick;                       // of the next event
   std::uint64_t address = 0;
   std::uint64_t serial = 0;
   std::uint64_t stream = 0;
@@ -114,7 +116,9 @@ class ThreadReplay {
   // Of one on which autograd's engine runs: the thread whose forward pass made the node that it ran last.
   ThreadId forward_thread;
   std::deque<RunCursor> runs;
+  // As far as runs are read, shown or not.
   std::uint64_t next_record = 0;
+  std::uint64_t run_end = 0;  // behind its last run; the records up to next_record are in rows
   bool next_record_known = false;
   Tick NextTick() const { return runs.front().tick; }
 

@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tools/read/process_info.h"
+#include "tools/read/stretch.h"
 #include "tools/read/varint.h"
 
 namespace memoir {
@@ -169,7 +170,8 @@ std::string WalkChunk(Window& file, std::uint64_t offset, std::uint64_t end, Wal
   if (header.stored_bytes == 0 && !chunk->has_index) return "chunk holds nothing";
   if (header.payload_bytes > kMaxPayloadBytes) return "chunk says that it is larger than 64 MiB";
   if (header.stored_bytes > kMaxPayloadBytes + (1u << 20)) return "chunk is stored in more than 64 MiB";
-  if (header.event_count > header.payload_bytes) return "chunk says that it has more events than bytes";
+  if (header.event_count > header.payload_bytes + kMaxRepeatedEvents)
+    return "chunk says that it has more events than bytes";
   return "";
 }
 

@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kMaxDefinitions = 1u << 18;  // of a kind in one chunk
 constexpr std::size_t kMaxDefinitionBytes = 1u << 18;
 constexpr std::size_t kMaxRuns = 1u << 18;
+constexpr std::size_t kMaxStretches = 256, kMaxStretchEvents = 1u << 20;  // in one chunk
 constexpr int kMaxDimensions = 1024;
 
 absl::Status Damaged(const std::string& what) { return absl::DataLossError(what); }
@@ -42,69 +43,19 @@ absl::Status ParseMessage(const WireField& field, Message* message) {
   return absl::OkStatus();
 }
 
-// The column that a field of a ThreadRun is, or nullptr.
-Column* ColumnOf(Run& run, std::uint32_t field) {
-  switch (field) {
-#define MEMOIR_COLUMN(Name, name, field, values, absence) \
-  case field:                                             \
-    return &run.name;
-#include "proto/memoir/events.def"
-    default:
-      return nullptr;
-  }
-}
-
-// A column of one value may be encoded unpacked by other writers, and a packed field may come in pieces; version 1 has
-// neither.
-bool SetColumn(const WireField& field, Column* column) {
-  if (field.type != WireType::kBytes || !column->empty()) return false;
-  *column = Column(field.bytes);
-  return true;
-}
-
-absl::Status ParseRun(std::string_view bytes, Run* run) {
-  WireReader reader(bytes);
-  WireField field;
-  while (reader.Next(&field)) {
-    if (Column* column = ColumnOf(*run, field.number)) {
-      if (!SetColumn(field, column)) return Damaged("column of a run is not packed as one");
-      continue;
-    }
-    switch (field.number) {
-      case v1::ThreadRun::kThreadFieldNumber:
-        run->thread = static_cast<std::uint32_t>(field.value);
-        break;
-      case v1::ThreadRun::kFirstRecordFieldNumber:
-        run->first_record = field.value;
-        break;
-      case v1::ThreadRun::kRecordCountFieldNumber:
-        run->record_count = field.value;
-        break;
-      case v1::ThreadRun::kStartDepthFieldNumber:
-        run->start_depth = static_cast<std::uint32_t>(field.value);
-        break;
-      case v1::ThreadRun::kFirstTickFieldNumber:
-        run->first_tick = field.value;
-        break;
-      case v1::ThreadRun::kStartStackFieldNumber:
-        run->start_stack = static_cast<std::uint32_t>(field.value);
-        break;
-      case v1::ThreadRun::kKindFieldNumber:
-        run->kind = field.bytes;
-        break;
-      default:
-        break;
-    }
-  }
-  if (!reader.ok()) return Damaged("run is damaged");
-  if (run->kind.empty()) return Damaged("run holds no event");
-  if (run->start_depth > (1u << 16)) return Damaged("run starts deeper than ranges can be nested");
-  return absl::OkStatus();
-}
-
 absl::Status AddRun(const WireField& field, Payload* payload) {
   if (payload->runs.size() == kMaxRuns) return Damaged("chunk holds more runs than a chunk can");
   return ParseRun(field.bytes, &payload->runs.emplace_back());
+}
+
+absl::Status AddStretch(const WireField& field, Payload* payload) {
+  if (payload->stretches.size() == kMaxStretches) return Damaged("chunk defines more stretches than a chunk can");
+  auto stretch = std::make_shared<Stretch>();
+  absl::Status parsed = ParseStretch(field.bytes, kMaxStretchEvents - payload->stretch_events, stretch.get());
+  if (!parsed.ok()) return parsed;
+  payload->stretch_events += stretch->events.size();
+  payload->stretches.push_back(std::move(stretch));
+  return absl::OkStatus();
 }
 
 struct TableColumns {
@@ -162,6 +113,13 @@ absl::Status AddField(const WireField& field, Payload* payload) {
       return ParseTable(field.bytes, &payload->tensors);
     case v1::Payload::kRunsFieldNumber:
       return AddRun(field, payload);
+    case v1::Payload::kStretchesFieldNumber:
+      return AddStretch(field, payload);
+    case v1::Payload::kRepeatsFieldNumber:
+      if (!payload->repeats.rows.empty()) return Damaged("chunk has two lists of repeats");
+      return ParseRepeats(field.bytes, &payload->repeats);
+    case v1::Payload::kRepeatedRecordsFieldNumber:
+      return AddDefinition(field, &payload->repeated_records);
     case v1::Payload::kClockFieldNumber:
       return ParseMessage(field, &payload->clock);
     case v1::Payload::kCountersFieldNumber:
@@ -208,7 +166,9 @@ std::uint64_t CountHoldsNames(const v1::SignatureDef& signature) {
 }
 
 std::uint64_t Payload::memory() const {
-  return bytes.capacity() + tensors.capacity() * sizeof(TensorRow) + runs.capacity() * sizeof(Run) +
+  const std::uint64_t repeated = stretch_events * sizeof(StretchEvent) + repeats.rows.capacity() * sizeof(RepeatRow) +
+                                 repeats.addresses.capacity() * 2 * sizeof(std::uint64_t);
+  return repeated + bytes.capacity() + tensors.capacity() * sizeof(TensorRow) + runs.capacity() * sizeof(Run) +
          256 * (names.size() + layouts.size() + signatures.size()) + 64 * stacks.size();
 }
 
@@ -237,6 +197,7 @@ absl::Status ParsePayload(std::string bytes, SignatureTensors* signature_tensors
     if (absl::Status checked = CheckRun(run, *signature_tensors); !checked.ok()) return checked;
     payload->events += run.kind.size();
   }
+  payload->events += payload->repeats.events;
   return absl::OkStatus();
 }
 

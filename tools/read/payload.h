@@ -6,6 +6,7 @@
 #define TOOLS_READ_PAYLOAD_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,22 +15,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "memoir/v1/capture.pb.h"
+#include "tools/read/run.h"
+#include "tools/read/stretch.h"
 #include "tools/read/varint.h"
 
 namespace memoir {
-
-// Events of one thread that follow one another (ThreadRun), with its columns under their names there.
-struct Run {
-  std::uint32_t thread = 0;
-  std::uint32_t start_depth = 0;
-  std::uint32_t start_stack = 0;
-  std::uint64_t first_record = 0;
-  std::uint64_t record_count = 0;
-  std::uint64_t first_tick = 0;
-  std::string_view kind;  // one EventKind per event
-#define MEMOIR_COLUMN(Name, name, field, values, absence) Column name;
-#include "proto/memoir/events.def"
-};
 
 // A row of the chunk's tensor table; layout and device are the part's numbers.
 struct TensorRow {
@@ -51,6 +41,10 @@ struct Payload {
   std::vector<v1::StackDef> stacks;
   std::vector<TensorRow> tensors;
   std::vector<Run> runs;
+  std::vector<std::shared_ptr<const Stretch>> stretches;
+  std::size_t stretch_events = 0;  // of all these
+  Repeats repeats;
+  std::vector<v1::RepeatedRecords> repeated_records;
   v1::ClockSync clock;  // tick 0: none
   v1::Counters counters;
   bool has_counters = false;

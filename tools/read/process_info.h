@@ -9,7 +9,7 @@
 
 namespace memoir {
 
-inline constexpr std::uint32_t kFormatVersion = 1;
+inline constexpr std::uint32_t kFormatVersion = 2;
 
 // Of ProcessInfo.coordinates a recorder writes at most so many; a reader looks at no more.
 inline constexpr int kMostCoordinates = 16;

@@ -83,7 +83,30 @@ enum : std::uint32_t {
   kKeyframe = 10,
   kEnd = 11,
   kStacks = 12,
+  kStretches = 13,
+  kRepeats = 14,
+  kRepeatedRecords = 15,
 };
+}
+namespace stretch {
+enum : std::uint32_t { kId = 1, kEvents = 2, kThread = 3, kOfHost = 4, kFreedEvent = 5 };
+}
+namespace repeats {
+enum : std::uint32_t {
+  kStretch = 1,
+  kFirstEvent = 2,
+  kEvents = 3,
+  kTickDelta = 4,
+  kTicks = 5,
+  kStepDelta = 6,
+  kStepNumber = 7,
+  kAddressDelta = 8,
+  kLivingSerial = 9,
+  kSerialDelta = 10,
+};
+}
+namespace repeated_records {
+enum : std::uint32_t { kThread = 1, kEndRecord = 2, kStartStack = 3 };
 }
 namespace name {
 enum : std::uint32_t {
@@ -135,6 +158,7 @@ enum : std::uint32_t {
   kFirstTick = 5,
   kKind = 6,
   kStartStack = 46,
+  kRepeatedBefore = 64,
 };
 }
 namespace counters {
