@@ -36,6 +36,18 @@ class Dies(torch.autograd.Function):
 layer = torch.nn.Linear(256, 256, device=sys.argv[1])
 layer(Dies.apply(layer(torch.randn(64, 256, device=sys.argv[1])))).sum().backward()
 '''
+# In the middle of a step's backward pass.
+KILLED = TRAINING.replace("for step", """
+class Dies(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+    @staticmethod
+    def backward(ctx, gradient):
+        if step == steps - 1:
+            os.kill(os.getpid(), 9)
+        return gradient
+for step""").replace("import sys", "import os, sys").replace("F.relu(model(", "F.relu(Dies.apply(model(").replace("device=device)))", "device=device))))")
 # Four threads that free what others have allocated, so that events of an address come out of order.
 THREADS = '''
 import queue, threading, torch
@@ -91,7 +103,7 @@ def memoir_run(tree, output, *options, command, returncode=0):
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("programs")
-    for name, source in (("training", TRAINING), ("dies", DIES), ("threads", THREADS), ("switched", SWITCHED)):
+    for name, source in (("training", TRAINING), ("dies", DIES), ("killed", KILLED), ("threads", THREADS), ("switched", SWITCHED)):
         (folder / f"{name}.py").write_text(source)
     return folder
 
@@ -105,7 +117,9 @@ def simulated(tree, programs, tmp_path_factory):
 def test_it_is_short_and_needs_two_packages_alone():
     lines = EXAMPLE.read_text().splitlines()
     foreign = {line.split()[1].split(".")[0] for line in lines if line.startswith(("import ", "from "))} - sys.stdlib_module_names
-    assert len(lines) <= 200 and foreign == {"capture_pb2", "google", "zstandard"}
+    assert len(lines) <= 200 and foreign == {"capture_pb2", "google", "named_steps", "zstandard"}
+    steps = (EXAMPLE.parent / "named_steps.py").read_text().splitlines()   # of recordings with --detail auto
+    assert len(steps) <= 50 and {line for line in steps if line.startswith(("import ", "from "))} == {"import itertools", "import capture_pb2 as pb"}
 
 
 def test_a_recording_on_the_cpu(tree, programs, tmp_path, read, show):
@@ -114,6 +128,31 @@ def test_a_recording_on_the_cpu(tree, programs, tmp_path, read, show):
     assert_same(totals, show(capture))
     cpu, = totals["devices"]
     assert totals["operator_calls"] > 1000 and cpu["device"] == "cpu" and cpu["peak_allocated_bytes"] > 4 * 64 * 64 * 4 * 4
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_a_recording_that_names_its_steps(tree, programs, tmp_path, read, show, device):
+    options = SIMULATED if device == "cuda" else ()
+    capture = memoir_run(tree, tmp_path / "capture", *options, "--detail", "auto", command=[sys.executable, programs / "training.py", device, 200])
+    totals, shown = read(capture), show(capture)
+    assert_same(totals, shown)
+    assert shown["keyframe_mismatches"] == 0 and shown["processes"][0]["known_steps"]["steps_in_full"] < 10
+    whole = memoir_run(tree, tmp_path / "whole", *options, "--detail", "blocks", command=[sys.executable, programs / "training.py", device, 200])
+    sizes = [sum(part.stat().st_size for part in folder.glob("*.memoir")) for folder in (capture, whole)]
+    assert 3 * sizes[0] < 2 * sizes[1], sizes   # the three steps in full included
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_a_process_that_dies_in_a_named_step(tree, programs, tmp_path, read, show, device):
+    options = SIMULATED if device == "cuda" else ()
+    command = [sys.executable, programs / "killed.py", device, 150]
+    capture = memoir_run(tree, tmp_path / "capture", *options, "--detail", "auto", command=command, returncode=137)
+    totals, shown = read(capture), show(capture)
+    assert_same(totals, shown)
+    assert totals["lost_records"] == 0 and shown["processes"][0]["known_steps"]["steps"] > 100
+    whole = show(memoir_run(tree, tmp_path / "whole", *options, "--detail", "blocks", command=command, returncode=137))
+    peaks = [{device["device"]: device["peak_allocated_bytes"] for device in of["devices"]} for of in (shown, whole)]
+    assert peaks[0] == peaks[1]
 
 
 def test_a_recording_on_a_gpu(simulated, read, show):

@@ -40,6 +40,7 @@ ProcessFacts SomeFacts() {
 
 Recording::Recording(const Options& options)
     : capture_(options.capture.empty() ? temporary_.path() + "/capture" : options.capture) {
+  if (options.repeats) facts_.sources.emplace_back("known-steps");
   WriterOptions writer;
   writer.folder = capture_;
   writer.stem = kStem;

@@ -37,6 +37,7 @@ class Recording {
     std::uint64_t max_bytes = 0;
     std::uint64_t part_bytes = kDefaultPartBytes;
     std::uint64_t retry_ns = kDefaultRetryNs;
+    bool repeats = false;  // as with --detail auto
   };
   explicit Recording(const Options& options);
   Recording() : Recording(Options{}) {}

@@ -71,6 +71,25 @@ void ReadRun(pbf_reader run, OnFile* on_file) {
   known = std::max(known, next);
 }
 
+void ReadRepeatedRecords(pbf_reader records, OnFile* on_file) {
+  std::uint32_t thread = 0;
+  std::uint64_t end = 0;
+  while (records.next()) {
+    switch (records.tag()) {
+      case field::repeated_records::kThread:
+        thread = records.get_uint32();
+        break;
+      case field::repeated_records::kEndRecord:
+        end = records.get_uint64();
+        break;
+      default:
+        records.skip();
+    }
+  }
+  std::uint64_t& known = on_file->next_record[thread];
+  known = std::max(known, end);
+}
+
 void ReadCounters(pbf_reader counters, WriterStatus* counted) {
   *counted = {};
   while (counters.next()) {
@@ -105,6 +124,9 @@ void ReadPayload(std::string_view bytes, bool newest, OnFile* on_file) {
     switch (payload.tag()) {
       case field::payload::kRuns:
         ReadRun(payload.get_message(), on_file);
+        break;
+      case field::payload::kRepeatedRecords:
+        ReadRepeatedRecords(payload.get_message(), on_file);
         break;
       case field::payload::kEnd:
         on_file->ended = true;

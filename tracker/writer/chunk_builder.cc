@@ -1,6 +1,7 @@
 #include "tracker/writer/chunk_builder.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tracker/writer/event_kinds.h"
 #include "tracker/writer/keyframe.h"
@@ -40,7 +41,9 @@ void ChunkBuilder::MarkUsedNames(std::unordered_set<std::uint32_t>* used) const 
 
 void ChunkBuilder::Add(ThreadState& thread, const EventGroup& group) {
   if (group.kind == RecordKind::kHolds) held_.Note(thread.thread, group);
+  if (follows_steps_ && level_ == RecordingLevel::kMemory && PackInRow(thread, group)) return;
   Pack(thread, group);
+  last_run_tick_ = std::max(last_run_tick_, group.tick);
 }
 
 void ChunkBuilder::Pack(ThreadState& thread, const EventGroup& group) {
@@ -98,6 +101,10 @@ void ChunkBuilder::Pack(ThreadState& thread, const EventGroup& group) {
       break;
   }
   run_bytes_ += run.bytes() - bytes_before;
+  NoteEvent(thread, group);
+}
+
+void ChunkBuilder::NoteEvent(ThreadState& thread, const EventGroup& group) {
   thread.next_record = group.first_record + group.records;
   first_tick_ = events_ == 0 ? group.tick : std::min(first_tick_, group.tick);
   last_tick_ = std::max(last_tick_, group.tick);
@@ -144,7 +151,8 @@ RunColumns& ChunkBuilder::StartRun(ThreadState& thread, const EventGroup& group)
   }
   thread.run = runs_.back().get();
   if (!stacks_.Define(thread.stack, part_, names_, &definitions_)) thread.stack = 0;
-  thread.run->Start(thread.thread, group.first_record, thread.ranges.depth(), thread.stack);
+  thread.run->Start(thread.thread, group.first_record, thread.ranges.depth(), thread.stack,
+                    std::exchange(thread.repeated, 0));
   run_bytes_ += kRunOverhead;
   return *thread.run;
 }
@@ -184,31 +192,30 @@ void ChunkBuilder::AddAllocate(ThreadState& thread, const EventGroup& group, Run
   const std::uint32_t device = devices_.Find(record.device_type, record.device_index, part_, &definitions_);
   run.Block(record.address, record.serial, device);
   run.Put(RunColumn::kBytes, record.bytes);
-  LiveBlock block = BlockHere(thread, device);
-  block.address = record.address;
-  block.bytes = record.bytes;
-  block.serial = record.serial;
-  block.tick = record.tick;
-  memory_.Allocate(block);
+  Track(thread, record, device);
 }
 
 void ChunkBuilder::AddDeallocate(const EventGroup& group, RunColumns& run) {
   const auto& record = group.As<DeallocateRecord>();
   const std::uint32_t device = devices_.Find(record.device_type, record.device_index, part_, &definitions_);
   run.Block(record.address, record.serial, device);
-  if (memory_.HasSegments(device)) return memory_.RequestFree(device, record.address, record.serial);
-  memory_.Deallocate(device, record.address, record.serial);
+  TrackFree(record, device);
 }
 
-void ChunkBuilder::AddTo(std::string* payload) const {
+void ChunkBuilder::AddTo(std::string* payload) {
+  repeats_.GiveAddresses();
   payload->append(definitions_);
   tensors_.AddTo(payload);
   for (const auto& run : runs_) run->AddTo(payload);
+  repeats_.rows().AddTo(payload);
+  AddRepeatedRecords(payload);
 }
 
 void ChunkBuilder::Clear() {
   definitions_.clear();
   tensors_.Clear();
+  repeats_.Clear();
+  repeating_.clear();
   for (ThreadState* thread : running_) thread->run = nullptr;
   running_.clear();
   for (auto& run : runs_) {

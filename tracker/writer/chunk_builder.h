@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_set>
@@ -27,6 +28,7 @@
 #include "tracker/writer/run_columns.h"
 #include "tracker/writer/seen_signatures.h"
 #include "tracker/writer/stack_table.h"
+#include "tracker/writer/step_repeats.h"
 #include "tracker/writer/tensor_table.h"
 #include "tracker/writer/threads.h"
 
@@ -36,20 +38,25 @@ class ChunkBuilder {
  public:
   explicit ChunkBuilder(const RingReader& ring, std::size_t max_live_blocks = kMaxLiveBlocks);
 
+  // Steps whose memory events come again are not packed again (step_repeats.h). Before the first event.
+  void FollowSteps() { follows_steps_ = true; }
   // Dictionaries are defined anew in another part. Only while the chunk is empty.
-  void SetPart(std::uint32_t part) { part_ = part; }
+  void SetPart(std::uint32_t part) {
+    part_ = part;
+    repeats_.ForgetWithout([this](std::uint32_t stack) { return stacks_.Knows(stack); });
+  }
   void Add(ThreadState& thread, const EventGroup& group);
   // Says the thread's Python stack where that was recorded before the first event that is added.
   void TakeStack(ThreadState& thread, const StackRecord& record);
 
-  bool empty() const { return runs_.empty(); }
-  std::size_t bytes() const { return definitions_.size() + run_bytes_ + tensors_.bytes(); }
+  bool empty() const { return runs_.empty() && repeating_.empty(); }
+  std::size_t bytes() const { return definitions_.size() + run_bytes_ + tensors_.bytes() + repeats_.rows().bytes(); }
   std::uint64_t events() const { return events_; }
   std::uint64_t first_tick() const { return first_tick_; }
   std::uint64_t last_tick() const { return last_tick_; }
 
-  // Appends dictionaries, tensor table and runs to a Payload.
-  void AddTo(std::string* payload) const;
+  // Appends dictionaries, tensor table, runs and rows to a Payload. No event may be added before Clear.
+  void AddTo(std::string* payload);
   void Clear();
 
   // Appends the dictionaries that a keyframe needs and the keyframe: the state after all events added so far.
@@ -66,6 +73,15 @@ class ChunkBuilder {
 
  private:
   void Pack(ThreadState& thread, const EventGroup& group);
+  void NoteEvent(ThreadState& thread, const EventGroup& group);
+  // chunk_builder_repeats.cc. True: the event needs no run.
+  bool PackInRow(ThreadState& thread, const EventGroup& group);
+  bool PackStackInRow(ThreadState& thread, const EventGroup& group);
+  bool AddToRow(ThreadState& thread, const EventGroup& group, const RepeatableEvent& event, StepRepeats::Facts facts,
+                std::uint32_t stack_before);
+  void NoteRepeated(ThreadState& thread, const EventGroup& group, std::uint32_t stack_before);
+  void DefineStretch(KnownStretch* stretch);
+  void AddRepeatedRecords(std::string* payload) const;
   RunColumns& RunFor(ThreadState& thread, const EventGroup& group);
   RunColumns& StartRun(ThreadState& thread, const EventGroup& group);
   void AddBegin(ThreadState& thread, const EventGroup& group, RunColumns& run);
@@ -78,6 +94,10 @@ class ChunkBuilder {
   bool IsHeldStill(const HeldNow::Copy& held, std::size_t tensor);
   void AddAllocate(ThreadState& thread, const EventGroup& group, RunColumns& run);
   void AddDeallocate(const EventGroup& group, RunColumns& run);
+  // What each event changes, wherever it is packed.
+  void Track(const ThreadState& thread, const AllocateRecord& record, std::uint32_t device);
+  void Track(const ThreadState& thread, const BlockRecord& record, std::uint32_t device);
+  void TrackFree(const DeallocateRecord& record, std::uint32_t device);
   bool AddArguments(const EventGroup& group, RunColumns& run);  // false: they are damaged, and none are in the capture
   void AddSwitch(const EventGroup& group, RunColumns& run);
   // chunk_builder_stacks.cc. Of a thread without Python frames that of the thread it works for.
@@ -119,6 +139,11 @@ class ChunkBuilder {
   MemoryState memory_;
   DriverState driver_;
   HostState host_;
+  StepRepeats repeats_;
+  bool follows_steps_ = false;
+  std::map<std::uint32_t, std::uint32_t>
+      repeating_;                    // threads with records in this chunk that need no run: stacks before
+  std::uint64_t last_run_tick_ = 0;  // of what was packed in a run last
   RecordingLevel level_ = RecordingLevel::kAll;
   bool modules_are_followed_ = false;  // since the first call of one; else keyframes know no places
 

@@ -48,13 +48,31 @@ void ChunkBuilder::AddBlock(ThreadState& thread, const EventGroup& group, RunCol
   run.Put(RunColumn::kBytes, record.bytes);
   run.Put(RunColumn::kRequestedBytes, record.requested);
   run.Place(record.place);
+  Track(thread, record, device);
+}
+
+void ChunkBuilder::Track(const ThreadState& thread, const BlockRecord& record, std::uint32_t device) {
   LiveBlock block = BlockHere(thread, device);
   block.address = record.address;
   block.bytes = record.bytes;
   block.serial = record.serial;
   block.tick = record.tick;
   block.requested = record.requested;
-  group.kind == RecordKind::kBlockFound ? memory_.Find(block) : memory_.Allocate(block);
+  record.header.kind == RecordKind::kBlockFound ? memory_.Find(block) : memory_.Allocate(block);
+}
+
+void ChunkBuilder::Track(const ThreadState& thread, const AllocateRecord& record, std::uint32_t device) {
+  LiveBlock block = BlockHere(thread, device);
+  block.address = record.address;
+  block.bytes = record.bytes;
+  block.serial = record.serial;
+  block.tick = record.tick;
+  memory_.Allocate(block);
+}
+
+void ChunkBuilder::TrackFree(const DeallocateRecord& record, std::uint32_t device) {
+  if (memory_.HasSegments(device)) return memory_.RequestFree(device, record.address, record.serial);
+  memory_.Deallocate(device, record.address, record.serial);
 }
 
 void ChunkBuilder::AddFreeCompleted(const EventGroup& group, RunColumns& run) {

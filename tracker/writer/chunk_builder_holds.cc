@@ -62,7 +62,7 @@ bool ChunkBuilder::IsHeldStill(const HeldNow::Copy& held, std::size_t tensor) {
 void ChunkBuilder::AddHeldNow(std::uint64_t tick) {
   if (threads_.states().empty()) return;
   ThreadState& thread = threads_.State(threads_.states().begin()->first);
-  const RestoredLater next_record(&thread.next_record), all_events(&all_events_);
+  const RestoredLater next_record(&thread.next_record), repeated(&thread.repeated), all_events(&all_events_);
   held_.ForEach([&](HeldNow::Copy& held) {
     for (std::size_t i = 0; i < held.tensors.size(); ++i) {
       if (IsHeldStill(held, i)) continue;

@@ -13,6 +13,9 @@ void ChunkBuilder::MarkUsedStacks(StackTable::Users users, const std::function<v
     for (const OpenRange& range : state.ranges.kept()) use_both(range);
   }
   if (users == StackTable::Users::kThreads) return;
+  for (const KnownStretch& stretch : repeats_.stretches()) {
+    for (const RepeatableEvent& event : stretch.events) use(event.stack);
+  }
   memory_.live().ForEach(use_both);
   memory_.freeing().ForEach(use_both);
 }

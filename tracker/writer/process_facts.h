@@ -11,6 +11,7 @@
 namespace memoir {
 
 inline constexpr std::uint32_t kFormatVersion = 1;
+inline constexpr std::uint32_t kFormatWithRepeats = 2;  // a reader of the first would miss the events that are in rows
 
 // What happened and is not in the capture. As Unrecorded of the capture.
 struct Unrecorded {
@@ -60,6 +61,9 @@ struct ProcessFacts {
   std::vector<Coordinate> coordinates;
   std::string allocator_settings;  // of torch's allocator, as the environment has them
 };
+
+// Whether steps that repeat are recorded without operators (--detail auto), and may be named in place of being packed.
+bool RepeatsSteps(const ProcessFacts& facts);
 
 // A ProcessInfo message without its part number, at most `limit` bytes: texts are cut where it would be longer.
 std::string EncodeProcessInfo(const ProcessFacts& facts, const RingClock& start, const std::string& ring_path,

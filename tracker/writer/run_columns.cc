@@ -13,11 +13,12 @@ std::uint64_t Delta(std::uint64_t value, std::uint64_t before) {
 }  // namespace
 
 void RunColumns::Start(std::uint32_t thread, std::uint64_t first_record, std::uint64_t start_depth,
-                       std::uint32_t start_stack) {
+                       std::uint32_t start_stack, std::uint64_t repeated_before) {
   thread_ = thread;
   first_record_ = first_record;
   start_depth_ = start_depth;
   start_stack_ = start_stack;
+  repeated_before_ = repeated_before;
   record_count_ = first_tick_ = tick_ = address_ = serial_ = stream_ = correlation_ = 0;
   sequence_ = 0;
   bytes_ = 0;
@@ -74,6 +75,13 @@ std::size_t RunColumns::capacity() const {
                          [](std::size_t sum, const VarintColumn& column) { return sum + column.capacity(); });
 }
 
+void RunColumns::AddColumns(protozero::pbf_writer& run) const {
+  kind_.AddTo(run, field::run::kKind);
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (!kRunColumns[i].zeros_left_out || (used_ >> i & 1) != 0) columns_[i].AddTo(run, kRunColumns[i].field);
+  }
+}
+
 void RunColumns::AddTo(std::string* payload) const {
   protozero::pbf_writer message(*payload);
   protozero::pbf_writer run(message, field::payload::kRuns);
@@ -82,11 +90,9 @@ void RunColumns::AddTo(std::string* payload) const {
   run.add_uint64(field::run::kRecordCount, record_count_);
   run.add_uint64(field::run::kStartDepth, start_depth_);
   run.add_uint64(field::run::kFirstTick, first_tick_);
-  kind_.AddTo(run, field::run::kKind);
-  for (std::size_t i = 0; i < columns_.size(); ++i) {
-    if (!kRunColumns[i].zeros_left_out || (used_ >> i & 1) != 0) columns_[i].AddTo(run, kRunColumns[i].field);
-  }
+  AddColumns(run);
   if (start_stack_ != 0) run.add_uint32(field::run::kStartStack, start_stack_);
+  if (repeated_before_ != 0) run.add_uint64(field::run::kRepeatedBefore, repeated_before_);
 }
 
 }  // namespace memoir

@@ -16,8 +16,9 @@ namespace memoir {
 
 class RunColumns {
  public:
-  // Empties the columns for a new run.
-  void Start(std::uint32_t thread, std::uint64_t first_record, std::uint64_t start_depth, std::uint32_t start_stack);
+  // Empties the columns for a new run. `repeated_before`: records of the thread since its last one that need none.
+  void Start(std::uint32_t thread, std::uint64_t first_record, std::uint64_t start_depth, std::uint32_t start_stack,
+             std::uint64_t repeated_before = 0);
 
   // First the event itself, then the columns that its kind takes (proto/memoir/events.def).
   void Event(EventKind kind, std::uint64_t tick);
@@ -49,6 +50,7 @@ class RunColumns {
   std::size_t bytes() const { return bytes_; }  // encoded size so far
   std::size_t capacity() const;                 // memory held
   void AddTo(std::string* payload) const;
+  void AddColumns(protozero::pbf_writer& run) const;  // without what is beside them
 
  private:
   std::uint32_t thread_ = 0;
@@ -56,6 +58,7 @@ class RunColumns {
   std::uint64_t record_count_ = 0;
   std::uint64_t start_depth_ = 0;
   std::uint32_t start_stack_ = 0;
+  std::uint64_t repeated_before_ = 0;
   std::uint64_t first_tick_ = 0;
   // The values before, for deltas.
   std::uint64_t tick_ = 0;

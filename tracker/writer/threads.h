@@ -25,8 +25,9 @@ struct ThreadState {
   std::uint64_t incomplete_since_ns = 0;  // its first group waits for its last records; 0: it does not
   RangeStack ranges;
   ThreadModules modules;
-  std::uint32_t stack = 0;    // of Python (stack_table.h); 0: none, or not known
-  RunColumns* run = nullptr;  // of the chunk in work
+  std::uint32_t stack = 0;     // of Python (stack_table.h); 0: none, or not known
+  std::uint64_t repeated = 0;  // records since its last run that are in rows, or say nothing that was not known
+  RunColumns* run = nullptr;   // of the chunk in work
 };
 
 class Threads {

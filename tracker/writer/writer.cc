@@ -58,7 +58,9 @@ struct Writer::State {
         capture(options, *ring, &builder),
         snapshots(given.snapshots, [this](const SnapshotWish& wish) { return capture.WriteSnapshot(wish); }),
         pump(ring.get(), &builder, &capture, [this] { snapshots.AtOutOfMemory(); }),
-        start(start_clock) {}
+        start(start_clock) {
+    if (RepeatsSteps(given.process)) builder.FollowSteps();
+  }
 
   int StartThread();
   WriterStatus AwaitFirstPart();

@@ -1,0 +1,40 @@
+// A recording of a made-up program whose steps repeat, and what a reader is to show of it. It includes nothing of the
+// recorder, whose names are also those of the tools.
+#ifndef TESTS_AGREEMENT_RECORDED_STEPS_H_
+#define TESTS_AGREEMENT_RECORDED_STEPS_H_
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace memoir::test {
+
+// What a reader is to show: a line for each event.
+struct Steps {
+  std::vector<std::string> events;
+  std::vector<std::uint64_t> step_ticks;
+  std::set<std::pair<std::string, std::uint64_t>> live;  // at the end: device and bytes, address
+};
+
+class RecordedSteps {
+ public:
+  // The steps are other ones with each seed. With --detail auto in its facts. `loses_frees`: some are not recorded, and
+  // another block comes to their address; then `expected` lacks what a reader makes of that.
+  RecordedSteps(std::uint32_t seed, int steps, bool loses_frees = false);
+  ~RecordedSteps();
+  const std::string& folder() const;
+  const std::string& error() const;  // "": it was recorded
+  const Steps& expected() const { return expected_; }
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+  Steps expected_;
+};
+
+}  // namespace memoir::test
+
+#endif  // TESTS_AGREEMENT_RECORDED_STEPS_H_
