@@ -3,6 +3,7 @@
 //
 //     memoir run --detail blocks -o step -- python train.py; week_size step [STEPS] [FOLDER]
 //
+// train.py calls memoir.step(), at least six times.
 // Host blocks have other addresses in each step, as malloc gives them. Prints; asserts no size and no time. FOLDER
 // keeps the recording.
 #include <sys/resource.h>
@@ -11,6 +12,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "interpose/tick.h"
@@ -35,8 +37,11 @@ std::vector<Repeated> StepOf(const std::string& folder) {
   for (const auto& [thread, events] : capture.EventsByThread()) {
     std::map<std::uint64_t, std::pair<std::size_t, std::size_t>> born;  // by address: step and event
     std::vector<std::vector<Repeated>> of_thread;
+    std::vector<FrameSeen> stack;
     for (const Event& event : events) {
       if (event.kind == v1::STEP) of_thread.emplace_back();
+      // Each segment of the ring repeats the stack, wherever in a step it begins.
+      if (event.kind == v1::STACK && std::exchange(stack, event.frames) == event.frames) continue;
       if (of_thread.empty()) continue;
       Repeated repeated{event};
       if (event.kind == v1::ALLOCATE) born[event.address] = {of_thread.size(), of_thread.back().size()};
