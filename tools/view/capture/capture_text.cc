@@ -9,6 +9,7 @@
 #include "tools/model/imported.h"
 #include "tools/model/job.h"
 #include "tools/model/known_steps.h"
+#include "tools/model/snapshots.h"
 #include "tools/view/capture/job_text.h"
 #include "tools/view/capture/unrecorded_text.h"
 #include "tools/view/terminal/terminal_text.h"
@@ -281,7 +282,7 @@ Losses LossesOf(const Capture& capture, const ReplayReport& report, const Termin
     AddCounters(who, end.counters, lines);
     for (const std::string& line : UnrecordedLines(end)) lines.Add(who + ": " + line);
     if (!IsIdle(capture, process.id)) AddEnd(who, end.end, IsWhole(process, end.counters, report), lines);
-    const bool repeats = RepeatsSteps(process.info);
+    const bool repeats = RepeatsSteps(process.info) && SnapshotAskedBy(process).empty();
     notes += GapLine(who, end, v1::LEVEL_OFF);
     notes += repeats ? Wrapped(who + ": --detail auto: " + KnownStepsText(end.known_steps), terminal.width, 2) + "\n"
                      : GapLine(who, end, v1::LEVEL_MEMORY);
