@@ -15,6 +15,7 @@ INTERPOSER_EXPORTS = """
   memoir::RingOpen memoir::RingClose memoir::RingPath memoir::RingSetProcessInfo memoir::RingAttachThread memoir::RingReserveSlow
   memoir::RingDropRecord
   memoir::RingDefineOperator memoir::RingDefineModule memoir::RingDefineCode memoir::RingReadCounters memoir::RingCountDroppedAllocation memoir::RingCountStack
+  memoir::RingSegmentsWithRanges
   memoir::RingReader::*
   memoir::OwnIdentity memoir::IdentityOf memoir::IsRunning
   memoir::RunAtThreadStart memoir::RunAtThreadStartOfLateObjects memoir::StartOwnThread
