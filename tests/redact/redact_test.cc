@@ -55,6 +55,7 @@ int FillTexts(Message& message, const std::string& text, int depth = 0) {
 void ClearKinds(v1::Payload& payload) {
   for (v1::SignatureDef& signature : *payload.mutable_signatures()) signature.clear_kinds();
   for (v1::ThreadRun& run : *payload.mutable_runs()) run.clear_kind();
+  for (v1::StretchDef& stretch : *payload.mutable_stretches()) stretch.mutable_events()->clear_kind();
   for (v1::LayoutDef& layout : *payload.mutable_layouts()) layout.clear_hash();
   for (v1::OpenRanges& open : *payload.mutable_keyframe()->mutable_open()) open.clear_kind();
 }
