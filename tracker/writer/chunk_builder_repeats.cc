@@ -100,7 +100,7 @@ bool ChunkBuilder::AddToRow(ThreadState& thread, const EventGroup& group, const 
                             StepRepeats::Facts facts, std::uint32_t stack_before) {
   // At the same tick readers show rows first.
   facts.tick = std::max(group.tick, last_run_tick_ + 1);
-  if (repeats_.Add(event, facts) != StepRepeats::Packed::kRow) return false;
+  if (!repeats_.Add(event, facts)) return false;
   if (KnownStretch* const stretch = repeats_.ToDefine(part_); stretch != nullptr) DefineStretch(stretch);
   if (group.kind == RecordKind::kAllocate) Track(thread, group.As<AllocateRecord>(), event.device);
   if (group.kind == RecordKind::kBlockAllocate) Track(thread, group.As<BlockRecord>(), event.device);

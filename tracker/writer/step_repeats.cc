@@ -41,7 +41,7 @@ void StepRepeats::StepBegins(std::uint32_t thread) {
   followed_ = &*std::ranges::max_element(stretches_, {}, &KnownStretch::used);
 }
 
-StepRepeats::Packed StepRepeats::Add(RepeatableEvent event, const Facts& facts) {
+bool StepRepeats::Add(RepeatableEvent event, const Facts& facts) {
   if (IsOfCachingAllocator(event)) device_threads_.insert(event.thread);
   const Place place{event.device, facts.host_address};
   const bool was_in_row = FreesOnHost(event) && ResolveFree(place, &event);
@@ -54,7 +54,7 @@ StepRepeats::Packed StepRepeats::Add(RepeatableEvent event, const Facts& facts) 
     if (was_in_row) LeaveStep();  // a thread beside the step frees what only its rows know
     NoteBlock(event, facts, false);
     EndRow();
-    return can_repeat_ ? Packed::kRunBeside : Packed::kRun;
+    return false;
   }
   const std::uint64_t hash = HashOfEvents(hash_, event);
   const bool in_row = Follow(event, hash);
@@ -68,7 +68,7 @@ StepRepeats::Packed StepRepeats::Add(RepeatableEvent event, const Facts& facts) 
   ticks_.push_back(facts.tick);
   hash_ = hash;
   if (++position_ > kMostStretchEvents) LeaveStep();
-  return in_row ? Packed::kRow : Packed::kRun;
+  return in_row;
 }
 
 // Says which event has allocated the block; returns whether that is in a row, and its address not given yet.

@@ -40,16 +40,10 @@ class StepRepeats {
     std::uint64_t serial = 0;        // of a memory event
     std::uint64_t step_number = 0;   // of a step's mark
   };
-  enum class Packed : std::uint8_t {
-    kRow,
-    kRunBeside,  // in a run, and rows go on
-    kRun,        // in a run, as is the rest of the step
-  };
-
   // A mark ends the step before, and is the first event of the next one.
   void StepBegins(std::uint32_t thread);
-  // Returns where the event is packed.
-  Packed Add(RepeatableEvent event, const Facts& facts);
+  // Whether the event is in a row; else it belongs into a run.
+  bool Add(RepeatableEvent event, const Facts& facts);
   // An event beside the step is packed in a run: the row ends before it, so that its place is exact.
   void EndRow() { rows_.CloseRow(); }
   // An event that no stretch has: what follows in this step is packed in runs.
