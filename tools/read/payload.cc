@@ -19,11 +19,6 @@ constexpr int kMaxDimensions = 1024;
 
 absl::Status Damaged(const std::string& what) { return absl::DataLossError(what); }
 
-bool Has(const Column& column, std::uint64_t wanted) {
-  std::uint64_t values = 0;
-  return column.Count(&values) && values == wanted;
-}
-
 template <class Message>
 absl::Status AddDefinition(const WireField& field, std::vector<Message>* definitions) {
   if (definitions->size() == kMaxDefinitions) return Damaged("chunk defines more names than a chunk can");

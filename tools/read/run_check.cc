@@ -42,11 +42,6 @@ Wanted WantedBy(std::string_view kinds) {
   return wanted;
 }
 
-bool Has(const Column& column, std::uint64_t wanted) {
-  std::uint64_t values = 0;
-  return column.Count(&values) && values == wanted;
-}
-
 // Nothing but zeros may be left out.
 bool Matches(const Column& column, RunColumn which, const Wanted& wanted) {
   const ColumnSchema& schema = SchemaOf(which);
@@ -86,6 +81,11 @@ bool HoldsNamesMatch(const Run& run, const SignatureTensors& signature_tensors) 
 }
 
 }  // namespace
+
+bool Has(const Column& column, std::uint64_t wanted) {
+  std::uint64_t values = 0;
+  return column.Count(&values) && values == wanted;
+}
 
 absl::Status CheckRun(const Run& run, const SignatureTensors& signature_tensors) {
   const Wanted wanted = WantedBy(run.kind);

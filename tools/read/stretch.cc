@@ -39,11 +39,6 @@ class Walk {
   std::uint64_t sum_ = 0;
 };
 
-bool Has(const Column& column, std::uint64_t wanted) {
-  std::uint64_t values = 0;
-  return column.Count(&values) && values == wanted;
-}
-
 v1::EventKind KindOf(char kind) { return static_cast<v1::EventKind>(static_cast<unsigned char>(kind)); }
 
 bool MayBeInStretch(const StretchEvent& event, bool first) {
