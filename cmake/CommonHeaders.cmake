@@ -27,9 +27,10 @@ if(MEMOIR_BUILD_TESTS)
     <absl/container/flat_hash_map.h> <absl/status/statusor.h> <memoir/v1/capture.pb.h> <gmock/gmock.h> <gtest/gtest.h>)
 endif()
 
+set(launcher "${CMAKE_SOURCE_DIR}/cmake/without_old_output.sh" ${CMAKE_CXX_COMPILER_LAUNCHER})
 foreach(owner IN ITEMS memoir_tool_headers memoir_test_headers)
   if(TARGET ${owner})
-    set_target_properties(${owner} PROPERTIES CXX_COMPILER_LAUNCHER "${CMAKE_SOURCE_DIR}/cmake/without_old_output.sh;${CMAKE_CXX_COMPILER_LAUNCHER}")
+    set_target_properties(${owner} PROPERTIES CXX_COMPILER_LAUNCHER "${launcher}")
   endif()
 endforeach()
 
